@@ -1,0 +1,48 @@
+/* Atomics and waiting in small. The C11 operations are used by their own names (stdatomic.h); this file adds what C
+ * lacks: the pause of a spinning processor, prefetch for writing, futexes, and a lock of four bytes. */
+#ifndef BASE_ATOMIC_H
+#define BASE_ATOMIC_H
+
+#include "base/compiler.h"
+#include <stdatomic.h>
+
+static inline void cpu_pause(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory");
+#endif
+}
+
+static inline void cpu_prefetch_write(const void *line) { __builtin_prefetch(line, 1, 3); }
+
+/* Sleep while *word == value, at most ns nanoseconds (0: no limit); futexes here may lie in memory shared between
+ * processes. Returns on wake, on time-out, on a signal, and sometimes for no reason: the caller looks again. */
+VEXPORT void vbase_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns);
+VEXPORT void vbase_futex_wake(_Atomic uint32_t *word, int how_many);
+
+/* A mutex: 0 free, 1 held, 2 held and somebody may sleep. Not recursive. For the threads of one process. */
+struct base_lock {
+    _Atomic uint32_t word;
+};
+VEXPORT void vbase_lock_slow(struct base_lock *lock);
+VEXPORT void vbase_unlock_slow(struct base_lock *lock);
+
+static inline bool base_lock_try(struct base_lock *lock)
+{
+    uint32_t free = 0;
+    return atomic_compare_exchange_strong_explicit(&lock->word, &free, 1, memory_order_acquire, memory_order_relaxed);
+}
+static inline void base_lock(struct base_lock *lock)
+{
+    if (unlikely(!base_lock_try(lock)))
+        vbase_lock_slow(lock);
+}
+static inline void base_unlock(struct base_lock *lock)
+{
+    if (unlikely(atomic_exchange_explicit(&lock->word, 0, memory_order_release) == 2))
+        vbase_unlock_slow(lock);
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* What the compiler is told. Included by every face; nothing here costs anything at run time.
+ *
+ * VEXPORT marks the few functions of libviaduct that its sister libraries call: they carry a name that no program will
+ * have (a layer's prefix with a leading v) and are bound once, without a PLT. Everything else is hidden. */
+#ifndef BASE_COMPILER_H
+#define BASE_COMPILER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VEXPORT __attribute__((visibility("default")))
+#define MUST_CHECK __attribute__((warn_unused_result))
+#define PRINTF_LIKE(format, first) __attribute__((format(printf, format, first)))
+#define COLD __attribute__((cold, noinline))
+#define ALIGNED(n) __attribute__((aligned(n)))
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#define CACHE_LINE 64
+#define ARRAY_LENGTH(a) (sizeof(a) / sizeof((a)[0]))
+
+/* The structure of type TYPE whose MEMBER lies at POINTER. */
+#define container_of(pointer, type, member) ((type *)((char *)(pointer) - offsetof(type, member)))
+
+#endif

@@ -1,0 +1,41 @@
+/* Counters: one table (counters.def), one page per process, one writer, always on.
+ *
+ * The page starts as private memory and moves into the node's segment when there is one, so that others can look
+ * without asking. Written with plain relaxed stores: with several threads an increment may get lost, a torn value
+ * never appears. Readers know the layout by its version. */
+#ifndef BASE_COUNTERS_H
+#define BASE_COUNTERS_H
+
+#include "base/compiler.h"
+
+struct base_counters {
+    uint32_t version; /* number of counters in the table: a reader of another build stops here */
+    uint32_t pid;
+    /* What this rank does now, for the launcher's report and for viaduct top: a string constant's text, copied. */
+    char last_call[40];
+#define COUNTER(name, unit, help) uint64_t name;
+#include "base/counters.def"
+#undef COUNTER
+};
+#define BASE_COUNTERS_SIZE 1024
+_Static_assert(sizeof(struct base_counters) <= BASE_COUNTERS_SIZE, "the counters outgrew their page slot");
+
+VEXPORT extern struct base_counters *vbase_counters;
+
+struct base_counter { /* a row of the table */
+    const char *name, *unit, *help;
+    size_t offset;
+};
+extern const struct base_counter vbase_counter_table[];
+extern const size_t vbase_counter_count;
+
+/* From now on count in SLOT (BASE_COUNTERS_SIZE bytes, aligned to a line); what was counted so far moves along.
+ * NULL: back to private memory, before the slot is unmapped. */
+VEXPORT void vbase_counters_move(void *slot);
+
+#define COUNT_ADD(name, n)                                                                                              \
+    __atomic_store_n(&vbase_counters->name,                                                                             \
+                     __atomic_load_n(&vbase_counters->name, __ATOMIC_RELAXED) + (uint64_t)(n), __ATOMIC_RELAXED)
+#define COUNT(name) COUNT_ADD(name, 1)
+
+#endif

@@ -1,0 +1,63 @@
+/* Intrusive lists. The node lies in the structure; the list owns nothing and allocates nothing; no locks. */
+#ifndef BASE_LIST_H
+#define BASE_LIST_H
+
+#include "base/compiler.h"
+
+struct list_node {
+    struct list_node *next, *previous;
+};
+
+/* A ring with a head: an empty list points to itself. A node out of any list has next == NULL after list_init_node
+ * or list_remove. */
+struct list {
+    struct list_node head;
+};
+
+static inline void list_init(struct list *list) { list->head.next = list->head.previous = &list->head; }
+static inline bool list_empty(const struct list *list) { return list->head.next == &list->head; }
+static inline void list_node_init(struct list_node *node) { node->next = node->previous = NULL; }
+static inline bool list_node_linked(const struct list_node *node) { return node->next != NULL; }
+
+static inline void list_insert_before(struct list_node *place, struct list_node *node)
+{
+    node->next = place;
+    node->previous = place->previous;
+    place->previous->next = node;
+    place->previous = node;
+}
+
+static inline void list_append(struct list *list, struct list_node *node) { list_insert_before(&list->head, node); }
+static inline void list_prepend(struct list *list, struct list_node *node) { list_insert_before(list->head.next, node); }
+
+static inline void list_remove(struct list_node *node)
+{
+    node->previous->next = node->next;
+    node->next->previous = node->previous;
+    list_node_init(node);
+}
+
+static inline struct list_node *list_first(const struct list *list)
+{
+    return list_empty(list) ? NULL : list->head.next;
+}
+
+static inline struct list_node *list_next(const struct list *list, const struct list_node *node)
+{
+    return node->next == &list->head ? NULL : node->next;
+}
+
+static inline struct list_node *list_take_first(struct list *list)
+{
+    struct list_node *node = list_first(list);
+    if (node)
+        list_remove(node);
+    return node;
+}
+
+/* The body may remove NODE, nothing else. */
+#define list_for_each(node, list)                                                                                       \
+    for (struct list_node *node = (list)->head.next, *node##_next_ = node->next; node != &(list)->head;                 \
+         node = node##_next_, node##_next_ = node->next)
+
+#endif

@@ -1,0 +1,58 @@
+/* Log: one line a message, written with one write(2), to stderr or to the file named by VIADUCT_LOG_FILE.
+ *
+ * A line is "viaduct: [rank 3] warning: text". Nothing is printed at the default level (warn) when nothing is wrong.
+ * Callable from any thread and from a child after fork; never from a signal handler. LOG_* evaluate their arguments
+ * only when the level is on. The trace is a call tree with times, for people who look into the engine:
+ * VIADUCT_TRACE=FILE turns it on, a function takes part with TRACE("words") at its head. */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include "base/compiler.h"
+
+enum base_log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+
+VEXPORT extern int vbase_log_level; /* set once at start from VIADUCT_LOG; read everywhere */
+
+VEXPORT void vbase_log_rank(int rank); /* from now on lines carry this rank; -1: none */
+VEXPORT void vbase_log_write(enum base_log_level level, const char *format, ...) PRINTF_LIKE(2, 3) COLD;
+
+/* A gate for messages that could come in floods: true the first time, then at most once in SECONDS; when it opens
+ * again the line should say how many were held back (gate->held, reset by the call that returns true). */
+struct base_log_gate {
+    _Atomic uint64_t next_ns;
+    _Atomic uint32_t held;
+};
+VEXPORT bool vbase_log_gate_open(struct base_log_gate *gate, unsigned seconds, unsigned *held);
+
+#define LOG_AT(level, ...)                                                                                              \
+    do {                                                                                                                \
+        if (unlikely(vbase_log_level >= (int)(level)))                                                                  \
+            vbase_log_write(level, __VA_ARGS__);                                                                        \
+    } while (0)
+#define LOG_ERROR(...) LOG_AT(LOG_LEVEL_ERROR, __VA_ARGS__)
+#define LOG_WARN(...) LOG_AT(LOG_LEVEL_WARN, __VA_ARGS__)
+#define LOG_INFO(...) LOG_AT(LOG_LEVEL_INFO, __VA_ARGS__)
+#define LOG_DEBUG(...) LOG_AT(LOG_LEVEL_DEBUG, __VA_ARGS__)
+
+/* Once in the life of the process. */
+#define LOG_WARN_ONCE(...)                                                                                              \
+    do {                                                                                                                \
+        static _Atomic bool said_;                                                                                      \
+        if (!__atomic_exchange_n((bool *)&said_, true, __ATOMIC_RELAXED))                                               \
+            LOG_WARN(__VA_ARGS__);                                                                                      \
+    } while (0)
+
+struct base_trace {
+    const char *what;
+    uint64_t start;
+};
+VEXPORT extern bool vbase_trace_on;
+VEXPORT struct base_trace vbase_trace_enter(const char *what);
+VEXPORT void vbase_trace_leave(struct base_trace *frame);
+
+/* At the head of a function: "enter" now, "leave" with the time spent when the scope ends. */
+#define TRACE(what)                                                                                                     \
+    struct base_trace trace_frame_ __attribute__((cleanup(vbase_trace_leave), unused)) =                               \
+        unlikely(vbase_trace_on) ? vbase_trace_enter(what) : (struct base_trace){0}
+
+#endif

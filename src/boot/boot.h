@@ -1,0 +1,49 @@
+/* boot: who am I, who are the others, and who started us.
+ *
+ * Three ways in: our own launcher (PMI-1 plus a node segment on an inherited descriptor), a foreign launcher that
+ * speaks PMI-1 (hydra, Slurm's pmi2 plugin, flux), solo (no launcher: a job of one). A launcher whose variables are
+ * there but whose protocol is not gives ERR_LAUNCHER with one sentence that names both sides; it never becomes N jobs
+ * of one rank (unless VIADUCT_FOREIGN=yes).
+ *
+ * One job per process. Not thread-safe: used by one thread at start and end, except vboot_abort. Blocking calls wait
+ * for the launcher; if it vanishes they return ERR_LAUNCHER. */
+#ifndef BOOT_BOOT_H
+#define BOOT_BOOT_H
+
+#include "base/compiler.h"
+#include "base/secret.h"
+
+enum boot_kind { BOOT_SOLO, BOOT_PMI1, BOOT_VIADUCT };
+
+struct boot_job {
+    enum boot_kind kind;
+    int rank, size;
+    int appnum;        /* -1 unknown */
+    int universe;      /* -1 unknown */
+    int local_index;   /* this rank among those of its node, in rank order */
+    int local_count;
+    int *local_ranks;  /* local_count ranks of this node, ascending */
+    int node_fd;       /* the node's segment, made by the launcher or passed by the lowest rank of the node; -1 solo */
+    bool direct_children; /* every rank of the node is an unreaped direct child of our launcher: no pid is reused */
+    char host[256];    /* for messages */
+};
+
+/* Finds the launcher, learns rank and size, meets the ranks of the own node. Owns descriptors and memory until close. */
+VEXPORT int vboot_open(struct boot_job **job) MUST_CHECK;
+VEXPORT void vboot_close(struct boot_job *job); /* says goodbye to the launcher; frees */
+
+/* The launcher's key-value space. Keys and values are printable, without space or '='; what was put is seen by others
+ * after the next fence. Get copies at most size-1 bytes and a NUL; ERR_NOT_FOUND. Solo jobs have them in memory. */
+VEXPORT int vboot_put(struct boot_job *job, const char *key, const char *value) MUST_CHECK;
+VEXPORT int vboot_get(struct boot_job *job, const char *key, char *value, size_t size) MUST_CHECK;
+VEXPORT int vboot_fence(struct boot_job *job) MUST_CHECK; /* a barrier of all ranks */
+
+/* Ends the whole job with this exit status; the launcher prints the message. Does not return. From any thread. */
+VEXPORT void vboot_abort(struct boot_job *job, int status, const char *message) __attribute__((noreturn));
+
+/* Gives the descriptor of the node's lowest rank to all others of the node, where the launcher did not (an abstract
+ * socket; peer credentials, then proof of the job's secret). The lowest rank passes its descriptor in *fd, which it
+ * keeps; the others receive theirs there. Blocks until all have it or a deadline is over. */
+VEXPORT int vboot_share_descriptor(struct boot_job *job, int *fd) MUST_CHECK;
+
+#endif
