@@ -11,7 +11,7 @@
 
 #define VEXPORT __attribute__((visibility("default")))
 #define MUST_CHECK __attribute__((warn_unused_result))
-#define PRINTF_LIKE(format, first) __attribute__((format(printf, format, first)))
+#define PRINTF_LIKE(at, first) __attribute__((format(printf, at, first)))
 #define COLD __attribute__((cold, noinline))
 #define ALIGNED(n) __attribute__((aligned(n)))
 
