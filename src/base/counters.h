@@ -11,8 +11,7 @@
 struct base_counters {
     uint32_t version; /* number of counters in the table: a reader of another build stops here */
     uint32_t pid;
-    /* What this rank does now, for the launcher's report and for viaduct top: a string constant's text, copied. */
-    char last_call[40];
+    char last_call[40] ALIGNED(8); /* "MPI_Recv": the library call entered last, for reports; see DOING */
 #define COUNTER(name, unit, help) uint64_t name;
 #include "base/counters.def"
 #undef COUNTER
@@ -37,5 +36,17 @@ VEXPORT void vbase_counters_move(void *slot);
     __atomic_store_n(&vbase_counters->name,                                                                             \
                      __atomic_load_n(&vbase_counters->name, __ATOMIC_RELAXED) + (uint64_t)(n), __ATOMIC_RELAXED)
 #define COUNT(name) COUNT_ADD(name, 1)
+
+/* Says which library call this process is in, for whoever must tell why it hangs or died. TEXT is a string constant of at
+ * most 39 letters: two or three plain stores. */
+#define DOING(text)                                                                                                     \
+    do {                                                                                                                \
+        _Static_assert(sizeof(text) <= sizeof vbase_counters->last_call, "the name is too long");                       \
+        for (size_t i_ = 0; i_ < sizeof(text "\0\0\0\0\0\0\0") / 8; i_++) {                                             \
+            uint64_t word_;                                                                                             \
+            __builtin_memcpy(&word_, text "\0\0\0\0\0\0\0" + 8 * i_, 8);                                                \
+            __atomic_store_n((uint64_t *)(void *)vbase_counters->last_call + i_, word_, __ATOMIC_RELAXED);              \
+        }                                                                                                               \
+    } while (0)
 
 #endif

@@ -1,0 +1,72 @@
+/* coll: collectives. Every one is a schedule: rounds of steps that progress advances. The algorithm is written once, as
+ * the making of the schedule; blocking, non-blocking and persistent forms differ only in who waits and who frees.
+ *
+ *   round 0: send, receive, receive      all steps of a round start together;
+ *   round 1: reduce, copy, send          when all are complete the next round starts;
+ *   ...                                  local steps (reduce, copy) of a round run first, in order
+ *
+ * A group is a communicator without its name: a context of its own for collectives, so that they never meet the user's
+ * messages. All members call the same collectives in the same order; a sequence number becomes the tag, so that several
+ * may be under way at once.
+ *
+ * Results of reductions are bitwise the same on every rank, and the same for every run with the same number of ranks. */
+#ifndef COLL_COLL_H
+#define COLL_COLL_H
+
+#include "msg/msg.h"
+#include "type/layout.h"
+#include "type/reduce.h"
+
+struct coll_group {
+    struct msg_context *context; /* for collectives only; the caller opens and closes it */
+    int rank, size;
+    uint32_t sequence;           /* of the next collective; starts at 0 on all members */
+};
+
+enum coll_kind {
+    COLL_BARRIER, COLL_BCAST, COLL_REDUCE, COLL_ALLREDUCE, COLL_SCAN, COLL_EXSCAN, COLL_REDUCE_SCATTER,
+    COLL_REDUCE_SCATTER_BLOCK, COLL_GATHER, COLL_GATHERV, COLL_SCATTER, COLL_SCATTERV, COLL_ALLGATHER, COLL_ALLGATHERV,
+    COLL_ALLTOALL, COLL_ALLTOALLV, COLL_ALLTOALLW, COLL_KINDS
+};
+
+/* What MPI calls MPI_IN_PLACE: as the `send` buffer (or `receive` for scatter's root). */
+#define COLL_IN_PLACE ((void *)1)
+
+/* One side of a collective. Plain forms use base, count, layout (count elements for each partner, as MPI counts); the v
+ * forms use counts[] and displacements[] (in extents of the layout, as MPI does), w forms displacements in bytes and
+ * layouts[]. Arrays are read until the operation is complete; layout NULL: bytes. */
+struct coll_side {
+    void *base;
+    uint64_t count;
+    struct type_layout *layout;
+    const int64_t *counts, *displacements;
+    struct type_layout *const *layouts;
+};
+
+struct coll_call {
+    enum coll_kind kind;
+    struct coll_group *group;
+    int root;
+    struct coll_side send, receive; /* bcast uses `receive` on every rank; reductions count elements of receive.layout */
+    struct type_reduction reduction;
+};
+
+struct coll_schedule;
+
+/* Makes the schedule of a call; nothing moves yet. All members must prepare in the same order (the sequence number is
+ * taken here). One reference on each layout is held until release. */
+VEXPORT int vcoll_prepare(const struct coll_call *call, struct coll_schedule **schedule) MUST_CHECK;
+/* Starts it, again and again for persistent use, never while it is under way. COMPLETED (may be NULL) is called once per
+ * start from progress, like a request's. */
+VEXPORT int vcoll_launch(struct coll_schedule *schedule, void (*completed)(void *context, int error), void *context) MUST_CHECK;
+VEXPORT bool vcoll_done(const struct coll_schedule *schedule);
+VEXPORT int vcoll_error(const struct coll_schedule *schedule);
+VEXPORT void vcoll_release(struct coll_schedule *schedule);
+
+/* Prepare, launch, wait, release: the blocking form. */
+VEXPORT int vcoll_run(const struct coll_call *call);
+
+/* Agreement, for makers of contexts: the bitwise AND of WORDS words over all members, in place. */
+VEXPORT int vcoll_agree(struct coll_group *group, uint64_t *mask, int words);
+
+#endif

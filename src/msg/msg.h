@@ -1,0 +1,146 @@
+/* msg: the protocol engine. Matching, eager and rendezvous, credits, progress, and the one wait. One engine a process.
+ *
+ * A context is a closed world of matching: a list of member ranks and an id that all of them gave it. Ranks below are
+ * ranks in the context. A message goes to (context, rank, tag) and is matched in MPI's order: by the receiver's posting
+ * order among receives that fit, by the sender's order among messages that fit.
+ *
+ * Memory: requests are the caller's (embedded where he likes) and stay put until complete; buffers stay untouched until
+ * complete; a layout in a buffer is kept alive by the caller.
+ *
+ * Threads: every function may be called from any thread once vmsg_start was told so; before that no lock is taken. Lock
+ * order: a context's matching, a peer's sending, progress (only ever tried). Completion is published with release and
+ * seen with acquire in vmsg_request_done. A process made by fork never enters: every call of the child that would touch
+ * the engine returns ERR_STATE. */
+#ifndef MSG_MSG_H
+#define MSG_MSG_H
+
+#include "base/compiler.h"
+#include "base/error.h"
+#include "base/list.h"
+#include "boot/boot.h"
+#include "type/layout.h"
+#include <stdatomic.h>
+
+#define MSG_ANY_SOURCE (-1)
+#define MSG_ANY_TAG (-1) /* tags are 0 to 2^31 - 1 */
+
+struct msg_context;
+struct msg_peer;
+
+/* What a completed receive or a probe found. */
+struct msg_result {
+    int source, tag;
+    int error;      /* OK, ERR_TRUNCATED, ERR_CANCELLED, ERR_PEER_DEAD ... */
+    uint64_t bytes; /* that arrived in the buffer; for a probe: of the message */
+};
+
+/* An operation under way. Only `result` and `completed` are the caller's to look at. */
+struct msg_request {
+    _Atomic uint32_t state;      /* private; see vmsg_request_done */
+    uint8_t kind, mode, phase, flags;
+    struct msg_result result;
+    /* Called once, when the operation completes, from whichever thread made progress, with no lock held; it may start
+     * operations but not wait. NULL: none. Set before starting. */
+    void (*completed)(struct msg_request *request);
+    void *owner; /* the caller's */
+
+    /* private to msg */
+    struct msg_context *context;
+    struct msg_peer *peer;
+    struct type_buffer buffer;
+    struct list_node link;       /* in a matching queue or a sending queue */
+    uint64_t order;              /* posting order within the context */
+    uint64_t total, moved;       /* bytes of the message, bytes moved so far */
+    uint32_t id, remote_id;
+    void *extra;                 /* a transfer's long state, where one is needed */
+};
+
+#define MSG_PENDING 0u
+#define MSG_DONE 1u
+static inline bool vmsg_request_done(const struct msg_request *request)
+{
+    /* acquire: pairs with the release of completion, so result and buffer are seen */
+    return atomic_load_explicit((_Atomic uint32_t *)&request->state, memory_order_acquire) == MSG_DONE;
+}
+
+enum msg_mode { MSG_STANDARD, MSG_SYNCHRONOUS, MSG_READY };
+
+/* ---- life ---------------------------------------------------------------------------------------------------------- */
+
+/* Boots (settings, launcher, segment), opens the transports. Once per process; reference-counted: MPI, mplite, pack may
+ * each start and stop it. */
+VEXPORT int vmsg_start(void) MUST_CHECK;
+/* The last stop says goodbye to all peers both ways (what was sent is delivered), leaves the launcher, closes. */
+VEXPORT void vmsg_stop(void);
+VEXPORT const struct boot_job *vmsg_job(void); /* rank, size, node; valid between start and stop */
+VEXPORT void vmsg_threads(bool several);       /* from now on calls may come from several threads */
+VEXPORT void vmsg_abort(int status, const char *message) __attribute__((noreturn));
+
+/* ---- contexts ------------------------------------------------------------------------------------------------------ */
+
+/* MEMBERS are world ranks, copied; NULL: all of the world in order. Id 0 to 65535, the same at all members, used once at
+ * a time: agreeing on it is the caller's business. Messages for an id that is not open yet wait. */
+VEXPORT int vmsg_context_open(uint32_t id, const int *members, int size, int rank, struct msg_context **context) MUST_CHECK;
+/* Messages still unmatched are dropped. */
+VEXPORT void vmsg_context_close(struct msg_context *context);
+VEXPORT int vmsg_context_rank(const struct msg_context *context);
+VEXPORT int vmsg_context_size(const struct msg_context *context);
+VEXPORT int vmsg_context_world(const struct msg_context *context, int rank); /* the world rank of a member */
+
+/* ---- sending and receiving ----------------------------------------------------------------------------------------- */
+
+/* Blocking, contiguous, standard mode: the short way. */
+VEXPORT int vmsg_send(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes);
+VEXPORT int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64_t bytes, struct msg_result *result);
+
+/* Where a message goes to or comes from. */
+struct msg_where {
+    struct msg_context *context;
+    int rank, tag;
+};
+
+/* Start an operation. OK: started, perhaps complete already (look at vmsg_request_done). An error means not started.
+ * `completed` and `owner` must be set (or NULL) before. */
+VEXPORT int vmsg_send_start(struct msg_request *request, const struct msg_where *to, const struct type_buffer *buffer,
+                            enum msg_mode mode) MUST_CHECK;
+VEXPORT int vmsg_recv_start(struct msg_request *request, const struct msg_where *from,
+                            const struct type_buffer *buffer) MUST_CHECK;
+
+/* Asks to cancel. The request still completes, with result.error ERR_CANCELLED where the cancel won. A receive is decided
+ * at once; a send that was announced is decided by its receiver's engine. */
+VEXPORT void vmsg_cancel(struct msg_request *request);
+
+/* Is there a message that a receive from FROM would match? found false: no (after one round of progress). */
+VEXPORT int vmsg_probe(const struct msg_where *from, bool *found, struct msg_result *result) MUST_CHECK;
+
+/* The same and takes the message out of matching; it must be received with vmsg_message_recv. NULL: none. */
+struct msg_message;
+VEXPORT int vmsg_message_probe(const struct msg_where *from, struct msg_message **message, struct msg_result *result) MUST_CHECK;
+VEXPORT int vmsg_message_recv(struct msg_request *request, struct msg_message *message, const struct type_buffer *buffer) MUST_CHECK;
+
+/* ---- progress and waiting ------------------------------------------------------------------------------------------ */
+
+/* One round of progress: polls what is hot, advances what is under way. True: something happened. */
+VEXPORT bool vmsg_progress(void);
+
+/* Until the request is done; returns result.error. */
+VEXPORT int vmsg_wait(struct msg_request *request);
+
+/* The one wait of every layer: polls, then yields, then sleeps, until READY(context) says true. READY is called often,
+ * without locks, and must be cheap. What it looks at must change only by progress of this engine, or by somebody who
+ * calls vmsg_wake. ERR_PEER_DEAD and the like when the job is lost. */
+VEXPORT int vmsg_wait_until(bool (*ready)(void *context), void *context);
+
+/* Another thread of this process changed what a waiter looks at. */
+VEXPORT void vmsg_wake(void);
+
+/* Things that want a turn at every round of progress (schedules of coll). ADVANCE returns true when it did something. It
+ * runs under no lock, one thread at a time. The hook is the caller's memory until removed. */
+struct msg_hook {
+    struct list_node link;
+    bool (*advance)(struct msg_hook *hook);
+};
+VEXPORT void vmsg_hook_add(struct msg_hook *hook);
+VEXPORT void vmsg_hook_remove(struct msg_hook *hook);
+
+#endif

@@ -1,0 +1,27 @@
+/* The node's segment: one sparse memfd, sealed against resizing, that holds every rank's inbox, heap and counters. It
+ * has no name in any file system and dies with its last descriptor. Pages cost memory only when touched.
+ *
+ *   +--------+--------------+-----------------------+---------------------+----------------------+
+ *   | header | rank slots   | lanes, N x N, 8 KiB + | heaps, one a rank   |  shared allocations  |
+ *   |        | (bell, cards,| a line of credit each | (eager blocks)      |  (sparse)            |
+ *   |        |  counters)   | receiver-major        |                     |                      |
+ *   +--------+--------------+-----------------------+---------------------+----------------------+
+ *
+ * Made by the launcher or by the lowest rank of the node; the face for those who are not the shm provider: the launcher
+ * (tools/run) and viaduct top. */
+#ifndef VI_SHM_SEGMENT_H
+#define VI_SHM_SEGMENT_H
+
+#include "base/compiler.h"
+#include "base/counters.h"
+#include "base/secret.h"
+
+/* A new segment for RANKS processes of one node; *fd is close-on-exec. ERR_SYSTEM, ERR_LIMIT (file size limit: the
+ * detail names it). */
+VEXPORT int shm_segment_create(int ranks, int *fd) MUST_CHECK;
+
+/* For lookers-on: the counters of the rank with this local index, mapped read-only; unmap with munmap(*map, *length). */
+int shm_segment_counters(int fd, int ranks, int index, const struct base_counters **counters, void **map,
+                         size_t *length) MUST_CHECK;
+
+#endif

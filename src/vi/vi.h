@@ -1,0 +1,239 @@
+/* vi: the user-level network. A wire, a window, a doorbell. No ranks' meaning, no tags, no matching.
+ *
+ * Objects: a nic is an opened adapter of a provider; a vi is a connected endpoint on one nic; a region is registered
+ * memory with a key that the other side can name. Sixteen operations at most; a provider fills what it has, and
+ * vi_ops_fill puts a function that answers ERR_UNSUPPORTED into every hole: nobody tests for NULL.
+ *
+ * Threads: one thread at a time polls or arms a nic; one at a time sends on a vi. Polling and sending may go on at once.
+ * msg holds the locks; providers hold none, except where a comment says so. No operation blocks.
+ *
+ * Back-pressure is a value: ERR_AGAIN (its reason is counted), never a failure and never a hidden buffer.
+ * Whatever is read from shared memory or a wire is hostile: an index is read once and checked against its bounds. */
+#ifndef VI_VI_H
+#define VI_VI_H
+
+#include "base/compiler.h"
+#include "base/error.h"
+#include "base/secret.h"
+#include <sys/uio.h>
+
+struct vi;
+struct vi_nic;
+struct vi_ops;
+
+/* Capabilities are numbers; 0 means cannot. */
+enum vi_reliability { VI_UNRELIABLE, VI_RELIABLE_DELIVERY, VI_RELIABLE_RECEPTION };
+struct vi_caps {
+    uint32_t max_inline;     /* payload of a send that costs no second memory access at the receiver */
+    uint32_t max_send;       /* payload of any send */
+    uint64_t max_put;        /* bytes of one put or get */
+    uint32_t depth;          /* sends that may be under way on one vi */
+    uint32_t latency_ns;     /* one way, small; an estimate until it is measured */
+    uint64_t bandwidth;      /* bytes a second, an estimate until it is measured */
+    uint8_t ordered;         /* sends of one vi arrive in order */
+    uint8_t lossless;        /* what was accepted arrives, or the vi goes down for good: no replay is ever needed */
+    uint8_t data_in_order;   /* memory written by a put may be polled, its last byte comes last */
+    uint8_t reliability;     /* enum vi_reliability */
+    uint8_t get, put, map;   /* these operations exist on this nic (whether they reach a peer is known per vi: vi_query) */
+};
+
+/* What names a registered region to the other side: opaque bytes of the provider, safe to send, bounds are checked by
+ * whoever uses it. */
+struct vi_key {
+    uint64_t word[2];
+};
+struct vi_region {
+    struct vi_nic *nic;
+    void *address;
+    uint64_t length;
+    struct vi_key key;
+    void *own; /* the provider's */
+};
+
+/* What happens on a nic is told to the caller's sink, from inside vi_poll only, never from a send. A sink may send, put
+ * and connect; it must not poll, arm or close. */
+struct vi_sink {
+    void *context;
+
+    /* A send of the other side arrived. DATA is valid only during the call and may be anything: check it. Answer true:
+     * taken; false: not now: the provider keeps it and everything behind it on this vi, in order, and offers it again
+     * at a later poll; it returns no credit meanwhile. */
+    bool (*received)(struct vi *vi, uint64_t header, const void *data, size_t length);
+
+    /* A put with an immediate arrived: everything before it on this vi is in memory. */
+    void (*arrived)(struct vi *vi, uint32_t immediate);
+
+    /* A put, get or atomic that was not complete at once is complete (or failed: STATUS). For a put that means: in the
+     * remote memory. */
+    void (*done)(struct vi *vi, void *cookie, int status);
+
+    /* PEER, who proved that he belongs to the job, calls. Answer with vi_accept, now or later; until then his sends wait. */
+    void (*called)(struct vi_nic *nic, uint32_t peer);
+
+    /* The vi is unusable from now on; sends on it give ERR_LINK_DOWN; vi_disconnect it. Told once. */
+    void (*down)(struct vi *vi, int cause);
+};
+
+/* How to open a nic. Everything pointed to must live until close. */
+struct vi_setup {
+    uint32_t rank;                       /* this process, in the job */
+    uint32_t ranks;                      /* of the job */
+    const uint8_t *secret;               /* SECRET_SIZE bytes; a provider that listens to strangers proves with it */
+    uint32_t local_index, local_count;   /* this process among those of its node */
+    const int *local_ranks;              /* rank of each of them, ascending */
+    int node_fd;                         /* the node's segment, -1: none; stays the caller's */
+    bool direct_children;                /* pids of the node's ranks are not reused while the job lives */
+    const struct vi_sink *sink;
+    const char *options;                 /* the fault provider's script, else NULL */
+};
+
+/* Where a peer is reached. */
+struct vi_address {
+    uint32_t peer;        /* rank in the job */
+    const char *card;     /* the peer's business card for this provider, NULL where none is needed (shm) */
+    bool private_lane;    /* a lane in a segment of its own, usable by a child after fork: ERR_UNSUPPORTED where there is none */
+};
+
+/* A put or get: LOCAL pieces <-> KEY + OFFSET of the other side. With COOKIE, completion that is not at once is told
+ * through the sink. The local memory must stay until then. */
+struct vi_transfer {
+    const struct iovec *local;
+    int pieces;
+    struct vi_key key;
+    uint64_t offset;
+    void *cookie;
+    bool signal;         /* put only: tell the receiver's sink IMMEDIATE when all is there */
+    uint32_t immediate;
+};
+#define VI_COMPLETE 1 /* returned by put, get, atomic: done already, the sink will not be told */
+
+enum vi_atomic { VI_FETCH_ADD, VI_COMPARE_SWAP };
+struct vi_atomic_call {
+    enum vi_atomic what;
+    struct vi_key key;
+    uint64_t offset, operand, compare;
+    uint64_t *result;
+    void *cookie;
+};
+
+/* How a nic is waited for; arming closes the race of the lost wake-up. Used in this order by whoever is about to sleep:
+ *   vi_arm(nic, VI_ARM_SOON, NULL)   when his yield phase begins: peers now publish so that a sleeper is woken
+ *   vi_arm(nic, VI_ARM_SLEEP, &w)    ERR_AGAIN: something is there, poll; OK: sleep on w (futex or descriptor)
+ *   vi_arm(nic, VI_ARM_AWAKE, NULL)  after waking, or when he no longer wants to sleep. */
+enum vi_arm { VI_ARM_SOON, VI_ARM_SLEEP, VI_ARM_AWAKE };
+struct vi_wait {
+    _Atomic uint32_t *futex; /* NULL: use the descriptor */
+    uint32_t value;          /* sleep while *futex == value */
+    int descriptor;          /* readable when there is something to poll; -1: use the futex */
+    short events;            /* for poll(2) */
+};
+
+/* The health and the state of a vi, from the provider and the kernel, never from the peer's engine. */
+struct vi_state {
+    bool usable;
+    bool get, put;           /* proven to work with this very peer (shm: a real read of a cookie succeeded) */
+    bool quiet;              /* everything sent has been taken by the other side's provider */
+    uint64_t backlog;        /* bytes accepted and not yet on their way */
+    uint64_t rate;           /* bytes a second lately, 0 unknown */
+    uint32_t round_trip_ns;  /* 0 unknown */
+};
+
+struct vi_provider {
+    const char *name; /* "shm" */
+    const struct vi_ops *ops;
+};
+
+struct vi_ops {
+    /* Is there something to open? OK, or an error whose detail says why not. Cheap, no side effects. */
+    int (*probe)(const struct vi_setup *setup);
+    int (*open)(const struct vi_setup *setup, struct vi_nic **nic);
+    /* All its vis must be disconnected and regions dereged. Never fails; never waits for a peer. */
+    void (*close)(struct vi_nic *nic);
+
+    /* A vi to a peer. It can be sent on at once; frames wait in the provider's own depth until the peer accepts. OWNER is
+     * the caller's, readable as vi->owner. Calling and being called at once give one vi on each side. */
+    int (*connect)(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
+    int (*accept)(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi);
+    /* Frees the vi. What was accepted for sending is still delivered where the provider is lossless. */
+    void (*disconnect)(struct vi *vi);
+
+    /* Channel semantics: HEADER and the pieces arrive as one, in order, in memory that the receiver's provider owns. The
+     * memory of the pieces is free when the call returns. ERR_AGAIN: full. ERR_ARGUMENT: above max_send. */
+    int (*send)(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces);
+
+    /* Memory semantics. OK: under way; VI_COMPLETE: done. A get or put that the kernel refuses for this peer gives
+     * ERR_UNSUPPORTED from then on (and vi_query says so): the caller falls back to sends. */
+    int (*put)(struct vi *vi, const struct vi_transfer *transfer);
+    int (*get)(struct vi *vi, const struct vi_transfer *transfer);
+    int (*atomic)(struct vi *vi, const struct vi_atomic_call *call);
+
+    /* Registers memory; ADDRESS NULL: the provider allocates, zeroed, in memory that peers can map. */
+    int (*reg)(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *region);
+    void (*dereg)(struct vi_region *region);
+    /* A local pointer to LENGTH bytes at OFFSET of a peer's region, where the two share memory. */
+    int (*map)(struct vi *vi, struct vi_key key, uint64_t offset, uint64_t length, void **pointer);
+
+    /* Hands at most BUDGET events to the sink; returns how many, 0 when nothing was there. */
+    int (*poll)(struct vi_nic *nic, int budget);
+    int (*arm)(struct vi_nic *nic, enum vi_arm what, struct vi_wait *wait);
+    int (*query)(struct vi *vi, struct vi_state *state);
+};
+
+/* Common heads; a provider's own structures begin with these. Written at open and connect, then only read. */
+struct vi_nic {
+    const struct vi_ops *ops;
+    const struct vi_provider *provider;
+    struct vi_sink sink; /* a copy */
+    struct vi_caps caps;
+    uint32_t rank;
+};
+struct vi {
+    const struct vi_ops *ops;
+    struct vi_nic *nic;
+    void *owner;
+    uint32_t peer;
+};
+
+/* Every provider of this build, ending with a NULL name; the order is the order of preference. */
+VEXPORT extern const struct vi_provider vi_providers[];
+
+/* Puts "unsupported" into the holes. */
+void vi_ops_fill(struct vi_ops *ops);
+
+/* Opens a provider by name, wrapped in the fault provider when setup->options is set. */
+VEXPORT int vi_nic_open(const struct vi_provider *provider, const struct vi_setup *setup, struct vi_nic **nic) MUST_CHECK;
+
+static inline void vi_nic_close(struct vi_nic *nic) { nic->ops->close(nic); }
+static inline int vi_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi)
+{
+    return nic->ops->connect(nic, to, owner, vi);
+}
+static inline int vi_accept(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi)
+{
+    return nic->ops->accept(nic, peer, owner, vi);
+}
+static inline void vi_disconnect(struct vi *vi) { vi->ops->disconnect(vi); }
+static inline int vi_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces)
+{
+    return vi->ops->send(vi, header, piece, pieces);
+}
+static inline int vi_put(struct vi *vi, const struct vi_transfer *transfer) { return vi->ops->put(vi, transfer); }
+static inline int vi_get(struct vi *vi, const struct vi_transfer *transfer) { return vi->ops->get(vi, transfer); }
+static inline int vi_atomic(struct vi *vi, const struct vi_atomic_call *call) { return vi->ops->atomic(vi, call); }
+static inline int vi_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *region)
+{
+    return nic->ops->reg(nic, address, length, region);
+}
+static inline void vi_dereg(struct vi_region *region) { region->nic->ops->dereg(region); }
+static inline int vi_map(struct vi *vi, struct vi_key key, uint64_t offset, uint64_t length, void **pointer)
+{
+    return vi->ops->map(vi, key, offset, length, pointer);
+}
+static inline int vi_poll(struct vi_nic *nic, int budget) { return nic->ops->poll(nic, budget); }
+static inline int vi_arm(struct vi_nic *nic, enum vi_arm what, struct vi_wait *wait)
+{
+    return nic->ops->arm(nic, what, wait);
+}
+static inline int vi_query(struct vi *vi, struct vi_state *state) { return vi->ops->query(vi, state); }
+
+#endif
