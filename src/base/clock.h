@@ -22,8 +22,8 @@ static inline uint64_t clock_ticks(void)
 
 VEXPORT uint64_t vbase_clock_ns(void);
 
-/* Ticks in NS nanoseconds. Calibrated once, from the kernel's own numbers where it tells them, else by measuring for
- * a few milliseconds at the first call. */
+/* Ticks in NS nanoseconds and back. The first call measures (a fraction of a millisecond at worst, usually nothing);
+ * right to 1 in 1000, and far better once the process is a second old. */
 VEXPORT uint64_t vbase_clock_ticks_of_ns(uint64_t ns);
 VEXPORT uint64_t vbase_clock_ns_of_ticks(uint64_t ticks);
 

@@ -2,18 +2,23 @@
  * first-out. Indices are dense from 0 and bounded: an index that came from outside is checked by vbase_pool_at. Each
  * object carries a generation that changes when it is freed, so that a stale handle is noticed.
  *
- * Memory comes in slabs that are never given back before vbase_pool_close. No locks: the caller holds his own. */
+ * Memory comes in slabs, each twice as big as the one before, that never move and are never given back before
+ * vbase_pool_close. Taking and giving need the caller's lock; vbase_pool_at may run beside them in other threads (it
+ * says whether the object was live at that moment: keeping it alive is the caller's business). */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
 
 #include "base/compiler.h"
 
+#define BASE_POOL_SLABS 24
 struct base_pool {
-    size_t object_size; /* as asked for, rounded up to 16 */
-    uint32_t slab_objects, slabs, used, free_head;
-    uint32_t live;    /* objects out now */
-    uint32_t maximum; /* never more than this many */
-    void **slab;
+    size_t object_size;     /* as asked for, rounded up to 16 */
+    uint32_t first_objects; /* in slab 0, a power of two; slab k holds as many shifted left by k */
+    uint32_t maximum;       /* never more than this many */
+    uint32_t live;          /* objects out now */
+    uint32_t free_head;     /* index + 1 of the object given last, 0: none */
+    _Atomic uint32_t used;  /* indices handed out so far, free ones included */
+    char *slab[BASE_POOL_SLABS];
 };
 
 /* At most MAXIMUM objects (0: 2^24); nothing is allocated yet. */

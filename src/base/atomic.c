@@ -1,0 +1,43 @@
+/* Sleeping on a word, and the slow halves of the lock.
+ *
+ * vbase_futex_* work on memory shared between processes; the lock is for one process and uses the private form, which
+ * spares the kernel a look at the mapping. errno is left as it was: a lock is taken in the middle of other calls. */
+#include "base/atomic.h"
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SPINS 40 /* pauses before a waiter sleeps: about a short critical section */
+
+static void futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *limit)
+{
+    int saved = errno;
+    syscall(SYS_futex, word, operation, value, limit, NULL, 0);
+    errno = saved;
+}
+
+void vbase_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
+{
+    struct timespec limit = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+    futex(word, FUTEX_WAIT, value, ns ? &limit : NULL);
+}
+
+void vbase_futex_wake(_Atomic uint32_t *word, int how_many)
+{
+    futex(word, FUTEX_WAKE, (uint32_t)how_many, NULL);
+}
+
+void vbase_lock_slow(struct base_lock *lock)
+{
+    for (int i = 0; i < SPINS && atomic_load_explicit(&lock->word, memory_order_relaxed) == 1; i++)
+        cpu_pause();
+    /* Who comes this way always leaves a 2: he cannot know whether others sleep, and a wake too many harms nobody.
+     * acquire: pairs with the release in base_unlock */
+    while (atomic_exchange_explicit(&lock->word, 2, memory_order_acquire) != 0)
+        futex(&lock->word, FUTEX_WAIT_PRIVATE, 2, NULL);
+}
+
+void vbase_unlock_slow(struct base_lock *lock) { futex(&lock->word, FUTEX_WAKE_PRIVATE, 1, NULL); }

@@ -1,0 +1,92 @@
+/* Time: how long a tick of the processor's counter is.
+ *
+ * aarch64 tells it in a register. x86-64 does not tell every guest, so it is measured: a pair (ticks, nanoseconds) is
+ * read when the library is loaded (about 100 ns) and another at the first conversion. Each pair is read in a bracket of
+ * two tick reads, so its error is known; if the time between the pairs is too short for an error below 1 in 2000, the
+ * first conversion waits for the rest of it, 0.2 ms at worst on a quiet processor and usually nothing. Once, when a
+ * second has gone by, the rate is taken again over that second. No thread needs a lock: the rate is one word. */
+#include "base/clock.h"
+#include <stdatomic.h>
+#include <time.h>
+
+#define PRECISION 2000           /* one part in so many, for the first rate */
+#define LONG_ENOUGH 1000000000ull /* ns after which the rate is taken a last time */
+
+struct clock_pair {
+    uint64_t ticks, ns, width; /* width: ticks between the reads before and after ns */
+};
+
+static struct clock_pair anchor;
+static _Atomic uint64_t rate; /* nanoseconds a tick, times 2^32; 0: not known yet */
+static _Atomic bool settled;
+
+uint64_t vbase_clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+static struct clock_pair read_pair(int tries)
+{
+    struct clock_pair best = {0, 0, UINT64_MAX};
+    for (int i = 0; i < tries; i++) {
+        uint64_t before = clock_ticks(), ns = vbase_clock_ns(), after = clock_ticks();
+        if (after - before < best.width)
+            best = (struct clock_pair){before + (after - before) / 2, ns, after - before};
+    }
+    return best;
+}
+
+__attribute__((constructor(110))) static void drop_anchor(void) { anchor = read_pair(3); }
+
+static uint64_t rate_between(const struct clock_pair *from, const struct clock_pair *to)
+{
+    uint64_t ticks = to->ticks - from->ticks, ns = to->ns - from->ns;
+    if (ticks == 0 || ticks >> 63)
+        return 1ull << 32; /* a counter that stands or runs backwards: take a nanosecond a tick, nothing depends on it */
+    uint64_t result = (uint64_t)(((unsigned __int128)ns << 32) / ticks);
+    return result ? result : 1;
+}
+
+static COLD uint64_t measure(void)
+{
+#if defined(__aarch64__)
+    uint64_t hertz;
+    __asm__("mrs %0, cntfrq_el0" : "=r"(hertz));
+    uint64_t result = (uint64_t)(((unsigned __int128)1000000000 << 32) / hertz);
+    atomic_store_explicit(&settled, true, memory_order_relaxed);
+#else
+    struct clock_pair now;
+    do
+        now = read_pair(5);
+    while (now.ns - anchor.ns < LONG_ENOUGH &&
+           now.ticks - anchor.ticks < (uint64_t)PRECISION * (now.width + anchor.width));
+    uint64_t result = rate_between(&anchor, &now);
+    if (now.ns - anchor.ns >= LONG_ENOUGH)
+        atomic_store_explicit(&settled, true, memory_order_relaxed);
+#endif
+    /* relaxed: the rate is complete in itself, and two threads that measure at once both have a good one */
+    atomic_store_explicit(&rate, result, memory_order_relaxed);
+    return result;
+}
+
+static uint64_t current_rate(void)
+{
+    uint64_t known = atomic_load_explicit(&rate, memory_order_relaxed);
+    if (likely(known && atomic_load_explicit(&settled, memory_order_relaxed)))
+        return known;
+    if (!known || ((unsigned __int128)(clock_ticks() - anchor.ticks) * known >> 32) >= LONG_ENOUGH)
+        return measure();
+    return known;
+}
+
+uint64_t vbase_clock_ticks_of_ns(uint64_t ns)
+{
+    return (uint64_t)(((unsigned __int128)ns << 32) / current_rate());
+}
+
+uint64_t vbase_clock_ns_of_ticks(uint64_t ticks)
+{
+    return (uint64_t)((unsigned __int128)ticks * current_rate() >> 32);
+}

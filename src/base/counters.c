@@ -1,0 +1,36 @@
+/* Counters: the table as data, the private page, and the move.
+ *
+ * The owner of the slot is whoever mapped it; it calls vbase_counters_move(NULL) before the mapping goes. Moved only
+ * while no other thread counts: at start and stop. */
+#include "base/counters.h"
+#include <string.h>
+#include <unistd.h>
+
+#define COUNTER(name, unit, help) +1
+enum { COUNTERS = 0
+#include "base/counters.def"
+};
+#undef COUNTER
+
+static union {
+    struct base_counters counters;
+    char room[BASE_COUNTERS_SIZE];
+} private_page ALIGNED(CACHE_LINE) = {.counters = {.version = COUNTERS}};
+
+struct base_counters *vbase_counters = &private_page.counters;
+
+const struct base_counter vbase_counter_table[] = {
+#define COUNTER(name, unit, help) {#name, unit, help, offsetof(struct base_counters, name)},
+#include "base/counters.def"
+#undef COUNTER
+};
+const size_t vbase_counter_count = ARRAY_LENGTH(vbase_counter_table);
+
+void vbase_counters_move(void *slot)
+{
+    struct base_counters *to = slot ? slot : &private_page.counters;
+    if (to != vbase_counters)
+        memcpy(to, vbase_counters, sizeof(*to));
+    to->pid = (uint32_t)getpid();
+    vbase_counters = to;
+}

@@ -1,0 +1,154 @@
+/* The log: a line is formatted on the stack and leaves with one write(2).
+ *
+ * No lock anywhere, so that a child after fork can speak whatever other threads did at that moment. The file named by
+ * VIADUCT_LOG_FILE is opened by whoever writes the first line; a thread that loses that race closes its descriptor.
+ * While the rank is not known and the file's name needs it, lines go to standard error. */
+#include "base/log.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/settings.h"
+#include "base/trace.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINE_SIZE 2048 /* below PIPE_BUF: a line into a pipe is never torn */
+
+static const char *const level_name[] = {"error", "warn", "info", "debug"};
+static const char *const level_word[] = {"error", "warning", "info", "debug"};
+
+int vbase_log_level = LOG_LEVEL_WARN;
+
+static _Atomic int rank_now = -1;
+static _Atomic int file_now = -1; /* VIADUCT_LOG_FILE once it is open */
+
+static int level_of(const char *text)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(level_name); i++)
+        if (strcmp(text, level_name[i]) == 0 || strcmp(text, level_word[i]) == 0)
+            return (int)i;
+    return -1;
+}
+
+int vbase_log_start(void)
+{
+    const char *text = vbase_settings.log ? vbase_settings.log : "warn";
+    int level = level_of(text);
+    if (level < 0) {
+        const char *near = vbase_name_nearest(text, level_name, ARRAY_LENGTH(level_name));
+        return vbase_fail(ERR_ARGUMENT, "VIADUCT_LOG=\"%s\" is not understood: a level is error, warn, info or debug%s%s%s",
+                          text, near ? " (maybe: " : "", near ? near : "", near ? "?)" : "");
+    }
+    vbase_log_level = level;
+    vbase_trace_start(rank_now);
+    return OK;
+}
+
+void vbase_log_rank(int rank)
+{
+    atomic_store_explicit(&rank_now, rank, memory_order_relaxed); /* alone: nothing is published with it */
+    vbase_trace_start(rank);
+}
+
+bool vbase_log_path(char *out, size_t size, const char *pattern, int rank)
+{
+    size_t at = 0;
+    for (const char *p = pattern; *p; p++) {
+        int n = 1;
+        if (at + 1 >= size)
+            return false;
+        if (p[0] != '%' || p[1] != 'r') {
+            out[at] = *p;
+        } else {
+            if (rank < 0)
+                return false;
+            n = snprintf(out + at, size - at, "%d", rank);
+            p++;
+        }
+        at += (size_t)n;
+        if (at >= size)
+            return false;
+    }
+    out[at] = 0;
+    return true;
+}
+
+static int output(int rank)
+{
+    /* acquire: pairs with the release below; nothing but the number itself is used, so this is for the reader's ease */
+    int fd = atomic_load_explicit(&file_now, memory_order_acquire);
+    if (fd >= 0 || !vbase_settings.log_file)
+        return fd >= 0 ? fd : STDERR_FILENO;
+    char path[1024];
+    if (!vbase_log_path(path, sizeof(path), vbase_settings.log_file, rank))
+        return STDERR_FILENO;
+    int mine = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (mine < 0)
+        return STDERR_FILENO;
+    if (atomic_compare_exchange_strong_explicit(&file_now, &fd, mine, memory_order_release, memory_order_acquire))
+        return mine;
+    close(mine);
+    return fd;
+}
+
+static void write_all(int fd, const char *line, size_t length)
+{
+    while (length > 0) {
+        ssize_t n = write(fd, line, length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return; /* a log that cannot be written must not stop the program */
+        line += n;
+        length -= (size_t)n;
+    }
+}
+
+/* What came from outside must not make a second line or move the cursor of a terminal. */
+static void make_plain(char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] < ' ' || text[i] == 127)
+            text[i] = ' ';
+}
+
+void vbase_log_write(enum base_log_level level, const char *format, ...)
+{
+    int saved = errno;
+    int rank = atomic_load_explicit(&rank_now, memory_order_relaxed);
+    char line[LINE_SIZE];
+    int head = rank >= 0 ? snprintf(line, sizeof(line), "viaduct: [rank %d] %s: ", rank, level_word[level])
+                         : snprintf(line, sizeof(line), "viaduct: %s: ", level_word[level]);
+    size_t at = (size_t)head, room = sizeof(line) - at;
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(line + at, room, format, arguments);
+    va_end(arguments);
+    size_t length = n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
+    make_plain(line + at, length);
+    if (n > 0 && (size_t)n >= room)
+        memcpy(line + at + length - 3, "...", 3);
+    line[at + length] = '\n';
+    write_all(output(rank), line, at + length + 1);
+    errno = saved;
+}
+
+bool vbase_log_gate_open(struct base_log_gate *gate, unsigned seconds, unsigned *held)
+{
+    uint64_t now = vbase_clock_ns();
+    /* relaxed throughout: the gate guards nothing but itself; the exchange decides who of several threads speaks */
+    uint64_t next = atomic_load_explicit(&gate->next_ns, memory_order_relaxed);
+    if (now < next || !atomic_compare_exchange_strong_explicit(&gate->next_ns, &next, now + seconds * 1000000000ull,
+                                                               memory_order_relaxed, memory_order_relaxed)) {
+        atomic_fetch_add_explicit(&gate->held, 1, memory_order_relaxed);
+        return false;
+    }
+    unsigned silent = atomic_exchange_explicit(&gate->held, 0, memory_order_relaxed);
+    if (held)
+        *held = silent;
+    return true;
+}

@@ -1,0 +1,156 @@
+/* Cgroup quotas, version 1 and 2: where the process is, where the hierarchy is mounted, and every parent between.
+ *
+ * /proc/self/cgroup tells the path in the hierarchy, mountinfo which part of the hierarchy is mounted where: in a
+ * container without a cgroup namespace the two begin at different places. A path that lies outside of what is mounted
+ * is looked at from the mount point itself. Called once; nothing is kept. */
+#include "base/quota.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_SIZE 4096
+
+struct hierarchy {
+    int version;
+    char path[PATH_SIZE];  /* of this process in the hierarchy */
+    char root[PATH_SIZE];  /* the part of it that is mounted */
+    char mount[PATH_SIZE]; /* where; "" not found */
+};
+
+/* Is WORD one of the words of LIST, which are separated by commas? */
+static bool has_word(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *p = strstr(list, word); p; p = strstr(p + 1, word))
+        if ((p == list || p[-1] == ',') && (p[n] == 0 || p[n] == ',' || p[n] == '\n'))
+            return true;
+    return false;
+}
+
+static FILE *open_under(const char *root, const char *path)
+{
+    char whole[PATH_SIZE];
+    int n = snprintf(whole, sizeof(whole), "%s%s", root, path);
+    return n < (int)sizeof(whole) ? fopen(whole, "re") : NULL;
+}
+
+/* One line of /proc/self/cgroup, "4:cpu,cpuacct:/a/b" or "0::/a/b". */
+static void read_membership(char *line, struct hierarchy *v1, struct hierarchy *v2)
+{
+    char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!path)
+        return;
+    *path++ = 0;
+    controllers++;
+    path[strcspn(path, "\n")] = 0;
+    if (*controllers == 0)
+        snprintf(v2->path, sizeof(v2->path), "%s", path);
+    else if (has_word(controllers, "cpu"))
+        snprintf(v1->path, sizeof(v1->path), "%s", path);
+}
+
+/* One line of mountinfo: "36 35 98:0 ROOT MOUNT options - TYPE source SUPEROPTIONS". */
+static void read_mount(char *line, struct hierarchy *v1, struct hierarchy *v2)
+{
+    char *tail = strstr(line, " - "), *root, *mount, *save;
+    if (!tail)
+        return;
+    *tail = 0;
+    struct hierarchy *h = strncmp(tail + 3, "cgroup2 ", 8) == 0 ? v2 : strncmp(tail + 3, "cgroup ", 7) == 0 ? v1 : NULL;
+    char *options = strrchr(tail + 3, ' ');
+    if (!h || h->mount[0] || (h == v1 && (!options || !has_word(options + 1, "cpu"))))
+        return;
+    strtok_r(line, " ", &save);
+    strtok_r(NULL, " ", &save);
+    strtok_r(NULL, " ", &save);
+    root = strtok_r(NULL, " ", &save);
+    mount = strtok_r(NULL, " ", &save);
+    if (!mount)
+        return;
+    snprintf(h->root, sizeof(h->root), "%s", root);
+    snprintf(h->mount, sizeof(h->mount), "%s", mount);
+}
+
+static void each_line(const char *root, const char *path, void (*read)(char *, struct hierarchy *, struct hierarchy *),
+                      struct hierarchy h[2])
+{
+    FILE *file = open_under(root, path);
+    char *line = NULL;
+    size_t size = 0;
+    if (!file)
+        return;
+    while (getline(&line, &size, file) > 0)
+        read(line, &h[0], &h[1]);
+    free(line);
+    fclose(file);
+}
+
+static double read_double(const char *root, const char *folder, const char *name, double *second)
+{
+    char path[PATH_SIZE], text[64];
+    double value = 0;
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
+        return 0;
+    FILE *file = open_under(root, path);
+    if (!file)
+        return 0;
+    if (fgets(text, sizeof(text), file)) {
+        char *end;
+        value = strtod(text, &end); /* "max" gives 0: no quota */
+        if (second)
+            *second = strtod(end, NULL);
+    }
+    fclose(file);
+    return value;
+}
+
+static double quota_of(const char *root, const char *folder, int version)
+{
+    double quota, period = 0;
+    if (version == 2) {
+        quota = read_double(root, folder, "cpu.max", &period);
+    } else {
+        quota = read_double(root, folder, "cpu.cfs_quota_us", NULL);
+        period = quota > 0 ? read_double(root, folder, "cpu.cfs_period_us", NULL) : 0;
+    }
+    return quota > 0 && period > 0 ? quota / period : 0;
+}
+
+/* The least quota from the process's own group up to the mount point. */
+static double least_quota(const char *root, const struct hierarchy *h)
+{
+    char folder[2 * PATH_SIZE];
+    size_t part = strcmp(h->root, "/") == 0 ? 0 : strlen(h->root), mount = strlen(h->mount);
+    bool inside = strncmp(h->path, h->root, part) == 0 && (h->path[part] == '/' || h->path[part] == 0) &&
+                  !strstr(h->path, "/..");
+    snprintf(folder, sizeof(folder), "%s%s", h->mount, inside ? h->path + part : "");
+    double least = 0;
+    for (;;) {
+        double quota = quota_of(root, folder, h->version);
+        if (quota > 0 && (least == 0 || quota < least))
+            least = quota;
+        char *slash = strrchr(folder, '/');
+        if (!slash || (size_t)(slash - folder) < mount)
+            return least;
+        *slash = 0;
+    }
+}
+
+double vbase_quota(const char *root)
+{
+    double least = 0;
+    struct hierarchy *h = calloc(2, sizeof(*h));
+    if (!h)
+        return 0;
+    h[0].version = 1;
+    h[1].version = 2;
+    each_line(root, "/proc/self/cgroup", read_membership, h);
+    each_line(root, "/proc/self/mountinfo", read_mount, h);
+    for (int i = 0; i < 2; i++) {
+        double quota = h[i].mount[0] && h[i].path[0] ? least_quota(root, &h[i]) : 0;
+        if (quota > 0 && (least == 0 || quota < least))
+            least = quota;
+    }
+    free(h);
+    return least;
+}

@@ -1,0 +1,209 @@
+/* Settings: the table as data, and the environment read into it.
+ *
+ * The defaults are in place before main (a constructor reads them with the same parser), so that nothing depends on who
+ * is initialized first. Texts are copied: the environment may change later. After vbase_settings_read the structure is
+ * only read. Parsing one value is parse.c. */
+#include "base/settings.h"
+#include "base/atomic.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/trace.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PREFIX "VIADUCT_"
+#define NAME_SIZE 64
+
+struct base_settings vbase_settings;
+
+const struct base_setting vbase_setting_table[] = {
+#define SETTING(name, type, standard, unit, help)                                                                      \
+    {#name, SETTING_##type, standard, unit, help, offsetof(struct base_settings, name)},
+#include "base/settings.def"
+#undef SETTING
+};
+const size_t vbase_setting_count = ARRAY_LENGTH(vbase_setting_table);
+_Static_assert(ARRAY_LENGTH(vbase_setting_table) <= 40, "forty settings at most");
+
+static const char *from_environment[ARRAY_LENGTH(vbase_setting_table)]; /* the text that was read, NULL: the default */
+static struct base_lock reading;
+static bool settings_read;
+
+/* Not settings: what our launcher tells its ranks, and places that module files and build scripts like to name. */
+static const char *const passed_over[] = {"ROOT", "HOME", "DIR", "PREFIX", "BIN", "LIB", "BUILD", "SOURCE", "VERSION"};
+
+static void *value_of(const struct base_setting *row) { return (char *)&vbase_settings + row->offset; }
+
+__attribute__((constructor(111))) static void set_defaults(void)
+{
+    for (size_t i = 0; i < vbase_setting_count; i++) {
+        const struct base_setting *row = &vbase_setting_table[i];
+        if (vbase_setting_parse(row->type, row->standard, value_of(row)) != OK)
+            abort(); /* the table itself is wrong: no program ever leaves the house so */
+    }
+}
+
+const char *vbase_environment(const char *name) { return secure_getenv(name); }
+
+static void variable_name(const struct base_setting *row, char out[NAME_SIZE])
+{
+    size_t at = sizeof(PREFIX) - 1;
+    memcpy(out, PREFIX, at);
+    for (const char *p = row->name; *p && at < NAME_SIZE - 1; p++)
+        out[at++] = (char)toupper((unsigned char)*p);
+    out[at] = 0;
+}
+
+static int read_one(size_t i)
+{
+    const struct base_setting *row = &vbase_setting_table[i];
+    char variable[NAME_SIZE];
+    variable_name(row, variable);
+    const char *text = vbase_environment(variable);
+    if (!text || !*text)
+        return OK; /* set to nothing is not set */
+    char *copy = strdup(text);
+    if (!copy)
+        return vbase_fail(ERR_MEMORY, "no memory for the value of %s", variable);
+    int status = vbase_setting_parse(row->type, copy, value_of(row));
+    if (status) {
+        free(copy);
+        return vbase_fail(status, "%s=%s", variable, vbase_error_detail());
+    }
+    from_environment[i] = copy;
+    return OK;
+}
+
+static bool is_passed_over(const char *name)
+{
+    if (strncmp(name, "JOB_", 4) == 0)
+        return true;
+    for (size_t i = 0; i < ARRAY_LENGTH(passed_over); i++)
+        if (strcmp(name, passed_over[i]) == 0)
+            return true;
+    return false;
+}
+
+/* NAME is what follows VIADUCT_ in a variable. */
+static void warn_if_unknown(const char *name)
+{
+    const char *names[ARRAY_LENGTH(vbase_setting_table)];
+    char lower[NAME_SIZE], near_variable[NAME_SIZE];
+    size_t n = 0;
+    for (; name[n] && name[n] != '=' && n < sizeof(lower) - 1; n++)
+        lower[n] = (char)tolower((unsigned char)name[n]);
+    lower[n] = 0;
+    size_t near_row = vbase_setting_count;
+    for (size_t i = 0; i < vbase_setting_count; i++)
+        names[i] = vbase_setting_table[i].name;
+    const char *near = vbase_name_nearest(lower, names, vbase_setting_count);
+    for (size_t i = 0; i < vbase_setting_count; i++)
+        if (names[i] == near)
+            near_row = i;
+    if (near_row == vbase_setting_count) {
+        LOG_WARN("the variable " PREFIX "%.*s is unknown; viaduct info --settings lists those there are", (int)n, name);
+        return;
+    }
+    variable_name(&vbase_setting_table[near_row], near_variable);
+    LOG_WARN("the variable " PREFIX "%.*s is unknown (maybe: %s?)", (int)n, name, near_variable);
+}
+
+static bool is_setting(const char *name)
+{
+    for (size_t i = 0; i < vbase_setting_count; i++) {
+        char variable[NAME_SIZE];
+        variable_name(&vbase_setting_table[i], variable);
+        const char *known = variable + sizeof(PREFIX) - 1;
+        if (strcmp(name, known) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Under our launcher only the launcher warns: one line for a job, not one for every rank. */
+static void warn_of_strangers(void)
+{
+    for (char **variable = environ; variable && *variable; variable++)
+        if (strncmp(*variable, PREFIX "JOB_", sizeof(PREFIX "JOB_") - 1) == 0)
+            return;
+    for (char **variable = environ; variable && *variable; variable++) {
+        char name[NAME_SIZE];
+        if (strncmp(*variable, PREFIX, sizeof(PREFIX) - 1) != 0)
+            continue;
+        const char *rest = *variable + sizeof(PREFIX) - 1;
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(rest, "="), rest);
+        if (!is_passed_over(name) && !is_setting(name))
+            warn_if_unknown(name);
+    }
+}
+
+static int read_environment(void)
+{
+    int first = OK;
+    char cause[512] = "";
+    for (size_t i = 0; i < vbase_setting_count; i++) {
+        int status = read_one(i);
+        if (status && !first) {
+            first = status;
+            snprintf(cause, sizeof(cause), "%s", vbase_error_detail());
+        }
+    }
+    int status = vbase_log_start();
+    if (first)
+        return vbase_fail(first, "%s", cause);
+    if (status)
+        return status;
+    warn_of_strangers();
+    return OK;
+}
+
+int vbase_settings_read(void)
+{
+    /* after a bad value the next call says the same again, for a second personality that starts */
+    base_lock(&reading);
+    int status = settings_read ? OK : read_environment();
+    settings_read = status == OK;
+    base_unlock(&reading);
+    return status;
+}
+
+static void print_roff(FILE *out, const char *text)
+{
+    for (const char *p = text; *p; p++) {
+        if (*p == '-' || *p == '\\')
+            fputs(*p == '-' ? "\\-" : "\\e", out);
+        else
+            putc(*p, out);
+    }
+}
+
+static void print_row_as_man(FILE *out, const struct base_setting *row, const char *variable)
+{
+    fprintf(out, ".TP\n.BR %s \" (", variable);
+    print_roff(out, row->type == SETTING_BOOL ? "yes | no" : row->unit);
+    fputs(*row->standard ? "; default " : "", out);
+    print_roff(out, row->standard);
+    fputs(")\"\n", out);
+    putc(toupper((unsigned char)row->help[0]), out);
+    print_roff(out, row->help + 1);
+    fputs(".\n", out);
+}
+
+void vbase_settings_print(FILE *out, bool as_man_page)
+{
+    for (size_t i = 0; i < vbase_setting_count; i++) {
+        const struct base_setting *row = &vbase_setting_table[i];
+        char variable[NAME_SIZE];
+        variable_name(row, variable);
+        if (as_man_page) {
+            print_row_as_man(out, row, variable);
+            continue;
+        }
+        const char *text = from_environment[i] ? from_environment[i] : row->standard;
+        fprintf(out, "%s=%s%s\n    %s%s%s%s\n", variable, text, from_environment[i] ? "  (environment)" : "", row->help,
+                row->type == SETTING_BOOL || *row->unit ? " [" : "", row->type == SETTING_BOOL ? "yes | no" : row->unit,
+                row->type == SETTING_BOOL || *row->unit ? "]" : "");
+    }
+}
