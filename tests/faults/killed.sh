@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# A rank that dies at any point ends the job within 2 s, is named once, and nothing is left behind.
+# timeout: 120
+set -u
+. "$VIADUCT_SOURCE/tests/lib/shell"
+cp "$programs/victim" "$scratch/victim-$$" || skip "no victim was built"
+victim=$scratch/victim-$$
+
+files() { ls -A /dev/shm /tmp 2>/dev/null | sort; }
+
+files >"$scratch/before"
+for where in before loop recv barrier large finalize; do
+    for signal in 9 11 15; do
+        what="rank 1 of 3 killed by signal $signal: $where"
+        run 20 $mpiexec -n 3 "$victim" 1 $signal $where
+        expect_status $((128 + signal)) "$what"
+        expect_err 'rank 1' "$what"
+        expect_err 'pid [0-9]+' "$what"
+        expect_err "signal $signal" "$what"
+        [ "$spent" -lt 2500 ] || wrong "$what: took $spent ms"
+        [ "$(grep -c 'rank' "$scratch/err")" -eq 1 ] || { wrong "$what: more than one message"; cat "$scratch/err"; }
+        no_process "$victim" "$what"
+    done
+done
+run 20 $mpiexec -n 3 "$victim" 1 9 recv
+expect_err 'MPI_' "the last MPI call is named"
+run 20 $mpiexec -n 3 "$victim" 2 0 loop
+expect_status 3 "a rank that exits with 3 in the middle"
+run 20 $mpiexec -n 3 "$victim" 2 -1 loop
+[ "$status" -ne 0 ] || wrong "a rank that returned without MPI_Finalize went unnoticed"
+expect_err 'MPI_Finalize' "a rank that returned without MPI_Finalize"
+run 20 $mpiexec -n 16 "$victim" 7 9 loop
+expect_status 137 "rank 7 of 16 killed"
+no_process "$victim" "rank 7 of 16 killed"
+files >"$scratch/after"
+diff <(grep -v "$(basename "$scratch")" "$scratch/before") <(grep -v "$(basename "$scratch")" "$scratch/after") |
+    grep -E '^> .*(viaduct|vd_|memfd)' && wrong "files are left"
+finish

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# A poor environment: what is missing is done without, silently, or named in one line.
+# timeout: 120
+set -u
+. "$VIADUCT_SOURCE/tests/lib/shell"
+traffic=$programs/traffic
+[ -x "$traffic" ] || skip "no traffic program was built"
+
+good() { # WHAT COMMAND...: runs, right, and silent
+    local what=$1
+    shift
+    run 60 "$@"
+    expect_status 0 "$what"
+    expect_out 'all right' "$what"
+    expect_silence "$what"
+}
+
+good "as it is" $mpiexec -n 4 "$traffic"
+good "one rank" $mpiexec -n 1 "$traffic"
+good "without a launcher" "$traffic"
+good "process_vm calls refused" "$programs/without" process_vm_readv process_vm_writev -- $mpiexec -n 4 "$traffic"
+good "only reading allowed" "$programs/without" process_vm_writev -- $mpiexec -n 4 "$traffic"
+good "64 descriptors" bash -c "ulimit -n 64; exec $mpiexec -n 4 '$traffic'"
+good "no TMPDIR, no HOME" env -i "PATH=$PATH" $mpiexec -n 3 "$traffic"
+good "a small stack" bash -c "ulimit -s 256; exec $mpiexec -n 4 '$traffic'"
+good "from a folder that is gone" bash -c "mkdir '$scratch/gone'; cd '$scratch/gone'; rmdir '$scratch/gone'; exec $mpiexec -n 2 '$traffic'"
+if unshare -U true 2>/dev/null; then
+    good "in a user namespace" unshare -U $mpiexec -n 4 "$traffic"
+    good "as root of a user namespace" unshare -Ur $mpiexec -n 4 "$traffic"
+fi
+if unshare -m true 2>/dev/null; then
+    good "/dev/shm of 64 KiB" unshare -m bash -c "mount -t tmpfs -o size=64k none /dev/shm && exec $mpiexec -n 4 '$traffic'"
+    good "/tmp not writable" unshare -m bash -c "mount -t tmpfs -o ro none /var/tmp && mount --bind -o ro /proc/self/fd /dev/shm 2>/dev/null; exec $mpiexec -n 4 '$traffic'"
+    good "no /proc" unshare -m bash -c "exec 9<'$traffic'; umount -l /proc 2>/dev/null; exec $mpiexec -n 3 '$traffic'"
+fi
+if unshare -u true 2>/dev/null; then
+    good "a host name that does not resolve" unshare -u bash -c "hostname no-such-host-$$.invalid; exec $mpiexec -n 4 '$traffic'"
+fi
+if unshare -n true 2>/dev/null; then
+    good "no network, not even loopback" unshare -n $mpiexec -n 4 "$traffic"
+fi
+run 20 bash -c "ulimit -n 10; exec $mpiexec -n 16 '$traffic'"
+[ "$status" -ne 0 ] && [ "$(wc -l <"$scratch/err")" -gt 2 ] && { wrong "10 descriptors: more than one line"; cat "$scratch/err"; }
+run 20 bash -c "ulimit -v 20000; exec $mpiexec -n 2 '$traffic'"
+[ "$status" -ge 128 ] && [ "$status" -ne 137 ] && { wrong "20 MB of address space: exit status $status"; cat "$scratch/err"; }
+[ "$status" -ne 0 ] && { [ -s "$scratch/err" ] || wrong "20 MB of address space: not a word"; }
+finish
