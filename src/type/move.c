@@ -1,0 +1,172 @@
+/* The movers: pack, unpack, layout to layout, and the gathering of pieces. Called by whoever sends, receives or copies;
+ * none of them allocates or fails. Addresses are integers until they are touched, because offsets may be absolute.
+ *
+ * The innermost loop is always the same: COUNT pieces of one length, each side with a constant stride. For the lengths
+ * that elements and small blocks have it is compiled with the length known. */
+#include "type/cursor.h"
+#include <string.h>
+
+/* One side of the innermost loop. */
+struct strided {
+    uintptr_t at;
+    uint64_t stride;
+};
+
+static inline __attribute__((always_inline)) void copy_fixed(struct strided to, struct strided from, size_t length,
+                                                             uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        memcpy((void *)to.at, (const void *)from.at, length);
+        to.at += to.stride;
+        from.at += from.stride;
+    }
+}
+
+static void copy_pieces(struct strided to, struct strided from, uint64_t length, uint64_t count)
+{
+    switch (length) {
+    case 1: copy_fixed(to, from, 1, count); break;
+    case 2: copy_fixed(to, from, 2, count); break;
+    case 4: copy_fixed(to, from, 4, count); break;
+    case 8: copy_fixed(to, from, 8, count); break;
+    case 12: copy_fixed(to, from, 12, count); break;
+    case 16: copy_fixed(to, from, 16, count); break;
+    case 24: copy_fixed(to, from, 24, count); break;
+    case 32: copy_fixed(to, from, 32, count); break;
+    case 48: copy_fixed(to, from, 48, count); break;
+    case 64: copy_fixed(to, from, 64, count); break;
+    default: copy_fixed(to, from, length, count); break;
+    }
+}
+
+static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* How many whole pieces are left in the run, and fit into ROOM. */
+static inline uint64_t whole_pieces(const struct type_cursor *cursor, const struct type_run *run, uint64_t room)
+{
+    uint64_t count = run->count - cursor->level[cursor->depth].repeat;
+    return count * run->length <= room ? count : room / run->length;
+}
+
+/* Pack and unpack are the same walk; which side is the cursor's is known when it is compiled. */
+static inline __attribute__((always_inline)) uint64_t walk(struct type_cursor *cursor, uintptr_t packed, uint64_t bytes,
+                                                           bool packing)
+{
+    uint64_t total = least(bytes, cursor->end - cursor->position), left = total;
+    while (left) {
+        const struct type_run *run = cursor_run(cursor);
+        struct strided here = {cursor_address(cursor, run), (uint64_t)run->stride}, there = {packed, run->length};
+        uint64_t length = run->length, moved;
+        if (cursor->within == 0 && left >= length) {
+            uint64_t count = whole_pieces(cursor, run, left);
+            copy_pieces(packing ? there : here, packing ? here : there, length, count);
+            moved = count * length;
+            cursor_step(cursor, run, count);
+        } else {
+            moved = least(length - cursor->within, left);
+            memcpy((void *)(packing ? packed : here.at), (const void *)(packing ? here.at : packed), moved);
+            cursor_advance(cursor, run, moved);
+        }
+        packed += moved;
+        left -= moved;
+    }
+    cursor->position += total;
+    return total;
+}
+
+uint64_t vtype_pack(struct type_cursor *from, void *to, uint64_t room)
+{
+    return walk(from, (uintptr_t)to, room, true);
+}
+
+uint64_t vtype_unpack(struct type_cursor *to, const void *from, uint64_t bytes)
+{
+    return walk(to, (uintptr_t)from, bytes, false);
+}
+
+/* ---- layout to layout ---------------------------------------------------------------------------------------------- */
+
+/* Whole pieces of A, for as long as the other side goes on in steps of the same length: pieces as long as these, or one
+ * piece that is longer. 0: the cut is elsewhere. */
+static uint64_t matching_pieces(const struct type_cursor *a, const struct type_cursor *b, uint64_t bytes,
+                                uint64_t *stride_of_b)
+{
+    const struct type_run *mine = cursor_run(a), *other = cursor_run(b);
+    if (a->within || bytes < mine->length)
+        return 0;
+    if (b->within == 0 && other->length == mine->length) {
+        *stride_of_b = (uint64_t)other->stride;
+        return least(whole_pieces(a, mine, bytes), whole_pieces(b, other, bytes));
+    }
+    *stride_of_b = mine->length;
+    return whole_pieces(a, mine, least(bytes, other->length - b->within));
+}
+
+/* COUNT pieces of LENGTH are done at a cursor: its own pieces, or parts of its current one. */
+static void done_pieces(struct type_cursor *cursor, uint64_t length, uint64_t count)
+{
+    const struct type_run *run = cursor_run(cursor);
+    if (run->length == length)
+        cursor_step(cursor, run, count);
+    else
+        cursor_advance(cursor, run, count * length);
+}
+
+static uint64_t copy_some(struct type_cursor *to, struct type_cursor *from, uint64_t bytes)
+{
+    const struct type_run *target = cursor_run(to), *source = cursor_run(from);
+    struct strided there = {cursor_address(to, target), (uint64_t)target->stride};
+    struct strided here = {cursor_address(from, source), (uint64_t)source->stride};
+    uint64_t length = target->length, count = matching_pieces(to, from, bytes, &here.stride);
+    if (count == 0) {
+        length = source->length;
+        here.stride = (uint64_t)source->stride;
+        count = matching_pieces(from, to, bytes, &there.stride);
+    }
+    if (count) {
+        copy_pieces(there, here, length, count);
+        done_pieces(to, length, count);
+        done_pieces(from, length, count);
+        return count * length;
+    }
+    length = least(bytes, least(target->length - to->within, source->length - from->within));
+    memcpy((void *)there.at, (const void *)here.at, length);
+    cursor_advance(to, target, length);
+    cursor_advance(from, source, length);
+    return length;
+}
+
+uint64_t vtype_copy(struct type_cursor *to, struct type_cursor *from, uint64_t bytes)
+{
+    uint64_t total = least(bytes, least(to->end - to->position, from->end - from->position));
+    for (uint64_t done = 0; done < total;)
+        done += copy_some(to, from, total - done);
+    to->position += total;
+    from->position += total;
+    return total;
+}
+
+/* ---- gathering ----------------------------------------------------------------------------------------------------- */
+
+uint64_t vtype_gather(struct type_cursor *cursor, struct iovec *piece, int count, uint64_t bytes, int *pieces)
+{
+    uint64_t total = least(bytes, cursor->end - cursor->position), done = 0;
+    int used = 0;
+    while (done < total) {
+        const struct type_run *run = cursor_run(cursor);
+        uintptr_t at = cursor_address(cursor, run);
+        uint64_t length = least(run->length - cursor->within, total - done);
+        if (used && (uintptr_t)piece[used - 1].iov_base + piece[used - 1].iov_len == at) {
+            piece[used - 1].iov_len += length;
+        } else {
+            if (used == count)
+                break;
+            piece[used++] = (struct iovec){(void *)at, length};
+        }
+        done += length;
+        cursor_advance(cursor, run, length);
+    }
+    cursor->position += done;
+    *pieces = used;
+    return done;
+}
