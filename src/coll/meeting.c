@@ -1,0 +1,106 @@
+/* Meetings: see meeting.h for the picture and for why no line is reused too early.
+ *
+ * Called by run.c for small blocking collectives of groups that live on one node. One thread of a process is in a meeting
+ * at a time (MPI allows no two collectives of one communicator at once). */
+#include "coll/meeting.h"
+#include <string.h>
+
+/* What somebody waits for: a line that has reached an epoch, or all lines of a table. */
+struct expected {
+    struct meeting *meeting;
+    uint64_t epoch;
+    int seen; /* table: ranks before this one have come */
+};
+
+static struct meeting_line *line_of(struct meeting *meeting, int rank, uint64_t epoch)
+{
+    return &meeting->hall->line[2 * rank + (int)(epoch & 1)];
+}
+
+static bool result_is_there(void *context)
+{
+    struct expected *expected = context;
+    /* acquire: pairs with the release in publish(), so the data is seen */
+    return atomic_load_explicit(&expected->meeting->hall->result.epoch, memory_order_acquire) >= expected->epoch;
+}
+
+static bool all_are_there(void *context)
+{
+    struct expected *expected = context;
+    for (; expected->seen < expected->meeting->ranks; expected->seen++) {
+        struct meeting_line *line = line_of(expected->meeting, expected->seen, expected->epoch);
+        /* acquire: pairs with the release in publish() of that rank */
+        if (atomic_load_explicit(&line->epoch, memory_order_acquire) < expected->epoch)
+            return false;
+    }
+    return true;
+}
+
+static void publish(struct meeting_line *line, const void *data, size_t bytes, uint64_t epoch)
+{
+    if (bytes)
+        memcpy(line->data, data, bytes);
+    /* release: pairs with the acquire of whoever waits for this line */
+    atomic_store_explicit(&line->epoch, epoch, memory_order_release);
+}
+
+static int await(struct meeting *meeting, bool (*ready)(void *), struct expected *expected)
+{
+    return ready(expected) ? 0 : meeting->wait(ready, expected);
+}
+
+/* Combines the lines of all ranks in rank order into OUT. The kernel puts its left operand first, so OUT, which holds the
+ * ranks before, is the right place only for commutative kernels; the built-in ones all are. */
+static void combine(struct meeting *meeting, uint64_t epoch, type_kernel *kernel, void *out, size_t size, size_t count)
+{
+    memcpy(out, line_of(meeting, 0, epoch)->data, size * count);
+    for (int r = 1; r < meeting->ranks; r++)
+        kernel(line_of(meeting, r, epoch)->data, out, count);
+}
+
+static int meet_in_crowd(struct meeting *meeting, type_kernel *kernel, void *inout, size_t size, size_t count)
+{
+    struct meeting_hall *hall = meeting->hall;
+    uint64_t epoch = ++meeting->epoch, all = epoch * (uint64_t)meeting->ranks;
+    unsigned char result[MEETING_DATA] ALIGNED(16);
+    if (count)
+        publish(line_of(meeting, meeting->rank, epoch), inout, size * count, epoch);
+    /* release: what this rank wrote before is seen by the last comer; acquire: the last comer sees it */
+    if (atomic_fetch_add_explicit(&hall->arrived, 1, memory_order_acq_rel) + 1 == all) {
+        if (count) {
+            combine(meeting, epoch, kernel, result, size, count);
+            memcpy(inout, result, size * count);
+        }
+        publish(&hall->result, result, size * count, epoch);
+        meeting->wake(meeting->owner);
+        return 0;
+    }
+    struct expected expected = {.meeting = meeting, .epoch = epoch};
+    int error = await(meeting, result_is_there, &expected);
+    if (!error && count)
+        memcpy(inout, hall->result.data, size * count);
+    return error;
+}
+
+static int meet_at_table(struct meeting *meeting, type_kernel *kernel, void *inout, size_t size, size_t count)
+{
+    uint64_t epoch = ++meeting->epoch;
+    publish(line_of(meeting, meeting->rank, epoch), inout, size * count, epoch);
+    meeting->wake(meeting->owner);
+    struct expected expected = {.meeting = meeting, .epoch = epoch};
+    int error = await(meeting, all_are_there, &expected);
+    if (!error && count) {
+        unsigned char result[MEETING_DATA] ALIGNED(16);
+        combine(meeting, epoch, kernel, result, size, count);
+        memcpy(inout, result, size * count);
+    }
+    return error;
+}
+
+int vcoll_meeting_reduce(struct meeting *meeting, type_kernel *kernel, void *inout, size_t size, size_t count)
+{
+    return meeting->crowd ? meet_in_crowd(meeting, kernel, inout, size, count)
+                          : meet_at_table(meeting, kernel, inout, size, count);
+}
+
+int vcoll_meeting_barrier(struct meeting *meeting) { return vcoll_meeting_reduce(meeting, NULL, NULL, 0, 0); }

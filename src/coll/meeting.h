@@ -1,0 +1,64 @@
+/* meeting: a place in shared memory where the ranks of one node meet for small blocking collectives.
+ *
+ * Every rank has one line that only it writes; one more line carries the result; one more counts who has come. Numbers
+ * only grow: an epoch is an operation, all members meet in the same order, and nothing is ever cleared, so no operation
+ * can be mistaken for the next.
+ *
+ *   line 0   arrived   how many have come, all epochs together      written by everyone, by atomic addition
+ *   line 1   result    { epoch, 56 bytes }                          written by the last who came
+ *   line 2+2r+p        { epoch, 56 bytes }, p = epoch modulo 2      written by rank r
+ *
+ * Two ways, chosen once by who can run at the same time:
+ *   crowd   more ranks than processors: whoever comes last does the work for all and opens the result. A rank is switched
+ *           to once an operation, which is the least there can be.
+ *   table   every rank has a processor: all read all lines and compute alike. No line is written by two.
+ * Operands are combined in the order of the ranks, by one rank or by all alike: the bits are the same everywhere.
+ *
+ * A result is overwritten by the last comer of the next epoch: by then everybody has come, hence has read the one before.
+ * In table mode a line of parity p is rewritten two epochs later: its writer has then seen everybody in the epoch between,
+ * hence beyond the reading of it.
+ *
+ * What is read here was written by ranks of the own job that share the segment; lengths are never read from it. */
+#ifndef COLL_MEETING_H
+#define COLL_MEETING_H
+
+#include "base/atomic.h"
+#include "type/reduce.h"
+
+#define MEETING_DATA 56
+
+struct meeting_line {
+    _Atomic uint64_t epoch;
+    unsigned char data[MEETING_DATA];
+} ALIGNED(CACHE_LINE);
+_Static_assert(sizeof(struct meeting_line) == CACHE_LINE, "a line is a line");
+
+struct meeting_hall { /* in shared memory, zeroed before the first use */
+    _Atomic uint64_t arrived ALIGNED(CACHE_LINE);
+    struct meeting_line result;
+    struct meeting_line line[]; /* two for each rank */
+};
+
+struct meeting {
+    struct meeting_hall *hall;
+    int rank, ranks;
+    bool crowd;
+    uint64_t epoch; /* of the operation before */
+    /* Waits until READY(context): the one wait of the engine. */
+    int (*wait)(bool (*ready)(void *context), void *context);
+    /* What the others look at has changed: wakes those who sleep. */
+    void (*wake)(void *owner);
+    void *owner;
+};
+
+static inline size_t meeting_size(int ranks)
+{
+    return sizeof(struct meeting_hall) + 2 * (size_t)ranks * sizeof(struct meeting_line);
+}
+
+int vcoll_meeting_barrier(struct meeting *meeting) MUST_CHECK;
+
+/* INOUT holds COUNT elements of SIZE bytes, at most MEETING_DATA in all: the own ones, then the result. */
+int vcoll_meeting_reduce(struct meeting *meeting, type_kernel *kernel, void *inout, size_t size, size_t count) MUST_CHECK;
+
+#endif
