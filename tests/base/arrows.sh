@@ -1,0 +1,81 @@
+# Arrows only point down. Over every #include "..." of src and tools:
+#   a room includes lower floors only, and of another room only its face
+#   a provider of vi includes no other provider (fault, which wraps them, may)
+#   a personality includes neither a provider nor another personality
+#   nobody climbs with "../"; getenv is called in base alone
+set -u
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+cat >"$scratch/arrows.awk" <<'AWK'
+BEGIN {
+    split("base:0 boot:1 type:1 vi:1 msg:2 coll:3 mpi:4 pack:4 rpc:4 mplite:4 sock:4 tools:5", rooms, " ")
+    for (i in rooms) {
+        split(rooms[i], pair, ":")
+        floor[pair[1]] = pair[2]
+    }
+    split("boot/boot.h type/layout.h type/reduce.h vi/vi.h msg/msg.h coll/coll.h", faces, " ")
+    for (i in faces)
+        face[faces[i]] = 1
+}
+function say(what) { print FILENAME ":" FNR ": " what; bad = 1 }
+FNR == 1 {
+    part = split(FILENAME, path, "/")
+    room = path[1] == "tools" ? "tools" : path[2]
+    provider = room == "vi" && part > 3 ? path[3] : ""
+}
+/(^|[^_a-z])(secure_)?getenv *\(/ && room != "base" { say("getenv outside base: use vbase_environment") }
+/^[ \t]*#[ \t]*include[ \t]*"/ {
+    split($0, quoted, "\"")
+    target = quoted[2]
+    if (target ~ /\.\.\//)
+        say("\"" target "\" climbs")
+    steps = split(target, to, "/")
+    if (steps < 2 || !(to[1] in floor))
+        next # a neighbour in the same folder, or a public header
+    if (to[1] != room && floor[to[1]] >= floor[room])
+        say(room " must not include " target ": it lies " (floor[to[1]] > floor[room] ? "above" : "beside"))
+    else if (to[1] != room && to[1] != "base" && !(target in face))
+        say(room " may include the face of " to[1] " only, not " target)
+    if (to[1] == "vi" && steps > 2 && provider != "" && to[2] != provider && provider != "fault")
+        say("provider " provider " must not include " target)
+}
+END { exit bad }
+AWK
+
+# check DIRECTORY: prints what points up there
+check() {
+    (cd "$1" && find src tools \( -name '*.c' -o -name '*.h' \) -print 2>/dev/null | sort | xargs awk -f "$scratch/arrows.awk")
+}
+
+# The check can fail: each of these lines alone must be found, and none of those after them.
+wrong=0
+try() { # try found|fine FILE LINE
+    rm -rf "$scratch/tree"
+    mkdir -p "$scratch/tree/$(dirname "$2")"
+    printf '%s\n' "$3" >"$scratch/tree/$2"
+    if check "$scratch/tree" >/dev/null; then verdict=fine; else verdict=found; fi
+    [ $verdict = "$1" ] || { echo "arrows: \"$3\" in $2 should be $1, is $verdict"; wrong=1; }
+}
+try found src/base/a.c '#include "boot/boot.h"'
+try found src/msg/a.c '#include "coll/coll.h"'
+try found src/type/a.c '#include "vi/vi.h"'
+try found src/mpi/a.c '#include "vi/shm/lane.h"'
+try found src/mpi/a.c '#include "pack/channel.h"'
+try found src/coll/a.c '#  include "msg/peer.h"'
+try found src/vi/shm/a.c '#include "vi/tcp/link.h"'
+try found src/vi/shm/a.c '#include "../tcp/link.h"'
+try found src/coll/a.c 'x = getenv("A");'
+try found tools/a.c 'x = secure_getenv ("A");'
+try fine src/vi/fault/a.c '#include "vi/shm/nic.h"'
+try fine src/vi/shm/a.c '#include "vi/shm/lane.h"'
+try fine src/vi/shm/a.c '#include "vi/vi.h"'
+try fine src/msg/a.c '#include "msg/peer.h"'
+try fine src/mpi/a.c '#include "coll/coll.h"'
+try fine src/base/a.c 'x = secure_getenv("A");'
+try fine src/mpi/a.c '#include "mpi.h"'
+try fine tools/a.c '#include "base/hash.h"'
+[ $wrong = 0 ] || exit 1
+
+[ -d "$VIADUCT_SOURCE/src/base" ] || { echo "arrows: no tree at $VIADUCT_SOURCE"; exit 1; }
+check "$VIADUCT_SOURCE" || exit 1

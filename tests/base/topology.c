@@ -1,0 +1,166 @@
+/* Topology: this machine makes sense, the affinity mask is obeyed, and cgroup quotas of both versions are found in
+ * made-up trees: nested, in a container without a cgroup namespace, outside of what is mounted, broken. */
+#include "base/quota.h"
+#include "base/topology.h"
+#include "check.h"
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char root[] = "/tmp/viaduct-test-XXXXXX";
+
+static void put(const char *path, const char *content)
+{
+    char whole[1000];
+    snprintf(whole, sizeof(whole), "%s%s", root, path);
+    for (char *p = whole + strlen(root) + 1; (p = strchr(p, '/')); p++) {
+        *p = 0;
+        if (mkdir(whole, 0755) && errno != EEXIST)
+            exit(98);
+        *p = '/';
+    }
+    FILE *file = fopen(whole, "w");
+    if (!file)
+        exit(97);
+    fputs(content, file);
+    fclose(file);
+}
+
+static void clean(void)
+{
+    char command[100];
+    snprintf(command, sizeof(command), "rm -rf %s/*", root);
+    CHECK_EQUAL(system(command), 0);
+}
+
+#define NEAR(a, b) CHECK((a) - (b) < 1e-9 && (b) - (a) < 1e-9)
+
+static void version_2(void)
+{
+    clean();
+    NEAR(vbase_quota(root), 0.0); /* nothing there at all */
+    put("/proc/self/cgroup", "0::/user.slice/job/rank\n");
+    put("/proc/self/mountinfo", "25 1 0:22 / / rw - ext4 /dev/sda rw\n"
+                                "30 25 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n");
+    put("/sys/fs/cgroup/user.slice/job/rank/cpu.max", "max 100000\n");
+    NEAR(vbase_quota(root), 0.0);
+    put("/sys/fs/cgroup/user.slice/job/cpu.max", "250000 100000\n");
+    NEAR(vbase_quota(root), 2.5);
+    put("/sys/fs/cgroup/user.slice/cpu.max", "50000 100000\n");
+    NEAR(vbase_quota(root), 0.5);
+    put("/sys/fs/cgroup/user.slice/cpu.max", "400000 100000\n");
+    NEAR(vbase_quota(root), 2.5);
+    put("/sys/fs/cgroup/cpu.max", "100000 100000\n"); /* the mount itself: a container's own group */
+    NEAR(vbase_quota(root), 1.0);
+    put("/sys/fs/cgroup/cpu.max", "rubbish\n");
+    NEAR(vbase_quota(root), 2.5);
+    put("/sys/fs/cgroup/cpu.max", "100000 0\n");
+    NEAR(vbase_quota(root), 2.5);
+    put("/sys/fs/cgroup/cpu.max", "-5 100000\n");
+    NEAR(vbase_quota(root), 2.5);
+    put("/sys/fs/cpu.max", "10000 100000\n"); /* above the mount: not a cgroup */
+    NEAR(vbase_quota(root), 2.5);
+}
+
+static void version_1(void)
+{
+    clean();
+    put("/proc/self/cgroup", "5:memory:/elsewhere\n4:cpuset:/x\n3:cpu,cpuacct:/a/b\n1:name=systemd:/y\n0::/z\n");
+    put("/proc/self/mountinfo", "31 25 0:27 / /cg/cpuset rw - cgroup cgroup rw,cpuset\n"
+                                "32 25 0:28 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n");
+    put("/cg/cpuset/x/cpu.cfs_quota_us", "10000\n");
+    put("/cg/cpuset/x/cpu.cfs_period_us", "100000\n");
+    put("/cg/cpu/a/b/cpu.cfs_quota_us", "-1\n");
+    put("/cg/cpu/a/b/cpu.cfs_period_us", "100000\n");
+    NEAR(vbase_quota(root), 0.0);
+    put("/cg/cpu/a/cpu.cfs_quota_us", "150000\n");
+    put("/cg/cpu/a/cpu.cfs_period_us", "50000\n");
+    NEAR(vbase_quota(root), 3.0);
+}
+
+/* The path tells the host's hierarchy, but only its part /docker/77 is mounted. */
+static void container(void)
+{
+    clean();
+    put("/proc/self/cgroup", "0::/docker/77/inner\n");
+    put("/proc/self/mountinfo", "30 25 0:26 /docker/77 /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
+    put("/sys/fs/cgroup/cpu.max", "200000 100000\n");
+    put("/sys/fs/cgroup/docker/77/inner/cpu.max", "10000 100000\n"); /* would be wrong to read */
+    NEAR(vbase_quota(root), 2.0);
+    put("/sys/fs/cgroup/inner/cpu.max", "50000 100000\n");
+    NEAR(vbase_quota(root), 0.5);
+    put("/proc/self/cgroup", "0::/docker/777\n"); /* not inside /docker/77 although it begins so */
+    NEAR(vbase_quota(root), 2.0);
+    put("/proc/self/cgroup", "0::/../other\n"); /* moved out of its namespace's root */
+    NEAR(vbase_quota(root), 2.0);
+}
+
+static void rubbish(void)
+{
+    static const char *const cgroup[] = {"", "\n", ":", "::", "0:", "0::", "0::relative", "no colon at all"};
+    static const char *const mounts[] = {"", " - ", " - cgroup2 ", "1 2 3 - cgroup2 x y", "1 2 3 4 - cgroup2 x y",
+                                         "1 2 3 4 5 - cgroup x", "- - - - - - cgroup2 - -"};
+    clean();
+    for (size_t i = 0; i < ARRAY_LENGTH(cgroup); i++)
+        for (size_t j = 0; j < ARRAY_LENGTH(mounts); j++) {
+            put("/proc/self/cgroup", cgroup[i]);
+            put("/proc/self/mountinfo", mounts[j]);
+            NEAR(vbase_quota(root), 0.0);
+        }
+}
+
+static void this_machine(void)
+{
+    const struct base_topology *t = vbase_topology();
+    cpu_set_t mask;
+    CHECK(t == vbase_topology());
+    CHECK(t->cpus_online >= 1 && t->cpus_allowed >= 1 && t->cpus >= 1);
+    CHECK(t->cpus <= t->cpus_allowed);
+    if (sched_getaffinity(0, sizeof(mask), &mask) == 0)
+        CHECK_EQUAL(t->cpus_allowed, CPU_COUNT(&mask));
+    CHECK(t->cpus_quota >= 0);
+    CHECK(t->line >= 16 && (t->line & (t->line - 1)) == 0);
+    CHECK_EQUAL(t->page, sysconf(_SC_PAGESIZE));
+    CHECK(t->l1d == 0 || (t->l1d >= 4096 && t->l1d <= 1 << 20));
+    CHECK(t->l2 == 0 || t->l2 >= t->l1d);
+}
+
+static void bound_to_one(void)
+{
+    pid_t child = fork();
+    if (child == 0) { /* before anybody here has read the topology */
+        cpu_set_t all, one;
+        CHECK_EQUAL(sched_getaffinity(0, sizeof(all), &all), 0);
+        CPU_ZERO(&one);
+        for (int i = CPU_SETSIZE - 1; i >= 0; i--)
+            if (CPU_ISSET(i, &all)) {
+                CPU_SET(i, &one);
+                break;
+            }
+        CHECK_EQUAL(sched_setaffinity(0, sizeof(one), &one), 0);
+        CHECK_EQUAL(vbase_topology()->cpus_allowed, 1);
+        CHECK_EQUAL(vbase_topology()->cpus, 1);
+        _exit(check_done());
+    }
+    int status;
+    waitpid(child, &status, 0);
+    CHECK_EQUAL(status, 0);
+}
+
+int main(void)
+{
+    if (!mkdtemp(root))
+        return 99;
+    bound_to_one();
+    this_machine();
+    version_2();
+    version_1();
+    container();
+    rubbish();
+    clean();
+    rmdir(root);
+    return check_done();
+}
