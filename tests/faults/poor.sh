@@ -30,8 +30,8 @@ if unshare -U true 2>/dev/null; then
 fi
 if unshare -m true 2>/dev/null; then
     good "/dev/shm of 64 KiB" unshare -m bash -c "mount -t tmpfs -o size=64k none /dev/shm && exec $mpiexec -n 4 '$traffic'"
-    good "/tmp not writable" unshare -m bash -c "mount -t tmpfs -o ro none /var/tmp && mount --bind -o ro /proc/self/fd /dev/shm 2>/dev/null; exec $mpiexec -n 4 '$traffic'"
-    good "no /proc" unshare -m bash -c "exec 9<'$traffic'; umount -l /proc 2>/dev/null; exec $mpiexec -n 3 '$traffic'"
+    good "/tmp not writable" unshare -m bash -c "mount --bind /tmp /tmp && mount -o remount,bind,ro /tmp && exec $mpiexec -n 4 '$traffic'"
+    good "no /proc" unshare -m bash -c "mount -t tmpfs -o ro none /proc && exec $mpiexec -n 3 '$traffic'"
 fi
 if unshare -u true 2>/dev/null; then
     good "a host name that does not resolve" unshare -u bash -c "hostname no-such-host-$$.invalid; exec $mpiexec -n 4 '$traffic'"
