@@ -23,8 +23,13 @@ struct boot_job {
     int local_index;   /* this rank among those of its node, in rank order */
     int local_count;
     int *local_ranks;  /* local_count ranks of this node, ascending */
-    int node_fd;       /* the node's segment, made by the launcher or passed by the lowest rank of the node; -1 solo */
-    bool direct_children; /* every rank of the node is an unreaped direct child of our launcher: no pid is reused */
+    int node_fd;       /* the node's segment, made by our launcher; -1: not made yet. Then whoever starts the engine makes
+                        * one at local_index 0, hands it round by vboot_share_descriptor and stores it here. Closed by
+                        * vboot_close. */
+    bool direct_children; /* this process is a direct child of our launcher, which leaves the dead unreaped until the job
+                           * ends, and no rank was seen that is not: pids of the node's ranks are not reused */
+    int launcher_pid;  /* our launcher's, an ancestor of every rank of the node; 0 unknown */
+    uint8_t secret[SECRET_SIZE]; /* of the job, the same at every rank */
     char host[256];    /* for messages */
 };
 
@@ -43,7 +48,8 @@ VEXPORT void vboot_abort(struct boot_job *job, int status, const char *message) 
 
 /* Gives the descriptor of the node's lowest rank to all others of the node, where the launcher did not (an abstract
  * socket; peer credentials, then proof of the job's secret). The lowest rank passes its descriptor in *fd, which it
- * keeps; the others receive theirs there. Blocks until all have it or a deadline is over. */
+ * keeps; the others receive theirs there, close-on-exec. Every rank of the node calls it, in the same order. Blocks until
+ * all have it or a deadline is over (ERR_TIMEOUT). */
 VEXPORT int vboot_share_descriptor(struct boot_job *job, int *fd) MUST_CHECK;
 
 #endif

@@ -1,0 +1,101 @@
+/* The launcher's handover; see handover.h. */
+#include "boot/handover.h"
+#include "base/error.h"
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+static uint32_t place_of_seats(size_t local_count)
+{
+    size_t end = sizeof(struct boot_handover) + local_count * sizeof(uint32_t);
+    return (uint32_t)((end + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+}
+
+int vboot_handover_create(int size, int local_count, struct boot_handover_map *map)
+{
+    uint32_t seats_at = place_of_seats((size_t)local_count);
+    size_t length = seats_at + (size_t)local_count * sizeof(struct boot_seat);
+    int fd = memfd_create("viaduct-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return vbase_fail_errno(ERR_SYSTEM, "memfd_create for the job's description");
+    if (ftruncate(fd, (off_t)length) < 0 || fcntl(fd, F_ADD_SEALS, SEALS) < 0) {
+        vbase_fail_errno(ERR_SYSTEM, "sizing the job's description to %zu bytes", length);
+        goto close_fd;
+    }
+    struct boot_handover *header = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (header == MAP_FAILED) {
+        vbase_fail_errno(ERR_SYSTEM, "mmap of the job's description");
+        goto close_fd;
+    }
+    if (vbase_random(header->secret, SECRET_SIZE) != OK)
+        goto unmap;
+    header->magic = HANDOVER_MAGIC;
+    header->version = HANDOVER_VERSION;
+    header->size = (uint32_t)size;
+    header->local_count = (uint32_t)local_count;
+    header->universe = size;
+    header->launcher_pid = (uint32_t)getpid();
+    header->seats_at = seats_at;
+    for (int i = 0; i < local_count; i++)
+        header->rank[i] = (uint32_t)i;
+    *map = (struct boot_handover_map){fd, length, header, (void *)((char *)header + seats_at)};
+    return OK;
+
+unmap:
+    munmap(header, length);
+close_fd:
+    close(fd);
+    return ERR_SYSTEM;
+}
+
+/* Sizes and counts must agree with each other; ranks must be in order. */
+static bool makes_sense(const struct boot_handover *header, size_t length)
+{
+    uint64_t count = header->local_count;
+    if (count == 0 || count > header->size || header->size > INT32_MAX ||
+        sizeof *header + count * sizeof(uint32_t) > length || header->seats_at != place_of_seats(count) ||
+        header->seats_at + count * sizeof(struct boot_seat) > length)
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        if (header->rank[i] >= header->size || (i > 0 && header->rank[i] <= header->rank[i - 1]))
+            return false;
+    return true;
+}
+
+int vboot_handover_open(int fd, struct boot_handover_map *map)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0 || status.st_size < (off_t)sizeof(struct boot_handover) ||
+        (fcntl(fd, F_GET_SEALS) & SEALS) != SEALS)
+        return vbase_fail(ERR_LAUNCHER, "descriptor %d is not the job's description", fd);
+    size_t length = (size_t)status.st_size;
+    struct boot_handover *header = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (header == MAP_FAILED)
+        return vbase_fail_errno(ERR_SYSTEM, "mmap of the job's description");
+    int error;
+    if (header->magic != HANDOVER_MAGIC)
+        error = vbase_fail(ERR_LAUNCHER, "descriptor %d is not the job's description", fd);
+    else if (header->version != HANDOVER_VERSION)
+        error = vbase_fail(ERR_MISMATCH, "the launcher's description has version %u, this library knows %u",
+                           header->version, HANDOVER_VERSION);
+    else if (!makes_sense(header, length))
+        error = vbase_fail(ERR_PROTOCOL, "the launcher's description makes no sense");
+    else {
+        *map = (struct boot_handover_map){fd, length, header, (void *)((char *)header + header->seats_at)};
+        return OK;
+    }
+    munmap(header, length);
+    return error;
+}
+
+void vboot_handover_close(struct boot_handover_map *map)
+{
+    if (map->header)
+        munmap(map->header, map->length);
+    if (map->fd >= 0)
+        close(map->fd);
+    *map = (struct boot_handover_map){.fd = -1};
+}

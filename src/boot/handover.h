@@ -1,0 +1,69 @@
+/* What our launcher hands to the ranks of a node: one sealed memfd with the job's description and a seat for each rank.
+ * The second face of boot, for the launcher (tools/run); others use boot.h.
+ *
+ *   +--------+--------------------+---------------------------------------------+
+ *   | header | rank of each seat  | seats, 256 bytes each: one writer at a time |
+ *   +--------+--------------------+---------------------------------------------+
+ *
+ * A rank finds it through VIADUCT_JOB_SEAT="job descriptor,node segment's descriptor,seat" and takes its seat once; the
+ * variable's text is then overwritten in place with "taken", so that a program which the rank starts knows that it
+ * is nobody's rank. VIADUCT_JOB_ID is in the environment of every process of the job: random, outer jobs first, apart
+ * by '/'. It is no secret; the launcher finds strayed processes by it. */
+#ifndef BOOT_HANDOVER_H
+#define BOOT_HANDOVER_H
+
+#include "base/compiler.h"
+#include "base/secret.h"
+#include <stdatomic.h>
+
+#define HANDOVER_SEAT_VARIABLE "VIADUCT_JOB_SEAT"
+#define HANDOVER_ID_VARIABLE "VIADUCT_JOB_ID"
+#define HANDOVER_TAKEN "taken"
+
+#define HANDOVER_MAGIC 0x7463756461697601ull
+#define HANDOVER_VERSION 1u
+
+/* Written by the launcher before any rank starts, then only read. */
+struct boot_handover {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t size;        /* ranks of the job */
+    uint32_t local_count; /* seats: ranks of this node */
+    int32_t universe;
+    uint32_t launcher_pid;
+    uint32_t seats_at; /* offset of the first seat */
+    uint8_t secret[SECRET_SIZE];
+    uint32_t rank[]; /* of each seat, ascending */
+};
+
+enum boot_seat_state { SEAT_EMPTY, SEAT_JOINED, SEAT_LEFT };
+
+/* `state` goes up only: EMPTY to JOINED by whoever takes the seat (compare and swap), JOINED to LEFT by the same. The
+ * launcher reads it after the rank has died; what it reads is a report, nothing is decided by it but words and status. */
+struct boot_seat {
+    _Atomic uint32_t state; /* release by the rank, acquire by the launcher */
+    uint32_t child;         /* pid that the launcher started; written before exec */
+    uint32_t pid;           /* pid that took the seat */
+    int32_t appnum;
+    char message[240]; /* last words of vboot_abort, for the launcher to print */
+};
+_Static_assert(sizeof(struct boot_seat) == 256, "a seat is four lines");
+
+/* A mapped handover. */
+struct boot_handover_map {
+    int fd;
+    size_t length;
+    struct boot_handover *header;
+    struct boot_seat *seat;
+};
+
+/* For the launcher: makes it for LOCAL_COUNT ranks of a job of SIZE, with a fresh secret; ranks are 0, 1, ... and
+ * may be changed before the first start. fd is close-on-exec. */
+int vboot_handover_create(int size, int local_count, struct boot_handover_map *map) MUST_CHECK;
+
+/* Maps one that was inherited. ERR_LAUNCHER: the descriptor is not a handover; ERR_MISMATCH: of another version. */
+int vboot_handover_open(int fd, struct boot_handover_map *map) MUST_CHECK;
+
+void vboot_handover_close(struct boot_handover_map *map); /* unmaps, closes fd */
+
+#endif

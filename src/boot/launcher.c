@@ -1,0 +1,199 @@
+/* Who started us? Looks at the environment, and refuses to take N ranks of a foreign launcher for N jobs of one rank.
+ *
+ * Order: our own launcher's seat; the PMI-1 wire (PMI_FD, or PMI_PORT and PMI_ID); signs of a launcher that speaks
+ * something else; nothing: solo. A process that a rank started with our descriptors closed is told apart from a rank. */
+#include "boot/inside.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/settings.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HELLO_DEADLINE_MS 30000
+
+static int number_of(const char *name, int otherwise)
+{
+    int value;
+    const char *text = vbase_environment(name);
+    return text && vboot_number(text, &value) ? value : otherwise;
+}
+
+static void close_on_exec(int fd)
+{
+    int flags = fcntl(fd, F_GETFD);
+    if (flags >= 0)
+        fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
+}
+
+static bool is_socket(int fd)
+{
+    struct stat status;
+    return fd >= 0 && fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
+/* The seat is taken once. That another process of the same rank had it is the commonest mistake of a wrapper script. */
+static int take_seat(struct boot_own *own, int index)
+{
+    struct boot_handover *header = own->handover.header;
+    struct boot_seat *seat = &own->handover.seat[index];
+    uint32_t empty = SEAT_EMPTY;
+    /* release: the launcher that sees JOINED (acquire, after our death) sees whatever we wrote before; nothing is read
+     * back here, so no acquire */
+    if (!atomic_compare_exchange_strong_explicit(&seat->state, &empty, SEAT_JOINED, memory_order_release,
+                                                 memory_order_relaxed))
+        return vbase_fail(ERR_STATE, "process %u was rank %u of this job already, and a rank can be only one MPI program",
+                          seat->pid, header->rank[index]);
+    seat->pid = (uint32_t)getpid();
+    own->seat = seat;
+    own->job.kind = BOOT_VIADUCT;
+    own->job.rank = (int)header->rank[index];
+    own->job.size = (int)header->size;
+    own->job.universe = header->universe;
+    own->job.appnum = seat->appnum;
+    own->job.launcher_pid = (int)header->launcher_pid;
+    own->job.direct_children = seat->child == seat->pid;
+    own->job.local_index = index;
+    own->job.local_count = (int)header->local_count;
+    memcpy(own->job.secret, header->secret, SECRET_SIZE);
+    return OK;
+}
+
+/* From now on a program that this process starts finds no seat. The text is changed where it lies: setenv would move the
+ * environment under other threads' feet. */
+static void mark_taken(const char *text)
+{
+    char *place = (char *)(uintptr_t)text;
+    if (strlen(place) >= sizeof HANDOVER_TAKEN - 1)
+        memcpy(place, HANDOVER_TAKEN, sizeof HANDOVER_TAKEN);
+}
+
+static int join_our_launcher(struct boot_own *own, const char *text)
+{
+    int job_fd, node_fd, index, end = 0;
+    if (sscanf(text, "%d,%d,%d%n", &job_fd, &node_fd, &index, &end) != 3 || text[end])
+        return vbase_fail(ERR_LAUNCHER, "%s=%s is not what our launcher writes", HANDOVER_SEAT_VARIABLE, text);
+    int error = vboot_handover_open(job_fd, &own->handover);
+    if (error == ERR_LAUNCHER)
+        return vbase_fail(ERR_LAUNCHER,
+                          "this program is below rank %s of a job, but the job's descriptors were closed on the way to it",
+                          vbase_environment("PMI_RANK") ? vbase_environment("PMI_RANK") : "?");
+    if (error != OK)
+        return error;
+    if (index < 0 || (uint32_t)index >= own->handover.header->local_count)
+        return vbase_fail(ERR_PROTOCOL, "the job has %u seats here, not one of number %d",
+                          own->handover.header->local_count, index);
+    error = take_seat(own, index);
+    if (error != OK)
+        return error;
+    own->pmi.fd = number_of("PMI_FD", -1);
+    if (!is_socket(own->pmi.fd))
+        own->pmi.fd = -1;
+    own->job.node_fd = node_fd;
+    close_on_exec(job_fd);
+    close_on_exec(node_fd);
+    close_on_exec(own->pmi.fd);
+    mark_taken(text);
+    return OK;
+}
+
+static int join_pmi(struct boot_own *own)
+{
+    const char *fd = vbase_environment("PMI_FD"), *port = vbase_environment("PMI_PORT");
+    int error = OK;
+    if (fd) {
+        int number;
+        if (!vboot_number(fd, &number) || !is_socket(number))
+            return vbase_fail(ERR_LAUNCHER,
+                              "PMI_FD=%s is no open connection to a launcher: was this program started by a rank?", fd);
+        own->pmi.fd = number;
+        own->pmi.rank = number_of("PMI_RANK", -1);
+        own->pmi.size = number_of("PMI_SIZE", -1);
+        close_on_exec(number);
+    } else
+        error = vboot_pmi_dial(&own->pmi, port, vbase_environment("PMI_ID"));
+    if (error == OK && (own->pmi.rank < 0 || own->pmi.size < 1 || own->pmi.rank >= own->pmi.size))
+        error = vbase_fail(ERR_LAUNCHER, "the launcher gives a PMI connection, but PMI_RANK and PMI_SIZE make no sense");
+    if (error == OK)
+        error = vboot_pmi_start(&own->pmi, HELLO_DEADLINE_MS);
+    if (error != OK)
+        return error;
+    own->job.kind = BOOT_PMI1;
+    own->job.rank = own->pmi.rank;
+    own->job.size = own->pmi.size;
+    own->job.appnum = own->pmi.appnum;
+    own->job.universe = own->pmi.universe;
+    return OK;
+}
+
+/* A launcher of several ranks whose protocol we do not speak: what it is called, and what betrayed it. */
+static const char *foreign_launcher(const char **sign)
+{
+    static const struct {
+        const char *sign, *who;
+        bool counts; /* the variable's value is a number of ranks: 1 is harmless */
+    } known[] = {
+        {"SLURM_STEP_NUM_TASKS", "Slurm's srun", true},
+        {"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun", true},
+        {"PMIX_RANK", "a PMIx launcher", false},
+        {"PMIX_NAMESPACE", "a PMIx launcher", false},
+        {"PALS_RANKID", "HPE's PALS", false},
+        {"PMI_SIZE", "a PMI launcher without a connection", true},
+        {"MPI_LOCALNRANKS", "an MPI launcher", true},
+    };
+    bool alone = number_of("SLURM_STEP_NUM_TASKS", 0) == 1 || number_of("OMPI_COMM_WORLD_SIZE", 0) == 1 ||
+                 number_of("PMI_SIZE", 0) == 1;
+    for (size_t i = 0; i < ARRAY_LENGTH(known); i++) {
+        const char *text = vbase_environment(known[i].sign);
+        if (text && (known[i].counts ? number_of(known[i].sign, 0) > 1 : !alone)) {
+            *sign = known[i].sign;
+            return known[i].who;
+        }
+    }
+    return NULL;
+}
+
+static void be_solo(struct boot_own *own)
+{
+    if (own->pmi.fd >= 0) {
+        own->pmi.started = false;
+        vboot_pmi_finish(&own->pmi);
+    }
+    own->job.kind = BOOT_SOLO;
+    own->job.rank = 0;
+    own->job.size = 1;
+    own->job.appnum = own->job.universe = -1;
+}
+
+int vboot_launcher_find(struct boot_own *own)
+{
+    const char *seat = vbase_environment(HANDOVER_SEAT_VARIABLE), *sign;
+    int error = OK;
+    if (seat && strcmp(seat, HANDOVER_TAKEN) == 0) {
+        be_solo(own); /* below a rank, without a launcher of its own */
+        return OK;
+    }
+    if (seat) {
+        error = join_our_launcher(own, seat);
+        if (error == ERR_MISMATCH && vbase_environment("PMI_FD"))
+            error = join_pmi(own); /* a launcher of another version: PMI-1 is the common tongue */
+    } else if (vbase_environment("PMI_FD") || (vbase_environment("PMI_PORT") && vbase_environment("PMI_ID")))
+        error = join_pmi(own);
+    else {
+        const char *who = foreign_launcher(&sign);
+        if (who && !vbase_settings.foreign)
+            return vbase_fail(ERR_LAUNCHER,
+                              "started by %s (%s=%s), which does not speak PMI-1 to this program: use Viaduct's mpiexec, "
+                              "or VIADUCT_FOREIGN=yes for jobs of one rank each",
+                              who, sign, vbase_environment(sign));
+        be_solo(own);
+    }
+    if (error != OK && vbase_settings.foreign) {
+        LOG_INFO("going on alone (VIADUCT_FOREIGN): %s", vbase_error_detail());
+        be_solo(own);
+        error = OK;
+    }
+    return error;
+}
