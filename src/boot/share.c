@@ -259,7 +259,7 @@ int vboot_share_descriptor(struct boot_job *job, int *fd)
         error = serve(own, *fd);
     else if (job->local_count > 1) {
         uint64_t end = now_ms() + DEADLINE_MS;
-        int connection;
+        int connection = -1;
         error = dial(own, end, &connection);
         if (error == OK) {
             error = fetch(own, connection, end, fd);
