@@ -84,7 +84,7 @@ uint64_t vtype_unpack(struct type_cursor *to, const void *from, uint64_t bytes)
     return walk(to, (uintptr_t)from, bytes, false);
 }
 
-/* ---- layout to layout ---------------------------------------------------------------------------------------------- */
+/* ---- layout to layout ------------------------------------------------------------------------------------------ */
 
 /* Whole pieces of A, for as long as the other side goes on in steps of the same length: pieces as long as these, or one
  * piece that is longer. 0: the cut is elsewhere. */
@@ -146,7 +146,7 @@ uint64_t vtype_copy(struct type_cursor *to, struct type_cursor *from, uint64_t b
     return total;
 }
 
-/* ---- gathering ----------------------------------------------------------------------------------------------------- */
+/* ---- gathering ------------------------------------------------------------------------------------------------- */
 
 uint64_t vtype_gather(struct type_cursor *cursor, struct iovec *piece, int count, uint64_t bytes, int *pieces)
 {

@@ -35,7 +35,7 @@ void vtype_program_abandon(struct program_builder *builder)
         free(builder->run);
 }
 
-/* ---- runs ---------------------------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------------------------ */
 
 static int grow(struct program_builder *builder)
 {
@@ -148,7 +148,7 @@ static int append_copies(struct program_builder *builder, struct type_layout *of
                       PROGRAM_DEPTH, PROGRAM_EXPAND);
 }
 
-/* ---- bounds -------------------------------------------------------------------------------------------------------- */
+/* ---- bounds ---------------------------------------------------------------------------------------------------- */
 
 /* Widen a span by COUNT intervals [low, low + extent), STRIDE apart from AT. */
 static bool widen(struct program_span *span, const struct program_span *one, int64_t at, int64_t stride, uint64_t count)
@@ -221,7 +221,7 @@ static int set_shape(const struct program_builder *builder, struct type_layout *
     return OK;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------------------------- */
 
 static struct type_run *own_runs(struct program_builder *builder)
 {

@@ -171,7 +171,7 @@ static struct pair grow(int depth)
     return p;
 }
 
-/* ---- a buffer of elements, its model, and an arena with guards that holds it ---------------------------------------- */
+/* ---- a buffer of elements, its model, and an arena with guards that holds it ----------------------------------- */
 
 struct scene {
     struct pair pair;
