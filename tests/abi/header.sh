@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# mpi.h equals the tables: every prototype and constant in C and C++, under both names, and no function besides.
+# timeout: 120
+set -eu
+here=$VIADUCT_SOURCE/tests/abi header=$VIADUCT_SOURCE/include/mpi.h
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cat >"$work/prototypes.c" <<'EOF'
+#include "mpi.h"
+#define SAME(a, b) __builtin_types_compatible_p(a, b)
+#define FUNCTION(result, name, parameters)                                                   \
+    _Static_assert(SAME(__typeof__(name), __typeof__(result parameters)), #name);            \
+    _Static_assert(SAME(__typeof__(P##name), __typeof__(result parameters)), "P" #name);
+#include "functions.def"
+#define CONSTANT(type, name, value)                                                          \
+    _Static_assert(SAME(__typeof__(name), type) || sizeof(type) == 4, #name); \
+    static type the_##name = name; /* so it is a constant expression */
+#include "constants.def"
+int main(void)
+{
+#undef CONSTANT
+#define CONSTANT(type, name, value) if (the_##name != (type)(value)) return 1;
+#include "constants.def"
+    _Static_assert(sizeof(MPI_Status) == 32 && _Alignof(MPI_Status) == 4, "MPI_Status");
+    _Static_assert(sizeof(MPI_Aint) == sizeof(void *) && sizeof(MPI_Count) == 8 && sizeof(MPI_Offset) == 8, "sizes");
+    _Static_assert((MPI_Aint)-1 < 0 && (MPI_Count)-1 < 0 && (MPI_Offset)-1 < 0, "signed");
+    char version[] = {'0' + MPI_VERSION, '.', '0' + MPI_SUBVERSION, 0};
+    return version[0] != '5' || version[2] != '0';
+}
+EOF
+
+cat >"$work/prototypes.cc" <<'EOF'
+#include "mpi.h"
+template <class A, class B> struct same { static const bool value = false; };
+template <class A> struct same<A, A> { static const bool value = true; };
+#define FUNCTION(result, name, parameters)                                                   \
+    static_assert(same<decltype(name), result parameters>::value, #name);                    \
+    static_assert(same<decltype(P##name), result parameters>::value, "P" #name);
+#include "functions.def"
+#define CONSTANT(type, name, value) static type the_##name = name;
+#include "constants.def"
+int main()
+{
+#undef CONSTANT
+#define CONSTANT(type, name, value) if (the_##name != (type)(value)) return 1;
+#include "constants.def"
+}
+EOF
+
+compiled=0
+compile() # compiler, standard, source: a compiler that is not here is passed over, one must be here
+{
+    command -v "$1" >/dev/null || return 0
+    "$1" -std="$2" -Wall -Wextra -pedantic -Wshadow -Werror \
+        -I"$VIADUCT_SOURCE/include" -I"$here" "$3" -o "$work/program" 2>"$work/said" && "$work/program" || {
+        head -20 "$work/said"
+        echo "mpi.h is not as the tables say: $1 -std=$2"
+        exit 1
+    }
+    compiled=$((compiled + 1))
+}
+for compiler in gcc clang; do
+    compile $compiler gnu11 "$work/prototypes.c"
+    compile $compiler gnu17 "$work/prototypes.c"
+done
+for compiler in g++ clang++; do
+    compile $compiler c++11 "$work/prototypes.cc"
+    compile $compiler c++20 "$work/prototypes.cc"
+done
+[ $compiled -gt 0 ] || { echo "no C compiler found"; exit 1; }
+
+names() { grep -oE '\b'"$1"'_[A-Za-z]\w*\(' "$header" | tr -d '(' | grep -vE '_(fn|function|function_c)$' | sort; }
+sed -n 's/^FUNCTION([^,]*, \(MPI_[A-Za-z0-9_]*\),.*/\1/p' "$here/functions.def" | sort >"$work/table"
+names MPI >"$work/declared"
+names PMPI | sed 's/^P//' >"$work/profiling"
+cmp "$work/table" "$work/declared"
+cmp "$work/table" "$work/profiling"
+echo "$(wc -l <"$work/table") functions, $(grep -c '^CONSTANT' "$here/constants.def") constants, $compiled compilers"
