@@ -7,13 +7,8 @@
 static void descend(struct type_cursor *cursor)
 {
     const struct type_run *run;
-    while ((run = cursor_run(cursor))->nested) {
-        struct type_level *level = &cursor->level[cursor->depth++];
-        level[1].base = level->base + (uint64_t)run->offset + level->repeat * (uint64_t)run->stride;
-        level[1].repeat = 0;
-        level[1].run = run->nested->run;
-        level[1].last = level[1].run + run->nested->runs - 1;
-    }
+    while ((run = cursor_run(cursor))->nested)
+        cursor_enter(&cursor->level[cursor->depth++], run);
 }
 
 void vtype_cursor_next(struct type_cursor *cursor)
@@ -44,6 +39,7 @@ void vtype_cursor_start(struct type_cursor *cursor, const struct type_buffer *bu
     cursor->depth = 0;
     cursor->level[0].base = (uintptr_t)buffer->base;
     cursor->level[0].repeat = 0;
+    cursor->level[0].record = NULL;
     if (type_buffer_contiguous(buffer)) {
         cursor->root = (struct type_run){.length = bytes, .count = 1};
     } else if (!program_one_run(layout, layout->shape.extent, buffer->count, &cursor->root)) {
@@ -84,13 +80,11 @@ void vtype_cursor_seek(struct type_cursor *cursor, uint64_t position)
         rest -= level->repeat * run->length;
         if (!run->nested)
             break;
-        const struct type_layout *nested = run->nested;
-        level[1].base = level->base + (uint64_t)run->offset + level->repeat * (uint64_t)run->stride;
-        run = find(nested->run, nested->runs, rest);
+        cursor_enter(level, run);
+        run = find(run->nested->run, run->nested->runs, rest);
         rest -= run->before;
         level++;
         level->run = run;
-        level->last = nested->run + nested->runs - 1;
         cursor->depth++;
     }
     cursor->within = rest;

@@ -5,6 +5,17 @@
 
 #include "type/layout.h"
 
+/* Go one level down, into the program of which LEVEL's current copy is made; RUN is LEVEL's. */
+static inline void cursor_enter(struct type_level *level, const struct type_run *run)
+{
+    const struct type_layout *nested = run->nested;
+    level[1].base = level->base + (uint64_t)run->offset + level->repeat * (uint64_t)run->stride;
+    level[1].repeat = 0;
+    level[1].run = nested->run;
+    level[1].last = nested->run + nested->runs - 1;
+    level[1].record = nested->record ? nested->run : NULL;
+}
+
 static inline const struct type_run *cursor_run(const struct type_cursor *cursor)
 {
     return cursor->depth ? cursor->level[cursor->depth].run : &cursor->root;

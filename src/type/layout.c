@@ -121,7 +121,7 @@ int vtype_layout_resized(int64_t lower_bound, int64_t extent, struct type_layout
     if (!layout)
         return vbase_fail(ERR_MEMORY, "a layout");
     *layout = (struct type_layout){.shape = of->shape, .references = 1, .depth = of->depth, .runs = of->runs,
-                                   .bounded = true, .run = of->run};
+                                   .bounded = true, .record = of->record, .run = of->run};
     layout->owner = vtype_layout_keep(of->owner ? of->owner : of);
     layout->shape.lower_bound = lower_bound;
     layout->shape.extent = extent;

@@ -38,6 +38,7 @@ struct type_layout {
     uint32_t depth; /* of nesting; bounded, so that a cursor needs no allocation */
     uint32_t runs;
     bool bounded;         /* lower bound and extent were set, not found */
+    bool record;          /* its program is a short list of single pieces, as of a C struct with holes */
     struct type_run *run; /* the program; see program.h */
     struct type_layout *owner; /* whose program it is, where it is not its own */
 };
@@ -93,6 +94,7 @@ struct type_level {
     uintptr_t base;                    /* added to the offsets of this level */
     uint64_t repeat;                   /* which piece or copy of the run */
     const struct type_run *run, *last; /* in the program of this level; level 0 has the cursor's root instead */
+    const struct type_run *record;     /* the first run, where a copy of this program is a record; else NULL */
 };
 struct type_cursor {
     struct type_buffer buffer;

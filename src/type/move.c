@@ -22,6 +22,21 @@ static inline __attribute__((always_inline)) void copy_fixed(struct strided to, 
     }
 }
 
+/* Up to 32 bytes, by two overlapping halves. */
+static inline void copy_short(uintptr_t to, uintptr_t from, uint64_t length)
+{
+    uint64_t half = length >= 16 ? 16 : length >= 8 ? 8 : length >= 4 ? 4 : length >= 2 ? 2 : 1;
+    uintptr_t to_end = to + length - half, from_end = from + length - half;
+    struct strided two[2] = {{to, to_end - to}, {from, from_end - from}};
+    switch (half) {
+    case 16: copy_fixed(two[0], two[1], 16, 2); break;
+    case 8: copy_fixed(two[0], two[1], 8, 2); break;
+    case 4: copy_fixed(two[0], two[1], 4, 2); break;
+    case 2: copy_fixed(two[0], two[1], 2, 2); break;
+    default: copy_fixed(two[0], two[1], 1, 1); break;
+    }
+}
+
 static void copy_pieces(struct strided to, struct strided from, uint64_t length, uint64_t count)
 {
     switch (length) {
@@ -35,7 +50,13 @@ static void copy_pieces(struct strided to, struct strided from, uint64_t length,
     case 32: copy_fixed(to, from, 32, count); break;
     case 48: copy_fixed(to, from, 48, count); break;
     case 64: copy_fixed(to, from, 64, count); break;
-    default: copy_fixed(to, from, length, count); break;
+    default:
+        for (uint64_t i = 0; i < count; i++, to.at += to.stride, from.at += from.stride) {
+            if (length <= 32)
+                copy_short(to.at, from.at, length);
+            else
+                memcpy((void *)to.at, (const void *)from.at, length);
+        }
     }
 }
 
@@ -48,27 +69,64 @@ static inline uint64_t whole_pieces(const struct type_cursor *cursor, const stru
     return count * run->length <= room ? count : room / run->length;
 }
 
+/* At the start of a record, one of several: take their first pieces all at once, then all the second ones, and so on. That
+ * is one tight loop for each piece of the record instead of one walk through it for each record. BLOCK keeps both sides
+ * in the first cache. Where records overlap their order counts, and they are walked. */
+#define RECORD_BLOCK 64
+#define RECORD_FEW 4
+static uint64_t copy_records(struct type_cursor *cursor, uintptr_t packed, uint64_t bytes, bool packing)
+{
+    struct type_level *inner = &cursor->level[cursor->depth], *outer = inner - 1;
+    const struct type_run *copies = cursor->depth > 1 ? outer->run : &cursor->root;
+    const struct type_layout *record = copies->nested;
+    uint64_t count = least(least(copies->count - outer->repeat, bytes / copies->length), RECORD_BLOCK);
+    uint64_t apart = copies->stride < 0 ? 0 - (uint64_t)copies->stride : (uint64_t)copies->stride;
+    if (count < RECORD_FEW || apart < (uint64_t)record->shape.true_extent)
+        return 0;
+    for (uint32_t i = 0; i < record->runs; i++) {
+        const struct type_run *run = &record->run[i];
+        struct strided here = {inner->base + (uint64_t)run->offset, (uint64_t)copies->stride};
+        struct strided there = {packed + run->before, copies->length};
+        copy_pieces(packing ? there : here, packing ? here : there, run->length, count);
+    }
+    /* on the last piece of the last of them: its step goes where it goes from any last piece */
+    outer->repeat += count - 1;
+    inner->run = inner->last;
+    cursor_step(cursor, inner->last, 1);
+    return count * copies->length;
+}
+
+/* Whole pieces of the current run, or what is left of the current piece. */
+static inline __attribute__((always_inline)) uint64_t copy_run(struct type_cursor *cursor, uintptr_t packed,
+                                                               uint64_t bytes, bool packing)
+{
+    const struct type_run *run = cursor_run(cursor);
+    struct strided here = {cursor_address(cursor, run), (uint64_t)run->stride}, there = {packed, run->length};
+    uint64_t length = run->length;
+    if (cursor->within == 0 && bytes >= length) {
+        uint64_t count = whole_pieces(cursor, run, bytes);
+        copy_pieces(packing ? there : here, packing ? here : there, length, count);
+        cursor_step(cursor, run, count);
+        return count * length;
+    }
+    length = least(length - cursor->within, bytes);
+    memcpy((void *)(packing ? packed : here.at), (const void *)(packing ? here.at : packed), length);
+    cursor_advance(cursor, run, length);
+    return length;
+}
+
 /* Pack and unpack are the same walk; which side is the cursor's is known when it is compiled. */
 static inline __attribute__((always_inline)) uint64_t walk(struct type_cursor *cursor, uintptr_t packed, uint64_t bytes,
                                                            bool packing)
 {
-    uint64_t total = least(bytes, cursor->end - cursor->position), left = total;
-    while (left) {
-        const struct type_run *run = cursor_run(cursor);
-        struct strided here = {cursor_address(cursor, run), (uint64_t)run->stride}, there = {packed, run->length};
-        uint64_t length = run->length, moved;
-        if (cursor->within == 0 && left >= length) {
-            uint64_t count = whole_pieces(cursor, run, left);
-            copy_pieces(packing ? there : here, packing ? here : there, length, count);
-            moved = count * length;
-            cursor_step(cursor, run, count);
-        } else {
-            moved = least(length - cursor->within, left);
-            memcpy((void *)(packing ? packed : here.at), (const void *)(packing ? here.at : packed), moved);
-            cursor_advance(cursor, run, moved);
-        }
-        packed += moved;
-        left -= moved;
+    uint64_t total = least(bytes, cursor->end - cursor->position);
+    for (uint64_t left = total, moved; left; left -= moved, packed += moved) {
+        const struct type_run *record = cursor->level[cursor->depth].record;
+        moved = 0;
+        if (record && record == cursor_run(cursor) && cursor->within == 0)
+            moved = copy_records(cursor, packed, left, packing);
+        if (moved == 0)
+            moved = copy_run(cursor, packed, left, packing);
     }
     cursor->position += total;
     return total;
@@ -136,9 +194,23 @@ static uint64_t copy_some(struct type_cursor *to, struct type_cursor *from, uint
     return length;
 }
 
+static bool one_piece(const struct type_cursor *cursor) { return cursor->root.count == 1 && !cursor->root.nested; }
+
 uint64_t vtype_copy(struct type_cursor *to, struct type_cursor *from, uint64_t bytes)
 {
     uint64_t total = least(bytes, least(to->end - to->position, from->end - from->position));
+    if (total == 0)
+        return 0;
+    if (one_piece(to)) {
+        uintptr_t at = cursor_address(to, &to->root);
+        vtype_cursor_seek(to, to->position + total);
+        return vtype_pack(from, (void *)at, total);
+    }
+    if (one_piece(from)) {
+        uintptr_t at = cursor_address(from, &from->root);
+        vtype_cursor_seek(from, from->position + total);
+        return vtype_unpack(to, (const void *)at, total);
+    }
     for (uint64_t done = 0; done < total;)
         done += copy_some(to, from, total - done);
     to->position += total;

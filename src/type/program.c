@@ -241,10 +241,12 @@ static void count_runs(struct type_layout *layout)
 {
     uint64_t before = 0;
     struct type_layout *held = NULL;
+    layout->record = layout->runs <= PROGRAM_FLAT;
     for (uint32_t i = 0; i < layout->runs; i++) {
         struct type_run *run = &layout->run[i];
         run->before = before;
         before += run->count * run->length;
+        layout->record &= !run->nested && run->count == 1;
         if (run->nested && run->nested != held)
             vtype_layout_keep(run->nested);
         held = run->nested;
