@@ -1,0 +1,370 @@
+/* The receiving half: all lanes of this process' inbox. Called by the one thread that polls.
+ *
+ * Lanes that are used are hot: they lie in a dense array and one look at each is one load. A lane becomes hot when its
+ * sender sets his bit in our bitmap; with more than 64 of them, idle ones turn cold again. A lane told cold is polled
+ * for one more tick, so that a sender who saw "hot" just before is still heard; before sleeping all lanes are swept.
+ *
+ * A message that the sink does not want now stays in its cell, and the lane behind it waits. */
+#include "vi/shm/shm.h"
+#include "base/clock.h"
+#include "base/counters.h"
+
+#define HOT_MOST    64    /* lanes polled flat for ever */
+#define TICK_POLLS  1024  /* polls between two looks at the clock */
+#define IDLE_POLLS  64    /* polls without an event, then all credit is given */
+#define OWED_MOST   4096  /* bytes of blocks whose credit may be held back */
+#define TRUST_CELLS 32768 /* a piggyback credit is 16 bits of a count: valid within so many cells */
+
+static const struct shm_cell no_cell; /* what a removed entry looks at: it never has a lap */
+
+static void tell(struct shm_vi *vi)
+{
+    vi->told = (uint32_t)atomic_load_explicit(&vi->in_next, memory_order_relaxed);
+    vi->owed_bytes = 0;
+    /* release: pairs with shm_lane_harvest; what is given back has been read */
+    atomic_store_explicit(&vi->told_line->consumed, vi->told, memory_order_release);
+}
+
+void shm_inbox_settle(struct shm_nic *nic)
+{
+    for (uint32_t i = 0; i < nic->hot_count; i++) {
+        struct shm_vi *vi = nic->hot[i].vi;
+        if (vi && vi->told != (uint32_t)atomic_load_explicit(&vi->in_next, memory_order_relaxed))
+            tell(vi);
+    }
+}
+
+void shm_inbox_call(struct shm_nic *nic, uint32_t index)
+{
+    atomic_fetch_or_explicit(&nic->bits[index / 64], 1ull << index % 64, memory_order_release);
+}
+
+void shm_break(struct shm_vi *vi, const char *why)
+{
+    struct shm_nic *nic = shm_nic_of(vi->vi.nic);
+
+    if (atomic_exchange_explicit(&vi->broken, true, memory_order_relaxed))
+        return;
+    COUNT(refused);
+    (void)vbase_fail(ERR_PROTOCOL, "rank %u wrote nonsense into shared memory: %s", vi->vi.peer, why);
+    atomic_store_explicit(&vi->limit, 0, memory_order_relaxed);
+    atomic_store_explicit(&vi->deliver, false, memory_order_relaxed);
+    shm_inbox_call(nic, vi->index);
+}
+
+/* ---- the array of hot lanes ----------------------------------------------------------------------------------------- */
+
+static void aim(struct shm_hot *hot, struct shm_vi *vi, uint64_t number)
+{
+    hot->cell = &vi->in[number % SHM_CELLS];
+    hot->lap = shm_lap(number);
+}
+
+static void lane_add(struct shm_nic *nic, struct shm_vi *vi)
+{
+    struct shm_hot *hot = &nic->hot[nic->hot_count];
+
+    vi->place = nic->hot_count++;
+    vi->cooling = false;
+    *hot = (struct shm_hot){.vi = vi, .used = true};
+    aim(hot, vi, atomic_load_explicit(&vi->in_next, memory_order_relaxed));
+    /* relaxed: a sender who still reads 0 sets his bit once more */
+    atomic_store_explicit(&vi->told_line->hot, 1, memory_order_relaxed);
+}
+
+static void lane_remove(struct shm_nic *nic, struct shm_vi *vi)
+{
+    if (vi->place == SHM_NOWHERE)
+        return;
+    tell(vi);
+    nic->hot[vi->place] = (struct shm_hot){.cell = &no_cell, .lap = 1};
+    vi->place = SHM_NOWHERE;
+    nic->stale = true;
+}
+
+static void close_gaps(struct shm_nic *nic)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < nic->hot_count; i++) {
+        if (!nic->hot[i].vi)
+            continue;
+        nic->hot[kept] = nic->hot[i];
+        nic->hot[kept].vi->place = kept;
+        kept++;
+    }
+    nic->hot_count = kept;
+    nic->stale = false;
+}
+
+/* ---- cells ---------------------------------------------------------------------------------------------------------- */
+
+/* The peer says how many of our cells he took, in 16 bits. This cell was published after we took the one 128 before it,
+ * so at most out_next - out_before cells ago: when that is few, 16 bits are unambiguous. */
+static inline void note_credit(struct shm_vi *vi, uint32_t credit)
+{
+    uint64_t sent = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
+    uint64_t ago = (uint16_t)((uint32_t)sent - credit);
+
+    if (sent - vi->out_before > TRUST_CELLS || ago > TRUST_CELLS + SHM_CELLS || ago > sent)
+        return;
+    /* release: pairs with shm_lane_harvest */
+    atomic_store_explicit(&vi->piggyback, sent - ago, memory_order_release);
+}
+
+static inline void consumed(struct shm_vi *vi, uint64_t number)
+{
+    /* release: pairs with shm_publish, which passes it on as credit */
+    atomic_store_explicit(&vi->in_next, number, memory_order_release);
+    if (number % SHM_CREDIT_PERIOD == 0 || vi->owed_bytes >= OWED_MOST)
+        tell(vi);
+    if (number % SHM_CELLS == 0) {
+        vi->out_before = vi->out_then;
+        vi->out_then = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
+    }
+}
+
+static bool take_block(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell)
+{
+    uint32_t offset = *(const volatile uint32_t *)&cell->block.offset;
+    uint32_t length = *(const volatile uint32_t *)&cell->block.length;
+
+    if (length > SHM_MAX_SEND || offset > SHM_HEAP_USED || length > SHM_HEAP_USED - offset) {
+        shm_break(vi, "a block outside its heap");
+        return false;
+    }
+    if (!nic->nic.sink.received(&vi->vi, cell->header, shm_heap_of(&nic->segment, vi->index) + offset, length))
+        return false;
+    vi->owed_bytes += length;
+    return true;
+}
+
+static bool take_goodbye(struct shm_nic *nic, struct shm_vi *vi)
+{
+    base_lock(&nic->lock);
+    vi->behind--;
+    shm_update_deliver(vi);
+    atomic_store_explicit(&vi->limit, 0, memory_order_relaxed);
+    base_unlock(&nic->lock);
+    nic->told++;
+    nic->nic.sink.down(&vi->vi, ERR_LINK_DOWN);
+    return true;
+}
+
+static bool answer_goodbye(struct shm_nic *nic, struct shm_vi *vi)
+{
+    base_lock(&nic->heap.lock);
+    shm_lane_harvest(vi);
+    base_unlock(&nic->heap.lock);
+    if (atomic_load_explicit(&vi->out_next, memory_order_relaxed) -
+            atomic_load_explicit(&vi->out_seen, memory_order_relaxed) >= SHM_CELLS)
+        return false;
+    shm_goodbye(vi);
+    return true;
+}
+
+/* A cell that is not for an open vi: of a session that ended here, or of one that nobody opened yet. */
+static COLD bool take_closed(struct shm_nic *nic, struct shm_vi *vi, uint16_t kind)
+{
+    bool taken = false, called = false, gone;
+
+    base_lock(&nic->lock);
+    if (vi->behind > 0) {
+        vi->behind -= kind == SHM_GOODBYE;
+        shm_update_deliver(vi);
+        taken = true;
+    } else if (vi->behind == 0 && !vi->open && kind == SHM_GOODBYE) {
+        taken = answer_goodbye(nic, vi);
+    } else if (vi->behind == 0 && !vi->open) {
+        vi->waiting = called = true;
+    }
+    gone = vi->behind < 0;
+    base_unlock(&nic->lock);
+    if (called || gone)
+        lane_remove(nic, vi);
+    if (called) {
+        nic->told++;
+        nic->nic.sink.called(&nic->nic, vi->vi.peer);
+    }
+    return taken;
+}
+
+/* Hands one cell to the sink; false: it stays. Every field is read once. */
+static inline bool take(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell)
+{
+    uint16_t kind = *(const volatile uint16_t *)&cell->kind, length = *(const volatile uint16_t *)&cell->length;
+
+    if (unlikely(!atomic_load_explicit(&vi->deliver, memory_order_relaxed)))
+        return take_closed(nic, vi, kind);
+    if (likely(kind == SHM_DATA && length <= SHM_INLINE))
+        return nic->nic.sink.received(&vi->vi, cell->header, cell->data, length);
+    if (kind == SHM_BLOCK)
+        return take_block(nic, vi, cell);
+    if (kind == SHM_GOODBYE)
+        return take_goodbye(nic, vi);
+    if (kind != SHM_IMMEDIATE) {
+        shm_break(vi, "a cell of no kind");
+        return false;
+    }
+    nic->nic.sink.arrived(&vi->vi, (uint32_t)cell->header);
+    return true;
+}
+
+static int drain(struct shm_nic *nic, struct shm_hot *hot, int budget)
+{
+    struct shm_vi *vi = hot->vi;
+    uint64_t number = atomic_load_explicit(&vi->in_next, memory_order_relaxed);
+    int taken = 0;
+
+    while (taken < budget) {
+        const struct shm_cell *cell = &vi->in[number % SHM_CELLS];
+        /* acquire: pairs with shm_publish */
+        uint32_t word = atomic_load_explicit(&cell->published, memory_order_acquire);
+        if ((uint16_t)word != shm_lap(number))
+            break;
+        if (taken > 0)
+            __builtin_prefetch(&vi->in[(number + 8) % SHM_CELLS]);
+        note_credit(vi, word >> 16);
+        if (!take(nic, vi, cell))
+            break;
+        consumed(vi, ++number);
+        taken++;
+    }
+    if (hot->vi) {
+        hot->used |= taken > 0;
+        aim(hot, vi, number);
+    }
+    return taken;
+}
+
+/* ---- bitmap, ticks, poll -------------------------------------------------------------------------------------------- */
+
+/* The bit of this peer is set: he has sent on a lane that is not hot, or something about him is to be looked at. */
+static void lane_called(struct shm_nic *nic, uint32_t index)
+{
+    struct shm_vi *vi = NULL;
+    bool tell_down = false;
+
+    if (index >= nic->segment.ranks || index == nic->index) {
+        COUNT(refused);
+        return;
+    }
+    base_lock(&nic->lock);
+    vi = shm_peer_make(nic, index);
+    if (vi && atomic_load_explicit(&vi->broken, memory_order_relaxed)) {
+        tell_down = vi->open && vi->behind >= 0;
+        vi->behind = -1;
+    }
+    base_unlock(&nic->lock);
+    if (!vi) {
+        shm_inbox_call(nic, index); /* no memory now: once more at the next poll */
+    } else if (atomic_load_explicit(&vi->broken, memory_order_relaxed)) {
+        lane_remove(nic, vi);
+        if (tell_down) {
+            nic->told++;
+            nic->nic.sink.down(&vi->vi, ERR_PROTOCOL);
+        }
+    } else if (vi->place == SHM_NOWHERE) {
+        lane_add(nic, vi);
+    }
+}
+
+static COLD void take_bits(struct shm_nic *nic, uint32_t word)
+{
+    /* acquire: pairs with the or of shm_ring */
+    uint64_t bits = atomic_exchange_explicit(&nic->bits[word], 0, memory_order_acquire);
+
+    while (bits) {
+        uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(bits);
+        bits &= bits - 1;
+        lane_called(nic, index);
+    }
+}
+
+/* Lanes unused for a whole tick turn cold; those cold for a whole tick are left. */
+static void cool(struct shm_nic *nic)
+{
+    for (uint32_t i = 0; i < nic->hot_count; i++) {
+        struct shm_hot *hot = &nic->hot[i];
+        struct shm_vi *vi = hot->vi;
+        if (!vi)
+            continue;
+        if (hot->used == vi->cooling) {
+            vi->cooling = !hot->used;
+            atomic_store_explicit(&vi->told_line->hot, hot->used, memory_order_relaxed);
+        } else if (!hot->used) {
+            lane_remove(nic, vi);
+        }
+        hot->used = false;
+    }
+}
+
+static COLD void tick(struct shm_nic *nic)
+{
+    uint64_t now = clock_ticks();
+
+    shm_inbox_settle(nic);
+    if (now - nic->tick_at < nic->tick_gap)
+        return;
+    nic->tick_at = now;
+    if (nic->hot_count > HOT_MOST)
+        cool(nic);
+}
+
+int shm_poll(struct vi_nic *base, int budget)
+{
+    struct shm_nic *nic = shm_nic_of(base);
+    int events = 0;
+
+    for (uint32_t word = 0; word < nic->segment.words; word++)
+        if (unlikely(atomic_load_explicit(&nic->bits[word], memory_order_relaxed) != 0))
+            take_bits(nic, word);
+    uint32_t count = nic->hot_count, at = nic->hot_first < count ? nic->hot_first : 0;
+    for (uint32_t n = 0; n < count && events < budget; n++) {
+        struct shm_hot *hot = &nic->hot[at];
+        if (unlikely((uint16_t)atomic_load_explicit(&hot->cell->published, memory_order_relaxed) == hot->lap))
+            events += drain(nic, hot, budget - events);
+        at = at + 1 < count ? at + 1 : 0;
+    }
+    nic->hot_first = at; /* after a full round the place is the same, after a full budget the next lane's */
+    events += nic->told;
+    nic->told = 0;
+    if (events > 0)
+        nic->idle = 0;
+    else if (++nic->idle == IDLE_POLLS)
+        shm_inbox_settle(nic);
+    if (unlikely(++nic->polls % TICK_POLLS == 0))
+        tick(nic);
+    if (unlikely(nic->stale))
+        close_gaps(nic);
+    return events;
+}
+
+/* ---- before sleeping ------------------------------------------------------------------------------------------------ */
+
+static bool lane_pending(const struct shm_vi *vi)
+{
+    uint64_t number = atomic_load_explicit(&vi->in_next, memory_order_relaxed);
+    uint32_t word = atomic_load_explicit(&vi->in[number % SHM_CELLS].published, memory_order_relaxed);
+
+    return !vi->waiting && vi->behind >= 0 && (uint16_t)word == shm_lap(number);
+}
+
+bool shm_inbox_pending(struct shm_nic *nic)
+{
+    bool pending = false;
+
+    for (uint32_t word = 0; word < nic->segment.words; word++)
+        pending |= atomic_load_explicit(&nic->bits[word], memory_order_relaxed) != 0;
+    base_lock(&nic->lock);
+    for (uint32_t i = 0; i < nic->segment.ranks && !pending; i++) {
+        const struct shm_vi *vi = atomic_load_explicit(&nic->peers[i], memory_order_relaxed);
+        if (vi && lane_pending(vi)) {
+            pending = true;
+            if (vi->place == SHM_NOWHERE)
+                shm_inbox_call(nic, i);
+        }
+    }
+    base_unlock(&nic->lock);
+    return pending;
+}

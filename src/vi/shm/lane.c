@@ -1,0 +1,216 @@
+/* The sending half of a lane. Called by whoever holds the peer's sending lock of msg.
+ *
+ * A send of one piece up to 48 bytes is: one comparison, one cell filled, one release store. No read-modify-write, no
+ * fence, no call. Larger payload goes to a block of our own heap, and the cell says where.
+ *
+ * Credits are looked at only when the lane seems full or blocks run out; that is when blocks come back, too. */
+#include "vi/shm/shm.h"
+#include "base/counters.h"
+
+#include <string.h>
+
+/* N is at most SHM_INLINE; source and target are not aligned, and nothing beyond N bytes is read. */
+static inline void copy_inline(uint8_t *to, const void *from, size_t n)
+{
+    const uint8_t *f = from;
+
+    if (n >= 16) {
+        memcpy(to, f, 16);
+        if (n > 32)
+            memcpy(to + 16, f + 16, 16);
+        memcpy(to + n - 16, f + n - 16, 16);
+    } else if (n >= 8) {
+        memcpy(to, f, 8);
+        memcpy(to + n - 8, f + n - 8, 8);
+    } else if (n >= 4) {
+        memcpy(to, f, 4);
+        memcpy(to + n - 4, f + n - 4, 4);
+    } else if (n > 0) {
+        to[0] = f[0];
+        to[n / 2] = f[n / 2];
+        to[n - 1] = f[n - 1];
+    }
+}
+
+/* The next cell of the lane; the caller has seen that there is room. */
+static inline struct shm_cell *claim(struct shm_vi *vi, uint64_t number, enum shm_kind kind, uint64_t header)
+{
+    struct shm_cell *cell = &vi->out[number % SHM_CELLS];
+
+    cell->header = header;
+    cell->kind = (uint16_t)kind;
+    /* relaxed: ordered before the cell by its release; shm_lane_harvest must not see credit for a cell it does not know */
+    atomic_store_explicit(&vi->out_next, number + 1, memory_order_relaxed);
+    return cell;
+}
+
+static inline bool has_room(struct shm_vi *vi, uint64_t number)
+{
+    /* relaxed: an old value only makes the lane look fuller */
+    return number - atomic_load_explicit(&vi->out_seen, memory_order_relaxed) <
+           atomic_load_explicit(&vi->limit, memory_order_relaxed);
+}
+
+void shm_lane_harvest(struct shm_vi *vi)
+{
+    struct shm_heap *heap = &shm_nic_of(vi->vi.nic)->heap;
+    uint64_t seen = atomic_load_explicit(&vi->out_seen, memory_order_relaxed), upto = seen;
+    /* acquire: pairs with the receiver's release: he has read the cells and blocks that he gives back */
+    uint32_t told = atomic_load_explicit(&vi->credit->consumed, memory_order_acquire);
+    uint64_t heard = atomic_load_explicit(&vi->piggyback, memory_order_acquire);
+    uint64_t sent = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
+    int32_t more = (int32_t)(told - (uint32_t)seen);
+
+    if (more > 0 && (uint64_t)more > sent - seen) {
+        shm_break(vi, "more credit than cells");
+        return;
+    }
+    if (more > 0)
+        upto = seen + (uint32_t)more;
+    if (heard > upto && heard <= sent)
+        upto = heard;
+    for (uint64_t n = seen; vi->blocks_out > 0 && n < upto; n++) {
+        uint16_t *block = &vi->block[n % SHM_CELLS];
+        if (*block != SHM_NO_BLOCK) {
+            shm_heap_give(heap, *block);
+            *block = SHM_NO_BLOCK;
+            vi->blocks_out--;
+        }
+    }
+    atomic_store_explicit(&vi->out_seen, upto, memory_order_relaxed);
+}
+
+/* The lane seems full, or is down: look at the credits. */
+static COLD int make_room(struct shm_vi *vi, uint64_t number)
+{
+    struct shm_heap *heap = &shm_nic_of(vi->vi.nic)->heap;
+
+    base_lock(&heap->lock);
+    shm_lane_harvest(vi);
+    base_unlock(&heap->lock);
+    if (has_room(vi, number))
+        return OK;
+    if (atomic_load_explicit(&vi->limit, memory_order_relaxed) == 0)
+        return ERR_LINK_DOWN;
+    COUNT(lane_full);
+    return ERR_AGAIN;
+}
+
+int shm_lane_room(struct shm_vi *vi)
+{
+    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
+
+    return likely(has_room(vi, number)) ? OK : make_room(vi, number);
+}
+
+int shm_send_word(struct shm_vi *vi, enum shm_kind kind, uint64_t header)
+{
+    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
+    int error = shm_lane_room(vi);
+
+    if (error)
+        return error;
+    struct shm_cell *cell = claim(vi, number, kind, header);
+    cell->length = 0;
+    shm_publish(vi, cell, number);
+    return OK;
+}
+
+void shm_goodbye(struct shm_vi *vi)
+{
+    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
+    struct shm_cell *cell = claim(vi, number, SHM_GOODBYE, 0);
+
+    cell->length = 0;
+    shm_publish(vi, cell, number);
+}
+
+static void gather(char *to, const struct iovec *piece, int pieces)
+{
+    for (int i = 0; i < pieces; i++) {
+        if (piece[i].iov_len > 0)
+            memcpy(to, piece[i].iov_base, piece[i].iov_len);
+        to += piece[i].iov_len;
+    }
+}
+
+/* Asks for the lines of the block that comes next, as many as this one took: the receiver still holds them. */
+static void prefetch_block(const char *at, uint32_t length)
+{
+    uint32_t most = length < 128 * CACHE_LINE ? length : 128 * CACHE_LINE;
+
+    for (uint32_t i = 0; i < most; i += CACHE_LINE)
+        cpu_prefetch_write(at + i);
+}
+
+static int send_block(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces, uint32_t length)
+{
+    struct shm_nic *nic = shm_nic_of(vi->vi.nic);
+    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
+    uint32_t offset, next;
+    uint16_t block;
+
+    base_lock(&nic->heap.lock);
+    block = shm_heap_take(nic, vi, length);
+    if (block == SHM_NO_BLOCK) {
+        base_unlock(&nic->heap.lock);
+        COUNT(blocks_empty);
+        return ERR_AGAIN;
+    }
+    vi->block[number % SHM_CELLS] = block;
+    vi->blocks_out++;
+    next = shm_heap_offset(&nic->heap, shm_heap_next(&nic->heap, block));
+    base_unlock(&nic->heap.lock);
+
+    offset = shm_heap_offset(&nic->heap, block);
+    gather(nic->heap.base + offset, piece, pieces);
+    struct shm_cell *cell = claim(vi, number, SHM_BLOCK, header);
+    cell->length = sizeof(cell->block);
+    cell->block.offset = offset;
+    cell->block.length = length;
+    shm_publish(vi, cell, number);
+    prefetch_block(nic->heap.base + next, length);
+    return OK;
+}
+
+static int send_long(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces)
+{
+    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
+    uint64_t length = 0;
+    int error;
+
+    for (int i = 0; i < pieces; i++)
+        length += piece[i].iov_len;
+    if (length > SHM_MAX_SEND)
+        return vbase_fail(ERR_ARGUMENT, "a send of %llu bytes over shared memory; at most %u",
+                          (unsigned long long)length, SHM_MAX_SEND);
+    error = shm_lane_room(vi);
+    if (error)
+        return error;
+    if (length > SHM_INLINE)
+        return send_block(vi, header, piece, pieces, (uint32_t)length);
+    struct shm_cell *cell = claim(vi, number, SHM_DATA, header);
+    cell->length = (uint16_t)length;
+    gather((char *)cell->data, piece, pieces);
+    shm_publish(vi, cell, number);
+    return OK;
+}
+
+int shm_send(struct vi *base, uint64_t header, const struct iovec *piece, int pieces)
+{
+    struct shm_vi *vi = shm_vi_of(base);
+    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
+
+    if (unlikely(pieces != 1 || piece->iov_len > SHM_INLINE))
+        return send_long(vi, header, piece, pieces);
+    if (unlikely(!has_room(vi, number))) {
+        int error = make_room(vi, number);
+        if (error)
+            return error;
+    }
+    struct shm_cell *cell = claim(vi, number, SHM_DATA, header);
+    cell->length = (uint16_t)piece->iov_len;
+    copy_inline(cell->data, piece->iov_base, piece->iov_len);
+    shm_publish(vi, cell, number);
+    return OK;
+}

@@ -1,0 +1,131 @@
+/* The inside of the node's segment: every byte that two processes share, who writes it, and where it lies.
+ *
+ *   header     one page, written once by the maker
+ *   doors      one per rank: [bell] [bitmap, 512 ranks a line] [identity]
+ *   counters   BASE_COUNTERS_SIZE per rank
+ *   credits    a line for each (sender, receiver), sender-major: what a sender reads of all his lanes lies together
+ *   lanes      128 cells for each (receiver, sender), receiver-major
+ *   heaps      the eager blocks of each rank
+ *   shared     a slice per rank for memory that peers can map; each process maps the slices it needs, when it does
+ *
+ * All offsets follow from the number of ranks and from shared_each; the header is read once and must agree. What peers
+ * write is hostile: it is read once into a local variable and checked before use. */
+#ifndef VI_SHM_LAYOUT_H
+#define VI_SHM_LAYOUT_H
+
+#include "base/compiler.h"
+#include "base/counters.h"
+#include <stdatomic.h>
+
+#define SHM_MAGIC     0x6d68732d74637564ull
+#define SHM_MAX_RANKS 4096u
+#define SHM_PAGE      4096u
+
+struct shm_header {
+    uint64_t magic, build, ranks, shared_each, size;
+};
+
+/* A message. Written by the sender of the lane alone. The last word says which lap of the ring the cell belongs to and
+ * is stored last: whoever sees the lap sees the cell. */
+#define SHM_CELLS  128u
+#define SHM_INLINE 48u
+struct shm_cell {
+    union {
+        uint8_t data[SHM_INLINE];
+        struct {
+            uint32_t offset, length; /* in the sender's heap */
+        } block;
+    };
+    uint64_t header;
+    uint16_t length; /* of data */
+    uint16_t kind;
+    _Atomic uint32_t published; /* credit for the lane of the way back << 16 | lap; release, pairs with shm_poll */
+} ALIGNED(CACHE_LINE);
+_Static_assert(sizeof(struct shm_cell) == CACHE_LINE, "a cell is a cache line");
+
+/* Never 0: a page that nobody wrote holds no message. */
+enum shm_kind { SHM_DATA = 1, SHM_BLOCK, SHM_IMMEDIATE, SHM_GOODBYE };
+
+/* What a receiver tells one sender. Written by the receiver alone. */
+struct shm_credit {
+    _Atomic uint32_t consumed; /* cells taken so far, modulo 2^32; release, pairs with shm_lane_harvest */
+    _Atomic uint32_t hot;      /* 1: the receiver polls this lane; 0: set your bit in his bitmap */
+} ALIGNED(CACHE_LINE);
+
+enum shm_mark { SHM_AWAKE, SHM_SOON, SHM_ASLEEP };
+struct shm_bell {
+    _Atomic uint32_t bell; /* counted up by whoever rings; the futex */
+    _Atomic uint32_t mark; /* enum shm_mark; by the owner, and ASLEEP -> SOON by the one who rings */
+} ALIGNED(CACHE_LINE);
+
+/* Written by the owner at open, state last (release). A place serves one life. */
+enum shm_slot { SHM_SLOT_FREE, SHM_SLOT_OPENING, SHM_SLOT_OPEN, SHM_SLOT_CLOSED };
+struct shm_identity {
+    _Atomic uint32_t state; /* enum shm_slot */
+    uint32_t pid;
+    uint64_t cookie_address; /* where the cookie lies in the owner's own memory */
+    uint64_t cookie[2];
+} ALIGNED(CACHE_LINE);
+
+/* Blocks for payload above SHM_INLINE. Each class is a line larger than its name, for the engine's envelope; at least
+ * 256 KiB of each are in rotation, because a block reused while it is hot in the receiver's cache is slow. */
+#define SHM_CLASSES 4
+#define SHM_BLOCK_0 320u
+#define SHM_BLOCK_1 1088u
+#define SHM_BLOCK_2 4160u
+#define SHM_BLOCK_3 16448u
+#define SHM_COUNT_0 1024u
+#define SHM_COUNT_1 256u
+#define SHM_COUNT_2 64u
+#define SHM_COUNT_3 32u
+#define SHM_HEAP_USED                                                                                                   \
+    (SHM_BLOCK_0 * SHM_COUNT_0 + SHM_BLOCK_1 * SHM_COUNT_1 + SHM_BLOCK_2 * SHM_COUNT_2 + SHM_BLOCK_3 * SHM_COUNT_3)
+#define SHM_HEAP_SIZE ((SHM_HEAP_USED + SHM_PAGE - 1) / SHM_PAGE * SHM_PAGE)
+#define SHM_MAX_SEND  SHM_BLOCK_3
+
+/* One process' view. */
+struct shm_segment {
+    char *base;
+    size_t mapped; /* everything up to the shared slices */
+    int fd;
+    uint32_t ranks, door_size, words; /* words: of a bitmap */
+    uint64_t doors, counters, credits, lanes, heaps, shared, shared_each, size;
+};
+
+/* Where everything lies for this many ranks. */
+void shm_segment_plan(struct shm_segment *segment, uint32_t ranks, uint64_t shared_each);
+/* Maps a segment that somebody made for RANKS; checks seals, size and header. FD stays the caller's. */
+int shm_segment_open(int fd, uint32_t ranks, struct shm_segment *segment) MUST_CHECK;
+void shm_segment_close(struct shm_segment *segment);
+
+static inline struct shm_bell *shm_bell_of(const struct shm_segment *s, uint32_t rank)
+{
+    return (struct shm_bell *)(void *)(s->base + s->doors + (uint64_t)rank * s->door_size);
+}
+/* The bitmap of a receiver: a bit per sender; or-ed by senders, swapped with 0 by the owner. */
+static inline _Atomic uint64_t *shm_bits_of(const struct shm_segment *s, uint32_t rank)
+{
+    return (_Atomic uint64_t *)(void *)(shm_bell_of(s, rank) + 1);
+}
+static inline struct shm_identity *shm_identity_of(const struct shm_segment *s, uint32_t rank)
+{
+    return (struct shm_identity *)(void *)((char *)shm_bell_of(s, rank) + s->door_size) - 1;
+}
+static inline void *shm_counters_of(const struct shm_segment *s, uint32_t rank)
+{
+    return s->base + s->counters + (uint64_t)rank * BASE_COUNTERS_SIZE;
+}
+static inline struct shm_credit *shm_credit_of(const struct shm_segment *s, uint32_t sender, uint32_t receiver)
+{
+    return (struct shm_credit *)(void *)(s->base + s->credits) + (uint64_t)sender * s->ranks + receiver;
+}
+static inline struct shm_cell *shm_lane_of(const struct shm_segment *s, uint32_t receiver, uint32_t sender)
+{
+    return (struct shm_cell *)(void *)(s->base + s->lanes) + ((uint64_t)receiver * s->ranks + sender) * SHM_CELLS;
+}
+static inline char *shm_heap_of(const struct shm_segment *s, uint32_t rank)
+{
+    return s->base + s->heaps + (uint64_t)rank * SHM_HEAP_SIZE;
+}
+
+#endif

@@ -1,0 +1,298 @@
+/* The shm nic: opening, connecting, and the end of both.
+ *
+ * A connection costs nothing to make: the lanes are there for every pair, and the first message calls the receiver by a
+ * bit in his bitmap. Connections of one pair follow each other in sessions, each closed by a goodbye in either lane:
+ * what comes before the goodbye of a session that has ended here is dropped, what comes after it belongs to the next. */
+#include "vi/shm/shm.h"
+#include "base/clock.h"
+#include "base/counters.h"
+#include "base/settings.h"
+#include "vi/shm/provider.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TICK_NS   100000 /* how long a lane told cold is still polled, at least */
+#define SETTLE_NS 20000  /* between SOON and ASLEEP, at least: every store buffer has drained */
+
+int shm_nic_probe(const struct vi_setup *setup)
+{
+    if (setup->node_fd < 0)
+        return vbase_fail(ERR_UNSUPPORTED, "shm: this node has no segment");
+    if (setup->local_count < 1 || setup->local_count > SHM_MAX_RANKS || setup->local_index >= setup->local_count)
+        return vbase_fail(ERR_ARGUMENT, "shm: process %u of %u on this node", setup->local_index, setup->local_count);
+    return OK;
+}
+
+static struct vi_caps capabilities(const struct vi_setup *setup)
+{
+    return (struct vi_caps){
+        .max_inline = SHM_INLINE,
+        .max_send = SHM_MAX_SEND,
+        .max_put = 1ull << 30,
+        .depth = SHM_DEPTH,
+        .latency_ns = 150,
+        .bandwidth = 10000000000ull,
+        .ordered = 1,
+        .lossless = 1,
+        .reliability = VI_RELIABLE_RECEPTION,
+        .get = vbase_settings.single_copy,
+        .put = vbase_settings.single_copy && setup->direct_children,
+        .map = 1,
+    };
+}
+
+/* Makes this rank's slot ours and shows the cookie. A slot serves one life: positions in lanes die with the process. */
+static int take_slot(struct shm_nic *nic)
+{
+    struct shm_identity *identity = shm_identity_of(&nic->segment, nic->index);
+    uint32_t free = SHM_SLOT_FREE;
+    int error = vbase_random(nic->cookie, sizeof(nic->cookie));
+
+    if (error)
+        return error;
+    if (!atomic_compare_exchange_strong_explicit(&identity->state, &free, SHM_SLOT_OPENING, memory_order_relaxed,
+                                                 memory_order_relaxed))
+        return vbase_fail(ERR_STATE, "place %u in the node's segment was used before", nic->index);
+    identity->pid = (uint32_t)getpid();
+    identity->cookie_address = (uintptr_t)nic->cookie;
+    memcpy(identity->cookie, nic->cookie, sizeof(nic->cookie));
+    /* release: pairs with shm_reach_prove */
+    atomic_store_explicit(&identity->state, SHM_SLOT_OPEN, memory_order_release);
+    vbase_counters_move(shm_counters_of(&nic->segment, nic->index));
+    return OK;
+}
+
+static int allocate(struct shm_nic *nic, const struct vi_setup *setup)
+{
+    uint32_t count = setup->local_count;
+
+    nic->hot = calloc(count, sizeof(*nic->hot));
+    nic->peers = calloc(count, sizeof(*nic->peers));
+    nic->local_ranks = calloc(count, sizeof(*nic->local_ranks));
+    if (!nic->hot || !nic->peers || !nic->local_ranks)
+        return vbase_fail(ERR_MEMORY, "the tables of %u peers", count);
+    memcpy(nic->local_ranks, setup->local_ranks, count * sizeof(*nic->local_ranks));
+    return OK;
+}
+
+static void release(struct shm_nic *nic)
+{
+    if (nic->peers)
+        for (uint32_t i = 0; i < nic->segment.ranks; i++)
+            free(atomic_load_explicit(&nic->peers[i], memory_order_relaxed));
+    free((void *)nic->peers);
+    free(nic->hot);
+    free(nic->local_ranks);
+    free(nic);
+}
+
+int shm_nic_open(const struct vi_setup *setup, struct vi_nic **out)
+{
+    int error = shm_nic_probe(setup);
+    struct shm_nic *nic = error ? NULL : calloc(1, sizeof(*nic));
+
+    if (!nic)
+        return error ? error : vbase_fail(ERR_MEMORY, "a nic");
+    error = shm_segment_open(setup->node_fd, setup->local_count, &nic->segment);
+    if (error)
+        goto free_nic;
+    nic->nic = (struct vi_nic){.ops = &shm_ops, .provider = NULL, .sink = *setup->sink, .rank = setup->rank};
+    nic->nic.caps = capabilities(setup);
+    nic->index = setup->local_index;
+    nic->direct_children = setup->direct_children;
+    nic->bell = shm_bell_of(&nic->segment, nic->index);
+    nic->bits = shm_bits_of(&nic->segment, nic->index);
+    nic->tick_gap = vbase_clock_ticks_of_ns(TICK_NS);
+    nic->settle = vbase_clock_ticks_of_ns(SETTLE_NS);
+    shm_heap_open(&nic->heap, shm_heap_of(&nic->segment, nic->index));
+    error = allocate(nic, setup);
+    if (error)
+        goto unmap;
+    error = take_slot(nic);
+    if (error)
+        goto unmap;
+    shm_allow_peers();
+    *out = &nic->nic;
+    return OK;
+unmap:
+    shm_segment_close(&nic->segment);
+free_nic:
+    release(nic);
+    return error;
+}
+
+void shm_nic_close(struct vi_nic *base)
+{
+    struct shm_nic *nic = shm_nic_of(base);
+
+    vbase_counters_move(NULL);
+    atomic_store_explicit(&shm_identity_of(&nic->segment, nic->index)->state, SHM_SLOT_CLOSED, memory_order_release);
+    shm_region_close(nic);
+    shm_segment_close(&nic->segment);
+    release(nic);
+}
+
+/* ---- connections ---------------------------------------------------------------------------------------------------- */
+
+/* The place on the node of a rank of the job, SHM_NOWHERE if it is none of ours. */
+static uint32_t index_of(const struct shm_nic *nic, uint32_t rank)
+{
+    uint32_t low = 0, high = nic->segment.ranks;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if ((uint32_t)nic->local_ranks[middle] < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < nic->segment.ranks && (uint32_t)nic->local_ranks[low] == rank ? low : SHM_NOWHERE;
+}
+
+struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index)
+{
+    const struct shm_segment *s = &nic->segment;
+    struct shm_vi *vi = atomic_load_explicit(&nic->peers[index], memory_order_relaxed);
+
+    if (vi)
+        return vi;
+    vi = aligned_alloc(CACHE_LINE, (sizeof(*vi) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+    if (!vi)
+        return NULL;
+    memset(vi, 0, sizeof(*vi));
+    vi->vi = (struct vi){.ops = nic->nic.ops, .nic = &nic->nic, .peer = (uint32_t)nic->local_ranks[index]};
+    vi->index = index;
+    vi->place = SHM_NOWHERE;
+    vi->out = shm_lane_of(s, index, nic->index);
+    vi->credit = shm_credit_of(s, nic->index, index);
+    vi->bell = shm_bell_of(s, index);
+    vi->in = shm_lane_of(s, nic->index, index);
+    vi->told_line = shm_credit_of(s, index, nic->index);
+    memset(vi->block, 0xff, sizeof(vi->block));
+    /* release: pairs with the acquire of whoever walks the table without the lock */
+    atomic_store_explicit(&nic->peers[index], vi, memory_order_release);
+    return vi;
+}
+
+void shm_update_deliver(struct shm_vi *vi)
+{
+    bool broken = atomic_load_explicit(&vi->broken, memory_order_relaxed);
+
+    atomic_store_explicit(&vi->deliver, vi->open && vi->behind == 0 && !broken, memory_order_relaxed);
+}
+
+/* Cells of ours that the peer did not take yet, goodbyes of earlier sessions included. */
+static uint64_t in_flight(struct shm_nic *nic, struct shm_vi *vi)
+{
+    base_lock(&nic->heap.lock);
+    shm_lane_harvest(vi);
+    base_unlock(&nic->heap.lock);
+    return atomic_load_explicit(&vi->out_next, memory_order_relaxed) -
+           atomic_load_explicit(&vi->out_seen, memory_order_relaxed);
+}
+
+/* Under nic->lock. */
+static int open_vi(struct shm_nic *nic, struct shm_vi *vi, void *owner)
+{
+    if (atomic_load_explicit(&vi->broken, memory_order_relaxed))
+        return vbase_fail(ERR_LINK_DOWN, "rank %u wrote nonsense into shared memory before", vi->vi.peer);
+    if (vi->open)
+        return OK;
+    if (in_flight(nic, vi) > SHM_DEPTH)
+        return ERR_AGAIN;
+    vi->vi.owner = owner;
+    vi->open = true;
+    atomic_store_explicit(&vi->limit, SHM_DEPTH, memory_order_relaxed);
+    shm_update_deliver(vi);
+    if (vi->waiting) {
+        vi->waiting = false;
+        shm_inbox_call(nic, vi->index);
+    }
+    return OK;
+}
+
+static int join(struct shm_nic *nic, uint32_t peer, void *owner, struct vi **out)
+{
+    uint32_t index = index_of(nic, peer);
+    struct shm_vi *vi;
+    int error;
+
+    if (index == SHM_NOWHERE || index == nic->index)
+        return vbase_fail(ERR_UNREACHABLE, "shm: rank %u is %s", peer,
+                          index == nic->index ? "this process itself" : "not on this node");
+    base_lock(&nic->lock);
+    vi = shm_peer_make(nic, index);
+    error = vi ? open_vi(nic, vi, owner) : vbase_fail(ERR_MEMORY, "a connection to rank %u", peer);
+    base_unlock(&nic->lock);
+    if (!error)
+        *out = &vi->vi;
+    return error;
+}
+
+int shm_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi)
+{
+    if (to->private_lane)
+        return vbase_fail(ERR_UNSUPPORTED, "shm: private lanes");
+    return join(shm_nic_of(nic), to->peer, owner, vi);
+}
+
+int shm_accept(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi)
+{
+    return join(shm_nic_of(nic), peer, owner, vi);
+}
+
+void shm_disconnect(struct vi *base)
+{
+    struct shm_vi *vi = shm_vi_of(base);
+    struct shm_nic *nic = shm_nic_of(base->nic);
+
+    base_lock(&nic->lock);
+    if (vi->open) {
+        vi->open = false;
+        atomic_store_explicit(&vi->limit, 0, memory_order_relaxed);
+        if (!atomic_load_explicit(&vi->broken, memory_order_relaxed)) {
+            shm_goodbye(vi);
+            vi->behind++;
+        }
+        shm_update_deliver(vi);
+        shm_inbox_call(nic, vi->index);
+    }
+    base_unlock(&nic->lock);
+}
+
+int shm_query(struct vi *base, struct vi_state *state)
+{
+    struct shm_vi *vi = shm_vi_of(base);
+    struct shm_nic *nic = shm_nic_of(base->nic);
+
+    shm_reach_prove(vi);
+    *state = (struct vi_state){
+        .usable = atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0,
+        .get = atomic_load_explicit(&vi->get_reach, memory_order_relaxed) == SHM_REACHED,
+        .put = atomic_load_explicit(&vi->put_reach, memory_order_relaxed) == SHM_REACHED,
+        .quiet = in_flight(nic, vi) == 0,
+    };
+    return OK;
+}
+
+struct vi_ops shm_ops = {
+    .probe = shm_nic_probe,
+    .open = shm_nic_open,
+    .close = shm_nic_close,
+    .connect = shm_connect,
+    .accept = shm_accept,
+    .disconnect = shm_disconnect,
+    .send = shm_send,
+    .put = shm_put,
+    .get = shm_get,
+    .atomic = shm_atomic,
+    .reg = shm_reg,
+    .dereg = shm_dereg,
+    .map = shm_map,
+    .poll = shm_poll,
+    .arm = shm_arm,
+    .query = shm_query,
+};

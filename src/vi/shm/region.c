@@ -1,0 +1,192 @@
+/* Registered memory. The user's own costs nothing: its key is address and length, and the kernel copies. Memory that
+ * the provider allocates lies in this rank's slice of the segment; peers map the slice when they first need it, and no
+ * kernel stands between.
+ *
+ * The slice is handed out first fit, in pages. It is committed when it is handed out, so that a full node gives an
+ * error here and not a SIGBUS later, and it is punched out again when it comes back, so that it is zero the next time. */
+#include "vi/shm/shm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct shm_extent {
+    struct shm_extent *next;
+    struct shm_nic *nic;
+    uint64_t offset, length; /* in the slice */
+};
+
+/* A rank's slice, mapped for good at the first call. */
+static char *slice_of(struct shm_nic *nic, uint32_t index)
+{
+    const struct shm_segment *s = &nic->segment;
+    char *base = mmap(NULL, s->shared_each, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, s->fd,
+                      (off_t)(s->shared + (uint64_t)index * s->shared_each));
+
+    if (base == MAP_FAILED) {
+        (void)vbase_fail_errno(ERR_LIMIT, "mapping %llu bytes of shared memory (ulimit -v)",
+                               (unsigned long long)s->shared_each);
+        return NULL;
+    }
+    (void)madvise(base, s->shared_each, MADV_DONTDUMP);
+    return base;
+}
+
+/* Under nic->lock. */
+static char *own_slice(struct shm_nic *nic)
+{
+    if (!nic->slice && nic->segment.shared_each > 0)
+        nic->slice = slice_of(nic, nic->index);
+    return nic->slice;
+}
+
+/* The first gap that is large enough; where to link the new extent. */
+static struct shm_extent **find_gap(struct shm_nic *nic, uint64_t length, uint64_t *offset)
+{
+    struct shm_extent **link = &nic->extents;
+    uint64_t end = 0;
+
+    while (*link && (*link)->offset - end < length) {
+        end = (*link)->offset + (*link)->length;
+        link = &(*link)->next;
+    }
+    if (!*link && (end > nic->segment.shared_each || nic->segment.shared_each - end < length))
+        return NULL;
+    *offset = end;
+    return link;
+}
+
+static off_t file_offset(const struct shm_nic *nic, const struct shm_extent *extent)
+{
+    return (off_t)(nic->segment.shared + (uint64_t)nic->index * nic->segment.shared_each + extent->offset);
+}
+
+static int commit(struct shm_nic *nic, const struct shm_extent *extent)
+{
+    int result;
+
+    do
+        result = fallocate(nic->segment.fd, 0, file_offset(nic, extent), (off_t)extent->length);
+    while (result != 0 && errno == EINTR);
+    if (result != 0)
+        return vbase_fail_errno(ERR_MEMORY, "%llu bytes of shared memory", (unsigned long long)extent->length);
+    return OK;
+}
+
+static void forget(struct shm_nic *nic, struct shm_extent *extent)
+{
+    (void)fallocate(nic->segment.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, file_offset(nic, extent),
+                    (off_t)extent->length);
+    free(extent);
+}
+
+/* Under nic->lock. */
+static int extend(struct shm_nic *nic, uint64_t length, struct shm_extent **out)
+{
+    struct shm_extent *extent = malloc(sizeof(*extent));
+    struct shm_extent **link;
+    int error;
+
+    if (!extent)
+        return vbase_fail(ERR_MEMORY, "the record of a shared allocation");
+    *extent = (struct shm_extent){.nic = nic, .length = (length + SHM_PAGE - 1) / SHM_PAGE * SHM_PAGE};
+    link = own_slice(nic) ? find_gap(nic, extent->length, &extent->offset) : NULL;
+    error = link ? commit(nic, extent)
+                 : vbase_fail(ERR_LIMIT, "%llu bytes of shared memory; this rank has %llu in all",
+                              (unsigned long long)length, (unsigned long long)nic->segment.shared_each);
+    if (error) {
+        free(extent);
+        return error;
+    }
+    extent->next = *link;
+    *link = extent;
+    *out = extent;
+    return OK;
+}
+
+int shm_reg(struct vi_nic *base, void *address, uint64_t length, struct vi_region *region)
+{
+    struct shm_nic *nic = shm_nic_of(base);
+    struct shm_extent *extent = NULL;
+    int error;
+
+    if (address) {
+        *region = (struct vi_region){base, address, length, {{(uintptr_t)address, length}}, NULL};
+        return OK;
+    }
+    if (length == 0 || length > SHM_SHARED_KEY)
+        return vbase_fail(ERR_ARGUMENT, "a shared allocation of %llu bytes", (unsigned long long)length);
+    base_lock(&nic->lock);
+    error = extend(nic, length, &extent);
+    base_unlock(&nic->lock);
+    if (error)
+        return error;
+    *region = (struct vi_region){
+        base, nic->slice + extent->offset, length, {{extent->offset | SHM_SHARED_KEY, length}}, extent};
+    return OK;
+}
+
+void shm_dereg(struct vi_region *region)
+{
+    struct shm_nic *nic = shm_nic_of(region->nic);
+    struct shm_extent *extent = region->own, **link = &nic->extents;
+
+    if (!extent)
+        return;
+    base_lock(&nic->lock);
+    while (*link != extent)
+        link = &(*link)->next;
+    *link = extent->next;
+    forget(nic, extent);
+    base_unlock(&nic->lock);
+    region->own = NULL;
+}
+
+int shm_map(struct vi *base, struct vi_key key, uint64_t offset, uint64_t length, void **pointer)
+{
+    struct shm_vi *vi = shm_vi_of(base);
+    struct shm_nic *nic = shm_nic_of(base->nic);
+    uint64_t start = key.word[0] & ~SHM_SHARED_KEY, each = nic->segment.shared_each;
+    char *slice;
+
+    if (!(key.word[0] & SHM_SHARED_KEY))
+        return vbase_fail(ERR_UNSUPPORTED, "this memory of rank %u is its own", base->peer);
+    if (start > each || key.word[1] > each - start || offset > key.word[1] || length > key.word[1] - offset)
+        return vbase_fail(ERR_ARGUMENT, "%llu bytes at %llu are outside a region of %llu bytes",
+                          (unsigned long long)length, (unsigned long long)offset, (unsigned long long)key.word[1]);
+    /* acquire: pairs with the release below */
+    slice = atomic_load_explicit(&vi->slice, memory_order_acquire);
+    if (!slice) {
+        base_lock(&nic->lock);
+        slice = atomic_load_explicit(&vi->slice, memory_order_relaxed);
+        if (!slice)
+            slice = slice_of(nic, vi->index);
+        atomic_store_explicit(&vi->slice, slice, memory_order_release);
+        base_unlock(&nic->lock);
+    }
+    if (!slice)
+        return ERR_LIMIT;
+    *pointer = slice + start + offset;
+    return OK;
+}
+
+void shm_region_close(struct shm_nic *nic)
+{
+    uint64_t each = nic->segment.shared_each;
+
+    while (nic->extents) {
+        struct shm_extent *extent = nic->extents;
+        nic->extents = extent->next;
+        forget(nic, extent);
+    }
+    if (nic->slice)
+        munmap(nic->slice, each);
+    for (uint32_t i = 0; i < nic->segment.ranks; i++) {
+        struct shm_vi *vi = atomic_load_explicit(&nic->peers[i], memory_order_relaxed);
+        char *slice = vi ? atomic_load_explicit(&vi->slice, memory_order_relaxed) : NULL;
+        if (slice)
+            munmap(slice, each);
+    }
+}

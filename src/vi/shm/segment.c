@@ -1,0 +1,187 @@
+/* The node's segment: made once, by the launcher or by the lowest rank, and mapped by every rank. A sealed memfd: nobody
+ * can shrink it under a reader's feet, and nothing is left behind by a crash.
+ *
+ * The surprise: it is some hundred gigabytes long and weighs nothing. Pages cost memory when they are touched, and only
+ * lanes between ranks that talk are ever touched. */
+#include "vi/shm/segment.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "vi/shm/layout.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SEALS        (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#define SHARED_ALIGN (2ull << 20)
+#define SHARED_MOST  (64ull << 30) /* of one rank */
+#define SHARED_ALL   (1ull << 40)  /* of all together */
+
+static uint64_t round_up(uint64_t n, uint64_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+static uint64_t build_id(void)
+{
+    static const char version[] = "viaduct " VIADUCT_VERSION;
+    return vbase_hash_bytes(version, sizeof(version)) ^ sizeof(struct base_counters) << 32 ^ SHM_HEAP_SIZE;
+}
+
+void shm_segment_plan(struct shm_segment *segment, uint32_t ranks, uint64_t shared_each)
+{
+    uint64_t n = ranks;
+    uint32_t bitmap_lines = (ranks + 511) / 512;
+
+    *segment = (struct shm_segment){.fd = -1, .ranks = ranks, .shared_each = shared_each};
+    segment->words = (ranks + 63) / 64;
+    segment->door_size = (2 + bitmap_lines) * CACHE_LINE;
+    segment->doors = SHM_PAGE;
+    segment->counters = round_up(segment->doors + n * segment->door_size, SHM_PAGE);
+    segment->credits = round_up(segment->counters + n * BASE_COUNTERS_SIZE, SHM_PAGE);
+    segment->lanes = round_up(segment->credits + n * n * sizeof(struct shm_credit), SHM_PAGE);
+    segment->heaps = segment->lanes + n * n * SHM_CELLS * sizeof(struct shm_cell);
+    segment->shared = round_up(segment->heaps + n * SHM_HEAP_SIZE, SHARED_ALIGN);
+    segment->size = segment->shared + n * shared_each;
+    segment->mapped = segment->shared;
+}
+
+/* The slice of each rank, as large as the limits allow: a file beyond RLIMIT_FSIZE would kill us with SIGXFSZ. */
+static int plan_within_limits(struct shm_segment *plan, uint32_t ranks)
+{
+    struct rlimit limit;
+    uint64_t each = SHARED_ALL / ranks / SHARED_ALIGN * SHARED_ALIGN;
+
+    if (each > SHARED_MOST)
+        each = SHARED_MOST;
+    shm_segment_plan(plan, ranks, each);
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || plan->size <= limit.rlim_cur)
+        return OK;
+    if (plan->shared > limit.rlim_cur)
+        return vbase_fail(ERR_LIMIT, "the file size limit (ulimit -f) of %llu bytes is below the %llu bytes that %u "
+                                     "ranks need for shared memory",
+                          (unsigned long long)limit.rlim_cur, (unsigned long long)plan->shared, ranks);
+    each = (limit.rlim_cur - plan->shared) / ranks / SHARED_ALIGN * SHARED_ALIGN;
+    shm_segment_plan(plan, ranks, each);
+    return OK;
+}
+
+static int write_header(int fd, const struct shm_segment *plan)
+{
+    struct shm_header header = {SHM_MAGIC, build_id(), plan->ranks, plan->shared_each, plan->size};
+
+    if (ftruncate(fd, (off_t)plan->size) != 0)
+        return vbase_fail_errno(errno == EFBIG ? ERR_LIMIT : ERR_SYSTEM, "ftruncate of the node's segment to %llu bytes",
+                                (unsigned long long)plan->size);
+    if (pwrite(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header))
+        return vbase_fail_errno(ERR_SYSTEM, "writing the head of the node's segment");
+    if (fcntl(fd, F_ADD_SEALS, SEALS) != 0)
+        return vbase_fail_errno(ERR_SYSTEM, "sealing the node's segment");
+    return OK;
+}
+
+int shm_segment_create(int ranks, int *fd)
+{
+    struct shm_segment plan;
+    int made, error;
+
+    if (ranks < 1 || (uint32_t)ranks > SHM_MAX_RANKS)
+        return vbase_fail(ERR_LIMIT, "%d ranks on one node; shared memory serves 1 to %u", ranks, SHM_MAX_RANKS);
+    error = plan_within_limits(&plan, (uint32_t)ranks);
+    if (error)
+        return error;
+    made = memfd_create("viaduct", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (made < 0)
+        return vbase_fail_errno(ERR_SYSTEM, "memfd_create");
+    error = write_header(made, &plan);
+    if (error) {
+        close(made);
+        return error;
+    }
+    *fd = made;
+    return OK;
+}
+
+/* Reads the header once and compares it with what it must be. */
+static int check_segment(int fd, uint32_t ranks, struct shm_segment *segment)
+{
+    struct shm_header header;
+    struct stat st;
+    int seals = fcntl(fd, F_GET_SEALS);
+
+    if (seals < 0 || (seals & SEALS) != SEALS)
+        return vbase_fail(ERR_PROTOCOL, "descriptor %d is not a sealed segment", fd);
+    if (fstat(fd, &st) != 0)
+        return vbase_fail_errno(ERR_SYSTEM, "fstat of the node's segment");
+    if (pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header))
+        return vbase_fail(ERR_PROTOCOL, "the node's segment has no head");
+    if (header.magic != SHM_MAGIC)
+        return vbase_fail(ERR_PROTOCOL, "descriptor %d is not a segment of Viaduct", fd);
+    if (header.build != build_id())
+        return vbase_fail(ERR_MISMATCH, "the node's segment was made by another build of Viaduct");
+    if (header.ranks != ranks || header.shared_each > SHARED_MOST || header.shared_each % SHARED_ALIGN != 0)
+        return vbase_fail(ERR_PROTOCOL, "the node's segment is for %llu ranks, not for %u",
+                          (unsigned long long)header.ranks, ranks);
+    shm_segment_plan(segment, ranks, header.shared_each);
+    if (header.size != segment->size || (uint64_t)st.st_size != segment->size)
+        return vbase_fail(ERR_PROTOCOL, "the node's segment has %llu bytes, not %llu", (unsigned long long)st.st_size,
+                          (unsigned long long)segment->size);
+    return OK;
+}
+
+int shm_segment_open(int fd, uint32_t ranks, struct shm_segment *segment)
+{
+    struct shm_segment plan;
+    int error = check_segment(fd, ranks, &plan);
+
+    if (error)
+        return error;
+    plan.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (plan.fd < 0)
+        return vbase_fail_errno(ERR_LIMIT, "a descriptor for the node's segment (ulimit -n)");
+    plan.base = mmap(NULL, plan.mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, plan.fd, 0);
+    if (plan.base == MAP_FAILED) {
+        error = vbase_fail_errno(ERR_LIMIT, "mapping %zu bytes of the node's segment (ulimit -v)", plan.mapped);
+        close(plan.fd);
+        return error;
+    }
+    /* Not into core files: it is large, sparse and the same for every rank. Refusal changes nothing. */
+    (void)madvise(plan.base, plan.mapped, MADV_DONTDUMP);
+    *segment = plan;
+    return OK;
+}
+
+void shm_segment_close(struct shm_segment *segment)
+{
+    munmap(segment->base, segment->mapped);
+    close(segment->fd);
+}
+
+int shm_segment_counters(int fd, int ranks, int index, const struct base_counters **counters, void **map, size_t *length)
+{
+    struct shm_segment plan;
+    uint64_t at, page;
+    char *base;
+    int error;
+
+    if (ranks < 1 || (uint32_t)ranks > SHM_MAX_RANKS || index < 0 || index >= ranks)
+        return vbase_fail(ERR_ARGUMENT, "rank %d of %d has no counters", index, ranks);
+    error = check_segment(fd, (uint32_t)ranks, &plan);
+    if (error)
+        return error;
+    at = plan.counters + (uint64_t)index * BASE_COUNTERS_SIZE;
+    page = at / SHM_PAGE * SHM_PAGE;
+    page = page / (uint64_t)sysconf(_SC_PAGESIZE) * (uint64_t)sysconf(_SC_PAGESIZE);
+    base = mmap(NULL, at - page + BASE_COUNTERS_SIZE, PROT_READ, MAP_SHARED, fd, (off_t)page);
+    if (base == MAP_FAILED)
+        return vbase_fail_errno(ERR_SYSTEM, "mapping the counters of rank %d", index);
+    *counters = (const struct base_counters *)(const void *)(base + (at - page));
+    *map = base;
+    *length = at - page + BASE_COUNTERS_SIZE;
+    return OK;
+}

@@ -1,0 +1,194 @@
+/* The shm provider's own structures, and the few inline steps of its hot path.
+ *
+ * A vi and everything known of its peer live in one struct shm_vi, made when either side first calls and kept until the
+ * nic is closed: the position in a lane outlives the connection that used it.
+ *
+ * Threads: one sends on a vi, one polls, both may run at once. What one writes and the other reads is atomic and says
+ * who is its partner. nic->lock guards connecting and the table of peers; heap.lock guards blocks and credits. */
+#ifndef VI_SHM_SHM_H
+#define VI_SHM_SHM_H
+
+#include "base/atomic.h"
+#include "vi/shm/layout.h"
+#include "vi/vi.h"
+
+#define SHM_CREDIT_PERIOD 32u                 /* cells between two explicit credits */
+#define SHM_DEPTH         (SHM_CELLS - 1)     /* cells in flight; one is kept for the goodbye */
+#define SHM_NOWHERE       UINT32_MAX
+#define SHM_NO_BLOCK      UINT16_MAX
+#define SHM_SHARED_KEY    (1ull << 63)        /* in a key's address: an offset in the owner's shared slice */
+
+enum shm_reach { SHM_UNKNOWN, SHM_REACHED, SHM_REFUSED };
+
+struct shm_vi {
+    struct vi vi;
+
+    /* Sending. Written by the sending thread, except where it says more. */
+    struct shm_cell *out;
+    const struct shm_credit *credit; /* of the lane out; the peer writes it */
+    struct shm_bell *bell;           /* the peer's */
+    _Atomic uint64_t out_next;       /* cells sent; relaxed, stored before the cell is published */
+    _Atomic uint64_t out_seen;       /* of them known to be consumed; under heap.lock, read relaxed by the sender */
+    _Atomic uint32_t limit;          /* SHM_DEPTH, 0 when down: one comparison tells both */
+    uint32_t index;                  /* of the peer on the node */
+    uint32_t blocks_out;             /* under heap.lock */
+
+    /* Receiving. Written by the polling thread. */
+    struct shm_cell *in ALIGNED(CACHE_LINE);
+    struct shm_credit *told_line;
+    _Atomic uint64_t in_next;    /* cells taken; release, pairs with shm_publish: credit is given for what was read */
+    _Atomic uint64_t piggyback;  /* what the peer took, by his cells; release, pairs with shm_lane_harvest */
+    uint64_t out_before, out_then; /* out_next when the lap before this one, and this one, began: see note_credit */
+    uint32_t told;               /* the explicit credit given last */
+    uint32_t owed_bytes;         /* of blocks, taken since then */
+    uint32_t place;              /* in nic->hot, SHM_NOWHERE */
+    bool cooling;                /* told cold, still polled for a while */
+
+    /* The connection, under nic->lock; `deliver` sums it up for the poll. */
+    _Atomic bool deliver; /* open, and the peer's stream is in the same session */
+    bool open, waiting;   /* waiting: the peer called and there is no vi yet */
+    _Atomic bool broken;  /* the peer sent nonsense: never again */
+    int behind;           /* goodbyes sent less goodbyes received */
+    _Atomic int get_reach, put_reach; /* enum shm_reach */
+    _Atomic(char *) slice;            /* the peer's shared memory, where it is mapped */
+    uint16_t block[SHM_CELLS];        /* the block behind each cell in flight; under heap.lock */
+};
+
+/* A polled lane: what one look needs, in 24 bytes. */
+struct shm_hot {
+    const struct shm_cell *cell;
+    struct shm_vi *vi;
+    uint16_t lap;
+    bool used; /* since the last tick */
+};
+
+/* The eager blocks of this process. Freed blocks queue up behind the others: they rotate. */
+struct shm_class {
+    uint32_t size, count, offset; /* offset: of the first block in the heap */
+    uint32_t head, tail;
+    uint16_t *free; /* a ring of COUNT places, which are a power of two */
+};
+struct shm_heap {
+    struct base_lock lock;
+    char *base;
+    struct shm_class class[SHM_CLASSES];
+    uint16_t ring[SHM_COUNT_0 + SHM_COUNT_1 + SHM_COUNT_2 + SHM_COUNT_3];
+};
+
+struct shm_extent; /* an allocation in our shared slice; see region.c */
+
+struct shm_nic {
+    struct vi_nic nic;
+    struct shm_segment segment;
+    uint32_t index;   /* of this process on the node */
+    int *local_ranks; /* a copy, ascending */
+    struct shm_bell *bell;
+    _Atomic uint64_t *bits;
+
+    struct shm_hot *hot; /* room for all peers */
+    uint32_t hot_count, hot_first, polls, idle;
+    int told;            /* events of this poll that were not messages: called, down */
+    bool stale;          /* some entry of hot is to be removed */
+    uint64_t tick_at, tick_gap; /* in ticks of the clock */
+
+    struct base_lock lock;
+    _Atomic(struct shm_vi *) *peers; /* by index; set once under lock, release, read by the poll */
+    struct shm_heap heap;
+    struct shm_extent *extents;      /* ascending; under lock */
+    char *slice;                     /* our own shared memory, where it is mapped; under lock */
+    uint64_t cookie[2];              /* what peers read to prove that they can */
+    uint64_t soon_at, settle;        /* when VI_ARM_SOON was said, 0 awake; the least time from there to sleep */
+    bool direct_children;
+};
+
+static inline struct shm_nic *shm_nic_of(struct vi_nic *nic)
+{
+    return (struct shm_nic *)(void *)nic;
+}
+static inline struct shm_vi *shm_vi_of(struct vi *vi)
+{
+    return (struct shm_vi *)(void *)vi;
+}
+static inline uint16_t shm_lap(uint64_t cell)
+{
+    return (uint16_t)(cell / SHM_CELLS + 1);
+}
+
+/* segment users: nic.c */
+int shm_nic_probe(const struct vi_setup *setup);
+int shm_nic_open(const struct vi_setup *setup, struct vi_nic **nic);
+void shm_nic_close(struct vi_nic *nic);
+int shm_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
+int shm_accept(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi);
+void shm_disconnect(struct vi *vi);
+int shm_query(struct vi *vi, struct vi_state *state);
+struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index); /* under nic->lock; NULL: no memory */
+
+void shm_update_deliver(struct shm_vi *vi);                         /* under nic->lock */
+
+/* The lane: lane.c (sending), inbox.c (receiving) */
+int shm_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces);
+int shm_send_word(struct shm_vi *vi, enum shm_kind kind, uint64_t header); /* a cell without payload */
+int shm_lane_room(struct shm_vi *vi);                                       /* OK, ERR_AGAIN, ERR_LINK_DOWN */
+void shm_lane_harvest(struct shm_vi *vi);                                   /* under heap.lock */
+void shm_goodbye(struct shm_vi *vi);                                        /* under nic->lock */
+int shm_poll(struct vi_nic *nic, int budget);
+bool shm_inbox_pending(struct shm_nic *nic); /* the full sweep before sleeping */
+void shm_inbox_settle(struct shm_nic *nic);  /* tells every credit that is owed */
+void shm_inbox_call(struct shm_nic *nic, uint32_t index); /* makes the next poll look at this lane */
+void shm_break(struct shm_vi *vi, const char *why);       /* the peer sent nonsense; the next poll tells */
+
+/* Blocks: heap.c */
+void shm_heap_open(struct shm_heap *heap, char *base);
+uint16_t shm_heap_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t length); /* under heap.lock; SHM_NO_BLOCK */
+void shm_heap_give(struct shm_heap *heap, uint16_t block);                       /* under heap.lock */
+uint16_t shm_heap_next(const struct shm_heap *heap, uint16_t block);             /* of its class, taken next */
+uint32_t shm_heap_offset(const struct shm_heap *heap, uint16_t block);
+
+/* Waking and sleeping: doorbell.c */
+void shm_ring(struct shm_vi *vi);
+int shm_arm(struct vi_nic *nic, enum vi_arm what, struct vi_wait *wait);
+
+/* Memory semantics: copy.c, region.c */
+int shm_get(struct vi *vi, const struct vi_transfer *transfer);
+int shm_put(struct vi *vi, const struct vi_transfer *transfer);
+int shm_atomic(struct vi *vi, const struct vi_atomic_call *call);
+void shm_reach_prove(struct shm_vi *vi);
+void shm_allow_peers(void);
+int shm_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *region);
+void shm_dereg(struct vi_region *region);
+int shm_map(struct vi *vi, struct vi_key key, uint64_t offset, uint64_t length, void **pointer);
+void shm_region_close(struct shm_nic *nic);
+
+#ifdef VIADUCT_HOOKS
+/* Called just before a step that a race must be forced at; a test defines it. */
+void shm_hook(const char *where);
+#else
+static inline void shm_hook(const char *where)
+{
+    (void)where;
+}
+#endif
+
+/* Makes CELL, which is filled, the peer's, and wakes him where needed.
+ *
+ * The mark is read after the store, but the processor may do it before. That is safe while the mark is AWAKE: its owner
+ * says SOON long before he sleeps, so our store has reached him by then (shm_arm sees to it). Any other mark, or a lane
+ * that is not polled, goes to shm_ring, which fences first. The signal fence keeps the compiler from moving the look
+ * above the store, where a pause of this thread between both could last for ever. */
+static inline void shm_publish(struct shm_vi *vi, struct shm_cell *cell, uint64_t number)
+{
+    /* acquire: pairs with the poll's release: what we give credit for has been read */
+    uint32_t credit = (uint16_t)atomic_load_explicit(&vi->in_next, memory_order_acquire);
+
+    shm_hook("publish");
+    atomic_store_explicit(&cell->published, credit << 16 | shm_lap(number), memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
+    shm_hook("look");
+    if (unlikely(atomic_load_explicit(&vi->bell->mark, memory_order_relaxed) != SHM_AWAKE ||
+                 !atomic_load_explicit(&vi->credit->hot, memory_order_relaxed)))
+        shm_ring(vi);
+    cpu_prefetch_write(&vi->out[(number + 1) % SHM_CELLS]);
+}
+
+#endif
