@@ -201,13 +201,19 @@ static void unwritable_file(void)
 {
     pid_t child = fork();
     if (child == 0) { /* a fresh state: the file of this process is not open yet */
-        char text[200];
+        char why[200], text[200], more[200];
         vbase_settings.log_file = "/nowhere/at/all";
         listen_to_stderr();
         LOG_WARN("still heard");
+        snprintf(why, sizeof(why), "%s", heard());
         snprintf(text, sizeof(text), "%s", heard());
+        LOG_WARN("and again");
+        snprintf(more, sizeof(more), "%s", heard());
         stop_listening();
+        CHECK_TEXT(why, "viaduct: warning: the log file /nowhere/at/all cannot be opened (No such file or directory): "
+                        "the log goes to standard error\n");
         CHECK_TEXT(text, "viaduct: warning: still heard\n");
+        CHECK_TEXT(more, "viaduct: warning: and again\n");
         _exit(check_done());
     }
     int status;
