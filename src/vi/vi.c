@@ -2,6 +2,7 @@
 #include "vi/vi.h"
 #include "vi/fault/fault.h"
 #include "vi/shm/provider.h"
+#include "vi/shm/segment.h"
 
 const struct vi_provider vi_providers[] = {
     {"shm", &shm_ops},
@@ -96,4 +97,9 @@ int vi_nic_open(const struct vi_provider *provider, const struct vi_setup *setup
     opened->provider = provider;
     *nic = opened;
     return OK;
+}
+
+int vi_node_create(int ranks, int *fd)
+{
+    return shm_segment_create(ranks, fd);
 }

@@ -122,7 +122,7 @@ struct vi_atomic_call {
  *   vi_arm(nic, VI_ARM_AWAKE, NULL)  after waking, or when he no longer wants to sleep. */
 enum vi_arm { VI_ARM_SOON, VI_ARM_SLEEP, VI_ARM_AWAKE };
 struct vi_wait {
-    _Atomic uint32_t *futex; /* NULL: use the descriptor */
+    _Atomic uint32_t *futex; /* NULL: use the descriptor. Another thread may add to it and wake it, to end the sleep */
     uint32_t value;          /* sleep while *futex == value */
     int descriptor;          /* readable when there is something to poll; -1: use the futex */
     short events;            /* for poll(2) */
@@ -202,6 +202,10 @@ void vi_ops_fill(struct vi_ops *ops);
 
 /* Opens a provider by name, wrapped in the fault provider when setup->options is set. */
 VEXPORT int vi_nic_open(const struct vi_provider *provider, const struct vi_setup *setup, struct vi_nic **nic) MUST_CHECK;
+
+/* Makes the segment of a node with RANKS processes, for vi_setup.node_fd, where the launcher did not: the lowest rank of
+ * the node makes it and hands the descriptor (close-on-exec) to the others. */
+VEXPORT int vi_node_create(int ranks, int *fd) MUST_CHECK;
 
 static inline void vi_nic_close(struct vi_nic *nic) { nic->ops->close(nic); }
 static inline int vi_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi)

@@ -1,0 +1,131 @@
+/* Cancelling. A receive that is still posted and a send that is still here are decided at once. A send that its receiver
+ * knows of is decided there: CANCEL goes out, and the answer says whether the message was forgotten or had been matched
+ * before; in the second case the message simply goes on, and the answer, coming late, is passed over. */
+#include "msg/engine.h"
+#include <string.h>
+
+static void receive_cancel(struct msg_request *request)
+{
+    struct msg_context *context = request->context;
+    msg_lock(&context->lock);
+    bool won = request->phase == MSG_PHASE_POSTED && list_node_linked(&request->link);
+    if (won)
+        list_remove(&request->link);
+    msg_unlock(&context->lock);
+    if (won)
+        vmsg_complete(request, ERR_CANCELLED);
+}
+
+static void local_cancel(struct msg_request *request)
+{
+    struct msg_context *context = request->context;
+    msg_lock(&context->lock);
+    struct msg_message *message = request->extra;
+    if (message)
+        vmsg_match_take(message);
+    msg_unlock(&context->lock);
+    if (message) {
+        vmsg_message_forget(message);
+        vmsg_complete(request, ERR_CANCELLED);
+    }
+}
+
+static void send_cancel(struct msg_request *request)
+{
+    struct msg_peer *peer = request->peer;
+    struct msg_frame_id body = {0};
+    msg_lock(&peer->lock);
+    uint64_t header = request->order | MSG_FRAME_CANCEL << 8;
+    struct msg_transfer *transfer = request->extra;
+    if (request->phase == MSG_PHASE_QUEUED) {
+        list_remove(&request->link);
+        if (transfer)
+            vmsg_transfer_give(transfer);
+        vmsg_complete(request, ERR_CANCELLED);
+    } else if (request->phase == MSG_PHASE_ANNOUNCED && !transfer->cancelling) {
+        transfer->cancelling = true;
+        body.id = vmsg_transfer_id(transfer);
+    }
+    msg_unlock(&peer->lock);
+    if (body.id)
+        vmsg_peer_control(peer, header, &body, sizeof body);
+}
+
+void vmsg_cancel(struct msg_request *request)
+{
+    if (!vmsg_engine.open || vmsg_request_done(request))
+        return;
+    if (request->kind == MSG_RECEIVE)
+        receive_cancel(request);
+    else if (request->phase == MSG_PHASE_LOCAL)
+        local_cancel(request);
+    else
+        send_cancel(request);
+}
+
+static struct msg_message *take_early(struct msg_peer *peer, uint64_t id)
+{
+    list_for_each(node, &vmsg_engine.early) {
+        struct msg_message *message = container_of(node, struct msg_message, of_context);
+        if (message->envelope.peer == peer && message->envelope.id == id) {
+            list_remove(node);
+            return message;
+        }
+    }
+    return NULL;
+}
+
+static struct msg_message *take_unmatched(struct msg_peer *peer, struct msg_context *context, uint64_t id)
+{
+    int rank = vmsg_context_rank_of(context, peer->world);
+    struct msg_message *message = NULL;
+    if (rank < 0)
+        return NULL;
+    msg_lock(&context->lock);
+    if (context->member[rank])
+        message = vmsg_match_sent(context->member[rank], id);
+    if (message)
+        vmsg_match_take(message);
+    msg_unlock(&context->lock);
+    return message;
+}
+
+void vmsg_cancel_asked(struct msg_peer *peer, uint64_t header, const void *body, size_t length)
+{
+    struct msg_frame_id cancel;
+    if (length != sizeof cancel) {
+        vmsg_refused(peer, "a cancel of a wrong length");
+        return;
+    }
+    memcpy(&cancel, body, sizeof cancel);
+    struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
+    struct msg_message *message = NULL;
+    if (cancel.id) /* messages that await nothing have id 0 */
+        message = context ? take_unmatched(peer, context, cancel.id) : take_early(peer, cancel.id);
+    vmsg_peer_control(peer, msg_header(MSG_FRAME_CANCELLED, 0, 0, message ? MSG_FLAG_WON : 0), &cancel, sizeof cancel);
+    if (message)
+        vmsg_message_forget(message);
+}
+
+void vmsg_cancel_answered(struct msg_peer *peer, uint64_t header, const void *body, size_t length)
+{
+    struct msg_frame_id cancel;
+    if (length != sizeof cancel) {
+        vmsg_refused(peer, "an answer to a cancel of a wrong length");
+        return;
+    }
+    memcpy(&cancel, body, sizeof cancel);
+    if (!(msg_header_flags(header) & MSG_FLAG_WON))
+        return; /* too late: the message goes its way */
+    msg_lock(&peer->lock);
+    struct msg_transfer *transfer = vmsg_transfer_at(peer, cancel.id, MSG_TRANSFER_ANNOUNCED);
+    bool sane = transfer && transfer->sender && transfer->cancelling;
+    if (sane) {
+        struct msg_request *request = transfer->request;
+        vmsg_transfer_give(transfer);
+        vmsg_complete(request, ERR_CANCELLED);
+    }
+    msg_unlock(&peer->lock);
+    if (!sane)
+        vmsg_refused(peer, "a cancel that nobody asked for");
+}

@@ -1,0 +1,210 @@
+/* Contexts: closed worlds of matching. A member is made when somebody talks to it, so a context of many ranks costs
+ * one pointer for each and a structure for those that are used.
+ *
+ * Messages may come before their context is open here (another rank was quicker): they wait in the engine's early list,
+ * in order, and enter when it opens. The sink looks the context up without a lock; closing therefore keeps progress out. */
+#include "msg/engine.h"
+#include <sched.h>
+#include <string.h>
+
+int vmsg_member_make(struct msg_context *context, int rank, struct msg_member **out)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    struct msg_member *member = context->member[rank];
+    if (!member) {
+        struct msg_peer *peer;
+        int error = vmsg_peer_find(vmsg_context_world(context, rank), &peer);
+        if (error)
+            return error;
+        msg_lock(&engine->leaf);
+        member = vbase_pool_take(&engine->members);
+        msg_unlock(&engine->leaf);
+        if (!member)
+            return vbase_fail(ERR_MEMORY, "no memory for rank %d of context %u", rank, context->id);
+        *member = (struct msg_member){.peer = peer, .rank = rank};
+        list_init(&member->posted);
+        list_init(&member->unexpected);
+        /* release: pairs with the acquire in vmsg_member_find of another thread */
+        __atomic_store_n(&context->member[rank], member, __ATOMIC_RELEASE);
+    }
+    *out = member;
+    return OK;
+}
+
+int vmsg_member_find(struct msg_context *context, int rank, struct msg_member **member)
+{
+    if (rank < 0 || rank >= context->size)
+        return vbase_fail(ERR_ARGUMENT, "rank %d is not in context %u of %d ranks", rank, context->id, context->size);
+    *member = __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE);
+    if (likely(*member != NULL))
+        return OK;
+    msg_lock(&context->lock);
+    int error = vmsg_member_make(context, rank, member);
+    msg_unlock(&context->lock);
+    return error;
+}
+
+static void context_free(struct msg_context *context)
+{
+    free(context->rank_of);
+    free(context->world);
+    free(context->member);
+    free(context);
+}
+
+static int members_copy(struct msg_context *context, const int *members)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    context->world = malloc((size_t)context->size * sizeof(int));
+    context->rank_of = malloc((size_t)engine->size * sizeof(int));
+    if (!context->world || !context->rank_of)
+        return vbase_fail(ERR_MEMORY, "no memory for the %d members of context %u", context->size, context->id);
+    for (int i = 0; i < engine->size; i++)
+        context->rank_of[i] = -1;
+    for (int i = 0; i < context->size; i++) {
+        int world = members[i];
+        if (world < 0 || world >= engine->size || context->rank_of[world] >= 0)
+            return vbase_fail(ERR_ARGUMENT, "member %d of context %u is rank %d: not in this job, or there twice", i,
+                              context->id, world);
+        context->world[i] = world;
+        context->rank_of[world] = i;
+    }
+    return OK;
+}
+
+static int context_make(uint32_t id, const int *members, int size, int rank, struct msg_context **out)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    if (id >= MSG_CONTEXTS || size < 1 || rank < 0 || rank >= size || (!members && size != engine->size))
+        return vbase_fail(ERR_ARGUMENT, "context id %u, size %d, rank %d", id, size, rank);
+    if ((members ? members[rank] : rank) != engine->rank)
+        return vbase_fail(ERR_ARGUMENT, "rank %d of context %u is not this process", rank, id);
+    struct msg_context *context = calloc(1, sizeof *context);
+    if (!context)
+        return vbase_fail(ERR_MEMORY, "no memory for context %u", id);
+    context->id = id;
+    context->size = size;
+    context->rank = rank;
+    list_init(&context->wildcard);
+    list_init(&context->arrivals);
+    context->member = calloc((size_t)size, sizeof *context->member);
+    int error = context->member ? OK : vbase_fail(ERR_MEMORY, "no memory for the %d members of context %u", size, id);
+    if (!error && members)
+        error = members_copy(context, members);
+    if (error) {
+        context_free(context);
+        return error;
+    }
+    *out = context;
+    return OK;
+}
+
+static void progress_keep_out(void)
+{
+    while (!vmsg_progress_enter())
+        sched_yield();
+}
+
+/* The messages that came too early, in their order. Progress is kept out: nothing new comes in between. */
+static void early_enter(struct msg_context *context)
+{
+    list_for_each(node, &vmsg_engine.early) {
+        struct msg_message *message = container_of(node, struct msg_message, of_context);
+        if (message->context_id != context->id)
+            continue;
+        list_remove(&message->of_context);
+        int rank = vmsg_context_rank_of(context, message->envelope.peer->world);
+        struct msg_member *member;
+        msg_lock(&context->lock);
+        int error = rank < 0 ? ERR_NOT_FOUND : vmsg_member_make(context, rank, &member);
+        if (!error) {
+            message->envelope.source = rank;
+            vmsg_match_keep(context, member, message);
+        }
+        msg_unlock(&context->lock);
+        if (error) {
+            vmsg_refused(message->envelope.peer, "a message for a context it is no member of");
+            vmsg_message_drop(message);
+        }
+    }
+}
+
+int vmsg_context_open(uint32_t id, const int *members, int size, int rank, struct msg_context **out)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    if (!engine->open)
+        return vmsg_closed();
+    struct msg_context *context = NULL;
+    int error = context_make(id, members, size, rank, &context);
+    if (error)
+        return error;
+    progress_keep_out();
+    if (engine->context[id]) {
+        error = vbase_fail(ERR_STATE, "context id %u is in use", id);
+    } else {
+        early_enter(context);
+        engine->context[id] = context;
+    }
+    vmsg_progress_leave();
+    if (error) {
+        context_free(context);
+        return error;
+    }
+    *out = context;
+    return OK;
+}
+
+static void receives_cancel(struct list *posted)
+{
+    struct list_node *node;
+    while ((node = list_take_first(posted)))
+        vmsg_complete(container_of(node, struct msg_request, link), ERR_CANCELLED);
+}
+
+static void member_close(struct msg_member *member)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    struct list_node *node;
+    while ((node = list_first(&member->unexpected))) {
+        struct msg_message *message = container_of(node, struct msg_message, of_member);
+        vmsg_match_take(message);
+        vmsg_message_drop(message);
+    }
+    receives_cancel(&member->posted);
+    msg_lock(&engine->leaf);
+    vbase_pool_give(&engine->members, member);
+    msg_unlock(&engine->leaf);
+}
+
+void vmsg_context_close(struct msg_context *context)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    if (!engine->open)
+        return;
+    progress_keep_out();
+    engine->context[context->id] = NULL;
+    for (int i = 0; i < context->size; i++)
+        if (context->member[i])
+            member_close(context->member[i]);
+    receives_cancel(&context->wildcard);
+    vmsg_progress_leave();
+    context_free(context);
+}
+
+void vmsg_contexts_close(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    for (uint32_t id = 0; id < MSG_CONTEXTS; id++)
+        if (engine->context[id])
+            vmsg_context_close(engine->context[id]);
+    struct list_node *node;
+    while ((node = list_take_first(&engine->early)))
+        vmsg_message_drop(container_of(node, struct msg_message, of_context));
+}
+
+int vmsg_context_rank(const struct msg_context *context) { return context->rank; }
+int vmsg_context_size(const struct msg_context *context) { return context->size; }
+int vmsg_context_world(const struct msg_context *context, int rank)
+{
+    return context->world ? context->world[rank] : rank;
+}

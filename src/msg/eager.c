@@ -1,0 +1,180 @@
+/* Sending: the short way of small messages, and the choice for all others.
+ *
+ * vmsg_send of a small message on an idle peer is one comparison, one vi_send, and no request. Everything else makes a
+ * request (on the stack when the call blocks) and is launched: at once when nothing is queued for the peer, else when
+ * its turn comes. Launching decides: eagerly when the payload fits into a frame and into the receiver's window,
+ * announced otherwise. The buffer is the caller's until the request is complete. */
+#include "msg/engine.h"
+#include <string.h>
+
+#define PIECES 32 /* of an iovec for one frame; more are packed first */
+
+/* One frame of BYTES from a cursor, behind the HEADS pieces at the front of PIECE (which has room for PIECES). The cursor
+ * advances only if the frame was sent. */
+static int frame_scattered(struct msg_peer *peer, uint64_t header, struct iovec *piece, int heads,
+                           struct type_cursor *from, uint64_t bytes)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    struct type_cursor place = *from;
+    int pieces;
+    if (vtype_gather(&place, piece + heads, PIECES - heads, bytes, &pieces) == bytes) {
+        int error = vi_send(peer->vi, header, piece, heads + pieces);
+        if (error == OK)
+            *from = place;
+        return error;
+    }
+    msg_lock(&engine->scratch_lock);
+    place = *from;
+    piece[heads] = (struct iovec){engine->scratch, vtype_pack(&place, engine->scratch, bytes)};
+    int error = vi_send(peer->vi, header, piece, heads + 1);
+    msg_unlock(&engine->scratch_lock);
+    if (error == OK)
+        *from = place;
+    return error;
+}
+
+/* One frame with BYTES of a request's buffer at place FROM (cursor NULL: the buffer is one piece), behind a body. */
+int vmsg_frame_send(struct msg_request *request, uint64_t header, struct iovec body, struct type_cursor *cursor,
+                    uint64_t from, uint64_t bytes)
+{
+    struct msg_peer *peer = request->peer;
+    struct iovec piece[PIECES];
+    int heads = body.iov_len != 0;
+    piece[0] = body;
+    if (cursor)
+        return frame_scattered(peer, header, piece, heads, cursor, bytes);
+    piece[heads] = (struct iovec){(char *)request->buffer.base + from, bytes};
+    return vi_send(peer->vi, header, piece, heads + 1);
+}
+
+static int eager_send(struct msg_request *request, enum msg_frame frame, struct iovec body)
+{
+    struct msg_peer *peer = request->peer;
+    struct type_cursor cursor, *from = NULL;
+    if (!type_buffer_contiguous(&request->buffer)) {
+        vtype_cursor_start(&cursor, &request->buffer);
+        from = &cursor;
+    }
+    int error = vmsg_frame_send(request, request->order | (uint64_t)frame << 8, body, from, 0, request->total);
+    if (error == OK) {
+        peer->window -= (int64_t)request->total + MSG_FRAME_COST;
+        COUNT(send_eager);
+        COUNT_ADD(send_bytes, request->total);
+    }
+    return error;
+}
+
+/* Sends a request's message or its envelope. Peer lock held. OK: on its way, perhaps complete. ERR_AGAIN: the lane is
+ * full. */
+int vmsg_send_launch(struct msg_request *request)
+{
+    struct msg_peer *peer = request->peer;
+    int64_t bytes = (int64_t)request->total;
+    bool fits = bytes <= peer->eager;
+    if (fits && bytes + MSG_FRAME_COST > peer->window) {
+        COUNT(window_empty);
+        fits = false;
+    }
+    if (!fits)
+        return vmsg_rendezvous_announce(request);
+
+    if (request->mode == MSG_SYNCHRONOUS && bytes + (int64_t)sizeof(struct msg_frame_id) <= peer->eager) {
+        struct msg_frame_id body;
+        int error = vmsg_transfer_for_send(request);
+        if (error)
+            return error;
+        body.id = vmsg_transfer_id(request->extra);
+        error = eager_send(request, MSG_FRAME_EAGER_SYNC, (struct iovec){&body, sizeof body});
+        if (error == OK)
+            request->phase = MSG_PHASE_ANNOUNCED;
+        else if (error != ERR_AGAIN)
+            vmsg_transfer_give(request->extra);
+        return error;
+    }
+    if (request->mode == MSG_SYNCHRONOUS)
+        return vmsg_rendezvous_announce(request);
+
+    int error = eager_send(request, MSG_FRAME_EAGER, (struct iovec){NULL, 0});
+    if (error == OK) {
+        if (request->extra)
+            vmsg_transfer_give(request->extra);
+        vmsg_complete(request, OK);
+    }
+    return error;
+}
+
+int vmsg_send_start(struct msg_request *request, const struct msg_where *to, const struct type_buffer *buffer,
+                    enum msg_mode mode)
+{
+    if (unlikely(!vmsg_engine.open))
+        return vmsg_closed();
+    struct msg_member *member;
+    int error = vmsg_member_find(to->context, to->rank, &member);
+    if (unlikely(error))
+        return error;
+    if (unlikely(to->tag < 0))
+        return vbase_fail(ERR_ARGUMENT, "tag %d of a message is negative", to->tag);
+
+    struct msg_peer *peer = member->peer;
+    atomic_store_explicit(&request->state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
+    request->kind = MSG_SEND;
+    request->mode = (uint8_t)mode;
+    request->phase = MSG_PHASE_NEW;
+    request->result = (struct msg_result){.source = to->rank, .tag = to->tag};
+    request->context = to->context;
+    request->peer = peer;
+    request->buffer = *buffer;
+    request->order = msg_header(0, to->context->id, to->tag, 0);
+    request->total = type_buffer_bytes(buffer);
+    request->result.bytes = request->total;
+    request->extra = NULL;
+    if (peer->world == vmsg_engine.rank)
+        return vmsg_self_send(request, member);
+
+    msg_lock(&peer->lock);
+    error = vmsg_peer_connect(peer);
+    if (likely(!error))
+        error = list_empty(&peer->queue) ? vmsg_send_launch(request) : ERR_AGAIN;
+    if (error == ERR_AGAIN) {
+        vmsg_peer_queue(peer, request);
+        error = OK;
+    }
+    msg_unlock(&peer->lock);
+    return error;
+}
+
+static int send_slowly(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes)
+{
+    struct msg_request request = {.completed = NULL};
+    struct msg_where to = {context, rank, tag};
+    struct type_buffer buffer = {.base = (void *)data, .count = bytes};
+    int error = vmsg_send_start(&request, &to, &buffer, MSG_STANDARD);
+    return error ? error : vmsg_wait(&request);
+}
+
+int vmsg_send(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes)
+{
+    struct msg_member *member;
+    if (unlikely((unsigned)rank >= (unsigned)context->size || tag < 0 || !vmsg_engine.open))
+        return send_slowly(context, rank, tag, data, bytes);
+    member = __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE); /* pairs with vmsg_member_make */
+    if (unlikely(!member))
+        return send_slowly(context, rank, tag, data, bytes);
+
+    struct msg_peer *peer = member->peer;
+    int64_t cost = (int64_t)bytes + MSG_FRAME_COST;
+    int error = ERR_AGAIN;
+    msg_lock(&peer->lock);
+    if (likely((int64_t)bytes <= peer->short_limit && cost <= peer->window)) {
+        struct iovec piece = {(void *)data, bytes};
+        error = vi_send(peer->vi, msg_header(MSG_FRAME_EAGER, context->id, tag, 0), &piece, 1);
+        if (likely(error == OK))
+            peer->window -= cost;
+    }
+    msg_unlock(&peer->lock);
+    if (unlikely(error))
+        return error == ERR_AGAIN ? send_slowly(context, rank, tag, data, bytes) : error;
+    COUNT(send_eager);
+    COUNT_ADD(send_bytes, bytes);
+    return OK;
+}

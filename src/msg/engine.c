@@ -1,0 +1,334 @@
+/* The engine's life: who we are, which nics are open, what comes from them, and the goodbye.
+ *
+ * Stopping: first everything of ours is delivered (no send without its receiver's answer, nothing queued), then every
+ * peer hears GOODBYE, and those who know us have said it, too: nothing of theirs is under way to us any more. Then all
+ * ranks meet at the launcher's fence before the segment is left. Somebody who never talked to us is not waited for.
+ *
+ * A child made by fork has the engine's memory but is no rank: `open` is false there from the first moment, so every
+ * call returns ERR_STATE and nothing is torn down. */
+#include "msg/engine.h"
+#include <string.h>
+#include <unistd.h>
+
+#define MESSAGES_MOST (1u << 24)
+
+struct msg_engine vmsg_engine;
+
+int vmsg_closed(void)
+{
+    if (vmsg_engine.child)
+        return vbase_fail(ERR_STATE, "this process was made by fork from rank %d and is no rank of the job",
+                          vmsg_engine.rank);
+    return vbase_fail(ERR_STATE, "the engine is not running: start comes before, stop comes after");
+}
+
+void vmsg_failed(int error)
+{
+    int none = 0;
+    /* relaxed: a number that waiters look at; the first cause stays */
+    if (atomic_compare_exchange_strong_explicit(&vmsg_engine.failed, &none, error, memory_order_relaxed,
+                                                memory_order_relaxed))
+        LOG_ERROR("%s: %s", vbase_error_sentence(error), vbase_error_detail());
+}
+
+/* ---- the sink: under progress ------------------------------------------------------------------------------------- */
+
+static void eager_arrived(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
+{
+    struct msg_envelope envelope = {.peer = peer, .payload = length ? data : "", .total = length,
+                                    .tag = msg_header_tag(header), .frame = MSG_FRAME_EAGER};
+    vmsg_message_arrived(msg_header_context(header), &envelope);
+}
+
+static void sync_arrived(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
+{
+    struct msg_frame_id body;
+    if (length < sizeof body) {
+        vmsg_refused(peer, "a synchronous message without its id");
+        return;
+    }
+    memcpy(&body, data, sizeof body);
+    struct msg_envelope envelope = {.peer = peer, .payload = (const char *)data + sizeof body, .total = length - sizeof body,
+                                    .tag = msg_header_tag(header), .frame = MSG_FRAME_EAGER_SYNC, .id = body.id};
+    vmsg_message_arrived(msg_header_context(header), &envelope);
+}
+
+static void announce_arrived(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
+{
+    struct msg_frame_announce body;
+    if (length != sizeof body) {
+        vmsg_refused(peer, "an announcement of a wrong length");
+        return;
+    }
+    memcpy(&body, data, sizeof body);
+    struct msg_envelope envelope = {.peer = peer, .total = body.total, .tag = msg_header_tag(header),
+                                    .frame = MSG_FRAME_ANNOUNCE, .id = body.id, .key = body.key,
+                                    .fetchable = msg_header_flags(header) & MSG_FLAG_KEY};
+    vmsg_message_arrived(msg_header_context(header), &envelope);
+}
+
+static bool sink_received(struct vi *vi, uint64_t header, const void *data, size_t length)
+{
+    struct msg_peer *peer = vi->owner;
+    peer->heard = true;
+    unsigned kind = msg_header_kind(header);
+    if (unlikely(msg_header_tag(header) < 0))
+        kind = 0;
+    switch (kind) {
+    case MSG_FRAME_EAGER: eager_arrived(peer, header, data, length); break;
+    case MSG_FRAME_EAGER_SYNC: sync_arrived(peer, header, data, length); break;
+    case MSG_FRAME_ANNOUNCE: announce_arrived(peer, header, data, length); break;
+    case MSG_FRAME_CLEAR: vmsg_rendezvous_clear(peer, data, length); break;
+    case MSG_FRAME_DATA: vmsg_rendezvous_data(peer, data, length); break;
+    case MSG_FRAME_FINISH:
+    case MSG_FRAME_ACK: vmsg_rendezvous_finish(peer, data, length); break;
+    case MSG_FRAME_CREDIT: vmsg_credit_returned(peer, data, length); break;
+    case MSG_FRAME_CANCEL: vmsg_cancel_asked(peer, header, data, length); break;
+    case MSG_FRAME_CANCELLED: vmsg_cancel_answered(peer, header, data, length); break;
+    case MSG_FRAME_GOODBYE: peer->parted = true; break;
+    default: vmsg_refused(peer, "a frame of an unknown kind");
+    }
+    return true;
+}
+
+static void sink_arrived(struct vi *vi, uint32_t immediate)
+{
+    (void)immediate;
+    vmsg_refused(vi->owner, "a put that nobody asked for");
+}
+
+static void sink_done(struct vi *vi, void *cookie, int status)
+{
+    (void)vi;
+    vmsg_rendezvous_fetched(cookie, status);
+}
+
+static void sink_called(struct vi_nic *nic, uint32_t world)
+{
+    int error = vmsg_peer_accept(nic, world);
+    if (error)
+        vmsg_failed(error);
+}
+
+static void sink_down(struct vi *vi, int cause)
+{
+    struct msg_peer *peer = vi->owner;
+    if (peer->parted || vmsg_engine.stopping)
+        return;
+    vmsg_failed(vbase_fail(ERR_PEER_DEAD, "the connection to rank %d is down (%s) and he has said no goodbye",
+                           peer->world, vbase_error_name(cause)));
+}
+
+/* ---- start -------------------------------------------------------------------------------------------------------- */
+
+static void child_made(void)
+{
+    vmsg_engine.open = false;
+    vmsg_engine.child = true;
+}
+
+static int segment_ready(struct boot_job *job)
+{
+    if (job->node_fd >= 0 || job->local_count == 1)
+        return OK;
+    int fd = -1, error = OK;
+    if (job->local_index == 0)
+        error = vi_node_create(job->local_count, &fd);
+    if (!error)
+        error = vboot_share_descriptor(job, &fd);
+    if (!error)
+        job->node_fd = fd;
+    return error;
+}
+
+static bool transport_wanted(const char *name)
+{
+    const char *list = vbase_settings.transports;
+    size_t length = strlen(name);
+    while (list && *list) {
+        size_t item = strcspn(list, ",");
+        if (item == length && strncmp(list, name, item) == 0)
+            return true;
+        list += item + (list[item] == ',');
+    }
+    return !vbase_settings.transports;
+}
+
+static int nics_open(struct msg_engine *engine)
+{
+    struct boot_job *job = engine->job;
+    static struct vi_sink sink = {.received = sink_received, .arrived = sink_arrived, .done = sink_done,
+                                  .called = sink_called, .down = sink_down};
+    struct vi_setup setup = {.rank = (uint32_t)job->rank, .ranks = (uint32_t)job->size, .secret = job->secret,
+                             .local_index = (uint32_t)job->local_index, .local_count = (uint32_t)job->local_count,
+                             .local_ranks = job->local_ranks, .node_fd = job->node_fd,
+                             .direct_children = job->direct_children, .sink = &sink, .options = vbase_settings.fault};
+    for (const struct vi_provider *provider = vi_providers; provider->name && job->size > 1; provider++) {
+        if (!transport_wanted(provider->name) || engine->nics == MSG_NICS)
+            continue;
+        int error = provider->ops->probe(&setup);
+        if (error == OK)
+            error = vi_nic_open(provider, &setup, &engine->nic[engine->nics]);
+        if (error == OK)
+            engine->nics++;
+        else
+            LOG_INFO("transport %s is not used: %s", provider->name, vbase_error_detail());
+    }
+    if (job->size > 1 && !engine->nics)
+        return vbase_fail(ERR_UNREACHABLE, "none of the transports %s can be opened (VIADUCT_LOG=info tells why)",
+                          vbase_settings.transports ? vbase_settings.transports : "of this build");
+    return OK;
+}
+
+static int memory_ready(struct msg_engine *engine)
+{
+    engine->rank = engine->job->rank;
+    engine->size = engine->job->size;
+    list_init(&engine->work);
+    list_init(&engine->stuck);
+    list_init(&engine->finished);
+    list_init(&engine->hooks);
+    list_init(&engine->early);
+    vbase_pool_open(&engine->members, sizeof(struct msg_member), 0);
+    vbase_pool_open(&engine->messages, sizeof(struct msg_message), MESSAGES_MOST);
+    vbase_pool_open(&engine->transfers, sizeof(struct msg_transfer), MESSAGES_MOST);
+    vbase_pool_open(&engine->controls, sizeof(struct msg_control), MESSAGES_MOST);
+    engine->peer = calloc((size_t)engine->size, sizeof *engine->peer);
+    engine->context = calloc(MSG_CONTEXTS, sizeof *engine->context);
+    size_t largest = 1;
+    for (uint32_t i = 0; i < engine->nics; i++)
+        if (engine->nic[i]->caps.max_send > largest)
+            largest = engine->nic[i]->caps.max_send;
+    engine->scratch = malloc(largest);
+    if (!engine->peer || !engine->context || !engine->scratch)
+        return vbase_fail(ERR_MEMORY, "no memory to start a job of %d ranks", engine->size);
+    return OK;
+}
+
+static void memory_close(struct msg_engine *engine)
+{
+    vbase_pool_close(&engine->members);
+    vbase_pool_close(&engine->messages);
+    vbase_pool_close(&engine->transfers);
+    vbase_pool_close(&engine->controls);
+    free(engine->scratch);
+    free(engine->context);
+    free(engine->peer);
+}
+
+static void nics_close(struct msg_engine *engine)
+{
+    while (engine->nics)
+        vi_nic_close(engine->nic[--engine->nics]);
+}
+
+int vmsg_start(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    if (engine->child)
+        return vmsg_closed();
+    if (engine->starts) {
+        engine->starts++;
+        return OK;
+    }
+    int error = vbase_settings_read();
+    if (!error)
+        error = vboot_open(&engine->job);
+    if (error)
+        return error;
+    vbase_log_rank(engine->job->rank);
+    error = segment_ready(engine->job);
+    if (error)
+        goto undo_boot;
+    error = nics_open(engine);
+    if (error)
+        goto undo_boot;
+    error = memory_ready(engine);
+    if (error)
+        goto undo_nics;
+    vmsg_wait_start();
+    static bool watched;
+    if (!watched)
+        watched = pthread_atfork(NULL, NULL, child_made) == 0;
+    engine->starts = 1;
+    engine->open = true;
+    return OK;
+
+undo_nics:
+    memory_close(engine);
+    nics_close(engine);
+undo_boot:
+    vboot_close(engine->job);
+    memset(engine, 0, sizeof *engine);
+    return error;
+}
+
+void vmsg_threads(bool several)
+{
+    vmsg_engine.threads = several;
+}
+
+const struct boot_job *vmsg_job(void)
+{
+    return vmsg_engine.job;
+}
+
+void vmsg_abort(int status, const char *message)
+{
+    if (vmsg_engine.job && !vmsg_engine.child)
+        vboot_abort(vmsg_engine.job, status, message);
+    if (message)
+        LOG_ERROR("%s", message);
+    _exit(status);
+}
+
+/* ---- stop --------------------------------------------------------------------------------------------------------- */
+
+static bool all_delivered(void *context)
+{
+    (void)context;
+    struct msg_engine *engine = &vmsg_engine;
+    msg_lock(&engine->leaf);
+    bool all = !engine->pending_sends && list_empty(&engine->work) && list_empty(&engine->stuck) &&
+               list_empty(&engine->finished);
+    msg_unlock(&engine->leaf);
+    return all;
+}
+
+static bool all_parted(void *context)
+{
+    (void)context;
+    struct msg_engine *engine = &vmsg_engine;
+    if (!all_delivered(NULL))
+        return false; /* somebody has not even heard our goodbye */
+    for (int i = 0; i < engine->size; i++)
+        if (engine->peer[i] && engine->peer[i]->heard && !engine->peer[i]->parted)
+            return false;
+    return true;
+}
+
+static void goodbye(struct msg_engine *engine)
+{
+    if (vmsg_wait_until(all_delivered, NULL))
+        return; /* the job is lost: nobody is left to say goodbye to */
+    for (int i = 0; i < engine->size; i++)
+        if (engine->peer[i] && engine->peer[i]->vi)
+            vmsg_peer_control(engine->peer[i], msg_header(MSG_FRAME_GOODBYE, 0, 0, 0), NULL, 0);
+    if (vmsg_wait_until(all_parted, NULL) == OK && vboot_fence(engine->job) != OK)
+        LOG_DEBUG("the last fence: %s", vbase_error_detail());
+}
+
+void vmsg_stop(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    if (!engine->open || --engine->starts)
+        return;
+    goodbye(engine);
+    engine->stopping = true;
+    vmsg_contexts_close();
+    vmsg_peers_close();
+    nics_close(engine);
+    memory_close(engine);
+    vboot_close(engine->job);
+    memset(engine, 0, sizeof *engine);
+}

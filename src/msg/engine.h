@@ -1,0 +1,271 @@
+/* The inside of msg: what its files share. Nobody else includes this (tests of the room do).
+ *
+ * Locks, taken only when vmsg_threads(true) was said; each line may be taken while holding those above it:
+ *   progress     only ever tried (context close and stop wait for it, holding nothing)
+ *   context      one per context: its matching
+ *   peer         one per peer: its queues, its window, sends on its vis
+ *   leaf         one for the engine: pools, the work list, stuck peers, finished requests, hooks, early messages
+ * The sink runs under progress and takes context, peer and leaf. Callbacks of requests and hooks run under none.
+ *
+ * A transfer is the long state of one message that does not fit into an eager frame (or waits for an answer). It lies
+ * in a pool; its index and generation are its id on the wire. */
+#ifndef MSG_ENGINE_H
+#define MSG_ENGINE_H
+
+#include "base/atomic.h"
+#include "base/counters.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "base/settings.h"
+#include "msg/msg.h"
+#include "msg/wire.h"
+#include "vi/vi.h"
+#include <pthread.h>
+#include <stdlib.h>
+
+#define MSG_CONTEXTS 65536u
+#define MSG_NICS 4
+#define MSG_RAILS 4
+#define MSG_FRAME_COST 64      /* what a message takes of its receiver's window beside its payload */
+#define MSG_INLINE 80          /* unexpected payload that lies inside its message */
+#define MSG_CHUNK (512u << 10) /* fetched between two looks at the nics */
+
+enum msg_kind { MSG_SEND = 1, MSG_RECEIVE };
+enum msg_phase {
+    MSG_PHASE_NEW,
+    MSG_PHASE_QUEUED,    /* send: in its peer's queue */
+    MSG_PHASE_ANNOUNCED, /* send: known to the receiver, not matched as far as we know; cancel must ask */
+    MSG_PHASE_LOCAL,     /* send to the own rank: waits, with its payload, in an unexpected list */
+    MSG_PHASE_POSTED,    /* receive: in a posted list */
+    MSG_PHASE_MOVING,    /* matched, payload under way */
+    MSG_PHASE_OVER
+};
+
+struct msg_rail {
+    struct vi *vi;
+};
+
+struct msg_peer {
+    /* First line: all that a small send touches, under the lock. */
+    struct vi *vi;       /* of the rail for small messages, NULL: not connected */
+    int64_t short_limit; /* payload that may go at once; -1: not connected, something is queued, or it is ourselves */
+    int64_t window;      /* bytes of unmatched payload that the peer still takes from us */
+    int64_t owed;        /* bytes of his window that he does not know to be free */
+    int64_t window_half; /* owed is told when it reaches this */
+    int64_t eager;       /* payload that fits into one eager frame here */
+    struct base_lock lock;
+    int32_t world;       /* his rank in the job */
+    uint32_t rails;
+    bool heard;          /* he called or sent: he knows us and will say goodbye */
+    bool parted;         /* he said goodbye */
+    bool stuck;          /* linked in the engine's list of stuck peers (leaf) */
+
+    struct msg_rail rail[MSG_RAILS];
+    struct list queue;   /* requests that were not launched yet, in order */
+    struct list control; /* struct msg_control: answers that did not fit into the lane; bounded by what the peer asked */
+    struct list_node stuck_link;
+} ALIGNED(CACHE_LINE);
+_Static_assert(offsetof(struct msg_peer, rail) == CACHE_LINE, "the hot part of a peer is one line");
+
+struct msg_control {
+    struct list_node link;
+    uint64_t header;
+    uint32_t length;
+    uint64_t body[4];
+};
+
+/* A rank of a context that somebody talked to: where its messages and the receives for it wait. */
+struct msg_member {
+    struct msg_peer *peer;
+    int rank; /* in the context */
+    struct list posted, unexpected;
+};
+
+struct msg_context {
+    struct msg_member **member; /* by rank in the context, NULL until used */
+    int *world;                 /* world rank of each rank; NULL: the same */
+    int *rank_of;               /* the inverse, -1: no member; NULL: the same */
+    int rank, size;
+    uint32_t id;
+    struct base_lock lock;
+    uint64_t order;             /* of the next receive posted */
+    struct list wildcard;       /* receives from any source */
+    struct list arrivals;       /* every unexpected message, as they came */
+};
+
+/* What is known of a message when it comes. */
+struct msg_envelope {
+    struct msg_peer *peer;
+    const void *payload;       /* of an eager message */
+    struct msg_request *local; /* of a message to ourselves whose payload still lies with its sender */
+    uint64_t total;            /* bytes of the message */
+    uint64_t id;               /* of the sender's transfer, 0: he awaits nothing */
+    struct vi_key key;
+    int source, tag;           /* source: rank in the context */
+    uint8_t frame;             /* enum msg_frame */
+    bool fetchable;            /* the key is valid */
+};
+
+/* A message without a receive. */
+struct msg_message {
+    struct list_node of_member;  /* unlinked: taken out by a matched probe */
+    struct list_node of_context; /* also in the engine's early list */
+    struct msg_context *context;
+    uint32_t context_id;
+    struct msg_envelope envelope;
+    void *block; /* holds the payload when it is longer than `near` */
+    unsigned char near[MSG_INLINE];
+};
+
+enum msg_transfer_phase {
+    MSG_TRANSFER_ANNOUNCED, /* sender: waits for CLEAR, FINISH or ACK */
+    MSG_TRANSFER_SENDING,   /* sender: DATA frames go out; in the work list */
+    MSG_TRANSFER_FETCHING,  /* receiver: pulls; in the work list, or a get is under way */
+    MSG_TRANSFER_RECEIVING  /* receiver: DATA frames come in */
+};
+struct msg_transfer {
+    struct list_node link; /* in the work list */
+    struct msg_request *request;
+    struct msg_peer *peer;
+    uint64_t remote;       /* id of the other side's transfer */
+    uint64_t moved, upto;  /* the part still to move */
+    uint64_t under_way;    /* bytes of a get that is not complete yet */
+    struct vi_key key;     /* receiver: of the sender's memory */
+    struct vi_region region; /* sender: nic NULL when nothing is registered */
+    struct type_cursor *cursor; /* NULL: the buffer is one piece */
+    uint8_t phase;
+    bool sender, cancelling;
+};
+
+struct msg_engine {
+    /* Read by every call, written at start and stop. */
+    bool open;    /* false: before start, after stop, and in a child made by fork */
+    bool threads; /* take locks */
+    bool child;   /* made by fork */
+    int rank, size;
+    uint32_t nics;
+    struct vi_nic *nic[MSG_NICS];
+    struct msg_peer **peer; /* by world rank, NULL until talked to; written under leaf */
+    _Atomic int failed;     /* why the job is lost, 0 */
+
+    struct base_lock progress ALIGNED(CACHE_LINE);
+    bool progressing;       /* the same as `progress` while there is one thread */
+    struct base_lock leaf;
+    struct list work;       /* transfers that want a turn */
+    struct list stuck;      /* peers with something queued */
+    struct list finished;   /* requests whose callback is due */
+    struct list hooks;
+    struct msg_hook *hook_running;
+    pthread_t hook_thread;  /* that is inside hook_running */
+    uint32_t hook_count;
+    struct list early;      /* messages for contexts that are not open yet, as they came */
+    uint64_t pending_sends; /* transfers of ours that no receiver has finished (stop waits for them) */
+    struct base_pool members, messages, transfers, controls;
+    unsigned char *scratch; /* for packing one frame; under scratch_lock, a leaf as well */
+    struct base_lock scratch_lock;
+
+    int starts; /* minus stops */
+    bool stopping;
+    struct boot_job *job;
+    struct msg_context **context; /* by id */
+};
+extern struct msg_engine vmsg_engine;
+
+static inline void msg_lock(struct base_lock *lock)
+{
+    if (unlikely(vmsg_engine.threads))
+        base_lock(lock);
+}
+static inline void msg_unlock(struct base_lock *lock)
+{
+    if (unlikely(vmsg_engine.threads))
+        base_unlock(lock);
+}
+
+/* ---- engine.c ---- */
+int vmsg_closed(void) COLD;            /* the error of a call while the engine is not open */
+void vmsg_failed(int error);           /* the job is lost: every wait returns this from now on */
+
+/* ---- peer.c ---- */
+int vmsg_peer_find(int world, struct msg_peer **peer) MUST_CHECK; /* makes it on first use */
+int vmsg_peer_connect(struct msg_peer *peer) MUST_CHECK;          /* lock held; OK when connected already */
+int vmsg_peer_accept(struct vi_nic *nic, uint32_t world) MUST_CHECK;
+void vmsg_peer_queue(struct msg_peer *peer, struct msg_request *request); /* lock held */
+bool vmsg_peers_flush(void);           /* progress held: queued things of all stuck peers; true: something went */
+void vmsg_peer_control(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length); /* takes the lock */
+void vmsg_peer_stuck(struct msg_peer *peer); /* lock held: wants to be flushed */
+void vmsg_peers_close(void); /* vis and memory, not the table */
+
+/* ---- match.c: context lock held ---- */
+struct msg_request *vmsg_match_arrival(struct msg_context *context, struct msg_member *member, int tag);
+struct msg_message *vmsg_match_posting(struct msg_context *context, struct msg_member *member, int tag);
+void vmsg_match_post(struct msg_context *context, struct msg_member *member, struct msg_request *request);
+void vmsg_match_keep(struct msg_context *context, struct msg_member *member, struct msg_message *message);
+void vmsg_match_take(struct msg_message *message); /* out of the lists */
+struct msg_message *vmsg_match_sent(struct msg_member *member, uint64_t id);
+
+/* ---- context.c ---- */
+int vmsg_member_find(struct msg_context *context, int rank, struct msg_member **member) MUST_CHECK; /* takes the lock */
+int vmsg_member_make(struct msg_context *context, int rank, struct msg_member **member) MUST_CHECK; /* lock held */
+void vmsg_contexts_close(void);
+static inline int vmsg_context_rank_of(const struct msg_context *context, int world)
+{
+    return context->rank_of ? context->rank_of[world] : world;
+}
+
+/* ---- message.c: messages that come ---- */
+void vmsg_message_arrived(uint32_t context_id, struct msg_envelope *envelope);
+int vmsg_message_enter(struct msg_context *context, struct msg_envelope *envelope) MUST_CHECK;
+void vmsg_message_deliver(struct msg_request *request, const struct msg_envelope *envelope);
+void vmsg_message_give(struct msg_message *message, struct msg_request *request); /* deliver and free */
+void vmsg_message_forget(struct msg_message *message);
+void vmsg_message_drop(struct msg_message *message);
+
+/* ---- eager.c ---- */
+int vmsg_send_launch(struct msg_request *request) MUST_CHECK; /* peer lock held */
+int vmsg_frame_send(struct msg_request *request, uint64_t header, struct iovec body, struct type_cursor *cursor,
+                    uint64_t from, uint64_t bytes) MUST_CHECK; /* peer lock held */
+
+/* ---- rendezvous.c: under progress, except announce (peer lock held) and matched (no lock) ---- */
+int vmsg_rendezvous_announce(struct msg_request *request) MUST_CHECK;
+void vmsg_rendezvous_matched(struct msg_request *request, const struct msg_envelope *envelope, uint64_t want);
+void vmsg_rendezvous_clear(struct msg_peer *peer, const void *body, size_t length);
+void vmsg_rendezvous_data(struct msg_peer *peer, const void *body, size_t length);
+void vmsg_rendezvous_finish(struct msg_peer *peer, const void *body, size_t length);
+void vmsg_rendezvous_fetched(struct msg_transfer *transfer, int status);
+bool vmsg_rendezvous_work(void); /* one chunk of everything under way; true: something moved */
+
+/* ---- transfer.c ---- */
+struct msg_transfer *vmsg_transfer_take(struct msg_request *request); /* NULL: no memory */
+int vmsg_transfer_for_send(struct msg_request *request) MUST_CHECK;
+void vmsg_transfer_give(struct msg_transfer *transfer);
+uint64_t vmsg_transfer_id(const struct msg_transfer *transfer);
+struct msg_transfer *vmsg_transfer_at(struct msg_peer *peer, uint64_t id, enum msg_transfer_phase phase);
+void vmsg_transfer_work(struct msg_transfer *transfer); /* gives it a turn at every round */
+int vmsg_transfer_cursor(struct msg_transfer *transfer, uint64_t from) MUST_CHECK;
+
+/* ---- cancel.c ---- */
+void vmsg_cancel_asked(struct msg_peer *peer, uint64_t header, const void *body, size_t length);
+void vmsg_cancel_answered(struct msg_peer *peer, uint64_t header, const void *body, size_t length);
+
+/* ---- credit.c: peer lock not held ---- */
+void vmsg_credit_owe(struct msg_peer *peer, uint64_t bytes);
+void vmsg_credit_returned(struct msg_peer *peer, const void *body, size_t length);
+bool vmsg_credit_tell(struct msg_peer *peer); /* lock held; false: the lane is full */
+
+/* ---- self.c ---- */
+int vmsg_self_send(struct msg_request *request, struct msg_member *member) MUST_CHECK;
+void vmsg_self_copy(struct msg_request *receive, struct msg_request *send);
+
+/* ---- progress.c ---- */
+void vmsg_complete(struct msg_request *request, int error); /* under any lock; the request is gone afterwards */
+void vmsg_refused(const struct msg_peer *peer, const char *what) COLD; /* something came that makes no sense */
+bool vmsg_progress_enter(void);
+void vmsg_progress_leave(void);
+bool vmsg_progress_round(void); /* between enter and leave */
+
+/* ---- wait.c ---- */
+void vmsg_wait_start(void); /* measures the gap, decides how long to spin */
+void vmsg_wait_changed(void); /* several threads: somebody's request may be complete */
+
+#endif

@@ -1,0 +1,92 @@
+/* Matching: which receive gets which message. Called with the context's lock held, by the sink (a message came), by
+ * posting and by probes. Owns nothing: it links requests and messages into lists and hands them back.
+ *
+ * MPI's order has two halves. Among messages of one sender that a receive fits, the first sent is taken: the unexpected
+ * messages of each member are kept in that order, and all of the context once more in the order of their coming, for
+ * receives from any source. Among receives that fit a message, the first posted is taken: a member's receives and the
+ * wildcard ones are two lists, and the posting number tells which of the two heads was first. The usual case looks at
+ * one head of one list. */
+#include "msg/engine.h"
+
+static bool tag_fits(int wanted, int tag)
+{
+    return wanted == tag || wanted == MSG_ANY_TAG;
+}
+
+static struct msg_request *first_fitting(const struct list *posted, int tag)
+{
+    list_for_each(node, posted) {
+        struct msg_request *request = container_of(node, struct msg_request, link);
+        if (tag_fits(request->result.tag, tag))
+            return request;
+    }
+    return NULL;
+}
+
+/* The receive that a message of MEMBER gets, unlinked; NULL: none was posted. */
+struct msg_request *vmsg_match_arrival(struct msg_context *context, struct msg_member *member, int tag)
+{
+    struct msg_request *found = first_fitting(&member->posted, tag);
+    if (unlikely(!list_empty(&context->wildcard))) {
+        struct msg_request *any = first_fitting(&context->wildcard, tag);
+        if (any && (!found || any->order < found->order))
+            found = any;
+    }
+    if (found)
+        list_remove(&found->link);
+    return found;
+}
+
+/* The message that a receive (or a probe) gets, left in the lists; NULL: none came yet. MEMBER NULL: any source. */
+struct msg_message *vmsg_match_posting(struct msg_context *context, struct msg_member *member, int tag)
+{
+    if (member) {
+        list_for_each(node, &member->unexpected) {
+            struct msg_message *message = container_of(node, struct msg_message, of_member);
+            if (tag_fits(tag, message->envelope.tag))
+                return message;
+        }
+        return NULL;
+    }
+    list_for_each(node, &context->arrivals) {
+        struct msg_message *message = container_of(node, struct msg_message, of_context);
+        if (tag_fits(tag, message->envelope.tag))
+            return message;
+    }
+    return NULL;
+}
+
+void vmsg_match_post(struct msg_context *context, struct msg_member *member, struct msg_request *request)
+{
+    request->order = context->order++;
+    list_append(member ? &member->posted : &context->wildcard, &request->link);
+}
+
+void vmsg_match_keep(struct msg_context *context, struct msg_member *member, struct msg_message *message)
+{
+    message->context = context;
+    list_append(&member->unexpected, &message->of_member);
+    list_append(&context->arrivals, &message->of_context);
+    COUNT(recv_unexpected);
+    COUNT(unexpected_now);
+}
+
+void vmsg_match_take(struct msg_message *message)
+{
+    list_remove(&message->of_member);
+    list_remove(&message->of_context);
+    if (message->envelope.local)
+        message->envelope.local->extra = NULL; /* from now on a cancel comes too late */
+    COUNT_ADD(unexpected_now, -1);
+}
+
+/* The unmatched message of MEMBER that its sender calls ID. */
+struct msg_message *vmsg_match_sent(struct msg_member *member, uint64_t id)
+{
+    list_for_each(node, &member->unexpected) {
+        struct msg_message *message = container_of(node, struct msg_message, of_member);
+        if (message->envelope.id == id)
+            return message;
+    }
+    return NULL;
+}

@@ -1,0 +1,240 @@
+/* Peers: one structure per rank that we talk to, made on first use, kept until stop. Its address never changes; pointers
+ * to it are handed around freely. Everything in it is under its lock, except `heard` and `parted` (written by the sink).
+ *
+ * What a full lane turns away waits here: messages in `queue`, in the order of their sending, and answers in `control`.
+ * A request in the queue is not launched: whether it goes eagerly or is announced is decided when its turn comes. A
+ * peer with something queued has short_limit -1, so that no later message passes by. */
+#include "msg/engine.h"
+#include <string.h>
+
+static struct msg_peer *peer_make(int world)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    struct msg_peer *peer = aligned_alloc(CACHE_LINE, sizeof *peer);
+    if (!peer)
+        return NULL;
+    memset(peer, 0, sizeof *peer);
+    peer->world = world;
+    peer->short_limit = -1;
+    peer->window = (int64_t)vbase_settings.window;
+    peer->window_half = peer->window / 2 + 1;
+    peer->eager = (int64_t)vbase_settings.eager; /* lowered to what the rail can when there is one */
+    list_init(&peer->queue);
+    list_init(&peer->control);
+    engine->peer[world] = peer;
+    if (world != engine->rank)
+        COUNT(peers);
+    return peer;
+}
+
+int vmsg_peer_find(int world, struct msg_peer **out)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    if (world < 0 || world >= engine->size)
+        return vbase_fail(ERR_ARGUMENT, "rank %d is not in this job of %d", world, engine->size);
+    msg_lock(&engine->leaf);
+    struct msg_peer *peer = engine->peer[world];
+    if (!peer)
+        peer = peer_make(world);
+    msg_unlock(&engine->leaf);
+    if (!peer)
+        return vbase_fail(ERR_MEMORY, "no memory for what is kept about rank %d", world);
+    *out = peer;
+    return OK;
+}
+
+/* The first vi of a peer: from now on small messages may take the short way. */
+static void rail_add(struct msg_peer *peer, struct vi *vi)
+{
+    for (uint32_t i = 0; i < peer->rails; i++)
+        if (peer->rail[i].vi == vi)
+            return; /* both sides called at once */
+    if (peer->rails == MSG_RAILS)
+        return;
+    peer->rail[peer->rails++].vi = vi;
+    if (peer->vi)
+        return;
+    peer->vi = vi;
+    if (peer->eager > (int64_t)vi->nic->caps.max_send)
+        peer->eager = (int64_t)vi->nic->caps.max_send;
+    if (list_empty(&peer->queue))
+        peer->short_limit = peer->eager;
+}
+
+int vmsg_peer_connect(struct msg_peer *peer)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    if (peer->vi)
+        return OK;
+    int error = ERR_UNREACHABLE;
+    for (uint32_t i = 0; i < engine->nics; i++) {
+        struct vi_address address = {.peer = (uint32_t)peer->world};
+        struct vi *vi;
+        error = vi_connect(engine->nic[i], &address, peer, &vi);
+        if (error == OK)
+            rail_add(peer, vi);
+        if (error == OK || error == ERR_AGAIN)
+            return error;
+    }
+    return engine->nics ? error : vbase_fail(ERR_UNREACHABLE, "no transport is open, so rank %d is not reached", peer->world);
+}
+
+int vmsg_peer_accept(struct vi_nic *nic, uint32_t world)
+{
+    struct msg_peer *peer;
+    int error = vmsg_peer_find((int)world, &peer);
+    if (error)
+        return error;
+    struct vi *vi;
+    msg_lock(&peer->lock);
+    error = vi_accept(nic, world, peer, &vi);
+    if (error == OK) {
+        rail_add(peer, vi);
+        peer->heard = true;
+    }
+    msg_unlock(&peer->lock);
+    return error;
+}
+
+void vmsg_peer_stuck(struct msg_peer *peer)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    msg_lock(&engine->leaf);
+    if (!peer->stuck)
+        list_append(&engine->stuck, &peer->stuck_link);
+    peer->stuck = true;
+    msg_unlock(&engine->leaf);
+}
+
+void vmsg_peer_queue(struct msg_peer *peer, struct msg_request *request)
+{
+    request->phase = MSG_PHASE_QUEUED;
+    peer->short_limit = -1;
+    list_append(&peer->queue, &request->link);
+    vmsg_peer_stuck(peer);
+}
+
+/* Sends an answer now, or keeps it: an answer is never lost and never waits behind messages. */
+void vmsg_peer_control(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    msg_lock(&peer->lock);
+    int error = ERR_AGAIN;
+    if (list_empty(&peer->control) && peer->vi) {
+        struct iovec piece = {(void *)body, length};
+        error = vi_send(peer->vi, header, &piece, 1);
+    }
+    if (error == ERR_AGAIN) {
+        msg_lock(&engine->leaf);
+        struct msg_control *control = vbase_pool_take(&engine->controls);
+        msg_unlock(&engine->leaf);
+        if (control) {
+            control->header = header;
+            control->length = length;
+            if (length)
+                memcpy(control->body, body, length);
+            list_append(&peer->control, &control->link);
+            vmsg_peer_stuck(peer);
+        } else {
+            vmsg_failed(vbase_fail(ERR_MEMORY, "no memory for an answer to rank %d", peer->world));
+        }
+    }
+    msg_unlock(&peer->lock);
+}
+
+static bool flush_control(struct msg_peer *peer)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    bool went = false;
+    struct list_node *node;
+    while ((node = list_first(&peer->control))) {
+        struct msg_control *control = container_of(node, struct msg_control, link);
+        struct iovec piece = {control->body, control->length};
+        if (vi_send(peer->vi, control->header, &piece, 1) == ERR_AGAIN)
+            break;
+        list_remove(node);
+        msg_lock(&engine->leaf);
+        vbase_pool_give(&engine->controls, control);
+        msg_unlock(&engine->leaf);
+        went = true;
+    }
+    return went;
+}
+
+static bool flush_queue(struct msg_peer *peer)
+{
+    bool went = false;
+    struct list_node *node;
+    while ((node = list_first(&peer->queue))) {
+        struct msg_request *request = container_of(node, struct msg_request, link);
+        list_remove(node);
+        int error = vmsg_send_launch(request);
+        if (error == ERR_AGAIN) {
+            list_prepend(&peer->queue, node);
+            request->phase = MSG_PHASE_QUEUED;
+            return went;
+        }
+        if (error)
+            vmsg_complete(request, error);
+        went = true;
+    }
+    peer->short_limit = peer->eager;
+    return went;
+}
+
+static bool peer_flush(struct msg_peer *peer)
+{
+    bool went = false;
+    msg_lock(&peer->lock);
+    int error = vmsg_peer_connect(peer);
+    if (error == OK) {
+        went = flush_control(peer);
+        if (list_empty(&peer->control)) {
+            if (peer->owed >= peer->window_half)
+                went |= vmsg_credit_tell(peer);
+            went |= flush_queue(peer);
+        }
+    } else if (error != ERR_AGAIN) {
+        vmsg_failed(error);
+    }
+    if (!list_empty(&peer->control) || !list_empty(&peer->queue) || peer->owed >= peer->window_half)
+        vmsg_peer_stuck(peer);
+    msg_unlock(&peer->lock);
+    return went;
+}
+
+bool vmsg_peers_flush(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    struct list stuck;
+    list_init(&stuck);
+    bool went = false;
+
+    /* Each stuck peer gets one turn: those that stay stuck are appended behind. */
+    msg_lock(&engine->leaf);
+    struct list_node *last = list_empty(&engine->stuck) ? NULL : engine->stuck.head.previous, *node = NULL;
+    while (last && node != last) {
+        node = list_take_first(&engine->stuck);
+        struct msg_peer *peer = container_of(node, struct msg_peer, stuck_link);
+        peer->stuck = false;
+        msg_unlock(&engine->leaf);
+        went |= peer_flush(peer);
+        msg_lock(&engine->leaf);
+    }
+    msg_unlock(&engine->leaf);
+    return went;
+}
+
+void vmsg_peers_close(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    for (int i = 0; i < engine->size; i++) {
+        struct msg_peer *peer = engine->peer[i];
+        if (!peer)
+            continue;
+        for (uint32_t k = 0; k < peer->rails; k++)
+            vi_disconnect(peer->rail[k].vi);
+        free(peer);
+        engine->peer[i] = NULL;
+    }
+}

@@ -1,0 +1,162 @@
+/* Progress: one round looks at the nics, moves a chunk of everything under way, and retries what a full lane turned
+ * away. One thread at a time makes a round; whoever finds it taken goes away. Callbacks and hooks run after the round,
+ * under no lock, so that they may start operations.
+ *
+ * A request with a callback is done at the moment when the callback is called, by whichever thread drains the list; a
+ * request without one is done at once. */
+#include "msg/engine.h"
+
+#define EVENTS_A_ROUND 16
+
+bool vmsg_progress_enter(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    if (unlikely(engine->threads))
+        return base_lock_try(&engine->progress);
+    if (engine->progressing)
+        return false;
+    engine->progressing = true;
+    return true;
+}
+
+void vmsg_progress_leave(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    if (unlikely(engine->threads))
+        base_unlock(&engine->progress);
+    else
+        engine->progressing = false;
+}
+
+/* The lists are looked at without their lock: what is put there at this very moment has its turn in the next round. */
+static bool list_seems_empty(const struct list *list)
+{
+    return __atomic_load_n(&list->head.next, __ATOMIC_RELAXED) == &list->head;
+}
+
+bool vmsg_progress_round(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    bool moved = false;
+    for (uint32_t i = 0; i < engine->nics; i++)
+        moved |= vi_poll(engine->nic[i], EVENTS_A_ROUND) > 0;
+    if (unlikely(!list_seems_empty(&engine->work)))
+        moved |= vmsg_rendezvous_work();
+    if (unlikely(!list_seems_empty(&engine->stuck)))
+        moved |= vmsg_peers_flush();
+    return moved;
+}
+
+/* ---- completion --------------------------------------------------------------------------------------------------- */
+
+void vmsg_complete(struct msg_request *request, int error)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    request->phase = MSG_PHASE_OVER;
+    request->result.error = error;
+    if (likely(!request->completed)) {
+        /* release: pairs with the acquire of vmsg_request_done */
+        atomic_store_explicit(&request->state, MSG_DONE, memory_order_release);
+    } else {
+        msg_lock(&engine->leaf);
+        list_append(&engine->finished, &request->link);
+        msg_unlock(&engine->leaf);
+    }
+    if (unlikely(engine->threads))
+        vmsg_wait_changed();
+}
+
+static bool callbacks_run(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    bool ran = false;
+    struct list_node *node;
+    do {
+        msg_lock(&engine->leaf);
+        node = list_take_first(&engine->finished);
+        msg_unlock(&engine->leaf);
+        if (node) {
+            struct msg_request *request = container_of(node, struct msg_request, link);
+            void (*completed)(struct msg_request *) = request->completed;
+            atomic_store_explicit(&request->state, MSG_DONE, memory_order_release); /* pairs with vmsg_request_done */
+            completed(request); /* who may free it */
+            ran = true;
+        }
+    } while (node);
+    return ran;
+}
+
+/* ---- hooks -------------------------------------------------------------------------------------------------------- */
+
+void vmsg_hook_add(struct msg_hook *hook)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    msg_lock(&engine->leaf);
+    list_append(&engine->hooks, &hook->link);
+    engine->hook_count++;
+    msg_unlock(&engine->leaf);
+}
+
+/* Afterwards the hook is not called any more; if another thread is just inside it, waits for that. */
+void vmsg_hook_remove(struct msg_hook *hook)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    msg_lock(&engine->leaf);
+    list_remove(&hook->link);
+    engine->hook_count--;
+    while (engine->hook_running == hook && engine->hook_thread != pthread_self()) {
+        msg_unlock(&engine->leaf);
+        cpu_pause();
+        msg_lock(&engine->leaf);
+    }
+    msg_unlock(&engine->leaf);
+}
+
+/* Each hook that is there now gets one turn. Hooks may come and go meanwhile, so the list is turned and never kept. */
+static bool hooks_run(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    bool moved = false;
+    msg_lock(&engine->leaf);
+    if (!engine->hook_running) {
+        for (uint32_t turns = engine->hook_count; turns && !list_empty(&engine->hooks); turns--) {
+            struct list_node *node = list_take_first(&engine->hooks);
+            list_append(&engine->hooks, node);
+            struct msg_hook *hook = container_of(node, struct msg_hook, link);
+            engine->hook_running = hook;
+            engine->hook_thread = pthread_self();
+            msg_unlock(&engine->leaf);
+            moved |= hook->advance(hook);
+            msg_lock(&engine->leaf);
+            engine->hook_running = NULL;
+        }
+    }
+    msg_unlock(&engine->leaf);
+    return moved;
+}
+
+bool vmsg_progress(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    bool moved = false;
+    if (unlikely(!engine->open))
+        return false;
+    if (likely(vmsg_progress_enter())) {
+        moved = vmsg_progress_round();
+        vmsg_progress_leave();
+    }
+    if (unlikely(!list_seems_empty(&engine->finished)))
+        moved |= callbacks_run();
+    if (unlikely(!list_seems_empty(&engine->hooks)))
+        moved |= hooks_run();
+    return moved;
+}
+
+void vmsg_refused(const struct msg_peer *peer, const char *what)
+{
+    static struct base_log_gate gate;
+    unsigned held;
+    COUNT(refused);
+    if (vbase_log_gate_open(&gate, 10, &held))
+        LOG_WARN("rank %d sent %s; it was dropped (%u more like this)", peer->world, what, held);
+}

@@ -1,0 +1,304 @@
+/* Rendezvous: messages whose payload waits at the sender until a receive is there.
+ *
+ *   sender                                   receiver
+ *     | ANNOUNCE total, id, key                 |
+ *     |---------------------------------------->|  ... a receive matches
+ *     |            (a) the payload can be fetched: vi_get, chunk by chunk
+ *     |<= = = = = = = = = = = = = = = = = = = = |
+ *     |                              FINISH id  |
+ *     |<----------------------------------------|
+ *     |            (b) it cannot, or no longer: the rest is sent
+ *     |        CLEAR id, answer, from .. upto   |
+ *     |<----------------------------------------|
+ *     | DATA answer, place, payload   (repeated)|
+ *     |---------------------------------------->|
+ *
+ * In (a) the sender is complete at FINISH, in (b) when its last DATA frame was taken by the provider. A receive that is
+ * too short asks only for what it has room for, or finishes at once: the sender never knows.
+ *
+ * Everything here that moves runs under progress, one chunk of each transfer a round, so that the nics are looked at in
+ * between. */
+#include "msg/engine.h"
+#include <string.h>
+
+#define FETCH_PIECES 64
+#define FRAMES_A_ROUND 16
+
+static bool may_be_fetched(struct msg_request *request)
+{
+    struct msg_peer *peer = request->peer;
+    return peer->vi->nic->caps.get && request->total && type_buffer_contiguous(&request->buffer);
+}
+
+/* Peer lock held. */
+int vmsg_rendezvous_announce(struct msg_request *request)
+{
+    struct msg_peer *peer = request->peer;
+    int error = vmsg_transfer_for_send(request);
+    if (error)
+        return error;
+    struct msg_transfer *transfer = request->extra;
+    if (may_be_fetched(request) && !transfer->region.nic &&
+        vi_reg(peer->vi->nic, request->buffer.base, request->total, &transfer->region) != OK)
+        transfer->region.nic = NULL; /* then it is sent */
+
+    struct msg_frame_announce body = {request->total, vmsg_transfer_id(transfer), transfer->region.key};
+    struct iovec piece = {&body, sizeof body};
+    unsigned flags = transfer->region.nic ? MSG_FLAG_KEY : 0;
+    transfer->phase = MSG_TRANSFER_ANNOUNCED;
+    request->phase = MSG_PHASE_ANNOUNCED;
+    error = vi_send(peer->vi, request->order | MSG_FRAME_ANNOUNCE << 8 | flags, &piece, 1);
+    if (error == OK) {
+        COUNT(send_rendezvous);
+        COUNT_ADD(send_bytes, request->total);
+    } else if (error != ERR_AGAIN) {
+        vmsg_transfer_give(transfer);
+    }
+    return error;
+}
+
+/* ---- the receiver ------------------------------------------------------------------------------------------------- */
+
+static void finish_tell(struct msg_peer *peer, uint64_t id)
+{
+    struct msg_frame_id body = {id};
+    vmsg_peer_control(peer, msg_header(MSG_FRAME_FINISH, 0, 0, 0), &body, sizeof body);
+}
+
+static void receive_over(struct msg_transfer *transfer, int error)
+{
+    struct msg_request *request = transfer->request;
+    vmsg_transfer_give(transfer);
+    vmsg_complete(request, error ? error : request->result.error);
+}
+
+/* Asks the sender for what is missing. */
+static void receive_ask(struct msg_transfer *transfer)
+{
+    struct msg_peer *peer = transfer->peer;
+    int error = vmsg_transfer_cursor(transfer, transfer->moved);
+    if (error) {
+        finish_tell(peer, transfer->remote);
+        receive_over(transfer, error);
+        return;
+    }
+    struct msg_frame_clear body = {transfer->remote, vmsg_transfer_id(transfer), transfer->moved, transfer->upto};
+    transfer->phase = MSG_TRANSFER_RECEIVING;
+    vmsg_peer_control(peer, msg_header(MSG_FRAME_CLEAR, 0, 0, 0), &body, sizeof body);
+}
+
+static bool peer_may_be_read(struct msg_peer *peer)
+{
+    struct vi_state state;
+    return peer->vi && vi_query(peer->vi, &state) == OK && state.get;
+}
+
+/* A receive got an announced message; WANT is what it has room for. No lock held. */
+void vmsg_rendezvous_matched(struct msg_request *request, const struct msg_envelope *envelope, uint64_t want)
+{
+    struct msg_peer *peer = envelope->peer;
+    request->peer = peer;
+    struct msg_transfer *transfer = want ? vmsg_transfer_take(request) : NULL;
+    if (!transfer) {
+        finish_tell(peer, envelope->id);
+        int error = request->result.error;
+        if (want)
+            error = vbase_fail(ERR_MEMORY, "no memory to receive %llu bytes", (unsigned long long)want);
+        vmsg_complete(request, error);
+        return;
+    }
+    transfer->remote = envelope->id;
+    transfer->upto = want;
+    transfer->key = envelope->key;
+    if (envelope->fetchable && peer_may_be_read(peer) && vmsg_transfer_cursor(transfer, 0) == OK) {
+        transfer->phase = MSG_TRANSFER_FETCHING;
+        vmsg_transfer_work(transfer);
+    } else {
+        receive_ask(transfer);
+    }
+}
+
+static void fetched(struct msg_transfer *transfer, uint64_t bytes)
+{
+    transfer->moved += bytes;
+    if (transfer->moved == transfer->upto) {
+        finish_tell(transfer->peer, transfer->remote);
+        receive_over(transfer, OK);
+    }
+}
+
+static uint64_t fetch_pieces(struct msg_transfer *transfer, struct iovec *piece, int *pieces)
+{
+    uint64_t bytes = transfer->upto - transfer->moved, most = transfer->peer->vi->nic->caps.max_put;
+    if (bytes > MSG_CHUNK)
+        bytes = MSG_CHUNK;
+    if (bytes > most)
+        bytes = most;
+    if (transfer->cursor)
+        return vtype_gather(transfer->cursor, piece, FETCH_PIECES, bytes, pieces);
+    piece[0] = (struct iovec){(char *)transfer->request->buffer.base + transfer->moved, bytes};
+    *pieces = 1;
+    return bytes;
+}
+
+/* Pulls one chunk. The transfer may be over afterwards. */
+static bool fetch_chunk(struct msg_transfer *transfer)
+{
+    struct iovec piece[FETCH_PIECES];
+    int pieces;
+    uint64_t bytes = fetch_pieces(transfer, piece, &pieces);
+    struct vi_transfer get = {.local = piece, .pieces = pieces, .key = transfer->key, .offset = transfer->moved,
+                              .cookie = transfer};
+    transfer->under_way = bytes;
+    int status = vi_get(transfer->peer->vi, &get);
+    if (status == VI_COMPLETE) {
+        vmsg_transfer_work(transfer);
+        fetched(transfer, bytes);
+        return true;
+    }
+    if (status == OK)
+        return true; /* vmsg_rendezvous_fetched goes on */
+    if (status == ERR_AGAIN) {
+        if (transfer->cursor)
+            vtype_cursor_seek(transfer->cursor, transfer->moved);
+        vmsg_transfer_work(transfer);
+        return false;
+    }
+    receive_ask(transfer);
+    return true;
+}
+
+/* The sink heard that a get is complete, or failed. */
+void vmsg_rendezvous_fetched(struct msg_transfer *transfer, int status)
+{
+    if (status) {
+        receive_ask(transfer);
+        return;
+    }
+    vmsg_transfer_work(transfer);
+    fetched(transfer, transfer->under_way);
+}
+
+void vmsg_rendezvous_data(struct msg_peer *peer, const void *body, size_t length)
+{
+    struct msg_frame_data head;
+    if (length < sizeof head) {
+        vmsg_refused(peer, "a part of a message without its head");
+        return;
+    }
+    memcpy(&head, body, sizeof head);
+    const char *payload = (const char *)body + sizeof head;
+    uint64_t bytes = length - sizeof head;
+    struct msg_transfer *transfer = vmsg_transfer_at(peer, head.id, MSG_TRANSFER_RECEIVING);
+    if (!transfer || head.from != transfer->moved || bytes > transfer->upto - transfer->moved) {
+        vmsg_refused(peer, "a part of a message that nobody asked for");
+        return;
+    }
+    if (transfer->cursor)
+        vtype_unpack(transfer->cursor, payload, bytes);
+    else
+        memcpy((char *)transfer->request->buffer.base + transfer->moved, payload, bytes);
+    transfer->moved += bytes;
+    COUNT_ADD(copy_pipelined, bytes);
+    if (transfer->moved == transfer->upto)
+        receive_over(transfer, OK);
+}
+
+/* ---- the sender --------------------------------------------------------------------------------------------------- */
+
+static void send_over(struct msg_transfer *transfer, int error)
+{
+    struct msg_request *request = transfer->request;
+    vmsg_transfer_give(transfer);
+    vmsg_complete(request, error);
+}
+
+void vmsg_rendezvous_clear(struct msg_peer *peer, const void *body, size_t length)
+{
+    struct msg_frame_clear clear;
+    if (length != sizeof clear) {
+        vmsg_refused(peer, "a clearance of a wrong length");
+        return;
+    }
+    memcpy(&clear, body, sizeof clear);
+    msg_lock(&peer->lock);
+    struct msg_transfer *transfer = vmsg_transfer_at(peer, clear.id, MSG_TRANSFER_ANNOUNCED);
+    bool sane = transfer && transfer->sender && clear.from < clear.upto && clear.upto <= transfer->request->total;
+    if (sane) {
+        transfer->request->phase = MSG_PHASE_MOVING;
+        transfer->phase = MSG_TRANSFER_SENDING;
+        transfer->remote = clear.answer;
+        transfer->moved = clear.from;
+        transfer->upto = clear.upto;
+        int error = vmsg_transfer_cursor(transfer, clear.from);
+        if (error)
+            vmsg_failed(error); /* the receiver waits for bytes that cannot be walked to */
+        else
+            vmsg_transfer_work(transfer);
+    }
+    msg_unlock(&peer->lock);
+    if (!sane)
+        vmsg_refused(peer, "a clearance for a message that is not announced");
+}
+
+/* FINISH and ACK: the receiver has what it wants. */
+void vmsg_rendezvous_finish(struct msg_peer *peer, const void *body, size_t length)
+{
+    struct msg_frame_id finish;
+    if (length != sizeof finish) {
+        vmsg_refused(peer, "a finish of a wrong length");
+        return;
+    }
+    memcpy(&finish, body, sizeof finish);
+    msg_lock(&peer->lock);
+    struct msg_transfer *transfer = vmsg_transfer_at(peer, finish.id, MSG_TRANSFER_ANNOUNCED);
+    bool sane = transfer && transfer->sender;
+    if (sane)
+        send_over(transfer, OK);
+    msg_unlock(&peer->lock);
+    if (!sane)
+        vmsg_refused(peer, "a finish for a message that is not announced");
+}
+
+/* Sends some parts; the transfer may be over afterwards. */
+static bool data_send(struct msg_transfer *transfer)
+{
+    struct msg_peer *peer = transfer->peer;
+    uint64_t most = peer->vi->nic->caps.max_send - sizeof(struct msg_frame_data);
+    int error = OK;
+    bool went = false;
+    msg_lock(&peer->lock);
+    for (int frames = 0; frames < FRAMES_A_ROUND && transfer->moved < transfer->upto; frames++) {
+        uint64_t left = transfer->upto - transfer->moved, bytes = left < most ? left : most;
+        struct msg_frame_data head = {transfer->remote, transfer->moved};
+        error = vmsg_frame_send(transfer->request, msg_header(MSG_FRAME_DATA, 0, 0, 0),
+                                (struct iovec){&head, sizeof head}, transfer->cursor, transfer->moved, bytes);
+        if (error)
+            break;
+        transfer->moved += bytes;
+        went = true;
+    }
+    if (transfer->moved == transfer->upto || (error && error != ERR_AGAIN))
+        send_over(transfer, error);
+    else
+        vmsg_transfer_work(transfer);
+    msg_unlock(&peer->lock);
+    return went;
+}
+
+bool vmsg_rendezvous_work(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    bool moved = false;
+    msg_lock(&engine->leaf);
+    struct list_node *last = list_empty(&engine->work) ? NULL : engine->work.head.previous, *node = NULL;
+    while (last && node != last) {
+        node = list_take_first(&engine->work);
+        struct msg_transfer *transfer = container_of(node, struct msg_transfer, link);
+        msg_unlock(&engine->leaf);
+        moved |= transfer->phase == MSG_TRANSFER_FETCHING ? fetch_chunk(transfer) : data_send(transfer);
+        msg_lock(&engine->leaf);
+    }
+    msg_unlock(&engine->leaf);
+    return moved;
+}

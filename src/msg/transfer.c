@@ -1,0 +1,81 @@
+/* Transfers: the long state of one message, on either side. They lie in a pool; index and generation make the id that
+ * the other side uses. An id that comes from the wire is believed only if it names a live transfer of this very peer in
+ * the right phase. Under the leaf lock: the pool and the work list; the content belongs to whoever holds progress, or,
+ * until its message was announced, to whoever launches it. */
+#include "msg/engine.h"
+
+struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    msg_lock(&engine->leaf);
+    struct msg_transfer *transfer = vbase_pool_take(&engine->transfers);
+    if (transfer && request->kind == MSG_SEND)
+        engine->pending_sends++;
+    msg_unlock(&engine->leaf);
+    if (!transfer)
+        return NULL;
+    *transfer = (struct msg_transfer){.request = request, .peer = request->peer, .sender = request->kind == MSG_SEND};
+    request->extra = transfer;
+    return transfer;
+}
+
+/* The transfer of a send, made when it has none yet: a launch may be tried several times. */
+int vmsg_transfer_for_send(struct msg_request *request)
+{
+    if (request->extra || vmsg_transfer_take(request))
+        return OK;
+    return vbase_fail(ERR_MEMORY, "no memory to send %llu bytes to rank %d", (unsigned long long)request->total,
+                      request->peer->world);
+}
+
+void vmsg_transfer_give(struct msg_transfer *transfer)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    if (transfer->region.nic)
+        vi_dereg(&transfer->region);
+    free(transfer->cursor);
+    transfer->request->extra = NULL;
+    msg_lock(&engine->leaf);
+    if (list_node_linked(&transfer->link))
+        list_remove(&transfer->link);
+    if (transfer->sender)
+        engine->pending_sends--;
+    vbase_pool_give(&engine->transfers, transfer);
+    msg_unlock(&engine->leaf);
+}
+
+uint64_t vmsg_transfer_id(const struct msg_transfer *transfer)
+{
+    return (uint64_t)vbase_pool_generation(transfer) << 32 | vbase_pool_index(transfer);
+}
+
+struct msg_transfer *vmsg_transfer_at(struct msg_peer *peer, uint64_t id, enum msg_transfer_phase phase)
+{
+    struct msg_transfer *transfer = vbase_pool_at(&vmsg_engine.transfers, (uint32_t)id, (uint32_t)(id >> 32));
+    return transfer && transfer->peer == peer && transfer->phase == phase ? transfer : NULL;
+}
+
+void vmsg_transfer_work(struct msg_transfer *transfer)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    msg_lock(&engine->leaf);
+    list_append(&engine->work, &transfer->link);
+    msg_unlock(&engine->leaf);
+}
+
+/* A cursor for a buffer that is not one piece; the place is set to FROM. */
+int vmsg_transfer_cursor(struct msg_transfer *transfer, uint64_t from)
+{
+    const struct type_buffer *buffer = &transfer->request->buffer;
+    if (type_buffer_contiguous(buffer))
+        return OK;
+    if (!transfer->cursor) {
+        transfer->cursor = malloc(sizeof *transfer->cursor);
+        if (!transfer->cursor)
+            return vbase_fail(ERR_MEMORY, "no memory for a transfer with rank %d", transfer->peer->world);
+        vtype_cursor_start(transfer->cursor, buffer);
+    }
+    if (transfer->cursor->position != from)
+        vtype_cursor_seek(transfer->cursor, from);
+    return OK;
+}

@@ -1,0 +1,274 @@
+/* The one wait of every layer: poll with a gap, then yield between polls, then sleep until a nic has something.
+ *
+ * Polling faster than every 40 ns slows the writer of the line that is polled; the pause instruction takes between 4 and
+ * 50 ns, so it is measured at start. Yielding hands the processor to a peer that has something for us; sleeping costs
+ * tens of microseconds to end, so it comes late. The nics are told SOON when yielding begins: from then on peers publish
+ * so that a sleeper is woken. The time-out of a sleep is a second net, not a way to make progress; only what waits for
+ * room in a lane is looked after by it, since room rings no bell.
+ *
+ * Several threads: the first that waits is the watcher: it polls and, in the end, sleeps on the nics. Others make one
+ * round of their own (what they started must move even while the watcher sleeps), then park on `changes`. Whoever
+ * completes something, or stops watching, wakes the parked, and ends the watcher's sleep. */
+#include "msg/engine.h"
+#include "base/clock.h"
+#include "base/topology.h"
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+
+#define GAP_NS 40
+#define SPIN_CROWDED_NS 300         /* when ranks outnumber processors */
+#define SLEEP_FIRST_NS 1000000ull   /* 1 ms, doubled by each time-out */
+#define SLEEP_LONGEST_NS 100000000ull
+
+static struct {
+    uint64_t spin, yield; /* in ticks; yield counts from the start, too */
+    unsigned gap;         /* pauses between two polls */
+    /* Below: several threads only. */
+    _Atomic uint32_t changes;            /* parked threads sleep on it */
+    _Atomic uint32_t parked;             /* how many do */
+    _Atomic bool watched;                /* there is a watcher */
+    _Atomic(_Atomic uint32_t *) bell;    /* what the watcher sleeps on, NULL while awake */
+} wait;
+
+/* One thread's waiting. */
+struct waiting {
+    uint64_t since;    /* of the first empty poll, 0: the last one found something */
+    uint64_t sleep_ns; /* of the next sleep */
+    bool soon;         /* the nics think that we may sleep */
+    bool watcher;
+};
+
+void vmsg_wait_start(void)
+{
+    const struct base_topology *machine = vbase_topology();
+    bool crowded = vmsg_engine.job->local_count > machine->cpus;
+    uint64_t spin = vbase_settings.spin;
+    if (crowded && spin > SPIN_CROWDED_NS)
+        spin = SPIN_CROWDED_NS;
+    wait.spin = vbase_clock_ticks_of_ns(spin);
+    wait.yield = wait.spin + vbase_clock_ticks_of_ns(vbase_settings.yield);
+
+    uint64_t best = UINT64_MAX;
+    for (int try = 0; try < 8; try++) {
+        uint64_t start = clock_ticks();
+        for (int i = 0; i < 16; i++)
+            cpu_pause();
+        uint64_t ticks = clock_ticks() - start;
+        best = ticks < best ? ticks : best;
+    }
+    uint64_t gap = vbase_clock_ticks_of_ns(GAP_NS) * 16;
+    wait.gap = (unsigned)(best ? gap / best : 1);
+    if (wait.gap < 1)
+        wait.gap = 1;
+    if (wait.gap > 64)
+        wait.gap = 64;
+}
+
+/* ---- several threads ---------------------------------------------------------------------------------------------- */
+
+/* Wakes whoever sleeps in this process, so that he looks again. */
+void vmsg_wait_changed(void)
+{
+    /* seq_cst: pairs with the fences in park and sleep: either they see what changed, or we see that they sleep */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&wait.parked, memory_order_relaxed)) {
+        atomic_fetch_add_explicit(&wait.changes, 1, memory_order_relaxed); /* the futex orders it */
+        vbase_futex_wake(&wait.changes, INT_MAX);
+    }
+    _Atomic uint32_t *bell = atomic_load_explicit(&wait.bell, memory_order_relaxed);
+    if (bell) {
+        atomic_fetch_add_explicit(bell, 1, memory_order_relaxed); /* the watcher's futex_wait then returns at once */
+        vbase_futex_wake(bell, INT_MAX);
+    }
+}
+
+void vmsg_wake(void)
+{
+    if (vmsg_engine.threads)
+        vmsg_wait_changed();
+}
+
+static bool watch(struct waiting *waiting)
+{
+    if (!vmsg_engine.threads || waiting->watcher)
+        return true;
+    bool nobody = false;
+    /* acquire: pairs with the release in watch_end */
+    waiting->watcher = atomic_compare_exchange_strong_explicit(&wait.watched, &nobody, true, memory_order_acquire,
+                                                               memory_order_relaxed);
+    return waiting->watcher;
+}
+
+static void watch_end(struct waiting *waiting)
+{
+    if (!waiting->watcher)
+        return;
+    waiting->watcher = false;
+    atomic_store_explicit(&wait.watched, false, memory_order_release); /* pairs with watch */
+    vmsg_wait_changed();
+}
+
+/* Things that nobody will ring for: they must be tried again soon. */
+static bool something_pends(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    msg_lock(&engine->leaf);
+    bool pends = !list_empty(&engine->work) || !list_empty(&engine->stuck) || !list_empty(&engine->finished);
+    msg_unlock(&engine->leaf);
+    return pends;
+}
+
+static uint64_t next_sleep(struct waiting *waiting)
+{
+    uint64_t ns = waiting->sleep_ns;
+    if (ns < SLEEP_FIRST_NS || something_pends())
+        ns = SLEEP_FIRST_NS;
+    waiting->sleep_ns = ns * 2 > SLEEP_LONGEST_NS ? SLEEP_LONGEST_NS : ns * 2;
+    return ns;
+}
+
+static void park(struct waiting *waiting, bool (*ready)(void *), void *context)
+{
+    uint32_t changes = atomic_load_explicit(&wait.changes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&wait.parked, 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with vmsg_wait_changed */
+    if (!ready(context) && atomic_load_explicit(&wait.watched, memory_order_relaxed))
+        vbase_futex_wait(&wait.changes, changes, next_sleep(waiting));
+    atomic_fetch_sub_explicit(&wait.parked, 1, memory_order_relaxed);
+}
+
+/* ---- sleeping ----------------------------------------------------------------------------------------------------- */
+
+static void nics_tell(enum vi_arm what)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    while (!vmsg_progress_enter())
+        sched_yield();
+    for (uint32_t i = 0; i < engine->nics; i++)
+        (void)vi_arm(engine->nic[i], what, NULL);
+    vmsg_progress_leave();
+}
+
+/* Asks every nic what to sleep on. False: one of them has something. */
+static bool nics_arm(struct vi_wait *from)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    bool quiet = vmsg_progress_enter();
+    if (!quiet)
+        return false;
+    for (uint32_t i = 0; i < engine->nics && quiet; i++)
+        quiet = vi_arm(engine->nic[i], VI_ARM_SLEEP, &from[i]) == OK;
+    vmsg_progress_leave();
+    return quiet;
+}
+
+static void sleep_on_descriptors(const struct vi_wait *from, uint32_t count, uint64_t ns)
+{
+    struct pollfd watched[MSG_NICS];
+    for (uint32_t i = 0; i < count; i++)
+        watched[i] = (struct pollfd){.fd = from[i].descriptor, .events = from[i].events};
+    struct timespec limit = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    (void)ppoll(watched, count, &limit, NULL);
+}
+
+/* A futex where there is one nic, or none (then nobody but this process can ring). */
+static void nics_sleep(const struct vi_wait *from, uint64_t ns, bool (*ready)(void *), void *context)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    _Atomic uint32_t *bell = engine->nics ? from[0].futex : &wait.changes;
+    uint32_t value = engine->nics ? from[0].value : atomic_load_explicit(&wait.changes, memory_order_relaxed);
+    if (engine->nics > 1)
+        bell = NULL;
+    atomic_store_explicit(&wait.bell, bell, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with vmsg_wait_changed */
+    if (!ready(context)) {
+        COUNT(sleeps);
+        if (bell)
+            vbase_futex_wait(bell, value, ns);
+        else
+            sleep_on_descriptors(from, engine->nics, ns);
+    }
+    atomic_store_explicit(&wait.bell, NULL, memory_order_relaxed);
+}
+
+static void watcher_sleep(struct waiting *waiting, bool (*ready)(void *), void *context)
+{
+    struct vi_wait from[MSG_NICS];
+    if (nics_arm(from))
+        nics_sleep(from, next_sleep(waiting), ready, context);
+    else
+        sched_yield();
+}
+
+/* Nothing happened in the last round: what to do before the next. */
+static void idle(struct waiting *waiting, bool (*ready)(void *), void *context)
+{
+    if (unlikely(!watch(waiting))) {
+        park(waiting, ready, context);
+        return;
+    }
+    uint64_t now = clock_ticks();
+    if (!waiting->since)
+        waiting->since = now;
+    uint64_t waited = now - waiting->since;
+    if (waited < wait.spin) {
+        for (unsigned i = 0; i < wait.gap; i++)
+            cpu_pause();
+        return;
+    }
+    if (!waiting->soon)
+        nics_tell(VI_ARM_SOON);
+    waiting->soon = true;
+    if (waited < wait.yield) {
+        COUNT(yields);
+        sched_yield();
+    } else {
+        watcher_sleep(waiting, ready, context);
+    }
+}
+
+static void waiting_end(struct waiting *waiting)
+{
+    if (waiting->soon)
+        nics_tell(VI_ARM_AWAKE);
+    watch_end(waiting);
+}
+
+static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *), void *context)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    struct waiting waiting = {0};
+    int error = OK;
+    while (!ready(context)) {
+        if (likely(vmsg_progress())) {
+            waiting.since = waiting.sleep_ns = 0;
+            continue;
+        }
+        error = atomic_load_explicit(&engine->failed, memory_order_relaxed);
+        if (unlikely(error || !engine->open))
+            break;
+        if (!ready(context))
+            idle(&waiting, ready, context);
+    }
+    waiting_end(&waiting);
+    return likely(!error) || ready(context) ? OK : error;
+}
+
+static bool request_ready(void *request)
+{
+    return vmsg_request_done(request);
+}
+
+int vmsg_wait(struct msg_request *request)
+{
+    int error = wait_for(request_ready, request);
+    return likely(!error) && likely(vmsg_request_done(request)) ? request->result.error : error ? error : vmsg_closed();
+}
+
+int vmsg_wait_until(bool (*ready)(void *context), void *context)
+{
+    if (unlikely(!vmsg_engine.open))
+        return vmsg_closed();
+    return wait_for(ready, context);
+}

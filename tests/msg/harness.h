@@ -1,0 +1,77 @@
+/* Ranks without a launcher: forks them over a node's segment, hands them their seats as our launcher does, and starts
+ * the engine in each. The test's own settings are put into the environment before. */
+#ifndef TESTS_MSG_HARNESS_H
+#define TESTS_MSG_HARNESS_H
+
+#include "base/error.h"
+#include "boot/handover.h"
+#include "check.h"
+#include "msg/msg.h"
+#include "vi/vi.h"
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct msg_context *world; /* of the rank: context 0, everybody */
+
+/* Without one: a job of one rank. */
+static inline void harness_child(struct boot_handover_map *map, int node_fd, int index, void (*body)(int rank))
+{
+    char seat[64];
+    map->seat[index].child = (uint32_t)getpid();
+    snprintf(seat, sizeof seat, "%d,%d,%d", map->fd, node_fd, index);
+    setenv(HANDOVER_SEAT_VARIABLE, seat, 1);
+    int error = vmsg_start();
+    if (error) {
+        fprintf(stderr, "rank %d does not start: %s\n", index, vbase_error_detail());
+        exit(1);
+    }
+    CHECK_EQUAL(vmsg_context_open(0, NULL, vmsg_job()->size, vmsg_job()->rank, &world), OK);
+    body(index);
+    vmsg_context_close(world);
+    vmsg_stop();
+    exit(check_done());
+}
+
+/* Runs BODY on RANKS ranks; counts those that fail as failures of the test. */
+static inline void harness_run(int ranks, void (*body)(int rank))
+{
+    struct boot_handover_map map;
+    int node_fd = -1, status;
+    CHECK_EQUAL(vboot_handover_create(ranks, ranks, &map), OK);
+    CHECK_EQUAL(vi_node_create(ranks, &node_fd), OK);
+    fflush(NULL);
+    for (int i = 0; i < ranks; i++) {
+        pid_t pid = fork();
+        CHECK(pid >= 0);
+        if (pid == 0)
+            harness_child(&map, node_fd, i, body);
+    }
+    for (int i = 0; i < ranks; i++) {
+        pid_t pid = wait(&status);
+        if (pid < 0 || !WIFEXITED(status) || WEXITSTATUS(status)) {
+            fprintf(stderr, "a rank ended with status 0x%x\n", (unsigned)status);
+            check_failed++;
+        }
+    }
+    vboot_handover_close(&map);
+    close(node_fd);
+}
+
+/* ---- data that tells where it came from --------------------------------------------------------------------------- */
+
+static inline void fill(void *data, unsigned message, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        ((unsigned char *)data)[i] = check_byte(message, i);
+}
+
+/* The place of the first wrong byte, BYTES if there is none. */
+static inline size_t first_wrong(const void *data, unsigned message, size_t bytes)
+{
+    size_t i = 0;
+    while (i < bytes && ((const unsigned char *)data)[i] == check_byte(message, i))
+        i++;
+    return i;
+}
+
+#endif
