@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # mpi.h equals the tables: every prototype and constant in C and C++, under both names, and no function besides.
-# timeout: 120
+# timeout: 120 beside: 1
 set -eu
 here=$VIADUCT_SOURCE/tests/abi header=$VIADUCT_SOURCE/include/mpi.h
 work=$(mktemp -d)

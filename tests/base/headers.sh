@@ -36,7 +36,7 @@ done
 for header in $(find include -name '*.h' 2>/dev/null | sort); do
     compiles c "$PWD/$header" "$cc" -std=c99 -pedantic -Iinclude ||
         { echo "headers: $header does not compile alone in C99"; failed=1; }
-    command -v "$cxx" >/dev/null || { echo "skipped: no C++ compiler for $header"; [ $failed = 0 ] && exit 77; exit 1; }
+    command -v "$cxx" >/dev/null || { echo "skipped: g++ is not installed, for $header"; [ $failed = 0 ] && exit 77; exit 1; }
     compiles cpp "$PWD/$header" "$cxx" -std=c++11 -Iinclude ||
         { echo "headers: $header does not compile alone in C++"; failed=1; }
 done

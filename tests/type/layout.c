@@ -210,7 +210,8 @@ static void too_deep(void)
     int64_t span = 1;
     for (level = 0; level < 200; level++) {
         struct type_layout *of[] = {layout, one, layout};
-        error = vtype_layout_struct(3, (uint64_t[]){1, 1, 1}, (int64_t[]){0, span + 1, span + 3}, of, &next);
+        error = vtype_layout_struct(3, (uint64_t[]){1, 1, 1}, (int64_t[]){0, (int64_t)((uint64_t)span + 1), (int64_t)((uint64_t)span + 3)},
+                                    of, &next);
         if (error)
             break;
         vtype_layout_drop(layout);

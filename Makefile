@@ -1,0 +1,47 @@
+# The front door. The build itself is CMake's (CMakeLists.txt, CMakePresets.json); here are the few things people do.
+#   make              build/bin/{viaduct,mpiexec,mpicc,...}, usable in place
+#   make demo         heat diffusion on 4 ranks, then a table of latency and bandwidth
+#   make check        every test under every preset        make bench, make soak    figures; long runs
+#   make install [PREFIX=/usr/local] [DESTDIR=]            make uninstall, make deb, make clean
+PREFIX ?= /usr/local
+DESTDIR ?=
+BUILD ?= build
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+export PREFIX DESTDIR BUILD
+
+all: $(BUILD)/CMakeCache.txt
+	@cmake --build $(BUILD) -j $(JOBS)
+
+$(BUILD)/CMakeCache.txt:
+	@scripts/need build
+	@if command -v ninja >/dev/null; then export CMAKE_GENERATOR=Ninja; fi; \
+	  cmake -S . -B $(BUILD) -DVIADUCT_TESTS=OFF >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }; rm -f $(BUILD).log
+
+demo: all
+	@scripts/demo
+
+check:
+	@scripts/need check
+	@scripts/check
+
+bench: all
+	@scripts/need bench
+	@bench/compare
+
+soak: all
+	@scripts/soak
+
+install: all
+	@scripts/install install
+
+uninstall: all
+	@scripts/install uninstall
+
+deb: all
+	@scripts/need deb
+	@scripts/deb
+
+clean:
+	rm -rf build build-*
+
+.PHONY: all demo check bench soak install uninstall deb clean
