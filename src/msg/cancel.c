@@ -8,9 +8,11 @@ static void receive_cancel(struct msg_request *request)
 {
     struct msg_context *context = request->context;
     msg_lock(&context->lock);
-    bool won = request->phase == MSG_PHASE_POSTED && list_node_linked(&request->link);
-    if (won)
+    bool won = msg_phase(request) == MSG_PHASE_POSTED;
+    if (won) {
         list_remove(&request->link);
+        msg_phase_set(request, MSG_PHASE_MOVING);
+    }
     msg_unlock(&context->lock);
     if (won)
         vmsg_complete(request, ERR_CANCELLED);
@@ -37,12 +39,12 @@ static void send_cancel(struct msg_request *request)
     msg_lock(&peer->lock);
     uint64_t header = request->order | MSG_FRAME_CANCEL << 8;
     struct msg_transfer *transfer = request->extra;
-    if (request->phase == MSG_PHASE_QUEUED) {
+    if (msg_phase(request) == MSG_PHASE_QUEUED) {
         list_remove(&request->link);
         if (transfer)
             vmsg_transfer_give(transfer);
         vmsg_complete(request, ERR_CANCELLED);
-    } else if (request->phase == MSG_PHASE_ANNOUNCED && !transfer->cancelling) {
+    } else if (msg_phase(request) == MSG_PHASE_ANNOUNCED && !transfer->cancelling) {
         transfer->cancelling = true;
         body.id = vmsg_transfer_id(transfer);
     }
@@ -57,7 +59,7 @@ void vmsg_cancel(struct msg_request *request)
         return;
     if (request->kind == MSG_RECEIVE)
         receive_cancel(request);
-    else if (request->phase == MSG_PHASE_LOCAL)
+    else if (request->peer->world == vmsg_engine.rank)
         local_cancel(request);
     else
         send_cancel(request);

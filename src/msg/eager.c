@@ -86,7 +86,7 @@ int vmsg_send_launch(struct msg_request *request)
         body.id = vmsg_transfer_id(request->extra);
         error = eager_send(request, MSG_FRAME_EAGER_SYNC, (struct iovec){&body, sizeof body});
         if (error == OK)
-            request->phase = MSG_PHASE_ANNOUNCED;
+            msg_phase_set(request, MSG_PHASE_ANNOUNCED);
         else if (error != ERR_AGAIN)
             vmsg_transfer_give(request->extra);
         return error;
@@ -119,7 +119,7 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
     atomic_store_explicit(&request->state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
     request->kind = MSG_SEND;
     request->mode = (uint8_t)mode;
-    request->phase = MSG_PHASE_NEW;
+    msg_phase_set(request, MSG_PHASE_NEW);
     request->result = (struct msg_result){.source = to->rank, .tag = to->tag};
     request->context = to->context;
     request->peer = peer;

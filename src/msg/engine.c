@@ -85,7 +85,7 @@ static bool sink_received(struct vi *vi, uint64_t header, const void *data, size
     case MSG_FRAME_CREDIT: vmsg_credit_returned(peer, data, length); break;
     case MSG_FRAME_CANCEL: vmsg_cancel_asked(peer, header, data, length); break;
     case MSG_FRAME_CANCELLED: vmsg_cancel_answered(peer, header, data, length); break;
-    case MSG_FRAME_GOODBYE: peer->parted = true; break;
+    case MSG_FRAME_GOODBYE: vmsg_peer_parted(peer); break;
     default: vmsg_refused(peer, "a frame of an unknown kind");
     }
     return true;

@@ -32,10 +32,9 @@
 
 enum msg_kind { MSG_SEND = 1, MSG_RECEIVE };
 enum msg_phase {
-    MSG_PHASE_NEW,
+    MSG_PHASE_NEW, /* send: being started, or to the own rank */
     MSG_PHASE_QUEUED,    /* send: in its peer's queue */
     MSG_PHASE_ANNOUNCED, /* send: known to the receiver, not matched as far as we know; cancel must ask */
-    MSG_PHASE_LOCAL,     /* send to the own rank: waits, with its payload, in an unexpected list */
     MSG_PHASE_POSTED,    /* receive: in a posted list */
     MSG_PHASE_MOVING,    /* matched, payload under way */
     MSG_PHASE_OVER
@@ -64,6 +63,7 @@ struct msg_peer {
     struct list queue;   /* requests that were not launched yet, in order */
     struct list control; /* struct msg_control: answers that did not fit into the lane; bounded by what the peer asked */
     struct list_node stuck_link;
+    uint64_t pending_sends; /* transfers of ours that he has not finished; leaf */
 } ALIGNED(CACHE_LINE);
 _Static_assert(offsetof(struct msg_peer, rail) == CACHE_LINE, "the hot part of a peer is one line");
 
@@ -151,6 +151,7 @@ struct msg_engine {
     struct base_lock progress ALIGNED(CACHE_LINE);
     bool progressing;       /* the same as `progress` while there is one thread */
     struct base_lock leaf;
+    _Atomic uint32_t chores; /* entries of the first four lists together: one look tells that there is nothing to do */
     struct list work;       /* transfers that want a turn */
     struct list stuck;      /* peers with something queued */
     struct list finished;   /* requests whose callback is due */
@@ -159,7 +160,7 @@ struct msg_engine {
     pthread_t hook_thread;  /* that is inside hook_running */
     uint32_t hook_count;
     struct list early;      /* messages for contexts that are not open yet, as they came */
-    uint64_t pending_sends; /* transfers of ours that no receiver has finished (stop waits for them) */
+    uint64_t pending_sends; /* the sum over all peers who have not said goodbye: stop waits for them */
     struct base_pool members, messages, transfers, controls;
     unsigned char *scratch; /* for packing one frame; under scratch_lock, a leaf as well */
     struct base_lock scratch_lock;
@@ -171,6 +172,17 @@ struct msg_engine {
 };
 extern struct msg_engine vmsg_engine;
 
+/* A cancel of another thread looks at the phase under the lock that guards the way out of it: POSTED under the context's,
+ * QUEUED and ANNOUNCED under the peer's. The others may be written without; hence atomic, and relaxed. */
+static inline void msg_phase_set(struct msg_request *request, enum msg_phase phase)
+{
+    __atomic_store_n(&request->phase, (uint8_t)phase, __ATOMIC_RELAXED);
+}
+static inline enum msg_phase msg_phase(const struct msg_request *request)
+{
+    return (enum msg_phase)__atomic_load_n(&request->phase, __ATOMIC_RELAXED);
+}
+
 static inline void msg_lock(struct base_lock *lock)
 {
     if (unlikely(vmsg_engine.threads))
@@ -180,6 +192,20 @@ static inline void msg_unlock(struct base_lock *lock)
 {
     if (unlikely(vmsg_engine.threads))
         base_unlock(lock);
+}
+
+/* Under leaf; progress looks without it, and what it misses has its turn in the next round. */
+static inline void msg_chore(struct list *list, struct list_node *node)
+{
+    list_append(list, node);
+    uint32_t chores = atomic_load_explicit(&vmsg_engine.chores, memory_order_relaxed);
+    atomic_store_explicit(&vmsg_engine.chores, chores + 1, memory_order_relaxed);
+}
+static inline void msg_chore_remove(struct list_node *node)
+{
+    list_remove(node);
+    uint32_t chores = atomic_load_explicit(&vmsg_engine.chores, memory_order_relaxed);
+    atomic_store_explicit(&vmsg_engine.chores, chores - 1, memory_order_relaxed);
 }
 
 /* ---- engine.c ---- */
@@ -194,6 +220,7 @@ void vmsg_peer_queue(struct msg_peer *peer, struct msg_request *request); /* loc
 bool vmsg_peers_flush(void);           /* progress held: queued things of all stuck peers; true: something went */
 void vmsg_peer_control(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length); /* takes the lock */
 void vmsg_peer_stuck(struct msg_peer *peer); /* lock held: wants to be flushed */
+void vmsg_peer_parted(struct msg_peer *peer);
 void vmsg_peers_close(void); /* vis and memory, not the table */
 
 /* ---- match.c: context lock held ---- */

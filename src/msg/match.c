@@ -32,8 +32,10 @@ struct msg_request *vmsg_match_arrival(struct msg_context *context, struct msg_m
         if (any && (!found || any->order < found->order))
             found = any;
     }
-    if (found)
+    if (found) {
         list_remove(&found->link);
+        msg_phase_set(found, MSG_PHASE_MOVING); /* from now on a cancel comes too late */
+    }
     return found;
 }
 
@@ -59,6 +61,7 @@ struct msg_message *vmsg_match_posting(struct msg_context *context, struct msg_m
 void vmsg_match_post(struct msg_context *context, struct msg_member *member, struct msg_request *request)
 {
     request->order = context->order++;
+    msg_phase_set(request, MSG_PHASE_POSTED);
     list_append(member ? &member->posted : &context->wildcard, &request->link);
 }
 

@@ -133,7 +133,6 @@ static void deliver_payload(struct msg_request *request, const struct msg_envelo
 void vmsg_message_deliver(struct msg_request *request, const struct msg_envelope *envelope)
 {
     uint64_t room = request->total, want = envelope->total < room ? envelope->total : room;
-    request->phase = MSG_PHASE_MOVING;
     request->total = envelope->total;
     request->result = (struct msg_result){.source = envelope->source, .tag = envelope->tag, .bytes = want};
     if (unlikely(envelope->total > room))

@@ -101,14 +101,14 @@ void vmsg_peer_stuck(struct msg_peer *peer)
     struct msg_engine *engine = &vmsg_engine;
     msg_lock(&engine->leaf);
     if (!peer->stuck)
-        list_append(&engine->stuck, &peer->stuck_link);
+        msg_chore(&engine->stuck, &peer->stuck_link);
     peer->stuck = true;
     msg_unlock(&engine->leaf);
 }
 
 void vmsg_peer_queue(struct msg_peer *peer, struct msg_request *request)
 {
-    request->phase = MSG_PHASE_QUEUED;
+    msg_phase_set(request, MSG_PHASE_QUEUED);
     peer->short_limit = -1;
     list_append(&peer->queue, &request->link);
     vmsg_peer_stuck(peer);
@@ -171,7 +171,7 @@ static bool flush_queue(struct msg_peer *peer)
         int error = vmsg_send_launch(request);
         if (error == ERR_AGAIN) {
             list_prepend(&peer->queue, node);
-            request->phase = MSG_PHASE_QUEUED;
+            msg_phase_set(request, MSG_PHASE_QUEUED);
             return went;
         }
         if (error)
@@ -214,7 +214,8 @@ bool vmsg_peers_flush(void)
     msg_lock(&engine->leaf);
     struct list_node *last = list_empty(&engine->stuck) ? NULL : engine->stuck.head.previous, *node = NULL;
     while (last && node != last) {
-        node = list_take_first(&engine->stuck);
+        node = list_first(&engine->stuck);
+        msg_chore_remove(node);
         struct msg_peer *peer = container_of(node, struct msg_peer, stuck_link);
         peer->stuck = false;
         msg_unlock(&engine->leaf);
@@ -223,6 +224,17 @@ bool vmsg_peers_flush(void)
     }
     msg_unlock(&engine->leaf);
     return went;
+}
+
+/* He said goodbye: what he has not received by now he never will, and stop does not wait for it. */
+void vmsg_peer_parted(struct msg_peer *peer)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    msg_lock(&engine->leaf);
+    engine->pending_sends -= peer->pending_sends;
+    peer->pending_sends = 0;
+    peer->parted = true;
+    msg_unlock(&engine->leaf);
 }
 
 void vmsg_peers_close(void)

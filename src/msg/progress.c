@@ -28,22 +28,16 @@ void vmsg_progress_leave(void)
         engine->progressing = false;
 }
 
-/* The lists are looked at without their lock: what is put there at this very moment has its turn in the next round. */
-static bool list_seems_empty(const struct list *list)
-{
-    return __atomic_load_n(&list->head.next, __ATOMIC_RELAXED) == &list->head;
-}
-
 bool vmsg_progress_round(void)
 {
     struct msg_engine *engine = &vmsg_engine;
     bool moved = false;
     for (uint32_t i = 0; i < engine->nics; i++)
         moved |= vi_poll(engine->nic[i], EVENTS_A_ROUND) > 0;
-    if (unlikely(!list_seems_empty(&engine->work)))
+    if (unlikely(atomic_load_explicit(&engine->chores, memory_order_relaxed))) {
         moved |= vmsg_rendezvous_work();
-    if (unlikely(!list_seems_empty(&engine->stuck)))
         moved |= vmsg_peers_flush();
+    }
     return moved;
 }
 
@@ -52,14 +46,14 @@ bool vmsg_progress_round(void)
 void vmsg_complete(struct msg_request *request, int error)
 {
     struct msg_engine *engine = &vmsg_engine;
-    request->phase = MSG_PHASE_OVER;
+    msg_phase_set(request, MSG_PHASE_OVER);
     request->result.error = error;
     if (likely(!request->completed)) {
         /* release: pairs with the acquire of vmsg_request_done */
         atomic_store_explicit(&request->state, MSG_DONE, memory_order_release);
     } else {
         msg_lock(&engine->leaf);
-        list_append(&engine->finished, &request->link);
+        msg_chore(&engine->finished, &request->link);
         msg_unlock(&engine->leaf);
     }
     if (unlikely(engine->threads))
@@ -73,7 +67,9 @@ static bool callbacks_run(void)
     struct list_node *node;
     do {
         msg_lock(&engine->leaf);
-        node = list_take_first(&engine->finished);
+        node = list_first(&engine->finished);
+        if (node)
+            msg_chore_remove(node);
         msg_unlock(&engine->leaf);
         if (node) {
             struct msg_request *request = container_of(node, struct msg_request, link);
@@ -92,7 +88,7 @@ void vmsg_hook_add(struct msg_hook *hook)
 {
     struct msg_engine *engine = &vmsg_engine;
     msg_lock(&engine->leaf);
-    list_append(&engine->hooks, &hook->link);
+    msg_chore(&engine->hooks, &hook->link);
     engine->hook_count++;
     msg_unlock(&engine->leaf);
 }
@@ -102,7 +98,7 @@ void vmsg_hook_remove(struct msg_hook *hook)
 {
     struct msg_engine *engine = &vmsg_engine;
     msg_lock(&engine->leaf);
-    list_remove(&hook->link);
+    msg_chore_remove(&hook->link);
     engine->hook_count--;
     while (engine->hook_running == hook && engine->hook_thread != pthread_self()) {
         msg_unlock(&engine->leaf);
@@ -145,10 +141,10 @@ bool vmsg_progress(void)
         moved = vmsg_progress_round();
         vmsg_progress_leave();
     }
-    if (unlikely(!list_seems_empty(&engine->finished)))
+    if (unlikely(atomic_load_explicit(&engine->chores, memory_order_relaxed))) {
         moved |= callbacks_run();
-    if (unlikely(!list_seems_empty(&engine->hooks)))
         moved |= hooks_run();
+    }
     return moved;
 }
 

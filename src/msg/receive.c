@@ -17,14 +17,13 @@ static void request_prepare(struct msg_request *request, const struct msg_where 
     atomic_store_explicit(&request->state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
     request->kind = MSG_RECEIVE;
     request->mode = MSG_STANDARD;
-    request->phase = MSG_PHASE_POSTED;
+    msg_phase_set(request, MSG_PHASE_MOVING);
     request->result = (struct msg_result){.source = from->rank, .tag = from->tag};
     request->context = from->context;
     request->peer = NULL;
     request->buffer = *buffer;
     request->total = type_buffer_bytes(buffer);
     request->extra = NULL;
-    list_node_init(&request->link);
 }
 
 int vmsg_recv_start(struct msg_request *request, const struct msg_where *from, const struct type_buffer *buffer)

@@ -46,7 +46,7 @@ int vmsg_rendezvous_announce(struct msg_request *request)
     struct iovec piece = {&body, sizeof body};
     unsigned flags = transfer->region.nic ? MSG_FLAG_KEY : 0;
     transfer->phase = MSG_TRANSFER_ANNOUNCED;
-    request->phase = MSG_PHASE_ANNOUNCED;
+    msg_phase_set(request, MSG_PHASE_ANNOUNCED);
     error = vi_send(peer->vi, request->order | MSG_FRAME_ANNOUNCE << 8 | flags, &piece, 1);
     if (error == OK) {
         COUNT(send_rendezvous);
@@ -189,7 +189,9 @@ void vmsg_rendezvous_data(struct msg_peer *peer, const void *body, size_t length
     memcpy(&head, body, sizeof head);
     const char *payload = (const char *)body + sizeof head;
     uint64_t bytes = length - sizeof head;
+    msg_lock(&peer->lock); /* under it the clearance went out: the transfer is seen as it was then */
     struct msg_transfer *transfer = vmsg_transfer_at(peer, head.id, MSG_TRANSFER_RECEIVING);
+    msg_unlock(&peer->lock);
     if (!transfer || head.from != transfer->moved || bytes > transfer->upto - transfer->moved) {
         vmsg_refused(peer, "a part of a message that nobody asked for");
         return;
@@ -225,7 +227,7 @@ void vmsg_rendezvous_clear(struct msg_peer *peer, const void *body, size_t lengt
     struct msg_transfer *transfer = vmsg_transfer_at(peer, clear.id, MSG_TRANSFER_ANNOUNCED);
     bool sane = transfer && transfer->sender && clear.from < clear.upto && clear.upto <= transfer->request->total;
     if (sane) {
-        transfer->request->phase = MSG_PHASE_MOVING;
+        msg_phase_set(transfer->request, MSG_PHASE_MOVING);
         transfer->phase = MSG_TRANSFER_SENDING;
         transfer->remote = clear.answer;
         transfer->moved = clear.from;
@@ -293,7 +295,8 @@ bool vmsg_rendezvous_work(void)
     msg_lock(&engine->leaf);
     struct list_node *last = list_empty(&engine->work) ? NULL : engine->work.head.previous, *node = NULL;
     while (last && node != last) {
-        node = list_take_first(&engine->work);
+        node = list_first(&engine->work);
+        msg_chore_remove(node);
         struct msg_transfer *transfer = container_of(node, struct msg_transfer, link);
         msg_unlock(&engine->leaf);
         moved |= transfer->phase == MSG_TRANSFER_FETCHING ? fetch_chunk(transfer) : data_send(transfer);

@@ -9,8 +9,10 @@ struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
     struct msg_engine *engine = &vmsg_engine;
     msg_lock(&engine->leaf);
     struct msg_transfer *transfer = vbase_pool_take(&engine->transfers);
-    if (transfer && request->kind == MSG_SEND)
+    if (transfer && request->kind == MSG_SEND && !request->peer->parted) {
+        request->peer->pending_sends++;
         engine->pending_sends++;
+    }
     msg_unlock(&engine->leaf);
     if (!transfer)
         return NULL;
@@ -37,9 +39,11 @@ void vmsg_transfer_give(struct msg_transfer *transfer)
     transfer->request->extra = NULL;
     msg_lock(&engine->leaf);
     if (list_node_linked(&transfer->link))
-        list_remove(&transfer->link);
-    if (transfer->sender)
+        msg_chore_remove(&transfer->link);
+    if (transfer->sender && transfer->peer->pending_sends) {
+        transfer->peer->pending_sends--;
         engine->pending_sends--;
+    }
     vbase_pool_give(&engine->transfers, transfer);
     msg_unlock(&engine->leaf);
 }
@@ -59,7 +63,7 @@ void vmsg_transfer_work(struct msg_transfer *transfer)
 {
     struct msg_engine *engine = &vmsg_engine;
     msg_lock(&engine->leaf);
-    list_append(&engine->work, &transfer->link);
+    msg_chore(&engine->work, &transfer->link);
     msg_unlock(&engine->leaf);
 }
 
