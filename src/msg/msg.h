@@ -81,6 +81,8 @@ VEXPORT void vmsg_abort(int status, const char *message) __attribute__((noreturn
 /* MEMBERS are world ranks, copied; NULL: all of the world in order. Id 0 to 65535, the same at all members, used once at
  * a time: agreeing on it is the caller's business. Messages for an id that is not open yet wait. */
 VEXPORT int vmsg_context_open(uint32_t id, const int *members, int size, int rank, struct msg_context **context) MUST_CHECK;
+/* The last three ids belong to mplite, which lives in every process at most once and needs no agreement. */
+#define MSG_CONTEXT_MPLITE 65533
 /* Messages still unmatched are dropped. */
 VEXPORT void vmsg_context_close(struct msg_context *context);
 VEXPORT int vmsg_context_rank(const struct msg_context *context);
