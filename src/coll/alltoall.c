@@ -1,0 +1,123 @@
+/* coll/alltoall: everyone has a block for everyone. Directly, a window of partners at a time, starting with the next
+ * neighbour so that no rank is everybody's target; tiny blocks of larger groups travel in company (Bruck's way):
+ * log n messages, each block taking the hops that the bits of its distance say. */
+#include "coll/make.h"
+
+#define COMPANY_BLOCK 64   /* bytes of a block that rather waits for company ... */
+#define COMPANY_MEMBERS 12 /* ... in groups from this size */
+
+static struct type_buffer own_block(const struct coll_schedule *schedule)
+{
+    return coll_block(&schedule->call.receive, schedule->rank);
+}
+
+/* ---- directly ------------------------------------------------------------------------------------------------------ */
+
+static void directly(struct coll_schedule *schedule, const struct coll_side *from, const struct coll_side *to)
+{
+    for (int i = 1; i < schedule->size; i++) {
+        int below = coll_ring(schedule, schedule->rank, -i), above = coll_ring(schedule, schedule->rank, i);
+        struct type_buffer in = coll_block(to, below), out = coll_block(from, above);
+        if (type_buffer_bytes(&in))
+            vcoll_receive(schedule, below, in);
+        if (type_buffer_bytes(&out))
+            vcoll_send(schedule, above, out);
+        vcoll_window(schedule);
+    }
+}
+
+/* In place: what is sent is packed first, as the places are needed for what comes. */
+static void directly_in_place(struct coll_schedule *schedule)
+{
+    int size = schedule->size;
+    int64_t *numbers = vcoll_memory(schedule, 2 * (uint64_t)size * sizeof *numbers), *place = numbers + size;
+    int64_t total = 0;
+    if (!numbers)
+        return;
+    for (int i = 0; i < size; i++) {
+        struct type_buffer block = coll_block(&schedule->call.receive, i);
+        numbers[i] = i == schedule->rank ? 0 : (int64_t)type_buffer_bytes(&block);
+        place[i] = total;
+        total += numbers[i];
+    }
+    struct coll_side packed = {.base = vcoll_memory(schedule, (uint64_t)total), .counts = numbers, .displacements = place};
+    for (int i = 0; i < size; i++)
+        if (i != schedule->rank)
+            vcoll_copy(schedule, coll_block(&schedule->call.receive, i), coll_block(&packed, i));
+    directly(schedule, &packed, &schedule->call.receive);
+}
+
+/* ---- in company ---------------------------------------------------------------------------------------------------- */
+
+struct company {
+    char *block;      /* [i]: first what goes to the rank i above, in the end what came from the rank i below */
+    char *out, *in;   /* a round's messages */
+    uint64_t bytes;   /* of a block */
+};
+
+/* Copies the blocks whose number has BIT set between their places and a message; returns the message's bytes. */
+static uint64_t pick(struct coll_schedule *schedule, const struct company *company, int bit, char *message, bool into)
+{
+    uint64_t at = 0;
+    for (int64_t i = bit; i < schedule->size; i += 2 * (int64_t)bit) {
+        int64_t run = schedule->size - i < bit ? schedule->size - i : bit;
+        struct type_buffer blocks = coll_bytes(company->block + (uint64_t)i * company->bytes,
+                                               (uint64_t)run * company->bytes);
+        struct type_buffer travelling = coll_bytes(message + at, blocks.count);
+        vcoll_copy(schedule, into ? blocks : travelling, into ? travelling : blocks);
+        at += blocks.count;
+    }
+    return at;
+}
+
+static void in_company(struct coll_schedule *schedule, const struct coll_side *from, uint64_t bytes)
+{
+    int rank = schedule->rank, size = schedule->size;
+    uint64_t all = (uint64_t)size * bytes;
+    struct company company = {vcoll_memory(schedule, all), vcoll_memory(schedule, all), vcoll_memory(schedule, all), bytes};
+    if (schedule->failure)
+        return;
+    for (int i = 1; i < size; i++)
+        vcoll_copy(schedule, coll_block(from, coll_ring(schedule, rank, i)),
+                   coll_bytes(company.block + (uint64_t)i * bytes, bytes));
+    for (int64_t bit = 1; bit < size; bit *= 2) {
+        uint64_t length = pick(schedule, &company, (int)bit, company.out, true);
+        vcoll_receive(schedule, coll_ring(schedule, rank, -(int)bit), coll_bytes(company.in, length));
+        vcoll_send(schedule, coll_ring(schedule, rank, (int)bit), coll_bytes(company.out, length));
+        vcoll_round(schedule);
+        pick(schedule, &company, (int)bit, company.in, false);
+    }
+    for (int i = 1; i < size; i++)
+        vcoll_copy(schedule, coll_bytes(company.block + (uint64_t)i * bytes, bytes),
+                   coll_block(&schedule->call.receive, coll_ring(schedule, rank, -i)));
+}
+
+/* ---- the calls ----------------------------------------------------------------------------------------------------- */
+
+void vcoll_make_alltoall(struct coll_schedule *schedule)
+{
+    const struct coll_call *call = &schedule->call;
+    bool in_place = call->send.base == COLL_IN_PLACE;
+    uint64_t bytes = coll_side_bytes(&call->receive);
+    if (bytes == 0)
+        return;
+    if (bytes <= COMPANY_BLOCK && schedule->size >= COMPANY_MEMBERS)
+        in_company(schedule, in_place ? &call->receive : &call->send, bytes);
+    else if (in_place)
+        directly_in_place(schedule);
+    else
+        directly(schedule, &call->send, &call->receive);
+    if (!in_place)
+        vcoll_copy(schedule, coll_block(&call->send, schedule->rank), own_block(schedule));
+}
+
+void vcoll_make_alltoallv(struct coll_schedule *schedule)
+{
+    const struct coll_call *call = &schedule->call;
+    if (call->send.base == COLL_IN_PLACE) {
+        directly_in_place(schedule);
+        return;
+    }
+    directly(schedule, &call->send, &call->receive);
+    vcoll_copy(schedule, coll_block(&call->send, schedule->rank), own_block(schedule));
+}

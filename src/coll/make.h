@@ -1,0 +1,67 @@
+/* coll/make: the makers, one for each kind of call, and the pieces they are made of. A maker reads schedule->call and
+ * describes the whole operation of this rank; a piece describes a part and ends its last round.
+ *
+ * The choice of an algorithm looks only at what is the same on all members: the size of the group, the bytes of the
+ * payload (MPI demands equal signatures, not equal layouts), commutativity. Where ranks outnumber the processors each
+ * round costs a turn of the scheduler, so small operations go over a flat tree: two turns and 2(n-1) messages, where a
+ * dissemination needs log n turns and n log n messages. Large payloads go directly from everyone to everyone: as many
+ * bytes as any ring or halving moves, no chain of dependences, and a start rotated by rank. */
+#ifndef COLL_MAKE_H
+#define COLL_MAKE_H
+
+#include "coll/schedule.h"
+
+void vcoll_make_barrier(struct coll_schedule *schedule);
+void vcoll_make_bcast(struct coll_schedule *schedule);
+void vcoll_make_reduce(struct coll_schedule *schedule);
+void vcoll_make_allreduce(struct coll_schedule *schedule);
+void vcoll_make_scan(struct coll_schedule *schedule);
+void vcoll_make_exscan(struct coll_schedule *schedule);
+void vcoll_make_reduce_scatter(struct coll_schedule *schedule); /* the _block form too */
+void vcoll_make_gather(struct coll_schedule *schedule);
+void vcoll_make_gatherv(struct coll_schedule *schedule);
+void vcoll_make_scatter(struct coll_schedule *schedule);
+void vcoll_make_scatterv(struct coll_schedule *schedule);
+void vcoll_make_allgather(struct coll_schedule *schedule);
+void vcoll_make_allgatherv(struct coll_schedule *schedule);
+void vcoll_make_alltoall(struct coll_schedule *schedule);
+void vcoll_make_alltoallv(struct coll_schedule *schedule); /* the w form too */
+
+/* ---- trees --------------------------------------------------------------------------------------------------------- */
+
+/* A tree of RADIX over n nodes numbered from its root 0: the parent of a node is the node with its lowest non-zero digit
+ * cleared. Each subtree is a contiguous range of numbers and children ascend, so operands meet in order. */
+struct coll_tree {
+    int parent; /* -1: the root */
+    int children;
+    int child[128], span[128]; /* nodes, ascending, and the sizes of their subtrees */
+    int own_span;
+};
+void vcoll_tree(struct coll_tree *tree, int node, int nodes, int radix);
+
+/* Flat while a payload costs less than a turn of the scheduler, narrower the more a node's copies cost. */
+static inline int coll_radix(uint64_t bytes)
+{
+    return bytes <= 2048 ? 16 : bytes <= 16384 ? 4 : 2;
+}
+
+/* From here on a payload of BYTES for a group of SIZE is worth cutting into a piece for each member. */
+static inline bool coll_worth_cutting(uint64_t bytes, int size)
+{
+    return bytes >= 8192 * (uint64_t)size;
+}
+
+/* A block up to this size travels in company. */
+#define COLL_SMALL_BLOCK 1024
+
+/* ---- pieces -------------------------------------------------------------------------------------------------------- */
+
+void vcoll_piece_bcast(struct coll_schedule *schedule, int root, struct type_buffer buffer);
+/* RESULT is looked at on the root alone and may be OWN. */
+void vcoll_piece_reduce(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count);
+/* OWN: this rank's block; SIDE: where the root puts all of them, its own as well. */
+void vcoll_piece_gather(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side);
+/* Everyone's block of SIDE to everyone; OWN is what this rank sends, and is copied to its place. */
+void vcoll_piece_allgather(struct coll_schedule *schedule, struct type_buffer own, const struct coll_side *side);
+
+#endif

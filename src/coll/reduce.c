@@ -1,0 +1,246 @@
+/* coll/reduce: reduce, allreduce, reduce_scatter.
+ *
+ * Order: over a tree operands meet in rank order (starting at the root if the operation is commutative), always with the
+ * same brackets for one size of group. Each element of a result is computed on one rank and then handed out, so all
+ * ranks see the same bits. Two ranks alone exchange and compute twice, with the same operands in the same places. */
+#include "coll/make.h"
+
+/* A node takes its children's values all at once as long as they need no more memory than this. */
+#define TOGETHER 65536
+
+static uint64_t bytes_of(const struct coll_schedule *schedule, uint64_t count)
+{
+    const struct type_layout *layout = schedule->call.receive.layout;
+    return layout ? count * layout->shape.size : count;
+}
+
+static struct type_buffer part(const struct coll_schedule *schedule, const void *base, uint64_t count)
+{
+    return coll_part(schedule, base, 0, count);
+}
+
+static bool in_place(const struct coll_schedule *schedule)
+{
+    return schedule->call.send.base == COLL_IN_PLACE;
+}
+
+static const void *own_value(const struct coll_schedule *schedule)
+{
+    return in_place(schedule) ? schedule->call.receive.base : schedule->call.send.base;
+}
+
+/* ---- over a tree --------------------------------------------------------------------------------------------------- */
+
+/* OWN OP child OP child ..., where each value lands in a buffer of its own and takes the sum so far. The last may land in
+ * LAST (NULL: nowhere special). Returns where the sum is. */
+static const void *collect(struct coll_schedule *schedule, const struct coll_tree *tree, int top, const void *own,
+                           void *last, uint64_t count)
+{
+    bool together = bytes_of(schedule, count) * (uint64_t)tree->children <= TOGETHER;
+    void *landing[ARRAY_LENGTH(tree->child)];
+    const void *sum = own;
+    for (int i = 0, done = 0; i < tree->children; i++) {
+        bool final = i == tree->children - 1;
+        landing[i] = final && last ? last : !together && i >= 2 ? landing[i - 2] : vcoll_elements(schedule, count);
+        vcoll_receive(schedule, coll_ring(schedule, tree->child[i], top), part(schedule, landing[i], count));
+        if (together && !final)
+            continue;
+        vcoll_round(schedule);
+        for (; done <= i; done++) {
+            vcoll_reduce(schedule, sum, landing[done], count);
+            sum = landing[done];
+        }
+    }
+    return sum;
+}
+
+void vcoll_piece_reduce(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count)
+{
+    int rank = schedule->rank, top = schedule->call.reduction.commutative ? root : 0;
+    struct coll_tree tree;
+    vcoll_tree(&tree, coll_ring(schedule, rank, -top), schedule->size, coll_radix(bytes_of(schedule, count)));
+    void *last = rank == root && rank == top && result != own ? result : NULL;
+    const void *sum = collect(schedule, &tree, top, own, last, count);
+    if (tree.parent >= 0)
+        vcoll_send(schedule, coll_ring(schedule, tree.parent, top), part(schedule, sum, count));
+    vcoll_round(schedule);
+    if (rank == top && rank != root)
+        vcoll_send(schedule, root, part(schedule, sum, count));
+    if (rank == root && rank != top)
+        vcoll_receive(schedule, top, part(schedule, result, count));
+    if (rank == root && rank == top && sum != result)
+        vcoll_copy(schedule, part(schedule, sum, count), part(schedule, result, count));
+    vcoll_round(schedule);
+}
+
+/* ---- cut into pieces ----------------------------------------------------------------------------------------------- */
+
+/* Values that may be on their way to one rank at once: bounds the memory, and the readers of one rank's data. */
+#define ABREAST 4
+
+/* Rank I's piece is elements first[i] to first[i + 1]; each rank sends the others theirs and sums up its own in SUM, where
+ * its own value already is. For commutative operations: the order starts at the rank itself and goes down the ring.
+ * While one handful of values arrives the one before is summed. */
+static void sum_pieces(struct coll_schedule *schedule, const void *input, const uint64_t *first, void *sum)
+{
+    int rank = schedule->rank, size = schedule->size;
+    uint64_t count = first[rank + 1] - first[rank];
+    void *landing[2 * ABREAST] = {NULL};
+    int waiting = 0, at = 0;
+    for (int i = 1; i < size; i++) {
+        int to = coll_ring(schedule, rank, i), from = coll_ring(schedule, rank, -i);
+        int slot = (i - 1) % (2 * ABREAST);
+        if (i <= 2 * ABREAST)
+            landing[slot] = vcoll_elements(schedule, count);
+        vcoll_receive(schedule, from, part(schedule, landing[slot], count));
+        vcoll_send(schedule, to, coll_part(schedule, input, (int64_t)first[to], first[to + 1] - first[to]));
+        if (i % ABREAST && i != size - 1)
+            continue;
+        for (; waiting > 0; waiting--, at++)
+            vcoll_reduce(schedule, landing[at % (2 * ABREAST)], sum, count);
+        vcoll_round(schedule);
+        waiting = i - at;
+    }
+    for (; waiting > 0; waiting--, at++)
+        vcoll_reduce(schedule, landing[at % (2 * ABREAST)], sum, count);
+    vcoll_round(schedule);
+}
+
+/* Where the pieces begin: COUNTS for each rank, or COUNT cut evenly. NULL without memory. */
+static uint64_t *cut(struct coll_schedule *schedule, const int64_t *counts, uint64_t count)
+{
+    uint64_t size = (uint64_t)schedule->size, *first = vcoll_memory(schedule, (size + 1) * sizeof *first);
+    if (!first)
+        return NULL;
+    for (uint64_t i = 0; i <= size; i++)
+        if (!counts)
+            first[i] = count / size * i + (i < count % size ? i : count % size);
+        else
+            first[i] = i ? first[i - 1] + (uint64_t)counts[i - 1] : 0;
+    return first;
+}
+
+/* Counts and displacements of the pieces, for the v forms of gather and allgather. */
+static struct coll_side side_of_pieces(struct coll_schedule *schedule, void *base, const uint64_t *first)
+{
+    int64_t *counts = vcoll_memory(schedule, (uint64_t)schedule->size * sizeof *counts);
+    for (int i = 0; counts && i < schedule->size; i++)
+        counts[i] = (int64_t)(first[i + 1] - first[i]);
+    return (struct coll_side){.base = base, .layout = schedule->call.receive.layout, .counts = counts,
+                              .displacements = (const int64_t *)first};
+}
+
+static bool cut_it(const struct coll_schedule *schedule, uint64_t count)
+{
+    return schedule->size > 1 && schedule->call.reduction.commutative && count >= (uint64_t)schedule->size &&
+           coll_worth_cutting(bytes_of(schedule, count), schedule->size);
+}
+
+/* Everyone sums his piece, and all pieces go to ROOT, or to everyone (-1). RESULT is NULL where nothing ends. */
+static void reduce_in_pieces(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count)
+{
+    uint64_t *first = cut(schedule, NULL, count);
+    if (!first)
+        return;
+    int64_t begin = (int64_t)first[schedule->rank];
+    uint64_t mine = first[schedule->rank + 1] - first[schedule->rank];
+    void *sum = result ? coll_part(schedule, result, begin, mine).base : vcoll_elements(schedule, mine);
+    if (own != result)
+        vcoll_copy(schedule, coll_part(schedule, own, begin, mine), part(schedule, sum, mine));
+    sum_pieces(schedule, own, first, sum);
+    struct coll_side pieces = side_of_pieces(schedule, result, first);
+    if (schedule->failure)
+        return;
+    if (root < 0)
+        vcoll_piece_allgather(schedule, part(schedule, sum, mine), &pieces);
+    else
+        vcoll_piece_gather(schedule, root, part(schedule, sum, mine), &pieces);
+}
+
+/* ---- the calls ----------------------------------------------------------------------------------------------------- */
+
+void vcoll_make_reduce(struct coll_schedule *schedule)
+{
+    const struct coll_call *call = &schedule->call;
+    uint64_t count = call->receive.count;
+    void *result = schedule->rank == call->root ? call->receive.base : NULL;
+    if (count == 0)
+        return;
+    if (cut_it(schedule, count))
+        reduce_in_pieces(schedule, call->root, own_value(schedule), result, count);
+    else
+        vcoll_piece_reduce(schedule, call->root, own_value(schedule), result, count);
+}
+
+/* Each computes rank 0's value OP rank 1's. */
+static void exchange(struct coll_schedule *schedule, const void *own, void *result, uint64_t count)
+{
+    bool lower = schedule->rank == 0;
+    void *other = lower && own != result ? result : vcoll_elements(schedule, count);
+    vcoll_receive(schedule, !schedule->rank, part(schedule, other, count));
+    vcoll_send(schedule, !schedule->rank, part(schedule, own, count));
+    if (!lower && own != result)
+        vcoll_copy(schedule, part(schedule, own, count), part(schedule, result, count));
+    vcoll_round(schedule);
+    vcoll_reduce(schedule, lower ? own : other, lower ? other : result, count);
+    if (lower && other != result)
+        vcoll_copy(schedule, part(schedule, other, count), part(schedule, result, count));
+}
+
+void vcoll_make_allreduce(struct coll_schedule *schedule)
+{
+    const void *own = own_value(schedule);
+    void *result = schedule->call.receive.base;
+    uint64_t count = schedule->call.receive.count;
+    if (count == 0)
+        return;
+    if (cut_it(schedule, count)) {
+        reduce_in_pieces(schedule, -1, own, result, count);
+    } else if (schedule->size == 2) {
+        exchange(schedule, own, result, count);
+    } else {
+        vcoll_piece_reduce(schedule, 0, own, result, count);
+        vcoll_piece_bcast(schedule, 0, part(schedule, result, count));
+    }
+}
+
+/* All sums on rank 0, which deals them out. */
+static void reduce_then_scatter(struct coll_schedule *schedule, const uint64_t *first)
+{
+    int rank = schedule->rank, size = schedule->size;
+    uint64_t mine = first[rank + 1] - first[rank];
+    struct type_buffer place = part(schedule, schedule->call.receive.base, mine);
+    void *sums = rank == 0 ? vcoll_elements(schedule, first[size]) : NULL;
+    vcoll_piece_reduce(schedule, 0, own_value(schedule), sums, first[size]);
+    if (rank && mine)
+        vcoll_receive(schedule, 0, place);
+    for (int i = 1; rank == 0 && i < size; i++)
+        if (first[i + 1] > first[i]) {
+            vcoll_send(schedule, i, coll_part(schedule, sums, (int64_t)first[i], first[i + 1] - first[i]));
+            vcoll_window(schedule);
+        }
+    if (rank == 0)
+        vcoll_copy(schedule, part(schedule, sums, mine), place);
+}
+
+void vcoll_make_reduce_scatter(struct coll_schedule *schedule)
+{
+    const struct coll_call *call = &schedule->call;
+    bool even = call->kind == COLL_REDUCE_SCATTER_BLOCK;
+    uint64_t *first = cut(schedule, even ? NULL : call->receive.counts, call->receive.count * (uint64_t)schedule->size);
+    if (!first || first[schedule->size] == 0)
+        return;
+    if (!cut_it(schedule, first[schedule->size])) {
+        reduce_then_scatter(schedule, first);
+        return;
+    }
+    uint64_t mine = first[schedule->rank + 1] - first[schedule->rank];
+    struct type_buffer place = part(schedule, call->receive.base, mine);
+    /* In place the result lies on what others still have to be sent. */
+    void *sum = in_place(schedule) ? vcoll_elements(schedule, mine) : call->receive.base;
+    vcoll_copy(schedule, coll_part(schedule, own_value(schedule), (int64_t)first[schedule->rank], mine),
+               part(schedule, sum, mine));
+    sum_pieces(schedule, own_value(schedule), first, sum);
+    if (in_place(schedule))
+        vcoll_copy(schedule, part(schedule, sum, mine), place);
+}

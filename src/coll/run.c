@@ -1,0 +1,139 @@
+/* coll/run: the face of coll. Preparing, launching, waiting.
+ *
+ * Tags. A call takes its group's next sequence number when it is prepared, so members that prepare in the same order agree
+ * on it, and that number modulo 2^30 is the tag of all its messages. A persistent schedule keeps its number: MPI matches
+ * persistent collectives by the order of their initialization and lets them start in any order. Its starts cannot mix:
+ * between two ranks, messages of one tag are matched in the order they were sent, and each start sends as many as it
+ * receives. Starts after the first set bit 30, so that they never meet a later call whose number has come round. */
+#include "coll/make.h"
+#include <string.h>
+
+#define SEQUENCE_MASK ((1u << 30) - 1)
+#define STARTED_AGAIN (1 << 30)
+
+static void (*const maker[COLL_KINDS])(struct coll_schedule *schedule) = {
+    [COLL_BARRIER] = vcoll_make_barrier,
+    [COLL_BCAST] = vcoll_make_bcast,
+    [COLL_REDUCE] = vcoll_make_reduce,
+    [COLL_ALLREDUCE] = vcoll_make_allreduce,
+    [COLL_SCAN] = vcoll_make_scan,
+    [COLL_EXSCAN] = vcoll_make_exscan,
+    [COLL_REDUCE_SCATTER] = vcoll_make_reduce_scatter,
+    [COLL_REDUCE_SCATTER_BLOCK] = vcoll_make_reduce_scatter,
+    [COLL_GATHER] = vcoll_make_gather,
+    [COLL_GATHERV] = vcoll_make_gatherv,
+    [COLL_SCATTER] = vcoll_make_scatter,
+    [COLL_SCATTERV] = vcoll_make_scatterv,
+    [COLL_ALLGATHER] = vcoll_make_allgather,
+    [COLL_ALLGATHERV] = vcoll_make_allgatherv,
+    [COLL_ALLTOALL] = vcoll_make_alltoall,
+    [COLL_ALLTOALLV] = vcoll_make_alltoallv,
+    [COLL_ALLTOALLW] = vcoll_make_alltoallv,
+};
+
+/* The number is taken first: a rank whose preparing fails stays in step with the others. */
+static int prepare(const struct coll_call *call, struct coll_schedule **out)
+{
+    uint32_t sequence = call->group->sequence++;
+    if ((unsigned)call->kind >= COLL_KINDS || call->root < 0 || call->root >= call->group->size)
+        return vbase_fail(ERR_ARGUMENT, "collective %d with root %d among %d ranks", call->kind, call->root,
+                          call->group->size);
+    struct coll_schedule *schedule = vcoll_schedule_new(call);
+    if (!schedule)
+        return ERR_MEMORY;
+    schedule->tag = (int)(sequence & SEQUENCE_MASK);
+    maker[call->kind](schedule);
+    int error = vcoll_schedule_seal(schedule);
+    if (error) {
+        vcoll_schedule_free(schedule);
+        return error;
+    }
+    *out = schedule;
+    return OK;
+}
+
+int vcoll_prepare(const struct coll_call *call, struct coll_schedule **schedule)
+{
+    int error = prepare(call, schedule);
+    if (!error)
+        vcoll_schedule_keep(*schedule);
+    return error;
+}
+
+int vcoll_launch(struct coll_schedule *schedule, void (*completed)(void *context, int error), void *context)
+{
+    /* acquire: the last run is over with all it wrote */
+    uint32_t state = atomic_load_explicit(&schedule->state, memory_order_acquire);
+    if (state == SCHEDULE_RUNNING)
+        return vbase_fail(ERR_STATE, "the collective is still under way");
+    if (state == SCHEDULE_DONE)
+        schedule->tag |= STARTED_AGAIN;
+    schedule->completed = completed;
+    schedule->context = context;
+    vcoll_schedule_start(schedule);
+    return OK;
+}
+
+bool vcoll_done(const struct coll_schedule *schedule)
+{
+    /* acquire: pairs with the release that ends a run, so results are seen */
+    return atomic_load_explicit((_Atomic uint32_t *)&schedule->state, memory_order_acquire) == SCHEDULE_DONE;
+}
+
+int vcoll_error(const struct coll_schedule *schedule)
+{
+    return atomic_load_explicit((_Atomic int *)&schedule->error, memory_order_relaxed);
+}
+
+void vcoll_release(struct coll_schedule *schedule)
+{
+    vcoll_schedule_free(schedule);
+}
+
+static bool is_done(void *schedule)
+{
+    return vcoll_done(schedule);
+}
+
+/* Waits to the end. A job that is lost ends the wait early: then what is under way is cancelled. If even that does not
+ * complete, the schedule is given up, as the engine may still write to it. */
+static int wait_and_release(struct coll_schedule *schedule)
+{
+    int lost = vcoll_done(schedule) ? OK : vmsg_wait_until(is_done, schedule);
+    if (unlikely(lost) && !vcoll_done(schedule)) {
+        vcoll_schedule_stop(schedule, lost);
+        if (!vcoll_done(schedule) && vmsg_wait_until(is_done, schedule) && !vcoll_done(schedule))
+            return lost;
+    }
+    int error = vcoll_error(schedule);
+    vcoll_release(schedule);
+    return error;
+}
+
+int vcoll_run(const struct coll_call *call)
+{
+    struct coll_schedule *schedule;
+    int error = prepare(call, &schedule);
+    if (error)
+        return error;
+    vcoll_schedule_start(schedule);
+    return wait_and_release(schedule);
+}
+
+static void and_bytes(const void *in, void *inout, size_t count)
+{
+    const unsigned char *left = in;
+    unsigned char *right = inout;
+    for (size_t i = 0; i < count; i++)
+        right[i] &= left[i];
+}
+
+int vcoll_agree(struct coll_group *group, uint64_t *mask, int words)
+{
+    struct coll_call call = {.kind = COLL_ALLREDUCE,
+                             .group = group,
+                             .send = {.base = COLL_IN_PLACE},
+                             .receive = {.base = mask, .count = (uint64_t)words * sizeof *mask},
+                             .reduction = {.kernel = and_bytes, .commutative = true}};
+    return vcoll_run(&call);
+}

@@ -1,0 +1,333 @@
+/* coll/schedule: steps are collected by a maker, then run round by round.
+ *
+ * Called by the makers, by run.c, and by msg through the completion callback of each step's request: there is no hook
+ * and no polling here. `pending` counts the steps of a round that are under way, and one more while the round is being
+ * started; whoever takes it to 0 starts the next round, in a loop, so completions inside of a start never recurse.
+ *
+ * Errors: a truncated message is remembered and the schedule goes on, because other ranks wait for what follows. After
+ * any other error nothing more is started, what is under way is cancelled, and the schedule ends when all of it has
+ * completed. The first error is the one reported. */
+#include "coll/schedule.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW 64     /* messages under way in one round */
+#define FIRST_STEPS 48 /* what a root of 16 ranks needs */
+
+struct coll_memory {
+    struct coll_memory *next;
+    char data[] ALIGNED(16);
+};
+
+/* The block released last, for the next one to come: a program of blocking collectives allocates once. */
+static _Atomic(struct coll_schedule *) spare;
+
+/* ---- memory -------------------------------------------------------------------------------------------------------- */
+
+static void release_memory(struct coll_schedule *schedule)
+{
+    while (schedule->memory) {
+        struct coll_memory *memory = schedule->memory;
+        schedule->memory = memory->next;
+        free(memory);
+    }
+}
+
+void *vcoll_memory(struct coll_schedule *schedule, uint64_t bytes)
+{
+    uint64_t rounded = (bytes + 15) & ~(uint64_t)15;
+    if (rounded <= (uint64_t)(schedule->end - schedule->at)) {
+        void *place = schedule->at;
+        schedule->at += rounded;
+        return place;
+    }
+    struct coll_memory *memory =
+        bytes < SIZE_MAX - sizeof *memory - 16 ? malloc(sizeof *memory + (size_t)rounded) : NULL;
+    if (!memory) {
+        if (!schedule->failure)
+            schedule->failure = vbase_fail(ERR_MEMORY, "a collective needs %llu bytes", (unsigned long long)bytes);
+        return NULL;
+    }
+    memory->next = schedule->memory;
+    schedule->memory = memory;
+    return memory->data;
+}
+
+/* The data of COUNT elements reaches from `low` over `span` bytes, seen from the base. Extents may be negative. */
+void *vcoll_elements(struct coll_schedule *schedule, uint64_t count)
+{
+    const struct type_layout *layout = schedule->call.receive.layout;
+    if (!layout || count == 0)
+        return vcoll_memory(schedule, count);
+    const struct type_shape *shape = &layout->shape;
+    int64_t further = ((int64_t)count - 1) * shape->extent;
+    int64_t low = shape->true_lower_bound + (further < 0 ? further : 0);
+    uint64_t span = (uint64_t)shape->true_extent + (uint64_t)(further < 0 ? -further : further);
+    char *memory = vcoll_memory(schedule, span + 16);
+    if (!memory)
+        return NULL;
+    /* The base, not the data, is aligned: a user's function may see a struct there. */
+    return (char *)(((uintptr_t)memory - (uintptr_t)low + 15) & ~(uintptr_t)15);
+}
+
+/* ---- making -------------------------------------------------------------------------------------------------------- */
+
+struct coll_schedule *vcoll_schedule_new(const struct coll_call *call)
+{
+    /* acquire: pairs with the release in vcoll_schedule_free, so the block's last use is over */
+    struct coll_schedule *schedule = atomic_exchange_explicit(&spare, NULL, memory_order_acquire);
+    if (!schedule)
+        schedule = malloc(SCHEDULE_BYTES);
+    if (!schedule) {
+        (void)vbase_fail(ERR_MEMORY, "a schedule needs %d bytes", SCHEDULE_BYTES);
+        return NULL;
+    }
+    memset(schedule, 0, sizeof *schedule);
+    schedule->call = *call;
+    schedule->rank = call->group->rank;
+    schedule->size = call->group->size;
+    schedule->at = (char *)schedule + ((sizeof *schedule + 15) & ~(size_t)15);
+    schedule->end = (char *)schedule + SCHEDULE_BYTES;
+    return schedule;
+}
+
+static bool make_room(struct coll_schedule *schedule)
+{
+    uint32_t room = schedule->room ? 2 * schedule->room : FIRST_STEPS;
+    struct coll_step *step = vcoll_memory(schedule, room * sizeof *step);
+    if (!step)
+        return false;
+    if (schedule->steps)
+        memcpy(step, schedule->step, schedule->steps * sizeof *step);
+    schedule->step = step;
+    schedule->room = room;
+    return true;
+}
+
+static void add(struct coll_schedule *schedule, struct coll_step step)
+{
+    if (schedule->failure || (schedule->steps == schedule->room && !make_room(schedule)))
+        return;
+    schedule->step[schedule->steps++] = step;
+    if (step.kind == STEP_SEND || step.kind == STEP_RECEIVE)
+        schedule->in_round++;
+}
+
+void vcoll_send(struct coll_schedule *schedule, int to, struct type_buffer buffer)
+{
+    add(schedule, (struct coll_step){.kind = STEP_SEND, .peer = to, .from = buffer});
+}
+
+void vcoll_receive(struct coll_schedule *schedule, int from, struct type_buffer buffer)
+{
+    add(schedule, (struct coll_step){.kind = STEP_RECEIVE, .peer = from, .to = buffer});
+}
+
+void vcoll_copy(struct coll_schedule *schedule, struct type_buffer from, struct type_buffer to)
+{
+    if (type_buffer_bytes(&from) || type_buffer_bytes(&to))
+        add(schedule, (struct coll_step){.kind = STEP_COPY, .from = from, .to = to});
+}
+
+void vcoll_reduce(struct coll_schedule *schedule, const void *in, void *inout, uint64_t count)
+{
+    struct type_layout *layout = schedule->call.receive.layout;
+    if (count)
+        add(schedule, (struct coll_step){.kind = STEP_REDUCE, .from = {(void *)in, count, layout},
+                                         .to = {inout, count, layout}});
+}
+
+void vcoll_round(struct coll_schedule *schedule)
+{
+    if (schedule->steps == 0)
+        return;
+    schedule->step[schedule->steps - 1].last = true;
+    if (schedule->in_round > schedule->widest)
+        schedule->widest = schedule->in_round;
+    schedule->in_round = 0;
+}
+
+void vcoll_window(struct coll_schedule *schedule)
+{
+    if (schedule->in_round >= WINDOW)
+        vcoll_round(schedule);
+}
+
+int vcoll_schedule_seal(struct coll_schedule *schedule)
+{
+    vcoll_round(schedule);
+    if (!schedule->failure)
+        schedule->request = vcoll_memory(schedule, schedule->widest * sizeof *schedule->request);
+    return schedule->failure;
+}
+
+void vcoll_schedule_keep(struct coll_schedule *schedule)
+{
+    schedule->keeps = true;
+    for (uint32_t i = 0; i < schedule->steps; i++) {
+        if (schedule->step[i].from.layout)
+            vtype_layout_keep(schedule->step[i].from.layout);
+        if (schedule->step[i].to.layout)
+            vtype_layout_keep(schedule->step[i].to.layout);
+    }
+}
+
+void vcoll_schedule_free(struct coll_schedule *schedule)
+{
+    for (uint32_t i = 0; schedule->keeps && i < schedule->steps; i++) {
+        if (schedule->step[i].from.layout)
+            vtype_layout_drop(schedule->step[i].from.layout);
+        if (schedule->step[i].to.layout)
+            vtype_layout_drop(schedule->step[i].to.layout);
+    }
+    release_memory(schedule);
+    /* release: pairs with the acquire in vcoll_schedule_new */
+    free(atomic_exchange_explicit(&spare, schedule, memory_order_acq_rel));
+}
+
+/* ---- running ------------------------------------------------------------------------------------------------------- */
+
+static void cancel_round(struct coll_schedule *schedule)
+{
+    /* acquire: pairs with the release in start_message: what we cancel was started */
+    uint32_t started = atomic_load_explicit(&schedule->started, memory_order_acquire);
+    for (uint32_t i = 0; i < started; i++)
+        vmsg_cancel(&schedule->request[i]);
+}
+
+/* Keeps the first error; true for the one that ends the schedule: its caller cancels the round. */
+static bool note_error(struct coll_schedule *schedule, int error)
+{
+    int none = OK;
+    /* relaxed: read after `pending` or `state` has ordered it */
+    atomic_compare_exchange_strong_explicit(&schedule->error, &none, error, memory_order_relaxed, memory_order_relaxed);
+    if (error == ERR_TRUNCATED)
+        return false;
+    /* seq_cst, as in start_round: either the starter sees it before the next start, or we see what he started */
+    return !atomic_exchange(&schedule->over, true);
+}
+
+static void copy_now(struct coll_schedule *schedule, const struct coll_step *step)
+{
+    uint64_t from = type_buffer_bytes(&step->from), to = type_buffer_bytes(&step->to);
+    uint64_t bytes = from < to ? from : to;
+    if (type_buffer_contiguous(&step->from) && type_buffer_contiguous(&step->to)) {
+        if (bytes && step->from.base != step->to.base)
+            memcpy(step->to.base, step->from.base, bytes);
+    } else {
+        struct type_cursor source, target;
+        vtype_cursor_start(&source, &step->from);
+        vtype_cursor_start(&target, &step->to);
+        vtype_copy(&target, &source, bytes);
+    }
+    if (from > to)
+        note_error(schedule, vbase_fail(ERR_TRUNCATED, "the own part has %llu bytes, its place %llu",
+                                        (unsigned long long)from, (unsigned long long)to));
+}
+
+static void reduce_now(const struct type_reduction *reduction, const struct coll_step *step)
+{
+    if (reduction->function)
+        reduction->function(reduction->context, step->from.base, step->to.base, step->to.count);
+    else
+        reduction->kernel(step->from.base, step->to.base, step->to.count);
+}
+
+static void step_completed(struct msg_request *request);
+
+static int start_message(struct coll_schedule *schedule, const struct coll_step *step, uint32_t index)
+{
+    struct msg_request *request = &schedule->request[index];
+    struct msg_where where = {schedule->call.group->context, step->peer, schedule->tag};
+    request->completed = step_completed;
+    request->owner = schedule;
+    int error = step->kind == STEP_SEND ? vmsg_send_start(request, &where, &step->from, MSG_STANDARD)
+                                        : vmsg_recv_start(request, &where, &step->to);
+    if (!error)
+        /* seq_cst: see note_error; also the release for cancel_round */
+        atomic_store(&schedule->started, index + 1);
+    return error;
+}
+
+static uint32_t messages_of_round(const struct coll_schedule *schedule)
+{
+    uint32_t messages = 0;
+    for (uint32_t i = schedule->next;; i++) {
+        messages += schedule->step[i].kind <= STEP_RECEIVE;
+        if (schedule->step[i].last)
+            return messages;
+    }
+}
+
+/* Returns how many counts of `pending` the caller has to give back: his own, and those of messages never started. */
+static uint32_t start_round(struct coll_schedule *schedule)
+{
+    uint32_t messages = messages_of_round(schedule), started = 0;
+    atomic_store_explicit(&schedule->started, 0, memory_order_relaxed);
+    /* release: a completion that takes the count further down sees the round's fields */
+    atomic_store_explicit(&schedule->pending, messages + 1, memory_order_release);
+    for (bool last = false; !last && !atomic_load(&schedule->over); schedule->next++) {
+        const struct coll_step *step = &schedule->step[schedule->next];
+        int error = OK;
+        last = step->last;
+        if (step->kind == STEP_COPY)
+            copy_now(schedule, step);
+        else if (step->kind == STEP_REDUCE)
+            reduce_now(&schedule->call.reduction, step);
+        else if ((error = start_message(schedule, step, started)) == OK)
+            started++;
+        if (error)
+            note_error(schedule, error);
+    }
+    if (atomic_load(&schedule->over))
+        cancel_round(schedule);
+    return messages - started + 1;
+}
+
+static void finish(struct coll_schedule *schedule)
+{
+    void (*completed)(void *, int) = schedule->completed;
+    void *context = schedule->context;
+    int error = atomic_load_explicit(&schedule->error, memory_order_relaxed);
+    /* release: pairs with the acquire in vcoll_done. The schedule may be released from here on. */
+    atomic_store_explicit(&schedule->state, SCHEDULE_DONE, memory_order_release);
+    if (completed)
+        completed(context, error);
+}
+
+/* Starts rounds until one does not complete at once. The caller owns the schedule: nothing of it is under way. */
+static void run_rounds(struct coll_schedule *schedule)
+{
+    while (schedule->next < schedule->steps && !atomic_load(&schedule->over)) {
+        uint32_t back = start_round(schedule);
+        /* acq_rel: what the completed steps wrote is seen by the one who goes on */
+        if (atomic_fetch_sub_explicit(&schedule->pending, back, memory_order_acq_rel) != back)
+            return;
+    }
+    finish(schedule);
+}
+
+static void step_completed(struct msg_request *request)
+{
+    struct coll_schedule *schedule = request->owner;
+    if (unlikely(request->result.error) && note_error(schedule, request->result.error))
+        cancel_round(schedule);
+    /* acq_rel: see run_rounds */
+    if (atomic_fetch_sub_explicit(&schedule->pending, 1, memory_order_acq_rel) == 1)
+        run_rounds(schedule);
+}
+
+void vcoll_schedule_start(struct coll_schedule *schedule)
+{
+    schedule->next = 0;
+    atomic_store_explicit(&schedule->error, OK, memory_order_relaxed);
+    atomic_store_explicit(&schedule->over, false, memory_order_relaxed);
+    atomic_store_explicit(&schedule->state, SCHEDULE_RUNNING, memory_order_relaxed);
+    run_rounds(schedule);
+}
+
+void vcoll_schedule_stop(struct coll_schedule *schedule, int error)
+{
+    note_error(schedule, error);
+    cancel_round(schedule);
+}

@@ -1,0 +1,132 @@
+/* coll/schedule: the making and the running of schedules. Included by the families of src/coll only.
+ *
+ * A maker (make.h) describes its algorithm as steps; vcoll_round ends a round. The steps of a round start in the order
+ * they were described: a local step (copy, reduce) is done when it has started, sends and receives go on together, and
+ * the next round starts when all are complete. So a local step may stand behind the receives of its round and run while
+ * the messages fly, as long as it touches none of their buffers.
+ *
+ * Makers do not test for failure: the first one sticks in schedule->failure, later calls do nothing, and vcoll_prepare
+ * reports it. Memory comes from the schedule and lives until its release. */
+#ifndef COLL_SCHEDULE_H
+#define COLL_SCHEDULE_H
+
+#include "coll/coll.h"
+
+enum coll_step_kind { STEP_SEND, STEP_RECEIVE, STEP_COPY, STEP_REDUCE };
+
+struct coll_step {
+    uint8_t kind;
+    bool last;               /* of its round */
+    int peer;
+    struct type_buffer from; /* sent, copied, or the left operand */
+    struct type_buffer to;   /* received into, copied to, or the right operand, which becomes the result */
+};
+
+struct coll_memory; /* a block from malloc, for what the arena cannot hold */
+
+/* One block of SCHEDULE_BYTES; its tail is an arena for steps, requests and small temporaries, so that a small collective
+ * allocates nothing else. Made by one thread; run by whichever thread makes progress, one at a time: whoever takes
+ * `pending` to 0 owns the schedule. */
+struct coll_schedule {
+    struct coll_call call;
+    int rank, size; /* of the group */
+    int tag;
+    int failure;    /* of the making */
+
+    struct coll_step *step;
+    uint32_t steps, room;
+    uint32_t in_round, widest;   /* messages of the round being made, of the widest round */
+    struct msg_request *request; /* as many as the widest round needs */
+    bool keeps;                  /* holds a reference on the layouts of all steps */
+
+    uint32_t next;             /* the step that starts the next round */
+    _Atomic uint32_t started;  /* requests of the current round that were started; who cancels reads it */
+    _Atomic uint32_t pending;  /* steps under way, and one more while a round is being started */
+    _Atomic uint32_t state;    /* SCHEDULE_IDLE, _RUNNING, _DONE */
+    _Atomic int error;         /* the first of this run */
+    _Atomic bool over;         /* an error that nothing can follow: no more steps are started */
+    void (*completed)(void *context, int error);
+    void *context;
+
+    struct coll_memory *memory;
+    char *at, *end; /* what is left of the arena */
+};
+#define SCHEDULE_BYTES 8192
+#define SCHEDULE_IDLE 0u
+#define SCHEDULE_RUNNING 1u
+#define SCHEDULE_DONE 2u
+
+/* ---- making -------------------------------------------------------------------------------------------------------- */
+
+void vcoll_send(struct coll_schedule *schedule, int to, struct type_buffer buffer);
+void vcoll_receive(struct coll_schedule *schedule, int from, struct type_buffer buffer);
+void vcoll_copy(struct coll_schedule *schedule, struct type_buffer from, struct type_buffer to);
+/* inout = in OP inout, COUNT elements of the call's layout. IN is the value of the lower ranks. */
+void vcoll_reduce(struct coll_schedule *schedule, const void *in, void *inout, uint64_t count);
+void vcoll_round(struct coll_schedule *schedule);
+/* Ends the round if it is as wide as is good: loops over many partners call it after each. */
+void vcoll_window(struct coll_schedule *schedule);
+
+/* BYTES of the schedule's memory, aligned to 16; NULL when there is none (then schedule->failure is set). */
+void *vcoll_memory(struct coll_schedule *schedule, uint64_t bytes);
+/* Room for COUNT elements of the call's receive layout, holes and bounds as the layout says: the base to address them by. */
+void *vcoll_elements(struct coll_schedule *schedule, uint64_t count);
+
+/* ---- running, for run.c -------------------------------------------------------------------------------------------- */
+
+struct coll_schedule *vcoll_schedule_new(const struct coll_call *call);
+int vcoll_schedule_seal(struct coll_schedule *schedule) MUST_CHECK; /* after the making: room for the requests */
+void vcoll_schedule_keep(struct coll_schedule *schedule);           /* the layouts, until freed */
+void vcoll_schedule_start(struct coll_schedule *schedule);
+void vcoll_schedule_stop(struct coll_schedule *schedule, int error); /* cancels what is under way */
+void vcoll_schedule_free(struct coll_schedule *schedule);
+
+/* ---- places -------------------------------------------------------------------------------------------------------- */
+
+static inline struct type_buffer coll_bytes(void *base, uint64_t bytes)
+{
+    return (struct type_buffer){base, bytes, NULL};
+}
+
+static inline void *coll_place(const void *base, const struct type_layout *layout, int64_t element)
+{
+    return (char *)base + element * (layout ? layout->shape.extent : 1);
+}
+
+/* COUNT elements of the call's receive layout, from element FIRST of BASE. */
+static inline struct type_buffer coll_part(const struct coll_schedule *schedule, const void *base, int64_t first,
+                                           uint64_t count)
+{
+    struct type_layout *layout = schedule->call.receive.layout;
+    return (struct type_buffer){coll_place(base, layout, first), count, layout};
+}
+
+/* What one side gives to or takes from partner I. */
+static inline struct type_buffer coll_block(const struct coll_side *side, int i)
+{
+    struct type_layout *layout = side->layouts ? side->layouts[i] : side->layout;
+    uint64_t count = side->counts ? (uint64_t)side->counts[i] : side->count;
+    if (side->layouts)
+        return (struct type_buffer){(char *)side->base + side->displacements[i], count, layout};
+    int64_t first = side->counts ? side->displacements[i] : i * (int64_t)count;
+    return (struct type_buffer){coll_place(side->base, layout, first), count, layout};
+}
+
+/* A plain side as one buffer. */
+static inline struct type_buffer coll_whole(const struct coll_side *side)
+{
+    return (struct type_buffer){side->base, side->count, side->layout};
+}
+
+static inline uint64_t coll_side_bytes(const struct coll_side *side)
+{
+    return side->count * (side->layout ? side->layout->shape.size : 1);
+}
+
+/* The rank that is DISTANCE away, the ranks being a ring; DISTANCE between -size and size. */
+static inline int coll_ring(const struct coll_schedule *schedule, int rank, int distance)
+{
+    return (rank + distance + schedule->size) % schedule->size;
+}
+
+#endif
