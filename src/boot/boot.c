@@ -1,5 +1,6 @@
 /* The life of a job from boot's side, and the key-value space over whichever way in there is. */
 #include "boot/inside.h"
+#include "base/atomic.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/settings.h"
@@ -9,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HELLO_DEADLINE_MS 30000
 #define ABORT_PATIENCE_MS 1000
 
 static struct boot_own *own_of(struct boot_job *job) { return (struct boot_own *)(void *)job; }
@@ -31,6 +31,8 @@ static int join_node(struct boot_own *own)
 
 static void release(struct boot_own *own)
 {
+    if (own->seat)
+        own->pmi.started = false; /* the seat says goodbye, not the wire */
     vboot_pmi_finish(&own->pmi);
     vboot_handover_close(&own->handover);
     vboot_kvs_close(&own->kvs);
@@ -68,14 +70,9 @@ void vboot_close(struct boot_job *job)
     release(own);
 }
 
-/* Under our own launcher most jobs never use the wire: it is started by whoever does. */
-static int wire_of(struct boot_own *own)
+static int wire_of(const struct boot_own *own)
 {
-    if (own->pmi.started)
-        return OK;
-    if (own->pmi.fd < 0)
-        return vbase_fail(ERR_LAUNCHER, "the connection to the launcher (PMI_FD) is not there");
-    return vboot_pmi_start(&own->pmi, HELLO_DEADLINE_MS);
+    return own->pmi.started && own->pmi.fd >= 0 ? OK : vbase_fail(ERR_LAUNCHER, "the connection to the launcher is not there");
 }
 
 /* What may travel on the wire: printable, no space; no '=' in a key. */
@@ -115,11 +112,30 @@ int vboot_get(struct boot_job *job, const char *key, char *value, size_t size)
     return error != OK ? error : vboot_pmi_get(&own->pmi, key, value, size);
 }
 
+/* All ranks are on this node and share the handover: nobody need be asked. The last to arrive opens the next epoch. */
+static int fence_here(struct boot_handover *header)
+{
+    /* the epoch is read before we arrive: the last one moves it only after */
+    uint32_t epoch = atomic_load_explicit(&header->fence_epoch, memory_order_relaxed);
+    /* acq_rel: what all wrote before the fence is seen by the last, and through the epoch by all */
+    if (atomic_fetch_add_explicit(&header->fence_arrived, 1, memory_order_acq_rel) + 1 == header->size) {
+        atomic_store_explicit(&header->fence_arrived, 0, memory_order_relaxed); /* ordered by the epoch's release */
+        atomic_store_explicit(&header->fence_epoch, epoch + 1, memory_order_release); /* pairs with the loop below */
+        vbase_futex_wake(&header->fence_epoch, INT32_MAX);
+        return OK;
+    }
+    while (atomic_load_explicit(&header->fence_epoch, memory_order_acquire) == epoch)
+        vbase_futex_wait(&header->fence_epoch, epoch, 0);
+    return OK;
+}
+
 int vboot_fence(struct boot_job *job)
 {
     struct boot_own *own = own_of(job);
     if (job->size == 1)
         return OK;
+    if (job->kind == BOOT_VIADUCT && job->local_count == job->size)
+        return fence_here(own->handover.header);
     int error = wire_of(own);
     return error != OK ? error : vboot_pmi_barrier(&own->pmi);
 }

@@ -23,7 +23,11 @@
 #define HANDOVER_MAGIC 0x7463756461697601ull
 #define HANDOVER_VERSION 1u
 
-/* Written by the launcher before any rank starts, then only read. */
+/* Our launcher's server takes keys and values of these sizes, with the final NUL, and needs no hello from our ranks. */
+#define HANDOVER_KEY_MAX 64
+#define HANDOVER_VALUE_MAX 1024
+
+/* Written by the launcher before any rank starts, then only read, but for the fence. */
 struct boot_handover {
     uint64_t magic;
     uint32_t version;
@@ -33,6 +37,7 @@ struct boot_handover {
     uint32_t launcher_pid;
     uint32_t seats_at; /* offset of the first seat */
     uint8_t secret[SECRET_SIZE];
+    _Atomic uint32_t fence_arrived, fence_epoch; /* the fence of a job of one node; written by ranks, see vboot_fence */
     uint32_t rank[]; /* of each seat, ascending */
 };
 

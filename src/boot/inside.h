@@ -9,7 +9,7 @@
 
 struct boot_own {
     struct boot_job job; /* first: the face's pointer is ours */
-    struct boot_pmi pmi; /* fd -1: none. Started at once under a foreign launcher, at first use under our own */
+    struct boot_pmi pmi; /* fd -1: none */
     struct boot_kvs kvs; /* solo */
     struct boot_handover_map handover;
     struct boot_seat *seat; /* this rank's, under our launcher */

@@ -91,6 +91,9 @@ static int join_our_launcher(struct boot_own *own, const char *text)
     own->pmi.fd = number_of("PMI_FD", -1);
     if (!is_socket(own->pmi.fd))
         own->pmi.fd = -1;
+    own->pmi.started = true;
+    own->pmi.key_max = HANDOVER_KEY_MAX;
+    own->pmi.value_max = HANDOVER_VALUE_MAX;
     own->job.node_fd = node_fd;
     close_on_exec(job_fd);
     close_on_exec(node_fd);

@@ -1,0 +1,62 @@
+/* The program `viaduct`: a table of verbs. Under the names mpiexec, mpirun and mprun it is `viaduct run`. */
+#include "verbs.h"
+#include "base/compiler.h"
+#include "base/settings.h"
+#include <stdio.h>
+#include <string.h>
+
+static int verb_help(int argc, char **argv);
+
+static const struct verb {
+    const char *name;
+    int (*act)(int argc, char **argv);
+    const char *help;
+} verbs[] = {
+    {"run", verb_run, "start a parallel program: viaduct run -n 4 ./program (also called mpiexec, mpirun, mprun)"},
+    {"info", verb_info, "what this installation is and what it can do here"},
+    {"help", verb_help, "this list"},
+};
+
+static int verb_help(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    puts("Viaduct " VIADUCT_VERSION ", a communication library for clusters. usage: viaduct VERB [...]\n");
+    for (size_t i = 0; i < ARRAY_LENGTH(verbs); i++)
+        printf("  %-8s %s\n", verbs[i].name, verbs[i].help);
+    puts("\nviaduct VERB --help tells more about one of them.");
+    return 0;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int unknown_verb(const char *name)
+{
+    const char *names[ARRAY_LENGTH(verbs)];
+    for (size_t i = 0; i < ARRAY_LENGTH(verbs); i++)
+        names[i] = verbs[i].name;
+    const char *near = vbase_name_nearest(name, names, ARRAY_LENGTH(verbs));
+    fprintf(stderr, "viaduct: no verb %s%s%s%s; viaduct help lists them\n", name, near ? " (maybe: " : "", near ? near : "",
+            near ? "?)" : "");
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    const char *called = argc > 0 ? base_name(argv[0]) : "viaduct";
+    if (strncmp(called, "mpiexec", 7) == 0 || strncmp(called, "mpirun", 6) == 0 || strncmp(called, "mprun", 5) == 0)
+        return verb_run(argc, argv);
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return verb_help(argc, argv);
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        puts("viaduct " VIADUCT_VERSION);
+        return 0;
+    }
+    for (size_t i = 0; i < ARRAY_LENGTH(verbs); i++)
+        if (strcmp(argv[1], verbs[i].name) == 0)
+            return verbs[i].act(argc - 1, argv + 1);
+    return unknown_verb(argv[1]);
+}

@@ -1,0 +1,255 @@
+/* Processors of each rank. Nothing is bound unless asked for: the kernel places better than a guess, as long as others may
+ * be on the machine.
+ *
+ * The processors that we may use are cut into units (a core, a socket, ...) by what the kernel tells in /sys; ranks take
+ * them in turn, neighbours first or spread over the sockets. More ranks than units begin again at the first. */
+#include "run/run.h"
+#include "base/error.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct place { /* of one processor */
+    int cpu, package, node, l3, l2, core;
+};
+
+static int number_in(const char *format, int cpu, int otherwise)
+{
+    char path[160];
+    int number;
+    snprintf(path, sizeof path, format, cpu);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return otherwise;
+    bool good = fscanf(file, "%d", &number) == 1; /* of a list: the first, which names it */
+    fclose(file);
+    return good ? number : otherwise;
+}
+
+#define CPU "/sys/devices/system/cpu/cpu%d/"
+
+static int node_of(int cpu)
+{
+    for (int node = 0; node < 64; node++) {
+        char path[96];
+        snprintf(path, sizeof path, CPU "node%d", cpu, node);
+        FILE *file = fopen(path, "re");
+        if (file) {
+            fclose(file);
+            return node;
+        }
+    }
+    return 0;
+}
+
+static struct place place_of(int cpu)
+{
+    struct place place = {.cpu = cpu, .node = node_of(cpu)};
+    place.package = number_in(CPU "topology/physical_package_id", cpu, 0);
+    place.core = number_in(CPU "topology/thread_siblings_list", cpu, cpu);
+    place.l2 = number_in(CPU "cache/index2/shared_cpu_list", cpu, place.core);
+    place.l3 = number_in(CPU "cache/index3/shared_cpu_list", cpu, place.package);
+    return place;
+}
+
+static int by_nearness(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    int difference[] = {x->package - y->package, x->node - y->node, x->l3 - y->l3, x->l2 - y->l2, x->core - y->core};
+    for (size_t i = 0; i < ARRAY_LENGTH(difference); i++)
+        if (difference[i])
+            return difference[i];
+    return x->cpu - y->cpu;
+}
+
+/* "0-3,8" of the processors in ALLOWED. */
+static int parse_cpus(const char *text, const cpu_set_t *allowed, cpu_set_t *out)
+{
+    CPU_ZERO(out);
+    for (const char *at = text; *at;) {
+        int first, last, used = 0;
+        if (sscanf(at, "%d-%d%n", &first, &last, &used) != 2 || used == 0) {
+            if (sscanf(at, "%d%n", &first, &used) != 1)
+                return vbase_fail(ERR_ARGUMENT, "--cpu-list %s: a list like 0-3,8 is understood", text);
+            last = first;
+        }
+        for (int cpu = first; cpu <= last && cpu < CPU_SETSIZE && cpu >= 0; cpu++)
+            if (CPU_ISSET(cpu, allowed))
+                CPU_SET(cpu, out);
+        at += used;
+        if (*at && *at++ != ',')
+            return vbase_fail(ERR_ARGUMENT, "--cpu-list %s: a list like 0-3,8 is understood", text);
+    }
+    if (CPU_COUNT(out) == 0)
+        return vbase_fail(ERR_ARGUMENT, "--cpu-list %s: none of these processors may be used here", text);
+    return OK;
+}
+
+enum unit { UNIT_HWTHREAD, UNIT_CORE, UNIT_L2, UNIT_L3, UNIT_NUMA, UNIT_SOCKET, UNIT_BOARD, UNIT_UNKNOWN };
+
+static enum unit unit_of(const char *name, size_t length)
+{
+    static const struct {
+        const char *name;
+        enum unit unit;
+    } known[] = {
+        {"hwthread", UNIT_HWTHREAD}, {"thread", UNIT_HWTHREAD}, {"cpu", UNIT_HWTHREAD}, {"core", UNIT_CORE},
+        {"slot", UNIT_CORE}, {"l2", UNIT_L2}, {"l2cache", UNIT_L2}, {"l3", UNIT_L3}, {"l3cache", UNIT_L3},
+        {"numa", UNIT_NUMA}, {"socket", UNIT_SOCKET}, {"package", UNIT_SOCKET}, {"board", UNIT_BOARD},
+        {"machine", UNIT_BOARD}, {"node", UNIT_BOARD}, {"rr", UNIT_CORE},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
+        if (strlen(known[i].name) == length && strncasecmp(known[i].name, name, length) == 0)
+            return known[i].unit;
+    return UNIT_UNKNOWN;
+}
+
+static int key_of(const struct place *place, enum unit unit)
+{
+    switch (unit) {
+    case UNIT_CORE: return place->core;
+    case UNIT_L2: return place->l2;
+    case UNIT_L3: return place->l3;
+    case UNIT_NUMA: return place->node;
+    case UNIT_SOCKET: return place->package;
+    case UNIT_BOARD: return 0;
+    default: return place->cpu;
+    }
+}
+
+/* Ranks that follow each other on sockets (numa nodes) that follow each other: the units dealt like cards. */
+static void deal(cpu_set_t *set, int *group, int count)
+{
+    cpu_set_t *old = malloc((size_t)count * sizeof *old);
+    bool *used = calloc((size_t)count, sizeof *used);
+    int done = 0;
+    if (!old || !used)
+        goto out; /* then neighbours first: no harm */
+    memcpy(old, set, (size_t)count * sizeof *old);
+    while (done < count)
+        for (int i = 0, last = -1; i < count; i++)
+            if (!used[i] && group[i] != last) {
+                last = group[i];
+                used[i] = true;
+                set[done++] = old[i];
+            }
+out:
+    free(old);
+    free(used);
+}
+
+static int cut(struct run_binding *binding, const struct place *place, int places, enum unit unit, enum unit spread)
+{
+    int *group = calloc((size_t)places, sizeof *group);
+    binding->set = calloc((size_t)places, sizeof *binding->set);
+    if (!binding->set || !group) {
+        free(group);
+        return vbase_fail(ERR_MEMORY, "no memory for a plan of processors");
+    }
+    for (int i = 0; i < places; i++) {
+        if (i == 0 || key_of(&place[i], unit) != key_of(&place[i - 1], unit)) {
+            group[binding->count] = key_of(&place[i], spread);
+            CPU_ZERO(&binding->set[binding->count++]);
+        }
+        CPU_SET(place[i].cpu, &binding->set[binding->count - 1]);
+    }
+    if (spread == UNIT_SOCKET || spread == UNIT_NUMA)
+        deal(binding->set, group, binding->count);
+    free(group);
+    return OK;
+}
+
+/* "core:2": every rank gets two units that follow each other. */
+static void widen(struct run_binding *binding, int width)
+{
+    int count = binding->count / width;
+    for (int i = 0; i < count; i++) {
+        cpu_set_t both = binding->set[i * width];
+        for (int j = 1; j < width; j++)
+            CPU_OR(&both, &both, &binding->set[i * width + j]);
+        binding->set[i] = both;
+    }
+    if (count > 0)
+        binding->count = count;
+}
+
+/* "user:0,2,4-5": one set a rank, apart by commas; '+' joins. */
+static int take_user_sets(struct run_binding *binding, const char *text, const cpu_set_t *allowed)
+{
+    char *copy = strdup(text), *rest = copy;
+    int error = OK;
+    binding->set = calloc(strlen(text) + 1, sizeof *binding->set);
+    for (char *part; binding->set && copy && error == OK && (part = strsep(&rest, ","));) {
+        for (char *at = part; *at; at++)
+            *at = *at == '+' ? ',' : *at;
+        error = parse_cpus(part, allowed, &binding->set[binding->count++]);
+    }
+    free(copy);
+    return error;
+}
+
+int binding_plan(struct run_binding *binding, const struct run_options *options)
+{
+    const char *to = options->bind_to ? options->bind_to : options->cpu_list ? "board" : "none";
+    cpu_set_t allowed;
+    *binding = (struct run_binding){0};
+    size_t length = strcspn(to, ":");
+    if (strncasecmp(to, "none", length) == 0)
+        return OK;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) < 0)
+        return vbase_fail_errno(ERR_SYSTEM, "sched_getaffinity");
+    if (options->cpu_list) {
+        cpu_set_t all = allowed;
+        int error = parse_cpus(options->cpu_list, &all, &allowed);
+        if (error != OK)
+            return error;
+    }
+    if (strncmp(to, "user:", 5) == 0)
+        return take_user_sets(binding, to + 5, &allowed);
+    enum unit unit = unit_of(to, length);
+    const char *by = options->map_by ? options->map_by : "core";
+    enum unit spread = unit_of(by, strcspn(by, ":"));
+    if (unit == UNIT_UNKNOWN || spread == UNIT_UNKNOWN)
+        return vbase_fail(ERR_ARGUMENT, "--%s %s: none, hwthread, core, l2, l3, numa, socket or board is understood",
+                          unit == UNIT_UNKNOWN ? "bind-to" : "map-by", unit == UNIT_UNKNOWN ? to : by);
+    static struct place place[CPU_SETSIZE];
+    int places = 0;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &allowed))
+            place[places++] = place_of(cpu);
+    qsort(place, (size_t)places, sizeof *place, by_nearness);
+    int error = cut(binding, place, places, unit, spread);
+    int width = to[length] == ':' && isdigit((unsigned char)to[length + 1]) ? atoi(to + length + 1) : 1;
+    if (error == OK && width > 1)
+        widen(binding, width);
+    return error;
+}
+
+const cpu_set_t *binding_of(const struct run_binding *binding, int rank)
+{
+    return binding->count ? &binding->set[rank % binding->count] : NULL;
+}
+
+void binding_report(struct run_job *job)
+{
+    for (int rank = 0; rank < job->size; rank++) {
+        const cpu_set_t *set = binding_of(&job->binding, rank);
+        char list[1024];
+        size_t used = 0;
+        list[0] = 0;
+        for (int cpu = 0; set && cpu < CPU_SETSIZE && used < sizeof list - 32; cpu++) {
+            int last = cpu;
+            if (!CPU_ISSET(cpu, set))
+                continue;
+            while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set))
+                last++;
+            used += (size_t)snprintf(list + used, 32, last > cpu ? "%s%d-%d" : "%s%d", used ? "," : "", cpu, last);
+            cpu = last;
+        }
+        if (set)
+            output_line(job, "rank %d on %s is bound to processors %s", rank, job->host, list);
+        else
+            output_line(job, "rank %d on %s is not bound", rank, job->host);
+    }
+}

@@ -1,0 +1,260 @@
+/* One rank: its descriptors, its place, exec.
+ *
+ * vfork, not fork: the child borrows our memory until exec, so a start costs the same however large we are, and it can
+ * tell us by a variable why exec failed. Between vfork and exec only system calls are made and only `spawn` is
+ * written. All descriptors of ours are close-on-exec; the child opens the gate for the three that its rank inherits. */
+#include "run/run.h"
+#include "base/error.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What the child is told, and what it tells. */
+struct spawn {
+    const struct run_job *job;
+    struct run_rank *rank;
+    struct run_program *program;
+    struct boot_seat *seat;
+    const cpu_set_t *cpus;
+    pid_t launcher;
+    int input, out, err, pmi; /* input -1: ours stays */
+    volatile int failed;      /* errno of what failed, 0: exec happened */
+    const char *volatile what;
+};
+
+static bool runnable(const char *path, const char *directory)
+{
+    struct stat status;
+    char full[8192];
+    if (*path != '/' && directory) {
+        snprintf(full, sizeof full, "%s/%s", directory, path);
+        path = full;
+    }
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+static bool search(struct run_program *program, const char *name, const char *places, const char *directory)
+{
+    while (places && *places) {
+        size_t length = strcspn(places, ":");
+        if (length > 0 && length + strlen(name) + 2 < sizeof program->path) {
+            snprintf(program->path, sizeof program->path, "%.*s/%s", (int)length, places, name);
+            if (runnable(program->path, directory))
+                return true;
+        }
+        places += length + (places[length] == ':');
+    }
+    return false;
+}
+
+/* As a shell would, and a program of the current folder last, as people are used to. What is not found stays as it was
+ * written: exec then says why. */
+int child_find_program(struct run_program *program, const struct run_app *app)
+{
+    const char *name = app->argv[0];
+    if (strlen(name) >= sizeof program->path)
+        return vbase_fail(ERR_ARGUMENT, "the program's name is too long: %.60s...", name);
+    if (app->path && !strchr(name, '/') && search(program, name, app->path, app->directory))
+        return OK;
+    if (!strchr(name, '/') && search(program, name, environment_get(&program->environment, "PATH"), app->directory))
+        return OK;
+    snprintf(program->path, sizeof program->path, "%s%s", strchr(name, '/') ? "" : "./", name);
+    return OK;
+}
+
+static void fail_in_child(struct spawn *spawn, const char *what) __attribute__((noreturn));
+static void fail_in_child(struct spawn *spawn, const char *what)
+{
+    spawn->what = what;
+    spawn->failed = errno;
+    _exit(127);
+}
+
+static void give(struct spawn *spawn, int from, int to)
+{
+    if (from >= 0 && from != to && dup2(from, to) < 0)
+        fail_in_child(spawn, "its standard streams");
+    if (from == to)
+        fcntl(to, F_SETFD, 0);
+}
+
+/* In the child. Dies with us, even if we died just before it asked for that. */
+static void become_rank(struct spawn *spawn) __attribute__((noreturn));
+static void become_rank(struct spawn *spawn)
+{
+    spawn->seat->child = (uint32_t)getpid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != spawn->launcher)
+        _exit(127);
+    if (spawn->rank->own_group)
+        setpgid(0, 0);
+    give(spawn, spawn->input, 0);
+    give(spawn, spawn->out, 1);
+    give(spawn, spawn->err, 2);
+    fcntl(spawn->pmi, F_SETFD, 0);
+    fcntl(spawn->job->handover.fd, F_SETFD, 0);
+    if (spawn->job->node_fd >= 0)
+        fcntl(spawn->job->node_fd, F_SETFD, 0);
+    if (spawn->cpus && sched_setaffinity(0, sizeof *spawn->cpus, spawn->cpus) < 0)
+        fail_in_child(spawn, "its processors (--bind-to)");
+    if (spawn->rank->app->directory && chdir(spawn->rank->app->directory) < 0)
+        fail_in_child(spawn, "its working directory");
+    if (spawn->job->old_limit) {
+        struct rlimit limit;
+        if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+            limit.rlim_cur = spawn->job->old_limit;
+            setrlimit(RLIMIT_NOFILE, &limit);
+        }
+    }
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &spawn->job->old_mask, NULL);
+    execve(spawn->program->path, spawn->rank->app->argv, spawn->program->environment.list);
+    fail_in_child(spawn, "the program");
+}
+
+static pid_t start(struct spawn *spawn)
+{
+    pid_t pid = vfork();
+    if (pid == 0)
+        become_rank(spawn);
+    return pid;
+}
+
+static int open_file(const char *pattern, const struct run_job *job, int rank)
+{
+    char path[4096];
+    size_t used = 0;
+    for (const char *at = pattern; *at && used < sizeof path - 300; at++) {
+        if (at[0] == '%' && at[1] == 'r')
+            used += (size_t)snprintf(path + used, 16, "%d", rank), at++;
+        else if (at[0] == '%' && at[1] == 'h')
+            used += (size_t)snprintf(path + used, 260, "%s", job->host), at++;
+        else if (at[0] == '%' && at[1] == 'g')
+            path[used++] = '0', at++;
+        else
+            path[used++] = *at;
+    }
+    path[used] = 0;
+    for (char *slash = path + 1; (slash = strchr(slash, '/')); *slash++ = '/') { /* its folders too */
+        *slash = 0;
+        mkdir(path, 0777);
+    }
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return vbase_fail_errno(ERR_SYSTEM, "cannot write the output of rank %d to %s", rank, path);
+    return fd;
+}
+
+/* One output of the rank: a file of its own, our own descriptor, or a pipe to us. *fd is what the rank gets. */
+static int plumb(struct run_job *job, struct run_rank *rank, int which, int *fd)
+{
+    const char *pattern = which == 0 ? job->options.out_pattern : job->options.err_pattern;
+    struct run_stream *stream = which == 0 ? &rank->out : &rank->err;
+    char in_directory[4096];
+    if (job->options.out_directory) {
+        int width = snprintf(NULL, 0, "%d", job->size - 1);
+        snprintf(in_directory, sizeof in_directory, "%s/1/rank.%0*d/%s", job->options.out_directory, width, rank->rank,
+                 which == 0 ? "stdout" : "stderr");
+        pattern = in_directory;
+    }
+    if (pattern) {
+        *fd = open_file(pattern, job, rank->rank);
+        return *fd < 0 ? *fd : OK;
+    }
+    if (job->direct_output) {
+        *fd = fcntl(which + 1, F_DUPFD_CLOEXEC, 3);
+        return *fd < 0 ? vbase_fail_errno(ERR_LIMIT, "a descriptor for the output of rank %d", rank->rank) : OK;
+    }
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return vbase_fail_errno(ERR_LIMIT, "a pipe for the output of rank %d", rank->rank);
+    int error = output_stream(job, stream, rank->rank, ends[0], which);
+    if (error != OK) {
+        close(ends[0]);
+        close(ends[1]);
+        return error;
+    }
+    *fd = ends[1];
+    return OK;
+}
+
+/* Both outputs. They share one where they end in the same place, which also keeps their order. */
+static int plumb_outputs(struct run_job *job, struct run_rank *rank, int *out, int *err)
+{
+    const struct run_options *options = &job->options;
+    int error = plumb(job, rank, 0, out);
+    if (error != OK)
+        return error;
+    bool to_pipes = !options->out_pattern && !options->err_pattern && !options->out_directory && !job->direct_output;
+    if (options->merge || (to_pipes && job->one_sink)) {
+        *err = *out;
+        return OK;
+    }
+    error = plumb(job, rank, 1, err);
+    if (error != OK)
+        close(*out);
+    return error;
+}
+
+static int input_of(const struct run_job *job, const struct run_rank *rank)
+{
+    if (job->options.stdin_to == STDIN_RANK && job->options.stdin_rank == rank->rank)
+        return -1;
+    return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static int explain(const struct spawn *spawn)
+{
+    errno = spawn->failed;
+    const char *name = spawn->rank->app->argv[0];
+    if (strcmp(spawn->what, "the program") == 0 && errno == ENOENT && strchr(name, '/') == NULL)
+        return vbase_fail(ERR_NOT_FOUND, "cannot start %s: no such program, neither in PATH nor in this folder", name);
+    if (strcmp(spawn->what, "the program") == 0)
+        return vbase_fail_errno(errno == ENOENT ? ERR_NOT_FOUND : ERR_SYSTEM, "cannot start %s", name);
+    return vbase_fail_errno(ERR_SYSTEM, "cannot start rank %d: %s", spawn->rank->rank, spawn->what);
+}
+
+int child_start(struct run_job *job, struct run_rank *rank, struct run_program *program)
+{
+    int wire[2], out = -1, err = -1, error;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wire) < 0)
+        return vbase_fail_errno(ERR_LIMIT, "a connection to rank %d", rank->rank);
+    rank->pmi = (struct run_watch){pmi_ready, wire[0]};
+    error = run_watch_add(job, &rank->pmi, EPOLLIN);
+    if (error == OK)
+        error = plumb_outputs(job, rank, &out, &err);
+    if (error != OK)
+        goto close_wire;
+    struct spawn spawn = {.job = job, .rank = rank, .program = program, .launcher = getpid(), .pmi = wire[1],
+                          .seat = &job->handover.seat[rank->rank], .out = out, .err = err,
+                          .cpus = binding_of(&job->binding, rank->rank), .input = input_of(job, rank)};
+    rank->own_group = !(spawn.input < 0 && isatty(0));
+    environment_for(&program->environment, job, rank->rank, wire[1]);
+    pid_t pid = start(&spawn);
+    if (pid < 0)
+        error = vbase_fail_errno(ERR_LIMIT, "a process for rank %d", rank->rank);
+    else {
+        rank->pid = pid;
+        rank->state = RANK_RUNNING;
+        job->running++;
+        tree_started(job, rank);
+        if (spawn.failed)
+            error = explain(&spawn);
+    }
+    if (spawn.input >= 0)
+        close(spawn.input);
+    close(out);
+    if (err != out)
+        close(err);
+close_wire:
+    close(wire[1]);
+    return error;
+}

@@ -1,0 +1,145 @@
+/* What a rank finds in its environment.
+ *
+ * Everything of ours, unless told otherwise, but nothing that another launcher said to us: under a rank of another
+ * job we start a job of our own. Then the names by which programs ask who they are, ours and those that scripts know from
+ * other launchers. */
+#include "run/run.h"
+#include "base/error.h"
+#include "base/settings.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+#define NUMBER_SIZE 80
+
+/* Said anew for each rank; the order is that of environment_for. */
+enum { SAY_SEAT, SAY_PMI_FD, SAY_PMI_RANK, SAY_LOCAL_RANK, SAY_OMPI_RANK, SAY_OMPI_LOCAL, SAY_OMPI_NODE, SAY_COUNT };
+
+/* What other launchers, or a job around us, said to us. A name that ends with '*' stands for all that begin so. */
+static const char *const not_passed[] = {
+    "VIADUCT_JOB_*", "PMI_*",           "PMIX_*",          "OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE", "MPI_LOCALRANKID",
+    "MPI_LOCALNRANKS", "HYDI_CONTROL_FD", "PRTE_LAUNCHED", "OMPI_APP_CTX_NUM_PROCS",
+};
+
+static size_t name_length(const char *text) { return strcspn(text, "="); }
+
+static bool same_name(const char *a, const char *b)
+{
+    size_t length = name_length(a);
+    return length == name_length(b) && memcmp(a, b, length) == 0;
+}
+
+static bool is_ours(const char *variable)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(not_passed); i++) {
+        size_t length = strlen(not_passed[i]);
+        if (not_passed[i][length - 1] == '*' ? strncmp(variable, not_passed[i], length - 1) == 0
+                                             : same_name(variable, not_passed[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool listed(const struct run_list *list, const char *variable)
+{
+    for (int i = 0; i < list->count; i++)
+        if (same_name(list->item[i], variable))
+            return true;
+    return false;
+}
+
+static bool passed_on(const struct run_job *job, const struct run_app *app, const char *variable)
+{
+    const struct run_app *common = &job->options.common;
+    if (is_ours(variable))
+        return false;
+    if (app->bare || common->bare)
+        return listed(&app->only, variable) || listed(&common->only, variable);
+    return true;
+}
+
+/* A later word replaces an earlier one of the same name. */
+static void set(struct run_environment *environment, int *count, const char *variable)
+{
+    for (int i = 0; i < *count; i++)
+        if (same_name(environment->list[i], variable)) {
+            environment->list[i] = (char *)(uintptr_t)variable;
+            return;
+        }
+    environment->list[(*count)++] = (char *)(uintptr_t)variable;
+}
+
+static void set_all(struct run_environment *environment, int *count, const struct run_list *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        const char *item = list->item[i];
+        if (item[name_length(item)] == '=') {
+            set(environment, count, item);
+            continue;
+        }
+        for (char **at = environ; *at; at++)
+            if (same_name(*at, item))
+                set(environment, count, *at);
+    }
+}
+
+int environment_build(struct run_environment *out, const struct run_job *job, const struct run_app *app)
+{
+    const struct run_app *common = &job->options.common;
+    static char size_texts[6][64];
+    int count = 0, places = SAY_COUNT + 8 + app->set.count + common->set.count;
+    for (char **at = environ; *at; at++)
+        places++;
+    *out = (struct run_environment){calloc((size_t)places + 1, sizeof(char *)), calloc(SAY_COUNT, NUMBER_SIZE)};
+    if (!out->list || !out->numbers) {
+        environment_free(out);
+        return vbase_fail(ERR_MEMORY, "no memory for the environment of a rank");
+    }
+    for (int i = 0; i < SAY_COUNT; i++)
+        out->list[count++] = out->numbers + i * NUMBER_SIZE;
+    for (char **at = environ; *at; at++)
+        if (passed_on(job, app, *at))
+            out->list[count++] = *at;
+    set_all(out, &count, &common->set);
+    set_all(out, &count, &app->set);
+
+    static const char *const size_names[] = {"PMI_SIZE", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_SIZE",
+                                             "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_UNIVERSE_SIZE"};
+    for (size_t i = 0; i < ARRAY_LENGTH(size_names); i++) {
+        snprintf(size_texts[i], sizeof size_texts[i], "%s=%d", size_names[i], job->size);
+        out->list[count++] = size_texts[i];
+    }
+    static char id[200];
+    snprintf(id, sizeof id, "%s=%s", HANDOVER_ID_VARIABLE, job->id);
+    out->list[count++] = id;
+    return OK;
+}
+
+void environment_for(struct run_environment *environment, const struct run_job *job, int rank, int pmi_fd)
+{
+    char **list = environment->list;
+    snprintf(list[SAY_SEAT], NUMBER_SIZE, "%s=%d,%d,%d", HANDOVER_SEAT_VARIABLE, job->handover.fd, job->node_fd, rank);
+    snprintf(list[SAY_PMI_FD], NUMBER_SIZE, "PMI_FD=%d", pmi_fd);
+    snprintf(list[SAY_PMI_RANK], NUMBER_SIZE, "PMI_RANK=%d", rank);
+    snprintf(list[SAY_LOCAL_RANK], NUMBER_SIZE, "MPI_LOCALRANKID=%d", rank);
+    snprintf(list[SAY_OMPI_RANK], NUMBER_SIZE, "OMPI_COMM_WORLD_RANK=%d", rank);
+    snprintf(list[SAY_OMPI_LOCAL], NUMBER_SIZE, "OMPI_COMM_WORLD_LOCAL_RANK=%d", rank);
+    snprintf(list[SAY_OMPI_NODE], NUMBER_SIZE, "OMPI_COMM_WORLD_NODE_RANK=%d", rank);
+}
+
+const char *environment_get(const struct run_environment *environment, const char *name)
+{
+    for (char **at = environment->list; *at; at++)
+        if (same_name(*at, name) && (*at)[name_length(*at)] == '=')
+            return *at + name_length(*at) + 1;
+    return NULL;
+}
+
+void environment_free(struct run_environment *environment)
+{
+    free(environment->list);
+    free(environment->numbers);
+    *environment = (struct run_environment){0};
+}

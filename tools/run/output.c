@@ -1,0 +1,374 @@
+/* Lines of ranks to our stdout and stderr.
+ *
+ * A line of one rank is never cut by another's: lines are passed on when they are whole. A line that stays unfinished
+ * for QUIET_NS (a prompt, a row of dots) is shown; if somebody else speaks then, he begins a new line.
+ *
+ * A slow reader slows the ranks down, never us: his descriptor is opened anew without blocking where that is possible,
+ * past HIGH bytes the ranks' pipes are left unread. A reader that went away costs his output, not the job. */
+#include "run/run.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HIGH (1u << 20)
+#define LOW (1u << 18)
+#define LONGEST_LINE (1u << 16)
+#define QUIET_NS 100000000ull
+
+/* ---- sinks ---------------------------------------------------------------------------------------------------------- */
+
+static void sink_break(struct run_job *job, struct run_sink *sink)
+{
+    if (sink->watched)
+        epoll_ctl(job->epoll, EPOLL_CTL_DEL, sink->watch.fd, NULL);
+    sink->watched = false;
+    sink->broken = true;
+    sink->start = sink->end = 0;
+}
+
+/* One write; -1 with EAGAIN when the reader is behind. A descriptor that we could not open anew is asked first, and then
+ * given no more than it surely takes. */
+static ssize_t put_out(struct run_sink *sink)
+{
+    const char *data = sink->data + sink->start;
+    size_t length = sink->end - sink->start;
+    if (sink->pollable || sink->regular)
+        return write(sink->watch.fd, data, length);
+    ssize_t sent = send(sink->watch.fd, data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent >= 0 || errno != ENOTSOCK)
+        return sent;
+    struct pollfd room = {.fd = sink->watch.fd, .events = POLLOUT};
+    if (poll(&room, 1, 0) == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return write(sink->watch.fd, data, length < 256 ? length : 256);
+}
+
+/* As much as goes now. False: the reader is behind. */
+static bool sink_flush(struct run_job *job, struct run_sink *sink)
+{
+    while (sink->start < sink->end) {
+        ssize_t written = put_out(sink);
+        if (written > 0)
+            sink->start += (size_t)written;
+        else if (written < 0 && errno == EAGAIN)
+            return false;
+        else if (written < 0 && errno != EINTR)
+            sink_break(job, sink);
+    }
+    sink->start = sink->end = 0;
+    return true;
+}
+
+static void sink_push(struct run_job *job, struct run_sink *sink, const char *data, size_t length)
+{
+    if (sink->broken || length == 0)
+        return;
+    if (sink->end + length > sink->capacity && sink->start > 0) {
+        memmove(sink->data, sink->data + sink->start, sink->end - sink->start);
+        sink->end -= sink->start;
+        sink->start = 0;
+    }
+    if (sink->end + length > sink->capacity) {
+        size_t capacity = (sink->end + length) * 2;
+        char *bigger = realloc(sink->data, capacity);
+        if (!bigger) {
+            sink_break(job, sink);
+            return;
+        }
+        sink->data = bigger;
+        sink->capacity = capacity;
+    }
+    memcpy(sink->data + sink->end, data, length);
+    sink->end += length;
+}
+
+static void resume_streams(struct run_job *job, const struct run_sink *sink)
+{
+    for (int i = 0; i < 2 * job->size; i++) {
+        struct run_stream *stream = i % 2 ? &job->rank[i / 2].err : &job->rank[i / 2].out;
+        if (stream->paused && stream->sink == sink) {
+            stream->paused = false;
+            if (run_watch_add(job, &stream->watch, EPOLLIN) != OK)
+                stream->paused = true; /* tried again at the next flush */
+        }
+    }
+}
+
+static void sink_ready(struct run_job *job, struct run_watch *watch, uint32_t events)
+{
+    struct run_sink *sink = container_of(watch, struct run_sink, watch);
+    (void)events;
+    bool empty = sink_flush(job, sink);
+    if (empty && sink->watched) {
+        epoll_ctl(job->epoll, EPOLL_CTL_DEL, sink->watch.fd, NULL);
+        sink->watched = false;
+    }
+    if (sink->end - sink->start < LOW)
+        resume_streams(job, sink);
+}
+
+/* After new bytes were pushed. */
+static void sink_pump(struct run_job *job, struct run_sink *sink)
+{
+    if (!sink->watched && !sink_flush(job, sink) && run_watch_add(job, &sink->watch, EPOLLOUT) == OK)
+        sink->watched = true;
+}
+
+static void sink_open(struct run_sink *sink, int fd)
+{
+    struct stat status;
+    char path[32];
+    *sink = (struct run_sink){.watch = {sink_ready, fd}};
+    sink->regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    if (!S_ISFIFO(status.st_mode) && !S_ISCHR(status.st_mode))
+        return;
+    /* A description of our own: O_NONBLOCK on the one we inherited would be felt by all who share it. */
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (own >= 0) {
+        sink->watch.fd = own;
+        sink->pollable = true;
+    }
+}
+
+int output_open(struct run_job *job)
+{
+    struct stat out, err;
+    job->one_sink = fstat(1, &out) == 0 && fstat(2, &err) == 0 && out.st_dev == err.st_dev && out.st_ino == err.st_ino;
+    sink_open(&job->sink[0], 1);
+    if (!job->one_sink)
+        sink_open(&job->sink[1], 2);
+    return OK;
+}
+
+/* ---- streams -------------------------------------------------------------------------------------------------------- */
+
+static void push_prefix(struct run_job *job, struct run_stream *stream)
+{
+    char text[64];
+    int length = 0;
+    if (job->options.timestamp) {
+        struct timespec now;
+        struct tm parts;
+        clock_gettime(CLOCK_REALTIME, &now);
+        localtime_r(&now.tv_sec, &parts);
+        length = snprintf(text, sizeof text, "%02d:%02d:%02d.%03ld ", parts.tm_hour, parts.tm_min, parts.tm_sec,
+                          now.tv_nsec / 1000000);
+    }
+    if (job->options.label)
+        length += snprintf(text + length, sizeof text - (size_t)length, "[%d] ", stream->rank);
+    sink_push(job, stream->sink, text, (size_t)length);
+}
+
+/* Bytes of a rank onto its sink; whoever left a line open there has it ended first. */
+static void emit(struct run_job *job, struct run_stream *stream, const char *data, size_t length)
+{
+    struct run_sink *sink = stream->sink;
+    if (length == 0)
+        return;
+    if (sink->open_line && sink->open_line != stream) {
+        sink_push(job, sink, "\n", 1);
+        sink->open_line->fresh = true;
+    }
+    bool ends = data[length - 1] == '\n';
+    sink->open_line = ends ? NULL : stream;
+    if (!job->options.label && !job->options.timestamp)
+        sink_push(job, sink, data, length);
+    else
+        while (length > 0) {
+            const char *end = memchr(data, '\n', length);
+            size_t part = end ? (size_t)(end - data) + 1 : length;
+            if (stream->fresh)
+                push_prefix(job, stream);
+            stream->fresh = end != NULL;
+            sink_push(job, sink, data, part);
+            data += part;
+            length -= part;
+        }
+    stream->fresh = ends;
+}
+
+static void emit_unfinished(struct run_job *job, struct run_stream *stream)
+{
+    emit(job, stream, stream->data, stream->length);
+    stream->length = 0;
+}
+
+static void keep_unfinished(struct run_job *job, struct run_stream *stream, const char *data, size_t length)
+{
+    if (length == 0)
+        return;
+    if (stream->length + length > stream->capacity) {
+        size_t capacity = stream->length + length < 512 ? 512 : 2 * (stream->length + length);
+        char *bigger = realloc(stream->data, capacity);
+        if (!bigger) { /* then the line is shown in parts */
+            emit_unfinished(job, stream);
+            emit(job, stream, data, length);
+            return;
+        }
+        stream->data = bigger;
+        stream->capacity = capacity;
+    }
+    if (stream->length == 0) {
+        stream->since_ns = vbase_clock_ns();
+        if (job->line_ns == 0)
+            job->line_ns = stream->since_ns + QUIET_NS;
+    }
+    memcpy(stream->data + stream->length, data, length);
+    stream->length += length;
+    if (stream->length >= LONGEST_LINE)
+        emit_unfinished(job, stream);
+}
+
+static void take(struct run_job *job, struct run_stream *stream, const char *data, size_t length)
+{
+    const char *last = memrchr(data, '\n', length);
+    if (last) {
+        size_t whole = (size_t)(last - data) + 1;
+        emit_unfinished(job, stream);
+        emit(job, stream, data, whole);
+        data += whole;
+        length -= whole;
+    }
+    keep_unfinished(job, stream, data, length);
+}
+
+static void stream_end(struct run_job *job, struct run_stream *stream)
+{
+    emit_unfinished(job, stream);
+    sink_pump(job, stream->sink);
+    run_watch_close(job, &stream->watch);
+    free(stream->data);
+    stream->data = NULL;
+    stream->capacity = 0;
+}
+
+/* False: it has ended. */
+static bool read_once(struct run_job *job, struct run_stream *stream)
+{
+    static char bytes[1 << 16];
+    ssize_t got = read(stream->watch.fd, bytes, sizeof bytes);
+    if (got > 0)
+        take(job, stream, bytes, (size_t)got);
+    else if (got == 0 || (errno != EINTR && errno != EAGAIN))
+        return false;
+    return true;
+}
+
+static void stream_ready(struct run_job *job, struct run_watch *watch, uint32_t events)
+{
+    struct run_stream *stream = container_of(watch, struct run_stream, watch);
+    (void)events;
+    if (stream->sink->end - stream->sink->start > HIGH) {
+        epoll_ctl(job->epoll, EPOLL_CTL_DEL, stream->watch.fd, NULL);
+        stream->paused = true;
+        return;
+    }
+    if (!read_once(job, stream))
+        stream_end(job, stream);
+    else
+        sink_pump(job, stream->sink);
+}
+
+int output_stream(struct run_job *job, struct run_stream *stream, int rank, int fd, int which)
+{
+    *stream = (struct run_stream){.watch = {stream_ready, fd}, .rank = rank, .fresh = true,
+                                  .sink = &job->sink[job->one_sink ? 0 : which]};
+    int error = run_watch_add(job, &stream->watch, EPOLLIN);
+    if (error != OK)
+        stream->watch.fd = -1; /* still the caller's */
+    return error;
+}
+
+void output_drain(struct run_job *job, struct run_stream *stream)
+{
+    struct pollfd there = {.fd = stream->watch.fd, .events = POLLIN};
+    if (there.fd < 0 || stream->paused)
+        return;
+    while (stream->sink->end - stream->sink->start <= HIGH && poll(&there, 1, 0) > 0)
+        if (!read_once(job, stream)) {
+            stream_end(job, stream);
+            return;
+        }
+    sink_pump(job, stream->sink);
+}
+
+void output_line(struct run_job *job, const char *format, ...)
+{
+    char text[4096];
+    struct run_sink *sink = &job->sink[job->one_sink ? 0 : 1];
+    int length = snprintf(text, sizeof text, "viaduct: ");
+    va_list list;
+    va_start(list, format);
+    length += vsnprintf(text + length, sizeof text - (size_t)length - 1, format, list);
+    va_end(list);
+    if ((size_t)length > sizeof text - 2)
+        length = sizeof text - 2;
+    text[length++] = '\n';
+    if (sink->open_line) {
+        sink_push(job, sink, "\n", 1);
+        sink->open_line->fresh = true;
+        sink->open_line = NULL;
+    }
+    sink_push(job, sink, text, (size_t)length);
+    sink_pump(job, sink);
+}
+
+void output_flush_quiet(struct run_job *job, uint64_t now_ns)
+{
+    job->line_ns = 0;
+    for (int i = 0; i < 2 * job->size; i++) {
+        struct run_stream *stream = i % 2 ? &job->rank[i / 2].err : &job->rank[i / 2].out;
+        if (stream->length == 0)
+            continue;
+        uint64_t due = stream->since_ns + QUIET_NS;
+        if (due <= now_ns) {
+            emit_unfinished(job, stream);
+            sink_pump(job, stream->sink);
+        } else if (job->line_ns == 0 || due < job->line_ns)
+            job->line_ns = due;
+    }
+}
+
+/* Until all is written, the reader is gone, or a signal says that nobody wants to wait for him. */
+static void sink_finish(struct run_job *job, struct run_sink *sink)
+{
+    while (!sink->broken && sink->watch.fd >= 0 && !sink_flush(job, sink)) {
+        struct pollfd either[2] = {{.fd = sink->watch.fd, .events = POLLOUT}, {.fd = job->signals.fd, .events = POLLIN}};
+        if (poll(either, 2, 1000) > 0 && either[1].revents) {
+            job->signals.ready(job, &job->signals, EPOLLIN);
+            if (job->asked_signal)
+                return;
+        }
+    }
+}
+
+void output_finish(struct run_job *job)
+{
+    for (int i = 0; i < 2 * job->size; i++) {
+        struct run_stream *stream = i % 2 ? &job->rank[i / 2].err : &job->rank[i / 2].out;
+        while (stream->watch.fd >= 0) {
+            struct pollfd there = {.fd = stream->watch.fd, .events = POLLIN};
+            if (poll(&there, 1, 0) <= 0 || !read_once(job, stream))
+                stream_end(job, stream);
+            if (stream->sink->end - stream->sink->start > HIGH)
+                sink_finish(job, stream->sink);
+        }
+    }
+    sink_finish(job, &job->sink[0]);
+    if (!job->one_sink)
+        sink_finish(job, &job->sink[1]);
+}

@@ -1,0 +1,249 @@
+/* Who died of what: one message for the first cause, in time, and the exit status of the job.
+ *
+ * What a rank was doing comes from its counters in the node's segment, whether it left as it should from its seat or,
+ * for programs of other libraries, from what it said over PMI. */
+#include "run/run.h"
+#include "base/counters.h"
+#include "base/error.h"
+#include "vi/shm/segment.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FAILURE_GRACE_NS 1000000000ull
+
+/* ---- killed for want of memory? ------------------------------------------------------------------------------------- */
+
+/* The number after NAME in a small file of "name number" lines. */
+static bool number_after(const char *path, const char *name, uint64_t *value)
+{
+    char line[256], format[64];
+    unsigned long long number;
+    bool found = false;
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    snprintf(format, sizeof format, "%s %%llu", name);
+    while (!found && fgets(line, sizeof line, file))
+        found = sscanf(line, format, &number) == 1;
+    fclose(file);
+    if (found)
+        *value = number;
+    return found;
+}
+
+/* Kills for want of memory so far: of our cgroup where the kernel counts them there, else of the whole machine. */
+static uint64_t oom_kills(void)
+{
+    char line[512], path[640];
+    uint64_t kills = 0;
+    FILE *file = fopen("/proc/self/cgroup", "re");
+    bool found = false;
+    while (file && !found && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = 0;
+        char *where = strchr(line, ':') ? strchr(strchr(line, ':') + 1, ':') : NULL;
+        if (!where)
+            continue;
+        *where++ = 0;
+        if (strncmp(line, "0::", 3) == 0 || strcmp(line, "0:") == 0) {
+            snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.events", where);
+            found = number_after(path, "oom_kill", &kills);
+        } else if (strstr(line, ":memory")) {
+            snprintf(path, sizeof path, "/sys/fs/cgroup/memory%s/memory.oom_control", where);
+            found = number_after(path, "oom_kill", &kills);
+        }
+    }
+    if (file)
+        fclose(file);
+    if (!found && !number_after("/proc/vmstat", "oom_kill", &kills))
+        kills = 0;
+    return kills;
+}
+
+void report_start(struct run_job *job)
+{
+    job->oom_kills = oom_kills();
+}
+
+/* ---- what a rank was doing ------------------------------------------------------------------------------------------ */
+
+/* The library call that the rank entered last; "" if it never did. */
+static void last_call(const struct run_job *job, int rank, char *text, size_t size)
+{
+    const struct base_counters *counters;
+    void *map;
+    size_t length;
+    *text = 0;
+    if (job->node_fd < 0 || shm_segment_counters(job->node_fd, job->size, rank, &counters, &map, &length) != OK)
+        return;
+    char copy[sizeof counters->last_call];
+    memcpy(copy, counters->last_call, sizeof copy);
+    munmap(map, length);
+    copy[sizeof copy - 1] = 0;
+    for (char *at = copy; *at; at++)
+        if (*at < ' ' || *at > '~')
+            *at = '?'; /* the rank wrote it */
+    snprintf(text, size, "%s", copy);
+}
+
+enum progress { NEVER_JOINED, JOINED, LEFT };
+
+static enum progress progress_of(const struct run_job *job, const struct run_rank *rank)
+{
+    /* acquire: pairs with the rank's release, so its last words are seen */
+    uint32_t seat = atomic_load_explicit(&job->handover.seat[rank->rank].state, memory_order_acquire);
+    if (seat != SEAT_EMPTY)
+        return seat == SEAT_JOINED ? JOINED : LEFT;
+    return rank->wire == WIRE_JOINED ? JOINED : rank->wire == WIRE_LEFT ? LEFT : NEVER_JOINED;
+}
+
+/* ---- one message ---------------------------------------------------------------------------------------------------- */
+
+static void say_aborted(struct run_job *job, const struct run_rank *rank)
+{
+    char words[sizeof job->handover.seat->message];
+    memcpy(words, job->handover.seat[rank->rank].message, sizeof words);
+    words[sizeof words - 1] = 0;
+    output_line(job, "rank %d (pid %d on %s) ended the job with status %d%s%s", rank->rank, rank->pid, job->host,
+                rank->abort_status, *words ? ": " : "", words);
+}
+
+static void say_killed(struct run_job *job, const struct run_rank *rank)
+{
+    int number = WTERMSIG(rank->status);
+    char call[64];
+    last_call(job, rank->rank, call, sizeof call);
+    bool memory = number == SIGKILL && oom_kills() > job->oom_kills;
+    output_line(job, "rank %d (pid %d on %s) was killed by signal %d (%s)%s%s%s%s", rank->rank, rank->pid, job->host, number,
+                strsignal(number), WCOREDUMP(rank->status) ? ", core dumped" : "",
+                memory ? ": the kernel's out-of-memory killer; use fewer ranks or raise the memory limit" : "",
+                *call ? "; its last MPI call was " : "", call);
+}
+
+static void say_ended(struct run_job *job, const struct run_rank *rank, int code)
+{
+    if (progress_of(job, rank) == JOINED)
+        output_line(job, "rank %d (pid %d on %s) ended without MPI_Finalize, with exit status %d", rank->rank, rank->pid,
+                    job->host, code);
+    else
+        output_line(job, "rank %d (pid %d on %s) ended with exit status %d", rank->rank, rank->pid, job->host, code);
+}
+
+static void end_after(struct run_job *job, int status)
+{
+    if (job->options.keep_going) {
+        if (!job->failed)
+            job->exit_status = status;
+        job->failed = true;
+    } else
+        run_end(job, status, FAILURE_GRACE_NS);
+}
+
+/* A rank that ended well and never joined, while another is inside MPI: that other would wait for it for ever. */
+static const struct run_rank *deserted(const struct run_job *job)
+{
+    for (int i = 0; i < job->size; i++)
+        if (job->rank[i].state == RANK_RUNNING && progress_of(job, &job->rank[i]) == JOINED)
+            return &job->rank[i];
+    return NULL;
+}
+
+void report_deserters(struct run_job *job)
+{
+    const struct run_rank *waiting = job->failed || job->ending ? NULL : deserted(job);
+    for (int i = 0; waiting && i < job->size; i++) {
+        const struct run_rank *rank = &job->rank[i];
+        if (rank->state != RANK_DEAD || progress_of(job, rank) != NEVER_JOINED)
+            continue;
+        output_line(job, "rank %d (pid %d on %s) ended without MPI_Init, but rank %d is in MPI and would wait for it",
+                    rank->rank, rank->pid, job->host, waiting->rank);
+        end_after(job, 1);
+        return;
+    }
+}
+
+void report_death(struct run_job *job, struct run_rank *rank)
+{
+    bool first = !job->failed && job->ending == ENDING_NO;
+    if (rank->aborted) {
+        if (first) {
+            say_aborted(job, rank);
+            run_end(job, rank->abort_status, FAILURE_GRACE_NS);
+        }
+        return;
+    }
+    if (WIFSIGNALED(rank->status)) {
+        if (first) {
+            say_killed(job, rank);
+            end_after(job, 128 + WTERMSIG(rank->status));
+        }
+        return;
+    }
+    int code = WEXITSTATUS(rank->status);
+    enum progress progress = progress_of(job, rank);
+    if (code == 0 && progress != JOINED) {
+        job->silent |= progress == NEVER_JOINED;
+        return;
+    }
+    if (!first)
+        return;
+    if (progress == LEFT) { /* the others are done with it: they may end in their own time */
+        job->failed = true;
+        job->exit_status = code;
+        return;
+    }
+    say_ended(job, rank, code);
+    end_after(job, code ? code : 1);
+}
+
+/* ---- at the end ----------------------------------------------------------------------------------------------------- */
+
+/* Where the ranks are, those at one place together. */
+void report_timeout(struct run_job *job)
+{
+    char(*call)[64] = calloc((size_t)job->size, sizeof *call);
+    int said = 0;
+    output_line(job, "the time allowed (%.3g s) is over: the job is ended", (double)job->options.timeout_ns / 1e9);
+    if (!call)
+        return;
+    for (int i = 0; i < job->size; i++) {
+        if (job->rank[i].state != RANK_RUNNING)
+            snprintf(call[i], sizeof *call, "-");
+        else if (progress_of(job, &job->rank[i]) == JOINED)
+            last_call(job, i, call[i], sizeof *call);
+    }
+    for (int i = 0; i < job->size && said < 16; i++) {
+        int same = 0;
+        if (call[i][0] == '-' || call[i][0] == 0)
+            continue;
+        for (int j = i + 1; j < job->size; j++)
+            if (strcmp(call[j], call[i]) == 0) {
+                same++;
+                call[j][0] = '-';
+            }
+        if (same)
+            output_line(job, "rank %d and %d more: last MPI call %s", i, same, call[i]);
+        else
+            output_line(job, "rank %d: last MPI call %s", i, call[i]);
+        said++;
+    }
+    free(call);
+}
+
+void report_all(struct run_job *job)
+{
+    for (int i = 0; job->options.print_exitcodes && i < job->size; i++) {
+        const struct run_rank *rank = &job->rank[i];
+        if (rank->state != RANK_DEAD)
+            output_line(job, "rank %d was not started", i);
+        else if (WIFSIGNALED(rank->status))
+            output_line(job, "rank %d (pid %d): signal %d (%s)", i, rank->pid, WTERMSIG(rank->status),
+                        strsignal(WTERMSIG(rank->status)));
+        else
+            output_line(job, "rank %d (pid %d): exit status %d", i, rank->pid, WEXITSTATUS(rank->status));
+    }
+}

@@ -1,0 +1,378 @@
+/* The life of a job: prepare, start, serve, end. */
+#include "run/run.h"
+#include "verbs.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/settings.h"
+#include "vi/shm/segment.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SECOND_NS 1000000000ull
+#define ASKED_GRACE_NS (5 * SECOND_NS)   /* after INT, TERM: ranks may tidy up */
+#define TIMEOUT_GRACE_NS SECOND_NS
+#define DESERTER_TICK_NS (SECOND_NS / 2)
+#define SPARE_DESCRIPTORS 20
+
+enum { STATUS_USAGE = 2, STATUS_TIMEOUT = 124, STATUS_NOT_RUNNABLE = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
+
+/* ---- watching ------------------------------------------------------------------------------------------------------- */
+
+int run_watch_add(struct run_job *job, struct run_watch *watch, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data.ptr = watch};
+    if (epoll_ctl(job->epoll, EPOLL_CTL_ADD, watch->fd, &event) < 0)
+        return vbase_fail_errno(ERR_LIMIT, "epoll");
+    return OK;
+}
+
+void run_watch_close(struct run_job *job, struct run_watch *watch)
+{
+    epoll_ctl(job->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+    close(watch->fd);
+    watch->fd = -1;
+}
+
+/* ---- the end -------------------------------------------------------------------------------------------------------- */
+
+void run_end(struct run_job *job, int exit_status, uint64_t grace_ns)
+{
+    if (!job->failed) {
+        job->failed = true;
+        job->exit_status = exit_status;
+    }
+    if (job->ending != ENDING_NO)
+        return;
+    job->ending = ENDING_TERM;
+    job->kill_ns = vbase_clock_ns() + grace_ns;
+    tree_signal(job, SIGTERM, false);
+}
+
+static void kill_all(struct run_job *job)
+{
+    job->ending = ENDING_KILL;
+    job->kill_ns = 0;
+    tree_signal(job, SIGKILL, false);
+}
+
+/* Somebody asks for the end: the ranks hear it as it was said, and have some time. The second time they have none. */
+static void asked_to_end(struct run_job *job, int number, bool from_terminal)
+{
+    if (job->asked_signal) {
+        kill_all(job);
+        return;
+    }
+    job->asked_signal = number;
+    tree_signal(job, number, from_terminal);
+    if (job->ending == ENDING_NO) {
+        job->ending = ENDING_TERM;
+        job->kill_ns = vbase_clock_ns() + ASKED_GRACE_NS;
+    }
+}
+
+static void look_for_dead(struct run_job *job)
+{
+    for (int i = 0; i < job->size; i++) {
+        struct run_rank *rank = &job->rank[i];
+        siginfo_t what = {0};
+        if (rank->state != RANK_RUNNING ||
+            waitid(P_PID, (id_t)rank->pid, &what, WEXITED | WNOHANG | WNOWAIT) < 0 || what.si_pid == 0)
+            continue;
+        rank->state = RANK_DEAD;
+        job->running--;
+        rank->status = what.si_code == CLD_EXITED ? (what.si_status & 255) << 8
+                                                  : what.si_status | (what.si_code == CLD_DUMPED ? 0x80 : 0);
+        pmi_drain(job, rank);
+        output_drain(job, &rank->out);
+        output_drain(job, &rank->err);
+        report_death(job, rank);
+    }
+    report_deserters(job);
+}
+
+/* ---- signals -------------------------------------------------------------------------------------------------------- */
+
+static bool is_rank(const struct run_job *job, pid_t pid)
+{
+    for (int i = 0; i < job->size; i++)
+        if (job->rank[i].pid == pid)
+            return true;
+    return false;
+}
+
+static void signals_ready(struct run_job *job, struct run_watch *watch, uint32_t events)
+{
+    struct signalfd_siginfo got;
+    bool dead = false;
+    (void)events;
+    while (read(watch->fd, &got, sizeof got) == sizeof got) {
+        int number = (int)got.ssi_signo;
+        bool from_terminal = got.ssi_code == SI_KERNEL;
+        if (number == SIGCHLD) {
+            dead = true;
+            if ((pid_t)got.ssi_pid != job->watchdog && !is_rank(job, (pid_t)got.ssi_pid))
+                waitpid((pid_t)got.ssi_pid, NULL, WNOHANG); /* an orphan of a rank that came to us */
+        } else if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)
+            asked_to_end(job, number, from_terminal);
+        else
+            tree_signal(job, number, from_terminal);
+        if (number == SIGTSTP)
+            raise(SIGSTOP); /* we stop too; whoever continues us lets us continue them */
+    }
+    if (dead)
+        look_for_dead(job);
+}
+
+/* What was ignored when we came stays ignored, by us and by the ranks. */
+static int open_signals(struct run_job *job)
+{
+    static const int heard[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD};
+    struct sigaction action = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
+    sigset_t set;
+    sigaction(SIGCHLD, &action, NULL);
+    sigemptyset(&set);
+    for (size_t i = 0; i < ARRAY_LENGTH(heard); i++)
+        if (sigaction(heard[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(&set, heard[i]);
+    sigprocmask(SIG_BLOCK, &set, &job->old_mask);
+    signal(SIGPIPE, SIG_IGN);
+    job->signals = (struct run_watch){signals_ready, signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)};
+    if (job->signals.fd < 0)
+        return vbase_fail_errno(ERR_LIMIT, "signalfd");
+    return run_watch_add(job, &job->signals, EPOLLIN);
+}
+
+/* ---- preparing ------------------------------------------------------------------------------------------------------ */
+
+/* Two or three descriptors a rank for its output and its connection; one where the system allows no more: then ranks
+ * write to our own outputs. */
+static int count_descriptors(struct run_job *job)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return OK;
+    uint64_t full = (uint64_t)job->size * (job->one_sink || job->options.merge ? 2 : 3) + SPARE_DESCRIPTORS;
+    uint64_t least = (uint64_t)job->size + SPARE_DESCRIPTORS;
+    if (limit.rlim_cur < full && limit.rlim_cur < limit.rlim_max) {
+        job->old_limit = limit.rlim_cur;
+        limit.rlim_cur = limit.rlim_max < full ? limit.rlim_max : full;
+        setrlimit(RLIMIT_NOFILE, &limit);
+        getrlimit(RLIMIT_NOFILE, &limit);
+    }
+    if (limit.rlim_cur < least)
+        return vbase_fail(ERR_LIMIT, "%d ranks need %llu open files in the launcher, the limit is %llu (ulimit -n)", job->size,
+                          (unsigned long long)least, (unsigned long long)limit.rlim_cur);
+    job->direct_output = limit.rlim_cur < full;
+    return OK;
+}
+
+static int make_id(struct run_job *job)
+{
+    uint64_t random[2];
+    const char *outer = vbase_environment(HANDOVER_ID_VARIABLE);
+    int error = vbase_random(random, sizeof random);
+    if (error != OK)
+        return error;
+    size_t length = outer ? strlen(outer) : 0;
+    if (length > 100)
+        outer += length - 100; /* jobs further out than that find us by process group */
+    snprintf(job->id, sizeof job->id, "%s%s%016llx", outer ? outer : "", outer ? "/" : "", (unsigned long long)random[0]);
+    snprintf(job->space, sizeof job->space, "viaduct_%016llx", (unsigned long long)random[1]);
+    if (gethostname(job->host, sizeof job->host - 1) < 0)
+        snprintf(job->host, sizeof job->host, "this host");
+    return OK;
+}
+
+static int make_ranks(struct run_job *job)
+{
+    long total = 0;
+    for (int i = 0; i < job->options.apps; i++)
+        total += job->options.app[i].count;
+    if (total > 1000000)
+        return vbase_fail(ERR_LIMIT, "%ld ranks on one host are more than a million", total);
+    job->size = (int)total;
+    job->rank = calloc((size_t)total, sizeof *job->rank);
+    if (!job->rank)
+        return vbase_fail(ERR_MEMORY, "no memory for %ld ranks", total);
+    for (int i = 0, rank = 0; i < job->options.apps; i++)
+        for (int j = 0; j < job->options.app[i].count; j++, rank++)
+            job->rank[rank] = (struct run_rank){.rank = rank, .app = &job->options.app[i], .out.watch.fd = -1,
+                                                .err.watch.fd = -1, .pmi.fd = -1};
+    return OK;
+}
+
+/* What the ranks inherit, and the few facts that every PMI program asks for. */
+static int make_handover(struct run_job *job)
+{
+    int error = vboot_handover_create(job->size, job->size, &job->handover);
+    if (error != OK)
+        return error;
+    for (int i = 0; i < job->size; i++)
+        job->handover.seat[i].appnum = (int32_t)(job->rank[i].app - job->options.app);
+    job->handover.header->universe = job->options.universe ? job->options.universe : job->size;
+    if (shm_segment_create(job->size, &job->node_fd) != OK)
+        job->node_fd = -1; /* programs that are no ranks run anyway; those that are say what is missing */
+    char mapping[64];
+    snprintf(mapping, sizeof mapping, "(vector,(0,1,%d))", job->size);
+    return vboot_kvs_put(&job->kvs, "PMI_process_mapping", mapping);
+}
+
+static int prepare(struct run_job *job)
+{
+    int error = make_ranks(job);
+    if (error == OK)
+        error = make_id(job);
+    if (error == OK)
+        error = binding_plan(&job->binding, &job->options);
+    if (error != OK)
+        return error;
+    job->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (job->epoll < 0)
+        return vbase_fail_errno(ERR_LIMIT, "epoll_create1");
+    error = output_open(job);
+    if (error == OK)
+        error = count_descriptors(job);
+    if (error == OK)
+        error = open_signals(job);
+    if (error == OK)
+        error = tree_guard(job);
+    if (error == OK)
+        error = make_handover(job);
+    return error;
+}
+
+/* ---- starting and serving ------------------------------------------------------------------------------------------- */
+
+static int start_app(struct run_job *job, struct run_app *app, struct run_rank *first)
+{
+    static struct run_program program;
+    int error = environment_build(&program.environment, job, app);
+    if (error == OK)
+        error = child_find_program(&program, app);
+    for (int i = 0; i < app->count && error == OK; i++)
+        error = child_start(job, &first[i], &program);
+    environment_free(&program.environment);
+    return error;
+}
+
+static void start(struct run_job *job)
+{
+    struct run_rank *first = job->rank;
+    int error = OK;
+    for (int i = 0; i < job->options.apps && error == OK; first += job->options.app[i++].count)
+        error = start_app(job, &job->options.app[i], first);
+    if (error != OK) {
+        output_line(job, "%s", vbase_error_detail());
+        run_end(job, error == ERR_NOT_FOUND ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE, 0);
+    }
+}
+
+static void act_on_time(struct run_job *job)
+{
+    uint64_t now = vbase_clock_ns();
+    if (job->line_ns && now >= job->line_ns)
+        output_flush_quiet(job, now);
+    if (job->deadline_ns && now >= job->deadline_ns) {
+        job->deadline_ns = 0;
+        if (job->ending == ENDING_NO)
+            report_timeout(job);
+        run_end(job, STATUS_TIMEOUT, TIMEOUT_GRACE_NS);
+    }
+    if (job->kill_ns && now >= job->kill_ns)
+        kill_all(job);
+    if (job->silent)
+        report_deserters(job);
+}
+
+static int time_to_sleep(const struct run_job *job)
+{
+    uint64_t now = vbase_clock_ns(), next = UINT64_MAX;
+    const uint64_t at[] = {job->line_ns, job->deadline_ns, job->kill_ns, job->silent ? now + DESERTER_TICK_NS : 0};
+    for (size_t i = 0; i < ARRAY_LENGTH(at); i++)
+        if (at[i] && at[i] < next)
+            next = at[i];
+    if (next == UINT64_MAX)
+        return -1;
+    uint64_t left = next <= now ? 0 : (next - now + 999999) / 1000000;
+    return left > 3600000 ? 3600000 : (int)left;
+}
+
+static void serve(struct run_job *job)
+{
+    struct epoll_event event[64];
+    look_for_dead(job);
+    while (job->running > 0) {
+        int count = epoll_wait(job->epoll, event, ARRAY_LENGTH(event), time_to_sleep(job));
+        for (int i = 0; i < count; i++) {
+            struct run_watch *watch = event[i].data.ptr;
+            if (watch->fd >= 0) /* else an earlier event of this round closed it */
+                watch->ready(job, watch, event[i].events);
+        }
+        act_on_time(job);
+    }
+}
+
+static int status_of(const struct run_job *job)
+{
+    if (job->failed)
+        return job->exit_status;
+    if (!job->asked_signal)
+        return 0;
+    for (int i = 0; i < job->size; i++) /* somebody asked for the end; did the ranks end well all the same? */
+        if (job->rank[i].status != 0)
+            return STATUS_SIGNAL + job->asked_signal;
+    return 0;
+}
+
+/* Descriptors 0 to 2 must be somebody's, or a pipe of ours would become a rank's standard output. */
+static void fill_standard_descriptors(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (fd >= 0 && fd < 3);
+    if (fd >= 3)
+        close(fd);
+}
+
+int verb_run(int argc, char **argv)
+{
+    static struct run_job job;
+    fill_standard_descriptors();
+    int error = vbase_settings_read();
+    if (error == OK)
+        error = options_read(&job.options, argc, argv);
+    if (error == 1)
+        return 0;
+    if (error != OK) {
+        if (*vbase_error_detail())
+            fprintf(stderr, "viaduct: %s\n", vbase_error_detail());
+        return STATUS_USAGE;
+    }
+    error = prepare(&job);
+    if (error != OK) {
+        fprintf(stderr, "viaduct: %s\n", vbase_error_detail());
+        return error == ERR_ARGUMENT ? STATUS_USAGE : STATUS_NOT_RUNNABLE;
+    }
+    if (job.options.report_bindings)
+        binding_report(&job);
+    if (job.options.timeout_ns)
+        job.deadline_ns = vbase_clock_ns() + job.options.timeout_ns;
+    report_start(&job);
+    start(&job);
+    mpir_publish(&job);
+    serve(&job);
+    tree_clear(&job);
+    report_all(&job);
+    output_finish(&job);
+    pmi_close(&job);
+    return status_of(&job);
+}

@@ -1,0 +1,211 @@
+/* The launcher, `viaduct run`: what its files share.
+ *
+ *   options.c      the command line to a struct run_options      child.c    one rank: descriptors, fork, exec
+ *   environment.c  what a rank finds in its environment          output.c   lines of ranks to our stdout and stderr
+ *   hosts.c        host names and host files                     pmi.c      the PMI-1 server
+ *   bind.c         processors of each rank                       tree.c     nobody is left behind, however we end
+ *   mpir.c         the table for debuggers                       report.c   who died of what, and the exit status
+ *   run.c          the life of a job: prepare, start, serve, end
+ *
+ * One thread, one epoll. The launcher stays the parent of all ranks; the dead stay unreaped until the job ends, so that
+ * no pid is used twice while ranks address each other by pid. */
+#ifndef TOOLS_RUN_RUN_H
+#define TOOLS_RUN_RUN_H
+
+#include "base/compiler.h"
+#include "boot/handover.h"
+#include "boot/kvs.h"
+#include "boot/line.h"
+#include <sched.h>
+#include <signal.h>
+#include <sys/types.h>
+
+/* ---- what was asked for (options.c) --------------------------------------------------------------------------------- */
+
+struct run_list { /* a growing list of texts; the texts belong to the command line or live for ever */
+    const char **item;
+    int count;
+};
+
+struct run_app { /* what stands between two colons */
+    int count;   /* ranks; 0: not said */
+    char **argv; /* ends with NULL */
+    const char *directory, *path;
+    struct run_list set;  /* "NAME=value", or "NAME": as it is here */
+    struct run_list only; /* with `bare`: names passed on */
+    bool bare;            /* nothing of our environment is passed on but `only` */
+};
+
+enum run_stdin { STDIN_RANK, STDIN_NONE };
+
+struct run_options {
+    struct run_app *app;
+    int apps;
+    struct run_app common;     /* -genv and its kin: for all parts */
+    int slots;                 /* that hosts and host files offer; 0: not said */
+    int per_node;              /* -ppn; 0: not said */
+    enum run_stdin stdin_to;
+    int stdin_rank;
+    bool label, timestamp, merge;
+    const char *out_pattern, *err_pattern, *out_directory;
+    const char *bind_to, *map_by, *cpu_list;
+    bool report_bindings, print_exitcodes, keep_going, verbose, show_map;
+    uint64_t timeout_ns;       /* 0: none */
+    int universe;              /* -usize; 0: not said */
+};
+
+/* OK; 1: nothing to do, the answer was printed; ERR_ARGUMENT: the sentence was printed. */
+int options_read(struct run_options *options, int argc, char **argv) MUST_CHECK;
+void list_add(struct run_list *list, const char *item);
+
+/* Reads "a:4,b" or a host file; adds up slots. A host that is not this one is ERR_UNSUPPORTED, said in one sentence. */
+int hosts_read_list(const char *text, int *slots) MUST_CHECK;
+int hosts_read_file(const char *path, int *slots) MUST_CHECK;
+
+/* ---- the job ---------------------------------------------------------------------------------------------------------- */
+
+struct run_job;
+
+struct run_watch { /* a descriptor in the epoll: embedded in whatever it belongs to */
+    void (*ready)(struct run_job *job, struct run_watch *watch, uint32_t events);
+    int fd; /* -1: none */
+};
+
+struct run_sink { /* where lines go: our stdout or our stderr */
+    struct run_watch watch;
+    bool pollable, watched, broken, regular;
+    char *data; /* what could not be written yet */
+    size_t start, end, capacity;
+    struct run_stream *open_line; /* wrote the last piece, and did not end it */
+};
+
+struct run_stream { /* a pipe that a rank writes to */
+    struct run_watch watch;
+    struct run_sink *sink;
+    int rank;
+    bool fresh;  /* the next byte begins a line */
+    bool paused; /* not read because its sink is behind */
+    char *data;  /* the unfinished line */
+    size_t length, capacity;
+    uint64_t since_ns; /* when its last byte came */
+};
+
+enum run_state { RANK_WAITING, RANK_RUNNING, RANK_DEAD };
+enum run_wire { WIRE_SILENT, WIRE_JOINED, WIRE_LEFT };
+
+struct run_rank {
+    int rank;
+    struct run_app *app;
+    enum run_state state;
+    pid_t pid;
+    bool own_group;    /* leads a process group; false: shares ours, because it reads our terminal */
+    bool aborted;      /* asked for the end of the job */
+    int abort_status;
+    int status;        /* as of wait, once dead */
+    struct run_stream out, err; /* err.watch.fd -1: both in one pipe, or not ours */
+    struct run_watch pmi;
+    struct boot_lines *lines; /* NULL until it says something */
+    enum run_wire wire;
+    bool in_barrier;
+};
+
+struct run_binding { /* sets of processors, given to ranks in turn */
+    cpu_set_t *set;
+    int count; /* 0: no binding */
+};
+
+enum run_ending { ENDING_NO, ENDING_TERM, ENDING_KILL };
+
+struct run_job {
+    struct run_options options;
+    struct run_binding binding;
+    struct run_rank *rank;
+    int size, running;
+    struct boot_handover_map handover;
+    int node_fd;
+    int epoll;
+    struct run_watch signals;
+    sigset_t old_mask;
+    struct run_sink sink[2]; /* stdout, stderr */
+    bool direct_output;      /* too few descriptors: ranks write to our stdout and stderr themselves */
+    bool one_sink;           /* our stdout and stderr are one and the same */
+
+    /* PMI */
+    struct boot_kvs kvs, names;
+    char space[64];
+    int in_barrier;
+
+    /* the end */
+    enum run_ending ending;
+    int exit_status;
+    bool failed;               /* exit_status is decided */
+    int asked_signal;          /* the signal that asks for the end, 0: none */
+    uint64_t deadline_ns;      /* of the whole job */
+    uint64_t kill_ns;          /* when TERM becomes KILL */
+    uint64_t line_ns;          /* when an unfinished line is shown */
+    uint64_t oom_kills;        /* of our cgroup, before we began */
+    int watchdog;              /* its pid */
+    bool silent;               /* a rank ended well without ever joining */
+    uint64_t old_limit;        /* of open files, which the ranks get back; 0: not changed */
+    char id[160];              /* VIADUCT_JOB_ID */
+    char host[256];
+};
+
+/* environment.c: the environment of one rank. Built into a block of the app and changed for each rank in place. */
+struct run_environment {
+    char **list;
+    char *numbers; /* texts that differ from rank to rank */
+};
+int environment_build(struct run_environment *out, const struct run_job *job, const struct run_app *app) MUST_CHECK;
+void environment_for(struct run_environment *environment, const struct run_job *job, int rank, int pmi_fd);
+const char *environment_get(const struct run_environment *environment, const char *name);
+void environment_free(struct run_environment *environment);
+
+/* child.c */
+struct run_program {         /* what exec is given; found once for each app */
+    char path[4096];
+    struct run_environment environment;
+};
+int child_find_program(struct run_program *program, const struct run_app *app);
+int child_start(struct run_job *job, struct run_rank *rank, struct run_program *program) MUST_CHECK;
+
+/* bind.c */
+int binding_plan(struct run_binding *binding, const struct run_options *options) MUST_CHECK;
+const cpu_set_t *binding_of(const struct run_binding *binding, int rank); /* NULL: as we are */
+void binding_report(struct run_job *job);
+
+/* output.c */
+int output_open(struct run_job *job) MUST_CHECK;
+int output_stream(struct run_job *job, struct run_stream *stream, int rank, int fd, int which) MUST_CHECK;
+void output_drain(struct run_job *job, struct run_stream *stream); /* whatever is there now */
+void output_line(struct run_job *job, const char *format, ...) PRINTF_LIKE(2, 3); /* our own word, to stderr */
+void output_flush_quiet(struct run_job *job, uint64_t now_ns); /* unfinished lines that wait long enough */
+void output_finish(struct run_job *job);                       /* everything out, as far as somebody reads */
+
+/* pmi.c */
+void pmi_ready(struct run_job *job, struct run_watch *watch, uint32_t events);
+void pmi_drain(struct run_job *job, struct run_rank *rank); /* what a dead rank still said */
+void pmi_close(struct run_job *job);
+
+/* tree.c */
+int tree_guard(struct run_job *job) MUST_CHECK; /* subreaper and watchdog; before the first rank */
+void tree_started(struct run_job *job, const struct run_rank *rank);
+void tree_signal(struct run_job *job, int signal, bool from_terminal);
+void tree_clear(struct run_job *job); /* at the end: kills what is left, reaps all */
+
+/* report.c */
+void report_start(struct run_job *job);
+void report_death(struct run_job *job, struct run_rank *rank);
+void report_deserters(struct run_job *job);
+void report_timeout(struct run_job *job);
+void report_all(struct run_job *job);
+
+/* run.c */
+void run_end(struct run_job *job, int exit_status, uint64_t grace_ns); /* the job must end; the first status stays */
+int run_watch_add(struct run_job *job, struct run_watch *watch, uint32_t events) MUST_CHECK;
+void run_watch_close(struct run_job *job, struct run_watch *watch);
+
+/* mpir.c */
+void mpir_publish(struct run_job *job);
+
+#endif

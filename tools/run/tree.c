@@ -1,0 +1,172 @@
+/* Nobody is left behind, however we end.
+ *
+ *   a rank                dies with us (PR_SET_PDEATHSIG), leads a process group of its own
+ *   what a rank started   is ours when its parent dies (we are a subreaper); in the rank's group unless it left
+ *   our own SIGKILL       is seen by the watchdog, a small child of ours that waits for a pipe to close: it kills the
+ *                         groups, then every process that carries the job's id in its environment, until there is none
+ *
+ * The rank that reads our terminal stays in our own group: else the terminal would stop it. */
+#include "run/run.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CLEAR_NS 2000000000ull
+#define SWEEPS 200
+
+/* Pids of the ranks' groups: ours and the watchdog's alone, shared before it is made. */
+static _Atomic pid_t *group;
+
+static void nap(long ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL); }
+
+/* Does the process carry our id in the environment that it was started with? */
+static bool carries(const char *pid, const char *mark)
+{
+    char path[64];
+    static char text[1 << 17];
+    snprintf(path, sizeof path, "/proc/%.20s/environ", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    size_t length = 0;
+    for (ssize_t got; length < sizeof text && (got = read(fd, text + length, sizeof text - length)) > 0;)
+        length += (size_t)got;
+    close(fd);
+    return memmem(text, length, mark, strlen(mark)) != NULL;
+}
+
+/* Kills every process of the job. How many there were. */
+static int sweep(const char *mark)
+{
+    DIR *proc = opendir("/proc");
+    int killed = 0;
+    if (!proc)
+        return 0;
+    for (struct dirent *entry; (entry = readdir(proc));) {
+        int pid;
+        if (vboot_number(entry->d_name, &pid) && pid > 1 && pid != getpid() && carries(entry->d_name, mark) &&
+            kill(pid, SIGKILL) == 0)
+            killed++;
+    }
+    closedir(proc);
+    return killed;
+}
+
+/* The last part of the id is this job's; those before it are of jobs around us. */
+static const char *own_id(const struct run_job *job)
+{
+    const char *slash = strrchr(job->id, '/');
+    return slash ? slash + 1 : job->id;
+}
+
+static void kill_groups(int ranks)
+{
+    for (int i = 0; i < ranks; i++) {
+        pid_t leader = atomic_load_explicit(&group[i], memory_order_relaxed); /* its writer is dead or is us */
+        if (leader > 1)
+            kill(-leader, SIGKILL);
+    }
+}
+
+/* The watchdog's whole life. It holds nothing of ours but the pipe: a reader of our output must see its end. */
+static void watch(const struct run_job *job, int pipe_end) __attribute__((noreturn));
+static void watch(const struct run_job *job, int pipe_end)
+{
+    char byte;
+    ssize_t got;
+    setsid();
+    prctl(PR_SET_NAME, "viaduct-watch");
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    if (pipe_end != 3)
+        dup2(pipe_end, 3);
+    for (int fd = 0; fd < 3; fd++)
+        close(fd);
+    syscall(SYS_close_range, 4u, ~0u, 0u);
+    do
+        got = read(3, &byte, 1);
+    while (got < 0 && errno == EINTR);
+    kill_groups(job->size);
+    for (int i = 0; i < SWEEPS && sweep(own_id(job)) > 0; i++) {
+        kill_groups(job->size);
+        nap(i < 10 ? 2 : 20);
+    }
+    _exit(0);
+}
+
+int tree_guard(struct run_job *job)
+{
+    int ends[2];
+    size_t bytes = (size_t)job->size * sizeof *group;
+    group = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (group == MAP_FAILED)
+        return vbase_fail_errno(ERR_MEMORY, "memory for %d process groups", job->size);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return vbase_fail_errno(ERR_LIMIT, "a pipe to the watchdog");
+    pid_t pid = fork();
+    if (pid == 0)
+        watch(job, ends[0]);
+    close(ends[0]);
+    if (pid < 0) {
+        close(ends[1]);
+        return vbase_fail_errno(ERR_LIMIT, "a process for the watchdog");
+    }
+    job->watchdog = pid; /* ends[1] stays open until we are gone */
+    return OK;
+}
+
+void tree_started(struct run_job *job, const struct run_rank *rank)
+{
+    (void)job;
+    if (rank->own_group)
+        atomic_store_explicit(&group[rank->rank], rank->pid, memory_order_relaxed); /* read once we are dead: the
+                                                                                        pipe's end orders it */
+}
+
+/* What the terminal sent has reached our own group already. */
+void tree_signal(struct run_job *job, int signal, bool from_terminal)
+{
+    for (int i = 0; i < job->size; i++) {
+        struct run_rank *rank = &job->rank[i];
+        if (rank->state != RANK_RUNNING)
+            continue;
+        if (!rank->own_group && !from_terminal)
+            kill(rank->pid, signal);
+        else if (rank->own_group && kill(-rank->pid, signal) < 0)
+            kill(rank->pid, signal); /* between vfork and setpgid there is no group yet */
+    }
+}
+
+/* All ranks are dead, none is reaped: their group ids are still theirs. */
+void tree_clear(struct run_job *job)
+{
+    kill_groups(job->size);
+    for (int i = 0; i < job->size; i++)
+        if (job->rank[i].pid > 0)
+            waitpid(job->rank[i].pid, NULL, 0);
+    kill(job->watchdog, SIGKILL);
+    waitpid(job->watchdog, NULL, 0);
+    uint64_t end = vbase_clock_ns() + CLEAR_NS;
+    for (;;) {
+        pid_t pid = waitpid(-1, NULL, WNOHANG);
+        if (pid > 0)
+            continue;
+        if (pid < 0 || vbase_clock_ns() > end)
+            break; /* no child is left: nobody strayed, for all orphans came to us */
+        sweep(own_id(job));
+        nap(1);
+    }
+}
