@@ -173,7 +173,7 @@ static int send_block(struct shm_vi *vi, uint64_t header, const struct iovec *pi
     return OK;
 }
 
-static int send_long(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces)
+static __attribute__((noinline)) int send_long(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces)
 {
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
     uint64_t length = 0;
