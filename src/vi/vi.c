@@ -9,6 +9,18 @@ const struct vi_provider vi_providers[] = {
     {NULL, NULL},
 };
 
+static int no_probe(const struct vi_setup *setup)
+{
+    (void)setup;
+    return vbase_fail(ERR_UNSUPPORTED, "this provider is not opened by itself");
+}
+
+static int no_open(const struct vi_setup *setup, struct vi_nic **nic)
+{
+    (void)setup, (void)nic;
+    return vbase_fail(ERR_UNSUPPORTED, "this provider is not opened by itself");
+}
+
 static int no_address(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi)
 {
     (void)to, (void)owner, (void)vi;
@@ -68,9 +80,11 @@ static int no_query(struct vi *vi, struct vi_state *state)
     return vbase_fail(ERR_UNSUPPORTED, "%s tells nothing of its connections", vi->nic->provider->name);
 }
 
-/* probe, open, close, disconnect and poll exist in every provider. */
+/* close, disconnect and poll exist in every provider. */
 void vi_ops_fill(struct vi_ops *ops)
 {
+    ops->probe = ops->probe ? ops->probe : no_probe;
+    ops->open = ops->open ? ops->open : no_open;
     ops->connect = ops->connect ? ops->connect : no_address;
     ops->accept = ops->accept ? ops->accept : no_accept;
     ops->send = ops->send ? ops->send : no_send;

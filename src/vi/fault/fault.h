@@ -1,10 +1,42 @@
-/* The fault provider's face: it wraps an opened nic's provider and spoils what passes, by a script. */
+/* The fault provider: wraps a nic of another provider and spoils what passes, by a script. For tests.
+ *
+ *   delay=50us        what arrives is held back for a time between half of this and all of it
+ *   reorder=10%       so often a frame is held back ten times longer; frames of other vis pass it (and those of its own,
+ *                     where the provider does not promise order)
+ *   refuse=10%        so often a send is answered "try again"
+ *   late-put          puts, gets and atomics are done later, from poll, and told by the sink
+ *   drop-link=3@100   the link to rank 3 is lost after 100 frames, sent or received; what is held back is lost, too
+ *   die@1000          the process kills itself at its 1000th frame
+ *   rank=2            all this only in rank 2
+ *   seed=7            the same seed gives the same faults for the same sequence of calls
+ *
+ * It keeps the contract: order, one "down" per vi, back-pressure (at most FAULT_HELD_MOST frames of a vi are held, then
+ * the provider below keeps them), and no sleep while something is held. */
 #ifndef VI_FAULT_FAULT_H
 #define VI_FAULT_FAULT_H
 
 #include "vi/vi.h"
 
-/* Opens PROVIDER with SETUP and wraps it by setup->options. ERR_ARGUMENT: a word of the script is not understood. */
+#define FAULT_HELD_MOST 64
+
+struct fault_script {
+    uint64_t delay_ns;
+    uint32_t refuse, reorder; /* of 10,000 */
+    uint32_t drop_peer;
+    uint64_t drop_at, die_at; /* frames; 0 never */
+    int64_t rank;             /* -1: all */
+    uint64_t seed;
+    bool late_put;
+};
+
+/* ERR_ARGUMENT names the word that is not understood. */
+int fault_script_parse(const char *text, struct fault_script *script) MUST_CHECK;
+
+/* Opens PROVIDER with SETUP and wraps it by setup->options. */
 int fault_nic_open(const struct vi_provider *provider, const struct vi_setup *setup, struct vi_nic **nic) MUST_CHECK;
+
+/* For tests, on a nic opened above: lose the link to this peer at the next poll; frames seen so far. */
+void fault_drop(struct vi_nic *nic, uint32_t peer);
+uint64_t fault_frames(const struct vi_nic *nic);
 
 #endif

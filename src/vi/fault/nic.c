@@ -1,7 +1,383 @@
-/* placeholder */
-#include "vi/fault/fault.h"
-int fault_nic_open(const struct vi_provider *provider, const struct vi_setup *setup, struct vi_nic **nic)
+/* The fault provider's nic: the same operations as the provider below, with accidents in between.
+ *
+ * A vi here wraps a vi there, whose owner it is. Events come up through our own sink, which holds them back or passes
+ * them on. A dropped link is a disconnect below and a "down" above: the other side sees its own. */
+#include "vi/fault/held.h"
+#include "base/counters.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct vi_ops fault_ops;
+
+/* Counts a frame of this vi, and lets happen what happens at its number. */
+static void count_frame(struct fault_vi *vi)
 {
-    (void)setup, (void)nic;
-    return vbase_fail(ERR_UNSUPPORTED, "no fault script over %s yet", provider->name);
+    struct fault_nic *nic = fault_nic_of(vi->vi.nic);
+    const struct fault_script *script = &nic->script;
+    bool die;
+
+    base_lock(&nic->lock);
+    nic->frames++;
+    vi->frames++;
+    if (script->drop_at > 0 && vi->frames == script->drop_at && vi->vi.peer == script->drop_peer)
+        vi->drop = true;
+    die = script->die_at > 0 && nic->frames >= script->die_at;
+    base_unlock(&nic->lock);
+    if (die)
+        kill(getpid(), SIGKILL);
+}
+
+/* ---- the sink below ------------------------------------------------------------------------------------------------- */
+
+static bool holding(const struct fault_vi *vi)
+{
+    const struct fault_script *script = &fault_nic_of(vi->vi.nic)->script;
+
+    return script->delay_ns > 0 || script->reorder > 0 || !list_empty(&vi->held);
+}
+
+static bool received(struct vi *inner, uint64_t header, const void *data, size_t length)
+{
+    struct fault_vi *vi = inner->owner;
+    bool taken;
+
+    if (vi->drop)
+        return true; /* lost */
+    if (holding(vi))
+        taken = fault_hold(vi, &(struct fault_event){.kind = FAULT_RECEIVED, .header = header, .length = length}, data);
+    else
+        taken = vi->vi.nic->sink.received(&vi->vi, header, data, length);
+    if (taken)
+        count_frame(vi);
+    return taken;
+}
+
+static void arrived(struct vi *inner, uint32_t immediate)
+{
+    struct fault_vi *vi = inner->owner;
+
+    if (!vi->drop &&
+        !(holding(vi) && fault_hold(vi, &(struct fault_event){.kind = FAULT_ARRIVED, .immediate = immediate}, NULL)))
+        vi->vi.nic->sink.arrived(&vi->vi, immediate);
+}
+
+static void done(struct vi *inner, void *cookie, int status)
+{
+    struct fault_vi *vi = inner->owner;
+
+    if (!(holding(vi) &&
+          fault_hold(vi, &(struct fault_event){.kind = FAULT_DONE, .cookie = cookie, .status = status}, NULL)))
+        vi->vi.nic->sink.done(&vi->vi, cookie, status);
+}
+
+static void down(struct vi *inner, int cause)
+{
+    struct fault_vi *vi = inner->owner;
+
+    if (vi->drop)
+        return;
+    if (holding(vi) && fault_hold(vi, &(struct fault_event){.kind = FAULT_DOWN, .status = cause}, NULL))
+        return;
+    vi->down = true;
+    vi->vi.nic->sink.down(&vi->vi, cause);
+}
+
+static void called(struct vi_nic *inner, uint32_t peer)
+{
+    struct fault_nic *nic = inner->sink.context;
+
+    nic->nic.sink.called(&nic->nic, peer);
+}
+
+/* ---- life ----------------------------------------------------------------------------------------------------------- */
+
+int fault_nic_open(const struct vi_provider *provider, const struct vi_setup *setup, struct vi_nic **out)
+{
+    struct fault_nic *nic = calloc(1, sizeof(*nic));
+    struct vi_sink sink = {nic, received, arrived, done, called, down};
+    struct vi_setup below = *setup;
+    int error;
+
+    if (!nic)
+        return vbase_fail(ERR_MEMORY, "a fault nic");
+    error = fault_script_parse(setup->options, &nic->script);
+    if (error)
+        goto failed;
+    if (nic->script.rank >= 0 && nic->script.rank != (int64_t)setup->rank)
+        nic->script = (struct fault_script){.seed = nic->script.seed};
+    below.options = NULL;
+    below.sink = &sink;
+    error = vi_nic_open(provider, &below, &nic->inner);
+    if (error)
+        goto failed;
+    vi_ops_fill(&fault_ops);
+    nic->nic = (struct vi_nic){&fault_ops, provider, *setup->sink, nic->inner->caps, setup->rank};
+    nic->random = nic->script.seed << 32 ^ setup->rank;
+    list_init(&nic->vis);
+    *out = &nic->nic;
+    return OK;
+failed:
+    free(nic);
+    return error;
+}
+
+static void free_vi(struct fault_vi *vi)
+{
+    vi->gone = true;
+    fault_lose(vi);
+    base_lock(&fault_nic_of(vi->vi.nic)->lock);
+    list_remove(&vi->link);
+    base_unlock(&fault_nic_of(vi->vi.nic)->lock);
+    free(vi);
+}
+
+static void close_nic(struct vi_nic *base)
+{
+    struct fault_nic *nic = fault_nic_of(base);
+
+    list_for_each(node, &nic->vis)
+        free_vi(container_of(node, struct fault_vi, link));
+    vi_nic_close(nic->inner);
+    free(nic);
+}
+
+static struct fault_vi *make_vi(struct fault_nic *nic, uint32_t peer, void *owner)
+{
+    struct fault_vi *vi = calloc(1, sizeof(*vi));
+
+    if (!vi)
+        return NULL;
+    vi->vi = (struct vi){&fault_ops, &nic->nic, owner, peer};
+    list_init(&vi->held);
+    list_init(&vi->transfers);
+    return vi;
+}
+
+/* The provider below gave a vi, perhaps one that is there already: then ours is, too. */
+static int join(struct fault_nic *nic, struct fault_vi *made, int error, struct vi **out)
+{
+    struct fault_vi *vi = error ? made : made->inner->owner;
+
+    if (vi != made || error)
+        free(made);
+    if (error)
+        return error;
+    if (vi == made) {
+        base_lock(&nic->lock);
+        list_append(&nic->vis, &vi->link);
+        base_unlock(&nic->lock);
+    }
+    *out = &vi->vi;
+    return OK;
+}
+
+static int connect_vi(struct vi_nic *base, const struct vi_address *to, void *owner, struct vi **out)
+{
+    struct fault_nic *nic = fault_nic_of(base);
+    struct fault_vi *vi = make_vi(nic, to->peer, owner);
+
+    if (!vi)
+        return vbase_fail(ERR_MEMORY, "a fault vi");
+    return join(nic, vi, vi_connect(nic->inner, to, vi, &vi->inner), out);
+}
+
+static int accept_vi(struct vi_nic *base, uint32_t peer, void *owner, struct vi **out)
+{
+    struct fault_nic *nic = fault_nic_of(base);
+    struct fault_vi *vi = make_vi(nic, peer, owner);
+
+    if (!vi)
+        return vbase_fail(ERR_MEMORY, "a fault vi");
+    return join(nic, vi, vi_accept(nic->inner, peer, vi, &vi->inner), out);
+}
+
+static void disconnect_vi(struct vi *base)
+{
+    struct fault_vi *vi = fault_vi_of(base);
+
+    if (vi->inner)
+        vi_disconnect(vi->inner);
+    vi->inner = NULL;
+    vi->gone = true;
+    if (!fault_nic_of(base->nic)->polling)
+        free_vi(vi);
+}
+
+/* ---- down the wire -------------------------------------------------------------------------------------------------- */
+
+static bool refuse(struct fault_nic *nic)
+{
+    bool refused;
+
+    base_lock(&nic->lock);
+    refused = fault_chance(nic, nic->script.refuse);
+    base_unlock(&nic->lock);
+    if (refused)
+        COUNT(lane_full);
+    return refused;
+}
+
+static bool is_lost(const struct fault_vi *vi)
+{
+    return !vi->inner || vi->drop || vi->down;
+}
+
+static int send_on(struct vi *base, uint64_t header, const struct iovec *piece, int pieces)
+{
+    struct fault_vi *vi = fault_vi_of(base);
+    int error;
+
+    if (is_lost(vi))
+        return ERR_LINK_DOWN;
+    if (refuse(fault_nic_of(base->nic)))
+        return ERR_AGAIN;
+    error = vi_send(vi->inner, header, piece, pieces);
+    if (!error)
+        count_frame(vi);
+    return error;
+}
+
+static int put_on(struct vi *base, const struct vi_transfer *transfer)
+{
+    struct fault_vi *vi = fault_vi_of(base);
+
+    if (is_lost(vi))
+        return ERR_LINK_DOWN;
+    if (fault_nic_of(base->nic)->script.late_put)
+        return fault_hold_transfer(vi, transfer, FAULT_PUT);
+    return vi_put(vi->inner, transfer);
+}
+
+static int get_on(struct vi *base, const struct vi_transfer *transfer)
+{
+    struct fault_vi *vi = fault_vi_of(base);
+
+    if (is_lost(vi))
+        return ERR_LINK_DOWN;
+    if (fault_nic_of(base->nic)->script.late_put)
+        return fault_hold_transfer(vi, transfer, FAULT_GET);
+    return vi_get(vi->inner, transfer);
+}
+
+static int atomic_on(struct vi *base, const struct vi_atomic_call *call)
+{
+    struct fault_vi *vi = fault_vi_of(base);
+
+    if (is_lost(vi))
+        return ERR_LINK_DOWN;
+    if (fault_nic_of(base->nic)->script.late_put)
+        return fault_hold_atomic(vi, call);
+    return vi_atomic(vi->inner, call);
+}
+
+static int reg_on(struct vi_nic *base, void *address, uint64_t length, struct vi_region *region)
+{
+    return vi_reg(fault_nic_of(base)->inner, address, length, region); /* region->nic is the one below: vi_dereg too */
+}
+
+static int map_on(struct vi *base, struct vi_key key, uint64_t offset, uint64_t length, void **pointer)
+{
+    struct fault_vi *vi = fault_vi_of(base);
+
+    return vi->inner ? vi_map(vi->inner, key, offset, length, pointer) : ERR_LINK_DOWN;
+}
+
+static int query_on(struct vi *base, struct vi_state *state)
+{
+    struct fault_vi *vi = fault_vi_of(base);
+    int error = vi->inner ? vi_query(vi->inner, state) : OK;
+
+    if (error)
+        return error;
+    if (!vi->inner)
+        *state = (struct vi_state){.usable = false};
+    state->usable &= !is_lost(vi);
+    state->quiet &= list_empty(&vi->transfers);
+    return OK;
+}
+
+/* ---- polling and sleeping ------------------------------------------------------------------------------------------- */
+
+static int lose_link(struct fault_vi *vi)
+{
+    vi_disconnect(vi->inner);
+    vi->inner = NULL;
+    fault_lose(vi);
+    vi->down = true;
+    vi->drop = false;
+    vi->vi.nic->sink.down(&vi->vi, ERR_LINK_DOWN);
+    return 1;
+}
+
+/* Loses the links whose time has come, frees the vis whose user has gone. */
+static int sweep(struct fault_nic *nic)
+{
+    int events = 0;
+
+    for (struct fault_vi *vi = fault_next(nic, NULL), *next; vi; vi = next) {
+        if (vi->drop && vi->inner && !vi->down && !vi->gone)
+            events += lose_link(vi);
+        next = fault_next(nic, vi);
+        if (vi->gone)
+            free_vi(vi);
+    }
+    return events;
+}
+
+static int poll_on(struct vi_nic *base, int budget)
+{
+    struct fault_nic *nic = fault_nic_of(base);
+    int events;
+
+    nic->polling = true;
+    events = vi_poll(nic->inner, budget);
+    events += fault_release(nic, budget);
+    events += sweep(nic);
+    nic->polling = false;
+    return events;
+}
+
+static int arm_on(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
+{
+    struct fault_nic *nic = fault_nic_of(base);
+
+    if (what == VI_ARM_SLEEP && fault_holds(nic))
+        return ERR_AGAIN;
+    return vi_arm(nic->inner, what, wait);
+}
+
+static struct vi_ops fault_ops = {
+    .close = close_nic,
+    .connect = connect_vi,
+    .accept = accept_vi,
+    .disconnect = disconnect_vi,
+    .send = send_on,
+    .put = put_on,
+    .get = get_on,
+    .atomic = atomic_on,
+    .reg = reg_on,
+    .map = map_on,
+    .poll = poll_on,
+    .arm = arm_on,
+    .query = query_on,
+};
+
+/* ---- for tests ------------------------------------------------------------------------------------------------------ */
+
+void fault_drop(struct vi_nic *base, uint32_t peer)
+{
+    struct fault_nic *nic = fault_nic_of(base);
+
+    list_for_each(node, &nic->vis) {
+        struct fault_vi *vi = container_of(node, struct fault_vi, link);
+        if (vi->vi.peer == peer)
+            vi->drop = true;
+    }
+}
+
+uint64_t fault_frames(const struct vi_nic *nic)
+{
+    return ((const struct fault_nic *)(const void *)nic)->frames;
 }

@@ -166,7 +166,7 @@ static bool answer_goodbye(struct shm_nic *nic, struct shm_vi *vi)
 /* A cell that is not for an open vi: of a session that ended here, or of one that nobody opened yet. */
 static COLD bool take_closed(struct shm_nic *nic, struct shm_vi *vi, uint16_t kind)
 {
-    bool taken = false, called = false, gone;
+    bool taken = false, called = false, stop;
 
     base_lock(&nic->lock);
     if (vi->behind > 0) {
@@ -176,11 +176,12 @@ static COLD bool take_closed(struct shm_nic *nic, struct shm_vi *vi, uint16_t ki
     } else if (vi->behind == 0 && !vi->open && kind == SHM_GOODBYE) {
         taken = answer_goodbye(nic, vi);
     } else if (vi->behind == 0 && !vi->open) {
-        vi->waiting = called = true;
+        called = !vi->waiting; /* told once, however often the sender sets his bit */
+        vi->waiting = true;
     }
-    gone = vi->behind < 0;
+    stop = vi->waiting || vi->behind < 0;
     base_unlock(&nic->lock);
-    if (called || gone)
+    if (stop)
         lane_remove(nic, vi);
     if (called) {
         nic->told++;

@@ -1,0 +1,223 @@
+/* The queues of the fault provider: holding back, and letting go when the time has come. */
+#include "vi/fault/held.h"
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LATE_NS 20000 /* a late put without a delay in the script */
+
+static uint64_t next_random(struct fault_nic *nic)
+{
+    nic->random += 0x9E3779B97F4A7C15ull;
+    uint64_t x = nic->random;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBull;
+    return x ^ x >> 31;
+}
+
+bool fault_chance(struct fault_nic *nic, uint32_t how_often)
+{
+    return how_often > 0 && next_random(nic) % 10000 < how_often;
+}
+
+/* When an event that comes now is let go; later than its predecessor where order is promised. Under the lock. */
+static uint64_t due_time(struct fault_nic *nic, struct fault_vi *vi)
+{
+    uint64_t delay = nic->script.delay_ns, due = vbase_clock_ns();
+
+    if (delay > 0)
+        due += delay / 2 + next_random(nic) % (delay / 2 + 1);
+    if (fault_chance(nic, nic->script.reorder))
+        due += 10 * (delay > 0 ? delay : LATE_NS);
+    if (nic->inner->caps.ordered && due < vi->last_due)
+        due = vi->last_due;
+    vi->last_due = due;
+    return due;
+}
+
+bool fault_hold(struct fault_vi *vi, const struct fault_event *event, const void *data)
+{
+    struct fault_nic *nic = fault_nic_of(vi->vi.nic);
+    struct fault_event *held;
+    bool refusable = event->kind == FAULT_RECEIVED;
+
+    if (refusable && vi->held_count >= FAULT_HELD_MOST)
+        return false;
+    held = malloc(sizeof(*held) + event->length);
+    if (!held)
+        return false;
+    *held = *event;
+    if (event->length > 0)
+        memcpy(held->data, data, event->length);
+    base_lock(&nic->lock);
+    held->due = due_time(nic, vi);
+    list_append(&vi->held, &held->link);
+    vi->held_count++;
+    base_unlock(&nic->lock);
+    return true;
+}
+
+static int hold_down(struct fault_vi *vi, struct fault_event *held)
+{
+    struct fault_nic *nic = fault_nic_of(vi->vi.nic);
+    uint64_t delay = nic->script.delay_ns > 0 ? nic->script.delay_ns : LATE_NS;
+
+    base_lock(&nic->lock);
+    held->due = vbase_clock_ns() + delay / 2 + next_random(nic) % delay;
+    list_append(&vi->transfers, &held->link);
+    base_unlock(&nic->lock);
+    return OK;
+}
+
+int fault_hold_transfer(struct fault_vi *vi, const struct vi_transfer *transfer, enum fault_way way)
+{
+    size_t length = (size_t)transfer->pieces * sizeof(struct iovec);
+    struct fault_event *held = malloc(sizeof(*held) + length);
+
+    if (!held)
+        return vbase_fail(ERR_MEMORY, "a late transfer");
+    *held = (struct fault_event){.kind = FAULT_TRANSFER, .way = way, .transfer = *transfer, .cookie = transfer->cookie};
+    memcpy(held->data, transfer->local, length);
+    held->transfer.local = (const struct iovec *)(void *)held->data;
+    return hold_down(vi, held);
+}
+
+int fault_hold_atomic(struct fault_vi *vi, const struct vi_atomic_call *call)
+{
+    struct fault_event *held = malloc(sizeof(*held));
+
+    if (!held)
+        return vbase_fail(ERR_MEMORY, "a late atomic");
+    *held = (struct fault_event){.kind = FAULT_ATOMIC, .atomic = *call, .cookie = call->cookie};
+    return hold_down(vi, held);
+}
+
+/* ---- letting go ----------------------------------------------------------------------------------------------------- */
+
+/* Tells the sink; false: not now. */
+static bool deliver(struct fault_vi *vi, struct fault_event *event)
+{
+    const struct vi_sink *sink = &vi->vi.nic->sink;
+
+    switch (event->kind) {
+    case FAULT_RECEIVED:
+        return sink->received(&vi->vi, event->header, event->data, event->length);
+    case FAULT_ARRIVED:
+        sink->arrived(&vi->vi, event->immediate);
+        return true;
+    case FAULT_DONE:
+        sink->done(&vi->vi, event->cookie, event->status);
+        return true;
+    default:
+        vi->down = true;
+        sink->down(&vi->vi, event->status);
+        return true;
+    }
+}
+
+/* Does a late transfer now; false: the provider below is full. */
+static bool perform(struct fault_vi *vi, struct fault_event *event)
+{
+    int result = event->kind == FAULT_ATOMIC  ? vi_atomic(vi->inner, &event->atomic)
+                 : event->way == FAULT_PUT    ? vi_put(vi->inner, &event->transfer)
+                                              : vi_get(vi->inner, &event->transfer);
+
+    if (result == ERR_AGAIN)
+        return false;
+    if (result != OK) /* else the provider below tells later */
+        vi->vi.nic->sink.done(&vi->vi, event->cookie, result == VI_COMPLETE ? OK : result);
+    return true;
+}
+
+static struct fault_event *first_due(struct fault_nic *nic, const struct list *queue, uint64_t now)
+{
+    struct fault_event *best = NULL;
+
+    base_lock(&nic->lock);
+    list_for_each(node, queue) {
+        struct fault_event *event = container_of(node, struct fault_event, link);
+        if (event->due <= now && (!best || event->due < best->due))
+            best = event;
+        if (nic->inner->caps.ordered)
+            break;
+    }
+    base_unlock(&nic->lock);
+    return best;
+}
+
+static void drop_event(struct fault_nic *nic, struct fault_event *event)
+{
+    base_lock(&nic->lock);
+    list_remove(&event->link);
+    base_unlock(&nic->lock);
+    free(event);
+}
+
+static int release_vi(struct fault_nic *nic, struct fault_vi *vi, uint64_t now, int budget)
+{
+    struct fault_event *event;
+    int events = 0;
+
+    while (events < budget && vi->inner && !vi->gone && (event = first_due(nic, &vi->transfers, now)) &&
+           perform(vi, event)) {
+        drop_event(nic, event);
+        events++;
+    }
+    while (events < budget && !vi->gone && (event = first_due(nic, &vi->held, now)) && deliver(vi, event)) {
+        vi->held_count--;
+        drop_event(nic, event);
+        events++;
+    }
+    return events;
+}
+
+struct fault_vi *fault_next(struct fault_nic *nic, struct fault_vi *vi)
+{
+    struct list_node *node;
+
+    base_lock(&nic->lock);
+    node = vi ? list_next(&nic->vis, &vi->link) : list_first(&nic->vis);
+    base_unlock(&nic->lock);
+    return node ? container_of(node, struct fault_vi, link) : NULL;
+}
+
+int fault_release(struct fault_nic *nic, int budget)
+{
+    uint64_t now = vbase_clock_ns();
+    int events = 0;
+
+    for (struct fault_vi *vi = fault_next(nic, NULL); vi && events < budget; vi = fault_next(nic, vi))
+        events += release_vi(nic, vi, now, budget - events);
+    return events;
+}
+
+void fault_lose(struct fault_vi *vi)
+{
+    struct fault_nic *nic = fault_nic_of(vi->vi.nic);
+    struct list_node *node;
+
+    while ((node = list_first(&vi->held))) {
+        vi->held_count--;
+        drop_event(nic, container_of(node, struct fault_event, link));
+    }
+    while ((node = list_first(&vi->transfers))) {
+        struct fault_event *event = container_of(node, struct fault_event, link);
+        if (!vi->gone)
+            nic->nic.sink.done(&vi->vi, event->cookie, ERR_LINK_DOWN);
+        drop_event(nic, event);
+    }
+}
+
+bool fault_holds(struct fault_nic *nic)
+{
+    bool holds = false;
+
+    base_lock(&nic->lock);
+    list_for_each(node, &nic->vis) {
+        struct fault_vi *vi = container_of(node, struct fault_vi, link);
+        holds |= vi->drop || !list_empty(&vi->held) || !list_empty(&vi->transfers);
+    }
+    base_unlock(&nic->lock);
+    return holds;
+}
