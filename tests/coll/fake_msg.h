@@ -7,10 +7,8 @@
 #ifndef TESTS_COLL_FAKE_MSG_H
 #define TESTS_COLL_FAKE_MSG_H
 
-#include "check.h"
+#include "coll/bytes.h"
 #include "msg/msg.h"
-
-#define FAKE_RANKS 80
 
 struct msg_context {
     int rank, size;
@@ -34,25 +32,16 @@ struct fake_message {
 };
 
 static struct {
-    struct msg_context context[FAKE_RANKS];
-    struct fake_message *way[FAKE_RANKS][FAKE_RANKS]; /* [from][to], in order */
-    uint64_t random;
+    struct msg_context context[CASE_RANKS];
+    struct fake_message *way[CASE_RANKS][CASE_RANKS]; /* [from][to], in order */
     long messages, under_way, posted;
     long fail_at;                                     /* the number of the message that fails; -1: none */
 } fake;
 
-static uint64_t fake_random(uint64_t below)
-{
-    fake.random ^= fake.random << 13;
-    fake.random ^= fake.random >> 7;
-    fake.random ^= fake.random << 17;
-    return (fake.random >> 11) % below;
-}
-
 static void fake_open(int size, uint64_t seed)
 {
     memset(&fake, 0, sizeof fake);
-    fake.random = seed * 2654435761u + 88172645463325252ull;
+    case_seed(seed);
     fake.fail_at = -1;
     for (int i = 0; i < size; i++)
         fake.context[i] = (struct msg_context){.rank = i, .size = size};
@@ -74,29 +63,12 @@ static void fake_complete(struct msg_request *request, int error, uint64_t bytes
         request->completed(request);
 }
 
-static unsigned char *fake_packed(const struct type_buffer *buffer)
-{
-    uint64_t bytes = type_buffer_bytes(buffer);
-    unsigned char *data = malloc(bytes + 1);
-    struct type_cursor cursor;
-    vtype_cursor_start(&cursor, buffer);
-    CHECK_EQUAL(vtype_pack(&cursor, data, bytes), bytes);
-    return data;
-}
-
-static void fake_unpack(const struct type_buffer *buffer, const void *data, uint64_t bytes)
-{
-    struct type_cursor cursor;
-    vtype_cursor_start(&cursor, buffer);
-    CHECK_EQUAL(vtype_unpack(&cursor, data, bytes), bytes);
-}
-
 static void fake_poison(const struct type_buffer *buffer)
 {
     uint64_t bytes = type_buffer_bytes(buffer);
     unsigned char *garbage = malloc(bytes + 1);
     memset(garbage, 0xEE, bytes);
-    fake_unpack(buffer, garbage, bytes);
+    case_unpack(buffer, garbage, bytes);
     free(garbage);
 }
 
@@ -106,7 +78,7 @@ static void fake_sender_done(struct fake_message *message, int error)
     if (!sender)
         return;
     message->sender = NULL;
-    unsigned char *now = fake_packed(&sender->buffer);
+    unsigned char *now = case_packed(&sender->buffer);
     CHECK(memcmp(now, message->data, message->bytes) == 0); /* changed while it was being sent */
     free(now);
     fake_complete(sender, error, message->bytes);
@@ -117,7 +89,7 @@ static void fake_deliver(struct fake_message *message, struct msg_request *recei
     uint64_t room = type_buffer_bytes(&receiver->buffer);
     uint64_t bytes = message->bytes < room ? message->bytes : room;
     int error = fake.messages++ == fake.fail_at ? ERR_PEER_DEAD : message->bytes > room ? ERR_TRUNCATED : OK;
-    fake_unpack(&receiver->buffer, message->data, bytes);
+    case_unpack(&receiver->buffer, message->data, bytes);
     fake.under_way--;
     fake_sender_done(message, error == ERR_PEER_DEAD ? error : OK);
     fake_complete(receiver, error, bytes);
@@ -150,7 +122,7 @@ static void fake_arrive(struct fake_message *message, int to)
 /* One message of a random pair arrives; false: none is on its way. */
 static bool fake_step(int size)
 {
-    int start = (int)fake_random((uint64_t)size * (uint64_t)size);
+    int start = (int)case_random((uint64_t)size * (uint64_t)size);
     for (int i = 0; i < size * size; i++) {
         int pair = (start + i) % (size * size), from = pair / size, to = pair % size;
         struct fake_message *message = fake.way[from][to];
@@ -171,7 +143,7 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
     CHECK(to->rank >= 0 && to->rank < to->context->size && to->rank != to->context->rank && to->tag >= 0);
     struct fake_message *message = calloc(1, sizeof *message);
     *message = (struct fake_message){.from = to->context->rank, .tag = to->tag, .sender = request,
-                                     .bytes = type_buffer_bytes(buffer), .data = fake_packed(buffer)};
+                                     .bytes = type_buffer_bytes(buffer), .data = case_packed(buffer)};
     request->buffer = *buffer;
     request->context = to->context;
     atomic_store(&request->state, MSG_PENDING);
@@ -180,7 +152,7 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
         end = &(*end)->next;
     *end = message;
     fake.under_way++;
-    uint64_t chance = fake_random(3);
+    uint64_t chance = case_random(3);
     message->late = chance == 0;
     if (chance == 1)
         fake_sender_done(message, OK);

@@ -1,0 +1,165 @@
+/* Every collective among the ranks of a real job, all bytes compared. Alone it is a job of one rank; real.sh runs it with
+ * more. Each rank makes the same cases from the same seed and plays its own part. Arguments: repeats, and "time" for a
+ * line with the time of a barrier and of a small sum. */
+#include "coll/cases.h"
+#include "base/clock.h"
+#include <unistd.h>
+
+#define AT_ONCE 3
+
+static int rank, size;
+
+static void check_own(const struct test *test)
+{
+    area_check(&test->one[rank].send, name(test), rank);
+    area_check(&test->one[rank].receive, name(test), rank);
+}
+
+static void finish(struct test *test)
+{
+    for (int i = 0; i < test->size; i++) {
+        area_free(&test->one[i].send);
+        area_free(&test->one[i].receive);
+    }
+}
+
+static void blocking(enum coll_kind kind, uint64_t count)
+{
+    static struct test test;
+    choose(&test, kind, size, count);
+    make_and_expect(&test);
+    CHECK_EQUAL(vcoll_run(&test.one[rank].call), OK);
+    check_own(&test);
+    finish(&test);
+}
+
+static void one_completed(void *context, int error)
+{
+    struct one *one = context;
+    one->completions++;
+    one->error = error;
+}
+
+static bool completed(void *context)
+{
+    struct one *one = context;
+    return one->completions > 0;
+}
+
+/* Several at once, started in an order of the rank's own, three times. */
+static void together(enum coll_kind kind)
+{
+    static struct test test[AT_ONCE];
+    for (int t = 0; t < AT_ONCE; t++) {
+        choose(&test[t], t ? (enum coll_kind)case_random(COLL_KINDS) : kind, size, some_count(size));
+        make_and_expect(&test[t]);
+        CHECK_EQUAL(vcoll_prepare(&test[t].one[rank].call, &test[t].one[rank].schedule), OK);
+    }
+    for (int again = 0; again < 3; again++) {
+        for (int t = 0; t < AT_ONCE; t++) {
+            struct one *one = &test[(t + rank + again) % AT_ONCE].one[rank];
+            one->completions = 0;
+            CHECK_EQUAL(vcoll_launch(one->schedule, one_completed, one), OK);
+        }
+        for (int t = 0; t < AT_ONCE; t++) {
+            struct one *one = &test[t].one[rank];
+            CHECK_EQUAL(vmsg_wait_until(completed, one), OK);
+            CHECK_EQUAL(one->error, OK);
+            check_own(&test[t]);
+            refill(&test[t]);
+        }
+    }
+    for (int t = 0; t < AT_ONCE; t++) {
+        vcoll_release(test[t].one[rank].schedule);
+        finish(&test[t]);
+    }
+}
+
+/* Nobody leaves the barrier before the one who is late has come. */
+static void barrier_holds(struct msg_context *context)
+{
+    for (int late = 0; late < size && late < 4; late++) {
+        struct coll_call barrier = {.kind = COLL_BARRIER, .group = &group[rank]};
+        bool found = false;
+        struct msg_result result;
+        if (rank == late) {
+            usleep(2000);
+            for (int i = 0; i < size; i++)
+                if (i != rank)
+                    CHECK_EQUAL(vmsg_send(context, i, 1, &late, sizeof late), OK);
+        }
+        CHECK_EQUAL(vcoll_run(&barrier), OK);
+        if (rank == late)
+            continue;
+        struct msg_where where = {context, late, 1};
+        CHECK_EQUAL(vmsg_probe(&where, &found, &result), OK);
+        CHECK(found);
+        CHECK_EQUAL(vmsg_recv(context, late, 1, &late, sizeof late, &result), OK);
+    }
+}
+
+static void agreement(void)
+{
+    uint64_t mask[3] = {~0ull, ~(1ull << rank), (uint64_t)rank << 8 | 3};
+    CHECK_EQUAL(vcoll_agree(&group[rank], mask, 3), OK);
+    CHECK(mask[0] == ~0ull);
+    CHECK(mask[1] == ~((size < 64 ? 1ull << size : 0) - 1));
+    CHECK_EQUAL(mask[2] & 0xFF, 3);
+}
+
+static void say_times(void)
+{
+    double value = 1;
+    struct coll_call barrier = {.kind = COLL_BARRIER, .group = &group[rank]};
+    struct coll_call sum = {.kind = COLL_ALLREDUCE, .group = &group[rank], .send = {.base = COLL_IN_PLACE},
+                            .receive = {.base = &value, .count = 1, .layout = of4[0]},
+                            .reduction = {.kernel = vtype_kernel(OPERATION_SUM, ELEMENT_U32), .commutative = true}};
+    struct coll_call *const calls[] = {&barrier, &sum};
+    for (int c = 0; c < 2; c++) {
+        uint64_t start = 0;
+        int rounds = 2000, ok = 0;
+        for (int i = -rounds / 10; i < rounds; i++) {
+            if (i == 0)
+                start = vbase_clock_ns();
+            ok |= vcoll_run(calls[c]);
+        }
+        CHECK_EQUAL(ok, OK);
+        if (rank == 0)
+            printf("%s, %d ranks: %.2f us\n", c ? "sum of 4 bytes" : "barrier", size,
+                   (double)(vbase_clock_ns() - start) / 1000.0 / rounds);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int repeats = argc > 1 ? atoi(argv[1]) : 1;
+    struct msg_context *collectives, *messages;
+    CHECK_EQUAL(vmsg_start(), OK);
+    if (check_failed)
+        return check_done();
+    rank = vmsg_job()->rank;
+    size = vmsg_job()->size;
+    CHECK_EQUAL(vmsg_context_open(2, NULL, size, rank, &messages), OK);
+    CHECK_EQUAL(vmsg_context_open(3, NULL, size, rank, &collectives), OK);
+    group[rank] = (struct coll_group){.context = collectives, .rank = rank, .size = size};
+    dress(of4, 4);
+    dress(of12, 12);
+    dress(of16, 16);
+    case_seed((uint64_t)size);
+    for (int repeat = 0; repeat < repeats; repeat++)
+        for (int kind = 0; kind < COLL_KINDS; kind++) {
+            blocking((enum coll_kind)kind, some_count(size));
+            blocking((enum coll_kind)kind, 40000 / (unsigned)size); /* beyond what goes eagerly */
+            together((enum coll_kind)kind);
+        }
+    barrier_holds(messages);
+    agreement();
+    if (argc > 2)
+        say_times();
+    struct coll_call barrier = {.kind = COLL_BARRIER, .group = &group[rank]};
+    CHECK_EQUAL(vcoll_run(&barrier), OK);
+    vmsg_context_close(collectives);
+    vmsg_context_close(messages);
+    vmsg_stop();
+    return check_done();
+}
