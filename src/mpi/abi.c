@@ -1,0 +1,103 @@
+/* What the standard ABI adds: its version, and handles as integers. A predefined handle is its own number; the others get
+ * MPI_FIRST_INT and the index of their object, the same as long as the object lives. */
+#include "mpi/inside.h"
+#include <stdio.h>
+
+int PMPI_Abi_get_version(int *major, int *minor)
+{
+    if (!major || !minor)
+        return MPI_ERR_ARG;
+    *major = MPI_ABI_VERSION;
+    *minor = MPI_ABI_SUBVERSION;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Abi_get_info(MPI_Info *out)
+{
+    static const struct {
+        const char *key;
+        size_t size;
+    } sizes[] = {{"mpi_aint_size", sizeof(MPI_Aint)},
+                 {"mpi_count_size", sizeof(MPI_Count)},
+                 {"mpi_offset_size", sizeof(MPI_Offset)}};
+    const char *call = "MPI_Abi_get_info";
+    char text[16];
+    mpi_enter(call);
+    if (!out)
+        return mpi_error(NULL, call, MPI_ERR_ARG, "info is NULL");
+    struct mpi_info *info = mpi_info_copy(NULL);
+    for (size_t i = 0; info && i < ARRAY_LENGTH(sizes); i++) {
+        snprintf(text, sizeof text, "%zu", sizes[i].size);
+        if (mpi_info_put(info, sizes[i].key, text)) {
+            mpi_info_drop(info);
+            info = NULL;
+        }
+    }
+    if (!info)
+        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for an info object");
+    *out = mpi_object_publish(info);
+    mpi_info_drop(info);
+    return MPI_SUCCESS;
+}
+
+/* There is no Fortran library that would have told. */
+int PMPI_Abi_get_fortran_info(MPI_Info *info)
+{
+    if (!info)
+        return MPI_ERR_ARG;
+    *info = MPI_INFO_NULL;
+    return MPI_SUCCESS;
+}
+
+static int to_int(const void *handle)
+{
+    uintptr_t value = (uintptr_t)handle;
+    return value < MPI_FIRST_INT ? (int)value : MPI_FIRST_INT + (int)(value & MPI_INDEX_MASK);
+}
+
+/* The handle of a live object, NULL for numbers that have none. */
+static void *from_int(enum mpi_kind kind, int number, size_t size)
+{
+    if (number < MPI_FIRST_INT)
+        return (void *)(uintptr_t)(number > 0 ? number : 0);
+    struct mpi_object *object = mpi_slot(kind, (uint32_t)(number - MPI_FIRST_INT), size);
+    return object ? (void *)atomic_load_explicit(&object->handle, memory_order_acquire) : NULL;
+}
+
+int PMPI_Comm_toint(MPI_Comm handle) { return to_int(handle); }
+int PMPI_Group_toint(MPI_Group handle) { return to_int(handle); }
+int PMPI_Type_toint(MPI_Datatype handle) { return to_int(handle); }
+int PMPI_Op_toint(MPI_Op handle) { return to_int(handle); }
+int PMPI_Request_toint(MPI_Request handle) { return to_int(handle); }
+int PMPI_Message_toint(MPI_Message handle) { return to_int(handle); }
+int PMPI_Errhandler_toint(MPI_Errhandler handle) { return to_int(handle); }
+int PMPI_Info_toint(MPI_Info handle) { return to_int(handle); }
+
+MPI_Comm PMPI_Comm_fromint(int n) { return from_int(KIND_COMM, n, sizeof(struct mpi_comm)); }
+MPI_Group PMPI_Group_fromint(int n) { return from_int(KIND_GROUP, n, sizeof(struct mpi_group)); }
+MPI_Datatype PMPI_Type_fromint(int n) { return from_int(KIND_TYPE, n, sizeof(struct mpi_type)); }
+MPI_Op PMPI_Op_fromint(int n) { return from_int(KIND_OP, n, sizeof(struct mpi_op)); }
+MPI_Request PMPI_Request_fromint(int n) { return from_int(KIND_REQUEST, n, sizeof(struct mpi_request)); }
+MPI_Message PMPI_Message_fromint(int n) { return from_int(KIND_MESSAGE, n, sizeof(struct mpi_message_object)); }
+MPI_Errhandler PMPI_Errhandler_fromint(int n) { return from_int(KIND_ERRHANDLER, n, sizeof(struct mpi_errhandler)); }
+MPI_Info PMPI_Info_fromint(int n) { return from_int(KIND_INFO, n, sizeof(struct mpi_info)); }
+
+ALIAS(MPI_Abi_get_version);
+ALIAS(MPI_Abi_get_info);
+ALIAS(MPI_Abi_get_fortran_info);
+ALIAS(MPI_Comm_toint);
+ALIAS(MPI_Group_toint);
+ALIAS(MPI_Type_toint);
+ALIAS(MPI_Op_toint);
+ALIAS(MPI_Request_toint);
+ALIAS(MPI_Message_toint);
+ALIAS(MPI_Errhandler_toint);
+ALIAS(MPI_Info_toint);
+ALIAS(MPI_Comm_fromint);
+ALIAS(MPI_Group_fromint);
+ALIAS(MPI_Type_fromint);
+ALIAS(MPI_Op_fromint);
+ALIAS(MPI_Request_fromint);
+ALIAS(MPI_Message_fromint);
+ALIAS(MPI_Errhandler_fromint);
+ALIAS(MPI_Info_fromint);

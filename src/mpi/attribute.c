@@ -1,0 +1,351 @@
+/* Attributes: values that programs and libraries hang on communicators and datatypes under keys of their own, and the few
+ * that the library itself answers. A key is an int: bit 30, 14 bits of generation, 16 bits of index; so a freed key is
+ * noticed. The key lives as long as an attribute uses it. */
+#include "mpi/inside.h"
+#include <stdlib.h>
+
+#define KEY_BIT 0x40000000
+
+typedef int copy_function(void *object, int key, void *extra, void *value, void *copy, int *flag);
+typedef int delete_function(void *object, int key, void *value, void *extra);
+
+static int key_of(const struct mpi_keyval *keyval)
+{
+    uintptr_t identity = keyval->object.identity;
+    return KEY_BIT | (int)(identity >> 24 & 0x3FFF) << 16 | (int)(identity & 0xFFFF);
+}
+
+/* NULL: no key, or one for other objects. */
+static struct mpi_keyval *keyval_at(int key, enum mpi_kind of)
+{
+    if (!(key & KEY_BIT) || key < 0)
+        return NULL;
+    struct mpi_keyval *keyval = mpi_slot(KIND_KEYVAL, (uint32_t)key & 0xFFFF, sizeof *keyval);
+    if (!keyval || atomic_load_explicit(&keyval->object.handle, memory_order_acquire) == 0 || key_of(keyval) != key ||
+        keyval->of != of)
+        return NULL;
+    return keyval;
+}
+
+static void keyval_drop(struct mpi_keyval *keyval)
+{
+    if (mpi_object_drop(keyval))
+        mpi_object_give(KIND_KEYVAL, keyval);
+}
+
+static int wrong_key(struct mpi_comm *comm, const char *call, int key)
+{
+    return mpi_error(comm, call, MPI_ERR_KEYVAL, "%d is not an attribute key for this kind of object, or was freed", key);
+}
+
+static int create(const char *call, const struct mpi_keyval *what, int *key)
+{
+    mpi_enter(call);
+    if (!key)
+        return mpi_error(NULL, call, MPI_ERR_ARG, "keyval is NULL");
+    struct mpi_keyval *keyval = mpi_object_take(KIND_KEYVAL, sizeof *keyval);
+    if (keyval && (keyval->object.identity & MPI_INDEX_MASK) > 0xFFFF) {
+        mpi_object_give(KIND_KEYVAL, keyval);
+        keyval = NULL;
+    }
+    if (!keyval)
+        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no room for another attribute key");
+    keyval->of = what->of;
+    keyval->copy = what->copy;
+    keyval->drop = what->drop;
+    keyval->extra = what->extra;
+    mpi_object_publish(keyval);
+    keyval_drop(keyval);
+    *key = key_of(keyval);
+    return MPI_SUCCESS;
+}
+
+static int free_key(const char *call, enum mpi_kind of, int *key)
+{
+    mpi_enter(call);
+    if (!key)
+        return mpi_error(NULL, call, MPI_ERR_ARG, "keyval is NULL");
+    struct mpi_keyval *keyval = keyval_at(*key, of);
+    if (!keyval || !mpi_object_unpublish(keyval))
+        return wrong_key(NULL, call, *key);
+    keyval_drop(keyval);
+    *key = MPI_KEYVAL_INVALID;
+    return MPI_SUCCESS;
+}
+
+/* ---- lists of attributes ---------------------------------------------------------------------------------------------- */
+
+static struct mpi_attribute **find(struct mpi_attribute **list, const struct mpi_keyval *keyval)
+{
+    for (; *list; list = &(*list)->next)
+        if ((*list)->keyval == keyval)
+            return list;
+    return NULL;
+}
+
+static int run_delete(void *object, const struct mpi_attribute *attribute)
+{
+    const struct mpi_keyval *keyval = attribute->keyval;
+    if (!keyval->drop)
+        return MPI_SUCCESS;
+    return ((delete_function *)keyval->drop)(object, key_of(keyval), attribute->value, keyval->extra);
+}
+
+/* Takes the attribute that *PLACE points to out of its list, after its delete function agreed. */
+static int remove_at(void *object, struct mpi_attribute **place)
+{
+    struct mpi_attribute *attribute = *place;
+    int error = run_delete(object, attribute);
+    if (error)
+        return error;
+    *place = attribute->next;
+    keyval_drop(attribute->keyval);
+    free(attribute);
+    return MPI_SUCCESS;
+}
+
+static struct mpi_attribute *append(struct mpi_attribute **list, struct mpi_keyval *keyval, void *value)
+{
+    struct mpi_attribute *attribute = malloc(sizeof *attribute);
+    if (!attribute)
+        return NULL;
+    mpi_object_keep(keyval);
+    *attribute = (struct mpi_attribute){*list, keyval, value};
+    *list = attribute; /* the youngest first: they are deleted in the opposite order of their making */
+    return attribute;
+}
+
+int mpi_attributes_delete(enum mpi_kind of, void *object, struct mpi_attribute **list)
+{
+    (void)of;
+    while (*list) {
+        int error = remove_at(object, list);
+        if (error)
+            return error;
+    }
+    return MPI_SUCCESS;
+}
+
+int mpi_attributes_copy(enum mpi_kind of, void *object, const struct mpi_attribute *from, struct mpi_attribute **to)
+{
+    if (!from)
+        return MPI_SUCCESS;
+    int error = mpi_attributes_copy(of, object, from->next, to); /* the oldest first */
+    struct mpi_keyval *keyval = from->keyval;
+    if (error || !keyval->copy)
+        return error;
+    void *value = from->value;
+    int flag = 1;
+    if (keyval->copy != (void *)MPI_COMM_DUP_FN)
+        error = ((copy_function *)keyval->copy)(object, key_of(keyval), keyval->extra, from->value, &value, &flag);
+    if (error || !flag)
+        return error;
+    return append(to, keyval, value) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+/* Where errors of an attribute call go, and whose list it is. */
+struct place {
+    const char *call;
+    struct mpi_comm *comm; /* NULL: a datatype */
+    enum mpi_kind of;
+    void *handle;
+    struct mpi_attribute **list;
+};
+
+static int set(const struct place *at, int key, void *value)
+{
+    struct mpi_keyval *keyval = keyval_at(key, at->of);
+    if (!keyval)
+        return wrong_key(at->comm, at->call, key);
+    struct mpi_attribute **old = find(at->list, keyval);
+    if (old) {
+        int error = run_delete(at->handle, *old);
+        if (error)
+            return mpi_error(at->comm, at->call, error, "the delete function of the old value failed");
+        (*old)->value = value;
+        return MPI_SUCCESS;
+    }
+    if (!append(at->list, keyval, value))
+        return mpi_error(at->comm, at->call, MPI_ERR_NO_MEM, "no memory for an attribute");
+    return MPI_SUCCESS;
+}
+
+static int get(const struct place *at, int key, void *value, int *flag)
+{
+    struct mpi_keyval *keyval = keyval_at(key, at->of);
+    if (!keyval)
+        return wrong_key(at->comm, at->call, key);
+    struct mpi_attribute **found = find(at->list, keyval);
+    *flag = found != NULL;
+    if (found)
+        *(void **)value = (*found)->value;
+    return MPI_SUCCESS;
+}
+
+static int drop(const struct place *at, int key)
+{
+    struct mpi_keyval *keyval = keyval_at(key, at->of);
+    if (!keyval)
+        return wrong_key(at->comm, at->call, key);
+    struct mpi_attribute **found = find(at->list, keyval);
+    if (!found)
+        return MPI_SUCCESS;
+    int error = remove_at(at->handle, found);
+    if (error)
+        return mpi_error(at->comm, at->call, error, "the delete function of the attribute failed");
+    return MPI_SUCCESS;
+}
+
+/* ---- of communicators ------------------------------------------------------------------------------------------------- */
+
+/* The value behind a predefined key, NULL where there is none; false: no such key. */
+static bool predefined(int key, const int **value)
+{
+    static const int tag_ub = 0x7FFFFFFF, io = MPI_ANY_SOURCE, host = MPI_PROC_NULL, one = 1;
+    static int appnum, universe, last_code;
+    const struct boot_job *job = mpi_process.job;
+    switch (key) {
+    case MPI_TAG_UB:
+        *value = &tag_ub;
+        return true;
+    case MPI_IO:
+        *value = &io;
+        return true;
+    case MPI_HOST:
+        *value = &host;
+        return true;
+    case MPI_WTIME_IS_GLOBAL: /* the monotonic clock is one for a node, and differs between nodes */
+        *value = job->local_count == job->size ? &one : NULL;
+        return true;
+    case MPI_APPNUM:
+        appnum = job->appnum;
+        *value = appnum >= 0 ? &appnum : NULL;
+        return true;
+    case MPI_UNIVERSE_SIZE:
+        universe = job->universe;
+        *value = universe >= 0 ? &universe : NULL;
+        return true;
+    case MPI_LASTUSEDCODE:
+        last_code = mpi_last_used_code();
+        *value = &last_code;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* COMM at HANDLE as a place for attributes. */
+static int of_comm(const char *call, MPI_Comm handle, struct place *at)
+{
+    mpi_enter(call);
+    struct mpi_comm *comm = mpi_comm_at(handle);
+    if (!comm)
+        return mpi_comm_wrong(call, handle);
+    *at = (struct place){call, comm, KIND_COMM, handle, &comm->attributes};
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *drop_, int *key, void *extra)
+{
+    struct mpi_keyval what = {.of = KIND_COMM, .copy = (void *)copy, .drop = (void *)drop_, .extra = extra};
+    return create("MPI_Comm_create_keyval", &what, key);
+}
+
+int PMPI_Comm_free_keyval(int *key) { return free_key("MPI_Comm_free_keyval", KIND_COMM, key); }
+
+int PMPI_Comm_set_attr(MPI_Comm handle, int key, void *value)
+{
+    struct place at;
+    const int *unused;
+    int error = of_comm("MPI_Comm_set_attr", handle, &at);
+    if (error)
+        return error;
+    if (predefined(key, &unused))
+        return mpi_error(at.comm, at.call, MPI_ERR_ARG, "the predefined attribute %d cannot be set", key);
+    return set(&at, key, value);
+}
+
+int PMPI_Comm_get_attr(MPI_Comm handle, int key, void *value, int *flag)
+{
+    struct place at;
+    const int *found;
+    int error = of_comm("MPI_Comm_get_attr", handle, &at);
+    if (error)
+        return error;
+    if (!value || !flag)
+        return mpi_error(at.comm, at.call, MPI_ERR_ARG, "%s is NULL", value ? "flag" : "attribute_val");
+    if (!predefined(key, &found))
+        return get(&at, key, value, flag);
+    *flag = found != NULL;
+    if (found)
+        *(const void **)value = found;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_delete_attr(MPI_Comm handle, int key)
+{
+    struct place at;
+    const int *unused;
+    int error = of_comm("MPI_Comm_delete_attr", handle, &at);
+    if (error)
+        return error;
+    if (predefined(key, &unused))
+        return mpi_error(at.comm, at.call, MPI_ERR_ARG, "the predefined attribute %d cannot be deleted", key);
+    return drop(&at, key);
+}
+
+/* ---- of datatypes ----------------------------------------------------------------------------------------------------- */
+
+static int of_type(const char *call, MPI_Datatype handle, struct place *at)
+{
+    mpi_enter(call);
+    struct mpi_type *type = mpi_type_at(handle);
+    if (!type)
+        return mpi_type_wrong(NULL, call, handle);
+    *at = (struct place){call, NULL, KIND_TYPE, handle, &type->attributes};
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *copy, MPI_Type_delete_attr_function *drop_, int *key, void *extra)
+{
+    struct mpi_keyval what = {.of = KIND_TYPE, .copy = (void *)copy, .drop = (void *)drop_, .extra = extra};
+    return create("MPI_Type_create_keyval", &what, key);
+}
+
+int PMPI_Type_free_keyval(int *key) { return free_key("MPI_Type_free_keyval", KIND_TYPE, key); }
+
+int PMPI_Type_set_attr(MPI_Datatype handle, int key, void *value)
+{
+    struct place at;
+    int error = of_type("MPI_Type_set_attr", handle, &at);
+    return error ? error : set(&at, key, value);
+}
+
+int PMPI_Type_get_attr(MPI_Datatype handle, int key, void *value, int *flag)
+{
+    struct place at;
+    int error = of_type("MPI_Type_get_attr", handle, &at);
+    if (error)
+        return error;
+    if (!value || !flag)
+        return mpi_error(NULL, at.call, MPI_ERR_ARG, "%s is NULL", value ? "flag" : "attribute_val");
+    return get(&at, key, value, flag);
+}
+
+int PMPI_Type_delete_attr(MPI_Datatype handle, int key)
+{
+    struct place at;
+    int error = of_type("MPI_Type_delete_attr", handle, &at);
+    return error ? error : drop(&at, key);
+}
+
+ALIAS(MPI_Comm_create_keyval);
+ALIAS(MPI_Comm_free_keyval);
+ALIAS(MPI_Comm_set_attr);
+ALIAS(MPI_Comm_get_attr);
+ALIAS(MPI_Comm_delete_attr);
+ALIAS(MPI_Type_create_keyval);
+ALIAS(MPI_Type_free_keyval);
+ALIAS(MPI_Type_set_attr);
+ALIAS(MPI_Type_get_attr);
+ALIAS(MPI_Type_delete_attr);

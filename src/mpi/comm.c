@@ -1,0 +1,292 @@
+/* Communicators: the object, what can be asked of it, and its end. How new ones are made is in make.c. */
+#include "mpi/inside.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int mpi_comm_wrong(const char *call, MPI_Comm handle)
+{
+    if (handle == MPI_COMM_NULL)
+        return mpi_error(NULL, call, MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
+    return mpi_error(NULL, call, MPI_ERR_COMM, "%p is not a communicator, or was freed", (void *)handle);
+}
+
+MPI_Comm mpi_comm_handle(struct mpi_comm *comm)
+{
+    if (comm == mpi_process.world)
+        return MPI_COMM_WORLD;
+    if (comm == mpi_process.self)
+        return MPI_COMM_SELF;
+    return (MPI_Comm)comm->object.identity;
+}
+
+const char *mpi_comm_name(const struct mpi_comm *comm, char text[64])
+{
+    if (comm->name[0])
+        snprintf(text, 64, "%.63s", comm->name);
+    else
+        snprintf(text, 64, "communicator %u", comm->id);
+    return text;
+}
+
+int mpi_comm_open(const char *call, struct mpi_comm *parent, struct mpi_group *group, uint32_t id, struct mpi_comm **out)
+{
+    struct mpi_comm *comm = mpi_object_take(KIND_COMM, sizeof *comm);
+    int error = ERR_MEMORY;
+    if (!comm)
+        goto no_object;
+    error = vmsg_context_open(2 * id, group->world, group->size, group->rank, &comm->context);
+    if (error)
+        goto no_context;
+    error = vmsg_context_open(2 * id + 1, group->world, group->size, group->rank, &comm->coll.context);
+    if (error)
+        goto no_collectives;
+    comm->rank = comm->coll.rank = group->rank;
+    comm->size = comm->coll.size = group->size;
+    comm->id = id;
+    mpi_object_keep(group);
+    comm->group = group;
+    comm->errhandler = parent ? parent->errhandler : &mpi_errors_are_fatal;
+    if (comm->errhandler->what == HANDLER_FUNCTION)
+        mpi_object_keep(comm->errhandler);
+    *out = comm;
+    return MPI_SUCCESS;
+no_collectives:
+    vmsg_context_close(comm->context);
+no_context:
+    mpi_object_give(KIND_COMM, comm);
+no_object:
+    mpi_id_give(id);
+    return parent ? mpi_engine_error(parent, call, error) : mpi_engine_class(error);
+}
+
+void mpi_comm_drop(struct mpi_comm *comm)
+{
+    if (!mpi_object_drop(comm))
+        return;
+    vmsg_context_close(comm->context);
+    vmsg_context_close(comm->coll.context);
+    mpi_id_give(comm->id);
+    mpi_group_drop(comm->group);
+    mpi_errhandler_drop(comm->errhandler);
+    free(comm->topology);
+    mpi_object_give(KIND_COMM, comm);
+}
+
+static int open_predefined(uint32_t id, int size, const int *world, const char *name, struct mpi_comm **out)
+{
+    struct mpi_group *group = mpi_group_make(size, world);
+    int error = group ? mpi_comm_open("MPI_Init", NULL, group, id, out) : MPI_ERR_NO_MEM;
+    if (error)
+        return error;
+    mpi_group_drop(group);
+    strcpy((*out)->name, name);
+    return MPI_SUCCESS;
+}
+
+int mpi_comm_worlds_open(void)
+{
+    const struct boot_job *job = mpi_process.job;
+    int error = open_predefined(MPI_ID_WORLD, job->size, NULL, "MPI_COMM_WORLD", &mpi_process.world);
+    if (!error)
+        error = open_predefined(MPI_ID_SELF, 1, &job->rank, "MPI_COMM_SELF", &mpi_process.self);
+    if (!error)
+        error = mpi_engine_class(
+            vmsg_context_open(2 * MPI_ID_AGREEMENT, NULL, job->size, job->rank, &mpi_process.agreement));
+    return error;
+}
+
+void mpi_comm_worlds_close(void)
+{
+    vmsg_context_close(mpi_process.agreement);
+    mpi_comm_drop(mpi_process.self);
+    mpi_comm_drop(mpi_process.world);
+}
+
+/* ---- questions -------------------------------------------------------------------------------------------------------- */
+
+int PMPI_Comm_rank(MPI_Comm handle, int *rank)
+{
+    mpi_enter("MPI_Comm_rank");
+    struct mpi_comm *comm = mpi_comm_at(handle);
+    if (!comm)
+        return mpi_comm_wrong("MPI_Comm_rank", handle);
+    if (!rank)
+        return mpi_error(comm, "MPI_Comm_rank", MPI_ERR_ARG, "rank is NULL");
+    *rank = comm->rank;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_size(MPI_Comm handle, int *size)
+{
+    mpi_enter("MPI_Comm_size");
+    struct mpi_comm *comm = mpi_comm_at(handle);
+    if (!comm)
+        return mpi_comm_wrong("MPI_Comm_size", handle);
+    if (!size)
+        return mpi_error(comm, "MPI_Comm_size", MPI_ERR_ARG, "size is NULL");
+    *size = comm->size;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_compare(MPI_Comm handle1, MPI_Comm handle2, int *result)
+{
+    const char *call = "MPI_Comm_compare";
+    mpi_enter(call);
+    struct mpi_comm *one = mpi_comm_at(handle1), *two = mpi_comm_at(handle2);
+    if (!one || !two)
+        return mpi_comm_wrong(call, one ? handle2 : handle1);
+    if (!result)
+        return mpi_error(one, call, MPI_ERR_ARG, "result is NULL");
+    int relation = mpi_group_relation(one->group, two->group);
+    if (relation < 0)
+        return mpi_error(one, call, MPI_ERR_NO_MEM, "no memory to compare %d ranks", one->size);
+    *result = relation != MPI_IDENT ? relation : one == two ? MPI_IDENT : MPI_CONGRUENT;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_test_inter(MPI_Comm handle, int *flag)
+{
+    const char *call = "MPI_Comm_test_inter";
+    mpi_enter(call);
+    struct mpi_comm *comm = mpi_comm_at(handle);
+    if (!comm)
+        return mpi_comm_wrong(call, handle);
+    if (!flag)
+        return mpi_error(comm, call, MPI_ERR_ARG, "flag is NULL");
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+static int not_inter(const char *call, MPI_Comm handle)
+{
+    mpi_enter(call);
+    struct mpi_comm *comm = mpi_comm_at(handle);
+    if (!comm)
+        return mpi_comm_wrong(call, handle);
+    return mpi_error(comm, call, MPI_ERR_COMM, "the communicator is no intercommunicator");
+}
+
+int PMPI_Comm_remote_size(MPI_Comm handle, int *size)
+{
+    (void)size;
+    return not_inter("MPI_Comm_remote_size", handle);
+}
+
+int PMPI_Comm_remote_group(MPI_Comm handle, MPI_Group *group)
+{
+    (void)group;
+    return not_inter("MPI_Comm_remote_group", handle);
+}
+
+int PMPI_Comm_get_parent(MPI_Comm *parent)
+{
+    mpi_enter("MPI_Comm_get_parent");
+    if (!parent)
+        return mpi_error(NULL, "MPI_Comm_get_parent", MPI_ERR_ARG, "parent is NULL");
+    *parent = MPI_COMM_NULL;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_set_name(MPI_Comm handle, const char *name)
+{
+    const char *call = "MPI_Comm_set_name";
+    mpi_enter(call);
+    struct mpi_comm *comm = mpi_comm_at(handle);
+    if (!comm)
+        return mpi_comm_wrong(call, handle);
+    if (!name)
+        return mpi_error(comm, call, MPI_ERR_ARG, "comm_name is NULL");
+    snprintf(comm->name, sizeof comm->name, "%s", name);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_get_name(MPI_Comm handle, char *name, int *length)
+{
+    const char *call = "MPI_Comm_get_name";
+    mpi_enter(call);
+    struct mpi_comm *comm = mpi_comm_at(handle);
+    if (!comm)
+        return mpi_comm_wrong(call, handle);
+    if (!name || !length)
+        return mpi_error(comm, call, MPI_ERR_ARG, "%s is NULL", name ? "resultlen" : "comm_name");
+    *length = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", comm->name);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_set_info(MPI_Comm handle, MPI_Info info)
+{
+    const char *call = "MPI_Comm_set_info";
+    mpi_enter(call);
+    struct mpi_comm *comm = mpi_comm_at(handle);
+    if (!comm)
+        return mpi_comm_wrong(call, handle);
+    if (!mpi_info_valid(info))
+        return mpi_error(comm, call, MPI_ERR_INFO, "%p is not an info object", (void *)info);
+    return MPI_SUCCESS; /* hints: none is understood, so none is in use */
+}
+
+int PMPI_Comm_get_info(MPI_Comm handle, MPI_Info *info)
+{
+    const char *call = "MPI_Comm_get_info";
+    mpi_enter(call);
+    struct mpi_comm *comm = mpi_comm_at(handle);
+    if (!comm)
+        return mpi_comm_wrong(call, handle);
+    if (!info)
+        return mpi_error(comm, call, MPI_ERR_ARG, "info_used is NULL");
+    struct mpi_info *copy = mpi_info_copy(NULL);
+    if (!copy)
+        return mpi_error(comm, call, MPI_ERR_NO_MEM, "no memory for an info object");
+    *info = mpi_object_publish(copy);
+    mpi_info_drop(copy);
+    return MPI_SUCCESS;
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------------------------- */
+
+static int free_handle(const char *call, MPI_Comm *handle)
+{
+    mpi_enter(call);
+    if (!handle)
+        return mpi_error(NULL, call, MPI_ERR_ARG, "comm is NULL");
+    struct mpi_comm *comm = mpi_comm_at(*handle);
+    if (!comm)
+        return mpi_comm_wrong(call, *handle);
+    if (comm == mpi_process.world || comm == mpi_process.self)
+        return mpi_error(comm, call, MPI_ERR_COMM, "%s cannot be freed", comm->name);
+    int error = mpi_attributes_delete(KIND_COMM, *handle, &comm->attributes);
+    if (error)
+        return mpi_error(comm, call, error, "the delete function of an attribute failed");
+    if (!mpi_object_unpublish(comm))
+        return mpi_comm_wrong(call, *handle);
+    mpi_comm_drop(comm);
+    *handle = MPI_COMM_NULL;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_free(MPI_Comm *comm)
+{
+    DOING("MPI_Comm_free");
+    return free_handle("MPI_Comm_free", comm);
+}
+
+int PMPI_Comm_disconnect(MPI_Comm *comm)
+{
+    DOING("MPI_Comm_disconnect");
+    return free_handle("MPI_Comm_disconnect", comm);
+}
+
+ALIAS(MPI_Comm_rank);
+ALIAS(MPI_Comm_size);
+ALIAS(MPI_Comm_compare);
+ALIAS(MPI_Comm_test_inter);
+ALIAS(MPI_Comm_remote_size);
+ALIAS(MPI_Comm_remote_group);
+ALIAS(MPI_Comm_get_parent);
+ALIAS(MPI_Comm_set_name);
+ALIAS(MPI_Comm_get_name);
+ALIAS(MPI_Comm_set_info);
+ALIAS(MPI_Comm_get_info);
+ALIAS(MPI_Comm_free);
+ALIAS(MPI_Comm_disconnect);

@@ -1,0 +1,238 @@
+/* Numbers of communicators, agreed upon by their members.
+ *
+ * All members of the parent take the bitwise AND of what is free at each of them and pick the first common bit after a
+ * place that all compute alike. With several threads another agreement may pick the same bit meanwhile, here or
+ * elsewhere; so a second round tells whether all could claim it, and if not they begin again at another place. Nothing is
+ * held while waiting, so agreements on different communicators never wait for each other. Where no member has threads the
+ * second round is left out.
+ *
+ * A step is started by the completion of the one before, from whichever thread makes progress: MPI_Comm_idup needs that. */
+#include "mpi/inside.h"
+#include <string.h>
+
+#define ID_WORDS 512 /* 32768 communicators at once: the engine has 65536 contexts */
+#define ID_WINDOWS (ID_WORDS / MPI_ID_WINDOW)
+
+static struct base_lock lock;
+static uint64_t used[ID_WORDS] = {1u << MPI_ID_WORLD | 1u << MPI_ID_SELF | 1u << MPI_ID_AGREEMENT};
+
+static bool claim(uint32_t id)
+{
+    uint64_t bit = (uint64_t)1 << id % 64;
+    mpi_lock(&lock);
+    bool free = !(used[id / 64] & bit);
+    used[id / 64] |= bit;
+    mpi_unlock(&lock);
+    return free;
+}
+
+void mpi_id_give(uint32_t id)
+{
+    mpi_lock(&lock);
+    used[id / 64] &= ~((uint64_t)1 << id % 64);
+    mpi_unlock(&lock);
+}
+
+/* Where attempt number ATTEMPT begins to look: a number below ID_WORDS * 64 that all members compute alike. */
+static uint32_t place(uint32_t seed, uint32_t attempt)
+{
+    uint64_t mixed = (seed + 0x9E3779B97F4A7C15ull * (attempt / ID_WINDOWS)) * 0xD6E8FEB86659FD93ull;
+    uint32_t bit = (uint32_t)(mixed >> 40) % (ID_WORDS * 64);
+    return (bit + attempt % ID_WINDOWS * MPI_ID_WINDOW * 64) % (ID_WORDS * 64);
+}
+
+/* MASK: what is free here in the window of START; its last word: all bits, if there is only one thread. */
+static void offer(uint64_t mask[MPI_ID_WINDOW + 1], uint32_t start, bool member)
+{
+    const uint64_t *words = used + start / 64 / MPI_ID_WINDOW * MPI_ID_WINDOW;
+    mpi_lock(&lock);
+    for (int i = 0; i < MPI_ID_WINDOW; i++)
+        mask[i] = member ? ~words[i] : ~(uint64_t)0;
+    mpi_unlock(&lock);
+    mask[MPI_ID_WINDOW] = mpi_threads ? 0 : ~(uint64_t)0;
+}
+
+/* The first common number at or after START within its window, going round; false: none. */
+static bool pick(const uint64_t mask[MPI_ID_WINDOW + 1], uint32_t start, uint32_t *id)
+{
+    uint32_t bits = MPI_ID_WINDOW * 64, base = start / bits * bits;
+    for (uint32_t i = 0; i < bits; i++) {
+        uint32_t at = (start + i) % bits;
+        if (mask[at / 64] >> at % 64 & 1) {
+            *id = base + at;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int exhausted(void)
+{
+    return vbase_fail(ERR_LIMIT, "all %d communicators are in use: free some with MPI_Comm_free", ID_WORDS * 64);
+}
+
+/* ---- all of a communicator ------------------------------------------------------------------------------------------- */
+
+static void finish(struct mpi_agreement *agreement, int error)
+{
+    agreement->error = error;
+    /* release: pairs with the acquire in is_done */
+    atomic_store_explicit(&agreement->done, true, memory_order_release);
+}
+
+static void offered(void *context, int error);
+
+static void next_attempt(struct mpi_agreement *agreement)
+{
+    offer(agreement->mask, place(agreement->seed, agreement->attempt), agreement->member);
+    int error = vcoll_launch(agreement->schedule[0], offered, agreement);
+    if (error)
+        finish(agreement, error);
+}
+
+static void claims_told(void *context, int error)
+{
+    struct mpi_agreement *agreement = context;
+    bool mine = agreement->member && agreement->claimed;
+    if (error || agreement->mask[0]) {
+        finish(agreement, error);
+        return;
+    }
+    if (mine)
+        mpi_id_give(agreement->id);
+    agreement->attempt += ID_WINDOWS;
+    next_attempt(agreement);
+}
+
+static void offered(void *context, int error)
+{
+    struct mpi_agreement *agreement = context;
+    if (error) {
+        finish(agreement, error);
+        return;
+    }
+    if (!pick(agreement->mask, place(agreement->seed, agreement->attempt), &agreement->id)) {
+        agreement->attempt++;
+        if (agreement->attempt % ID_WINDOWS == 0)
+            finish(agreement, exhausted());
+        else
+            next_attempt(agreement);
+        return;
+    }
+    agreement->claimed = !agreement->member || claim(agreement->id) ? ~(uint64_t)0 : 0;
+    if (agreement->mask[MPI_ID_WINDOW]) {
+        finish(agreement, OK);
+        return;
+    }
+    agreement->mask[0] = agreement->claimed;
+    error = vcoll_launch(agreement->schedule[1], claims_told, agreement);
+    if (error)
+        finish(agreement, error);
+}
+
+static int prepare(struct mpi_agreement *agreement, uint64_t words, struct coll_schedule **schedule)
+{
+    struct type_layout *word = mpi_type_at(MPI_UINT64_T)->layout;
+    struct coll_call call = {
+        .kind = COLL_ALLREDUCE,
+        .group = &agreement->parent->coll,
+        .send = {.base = COLL_IN_PLACE, .count = words, .layout = word},
+        .receive = {.base = agreement->mask, .count = words, .layout = word},
+        .reduction = {.kernel = vtype_kernel(OPERATION_BAND, ELEMENT_U64), .commutative = true},
+    };
+    return vcoll_prepare(&call, schedule);
+}
+
+int mpi_agreement_start(struct mpi_agreement *agreement, struct mpi_comm *parent, bool member)
+{
+    memset(agreement, 0, sizeof *agreement);
+    agreement->parent = parent;
+    agreement->member = member;
+    agreement->seed = parent->id << 12 ^ parent->children++;
+    int error = prepare(agreement, MPI_ID_WINDOW + 1, &agreement->schedule[0]);
+    if (!error)
+        error = prepare(agreement, 1, &agreement->schedule[1]);
+    if (error) {
+        mpi_agreement_close(agreement);
+        return error;
+    }
+    next_attempt(agreement);
+    return OK;
+}
+
+static bool is_done(void *context)
+{
+    struct mpi_agreement *agreement = context;
+    /* acquire: pairs with the release in finish */
+    return atomic_load_explicit(&agreement->done, memory_order_acquire);
+}
+
+int mpi_agreement_wait(struct mpi_agreement *agreement)
+{
+    int error = vmsg_wait_until(is_done, agreement);
+    return error ? error : agreement->error;
+}
+
+void mpi_agreement_close(struct mpi_agreement *agreement)
+{
+    for (int i = 0; i < 2; i++)
+        if (agreement->schedule[i])
+            vcoll_release(agreement->schedule[i]);
+}
+
+/* ---- a group alone ---------------------------------------------------------------------------------------------------- */
+
+/* The AND over the members of GROUP, by a binomial tree over its first member, in a context that is kept for this. */
+static int group_and(const struct mpi_group *group, int tag, uint64_t *mask, int words)
+{
+    struct msg_context *context = mpi_process.agreement;
+    uint64_t bytes = (uint64_t)words * 8, other[MPI_ID_WINDOW + 1];
+    int me = group->rank, step = 1, error = OK;
+    for (; !error && step < group->size && !(me & step); step *= 2) {
+        if (me + step >= group->size)
+            continue;
+        error = vmsg_recv(context, group->world[me + step], tag, other, bytes, NULL);
+        for (int i = 0; i < words; i++)
+            mask[i] &= other[i];
+    }
+    if (!error && me > 0) {
+        error = vmsg_send(context, group->world[me - step], tag, mask, bytes);
+        if (!error)
+            error = vmsg_recv(context, group->world[me - step], tag, mask, bytes, NULL);
+    }
+    for (step /= 2; !error && step > 0; step /= 2)
+        if (me + step < group->size)
+            error = vmsg_send(context, group->world[me + step], tag, mask, bytes);
+    return error;
+}
+
+int mpi_agree_in_group(struct mpi_comm *parent, struct mpi_group *group, int tag, uint32_t *id)
+{
+    uint64_t mask[MPI_ID_WINDOW + 1], claimed;
+    int own_tag = (int)(parent->id << 15 | (tag & 0x7FFF));
+    for (uint32_t attempt = 0;; attempt++) {
+        uint32_t start = place((uint32_t)own_tag, attempt), found;
+        offer(mask, start, true);
+        int error = group_and(group, own_tag, mask, MPI_ID_WINDOW + 1);
+        if (error)
+            return error;
+        if (!pick(mask, start, &found)) {
+            if (attempt % ID_WINDOWS == ID_WINDOWS - 1)
+                return exhausted();
+            continue;
+        }
+        claimed = claim(found) ? ~(uint64_t)0 : 0;
+        bool mine = claimed;
+        if (!mask[MPI_ID_WINDOW])
+            error = group_and(group, own_tag, &claimed, 1);
+        if (!error && claimed) {
+            *id = found;
+            return OK;
+        }
+        if (mine)
+            mpi_id_give(found);
+        if (error)
+            return error;
+        attempt |= ID_WINDOWS - 1;
+    }
+}

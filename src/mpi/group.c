@@ -1,0 +1,347 @@
+/* Groups: ordered sets of processes, kept as world ranks. Purely local. Set operations mark world ranks in a scratch
+ * table of the world's size, so that they take time of the sizes, not of their product. */
+#include "mpi/inside.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct mpi_group mpi_group_empty = {.size = 0, .rank = MPI_UNDEFINED};
+
+struct mpi_group *mpi_group_at(MPI_Group handle)
+{
+    if (handle == MPI_GROUP_EMPTY)
+        return &mpi_group_empty;
+    return mpi_object_at(KIND_GROUP, handle, sizeof(struct mpi_group));
+}
+
+int mpi_group_find(const struct mpi_group *group, int world)
+{
+    for (int i = 0; i < group->size; i++)
+        if (group->world[i] == world)
+            return i;
+    return MPI_UNDEFINED;
+}
+
+struct mpi_group *mpi_group_make(int size, const int *world)
+{
+    struct mpi_group *group = mpi_object_take(KIND_GROUP, sizeof *group);
+    if (!group)
+        return NULL;
+    group->world = malloc((size_t)size * sizeof(int) + 1);
+    if (!group->world) {
+        mpi_object_give(KIND_GROUP, group);
+        return NULL;
+    }
+    group->size = size;
+    for (int i = 0; i < size; i++)
+        group->world[i] = world ? world[i] : i;
+    group->rank = mpi_group_find(group, mpi_process.job->rank);
+    return group;
+}
+
+void mpi_group_drop(struct mpi_group *group)
+{
+    if (group == &mpi_group_empty || !mpi_object_drop(group))
+        return;
+    free(group->world);
+    mpi_object_give(KIND_GROUP, group);
+}
+
+static int wrong(const char *call, MPI_Group handle)
+{
+    return mpi_error(NULL, call, MPI_ERR_GROUP, "%p is not a group%s", (void *)handle,
+                     handle == MPI_GROUP_NULL ? ": MPI_GROUP_NULL" : ", or was freed");
+}
+
+static int no_memory(const char *call, int size)
+{
+    return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for a group of %d ranks", size);
+}
+
+/* A new group from a list of world ranks, for the user. */
+static int deliver(const char *call, int size, const int *world, MPI_Group *out)
+{
+    if (!out)
+        return mpi_error(NULL, call, MPI_ERR_ARG, "newgroup is NULL");
+    if (size == 0) {
+        *out = MPI_GROUP_EMPTY;
+        return MPI_SUCCESS;
+    }
+    struct mpi_group *group = mpi_group_make(size, world);
+    if (!group)
+        return no_memory(call, size);
+    *out = mpi_object_publish(group);
+    mpi_group_drop(group);
+    return MPI_SUCCESS;
+}
+
+/* For each world rank its rank in GROUP, or MPI_UNDEFINED. To be freed. */
+static int *places(const struct mpi_group *group)
+{
+    int ranks = mpi_process.job->size;
+    int *place = malloc((size_t)ranks * sizeof(int));
+    if (!place)
+        return NULL;
+    for (int i = 0; i < ranks; i++)
+        place[i] = MPI_UNDEFINED;
+    for (int i = 0; i < group->size; i++)
+        place[group->world[i]] = i;
+    return place;
+}
+
+int PMPI_Comm_group(MPI_Comm handle, MPI_Group *group)
+{
+    const char *call = "MPI_Comm_group";
+    mpi_enter(call);
+    struct mpi_comm *comm = mpi_comm_at(handle);
+    if (!comm)
+        return mpi_comm_wrong(call, handle);
+    if (!group)
+        return mpi_error(comm, call, MPI_ERR_ARG, "group is NULL");
+    *group = mpi_object_publish(comm->group);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Group_free(MPI_Group *handle)
+{
+    const char *call = "MPI_Group_free";
+    mpi_enter(call);
+    if (!handle)
+        return mpi_error(NULL, call, MPI_ERR_ARG, "group is NULL");
+    struct mpi_group *group = mpi_group_at(*handle);
+    if (!group || (group != &mpi_group_empty && !mpi_object_unpublish(group)))
+        return wrong(call, *handle);
+    mpi_group_drop(group);
+    *handle = MPI_GROUP_NULL;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Group_size(MPI_Group handle, int *size)
+{
+    mpi_enter("MPI_Group_size");
+    const struct mpi_group *group = mpi_group_at(handle);
+    if (!group)
+        return wrong("MPI_Group_size", handle);
+    if (!size)
+        return mpi_error(NULL, "MPI_Group_size", MPI_ERR_ARG, "size is NULL");
+    *size = group->size;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Group_rank(MPI_Group handle, int *rank)
+{
+    mpi_enter("MPI_Group_rank");
+    const struct mpi_group *group = mpi_group_at(handle);
+    if (!group)
+        return wrong("MPI_Group_rank", handle);
+    if (!rank)
+        return mpi_error(NULL, "MPI_Group_rank", MPI_ERR_ARG, "rank is NULL");
+    *rank = group->rank;
+    return MPI_SUCCESS;
+}
+
+int mpi_group_relation(const struct mpi_group *one, const struct mpi_group *two)
+{
+    if (one->size != two->size)
+        return MPI_UNEQUAL;
+    if (one->size == 0 || memcmp(one->world, two->world, (size_t)one->size * sizeof(int)) == 0)
+        return MPI_IDENT;
+    int *place = places(one);
+    if (!place)
+        return -1;
+    int common = 0;
+    for (int i = 0; i < two->size; i++)
+        common += place[two->world[i]] != MPI_UNDEFINED;
+    free(place);
+    return common == one->size ? MPI_SIMILAR : MPI_UNEQUAL;
+}
+
+int PMPI_Group_compare(MPI_Group handle1, MPI_Group handle2, int *result)
+{
+    const char *call = "MPI_Group_compare";
+    mpi_enter(call);
+    const struct mpi_group *one = mpi_group_at(handle1), *two = mpi_group_at(handle2);
+    if (!one || !two)
+        return wrong(call, one ? handle2 : handle1);
+    if (!result)
+        return mpi_error(NULL, call, MPI_ERR_ARG, "result is NULL");
+    int relation = mpi_group_relation(one, two);
+    if (relation < 0)
+        return no_memory(call, one->size);
+    *result = relation;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Group_translate_ranks(MPI_Group handle1, int n, const int ranks1[], MPI_Group handle2, int ranks2[])
+{
+    const char *call = "MPI_Group_translate_ranks";
+    mpi_enter(call);
+    const struct mpi_group *one = mpi_group_at(handle1), *two = mpi_group_at(handle2);
+    if (!one || !two)
+        return wrong(call, one ? handle2 : handle1);
+    if (n < 0 || (n > 0 && (!ranks1 || !ranks2)))
+        return mpi_error(NULL, call, MPI_ERR_ARG, "%d ranks at %p and %p", n, (const void *)ranks1, (void *)ranks2);
+    for (int i = 0; i < n; i++)
+        if (ranks1[i] != MPI_PROC_NULL && (unsigned)ranks1[i] >= (unsigned)one->size)
+            return mpi_error(NULL, call, MPI_ERR_RANK, "rank %d is not in a group of %d", ranks1[i], one->size);
+    int *place = places(two);
+    if (!place)
+        return no_memory(call, two->size);
+    for (int i = 0; i < n; i++)
+        ranks2[i] = ranks1[i] == MPI_PROC_NULL ? MPI_PROC_NULL : place[one->world[ranks1[i]]];
+    free(place);
+    return MPI_SUCCESS;
+}
+
+enum set_operation { SET_UNION, SET_INTERSECTION, SET_DIFFERENCE };
+
+static int set_operation(const char *call, enum set_operation what, MPI_Group const handle[2], MPI_Group *out)
+{
+    mpi_enter(call);
+    const struct mpi_group *one = mpi_group_at(handle[0]), *two = mpi_group_at(handle[1]);
+    if (!one || !two)
+        return wrong(call, one ? handle[1] : handle[0]);
+    const struct mpi_group *marked = what == SET_UNION ? one : two;
+    int *place = places(marked), *list = malloc((size_t)(one->size + two->size) * sizeof(int) + 1);
+    int n = 0, error;
+    if (!place || !list) {
+        error = no_memory(call, one->size + two->size);
+        goto done;
+    }
+    for (int i = 0; i < one->size; i++)
+        if (what == SET_UNION || (place[one->world[i]] != MPI_UNDEFINED) == (what == SET_INTERSECTION))
+            list[n++] = one->world[i];
+    for (int i = 0; what == SET_UNION && i < two->size; i++)
+        if (place[two->world[i]] == MPI_UNDEFINED)
+            list[n++] = two->world[i];
+    error = deliver(call, n, list, out);
+done:
+    free(place);
+    free(list);
+    return error;
+}
+
+int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *out)
+{
+    return set_operation("MPI_Group_union", SET_UNION, (MPI_Group[]){group1, group2}, out);
+}
+
+int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *out)
+{
+    return set_operation("MPI_Group_intersection", SET_INTERSECTION, (MPI_Group[]){group1, group2}, out);
+}
+
+int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *out)
+{
+    return set_operation("MPI_Group_difference", SET_DIFFERENCE, (MPI_Group[]){group1, group2}, out);
+}
+
+/* The N ranks of GROUP that are listed, in that order, or (LEAVE_OUT) all others in their order. */
+static int choose(const char *call, const struct mpi_group *group, int n, const int *ranks, bool leave_out, MPI_Group *out)
+{
+    char *listed = calloc((size_t)group->size + 1, 1);
+    int *list = malloc((size_t)group->size * sizeof(int) + 1);
+    int count = 0, error;
+    if (!listed || !list) {
+        error = no_memory(call, group->size);
+        goto done;
+    }
+    for (int i = 0; i < n; i++) {
+        if ((unsigned)ranks[i] >= (unsigned)group->size || listed[ranks[i]]) {
+            error = mpi_error(NULL, call, MPI_ERR_RANK, "rank %d %s a group of %d", ranks[i],
+                              (unsigned)ranks[i] >= (unsigned)group->size ? "is not in" : "is named twice for",
+                              group->size);
+            goto done;
+        }
+        listed[ranks[i]] = 1;
+        if (!leave_out)
+            list[count++] = group->world[ranks[i]];
+    }
+    for (int i = 0; leave_out && i < group->size; i++)
+        if (!listed[i])
+            list[count++] = group->world[i];
+    error = deliver(call, count, list, out);
+done:
+    free(listed);
+    free(list);
+    return error;
+}
+
+static int choose_ranks(const char *call, MPI_Group handle, int n, const int *ranks, bool leave_out, MPI_Group *out)
+{
+    mpi_enter(call);
+    const struct mpi_group *group = mpi_group_at(handle);
+    if (!group)
+        return wrong(call, handle);
+    if (n < 0 || (n > 0 && !ranks))
+        return mpi_error(NULL, call, MPI_ERR_ARG, "%d ranks at %p", n, (const void *)ranks);
+    return choose(call, group, n, ranks, leave_out, out);
+}
+
+int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *out)
+{
+    return choose_ranks("MPI_Group_incl", group, n, ranks, false, out);
+}
+
+int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *out)
+{
+    return choose_ranks("MPI_Group_excl", group, n, ranks, true, out);
+}
+
+/* Ranges (first, last, stride) written out; at most LIMIT ranks, -1 if there is anything wrong. */
+static int write_out(int n, int ranges[][3], int *list, int limit)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        int64_t stride = ranges[i][2];
+        if (stride == 0)
+            return -1;
+        for (int64_t r = ranges[i][0]; stride > 0 ? r <= ranges[i][1] : r >= ranges[i][1]; r += stride) {
+            if (count == limit || r < 0)
+                return -1;
+            list[count++] = (int)r;
+        }
+    }
+    return count;
+}
+
+static int choose_ranges(const char *call, MPI_Group handle, int n, int ranges[][3], bool leave_out, MPI_Group *out)
+{
+    mpi_enter(call);
+    const struct mpi_group *group = mpi_group_at(handle);
+    if (!group)
+        return wrong(call, handle);
+    if (n < 0 || (n > 0 && !ranges))
+        return mpi_error(NULL, call, MPI_ERR_ARG, "%d ranges at %p", n, (void *)ranges);
+    int *list = malloc((size_t)group->size * sizeof(int) + 1);
+    if (!list)
+        return no_memory(call, group->size);
+    int count = write_out(n, ranges, list, group->size);
+    int error = count < 0 ? mpi_error(NULL, call, MPI_ERR_RANK, "the ranges do not fit a group of %d", group->size)
+                          : choose(call, group, count, list, leave_out, out);
+    free(list);
+    return error;
+}
+
+int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *out)
+{
+    return choose_ranges("MPI_Group_range_incl", group, n, ranges, false, out);
+}
+
+int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *out)
+{
+    return choose_ranges("MPI_Group_range_excl", group, n, ranges, true, out);
+}
+
+ALIAS(MPI_Comm_group);
+ALIAS(MPI_Group_free);
+ALIAS(MPI_Group_size);
+ALIAS(MPI_Group_rank);
+ALIAS(MPI_Group_compare);
+ALIAS(MPI_Group_translate_ranks);
+ALIAS(MPI_Group_union);
+ALIAS(MPI_Group_intersection);
+ALIAS(MPI_Group_difference);
+ALIAS(MPI_Group_incl);
+ALIAS(MPI_Group_excl);
+ALIAS(MPI_Group_range_incl);
+ALIAS(MPI_Group_range_excl);

@@ -1,0 +1,104 @@
+/* The tables behind the handles. See handle.h. Slabs live as long as the process: a stale handle may be looked up at any
+ * time, also after MPI_Finalize, and must find memory to be compared with. */
+#include "mpi/handle.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct mpi_table mpi_tables[KIND_COUNT];
+bool mpi_threads;
+
+static uintptr_t first_identity(enum mpi_kind kind, uint32_t index)
+{
+    return (uintptr_t)kind << 40 | (uintptr_t)1 << 24 | index;
+}
+
+/* The generation has 16 bits and is never 0. */
+static uintptr_t next_identity(uintptr_t identity)
+{
+    uintptr_t generation = (identity >> 24 & 0xFFFF) + 1;
+    if (generation > 0xFFFF)
+        generation = 1;
+    return (identity & ~((uintptr_t)0xFFFF << 24)) | generation << 24;
+}
+
+static bool add_slab(enum mpi_kind kind, size_t size)
+{
+    struct mpi_table *table = &mpi_tables[kind];
+    uint32_t number = table->objects / MPI_SLAB_OBJECTS;
+    char *slab = number < MPI_SLABS ? calloc(MPI_SLAB_OBJECTS, size) : NULL;
+    if (!slab)
+        return false;
+    for (uint32_t i = MPI_SLAB_OBJECTS; i-- > 0;) {
+        struct mpi_object *object = (struct mpi_object *)(void *)(slab + i * size);
+        object->identity = first_identity(kind, table->objects + i);
+        object->next_free = table->free;
+        table->free = object;
+    }
+    table->objects += MPI_SLAB_OBJECTS;
+    /* release: pairs with the acquire in mpi_slot */
+    atomic_store_explicit(&table->slab[number], slab, memory_order_release);
+    return true;
+}
+
+void *mpi_object_take_raw(enum mpi_kind kind, size_t size)
+{
+    struct mpi_table *table = &mpi_tables[kind];
+    mpi_lock(&table->lock);
+    struct mpi_object *object = NULL;
+    if (table->free || add_slab(kind, size)) {
+        object = table->free;
+        table->free = object->next_free;
+    }
+    mpi_unlock(&table->lock);
+    if (!object)
+        return NULL;
+    atomic_store_explicit(&object->users, 0, memory_order_relaxed);
+    atomic_store_explicit(&object->references, 1, memory_order_relaxed);
+    return object;
+}
+
+void *mpi_object_take(enum mpi_kind kind, size_t size)
+{
+    struct mpi_object *object = mpi_object_take_raw(kind, size);
+    if (object)
+        memset(object + 1, 0, size - sizeof *object);
+    return object;
+}
+
+void mpi_object_give(enum mpi_kind kind, void *pointer)
+{
+    struct mpi_table *table = &mpi_tables[kind];
+    struct mpi_object *object = pointer;
+    /* relaxed: nobody but a stale handle looks here */
+    atomic_store_explicit(&object->handle, 0, memory_order_relaxed);
+    mpi_lock(&table->lock);
+    object->identity = next_identity(object->identity);
+    object->next_free = table->free;
+    table->free = object;
+    mpi_unlock(&table->lock);
+}
+
+void *mpi_object_publish(void *pointer)
+{
+    struct mpi_object *object = pointer;
+    mpi_object_keep(object);
+    atomic_fetch_add_explicit(&object->users, 1, memory_order_relaxed);
+    /* release: pairs with the acquire in mpi_object_at: whoever finds the handle sees the object made */
+    atomic_store_explicit(&object->handle, object->identity, memory_order_release);
+    return (void *)object->identity;
+}
+
+bool mpi_object_unpublish(void *pointer)
+{
+    struct mpi_object *object = pointer;
+    uint32_t users = atomic_load_explicit(&object->users, memory_order_relaxed);
+    do {
+        if (users == 0)
+            return false;
+        /* relaxed: the count alone decides; the object itself is protected by its references */
+    } while (!atomic_compare_exchange_weak_explicit(&object->users, &users, users - 1, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    if (users == 1)
+        atomic_store_explicit(&object->handle, 0, memory_order_relaxed);
+    return true;
+}

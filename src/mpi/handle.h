@@ -1,0 +1,112 @@
+/* Handles and the objects behind them.
+ *
+ * A user's handle is a value, never a pointer: kind << 40 | generation << 24 | index. The first word of every object is
+ * its own handle, or 0 once the user has freed it; so a lookup is: find the slot of the index (it never moves and is
+ * never given back), load its first word, compare with the whole handle. Null, foreign, stale and random handles fail
+ * that comparison. Predefined handles are the small numbers of the ABI and are looked up in tables of their own.
+ *
+ * An object has users (how many handles the program must still free) and references (users, communicators, requests and
+ * types that hold it). The handle dies with the last user, the object with the last reference. A handle may be given
+ * out again while the object lives (MPI_Comm_group, MPI_Type_get_contents): it has the same value then.
+ *
+ * Threads: lookups take no lock. Taking and giving back take the table's lock once several threads may call. */
+#ifndef MPI_HANDLE_H
+#define MPI_HANDLE_H
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+
+enum mpi_kind {
+    KIND_COMM = 1, KIND_GROUP, KIND_TYPE, KIND_OP, KIND_REQUEST, KIND_ERRHANDLER, KIND_INFO, KIND_MESSAGE, KIND_KEYVAL,
+    KIND_COUNT
+};
+
+struct mpi_object {
+    _Atomic uintptr_t handle;    /* 0: the user has no handle of it */
+    uintptr_t identity;          /* what handle is while there are users; changes when the slot is reused */
+    _Atomic uint32_t references, users;
+    struct mpi_object *next_free;
+};
+
+#define MPI_SLAB_OBJECTS 128
+#define MPI_SLABS 16384 /* two million objects of a kind */
+#define MPI_INDEX_MASK 0xFFFFFFu
+#define MPI_FIRST_INT 4096 /* of MPI_X_toint for handles that are not predefined */
+
+struct mpi_table {
+    char *_Atomic slab[MPI_SLABS];
+    struct base_lock lock;
+    struct mpi_object *free;
+    uint32_t objects; /* ever made */
+};
+extern struct mpi_table mpi_tables[KIND_COUNT];
+extern bool mpi_threads; /* several threads may call: set before the second one can exist */
+
+/* SIZE must be the size of the kind's structure: the compiler turns it into shifts. */
+static inline void *mpi_slot(enum mpi_kind kind, uint32_t index, size_t size)
+{
+    if (unlikely(index >= MPI_SLAB_OBJECTS * MPI_SLABS))
+        return NULL;
+    /* acquire: pairs with the release in mpi_object_take, so the slab's content is seen */
+    char *slab = atomic_load_explicit(&mpi_tables[kind].slab[index / MPI_SLAB_OBJECTS], memory_order_acquire);
+    return slab ? slab + index % MPI_SLAB_OBJECTS * size : NULL;
+}
+
+static inline void *mpi_object_at(enum mpi_kind kind, const void *handle, size_t size)
+{
+    uintptr_t value = (uintptr_t)handle;
+    struct mpi_object *object = mpi_slot(kind, value & MPI_INDEX_MASK, size);
+    /* acquire: pairs with the release in mpi_object_publish */
+    if (unlikely(!object || atomic_load_explicit(&object->handle, memory_order_acquire) != value || value == 0))
+        return NULL;
+    return object;
+}
+
+/* A zeroed object with one reference and no user; NULL when memory is exhausted. */
+void *mpi_object_take(enum mpi_kind kind, size_t size) MUST_CHECK;
+/* The same with undefined content behind the head. */
+void *mpi_object_take_raw(enum mpi_kind kind, size_t size) MUST_CHECK;
+
+/* One more user, who holds a reference of his own: the handle to give him. */
+void *mpi_object_publish(void *object);
+
+/* The user frees his handle; true when he had one. His reference is still to be dropped. */
+bool mpi_object_unpublish(void *object);
+
+/* Gives the slot back; the caller dropped the last reference. */
+void mpi_object_give(enum mpi_kind kind, void *object);
+
+static inline void mpi_lock(struct base_lock *lock)
+{
+    if (mpi_threads)
+        base_lock(lock);
+}
+static inline void mpi_unlock(struct base_lock *lock)
+{
+    if (mpi_threads)
+        base_unlock(lock);
+}
+
+static inline void mpi_object_keep(void *pointer)
+{
+    struct mpi_object *object = pointer;
+    /* relaxed: whoever keeps has a reference already */
+    if (mpi_threads)
+        atomic_fetch_add_explicit(&object->references, 1, memory_order_relaxed);
+    else
+        atomic_store_explicit(&object->references,
+                              atomic_load_explicit(&object->references, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+/* True: that was the last reference. */
+static inline bool mpi_object_drop(void *pointer)
+{
+    struct mpi_object *object = pointer;
+    if (mpi_threads) /* acq_rel: the last one sees what the others did with it */
+        return atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel) == 1;
+    uint32_t left = atomic_load_explicit(&object->references, memory_order_relaxed) - 1;
+    atomic_store_explicit(&object->references, left, memory_order_relaxed);
+    return left == 0;
+}
+
+#endif

@@ -1,0 +1,306 @@
+/* Info objects: small ordered lists of key and value. Local; no hint is understood yet, all are kept. */
+#include "mpi/inside.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct mpi_info environment; /* MPI_INFO_ENV */
+
+struct mpi_info *mpi_info_at(MPI_Info handle)
+{
+    if (handle == MPI_INFO_ENV)
+        return &environment;
+    return mpi_object_at(KIND_INFO, handle, sizeof(struct mpi_info));
+}
+
+bool mpi_info_valid(MPI_Info handle) { return handle == MPI_INFO_NULL || mpi_info_at(handle) != NULL; }
+
+static struct mpi_info_pair *find(const struct mpi_info *info, const char *key)
+{
+    for (int i = 0; i < info->pairs; i++)
+        if (strcmp(info->pair[i].key, key) == 0)
+            return &info->pair[i];
+    return NULL;
+}
+
+const char *mpi_info_value(const struct mpi_info *info, const char *key)
+{
+    const struct mpi_info_pair *pair = info ? find(info, key) : NULL;
+    return pair ? pair->value : NULL;
+}
+
+int mpi_info_put(struct mpi_info *info, const char *key, const char *value)
+{
+    char *value_copy = strdup(value), *key_copy;
+    if (!value_copy)
+        return MPI_ERR_NO_MEM;
+    struct mpi_info_pair *old = find(info, key);
+    if (old) {
+        free(old->value);
+        old->value = value_copy;
+        return MPI_SUCCESS;
+    }
+    key_copy = strdup(key);
+    struct mpi_info_pair *bigger = key_copy ? realloc(info->pair, (size_t)(info->pairs + 1) * sizeof *bigger) : NULL;
+    if (!bigger) {
+        free(key_copy);
+        free(value_copy);
+        return MPI_ERR_NO_MEM;
+    }
+    info->pair = bigger;
+    info->pair[info->pairs++] = (struct mpi_info_pair){key_copy, value_copy};
+    return MPI_SUCCESS;
+}
+
+struct mpi_info *mpi_info_copy(const struct mpi_info *info)
+{
+    struct mpi_info *copy = mpi_object_take(KIND_INFO, sizeof *copy);
+    for (int i = 0; copy && info && i < info->pairs; i++)
+        if (mpi_info_put(copy, info->pair[i].key, info->pair[i].value)) {
+            mpi_info_drop(copy);
+            return NULL;
+        }
+    return copy;
+}
+
+void mpi_info_drop(struct mpi_info *info)
+{
+    if (info == &environment || !mpi_object_drop(info))
+        return;
+    for (int i = 0; i < info->pairs; i++) {
+        free(info->pair[i].key);
+        free(info->pair[i].value);
+    }
+    free(info->pair);
+    mpi_object_give(KIND_INFO, info);
+}
+
+static void put_number(struct mpi_info *info, const char *key, int value)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", value);
+    if (mpi_info_put(info, key, text))
+        return; /* out of memory this early will be told by whoever needs it */
+}
+
+void mpi_info_environment_open(void)
+{
+    char path[1024];
+    const char *level = mpi_process.thread_level == MPI_THREAD_MULTIPLE     ? "MPI_THREAD_MULTIPLE"
+                        : mpi_process.thread_level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
+                        : mpi_process.thread_level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
+                                                                            : "MPI_THREAD_SINGLE";
+    put_number(&environment, "maxprocs", mpi_process.job->size);
+    put_number(&environment, "soft", mpi_process.job->size);
+    if (mpi_info_put(&environment, "command", program_invocation_name) ||
+        mpi_info_put(&environment, "host", mpi_process.job->host) ||
+        mpi_info_put(&environment, "thread_level", level))
+        return;
+    if (getcwd(path, sizeof path) && mpi_info_put(&environment, "wdir", path))
+        return;
+}
+
+/* ---- the calls -------------------------------------------------------------------------------------------------------- */
+
+static int find_info(const char *call, MPI_Info handle, struct mpi_info **info)
+{
+    *info = mpi_info_at(handle);
+    if (*info)
+        return MPI_SUCCESS;
+    return mpi_error(NULL, call, MPI_ERR_INFO, "%p is not an info object%s", (void *)handle,
+                     handle == MPI_INFO_NULL ? ": MPI_INFO_NULL" : ", or was freed");
+}
+
+static int check_key(const char *call, const char *key)
+{
+    if (!key || key[0] == 0 || strlen(key) >= MPI_MAX_INFO_KEY)
+        return mpi_error(NULL, call, MPI_ERR_INFO_KEY, "the key is %s",
+                         !key ? "NULL" : key[0] ? "too long" : "empty");
+    return MPI_SUCCESS;
+}
+
+static int deliver(const char *call, const struct mpi_info *from, MPI_Info *out)
+{
+    if (!out)
+        return mpi_error(NULL, call, MPI_ERR_ARG, "info is NULL");
+    struct mpi_info *info = mpi_info_copy(from);
+    if (!info)
+        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for an info object");
+    *out = mpi_object_publish(info);
+    mpi_info_drop(info);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Info_create(MPI_Info *out)
+{
+    mpi_enter("MPI_Info_create");
+    return deliver("MPI_Info_create", NULL, out);
+}
+
+int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *out)
+{
+    (void)argc;
+    (void)argv;
+    mpi_enter("MPI_Info_create_env");
+    return deliver("MPI_Info_create_env", &environment, out);
+}
+
+int PMPI_Info_dup(MPI_Info handle, MPI_Info *out)
+{
+    struct mpi_info *info;
+    mpi_enter("MPI_Info_dup");
+    int error = find_info("MPI_Info_dup", handle, &info);
+    return error ? error : deliver("MPI_Info_dup", info, out);
+}
+
+int PMPI_Info_free(MPI_Info *handle)
+{
+    struct mpi_info *info;
+    mpi_enter("MPI_Info_free");
+    if (!handle)
+        return mpi_error(NULL, "MPI_Info_free", MPI_ERR_ARG, "info is NULL");
+    int error = find_info("MPI_Info_free", *handle, &info);
+    if (error)
+        return error;
+    if (info == &environment || !mpi_object_unpublish(info))
+        return mpi_error(NULL, "MPI_Info_free", MPI_ERR_INFO, "MPI_INFO_ENV cannot be freed");
+    mpi_info_drop(info);
+    *handle = MPI_INFO_NULL;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Info_set(MPI_Info handle, const char *key, const char *value)
+{
+    const char *call = "MPI_Info_set";
+    struct mpi_info *info;
+    mpi_enter(call);
+    int error = find_info(call, handle, &info);
+    if (!error)
+        error = check_key(call, key);
+    if (error)
+        return error;
+    if (info == &environment)
+        return mpi_error(NULL, call, MPI_ERR_INFO, "MPI_INFO_ENV cannot be changed");
+    if (!value || strlen(value) >= MPI_MAX_INFO_VAL)
+        return mpi_error(NULL, call, MPI_ERR_INFO_VALUE, "the value of %s is %s", key, value ? "too long" : "NULL");
+    error = mpi_info_put(info, key, value);
+    return error ? mpi_error(NULL, call, error, "no memory for %s", key) : MPI_SUCCESS;
+}
+
+int PMPI_Info_delete(MPI_Info handle, const char *key)
+{
+    const char *call = "MPI_Info_delete";
+    struct mpi_info *info;
+    mpi_enter(call);
+    int error = find_info(call, handle, &info);
+    if (!error)
+        error = check_key(call, key);
+    if (error)
+        return error;
+    struct mpi_info_pair *pair = info == &environment ? NULL : find(info, key);
+    if (!pair)
+        return mpi_error(NULL, call, MPI_ERR_INFO_NOKEY, "there is no key %s", key);
+    free(pair->key);
+    free(pair->value);
+    info->pairs--;
+    memmove(pair, pair + 1, (size_t)(info->pair + info->pairs - pair) * sizeof *pair);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Info_get_nkeys(MPI_Info handle, int *n)
+{
+    struct mpi_info *info;
+    mpi_enter("MPI_Info_get_nkeys");
+    int error = find_info("MPI_Info_get_nkeys", handle, &info);
+    if (error)
+        return error;
+    if (!n)
+        return mpi_error(NULL, "MPI_Info_get_nkeys", MPI_ERR_ARG, "nkeys is NULL");
+    *n = info->pairs;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Info_get_nthkey(MPI_Info handle, int n, char *key)
+{
+    struct mpi_info *info;
+    mpi_enter("MPI_Info_get_nthkey");
+    int error = find_info("MPI_Info_get_nthkey", handle, &info);
+    if (error)
+        return error;
+    if (n < 0 || n >= info->pairs || !key)
+        return mpi_error(NULL, "MPI_Info_get_nthkey", MPI_ERR_ARG, "there is no key number %d of %d", n, info->pairs);
+    strcpy(key, info->pair[n].key);
+    return MPI_SUCCESS;
+}
+
+/* The value of a key; *value is NULL when there is none. */
+static int look_up(const char *call, MPI_Info handle, const char *key, const char **value)
+{
+    struct mpi_info *info;
+    mpi_enter(call);
+    int error = find_info(call, handle, &info);
+    if (!error)
+        error = check_key(call, key);
+    if (!error)
+        *value = mpi_info_value(info, key);
+    return error;
+}
+
+int PMPI_Info_get_string(MPI_Info handle, const char *key, int *length, char *value, int *flag)
+{
+    const char *found;
+    int error = look_up("MPI_Info_get_string", handle, key, &found);
+    if (error)
+        return error;
+    if (!flag || !length || *length < 0 || (*length > 0 && !value))
+        return mpi_error(NULL, "MPI_Info_get_string", MPI_ERR_ARG, "buflen, value or flag is wrong for key %s", key);
+    *flag = found != NULL;
+    if (!found)
+        return MPI_SUCCESS;
+    if (*length > 0)
+        snprintf(value, (size_t)*length, "%s", found);
+    *length = (int)strlen(found) + 1;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Info_get(MPI_Info handle, const char *key, int length, char *value, int *flag)
+{
+    const char *found;
+    int error = look_up("MPI_Info_get", handle, key, &found);
+    if (error)
+        return error;
+    if (!flag || length < 0 || !value)
+        return mpi_error(NULL, "MPI_Info_get", MPI_ERR_ARG, "valuelen, value or flag is wrong for key %s", key);
+    *flag = found != NULL;
+    if (found) /* LENGTH leaves out the end of the string */
+        snprintf(value, (size_t)length + 1, "%s", found);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Info_get_valuelen(MPI_Info handle, const char *key, int *length, int *flag)
+{
+    const char *found;
+    int error = look_up("MPI_Info_get_valuelen", handle, key, &found);
+    if (error)
+        return error;
+    if (!flag || !length)
+        return mpi_error(NULL, "MPI_Info_get_valuelen", MPI_ERR_ARG, "%s is NULL", flag ? "valuelen" : "flag");
+    *flag = found != NULL;
+    if (found)
+        *length = (int)strlen(found);
+    return MPI_SUCCESS;
+}
+
+ALIAS(MPI_Info_create);
+ALIAS(MPI_Info_create_env);
+ALIAS(MPI_Info_dup);
+ALIAS(MPI_Info_free);
+ALIAS(MPI_Info_set);
+ALIAS(MPI_Info_delete);
+ALIAS(MPI_Info_get_nkeys);
+ALIAS(MPI_Info_get_nthkey);
+ALIAS(MPI_Info_get_string);
+ALIAS(MPI_Info_get);
+ALIAS(MPI_Info_get_valuelen);

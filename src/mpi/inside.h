@@ -1,0 +1,441 @@
+/* What the chapters of the MPI personality share: the objects behind the handles, the checks at the door, and errors.
+ * Nothing here is seen outside src/mpi; the face of this room is include/mpi.h.
+ *
+ * Every function of the standard is defined under its PMPI_ name and has the MPI_ name as a weak alias (ALIAS). Inside,
+ * neither is ever called. Chapters follow one shape: the entries of a call (int counts, _c, I, _init) differ in a line
+ * and hand a filled structure to one body that works on 64-bit counts.
+ *
+ * Conventions: bodies return MPI error classes (MPI_SUCCESS is 0); a class that is returned has been raised already, with
+ * its sentence, by mpi_error(). References between objects: a communicator holds its group and error handler, a request
+ * its communicator and layout, a datatype its layout and the datatypes it was made of. */
+#ifndef MPI_INSIDE_H
+#define MPI_INSIDE_H
+
+#include "base/counters.h"
+#include "base/error.h"
+#include "coll/coll.h"
+#include "mpi/handle.h"
+#include "msg/msg.h"
+#include "type/layout.h"
+#include "type/reduce.h"
+
+#pragma GCC visibility push(default)
+#include "mpi.h"
+#pragma GCC visibility pop
+
+#define ALIAS(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
+
+/* ---- objects ------------------------------------------------------------------------------------------------------- */
+
+struct mpi_group {
+    struct mpi_object object;
+    int size, rank; /* rank of this process, MPI_UNDEFINED: not in it */
+    int *world;     /* the world rank of each member */
+};
+
+struct mpi_errhandler {
+    struct mpi_object object;
+    enum { HANDLER_FATAL, HANDLER_ABORT, HANDLER_RETURN, HANDLER_FUNCTION } what;
+    void (*function)(void *object, int *code, ...); /* a MPI_X_errhandler_function */
+};
+
+struct mpi_keyval {
+    struct mpi_object object;
+    enum mpi_kind of; /* KIND_COMM or KIND_TYPE */
+    void *copy, *drop; /* functions of that kind, or the sentinels of the ABI */
+    void *extra;
+};
+
+struct mpi_attribute {
+    struct mpi_attribute *next;
+    struct mpi_keyval *keyval;
+    void *value;
+};
+
+struct mpi_info_pair {
+    char *key, *value;
+};
+struct mpi_info {
+    struct mpi_object object;
+    int pairs;
+    struct mpi_info_pair *pair;
+};
+
+struct mpi_topology {
+    int dimensions;
+    int *extent, *periodic, *coordinates; /* one block of memory; coordinates of this rank */
+};
+
+struct mpi_comm {
+    struct mpi_object object;
+    struct msg_context *context; /* the user's messages */
+    int rank, size;
+    struct coll_group coll;      /* collectives, with a context of their own */
+    uint32_t id;                 /* contexts 2 * id and 2 * id + 1 */
+    uint32_t children;           /* communicators made from this one so far: the same on all members */
+    struct mpi_group *group;
+    struct mpi_errhandler *errhandler;
+    struct mpi_attribute *attributes;
+    struct mpi_topology *topology;
+    char name[MPI_MAX_OBJECT_NAME];
+};
+
+/* How a datatype was made, as MPI_Type_get_contents tells it. One block of memory. */
+struct mpi_recipe {
+    int combiner;
+    uint32_t integers, addresses, larges, types;
+    int64_t *value;         /* integers, then addresses, then large counts */
+    struct mpi_type **type; /* each with one reference */
+};
+
+struct mpi_type {
+    struct mpi_object object;
+    uint64_t size;     /* bytes of payload in one */
+    bool flat;         /* count of them are count * size bytes in a row */
+    bool committed;
+    uint8_t element;   /* enum type_element, for reductions */
+    uint64_t elements; /* basic elements in one */
+    struct type_layout *layout;
+    struct mpi_recipe *recipe; /* NULL: predefined */
+    struct mpi_attribute *attributes;
+    char *name;        /* NULL: none */
+};
+
+struct mpi_op {
+    struct mpi_object object;
+    enum type_operation operation; /* OPERATION_USER: one of the functions */
+    MPI_User_function *function;
+    MPI_User_function_c *function_c;
+    bool commutative;
+};
+
+struct mpi_message_object { /* of MPI_Mprobe */
+    struct mpi_object object;
+    struct msg_message *message;
+    struct mpi_comm *comm;
+};
+
+enum mpi_request_kind {
+    REQUEST_NOTHING,    /* complete from the start: MPI_PROC_NULL */
+    REQUEST_SEND,
+    REQUEST_RECEIVE,
+    REQUEST_BUFFERED,   /* complete from the start: the attached buffer has the message */
+    REQUEST_PAIR,       /* Isendrecv: two operations */
+    REQUEST_COLLECTIVE,
+    REQUEST_DUP,        /* MPI_Comm_idup */
+    REQUEST_GENERAL     /* MPI_Grequest_start */
+};
+
+struct mpi_request {
+    struct mpi_object object;
+    uint8_t kind;
+    bool persistent, active, ready; /* ready: a persistent send in ready mode, which is sent like a standard one */
+    enum msg_mode mode;
+    struct mpi_comm *comm;      /* NULL: none */
+    struct type_layout *layout; /* kept for the time of the request; NULL: none needed */
+    const char *call;           /* that made it, for errors that come later */
+    union {
+        struct {
+            struct msg_request operation;
+            struct msg_where where;    /* for persistent ones, */
+            struct type_buffer buffer; /* which start again and again */
+        };
+        struct coll_schedule *schedule;
+        struct mpi_pair *pair;
+        struct mpi_general *general;
+        struct mpi_dup *dup;
+    };
+    void *extra;                /* freed with the request */
+    struct mpi_request *next;   /* freed by the user while under way */
+};
+
+/* ---- the process --------------------------------------------------------------------------------------------------- */
+
+enum mpi_stage { MPI_BEFORE, MPI_RUNNING, MPI_AFTER };
+struct mpi_process {
+    _Atomic int stage; /* enum mpi_stage */
+    int thread_level;
+    const struct boot_job *job;
+    struct mpi_comm *world, *self;
+    struct msg_context *agreement; /* all of the world: for MPI_Comm_create_group */
+};
+extern struct mpi_process mpi_process;
+
+void mpi_not_running(const char *call) __attribute__((noreturn)) COLD;
+
+/* Before anything else in a call that needs MPI to be initialized. */
+static inline void mpi_enter(const char *call)
+{
+    /* relaxed: a thread that may call at all was made after MPI_Init or waited for it */
+    if (unlikely(atomic_load_explicit(&mpi_process.stage, memory_order_relaxed) != MPI_RUNNING))
+        mpi_not_running(call);
+}
+
+/* The same for calls that can wait: the name is shown to whoever asks what this rank is doing. */
+#define ENTER(call)                                                                                                     \
+    do {                                                                                                                \
+        DOING(call);                                                                                                    \
+        mpi_enter(call);                                                                                                \
+    } while (0)
+
+/* ---- errors (error.c, errhandler.c) -------------------------------------------------------------------------------- */
+
+/* Raises an error: joins the sentence "CALL: FORMAT (CLASS, rank R of COMM)", keeps it for MPI_Error_string, and gives it
+ * to the error handler of COMM (NULL: where errors without a communicator go). Returns the class, if at all. */
+int mpi_error(struct mpi_comm *comm, const char *call, int class, const char *format, ...) PRINTF_LIKE(4, 5) COLD;
+
+/* The same for an error of the engine, with its sentence and detail. */
+int mpi_engine_error(struct mpi_comm *comm, const char *call, int error) COLD;
+int mpi_engine_class(int error);
+const char *mpi_class_name(int class);
+const char *mpi_class_sentence(int class);
+int mpi_last_used_code(void);
+
+int mpi_errors_open(void);
+struct mpi_errhandler *mpi_errhandler_at(MPI_Errhandler handle);
+MPI_Errhandler mpi_errhandler_handle(struct mpi_errhandler *handler);
+void mpi_errhandler_drop(struct mpi_errhandler *handler);
+extern struct mpi_errhandler mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return;
+
+/* ---- communicators and groups -------------------------------------------------------------------------------------- */
+
+static inline struct mpi_comm *mpi_comm_at(MPI_Comm handle)
+{
+    if (likely(handle == MPI_COMM_WORLD))
+        return mpi_process.world;
+    if (handle == MPI_COMM_SELF)
+        return mpi_process.self;
+    return mpi_object_at(KIND_COMM, handle, sizeof(struct mpi_comm));
+}
+
+/* What is wrong with this handle: raises it. */
+int mpi_comm_wrong(const char *call, MPI_Comm handle) COLD;
+MPI_Comm mpi_comm_handle(struct mpi_comm *comm); /* without a new user */
+const char *mpi_comm_name(const struct mpi_comm *comm, char text[64]); /* its name, or "communicator 12" */
+void mpi_comm_drop(struct mpi_comm *comm);
+
+/* One more communicator over GROUP (a reference is taken) with the agreed id. */
+int mpi_comm_open(const char *call, struct mpi_comm *parent, struct mpi_group *group, uint32_t id, struct mpi_comm **out);
+/* From PARENT's members in GROUP (NULL: this process is in none, *out is NULL); all of PARENT must call. */
+int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, struct mpi_comm **out);
+int mpi_comm_worlds_open(void); /* world and self */
+void mpi_comm_worlds_close(void);
+
+/* Ids of contexts (context.c): each communicator has a number, its contexts are twice that and one more. A number is given
+ * when it is free at all members. */
+#define MPI_ID_WORLD 0
+#define MPI_ID_SELF 1
+#define MPI_ID_AGREEMENT 2
+#define MPI_ID_WINDOW 64 /* words looked at at once: 4096 numbers */
+struct mpi_agreement {
+    struct mpi_comm *parent;
+    bool member;            /* needs the number; else only takes part */
+    struct coll_schedule *schedule[2];
+    uint64_t mask[MPI_ID_WINDOW + 1], claimed;
+    uint32_t seed, attempt, id;
+    int error;
+    _Atomic bool done;
+};
+int mpi_agreement_start(struct mpi_agreement *agreement, struct mpi_comm *parent, bool member) MUST_CHECK;
+int mpi_agreement_wait(struct mpi_agreement *agreement) MUST_CHECK;
+void mpi_agreement_close(struct mpi_agreement *agreement);
+/* The same among the members of GROUP alone, who are told apart from others by TAG; waits. */
+int mpi_agree_in_group(struct mpi_comm *parent, struct mpi_group *group, int tag, uint32_t *id) MUST_CHECK;
+void mpi_id_give(uint32_t id);
+
+struct mpi_group *mpi_group_at(MPI_Group handle);
+struct mpi_group *mpi_group_make(int size, const int *world); /* copies; NULL: no memory */
+void mpi_group_drop(struct mpi_group *group);
+int mpi_group_find(const struct mpi_group *group, int world); /* rank of a world rank, MPI_UNDEFINED */
+int mpi_group_relation(const struct mpi_group *one, const struct mpi_group *two); /* MPI_IDENT ...; -1: no memory */
+extern struct mpi_group mpi_group_empty;
+
+struct mpi_topology *mpi_topology_copy(const struct mpi_topology *topology);
+
+/* ---- datatypes and operations -------------------------------------------------------------------------------------- */
+
+#define MPI_FIRST_TYPE 0x200u
+#define MPI_PREDEFINED_TYPES 256u
+extern struct mpi_type mpi_types[MPI_PREDEFINED_TYPES];
+
+/* NULL: no datatype. */
+static inline struct mpi_type *mpi_type_at(MPI_Datatype handle)
+{
+    uintptr_t number = (uintptr_t)handle - MPI_FIRST_TYPE;
+    if (likely(number < MPI_PREDEFINED_TYPES))
+        return mpi_types[number].layout ? &mpi_types[number] : NULL;
+    return mpi_object_at(KIND_TYPE, handle, sizeof(struct mpi_type));
+}
+static inline bool mpi_type_predefined(const struct mpi_type *type) { return type->recipe == NULL; }
+MPI_Datatype mpi_type_handle(struct mpi_type *type);
+int mpi_types_open(void);
+void mpi_type_drop(struct mpi_type *type);
+int mpi_type_wrong(struct mpi_comm *comm, const char *call, MPI_Datatype handle) COLD;
+const char *mpi_type_text(const struct mpi_type *type); /* its name, or "a derived datatype" */
+
+/* COUNT of TYPE at BASE as the engine wants it: bytes where they lie in a row. */
+static inline struct type_buffer mpi_buffer(void *base, uint64_t count, const struct mpi_type *type)
+{
+    if (type->flat)
+        return (struct type_buffer){base, count * type->size, NULL};
+    return (struct type_buffer){base, count, type->layout};
+}
+
+struct mpi_op *mpi_op_at(MPI_Op handle);
+void mpi_op_drop(struct mpi_op *op);
+void mpi_ops_open(void);
+
+/* What a user's operation needs at each call. */
+struct mpi_user_operation {
+    struct mpi_op *op;
+    struct mpi_type *type;
+};
+/* OP over TYPE as coll wants it; CONTEXT must live as long as the reduction. Raises MPI_ERR_OP. */
+int mpi_reduction(struct mpi_comm *comm, const char *call, struct mpi_user_operation *context,
+                  struct type_reduction *reduction);
+
+/* ---- point to point ------------------------------------------------------------------------------------------------ */
+
+/* The arguments of any send or receive. */
+struct mpi_message {
+    const char *call;
+    const void *buffer;
+    MPI_Count count;
+    MPI_Datatype type;
+    int rank, tag;
+    MPI_Comm comm;
+};
+/* What they stand for, once checked. */
+struct mpi_target {
+    struct mpi_comm *comm;
+    struct mpi_type *type;
+};
+
+/* Raise what is wrong (message.c). */
+int mpi_message_wrong(const struct mpi_message *message, bool receive) COLD;
+
+static inline bool mpi_data_fits(const void *buffer, MPI_Count count, const struct mpi_type *type)
+{
+    uint64_t bytes;
+    return likely(count >= 0) && likely(type->committed) &&
+           likely(!__builtin_mul_overflow((uint64_t)count, type->size, &bytes)) &&
+           likely(buffer != NULL || bytes == 0 || !type->flat);
+}
+
+/* 0, or the class that was raised. */
+static inline int mpi_check_send(const struct mpi_message *message, struct mpi_target *target)
+{
+    struct mpi_comm *comm = mpi_comm_at(message->comm);
+    struct mpi_type *type = mpi_type_at(message->type);
+    if (unlikely(!comm || !type || !mpi_data_fits(message->buffer, message->count, type) || message->tag < 0 ||
+                 ((unsigned)message->rank >= (unsigned)comm->size && message->rank != MPI_PROC_NULL)))
+        return mpi_message_wrong(message, false);
+    *target = (struct mpi_target){comm, type};
+    return MPI_SUCCESS;
+}
+
+static inline int mpi_check_receive(const struct mpi_message *message, struct mpi_target *target)
+{
+    struct mpi_comm *comm = mpi_comm_at(message->comm);
+    struct mpi_type *type = mpi_type_at(message->type);
+    if (unlikely(!comm || !type || !mpi_data_fits(message->buffer, message->count, type) ||
+                 (message->tag < 0 && message->tag != MPI_ANY_TAG) ||
+                 ((unsigned)message->rank >= (unsigned)comm->size && message->rank != MPI_PROC_NULL &&
+                  message->rank != MPI_ANY_SOURCE)))
+        return mpi_message_wrong(message, true);
+    *target = (struct mpi_target){comm, type};
+    return MPI_SUCCESS;
+}
+
+_Static_assert(MPI_ANY_SOURCE == MSG_ANY_SOURCE, "the engine's wildcard of ranks is MPI's");
+static inline struct msg_where mpi_where(const struct mpi_comm *comm, int rank, int tag)
+{
+    return (struct msg_where){comm->context, rank, tag == MPI_ANY_TAG ? MSG_ANY_TAG : tag};
+}
+
+/* ---- requests (request.c) ------------------------------------------------------------------------------------------ */
+
+/* A request that nobody knows yet, with CALL and a reference on COMM (may be NULL) and LAYOUT (may be NULL). NULL: no memory. */
+struct mpi_request *mpi_request_take(enum mpi_request_kind kind, const char *call, struct mpi_comm *comm,
+                                     struct type_layout *layout);
+void mpi_request_give(struct mpi_request *request);
+static inline MPI_Request mpi_request_publish(struct mpi_request *request)
+{
+    atomic_store_explicit(&request->object.users, 1, memory_order_relaxed);
+    /* release: pairs with the acquire in mpi_object_at */
+    atomic_store_explicit(&request->object.handle, request->object.identity, memory_order_release);
+    return (MPI_Request)request->object.identity;
+}
+static inline struct mpi_request *mpi_request_at(MPI_Request handle)
+{
+    return mpi_object_at(KIND_REQUEST, handle, sizeof(struct mpi_request));
+}
+int mpi_request_wrong(const char *call, MPI_Request handle) COLD;
+bool mpi_request_done(struct mpi_request *request);
+void mpi_requests_settle(void); /* frees what was freed while under way and is complete now */
+void mpi_requests_finish(void); /* waits for it: the end */
+
+/* Starts a persistent request once more. */
+int mpi_request_start(const char *call, struct mpi_request *request);
+
+struct mpi_pair { /* Isendrecv */
+    struct msg_request send, receive;
+    bool sends, receives; /* false: MPI_PROC_NULL */
+    struct type_layout *send_layout, *receive_layout;
+};
+
+struct mpi_general { /* MPI_Grequest_start */
+    MPI_Grequest_query_function *query;
+    MPI_Grequest_free_function *free;
+    MPI_Grequest_cancel_function *cancel;
+    void *extra;
+    _Atomic bool complete;
+};
+
+struct mpi_dup { /* MPI_Comm_idup */
+    struct mpi_agreement agreement;
+    MPI_Comm *out;
+};
+int mpi_dup_finish(struct mpi_request *request); /* a class, not raised */
+
+/* ---- statuses (status.c) ------------------------------------------------------------------------------------------- */
+
+#define MPI_STATUS_BYTES 0     /* MPI_internal[0..1]: 64 bits */
+#define MPI_STATUS_CANCELLED 2
+static inline void mpi_status_set(MPI_Status *status, int source, int tag, uint64_t bytes)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    status->MPI_SOURCE = source;
+    status->MPI_TAG = tag;
+    __builtin_memcpy(&status->MPI_internal[MPI_STATUS_BYTES], &bytes, sizeof bytes);
+    status->MPI_internal[MPI_STATUS_CANCELLED] = 0;
+}
+static inline void mpi_status_empty(MPI_Status *status) { mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0); }
+static inline void mpi_status_proc_null(MPI_Status *status) { mpi_status_set(status, MPI_PROC_NULL, MPI_ANY_TAG, 0); }
+static inline void mpi_status_result(MPI_Status *status, const struct msg_result *result)
+{
+    mpi_status_set(status, result->source, result->tag, result->bytes);
+}
+
+/* ---- the buffer of MPI_Bsend (buffer.c) ---------------------------------------------------------------------------- */
+
+/* Copies the message and sends the copy. */
+int mpi_buffered_send(const struct mpi_message *message, const struct mpi_target *target);
+void mpi_buffers_finish(void);
+
+/* ---- the rest ------------------------------------------------------------------------------------------------------ */
+
+struct mpi_info *mpi_info_at(MPI_Info handle);
+bool mpi_info_valid(MPI_Info handle); /* or MPI_INFO_NULL */
+struct mpi_info *mpi_info_copy(const struct mpi_info *info); /* NULL: no memory */
+void mpi_info_drop(struct mpi_info *info);
+const char *mpi_info_value(const struct mpi_info *info, const char *key); /* NULL: not there */
+int mpi_info_put(struct mpi_info *info, const char *key, const char *value); /* an MPI class, not raised */
+void mpi_info_environment_open(void);
+
+/* Runs the copy functions of FROM's attributes and appends to TO. A class that was not raised. OBJECT is FROM's handle. */
+int mpi_attributes_copy(enum mpi_kind of, void *object, const struct mpi_attribute *from, struct mpi_attribute **to);
+int mpi_attributes_delete(enum mpi_kind of, void *object, struct mpi_attribute **list);
+
+#endif

@@ -1,0 +1,311 @@
+/* How communicators are made from others: dup, create, split. All of them agree on a number (context.c) and open two
+ * contexts with it; no message follows, since the engine keeps what comes for a context that is not open yet. */
+#include "mpi/inside.h"
+#include <stdlib.h>
+#include <string.h>
+
+int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, struct mpi_comm **out)
+{
+    struct mpi_agreement agreement;
+    int error = mpi_agreement_start(&agreement, parent, group != NULL);
+    if (!error) {
+        error = mpi_agreement_wait(&agreement);
+        mpi_agreement_close(&agreement);
+    }
+    if (error)
+        return mpi_engine_error(parent, call, error);
+    *out = NULL;
+    return group ? mpi_comm_open(call, parent, group, agreement.id, out) : MPI_SUCCESS;
+}
+
+static void deliver(struct mpi_comm *comm, MPI_Comm *out)
+{
+    *out = comm ? mpi_object_publish(comm) : MPI_COMM_NULL;
+    if (comm)
+        mpi_comm_drop(comm);
+}
+
+/* ---- dup -------------------------------------------------------------------------------------------------------------- */
+
+/* What a duplicate has of its parent beside the group. A class, not raised. */
+static int inherit(struct mpi_comm *parent, struct mpi_comm *comm)
+{
+    if (parent->topology) {
+        comm->topology = mpi_topology_copy(parent->topology);
+        if (!comm->topology)
+            return MPI_ERR_NO_MEM;
+    }
+    return mpi_attributes_copy(KIND_COMM, mpi_comm_handle(parent), parent->attributes, &comm->attributes);
+}
+
+static int check_dup(const char *call, MPI_Comm handle, const MPI_Comm *out, struct mpi_comm **comm)
+{
+    mpi_enter(call);
+    *comm = mpi_comm_at(handle);
+    if (!*comm)
+        return mpi_comm_wrong(call, handle);
+    if (!out)
+        return mpi_error(*comm, call, MPI_ERR_ARG, "newcomm is NULL");
+    return MPI_SUCCESS;
+}
+
+static int dup(const char *call, MPI_Comm handle, MPI_Comm *out)
+{
+    struct mpi_comm *parent, *comm;
+    int error = check_dup(call, handle, out, &parent);
+    if (!error)
+        error = mpi_comm_make(call, parent, parent->group, &comm);
+    if (error)
+        return error;
+    error = inherit(parent, comm);
+    if (error) {
+        mpi_comm_drop(comm);
+        return mpi_error(parent, call, error, "the copy function of an attribute failed");
+    }
+    deliver(comm, out);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *out)
+{
+    DOING("MPI_Comm_dup");
+    return dup("MPI_Comm_dup", comm, out);
+}
+
+int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *out)
+{
+    DOING("MPI_Comm_dup_with_info");
+    if (!mpi_info_valid(info))
+        return mpi_error(NULL, "MPI_Comm_dup_with_info", MPI_ERR_INFO, "%p is not an info object", (void *)info);
+    return dup("MPI_Comm_dup_with_info", comm, out);
+}
+
+static int idup(const char *call, MPI_Comm handle, MPI_Comm *out, MPI_Request *request)
+{
+    struct mpi_comm *parent;
+    int error = check_dup(call, handle, out, &parent);
+    if (error)
+        return error;
+    if (!request)
+        return mpi_error(parent, call, MPI_ERR_ARG, "request is NULL");
+    struct mpi_request *made = mpi_request_take(REQUEST_DUP, call, parent, NULL);
+    struct mpi_dup *dup_state = calloc(1, sizeof *dup_state);
+    error = made && dup_state ? mpi_agreement_start(&dup_state->agreement, parent, true) : ERR_MEMORY;
+    if (error) {
+        free(dup_state);
+        if (made)
+            mpi_request_give(made);
+        return mpi_engine_error(parent, call, error);
+    }
+    dup_state->out = out;
+    made->dup = made->extra = dup_state;
+    *out = MPI_COMM_NULL;
+    *request = mpi_request_publish(made);
+    return MPI_SUCCESS;
+}
+
+int mpi_dup_finish(struct mpi_request *request)
+{
+    struct mpi_dup *dup_state = request->dup;
+    struct mpi_agreement *agreement = &dup_state->agreement;
+    struct mpi_comm *parent = request->comm, *comm;
+    mpi_agreement_close(agreement);
+    if (agreement->error)
+        return mpi_engine_class(agreement->error);
+    int error = mpi_comm_open(request->call, parent, parent->group, agreement->id, &comm);
+    if (error)
+        return error;
+    error = inherit(parent, comm);
+    if (error) {
+        mpi_comm_drop(comm);
+        return error;
+    }
+    deliver(comm, dup_state->out);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *out, MPI_Request *request)
+{
+    DOING("MPI_Comm_idup");
+    return idup("MPI_Comm_idup", comm, out, request);
+}
+
+int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *out, MPI_Request *request)
+{
+    DOING("MPI_Comm_idup_with_info");
+    if (!mpi_info_valid(info))
+        return mpi_error(NULL, "MPI_Comm_idup_with_info", MPI_ERR_INFO, "%p is not an info object", (void *)info);
+    return idup("MPI_Comm_idup_with_info", comm, out, request);
+}
+
+/* ---- create ----------------------------------------------------------------------------------------------------------- */
+
+/* COMM and GROUP, whose members must all be in COMM. */
+static int check_create(const char *call, MPI_Comm handle, MPI_Group group_handle, const MPI_Comm *out,
+                        struct mpi_comm **comm, struct mpi_group **group)
+{
+    int error = check_dup(call, handle, out, comm);
+    if (error)
+        return error;
+    *group = mpi_group_at(group_handle);
+    if (!*group)
+        return mpi_error(*comm, call, MPI_ERR_GROUP, "%p is not a group, or was freed", (void *)group_handle);
+    for (int i = 0; i < (*group)->size; i++)
+        if (mpi_group_find((*comm)->group, (*group)->world[i]) == MPI_UNDEFINED)
+            return mpi_error(*comm, call, MPI_ERR_GROUP, "rank %d of the group is not in the communicator", i);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *out)
+{
+    struct mpi_comm *parent, *comm;
+    struct mpi_group *group;
+    DOING("MPI_Comm_create");
+    int error = check_create("MPI_Comm_create", handle, group_handle, out, &parent, &group);
+    if (!error)
+        error = mpi_comm_make("MPI_Comm_create", parent, group->rank == MPI_UNDEFINED ? NULL : group, &comm);
+    if (!error)
+        deliver(comm, out);
+    return error;
+}
+
+int PMPI_Comm_create_group(MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Comm *out)
+{
+    const char *call = "MPI_Comm_create_group";
+    struct mpi_comm *parent, *comm;
+    struct mpi_group *group;
+    DOING("MPI_Comm_create_group");
+    int error = check_create(call, handle, group_handle, out, &parent, &group);
+    if (error)
+        return error;
+    if (tag < 0)
+        return mpi_error(parent, call, MPI_ERR_TAG, "tag %d is negative", tag);
+    if (group->rank == MPI_UNDEFINED) {
+        *out = MPI_COMM_NULL;
+        return MPI_SUCCESS;
+    }
+    uint32_t id;
+    error = mpi_agree_in_group(parent, group, tag, &id);
+    if (error)
+        return mpi_engine_error(parent, call, error);
+    error = mpi_comm_open(call, parent, group, id, &comm);
+    if (!error)
+        deliver(comm, out);
+    return error;
+}
+
+/* ---- split ------------------------------------------------------------------------------------------------------------ */
+
+struct choice { /* of one rank */
+    int color, key, rank;
+};
+
+static int by_key_then_rank(const void *a, const void *b)
+{
+    const struct choice *one = a, *two = b;
+    if (one->key != two->key)
+        return one->key < two->key ? -1 : 1;
+    return one->rank - two->rank;
+}
+
+/* All ranks' choices; to be freed. NULL: *error is the engine's. */
+static struct choice *gather_choices(struct mpi_comm *comm, int color, int key, int *error)
+{
+    struct choice mine = {color, key, comm->rank}, *all = malloc((size_t)comm->size * sizeof *all);
+    if (!all) {
+        *error = ERR_MEMORY;
+        return NULL;
+    }
+    struct coll_call call = {.kind = COLL_ALLGATHER,
+                             .group = &comm->coll,
+                             .send = {.base = &mine, .count = sizeof mine},
+                             .receive = {.base = all, .count = sizeof mine}};
+    *error = vcoll_run(&call);
+    if (!*error)
+        return all;
+    free(all);
+    return NULL;
+}
+
+/* The group of those with COLOR, ordered by key. NULL: no memory. */
+static struct mpi_group *choose(const struct mpi_comm *comm, struct choice *all, int color)
+{
+    int n = 0;
+    for (int i = 0; i < comm->size; i++)
+        if (all[i].color == color)
+            all[n++] = all[i];
+    qsort(all, (size_t)n, sizeof *all, by_key_then_rank);
+    int *world = malloc((size_t)n * sizeof(int));
+    for (int i = 0; world && i < n; i++)
+        world[i] = comm->group->world[all[i].rank];
+    struct mpi_group *group = world ? mpi_group_make(n, world) : NULL;
+    free(world);
+    return group;
+}
+
+static int split(const char *call, struct mpi_comm *parent, int color, int key, MPI_Comm *out)
+{
+    int error;
+    struct choice *all = gather_choices(parent, color, key, &error);
+    if (!all)
+        return mpi_engine_error(parent, call, error);
+    struct mpi_group *group = color == MPI_UNDEFINED ? NULL : choose(parent, all, color);
+    free(all);
+    if (!group && color != MPI_UNDEFINED)
+        return mpi_error(parent, call, MPI_ERR_NO_MEM, "no memory for a group");
+    struct mpi_comm *comm;
+    error = mpi_comm_make(call, parent, group, &comm);
+    if (group)
+        mpi_group_drop(group);
+    if (!error)
+        deliver(comm, out);
+    return error;
+}
+
+int PMPI_Comm_split(MPI_Comm handle, int color, int key, MPI_Comm *out)
+{
+    struct mpi_comm *parent;
+    DOING("MPI_Comm_split");
+    int error = check_dup("MPI_Comm_split", handle, out, &parent);
+    if (error)
+        return error;
+    if (color < 0 && color != MPI_UNDEFINED)
+        return mpi_error(parent, "MPI_Comm_split", MPI_ERR_ARG, "color %d is negative and not MPI_UNDEFINED", color);
+    return split("MPI_Comm_split", parent, color, key, out);
+}
+
+int PMPI_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm *out)
+{
+    const char *call = "MPI_Comm_split_type";
+    struct mpi_comm *parent;
+    DOING("MPI_Comm_split_type");
+    int error = check_dup(call, handle, out, &parent);
+    if (error)
+        return error;
+    if (!mpi_info_valid(info))
+        return mpi_error(parent, call, MPI_ERR_INFO, "%p is not an info object", (void *)info);
+    int node = mpi_process.job->local_ranks[0]; /* its lowest rank names a node */
+    const char *resource;
+    switch (type) {
+    case MPI_COMM_TYPE_SHARED:
+        return split(call, parent, node, key, out);
+    case MPI_COMM_TYPE_HW_GUIDED:
+    case MPI_COMM_TYPE_RESOURCE_GUIDED:
+        resource = info == MPI_INFO_NULL ? NULL : mpi_info_value(mpi_info_at(info), "mpi_hw_resource_type");
+        return split(call, parent, resource && strcmp(resource, "mpi_shared_memory") == 0 ? node : MPI_UNDEFINED, key, out);
+    case MPI_COMM_TYPE_HW_UNGUIDED: /* no level below the node is known here */
+    case MPI_UNDEFINED:
+        return split(call, parent, MPI_UNDEFINED, key, out);
+    default:
+        return mpi_error(parent, call, MPI_ERR_ARG, "%d is not a split type", type);
+    }
+}
+
+ALIAS(MPI_Comm_dup);
+ALIAS(MPI_Comm_dup_with_info);
+ALIAS(MPI_Comm_idup);
+ALIAS(MPI_Comm_idup_with_info);
+ALIAS(MPI_Comm_create);
+ALIAS(MPI_Comm_create_group);
+ALIAS(MPI_Comm_split);
+ALIAS(MPI_Comm_split_type);
