@@ -129,7 +129,7 @@ enum mpi_request_kind {
 struct mpi_request {
     struct mpi_object object;
     uint8_t kind;
-    bool persistent, active, ready; /* ready: a persistent send in ready mode, which is sent like a standard one */
+    bool persistent, active;
     enum msg_mode mode;
     struct mpi_comm *comm;      /* NULL: none */
     struct type_layout *layout; /* kept for the time of the request; NULL: none needed */
@@ -372,17 +372,24 @@ static inline struct mpi_request *mpi_request_at(MPI_Request handle)
 }
 int mpi_request_wrong(const char *call, MPI_Request handle) COLD;
 bool mpi_request_done(struct mpi_request *request);
+int mpi_request_wait(struct mpi_request *request) MUST_CHECK; /* until it is done; an error of the engine: it never will be */
+/* Tells a complete request in STATUS; its class, not raised. LAST: it is finished with this. */
+int mpi_request_outcome(struct mpi_request *request, MPI_Status *status, bool last);
+int mpi_request_raise(const char *call, struct mpi_request *request, int class) COLD;
+/* After the outcome: a persistent one becomes inactive, another one is gone and *HANDLE null. */
+void mpi_request_retire(MPI_Request *handle, struct mpi_request *request);
 void mpi_requests_settle(void); /* frees what was freed while under way and is complete now */
 void mpi_requests_finish(void); /* waits for it: the end */
-
-/* Starts a persistent request once more. */
-int mpi_request_start(const char *call, struct mpi_request *request);
+void mpi_saved_drop(struct mpi_request *request); /* what a persistent buffered send has kept */
+int mpi_receive_error(struct mpi_comm *comm, const char *call, const struct msg_result *result) COLD;
 
 struct mpi_pair { /* Isendrecv */
     struct msg_request send, receive;
     bool sends, receives; /* false: MPI_PROC_NULL */
     struct type_layout *send_layout, *receive_layout;
 };
+
+void mpi_pair_drop(struct mpi_pair *pair);
 
 struct mpi_general { /* MPI_Grequest_start */
     MPI_Grequest_query_function *query;
@@ -397,6 +404,9 @@ struct mpi_dup { /* MPI_Comm_idup */
     MPI_Comm *out;
 };
 int mpi_dup_finish(struct mpi_request *request); /* a class, not raised */
+
+/* The part of a collective request that coll does not own (collective.c). */
+void mpi_collective_drop(void *extra);
 
 /* ---- statuses (status.c) ------------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,530 @@
+/* The makers of datatypes. Each first writes the recipe, in the form MPI_Type_get_contents gives it back, and makes the
+ * layout from the recipe's own numbers; so the arrays of a call are copied once, whether they are int or MPI_Count. */
+#include "mpi/inside.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A call of a maker, while it goes on. */
+struct making {
+    const char *call;
+    bool wide; /* the _c form: arrays of MPI_Count; the recipe keeps large counts */
+    MPI_Datatype *out;
+    struct mpi_type *old;
+    struct mpi_recipe *recipe;
+    uint32_t written; /* numbers of the recipe so far */
+};
+
+static int wrong_argument(const char *call, const char *name, int64_t value)
+{
+    return mpi_error(NULL, call, MPI_ERR_ARG, "%s is %lld", name, (long long)value);
+}
+
+/* The checks that all makers share. */
+static int begin(struct making *making, MPI_Datatype old, MPI_Count count)
+{
+    mpi_enter(making->call);
+    if (count < 0)
+        return mpi_error(NULL, making->call, MPI_ERR_COUNT, "count %lld is negative", (long long)count);
+    if (!making->out)
+        return mpi_error(NULL, making->call, MPI_ERR_ARG, "newtype is NULL");
+    making->old = mpi_type_at(old);
+    return making->old ? MPI_SUCCESS : mpi_type_wrong(NULL, making->call, old);
+}
+
+/* Room for INTEGERS and then NUMBERS (large counts in the _c form, else ADDRESSES addresses and the rest integers). */
+static int write_recipe(struct making *making, int combiner, uint32_t integers, uint32_t addresses, uint32_t types)
+{
+    uint32_t numbers = integers + addresses;
+    struct mpi_recipe *recipe = calloc(1, sizeof *recipe + numbers * sizeof(int64_t) + types * sizeof(struct mpi_type *));
+    if (!recipe)
+        return mpi_error(NULL, making->call, MPI_ERR_NO_MEM, "no memory for a datatype");
+    recipe->combiner = combiner;
+    recipe->integers = making->wide ? 0 : integers;
+    recipe->addresses = making->wide ? 0 : addresses;
+    recipe->larges = making->wide ? numbers : 0;
+    recipe->value = (int64_t *)(recipe + 1);
+    recipe->type = (struct mpi_type **)(recipe->value + numbers);
+    making->recipe = recipe;
+    return MPI_SUCCESS;
+}
+
+static int64_t *write_number(struct making *making, int64_t number)
+{
+    int64_t *place = &making->recipe->value[making->written++];
+    *place = number;
+    return place;
+}
+
+/* COUNT numbers of an array of int (NARROW) or of 64 bits. */
+static int64_t *write_array(struct making *making, const void *array, bool narrow, int64_t count)
+{
+    int64_t *place = &making->recipe->value[making->written];
+    for (int64_t i = 0; i < count; i++)
+        write_number(making, narrow ? ((const int *)array)[i] : ((const int64_t *)array)[i]);
+    return place;
+}
+
+static void write_type(struct making *making, struct mpi_type *type)
+{
+    if (!mpi_type_predefined(type))
+        mpi_object_keep(type);
+    making->recipe->type[making->recipe->types++] = type;
+}
+
+static void forget(struct making *making)
+{
+    for (uint32_t i = 0; i < making->recipe->types; i++)
+        mpi_type_drop(making->recipe->type[i]);
+    free(making->recipe);
+}
+
+static uint64_t count_elements(const struct mpi_recipe *recipe, uint64_t size)
+{
+    const struct mpi_type *first = recipe->types ? recipe->type[0] : NULL;
+    if (recipe->combiner != MPI_COMBINER_STRUCT)
+        return first && first->size ? size / first->size * first->elements : 0;
+    uint64_t elements = 0;
+    for (uint32_t i = 0; i < recipe->types; i++)
+        elements += (uint64_t)recipe->value[1 + i] * recipe->type[i]->elements;
+    return elements;
+}
+
+/* LAYOUT, made with the engine's ERROR, becomes the new datatype. */
+static int end(struct making *making, int error, struct type_layout *layout)
+{
+    struct mpi_type *type = error ? NULL : mpi_object_take(KIND_TYPE, sizeof *type);
+    if (!type) {
+        if (!error)
+            vtype_layout_drop(layout);
+        forget(making);
+        return mpi_engine_error(NULL, making->call, error ? error : ERR_MEMORY);
+    }
+    type->layout = layout;
+    type->size = layout->shape.size;
+    type->flat = layout->shape.contiguous;
+    type->recipe = making->recipe;
+    type->elements = count_elements(type->recipe, type->size);
+    *making->out = mpi_object_publish(type);
+    mpi_type_drop(type);
+    return MPI_SUCCESS;
+}
+
+/* BLOCKS must not be negative; forgets the recipe if one is. */
+static int check_blocks(struct making *making, const int64_t *blocks, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (blocks[i] < 0) {
+            int64_t value = blocks[i];
+            forget(making);
+            return wrong_argument(making->call, "a block length", value);
+        }
+    return MPI_SUCCESS;
+}
+
+/* ---- contiguous, vector -------------------------------------------------------------------------------------------------- */
+
+static int contiguous(struct making *making, MPI_Count count, MPI_Datatype old)
+{
+    struct type_layout *layout = NULL;
+    int error = begin(making, old, count);
+    if (!error)
+        error = write_recipe(making, MPI_COMBINER_CONTIGUOUS, 1, 0, 1);
+    if (error)
+        return error;
+    write_number(making, count);
+    write_type(making, making->old);
+    error = vtype_layout_contiguous((uint64_t)count, making->old->layout, &layout);
+    return end(making, error, layout);
+}
+
+int PMPI_Type_contiguous(int count, MPI_Datatype old, MPI_Datatype *out)
+{
+    return contiguous(&(struct making){.call = "MPI_Type_contiguous", .out = out}, count, old);
+}
+int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype old, MPI_Datatype *out)
+{
+    return contiguous(&(struct making){.call = "MPI_Type_contiguous_c", .wide = true, .out = out}, count, old);
+}
+
+/* The stride counts extents (IN_BYTES false) or bytes. */
+static int vector(struct making *making, const MPI_Count shape[3], bool in_bytes, MPI_Datatype old)
+{
+    struct type_layout *layout = NULL;
+    int64_t count = shape[0], block = shape[1], stride = shape[2];
+    int error = begin(making, old, count);
+    if (!error && block < 0)
+        error = wrong_argument(making->call, "blocklength", block);
+    if (!error)
+        error = write_recipe(making, in_bytes ? MPI_COMBINER_HVECTOR : MPI_COMBINER_VECTOR, in_bytes ? 2 : 3, in_bytes, 1);
+    if (error)
+        return error;
+    write_array(making, shape, false, 3);
+    write_type(making, making->old);
+    if (!in_bytes && __builtin_mul_overflow(stride, making->old->layout->shape.extent, &stride))
+        error = vbase_fail(ERR_ARGUMENT, "a stride of %lld elements does not fit into 64 bits", (long long)shape[2]);
+    else
+        error = vtype_layout_vector((uint64_t)count, (uint64_t)block, stride, making->old->layout, &layout);
+    return end(making, error, layout);
+}
+
+int PMPI_Type_vector(int count, int block, int stride, MPI_Datatype old, MPI_Datatype *out)
+{
+    struct making making = {.call = "MPI_Type_vector", .out = out};
+    return vector(&making, (MPI_Count[]){count, block, stride}, false, old);
+}
+int PMPI_Type_vector_c(MPI_Count count, MPI_Count block, MPI_Count stride, MPI_Datatype old, MPI_Datatype *out)
+{
+    struct making making = {.call = "MPI_Type_vector_c", .wide = true, .out = out};
+    return vector(&making, (MPI_Count[]){count, block, stride}, false, old);
+}
+int PMPI_Type_create_hvector(int count, int block, MPI_Aint stride, MPI_Datatype old, MPI_Datatype *out)
+{
+    struct making making = {.call = "MPI_Type_create_hvector", .out = out};
+    return vector(&making, (MPI_Count[]){count, block, stride}, true, old);
+}
+int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count block, MPI_Count stride, MPI_Datatype old, MPI_Datatype *out)
+{
+    struct making making = {.call = "MPI_Type_create_hvector_c", .wide = true, .out = out};
+    return vector(&making, (MPI_Count[]){count, block, stride}, true, old);
+}
+
+/* ---- indexed ------------------------------------------------------------------------------------------------------------- */
+
+struct places { /* the arrays of an indexed maker */
+    MPI_Count count;
+    const void *blocks;      /* NULL: all of BLOCK */
+    MPI_Count block;
+    const void *displacements;
+    bool in_bytes, narrow_displacements;
+};
+
+static int indexed_combiner(const struct places *at)
+{
+    if (at->blocks)
+        return at->in_bytes ? MPI_COMBINER_HINDEXED : MPI_COMBINER_INDEXED;
+    return at->in_bytes ? MPI_COMBINER_HINDEXED_BLOCK : MPI_COMBINER_INDEXED_BLOCK;
+}
+
+/* The blocks and byte displacements of AT as the engine wants them, from the recipe; *scratch is to be freed. */
+static int indexed_layout(struct making *making, const struct places *at, int64_t **scratch, struct type_layout **layout)
+{
+    const int64_t *blocks = making->recipe->value + 1;
+    const int64_t *displacements = blocks + (at->blocks ? at->count : 1);
+    int64_t extent = at->in_bytes ? 1 : making->old->layout->shape.extent;
+    int64_t *room = *scratch = malloc((size_t)at->count * 2 * sizeof(int64_t) + 1);
+    if (!room)
+        return ERR_MEMORY;
+    for (int64_t i = 0; i < at->count; i++) {
+        room[i] = at->blocks ? blocks[i] : at->block;
+        if (__builtin_mul_overflow(displacements[i], extent, &room[at->count + i]))
+            return vbase_fail(ERR_ARGUMENT, "a displacement of %lld elements does not fit into 64 bits",
+                              (long long)displacements[i]);
+    }
+    return vtype_layout_indexed((uint64_t)at->count, (const uint64_t *)room, room + at->count, making->old->layout, layout);
+}
+
+static int indexed(struct making *making, const struct places *at, MPI_Datatype old)
+{
+    struct type_layout *layout = NULL;
+    int64_t *scratch = NULL;
+    uint32_t count = (uint32_t)at->count, lengths = at->blocks ? count : 1;
+    int error = begin(making, old, at->count);
+    if (!error && at->count > INT32_MAX)
+        error = mpi_error(NULL, making->call, MPI_ERR_COUNT, "count %lld is too large", (long long)at->count);
+    if (!error && count > 0 && !at->displacements)
+        error = mpi_error(NULL, making->call, MPI_ERR_ARG, "array_of_displacements is NULL");
+    if (!error)
+        error = write_recipe(making, indexed_combiner(at), 1 + lengths + (at->in_bytes ? 0 : count),
+                             at->in_bytes ? count : 0, 1);
+    if (error)
+        return error;
+    write_number(making, at->count);
+    int64_t *blocks = at->blocks ? write_array(making, at->blocks, !making->wide, count) : write_number(making, at->block);
+    write_array(making, at->displacements, at->narrow_displacements, count);
+    error = check_blocks(making, blocks, lengths);
+    if (error)
+        return error;
+    write_type(making, making->old);
+    error = indexed_layout(making, at, &scratch, &layout);
+    free(scratch);
+    return end(making, error, layout);
+}
+
+/* An array that may be NULL when it is empty, and is then not one block length for all. */
+static const void *not_null(const void *array) { return array ? array : ""; }
+
+int PMPI_Type_indexed(int count, const int blocks[], const int displacements[], MPI_Datatype old, MPI_Datatype *out)
+{
+    struct making making = {.call = "MPI_Type_indexed", .out = out};
+    if (count > 0 && !blocks)
+        return mpi_error(NULL, making.call, MPI_ERR_ARG, "array_of_blocklengths is NULL");
+    return indexed(&making, &(struct places){count, not_null(blocks), 0, displacements, false, true}, old);
+}
+int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count blocks[], const MPI_Count displacements[], MPI_Datatype old,
+                        MPI_Datatype *out)
+{
+    struct making making = {.call = "MPI_Type_indexed_c", .wide = true, .out = out};
+    if (count > 0 && !blocks)
+        return mpi_error(NULL, making.call, MPI_ERR_ARG, "array_of_blocklengths is NULL");
+    return indexed(&making, &(struct places){count, not_null(blocks), 0, displacements, false, false}, old);
+}
+int PMPI_Type_create_hindexed(int count, const int blocks[], const MPI_Aint displacements[], MPI_Datatype old,
+                              MPI_Datatype *out)
+{
+    struct making making = {.call = "MPI_Type_create_hindexed", .out = out};
+    if (count > 0 && !blocks)
+        return mpi_error(NULL, making.call, MPI_ERR_ARG, "array_of_blocklengths is NULL");
+    return indexed(&making, &(struct places){count, not_null(blocks), 0, displacements, true, false}, old);
+}
+int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count blocks[], const MPI_Count displacements[],
+                                MPI_Datatype old, MPI_Datatype *out)
+{
+    struct making making = {.call = "MPI_Type_create_hindexed_c", .wide = true, .out = out};
+    if (count > 0 && !blocks)
+        return mpi_error(NULL, making.call, MPI_ERR_ARG, "array_of_blocklengths is NULL");
+    return indexed(&making, &(struct places){count, not_null(blocks), 0, displacements, true, false}, old);
+}
+int PMPI_Type_create_indexed_block(int count, int block, const int displacements[], MPI_Datatype old, MPI_Datatype *out)
+{
+    struct making making = {.call = "MPI_Type_create_indexed_block", .out = out};
+    return indexed(&making, &(struct places){count, NULL, block, displacements, false, true}, old);
+}
+int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count block, const MPI_Count displacements[], MPI_Datatype old,
+                                     MPI_Datatype *out)
+{
+    struct making making = {.call = "MPI_Type_create_indexed_block_c", .wide = true, .out = out};
+    return indexed(&making, &(struct places){count, NULL, block, displacements, false, false}, old);
+}
+int PMPI_Type_create_hindexed_block(int count, int block, const MPI_Aint displacements[], MPI_Datatype old,
+                                    MPI_Datatype *out)
+{
+    struct making making = {.call = "MPI_Type_create_hindexed_block", .out = out};
+    return indexed(&making, &(struct places){count, NULL, block, displacements, true, false}, old);
+}
+int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count block, const MPI_Count displacements[], MPI_Datatype old,
+                                      MPI_Datatype *out)
+{
+    struct making making = {.call = "MPI_Type_create_hindexed_block_c", .wide = true, .out = out};
+    return indexed(&making, &(struct places){count, NULL, block, displacements, true, false}, old);
+}
+
+/* ---- struct -------------------------------------------------------------------------------------------------------------- */
+
+static int check_types(const char *call, uint32_t count, const MPI_Datatype *types)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!mpi_type_at(types[i]))
+            return mpi_type_wrong(NULL, call, types[i]);
+    return MPI_SUCCESS;
+}
+
+static int structure(struct making *making, MPI_Count length, const void *blocks, const int64_t *displacements,
+                     const MPI_Datatype *types)
+{
+    uint32_t count = (uint32_t)length;
+    struct type_layout *layout = NULL;
+    int error = begin(making, MPI_BYTE, length);
+    if (!error && (length > INT32_MAX || (count > 0 && (!blocks || !displacements || !types))))
+        error = mpi_error(NULL, making->call, MPI_ERR_ARG, "an array of %lld parts is %s", (long long)length,
+                          length > INT32_MAX ? "too long" : "NULL");
+    if (!error)
+        error = check_types(making->call, count, types);
+    if (!error)
+        error = write_recipe(making, MPI_COMBINER_STRUCT, 1 + count, count, count);
+    if (error)
+        return error;
+    write_number(making, length);
+    int64_t *lengths = write_array(making, blocks, !making->wide, count);
+    int64_t *offsets = write_array(making, displacements, false, count);
+    error = check_blocks(making, lengths, count);
+    if (error)
+        return error;
+    struct type_layout **of = malloc(count * sizeof *of + 1);
+    for (uint32_t i = 0; of && i < count; i++) {
+        struct mpi_type *type = mpi_type_at(types[i]);
+        write_type(making, type);
+        of[i] = type->layout;
+    }
+    error = of ? vtype_layout_struct(count, (const uint64_t *)lengths, offsets, of, &layout) : ERR_MEMORY;
+    free(of);
+    return end(making, error, layout);
+}
+
+int PMPI_Type_create_struct(int count, const int blocks[], const MPI_Aint displacements[], const MPI_Datatype types[],
+                            MPI_Datatype *out)
+{
+    struct making making = {.call = "MPI_Type_create_struct", .out = out};
+    return structure(&making, count, blocks, displacements, types);
+}
+int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count blocks[], const MPI_Count displacements[],
+                              const MPI_Datatype types[], MPI_Datatype *out)
+{
+    struct making making = {.call = "MPI_Type_create_struct_c", .wide = true, .out = out};
+    return structure(&making, count, blocks, displacements, types);
+}
+
+/* ---- resized, dup -------------------------------------------------------------------------------------------------------- */
+
+static int resized(struct making *making, MPI_Datatype old, int64_t lower_bound, int64_t extent)
+{
+    struct type_layout *layout = NULL;
+    int error = begin(making, old, 0);
+    if (!error)
+        error = write_recipe(making, MPI_COMBINER_RESIZED, 0, 2, 1);
+    if (error)
+        return error;
+    write_number(making, lower_bound);
+    write_number(making, extent);
+    write_type(making, making->old);
+    error = vtype_layout_resized(lower_bound, extent, making->old->layout, &layout);
+    return end(making, error, layout);
+}
+
+int PMPI_Type_create_resized(MPI_Datatype old, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *out)
+{
+    return resized(&(struct making){.call = "MPI_Type_create_resized", .out = out}, old, lb, extent);
+}
+int PMPI_Type_create_resized_c(MPI_Datatype old, MPI_Count lb, MPI_Count extent, MPI_Datatype *out)
+{
+    return resized(&(struct making){.call = "MPI_Type_create_resized_c", .wide = true, .out = out}, old, lb, extent);
+}
+
+int PMPI_Type_dup(MPI_Datatype old, MPI_Datatype *out)
+{
+    struct making making = {.call = "MPI_Type_dup", .out = out};
+    int error = begin(&making, old, 0);
+    if (!error)
+        error = write_recipe(&making, MPI_COMBINER_DUP, 0, 0, 1);
+    if (error)
+        return error;
+    write_type(&making, making.old);
+    error = end(&making, OK, vtype_layout_keep(making.old->layout));
+    if (error)
+        return error;
+    struct mpi_type *made = mpi_type_at(*out);
+    made->committed = making.old->committed;
+    error = mpi_attributes_copy(KIND_TYPE, old, making.old->attributes, &made->attributes);
+    if (!error)
+        return MPI_SUCCESS;
+    mpi_object_unpublish(made);
+    mpi_type_drop(made);
+    *out = MPI_DATATYPE_NULL;
+    return mpi_error(NULL, making.call, error, "the copy function of an attribute failed");
+}
+
+/* ---- subarray ------------------------------------------------------------------------------------------------------------ */
+
+struct grid { /* a part of an array of more dimensions */
+    int dimensions, order;
+    const void *sizes, *subsizes, *starts;
+};
+
+static int check_grid(struct making *making, const struct grid *grid, MPI_Datatype old)
+{
+    int error = begin(making, old, 0);
+    if (error)
+        return error;
+    if (grid->dimensions < 1 || !grid->sizes || !grid->subsizes || !grid->starts)
+        return wrong_argument(making->call, "an array is NULL, or ndims", grid->dimensions);
+    if (grid->order != MPI_ORDER_C && grid->order != MPI_ORDER_FORTRAN)
+        return wrong_argument(making->call, "order", grid->order);
+    return MPI_SUCCESS;
+}
+
+/* The part as nested strides, the fastest dimension first. */
+static int grid_layout(const struct grid *grid, const int64_t *const numbers[3], struct type_layout *old,
+                       struct type_layout **out)
+{
+    struct type_layout *part = vtype_layout_keep(old), *next;
+    int64_t stride = old->shape.extent, offset = 0, step;
+    uint64_t one = 1;
+    int error = OK;
+    for (int i = 0; !error && i < grid->dimensions; i++) {
+        int d = grid->order == MPI_ORDER_C ? grid->dimensions - 1 - i : i;
+        error = vtype_layout_vector((uint64_t)numbers[1][d], 1, stride, part, &next);
+        if (error)
+            break;
+        vtype_layout_drop(part);
+        part = next;
+        if (__builtin_mul_overflow(numbers[2][d], stride, &step) || __builtin_add_overflow(offset, step, &offset) ||
+            __builtin_mul_overflow(numbers[0][d], stride, &stride))
+            error = vbase_fail(ERR_ARGUMENT, "the array does not fit into 64 bits");
+    }
+    if (!error)
+        error = vtype_layout_indexed(1, &one, &offset, part, &next);
+    vtype_layout_drop(part);
+    if (error)
+        return error;
+    error = vtype_layout_resized(0, stride, next, out);
+    vtype_layout_drop(next);
+    return error;
+}
+
+static int subarray(struct making *making, const struct grid *grid, MPI_Datatype old)
+{
+    struct type_layout *layout = NULL;
+    int error = check_grid(making, grid, old);
+    uint32_t n = (uint32_t)grid->dimensions;
+    if (!error)
+        error = write_recipe(making, MPI_COMBINER_SUBARRAY, 3 * n + 2, 0, 1);
+    if (error)
+        return error;
+    struct mpi_recipe *recipe = making->recipe;
+    write_number(making, n);
+    if (making->wide) { /* ndims and order stay integers, before the large counts */
+        recipe->integers = 2;
+        recipe->larges = 3 * n;
+        write_number(making, grid->order);
+    }
+    const int64_t *numbers[] = {write_array(making, grid->sizes, !making->wide, n),
+                                write_array(making, grid->subsizes, !making->wide, n),
+                                write_array(making, grid->starts, !making->wide, n)};
+    if (!making->wide)
+        write_number(making, grid->order);
+    for (uint32_t d = 0; d < n; d++)
+        if (numbers[0][d] < 1 || numbers[1][d] < 1 || numbers[1][d] > numbers[0][d] || numbers[2][d] < 0 ||
+            numbers[2][d] > numbers[0][d] - numbers[1][d]) {
+            error = mpi_error(NULL, making->call, MPI_ERR_ARG, "in dimension %u, %lld elements from %lld do not fit into %lld",
+                              d, (long long)numbers[1][d], (long long)numbers[2][d], (long long)numbers[0][d]);
+            forget(making);
+            return error;
+        }
+    write_type(making, making->old);
+    error = grid_layout(grid, numbers, making->old->layout, &layout);
+    return end(making, error, layout);
+}
+
+int PMPI_Type_create_subarray(int n, const int sizes[], const int subsizes[], const int starts[], int order,
+                              MPI_Datatype old, MPI_Datatype *out)
+{
+    struct making making = {.call = "MPI_Type_create_subarray", .out = out};
+    return subarray(&making, &(struct grid){n, order, sizes, subsizes, starts}, old);
+}
+int PMPI_Type_create_subarray_c(int n, const MPI_Count sizes[], const MPI_Count subsizes[], const MPI_Count starts[],
+                                int order, MPI_Datatype old, MPI_Datatype *out)
+{
+    struct making making = {.call = "MPI_Type_create_subarray_c", .wide = true, .out = out};
+    return subarray(&making, &(struct grid){n, order, sizes, subsizes, starts}, old);
+}
+
+ALIAS(MPI_Type_contiguous);
+ALIAS(MPI_Type_contiguous_c);
+ALIAS(MPI_Type_vector);
+ALIAS(MPI_Type_vector_c);
+ALIAS(MPI_Type_create_hvector);
+ALIAS(MPI_Type_create_hvector_c);
+ALIAS(MPI_Type_indexed);
+ALIAS(MPI_Type_indexed_c);
+ALIAS(MPI_Type_create_hindexed);
+ALIAS(MPI_Type_create_hindexed_c);
+ALIAS(MPI_Type_create_indexed_block);
+ALIAS(MPI_Type_create_indexed_block_c);
+ALIAS(MPI_Type_create_hindexed_block);
+ALIAS(MPI_Type_create_hindexed_block_c);
+ALIAS(MPI_Type_create_struct);
+ALIAS(MPI_Type_create_struct_c);
+ALIAS(MPI_Type_create_resized);
+ALIAS(MPI_Type_create_resized_c);
+ALIAS(MPI_Type_dup);
+ALIAS(MPI_Type_create_subarray);
+ALIAS(MPI_Type_create_subarray_c);

@@ -1,0 +1,351 @@
+/* Datatypes: the predefined ones, what can be asked of any, commit and free. Made types come from construct.c. */
+#include "mpi/inside.h"
+#include <complex.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+struct mpi_type mpi_types[MPI_PREDEFINED_TYPES];
+
+#define CHAR_ELEMENT (CHAR_MIN < 0 ? ELEMENT_I8 : ELEMENT_U8)
+
+/* The types of one piece: size and alignment are those of a C type. Fortran's have the sizes of common compilers. */
+#define ROW(name, c_type, element) {name, #name, sizeof(c_type), _Alignof(c_type), element}
+static const struct {
+    MPI_Datatype handle;
+    const char *name;
+    uint8_t size, alignment, element;
+} simple[] = {
+    ROW(MPI_AINT, MPI_Aint, ELEMENT_I64), ROW(MPI_COUNT, MPI_Count, ELEMENT_I64), ROW(MPI_OFFSET, MPI_Offset, ELEMENT_I64),
+    ROW(MPI_PACKED, char, ELEMENT_NONE), ROW(MPI_BYTE, char, ELEMENT_BYTE), ROW(MPI_CHAR, char, CHAR_ELEMENT),
+    ROW(MPI_SIGNED_CHAR, signed char, ELEMENT_I8), ROW(MPI_UNSIGNED_CHAR, unsigned char, ELEMENT_U8),
+    ROW(MPI_SHORT, short, ELEMENT_I16), ROW(MPI_UNSIGNED_SHORT, unsigned short, ELEMENT_U16),
+    ROW(MPI_INT, int, ELEMENT_I32), ROW(MPI_UNSIGNED, unsigned, ELEMENT_U32), ROW(MPI_LONG, long, ELEMENT_I64),
+    ROW(MPI_UNSIGNED_LONG, unsigned long, ELEMENT_U64), ROW(MPI_LONG_LONG, long long, ELEMENT_I64),
+    ROW(MPI_UNSIGNED_LONG_LONG, unsigned long long, ELEMENT_U64), ROW(MPI_FLOAT, float, ELEMENT_F32),
+    ROW(MPI_DOUBLE, double, ELEMENT_F64), ROW(MPI_LONG_DOUBLE, long double, ELEMENT_LONG_DOUBLE),
+    ROW(MPI_C_FLOAT_COMPLEX, float complex, ELEMENT_C32), ROW(MPI_C_DOUBLE_COMPLEX, double complex, ELEMENT_C64),
+    ROW(MPI_C_LONG_DOUBLE_COMPLEX, long double complex, ELEMENT_C_LONG_DOUBLE),
+    ROW(MPI_CXX_FLOAT_COMPLEX, float complex, ELEMENT_C32), ROW(MPI_CXX_DOUBLE_COMPLEX, double complex, ELEMENT_C64),
+    ROW(MPI_CXX_LONG_DOUBLE_COMPLEX, long double complex, ELEMENT_C_LONG_DOUBLE), ROW(MPI_C_BOOL, bool, ELEMENT_BOOL),
+    ROW(MPI_CXX_BOOL, bool, ELEMENT_BOOL), ROW(MPI_WCHAR, wchar_t, ELEMENT_NONE), ROW(MPI_INT8_T, int8_t, ELEMENT_I8),
+    ROW(MPI_UINT8_T, uint8_t, ELEMENT_U8), ROW(MPI_INT16_T, int16_t, ELEMENT_I16), ROW(MPI_UINT16_T, uint16_t, ELEMENT_U16),
+    ROW(MPI_INT32_T, int32_t, ELEMENT_I32), ROW(MPI_UINT32_T, uint32_t, ELEMENT_U32), ROW(MPI_INT64_T, int64_t, ELEMENT_I64),
+    ROW(MPI_UINT64_T, uint64_t, ELEMENT_U64), ROW(MPI_LOGICAL, int32_t, ELEMENT_LOGICAL4),
+    ROW(MPI_INTEGER, int32_t, ELEMENT_I32), ROW(MPI_REAL, float, ELEMENT_F32), ROW(MPI_COMPLEX, float complex, ELEMENT_C32),
+    ROW(MPI_DOUBLE_PRECISION, double, ELEMENT_F64), ROW(MPI_DOUBLE_COMPLEX, double complex, ELEMENT_C64),
+    ROW(MPI_CHARACTER, char, ELEMENT_NONE), ROW(MPI_LOGICAL1, int8_t, ELEMENT_LOGICAL1),
+    ROW(MPI_LOGICAL2, int16_t, ELEMENT_LOGICAL2), ROW(MPI_LOGICAL4, int32_t, ELEMENT_LOGICAL4),
+    ROW(MPI_LOGICAL8, int64_t, ELEMENT_LOGICAL8), ROW(MPI_INTEGER1, int8_t, ELEMENT_I8),
+    ROW(MPI_INTEGER2, int16_t, ELEMENT_I16), ROW(MPI_INTEGER4, int32_t, ELEMENT_I32), ROW(MPI_INTEGER8, int64_t, ELEMENT_I64),
+    ROW(MPI_REAL4, float, ELEMENT_F32), ROW(MPI_REAL8, double, ELEMENT_F64), ROW(MPI_COMPLEX8, float complex, ELEMENT_C32),
+    ROW(MPI_COMPLEX16, double complex, ELEMENT_C64),
+};
+
+/* Two pieces, for the locating operations. */
+#define PAIR(name, first, second, element) {name, #name, first, second, element}
+static const struct {
+    MPI_Datatype handle;
+    const char *name;
+    MPI_Datatype first, second;
+    uint8_t element;
+} pairs[] = {
+    PAIR(MPI_FLOAT_INT, MPI_FLOAT, MPI_INT, ELEMENT_F32_INT), PAIR(MPI_DOUBLE_INT, MPI_DOUBLE, MPI_INT, ELEMENT_F64_INT),
+    PAIR(MPI_LONG_INT, MPI_LONG, MPI_INT, ELEMENT_LONG_INT), PAIR(MPI_2INT, MPI_INT, MPI_INT, ELEMENT_2INT),
+    PAIR(MPI_SHORT_INT, MPI_SHORT, MPI_INT, ELEMENT_SHORT_INT),
+    PAIR(MPI_LONG_DOUBLE_INT, MPI_LONG_DOUBLE, MPI_INT, ELEMENT_LONG_DOUBLE_INT),
+    PAIR(MPI_2REAL, MPI_REAL, MPI_REAL, ELEMENT_2F32),
+    PAIR(MPI_2DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, ELEMENT_2F64),
+    PAIR(MPI_2INTEGER, MPI_INTEGER, MPI_INTEGER, ELEMENT_2INT),
+};
+
+/* In the ABI and not here: their size is MPI_UNDEFINED, nothing else can be done with them. */
+static const MPI_Datatype absent[] = {MPI_REAL2, MPI_COMPLEX4, MPI_LOGICAL16, MPI_INTEGER16, MPI_REAL16, MPI_COMPLEX32};
+
+static struct mpi_type *predefined(MPI_Datatype handle) { return &mpi_types[(uintptr_t)handle - MPI_FIRST_TYPE]; }
+
+static void fill(MPI_Datatype handle, const char *name, uint8_t element, struct type_layout *layout)
+{
+    struct mpi_type *type = predefined(handle);
+    type->layout = layout;
+    type->size = layout->shape.size;
+    type->flat = layout->shape.contiguous;
+    type->committed = true;
+    type->element = element;
+    type->elements = 1;
+    type->name = (char *)name;
+}
+
+static int open_pair(size_t i)
+{
+    struct type_layout *of[] = {predefined(pairs[i].first)->layout, predefined(pairs[i].second)->layout}, *layout;
+    uint64_t blocks[] = {1, 1};
+    int64_t alignment = of[1]->shape.alignment;
+    int64_t displacements[] = {0, ((int64_t)of[0]->shape.size + alignment - 1) / alignment * alignment};
+    int error = vtype_layout_struct(2, blocks, displacements, of, &layout);
+    if (error)
+        return mpi_engine_class(error);
+    fill(pairs[i].handle, pairs[i].name, pairs[i].element, layout);
+    predefined(pairs[i].handle)->elements = 2;
+    return MPI_SUCCESS;
+}
+
+int mpi_types_open(void)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(simple); i++) {
+        struct type_layout *layout;
+        int error = vtype_layout_bytes(simple[i].size, simple[i].alignment, &layout);
+        if (error)
+            return mpi_engine_class(error);
+        fill(simple[i].handle, simple[i].name, simple[i].element, layout);
+    }
+    for (size_t i = 0; i < ARRAY_LENGTH(pairs); i++) {
+        int error = open_pair(i);
+        if (error)
+            return error;
+    }
+    return MPI_SUCCESS;
+}
+
+MPI_Datatype mpi_type_handle(struct mpi_type *type)
+{
+    if (mpi_type_predefined(type))
+        return (MPI_Datatype)(uintptr_t)(MPI_FIRST_TYPE + (uint32_t)(type - mpi_types));
+    return (MPI_Datatype)type->object.identity;
+}
+
+const char *mpi_type_text(const struct mpi_type *type)
+{
+    return type->name && type->name[0] ? type->name : "a datatype of the program";
+}
+
+int mpi_type_wrong(struct mpi_comm *comm, const char *call, MPI_Datatype handle)
+{
+    if (handle == MPI_DATATYPE_NULL)
+        return mpi_error(comm, call, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+    return mpi_error(comm, call, MPI_ERR_TYPE, "%p is not a datatype, or was freed", (void *)handle);
+}
+
+void mpi_type_drop(struct mpi_type *type)
+{
+    if (mpi_type_predefined(type) || !mpi_object_drop(type))
+        return;
+    for (uint32_t i = 0; i < type->recipe->types; i++)
+        mpi_type_drop(type->recipe->type[i]);
+    free(type->recipe);
+    free(type->name);
+    vtype_layout_drop(type->layout);
+    mpi_object_give(KIND_TYPE, type);
+}
+
+/* ---- commit and free ---------------------------------------------------------------------------------------------------- */
+
+static int find_type(const char *call, MPI_Datatype handle, struct mpi_type **type)
+{
+    mpi_enter(call);
+    *type = mpi_type_at(handle);
+    return *type ? MPI_SUCCESS : mpi_type_wrong(NULL, call, handle);
+}
+
+static int is_null(const char *call, const char *argument)
+{
+    return mpi_error(NULL, call, MPI_ERR_ARG, "%s is NULL", argument);
+}
+
+int PMPI_Type_commit(MPI_Datatype *handle)
+{
+    struct mpi_type *type;
+    mpi_enter("MPI_Type_commit");
+    if (!handle)
+        return is_null("MPI_Type_commit", "datatype");
+    int error = find_type("MPI_Type_commit", *handle, &type);
+    if (!error)
+        type->committed = true;
+    return error;
+}
+
+int PMPI_Type_free(MPI_Datatype *handle)
+{
+    const char *call = "MPI_Type_free";
+    struct mpi_type *type;
+    mpi_enter(call);
+    if (!handle)
+        return is_null(call, "datatype");
+    int error = find_type(call, *handle, &type);
+    if (error)
+        return error;
+    if (mpi_type_predefined(type))
+        return mpi_error(NULL, call, MPI_ERR_TYPE, "%s is predefined and cannot be freed", type->name);
+    error = mpi_attributes_delete(KIND_TYPE, *handle, &type->attributes);
+    if (error)
+        return mpi_error(NULL, call, error, "the delete function of an attribute failed");
+    if (!mpi_object_unpublish(type))
+        return mpi_type_wrong(NULL, call, *handle);
+    mpi_type_drop(type);
+    *handle = MPI_DATATYPE_NULL;
+    return MPI_SUCCESS;
+}
+
+/* ---- questions ---------------------------------------------------------------------------------------------------------- */
+
+static int size_of(const char *call, MPI_Datatype handle, MPI_Count *size)
+{
+    struct mpi_type *type;
+    mpi_enter(call);
+    if (!size)
+        return is_null(call, "size");
+    for (size_t i = 0; i < ARRAY_LENGTH(absent); i++)
+        if (handle == absent[i]) {
+            *size = MPI_UNDEFINED;
+            return MPI_SUCCESS;
+        }
+    int error = find_type(call, handle, &type);
+    if (!error)
+        *size = (MPI_Count)type->size;
+    return error;
+}
+
+int PMPI_Type_size(MPI_Datatype handle, int *size)
+{
+    MPI_Count wide = 0;
+    int error = size_of("MPI_Type_size", handle, size ? &wide : NULL);
+    if (!error)
+        *size = wide > INT_MAX ? MPI_UNDEFINED : (int)wide;
+    return error;
+}
+
+int PMPI_Type_size_c(MPI_Datatype handle, MPI_Count *size) { return size_of("MPI_Type_size_c", handle, size); }
+int PMPI_Type_size_x(MPI_Datatype handle, MPI_Count *size) { return size_of("MPI_Type_size_x", handle, size); }
+
+static int extent_of(const char *call, MPI_Datatype handle, bool only_true, int64_t *lower_bound, int64_t *extent)
+{
+    struct mpi_type *type;
+    int error = find_type(call, handle, &type);
+    if (error)
+        return error;
+    if (!lower_bound || !extent)
+        return is_null(call, lower_bound ? "extent" : "lb");
+    const struct type_shape *shape = &type->layout->shape;
+    *lower_bound = only_true ? shape->true_lower_bound : shape->lower_bound;
+    *extent = only_true ? shape->true_extent : shape->extent;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_get_extent(MPI_Datatype type, MPI_Aint *lb, MPI_Aint *extent)
+{
+    return extent_of("MPI_Type_get_extent", type, false, lb, extent);
+}
+int PMPI_Type_get_extent_c(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent)
+{
+    return extent_of("MPI_Type_get_extent_c", type, false, lb, extent);
+}
+int PMPI_Type_get_extent_x(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent)
+{
+    return extent_of("MPI_Type_get_extent_x", type, false, lb, extent);
+}
+int PMPI_Type_get_true_extent(MPI_Datatype type, MPI_Aint *lb, MPI_Aint *extent)
+{
+    return extent_of("MPI_Type_get_true_extent", type, true, lb, extent);
+}
+int PMPI_Type_get_true_extent_c(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent)
+{
+    return extent_of("MPI_Type_get_true_extent_c", type, true, lb, extent);
+}
+int PMPI_Type_get_true_extent_x(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent)
+{
+    return extent_of("MPI_Type_get_true_extent_x", type, true, lb, extent);
+}
+
+int PMPI_Type_get_name(MPI_Datatype handle, char *name, int *length)
+{
+    struct mpi_type *type;
+    int error = find_type("MPI_Type_get_name", handle, &type);
+    if (error)
+        return error;
+    if (!name || !length)
+        return is_null("MPI_Type_get_name", name ? "resultlen" : "type_name");
+    *length = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", type->name ? type->name : "");
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_set_name(MPI_Datatype handle, const char *name)
+{
+    const char *call = "MPI_Type_set_name";
+    struct mpi_type *type;
+    int error = find_type(call, handle, &type);
+    if (error)
+        return error;
+    if (!name)
+        return is_null(call, "type_name");
+    char *copy = strndup(name, MPI_MAX_OBJECT_NAME - 1);
+    if (!copy)
+        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for a name");
+    if (!mpi_type_predefined(type)) /* the first names of the predefined ones are constants */
+        free(type->name);
+    type->name = copy;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Type_match_size(int class, int size, MPI_Datatype *out)
+{
+    static const MPI_Datatype reals[] = {MPI_REAL4, MPI_REAL8}, integers[] = {MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4,
+                                                                             MPI_INTEGER8},
+                              complexes[] = {MPI_COMPLEX8, MPI_COMPLEX16};
+    const char *call = "MPI_Type_match_size";
+    mpi_enter(call);
+    const MPI_Datatype *list = class == MPI_TYPECLASS_REAL      ? reals
+                               : class == MPI_TYPECLASS_INTEGER ? integers
+                               : class == MPI_TYPECLASS_COMPLEX ? complexes
+                                                                : NULL;
+    size_t count = list == integers ? ARRAY_LENGTH(integers) : ARRAY_LENGTH(reals);
+    for (size_t i = 0; list && out && i < count; i++)
+        if (predefined(list[i])->size == (uint64_t)size) {
+            *out = list[i];
+            return MPI_SUCCESS;
+        }
+    return mpi_error(NULL, call, MPI_ERR_ARG, "there is no datatype of class %d and size %d", class, size);
+}
+
+int PMPI_Type_get_value_index(MPI_Datatype value, MPI_Datatype index, MPI_Datatype *out)
+{
+    mpi_enter("MPI_Type_get_value_index");
+    if (!out)
+        return is_null("MPI_Type_get_value_index", "pair_type");
+    *out = MPI_DATATYPE_NULL;
+    for (size_t i = 0; i < ARRAY_LENGTH(pairs); i++)
+        if (pairs[i].first == value && pairs[i].second == index)
+            *out = pairs[i].handle;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Get_address(const void *location, MPI_Aint *address)
+{
+    if (!address)
+        return is_null("MPI_Get_address", "address");
+    *address = (MPI_Aint)location;
+    return MPI_SUCCESS;
+}
+
+MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint displacement) { return (MPI_Aint)((uintptr_t)base + (uintptr_t)displacement); }
+MPI_Aint PMPI_Aint_diff(MPI_Aint one, MPI_Aint two) { return (MPI_Aint)((uintptr_t)one - (uintptr_t)two); }
+
+ALIAS(MPI_Type_commit);
+ALIAS(MPI_Type_free);
+ALIAS(MPI_Type_size);
+ALIAS(MPI_Type_size_c);
+ALIAS(MPI_Type_size_x);
+ALIAS(MPI_Type_get_extent);
+ALIAS(MPI_Type_get_extent_c);
+ALIAS(MPI_Type_get_extent_x);
+ALIAS(MPI_Type_get_true_extent);
+ALIAS(MPI_Type_get_true_extent_c);
+ALIAS(MPI_Type_get_true_extent_x);
+ALIAS(MPI_Type_get_name);
+ALIAS(MPI_Type_set_name);
+ALIAS(MPI_Type_match_size);
+ALIAS(MPI_Type_get_value_index);
+ALIAS(MPI_Get_address);
+ALIAS(MPI_Aint_add);
+ALIAS(MPI_Aint_diff);

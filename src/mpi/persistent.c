@@ -1,0 +1,187 @@
+/* Persistent requests of point-to-point communication: made once, started again and again. Those of collectives are made
+ * in collective.c and started here. */
+#include "mpi/inside.h"
+#include <stdlib.h>
+
+/* What a persistent MPI_Bsend needs at each start. */
+struct saved {
+    struct mpi_message message;
+    struct mpi_target target;
+};
+
+static int initialize(const struct mpi_message *m, const struct mpi_target *target, enum mpi_request_kind kind,
+                      enum msg_mode mode, MPI_Request *out)
+{
+    if (!out)
+        return mpi_error(target->comm, m->call, MPI_ERR_ARG, "request is NULL");
+    if (m->rank == MPI_PROC_NULL)
+        kind = REQUEST_NOTHING;
+    struct mpi_request *request = mpi_request_take(kind, m->call, target->comm, target->type->layout);
+    struct saved *saved = request && kind == REQUEST_BUFFERED ? malloc(sizeof *saved) : NULL;
+    if (!request || (kind == REQUEST_BUFFERED && !saved)) {
+        if (request)
+            mpi_request_give(request);
+        return mpi_engine_error(target->comm, m->call, ERR_MEMORY);
+    }
+    if (saved) {
+        *saved = (struct saved){*m, *target};
+        if (!mpi_type_predefined(target->type))
+            mpi_object_keep(target->type);
+        request->extra = saved;
+    }
+    request->persistent = true;
+    request->active = false;
+    request->mode = mode;
+    request->where = mpi_where(target->comm, m->rank, m->tag);
+    request->buffer = mpi_buffer((void *)m->buffer, (uint64_t)m->count, target->type);
+    *out = mpi_request_publish(request);
+    return MPI_SUCCESS;
+}
+
+static int send_init(const struct mpi_message *m, enum mpi_request_kind kind, enum msg_mode mode, MPI_Request *out)
+{
+    struct mpi_target target;
+    mpi_enter(m->call);
+    int error = mpi_check_send(m, &target);
+    return error ? error : initialize(m, &target, kind, mode, out);
+}
+
+static int receive_init(const struct mpi_message *m, MPI_Request *out)
+{
+    struct mpi_target target;
+    mpi_enter(m->call);
+    int error = mpi_check_receive(m, &target);
+    return error ? error : initialize(m, &target, REQUEST_RECEIVE, MSG_STANDARD, out);
+}
+
+int PMPI_Send_init(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    struct mpi_message m = {"MPI_Send_init", buffer, count, type, rank, tag, comm};
+    return send_init(&m, REQUEST_SEND, MSG_STANDARD, request);
+}
+int PMPI_Send_init_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                     MPI_Request *request)
+{
+    struct mpi_message m = {"MPI_Send_init_c", buffer, count, type, rank, tag, comm};
+    return send_init(&m, REQUEST_SEND, MSG_STANDARD, request);
+}
+int PMPI_Ssend_init(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    struct mpi_message m = {"MPI_Ssend_init", buffer, count, type, rank, tag, comm};
+    return send_init(&m, REQUEST_SEND, MSG_SYNCHRONOUS, request);
+}
+int PMPI_Ssend_init_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                      MPI_Request *request)
+{
+    struct mpi_message m = {"MPI_Ssend_init_c", buffer, count, type, rank, tag, comm};
+    return send_init(&m, REQUEST_SEND, MSG_SYNCHRONOUS, request);
+}
+int PMPI_Rsend_init(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    struct mpi_message m = {"MPI_Rsend_init", buffer, count, type, rank, tag, comm};
+    return send_init(&m, REQUEST_SEND, MSG_STANDARD, request);
+}
+int PMPI_Rsend_init_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                      MPI_Request *request)
+{
+    struct mpi_message m = {"MPI_Rsend_init_c", buffer, count, type, rank, tag, comm};
+    return send_init(&m, REQUEST_SEND, MSG_STANDARD, request);
+}
+int PMPI_Bsend_init(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    struct mpi_message m = {"MPI_Bsend_init", buffer, count, type, rank, tag, comm};
+    return send_init(&m, REQUEST_BUFFERED, MSG_STANDARD, request);
+}
+int PMPI_Bsend_init_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                      MPI_Request *request)
+{
+    struct mpi_message m = {"MPI_Bsend_init_c", buffer, count, type, rank, tag, comm};
+    return send_init(&m, REQUEST_BUFFERED, MSG_STANDARD, request);
+}
+int PMPI_Recv_init(void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    struct mpi_message m = {"MPI_Recv_init", buffer, count, type, rank, tag, comm};
+    return receive_init(&m, request);
+}
+int PMPI_Recv_init_c(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                     MPI_Request *request)
+{
+    struct mpi_message m = {"MPI_Recv_init_c", buffer, count, type, rank, tag, comm};
+    return receive_init(&m, request);
+}
+
+void mpi_saved_drop(struct mpi_request *request)
+{
+    struct saved *saved = request->extra;
+    if (saved)
+        mpi_type_drop(saved->target.type);
+}
+
+static int launch(struct mpi_request *request)
+{
+    switch (request->kind) {
+    case REQUEST_SEND:
+        return vmsg_send_start(&request->operation, &request->where, &request->buffer, request->mode);
+    case REQUEST_RECEIVE:
+        return vmsg_recv_start(&request->operation, &request->where, &request->buffer);
+    case REQUEST_COLLECTIVE:
+        return vcoll_launch(request->schedule, NULL, NULL);
+    default:
+        return OK;
+    }
+}
+
+static int start(const char *call, MPI_Request handle)
+{
+    struct mpi_request *request = mpi_request_at(handle);
+    if (!request)
+        return mpi_request_wrong(call, handle);
+    if (!request->persistent || request->active)
+        return mpi_error(request->comm, call, MPI_ERR_REQUEST, "the request of %s is %s", request->call,
+                         request->persistent ? "active already" : "not persistent");
+    request->active = true;
+    if (request->kind == REQUEST_BUFFERED) {
+        struct saved *saved = request->extra;
+        return mpi_buffered_send(&saved->message, &saved->target);
+    }
+    int error = launch(request);
+    if (!error)
+        return MPI_SUCCESS;
+    request->active = false;
+    return mpi_engine_error(request->comm, call, error);
+}
+
+int PMPI_Start(MPI_Request *request)
+{
+    ENTER("MPI_Start");
+    if (!request)
+        return mpi_error(NULL, "MPI_Start", MPI_ERR_ARG, "request is NULL");
+    return start("MPI_Start", *request);
+}
+
+int PMPI_Startall(int count, MPI_Request requests[])
+{
+    ENTER("MPI_Startall");
+    if (count < 0 || (count > 0 && !requests))
+        return mpi_error(NULL, "MPI_Startall", count < 0 ? MPI_ERR_COUNT : MPI_ERR_ARG, "%d requests at %p", count,
+                         (void *)requests);
+    for (int i = 0; i < count; i++) {
+        int error = start("MPI_Startall", requests[i]);
+        if (error)
+            return error;
+    }
+    return MPI_SUCCESS;
+}
+
+ALIAS(MPI_Send_init);
+ALIAS(MPI_Send_init_c);
+ALIAS(MPI_Ssend_init);
+ALIAS(MPI_Ssend_init_c);
+ALIAS(MPI_Rsend_init);
+ALIAS(MPI_Rsend_init_c);
+ALIAS(MPI_Bsend_init);
+ALIAS(MPI_Bsend_init_c);
+ALIAS(MPI_Recv_init);
+ALIAS(MPI_Recv_init_c);
+ALIAS(MPI_Start);
+ALIAS(MPI_Startall);

@@ -1,0 +1,278 @@
+/* Looking for messages before they are received; and receiving the ones that a matched probe took out of matching. */
+#include "mpi/inside.h"
+
+/* Arguments of a probe, checked like a receive of nothing. */
+static int check(const char *call, int rank, int tag, MPI_Comm handle, struct mpi_target *target)
+{
+    mpi_enter(call);
+    return mpi_check_receive(&(struct mpi_message){call, NULL, 0, MPI_BYTE, rank, tag, handle}, target);
+}
+
+/* One look; what the waiting calls repeat. */
+struct look {
+    struct msg_where from;
+    bool take, found; /* take: out of matching */
+    int error;
+    struct msg_result result;
+    struct msg_message *message;
+};
+
+static bool look(void *context)
+{
+    struct look *l = context;
+    if (l->take) {
+        l->error = vmsg_message_probe(&l->from, &l->message, &l->result);
+        l->found = !l->error && l->message;
+    } else {
+        l->error = vmsg_probe(&l->from, &l->found, &l->result);
+    }
+    return l->found || l->error;
+}
+
+static int look_until_found(struct look *l)
+{
+    int error = vmsg_wait_until(look, l);
+    return error ? error : l->error;
+}
+
+int PMPI_Probe(int rank, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    struct mpi_target target;
+    DOING("MPI_Probe");
+    int error = check("MPI_Probe", rank, tag, comm, &target);
+    if (error)
+        return error;
+    if (rank == MPI_PROC_NULL) {
+        mpi_status_proc_null(status);
+        return MPI_SUCCESS;
+    }
+    struct look l = {.from = mpi_where(target.comm, rank, tag)};
+    error = look_until_found(&l);
+    if (error)
+        return mpi_engine_error(target.comm, "MPI_Probe", error);
+    mpi_status_result(status, &l.result);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Iprobe(int rank, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    struct mpi_target target;
+    DOING("MPI_Iprobe");
+    int error = check("MPI_Iprobe", rank, tag, comm, &target);
+    if (error)
+        return error;
+    if (!flag)
+        return mpi_error(target.comm, "MPI_Iprobe", MPI_ERR_ARG, "flag is NULL");
+    *flag = 1;
+    if (rank == MPI_PROC_NULL) {
+        mpi_status_proc_null(status);
+        return MPI_SUCCESS;
+    }
+    struct look l = {.from = mpi_where(target.comm, rank, tag)};
+    look(&l);
+    if (l.error)
+        return mpi_engine_error(target.comm, "MPI_Iprobe", l.error);
+    *flag = l.found;
+    if (l.found)
+        mpi_status_result(status, &l.result);
+    return MPI_SUCCESS;
+}
+
+/* ---- matched ---------------------------------------------------------------------------------------------------------------- */
+
+static int deliver(const char *call, struct mpi_comm *comm, const struct look *l, MPI_Message *out)
+{
+    struct mpi_message_object *object = mpi_object_take(KIND_MESSAGE, sizeof *object);
+    if (!object)
+        return mpi_engine_error(comm, call, ERR_MEMORY);
+    object->message = l->message;
+    object->comm = comm;
+    mpi_object_keep(comm);
+    *out = mpi_object_publish(object);
+    return MPI_SUCCESS;
+}
+
+static int no_place(const char *call, struct mpi_comm *comm, const char *argument)
+{
+    return mpi_error(comm, call, MPI_ERR_ARG, "%s is NULL", argument);
+}
+
+int PMPI_Mprobe(int rank, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+    const char *call = "MPI_Mprobe";
+    struct mpi_target target;
+    DOING("MPI_Mprobe");
+    int error = check(call, rank, tag, comm, &target);
+    if (error)
+        return error;
+    if (!message)
+        return no_place(call, target.comm, "message");
+    if (rank == MPI_PROC_NULL) {
+        *message = MPI_MESSAGE_NO_PROC;
+        mpi_status_proc_null(status);
+        return MPI_SUCCESS;
+    }
+    struct look l = {.from = mpi_where(target.comm, rank, tag), .take = true};
+    error = look_until_found(&l);
+    if (error)
+        return mpi_engine_error(target.comm, call, error);
+    mpi_status_result(status, &l.result);
+    return deliver(call, target.comm, &l, message);
+}
+
+int PMPI_Improbe(int rank, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+{
+    const char *call = "MPI_Improbe";
+    struct mpi_target target;
+    DOING("MPI_Improbe");
+    int error = check(call, rank, tag, comm, &target);
+    if (error)
+        return error;
+    if (!flag || !message)
+        return no_place(call, target.comm, flag ? "message" : "flag");
+    *flag = 1;
+    if (rank == MPI_PROC_NULL) {
+        *message = MPI_MESSAGE_NO_PROC;
+        mpi_status_proc_null(status);
+        return MPI_SUCCESS;
+    }
+    struct look l = {.from = mpi_where(target.comm, rank, tag), .take = true};
+    look(&l);
+    if (l.error)
+        return mpi_engine_error(target.comm, call, l.error);
+    *flag = l.found;
+    *message = MPI_MESSAGE_NULL;
+    if (!l.found)
+        return MPI_SUCCESS;
+    mpi_status_result(status, &l.result);
+    return deliver(call, target.comm, &l, message);
+}
+
+/* A receive of a matched message. */
+struct taking {
+    const char *call;
+    void *buffer;
+    MPI_Count count;
+    MPI_Datatype type;
+    MPI_Message *handle;
+};
+
+/* Finds the message and its buffer; *OBJECT is NULL for MPI_MESSAGE_NO_PROC. */
+static int find(const struct taking *t, struct mpi_message_object **object, struct mpi_type **type)
+{
+    mpi_enter(t->call);
+    *object = NULL;
+    if (!t->handle)
+        return no_place(t->call, NULL, "message");
+    if (*t->handle == MPI_MESSAGE_NO_PROC)
+        return MPI_SUCCESS;
+    *object = mpi_object_at(KIND_MESSAGE, *t->handle, sizeof **object);
+    if (!*object)
+        return mpi_error(NULL, t->call, MPI_ERR_REQUEST, "%p is not a message%s", (void *)*t->handle,
+                         *t->handle == MPI_MESSAGE_NULL ? ": MPI_MESSAGE_NULL" : ", or was received");
+    *type = mpi_type_at(t->type);
+    if (*type && mpi_data_fits(t->buffer, t->count, *type))
+        return MPI_SUCCESS;
+    struct mpi_message m = {t->call, t->buffer, t->count, t->type, 0, 0, mpi_comm_handle((*object)->comm)};
+    return mpi_comm_at(m.comm) ? mpi_message_wrong(&m, true)
+                               : mpi_error(NULL, t->call, MPI_ERR_ARG, "count, datatype or buffer is wrong");
+}
+
+/* The handle is used up; the reference on the communicator goes to the caller. */
+static struct mpi_comm *use_up(const struct taking *t, struct mpi_message_object *object)
+{
+    struct mpi_comm *comm = object->comm;
+    mpi_object_give(KIND_MESSAGE, object);
+    *t->handle = MPI_MESSAGE_NULL;
+    return comm;
+}
+
+static int receive(const struct taking *t, MPI_Status *status)
+{
+    struct mpi_message_object *object;
+    struct mpi_type *type;
+    struct msg_request request;
+    int error = find(t, &object, &type);
+    if (error)
+        return error;
+    if (!object) {
+        *t->handle = MPI_MESSAGE_NULL;
+        mpi_status_proc_null(status);
+        return MPI_SUCCESS;
+    }
+    struct type_buffer buffer = mpi_buffer(t->buffer, (uint64_t)t->count, type);
+    struct msg_message *message = object->message;
+    struct mpi_comm *comm = use_up(t, object);
+    request.completed = NULL;
+    request.owner = NULL;
+    error = vmsg_message_recv(&request, message, &buffer);
+    if (error) {
+        error = mpi_engine_error(comm, t->call, error);
+    } else {
+        error = vmsg_wait(&request);
+        mpi_status_result(status, &request.result);
+        if (error)
+            error = mpi_receive_error(comm, t->call, &request.result);
+    }
+    mpi_comm_drop(comm);
+    return error;
+}
+
+static int start_receive(const struct taking *t, MPI_Request *out)
+{
+    struct mpi_message_object *object;
+    struct mpi_type *type;
+    int error = find(t, &object, &type);
+    if (!error && !out)
+        error = no_place(t->call, NULL, "request");
+    if (error)
+        return error;
+    struct type_buffer buffer = object ? mpi_buffer(t->buffer, (uint64_t)t->count, type) : (struct type_buffer){0};
+    struct mpi_request *request = mpi_request_take(object ? REQUEST_RECEIVE : REQUEST_NOTHING, t->call,
+                                                   object ? object->comm : NULL, buffer.layout);
+    if (!request)
+        return mpi_engine_error(NULL, t->call, ERR_MEMORY);
+    if (object) {
+        struct msg_message *message = object->message;
+        mpi_comm_drop(use_up(t, object)); /* the request has its own reference */
+        error = vmsg_message_recv(&request->operation, message, &buffer);
+    }
+    if (error) {
+        error = mpi_engine_error(request->comm, t->call, error);
+        mpi_request_give(request);
+        return error;
+    }
+    *t->handle = MPI_MESSAGE_NULL;
+    *out = mpi_request_publish(request);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Mrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message, MPI_Status *status)
+{
+    DOING("MPI_Mrecv");
+    return receive(&(struct taking){"MPI_Mrecv", buffer, count, type, message}, status);
+}
+int PMPI_Mrecv_c(void *buffer, MPI_Count count, MPI_Datatype type, MPI_Message *message, MPI_Status *status)
+{
+    DOING("MPI_Mrecv_c");
+    return receive(&(struct taking){"MPI_Mrecv_c", buffer, count, type, message}, status);
+}
+int PMPI_Imrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request)
+{
+    DOING("MPI_Imrecv");
+    return start_receive(&(struct taking){"MPI_Imrecv", buffer, count, type, message}, request);
+}
+int PMPI_Imrecv_c(void *buffer, MPI_Count count, MPI_Datatype type, MPI_Message *message, MPI_Request *request)
+{
+    DOING("MPI_Imrecv_c");
+    return start_receive(&(struct taking){"MPI_Imrecv_c", buffer, count, type, message}, request);
+}
+
+ALIAS(MPI_Probe);
+ALIAS(MPI_Iprobe);
+ALIAS(MPI_Mprobe);
+ALIAS(MPI_Improbe);
+ALIAS(MPI_Mrecv);
+ALIAS(MPI_Mrecv_c);
+ALIAS(MPI_Imrecv);
+ALIAS(MPI_Imrecv_c);

@@ -1,0 +1,322 @@
+/* Requests: their life, and finishing one. The families of calls that wait for and test requests are in wait.c.
+ *
+ * A request belongs to whoever has its handle; two threads must not finish the same one. Freed while under way, it goes on
+ * a list of orphans, which is looked through when requests are made and at the end. */
+#include "mpi/inside.h"
+#include <stdlib.h>
+
+static struct base_lock orphan_lock;
+static struct mpi_request *orphans;
+static _Atomic bool have_orphans;
+
+int mpi_request_wrong(const char *call, MPI_Request handle)
+{
+    return mpi_error(NULL, call, MPI_ERR_REQUEST, "%p is not a request%s", (void *)handle,
+                     handle == MPI_REQUEST_NULL ? ": MPI_REQUEST_NULL" : ", or is complete and freed");
+}
+
+struct mpi_request *mpi_request_take(enum mpi_request_kind kind, const char *call, struct mpi_comm *comm,
+                                     struct type_layout *layout)
+{
+    /* relaxed: an orphan seen late is settled later */
+    if (unlikely(atomic_load_explicit(&have_orphans, memory_order_relaxed)))
+        mpi_requests_settle();
+    struct mpi_request *request = mpi_object_take_raw(KIND_REQUEST, sizeof *request);
+    if (unlikely(!request))
+        return NULL;
+    request->kind = (uint8_t)kind;
+    request->persistent = false;
+    request->active = true;
+    request->comm = comm;
+    request->layout = layout;
+    request->call = call;
+    request->extra = NULL;
+    request->operation.completed = NULL;
+    request->operation.owner = NULL;
+    if (comm)
+        mpi_object_keep(comm);
+    if (layout)
+        vtype_layout_keep(layout);
+    return request;
+}
+
+/* What belongs to one kind only. */
+static void give_parts(struct mpi_request *request)
+{
+    switch (request->kind) {
+    case REQUEST_BUFFERED:
+        mpi_saved_drop(request);
+        break;
+    case REQUEST_COLLECTIVE:
+        vcoll_release(request->schedule);
+        mpi_collective_drop(request->extra);
+        break;
+    case REQUEST_PAIR:
+        mpi_pair_drop(request->pair);
+        break;
+    default:
+        break;
+    }
+}
+
+void mpi_request_give(struct mpi_request *request)
+{
+    give_parts(request);
+    free(request->extra);
+    if (request->layout)
+        vtype_layout_drop(request->layout);
+    if (request->comm)
+        mpi_comm_drop(request->comm);
+    mpi_object_give(KIND_REQUEST, request);
+}
+
+bool mpi_request_done(struct mpi_request *request)
+{
+    switch (request->kind) {
+    case REQUEST_SEND:
+    case REQUEST_RECEIVE:
+        return vmsg_request_done(&request->operation);
+    case REQUEST_PAIR:
+        return (!request->pair->sends || vmsg_request_done(&request->pair->send)) &&
+               (!request->pair->receives || vmsg_request_done(&request->pair->receive));
+    case REQUEST_COLLECTIVE:
+        return vcoll_done(request->schedule);
+    case REQUEST_DUP: /* acquire: pairs with the release of the agreement's end */
+        return atomic_load_explicit(&request->dup->agreement.done, memory_order_acquire);
+    case REQUEST_GENERAL: /* acquire: pairs with the release in MPI_Grequest_complete */
+        return atomic_load_explicit(&request->general->complete, memory_order_acquire);
+    default:
+        return true;
+    }
+}
+
+static bool ready(void *request) { return mpi_request_done(request); }
+
+int mpi_request_wait(struct mpi_request *request)
+{
+    if (request->kind == REQUEST_SEND || request->kind == REQUEST_RECEIVE) {
+        vmsg_wait(&request->operation); /* its error is looked at when the request is finished */
+        return vmsg_request_done(&request->operation) ? OK : ERR_STATE;
+    }
+    return mpi_request_done(request) ? OK : vmsg_wait_until(ready, request);
+}
+
+/* ---- finishing ------------------------------------------------------------------------------------------------------------- */
+
+static int general_outcome(struct mpi_request *request, MPI_Status *status, bool last)
+{
+    MPI_Status own, *place = status == MPI_STATUS_IGNORE ? &own : status;
+    const struct mpi_general *general = request->general;
+    mpi_status_empty(place);
+    int error = general->query ? general->query(general->extra, place) : MPI_SUCCESS;
+    int error_of_free = last && general->free ? general->free(general->extra) : MPI_SUCCESS;
+    return error ? error : error_of_free;
+}
+
+static int operation_outcome(const struct msg_request *operation, bool receive, MPI_Status *status)
+{
+    const struct msg_result *result = &operation->result;
+    if (receive)
+        mpi_status_result(status, result);
+    else
+        mpi_status_empty(status);
+    if (result->error != ERR_CANCELLED)
+        return mpi_engine_class(result->error);
+    if (status != MPI_STATUS_IGNORE)
+        status->MPI_internal[MPI_STATUS_CANCELLED] = 1;
+    return MPI_SUCCESS;
+}
+
+static int pair_outcome(const struct mpi_pair *pair, MPI_Status *status)
+{
+    int error = pair->sends ? operation_outcome(&pair->send, false, status) : MPI_SUCCESS;
+    mpi_status_proc_null(status);
+    int error_of_receive = pair->receives ? operation_outcome(&pair->receive, true, status) : MPI_SUCCESS;
+    return error_of_receive ? error_of_receive : error;
+}
+
+int mpi_request_outcome(struct mpi_request *request, MPI_Status *status, bool last)
+{
+    switch (request->kind) {
+    case REQUEST_SEND:
+        return operation_outcome(&request->operation, false, status);
+    case REQUEST_RECEIVE:
+        return operation_outcome(&request->operation, true, status);
+    case REQUEST_PAIR:
+        return pair_outcome(request->pair, status);
+    case REQUEST_GENERAL:
+        return general_outcome(request, status, last);
+    case REQUEST_NOTHING:
+        mpi_status_proc_null(status);
+        return MPI_SUCCESS;
+    case REQUEST_COLLECTIVE:
+        mpi_status_empty(status);
+        return mpi_engine_class(vcoll_error(request->schedule));
+    case REQUEST_DUP:
+        mpi_status_empty(status);
+        return last ? mpi_dup_finish(request) : MPI_SUCCESS;
+    default:
+        mpi_status_empty(status);
+        return MPI_SUCCESS;
+    }
+}
+
+void mpi_request_retire(MPI_Request *handle, struct mpi_request *request)
+{
+    if (request->persistent) {
+        request->active = false;
+        return;
+    }
+    *handle = MPI_REQUEST_NULL;
+    mpi_request_give(request);
+}
+
+int mpi_request_raise(const char *call, struct mpi_request *request, int class)
+{
+    if (request->kind == REQUEST_RECEIVE && request->operation.result.error == ERR_TRUNCATED)
+        return mpi_receive_error(request->comm, call, &request->operation.result);
+    return mpi_error(request->comm, call, class, "the request of %s failed: %s", request->call, mpi_class_sentence(class));
+}
+
+/* ---- freed by the user --------------------------------------------------------------------------------------------------- */
+
+static void adopt(struct mpi_request *request)
+{
+    atomic_store_explicit(&request->object.handle, 0, memory_order_relaxed);
+    mpi_lock(&orphan_lock);
+    request->next = orphans;
+    orphans = request;
+    atomic_store_explicit(&have_orphans, true, memory_order_relaxed);
+    mpi_unlock(&orphan_lock);
+}
+
+/* Takes the complete ones (ALL: any) off the list. */
+static struct mpi_request *take_orphans(bool all)
+{
+    struct mpi_request *taken = NULL;
+    mpi_lock(&orphan_lock);
+    for (struct mpi_request **place = &orphans; *place;) {
+        struct mpi_request *request = *place;
+        if (!all && !mpi_request_done(request)) {
+            place = &request->next;
+            continue;
+        }
+        *place = request->next;
+        request->next = taken;
+        taken = request;
+    }
+    atomic_store_explicit(&have_orphans, orphans != NULL, memory_order_relaxed);
+    mpi_unlock(&orphan_lock);
+    return taken;
+}
+
+static void finish_orphans(struct mpi_request *list, bool wait)
+{
+    while (list) {
+        struct mpi_request *request = list;
+        list = request->next;
+        if (wait && mpi_request_wait(request))
+            continue; /* the job is lost: what is left of it is not touched again */
+        if (request->kind == REQUEST_GENERAL || request->kind == REQUEST_DUP)
+            mpi_request_outcome(request, MPI_STATUS_IGNORE, true);
+        mpi_request_give(request);
+    }
+}
+
+void mpi_requests_settle(void) { finish_orphans(take_orphans(false), false); }
+
+void mpi_requests_finish(void)
+{
+    /* a receive that nobody will answer must not hold the end of the program */
+    for (struct mpi_request *request = orphans; request; request = request->next)
+        if (request->kind == REQUEST_RECEIVE)
+            vmsg_cancel(&request->operation);
+    finish_orphans(take_orphans(true), true);
+}
+
+int PMPI_Request_free(MPI_Request *handle)
+{
+    ENTER("MPI_Request_free");
+    if (!handle)
+        return mpi_error(NULL, "MPI_Request_free", MPI_ERR_ARG, "request is NULL");
+    struct mpi_request *request = mpi_request_at(*handle);
+    if (!request)
+        return mpi_request_wrong("MPI_Request_free", *handle);
+    *handle = MPI_REQUEST_NULL;
+    if (request->active)
+        adopt(request);
+    else
+        mpi_request_give(request);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Cancel(MPI_Request *handle)
+{
+    ENTER("MPI_Cancel");
+    if (!handle)
+        return mpi_error(NULL, "MPI_Cancel", MPI_ERR_ARG, "request is NULL");
+    struct mpi_request *request = mpi_request_at(*handle);
+    if (!request)
+        return mpi_request_wrong("MPI_Cancel", *handle);
+    switch (request->kind) {
+    case REQUEST_SEND:
+    case REQUEST_RECEIVE:
+        if (!request->active)
+            break;
+        vmsg_cancel(&request->operation);
+        return MPI_SUCCESS;
+    case REQUEST_GENERAL: {
+        const struct mpi_general *general = request->general;
+        return general->cancel ? general->cancel(general->extra, mpi_request_done(request)) : MPI_SUCCESS;
+    }
+    case REQUEST_NOTHING:
+    case REQUEST_BUFFERED:
+        if (request->active)
+            return MPI_SUCCESS; /* complete: too late */
+        break;
+    default:
+        return mpi_error(request->comm, "MPI_Cancel", MPI_ERR_REQUEST, "a request of %s cannot be cancelled", request->call);
+    }
+    return mpi_error(request->comm, "MPI_Cancel", MPI_ERR_REQUEST, "the persistent request of %s is not active",
+                     request->call);
+}
+
+/* ---- requests of the program ------------------------------------------------------------------------------------------------ */
+
+int PMPI_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *free_, MPI_Grequest_cancel_function *cancel,
+                        void *extra, MPI_Request *out)
+{
+    const char *call = "MPI_Grequest_start";
+    mpi_enter(call);
+    if (!out)
+        return mpi_error(NULL, call, MPI_ERR_ARG, "request is NULL");
+    struct mpi_request *request = mpi_request_take(REQUEST_GENERAL, call, NULL, NULL);
+    struct mpi_general *general = request ? malloc(sizeof *general) : NULL;
+    if (!general) {
+        if (request)
+            mpi_request_give(request);
+        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for a request");
+    }
+    *general = (struct mpi_general){query, free_, cancel, extra, false};
+    request->general = request->extra = general;
+    *out = mpi_request_publish(request);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Grequest_complete(MPI_Request handle)
+{
+    mpi_enter("MPI_Grequest_complete");
+    struct mpi_request *request = mpi_request_at(handle);
+    if (!request || request->kind != REQUEST_GENERAL)
+        return mpi_error(NULL, "MPI_Grequest_complete", MPI_ERR_REQUEST, "%p is not a request of MPI_Grequest_start",
+                         (void *)handle);
+    /* release: pairs with the acquire in mpi_request_done: what the operation wrote is seen */
+    atomic_store_explicit(&request->general->complete, true, memory_order_release);
+    vmsg_wake();
+    return MPI_SUCCESS;
+}
+
+ALIAS(MPI_Request_free);
+ALIAS(MPI_Cancel);
+ALIAS(MPI_Grequest_start);
+ALIAS(MPI_Grequest_complete);

@@ -1,0 +1,237 @@
+/* Sending and receiving in one call. Both operations are under way at once, so that rings and exchanges cannot lock up. */
+#include "mpi/inside.h"
+#include <stdlib.h>
+
+/* Both messages of a call, checked. */
+struct exchange {
+    struct mpi_message send, receive;
+    struct mpi_target to, from;
+};
+
+static int check(struct exchange *x)
+{
+    mpi_enter(x->send.call);
+    int error = mpi_check_send(&x->send, &x->to);
+    return error ? error : mpi_check_receive(&x->receive, &x->from);
+}
+
+static int start_receive(const struct exchange *x, struct mpi_pair *pair)
+{
+    pair->receives = x->receive.rank != MPI_PROC_NULL;
+    if (!pair->receives)
+        return OK;
+    struct type_buffer buffer = mpi_buffer((void *)x->receive.buffer, (uint64_t)x->receive.count, x->from.type);
+    struct msg_where from = mpi_where(x->from.comm, x->receive.rank, x->receive.tag);
+    pair->receive.completed = NULL;
+    int error = vmsg_recv_start(&pair->receive, &from, &buffer);
+    pair->receives = !error;
+    return error;
+}
+
+static int start_send(const struct exchange *x, const struct type_buffer *buffer, struct mpi_pair *pair)
+{
+    pair->sends = x->send.rank != MPI_PROC_NULL;
+    if (!pair->sends)
+        return OK;
+    struct msg_where to = mpi_where(x->to.comm, x->send.rank, x->send.tag);
+    pair->send.completed = NULL;
+    int error = vmsg_send_start(&pair->send, &to, buffer, MSG_STANDARD);
+    pair->sends = !error;
+    return error;
+}
+
+static int start_both(const struct exchange *x, const struct type_buffer *buffer, struct mpi_pair *pair)
+{
+    int error = start_receive(x, pair);
+    if (!error)
+        error = start_send(x, buffer, pair);
+    if (error && pair->receives) { /* it must not stay behind with a buffer that the caller takes back */
+        vmsg_cancel(&pair->receive);
+        vmsg_wait(&pair->receive);
+    }
+    return error;
+}
+
+static int sendrecv(struct exchange *x, const struct type_buffer *buffer, MPI_Status *status)
+{
+    struct mpi_pair pair = {.sends = false};
+    struct mpi_comm *comm = x->to.comm;
+    int error = start_both(x, buffer, &pair);
+    if (error)
+        return mpi_engine_error(comm, x->send.call, error);
+    int send_error = pair.sends ? vmsg_wait(&pair.send) : OK;
+    mpi_status_proc_null(status);
+    if (pair.receives) {
+        error = vmsg_wait(&pair.receive);
+        mpi_status_result(status, &pair.receive.result);
+        if (error)
+            return mpi_receive_error(comm, x->receive.call, &pair.receive.result);
+    }
+    return send_error ? mpi_engine_error(comm, x->send.call, send_error) : MPI_SUCCESS;
+}
+
+/* A copy of the data that is sent, for the calls that receive into the same buffer; to be freed. */
+static int copy_out(const struct exchange *x, struct type_buffer *copy)
+{
+    struct type_buffer buffer = mpi_buffer((void *)x->send.buffer, (uint64_t)x->send.count, x->to.type);
+    struct type_cursor cursor;
+    uint64_t bytes = type_buffer_bytes(&buffer);
+    *copy = (struct type_buffer){malloc(bytes + 1), bytes, NULL};
+    if (!copy->base)
+        return vbase_fail(ERR_MEMORY, "%llu bytes for a copy of the message", (unsigned long long)bytes);
+    vtype_cursor_start(&cursor, &buffer);
+    vtype_pack(&cursor, copy->base, bytes);
+    return OK;
+}
+
+static int exchange(struct exchange *x, MPI_Status *status)
+{
+    int error = check(x);
+    if (error)
+        return error;
+    struct type_buffer buffer = mpi_buffer((void *)x->send.buffer, (uint64_t)x->send.count, x->to.type);
+    return sendrecv(x, &buffer, status);
+}
+
+static int replace(struct exchange *x, MPI_Status *status)
+{
+    struct type_buffer copy;
+    int error = check(x);
+    if (error)
+        return error;
+    error = copy_out(x, &copy);
+    if (error)
+        return mpi_engine_error(x->to.comm, x->send.call, error);
+    error = sendrecv(x, &copy, status);
+    free(copy.base);
+    return error;
+}
+
+/* ---- non-blocking ------------------------------------------------------------------------------------------------------- */
+
+struct held { /* lives as long as the request */
+    struct mpi_pair pair;
+    void *copy;
+};
+
+void mpi_pair_drop(struct mpi_pair *pair)
+{
+    struct held *held = container_of(pair, struct held, pair);
+    if (pair->send_layout)
+        vtype_layout_drop(pair->send_layout);
+    if (pair->receive_layout)
+        vtype_layout_drop(pair->receive_layout);
+    free(held->copy);
+}
+
+static int start_exchange(struct exchange *x, bool replaces, MPI_Request *out)
+{
+    const char *call = x->send.call;
+    struct mpi_comm *comm = x->to.comm;
+    struct held *held = calloc(1, sizeof *held);
+    if (!held)
+        return mpi_engine_error(comm, call, ERR_MEMORY);
+    struct type_buffer buffer = mpi_buffer((void *)x->send.buffer, (uint64_t)x->send.count, x->to.type);
+    int error = replaces ? copy_out(x, &buffer) : OK;
+    if (replaces)
+        held->copy = buffer.base;
+    struct mpi_request *request = error ? NULL : mpi_request_take(REQUEST_PAIR, call, comm, NULL);
+    if (!request) {
+        free(held->copy);
+        free(held);
+        return mpi_engine_error(comm, call, error ? error : ERR_MEMORY);
+    }
+    request->pair = &held->pair;
+    request->extra = held;
+    held->pair.send_layout = vtype_layout_keep(x->to.type->layout);
+    held->pair.receive_layout = vtype_layout_keep(x->from.type->layout);
+    error = start_both(x, &buffer, &held->pair);
+    if (error) {
+        mpi_request_give(request);
+        return mpi_engine_error(comm, call, error);
+    }
+    *out = mpi_request_publish(request);
+    return MPI_SUCCESS;
+}
+
+static int iexchange(struct exchange *x, bool replaces, MPI_Request *out)
+{
+    int error = check(x);
+    if (!error && !out)
+        error = mpi_error(x->to.comm, x->send.call, MPI_ERR_ARG, "request is NULL");
+    return error ? error : start_exchange(x, replaces, out);
+}
+
+int PMPI_Sendrecv(const void *out, int count, MPI_Datatype type, int rank, int tag, void *in, int count_in,
+                  MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm, MPI_Status *status)
+{
+    struct exchange x = {.send = {"MPI_Sendrecv", out, count, type, rank, tag, comm},
+                         .receive = {"MPI_Sendrecv", in, count_in, type_in, source, tag_in, comm}};
+    DOING("MPI_Sendrecv");
+    return exchange(&x, status);
+}
+int PMPI_Sendrecv_c(const void *out, MPI_Count count, MPI_Datatype type, int rank, int tag, void *in, MPI_Count count_in,
+                    MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm, MPI_Status *status)
+{
+    struct exchange x = {.send = {"MPI_Sendrecv_c", out, count, type, rank, tag, comm},
+                         .receive = {"MPI_Sendrecv_c", in, count_in, type_in, source, tag_in, comm}};
+    DOING("MPI_Sendrecv_c");
+    return exchange(&x, status);
+}
+int PMPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype type, int rank, int tag, int source, int tag_in,
+                          MPI_Comm comm, MPI_Status *status)
+{
+    struct exchange x = {.send = {"MPI_Sendrecv_replace", buffer, count, type, rank, tag, comm},
+                         .receive = {"MPI_Sendrecv_replace", buffer, count, type, source, tag_in, comm}};
+    DOING("MPI_Sendrecv_replace");
+    return replace(&x, status);
+}
+int PMPI_Sendrecv_replace_c(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, int source, int tag_in,
+                            MPI_Comm comm, MPI_Status *status)
+{
+    struct exchange x = {.send = {"MPI_Sendrecv_replace_c", buffer, count, type, rank, tag, comm},
+                         .receive = {"MPI_Sendrecv_replace_c", buffer, count, type, source, tag_in, comm}};
+    DOING("MPI_Sendrecv_replace_c");
+    return replace(&x, status);
+}
+int PMPI_Isendrecv(const void *out, int count, MPI_Datatype type, int rank, int tag, void *in, int count_in,
+                   MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm, MPI_Request *request)
+{
+    struct exchange x = {.send = {"MPI_Isendrecv", out, count, type, rank, tag, comm},
+                         .receive = {"MPI_Isendrecv", in, count_in, type_in, source, tag_in, comm}};
+    DOING("MPI_Isendrecv");
+    return iexchange(&x, false, request);
+}
+int PMPI_Isendrecv_c(const void *out, MPI_Count count, MPI_Datatype type, int rank, int tag, void *in, MPI_Count count_in,
+                     MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm, MPI_Request *request)
+{
+    struct exchange x = {.send = {"MPI_Isendrecv_c", out, count, type, rank, tag, comm},
+                         .receive = {"MPI_Isendrecv_c", in, count_in, type_in, source, tag_in, comm}};
+    DOING("MPI_Isendrecv_c");
+    return iexchange(&x, false, request);
+}
+int PMPI_Isendrecv_replace(void *buffer, int count, MPI_Datatype type, int rank, int tag, int source, int tag_in,
+                           MPI_Comm comm, MPI_Request *request)
+{
+    struct exchange x = {.send = {"MPI_Isendrecv_replace", buffer, count, type, rank, tag, comm},
+                         .receive = {"MPI_Isendrecv_replace", buffer, count, type, source, tag_in, comm}};
+    DOING("MPI_Isendrecv_replace");
+    return iexchange(&x, true, request);
+}
+int PMPI_Isendrecv_replace_c(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, int source, int tag_in,
+                             MPI_Comm comm, MPI_Request *request)
+{
+    struct exchange x = {.send = {"MPI_Isendrecv_replace_c", buffer, count, type, rank, tag, comm},
+                         .receive = {"MPI_Isendrecv_replace_c", buffer, count, type, source, tag_in, comm}};
+    DOING("MPI_Isendrecv_replace_c");
+    return iexchange(&x, true, request);
+}
+
+ALIAS(MPI_Sendrecv);
+ALIAS(MPI_Sendrecv_c);
+ALIAS(MPI_Sendrecv_replace);
+ALIAS(MPI_Sendrecv_replace_c);
+ALIAS(MPI_Isendrecv);
+ALIAS(MPI_Isendrecv_c);
+ALIAS(MPI_Isendrecv_replace);
+ALIAS(MPI_Isendrecv_replace_c);

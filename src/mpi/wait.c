@@ -1,0 +1,434 @@
+/* Waiting for requests and testing them: one, all, any, some; and looking without finishing.
+ *
+ * Handles are looked up again at every turn: an array that names a request twice finds the second one gone, which is an
+ * error like any other. Null handles and inactive persistent requests count as not there. */
+#include "mpi/inside.h"
+
+struct request_list { /* the arguments of an array call */
+    const char *call;
+    int count;
+    MPI_Request *request;
+    MPI_Status *status; /* MPI_STATUSES_IGNORE: none */
+};
+
+static MPI_Status *status_at(const struct request_list *list, int i)
+{
+    return list->status == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &list->status[i];
+}
+
+/* The active request at *HANDLE, NULL if there is nothing to wait for; *error is raised for a handle that is none. */
+static struct mpi_request *find(const char *call, MPI_Request handle, int *error)
+{
+    *error = MPI_SUCCESS;
+    if (handle == MPI_REQUEST_NULL)
+        return NULL;
+    struct mpi_request *request = mpi_request_at(handle);
+    if (unlikely(!request)) {
+        *error = mpi_request_wrong(call, handle);
+        return NULL;
+    }
+    return request->active ? request : NULL;
+}
+
+/* Finishes a complete request. Raises. */
+static int finish(const char *call, MPI_Request *handle, struct mpi_request *request, MPI_Status *status)
+{
+    int class = mpi_request_outcome(request, status, true);
+    if (unlikely(class))
+        class = mpi_request_raise(call, request, class);
+    mpi_request_retire(handle, request);
+    return class;
+}
+
+static int check_list(const struct request_list *list)
+{
+    if (unlikely(list->count < 0))
+        return mpi_error(NULL, list->call, MPI_ERR_COUNT, "count %d is negative", list->count);
+    if (unlikely(list->count > 0 && !list->request))
+        return mpi_error(NULL, list->call, MPI_ERR_ARG, "array_of_requests is NULL");
+    for (int i = 0; i < list->count; i++) {
+        int error;
+        find(list->call, list->request[i], &error);
+        if (unlikely(error))
+            return error;
+    }
+    return MPI_SUCCESS;
+}
+
+/* ---- one -------------------------------------------------------------------------------------------------------------------- */
+
+int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
+{
+    int error;
+    ENTER("MPI_Wait");
+    if (unlikely(!handle))
+        return mpi_error(NULL, "MPI_Wait", MPI_ERR_ARG, "request is NULL");
+    struct mpi_request *request = find("MPI_Wait", *handle, &error);
+    if (!request) {
+        mpi_status_empty(status);
+        return error;
+    }
+    error = mpi_request_wait(request);
+    if (unlikely(error))
+        return mpi_engine_error(request->comm, "MPI_Wait", error);
+    return finish("MPI_Wait", handle, request, status);
+}
+
+/* Complete, after one round of progress at most. */
+static bool try(struct mpi_request *request)
+{
+    if (mpi_request_done(request))
+        return true;
+    vmsg_progress();
+    return mpi_request_done(request);
+}
+
+int PMPI_Test(MPI_Request *handle, int *flag, MPI_Status *status)
+{
+    int error;
+    ENTER("MPI_Test");
+    if (unlikely(!handle || !flag))
+        return mpi_error(NULL, "MPI_Test", MPI_ERR_ARG, "%s is NULL", handle ? "flag" : "request");
+    struct mpi_request *request = find("MPI_Test", *handle, &error);
+    if (error)
+        return error;
+    *flag = !request || try(request);
+    if (!*flag)
+        return MPI_SUCCESS;
+    if (request)
+        return finish("MPI_Test", handle, request, status);
+    mpi_status_empty(status);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status)
+{
+    int error;
+    ENTER("MPI_Request_get_status");
+    if (!flag)
+        return mpi_error(NULL, "MPI_Request_get_status", MPI_ERR_ARG, "flag is NULL");
+    struct mpi_request *request = find("MPI_Request_get_status", handle, &error);
+    if (error)
+        return error;
+    *flag = !request || try(request);
+    if (!request)
+        mpi_status_empty(status);
+    else if (*flag)
+        mpi_request_outcome(request, status, false);
+    return MPI_SUCCESS;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------------------- */
+
+/* Which requests failed, as the statuses must tell. */
+struct failures {
+    bool any;
+    struct mpi_comm *comm; /* of the first one, kept until it is raised */
+};
+
+static void note_failure(struct failures *failures, struct mpi_comm *comm)
+{
+    if (!failures->any && comm) {
+        mpi_object_keep(comm);
+        failures->comm = comm;
+    }
+    failures->any = true;
+}
+
+/* Finishes number I of a list whose errors go into the statuses. */
+static void finish_in_list(const struct request_list *list, int i, struct failures *failures)
+{
+    MPI_Status *status = status_at(list, i);
+    struct mpi_request *request = mpi_request_at(list->request[i]);
+    int class = MPI_SUCCESS;
+    if (!request && list->request[i] != MPI_REQUEST_NULL)
+        class = MPI_ERR_REQUEST; /* named twice, and the first one took it */
+    if (!request || !request->active) {
+        mpi_status_empty(status);
+    } else {
+        class = mpi_request_outcome(request, status, true);
+        if (class)
+            note_failure(failures, request->comm);
+        mpi_request_retire(&list->request[i], request);
+    }
+    if (status != MPI_STATUS_IGNORE)
+        status->MPI_ERROR = class;
+    if (class)
+        failures->any = true;
+}
+
+static int raise_failures(const struct request_list *list, const struct failures *failures)
+{
+    if (likely(!failures->any))
+        return MPI_SUCCESS;
+    int class = mpi_error(failures->comm, list->call, MPI_ERR_IN_STATUS, "one of %d requests failed", list->count);
+    if (failures->comm)
+        mpi_comm_drop(failures->comm);
+    return class;
+}
+
+static int finish_all(const struct request_list *list)
+{
+    struct failures failures = {0};
+    for (int i = 0; i < list->count; i++)
+        finish_in_list(list, i, &failures);
+    return raise_failures(list, &failures);
+}
+
+int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+    struct request_list list = {"MPI_Waitall", count, requests, statuses};
+    ENTER("MPI_Waitall");
+    int error = check_list(&list);
+    if (unlikely(error))
+        return error;
+    for (int i = 0; i < count; i++) {
+        struct mpi_request *request = mpi_request_at(requests[i]);
+        if (!request || !request->active)
+            continue;
+        error = mpi_request_wait(request);
+        if (unlikely(error))
+            return mpi_engine_error(request->comm, list.call, error);
+    }
+    return finish_all(&list);
+}
+
+static bool all_done(const struct request_list *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        struct mpi_request *request = mpi_request_at(list->request[i]);
+        if (request && request->active && !mpi_request_done(request))
+            return false;
+    }
+    return true;
+}
+
+static bool try_all(const struct request_list *list)
+{
+    if (all_done(list))
+        return true;
+    vmsg_progress();
+    return all_done(list);
+}
+
+int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+    struct request_list list = {"MPI_Testall", count, requests, statuses};
+    ENTER("MPI_Testall");
+    int error = check_list(&list);
+    if (error)
+        return error;
+    if (!flag)
+        return mpi_error(NULL, list.call, MPI_ERR_ARG, "flag is NULL");
+    *flag = try_all(&list);
+    return *flag ? finish_all(&list) : MPI_SUCCESS;
+}
+
+int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+    struct request_list list = {"MPI_Request_get_status_all", count, (MPI_Request *)requests, statuses};
+    ENTER("MPI_Request_get_status_all");
+    int error = check_list(&list);
+    if (error)
+        return error;
+    if (!flag)
+        return mpi_error(NULL, list.call, MPI_ERR_ARG, "flag is NULL");
+    *flag = try_all(&list);
+    for (int i = 0; *flag && i < count; i++) {
+        struct mpi_request *request = mpi_request_at(requests[i]);
+        if (request && request->active)
+            mpi_request_outcome(request, status_at(&list, i), false);
+        else
+            mpi_status_empty(status_at(&list, i));
+    }
+    return MPI_SUCCESS;
+}
+
+/* ---- any -------------------------------------------------------------------------------------------------------------------- */
+
+#define NONE_ACTIVE (-1)
+#define NONE_DONE (-2)
+
+/* The first complete request, or why there is none. */
+static int first_done(const struct request_list *list)
+{
+    int found = NONE_ACTIVE;
+    for (int i = 0; i < list->count; i++) {
+        struct mpi_request *request = mpi_request_at(list->request[i]);
+        if (!request || !request->active)
+            continue;
+        if (mpi_request_done(request))
+            return i;
+        found = NONE_DONE;
+    }
+    return found;
+}
+
+static bool any_done(void *context) { return first_done(context) != NONE_DONE; }
+
+static int try_any(const struct request_list *list)
+{
+    int i = first_done(list);
+    if (i != NONE_DONE)
+        return i;
+    vmsg_progress();
+    return first_done(list);
+}
+
+static int finish_any(const struct request_list *list, int i, int *index, MPI_Status *status)
+{
+    if (i >= 0) {
+        *index = i;
+        return finish(list->call, &list->request[i], mpi_request_at(list->request[i]), status);
+    }
+    *index = MPI_UNDEFINED;
+    if (i == NONE_ACTIVE)
+        mpi_status_empty(status);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
+{
+    struct request_list list = {"MPI_Waitany", count, requests, MPI_STATUSES_IGNORE};
+    ENTER("MPI_Waitany");
+    int error = check_list(&list);
+    if (error)
+        return error;
+    if (!index)
+        return mpi_error(NULL, list.call, MPI_ERR_ARG, "index is NULL");
+    if (!any_done(&list)) {
+        error = vmsg_wait_until(any_done, &list);
+        if (error)
+            return mpi_engine_error(NULL, list.call, error);
+    }
+    return finish_any(&list, first_done(&list), index, status);
+}
+
+int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+{
+    struct request_list list = {"MPI_Testany", count, requests, MPI_STATUSES_IGNORE};
+    ENTER("MPI_Testany");
+    int error = check_list(&list);
+    if (error)
+        return error;
+    if (!index || !flag)
+        return mpi_error(NULL, list.call, MPI_ERR_ARG, "%s is NULL", index ? "flag" : "index");
+    int i = try_any(&list);
+    *flag = i != NONE_DONE;
+    return finish_any(&list, i, index, status);
+}
+
+int PMPI_Request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+{
+    struct request_list list = {"MPI_Request_get_status_any", count, (MPI_Request *)requests, MPI_STATUSES_IGNORE};
+    ENTER("MPI_Request_get_status_any");
+    int error = check_list(&list);
+    if (error)
+        return error;
+    if (!index || !flag)
+        return mpi_error(NULL, list.call, MPI_ERR_ARG, "%s is NULL", index ? "flag" : "index");
+    int i = try_any(&list);
+    *flag = i != NONE_DONE;
+    *index = i >= 0 ? i : MPI_UNDEFINED;
+    if (i >= 0)
+        mpi_request_outcome(mpi_request_at(requests[i]), status, false);
+    else if (i == NONE_ACTIVE)
+        mpi_status_empty(status);
+    return MPI_SUCCESS;
+}
+
+/* ---- some ------------------------------------------------------------------------------------------------------------------- */
+
+static int finish_some(const struct request_list *list, int *count, int indices[])
+{
+    struct failures failures = {0};
+    int n = 0;
+    for (int i = 0; i < list->count; i++) {
+        struct mpi_request *request = mpi_request_at(list->request[i]);
+        if (!request || !request->active || !mpi_request_done(request))
+            continue;
+        MPI_Status *status = status_at(list, n);
+        int class = mpi_request_outcome(request, status, true);
+        if (class)
+            note_failure(&failures, request->comm);
+        mpi_request_retire(&list->request[i], request);
+        if (status != MPI_STATUS_IGNORE)
+            status->MPI_ERROR = class;
+        indices[n++] = i;
+    }
+    *count = n;
+    return raise_failures(list, &failures);
+}
+
+static int check_some(const struct request_list *list, const int *count, const int *indices)
+{
+    int error = check_list(list);
+    if (!error && (!count || (list->count > 0 && !indices)))
+        error = mpi_error(NULL, list->call, MPI_ERR_ARG, "%s is NULL", count ? "array_of_indices" : "outcount");
+    return error;
+}
+
+int PMPI_Waitsome(int count, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[])
+{
+    struct request_list list = {"MPI_Waitsome", count, requests, statuses};
+    ENTER("MPI_Waitsome");
+    int error = check_some(&list, done, indices);
+    if (error)
+        return error;
+    if (!any_done(&list)) {
+        error = vmsg_wait_until(any_done, &list);
+        if (error)
+            return mpi_engine_error(NULL, list.call, error);
+    }
+    if (first_done(&list) != NONE_ACTIVE)
+        return finish_some(&list, done, indices);
+    *done = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Testsome(int count, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[])
+{
+    struct request_list list = {"MPI_Testsome", count, requests, statuses};
+    ENTER("MPI_Testsome");
+    int error = check_some(&list, done, indices);
+    if (error)
+        return error;
+    if (try_any(&list) != NONE_ACTIVE)
+        return finish_some(&list, done, indices);
+    *done = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Request_get_status_some(int count, const MPI_Request requests[], int *done, int indices[], MPI_Status statuses[])
+{
+    struct request_list list = {"MPI_Request_get_status_some", count, (MPI_Request *)requests, statuses};
+    ENTER("MPI_Request_get_status_some");
+    int error = check_some(&list, done, indices);
+    if (error)
+        return error;
+    bool active = try_any(&list) != NONE_ACTIVE;
+    *done = 0;
+    for (int i = 0; i < count; i++) {
+        struct mpi_request *request = mpi_request_at(requests[i]);
+        if (!request || !request->active || !mpi_request_done(request))
+            continue;
+        mpi_request_outcome(request, status_at(&list, *done), false);
+        indices[(*done)++] = i;
+    }
+    if (!active)
+        *done = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+ALIAS(MPI_Wait);
+ALIAS(MPI_Test);
+ALIAS(MPI_Waitall);
+ALIAS(MPI_Testall);
+ALIAS(MPI_Waitany);
+ALIAS(MPI_Testany);
+ALIAS(MPI_Waitsome);
+ALIAS(MPI_Testsome);
+ALIAS(MPI_Request_get_status);
+ALIAS(MPI_Request_get_status_all);
+ALIAS(MPI_Request_get_status_any);
+ALIAS(MPI_Request_get_status_some);
