@@ -14,7 +14,11 @@
 #define ID_WINDOWS (ID_WORDS / MPI_ID_WINDOW)
 
 static struct base_lock lock;
-static uint64_t used[ID_WORDS] = {1u << MPI_ID_WORLD | 1u << MPI_ID_SELF | 1u << MPI_ID_AGREEMENT};
+static uint64_t used[ID_WORDS] = {
+    [0] = 1u << MPI_ID_WORLD | 1u << MPI_ID_SELF | 1u << MPI_ID_AGREEMENT,
+    [ID_WORDS - 1] = (uint64_t)3 << 62, /* mplite's contexts */
+};
+_Static_assert(MSG_CONTEXT_MPLITE / 2 >= ID_WORDS * 64 - 2, "mplite's contexts lie in the last two numbers");
 
 static bool claim(uint32_t id)
 {

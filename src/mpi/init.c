@@ -54,6 +54,7 @@ static void start(const char *call, int required)
     if (mpi_threads)
         vmsg_threads(true);
     mpi_info_environment_open();
+    mpi_ops_open();
     error = mpi_types_open();
     if (!error)
         error = mpi_comm_worlds_open();

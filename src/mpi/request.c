@@ -95,8 +95,8 @@ static bool ready(void *request) { return mpi_request_done(request); }
 int mpi_request_wait(struct mpi_request *request)
 {
     if (request->kind == REQUEST_SEND || request->kind == REQUEST_RECEIVE) {
-        vmsg_wait(&request->operation); /* its error is looked at when the request is finished */
-        return vmsg_request_done(&request->operation) ? OK : ERR_STATE;
+        int error = vmsg_wait(&request->operation); /* the operation's own, unless the engine gave up waiting */
+        return vmsg_request_done(&request->operation) ? OK : error;
     }
     return mpi_request_done(request) ? OK : vmsg_wait_until(ready, request);
 }

@@ -1,0 +1,186 @@
+/* Operations of reductions: the predefined ones are kernels of type, those of programs are called through a wrapper that
+ * gives them the datatype's handle, in pieces where their count is an int. */
+#include "mpi/inside.h"
+#include <limits.h>
+
+#define FIRST_OP 0x20u
+#define PREDEFINED_OPS 32u
+static struct mpi_op ops[PREDEFINED_OPS]; /* a slot is in use where `commutative` is set */
+
+void mpi_ops_open(void)
+{
+    static const struct {
+        MPI_Op handle;
+        enum type_operation operation;
+    } predefined[] = {{MPI_SUM, OPERATION_SUM}, {MPI_PROD, OPERATION_PRODUCT}, {MPI_MIN, OPERATION_MIN},
+                      {MPI_MAX, OPERATION_MAX}, {MPI_LAND, OPERATION_LAND}, {MPI_LOR, OPERATION_LOR},
+                      {MPI_LXOR, OPERATION_LXOR}, {MPI_BAND, OPERATION_BAND}, {MPI_BOR, OPERATION_BOR},
+                      {MPI_BXOR, OPERATION_BXOR}, {MPI_MINLOC, OPERATION_MINLOC}, {MPI_MAXLOC, OPERATION_MAXLOC},
+                      {MPI_REPLACE, OPERATION_REPLACE}, {MPI_NO_OP, OPERATION_NOTHING}};
+    for (size_t i = 0; i < ARRAY_LENGTH(predefined); i++)
+        ops[(uintptr_t)predefined[i].handle - FIRST_OP] =
+            (struct mpi_op){.operation = predefined[i].operation, .commutative = true};
+}
+
+static bool predefined(const struct mpi_op *op) { return op->operation != OPERATION_USER; }
+
+struct mpi_op *mpi_op_at(MPI_Op handle)
+{
+    uintptr_t number = (uintptr_t)handle - FIRST_OP;
+    if (likely(number < PREDEFINED_OPS))
+        return ops[number].commutative ? &ops[number] : NULL;
+    return mpi_object_at(KIND_OP, handle, sizeof(struct mpi_op));
+}
+
+void mpi_op_drop(struct mpi_op *op)
+{
+    if (!predefined(op) && mpi_object_drop(op))
+        mpi_object_give(KIND_OP, op);
+}
+
+/* A handle for the time of a call: a datatype that was freed meanwhile gets its old one back. */
+static void call_user(void *context, const void *in, void *inout, size_t count)
+{
+    const struct mpi_user_operation *user = context;
+    struct mpi_type *type = user->type;
+    MPI_Datatype handle = mpi_type_handle(type);
+    bool lent = !mpi_type_predefined(type) && !mpi_type_at(handle);
+    if (lent)
+        mpi_object_publish(type);
+    MPI_Count wide = (MPI_Count)count;
+    if (user->op->function_c)
+        user->op->function_c((void *)in, inout, &wide, &handle);
+    for (size_t done = 0; user->op->function && done < count;) {
+        int part = count - done > INT_MAX ? INT_MAX : (int)(count - done);
+        int64_t offset = (int64_t)done * type->layout->shape.extent;
+        user->op->function((char *)(void *)in + offset, (char *)inout + offset, &part, &handle);
+        done += (size_t)part;
+    }
+    if (lent) {
+        mpi_object_unpublish(type);
+        mpi_type_drop(type);
+    }
+}
+
+int mpi_reduction(struct mpi_comm *comm, const char *call, struct mpi_user_operation *context,
+                  struct type_reduction *reduction)
+{
+    const struct mpi_op *op = context->op;
+    *reduction = (struct type_reduction){.commutative = op->commutative};
+    if (!predefined(op)) {
+        reduction->function = call_user;
+        reduction->context = context;
+        return MPI_SUCCESS;
+    }
+    if (op->operation != OPERATION_REPLACE && op->operation != OPERATION_NOTHING)
+        reduction->kernel = vtype_kernel(op->operation, context->type->element);
+    if (likely(reduction->kernel != NULL))
+        return MPI_SUCCESS;
+    static const char *const names[OPERATION_COUNT] = {
+        [OPERATION_SUM] = "MPI_SUM", [OPERATION_PRODUCT] = "MPI_PROD", [OPERATION_MIN] = "MPI_MIN",
+        [OPERATION_MAX] = "MPI_MAX", [OPERATION_LAND] = "MPI_LAND", [OPERATION_LOR] = "MPI_LOR",
+        [OPERATION_LXOR] = "MPI_LXOR", [OPERATION_BAND] = "MPI_BAND", [OPERATION_BOR] = "MPI_BOR",
+        [OPERATION_BXOR] = "MPI_BXOR", [OPERATION_MINLOC] = "MPI_MINLOC", [OPERATION_MAXLOC] = "MPI_MAXLOC",
+        [OPERATION_REPLACE] = "MPI_REPLACE", [OPERATION_NOTHING] = "MPI_NO_OP"};
+    return mpi_error(comm, call, MPI_ERR_OP, "%s is not defined for %s", names[op->operation],
+                     mpi_type_text(context->type));
+}
+
+/* ---- the calls -------------------------------------------------------------------------------------------------------------- */
+
+static int wrong(const char *call, MPI_Op handle)
+{
+    return mpi_error(NULL, call, MPI_ERR_OP, "%p is not an operation%s", (void *)handle,
+                     handle == MPI_OP_NULL ? ": MPI_OP_NULL" : ", or was freed");
+}
+
+static int create(const char *call, const struct mpi_op *what, MPI_Op *out)
+{
+    mpi_enter(call);
+    if ((!what->function && !what->function_c) || !out)
+        return mpi_error(NULL, call, MPI_ERR_ARG, "%s is NULL", out ? "user_fn" : "op");
+    struct mpi_op *op = mpi_object_take(KIND_OP, sizeof *op);
+    if (!op)
+        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for an operation");
+    op->operation = OPERATION_USER;
+    op->function = what->function;
+    op->function_c = what->function_c;
+    op->commutative = what->commutative;
+    *out = mpi_object_publish(op);
+    mpi_op_drop(op);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Op_create(MPI_User_function *function, int commutative, MPI_Op *op)
+{
+    struct mpi_op what = {.function = function, .commutative = commutative != 0};
+    return create("MPI_Op_create", &what, op);
+}
+int PMPI_Op_create_c(MPI_User_function_c *function, int commutative, MPI_Op *op)
+{
+    struct mpi_op what = {.function_c = function, .commutative = commutative != 0};
+    return create("MPI_Op_create_c", &what, op);
+}
+
+int PMPI_Op_free(MPI_Op *handle)
+{
+    mpi_enter("MPI_Op_free");
+    if (!handle)
+        return mpi_error(NULL, "MPI_Op_free", MPI_ERR_ARG, "op is NULL");
+    struct mpi_op *op = mpi_op_at(*handle);
+    if (!op || predefined(op) || !mpi_object_unpublish(op))
+        return op ? mpi_error(NULL, "MPI_Op_free", MPI_ERR_OP, "a predefined operation cannot be freed")
+                  : wrong("MPI_Op_free", *handle);
+    mpi_op_drop(op);
+    *handle = MPI_OP_NULL;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Op_commutative(MPI_Op handle, int *commutative)
+{
+    mpi_enter("MPI_Op_commutative");
+    const struct mpi_op *op = mpi_op_at(handle);
+    if (!op)
+        return wrong("MPI_Op_commutative", handle);
+    if (!commutative)
+        return mpi_error(NULL, "MPI_Op_commutative", MPI_ERR_ARG, "commute is NULL");
+    *commutative = op->commutative;
+    return MPI_SUCCESS;
+}
+
+static int reduce_local(const struct mpi_message *m, void *inout, MPI_Op handle)
+{
+    mpi_enter(m->call);
+    struct mpi_user_operation user = {mpi_op_at(handle), mpi_type_at(m->type)};
+    struct type_reduction reduction;
+    if (!user.op)
+        return wrong(m->call, handle);
+    if (!user.type || !mpi_data_fits(m->buffer, m->count, user.type) || (m->count > 0 && !inout))
+        return mpi_message_wrong(m, false);
+    int error = mpi_reduction(NULL, m->call, &user, &reduction);
+    if (error)
+        return error;
+    if (reduction.kernel)
+        reduction.kernel(m->buffer, inout, (size_t)m->count);
+    else
+        reduction.function(reduction.context, m->buffer, inout, (size_t)m->count);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Reduce_local(const void *in, void *inout, int count, MPI_Datatype type, MPI_Op op)
+{
+    struct mpi_message m = {"MPI_Reduce_local", in, count, type, MPI_PROC_NULL, 0, MPI_COMM_SELF};
+    return reduce_local(&m, inout, op);
+}
+int PMPI_Reduce_local_c(const void *in, void *inout, MPI_Count count, MPI_Datatype type, MPI_Op op)
+{
+    struct mpi_message m = {"MPI_Reduce_local_c", in, count, type, MPI_PROC_NULL, 0, MPI_COMM_SELF};
+    return reduce_local(&m, inout, op);
+}
+
+ALIAS(MPI_Op_create);
+ALIAS(MPI_Op_create_c);
+ALIAS(MPI_Op_free);
+ALIAS(MPI_Op_commutative);
+ALIAS(MPI_Reduce_local);
+ALIAS(MPI_Reduce_local_c);

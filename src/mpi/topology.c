@@ -1,0 +1,384 @@
+/* Cartesian topologies: ranks laid out in a grid, the last dimension fastest. Ranks are never reordered: on one node every
+ * neighbour is as near as the others. A topology is the communicator's and is copied with it. */
+#include "mpi/inside.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct mpi_topology *allocate(int dimensions)
+{
+    size_t n = (size_t)dimensions;
+    struct mpi_topology *topology = calloc(1, sizeof *topology + 3 * n * sizeof(int));
+    if (!topology)
+        return NULL;
+    topology->dimensions = dimensions;
+    topology->extent = (int *)(topology + 1);
+    topology->periodic = topology->extent + n;
+    topology->coordinates = topology->periodic + n;
+    return topology;
+}
+
+struct mpi_topology *mpi_topology_copy(const struct mpi_topology *topology)
+{
+    struct mpi_topology *copy = allocate(topology->dimensions);
+    if (copy)
+        memcpy(copy->extent, topology->extent, 3 * (size_t)topology->dimensions * sizeof(int));
+    return copy;
+}
+
+static void coordinates_of(const struct mpi_topology *topology, int rank, int *coordinates)
+{
+    for (int i = topology->dimensions - 1; i >= 0; i--) {
+        coordinates[i] = rank % topology->extent[i];
+        rank /= topology->extent[i];
+    }
+}
+
+/* The rank at COORDINATES, round where periodic; MPI_PROC_NULL outside of the grid. */
+static int rank_at(const struct mpi_topology *topology, const int *coordinates)
+{
+    int rank = 0;
+    for (int i = 0; i < topology->dimensions; i++) {
+        int extent = topology->extent[i], at = coordinates[i];
+        if (topology->periodic[i])
+            at = (at % extent + extent) % extent;
+        else if (at < 0 || at >= extent)
+            return MPI_PROC_NULL;
+        rank = rank * extent + at;
+    }
+    return rank;
+}
+
+/* COMM and its topology; raises where it has none. */
+static int find(const char *call, MPI_Comm handle, struct mpi_comm **comm, struct mpi_topology **topology)
+{
+    char name[64];
+    mpi_enter(call);
+    *comm = mpi_comm_at(handle);
+    if (!*comm)
+        return mpi_comm_wrong(call, handle);
+    *topology = (*comm)->topology;
+    if (!*topology)
+        return mpi_error(*comm, call, MPI_ERR_TOPOLOGY, "%s has no Cartesian topology", mpi_comm_name(*comm, name));
+    return MPI_SUCCESS;
+}
+
+static int is_null(struct mpi_comm *comm, const char *call, const char *argument)
+{
+    return mpi_error(comm, call, MPI_ERR_ARG, "%s is NULL", argument);
+}
+
+/* ---- making ------------------------------------------------------------------------------------------------------------------- */
+
+/* The number of ranks in a grid of DIMS; raises where it is wrong or more than there are. */
+static int check_grid(struct mpi_comm *comm, const char *call, int n, const int *dims, int *ranks)
+{
+    int64_t product = 1;
+    if (n < 0 || (n > 0 && !dims))
+        return mpi_error(comm, call, n < 0 ? MPI_ERR_DIMS : MPI_ERR_ARG, "a grid of %d dimensions at %p", n, (const void *)dims);
+    for (int i = 0; i < n; i++) {
+        if (dims[i] < 1)
+            return mpi_error(comm, call, MPI_ERR_DIMS, "dimension %d has %d ranks", i, dims[i]);
+        product *= dims[i];
+        if (product > comm->size)
+            return mpi_error(comm, call, MPI_ERR_DIMS, "the grid has more ranks than the %d of the communicator", comm->size);
+    }
+    *ranks = (int)product;
+    return MPI_SUCCESS;
+}
+
+/* The new communicator over GROUP (NULL: not for this rank) with TOPOLOGY, which it takes. */
+static int make(const char *call, struct mpi_comm *parent, struct mpi_group *group, struct mpi_topology *topology,
+                MPI_Comm *out)
+{
+    struct mpi_comm *comm;
+    int error = mpi_comm_make(call, parent, group, &comm);
+    if (error || !comm) {
+        free(topology);
+        *out = MPI_COMM_NULL;
+        return error;
+    }
+    coordinates_of(topology, comm->rank, topology->coordinates);
+    comm->topology = topology;
+    *out = mpi_object_publish(comm);
+    mpi_comm_drop(comm);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Cart_create(MPI_Comm handle, int n, const int dims[], const int periods[], int reorder, MPI_Comm *out)
+{
+    const char *call = "MPI_Cart_create";
+    int ranks;
+    (void)reorder;
+    ENTER("MPI_Cart_create");
+    struct mpi_comm *parent = mpi_comm_at(handle);
+    if (!parent)
+        return mpi_comm_wrong(call, handle);
+    if (!out || (n > 0 && !periods))
+        return is_null(parent, call, out ? "periods" : "comm_cart");
+    int error = check_grid(parent, call, n, dims, &ranks);
+    if (error)
+        return error;
+    bool member = parent->rank < ranks;
+    struct mpi_topology *topology = allocate(n);
+    struct mpi_group *group = member ? mpi_group_make(ranks, parent->group->world) : NULL;
+    if (!topology || (member && !group)) {
+        free(topology);
+        return mpi_error(parent, call, MPI_ERR_NO_MEM, "no memory for a grid of %d ranks", ranks);
+    }
+    for (int i = 0; i < n; i++) {
+        topology->extent[i] = dims[i];
+        topology->periodic[i] = periods[i] != 0;
+    }
+    error = make(call, parent, group, topology, out);
+    if (group)
+        mpi_group_drop(group);
+    return error;
+}
+
+/* Those ranks of PARENT whose coordinates differ from ours at most where REMAIN is set, in the order of the grid. */
+static struct mpi_group *slice(const struct mpi_comm *parent, const int *remain)
+{
+    const struct mpi_topology *grid = parent->topology;
+    int *world = malloc((size_t)parent->size * sizeof(int)), *at = malloc((size_t)(grid->dimensions + 1) * sizeof(int));
+    struct mpi_group *group = NULL;
+    int count = 0;
+    for (int rank = 0; world && at && rank < parent->size; rank++) {
+        bool same = true;
+        coordinates_of(grid, rank, at);
+        for (int i = 0; i < grid->dimensions; i++)
+            same &= remain[i] || at[i] == grid->coordinates[i];
+        if (same)
+            world[count++] = parent->group->world[rank];
+    }
+    if (world && at)
+        group = mpi_group_make(count, world);
+    free(world);
+    free(at);
+    return group;
+}
+
+int PMPI_Cart_sub(MPI_Comm handle, const int remain[], MPI_Comm *out)
+{
+    const char *call = "MPI_Cart_sub";
+    struct mpi_comm *parent;
+    struct mpi_topology *grid;
+    DOING("MPI_Cart_sub");
+    int error = find(call, handle, &parent, &grid);
+    if (error)
+        return error;
+    if (!out || (grid->dimensions > 0 && !remain))
+        return is_null(parent, call, out ? "remain_dims" : "newcomm");
+    struct mpi_topology *topology = allocate(grid->dimensions);
+    struct mpi_group *group = topology ? slice(parent, remain) : NULL;
+    if (!group) {
+        free(topology);
+        return mpi_error(parent, call, MPI_ERR_NO_MEM, "no memory for a grid");
+    }
+    int n = 0;
+    for (int i = 0; i < grid->dimensions; i++)
+        if (remain[i]) {
+            topology->extent[n] = grid->extent[i];
+            topology->periodic[n++] = grid->periodic[i];
+        }
+    topology->dimensions = n;
+    error = make(call, parent, group, topology, out);
+    mpi_group_drop(group);
+    return error;
+}
+
+/* ---- questions ------------------------------------------------------------------------------------------------------------------ */
+
+int PMPI_Topo_test(MPI_Comm handle, int *status)
+{
+    mpi_enter("MPI_Topo_test");
+    struct mpi_comm *comm = mpi_comm_at(handle);
+    if (!comm)
+        return mpi_comm_wrong("MPI_Topo_test", handle);
+    if (!status)
+        return is_null(comm, "MPI_Topo_test", "status");
+    *status = comm->topology ? MPI_CART : MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Cartdim_get(MPI_Comm handle, int *n)
+{
+    struct mpi_comm *comm;
+    struct mpi_topology *grid;
+    int error = find("MPI_Cartdim_get", handle, &comm, &grid);
+    if (error)
+        return error;
+    if (!n)
+        return is_null(comm, "MPI_Cartdim_get", "ndims");
+    *n = grid->dimensions;
+    return MPI_SUCCESS;
+}
+
+static int too_short(struct mpi_comm *comm, const char *call, int room, const struct mpi_topology *grid)
+{
+    return mpi_error(comm, call, MPI_ERR_ARG, "arrays of %d for a grid of %d dimensions", room, grid->dimensions);
+}
+
+int PMPI_Cart_get(MPI_Comm handle, int room, int dims[], int periods[], int coordinates[])
+{
+    const char *call = "MPI_Cart_get";
+    struct mpi_comm *comm;
+    struct mpi_topology *grid;
+    int error = find(call, handle, &comm, &grid);
+    if (error)
+        return error;
+    if (room < grid->dimensions || (grid->dimensions > 0 && (!dims || !periods || !coordinates)))
+        return too_short(comm, call, room, grid);
+    for (int i = 0; i < grid->dimensions; i++) {
+        dims[i] = grid->extent[i];
+        periods[i] = grid->periodic[i];
+        coordinates[i] = grid->coordinates[i];
+    }
+    return MPI_SUCCESS;
+}
+
+int PMPI_Cart_coords(MPI_Comm handle, int rank, int room, int coordinates[])
+{
+    const char *call = "MPI_Cart_coords";
+    struct mpi_comm *comm;
+    struct mpi_topology *grid;
+    char name[64];
+    int error = find(call, handle, &comm, &grid);
+    if (error)
+        return error;
+    if ((unsigned)rank >= (unsigned)comm->size)
+        return mpi_error(comm, call, MPI_ERR_RANK, "rank %d is not in %s of %d ranks", rank, mpi_comm_name(comm, name),
+                         comm->size);
+    if (room < grid->dimensions || (grid->dimensions > 0 && !coordinates))
+        return too_short(comm, call, room, grid);
+    coordinates_of(grid, rank, coordinates);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Cart_rank(MPI_Comm handle, const int coordinates[], int *rank)
+{
+    const char *call = "MPI_Cart_rank";
+    struct mpi_comm *comm;
+    struct mpi_topology *grid;
+    int error = find(call, handle, &comm, &grid);
+    if (error)
+        return error;
+    if (!rank || (grid->dimensions > 0 && !coordinates))
+        return is_null(comm, call, rank ? "coords" : "rank");
+    int found = rank_at(grid, coordinates);
+    if (found == MPI_PROC_NULL)
+        return mpi_error(comm, call, MPI_ERR_ARG, "the coordinates lie outside of the grid");
+    *rank = found;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Cart_shift(MPI_Comm handle, int direction, int distance, int *source, int *target)
+{
+    const char *call = "MPI_Cart_shift";
+    struct mpi_comm *comm;
+    struct mpi_topology *grid;
+    int error = find(call, handle, &comm, &grid);
+    if (error)
+        return error;
+    if (!source || !target)
+        return is_null(comm, call, source ? "rank_dest" : "rank_source");
+    if (direction < 0 || direction >= grid->dimensions)
+        return mpi_error(comm, call, MPI_ERR_ARG, "direction %d in a grid of %d dimensions", direction, grid->dimensions);
+    int extent = grid->extent[direction], home = grid->coordinates[direction];
+    int64_t forth = (int64_t)home + distance, back = (int64_t)home - distance;
+    if (grid->periodic[direction]) {
+        forth = (forth % extent + extent) % extent;
+        back = (back % extent + extent) % extent;
+    }
+    int stride = 1;
+    for (int i = direction + 1; i < grid->dimensions; i++)
+        stride *= grid->extent[i];
+    *target = forth < 0 || forth >= extent ? MPI_PROC_NULL : comm->rank + (int)(forth - home) * stride;
+    *source = back < 0 || back >= extent ? MPI_PROC_NULL : comm->rank + (int)(back - home) * stride;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Cart_map(MPI_Comm handle, int n, const int dims[], const int periods[], int *rank)
+{
+    const char *call = "MPI_Cart_map";
+    int ranks;
+    (void)periods;
+    mpi_enter(call);
+    struct mpi_comm *comm = mpi_comm_at(handle);
+    if (!comm)
+        return mpi_comm_wrong(call, handle);
+    if (!rank)
+        return is_null(comm, call, "newrank");
+    int error = check_grid(comm, call, n, dims, &ranks);
+    if (!error)
+        *rank = comm->rank < ranks ? comm->rank : MPI_UNDEFINED;
+    return error;
+}
+
+/* ---- dims ------------------------------------------------------------------------------------------------------------------------ */
+
+static bool power_reaches(int64_t base, int exponent, int64_t n)
+{
+    int64_t power = 1;
+    for (int i = 0; i < exponent && power < n; i++)
+        power *= base;
+    return power >= n;
+}
+
+/* N as COUNT factors, none above LIMIT, falling, the first one as small as can be; false: there are none. */
+static bool spread(int n, int count, int limit, int *factors)
+{
+    if (count == 1) {
+        factors[0] = n;
+        return n <= limit;
+    }
+    for (int64_t first = 1; first <= n && first <= limit; first++) {
+        if (n % first || !power_reaches(first, count, n))
+            continue;
+        factors[0] = (int)first;
+        if (spread(n / (int)first, count - 1, (int)first, factors + 1))
+            return true;
+    }
+    return false;
+}
+
+int PMPI_Dims_create(int ranks, int n, int dims[])
+{
+    const char *call = "MPI_Dims_create";
+    mpi_enter(call);
+    if (ranks < 1 || n < 0 || (n > 0 && !dims))
+        return mpi_error(NULL, call, MPI_ERR_DIMS, "%d ranks in %d dimensions", ranks, n);
+    int64_t fixed = 1;
+    int open = 0;
+    for (int i = 0; i < n; i++) {
+        if (dims[i] < 0 || (dims[i] > 0 && fixed > ranks / dims[i]))
+            return mpi_error(NULL, call, MPI_ERR_DIMS, "dimension %d of %d does not fit %d ranks", i, dims[i], ranks);
+        fixed *= dims[i] ? dims[i] : 1;
+        open += dims[i] == 0;
+    }
+    if (ranks % fixed || (open == 0 && n > 0 && fixed != ranks))
+        return mpi_error(NULL, call, MPI_ERR_DIMS, "%d ranks cannot be divided by the %lld of the fixed dimensions", ranks,
+                         (long long)fixed);
+    if (open == 0)
+        return MPI_SUCCESS;
+    int *factors = malloc((size_t)open * sizeof(int));
+    if (!factors)
+        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for %d dimensions", open);
+    spread(ranks / (int)fixed, open, INT_MAX, factors);
+    for (int i = 0, next = 0; i < n; i++)
+        if (dims[i] == 0)
+            dims[i] = factors[next++];
+    free(factors);
+    return MPI_SUCCESS;
+}
+
+ALIAS(MPI_Cart_create);
+ALIAS(MPI_Cart_sub);
+ALIAS(MPI_Topo_test);
+ALIAS(MPI_Cartdim_get);
+ALIAS(MPI_Cart_get);
+ALIAS(MPI_Cart_coords);
+ALIAS(MPI_Cart_rank);
+ALIAS(MPI_Cart_shift);
+ALIAS(MPI_Cart_map);
+ALIAS(MPI_Dims_create);
