@@ -33,7 +33,7 @@ static void send_pieces(unsigned round, int dest, int tag)
     long piece[PIECES], at = 0;
     int count = cut(round, piece), id[PIECES];
     bool ahead = round % 2;
-    fill(out, round * 10 + (unsigned)tag, TOTAL);
+    fill(out, round, TOTAL);
     for (int i = 0; i < count; at += piece[i++])
         if (ahead)
             MP_ASend(out + at, piece[i], dest, tag, &id[i]);
@@ -68,7 +68,7 @@ static void receive_pieces(unsigned round, int source, int tag)
         CHECK_EQUAL(id[i], -1);
     }
     CHECK_EQUAL(at, TOTAL);
-    CHECK_EQUAL(first_wrong(in, round * 10 + (unsigned)tag, TOTAL), TOTAL);
+    CHECK_EQUAL(first_wrong(in, round, TOTAL), TOTAL);
 }
 
 static void pieces(int rank)
@@ -88,6 +88,7 @@ static void pieces(int rank)
 static void two_sources(int rank)
 {
     static unsigned char data[3000];
+    int all = 0;
     MP_Init(NULL, NULL);
     for (unsigned round = 0; round < 200; round++) {
         if (rank) {
@@ -114,9 +115,9 @@ static void two_sources(int rank)
             CHECK_EQUAL(first_wrong(data, (unsigned)source, sizeof data), sizeof data);
             seen += source;
         }
-        CHECK(seen == 3 || round + 1 < 200 || seen == 2 || seen == 4);
-        CHECK(seen >= 2 && seen <= 4);
+        all += seen;
     }
+    CHECK_EQUAL(all, rank == 0 ? 600 : 0); /* as many of one as of the other */
     MP_Sync();
     MP_Finalize();
 }

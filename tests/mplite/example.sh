@@ -1,0 +1,45 @@
+# The example of mplite, built like a user's program and started by the launcher; and a mistake in it ends the job.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+[ -x "$VIADUCT_BIN/viaduct" ] || { echo "the launcher was not built"; exit 77; }
+build="${CC:-cc} -I$VIADUCT_SOURCE/include -L$VIADUCT_BUILD/lib -Wl,-rpath,$VIADUCT_BUILD/lib"
+failed=0
+fail() { echo "$*"; failed=1; }
+
+$build -Wall -Wextra -Werror -o "$work/ring" "$VIADUCT_SOURCE/examples/mplite_ring.c" -lviaduct || exit 1
+for n in 1 2 4 7; do
+    out=$("$VIADUCT_BIN/viaduct" run -n $n "$work/ring") || fail "$n ranks: exit status $?"
+    grep -q "^$n ranks, the token came back as $((n * (n - 1) / 2)) after" <<<"$out" || fail "$n ranks said: $out"
+    grep -q "^the sum of what two ranks hold is $([ $n = 1 ] && echo 4999950000 || echo 9999900000)$" <<<"$out" ||
+        fail "$n ranks said: $out"
+done
+
+cat >"$work/long.c" <<'C'
+#include <mplite.h>
+int main(int argc, char **argv)
+{
+    int me;
+    char data[16] = "";
+    MP_Init(&argc, &argv);
+    MP_Myproc(&me);
+    if (me == 0)
+        MP_Send(data, 16, 1, 3);
+    if (me == 1)
+        MP_Recv(data, 8, 0, 3);
+    MP_Sync();
+    MP_Finalize();
+    return 0;
+}
+C
+$build -o "$work/long" "$work/long.c" -lviaduct || exit 1
+"$VIADUCT_BIN/viaduct" run -n 3 "$work/long" >"$work/out" 2>&1
+[ $? = 1 ] || fail "a message that is too long: the exit status is not 1"
+[ "$(grep -c 'MP_Recv: a message of tag 3 came from rank 0 that is longer than the 8 bytes left of 8' "$work/out")" = 1 ] ||
+    fail "a message that is too long: $(cat "$work/out")"
+
+echo '#include <mplite.h>' >"$work/cxx.cc"
+if command -v c++ >/dev/null; then
+    c++ -Wall -Wextra -Werror -I"$VIADUCT_SOURCE/include" -c -o "$work/cxx.o" "$work/cxx.cc" || fail "mplite.h is no C++"
+fi
+exit $failed
