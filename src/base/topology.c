@@ -40,6 +40,16 @@ static int read_affinity(int *first)
     return 0;
 }
 
+void vbase_affinity(uint64_t *words, int count)
+{
+    memset(words, 0, (size_t)count * sizeof *words);
+    cpu_set_t mask;
+    if (sched_getaffinity(0, sizeof mask, &mask) == 0)
+        for (int cpu = 0; cpu < 64 * count && cpu < CPU_SETSIZE; cpu++)
+            if (CPU_ISSET(cpu, &mask))
+                words[cpu / 64] |= 1ull << cpu % 64;
+}
+
 static size_t read_number(const char *path, char *unit)
 {
     char text[32];

@@ -15,4 +15,7 @@ struct base_topology {
 
 VEXPORT const struct base_topology *vbase_topology(void);
 
+/* The processors this process may use now: bit i of word i / 64 for each of the first 64 * WORDS processors. */
+VEXPORT void vbase_affinity(uint64_t *mask, int words);
+
 #endif

@@ -21,7 +21,12 @@ struct coll_group {
     struct msg_context *context; /* for collectives only; the caller opens and closes it */
     int rank, size;
     uint32_t sequence;           /* of the next collective; starts at 0 on all members */
+    uint32_t meetings;           /* private: small blocking collectives so far; starts at 0 */
+    struct coll_hall *hall;      /* private: where they happen, once there were a few; starts NULL */
 };
+
+/* Before the context is closed. All members call it; it may wait for the others to leave the shared memory. */
+VEXPORT void vcoll_group_close(struct coll_group *group);
 
 enum coll_kind {
     COLL_BARRIER, COLL_BCAST, COLL_REDUCE, COLL_ALLREDUCE, COLL_SCAN, COLL_EXSCAN, COLL_REDUCE_SCATTER,

@@ -35,6 +35,7 @@ _Static_assert(sizeof(struct meeting_line) == CACHE_LINE, "a line is a line");
 
 struct meeting_hall { /* in shared memory, zeroed before the first use */
     _Atomic uint64_t arrived ALIGNED(CACHE_LINE);
+    _Atomic uint64_t left; /* members that will not come any more, at the end */
     struct meeting_line result;
     struct meeting_line line[]; /* two for each rank */
 };

@@ -5,6 +5,7 @@
  * persistent collectives by the order of their initialization and lets them start in any order. Its starts cannot mix:
  * between two ranks, messages of one tag are matched in the order they were sent, and each start sends as many as it
  * receives. Starts after the first set bit 30, so that they never meet a later call whose number has come round. */
+#include "coll/hall.h"
 #include "coll/make.h"
 #include <string.h>
 
@@ -113,7 +114,10 @@ static int wait_and_release(struct coll_schedule *schedule)
 int vcoll_run(const struct coll_call *call)
 {
     struct coll_schedule *schedule;
-    int error = prepare(call, &schedule);
+    int error;
+    if (vcoll_hall_suits(call) && vcoll_hall_run(call, &error))
+        return error;
+    error = prepare(call, &schedule);
     if (error)
         return error;
     vcoll_schedule_start(schedule);

@@ -97,6 +97,7 @@ VEXPORT void MP_Finalize(void)
     vmplite_check_started("MP_Finalize");
     DOING("MP_Finalize");
     vmplite_messages_close();
+    vcoll_group_close(&vmplite.group);
     vmsg_context_close(vmplite.messages);
     vmsg_context_close(vmplite.inner);
     vmsg_context_close(vmplite.group.context);

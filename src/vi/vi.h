@@ -162,7 +162,8 @@ struct vi_ops {
     int (*send)(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces);
 
     /* Memory semantics. OK: under way; VI_COMPLETE: done. A get or put that the kernel refuses for this peer gives
-     * ERR_UNSUPPORTED from then on (and vi_query says so): the caller falls back to sends. */
+     * ERR_UNSUPPORTED from then on (and vi_query says so): the caller falls back to sends. A put of no pieces without a
+     * signal moves nothing: where memory is shared it wakes a receiver that sleeps, for whoever wrote through map. */
     int (*put)(struct vi *vi, const struct vi_transfer *transfer);
     int (*get)(struct vi *vi, const struct vi_transfer *transfer);
     int (*atomic)(struct vi *vi, const struct vi_atomic_call *call);

@@ -230,4 +230,16 @@ int vmsg_wait_until(bool (*ready)(void *context), void *context)
     return OK;
 }
 
+/* The ranks live on many nodes: nothing is shared. */
+int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, struct msg_share **share)
+{
+    (void)context, (void)tag, (void)bytes, (void)share;
+    return ERR_UNSUPPORTED;
+}
+
+void *vmsg_share_memory(const struct msg_share *share) { return (void *)(uintptr_t)share; }
+void vmsg_share_close(struct msg_share *share) { (void)share; }
+void vmsg_share_wake(struct msg_share *share, int rank) { (void)share, (void)rank; }
+void vmsg_share_wake_all(struct msg_share *share) { (void)share; }
+
 #endif

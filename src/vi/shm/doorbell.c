@@ -12,18 +12,11 @@
 
 #include <limits.h>
 
-COLD void shm_ring(struct shm_vi *vi)
+/* The fence is behind: whoever sleeps now may have missed what was stored. */
+static void wake_sleeper(struct shm_vi *vi)
 {
-    struct shm_nic *nic = shm_nic_of(vi->vi.nic);
     uint32_t asleep = SHM_ASLEEP;
 
-    if (!atomic_load_explicit(&vi->credit->hot, memory_order_relaxed))
-        /* release: pairs with take_bits */
-        atomic_fetch_or_explicit(&shm_bits_of(&nic->segment, vi->index)[nic->index / 64], 1ull << nic->index % 64,
-                                 memory_order_release);
-    /* pairs with the exchange in shm_arm: either we see ASLEEP, or its sweep sees our cell and our bit */
-    atomic_thread_fence(memory_order_seq_cst);
-    shm_hook("ring");
     if (atomic_load_explicit(&vi->bell->mark, memory_order_relaxed) != SHM_ASLEEP)
         return;
     /* One of many senders rings. acq_rel: nothing of this moves before or behind it */
@@ -34,6 +27,29 @@ COLD void shm_ring(struct shm_vi *vi)
     atomic_fetch_add_explicit(&vi->bell->bell, 1, memory_order_release);
     vbase_futex_wake(&vi->bell->bell, INT_MAX);
     COUNT(wakes);
+}
+
+COLD void shm_ring(struct shm_vi *vi)
+{
+    struct shm_nic *nic = shm_nic_of(vi->vi.nic);
+
+    if (!atomic_load_explicit(&vi->credit->hot, memory_order_relaxed))
+        /* release: pairs with take_bits */
+        atomic_fetch_or_explicit(&shm_bits_of(&nic->segment, vi->index)[nic->index / 64], 1ull << nic->index % 64,
+                                 memory_order_release);
+    /* pairs with the exchange in shm_arm: either we see ASLEEP, or its sweep sees our cell and our bit */
+    atomic_thread_fence(memory_order_seq_cst);
+    shm_hook("ring");
+    wake_sleeper(vi);
+}
+
+void shm_wake(struct shm_vi *vi)
+{
+    /* relaxed: who is awake now, and sleeps later, looks at the memory once more in between */
+    if (atomic_load_explicit(&vi->bell->mark, memory_order_relaxed) == SHM_AWAKE)
+        return;
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with the exchange in shm_arm, as in shm_ring */
+    wake_sleeper(vi);
 }
 
 static void say_soon(struct shm_nic *nic)

@@ -147,6 +147,7 @@ uint32_t shm_heap_offset(const struct shm_heap *heap, uint16_t block);
 
 /* Waking and sleeping: doorbell.c */
 void shm_ring(struct shm_vi *vi);
+void shm_wake(struct shm_vi *vi); /* the same without a message: shared memory was written */
 int shm_arm(struct vi_nic *nic, enum vi_arm what, struct vi_wait *wait);
 
 /* Memory semantics: copy.c, region.c */

@@ -1,0 +1,137 @@
+/* Memory that all members of a context share: for collectives and windows of ranks on one node.
+ *
+ * The member of rank 0 allocates on a nic that can be mapped and tells the others the key; they map it and say whether
+ * they could; he tells them all the verdict. So either everybody has it or nobody. Three short messages a member, once. */
+#include "msg/engine.h"
+#include <string.h>
+
+struct msg_share {
+    struct msg_context *context;
+    void *memory;
+    struct vi_region region; /* rank 0's; nic NULL elsewhere */
+};
+
+struct share_offer {
+    struct vi_key key;
+    uint64_t bytes; /* 0: there is nothing to share */
+};
+
+static int member_vi(struct msg_context *context, int rank, struct vi **vi)
+{
+    struct msg_member *member;
+    int error = vmsg_member_find(context, rank, &member);
+    if (error)
+        return error;
+    if (member->peer->world == vmsg_engine.rank) {
+        *vi = NULL;
+        return OK;
+    }
+    msg_lock(&member->peer->lock);
+    error = vmsg_peer_connect(member->peer);
+    *vi = member->peer->vi;
+    msg_unlock(&member->peer->lock);
+    return error;
+}
+
+/* Every member must be reached by the nic whose memory is offered. */
+static int share_allocate(struct msg_context *context, uint64_t bytes, struct msg_share *share)
+{
+    struct vi_nic *nic = NULL;
+    for (int rank = 1; rank < context->size; rank++) {
+        struct vi *vi;
+        int error = member_vi(context, rank, &vi);
+        if (error)
+            return error;
+        if (!vi->nic->caps.map || (nic && nic != vi->nic))
+            return ERR_UNSUPPORTED;
+        nic = vi->nic;
+    }
+    int error = vi_reg(nic, NULL, bytes, &share->region);
+    share->memory = error ? NULL : share->region.address;
+    return error;
+}
+
+static int share_offer(struct msg_context *context, int tag, uint64_t bytes, struct msg_share *share)
+{
+    struct share_offer offer = {.bytes = 0};
+    char good, verdict;
+    int error = share_allocate(context, bytes, share);
+    if (!error)
+        offer = (struct share_offer){share->region.key, bytes};
+    for (int rank = 1; rank < context->size; rank++)
+        if (vmsg_send(context, rank, tag, &offer, sizeof offer))
+            return ERR_STATE;
+    if (error)
+        return ERR_UNSUPPORTED;
+    verdict = 1;
+    for (int rank = 1; rank < context->size; rank++)
+        if (vmsg_recv(context, rank, tag, &good, 1, NULL) || !good)
+            verdict = 0;
+    for (int rank = 1; rank < context->size; rank++)
+        if (vmsg_send(context, rank, tag, &verdict, 1))
+            return ERR_STATE;
+    return verdict ? OK : ERR_UNSUPPORTED;
+}
+
+static int share_take(struct msg_context *context, int tag, uint64_t bytes, struct msg_share *share)
+{
+    struct share_offer offer;
+    struct msg_result result;
+    struct vi *vi;
+    char good, verdict = 0;
+    int error = vmsg_recv(context, 0, tag, &offer, sizeof offer, &result);
+    if (error || result.bytes != sizeof offer || offer.bytes != bytes)
+        return ERR_UNSUPPORTED;
+    error = member_vi(context, 0, &vi);
+    if (!error)
+        error = vi_map(vi, offer.key, 0, bytes, &share->memory);
+    good = error == OK;
+    if (vmsg_send(context, 0, tag, &good, 1) || vmsg_recv(context, 0, tag, &verdict, 1, NULL))
+        return ERR_STATE;
+    return verdict ? OK : ERR_UNSUPPORTED;
+}
+
+int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, struct msg_share **out)
+{
+    if (!vmsg_engine.open)
+        return vmsg_closed();
+    struct msg_share *share = calloc(1, sizeof *share);
+    if (!share)
+        return vbase_fail(ERR_MEMORY, "no memory for a shared place");
+    share->context = context;
+    int error = context->size < 2     ? ERR_UNSUPPORTED
+                : context->rank == 0 ? share_offer(context, tag, bytes, share)
+                                     : share_take(context, tag, bytes, share);
+    if (error) {
+        vmsg_share_close(share);
+        return error;
+    }
+    *out = share;
+    return OK;
+}
+
+void *vmsg_share_memory(const struct msg_share *share) { return share->memory; }
+
+void vmsg_share_close(struct msg_share *share)
+{
+    if (!share)
+        return;
+    if (share->region.nic)
+        vi_dereg(&share->region);
+    free(share);
+}
+
+/* A put of nothing wakes whoever sleeps; it touches nothing when he is awake. */
+void vmsg_share_wake(struct msg_share *share, int rank)
+{
+    struct vi *vi;
+    struct vi_transfer nothing = {.pieces = 0};
+    if (member_vi(share->context, rank, &vi) == OK && vi)
+        (void)vi_put(vi, &nothing);
+}
+
+void vmsg_share_wake_all(struct msg_share *share)
+{
+    for (int rank = 0; rank < share->context->size; rank++)
+        vmsg_share_wake(share, rank);
+}
