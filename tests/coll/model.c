@@ -106,7 +106,8 @@ static void all_kinds(int size, int repeats)
     fake_open(size, (uint64_t)size);
     for (int i = 0; i < size; i++)
         group[i] = (struct coll_group){.context = &fake.context[i], .rank = i, .size = size,
-                                       .sequence = (1u << 30) - 3}; /* tags wrap early in the test */
+                                       .sequence = (1u << 30) - 3, /* tags wrap early in the test */
+                                       .meetings = UINT32_MAX};    /* none: all ranks are in one thread */
     for (int repeat = 0; repeat < repeats; repeat++)
         for (int kind = 0; kind < COLL_KINDS; kind++) {
             choose(&test[0], kind, size, some_count(size));
