@@ -55,6 +55,28 @@ static bool search(struct run_program *program, const char *name, const char *pl
     return false;
 }
 
+/* What exec is given when it says that the file is no program. */
+static int make_script(struct run_program *program, const struct run_app *app)
+{
+    int words = 0;
+    while (app->argv[words])
+        words++;
+    program->script = calloc((size_t)words + 2, sizeof(char *));
+    if (!program->script)
+        return vbase_fail(ERR_MEMORY, "no memory for %d words", words);
+    program->script[0] = (char *)(uintptr_t)"sh";
+    program->script[1] = program->path;
+    memcpy(program->script + 2, app->argv + 1, (size_t)words * sizeof(char *)); /* with the final NULL */
+    return OK;
+}
+
+void child_forget_program(struct run_program *program)
+{
+    free(program->script);
+    program->script = NULL;
+    environment_free(&program->environment);
+}
+
 /* As a shell would, and a program of the current folder last, as people are used to. What is not found stays as it was
  * written: exec then says why. */
 int child_find_program(struct run_program *program, const struct run_app *app)
@@ -62,6 +84,9 @@ int child_find_program(struct run_program *program, const struct run_app *app)
     const char *name = app->argv[0];
     if (strlen(name) >= sizeof program->path)
         return vbase_fail(ERR_ARGUMENT, "the program's name is too long: %.60s...", name);
+    int error = make_script(program, app);
+    if (error != OK)
+        return error;
     if (app->path && !strchr(name, '/') && search(program, name, app->path, app->directory))
         return OK;
     if (!strchr(name, '/') && search(program, name, environment_get(&program->environment, "PATH"), app->directory))
@@ -117,6 +142,8 @@ static void become_rank(struct spawn *spawn)
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &spawn->job->old_mask, NULL);
     execve(spawn->program->path, spawn->rank->app->argv, spawn->program->environment.list);
+    if (errno == ENOEXEC)
+        execve("/bin/sh", spawn->program->script, spawn->program->environment.list);
     fail_in_child(spawn, "the program");
 }
 

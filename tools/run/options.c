@@ -275,12 +275,6 @@ static int take_keep_going(struct reader *reader, char **word)
     reader->options->keep_going = true;
     return OK;
 }
-static int take_verbose(struct reader *reader, char **word)
-{
-    (void)word;
-    reader->options->verbose = true;
-    return OK;
-}
 static int take_version(struct reader *reader, char **word)
 {
     (void)reader, (void)word;
@@ -334,7 +328,7 @@ static const struct flag flags[] = {
 
     {"timeout", 1, take_timeout}, {"print-all-exitcodes", 0, take_exitcodes},
     {"disable-auto-cleanup", 0, take_keep_going}, {"continuous", 0, take_keep_going},
-    {"enable-recovery", 0, take_keep_going}, {"verbose", 0, take_verbose}, {"v", 0, take_verbose},
+    {"enable-recovery", 0, take_keep_going}, {"verbose", 0, pass_over}, {"v", 0, pass_over},
     {"version", 0, take_version}, {"V", 0, take_version}, {"info", 0, take_version}, {"help", 0, take_help},
     {"h", 0, take_help},
 

@@ -259,7 +259,7 @@ static int start_app(struct run_job *job, struct run_app *app, struct run_rank *
         error = child_find_program(&program, app);
     for (int i = 0; i < app->count && error == OK; i++)
         error = child_start(job, &first[i], &program);
-    environment_free(&program.environment);
+    child_forget_program(&program);
     return error;
 }
 

@@ -49,7 +49,7 @@ struct run_options {
     bool label, timestamp, merge;
     const char *out_pattern, *err_pattern, *out_directory;
     const char *bind_to, *map_by, *cpu_list;
-    bool report_bindings, print_exitcodes, keep_going, verbose, show_map;
+    bool report_bindings, print_exitcodes, keep_going;
     uint64_t timeout_ns;       /* 0: none */
     int universe;              /* -usize; 0: not said */
 };
@@ -164,9 +164,11 @@ void environment_free(struct run_environment *environment);
 /* child.c */
 struct run_program {         /* what exec is given; found once for each app */
     char path[4096];
+    char **script; /* "sh", path, arguments: for a script whose first line does not say what runs it */
     struct run_environment environment;
 };
-int child_find_program(struct run_program *program, const struct run_app *app);
+int child_find_program(struct run_program *program, const struct run_app *app) MUST_CHECK;
+void child_forget_program(struct run_program *program);
 int child_start(struct run_job *job, struct run_rank *rank, struct run_program *program) MUST_CHECK;
 
 /* bind.c */

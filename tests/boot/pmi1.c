@@ -1,0 +1,206 @@
+/* The PMI-1 client against servers of every habit: rank, size, keys, fences, nodes, the secret, the passed descriptor.
+ * Then against garbage: it may fail, it must not crash or hang.
+ * timeout: 60 */
+#include "boot/fake_server.h"
+#include "base/error.h"
+#include "base/settings.h"
+#include "boot/boot.h"
+#include "boot/pmi1.h"
+#include "check.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/un.h>
+
+static bool with_stranger;
+static int nodes; /* the ranks pretend to be on so many nodes */
+
+/* Every rank puts, fences and reads all others; every value is of its rank, the secret is the same everywhere. */
+static int keys(struct boot_job *job)
+{
+    char key[32], value[300], expected[300], secret[2 * SECRET_SIZE + 1];
+    for (int i = 0; i < SECRET_SIZE; i++)
+        snprintf(secret + 2 * i, 3, "%02x", job->secret[i]);
+    snprintf(key, sizeof key, "card-%d", job->rank);
+    snprintf(value, sizeof value, "%d:%s:a=b(c,d)", job->rank, secret);
+    CHECK_EQUAL(vboot_put(job, key, value), OK);
+    CHECK_EQUAL(vboot_put(job, "a key", "x"), ERR_ARGUMENT);
+    CHECK_EQUAL(vboot_put(job, "a=key", "x"), ERR_ARGUMENT);
+    CHECK_EQUAL(vboot_put(job, "key", "two words"), ERR_ARGUMENT);
+    CHECK_EQUAL(vboot_put(job, "key", ""), ERR_ARGUMENT);
+    CHECK_EQUAL(vboot_fence(job), OK);
+    for (int rank = 0; rank < job->size; rank++) {
+        snprintf(key, sizeof key, "card-%d", rank);
+        snprintf(expected, sizeof expected, "%d:%s:a=b(c,d)", rank, secret);
+        CHECK_EQUAL(vboot_get(job, key, value, sizeof value), OK);
+        CHECK_TEXT(value, expected);
+    }
+    CHECK_EQUAL(vboot_get(job, "card-0", value, 4), OK);
+    CHECK_EQUAL(strlen(value), 3);
+    CHECK_EQUAL(vboot_get(job, "nobody", value, sizeof value), ERR_NOT_FOUND);
+    return vboot_fence(job);
+}
+
+/* Somebody of this user who knows no secret finds the rendezvous and knocks: he gets a nonce and then nothing. */
+static void stranger(void)
+{
+    char line[512], name[128] = "", bytes[68] = "I am rank 1, believe me", answer[64];
+    for (int tries = 0; tries < 2000 && !*name; tries++) {
+        FILE *file = fopen("/proc/net/unix", "re");
+        while (file && fgets(line, sizeof line, file))
+            if (strstr(line, "@viaduct-"))
+                sscanf(strstr(line, "@viaduct-") + 1, "%100s", name);
+        if (file)
+            fclose(file);
+        usleep(100);
+    }
+    CHECK(*name);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    memcpy(address.sun_path + 1, name, strlen(name));
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    CHECK(connect(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name))) == 0);
+    CHECK(send(fd, bytes, sizeof bytes, MSG_NOSIGNAL) == sizeof bytes);
+    size_t got = 0;
+    for (ssize_t part; got < sizeof answer && (part = recv(fd, answer + got, sizeof answer - got, 0)) > 0;)
+        got += (size_t)part;
+    CHECK_EQUAL(got, 32);
+    close(fd);
+}
+
+/* The lowest rank of a node passes a file; the others read its words there. */
+static void passed_descriptor(struct boot_job *job)
+{
+    int fd = -1;
+    char words[32] = "", expected[32];
+    snprintf(expected, sizeof expected, "of node %d", job->local_ranks[0]);
+    if (job->local_index == 0) {
+        fd = memfd_create("words", MFD_CLOEXEC);
+        CHECK(write(fd, expected, strlen(expected)) > 0);
+    }
+    CHECK_EQUAL(vboot_share_descriptor(job, &fd), OK);
+    CHECK(fd >= 0);
+    CHECK((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+    CHECK(pread(fd, words, sizeof words - 1, 0) > 0);
+    CHECK_TEXT(words, expected);
+    close(fd);
+}
+
+static int be_rank(int rank, int size)
+{
+    char node[16];
+    struct boot_job *job;
+    snprintf(node, sizeof node, "node%d", rank % nodes);
+    setenv("VIADUCT_NODE", node, 1);
+    CHECK_EQUAL(vbase_settings_read(), OK);
+    int error = vboot_open(&job);
+    CHECK_EQUAL(error, OK);
+    if (error != OK) {
+        fprintf(stderr, "%s\n", vbase_error_detail());
+        return 1;
+    }
+    CHECK_EQUAL(job->kind, BOOT_PMI1);
+    CHECK_EQUAL(job->rank, rank);
+    CHECK_EQUAL(job->size, size);
+    CHECK_EQUAL(job->node_fd, -1);
+    CHECK_EQUAL(job->direct_children, 0);
+    CHECK_EQUAL(job->local_count, size / nodes + (rank % nodes < size % nodes));
+    CHECK_EQUAL(job->local_ranks[job->local_index], rank);
+    for (int i = 0; i < job->local_count; i++)
+        CHECK_EQUAL(job->local_ranks[i], rank % nodes + i * nodes);
+    CHECK_EQUAL(keys(job), OK);
+    passed_descriptor(job);
+    if (with_stranger && rank == size - 1)
+        stranger();
+    passed_descriptor(job);
+    vboot_close(job);
+    return check_done();
+}
+
+static void habits(void)
+{
+    nodes = 1;
+    with_stranger = true;
+    CHECK_EQUAL(fake_job(4, PLAIN, be_rank), 0);
+    with_stranger = false;
+    static const int sizes[] = {1, 2, 5, 17};
+    for (int habit = 0; habit < HABITS; habit++)
+        for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++)
+            for (nodes = 1; nodes <= 3 && nodes <= sizes[i]; nodes += 2) {
+                int failed = fake_job(sizes[i], habit, be_rank);
+                CHECK_EQUAL(failed, 0);
+                if (failed)
+                    fprintf(stderr, "habit %d, %d ranks on %d nodes\n", habit, sizes[i], nodes);
+            }
+}
+
+/* What a good server would say, then bytes of it changed, doubled, dropped. */
+static void babble(int fd, unsigned long long *state)
+{
+    static const char *const good[] = {
+        "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n", "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n",
+        "cmd=appnum appnum=0\n", "cmd=universe_size size=4\n", "cmd=my_kvsname kvsname=x\n",
+        "cmd=get_result rc=0 value=abc\n", "cmd=put_result rc=0\n", "cmd=barrier_out\n", "cmd=finalize_ack\n",
+    };
+    bool mild = *state % 3 != 0; /* so that some get past the first answers */
+    for (size_t i = 0; i < ARRAY_LENGTH(good); i++) {
+        char line[128];
+        size_t length = strlen(good[i]);
+        memcpy(line, good[i], length);
+        *state = *state * 6364136223846793005ull + 1442695040888963407ull;
+        if (!mild || (*state >> 40) % 4 == 0)
+            line[(*state >> 20) % length] = (char)(*state >> 50);
+        if ((*state >> 33) % 29 == 0)
+            length /= 2;
+        if (send(fd, line, length, MSG_NOSIGNAL) < 0)
+            return;
+    }
+}
+
+static void garbage(void)
+{
+    unsigned long long state = 20260101;
+    int got_through = 0;
+    for (int round = 0; round < 3000; round++) {
+        struct boot_pmi pmi = {.fd = -1};
+        char value[64];
+        int pair[2];
+        CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
+        babble(pair[1], &state);
+        shutdown(pair[1], SHUT_WR);
+        pmi.fd = pair[0];
+        int error = vboot_pmi_start(&pmi, 1000);
+        if (error == OK) {
+            got_through++;
+            if (vboot_pmi_get(&pmi, "key", value, sizeof value) == OK)
+                CHECK(strlen(value) < sizeof value);
+            error = vboot_pmi_put(&pmi, "key", "value");
+            if (error == OK)
+                error = vboot_pmi_barrier(&pmi);
+        }
+        CHECK(error == OK || error == ERR_LAUNCHER || error == ERR_PROTOCOL || error == ERR_NOT_FOUND);
+        vboot_pmi_finish(&pmi);
+        close(pair[1]);
+    }
+    CHECK(got_through > 100 && got_through < 2900); /* both ways were walked */
+}
+
+/* A launcher that says nothing at all. */
+static void silence(void)
+{
+    struct boot_pmi pmi = {.fd = -1};
+    int pair[2];
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
+    pmi.fd = pair[0];
+    CHECK_EQUAL(vboot_pmi_start(&pmi, 50), ERR_LAUNCHER);
+    vboot_pmi_finish(&pmi);
+    close(pair[1]);
+}
+
+int main(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    habits();
+    garbage();
+    silence();
+    return check_done();
+}
