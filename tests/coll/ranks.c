@@ -149,7 +149,7 @@ int main(int argc, char **argv)
     for (int repeat = 0; repeat < repeats; repeat++)
         for (int kind = 0; kind < COLL_KINDS; kind++) {
             blocking((enum coll_kind)kind, some_count(size));
-            blocking((enum coll_kind)kind, 40000 / (unsigned)size); /* beyond what goes eagerly */
+            blocking((enum coll_kind)kind, 20000 / (unsigned)size); /* mostly beyond what goes eagerly */
             together((enum coll_kind)kind);
         }
     barrier_holds(messages);

@@ -1,4 +1,4 @@
-# Collectives among the ranks of real jobs of several sizes, more ranks than processors too.
+# Collectives among the ranks of real jobs of several sizes, more ranks than processors too, several threads too.
 # timeout: 120
 set -eu
 launcher="$VIADUCT_BIN/viaduct"
@@ -8,4 +8,7 @@ if [ ! -x "$launcher" ]; then
 fi
 for ranks in 1 2 3 5 8 17; do
     "$launcher" run -n $ranks "$VIADUCT_BUILD/tests/test-coll-ranks" || { echo "failed with $ranks ranks"; exit 1; }
+done
+for ranks in 2 4; do
+    "$launcher" run -n $ranks "$VIADUCT_BUILD/tests/test-coll-threads" || { echo "threads failed with $ranks ranks"; exit 1; }
 done
