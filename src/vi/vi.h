@@ -187,6 +187,7 @@ struct vi_nic {
     struct vi_sink sink; /* a copy */
     struct vi_caps caps;
     uint32_t rank;
+    const char *card; /* what peers put into vi_address.card: printable, no blank, '=' or ';', below 1000 bytes; or NULL */
 };
 struct vi {
     const struct vi_ops *ops;
