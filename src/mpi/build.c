@@ -1,0 +1,30 @@
+/* Run when libmpi_abi is loaded, before main: it refuses a libviaduct of another build, which LD_LIBRARY_PATH or half an
+ * upgrade can bring about. Ends the process, since nothing that would follow could be trusted; so it speaks by write and
+ * uses nothing of libviaduct but the text it compares. */
+#include "base/build.h"
+#include "build_id.h"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char own_build[] = BUILD_ID;
+
+static const char *file_of(const void *address)
+{
+    Dl_info info;
+    return dladdr(address, &info) && info.dli_fname ? info.dli_fname : "an unknown file";
+}
+
+__attribute__((constructor)) static void refuse_another_build(void)
+{
+    char text[1024];
+    if (strcmp(vbase_build_id, own_build) == 0)
+        return;
+    snprintf(text, sizeof text,
+             "viaduct: %s (build %s) does not belong to %s (build %.16s): install both from one build, or look what "
+             "LD_LIBRARY_PATH and LD_PRELOAD name\n",
+             file_of(own_build), own_build, file_of(vbase_build_id), vbase_build_id);
+    ssize_t told = write(STDERR_FILENO, text, strlen(text));
+    _exit(told > 0 ? 1 : 2);
+}

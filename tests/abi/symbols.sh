@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# What the libraries export: libmpi_abi nothing but names of the standard, each with its profiling twin and both the same
+# function; libviaduct nothing but its own; and no library calls an MPI_ or PMPI_ name, which a profiler would see.
+# beside: 1
+set -u
+. "$VIADUCT_SOURCE/tests/lib/shell"
+mpi=$VIADUCT_BUILD/lib/libmpi_abi.so.1 engine=$VIADUCT_BUILD/lib/libviaduct.so.0
+[ -f "$mpi" ] || skip "libmpi_abi is not built"
+
+exported() { nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' | sort; }
+imported() { nm -D --undefined-only "$1" | awk '{ print $NF }' | sed 's/@.*//' | sort; }
+
+sed -n 's/^FUNCTION([^,]*, \(MPI_[A-Za-z0-9_]*\),.*/\1/p' "$VIADUCT_SOURCE/tests/abi/functions.def" | sort >"$scratch/table"
+exported "$mpi" | grep '^MPI_' >"$scratch/names"
+exported "$mpi" | grep '^PMPI_' | sed 's/^P//' >"$scratch/twins"
+for name in $(exported "$mpi" | grep -vE '^P?MPI_'); do wrong "libmpi_abi exports $name"; done
+for name in $(comm -23 "$scratch/names" "$scratch/table"); do wrong "$name is no function of the standard ABI"; done
+for name in $(comm -23 "$scratch/names" "$scratch/twins"); do wrong "$name has no PMPI_ name"; done
+for name in $(comm -13 "$scratch/names" "$scratch/twins"); do wrong "P$name has no MPI_ name"; done
+
+# The MPI_ name is weak, so that a profiler's strong one wins, and lies where its twin lies.
+nm -D --defined-only "$mpi" | awk '
+    { name = $3; sub(/@.*/, "", name) }
+    name ~ /^MPI_/ { address[name] = $1; if ($2 != "W") print name " is not weak" }
+    name ~ /^PMPI_/ { twin[substr(name, 2)] = $1 }
+    END { for (n in twin) if (n in address && address[n] != twin[n]) print n " is not the function its PMPI_ name is" }
+' >"$scratch/weak"
+while read -r line; do wrong "$line"; done <"$scratch/weak"
+
+for name in $(exported "$engine" | grep -vE '^(vd|MP|vbase|vboot|vtype|vi|vmsg|vcoll)_|^VIADUCT_'); do
+    wrong "libviaduct exports $name"
+done
+for library in "$mpi" "$engine"; do
+    for name in $(imported "$library" | grep -E '^P?MPI_'); do wrong "$(basename "$library") calls $name"; done
+done
+[ -s "$scratch/names" ] || wrong "libmpi_abi exports no function at all"
+readelf -d "$mpi" | grep -q 'SONAME.*\[libmpi_abi.so.1\]' || wrong "the soname is not libmpi_abi.so.1"
+readelf -V "$mpi" | grep -q 'Version definition section' && wrong "symbols of the standard carry a version"
+
+# How far the standard is covered.
+echo "$(wc -l <"$scratch/names") of $(wc -l <"$scratch/table") functions"
+finish
