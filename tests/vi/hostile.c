@@ -1,0 +1,148 @@
+/* Hostile memory: a peer that writes anything anywhere in the segment. Nothing crashes, nothing outside the segment is
+ * read, and plain nonsense is told once, as such.
+ * timeout: 120 */
+#include "inside.h"
+
+static unsigned random_state = 12345;
+
+static unsigned random_below(unsigned n)
+{
+    random_state = random_state * 1103515245u + 12345u;
+    return (random_state >> 8) % n;
+}
+
+/* One kind of nonsense in the next cell: told down, counted, and the lane is dead. */
+static void nonsense(uint16_t kind, uint16_t length, uint32_t offset, uint32_t block_length)
+{
+    uint64_t refused = vbase_counters->refused;
+    struct shm_segment s;
+    struct shm_cell *cell;
+    struct vi *vi, *again;
+    struct vi_address back = {.peer = 1};
+
+    inside_start(2);
+    inside_open(0);
+    inside_open(1);
+    vi = inside_connect(1, 0);
+    CHECK_EQUAL(inside_send(vi, 0, 8), OK);
+    while (!inside.got[0])
+        vi_poll(inside.nic[0], 16);
+    CHECK_EQUAL(shm_segment_open(inside.fd, 2, &s), OK);
+    cell = &shm_lane_of(&s, 0, 1)[1];
+    cell->kind = kind;
+    cell->length = length;
+    cell->block.offset = offset;
+    cell->block.length = block_length;
+    atomic_store(&cell->published, 1);
+    for (int n = 0; n < 10; n++)
+        vi_poll(inside.nic[0], 16);
+    CHECK_EQUAL(inside.got[0], 1);
+    CHECK_EQUAL(inside.down[0], 1);
+    CHECK_EQUAL(inside.cause, ERR_PROTOCOL);
+    CHECK_EQUAL(vbase_counters->refused - refused, 1);
+    CHECK_EQUAL(vi_connect(inside.nic[0], &back, NULL, &again), ERR_LINK_DOWN);
+    shm_segment_close(&s);
+    inside_stop();
+}
+
+/* More credit than there were cells: the sender must not overwrite what was not read. */
+static void too_much_credit(void)
+{
+    struct vi *vi;
+    struct shm_credit *credit;
+    int error;
+
+    inside_start(2);
+    inside_open(0);
+    inside_open(1);
+    vi = inside_connect(0, 1);
+    credit = (struct shm_credit *)shm_vi_of(vi)->credit;
+    atomic_store(&credit->consumed, 1000);
+    while ((error = inside_send(vi, 0, 8)) == OK)
+        ;
+    CHECK_EQUAL(error, ERR_LINK_DOWN);
+    vi_poll(inside.nic[0], 16);
+    CHECK_EQUAL(inside.down[0], 1);
+    inside_stop();
+}
+
+static void scribble(const struct shm_segment *s)
+{
+    static const uint32_t words[] = {0, 1, 2, 3, 4, 0x00010001, 0xffffffff, 0x80000000, 0x40000030, 0x00300001};
+    char *place[] = {(char *)shm_lane_of(s, 0, 1), (char *)shm_lane_of(s, 1, 0), (char *)shm_credit_of(s, 0, 1),
+                     (char *)shm_credit_of(s, 1, 0), (char *)shm_bell_of(s, 0), (char *)shm_bell_of(s, 1),
+                     shm_heap_of(s, 1), shm_counters_of(s, 0)};
+    size_t length[] = {SHM_CELLS * CACHE_LINE, SHM_CELLS * CACHE_LINE, CACHE_LINE, CACHE_LINE, s->door_size,
+                       s->door_size, SHM_HEAP_SIZE, BASE_COUNTERS_SIZE};
+    unsigned which = random_below(ARRAY_LENGTH(place));
+    uint32_t word = random_below(2) ? words[random_below(ARRAY_LENGTH(words))] : random_below(1u << 24) * 257u;
+
+    if (which < 2 && random_below(2)) { /* a cell that will be believed for a moment */
+        struct shm_cell *cell = (struct shm_cell *)(void *)place[which] + random_below(SHM_CELLS);
+        cell->kind = (uint16_t)random_below(6);
+        cell->length = (uint16_t)random_below(80);
+        cell->block.offset = word;
+        cell->block.length = random_below(2) ? random_below(20000) : word;
+        atomic_store(&cell->published, random_below(65536) << 16 | (1 + random_below(4)));
+        return;
+    }
+    memcpy(place[which] + random_below((unsigned)length[which] / 4) * 4, &word, 4);
+}
+
+static void touch(struct vi *vi)
+{
+    struct vi_state state;
+    struct vi_wait wait;
+
+    (void)vi_query(vi, &state);
+    if (random_below(10) == 0)
+        (void)vi_arm(vi->nic, VI_ARM_SLEEP, &wait);
+    if (random_below(3) == 0)
+        (void)vi_arm(vi->nic, VI_ARM_AWAKE, NULL);
+    if (random_below(50) == 0)
+        vi_disconnect(vi);
+    (void)inside_send(vi, 1, random_below(3) ? random_below(48) : random_below(SHM_MAX_SEND));
+    CHECK(vi_poll(vi->nic, 1 + (int)random_below(200)) >= 0);
+}
+
+static void fuzz(unsigned seed)
+{
+    struct shm_segment s;
+    struct vi *vi[2];
+
+    random_state = seed;
+    inside_start(2);
+    inside_open(0);
+    inside_open(1);
+    CHECK_EQUAL(shm_segment_open(inside.fd, 2, &s), OK);
+    vi[0] = inside_connect(0, 1);
+    vi[1] = inside_connect(1, 0);
+    for (int n = 0; n < 300; n++) {
+        if (random_below(3) == 0)
+            scribble(&s);
+        touch(vi[random_below(2)]);
+    }
+    CHECK(inside.down[0] <= 1 + 300 / 20 && inside.down[1] <= 1 + 300 / 20);
+    shm_segment_close(&s);
+    inside_stop();
+}
+
+int main(int argc, char **argv)
+{
+    unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 1000;
+
+    CHECK_EQUAL(vbase_settings_read(), OK);
+    nonsense(0, 8, 0, 0);
+    nonsense(77, 8, 0, 0);
+    nonsense(SHM_DATA, 49, 0, 0);
+    nonsense(SHM_DATA, 65535, 0, 0);
+    nonsense(SHM_BLOCK, 8, SHM_HEAP_USED, 1);
+    nonsense(SHM_BLOCK, 8, SHM_HEAP_USED - 10, 11);
+    nonsense(SHM_BLOCK, 8, 0xffffffff, 2);
+    nonsense(SHM_BLOCK, 8, 0, SHM_MAX_SEND + 1);
+    nonsense(SHM_BLOCK, 8, 64, 0xffffffff);
+    too_much_credit();
+    for (unsigned seed = 1; seed <= rounds; seed++)
+        fuzz(seed);
+    return check_done();
+}

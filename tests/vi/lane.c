@@ -1,0 +1,173 @@
+/* Lanes and blocks from inside: laps wrap, credit flows, blocks rotate, and nothing is held that was given back. */
+#include "inside.h"
+
+/* The lap of a cell is 16 bits of a count, the piggyback credit 16 bits of another: past 65,536 laps and cells. */
+static void wrap(void)
+{
+    struct vi *there, *back;
+
+    inside_start(2);
+    inside_open(0);
+    inside_open(1);
+    there = inside_connect(0, 1);
+    back = inside_connect(1, 0);
+    /* far beyond: as if 2^32 - 300 cells and their laps had passed */
+    for (int side = 0; side < 2; side++) {
+        struct shm_vi *vi = shm_vi_of(side ? back : there);
+        uint64_t start = (1ull << 32) - 300 + (1u << 23);
+        start -= start % SHM_CELLS;
+        atomic_store(&vi->out_next, start);
+        atomic_store(&vi->out_seen, start);
+        atomic_store(&vi->in_next, start);
+        vi->out_before = vi->out_then = start;
+        atomic_store(&vi->piggyback, start);
+        atomic_store(&vi->told_line->consumed, (uint32_t)start);
+    }
+    for (uint64_t n = 0; n < 200000; n++) {
+        CHECK_EQUAL(inside_send(there, n, 8), OK);
+        while (vi_poll(inside.nic[1], 4) > 0)
+            ;
+        CHECK_EQUAL(inside.header[1], n);
+        CHECK_EQUAL(inside.got[1], n + 1);
+        if (n % 1000 == 0) { /* rare cells on the way back: their credit is old when they are read */
+            CHECK_EQUAL(inside_send(back, n, 8), OK);
+            if (n % 3000 == 0)
+                while (vi_poll(inside.nic[0], 4) > 0)
+                    ;
+        }
+    }
+    inside_stop();
+}
+
+/* A credit of 16 bits that lies unread while 65,536 cells pass must not free cells that were never taken. */
+static void stale_piggyback(void)
+{
+    struct vi *there, *back;
+    uint64_t sent = 0;
+
+    inside_start(2);
+    inside_open(0);
+    inside_open(1);
+    there = inside_connect(0, 1);
+    back = inside_connect(1, 0);
+    for (; sent < 100; sent++) {
+        CHECK_EQUAL(inside_send(there, sent, 8), OK);
+        vi_poll(inside.nic[1], 4);
+    }
+    CHECK_EQUAL(inside_send(back, 0, 8), OK); /* says: 100 taken */
+    for (; sent < 65536 + 40; sent++) {
+        CHECK_EQUAL(inside_send(there, sent, 8), OK);
+        if (sent < 65536)
+            while (vi_poll(inside.nic[1], 4) > 0)
+                ;
+    }
+    while (vi_poll(inside.nic[0], 4) > 0) /* reads the old cell only now */
+        ;
+    while (inside_send(there, sent, 8) == OK)
+        sent++;
+    CHECK(sent - inside.got[1] <= SHM_DEPTH);
+    while (vi_poll(inside.nic[1], 4) > 0)
+        ;
+    CHECK_EQUAL(inside.got[1], sent);
+    CHECK_EQUAL(inside.header[1], sent - 1);
+    inside_stop();
+}
+
+/* Blocks of a class come in turn: one is used again only after 256 KiB of others. */
+static void rotation(void)
+{
+    static const size_t sizes[] = {100, 320, 321, 1000, 1089, 4096, 5000, SHM_MAX_SEND};
+    struct vi *vi;
+
+    inside_start(2);
+    inside_open(0);
+    inside_open(1);
+    vi = inside_connect(0, 1);
+    CHECK_EQUAL(inside_send(vi, 1, 8), OK);
+    while (vi_poll(inside.nic[1], 4) > 0)
+        ;
+    for (size_t s = 0; s < ARRAY_LENGTH(sizes); s++) {
+        const void *first = NULL;
+        size_t between = 0;
+        for (int n = 0; n < 5000; n++) {
+            CHECK_EQUAL(inside_send(vi, 1, sizes[s]), OK);
+            CHECK_EQUAL(vi_poll(inside.nic[1], 4), 1);
+            size_t size = sizes[s] <= SHM_BLOCK_0 ? SHM_BLOCK_0 : sizes[s] <= SHM_BLOCK_1 ? SHM_BLOCK_1
+                        : sizes[s] <= SHM_BLOCK_2 ? SHM_BLOCK_2 : SHM_BLOCK_3;
+            if (inside.data[1] == first) {
+                CHECK(between >= 256u << 10);
+                break;
+            }
+            first = first ? first : inside.data[1];
+            between += size;
+            CHECK(n < 4999);
+        }
+    }
+    inside_stop();
+}
+
+/* All blocks in flight on several lanes: "try again", counted; a larger class serves first; all come back. */
+static void exhaustion(void)
+{
+    enum { RECEIVERS = 12 };
+    uint64_t before = vbase_counters->blocks_empty, sent = 0, got = 0;
+    struct vi *vi[RECEIVERS + 1];
+
+    inside_start(RECEIVERS + 1);
+    for (int i = 0; i <= RECEIVERS; i++)
+        inside_open(i);
+    for (int i = 1; i <= RECEIVERS; i++)
+        vi[i] = inside_connect(0, i);
+    for (int round = 0; round < 3; round++) {
+        int error = OK;
+        for (int i = 1; i <= RECEIVERS && error != ERR_AGAIN; i++)
+            for (int n = 0; n < 9 && (error = inside_send(vi[i], 7, 4100)) == OK; n++)
+                sent++;
+        CHECK_EQUAL(error, ERR_AGAIN);
+        CHECK_EQUAL(sent - got, SHM_COUNT_2 + SHM_COUNT_3);
+        got = 0;
+        for (int i = 1; i <= RECEIVERS; i++) {
+            while (vi_poll(inside.nic[i], 100) > 0)
+                ;
+            got += inside.got[i];
+        }
+        CHECK_EQUAL(got, sent);
+    }
+    CHECK(vbase_counters->blocks_empty - before >= 3);
+    for (int i = 1; i <= RECEIVERS; i++) /* small ones still have theirs */
+        CHECK_EQUAL(inside_send(vi[i], 7, 100), OK);
+    inside_stop();
+}
+
+/* Explicit credit alone keeps a one-way stream alive, and an idle receiver owes nothing. */
+static void one_way(void)
+{
+    struct vi *vi;
+
+    inside_start(2);
+    inside_open(0);
+    inside_open(1);
+    vi = inside_connect(0, 1);
+    for (uint64_t n = 0; n < 1000; n++) {
+        CHECK_EQUAL(inside_send(vi, n, n % 100), OK);
+        CHECK_EQUAL(vi_poll(inside.nic[1], 1), 1);
+    }
+    for (int n = 0; n < 100; n++)
+        vi_poll(inside.nic[1], 1);
+    CHECK_EQUAL(atomic_load(&shm_vi_of(vi)->credit->consumed), 1000);
+    struct vi_state state;
+    CHECK_EQUAL(vi_query(vi, &state), OK);
+    CHECK(state.quiet);
+    inside_stop();
+}
+
+int main(void)
+{
+    CHECK_EQUAL(vbase_settings_read(), OK);
+    wrap();
+    stale_piggyback();
+    rotation();
+    exhaustion();
+    one_way();
+    return check_done();
+}
