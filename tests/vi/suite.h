@@ -189,7 +189,7 @@ static void suite_barrier(void)
 }
 
 /* Everybody waits, nobody polls. */
-static void suite_barrier_still(void)
+static inline void suite_barrier_still(void)
 {
     uint32_t target = ++suite.barriers * (uint32_t)suite.ranks;
 
