@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# A libviaduct of another build beside our libmpi_abi: one sentence that names both, exit status 1, and main never runs.
+set -u
+. "$VIADUCT_SOURCE/tests/lib/shell"
+[ -f "$VIADUCT_BUILD/lib/libmpi_abi.so.1" ] || skip "libmpi_abi is not built"
+unset LD_LIBRARY_PATH
+printf '#include <mpi.h>\n#include <stdio.h>\nint main(void) { int v, s; MPI_Get_version(&v, &s); return printf("main %%d\\n", v) < 0; }\n' >"$scratch/a.c"
+"$VIADUCT_BIN/mpicc" "$scratch/a.c" -o "$scratch/a" || wrong "the program does not compile"
+run 20 "$scratch/a"
+expect_out '^main 5$' "as it is"
+
+id=$(sed -n 's/.*BUILD_ID "\(.*\)"/\1/p' "$VIADUCT_BUILD/generated/build_id.h")
+[ ${#id} -eq 16 ] || wrong "the identity of the build is $id"
+mkdir "$scratch/other"
+sed "s/$id/0123456789abcdef/" "$VIADUCT_BUILD/lib/libviaduct.so.0" >"$scratch/other/libviaduct.so.0"
+cmp -s "$VIADUCT_BUILD/lib/libviaduct.so.0" "$scratch/other/libviaduct.so.0" && wrong "libviaduct does not carry the identity"
+run 20 env "LD_LIBRARY_PATH=$scratch/other" "$scratch/a"
+expect_status 1 "a libviaduct of another build"
+expect_err "libmpi_abi.so.1 \(build $id\) does not belong to .*other/libviaduct.so.0 \(build 0123456789abcdef\)" "another build"
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || wrong "more than one line"
+[ ! -s "$scratch/out" ] || wrong "main ran all the same"
+finish

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# The installed tree, moved elsewhere: C and C++ programs through the wrappers, CMake's FindMPI, the CMake package and
+# pkg-config; then uninstall leaves nothing, and folders that were there keep their permissions.
+# timeout: 180
+set -u
+. "$VIADUCT_SOURCE/tests/lib/shell"
+unset MPI_CC MPI_CXX MPICH_CC MPICH_CXX OMPI_CC OMPI_CXX CMAKE_PREFIX_PATH PKG_CONFIG_PATH LD_LIBRARY_PATH DESTDIR PREFIX
+cmake=$(command -v cmake) || skip "cmake is not installed"
+[ -f "$VIADUCT_BUILD/lib/libmpi_abi.so.1" ] || skip "libmpi_abi is not built"
+
+in_place() { # install or uninstall, into the scratch folder and nowhere else
+    BUILD=$VIADUCT_BUILD DESTDIR=$scratch/stage PREFIX=/opt/viaduct bash "$VIADUCT_SOURCE/scripts/install" "$1" \
+        >"$scratch/log" 2>&1 || { wrong "$1:"; cat "$scratch/log"; finish; }
+}
+mkdir -p "$scratch/stage/opt" && chmod 751 "$scratch/stage" && chmod 2775 "$scratch/stage/opt"
+in_place install
+[ "$(stat -c %a "$scratch/stage") $(stat -c %a "$scratch/stage/opt")" = "751 2775" ] ||
+    wrong "install changed the permissions of folders that were there"
+mkdir -p "$scratch/new home"
+cp -a "$scratch/stage/opt/viaduct" "$scratch/new home/moved"
+mv "$scratch/stage/opt/viaduct" "$scratch/hidden" # nothing may lean on the old place
+tree="$scratch/new home/moved"
+PATH=$tree/bin:$PATH
+
+cat >"$scratch/sum.c" <<'EOF'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int rank, size, sum = -1;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("sum %d of %d\n", sum, size);
+    MPI_Finalize();
+    return 0;
+}
+EOF
+cp "$scratch/sum.c" "$scratch/sum.cc"
+sums() { # PROGRAM WHAT: three ranks of it add up, silently
+    run 30 mpiexec -n 3 "$1"
+    expect_status 0 "$2"
+    expect_out '^sum 3 of 3$' "$2"
+    expect_silence "$2"
+}
+
+# Wrappers
+run 60 mpicc -O2 -Wall -Wextra -pedantic "$scratch/sum.c" -o "$scratch/by-mpicc"
+expect_status 0 "mpicc"
+expect_silence "mpicc"
+sums "$scratch/by-mpicc" "a C program"
+readelf -d "$scratch/by-mpicc" | grep NEEDED >"$scratch/out"
+[ "$(grep -cvE 'libc\.so|libmpi_abi\.so\.1|ld-linux' "$scratch/out")" -eq 0 ] || { wrong "a program needs more than libmpi_abi"; cat "$scratch/out"; }
+if command -v g++ >/dev/null; then
+    run 60 mpicxx -O2 -Wall -Wextra -pedantic "$scratch/sum.cc" -o "$scratch/by-mpicxx"
+    expect_status 0 "mpicxx"
+    expect_silence "mpicxx"
+    sums "$scratch/by-mpicxx" "a C++ program"
+fi
+
+# A CMake project that wants MPI, by the wrappers; and one that wants this library
+mkdir "$scratch/project" "$scratch/project2"
+cat >"$scratch/project/CMakeLists.txt" <<'EOF'
+cmake_minimum_required(VERSION 3.12)
+project(sum C)
+find_package(MPI 3.0 REQUIRED COMPONENTS C)
+add_executable(sum ../sum.c)
+target_link_libraries(sum PRIVATE MPI::MPI_C)
+message(STATUS "launcher ${MPIEXEC_EXECUTABLE} version ${MPI_C_VERSION} libraries ${MPI_C_LIBRARIES}")
+EOF
+configure() { # FOLDER WHAT OPTION...
+    local folder=$1 what=$2
+    shift 2
+    run 120 "$cmake" -S "$folder" -B "$folder/build" "$@"
+    expect_status 0 "$what: configuring"
+    expect_out "^-- launcher $tree/bin/mpiexec version 5.0 libraries $tree/lib/libmpi_abi.so" "$what"
+    run 120 "$cmake" --build "$folder/build"
+    expect_status 0 "$what: building"
+    sums "$folder/build/sum" "$what"
+}
+configure "$scratch/project" "find_package(MPI)"
+cat >"$scratch/project2/CMakeLists.txt" <<'EOF'
+cmake_minimum_required(VERSION 3.12)
+project(sum C)
+find_package(viaduct 0.1 REQUIRED CONFIG)
+add_executable(sum ../sum.c)
+target_link_libraries(sum PRIVATE viaduct::mpi)
+get_target_property(file viaduct::mpi IMPORTED_LOCATION)
+message(STATUS "launcher ${viaduct_MPIEXEC} version 5.0 libraries ${file}")
+EOF
+configure "$scratch/project2" "find_package(viaduct)" "-Dviaduct_DIR=$tree/lib/cmake/viaduct"
+
+# pkg-config
+if command -v pkg-config >/dev/null; then
+    export PKG_CONFIG_PATH=$tree/lib/pkgconfig
+    eval "gcc '$scratch/sum.c' -o '$scratch/by-pkg-config' $(pkg-config --cflags --libs mpi-c)" || wrong "pkg-config mpi-c"
+    sums "$scratch/by-pkg-config" "pkg-config"
+    pkg-config --exists viaduct mpi-cxx || wrong "pkg-config does not know viaduct and mpi-cxx"
+fi
+
+# Away again
+mv "$scratch/hidden" "$scratch/stage/opt/viaduct"
+in_place uninstall
+left=$(find "$scratch/stage/opt" -mindepth 1)
+[ -z "$left" ] || { wrong "uninstall leaves:"; echo "$left" | head -5; }
+[ -d "$scratch/stage/opt" ] || wrong "uninstall took a folder that was there before"
+finish

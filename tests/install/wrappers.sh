@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# The wrappers: every query, every way to name the compiler, and what they add to which kind of command; by any name,
+# through symbolic links, and from a place with a space in it.
+# beside: 1
+set -u
+. "$VIADUCT_SOURCE/tests/lib/shell"
+unset MPI_CC MPI_CXX MPICH_CC MPICH_CXX OMPI_CC OMPI_CXX
+bin=$VIADUCT_BIN
+root=$(cd "$bin/.." && pwd -P)
+compile="-I$root/include" link="-L$root/lib -Wl,-rpath,$root/lib -lmpi_abi"
+printf 'int main(void) { return 0; }\n' >"$scratch/a.c"
+
+says() { # EXPECTED COMMAND...: prints exactly this, and nothing else
+    local expected=$1
+    shift
+    run 20 "$@"
+    expect_status 0 "${*##*/}"
+    [ "$(cat "$scratch/out" "$scratch/err")" = "$expected" ] || wrong "$*: $(cat "$scratch/out" "$scratch/err"), not $expected"
+}
+
+says "$compile" "$bin/mpicc" -showme:compile
+says "$link" "$bin/mpicc" -showme:link
+says "$root/include" "$bin/mpicc" -showme:incdirs
+says "$root/lib" "$bin/mpicc" --showme:libdirs
+says "mpi_abi" "$bin/mpicc" -showme:libs
+says "cc" "$bin/mpicc" -showme:command
+says "c++" "$bin/mpicxx" -showme:command
+says "cc $compile" "$bin/mpicc" -compile-info
+says "c++ $link" "$bin/mpicxx" -link-info
+for query in -show --show -showme --showme; do says "cc $compile $link" "$bin/mpicc" $query; done
+run 20 "$bin/mpic++" -showme:version
+expect_out '^mpic\+\+: Viaduct [0-9.]+ \(Language: C\+\+\)$' "-showme:version"
+
+# What is added: to a link everything, to a compilation the headers, to a question nothing.
+says "cc -O2 a.c -o a $compile $link" "$bin/mpicc" -show -O2 a.c -o a
+for option in -c -S -E -M -MM -fsyntax-only; do says "cc $option a.c $compile" "$bin/mpicc" -show $option a.c; done
+says "cc \"-DA=\\\"b c\\\"\" a.c $compile $link" "$bin/mpicc" -show '-DA="b c"' a.c
+says "$(cc --version)" "$bin/mpicc" --version
+says "$(cc -dumpmachine)" "$bin/mpicc" -dumpmachine
+says "$(cc -print-file-name=libc.so -I "$scratch")" "$bin/mpicc" -print-file-name=libc.so -I "$scratch"
+says '' "$bin/mpicc" -c "$scratch/a.c" -o "$scratch/a.o"
+says '' "$bin/mpicc" "$scratch/a.o" -o "$scratch/a"
+says '' "$scratch/a"
+printf 'int main() { return sizeof(MPI_Comm) != sizeof(void *); }\n' >"$scratch/b"
+says '' "$bin/mpicc" -x c -include mpi.h "$scratch/b" -o "$scratch/b.out"
+run 20 "$bin/mpicc"
+[ "$status" -ne 0 ] || wrong "mpicc without arguments succeeds"
+run 20 "$bin/mpicc" -showme:nonsense
+expect_status 1 "an unknown query"
+expect_err 'showme:nonsense is not known' "an unknown query"
+
+# Which compiler
+for name in MPI_CC MPICH_CC OMPI_CC; do says "gcc -O1" env "$name=gcc -O1" "$bin/mpicc" -showme:command; done
+for name in MPI_CXX MPICH_CXX OMPI_CXX; do says "g++" env "$name=g++" "$bin/mpicxx" -showme:command; done
+says one env MPI_CC=one MPICH_CC=two "$bin/mpicc" -showme:command
+says mine env MPI_CC=other "$bin/mpicc" -cc=mine -showme:command
+says "mine -c a.c $compile" "$bin/mpicc" -show -cc=mine -c a.c
+
+# By other names, through links, from elsewhere
+ln -s "$bin/mpicxx" "$scratch/mpicxx.mine"
+ln -s mpicxx.mine "$scratch/mpic++"
+ln -s "$bin/mpicc" "$scratch/compile"
+says "c++ $compile" "$scratch/mpic++" -compile-info
+says "c++ $compile" "$scratch/mpicxx.mine" -compile-info
+says "cc $compile" "$scratch/compile" -compile-info
+says "c++" "$bin/mpiCC" -showme:command
+says "cc $compile" env "PATH=$bin:$PATH" mpicc -compile-info
+(cd "$bin" && says "$compile" ./mpicc -showme:compile)
+mkdir -p "$scratch/a place/bin" && cp -P "$bin/mpicc" "$bin/mpicxx" "$scratch/a place/bin/"
+says "-I\"$scratch/a place/include\"" "$scratch/a place/bin/mpicc" -showme:compile
+says "-L\"$scratch/a place/lib\" -Wl,\"-rpath,$scratch/a place/lib\" -lmpi_abi" "$scratch/a place/bin/mpicxx" -showme:link
+mkdir "$scratch/none"
+for tool in sh readlink sed; do ln -s "$(command -v $tool)" "$scratch/none/$tool"; done
+run 20 env "PATH=$scratch/none" "$bin/mpicc" -c a.c
+expect_status 1 "no compiler"
+expect_err 'no C compiler was found' "no compiler"
+finish
