@@ -7,15 +7,16 @@ command -v dpkg-deb >/dev/null || skip "dpkg-deb is not there: this is no Debian
 [ -f "$VIADUCT_BUILD/lib/libmpi_abi.so.1" ] || skip "libmpi_abi is not built"
 unset LD_LIBRARY_PATH
 
-make_deb() { # FOLDER
+make_deb() { # FOLDER: the name of the package is in $deb
     mkdir -p "$1"
     SOURCE_DATE_EPOCH=1700000000 BUILD=$VIADUCT_BUILD bash "$VIADUCT_SOURCE/scripts/deb" "$1" >"$scratch/out" 2>"$scratch/err" ||
         { wrong "scripts/deb fails:"; cat "$scratch/err"; finish; }
-    tail -1 "$scratch/out"
+    deb=$(tail -1 "$scratch/out")
 }
-deb=$(make_deb "$scratch/one")
-again=$(make_deb "$scratch/two")
-cmp -s "$deb" "$again" || wrong "two packages of one build differ"
+make_deb "$scratch/two"
+other=$deb
+make_deb "$scratch/one"
+cmp -s "$deb" "$other" || wrong "two packages of one build differ"
 
 field() { dpkg-deb -f "$deb" "$1"; }
 [ "$(field Package)" = viaduct ] || wrong "Package: $(field Package)"
