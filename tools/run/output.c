@@ -1,7 +1,8 @@
 /* Lines of ranks to our stdout and stderr.
  *
  * A line of one rank is never cut by another's: lines are passed on when they are whole. A line that stays unfinished
- * for QUIET_NS (a prompt, a row of dots) is shown; if somebody else speaks then, he begins a new line.
+ * for QUIET_NS (a prompt, a row of dots) is shown. Its rank then has the floor: the others wait FLOOR_NS for the rest of
+ * the line; after that whoever speaks begins a new one.
  *
  * A slow reader slows the ranks down, never us: his descriptor is opened anew without blocking where that is possible,
  * past HIGH bytes the ranks' pipes are left unread. A reader that went away costs his output, not the job. */
@@ -25,6 +26,7 @@
 #define LOW (1u << 18)
 #define LONGEST_LINE (1u << 16)
 #define QUIET_NS 100000000ull
+#define FLOOR_NS 1000000000ull
 
 /* ---- sinks ---------------------------------------------------------------------------------------------------------- */
 
@@ -95,16 +97,38 @@ static void sink_push(struct run_job *job, struct run_sink *sink, const char *da
     sink->end += length;
 }
 
-static void resume_streams(struct run_job *job, const struct run_sink *sink)
+static void wake_at(struct run_job *job, uint64_t ns)
 {
-    for (int i = 0; i < 2 * job->size; i++) {
+    if (job->line_ns == 0 || ns < job->line_ns)
+        job->line_ns = ns;
+}
+
+static void resume_streams(struct run_job *job, struct run_sink *sink)
+{
+    for (int i = 0; i < 2 * job->size && sink->paused > 0; i++) {
         struct run_stream *stream = i % 2 ? &job->rank[i / 2].err : &job->rank[i / 2].out;
-        if (stream->paused && stream->sink == sink) {
+        if (stream->paused && stream->sink == sink && run_watch_add(job, &stream->watch, EPOLLIN) == OK) {
             stream->paused = false;
-            if (run_watch_add(job, &stream->watch, EPOLLIN) != OK)
-                stream->paused = true; /* tried again at the next flush */
+            sink->paused--;
         }
     }
+}
+
+static void pause_stream(struct run_job *job, struct run_stream *stream)
+{
+    epoll_ctl(job->epoll, EPOLL_CTL_DEL, stream->watch.fd, NULL);
+    stream->paused = true;
+    stream->sink->paused++;
+}
+
+/* Must STREAM wait, because another is in the middle of a line? */
+static bool floor_taken(struct run_job *job, const struct run_stream *stream)
+{
+    const struct run_sink *sink = stream->sink;
+    if (!sink->open_line || sink->open_line == stream || vbase_clock_ns() >= sink->open_ns + FLOOR_NS)
+        return false;
+    wake_at(job, sink->open_ns + FLOOR_NS);
+    return true;
 }
 
 static void sink_ready(struct run_job *job, struct run_watch *watch, uint32_t events)
@@ -184,7 +208,11 @@ static void emit(struct run_job *job, struct run_stream *stream, const char *dat
         sink->open_line->fresh = true;
     }
     bool ends = data[length - 1] == '\n';
+    if (!ends && sink->open_line != stream)
+        sink->open_ns = vbase_clock_ns();
     sink->open_line = ends ? NULL : stream;
+    if (ends && sink->paused > 0 && sink->end - sink->start < LOW)
+        resume_streams(job, sink);
     if (!job->options.label && !job->options.timestamp)
         sink_push(job, sink, data, length);
     else
@@ -224,8 +252,7 @@ static void keep_unfinished(struct run_job *job, struct run_stream *stream, cons
     }
     if (stream->length == 0) {
         stream->since_ns = vbase_clock_ns();
-        if (job->line_ns == 0)
-            job->line_ns = stream->since_ns + QUIET_NS;
+        wake_at(job, stream->since_ns + QUIET_NS);
     }
     memcpy(stream->data + stream->length, data, length);
     stream->length += length;
@@ -250,6 +277,8 @@ static void stream_end(struct run_job *job, struct run_stream *stream)
 {
     emit_unfinished(job, stream);
     sink_pump(job, stream->sink);
+    stream->sink->paused -= stream->paused;
+    stream->paused = false;
     run_watch_close(job, &stream->watch);
     free(stream->data);
     stream->data = NULL;
@@ -272,12 +301,11 @@ static void stream_ready(struct run_job *job, struct run_watch *watch, uint32_t 
 {
     struct run_stream *stream = container_of(watch, struct run_stream, watch);
     (void)events;
-    if (stream->sink->end - stream->sink->start > HIGH) {
-        epoll_ctl(job->epoll, EPOLL_CTL_DEL, stream->watch.fd, NULL);
-        stream->paused = true;
+    if (stream->paused)
         return;
-    }
-    if (!read_once(job, stream))
+    if (stream->sink->end - stream->sink->start > HIGH || floor_taken(job, stream))
+        pause_stream(job, stream);
+    else if (!read_once(job, stream))
         stream_end(job, stream);
     else
         sink_pump(job, stream->sink);
@@ -296,7 +324,7 @@ int output_stream(struct run_job *job, struct run_stream *stream, int rank, int 
 void output_drain(struct run_job *job, struct run_stream *stream)
 {
     struct pollfd there = {.fd = stream->watch.fd, .events = POLLIN};
-    if (there.fd < 0 || stream->paused)
+    if (there.fd < 0)
         return;
     while (stream->sink->end - stream->sink->start <= HIGH && poll(&there, 1, 0) > 0)
         if (!read_once(job, stream)) {
@@ -332,14 +360,21 @@ void output_flush_quiet(struct run_job *job, uint64_t now_ns)
     job->line_ns = 0;
     for (int i = 0; i < 2 * job->size; i++) {
         struct run_stream *stream = i % 2 ? &job->rank[i / 2].err : &job->rank[i / 2].out;
-        if (stream->length == 0)
+        if (stream->length == 0 || floor_taken(job, stream))
             continue;
-        uint64_t due = stream->since_ns + QUIET_NS;
-        if (due <= now_ns) {
-            emit_unfinished(job, stream);
-            sink_pump(job, stream->sink);
-        } else if (job->line_ns == 0 || due < job->line_ns)
-            job->line_ns = due;
+        if (stream->since_ns + QUIET_NS > now_ns) {
+            wake_at(job, stream->since_ns + QUIET_NS);
+            continue;
+        }
+        emit_unfinished(job, stream);
+        sink_pump(job, stream->sink);
+    }
+    for (int i = 0; i < 2; i++) {
+        struct run_sink *sink = &job->sink[i];
+        if (sink->paused > 0 && sink->open_line && now_ns < sink->open_ns + FLOOR_NS)
+            wake_at(job, sink->open_ns + FLOOR_NS);
+        else if (sink->paused > 0 && sink->end - sink->start < LOW)
+            resume_streams(job, sink);
     }
 }
 

@@ -103,6 +103,13 @@ static enum progress progress_of(const struct run_job *job, const struct run_ran
 
 /* ---- one message ---------------------------------------------------------------------------------------------------- */
 
+/* Its own last words come before ours about it. */
+static void let_speak(struct run_job *job, struct run_rank *rank)
+{
+    output_drain(job, &rank->out);
+    output_drain(job, &rank->err);
+}
+
 static void say_aborted(struct run_job *job, const struct run_rank *rank)
 {
     char words[sizeof job->handover.seat->message];
@@ -169,6 +176,9 @@ void report_deserters(struct run_job *job)
 void report_death(struct run_job *job, struct run_rank *rank)
 {
     bool first = !job->failed && job->ending == ENDING_NO;
+    bool well = !rank->aborted && WIFEXITED(rank->status) && WEXITSTATUS(rank->status) == 0;
+    if (first && !well)
+        let_speak(job, rank);
     if (rank->aborted) {
         if (first) {
             say_aborted(job, rank);

@@ -91,8 +91,6 @@ static void look_for_dead(struct run_job *job)
         rank->status = what.si_code == CLD_EXITED ? (what.si_status & 255) << 8
                                                   : what.si_status | (what.si_code == CLD_DUMPED ? 0x80 : 0);
         pmi_drain(job, rank);
-        output_drain(job, &rank->out);
-        output_drain(job, &rank->err);
         report_death(job, rank);
     }
     report_deserters(job);

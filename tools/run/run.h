@@ -76,7 +76,9 @@ struct run_sink { /* where lines go: our stdout or our stderr */
     bool pollable, watched, broken, regular;
     char *data; /* what could not be written yet */
     size_t start, end, capacity;
-    struct run_stream *open_line; /* wrote the last piece, and did not end it */
+    struct run_stream *open_line; /* wrote the last piece and did not end it: it has the floor for a while */
+    uint64_t open_ns;             /* since when */
+    int paused;                   /* streams that wait for the floor, or for a slow reader */
 };
 
 struct run_stream { /* a pipe that a rank writes to */

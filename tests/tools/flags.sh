@@ -1,0 +1,87 @@
+# The command line of the launcher: every spelling, MPMD, files, environment, folders, exit statuses.
+# timeout: 60
+source "$VIADUCT_SOURCE/tests/tools/check.bash"
+say='echo $PMI_RANK/$PMI_SIZE'
+sorted() { "$@" | sort; }
+
+# counts, under every name and spelling
+for flag in -n -np --n --np -c; do expect 0 $'0/3\n1/3\n2/3' "" sorted $run $flag 3 sh -c "$say"; done
+expect 0 $'0/2\n1/2' "" sorted $run --np=2 sh -c "$say"
+expect 0 0/1 "" $run sh -c "$say"
+expect 0 0/1 "" $VIADUCT_BIN/mpirun sh -c "$say"
+expect 0 0/1 "" $VIADUCT_BIN/mprun sh -c "$say"
+expect 0 0/1 "" $VIADUCT_BIN/viaduct run sh -c "$say"
+expect 0 $'0/2\n1/2' "" sorted $run -ppn 2 sh -c "$say"
+expect 0 $'0/2\n1/2' "" sorted $run --map-by ppr:2:node sh -c "$say"
+expect 0 $'0/3\n1/3\n2/3' "" sorted $run -host localhost:3 sh -c "$say"
+expect 0 $'0/2\n1/2' "" sorted $run -hosts localhost,$(uname -n) sh -c "$say"
+printf '# ours\nlocalhost slots=2 max_slots=8\n\n127.0.0.1:1 # more\n' >$work/hosts
+for flag in -f -hostfile --machinefile; do expect 0 $'0/3\n1/3\n2/3' "" sorted $run $flag $work/hosts sh -c "$say"; done
+expect 0 0/1 "" $run -n 1 -hostfile $work/hosts sh -c "$say"
+expect 2 "" "~^viaduct: host far.example is not this one" $run -host far.example true
+
+# swallowed without a word
+expect 0 0/1 "" $run --oversubscribe --allow-run-as-root --mca btl self,vader --prtemca a b --pmixmca c d -iface eth0 \
+    -launcher fork --report-state-on-timeout --get-stack-traces -rmk user --disable-hostname-propagation sh -c "$say"
+
+# wrong ones
+expect 2 "" "~^viaduct: unknown option --oversubscibe \(maybe: --oversubscribe\?\)" $run --oversubscibe true
+expect 2 "" "~^viaduct: -n x: a whole number" $run -n x true
+expect 2 "" "~^viaduct: -n 0: a whole number" $run -n 0 true
+expect 2 "" "~^viaduct: -n wants 1 word" $run -n
+expect 2 "" "~no program to start" $run -n 2
+expect 2 "" "~no program to start" $run -n 2 true : -n 1
+expect 0 "~usage: viaduct run" "" $run --help
+expect 0 "~viaduct run .mpiexec. [0-9]" "" $run --version
+
+# several programs
+expect 0 $'0 a\n1 b\n2 b' "" sorted $run -n 1 sh -c 'echo $PMI_RANK a' : -n 2 sh -c 'echo $PMI_RANK b'
+printf '# parts\n-n 1 sh -c "echo $PMI_RANK \\"a b\\""\n\n-n 2 sh -c '"'"'echo $PMI_RANK $X'"'"'\n' >$work/parts
+expect 0 $'0 a b\n1 x\n2 x' "" sorted $run -genv X x -configfile $work/parts
+expect 0 $'0 a b\n1 x\n2 x' "" sorted env X=x $run --app $work/parts
+
+# environment
+export INHERITED=here VIADUCT_LOG=warn
+expect 0 "here set all" "" $run -genv ALL all -env ONE set sh -c 'echo $INHERITED $ONE $ALL'
+expect 0 "here set," "" $run -x INHERITED -x ONE=set -n 1 sh -c 'echo $INHERITED $ONE,$TWO' : -x TWO=2 -n 1 true
+expect 0 "," "" $run -genvnone /bin/sh -c 'echo $INHERITED,$VIADUCT_LOG'
+expect 0 "here," "" $run -genvlist INHERITED /bin/sh -c 'echo $INHERITED,$VIADUCT_LOG'
+expect 0 ",warn" "" $run -envlist VIADUCT_LOG,NONE /bin/sh -c 'echo $INHERITED,$VIADUCT_LOG'
+expect 0 "0 1 0 1 0 1 0 0" "" env PMI_RANK=7 PMI_SIZE=9 PMIX_RANK=3 OMPI_COMM_WORLD_RANK=5 $run sh -c \
+    'echo $PMI_RANK $PMI_SIZE $MPI_LOCALRANKID $MPI_LOCALNRANKS $OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_SIZE $OMPI_COMM_WORLD_LOCAL_RANK $OMPI_COMM_WORLD_NODE_RANK$PMIX_RANK'
+
+# folders and programs
+mkdir $work/dir
+printf 'echo here in $(basename $PWD) $1\n' >$work/dir/plain
+chmod +x $work/dir/plain
+for flag in -wdir --wd; do expect 0 "here in dir x" "" $run $flag $work/dir ./plain x; done
+expect 0 "here in dir y" "" $run -wdir $work/dir plain y
+expect 0 "~here in" "" $run -path $work/dir plain
+expect 127 "" "~^viaduct: cannot start nosuchprogram: no such program" $run -n 3 nosuchprogram
+expect 127 "" "~^viaduct: cannot start ./nosuch: No such file" $run ./nosuch
+expect 126 "" "~^viaduct: cannot start /etc/passwd: Permission denied" $run /etc/passwd
+expect 126 "" "~its working directory: No such file" $run -wdir /nowhere true
+
+# exit statuses: the first that failed, in time
+expect 3 "" "~^viaduct: rank 1 .*ended with exit status 3$" $run -n 3 sh -c '[ $PMI_RANK = 1 ] && exit 3; sleep 20'
+expect 139 "" "~rank 0 .*killed by signal 11 \(Segmentation fault\)" $run -n 2 sh -c '[ $PMI_RANK = 0 ] && kill -SEGV $$; sleep 20'
+expect 0 "" "" $run -n 40 true
+expect 5 "" "~exit status 5" $run -disable-auto-cleanup -n 2 sh -c '[ $PMI_RANK = 1 ] && exit 5; sleep 0.2'
+expect 4 "" "~rank 0 \(pid [0-9]+\): exit status 0.*rank 1 \(pid [0-9]+\): exit status 4" \
+    $run -print-all-exitcodes -disable-auto-cleanup -n 2 sh -c 'exit $((PMI_RANK * 4))'
+
+# time limits
+expect 124 "" "~^viaduct: the time allowed \(0.2 s\) is over" $run --timeout 0.2 -n 2 sleep 20
+expect 124 "" "~the time allowed" env MPIEXEC_TIMEOUT=1 $run sleep 20
+expect 124 "" "~the time allowed" $run --timeout 200ms sh -c 'trap "" TERM; sleep 20; sleep 20'
+expect 2 "" "~a time in seconds" $run --timeout soon true
+
+# binding
+allowed=$(taskset -cp $$ | sed 's/.*: //')
+expect 0 "~$allowed" "" $run sh -c 'taskset -cp $$'
+expect 0 "~: [0-9]+$" "" $run --bind-to core:1 --cpu-list ${allowed%%[,-]*} sh -c 'taskset -cp $$'
+expect 0 "" "~rank 0 on .* is bound to processors [0-9].*rank 1 on .* is bound to processors" $run --bind-to hwthread --report-bindings -n 2 true
+expect 0 "" "~rank 0 on .* is not bound" $run --bind-to none --report-bindings true
+expect 2 "" "~understood" $run --bind-to moon true
+expect 2 "" "~a list like 0-3,8" $run --cpu-list a-b true
+finish

@@ -1,0 +1,93 @@
+# Signals to the launcher, and nobody left behind however it ends.
+# timeout: 90
+source "$VIADUCT_SOURCE/tests/tools/check.bash"
+mark=4242$$ # the sleepers of this run
+
+sleepers() { pgrep -f "sleep $mark" >/dev/null; }
+gone() { ! sleepers; }
+lines() { [[ -f $1 && $(wc -l <$1) -ge $2 ]]; }
+
+begin() { # FLAGS...: starts the launcher, waits until its ranks are there; $job is its pid
+    rm -f $work/there
+    env -u BASH_ENV $run -n 3 bash -c "$1" >$work/out 2>$work/err &
+    job=$!
+    eventually 10 lines $work/there 3 || fail "the ranks did not come up"
+}
+
+after() { # STATUS SENTENCE
+    wait $job 2>/dev/null
+    local status=$?
+    [[ $status == "$1" ]] || fail "status $status, not $1"
+    same "$2" "$(cat $work/err)" || fail "said: $(cat $work/err)"
+    eventually 3 gone || { fail "left behind: $(pgrep -af "sleep $mark")"; pgrep -f "sleep $mark" | xargs -r kill -9; }
+}
+
+# passed on as it was sent; the ranks decide
+for signal in INT TERM HUP; do
+    begin "trap 'echo $signal >>$work/heard; exit 0' $signal; echo >>$work/there; while :; do sleep 0.05; done"
+    rm -f $work/heard
+    # a job that a script starts in the background has INT ignored, and so do we then
+    [[ $signal == INT ]] && { kill -TERM $job; after 143 ""; continue; }
+    kill -$signal $job
+    after 0 "~" # the shells say what their sleep died of
+    lines $work/heard 3 || fail "$signal did not reach all ranks"
+done
+
+# not heard: the status is 128 + signal, without a word
+begin "echo >>$work/there; exec sleep $mark"
+kill -TERM $job
+after 143 ""
+
+# a second time: at once
+begin "trap '' TERM; echo >>$work/there; while :; do sleep $mark; done"
+kill -TERM $job
+sleep 0.2
+kill -TERM $job
+after 143 ""
+
+# user signals
+begin "trap 'echo 1 >>$work/usr' USR1; trap 'echo 2 >>$work/usr; exit 0' USR2; echo >>$work/there; while :; do sleep 0.02; done"
+rm -f $work/usr
+kill -USR1 $job
+eventually 5 lines $work/usr 3 || fail "USR1 did not reach all ranks"
+kill -USR2 $job
+after 0 "~"
+
+# stop and continue
+begin "echo >>$work/there; exec sleep $mark"
+kill -TSTP $job
+stopped() { [[ $(ps -o stat= -p "$(pgrep -d, -f "^sleep $mark")" $job | grep -c '^T') == 4 ]]; }
+awake() { [[ $(ps -o stat= -p "$(pgrep -d, -f "^sleep $mark")" $job | grep -c '^T') == 0 ]]; }
+eventually 5 stopped || fail "TSTP does not stop the job"
+kill -CONT $job
+eventually 5 awake || fail "CONT does not continue it"
+kill -TERM $job
+after 143 ""
+
+# the launcher is killed: ranks, their children, and those who went their own way
+begin "sleep $mark & setsid sleep $mark & (setsid sh -c 'setsid sleep $mark & sleep $mark' &) ; echo >>$work/there; sleep $mark"
+eventually 5 bash -c "[[ \$(pgrep -fc '^sleep $mark') -ge 12 ]]"
+kill -KILL $job
+after 137 "~"
+
+# stopped, then killed
+begin "echo >>$work/there; exec sleep $mark"
+kill -STOP $job
+kill -KILL $job
+after 137 "~"
+
+# what a rank leaves running when it ends well
+expect 0 "" "" $run -n 2 sh -c "setsid sleep $mark & (sleep $mark &) ; exit 0"
+eventually 3 gone || { fail "left behind"; pgrep -f "sleep $mark" | xargs -r kill -9; }
+
+# a job in a job: killing the outer launcher ends the inner one
+begin "echo >>$work/there; exec $run -n 2 sh -c 'sleep $mark & sleep $mark'"
+eventually 5 bash -c "[[ \$(pgrep -fc '^sleep $mark') -ge 12 ]]"
+kill -KILL $job
+after 137 "~"
+
+# one rank is killed: the others end, one sentence says so
+begin "echo \$\$ >>$work/there; exec sleep $mark"
+kill -KILL $(head -1 $work/there)
+after 137 "~^viaduct: rank [0-2] \(pid $(head -1 $work/there) on [^ ]+\) was killed by signal 9 \(Killed\)$"
+finish
