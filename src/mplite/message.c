@@ -51,7 +51,8 @@ static void account(struct lite_message *message, const struct msg_result *resul
         vmplite_fail_code(message->call, result->error);
     message->source = result->source;
     message->tag = result->tag;
-    message->next += result->bytes;
+    if (result->bytes) /* else it may be NULL */
+        message->next += result->bytes;
     message->bytes += result->bytes;
     message->left -= result->bytes;
 }

@@ -43,7 +43,7 @@ int vmsg_frame_send(struct msg_request *request, uint64_t header, struct iovec b
     piece[0] = body;
     if (cursor)
         return frame_scattered(peer, header, piece, heads, cursor, bytes);
-    piece[heads] = (struct iovec){(char *)request->buffer.base + from, bytes};
+    piece[heads] = (struct iovec){(void *)((uintptr_t)request->buffer.base + from), bytes}; /* base NULL for no bytes */
     return vi_send(peer->vi, header, piece, heads + 1);
 }
 
