@@ -72,7 +72,7 @@ static void inside_start(int ranks)
     CHECK_EQUAL(shm_segment_create(ranks, &inside.fd), OK);
 }
 
-static void inside_stop(void)
+static inline void inside_stop(void)
 {
     for (int i = 0; i < inside.ranks; i++)
         if (inside.nic[i])

@@ -113,7 +113,10 @@ int fault_nic_open(const struct vi_provider *provider, const struct vi_setup *se
     if (error)
         goto failed;
     vi_ops_fill(&fault_ops);
-    nic->nic = (struct vi_nic){&fault_ops, provider, *setup->sink, nic->inner->caps, setup->rank};
+    nic->nic = (struct vi_nic){.ops = &fault_ops, .provider = provider, .sink = *setup->sink};
+    nic->nic.caps = nic->inner->caps;
+    nic->nic.rank = setup->rank;
+    nic->nic.card = nic->inner->card;
     nic->random = nic->script.seed << 32 ^ setup->rank;
     list_init(&nic->vis);
     *out = &nic->nic;
@@ -245,7 +248,7 @@ static int put_on(struct vi *base, const struct vi_transfer *transfer)
 
     if (is_lost(vi))
         return ERR_LINK_DOWN;
-    if (fault_nic_of(base->nic)->script.late_put)
+    if (fault_nic_of(base->nic)->script.late_put && (transfer->pieces > 0 || transfer->signal))
         return fault_hold_transfer(vi, transfer, FAULT_PUT);
     return vi_put(vi->inner, transfer);
 }
