@@ -19,7 +19,8 @@ static struct inside {
     uint64_t got[INSIDE_MOST], header[INSIDE_MOST]; /* by receiver */
     uint32_t length[INSIDE_MOST], from[INSIDE_MOST];
     const void *data[INSIDE_MOST]; /* of the last message, where it lay */
-    int down[INSIDE_MOST], cause, called;
+    int down[INSIDE_MOST], cause;
+    _Atomic int called;
     bool refuse;
 } inside;
 

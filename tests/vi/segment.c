@@ -114,7 +114,8 @@ static void one_life(void)
     inside_start(2);
     inside_open(0);
     setup.node_fd = inside.fd;
-    setup.sink = &inside.nic[0]->sink;
+    struct vi_sink sink = inside.nic[0]->sink;
+    setup.sink = &sink;
     CHECK_EQUAL(vi_nic_open(&vi_providers[0], &setup, &first), ERR_STATE);
     vi_nic_close(inside.nic[0]);
     inside.nic[0] = NULL;

@@ -1,0 +1,93 @@
+/* Polling and sending at once: two nics, each with a thread that polls and two that send on a vi of their own. Everything
+ * arrives, once and in order; TSan sees whether what they share is atomic or locked.
+ * timeout: 120 */
+#include "inside.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#define EACH 20000u
+#define NICS 3
+
+static _Atomic bool stop;
+static uint64_t next[NICS][NICS]; /* by receiver, sender; written by the receiver's polling thread */
+static _Atomic int failures;
+
+static bool received(struct vi *vi, uint64_t header, const void *data, size_t length)
+{
+    const unsigned char *bytes = data;
+    uint32_t to = vi->nic->rank, from = vi->peer;
+    bool good = header == next[to][from]++ && length == header * 7 % 700;
+
+    for (size_t i = 0; i < length && good; i += 13)
+        good = bytes[i] == check_byte((unsigned)header, i);
+    if (!good)
+        atomic_fetch_add(&failures, 1);
+    return true;
+}
+
+static void *poller(void *nic)
+{
+    while (!atomic_load_explicit(&stop, memory_order_relaxed))
+        if (vi_poll(nic, 16) == 0)
+            sched_yield();
+    return NULL;
+}
+
+static void *sender(void *context)
+{
+    struct vi *vi = context;
+    unsigned char data[700];
+    struct iovec piece = {data, 0};
+    struct vi_state state = {.quiet = false};
+
+    for (uint64_t n = 0; n < EACH; n++) {
+        piece.iov_len = n * 7 % 700;
+        for (size_t i = 0; i < piece.iov_len; i++)
+            data[i] = check_byte((unsigned)n, i);
+        while (vi_send(vi, n, &piece, 1) == ERR_AGAIN)
+            sched_yield();
+    }
+    while (!state.quiet) {
+        if (vi_query(vi, &state) != OK)
+            atomic_fetch_add(&failures, 1);
+        sched_yield();
+    }
+    return NULL;
+}
+
+static void *connecter(void *context)
+{
+    int pair = *(int *)context;
+    return sender(inside_connect(pair / NICS, pair % NICS));
+}
+
+int main(void)
+{
+    static int pairs[NICS * NICS];
+    pthread_t senders[NICS * NICS], pollers[NICS];
+    int n = 0;
+
+    CHECK_EQUAL(vbase_settings_read(), OK);
+    inside_start(NICS);
+    for (int i = 0; i < NICS; i++) {
+        inside_open(i);
+        inside.nic[i]->sink.received = received;
+        CHECK_EQUAL(pthread_create(&pollers[i], NULL, poller, inside.nic[i]), 0);
+    }
+    for (int i = 0; i < NICS * NICS; i++) {
+        pairs[i] = i;
+        if (i / NICS != i % NICS)
+            CHECK_EQUAL(pthread_create(&senders[n++], NULL, connecter, &pairs[i]), 0);
+    }
+    while (n > 0)
+        pthread_join(senders[--n], NULL);
+    atomic_store(&stop, true);
+    for (int i = 0; i < NICS; i++)
+        pthread_join(pollers[i], NULL);
+    for (int i = 0; i < NICS * NICS; i++)
+        CHECK_EQUAL(next[i / NICS][i % NICS], i / NICS == i % NICS ? 0 : EACH);
+    CHECK_EQUAL(atomic_load(&failures), 0);
+    inside_stop();
+    return check_done();
+}
