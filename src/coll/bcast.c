@@ -1,6 +1,9 @@
 /* coll/bcast: a tree for what is small; for the rest the root deals out pieces and everyone passes his on to all. */
 #include "coll/make.h"
 
+/* Pieces of at least this size are worth a message to each member. */
+#define PIECE 131072
+
 static void over_tree(struct coll_schedule *schedule, int root, struct type_buffer buffer)
 {
     struct coll_tree tree;
@@ -71,7 +74,7 @@ static void in_pieces(struct coll_schedule *schedule, int root, struct type_buff
 
 void vcoll_piece_bcast(struct coll_schedule *schedule, int root, struct type_buffer buffer)
 {
-    if (schedule->size > 2 && coll_worth_cutting(type_buffer_bytes(&buffer), schedule->size))
+    if (schedule->size > 2 && type_buffer_bytes(&buffer) / PIECE >= (uint64_t)schedule->size)
         in_pieces(schedule, root, buffer);
     else
         over_tree(schedule, root, buffer);

@@ -3,7 +3,7 @@
  *
  *   round 0: send, receive, receive      all steps of a round start together;
  *   round 1: reduce, copy, send          when all are complete the next round starts;
- *   ...                                  local steps (reduce, copy) of a round run first, in order
+ *   ...                                  steps start in order; local ones (reduce, copy) are done when started
  *
  * A group is a communicator without its name: a context of its own for collectives, so that they never meet the user's
  * messages. All members call the same collectives in the same order; a sequence number becomes the tag, so that several
@@ -59,12 +59,16 @@ struct coll_call {
 struct coll_schedule;
 
 /* Makes the schedule of a call; nothing moves yet. All members must prepare in the same order (the sequence number is
- * taken here). One reference on each layout is held until release. */
+ * taken here, also when preparing fails). Layouts are kept until release; arrays are not looked at again. */
 VEXPORT int vcoll_prepare(const struct coll_call *call, struct coll_schedule **schedule) MUST_CHECK;
-/* Starts it, again and again for persistent use, never while it is under way. COMPLETED (may be NULL) is called once per
- * start from progress, like a request's. */
+/* Starts it, again and again for persistent use, never while it is under way. Starts of different schedules need no order:
+ * a schedule's messages carry the number it took when it was prepared. COMPLETED (may be NULL) is called once per start,
+ * from progress or from within the launch, when vcoll_done is true already: the schedule may be released in it, or by
+ * whoever saw vcoll_done, not by both. */
 VEXPORT int vcoll_launch(struct coll_schedule *schedule, void (*completed)(void *context, int error), void *context) MUST_CHECK;
 VEXPORT bool vcoll_done(const struct coll_schedule *schedule);
+/* The first error of the last start. A message longer than its place is ERR_TRUNCATED here and disturbs no other rank;
+ * after any other error this rank's part ended early. */
 VEXPORT int vcoll_error(const struct coll_schedule *schedule);
 VEXPORT void vcoll_release(struct coll_schedule *schedule);
 

@@ -39,16 +39,10 @@ struct coll_tree {
 };
 void vcoll_tree(struct coll_tree *tree, int node, int nodes, int radix);
 
-/* Flat while a payload costs less than a turn of the scheduler, narrower the more a node's copies cost. */
+/* Flat while a payload costs less than a turn of the scheduler, narrower when a node's copies cost more. */
 static inline int coll_radix(uint64_t bytes)
 {
-    return bytes <= 2048 ? 16 : bytes <= 16384 ? 4 : 2;
-}
-
-/* From here on a payload of BYTES for a group of SIZE is worth cutting into a piece for each member. */
-static inline bool coll_worth_cutting(uint64_t bytes, int size)
-{
-    return bytes >= 8192 * (uint64_t)size;
+    return bytes <= 2048 ? 16 : 4;
 }
 
 /* A block up to this size travels in company. */

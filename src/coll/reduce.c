@@ -75,34 +75,79 @@ void vcoll_piece_reduce(struct coll_schedule *schedule, int root, const void *ow
 
 /* ---- cut into pieces ----------------------------------------------------------------------------------------------- */
 
-/* Values that may be on their way to one rank at once: bounds the memory, and the readers of one rank's data. */
-#define ABREAST 4
+#define PIECE 8192  /* bytes of a piece that is worth a message of its own */
+#define CHUNK 65536 /* a piece travels in chunks of this size, so that sums find them in the cache */
+#define ABREAST 4   /* chunks that travel to one rank at once */
 
-/* Rank I's piece is elements first[i] to first[i + 1]; each rank sends the others theirs and sums up its own in SUM, where
- * its own value already is. For commutative operations: the order starts at the rank itself and goes down the ring.
- * While one handful of values arrives the one before is summed. */
+/* Everyone's part in everyone's sum. Item k is chunk k / (size - 1) of the pieces that meet at distance k % (size - 1) + 1;
+ * all ranks go through the items in the same order, so no one waits in a circle. */
+struct pieces {
+    const void *input;
+    const uint64_t *first; /* rank i's piece is elements first[i] to first[i + 1] of INPUT */
+    void *sum;             /* of the own piece; holds the own value at first */
+    void *landing;         /* 2 * ABREAST chunks: while one handful arrives the one before is summed */
+    uint64_t chunk, items; /* elements in a chunk; items in all */
+};
+
+/* The part of rank I's piece that item K is about. */
+static uint64_t chunk_of(const struct pieces *pieces, int i, uint64_t k, int size, int64_t *offset)
+{
+    uint64_t length = pieces->first[i + 1] - pieces->first[i], from = k / (uint64_t)(size - 1) * pieces->chunk;
+    uint64_t rest = from < length ? length - from : 0;
+    *offset = (int64_t)from;
+    return rest < pieces->chunk ? rest : pieces->chunk;
+}
+
+static struct type_buffer landing(const struct coll_schedule *schedule, const struct pieces *pieces, uint64_t k,
+                                  uint64_t count)
+{
+    return coll_part(schedule, pieces->landing, (int64_t)(k % (2 * ABREAST) * pieces->chunk), count);
+}
+
+static void exchange_chunks(struct coll_schedule *schedule, const struct pieces *pieces, uint64_t k)
+{
+    int rank = schedule->rank, size = schedule->size, distance = (int)(k % (uint64_t)(size - 1)) + 1;
+    int to = coll_ring(schedule, rank, distance), from = coll_ring(schedule, rank, -distance);
+    int64_t offset;
+    uint64_t mine = chunk_of(pieces, rank, k, size, &offset);
+    if (mine)
+        vcoll_receive(schedule, from, landing(schedule, pieces, k, mine));
+    uint64_t theirs = chunk_of(pieces, to, k, size, &offset);
+    if (theirs)
+        vcoll_send(schedule, to, coll_part(schedule, pieces->input, (int64_t)pieces->first[to] + offset, theirs));
+}
+
+static void add_chunk(struct coll_schedule *schedule, const struct pieces *pieces, uint64_t k)
+{
+    int64_t offset;
+    uint64_t count = chunk_of(pieces, schedule->rank, k, schedule->size, &offset);
+    vcoll_reduce(schedule, landing(schedule, pieces, k, count).base,
+                 coll_part(schedule, pieces->sum, offset, count).base, count);
+}
+
+/* For commutative operations: the order starts at the rank itself and goes down the ring. */
 static void sum_pieces(struct coll_schedule *schedule, const void *input, const uint64_t *first, void *sum)
 {
-    int rank = schedule->rank, size = schedule->size;
-    uint64_t count = first[rank + 1] - first[rank];
-    void *landing[2 * ABREAST] = {NULL};
-    int waiting = 0, at = 0;
-    for (int i = 1; i < size; i++) {
-        int to = coll_ring(schedule, rank, i), from = coll_ring(schedule, rank, -i);
-        int slot = (i - 1) % (2 * ABREAST);
-        if (i <= 2 * ABREAST)
-            landing[slot] = vcoll_elements(schedule, count);
-        vcoll_receive(schedule, from, part(schedule, landing[slot], count));
-        vcoll_send(schedule, to, coll_part(schedule, input, (int64_t)first[to], first[to + 1] - first[to]));
-        if (i % ABREAST && i != size - 1)
+    struct pieces pieces = {.input = input, .first = first, .sum = sum};
+    uint64_t element = bytes_of(schedule, 1), longest = 0, added = 0;
+    for (int i = 0; i < schedule->size; i++)
+        longest = first[i + 1] - first[i] > longest ? first[i + 1] - first[i] : longest;
+    pieces.chunk = element < CHUNK ? CHUNK / element : 1;
+    if (pieces.chunk > longest)
+        pieces.chunk = longest;
+    pieces.items = (longest + pieces.chunk - 1) / pieces.chunk * (uint64_t)(schedule->size - 1);
+    pieces.landing = vcoll_elements(schedule, 2 * ABREAST * pieces.chunk);
+    for (uint64_t k = 0; k < pieces.items; k++) {
+        exchange_chunks(schedule, &pieces, k);
+        if (k % ABREAST != ABREAST - 1)
             continue;
-        for (; waiting > 0; waiting--, at++)
-            vcoll_reduce(schedule, landing[at % (2 * ABREAST)], sum, count);
+        for (; added + ABREAST <= k; added++)
+            add_chunk(schedule, &pieces, added);
         vcoll_round(schedule);
-        waiting = i - at;
     }
-    for (; waiting > 0; waiting--, at++)
-        vcoll_reduce(schedule, landing[at % (2 * ABREAST)], sum, count);
+    vcoll_round(schedule);
+    for (; added < pieces.items; added++)
+        add_chunk(schedule, &pieces, added);
     vcoll_round(schedule);
 }
 
@@ -133,7 +178,7 @@ static struct coll_side side_of_pieces(struct coll_schedule *schedule, void *bas
 static bool cut_it(const struct coll_schedule *schedule, uint64_t count)
 {
     return schedule->size > 1 && schedule->call.reduction.commutative && count >= (uint64_t)schedule->size &&
-           coll_worth_cutting(bytes_of(schedule, count), schedule->size);
+           bytes_of(schedule, count) / PIECE >= (uint64_t)schedule->size;
 }
 
 /* Everyone sums his piece, and all pieces go to ROOT, or to everyone (-1). RESULT is NULL where nothing ends. */

@@ -16,11 +16,16 @@
 
 struct coll_memory {
     struct coll_memory *next;
+    uint64_t bytes;
     char data[] ALIGNED(16);
 };
 
-/* The block released last, for the next one to come: a program of blocking collectives allocates once. */
+/* What was released last, for the next one to come: a program of blocking collectives allocates once, and does not have
+ * the kernel clear the same memory again and again. */
+#define SPARE_LEAST 65536
+#define SPARE_MOST (1 << 20)
 static _Atomic(struct coll_schedule *) spare;
+static _Atomic(struct coll_memory *) spare_memory;
 
 /* ---- memory -------------------------------------------------------------------------------------------------------- */
 
@@ -29,8 +34,25 @@ static void release_memory(struct coll_schedule *schedule)
     while (schedule->memory) {
         struct coll_memory *memory = schedule->memory;
         schedule->memory = memory->next;
+        if (memory->bytes >= SPARE_LEAST && memory->bytes <= SPARE_MOST)
+            /* acq_rel: pairs with itself in new_memory: uses of the memory before and after do not mix */
+            memory = atomic_exchange_explicit(&spare_memory, memory, memory_order_acq_rel);
         free(memory);
     }
+}
+
+static struct coll_memory *new_memory(uint64_t bytes)
+{
+    struct coll_memory *memory = NULL;
+    if (bytes >= SPARE_LEAST && bytes <= SPARE_MOST)
+        memory = atomic_exchange_explicit(&spare_memory, NULL, memory_order_acq_rel);
+    if (memory && memory->bytes >= bytes)
+        return memory;
+    free(memory);
+    memory = bytes < SIZE_MAX - sizeof *memory ? malloc(sizeof *memory + (size_t)bytes) : NULL;
+    if (memory)
+        memory->bytes = bytes;
+    return memory;
 }
 
 void *vcoll_memory(struct coll_schedule *schedule, uint64_t bytes)
@@ -41,8 +63,7 @@ void *vcoll_memory(struct coll_schedule *schedule, uint64_t bytes)
         schedule->at += rounded;
         return place;
     }
-    struct coll_memory *memory =
-        bytes < SIZE_MAX - sizeof *memory - 16 ? malloc(sizeof *memory + (size_t)rounded) : NULL;
+    struct coll_memory *memory = rounded >= bytes ? new_memory(rounded) : NULL;
     if (!memory) {
         if (!schedule->failure)
             schedule->failure = vbase_fail(ERR_MEMORY, "a collective needs %llu bytes", (unsigned long long)bytes);

@@ -405,7 +405,10 @@ static void choose(struct test *test, enum coll_kind kind, int size, uint64_t co
         choose_reduction(test, (unsigned)case_random(14));
     else
         test->clothes = clothes[case_random(4)];
-    /* In place, the layouts of both sides of a pair must agree in kind; every rank wears the same there. */
+    if (kind == COLL_BCAST && size <= 5 && count > 1000) /* worth cutting */
+        test->count = (uint64_t)size * 131072 / (test->clothes ? test->clothes[0]->shape.size : 1) + 9;
+    if (reduces(kind) && size <= 5 && count > 1000 && case_random(3) == 0)
+        test->count *= 10; /* in more than one chunk */
 }
 
 static uint64_t some_count(int size)

@@ -194,7 +194,7 @@ int main(void)
     barrier_holds(7);
     barrier_holds(20);
     truncation(100, 9);
-    truncation(9 * 8192 + 64, 9);
+    truncation(9 * 131072 + 64, 9); /* cut into pieces */
     own_part_truncated();
     for (long n = 0; n < 40; n++) {
         failure(COLL_ALLGATHER, 5, n);

@@ -2,7 +2,7 @@
  * bytes of all buffers are compared, the guards around them and the holes of layouts too. Several collectives are under
  * way at once, started in another order on each rank, and started again as persistent ones are.
  *
- * timeout: 120 */
+ * timeout: 300 */
 #include "coll/cases.h"
 #include "coll/fake_msg.h"
 
@@ -122,7 +122,7 @@ static void all_kinds(int size, int repeats)
 
 int main(int argc, char **argv)
 {
-    int repeats = argc > 1 ? atoi(argv[1]) : 3;
+    int repeats = argc > 1 ? atoi(argv[1]) : 1;
     dress(of4, 4);
     dress(of12, 12);
     dress(of16, 16);

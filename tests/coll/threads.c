@@ -87,8 +87,10 @@ int main(void)
         CHECK_EQUAL(pthread_create(&worker[i].thread, NULL, work, &worker[i]), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(worker[i].thread, NULL);
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++) {
+        vcoll_group_close(&worker[i].group);
         vmsg_context_close(worker[i].group.context);
+    }
     vmsg_stop();
     return check_done();
 }
