@@ -1,0 +1,61 @@
+/* A matched probe takes the message out of matching: a later receive gets the next one. ranks: 2 */
+#include "mpi_check.h"
+
+static unsigned char data[100000], in[100000];
+
+static void one(int bytes, int how)
+{
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    MPI_Request request;
+    int flag = 0;
+    if (rank == 1) {
+        fill(data, (size_t)bytes, 1);
+        fill(in, (size_t)bytes, 2);
+        MPI_Isend(data, bytes, MPI_BYTE, 0, 3, MPI_COMM_WORLD, &request);
+        MPI_Send(in, bytes, MPI_BYTE, 0, 3, MPI_COMM_WORLD);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        return;
+    }
+    if (how % 2)
+        CHECK_OK(MPI_Mprobe(MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &message, &status));
+    else
+        while (!flag)
+            CHECK_OK(MPI_Improbe(1, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &message, &status));
+    CHECK_EQUAL(count_of(&status, MPI_BYTE), bytes);
+    CHECK_EQUAL(status.MPI_SOURCE, 1);
+    CHECK(message != MPI_MESSAGE_NULL && message != MPI_MESSAGE_NO_PROC);
+    CHECK_OK(MPI_Recv(in, bytes, MPI_BYTE, 1, 3, MPI_COMM_WORLD, &status)); /* the second one */
+    CHECK_BYTES(in, (size_t)bytes, 2);
+    memset(in, 0, sizeof in);
+    if (how & 2) {
+        CHECK_OK(MPI_Mrecv(in, bytes, MPI_BYTE, &message, &status));
+    } else {
+        CHECK_OK(MPI_Imrecv(in, bytes, MPI_BYTE, &message, &request));
+        CHECK_OK(MPI_Wait(&request, &status));
+    }
+    CHECK(message == MPI_MESSAGE_NULL);
+    CHECK_EQUAL(count_of(&status, MPI_BYTE), bytes);
+    CHECK_EQUAL(status.MPI_TAG, 3);
+    CHECK_BYTES(in, (size_t)bytes, 1);
+}
+
+int main(void)
+{
+    MPI_Message message;
+    MPI_Status status;
+    int flag = 0;
+    check_init();
+    for (int how = 0; how < 4; how++) {
+        one(0, how);
+        one(77, how);
+        one(100000, how);
+    }
+    CHECK_OK(MPI_Improbe(MPI_PROC_NULL, 0, MPI_COMM_WORLD, &flag, &message, &status));
+    CHECK_EQUAL(flag, 1);
+    CHECK(message == MPI_MESSAGE_NO_PROC);
+    CHECK_OK(MPI_Mrecv(NULL, 0, MPI_BYTE, &message, &status));
+    CHECK_EQUAL(status.MPI_SOURCE, MPI_PROC_NULL);
+    CHECK(message == MPI_MESSAGE_NULL);
+    return check_finalize();
+}
