@@ -37,6 +37,7 @@ struct boot_handover {
     uint32_t launcher_pid;
     uint32_t seats_at; /* offset of the first seat */
     uint8_t secret[SECRET_SIZE];
+    _Atomic uint32_t strays; /* 1: a rank is not a direct child of the launcher (a script stands between) */
     _Atomic uint32_t fence_arrived, fence_epoch; /* the fence of a job of one node; written by ranks, see vboot_fence */
     uint32_t rank[]; /* of each seat, ascending */
 };

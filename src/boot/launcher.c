@@ -54,7 +54,10 @@ static int take_seat(struct boot_own *own, int index)
     own->job.universe = header->universe;
     own->job.appnum = seat->appnum;
     own->job.launcher_pid = (int)header->launcher_pid;
-    own->job.direct_children = seat->child == seat->pid;
+    /* relaxed: a hint to be careful, which comes before its own rank's first word to anybody */
+    if (seat->child != seat->pid)
+        atomic_store_explicit(&header->strays, 1, memory_order_relaxed);
+    own->job.direct_children = atomic_load_explicit(&header->strays, memory_order_relaxed) == 0;
     own->job.local_index = index;
     own->job.local_count = (int)header->local_count;
     memcpy(own->job.secret, header->secret, SECRET_SIZE);

@@ -144,6 +144,15 @@ static int rank_solo(void)
 }
 
 /* A program that a rank starts: alone, or with a launcher of its own. */
+/* With a shell between it is nobody's direct child. */
+static int rank_stray(void)
+{
+    struct boot_job *job = join();
+    CHECK_EQUAL(job->direct_children, 0);
+    vboot_close(job);
+    return check_done();
+}
+
 static int rank_parent(void)
 {
     struct boot_job *job = join();
@@ -198,7 +207,7 @@ static const struct part {
     int (*act)(void);
 } parts[] = {
     {"ring", rank_ring}, {"unfinished", rank_unfinished}, {"segv", rank_segv}, {"kill", rank_kill}, {"abort", rank_abort},
-    {"desert", rank_desert}, {"late", rank_late}, {"solo", rank_solo}, {"parent", rank_parent}, {"garbage", rank_garbage},
+    {"desert", rank_desert}, {"late", rank_late}, {"solo", rank_solo}, {"parent", rank_parent}, {"stray", rank_stray}, {"garbage", rank_garbage},
 };
 
 /* ---- the test ------------------------------------------------------------------------------------------------------- */
@@ -267,6 +276,8 @@ static void good_ends(const char *self)
     CHECK_EQUAL(run("-n 3 %s garbage", self), 0);
     CHECK_EQUAL(run("-n 3 %s late", self), 5);
     CHECK_EQUAL(count_words("late word of "), 2);
+    CHECK_EQUAL(run("-n 2 sh -c '%s stray; true'", self), 0);
+    CHECK_TEXT(said, "");
     CHECK_EQUAL(run("-n 2 sh -c '%s solo'", self), 0);
     CHECK_EQUAL(count_words("kind 2 of 2\n"), 2);
 }

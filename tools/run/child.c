@@ -139,7 +139,8 @@ static void become_rank(struct spawn *spawn)
             setrlimit(RLIMIT_NOFILE, &limit);
         }
     }
-    signal(SIGPIPE, SIG_DFL);
+    if (!spawn->job->pipe_ignored)
+        signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &spawn->job->old_mask, NULL);
     execve(spawn->program->path, spawn->rank->app->argv, spawn->program->environment.list);
     if (errno == ENOEXEC)

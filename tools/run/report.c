@@ -119,25 +119,32 @@ static void say_aborted(struct run_job *job, const struct run_rank *rank)
                 rank->abort_status, *words ? ": " : "", words);
 }
 
+/* What the kernel did, if it did it since we began; "" else. */
+static const char *want_of_memory(const struct run_job *job)
+{
+    return oom_kills() > job->oom_kills ? ": the kernel's out-of-memory killer; use fewer ranks or raise the memory limit" : "";
+}
+
 static void say_killed(struct run_job *job, const struct run_rank *rank)
 {
     int number = WTERMSIG(rank->status);
     char call[64];
     last_call(job, rank->rank, call, sizeof call);
-    bool memory = number == SIGKILL && oom_kills() > job->oom_kills;
     output_line(job, "rank %d (pid %d on %s) was killed by signal %d (%s)%s%s%s%s", rank->rank, rank->pid, job->host, number,
                 strsignal(number), WCOREDUMP(rank->status) ? ", core dumped" : "",
-                memory ? ": the kernel's out-of-memory killer; use fewer ranks or raise the memory limit" : "",
+                number == SIGKILL ? want_of_memory(job) : "",
                 *call ? "; its last MPI call was " : "", call);
 }
 
 static void say_ended(struct run_job *job, const struct run_rank *rank, int code)
 {
+    const char *memory = code == 128 + SIGKILL ? want_of_memory(job) : ""; /* a shell tells its child's end so */
     if (progress_of(job, rank) == JOINED)
         output_line(job, "rank %d (pid %d on %s) ended without MPI_Finalize, with exit status %d", rank->rank, rank->pid,
                     job->host, code);
     else
-        output_line(job, "rank %d (pid %d on %s) ended with exit status %d", rank->rank, rank->pid, job->host, code);
+        output_line(job, "rank %d (pid %d on %s) ended with exit status %d%s", rank->rank, rank->pid, job->host, code,
+                    memory);
 }
 
 static void end_after(struct run_job *job, int status)

@@ -141,7 +141,7 @@ static int open_signals(struct run_job *job)
         if (sigaction(heard[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
             sigaddset(&set, heard[i]);
     sigprocmask(SIG_BLOCK, &set, &job->old_mask);
-    signal(SIGPIPE, SIG_IGN);
+    job->pipe_ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
     job->signals = (struct run_watch){signals_ready, signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)};
     if (job->signals.fd < 0)
         return vbase_fail_errno(ERR_LIMIT, "signalfd");

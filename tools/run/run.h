@@ -128,6 +128,7 @@ struct run_job {
     int epoll;
     struct run_watch signals;
     sigset_t old_mask;
+    bool pipe_ignored; /* SIGPIPE was ignored when we came */
     struct run_sink sink[2]; /* stdout, stderr */
     bool direct_output;      /* too few descriptors: ranks write to our stdout and stderr themselves */
     bool one_sink;           /* our stdout and stderr are one and the same */
