@@ -67,7 +67,7 @@ static void announce_arrived(struct msg_peer *peer, uint64_t header, const void 
     vmsg_message_arrived(msg_header_context(header), &envelope);
 }
 
-static bool sink_received(struct vi *vi, uint64_t header, const void *data, size_t length)
+bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length)
 {
     struct msg_peer *peer = vi->owner;
     peer->heard = true;
@@ -97,7 +97,7 @@ static void sink_arrived(struct vi *vi, uint32_t immediate)
     vmsg_refused(vi->owner, "a put that nobody asked for");
 }
 
-static void sink_done(struct vi *vi, void *cookie, int status)
+void vmsg_sink_done(struct vi *vi, void *cookie, int status)
 {
     (void)vi;
     vmsg_rendezvous_fetched(cookie, status);
@@ -157,7 +157,7 @@ static bool transport_wanted(const char *name)
 static int nics_open(struct msg_engine *engine)
 {
     struct boot_job *job = engine->job;
-    static struct vi_sink sink = {.received = sink_received, .arrived = sink_arrived, .done = sink_done,
+    static struct vi_sink sink = {.received = vmsg_sink_received, .arrived = sink_arrived, .done = vmsg_sink_done,
                                   .called = sink_called, .down = sink_down};
     struct vi_setup setup = {.rank = (uint32_t)job->rank, .ranks = (uint32_t)job->size, .secret = job->secret,
                              .local_index = (uint32_t)job->local_index, .local_count = (uint32_t)job->local_count,

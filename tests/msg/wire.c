@@ -1,0 +1,237 @@
+/* The parser of frames against peers that send anything: frames of every kind with right and wrong lengths, flags and
+ * ids (invented ones, stale ones, ones that belong to somebody else, and right ones at the wrong time), while the program
+ * sends, receives and cancels, and while the nic is full, refuses to fetch, or fetches later. Nothing may crash, write
+ * outside a buffer or be believed that was not asked for; run it under the address sanitizer.
+ * An argument is the number of games: a longer run is `test-msg-wire 100000`. */
+#include "check.h"
+#include "msg/engine.h"
+
+#define PEERS 3 /* the world; rank 0 is this process */
+#define REQUESTS 24
+#define LONGEST 3000
+#define GUARD 16
+
+static struct vi peer_vi[PEERS];
+static struct vi_nic nic;
+static uint64_t known_id[64];
+static unsigned known_ids;
+static struct vi *later_vi; /* of a get that will be told by the sink */
+static void *later_cookie;
+
+static void remember(uint64_t id) { known_id[known_ids++ % 64] = id; }
+
+/* ---- a nic that does what it likes ---------------------------------------------------------------------------------- */
+
+static int fake_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces)
+{
+    size_t length = 0;
+    (void)vi;
+    for (int i = 0; i < pieces; i++)
+        length += piece[i].iov_len;
+    CHECK(length <= nic.caps.max_send);
+    if (rand() % 4 == 0)
+        return ERR_AGAIN;
+    unsigned kind = msg_header_kind(header);
+    uint64_t words[4] = {0};
+    memcpy(words, piece[0].iov_base, piece[0].iov_len < sizeof words ? piece[0].iov_len : sizeof words);
+    if (kind == MSG_FRAME_EAGER_SYNC)
+        remember(words[0]);
+    if (kind == MSG_FRAME_ANNOUNCE || kind == MSG_FRAME_CLEAR)
+        remember(words[1]);
+    return OK;
+}
+
+static int fake_get(struct vi *vi, const struct vi_transfer *get)
+{
+    switch (rand() % 4) {
+    case 0: return ERR_AGAIN;
+    case 1: return ERR_UNSUPPORTED;
+    case 2:
+        if (later_cookie)
+            return ERR_AGAIN;
+        later_vi = vi;
+        later_cookie = get->cookie;
+        return OK;
+    }
+    for (int i = 0; i < get->pieces; i++)
+        memset(get->local[i].iov_base, 1, get->local[i].iov_len);
+    return VI_COMPLETE;
+}
+
+static int fake_query(struct vi *vi, struct vi_state *state)
+{
+    (void)vi;
+    *state = (struct vi_state){.usable = true, .get = rand() % 2};
+    return OK;
+}
+
+static int fake_join(struct vi_nic *from, uint32_t peer, void *owner, struct vi **vi)
+{
+    (void)from;
+    peer_vi[peer] = (struct vi){.ops = nic.ops, .nic = &nic, .owner = owner, .peer = peer};
+    *vi = &peer_vi[peer];
+    return OK;
+}
+
+static int fake_reg(struct vi_nic *on, void *address, uint64_t length, struct vi_region *region)
+{
+    *region = (struct vi_region){.nic = on, .address = address, .length = length};
+    return rand() % 8 ? OK : ERR_LIMIT;
+}
+
+/* ---- what the program does ------------------------------------------------------------------------------------------ */
+
+static struct slot {
+    struct msg_request request;
+    bool used;
+    unsigned char data[GUARD + LONGEST + GUARD];
+} slots[REQUESTS];
+static struct msg_context *contexts[2];
+static struct type_layout *spread; /* every other byte of LONGEST */
+
+static void check_guards(const struct slot *slot)
+{
+    for (int i = 0; i < GUARD; i++)
+        CHECK(slot->data[i] == 0xEE && slot->data[GUARD + LONGEST + i] == 0xEE);
+}
+
+static struct slot *free_slot(void)
+{
+    struct slot *slot = &slots[rand() % REQUESTS];
+    if (slot->used && !vmsg_request_done(&slot->request))
+        return NULL;
+    check_guards(slot);
+    slot->used = true;
+    memset(&slot->request, 0, sizeof slot->request);
+    return slot;
+}
+
+static void program_step(void)
+{
+    struct slot *slot = free_slot();
+    if (!slot) {
+        slot = &slots[rand() % REQUESTS];
+        if (slot->used)
+            vmsg_cancel(&slot->request);
+        return;
+    }
+    struct type_buffer buffer = {.base = slot->data + GUARD, .count = (uint64_t)rand() % LONGEST};
+    if (rand() % 3 == 0)
+        buffer = (struct type_buffer){slot->data + GUARD, 1, spread};
+    struct msg_where where = {contexts[rand() % 2], 1 + rand() % (PEERS - 1), rand() % 3};
+    if (rand() % 2) {
+        CHECK_EQUAL(vmsg_send_start(&slot->request, &where, &buffer, rand() % 2 ? MSG_STANDARD : MSG_SYNCHRONOUS), OK);
+        return;
+    }
+    where.rank = rand() % 3 ? where.rank : MSG_ANY_SOURCE;
+    where.tag = rand() % 3 ? where.tag : MSG_ANY_TAG;
+    CHECK_EQUAL(vmsg_recv_start(&slot->request, &where, &buffer), OK);
+}
+
+/* ---- what the peers send -------------------------------------------------------------------------------------------- */
+
+static uint64_t some_id(void)
+{
+    if (rand() % 4 == 0)
+        return (uint64_t)(rand() % 4) << 32 | (uint64_t)(rand() % 40);
+    return known_id[rand() % 64];
+}
+
+static void hostile_frame(void)
+{
+    static const size_t right[MSG_FRAME_KINDS] = {
+        [MSG_FRAME_ANNOUNCE] = sizeof(struct msg_frame_announce), [MSG_FRAME_CLEAR] = sizeof(struct msg_frame_clear),
+        [MSG_FRAME_FINISH] = 8, [MSG_FRAME_ACK] = 8, [MSG_FRAME_CREDIT] = 8, [MSG_FRAME_CANCEL] = 8,
+        [MSG_FRAME_CANCELLED] = 8};
+    static unsigned char storage[LONGEST + 64];
+    uint64_t words[4] = {(uint64_t)rand() % 5000, some_id(), (uint64_t)rand() % 3000, (uint64_t)rand() % 4000};
+    unsigned kind = (unsigned)rand() % (MSG_FRAME_KINDS + 2);
+    if (kind == MSG_FRAME_GOODBYE && rand() % 50)
+        kind = MSG_FRAME_DATA;
+    if (kind != MSG_FRAME_ANNOUNCE && kind != MSG_FRAME_CREDIT)
+        words[0] = some_id();
+    if (kind == MSG_FRAME_DATA)
+        words[1] = rand() % 2 ? 0 : (uint64_t)rand() % 3000;
+    if (rand() % 50 == 0)
+        words[rand() % 4] = UINT64_MAX - (uint64_t)rand() % 3;
+    size_t length = kind < MSG_FRAME_KINDS && right[kind] && rand() % 10 ? right[kind] : (size_t)rand() % LONGEST;
+    /* The end of the storage is the end of the frame: reading past it is seen. */
+    unsigned char *data = storage + sizeof storage - length;
+    memcpy(data, words, length < sizeof words ? length : sizeof words);
+    int tag = rand() % 30 ? rand() % 3 : -rand();
+    uint64_t header = msg_header((enum msg_frame)kind, (uint32_t)rand() % 4, tag, (unsigned)rand() % 4);
+    CHECK(vmsg_sink_received(&peer_vi[1 + rand() % (PEERS - 1)], header, data, length));
+}
+
+static void late_get(void)
+{
+    void *cookie = later_cookie;
+    later_cookie = NULL;
+    if (cookie)
+        nic.sink.done(later_vi, cookie, rand() % 3 ? OK : ERR_UNSUPPORTED);
+}
+
+static void game(unsigned seed)
+{
+    srand(seed);
+    for (int i = 0; i < 400; i++)
+        switch (rand() % 8) {
+        case 0: program_step(); break;
+        case 1: vmsg_progress(); break;
+        case 2: late_get(); break;
+        case 3:
+            if (rand() % 100 == 0) {
+                int c = rand() % 2;
+                vmsg_context_close(contexts[c]);
+                CHECK_EQUAL(vmsg_context_open((uint32_t)c, NULL, PEERS, 0, &contexts[c]), OK);
+            }
+            break;
+        default: hostile_frame();
+        }
+    for (int i = 0; i < REQUESTS; i++)
+        check_guards(&slots[i]);
+}
+
+static void headers(void)
+{
+    uint64_t header = msg_header(MSG_FRAME_DATA, 65535, INT32_MAX, 255);
+    CHECK_EQUAL(msg_header_kind(header), MSG_FRAME_DATA);
+    CHECK_EQUAL(msg_header_context(header), 65535);
+    CHECK_EQUAL(msg_header_tag(header), INT32_MAX);
+    CHECK_EQUAL(msg_header_flags(header), 255);
+    CHECK_EQUAL(msg_header_tag(msg_header(MSG_FRAME_EAGER, 1, 0, 0)), 0);
+}
+
+int main(int count, char **arguments)
+{
+    static struct vi_ops ops = {.send = fake_send, .get = fake_get, .query = fake_query, .connect = NULL, .reg = fake_reg,
+                                .accept = fake_join};
+    static const struct vi_provider provider = {.name = "fake"};
+    setenv("VIADUCT_LOG", "error", 1);
+    setenv("VIADUCT_WINDOW", "4K", 1);
+    headers();
+    CHECK_EQUAL(vmsg_start(), OK);
+    vi_ops_fill(&ops);
+    nic = (struct vi_nic){.ops = &ops, .provider = &provider, .caps = {.max_send = 700, .max_put = 500, .get = 1}};
+    nic.sink.done = vmsg_sink_done;
+    vmsg_engine.size = PEERS;
+    vmsg_engine.peer = realloc(vmsg_engine.peer, PEERS * sizeof *vmsg_engine.peer);
+    memset(vmsg_engine.peer, 0, PEERS * sizeof *vmsg_engine.peer);
+    vmsg_engine.scratch = realloc(vmsg_engine.scratch, nic.caps.max_send);
+    for (uint32_t i = 1; i < PEERS; i++)
+        CHECK_EQUAL(vmsg_peer_accept(&nic, i), OK);
+    struct type_layout *byte;
+    CHECK_EQUAL(vtype_layout_bytes(1, 1, &byte), OK);
+    CHECK_EQUAL(vtype_layout_vector(LONGEST / 2, 1, 2, byte, &spread), OK);
+    vtype_layout_drop(byte);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(vmsg_context_open((uint32_t)i, NULL, PEERS, 0, &contexts[i]), OK);
+    for (int i = 0; i < REQUESTS; i++)
+        memset(slots[i].data, 0xEE, sizeof slots[i].data);
+    unsigned games = count > 1 ? (unsigned)atoi(arguments[1]) : 300;
+    for (unsigned seed = 1; seed <= games && !check_failed; seed++)
+        game(seed);
+    CHECK(vbase_counters->refused > 0);
+    CHECK(vbase_counters->recv_messages > 0);
+    return check_done();
+}
