@@ -12,7 +12,7 @@ bool vmsg_credit_tell(struct msg_peer *peer)
 {
     struct msg_frame_credit body = {(uint64_t)peer->owed};
     struct iovec piece = {&body, sizeof body};
-    if (vi_send(peer->vi, msg_header(MSG_FRAME_CREDIT, 0, 0, 0), &piece, 1) == ERR_AGAIN)
+    if (msg_peer_send(peer, msg_header(MSG_FRAME_CREDIT, 0, 0, 0), &piece, 1) == ERR_AGAIN)
         return false;
     peer->owed = 0;
     return true;

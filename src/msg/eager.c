@@ -18,7 +18,7 @@ static int frame_scattered(struct msg_peer *peer, uint64_t header, struct iovec 
     struct type_cursor place = *from;
     int pieces;
     if (vtype_gather(&place, piece + heads, PIECES - heads, bytes, &pieces) == bytes) {
-        int error = vi_send(peer->vi, header, piece, heads + pieces);
+        int error = msg_peer_send(peer, header, piece, heads + pieces);
         if (error == OK)
             *from = place;
         return error;
@@ -26,7 +26,7 @@ static int frame_scattered(struct msg_peer *peer, uint64_t header, struct iovec 
     msg_lock(&engine->scratch_lock);
     place = *from;
     piece[heads] = (struct iovec){engine->scratch, vtype_pack(&place, engine->scratch, bytes)};
-    int error = vi_send(peer->vi, header, piece, heads + 1);
+    int error = msg_peer_send(peer, header, piece, heads + 1);
     msg_unlock(&engine->scratch_lock);
     if (error == OK)
         *from = place;
@@ -44,7 +44,7 @@ int vmsg_frame_send(struct msg_request *request, uint64_t header, struct iovec b
     if (cursor)
         return frame_scattered(peer, header, piece, heads, cursor, bytes);
     piece[heads] = (struct iovec){(void *)((uintptr_t)request->buffer.base + from), bytes}; /* base NULL for no bytes */
-    return vi_send(peer->vi, header, piece, heads + 1);
+    return msg_peer_send(peer, header, piece, heads + 1);
 }
 
 static int eager_send(struct msg_request *request, enum msg_frame frame, struct iovec body)
@@ -167,7 +167,7 @@ int vmsg_send(struct msg_context *context, int rank, int tag, const void *data, 
     msg_lock(&peer->lock);
     if (likely((int64_t)bytes <= peer->short_limit && cost <= peer->window)) {
         struct iovec piece = {(void *)data, bytes};
-        error = vi_send(peer->vi, msg_header(MSG_FRAME_EAGER, context->id, tag, 0), &piece, 1);
+        error = msg_peer_send(peer, msg_header(MSG_FRAME_EAGER, context->id, tag, 0), &piece, 1);
         if (likely(error == OK))
             peer->window -= cost;
     }

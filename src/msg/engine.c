@@ -113,10 +113,8 @@ static void sink_called(struct vi_nic *nic, uint32_t world)
 static void sink_down(struct vi *vi, int cause)
 {
     struct msg_peer *peer = vi->owner;
-    if (peer->parted || vmsg_engine.stopping)
-        return;
-    vmsg_failed(vbase_fail(ERR_PEER_DEAD, "the connection to rank %d is down (%s) and he has said no goodbye",
-                           peer->world, vbase_error_name(cause)));
+    if (!peer->parted && !vmsg_engine.stopping)
+        (void)vmsg_peer_lost(peer, cause);
 }
 
 /* ---- start -------------------------------------------------------------------------------------------------------- */
@@ -309,7 +307,7 @@ static bool all_parted(void *context)
 
 static void goodbye(struct msg_engine *engine)
 {
-    if (vmsg_wait_until(all_delivered, NULL))
+    if (engine->failed || vmsg_wait_until(all_delivered, NULL))
         return; /* the job is lost: nobody is left to say goodbye to */
     for (int i = 0; i < engine->size; i++)
         if (engine->peer[i] && engine->peer[i]->vi)

@@ -194,6 +194,15 @@ static inline void msg_unlock(struct base_lock *lock)
         base_unlock(lock);
 }
 
+int vmsg_peer_lost(struct msg_peer *peer, int cause) COLD;
+
+/* Every send goes through here, with the peer's lock held: OK, ERR_AGAIN, or the link is gone for good. */
+static inline int msg_peer_send(struct msg_peer *peer, uint64_t header, const struct iovec *piece, int pieces)
+{
+    int error = vi_send(peer->vi, header, piece, pieces);
+    return likely(!error) || error == ERR_AGAIN ? error : vmsg_peer_lost(peer, error);
+}
+
 /* Under leaf; progress looks without it, and what it misses has its turn in the next round. */
 static inline void msg_chore(struct list *list, struct list_node *node)
 {

@@ -122,7 +122,7 @@ void vmsg_peer_control(struct msg_peer *peer, uint64_t header, const void *body,
     int error = ERR_AGAIN;
     if (list_empty(&peer->control) && peer->vi) {
         struct iovec piece = {(void *)body, length};
-        error = vi_send(peer->vi, header, &piece, 1);
+        error = msg_peer_send(peer, header, &piece, 1);
     }
     if (error == ERR_AGAIN) {
         msg_lock(&engine->leaf);
@@ -150,7 +150,7 @@ static bool flush_control(struct msg_peer *peer)
     while ((node = list_first(&peer->control))) {
         struct msg_control *control = container_of(node, struct msg_control, link);
         struct iovec piece = {control->body, control->length};
-        if (vi_send(peer->vi, control->header, &piece, 1) == ERR_AGAIN)
+        if (msg_peer_send(peer, control->header, &piece, 1) == ERR_AGAIN)
             break;
         list_remove(node);
         msg_lock(&engine->leaf);
@@ -235,6 +235,18 @@ void vmsg_peer_parted(struct msg_peer *peer)
     peer->pending_sends = 0;
     peer->parted = true;
     msg_unlock(&engine->leaf);
+}
+
+/* There is no other rail to go on with: whoever talks to him hears of it, and if he has not said goodbye the job is lost.
+ * His death, if it is one, is the launcher's to tell. */
+int vmsg_peer_lost(struct msg_peer *peer, int cause)
+{
+    if (peer->parted)
+        return vbase_fail(ERR_PEER_DEAD, "rank %d has left the job", peer->world);
+    int error = vbase_fail(ERR_PEER_DEAD, "the connection to rank %d is lost (%s) and he has said no goodbye", peer->world,
+                           vbase_error_name(cause));
+    vmsg_failed(error);
+    return error;
 }
 
 void vmsg_peers_close(void)

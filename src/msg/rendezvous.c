@@ -47,7 +47,7 @@ int vmsg_rendezvous_announce(struct msg_request *request)
     unsigned flags = transfer->region.nic ? MSG_FLAG_KEY : 0;
     transfer->phase = MSG_TRANSFER_ANNOUNCED;
     msg_phase_set(request, MSG_PHASE_ANNOUNCED);
-    error = vi_send(peer->vi, request->order | MSG_FRAME_ANNOUNCE << 8 | flags, &piece, 1);
+    error = msg_peer_send(peer, request->order | MSG_FRAME_ANNOUNCE << 8 | flags, &piece, 1);
     if (error == OK) {
         COUNT(send_rendezvous);
         COUNT_ADD(send_bytes, request->total);

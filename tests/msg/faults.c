@@ -1,0 +1,35 @@
+/* The same traffic while the transport misbehaves as far as its contract lets it: full lanes, late events, gets that are
+ * told later. A lost link ends every wait with the rank's name, and stop does not hang on it.
+ * timeout: 120 */
+#include "traffic.h"
+
+static void traffic_under(const char *script)
+{
+    setenv("VIADUCT_FAULT", script, 1);
+    int before = check_failed;
+    harness_run(TRAFFIC_RANKS, traffic_everybody);
+    if (check_failed != before)
+        fprintf(stderr, "under VIADUCT_FAULT=%s\n", script);
+}
+
+static void lost_link(int rank)
+{
+    char byte;
+    int error = OK;
+    for (int i = 0; i < 1000 && !error; i++)
+        error = rank == 0 ? vmsg_send(world, 1, 1, "x", 1) : vmsg_recv(world, 0, 1, &byte, 1, NULL);
+    CHECK_EQUAL(error, ERR_PEER_DEAD);
+    CHECK(strstr(vbase_error_detail(), rank == 0 ? "rank 1" : "rank 0") != NULL);
+}
+
+int main(void)
+{
+    traffic_under("refuse=40%");
+    traffic_under("delay=30us");
+    traffic_under("late-put");
+    traffic_under("delay=20us,reorder=5%,refuse=20%,late-put,seed=3");
+    setenv("VIADUCT_FAULT", "drop-link=1@100,rank=0", 1);
+    setenv("VIADUCT_LOG_FILE", "/dev/null", 1); /* the loss is logged as an error */
+    harness_run(2, lost_link);
+    return check_done();
+}
