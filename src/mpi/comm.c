@@ -98,6 +98,7 @@ int mpi_comm_worlds_open(void)
 
 void mpi_comm_worlds_close(void)
 {
+    vcoll_group_close(&mpi_process.world->coll);
     vmsg_context_close(mpi_process.agreement);
     mpi_comm_drop(mpi_process.self);
     mpi_comm_drop(mpi_process.world);
@@ -260,6 +261,7 @@ static int free_handle(const char *call, MPI_Comm *handle)
         return mpi_error(comm, call, error, "the delete function of an attribute failed");
     if (!mpi_object_unpublish(comm))
         return mpi_comm_wrong(call, *handle);
+    vcoll_group_close(&comm->coll); /* all members are here: this is collective */
     mpi_comm_drop(comm);
     *handle = MPI_COMM_NULL;
     return MPI_SUCCESS;
