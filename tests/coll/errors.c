@@ -128,6 +128,24 @@ static void failure(enum coll_kind kind, int size, long n)
     fake_close();
 }
 
+/* A failed message ends the schedule although the others of its round will never come. */
+static void cancelled(void)
+{
+    unsigned char data[4] = {0};
+    open_groups(4, 1);
+    fake.fail_at = 0;
+    for (int i = 0; i < 2; i++) {
+        prepare(i, (struct coll_call){.kind = COLL_GATHER, .send = {.base = data, .count = 1},
+                                      .receive = {.base = data, .count = 1}});
+        launch(i);
+    }
+    settle(4);
+    CHECK(vcoll_done(schedule[0]));
+    CHECK_EQUAL(vcoll_error(schedule[0]), ERR_PEER_DEAD);
+    release_all(2);
+    fake_close();
+}
+
 static void wrong_calls(void)
 {
     struct coll_schedule *none = NULL;
@@ -202,6 +220,7 @@ int main(void)
         failure(COLL_ALLREDUCE, 18, n);
         failure(COLL_SCAN, 6, n);
     }
+    cancelled();
     wrong_calls();
     layouts_live();
     small_is_small();
