@@ -20,7 +20,8 @@
 
 static void print_errors(void)
 {
-#define ERROR(name, code, scope, sentence, remedy) printf("%4d  %-12s %-10s %s\n%29s%s\n", code, #name, #scope, sentence, "", remedy);
+#define ERROR(name, code, scope, sentence, remedy)                                                                     \
+    printf("%4d  %-12s %-10s %s\n%29s%s\n", code, #name, #scope, sentence, "", remedy);
 #include "base/error.def"
 #undef ERROR
 }
@@ -28,13 +29,20 @@ static void print_errors(void)
 static void print_counters(void)
 {
     for (size_t i = 0; i < vbase_counter_count; i++)
-        printf("%-18s %-9s %s\n", vbase_counter_table[i].name, vbase_counter_table[i].unit, vbase_counter_table[i].help);
+        printf("%-18s %-9s %s\n", vbase_counter_table[i].name, vbase_counter_table[i].unit,
+               vbase_counter_table[i].help);
 }
 
-static void print_settings(void) { vbase_settings_print(stdout, false); }
-static void print_man(void) { vbase_settings_print(stdout, true); }
+static void print_settings(void)
+{
+    vbase_settings_print(stdout, false);
+}
+static void print_man(void)
+{
+    vbase_settings_print(stdout, true);
+}
 
-/* ---- shared memory -------------------------------------------------------------------------------------------------- */
+/* ---- shared memory ---- */
 
 static void print_segment(int ranks)
 {
@@ -81,7 +89,8 @@ static void print_shm(void)
     print_segment(16);
     print_segment(256);
     if (refused)
-        printf("one copy    refused by the kernel (%s): large messages are copied twice, in a pipeline\n", strerror(refused));
+        printf("one copy    refused by the kernel (%s): large messages are copied twice, in a pipeline\n",
+               strerror(refused));
     else
         puts("one copy    process_vm_readv works between processes of one user");
     FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
@@ -102,7 +111,7 @@ static void print_transports(void)
     puts("");
 }
 
-/* ---- all together --------------------------------------------------------------------------------------------------- */
+/* ---- all together ---- */
 
 static void print_plain(void)
 {

@@ -39,8 +39,8 @@ static int unknown_verb(const char *name)
     for (size_t i = 0; i < ARRAY_LENGTH(verbs); i++)
         names[i] = verbs[i].name;
     const char *near = vbase_name_nearest(name, names, ARRAY_LENGTH(verbs));
-    fprintf(stderr, "viaduct: no verb %s%s%s%s; viaduct help lists them\n", name, near ? " (maybe: " : "", near ? near : "",
-            near ? "?)" : "");
+    fprintf(stderr, "viaduct: no verb %s%s%s%s; viaduct help lists them\n", name, near ? " (maybe: " : "",
+            near ? near : "", near ? "?)" : "");
     return 2;
 }
 

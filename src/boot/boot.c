@@ -12,7 +12,10 @@
 
 #define ABORT_PATIENCE_MS 1000
 
-static struct boot_own *own_of(struct boot_job *job) { return (struct boot_own *)(void *)job; }
+static struct boot_own *own_of(struct boot_job *job)
+{
+    return (struct boot_own *)(void *)job;
+}
 
 static int join_node(struct boot_own *own)
 {
@@ -72,7 +75,9 @@ void vboot_close(struct boot_job *job)
 
 static int wire_of(const struct boot_own *own)
 {
-    return own->pmi.started && own->pmi.fd >= 0 ? OK : vbase_fail(ERR_LAUNCHER, "the connection to the launcher is not there");
+    return own->pmi.started && own->pmi.fd >= 0
+               ? OK
+               : vbase_fail(ERR_LAUNCHER, "the connection to the launcher is not there");
 }
 
 /* What may travel on the wire: printable, no space; no '=' in a key. */

@@ -17,14 +17,14 @@
 #include <stdatomic.h>
 
 #define HANDOVER_SEAT_VARIABLE "VIADUCT_JOB_SEAT"
-#define HANDOVER_ID_VARIABLE "VIADUCT_JOB_ID"
-#define HANDOVER_TAKEN "taken"
+#define HANDOVER_ID_VARIABLE   "VIADUCT_JOB_ID"
+#define HANDOVER_TAKEN         "taken"
 
-#define HANDOVER_MAGIC 0x7463756461697601ull
+#define HANDOVER_MAGIC   0x7463756461697601ull
 #define HANDOVER_VERSION 1u
 
 /* Our launcher's server takes keys and values of these sizes, with the final NUL, and needs no hello from our ranks. */
-#define HANDOVER_KEY_MAX 64
+#define HANDOVER_KEY_MAX   64
 #define HANDOVER_VALUE_MAX 1024
 
 /* Written by the launcher before any rank starts, then only read, but for the fence. */
@@ -39,13 +39,14 @@ struct boot_handover {
     uint8_t secret[SECRET_SIZE];
     _Atomic uint32_t strays; /* 1: a rank is not a direct child of the launcher (a script stands between) */
     _Atomic uint32_t fence_arrived, fence_epoch; /* the fence of a job of one node; written by ranks, see vboot_fence */
-    uint32_t rank[]; /* of each seat, ascending */
+    uint32_t rank[];                             /* of each seat, ascending */
 };
 
 enum boot_seat_state { SEAT_EMPTY, SEAT_JOINED, SEAT_LEFT };
 
 /* `state` goes up only: EMPTY to JOINED by whoever takes the seat (compare and swap), JOINED to LEFT by the same. The
- * launcher reads it after the rank has died; what it reads is a report, nothing is decided by it but words and status. */
+ * launcher reads it after the rank has died; what it reads is a report, nothing is decided by it but words and status.
+ */
 struct boot_seat {
     _Atomic uint32_t state; /* release by the rank, acquire by the launcher */
     uint32_t child;         /* pid that the launcher started; written before exec */

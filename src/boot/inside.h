@@ -19,7 +19,8 @@ struct boot_own {
 /* launcher.c: who started us? Fills kind, rank, size and what each way in brings. */
 int vboot_launcher_find(struct boot_own *own) MUST_CHECK;
 
-/* node.c: the ranks that share this node and the secret, through the key-value space of a foreign launcher. Collective. */
+/* node.c: the ranks that share this node and the secret, through the key-value space of a foreign launcher. Collective.
+ */
 int vboot_node_meet(struct boot_own *own) MUST_CHECK;
 int vboot_node_alone(struct boot_own *own) MUST_CHECK; /* a job of one */
 

@@ -10,7 +10,10 @@ struct entry {
     char key[];
 };
 
-static uint64_t hash_of(const char *key) { return vbase_hash_bytes(key, strlen(key)); }
+static uint64_t hash_of(const char *key)
+{
+    return vbase_hash_bytes(key, strlen(key));
+}
 
 static struct entry *find(const struct boot_kvs *kvs, const char *key)
 {

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 
-struct boot_kvs { /* start with zeros */
+struct boot_kvs {        /* start with zeros */
     struct base_map map; /* hash of the key to a chain of entries */
 };
 

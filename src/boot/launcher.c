@@ -1,7 +1,8 @@
 /* Who started us? Looks at the environment, and refuses to take N ranks of a foreign launcher for N jobs of one rank.
  *
  * Order: our own launcher's seat; the PMI-1 wire (PMI_FD, or PMI_PORT and PMI_ID); signs of a launcher that speaks
- * something else; nothing: solo. A process that a rank started with our descriptors closed is told apart from a rank. */
+ * something else; nothing: solo. A process that a rank started with our descriptors closed is told apart from a rank.
+ */
 #include "boot/inside.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -44,7 +45,8 @@ static int take_seat(struct boot_own *own, int index)
      * back here, so no acquire */
     if (!atomic_compare_exchange_strong_explicit(&seat->state, &empty, SEAT_JOINED, memory_order_release,
                                                  memory_order_relaxed))
-        return vbase_fail(ERR_STATE, "process %u was rank %u of this job already, and a rank can be only one MPI program",
+        return vbase_fail(ERR_STATE,
+                          "process %u was rank %u of this job already, and a rank can be only one MPI program",
                           seat->pid, header->rank[index]);
     seat->pid = (uint32_t)getpid();
     own->seat = seat;
@@ -64,8 +66,8 @@ static int take_seat(struct boot_own *own, int index)
     return OK;
 }
 
-/* From now on a program that this process starts finds no seat. The text is changed where it lies: setenv would move the
- * environment under other threads' feet. */
+/* From now on a program that this process starts finds no seat. The text is changed where it lies: setenv would move
+ * the environment under other threads' feet. */
 static void mark_taken(const char *text)
 {
     char *place = (char *)(uintptr_t)text;
@@ -80,9 +82,10 @@ static int join_our_launcher(struct boot_own *own, const char *text)
         return vbase_fail(ERR_LAUNCHER, "%s=%s is not what our launcher writes", HANDOVER_SEAT_VARIABLE, text);
     int error = vboot_handover_open(job_fd, &own->handover);
     if (error == ERR_LAUNCHER)
-        return vbase_fail(ERR_LAUNCHER,
-                          "this program is below rank %s of a job, but the job's descriptors were closed on the way to it",
-                          vbase_environment("PMI_RANK") ? vbase_environment("PMI_RANK") : "?");
+        return vbase_fail(
+            ERR_LAUNCHER,
+            "this program is below rank %s of a job, but the job's descriptors were closed on the way to it",
+            vbase_environment("PMI_RANK") ? vbase_environment("PMI_RANK") : "?");
     if (error != OK)
         return error;
     if (index < 0 || (uint32_t)index >= own->handover.header->local_count)
@@ -121,7 +124,8 @@ static int join_pmi(struct boot_own *own)
     } else
         error = vboot_pmi_dial(&own->pmi, port, vbase_environment("PMI_ID"));
     if (error == OK && (own->pmi.rank < 0 || own->pmi.size < 1 || own->pmi.rank >= own->pmi.size))
-        error = vbase_fail(ERR_LAUNCHER, "the launcher gives a PMI connection, but PMI_RANK and PMI_SIZE make no sense");
+        error =
+            vbase_fail(ERR_LAUNCHER, "the launcher gives a PMI connection, but PMI_RANK and PMI_SIZE make no sense");
     if (error == OK)
         error = vboot_pmi_start(&own->pmi, HELLO_DEADLINE_MS);
     if (error != OK)
@@ -141,12 +145,9 @@ static const char *foreign_launcher(const char **sign)
         const char *sign, *who;
         bool counts; /* the variable's value is a number of ranks: 1 is harmless */
     } known[] = {
-        {"SLURM_STEP_NUM_TASKS", "Slurm's srun", true},
-        {"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun", true},
-        {"PMIX_RANK", "a PMIx launcher", false},
-        {"PMIX_NAMESPACE", "a PMIx launcher", false},
-        {"PALS_RANKID", "HPE's PALS", false},
-        {"PMI_SIZE", "a PMI launcher without a connection", true},
+        {"SLURM_STEP_NUM_TASKS", "Slurm's srun", true}, {"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun", true},
+        {"PMIX_RANK", "a PMIx launcher", false},        {"PMIX_NAMESPACE", "a PMIx launcher", false},
+        {"PALS_RANKID", "HPE's PALS", false},           {"PMI_SIZE", "a PMI launcher without a connection", true},
         {"MPI_LOCALNRANKS", "an MPI launcher", true},
     };
     bool alone = number_of("SLURM_STEP_NUM_TASKS", 0) == 1 || number_of("OMPI_COMM_WORLD_SIZE", 0) == 1 ||
@@ -190,10 +191,11 @@ int vboot_launcher_find(struct boot_own *own)
     else {
         const char *who = foreign_launcher(&sign);
         if (who && !vbase_settings.foreign)
-            return vbase_fail(ERR_LAUNCHER,
-                              "started by %s (%s=%s), which does not speak PMI-1 to this program: use Viaduct's mpiexec, "
-                              "or VIADUCT_FOREIGN=yes for jobs of one rank each",
-                              who, sign, vbase_environment(sign));
+            return vbase_fail(
+                ERR_LAUNCHER,
+                "started by %s (%s=%s), which does not speak PMI-1 to this program: use Viaduct's mpiexec, "
+                "or VIADUCT_FOREIGN=yes for jobs of one rank each",
+                who, sign, vbase_environment(sign));
         be_solo(own);
     }
     if (error != OK && vbase_settings.foreign) {

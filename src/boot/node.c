@@ -1,8 +1,8 @@
 /* Which ranks share this node, and the secret: worked out over a foreign launcher's key-value space.
  *
- * A node is (boot id, UTS host name, user), or what VIADUCT_NODE says. Every rank puts a digest of its own; rank 0 reads
- * all of them and writes the whole map once, in few keys, as runs of equal numbers ("4*0,4*1"): 2 fences and O(n) gets
- * altogether instead of n times n. Rank 0 also publishes the secret, as private as that space is. */
+ * A node is (boot id, UTS host name, user), or what VIADUCT_NODE says. Every rank puts a digest of its own; rank 0
+ * reads all of them and writes the whole map once, in few keys, as runs of equal numbers ("4*0,4*1"): 2 fences and O(n)
+ * gets altogether instead of n times n. Rank 0 also publishes the secret, as private as that space is. */
 #include "boot/inside.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ID_TEXT 33       /* 128 bits of the digest in hexadecimal and a NUL */
-#define MAP_CHUNK 1000   /* most bytes of the map in one value */
+#define ID_TEXT    33   /* 128 bits of the digest in hexadecimal and a NUL */
+#define MAP_CHUNK  1000 /* most bytes of the map in one value */
 #define SECRET_KEY "viaduct-secret"
 
 static void to_hex(const uint8_t *bytes, size_t count, char *text)

@@ -112,8 +112,8 @@ int vboot_pmi_put(struct boot_pmi *pmi, const char *key, const char *value)
 {
     const char *answer;
     if (strlen(key) >= (size_t)pmi->key_max || strlen(value) >= (size_t)pmi->value_max)
-        return vbase_fail(ERR_ARGUMENT, "the launcher takes keys of %d and values of %d bytes; %s has %zu", pmi->key_max,
-                          pmi->value_max, key, strlen(value) + 1);
+        return vbase_fail(ERR_ARGUMENT, "the launcher takes keys of %d and values of %d bytes; %s has %zu",
+                          pmi->key_max, pmi->value_max, key, strlen(value) + 1);
     int error = ask(pmi, "put_result", &answer, "cmd=put kvsname=%s key=%s value=%s\n", pmi->space, key, value);
     if (error == OK && refused(answer))
         error = vbase_fail(ERR_LAUNCHER, "the launcher refused to keep %s: \"%.120s\"", key, answer);

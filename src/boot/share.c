@@ -38,7 +38,10 @@ struct meeting { /* what the proofs are made over */
 };
 _Static_assert(sizeof(struct meeting) == 80, "hashed as bytes: no holes");
 
-static uint64_t now_ms(void) { return vbase_clock_ns() / 1000000; }
+static uint64_t now_ms(void)
+{
+    return vbase_clock_ns() / 1000000;
+}
 
 static int time_left(uint64_t end_ms)
 {
@@ -105,7 +108,8 @@ static bool send_descriptor(int fd, const uint8_t proof[DIGEST_SIZE], int descri
         char space[CMSG_SPACE(sizeof(int))];
     } control = {0};
     struct iovec piece = {(void *)(uintptr_t)proof, DIGEST_SIZE};
-    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr message = {
+        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     head->cmsg_level = SOL_SOCKET;
     head->cmsg_type = SCM_RIGHTS;
@@ -122,7 +126,8 @@ static int receive_descriptor(int fd, uint8_t proof[DIGEST_SIZE], uint64_t end_m
         char space[CMSG_SPACE(4 * sizeof(int))];
     } control = {0};
     struct iovec piece = {proof, DIGEST_SIZE};
-    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr message = {
+        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     struct pollfd ready = {.fd = fd, .events = POLLIN};
     if (poll(&ready, 1, time_left(end_ms)) <= 0)
         return -1;
@@ -245,7 +250,8 @@ static int fetch(struct boot_own *own, int fd, uint64_t end, int *descriptor)
     prove(own, "server", &with, expected);
     if (!vbase_equal_secretly(expected, proof, DIGEST_SIZE)) {
         close(got);
-        return vbase_fail(ERR_DENIED, "who answers for rank %d does not know the job's secret", own->job.local_ranks[0]);
+        return vbase_fail(ERR_DENIED, "who answers for rank %d does not know the job's secret",
+                          own->job.local_ranks[0]);
     }
     *descriptor = got;
     return OK;

@@ -52,15 +52,18 @@ static void fake_answer(int *fd, int size, int me, enum habit habit, struct boot
     else if (vboot_line_is(line, "get_my_kvsname"))
         fake_say(fd[me], habit, "my_kvsname", "kvsname=12.0");
     else if (vboot_line_is(line, "put")) {
-        bool good = vboot_line_text(line, "key", key, sizeof key) && vboot_line_text(line, "value", value, sizeof value) &&
-                    vboot_kvs_put(kvs, key, value) == 0;
+        bool good = vboot_line_text(line, "key", key, sizeof key) &&
+                    vboot_line_text(line, "value", value, sizeof value) && vboot_kvs_put(kvs, key, value) == 0;
         fake_say(fd[me], habit, "put_result", "%s", good ? rc : "rc=-1");
     } else if (vboot_line_is(line, "get")) {
         const char *found = vboot_line_text(line, "key", key, sizeof key) ? vboot_kvs_get(kvs, key) : NULL;
         if (found)
             fake_say(fd[me], habit, "get_result", "%s value=%s", rc, found);
         else
-            fake_say(fd[me], habit, "get_result", habit == SLURM ? "rc=1" : habit == TERSE ? "" : "rc=-1 value=unknown");
+            fake_say(fd[me], habit, "get_result",
+                     habit == SLURM   ? "rc=1"
+                     : habit == TERSE ? ""
+                                      : "rc=-1 value=unknown");
     } else if (vboot_line_is(line, "barrier_in") && ++fake_at_fence == size) {
         fake_at_fence = 0;
         for (int i = 0; i < size; i++)

@@ -1,4 +1,5 @@
-/* Who started us: our launcher's seat, foreign launchers, nobody; each in a process of its own with its own variables. */
+/* Who started us: our launcher's seat, foreign launchers, nobody; each in a process of its own with its own variables.
+ */
 #include "base/error.h"
 #include "base/settings.h"
 #include "boot/boot.h"
@@ -10,7 +11,7 @@
 #include <unistd.h>
 
 #define MOST 8
-struct world { /* variables, what must come of them */
+struct world {                  /* variables, what must come of them */
     const char *variable[MOST]; /* name, value, ... */
     int error;
     const char *says; /* a piece of the detail */
@@ -20,7 +21,9 @@ static const struct world worlds[] = {
     {{0}, OK, NULL},
     {{"PMIX_RANK", "0", "PMIX_NAMESPACE", "x"}, ERR_LAUNCHER, "PMIx"},
     {{"PMIX_RANK", "0", "OMPI_COMM_WORLD_SIZE", "1"}, OK, NULL},
-    {{"OMPI_COMM_WORLD_SIZE", "4", "OMPI_COMM_WORLD_RANK", "1"}, ERR_LAUNCHER, "Open MPI's mpirun (OMPI_COMM_WORLD_SIZE=4)"},
+    {{"OMPI_COMM_WORLD_SIZE", "4", "OMPI_COMM_WORLD_RANK", "1"},
+     ERR_LAUNCHER,
+     "Open MPI's mpirun (OMPI_COMM_WORLD_SIZE=4)"},
     {{"OMPI_COMM_WORLD_SIZE", "4", "VIADUCT_FOREIGN", "yes"}, OK, NULL},
     {{"SLURM_STEP_NUM_TASKS", "2"}, ERR_LAUNCHER, "srun"},
     {{"SLURM_STEP_NUM_TASKS", "1", "SLURM_NTASKS", "16"}, OK, NULL},
@@ -72,7 +75,7 @@ static int live_in(const void *context)
     return check_done();
 }
 
-/* ---- a seat --------------------------------------------------------------------------------------------------------- */
+/* ---- a seat ---- */
 
 static struct boot_handover_map map;
 static int node_fd;
@@ -167,8 +170,15 @@ static void changed_bytes(void)
 
 int main(void)
 {
-    static const char *const foreign[] = {"PMI_FD", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "PMIX_RANK", "PMIX_NAMESPACE",
-                                          "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", HANDOVER_SEAT_VARIABLE};
+    static const char *const foreign[] = {"PMI_FD",
+                                          "PMI_RANK",
+                                          "PMI_SIZE",
+                                          "PMI_PORT",
+                                          "PMIX_RANK",
+                                          "PMIX_NAMESPACE",
+                                          "OMPI_COMM_WORLD_SIZE",
+                                          "SLURM_STEP_NUM_TASKS",
+                                          HANDOVER_SEAT_VARIABLE};
     for (size_t i = 0; i < ARRAY_LENGTH(foreign); i++)
         unsetenv(foreign[i]);
     for (size_t i = 0; i < ARRAY_LENGTH(worlds); i++)

@@ -147,9 +147,15 @@ static void habits(void)
 static void babble(int fd, unsigned long long *state)
 {
     static const char *const good[] = {
-        "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n", "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n",
-        "cmd=appnum appnum=0\n", "cmd=universe_size size=4\n", "cmd=my_kvsname kvsname=x\n",
-        "cmd=get_result rc=0 value=abc\n", "cmd=put_result rc=0\n", "cmd=barrier_out\n", "cmd=finalize_ack\n",
+        "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n",
+        "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n",
+        "cmd=appnum appnum=0\n",
+        "cmd=universe_size size=4\n",
+        "cmd=my_kvsname kvsname=x\n",
+        "cmd=get_result rc=0 value=abc\n",
+        "cmd=put_result rc=0\n",
+        "cmd=barrier_out\n",
+        "cmd=finalize_ack\n",
     };
     bool mild = *state % 3 != 0; /* so that some get past the first answers */
     for (size_t i = 0; i < ARRAY_LENGTH(good); i++) {

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- the ranks ------------------------------------------------------------------------------------------------------ */
+/* ---- the ranks ---- */
 
 static struct boot_job *join(void)
 {
@@ -93,14 +93,21 @@ static int rank_dies(int number)
         CHECK(pwrite(job->node_fd, path, 9,
                      (off_t)(file_offset + offset + offsetof(struct base_counters, last_call))) == 9);
         CHECK_EQUAL(vboot_fence(job), OK);
+        signal(number, SIG_DFL); /* a sanitizer's handler would come between */
         raise(number);
     }
     CHECK_EQUAL(vboot_fence(job), OK);
     pause();
     return 0;
 }
-static int rank_segv(void) { return rank_dies(SIGSEGV); }
-static int rank_kill(void) { return rank_dies(SIGKILL); }
+static int rank_segv(void)
+{
+    return rank_dies(SIGSEGV);
+}
+static int rank_kill(void)
+{
+    return rank_dies(SIGKILL);
+}
 
 static int rank_abort(void)
 {
@@ -158,8 +165,8 @@ static int rank_parent(void)
     struct boot_job *job = join();
     char command[4096];
     CHECK_EQUAL(system("/proc/self/exe 2>/dev/null; true"), 0); /* a shell between is no problem */
-    snprintf(command, sizeof command, "%s solo && %s/mpiexec -n 3 %s ring && echo nested", getenv("SELF"), getenv("VIADUCT_BIN"),
-             getenv("SELF"));
+    snprintf(command, sizeof command, "%s solo && %s/mpiexec -n 3 %s ring && echo nested", getenv("SELF"),
+             getenv("VIADUCT_BIN"), getenv("SELF"));
     CHECK_EQUAL(system(command), 0);
     CHECK_EQUAL(vboot_fence(job), OK);
     vboot_close(job);
@@ -170,10 +177,32 @@ static int rank_parent(void)
 static int rank_garbage(void)
 {
     static const char *const words[] = {
-        "cmd=",      "init",    " pmi_version=1", " pmi_subversion=1", "put",     " key=a", " value=b", "get",    "\n",
-        " ",         "barrier_in", "mcmd=spawn\n", "endcmd\n",         "=",       "cmd=get key=x\n", "cmd=lookup_name service=q\n",
-        "\x01\xff",  " rc=-1",  "publish_name",   "cmd=publish_name service=q port=p\n", "cmd=get_maxes\n", "finalize",
-        " kvsname=viaduct", "cmd=unpublish_name service=q\n", "\r", "cmd=get_universe_size\ncmd=get_appnum\n",
+        "cmd=",
+        "init",
+        " pmi_version=1",
+        " pmi_subversion=1",
+        "put",
+        " key=a",
+        " value=b",
+        "get",
+        "\n",
+        " ",
+        "barrier_in",
+        "mcmd=spawn\n",
+        "endcmd\n",
+        "=",
+        "cmd=get key=x\n",
+        "cmd=lookup_name service=q\n",
+        "\x01\xff",
+        " rc=-1",
+        "publish_name",
+        "cmd=publish_name service=q port=p\n",
+        "cmd=get_maxes\n",
+        "finalize",
+        " kvsname=viaduct",
+        "cmd=unpublish_name service=q\n",
+        "\r",
+        "cmd=get_universe_size\ncmd=get_appnum\n",
     };
     int fd = atoi(getenv("PMI_FD")), rank = atoi(getenv("PMI_RANK"));
     unsigned long long state = 77 + (unsigned)rank;
@@ -206,11 +235,12 @@ static const struct part {
     const char *name;
     int (*act)(void);
 } parts[] = {
-    {"ring", rank_ring}, {"unfinished", rank_unfinished}, {"segv", rank_segv}, {"kill", rank_kill}, {"abort", rank_abort},
-    {"desert", rank_desert}, {"late", rank_late}, {"solo", rank_solo}, {"parent", rank_parent}, {"stray", rank_stray}, {"garbage", rank_garbage},
+    {"ring", rank_ring},     {"unfinished", rank_unfinished}, {"segv", rank_segv},       {"kill", rank_kill},
+    {"abort", rank_abort},   {"desert", rank_desert},         {"late", rank_late},       {"solo", rank_solo},
+    {"parent", rank_parent}, {"stray", rank_stray},           {"garbage", rank_garbage},
 };
 
-/* ---- the test ------------------------------------------------------------------------------------------------------- */
+/* ---- the test ---- */
 
 static char said[1 << 16];
 

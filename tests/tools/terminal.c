@@ -1,5 +1,5 @@
-/* The launcher at a terminal: typed input reaches rank 0 untouched, Ctrl-C every rank once, Ctrl-Z stops all and they can
- * be continued, a change of the window is told to all. A small shell with job control stands between, as in life.
+/* The launcher at a terminal: typed input reaches rank 0 untouched, Ctrl-C every rank once, Ctrl-Z stops all and they
+ * can be continued, a change of the window is told to all. A small shell with job control stands between, as in life.
  * timeout: 60 */
 #include "check.h"
 #include <errno.h>
@@ -131,7 +131,8 @@ static void end(pid_t shell)
 
 static void typed_input(void)
 {
-    pid_t shell = begin("if [ $PMI_RANK = 0 ]; then test -t 0 && read -p 'name? ' x && echo \"got <$x>\"; else read x; echo rest \"<$x>\"; fi");
+    pid_t shell = begin("if [ $PMI_RANK = 0 ]; then test -t 0 && read -p 'name? ' x && echo \"got <$x>\"; else read x; "
+                        "echo rest \"<$x>\"; fi");
     shows("name? ", 1, 5000);
     type("bob the builder\n");
     shows("got <bob the builder>", 1, 5000);
@@ -142,7 +143,8 @@ static void typed_input(void)
 
 static void interrupted(void)
 {
-    pid_t shell = begin("trap 'echo heard $PMI_RANK' INT; echo ready; for i in 1 2 3 4 5 6 7 8; do sleep 0.1; done; exit 0");
+    pid_t shell =
+        begin("trap 'echo heard $PMI_RANK' INT; echo ready; for i in 1 2 3 4 5 6 7 8; do sleep 0.1; done; exit 0");
     shows("ready", 3, 5000);
     type("\003");
     CHECK_EQUAL(told(), 0); /* they took it well */
@@ -190,7 +192,8 @@ static void stopped(void)
 
 static void window(void)
 {
-    pid_t shell = begin("trap 'echo size $PMI_RANK; exit 0' WINCH; echo ready; for ((i = 0; i < 100; i++)); do sleep 0.05; done");
+    pid_t shell =
+        begin("trap 'echo size $PMI_RANK; exit 0' WINCH; echo ready; for ((i = 0; i < 100; i++)); do sleep 0.05; done");
     struct winsize size = {.ws_row = 33, .ws_col = 77};
     shows("ready", 3, 5000);
     CHECK(ioctl(master, TIOCSWINSZ, &size) == 0);

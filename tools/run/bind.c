@@ -1,8 +1,8 @@
-/* Processors of each rank. Nothing is bound unless asked for: the kernel places better than a guess, as long as others may
- * be on the machine.
+/* Processors of each rank. Nothing is bound unless asked for: the kernel places better than a guess, as long as others
+ * may be on the machine.
  *
- * The processors that we may use are cut into units (a core, a socket, ...) by what the kernel tells in /sys; ranks take
- * them in turn, neighbours first or spread over the sockets. More ranks than units begin again at the first. */
+ * The processors that we may use are cut into units (a core, a socket, ...) by what the kernel tells in /sys; ranks
+ * take them in turn, neighbours first or spread over the sockets. More ranks than units begin again at the first. */
 #include "run/run.h"
 #include "base/error.h"
 #include <ctype.h>
@@ -94,10 +94,10 @@ static enum unit unit_of(const char *name, size_t length)
         const char *name;
         enum unit unit;
     } known[] = {
-        {"hwthread", UNIT_HWTHREAD}, {"thread", UNIT_HWTHREAD}, {"cpu", UNIT_HWTHREAD}, {"core", UNIT_CORE},
-        {"slot", UNIT_CORE}, {"l2", UNIT_L2}, {"l2cache", UNIT_L2}, {"l3", UNIT_L3}, {"l3cache", UNIT_L3},
-        {"numa", UNIT_NUMA}, {"socket", UNIT_SOCKET}, {"package", UNIT_SOCKET}, {"board", UNIT_BOARD},
-        {"machine", UNIT_BOARD}, {"node", UNIT_BOARD}, {"rr", UNIT_CORE},
+        {"hwthread", UNIT_HWTHREAD}, {"thread", UNIT_HWTHREAD}, {"cpu", UNIT_HWTHREAD},  {"core", UNIT_CORE},
+        {"slot", UNIT_CORE},         {"l2", UNIT_L2},           {"l2cache", UNIT_L2},    {"l3", UNIT_L3},
+        {"l3cache", UNIT_L3},        {"numa", UNIT_NUMA},       {"socket", UNIT_SOCKET}, {"package", UNIT_SOCKET},
+        {"board", UNIT_BOARD},       {"machine", UNIT_BOARD},   {"node", UNIT_BOARD},    {"rr", UNIT_CORE},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
         if (strlen(known[i].name) == length && strncasecmp(known[i].name, name, length) == 0)
@@ -108,13 +108,20 @@ static enum unit unit_of(const char *name, size_t length)
 static int key_of(const struct place *place, enum unit unit)
 {
     switch (unit) {
-    case UNIT_CORE: return place->core;
-    case UNIT_L2: return place->l2;
-    case UNIT_L3: return place->l3;
-    case UNIT_NUMA: return place->node;
-    case UNIT_SOCKET: return place->package;
-    case UNIT_BOARD: return 0;
-    default: return place->cpu;
+    case UNIT_CORE:
+        return place->core;
+    case UNIT_L2:
+        return place->l2;
+    case UNIT_L3:
+        return place->l3;
+    case UNIT_NUMA:
+        return place->node;
+    case UNIT_SOCKET:
+        return place->package;
+    case UNIT_BOARD:
+        return 0;
+    default:
+        return place->cpu;
     }
 }
 

@@ -64,7 +64,7 @@ static int make_script(struct run_program *program, const struct run_app *app)
     program->script = calloc((size_t)words + 2, sizeof(char *));
     if (!program->script)
         return vbase_fail(ERR_MEMORY, "no memory for %d words", words);
-    program->script[0] = (char *)(uintptr_t)"sh";
+    program->script[0] = (char *)(uintptr_t) "sh";
     program->script[1] = program->path;
     memcpy(program->script + 2, app->argv + 1, (size_t)words * sizeof(char *)); /* with the final NULL */
     return OK;
@@ -261,9 +261,16 @@ int child_start(struct run_job *job, struct run_rank *rank, struct run_program *
         error = plumb_outputs(job, rank, &out, &err);
     if (error != OK)
         goto close_wire;
-    struct spawn spawn = {.job = job, .rank = rank, .program = program, .launcher = getpid(), .pmi = wire[1],
-                          .seat = &job->handover.seat[rank->rank], .out = out, .err = err,
-                          .cpus = binding_of(&job->binding, rank->rank), .input = input_of(job, rank)};
+    struct spawn spawn = {.job = job,
+                          .rank = rank,
+                          .program = program,
+                          .launcher = getpid(),
+                          .pmi = wire[1],
+                          .seat = &job->handover.seat[rank->rank],
+                          .out = out,
+                          .err = err,
+                          .cpus = binding_of(&job->binding, rank->rank),
+                          .input = input_of(job, rank)};
     rank->own_group = !(spawn.input < 0 && isatty(0));
     environment_for(&program->environment, job, rank->rank, wire[1]);
     pid_t pid = start(&spawn);

@@ -1,8 +1,8 @@
 /* What a rank finds in its environment.
  *
  * Everything of ours, unless told otherwise, but nothing that another launcher said to us: under a rank of another
- * job we start a job of our own. Then the names by which programs ask who they are, ours and those that scripts know from
- * other launchers. */
+ * job we start a job of our own. Then the names by which programs ask who they are, ours and those that scripts know
+ * from other launchers. */
 #include "run/run.h"
 #include "base/error.h"
 #include "base/settings.h"
@@ -19,11 +19,14 @@ enum { SAY_SEAT, SAY_PMI_FD, SAY_PMI_RANK, SAY_LOCAL_RANK, SAY_OMPI_RANK, SAY_OM
 
 /* What other launchers, or a job around us, said to us. A name that ends with '*' stands for all that begin so. */
 static const char *const not_passed[] = {
-    "VIADUCT_JOB_*", "PMI_*",           "PMIX_*",          "OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE", "MPI_LOCALRANKID",
-    "MPI_LOCALNRANKS", "HYDI_CONTROL_FD", "PRTE_LAUNCHED", "OMPI_APP_CTX_NUM_PROCS",
+    "VIADUCT_JOB_*",   "PMI_*",           "PMIX_*",          "OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE",
+    "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "HYDI_CONTROL_FD", "PRTE_LAUNCHED",     "OMPI_APP_CTX_NUM_PROCS",
 };
 
-static size_t name_length(const char *text) { return strcspn(text, "="); }
+static size_t name_length(const char *text)
+{
+    return strcspn(text, "=");
+}
 
 static bool same_name(const char *a, const char *b)
 {

@@ -1,5 +1,5 @@
-/* Host names and host files. Ranks run on this host alone: its own names are accepted, others are said to be too far. No
- * name is looked up anywhere. Syntaxes: "a:4,b", "a slots=4", "a:4", '#' begins a comment. */
+/* Host names and host files. Ranks run on this host alone: its own names are accepted, others are said to be too far.
+ * No name is looked up anywhere. Syntaxes: "a:4,b", "a slots=4", "a:4", '#' begins a comment. */
 #include "run/run.h"
 #include "base/error.h"
 #include <ctype.h>
@@ -15,8 +15,8 @@ static bool is_here(const char *name)
     if (gethostname(own, sizeof own - 1) < 0)
         own[0] = 0;
     size_t plain = strcspn(own, "."), length = strlen(name);
-    return strcasecmp(name, "localhost") == 0 || strncasecmp(name, "localhost.", 10) == 0 || strncmp(name, "127.", 4) == 0 ||
-           strcmp(name, "::1") == 0 || strcasecmp(name, own) == 0 ||
+    return strcasecmp(name, "localhost") == 0 || strncasecmp(name, "localhost.", 10) == 0 ||
+           strncmp(name, "127.", 4) == 0 || strcmp(name, "::1") == 0 || strcasecmp(name, own) == 0 ||
            (length >= plain && strncasecmp(name, own, plain) == 0 && (name[plain] == 0 || name[plain] == '.'));
 }
 

@@ -1,8 +1,8 @@
 /* Lines of ranks to our stdout and stderr.
  *
  * A line of one rank is never cut by another's: lines are passed on when they are whole. A line that stays unfinished
- * for QUIET_NS (a prompt, a row of dots) is shown. Its rank then has the floor: the others wait FLOOR_NS for the rest of
- * the line; after that whoever speaks begins a new one.
+ * for QUIET_NS (a prompt, a row of dots) is shown. Its rank then has the floor: the others wait FLOOR_NS for the rest
+ * of the line; after that whoever speaks begins a new one.
  *
  * A slow reader slows the ranks down, never us: his descriptor is opened anew without blocking where that is possible,
  * past HIGH bytes the ranks' pipes are left unread. A reader that went away costs his output, not the job. */
@@ -22,13 +22,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HIGH (1u << 20)
-#define LOW (1u << 18)
+#define HIGH         (1u << 20)
+#define LOW          (1u << 18)
 #define LONGEST_LINE (1u << 16)
-#define QUIET_NS 100000000ull
-#define FLOOR_NS 1000000000ull
+#define QUIET_NS     100000000ull
+#define FLOOR_NS     1000000000ull
 
-/* ---- sinks ---------------------------------------------------------------------------------------------------------- */
+/* ---- sinks ---- */
 
 static void sink_break(struct run_job *job, struct run_sink *sink)
 {
@@ -39,8 +39,8 @@ static void sink_break(struct run_job *job, struct run_sink *sink)
     sink->start = sink->end = 0;
 }
 
-/* One write; -1 with EAGAIN when the reader is behind. A descriptor that we could not open anew is asked first, and then
- * given no more than it surely takes. */
+/* One write; -1 with EAGAIN when the reader is behind. A descriptor that we could not open anew is asked first, and
+ * then given no more than it surely takes. */
 static ssize_t put_out(struct run_sink *sink)
 {
     const char *data = sink->data + sink->start;
@@ -178,7 +178,7 @@ int output_open(struct run_job *job)
     return OK;
 }
 
-/* ---- streams -------------------------------------------------------------------------------------------------------- */
+/* ---- streams ---- */
 
 static void push_prefix(struct run_job *job, struct run_stream *stream)
 {
@@ -313,8 +313,8 @@ static void stream_ready(struct run_job *job, struct run_watch *watch, uint32_t 
 
 int output_stream(struct run_job *job, struct run_stream *stream, int rank, int fd, int which)
 {
-    *stream = (struct run_stream){.watch = {stream_ready, fd}, .rank = rank, .fresh = true,
-                                  .sink = &job->sink[job->one_sink ? 0 : which]};
+    *stream = (struct run_stream){
+        .watch = {stream_ready, fd}, .rank = rank, .fresh = true, .sink = &job->sink[job->one_sink ? 0 : which]};
     int error = run_watch_add(job, &stream->watch, EPOLLIN);
     if (error != OK)
         stream->watch.fd = -1; /* still the caller's */
@@ -382,7 +382,8 @@ void output_flush_quiet(struct run_job *job, uint64_t now_ns)
 static void sink_finish(struct run_job *job, struct run_sink *sink)
 {
     while (!sink->broken && sink->watch.fd >= 0 && !sink_flush(job, sink)) {
-        struct pollfd either[2] = {{.fd = sink->watch.fd, .events = POLLOUT}, {.fd = job->signals.fd, .events = POLLIN}};
+        struct pollfd either[2] = {{.fd = sink->watch.fd, .events = POLLOUT},
+                                   {.fd = job->signals.fd, .events = POLLIN}};
         if (poll(either, 2, 1000) > 0 && either[1].revents) {
             job->signals.ready(job, &job->signals, EPOLLIN);
             if (job->asked_signal)

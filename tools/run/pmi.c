@@ -14,8 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define KEY_MAX HANDOVER_KEY_MAX
-#define VALUE_MAX HANDOVER_VALUE_MAX
+#define KEY_MAX        HANDOVER_KEY_MAX
+#define VALUE_MAX      HANDOVER_VALUE_MAX
 #define NAME_MAX_BYTES 256
 
 static void hang_up(struct run_job *job, struct run_rank *rank)
@@ -133,8 +133,8 @@ static void on_abort(struct run_job *job, struct run_rank *rank, const char *lin
 static void on_publish(struct run_job *job, struct run_rank *rank, const char *line)
 {
     char name[NAME_MAX_BYTES], port[VALUE_MAX];
-    bool good = vboot_line_text(line, "service", name, sizeof name) && vboot_line_text(line, "port", port, sizeof port) &&
-                vboot_kvs_put(&job->names, name, port) == OK;
+    bool good = vboot_line_text(line, "service", name, sizeof name) &&
+                vboot_line_text(line, "port", port, sizeof port) && vboot_kvs_put(&job->names, name, port) == OK;
     answer(rank, "cmd=publish_result rc=%d msg=%s\n", good ? 0 : -1, good ? "success" : "not_published");
 }
 
@@ -166,10 +166,19 @@ static const struct command {
     const char *name;
     void (*act)(struct run_job *job, struct run_rank *rank, const char *line);
 } commands[] = {
-    {"init", on_init},         {"get_maxes", on_maxes},     {"get_appnum", on_appnum}, {"get_universe_size", on_universe},
-    {"get_my_kvsname", on_space}, {"put", on_put},          {"get", on_get},           {"barrier_in", on_barrier},
-    {"finalize", on_finalize}, {"abort", on_abort},         {"publish_name", on_publish},
-    {"unpublish_name", on_unpublish}, {"lookup_name", on_lookup},
+    {"init", on_init},
+    {"get_maxes", on_maxes},
+    {"get_appnum", on_appnum},
+    {"get_universe_size", on_universe},
+    {"get_my_kvsname", on_space},
+    {"put", on_put},
+    {"get", on_get},
+    {"barrier_in", on_barrier},
+    {"finalize", on_finalize},
+    {"abort", on_abort},
+    {"publish_name", on_publish},
+    {"unpublish_name", on_unpublish},
+    {"lookup_name", on_lookup},
 };
 
 static void obey(struct run_job *job, struct run_rank *rank, const char *line)

@@ -16,7 +16,7 @@
 
 #define FAILURE_GRACE_NS 1000000000ull
 
-/* ---- killed for want of memory? ------------------------------------------------------------------------------------- */
+/* ---- killed for want of memory? ---- */
 
 /* The number after NAME in a small file of "name number" lines. */
 static bool number_after(const char *path, const char *name, uint64_t *value)
@@ -69,7 +69,7 @@ void report_start(struct run_job *job)
     job->oom_kills = oom_kills();
 }
 
-/* ---- what a rank was doing ------------------------------------------------------------------------------------------ */
+/* ---- what a rank was doing ---- */
 
 /* The library call that the rank entered last; "" if it never did. */
 static void last_call(const struct run_job *job, int rank, char *text, size_t size)
@@ -101,7 +101,7 @@ static enum progress progress_of(const struct run_job *job, const struct run_ran
     return rank->wire == WIRE_JOINED ? JOINED : rank->wire == WIRE_LEFT ? LEFT : NEVER_JOINED;
 }
 
-/* ---- one message ---------------------------------------------------------------------------------------------------- */
+/* ---- one message ---- */
 
 /* Its own last words come before ours about it. */
 static void let_speak(struct run_job *job, struct run_rank *rank)
@@ -122,7 +122,9 @@ static void say_aborted(struct run_job *job, const struct run_rank *rank)
 /* What the kernel did, if it did it since we began; "" else. */
 static const char *want_of_memory(const struct run_job *job)
 {
-    return oom_kills() > job->oom_kills ? ": the kernel's out-of-memory killer; use fewer ranks or raise the memory limit" : "";
+    return oom_kills() > job->oom_kills
+               ? ": the kernel's out-of-memory killer; use fewer ranks or raise the memory limit"
+               : "";
 }
 
 static void say_killed(struct run_job *job, const struct run_rank *rank)
@@ -130,18 +132,17 @@ static void say_killed(struct run_job *job, const struct run_rank *rank)
     int number = WTERMSIG(rank->status);
     char call[64];
     last_call(job, rank->rank, call, sizeof call);
-    output_line(job, "rank %d (pid %d on %s) was killed by signal %d (%s)%s%s%s%s", rank->rank, rank->pid, job->host, number,
-                strsignal(number), WCOREDUMP(rank->status) ? ", core dumped" : "",
-                number == SIGKILL ? want_of_memory(job) : "",
-                *call ? "; its last MPI call was " : "", call);
+    output_line(job, "rank %d (pid %d on %s) was killed by signal %d (%s)%s%s%s%s", rank->rank, rank->pid, job->host,
+                number, strsignal(number), WCOREDUMP(rank->status) ? ", core dumped" : "",
+                number == SIGKILL ? want_of_memory(job) : "", *call ? "; its last MPI call was " : "", call);
 }
 
 static void say_ended(struct run_job *job, const struct run_rank *rank, int code)
 {
     const char *memory = code == 128 + SIGKILL ? want_of_memory(job) : ""; /* a shell tells its child's end so */
     if (progress_of(job, rank) == JOINED)
-        output_line(job, "rank %d (pid %d on %s) ended without MPI_Finalize, with exit status %d", rank->rank, rank->pid,
-                    job->host, code);
+        output_line(job, "rank %d (pid %d on %s) ended without MPI_Finalize, with exit status %d", rank->rank,
+                    rank->pid, job->host, code);
     else
         output_line(job, "rank %d (pid %d on %s) ended with exit status %d%s", rank->rank, rank->pid, job->host, code,
                     memory);
@@ -217,7 +218,7 @@ void report_death(struct run_job *job, struct run_rank *rank)
     end_after(job, code ? code : 1);
 }
 
-/* ---- at the end ----------------------------------------------------------------------------------------------------- */
+/* ---- at the end ---- */
 
 /* Where the ranks are, those at one place together. */
 void report_timeout(struct run_job *job)

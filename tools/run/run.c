@@ -16,15 +16,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SECOND_NS 1000000000ull
-#define ASKED_GRACE_NS (5 * SECOND_NS)   /* after INT, TERM: ranks may tidy up */
-#define TIMEOUT_GRACE_NS SECOND_NS
-#define DESERTER_TICK_NS (SECOND_NS / 2)
+#define SECOND_NS         1000000000ull
+#define ASKED_GRACE_NS    (5 * SECOND_NS) /* after INT, TERM: ranks may tidy up */
+#define TIMEOUT_GRACE_NS  SECOND_NS
+#define DESERTER_TICK_NS  (SECOND_NS / 2)
 #define SPARE_DESCRIPTORS 20
 
 enum { STATUS_USAGE = 2, STATUS_TIMEOUT = 124, STATUS_NOT_RUNNABLE = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
 
-/* ---- watching ------------------------------------------------------------------------------------------------------- */
+/* ---- watching ---- */
 
 int run_watch_add(struct run_job *job, struct run_watch *watch, uint32_t events)
 {
@@ -41,7 +41,7 @@ void run_watch_close(struct run_job *job, struct run_watch *watch)
     watch->fd = -1;
 }
 
-/* ---- the end -------------------------------------------------------------------------------------------------------- */
+/* ---- the end ---- */
 
 void run_end(struct run_job *job, int exit_status, uint64_t grace_ns)
 {
@@ -83,8 +83,8 @@ static void look_for_dead(struct run_job *job)
     for (int i = 0; i < job->size; i++) {
         struct run_rank *rank = &job->rank[i];
         siginfo_t what = {0};
-        if (rank->state != RANK_RUNNING ||
-            waitid(P_PID, (id_t)rank->pid, &what, WEXITED | WNOHANG | WNOWAIT) < 0 || what.si_pid == 0)
+        if (rank->state != RANK_RUNNING || waitid(P_PID, (id_t)rank->pid, &what, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+            what.si_pid == 0)
             continue;
         rank->state = RANK_DEAD;
         job->running--;
@@ -96,7 +96,7 @@ static void look_for_dead(struct run_job *job)
     report_deserters(job);
 }
 
-/* ---- signals -------------------------------------------------------------------------------------------------------- */
+/* ---- signals ---- */
 
 static bool is_rank(const struct run_job *job, pid_t pid)
 {
@@ -132,7 +132,8 @@ static void signals_ready(struct run_job *job, struct run_watch *watch, uint32_t
 /* What was ignored when we came stays ignored, by us and by the ranks. */
 static int open_signals(struct run_job *job)
 {
-    static const int heard[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD};
+    static const int heard[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,  SIGTSTP,
+                                SIGCONT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD};
     struct sigaction action = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
     sigset_t set;
     sigaction(SIGCHLD, &action, NULL);
@@ -148,7 +149,7 @@ static int open_signals(struct run_job *job)
     return run_watch_add(job, &job->signals, EPOLLIN);
 }
 
-/* ---- preparing ------------------------------------------------------------------------------------------------------ */
+/* ---- preparing ---- */
 
 /* Two or three descriptors a rank for its output and its connection; one where the system allows no more: then ranks
  * write to our own outputs. */
@@ -166,8 +167,8 @@ static int count_descriptors(struct run_job *job)
         getrlimit(RLIMIT_NOFILE, &limit);
     }
     if (limit.rlim_cur < least)
-        return vbase_fail(ERR_LIMIT, "%d ranks need %llu open files in the launcher, the limit is %llu (ulimit -n)", job->size,
-                          (unsigned long long)least, (unsigned long long)limit.rlim_cur);
+        return vbase_fail(ERR_LIMIT, "%d ranks need %llu open files in the launcher, the limit is %llu (ulimit -n)",
+                          job->size, (unsigned long long)least, (unsigned long long)limit.rlim_cur);
     job->direct_output = limit.rlim_cur < full;
     return OK;
 }
@@ -182,7 +183,8 @@ static int make_id(struct run_job *job)
     size_t length = outer ? strlen(outer) : 0;
     if (length > 100)
         outer += length - 100; /* jobs further out than that find us by process group */
-    snprintf(job->id, sizeof job->id, "%s%s%016llx", outer ? outer : "", outer ? "/" : "", (unsigned long long)random[0]);
+    snprintf(job->id, sizeof job->id, "%s%s%016llx", outer ? outer : "", outer ? "/" : "",
+             (unsigned long long)random[0]);
     snprintf(job->space, sizeof job->space, "viaduct_%016llx", (unsigned long long)random[1]);
     if (gethostname(job->host, sizeof job->host - 1) < 0)
         snprintf(job->host, sizeof job->host, "this host");
@@ -202,8 +204,8 @@ static int make_ranks(struct run_job *job)
         return vbase_fail(ERR_MEMORY, "no memory for %ld ranks", total);
     for (int i = 0, rank = 0; i < job->options.apps; i++)
         for (int j = 0; j < job->options.app[i].count; j++, rank++)
-            job->rank[rank] = (struct run_rank){.rank = rank, .app = &job->options.app[i], .out.watch.fd = -1,
-                                                .err.watch.fd = -1, .pmi.fd = -1};
+            job->rank[rank] = (struct run_rank){
+                .rank = rank, .app = &job->options.app[i], .out.watch.fd = -1, .err.watch.fd = -1, .pmi.fd = -1};
     return OK;
 }
 
@@ -247,7 +249,7 @@ static int prepare(struct run_job *job)
     return error;
 }
 
-/* ---- starting and serving ------------------------------------------------------------------------------------------- */
+/* ---- starting and serving ---- */
 
 static int start_app(struct run_job *job, struct run_app *app, struct run_rank *first)
 {

@@ -5,7 +5,7 @@
  *   hosts.c        host names and host files                     pmi.c      the PMI-1 server
  *   bind.c         processors of each rank                       tree.c     nobody is left behind, however we end
  *   mpir.c         the table for debuggers                       report.c   who died of what, and the exit status
- *   run.c          the life of a job: prepare, start, serve, end
+ *   run.c          the life of a job: prepare, start, ...       flags.c    the table of flags, for options.c
  *
  * One thread, one epoll. The launcher stays the parent of all ranks; the dead stay unreaped until the job ends, so that
  * no pid is used twice while ranks address each other by pid. */
@@ -20,7 +20,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
-/* ---- what was asked for (options.c) --------------------------------------------------------------------------------- */
+/* ---- what was asked for (options.c) ---- */
 
 struct run_list { /* a growing list of texts; the texts belong to the command line or live for ever */
     const char **item;
@@ -41,17 +41,17 @@ enum run_stdin { STDIN_RANK, STDIN_NONE };
 struct run_options {
     struct run_app *app;
     int apps;
-    struct run_app common;     /* -genv and its kin: for all parts */
-    int slots;                 /* that hosts and host files offer; 0: not said */
-    int per_node;              /* -ppn; 0: not said */
+    struct run_app common; /* -genv and its kin: for all parts */
+    int slots;             /* that hosts and host files offer; 0: not said */
+    int per_node;          /* -ppn; 0: not said */
     enum run_stdin stdin_to;
     int stdin_rank;
     bool label, timestamp, merge;
     const char *out_pattern, *err_pattern, *out_directory;
     const char *bind_to, *map_by, *cpu_list;
     bool report_bindings, print_exitcodes, keep_going;
-    uint64_t timeout_ns;       /* 0: none */
-    int universe;              /* -usize; 0: not said */
+    uint64_t timeout_ns; /* 0: none */
+    int universe;        /* -usize; 0: not said */
 };
 
 /* OK; 1: nothing to do, the answer was printed; ERR_ARGUMENT: the sentence was printed. */
@@ -62,7 +62,8 @@ void list_add(struct run_list *list, const char *item);
 int hosts_read_list(const char *text, int *slots) MUST_CHECK;
 int hosts_read_file(const char *path, int *slots) MUST_CHECK;
 
-/* ---- the job ---------------------------------------------------------------------------------------------------------- */
+/* ---- the job
+ * ---------------------------------------------------------------------------------------------------------- */
 
 struct run_job;
 
@@ -100,10 +101,10 @@ struct run_rank {
     struct run_app *app;
     enum run_state state;
     pid_t pid;
-    bool own_group;    /* leads a process group; false: shares ours, because it reads our terminal */
-    bool aborted;      /* asked for the end of the job */
+    bool own_group; /* leads a process group; false: shares ours, because it reads our terminal */
+    bool aborted;   /* asked for the end of the job */
     int abort_status;
-    int status;        /* as of wait, once dead */
+    int status;                 /* as of wait, once dead */
     struct run_stream out, err; /* err.watch.fd -1: both in one pipe, or not ours */
     struct run_watch pmi;
     struct boot_lines *lines; /* NULL until it says something */
@@ -128,7 +129,7 @@ struct run_job {
     int epoll;
     struct run_watch signals;
     sigset_t old_mask;
-    bool pipe_ignored; /* SIGPIPE was ignored when we came */
+    bool pipe_ignored;       /* SIGPIPE was ignored when we came */
     struct run_sink sink[2]; /* stdout, stderr */
     bool direct_output;      /* too few descriptors: ranks write to our stdout and stderr themselves */
     bool one_sink;           /* our stdout and stderr are one and the same */
@@ -141,16 +142,16 @@ struct run_job {
     /* the end */
     enum run_ending ending;
     int exit_status;
-    bool failed;               /* exit_status is decided */
-    int asked_signal;          /* the signal that asks for the end, 0: none */
-    uint64_t deadline_ns;      /* of the whole job */
-    uint64_t kill_ns;          /* when TERM becomes KILL */
-    uint64_t line_ns;          /* when an unfinished line is shown */
-    uint64_t oom_kills;        /* of our cgroup, before we began */
-    int watchdog;              /* its pid */
-    bool silent;               /* a rank ended well without ever joining */
-    uint64_t old_limit;        /* of open files, which the ranks get back; 0: not changed */
-    char id[160];              /* VIADUCT_JOB_ID */
+    bool failed;          /* exit_status is decided */
+    int asked_signal;     /* the signal that asks for the end, 0: none */
+    uint64_t deadline_ns; /* of the whole job */
+    uint64_t kill_ns;     /* when TERM becomes KILL */
+    uint64_t line_ns;     /* when an unfinished line is shown */
+    uint64_t oom_kills;   /* of our cgroup, before we began */
+    int watchdog;         /* its pid */
+    bool silent;          /* a rank ended well without ever joining */
+    uint64_t old_limit;   /* of open files, which the ranks get back; 0: not changed */
+    char id[160];         /* VIADUCT_JOB_ID */
     char host[256];
 };
 
@@ -165,7 +166,7 @@ const char *environment_get(const struct run_environment *environment, const cha
 void environment_free(struct run_environment *environment);
 
 /* child.c */
-struct run_program {         /* what exec is given; found once for each app */
+struct run_program { /* what exec is given; found once for each app */
     char path[4096];
     char **script; /* "sh", path, arguments: for a script whose first line does not say what runs it */
     struct run_environment environment;
@@ -182,7 +183,7 @@ void binding_report(struct run_job *job);
 /* output.c */
 int output_open(struct run_job *job) MUST_CHECK;
 int output_stream(struct run_job *job, struct run_stream *stream, int rank, int fd, int which) MUST_CHECK;
-void output_drain(struct run_job *job, struct run_stream *stream); /* whatever is there now */
+void output_drain(struct run_job *job, struct run_stream *stream);                /* whatever is there now */
 void output_line(struct run_job *job, const char *format, ...) PRINTF_LIKE(2, 3); /* our own word, to stderr */
 void output_flush_quiet(struct run_job *job, uint64_t now_ns); /* unfinished lines that wait long enough */
 void output_finish(struct run_job *job);                       /* everything out, as far as somebody reads */

@@ -23,12 +23,15 @@
 #include <unistd.h>
 
 #define CLEAR_NS 2000000000ull
-#define SWEEPS 200
+#define SWEEPS   200
 
 /* Pids of the ranks' groups: ours and the watchdog's alone, shared before it is made. */
 static _Atomic pid_t *group;
 
-static void nap(long ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL); }
+static void nap(long ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
 
 /* Does the process carry our id in the environment that it was started with? */
 static bool carries(const char *pid, const char *mark)

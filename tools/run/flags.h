@@ -1,0 +1,21 @@
+/* Between the reader of the command line (options.c) and the table of flags (flags.c). */
+#ifndef TOOLS_RUN_FLAGS_H
+#define TOOLS_RUN_FLAGS_H
+
+#include "run/run.h"
+
+struct reader {
+    struct run_options *options;
+    struct run_app *app; /* the part being read */
+    const char *flag;    /* as written, for messages */
+    int depth;           /* of configuration files */
+};
+
+/* One flag at word[0], with LEFT words from there; *used: how many it took. As options_read. */
+int flag_read(struct reader *reader, char **word, int left, int *used) MUST_CHECK;
+int flag_take_timeout(struct reader *reader, char **word) MUST_CHECK; /* also for MPIEXEC_TIMEOUT */
+
+/* A file of parts, one a line. The words live as long as we do. */
+int options_read_file(struct reader *reader, char **word) MUST_CHECK;
+
+#endif
