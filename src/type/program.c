@@ -183,7 +183,7 @@ static int add_bounds(struct program_builder *builder, const struct type_layout 
 
 int vtype_program_add(struct program_builder *builder, struct type_layout *of, int64_t at, int64_t stride, uint64_t count)
 {
-    if (count == 0 || (of->runs == 0 && !of->bounded))
+    if (count == 0)
         return OK;
     int error = add_bounds(builder, of, at, stride, count);
     if (error || of->runs == 0)

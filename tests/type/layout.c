@@ -95,6 +95,7 @@ static void check_bounds(struct type_layout *layout, int64_t lower, int64_t exte
 static void bounds(void)
 {
     struct type_layout *c = bytes(1, 1), *i = bytes(4, 4), *d = bytes(8, 8), *none, *set, *t;
+    check_bounds(bytes(12, 8), 0, 12, 0, 12); /* an element is not padded, however it is aligned */
     CHECK_EQUAL(vtype_layout_struct(2, (uint64_t[]){1, 1}, (int64_t[]){0, 8}, (struct type_layout *[]){d, c}, &t), OK);
     check_bounds(t, 0, 16, 0, 9);
     CHECK_EQUAL(vtype_layout_struct(2, (uint64_t[]){1, 0}, (int64_t[]){0, 8}, (struct type_layout *[]){c, d}, &t), OK);

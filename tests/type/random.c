@@ -68,6 +68,15 @@ static bool model_repeat(struct model *m, const struct model *of, int64_t at, in
     return true;
 }
 
+static struct model *model_new(void)
+{
+    struct model *m = malloc(sizeof *m); /* the list itself is left alone: most are short */
+    m->bytes = 0;
+    m->bounded = false;
+    m->alignment = 1;
+    return m;
+}
+
 struct pair {
     struct type_layout *layout;
     struct model *model;
@@ -84,7 +93,7 @@ static struct pair element(void)
     static const struct { uint64_t size; uint32_t alignment; } kinds[] = {
         {1, 1}, {2, 2}, {4, 4}, {8, 8}, {16, 16}, {3, 1}, {12, 4}, {24, 8}, {64, 8}, {100, 4}, {0, 1}};
     unsigned k = (unsigned)any(ARRAY_LENGTH(kinds));
-    struct pair p = {NULL, calloc(1, sizeof(struct model))};
+    struct pair p = {NULL, model_new()};
     CHECK_EQUAL(vtype_layout_bytes(kinds[k].size, kinds[k].alignment, &p.layout), 0);
     p.model->alignment = kinds[k].size ? kinds[k].alignment : 1;
     for (; p.model->bytes < kinds[k].size; p.model->bytes++)
@@ -121,8 +130,7 @@ static bool grow_vector(struct pair *p, const struct pair *of)
 {
     uint64_t count = any(12), block = any(4);
     int64_t extent = model_extent(of->model), stride = any(3) ? (int64_t)any(200) - 100 : extent * (int64_t)block;
-    struct model *one = calloc(1, sizeof *one);
-    one->alignment = 1;
+    struct model *one = model_new();
     bool fits = model_repeat(one, of->model, 0, extent, block) && model_repeat(p->model, one, 0, stride, count);
     free(one);
     if (fits)
@@ -144,7 +152,7 @@ static bool grow_from(struct pair *p, struct pair *of)
     case 2: return grow_list(p, of, true);
     case 3: return grow_list(p, of, false);
     default:
-        *p->model = *of->model;
+        (void)model_add(p->model, of->model, 0);
         p->model->bounded = true;
         p->model->low = (int64_t)any(100) - 50;
         p->model->high = p->model->low + (int64_t)any(160) - 30;
@@ -157,8 +165,7 @@ static struct pair grow(int depth)
 {
     if (depth == 0)
         return element();
-    struct pair of[3], p = {NULL, calloc(1, sizeof(struct model))};
-    p.model->alignment = 1;
+    struct pair of[3], p = {NULL, model_new()};
     for (int i = 0; i < 3; i++)
         of[i] = grow((int)any((uint64_t)depth));
     of[0] = (pair_free(&of[0]), grow(depth - 1));
