@@ -15,9 +15,9 @@ struct lite vmplite;
 static void end(const char *call, const char *text) __attribute__((noreturn));
 static void end(const char *call, const char *text)
 {
-    char sentence[700];
-    if (vmplite.started) {
-        snprintf(sentence, sizeof sentence, "rank %d: %s: %s", vmplite.rank, call, text);
+    char sentence[600];
+    if (vmplite.started) { /* the launcher puts rank and host before it */
+        snprintf(sentence, sizeof sentence, "%s: %s", call, text);
         vmsg_abort(1, sentence);
     }
     fprintf(stderr, "viaduct: %s: %s\n", call, text);

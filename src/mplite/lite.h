@@ -17,7 +17,7 @@ struct lite {
 };
 extern struct lite vmplite;
 
-/* One sentence, and the job ends: "viaduct: rank 3: MP_Recv: the text". */
+/* One sentence, and the job ends: "MP_Recv: the text"; the launcher says which rank it was. */
 void vmplite_fail(const char *call, const char *format, ...) PRINTF_LIKE(2, 3) COLD __attribute__((noreturn));
 void vmplite_fail_code(const char *call, int error) COLD __attribute__((noreturn));
 
