@@ -40,6 +40,22 @@ static struct clock_pair read_pair(int tries)
 
 __attribute__((constructor(110))) static void drop_anchor(void) { anchor = read_pair(3); }
 
+/* relaxed: the rate is complete in itself, and two threads that measure at once both have a good one */
+static uint64_t keep_rate(uint64_t result, bool for_good)
+{
+    atomic_store_explicit(&settled, for_good, memory_order_relaxed);
+    atomic_store_explicit(&rate, result, memory_order_relaxed);
+    return result;
+}
+
+#if defined(__aarch64__)
+static COLD uint64_t measure(void)
+{
+    uint64_t hertz;
+    __asm__("mrs %0, cntfrq_el0" : "=r"(hertz));
+    return keep_rate((uint64_t)(((unsigned __int128)1000000000 << 32) / hertz), true);
+}
+#else
 static uint64_t rate_between(const struct clock_pair *from, const struct clock_pair *to)
 {
     uint64_t ticks = to->ticks - from->ticks, ns = to->ns - from->ns;
@@ -51,25 +67,14 @@ static uint64_t rate_between(const struct clock_pair *from, const struct clock_p
 
 static COLD uint64_t measure(void)
 {
-#if defined(__aarch64__)
-    uint64_t hertz;
-    __asm__("mrs %0, cntfrq_el0" : "=r"(hertz));
-    uint64_t result = (uint64_t)(((unsigned __int128)1000000000 << 32) / hertz);
-    atomic_store_explicit(&settled, true, memory_order_relaxed);
-#else
     struct clock_pair now;
     do
         now = read_pair(5);
     while (now.ns - anchor.ns < LONG_ENOUGH &&
            now.ticks - anchor.ticks < (uint64_t)PRECISION * (now.width + anchor.width));
-    uint64_t result = rate_between(&anchor, &now);
-    if (now.ns - anchor.ns >= LONG_ENOUGH)
-        atomic_store_explicit(&settled, true, memory_order_relaxed);
-#endif
-    /* relaxed: the rate is complete in itself, and two threads that measure at once both have a good one */
-    atomic_store_explicit(&rate, result, memory_order_relaxed);
-    return result;
+    return keep_rate(rate_between(&anchor, &now), now.ns - anchor.ns >= LONG_ENOUGH);
 }
+#endif
 
 static uint64_t current_rate(void)
 {

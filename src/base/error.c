@@ -45,7 +45,7 @@ const char *vbase_error_detail(void) { return detail; }
 
 static int keep(int code, const char *cause)
 {
-    memcpy(detail, cause, DETAIL_SIZE);
+    memcpy(detail, cause, strlen(cause) + 1);
     LOG_DEBUG("%s: %s", vbase_error_name(code), detail);
     return code;
 }

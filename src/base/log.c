@@ -87,8 +87,13 @@ static int output(int rank)
     if (!vbase_log_path(path, sizeof(path), vbase_settings.log_file, rank))
         return STDERR_FILENO;
     int mine = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (mine < 0)
+    if (mine < 0) {
+        int why = errno;
+        static _Atomic bool said; /* set before the line is written, which comes here again */
+        if (!atomic_exchange_explicit(&said, true, memory_order_relaxed))
+            LOG_WARN("the log file %s cannot be opened (%s): the log goes to standard error", path, strerror(why));
         return STDERR_FILENO;
+    }
     if (atomic_compare_exchange_strong_explicit(&file_now, &fd, mine, memory_order_release, memory_order_acquire))
         return mine;
     close(mine);

@@ -7,6 +7,21 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+/* The address sanitizer is told which objects are out: it then finds the use of one that was given back. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define POOL_SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(POOL_SANITIZED)
+#include <sanitizer/asan_interface.h>
+#define forbid(object, size) ASAN_POISON_MEMORY_REGION(object, size)
+#define allow(object, size) ASAN_UNPOISON_MEMORY_REGION(object, size)
+#else
+#define forbid(object, size) ((void)(object))
+#define allow(object, size) ((void)(object))
+#endif
+
 #define DEFAULT_MAXIMUM (1u << 24)
 #define FIRST_SLAB_BYTES 4096
 #define GENERATIONS 0xffffu
@@ -84,6 +99,7 @@ void *vbase_pool_take(struct base_pool *pool)
     uint32_t state = atomic_load_explicit(&header->state, memory_order_relaxed);
     atomic_store_explicit(&header->state, state | 1, memory_order_relaxed);
     pool->live++;
+    allow(header + 1, pool->object_size);
     return header + 1;
 }
 
@@ -97,6 +113,7 @@ void vbase_pool_give(struct base_pool *pool, void *object)
     header->next_free = pool->free_head;
     pool->free_head = header->index + 1;
     pool->live--;
+    forbid(object, pool->object_size);
 }
 
 uint32_t vbase_pool_index(const void *object) { return header_of(object)->index; }

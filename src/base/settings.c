@@ -78,8 +78,6 @@ static int read_one(size_t i)
 
 static bool is_passed_over(const char *name)
 {
-    if (strncmp(name, "JOB_", 4) == 0)
-        return true;
     for (size_t i = 0; i < ARRAY_LENGTH(passed_over); i++)
         if (strcmp(name, passed_over[i]) == 0)
             return true;
@@ -172,8 +170,9 @@ int vbase_settings_read(void)
 static void print_roff(FILE *out, const char *text)
 {
     for (const char *p = text; *p; p++) {
-        if (*p == '-' || *p == '\\')
-            fputs(*p == '-' ? "\\-" : "\\e", out);
+        const char *escape = *p == '-' ? "\\-" : *p == '\\' ? "\\e" : *p == '"' ? "\\(dq" : NULL;
+        if (escape)
+            fputs(escape, out);
         else
             putc(*p, out);
     }

@@ -1,8 +1,9 @@
 /* Settings: one table (settings.def), read once from VIADUCT_* at start, then only read.
  *
  * An unknown VIADUCT_* variable is warned about with the nearest name; a value that does not parse is an error that
- * names the variable, the value and what is understood. The launcher's own variables (VIADUCT_JOB_*) are not
- * settings and are passed over. */
+ * names the variable, the value and what is understood. Set to nothing is not set. The launcher's own variables
+ * (VIADUCT_JOB_*) are not settings; where one is seen nothing is warned about, because the launcher has read the same
+ * environment and has warned once for all its ranks. The defaults stand before main. */
 #ifndef BASE_SETTINGS_H
 #define BASE_SETTINGS_H
 

@@ -1,4 +1,4 @@
-/* Topology: processors of the affinity mask, caches from sysfs, and both cut down by the cgroup's quota (quota.c).
+/* Topology: processors of the affinity mask, cut down by the cgroup's quota (quota.c), and the sizes of the caches.
  *
  * Read by the first caller, then a pointer to what never changes. Whatever cannot be read is unknown, never an error:
  * the numbers are advice for waiting and copying. */
@@ -74,23 +74,34 @@ static size_t cache_number(int cpu, int index, const char *what, char *unit)
     return read_number(path, unit);
 }
 
-/* The C library asks the processor itself, which is cheap on bare metal and right on x86; elsewhere it knows nothing. */
+static void read_one_cache(struct base_topology *t, int cpu, int index)
+{
+    char unit, type = 0;
+    size_t size = cache_number(cpu, index, "size", &unit), level = size ? cache_number(cpu, index, "level", &unit) : 0;
+    if (level == 1)
+        cache_number(cpu, index, "type", &type); /* Data, Instruction or Unified */
+    if (level == 1 && type != 'I') {
+        t->l1d = size;
+        t->line = cache_number(cpu, index, "coherency_line_size", &unit);
+    }
+    if (level == 2)
+        t->l2 = size;
+    if (level == 3)
+        t->l3 = size;
+}
+
+static size_t positive(long value) { return value > 0 ? (size_t)value : 0; }
+
+/* On x86 the C library has asked the processor already when the program was loaded: 3 us for all, where each file of
+ * sysfs costs 5 to 15. Its sum for the third level is not to be trusted, so that one comes from sysfs; and all of them
+ * where the C library knows nothing. */
 static void read_caches(struct base_topology *t, int cpu)
 {
-    for (int i = 0; i < 8; i++) {
-        char unit;
-        size_t size = cache_number(cpu, i, "size", &unit), level = size ? cache_number(cpu, i, "level", &unit) : 0;
-        if (!level)
-            break;
-        size_t *at = level == 1 ? &t->l1d : level == 2 ? &t->l2 : level == 3 ? &t->l3 : NULL;
-        char first = 0;
-        if (level == 1)
-            cache_number(cpu, i, "type", &first); /* Data, Instruction or Unified */
-        if (at && first != 'I')
-            *at = size;
-        if (level == 1 && first != 'I')
-            t->line = cache_number(cpu, i, "coherency_line_size", &unit);
-    }
+    t->line = positive(sysconf(_SC_LEVEL1_DCACHE_LINESIZE));
+    t->l1d = positive(sysconf(_SC_LEVEL1_DCACHE_SIZE));
+    t->l2 = positive(sysconf(_SC_LEVEL2_CACHE_SIZE));
+    for (int i = t->l1d && t->l2 ? 3 : 0; i < 4; i++)
+        read_one_cache(t, cpu, i);
     if (t->line < 16 || t->line & (t->line - 1))
         t->line = 64;
 }

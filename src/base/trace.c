@@ -42,7 +42,11 @@ static unsigned trace_threads;
 static pthread_key_t trace_key;
 static _Thread_local struct trace_piece piece;
 
-static void stop_in_child(void) { vbase_trace_on = false; }
+static void stop_in_child(void)
+{
+    vbase_trace_on = false;
+    piece.at = NULL; /* so that the end of this thread does not cut the parent's piece off */
+}
 
 /* The piece is full or its thread ends. If it is the last of the file the empty rest is cut off. */
 static void leave_piece(void *unused)
@@ -78,7 +82,7 @@ static bool claim_piece(void)
         /* mappings begin on a page; a file that was cut is filled up with empty lines */
         off_t end = lseek(trace_fd, 0, SEEK_END), place = (end + PIECE - 1) / PIECE * PIECE;
         off_t first = end / PIECE * PIECE;
-        if (end >= 0 && posix_fallocate(trace_fd, 0, place + PIECE) == 0) {
+        if (end >= 0 && posix_fallocate(trace_fd, end, place + PIECE - end) == 0) {
             char *from = mmap(NULL, (size_t)(place + PIECE - first), PROT_READ | PROT_WRITE, MAP_SHARED, trace_fd, first);
             if (from != MAP_FAILED) {
                 memset(from + (end - first), '\n', (size_t)(place + PIECE - end));

@@ -120,6 +120,9 @@ static void gate(void)
     CHECK(vbase_log_gate_open(&g, 1, &held));
     CHECK_EQUAL(held, 7);
     CHECK(!vbase_log_gate_open(&g, 1, NULL));
+    atomic_store(&g.next_ns, vbase_clock_ns() - 1);
+    CHECK(vbase_log_gate_open(&g, 1, &held));
+    CHECK_EQUAL(held, 1);
 }
 
 static struct base_log_gate shared_gate;
@@ -160,6 +163,9 @@ static void file_of_the_rank(const char *folder)
     pthread_t thread[4];
     snprintf(pattern, sizeof(pattern), "%s/log.%%r.txt", folder);
     snprintf(path, sizeof(path), "%s/log.12.txt", folder);
+    FILE *file = fopen(path, "w"); /* of an earlier run: kept */
+    fputs("earlier\n", file);
+    fclose(file);
     vbase_settings.log_file = pattern;
     listen_to_stderr();
     LOG_WARN("early");
@@ -172,9 +178,9 @@ static void file_of_the_rank(const char *folder)
     stop_listening();
     CHECK_TEXT(early, "viaduct: warning: early\n");
 
-    FILE *file = fopen(path, "r");
-    CHECK(file != NULL);
+    file = fopen(path, "r");
     int next[4] = {0};
+    CHECK(file && fgets(line, sizeof(line), file) && strcmp(line, "earlier\n") == 0);
     while (file && fgets(line, sizeof(line), file)) {
         int t, i;
         char letters[40], end;
@@ -195,13 +201,19 @@ static void unwritable_file(void)
 {
     pid_t child = fork();
     if (child == 0) { /* a fresh state: the file of this process is not open yet */
-        char text[200];
+        char why[200], text[200], more[200];
         vbase_settings.log_file = "/nowhere/at/all";
         listen_to_stderr();
         LOG_WARN("still heard");
+        snprintf(why, sizeof(why), "%s", heard());
         snprintf(text, sizeof(text), "%s", heard());
+        LOG_WARN("and again");
+        snprintf(more, sizeof(more), "%s", heard());
         stop_listening();
+        CHECK_TEXT(why, "viaduct: warning: the log file /nowhere/at/all cannot be opened (No such file or directory): "
+                        "the log goes to standard error\n");
         CHECK_TEXT(text, "viaduct: warning: still heard\n");
+        CHECK_TEXT(more, "viaduct: warning: and again\n");
         _exit(check_done());
     }
     int status;

@@ -57,6 +57,12 @@ static void numbers(void)
         refused(SETTING_TIME, no_time[i]);
     for (size_t i = 0; i < ARRAY_LENGTH(no_int); i++)
         refused(SETTING_INT, no_int[i]);
+    char longest[300] = "0.";
+    memset(longest + 2, '0', sizeof(longest) - 3);
+    refused(SETTING_SIZE, longest); /* its divisor would not fit in any number */
+    memset(longest, '9', sizeof(longest) - 1);
+    refused(SETTING_SIZE, longest);
+    refused(SETTING_INT, longest);
 }
 
 static void truth(void)

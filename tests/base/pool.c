@@ -56,6 +56,7 @@ static void against_a_model(size_t size)
         vbase_pool_give(&pool, m.object);
         CHECK(vbase_pool_at(&pool, m.index, m.generation) == NULL);
         CHECK(vbase_pool_generation(m.object) != m.generation);
+        CHECK(vbase_pool_at(&pool, m.index, vbase_pool_generation(m.object)) == NULL); /* nobody has it */
         live[i] = live[--count];
         CHECK_EQUAL(pool.live, count);
     }
