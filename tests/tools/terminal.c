@@ -166,7 +166,7 @@ static void interrupted(void)
 
 static void stopped(void)
 {
-    pid_t shell = begin("echo ready $$; while :; do sleep 0.05; echo alive $PMI_RANK; done");
+    pid_t shell = begin("trap 'trap - INT; kill -INT $$' INT; echo ready; while :; do sleep 0.05; echo alive $PMI_RANK; done");
     shows("ready", 3, 5000);
     type("\032");
     int status = told();
