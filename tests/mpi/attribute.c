@@ -1,0 +1,122 @@
+/* Attributes: predefined ones; those of programs with copy and delete functions, on communicators and datatypes; those of
+ * MPI_COMM_SELF are deleted when MPI ends, the youngest first. ranks: 1 2 */
+#include "mpi_check.h"
+
+static int copies, deletes, last_deleted;
+
+static int copy(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void)comm;
+    (void)key;
+    CHECK_EQUAL(*(int *)extra, 99);
+    *(long *)out = (long)in + 1;
+    *flag = (long)in < 50;
+    copies++;
+    return MPI_SUCCESS;
+}
+
+static int drop(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm;
+    (void)key;
+    CHECK_EQUAL(*(int *)extra, 99);
+    deletes++;
+    last_deleted = (int)(long)value;
+    return MPI_SUCCESS;
+}
+
+static int refuse(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm;
+    (void)key;
+    (void)value;
+    (void)extra;
+    return MPI_ERR_OTHER;
+}
+
+static int order[3], ended;
+static int at_end(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)key;
+    (void)extra;
+    CHECK(comm == MPI_COMM_SELF);
+    order[ended++] = (int)(long)value;
+    return MPI_SUCCESS;
+}
+
+static void predefined(void)
+{
+    int *value = NULL, flag = 0;
+    CHECK_OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &flag));
+    CHECK(flag && *value >= 32767);
+    int tag = *value, data = 4, got = 0;
+    MPI_Sendrecv(&data, 1, MPI_INT, rank, tag, &got, 1, MPI_INT, rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK_EQUAL(got, 4);
+    CHECK_OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &value, &flag));
+    CHECK(!flag || *value == 0 || *value == 1);
+    CHECK_OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &value, &flag));
+    CHECK(!flag || *value >= 1);
+    CHECK_OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &value, &flag));
+    CHECK(!flag || *value == 0);
+}
+
+int main(void)
+{
+    int key, never, flag, extra = 99, type_key, end_key;
+    long value = 0;
+    MPI_Comm comm, twin;
+    MPI_Datatype type, type_twin;
+    check_init();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    predefined();
+    CHECK_OK(MPI_Comm_create_keyval(copy, drop, &key, &extra));
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    CHECK_OK(MPI_Comm_get_attr(comm, key, &value, &flag));
+    CHECK_EQUAL(flag, 0);
+    CHECK_OK(MPI_Comm_set_attr(comm, key, (void *)10L));
+    CHECK_OK(MPI_Comm_get_attr(comm, key, &value, &flag));
+    CHECK(flag && value == 10);
+    CHECK_OK(MPI_Comm_dup(comm, &twin));
+    CHECK_OK(MPI_Comm_get_attr(twin, key, &value, &flag));
+    CHECK(flag && value == 11 && copies == 1);
+    CHECK_OK(MPI_Comm_set_attr(twin, key, (void *)60L)); /* the old value is deleted */
+    CHECK(deletes == 1 && last_deleted == 11);
+    CHECK_OK(MPI_Comm_free(&comm));
+    CHECK(deletes == 2 && last_deleted == 10);
+    CHECK_OK(MPI_Comm_dup(twin, &comm)); /* the copy function says no */
+    CHECK_OK(MPI_Comm_get_attr(comm, key, &value, &flag));
+    CHECK_EQUAL(flag, 0);
+    CHECK_OK(MPI_Comm_delete_attr(twin, key));
+    CHECK(deletes == 3 && last_deleted == 60);
+    CHECK_OK(MPI_Comm_set_attr(twin, key, (void *)1L));
+    CHECK_OK(MPI_Comm_free_keyval(&key)); /* lives on while it is in use */
+    CHECK_EQUAL(key, MPI_KEYVAL_INVALID);
+    CHECK_OK(MPI_Comm_free(&twin));
+    CHECK_EQUAL(deletes, 4);
+
+    /* a delete function that refuses keeps the communicator */
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, refuse, &never, NULL);
+    MPI_Comm_set_attr(comm, never, NULL);
+    CHECK(MPI_Comm_free(&comm) != MPI_SUCCESS);
+    CHECK(comm != MPI_COMM_NULL);
+    CHECK_OK(MPI_Comm_rank(comm, &flag));
+
+    CHECK_OK(MPI_Type_create_keyval(MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN, &type_key, NULL));
+    MPI_Type_contiguous(2, MPI_INT, &type);
+    CHECK_OK(MPI_Type_set_attr(type, type_key, &extra));
+    CHECK_OK(MPI_Type_dup(type, &type_twin));
+    int *found = NULL;
+    CHECK_OK(MPI_Type_get_attr(type_twin, type_key, &found, &flag));
+    CHECK(flag && found == &extra);
+    MPI_Type_free(&type);
+    MPI_Type_free(&type_twin);
+    MPI_Type_free_keyval(&type_key);
+
+    for (long i = 0; i < 3; i++) {
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &end_key, NULL);
+        MPI_Comm_set_attr(MPI_COMM_SELF, end_key, (void *)i);
+    }
+    MPI_Finalize();
+    CHECK(ended == 3 && order[0] == 2 && order[1] == 1 && order[2] == 0);
+    return check_done();
+}

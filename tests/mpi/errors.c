@@ -1,0 +1,122 @@
+/* Wrong arguments give the class of the standard and a sentence with function, argument, value, communicator and rank;
+ * nothing is sent, nothing crashes, and the library goes on. ranks: 1 3 */
+#include "mpi_check.h"
+
+static void check_sentence(int code, const char *part)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+    CHECK_OK(MPI_Error_string(code, text, &length));
+    CHECK_EQUAL(strlen(text), length);
+    if (!strstr(text, part)) {
+        fprintf(stderr, "\"%s\" says nothing of \"%s\"\n", text, part);
+        CHECK(!"the sentence is incomplete");
+    }
+}
+
+static void send_and_receive(void)
+{
+    int data = 0;
+    MPI_Request request;
+    MPI_Status status;
+    int code = MPI_Send(&data, 1, MPI_INT, size + 3, 1, MPI_COMM_WORLD);
+    char part[100];
+    CHECK_CLASS(code, MPI_ERR_RANK);
+    snprintf(part, sizeof part, "MPI_Send: rank %d is not in MPI_COMM_WORLD of %d ranks", size + 3, size);
+    check_sentence(code, part);
+    CHECK_CLASS(MPI_Send(&data, 1, MPI_INT, -7, 1, MPI_COMM_WORLD), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Send(&data, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD), MPI_ERR_RANK);
+    code = MPI_Send(&data, -1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+    CHECK_CLASS(code, MPI_ERR_COUNT);
+    check_sentence(code, "MPI_Send: count -1 is negative");
+    code = MPI_Isend(&data, 1, MPI_INT, 0, -5, MPI_COMM_WORLD, &request);
+    CHECK_CLASS(code, MPI_ERR_TAG);
+    check_sentence(code, "MPI_Isend: tag -5");
+    CHECK_CLASS(MPI_Send(&data, 1, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD), MPI_ERR_TAG);
+    code = MPI_Send(&data, 1, MPI_INT, 0, 1, MPI_COMM_NULL);
+    CHECK_CLASS(code, MPI_ERR_COMM);
+    check_sentence(code, "MPI_COMM_NULL");
+    CHECK_CLASS(MPI_Send(&data, 1, MPI_DATATYPE_NULL, 0, 1, MPI_COMM_WORLD), MPI_ERR_TYPE);
+    code = MPI_Ssend(NULL, 3, MPI_INT, 0, 1, MPI_COMM_WORLD);
+    CHECK_CLASS(code, MPI_ERR_BUFFER);
+    check_sentence(code, "12 bytes");
+    CHECK_CLASS(MPI_Recv(&data, 1, MPI_INT, size, 1, MPI_COMM_WORLD, &status), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Recv(&data, 1, MPI_INT, -9, 1, MPI_COMM_WORLD, &status), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Recv(&data, -2, MPI_INT, 0, 1, MPI_COMM_WORLD, &status), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Irecv(&data, 1, MPI_INT, 0, -4, MPI_COMM_WORLD, &request), MPI_ERR_TAG);
+    CHECK_CLASS(MPI_Probe(size, 1, MPI_COMM_WORLD, &status), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Send_init(&data, 1, MPI_INT, size, 1, MPI_COMM_WORLD, &request), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Sendrecv(&data, 1, MPI_INT, 0, 1, &data, 1, MPI_INT, size, 1, MPI_COMM_WORLD, &status), MPI_ERR_RANK);
+    MPI_Datatype raw;
+    MPI_Type_contiguous(2, MPI_INT, &raw);
+    code = MPI_Send(&data, 1, raw, 0, 1, MPI_COMM_WORLD);
+    CHECK_CLASS(code, MPI_ERR_TYPE);
+    check_sentence(code, "MPI_Type_commit");
+    MPI_Type_free(&raw);
+}
+
+static void collectives(void)
+{
+    int a = 0, b = 0;
+    char part[100];
+    int code = MPI_Bcast(&a, 1, MPI_INT, size, MPI_COMM_WORLD);
+    CHECK_CLASS(code, MPI_ERR_ROOT);
+    snprintf(part, sizeof part, "MPI_Bcast: root %d", size);
+    check_sentence(code, part);
+    CHECK_CLASS(MPI_Bcast(&a, -1, MPI_INT, 0, MPI_COMM_WORLD), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Bcast(&a, 1, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Barrier(MPI_COMM_NULL), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Allreduce(&a, &b, 1, MPI_INT, MPI_OP_NULL, MPI_COMM_WORLD), MPI_ERR_OP);
+    code = MPI_Allreduce(&a, &b, 1, MPI_FLOAT, MPI_BAND, MPI_COMM_WORLD);
+    CHECK_CLASS(code, MPI_ERR_OP);
+    check_sentence(code, "MPI_BAND is not defined for MPI_FLOAT");
+    CHECK_CLASS(MPI_Allreduce(&a, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Reduce(&a, NULL, 1, MPI_INT, MPI_SUM, rank, MPI_COMM_SELF), rank == 0 ? MPI_ERR_BUFFER : MPI_ERR_ROOT);
+    CHECK_CLASS(MPI_Gather(&a, 1, MPI_INT, NULL, 1, MPI_INT, 0, MPI_COMM_SELF), MPI_ERR_BUFFER);
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD)); /* and all are still in step */
+}
+
+static void other(void)
+{
+    MPI_Comm comm;
+    MPI_Group group;
+    int ranks[] = {0, 0}, flag;
+    MPI_Comm_group(MPI_COMM_WORLD, &group);
+    MPI_Group out;
+    CHECK_CLASS(MPI_Group_incl(group, 2, ranks, &out), MPI_ERR_RANK);
+    ranks[0] = size;
+    CHECK_CLASS(MPI_Group_incl(group, 1, ranks, &out), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Group_size(MPI_GROUP_NULL, &flag), MPI_ERR_GROUP);
+    MPI_Group_free(&group);
+    CHECK_CLASS(MPI_Comm_split(MPI_COMM_WORLD, -5, 0, &comm), MPI_ERR_ARG);
+    comm = MPI_COMM_WORLD;
+    CHECK_CLASS(MPI_Comm_free(&comm), MPI_ERR_COMM);
+    int dims[] = {size + 1}, periods[] = {0};
+    CHECK_CLASS(MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &comm), MPI_ERR_DIMS);
+    CHECK_CLASS(MPI_Cart_rank(MPI_COMM_WORLD, dims, &flag), MPI_ERR_TOPOLOGY);
+    MPI_Datatype type = MPI_INT;
+    CHECK_CLASS(MPI_Type_free(&type), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Type_contiguous(-1, MPI_INT, &type), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Type_vector(1, -1, 1, MPI_INT, &type), MPI_ERR_ARG);
+    MPI_Op op = MPI_SUM;
+    CHECK_CLASS(MPI_Op_free(&op), MPI_ERR_OP);
+    MPI_Request request = MPI_REQUEST_NULL;
+    CHECK_CLASS(MPI_Request_free(&request), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Start(&request), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Cancel(&request), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Comm_set_attr(MPI_COMM_WORLD, MPI_KEYVAL_INVALID, NULL), MPI_ERR_KEYVAL);
+}
+
+int main(void)
+{
+    check_init();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    send_and_receive();
+    collectives();
+    other();
+    int sum = 0;
+    MPI_Allreduce(&size, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK_EQUAL(sum, size * size);
+    return check_finalize();
+}
