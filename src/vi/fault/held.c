@@ -21,8 +21,8 @@ bool fault_chance(struct fault_nic *nic, uint32_t how_often)
     return how_often > 0 && next_random(nic) % 10000 < how_often;
 }
 
-/* When an event that comes now is let go; later than its predecessor where order is promised. Under the lock. */
-static uint64_t due_time(struct fault_nic *nic, struct fault_vi *vi)
+/* When an event that comes now is let go, at the earliest. Under the lock. */
+static uint64_t due_time(struct fault_nic *nic)
 {
     uint64_t delay = nic->script.delay_ns, due = vbase_clock_ns();
 
@@ -30,9 +30,6 @@ static uint64_t due_time(struct fault_nic *nic, struct fault_vi *vi)
         due += delay / 2 + next_random(nic) % (delay / 2 + 1);
     if (fault_chance(nic, nic->script.reorder))
         due += 10 * (delay > 0 ? delay : LATE_NS);
-    if (nic->inner->caps.ordered && due < vi->last_due)
-        due = vi->last_due;
-    vi->last_due = due;
     return due;
 }
 
@@ -51,7 +48,7 @@ bool fault_hold(struct fault_vi *vi, const struct fault_event *event, const void
     if (event->length > 0)
         memcpy(held->data, data, event->length);
     base_lock(&nic->lock);
-    held->due = due_time(nic, vi);
+    held->due = due_time(nic);
     list_append(&vi->held, &held->link);
     vi->held_count++;
     base_unlock(&nic->lock);
@@ -130,6 +127,7 @@ static bool perform(struct fault_vi *vi, struct fault_event *event)
     return true;
 }
 
+/* What is due first; where order is promised only the first in line may go. */
 static struct fault_event *first_due(struct fault_nic *nic, const struct list *queue, uint64_t now)
 {
     struct fault_event *best = NULL;

@@ -34,7 +34,7 @@ struct fault_vi {
     struct list held;      /* up, by order of arrival */
     struct list transfers; /* down */
     uint32_t held_count;
-    uint64_t last_due, frames;
+    uint64_t frames;
     _Atomic bool drop, down, gone; /* to be dropped; told down; disconnected by the user, freed after the poll */
 };
 

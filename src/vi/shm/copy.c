@@ -18,8 +18,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define BATCH       64          /* local pieces given to one call */
-#define CALL_MOST   (1u << 30)  /* bytes of one call; the kernel stops at 2 GiB less a page */
+#define BATCH 64 /* local pieces given to one call */
+#ifndef CALL_MOST /* a test makes it small */
+#define CALL_MOST (1u << 30) /* bytes of one call; the kernel stops at 2 GiB less a page */
+#endif
 
 /* Under Yama's scope 1 a process may be read only by its ancestors and by one that it names, with his descendants. The
  * launcher is named: its descendants are the ranks. Never "anybody". */

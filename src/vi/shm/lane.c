@@ -67,7 +67,7 @@ void shm_lane_harvest(struct shm_vi *vi)
     }
     if (more > 0)
         upto = seen + (uint32_t)more;
-    if (heard > upto && heard <= sent)
+    if (heard > upto) /* never beyond what was sent: see note_credit */
         upto = heard;
     for (uint64_t n = seen; vi->blocks_out > 0 && n < upto; n++) {
         uint16_t *block = &vi->block[n % SHM_CELLS];
