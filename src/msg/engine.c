@@ -85,6 +85,10 @@ bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t
     case MSG_FRAME_CREDIT: vmsg_credit_returned(peer, data, length); break;
     case MSG_FRAME_CANCEL: vmsg_cancel_asked(peer, header, data, length); break;
     case MSG_FRAME_CANCELLED: vmsg_cancel_answered(peer, header, data, length); break;
+    case MSG_FRAME_BOARD: vmsg_joint_board(peer, data, length); break;
+    case MSG_FRAME_JOIN: vmsg_joint_invited(peer, data, length); break;
+    case MSG_FRAME_DONE:
+    case MSG_FRAME_WITHDRAW: vmsg_joint_ended(peer, kind == MSG_FRAME_DONE, data, length); break;
     case MSG_FRAME_GOODBYE: vmsg_peer_parted(peer); break;
     default: vmsg_refused(peer, "a frame of an unknown kind");
     }
@@ -99,8 +103,12 @@ static void sink_arrived(struct vi *vi, uint32_t immediate)
 
 void vmsg_sink_done(struct vi *vi, void *cookie, int status)
 {
+    struct msg_transfer *transfer = cookie;
     (void)vi;
-    vmsg_rendezvous_fetched(cookie, status);
+    if (transfer->told_later)
+        vmsg_joint_told(transfer, status);
+    else
+        vmsg_rendezvous_fetched(transfer, status);
 }
 
 static void sink_called(struct vi_nic *nic, uint32_t world)
@@ -324,6 +332,7 @@ void vmsg_stop(void)
     goodbye(engine);
     engine->stopping = true;
     vmsg_contexts_close();
+    vmsg_joint_close();
     vmsg_peers_close();
     nics_close(engine);
     memory_close(engine);

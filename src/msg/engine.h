@@ -26,6 +26,7 @@
 #define MSG_CONTEXTS 65536u
 #define MSG_NICS 4
 #define MSG_RAILS 4
+#define MSG_CONTROL_MOST 48    /* the longest body of an answer: JOIN */
 #define MSG_FRAME_COST 64      /* what a message takes of its receiver's window beside its payload */
 #define MSG_INLINE 80          /* unexpected payload that lies inside its message */
 #define MSG_CHUNK (512u << 10) /* fetched between two looks at the nics */
@@ -64,6 +65,8 @@ struct msg_peer {
     struct list control; /* struct msg_control: answers that did not fit into the lane; bounded by what the peer asked */
     struct list_node stuck_link;
     uint64_t pending_sends; /* transfers of ours that he has not finished; leaf */
+    struct msg_slot *board; /* his, mapped; NULL: none yet */
+    bool board_told;        /* he knows ours */
 } ALIGNED(CACHE_LINE);
 _Static_assert(offsetof(struct msg_peer, rail) == CACHE_LINE, "the hot part of a peer is one line");
 
@@ -71,7 +74,7 @@ struct msg_control {
     struct list_node link;
     uint64_t header;
     uint32_t length;
-    uint64_t body[4];
+    uint64_t body[MSG_CONTROL_MOST / 8];
 };
 
 /* A rank of a context that somebody talked to: where its messages and the receives for it wait. */
@@ -120,6 +123,7 @@ struct msg_message {
 enum msg_transfer_phase {
     MSG_TRANSFER_ANNOUNCED, /* sender: waits for CLEAR, FINISH or ACK */
     MSG_TRANSFER_SENDING,   /* sender: DATA frames go out; in the work list */
+    MSG_TRANSFER_JOINT,     /* either: both copy, see joint.c; in the work list until nothing is left to claim */
     MSG_TRANSFER_FETCHING,  /* receiver: pulls; in the work list, or a get is under way */
     MSG_TRANSFER_RECEIVING  /* receiver: DATA frames come in */
 };
@@ -130,11 +134,24 @@ struct msg_transfer {
     uint64_t remote;       /* id of the other side's transfer */
     uint64_t moved, upto;  /* the part still to move */
     uint64_t under_way;    /* bytes of a get that is not complete yet */
-    struct vi_key key;     /* receiver: of the sender's memory */
-    struct vi_region region; /* sender: nic NULL when nothing is registered */
+    struct vi_key key;     /* of the other side's memory */
+    struct vi_region region; /* our memory, for the other side; nic NULL when nothing is registered */
     struct type_cursor *cursor; /* NULL: the buffer is one piece */
+    struct msg_slot *slot;   /* joint: the shared counters */
+    uint32_t generation;
+    uint16_t slot_number;
     uint8_t phase;
     bool sender, cancelling;
+    bool told_later, withdrawn; /* joint: the chunk's end comes by the sink; the sender withdrew meanwhile */
+};
+
+/* Our slots for joint copies, under leaf. */
+struct msg_board {
+    struct vi_nic *nic;      /* on which it is registered, NULL: none */
+    struct vi_region region;
+    uint64_t free;           /* a bit a slot */
+    uint32_t generation;
+    bool tried;
 };
 
 struct msg_engine {
@@ -161,6 +178,7 @@ struct msg_engine {
     uint32_t hook_count;
     struct list early;      /* messages for contexts that are not open yet, as they came */
     uint64_t pending_sends; /* the sum over all peers who have not said goodbye: stop waits for them */
+    struct msg_board board;
     struct base_pool members, messages, transfers, controls;
     unsigned char *scratch; /* for packing one frame; under scratch_lock, a leaf as well */
     struct base_lock scratch_lock;
@@ -229,6 +247,7 @@ int vmsg_peer_connect(struct msg_peer *peer) MUST_CHECK;          /* lock held; 
 int vmsg_peer_accept(struct vi_nic *nic, uint32_t world) MUST_CHECK;
 void vmsg_peer_queue(struct msg_peer *peer, struct msg_request *request); /* lock held */
 bool vmsg_peers_flush(void);           /* progress held: queued things of all stuck peers; true: something went */
+void vmsg_peer_answer(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length); /* lock held */
 void vmsg_peer_control(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length); /* takes the lock */
 void vmsg_peer_stuck(struct msg_peer *peer); /* lock held: wants to be flushed */
 void vmsg_peer_parted(struct msg_peer *peer);
@@ -271,7 +290,18 @@ void vmsg_rendezvous_clear(struct msg_peer *peer, const void *body, size_t lengt
 void vmsg_rendezvous_data(struct msg_peer *peer, const void *body, size_t length);
 void vmsg_rendezvous_finish(struct msg_peer *peer, const void *body, size_t length);
 void vmsg_rendezvous_fetched(struct msg_transfer *transfer, int status);
+void vmsg_rendezvous_ask(struct msg_transfer *transfer);
 bool vmsg_rendezvous_work(void); /* one chunk of everything under way; true: something moved */
+
+/* ---- joint.c: under progress, except begin (no lock) ---- */
+bool vmsg_joint_begin(struct msg_transfer *transfer);
+bool vmsg_joint_step(struct msg_transfer *transfer);
+void vmsg_joint_told(struct msg_transfer *transfer, int status);
+void vmsg_joint_alone(struct msg_transfer *transfer);
+void vmsg_joint_board(struct msg_peer *peer, const void *body, size_t length);
+void vmsg_joint_invited(struct msg_peer *peer, const void *body, size_t length);
+void vmsg_joint_ended(struct msg_peer *peer, bool done, const void *body, size_t length);
+void vmsg_joint_close(void);
 
 /* ---- transfer.c ---- */
 struct msg_transfer *vmsg_transfer_take(struct msg_request *request); /* NULL: no memory */

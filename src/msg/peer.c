@@ -114,31 +114,36 @@ void vmsg_peer_queue(struct msg_peer *peer, struct msg_request *request)
     vmsg_peer_stuck(peer);
 }
 
-/* Sends an answer now, or keeps it: an answer is never lost and never waits behind messages. */
-void vmsg_peer_control(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
+static void control_keep(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
 {
     struct msg_engine *engine = &vmsg_engine;
+    msg_lock(&engine->leaf);
+    struct msg_control *control = vbase_pool_take(&engine->controls);
+    msg_unlock(&engine->leaf);
+    if (!control) {
+        vmsg_failed(vbase_fail(ERR_MEMORY, "no memory for an answer to rank %d", peer->world));
+        return;
+    }
+    control->header = header;
+    control->length = length;
+    if (length)
+        memcpy(control->body, body, length);
+    list_append(&peer->control, &control->link);
+    vmsg_peer_stuck(peer);
+}
+
+/* Sends an answer now, or keeps it: an answer is never lost and never waits behind messages. */
+void vmsg_peer_answer(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
+{
+    struct iovec piece = {(void *)body, length};
+    if (!peer->vi || !list_empty(&peer->control) || msg_peer_send(peer, header, &piece, 1) == ERR_AGAIN)
+        control_keep(peer, header, body, length);
+}
+
+void vmsg_peer_control(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
+{
     msg_lock(&peer->lock);
-    int error = ERR_AGAIN;
-    if (list_empty(&peer->control) && peer->vi) {
-        struct iovec piece = {(void *)body, length};
-        error = msg_peer_send(peer, header, &piece, 1);
-    }
-    if (error == ERR_AGAIN) {
-        msg_lock(&engine->leaf);
-        struct msg_control *control = vbase_pool_take(&engine->controls);
-        msg_unlock(&engine->leaf);
-        if (control) {
-            control->header = header;
-            control->length = length;
-            if (length)
-                memcpy(control->body, body, length);
-            list_append(&peer->control, &control->link);
-            vmsg_peer_stuck(peer);
-        } else {
-            vmsg_failed(vbase_fail(ERR_MEMORY, "no memory for an answer to rank %d", peer->world));
-        }
-    }
+    vmsg_peer_answer(peer, header, body, length);
     msg_unlock(&peer->lock);
 }
 

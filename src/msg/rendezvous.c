@@ -73,7 +73,7 @@ static void receive_over(struct msg_transfer *transfer, int error)
 }
 
 /* Asks the sender for what is missing. */
-static void receive_ask(struct msg_transfer *transfer)
+void vmsg_rendezvous_ask(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
     int error = vmsg_transfer_cursor(transfer, transfer->moved);
@@ -87,10 +87,18 @@ static void receive_ask(struct msg_transfer *transfer)
     vmsg_peer_control(peer, msg_header(MSG_FRAME_CLEAR, 0, 0, 0), &body, sizeof body);
 }
 
-static bool peer_may_be_read(struct msg_peer *peer)
+/* By the best way there is: together, by us alone, or by the sender. */
+static void receive_begin(struct msg_transfer *transfer, bool fetchable)
 {
-    struct vi_state state;
-    return peer->vi && vi_query(peer->vi, &state) == OK && state.get;
+    struct vi_state state = {.get = false};
+    fetchable = fetchable && vi_query(transfer->peer->vi, &state) == OK && state.get &&
+                vmsg_transfer_cursor(transfer, 0) == OK;
+    if (!fetchable) {
+        vmsg_rendezvous_ask(transfer);
+    } else if (!state.put || !vmsg_joint_begin(transfer)) {
+        transfer->phase = MSG_TRANSFER_FETCHING;
+        vmsg_transfer_work(transfer);
+    }
 }
 
 /* A receive got an announced message; WANT is what it has room for. No lock held. */
@@ -110,12 +118,7 @@ void vmsg_rendezvous_matched(struct msg_request *request, const struct msg_envel
     transfer->remote = envelope->id;
     transfer->upto = want;
     transfer->key = envelope->key;
-    if (envelope->fetchable && peer_may_be_read(peer) && vmsg_transfer_cursor(transfer, 0) == OK) {
-        transfer->phase = MSG_TRANSFER_FETCHING;
-        vmsg_transfer_work(transfer);
-    } else {
-        receive_ask(transfer);
-    }
+    receive_begin(transfer, envelope->fetchable);
 }
 
 static void fetched(struct msg_transfer *transfer, uint64_t bytes)
@@ -164,7 +167,7 @@ static bool fetch_chunk(struct msg_transfer *transfer)
         vmsg_transfer_work(transfer);
         return false;
     }
-    receive_ask(transfer);
+    vmsg_rendezvous_ask(transfer);
     return true;
 }
 
@@ -172,7 +175,7 @@ static bool fetch_chunk(struct msg_transfer *transfer)
 void vmsg_rendezvous_fetched(struct msg_transfer *transfer, int status)
 {
     if (status) {
-        receive_ask(transfer);
+        vmsg_rendezvous_ask(transfer);
         return;
     }
     vmsg_transfer_work(transfer);
@@ -215,6 +218,15 @@ static void send_over(struct msg_transfer *transfer, int error)
     vmsg_complete(request, error);
 }
 
+/* The transfer of ours that the receiver answers: announced, or in a joint copy. Peer lock held. */
+static struct msg_transfer *answered(struct msg_peer *peer, uint64_t id)
+{
+    struct msg_transfer *transfer = vmsg_transfer_at(peer, id, MSG_TRANSFER_ANNOUNCED);
+    if (!transfer)
+        transfer = vmsg_transfer_at(peer, id, MSG_TRANSFER_JOINT);
+    return transfer && transfer->sender ? transfer : NULL;
+}
+
 void vmsg_rendezvous_clear(struct msg_peer *peer, const void *body, size_t length)
 {
     struct msg_frame_clear clear;
@@ -224,8 +236,8 @@ void vmsg_rendezvous_clear(struct msg_peer *peer, const void *body, size_t lengt
     }
     memcpy(&clear, body, sizeof clear);
     msg_lock(&peer->lock);
-    struct msg_transfer *transfer = vmsg_transfer_at(peer, clear.id, MSG_TRANSFER_ANNOUNCED);
-    bool sane = transfer && transfer->sender && clear.from < clear.upto && clear.upto <= transfer->request->total;
+    struct msg_transfer *transfer = answered(peer, clear.id);
+    bool sane = transfer && clear.from < clear.upto && clear.upto <= transfer->request->total;
     if (sane) {
         msg_phase_set(transfer->request, MSG_PHASE_MOVING);
         transfer->phase = MSG_TRANSFER_SENDING;
@@ -235,7 +247,7 @@ void vmsg_rendezvous_clear(struct msg_peer *peer, const void *body, size_t lengt
         int error = vmsg_transfer_cursor(transfer, clear.from);
         if (error)
             vmsg_failed(error); /* the receiver waits for bytes that cannot be walked to */
-        else
+        else if (!transfer->told_later) /* else vmsg_joint_told goes on: no put of ours may land any more */
             vmsg_transfer_work(transfer);
     }
     msg_unlock(&peer->lock);
@@ -253,8 +265,8 @@ void vmsg_rendezvous_finish(struct msg_peer *peer, const void *body, size_t leng
     }
     memcpy(&finish, body, sizeof finish);
     msg_lock(&peer->lock);
-    struct msg_transfer *transfer = vmsg_transfer_at(peer, finish.id, MSG_TRANSFER_ANNOUNCED);
-    bool sane = transfer && transfer->sender;
+    struct msg_transfer *transfer = answered(peer, finish.id);
+    bool sane = transfer && !transfer->told_later;
     if (sane)
         send_over(transfer, OK);
     msg_unlock(&peer->lock);
@@ -299,7 +311,9 @@ bool vmsg_rendezvous_work(void)
         msg_chore_remove(node);
         struct msg_transfer *transfer = container_of(node, struct msg_transfer, link);
         msg_unlock(&engine->leaf);
-        moved |= transfer->phase == MSG_TRANSFER_FETCHING ? fetch_chunk(transfer) : data_send(transfer);
+        moved |= transfer->phase == MSG_TRANSFER_JOINT      ? vmsg_joint_step(transfer)
+                 : transfer->phase == MSG_TRANSFER_FETCHING ? fetch_chunk(transfer)
+                                                            : data_send(transfer);
         msg_lock(&engine->leaf);
     }
     msg_unlock(&engine->leaf);

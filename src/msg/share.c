@@ -126,8 +126,12 @@ void vmsg_share_wake(struct msg_share *share, int rank)
 {
     struct vi *vi;
     struct vi_transfer nothing = {.pieces = 0};
-    if (member_vi(share->context, rank, &vi) == OK && vi)
-        (void)vi_put(vi, &nothing);
+    if (member_vi(share->context, rank, &vi) != OK || !vi)
+        return;
+    struct msg_peer *peer = vi->owner;
+    msg_lock(&peer->lock);
+    (void)vi_put(vi, &nothing);
+    msg_unlock(&peer->lock);
 }
 
 void vmsg_share_wake_all(struct msg_share *share)

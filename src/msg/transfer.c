@@ -63,7 +63,8 @@ void vmsg_transfer_work(struct msg_transfer *transfer)
 {
     struct msg_engine *engine = &vmsg_engine;
     msg_lock(&engine->leaf);
-    msg_chore(&engine->work, &transfer->link);
+    if (!list_node_linked(&transfer->link))
+        msg_chore(&engine->work, &transfer->link);
     msg_unlock(&engine->leaf);
 }
 

@@ -32,6 +32,10 @@ enum msg_frame {
     MSG_FRAME_CREDIT,    /* msg_frame_credit                          so much of my window is free again */
     MSG_FRAME_CANCEL,    /* msg_frame_id                              forget this message if it is not matched yet */
     MSG_FRAME_CANCELLED, /* msg_frame_id                              the answer: forgotten (flag WON), or too late */
+    MSG_FRAME_BOARD,     /* msg_frame_board                           where the slots of joint copies are; once */
+    MSG_FRAME_JOIN,      /* msg_frame_join                            matched: let us copy it together */
+    MSG_FRAME_DONE,      /* msg_frame_id                              the last chunk of a joint copy was mine */
+    MSG_FRAME_WITHDRAW,  /* msg_frame_id                              a chunk of mine failed: copy it alone */
     MSG_FRAME_GOODBYE,   /* nothing                                   the last frame of this rank to that one */
     MSG_FRAME_KINDS
 };
@@ -60,6 +64,18 @@ struct msg_frame_credit {
     uint64_t bytes;
 };
 
+struct msg_frame_board {
+    struct vi_key key;
+};
+struct msg_frame_join {
+    uint64_t id;       /* of the sender's transfer */
+    uint64_t answer;   /* of the receiver's transfer: DONE and WITHDRAW carry it */
+    uint64_t upto;     /* bytes that are wanted, from the first */
+    struct vi_key key; /* of the receiver's buffer */
+    uint32_t generation;
+    uint16_t slot, reserved;
+};
+
 /* For rails that may lose what they took: what is needed to acknowledge, replay and drop duplicates. */
 struct msg_frame_extension {
     uint32_t sequence;        /* of this frame among all frames to this peer, over all rails */
@@ -74,6 +90,8 @@ _Static_assert(sizeof(struct msg_frame_announce) == 32, "wire: an envelope must 
 _Static_assert(sizeof(struct msg_frame_clear) == 32, "wire");
 _Static_assert(sizeof(struct msg_frame_data) == 16, "wire");
 _Static_assert(sizeof(struct msg_frame_credit) == 8, "wire");
+_Static_assert(sizeof(struct msg_frame_board) == 16, "wire");
+_Static_assert(sizeof(struct msg_frame_join) == 48, "wire: it fits into one cell of 64 bytes");
 _Static_assert(sizeof(struct msg_frame_extension) == 16, "wire");
 
 static inline uint64_t msg_header(enum msg_frame kind, uint32_t context, int tag, unsigned flags)

@@ -1,0 +1,326 @@
+/* Joint copy: both ends of a large message copy it at once, where each may reach into the other's memory.
+ *
+ *   sender                                        receiver
+ *     | ANNOUNCE total, id, key                     |
+ *     |-------------------------------------------->|  matched; takes a slot of its board
+ *     |   BOARD key (once), JOIN id, answer, key of  |
+ *     |<--------------------------------------------|  the buffer, slot; begins to fetch at once
+ *     |  both claim chunks from the slot's counter: the receiver gets, the sender puts
+ *     |      FINISH id, if the last chunk to be      |
+ *     |<--------------------------------------------|  ready was the receiver's,
+ *     | DONE answer, if it was the sender's          |
+ *     |-------------------------------------------->|
+ *
+ * The board is memory of the receiver that the sender maps: a line a slot, which counts the chunks that were claimed and
+ * those that are ready. Whoever counts the last one ready has the last word, so there is exactly one notice. A sender who
+ * computes, or cannot put, claims nothing, and the receiver does it all. The counters carry a generation: a sender who
+ * comes late finds the slot in other hands and changes nothing.
+ *
+ * A chunk that was claimed and could not be moved is never ready, so no notice can be given any more: the receiver then
+ * asks for everything to be sent (CLEAR), the sender says WITHDRAW and the receiver begins again alone. Either way no
+ * put lands after the receive is complete: CLEAR is answered when no put is under way. */
+#include "msg/engine.h"
+#include <string.h>
+
+#define JOINT_LEAST 65536u
+#define CHUNK_LEAST 16384u
+#define PAGE 4096u
+
+#define SLOTS 64
+struct msg_slot {
+    /* Both: generation << 32 | number of chunks, changed by compare and swap of either side. */
+    _Atomic uint64_t claim; /* chunks claimed; acquire, pairs with the release in slot_take */
+    _Atomic uint64_t ready; /* chunks moved; acq_rel: who counts the last one sees all that was put */
+} ALIGNED(CACHE_LINE);
+
+static uint64_t chunk_size(uint64_t bytes)
+{
+    uint64_t half = (bytes / 2 + PAGE - 1) / PAGE * PAGE;
+    return half < CHUNK_LEAST ? CHUNK_LEAST : half > MSG_CHUNK ? MSG_CHUNK : half;
+}
+
+/* ---- the board: under leaf ---------------------------------------------------------------------------------------- */
+
+static bool board_ready(struct vi_nic *nic)
+{
+    struct msg_board *board = &vmsg_engine.board;
+    if (!board->tried && vi_reg(nic, NULL, SLOTS * sizeof(struct msg_slot), &board->region) == OK) {
+        board->nic = nic;
+        board->free = UINT64_MAX;
+    }
+    board->tried = true;
+    return board->nic == nic;
+}
+
+static bool slot_take(struct msg_transfer *transfer)
+{
+    struct msg_board *board = &vmsg_engine.board;
+    msg_lock(&vmsg_engine.leaf);
+    bool taken = board_ready(transfer->peer->vi->nic) && board->free;
+    if (taken) {
+        transfer->slot_number = (uint16_t)__builtin_ctzll(board->free);
+        board->free &= board->free - 1;
+        board->generation += board->generation == UINT32_MAX ? 2 : 1; /* never 0 */
+        transfer->generation = board->generation;
+    }
+    msg_unlock(&vmsg_engine.leaf);
+    if (taken) {
+        transfer->slot = (struct msg_slot *)board->region.address + transfer->slot_number;
+        atomic_store_explicit(&transfer->slot->ready, (uint64_t)transfer->generation << 32, memory_order_relaxed);
+        atomic_store_explicit(&transfer->slot->claim, (uint64_t)transfer->generation << 32, memory_order_release);
+    }
+    return taken;
+}
+
+/* From now on no claim of the sender succeeds. */
+static void slot_give(struct msg_transfer *transfer)
+{
+    atomic_store_explicit(&transfer->slot->claim, 0, memory_order_relaxed);
+    transfer->slot = NULL;
+    msg_lock(&vmsg_engine.leaf);
+    vmsg_engine.board.free |= 1ull << transfer->slot_number;
+    msg_unlock(&vmsg_engine.leaf);
+}
+
+void vmsg_joint_close(void)
+{
+    if (vmsg_engine.board.nic)
+        vi_dereg(&vmsg_engine.board.region);
+}
+
+/* ---- both sides --------------------------------------------------------------------------------------------------- */
+
+/* The next chunk, if there is one and the slot is still ours. */
+static bool chunk_claim(struct msg_transfer *transfer)
+{
+    uint64_t chunk = chunk_size(transfer->upto);
+    uint64_t claim = atomic_load_explicit(&transfer->slot->claim, memory_order_acquire), from;
+    do {
+        from = (claim & UINT32_MAX) * chunk;
+        if (claim >> 32 != transfer->generation || from >= transfer->upto)
+            return false;
+    } while (!atomic_compare_exchange_weak_explicit(&transfer->slot->claim, &claim, claim + 1, memory_order_acquire,
+                                                    memory_order_acquire));
+    transfer->moved = from;
+    transfer->under_way = transfer->upto - from < chunk ? transfer->upto - from : chunk;
+    return true;
+}
+
+/* The claimed chunk is ready; true: that was the last of all. */
+static bool chunk_ready(struct msg_transfer *transfer)
+{
+    uint64_t chunk = chunk_size(transfer->upto), chunks = (transfer->upto + chunk - 1) / chunk;
+    uint64_t ready = atomic_load_explicit(&transfer->slot->ready, memory_order_relaxed);
+    transfer->under_way = 0;
+    do {
+        if (ready >> 32 != transfer->generation)
+            return false; /* the receiver has given the slot away: he asks for everything anew */
+    } while (!atomic_compare_exchange_weak_explicit(&transfer->slot->ready, &ready, ready + 1, memory_order_acq_rel,
+                                                    memory_order_relaxed));
+    return (ready & UINT32_MAX) + 1 == chunks;
+}
+
+static int chunk_move(struct msg_transfer *transfer)
+{
+    struct iovec local = {(char *)transfer->request->buffer.base + transfer->moved, transfer->under_way};
+    struct vi_transfer move = {.local = &local, .pieces = 1, .key = transfer->key, .offset = transfer->moved,
+                               .cookie = transfer};
+    struct msg_peer *peer = transfer->peer;
+    return transfer->sender ? vi_put(peer->vi, &move) : vi_get(peer->vi, &move);
+}
+
+static void notice(struct msg_transfer *transfer, enum msg_frame frame)
+{
+    struct msg_frame_id body = {transfer->remote};
+    vmsg_peer_control(transfer->peer, msg_header(frame, 0, 0, 0), &body, sizeof body);
+}
+
+static void over(struct msg_transfer *transfer)
+{
+    struct msg_request *request = transfer->request;
+    int error = transfer->sender ? OK : request->result.error;
+    if (!transfer->sender)
+        slot_give(transfer);
+    vmsg_transfer_give(transfer);
+    vmsg_complete(request, error);
+}
+
+/* A chunk was claimed and cannot be moved. */
+static void chunk_failed(struct msg_transfer *transfer)
+{
+    transfer->under_way = 0;
+    if (transfer->sender) {
+        transfer->phase = MSG_TRANSFER_ANNOUNCED;
+        notice(transfer, MSG_FRAME_WITHDRAW);
+    } else {
+        slot_give(transfer);
+        transfer->moved = 0;
+        vmsg_rendezvous_ask(transfer);
+    }
+}
+
+static void chunk_moved(struct msg_transfer *transfer)
+{
+    if (chunk_ready(transfer)) {
+        notice(transfer, transfer->sender ? MSG_FRAME_DONE : MSG_FRAME_FINISH);
+        over(transfer);
+    } else {
+        vmsg_transfer_work(transfer);
+    }
+}
+
+/* A turn of a joint transfer, taken out of the work list: one chunk, or nothing is left to claim and the other side will
+ * tell. A chunk that found the provider busy stays claimed. */
+bool vmsg_joint_step(struct msg_transfer *transfer)
+{
+    if (!transfer->under_way && !chunk_claim(transfer)) {
+        if (transfer->sender)
+            transfer->phase = MSG_TRANSFER_ANNOUNCED;
+        return false;
+    }
+    int status = chunk_move(transfer);
+    if (status == VI_COMPLETE) {
+        chunk_moved(transfer);
+    } else if (status == ERR_AGAIN) {
+        vmsg_transfer_work(transfer);
+        return false;
+    } else if (status == OK) {
+        transfer->told_later = true;
+    } else {
+        chunk_failed(transfer);
+    }
+    return true;
+}
+
+/* The sink heard the end of a put or get that was not complete at once. */
+void vmsg_joint_told(struct msg_transfer *transfer, int status)
+{
+    transfer->told_later = false;
+    if (transfer->phase == MSG_TRANSFER_SENDING) { /* CLEAR came meanwhile */
+        transfer->under_way = 0;
+        vmsg_transfer_work(transfer);
+    } else if (transfer->withdrawn) {
+        vmsg_joint_alone(transfer);
+    } else if (status) {
+        chunk_failed(transfer);
+    } else {
+        chunk_moved(transfer);
+    }
+}
+
+/* ---- the receiver ------------------------------------------------------------------------------------------------- */
+
+/* Peer lock held. */
+static void board_tell(struct msg_peer *peer)
+{
+    struct msg_frame_board body = {vmsg_engine.board.region.key};
+    if (!peer->board_told)
+        vmsg_peer_answer(peer, msg_header(MSG_FRAME_BOARD, 0, 0, 0), &body, sizeof body);
+    peer->board_told = true;
+}
+
+/* A matched receive whose payload can be fetched; true: it goes on jointly. No lock held. */
+bool vmsg_joint_begin(struct msg_transfer *transfer)
+{
+    struct msg_peer *peer = transfer->peer;
+    const struct vi_caps *caps = &peer->vi->nic->caps;
+    if (transfer->upto < JOINT_LEAST || transfer->cursor || !caps->map || caps->max_put < MSG_CHUNK)
+        return false;
+    if (vi_reg(peer->vi->nic, transfer->request->buffer.base, transfer->upto, &transfer->region) != OK) {
+        transfer->region.nic = NULL;
+        return false;
+    }
+    if (!slot_take(transfer))
+        return false;
+    transfer->phase = MSG_TRANSFER_JOINT;
+    struct msg_frame_join body = {transfer->remote, vmsg_transfer_id(transfer), transfer->upto, transfer->region.key,
+                                  transfer->generation, transfer->slot_number, 0};
+    msg_lock(&peer->lock); /* the sink takes it, too: it does not see the end before the transfer is in the work list */
+    board_tell(peer);
+    vmsg_peer_answer(peer, msg_header(MSG_FRAME_JOIN, 0, 0, 0), &body, sizeof body);
+    vmsg_transfer_work(transfer);
+    msg_unlock(&peer->lock);
+    return true;
+}
+
+/* The sender withdrew: everything once more, by us alone. */
+void vmsg_joint_alone(struct msg_transfer *transfer)
+{
+    slot_give(transfer);
+    transfer->withdrawn = false;
+    transfer->under_way = transfer->moved = 0;
+    transfer->phase = MSG_TRANSFER_FETCHING;
+    vmsg_transfer_work(transfer);
+}
+
+/* DONE and WITHDRAW. */
+void vmsg_joint_ended(struct msg_peer *peer, bool done, const void *body, size_t length)
+{
+    struct msg_frame_id end;
+    if (length != sizeof end) {
+        vmsg_refused(peer, "the end of a joint copy of a wrong length");
+        return;
+    }
+    memcpy(&end, body, sizeof end);
+    msg_lock(&peer->lock); /* see vmsg_joint_begin */
+    struct msg_transfer *transfer = vmsg_transfer_at(peer, end.id, MSG_TRANSFER_JOINT);
+    msg_unlock(&peer->lock);
+    if (transfer && transfer->sender)
+        transfer = NULL;
+    if (transfer && !done && transfer->told_later)
+        transfer->withdrawn = true;
+    else if (transfer && !done)
+        vmsg_joint_alone(transfer);
+    else if (transfer && !transfer->under_way)
+        over(transfer);
+    else if (done) /* a withdrawal may cross our CLEAR */
+        vmsg_refused(peer, "the end of a joint copy that is not under way");
+}
+
+/* ---- the sender --------------------------------------------------------------------------------------------------- */
+
+void vmsg_joint_board(struct msg_peer *peer, const void *body, size_t length)
+{
+    struct msg_frame_board board;
+    void *memory;
+    if (length != sizeof board) {
+        vmsg_refused(peer, "a board of a wrong length");
+        return;
+    }
+    memcpy(&board, body, sizeof board);
+    if (vi_map(peer->vi, board.key, 0, SLOTS * sizeof(struct msg_slot), &memory) == OK)
+        peer->board = memory;
+}
+
+static bool may_put(struct msg_peer *peer)
+{
+    struct vi_state state;
+    return peer->board && vi_query(peer->vi, &state) == OK && state.put;
+}
+
+void vmsg_joint_invited(struct msg_peer *peer, const void *body, size_t length)
+{
+    struct msg_frame_join join;
+    if (length != sizeof join) {
+        vmsg_refused(peer, "an invitation of a wrong length");
+        return;
+    }
+    memcpy(&join, body, sizeof join);
+    msg_lock(&peer->lock);
+    struct msg_transfer *transfer = vmsg_transfer_at(peer, join.id, MSG_TRANSFER_ANNOUNCED);
+    bool sane = transfer && transfer->sender && transfer->region.nic && join.slot < SLOTS && join.upto > 0 &&
+                join.upto <= transfer->request->total;
+    if (sane && may_put(peer)) {
+        msg_phase_set(transfer->request, MSG_PHASE_MOVING);
+        transfer->phase = MSG_TRANSFER_JOINT;
+        transfer->remote = join.answer;
+        transfer->upto = join.upto;
+        transfer->key = join.key;
+        transfer->generation = join.generation;
+        transfer->slot = peer->board + join.slot;
+        vmsg_transfer_work(transfer);
+    }
+    msg_unlock(&peer->lock);
+    if (!sane)
+        vmsg_refused(peer, "an invitation to a message that is not announced");
+}

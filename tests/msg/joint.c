@@ -1,0 +1,137 @@
+/* Large messages that both ends copy: whole, whoever does how much of it; from a sender who computes meanwhile; with puts
+ * and gets that are told later; and when the kernel begins to refuse one side in the middle of the job.
+ * timeout: 120 */
+#include "harness.h"
+#include "base/counters.h"
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#define MOST (64u << 20)
+static unsigned char *data;
+
+/* A message whose bytes need not be computed one by one: a word's place and the message's number. */
+static void stamp(unsigned message, size_t bytes)
+{
+    for (size_t i = 0; i + 8 <= bytes; i += 8) {
+        uint64_t word = (i + 1) * 0x9E3779B97F4A7C15ull ^ message;
+        memcpy(data + i, &word, 8);
+    }
+    for (size_t i = bytes & ~(size_t)7; i < bytes; i++)
+        data[i] = check_byte(message, i);
+}
+
+static bool stamped(unsigned message, size_t bytes)
+{
+    for (size_t i = 0; i + 8 <= bytes; i += 8) {
+        uint64_t word = (i + 1) * 0x9E3779B97F4A7C15ull ^ message, found;
+        memcpy(&found, data + i, 8);
+        if (found != word)
+            return false;
+    }
+    for (size_t i = bytes & ~(size_t)7; i < bytes; i++)
+        if (data[i] != check_byte(message, i))
+            return false;
+    return true;
+}
+
+static void one(int rank, unsigned message, size_t bytes, size_t room)
+{
+    struct msg_result result;
+    if (rank == 0) {
+        stamp(message, bytes);
+        CHECK_EQUAL(vmsg_send(world, 1, 1, data, bytes), OK);
+        memset(data, 0xDD, bytes < 4096 ? bytes : 4096); /* ours again: a late read of it would be seen */
+    } else {
+        size_t want = bytes < room ? bytes : room;
+        memset(data, 0, want + 1);
+        CHECK_EQUAL(vmsg_recv(world, 0, 1, data, room, &result), room < bytes ? ERR_TRUNCATED : OK);
+        CHECK_EQUAL(result.bytes, want);
+        CHECK(stamped(message, want & ~(size_t)7));
+        CHECK_EQUAL(data[want], 0);
+    }
+}
+
+static void sizes(int rank)
+{
+    unsigned message = 0;
+    data = malloc(MOST + 64);
+    for (size_t bytes = 65535; bytes <= MOST + 1; bytes = bytes * 2 - 1)
+        for (size_t d = 0; d < 3; d++)
+            one(rank, ++message, bytes + d, MOST + 32);
+    for (int i = 0; i < 200; i++)
+        one(rank, ++message, 300000 + (size_t)i * 4099, i % 3 ? MOST : 200001);
+    if (!getenv("VIADUCT_FAULT"))
+        CHECK(vbase_counters->copy_single > 0); /* at both ranks: neither leaves it all to the other */
+    free(data);
+}
+
+/* The sender is away: the receiver does it alone, and the sender finds it done. */
+static void away(int rank)
+{
+    enum { BYTES = 4 << 20 };
+    data = malloc(BYTES + 1);
+    struct msg_request send = {0};
+    struct msg_where to = {world, 1, 2};
+    struct type_buffer buffer = {.base = data, .count = BYTES};
+    char byte;
+    for (unsigned i = 0; i < 3; i++) {
+        if (rank == 0) {
+            stamp(i, BYTES);
+            CHECK_EQUAL(vmsg_send_start(&send, &to, &buffer, MSG_STANDARD), OK);
+            struct timespec moment = {0, 100000000};
+            nanosleep(&moment, NULL);
+            CHECK_EQUAL(vmsg_wait(&send), OK);
+            CHECK_EQUAL(vmsg_recv(world, 1, 3, &byte, 1, NULL), OK);
+        } else {
+            CHECK_EQUAL(vmsg_recv(world, 0, 2, data, BYTES, NULL), OK);
+            CHECK(stamped(i, BYTES));
+            CHECK_EQUAL(vmsg_send(world, 0, 3, "", 1), OK);
+        }
+    }
+    if (rank == 0)
+        CHECK_EQUAL(vbase_counters->copy_single, 0);
+    free(data);
+}
+
+/* From now on the kernel refuses this call. */
+static bool forbid(int call)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1 /* EPERM */),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {ARRAY_LENGTH(code), code};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static int forbidden_rank;
+static void forbidden(int rank)
+{
+    data = malloc(MOST);
+    for (unsigned i = 0; i < 60; i++) {
+        if (i == 20 && rank == forbidden_rank && !forbid(rank == 0 ? SYS_process_vm_writev : SYS_process_vm_readv))
+            fprintf(stderr, "no seccomp here: nothing is refused\n");
+        one(rank, i, (1u << 20) + i * 1000, MOST - 1);
+    }
+    CHECK_EQUAL(vbase_counters->refused, 0);
+    free(data);
+}
+
+int main(void)
+{
+    harness_run(2, sizes);
+    harness_run(2, away);
+    for (forbidden_rank = 0; forbidden_rank < 2; forbidden_rank++)
+        harness_run(2, forbidden);
+    setenv("VIADUCT_FAULT", "late-put", 1);
+    harness_run(2, sizes);
+    for (forbidden_rank = 0; forbidden_rank < 2; forbidden_rank++)
+        harness_run(2, forbidden);
+    return check_done();
+}
