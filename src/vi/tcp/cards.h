@@ -1,0 +1,93 @@
+/* Which interfaces of this host are network cards for a job, what is told of them to others, and which of ours goes with
+ * which of theirs. Pure functions over structures: only tcp_interfaces_read and tcp_host_identity ask the kernel.
+ *
+ * The business card of a process is one text, without blank, '=' and ';', below TCP_CARD_TEXT bytes:
+ *      1,PORT,HOST,HELD,CARD,CARD...      CARD: ORDINAL KIND/ADDRESS/PREFIX/SPEED     "1,40123,9f3c21,-,0e/10.0.0.5/24/1000"
+ * HOST tells network stacks apart (hexadecimal). HELD are hashes, 6 digits each, of the addresses that this host has and
+ * does not offer, "-" for none: an address that both hosts hold, like that of a container bridge, leads to the wrong one.
+ * ORDINAL numbers the interfaces. SPEED is in Mb/s, 0 unknown. */
+#ifndef VI_TCP_CARDS_H
+#define VI_TCP_CARDS_H
+
+#include "base/compiler.h"
+#include <sys/socket.h>
+
+#define TCP_CARDS      8
+#define TCP_HELD       32
+#define TCP_INTERFACES 64
+#define TCP_ADDRESSES  128
+#define TCP_PAIRS      16
+#define TCP_CARD_TEXT  1000
+
+struct tcp_address {
+    uint8_t family; /* AF_INET, AF_INET6 */
+    uint8_t bytes[16];
+};
+
+/* As the kernel describes them. */
+struct tcp_interface {
+    char name[16];
+    char kind[16];     /* "" for hardware, else "veth", "bridge", "bond", "tun" ... */
+    char slave_of[16]; /* the kind of its master, "" without one */
+    int index;
+    uint32_t speed; /* Mb/s, 0 unknown */
+    bool up, running, loopback;
+};
+struct tcp_interfaces {
+    int count, addresses;
+    struct tcp_interface interface[TCP_INTERFACES];
+    struct {
+        struct tcp_address address;
+        int index; /* of its interface */
+        uint8_t prefix;
+        bool unsettled; /* tentative, deprecated, failed, or temporary */
+    } address[TCP_ADDRESSES];
+};
+
+enum tcp_card_kind { TCP_KIND_HARD = 'e', TCP_KIND_VETH = 'v', TCP_KIND_TUNNEL = 't', TCP_KIND_LOOPBACK = 'l' };
+struct tcp_card {
+    struct tcp_address address;
+    uint8_t prefix, ordinal;
+    char kind; /* enum tcp_card_kind */
+    uint32_t speed;
+    char name[16]; /* of the interface; not told to others */
+};
+struct tcp_cards {
+    uint16_t port;
+    uint64_t host;
+    int count, helds;
+    struct tcp_card card[TCP_CARDS];
+    uint32_t held[TCP_HELD];
+};
+
+/* One of our addresses and one of theirs. */
+struct tcp_pair {
+    struct tcp_card mine, theirs;
+    uint16_t port; /* theirs */
+    bool local;    /* both are on one subnet */
+};
+
+int tcp_interfaces_read(struct tcp_interfaces *out) MUST_CHECK;
+uint64_t tcp_host_identity(void);
+
+/* Why the interface is no card, NULL: it is one (if it has an address that fits). */
+const char *tcp_interface_fault(const struct tcp_interface *interface);
+
+/* Fills everything but port and host. */
+void tcp_cards_choose(const struct tcp_interfaces *from, struct tcp_cards *cards);
+
+/* ERR_LIMIT when it does not fit. */
+int tcp_cards_write(const struct tcp_cards *cards, char *text, size_t size) MUST_CHECK;
+/* ERR_PROTOCOL for anything that makes no sense. */
+int tcp_cards_parse(const char *text, struct tcp_cards *cards) MUST_CHECK;
+
+/* The pairs that may connect the two, best first, at most MOST; *RAILS of them use every card, the others are
+ * alternatives. Both sides find the same pairs in the same order; MINE_FIRST on the side of the lower rank. */
+int tcp_cards_match(const struct tcp_cards *mine, const struct tcp_cards *theirs, bool mine_first, struct tcp_pair *pair,
+                    int most, int *rails);
+
+/* Where to bind and connect to; gives the length. */
+socklen_t tcp_address_socket(const struct tcp_address *address, uint16_t port, struct sockaddr_storage *out);
+void tcp_address_text(const struct tcp_address *address, char *out, size_t size);
+
+#endif

@@ -1,0 +1,93 @@
+/* Who may talk: the messages of the greeting. Called by the greeting of link.c, and by tests; owns nothing.
+ *
+ * Each side proves that it knows the job's secret for these very nonces, ranks, rail, epoch and role. Both nonces are in
+ * both proofs, so an old greeting proves nothing; the role is, so a proof sent back to its maker proves nothing. The
+ * called proves itself first: what it says to a stranger is a value that is of no use anywhere else. */
+#include "vi/tcp/hello.h"
+#include "base/error.h"
+
+#include <string.h>
+
+struct transcript {
+    uint64_t magic;
+    uint32_t version, role, from, to, rail, epoch;
+    uint8_t caller_nonce[TCP_NONCE], called_nonce[TCP_NONCE];
+};
+_Static_assert(sizeof(struct transcript) == 96, "no padding in what is proved");
+
+enum role { CALLER = 1, CALLED = 2 };
+
+static void prove(uint8_t out[DIGEST_SIZE], enum role role, const struct tcp_hello *hello,
+                  const uint8_t called_nonce[TCP_NONCE], const uint8_t secret[SECRET_SIZE])
+{
+    struct transcript all = {.magic = TCP_MAGIC, .version = TCP_VERSION, .role = role, .from = hello->from,
+                             .to = hello->to, .rail = hello->rail, .epoch = hello->epoch};
+
+    memcpy(all.caller_nonce, hello->nonce, TCP_NONCE);
+    memcpy(all.called_nonce, called_nonce, TCP_NONCE);
+    vbase_hmac(secret, &all, sizeof(all), out);
+}
+
+int tcp_hello_make(struct tcp_hello *hello, uint32_t from, uint32_t to, uint32_t rail, uint32_t epoch)
+{
+    *hello = (struct tcp_hello){.magic = TCP_MAGIC, .version = TCP_VERSION, .from = from, .to = to, .rail = rail,
+                                .epoch = epoch};
+    return vbase_random(hello->nonce, sizeof(hello->nonce));
+}
+
+int tcp_hello_judge(const struct tcp_hello *hello, uint32_t rank, uint32_t ranks)
+{
+    if (hello->magic != TCP_MAGIC)
+        return vbase_fail(ERR_PROTOCOL, "this is no hello");
+    if (hello->version != TCP_VERSION)
+        return vbase_fail(ERR_MISMATCH, "it speaks version %u of the wire, we %u", hello->version, TCP_VERSION);
+    if (hello->to != rank)
+        return vbase_fail(ERR_DENIED, "it looks for rank %u, this is %u", hello->to, rank);
+    if (hello->from >= ranks || hello->from == rank || hello->epoch == 0 || hello->zero != 0)
+        return vbase_fail(ERR_DENIED, "rank %u, epoch %u cannot be", hello->from, hello->epoch);
+    if (hello->rail != 0)
+        return vbase_fail(ERR_DENIED, "it asks for rail %u", hello->rail);
+    return OK;
+}
+
+int tcp_welcome_make(struct tcp_welcome *welcome, const struct tcp_hello *hello, const uint8_t secret[SECRET_SIZE])
+{
+    int error;
+
+    *welcome = (struct tcp_welcome){.magic = TCP_MAGIC, .version = TCP_VERSION};
+    error = vbase_random(welcome->nonce, sizeof(welcome->nonce));
+    if (!error)
+        prove(welcome->proof, CALLED, hello, welcome->nonce, secret);
+    return error;
+}
+
+int tcp_welcome_judge(const struct tcp_welcome *welcome, const struct tcp_hello *hello, const uint8_t secret[SECRET_SIZE])
+{
+    uint8_t right[DIGEST_SIZE];
+
+    if (welcome->magic != TCP_MAGIC)
+        return vbase_fail(ERR_PROTOCOL, "what answers there is not Viaduct");
+    if (welcome->version != TCP_VERSION)
+        return vbase_fail(ERR_MISMATCH, "it speaks version %u of the wire, we %u", welcome->version, TCP_VERSION);
+    prove(right, CALLED, hello, welcome->nonce, secret);
+    if (!vbase_equal_secretly(right, welcome->proof, DIGEST_SIZE))
+        return vbase_fail(ERR_DENIED, "what answers there does not belong to this job");
+    return OK;
+}
+
+void tcp_proof_make(struct tcp_proof *proof, const struct tcp_hello *hello, const struct tcp_welcome *welcome,
+                    const uint8_t secret[SECRET_SIZE])
+{
+    prove(proof->proof, CALLER, hello, welcome->nonce, secret);
+}
+
+int tcp_proof_judge(const struct tcp_proof *proof, const struct tcp_hello *hello, const struct tcp_welcome *welcome,
+                    const uint8_t secret[SECRET_SIZE])
+{
+    uint8_t right[DIGEST_SIZE];
+
+    prove(right, CALLER, hello, welcome->nonce, secret);
+    if (!vbase_equal_secretly(right, proof->proof, DIGEST_SIZE))
+        return vbase_fail(ERR_DENIED, "it does not know the job's secret");
+    return OK;
+}

@@ -1,0 +1,25 @@
+/* The greeting's messages: made and judged here, without any socket. */
+#ifndef VI_TCP_HELLO_H
+#define VI_TCP_HELLO_H
+
+#include "vi/tcp/wire.h"
+
+/* A hello with a fresh nonce. ERR_SYSTEM: no random bytes. */
+int tcp_hello_make(struct tcp_hello *hello, uint32_t from, uint32_t to, uint32_t rail, uint32_t epoch) MUST_CHECK;
+
+/* Judges the hello of a stranger to RANK of a job of RANKS. ERR_PROTOCOL, ERR_MISMATCH (another version), ERR_DENIED. */
+int tcp_hello_judge(const struct tcp_hello *hello, uint32_t rank, uint32_t ranks) MUST_CHECK;
+
+/* The called's answer, with his nonce and proof. */
+int tcp_welcome_make(struct tcp_welcome *welcome, const struct tcp_hello *hello,
+                     const uint8_t secret[SECRET_SIZE]) MUST_CHECK;
+int tcp_welcome_judge(const struct tcp_welcome *welcome, const struct tcp_hello *hello,
+                      const uint8_t secret[SECRET_SIZE]) MUST_CHECK;
+
+/* The caller's proof. */
+void tcp_proof_make(struct tcp_proof *proof, const struct tcp_hello *hello, const struct tcp_welcome *welcome,
+                    const uint8_t secret[SECRET_SIZE]);
+int tcp_proof_judge(const struct tcp_proof *proof, const struct tcp_hello *hello, const struct tcp_welcome *welcome,
+                    const uint8_t secret[SECRET_SIZE]) MUST_CHECK;
+
+#endif

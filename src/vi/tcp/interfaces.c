@@ -1,0 +1,173 @@
+/* What the kernel knows of the interfaces of this network namespace: two netlink dumps, and ethtool for the speed. Not
+ * /sys, which may show another namespace than the one we are in. Called once when a nic is opened, and by the tools. */
+#include "base/error.h"
+#include "base/hash.h"
+#include "vi/tcp/cards.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ethtool.h>
+#include <linux/if.h>
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define REPLY 32768
+
+static void copy_name(char out[16], const struct rtattr *attribute)
+{
+    snprintf(out, 16, "%.*s", (int)RTA_PAYLOAD(attribute), (const char *)RTA_DATA(attribute));
+}
+
+static void read_kind(const struct rtattr *info, struct tcp_interface *to)
+{
+    int left = RTA_PAYLOAD(info);
+
+    for (const struct rtattr *a = RTA_DATA(info); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
+        if (a->rta_type == IFLA_INFO_KIND)
+            copy_name(to->kind, a);
+        else if (a->rta_type == IFLA_INFO_SLAVE_KIND)
+            copy_name(to->slave_of, a);
+    }
+}
+
+static void read_link(const struct nlmsghdr *message, struct tcp_interfaces *out)
+{
+    const struct ifinfomsg *link = NLMSG_DATA(message);
+    int left = (int)IFLA_PAYLOAD(message);
+    struct tcp_interface *to = &out->interface[out->count];
+
+    if (out->count == TCP_INTERFACES)
+        return;
+    *to = (struct tcp_interface){.index = link->ifi_index,
+                                 .up = link->ifi_flags & IFF_UP,
+                                 .running = (link->ifi_flags & IFF_RUNNING) && (link->ifi_flags & IFF_LOWER_UP),
+                                 .loopback = link->ifi_flags & IFF_LOOPBACK};
+    for (const struct rtattr *a = IFLA_RTA(link); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
+        if (a->rta_type == IFLA_IFNAME)
+            copy_name(to->name, a);
+        else if ((a->rta_type & NLA_TYPE_MASK) == IFLA_LINKINFO)
+            read_kind(a, to);
+    }
+    out->count++;
+}
+
+static void read_address(const struct nlmsghdr *message, struct tcp_interfaces *out)
+{
+    const uint32_t unsettled = IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_DEPRECATED | IFA_F_TEMPORARY;
+    const struct ifaddrmsg *header = NLMSG_DATA(message);
+    int left = (int)IFA_PAYLOAD(message);
+    size_t size = header->ifa_family == AF_INET ? 4 : 16;
+    const struct rtattr *found = NULL;
+    uint32_t flags = header->ifa_flags;
+
+    if (out->addresses == TCP_ADDRESSES || (header->ifa_family != AF_INET && header->ifa_family != AF_INET6))
+        return;
+    for (const struct rtattr *a = IFA_RTA(header); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
+        if (a->rta_type == IFA_LOCAL || (a->rta_type == IFA_ADDRESS && !found))
+            found = a; /* on a point-to-point link IFA_ADDRESS is the other end */
+        else if (a->rta_type == IFA_FLAGS)
+            memcpy(&flags, RTA_DATA(a), sizeof(flags));
+    }
+    if (!found || RTA_PAYLOAD(found) < size)
+        return;
+    out->address[out->addresses].address.family = header->ifa_family;
+    memcpy(out->address[out->addresses].address.bytes, RTA_DATA(found), size);
+    out->address[out->addresses].index = (int)header->ifa_index;
+    out->address[out->addresses].prefix = header->ifa_prefixlen;
+    out->address[out->addresses].unsettled = flags & unsettled;
+    out->addresses++;
+}
+
+/* Asks for all links or all addresses and reads the answer to its end. */
+static int dump(int fd, uint16_t type, struct tcp_interfaces *out)
+{
+    struct {
+        struct nlmsghdr header;
+        struct rtgenmsg what;
+    } ask = {{.nlmsg_len = NLMSG_LENGTH(sizeof(struct rtgenmsg)), .nlmsg_type = type,
+              .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP}, {.rtgen_family = AF_UNSPEC}};
+    char reply[REPLY] ALIGNED(8);
+
+    if (send(fd, &ask, ask.header.nlmsg_len, 0) < 0)
+        return vbase_fail_errno(ERR_SYSTEM, "asking the kernel for its interfaces");
+    for (;;) {
+        ssize_t got = recv(fd, reply, sizeof(reply), 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return vbase_fail_errno(ERR_SYSTEM, "the kernel's list of interfaces");
+        int left = (int)got;
+        for (struct nlmsghdr *m = (struct nlmsghdr *)(void *)reply; NLMSG_OK(m, left); m = NLMSG_NEXT(m, left)) {
+            if (m->nlmsg_type == NLMSG_DONE)
+                return OK;
+            if (m->nlmsg_type == NLMSG_ERROR)
+                return vbase_fail(ERR_SYSTEM, "the kernel does not list its interfaces");
+            if (m->nlmsg_type == RTM_NEWLINK)
+                read_link(m, out);
+            else if (m->nlmsg_type == RTM_NEWADDR)
+                read_address(m, out);
+        }
+    }
+}
+
+/* Mb/s, 0 where the driver does not say. */
+static uint32_t speed_of(int fd, const char *name)
+{
+    struct ethtool_cmd settings = {.cmd = ETHTOOL_GSET};
+    struct ifreq request = {.ifr_data = (void *)&settings};
+    uint32_t speed;
+
+    snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
+    if (ioctl(fd, SIOCETHTOOL, &request) < 0)
+        return 0;
+    speed = ethtool_cmd_speed(&settings);
+    return speed == (uint32_t)SPEED_UNKNOWN || speed == UINT16_MAX ? 0 : speed;
+}
+
+int tcp_interfaces_read(struct tcp_interfaces *out)
+{
+    struct timeval patience = {.tv_sec = 5};
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), error;
+
+    if (fd < 0)
+        return vbase_fail_errno(ERR_SYSTEM, "a netlink socket");
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    out->count = out->addresses = 0;
+    error = dump(fd, RTM_GETLINK, out);
+    if (!error)
+        error = dump(fd, RTM_GETADDR, out);
+    close(fd);
+    if (error)
+        return error;
+    fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    for (int i = 0; fd >= 0 && i < out->count; i++)
+        out->interface[i].speed = speed_of(fd, out->interface[i].name);
+    if (fd >= 0)
+        close(fd);
+    return OK;
+}
+
+/* Equal for two processes that reach each other over the loopback interface, different otherwise: the boot of this
+ * kernel, or the host's name where that is hidden, and the network namespace. */
+uint64_t tcp_host_identity(void)
+{
+    char text[512] = "";
+    struct utsname name;
+    size_t length;
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, text, 64) : -1;
+
+    if (fd >= 0)
+        close(fd);
+    if (got <= 0 && uname(&name) == 0)
+        snprintf(text, 256, "%s %s %s", name.nodename, name.release, name.version);
+    length = strlen(text);
+    got = readlink("/proc/self/ns/net", text + length, sizeof(text) - length);
+    return vbase_hash_bytes(text, length + (size_t)(got > 0 ? got : 0));
+}

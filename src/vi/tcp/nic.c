@@ -1,0 +1,415 @@
+/* The tcp nic: opening, polling, sleeping, and the end.
+ *
+ * A poll of the network is a system call, so it is paid only when it may be worth it. The links heard lately are read
+ * directly; epoll finds the others and the strangers. The longer nothing happens the wider the gaps between two looks, in
+ * proportion: a wait grows by a thirtieth at most, and by no more than a few microseconds. With no connection at all a
+ * look is rare. Whoever polls more often than that gets "nothing" for the price of reading the clock.
+ *
+ * Sleeping is on the epoll descriptor, level-triggered: what is there wakes. A timer descriptor in it wakes for what is
+ * due without being called. */
+#include "vi/tcp/tcp.h"
+#include "base/clock.h"
+#include "base/counters.h"
+#include "base/log.h"
+#include "vi/tcp/provider.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define GAP_SHIFT  5       /* between looks: this part of the time since the last event */
+#define GAP_MOST   4000    /* ns, of that */
+#define GAP_ALONE  50000   /* ns, with no connection */
+#define ASK_NS     5000    /* epoll, while links are read directly */
+#define HOT_NS     1000000 /* a link not heard for so long is left to epoll */
+#define SETTLE_NS  20000   /* after so much quiet the other sides are told what was taken */
+#define TIMERS_NS  100000  /* between two looks at the timers */
+#define EVENTS     16
+#define TIMER_WORD 64u     /* in epoll's data; below: listeners; above: pointers to links */
+
+/* ---- what epoll watches --------------------------------------------------------------------------------------------- */
+
+void tcp_watch(struct tcp_nic *nic, struct tcp_link *link, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data.ptr = link};
+    int what = !link->events ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
+
+    if (events == link->events)
+        return;
+    if (what != EPOLL_CTL_MOD)
+        nic->watched += what == EPOLL_CTL_ADD ? 1 : -1;
+    link->events = events;
+    if (epoll_ctl(nic->epoll, what, link->fd, &event) < 0)
+        LOG_ERROR("epoll_ctl %d on a socket of our own: %s", what, strerror(errno));
+}
+
+void tcp_cold(struct tcp_nic *nic, struct tcp_link *link)
+{
+    for (int i = 0; i < nic->hot_count; i++)
+        if (nic->hot[i] == link) {
+            nic->hot[i] = nic->hot[--nic->hot_count];
+            return;
+        }
+}
+
+void tcp_hot(struct tcp_nic *nic, struct tcp_link *link)
+{
+    int oldest = 0;
+
+    link->heard = nic->looked;
+    for (int i = 0; i < nic->hot_count; i++) {
+        if (nic->hot[i] == link)
+            return;
+        if (nic->hot[i]->heard < nic->hot[oldest]->heard)
+            oldest = i;
+    }
+    nic->hot[nic->hot_count < TCP_HOT ? nic->hot_count++ : oldest] = link;
+}
+
+static void set_timer(struct tcp_nic *nic, uint64_t at)
+{
+    struct itimerspec when = {.it_value = {(time_t)(at / 1000000000u), (long)(at % 1000000000u)}};
+
+    timerfd_settime(nic->timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+void tcp_order(struct tcp_nic *nic)
+{
+    atomic_store_explicit(&nic->ordered, true, memory_order_release); /* pairs with the exchange of the poll */
+    /* seq_cst: pairs with tcp_arm: either it sees the order, or we see that it sleeps */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&nic->asleep, memory_order_relaxed))
+        set_timer(nic, 1);
+}
+
+void tcp_timer(struct tcp_nic *nic, uint64_t at_ns)
+{
+    if (at_ns < nic->timer_at)
+        nic->timer_at = at_ns;
+}
+
+/* ---- polling -------------------------------------------------------------------------------------------------------- */
+
+static void link_event(struct tcp_nic *nic, struct tcp_link *link, uint32_t events, int budget, uint64_t *now)
+{
+    if (link->phase != TCP_UP && link->phase != TCP_LEAVING) {
+        *now = *now ? *now : vbase_clock_ns();
+        tcp_greet(nic, link, *now);
+        return;
+    }
+    if ((events & EPOLLOUT) && !tcp_flush(link->vi)) {
+        tcp_vi_break(nic, link->vi, ERR_LINK_DOWN);
+        return;
+    }
+    if (events & ~(uint32_t)EPOLLOUT) {
+        if (link->phase == TCP_UP)
+            tcp_hot(nic, link);
+        tcp_receive(nic, link, budget);
+    }
+}
+
+static void ask(struct tcp_nic *nic, int budget)
+{
+    struct epoll_event event[EVENTS];
+    int count = epoll_wait(nic->epoll, event, EVENTS, 0);
+    uint64_t now = 0, ticked;
+
+    COUNT(net_asks);
+    nic->asked = nic->looked;
+    for (int i = 0; i < count; i++) {
+        if (event[i].data.u64 < TIMER_WORD) {
+            now = now ? now : vbase_clock_ns();
+            tcp_door_accept(nic, (int)event[i].data.u64, now);
+        } else if (event[i].data.u64 == TIMER_WORD) {
+            (void)!read(nic->timer, &ticked, sizeof(ticked));
+        } else {
+            link_event(nic, event[i].data.ptr, event[i].events, budget - nic->told > 0 ? budget - nic->told : 1, &now);
+        }
+    }
+    nic->moved |= count > 0;
+}
+
+static void read_hot(struct tcp_nic *nic, int budget)
+{
+    int count = nic->hot_count;
+
+    for (int i = 0; i < count && nic->hot_count > 0 && nic->told < budget; i++) {
+        struct tcp_link *link = nic->hot[(nic->hot_first + i) % nic->hot_count];
+        if (nic->looked - link->heard > nic->tick_hot)
+            tcp_cold(nic, link);
+        else
+            tcp_receive(nic, link, budget - nic->told);
+    }
+    nic->hot_first++;
+}
+
+/* Links with frames that were not taken yet. */
+static void read_unread(struct tcp_nic *nic, int budget)
+{
+    struct list round;
+    struct list_node *node;
+
+    list_init(&round);
+    while ((node = list_take_first(&nic->unread)))
+        list_append(&round, node);
+    while ((node = list_take_first(&round))) {
+        if (nic->told < budget)
+            tcp_receive(nic, container_of(node, struct tcp_link, unread), budget - nic->told);
+        else
+            list_append(&nic->unread, node);
+    }
+}
+
+static void tell_owing(struct tcp_nic *nic)
+{
+    struct list_node *node;
+
+    while ((node = list_take_first(&nic->owing))) {
+        struct tcp_vi *vi = container_of(node, struct tcp_link, owing)->vi;
+        if (atomic_load_explicit(&vi->took, memory_order_relaxed) != atomic_load_explicit(&vi->told, memory_order_relaxed))
+            tcp_tell(vi);
+    }
+}
+
+static void step(struct tcp_nic *nic)
+{
+    bool due = false;
+    uint64_t now = 0;
+
+    if (nic->looked - nic->timed > nic->tick_timer) {
+        nic->timed = nic->looked;
+        now = nic->timer_at == TCP_NEVER ? 0 : vbase_clock_ns();
+        due = now >= nic->timer_at;
+    }
+    if (due) {
+        nic->timer_at = TCP_NEVER;
+        tcp_door_expire(nic, now);
+    }
+    /* acquire: pairs with tcp_order */
+    if (due || (atomic_load_explicit(&nic->ordered, memory_order_relaxed) &&
+                atomic_exchange_explicit(&nic->ordered, false, memory_order_acquire)))
+        tcp_peers_step(nic, now ? now : vbase_clock_ns());
+}
+
+static uint64_t gap(const struct tcp_nic *nic, uint64_t now)
+{
+    uint64_t part = (now - nic->event) >> GAP_SHIFT;
+
+    if (nic->watched == 0)
+        return nic->tick_idle;
+    return part < nic->tick_most ? part : nic->tick_most;
+}
+
+int tcp_poll(struct vi_nic *base, int budget)
+{
+    struct tcp_nic *nic = tcp_nic_of(base);
+    uint64_t now = clock_ticks();
+
+    if (!nic->urgent && now - nic->looked < gap(nic, now) && !atomic_load_explicit(&nic->ordered, memory_order_relaxed))
+        return 0;
+    nic->looked = now;
+    nic->urgent = nic->moved = false;
+    nic->told = 0;
+    step(nic);
+    if (atomic_load_explicit(&nic->writing, memory_order_relaxed) > 0)
+        tcp_writers_flush(nic, true);
+    if (!list_empty(&nic->unread))
+        read_unread(nic, budget);
+    read_hot(nic, budget);
+    if ((nic->told == 0 && !nic->moved && nic->hot_count == 0) || now - nic->asked > nic->tick_soon)
+        ask(nic, budget);
+    if (atomic_load_explicit(&nic->ordered, memory_order_relaxed))
+        step(nic);
+    if (nic->told > 0 || nic->moved)
+        nic->event = now;
+    else if (now - nic->event > nic->tick_settle && !list_empty(&nic->owing))
+        tell_owing(nic);
+    nic->urgent = !list_empty(&nic->unread);
+    if (!list_empty(&nic->gone) || !list_empty(&nic->gone_vis))
+        tcp_peers_bury(nic);
+    return nic->told > 0 ? nic->told : nic->moved;
+}
+
+/* ---- sleeping ------------------------------------------------------------------------------------------------------- */
+
+static int arm_sleep(struct tcp_nic *nic, struct vi_wait *wait)
+{
+    struct epoll_event event;
+
+    atomic_store_explicit(&nic->asleep, true, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with tcp_order and with writer_add */
+    nic->urgent = true;                        /* the next poll looks */
+    tell_owing(nic);
+    if (atomic_load_explicit(&nic->ordered, memory_order_relaxed) || !list_empty(&nic->unread) ||
+        !tcp_writers_flush(nic, false))
+        return ERR_AGAIN;
+    set_timer(nic, nic->timer_at == TCP_NEVER ? 0 : nic->timer_at);
+    if (epoll_wait(nic->epoll, &event, 1, 0) != 0)
+        return ERR_AGAIN;
+    *wait = (struct vi_wait){.futex = NULL, .descriptor = nic->epoll, .events = POLLIN};
+    return OK;
+}
+
+static int tcp_arm(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
+{
+    struct tcp_nic *nic = tcp_nic_of(base);
+
+    if (what == VI_ARM_SLEEP)
+        return arm_sleep(nic, wait);
+    if (what == VI_ARM_AWAKE) {
+        atomic_store_explicit(&nic->asleep, false, memory_order_relaxed);
+        nic->urgent = true;
+    }
+    return OK;
+}
+
+/* ---- opening and closing -------------------------------------------------------------------------------------------- */
+
+static int tcp_probe(const struct vi_setup *setup)
+{
+    if (!setup->secret)
+        return vbase_fail(ERR_UNSUPPORTED, "tcp: this job has no secret, so strangers could not be told apart");
+    if (setup->rank >= setup->ranks)
+        return vbase_fail(ERR_ARGUMENT, "tcp: rank %u of %u", setup->rank, setup->ranks);
+    return OK;
+}
+
+static int choose_cards(struct tcp_nic *nic)
+{
+    struct tcp_interfaces *interfaces = malloc(sizeof(*interfaces));
+    int error = interfaces ? tcp_interfaces_read(interfaces) : vbase_fail(ERR_MEMORY, "the list of interfaces");
+
+    if (!error)
+        tcp_cards_choose(interfaces, &nic->cards);
+    free(interfaces);
+    if (!error && nic->cards.count == 0)
+        error = vbase_fail(ERR_UNSUPPORTED, "tcp: no interface of this host is up and has an address");
+    nic->cards.host = tcp_host_identity();
+    return error;
+}
+
+static int open_epoll(struct tcp_nic *nic)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = TIMER_WORD};
+
+    nic->epoll = epoll_create1(EPOLL_CLOEXEC);
+    nic->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (nic->epoll < 0 || nic->timer < 0 || epoll_ctl(nic->epoll, EPOLL_CTL_ADD, nic->timer, &event) < 0)
+        return vbase_fail_errno(ERR_SYSTEM, "the descriptors of a tcp nic");
+    return OK;
+}
+
+static void prepare(struct tcp_nic *nic, const struct vi_setup *setup)
+{
+    struct list *lists[] = {&nic->door, &nic->owing, &nic->unread, &nic->gone, &nic->gone_vis,
+                            &nic->busy, &nic->closed, &nic->leaving, &nic->writers};
+
+    for (size_t i = 0; i < ARRAY_LENGTH(lists); i++)
+        list_init(lists[i]);
+    nic->nic = (struct vi_nic){.ops = &tcp_ops, .sink = *setup->sink, .rank = setup->rank, .card = nic->card};
+    nic->nic.caps = (struct vi_caps){.max_send = TCP_MAX_SEND, .max_put = TCP_MAX_PUT, .depth = TCP_DEPTH,
+                                     .latency_ns = 20000, .bandwidth = 1000000000ull, .ordered = 1,
+                                     .reliability = VI_RELIABLE_DELIVERY, .put = 1};
+    nic->ranks = setup->ranks;
+    memcpy(nic->secret, setup->secret, SECRET_SIZE);
+    nic->epoll = nic->timer = -1;
+    nic->timer_at = TCP_NEVER;
+    nic->tick_soon = vbase_clock_ticks_of_ns(ASK_NS);
+    nic->tick_most = vbase_clock_ticks_of_ns(GAP_MOST);
+    nic->tick_idle = vbase_clock_ticks_of_ns(GAP_ALONE);
+    nic->tick_hot = vbase_clock_ticks_of_ns(HOT_NS);
+    nic->tick_settle = vbase_clock_ticks_of_ns(SETTLE_NS);
+    nic->tick_timer = vbase_clock_ticks_of_ns(TIMERS_NS);
+    vbase_pool_open(&nic->regions, sizeof(struct tcp_region), 0);
+}
+
+static void tcp_close(struct vi_nic *base)
+{
+    struct tcp_nic *nic = tcp_nic_of(base);
+
+    tcp_door_close(nic);
+    tcp_peers_close(nic);
+    if (nic->epoll >= 0)
+        close(nic->epoll);
+    if (nic->timer >= 0)
+        close(nic->timer);
+    vbase_pool_close(&nic->regions);
+    free(nic->stage);
+    free(nic->spare);
+    explicit_bzero(nic->secret, sizeof(nic->secret));
+    free(nic);
+}
+
+static int tcp_open(const struct vi_setup *setup, struct vi_nic **out)
+{
+    int error = tcp_probe(setup);
+    struct tcp_nic *nic = error ? NULL : calloc(1, sizeof(*nic));
+
+    if (!nic)
+        return error ? error : vbase_fail(ERR_MEMORY, "a nic");
+    prepare(nic, setup);
+    nic->peers = calloc(setup->ranks, sizeof(struct tcp_peer *));
+    vi_ops_fill(&tcp_ops);
+    error = nic->peers ? choose_cards(nic) : vbase_fail(ERR_MEMORY, "the table of %u ranks", setup->ranks);
+    if (!error)
+        error = open_epoll(nic);
+    if (!error)
+        error = tcp_door_open(nic);
+    if (!error)
+        error = tcp_cards_write(&nic->cards, nic->card, sizeof(nic->card));
+    if (error)
+        tcp_close(&nic->nic);
+    else
+        *out = &nic->nic;
+    return error;
+}
+
+/* Quiet: taken by the other side's provider, every frame, not only by its kernel. */
+static int tcp_query(struct vi *base, struct vi_state *state)
+{
+    struct tcp_vi *vi = tcp_vi_of(base);
+    struct tcp_info info = {.tcpi_rtt = 0};
+    socklen_t length = sizeof(info);
+    int unsent = 0;
+
+    base_lock(&vi->lock);
+    if (vi->fd >= 0) {
+        (void)ioctl(vi->fd, SIOCOUTQNSD, &unsent);
+        (void)getsockopt(vi->fd, IPPROTO_TCP, TCP_INFO, &info, &length);
+    }
+    *state = (struct vi_state){
+        .usable = !vi->dead && !vi->failed,
+        .put = !vi->dead && !vi->failed,
+        .quiet = atomic_load_explicit(&vi->sent, memory_order_relaxed) ==
+                 atomic_load_explicit(&vi->taken, memory_order_relaxed),
+        .backlog = vi->queue.bytes + (uint64_t)(unsent > 0 ? unsent : 0),
+        .rate = info.tcpi_delivery_rate,
+        .round_trip_ns = info.tcpi_rtt < UINT32_MAX / 1000 ? info.tcpi_rtt * 1000 : UINT32_MAX,
+    };
+    base_unlock(&vi->lock);
+    return OK;
+}
+
+struct vi_ops tcp_ops = {
+    .probe = tcp_probe,
+    .open = tcp_open,
+    .close = tcp_close,
+    .connect = tcp_connect,
+    .accept = tcp_accept,
+    .disconnect = tcp_disconnect,
+    .send = tcp_send,
+    .put = tcp_put,
+    .reg = tcp_reg,
+    .dereg = tcp_dereg,
+    .poll = tcp_poll,
+    .arm = tcp_arm,
+    .query = tcp_query,
+};

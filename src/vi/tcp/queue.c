@@ -1,0 +1,135 @@
+/* The queue before a busy or missing socket. Small messages that wait there share items and leave in one system call.
+ * Copied bytes belong to the queue; the memory of a put stays the caller's until the put is complete. Under vi->lock. */
+#include "vi/tcp/tcp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK (32u << 10)
+
+static void append(struct tcp_queue *queue, struct tcp_item *item)
+{
+    item->next = NULL;
+    if (queue->last)
+        queue->last->next = item;
+    else
+        queue->first = item;
+    queue->last = item;
+}
+
+static struct tcp_item *chunk_add(struct tcp_queue *queue)
+{
+    struct tcp_item *item = malloc(sizeof(*item) + sizeof(struct iovec) + CHUNK);
+
+    if (!item)
+        return NULL;
+    item->room = CHUNK;
+    item->put = false;
+    item->at = 0;
+    item->pieces = 1;
+    item->piece[0] = (struct iovec){item->piece + 1, 0};
+    append(queue, item);
+    return item;
+}
+
+bool tcp_queue_copy(struct tcp_queue *queue, const void *data, size_t length)
+{
+    const uint8_t *from = data;
+
+    while (length > 0) {
+        struct tcp_item *item = queue->last;
+        if (!item || item->room == 0)
+            item = chunk_add(queue);
+        if (!item)
+            return false;
+        size_t take = length < item->room ? length : item->room;
+        memcpy((uint8_t *)item->piece[0].iov_base + item->piece[0].iov_len, from, take);
+        item->piece[0].iov_len += take;
+        item->room -= (uint32_t)take;
+        queue->bytes += take;
+        queue->copied += take;
+        from += take;
+        length -= take;
+    }
+    return true;
+}
+
+struct tcp_item *tcp_queue_put(struct tcp_queue *queue, const struct iovec *piece, int pieces)
+{
+    struct tcp_item *item = malloc(sizeof(*item) + (size_t)(pieces + 1) * sizeof(struct iovec));
+
+    if (!item)
+        return NULL;
+    item->room = 0;
+    item->put = true;
+    item->at = 0;
+    item->pieces = 1;
+    item->piece[0] = (struct iovec){&item->frame, sizeof(item->frame)};
+    queue->bytes += sizeof(item->frame);
+    for (int i = 0; i < pieces; i++) {
+        if (piece[i].iov_len == 0)
+            continue;
+        item->piece[item->pieces++] = piece[i];
+        queue->bytes += piece[i].iov_len;
+    }
+    append(queue, item);
+    return item;
+}
+
+int tcp_queue_gather(const struct tcp_queue *queue, struct iovec *out, int most)
+{
+    int count = 0;
+
+    for (const struct tcp_item *item = queue->first; item; item = item->next)
+        for (int i = item->at; i < item->pieces; i++) {
+            if (count == most)
+                return count;
+            out[count++] = item->piece[i];
+        }
+    return count;
+}
+
+static void pop(struct tcp_queue *queue)
+{
+    struct tcp_item *item = queue->first;
+
+    queue->first = item->next;
+    if (!queue->first)
+        queue->last = NULL;
+    free(item);
+}
+
+void tcp_queue_sent(struct tcp_queue *queue, size_t bytes)
+{
+    queue->bytes -= bytes;
+    while (queue->first) {
+        struct tcp_item *item = queue->first;
+        while (item->at < item->pieces) {
+            struct iovec *piece = &item->piece[item->at];
+            size_t take = bytes < piece->iov_len ? bytes : piece->iov_len;
+            piece->iov_base = (uint8_t *)piece->iov_base + take;
+            piece->iov_len -= take;
+            bytes -= take;
+            queue->copied -= item->put ? 0 : take;
+            if (piece->iov_len > 0)
+                return;
+            item->at++;
+        }
+        pop(queue);
+    }
+}
+
+void tcp_queue_drop(struct tcp_queue *queue)
+{
+    while (queue->first)
+        pop(queue);
+    queue->bytes = queue->copied = 0;
+}
+
+uint64_t tcp_queue_lent(const struct tcp_queue *queue)
+{
+    for (const struct tcp_item *item = queue->first; item; item = item->next)
+        if (item->put)
+            return item->number;
+    return TCP_NEVER;
+}

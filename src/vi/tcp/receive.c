@@ -1,0 +1,365 @@
+/* The way in: from a socket to the sink. Called by the poll alone.
+ *
+ * A read goes into the nic's stage, and the sink sees its frames there. What is left, the beginning of a frame or what
+ * the sink does not want now, stays in that stage: the link keeps it, and the nic takes another one. So only links in
+ * the middle of something cost memory. The bytes of a put are read where they belong, together with what follows.
+ *
+ * Everything that comes is judged: kind, epoch, length, credit, region. One thing that makes no sense ends the link. */
+#include "vi/tcp/tcp.h"
+#include "base/clock.h"
+#include "base/counters.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum taken { TAKEN_NONE, TAKEN_ONE, TAKEN_STOP }; /* nothing whole is there; go on; the sink or the link does not want */
+
+/* The link ends: it said something that makes no sense. */
+static COLD enum taken nonsense(struct tcp_nic *nic, struct tcp_link *link, const char *what)
+{
+    tcp_refused(nic, link, what);
+    tcp_vi_break(nic, link->vi, ERR_PROTOCOL);
+    return TAKEN_STOP;
+}
+
+/* ---- the stage ------------------------------------------------------------------------------------------------------ */
+
+static bool stage_use(struct tcp_nic *nic, struct tcp_link *link)
+{
+    if (link->stage)
+        return true;
+    if (!nic->stage) {
+        nic->stage = nic->spare ? nic->spare : malloc(TCP_STAGE);
+        nic->spare = NULL;
+    }
+    link->stage = nic->stage;
+    link->start = link->end = 0;
+    return link->stage != NULL;
+}
+
+/* The link keeps a stage only while something lies in it. */
+static void stage_leave(struct tcp_nic *nic, struct tcp_link *link)
+{
+    if (link->start != link->end && link->stage == nic->stage)
+        nic->stage = NULL;
+    else if (link->start == link->end)
+        tcp_stage_drop(nic, link);
+}
+
+void tcp_stage_drop(struct tcp_nic *nic, struct tcp_link *link)
+{
+    if (link->stage && link->stage != nic->stage) {
+        if (nic->spare)
+            free(link->stage);
+        else
+            nic->spare = link->stage;
+    }
+    link->stage = NULL;
+    link->start = link->end = 0;
+}
+
+/* ---- puts ----------------------------------------------------------------------------------------------------------- */
+
+static void took_frame(struct tcp_nic *nic, struct tcp_link *link)
+{
+    struct tcp_vi *vi = link->vi;
+    /* relaxed: this thread alone writes it; senders pass it on as it is */
+    uint32_t took = atomic_load_explicit(&vi->took, memory_order_relaxed) + 1;
+
+    atomic_store_explicit(&vi->took, took, memory_order_relaxed);
+    if (!list_node_linked(&link->owing))
+        list_append(&nic->owing, &link->owing);
+}
+
+static enum taken landed(struct tcp_nic *nic, struct tcp_link *link)
+{
+    struct tcp_landing landing = link->landing;
+    struct tcp_vi *vi = link->vi;
+
+    link->landing.active = false;
+    link->tell = true;
+    if (landing.refused) { /* before anything may say that it is taken */
+        COUNT(refused);
+        tcp_say(vi, TCP_REFUSED, atomic_load_explicit(&vi->took, memory_order_relaxed) + 1u);
+    }
+    took_frame(nic, link);
+    if (landing.signal && !landing.refused) {
+        nic->told++;
+        nic->nic.sink.arrived(&vi->vi, landing.immediate);
+    }
+    return TAKEN_ONE;
+}
+
+/* Bytes that were put and already lie in the stage. */
+static void land_staged(struct tcp_nic *nic, struct tcp_link *link)
+{
+    struct tcp_landing *landing = &link->landing;
+    size_t take = link->end - link->start < landing->left ? link->end - link->start : (size_t)landing->left;
+    void *to;
+
+    if (take == 0)
+        return;
+    base_lock(&nic->regions_lock);
+    to = landing->refused ? NULL : tcp_region_at(nic, landing->region, landing->offset, landing->left);
+    if (to)
+        memcpy(to, link->stage + link->start, take);
+    base_unlock(&nic->regions_lock);
+    landing->refused |= !to;
+    landing->offset += take;
+    landing->left -= take;
+    link->start += (uint32_t)take;
+}
+
+/* Reads into the memory of a put, and what follows it into the stage, which is empty. */
+static ssize_t read_landing(struct tcp_nic *nic, struct tcp_link *link, bool *full)
+{
+    struct tcp_landing *landing = &link->landing;
+    struct iovec piece[2] = {{NULL, (size_t)landing->left}, {link->stage, TCP_STAGE}};
+    struct msghdr message = {.msg_iov = piece, .msg_iovlen = 2};
+    ssize_t got;
+
+    base_lock(&nic->regions_lock);
+    piece[0].iov_base = tcp_region_at(nic, landing->region, landing->offset, landing->left);
+    got = piece[0].iov_base ? recvmsg(link->fd, &message, MSG_DONTWAIT) : 0;
+    base_unlock(&nic->regions_lock);
+    if (!piece[0].iov_base) {
+        landing->refused = true;
+        return -EINTR; /* the rest is read into the stage and dropped */
+    }
+    if (got <= 0)
+        return got < 0 ? -errno : 0;
+    size_t put = (size_t)got < landing->left ? (size_t)got : (size_t)landing->left;
+    *full = (size_t)got == landing->left + TCP_STAGE;
+    landing->offset += put;
+    landing->left -= put;
+    link->end = (uint32_t)((size_t)got - put);
+    return got;
+}
+
+static enum taken take_put(struct tcp_nic *nic, struct tcp_link *link, const struct tcp_frame *frame)
+{
+    struct tcp_put_frame put;
+
+    if (link->end - link->start < sizeof(put))
+        return TAKEN_NONE;
+    memcpy(&put, link->stage + link->start, sizeof(put));
+    link->start += sizeof(put);
+    link->landing = (struct tcp_landing){.active = true, .signal = frame->flags & TCP_FLAG_SIGNAL,
+                                         .immediate = frame->immediate, .region = frame->word, .offset = put.offset,
+                                         .left = frame->length};
+    base_lock(&nic->regions_lock);
+    link->landing.refused = !tcp_region_at(nic, frame->word, put.offset, frame->length);
+    base_unlock(&nic->regions_lock);
+    return TAKEN_ONE;
+}
+
+/* ---- frames --------------------------------------------------------------------------------------------------------- */
+
+static enum taken take_send(struct tcp_nic *nic, struct tcp_link *link, const struct tcp_frame *frame)
+{
+    struct tcp_vi *vi = link->vi;
+    uint32_t size = (uint32_t)sizeof(*frame) + frame->length;
+
+    if (link->end - link->start < size)
+        return TAKEN_NONE;
+    if (!nic->nic.sink.received(&vi->vi, frame->word, link->stage + link->start + sizeof(*frame), frame->length))
+        return TAKEN_STOP;
+    nic->told++;
+    if (link->phase == TCP_GONE)
+        return TAKEN_STOP;
+    link->start += size;
+    took_frame(nic, link);
+    return TAKEN_ONE;
+}
+
+static const char *fault_of(const struct tcp_link *link, const struct tcp_frame *frame)
+{
+    uint32_t number = atomic_load_explicit(&link->vi->took, memory_order_relaxed);
+
+    static const uint32_t most[TCP_KINDS] = {[TCP_SEND] = TCP_MAX_SEND, [TCP_PUT] = TCP_MAX_PUT};
+
+    if (frame->kind == 0 || frame->kind >= TCP_KINDS)
+        return "a frame of no kind";
+    if (frame->length > most[frame->kind])
+        return "a frame that is too long";
+    if (frame->number != (uint16_t)(number + (frame->kind <= TCP_PUT)))
+        return "a frame out of its turn";
+    if (frame->flags & ~(frame->kind == TCP_PUT ? TCP_FLAG_SIGNAL : 0))
+        return "a frame with an unknown flag";
+    return NULL;
+}
+
+/* What the other side has taken of ours. A put that still waits here cannot be among it. */
+static bool credit(struct tcp_nic *nic, struct tcp_vi *vi, uint32_t word)
+{
+    uint64_t taken = atomic_load_explicit(&vi->taken, memory_order_relaxed), lent = TCP_NEVER;
+    /* acquire: pairs with count_frame */
+    uint64_t sent = atomic_load_explicit(&vi->sent, memory_order_acquire);
+    uint32_t more = word - (uint32_t)taken;
+
+    if (more == 0)
+        return true;
+    if (more > sent - taken)
+        return false;
+    taken += more;
+    base_lock(&vi->lock);
+    if (vi->posted_first != vi->posted_end)
+        lent = tcp_queue_lent(&vi->queue);
+    base_unlock(&vi->lock);
+    if (taken >= lent)
+        return false;
+    atomic_store_explicit(&vi->taken, taken, memory_order_relaxed);
+    tcp_completed(nic, vi, OK);
+    return true;
+}
+
+static enum taken take_word(struct tcp_nic *nic, struct tcp_link *link, const struct tcp_frame *frame)
+{
+    link->start += sizeof(*frame);
+    if (frame->kind == TCP_REFUSED && !tcp_put_refused(link->vi, frame->word))
+        return nonsense(nic, link, "a refusal of nothing");
+    if (frame->kind != TCP_GOODBYE)
+        return TAKEN_ONE;
+    (void)vbase_fail(ERR_LINK_DOWN, "rank %u has disconnected", link->peer->rank);
+    tcp_vi_break(nic, link->vi, ERR_LINK_DOWN);
+    return TAKEN_STOP;
+}
+
+static enum taken take_frame(struct tcp_nic *nic, struct tcp_link *link)
+{
+    struct tcp_frame frame;
+    const char *fault;
+
+    if (link->landing.active) {
+        land_staged(nic, link);
+        return link->landing.left == 0 ? landed(nic, link) : TAKEN_NONE;
+    }
+    if (link->end - link->start < sizeof(frame))
+        return TAKEN_NONE;
+    memcpy(&frame, link->stage + link->start, sizeof(frame));
+    fault = fault_of(link, &frame);
+    if (unlikely(fault))
+        return nonsense(nic, link, fault);
+    if (unlikely(!credit(nic, link->vi, frame.taken)))
+        return nonsense(nic, link, "a credit for what was not sent");
+    if (likely(frame.kind == TCP_SEND))
+        return take_send(nic, link, &frame);
+    return frame.kind == TCP_PUT ? take_put(nic, link, &frame) : take_word(nic, link, &frame);
+}
+
+/* ---- reading -------------------------------------------------------------------------------------------------------- */
+
+static ssize_t read_stage(struct tcp_link *link, bool *full)
+{
+    ssize_t got;
+
+    if (link->start == link->end) {
+        link->start = link->end = 0;
+    } else if (link->start > 0 && TCP_STAGE - link->start < TCP_MAX_SEND + sizeof(struct tcp_put_frame)) {
+        memmove(link->stage, link->stage + link->start, link->end - link->start);
+        link->end -= link->start;
+        link->start = 0;
+    }
+    got = recv(link->fd, link->stage + link->end, TCP_STAGE - link->end, MSG_DONTWAIT);
+    if (got < 0)
+        return -errno;
+    *full = (size_t)got == TCP_STAGE - link->end;
+    link->end += (uint32_t)got;
+    return got;
+}
+
+/* One read. False: nothing more is there now, or never. */
+static bool read_more(struct tcp_nic *nic, struct tcp_link *link)
+{
+    bool full = false, direct = link->landing.active && !link->landing.refused && link->start == link->end;
+    ssize_t got;
+
+    COUNT(net_reads);
+    if (direct)
+        link->start = link->end = 0;
+    got = direct ? read_landing(nic, link, &full) : read_stage(link, &full);
+    if (likely(got > 0)) {
+        nic->moved = true;
+        link->heard = nic->looked;
+        return full;
+    }
+    if (got == -EINTR)
+        return true;
+    if (got == -EAGAIN)
+        return false;
+    errno = (int)-got;
+    (void)(got == 0 ? vbase_fail(ERR_LINK_DOWN, "rank %u closed the connection", link->peer->rank)
+                    : vbase_fail_errno(ERR_LINK_DOWN, "the connection to rank %u", link->peer->rank));
+    tcp_vi_break(nic, link->vi, ERR_LINK_DOWN);
+    return false;
+}
+
+/* After goodbye nobody wants what comes; the socket is read so that closing it does not reset what we sent last. */
+static void read_leaving(struct tcp_nic *nic, struct tcp_link *link)
+{
+    if (!stage_use(nic, link))
+        return;
+    link->start = link->end = 0;
+    for (int turn = 0; turn < 4; turn++) {
+        ssize_t got = recv(link->fd, link->stage, TCP_STAGE, MSG_DONTWAIT);
+        if (got < 0 && errno == EAGAIN)
+            return tcp_stage_drop(nic, link);
+        if (got <= 0 && errno != EINTR)
+            return tcp_vi_break(nic, link->vi, ERR_LINK_DOWN);
+    }
+    tcp_stage_drop(nic, link);
+}
+
+static bool frames(struct tcp_nic *nic, struct tcp_link *link, int budget, int before)
+{
+    enum taken taken = TAKEN_ONE;
+
+    while (taken == TAKEN_ONE && nic->told - before < budget && link->phase == TCP_UP &&
+           (link->start != link->end || link->landing.active)) {
+        if (unlikely(!atomic_load_explicit(&link->vi->open, memory_order_relaxed)))
+            return false;
+        taken = take_frame(nic, link);
+    }
+    if (link->phase != TCP_UP)
+        return false;
+    if (taken == TAKEN_NONE || link->start == link->end)
+        return taken != TAKEN_STOP;
+    if (!list_node_linked(&link->unread))
+        list_append(&nic->unread, &link->unread);
+    return false;
+}
+
+/* What was taken is told at once where a put is complete or much is owed, else when nothing happens or by the next frame. */
+static void settle(struct tcp_nic *nic, struct tcp_link *link)
+{
+    uint32_t owed = atomic_load_explicit(&link->vi->took, memory_order_relaxed) -
+                    atomic_load_explicit(&link->vi->told, memory_order_relaxed);
+
+    if (link->tell || owed >= TCP_TELL)
+        tcp_tell(link->vi);
+    link->tell = false;
+    stage_leave(nic, link);
+}
+
+int tcp_receive(struct tcp_nic *nic, struct tcp_link *link, int budget)
+{
+    int before = nic->told;
+    bool more = true;
+
+    if (link->phase == TCP_LEAVING) {
+        read_leaving(nic, link);
+        return 0;
+    }
+    if (link->phase != TCP_UP || !stage_use(nic, link))
+        return 0;
+    if (list_node_linked(&link->unread))
+        list_remove(&link->unread);
+    while (frames(nic, link, budget, before) && more)
+        more = read_more(nic, link);
+    if (link->phase == TCP_UP)
+        settle(nic, link);
+    return nic->told - before;
+}

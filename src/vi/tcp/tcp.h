@@ -1,0 +1,281 @@
+/* The tcp provider's own structures.
+ *
+ *   nic    listens, polls, sleeps. One epoll descriptor watches everything; the links heard lately are read directly
+ *   peer   a rank that we met: its addresses, its newest epoch, the connection being made. Lives as long as the nic
+ *   vi     one session with a peer, from connect or accept to disconnect; outlives that until its queue is sent
+ *   link   one socket, from connect(2) or accept(2) to close(2). A proven link waits at its peer until a vi takes it
+ *
+ * Threads: one polls, others may send, connect, accept and disconnect meanwhile. Links and greetings belong to the
+ * polling thread alone. nic->lock guards peers and who has which vi; vi->lock guards the way out of one vi. They are
+ * taken in this order: nic->lock, vi->lock, nic->writers_lock; regions_lock alone. No lock is held over a call of the sink. */
+#ifndef VI_TCP_TCP_H
+#define VI_TCP_TCP_H
+
+#include "base/atomic.h"
+#include "base/list.h"
+#include "base/pool.h"
+#include "vi/tcp/cards.h"
+#include "vi/tcp/wire.h"
+#include "vi/vi.h"
+
+#define TCP_MAX_SEND   65536u
+#define TCP_MAX_PUT    (1u << 30)
+#define TCP_DEPTH      4096u          /* frames sent that the other side has not taken */
+#define TCP_TELL       (TCP_DEPTH / 8) /* frames taken and not told */
+#define TCP_PUTS       64u            /* puts under way on one vi */
+#define TCP_QUEUE_MOST (256u << 10)   /* copied bytes that may wait for the socket */
+#define TCP_STAGE      (128u << 10)   /* what one look at a socket may bring; holds the largest send and its frame */
+#define TCP_HOT        4              /* links read directly at every poll */
+#define TCP_UNPROVEN   64             /* strangers who may stand at the door */
+#define TCP_NEVER      UINT64_MAX
+
+_Static_assert(TCP_STAGE >= TCP_MAX_SEND + sizeof(struct tcp_put_frame), "a frame fits the stage");
+
+struct tcp_nic;
+struct tcp_peer;
+struct tcp_vi;
+
+/* ---- the way out ---------------------------------------------------------------------------------------------------- */
+
+/* Bytes on their way to a socket: copied ones (then the item may grow by `room`), or a put: its frame, and memory of the
+ * caller. */
+struct tcp_item {
+    struct tcp_item *next;
+    uint32_t room;
+    bool put;
+    int at, pieces; /* those before AT are sent */
+    uint64_t number; /* of the put */
+    struct tcp_put_frame frame;
+    struct iovec piece[];
+};
+struct tcp_queue {
+    struct tcp_item *first, *last;
+    uint64_t bytes, copied; /* copied: those in items with room */
+};
+struct tcp_posted { /* a put that is not complete */
+    uint64_t number;
+    void *cookie;
+    int status;
+};
+
+struct tcp_vi {
+    struct vi vi;
+    struct tcp_peer *peer;
+    struct tcp_link *link;    /* written by the poll, under lock where a sender must see it; NULL: none yet, or no more */
+    struct list_node node;    /* peer->waiting or nic->closed, under nic->lock; nic->gone_vis */
+    _Atomic bool open;        /* between connect or accept, and disconnect; changed under nic->lock */
+    bool leaving;             /* the goodbye is said; by the poll */
+
+    struct base_lock lock;    /* below */
+    int fd;                   /* -1: no link */
+    bool dead;                /* no link any more */
+    bool writing;             /* in nic->writers; under writers_lock */
+    bool watched;             /* epoll tells when the socket has room */
+    bool owes;                /* a TCP_TAKEN frame goes out when the queue is empty */
+    int failed;               /* errno of a send, the poll tells */
+    uint32_t epoch;
+    struct tcp_queue queue;
+    struct list_node writer;
+    struct tcp_posted *posted; /* a ring of TCP_PUTS, made with the first put */
+    uint64_t posted_first, posted_end;
+    _Atomic uint64_t sent;    /* frames; written by senders, release, pairs with the poll that judges `taken` */
+    _Atomic uint32_t told;    /* `took` as told last */
+
+    _Atomic uint64_t taken ALIGNED(CACHE_LINE); /* of `sent`, taken by the other side; written by the poll */
+    _Atomic uint32_t took;    /* frames of the other side taken here; written by the poll */
+};
+
+/* ---- links ---------------------------------------------------------------------------------------------------------- */
+
+enum tcp_phase {
+    TCP_DIALLING, /* caller: connect(2) is under way */
+    TCP_GREETING, /* caller: the hello is sent, the welcome awaited */
+    TCP_PROVED,   /* caller of the higher rank: the proof is sent, the verdict awaited */
+    TCP_KNOCKING, /* called: the hello is awaited */
+    TCP_WELCOMED, /* called: the welcome is sent, the proof awaited */
+    TCP_PARKED,   /* proven, nobody reads it yet */
+    TCP_UP,       /* belongs to a vi */
+    TCP_LEAVING,  /* its vi is disconnected: the queue goes out, what comes is dropped */
+    TCP_GONE      /* closed; freed when the poll ends */
+};
+
+struct tcp_landing { /* a put whose bytes are coming */
+    bool active, refused, signal;
+    uint32_t immediate;
+    uint64_t region, offset, left;
+};
+
+struct tcp_link {
+    struct list_node node;  /* nic->door, peer->parked, nic->gone */
+    struct list_node owing; /* nic->owing: frames taken are not told */
+    struct list_node unread; /* nic->unread: frames lie in the stage, the budget was used up or the sink did not want */
+    struct tcp_peer *peer;  /* NULL: a stranger */
+    struct tcp_vi *vi;      /* UP, LEAVING */
+    int fd;
+    enum tcp_phase phase;
+    uint32_t events;        /* what epoll watches for */
+    uint32_t epoch;
+    uint64_t deadline;      /* ns; TCP_NEVER */
+    uint64_t spoke;         /* a stranger's last byte, ns */
+    uint64_t heard;         /* the last byte of a proven one, ticks */
+
+    struct tcp_hello hello;
+    struct tcp_welcome welcome;
+    uint8_t greeting[sizeof(struct tcp_welcome)]; /* what came of the message awaited */
+    uint32_t greeted;
+
+    uint8_t *stage; /* NULL: nothing lies here, the nic's own is used */
+    uint32_t start, end;
+    struct tcp_landing landing;
+    bool tell;      /* a put is complete: the other side waits to hear it */
+};
+
+/* ---- peers ---------------------------------------------------------------------------------------------------------- */
+
+struct tcp_peer {
+    uint32_t rank;
+    struct list_node node;  /* nic->busy */
+    struct tcp_vi *vi;      /* the open one */
+    struct list waiting;    /* vis without a link, the open one last */
+    struct list parked;     /* links without a vi, oldest first */
+    uint32_t parked_count;
+    bool called;            /* the sink knows of the first of them */
+
+    /* The connection being made; by the poll. */
+    struct tcp_link *dial;
+    struct tcp_pair *pair;  /* replaced under nic->lock */
+    int pairs, pair_at;
+    uint32_t epoch;         /* of the newest proven link */
+    uint32_t floor;         /* our next call has a higher one, as has been said to us */
+    uint32_t attempts;
+    uint64_t dial_at;       /* ns: not before */
+    uint64_t failing;       /* ns: since when nothing but failures, 0: none */
+    int cause;              /* of the last one */
+    char last[160];         /* it, in words */
+};
+
+struct tcp_region {
+    void *address;
+    uint64_t length;
+    bool own; /* allocated here */
+};
+
+#define TCP_LISTENERS (TCP_CARDS)
+
+struct tcp_nic {
+    struct vi_nic nic;
+    uint32_t ranks;
+    uint8_t secret[SECRET_SIZE];
+    struct tcp_cards cards;
+    char card[TCP_CARD_TEXT];
+    int epoll, timer;
+    int listener[TCP_LISTENERS];
+    int listeners;
+
+    /* By the poll alone. */
+    struct tcp_link *hot[TCP_HOT];
+    int hot_count, hot_first;
+    int watched;            /* sockets in the epoll set, listeners apart */
+    int told;               /* events of this poll */
+    bool moved;             /* bytes went out or in */
+    uint8_t *stage, *spare; /* where reads go; a second one at hand */
+    struct list door;       /* strangers, the longest silent first */
+    int strangers;
+    struct list owing, unread, gone;
+    struct list gone_vis;   /* under lock */
+    uint64_t timer_at;      /* ns: the next thing to do without being called */
+    uint64_t looked, asked, event; /* ticks: of the last poll, the last epoll, the last event */
+    uint64_t tick_soon, tick_most, tick_idle, tick_hot, tick_settle, tick_timer; /* gates, in ticks */
+    uint64_t timed;         /* ticks: of the last look at the timers */
+    uint64_t deaf_until;    /* ns: no descriptor is left, nobody is let in */
+    bool urgent;            /* the next poll does not wait for its gate */
+
+    _Atomic bool ordered;   /* something is to be done for a busy peer or a closed vi; release, pairs with the poll */
+    _Atomic bool asleep;    /* senders who leave something in a queue must let epoll watch for room */
+
+    struct base_lock lock;
+    struct tcp_peer **peers; /* by rank */
+    struct list busy;        /* peers who wait for something */
+    struct list closed;      /* vis disconnected, to be seen off */
+    struct list leaving;     /* vis seen off, whose link still is */
+
+    struct base_lock writers_lock;
+    struct list writers;     /* vis with something in their queue */
+    _Atomic uint32_t writing; /* how many; changed under writers_lock */
+
+    struct base_lock regions_lock;
+    struct base_pool regions;
+};
+
+static inline struct tcp_nic *tcp_nic_of(struct vi_nic *nic)
+{
+    return (struct tcp_nic *)(void *)nic;
+}
+static inline struct tcp_vi *tcp_vi_of(struct vi *vi)
+{
+    return (struct tcp_vi *)(void *)vi;
+}
+
+/* nic.c */
+int tcp_poll(struct vi_nic *nic, int budget);
+void tcp_watch(struct tcp_nic *nic, struct tcp_link *link, uint32_t events); /* 0: not any more */
+void tcp_hot(struct tcp_nic *nic, struct tcp_link *link);                    /* read it directly for a while */
+void tcp_cold(struct tcp_nic *nic, struct tcp_link *link);
+void tcp_order(struct tcp_nic *nic);                    /* any thread: the next poll steps the peers */
+void tcp_timer(struct tcp_nic *nic, uint64_t at_ns);    /* poll: be called then */
+
+/* Peers, sessions: peer.c */
+int tcp_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
+int tcp_accept(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi);
+void tcp_disconnect(struct vi *vi);
+struct tcp_peer *tcp_peer_make(struct tcp_nic *nic, uint32_t rank); /* under nic->lock; NULL: no memory */
+void tcp_peers_step(struct tcp_nic *nic, uint64_t now);
+void tcp_peer_commit(struct tcp_nic *nic, struct tcp_link *link, uint64_t now); /* LINK is proven and chosen */
+void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause);
+void tcp_peers_bury(struct tcp_nic *nic);                           /* frees what is gone */
+void tcp_peers_close(struct tcp_nic *nic);
+
+/* Sockets and greetings: link.c */
+int tcp_dial(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now);      /* under nic->lock; failure: dial_at is set */
+void tcp_dial_late(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now); /* it has reached its deadline */
+void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now);    /* something came, or the call got through */
+struct tcp_link *tcp_link_make(int fd, enum tcp_phase phase);
+void tcp_link_close(struct tcp_nic *nic, struct tcp_link *link);
+
+/* Strangers: door.c */
+int tcp_door_open(struct tcp_nic *nic);
+void tcp_door_close(struct tcp_nic *nic);
+void tcp_door_accept(struct tcp_nic *nic, int which, uint64_t now);
+void tcp_door_spoke(struct tcp_nic *nic, struct tcp_link *link, uint64_t now);
+void tcp_door_left(struct tcp_nic *nic, struct tcp_link *link);     /* proven or closed */
+void tcp_door_expire(struct tcp_nic *nic, uint64_t now);
+void tcp_refused(struct tcp_nic *nic, struct tcp_link *link, const char *why);
+
+/* The way out: send.c, queue.c */
+int tcp_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces);
+int tcp_put(struct vi *vi, const struct vi_transfer *transfer);
+void tcp_tell(struct tcp_vi *vi);                                   /* what was taken */
+void tcp_say(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word); /* a frame without payload */
+bool tcp_put_refused(struct tcp_vi *vi, uint64_t number);           /* false: there is no such put */
+bool tcp_flush(struct tcp_vi *vi);                                  /* by the poll; false: the socket has failed */
+bool tcp_writers_flush(struct tcp_nic *nic, bool tell);             /* all of them; false: one has failed (TELL: told) */
+void tcp_writer_forget(struct tcp_vi *vi);
+void tcp_completed(struct tcp_nic *nic, struct tcp_vi *vi, int failed); /* tells the puts that are complete, or all */
+bool tcp_queue_copy(struct tcp_queue *queue, const void *data, size_t length); /* false: no memory */
+struct tcp_item *tcp_queue_put(struct tcp_queue *queue, const struct iovec *piece, int pieces); /* frame to be filled */
+int tcp_queue_gather(const struct tcp_queue *queue, struct iovec *out, int most);
+void tcp_queue_sent(struct tcp_queue *queue, size_t bytes);
+void tcp_queue_drop(struct tcp_queue *queue);
+uint64_t tcp_queue_lent(const struct tcp_queue *queue);             /* the first put that lies in it, TCP_NEVER: none */
+
+/* The way in: receive.c */
+int tcp_receive(struct tcp_nic *nic, struct tcp_link *link, int budget);
+void tcp_stage_drop(struct tcp_nic *nic, struct tcp_link *link);
+
+/* Memory: region.c */
+int tcp_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *region);
+void tcp_dereg(struct vi_region *region);
+/* Under regions_lock: LENGTH bytes at OFFSET of region ID, NULL if they are not there. */
+void *tcp_region_at(struct tcp_nic *nic, uint64_t id, uint64_t offset, uint64_t length);
+
+#endif
