@@ -154,7 +154,19 @@ struct msg_board {
     bool tried;
 };
 
+/* What a blocking receive waits for, if one eager frame can be all of it: then the sink compares two words and is done,
+ * without matching. Only while there is one thread, and only when no other receive of the context and no message of the
+ * sender is queued. Whatever else comes in between, or is posted, turns it into a posted request first. */
+struct msg_expected {
+    uint64_t header;         /* 0: nothing is expected */
+    struct msg_peer *peer;
+    struct msg_request *request; /* on the stack of the call; only buffer and total are set */
+    struct msg_member *member;
+};
+
 struct msg_engine {
+    struct msg_expected expected;
+
     /* Read by every call, written at start and stop. */
     bool open;    /* false: before start, after stop, and in a child made by fork */
     bool threads; /* take locks */
@@ -311,6 +323,9 @@ uint64_t vmsg_transfer_id(const struct msg_transfer *transfer);
 struct msg_transfer *vmsg_transfer_at(struct msg_peer *peer, uint64_t id, enum msg_transfer_phase phase);
 void vmsg_transfer_work(struct msg_transfer *transfer); /* gives it a turn at every round */
 int vmsg_transfer_cursor(struct msg_transfer *transfer, uint64_t from) MUST_CHECK;
+
+/* ---- receive.c ---- */
+void vmsg_expected_post(void) COLD; /* from now on it is a posted request like any other */
 
 /* ---- cancel.c ---- */
 void vmsg_cancel_asked(struct msg_peer *peer, uint64_t header, const void *body, size_t length);

@@ -64,6 +64,8 @@ int vmsg_message_enter(struct msg_context *context, struct msg_envelope *envelop
 {
     struct msg_member *member;
     struct msg_request *request = NULL;
+    if (unlikely(vmsg_engine.expected.header))
+        vmsg_expected_post();
     msg_lock(&context->lock);
     int error = vmsg_member_make(context, envelope->source, &member);
     if (likely(!error)) {

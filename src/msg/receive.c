@@ -34,6 +34,8 @@ int vmsg_recv_start(struct msg_request *request, const struct msg_where *from, c
     if (unlikely(error))
         return error;
     request_prepare(request, from, buffer);
+    if (unlikely(vmsg_engine.expected.header))
+        vmsg_expected_post(); /* it was first */
 
     msg_lock(&context->lock);
     struct msg_message *message = vmsg_match_posting(context, member, from->tag);
@@ -47,17 +49,55 @@ int vmsg_recv_start(struct msg_request *request, const struct msg_where *from, c
     return OK;
 }
 
+/* ---- the blocking receive ------------------------------------------------------------------------------------------ */
+
+void vmsg_expected_post(void)
+{
+    struct msg_expected *expected = &vmsg_engine.expected;
+    struct msg_context *context = vmsg_engine.context[msg_header_context(expected->header)];
+    struct msg_where from = {context, expected->member->rank, msg_header_tag(expected->header)};
+    struct type_buffer buffer = expected->request->buffer;
+    expected->header = 0;
+    request_prepare(expected->request, &from, &buffer);
+    vmsg_match_post(context, expected->member, expected->request);
+}
+
+/* Nothing of this sender is here and no other receive could get what he sends next. */
+static inline bool may_expect(const struct msg_context *context, const struct msg_member *member)
+{
+    const struct msg_engine *engine = &vmsg_engine;
+    return !engine->threads && engine->open && !engine->expected.header && list_empty(&member->unexpected) &&
+           list_empty(&member->posted) && list_empty(&context->wildcard) && member->peer->world != engine->rank;
+}
+
+static int recv_slowly(struct msg_request *request, const struct msg_where *from)
+{
+    struct type_buffer buffer = request->buffer;
+    int error = vmsg_recv_start(request, from, &buffer);
+    return error ? error : vmsg_wait(request);
+}
+
 int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64_t bytes, struct msg_result *result)
 {
     struct msg_request request;
+    struct msg_member *member = NULL;
+    int error;
     request.completed = NULL;
-    struct msg_where from = {context, rank, tag};
-    struct type_buffer buffer = {.base = data, .count = bytes};
-    int error = vmsg_recv_start(&request, &from, &buffer);
-    if (unlikely(error))
-        return error;
-    error = vmsg_wait(&request);
-    if (result)
+    request.buffer = (struct type_buffer){.base = data, .count = bytes};
+    if (likely((unsigned)rank < (unsigned)context->size))
+        member = __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE); /* pairs with vmsg_member_make */
+    if (likely(member && tag >= 0 && may_expect(context, member))) {
+        request.total = bytes;
+        request.result = (struct msg_result){.source = rank, .tag = tag};
+        atomic_store_explicit(&request.state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
+        vmsg_engine.expected = (struct msg_expected){msg_header(MSG_FRAME_EAGER, context->id, tag, 0), member->peer,
+                                                     &request, member};
+        error = vmsg_wait(&request);
+        vmsg_engine.expected.header = 0; /* where the wait failed */
+    } else {
+        error = recv_slowly(&request, &(struct msg_where){context, rank, tag});
+    }
+    if (result && !(error && error != request.result.error))
         *result = request.result;
     return error;
 }

@@ -174,7 +174,8 @@ struct vi_ops {
     /* A local pointer to LENGTH bytes at OFFSET of a peer's region, where the two share memory. */
     int (*map)(struct vi *vi, struct vi_key key, uint64_t offset, uint64_t length, void **pointer);
 
-    /* Hands at most BUDGET events to the sink; returns how many, 0 when nothing was there. */
+    /* Hands at most BUDGET events to the sink, fewer when the sink says nic->enough; returns how many, 0 when nothing was
+     * there. */
     int (*poll)(struct vi_nic *nic, int budget);
     int (*arm)(struct vi_nic *nic, enum vi_arm what, struct vi_wait *wait);
     int (*query)(struct vi *vi, struct vi_state *state);
@@ -187,6 +188,7 @@ struct vi_nic {
     struct vi_sink sink; /* a copy */
     struct vi_caps caps;
     uint32_t rank;
+    bool enough;         /* set by the sink: what was waited for is here, this poll may end */
     const char *card; /* what peers put into vi_address.card: printable, no blank, '=' or ';', below 1000 bytes; or NULL */
 };
 struct vi {

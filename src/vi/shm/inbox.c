@@ -230,6 +230,8 @@ static int drain(struct shm_nic *nic, struct shm_hot *hot, int budget)
             break;
         consumed(vi, ++number);
         taken++;
+        if (nic->nic.enough)
+            break;
     }
     if (hot->vi) {
         hot->used |= taken > 0;
@@ -317,11 +319,12 @@ int shm_poll(struct vi_nic *base, int budget)
     struct shm_nic *nic = shm_nic_of(base);
     int events = 0;
 
+    nic->nic.enough = false;
     for (uint32_t word = 0; word < nic->segment.words; word++)
         if (unlikely(atomic_load_explicit(&nic->bits[word], memory_order_relaxed) != 0))
             take_bits(nic, word);
     uint32_t count = nic->hot_count, at = nic->hot_first < count ? nic->hot_first : 0;
-    for (uint32_t n = 0; n < count && events < budget; n++) {
+    for (uint32_t n = 0; n < count && events < budget && !nic->nic.enough; n++) {
         struct shm_hot *hot = &nic->hot[at];
         if (unlikely((uint16_t)atomic_load_explicit(&hot->cell->published, memory_order_relaxed) == hot->lap))
             events += drain(nic, hot, budget - events);

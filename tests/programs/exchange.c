@@ -1,0 +1,65 @@
+/* exchange N DIRECTORY: N batches of 8-byte messages from rank 0 to rank 1 and back, without anybody ever polling: the
+ * ranks take turns by reading a byte from the other's fifo (DIRECTORY/0 and DIRECTORY/1), so a receive finds its message
+ * there and a send finds its credit there. What a batch costs is what its sends and receives execute. */
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define BATCH 16
+
+static int mine, theirs;
+
+static void turn_is_yours(void)
+{
+    if (write(theirs, "", 1) != 1)
+        exit(1);
+}
+
+static void await_turn(void)
+{
+    char byte;
+    if (read(mine, &byte, 1) != 1)
+        exit(1);
+}
+
+static int fifo(const char *directory, int rank)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%d", directory, rank);
+    return open(path, O_RDWR);
+}
+
+int main(int argc, char **argv)
+{
+    int rank, batches = argc > 2 ? atoi(argv[1]) : 0;
+    long value = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    mine = fifo(argv[2], rank);
+    theirs = fifo(argv[2], !rank);
+    if (mine < 0 || theirs < 0)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < batches; i++) {
+        if (rank == 1)
+            await_turn();
+        for (int k = 0; k < BATCH && rank == 0; k++)
+            MPI_Send(&value, 8, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+        if (rank == 0) {
+            turn_is_yours();
+            await_turn();
+        }
+        for (int k = 0; k < BATCH && rank == 1; k++)
+            MPI_Recv(&value, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int k = 0; k < BATCH && rank == 1; k++)
+            MPI_Send(&value, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+        if (rank == 1)
+            turn_is_yours();
+        for (int k = 0; k < BATCH && rank == 0; k++)
+            MPI_Recv(&value, 8, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    MPI_Finalize();
+    return 0;
+}
