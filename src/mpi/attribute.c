@@ -1,10 +1,12 @@
 /* Attributes: values that programs and libraries hang on communicators and datatypes under keys of their own, and the few
  * that the library itself answers. A key is an int: bit 30, 14 bits of generation, 16 bits of index; so a freed key is
- * noticed. The key lives as long as an attribute uses it. */
+ * noticed. The key lives as long as an attribute uses it. Threads may use the attributes of one object at once. */
 #include "mpi/inside.h"
 #include <stdlib.h>
 
 #define KEY_BIT 0x40000000
+
+static struct base_lock lock; /* of all lists; not held while a program's function runs */
 
 typedef int copy_function(void *object, int key, void *extra, void *value, void *copy, int *flag);
 typedef int delete_function(void *object, int key, void *value, void *extra);
@@ -75,62 +77,65 @@ static int free_key(const char *call, enum mpi_kind of, int *key)
 
 /* ---- lists of attributes ---------------------------------------------------------------------------------------------- */
 
-static struct mpi_attribute **find(struct mpi_attribute **list, const struct mpi_keyval *keyval)
+static struct mpi_attribute *find(struct mpi_attribute *list, const struct mpi_keyval *keyval)
 {
-    for (; *list; list = &(*list)->next)
-        if ((*list)->keyval == keyval)
-            return list;
-    return NULL;
+    while (list && list->keyval != keyval)
+        list = list->next;
+    return list;
 }
 
-static int run_delete(void *object, const struct mpi_attribute *attribute)
+static int run_delete(void *object, const struct mpi_keyval *keyval, void *value)
 {
-    const struct mpi_keyval *keyval = attribute->keyval;
     if (!keyval->drop)
         return MPI_SUCCESS;
-    return ((delete_function *)keyval->drop)(object, key_of(keyval), attribute->value, keyval->extra);
+    return ((delete_function *)keyval->drop)(object, key_of(keyval), value, keyval->extra);
 }
 
-/* Takes the attribute that *PLACE points to out of its list, after its delete function agreed. */
-static int remove_at(void *object, struct mpi_attribute **place)
+/* Takes an attribute out of its list, after its delete function agreed. */
+static int remove_one(void *object, struct mpi_attribute **list, struct mpi_attribute *attribute)
 {
-    struct mpi_attribute *attribute = *place;
-    int error = run_delete(object, attribute);
+    int error = run_delete(object, attribute->keyval, attribute->value);
     if (error)
         return error;
-    *place = attribute->next;
+    mpi_lock(&lock);
+    while (*list && *list != attribute)
+        list = &(*list)->next;
+    if (*list)
+        *list = attribute->next;
+    mpi_unlock(&lock);
     keyval_drop(attribute->keyval);
     free(attribute);
     return MPI_SUCCESS;
 }
 
-static struct mpi_attribute *append(struct mpi_attribute **list, struct mpi_keyval *keyval, void *value)
+static int append(struct mpi_attribute **list, struct mpi_keyval *keyval, void *value)
 {
     struct mpi_attribute *attribute = malloc(sizeof *attribute);
     if (!attribute)
-        return NULL;
+        return MPI_ERR_NO_MEM;
     mpi_object_keep(keyval);
+    mpi_lock(&lock);
     *attribute = (struct mpi_attribute){*list, keyval, value};
     *list = attribute; /* the youngest first: they are deleted in the opposite order of their making */
-    return attribute;
+    mpi_unlock(&lock);
+    return MPI_SUCCESS;
 }
 
-int mpi_attributes_delete(enum mpi_kind of, void *object, struct mpi_attribute **list)
+int mpi_attributes_delete(void *object, struct mpi_attribute **list)
 {
-    (void)of;
     while (*list) {
-        int error = remove_at(object, list);
+        int error = remove_one(object, list, *list);
         if (error)
             return error;
     }
     return MPI_SUCCESS;
 }
 
-int mpi_attributes_copy(enum mpi_kind of, void *object, const struct mpi_attribute *from, struct mpi_attribute **to)
+int mpi_attributes_copy(void *object, const struct mpi_attribute *from, struct mpi_attribute **to)
 {
     if (!from)
         return MPI_SUCCESS;
-    int error = mpi_attributes_copy(of, object, from->next, to); /* the oldest first */
+    int error = mpi_attributes_copy(object, from->next, to); /* the oldest first */
     struct mpi_keyval *keyval = from->keyval;
     if (error || !keyval->copy)
         return error;
@@ -140,7 +145,7 @@ int mpi_attributes_copy(enum mpi_kind of, void *object, const struct mpi_attribu
         error = ((copy_function *)keyval->copy)(object, key_of(keyval), keyval->extra, from->value, &value, &flag);
     if (error || !flag)
         return error;
-    return append(to, keyval, value) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    return append(to, keyval, value);
 }
 
 /* Where errors of an attribute call go, and whose list it is. */
@@ -152,21 +157,28 @@ struct place {
     struct mpi_attribute **list;
 };
 
+static struct mpi_attribute *find_at(const struct place *at, const struct mpi_keyval *keyval)
+{
+    mpi_lock(&lock);
+    struct mpi_attribute *found = find(*at->list, keyval);
+    mpi_unlock(&lock);
+    return found;
+}
+
 static int set(const struct place *at, int key, void *value)
 {
     struct mpi_keyval *keyval = keyval_at(key, at->of);
     if (!keyval)
         return wrong_key(at->comm, at->call, key);
-    struct mpi_attribute **old = find(at->list, keyval);
-    if (old) {
-        int error = run_delete(at->handle, *old);
-        if (error)
-            return mpi_error(at->comm, at->call, error, "the delete function of the old value failed");
-        (*old)->value = value;
-        return MPI_SUCCESS;
+    struct mpi_attribute *old = find_at(at, keyval);
+    if (!old) {
+        int error = append(at->list, keyval, value);
+        return error ? mpi_error(at->comm, at->call, error, "no memory for an attribute") : MPI_SUCCESS;
     }
-    if (!append(at->list, keyval, value))
-        return mpi_error(at->comm, at->call, MPI_ERR_NO_MEM, "no memory for an attribute");
+    int error = run_delete(at->handle, keyval, old->value);
+    if (error)
+        return mpi_error(at->comm, at->call, error, "the delete function of the old value failed");
+    old->value = value;
     return MPI_SUCCESS;
 }
 
@@ -175,10 +187,10 @@ static int get(const struct place *at, int key, void *value, int *flag)
     struct mpi_keyval *keyval = keyval_at(key, at->of);
     if (!keyval)
         return wrong_key(at->comm, at->call, key);
-    struct mpi_attribute **found = find(at->list, keyval);
+    struct mpi_attribute *found = find_at(at, keyval);
     *flag = found != NULL;
     if (found)
-        *(void **)value = (*found)->value;
+        *(void **)value = found->value;
     return MPI_SUCCESS;
 }
 
@@ -187,10 +199,10 @@ static int drop(const struct place *at, int key)
     struct mpi_keyval *keyval = keyval_at(key, at->of);
     if (!keyval)
         return wrong_key(at->comm, at->call, key);
-    struct mpi_attribute **found = find(at->list, keyval);
+    struct mpi_attribute *found = find_at(at, keyval);
     if (!found)
         return MPI_SUCCESS;
-    int error = remove_at(at->handle, found);
+    int error = remove_one(at->handle, at->list, found);
     if (error)
         return mpi_error(at->comm, at->call, error, "the delete function of the attribute failed");
     return MPI_SUCCESS;

@@ -256,7 +256,7 @@ static int free_handle(const char *call, MPI_Comm *handle)
         return mpi_comm_wrong(call, *handle);
     if (comm == mpi_process.world || comm == mpi_process.self)
         return mpi_error(comm, call, MPI_ERR_COMM, "%s cannot be freed", comm->name);
-    int error = mpi_attributes_delete(KIND_COMM, *handle, &comm->attributes);
+    int error = mpi_attributes_delete(*handle, &comm->attributes);
     if (error)
         return mpi_error(comm, call, error, "the delete function of an attribute failed");
     if (!mpi_object_unpublish(comm))

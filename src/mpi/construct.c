@@ -403,7 +403,7 @@ int PMPI_Type_dup(MPI_Datatype old, MPI_Datatype *out)
         return error;
     struct mpi_type *made = mpi_type_at(*out);
     made->committed = making.old->committed;
-    error = mpi_attributes_copy(KIND_TYPE, old, making.old->attributes, &made->attributes);
+    error = mpi_attributes_copy(old, making.old->attributes, &made->attributes);
     if (!error)
         return MPI_SUCCESS;
     mpi_object_unpublish(made);

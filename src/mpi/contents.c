@@ -124,7 +124,7 @@ static int check_packing(const struct packing *p, struct type_buffer *buffer)
         return mpi_type_wrong(comm, p->call, p->type);
     if (!mpi_data_fits(p->data, p->count, type)) {
         struct mpi_message message = {p->call, p->data, p->count, p->type, MPI_PROC_NULL, 0, p->comm};
-        return mpi_message_wrong(&message, false);
+        return mpi_message_wrong(message, false);
     }
     if (!p->position || *p->position < 0 || *p->position > p->size)
         return mpi_error(comm, p->call, MPI_ERR_ARG, "position %lld is not in a buffer of %lld bytes",

@@ -178,7 +178,7 @@ int PMPI_Type_free(MPI_Datatype *handle)
         return error;
     if (mpi_type_predefined(type))
         return mpi_error(NULL, call, MPI_ERR_TYPE, "%s is predefined and cannot be freed", type->name);
-    error = mpi_attributes_delete(KIND_TYPE, *handle, &type->attributes);
+    error = mpi_attributes_delete(*handle, &type->attributes);
     if (error)
         return mpi_error(NULL, call, error, "the delete function of an attribute failed");
     if (!mpi_object_unpublish(type))

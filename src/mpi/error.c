@@ -126,11 +126,12 @@ static int handle(struct mpi_comm *comm, int code)
 {
     struct mpi_errhandler *handler = comm->errhandler;
     MPI_Comm visible = mpi_comm_handle(comm);
+    int copy = code; /* the handler's to write to; what is returned stays an error */
     switch (handler->what) {
     case HANDLER_RETURN:
         break;
     case HANDLER_FUNCTION:
-        handler->function(&visible, &code);
+        handler->function(&visible, &copy);
         break;
     default:
         vmsg_abort(code > 0 && code < 256 ? code : 1, last.class == code ? last.sentence : mpi_class_sentence(code));
@@ -164,36 +165,35 @@ int mpi_engine_error(struct mpi_comm *comm, const char *call, int error)
 
 /* ---- classes and codes of programs ----------------------------------------------------------------------------------- */
 
-/* Numbers above MPI_ERR_LASTCODE, never given twice. */
+/* Numbers above MPI_ERR_LASTCODE, never given twice. The rows never move, so that looking needs no lock. */
+#define ADDED_MOST 4096
 struct added {
     int class;  /* its own number where this is a class; 0: removed */
     char *text; /* NULL: "" */
 };
-static struct base_lock added_lock;
-static struct added *added;
-static int added_count;
+static struct added added[ADDED_MOST];
+static _Atomic int added_count;
 
 static struct added *added_at(int code)
 {
     int index = code - MPI_ERR_LASTCODE - 1;
-    return index >= 0 && index < added_count && added[index].class != 0 ? &added[index] : NULL;
+    return index >= 0 && index < mpi_last_used_code() - MPI_ERR_LASTCODE && added[index].class != 0 ? &added[index] : NULL;
 }
 
-int mpi_last_used_code(void) { return MPI_ERR_LASTCODE + added_count; }
+int mpi_last_used_code(void)
+{
+    int count = atomic_load_explicit(&added_count, memory_order_relaxed); /* a code comes from who added it */
+    return MPI_ERR_LASTCODE + (count < ADDED_MOST ? count : ADDED_MOST);
+}
 
-/* CLASS 0: a class of its own. Returns the number, 0 without memory. */
+/* CLASS 0: a class of its own. Returns the number, 0 when there are no more. */
 static int add_code(int class)
 {
-    mpi_lock(&added_lock);
-    struct added *bigger = realloc(added, (size_t)(added_count + 1) * sizeof *added);
-    int code = 0;
-    if (bigger) {
-        added = bigger;
-        added_count++;
-        code = MPI_ERR_LASTCODE + added_count;
-        added[added_count - 1] = (struct added){class ? class : code, NULL};
-    }
-    mpi_unlock(&added_lock);
+    int index = atomic_fetch_add_explicit(&added_count, 1, memory_order_relaxed);
+    if (index >= ADDED_MOST)
+        return 0;
+    int code = MPI_ERR_LASTCODE + 1 + index;
+    added[index] = (struct added){class ? class : code, NULL};
     return code;
 }
 
@@ -214,7 +214,7 @@ int PMPI_Add_error_class(int *class)
         return mpi_error(NULL, "MPI_Add_error_class", MPI_ERR_ARG, "errorclass is NULL");
     int code = add_code(0);
     if (!code)
-        return mpi_error(NULL, "MPI_Add_error_class", MPI_ERR_NO_MEM, "no memory for a class");
+        return mpi_error(NULL, "MPI_Add_error_class", MPI_ERR_NO_MEM, "%d classes and codes are the most", ADDED_MOST);
     *class = code;
     return MPI_SUCCESS;
 }
@@ -228,7 +228,7 @@ int PMPI_Add_error_code(int class, int *code)
         return wrong_code("MPI_Add_error_code", class);
     int number = add_code(class ? class : MPI_ERR_UNKNOWN);
     if (!number)
-        return mpi_error(NULL, "MPI_Add_error_code", MPI_ERR_NO_MEM, "no memory for a code");
+        return mpi_error(NULL, "MPI_Add_error_code", MPI_ERR_NO_MEM, "%d classes and codes are the most", ADDED_MOST);
     *code = number;
     return MPI_SUCCESS;
 }

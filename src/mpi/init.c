@@ -91,10 +91,10 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 int PMPI_Finalize(void)
 {
     ENTER("MPI_Finalize");
-    int error = mpi_attributes_delete(KIND_COMM, MPI_COMM_SELF, &mpi_process.self->attributes);
+    int error = mpi_attributes_delete(MPI_COMM_SELF, &mpi_process.self->attributes);
     if (error)
         return mpi_error(NULL, "MPI_Finalize", error, "the delete function of an attribute of MPI_COMM_SELF failed");
-    error = mpi_attributes_delete(KIND_COMM, MPI_COMM_WORLD, &mpi_process.world->attributes);
+    error = mpi_attributes_delete(MPI_COMM_WORLD, &mpi_process.world->attributes);
     if (error)
         return mpi_error(NULL, "MPI_Finalize", error, "the delete function of an attribute of MPI_COMM_WORLD failed");
     mpi_buffers_finish();

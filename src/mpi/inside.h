@@ -311,8 +311,9 @@ struct mpi_target {
     struct mpi_type *type;
 };
 
-/* Raise what is wrong (message.c). */
-int mpi_message_wrong(const struct mpi_message *message, bool receive) COLD;
+/* Raises what is wrong (message.c). By value: on the hot path the arguments then stay in registers. */
+int mpi_message_wrong(struct mpi_message message, bool receive) COLD;
+#define MPI_HOT static inline __attribute__((always_inline))
 
 static inline bool mpi_data_fits(const void *buffer, MPI_Count count, const struct mpi_type *type)
 {
@@ -323,27 +324,27 @@ static inline bool mpi_data_fits(const void *buffer, MPI_Count count, const stru
 }
 
 /* 0, or the class that was raised. */
-static inline int mpi_check_send(const struct mpi_message *message, struct mpi_target *target)
+MPI_HOT int mpi_check_send(const struct mpi_message *message, struct mpi_target *target)
 {
     struct mpi_comm *comm = mpi_comm_at(message->comm);
     struct mpi_type *type = mpi_type_at(message->type);
+    *target = (struct mpi_target){comm, type};
     if (unlikely(!comm || !type || !mpi_data_fits(message->buffer, message->count, type) || message->tag < 0 ||
                  ((unsigned)message->rank >= (unsigned)comm->size && message->rank != MPI_PROC_NULL)))
-        return mpi_message_wrong(message, false);
-    *target = (struct mpi_target){comm, type};
+        return mpi_message_wrong(*message, false);
     return MPI_SUCCESS;
 }
 
-static inline int mpi_check_receive(const struct mpi_message *message, struct mpi_target *target)
+MPI_HOT int mpi_check_receive(const struct mpi_message *message, struct mpi_target *target)
 {
     struct mpi_comm *comm = mpi_comm_at(message->comm);
     struct mpi_type *type = mpi_type_at(message->type);
+    *target = (struct mpi_target){comm, type};
     if (unlikely(!comm || !type || !mpi_data_fits(message->buffer, message->count, type) ||
                  (message->tag < 0 && message->tag != MPI_ANY_TAG) ||
                  ((unsigned)message->rank >= (unsigned)comm->size && message->rank != MPI_PROC_NULL &&
                   message->rank != MPI_ANY_SOURCE)))
-        return mpi_message_wrong(message, true);
-    *target = (struct mpi_target){comm, type};
+        return mpi_message_wrong(*message, true);
     return MPI_SUCCESS;
 }
 
@@ -445,7 +446,8 @@ int mpi_info_put(struct mpi_info *info, const char *key, const char *value); /* 
 void mpi_info_environment_open(void);
 
 /* Runs the copy functions of FROM's attributes and appends to TO. A class that was not raised. OBJECT is FROM's handle. */
-int mpi_attributes_copy(enum mpi_kind of, void *object, const struct mpi_attribute *from, struct mpi_attribute **to);
-int mpi_attributes_delete(enum mpi_kind of, void *object, struct mpi_attribute **list);
+int mpi_attributes_copy(void *object, const struct mpi_attribute *from, struct mpi_attribute **to);
+/* The youngest first; stops at a delete function that fails. */
+int mpi_attributes_delete(void *object, struct mpi_attribute **list);
 
 #endif

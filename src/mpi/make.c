@@ -35,7 +35,7 @@ static int inherit(struct mpi_comm *parent, struct mpi_comm *comm)
         if (!comm->topology)
             return MPI_ERR_NO_MEM;
     }
-    return mpi_attributes_copy(KIND_COMM, mpi_comm_handle(parent), parent->attributes, &comm->attributes);
+    return mpi_attributes_copy(mpi_comm_handle(parent), parent->attributes, &comm->attributes);
 }
 
 static int check_dup(const char *call, MPI_Comm handle, const MPI_Comm *out, struct mpi_comm **comm)

@@ -17,8 +17,9 @@ static int wrong_tag(struct mpi_comm *comm, const struct mpi_message *m, bool re
                                                 : "");
 }
 
-int mpi_message_wrong(const struct mpi_message *m, bool receive)
+int mpi_message_wrong(struct mpi_message message, bool receive)
 {
+    const struct mpi_message *m = &message;
     struct mpi_comm *comm = mpi_comm_at(m->comm);
     if (!comm)
         return mpi_comm_wrong(m->call, m->comm);

@@ -156,7 +156,7 @@ static int reduce_local(const struct mpi_message *m, void *inout, MPI_Op handle)
     if (!user.op)
         return wrong(m->call, handle);
     if (!user.type || !mpi_data_fits(m->buffer, m->count, user.type) || (m->count > 0 && !inout))
-        return mpi_message_wrong(m, false);
+        return mpi_message_wrong(*m, false);
     int error = mpi_reduction(NULL, m->call, &user, &reduction);
     if (error)
         return error;

@@ -174,7 +174,7 @@ static int find(const struct taking *t, struct mpi_message_object **object, stru
     if (*type && mpi_data_fits(t->buffer, t->count, *type))
         return MPI_SUCCESS;
     struct mpi_message m = {t->call, t->buffer, t->count, t->type, 0, 0, mpi_comm_handle((*object)->comm)};
-    return mpi_comm_at(m.comm) ? mpi_message_wrong(&m, true)
+    return mpi_comm_at(m.comm) ? mpi_message_wrong(m, true)
                                : mpi_error(NULL, t->call, MPI_ERR_ARG, "count, datatype or buffer is wrong");
 }
 

@@ -10,11 +10,13 @@ int mpi_receive_error(struct mpi_comm *comm, const char *call, const struct msg_
                      result->source, result->tag, (unsigned long long)result->bytes);
 }
 
-static int receive_by_request(const struct mpi_message *m, const struct mpi_target *target, struct msg_result *result)
+/* By value: see mpi_message_wrong. */
+static __attribute__((noinline)) int receive_by_request(struct mpi_message m, struct mpi_target target,
+                                                        struct msg_result *result)
 {
     struct msg_request request;
-    struct type_buffer buffer = mpi_buffer((void *)m->buffer, (uint64_t)m->count, target->type);
-    struct msg_where from = mpi_where(target->comm, m->rank, m->tag);
+    struct type_buffer buffer = mpi_buffer((void *)m.buffer, (uint64_t)m.count, target.type);
+    struct msg_where from = mpi_where(target.comm, m.rank, m.tag);
     request.completed = NULL;
     request.owner = NULL;
     int error = vmsg_recv_start(&request, &from, &buffer);
@@ -25,7 +27,7 @@ static int receive_by_request(const struct mpi_message *m, const struct mpi_targ
     return error;
 }
 
-static inline __attribute__((always_inline)) int receive(const struct mpi_message *m, MPI_Status *status)
+MPI_HOT int receive(const struct mpi_message *m, MPI_Status *status)
 {
     struct mpi_target target;
     struct msg_result result;
@@ -40,7 +42,7 @@ static inline __attribute__((always_inline)) int receive(const struct mpi_messag
         error = vmsg_recv(target.comm->context, m->rank, m->tag == MPI_ANY_TAG ? MSG_ANY_TAG : m->tag, (void *)m->buffer,
                           (uint64_t)m->count * target.type->size, &result);
     else
-        error = receive_by_request(m, &target, &result);
+        error = receive_by_request(*m, target, &result);
     if (unlikely(error && error != ERR_TRUNCATED))
         return mpi_engine_error(target.comm, m->call, error);
     mpi_status_result(status, &result);

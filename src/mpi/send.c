@@ -3,19 +3,19 @@
  * not the message waits like any other. */
 #include "mpi/inside.h"
 
-/* The other modes, and data that does not lie in a row. */
-static int send_by_request(const struct mpi_message *m, const struct mpi_target *target, enum msg_mode mode)
+/* The other modes, and data that does not lie in a row. The message by value: see mpi_message_wrong. */
+static __attribute__((noinline)) int send_by_request(struct mpi_message m, struct mpi_target target, enum msg_mode mode)
 {
     struct msg_request request;
-    struct type_buffer buffer = mpi_buffer((void *)m->buffer, (uint64_t)m->count, target->type);
-    struct msg_where to = mpi_where(target->comm, m->rank, m->tag);
+    struct type_buffer buffer = mpi_buffer((void *)m.buffer, (uint64_t)m.count, target.type);
+    struct msg_where to = mpi_where(target.comm, m.rank, m.tag);
     request.completed = NULL;
     request.owner = NULL;
     int error = vmsg_send_start(&request, &to, &buffer, mode);
     return error ? error : vmsg_wait(&request);
 }
 
-static inline __attribute__((always_inline)) int send(const struct mpi_message *m, enum msg_mode mode)
+MPI_HOT int send(const struct mpi_message *m)
 {
     struct mpi_target target;
     int error = mpi_check_send(m, &target);
@@ -23,11 +23,21 @@ static inline __attribute__((always_inline)) int send(const struct mpi_message *
         return error;
     if (unlikely(m->rank == MPI_PROC_NULL))
         return MPI_SUCCESS;
-    if (likely(mode == MSG_STANDARD && target.type->flat))
+    if (likely(target.type->flat))
         error = vmsg_send(target.comm->context, m->rank, m->tag, m->buffer, (uint64_t)m->count * target.type->size);
     else
-        error = send_by_request(m, &target, mode);
+        error = send_by_request(*m, target, MSG_STANDARD);
     return likely(!error) ? MPI_SUCCESS : mpi_engine_error(target.comm, m->call, error);
+}
+
+static int synchronous(const struct mpi_message *m)
+{
+    struct mpi_target target;
+    int error = mpi_check_send(m, &target);
+    if (error || m->rank == MPI_PROC_NULL)
+        return error;
+    error = send_by_request(*m, target, MSG_SYNCHRONOUS);
+    return error ? mpi_engine_error(target.comm, m->call, error) : MPI_SUCCESS;
 }
 
 static int buffered(const struct mpi_message *m)
@@ -44,32 +54,32 @@ static int buffered(const struct mpi_message *m)
 int PMPI_Send(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
 {
     ENTER("MPI_Send");
-    return send(&(struct mpi_message){"MPI_Send", buffer, count, type, rank, tag, comm}, MSG_STANDARD);
+    return send(&(struct mpi_message){"MPI_Send", buffer, count, type, rank, tag, comm});
 }
 int PMPI_Send_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
 {
     ENTER("MPI_Send_c");
-    return send(&(struct mpi_message){"MPI_Send_c", buffer, count, type, rank, tag, comm}, MSG_STANDARD);
+    return send(&(struct mpi_message){"MPI_Send_c", buffer, count, type, rank, tag, comm});
 }
 int PMPI_Ssend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
 {
     ENTER("MPI_Ssend");
-    return send(&(struct mpi_message){"MPI_Ssend", buffer, count, type, rank, tag, comm}, MSG_SYNCHRONOUS);
+    return synchronous(&(struct mpi_message){"MPI_Ssend", buffer, count, type, rank, tag, comm});
 }
 int PMPI_Ssend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
 {
     ENTER("MPI_Ssend_c");
-    return send(&(struct mpi_message){"MPI_Ssend_c", buffer, count, type, rank, tag, comm}, MSG_SYNCHRONOUS);
+    return synchronous(&(struct mpi_message){"MPI_Ssend_c", buffer, count, type, rank, tag, comm});
 }
 int PMPI_Rsend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
 {
     ENTER("MPI_Rsend");
-    return send(&(struct mpi_message){"MPI_Rsend", buffer, count, type, rank, tag, comm}, MSG_STANDARD);
+    return send(&(struct mpi_message){"MPI_Rsend", buffer, count, type, rank, tag, comm});
 }
 int PMPI_Rsend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
 {
     ENTER("MPI_Rsend_c");
-    return send(&(struct mpi_message){"MPI_Rsend_c", buffer, count, type, rank, tag, comm}, MSG_STANDARD);
+    return send(&(struct mpi_message){"MPI_Rsend_c", buffer, count, type, rank, tag, comm});
 }
 int PMPI_Bsend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
 {
