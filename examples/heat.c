@@ -47,7 +47,7 @@ static void block_make(struct block *b, int row, int rows, int column, int colum
         for (int c = 0; c < columns; c++) {
             double t = held((column + c + 0.5) / points, (row + r + 0.5) / points);
             *at(b, b->kept, r, c) = t;
-            *at(b, b->now, r, c) = t == FREE ? 0.2 : t;
+            *at(b, b->now, r, c) = t == FREE ? 0.25 : t;
         }
 }
 
@@ -144,7 +144,7 @@ static double largest_difference(struct block *a, struct block *b)
     return worst;
 }
 
-/* Black, red, yellow, white, with a thin line at each tenth. */
+/* Black, red, yellow, white, with a thin line where a tenth is passed. */
 static int paint(struct block *b, const char *path)
 {
     FILE *file = fopen(path, "wb");
@@ -155,7 +155,8 @@ static int paint(struct block *b, const char *path)
     fprintf(file, "P6\n%d %d\n255\n", b->columns, b->rows);
     for (int r = 0; r < b->rows; r++)
         for (int c = 0; c < b->columns; c++) {
-            double t = *at(b, b->now, r, c), shade = fabs(t * 10 - floor(t * 10 + 0.5)) < 0.02 ? 0.75 : 1.0;
+            double t = *at(b, b->now, r, c), right = *at(b, b->now, r, c + 1), below = *at(b, b->now, r + 1, c);
+            double shade = floor(t * 10) != floor(right * 10) || floor(t * 10) != floor(below * 10) ? 0.7 : 1.0;
             for (int colour = 0; colour < 3; colour++) {
                 double light = 3 * t - colour;
                 light = light < 0 ? 0 : light > 1 ? 1 : light;
