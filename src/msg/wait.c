@@ -263,6 +263,8 @@ static bool request_ready(void *request)
 int vmsg_wait(struct msg_request *request)
 {
     int error = wait_for(request_ready, request);
+    if (unlikely(error))
+        vmsg_cancel(request); /* the caller goes away, and his request with him: no list may keep it */
     return likely(!error) && likely(vmsg_request_done(request)) ? request->result.error : error ? error : vmsg_closed();
 }
 
