@@ -23,6 +23,7 @@ struct suite_shared { /* by all processes of a case */
     _Atomic uint32_t arrivals;
     _Atomic uint32_t word[16];
     struct vi_key key[SUITE_RANKS];
+    char card[SUITE_RANKS][1000];
 };
 
 static struct suite {
@@ -138,7 +139,7 @@ static int suite_poll(void)
 
 static void suite_connect(int peer)
 {
-    struct vi_address to = {.peer = (uint32_t)peer};
+    struct vi_address to = {.peer = (uint32_t)peer, .card = suite.shared->card[peer]};
     int error;
 
     while ((error = vi_connect(suite.nic, &to, &suite, &suite.vi[peer])) == ERR_AGAIN)
@@ -208,7 +209,8 @@ static void suite_run_rank(const struct vi_provider *provider, int fd, void (*ru
     struct vi_setup setup = {
         .rank = (uint32_t)suite.rank, .ranks = (uint32_t)suite.ranks, .local_index = (uint32_t)suite.rank,
         .local_count = (uint32_t)suite.ranks, .local_ranks = local_ranks, .node_fd = fd, .direct_children = true,
-        .sink = &sink, .options = suite.script};
+        .sink = &sink, .options = suite.script,
+        .secret = (const uint8_t *)"the secret of the job of this suite"};
 
     alarm(SUITE_WATCHDOG);
     suite.random = 17u + (unsigned)suite.rank;
@@ -216,6 +218,8 @@ static void suite_run_rank(const struct vi_provider *provider, int fd, void (*ru
     CHECK_EQUAL(vi_nic_open(provider, &setup, &suite.nic), OK);
     if (!suite.nic)
         return;
+    if (suite.nic->card)
+        snprintf(suite.shared->card[suite.rank], sizeof(suite.shared->card[0]), "%s", suite.nic->card);
     suite_barrier();
     run();
     suite_barrier();

@@ -7,8 +7,9 @@
  * Proven links wait at the peer, oldest first, and so do sessions (vis) that have none; the first of both go together.
  * tcp_peer_step does whatever can be done now and is called again when something changed: it never waits.
  *
- * A session that is disconnected while it still waits for a link keeps waiting, for what it was given to send. A link
- * that a newer one replaces may still be read for a while: what its other side sent last lies there. */
+ * A session that is disconnected while it still waits for a link keeps waiting, to send what it was given and to say
+ * goodbye: the other side may have opened its half. A link that a newer one replaces is still read for a while: what its
+ * other side sent last lies there. */
 #include "vi/tcp/tcp.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -166,8 +167,14 @@ void tcp_disconnect(struct vi *base)
     base_lock(&nic->lock);
     vi->open = false;
     vi->peer->vi = NULL;
-    if (!list_node_linked(&vi->node)) /* else it waits for a link */
+    base_lock(&vi->lock);
+    if (!list_node_linked(&vi->node))
         list_append(&nic->closed, &vi->node);
+    else if (tcp_queue_lent(&vi->queue) != TCP_NEVER) { /* it waits for a link; the memory of its puts does not */
+        tcp_queue_drop(&vi->queue);
+        atomic_store_explicit(&vi->sent, 0, memory_order_relaxed);
+    }
+    base_unlock(&vi->lock);
     busy(nic, vi->peer);
     base_unlock(&nic->lock);
 }
@@ -269,7 +276,7 @@ static void attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link
 
 /* What one step finds to do. */
 struct step {
-    struct tcp_vi *attach, *drop;
+    struct tcp_vi *attach;
     struct tcp_link *link;
     bool dial, call;
 };
@@ -281,10 +288,7 @@ static bool find_step(struct tcp_peer *peer, uint64_t now, struct step *step)
     struct tcp_vi *vi = waiting ? container_of(waiting, struct tcp_vi, node) : NULL;
 
     *step = (struct step){0};
-    if (vi && !vi->open && (!vi->queue.first || tcp_queue_lent(&vi->queue) != TCP_NEVER)) {
-        list_remove(waiting);
-        step->drop = vi;
-    } else if (vi && parked) {
+    if (vi && parked) {
         list_remove(waiting);
         list_remove(parked);
         peer->parked_count--;
@@ -295,7 +299,7 @@ static bool find_step(struct tcp_peer *peer, uint64_t now, struct step *step)
     } else if (!vi && parked && !peer->called && !peer->vi) {
         step->call = peer->called = true;
     }
-    return step->drop || step->attach || step->dial || step->call;
+    return step->attach || step->dial || step->call;
 }
 
 static void peer_step(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
@@ -309,8 +313,6 @@ static void peer_step(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
         if (step.dial)
             more = tcp_dial(nic, peer, now) != OK && peer->dial_at <= now;
         base_unlock(&nic->lock);
-        if (step.drop)
-            session_free(step.drop);
         if (step.attach)
             attach(nic, step.attach, step.link);
         if (step.call) {
