@@ -1,7 +1,8 @@
-/* Cancelling. A receive that is still posted and a send that is still here are decided at once. A send that its receiver
- * knows of is decided there: CANCEL goes out, and the answer says whether the message was forgotten or had been matched
- * before; in the second case the message simply goes on, and the answer, coming late, is passed over. */
+/* Cancelling. A receive that is still posted and a send that is still here are decided at once. A send that its
+ * receiver knows of is decided there: CANCEL goes out, and the answer says whether the message was forgotten or had
+ * been matched before; in the second case the message simply goes on, and the answer, coming late, is passed over. */
 #include "msg/engine.h"
+#include <sched.h>
 #include <string.h>
 
 static void receive_cancel(struct msg_request *request)
@@ -65,9 +66,49 @@ void vmsg_cancel(struct msg_request *request)
         send_cancel(request);
 }
 
+/* ---- a lost job ------------------------------------------------------------------------------------------------- */
+
+/* Out of whatever list it is in; true: it was waiting there, not moving. */
+static bool request_unlink(struct msg_request *request)
+{
+    struct base_lock *lock = request->kind == MSG_RECEIVE ? &request->context->lock : &request->peer->lock;
+    msg_lock(lock);
+    enum msg_phase phase = msg_phase(request);
+    bool waits = phase == MSG_PHASE_POSTED || phase == MSG_PHASE_QUEUED;
+    if (waits) {
+        list_remove(&request->link);
+        msg_phase_set(request, MSG_PHASE_MOVING);
+    }
+    msg_unlock(lock);
+    return waits;
+}
+
+/* The job is lost and the caller will take the request's memory away: nothing of the engine may point to it any more.
+ */
+void vmsg_request_abandon(struct msg_request *request, int error)
+{
+    while (!vmsg_progress_enter())
+        sched_yield();
+    if (!vmsg_request_done(request)) {
+        bool to_self = request->kind == MSG_SEND && request->peer->world == vmsg_engine.rank;
+        if (to_self)
+            local_cancel(request);
+        else if (request_unlink(request) || request->extra) {
+            if (request->extra)
+                vmsg_transfer_give(request->extra);
+            vmsg_complete(request, error);
+        }
+    }
+    vmsg_progress_leave();
+}
+
+/* ---- the two ends of a cancel ---------------------------------------------------------------------------------------
+ */
+
 static struct msg_message *take_early(struct msg_peer *peer, uint64_t id)
 {
-    list_for_each(node, &vmsg_engine.early) {
+    list_for_each(node, &vmsg_engine.early)
+    {
         struct msg_message *message = container_of(node, struct msg_message, of_context);
         if (message->envelope.peer == peer && message->envelope.id == id) {
             list_remove(node);

@@ -2,7 +2,8 @@
  * one pointer for each and a structure for those that are used.
  *
  * Messages may come before their context is open here (another rank was quicker): they wait in the engine's early list,
- * in order, and enter when it opens. The sink looks the context up without a lock; closing therefore keeps progress out. */
+ * in order, and enter when it opens. The sink looks the context up without a lock; closing therefore keeps progress
+ * out. */
 #include "msg/engine.h"
 #include <sched.h>
 #include <string.h>
@@ -108,7 +109,8 @@ static void progress_keep_out(void)
 /* The messages that came too early, in their order. Progress is kept out: nothing new comes in between. */
 static void early_enter(struct msg_context *context)
 {
-    list_for_each(node, &vmsg_engine.early) {
+    list_for_each(node, &vmsg_engine.early)
+    {
         struct msg_message *message = container_of(node, struct msg_message, of_context);
         if (message->context_id != context->id)
             continue;
@@ -202,8 +204,14 @@ void vmsg_contexts_close(void)
         vmsg_message_drop(container_of(node, struct msg_message, of_context));
 }
 
-int vmsg_context_rank(const struct msg_context *context) { return context->rank; }
-int vmsg_context_size(const struct msg_context *context) { return context->size; }
+int vmsg_context_rank(const struct msg_context *context)
+{
+    return context->rank;
+}
+int vmsg_context_size(const struct msg_context *context)
+{
+    return context->size;
+}
 int vmsg_context_world(const struct msg_context *context, int rank)
 {
     return context->world ? context->world[rank] : rank;

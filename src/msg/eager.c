@@ -9,8 +9,8 @@
 
 #define PIECES 32 /* of an iovec for one frame; more are packed first */
 
-/* One frame of BYTES from a cursor, behind the HEADS pieces at the front of PIECE (which has room for PIECES). The cursor
- * advances only if the frame was sent. */
+/* One frame of BYTES from a cursor, behind the HEADS pieces at the front of PIECE (which has room for PIECES). The
+ * cursor advances only if the frame was sent. */
 static int frame_scattered(struct msg_peer *peer, uint64_t header, struct iovec *piece, int heads,
                            struct type_cursor *from, uint64_t bytes)
 {

@@ -31,12 +31,15 @@ void vmsg_failed(int error)
         LOG_ERROR("%s: %s", vbase_error_sentence(error), vbase_error_detail());
 }
 
-/* ---- the sink: under progress ------------------------------------------------------------------------------------- */
+/* ---- the sink: under progress ------------------------------------------------------------------------------------ */
 
 static void eager_arrived(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
 {
-    struct msg_envelope envelope = {.peer = peer, .payload = length ? data : "", .total = length,
-                                    .tag = msg_header_tag(header), .frame = MSG_FRAME_EAGER};
+    struct msg_envelope envelope = {.peer = peer,
+                                    .payload = length ? data : "",
+                                    .total = length,
+                                    .tag = msg_header_tag(header),
+                                    .frame = MSG_FRAME_EAGER};
     vmsg_message_arrived(msg_header_context(header), &envelope);
 }
 
@@ -48,8 +51,12 @@ static void sync_arrived(struct msg_peer *peer, uint64_t header, const void *dat
         return;
     }
     memcpy(&body, data, sizeof body);
-    struct msg_envelope envelope = {.peer = peer, .payload = (const char *)data + sizeof body, .total = length - sizeof body,
-                                    .tag = msg_header_tag(header), .frame = MSG_FRAME_EAGER_SYNC, .id = body.id};
+    struct msg_envelope envelope = {.peer = peer,
+                                    .payload = (const char *)data + sizeof body,
+                                    .total = length - sizeof body,
+                                    .tag = msg_header_tag(header),
+                                    .frame = MSG_FRAME_EAGER_SYNC,
+                                    .id = body.id};
     vmsg_message_arrived(msg_header_context(header), &envelope);
 }
 
@@ -61,8 +68,12 @@ static void announce_arrived(struct msg_peer *peer, uint64_t header, const void 
         return;
     }
     memcpy(&body, data, sizeof body);
-    struct msg_envelope envelope = {.peer = peer, .total = body.total, .tag = msg_header_tag(header),
-                                    .frame = MSG_FRAME_ANNOUNCE, .id = body.id, .key = body.key,
+    struct msg_envelope envelope = {.peer = peer,
+                                    .total = body.total,
+                                    .tag = msg_header_tag(header),
+                                    .frame = MSG_FRAME_ANNOUNCE,
+                                    .id = body.id,
+                                    .key = body.key,
                                     .fetchable = msg_header_flags(header) & MSG_FLAG_KEY};
     vmsg_message_arrived(msg_header_context(header), &envelope);
 }
@@ -101,22 +112,49 @@ bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t
     if (unlikely(msg_header_tag(header) < 0))
         kind = 0;
     switch (kind) {
-    case MSG_FRAME_EAGER: eager_arrived(peer, header, data, length); break;
-    case MSG_FRAME_EAGER_SYNC: sync_arrived(peer, header, data, length); break;
-    case MSG_FRAME_ANNOUNCE: announce_arrived(peer, header, data, length); break;
-    case MSG_FRAME_CLEAR: vmsg_rendezvous_clear(peer, data, length); break;
-    case MSG_FRAME_DATA: vmsg_rendezvous_data(peer, data, length); break;
+    case MSG_FRAME_EAGER:
+        eager_arrived(peer, header, data, length);
+        break;
+    case MSG_FRAME_EAGER_SYNC:
+        sync_arrived(peer, header, data, length);
+        break;
+    case MSG_FRAME_ANNOUNCE:
+        announce_arrived(peer, header, data, length);
+        break;
+    case MSG_FRAME_CLEAR:
+        vmsg_rendezvous_clear(peer, data, length);
+        break;
+    case MSG_FRAME_DATA:
+        vmsg_rendezvous_data(peer, data, length);
+        break;
     case MSG_FRAME_FINISH:
-    case MSG_FRAME_ACK: vmsg_rendezvous_finish(peer, data, length); break;
-    case MSG_FRAME_CREDIT: vmsg_credit_returned(peer, data, length); break;
-    case MSG_FRAME_CANCEL: vmsg_cancel_asked(peer, header, data, length); break;
-    case MSG_FRAME_CANCELLED: vmsg_cancel_answered(peer, header, data, length); break;
-    case MSG_FRAME_BOARD: vmsg_joint_board(peer, data, length); break;
-    case MSG_FRAME_JOIN: vmsg_joint_invited(peer, data, length); break;
+    case MSG_FRAME_ACK:
+        vmsg_rendezvous_finish(peer, data, length);
+        break;
+    case MSG_FRAME_CREDIT:
+        vmsg_credit_returned(peer, data, length);
+        break;
+    case MSG_FRAME_CANCEL:
+        vmsg_cancel_asked(peer, header, data, length);
+        break;
+    case MSG_FRAME_CANCELLED:
+        vmsg_cancel_answered(peer, header, data, length);
+        break;
+    case MSG_FRAME_BOARD:
+        vmsg_joint_board(peer, data, length);
+        break;
+    case MSG_FRAME_JOIN:
+        vmsg_joint_invited(peer, data, length);
+        break;
     case MSG_FRAME_DONE:
-    case MSG_FRAME_WITHDRAW: vmsg_joint_ended(peer, kind == MSG_FRAME_DONE, data, length); break;
-    case MSG_FRAME_GOODBYE: vmsg_peer_parted(peer); break;
-    default: vmsg_refused(peer, "a frame of an unknown kind");
+    case MSG_FRAME_WITHDRAW:
+        vmsg_joint_ended(peer, kind == MSG_FRAME_DONE, data, length);
+        break;
+    case MSG_FRAME_GOODBYE:
+        vmsg_peer_parted(peer);
+        break;
+    default:
+        vmsg_refused(peer, "a frame of an unknown kind");
     }
     return true;
 }
@@ -131,6 +169,8 @@ void vmsg_sink_done(struct vi *vi, void *cookie, int status)
 {
     struct msg_transfer *transfer = cookie;
     (void)vi;
+    if (vmsg_engine.failed)
+        return; /* its request may have been abandoned */
     if (transfer->told_later)
         vmsg_joint_told(transfer, status);
     else
@@ -151,7 +191,7 @@ static void sink_down(struct vi *vi, int cause)
         (void)vmsg_peer_lost(peer, cause);
 }
 
-/* ---- start -------------------------------------------------------------------------------------------------------- */
+/* ---- start ------------------------------------------------------------------------------------------------------- */
 
 static void child_made(void)
 {
@@ -189,12 +229,21 @@ static bool transport_wanted(const char *name)
 static int nics_open(struct msg_engine *engine)
 {
     struct boot_job *job = engine->job;
-    static struct vi_sink sink = {.received = vmsg_sink_received, .arrived = sink_arrived, .done = vmsg_sink_done,
-                                  .called = sink_called, .down = sink_down};
-    struct vi_setup setup = {.rank = (uint32_t)job->rank, .ranks = (uint32_t)job->size, .secret = job->secret,
-                             .local_index = (uint32_t)job->local_index, .local_count = (uint32_t)job->local_count,
-                             .local_ranks = job->local_ranks, .node_fd = job->node_fd,
-                             .direct_children = job->direct_children, .sink = &sink, .options = vbase_settings.fault};
+    static struct vi_sink sink = {.received = vmsg_sink_received,
+                                  .arrived = sink_arrived,
+                                  .done = vmsg_sink_done,
+                                  .called = sink_called,
+                                  .down = sink_down};
+    struct vi_setup setup = {.rank = (uint32_t)job->rank,
+                             .ranks = (uint32_t)job->size,
+                             .secret = job->secret,
+                             .local_index = (uint32_t)job->local_index,
+                             .local_count = (uint32_t)job->local_count,
+                             .local_ranks = job->local_ranks,
+                             .node_fd = job->node_fd,
+                             .direct_children = job->direct_children,
+                             .sink = &sink,
+                             .options = vbase_settings.fault};
     for (const struct vi_provider *provider = vi_providers; provider->name && job->size > 1; provider++) {
         if (!transport_wanted(provider->name) || engine->nics == MSG_NICS)
             continue;
@@ -314,7 +363,7 @@ void vmsg_abort(int status, const char *message)
     _exit(status);
 }
 
-/* ---- stop --------------------------------------------------------------------------------------------------------- */
+/* ---- stop -------------------------------------------------------------------------------------------------------- */
 
 static bool all_delivered(void *context)
 {

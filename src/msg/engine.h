@@ -328,6 +328,7 @@ int vmsg_transfer_cursor(struct msg_transfer *transfer, uint64_t from) MUST_CHEC
 void vmsg_expected_post(void) COLD; /* from now on it is a posted request like any other */
 
 /* ---- cancel.c ---- */
+void vmsg_request_abandon(struct msg_request *request, int error);
 void vmsg_cancel_asked(struct msg_peer *peer, uint64_t header, const void *body, size_t length);
 void vmsg_cancel_answered(struct msg_peer *peer, uint64_t header, const void *body, size_t length);
 

@@ -11,10 +11,10 @@
  *     | DONE answer, if it was the sender's          |
  *     |-------------------------------------------->|
  *
- * The board is memory of the receiver that the sender maps: a line a slot, which counts the chunks that were claimed and
- * those that are ready. Whoever counts the last one ready has the last word, so there is exactly one notice. A sender who
- * computes, or cannot put, claims nothing, and the receiver does it all. The counters carry a generation: a sender who
- * comes late finds the slot in other hands and changes nothing.
+ * The board is memory of the receiver that the sender maps: a line a slot, which counts the chunks that were claimed
+ * and those that are ready. Whoever counts the last one ready has the last word, so there is exactly one notice. A
+ * sender who computes, or cannot put, claims nothing, and the receiver does it all. The counters carry a generation: a
+ * sender who comes late finds the slot in other hands and changes nothing.
  *
  * A chunk that was claimed and could not be moved is never ready, so no notice can be given any more: the receiver then
  * asks for everything to be sent (CLEAR), the sender says WITHDRAW and the receiver begins again alone. Either way no
@@ -24,7 +24,7 @@
 
 #define JOINT_LEAST 65536u
 #define CHUNK_LEAST 16384u
-#define PAGE 4096u
+#define PAGE        4096u
 
 #define SLOTS 64
 struct msg_slot {
@@ -39,7 +39,7 @@ static uint64_t chunk_size(uint64_t bytes)
     return half < CHUNK_LEAST ? CHUNK_LEAST : half > MSG_CHUNK ? MSG_CHUNK : half;
 }
 
-/* ---- the board: under leaf ---------------------------------------------------------------------------------------- */
+/* ---- the board: under leaf --------------------------------------------------------------------------------------- */
 
 static bool board_ready(struct vi_nic *nic)
 {
@@ -88,7 +88,7 @@ void vmsg_joint_close(void)
         vi_dereg(&vmsg_engine.board.region);
 }
 
-/* ---- both sides --------------------------------------------------------------------------------------------------- */
+/* ---- both sides -------------------------------------------------------------------------------------------------- */
 
 /* The next chunk, if there is one and the slot is still ours. */
 static bool chunk_claim(struct msg_transfer *transfer)
@@ -123,8 +123,8 @@ static bool chunk_ready(struct msg_transfer *transfer)
 static int chunk_move(struct msg_transfer *transfer)
 {
     struct iovec local = {(char *)transfer->request->buffer.base + transfer->moved, transfer->under_way};
-    struct vi_transfer move = {.local = &local, .pieces = 1, .key = transfer->key, .offset = transfer->moved,
-                               .cookie = transfer};
+    struct vi_transfer move = {
+        .local = &local, .pieces = 1, .key = transfer->key, .offset = transfer->moved, .cookie = transfer};
     struct msg_peer *peer = transfer->peer;
     return transfer->sender ? vi_put(peer->vi, &move) : vi_get(peer->vi, &move);
 }
@@ -169,8 +169,8 @@ static void chunk_moved(struct msg_transfer *transfer)
     }
 }
 
-/* A turn of a joint transfer, taken out of the work list: one chunk, or nothing is left to claim and the other side will
- * tell. A chunk that found the provider busy stays claimed. */
+/* A turn of a joint transfer, taken out of the work list: one chunk, or nothing is left to claim and the other side
+ * will tell. A chunk that found the provider busy stays claimed. */
 bool vmsg_joint_step(struct msg_transfer *transfer)
 {
     if (!transfer->under_way && !chunk_claim(transfer)) {
@@ -208,7 +208,7 @@ void vmsg_joint_told(struct msg_transfer *transfer, int status)
     }
 }
 
-/* ---- the receiver ------------------------------------------------------------------------------------------------- */
+/* ---- the receiver ------------------------------------------------------------------------------------------------ */
 
 /* Peer lock held. */
 static void board_tell(struct msg_peer *peer)
@@ -233,8 +233,13 @@ bool vmsg_joint_begin(struct msg_transfer *transfer)
     if (!slot_take(transfer))
         return false;
     transfer->phase = MSG_TRANSFER_JOINT;
-    struct msg_frame_join body = {transfer->remote, vmsg_transfer_id(transfer), transfer->upto, transfer->region.key,
-                                  transfer->generation, transfer->slot_number, 0};
+    struct msg_frame_join body = {transfer->remote,
+                                  vmsg_transfer_id(transfer),
+                                  transfer->upto,
+                                  transfer->region.key,
+                                  transfer->generation,
+                                  transfer->slot_number,
+                                  0};
     msg_lock(&peer->lock); /* the sink takes it, too: it does not see the end before the transfer is in the work list */
     board_tell(peer);
     vmsg_peer_answer(peer, msg_header(MSG_FRAME_JOIN, 0, 0, 0), &body, sizeof body);
@@ -277,7 +282,7 @@ void vmsg_joint_ended(struct msg_peer *peer, bool done, const void *body, size_t
         vmsg_refused(peer, "the end of a joint copy that is not under way");
 }
 
-/* ---- the sender --------------------------------------------------------------------------------------------------- */
+/* ---- the sender -------------------------------------------------------------------------------------------------- */
 
 void vmsg_joint_board(struct msg_peer *peer, const void *body, size_t length)
 {

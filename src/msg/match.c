@@ -15,7 +15,8 @@ static bool tag_fits(int wanted, int tag)
 
 static struct msg_request *first_fitting(const struct list *posted, int tag)
 {
-    list_for_each(node, posted) {
+    list_for_each(node, posted)
+    {
         struct msg_request *request = container_of(node, struct msg_request, link);
         if (tag_fits(request->result.tag, tag))
             return request;
@@ -43,14 +44,16 @@ struct msg_request *vmsg_match_arrival(struct msg_context *context, struct msg_m
 struct msg_message *vmsg_match_posting(struct msg_context *context, struct msg_member *member, int tag)
 {
     if (member) {
-        list_for_each(node, &member->unexpected) {
+        list_for_each(node, &member->unexpected)
+        {
             struct msg_message *message = container_of(node, struct msg_message, of_member);
             if (tag_fits(tag, message->envelope.tag))
                 return message;
         }
         return NULL;
     }
-    list_for_each(node, &context->arrivals) {
+    list_for_each(node, &context->arrivals)
+    {
         struct msg_message *message = container_of(node, struct msg_message, of_context);
         if (tag_fits(tag, message->envelope.tag))
             return message;
@@ -86,7 +89,8 @@ void vmsg_match_take(struct msg_message *message)
 /* The unmatched message of MEMBER that its sender calls ID. */
 struct msg_message *vmsg_match_sent(struct msg_member *member, uint64_t id)
 {
-    list_for_each(node, &member->unexpected) {
+    list_for_each(node, &member->unexpected)
+    {
         struct msg_message *message = container_of(node, struct msg_message, of_member);
         if (message->envelope.id == id)
             return message;

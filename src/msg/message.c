@@ -138,9 +138,9 @@ void vmsg_message_deliver(struct msg_request *request, const struct msg_envelope
     request->total = envelope->total;
     request->result = (struct msg_result){.source = envelope->source, .tag = envelope->tag, .bytes = want};
     if (unlikely(envelope->total > room))
-        request->result.error = vbase_fail(ERR_TRUNCATED, "%llu bytes came from rank %d with tag %d, there is room for %llu",
-                                           (unsigned long long)envelope->total, envelope->source, envelope->tag,
-                                           (unsigned long long)room);
+        request->result.error =
+            vbase_fail(ERR_TRUNCATED, "%llu bytes came from rank %d with tag %d, there is room for %llu",
+                       (unsigned long long)envelope->total, envelope->source, envelope->tag, (unsigned long long)room);
     COUNT(recv_messages);
     COUNT_ADD(recv_bytes, want);
     if (envelope->local)

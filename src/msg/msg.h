@@ -37,10 +37,11 @@ struct msg_result {
 /* An operation under way. Only `result` and `completed` are the caller's to look at. */
 struct msg_request {
     _Atomic uint32_t state;      /* private; see vmsg_request_done */
-    uint8_t kind, mode, phase, flags;
+    uint8_t kind, mode, phase;
     struct msg_result result;
-    /* Called once, when the operation completes, from whichever thread made progress, with no lock held; it may start
-     * operations but not wait. NULL: none. Set before starting. */
+    /* Called once, when the operation is complete, from a round of progress of whichever thread, with no lock held; it may
+     * start operations but not wait, and may free the request, which until then is the engine's (also when it seems
+     * done). NULL: none. Set before starting. */
     void (*completed)(struct msg_request *request);
     void *owner; /* the caller's */
 
@@ -49,9 +50,8 @@ struct msg_request {
     struct msg_peer *peer;
     struct type_buffer buffer;
     struct list_node link;       /* in a matching queue or a sending queue */
-    uint64_t order;              /* posting order within the context */
-    uint64_t total, moved;       /* bytes of the message, bytes moved so far */
-    uint32_t id, remote_id;
+    uint64_t order;              /* receive: posting order within the context; send: the frame's header */
+    uint64_t total;              /* bytes of the message; until a receive is matched, of its buffer */
     void *extra;                 /* a transfer's long state, where one is needed */
 };
 
@@ -65,7 +65,7 @@ static inline bool vmsg_request_done(const struct msg_request *request)
 
 enum msg_mode { MSG_STANDARD, MSG_SYNCHRONOUS, MSG_READY };
 
-/* ---- life ---------------------------------------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------------------------------------------- */
 
 /* Boots (settings, launcher, segment), opens the transports. Once per process; reference-counted: MPI, mplite, pack may
  * each start and stop it. */
@@ -76,20 +76,20 @@ VEXPORT const struct boot_job *vmsg_job(void); /* rank, size, node; valid betwee
 VEXPORT void vmsg_threads(bool several);       /* from now on calls may come from several threads */
 VEXPORT void vmsg_abort(int status, const char *message) __attribute__((noreturn));
 
-/* ---- contexts ------------------------------------------------------------------------------------------------------ */
+/* ---- contexts ---------------------------------------------------------------------------------------------------- */
 
 /* MEMBERS are world ranks, copied; NULL: all of the world in order. Id 0 to 65535, the same at all members, used once at
  * a time: agreeing on it is the caller's business. Messages for an id that is not open yet wait. */
 VEXPORT int vmsg_context_open(uint32_t id, const int *members, int size, int rank, struct msg_context **context) MUST_CHECK;
 /* The last three ids belong to mplite, which lives in every process at most once and needs no agreement. */
 #define MSG_CONTEXT_MPLITE 65533
-/* Messages still unmatched are dropped. */
+/* Messages still unmatched are dropped (their senders complete), receives still posted are cancelled. */
 VEXPORT void vmsg_context_close(struct msg_context *context);
 VEXPORT int vmsg_context_rank(const struct msg_context *context);
 VEXPORT int vmsg_context_size(const struct msg_context *context);
 VEXPORT int vmsg_context_world(const struct msg_context *context, int rank); /* the world rank of a member */
 
-/* ---- sending and receiving ----------------------------------------------------------------------------------------- */
+/* ---- sending and receiving --------------------------------------------------------------------------------------- */
 
 /* Blocking, contiguous, standard mode: the short way. */
 VEXPORT int vmsg_send(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes);
@@ -120,7 +120,7 @@ struct msg_message;
 VEXPORT int vmsg_message_probe(const struct msg_where *from, struct msg_message **message, struct msg_result *result) MUST_CHECK;
 VEXPORT int vmsg_message_recv(struct msg_request *request, struct msg_message *message, const struct type_buffer *buffer) MUST_CHECK;
 
-/* ---- progress and waiting ------------------------------------------------------------------------------------------ */
+/* ---- progress and waiting ---------------------------------------------------------------------------------------- */
 
 /* One round of progress: polls what is hot, advances what is under way. True: something happened. */
 VEXPORT bool vmsg_progress(void);
@@ -145,7 +145,7 @@ struct msg_hook {
 VEXPORT void vmsg_hook_add(struct msg_hook *hook);
 VEXPORT void vmsg_hook_remove(struct msg_hook *hook);
 
-/* ---- shared memory -------------------------------------------------------------------------------------------------- */
+/* ---- shared memory ----------------------------------------------------------------------------------------------- */
 
 /* Zeroed memory that all members of a context can reach, where all live on one node. All members call it together, with
  * the same size and a TAG that nothing else uses meanwhile; it blocks. All get it or none: ERR_UNSUPPORTED. */

@@ -1,5 +1,6 @@
-/* Peers: one structure per rank that we talk to, made on first use, kept until stop. Its address never changes; pointers
- * to it are handed around freely. Everything in it is under its lock, except `heard` and `parted` (written by the sink).
+/* Peers: one structure per rank that we talk to, made on first use, kept until stop. Its address never changes;
+ * pointers to it are handed around freely. Everything in it is under its lock, except `heard` and `parted` (written by
+ * the sink).
  *
  * What a full lane turns away waits here: messages in `queue`, in the order of their sending, and answers in `control`.
  * A request in the queue is not launched: whether it goes eagerly or is announced is decided when its turn comes. A
@@ -76,7 +77,8 @@ int vmsg_peer_connect(struct msg_peer *peer)
         if (error == OK || error == ERR_AGAIN)
             return error;
     }
-    return engine->nics ? error : vbase_fail(ERR_UNREACHABLE, "no transport is open, so rank %d is not reached", peer->world);
+    return engine->nics ? error
+                        : vbase_fail(ERR_UNREACHABLE, "no transport is open, so rank %d is not reached", peer->world);
 }
 
 int vmsg_peer_accept(struct vi_nic *nic, uint32_t world)
@@ -242,14 +244,14 @@ void vmsg_peer_parted(struct msg_peer *peer)
     msg_unlock(&engine->leaf);
 }
 
-/* There is no other rail to go on with: whoever talks to him hears of it, and if he has not said goodbye the job is lost.
- * His death, if it is one, is the launcher's to tell. */
+/* There is no other rail to go on with: whoever talks to him hears of it, and if he has not said goodbye the job is
+ * lost. His death, if it is one, is the launcher's to tell. */
 int vmsg_peer_lost(struct msg_peer *peer, int cause)
 {
     if (peer->parted)
         return vbase_fail(ERR_PEER_DEAD, "rank %d has left the job", peer->world);
-    int error = vbase_fail(ERR_PEER_DEAD, "the connection to rank %d is lost (%s) and he has said no goodbye", peer->world,
-                           vbase_error_name(cause));
+    int error = vbase_fail(ERR_PEER_DEAD, "the connection to rank %d is lost (%s) and he has said no goodbye",
+                           peer->world, vbase_error_name(cause));
     vmsg_failed(error);
     return error;
 }

@@ -41,7 +41,7 @@ bool vmsg_progress_round(void)
     return moved;
 }
 
-/* ---- completion --------------------------------------------------------------------------------------------------- */
+/* ---- completion -------------------------------------------------------------------------------------------------- */
 
 void vmsg_complete(struct msg_request *request, int error)
 {
@@ -75,14 +75,14 @@ static bool callbacks_run(void)
             struct msg_request *request = container_of(node, struct msg_request, link);
             void (*completed)(struct msg_request *) = request->completed;
             atomic_store_explicit(&request->state, MSG_DONE, memory_order_release); /* pairs with vmsg_request_done */
-            completed(request); /* who may free it */
+            completed(request);                                                     /* who may free it */
             ran = true;
         }
     } while (node);
     return ran;
 }
 
-/* ---- hooks -------------------------------------------------------------------------------------------------------- */
+/* ---- hooks ------------------------------------------------------------------------------------------------------- */
 
 void vmsg_hook_add(struct msg_hook *hook)
 {

@@ -21,7 +21,7 @@
 #include "msg/engine.h"
 #include <string.h>
 
-#define FETCH_PIECES 64
+#define FETCH_PIECES   64
 #define FRAMES_A_ROUND 16
 
 static bool may_be_fetched(struct msg_request *request)
@@ -57,7 +57,7 @@ int vmsg_rendezvous_announce(struct msg_request *request)
     return error;
 }
 
-/* ---- the receiver ------------------------------------------------------------------------------------------------- */
+/* ---- the receiver ------------------------------------------------------------------------------------------------ */
 
 static void finish_tell(struct msg_peer *peer, uint64_t id)
 {
@@ -91,8 +91,8 @@ void vmsg_rendezvous_ask(struct msg_transfer *transfer)
 static void receive_begin(struct msg_transfer *transfer, bool fetchable)
 {
     struct vi_state state = {.get = false};
-    fetchable = fetchable && vi_query(transfer->peer->vi, &state) == OK && state.get &&
-                vmsg_transfer_cursor(transfer, 0) == OK;
+    fetchable =
+        fetchable && vi_query(transfer->peer->vi, &state) == OK && state.get && vmsg_transfer_cursor(transfer, 0) == OK;
     if (!fetchable) {
         vmsg_rendezvous_ask(transfer);
     } else if (!state.put || !vmsg_joint_begin(transfer)) {
@@ -150,8 +150,8 @@ static bool fetch_chunk(struct msg_transfer *transfer)
     struct iovec piece[FETCH_PIECES];
     int pieces;
     uint64_t bytes = fetch_pieces(transfer, piece, &pieces);
-    struct vi_transfer get = {.local = piece, .pieces = pieces, .key = transfer->key, .offset = transfer->moved,
-                              .cookie = transfer};
+    struct vi_transfer get = {
+        .local = piece, .pieces = pieces, .key = transfer->key, .offset = transfer->moved, .cookie = transfer};
     transfer->under_way = bytes;
     int status = vi_get(transfer->peer->vi, &get);
     if (status == VI_COMPLETE) {
@@ -209,7 +209,7 @@ void vmsg_rendezvous_data(struct msg_peer *peer, const void *body, size_t length
         receive_over(transfer, OK);
 }
 
-/* ---- the sender --------------------------------------------------------------------------------------------------- */
+/* ---- the sender -------------------------------------------------------------------------------------------------- */
 
 static void send_over(struct msg_transfer *transfer, int error)
 {
@@ -246,7 +246,7 @@ void vmsg_rendezvous_clear(struct msg_peer *peer, const void *body, size_t lengt
         transfer->upto = clear.upto;
         int error = vmsg_transfer_cursor(transfer, clear.from);
         if (error)
-            vmsg_failed(error); /* the receiver waits for bytes that cannot be walked to */
+            vmsg_failed(error);         /* the receiver waits for bytes that cannot be walked to */
         else if (!transfer->told_later) /* else vmsg_joint_told goes on: no put of ours may land any more */
             vmsg_transfer_work(transfer);
     }

@@ -26,8 +26,12 @@ static bool window_take(struct msg_peer *peer, uint64_t bytes)
 
 int vmsg_self_send(struct msg_request *request, struct msg_member *member)
 {
-    struct msg_envelope envelope = {.peer = member->peer, .total = request->total, .source = member->rank,
-                                    .tag = request->result.tag, .frame = MSG_FRAME_ANNOUNCE, .local = request};
+    struct msg_envelope envelope = {.peer = member->peer,
+                                    .total = request->total,
+                                    .source = member->rank,
+                                    .tag = request->result.tag,
+                                    .frame = MSG_FRAME_ANNOUNCE,
+                                    .local = request};
     COUNT(send_self);
     COUNT_ADD(send_bytes, request->total);
     bool plain = request->mode != MSG_SYNCHRONOUS && type_buffer_contiguous(&request->buffer);

@@ -1,7 +1,8 @@
 /* Memory that all members of a context share: for collectives and windows of ranks on one node.
  *
  * The member of rank 0 allocates on a nic that can be mapped and tells the others the key; they map it and say whether
- * they could; he tells them all the verdict. So either everybody has it or nobody. Three short messages a member, once. */
+ * they could; he tells them all the verdict. So either everybody has it or nobody. Three short messages a member, once.
+ */
 #include "msg/engine.h"
 #include <string.h>
 
@@ -99,7 +100,7 @@ int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, struct
     if (!share)
         return vbase_fail(ERR_MEMORY, "no memory for a shared place");
     share->context = context;
-    int error = context->size < 2     ? ERR_UNSUPPORTED
+    int error = context->size < 2    ? ERR_UNSUPPORTED
                 : context->rank == 0 ? share_offer(context, tag, bytes, share)
                                      : share_take(context, tag, bytes, share);
     if (error) {
@@ -110,7 +111,10 @@ int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, struct
     return OK;
 }
 
-void *vmsg_share_memory(const struct msg_share *share) { return share->memory; }
+void *vmsg_share_memory(const struct msg_share *share)
+{
+    return share->memory;
+}
 
 void vmsg_share_close(struct msg_share *share)
 {

@@ -1,10 +1,10 @@
 /* The one wait of every layer: poll with a gap, then yield between polls, then sleep until a nic has something.
  *
- * Polling faster than every 40 ns slows the writer of the line that is polled; the pause instruction takes between 4 and
- * 50 ns, so it is measured at start. Yielding hands the processor to a peer that has something for us; sleeping costs
- * tens of microseconds to end, so it comes late. The nics are told SOON when yielding begins: from then on peers publish
- * so that a sleeper is woken. The time-out of a sleep is a second net, not a way to make progress; only what waits for
- * room in a lane is looked after by it, since room rings no bell.
+ * Polling faster than every 40 ns slows the writer of the line that is polled; the pause instruction takes between 4
+ * and 50 ns, so it is measured at start. Yielding hands the processor to a peer that has something for us; sleeping
+ * costs tens of microseconds to end, so it comes late. The nics are told SOON when yielding begins: from then on peers
+ * publish so that a sleeper is woken. The time-out of a sleep is a second net, not a way to make progress; only what
+ * waits for room in a lane is looked after by it, since room rings no bell.
  *
  * Several threads: the first that waits is the watcher: it polls and, in the end, sleeps on the nics. Others make one
  * round of their own (what they started must move even while the watcher sleeps), then park on `changes`. Whoever
@@ -16,19 +16,19 @@
 #include <poll.h>
 #include <sched.h>
 
-#define GAP_NS 40
-#define SPIN_CROWDED_NS 300         /* when ranks outnumber processors */
-#define SLEEP_FIRST_NS 1000000ull   /* 1 ms, doubled by each time-out */
+#define GAP_NS           40
+#define SPIN_CROWDED_NS  300        /* when ranks outnumber processors */
+#define SLEEP_FIRST_NS   1000000ull /* 1 ms, doubled by each time-out */
 #define SLEEP_LONGEST_NS 100000000ull
 
 static struct {
     uint64_t spin, yield; /* in ticks; yield counts from the start, too */
     unsigned gap;         /* pauses between two polls */
     /* Below: several threads only. */
-    _Atomic uint32_t changes;            /* parked threads sleep on it */
-    _Atomic uint32_t parked;             /* how many do */
-    _Atomic bool watched;                /* there is a watcher */
-    _Atomic(_Atomic uint32_t *) bell;    /* what the watcher sleeps on, NULL while awake */
+    _Atomic uint32_t changes;         /* parked threads sleep on it */
+    _Atomic uint32_t parked;          /* how many do */
+    _Atomic bool watched;             /* there is a watcher */
+    _Atomic(_Atomic uint32_t *) bell; /* what the watcher sleeps on, NULL while awake */
 } wait;
 
 /* One thread's waiting. */
@@ -65,7 +65,7 @@ void vmsg_wait_start(void)
         wait.gap = 64;
 }
 
-/* ---- several threads ---------------------------------------------------------------------------------------------- */
+/* ---- several threads --------------------------------------------------------------------------------------------- */
 
 /* Wakes whoever sleeps in this process, so that he looks again. */
 void vmsg_wait_changed(void)
@@ -138,7 +138,7 @@ static void park(struct waiting *waiting, bool (*ready)(void *), void *context)
     atomic_fetch_sub_explicit(&wait.parked, 1, memory_order_relaxed);
 }
 
-/* ---- sleeping ----------------------------------------------------------------------------------------------------- */
+/* ---- sleeping ---------------------------------------------------------------------------------------------------- */
 
 static void nics_tell(enum vi_arm what)
 {
@@ -263,9 +263,12 @@ static bool request_ready(void *request)
 int vmsg_wait(struct msg_request *request)
 {
     int error = wait_for(request_ready, request);
-    if (unlikely(error))
-        vmsg_cancel(request); /* the caller goes away, and his request with him: no list may keep it */
-    return likely(!error) && likely(vmsg_request_done(request)) ? request->result.error : error ? error : vmsg_closed();
+    if (likely(vmsg_request_done(request)))
+        return request->result.error;
+    if (!vmsg_engine.open)
+        return vmsg_closed();
+    vmsg_request_abandon(request, error);
+    return error;
 }
 
 int vmsg_wait_until(bool (*ready)(void *context), void *context)

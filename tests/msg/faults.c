@@ -1,6 +1,5 @@
-/* The same traffic while the transport misbehaves as far as its contract lets it: full lanes, late events, gets that are
- * told later. A lost link ends every wait with the rank's name, and stop does not hang on it.
- * timeout: 120 */
+/* The same traffic while the transport misbehaves as far as its contract lets it: full lanes, late events, gets that
+ * are told later. A lost link ends every wait with the rank's name, and stop does not hang on it. timeout: 120 */
 #include "traffic.h"
 
 static void traffic_under(const char *script)

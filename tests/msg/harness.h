@@ -58,7 +58,7 @@ static inline void harness_run(int ranks, void (*body)(int rank))
     close(node_fd);
 }
 
-/* ---- data that tells where it came from --------------------------------------------------------------------------- */
+/* ---- data that tells where it came from -------------------------------------------------------------------------- */
 
 static inline void fill(void *data, unsigned message, size_t bytes)
 {

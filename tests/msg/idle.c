@@ -100,7 +100,10 @@ static void wake_ups(int rank)
     }
 }
 
-static bool never(void *until) { return vbase_clock_ns() > *(uint64_t *)until; }
+static bool never(void *until)
+{
+    return vbase_clock_ns() > *(uint64_t *)until;
+}
 
 static void alone(int rank)
 {

@@ -1,6 +1,6 @@
-/* Large messages that both ends copy: whole, whoever does how much of it; from a sender who computes meanwhile; with puts
- * and gets that are told later; and when the kernel begins to refuse one side in the middle of the job.
- * timeout: 120 */
+/* Large messages that both ends copy: whole, whoever does how much of it; from a sender who computes meanwhile; with
+ * puts and gets that are told later; and when the kernel begins to refuse one side in the middle of the job. timeout:
+ * 120 */
 #include "harness.h"
 #include "base/counters.h"
 #include <linux/filter.h>

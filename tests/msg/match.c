@@ -1,14 +1,14 @@
-/* Matching against a model that looks through plain arrays: random arrivals, receives with and without wildcards, probes,
- * matched probes and cancels, in contexts of which one opens late. The peers are invented; frames are handed to the
- * engine as its sink would. */
+/* Matching against a model that looks through plain arrays: random arrivals, receives with and without wildcards,
+ * probes, matched probes and cancels, in contexts of which one opens late. The peers are invented; frames are handed to
+ * the engine as its sink would. */
 #include "check.h"
 #include "msg/engine.h"
 
-#define RANKS 5
+#define RANKS    5
 #define CONTEXTS 3
-#define LATE (CONTEXTS - 1)
-#define TAGS 4
-#define MOST 4096
+#define LATE     (CONTEXTS - 1)
+#define TAGS     4
+#define MOST     4096
 
 struct sent { /* an unmatched message of the model; serial is its payload */
     int context, source, tag, serial;
@@ -25,8 +25,14 @@ static struct posted receives[MOST];
 static int receive_count;
 static struct msg_context *contexts[CONTEXTS];
 
-static int any_or(int value) { return rand() % 3 == 0 ? -1 : value; }
-static bool fits(int wanted, int value) { return wanted == -1 || wanted == value; }
+static int any_or(int value)
+{
+    return rand() % 3 == 0 ? -1 : value;
+}
+static bool fits(int wanted, int value)
+{
+    return wanted == -1 || wanted == value;
+}
 
 static int model_find(int context, int source, int tag)
 {
@@ -56,8 +62,8 @@ static void arrive(int context, int source, int tag, int serial)
 {
     struct msg_peer *peer;
     CHECK_EQUAL(vmsg_peer_find(source, &peer), OK);
-    struct msg_envelope envelope = {.peer = peer, .payload = &serial, .total = sizeof serial, .tag = tag,
-                                    .frame = MSG_FRAME_EAGER};
+    struct msg_envelope envelope = {
+        .peer = peer, .payload = &serial, .total = sizeof serial, .tag = tag, .frame = MSG_FRAME_EAGER};
     struct sent sent = {context, source, tag, serial};
     struct posted *winner = NULL;
     for (int i = 0; i < receive_count && !winner; i++)
@@ -134,13 +140,29 @@ static void cancel_one(void)
 
 static void step(int serial, bool late_open)
 {
-    int open = rand() % (late_open ? CONTEXTS : LATE), any = rand() % CONTEXTS, source = rand() % RANKS, tag = rand() % TAGS;
+    int open = rand() % (late_open ? CONTEXTS : LATE), any = rand() % CONTEXTS, source = rand() % RANKS,
+        tag = rand() % TAGS;
     switch (rand() % 10) {
-    case 0: case 1: case 2: case 3: arrive(any, source, tag, serial); break;
-    case 4: case 5: case 6: post(open, any_or(source), any_or(tag)); break;
-    case 7: probe(open, any_or(source), any_or(tag)); break;
-    case 8: matched_probe(open, any_or(source), any_or(tag)); break;
-    case 9: cancel_one(); break;
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+        arrive(any, source, tag, serial);
+        break;
+    case 4:
+    case 5:
+    case 6:
+        post(open, any_or(source), any_or(tag));
+        break;
+    case 7:
+        probe(open, any_or(source), any_or(tag));
+        break;
+    case 8:
+        matched_probe(open, any_or(source), any_or(tag));
+        break;
+    case 9:
+        cancel_one();
+        break;
     }
 }
 

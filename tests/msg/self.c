@@ -1,9 +1,12 @@
-/* Messages to the own rank, in a job of one: every mode, both orders, layouts on either side, probes, cancels, truncation,
- * and a window that runs out. */
+/* Messages to the own rank, in a job of one: every mode, both orders, layouts on either side, probes, cancels,
+ * truncation, and a window that runs out. */
 #include "harness.h"
 #include "base/counters.h"
 
-static struct msg_where to_self(int tag) { return (struct msg_where){world, 0, tag}; }
+static struct msg_where to_self(int tag)
+{
+    return (struct msg_where){world, 0, tag};
+}
 
 static void both_orders(size_t bytes, enum msg_mode mode)
 {

@@ -1,12 +1,12 @@
-/* Several threads of two ranks at once: each pair exchanges in its own tag over every way a message can take; cancels race
- * with matches; messages to self pass between threads; one thread waits for a word that another one changes.
+/* Several threads of two ranks at once: each pair exchanges in its own tag over every way a message can take; cancels
+ * race with matches; messages to self pass between threads; one thread waits for a word that another one changes.
  * timeout: 120 */
 #include "harness.h"
 #include <pthread.h>
 
 #define THREADS 3
-#define ROUNDS 150
-#define MOST 70000
+#define ROUNDS  150
+#define MOST    70000
 
 struct worker {
     int rank, number;
@@ -83,7 +83,11 @@ static void *to_self(void *context)
 }
 
 static _Atomic int word;
-static bool word_is_two(void *unused) { (void)unused; return word == 2; }
+static bool word_is_two(void *unused)
+{
+    (void)unused;
+    return word == 2;
+}
 static void *waiter(void *context)
 {
     CHECK_EQUAL(vmsg_wait_until(word_is_two, NULL), OK);

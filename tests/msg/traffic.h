@@ -1,12 +1,12 @@
-/* Everybody sends to everybody, sizes mixed over all ways a message can take, and receives by wildcards in each sender's
- * order. */
+/* Everybody sends to everybody, sizes mixed over all ways a message can take, and receives by wildcards in each
+ * sender's order. */
 #ifndef TESTS_MSG_TRAFFIC_H
 #define TESTS_MSG_TRAFFIC_H
 
 #include "harness.h"
 
-#define TRAFFIC_RANKS 5
-#define TRAFFIC_EACH 300
+#define TRAFFIC_RANKS   5
+#define TRAFFIC_EACH    300
 #define TRAFFIC_LONGEST 40000
 
 static inline size_t traffic_size(int from, int number)

@@ -1,5 +1,6 @@
-/* What two ranks can do to a message besides sending it: probe it, take it by a matched probe, cancel it at every stage,
- * receive it into too little room, describe it by layouts on both sides; and callbacks, hooks, contexts that open late. */
+/* What two ranks can do to a message besides sending it: probe it, take it by a matched probe, cancel it at every
+ * stage, receive it into too little room, describe it by layouts on both sides; and callbacks, hooks, contexts that
+ * open late. */
 #include "harness.h"
 #include "base/counters.h"
 
@@ -203,7 +204,11 @@ static void chain_next(struct msg_request *request)
     }
 }
 
-static bool chain_over(void *unused) { (void)unused; return links > CHAIN; }
+static bool chain_over(void *unused)
+{
+    (void)unused;
+    return links > CHAIN;
+}
 
 static void callbacks(int rank)
 {
@@ -232,7 +237,11 @@ static bool first_turn(struct msg_hook *self)
     }
     return true;
 }
-static bool turned(void *unused) { (void)unused; return turns == 10; }
+static bool turned(void *unused)
+{
+    (void)unused;
+    return turns == 10;
+}
 
 static void hooks(int rank)
 {

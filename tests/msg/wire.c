@@ -1,15 +1,15 @@
 /* The parser of frames against peers that send anything: frames of every kind with right and wrong lengths, flags and
- * ids (invented ones, stale ones, ones that belong to somebody else, and right ones at the wrong time), while the program
- * sends, receives and cancels, and while the nic is full, refuses to fetch, or fetches later. Nothing may crash, write
- * outside a buffer or be believed that was not asked for; run it under the address sanitizer.
- * An argument is the number of games: a longer run is `test-msg-wire 100000`. */
+ * ids (invented ones, stale ones, ones that belong to somebody else, and right ones at the wrong time), while the
+ * program sends, receives and cancels, and while the nic is full, refuses to fetch, or fetches later. Nothing may
+ * crash, write outside a buffer or be believed that was not asked for; run it under the address sanitizer. An argument
+ * is the number of games: a longer run is `test-msg-wire 100000`. */
 #include "check.h"
 #include "msg/engine.h"
 
-#define PEERS 3 /* the world; rank 0 is this process */
+#define PEERS    3 /* the world; rank 0 is this process */
 #define REQUESTS 24
-#define LONGEST 3000
-#define GUARD 16
+#define LONGEST  3000
+#define GUARD    16
 
 static struct vi peer_vi[PEERS];
 static struct vi_nic nic;
@@ -18,9 +18,12 @@ static unsigned known_ids;
 static struct vi *later_vi; /* of a get that will be told by the sink */
 static void *later_cookie;
 
-static void remember(uint64_t id) { known_id[known_ids++ % 64] = id; }
+static void remember(uint64_t id)
+{
+    known_id[known_ids++ % 64] = id;
+}
 
-/* ---- a nic that does what it likes ---------------------------------------------------------------------------------- */
+/* ---- a nic that does what it likes ------------------------------------------------------------------------------- */
 
 static int fake_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces)
 {
@@ -44,8 +47,10 @@ static int fake_send(struct vi *vi, uint64_t header, const struct iovec *piece, 
 static int fake_get(struct vi *vi, const struct vi_transfer *get)
 {
     switch (rand() % 4) {
-    case 0: return ERR_AGAIN;
-    case 1: return ERR_UNSUPPORTED;
+    case 0:
+        return ERR_AGAIN;
+    case 1:
+        return ERR_UNSUPPORTED;
     case 2:
         if (later_cookie)
             return ERR_AGAIN;
@@ -79,7 +84,7 @@ static int fake_reg(struct vi_nic *on, void *address, uint64_t length, struct vi
     return rand() % 8 ? OK : ERR_LIMIT;
 }
 
-/* ---- what the program does ------------------------------------------------------------------------------------------ */
+/* ---- what the program does --------------------------------------------------------------------------------------- */
 
 static struct slot {
     struct msg_request request;
@@ -128,7 +133,7 @@ static void program_step(void)
     CHECK_EQUAL(vmsg_recv_start(&slot->request, &where, &buffer), OK);
 }
 
-/* ---- what the peers send -------------------------------------------------------------------------------------------- */
+/* ---- what the peers send ----------------------------------------------------------------------------------------- */
 
 static uint64_t some_id(void)
 {
@@ -139,10 +144,13 @@ static uint64_t some_id(void)
 
 static void hostile_frame(void)
 {
-    static const size_t right[MSG_FRAME_KINDS] = {
-        [MSG_FRAME_ANNOUNCE] = sizeof(struct msg_frame_announce), [MSG_FRAME_CLEAR] = sizeof(struct msg_frame_clear),
-        [MSG_FRAME_FINISH] = 8, [MSG_FRAME_ACK] = 8, [MSG_FRAME_CREDIT] = 8, [MSG_FRAME_CANCEL] = 8,
-        [MSG_FRAME_CANCELLED] = 8};
+    static const size_t right[MSG_FRAME_KINDS] = {[MSG_FRAME_ANNOUNCE] = sizeof(struct msg_frame_announce),
+                                                  [MSG_FRAME_CLEAR] = sizeof(struct msg_frame_clear),
+                                                  [MSG_FRAME_FINISH] = 8,
+                                                  [MSG_FRAME_ACK] = 8,
+                                                  [MSG_FRAME_CREDIT] = 8,
+                                                  [MSG_FRAME_CANCEL] = 8,
+                                                  [MSG_FRAME_CANCELLED] = 8};
     static unsigned char storage[LONGEST + 64];
     uint64_t words[4] = {(uint64_t)rand() % 5000, some_id(), (uint64_t)rand() % 3000, (uint64_t)rand() % 4000};
     unsigned kind = (unsigned)rand() % (MSG_FRAME_KINDS + 2);
@@ -176,9 +184,15 @@ static void game(unsigned seed)
     srand(seed);
     for (int i = 0; i < 400; i++)
         switch (rand() % 8) {
-        case 0: program_step(); break;
-        case 1: vmsg_progress(); break;
-        case 2: late_get(); break;
+        case 0:
+            program_step();
+            break;
+        case 1:
+            vmsg_progress();
+            break;
+        case 2:
+            late_get();
+            break;
         case 3:
             if (rand() % 100 == 0) {
                 int c = rand() % 2;
@@ -186,7 +200,8 @@ static void game(unsigned seed)
                 CHECK_EQUAL(vmsg_context_open((uint32_t)c, NULL, PEERS, 0, &contexts[c]), OK);
             }
             break;
-        default: hostile_frame();
+        default:
+            hostile_frame();
         }
     for (int i = 0; i < REQUESTS; i++)
         check_guards(&slots[i]);
@@ -204,8 +219,8 @@ static void headers(void)
 
 int main(int count, char **arguments)
 {
-    static struct vi_ops ops = {.send = fake_send, .get = fake_get, .query = fake_query, .connect = NULL, .reg = fake_reg,
-                                .accept = fake_join};
+    static struct vi_ops ops = {
+        .send = fake_send, .get = fake_get, .query = fake_query, .connect = NULL, .reg = fake_reg, .accept = fake_join};
     static const struct vi_provider provider = {.name = "fake"};
     setenv("VIADUCT_LOG", "error", 1);
     setenv("VIADUCT_WINDOW", "4K", 1);
