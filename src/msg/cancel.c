@@ -87,9 +87,12 @@ static bool request_unlink(struct msg_request *request)
  */
 void vmsg_request_abandon(struct msg_request *request, int error)
 {
+    struct msg_expected *expected = &vmsg_engine.expected;
     while (!vmsg_progress_enter())
         sched_yield();
-    if (!vmsg_request_done(request)) {
+    if (expected->header && expected->request == request) {
+        expected->header = 0; /* in no list, and no more of it is set */
+    } else if (!vmsg_request_done(request)) {
         bool to_self = request->kind == MSG_SEND && request->peer->world == vmsg_engine.rank;
         if (to_self)
             local_cancel(request);
