@@ -166,6 +166,7 @@ struct msg_expected {
 
 struct msg_engine {
     struct msg_expected expected;
+    uint32_t straight;       /* blocking receives that looked at their lane alone: every sixteenth makes progress for all */
 
     /* Read by every call, written at start and stop. */
     bool open;    /* false: before start, after stop, and in a child made by fork */

@@ -175,8 +175,9 @@ struct vi_ops {
     int (*map)(struct vi *vi, struct vi_key key, uint64_t offset, uint64_t length, void **pointer);
 
     /* Hands at most BUDGET events to the sink, fewer when the sink says nic->enough; returns how many, 0 when nothing was
-     * there. */
-    int (*poll)(struct vi_nic *nic, int budget);
+     * there. With ONLY a provider may look at this vi alone (the lane or the socket that an answer must come on): whoever
+     * polls so must poll the whole nic now and then, too. */
+    int (*poll)(struct vi_nic *nic, struct vi *only, int budget);
     int (*arm)(struct vi_nic *nic, enum vi_arm what, struct vi_wait *wait);
     int (*query)(struct vi *vi, struct vi_state *state);
 };
@@ -237,7 +238,8 @@ static inline int vi_map(struct vi *vi, struct vi_key key, uint64_t offset, uint
 {
     return vi->ops->map(vi, key, offset, length, pointer);
 }
-static inline int vi_poll(struct vi_nic *nic, int budget) { return nic->ops->poll(nic, budget); }
+static inline int vi_poll(struct vi_nic *nic, int budget) { return nic->ops->poll(nic, NULL, budget); }
+static inline int vi_poll_only(struct vi *vi, int budget) { return vi->ops->poll(vi->nic, vi, budget); }
 static inline int vi_arm(struct vi_nic *nic, enum vi_arm what, struct vi_wait *wait)
 {
     return nic->ops->arm(nic, what, wait);

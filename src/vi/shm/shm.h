@@ -132,7 +132,7 @@ int shm_send_word(struct shm_vi *vi, enum shm_kind kind, uint64_t header); /* a 
 int shm_lane_room(struct shm_vi *vi);                                       /* OK, ERR_AGAIN, ERR_LINK_DOWN */
 void shm_lane_harvest(struct shm_vi *vi);                                   /* under heap.lock */
 void shm_goodbye(struct shm_vi *vi);                                        /* under nic->lock */
-int shm_poll(struct vi_nic *nic, int budget);
+int shm_poll(struct vi_nic *nic, struct vi *only, int budget);
 bool shm_inbox_pending(struct shm_nic *nic); /* the full sweep before sleeping */
 void shm_inbox_settle(struct shm_nic *nic);  /* tells every credit that is owed */
 void shm_inbox_call(struct shm_nic *nic, uint32_t index); /* makes the next poll look at this lane */

@@ -217,7 +217,7 @@ static inline struct tcp_vi *tcp_vi_of(struct vi *vi)
 }
 
 /* nic.c */
-int tcp_poll(struct vi_nic *nic, int budget);
+int tcp_poll(struct vi_nic *nic, struct vi *only, int budget);
 void tcp_watch(struct tcp_nic *nic, struct tcp_link *link, uint32_t events); /* 0: not any more */
 void tcp_hot(struct tcp_nic *nic, struct tcp_link *link);                    /* read it directly for a while */
 void tcp_cold(struct tcp_nic *nic, struct tcp_link *link);
