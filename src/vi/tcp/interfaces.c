@@ -126,7 +126,7 @@ static uint32_t speed_of(int fd, const char *name)
     snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
     if (ioctl(fd, SIOCETHTOOL, &request) < 0)
         return 0;
-    speed = ethtool_cmd_speed(&settings);
+    speed = (uint32_t)settings.speed_hi << 16 | settings.speed;
     return speed == (uint32_t)SPEED_UNKNOWN || speed == UINT16_MAX ? 0 : speed;
 }
 

@@ -20,7 +20,7 @@
 
 #define TCP_MAX_SEND   65536u
 #define TCP_MAX_PUT    (1u << 30)
-#define TCP_DEPTH      4096u          /* frames sent that the other side has not taken */
+#define TCP_DEPTH      1024u          /* frames sent that the other side has not taken */
 #define TCP_TELL       (TCP_DEPTH / 8) /* frames taken and not told */
 #define TCP_PUTS       64u            /* puts under way on one vi */
 #define TCP_QUEUE_MOST (256u << 10)   /* copied bytes that may wait for the socket */
