@@ -22,7 +22,6 @@ int PMPI_Abi_get_info(MPI_Info *out)
                  {"mpi_offset_size", sizeof(MPI_Offset)}};
     const char *call = "MPI_Abi_get_info";
     char text[16];
-    mpi_enter(call);
     if (!out)
         return mpi_error(NULL, call, MPI_ERR_ARG, "info is NULL");
     struct mpi_info *info = mpi_info_copy(NULL);

@@ -207,11 +207,11 @@ int PMPI_Comm_get_name(MPI_Comm handle, char *name, int *length)
     const char *call = "MPI_Comm_get_name";
     mpi_enter(call);
     struct mpi_comm *comm = mpi_comm_at(handle);
-    if (!comm)
+    if (!comm && handle != MPI_COMM_NULL)
         return mpi_comm_wrong(call, handle);
     if (!name || !length)
         return mpi_error(comm, call, MPI_ERR_ARG, "%s is NULL", name ? "resultlen" : "comm_name");
-    *length = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", comm->name);
+    *length = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", comm ? comm->name : "MPI_COMM_NULL");
     return MPI_SUCCESS;
 }
 

@@ -260,13 +260,13 @@ int PMPI_Type_get_true_extent_x(MPI_Datatype type, MPI_Count *lb, MPI_Count *ext
 
 int PMPI_Type_get_name(MPI_Datatype handle, char *name, int *length)
 {
-    struct mpi_type *type;
-    int error = find_type("MPI_Type_get_name", handle, &type);
+    struct mpi_type *type = NULL;
+    int error = handle == MPI_DATATYPE_NULL ? MPI_SUCCESS : find_type("MPI_Type_get_name", handle, &type);
     if (error)
         return error;
     if (!name || !length)
         return is_null("MPI_Type_get_name", name ? "resultlen" : "type_name");
-    *length = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", type->name ? type->name : "");
+    *length = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", !type ? "MPI_DATATYPE_NULL" : type->name ? type->name : "");
     return MPI_SUCCESS;
 }
 

@@ -1,4 +1,5 @@
-/* Errors: the classes with their sentences, raising, and the classes and codes that programs add.
+/* Errors: the classes with their sentences, raising, and the classes and codes that programs add (at any time, also before
+ * MPI_Init).
  *
  * A code that this library returns is a class. The sentence of the error raised last in a thread is kept, so that
  * MPI_Error_string of that class tells function, argument and value and not only the class. */
@@ -141,7 +142,6 @@ static int handle(struct mpi_comm *comm, int code)
 
 int mpi_error(struct mpi_comm *comm, const char *call, int class, const char *format, ...)
 {
-    comm = home_of(comm);
     char name[64];
     size_t room = sizeof last.sentence;
     va_list arguments;
@@ -149,10 +149,13 @@ int mpi_error(struct mpi_comm *comm, const char *call, int class, const char *fo
     int at = snprintf(last.sentence, room, "%s: ", call);
     at += vsnprintf(last.sentence + at, room - (size_t)at, format, arguments);
     va_end(arguments);
+    last.class = class;
+    if (!mpi_is_running())
+        mpi_end_early(last.sentence);
+    comm = home_of(comm);
     if (at > 0 && (size_t)at < room)
         snprintf(last.sentence + at, room - (size_t)at, " (%s, rank %d of %s)", mpi_class_name(class), comm->rank,
                  mpi_comm_name(comm, name));
-    last.class = class;
     return handle(comm, class);
 }
 
@@ -165,35 +168,38 @@ int mpi_engine_error(struct mpi_comm *comm, const char *call, int error)
 
 /* ---- classes and codes of programs ----------------------------------------------------------------------------------- */
 
-/* Numbers above MPI_ERR_LASTCODE, never given twice. The rows never move, so that looking needs no lock. */
+/* Numbers above MPI_ERR_LASTCODE; a removed one may be given again. The rows never move, so that looking needs no lock. */
 #define ADDED_MOST 4096
 struct added {
-    int class;  /* its own number where this is a class; 0: removed */
+    int class;  /* its own number where this is a class; 0: free */
     char *text; /* NULL: "" */
 };
 static struct added added[ADDED_MOST];
-static _Atomic int added_count;
+static struct base_lock added_lock;
+static int added_used; /* rows ever used */
 
 static struct added *added_at(int code)
 {
     int index = code - MPI_ERR_LASTCODE - 1;
-    return index >= 0 && index < mpi_last_used_code() - MPI_ERR_LASTCODE && added[index].class != 0 ? &added[index] : NULL;
+    return index >= 0 && index < ADDED_MOST && added[index].class != 0 ? &added[index] : NULL;
 }
 
-int mpi_last_used_code(void)
-{
-    int count = atomic_load_explicit(&added_count, memory_order_relaxed); /* a code comes from who added it */
-    return MPI_ERR_LASTCODE + (count < ADDED_MOST ? count : ADDED_MOST);
-}
+int mpi_last_used_code(void) { return MPI_ERR_LASTCODE + added_used; }
 
 /* CLASS 0: a class of its own. Returns the number, 0 when there are no more. */
 static int add_code(int class)
 {
-    int index = atomic_fetch_add_explicit(&added_count, 1, memory_order_relaxed);
-    if (index >= ADDED_MOST)
-        return 0;
-    int code = MPI_ERR_LASTCODE + 1 + index;
-    added[index] = (struct added){class ? class : code, NULL};
+    int index = 0, code = 0;
+    mpi_lock(&added_lock);
+    while (index < ADDED_MOST && added[index].class != 0)
+        index++;
+    if (index < ADDED_MOST) {
+        code = MPI_ERR_LASTCODE + 1 + index;
+        added[index] = (struct added){class ? class : code, NULL};
+        if (index >= added_used)
+            added_used = index + 1;
+    }
+    mpi_unlock(&added_lock);
     return code;
 }
 
@@ -209,7 +215,6 @@ static int wrong_code(const char *call, int code)
 
 int PMPI_Add_error_class(int *class)
 {
-    mpi_enter("MPI_Add_error_class");
     if (!class)
         return mpi_error(NULL, "MPI_Add_error_class", MPI_ERR_ARG, "errorclass is NULL");
     int code = add_code(0);
@@ -221,7 +226,6 @@ int PMPI_Add_error_class(int *class)
 
 int PMPI_Add_error_code(int class, int *code)
 {
-    mpi_enter("MPI_Add_error_code");
     if (!code)
         return mpi_error(NULL, "MPI_Add_error_code", MPI_ERR_ARG, "errorcode is NULL");
     if (!valid_code(class))
@@ -235,7 +239,6 @@ int PMPI_Add_error_code(int class, int *code)
 
 int PMPI_Add_error_string(int code, const char *text)
 {
-    mpi_enter("MPI_Add_error_string");
     struct added *row = added_at(code);
     if (!row || !text)
         return wrong_code("MPI_Add_error_string", code);
@@ -261,19 +264,16 @@ static int remove_code(const char *call, int code, bool class, bool text_only)
 
 int PMPI_Remove_error_class(int class)
 {
-    mpi_enter("MPI_Remove_error_class");
     return remove_code("MPI_Remove_error_class", class, true, false);
 }
 
 int PMPI_Remove_error_code(int code)
 {
-    mpi_enter("MPI_Remove_error_code");
     return remove_code("MPI_Remove_error_code", code, false, false);
 }
 
 int PMPI_Remove_error_string(int code)
 {
-    mpi_enter("MPI_Remove_error_string");
     return remove_code("MPI_Remove_error_string", code, false, true);
 }
 
@@ -310,9 +310,10 @@ int PMPI_Comm_call_errhandler(MPI_Comm handle_, int code)
         return mpi_comm_wrong("MPI_Comm_call_errhandler", handle_);
     if (!valid_code(code))
         return wrong_code("MPI_Comm_call_errhandler", code);
+    const struct added *row = added_at(code);
+    const char *text = row ? (row->text ? row->text : "") : mpi_class_sentence(code);
     last.class = code;
-    snprintf(last.sentence, sizeof last.sentence, "MPI_Comm_call_errhandler: the program reports %s: %s",
-             mpi_class_name(code), mpi_class_sentence(code));
+    snprintf(last.sentence, sizeof last.sentence, "MPI_Comm_call_errhandler: the program reports error %d: %.400s", code, text);
     handle(comm, code);
     return MPI_SUCCESS;
 }

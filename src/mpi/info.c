@@ -1,4 +1,5 @@
-/* Info objects: small ordered lists of key and value. Local; no hint is understood yet, all are kept. */
+/* Info objects: small ordered lists of key and value. Local, and allowed at any time, also before MPI_Init; no hint is
+ * understood yet, all are kept. */
 #include "mpi/inside.h"
 #include <errno.h>
 #include <stdio.h>
@@ -135,7 +136,6 @@ static int deliver(const char *call, const struct mpi_info *from, MPI_Info *out)
 
 int PMPI_Info_create(MPI_Info *out)
 {
-    mpi_enter("MPI_Info_create");
     return deliver("MPI_Info_create", NULL, out);
 }
 
@@ -143,14 +143,12 @@ int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *out)
 {
     (void)argc;
     (void)argv;
-    mpi_enter("MPI_Info_create_env");
     return deliver("MPI_Info_create_env", &environment, out);
 }
 
 int PMPI_Info_dup(MPI_Info handle, MPI_Info *out)
 {
     struct mpi_info *info;
-    mpi_enter("MPI_Info_dup");
     int error = find_info("MPI_Info_dup", handle, &info);
     return error ? error : deliver("MPI_Info_dup", info, out);
 }
@@ -158,7 +156,6 @@ int PMPI_Info_dup(MPI_Info handle, MPI_Info *out)
 int PMPI_Info_free(MPI_Info *handle)
 {
     struct mpi_info *info;
-    mpi_enter("MPI_Info_free");
     if (!handle)
         return mpi_error(NULL, "MPI_Info_free", MPI_ERR_ARG, "info is NULL");
     int error = find_info("MPI_Info_free", *handle, &info);
@@ -175,7 +172,6 @@ int PMPI_Info_set(MPI_Info handle, const char *key, const char *value)
 {
     const char *call = "MPI_Info_set";
     struct mpi_info *info;
-    mpi_enter(call);
     int error = find_info(call, handle, &info);
     if (!error)
         error = check_key(call, key);
@@ -193,7 +189,6 @@ int PMPI_Info_delete(MPI_Info handle, const char *key)
 {
     const char *call = "MPI_Info_delete";
     struct mpi_info *info;
-    mpi_enter(call);
     int error = find_info(call, handle, &info);
     if (!error)
         error = check_key(call, key);
@@ -212,7 +207,6 @@ int PMPI_Info_delete(MPI_Info handle, const char *key)
 int PMPI_Info_get_nkeys(MPI_Info handle, int *n)
 {
     struct mpi_info *info;
-    mpi_enter("MPI_Info_get_nkeys");
     int error = find_info("MPI_Info_get_nkeys", handle, &info);
     if (error)
         return error;
@@ -225,7 +219,6 @@ int PMPI_Info_get_nkeys(MPI_Info handle, int *n)
 int PMPI_Info_get_nthkey(MPI_Info handle, int n, char *key)
 {
     struct mpi_info *info;
-    mpi_enter("MPI_Info_get_nthkey");
     int error = find_info("MPI_Info_get_nthkey", handle, &info);
     if (error)
         return error;
@@ -239,7 +232,6 @@ int PMPI_Info_get_nthkey(MPI_Info handle, int n, char *key)
 static int look_up(const char *call, MPI_Info handle, const char *key, const char **value)
 {
     struct mpi_info *info;
-    mpi_enter(call);
     int error = find_info(call, handle, &info);
     if (!error)
         error = check_key(call, key);

@@ -18,17 +18,24 @@ static int stage(void)
 
 static void set_stage(enum mpi_stage now) { atomic_store_explicit(&mpi_process.stage, now, memory_order_release); }
 
+bool mpi_is_running(void) { return stage() == MPI_RUNNING; }
+
 /* There is no communicator to raise an error on, and perhaps no engine: say it and end. */
+void mpi_end_early(const char *sentence)
+{
+    if (mpi_is_running())
+        vmsg_abort(1, sentence);
+    fprintf(stderr, "viaduct: %s\n", sentence);
+    fflush(NULL);
+    _exit(1);
+}
+
 static void die(const char *call, const char *why) __attribute__((noreturn));
 static void die(const char *call, const char *why)
 {
-    char text[256];
+    char text[600];
     snprintf(text, sizeof text, "%s: %s", call, why);
-    if (stage() == MPI_RUNNING)
-        vmsg_abort(1, text);
-    fprintf(stderr, "viaduct: %s\n", text);
-    fflush(NULL);
-    _exit(1);
+    mpi_end_early(text);
 }
 
 void mpi_not_running(const char *call)

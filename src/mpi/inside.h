@@ -161,7 +161,9 @@ struct mpi_process {
 };
 extern struct mpi_process mpi_process;
 
+bool mpi_is_running(void);
 void mpi_not_running(const char *call) __attribute__((noreturn)) COLD;
+void mpi_end_early(const char *sentence) __attribute__((noreturn)) COLD; /* where nobody can handle an error */
 
 /* Before anything else in a call that needs MPI to be initialized. */
 static inline void mpi_enter(const char *call)
@@ -353,6 +355,10 @@ static inline struct msg_where mpi_where(const struct mpi_comm *comm, int rank, 
 {
     return (struct msg_where){comm->context, rank, tag == MPI_ANY_TAG ? MSG_ANY_TAG : tag};
 }
+
+/* Waits for an operation whose memory is the caller's stack: does not return while the engine may still use it. Where the
+ * job is lost and even cancelling does not end the operation, the process ends. The operation's error. */
+int mpi_wait_here(struct msg_request *operation);
 
 /* ---- requests (request.c) ------------------------------------------------------------------------------------------ */
 

@@ -6,16 +6,22 @@
 
 int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, struct mpi_comm **out)
 {
-    struct mpi_agreement agreement;
-    int error = mpi_agreement_start(&agreement, parent, group != NULL);
+    struct mpi_agreement *agreement = malloc(sizeof *agreement);
+    int error = agreement ? mpi_agreement_start(agreement, parent, group != NULL) : ERR_MEMORY;
+    uint32_t id = 0;
     if (!error) {
-        error = mpi_agreement_wait(&agreement);
-        mpi_agreement_close(&agreement);
+        error = mpi_agreement_wait(agreement);
+        id = agreement->id;
+        if (!atomic_load_explicit(&agreement->done, memory_order_acquire))
+            agreement = NULL; /* the job is lost: the engine may still write to it, so it is given up */
+        else
+            mpi_agreement_close(agreement);
     }
+    free(agreement);
     if (error)
         return mpi_engine_error(parent, call, error);
     *out = NULL;
-    return group ? mpi_comm_open(call, parent, group, agreement.id, out) : MPI_SUCCESS;
+    return group ? mpi_comm_open(call, parent, group, id, out) : MPI_SUCCESS;
 }
 
 static void deliver(struct mpi_comm *comm, MPI_Comm *out)

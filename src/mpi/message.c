@@ -1,4 +1,4 @@
-/* What is wrong with the arguments of a send or receive. The checks at the door (inside.h) only say that something is;
+/* What sends and receives share: waiting for an operation on the stack, and what is wrong with arguments. The checks at the door (inside.h) only say that something is;
  * this finds out what, in the order of the arguments a person would look at, and makes the sentence. */
 #include "mpi/inside.h"
 
@@ -40,4 +40,17 @@ int mpi_message_wrong(struct mpi_message message, bool receive)
         return mpi_error(comm, m->call, MPI_ERR_COUNT, "%lld of %s do not fit into 64 bits", (long long)m->count,
                          mpi_type_text(type));
     return mpi_error(comm, m->call, MPI_ERR_BUFFER, "the buffer of %llu bytes is NULL", (unsigned long long)bytes);
+}
+
+int mpi_wait_here(struct msg_request *operation)
+{
+    int error = vmsg_wait(operation);
+    if (likely(vmsg_request_done(operation)))
+        return error;
+    vmsg_cancel(operation);
+    if (!vmsg_request_done(operation))
+        vmsg_wait(operation);
+    if (!vmsg_request_done(operation))
+        vmsg_abort(1, vbase_error_sentence(error));
+    return error;
 }

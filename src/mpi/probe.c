@@ -209,7 +209,7 @@ static int receive(const struct taking *t, MPI_Status *status)
     if (error) {
         error = mpi_engine_error(comm, t->call, error);
     } else {
-        error = vmsg_wait(&request);
+        error = mpi_wait_here(&request);
         mpi_status_result(status, &request.result);
         if (error)
             error = mpi_receive_error(comm, t->call, &request.result);

@@ -22,7 +22,7 @@ static __attribute__((noinline)) int receive_by_request(struct mpi_message m, st
     int error = vmsg_recv_start(&request, &from, &buffer);
     if (error)
         return error;
-    error = vmsg_wait(&request);
+    error = mpi_wait_here(&request);
     *result = request.result;
     return error;
 }

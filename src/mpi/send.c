@@ -12,7 +12,7 @@ static __attribute__((noinline)) int send_by_request(struct mpi_message m, struc
     request.completed = NULL;
     request.owner = NULL;
     int error = vmsg_send_start(&request, &to, &buffer, mode);
-    return error ? error : vmsg_wait(&request);
+    return error ? error : mpi_wait_here(&request);
 }
 
 MPI_HOT int send(const struct mpi_message *m)

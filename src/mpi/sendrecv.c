@@ -47,7 +47,7 @@ static int start_both(const struct exchange *x, const struct type_buffer *buffer
         error = start_send(x, buffer, pair);
     if (error && pair->receives) { /* it must not stay behind with a buffer that the caller takes back */
         vmsg_cancel(&pair->receive);
-        vmsg_wait(&pair->receive);
+        mpi_wait_here(&pair->receive);
     }
     return error;
 }
@@ -59,10 +59,10 @@ static int sendrecv(struct exchange *x, const struct type_buffer *buffer, MPI_St
     int error = start_both(x, buffer, &pair);
     if (error)
         return mpi_engine_error(comm, x->send.call, error);
-    int send_error = pair.sends ? vmsg_wait(&pair.send) : OK;
+    int send_error = pair.sends ? mpi_wait_here(&pair.send) : OK;
     mpi_status_proc_null(status);
     if (pair.receives) {
-        error = vmsg_wait(&pair.receive);
+        error = mpi_wait_here(&pair.receive);
         mpi_status_result(status, &pair.receive.result);
         if (error)
             return mpi_receive_error(comm, x->receive.call, &pair.receive.result);

@@ -131,6 +131,8 @@ static void names(void)
     MPI_Comm comm;
     MPI_Comm_get_name(MPI_COMM_WORLD, name, &length);
     CHECK_TEXT(name, "MPI_COMM_WORLD");
+    MPI_Comm_get_name(MPI_COMM_NULL, name, &length);
+    CHECK_TEXT(name, "MPI_COMM_NULL");
     MPI_Comm_get_name(MPI_COMM_SELF, name, &length);
     CHECK_TEXT(name, "MPI_COMM_SELF");
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);

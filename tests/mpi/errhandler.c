@@ -2,6 +2,10 @@
  * and error classes of the program. ranks: 1 2 */
 #include "mpi_check.h"
 
+#if MPI_VERSION < 5
+#define MPI_Remove_error_code(code) MPI_SUCCESS
+#endif
+
 static int called, called_code;
 static MPI_Comm called_comm;
 
@@ -63,5 +67,9 @@ int main(void)
     CHECK(flag && *last >= code);
     CHECK_OK(MPI_Comm_call_errhandler(MPI_COMM_WORLD, code));
     CHECK_EQUAL(called_code, code);
+    for (int i = 0; i < 20000; i++) { /* a removed number is given again */
+        CHECK_OK(MPI_Add_error_code(class, &found));
+        CHECK_OK(MPI_Remove_error_code(found));
+    }
     return check_finalize();
 }

@@ -6,7 +6,13 @@ int main(void)
     MPI_Info info, copy;
     char value[MPI_MAX_INFO_VAL], key[MPI_MAX_INFO_KEY];
     int flag, n, length;
+    CHECK_OK(MPI_Info_create(&info)); /* before MPI_Init */
+    CHECK_OK(MPI_Info_set(info, "early", "yes"));
     check_init();
+    CHECK_OK(MPI_Info_get(info, "early", 10, value, &flag));
+    CHECK(flag);
+    CHECK_TEXT(value, "yes");
+    CHECK_OK(MPI_Info_free(&info));
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     CHECK_OK(MPI_Info_create(&info));
