@@ -17,13 +17,14 @@ static int key_of(const struct mpi_keyval *keyval)
     return KEY_BIT | (int)(identity >> 24 & 0x3FFF) << 16 | (int)(identity & 0xFFFF);
 }
 
-/* NULL: no key, or one for other objects. */
+/* NULL: no key, or one for other objects. A key that was freed and still is in use by attributes is good: they may be read
+ * and deleted by it, and it may be freed again. */
 static struct mpi_keyval *keyval_at(int key, enum mpi_kind of)
 {
     if (!(key & KEY_BIT) || key < 0)
         return NULL;
     struct mpi_keyval *keyval = mpi_slot(KIND_KEYVAL, (uint32_t)key & 0xFFFF, sizeof *keyval);
-    if (!keyval || atomic_load_explicit(&keyval->object.handle, memory_order_acquire) == 0 || key_of(keyval) != key ||
+    if (!keyval || atomic_load_explicit(&keyval->object.references, memory_order_acquire) == 0 || key_of(keyval) != key ||
         keyval->of != of)
         return NULL;
     return keyval;
@@ -68,9 +69,10 @@ static int free_key(const char *call, enum mpi_kind of, int *key)
     if (!key)
         return mpi_error(NULL, call, MPI_ERR_ARG, "keyval is NULL");
     struct mpi_keyval *keyval = keyval_at(*key, of);
-    if (!keyval || !mpi_object_unpublish(keyval))
+    if (!keyval)
         return wrong_key(NULL, call, *key);
-    keyval_drop(keyval);
+    if (mpi_object_unpublish(keyval))
+        keyval_drop(keyval);
     *key = MPI_KEYVAL_INVALID;
     return MPI_SUCCESS;
 }

@@ -66,6 +66,7 @@ static int dup(const char *call, MPI_Comm handle, MPI_Comm *out)
     error = inherit(parent, comm);
     if (error) {
         mpi_comm_drop(comm);
+        *out = MPI_COMM_NULL;
         return mpi_error(parent, call, error, "the copy function of an attribute failed");
     }
     deliver(comm, out);

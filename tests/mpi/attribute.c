@@ -62,7 +62,7 @@ static void predefined(void)
 
 int main(void)
 {
-    int key, never, flag, extra = 99, type_key, end_key;
+    int key, old_key, never, flag, extra = 99, type_key, end_key;
     long value = 0;
     MPI_Comm comm, twin;
     MPI_Datatype type, type_twin;
@@ -89,8 +89,13 @@ int main(void)
     CHECK_OK(MPI_Comm_delete_attr(twin, key));
     CHECK(deletes == 3 && last_deleted == 60);
     CHECK_OK(MPI_Comm_set_attr(twin, key, (void *)1L));
+    old_key = key;
     CHECK_OK(MPI_Comm_free_keyval(&key)); /* lives on while it is in use */
     CHECK_EQUAL(key, MPI_KEYVAL_INVALID);
+    CHECK_OK(MPI_Comm_get_attr(twin, old_key, &value, &flag));
+    CHECK(flag && value == 1);
+    CHECK_OK(MPI_Comm_delete_attr(twin, old_key));
+    CHECK_EQUAL(deletes, 4);
     CHECK_OK(MPI_Comm_free(&twin));
     CHECK_EQUAL(deletes, 4);
 

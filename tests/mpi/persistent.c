@@ -23,7 +23,9 @@ int main(void)
     MPI_Rsend_init(out[3], BYTES, MPI_BYTE, right_rank, 3, MPI_COMM_WORLD, &request[7]);
 
     /* inactive: complete at once, with an empty status */
+    status[0].MPI_ERROR = 55;
     CHECK_OK(MPI_Wait(&request[0], &status[0]));
+    CHECK_EQUAL(status[0].MPI_ERROR, MPI_SUCCESS);
     CHECK_EQUAL(status[0].MPI_SOURCE, MPI_ANY_SOURCE);
     CHECK_EQUAL(status[0].MPI_TAG, MPI_ANY_TAG);
     CHECK_EQUAL(count_of(&status[0], MPI_BYTE), 0);
