@@ -89,12 +89,16 @@ int vmsg_send_launch(struct msg_request *request)
             msg_phase_set(request, MSG_PHASE_ANNOUNCED);
         else if (error != ERR_AGAIN)
             vmsg_transfer_give(request->extra);
+        else if (vmsg_peer_starved(peer))
+            error = vmsg_rendezvous_announce(request);
         return error;
     }
     if (request->mode == MSG_SYNCHRONOUS)
         return vmsg_rendezvous_announce(request);
 
     int error = eager_send(request, MSG_FRAME_EAGER, (struct iovec){NULL, 0});
+    if (error == ERR_AGAIN && vmsg_peer_starved(peer))
+        return vmsg_rendezvous_announce(request);
     if (error == OK) {
         if (request->extra)
             vmsg_transfer_give(request->extra);

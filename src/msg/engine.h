@@ -263,6 +263,7 @@ bool vmsg_peers_flush(void);           /* progress held: queued things of all st
 void vmsg_peer_answer(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length); /* lock held */
 void vmsg_peer_control(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length); /* takes the lock */
 void vmsg_peer_stuck(struct msg_peer *peer); /* lock held: wants to be flushed */
+bool vmsg_peer_starved(struct msg_peer *peer); /* lock held, after ERR_AGAIN */
 void vmsg_peer_parted(struct msg_peer *peer);
 void vmsg_peers_close(void); /* vis and memory, not the table */
 

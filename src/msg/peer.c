@@ -116,6 +116,14 @@ void vmsg_peer_queue(struct msg_peer *peer, struct msg_request *request)
     vmsg_peer_stuck(peer);
 }
 
+/* A frame for this peer was turned away although he has taken all that we sent: what it needs is held up by others. They
+ * may compute for hours, and he may be waiting; so he is reached by what needs less. */
+bool vmsg_peer_starved(struct msg_peer *peer)
+{
+    struct vi_state state;
+    return vi_query(peer->vi, &state) == OK && state.quiet;
+}
+
 static void control_keep(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
 {
     struct msg_engine *engine = &vmsg_engine;

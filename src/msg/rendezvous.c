@@ -23,6 +23,7 @@
 
 #define FETCH_PIECES   64
 #define FRAMES_A_ROUND 16
+#define DATA_LEAST 32 /* with its head it fits into a cell of shared memory: nothing else is needed */
 
 static bool may_be_fetched(struct msg_request *request)
 {
@@ -287,6 +288,10 @@ static bool data_send(struct msg_transfer *transfer)
         struct msg_frame_data head = {transfer->remote, transfer->moved};
         error = vmsg_frame_send(transfer->request, msg_header(MSG_FRAME_DATA, 0, 0, 0),
                                 (struct iovec){&head, sizeof head}, transfer->cursor, transfer->moved, bytes);
+        if (error == ERR_AGAIN && most > DATA_LEAST && vmsg_peer_starved(peer)) {
+            most = most / 4 > DATA_LEAST ? most / 4 : DATA_LEAST;
+            continue;
+        }
         if (error)
             break;
         transfer->moved += bytes;
