@@ -53,7 +53,7 @@ static int open_hall(struct coll_group *group)
     }
     hall->share = share;
     hall->meeting = (struct meeting){.hall = vmsg_share_memory(share), .rank = group->rank, .ranks = group->size,
-                                     .wait = vmsg_wait_until, .wake = wake_all, .owner = share};
+                                     .wait = vmsg_share_wait, .wake = wake_all, .owner = share};
     error = agree_on_crowd(&hall->meeting);
     if (!error)
         group->hall = hall;
@@ -108,7 +108,7 @@ void vcoll_group_close(struct coll_group *group)
     if (!hall)
         return;
     if (group->rank == 0) {
-        (void)vmsg_wait_until(others_left, &hall->meeting);
+        (void)vmsg_share_wait(others_left, &hall->meeting);
     } else {
         /* release: this rank reads and writes nothing there any more */
         atomic_fetch_add_explicit(&hall->meeting.hall->left, 1, memory_order_release);

@@ -154,7 +154,10 @@ VEXPORT int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes
 VEXPORT void *vmsg_share_memory(const struct msg_share *share);
 /* Rank 0 closes last: it is his memory. NULL is allowed. */
 VEXPORT void vmsg_share_close(struct msg_share *share);
-/* After a store that members may wait for in vmsg_wait_until: wakes those who sleep. */
+/* vmsg_wait_until for what other members store there. READY may be called by another waiting thread, never by two at once;
+ * it does nothing but look. */
+VEXPORT int vmsg_share_wait(bool (*ready)(void *context), void *context);
+/* After a store that members may wait for in vmsg_share_wait: wakes those who sleep. */
 VEXPORT void vmsg_share_wake(struct msg_share *share, int rank);
 VEXPORT void vmsg_share_wake_all(struct msg_share *share);
 

@@ -8,7 +8,8 @@
  *
  * Several threads: the first that waits is the watcher: it polls and, in the end, sleeps on the nics. Others make one
  * round of their own (what they started must move even while the watcher sleeps), then park on `changes`. Whoever
- * completes something, or stops watching, wakes the parked, and ends the watcher's sleep. */
+ * completes something, or stops watching, wakes the parked, and ends the watcher's sleep. What a parked thread expects in
+ * memory shared with other ranks nobody here completes: the watcher looks at it on his behalf. */
 #include "msg/engine.h"
 #include "base/clock.h"
 #include "base/topology.h"
@@ -25,11 +26,20 @@ static struct {
     uint64_t spin, yield; /* in ticks; yield counts from the start, too */
     unsigned gap;         /* pauses between two polls */
     /* Below: several threads only. */
-    _Atomic uint32_t changes;         /* parked threads sleep on it */
-    _Atomic uint32_t parked;          /* how many do */
-    _Atomic bool watched;             /* there is a watcher */
-    _Atomic(_Atomic uint32_t *) bell; /* what the watcher sleeps on, NULL while awake */
-} wait;
+    _Atomic uint32_t changes;            /* parked threads sleep on it */
+    _Atomic uint32_t parked;             /* how many do */
+    _Atomic bool watched;                /* there is a watcher */
+    _Atomic(_Atomic uint32_t *) bell;    /* what the watcher sleeps on, NULL while awake */
+    struct base_lock lock;               /* of `expected` */
+    struct list expected;                /* struct expectation */
+} wait = {.expected = {{&wait.expected.head, &wait.expected.head}}};
+
+/* What a parked thread waits for in shared memory. On its stack; READY is called under the lock only. */
+struct expectation {
+    struct list_node link;
+    bool (*ready)(void *context);
+    void *context;
+};
 
 /* One thread's waiting. */
 struct waiting {
@@ -37,6 +47,7 @@ struct waiting {
     uint64_t sleep_ns; /* of the next sleep */
     bool soon;         /* the nics think that we may sleep */
     bool watcher;
+    bool shared;       /* ready() looks at memory that other ranks write */
 };
 
 void vmsg_wait_start(void)
@@ -128,13 +139,56 @@ static uint64_t next_sleep(struct waiting *waiting)
     return ns;
 }
 
+/* False: it is there already. */
+static bool expect(struct expectation *expectation)
+{
+    base_lock(&wait.lock);
+    bool absent = !expectation->ready(expectation->context);
+    if (absent)
+        list_append(&wait.expected, &expectation->link);
+    base_unlock(&wait.lock);
+    return absent;
+}
+
+static void expect_no_more(struct expectation *expectation)
+{
+    base_lock(&wait.lock);
+    if (list_node_linked(&expectation->link))
+        list_remove(&expectation->link);
+    base_unlock(&wait.lock);
+}
+
+/* The watcher's look at what the parked expect; true: something is there, and they are awake. After arming it closes the
+ * race with the writer like the watcher's look at his own. */
+static bool expected_came(void)
+{
+    bool came = false;
+    if (likely(!vmsg_engine.threads))
+        return false;
+    base_lock(&wait.lock);
+    list_for_each(node, &wait.expected) {
+        struct expectation *expectation = container_of(node, struct expectation, link);
+        if (expectation->ready(expectation->context)) {
+            list_remove(node);
+            came = true;
+        }
+    }
+    base_unlock(&wait.lock);
+    if (came)
+        vmsg_wait_changed();
+    return came;
+}
+
 static void park(struct waiting *waiting, bool (*ready)(void *), void *context)
 {
+    struct expectation expectation = {.ready = ready, .context = context};
     uint32_t changes = atomic_load_explicit(&wait.changes, memory_order_relaxed);
     atomic_fetch_add_explicit(&wait.parked, 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with vmsg_wait_changed */
-    if (!ready(context) && atomic_load_explicit(&wait.watched, memory_order_relaxed))
+    bool absent = waiting->shared ? expect(&expectation) : !ready(context);
+    if (absent && atomic_load_explicit(&wait.watched, memory_order_relaxed))
         vbase_futex_wait(&wait.changes, changes, next_sleep(waiting));
+    expect_no_more(&expectation);
     atomic_fetch_sub_explicit(&wait.parked, 1, memory_order_relaxed);
 }
 
@@ -182,7 +236,7 @@ static void nics_sleep(const struct vi_wait *from, uint64_t ns, bool (*ready)(vo
         bell = NULL;
     atomic_store_explicit(&wait.bell, bell, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with vmsg_wait_changed */
-    if (!ready(context)) {
+    if (!ready(context) && !expected_came()) {
         COUNT(sleeps);
         if (bell)
             vbase_futex_wait(bell, value, ns);
@@ -208,6 +262,7 @@ static void idle(struct waiting *waiting, bool (*ready)(void *), void *context)
         park(waiting, ready, context);
         return;
     }
+    (void)expected_came();
     uint64_t now = clock_ticks();
     if (!waiting->since)
         waiting->since = now;
@@ -235,10 +290,10 @@ static void waiting_end(struct waiting *waiting)
     watch_end(waiting);
 }
 
-static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *), void *context)
+static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *), void *context, bool shared)
 {
     struct msg_engine *engine = &vmsg_engine;
-    struct waiting waiting = {0};
+    struct waiting waiting = {.shared = shared};
     int error = OK;
     while (!ready(context)) {
         if (likely(vmsg_progress())) {
@@ -262,7 +317,7 @@ static bool request_ready(void *request)
 
 int vmsg_wait(struct msg_request *request)
 {
-    int error = wait_for(request_ready, request);
+    int error = wait_for(request_ready, request, false);
     if (likely(vmsg_request_done(request)))
         return request->result.error;
     if (!vmsg_engine.open)
@@ -275,5 +330,12 @@ int vmsg_wait_until(bool (*ready)(void *context), void *context)
 {
     if (unlikely(!vmsg_engine.open))
         return vmsg_closed();
-    return wait_for(ready, context);
+    return wait_for(ready, context, false);
+}
+
+int vmsg_share_wait(bool (*ready)(void *context), void *context)
+{
+    if (unlikely(!vmsg_engine.open))
+        return vmsg_closed();
+    return wait_for(ready, context, true);
 }

@@ -239,6 +239,7 @@ int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, struct
 
 void *vmsg_share_memory(const struct msg_share *share) { return (void *)(uintptr_t)share; }
 void vmsg_share_close(struct msg_share *share) { (void)share; }
+int vmsg_share_wait(bool (*ready)(void *context), void *context) { return vmsg_wait_until(ready, context); }
 void vmsg_share_wake(struct msg_share *share, int rank) { (void)share, (void)rank; }
 void vmsg_share_wake_all(struct msg_share *share) { (void)share; }
 
