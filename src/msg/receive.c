@@ -76,7 +76,7 @@ static inline int wait_expected(struct msg_request *request, const struct msg_pe
     struct msg_engine *engine = &vmsg_engine;
     if (likely(++engine->straight % 16) && likely(peer->vi != NULL) && vi_poll_only(peer->vi, 1) > 0 &&
         likely(vmsg_request_done(request)))
-        return OK;
+        return request->result.error; /* by the straight way or, too long, by matching */
     int error = vmsg_wait(request);
     engine->expected.header = 0; /* where the wait failed */
     return error;

@@ -1,0 +1,52 @@
+/* The job is lost while blocking calls wait: they give their requests back complete, so that nothing of the engine points
+ * into a stack that has gone, and the calls after them find its lists whole.
+ * timeout: 60 */
+#include "harness.h"
+
+static __attribute__((noinline)) void scribble(void)
+{
+    volatile char stack[16384];
+    memset((char *)(uintptr_t)stack, 0x5A, sizeof stack);
+}
+
+static unsigned char large[1 << 20];
+
+static int receive(int tag)
+{
+    return vmsg_recv(world, MSG_ANY_SOURCE, tag, large, 1, NULL);
+}
+
+static void lost(int rank)
+{
+    char byte;
+    int error = OK;
+    for (int i = 0; i < 1000 && !error; i++)
+        error = rank == 0 ? vmsg_send(world, 1, 1, "x", 1) : vmsg_recv(world, 0, 1, &byte, 1, NULL);
+    CHECK_EQUAL(error, ERR_PEER_DEAD);
+    scribble();
+    for (int i = 0; i < 3; i++) { /* nobody sends this, and nobody takes that */
+        CHECK_EQUAL(receive(2 + i), ERR_PEER_DEAD);
+        scribble();
+        CHECK(vmsg_send(world, rank, 9, large, sizeof large) != OK);
+        scribble();
+        CHECK(vmsg_send(world, 1 - rank, 9, large, sizeof large) != OK);
+        scribble();
+    }
+    struct msg_request request = {.completed = NULL};
+    struct msg_where from = {world, rank, 5};
+    struct type_buffer buffer = {.base = &byte, .count = 1};
+    CHECK_EQUAL(vmsg_recv_start(&request, &from, &buffer), OK);
+    CHECK_EQUAL(vmsg_wait(&request), ERR_PEER_DEAD);
+    CHECK(vmsg_request_done(&request));
+    CHECK_EQUAL(vmsg_send(world, rank, 9, "y", 1), OK); /* kept: goes by all that was given up */
+    CHECK_EQUAL(vmsg_recv(world, rank, 9, &byte, 1, NULL), OK);
+    CHECK_EQUAL(byte, 'y');
+}
+
+int main(void)
+{
+    setenv("VIADUCT_LOG_FILE", "/dev/null", 1); /* the loss is logged as an error */
+    setenv("VIADUCT_FAULT", "drop-link=1@100,rank=0", 1);
+    harness_run(2, lost);
+    return check_done();
+}
