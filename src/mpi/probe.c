@@ -8,7 +8,8 @@ static int check(const char *call, int rank, int tag, MPI_Comm handle, struct mp
     return mpi_check_receive(&(struct mpi_message){call, NULL, 0, MPI_BYTE, rank, tag, handle}, target);
 }
 
-/* One look; what the waiting calls repeat. */
+/* One look; what the waiting calls repeat until it found something, and may ask once more then: a message that was taken
+ * out of matching must not be forgotten for the next one. */
 struct look {
     struct msg_where from;
     bool take, found; /* take: out of matching */
@@ -20,6 +21,8 @@ struct look {
 static bool look(void *context)
 {
     struct look *l = context;
+    if (l->found || l->error)
+        return true;
     if (l->take) {
         l->error = vmsg_message_probe(&l->from, &l->message, &l->result);
         l->found = !l->error && l->message;
