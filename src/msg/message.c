@@ -87,6 +87,18 @@ int vmsg_message_enter(struct msg_context *context, struct msg_envelope *envelop
     return error;
 }
 
+/* Nobody will ever receive it: its sender is told that all that is wanted has come. */
+static void envelope_decline(const struct msg_envelope *envelope)
+{
+    if (envelope->id) {
+        struct msg_frame_id body = {envelope->id};
+        enum msg_frame kind = envelope->frame == MSG_FRAME_EAGER_SYNC ? MSG_FRAME_ACK : MSG_FRAME_FINISH;
+        vmsg_peer_control(envelope->peer, msg_header(kind, 0, 0, 0), &body, sizeof body);
+    }
+    if (envelope->frame != MSG_FRAME_ANNOUNCE)
+        vmsg_credit_owe(envelope->peer, envelope->total);
+}
+
 /* A message from another rank, from the sink. */
 void vmsg_message_arrived(uint32_t context_id, struct msg_envelope *envelope)
 {
@@ -98,6 +110,7 @@ void vmsg_message_arrived(uint32_t context_id, struct msg_envelope *envelope)
         envelope->source = vmsg_context_rank_of(context, envelope->peer->world);
         if (unlikely(envelope->source < 0)) {
             vmsg_refused(envelope->peer, "a message for a context it is no member of");
+            envelope_decline(envelope);
             return;
         }
         error = vmsg_message_enter(context, envelope);
@@ -165,16 +178,11 @@ void vmsg_message_forget(struct msg_message *message)
     message_free(message);
 }
 
-/* Nobody will ever receive it: its sender is told that all that is wanted has come. */
+/* The same as declining, for a message that was kept. */
 void vmsg_message_drop(struct msg_message *message)
 {
-    struct msg_envelope *envelope = &message->envelope;
-    if (envelope->local)
-        vmsg_complete(envelope->local, OK);
-    if (envelope->id) {
-        struct msg_frame_id body = {envelope->id};
-        enum msg_frame kind = envelope->frame == MSG_FRAME_EAGER_SYNC ? MSG_FRAME_ACK : MSG_FRAME_FINISH;
-        vmsg_peer_control(envelope->peer, msg_header(kind, 0, 0, 0), &body, sizeof body);
-    }
-    vmsg_message_forget(message);
+    if (message->envelope.local)
+        vmsg_complete(message->envelope.local, OK);
+    envelope_decline(&message->envelope);
+    message_free(message);
 }
