@@ -48,6 +48,8 @@ static int open_hall(struct coll_group *group)
     struct msg_share *share;
     int error = vmsg_share_open(group->context, tag, meeting_size(group->size), &share);
     if (error || !hall) {
+        if (!error)
+            vmsg_share_close(share);
         free(hall);
         return error ? error : ERR_MEMORY;
     }
@@ -55,9 +57,13 @@ static int open_hall(struct coll_group *group)
     hall->meeting = (struct meeting){.hall = vmsg_share_memory(share), .rank = group->rank, .ranks = group->size,
                                      .wait = vmsg_share_wait, .wake = wake_all, .owner = share};
     error = agree_on_crowd(&hall->meeting);
-    if (!error)
-        group->hall = hall;
-    return error;
+    if (error) { /* the job is lost; nobody comes any more */
+        vmsg_share_close(share);
+        free(hall);
+        return error;
+    }
+    group->hall = hall;
+    return OK;
 }
 
 static int meet(const struct coll_call *call, struct meeting *meeting)

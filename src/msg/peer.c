@@ -114,6 +114,7 @@ void vmsg_peer_queue(struct msg_peer *peer, struct msg_request *request)
     peer->short_limit = -1;
     list_append(&peer->queue, &request->link);
     vmsg_peer_stuck(peer);
+    vmsg_wake(); /* the caller may go and compute */
 }
 
 /* A frame for this peer was turned away although he has taken all that we sent: what it needs is held up by others. They

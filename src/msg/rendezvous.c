@@ -100,6 +100,7 @@ static void receive_begin(struct msg_transfer *transfer, bool fetchable)
         transfer->phase = MSG_TRANSFER_FETCHING;
         vmsg_transfer_work(transfer);
     }
+    vmsg_wake(); /* the caller may go and compute */
 }
 
 /* A receive got an announced message; WANT is what it has room for. No lock held. */

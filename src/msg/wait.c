@@ -227,7 +227,7 @@ static void sleep_on_descriptors(const struct vi_wait *from, uint32_t count, uin
 }
 
 /* A futex where there is one nic, or none (then nobody but this process can ring). */
-static void nics_sleep(const struct vi_wait *from, uint64_t ns, bool (*ready)(void *), void *context)
+static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool (*ready)(void *), void *context)
 {
     struct msg_engine *engine = &vmsg_engine;
     _Atomic uint32_t *bell = engine->nics ? from[0].futex : &wait.changes;
@@ -237,6 +237,7 @@ static void nics_sleep(const struct vi_wait *from, uint64_t ns, bool (*ready)(vo
     atomic_store_explicit(&wait.bell, bell, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with vmsg_wait_changed */
     if (!ready(context) && !expected_came()) {
+        uint64_t ns = next_sleep(waiting); /* looks at what others started, hence behind the fence */
         COUNT(sleeps);
         if (bell)
             vbase_futex_wait(bell, value, ns);
@@ -250,7 +251,7 @@ static void watcher_sleep(struct waiting *waiting, bool (*ready)(void *), void *
 {
     struct vi_wait from[MSG_NICS];
     if (nics_arm(from))
-        nics_sleep(from, next_sleep(waiting), ready, context);
+        nics_sleep(waiting, from, ready, context);
     else
         sched_yield();
 }

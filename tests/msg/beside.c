@@ -1,0 +1,60 @@
+/* What a thread starts and leaves alone goes on while another thread sleeps in a wait: the sleeper is woken for it, and
+ * not only when his time is over.
+ * timeout: 60 */
+#include "harness.h"
+#include "base/clock.h"
+#include <pthread.h>
+#include <time.h>
+
+enum { TIMES = 5, BYTES = 40000 }; /* too long for a frame, too short to be copied by both */
+
+static void *sleeper(void *nothing)
+{
+    char byte;
+    CHECK_EQUAL(vmsg_recv(world, 1, 1, &byte, 1, NULL), OK);
+    return nothing;
+}
+
+static void sleep_ms(long ms)
+{
+    struct timespec moment = {0, ms * 1000000};
+    nanosleep(&moment, NULL);
+}
+
+static void beside(int rank)
+{
+    static unsigned char data[BYTES];
+    uint64_t waited = 0;
+    pthread_t thread;
+    vmsg_threads(true);
+    if (rank == 0)
+        CHECK_EQUAL(pthread_create(&thread, NULL, sleeper, NULL), 0);
+    for (int i = 0; i < TIMES; i++) {
+        if (rank == 1) {
+            CHECK_EQUAL(vmsg_send(world, 0, 2, data, BYTES), OK);
+            continue;
+        }
+        struct msg_request request = {.completed = NULL};
+        struct msg_where from = {world, 1, 2};
+        struct type_buffer buffer = {.base = data, .count = BYTES};
+        sleep_ms(300); /* it was announced, and the sleeper's sleeps have grown long */
+        uint64_t start = vbase_clock_ns();
+        CHECK_EQUAL(vmsg_recv_start(&request, &from, &buffer), OK);
+        while (!vmsg_request_done(&request) && vbase_clock_ns() - start < 1000000000)
+            sleep_ms(1);
+        waited += vbase_clock_ns() - start;
+        CHECK_EQUAL(vmsg_wait(&request), OK);
+    }
+    if (rank == 1) {
+        CHECK_EQUAL(vmsg_send(world, 0, 1, "", 1), OK);
+    } else {
+        pthread_join(thread, NULL);
+        CHECK(waited < TIMES * 20000000ull);
+    }
+}
+
+int main(void)
+{
+    harness_run(2, beside);
+    return check_done();
+}
