@@ -1,5 +1,5 @@
-/* What the standard ABI adds: its version, and handles as integers. A predefined handle is its own number; the others get
- * MPI_FIRST_INT and the index of their object, the same as long as the object lives. */
+/* What the standard ABI adds: its version, and handles as integers. A predefined handle is its own number; the others
+ * get MPI_FIRST_INT and the index of their object, the same as long as the object lives. */
 #include "mpi/inside.h"
 #include <stdio.h>
 

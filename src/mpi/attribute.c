@@ -1,6 +1,6 @@
-/* Attributes: values that programs and libraries hang on communicators and datatypes under keys of their own, and the few
- * that the library itself answers. A key is an int: bit 30, 14 bits of generation, 16 bits of index; so a freed key is
- * noticed. The key lives as long as an attribute uses it. Threads may use the attributes of one object at once. */
+/* Attributes: values that programs and libraries hang on communicators and datatypes under keys of their own, and the
+ * few that the library itself answers. A key is an int: bit 30, 14 bits of generation, 16 bits of index; so a freed key
+ * is noticed. The key lives as long as an attribute uses it. Threads may use the attributes of one object at once. */
 #include "mpi/inside.h"
 #include <stdlib.h>
 
@@ -17,15 +17,15 @@ static int key_of(const struct mpi_keyval *keyval)
     return KEY_BIT | (int)(identity >> 24 & 0x3FFF) << 16 | (int)(identity & 0xFFFF);
 }
 
-/* NULL: no key, or one for other objects. A key that was freed and still is in use by attributes is good: they may be read
- * and deleted by it, and it may be freed again. */
+/* NULL: no key, or one for other objects. A key that was freed and still is in use by attributes is good: they may be
+ * read and deleted by it, and it may be freed again. */
 static struct mpi_keyval *keyval_at(int key, enum mpi_kind of)
 {
     if (!(key & KEY_BIT) || key < 0)
         return NULL;
     struct mpi_keyval *keyval = mpi_slot(KIND_KEYVAL, (uint32_t)key & 0xFFFF, sizeof *keyval);
-    if (!keyval || atomic_load_explicit(&keyval->object.references, memory_order_acquire) == 0 || key_of(keyval) != key ||
-        keyval->of != of)
+    if (!keyval || atomic_load_explicit(&keyval->object.references, memory_order_acquire) == 0 ||
+        key_of(keyval) != key || keyval->of != of)
         return NULL;
     return keyval;
 }
@@ -38,7 +38,8 @@ static void keyval_drop(struct mpi_keyval *keyval)
 
 static int wrong_key(struct mpi_comm *comm, const char *call, int key)
 {
-    return mpi_error(comm, call, MPI_ERR_KEYVAL, "%d is not an attribute key for this kind of object, or was freed", key);
+    return mpi_error(comm, call, MPI_ERR_KEYVAL, "%d is not an attribute key for this kind of object, or was freed",
+                     key);
 }
 
 static int create(const char *call, const struct mpi_keyval *what, int *key)
@@ -77,7 +78,7 @@ static int free_key(const char *call, enum mpi_kind of, int *key)
     return MPI_SUCCESS;
 }
 
-/* ---- lists of attributes ---------------------------------------------------------------------------------------------- */
+/* ---- lists of attributes ---------------------------------------------------------------------------------------- */
 
 static struct mpi_attribute *find(struct mpi_attribute *list, const struct mpi_keyval *keyval)
 {
@@ -210,7 +211,7 @@ static int drop(const struct place *at, int key)
     return MPI_SUCCESS;
 }
 
-/* ---- of communicators ------------------------------------------------------------------------------------------------- */
+/* ---- of communicators ------------------------------------------------------------------------------------------- */
 
 /* The value behind a predefined key, NULL where there is none; false: no such key. */
 static bool predefined(int key, const int **value)
@@ -259,7 +260,8 @@ static int of_comm(const char *call, MPI_Comm handle, struct place *at)
     return MPI_SUCCESS;
 }
 
-int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *drop_, int *key, void *extra)
+int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *drop_, int *key,
+                            void *extra)
 {
     struct mpi_keyval what = {.of = KIND_COMM, .copy = (void *)copy, .drop = (void *)drop_, .extra = extra};
     return create("MPI_Comm_create_keyval", &what, key);
@@ -308,7 +310,7 @@ int PMPI_Comm_delete_attr(MPI_Comm handle, int key)
     return drop(&at, key);
 }
 
-/* ---- of datatypes ----------------------------------------------------------------------------------------------------- */
+/* ---- of datatypes ----------------------------------------------------------------------------------------------- */
 
 static int of_type(const char *call, MPI_Datatype handle, struct place *at)
 {
@@ -320,7 +322,8 @@ static int of_type(const char *call, MPI_Datatype handle, struct place *at)
     return MPI_SUCCESS;
 }
 
-int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *copy, MPI_Type_delete_attr_function *drop_, int *key, void *extra)
+int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *copy, MPI_Type_delete_attr_function *drop_, int *key,
+                            void *extra)
 {
     struct mpi_keyval what = {.of = KIND_TYPE, .copy = (void *)copy, .drop = (void *)drop_, .extra = extra};
     return create("MPI_Type_create_keyval", &what, key);

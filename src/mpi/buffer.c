@@ -1,5 +1,5 @@
-/* The buffer of MPI_Bsend. Copies of messages lie in it one after the other, each behind a header with its request, in a
- * list by address; room is the first gap that fits. With MPI_BUFFER_AUTOMATIC each copy is memory of its own. */
+/* The buffer of MPI_Bsend. Copies of messages lie in it one after the other, each behind a header with its request, in
+ * a list by address; room is the first gap that fits. With MPI_BUFFER_AUTOMATIC each copy is memory of its own. */
 #include "mpi/inside.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -138,7 +138,7 @@ void mpi_buffers_finish(void)
         buffer.attached = NULL;
 }
 
-/* ---- the calls ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the calls -------------------------------------------------------------------------------------------------- */
 
 static int attach(const char *call, void *memory, int64_t size)
 {

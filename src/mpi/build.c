@@ -1,6 +1,6 @@
-/* Run when libmpi_abi is loaded, before main: it refuses a libviaduct of another build, which LD_LIBRARY_PATH or half an
- * upgrade can bring about. Ends the process, since nothing that would follow could be trusted; so it speaks by write and
- * uses nothing of libviaduct but the text it compares. */
+/* Run when libmpi_abi is loaded, before main: it refuses a libviaduct of another build, which LD_LIBRARY_PATH or half
+ * an upgrade can bring about. Ends the process, since nothing that would follow could be trusted; so it speaks by write
+ * and uses nothing of libviaduct but the text it compares. */
 #include "base/build.h"
 #include "build_id.h"
 #include <dlfcn.h>

@@ -15,34 +15,79 @@ static const struct {
 } rules[COLL_KINDS] = {
     [COLL_BARRIER] = {0},
     [COLL_BCAST] = {.at_root = SIDE_RECEIVE, .elsewhere = SIDE_RECEIVE, .rooted = true},
-    [COLL_REDUCE] = {.at_root = SIDE_BOTH, .elsewhere = SIDE_SEND, .rooted = true, .reduces = true,
-                     .in_place_at_root = SIDE_SEND},
-    [COLL_ALLREDUCE] = {.at_root = SIDE_BOTH, .elsewhere = SIDE_BOTH, .reduces = true, .in_place_at_root = SIDE_SEND,
+    [COLL_REDUCE] =
+        {.at_root = SIDE_BOTH, .elsewhere = SIDE_SEND, .rooted = true, .reduces = true, .in_place_at_root = SIDE_SEND},
+    [COLL_ALLREDUCE] = {.at_root = SIDE_BOTH,
+                        .elsewhere = SIDE_BOTH,
+                        .reduces = true,
+                        .in_place_at_root = SIDE_SEND,
                         .in_place_elsewhere = SIDE_SEND},
-    [COLL_SCAN] = {.at_root = SIDE_BOTH, .elsewhere = SIDE_BOTH, .reduces = true, .in_place_at_root = SIDE_SEND,
+    [COLL_SCAN] = {.at_root = SIDE_BOTH,
+                   .elsewhere = SIDE_BOTH,
+                   .reduces = true,
+                   .in_place_at_root = SIDE_SEND,
                    .in_place_elsewhere = SIDE_SEND},
-    [COLL_EXSCAN] = {.at_root = SIDE_BOTH, .elsewhere = SIDE_BOTH, .reduces = true, .in_place_at_root = SIDE_SEND,
+    [COLL_EXSCAN] = {.at_root = SIDE_BOTH,
+                     .elsewhere = SIDE_BOTH,
+                     .reduces = true,
+                     .in_place_at_root = SIDE_SEND,
                      .in_place_elsewhere = SIDE_SEND},
-    [COLL_REDUCE_SCATTER] = {.at_root = SIDE_BOTH, .elsewhere = SIDE_BOTH, .reduces = true, .receive_arrays = true,
-                             .in_place_at_root = SIDE_SEND, .in_place_elsewhere = SIDE_SEND},
-    [COLL_REDUCE_SCATTER_BLOCK] = {.at_root = SIDE_BOTH, .elsewhere = SIDE_BOTH, .reduces = true,
-                                   .in_place_at_root = SIDE_SEND, .in_place_elsewhere = SIDE_SEND},
+    [COLL_REDUCE_SCATTER] = {.at_root = SIDE_BOTH,
+                             .elsewhere = SIDE_BOTH,
+                             .reduces = true,
+                             .receive_arrays = true,
+                             .in_place_at_root = SIDE_SEND,
+                             .in_place_elsewhere = SIDE_SEND},
+    [COLL_REDUCE_SCATTER_BLOCK] = {.at_root = SIDE_BOTH,
+                                   .elsewhere = SIDE_BOTH,
+                                   .reduces = true,
+                                   .in_place_at_root = SIDE_SEND,
+                                   .in_place_elsewhere = SIDE_SEND},
     [COLL_GATHER] = {.at_root = SIDE_BOTH, .elsewhere = SIDE_SEND, .rooted = true, .in_place_at_root = SIDE_SEND},
-    [COLL_GATHERV] = {.at_root = SIDE_BOTH, .elsewhere = SIDE_SEND, .rooted = true, .receive_arrays = true,
-                      .displacements = true, .in_place_at_root = SIDE_SEND},
-    [COLL_SCATTER] = {.at_root = SIDE_BOTH, .elsewhere = SIDE_RECEIVE, .rooted = true, .in_place_at_root = SIDE_RECEIVE},
-    [COLL_SCATTERV] = {.at_root = SIDE_BOTH, .elsewhere = SIDE_RECEIVE, .rooted = true, .send_arrays = true,
-                       .displacements = true, .in_place_at_root = SIDE_RECEIVE},
-    [COLL_ALLGATHER] = {.at_root = SIDE_BOTH, .elsewhere = SIDE_BOTH, .in_place_at_root = SIDE_SEND,
+    [COLL_GATHERV] = {.at_root = SIDE_BOTH,
+                      .elsewhere = SIDE_SEND,
+                      .rooted = true,
+                      .receive_arrays = true,
+                      .displacements = true,
+                      .in_place_at_root = SIDE_SEND},
+    [COLL_SCATTER] = {.at_root = SIDE_BOTH,
+                      .elsewhere = SIDE_RECEIVE,
+                      .rooted = true,
+                      .in_place_at_root = SIDE_RECEIVE},
+    [COLL_SCATTERV] = {.at_root = SIDE_BOTH,
+                       .elsewhere = SIDE_RECEIVE,
+                       .rooted = true,
+                       .send_arrays = true,
+                       .displacements = true,
+                       .in_place_at_root = SIDE_RECEIVE},
+    [COLL_ALLGATHER] = {.at_root = SIDE_BOTH,
+                        .elsewhere = SIDE_BOTH,
+                        .in_place_at_root = SIDE_SEND,
                         .in_place_elsewhere = SIDE_SEND},
-    [COLL_ALLGATHERV] = {.at_root = SIDE_BOTH, .elsewhere = SIDE_BOTH, .receive_arrays = true, .displacements = true,
-                         .in_place_at_root = SIDE_SEND, .in_place_elsewhere = SIDE_SEND},
-    [COLL_ALLTOALL] = {.at_root = SIDE_BOTH, .elsewhere = SIDE_BOTH, .in_place_at_root = SIDE_SEND,
+    [COLL_ALLGATHERV] = {.at_root = SIDE_BOTH,
+                         .elsewhere = SIDE_BOTH,
+                         .receive_arrays = true,
+                         .displacements = true,
+                         .in_place_at_root = SIDE_SEND,
+                         .in_place_elsewhere = SIDE_SEND},
+    [COLL_ALLTOALL] = {.at_root = SIDE_BOTH,
+                       .elsewhere = SIDE_BOTH,
+                       .in_place_at_root = SIDE_SEND,
                        .in_place_elsewhere = SIDE_SEND},
-    [COLL_ALLTOALLV] = {.at_root = SIDE_BOTH, .elsewhere = SIDE_BOTH, .send_arrays = true, .receive_arrays = true,
-                        .displacements = true, .in_place_at_root = SIDE_SEND, .in_place_elsewhere = SIDE_SEND},
-    [COLL_ALLTOALLW] = {.at_root = SIDE_BOTH, .elsewhere = SIDE_BOTH, .send_arrays = true, .receive_arrays = true,
-                        .displacements = true, .types = true, .in_place_at_root = SIDE_SEND,
+    [COLL_ALLTOALLV] = {.at_root = SIDE_BOTH,
+                        .elsewhere = SIDE_BOTH,
+                        .send_arrays = true,
+                        .receive_arrays = true,
+                        .displacements = true,
+                        .in_place_at_root = SIDE_SEND,
+                        .in_place_elsewhere = SIDE_SEND},
+    [COLL_ALLTOALLW] = {.at_root = SIDE_BOTH,
+                        .elsewhere = SIDE_BOTH,
+                        .send_arrays = true,
+                        .receive_arrays = true,
+                        .displacements = true,
+                        .types = true,
+                        .in_place_at_root = SIDE_SEND,
                         .in_place_elsewhere = SIDE_SEND},
 };
 
@@ -78,7 +123,9 @@ static int negative_count(const struct work *work, int64_t count)
     return mpi_error(work->comm, work->c->call, MPI_ERR_COUNT, "count %lld is negative", (long long)count);
 }
 
-/* ---- arrays ------------------------------------------------------------------------------------------------------------------- */
+/* ---- arrays
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 /* SIZE numbers as 64 bits: the program's own array where it has them already. NULL: no memory. */
 static const int64_t *widen(struct work *work, const void *array)
@@ -120,7 +167,8 @@ static int fill_types(struct work *work, const struct mpi_side *from, struct col
 static int fill_arrays(struct work *work, const struct mpi_side *from, struct coll_side *side, const char *name)
 {
     const struct mpi_collective *c = work->c;
-    if (!from->counts || (rules[c->kind].displacements && !from->displacements) || (rules[c->kind].types && !from->types))
+    if (!from->counts || (rules[c->kind].displacements && !from->displacements) ||
+        (rules[c->kind].types && !from->types))
         return mpi_error(work->comm, c->call, MPI_ERR_ARG, "an array of the %s side is NULL", name);
     side->counts = widen(work, from->counts);
     if (rules[c->kind].displacements)
@@ -135,11 +183,12 @@ static int fill_arrays(struct work *work, const struct mpi_side *from, struct co
     }
     if (rules[c->kind].types)
         return fill_types(work, from, side);
-    return sum > 0 && !from->buffer && side->layout->shape.contiguous && side->layout->shape.size ? no_buffer(work, name)
-                                                                                                  : MPI_SUCCESS;
+    return sum > 0 && !from->buffer && side->layout->shape.contiguous && side->layout->shape.size
+               ? no_buffer(work, name)
+               : MPI_SUCCESS;
 }
 
-/* ---- one side ------------------------------------------------------------------------------------------------------------------ */
+/* ---- one side --------------------------------------------------------------------------------------------------- */
 
 static int fill_plain(struct work *work, const struct mpi_side *from, struct coll_side *side, const char *name)
 {
@@ -239,8 +288,8 @@ static int make(struct work *work, const struct mpi_collective *c)
     work->kept = false;
     work->call = (struct coll_call){.kind = c->kind, .group = &comm->coll, .root = c->root};
     if (unlikely(rules[c->kind].rooted && (unsigned)c->root >= (unsigned)comm->size))
-        return mpi_error(comm, c->call, MPI_ERR_ROOT, "root %d is not in %s of %d ranks", c->root, mpi_comm_name(comm, name),
-                         comm->size);
+        return mpi_error(comm, c->call, MPI_ERR_ROOT, "root %d is not in %s of %d ranks", c->root,
+                         mpi_comm_name(comm, name), comm->size);
     bool root = !rules[c->kind].rooted || c->root == comm->rank;
     int significant = root ? rules[c->kind].at_root : rules[c->kind].elsewhere;
     int may_be_in_place = root ? rules[c->kind].in_place_at_root : rules[c->kind].in_place_elsewhere;
@@ -248,7 +297,7 @@ static int make(struct work *work, const struct mpi_collective *c)
                                   : fill_sides(work, significant, may_be_in_place);
 }
 
-/* ---- the three ways -------------------------------------------------------------------------------------------------------------- */
+/* ---- the three ways --------------------------------------------------------------------------------------------- */
 
 int mpi_collective_run(const struct mpi_collective *c)
 {

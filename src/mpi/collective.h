@@ -12,6 +12,16 @@ struct mpi_side {
     const MPI_Datatype *types;          /* of w forms */
 };
 
+static inline struct mpi_side side_plain(const void *buffer, MPI_Count count, MPI_Datatype type)
+{
+    return (struct mpi_side){.buffer = buffer, .count = count, .type = type};
+}
+static inline struct mpi_side side_arrays(const void *buffer, MPI_Datatype type, const void *counts,
+                                          const void *displacements)
+{
+    return (struct mpi_side){.buffer = buffer, .type = type, .counts = counts, .displacements = displacements};
+}
+
 struct mpi_collective {
     const char *call;
     enum coll_kind kind;

@@ -29,7 +29,8 @@ const char *mpi_comm_name(const struct mpi_comm *comm, char text[64])
     return text;
 }
 
-int mpi_comm_open(const char *call, struct mpi_comm *parent, struct mpi_group *group, uint32_t id, struct mpi_comm **out)
+int mpi_comm_open(const char *call, struct mpi_comm *parent, struct mpi_group *group, uint32_t id,
+                  struct mpi_comm **out)
 {
     struct mpi_comm *comm = mpi_object_take(KIND_COMM, sizeof *comm);
     int error = ERR_MEMORY;
@@ -104,7 +105,7 @@ void mpi_comm_worlds_close(void)
     mpi_comm_drop(mpi_process.world);
 }
 
-/* ---- questions -------------------------------------------------------------------------------------------------------- */
+/* ---- questions -------------------------------------------------------------------------------------------------- */
 
 int PMPI_Comm_rank(MPI_Comm handle, int *rank)
 {
@@ -244,7 +245,7 @@ int PMPI_Comm_get_info(MPI_Comm handle, MPI_Info *info)
     return MPI_SUCCESS;
 }
 
-/* ---- the end ---------------------------------------------------------------------------------------------------------- */
+/* ---- the end ---------------------------------------------------------------------------------------------------- */
 
 static int free_handle(const char *call, MPI_Comm *handle)
 {

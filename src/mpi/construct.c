@@ -35,7 +35,8 @@ static int begin(struct making *making, MPI_Datatype old, MPI_Count count)
 static int write_recipe(struct making *making, int combiner, uint32_t integers, uint32_t addresses, uint32_t types)
 {
     uint32_t numbers = integers + addresses;
-    struct mpi_recipe *recipe = calloc(1, sizeof *recipe + numbers * sizeof(int64_t) + types * sizeof(struct mpi_type *));
+    struct mpi_recipe *recipe =
+        calloc(1, sizeof *recipe + numbers * sizeof(int64_t) + types * sizeof(struct mpi_type *));
     if (!recipe)
         return mpi_error(NULL, making->call, MPI_ERR_NO_MEM, "no memory for a datatype");
     recipe->combiner = combiner;
@@ -121,7 +122,7 @@ static int check_blocks(struct making *making, const int64_t *blocks, int64_t co
     return MPI_SUCCESS;
 }
 
-/* ---- contiguous, vector -------------------------------------------------------------------------------------------------- */
+/* ---- contiguous, vector ----------------------------------------------------------------------------------------- */
 
 static int contiguous(struct making *making, MPI_Count count, MPI_Datatype old)
 {
@@ -155,7 +156,8 @@ static int vector(struct making *making, const MPI_Count shape[3], bool in_bytes
     if (!error && block < 0)
         error = wrong_argument(making->call, "blocklength", block);
     if (!error)
-        error = write_recipe(making, in_bytes ? MPI_COMBINER_HVECTOR : MPI_COMBINER_VECTOR, in_bytes ? 2 : 3, in_bytes, 1);
+        error =
+            write_recipe(making, in_bytes ? MPI_COMBINER_HVECTOR : MPI_COMBINER_VECTOR, in_bytes ? 2 : 3, in_bytes, 1);
     if (error)
         return error;
     write_array(making, shape, false, 3);
@@ -188,7 +190,7 @@ int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count block, MPI_Count strid
     return vector(&making, (MPI_Count[]){count, block, stride}, true, old);
 }
 
-/* ---- indexed ------------------------------------------------------------------------------------------------------------- */
+/* ---- indexed ---------------------------------------------------------------------------------------------------- */
 
 struct places { /* the arrays of an indexed maker */
     MPI_Count count;
@@ -206,7 +208,8 @@ static int indexed_combiner(const struct places *at)
 }
 
 /* The blocks and byte displacements of AT as the engine wants them, from the recipe; *scratch is to be freed. */
-static int indexed_layout(struct making *making, const struct places *at, int64_t **scratch, struct type_layout **layout)
+static int indexed_layout(struct making *making, const struct places *at, int64_t **scratch,
+                          struct type_layout **layout)
 {
     const int64_t *blocks = making->recipe->value + 1;
     const int64_t *displacements = blocks + (at->blocks ? at->count : 1);
@@ -220,7 +223,8 @@ static int indexed_layout(struct making *making, const struct places *at, int64_
             return vbase_fail(ERR_ARGUMENT, "a displacement of %lld elements does not fit into 64 bits",
                               (long long)displacements[i]);
     }
-    return vtype_layout_indexed((uint64_t)at->count, (const uint64_t *)room, room + at->count, making->old->layout, layout);
+    return vtype_layout_indexed((uint64_t)at->count, (const uint64_t *)room, room + at->count, making->old->layout,
+                                layout);
 }
 
 static int indexed(struct making *making, const struct places *at, MPI_Datatype old)
@@ -239,7 +243,8 @@ static int indexed(struct making *making, const struct places *at, MPI_Datatype 
     if (error)
         return error;
     write_number(making, at->count);
-    int64_t *blocks = at->blocks ? write_array(making, at->blocks, !making->wide, count) : write_number(making, at->block);
+    int64_t *blocks =
+        at->blocks ? write_array(making, at->blocks, !making->wide, count) : write_number(making, at->block);
     write_array(making, at->displacements, at->narrow_displacements, count);
     error = check_blocks(making, blocks, lengths);
     if (error)
@@ -289,8 +294,8 @@ int PMPI_Type_create_indexed_block(int count, int block, const int displacements
     struct making making = {.call = "MPI_Type_create_indexed_block", .out = out};
     return indexed(&making, &(struct places){count, NULL, block, displacements, false, true}, old);
 }
-int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count block, const MPI_Count displacements[], MPI_Datatype old,
-                                     MPI_Datatype *out)
+int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count block, const MPI_Count displacements[],
+                                     MPI_Datatype old, MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_create_indexed_block_c", .wide = true, .out = out};
     return indexed(&making, &(struct places){count, NULL, block, displacements, false, false}, old);
@@ -301,14 +306,14 @@ int PMPI_Type_create_hindexed_block(int count, int block, const MPI_Aint displac
     struct making making = {.call = "MPI_Type_create_hindexed_block", .out = out};
     return indexed(&making, &(struct places){count, NULL, block, displacements, true, false}, old);
 }
-int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count block, const MPI_Count displacements[], MPI_Datatype old,
-                                      MPI_Datatype *out)
+int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count block, const MPI_Count displacements[],
+                                      MPI_Datatype old, MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_create_hindexed_block_c", .wide = true, .out = out};
     return indexed(&making, &(struct places){count, NULL, block, displacements, true, false}, old);
 }
 
-/* ---- struct -------------------------------------------------------------------------------------------------------------- */
+/* ---- struct ----------------------------------------------------------------------------------------------------- */
 
 static int check_types(const char *call, uint32_t count, const MPI_Datatype *types)
 {
@@ -363,7 +368,7 @@ int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count blocks[], const M
     return structure(&making, count, blocks, displacements, types);
 }
 
-/* ---- resized, dup -------------------------------------------------------------------------------------------------------- */
+/* ---- resized, dup ----------------------------------------------------------------------------------------------- */
 
 static int resized(struct making *making, MPI_Datatype old, int64_t lower_bound, int64_t extent)
 {
@@ -412,7 +417,7 @@ int PMPI_Type_dup(MPI_Datatype old, MPI_Datatype *out)
     return mpi_error(NULL, making.call, error, "the copy function of an attribute failed");
 }
 
-/* ---- subarray ------------------------------------------------------------------------------------------------------------ */
+/* ---- subarray --------------------------------------------------------------------------------------------------- */
 
 struct grid { /* a part of an array of more dimensions */
     int dimensions, order;
@@ -484,8 +489,9 @@ static int subarray(struct making *making, const struct grid *grid, MPI_Datatype
     for (uint32_t d = 0; d < n; d++)
         if (numbers[0][d] < 1 || numbers[1][d] < 1 || numbers[1][d] > numbers[0][d] || numbers[2][d] < 0 ||
             numbers[2][d] > numbers[0][d] - numbers[1][d]) {
-            error = mpi_error(NULL, making->call, MPI_ERR_ARG, "in dimension %u, %lld elements from %lld do not fit into %lld",
-                              d, (long long)numbers[1][d], (long long)numbers[2][d], (long long)numbers[0][d]);
+            error = mpi_error(NULL, making->call, MPI_ERR_ARG,
+                              "in dimension %u, %lld elements from %lld do not fit into %lld", d,
+                              (long long)numbers[1][d], (long long)numbers[2][d], (long long)numbers[0][d]);
             forget(making);
             return error;
         }

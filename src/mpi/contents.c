@@ -2,7 +2,7 @@
 #include "mpi/inside.h"
 #include <limits.h>
 
-/* ---- envelope and contents ------------------------------------------------------------------------------------------------ */
+/* ---- envelope and contents -------------------------------------------------------------------------------------- */
 
 static const struct mpi_recipe named = {.combiner = MPI_COMBINER_NAMED};
 
@@ -26,7 +26,8 @@ int PMPI_Type_get_envelope(MPI_Datatype handle, int *integers, int *addresses, i
     if (!integers || !addresses || !types || !combiner)
         return mpi_error(NULL, call, MPI_ERR_ARG, "a result's place is NULL");
     if (recipe->larges)
-        return mpi_error(NULL, call, MPI_ERR_VALUE_TOO_LARGE, "the datatype has large counts: use MPI_Type_get_envelope_c");
+        return mpi_error(NULL, call, MPI_ERR_VALUE_TOO_LARGE,
+                         "the datatype has large counts: use MPI_Type_get_envelope_c");
     *integers = (int)recipe->integers;
     *addresses = (int)recipe->addresses;
     *types = (int)recipe->types;
@@ -81,8 +82,8 @@ static int contents(const char *call, MPI_Datatype handle, const struct contents
     for (uint32_t i = 0; i < recipe->larges; i++)
         room->larges[i] = *value++;
     for (uint32_t i = 0; i < recipe->types; i++)
-        room->types[i] =
-            mpi_type_predefined(recipe->type[i]) ? mpi_type_handle(recipe->type[i]) : mpi_object_publish(recipe->type[i]);
+        room->types[i] = mpi_type_predefined(recipe->type[i]) ? mpi_type_handle(recipe->type[i])
+                                                              : mpi_object_publish(recipe->type[i]);
     return MPI_SUCCESS;
 }
 
@@ -101,7 +102,7 @@ int PMPI_Type_get_contents_c(MPI_Datatype type, MPI_Count max_integers, MPI_Coun
     return contents("MPI_Type_get_contents_c", type, &room);
 }
 
-/* ---- pack ------------------------------------------------------------------------------------------------------------------ */
+/* ---- pack ------------------------------------------------------------------------------------------------------- */
 
 struct packing {
     const char *call;

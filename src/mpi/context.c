@@ -2,11 +2,12 @@
  *
  * All members of the parent take the bitwise AND of what is free at each of them and pick the first common bit after a
  * place that all compute alike. With several threads another agreement may pick the same bit meanwhile, here or
- * elsewhere; so a second round tells whether all could claim it, and if not they begin again at another place. Nothing is
- * held while waiting, so agreements on different communicators never wait for each other. Where no member has threads the
- * second round is left out.
+ * elsewhere; so a second round tells whether all could claim it, and if not they begin again at another place. Nothing
+ * is held while waiting, so agreements on different communicators never wait for each other. Where no member has
+ * threads the second round is left out.
  *
- * A step is started by the completion of the one before, from whichever thread makes progress: MPI_Comm_idup needs that. */
+ * A step is started by the completion of the one before, from whichever thread makes progress: MPI_Comm_idup needs
+ * that. */
 #include "mpi/inside.h"
 #include <string.h>
 
@@ -75,7 +76,7 @@ static int exhausted(void)
     return vbase_fail(ERR_LIMIT, "all %d communicators are in use: free some with MPI_Comm_free", ID_WORDS * 64);
 }
 
-/* ---- all of a communicator ------------------------------------------------------------------------------------------- */
+/* ---- all of a communicator -------------------------------------------------------------------------------------- */
 
 static void finish(struct mpi_agreement *agreement, int error)
 {
@@ -184,7 +185,7 @@ void mpi_agreement_close(struct mpi_agreement *agreement)
             vcoll_release(agreement->schedule[i]);
 }
 
-/* ---- a group alone ---------------------------------------------------------------------------------------------------- */
+/* ---- a group alone ---------------------------------------------------------------------------------------------- */
 
 /* The AND over the members of GROUP, by a binomial tree over its first member, in a context that is kept for this. */
 static int group_and(const struct mpi_group *group, int tag, uint64_t *mask, int words)

@@ -18,29 +18,60 @@ static const struct {
     const char *name;
     uint8_t size, alignment, element;
 } simple[] = {
-    ROW(MPI_AINT, MPI_Aint, ELEMENT_I64), ROW(MPI_COUNT, MPI_Count, ELEMENT_I64), ROW(MPI_OFFSET, MPI_Offset, ELEMENT_I64),
-    ROW(MPI_PACKED, char, ELEMENT_NONE), ROW(MPI_BYTE, char, ELEMENT_BYTE), ROW(MPI_CHAR, char, CHAR_ELEMENT),
-    ROW(MPI_SIGNED_CHAR, signed char, ELEMENT_I8), ROW(MPI_UNSIGNED_CHAR, unsigned char, ELEMENT_U8),
-    ROW(MPI_SHORT, short, ELEMENT_I16), ROW(MPI_UNSIGNED_SHORT, unsigned short, ELEMENT_U16),
-    ROW(MPI_INT, int, ELEMENT_I32), ROW(MPI_UNSIGNED, unsigned, ELEMENT_U32), ROW(MPI_LONG, long, ELEMENT_I64),
-    ROW(MPI_UNSIGNED_LONG, unsigned long, ELEMENT_U64), ROW(MPI_LONG_LONG, long long, ELEMENT_I64),
-    ROW(MPI_UNSIGNED_LONG_LONG, unsigned long long, ELEMENT_U64), ROW(MPI_FLOAT, float, ELEMENT_F32),
-    ROW(MPI_DOUBLE, double, ELEMENT_F64), ROW(MPI_LONG_DOUBLE, long double, ELEMENT_LONG_DOUBLE),
-    ROW(MPI_C_FLOAT_COMPLEX, float complex, ELEMENT_C32), ROW(MPI_C_DOUBLE_COMPLEX, double complex, ELEMENT_C64),
+    ROW(MPI_AINT, MPI_Aint, ELEMENT_I64),
+    ROW(MPI_COUNT, MPI_Count, ELEMENT_I64),
+    ROW(MPI_OFFSET, MPI_Offset, ELEMENT_I64),
+    ROW(MPI_PACKED, char, ELEMENT_NONE),
+    ROW(MPI_BYTE, char, ELEMENT_BYTE),
+    ROW(MPI_CHAR, char, CHAR_ELEMENT),
+    ROW(MPI_SIGNED_CHAR, signed char, ELEMENT_I8),
+    ROW(MPI_UNSIGNED_CHAR, unsigned char, ELEMENT_U8),
+    ROW(MPI_SHORT, short, ELEMENT_I16),
+    ROW(MPI_UNSIGNED_SHORT, unsigned short, ELEMENT_U16),
+    ROW(MPI_INT, int, ELEMENT_I32),
+    ROW(MPI_UNSIGNED, unsigned, ELEMENT_U32),
+    ROW(MPI_LONG, long, ELEMENT_I64),
+    ROW(MPI_UNSIGNED_LONG, unsigned long, ELEMENT_U64),
+    ROW(MPI_LONG_LONG, long long, ELEMENT_I64),
+    ROW(MPI_UNSIGNED_LONG_LONG, unsigned long long, ELEMENT_U64),
+    ROW(MPI_FLOAT, float, ELEMENT_F32),
+    ROW(MPI_DOUBLE, double, ELEMENT_F64),
+    ROW(MPI_LONG_DOUBLE, long double, ELEMENT_LONG_DOUBLE),
+    ROW(MPI_C_FLOAT_COMPLEX, float complex, ELEMENT_C32),
+    ROW(MPI_C_DOUBLE_COMPLEX, double complex, ELEMENT_C64),
     ROW(MPI_C_LONG_DOUBLE_COMPLEX, long double complex, ELEMENT_C_LONG_DOUBLE),
-    ROW(MPI_CXX_FLOAT_COMPLEX, float complex, ELEMENT_C32), ROW(MPI_CXX_DOUBLE_COMPLEX, double complex, ELEMENT_C64),
-    ROW(MPI_CXX_LONG_DOUBLE_COMPLEX, long double complex, ELEMENT_C_LONG_DOUBLE), ROW(MPI_C_BOOL, bool, ELEMENT_BOOL),
-    ROW(MPI_CXX_BOOL, bool, ELEMENT_BOOL), ROW(MPI_WCHAR, wchar_t, ELEMENT_NONE), ROW(MPI_INT8_T, int8_t, ELEMENT_I8),
-    ROW(MPI_UINT8_T, uint8_t, ELEMENT_U8), ROW(MPI_INT16_T, int16_t, ELEMENT_I16), ROW(MPI_UINT16_T, uint16_t, ELEMENT_U16),
-    ROW(MPI_INT32_T, int32_t, ELEMENT_I32), ROW(MPI_UINT32_T, uint32_t, ELEMENT_U32), ROW(MPI_INT64_T, int64_t, ELEMENT_I64),
-    ROW(MPI_UINT64_T, uint64_t, ELEMENT_U64), ROW(MPI_LOGICAL, int32_t, ELEMENT_LOGICAL4),
-    ROW(MPI_INTEGER, int32_t, ELEMENT_I32), ROW(MPI_REAL, float, ELEMENT_F32), ROW(MPI_COMPLEX, float complex, ELEMENT_C32),
-    ROW(MPI_DOUBLE_PRECISION, double, ELEMENT_F64), ROW(MPI_DOUBLE_COMPLEX, double complex, ELEMENT_C64),
-    ROW(MPI_CHARACTER, char, ELEMENT_NONE), ROW(MPI_LOGICAL1, int8_t, ELEMENT_LOGICAL1),
-    ROW(MPI_LOGICAL2, int16_t, ELEMENT_LOGICAL2), ROW(MPI_LOGICAL4, int32_t, ELEMENT_LOGICAL4),
-    ROW(MPI_LOGICAL8, int64_t, ELEMENT_LOGICAL8), ROW(MPI_INTEGER1, int8_t, ELEMENT_I8),
-    ROW(MPI_INTEGER2, int16_t, ELEMENT_I16), ROW(MPI_INTEGER4, int32_t, ELEMENT_I32), ROW(MPI_INTEGER8, int64_t, ELEMENT_I64),
-    ROW(MPI_REAL4, float, ELEMENT_F32), ROW(MPI_REAL8, double, ELEMENT_F64), ROW(MPI_COMPLEX8, float complex, ELEMENT_C32),
+    ROW(MPI_CXX_FLOAT_COMPLEX, float complex, ELEMENT_C32),
+    ROW(MPI_CXX_DOUBLE_COMPLEX, double complex, ELEMENT_C64),
+    ROW(MPI_CXX_LONG_DOUBLE_COMPLEX, long double complex, ELEMENT_C_LONG_DOUBLE),
+    ROW(MPI_C_BOOL, bool, ELEMENT_BOOL),
+    ROW(MPI_CXX_BOOL, bool, ELEMENT_BOOL),
+    ROW(MPI_WCHAR, wchar_t, ELEMENT_NONE),
+    ROW(MPI_INT8_T, int8_t, ELEMENT_I8),
+    ROW(MPI_UINT8_T, uint8_t, ELEMENT_U8),
+    ROW(MPI_INT16_T, int16_t, ELEMENT_I16),
+    ROW(MPI_UINT16_T, uint16_t, ELEMENT_U16),
+    ROW(MPI_INT32_T, int32_t, ELEMENT_I32),
+    ROW(MPI_UINT32_T, uint32_t, ELEMENT_U32),
+    ROW(MPI_INT64_T, int64_t, ELEMENT_I64),
+    ROW(MPI_UINT64_T, uint64_t, ELEMENT_U64),
+    ROW(MPI_LOGICAL, int32_t, ELEMENT_LOGICAL4),
+    ROW(MPI_INTEGER, int32_t, ELEMENT_I32),
+    ROW(MPI_REAL, float, ELEMENT_F32),
+    ROW(MPI_COMPLEX, float complex, ELEMENT_C32),
+    ROW(MPI_DOUBLE_PRECISION, double, ELEMENT_F64),
+    ROW(MPI_DOUBLE_COMPLEX, double complex, ELEMENT_C64),
+    ROW(MPI_CHARACTER, char, ELEMENT_NONE),
+    ROW(MPI_LOGICAL1, int8_t, ELEMENT_LOGICAL1),
+    ROW(MPI_LOGICAL2, int16_t, ELEMENT_LOGICAL2),
+    ROW(MPI_LOGICAL4, int32_t, ELEMENT_LOGICAL4),
+    ROW(MPI_LOGICAL8, int64_t, ELEMENT_LOGICAL8),
+    ROW(MPI_INTEGER1, int8_t, ELEMENT_I8),
+    ROW(MPI_INTEGER2, int16_t, ELEMENT_I16),
+    ROW(MPI_INTEGER4, int32_t, ELEMENT_I32),
+    ROW(MPI_INTEGER8, int64_t, ELEMENT_I64),
+    ROW(MPI_REAL4, float, ELEMENT_F32),
+    ROW(MPI_REAL8, double, ELEMENT_F64),
+    ROW(MPI_COMPLEX8, float complex, ELEMENT_C32),
     ROW(MPI_COMPLEX16, double complex, ELEMENT_C64),
 };
 
@@ -52,8 +83,10 @@ static const struct {
     MPI_Datatype first, second;
     uint8_t element;
 } pairs[] = {
-    PAIR(MPI_FLOAT_INT, MPI_FLOAT, MPI_INT, ELEMENT_F32_INT), PAIR(MPI_DOUBLE_INT, MPI_DOUBLE, MPI_INT, ELEMENT_F64_INT),
-    PAIR(MPI_LONG_INT, MPI_LONG, MPI_INT, ELEMENT_LONG_INT), PAIR(MPI_2INT, MPI_INT, MPI_INT, ELEMENT_2INT),
+    PAIR(MPI_FLOAT_INT, MPI_FLOAT, MPI_INT, ELEMENT_F32_INT),
+    PAIR(MPI_DOUBLE_INT, MPI_DOUBLE, MPI_INT, ELEMENT_F64_INT),
+    PAIR(MPI_LONG_INT, MPI_LONG, MPI_INT, ELEMENT_LONG_INT),
+    PAIR(MPI_2INT, MPI_INT, MPI_INT, ELEMENT_2INT),
     PAIR(MPI_SHORT_INT, MPI_SHORT, MPI_INT, ELEMENT_SHORT_INT),
     PAIR(MPI_LONG_DOUBLE_INT, MPI_LONG_DOUBLE, MPI_INT, ELEMENT_LONG_DOUBLE_INT),
     PAIR(MPI_2REAL, MPI_REAL, MPI_REAL, ELEMENT_2F32),
@@ -140,7 +173,7 @@ void mpi_type_drop(struct mpi_type *type)
     mpi_object_give(KIND_TYPE, type);
 }
 
-/* ---- commit and free ---------------------------------------------------------------------------------------------------- */
+/* ---- commit and free -------------------------------------------------------------------------------------------- */
 
 static int find_type(const char *call, MPI_Datatype handle, struct mpi_type **type)
 {
@@ -188,7 +221,7 @@ int PMPI_Type_free(MPI_Datatype *handle)
     return MPI_SUCCESS;
 }
 
-/* ---- questions ---------------------------------------------------------------------------------------------------------- */
+/* ---- questions -------------------------------------------------------------------------------------------------- */
 
 static int size_of(const char *call, MPI_Datatype handle, MPI_Count *size)
 {
@@ -328,7 +361,10 @@ int PMPI_Get_address(const void *location, MPI_Aint *address)
     return MPI_SUCCESS;
 }
 
-MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint displacement) { return (MPI_Aint)((uintptr_t)base + (uintptr_t)displacement); }
+MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint displacement)
+{
+    return (MPI_Aint)((uintptr_t)base + (uintptr_t)displacement);
+}
 MPI_Aint PMPI_Aint_diff(MPI_Aint one, MPI_Aint two) { return (MPI_Aint)((uintptr_t)one - (uintptr_t)two); }
 
 ALIAS(MPI_Type_commit);

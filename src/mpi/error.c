@@ -1,5 +1,5 @@
-/* Errors: the classes with their sentences, raising, and the classes and codes that programs add (at any time, also before
- * MPI_Init).
+/* Errors: the classes with their sentences, raising, and the classes and codes that programs add (at any time, also
+ * before MPI_Init).
  *
  * A code that this library returns is a class. The sentence of the error raised last in a thread is kept, so that
  * MPI_Error_string of that class tells function, argument and value and not only the class. */
@@ -166,9 +166,10 @@ int mpi_engine_error(struct mpi_comm *comm, const char *call, int error)
                      detail);
 }
 
-/* ---- classes and codes of programs ----------------------------------------------------------------------------------- */
+/* ---- classes and codes of programs ------------------------------------------------------------------------------ */
 
-/* Numbers above MPI_ERR_LASTCODE; a removed one may be given again. The rows never move, so that looking needs no lock. */
+/* Numbers above MPI_ERR_LASTCODE; a removed one may be given again. The rows never move, so that looking needs no lock.
+ */
 #define ADDED_MOST 4096
 struct added {
     int class;  /* its own number where this is a class; 0: free */
@@ -313,7 +314,8 @@ int PMPI_Comm_call_errhandler(MPI_Comm handle_, int code)
     const struct added *row = added_at(code);
     const char *text = row ? (row->text ? row->text : "") : mpi_class_sentence(code);
     last.class = code;
-    snprintf(last.sentence, sizeof last.sentence, "MPI_Comm_call_errhandler: the program reports error %d: %.400s", code, text);
+    snprintf(last.sentence, sizeof last.sentence, "MPI_Comm_call_errhandler: the program reports error %d: %.400s",
+             code, text);
     handle(comm, code);
     return MPI_SUCCESS;
 }

@@ -236,7 +236,8 @@ int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *out)
 }
 
 /* The N ranks of GROUP that are listed, in that order, or (LEAVE_OUT) all others in their order. */
-static int choose(const char *call, const struct mpi_group *group, int n, const int *ranks, bool leave_out, MPI_Group *out)
+static int choose(const char *call, const struct mpi_group *group, int n, const int *ranks, bool leave_out,
+                  MPI_Group *out)
 {
     char *listed = calloc((size_t)group->size + 1, 1);
     int *list = malloc((size_t)group->size * sizeof(int) + 1);

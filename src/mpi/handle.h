@@ -94,8 +94,8 @@ static inline void mpi_object_keep(void *pointer)
     if (mpi_threads)
         atomic_fetch_add_explicit(&object->references, 1, memory_order_relaxed);
     else
-        atomic_store_explicit(&object->references,
-                              atomic_load_explicit(&object->references, memory_order_relaxed) + 1, memory_order_relaxed);
+        atomic_store_explicit(&object->references, atomic_load_explicit(&object->references, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
 }
 
 /* True: that was the last reference. */

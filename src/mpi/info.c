@@ -103,7 +103,7 @@ void mpi_info_environment_open(void)
         return;
 }
 
-/* ---- the calls -------------------------------------------------------------------------------------------------------- */
+/* ---- the calls -------------------------------------------------------------------------------------------------- */
 
 static int find_info(const char *call, MPI_Info handle, struct mpi_info **info)
 {

@@ -176,8 +176,8 @@ int PMPI_Get_library_version(char *text, int *length)
 {
     if (!text || !length)
         return MPI_ERR_ARG;
-    *length = snprintf(text, MPI_MAX_LIBRARY_VERSION_STRING, "Viaduct %s, MPI %d.%d, standard ABI %d.%d", VIADUCT_VERSION,
-                       MPI_VERSION, MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
+    *length = snprintf(text, MPI_MAX_LIBRARY_VERSION_STRING, "Viaduct %s, MPI %d.%d, standard ABI %d.%d",
+                       VIADUCT_VERSION, MPI_VERSION, MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
     return MPI_SUCCESS;
 }
 
@@ -200,7 +200,7 @@ int PMPI_Pcontrol(const int level, ...)
     return MPI_SUCCESS;
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------------ */
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
 
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *base)
 {

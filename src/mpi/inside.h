@@ -5,9 +5,9 @@
  * neither is ever called. Chapters follow one shape: the entries of a call (int counts, _c, I, _init) differ in a line
  * and hand a filled structure to one body that works on 64-bit counts.
  *
- * Conventions: bodies return MPI error classes (MPI_SUCCESS is 0); a class that is returned has been raised already, with
- * its sentence, by mpi_error(). References between objects: a communicator holds its group and error handler, a request
- * its communicator and layout, a datatype its layout and the datatypes it was made of. */
+ * Conventions: bodies return MPI error classes (MPI_SUCCESS is 0); a class that is returned has been raised already,
+ * with its sentence, by mpi_error(). References between objects: a communicator holds its group and error handler, a
+ * request its communicator and layout, a datatype its layout and the datatypes it was made of. */
 #ifndef MPI_INSIDE_H
 #define MPI_INSIDE_H
 
@@ -25,7 +25,7 @@
 
 #define ALIAS(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
 
-/* ---- objects ------------------------------------------------------------------------------------------------------- */
+/* ---- objects ---------------------------------------------------------------------------------------------------- */
 
 struct mpi_group {
     struct mpi_object object;
@@ -149,7 +149,7 @@ struct mpi_request {
     struct mpi_request *next;   /* freed by the user while under way */
 };
 
-/* ---- the process --------------------------------------------------------------------------------------------------- */
+/* ---- the process ------------------------------------------------------------------------------------------------ */
 
 enum mpi_stage { MPI_BEFORE, MPI_RUNNING, MPI_AFTER };
 struct mpi_process {
@@ -174,16 +174,16 @@ static inline void mpi_enter(const char *call)
 }
 
 /* The same for calls that can wait: the name is shown to whoever asks what this rank is doing. */
-#define ENTER(call)                                                                                                     \
-    do {                                                                                                                \
-        DOING(call);                                                                                                    \
-        mpi_enter(call);                                                                                                \
+#define ENTER(call)                                                                                                    \
+    do {                                                                                                               \
+        DOING(call);                                                                                                   \
+        mpi_enter(call);                                                                                               \
     } while (0)
 
-/* ---- errors (error.c, errhandler.c) -------------------------------------------------------------------------------- */
+/* ---- errors (error.c, errhandler.c) ----------------------------------------------------------------------------- */
 
-/* Raises an error: joins the sentence "CALL: FORMAT (CLASS, rank R of COMM)", keeps it for MPI_Error_string, and gives it
- * to the error handler of COMM (NULL: where errors without a communicator go). Returns the class, if at all. */
+/* Raises an error: joins the sentence "CALL: FORMAT (CLASS, rank R of COMM)", keeps it for MPI_Error_string, and gives
+ * it to the error handler of COMM (NULL: where errors without a communicator go). Returns the class, if at all. */
 int mpi_error(struct mpi_comm *comm, const char *call, int class, const char *format, ...) PRINTF_LIKE(4, 5) COLD;
 
 /* The same for an error of the engine, with its sentence and detail. */
@@ -199,7 +199,7 @@ MPI_Errhandler mpi_errhandler_handle(struct mpi_errhandler *handler);
 void mpi_errhandler_drop(struct mpi_errhandler *handler);
 extern struct mpi_errhandler mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return;
 
-/* ---- communicators and groups -------------------------------------------------------------------------------------- */
+/* ---- communicators and groups ----------------------------------------------------------------------------------- */
 
 static inline struct mpi_comm *mpi_comm_at(MPI_Comm handle)
 {
@@ -217,14 +217,15 @@ const char *mpi_comm_name(const struct mpi_comm *comm, char text[64]); /* its na
 void mpi_comm_drop(struct mpi_comm *comm);
 
 /* One more communicator over GROUP (a reference is taken) with the agreed id. */
-int mpi_comm_open(const char *call, struct mpi_comm *parent, struct mpi_group *group, uint32_t id, struct mpi_comm **out);
+int mpi_comm_open(const char *call, struct mpi_comm *parent, struct mpi_group *group, uint32_t id,
+                  struct mpi_comm **out);
 /* From PARENT's members in GROUP (NULL: this process is in none, *out is NULL); all of PARENT must call. */
 int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, struct mpi_comm **out);
 int mpi_comm_worlds_open(void); /* world and self */
 void mpi_comm_worlds_close(void);
 
-/* Ids of contexts (context.c): each communicator has a number, its contexts are twice that and one more. A number is given
- * when it is free at all members. */
+/* Ids of contexts (context.c): each communicator has a number, its contexts are twice that and one more. A number is
+ * given when it is free at all members. */
 #define MPI_ID_WORLD 0
 #define MPI_ID_SELF 1
 #define MPI_ID_AGREEMENT 2
@@ -254,7 +255,7 @@ extern struct mpi_group mpi_group_empty;
 
 struct mpi_topology *mpi_topology_copy(const struct mpi_topology *topology);
 
-/* ---- datatypes and operations -------------------------------------------------------------------------------------- */
+/* ---- datatypes and operations ----------------------------------------------------------------------------------- */
 
 #define MPI_FIRST_TYPE 0x200u
 #define MPI_PREDEFINED_TYPES 256u
@@ -296,7 +297,7 @@ struct mpi_user_operation {
 int mpi_reduction(struct mpi_comm *comm, const char *call, struct mpi_user_operation *context,
                   struct type_reduction *reduction);
 
-/* ---- point to point ------------------------------------------------------------------------------------------------ */
+/* ---- point to point --------------------------------------------------------------------------------------------- */
 
 /* The arguments of any send or receive. */
 struct mpi_message {
@@ -356,13 +357,14 @@ static inline struct msg_where mpi_where(const struct mpi_comm *comm, int rank, 
     return (struct msg_where){comm->context, rank, tag == MPI_ANY_TAG ? MSG_ANY_TAG : tag};
 }
 
-/* Waits for an operation whose memory is the caller's stack: does not return while the engine may still use it. Where the
- * job is lost and even cancelling does not end the operation, the process ends. The operation's error. */
+/* Waits for an operation whose memory is the caller's stack: does not return while the engine may still use it. Where
+ * the job is lost and even cancelling does not end the operation, the process ends. The operation's error. */
 int mpi_wait_here(struct msg_request *operation);
 
-/* ---- requests (request.c) ------------------------------------------------------------------------------------------ */
+/* ---- requests (request.c) --------------------------------------------------------------------------------------- */
 
-/* A request that nobody knows yet, with CALL and a reference on COMM (may be NULL) and LAYOUT (may be NULL). NULL: no memory. */
+/* A request that nobody knows yet, with CALL and a reference on COMM (may be NULL) and LAYOUT (may be NULL). NULL: no
+ * memory. */
 struct mpi_request *mpi_request_take(enum mpi_request_kind kind, const char *call, struct mpi_comm *comm,
                                      struct type_layout *layout);
 void mpi_request_give(struct mpi_request *request);
@@ -379,7 +381,8 @@ static inline struct mpi_request *mpi_request_at(MPI_Request handle)
 }
 int mpi_request_wrong(const char *call, MPI_Request handle) COLD;
 bool mpi_request_done(struct mpi_request *request);
-int mpi_request_wait(struct mpi_request *request) MUST_CHECK; /* until it is done; an error of the engine: it never will be */
+int mpi_request_wait(struct mpi_request *request)
+    MUST_CHECK; /* until it is done; an error of the engine: it never will be */
 /* Tells a complete request in STATUS; its class, not raised. LAST: it is finished with this. */
 int mpi_request_outcome(struct mpi_request *request, MPI_Status *status, bool last);
 int mpi_request_raise(const char *call, struct mpi_request *request, int class) COLD;
@@ -415,7 +418,7 @@ int mpi_dup_finish(struct mpi_request *request); /* a class, not raised */
 /* The part of a collective request that coll does not own (collective.c). */
 void mpi_collective_drop(void *extra);
 
-/* ---- statuses (status.c) ------------------------------------------------------------------------------------------- */
+/* ---- statuses (status.c) ---------------------------------------------------------------------------------------- */
 
 #define MPI_STATUS_BYTES 0     /* MPI_internal[0..1]: 64 bits */
 #define MPI_STATUS_CANCELLED 2
@@ -441,13 +444,13 @@ static inline void mpi_status_result(MPI_Status *status, const struct msg_result
     mpi_status_set(status, result->source, result->tag, result->bytes);
 }
 
-/* ---- the buffer of MPI_Bsend (buffer.c) ---------------------------------------------------------------------------- */
+/* ---- the buffer of MPI_Bsend (buffer.c) ------------------------------------------------------------------------- */
 
 /* Copies the message and sends the copy. */
 int mpi_buffered_send(const struct mpi_message *message, const struct mpi_target *target);
 void mpi_buffers_finish(void);
 
-/* ---- the rest ------------------------------------------------------------------------------------------------------ */
+/* ---- the rest --------------------------------------------------------------------------------------------------- */
 
 struct mpi_info *mpi_info_at(MPI_Info handle);
 bool mpi_info_valid(MPI_Info handle); /* or MPI_INFO_NULL */
@@ -457,7 +460,8 @@ const char *mpi_info_value(const struct mpi_info *info, const char *key); /* NUL
 int mpi_info_put(struct mpi_info *info, const char *key, const char *value); /* an MPI class, not raised */
 void mpi_info_environment_open(void);
 
-/* Runs the copy functions of FROM's attributes and appends to TO. A class that was not raised. OBJECT is FROM's handle. */
+/* Runs the copy functions of FROM's attributes and appends to TO. A class that was not raised. OBJECT is FROM's handle.
+ */
 int mpi_attributes_copy(void *object, const struct mpi_attribute *from, struct mpi_attribute **to);
 /* The youngest first; stops at a delete function that fails. */
 int mpi_attributes_delete(void *object, struct mpi_attribute **list);

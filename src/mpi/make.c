@@ -31,7 +31,7 @@ static void deliver(struct mpi_comm *comm, MPI_Comm *out)
         mpi_comm_drop(comm);
 }
 
-/* ---- dup -------------------------------------------------------------------------------------------------------------- */
+/* ---- dup -------------------------------------------------------------------------------------------------------- */
 
 /* What a duplicate has of its parent beside the group. A class, not raised. */
 static int inherit(struct mpi_comm *parent, struct mpi_comm *comm)
@@ -145,7 +145,7 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *out, MPI_Re
     return idup("MPI_Comm_idup_with_info", comm, out, request);
 }
 
-/* ---- create ----------------------------------------------------------------------------------------------------------- */
+/* ---- create ----------------------------------------------------------------------------------------------------- */
 
 /* COMM and GROUP, whose members must all be in COMM. */
 static int check_create(const char *call, MPI_Comm handle, MPI_Group group_handle, const MPI_Comm *out,
@@ -201,7 +201,7 @@ int PMPI_Comm_create_group(MPI_Comm handle, MPI_Group group_handle, int tag, MPI
     return error;
 }
 
-/* ---- split ------------------------------------------------------------------------------------------------------------ */
+/* ---- split ------------------------------------------------------------------------------------------------------ */
 
 struct choice { /* of one rank */
     int color, key, rank;
@@ -299,7 +299,8 @@ int PMPI_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_
     case MPI_COMM_TYPE_HW_GUIDED:
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
         resource = info == MPI_INFO_NULL ? NULL : mpi_info_value(mpi_info_at(info), "mpi_hw_resource_type");
-        return split(call, parent, resource && strcmp(resource, "mpi_shared_memory") == 0 ? node : MPI_UNDEFINED, key, out);
+        return split(call, parent, resource && strcmp(resource, "mpi_shared_memory") == 0 ? node : MPI_UNDEFINED, key,
+                     out);
     case MPI_COMM_TYPE_HW_UNGUIDED: /* no level below the node is known here */
     case MPI_UNDEFINED:
         return split(call, parent, MPI_UNDEFINED, key, out);

@@ -1,12 +1,13 @@
-/* What sends and receives share: waiting for an operation on the stack, and what is wrong with arguments. The checks at the door (inside.h) only say that something is;
- * this finds out what, in the order of the arguments a person would look at, and makes the sentence. */
+/* What sends and receives share: waiting for an operation on the stack, and what is wrong with arguments. The checks at
+ * the door (inside.h) only say that something is; this finds out what, in the order of the arguments a person would
+ * look at, and makes the sentence. */
 #include "mpi/inside.h"
 
 static int wrong_rank(struct mpi_comm *comm, const struct mpi_message *m)
 {
     char name[64];
-    return mpi_error(comm, m->call, MPI_ERR_RANK, "rank %d is not in %s of %d ranks", m->rank, mpi_comm_name(comm, name),
-                     comm->size);
+    return mpi_error(comm, m->call, MPI_ERR_RANK, "rank %d is not in %s of %d ranks", m->rank,
+                     mpi_comm_name(comm, name), comm->size);
 }
 
 static int wrong_tag(struct mpi_comm *comm, const struct mpi_message *m, bool receive)

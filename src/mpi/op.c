@@ -1,5 +1,5 @@
-/* Operations of reductions: the predefined ones are kernels of type, those of programs are called through a wrapper that
- * gives them the datatype's handle, in pieces where their count is an int. */
+/* Operations of reductions: the predefined ones are kernels of type, those of programs are called through a wrapper
+ * that gives them the datatype's handle, in pieces where their count is an int. */
 #include "mpi/inside.h"
 #include <limits.h>
 
@@ -86,7 +86,7 @@ int mpi_reduction(struct mpi_comm *comm, const char *call, struct mpi_user_opera
                      mpi_type_text(context->type));
 }
 
-/* ---- the calls -------------------------------------------------------------------------------------------------------------- */
+/* ---- the calls -------------------------------------------------------------------------------------------------- */
 
 static int wrong(const char *call, MPI_Op handle)
 {

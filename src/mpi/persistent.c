@@ -1,5 +1,5 @@
-/* Persistent requests of point-to-point communication: made once, started again and again. Those of collectives are made
- * in collective.c and started here. */
+/* Persistent requests of point-to-point communication: made once, started again and again. Those of collectives are
+ * made in collective.c and started here. */
 #include "mpi/inside.h"
 #include <stdlib.h>
 
@@ -54,7 +54,8 @@ static int receive_init(const struct mpi_message *m, MPI_Request *out)
     return error ? error : initialize(m, &target, REQUEST_RECEIVE, MSG_STANDARD, out);
 }
 
-int PMPI_Send_init(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
+int PMPI_Send_init(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                   MPI_Request *request)
 {
     struct mpi_message m = {"MPI_Send_init", buffer, count, type, rank, tag, comm};
     return send_init(&m, REQUEST_SEND, MSG_STANDARD, request);
@@ -65,7 +66,8 @@ int PMPI_Send_init_c(const void *buffer, MPI_Count count, MPI_Datatype type, int
     struct mpi_message m = {"MPI_Send_init_c", buffer, count, type, rank, tag, comm};
     return send_init(&m, REQUEST_SEND, MSG_STANDARD, request);
 }
-int PMPI_Ssend_init(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
+int PMPI_Ssend_init(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                    MPI_Request *request)
 {
     struct mpi_message m = {"MPI_Ssend_init", buffer, count, type, rank, tag, comm};
     return send_init(&m, REQUEST_SEND, MSG_SYNCHRONOUS, request);
@@ -76,7 +78,8 @@ int PMPI_Ssend_init_c(const void *buffer, MPI_Count count, MPI_Datatype type, in
     struct mpi_message m = {"MPI_Ssend_init_c", buffer, count, type, rank, tag, comm};
     return send_init(&m, REQUEST_SEND, MSG_SYNCHRONOUS, request);
 }
-int PMPI_Rsend_init(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
+int PMPI_Rsend_init(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                    MPI_Request *request)
 {
     struct mpi_message m = {"MPI_Rsend_init", buffer, count, type, rank, tag, comm};
     return send_init(&m, REQUEST_SEND, MSG_STANDARD, request);
@@ -87,7 +90,8 @@ int PMPI_Rsend_init_c(const void *buffer, MPI_Count count, MPI_Datatype type, in
     struct mpi_message m = {"MPI_Rsend_init_c", buffer, count, type, rank, tag, comm};
     return send_init(&m, REQUEST_SEND, MSG_STANDARD, request);
 }
-int PMPI_Bsend_init(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
+int PMPI_Bsend_init(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                    MPI_Request *request)
 {
     struct mpi_message m = {"MPI_Bsend_init", buffer, count, type, rank, tag, comm};
     return send_init(&m, REQUEST_BUFFERED, MSG_STANDARD, request);

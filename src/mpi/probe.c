@@ -8,8 +8,8 @@ static int check(const char *call, int rank, int tag, MPI_Comm handle, struct mp
     return mpi_check_receive(&(struct mpi_message){call, NULL, 0, MPI_BYTE, rank, tag, handle}, target);
 }
 
-/* One look; what the waiting calls repeat until it found something, and may ask once more then: a message that was taken
- * out of matching must not be forgotten for the next one. */
+/* One look; what the waiting calls repeat until it found something, and may ask once more then: a message that was
+ * taken out of matching must not be forgotten for the next one. */
 struct look {
     struct msg_where from;
     bool take, found; /* take: out of matching */
@@ -81,7 +81,7 @@ int PMPI_Iprobe(int rank, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-/* ---- matched ---------------------------------------------------------------------------------------------------------------- */
+/* ---- matched ---------------------------------------------------------------------------------------------------- */
 
 static int deliver(const char *call, struct mpi_comm *comm, const struct look *l, MPI_Message *out)
 {

@@ -39,8 +39,8 @@ MPI_HOT int receive(const struct mpi_message *m, MPI_Status *status)
         return MPI_SUCCESS;
     }
     if (likely(target.type->flat))
-        error = vmsg_recv(target.comm->context, m->rank, m->tag == MPI_ANY_TAG ? MSG_ANY_TAG : m->tag, (void *)m->buffer,
-                          (uint64_t)m->count * target.type->size, &result);
+        error = vmsg_recv(target.comm->context, m->rank, m->tag == MPI_ANY_TAG ? MSG_ANY_TAG : m->tag,
+                          (void *)m->buffer, (uint64_t)m->count * target.type->size, &result);
     else
         error = receive_by_request(*m, target, &result);
     if (unlikely(error && error != ERR_TRUNCATED))
@@ -89,7 +89,8 @@ int PMPI_Irecv(void *buffer, int count, MPI_Datatype type, int rank, int tag, MP
     ENTER("MPI_Irecv");
     return start_receive(&(struct mpi_message){"MPI_Irecv", buffer, count, type, rank, tag, comm}, request);
 }
-int PMPI_Irecv_c(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
+int PMPI_Irecv_c(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                 MPI_Request *request)
 {
     ENTER("MPI_Irecv_c");
     return start_receive(&(struct mpi_message){"MPI_Irecv_c", buffer, count, type, rank, tag, comm}, request);

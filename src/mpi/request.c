@@ -1,7 +1,7 @@
 /* Requests: their life, and finishing one. The families of calls that wait for and test requests are in wait.c.
  *
- * A request belongs to whoever has its handle; two threads must not finish the same one. Freed while under way, it goes on
- * a list of orphans, which is looked through when requests are made and at the end. */
+ * A request belongs to whoever has its handle; two threads must not finish the same one. Freed while under way, it goes
+ * on a list of orphans, which is looked through when requests are made and at the end. */
 #include "mpi/inside.h"
 #include <stdlib.h>
 
@@ -101,7 +101,7 @@ int mpi_request_wait(struct mpi_request *request)
     return mpi_request_done(request) ? OK : vmsg_wait_until(ready, request);
 }
 
-/* ---- finishing ------------------------------------------------------------------------------------------------------------- */
+/* ---- finishing -------------------------------------------------------------------------------------------------- */
 
 static int general_outcome(struct mpi_request *request, MPI_Status *status, bool last)
 {
@@ -175,10 +175,11 @@ int mpi_request_raise(const char *call, struct mpi_request *request, int class)
 {
     if (request->kind == REQUEST_RECEIVE && request->operation.result.error == ERR_TRUNCATED)
         return mpi_receive_error(request->comm, call, &request->operation.result);
-    return mpi_error(request->comm, call, class, "the request of %s failed: %s", request->call, mpi_class_sentence(class));
+    return mpi_error(request->comm, call, class, "the request of %s failed: %s", request->call,
+                     mpi_class_sentence(class));
 }
 
-/* ---- freed by the user --------------------------------------------------------------------------------------------------- */
+/* ---- freed by the user ------------------------------------------------------------------------------------------ */
 
 static void adopt(struct mpi_request *request)
 {
@@ -275,16 +276,17 @@ int PMPI_Cancel(MPI_Request *handle)
             return MPI_SUCCESS; /* complete: too late */
         break;
     default:
-        return mpi_error(request->comm, "MPI_Cancel", MPI_ERR_REQUEST, "a request of %s cannot be cancelled", request->call);
+        return mpi_error(request->comm, "MPI_Cancel", MPI_ERR_REQUEST, "a request of %s cannot be cancelled",
+                         request->call);
     }
     return mpi_error(request->comm, "MPI_Cancel", MPI_ERR_REQUEST, "the persistent request of %s is not active",
                      request->call);
 }
 
-/* ---- requests of the program ------------------------------------------------------------------------------------------------ */
+/* ---- requests of the program ------------------------------------------------------------------------------------ */
 
-int PMPI_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *free_, MPI_Grequest_cancel_function *cancel,
-                        void *extra, MPI_Request *out)
+int PMPI_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *free_,
+                        MPI_Grequest_cancel_function *cancel, void *extra, MPI_Request *out)
 {
     const char *call = "MPI_Grequest_start";
     mpi_enter(call);

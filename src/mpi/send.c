@@ -1,6 +1,6 @@
 /* Sending. The blocking call of standard mode with data in a row is the hot path of the house: checks, then the engine,
- * without a request. Everything else goes through one. Ready mode is standard mode: the receive is there, and where it is
- * not the message waits like any other. */
+ * without a request. Everything else goes through one. Ready mode is standard mode: the receive is there, and where it
+ * is not the message waits like any other. */
 #include "mpi/inside.h"
 
 /* The other modes, and data that does not lie in a row. The message by value: see mpi_message_wrong. */
@@ -49,7 +49,7 @@ static int buffered(const struct mpi_message *m)
     return mpi_buffered_send(m, &target);
 }
 
-/* ---- blocking ---------------------------------------------------------------------------------------------------------- */
+/* ---- blocking --------------------------------------------------------------------------------------------------- */
 
 int PMPI_Send(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
 {
@@ -92,7 +92,7 @@ int PMPI_Bsend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int ran
     return buffered(&(struct mpi_message){"MPI_Bsend_c", buffer, count, type, rank, tag, comm});
 }
 
-/* ---- non-blocking -------------------------------------------------------------------------------------------------------- */
+/* ---- non-blocking ----------------------------------------------------------------------------------------------- */
 
 static int no_request(const struct mpi_message *m, struct mpi_comm *comm)
 {
@@ -152,20 +152,25 @@ int PMPI_Isend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int ran
                  MPI_Request *request)
 {
     ENTER("MPI_Isend_c");
-    return start_send(&(struct mpi_message){"MPI_Isend_c", buffer, count, type, rank, tag, comm}, MSG_STANDARD, request);
+    return start_send(&(struct mpi_message){"MPI_Isend_c", buffer, count, type, rank, tag, comm}, MSG_STANDARD,
+                      request);
 }
-int PMPI_Issend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
+int PMPI_Issend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                MPI_Request *request)
 {
     ENTER("MPI_Issend");
-    return start_send(&(struct mpi_message){"MPI_Issend", buffer, count, type, rank, tag, comm}, MSG_SYNCHRONOUS, request);
+    return start_send(&(struct mpi_message){"MPI_Issend", buffer, count, type, rank, tag, comm}, MSG_SYNCHRONOUS,
+                      request);
 }
 int PMPI_Issend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
                   MPI_Request *request)
 {
     ENTER("MPI_Issend_c");
-    return start_send(&(struct mpi_message){"MPI_Issend_c", buffer, count, type, rank, tag, comm}, MSG_SYNCHRONOUS, request);
+    return start_send(&(struct mpi_message){"MPI_Issend_c", buffer, count, type, rank, tag, comm}, MSG_SYNCHRONOUS,
+                      request);
 }
-int PMPI_Irsend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
+int PMPI_Irsend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                MPI_Request *request)
 {
     ENTER("MPI_Irsend");
     return start_send(&(struct mpi_message){"MPI_Irsend", buffer, count, type, rank, tag, comm}, MSG_STANDARD, request);
@@ -174,9 +179,11 @@ int PMPI_Irsend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int ra
                   MPI_Request *request)
 {
     ENTER("MPI_Irsend_c");
-    return start_send(&(struct mpi_message){"MPI_Irsend_c", buffer, count, type, rank, tag, comm}, MSG_STANDARD, request);
+    return start_send(&(struct mpi_message){"MPI_Irsend_c", buffer, count, type, rank, tag, comm}, MSG_STANDARD,
+                      request);
 }
-int PMPI_Ibsend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
+int PMPI_Ibsend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                MPI_Request *request)
 {
     ENTER("MPI_Ibsend");
     return start_buffered(&(struct mpi_message){"MPI_Ibsend", buffer, count, type, rank, tag, comm}, request);

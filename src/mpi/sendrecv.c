@@ -1,4 +1,5 @@
-/* Sending and receiving in one call. Both operations are under way at once, so that rings and exchanges cannot lock up. */
+/* Sending and receiving in one call. Both operations are under way at once, so that rings and exchanges cannot lock up.
+ */
 #include "mpi/inside.h"
 #include <stdlib.h>
 
@@ -107,7 +108,7 @@ static int replace(struct exchange *x, MPI_Status *status)
     return error;
 }
 
-/* ---- non-blocking ------------------------------------------------------------------------------------------------------- */
+/* ---- non-blocking ----------------------------------------------------------------------------------------------- */
 
 struct held { /* lives as long as the request */
     struct mpi_pair pair;
@@ -170,8 +171,8 @@ int PMPI_Sendrecv(const void *out, int count, MPI_Datatype type, int rank, int t
     DOING("MPI_Sendrecv");
     return exchange(&x, status);
 }
-int PMPI_Sendrecv_c(const void *out, MPI_Count count, MPI_Datatype type, int rank, int tag, void *in, MPI_Count count_in,
-                    MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm, MPI_Status *status)
+int PMPI_Sendrecv_c(const void *out, MPI_Count count, MPI_Datatype type, int rank, int tag, void *in,
+                    MPI_Count count_in, MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm, MPI_Status *status)
 {
     struct exchange x = {.send = {"MPI_Sendrecv_c", out, count, type, rank, tag, comm},
                          .receive = {"MPI_Sendrecv_c", in, count_in, type_in, source, tag_in, comm}};
@@ -202,8 +203,9 @@ int PMPI_Isendrecv(const void *out, int count, MPI_Datatype type, int rank, int 
     DOING("MPI_Isendrecv");
     return iexchange(&x, false, request);
 }
-int PMPI_Isendrecv_c(const void *out, MPI_Count count, MPI_Datatype type, int rank, int tag, void *in, MPI_Count count_in,
-                     MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm, MPI_Request *request)
+int PMPI_Isendrecv_c(const void *out, MPI_Count count, MPI_Datatype type, int rank, int tag, void *in,
+                     MPI_Count count_in, MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm,
+                     MPI_Request *request)
 {
     struct exchange x = {.send = {"MPI_Isendrecv_c", out, count, type, rank, tag, comm},
                          .receive = {"MPI_Isendrecv_c", in, count_in, type_in, source, tag_in, comm}};
@@ -218,8 +220,8 @@ int PMPI_Isendrecv_replace(void *buffer, int count, MPI_Datatype type, int rank,
     DOING("MPI_Isendrecv_replace");
     return iexchange(&x, true, request);
 }
-int PMPI_Isendrecv_replace_c(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, int source, int tag_in,
-                             MPI_Comm comm, MPI_Request *request)
+int PMPI_Isendrecv_replace_c(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, int source,
+                             int tag_in, MPI_Comm comm, MPI_Request *request)
 {
     struct exchange x = {.send = {"MPI_Isendrecv_replace_c", buffer, count, type, rank, tag, comm},
                          .receive = {"MPI_Isendrecv_replace_c", buffer, count, type, source, tag_in, comm}};

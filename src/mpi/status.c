@@ -1,5 +1,6 @@
-/* What a status tells: counts, elements, fields. MPI_internal holds the bytes received in its first two ints, and in the
- * third whether the operation was cancelled. Statuses are the program's memory: nothing here needs MPI to be initialized. */
+/* What a status tells: counts, elements, fields. MPI_internal holds the bytes received in its first two ints, and in
+ * the third whether the operation was cancelled. Statuses are the program's memory: nothing here needs MPI to be
+ * initialized. */
 #include "mpi/inside.h"
 #include <limits.h>
 
@@ -10,7 +11,8 @@ static uint64_t bytes_of(const MPI_Status *status)
     return bytes;
 }
 
-static int find(const char *call, const MPI_Status *status, MPI_Datatype handle, const void *out, struct mpi_type **type)
+static int find(const char *call, const MPI_Status *status, MPI_Datatype handle, const void *out,
+                struct mpi_type **type)
 {
     mpi_enter(call);
     if (status == MPI_STATUS_IGNORE || !out)
@@ -134,7 +136,7 @@ int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype type, MPI_Count 
     return set_elements("MPI_Status_set_elements_x", status, type, count);
 }
 
-/* ---- fields ------------------------------------------------------------------------------------------------------------------ */
+/* ---- fields ----------------------------------------------------------------------------------------------------- */
 
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 {

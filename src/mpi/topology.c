@@ -1,5 +1,5 @@
-/* Cartesian topologies: ranks laid out in a grid, the last dimension fastest. Ranks are never reordered: on one node every
- * neighbour is as near as the others. A topology is the communicator's and is copied with it. */
+/* Cartesian topologies: ranks laid out in a grid, the last dimension fastest. Ranks are never reordered: on one node
+ * every neighbour is as near as the others. A topology is the communicator's and is copied with it. */
 #include "mpi/inside.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -68,20 +68,24 @@ static int is_null(struct mpi_comm *comm, const char *call, const char *argument
     return mpi_error(comm, call, MPI_ERR_ARG, "%s is NULL", argument);
 }
 
-/* ---- making ------------------------------------------------------------------------------------------------------------------- */
+/* ---- making
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 /* The number of ranks in a grid of DIMS; raises where it is wrong or more than there are. */
 static int check_grid(struct mpi_comm *comm, const char *call, int n, const int *dims, int *ranks)
 {
     int64_t product = 1;
     if (n < 0 || (n > 0 && !dims))
-        return mpi_error(comm, call, n < 0 ? MPI_ERR_DIMS : MPI_ERR_ARG, "a grid of %d dimensions at %p", n, (const void *)dims);
+        return mpi_error(comm, call, n < 0 ? MPI_ERR_DIMS : MPI_ERR_ARG, "a grid of %d dimensions at %p", n,
+                         (const void *)dims);
     for (int i = 0; i < n; i++) {
         if (dims[i] < 1)
             return mpi_error(comm, call, MPI_ERR_DIMS, "dimension %d has %d ranks", i, dims[i]);
         product *= dims[i];
         if (product > comm->size)
-            return mpi_error(comm, call, MPI_ERR_DIMS, "the grid has more ranks than the %d of the communicator", comm->size);
+            return mpi_error(comm, call, MPI_ERR_DIMS, "the grid has more ranks than the %d of the communicator",
+                             comm->size);
     }
     *ranks = (int)product;
     return MPI_SUCCESS;
@@ -187,7 +191,7 @@ int PMPI_Cart_sub(MPI_Comm handle, const int remain[], MPI_Comm *out)
     return error;
 }
 
-/* ---- questions ------------------------------------------------------------------------------------------------------------------ */
+/* ---- questions -------------------------------------------------------------------------------------------------- */
 
 int PMPI_Topo_test(MPI_Comm handle, int *status)
 {
@@ -283,7 +287,8 @@ int PMPI_Cart_shift(MPI_Comm handle, int direction, int distance, int *source, i
     if (!source || !target)
         return is_null(comm, call, source ? "rank_dest" : "rank_source");
     if (direction < 0 || direction >= grid->dimensions)
-        return mpi_error(comm, call, MPI_ERR_ARG, "direction %d in a grid of %d dimensions", direction, grid->dimensions);
+        return mpi_error(comm, call, MPI_ERR_ARG, "direction %d in a grid of %d dimensions", direction,
+                         grid->dimensions);
     int extent = grid->extent[direction], home = grid->coordinates[direction];
     int64_t forth = (int64_t)home + distance, back = (int64_t)home - distance;
     if (grid->periodic[direction]) {
@@ -315,7 +320,9 @@ int PMPI_Cart_map(MPI_Comm handle, int n, const int dims[], const int periods[],
     return error;
 }
 
-/* ---- dims ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- dims
+ * ------------------------------------------------------------------------------------------------------------------------
+ */
 
 static bool power_reaches(int64_t base, int exponent, int64_t n)
 {
@@ -357,8 +364,8 @@ int PMPI_Dims_create(int ranks, int n, int dims[])
         open += dims[i] == 0;
     }
     if (ranks % fixed || (open == 0 && n > 0 && fixed != ranks))
-        return mpi_error(NULL, call, MPI_ERR_DIMS, "%d ranks cannot be divided by the %lld of the fixed dimensions", ranks,
-                         (long long)fixed);
+        return mpi_error(NULL, call, MPI_ERR_DIMS, "%d ranks cannot be divided by the %lld of the fixed dimensions",
+                         ranks, (long long)fixed);
     if (open == 0)
         return MPI_SUCCESS;
     int *factors = malloc((size_t)open * sizeof(int));

@@ -55,7 +55,9 @@ static int check_list(const struct request_list *list)
     return MPI_SUCCESS;
 }
 
-/* ---- one -------------------------------------------------------------------------------------------------------------------- */
+/* ---- one
+ * --------------------------------------------------------------------------------------------------------------------
+ */
 
 int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
 {
@@ -118,7 +120,9 @@ int PMPI_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------------------- */
+/* ---- all
+ * --------------------------------------------------------------------------------------------------------------------
+ */
 
 /* Which requests failed, as the statuses must tell. */
 struct failures {
@@ -244,7 +248,9 @@ int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int *fl
     return MPI_SUCCESS;
 }
 
-/* ---- any -------------------------------------------------------------------------------------------------------------------- */
+/* ---- any
+ * --------------------------------------------------------------------------------------------------------------------
+ */
 
 #define NONE_ACTIVE (-1)
 #define NONE_DONE (-2)
@@ -337,7 +343,9 @@ int PMPI_Request_get_status_any(int count, const MPI_Request requests[], int *in
     return MPI_SUCCESS;
 }
 
-/* ---- some ------------------------------------------------------------------------------------------------------------------- */
+/* ---- some
+ * -------------------------------------------------------------------------------------------------------------------
+ */
 
 static int finish_some(const struct request_list *list, int *count, int indices[])
 {
@@ -399,7 +407,8 @@ int PMPI_Testsome(int count, MPI_Request requests[], int *done, int indices[], M
     return MPI_SUCCESS;
 }
 
-int PMPI_Request_get_status_some(int count, const MPI_Request requests[], int *done, int indices[], MPI_Status statuses[])
+int PMPI_Request_get_status_some(int count, const MPI_Request requests[], int *done, int indices[],
+                                 MPI_Status statuses[])
 {
     struct request_list list = {"MPI_Request_get_status_some", count, (MPI_Request *)requests, statuses};
     ENTER("MPI_Request_get_status_some");
