@@ -123,9 +123,7 @@ static int negative_count(const struct work *work, int64_t count)
     return mpi_error(work->comm, work->c->call, MPI_ERR_COUNT, "count %lld is negative", (long long)count);
 }
 
-/* ---- arrays
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- arrays ----------------------------------------------------------------------------------------------------- */
 
 /* SIZE numbers as 64 bits: the program's own array where it has them already. NULL: no memory. */
 static const int64_t *widen(struct work *work, const void *array)

@@ -168,8 +168,7 @@ int mpi_engine_error(struct mpi_comm *comm, const char *call, int error)
 
 /* ---- classes and codes of programs ------------------------------------------------------------------------------ */
 
-/* Numbers above MPI_ERR_LASTCODE; a removed one may be given again. The rows never move, so that looking needs no lock.
- */
+/* Numbers above MPI_ERR_LASTCODE; a removed one may be given again. Rows never move: looking needs no lock. */
 #define ADDED_MOST 4096
 struct added {
     int class;  /* its own number where this is a class; 0: free */

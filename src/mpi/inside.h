@@ -460,8 +460,7 @@ const char *mpi_info_value(const struct mpi_info *info, const char *key); /* NUL
 int mpi_info_put(struct mpi_info *info, const char *key, const char *value); /* an MPI class, not raised */
 void mpi_info_environment_open(void);
 
-/* Runs the copy functions of FROM's attributes and appends to TO. A class that was not raised. OBJECT is FROM's handle.
- */
+/* Runs the copy functions of FROM's attributes and appends to TO. A class, not raised. OBJECT is FROM's handle. */
 int mpi_attributes_copy(void *object, const struct mpi_attribute *from, struct mpi_attribute **to);
 /* The youngest first; stops at a delete function that fails. */
 int mpi_attributes_delete(void *object, struct mpi_attribute **list);

@@ -1,5 +1,4 @@
-/* Sending and receiving in one call. Both operations are under way at once, so that rings and exchanges cannot lock up.
- */
+/* Sending and receiving in one call. Both operations are under way at once, so rings and exchanges cannot lock up. */
 #include "mpi/inside.h"
 #include <stdlib.h>
 

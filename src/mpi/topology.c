@@ -68,9 +68,7 @@ static int is_null(struct mpi_comm *comm, const char *call, const char *argument
     return mpi_error(comm, call, MPI_ERR_ARG, "%s is NULL", argument);
 }
 
-/* ---- making
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- making ----------------------------------------------------------------------------------------------------- */
 
 /* The number of ranks in a grid of DIMS; raises where it is wrong or more than there are. */
 static int check_grid(struct mpi_comm *comm, const char *call, int n, const int *dims, int *ranks)
@@ -320,9 +318,7 @@ int PMPI_Cart_map(MPI_Comm handle, int n, const int dims[], const int periods[],
     return error;
 }
 
-/* ---- dims
- * ------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- dims ------------------------------------------------------------------------------------------------------- */
 
 static bool power_reaches(int64_t base, int exponent, int64_t n)
 {

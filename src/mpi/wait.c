@@ -55,9 +55,7 @@ static int check_list(const struct request_list *list)
     return MPI_SUCCESS;
 }
 
-/* ---- one
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* ---- one -------------------------------------------------------------------------------------------------------- */
 
 int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
 {
@@ -120,9 +118,7 @@ int PMPI_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-/* ---- all
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* ---- all -------------------------------------------------------------------------------------------------------- */
 
 /* Which requests failed, as the statuses must tell. */
 struct failures {
@@ -248,9 +244,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int *fl
     return MPI_SUCCESS;
 }
 
-/* ---- any
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* ---- any -------------------------------------------------------------------------------------------------------- */
 
 #define NONE_ACTIVE (-1)
 #define NONE_DONE (-2)
@@ -343,9 +337,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request requests[], int *in
     return MPI_SUCCESS;
 }
 
-/* ---- some
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- some ------------------------------------------------------------------------------------------------------- */
 
 static int finish_some(const struct request_list *list, int *count, int indices[])
 {
