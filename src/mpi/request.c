@@ -216,6 +216,8 @@ static void finish_orphans(struct mpi_request *list, bool wait)
     while (list) {
         struct mpi_request *request = list;
         list = request->next;
+        if (wait && request->kind == REQUEST_SEND && !mpi_request_done(request))
+            continue; /* the engine's goodbye delivers it, or learns that its receiver has left without it */
         if (wait && mpi_request_wait(request))
             continue; /* the job is lost: what is left of it is not touched again */
         if (request->kind == REQUEST_GENERAL || request->kind == REQUEST_DUP)
