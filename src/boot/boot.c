@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define MEANWHILE_NS 10000000 /* between two calls of what goes on during a fence */
 #define ABORT_PATIENCE_MS 1000
 
 static struct boot_own *own_of(struct boot_job *job)
@@ -118,7 +119,7 @@ int vboot_get(struct boot_job *job, const char *key, char *value, size_t size)
 }
 
 /* All ranks are on this node and share the handover: nobody need be asked. The last to arrive opens the next epoch. */
-static int fence_here(struct boot_handover *header)
+static int fence_here(struct boot_handover *header, void (*meanwhile)(void))
 {
     /* the epoch is read before we arrive: the last one moves it only after */
     uint32_t epoch = atomic_load_explicit(&header->fence_epoch, memory_order_relaxed);
@@ -129,20 +130,28 @@ static int fence_here(struct boot_handover *header)
         vbase_futex_wake(&header->fence_epoch, INT32_MAX);
         return OK;
     }
-    while (atomic_load_explicit(&header->fence_epoch, memory_order_acquire) == epoch)
-        vbase_futex_wait(&header->fence_epoch, epoch, 0);
+    while (atomic_load_explicit(&header->fence_epoch, memory_order_acquire) == epoch) {
+        vbase_futex_wait(&header->fence_epoch, epoch, meanwhile ? MEANWHILE_NS : 0);
+        if (meanwhile)
+            meanwhile();
+    }
     return OK;
 }
 
-int vboot_fence(struct boot_job *job)
+int vboot_fence_meanwhile(struct boot_job *job, void (*meanwhile)(void))
 {
     struct boot_own *own = own_of(job);
     if (job->size == 1)
         return OK;
     if (job->kind == BOOT_VIADUCT && job->local_count == job->size)
-        return fence_here(own->handover.header);
+        return fence_here(own->handover.header, meanwhile);
     int error = wire_of(own);
     return error != OK ? error : vboot_pmi_barrier(&own->pmi);
+}
+
+int vboot_fence(struct boot_job *job)
+{
+    return vboot_fence_meanwhile(job, NULL);
 }
 
 /* Our launcher prints what lies in the seat; under any other launcher nobody would, so we do. */

@@ -388,14 +388,21 @@ static bool all_parted(void *context)
     return true;
 }
 
+/* Somebody may still ask: to cancel what he sent us, or how it is with a message that we left behind. */
+static void listen_on(void)
+{
+    (void)vmsg_progress();
+}
+
 static void goodbye(struct msg_engine *engine)
 {
     if (engine->failed || vmsg_wait_until(all_delivered, NULL))
         return; /* the job is lost: nobody is left to say goodbye to */
+    engine->leaving = true;
     for (int i = 0; i < engine->size; i++)
         if (engine->peer[i] && engine->peer[i]->vi)
             vmsg_peer_control(engine->peer[i], msg_header(MSG_FRAME_GOODBYE, 0, 0, 0), NULL, 0);
-    if (vmsg_wait_until(all_parted, NULL) == OK && vboot_fence(engine->job) != OK)
+    if (vmsg_wait_until(all_parted, NULL) == OK && vboot_fence_meanwhile(engine->job, listen_on) != OK)
         LOG_DEBUG("the last fence: %s", vbase_error_detail());
 }
 

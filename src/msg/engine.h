@@ -197,6 +197,7 @@ struct msg_engine {
     struct base_lock scratch_lock;
 
     int starts; /* minus stops */
+    bool leaving; /* goodbye was said to all; who calls now hears it at once */
     bool stopping;
     struct boot_job *job;
     struct msg_context **context; /* by id */

@@ -89,11 +89,14 @@ int vmsg_peer_accept(struct vi_nic *nic, uint32_t world)
         return error;
     struct vi *vi;
     msg_lock(&peer->lock);
+    bool unknown = !peer->vi;
     error = vi_accept(nic, world, peer, &vi);
     if (error == OK) {
         rail_add(peer, vi);
         peer->heard = true;
     }
+    if (error == OK && unknown && vmsg_engine.leaving)
+        vmsg_peer_answer(peer, msg_header(MSG_FRAME_GOODBYE, 0, 0, 0), NULL, 0);
     msg_unlock(&peer->lock);
     return error;
 }
