@@ -129,8 +129,9 @@ VEXPORT bool vmsg_progress(void);
 VEXPORT int vmsg_wait(struct msg_request *request);
 
 /* The one wait of every layer: polls, then yields, then sleeps, until READY(context) says true. READY is called often,
- * without locks, and must be cheap; once it said true it must say so again. What it looks at must change only by progress of this engine, or by somebody who
- * calls vmsg_wake. ERR_PEER_DEAD and the like when the job is lost. */
+ * without locks, and must be cheap; it is asked again after it said true, and must not change its mind. What it looks at
+ * must change only by progress of this engine, or by somebody who calls vmsg_wake. ERR_PEER_DEAD and the like when the
+ * job is lost. */
 VEXPORT int vmsg_wait_until(bool (*ready)(void *context), void *context);
 
 /* Another thread of this process changed what a waiter looks at. */
