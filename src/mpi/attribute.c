@@ -103,9 +103,12 @@ static int remove_one(void *object, struct mpi_attribute **list, struct mpi_attr
     mpi_lock(&lock);
     while (*list && *list != attribute)
         list = &(*list)->next;
-    if (*list)
+    bool there = *list != NULL; /* else the function took it out itself */
+    if (there)
         *list = attribute->next;
     mpi_unlock(&lock);
+    if (!there)
+        return MPI_SUCCESS;
     keyval_drop(attribute->keyval);
     free(attribute);
     return MPI_SUCCESS;

@@ -59,8 +59,10 @@ static int dup(const char *call, MPI_Comm handle, MPI_Comm *out)
 {
     struct mpi_comm *parent, *comm;
     int error = check_dup(call, handle, out, &parent);
-    if (!error)
-        error = mpi_comm_make(call, parent, parent->group, &comm);
+    if (error)
+        return error;
+    *out = MPI_COMM_NULL; /* also when it fails: programs look at the handle where they ought to look at the error */
+    error = mpi_comm_make(call, parent, parent->group, &comm);
     if (error)
         return error;
     error = inherit(parent, comm);

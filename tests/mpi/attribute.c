@@ -44,6 +44,109 @@ static int at_end(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+/* A key that was freed is found by a copy of it while attributes use it, and can be freed again. */
+static int frees_its_key(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm;
+    (void)value;
+    (void)extra;
+    CHECK_OK(MPI_Comm_free_keyval(&key));
+    deletes++;
+    return MPI_SUCCESS;
+}
+
+static void freed_in_use(void)
+{
+    int key, again, found, flag, *value;
+    MPI_Comm comm, twin;
+    deletes = 0;
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    MPI_Comm_create_keyval(MPI_COMM_DUP_FN, frees_its_key, &key, NULL);
+    again = found = key;
+    CHECK_OK(MPI_Comm_set_attr(comm, key, &flag));
+    CHECK_OK(MPI_Comm_free_keyval(&key));
+    CHECK_OK(MPI_Comm_get_attr(comm, found, &value, &flag));
+    CHECK(flag && value == &flag);
+    CHECK_CLASS(MPI_Comm_set_attr(MPI_COMM_SELF, found, NULL), MPI_ERR_KEYVAL);
+    CHECK_OK(MPI_Comm_dup(comm, &twin));
+    CHECK_OK(MPI_Comm_free_keyval(&again));
+    CHECK_EQUAL(again, MPI_KEYVAL_INVALID);
+    CHECK_OK(MPI_Comm_delete_attr(comm, found));
+    CHECK_OK(MPI_Comm_get_attr(comm, found, &value, &flag));
+    CHECK(!flag && deletes == 1);
+    MPI_Comm_free(&twin);
+    CHECK_EQUAL(deletes, 2);
+    again = found;
+    CHECK_CLASS(MPI_Comm_free_keyval(&again), MPI_ERR_KEYVAL); /* nobody uses it any more */
+    CHECK_CLASS(MPI_Comm_get_attr(comm, found, &value, &flag), MPI_ERR_KEYVAL);
+    MPI_Comm_free(&comm);
+}
+
+/* The delete function of one attribute deletes another one. */
+static int other_key;
+static int drops_the_other(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)key;
+    (void)value;
+    (void)extra;
+    deletes++;
+    return MPI_Comm_delete_attr(comm, other_key);
+}
+
+static int counts(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm;
+    (void)key;
+    (void)value;
+    (void)extra;
+    deletes++;
+    return MPI_SUCCESS;
+}
+
+static void deletes_another(void)
+{
+    MPI_Comm comm;
+    int key, flag, *value;
+    deletes = 0;
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drops_the_other, &key, NULL);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, counts, &other_key, NULL);
+    MPI_Comm_set_attr(comm, key, NULL);
+    MPI_Comm_set_attr(comm, other_key, NULL); /* the younger one stands before it in any list */
+    CHECK_OK(MPI_Comm_delete_attr(comm, key));
+    CHECK_EQUAL(deletes, 2);
+    CHECK_OK(MPI_Comm_get_attr(comm, key, &value, &flag));
+    CHECK_EQUAL(flag, 0);
+    CHECK_OK(MPI_Comm_free(&comm));
+    CHECK_EQUAL(deletes, 2);
+    MPI_Comm_free_keyval(&key);
+    MPI_Comm_free_keyval(&other_key);
+}
+
+static int copy_fails(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void)comm;
+    (void)key;
+    (void)extra;
+    (void)in;
+    (void)out;
+    *flag = 1;
+    return MPI_ERR_OTHER;
+}
+
+static void dup_fails(void)
+{
+    MPI_Comm comm, twin = MPI_COMM_SELF;
+    int key;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_create_keyval(copy_fails, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    MPI_Comm_set_attr(comm, key, NULL);
+    CHECK(MPI_Comm_dup(comm, &twin) != MPI_SUCCESS);
+    CHECK(twin == MPI_COMM_NULL);
+    MPI_Comm_free(&comm);
+    MPI_Comm_free_keyval(&key);
+}
+
 static void predefined(void)
 {
     int *value = NULL, flag = 0;
@@ -68,6 +171,7 @@ int main(void)
     MPI_Datatype type, type_twin;
     check_init();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     predefined();
     CHECK_OK(MPI_Comm_create_keyval(copy, drop, &key, &extra));
     CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
@@ -105,6 +209,10 @@ int main(void)
     CHECK(MPI_Comm_free(&comm) != MPI_SUCCESS);
     CHECK(comm != MPI_COMM_NULL);
     CHECK_OK(MPI_Comm_rank(comm, &flag));
+
+    freed_in_use();
+    deletes_another();
+    dup_fails();
 
     CHECK_OK(MPI_Type_create_keyval(MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN, &type_key, NULL));
     MPI_Type_contiguous(2, MPI_INT, &type);
