@@ -320,29 +320,48 @@ int PMPI_Cart_map(MPI_Comm handle, int n, const int dims[], const int periods[],
 
 /* ---- dims ------------------------------------------------------------------------------------------------------- */
 
-static bool power_reaches(int64_t base, int exponent, int64_t n)
+#define MOST_FACTORS 31 /* above 1, of an int */
+
+/* The search for factors as near to each other as can be: the difference between the largest and the smallest decides,
+ * then the smallest is as large as can be, then the one before it, and so on. */
+struct spread {
+    int best; /* the least difference so far */
+    int count, trial[MOST_FACTORS], found[MOST_FACTORS]; /* falling */
+};
+
+/* The largest number whose COUNTth power is at most N. */
+static int root(int n, int count)
 {
-    int64_t power = 1;
-    for (int i = 0; i < exponent && power < n; i++)
-        power *= base;
-    return power >= n;
+    int low = 1, high = n;
+    while (low < high) {
+        int middle = low + (high - low) / 2 + 1, left = n;
+        for (int i = 0; i < count && left > 0; i++)
+            left /= middle;
+        low = left > 0 ? middle : low;
+        high = left > 0 ? high : middle - 1;
+    }
+    return low;
 }
 
-/* N as COUNT factors, none above LIMIT, falling, the first one as small as can be; false: there are none. */
-static bool spread(int n, int count, int limit, int *factors)
+/* N in COUNT factors, chosen from the last one on, large ones first. */
+static void spread(struct spread *search, int n, int count)
 {
+    bool last = count == search->count;
     if (count == 1) {
-        factors[0] = n;
-        return n <= limit;
+        search->trial[0] = n;
+        search->best = n - (last ? n : search->trial[search->count - 1]);
+        memcpy(search->found, search->trial, sizeof search->found);
+        return;
     }
-    for (int64_t first = 1; first <= n && first <= limit; first++) {
-        if (n % first || !power_reaches(first, count, n))
+    for (int factor = root(n, count), least = last ? 1 : search->trial[count]; factor >= least; factor--) {
+        if (n % factor)
             continue;
-        factors[0] = (int)first;
-        if (spread(n / (int)first, count - 1, (int)first, factors + 1))
-            return true;
+        search->trial[count - 1] = factor;
+        int rest = n / factor, largest = root(rest, count - 1); /* of the others, at least */
+        if (largest - search->trial[search->count - 1] >= search->best)
+            return; /* and a smaller factor leaves more for them */
+        spread(search, rest, count - 1);
     }
-    return false;
 }
 
 int PMPI_Dims_create(int ranks, int n, int dims[])
@@ -364,14 +383,11 @@ int PMPI_Dims_create(int ranks, int n, int dims[])
                          ranks, (long long)fixed);
     if (open == 0)
         return MPI_SUCCESS;
-    int *factors = malloc((size_t)open * sizeof(int));
-    if (!factors)
-        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for %d dimensions", open);
-    spread(ranks / (int)fixed, open, INT_MAX, factors);
+    struct spread search = {.best = INT_MAX, .count = open < MOST_FACTORS ? open : MOST_FACTORS};
+    spread(&search, ranks / (int)fixed, search.count);
     for (int i = 0, next = 0; i < n; i++)
         if (dims[i] == 0)
-            dims[i] = factors[next++];
-    free(factors);
+            dims[i] = next < search.count ? search.found[next++] : 1;
     return MPI_SUCCESS;
 }
 

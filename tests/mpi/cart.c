@@ -82,6 +82,15 @@ int main(void)
     dims(6, 3, (int[]){0, 3, 0}, (int[]){2, 3, 1});
     dims(36, 3, (int[]){0, 0, 0}, (int[]){4, 3, 3});
     dims(1, 1, (int[]){0}, (int[]){1});
+    dims(7488, 3, (int[]){0, 0, 0}, (int[]){26, 18, 16}); /* not 24, 24, 13: the difference counts */
+    dims(5040, 3, (int[]){0, 0, 0}, (int[]){21, 16, 15}); /* not 20, 18, 14: of equal ones, that with the larger smallest */
+    dims(34425, 3, (int[]){0, 0, 0}, (int[]){51, 27, 25});
+    dims(2147483647, 2, (int[]){0, 0}, (int[]){2147483647, 1});
+    dims(1396755360, 4, (int[]){0, 0, 0, 0}, (int[]){208, 190, 189, 187});
+    int many[40] = {0};
+    CHECK_OK(MPI_Dims_create(1 << 30, 40, many));
+    for (int i = 0; i < 40; i++)
+        CHECK_EQUAL(many[i], i < 30 ? 2 : 1);
     CHECK_OK(MPI_Cart_create(MPI_COMM_WORLD, 1, one, one, 1, &cart)); /* smaller than the world */
     CHECK((cart == MPI_COMM_NULL) == (rank > 0));
     if (rank == 0)
