@@ -174,7 +174,8 @@ static struct mpi_attribute *find_at(const struct place *at, const struct mpi_ke
 static int set(const struct place *at, int key, void *value)
 {
     struct mpi_keyval *keyval = keyval_at(key, at->of);
-    if (!keyval)
+    /* relaxed: a key that one thread frees while another sets it is the program's race */
+    if (!keyval || atomic_load_explicit(&keyval->object.handle, memory_order_relaxed) == 0)
         return wrong_key(at->comm, at->call, key);
     struct mpi_attribute *old = find_at(at, keyval);
     if (!old) {

@@ -98,6 +98,14 @@ int main(void)
     check_init();
     contents();
     elements();
+    CHECK_OK(MPI_Type_get_name(MPI_C_FLOAT_COMPLEX, name, &length)); /* a synonym */
+    CHECK_TEXT(name, "MPI_C_COMPLEX");
+    CHECK_OK(MPI_Type_get_name(MPI_INTEGER16, name, &length)); /* not supported, but known */
+    CHECK_TEXT(name, "MPI_INTEGER16");
+    MPI_Datatype matched;
+    CHECK_OK(MPI_Type_match_size(MPI_TYPECLASS_REAL, sizeof(long double), &matched));
+    CHECK_OK(MPI_Type_match_size(MPI_TYPECLASS_INTEGER, 2, &matched));
+    CHECK(matched == MPI_INTEGER2);
     CHECK_OK(MPI_Type_get_name(MPI_DOUBLE, name, &length));
     CHECK_TEXT(name, "MPI_DOUBLE");
     MPI_Type_contiguous(2, MPI_INT, &type);
