@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct mpi_table mpi_tables[KIND_COUNT];
-bool mpi_threads;
+bool mpi_threads = true; /* before MPI_Init nobody has said yet that there is one thread only */
 
 static uintptr_t first_identity(enum mpi_kind kind, uint32_t index)
 {

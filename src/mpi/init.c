@@ -107,6 +107,7 @@ int PMPI_Finalize(void)
     mpi_buffers_finish();
     mpi_requests_finish();
     mpi_comm_worlds_close();
+    mpi_threads = true; /* info objects live on */
     set_stage(MPI_AFTER);
     vmsg_stop();
     return MPI_SUCCESS;
