@@ -32,7 +32,7 @@ static const struct {
     ROW(MPI_UNSIGNED, unsigned, ELEMENT_U32),
     ROW(MPI_LONG, long, ELEMENT_I64),
     ROW(MPI_UNSIGNED_LONG, unsigned long, ELEMENT_U64),
-    ROW(MPI_LONG_LONG, long long, ELEMENT_I64),
+    ROW(MPI_LONG_LONG_INT, long long, ELEMENT_I64),
     ROW(MPI_UNSIGNED_LONG_LONG, unsigned long long, ELEMENT_U64),
     ROW(MPI_FLOAT, float, ELEMENT_F32),
     ROW(MPI_DOUBLE, double, ELEMENT_F64),

@@ -100,6 +100,8 @@ int main(void)
     elements();
     CHECK_OK(MPI_Type_get_name(MPI_C_FLOAT_COMPLEX, name, &length)); /* a synonym */
     CHECK_TEXT(name, "MPI_C_COMPLEX");
+    CHECK_OK(MPI_Type_get_name(MPI_LONG_LONG, name, &length));
+    CHECK_TEXT(name, "MPI_LONG_LONG_INT");
     CHECK_OK(MPI_Type_get_name(MPI_INTEGER16, name, &length)); /* not supported, but known */
     CHECK_TEXT(name, "MPI_INTEGER16");
     MPI_Datatype matched;
