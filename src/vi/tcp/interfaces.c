@@ -103,7 +103,8 @@ static int dump(int fd, uint16_t type, struct tcp_interfaces *out)
         if (got <= 0)
             return vbase_fail_errno(ERR_SYSTEM, "the kernel's list of interfaces");
         int left = (int)got;
-        for (struct nlmsghdr *m = (struct nlmsghdr *)(void *)reply; NLMSG_OK(m, left); m = NLMSG_NEXT(m, left)) {
+        for (struct nlmsghdr *m = (struct nlmsghdr *)(void *)reply; left > 0 && NLMSG_OK(m, (uint32_t)left);
+             m = NLMSG_NEXT(m, left)) {
             if (m->nlmsg_type == NLMSG_DONE)
                 return OK;
             if (m->nlmsg_type == NLMSG_ERROR)
