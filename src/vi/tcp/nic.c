@@ -28,7 +28,7 @@
 #define GAP_SHIFT  5       /* between looks: this part of the time since the last event */
 #define GAP_MOST   4000    /* ns, of that */
 #define GAP_ALONE  50000   /* ns, with no connection */
-#define ASK_NS     5000    /* epoll, while links are read directly */
+#define ASK_NS     20000   /* epoll, while links are read directly */
 #define HOT_NS     1000000 /* a link not heard for so long is left to epoll */
 #define SETTLE_NS  20000   /* after so much quiet the other sides are told what was taken */
 #define TIMERS_NS  100000  /* between two looks at the timers */
@@ -141,7 +141,7 @@ static void read_hot(struct tcp_nic *nic, int budget)
 {
     int count = nic->hot_count;
 
-    for (int i = 0; i < count && nic->hot_count > 0 && nic->told < budget; i++) {
+    for (int i = 0; i < count && nic->hot_count > 0 && nic->told < budget && !nic->nic.enough; i++) {
         struct tcp_link *link = nic->hot[(nic->hot_first + i) % nic->hot_count];
         if (nic->looked - link->heard > nic->tick_hot)
             tcp_cold(nic, link);
@@ -161,7 +161,7 @@ static void read_unread(struct tcp_nic *nic, int budget)
     while ((node = list_take_first(&nic->unread)))
         list_append(&round, node);
     while ((node = list_take_first(&round))) {
-        if (nic->told < budget)
+        if (nic->told < budget && !nic->nic.enough)
             tcp_receive(nic, container_of(node, struct tcp_link, unread), budget - nic->told);
         else
             list_append(&nic->unread, node);
@@ -208,18 +208,31 @@ static uint64_t gap(const struct tcp_nic *nic, uint64_t now)
     return part < nic->tick_most ? part : nic->tick_most;
 }
 
+static int poll_end(struct tcp_nic *nic)
+{
+    if (nic->told > 0 || nic->moved)
+        nic->event = nic->looked;
+    nic->urgent = !list_empty(&nic->unread);
+    if (!list_empty(&nic->gone) || !list_empty(&nic->gone_vis))
+        tcp_peers_bury(nic);
+    return nic->told > 0 ? nic->told : nic->moved;
+}
+
 int tcp_poll(struct vi_nic *base, struct vi *only, int budget)
 {
     struct tcp_nic *nic = tcp_nic_of(base);
+    struct tcp_link *awaited = only ? tcp_vi_of(only)->link : NULL;
     uint64_t now = clock_ticks();
-
-    (void)only; /* all are looked at: hot sockets come first anyway */
 
     if (!nic->urgent && now - nic->looked < gap(nic, now) && !atomic_load_explicit(&nic->ordered, memory_order_relaxed))
         return 0;
     nic->looked = now;
-    nic->urgent = nic->moved = false;
+    nic->urgent = nic->moved = nic->nic.enough = false;
     nic->told = 0;
+    if (awaited) {
+        tcp_receive(nic, awaited, budget);
+        return poll_end(nic);
+    }
     step(nic);
     if (atomic_load_explicit(&nic->writing, memory_order_relaxed) > 0)
         tcp_writers_flush(nic, true);
@@ -230,14 +243,9 @@ int tcp_poll(struct vi_nic *base, struct vi *only, int budget)
         ask(nic, budget);
     if (atomic_load_explicit(&nic->ordered, memory_order_relaxed))
         step(nic);
-    if (nic->told > 0 || nic->moved)
-        nic->event = now;
-    else if (now - nic->event > nic->tick_settle && !list_empty(&nic->owing))
+    if (nic->told == 0 && !nic->moved && now - nic->event > nic->tick_settle && !list_empty(&nic->owing))
         tell_owing(nic);
-    nic->urgent = !list_empty(&nic->unread);
-    if (!list_empty(&nic->gone) || !list_empty(&nic->gone_vis))
-        tcp_peers_bury(nic);
-    return nic->told > 0 ? nic->told : nic->moved;
+    return poll_end(nic);
 }
 
 /* ---- sleeping ------------------------------------------------------------------------------------------------------- */

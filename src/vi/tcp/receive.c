@@ -15,6 +15,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#define BULK       16384u /* after a put of so many bytes another one is expected: little is read into the stage */
+#define BULK_STAGE 2048u
+
 enum taken { TAKEN_NONE, TAKEN_ONE, TAKEN_STOP }; /* nothing whole is there; go on; the sink or the link does not want */
 
 /* The link ends: it said something that makes no sense. */
@@ -117,7 +120,7 @@ static void land_staged(struct tcp_nic *nic, struct tcp_link *link)
 static ssize_t read_landing(struct tcp_nic *nic, struct tcp_link *link, bool *full)
 {
     struct tcp_landing *landing = &link->landing;
-    struct iovec piece[2] = {{NULL, (size_t)landing->left}, {link->stage, TCP_STAGE}};
+    struct iovec piece[2] = {{NULL, (size_t)landing->left}, {link->stage, link->bulk ? BULK_STAGE : TCP_STAGE}};
     struct msghdr message = {.msg_iov = piece, .msg_iovlen = 2};
     ssize_t got;
 
@@ -132,7 +135,7 @@ static ssize_t read_landing(struct tcp_nic *nic, struct tcp_link *link, bool *fu
     if (got <= 0)
         return got < 0 ? -errno : 0;
     size_t put = (size_t)got < landing->left ? (size_t)got : (size_t)landing->left;
-    *full = (size_t)got == landing->left + TCP_STAGE;
+    *full = (size_t)got == piece[0].iov_len + piece[1].iov_len;
     landing->offset += put;
     landing->left -= put;
     link->end = (uint32_t)((size_t)got - put);
@@ -147,6 +150,7 @@ static enum taken take_put(struct tcp_nic *nic, struct tcp_link *link, const str
         return TAKEN_NONE;
     memcpy(&put, link->stage + link->start, sizeof(put));
     link->start += sizeof(put);
+    link->bulk = frame->length >= BULK;
     link->landing = (struct tcp_landing){.active = true, .signal = frame->flags & TCP_FLAG_SIGNAL,
                                          .immediate = frame->immediate, .region = frame->word, .offset = put.offset,
                                          .left = frame->length};
@@ -171,6 +175,7 @@ static enum taken take_send(struct tcp_nic *nic, struct tcp_link *link, const st
     if (link->phase == TCP_GONE)
         return TAKEN_STOP;
     link->start += size;
+    link->bulk = false;
     took_frame(nic, link);
     return TAKEN_ONE;
 }
@@ -254,6 +259,7 @@ static enum taken take_frame(struct tcp_nic *nic, struct tcp_link *link)
 
 static ssize_t read_stage(struct tcp_link *link, bool *full)
 {
+    size_t room;
     ssize_t got;
 
     if (link->start == link->end) {
@@ -263,10 +269,11 @@ static ssize_t read_stage(struct tcp_link *link, bool *full)
         link->end -= link->start;
         link->start = 0;
     }
-    got = recv(link->fd, link->stage + link->end, TCP_STAGE - link->end, MSG_DONTWAIT);
+    room = link->bulk && link->end < BULK_STAGE ? BULK_STAGE - link->end : TCP_STAGE - link->end;
+    got = recv(link->fd, link->stage + link->end, room, MSG_DONTWAIT);
     if (got < 0)
         return -errno;
-    *full = (size_t)got == TCP_STAGE - link->end;
+    *full = (size_t)got == room;
     link->end += (uint32_t)got;
     return got;
 }
@@ -317,7 +324,7 @@ static bool frames(struct tcp_nic *nic, struct tcp_link *link, int budget, int b
 {
     enum taken taken = TAKEN_ONE;
 
-    while (taken == TAKEN_ONE && nic->told - before < budget && link->phase == TCP_UP &&
+    while (taken == TAKEN_ONE && nic->told - before < budget && !nic->nic.enough && link->phase == TCP_UP &&
            (link->start != link->end || link->landing.active)) {
         if (unlikely(!atomic_load_explicit(&link->vi->open, memory_order_relaxed)))
             return false;
@@ -326,7 +333,7 @@ static bool frames(struct tcp_nic *nic, struct tcp_link *link, int budget, int b
     if (link->phase != TCP_UP)
         return false;
     if (taken == TAKEN_NONE || link->start == link->end)
-        return taken != TAKEN_STOP;
+        return taken != TAKEN_STOP && !nic->nic.enough;
     if (!list_node_linked(&link->unread))
         list_append(&nic->unread, &link->unread);
     return false;

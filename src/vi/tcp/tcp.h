@@ -128,6 +128,7 @@ struct tcp_link {
     uint32_t start, end;
     struct tcp_landing landing;
     bool tell;      /* a put is complete: the other side waits to hear it */
+    bool bulk;      /* the last frame was a large put */
 };
 
 /* ---- peers ---------------------------------------------------------------------------------------------------------- */
