@@ -8,6 +8,7 @@ DESTDIR ?=
 BUILD ?= build
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export PREFIX DESTDIR BUILD
+MAKEFLAGS += --no-print-directory
 
 all: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) -j $(JOBS)

@@ -24,6 +24,8 @@ for where in before loop recv barrier large finalize; do
 done
 run 20 $mpiexec -n 3 "$victim" 1 9 recv
 expect_err 'MPI_' "the last MPI call is named"
+run 20 $mpiexec -n 1 "$victim" 0 9 loop
+expect_err 'rank 0 .* its last MPI call was MPI_Irecv$' "the last MPI call of a rank that is alone"
 run 20 $mpiexec -n 3 "$victim" 2 0 loop
 expect_status 3 "a rank that exits with 3 in the middle"
 run 20 $mpiexec -n 3 "$victim" 2 -1 loop

@@ -285,6 +285,8 @@ static int tcp_arm(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
 
 static int tcp_probe(const struct vi_setup *setup)
 {
+    if (setup->ranks == 1)
+        return vbase_fail(ERR_UNSUPPORTED, "tcp: a job of one rank talks to nobody");
     if (!setup->secret)
         return vbase_fail(ERR_UNSUPPORTED, "tcp: this job has no secret, so strangers could not be told apart");
     if (setup->rank >= setup->ranks)
