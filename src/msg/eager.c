@@ -123,6 +123,7 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
     atomic_store_explicit(&request->state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
     request->kind = MSG_SEND;
     request->mode = (uint8_t)mode;
+    request->awaited = false;
     msg_phase_set(request, MSG_PHASE_NEW);
     request->result = (struct msg_result){.source = to->rank, .tag = to->tag};
     request->context = to->context;

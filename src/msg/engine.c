@@ -191,6 +191,12 @@ static void sink_down(struct vi *vi, int cause)
         (void)vmsg_peer_lost(peer, cause);
 }
 
+static const struct vi_sink sink = {.received = vmsg_sink_received,
+                                    .arrived = sink_arrived,
+                                    .done = vmsg_sink_done,
+                                    .called = sink_called,
+                                    .down = sink_down};
+
 /* ---- start ------------------------------------------------------------------------------------------------------- */
 
 static void child_made(void)
@@ -211,55 +217,6 @@ static int segment_ready(struct boot_job *job)
     if (!error)
         job->node_fd = fd;
     return error;
-}
-
-static bool transport_wanted(const char *name)
-{
-    const char *list = vbase_settings.transports;
-    size_t length = strlen(name);
-    while (list && *list) {
-        size_t item = strcspn(list, ",");
-        if (item == length && strncmp(list, name, item) == 0)
-            return true;
-        list += item + (list[item] == ',');
-    }
-    return !vbase_settings.transports;
-}
-
-/* A rank alone has a place in its launcher's segment too: there its counters and its last call are seen. */
-static int nics_open(struct msg_engine *engine)
-{
-    struct boot_job *job = engine->job;
-    static struct vi_sink sink = {.received = vmsg_sink_received,
-                                  .arrived = sink_arrived,
-                                  .done = vmsg_sink_done,
-                                  .called = sink_called,
-                                  .down = sink_down};
-    struct vi_setup setup = {.rank = (uint32_t)job->rank,
-                             .ranks = (uint32_t)job->size,
-                             .secret = job->secret,
-                             .local_index = (uint32_t)job->local_index,
-                             .local_count = (uint32_t)job->local_count,
-                             .local_ranks = job->local_ranks,
-                             .node_fd = job->node_fd,
-                             .direct_children = job->direct_children,
-                             .sink = &sink,
-                             .options = vbase_settings.fault};
-    for (const struct vi_provider *provider = vi_providers; provider->name; provider++) {
-        if (!transport_wanted(provider->name) || engine->nics == MSG_NICS)
-            continue;
-        int error = provider->ops->probe(&setup);
-        if (error == OK)
-            error = vi_nic_open(provider, &setup, &engine->nic[engine->nics]);
-        if (error == OK)
-            engine->nics++;
-        else
-            LOG_INFO("transport %s is not used: %s", provider->name, vbase_error_detail());
-    }
-    if (job->size > 1 && !engine->nics)
-        return vbase_fail(ERR_UNREACHABLE, "none of the transports %s can be opened (VIADUCT_LOG=info tells why)",
-                          vbase_settings.transports ? vbase_settings.transports : "of this build");
-    return OK;
 }
 
 static int memory_ready(struct msg_engine *engine)
@@ -298,12 +255,6 @@ static void memory_close(struct msg_engine *engine)
     free(engine->peer);
 }
 
-static void nics_close(struct msg_engine *engine)
-{
-    while (engine->nics)
-        vi_nic_close(engine->nic[--engine->nics]);
-}
-
 int vmsg_start(void)
 {
     struct msg_engine *engine = &vmsg_engine;
@@ -322,13 +273,14 @@ int vmsg_start(void)
     error = segment_ready(engine->job);
     if (error)
         goto undo_boot;
-    error = nics_open(engine);
-    if (error)
-        goto undo_boot;
-    error = memory_ready(engine);
+    error = vmsg_nics_open(&sink);
     if (error)
         goto undo_nics;
-    vmsg_wait_start();
+    error = memory_ready(engine);
+    if (!error)
+        error = vmsg_wait_start();
+    if (error)
+        goto undo_memory;
     static bool watched;
     if (!watched)
         watched = pthread_atfork(NULL, NULL, child_made) == 0;
@@ -336,9 +288,10 @@ int vmsg_start(void)
     engine->open = true;
     return OK;
 
-undo_nics:
+undo_memory:
     memory_close(engine);
-    nics_close(engine);
+undo_nics:
+    vmsg_nics_close();
 undo_boot:
     vboot_close(engine->job);
     memset(engine, 0, sizeof *engine);
@@ -399,6 +352,7 @@ static void goodbye(struct msg_engine *engine)
 {
     if (engine->failed || vmsg_wait_until(all_delivered, NULL))
         return; /* the job is lost: nobody is left to say goodbye to */
+    msg_await();
     engine->leaving = true;
     for (int i = 0; i < engine->size; i++)
         if (engine->peer[i] && engine->peer[i]->vi)
@@ -417,7 +371,8 @@ void vmsg_stop(void)
     vmsg_contexts_close();
     vmsg_joint_close();
     vmsg_peers_close();
-    nics_close(engine);
+    vmsg_wait_stop();
+    vmsg_nics_close();
     memory_close(engine);
     vboot_close(engine->job);
     memset(engine, 0, sizeof *engine);

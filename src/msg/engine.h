@@ -4,6 +4,7 @@
  *   progress     only ever tried (context close and stop wait for it, holding nothing)
  *   context      one per context: its matching
  *   peer         one per peer: its queues, its window, sends on its vis
+ *   boot         while the launcher is asked
  *   leaf         one for the engine: pools, the work list, stuck peers, finished requests, hooks, early messages
  * The sink runs under progress and takes context, peer and leaf. Callbacks of requests and hooks run under none.
  *
@@ -59,6 +60,7 @@ struct msg_peer {
     bool heard;          /* he called or sent: he knows us and will say goodbye */
     bool parted;         /* he said goodbye */
     bool stuck;          /* linked in the engine's list of stuck peers (leaf) */
+    bool remote;         /* reached by a nic whose polls cost */
 
     struct msg_rail rail[MSG_RAILS];
     struct list queue;   /* requests that were not launched yet, in order */
@@ -173,6 +175,7 @@ struct msg_engine {
     bool threads; /* take locks */
     bool child;   /* made by fork */
     int rank, size;
+    bool networked; /* some ranks are reached by a nic whose polls cost */
     uint32_t nics;
     struct vi_nic *nic[MSG_NICS];
     struct msg_peer **peer; /* by world rank, NULL until talked to; written under leaf */
@@ -180,7 +183,8 @@ struct msg_engine {
 
     struct base_lock progress ALIGNED(CACHE_LINE);
     bool progressing;       /* the same as `progress` while there is one thread */
-    struct base_lock leaf;
+    _Atomic uint32_t awaited; /* what may come from remote ranks, see nics.c */
+    struct base_lock leaf, boot_lock;
     _Atomic uint32_t chores; /* entries of the first four lists together: one look tells that there is nothing to do */
     struct list work;       /* transfers that want a turn */
     struct list stuck;      /* peers with something queued */
@@ -254,6 +258,21 @@ int vmsg_closed(void) COLD;            /* the error of a call while the engine i
 void vmsg_failed(int error);           /* the job is lost: every wait returns this from now on */
 bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length); /* the parser of frames */
 void vmsg_sink_done(struct vi *vi, void *cookie, int status);
+
+/* ---- nics.c ---- */
+int vmsg_nics_open(const struct vi_sink *sink) MUST_CHECK;
+void vmsg_nics_close(void);
+int vmsg_nic_connect(int world, void *owner, struct vi **vi) MUST_CHECK;
+bool vmsg_nic_remote(int world); /* reached by a nic whose polls cost */
+bool vmsg_nics_poll(int budget); /* progress held */
+static inline void msg_await(void)
+{
+    atomic_fetch_add_explicit(&vmsg_engine.awaited, 1, memory_order_relaxed); /* a count */
+}
+static inline void msg_await_end(void)
+{
+    atomic_fetch_sub_explicit(&vmsg_engine.awaited, 1, memory_order_relaxed);
+}
 
 /* ---- peer.c ---- */
 int vmsg_peer_find(int world, struct msg_peer **peer) MUST_CHECK; /* makes it on first use */
@@ -352,7 +371,8 @@ void vmsg_progress_leave(void);
 bool vmsg_progress_round(void); /* between enter and leave */
 
 /* ---- wait.c ---- */
-void vmsg_wait_start(void); /* measures the gap, decides how long to spin */
+int vmsg_wait_start(void) MUST_CHECK; /* measures the gap, decides how long to spin */
 void vmsg_wait_changed(void); /* several threads: somebody's request may be complete */
+void vmsg_wait_stop(void);
 
 #endif

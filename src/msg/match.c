@@ -64,6 +64,10 @@ struct msg_message *vmsg_match_posting(struct msg_context *context, struct msg_m
 void vmsg_match_post(struct msg_context *context, struct msg_member *member, struct msg_request *request)
 {
     request->order = context->order++;
+    if (unlikely(vmsg_engine.networked) && (!member || member->peer->remote)) {
+        request->awaited = true;
+        msg_await();
+    }
     msg_phase_set(request, MSG_PHASE_POSTED);
     list_append(member ? &member->posted : &context->wildcard, &request->link);
 }

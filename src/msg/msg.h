@@ -38,6 +38,7 @@ struct msg_result {
 struct msg_request {
     _Atomic uint32_t state;      /* private; see vmsg_request_done */
     uint8_t kind, mode, phase;
+    bool awaited;                /* private: a posted receive that a remote rank may match */
     struct msg_result result;
     /* Called once, when the operation is complete, from a round of progress of whichever thread, with no lock held; it may
      * start operations but not wait, and may free the request, which until then is the engine's (also when it seems

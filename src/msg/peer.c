@@ -16,6 +16,7 @@ static struct msg_peer *peer_make(int world)
         return NULL;
     memset(peer, 0, sizeof *peer);
     peer->world = world;
+    peer->remote = vmsg_nic_remote(world);
     peer->short_limit = -1;
     peer->window = (int64_t)vbase_settings.window;
     peer->window_half = peer->window / 2 + 1;
@@ -64,21 +65,13 @@ static void rail_add(struct msg_peer *peer, struct vi *vi)
 
 int vmsg_peer_connect(struct msg_peer *peer)
 {
-    struct msg_engine *engine = &vmsg_engine;
     if (peer->vi)
         return OK;
-    int error = ERR_UNREACHABLE;
-    for (uint32_t i = 0; i < engine->nics; i++) {
-        struct vi_address address = {.peer = (uint32_t)peer->world};
-        struct vi *vi;
-        error = vi_connect(engine->nic[i], &address, peer, &vi);
-        if (error == OK)
-            rail_add(peer, vi);
-        if (error == OK || error == ERR_AGAIN)
-            return error;
-    }
-    return engine->nics ? error
-                        : vbase_fail(ERR_UNREACHABLE, "no transport is open, so rank %d is not reached", peer->world);
+    struct vi *vi;
+    int error = vmsg_nic_connect(peer->world, peer, &vi);
+    if (error == OK)
+        rail_add(peer, vi);
+    return error;
 }
 
 int vmsg_peer_accept(struct vi_nic *nic, uint32_t world)
@@ -105,8 +98,11 @@ void vmsg_peer_stuck(struct msg_peer *peer)
 {
     struct msg_engine *engine = &vmsg_engine;
     msg_lock(&engine->leaf);
-    if (!peer->stuck)
+    if (!peer->stuck) {
         msg_chore(&engine->stuck, &peer->stuck_link);
+        if (peer->remote)
+            msg_await();
+    }
     peer->stuck = true;
     msg_unlock(&engine->leaf);
 }
@@ -237,6 +233,8 @@ bool vmsg_peers_flush(void)
         msg_chore_remove(node);
         struct msg_peer *peer = container_of(node, struct msg_peer, stuck_link);
         peer->stuck = false;
+        if (peer->remote)
+            msg_await_end();
         msg_unlock(&engine->leaf);
         went |= peer_flush(peer);
         msg_lock(&engine->leaf);

@@ -32,8 +32,10 @@ bool vmsg_progress_round(void)
 {
     struct msg_engine *engine = &vmsg_engine;
     bool moved = false;
-    for (uint32_t i = 0; i < engine->nics; i++)
-        moved |= vi_poll(engine->nic[i], EVENTS_A_ROUND) > 0;
+    if (unlikely(engine->networked))
+        moved = vmsg_nics_poll(EVENTS_A_ROUND);
+    else if (likely(engine->nics))
+        moved = vi_poll(engine->nic[0], EVENTS_A_ROUND) > 0;
     if (unlikely(atomic_load_explicit(&engine->chores, memory_order_relaxed))) {
         moved |= vmsg_rendezvous_work();
         moved |= vmsg_peers_flush();
@@ -48,6 +50,10 @@ void vmsg_complete(struct msg_request *request, int error)
     struct msg_engine *engine = &vmsg_engine;
     msg_phase_set(request, MSG_PHASE_OVER);
     request->result.error = error;
+    if (unlikely(request->awaited)) {
+        request->awaited = false;
+        msg_await_end();
+    }
     if (likely(!request->completed)) {
         /* release: pairs with the acquire of vmsg_request_done */
         atomic_store_explicit(&request->state, MSG_DONE, memory_order_release);

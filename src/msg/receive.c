@@ -17,6 +17,7 @@ static void request_prepare(struct msg_request *request, const struct msg_where 
     atomic_store_explicit(&request->state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
     request->kind = MSG_RECEIVE;
     request->mode = MSG_STANDARD;
+    request->awaited = false;
     msg_phase_set(request, MSG_PHASE_MOVING);
     request->result = (struct msg_result){.source = from->rank, .tag = from->tag};
     request->context = from->context;
@@ -77,7 +78,11 @@ static inline int wait_expected(struct msg_request *request, const struct msg_pe
     if (likely(++engine->straight % 16) && likely(peer->vi != NULL) && vi_poll_only(peer->vi, 1) > 0 &&
         likely(vmsg_request_done(request)))
         return request->result.error; /* by the straight way or, too long, by matching */
+    if (unlikely(peer->remote))
+        msg_await();
     int error = vmsg_wait(request);
+    if (unlikely(peer->remote))
+        msg_await_end();
     engine->expected.header = 0; /* where the wait failed */
     return error;
 }
@@ -128,9 +133,14 @@ static int look(const struct msg_where *from, bool take, struct msg_message **fo
     if (error)
         return error;
     struct msg_message *message = NULL;
+    bool far = vmsg_engine.networked && (!member || member->peer->remote);
     for (int round = 0; round < 2 && !message; round++) {
+        if (round && far)
+            msg_await();
         if (round)
             vmsg_progress();
+        if (round && far)
+            msg_await_end();
         msg_lock(&context->lock);
         message = vmsg_match_posting(context, member, from->tag);
         if (message) {

@@ -96,6 +96,9 @@ int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, struct
 {
     if (!vmsg_engine.open)
         return vmsg_closed();
+    for (int rank = 0; vmsg_engine.networked && rank < context->size; rank++)
+        if (vmsg_nic_remote(vmsg_context_world(context, rank)))
+            return ERR_UNSUPPORTED; /* all find the same, and nobody need be asked */
     struct msg_share *share = calloc(1, sizeof *share);
     if (!share)
         return vbase_fail(ERR_MEMORY, "no memory for a shared place");

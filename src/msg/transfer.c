@@ -16,6 +16,8 @@ struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
     msg_unlock(&engine->leaf);
     if (!transfer)
         return NULL;
+    if (request->peer->remote)
+        msg_await();
     *transfer = (struct msg_transfer){.request = request, .peer = request->peer, .sender = request->kind == MSG_SEND};
     request->extra = transfer;
     return transfer;
@@ -37,6 +39,8 @@ void vmsg_transfer_give(struct msg_transfer *transfer)
         vi_dereg(&transfer->region);
     free(transfer->cursor);
     transfer->request->extra = NULL;
+    if (transfer->peer->remote)
+        msg_await_end();
     msg_lock(&engine->leaf);
     if (list_node_linked(&transfer->link))
         msg_chore_remove(&transfer->link);

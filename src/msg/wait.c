@@ -16,6 +16,8 @@
 #include <limits.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #define GAP_NS           40
 #define SPIN_CROWDED_NS  300        /* when ranks outnumber processors */
@@ -29,10 +31,12 @@ static struct {
     _Atomic uint32_t changes;            /* parked threads sleep on it */
     _Atomic uint32_t parked;             /* how many do */
     _Atomic bool watched;                /* there is a watcher */
-    _Atomic(_Atomic uint32_t *) bell;    /* what the watcher sleeps on, NULL while awake */
+    _Atomic(_Atomic uint32_t *) bell;    /* what the watcher sleeps on, NULL while awake or on descriptors */
+    _Atomic bool listening;              /* he sleeps on descriptors, and on `ear` */
+    int ear;                             /* an eventfd, -1: no nic asks for descriptors */
     struct base_lock lock;               /* of `expected` */
     struct list expected;                /* struct expectation */
-} wait = {.expected = {{&wait.expected.head, &wait.expected.head}}};
+} wait = {.ear = -1, .expected = {{&wait.expected.head, &wait.expected.head}}};
 
 /* What a parked thread waits for in shared memory. On its stack; READY is called under the lock only. */
 struct expectation {
@@ -50,7 +54,7 @@ struct waiting {
     bool shared;       /* ready() looks at memory that other ranks write */
 };
 
-void vmsg_wait_start(void)
+int vmsg_wait_start(void)
 {
     const struct base_topology *machine = vbase_topology();
     bool crowded = vmsg_engine.job->local_count > machine->cpus;
@@ -74,6 +78,16 @@ void vmsg_wait_start(void)
         wait.gap = 1;
     if (wait.gap > 64)
         wait.gap = 64;
+    if (vmsg_engine.networked)
+        wait.ear = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return vmsg_engine.networked && wait.ear < 0 ? vbase_fail_errno(ERR_SYSTEM, "a descriptor to be woken by") : OK;
+}
+
+void vmsg_wait_stop(void)
+{
+    if (wait.ear >= 0)
+        close(wait.ear);
+    wait.ear = -1;
 }
 
 /* ---- several threads --------------------------------------------------------------------------------------------- */
@@ -92,6 +106,8 @@ void vmsg_wait_changed(void)
         atomic_fetch_add_explicit(bell, 1, memory_order_relaxed); /* the watcher's futex_wait then returns at once */
         vbase_futex_wake(bell, INT_MAX);
     }
+    if (atomic_load_explicit(&wait.listening, memory_order_relaxed))
+        (void)!write(wait.ear, &(uint64_t){1}, sizeof(uint64_t));
 }
 
 void vmsg_wake(void)
@@ -219,22 +235,26 @@ static bool nics_arm(struct vi_wait *from)
 
 static void sleep_on_descriptors(const struct vi_wait *from, uint32_t count, uint64_t ns)
 {
-    struct pollfd watched[MSG_NICS];
+    struct pollfd watched[MSG_NICS + 1];
+    uint64_t calls;
     for (uint32_t i = 0; i < count; i++)
         watched[i] = (struct pollfd){.fd = from[i].descriptor, .events = from[i].events};
+    watched[count] = (struct pollfd){.fd = wait.ear, .events = POLLIN};
     struct timespec limit = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
-    (void)ppoll(watched, count, &limit, NULL);
+    if (ppoll(watched, count + 1, &limit, NULL) > 0 && watched[count].revents)
+        (void)!read(wait.ear, &calls, sizeof calls);
 }
 
-/* A futex where there is one nic, or none (then nobody but this process can ring). */
+/* A futex where there is one nic, or none (then nobody but this process can ring); else the descriptors of all. */
 static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool (*ready)(void *), void *context)
 {
     struct msg_engine *engine = &vmsg_engine;
     _Atomic uint32_t *bell = engine->nics ? from[0].futex : &wait.changes;
     uint32_t value = engine->nics ? from[0].value : atomic_load_explicit(&wait.changes, memory_order_relaxed);
-    if (engine->nics > 1)
+    if (engine->networked)
         bell = NULL;
     atomic_store_explicit(&wait.bell, bell, memory_order_relaxed);
+    atomic_store_explicit(&wait.listening, !bell, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with vmsg_wait_changed */
     if (!ready(context) && !expected_came()) {
         uint64_t ns = next_sleep(waiting); /* looks at what others started, hence behind the fence */
@@ -245,6 +265,7 @@ static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool
             sleep_on_descriptors(from, engine->nics, ns);
     }
     atomic_store_explicit(&wait.bell, NULL, memory_order_relaxed);
+    atomic_store_explicit(&wait.listening, false, memory_order_relaxed);
 }
 
 static void watcher_sleep(struct waiting *waiting, bool (*ready)(void *), void *context)

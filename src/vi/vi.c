@@ -3,9 +3,11 @@
 #include "vi/fault/fault.h"
 #include "vi/shm/provider.h"
 #include "vi/shm/segment.h"
+#include "vi/tcp/provider.h"
 
 const struct vi_provider vi_providers[] = {
     {"shm", &shm_ops},
+    {"tcp", &tcp_ops},
     {NULL, NULL},
 };
 

@@ -83,6 +83,7 @@ struct vi_setup {
     const int *local_ranks;              /* rank of each of them, ascending */
     int node_fd;                         /* the node's segment, -1: none; stays the caller's */
     bool direct_children;                /* pids of the node's ranks are not reused while the job lives */
+    bool descriptors;                    /* several nics are slept on together: every one must arm with a descriptor */
     const struct vi_sink *sink;
     const char *options;                 /* the fault provider's script, else NULL */
 };
@@ -190,6 +191,7 @@ struct vi_nic {
     struct vi_caps caps;
     uint32_t rank;
     bool enough;         /* set by the sink: what was waited for is here, this poll may end */
+    bool unwanted;       /* set by the user: nothing is awaited here; a poll may look as rarely as it likes to */
     const char *card; /* what peers put into vi_address.card: printable, no blank, '=' or ';', below 1000 bytes; or NULL */
 };
 struct vi {

@@ -12,6 +12,12 @@
  * again without a fence), -DNO_SWEEP (the receiver does not look once more), -DOLD_BELL (the bell is read after the
  * mark is set). */
 #define SENDERS 2
+/* -DEAR: the sleep of who waits on descriptors. `bell` are the datagrams in his socket, which he empties before. */
+#ifdef EAR
+#define LISTEN bell = 0; value = 0
+#else
+#define LISTEN value = bell
+#endif
 #define EACH    2
 
 mtype = { AWAKE, SOON, ASLEEP };
@@ -82,9 +88,9 @@ proctype receiver()
 #endif
 #ifdef OLD_BELL
         mark = ASLEEP;
-        value = bell;
+        LISTEN;
 #else
-        value = bell;
+        LISTEN;
         mark = ASLEEP;
 #endif
         if
@@ -92,7 +98,7 @@ proctype receiver()
         :: visible[0] > taken[0] || visible[1] > taken[1] -> mark = SOON
 #endif
         :: else ->
-            bell != value; /* asleep */
+            bell != value; /* asleep: on the futex, or until a datagram is there */
             mark = AWAKE;
             soon = false
         fi

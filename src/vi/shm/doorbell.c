@@ -5,28 +5,83 @@
  *
  * A sender who saw AWAKE needs no fence, because his store is visible long before the owner can get from SOON to
  * ASLEEP. That is an assumption about processors: a store buffer drains within SETTLE_NS (in fact within a few hundred
- * nanoseconds; interrupts and task switches drain it, too). The time is measured here, whatever the caller does. */
+ * nanoseconds; interrupts and task switches drain it, too). The time is measured here, whatever the caller does.
+ *
+ * Who sleeps on other nics as well cannot sleep on a futex. He has an ear: a datagram socket whose abstract name is a
+ * hash of his cookie. He empties it, and then says LISTENING in the place of ASLEEP; who rings sends it a datagram in the
+ * place of the bell, after he has changed the mark. So a datagram for this sleep is never emptied away, and one that comes
+ * late wakes a later sleep for nothing. Datagrams mean nothing: whoever else sends one only wakes for nothing, too. */
 #include "vi/shm/shm.h"
 #include "base/clock.h"
 #include "base/counters.h"
+#include "base/hash.h"
 
 #include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static socklen_t ear_address(const struct shm_identity *identity, struct sockaddr_un *out)
+{
+    *out = (struct sockaddr_un){.sun_family = AF_UNIX};
+    int length = snprintf(out->sun_path + 1, sizeof(out->sun_path) - 1, "viaduct-ear-%016llx",
+                          (unsigned long long)vbase_hash_bytes(identity->cookie, sizeof(identity->cookie)));
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+}
+
+int shm_ear_open(struct shm_nic *nic)
+{
+    struct sockaddr_un name;
+    socklen_t length = ear_address(shm_identity_of(&nic->segment, nic->index), &name);
+
+    nic->ear = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (nic->ear < 0 || bind(nic->ear, (struct sockaddr *)&name, length) < 0)
+        return vbase_fail_errno(ERR_SYSTEM, "the socket that wakes this rank");
+    return OK;
+}
+
+static void ear_empty(struct shm_nic *nic)
+{
+    char nothing[8];
+
+    while (recv(nic->ear, nothing, sizeof(nothing), MSG_DONTWAIT) >= 0)
+        ;
+}
+
+/* Where his ear is full he wakes anyhow; where it cannot be reached his time-out wakes him. */
+static void ear_call(const struct shm_vi *vi)
+{
+    const struct shm_nic *nic = shm_nic_of(vi->vi.nic);
+    struct sockaddr_un name;
+    socklen_t length = ear_address(shm_identity_of(&nic->segment, vi->index), &name);
+    int fd = nic->ear >= 0 ? nic->ear : socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    (void)!sendto(fd, "", 0, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&name, length);
+    if (fd != nic->ear && fd >= 0)
+        close(fd);
+}
 
 /* The fence is behind: whoever sleeps now may have missed what was stored. */
 static void wake_sleeper(struct shm_vi *vi)
 {
-    uint32_t asleep = SHM_ASLEEP;
+    uint32_t mark = atomic_load_explicit(&vi->bell->mark, memory_order_relaxed);
 
-    if (atomic_load_explicit(&vi->bell->mark, memory_order_relaxed) != SHM_ASLEEP)
+    if (mark != SHM_ASLEEP && mark != SHM_LISTENING)
         return;
     /* One of many senders rings. acq_rel: nothing of this moves before or behind it */
-    if (!atomic_compare_exchange_strong_explicit(&vi->bell->mark, &asleep, SHM_SOON, memory_order_acq_rel,
+    if (!atomic_compare_exchange_strong_explicit(&vi->bell->mark, &mark, SHM_SOON, memory_order_acq_rel,
                                                  memory_order_relaxed))
         return;
+    COUNT(wakes);
+    if (mark == SHM_LISTENING) {
+        ear_call(vi);
+        return;
+    }
     /* release: pairs with the acquire of bell in shm_arm */
     atomic_fetch_add_explicit(&vi->bell->bell, 1, memory_order_release);
     vbase_futex_wake(&vi->bell->bell, INT_MAX);
-    COUNT(wakes);
 }
 
 COLD void shm_ring(struct shm_vi *vi)
@@ -69,17 +124,20 @@ static int fall_asleep(struct shm_nic *nic, struct vi_wait *wait)
     if (clock_ticks() - nic->soon_at < nic->settle)
         return ERR_AGAIN;
     shm_inbox_settle(nic);
+    if (nic->ear >= 0)
+        ear_empty(nic);
     /* The bell is read before the mark is set: who rings afterwards changes it. acquire: pairs with shm_ring */
     value = atomic_load_explicit(&nic->bell->bell, memory_order_acquire);
     shm_hook("sleep");
-    atomic_exchange_explicit(&nic->bell->mark, SHM_ASLEEP, memory_order_seq_cst);
+    atomic_exchange_explicit(&nic->bell->mark, nic->ear >= 0 ? SHM_LISTENING : SHM_ASLEEP, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with the fence in shm_ring */
     shm_hook("sweep");
     if (shm_inbox_pending(nic)) {
         atomic_store_explicit(&nic->bell->mark, SHM_SOON, memory_order_relaxed);
         return ERR_AGAIN;
     }
-    *wait = (struct vi_wait){.futex = &nic->bell->bell, .value = value, .descriptor = -1};
+    *wait = nic->ear >= 0 ? (struct vi_wait){.descriptor = nic->ear, .events = POLLIN}
+                          : (struct vi_wait){.futex = &nic->bell->bell, .value = value, .descriptor = -1};
     return OK;
 }
 

@@ -52,10 +52,10 @@ struct shm_credit {
     _Atomic uint32_t hot;      /* 1: the receiver polls this lane; 0: set your bit in his bitmap */
 } ALIGNED(CACHE_LINE);
 
-enum shm_mark { SHM_AWAKE, SHM_SOON, SHM_ASLEEP };
+enum shm_mark { SHM_AWAKE, SHM_SOON, SHM_ASLEEP, SHM_LISTENING }; /* LISTENING: asleep on a descriptor, see doorbell.c */
 struct shm_bell {
     _Atomic uint32_t bell; /* counted up by whoever rings; the futex */
-    _Atomic uint32_t mark; /* enum shm_mark; by the owner, and ASLEEP -> SOON by the one who rings */
+    _Atomic uint32_t mark; /* enum shm_mark; by the owner, and ASLEEP or LISTENING -> SOON by the one who rings */
 } ALIGNED(CACHE_LINE);
 
 /* Written by the owner at open, state last (release). A place serves one life. */

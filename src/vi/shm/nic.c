@@ -86,6 +86,8 @@ static void release(struct shm_nic *nic)
     free((void *)nic->peers);
     free(nic->hot);
     free(nic->local_ranks);
+    if (nic->ear >= 0)
+        close(nic->ear);
     free(nic);
 }
 
@@ -96,6 +98,7 @@ int shm_nic_open(const struct vi_setup *setup, struct vi_nic **out)
 
     if (!nic)
         return error ? error : vbase_fail(ERR_MEMORY, "a nic");
+    nic->ear = -1;
     error = shm_segment_open(setup->node_fd, setup->local_count, &nic->segment);
     if (error)
         goto free_nic;
@@ -112,6 +115,8 @@ int shm_nic_open(const struct vi_setup *setup, struct vi_nic **out)
     if (error)
         goto unmap;
     error = take_slot(nic);
+    if (!error && setup->descriptors)
+        error = shm_ear_open(nic);
     if (error)
         goto unmap;
     shm_allow_peers();

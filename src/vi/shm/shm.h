@@ -99,6 +99,7 @@ struct shm_nic {
     uint64_t cookie[2];              /* what peers read to prove that they can */
     uint64_t soon_at, settle;        /* when VI_ARM_SOON was said, 0 awake; the least time from there to sleep */
     bool direct_children;
+    int ear; /* the socket slept on where other nics are slept on, too; -1: the bell alone */
 };
 
 static inline struct shm_nic *shm_nic_of(struct vi_nic *nic)
@@ -149,6 +150,7 @@ uint32_t shm_heap_offset(const struct shm_heap *heap, uint16_t block);
 void shm_ring(struct shm_vi *vi);
 void shm_wake(struct shm_vi *vi); /* the same without a message: shared memory was written */
 int shm_arm(struct vi_nic *nic, enum vi_arm what, struct vi_wait *wait);
+int shm_ear_open(struct shm_nic *nic) MUST_CHECK;
 
 /* Memory semantics: copy.c, region.c */
 int shm_get(struct vi *vi, const struct vi_transfer *transfer);

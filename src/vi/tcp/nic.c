@@ -3,7 +3,7 @@
  * A poll of the network is a system call, so it is paid only when it may be worth it. The links heard lately are read
  * directly; epoll finds the others and the strangers. The longer nothing happens the wider the gaps between two looks, in
  * proportion: a wait grows by a thirtieth at most, and by no more than a few microseconds. With no connection at all a
- * look is rare. Whoever polls more often than that gets "nothing" for the price of reading the clock.
+ * look is rare, and rarest where nothing is awaited. Whoever polls more often than that gets "nothing" for the price of reading the clock.
  *
  * Sleeping is on the epoll descriptor, level-triggered: what is there wakes. A timer descriptor in it wakes for what is
  * due without being called. */
@@ -28,6 +28,7 @@
 #define GAP_SHIFT  5       /* between looks: this part of the time since the last event */
 #define GAP_MOST   4000    /* ns, of that */
 #define GAP_ALONE  50000   /* ns, with no connection */
+#define GAP_RARE   1000000 /* ns, where nothing is awaited */
 #define ASK_NS     20000   /* epoll, while links are read directly */
 #define HOT_NS     1000000 /* a link not heard for so long is left to epoll */
 #define SETTLE_NS  20000   /* after so much quiet the other sides are told what was taken */
@@ -203,9 +204,9 @@ static uint64_t gap(const struct tcp_nic *nic, uint64_t now)
 {
     uint64_t part = (now - nic->event) >> GAP_SHIFT;
 
-    if (nic->watched == 0)
-        return nic->tick_idle;
-    return part < nic->tick_most ? part : nic->tick_most;
+    uint64_t most = nic->nic.unwanted ? nic->tick_rare : nic->watched == 0 ? nic->tick_idle : nic->tick_most;
+
+    return part < most ? part : most;
 }
 
 static int poll_end(struct tcp_nic *nic)
@@ -336,6 +337,7 @@ static void prepare(struct tcp_nic *nic, const struct vi_setup *setup)
     nic->timer_at = TCP_NEVER;
     nic->tick_soon = vbase_clock_ticks_of_ns(ASK_NS);
     nic->tick_most = vbase_clock_ticks_of_ns(GAP_MOST);
+    nic->tick_rare = vbase_clock_ticks_of_ns(GAP_RARE);
     nic->tick_idle = vbase_clock_ticks_of_ns(GAP_ALONE);
     nic->tick_hot = vbase_clock_ticks_of_ns(HOT_NS);
     nic->tick_settle = vbase_clock_ticks_of_ns(SETTLE_NS);

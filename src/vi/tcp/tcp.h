@@ -186,7 +186,7 @@ struct tcp_nic {
     struct list gone_vis;   /* under lock */
     uint64_t timer_at;      /* ns: the next thing to do without being called */
     uint64_t looked, asked, event; /* ticks: of the last poll, the last epoll, the last event */
-    uint64_t tick_soon, tick_most, tick_idle, tick_hot, tick_settle, tick_timer; /* gates, in ticks */
+    uint64_t tick_soon, tick_most, tick_idle, tick_rare, tick_hot, tick_settle, tick_timer; /* gates, in ticks */
     uint64_t timed;         /* ticks: of the last look at the timers */
     uint64_t deaf_until;    /* ns: no descriptor is left, nobody is let in */
     bool urgent;            /* the next poll does not wait for its gate */

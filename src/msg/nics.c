@@ -1,0 +1,196 @@
+/* Which nics are open, how their peers are reached, and whether anything is awaited from the network.
+ *
+ * A transport is opened only for ranks that those before it in the table do not reach: in a job of one node the network
+ * is never touched, not by a single system call. The nics that strangers call have a business card; all ranks put theirs
+ * into the launcher's key-value space, meet, and read those of the ranks they talk to, when they first do.
+ *
+ * What is awaited from afar is counted: posted receives that a remote rank may match, transfers with one, queues to one.
+ * While there is none, the network is looked at rarely, whatever goes on in shared memory. Not never: a remote rank may
+ * want to connect, to cancel, or to say goodbye. */
+#include "msg/engine.h"
+#include <stdio.h>
+#include <string.h>
+
+#define CARD_MOST  1000
+#define CARD_CHUNK 200 /* of a card in one value: every launcher takes that much */
+#define CARD_END   '!'
+
+static bool wanted(const char *name)
+{
+    const char *list = vbase_settings.transports;
+    size_t length = strlen(name);
+    while (list && *list) {
+        size_t item = strcspn(list, ",");
+        if (item == length && strncmp(list, name, item) == 0)
+            return true;
+        list += item + (list[item] == ',');
+    }
+    return !vbase_settings.transports;
+}
+
+/* True: every other rank is reached by what is open. Only shared memory has bounds. */
+static bool complete(const struct msg_engine *engine)
+{
+    for (uint32_t i = 0; i < engine->nics; i++)
+        if (engine->nic[i]->card || engine->job->local_count == engine->size)
+            return true;
+    return false;
+}
+
+/* Shared memory reaches the ranks of the node, the network all. */
+bool vmsg_nic_remote(int world)
+{
+    const struct msg_engine *engine = &vmsg_engine;
+    if (!engine->networked || world == engine->rank)
+        return false;
+    for (int i = 0; engine->nics > 1 && i < engine->job->local_count; i++)
+        if (engine->job->local_ranks[i] == world)
+            return false;
+    return true;
+}
+
+/* ---- business cards ---------------------------------------------------------------------------------------------- */
+
+static int card_put(const struct vi_nic *nic)
+{
+    char key[64], text[CARD_CHUNK + 2];
+    size_t length = strlen(nic->card);
+    int error = OK;
+    for (size_t at = 0, chunk = 0; at <= length && !error; at += CARD_CHUNK, chunk++) {
+        size_t part = length - at < CARD_CHUNK ? length - at : CARD_CHUNK;
+        memcpy(text, nic->card + at, part);
+        text[part] = part < CARD_CHUNK ? CARD_END : 0;
+        text[part + 1] = 0;
+        snprintf(key, sizeof key, "viaduct-%s-%d-%zu", nic->provider->name, vmsg_engine.rank, chunk);
+        error = vboot_put(vmsg_engine.job, key, text);
+    }
+    return error;
+}
+
+static int card_read(const struct vi_nic *nic, int world, char card[CARD_MOST])
+{
+    char key[64], text[CARD_CHUNK + 2];
+    size_t at = 0;
+    for (size_t chunk = 0; at + CARD_CHUNK < CARD_MOST; chunk++) {
+        snprintf(key, sizeof key, "viaduct-%s-%d-%zu", nic->provider->name, world, chunk);
+        int error = vboot_get(vmsg_engine.job, key, text, sizeof text);
+        if (error)
+            return error;
+        size_t part = strlen(text);
+        bool last = part > 0 && text[part - 1] == CARD_END;
+        memcpy(card + at, text, part);
+        at += part - last;
+        card[at] = 0;
+        if (last)
+            return OK;
+    }
+    return vbase_fail(ERR_PROTOCOL, "the address of rank %d has no end", world);
+}
+
+/* A vi to a rank, by the first nic that reaches him. The launcher is asked under a lock: one at a time. */
+int vmsg_nic_connect(int world, void *owner, struct vi **vi)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    char card[CARD_MOST];
+    int error = vbase_fail(ERR_UNREACHABLE, "no transport is open, so rank %d is not reached", world);
+    for (uint32_t i = 0; i < engine->nics; i++) {
+        struct vi_nic *nic = engine->nic[i];
+        struct vi_address address = {.peer = (uint32_t)world, .card = nic->card ? card : NULL};
+        error = OK;
+        if (nic->card) {
+            msg_lock(&engine->boot_lock);
+            error = card_read(nic, world, card);
+            msg_unlock(&engine->boot_lock);
+        }
+        if (!error)
+            error = vi_connect(nic, &address, owner, vi);
+        if (error == OK || error == ERR_AGAIN)
+            return error;
+    }
+    return error;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+static int open_all(struct msg_engine *engine, const struct vi_sink *sink)
+{
+    struct boot_job *job = engine->job;
+    struct vi_setup setup = {.rank = (uint32_t)job->rank,
+                             .ranks = (uint32_t)job->size,
+                             .secret = job->secret,
+                             .local_index = (uint32_t)job->local_index,
+                             .local_count = (uint32_t)job->local_count,
+                             .local_ranks = job->local_ranks,
+                             .node_fd = job->node_fd,
+                             .direct_children = job->direct_children,
+                             .descriptors = job->local_count < job->size,
+                             .sink = sink,
+                             .options = vbase_settings.fault};
+    /* A rank alone has a place in its launcher's segment too: there its counters and its last call are seen. */
+    for (const struct vi_provider *provider = vi_providers; provider->name && !complete(engine); provider++) {
+        if (!wanted(provider->name) || engine->nics == MSG_NICS)
+            continue;
+        int error = provider->ops->probe(&setup);
+        if (error == OK)
+            error = vi_nic_open(provider, &setup, &engine->nic[engine->nics]);
+        if (error == OK)
+            engine->nics++;
+        else
+            LOG_INFO("transport %s is not used: %s", provider->name, vbase_error_detail());
+        if (engine->size == 1)
+            return OK;
+    }
+    if (!engine->nics)
+        return vbase_fail(ERR_UNREACHABLE, "none of the transports %s can be opened (VIADUCT_LOG=info tells why)",
+                          vbase_settings.transports ? vbase_settings.transports : "of this build");
+    if (!complete(engine))
+        return vbase_fail(ERR_UNREACHABLE, "%d ranks are on other nodes, and no transport %s can be opened to them "
+                          "(VIADUCT_LOG=info tells why)", job->size - job->local_count,
+                          vbase_settings.transports ? "that is allowed" : "of this build");
+    return OK;
+}
+
+int vmsg_nics_open(const struct vi_sink *sink)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    engine->rank = engine->job->rank;
+    engine->size = engine->job->size;
+    int error = open_all(engine, sink);
+    for (uint32_t i = 0; i < engine->nics && !error; i++)
+        if (engine->nic[i]->card) {
+            engine->networked = true;
+            error = card_put(engine->nic[i]);
+        }
+    if (!error && engine->networked)
+        error = vboot_fence(engine->job);
+    return error;
+}
+
+void vmsg_nics_close(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    while (engine->nics)
+        vi_nic_close(engine->nic[--engine->nics]);
+}
+
+/* ---- polling ----------------------------------------------------------------------------------------------------- */
+
+/* One round over several nics. What a blocking receive expects on a socket is looked for there, and everywhere now and
+ * then. */
+bool vmsg_nics_poll(int budget)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    bool moved = false;
+    /* relaxed: a count; who adds to it polls afterwards */
+    bool none = atomic_load_explicit(&engine->awaited, memory_order_relaxed) == 0;
+    for (uint32_t i = 0; i < engine->nics; i++) {
+        struct vi_nic *nic = engine->nic[i];
+        struct vi *only = engine->expected.header ? engine->expected.peer->vi : NULL;
+        nic->unwanted = none && nic->card;
+        if (nic->card && only && only->nic == nic && ++engine->straight % 8)
+            moved |= vi_poll_only(only, budget) > 0;
+        else
+            moved |= vi_poll(nic, budget) > 0;
+    }
+    return moved;
+}
