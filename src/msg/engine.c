@@ -293,7 +293,7 @@ undo_memory:
 undo_nics:
     vmsg_nics_close();
 undo_boot:
-    vboot_close(engine->job);
+    vboot_abandon(engine->job);
     memset(engine, 0, sizeof *engine);
     return error;
 }

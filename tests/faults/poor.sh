@@ -41,6 +41,10 @@ if unshare -n true 2>/dev/null; then
 fi
 run 20 bash -c "ulimit -n 10; exec $mpiexec -n 16 '$traffic'"
 [ "$status" -ne 0 ] && [ "$(wc -l <"$scratch/err")" -gt 2 ] && { wrong "10 descriptors: more than one line"; cat "$scratch/err"; }
+run 20 bash -c "ulimit -f 100; exec $mpiexec -n 3 '$traffic'"
+expect_err 'MPI_Init: .*\(ulimit -f\) of 102400 bytes is below' "files of 100 KiB"
+[ "$status" -eq 1 ] && [ "$spent" -lt 2000 ] || wrong "files of 100 KiB: exit status $status after $spent ms"
+[ "$(wc -l <"$scratch/err")" -eq 2 ] || { wrong "files of 100 KiB: not the cause and who ended"; cat "$scratch/err"; }
 run 20 bash -c "ulimit -v 20000; exec $mpiexec -n 2 '$traffic'"
 [ "$status" -ge 128 ] && [ "$status" -ne 137 ] && { wrong "20 MB of address space: exit status $status"; cat "$scratch/err"; }
 [ "$status" -ne 0 ] && { [ -s "$scratch/err" ] || wrong "20 MB of address space: not a word"; }

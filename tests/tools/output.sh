@@ -55,6 +55,11 @@ $run -n 2 sh -c "yes | head -c 4000000; echo \$PMI_RANK >>$work/ended" | head -1
 [[ ${PIPESTATUS[0]} == 0 && $(sort $work/ended) == $'0\n1' ]] || fail "a closed reader ended the job"
 expect 0 "" "" sh -c "$run -n 2 echo nobody reads >&- 2>&-"
 
+# what cannot be written is told, and fails a job that did well
+expect 1 "" "viaduct: output of the ranks is lost: No space left on device" sh -c "$run -n 2 echo x >/dev/full"
+expect 1 "" "" sh -c "$run -n 2 sh -c 'echo x >&2' 2>/dev/full"
+expect 5 "" "~with exit status 5" sh -c "$run sh -c 'echo x >&2; exit 5' >/dev/full"
+
 # a reader that is stopped holds nobody up but those who write to him
 mkfifo $work/fifo
 sleep 100 <$work/fifo &

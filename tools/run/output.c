@@ -30,8 +30,10 @@
 
 /* ---- sinks ---- */
 
-static void sink_break(struct run_job *job, struct run_sink *sink)
+/* Nothing more can be written. A reader who went away did so on purpose; any other cause is told at the end. */
+static void sink_break(struct run_job *job, struct run_sink *sink, int cause)
 {
+    sink->lost = cause == EPIPE ? 0 : cause;
     if (sink->watched)
         epoll_ctl(job->epoll, EPOLL_CTL_DEL, sink->watch.fd, NULL);
     sink->watched = false;
@@ -68,7 +70,7 @@ static bool sink_flush(struct run_job *job, struct run_sink *sink)
         else if (written < 0 && errno == EAGAIN)
             return false;
         else if (written < 0 && errno != EINTR)
-            sink_break(job, sink);
+            sink_break(job, sink, errno);
     }
     sink->start = sink->end = 0;
     return true;
@@ -87,7 +89,7 @@ static void sink_push(struct run_job *job, struct run_sink *sink, const char *da
         size_t capacity = (sink->end + length) * 2;
         char *bigger = realloc(sink->data, capacity);
         if (!bigger) {
-            sink_break(job, sink);
+            sink_break(job, sink, ENOMEM);
             return;
         }
         sink->data = bigger;
@@ -392,7 +394,7 @@ static void sink_finish(struct run_job *job, struct run_sink *sink)
     }
 }
 
-void output_finish(struct run_job *job)
+bool output_finish(struct run_job *job)
 {
     for (int i = 0; i < 2 * job->size; i++) {
         struct run_stream *stream = i % 2 ? &job->rank[i / 2].err : &job->rank[i / 2].out;
@@ -405,6 +407,9 @@ void output_finish(struct run_job *job)
         }
     }
     sink_finish(job, &job->sink[0]);
+    if (job->sink[0].lost)
+        output_line(job, "output of the ranks is lost: %s", strerror(job->sink[0].lost));
     if (!job->one_sink)
         sink_finish(job, &job->sink[1]);
+    return !job->sink[0].lost && !job->sink[1].lost;
 }

@@ -22,7 +22,7 @@
 #define DESERTER_TICK_NS  (SECOND_NS / 2)
 #define SPARE_DESCRIPTORS 20
 
-enum { STATUS_USAGE = 2, STATUS_TIMEOUT = 124, STATUS_NOT_RUNNABLE = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
+enum { STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_TIMEOUT = 124, STATUS_NOT_RUNNABLE = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
 
 /* ---- watching ---- */
 
@@ -372,7 +372,8 @@ int verb_run(int argc, char **argv)
     serve(&job);
     tree_clear(&job);
     report_all(&job);
-    output_finish(&job);
+    bool written = output_finish(&job);
     pmi_close(&job);
-    return status_of(&job);
+    int status = status_of(&job);
+    return status || written ? status : STATUS_FAILED;
 }

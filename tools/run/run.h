@@ -75,6 +75,7 @@ struct run_watch { /* a descriptor in the epoll: embedded in whatever it belongs
 struct run_sink { /* where lines go: our stdout or our stderr */
     struct run_watch watch;
     bool pollable, watched, broken, regular;
+    int lost;   /* errno of what made it broken, 0: nothing, or a reader who went away */
     char *data; /* what could not be written yet */
     size_t start, end, capacity;
     struct run_stream *open_line; /* wrote the last piece and did not end it: it has the floor for a while */
@@ -186,7 +187,7 @@ int output_stream(struct run_job *job, struct run_stream *stream, int rank, int 
 void output_drain(struct run_job *job, struct run_stream *stream);                /* whatever is there now */
 void output_line(struct run_job *job, const char *format, ...) PRINTF_LIKE(2, 3); /* our own word, to stderr */
 void output_flush_quiet(struct run_job *job, uint64_t now_ns); /* unfinished lines that wait long enough */
-void output_finish(struct run_job *job);                       /* everything out, as far as somebody reads */
+bool output_finish(struct run_job *job) MUST_CHECK;            /* everything out, as far as somebody reads; false: lost */
 
 /* pmi.c */
 void pmi_ready(struct run_job *job, struct run_watch *watch, uint32_t events);
