@@ -140,10 +140,13 @@ struct msg_transfer {
     struct vi_region region; /* our memory, for the other side; nic NULL when nothing is registered */
     struct type_cursor *cursor; /* NULL: the buffer is one piece */
     struct msg_slot *slot;   /* joint: the shared counters */
+    uint64_t arrived, heard; /* joint in frames, receiver: bytes that are in place; ticks when the sender last did something */
     uint32_t generation;
+    uint32_t mine;           /* joint in frames: chunks claimed here */
     uint16_t slot_number;
     uint8_t phase;
     bool sender, cancelling;
+    bool frames, stranded;   /* joint: the sender's chunks come in frames; a get of ours failed */
     bool told_later, withdrawn; /* joint: the chunk's end comes by the sink; the sender withdrew meanwhile */
 };
 
@@ -325,16 +328,19 @@ void vmsg_rendezvous_data(struct msg_peer *peer, const void *body, size_t length
 void vmsg_rendezvous_finish(struct msg_peer *peer, const void *body, size_t length);
 void vmsg_rendezvous_fetched(struct msg_transfer *transfer, int status);
 void vmsg_rendezvous_ask(struct msg_transfer *transfer);
+void vmsg_rendezvous_sent(struct msg_transfer *transfer, int error); /* the sender's end */
+int vmsg_rendezvous_push(struct msg_transfer *transfer, uint64_t upto) MUST_CHECK; /* peer lock held */
 bool vmsg_rendezvous_work(void); /* one chunk of everything under way; true: something moved */
 
 /* ---- joint.c: under progress, except begin (no lock) ---- */
-bool vmsg_joint_begin(struct msg_transfer *transfer);
+bool vmsg_joint_begin(struct msg_transfer *transfer, const struct vi_state *reach);
 bool vmsg_joint_step(struct msg_transfer *transfer);
 void vmsg_joint_told(struct msg_transfer *transfer, int status);
 void vmsg_joint_alone(struct msg_transfer *transfer);
 void vmsg_joint_board(struct msg_peer *peer, const void *body, size_t length);
 void vmsg_joint_invited(struct msg_peer *peer, const void *body, size_t length);
 void vmsg_joint_ended(struct msg_peer *peer, bool done, const void *body, size_t length);
+bool vmsg_joint_data(struct msg_transfer *transfer, uint64_t bytes); /* in place; true: the transfer is over */
 void vmsg_joint_close(void);
 
 /* ---- transfer.c ---- */

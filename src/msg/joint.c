@@ -1,4 +1,4 @@
-/* Joint copy: both ends of a large message copy it at once, where each may reach into the other's memory.
+/* Joint copy: both ends of an announced message work on it at once, where they share memory.
  *
  *   sender                                        receiver
  *     | ANNOUNCE total, id, key                     |
@@ -16,15 +16,22 @@
  * sender who computes, or cannot put, claims nothing, and the receiver does it all. The counters carry a generation: a
  * sender who comes late finds the slot in other hands and changes nothing.
  *
- * A chunk that was claimed and could not be moved is never ready, so no notice can be given any more: the receiver then
+ * In frames: below the size from which single copies pay on this machine, the sender does not put what he claims but sends
+ * it in DATA frames, which the receiver copies out while the next ones are copied in: two copies, on two cores. The
+ * receiver then begins to fetch only when he has heard nothing for a while: a sender who computes holds nobody up. He
+ * counts the bytes himself, `ready` is not used, and says FINISH if he fetched any. A sender who claimed all is complete
+ * with his last frame. A chunk that the receiver cannot get is asked for (CLEAR) when everything else is there.
+ *
+ * Without frames: a chunk that was claimed and could not be moved is never ready, so no notice can be given any more: the receiver then
  * asks for everything to be sent (CLEAR), the sender says WITHDRAW and the receiver begins again alone. Either way no
  * put lands after the receive is complete: CLEAR is answered when no put is under way. */
 #include "msg/engine.h"
+#include "base/clock.h"
 #include <string.h>
 
-#define JOINT_LEAST 65536u
 #define CHUNK_LEAST 16384u
 #define PAGE        4096u
+#define PATIENCE_NS 50000 /* with a sender in frames, before the receiver begins to fetch */
 
 #define SLOTS 64
 struct msg_slot {
@@ -145,9 +152,81 @@ static void over(struct msg_transfer *transfer)
     vmsg_complete(request, error);
 }
 
+/* ---- in frames, see above ----------------------------------------------------------------------------------------- */
+
+/* So many bytes more are in place at the receiver. True: that was all; the transfer is over. */
+static bool arrived(struct msg_transfer *transfer, uint64_t bytes)
+{
+    transfer->arrived += bytes;
+    if (transfer->arrived == transfer->upto) {
+        if (transfer->mine)
+            notice(transfer, MSG_FRAME_FINISH);
+        over(transfer);
+        return true;
+    }
+    if (transfer->stranded && transfer->arrived + transfer->under_way == transfer->upto) {
+        slot_give(transfer); /* all but the chunk that we claimed and could not get: the sender sends it */
+        transfer->upto = transfer->moved + transfer->under_way;
+        vmsg_rendezvous_ask(transfer);
+        return true;
+    }
+    return false;
+}
+
+bool vmsg_joint_data(struct msg_transfer *transfer, uint64_t bytes)
+{
+    transfer->heard = clock_ticks();
+    return arrived(transfer, bytes);
+}
+
+/* The receiver's turn: the sender is at it, unless nothing came for long. */
+static bool waits_for_sender(struct msg_transfer *transfer)
+{
+    if (transfer->stranded)
+        return true;
+    if (transfer->under_way || clock_ticks() - transfer->heard > vbase_clock_ticks_of_ns(PATIENCE_NS))
+        return false;
+    vmsg_transfer_work(transfer);
+    return true;
+}
+
+/* The sender's turn. */
+static bool push_step(struct msg_transfer *transfer)
+{
+    struct msg_peer *peer = transfer->peer;
+    uint64_t chunk = chunk_size(transfer->upto), before;
+    if (!transfer->under_way) {
+        if (!chunk_claim(transfer)) {
+            transfer->phase = MSG_TRANSFER_ANNOUNCED; /* the receiver took chunks, too, and will tell */
+            return false;
+        }
+        transfer->mine++;
+    }
+    before = transfer->moved;
+    msg_lock(&peer->lock);
+    int error = vmsg_rendezvous_push(transfer, before + transfer->under_way);
+    transfer->under_way -= transfer->moved - before;
+    bool went = transfer->moved != before;
+    if (error && error != ERR_AGAIN)
+        vmsg_rendezvous_sent(transfer, error);
+    else if (!transfer->under_way && transfer->mine == (transfer->upto + chunk - 1) / chunk)
+        vmsg_rendezvous_sent(transfer, OK);
+    else
+        vmsg_transfer_work(transfer);
+    msg_unlock(&peer->lock);
+    return went;
+}
+
+/* ---- chunks ------------------------------------------------------------------------------------------------------- */
+
 /* A chunk was claimed and cannot be moved. */
 static void chunk_failed(struct msg_transfer *transfer)
 {
+    if (transfer->frames) {
+        transfer->stranded = true;
+        arrived(transfer, 0);
+        return;
+    }
     transfer->under_way = 0;
     if (transfer->sender) {
         transfer->phase = MSG_TRANSFER_ANNOUNCED;
@@ -161,7 +240,12 @@ static void chunk_failed(struct msg_transfer *transfer)
 
 static void chunk_moved(struct msg_transfer *transfer)
 {
-    if (chunk_ready(transfer)) {
+    if (transfer->frames) {
+        uint64_t bytes = transfer->under_way;
+        transfer->under_way = 0;
+        if (!arrived(transfer, bytes))
+            vmsg_transfer_work(transfer);
+    } else if (chunk_ready(transfer)) {
         notice(transfer, transfer->sender ? MSG_FRAME_DONE : MSG_FRAME_FINISH);
         over(transfer);
     } else {
@@ -173,10 +257,17 @@ static void chunk_moved(struct msg_transfer *transfer)
  * will tell. A chunk that found the provider busy stays claimed. */
 bool vmsg_joint_step(struct msg_transfer *transfer)
 {
-    if (!transfer->under_way && !chunk_claim(transfer)) {
-        if (transfer->sender)
-            transfer->phase = MSG_TRANSFER_ANNOUNCED;
+    if (transfer->frames && transfer->sender)
+        return push_step(transfer);
+    if (transfer->frames && waits_for_sender(transfer))
         return false;
+    if (!transfer->under_way) {
+        if (!chunk_claim(transfer)) {
+            if (transfer->sender)
+                transfer->phase = MSG_TRANSFER_ANNOUNCED;
+            return false;
+        }
+        transfer->mine++;
     }
     int status = chunk_move(transfer);
     if (status == VI_COMPLETE) {
@@ -220,13 +311,15 @@ static void board_tell(struct msg_peer *peer)
 }
 
 /* A matched receive whose payload can be fetched; true: it goes on jointly. No lock held. */
-bool vmsg_joint_begin(struct msg_transfer *transfer)
+bool vmsg_joint_begin(struct msg_transfer *transfer, const struct vi_state *reach)
 {
     struct msg_peer *peer = transfer->peer;
     const struct vi_caps *caps = &peer->vi->nic->caps;
-    if (transfer->upto < JOINT_LEAST || transfer->cursor || !caps->map || caps->max_put < MSG_CHUNK)
+    transfer->frames = transfer->upto < reach->get_least;
+    if ((!transfer->frames && !reach->put) || transfer->cursor || !caps->map || caps->max_put < MSG_CHUNK)
         return false;
-    if (vi_reg(peer->vi->nic, transfer->request->buffer.base, transfer->upto, &transfer->region) != OK) {
+    if (!transfer->frames &&
+        vi_reg(peer->vi->nic, transfer->request->buffer.base, transfer->upto, &transfer->region) != OK) {
         transfer->region.nic = NULL;
         return false;
     }
@@ -239,7 +332,8 @@ bool vmsg_joint_begin(struct msg_transfer *transfer)
                                   transfer->region.key,
                                   transfer->generation,
                                   transfer->slot_number,
-                                  0};
+                                  transfer->frames};
+    transfer->heard = clock_ticks();
     msg_lock(&peer->lock); /* the sink takes it, too: it does not see the end before the transfer is in the work list */
     board_tell(peer);
     vmsg_peer_answer(peer, msg_header(MSG_FRAME_JOIN, 0, 0, 0), &body, sizeof body);
@@ -300,7 +394,7 @@ void vmsg_joint_board(struct msg_peer *peer, const void *body, size_t length)
 static bool may_put(struct msg_peer *peer)
 {
     struct vi_state state;
-    return peer->board && vi_query(peer->vi, &state) == OK && state.put;
+    return vi_query(peer->vi, &state) == OK && state.put;
 }
 
 void vmsg_joint_invited(struct msg_peer *peer, const void *body, size_t length)
@@ -315,7 +409,9 @@ void vmsg_joint_invited(struct msg_peer *peer, const void *body, size_t length)
     struct msg_transfer *transfer = vmsg_transfer_at(peer, join.id, MSG_TRANSFER_ANNOUNCED);
     bool sane = transfer && transfer->sender && transfer->region.nic && join.slot < SLOTS && join.upto > 0 &&
                 join.upto <= transfer->request->total;
-    if (sane && may_put(peer)) {
+    bool able = sane && peer->board && (join.frames || may_put(peer));
+    if (able) {
+        transfer->frames = join.frames;
         msg_phase_set(transfer->request, MSG_PHASE_MOVING);
         transfer->phase = MSG_TRANSFER_JOINT;
         transfer->remote = join.answer;
@@ -324,6 +420,9 @@ void vmsg_joint_invited(struct msg_peer *peer, const void *body, size_t length)
         transfer->generation = join.generation;
         transfer->slot = peer->board + join.slot;
         vmsg_transfer_work(transfer);
+    } else if (sane && join.frames) { /* else he does it all and need not know */
+        struct msg_frame_id refusal = {join.answer};
+        vmsg_peer_answer(peer, msg_header(MSG_FRAME_WITHDRAW, 0, 0, 0), &refusal, sizeof refusal);
     }
     msg_unlock(&peer->lock);
     if (!sane)

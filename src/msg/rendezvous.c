@@ -96,7 +96,7 @@ static void receive_begin(struct msg_transfer *transfer, bool fetchable)
         fetchable && vi_query(transfer->peer->vi, &state) == OK && state.get && vmsg_transfer_cursor(transfer, 0) == OK;
     if (!fetchable) {
         vmsg_rendezvous_ask(transfer);
-    } else if (!state.put || !vmsg_joint_begin(transfer)) {
+    } else if (!vmsg_joint_begin(transfer, &state)) {
         transfer->phase = MSG_TRANSFER_FETCHING;
         vmsg_transfer_work(transfer);
     }
@@ -196,9 +196,21 @@ void vmsg_rendezvous_data(struct msg_peer *peer, const void *body, size_t length
     uint64_t bytes = length - sizeof head;
     msg_lock(&peer->lock); /* under it the clearance went out: the transfer is seen as it was then */
     struct msg_transfer *transfer = vmsg_transfer_at(peer, head.id, MSG_TRANSFER_RECEIVING);
+    struct msg_transfer *joint = transfer ? NULL : vmsg_transfer_at(peer, head.id, MSG_TRANSFER_JOINT);
     msg_unlock(&peer->lock);
-    if (!transfer || head.from != transfer->moved || bytes > transfer->upto - transfer->moved) {
+    uint64_t length_wanted = 0;
+    if (transfer && head.from == transfer->moved)
+        length_wanted = transfer->upto - transfer->moved;
+    else if (joint && joint->frames && !joint->sender && head.from < joint->upto)
+        length_wanted = joint->upto - head.from;
+    if (bytes > length_wanted || !bytes) {
         vmsg_refused(peer, "a part of a message that nobody asked for");
+        return;
+    }
+    COUNT_ADD(copy_pipelined, bytes);
+    if (joint) {
+        memcpy((char *)joint->request->buffer.base + head.from, payload, bytes);
+        vmsg_joint_data(joint, bytes);
         return;
     }
     if (transfer->cursor)
@@ -206,14 +218,13 @@ void vmsg_rendezvous_data(struct msg_peer *peer, const void *body, size_t length
     else
         memcpy((char *)transfer->request->buffer.base + transfer->moved, payload, bytes);
     transfer->moved += bytes;
-    COUNT_ADD(copy_pipelined, bytes);
     if (transfer->moved == transfer->upto)
         receive_over(transfer, OK);
 }
 
 /* ---- the sender -------------------------------------------------------------------------------------------------- */
 
-static void send_over(struct msg_transfer *transfer, int error)
+void vmsg_rendezvous_sent(struct msg_transfer *transfer, int error)
 {
     struct msg_request *request = transfer->request;
     vmsg_transfer_give(transfer);
@@ -270,36 +281,43 @@ void vmsg_rendezvous_finish(struct msg_peer *peer, const void *body, size_t leng
     struct msg_transfer *transfer = answered(peer, finish.id);
     bool sane = transfer && !transfer->told_later;
     if (sane)
-        send_over(transfer, OK);
+        vmsg_rendezvous_sent(transfer, OK);
     msg_unlock(&peer->lock);
     if (!sane)
         vmsg_refused(peer, "a finish for a message that is not announced");
 }
 
-/* Sends some parts; the transfer may be over afterwards. */
-static bool data_send(struct msg_transfer *transfer)
+/* Sends some parts of what lies before UPTO; transfer->moved tells how far it came. */
+int vmsg_rendezvous_push(struct msg_transfer *transfer, uint64_t upto)
 {
     struct msg_peer *peer = transfer->peer;
     uint64_t most = peer->vi->nic->caps.max_send - sizeof(struct msg_frame_data);
     int error = OK;
-    bool went = false;
-    msg_lock(&peer->lock);
-    for (int frames = 0; frames < FRAMES_A_ROUND && transfer->moved < transfer->upto; frames++) {
-        uint64_t left = transfer->upto - transfer->moved, bytes = left < most ? left : most;
+    for (int frames = 0; frames < FRAMES_A_ROUND && transfer->moved < upto && !error; frames++) {
+        uint64_t left = upto - transfer->moved, bytes = left < most ? left : most;
         struct msg_frame_data head = {transfer->remote, transfer->moved};
         error = vmsg_frame_send(transfer->request, msg_header(MSG_FRAME_DATA, 0, 0, 0),
                                 (struct iovec){&head, sizeof head}, transfer->cursor, transfer->moved, bytes);
-        if (error == ERR_AGAIN && most > DATA_LEAST && vmsg_peer_starved(peer)) {
+        if (!error) {
+            transfer->moved += bytes;
+        } else if (error == ERR_AGAIN && most > DATA_LEAST && vmsg_peer_starved(peer)) {
             most = most / 4 > DATA_LEAST ? most / 4 : DATA_LEAST;
-            continue;
+            error = OK;
         }
-        if (error)
-            break;
-        transfer->moved += bytes;
-        went = true;
     }
+    return error;
+}
+
+/* The transfer may be over afterwards. */
+static bool data_send(struct msg_transfer *transfer)
+{
+    struct msg_peer *peer = transfer->peer;
+    uint64_t before = transfer->moved;
+    msg_lock(&peer->lock);
+    int error = vmsg_rendezvous_push(transfer, transfer->upto);
+    bool went = transfer->moved != before;
     if (transfer->moved == transfer->upto || (error && error != ERR_AGAIN))
-        send_over(transfer, error);
+        vmsg_rendezvous_sent(transfer, error == ERR_AGAIN ? OK : error);
     else
         vmsg_transfer_work(transfer);
     msg_unlock(&peer->lock);

@@ -73,7 +73,8 @@ struct msg_frame_join {
     uint64_t upto;     /* bytes that are wanted, from the first */
     struct vi_key key; /* of the receiver's buffer */
     uint32_t generation;
-    uint16_t slot, reserved;
+    uint16_t slot;
+    uint16_t frames;   /* 1: send what you claim in DATA frames, do not put it */
 };
 
 /* For rails that may lose what they took: what is needed to acknowledge, replay and drop duplicates. */

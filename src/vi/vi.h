@@ -133,6 +133,7 @@ struct vi_wait {
 struct vi_state {
     bool usable;
     bool get, put;           /* proven to work with this very peer (shm: a real read of a cookie succeeded) */
+    uint64_t get_least;      /* from so many bytes on gets and puts are faster than sends while both ends are there */
     bool quiet;              /* everything sent has been taken by the other side's provider */
     uint64_t backlog;        /* bytes accepted and not yet on their way */
     uint64_t rate;           /* bytes a second lately, 0 unknown */

@@ -44,7 +44,7 @@ static void values_are_taken(void)
     CHECK_EQUAL(vbase_settings.eager, 64 << 10);
     CHECK_EQUAL(vbase_settings.spin, 500);
     CHECK_EQUAL(vbase_settings.single_copy, false);
-    CHECK_EQUAL(vbase_settings.window, 256 << 10); /* set to nothing is not set */
+    CHECK_EQUAL(vbase_settings.window, 1 << 20); /* set to nothing is not set */
     CHECK_TEXT(vbase_settings.node, "n1");
     CHECK(vbase_settings.log_file == NULL);
     CHECK_EQUAL(vbase_log_level, LOG_LEVEL_INFO);

@@ -71,13 +71,13 @@ static void file_limit(void)
     setrlimit(RLIMIT_FSIZE, &small);
     CHECK_EQUAL(shm_segment_create(4, &fd), ERR_LIMIT); /* said, not killed by SIGXFSZ */
     CHECK(strstr(vbase_error_detail(), "ulimit -f") != NULL);
-    small.rlim_cur = 64 << 20;
+    small.rlim_cur = 128 << 20;
     setrlimit(RLIMIT_FSIZE, &small);
     inside_start(2);
     inside_open(0);
     CHECK_EQUAL(vi_reg(inside.nic[0], NULL, 16 << 20, &region), OK);
     vi_dereg(&region);
-    CHECK_EQUAL(vi_reg(inside.nic[0], NULL, 60 << 20, &region), ERR_LIMIT);
+    CHECK_EQUAL(vi_reg(inside.nic[0], NULL, 120 << 20, &region), ERR_LIMIT);
     inside_stop();
     setrlimit(RLIMIT_FSIZE, &old);
 }

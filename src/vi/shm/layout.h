@@ -67,21 +67,15 @@ struct shm_identity {
     uint64_t cookie[2];
 } ALIGNED(CACHE_LINE);
 
-/* Blocks for payload above SHM_INLINE. Each class is a line larger than its name, for the engine's envelope; at least
- * 256 KiB of each are in rotation, because a block reused while it is hot in the receiver's cache is slow. */
-#define SHM_CLASSES 4
-#define SHM_BLOCK_0 320u
-#define SHM_BLOCK_1 1088u
-#define SHM_BLOCK_2 4160u
-#define SHM_BLOCK_3 16448u
-#define SHM_COUNT_0 1024u
-#define SHM_COUNT_1 256u
-#define SHM_COUNT_2 64u
-#define SHM_COUNT_3 32u
-#define SHM_HEAP_USED                                                                                                   \
-    (SHM_BLOCK_0 * SHM_COUNT_0 + SHM_BLOCK_1 * SHM_COUNT_1 + SHM_BLOCK_2 * SHM_COUNT_2 + SHM_BLOCK_3 * SHM_COUNT_3)
+/* Blocks for payload above SHM_INLINE: size and number of each class, smallest first. Each is a line larger than its name,
+ * for the engine's envelope. A class is 2.5 to 4 MiB: see heap.c. */
+#define SHM_CLASSES       5
+#define SHM_BLOCK_SIZES   {320u, 1088u, 4160u, 8256u, 16448u}
+#define SHM_BLOCK_NUMBERS {8192u, 4096u, 1024u, 512u, 256u}
+#define SHM_BLOCKS        (8192u + 4096u + 1024u + 512u + 256u)
+#define SHM_HEAP_USED     (320u * 8192u + 1088u * 4096u + 4160u * 1024u + 8256u * 512u + 16448u * 256u)
 #define SHM_HEAP_SIZE ((SHM_HEAP_USED + SHM_PAGE - 1) / SHM_PAGE * SHM_PAGE)
-#define SHM_MAX_SEND  SHM_BLOCK_3
+#define SHM_MAX_SEND  16448u
 
 /* One process' view. */
 struct shm_segment {

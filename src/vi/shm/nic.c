@@ -274,10 +274,13 @@ int shm_query(struct vi *base, struct vi_state *state)
     struct shm_nic *nic = shm_nic_of(base->nic);
 
     shm_reach_prove(vi);
+    bool get = atomic_load_explicit(&vi->get_reach, memory_order_relaxed) == SHM_REACHED;
+    bool put = atomic_load_explicit(&vi->put_reach, memory_order_relaxed) == SHM_REACHED;
     *state = (struct vi_state){
         .usable = atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0,
-        .get = atomic_load_explicit(&vi->get_reach, memory_order_relaxed) == SHM_REACHED,
-        .put = atomic_load_explicit(&vi->put_reach, memory_order_relaxed) == SHM_REACHED,
+        .get = get,
+        .get_least = get ? shm_copy_speed().single_from : 0,
+        .put = put,
         .quiet = in_flight(nic, vi) == 0,
     };
     return OK;

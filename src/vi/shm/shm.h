@@ -65,6 +65,7 @@ struct shm_hot {
 /* The eager blocks of this process. Freed blocks queue up behind the others: they rotate. */
 struct shm_class {
     uint32_t size, count, offset; /* offset: of the first block in the heap */
+    uint32_t grown, left;         /* blocks that rotate; how many are taken before they become more */
     uint32_t head, tail;
     uint16_t *free; /* a ring of COUNT places, which are a power of two */
 };
@@ -72,7 +73,7 @@ struct shm_heap {
     struct base_lock lock;
     char *base;
     struct shm_class class[SHM_CLASSES];
-    uint16_t ring[SHM_COUNT_0 + SHM_COUNT_1 + SHM_COUNT_2 + SHM_COUNT_3];
+    uint16_t ring[SHM_BLOCKS];
 };
 
 struct shm_extent; /* an allocation in our shared slice; see region.c */
@@ -157,6 +158,11 @@ int shm_get(struct vi *vi, const struct vi_transfer *transfer);
 int shm_put(struct vi *vi, const struct vi_transfer *transfer);
 int shm_atomic(struct vi *vi, const struct vi_atomic_call *call);
 void shm_reach_prove(struct shm_vi *vi);
+struct shm_speed { /* of copying `sample` bytes on this machine */
+    uint32_t sample, hand_ns, kernel_ns;
+    uint64_t single_from; /* single copies pay from so many bytes on */
+};
+struct shm_speed shm_copy_speed(void);
 void shm_allow_peers(void);
 int shm_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *region);
 void shm_dereg(struct vi_region *region);
