@@ -3,16 +3,16 @@
 #include "mpi/inside.h"
 #include <stdio.h>
 
-int PMPI_Abi_get_version(int *major, int *minor)
+ENTRY(MPI_Abi_get_version)(int *major, int *minor)
 {
     if (!major || !minor)
-        return MPI_ERR_ARG;
+        return mpi_null(NULL, NAME, major ? "abi_minor" : "abi_major");
     *major = MPI_ABI_VERSION;
     *minor = MPI_ABI_SUBVERSION;
     return MPI_SUCCESS;
 }
 
-int PMPI_Abi_get_info(MPI_Info *out)
+ENTRY(MPI_Abi_get_info)(MPI_Info *out)
 {
     static const struct {
         const char *key;
@@ -23,7 +23,7 @@ int PMPI_Abi_get_info(MPI_Info *out)
     const char *call = "MPI_Abi_get_info";
     char text[16];
     if (!out)
-        return mpi_error(NULL, call, MPI_ERR_ARG, "info is NULL");
+        return mpi_null(NULL, call, "info");
     struct mpi_info *info = mpi_info_copy(NULL);
     for (size_t i = 0; info && i < ARRAY_LENGTH(sizes); i++) {
         snprintf(text, sizeof text, "%zu", sizes[i].size);
@@ -40,10 +40,10 @@ int PMPI_Abi_get_info(MPI_Info *out)
 }
 
 /* There is no Fortran library that would have told. */
-int PMPI_Abi_get_fortran_info(MPI_Info *info)
+ENTRY(MPI_Abi_get_fortran_info)(MPI_Info *info)
 {
     if (!info)
-        return MPI_ERR_ARG;
+        return mpi_null(NULL, NAME, "info");
     *info = MPI_INFO_NULL;
     return MPI_SUCCESS;
 }
@@ -63,40 +63,26 @@ static void *from_int(enum mpi_kind kind, int number, size_t size)
     return object ? (void *)atomic_load_explicit(&object->handle, memory_order_acquire) : NULL;
 }
 
-int PMPI_Comm_toint(MPI_Comm handle) { return to_int(handle); }
-int PMPI_Group_toint(MPI_Group handle) { return to_int(handle); }
-int PMPI_Type_toint(MPI_Datatype handle) { return to_int(handle); }
-int PMPI_Op_toint(MPI_Op handle) { return to_int(handle); }
-int PMPI_Request_toint(MPI_Request handle) { return to_int(handle); }
-int PMPI_Message_toint(MPI_Message handle) { return to_int(handle); }
-int PMPI_Errhandler_toint(MPI_Errhandler handle) { return to_int(handle); }
-int PMPI_Info_toint(MPI_Info handle) { return to_int(handle); }
+ENTRY(MPI_Comm_toint)(MPI_Comm handle) { return to_int(handle); }
+ENTRY(MPI_Group_toint)(MPI_Group handle) { return to_int(handle); }
+ENTRY(MPI_Type_toint)(MPI_Datatype handle) { return to_int(handle); }
+ENTRY(MPI_Op_toint)(MPI_Op handle) { return to_int(handle); }
+ENTRY(MPI_Request_toint)(MPI_Request handle) { return to_int(handle); }
+ENTRY(MPI_Message_toint)(MPI_Message handle) { return to_int(handle); }
+ENTRY(MPI_Errhandler_toint)(MPI_Errhandler handle) { return to_int(handle); }
+ENTRY(MPI_Info_toint)(MPI_Info handle) { return to_int(handle); }
 
-MPI_Comm PMPI_Comm_fromint(int n) { return from_int(KIND_COMM, n, sizeof(struct mpi_comm)); }
-MPI_Group PMPI_Group_fromint(int n) { return from_int(KIND_GROUP, n, sizeof(struct mpi_group)); }
-MPI_Datatype PMPI_Type_fromint(int n) { return from_int(KIND_TYPE, n, sizeof(struct mpi_type)); }
-MPI_Op PMPI_Op_fromint(int n) { return from_int(KIND_OP, n, sizeof(struct mpi_op)); }
-MPI_Request PMPI_Request_fromint(int n) { return from_int(KIND_REQUEST, n, sizeof(struct mpi_request)); }
-MPI_Message PMPI_Message_fromint(int n) { return from_int(KIND_MESSAGE, n, sizeof(struct mpi_message_object)); }
-MPI_Errhandler PMPI_Errhandler_fromint(int n) { return from_int(KIND_ERRHANDLER, n, sizeof(struct mpi_errhandler)); }
-MPI_Info PMPI_Info_fromint(int n) { return from_int(KIND_INFO, n, sizeof(struct mpi_info)); }
-
-ALIAS(MPI_Abi_get_version);
-ALIAS(MPI_Abi_get_info);
-ALIAS(MPI_Abi_get_fortran_info);
-ALIAS(MPI_Comm_toint);
-ALIAS(MPI_Group_toint);
-ALIAS(MPI_Type_toint);
-ALIAS(MPI_Op_toint);
-ALIAS(MPI_Request_toint);
-ALIAS(MPI_Message_toint);
-ALIAS(MPI_Errhandler_toint);
-ALIAS(MPI_Info_toint);
-ALIAS(MPI_Comm_fromint);
-ALIAS(MPI_Group_fromint);
-ALIAS(MPI_Type_fromint);
-ALIAS(MPI_Op_fromint);
-ALIAS(MPI_Request_fromint);
-ALIAS(MPI_Message_fromint);
-ALIAS(MPI_Errhandler_fromint);
-ALIAS(MPI_Info_fromint);
+ENTRY_OF(MPI_Comm, MPI_Comm_fromint)(int n) { return from_int(KIND_COMM, n, sizeof(struct mpi_comm)); }
+ENTRY_OF(MPI_Group, MPI_Group_fromint)(int n) { return from_int(KIND_GROUP, n, sizeof(struct mpi_group)); }
+ENTRY_OF(MPI_Datatype, MPI_Type_fromint)(int n) { return from_int(KIND_TYPE, n, sizeof(struct mpi_type)); }
+ENTRY_OF(MPI_Op, MPI_Op_fromint)(int n) { return from_int(KIND_OP, n, sizeof(struct mpi_op)); }
+ENTRY_OF(MPI_Request, MPI_Request_fromint)(int n) { return from_int(KIND_REQUEST, n, sizeof(struct mpi_request)); }
+ENTRY_OF(MPI_Message, MPI_Message_fromint)(int n)
+{
+    return from_int(KIND_MESSAGE, n, sizeof(struct mpi_message_object));
+}
+ENTRY_OF(MPI_Errhandler, MPI_Errhandler_fromint)(int n)
+{
+    return from_int(KIND_ERRHANDLER, n, sizeof(struct mpi_errhandler));
+}
+ENTRY_OF(MPI_Info, MPI_Info_fromint)(int n) { return from_int(KIND_INFO, n, sizeof(struct mpi_info)); }

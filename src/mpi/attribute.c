@@ -46,7 +46,7 @@ static int create(const char *call, const struct mpi_keyval *what, int *key)
 {
     mpi_enter(call);
     if (!key)
-        return mpi_error(NULL, call, MPI_ERR_ARG, "keyval is NULL");
+        return mpi_null(NULL, call, "keyval");
     struct mpi_keyval *keyval = mpi_object_take(KIND_KEYVAL, sizeof *keyval);
     if (keyval && (keyval->object.identity & MPI_INDEX_MASK) > 0xFFFF) {
         mpi_object_give(KIND_KEYVAL, keyval);
@@ -68,7 +68,7 @@ static int free_key(const char *call, enum mpi_kind of, int *key)
 {
     mpi_enter(call);
     if (!key)
-        return mpi_error(NULL, call, MPI_ERR_ARG, "keyval is NULL");
+        return mpi_null(NULL, call, "keyval");
     struct mpi_keyval *keyval = keyval_at(*key, of);
     if (!keyval)
         return wrong_key(NULL, call, *key);
@@ -264,16 +264,16 @@ static int of_comm(const char *call, MPI_Comm handle, struct place *at)
     return MPI_SUCCESS;
 }
 
-int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *drop_, int *key,
-                            void *extra)
+ENTRY(MPI_Comm_create_keyval)(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *drop_, int *key,
+                              void *extra)
 {
     struct mpi_keyval what = {.of = KIND_COMM, .copy = (void *)copy, .drop = (void *)drop_, .extra = extra};
     return create("MPI_Comm_create_keyval", &what, key);
 }
 
-int PMPI_Comm_free_keyval(int *key) { return free_key("MPI_Comm_free_keyval", KIND_COMM, key); }
+ENTRY(MPI_Comm_free_keyval)(int *key) { return free_key("MPI_Comm_free_keyval", KIND_COMM, key); }
 
-int PMPI_Comm_set_attr(MPI_Comm handle, int key, void *value)
+ENTRY(MPI_Comm_set_attr)(MPI_Comm handle, int key, void *value)
 {
     struct place at;
     const int *unused;
@@ -285,7 +285,7 @@ int PMPI_Comm_set_attr(MPI_Comm handle, int key, void *value)
     return set(&at, key, value);
 }
 
-int PMPI_Comm_get_attr(MPI_Comm handle, int key, void *value, int *flag)
+ENTRY(MPI_Comm_get_attr)(MPI_Comm handle, int key, void *value, int *flag)
 {
     struct place at;
     const int *found;
@@ -293,7 +293,7 @@ int PMPI_Comm_get_attr(MPI_Comm handle, int key, void *value, int *flag)
     if (error)
         return error;
     if (!value || !flag)
-        return mpi_error(at.comm, at.call, MPI_ERR_ARG, "%s is NULL", value ? "flag" : "attribute_val");
+        return mpi_null(at.comm, at.call, value ? "flag" : "attribute_val");
     if (!predefined(key, &found))
         return get(&at, key, value, flag);
     *flag = found != NULL;
@@ -302,7 +302,7 @@ int PMPI_Comm_get_attr(MPI_Comm handle, int key, void *value, int *flag)
     return MPI_SUCCESS;
 }
 
-int PMPI_Comm_delete_attr(MPI_Comm handle, int key)
+ENTRY(MPI_Comm_delete_attr)(MPI_Comm handle, int key)
 {
     struct place at;
     const int *unused;
@@ -326,47 +326,36 @@ static int of_type(const char *call, MPI_Datatype handle, struct place *at)
     return MPI_SUCCESS;
 }
 
-int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *copy, MPI_Type_delete_attr_function *drop_, int *key,
-                            void *extra)
+ENTRY(MPI_Type_create_keyval)(MPI_Type_copy_attr_function *copy, MPI_Type_delete_attr_function *drop_, int *key,
+                              void *extra)
 {
     struct mpi_keyval what = {.of = KIND_TYPE, .copy = (void *)copy, .drop = (void *)drop_, .extra = extra};
     return create("MPI_Type_create_keyval", &what, key);
 }
 
-int PMPI_Type_free_keyval(int *key) { return free_key("MPI_Type_free_keyval", KIND_TYPE, key); }
+ENTRY(MPI_Type_free_keyval)(int *key) { return free_key("MPI_Type_free_keyval", KIND_TYPE, key); }
 
-int PMPI_Type_set_attr(MPI_Datatype handle, int key, void *value)
+ENTRY(MPI_Type_set_attr)(MPI_Datatype handle, int key, void *value)
 {
     struct place at;
     int error = of_type("MPI_Type_set_attr", handle, &at);
     return error ? error : set(&at, key, value);
 }
 
-int PMPI_Type_get_attr(MPI_Datatype handle, int key, void *value, int *flag)
+ENTRY(MPI_Type_get_attr)(MPI_Datatype handle, int key, void *value, int *flag)
 {
     struct place at;
     int error = of_type("MPI_Type_get_attr", handle, &at);
     if (error)
         return error;
     if (!value || !flag)
-        return mpi_error(NULL, at.call, MPI_ERR_ARG, "%s is NULL", value ? "flag" : "attribute_val");
+        return mpi_null(NULL, at.call, value ? "flag" : "attribute_val");
     return get(&at, key, value, flag);
 }
 
-int PMPI_Type_delete_attr(MPI_Datatype handle, int key)
+ENTRY(MPI_Type_delete_attr)(MPI_Datatype handle, int key)
 {
     struct place at;
     int error = of_type("MPI_Type_delete_attr", handle, &at);
     return error ? error : drop(&at, key);
 }
-
-ALIAS(MPI_Comm_create_keyval);
-ALIAS(MPI_Comm_free_keyval);
-ALIAS(MPI_Comm_set_attr);
-ALIAS(MPI_Comm_get_attr);
-ALIAS(MPI_Comm_delete_attr);
-ALIAS(MPI_Type_create_keyval);
-ALIAS(MPI_Type_free_keyval);
-ALIAS(MPI_Type_set_attr);
-ALIAS(MPI_Type_get_attr);
-ALIAS(MPI_Type_delete_attr);

@@ -163,7 +163,7 @@ static int detach(const char *call, void *memory, MPI_Count *size)
 {
     mpi_enter(call);
     if (!memory || !size)
-        return mpi_error(NULL, call, MPI_ERR_ARG, "%s is NULL", memory ? "size" : "buffer_addr");
+        return mpi_null(NULL, call, memory ? "size" : "buffer_addr");
     if (!buffer.attached)
         return mpi_error(NULL, call, MPI_ERR_BUFFER, "no buffer is attached");
     int error = flush(call);
@@ -175,10 +175,10 @@ static int detach(const char *call, void *memory, MPI_Count *size)
     return MPI_SUCCESS;
 }
 
-int PMPI_Buffer_attach(void *memory, int size) { return attach("MPI_Buffer_attach", memory, size); }
-int PMPI_Buffer_attach_c(void *memory, MPI_Count size) { return attach("MPI_Buffer_attach_c", memory, size); }
+ENTRY(MPI_Buffer_attach)(void *memory, int size) { return attach("MPI_Buffer_attach", memory, size); }
+ENTRY(MPI_Buffer_attach_c)(void *memory, MPI_Count size) { return attach("MPI_Buffer_attach_c", memory, size); }
 
-int PMPI_Buffer_detach(void *memory, int *size)
+ENTRY(MPI_Buffer_detach)(void *memory, int *size)
 {
     MPI_Count wide = 0;
     DOING("MPI_Buffer_detach");
@@ -187,19 +187,13 @@ int PMPI_Buffer_detach(void *memory, int *size)
         *size = wide > INT_MAX ? MPI_UNDEFINED : (int)wide;
     return error;
 }
-int PMPI_Buffer_detach_c(void *memory, MPI_Count *size)
+ENTRY(MPI_Buffer_detach_c)(void *memory, MPI_Count *size)
 {
     DOING("MPI_Buffer_detach_c");
     return detach("MPI_Buffer_detach_c", memory, size);
 }
-int PMPI_Buffer_flush(void)
+ENTRY(MPI_Buffer_flush)(void)
 {
     ENTER("MPI_Buffer_flush");
     return flush("MPI_Buffer_flush");
 }
-
-ALIAS(MPI_Buffer_attach);
-ALIAS(MPI_Buffer_attach_c);
-ALIAS(MPI_Buffer_detach);
-ALIAS(MPI_Buffer_detach_c);
-ALIAS(MPI_Buffer_flush);

@@ -1,100 +1,41 @@
-/* Collectives: checks their arguments and gives them to coll. The entries are in bcast.c (barrier, bcast, gather and
- * scatter), exchange.c (allgather, alltoall) and reduce.c; all forms of a call come here with the same structure. */
+/* Collectives: checks their arguments and gives them to coll. The entries are in forms.c; all forms of a call
+ * come here with the same structure. */
 #include "mpi/collective.h"
 #include <stdlib.h>
 
-/* Which sides a rank's arguments must be right on. */
-enum side { SIDE_NONE = 0, SIDE_SEND = 1, SIDE_RECEIVE = 2, SIDE_BOTH = 3 };
+/* Which sides of a call a rank's arguments must be right on, and which may be MPI_IN_PLACE. */
+enum side { NO_SIDE = 0, SEND = 1, RECEIVE = 2, BOTH = 3 };
+enum { ROOTED = 1, REDUCES = 2, SEND_ARRAYS = 4, RECEIVE_ARRAYS = 8, DISPLACED = 16, TYPED = 32 };
+#define ALL_ARRAYS (SEND_ARRAYS | RECEIVE_ARRAYS | DISPLACED)
 
 static const struct {
-    uint8_t at_root, elsewhere;           /* enum side; the two are alike where there is no root */
-    bool rooted, reduces;
-    bool send_arrays, receive_arrays;     /* counts, one for each rank */
-    bool displacements, types;
-    uint8_t in_place_at_root, in_place_elsewhere; /* which side may be MPI_IN_PLACE */
+    uint8_t flags, at_root, elsewhere; /* enum side; all are the root where there is none */
+    uint8_t place_at_root, place_elsewhere;
 } rules[COLL_KINDS] = {
     [COLL_BARRIER] = {0},
-    [COLL_BCAST] = {.at_root = SIDE_RECEIVE, .elsewhere = SIDE_RECEIVE, .rooted = true},
-    [COLL_REDUCE] =
-        {.at_root = SIDE_BOTH, .elsewhere = SIDE_SEND, .rooted = true, .reduces = true, .in_place_at_root = SIDE_SEND},
-    [COLL_ALLREDUCE] = {.at_root = SIDE_BOTH,
-                        .elsewhere = SIDE_BOTH,
-                        .reduces = true,
-                        .in_place_at_root = SIDE_SEND,
-                        .in_place_elsewhere = SIDE_SEND},
-    [COLL_SCAN] = {.at_root = SIDE_BOTH,
-                   .elsewhere = SIDE_BOTH,
-                   .reduces = true,
-                   .in_place_at_root = SIDE_SEND,
-                   .in_place_elsewhere = SIDE_SEND},
-    [COLL_EXSCAN] = {.at_root = SIDE_BOTH,
-                     .elsewhere = SIDE_BOTH,
-                     .reduces = true,
-                     .in_place_at_root = SIDE_SEND,
-                     .in_place_elsewhere = SIDE_SEND},
-    [COLL_REDUCE_SCATTER] = {.at_root = SIDE_BOTH,
-                             .elsewhere = SIDE_BOTH,
-                             .reduces = true,
-                             .receive_arrays = true,
-                             .in_place_at_root = SIDE_SEND,
-                             .in_place_elsewhere = SIDE_SEND},
-    [COLL_REDUCE_SCATTER_BLOCK] = {.at_root = SIDE_BOTH,
-                                   .elsewhere = SIDE_BOTH,
-                                   .reduces = true,
-                                   .in_place_at_root = SIDE_SEND,
-                                   .in_place_elsewhere = SIDE_SEND},
-    [COLL_GATHER] = {.at_root = SIDE_BOTH, .elsewhere = SIDE_SEND, .rooted = true, .in_place_at_root = SIDE_SEND},
-    [COLL_GATHERV] = {.at_root = SIDE_BOTH,
-                      .elsewhere = SIDE_SEND,
-                      .rooted = true,
-                      .receive_arrays = true,
-                      .displacements = true,
-                      .in_place_at_root = SIDE_SEND},
-    [COLL_SCATTER] = {.at_root = SIDE_BOTH,
-                      .elsewhere = SIDE_RECEIVE,
-                      .rooted = true,
-                      .in_place_at_root = SIDE_RECEIVE},
-    [COLL_SCATTERV] = {.at_root = SIDE_BOTH,
-                       .elsewhere = SIDE_RECEIVE,
-                       .rooted = true,
-                       .send_arrays = true,
-                       .displacements = true,
-                       .in_place_at_root = SIDE_RECEIVE},
-    [COLL_ALLGATHER] = {.at_root = SIDE_BOTH,
-                        .elsewhere = SIDE_BOTH,
-                        .in_place_at_root = SIDE_SEND,
-                        .in_place_elsewhere = SIDE_SEND},
-    [COLL_ALLGATHERV] = {.at_root = SIDE_BOTH,
-                         .elsewhere = SIDE_BOTH,
-                         .receive_arrays = true,
-                         .displacements = true,
-                         .in_place_at_root = SIDE_SEND,
-                         .in_place_elsewhere = SIDE_SEND},
-    [COLL_ALLTOALL] = {.at_root = SIDE_BOTH,
-                       .elsewhere = SIDE_BOTH,
-                       .in_place_at_root = SIDE_SEND,
-                       .in_place_elsewhere = SIDE_SEND},
-    [COLL_ALLTOALLV] = {.at_root = SIDE_BOTH,
-                        .elsewhere = SIDE_BOTH,
-                        .send_arrays = true,
-                        .receive_arrays = true,
-                        .displacements = true,
-                        .in_place_at_root = SIDE_SEND,
-                        .in_place_elsewhere = SIDE_SEND},
-    [COLL_ALLTOALLW] = {.at_root = SIDE_BOTH,
-                        .elsewhere = SIDE_BOTH,
-                        .send_arrays = true,
-                        .receive_arrays = true,
-                        .displacements = true,
-                        .types = true,
-                        .in_place_at_root = SIDE_SEND,
-                        .in_place_elsewhere = SIDE_SEND},
+    [COLL_BCAST] = {ROOTED, RECEIVE, RECEIVE, NO_SIDE, NO_SIDE},
+    [COLL_REDUCE] = {ROOTED | REDUCES, BOTH, SEND, SEND, NO_SIDE},
+    [COLL_ALLREDUCE] = {REDUCES, BOTH, BOTH, SEND, SEND},
+    [COLL_SCAN] = {REDUCES, BOTH, BOTH, SEND, SEND},
+    [COLL_EXSCAN] = {REDUCES, BOTH, BOTH, SEND, SEND},
+    [COLL_REDUCE_SCATTER] = {REDUCES | RECEIVE_ARRAYS, BOTH, BOTH, SEND, SEND},
+    [COLL_REDUCE_SCATTER_BLOCK] = {REDUCES, BOTH, BOTH, SEND, SEND},
+    [COLL_GATHER] = {ROOTED, BOTH, SEND, SEND, NO_SIDE},
+    [COLL_GATHERV] = {ROOTED | RECEIVE_ARRAYS | DISPLACED, BOTH, SEND, SEND, NO_SIDE},
+    [COLL_SCATTER] = {ROOTED, BOTH, RECEIVE, RECEIVE, NO_SIDE},
+    [COLL_SCATTERV] = {ROOTED | SEND_ARRAYS | DISPLACED, BOTH, RECEIVE, RECEIVE, NO_SIDE},
+    [COLL_ALLGATHER] = {0, BOTH, BOTH, SEND, SEND},
+    [COLL_ALLGATHERV] = {RECEIVE_ARRAYS | DISPLACED, BOTH, BOTH, SEND, SEND},
+    [COLL_ALLTOALL] = {0, BOTH, BOTH, SEND, SEND},
+    [COLL_ALLTOALLV] = {ALL_ARRAYS, BOTH, BOTH, SEND, SEND},
+    [COLL_ALLTOALLW] = {ALL_ARRAYS | TYPED, BOTH, BOTH, SEND, SEND},
 };
 
 /* A checked call. It lies on the stack for a blocking call, else with the request. */
 struct work {
     const struct mpi_collective *c; /* while it is made */
     struct mpi_comm *comm;
+    uint8_t rule;           /* flags of its kind */
     struct coll_call call;
     struct mpi_user_operation operation;
     int64_t *arrays, *next; /* widened arrays; NULL where none was needed */
@@ -165,25 +106,24 @@ static int fill_types(struct work *work, const struct mpi_side *from, struct col
 static int fill_arrays(struct work *work, const struct mpi_side *from, struct coll_side *side, const char *name)
 {
     const struct mpi_collective *c = work->c;
-    if (!from->counts || (rules[c->kind].displacements && !from->displacements) ||
-        (rules[c->kind].types && !from->types))
+    bool displaced = work->rule & DISPLACED, typed = work->rule & TYPED;
+    if (!from->counts || (displaced && !from->displacements) || (typed && !from->types))
         return mpi_error(work->comm, c->call, MPI_ERR_ARG, "an array of the %s side is NULL", name);
     side->counts = widen(work, from->counts);
-    if (rules[c->kind].displacements)
-        side->displacements = widen(work, from->displacements);
-    if (!side->counts || (rules[c->kind].displacements && !side->displacements))
+    side->displacements = displaced ? widen(work, from->displacements) : NULL;
+    if (!side->counts || (displaced && !side->displacements))
         return mpi_engine_error(work->comm, c->call, ERR_MEMORY);
-    int64_t sum = 0;
-    for (int i = 0; i < work->comm->size; i++) {
+    for (int i = 0; i < work->comm->size; i++)
         if (side->counts[i] < 0)
             return negative_count(work, side->counts[i]);
-        sum |= side->counts[i];
+    int error = typed ? fill_types(work, from, side) : MPI_SUCCESS;
+    for (int i = 0; !error && !from->buffer && i < work->comm->size; i++) {
+        const struct type_layout *layout = typed ? side->layouts[i] : side->layout;
+        int64_t displacement = displaced ? side->displacements[i] * (typed ? 1 : layout->shape.extent) : 0;
+        if (side->counts[i] > 0 && layout->shape.size > 0 && !mpi_base_fits(NULL, displacement, layout))
+            error = no_buffer(work, name);
     }
-    if (rules[c->kind].types)
-        return fill_types(work, from, side);
-    return sum > 0 && !from->buffer && side->layout->shape.contiguous && side->layout->shape.size
-               ? no_buffer(work, name)
-               : MPI_SUCCESS;
+    return error;
 }
 
 /* ---- one side --------------------------------------------------------------------------------------------------- */
@@ -197,14 +137,14 @@ static int fill_plain(struct work *work, const struct mpi_side *from, struct col
     if (unlikely(__builtin_mul_overflow(side->count, side->layout->shape.size, &bytes)))
         return mpi_error(work->comm, work->c->call, MPI_ERR_COUNT, "%lld elements do not fit into 64 bits",
                          (long long)from->count);
-    return unlikely(!from->buffer && bytes > 0 && side->layout->shape.contiguous) ? no_buffer(work, name) : MPI_SUCCESS;
+    return unlikely(bytes > 0 && !mpi_base_fits(from->buffer, 0, side->layout)) ? no_buffer(work, name) : MPI_SUCCESS;
 }
 
 static int fill(struct work *work, const struct mpi_side *from, struct coll_side *side, bool arrays, const char *name)
 {
     int error = MPI_SUCCESS;
     side->base = (void *)from->buffer;
-    if (!rules[work->c->kind].types) {
+    if (!(work->rule & TYPED)) {
         struct mpi_type *type = check_type(work, from->type, &error);
         if (unlikely(error))
             return error;
@@ -222,26 +162,35 @@ static int in_place(struct work *work, struct coll_side *side, bool allowed, con
     return MPI_SUCCESS;
 }
 
+/* The sum of an array's counts decides for reduce_scatter. */
+static bool may_hold_data(const struct work *work, const struct coll_side *side)
+{
+    int64_t sum = side->counts ? 0 : (int64_t)side->count;
+    for (int i = 0; side->counts && i < work->comm->size; i++)
+        sum |= side->counts[i];
+    return sum != 0 && side->layout->shape.size > 0;
+}
+
 /* Reductions have one type and count for both sides; only the buffers differ. */
 static int fill_reduction(struct work *work, int significant, int may_be_in_place)
 {
     const struct mpi_collective *c = work->c;
     struct coll_side *send = &work->call.send, *receive = &work->call.receive;
     struct mpi_side described = c->receive;
-    bool receives = significant & SIDE_RECEIVE;
+    bool receives = significant & RECEIVE;
     if (receives && c->receive.buffer == MPI_IN_PLACE)
         return in_place(work, receive, false, "receive");
     if (!receives) /* what is looked at is the send buffer */
         described.buffer = c->send.buffer;
-    int error = fill(work, &described, receive, rules[c->kind].receive_arrays, receives ? "receive" : "send");
+    int error = fill(work, &described, receive, work->rule & RECEIVE_ARRAYS, receives ? "receive" : "send");
     if (error)
         return error;
     receive->base = (void *)c->receive.buffer;
     *send = *receive;
     send->base = (void *)c->send.buffer;
     if (c->send.buffer == MPI_IN_PLACE)
-        error = in_place(work, send, may_be_in_place & SIDE_SEND, "send");
-    else if (!c->send.buffer && receives && receive->count > 0 && receive->layout->shape.contiguous)
+        error = in_place(work, send, may_be_in_place & SEND, "send");
+    else if (!c->send.buffer && receives && may_hold_data(work, receive) && !mpi_base_fits(NULL, 0, receive->layout))
         error = no_buffer(work, "send");
     if (error)
         return error;
@@ -257,17 +206,17 @@ static int fill_sides(struct work *work, int significant, int may_be_in_place)
     const struct mpi_collective *c = work->c;
     struct coll_side *send = &work->call.send, *receive = &work->call.receive;
     int error = MPI_SUCCESS;
-    if (significant & SIDE_SEND) {
+    if (significant & SEND) {
         if (c->send.buffer == MPI_IN_PLACE)
-            error = in_place(work, send, may_be_in_place & SIDE_SEND, "send");
+            error = in_place(work, send, may_be_in_place & SEND, "send");
         else
-            error = fill(work, &c->send, send, rules[c->kind].send_arrays, "send");
+            error = fill(work, &c->send, send, work->rule & SEND_ARRAYS, "send");
     }
-    if (!error && (significant & SIDE_RECEIVE)) {
+    if (!error && (significant & RECEIVE)) {
         if (c->receive.buffer == MPI_IN_PLACE)
-            error = in_place(work, receive, may_be_in_place & SIDE_RECEIVE, "receive");
+            error = in_place(work, receive, may_be_in_place & RECEIVE, "receive");
         else
-            error = fill(work, &c->receive, receive, rules[c->kind].receive_arrays, "receive");
+            error = fill(work, &c->receive, receive, work->rule & RECEIVE_ARRAYS, "receive");
     }
     return error;
 }
@@ -282,16 +231,17 @@ static int make(struct work *work, const struct mpi_collective *c)
         return mpi_comm_wrong(c->call, c->comm);
     work->c = c;
     work->comm = comm;
+    work->rule = rules[c->kind].flags;
     work->arrays = NULL;
     work->kept = false;
     work->call = (struct coll_call){.kind = c->kind, .group = &comm->coll, .root = c->root};
-    if (unlikely(rules[c->kind].rooted && (unsigned)c->root >= (unsigned)comm->size))
+    if (unlikely((work->rule & ROOTED) && (unsigned)c->root >= (unsigned)comm->size))
         return mpi_error(comm, c->call, MPI_ERR_ROOT, "root %d is not in %s of %d ranks", c->root,
                          mpi_comm_name(comm, name), comm->size);
-    bool root = !rules[c->kind].rooted || c->root == comm->rank;
+    bool root = !(work->rule & ROOTED) || c->root == comm->rank;
     int significant = root ? rules[c->kind].at_root : rules[c->kind].elsewhere;
-    int may_be_in_place = root ? rules[c->kind].in_place_at_root : rules[c->kind].in_place_elsewhere;
-    return rules[c->kind].reduces ? fill_reduction(work, significant, may_be_in_place)
+    int may_be_in_place = root ? rules[c->kind].place_at_root : rules[c->kind].place_elsewhere;
+    return work->rule & REDUCES ? fill_reduction(work, significant, may_be_in_place)
                                   : fill_sides(work, significant, may_be_in_place);
 }
 

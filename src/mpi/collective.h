@@ -12,25 +12,17 @@ struct mpi_side {
     const MPI_Datatype *types;          /* of w forms */
 };
 
-static inline struct mpi_side side_plain(const void *buffer, MPI_Count count, MPI_Datatype type)
-{
-    return (struct mpi_side){.buffer = buffer, .count = count, .type = type};
-}
-static inline struct mpi_side side_arrays(const void *buffer, MPI_Datatype type, const void *counts,
-                                          const void *displacements)
-{
-    return (struct mpi_side){.buffer = buffer, .type = type, .counts = counts, .displacements = displacements};
-}
-
 struct mpi_collective {
     const char *call;
     enum coll_kind kind;
     MPI_Comm comm;
     int root;
     MPI_Op op;
-    bool wide;
+    bool wide; /* counts and displacements are arrays of 64 bits */
     struct mpi_side send, receive; /* bcast and reductions: type, count and counts are in receive */
 };
+
+#define WIDE(counts) (sizeof *(counts) == sizeof(MPI_Count))
 
 int mpi_collective_run(const struct mpi_collective *collective);
 int mpi_collective_start(const struct mpi_collective *collective, MPI_Request *request);

@@ -11,6 +11,15 @@ int mpi_comm_wrong(const char *call, MPI_Comm handle)
     return mpi_error(NULL, call, MPI_ERR_COMM, "%p is not a communicator, or was freed", (void *)handle);
 }
 
+int mpi_find_comm(const char *call, MPI_Comm handle, const void *out, const char *argument, struct mpi_comm **comm)
+{
+    mpi_enter(call);
+    *comm = mpi_comm_at(handle);
+    if (unlikely(!*comm))
+        return mpi_comm_wrong(call, handle);
+    return likely(out != NULL) ? MPI_SUCCESS : mpi_null(*comm, call, argument);
+}
+
 MPI_Comm mpi_comm_handle(struct mpi_comm *comm)
 {
     if (comm == mpi_process.world)
@@ -107,31 +116,25 @@ void mpi_comm_worlds_close(void)
 
 /* ---- questions -------------------------------------------------------------------------------------------------- */
 
-int PMPI_Comm_rank(MPI_Comm handle, int *rank)
+ENTRY(MPI_Comm_rank)(MPI_Comm handle, int *rank)
 {
-    mpi_enter("MPI_Comm_rank");
-    struct mpi_comm *comm = mpi_comm_at(handle);
-    if (!comm)
-        return mpi_comm_wrong("MPI_Comm_rank", handle);
-    if (!rank)
-        return mpi_error(comm, "MPI_Comm_rank", MPI_ERR_ARG, "rank is NULL");
-    *rank = comm->rank;
-    return MPI_SUCCESS;
+    struct mpi_comm *comm;
+    int error = mpi_find_comm(NAME, handle, rank, "rank", &comm);
+    if (!error)
+        *rank = comm->rank;
+    return error;
 }
 
-int PMPI_Comm_size(MPI_Comm handle, int *size)
+ENTRY(MPI_Comm_size)(MPI_Comm handle, int *size)
 {
-    mpi_enter("MPI_Comm_size");
-    struct mpi_comm *comm = mpi_comm_at(handle);
-    if (!comm)
-        return mpi_comm_wrong("MPI_Comm_size", handle);
-    if (!size)
-        return mpi_error(comm, "MPI_Comm_size", MPI_ERR_ARG, "size is NULL");
-    *size = comm->size;
-    return MPI_SUCCESS;
+    struct mpi_comm *comm;
+    int error = mpi_find_comm(NAME, handle, size, "size", &comm);
+    if (!error)
+        *size = comm->size;
+    return error;
 }
 
-int PMPI_Comm_compare(MPI_Comm handle1, MPI_Comm handle2, int *result)
+ENTRY(MPI_Comm_compare)(MPI_Comm handle1, MPI_Comm handle2, int *result)
 {
     const char *call = "MPI_Comm_compare";
     mpi_enter(call);
@@ -139,7 +142,7 @@ int PMPI_Comm_compare(MPI_Comm handle1, MPI_Comm handle2, int *result)
     if (!one || !two)
         return mpi_comm_wrong(call, one ? handle2 : handle1);
     if (!result)
-        return mpi_error(one, call, MPI_ERR_ARG, "result is NULL");
+        return mpi_null(one, call, "result");
     int relation = mpi_group_relation(one->group, two->group);
     if (relation < 0)
         return mpi_error(one, call, MPI_ERR_NO_MEM, "no memory to compare %d ranks", one->size);
@@ -147,17 +150,13 @@ int PMPI_Comm_compare(MPI_Comm handle1, MPI_Comm handle2, int *result)
     return MPI_SUCCESS;
 }
 
-int PMPI_Comm_test_inter(MPI_Comm handle, int *flag)
+ENTRY(MPI_Comm_test_inter)(MPI_Comm handle, int *flag)
 {
-    const char *call = "MPI_Comm_test_inter";
-    mpi_enter(call);
-    struct mpi_comm *comm = mpi_comm_at(handle);
-    if (!comm)
-        return mpi_comm_wrong(call, handle);
-    if (!flag)
-        return mpi_error(comm, call, MPI_ERR_ARG, "flag is NULL");
-    *flag = 0;
-    return MPI_SUCCESS;
+    struct mpi_comm *comm;
+    int error = mpi_find_comm(NAME, handle, flag, "flag", &comm);
+    if (!error)
+        *flag = 0;
+    return error;
 }
 
 static int not_inter(const char *call, MPI_Comm handle)
@@ -169,41 +168,38 @@ static int not_inter(const char *call, MPI_Comm handle)
     return mpi_error(comm, call, MPI_ERR_COMM, "the communicator is no intercommunicator");
 }
 
-int PMPI_Comm_remote_size(MPI_Comm handle, int *size)
+ENTRY(MPI_Comm_remote_size)(MPI_Comm handle, int *size)
 {
     (void)size;
     return not_inter("MPI_Comm_remote_size", handle);
 }
 
-int PMPI_Comm_remote_group(MPI_Comm handle, MPI_Group *group)
+ENTRY(MPI_Comm_remote_group)(MPI_Comm handle, MPI_Group *group)
 {
     (void)group;
     return not_inter("MPI_Comm_remote_group", handle);
 }
 
-int PMPI_Comm_get_parent(MPI_Comm *parent)
+ENTRY(MPI_Comm_get_parent)(MPI_Comm *parent)
 {
     mpi_enter("MPI_Comm_get_parent");
     if (!parent)
-        return mpi_error(NULL, "MPI_Comm_get_parent", MPI_ERR_ARG, "parent is NULL");
+        return mpi_null(NULL, "MPI_Comm_get_parent", "parent");
     *parent = MPI_COMM_NULL;
     return MPI_SUCCESS;
 }
 
-int PMPI_Comm_set_name(MPI_Comm handle, const char *name)
+ENTRY(MPI_Comm_set_name)(MPI_Comm handle, const char *name)
 {
-    const char *call = "MPI_Comm_set_name";
-    mpi_enter(call);
-    struct mpi_comm *comm = mpi_comm_at(handle);
-    if (!comm)
-        return mpi_comm_wrong(call, handle);
-    if (!name)
-        return mpi_error(comm, call, MPI_ERR_ARG, "comm_name is NULL");
+    struct mpi_comm *comm;
+    int error = mpi_find_comm(NAME, handle, name, "comm_name", &comm);
+    if (error)
+        return error;
     snprintf(comm->name, sizeof comm->name, "%s", name);
     return MPI_SUCCESS;
 }
 
-int PMPI_Comm_get_name(MPI_Comm handle, char *name, int *length)
+ENTRY(MPI_Comm_get_name)(MPI_Comm handle, char *name, int *length)
 {
     const char *call = "MPI_Comm_get_name";
     mpi_enter(call);
@@ -211,12 +207,12 @@ int PMPI_Comm_get_name(MPI_Comm handle, char *name, int *length)
     if (!comm && handle != MPI_COMM_NULL)
         return mpi_comm_wrong(call, handle);
     if (!name || !length)
-        return mpi_error(comm, call, MPI_ERR_ARG, "%s is NULL", name ? "resultlen" : "comm_name");
+        return mpi_null(comm, call, name ? "resultlen" : "comm_name");
     *length = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", comm ? comm->name : "MPI_COMM_NULL");
     return MPI_SUCCESS;
 }
 
-int PMPI_Comm_set_info(MPI_Comm handle, MPI_Info info)
+ENTRY(MPI_Comm_set_info)(MPI_Comm handle, MPI_Info info)
 {
     const char *call = "MPI_Comm_set_info";
     mpi_enter(call);
@@ -228,18 +224,15 @@ int PMPI_Comm_set_info(MPI_Comm handle, MPI_Info info)
     return MPI_SUCCESS; /* hints: none is understood, so none is in use */
 }
 
-int PMPI_Comm_get_info(MPI_Comm handle, MPI_Info *info)
+ENTRY(MPI_Comm_get_info)(MPI_Comm handle, MPI_Info *info)
 {
-    const char *call = "MPI_Comm_get_info";
-    mpi_enter(call);
-    struct mpi_comm *comm = mpi_comm_at(handle);
-    if (!comm)
-        return mpi_comm_wrong(call, handle);
-    if (!info)
-        return mpi_error(comm, call, MPI_ERR_ARG, "info_used is NULL");
+    struct mpi_comm *comm;
+    int error = mpi_find_comm(NAME, handle, info, "info_used", &comm);
+    if (error)
+        return error;
     struct mpi_info *copy = mpi_info_copy(NULL);
     if (!copy)
-        return mpi_error(comm, call, MPI_ERR_NO_MEM, "no memory for an info object");
+        return mpi_error(comm, NAME, MPI_ERR_NO_MEM, "no memory for an info object");
     *info = mpi_object_publish(copy);
     mpi_info_drop(copy);
     return MPI_SUCCESS;
@@ -251,7 +244,7 @@ static int free_handle(const char *call, MPI_Comm *handle)
 {
     mpi_enter(call);
     if (!handle)
-        return mpi_error(NULL, call, MPI_ERR_ARG, "comm is NULL");
+        return mpi_null(NULL, call, "comm");
     struct mpi_comm *comm = mpi_comm_at(*handle);
     if (!comm)
         return mpi_comm_wrong(call, *handle);
@@ -268,28 +261,14 @@ static int free_handle(const char *call, MPI_Comm *handle)
     return MPI_SUCCESS;
 }
 
-int PMPI_Comm_free(MPI_Comm *comm)
+ENTRY(MPI_Comm_free)(MPI_Comm *comm)
 {
     DOING("MPI_Comm_free");
     return free_handle("MPI_Comm_free", comm);
 }
 
-int PMPI_Comm_disconnect(MPI_Comm *comm)
+ENTRY(MPI_Comm_disconnect)(MPI_Comm *comm)
 {
     DOING("MPI_Comm_disconnect");
     return free_handle("MPI_Comm_disconnect", comm);
 }
-
-ALIAS(MPI_Comm_rank);
-ALIAS(MPI_Comm_size);
-ALIAS(MPI_Comm_compare);
-ALIAS(MPI_Comm_test_inter);
-ALIAS(MPI_Comm_remote_size);
-ALIAS(MPI_Comm_remote_group);
-ALIAS(MPI_Comm_get_parent);
-ALIAS(MPI_Comm_set_name);
-ALIAS(MPI_Comm_get_name);
-ALIAS(MPI_Comm_set_info);
-ALIAS(MPI_Comm_get_info);
-ALIAS(MPI_Comm_free);
-ALIAS(MPI_Comm_disconnect);

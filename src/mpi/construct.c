@@ -26,7 +26,7 @@ static int begin(struct making *making, MPI_Datatype old, MPI_Count count)
     if (count < 0)
         return mpi_error(NULL, making->call, MPI_ERR_COUNT, "count %lld is negative", (long long)count);
     if (!making->out)
-        return mpi_error(NULL, making->call, MPI_ERR_ARG, "newtype is NULL");
+        return mpi_null(NULL, making->call, "newtype");
     making->old = mpi_type_at(old);
     return making->old ? MPI_SUCCESS : mpi_type_wrong(NULL, making->call, old);
 }
@@ -138,11 +138,11 @@ static int contiguous(struct making *making, MPI_Count count, MPI_Datatype old)
     return end(making, error, layout);
 }
 
-int PMPI_Type_contiguous(int count, MPI_Datatype old, MPI_Datatype *out)
+ENTRY(MPI_Type_contiguous)(int count, MPI_Datatype old, MPI_Datatype *out)
 {
     return contiguous(&(struct making){.call = "MPI_Type_contiguous", .out = out}, count, old);
 }
-int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype old, MPI_Datatype *out)
+ENTRY(MPI_Type_contiguous_c)(MPI_Count count, MPI_Datatype old, MPI_Datatype *out)
 {
     return contiguous(&(struct making){.call = "MPI_Type_contiguous_c", .wide = true, .out = out}, count, old);
 }
@@ -169,22 +169,23 @@ static int vector(struct making *making, const MPI_Count shape[3], bool in_bytes
     return end(making, error, layout);
 }
 
-int PMPI_Type_vector(int count, int block, int stride, MPI_Datatype old, MPI_Datatype *out)
+ENTRY(MPI_Type_vector)(int count, int block, int stride, MPI_Datatype old, MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_vector", .out = out};
     return vector(&making, (MPI_Count[]){count, block, stride}, false, old);
 }
-int PMPI_Type_vector_c(MPI_Count count, MPI_Count block, MPI_Count stride, MPI_Datatype old, MPI_Datatype *out)
+ENTRY(MPI_Type_vector_c)(MPI_Count count, MPI_Count block, MPI_Count stride, MPI_Datatype old, MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_vector_c", .wide = true, .out = out};
     return vector(&making, (MPI_Count[]){count, block, stride}, false, old);
 }
-int PMPI_Type_create_hvector(int count, int block, MPI_Aint stride, MPI_Datatype old, MPI_Datatype *out)
+ENTRY(MPI_Type_create_hvector)(int count, int block, MPI_Aint stride, MPI_Datatype old, MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_create_hvector", .out = out};
     return vector(&making, (MPI_Count[]){count, block, stride}, true, old);
 }
-int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count block, MPI_Count stride, MPI_Datatype old, MPI_Datatype *out)
+ENTRY(MPI_Type_create_hvector_c)(MPI_Count count, MPI_Count block, MPI_Count stride, MPI_Datatype old,
+                                 MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_create_hvector_c", .wide = true, .out = out};
     return vector(&making, (MPI_Count[]){count, block, stride}, true, old);
@@ -236,7 +237,7 @@ static int indexed(struct making *making, const struct places *at, MPI_Datatype 
     if (!error && at->count > INT32_MAX)
         error = mpi_error(NULL, making->call, MPI_ERR_COUNT, "count %lld is too large", (long long)at->count);
     if (!error && count > 0 && !at->displacements)
-        error = mpi_error(NULL, making->call, MPI_ERR_ARG, "array_of_displacements is NULL");
+        error = mpi_null(NULL, making->call, "array_of_displacements");
     if (!error)
         error = write_recipe(making, indexed_combiner(at), 1 + lengths + (at->in_bytes ? 0 : count),
                              at->in_bytes ? count : 0, 1);
@@ -258,56 +259,57 @@ static int indexed(struct making *making, const struct places *at, MPI_Datatype 
 /* An array that may be NULL when it is empty, and is then not one block length for all. */
 static const void *not_null(const void *array) { return array ? array : ""; }
 
-int PMPI_Type_indexed(int count, const int blocks[], const int displacements[], MPI_Datatype old, MPI_Datatype *out)
+ENTRY(MPI_Type_indexed)(int count, const int blocks[], const int displacements[], MPI_Datatype old, MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_indexed", .out = out};
     if (count > 0 && !blocks)
-        return mpi_error(NULL, making.call, MPI_ERR_ARG, "array_of_blocklengths is NULL");
+        return mpi_null(NULL, making.call, "array_of_blocklengths");
     return indexed(&making, &(struct places){count, not_null(blocks), 0, displacements, false, true}, old);
 }
-int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count blocks[], const MPI_Count displacements[], MPI_Datatype old,
-                        MPI_Datatype *out)
+ENTRY(MPI_Type_indexed_c)(MPI_Count count, const MPI_Count blocks[], const MPI_Count displacements[], MPI_Datatype old,
+                          MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_indexed_c", .wide = true, .out = out};
     if (count > 0 && !blocks)
-        return mpi_error(NULL, making.call, MPI_ERR_ARG, "array_of_blocklengths is NULL");
+        return mpi_null(NULL, making.call, "array_of_blocklengths");
     return indexed(&making, &(struct places){count, not_null(blocks), 0, displacements, false, false}, old);
 }
-int PMPI_Type_create_hindexed(int count, const int blocks[], const MPI_Aint displacements[], MPI_Datatype old,
-                              MPI_Datatype *out)
+ENTRY(MPI_Type_create_hindexed)(int count, const int blocks[], const MPI_Aint displacements[], MPI_Datatype old,
+                                MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_create_hindexed", .out = out};
     if (count > 0 && !blocks)
-        return mpi_error(NULL, making.call, MPI_ERR_ARG, "array_of_blocklengths is NULL");
+        return mpi_null(NULL, making.call, "array_of_blocklengths");
     return indexed(&making, &(struct places){count, not_null(blocks), 0, displacements, true, false}, old);
 }
-int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count blocks[], const MPI_Count displacements[],
-                                MPI_Datatype old, MPI_Datatype *out)
+ENTRY(MPI_Type_create_hindexed_c)(MPI_Count count, const MPI_Count blocks[], const MPI_Count displacements[],
+                                  MPI_Datatype old, MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_create_hindexed_c", .wide = true, .out = out};
     if (count > 0 && !blocks)
-        return mpi_error(NULL, making.call, MPI_ERR_ARG, "array_of_blocklengths is NULL");
+        return mpi_null(NULL, making.call, "array_of_blocklengths");
     return indexed(&making, &(struct places){count, not_null(blocks), 0, displacements, true, false}, old);
 }
-int PMPI_Type_create_indexed_block(int count, int block, const int displacements[], MPI_Datatype old, MPI_Datatype *out)
+ENTRY(MPI_Type_create_indexed_block)(int count, int block, const int displacements[], MPI_Datatype old,
+                                     MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_create_indexed_block", .out = out};
     return indexed(&making, &(struct places){count, NULL, block, displacements, false, true}, old);
 }
-int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count block, const MPI_Count displacements[],
-                                     MPI_Datatype old, MPI_Datatype *out)
+ENTRY(MPI_Type_create_indexed_block_c)(MPI_Count count, MPI_Count block, const MPI_Count displacements[],
+                                       MPI_Datatype old, MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_create_indexed_block_c", .wide = true, .out = out};
     return indexed(&making, &(struct places){count, NULL, block, displacements, false, false}, old);
 }
-int PMPI_Type_create_hindexed_block(int count, int block, const MPI_Aint displacements[], MPI_Datatype old,
-                                    MPI_Datatype *out)
+ENTRY(MPI_Type_create_hindexed_block)(int count, int block, const MPI_Aint displacements[], MPI_Datatype old,
+                                      MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_create_hindexed_block", .out = out};
     return indexed(&making, &(struct places){count, NULL, block, displacements, true, false}, old);
 }
-int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count block, const MPI_Count displacements[],
-                                      MPI_Datatype old, MPI_Datatype *out)
+ENTRY(MPI_Type_create_hindexed_block_c)(MPI_Count count, MPI_Count block, const MPI_Count displacements[],
+                                        MPI_Datatype old, MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_create_hindexed_block_c", .wide = true, .out = out};
     return indexed(&making, &(struct places){count, NULL, block, displacements, true, false}, old);
@@ -355,14 +357,14 @@ static int structure(struct making *making, MPI_Count length, const void *blocks
     return end(making, error, layout);
 }
 
-int PMPI_Type_create_struct(int count, const int blocks[], const MPI_Aint displacements[], const MPI_Datatype types[],
-                            MPI_Datatype *out)
+ENTRY(MPI_Type_create_struct)(int count, const int blocks[], const MPI_Aint displacements[], const MPI_Datatype types[],
+                              MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_create_struct", .out = out};
     return structure(&making, count, blocks, displacements, types);
 }
-int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count blocks[], const MPI_Count displacements[],
-                              const MPI_Datatype types[], MPI_Datatype *out)
+ENTRY(MPI_Type_create_struct_c)(MPI_Count count, const MPI_Count blocks[], const MPI_Count displacements[],
+                                const MPI_Datatype types[], MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_create_struct_c", .wide = true, .out = out};
     return structure(&making, count, blocks, displacements, types);
@@ -385,16 +387,16 @@ static int resized(struct making *making, MPI_Datatype old, int64_t lower_bound,
     return end(making, error, layout);
 }
 
-int PMPI_Type_create_resized(MPI_Datatype old, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *out)
+ENTRY(MPI_Type_create_resized)(MPI_Datatype old, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *out)
 {
     return resized(&(struct making){.call = "MPI_Type_create_resized", .out = out}, old, lb, extent);
 }
-int PMPI_Type_create_resized_c(MPI_Datatype old, MPI_Count lb, MPI_Count extent, MPI_Datatype *out)
+ENTRY(MPI_Type_create_resized_c)(MPI_Datatype old, MPI_Count lb, MPI_Count extent, MPI_Datatype *out)
 {
     return resized(&(struct making){.call = "MPI_Type_create_resized_c", .wide = true, .out = out}, old, lb, extent);
 }
 
-int PMPI_Type_dup(MPI_Datatype old, MPI_Datatype *out)
+ENTRY(MPI_Type_dup)(MPI_Datatype old, MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_dup", .out = out};
     int error = begin(&making, old, 0);
@@ -500,37 +502,15 @@ static int subarray(struct making *making, const struct grid *grid, MPI_Datatype
     return end(making, error, layout);
 }
 
-int PMPI_Type_create_subarray(int n, const int sizes[], const int subsizes[], const int starts[], int order,
-                              MPI_Datatype old, MPI_Datatype *out)
+ENTRY(MPI_Type_create_subarray)(int n, const int sizes[], const int subsizes[], const int starts[], int order,
+                                MPI_Datatype old, MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_create_subarray", .out = out};
     return subarray(&making, &(struct grid){n, order, sizes, subsizes, starts}, old);
 }
-int PMPI_Type_create_subarray_c(int n, const MPI_Count sizes[], const MPI_Count subsizes[], const MPI_Count starts[],
-                                int order, MPI_Datatype old, MPI_Datatype *out)
+ENTRY(MPI_Type_create_subarray_c)(int n, const MPI_Count sizes[], const MPI_Count subsizes[], const MPI_Count starts[],
+                                  int order, MPI_Datatype old, MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_create_subarray_c", .wide = true, .out = out};
     return subarray(&making, &(struct grid){n, order, sizes, subsizes, starts}, old);
 }
-
-ALIAS(MPI_Type_contiguous);
-ALIAS(MPI_Type_contiguous_c);
-ALIAS(MPI_Type_vector);
-ALIAS(MPI_Type_vector_c);
-ALIAS(MPI_Type_create_hvector);
-ALIAS(MPI_Type_create_hvector_c);
-ALIAS(MPI_Type_indexed);
-ALIAS(MPI_Type_indexed_c);
-ALIAS(MPI_Type_create_hindexed);
-ALIAS(MPI_Type_create_hindexed_c);
-ALIAS(MPI_Type_create_indexed_block);
-ALIAS(MPI_Type_create_indexed_block_c);
-ALIAS(MPI_Type_create_hindexed_block);
-ALIAS(MPI_Type_create_hindexed_block_c);
-ALIAS(MPI_Type_create_struct);
-ALIAS(MPI_Type_create_struct_c);
-ALIAS(MPI_Type_create_resized);
-ALIAS(MPI_Type_create_resized_c);
-ALIAS(MPI_Type_dup);
-ALIAS(MPI_Type_create_subarray);
-ALIAS(MPI_Type_create_subarray_c);

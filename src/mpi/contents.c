@@ -16,7 +16,7 @@ static int recipe_of(const char *call, MPI_Datatype handle, const struct mpi_rec
     return MPI_SUCCESS;
 }
 
-int PMPI_Type_get_envelope(MPI_Datatype handle, int *integers, int *addresses, int *types, int *combiner)
+ENTRY(MPI_Type_get_envelope)(MPI_Datatype handle, int *integers, int *addresses, int *types, int *combiner)
 {
     const char *call = "MPI_Type_get_envelope";
     const struct mpi_recipe *recipe;
@@ -35,8 +35,8 @@ int PMPI_Type_get_envelope(MPI_Datatype handle, int *integers, int *addresses, i
     return MPI_SUCCESS;
 }
 
-int PMPI_Type_get_envelope_c(MPI_Datatype handle, MPI_Count *integers, MPI_Count *addresses, MPI_Count *larges,
-                             MPI_Count *types, int *combiner)
+ENTRY(MPI_Type_get_envelope_c)(MPI_Datatype handle, MPI_Count *integers, MPI_Count *addresses, MPI_Count *larges,
+                               MPI_Count *types, int *combiner)
 {
     const char *call = "MPI_Type_get_envelope_c";
     const struct mpi_recipe *recipe;
@@ -74,6 +74,9 @@ static int contents(const char *call, MPI_Datatype handle, const struct contents
         room->max_larges < recipe->larges || room->max_types < recipe->types)
         return mpi_error(NULL, call, MPI_ERR_ARG, "an array is too short: the envelope tells %u, %u, %u and %u",
                          recipe->integers, recipe->addresses, recipe->larges, recipe->types);
+    if ((recipe->integers && !room->integers) || (recipe->addresses && !room->addresses) ||
+        (recipe->larges && !room->larges) || (recipe->types && !room->types))
+        return mpi_null(NULL, call, "an array");
     const int64_t *value = recipe->value;
     for (uint32_t i = 0; i < recipe->integers; i++)
         room->integers[i] = (int)*value++;
@@ -87,16 +90,16 @@ static int contents(const char *call, MPI_Datatype handle, const struct contents
     return MPI_SUCCESS;
 }
 
-int PMPI_Type_get_contents(MPI_Datatype type, int max_integers, int max_addresses, int max_types, int integers[],
-                           MPI_Aint addresses[], MPI_Datatype types[])
+ENTRY(MPI_Type_get_contents)(MPI_Datatype type, int max_integers, int max_addresses, int max_types, int integers[],
+                             MPI_Aint addresses[], MPI_Datatype types[])
 {
     struct contents room = {max_integers, max_addresses, 0, max_types, integers, addresses, NULL, types};
     return contents("MPI_Type_get_contents", type, &room);
 }
 
-int PMPI_Type_get_contents_c(MPI_Datatype type, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_larges,
-                             MPI_Count max_types, int integers[], MPI_Aint addresses[], MPI_Count larges[],
-                             MPI_Datatype types[])
+ENTRY(MPI_Type_get_contents_c)(MPI_Datatype type, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_larges,
+                               MPI_Count max_types, int integers[], MPI_Aint addresses[], MPI_Count larges[],
+                               MPI_Datatype types[])
 {
     struct contents room = {max_integers, max_addresses, max_larges, max_types, integers, addresses, larges, types};
     return contents("MPI_Type_get_contents_c", type, &room);
@@ -157,7 +160,7 @@ static int pack(const struct packing *p, bool unpack)
     return MPI_SUCCESS;
 }
 
-int PMPI_Pack(const void *in, int count, MPI_Datatype type, void *out, int size, int *position, MPI_Comm comm)
+ENTRY(MPI_Pack)(const void *in, int count, MPI_Datatype type, void *out, int size, int *position, MPI_Comm comm)
 {
     MPI_Count wide = position ? *position : 0;
     struct packing p = {"MPI_Pack", (void *)in, count, type, out, size, position ? &wide : NULL, comm};
@@ -166,12 +169,12 @@ int PMPI_Pack(const void *in, int count, MPI_Datatype type, void *out, int size,
         *position = (int)wide;
     return error;
 }
-int PMPI_Pack_c(const void *in, MPI_Count count, MPI_Datatype type, void *out, MPI_Count size, MPI_Count *position,
-                MPI_Comm comm)
+ENTRY(MPI_Pack_c)(const void *in, MPI_Count count, MPI_Datatype type, void *out, MPI_Count size, MPI_Count *position,
+                  MPI_Comm comm)
 {
     return pack(&(struct packing){"MPI_Pack_c", (void *)in, count, type, out, size, position, comm}, false);
 }
-int PMPI_Unpack(const void *in, int size, int *position, void *out, int count, MPI_Datatype type, MPI_Comm comm)
+ENTRY(MPI_Unpack)(const void *in, int size, int *position, void *out, int count, MPI_Datatype type, MPI_Comm comm)
 {
     MPI_Count wide = position ? *position : 0;
     struct packing p = {"MPI_Unpack", out, count, type, (char *)in, size, position ? &wide : NULL, comm};
@@ -180,8 +183,8 @@ int PMPI_Unpack(const void *in, int size, int *position, void *out, int count, M
         *position = (int)wide;
     return error;
 }
-int PMPI_Unpack_c(const void *in, MPI_Count size, MPI_Count *position, void *out, MPI_Count count, MPI_Datatype type,
-                  MPI_Comm comm)
+ENTRY(MPI_Unpack_c)(const void *in, MPI_Count size, MPI_Count *position, void *out, MPI_Count count, MPI_Datatype type,
+                    MPI_Comm comm)
 {
     return pack(&(struct packing){"MPI_Unpack_c", out, count, type, (char *)in, size, position, comm}, true);
 }
@@ -198,13 +201,13 @@ static int pack_size(const char *call, MPI_Count count, MPI_Datatype handle, MPI
     if (count < 0)
         return mpi_error(comm, call, MPI_ERR_COUNT, "count %lld is negative", (long long)count);
     if (!size)
-        return mpi_error(comm, call, MPI_ERR_ARG, "size is NULL");
+        return mpi_null(comm, call, "size");
     if (__builtin_mul_overflow(count, (MPI_Count)type->size, size))
         return mpi_error(comm, call, MPI_ERR_COUNT, "the size does not fit into 64 bits");
     return MPI_SUCCESS;
 }
 
-int PMPI_Pack_size(int count, MPI_Datatype type, MPI_Comm comm, int *size)
+ENTRY(MPI_Pack_size)(int count, MPI_Datatype type, MPI_Comm comm, int *size)
 {
     MPI_Count wide = 0;
     int error = pack_size("MPI_Pack_size", count, type, comm, size ? &wide : NULL);
@@ -212,18 +215,7 @@ int PMPI_Pack_size(int count, MPI_Datatype type, MPI_Comm comm, int *size)
         *size = wide > INT_MAX ? MPI_UNDEFINED : (int)wide;
     return error;
 }
-int PMPI_Pack_size_c(MPI_Count count, MPI_Datatype type, MPI_Comm comm, MPI_Count *size)
+ENTRY(MPI_Pack_size_c)(MPI_Count count, MPI_Datatype type, MPI_Comm comm, MPI_Count *size)
 {
     return pack_size("MPI_Pack_size_c", count, type, comm, size);
 }
-
-ALIAS(MPI_Type_get_envelope);
-ALIAS(MPI_Type_get_envelope_c);
-ALIAS(MPI_Type_get_contents);
-ALIAS(MPI_Type_get_contents_c);
-ALIAS(MPI_Pack);
-ALIAS(MPI_Pack_c);
-ALIAS(MPI_Unpack);
-ALIAS(MPI_Unpack_c);
-ALIAS(MPI_Pack_size);
-ALIAS(MPI_Pack_size_c);

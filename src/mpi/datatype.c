@@ -197,30 +197,25 @@ static int find_type(const char *call, MPI_Datatype handle, struct mpi_type **ty
     return *type ? MPI_SUCCESS : mpi_type_wrong(NULL, call, handle);
 }
 
-static int is_null(const char *call, const char *argument)
-{
-    return mpi_error(NULL, call, MPI_ERR_ARG, "%s is NULL", argument);
-}
-
-int PMPI_Type_commit(MPI_Datatype *handle)
+ENTRY(MPI_Type_commit)(MPI_Datatype *handle)
 {
     struct mpi_type *type;
     mpi_enter("MPI_Type_commit");
     if (!handle)
-        return is_null("MPI_Type_commit", "datatype");
+        return mpi_null(NULL, "MPI_Type_commit", "datatype");
     int error = find_type("MPI_Type_commit", *handle, &type);
     if (!error)
         type->committed = true;
     return error;
 }
 
-int PMPI_Type_free(MPI_Datatype *handle)
+ENTRY(MPI_Type_free)(MPI_Datatype *handle)
 {
     const char *call = "MPI_Type_free";
     struct mpi_type *type;
     mpi_enter(call);
     if (!handle)
-        return is_null(call, "datatype");
+        return mpi_null(NULL, call, "datatype");
     int error = find_type(call, *handle, &type);
     if (error)
         return error;
@@ -243,7 +238,7 @@ static int size_of(const char *call, MPI_Datatype handle, MPI_Count *size)
     struct mpi_type *type;
     mpi_enter(call);
     if (!size)
-        return is_null(call, "size");
+        return mpi_null(NULL, call, "size");
     if (absent_name(handle)) {
         *size = MPI_UNDEFINED;
         return MPI_SUCCESS;
@@ -254,7 +249,7 @@ static int size_of(const char *call, MPI_Datatype handle, MPI_Count *size)
     return error;
 }
 
-int PMPI_Type_size(MPI_Datatype handle, int *size)
+ENTRY(MPI_Type_size)(MPI_Datatype handle, int *size)
 {
     MPI_Count wide = 0;
     int error = size_of("MPI_Type_size", handle, size ? &wide : NULL);
@@ -263,8 +258,8 @@ int PMPI_Type_size(MPI_Datatype handle, int *size)
     return error;
 }
 
-int PMPI_Type_size_c(MPI_Datatype handle, MPI_Count *size) { return size_of("MPI_Type_size_c", handle, size); }
-int PMPI_Type_size_x(MPI_Datatype handle, MPI_Count *size) { return size_of("MPI_Type_size_x", handle, size); }
+ENTRY(MPI_Type_size_c)(MPI_Datatype handle, MPI_Count *size) { return size_of("MPI_Type_size_c", handle, size); }
+ENTRY(MPI_Type_size_x)(MPI_Datatype handle, MPI_Count *size) { return size_of("MPI_Type_size_x", handle, size); }
 
 static int extent_of(const char *call, MPI_Datatype handle, bool only_true, int64_t *lower_bound, int64_t *extent)
 {
@@ -273,39 +268,39 @@ static int extent_of(const char *call, MPI_Datatype handle, bool only_true, int6
     if (error)
         return error;
     if (!lower_bound || !extent)
-        return is_null(call, lower_bound ? "extent" : "lb");
+        return mpi_null(NULL, call, lower_bound ? "extent" : "lb");
     const struct type_shape *shape = &type->layout->shape;
     *lower_bound = only_true ? shape->true_lower_bound : shape->lower_bound;
     *extent = only_true ? shape->true_extent : shape->extent;
     return MPI_SUCCESS;
 }
 
-int PMPI_Type_get_extent(MPI_Datatype type, MPI_Aint *lb, MPI_Aint *extent)
+ENTRY(MPI_Type_get_extent)(MPI_Datatype type, MPI_Aint *lb, MPI_Aint *extent)
 {
     return extent_of("MPI_Type_get_extent", type, false, lb, extent);
 }
-int PMPI_Type_get_extent_c(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent)
+ENTRY(MPI_Type_get_extent_c)(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent)
 {
     return extent_of("MPI_Type_get_extent_c", type, false, lb, extent);
 }
-int PMPI_Type_get_extent_x(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent)
+ENTRY(MPI_Type_get_extent_x)(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent)
 {
     return extent_of("MPI_Type_get_extent_x", type, false, lb, extent);
 }
-int PMPI_Type_get_true_extent(MPI_Datatype type, MPI_Aint *lb, MPI_Aint *extent)
+ENTRY(MPI_Type_get_true_extent)(MPI_Datatype type, MPI_Aint *lb, MPI_Aint *extent)
 {
     return extent_of("MPI_Type_get_true_extent", type, true, lb, extent);
 }
-int PMPI_Type_get_true_extent_c(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent)
+ENTRY(MPI_Type_get_true_extent_c)(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent)
 {
     return extent_of("MPI_Type_get_true_extent_c", type, true, lb, extent);
 }
-int PMPI_Type_get_true_extent_x(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent)
+ENTRY(MPI_Type_get_true_extent_x)(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent)
 {
     return extent_of("MPI_Type_get_true_extent_x", type, true, lb, extent);
 }
 
-int PMPI_Type_get_name(MPI_Datatype handle, char *name, int *length)
+ENTRY(MPI_Type_get_name)(MPI_Datatype handle, char *name, int *length)
 {
     struct mpi_type *type;
     const char *known = handle == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : absent_name(handle);
@@ -313,14 +308,14 @@ int PMPI_Type_get_name(MPI_Datatype handle, char *name, int *length)
     if (error)
         return error;
     if (!name || !length)
-        return is_null("MPI_Type_get_name", name ? "resultlen" : "type_name");
+        return mpi_null(NULL, "MPI_Type_get_name", name ? "resultlen" : "type_name");
     if (!known)
         known = type->name ? type->name : "";
     *length = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", known);
     return MPI_SUCCESS;
 }
 
-int PMPI_Type_set_name(MPI_Datatype handle, const char *name)
+ENTRY(MPI_Type_set_name)(MPI_Datatype handle, const char *name)
 {
     const char *call = "MPI_Type_set_name";
     struct mpi_type *type;
@@ -328,7 +323,7 @@ int PMPI_Type_set_name(MPI_Datatype handle, const char *name)
     if (error)
         return error;
     if (!name)
-        return is_null(call, "type_name");
+        return mpi_null(NULL, call, "type_name");
     char *copy = strndup(name, MPI_MAX_OBJECT_NAME - 1);
     if (!copy)
         return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for a name");
@@ -338,7 +333,7 @@ int PMPI_Type_set_name(MPI_Datatype handle, const char *name)
     return MPI_SUCCESS;
 }
 
-int PMPI_Type_match_size(int class, int size, MPI_Datatype *out)
+ENTRY(MPI_Type_match_size)(int class, int size, MPI_Datatype *out)
 {
     /* no REAL*16 is here: who asks for 16 bytes has C's long double */
     static const MPI_Datatype reals[] = {MPI_REAL4, MPI_REAL8, MPI_LONG_DOUBLE},
@@ -359,11 +354,11 @@ int PMPI_Type_match_size(int class, int size, MPI_Datatype *out)
     return mpi_error(NULL, call, MPI_ERR_ARG, "there is no datatype of class %d and size %d", class, size);
 }
 
-int PMPI_Type_get_value_index(MPI_Datatype value, MPI_Datatype index, MPI_Datatype *out)
+ENTRY(MPI_Type_get_value_index)(MPI_Datatype value, MPI_Datatype index, MPI_Datatype *out)
 {
     mpi_enter("MPI_Type_get_value_index");
     if (!out)
-        return is_null("MPI_Type_get_value_index", "pair_type");
+        return mpi_null(NULL, "MPI_Type_get_value_index", "pair_type");
     *out = MPI_DATATYPE_NULL;
     for (size_t i = 0; i < ARRAY_LENGTH(pairs); i++)
         if (pairs[i].first == value && pairs[i].second == index)
@@ -371,35 +366,16 @@ int PMPI_Type_get_value_index(MPI_Datatype value, MPI_Datatype index, MPI_Dataty
     return MPI_SUCCESS;
 }
 
-int PMPI_Get_address(const void *location, MPI_Aint *address)
+ENTRY(MPI_Get_address)(const void *location, MPI_Aint *address)
 {
     if (!address)
-        return is_null("MPI_Get_address", "address");
+        return mpi_null(NULL, "MPI_Get_address", "address");
     *address = (MPI_Aint)location;
     return MPI_SUCCESS;
 }
 
-MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint displacement)
+ENTRY_OF(MPI_Aint, MPI_Aint_add)(MPI_Aint base, MPI_Aint displacement)
 {
     return (MPI_Aint)((uintptr_t)base + (uintptr_t)displacement);
 }
-MPI_Aint PMPI_Aint_diff(MPI_Aint one, MPI_Aint two) { return (MPI_Aint)((uintptr_t)one - (uintptr_t)two); }
-
-ALIAS(MPI_Type_commit);
-ALIAS(MPI_Type_free);
-ALIAS(MPI_Type_size);
-ALIAS(MPI_Type_size_c);
-ALIAS(MPI_Type_size_x);
-ALIAS(MPI_Type_get_extent);
-ALIAS(MPI_Type_get_extent_c);
-ALIAS(MPI_Type_get_extent_x);
-ALIAS(MPI_Type_get_true_extent);
-ALIAS(MPI_Type_get_true_extent_c);
-ALIAS(MPI_Type_get_true_extent_x);
-ALIAS(MPI_Type_get_name);
-ALIAS(MPI_Type_set_name);
-ALIAS(MPI_Type_match_size);
-ALIAS(MPI_Type_get_value_index);
-ALIAS(MPI_Get_address);
-ALIAS(MPI_Aint_add);
-ALIAS(MPI_Aint_diff);
+ENTRY_OF(MPI_Aint, MPI_Aint_diff)(MPI_Aint one, MPI_Aint two) { return (MPI_Aint)((uintptr_t)one - (uintptr_t)two); }

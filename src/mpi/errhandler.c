@@ -44,12 +44,12 @@ static int wrong(struct mpi_comm *comm, const char *call, MPI_Errhandler handle)
                      handle == MPI_ERRHANDLER_NULL ? ": MPI_ERRHANDLER_NULL" : ", or was freed");
 }
 
-int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *function, MPI_Errhandler *handle)
+ENTRY(MPI_Comm_create_errhandler)(MPI_Comm_errhandler_function *function, MPI_Errhandler *handle)
 {
     const char *call = "MPI_Comm_create_errhandler";
     mpi_enter(call);
     if (!function || !handle)
-        return mpi_error(NULL, call, MPI_ERR_ARG, "%s is NULL", function ? "errhandler" : "the function");
+        return mpi_null(NULL, call, function ? "errhandler" : "the function");
     struct mpi_errhandler *handler = mpi_object_take(KIND_ERRHANDLER, sizeof *handler);
     if (!handler)
         return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for an error handler");
@@ -60,12 +60,12 @@ int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *function, MPI_Errh
     return MPI_SUCCESS;
 }
 
-int PMPI_Errhandler_free(MPI_Errhandler *handle)
+ENTRY(MPI_Errhandler_free)(MPI_Errhandler *handle)
 {
     const char *call = "MPI_Errhandler_free";
     mpi_enter(call);
     if (!handle)
-        return mpi_error(NULL, call, MPI_ERR_ARG, "errhandler is NULL");
+        return mpi_null(NULL, call, "errhandler");
     struct mpi_errhandler *handler = mpi_errhandler_at(*handle);
     if (!handler || (!predefined(handler) && !mpi_object_unpublish(handler)))
         return wrong(NULL, call, *handle);
@@ -74,7 +74,7 @@ int PMPI_Errhandler_free(MPI_Errhandler *handle)
     return MPI_SUCCESS;
 }
 
-int PMPI_Comm_set_errhandler(MPI_Comm handle, MPI_Errhandler errhandler)
+ENTRY(MPI_Comm_set_errhandler)(MPI_Comm handle, MPI_Errhandler errhandler)
 {
     const char *call = "MPI_Comm_set_errhandler";
     mpi_enter(call);
@@ -92,20 +92,11 @@ int PMPI_Comm_set_errhandler(MPI_Comm handle, MPI_Errhandler errhandler)
     return MPI_SUCCESS;
 }
 
-int PMPI_Comm_get_errhandler(MPI_Comm handle, MPI_Errhandler *errhandler)
+ENTRY(MPI_Comm_get_errhandler)(MPI_Comm handle, MPI_Errhandler *errhandler)
 {
-    const char *call = "MPI_Comm_get_errhandler";
-    mpi_enter(call);
-    struct mpi_comm *comm = mpi_comm_at(handle);
-    if (!comm)
-        return mpi_comm_wrong(call, handle);
-    if (!errhandler)
-        return mpi_error(comm, call, MPI_ERR_ARG, "errhandler is NULL");
-    *errhandler = mpi_errhandler_handle(comm->errhandler);
-    return MPI_SUCCESS;
+    struct mpi_comm *comm;
+    int error = mpi_find_comm(NAME, handle, errhandler, "errhandler", &comm);
+    if (!error)
+        *errhandler = mpi_errhandler_handle(comm->errhandler);
+    return error;
 }
-
-ALIAS(MPI_Comm_create_errhandler);
-ALIAS(MPI_Errhandler_free);
-ALIAS(MPI_Comm_set_errhandler);
-ALIAS(MPI_Comm_get_errhandler);

@@ -159,6 +159,11 @@ int mpi_error(struct mpi_comm *comm, const char *call, int class, const char *fo
     return handle(comm, class);
 }
 
+int mpi_null(struct mpi_comm *comm, const char *call, const char *argument)
+{
+    return mpi_error(comm, call, MPI_ERR_ARG, "%s is NULL", argument);
+}
+
 int mpi_engine_error(struct mpi_comm *comm, const char *call, int error)
 {
     const char *detail = vbase_error_detail();
@@ -213,10 +218,10 @@ static int wrong_code(const char *call, int code)
     return mpi_error(NULL, call, MPI_ERR_ARG, "%d is not an error code", code);
 }
 
-int PMPI_Add_error_class(int *class)
+ENTRY(MPI_Add_error_class)(int *class)
 {
     if (!class)
-        return mpi_error(NULL, "MPI_Add_error_class", MPI_ERR_ARG, "errorclass is NULL");
+        return mpi_null(NULL, "MPI_Add_error_class", "errorclass");
     int code = add_code(0);
     if (!code)
         return mpi_error(NULL, "MPI_Add_error_class", MPI_ERR_NO_MEM, "%d classes and codes are the most", ADDED_MOST);
@@ -224,10 +229,10 @@ int PMPI_Add_error_class(int *class)
     return MPI_SUCCESS;
 }
 
-int PMPI_Add_error_code(int class, int *code)
+ENTRY(MPI_Add_error_code)(int class, int *code)
 {
     if (!code)
-        return mpi_error(NULL, "MPI_Add_error_code", MPI_ERR_ARG, "errorcode is NULL");
+        return mpi_null(NULL, "MPI_Add_error_code", "errorcode");
     if (!valid_code(class))
         return wrong_code("MPI_Add_error_code", class);
     int number = add_code(class ? class : MPI_ERR_UNKNOWN);
@@ -237,7 +242,7 @@ int PMPI_Add_error_code(int class, int *code)
     return MPI_SUCCESS;
 }
 
-int PMPI_Add_error_string(int code, const char *text)
+ENTRY(MPI_Add_error_string)(int code, const char *text)
 {
     struct added *row = added_at(code);
     if (!row || !text)
@@ -262,36 +267,38 @@ static int remove_code(const char *call, int code, bool class, bool text_only)
     return MPI_SUCCESS;
 }
 
-int PMPI_Remove_error_class(int class)
+ENTRY(MPI_Remove_error_class)(int class)
 {
     return remove_code("MPI_Remove_error_class", class, true, false);
 }
 
-int PMPI_Remove_error_code(int code)
+ENTRY(MPI_Remove_error_code)(int code)
 {
     return remove_code("MPI_Remove_error_code", code, false, false);
 }
 
-int PMPI_Remove_error_string(int code)
+ENTRY(MPI_Remove_error_string)(int code)
 {
     return remove_code("MPI_Remove_error_string", code, false, true);
 }
 
-int PMPI_Error_class(int code, int *class)
+ENTRY(MPI_Error_class)(int code, int *class)
 {
     if (!class)
-        return MPI_ERR_ARG;
+        return mpi_null(NULL, NAME, "errorclass");
     const struct added *row = added_at(code);
     if (!row && !valid_code(code))
-        return MPI_ERR_ARG;
+        return wrong_code(NAME, code);
     *class = row ? row->class : code;
     return MPI_SUCCESS;
 }
 
-int PMPI_Error_string(int code, char *text, int *length)
+ENTRY(MPI_Error_string)(int code, char *text, int *length)
 {
-    if (!text || !length || !valid_code(code))
-        return MPI_ERR_ARG;
+    if (!text || !length)
+        return mpi_null(NULL, NAME, text ? "resultlen" : "string");
+    if (!valid_code(code))
+        return wrong_code(NAME, code);
     const struct added *row = added_at(code);
     if (row)
         *length = snprintf(text, MPI_MAX_ERROR_STRING, "%s", row->text ? row->text : "");
@@ -302,7 +309,7 @@ int PMPI_Error_string(int code, char *text, int *length)
     return MPI_SUCCESS;
 }
 
-int PMPI_Comm_call_errhandler(MPI_Comm handle_, int code)
+ENTRY(MPI_Comm_call_errhandler)(MPI_Comm handle_, int code)
 {
     mpi_enter("MPI_Comm_call_errhandler");
     struct mpi_comm *comm = mpi_comm_at(handle_);
@@ -318,13 +325,3 @@ int PMPI_Comm_call_errhandler(MPI_Comm handle_, int code)
     handle(comm, code);
     return MPI_SUCCESS;
 }
-
-ALIAS(MPI_Add_error_class);
-ALIAS(MPI_Add_error_code);
-ALIAS(MPI_Add_error_string);
-ALIAS(MPI_Remove_error_class);
-ALIAS(MPI_Remove_error_code);
-ALIAS(MPI_Remove_error_string);
-ALIAS(MPI_Error_class);
-ALIAS(MPI_Error_string);
-ALIAS(MPI_Comm_call_errhandler);

@@ -61,7 +61,7 @@ static int no_memory(const char *call, int size)
 static int deliver(const char *call, int size, const int *world, MPI_Group *out)
 {
     if (!out)
-        return mpi_error(NULL, call, MPI_ERR_ARG, "newgroup is NULL");
+        return mpi_null(NULL, call, "newgroup");
     if (size == 0) {
         *out = MPI_GROUP_EMPTY;
         return MPI_SUCCESS;
@@ -88,25 +88,21 @@ static int *places(const struct mpi_group *group)
     return place;
 }
 
-int PMPI_Comm_group(MPI_Comm handle, MPI_Group *group)
+ENTRY(MPI_Comm_group)(MPI_Comm handle, MPI_Group *group)
 {
-    const char *call = "MPI_Comm_group";
-    mpi_enter(call);
-    struct mpi_comm *comm = mpi_comm_at(handle);
-    if (!comm)
-        return mpi_comm_wrong(call, handle);
-    if (!group)
-        return mpi_error(comm, call, MPI_ERR_ARG, "group is NULL");
-    *group = mpi_object_publish(comm->group);
-    return MPI_SUCCESS;
+    struct mpi_comm *comm;
+    int error = mpi_find_comm(NAME, handle, group, "group", &comm);
+    if (!error)
+        *group = mpi_object_publish(comm->group);
+    return error;
 }
 
-int PMPI_Group_free(MPI_Group *handle)
+ENTRY(MPI_Group_free)(MPI_Group *handle)
 {
     const char *call = "MPI_Group_free";
     mpi_enter(call);
     if (!handle)
-        return mpi_error(NULL, call, MPI_ERR_ARG, "group is NULL");
+        return mpi_null(NULL, call, "group");
     struct mpi_group *group = mpi_group_at(*handle);
     if (!group || (group != &mpi_group_empty && !mpi_object_unpublish(group)))
         return wrong(call, *handle);
@@ -115,26 +111,26 @@ int PMPI_Group_free(MPI_Group *handle)
     return MPI_SUCCESS;
 }
 
-int PMPI_Group_size(MPI_Group handle, int *size)
+ENTRY(MPI_Group_size)(MPI_Group handle, int *size)
 {
     mpi_enter("MPI_Group_size");
     const struct mpi_group *group = mpi_group_at(handle);
     if (!group)
         return wrong("MPI_Group_size", handle);
     if (!size)
-        return mpi_error(NULL, "MPI_Group_size", MPI_ERR_ARG, "size is NULL");
+        return mpi_null(NULL, "MPI_Group_size", "size");
     *size = group->size;
     return MPI_SUCCESS;
 }
 
-int PMPI_Group_rank(MPI_Group handle, int *rank)
+ENTRY(MPI_Group_rank)(MPI_Group handle, int *rank)
 {
     mpi_enter("MPI_Group_rank");
     const struct mpi_group *group = mpi_group_at(handle);
     if (!group)
         return wrong("MPI_Group_rank", handle);
     if (!rank)
-        return mpi_error(NULL, "MPI_Group_rank", MPI_ERR_ARG, "rank is NULL");
+        return mpi_null(NULL, "MPI_Group_rank", "rank");
     *rank = group->rank;
     return MPI_SUCCESS;
 }
@@ -155,7 +151,7 @@ int mpi_group_relation(const struct mpi_group *one, const struct mpi_group *two)
     return common == one->size ? MPI_SIMILAR : MPI_UNEQUAL;
 }
 
-int PMPI_Group_compare(MPI_Group handle1, MPI_Group handle2, int *result)
+ENTRY(MPI_Group_compare)(MPI_Group handle1, MPI_Group handle2, int *result)
 {
     const char *call = "MPI_Group_compare";
     mpi_enter(call);
@@ -163,7 +159,7 @@ int PMPI_Group_compare(MPI_Group handle1, MPI_Group handle2, int *result)
     if (!one || !two)
         return wrong(call, one ? handle2 : handle1);
     if (!result)
-        return mpi_error(NULL, call, MPI_ERR_ARG, "result is NULL");
+        return mpi_null(NULL, call, "result");
     int relation = mpi_group_relation(one, two);
     if (relation < 0)
         return no_memory(call, one->size);
@@ -171,7 +167,7 @@ int PMPI_Group_compare(MPI_Group handle1, MPI_Group handle2, int *result)
     return MPI_SUCCESS;
 }
 
-int PMPI_Group_translate_ranks(MPI_Group handle1, int n, const int ranks1[], MPI_Group handle2, int ranks2[])
+ENTRY(MPI_Group_translate_ranks)(MPI_Group handle1, int n, const int ranks1[], MPI_Group handle2, int ranks2[])
 {
     const char *call = "MPI_Group_translate_ranks";
     mpi_enter(call);
@@ -220,17 +216,17 @@ done:
     return error;
 }
 
-int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *out)
+ENTRY(MPI_Group_union)(MPI_Group group1, MPI_Group group2, MPI_Group *out)
 {
     return set_operation("MPI_Group_union", SET_UNION, (MPI_Group[]){group1, group2}, out);
 }
 
-int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *out)
+ENTRY(MPI_Group_intersection)(MPI_Group group1, MPI_Group group2, MPI_Group *out)
 {
     return set_operation("MPI_Group_intersection", SET_INTERSECTION, (MPI_Group[]){group1, group2}, out);
 }
 
-int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *out)
+ENTRY(MPI_Group_difference)(MPI_Group group1, MPI_Group group2, MPI_Group *out)
 {
     return set_operation("MPI_Group_difference", SET_DIFFERENCE, (MPI_Group[]){group1, group2}, out);
 }
@@ -278,12 +274,12 @@ static int choose_ranks(const char *call, MPI_Group handle, int n, const int *ra
     return choose(call, group, n, ranks, leave_out, out);
 }
 
-int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *out)
+ENTRY(MPI_Group_incl)(MPI_Group group, int n, const int ranks[], MPI_Group *out)
 {
     return choose_ranks("MPI_Group_incl", group, n, ranks, false, out);
 }
 
-int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *out)
+ENTRY(MPI_Group_excl)(MPI_Group group, int n, const int ranks[], MPI_Group *out)
 {
     return choose_ranks("MPI_Group_excl", group, n, ranks, true, out);
 }
@@ -323,26 +319,12 @@ static int choose_ranges(const char *call, MPI_Group handle, int n, int ranges[]
     return error;
 }
 
-int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *out)
+ENTRY(MPI_Group_range_incl)(MPI_Group group, int n, int ranges[][3], MPI_Group *out)
 {
     return choose_ranges("MPI_Group_range_incl", group, n, ranges, false, out);
 }
 
-int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *out)
+ENTRY(MPI_Group_range_excl)(MPI_Group group, int n, int ranges[][3], MPI_Group *out)
 {
     return choose_ranges("MPI_Group_range_excl", group, n, ranges, true, out);
 }
-
-ALIAS(MPI_Comm_group);
-ALIAS(MPI_Group_free);
-ALIAS(MPI_Group_size);
-ALIAS(MPI_Group_rank);
-ALIAS(MPI_Group_compare);
-ALIAS(MPI_Group_translate_ranks);
-ALIAS(MPI_Group_union);
-ALIAS(MPI_Group_intersection);
-ALIAS(MPI_Group_difference);
-ALIAS(MPI_Group_incl);
-ALIAS(MPI_Group_excl);
-ALIAS(MPI_Group_range_incl);
-ALIAS(MPI_Group_range_excl);

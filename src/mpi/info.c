@@ -125,7 +125,7 @@ static int check_key(const char *call, const char *key)
 static int deliver(const char *call, const struct mpi_info *from, MPI_Info *out)
 {
     if (!out)
-        return mpi_error(NULL, call, MPI_ERR_ARG, "info is NULL");
+        return mpi_null(NULL, call, "info");
     struct mpi_info *info = mpi_info_copy(from);
     if (!info)
         return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for an info object");
@@ -134,30 +134,30 @@ static int deliver(const char *call, const struct mpi_info *from, MPI_Info *out)
     return MPI_SUCCESS;
 }
 
-int PMPI_Info_create(MPI_Info *out)
+ENTRY(MPI_Info_create)(MPI_Info *out)
 {
     return deliver("MPI_Info_create", NULL, out);
 }
 
-int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *out)
+ENTRY(MPI_Info_create_env)(int argc, char *argv[], MPI_Info *out)
 {
     (void)argc;
     (void)argv;
     return deliver("MPI_Info_create_env", &environment, out);
 }
 
-int PMPI_Info_dup(MPI_Info handle, MPI_Info *out)
+ENTRY(MPI_Info_dup)(MPI_Info handle, MPI_Info *out)
 {
     struct mpi_info *info;
     int error = find_info("MPI_Info_dup", handle, &info);
     return error ? error : deliver("MPI_Info_dup", info, out);
 }
 
-int PMPI_Info_free(MPI_Info *handle)
+ENTRY(MPI_Info_free)(MPI_Info *handle)
 {
     struct mpi_info *info;
     if (!handle)
-        return mpi_error(NULL, "MPI_Info_free", MPI_ERR_ARG, "info is NULL");
+        return mpi_null(NULL, "MPI_Info_free", "info");
     int error = find_info("MPI_Info_free", *handle, &info);
     if (error)
         return error;
@@ -168,7 +168,7 @@ int PMPI_Info_free(MPI_Info *handle)
     return MPI_SUCCESS;
 }
 
-int PMPI_Info_set(MPI_Info handle, const char *key, const char *value)
+ENTRY(MPI_Info_set)(MPI_Info handle, const char *key, const char *value)
 {
     const char *call = "MPI_Info_set";
     struct mpi_info *info;
@@ -185,7 +185,7 @@ int PMPI_Info_set(MPI_Info handle, const char *key, const char *value)
     return error ? mpi_error(NULL, call, error, "no memory for %s", key) : MPI_SUCCESS;
 }
 
-int PMPI_Info_delete(MPI_Info handle, const char *key)
+ENTRY(MPI_Info_delete)(MPI_Info handle, const char *key)
 {
     const char *call = "MPI_Info_delete";
     struct mpi_info *info;
@@ -204,19 +204,19 @@ int PMPI_Info_delete(MPI_Info handle, const char *key)
     return MPI_SUCCESS;
 }
 
-int PMPI_Info_get_nkeys(MPI_Info handle, int *n)
+ENTRY(MPI_Info_get_nkeys)(MPI_Info handle, int *n)
 {
     struct mpi_info *info;
     int error = find_info("MPI_Info_get_nkeys", handle, &info);
     if (error)
         return error;
     if (!n)
-        return mpi_error(NULL, "MPI_Info_get_nkeys", MPI_ERR_ARG, "nkeys is NULL");
+        return mpi_null(NULL, "MPI_Info_get_nkeys", "nkeys");
     *n = info->pairs;
     return MPI_SUCCESS;
 }
 
-int PMPI_Info_get_nthkey(MPI_Info handle, int n, char *key)
+ENTRY(MPI_Info_get_nthkey)(MPI_Info handle, int n, char *key)
 {
     struct mpi_info *info;
     int error = find_info("MPI_Info_get_nthkey", handle, &info);
@@ -240,7 +240,7 @@ static int look_up(const char *call, MPI_Info handle, const char *key, const cha
     return error;
 }
 
-int PMPI_Info_get_string(MPI_Info handle, const char *key, int *length, char *value, int *flag)
+ENTRY(MPI_Info_get_string)(MPI_Info handle, const char *key, int *length, char *value, int *flag)
 {
     const char *found;
     int error = look_up("MPI_Info_get_string", handle, key, &found);
@@ -257,7 +257,7 @@ int PMPI_Info_get_string(MPI_Info handle, const char *key, int *length, char *va
     return MPI_SUCCESS;
 }
 
-int PMPI_Info_get(MPI_Info handle, const char *key, int length, char *value, int *flag)
+ENTRY(MPI_Info_get)(MPI_Info handle, const char *key, int length, char *value, int *flag)
 {
     const char *found;
     int error = look_up("MPI_Info_get", handle, key, &found);
@@ -271,28 +271,16 @@ int PMPI_Info_get(MPI_Info handle, const char *key, int length, char *value, int
     return MPI_SUCCESS;
 }
 
-int PMPI_Info_get_valuelen(MPI_Info handle, const char *key, int *length, int *flag)
+ENTRY(MPI_Info_get_valuelen)(MPI_Info handle, const char *key, int *length, int *flag)
 {
     const char *found;
     int error = look_up("MPI_Info_get_valuelen", handle, key, &found);
     if (error)
         return error;
     if (!flag || !length)
-        return mpi_error(NULL, "MPI_Info_get_valuelen", MPI_ERR_ARG, "%s is NULL", flag ? "valuelen" : "flag");
+        return mpi_null(NULL, "MPI_Info_get_valuelen", flag ? "valuelen" : "flag");
     *flag = found != NULL;
     if (found)
         *length = (int)strlen(found);
     return MPI_SUCCESS;
 }
-
-ALIAS(MPI_Info_create);
-ALIAS(MPI_Info_create_env);
-ALIAS(MPI_Info_dup);
-ALIAS(MPI_Info_free);
-ALIAS(MPI_Info_set);
-ALIAS(MPI_Info_delete);
-ALIAS(MPI_Info_get_nkeys);
-ALIAS(MPI_Info_get_nthkey);
-ALIAS(MPI_Info_get_string);
-ALIAS(MPI_Info_get);
-ALIAS(MPI_Info_get_valuelen);

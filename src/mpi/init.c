@@ -70,7 +70,7 @@ static void start(const char *call, int required)
     set_stage(MPI_RUNNING);
 }
 
-int PMPI_Init(int *argc, char ***argv)
+ENTRY(MPI_Init)(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
@@ -79,7 +79,7 @@ int PMPI_Init(int *argc, char ***argv)
     return MPI_SUCCESS;
 }
 
-int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+ENTRY(MPI_Init_thread)(int *argc, char ***argv, int required, int *provided)
 {
     (void)argc;
     (void)argv;
@@ -95,7 +95,7 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     return MPI_SUCCESS;
 }
 
-int PMPI_Finalize(void)
+ENTRY(MPI_Finalize)(void)
 {
     ENTER("MPI_Finalize");
     int error = mpi_attributes_delete(MPI_COMM_SELF, &mpi_process.self->attributes);
@@ -113,41 +113,41 @@ int PMPI_Finalize(void)
     return MPI_SUCCESS;
 }
 
-int PMPI_Initialized(int *flag)
+ENTRY(MPI_Initialized)(int *flag)
 {
     if (!flag)
-        return MPI_ERR_ARG;
+        return mpi_null(NULL, NAME, "flag");
     *flag = stage() != MPI_BEFORE;
     return MPI_SUCCESS;
 }
 
-int PMPI_Finalized(int *flag)
+ENTRY(MPI_Finalized)(int *flag)
 {
     if (!flag)
-        return MPI_ERR_ARG;
+        return mpi_null(NULL, NAME, "flag");
     *flag = stage() == MPI_AFTER;
     return MPI_SUCCESS;
 }
 
-int PMPI_Query_thread(int *provided)
+ENTRY(MPI_Query_thread)(int *provided)
 {
     mpi_enter("MPI_Query_thread");
     if (!provided)
-        return mpi_error(NULL, "MPI_Query_thread", MPI_ERR_ARG, "provided is NULL");
+        return mpi_null(NULL, "MPI_Query_thread", "provided");
     *provided = mpi_process.thread_level;
     return MPI_SUCCESS;
 }
 
-int PMPI_Is_thread_main(int *flag)
+ENTRY(MPI_Is_thread_main)(int *flag)
 {
     mpi_enter("MPI_Is_thread_main");
     if (!flag)
-        return mpi_error(NULL, "MPI_Is_thread_main", MPI_ERR_ARG, "flag is NULL");
+        return mpi_null(NULL, "MPI_Is_thread_main", "flag");
     *flag = pthread_equal(main_thread, pthread_self()) != 0;
     return MPI_SUCCESS;
 }
 
-int PMPI_Abort(MPI_Comm handle, int code)
+ENTRY(MPI_Abort)(MPI_Comm handle, int code)
 {
     char text[160], name[64] = "a communicator that is none";
     DOING("MPI_Abort");
@@ -164,80 +164,39 @@ int PMPI_Abort(MPI_Comm handle, int code)
     vmsg_abort(code, text);
 }
 
-int PMPI_Get_version(int *version, int *subversion)
+ENTRY(MPI_Get_version)(int *version, int *subversion)
 {
     if (!version || !subversion)
-        return MPI_ERR_ARG;
+        return mpi_null(NULL, NAME, version ? "subversion" : "version");
     *version = MPI_VERSION;
     *subversion = MPI_SUBVERSION;
     return MPI_SUCCESS;
 }
 
-int PMPI_Get_library_version(char *text, int *length)
+ENTRY(MPI_Get_library_version)(char *text, int *length)
 {
     if (!text || !length)
-        return MPI_ERR_ARG;
+        return mpi_null(NULL, NAME, text ? "resultlen" : "version");
     *length = snprintf(text, MPI_MAX_LIBRARY_VERSION_STRING, "Viaduct %s, MPI %d.%d, standard ABI %d.%d",
                        VIADUCT_VERSION, MPI_VERSION, MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
     return MPI_SUCCESS;
 }
 
-int PMPI_Get_processor_name(char *name, int *length)
+ENTRY(MPI_Get_processor_name)(char *name, int *length)
 {
     mpi_enter("MPI_Get_processor_name");
     if (!name || !length)
-        return mpi_error(NULL, "MPI_Get_processor_name", MPI_ERR_ARG, "%s is NULL", name ? "resultlen" : "name");
+        return mpi_null(NULL, "MPI_Get_processor_name", name ? "resultlen" : "name");
     *length = snprintf(name, MPI_MAX_PROCESSOR_NAME, "%s", mpi_process.job->host);
     return MPI_SUCCESS;
 }
 
-double PMPI_Wtime(void) { return (double)vbase_clock_ns() * 1e-9; }
+ENTRY_OF(double, MPI_Wtime)(void) { return (double)vbase_clock_ns() * 1e-9; }
 
-double PMPI_Wtick(void) { return 1e-9; }
+ENTRY_OF(double, MPI_Wtick)(void) { return 1e-9; }
 
-int PMPI_Pcontrol(const int level, ...)
+ENTRY(MPI_Pcontrol)(const int level, ...)
 {
     (void)level;
     return MPI_SUCCESS;
 }
-
-/* ---- memory ----------------------------------------------------------------------------------------------------- */
-
-int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *base)
-{
-    const char *call = "MPI_Alloc_mem";
-    mpi_enter(call);
-    if (size < 0 || !base)
-        return mpi_error(NULL, call, MPI_ERR_ARG, "%s", base ? "size is negative" : "baseptr is NULL");
-    if (!mpi_info_valid(info))
-        return mpi_error(NULL, call, MPI_ERR_INFO, "%p is not an info object", (void *)info);
-    void *memory = NULL;
-    if (posix_memalign(&memory, CACHE_LINE, size > 0 ? (size_t)size : 1))
-        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for %lld bytes", (long long)size);
-    *(void **)base = memory;
-    return MPI_SUCCESS;
-}
-
-int PMPI_Free_mem(void *base)
-{
-    mpi_enter("MPI_Free_mem");
-    free(base);
-    return MPI_SUCCESS;
-}
-
-ALIAS(MPI_Init);
-ALIAS(MPI_Init_thread);
-ALIAS(MPI_Finalize);
-ALIAS(MPI_Initialized);
-ALIAS(MPI_Finalized);
-ALIAS(MPI_Query_thread);
-ALIAS(MPI_Is_thread_main);
-ALIAS(MPI_Abort);
-ALIAS(MPI_Get_version);
-ALIAS(MPI_Get_library_version);
-ALIAS(MPI_Get_processor_name);
-ALIAS(MPI_Wtime);
-ALIAS(MPI_Wtick);
-ALIAS(MPI_Pcontrol);
-ALIAS(MPI_Alloc_mem);
-ALIAS(MPI_Free_mem);

@@ -1,7 +1,7 @@
 /* What the chapters of the MPI personality share: the objects behind the handles, the checks at the door, and errors.
  * Nothing here is seen outside src/mpi; the face of this room is include/mpi.h.
  *
- * Every function of the standard is defined under its PMPI_ name and has the MPI_ name as a weak alias (ALIAS). Inside,
+ * Every function of the standard is defined under its PMPI_ name and has the MPI_ name as a weak alias (ENTRY). Inside,
  * neither is ever called. Chapters follow one shape: the entries of a call (int counts, _c, I, _init) differ in a line
  * and hand a filled structure to one body that works on 64-bit counts.
  *
@@ -23,7 +23,11 @@
 #include "mpi.h"
 #pragma GCC visibility pop
 
+/* ENTRY(MPI_X)(...) begins the definition of PMPI_X, which returns int, with its alias. Inside it, NAME is "MPI_X". */
 #define ALIAS(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
+#define ENTRY_OF(result, name) ALIAS(name); result P##name
+#define ENTRY(name) ENTRY_OF(int, name)
+#define NAME (&__func__[1])
 
 /* ---- objects ---------------------------------------------------------------------------------------------------- */
 
@@ -180,11 +184,24 @@ static inline void mpi_enter(const char *call)
         mpi_enter(call);                                                                                               \
     } while (0)
 
+/* Shows the name of the entry that this is written in. SIZE: with its P and its end. */
+static inline __attribute__((always_inline)) void mpi_here(const char *function, size_t size)
+{
+    uint64_t word[sizeof vbase_counters->last_call / 8] = {0};
+    __builtin_memcpy(word, function + 1, size - 1);
+    for (size_t i = 0; i < (size + 6) / 8; i++)
+        __atomic_store_n((uint64_t *)(void *)vbase_counters->last_call + i, word[i], __ATOMIC_RELAXED);
+}
+#define HERE() mpi_here(__func__, sizeof __func__)
+
 /* ---- errors (error.c, errhandler.c) ----------------------------------------------------------------------------- */
 
 /* Raises an error: joins the sentence "CALL: FORMAT (CLASS, rank R of COMM)", keeps it for MPI_Error_string, and gives
  * it to the error handler of COMM (NULL: where errors without a communicator go). Returns the class, if at all. */
 int mpi_error(struct mpi_comm *comm, const char *call, int class, const char *format, ...) PRINTF_LIKE(4, 5) COLD;
+
+/* ARGUMENT is NULL: MPI_ERR_ARG. */
+int mpi_null(struct mpi_comm *comm, const char *call, const char *argument) COLD;
 
 /* The same for an error of the engine, with its sentence and detail. */
 int mpi_engine_error(struct mpi_comm *comm, const char *call, int error) COLD;
@@ -212,6 +229,8 @@ static inline struct mpi_comm *mpi_comm_at(MPI_Comm handle)
 
 /* What is wrong with this handle: raises it. */
 int mpi_comm_wrong(const char *call, MPI_Comm handle) COLD;
+/* The communicator of a call whose ARGUMENT must not be null; raises what is wrong. */
+int mpi_find_comm(const char *call, MPI_Comm handle, const void *out, const char *argument, struct mpi_comm **comm);
 MPI_Comm mpi_comm_handle(struct mpi_comm *comm); /* without a new user */
 const char *mpi_comm_name(const struct mpi_comm *comm, char text[64]); /* its name, or "communicator 12" */
 void mpi_comm_drop(struct mpi_comm *comm);
@@ -318,12 +337,19 @@ struct mpi_target {
 int mpi_message_wrong(struct mpi_message message, bool receive) COLD;
 #define MPI_HOT static inline __attribute__((always_inline))
 
+/* Whether data of LAYOUT may lie at BASE. A null one is MPI_BOTTOM: good for absolute addresses, which are none of the
+ * first page. */
+static inline bool mpi_base_fits(const void *base, int64_t displacement, const struct type_layout *layout)
+{
+    return base != NULL || (uint64_t)(displacement + layout->shape.true_lower_bound) - 4096 < (uint64_t)INT64_MAX - 4096;
+}
+
 static inline bool mpi_data_fits(const void *buffer, MPI_Count count, const struct mpi_type *type)
 {
     uint64_t bytes;
     return likely(count >= 0) && likely(type->committed) &&
            likely(!__builtin_mul_overflow((uint64_t)count, type->size, &bytes)) &&
-           likely(buffer != NULL || bytes == 0 || !type->flat);
+           likely(buffer != NULL || bytes == 0 || mpi_base_fits(buffer, 0, type->layout));
 }
 
 /* 0, or the class that was raised. */

@@ -51,7 +51,7 @@ static int check_dup(const char *call, MPI_Comm handle, const MPI_Comm *out, str
     if (!*comm)
         return mpi_comm_wrong(call, handle);
     if (!out)
-        return mpi_error(*comm, call, MPI_ERR_ARG, "newcomm is NULL");
+        return mpi_null(*comm, call, "newcomm");
     return MPI_SUCCESS;
 }
 
@@ -75,13 +75,13 @@ static int dup(const char *call, MPI_Comm handle, MPI_Comm *out)
     return MPI_SUCCESS;
 }
 
-int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *out)
+ENTRY(MPI_Comm_dup)(MPI_Comm comm, MPI_Comm *out)
 {
     DOING("MPI_Comm_dup");
     return dup("MPI_Comm_dup", comm, out);
 }
 
-int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *out)
+ENTRY(MPI_Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *out)
 {
     DOING("MPI_Comm_dup_with_info");
     if (!mpi_info_valid(info))
@@ -96,7 +96,7 @@ static int idup(const char *call, MPI_Comm handle, MPI_Comm *out, MPI_Request *r
     if (error)
         return error;
     if (!request)
-        return mpi_error(parent, call, MPI_ERR_ARG, "request is NULL");
+        return mpi_null(parent, call, "request");
     struct mpi_request *made = mpi_request_take(REQUEST_DUP, call, parent, NULL);
     struct mpi_dup *dup_state = calloc(1, sizeof *dup_state);
     error = made && dup_state ? mpi_agreement_start(&dup_state->agreement, parent, true) : ERR_MEMORY;
@@ -133,13 +133,13 @@ int mpi_dup_finish(struct mpi_request *request)
     return MPI_SUCCESS;
 }
 
-int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *out, MPI_Request *request)
+ENTRY(MPI_Comm_idup)(MPI_Comm comm, MPI_Comm *out, MPI_Request *request)
 {
     DOING("MPI_Comm_idup");
     return idup("MPI_Comm_idup", comm, out, request);
 }
 
-int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *out, MPI_Request *request)
+ENTRY(MPI_Comm_idup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *out, MPI_Request *request)
 {
     DOING("MPI_Comm_idup_with_info");
     if (!mpi_info_valid(info))
@@ -165,7 +165,7 @@ static int check_create(const char *call, MPI_Comm handle, MPI_Group group_handl
     return MPI_SUCCESS;
 }
 
-int PMPI_Comm_create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *out)
+ENTRY(MPI_Comm_create)(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *out)
 {
     struct mpi_comm *parent, *comm;
     struct mpi_group *group;
@@ -178,7 +178,7 @@ int PMPI_Comm_create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *out)
     return error;
 }
 
-int PMPI_Comm_create_group(MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Comm *out)
+ENTRY(MPI_Comm_create_group)(MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Comm *out)
 {
     const char *call = "MPI_Comm_create_group";
     struct mpi_comm *parent, *comm;
@@ -271,7 +271,7 @@ static int split(const char *call, struct mpi_comm *parent, int color, int key, 
     return error;
 }
 
-int PMPI_Comm_split(MPI_Comm handle, int color, int key, MPI_Comm *out)
+ENTRY(MPI_Comm_split)(MPI_Comm handle, int color, int key, MPI_Comm *out)
 {
     struct mpi_comm *parent;
     DOING("MPI_Comm_split");
@@ -283,7 +283,7 @@ int PMPI_Comm_split(MPI_Comm handle, int color, int key, MPI_Comm *out)
     return split("MPI_Comm_split", parent, color, key, out);
 }
 
-int PMPI_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm *out)
+ENTRY(MPI_Comm_split_type)(MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm *out)
 {
     const char *call = "MPI_Comm_split_type";
     struct mpi_comm *parent;
@@ -310,12 +310,3 @@ int PMPI_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_
         return mpi_error(parent, call, MPI_ERR_ARG, "%d is not a split type", type);
     }
 }
-
-ALIAS(MPI_Comm_dup);
-ALIAS(MPI_Comm_dup_with_info);
-ALIAS(MPI_Comm_idup);
-ALIAS(MPI_Comm_idup_with_info);
-ALIAS(MPI_Comm_create);
-ALIAS(MPI_Comm_create_group);
-ALIAS(MPI_Comm_split);
-ALIAS(MPI_Comm_split_type);

@@ -98,7 +98,7 @@ static int create(const char *call, const struct mpi_op *what, MPI_Op *out)
 {
     mpi_enter(call);
     if ((!what->function && !what->function_c) || !out)
-        return mpi_error(NULL, call, MPI_ERR_ARG, "%s is NULL", out ? "user_fn" : "op");
+        return mpi_null(NULL, call, out ? "user_fn" : "op");
     struct mpi_op *op = mpi_object_take(KIND_OP, sizeof *op);
     if (!op)
         return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for an operation");
@@ -111,22 +111,22 @@ static int create(const char *call, const struct mpi_op *what, MPI_Op *out)
     return MPI_SUCCESS;
 }
 
-int PMPI_Op_create(MPI_User_function *function, int commutative, MPI_Op *op)
+ENTRY(MPI_Op_create)(MPI_User_function *function, int commutative, MPI_Op *op)
 {
     struct mpi_op what = {.function = function, .commutative = commutative != 0};
     return create("MPI_Op_create", &what, op);
 }
-int PMPI_Op_create_c(MPI_User_function_c *function, int commutative, MPI_Op *op)
+ENTRY(MPI_Op_create_c)(MPI_User_function_c *function, int commutative, MPI_Op *op)
 {
     struct mpi_op what = {.function_c = function, .commutative = commutative != 0};
     return create("MPI_Op_create_c", &what, op);
 }
 
-int PMPI_Op_free(MPI_Op *handle)
+ENTRY(MPI_Op_free)(MPI_Op *handle)
 {
     mpi_enter("MPI_Op_free");
     if (!handle)
-        return mpi_error(NULL, "MPI_Op_free", MPI_ERR_ARG, "op is NULL");
+        return mpi_null(NULL, "MPI_Op_free", "op");
     struct mpi_op *op = mpi_op_at(*handle);
     if (!op || predefined(op) || !mpi_object_unpublish(op))
         return op ? mpi_error(NULL, "MPI_Op_free", MPI_ERR_OP, "a predefined operation cannot be freed")
@@ -136,14 +136,14 @@ int PMPI_Op_free(MPI_Op *handle)
     return MPI_SUCCESS;
 }
 
-int PMPI_Op_commutative(MPI_Op handle, int *commutative)
+ENTRY(MPI_Op_commutative)(MPI_Op handle, int *commutative)
 {
     mpi_enter("MPI_Op_commutative");
     const struct mpi_op *op = mpi_op_at(handle);
     if (!op)
         return wrong("MPI_Op_commutative", handle);
     if (!commutative)
-        return mpi_error(NULL, "MPI_Op_commutative", MPI_ERR_ARG, "commute is NULL");
+        return mpi_null(NULL, "MPI_Op_commutative", "commute");
     *commutative = op->commutative;
     return MPI_SUCCESS;
 }
@@ -167,20 +167,13 @@ static int reduce_local(const struct mpi_message *m, void *inout, MPI_Op handle)
     return MPI_SUCCESS;
 }
 
-int PMPI_Reduce_local(const void *in, void *inout, int count, MPI_Datatype type, MPI_Op op)
+ENTRY(MPI_Reduce_local)(const void *in, void *inout, int count, MPI_Datatype type, MPI_Op op)
 {
     struct mpi_message m = {"MPI_Reduce_local", in, count, type, MPI_PROC_NULL, 0, MPI_COMM_SELF};
     return reduce_local(&m, inout, op);
 }
-int PMPI_Reduce_local_c(const void *in, void *inout, MPI_Count count, MPI_Datatype type, MPI_Op op)
+ENTRY(MPI_Reduce_local_c)(const void *in, void *inout, MPI_Count count, MPI_Datatype type, MPI_Op op)
 {
     struct mpi_message m = {"MPI_Reduce_local_c", in, count, type, MPI_PROC_NULL, 0, MPI_COMM_SELF};
     return reduce_local(&m, inout, op);
 }
-
-ALIAS(MPI_Op_create);
-ALIAS(MPI_Op_create_c);
-ALIAS(MPI_Op_free);
-ALIAS(MPI_Op_commutative);
-ALIAS(MPI_Reduce_local);
-ALIAS(MPI_Reduce_local_c);

@@ -13,7 +13,7 @@ static int initialize(const struct mpi_message *m, const struct mpi_target *targ
                       enum msg_mode mode, MPI_Request *out)
 {
     if (!out)
-        return mpi_error(target->comm, m->call, MPI_ERR_ARG, "request is NULL");
+        return mpi_null(target->comm, m->call, "request");
     if (m->rank == MPI_PROC_NULL)
         kind = REQUEST_NOTHING;
     struct mpi_request *request = mpi_request_take(kind, m->call, target->comm, target->type->layout);
@@ -54,61 +54,61 @@ static int receive_init(const struct mpi_message *m, MPI_Request *out)
     return error ? error : initialize(m, &target, REQUEST_RECEIVE, MSG_STANDARD, out);
 }
 
-int PMPI_Send_init(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                   MPI_Request *request)
+ENTRY(MPI_Send_init)(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                     MPI_Request *request)
 {
     struct mpi_message m = {"MPI_Send_init", buffer, count, type, rank, tag, comm};
     return send_init(&m, REQUEST_SEND, MSG_STANDARD, request);
 }
-int PMPI_Send_init_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                     MPI_Request *request)
+ENTRY(MPI_Send_init_c)(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                       MPI_Request *request)
 {
     struct mpi_message m = {"MPI_Send_init_c", buffer, count, type, rank, tag, comm};
     return send_init(&m, REQUEST_SEND, MSG_STANDARD, request);
 }
-int PMPI_Ssend_init(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                    MPI_Request *request)
+ENTRY(MPI_Ssend_init)(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                      MPI_Request *request)
 {
     struct mpi_message m = {"MPI_Ssend_init", buffer, count, type, rank, tag, comm};
     return send_init(&m, REQUEST_SEND, MSG_SYNCHRONOUS, request);
 }
-int PMPI_Ssend_init_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                      MPI_Request *request)
+ENTRY(MPI_Ssend_init_c)(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                        MPI_Request *request)
 {
     struct mpi_message m = {"MPI_Ssend_init_c", buffer, count, type, rank, tag, comm};
     return send_init(&m, REQUEST_SEND, MSG_SYNCHRONOUS, request);
 }
-int PMPI_Rsend_init(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                    MPI_Request *request)
+ENTRY(MPI_Rsend_init)(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                      MPI_Request *request)
 {
     struct mpi_message m = {"MPI_Rsend_init", buffer, count, type, rank, tag, comm};
     return send_init(&m, REQUEST_SEND, MSG_STANDARD, request);
 }
-int PMPI_Rsend_init_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                      MPI_Request *request)
+ENTRY(MPI_Rsend_init_c)(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                        MPI_Request *request)
 {
     struct mpi_message m = {"MPI_Rsend_init_c", buffer, count, type, rank, tag, comm};
     return send_init(&m, REQUEST_SEND, MSG_STANDARD, request);
 }
-int PMPI_Bsend_init(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                    MPI_Request *request)
+ENTRY(MPI_Bsend_init)(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                      MPI_Request *request)
 {
     struct mpi_message m = {"MPI_Bsend_init", buffer, count, type, rank, tag, comm};
     return send_init(&m, REQUEST_BUFFERED, MSG_STANDARD, request);
 }
-int PMPI_Bsend_init_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                      MPI_Request *request)
+ENTRY(MPI_Bsend_init_c)(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                        MPI_Request *request)
 {
     struct mpi_message m = {"MPI_Bsend_init_c", buffer, count, type, rank, tag, comm};
     return send_init(&m, REQUEST_BUFFERED, MSG_STANDARD, request);
 }
-int PMPI_Recv_init(void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
+ENTRY(MPI_Recv_init)(void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct mpi_message m = {"MPI_Recv_init", buffer, count, type, rank, tag, comm};
     return receive_init(&m, request);
 }
-int PMPI_Recv_init_c(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                     MPI_Request *request)
+ENTRY(MPI_Recv_init_c)(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                       MPI_Request *request)
 {
     struct mpi_message m = {"MPI_Recv_init_c", buffer, count, type, rank, tag, comm};
     return receive_init(&m, request);
@@ -155,15 +155,15 @@ static int start(const char *call, MPI_Request handle)
     return mpi_engine_error(request->comm, call, error);
 }
 
-int PMPI_Start(MPI_Request *request)
+ENTRY(MPI_Start)(MPI_Request *request)
 {
     ENTER("MPI_Start");
     if (!request)
-        return mpi_error(NULL, "MPI_Start", MPI_ERR_ARG, "request is NULL");
+        return mpi_null(NULL, "MPI_Start", "request");
     return start("MPI_Start", *request);
 }
 
-int PMPI_Startall(int count, MPI_Request requests[])
+ENTRY(MPI_Startall)(int count, MPI_Request requests[])
 {
     ENTER("MPI_Startall");
     if (count < 0 || (count > 0 && !requests))
@@ -176,16 +176,3 @@ int PMPI_Startall(int count, MPI_Request requests[])
     }
     return MPI_SUCCESS;
 }
-
-ALIAS(MPI_Send_init);
-ALIAS(MPI_Send_init_c);
-ALIAS(MPI_Ssend_init);
-ALIAS(MPI_Ssend_init_c);
-ALIAS(MPI_Rsend_init);
-ALIAS(MPI_Rsend_init_c);
-ALIAS(MPI_Bsend_init);
-ALIAS(MPI_Bsend_init_c);
-ALIAS(MPI_Recv_init);
-ALIAS(MPI_Recv_init_c);
-ALIAS(MPI_Start);
-ALIAS(MPI_Startall);

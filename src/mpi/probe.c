@@ -38,7 +38,7 @@ static int look_until_found(struct look *l)
     return error ? error : l->error;
 }
 
-int PMPI_Probe(int rank, int tag, MPI_Comm comm, MPI_Status *status)
+ENTRY(MPI_Probe)(int rank, int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct mpi_target target;
     DOING("MPI_Probe");
@@ -57,7 +57,7 @@ int PMPI_Probe(int rank, int tag, MPI_Comm comm, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-int PMPI_Iprobe(int rank, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+ENTRY(MPI_Iprobe)(int rank, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
     struct mpi_target target;
     DOING("MPI_Iprobe");
@@ -65,7 +65,7 @@ int PMPI_Iprobe(int rank, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
     if (error)
         return error;
     if (!flag)
-        return mpi_error(target.comm, "MPI_Iprobe", MPI_ERR_ARG, "flag is NULL");
+        return mpi_null(target.comm, "MPI_Iprobe", "flag");
     *flag = 1;
     if (rank == MPI_PROC_NULL) {
         mpi_status_proc_null(status);
@@ -95,12 +95,7 @@ static int deliver(const char *call, struct mpi_comm *comm, const struct look *l
     return MPI_SUCCESS;
 }
 
-static int no_place(const char *call, struct mpi_comm *comm, const char *argument)
-{
-    return mpi_error(comm, call, MPI_ERR_ARG, "%s is NULL", argument);
-}
-
-int PMPI_Mprobe(int rank, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+ENTRY(MPI_Mprobe)(int rank, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
     const char *call = "MPI_Mprobe";
     struct mpi_target target;
@@ -109,7 +104,7 @@ int PMPI_Mprobe(int rank, int tag, MPI_Comm comm, MPI_Message *message, MPI_Stat
     if (error)
         return error;
     if (!message)
-        return no_place(call, target.comm, "message");
+        return mpi_null(target.comm, call, "message");
     if (rank == MPI_PROC_NULL) {
         *message = MPI_MESSAGE_NO_PROC;
         mpi_status_proc_null(status);
@@ -123,7 +118,7 @@ int PMPI_Mprobe(int rank, int tag, MPI_Comm comm, MPI_Message *message, MPI_Stat
     return deliver(call, target.comm, &l, message);
 }
 
-int PMPI_Improbe(int rank, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+ENTRY(MPI_Improbe)(int rank, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
     const char *call = "MPI_Improbe";
     struct mpi_target target;
@@ -132,7 +127,7 @@ int PMPI_Improbe(int rank, int tag, MPI_Comm comm, int *flag, MPI_Message *messa
     if (error)
         return error;
     if (!flag || !message)
-        return no_place(call, target.comm, flag ? "message" : "flag");
+        return mpi_null(target.comm, call, flag ? "message" : "flag");
     *flag = 1;
     if (rank == MPI_PROC_NULL) {
         *message = MPI_MESSAGE_NO_PROC;
@@ -166,7 +161,7 @@ static int find(const struct taking *t, struct mpi_message_object **object, stru
     mpi_enter(t->call);
     *object = NULL;
     if (!t->handle)
-        return no_place(t->call, NULL, "message");
+        return mpi_null(NULL, t->call, "message");
     if (*t->handle == MPI_MESSAGE_NO_PROC)
         return MPI_SUCCESS;
     *object = mpi_object_at(KIND_MESSAGE, *t->handle, sizeof **object);
@@ -227,7 +222,7 @@ static int start_receive(const struct taking *t, MPI_Request *out)
     struct mpi_type *type;
     int error = find(t, &object, &type);
     if (!error && !out)
-        error = no_place(t->call, NULL, "request");
+        error = mpi_null(NULL, t->call, "request");
     if (error)
         return error;
     struct type_buffer buffer = object ? mpi_buffer(t->buffer, (uint64_t)t->count, type) : (struct type_buffer){0};
@@ -250,32 +245,23 @@ static int start_receive(const struct taking *t, MPI_Request *out)
     return MPI_SUCCESS;
 }
 
-int PMPI_Mrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message, MPI_Status *status)
+ENTRY(MPI_Mrecv)(void *buffer, int count, MPI_Datatype type, MPI_Message *message, MPI_Status *status)
 {
     DOING("MPI_Mrecv");
     return receive(&(struct taking){"MPI_Mrecv", buffer, count, type, message}, status);
 }
-int PMPI_Mrecv_c(void *buffer, MPI_Count count, MPI_Datatype type, MPI_Message *message, MPI_Status *status)
+ENTRY(MPI_Mrecv_c)(void *buffer, MPI_Count count, MPI_Datatype type, MPI_Message *message, MPI_Status *status)
 {
     DOING("MPI_Mrecv_c");
     return receive(&(struct taking){"MPI_Mrecv_c", buffer, count, type, message}, status);
 }
-int PMPI_Imrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request)
+ENTRY(MPI_Imrecv)(void *buffer, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request)
 {
     DOING("MPI_Imrecv");
     return start_receive(&(struct taking){"MPI_Imrecv", buffer, count, type, message}, request);
 }
-int PMPI_Imrecv_c(void *buffer, MPI_Count count, MPI_Datatype type, MPI_Message *message, MPI_Request *request)
+ENTRY(MPI_Imrecv_c)(void *buffer, MPI_Count count, MPI_Datatype type, MPI_Message *message, MPI_Request *request)
 {
     DOING("MPI_Imrecv_c");
     return start_receive(&(struct taking){"MPI_Imrecv_c", buffer, count, type, message}, request);
 }
-
-ALIAS(MPI_Probe);
-ALIAS(MPI_Iprobe);
-ALIAS(MPI_Mprobe);
-ALIAS(MPI_Improbe);
-ALIAS(MPI_Mrecv);
-ALIAS(MPI_Mrecv_c);
-ALIAS(MPI_Imrecv);
-ALIAS(MPI_Imrecv_c);

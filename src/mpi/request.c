@@ -237,11 +237,11 @@ void mpi_requests_finish(void)
     finish_orphans(take_orphans(true), true);
 }
 
-int PMPI_Request_free(MPI_Request *handle)
+ENTRY(MPI_Request_free)(MPI_Request *handle)
 {
     ENTER("MPI_Request_free");
     if (!handle)
-        return mpi_error(NULL, "MPI_Request_free", MPI_ERR_ARG, "request is NULL");
+        return mpi_null(NULL, "MPI_Request_free", "request");
     struct mpi_request *request = mpi_request_at(*handle);
     if (!request)
         return mpi_request_wrong("MPI_Request_free", *handle);
@@ -253,11 +253,11 @@ int PMPI_Request_free(MPI_Request *handle)
     return MPI_SUCCESS;
 }
 
-int PMPI_Cancel(MPI_Request *handle)
+ENTRY(MPI_Cancel)(MPI_Request *handle)
 {
     ENTER("MPI_Cancel");
     if (!handle)
-        return mpi_error(NULL, "MPI_Cancel", MPI_ERR_ARG, "request is NULL");
+        return mpi_null(NULL, "MPI_Cancel", "request");
     struct mpi_request *request = mpi_request_at(*handle);
     if (!request)
         return mpi_request_wrong("MPI_Cancel", *handle);
@@ -287,13 +287,13 @@ int PMPI_Cancel(MPI_Request *handle)
 
 /* ---- requests of the program ------------------------------------------------------------------------------------ */
 
-int PMPI_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *free_,
-                        MPI_Grequest_cancel_function *cancel, void *extra, MPI_Request *out)
+ENTRY(MPI_Grequest_start)(MPI_Grequest_query_function *query, MPI_Grequest_free_function *free_,
+                          MPI_Grequest_cancel_function *cancel, void *extra, MPI_Request *out)
 {
     const char *call = "MPI_Grequest_start";
     mpi_enter(call);
     if (!out)
-        return mpi_error(NULL, call, MPI_ERR_ARG, "request is NULL");
+        return mpi_null(NULL, call, "request");
     struct mpi_request *request = mpi_request_take(REQUEST_GENERAL, call, NULL, NULL);
     struct mpi_general *general = request ? malloc(sizeof *general) : NULL;
     if (!general) {
@@ -307,7 +307,7 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_fu
     return MPI_SUCCESS;
 }
 
-int PMPI_Grequest_complete(MPI_Request handle)
+ENTRY(MPI_Grequest_complete)(MPI_Request handle)
 {
     mpi_enter("MPI_Grequest_complete");
     struct mpi_request *request = mpi_request_at(handle);
@@ -319,8 +319,3 @@ int PMPI_Grequest_complete(MPI_Request handle)
     vmsg_wake();
     return MPI_SUCCESS;
 }
-
-ALIAS(MPI_Request_free);
-ALIAS(MPI_Cancel);
-ALIAS(MPI_Grequest_start);
-ALIAS(MPI_Grequest_complete);

@@ -162,77 +162,69 @@ static int iexchange(struct exchange *x, bool replaces, MPI_Request *out)
     return error ? error : start_exchange(x, replaces, out);
 }
 
-int PMPI_Sendrecv(const void *out, int count, MPI_Datatype type, int rank, int tag, void *in, int count_in,
-                  MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm, MPI_Status *status)
+ENTRY(MPI_Sendrecv)(const void *out, int count, MPI_Datatype type, int rank, int tag, void *in, int count_in,
+                    MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm, MPI_Status *status)
 {
     struct exchange x = {.send = {"MPI_Sendrecv", out, count, type, rank, tag, comm},
                          .receive = {"MPI_Sendrecv", in, count_in, type_in, source, tag_in, comm}};
     DOING("MPI_Sendrecv");
     return exchange(&x, status);
 }
-int PMPI_Sendrecv_c(const void *out, MPI_Count count, MPI_Datatype type, int rank, int tag, void *in,
-                    MPI_Count count_in, MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm, MPI_Status *status)
+ENTRY(MPI_Sendrecv_c)(const void *out, MPI_Count count, MPI_Datatype type, int rank, int tag, void *in,
+                      MPI_Count count_in, MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm,
+                      MPI_Status *status)
 {
     struct exchange x = {.send = {"MPI_Sendrecv_c", out, count, type, rank, tag, comm},
                          .receive = {"MPI_Sendrecv_c", in, count_in, type_in, source, tag_in, comm}};
     DOING("MPI_Sendrecv_c");
     return exchange(&x, status);
 }
-int PMPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype type, int rank, int tag, int source, int tag_in,
-                          MPI_Comm comm, MPI_Status *status)
+ENTRY(MPI_Sendrecv_replace)(void *buffer, int count, MPI_Datatype type, int rank, int tag, int source, int tag_in,
+                            MPI_Comm comm, MPI_Status *status)
 {
     struct exchange x = {.send = {"MPI_Sendrecv_replace", buffer, count, type, rank, tag, comm},
                          .receive = {"MPI_Sendrecv_replace", buffer, count, type, source, tag_in, comm}};
     DOING("MPI_Sendrecv_replace");
     return replace(&x, status);
 }
-int PMPI_Sendrecv_replace_c(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, int source, int tag_in,
-                            MPI_Comm comm, MPI_Status *status)
+ENTRY(MPI_Sendrecv_replace_c)(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, int source,
+                              int tag_in, MPI_Comm comm, MPI_Status *status)
 {
     struct exchange x = {.send = {"MPI_Sendrecv_replace_c", buffer, count, type, rank, tag, comm},
                          .receive = {"MPI_Sendrecv_replace_c", buffer, count, type, source, tag_in, comm}};
     DOING("MPI_Sendrecv_replace_c");
     return replace(&x, status);
 }
-int PMPI_Isendrecv(const void *out, int count, MPI_Datatype type, int rank, int tag, void *in, int count_in,
-                   MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm, MPI_Request *request)
+ENTRY(MPI_Isendrecv)(const void *out, int count, MPI_Datatype type, int rank, int tag, void *in, int count_in,
+                     MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm, MPI_Request *request)
 {
     struct exchange x = {.send = {"MPI_Isendrecv", out, count, type, rank, tag, comm},
                          .receive = {"MPI_Isendrecv", in, count_in, type_in, source, tag_in, comm}};
     DOING("MPI_Isendrecv");
     return iexchange(&x, false, request);
 }
-int PMPI_Isendrecv_c(const void *out, MPI_Count count, MPI_Datatype type, int rank, int tag, void *in,
-                     MPI_Count count_in, MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm,
-                     MPI_Request *request)
+ENTRY(MPI_Isendrecv_c)(const void *out, MPI_Count count, MPI_Datatype type, int rank, int tag, void *in,
+                       MPI_Count count_in, MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm,
+                       MPI_Request *request)
 {
     struct exchange x = {.send = {"MPI_Isendrecv_c", out, count, type, rank, tag, comm},
                          .receive = {"MPI_Isendrecv_c", in, count_in, type_in, source, tag_in, comm}};
     DOING("MPI_Isendrecv_c");
     return iexchange(&x, false, request);
 }
-int PMPI_Isendrecv_replace(void *buffer, int count, MPI_Datatype type, int rank, int tag, int source, int tag_in,
-                           MPI_Comm comm, MPI_Request *request)
+ENTRY(MPI_Isendrecv_replace)(void *buffer, int count, MPI_Datatype type, int rank, int tag, int source, int tag_in,
+                             MPI_Comm comm, MPI_Request *request)
 {
     struct exchange x = {.send = {"MPI_Isendrecv_replace", buffer, count, type, rank, tag, comm},
                          .receive = {"MPI_Isendrecv_replace", buffer, count, type, source, tag_in, comm}};
     DOING("MPI_Isendrecv_replace");
     return iexchange(&x, true, request);
 }
-int PMPI_Isendrecv_replace_c(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, int source,
-                             int tag_in, MPI_Comm comm, MPI_Request *request)
+ENTRY(MPI_Isendrecv_replace_c)(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, int source,
+                               int tag_in, MPI_Comm comm, MPI_Request *request)
 {
     struct exchange x = {.send = {"MPI_Isendrecv_replace_c", buffer, count, type, rank, tag, comm},
                          .receive = {"MPI_Isendrecv_replace_c", buffer, count, type, source, tag_in, comm}};
     DOING("MPI_Isendrecv_replace_c");
     return iexchange(&x, true, request);
 }
-
-ALIAS(MPI_Sendrecv);
-ALIAS(MPI_Sendrecv_c);
-ALIAS(MPI_Sendrecv_replace);
-ALIAS(MPI_Sendrecv_replace_c);
-ALIAS(MPI_Isendrecv);
-ALIAS(MPI_Isendrecv_c);
-ALIAS(MPI_Isendrecv_replace);
-ALIAS(MPI_Isendrecv_replace_c);

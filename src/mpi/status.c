@@ -16,7 +16,7 @@ static int find(const char *call, const MPI_Status *status, MPI_Datatype handle,
 {
     mpi_enter(call);
     if (status == MPI_STATUS_IGNORE || !out)
-        return mpi_error(NULL, call, MPI_ERR_ARG, "%s is NULL", out ? "status" : "count");
+        return mpi_null(NULL, call, out ? "status" : "count");
     *type = mpi_type_at(handle);
     return *type ? MPI_SUCCESS : mpi_type_wrong(NULL, call, handle);
 }
@@ -35,7 +35,7 @@ static int get_count(const char *call, const MPI_Status *status, MPI_Datatype ha
     return MPI_SUCCESS;
 }
 
-int PMPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count)
+ENTRY(MPI_Get_count)(const MPI_Status *status, MPI_Datatype type, int *count)
 {
     MPI_Count wide = 0;
     int error = get_count("MPI_Get_count", status, type, count ? &wide : NULL);
@@ -43,7 +43,7 @@ int PMPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count)
         *count = wide > INT_MAX ? MPI_UNDEFINED : (int)wide;
     return error;
 }
-int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
+ENTRY(MPI_Get_count_c)(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
 {
     return get_count("MPI_Get_count_c", status, type, count);
 }
@@ -93,7 +93,7 @@ static int get_elements(const char *call, const MPI_Status *status, MPI_Datatype
     return MPI_SUCCESS;
 }
 
-int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype type, int *count)
+ENTRY(MPI_Get_elements)(const MPI_Status *status, MPI_Datatype type, int *count)
 {
     MPI_Count wide = 0;
     int error = get_elements("MPI_Get_elements", status, type, count ? &wide : NULL);
@@ -101,11 +101,11 @@ int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype type, int *count)
         *count = wide > INT_MAX ? MPI_UNDEFINED : (int)wide;
     return error;
 }
-int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
+ENTRY(MPI_Get_elements_c)(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
 {
     return get_elements("MPI_Get_elements_c", status, type, count);
 }
-int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
+ENTRY(MPI_Get_elements_x)(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
 {
     return get_elements("MPI_Get_elements_x", status, type, count);
 }
@@ -123,91 +123,81 @@ static int set_elements(const char *call, MPI_Status *status, MPI_Datatype handl
     return MPI_SUCCESS;
 }
 
-int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype type, int count)
+ENTRY(MPI_Status_set_elements)(MPI_Status *status, MPI_Datatype type, int count)
 {
     return set_elements("MPI_Status_set_elements", status, type, count);
 }
-int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype type, MPI_Count count)
+ENTRY(MPI_Status_set_elements_c)(MPI_Status *status, MPI_Datatype type, MPI_Count count)
 {
     return set_elements("MPI_Status_set_elements_c", status, type, count);
 }
-int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype type, MPI_Count count)
+ENTRY(MPI_Status_set_elements_x)(MPI_Status *status, MPI_Datatype type, MPI_Count count)
 {
     return set_elements("MPI_Status_set_elements_x", status, type, count);
 }
 
 /* ---- fields ----------------------------------------------------------------------------------------------------- */
 
-int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
+static int check_field(const char *call, const MPI_Status *status, const void *out, const char *argument)
 {
-    if (!status || !flag)
-        return MPI_ERR_ARG;
-    *flag = status->MPI_internal[MPI_STATUS_CANCELLED] != 0;
-    return MPI_SUCCESS;
-}
-int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
-{
-    if (!status)
-        return MPI_ERR_ARG;
-    status->MPI_internal[MPI_STATUS_CANCELLED] = flag != 0;
-    return MPI_SUCCESS;
-}
-int PMPI_Status_get_source(const MPI_Status *status, int *source)
-{
-    if (!status || !source)
-        return MPI_ERR_ARG;
-    *source = status->MPI_SOURCE;
-    return MPI_SUCCESS;
-}
-int PMPI_Status_get_tag(const MPI_Status *status, int *tag)
-{
-    if (!status || !tag)
-        return MPI_ERR_ARG;
-    *tag = status->MPI_TAG;
-    return MPI_SUCCESS;
-}
-int PMPI_Status_get_error(const MPI_Status *status, int *error)
-{
-    if (!status || !error)
-        return MPI_ERR_ARG;
-    *error = status->MPI_ERROR;
-    return MPI_SUCCESS;
-}
-int PMPI_Status_set_source(MPI_Status *status, int source)
-{
-    if (!status)
-        return MPI_ERR_ARG;
-    status->MPI_SOURCE = source;
-    return MPI_SUCCESS;
-}
-int PMPI_Status_set_tag(MPI_Status *status, int tag)
-{
-    if (!status)
-        return MPI_ERR_ARG;
-    status->MPI_TAG = tag;
-    return MPI_SUCCESS;
-}
-int PMPI_Status_set_error(MPI_Status *status, int error)
-{
-    if (!status)
-        return MPI_ERR_ARG;
-    status->MPI_ERROR = error;
-    return MPI_SUCCESS;
+    if (status && out)
+        return MPI_SUCCESS;
+    return mpi_null(NULL, call, status ? argument : "status");
 }
 
-ALIAS(MPI_Get_count);
-ALIAS(MPI_Get_count_c);
-ALIAS(MPI_Get_elements);
-ALIAS(MPI_Get_elements_c);
-ALIAS(MPI_Get_elements_x);
-ALIAS(MPI_Status_set_elements);
-ALIAS(MPI_Status_set_elements_c);
-ALIAS(MPI_Status_set_elements_x);
-ALIAS(MPI_Test_cancelled);
-ALIAS(MPI_Status_set_cancelled);
-ALIAS(MPI_Status_get_source);
-ALIAS(MPI_Status_get_tag);
-ALIAS(MPI_Status_get_error);
-ALIAS(MPI_Status_set_source);
-ALIAS(MPI_Status_set_tag);
-ALIAS(MPI_Status_set_error);
+ENTRY(MPI_Status_get_source)(const MPI_Status *status, int *out)
+{
+    int error = check_field(NAME, status, out, "source");
+    if (!error)
+        *out = status->MPI_SOURCE;
+    return error;
+}
+ENTRY(MPI_Status_set_source)(MPI_Status *status, int value)
+{
+    int error = check_field(NAME, status, status, "");
+    if (!error)
+        status->MPI_SOURCE = value;
+    return error;
+}
+ENTRY(MPI_Status_get_tag)(const MPI_Status *status, int *out)
+{
+    int error = check_field(NAME, status, out, "tag");
+    if (!error)
+        *out = status->MPI_TAG;
+    return error;
+}
+ENTRY(MPI_Status_set_tag)(MPI_Status *status, int value)
+{
+    int error = check_field(NAME, status, status, "");
+    if (!error)
+        status->MPI_TAG = value;
+    return error;
+}
+ENTRY(MPI_Status_get_error)(const MPI_Status *status, int *out)
+{
+    int error = check_field(NAME, status, out, "err");
+    if (!error)
+        *out = status->MPI_ERROR;
+    return error;
+}
+ENTRY(MPI_Status_set_error)(MPI_Status *status, int value)
+{
+    int error = check_field(NAME, status, status, "");
+    if (!error)
+        status->MPI_ERROR = value;
+    return error;
+}
+ENTRY(MPI_Test_cancelled)(const MPI_Status *status, int *flag)
+{
+    int error = check_field(NAME, status, flag, "flag");
+    if (!error)
+        *flag = status->MPI_internal[MPI_STATUS_CANCELLED] != 0;
+    return error;
+}
+ENTRY(MPI_Status_set_cancelled)(MPI_Status *status, int flag)
+{
+    int error = check_field(NAME, status, status, "");
+    if (!error)
+        status->MPI_internal[MPI_STATUS_CANCELLED] = flag != 0;
+    return error;
+}

@@ -63,11 +63,6 @@ static int find(const char *call, MPI_Comm handle, struct mpi_comm **comm, struc
     return MPI_SUCCESS;
 }
 
-static int is_null(struct mpi_comm *comm, const char *call, const char *argument)
-{
-    return mpi_error(comm, call, MPI_ERR_ARG, "%s is NULL", argument);
-}
-
 /* ---- making ----------------------------------------------------------------------------------------------------- */
 
 /* The number of ranks in a grid of DIMS; raises where it is wrong or more than there are. */
@@ -107,7 +102,7 @@ static int make(const char *call, struct mpi_comm *parent, struct mpi_group *gro
     return MPI_SUCCESS;
 }
 
-int PMPI_Cart_create(MPI_Comm handle, int n, const int dims[], const int periods[], int reorder, MPI_Comm *out)
+ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int periods[], int reorder, MPI_Comm *out)
 {
     const char *call = "MPI_Cart_create";
     int ranks;
@@ -117,7 +112,7 @@ int PMPI_Cart_create(MPI_Comm handle, int n, const int dims[], const int periods
     if (!parent)
         return mpi_comm_wrong(call, handle);
     if (!out || (n > 0 && !periods))
-        return is_null(parent, call, out ? "periods" : "comm_cart");
+        return mpi_null(parent, call, out ? "periods" : "comm_cart");
     int error = check_grid(parent, call, n, dims, &ranks);
     if (error)
         return error;
@@ -160,7 +155,7 @@ static struct mpi_group *slice(const struct mpi_comm *parent, const int *remain)
     return group;
 }
 
-int PMPI_Cart_sub(MPI_Comm handle, const int remain[], MPI_Comm *out)
+ENTRY(MPI_Cart_sub)(MPI_Comm handle, const int remain[], MPI_Comm *out)
 {
     const char *call = "MPI_Cart_sub";
     struct mpi_comm *parent;
@@ -170,7 +165,7 @@ int PMPI_Cart_sub(MPI_Comm handle, const int remain[], MPI_Comm *out)
     if (error)
         return error;
     if (!out || (grid->dimensions > 0 && !remain))
-        return is_null(parent, call, out ? "remain_dims" : "newcomm");
+        return mpi_null(parent, call, out ? "remain_dims" : "newcomm");
     struct mpi_topology *topology = allocate(grid->dimensions);
     struct mpi_group *group = topology ? slice(parent, remain) : NULL;
     if (!group) {
@@ -191,19 +186,16 @@ int PMPI_Cart_sub(MPI_Comm handle, const int remain[], MPI_Comm *out)
 
 /* ---- questions -------------------------------------------------------------------------------------------------- */
 
-int PMPI_Topo_test(MPI_Comm handle, int *status)
+ENTRY(MPI_Topo_test)(MPI_Comm handle, int *status)
 {
-    mpi_enter("MPI_Topo_test");
-    struct mpi_comm *comm = mpi_comm_at(handle);
-    if (!comm)
-        return mpi_comm_wrong("MPI_Topo_test", handle);
-    if (!status)
-        return is_null(comm, "MPI_Topo_test", "status");
-    *status = comm->topology ? MPI_CART : MPI_UNDEFINED;
-    return MPI_SUCCESS;
+    struct mpi_comm *comm;
+    int error = mpi_find_comm(NAME, handle, status, "status", &comm);
+    if (!error)
+        *status = comm->topology ? MPI_CART : MPI_UNDEFINED;
+    return error;
 }
 
-int PMPI_Cartdim_get(MPI_Comm handle, int *n)
+ENTRY(MPI_Cartdim_get)(MPI_Comm handle, int *n)
 {
     struct mpi_comm *comm;
     struct mpi_topology *grid;
@@ -211,7 +203,7 @@ int PMPI_Cartdim_get(MPI_Comm handle, int *n)
     if (error)
         return error;
     if (!n)
-        return is_null(comm, "MPI_Cartdim_get", "ndims");
+        return mpi_null(comm, "MPI_Cartdim_get", "ndims");
     *n = grid->dimensions;
     return MPI_SUCCESS;
 }
@@ -221,7 +213,7 @@ static int too_short(struct mpi_comm *comm, const char *call, int room, const st
     return mpi_error(comm, call, MPI_ERR_ARG, "arrays of %d for a grid of %d dimensions", room, grid->dimensions);
 }
 
-int PMPI_Cart_get(MPI_Comm handle, int room, int dims[], int periods[], int coordinates[])
+ENTRY(MPI_Cart_get)(MPI_Comm handle, int room, int dims[], int periods[], int coordinates[])
 {
     const char *call = "MPI_Cart_get";
     struct mpi_comm *comm;
@@ -239,7 +231,7 @@ int PMPI_Cart_get(MPI_Comm handle, int room, int dims[], int periods[], int coor
     return MPI_SUCCESS;
 }
 
-int PMPI_Cart_coords(MPI_Comm handle, int rank, int room, int coordinates[])
+ENTRY(MPI_Cart_coords)(MPI_Comm handle, int rank, int room, int coordinates[])
 {
     const char *call = "MPI_Cart_coords";
     struct mpi_comm *comm;
@@ -257,7 +249,7 @@ int PMPI_Cart_coords(MPI_Comm handle, int rank, int room, int coordinates[])
     return MPI_SUCCESS;
 }
 
-int PMPI_Cart_rank(MPI_Comm handle, const int coordinates[], int *rank)
+ENTRY(MPI_Cart_rank)(MPI_Comm handle, const int coordinates[], int *rank)
 {
     const char *call = "MPI_Cart_rank";
     struct mpi_comm *comm;
@@ -266,7 +258,7 @@ int PMPI_Cart_rank(MPI_Comm handle, const int coordinates[], int *rank)
     if (error)
         return error;
     if (!rank || (grid->dimensions > 0 && !coordinates))
-        return is_null(comm, call, rank ? "coords" : "rank");
+        return mpi_null(comm, call, rank ? "coords" : "rank");
     int found = rank_at(grid, coordinates);
     if (found == MPI_PROC_NULL)
         return mpi_error(comm, call, MPI_ERR_ARG, "the coordinates lie outside of the grid");
@@ -274,7 +266,7 @@ int PMPI_Cart_rank(MPI_Comm handle, const int coordinates[], int *rank)
     return MPI_SUCCESS;
 }
 
-int PMPI_Cart_shift(MPI_Comm handle, int direction, int distance, int *source, int *target)
+ENTRY(MPI_Cart_shift)(MPI_Comm handle, int direction, int distance, int *source, int *target)
 {
     const char *call = "MPI_Cart_shift";
     struct mpi_comm *comm;
@@ -283,7 +275,7 @@ int PMPI_Cart_shift(MPI_Comm handle, int direction, int distance, int *source, i
     if (error)
         return error;
     if (!source || !target)
-        return is_null(comm, call, source ? "rank_dest" : "rank_source");
+        return mpi_null(comm, call, source ? "rank_dest" : "rank_source");
     if (direction < 0 || direction >= grid->dimensions)
         return mpi_error(comm, call, MPI_ERR_ARG, "direction %d in a grid of %d dimensions", direction,
                          grid->dimensions);
@@ -301,18 +293,13 @@ int PMPI_Cart_shift(MPI_Comm handle, int direction, int distance, int *source, i
     return MPI_SUCCESS;
 }
 
-int PMPI_Cart_map(MPI_Comm handle, int n, const int dims[], const int periods[], int *rank)
+ENTRY(MPI_Cart_map)(MPI_Comm handle, int n, const int dims[], const int periods[], int *rank)
 {
-    const char *call = "MPI_Cart_map";
-    int ranks;
+    struct mpi_comm *comm;
+    int ranks, error = mpi_find_comm(NAME, handle, rank, "newrank", &comm);
     (void)periods;
-    mpi_enter(call);
-    struct mpi_comm *comm = mpi_comm_at(handle);
-    if (!comm)
-        return mpi_comm_wrong(call, handle);
-    if (!rank)
-        return is_null(comm, call, "newrank");
-    int error = check_grid(comm, call, n, dims, &ranks);
+    if (!error)
+        error = check_grid(comm, NAME, n, dims, &ranks);
     if (!error)
         *rank = comm->rank < ranks ? comm->rank : MPI_UNDEFINED;
     return error;
@@ -364,7 +351,7 @@ static void spread(struct spread *search, int n, int count)
     }
 }
 
-int PMPI_Dims_create(int ranks, int n, int dims[])
+ENTRY(MPI_Dims_create)(int ranks, int n, int dims[])
 {
     const char *call = "MPI_Dims_create";
     mpi_enter(call);
@@ -390,14 +377,3 @@ int PMPI_Dims_create(int ranks, int n, int dims[])
             dims[i] = next < search.count ? search.found[next++] : 1;
     return MPI_SUCCESS;
 }
-
-ALIAS(MPI_Cart_create);
-ALIAS(MPI_Cart_sub);
-ALIAS(MPI_Topo_test);
-ALIAS(MPI_Cartdim_get);
-ALIAS(MPI_Cart_get);
-ALIAS(MPI_Cart_coords);
-ALIAS(MPI_Cart_rank);
-ALIAS(MPI_Cart_shift);
-ALIAS(MPI_Cart_map);
-ALIAS(MPI_Dims_create);

@@ -45,7 +45,7 @@ static int check_list(const struct request_list *list)
     if (unlikely(list->count < 0))
         return mpi_error(NULL, list->call, MPI_ERR_COUNT, "count %d is negative", list->count);
     if (unlikely(list->count > 0 && !list->request))
-        return mpi_error(NULL, list->call, MPI_ERR_ARG, "array_of_requests is NULL");
+        return mpi_null(NULL, list->call, "array_of_requests");
     for (int i = 0; i < list->count; i++) {
         int error;
         find(list->call, list->request[i], &error);
@@ -57,12 +57,12 @@ static int check_list(const struct request_list *list)
 
 /* ---- one -------------------------------------------------------------------------------------------------------- */
 
-int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
+ENTRY(MPI_Wait)(MPI_Request *handle, MPI_Status *status)
 {
     int error;
     ENTER("MPI_Wait");
     if (unlikely(!handle))
-        return mpi_error(NULL, "MPI_Wait", MPI_ERR_ARG, "request is NULL");
+        return mpi_null(NULL, "MPI_Wait", "request");
     struct mpi_request *request = find("MPI_Wait", *handle, &error);
     if (!request) {
         mpi_status_empty(status);
@@ -83,12 +83,12 @@ static bool try(struct mpi_request *request)
     return mpi_request_done(request);
 }
 
-int PMPI_Test(MPI_Request *handle, int *flag, MPI_Status *status)
+ENTRY(MPI_Test)(MPI_Request *handle, int *flag, MPI_Status *status)
 {
     int error;
     ENTER("MPI_Test");
     if (unlikely(!handle || !flag))
-        return mpi_error(NULL, "MPI_Test", MPI_ERR_ARG, "%s is NULL", handle ? "flag" : "request");
+        return mpi_null(NULL, "MPI_Test", handle ? "flag" : "request");
     struct mpi_request *request = find("MPI_Test", *handle, &error);
     if (error)
         return error;
@@ -101,12 +101,12 @@ int PMPI_Test(MPI_Request *handle, int *flag, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-int PMPI_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status)
+ENTRY(MPI_Request_get_status)(MPI_Request handle, int *flag, MPI_Status *status)
 {
     int error;
     ENTER("MPI_Request_get_status");
     if (!flag)
-        return mpi_error(NULL, "MPI_Request_get_status", MPI_ERR_ARG, "flag is NULL");
+        return mpi_null(NULL, "MPI_Request_get_status", "flag");
     struct mpi_request *request = find("MPI_Request_get_status", handle, &error);
     if (error)
         return error;
@@ -175,7 +175,7 @@ static int finish_all(const struct request_list *list)
     return raise_failures(list, &failures);
 }
 
-int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
+ENTRY(MPI_Waitall)(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     struct request_list list = {"MPI_Waitall", count, requests, statuses};
     ENTER("MPI_Waitall");
@@ -211,7 +211,7 @@ static bool try_all(const struct request_list *list)
     return all_done(list);
 }
 
-int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
+ENTRY(MPI_Testall)(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
     struct request_list list = {"MPI_Testall", count, requests, statuses};
     ENTER("MPI_Testall");
@@ -219,12 +219,12 @@ int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status status
     if (error)
         return error;
     if (!flag)
-        return mpi_error(NULL, list.call, MPI_ERR_ARG, "flag is NULL");
+        return mpi_null(NULL, list.call, "flag");
     *flag = try_all(&list);
     return *flag ? finish_all(&list) : MPI_SUCCESS;
 }
 
-int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
+ENTRY(MPI_Request_get_status_all)(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
     struct request_list list = {"MPI_Request_get_status_all", count, (MPI_Request *)requests, statuses};
     ENTER("MPI_Request_get_status_all");
@@ -232,7 +232,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int *fl
     if (error)
         return error;
     if (!flag)
-        return mpi_error(NULL, list.call, MPI_ERR_ARG, "flag is NULL");
+        return mpi_null(NULL, list.call, "flag");
     *flag = try_all(&list);
     for (int i = 0; *flag && i < count; i++) {
         struct mpi_request *request = mpi_request_at(requests[i]);
@@ -287,7 +287,7 @@ static int finish_any(const struct request_list *list, int i, int *index, MPI_St
     return MPI_SUCCESS;
 }
 
-int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
+ENTRY(MPI_Waitany)(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
     struct request_list list = {"MPI_Waitany", count, requests, MPI_STATUSES_IGNORE};
     ENTER("MPI_Waitany");
@@ -295,7 +295,7 @@ int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *stat
     if (error)
         return error;
     if (!index)
-        return mpi_error(NULL, list.call, MPI_ERR_ARG, "index is NULL");
+        return mpi_null(NULL, list.call, "index");
     if (!any_done(&list)) {
         error = vmsg_wait_until(any_done, &list);
         if (error)
@@ -304,7 +304,7 @@ int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *stat
     return finish_any(&list, first_done(&list), index, status);
 }
 
-int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+ENTRY(MPI_Testany)(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
     struct request_list list = {"MPI_Testany", count, requests, MPI_STATUSES_IGNORE};
     ENTER("MPI_Testany");
@@ -312,13 +312,13 @@ int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_S
     if (error)
         return error;
     if (!index || !flag)
-        return mpi_error(NULL, list.call, MPI_ERR_ARG, "%s is NULL", index ? "flag" : "index");
+        return mpi_null(NULL, list.call, index ? "flag" : "index");
     int i = try_any(&list);
     *flag = i != NONE_DONE;
     return finish_any(&list, i, index, status);
 }
 
-int PMPI_Request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+ENTRY(MPI_Request_get_status_any)(int count, const MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
     struct request_list list = {"MPI_Request_get_status_any", count, (MPI_Request *)requests, MPI_STATUSES_IGNORE};
     ENTER("MPI_Request_get_status_any");
@@ -326,7 +326,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request requests[], int *in
     if (error)
         return error;
     if (!index || !flag)
-        return mpi_error(NULL, list.call, MPI_ERR_ARG, "%s is NULL", index ? "flag" : "index");
+        return mpi_null(NULL, list.call, index ? "flag" : "index");
     int i = try_any(&list);
     *flag = i != NONE_DONE;
     *index = i >= 0 ? i : MPI_UNDEFINED;
@@ -364,11 +364,11 @@ static int check_some(const struct request_list *list, const int *count, const i
 {
     int error = check_list(list);
     if (!error && (!count || (list->count > 0 && !indices)))
-        error = mpi_error(NULL, list->call, MPI_ERR_ARG, "%s is NULL", count ? "array_of_indices" : "outcount");
+        error = mpi_null(NULL, list->call, count ? "array_of_indices" : "outcount");
     return error;
 }
 
-int PMPI_Waitsome(int count, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[])
+ENTRY(MPI_Waitsome)(int count, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[])
 {
     struct request_list list = {"MPI_Waitsome", count, requests, statuses};
     ENTER("MPI_Waitsome");
@@ -386,7 +386,7 @@ int PMPI_Waitsome(int count, MPI_Request requests[], int *done, int indices[], M
     return MPI_SUCCESS;
 }
 
-int PMPI_Testsome(int count, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[])
+ENTRY(MPI_Testsome)(int count, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[])
 {
     struct request_list list = {"MPI_Testsome", count, requests, statuses};
     ENTER("MPI_Testsome");
@@ -399,8 +399,8 @@ int PMPI_Testsome(int count, MPI_Request requests[], int *done, int indices[], M
     return MPI_SUCCESS;
 }
 
-int PMPI_Request_get_status_some(int count, const MPI_Request requests[], int *done, int indices[],
-                                 MPI_Status statuses[])
+ENTRY(MPI_Request_get_status_some)(int count, const MPI_Request requests[], int *done, int indices[],
+                                   MPI_Status statuses[])
 {
     struct request_list list = {"MPI_Request_get_status_some", count, (MPI_Request *)requests, statuses};
     ENTER("MPI_Request_get_status_some");
@@ -420,16 +420,3 @@ int PMPI_Request_get_status_some(int count, const MPI_Request requests[], int *d
         *done = MPI_UNDEFINED;
     return MPI_SUCCESS;
 }
-
-ALIAS(MPI_Wait);
-ALIAS(MPI_Test);
-ALIAS(MPI_Waitall);
-ALIAS(MPI_Testall);
-ALIAS(MPI_Waitany);
-ALIAS(MPI_Testany);
-ALIAS(MPI_Waitsome);
-ALIAS(MPI_Testsome);
-ALIAS(MPI_Request_get_status);
-ALIAS(MPI_Request_get_status_all);
-ALIAS(MPI_Request_get_status_any);
-ALIAS(MPI_Request_get_status_some);
