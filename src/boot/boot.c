@@ -153,7 +153,7 @@ int vboot_fence_meanwhile(struct boot_job *job, void (*meanwhile)(void))
     if (job->kind == BOOT_VIADUCT && job->local_count == job->size)
         return fence_here(own->handover.header, meanwhile);
     int error = wire_of(own);
-    return error != OK ? error : vboot_pmi_barrier(&own->pmi);
+    return error != OK ? error : vboot_pmi_barrier(&own->pmi, meanwhile);
 }
 
 int vboot_fence(struct boot_job *job)

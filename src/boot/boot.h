@@ -44,7 +44,7 @@ VEXPORT void vboot_abandon(struct boot_job *job);
 VEXPORT int vboot_put(struct boot_job *job, const char *key, const char *value) MUST_CHECK;
 VEXPORT int vboot_get(struct boot_job *job, const char *key, char *value, size_t size) MUST_CHECK;
 VEXPORT int vboot_fence(struct boot_job *job) MUST_CHECK; /* a barrier of all ranks */
-/* The same; MEANWHILE is called now and then where the fence is our launcher's (another one's is deaf while it waits). */
+/* The same; MEANWHILE is called now and then. */
 VEXPORT int vboot_fence_meanwhile(struct boot_job *job, void (*meanwhile)(void)) MUST_CHECK;
 
 /* Ends the whole job with this exit status; the launcher prints the message. Does not return. From any thread. */

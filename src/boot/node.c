@@ -201,13 +201,13 @@ int vboot_node_meet(struct boot_own *own)
         return vbase_fail(ERR_MEMORY, "no memory for the nodes of %d ranks", own->job.size);
     int error = publish_own(own);
     if (error == OK)
-        error = vboot_pmi_barrier(&own->pmi);
+        error = vboot_pmi_barrier(&own->pmi, NULL);
     if (error == OK && own->job.rank == 0)
         error = number_nodes(own, node);
     if (error == OK && own->job.rank == 0)
         error = publish_map(own, node);
     if (error == OK)
-        error = vboot_pmi_barrier(&own->pmi);
+        error = vboot_pmi_barrier(&own->pmi, NULL);
     if (error == OK)
         error = read_map(own, node);
     if (error == OK)

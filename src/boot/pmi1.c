@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define MEANWHILE_MS 5 /* between two calls of what goes on during a barrier */
+
 /* One line, one write: a launcher may take what one read gives it for one command. */
 static int say(struct boot_pmi *pmi, const char *line, size_t length)
 {
@@ -137,10 +139,18 @@ int vboot_pmi_get(struct boot_pmi *pmi, const char *key, char *value, size_t siz
     return OK;
 }
 
-int vboot_pmi_barrier(struct boot_pmi *pmi)
+int vboot_pmi_barrier(struct boot_pmi *pmi, void (*meanwhile)(void))
 {
+    static const char arrival[] = "cmd=barrier_in\n";
     const char *answer;
-    int error = ask(pmi, "barrier_out", &answer, "cmd=barrier_in\n");
+    struct pollfd ready = {.fd = pmi->fd, .events = POLLIN};
+    int error = say(pmi, arrival, sizeof arrival - 1);
+    while (error == OK && meanwhile && pmi->lines.start == pmi->lines.end && poll(&ready, 1, MEANWHILE_MS) == 0)
+        meanwhile();
+    if (error == OK)
+        error = hear(pmi, &answer);
+    if (error == OK && !vboot_line_is(answer, "barrier_out"))
+        error = vbase_fail(ERR_LAUNCHER, "expected cmd=barrier_out of the launcher, it said \"%.120s\"", answer);
     if (error == OK && refused(answer))
         error = vbase_fail(ERR_LAUNCHER, "the launcher's barrier failed: \"%.120s\"", answer);
     return error;

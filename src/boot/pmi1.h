@@ -25,7 +25,7 @@ int vboot_pmi_start(struct boot_pmi *pmi, int deadline_ms) MUST_CHECK;
 
 int vboot_pmi_put(struct boot_pmi *pmi, const char *key, const char *value) MUST_CHECK;
 int vboot_pmi_get(struct boot_pmi *pmi, const char *key, char *value, size_t size) MUST_CHECK;
-int vboot_pmi_barrier(struct boot_pmi *pmi) MUST_CHECK;
+int vboot_pmi_barrier(struct boot_pmi *pmi, void (*meanwhile)(void)) MUST_CHECK; /* MEANWHILE: called now and then, or NULL */
 void vboot_pmi_abort(struct boot_pmi *pmi, int status); /* no answer; from any thread */
 void vboot_pmi_finish(struct boot_pmi *pmi);            /* says goodbye if it said hello; closes */
 

@@ -126,8 +126,9 @@ static int open_all(struct msg_engine *engine, const struct vi_sink *sink)
                              .descriptors = job->local_count < job->size,
                              .sink = sink,
                              .options = vbase_settings.fault};
-    /* A rank alone has a place in its launcher's segment too: there its counters and its last call are seen. */
     for (const struct vi_provider *provider = vi_providers; provider->name && !complete(engine); provider++) {
+        if (engine->size == 1 && provider > vi_providers)
+            return OK; /* a rank alone has a place in its launcher's segment, where it is seen, and needs no more */
         if (!wanted(provider->name) || engine->nics == MSG_NICS)
             continue;
         int error = provider->ops->probe(&setup);
@@ -137,8 +138,6 @@ static int open_all(struct msg_engine *engine, const struct vi_sink *sink)
             engine->nics++;
         else
             LOG_INFO("transport %s is not used: %s", provider->name, vbase_error_detail());
-        if (engine->size == 1)
-            return OK;
     }
     if (!engine->nics)
         return vbase_fail(ERR_UNREACHABLE, "none of the transports %s can be opened (VIADUCT_LOG=info tells why)",

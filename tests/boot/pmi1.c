@@ -191,7 +191,7 @@ static void garbage(void)
                 CHECK(strlen(value) < sizeof value);
             error = vboot_pmi_put(&pmi, "key", "value");
             if (error == OK)
-                error = vboot_pmi_barrier(&pmi);
+                error = vboot_pmi_barrier(&pmi, NULL);
         }
         CHECK(error == OK || error == ERR_LAUNCHER || error == ERR_PROTOCOL || error == ERR_NOT_FOUND);
         vboot_pmi_finish(&pmi);

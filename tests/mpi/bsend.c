@@ -1,5 +1,5 @@
 /* Buffered sends return at once as long as the buffer has room, say so when it has none, and give the buffer back when
- * all is delivered. ranks: 1 2 */
+ * all is delivered. ranks: 1 2 tcp: 2 */
 #include "mpi_check.h"
 
 #define MESSAGES 50

@@ -1,5 +1,5 @@
 /* A receive that nothing matched can be cancelled; one that matched cannot; a message passes a cancelled receive by.
- * ranks: 2 */
+ * ranks: 2 tcp: 2 */
 #include "mpi_check.h"
 
 int main(void)

@@ -1,5 +1,5 @@
 /* Every collective over every rank as root, counts from nothing to large, in place where that is allowed, in its blocking,
- * non-blocking and persistent form: each element tells who sent it and to whom. ranks: 1 2 3 5 8
+ * non-blocking and persistent form: each element tells who sent it and to whom. ranks: 1 2 3 5 8 tcp: 3 mixed: 6
  * timeout: 120 */
 #include "mpi_check.h"
 

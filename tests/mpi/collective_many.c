@@ -1,5 +1,5 @@
 /* Many collectives under way at once, of several kinds and on two communicators, finished in any order; and collectives
- * among point-to-point messages with wildcards: they never meet. ranks: 2 5 */
+ * among point-to-point messages with wildcards: they never meet. ranks: 2 5 tcp: 5 mixed: 6 */
 #include "mpi_check.h"
 
 #define K 60

@@ -1,4 +1,4 @@
-/* More ranks than processors: rings, barriers and exchanges of all with all end soon. ranks: 16 */
+/* More ranks than processors: rings, barriers and exchanges of all with all end soon. ranks: 16 tcp: 16 mixed: 6 */
 #include "mpi_check.h"
 
 int main(void)

@@ -1,5 +1,5 @@
 /* Datatypes: what each constructor describes, byte by byte, sent as itself and received as bytes and the other way round;
- * sizes and extents; pack and unpack. ranks: 1 2 */
+ * sizes and extents; pack and unpack. ranks: 1 2 tcp: 2 */
 #include "mpi_check.h"
 #include <stddef.h>
 

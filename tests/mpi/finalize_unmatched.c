@@ -1,7 +1,7 @@
 /* Sends whose requests were freed: one that is received late arrives after its sender is in MPI_Finalize; those that
  * nobody receives, which is the program's mistake, do not keep the job from ending. A rank in MPI_Finalize answers a
  * cancel.
- * ranks: 2 3
+ * ranks: 2 3 tcp: 2 3 mixed: 3
  * timeout: 20 */
 #include "mpi_check.h"
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* fork, system and popen in a rank are harmless: children come and go, also while messages are under way, and end by
- * exit or _exit without a trace in the job. ranks: 2 */
+ * exit or _exit without a trace in the job. ranks: 2 tcp: 2 */
 #include "mpi_check.h"
 #include <sys/wait.h>
 #include <unistd.h>

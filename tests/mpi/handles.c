@@ -1,5 +1,5 @@
 /* Freed, foreign and random handles of every kind are errors, never crashes; also when the slot is in use again.
- * ranks: 2 */
+ * ranks: 2 tcp: 2 */
 #include "mpi_check.h"
 
 #define STEPS 20000

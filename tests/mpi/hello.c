@@ -1,4 +1,4 @@
-/* Begin, who am I, versions, names, end. ranks: 1 2 5 16 */
+/* Begin, who am I, versions, names, end. ranks: 1 2 5 16 tcp: 2 5 mixed: 6 */
 #include "mpi_check.h"
 
 int main(int argc, char **argv)

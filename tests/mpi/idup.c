@@ -1,4 +1,5 @@
-/* Non-blocking duplication: several at once, in other orders on other ranks, with collectives between. ranks: 1 2 5 */
+/* Non-blocking duplication: several at once, in other orders on other ranks, with collectives between.
+ * ranks: 1 2 5 tcp: 5 mixed: 6 */
 #include "mpi_check.h"
 
 int main(void)

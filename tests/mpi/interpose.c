@@ -1,4 +1,5 @@
-/* A tool's MPI_Send and MPI_Allreduce, which call PMPI_, see the program's calls and none of the library's. ranks: 2 5 */
+/* A tool's MPI_Send and MPI_Allreduce, which call PMPI_, see the program's calls and none of the library's.
+ * ranks: 2 5 tcp: 2 */
 #include "mpi_check.h"
 
 static int sends, receives, reductions, waits;

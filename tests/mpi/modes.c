@@ -1,4 +1,4 @@
-/* All send modes, blocking and not; a synchronous send ends only when it is received. ranks: 2 */
+/* All send modes, blocking and not; a synchronous send ends only when it is received. ranks: 2 tcp: 2 */
 #include "mpi_check.h"
 
 typedef int blocking(const void *, int, MPI_Datatype, int, int, MPI_Comm);

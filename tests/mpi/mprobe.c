@@ -1,4 +1,4 @@
-/* A matched probe takes the message out of matching: a later receive gets the next one. ranks: 2 */
+/* A matched probe takes the message out of matching: a later receive gets the next one. ranks: 2 tcp: 2 */
 #include "mpi_check.h"
 
 static unsigned char data[100000], in[100000];

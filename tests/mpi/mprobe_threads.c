@@ -1,5 +1,5 @@
 /* MPI_Mprobe in several threads at once, each with its own tag: every message is taken once, in its order. A wait that
- * asks once more whether it is over must not take a second message, which would be lost. ranks: 2 timeout: 30 */
+ * asks once more whether it is over must not take a second message, which would be lost. ranks: 2 tcp: 2 timeout: 30 */
 #include "mpi_check.h"
 #include <pthread.h>
 #include <sched.h>

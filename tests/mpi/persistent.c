@@ -1,5 +1,5 @@
 /* Persistent requests in all modes: started again and again, waited for one by one and together, freed when inactive.
- * ranks: 2 5 */
+ * ranks: 2 5 tcp: 2 5 mixed: 6 */
 #include "mpi_check.h"
 
 #define ROUNDS 20

@@ -1,4 +1,5 @@
-/* Sending and receiving in one call: rings, exchanges with replacement, with nobody, with derived types. ranks: 1 2 5 */
+/* Sending and receiving in one call: rings, exchanges with replacement, with nobody, with derived types.
+ * ranks: 1 2 5 tcp: 2 5 mixed: 6 */
 #include "mpi_check.h"
 
 int main(void)

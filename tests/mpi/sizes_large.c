@@ -1,5 +1,5 @@
 /* Powers of two and their neighbours up to 64 MiB, aligned and not, both ways at once and to the own rank.
- * ranks: 1 2
+ * ranks: 1 2 tcp: 2
  * timeout: 180 */
 #include "mpi_check.h"
 

@@ -1,5 +1,5 @@
 /* A message longer than its receive: the class MPI_ERR_TRUNCATE, what fits is there, nothing beyond is touched, and the
- * next message comes whole. Waitall tells it in the statuses. ranks: 2 */
+ * next message comes whole. Waitall tells it in the statuses. ranks: 2 tcp: 2 */
 #include "mpi_check.h"
 
 static unsigned char data[300001];

@@ -1,4 +1,4 @@
-/* The families of wait and test: all, any, some, null handles between, and looking without finishing. ranks: 2 */
+/* The families of wait and test: all, any, some, null handles between, and looking without finishing. ranks: 2 tcp: 2 */
 #include "mpi_check.h"
 
 #define N 40

@@ -1,5 +1,5 @@
 /* A child of a rank is no rank: every call says so and touches nothing, its exit tears nothing down, and the parent
- * goes on as if nothing had been; also when the parent was in the middle of operations. */
+ * goes on as if nothing had been; also when the parent was in the middle of operations. tcp: 1 */
 #include "harness.h"
 
 static void in_child(struct msg_request *pending, struct msg_context *context)

@@ -1,9 +1,11 @@
 /* Ranks without a launcher: forks them over a node's segment, hands them their seats as our launcher does, and starts
- * the engine in each. The test's own settings are put into the environment before. */
+ * the engine in each. The test's own settings are put into the environment before. Where the network is one of the
+ * transports (VIADUCT_TRANSPORTS) a small server holds the ranks' addresses. */
 #ifndef TESTS_MSG_HARNESS_H
 #define TESTS_MSG_HARNESS_H
 
 #include "base/error.h"
+#include "boot/fake_server.h"
 #include "boot/handover.h"
 #include "check.h"
 #include "msg/msg.h"
@@ -33,27 +35,69 @@ static inline void harness_child(struct boot_handover_map *map, int node_fd, int
     exit(check_done());
 }
 
+#define HARNESS_RANKS 32
+
+/* A key-value server for RANKS; THERE are the ranks' ends. 0 where none is needed. */
+static inline pid_t harness_serve(int ranks, int *there)
+{
+    const char *transports = getenv("VIADUCT_TRANSPORTS");
+    int here[HARNESS_RANKS], pair[2];
+    if (!transports || !strstr(transports, "tcp"))
+        return 0;
+    for (int i = 0; i < ranks; i++) {
+        CHECK_EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+        here[i] = pair[0];
+        there[i] = pair[1];
+    }
+    pid_t server = fork();
+    for (int i = 0; i < ranks; i++)
+        close(server ? here[i] : there[i]);
+    if (server == 0) {
+        fake_serve(here, ranks, PLAIN);
+        _exit(0);
+    }
+    return server;
+}
+
+static inline void harness_seat(int rank, int ranks, pid_t server, const int *there)
+{
+    char text[16];
+    for (int i = 0; i < ranks && server; i++)
+        if (i != rank)
+            close(there[i]);
+    snprintf(text, sizeof text, "%d", there[rank]);
+    if (server)
+        setenv("PMI_FD", text, 1);
+}
+
 /* Runs BODY on RANKS ranks; counts those that fail as failures of the test. */
 static inline void harness_run(int ranks, void (*body)(int rank))
 {
     struct boot_handover_map map;
-    int node_fd = -1, status;
+    int node_fd = -1, status, there[HARNESS_RANKS] = {0};
+    pid_t pid[HARNESS_RANKS], server;
     CHECK_EQUAL(vboot_handover_create(ranks, ranks, &map), OK);
     CHECK_EQUAL(vi_node_create(ranks, &node_fd), OK);
     fflush(NULL);
+    server = harness_serve(ranks, there);
     for (int i = 0; i < ranks; i++) {
-        pid_t pid = fork();
-        CHECK(pid >= 0);
-        if (pid == 0)
+        pid[i] = fork();
+        CHECK(pid[i] >= 0);
+        if (pid[i] == 0) {
+            harness_seat(i, ranks, server, there);
             harness_child(&map, node_fd, i, body);
+        }
     }
+    for (int i = 0; i < ranks && server; i++)
+        close(there[i]);
     for (int i = 0; i < ranks; i++) {
-        pid_t pid = wait(&status);
-        if (pid < 0 || !WIFEXITED(status) || WEXITSTATUS(status)) {
+        if (waitpid(pid[i], &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status)) {
             fprintf(stderr, "a rank ended with status 0x%x\n", (unsigned)status);
             check_failed++;
         }
     }
+    if (server)
+        waitpid(server, &status, 0);
     vboot_handover_close(&map);
     close(node_fd);
 }

@@ -1,6 +1,6 @@
 /* Matching against a model that looks through plain arrays: random arrivals, receives with and without wildcards,
  * probes, matched probes and cancels, in contexts of which one opens late. The peers are invented; frames are handed to
- * the engine as its sink would. */
+ * the engine as its sink would. tcp: 1 */
 #include "check.h"
 #include "msg/engine.h"
 

@@ -1,7 +1,7 @@
 /* The promises of order and of bounded memory, between ranks:
  *   10,000 started sends of tag 1, then one of tag 2 that is received first: the receiver keeps no more than the
  * window; everybody sends to everybody, sizes mixed over all ways a message can take, received by wildcards in sender's
- * order. */
+ * order. tcp: 1 */
 #include "traffic.h"
 #include "base/counters.h"
 #include "base/settings.h"

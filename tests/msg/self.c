@@ -1,5 +1,5 @@
 /* Messages to the own rank, in a job of one: every mode, both orders, layouts on either side, probes, cancels,
- * truncation, and a window that runs out. */
+ * truncation, and a window that runs out. tcp: 1 */
 #include "harness.h"
 #include "base/counters.h"
 #include "base/settings.h"

@@ -1,6 +1,6 @@
 /* Every size around every threshold arrives whole, aligned and not, both ways at once, from blocking and from started
  * operations, and nothing is written beside the buffer.
- * timeout: 120 */
+ * timeout: 120 tcp: 1 */
 #include "harness.h"
 
 #define MOST (4u << 20)

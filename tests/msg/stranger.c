@@ -1,5 +1,5 @@
 /* Messages for a context whose members at the receiver are others (an id came again while messages of its former life
- * were under way): they are dropped with a warning, but their senders complete and the window is given back. */
+ * were under way): they are dropped with a warning, but their senders complete and the window is given back. tcp: 1 */
 #include "harness.h"
 #include "base/counters.h"
 

@@ -1,6 +1,6 @@
 /* Several threads of two ranks at once: each pair exchanges in its own tag over every way a message can take; cancels
  * race with matches; messages to self pass between threads; one thread waits for a word that another one changes.
- * timeout: 120 */
+ * timeout: 120 tcp: 1 */
 #include "harness.h"
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /* What two ranks can do to a message besides sending it: probe it, take it by a matched probe, cancel it at every
  * stage, receive it into too little room, describe it by layouts on both sides; and callbacks, hooks, contexts that
- * open late. */
+ * open late. tcp: 1 */
 #include "harness.h"
 #include "base/counters.h"
 

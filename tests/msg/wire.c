@@ -2,7 +2,7 @@
  * ids (invented ones, stale ones, ones that belong to somebody else, and right ones at the wrong time), while the
  * program sends, receives and cancels, and while the nic is full, refuses to fetch, or fetches later. Nothing may
  * crash, write outside a buffer or be believed that was not asked for; run it under the address sanitizer. An argument
- * is the number of games: a longer run is `test-msg-wire 100000`. */
+ * is the number of games: a longer run is `test-msg-wire 100000`. tcp: 1 */
 #include "check.h"
 #include "msg/engine.h"
 
