@@ -44,7 +44,6 @@ int vbase_log_start(void)
                           text, near ? " (maybe: " : "", near ? near : "", near ? "?)" : "");
     }
     vbase_log_level = level;
-    vbase_trace_start(rank_now);
     return OK;
 }
 

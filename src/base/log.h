@@ -48,11 +48,17 @@ struct base_trace {
 };
 VEXPORT extern bool vbase_trace_on;
 VEXPORT struct base_trace vbase_trace_enter(const char *what);
-VEXPORT void vbase_trace_leave(struct base_trace *frame);
+VEXPORT void vbase_trace_leave(const struct base_trace *frame);
+
+static inline void trace_end(const struct base_trace *frame)
+{
+    if (unlikely(frame->what))
+        vbase_trace_leave(frame);
+}
 
 /* At the head of a function: "enter" now, "leave" with the time spent when the scope ends. */
 #define TRACE(what)                                                                                                     \
-    struct base_trace trace_frame_ __attribute__((cleanup(vbase_trace_leave), unused)) =                               \
+    struct base_trace trace_frame_ __attribute__((cleanup(trace_end), unused)) =                                        \
         unlikely(vbase_trace_on) ? vbase_trace_enter(what) : (struct base_trace){0}
 
 #endif

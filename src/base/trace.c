@@ -67,7 +67,7 @@ static void leave_piece(void *unused)
 }
 
 /* The main thread's key destructor does not run at exit. */
-__attribute__((destructor)) static void trace_end(void)
+__attribute__((destructor)) static void trace_stop(void)
 {
     if (vbase_trace_on)
         leave_piece(NULL);
@@ -135,10 +135,8 @@ struct base_trace vbase_trace_enter(const char *what)
     return frame;
 }
 
-void vbase_trace_leave(struct base_trace *frame)
+void vbase_trace_leave(const struct base_trace *frame)
 {
-    if (likely(!frame->what))
-        return;
     uint64_t now = clock_ticks();
     int saved = errno;
     piece.depth--;

@@ -150,6 +150,7 @@ int vboot_fence_meanwhile(struct boot_job *job, void (*meanwhile)(void))
     struct boot_own *own = own_of(job);
     if (job->size == 1)
         return OK;
+    TRACE("fence");
     if (job->kind == BOOT_VIADUCT && job->local_count == job->size)
         return fence_here(own->handover.header, meanwhile);
     int error = wire_of(own);

@@ -18,7 +18,7 @@ static int stage(void)
 
 static void set_stage(enum mpi_stage now) { atomic_store_explicit(&mpi_process.stage, now, memory_order_release); }
 
-bool mpi_is_running(void) { return stage() == MPI_RUNNING; }
+bool mpi_is_running(void) { return stage() == MPI_RUNNING || stage() == MPI_TRACED; }
 
 /* There is no communicator to raise an error on, and perhaps no engine: say it and end. */
 void mpi_end_early(const char *sentence)
@@ -46,7 +46,7 @@ void mpi_not_running(const char *call)
 static void start(const char *call, int required)
 {
     if (stage() != MPI_BEFORE)
-        die(call, stage() == MPI_RUNNING ? "called twice" : "called after MPI_Finalize: MPI cannot begin again");
+        die(call, mpi_is_running() ? "called twice" : "called after MPI_Finalize: MPI cannot begin again");
     int error = vmsg_start();
     if (error) {
         char text[512];
@@ -67,7 +67,7 @@ static void start(const char *call, int required)
         error = mpi_comm_worlds_open();
     if (error)
         die(call, mpi_class_sentence(error));
-    set_stage(MPI_RUNNING);
+    set_stage(vbase_trace_on ? MPI_TRACED : MPI_RUNNING);
 }
 
 ENTRY(MPI_Init)(int *argc, char ***argv)
@@ -151,7 +151,7 @@ ENTRY(MPI_Abort)(MPI_Comm handle, int code)
 {
     char text[160], name[64] = "a communicator that is none";
     DOING("MPI_Abort");
-    if (stage() != MPI_RUNNING) {
+    if (!mpi_is_running()) {
         fprintf(stderr, "viaduct: MPI_Abort(%d) outside of MPI_Init and MPI_Finalize\n", code);
         fflush(NULL);
         _exit(code);

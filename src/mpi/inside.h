@@ -13,6 +13,7 @@
 
 #include "base/counters.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "coll/coll.h"
 #include "mpi/handle.h"
 #include "msg/msg.h"
@@ -155,7 +156,7 @@ struct mpi_request {
 
 /* ---- the process ------------------------------------------------------------------------------------------------ */
 
-enum mpi_stage { MPI_BEFORE, MPI_RUNNING, MPI_AFTER };
+enum mpi_stage { MPI_BEFORE, MPI_RUNNING, MPI_TRACED, MPI_AFTER }; /* traced: running, and every call is written down */
 struct mpi_process {
     _Atomic int stage; /* enum mpi_stage */
     int thread_level;
@@ -169,20 +170,26 @@ bool mpi_is_running(void);
 void mpi_not_running(const char *call) __attribute__((noreturn)) COLD;
 void mpi_end_early(const char *sentence) __attribute__((noreturn)) COLD; /* where nobody can handle an error */
 
+/* False: the call is too early or too late, or it is traced; mpi_enter knows. */
+static inline bool mpi_quick(void)
+{
+    /* relaxed: a thread that may call at all was made after MPI_Init or waited for it */
+    return likely(atomic_load_explicit(&mpi_process.stage, memory_order_relaxed) == MPI_RUNNING);
+}
+
 /* Before anything else in a call that needs MPI to be initialized. */
 static inline void mpi_enter(const char *call)
 {
-    /* relaxed: a thread that may call at all was made after MPI_Init or waited for it */
-    if (unlikely(atomic_load_explicit(&mpi_process.stage, memory_order_relaxed) != MPI_RUNNING))
+    if (unlikely(!mpi_quick()) && !mpi_is_running())
         mpi_not_running(call);
 }
 
-/* The same for calls that can wait: the name is shown to whoever asks what this rank is doing. */
+/* The same for calls that can wait: the name is shown to whoever asks what this rank is doing, and in the trace. The few
+ * where looking for the trace would be felt ask mpi_quick instead and have a second, slow way in. */
 #define ENTER(call)                                                                                                    \
-    do {                                                                                                               \
-        DOING(call);                                                                                                   \
-        mpi_enter(call);                                                                                               \
-    } while (0)
+    DOING(call);                                                                                                       \
+    mpi_enter(call);                                                                                                   \
+    TRACE(call)
 
 /* Shows the name of the entry that this is written in. SIZE: with its P and its end. */
 static inline __attribute__((always_inline)) void mpi_here(const char *function, size_t size)

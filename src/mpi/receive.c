@@ -49,15 +49,25 @@ MPI_HOT int receive(const struct mpi_message *m, MPI_Status *status)
     return likely(!error) ? MPI_SUCCESS : mpi_receive_error(target.comm, m->call, &result);
 }
 
+/* By value: see mpi_message_wrong. */
+static COLD int receive_slowly(struct mpi_message m, MPI_Status *status)
+{
+    mpi_enter(m.call);
+    TRACE(m.call);
+    return receive(&m, status);
+}
+
 int PMPI_Recv(void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    ENTER("MPI_Recv");
-    return receive(&(struct mpi_message){"MPI_Recv", buffer, count, type, rank, tag, comm}, status);
+    DOING("MPI_Recv");
+    struct mpi_message m = {"MPI_Recv", buffer, count, type, rank, tag, comm};
+    return mpi_quick() ? receive(&m, status) : receive_slowly(m, status);
 }
 int PMPI_Recv_c(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    ENTER("MPI_Recv_c");
-    return receive(&(struct mpi_message){"MPI_Recv_c", buffer, count, type, rank, tag, comm}, status);
+    DOING("MPI_Recv_c");
+    struct mpi_message m = {"MPI_Recv_c", buffer, count, type, rank, tag, comm};
+    return mpi_quick() ? receive(&m, status) : receive_slowly(m, status);
 }
 
 static int start_receive(const struct mpi_message *m, MPI_Request *out)
@@ -84,16 +94,25 @@ static int start_receive(const struct mpi_message *m, MPI_Request *out)
     return MPI_SUCCESS;
 }
 
+static COLD int start_slowly(struct mpi_message m, MPI_Request *out)
+{
+    mpi_enter(m.call);
+    TRACE(m.call);
+    return start_receive(&m, out);
+}
+
 int PMPI_Irecv(void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    ENTER("MPI_Irecv");
-    return start_receive(&(struct mpi_message){"MPI_Irecv", buffer, count, type, rank, tag, comm}, request);
+    DOING("MPI_Irecv");
+    struct mpi_message m = {"MPI_Irecv", buffer, count, type, rank, tag, comm};
+    return mpi_quick() ? start_receive(&m, request) : start_slowly(m, request);
 }
 int PMPI_Irecv_c(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
                  MPI_Request *request)
 {
-    ENTER("MPI_Irecv_c");
-    return start_receive(&(struct mpi_message){"MPI_Irecv_c", buffer, count, type, rank, tag, comm}, request);
+    DOING("MPI_Irecv_c");
+    struct mpi_message m = {"MPI_Irecv_c", buffer, count, type, rank, tag, comm};
+    return mpi_quick() ? start_receive(&m, request) : start_slowly(m, request);
 }
 
 ALIAS(MPI_Recv);

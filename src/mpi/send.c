@@ -30,6 +30,14 @@ MPI_HOT int send(const struct mpi_message *m)
     return likely(!error) ? MPI_SUCCESS : mpi_engine_error(target.comm, m->call, error);
 }
 
+/* By value: see mpi_message_wrong. */
+static COLD int send_slowly(struct mpi_message m)
+{
+    mpi_enter(m.call);
+    TRACE(m.call);
+    return send(&m);
+}
+
 static int synchronous(const struct mpi_message *m)
 {
     struct mpi_target target;
@@ -53,13 +61,15 @@ static int buffered(const struct mpi_message *m)
 
 int PMPI_Send(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
 {
-    ENTER("MPI_Send");
-    return send(&(struct mpi_message){"MPI_Send", buffer, count, type, rank, tag, comm});
+    DOING("MPI_Send");
+    struct mpi_message m = {"MPI_Send", buffer, count, type, rank, tag, comm};
+    return mpi_quick() ? send(&m) : send_slowly(m);
 }
 int PMPI_Send_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
 {
-    ENTER("MPI_Send_c");
-    return send(&(struct mpi_message){"MPI_Send_c", buffer, count, type, rank, tag, comm});
+    DOING("MPI_Send_c");
+    struct mpi_message m = {"MPI_Send_c", buffer, count, type, rank, tag, comm};
+    return mpi_quick() ? send(&m) : send_slowly(m);
 }
 int PMPI_Ssend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
 {
@@ -132,6 +142,13 @@ static int start_send(const struct mpi_message *m, enum msg_mode mode, MPI_Reque
     return MPI_SUCCESS;
 }
 
+static COLD int start_slowly(struct mpi_message m, MPI_Request *out)
+{
+    mpi_enter(m.call);
+    TRACE(m.call);
+    return start_send(&m, MSG_STANDARD, out);
+}
+
 static int start_buffered(const struct mpi_message *m, MPI_Request *out)
 {
     struct mpi_target target;
@@ -145,15 +162,16 @@ static int start_buffered(const struct mpi_message *m, MPI_Request *out)
 
 int PMPI_Isend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    ENTER("MPI_Isend");
-    return start_send(&(struct mpi_message){"MPI_Isend", buffer, count, type, rank, tag, comm}, MSG_STANDARD, request);
+    DOING("MPI_Isend");
+    struct mpi_message m = {"MPI_Isend", buffer, count, type, rank, tag, comm};
+    return mpi_quick() ? start_send(&m, MSG_STANDARD, request) : start_slowly(m, request);
 }
 int PMPI_Isend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
                  MPI_Request *request)
 {
-    ENTER("MPI_Isend_c");
-    return start_send(&(struct mpi_message){"MPI_Isend_c", buffer, count, type, rank, tag, comm}, MSG_STANDARD,
-                      request);
+    DOING("MPI_Isend_c");
+    struct mpi_message m = {"MPI_Isend_c", buffer, count, type, rank, tag, comm};
+    return mpi_quick() ? start_send(&m, MSG_STANDARD, request) : start_slowly(m, request);
 }
 int PMPI_Issend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
                 MPI_Request *request)

@@ -270,6 +270,7 @@ int vmsg_start(void)
     if (error)
         return error;
     vbase_log_rank(engine->job->rank);
+    TRACE("start");
     error = segment_ready(engine->job);
     if (error)
         goto undo_boot;
@@ -366,6 +367,7 @@ void vmsg_stop(void)
     struct msg_engine *engine = &vmsg_engine;
     if (!engine->open || --engine->starts)
         return;
+    TRACE("goodbye");
     goodbye(engine);
     engine->stopping = true;
     vmsg_contexts_close();

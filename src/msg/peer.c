@@ -67,6 +67,7 @@ int vmsg_peer_connect(struct msg_peer *peer)
 {
     if (peer->vi)
         return OK;
+    TRACE("connect");
     struct vi *vi;
     int error = vmsg_nic_connect(peer->world, peer, &vi);
     if (error == OK)

@@ -270,6 +270,7 @@ static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool
 
 static void watcher_sleep(struct waiting *waiting, bool (*ready)(void *), void *context)
 {
+    TRACE("sleep");
     struct vi_wait from[MSG_NICS];
     if (nics_arm(from))
         nics_sleep(waiting, from, ready, context);

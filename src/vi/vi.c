@@ -1,15 +1,41 @@
 /* The table of providers, and what they have in common: opening, and the answer of an operation that is not there. */
 #include "vi/vi.h"
+#include "base/settings.h"
 #include "vi/fault/fault.h"
 #include "vi/shm/provider.h"
 #include "vi/shm/segment.h"
 #include "vi/tcp/provider.h"
+
+#include <stdio.h>
+#include <string.h>
 
 const struct vi_provider vi_providers[] = {
     {"shm", &shm_ops},
     {"tcp", &tcp_ops},
     {NULL, NULL},
 };
+
+static bool is_provider(const char *name, size_t length)
+{
+    for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
+        if (strlen(provider->name) == length && memcmp(provider->name, name, length) == 0)
+            return true;
+    return false;
+}
+
+int vi_settings_check(void)
+{
+    struct fault_script script;
+    char known[64] = "";
+
+    for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
+        snprintf(known + strlen(known), sizeof(known) - strlen(known), " %s", provider->name);
+    for (const char *at = vbase_settings.transports; at && *at; at += strcspn(at, ","), at += *at == ',')
+        if (!is_provider(at, strcspn(at, ",")))
+            return vbase_fail(ERR_ARGUMENT, "VIADUCT_TRANSPORTS=\"%s\" is not understood: the transports are%s",
+                              vbase_settings.transports, known);
+    return vbase_settings.fault ? fault_script_parse(vbase_settings.fault, &script) : OK;
+}
 
 static int no_probe(const struct vi_setup *setup)
 {

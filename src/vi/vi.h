@@ -82,6 +82,7 @@ struct vi_setup {
     uint32_t local_index, local_count;   /* this process among those of its node */
     const int *local_ranks;              /* rank of each of them, ascending */
     int node_fd;                         /* the node's segment, -1: none; stays the caller's */
+    int launcher_pid;                    /* an ancestor of all processes of the node, 0: unknown */
     bool direct_children;                /* pids of the node's ranks are not reused while the job lives */
     bool descriptors;                    /* several nics are slept on together: every one must arm with a descriptor */
     const struct vi_sink *sink;
@@ -204,6 +205,9 @@ struct vi {
 
 /* Every provider of this build, ending with a NULL name; the order is the order of preference. */
 VEXPORT extern const struct vi_provider vi_providers[];
+
+/* ERR_ARGUMENT: VIADUCT_TRANSPORTS or VIADUCT_FAULT makes no sense. */
+VEXPORT int vi_settings_check(void) MUST_CHECK;
 
 /* Puts "unsupported" into the holes. */
 void vi_ops_fill(struct vi_ops *ops);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/settings.h"
 #include "vi/shm/segment.h"
+#include "vi/vi.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -348,6 +349,8 @@ int verb_run(int argc, char **argv)
     static struct run_job job;
     fill_standard_descriptors();
     int error = vbase_settings_read();
+    if (error == OK)
+        error = vi_settings_check();
     if (error == OK)
         error = options_read(&job.options, argc, argv);
     if (error == 1)

@@ -105,11 +105,12 @@ int fault_script_parse(const char *text, struct fault_script *script)
     while (*text) {
         size_t length = strcspn(text, ",");
         if (length >= sizeof(word))
-            return vbase_fail(ERR_ARGUMENT, "the fault script has a word of %zu letters", length);
+            return vbase_fail(ERR_ARGUMENT, "VIADUCT_FAULT has a word of %zu letters", length);
         memcpy(word, text, length);
         word[length] = '\0';
         if (!set_word(&parsed, word))
-            return vbase_fail(ERR_ARGUMENT, "the fault script's \"%s\" is not understood", word);
+            return vbase_fail(ERR_ARGUMENT, "\"%s\" in VIADUCT_FAULT is not understood: delay=TIME, reorder=N%%, refuse=N%%, "
+                              "late-put, drop-link=RANK@N, die@N, rank=N and seed=N are", word);
         text += length + (text[length] == ',');
     }
     *script = parsed;

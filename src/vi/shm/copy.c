@@ -27,14 +27,14 @@
 
 /* Under Yama's scope 1 a process may be read only by its ancestors and by one that it names, with his descendants. The
  * launcher is named: its descendants are the ranks. Never "anybody". */
-void shm_allow_peers(void)
+void shm_allow_peers(int launcher)
 {
     char scope = '0';
     int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
 
     if (fd < 0)
         return;
-    if (read(fd, &scope, 1) == 1 && scope == '1' && prctl(PR_SET_PTRACER, (unsigned long)getppid(), 0, 0, 0) != 0)
+    if (read(fd, &scope, 1) == 1 && scope == '1' && prctl(PR_SET_PTRACER, (unsigned long)launcher, 0, 0, 0) != 0)
         LOG_DEBUG("prctl(PR_SET_PTRACER): %s", strerror(errno));
     close(fd);
 }
@@ -247,6 +247,7 @@ static int transfer_now(struct shm_vi *vi, const struct vi_transfer *transfer, b
         return error;
     if (transfer->key.word[0] & SHM_SHARED_KEY)
         return copy_mapped(&vi->vi, transfer, total, put);
+    TRACE("copy");
     shm_reach_prove(vi);
     if (atomic_load_explicit(reach, memory_order_relaxed) != SHM_REACHED)
         return ERR_UNSUPPORTED;

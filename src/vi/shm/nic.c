@@ -119,7 +119,7 @@ int shm_nic_open(const struct vi_setup *setup, struct vi_nic **out)
         error = shm_ear_open(nic);
     if (error)
         goto unmap;
-    shm_allow_peers();
+    shm_allow_peers(setup->launcher_pid ? setup->launcher_pid : getppid());
     *out = &nic->nic;
     return OK;
 unmap:

@@ -163,7 +163,7 @@ struct shm_speed { /* of copying `sample` bytes on this machine */
     uint64_t single_from; /* single copies pay from so many bytes on */
 };
 struct shm_speed shm_copy_speed(void);
-void shm_allow_peers(void);
+void shm_allow_peers(int launcher);
 int shm_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *region);
 void shm_dereg(struct vi_region *region);
 int shm_map(struct vi *vi, struct vi_key key, uint64_t offset, uint64_t length, void **pointer);
