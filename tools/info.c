@@ -141,7 +141,7 @@ static void print_plain(void)
            topology->l3 >> 10, topology->line);
     print_transports();
     puts("launch      PMI-1 (mpiexec of Viaduct, hydra, Slurm --mpi=pmi2, flux), or none");
-    puts("more        viaduct info --settings, --errors, --counters, --shm");
+    puts("more        viaduct info --settings, --errors, --counters, --shm, --mpi");
 }
 
 static const struct page {
@@ -153,6 +153,7 @@ static const struct page {
     {"--settings-man", print_man, "the same as a piece of a man page"},
     {"--errors", print_errors, "every error: code, name, scope, sentence, what to do"},
     {"--shm", print_shm, "shared memory: how large a segment may be, what the kernel allows"},
+    {"--mpi", print_mpi, "the functions of MPI: implemented and not yet"},
     {"--counters", print_counters, "every counter: name, unit, meaning"},
 };
 

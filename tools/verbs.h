@@ -5,5 +5,6 @@
 
 int verb_run(int argc, char **argv);
 int verb_info(int argc, char **argv);
+void print_mpi(void); /* its page --mpi */
 
 #endif

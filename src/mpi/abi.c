@@ -86,3 +86,11 @@ ENTRY_OF(MPI_Errhandler, MPI_Errhandler_fromint)(int n)
     return from_int(KIND_ERRHANDLER, n, sizeof(struct mpi_errhandler));
 }
 ENTRY_OF(MPI_Info, MPI_Info_fromint)(int n) { return from_int(KIND_INFO, n, sizeof(struct mpi_info)); }
+
+/* Of these there are only null handles yet. */
+ENTRY(MPI_File_toint)(MPI_File handle) { return to_int(handle); }
+ENTRY(MPI_Session_toint)(MPI_Session handle) { return to_int(handle); }
+ENTRY(MPI_Win_toint)(MPI_Win handle) { return to_int(handle); }
+ENTRY_OF(MPI_File, MPI_File_fromint)(int n) { return from_int(KIND_FILE, n, 1); }
+ENTRY_OF(MPI_Session, MPI_Session_fromint)(int n) { return from_int(KIND_SESSION, n, 1); }
+ENTRY_OF(MPI_Win, MPI_Win_fromint)(int n) { return from_int(KIND_WIN, n, 1); }

@@ -1,9 +1,11 @@
-/* Error handlers: the three predefined ones, those of programs, and which communicator has which. */
+/* Error handlers: the three predefined ones, those of programs, and which communicator has which. Of files there is only
+ * MPI_FILE_NULL, whose handler files take over when they are opened. */
 #include "mpi/inside.h"
 
 struct mpi_errhandler mpi_errors_are_fatal = {.what = HANDLER_FATAL};
 struct mpi_errhandler mpi_errors_abort = {.what = HANDLER_ABORT};
 struct mpi_errhandler mpi_errors_return = {.what = HANDLER_RETURN};
+struct mpi_errhandler *mpi_file_errhandler = &mpi_errors_return;
 
 struct mpi_errhandler *mpi_errhandler_at(MPI_Errhandler handle)
 {
@@ -44,9 +46,10 @@ static int wrong(struct mpi_comm *comm, const char *call, MPI_Errhandler handle)
                      handle == MPI_ERRHANDLER_NULL ? ": MPI_ERRHANDLER_NULL" : ", or was freed");
 }
 
-ENTRY(MPI_Comm_create_errhandler)(MPI_Comm_errhandler_function *function, MPI_Errhandler *handle)
+/* ---- made and freed ---------------------------------------------------------------------------------------------- */
+
+static int create(const char *call, enum mpi_kind of, void (*function)(void *, int *, ...), MPI_Errhandler *handle)
 {
-    const char *call = "MPI_Comm_create_errhandler";
     mpi_enter(call);
     if (!function || !handle)
         return mpi_null(NULL, call, function ? "errhandler" : "the function");
@@ -54,42 +57,57 @@ ENTRY(MPI_Comm_create_errhandler)(MPI_Comm_errhandler_function *function, MPI_Er
     if (!handler)
         return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for an error handler");
     handler->what = HANDLER_FUNCTION;
-    handler->function = (void (*)(void *, int *, ...))function;
+    handler->of = of;
+    handler->function = function;
     *handle = mpi_object_publish(handler);
     mpi_errhandler_drop(handler);
     return MPI_SUCCESS;
 }
 
+ENTRY(MPI_Comm_create_errhandler)(MPI_Comm_errhandler_function *function, MPI_Errhandler *handle)
+{
+    return create(NAME, KIND_COMM, (void (*)(void *, int *, ...))function, handle);
+}
+ENTRY(MPI_File_create_errhandler)(MPI_File_errhandler_function *function, MPI_Errhandler *handle)
+{
+    return create(NAME, KIND_FILE, (void (*)(void *, int *, ...))function, handle);
+}
+
 ENTRY(MPI_Errhandler_free)(MPI_Errhandler *handle)
 {
-    const char *call = "MPI_Errhandler_free";
-    mpi_enter(call);
+    mpi_enter(NAME);
     if (!handle)
-        return mpi_null(NULL, call, "errhandler");
+        return mpi_null(NULL, NAME, "errhandler");
     struct mpi_errhandler *handler = mpi_errhandler_at(*handle);
     if (!handler || (!predefined(handler) && !mpi_object_unpublish(handler)))
-        return wrong(NULL, call, *handle);
+        return wrong(NULL, NAME, *handle);
     mpi_errhandler_drop(handler);
     *handle = MPI_ERRHANDLER_NULL;
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Comm_set_errhandler)(MPI_Comm handle, MPI_Errhandler errhandler)
+/* ---- set and asked ------------------------------------------------------------------------------------------------ */
+
+/* HANDLE becomes the handler at PLACE, which belongs to COMM (NULL: to MPI_FILE_NULL). */
+static int set(struct mpi_comm *comm, const char *call, struct mpi_errhandler **place, MPI_Errhandler handle)
 {
-    const char *call = "MPI_Comm_set_errhandler";
-    mpi_enter(call);
-    struct mpi_comm *comm = mpi_comm_at(handle);
-    if (!comm)
-        return mpi_comm_wrong(call, handle);
-    struct mpi_errhandler *handler = mpi_errhandler_at(errhandler);
+    struct mpi_errhandler *handler = mpi_errhandler_at(handle), *old = *place;
     if (!handler)
-        return wrong(comm, call, errhandler);
+        return wrong(comm, call, handle);
+    if (!predefined(handler) && handler->of != (comm ? KIND_COMM : KIND_FILE))
+        return mpi_error(comm, call, MPI_ERR_ERRHANDLER, "the error handler is for %s", comm ? "files" : "communicators");
     if (!predefined(handler))
         mpi_object_keep(handler);
-    struct mpi_errhandler *old = comm->errhandler;
-    comm->errhandler = handler;
+    *place = handler;
     mpi_errhandler_drop(old);
     return MPI_SUCCESS;
+}
+
+ENTRY(MPI_Comm_set_errhandler)(MPI_Comm handle, MPI_Errhandler errhandler)
+{
+    struct mpi_comm *comm;
+    int error = mpi_find_comm(NAME, handle, NAME, "", &comm);
+    return error ? error : set(comm, NAME, &comm->errhandler, errhandler);
 }
 
 ENTRY(MPI_Comm_get_errhandler)(MPI_Comm handle, MPI_Errhandler *errhandler)
@@ -99,4 +117,41 @@ ENTRY(MPI_Comm_get_errhandler)(MPI_Comm handle, MPI_Errhandler *errhandler)
     if (!error)
         *errhandler = mpi_errhandler_handle(comm->errhandler);
     return error;
+}
+
+static int check_file(const char *call, MPI_File file, const void *out)
+{
+    mpi_enter(call);
+    if (file != MPI_FILE_NULL)
+        return mpi_file_error(call, MPI_ERR_FILE, "%p is not a file", (void *)file);
+    return out ? MPI_SUCCESS : mpi_file_error(call, MPI_ERR_ARG, "errhandler is NULL");
+}
+
+ENTRY(MPI_File_set_errhandler)(MPI_File file, MPI_Errhandler errhandler)
+{
+    int error = check_file(NAME, file, NAME);
+    return error ? error : set(NULL, NAME, &mpi_file_errhandler, errhandler);
+}
+
+ENTRY(MPI_File_get_errhandler)(MPI_File file, MPI_Errhandler *errhandler)
+{
+    int error = check_file(NAME, file, errhandler);
+    if (!error)
+        *errhandler = mpi_errhandler_handle(mpi_file_errhandler);
+    return error;
+}
+
+/* ---- called ------------------------------------------------------------------------------------------------------- */
+
+ENTRY(MPI_Comm_call_errhandler)(MPI_Comm handle, int code)
+{
+    struct mpi_comm *comm;
+    int error = mpi_find_comm(NAME, handle, NAME, "", &comm);
+    return error ? error : mpi_error_of_program(comm, NAME, code);
+}
+
+ENTRY(MPI_File_call_errhandler)(MPI_File file, int code)
+{
+    int error = check_file(NAME, file, NAME);
+    return error ? error : mpi_error_of_program(NULL, NAME, code);
 }

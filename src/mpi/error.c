@@ -4,6 +4,7 @@
  * A code that this library returns is a class. The sentence of the error raised last in a thread is kept, so that
  * MPI_Error_string of that class tells function, argument and value and not only the class. */
 #include "mpi/inside.h"
+#include "mpi/not_yet.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,16 +124,15 @@ static struct mpi_comm *home_of(struct mpi_comm *comm)
     return mpi_process.self->errhandler == &mpi_errors_are_fatal ? mpi_process.world : mpi_process.self;
 }
 
-static int handle(struct mpi_comm *comm, int code)
+/* Gives the error kept last to the handler. VISIBLE: the address of the handle it belongs to. */
+static int handle(const struct mpi_errhandler *handler, void *visible, int code)
 {
-    struct mpi_errhandler *handler = comm->errhandler;
-    MPI_Comm visible = mpi_comm_handle(comm);
     int copy = code; /* the handler's to write to; what is returned stays an error */
     switch (handler->what) {
     case HANDLER_RETURN:
         break;
     case HANDLER_FUNCTION:
-        handler->function(&visible, &copy);
+        handler->function(visible, &copy);
         break;
     default:
         vmsg_abort(code > 0 && code < 256 ? code : 1, last.class == code ? last.sentence : mpi_class_sentence(code));
@@ -140,23 +140,52 @@ static int handle(struct mpi_comm *comm, int code)
     return code;
 }
 
-int mpi_error(struct mpi_comm *comm, const char *call, int class, const char *format, ...)
+static int handle_of_comm(struct mpi_comm *comm, int code)
 {
-    char name[64];
+    MPI_Comm visible = mpi_comm_handle(comm);
+    return handle(comm->errhandler, &visible, code);
+}
+
+static int handle_of_file(int code)
+{
+    MPI_File visible = MPI_FILE_NULL;
+    return handle(mpi_file_errhandler, &visible, code);
+}
+
+/* Keeps the sentence; its length so far. */
+static size_t compose(const char *call, int class, const char *format, va_list arguments)
+{
     size_t room = sizeof last.sentence;
-    va_list arguments;
-    va_start(arguments, format);
     int at = snprintf(last.sentence, room, "%s: ", call);
     at += vsnprintf(last.sentence + at, room - (size_t)at, format, arguments);
-    va_end(arguments);
     last.class = class;
     if (!mpi_is_running())
         mpi_end_early(last.sentence);
+    return at > 0 && (size_t)at < room ? (size_t)at : room;
+}
+
+int mpi_error(struct mpi_comm *comm, const char *call, int class, const char *format, ...)
+{
+    char name[64];
+    va_list arguments;
+    va_start(arguments, format);
+    size_t at = compose(call, class, format, arguments);
+    va_end(arguments);
     comm = home_of(comm);
-    if (at > 0 && (size_t)at < room)
-        snprintf(last.sentence + at, room - (size_t)at, " (%s, rank %d of %s)", mpi_class_name(class), comm->rank,
-                 mpi_comm_name(comm, name));
-    return handle(comm, class);
+    snprintf(last.sentence + at, sizeof last.sentence - at, " (%s, rank %d of %s)", mpi_class_name(class), comm->rank,
+             mpi_comm_name(comm, name));
+    return handle_of_comm(comm, class);
+}
+
+int mpi_file_error(const char *call, int class, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    size_t at = compose(call, class, format, arguments);
+    va_end(arguments);
+    snprintf(last.sentence + at, sizeof last.sentence - at, " (%s, rank %d)", mpi_class_name(class),
+             mpi_process.world->rank);
+    return handle_of_file(class);
 }
 
 int mpi_null(struct mpi_comm *comm, const char *call, const char *argument)
@@ -309,19 +338,29 @@ ENTRY(MPI_Error_string)(int code, char *text, int *length)
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Comm_call_errhandler)(MPI_Comm handle_, int code)
+int mpi_error_of_program(struct mpi_comm *comm, const char *call, int code)
 {
-    mpi_enter("MPI_Comm_call_errhandler");
-    struct mpi_comm *comm = mpi_comm_at(handle_);
-    if (!comm)
-        return mpi_comm_wrong("MPI_Comm_call_errhandler", handle_);
     if (!valid_code(code))
-        return wrong_code("MPI_Comm_call_errhandler", code);
+        return wrong_code(call, code);
     const struct added *row = added_at(code);
     const char *text = row ? (row->text ? row->text : "") : mpi_class_sentence(code);
     last.class = code;
-    snprintf(last.sentence, sizeof last.sentence, "MPI_Comm_call_errhandler: the program reports error %d: %.400s",
-             code, text);
-    handle(comm, code);
+    snprintf(last.sentence, sizeof last.sentence, "%s: the program reports error %d: %.400s", call, code, text);
+    if (comm)
+        handle_of_comm(comm, code);
+    else
+        handle_of_file(code);
     return MPI_SUCCESS;
+}
+
+/* ---- what is not implemented yet -------------------------------------------------------------------------------- */
+
+#define NOT_YET_SENTENCE "this function is not implemented yet: see viaduct info --mpi"
+
+int mpi_not_yet(const char *call) { return mpi_error(NULL, call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE); }
+int mpi_no_file(const char *call) { return mpi_file_error(call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE); }
+int mpi_no_tool(const char *call)
+{
+    (void)call;
+    return MPI_T_ERR_NOT_SUPPORTED;
 }

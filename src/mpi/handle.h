@@ -18,7 +18,8 @@
 
 enum mpi_kind {
     KIND_COMM = 1, KIND_GROUP, KIND_TYPE, KIND_OP, KIND_REQUEST, KIND_ERRHANDLER, KIND_INFO, KIND_MESSAGE, KIND_KEYVAL,
-    KIND_COUNT
+    KIND_FILE, /* no objects yet, nor of sessions and windows: only their null handles */
+    KIND_SESSION, KIND_WIN, KIND_COUNT
 };
 
 struct mpi_object {

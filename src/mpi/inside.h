@@ -41,6 +41,7 @@ struct mpi_group {
 struct mpi_errhandler {
     struct mpi_object object;
     enum { HANDLER_FATAL, HANDLER_ABORT, HANDLER_RETURN, HANDLER_FUNCTION } what;
+    enum mpi_kind of; /* KIND_COMM or KIND_FILE, for a function */
     void (*function)(void *object, int *code, ...); /* a MPI_X_errhandler_function */
 };
 
@@ -210,6 +211,11 @@ int mpi_error(struct mpi_comm *comm, const char *call, int class, const char *fo
 /* ARGUMENT is NULL: MPI_ERR_ARG. */
 int mpi_null(struct mpi_comm *comm, const char *call, const char *argument) COLD;
 
+/* The same where errors of files go: to the handler of MPI_FILE_NULL. */
+int mpi_file_error(const char *call, int class, const char *format, ...) PRINTF_LIKE(3, 4) COLD;
+/* The program reports an error on COMM (NULL: MPI_FILE_NULL). */
+int mpi_error_of_program(struct mpi_comm *comm, const char *call, int code);
+
 /* The same for an error of the engine, with its sentence and detail. */
 int mpi_engine_error(struct mpi_comm *comm, const char *call, int error) COLD;
 int mpi_engine_class(int error);
@@ -221,7 +227,7 @@ int mpi_errors_open(void);
 struct mpi_errhandler *mpi_errhandler_at(MPI_Errhandler handle);
 MPI_Errhandler mpi_errhandler_handle(struct mpi_errhandler *handler);
 void mpi_errhandler_drop(struct mpi_errhandler *handler);
-extern struct mpi_errhandler mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return;
+extern struct mpi_errhandler mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return, *mpi_file_errhandler;
 
 /* ---- communicators and groups ----------------------------------------------------------------------------------- */
 

@@ -305,6 +305,23 @@ ENTRY(MPI_Cart_map)(MPI_Comm handle, int n, const int dims[], const int periods[
     return error;
 }
 
+/* The types of hardware that MPI_Comm_split_type knows by name: a node's memory, which every process stays within. */
+ENTRY(MPI_Get_hw_resource_info)(MPI_Info *out)
+{
+    mpi_enter(NAME);
+    if (!out)
+        return mpi_null(NULL, NAME, "hw_info");
+    struct mpi_info *info = mpi_info_copy(NULL);
+    if (!info || mpi_info_put(info, "mpi_shared_memory", "true")) {
+        if (info)
+            mpi_info_drop(info);
+        return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "no memory for an info object");
+    }
+    *out = mpi_object_publish(info);
+    mpi_info_drop(info);
+    return MPI_SUCCESS;
+}
+
 /* ---- dims ------------------------------------------------------------------------------------------------------- */
 
 #define MOST_FACTORS 31 /* above 1, of an int */

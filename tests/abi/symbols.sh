@@ -15,6 +15,7 @@ exported "$mpi" | grep '^MPI_' >"$scratch/names"
 exported "$mpi" | grep '^PMPI_' | sed 's/^P//' >"$scratch/twins"
 for name in $(exported "$mpi" | grep -vE '^P?MPI_'); do wrong "libmpi_abi exports $name"; done
 for name in $(comm -23 "$scratch/names" "$scratch/table"); do wrong "$name is no function of the standard ABI"; done
+for name in $(comm -13 "$scratch/names" "$scratch/table"); do wrong "$name is not there"; done
 for name in $(comm -23 "$scratch/names" "$scratch/twins"); do wrong "$name has no PMPI_ name"; done
 for name in $(comm -13 "$scratch/names" "$scratch/twins"); do wrong "P$name has no MPI_ name"; done
 
@@ -37,6 +38,11 @@ done
 readelf -d "$mpi" | grep -q 'SONAME.*\[libmpi_abi.so.1\]' || wrong "the soname is not libmpi_abi.so.1"
 readelf -V "$mpi" | grep -q 'Version definition section' && wrong "symbols of the standard carry a version"
 
-# How far the standard is covered.
-echo "$(wc -l <"$scratch/names") of $(wc -l <"$scratch/table") functions"
+# How far the standard is covered, as the library's own section tells and `viaduct info --mpi` must.
+section=$(readelf -SW "$mpi" | sed -n 's/^ *\[ *\([0-9]*\)\] not_yet .*/\1/p')
+readelf --dyn-syms -W "$mpi" | awk -v at="${section:-none}" '$7 == at && $8 ~ /^MPI_/ { print $8 }' | sort >"$scratch/later"
+"$VIADUCT_BIN/viaduct" info --mpi | sed -n '/^Not yet/,$p' | grep -oE 'MPI_[A-Za-z]\w+' | grep -v ERR_ |
+    sort >"$scratch/told"
+cmp -s "$scratch/later" "$scratch/told" || wrong "viaduct info --mpi does not tell what is not implemented yet"
+echo "$(wc -l <"$scratch/names") functions, $(wc -l <"$scratch/later") of them not implemented yet"
 finish

@@ -1,0 +1,62 @@
+/* A function that is not implemented yet is there, and returns an error with a sentence by the right error handler; those
+ * of the tool interface by none. ranks: 1 */
+#include "mpi_check.h"
+
+static int calls_of_comm, calls_of_file, last_code;
+static void on_comm(MPI_Comm *comm, int *code, ...)
+{
+    CHECK(*comm == MPI_COMM_SELF);
+    calls_of_comm++;
+    last_code = *code;
+}
+static void on_file(MPI_File *file, int *code, ...)
+{
+    CHECK(*file == MPI_FILE_NULL);
+    calls_of_file++;
+    last_code = *code;
+}
+
+static void check_sentence(const char *name)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    CHECK_OK(MPI_Error_string(MPI_ERR_UNSUPPORTED_OPERATION, text, &length));
+    CHECK(strncmp(text, name, strlen(name)) == 0 && strstr(text, "not implemented yet"));
+}
+
+int main(void)
+{
+    char port[MPI_MAX_PORT_NAME];
+    MPI_Errhandler of_comm, of_file, now;
+    MPI_File file = MPI_FILE_NULL;
+    int provided;
+    check_init();
+    /* files: errors return, unless something else is asked for */
+    CHECK_CLASS(MPI_File_open(MPI_COMM_SELF, "x", MPI_MODE_RDONLY, MPI_INFO_NULL, &file), MPI_ERR_UNSUPPORTED_OPERATION);
+    check_sentence("MPI_File_open: ");
+    CHECK_OK(MPI_File_get_errhandler(MPI_FILE_NULL, &now));
+    CHECK(now == MPI_ERRORS_RETURN);
+    CHECK_OK(MPI_File_create_errhandler(on_file, &of_file));
+    CHECK_OK(MPI_File_set_errhandler(MPI_FILE_NULL, of_file));
+    CHECK_CLASS(MPI_File_open(MPI_COMM_SELF, "x", MPI_MODE_RDONLY, MPI_INFO_NULL, &file), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_EQUAL(calls_of_file, 1);
+    CHECK_EQUAL(last_code, MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_OK(MPI_File_call_errhandler(MPI_FILE_NULL, MPI_ERR_IO));
+    CHECK_EQUAL(last_code, MPI_ERR_IO);
+    /* the rest */
+    CHECK_OK(MPI_Comm_create_errhandler(on_comm, &of_comm));
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, of_comm));
+    CHECK_CLASS(MPI_Lookup_name("service", MPI_INFO_NULL, port), MPI_ERR_UNSUPPORTED_OPERATION);
+    check_sentence("MPI_Lookup_name: ");
+    CHECK_EQUAL(calls_of_comm, 1);
+    CHECK_EQUAL(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided), MPI_T_ERR_NOT_SUPPORTED);
+    CHECK_EQUAL(calls_of_comm, 1);
+    /* a handler is of one kind */
+    CHECK_CLASS(MPI_Comm_set_errhandler(MPI_COMM_SELF, of_file), MPI_ERR_ERRHANDLER);
+    CHECK_EQUAL(calls_of_comm, 2);
+    CHECK_CLASS(MPI_File_set_errhandler(MPI_FILE_NULL, of_comm), MPI_ERR_ERRHANDLER);
+    CHECK_OK(MPI_Errhandler_free(&of_file));
+    CHECK_OK(MPI_Errhandler_free(&of_comm));
+    CHECK_OK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
+    return check_finalize();
+}
