@@ -16,6 +16,7 @@ expect 0 $'[0] a\n[1] a' "" sh -c "$run --tag-output -n 2 echo a | sort"
 expect 0 "~^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3} \[0\] a$" "" $run --timestamp-output -l echo a
 expect 0 "[0] no end" "" $run -l printf "no end"
 expect 0 "" "[0] wrong" $run -l sh -c 'echo wrong >&2'
+expect 0 $'<0 of 0> a\n<1 of 0> a' "" sh -c "$run -prepend-pattern '<%r of %g> ' -n 2 echo a | sort"
 expect 0 $'[0] right' "[0] wrong" $run --output tag sh -c 'echo wrong >&2; echo right'
 
 # an unfinished line is shown after a while; others wait for its end, but not for ever

@@ -156,21 +156,25 @@ static pid_t start(struct spawn *spawn)
     return pid;
 }
 
+size_t run_expand(char *out, size_t size, const char *pattern, const struct run_job *job, int rank)
+{
+    size_t used = 0;
+    for (const char *at = pattern; *at && used < size - 1; at++) {
+        char number[16], letter[2] = {*at, 0};
+        const char *part = letter;
+        if (*at == '%' && at[1] && strchr("rhg", at[1])) {
+            snprintf(number, sizeof number, "%d", *++at == 'r' ? rank : 0);
+            part = *at == 'h' ? job->host : number;
+        }
+        used += (size_t)snprintf(out + used, size - used, "%s", part);
+    }
+    return used < size ? used : size - 1;
+}
+
 static int open_file(const char *pattern, const struct run_job *job, int rank)
 {
     char path[4096];
-    size_t used = 0;
-    for (const char *at = pattern; *at && used < sizeof path - 300; at++) {
-        if (at[0] == '%' && at[1] == 'r')
-            used += (size_t)snprintf(path + used, 16, "%d", rank), at++;
-        else if (at[0] == '%' && at[1] == 'h')
-            used += (size_t)snprintf(path + used, 260, "%s", job->host), at++;
-        else if (at[0] == '%' && at[1] == 'g')
-            path[used++] = '0', at++;
-        else
-            path[used++] = *at;
-    }
-    path[used] = 0;
+    run_expand(path, sizeof path, pattern, job, rank);
     for (char *slash = path + 1; (slash = strchr(slash, '/')); *slash++ = '/') { /* its folders too */
         *slash = 0;
         mkdir(path, 0777);

@@ -13,21 +13,17 @@ struct flag {
     const char *name; /* without dashes */
     int words;        /* that follow it */
     int (*take)(struct reader *reader, char **word);
+    size_t place;      /* of what the plain ones set, in struct run_options or in struct run_app */
+    const char *fixed; /* what is set where no word follows */
 };
+
+#define OPTION(field) offsetof(struct run_options, field)
+#define APP(field)    offsetof(struct run_app, field)
 
 static int wrong(const struct reader *reader, const char *word, const char *understood)
 {
     fprintf(stderr, "viaduct: %s %s: %s is understood\n", reader->flag, word, understood);
     return ERR_ARGUMENT;
-}
-
-static int take_whole(const struct reader *reader, const char *word, int least, int *value)
-{
-    int number;
-    if (!vboot_number(word, &number) || number < least)
-        return wrong(reader, word, least > 0 ? "a whole number from 1" : "a whole number from 0");
-    *value = number;
-    return OK;
 }
 
 void list_add(struct run_list *list, const char *item)
@@ -39,31 +35,54 @@ void list_add(struct run_list *list, const char *item)
     list->item[list->count++] = item;
 }
 
-static char *join(const char *name, const char *value)
+/* ---- plain ones: a place in the options or in the part being read ---- */
+
+static int set_whole(const struct reader *reader, const char *word, void *base)
 {
-    char *text = NULL;
-    if (asprintf(&text, "%s=%s", name, value) < 0)
-        abort();
-    return text;
+    int number;
+    if (!vboot_number(word, &number) || number < 1)
+        return wrong(reader, word, "a whole number from 1");
+    *(int *)(void *)((char *)base + reader->row->place) = number;
+    return OK;
 }
 
-/* ---- counts and places ---- */
-
-static int take_count(struct reader *reader, char **word)
+static int set_number(struct reader *reader, char **word)
 {
-    return take_whole(reader, word[0], 1, &reader->app->count);
+    return set_whole(reader, word[0], reader->options);
 }
 
-static int take_per_node(struct reader *reader, char **word)
+static int set_count(struct reader *reader, char **word)
 {
-    return take_whole(reader, word[0], 1, &reader->options->per_node);
+    return set_whole(reader, word[0], reader->app);
 }
+
+static int set_yes(struct reader *reader, char **word)
+{
+    (void)word;
+    *((bool *)(void *)((char *)reader->options + reader->row->place)) = true;
+    return OK;
+}
+
+static int set_text(struct reader *reader, char **word)
+{
+    const char **place = (const char **)(void *)((char *)reader->options + reader->row->place);
+    *place = reader->row->words ? word[0] : reader->row->fixed;
+    return OK;
+}
+
+static int set_app_text(struct reader *reader, char **word)
+{
+    *(const char **)(void *)((char *)reader->app + reader->row->place) = word[0];
+    return OK;
+}
+
+/* ---- places ---- */
 
 static int take_universe(struct reader *reader, char **word)
 {
     if (isalpha((unsigned char)word[0][0])) /* SYSTEM, INFINITE: what we do anyway */
         return OK;
-    return take_whole(reader, word[0], 1, &reader->options->universe);
+    return set_number(reader, word);
 }
 
 static int take_hosts(struct reader *reader, char **word)
@@ -76,19 +95,32 @@ static int take_host_file(struct reader *reader, char **word)
     return hosts_read_file(word[0], &reader->options->slots);
 }
 
-static int take_directory(struct reader *reader, char **word)
+static int take_one_per_node(struct reader *reader, char **word)
 {
-    reader->app->directory = word[0];
+    (void)word;
+    reader->options->per_node = 1;
     return OK;
 }
 
-static int take_path(struct reader *reader, char **word)
+static int take_map(struct reader *reader, char **word)
 {
-    reader->app->path = word[0];
+    if (strncmp(word[0], "ppr:", 4) == 0) {
+        char *end;
+        reader->options->per_node = (int)strtol(word[0] + 4, &end, 10);
+        if (*end != ':' || reader->options->per_node < 1)
+            return wrong(reader, word[0], "ppr:N:node");
+        return OK;
+    }
+    reader->options->map_by = word[0];
     return OK;
 }
 
-/* ---- environment ---- */
+/* ---- environment: -genv and its kin are for all parts, -env and its kin for one ---- */
+
+static struct run_app *whose(const struct reader *reader)
+{
+    return reader->row->name[0] == 'g' ? &reader->options->common : reader->app;
+}
 
 static int take_export(struct reader *reader, char **word)
 {
@@ -98,49 +130,29 @@ static int take_export(struct reader *reader, char **word)
 
 static int take_set(struct reader *reader, char **word)
 {
-    list_add(&reader->app->set, join(word[0], word[1]));
+    char *text;
+    if (asprintf(&text, "%s=%s", word[0], word[1]) < 0)
+        abort();
+    list_add(&whose(reader)->set, text);
     return OK;
-}
-
-static int take_set_all(struct reader *reader, char **word)
-{
-    list_add(&reader->options->common.set, join(word[0], word[1]));
-    return OK;
-}
-
-static int add_names(struct run_app *app, const char *names)
-{
-    app->bare = true;
-    for (char *name = strdup(names), *next; name && *name; name = next) {
-        next = name + strcspn(name, ",");
-        if (*next)
-            *next++ = 0;
-        list_add(&app->only, name);
-    }
-    return OK;
-}
-
-static int take_names(struct reader *reader, char **word)
-{
-    return add_names(reader->app, word[0]);
-}
-
-static int take_names_all(struct reader *reader, char **word)
-{
-    return add_names(&reader->options->common, word[0]);
 }
 
 static int take_bare(struct reader *reader, char **word)
 {
     (void)word;
-    reader->app->bare = true;
+    whose(reader)->bare = true;
     return OK;
 }
 
-static int take_bare_all(struct reader *reader, char **word)
+static int take_names(struct reader *reader, char **word)
 {
-    (void)word;
-    reader->options->common.bare = true;
+    whose(reader)->bare = true;
+    for (char *name = strdup(word[0]), *next; name && *name; name = next) {
+        next = name + strcspn(name, ",");
+        if (*next)
+            *next++ = 0;
+        list_add(&whose(reader)->only, name);
+    }
     return OK;
 }
 
@@ -155,39 +167,6 @@ static int take_stdin(struct reader *reader, char **word)
     reader->options->stdin_to = STDIN_RANK;
     if (!vboot_number(word[0], &reader->options->stdin_rank) || reader->options->stdin_rank < 0)
         return wrong(reader, word[0], "the number of one rank, or none,");
-    return OK;
-}
-
-static int take_label(struct reader *reader, char **word)
-{
-    (void)word;
-    reader->options->label = true;
-    return OK;
-}
-
-static int take_timestamp(struct reader *reader, char **word)
-{
-    (void)word;
-    reader->options->timestamp = true;
-    return OK;
-}
-
-static int take_merge(struct reader *reader, char **word)
-{
-    (void)word;
-    reader->options->merge = true;
-    return OK;
-}
-
-static int take_out_pattern(struct reader *reader, char **word)
-{
-    reader->options->out_pattern = word[0];
-    return OK;
-}
-
-static int take_err_pattern(struct reader *reader, char **word)
-{
-    reader->options->err_pattern = word[0];
     return OK;
 }
 
@@ -206,7 +185,7 @@ static int take_output(struct reader *reader, char **word)
         if (*next)
             *next++ = 0;
         if (strncmp(at, "tag", 3) == 0 || strcmp(at, "rank") == 0)
-            reader->options->label = true;
+            reader->options->label = RUN_LABEL;
         else if (strcmp(at, "timestamp") == 0)
             reader->options->timestamp = true;
         else if (strncmp(at, "merge", 5) == 0)
@@ -225,61 +204,6 @@ static int take_output(struct reader *reader, char **word)
     return OK;
 }
 
-/* ---- binding ---- */
-
-static int take_bind(struct reader *reader, char **word)
-{
-    reader->options->bind_to = word[0];
-    return OK;
-}
-
-static int take_bind_core(struct reader *reader, char **word)
-{
-    (void)word;
-    reader->options->bind_to = "core";
-    return OK;
-}
-
-static int take_bind_socket(struct reader *reader, char **word)
-{
-    (void)word;
-    reader->options->bind_to = "socket";
-    return OK;
-}
-
-static int take_bind_none(struct reader *reader, char **word)
-{
-    (void)word;
-    reader->options->bind_to = "none";
-    return OK;
-}
-
-static int take_map(struct reader *reader, char **word)
-{
-    if (strncmp(word[0], "ppr:", 4) == 0) {
-        char *end;
-        reader->options->per_node = (int)strtol(word[0] + 4, &end, 10);
-        if (*end != ':' || reader->options->per_node < 1)
-            return wrong(reader, word[0], "ppr:N:node");
-        return OK;
-    }
-    reader->options->map_by = word[0];
-    return OK;
-}
-
-static int take_cpus(struct reader *reader, char **word)
-{
-    reader->options->cpu_list = word[0];
-    return OK;
-}
-
-static int take_report_bindings(struct reader *reader, char **word)
-{
-    (void)word;
-    reader->options->report_bindings = true;
-    return OK;
-}
-
 /* ---- the end ---- */
 
 /* Seconds, as the other launchers take them; with a unit too. */
@@ -291,20 +215,6 @@ int flag_take_timeout(struct reader *reader, char **word)
         return OK;
     if (vbase_setting_parse(SETTING_TIME, text, &reader->options->timeout_ns) != OK)
         return wrong(reader, word[0], "a time in seconds");
-    return OK;
-}
-
-static int take_exitcodes(struct reader *reader, char **word)
-{
-    (void)word;
-    reader->options->print_exitcodes = true;
-    return OK;
-}
-
-static int take_keep_going(struct reader *reader, char **word)
-{
-    (void)word;
-    reader->options->keep_going = true;
     return OK;
 }
 
@@ -322,12 +232,6 @@ static int take_help(struct reader *reader, char **word)
     return 1;
 }
 
-static int pass_over(struct reader *reader, char **word)
-{
-    (void)reader, (void)word;
-    return OK;
-}
-
 static int take_xterm(struct reader *reader, char **word)
 {
     (void)word;
@@ -336,163 +240,145 @@ static int take_xterm(struct reader *reader, char **word)
 }
 
 static const struct flag flags[] = {
-    {"n", 1, take_count},
-    {"np", 1, take_count},
-    {"c", 1, take_count},
-    {"nprocs", 1, take_count},
-    {"ppn", 1, take_per_node},
-    {"N", 1, take_per_node},
-    {"npernode", 1, take_per_node},
-    {"perhost", 1, take_per_node},
-    {"ranks-per-proc", 1, take_per_node},
-    {"usize", 1, take_universe},
-    {"host", 1, take_hosts},
-    {"hosts", 1, take_hosts},
-    {"H", 1, take_hosts},
-    {"hostfile", 1, take_host_file},
-    {"machinefile", 1, take_host_file},
-    {"machine", 1, take_host_file},
-    {"f", 1, take_host_file},
-    {"default-hostfile", 1, take_host_file},
-    {"wdir", 1, take_directory},
-    {"wd", 1, take_directory},
-    {"path", 1, take_path},
-    {"configfile", 1, options_read_file},
-    {"app", 1, options_read_file},
+    {"n", 1, set_count, APP(count), NULL},
+    {"np", 1, set_count, APP(count), NULL},
+    {"c", 1, set_count, APP(count), NULL},
+    {"nprocs", 1, set_count, APP(count), NULL},
+    {"ppn", 1, set_number, OPTION(per_node), NULL},
+    {"N", 1, set_number, OPTION(per_node), NULL},
+    {"npernode", 1, set_number, OPTION(per_node), NULL},
+    {"perhost", 1, set_number, OPTION(per_node), NULL},
+    {"ranks-per-proc", 1, set_number, OPTION(per_node), NULL},
+    {"pernode", 0, take_one_per_node, 0, NULL},
+    {"usize", 1, take_universe, OPTION(universe), NULL},
+    {"host", 1, take_hosts, 0, NULL},
+    {"hosts", 1, take_hosts, 0, NULL},
+    {"H", 1, take_hosts, 0, NULL},
+    {"hostfile", 1, take_host_file, 0, NULL},
+    {"machinefile", 1, take_host_file, 0, NULL},
+    {"machine", 1, take_host_file, 0, NULL},
+    {"f", 1, take_host_file, 0, NULL},
+    {"default-hostfile", 1, take_host_file, 0, NULL},
+    {"wdir", 1, set_app_text, APP(directory), NULL},
+    {"wd", 1, set_app_text, APP(directory), NULL},
+    {"path", 1, set_app_text, APP(path), NULL},
+    {"configfile", 1, options_read_file, 0, NULL},
+    {"app", 1, options_read_file, 0, NULL},
 
-    {"x", 1, take_export},
-    {"env", 2, take_set},
-    {"genv", 2, take_set_all},
-    {"envlist", 1, take_names},
-    {"genvlist", 1, take_names_all},
-    {"envnone", 0, take_bare},
-    {"genvnone", 0, take_bare_all},
-    {"envall", 0, pass_over},
-    {"genvall", 0, pass_over},
+    {"x", 1, take_export, 0, NULL},
+    {"env", 2, take_set, 0, NULL},
+    {"genv", 2, take_set, 0, NULL},
+    {"envlist", 1, take_names, 0, NULL},
+    {"genvlist", 1, take_names, 0, NULL},
+    {"envnone", 0, take_bare, 0, NULL},
+    {"genvnone", 0, take_bare, 0, NULL},
 
-    {"stdin", 1, take_stdin},
-    {"s", 1, take_stdin},
-    {"l", 0, take_label},
-    {"prepend-rank", 0, take_label},
-    {"tag-output", 0, take_label},
-    {"tag-output-detailed", 0, take_label},
-    {"tag-output-fullname", 0, take_label},
-    {"timestamp-output", 0, take_timestamp},
-    {"merge-stderr-to-stdout", 0, take_merge},
-    {"merge-stderr-to-stdout-raw", 0, take_merge},
-    {"outfile-pattern", 1, take_out_pattern},
-    {"errfile-pattern", 1, take_err_pattern},
-    {"output-filename", 1, take_out_directory},
-    {"output-directory", 1, take_out_directory},
-    {"output", 1, take_output},
-    {"xterm", 1, take_xterm},
+    {"stdin", 1, take_stdin, 0, NULL},
+    {"s", 1, take_stdin, 0, NULL},
+    {"l", 0, set_text, OPTION(label), RUN_LABEL},
+    {"prepend-rank", 0, set_text, OPTION(label), RUN_LABEL},
+    {"tag-output", 0, set_text, OPTION(label), RUN_LABEL},
+    {"tag-output-detailed", 0, set_text, OPTION(label), RUN_LABEL},
+    {"tag-output-fullname", 0, set_text, OPTION(label), RUN_LABEL},
+    {"prepend-pattern", 1, set_text, OPTION(label), NULL},
+    {"timestamp-output", 0, set_yes, OPTION(timestamp), NULL},
+    {"merge-stderr-to-stdout", 0, set_yes, OPTION(merge), NULL},
+    {"merge-stderr-to-stdout-raw", 0, set_yes, OPTION(merge), NULL},
+    {"outfile-pattern", 1, set_text, OPTION(out_pattern), NULL},
+    {"errfile-pattern", 1, set_text, OPTION(err_pattern), NULL},
+    {"output-filename", 1, take_out_directory, 0, NULL},
+    {"output-directory", 1, take_out_directory, 0, NULL},
+    {"output", 1, take_output, 0, NULL},
+    {"xterm", 1, take_xterm, 0, NULL},
 
-    {"bind-to", 1, take_bind},
-    {"binding", 1, take_bind},
-    {"map-by", 1, take_map},
-    {"cpu-set", 1, take_cpus},
-    {"cpu-list", 1, take_cpus},
-    {"report-bindings", 0, take_report_bindings},
-    {"bind-to-core", 0, take_bind_core},
-    {"bind-to-socket", 0, take_bind_socket},
-    {"bind-to-none", 0, take_bind_none},
+    {"bind-to", 1, set_text, OPTION(bind_to), NULL},
+    {"binding", 1, set_text, OPTION(bind_to), NULL},
+    {"bind-to-core", 0, set_text, OPTION(bind_to), "core"},
+    {"bind-to-socket", 0, set_text, OPTION(bind_to), "socket"},
+    {"bind-to-none", 0, set_text, OPTION(bind_to), "none"},
+    {"map-by", 1, take_map, 0, NULL},
+    {"cpu-set", 1, set_text, OPTION(cpu_list), NULL},
+    {"cpu-list", 1, set_text, OPTION(cpu_list), NULL},
+    {"report-bindings", 0, set_yes, OPTION(report_bindings), NULL},
 
-    {"timeout", 1, flag_take_timeout},
-    {"print-all-exitcodes", 0, take_exitcodes},
-    {"disable-auto-cleanup", 0, take_keep_going},
-    {"continuous", 0, take_keep_going},
-    {"enable-recovery", 0, take_keep_going},
-    {"verbose", 0, pass_over},
-    {"v", 0, pass_over},
-    {"version", 0, take_version},
-    {"V", 0, take_version},
-    {"info", 0, take_version},
-    {"help", 0, take_help},
-    {"h", 0, take_help},
-
-    /* Nothing to do on one host, or nothing to do with us. */
-    {"mca", 2, pass_over},
-    {"gmca", 2, pass_over},
-    {"omca", 2, pass_over},
-    {"prtemca", 2, pass_over},
-    {"gprtemca", 2, pass_over},
-    {"pmixmca", 2, pass_over},
-    {"gpmixmca", 2, pass_over},
-    {"am", 1, pass_over},
-    {"amca", 1, pass_over},
-    {"tune", 1, pass_over},
-    {"personality", 1, pass_over},
-    {"with-ft", 1, pass_over},
-    {"oversubscribe", 0, pass_over},
-    {"nooversubscribe", 0, pass_over},
-    {"overload-allowed", 0, pass_over},
-    {"allow-run-as-root", 0, pass_over},
-    {"use-hwthread-cpus", 0, pass_over},
-    {"nolocal", 0, pass_over},
-    {"rank-by", 1, pass_over},
-    {"order-nodes", 1, pass_over},
-    {"byslot", 0, pass_over},
-    {"bynode", 0, pass_over},
-    {"bycore", 0, pass_over},
-    {"bysocket", 0, pass_over},
-    {"rr", 0, pass_over},
-    {"membind", 1, pass_over},
-    {"topolib", 1, pass_over},
-    {"cpus-per-proc", 1, pass_over},
-    {"cpus-per-rank", 1, pass_over},
-    {"iface", 1, pass_over},
-    {"launcher", 1, pass_over},
-    {"launcher-exec", 1, pass_over},
-    {"bootstrap", 1, pass_over},
-    {"bootstrap-exec", 1, pass_over},
-    {"launch-agent", 1, pass_over},
-    {"rmk", 1, pass_over},
-    {"demux", 1, pass_over},
-    {"arch", 1, pass_over},
-    {"soft", 1, pass_over},
-    {"file", 1, pass_over},
-    {"initial-errhandler", 1, pass_over},
-    {"memory-alloc-kinds", 1, pass_over},
-    {"prefix", 1, pass_over},
-    {"noprefix", 0, pass_over},
-    {"ompi-server", 1, pass_over},
-    {"nameserver", 1, pass_over},
-    {"disable-hostname-propagation", 0, pass_over},
-    {"hostname-propagation", 0, pass_over},
-    {"enable-x", 0, pass_over},
-    {"disable-x", 0, pass_over},
-    {"pmi-port", 0, pass_over},
-    {"skip-hosts-check", 0, pass_over},
-    {"get-stack-traces", 0, pass_over},
-    {"report-state-on-timeout", 0, pass_over},
-    {"report-child-jobs-separately", 0, pass_over},
-    {"disable-recovery", 0, pass_over},
-    {"q", 0, pass_over},
-    {"quiet", 0, pass_over},
-    {"d", 0, pass_over},
-    {"display-map", 0, pass_over},
-    {"display-allocation", 0, pass_over},
-    {"display", 1, pass_over},
-    {"runtime-options", 1, pass_over},
-    {"rtos", 1, pass_over},
-    {"max-vm-size", 1, pass_over},
-    {"novm", 0, pass_over},
-    {"do-not-resolve", 0, pass_over},
-    {"report-uri", 1, pass_over},
-    {"report-pid", 1, pass_over},
-    {"set-cwd-to-session-dir", 0, pass_over},
-    {"mpmd", 0, pass_over},
+    {"timeout", 1, flag_take_timeout, 0, NULL},
+    {"print-all-exitcodes", 0, set_yes, OPTION(print_exitcodes), NULL},
+    {"disable-auto-cleanup", 0, set_yes, OPTION(keep_going), NULL},
+    {"continuous", 0, set_yes, OPTION(keep_going), NULL},
+    {"enable-recovery", 0, set_yes, OPTION(keep_going), NULL},
+    {"version", 0, take_version, 0, NULL},
+    {"V", 0, take_version, 0, NULL},
+    {"info", 0, take_version, 0, NULL},
+    {"help", 0, take_help, 0, NULL},
+    {"h", 0, take_help, 0, NULL},
 };
+
+/* Nothing to do on one host, what we do anyway, or nothing to do with us; by the words that follow. */
+static const char *const passed_over[3] = {
+    " allow-run-as-root bycore bynode byslot bysocket d debug-daemons disable-hostname-propagation disable-recovery "
+    "disable-x display-allocation display-devel-allocation display-devel-map display-diffable-map display-map "
+    "display-topo do-not-resolve enable-x envall genvall get-stack-traces hostname-propagation index-argv-by-rank "
+    "leave-session-attached mpmd nolocal nooversubscribe noprefix novm overload-allowed oversubscribe pmi-port "
+    "preload-binary q quiet report-child-jobs-separately report-state-on-timeout rr set-cwd-to-session-dir "
+    "show-progress skip-hosts-check skip-launch-node use-hwthread-cpus v verbose ",
+    " am amca arch bootstrap bootstrap-exec cpus-per-proc cpus-per-rank demux display file gpus-per-proc iface "
+    "initial-errhandler launch-agent launcher launcher-exec localhost max-restarts max-vm-size membind "
+    "memory-alloc-kinds nameserver npersocket ompi-server order-nodes personality prefix preload-files rank-by "
+    "rankfile report-events report-pid report-uri rf rmk rtos runtime-options soft topolib tune with-ft ",
+    " gmca gpmixmca gprtemca mca omca pmixmca prtemca ",
+};
+
+static int pass_over(struct reader *reader, char **word)
+{
+    (void)reader, (void)word;
+    return OK;
+}
+
+/* The words after a flag that is passed over, -1 if it is none of those. */
+static int words_passed_over(const char *name)
+{
+    char padded[72];
+    snprintf(padded, sizeof padded, " %s ", name);
+    for (int words = 0; words < 3; words++)
+        if (*name && strstr(passed_over[words], padded))
+            return words;
+    return -1;
+}
+
+#define NAMES_MOST 256
+
+/* All names, for the nearest one; those passed over are cut out of COPY. */
+static size_t all_names(const char **names, char *copy, size_t size)
+{
+    size_t count = 0;
+    char *rest = copy;
+    for (size_t i = 0; i < ARRAY_LENGTH(flags); i++)
+        names[count++] = flags[i].name;
+    snprintf(copy, size, "%s%s%s", passed_over[0], passed_over[1], passed_over[2]);
+    for (char *name; count < NAMES_MOST && (name = strsep(&rest, " "));)
+        if (*name)
+            names[count++] = name;
+    return count;
+}
 
 static int unknown(const char *flag, const char *name)
 {
-    const char *names[ARRAY_LENGTH(flags)];
-    for (size_t i = 0; i < ARRAY_LENGTH(flags); i++)
-        names[i] = flags[i].name;
-    const char *near = vbase_name_nearest(name, names, ARRAY_LENGTH(flags));
+    const char *names[NAMES_MOST];
+    char copy[4096];
+    const char *near = vbase_name_nearest(name, names, all_names(names, copy, sizeof copy));
     fprintf(stderr, "viaduct: unknown option %s%s%s%s; --help lists them\n", flag, near ? " (maybe: --" : "",
             near ? near : "", near ? "?)" : "");
     return ERR_ARGUMENT;
+}
+
+/* The row of a flag; SPARE is made into one for those that are passed over. */
+static const struct flag *row_of(const char *name, struct flag *spare)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(flags); i++)
+        if (strcmp(flags[i].name, name) == 0)
+            return &flags[i];
+    *spare = (struct flag){name, words_passed_over(name), pass_over, 0, NULL};
+    return spare->words >= 0 ? spare : NULL;
 }
 
 /* One flag at word[0]; *used: words it took. */
@@ -505,24 +391,21 @@ int flag_read(struct reader *reader, char **word, int left, int *used)
         return unknown(word[0], "");
     memcpy(name, text, length);
     name[length] = 0;
+    struct flag spare;
+    const struct flag *row = row_of(name, &spare);
+    if (!row || (text[length] == '=' && row->words != 1))
+        return unknown(word[0], name);
     reader->flag = word[0];
-    for (size_t i = 0; i < ARRAY_LENGTH(flags); i++) {
-        if (strcmp(flags[i].name, name) != 0)
-            continue;
-        if (text[length] == '=' && flags[i].words == 1) {
-            char *value = (char *)(uintptr_t)(text + length + 1);
-            *used = 1;
-            return flags[i].take(reader, &value);
-        }
-        if (text[length] == '=')
-            break;
-        if (left <= flags[i].words) {
-            fprintf(stderr, "viaduct: %s wants %d word%s after it\n", word[0], flags[i].words,
-                    flags[i].words > 1 ? "s" : "");
-            return ERR_ARGUMENT;
-        }
-        *used = 1 + flags[i].words;
-        return flags[i].take(reader, word + 1);
+    reader->row = row;
+    if (text[length] == '=') {
+        char *value = (char *)(uintptr_t)(text + length + 1);
+        *used = 1;
+        return row->take(reader, &value);
     }
-    return unknown(word[0], name);
+    if (left <= row->words) {
+        fprintf(stderr, "viaduct: %s wants %d word%s after it\n", word[0], row->words, row->words > 1 ? "s" : "");
+        return ERR_ARGUMENT;
+    }
+    *used = 1 + row->words;
+    return row->take(reader, word + 1);
 }

@@ -6,9 +6,10 @@
 
 struct reader {
     struct run_options *options;
-    struct run_app *app; /* the part being read */
-    const char *flag;    /* as written, for messages */
-    int depth;           /* of configuration files */
+    struct run_app *app;    /* the part being read */
+    const char *flag;       /* as written, for messages */
+    const struct flag *row; /* of the table */
+    int depth;              /* of configuration files */
 };
 
 /* One flag at word[0], with LEFT words from there; *used: how many it took. As options_read. */

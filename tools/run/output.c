@@ -184,19 +184,19 @@ int output_open(struct run_job *job)
 
 static void push_prefix(struct run_job *job, struct run_stream *stream)
 {
-    char text[64];
-    int length = 0;
+    char text[512] = "";
+    size_t length = 0;
     if (job->options.timestamp) {
         struct timespec now;
         struct tm parts;
         clock_gettime(CLOCK_REALTIME, &now);
         localtime_r(&now.tv_sec, &parts);
-        length = snprintf(text, sizeof text, "%02d:%02d:%02d.%03ld ", parts.tm_hour, parts.tm_min, parts.tm_sec,
+        length = (size_t)snprintf(text, sizeof text, "%02d:%02d:%02d.%03ld ", parts.tm_hour, parts.tm_min, parts.tm_sec,
                           now.tv_nsec / 1000000);
     }
     if (job->options.label)
-        length += snprintf(text + length, sizeof text - (size_t)length, "[%d] ", stream->rank);
-    sink_push(job, stream->sink, text, (size_t)length);
+        length += run_expand(text + length, sizeof text - length, job->options.label, job, stream->rank);
+    sink_push(job, stream->sink, text, length);
 }
 
 /* Bytes of a rank onto its sink; whoever left a line open there has it ended first. */

@@ -36,6 +36,8 @@ struct run_app { /* what stands between two colons */
     bool bare;            /* nothing of our environment is passed on but `only` */
 };
 
+#define RUN_LABEL "[%r] "
+
 enum run_stdin { STDIN_RANK, STDIN_NONE };
 
 struct run_options {
@@ -46,7 +48,8 @@ struct run_options {
     int per_node;          /* -ppn; 0: not said */
     enum run_stdin stdin_to;
     int stdin_rank;
-    bool label, timestamp, merge;
+    bool timestamp, merge;
+    const char *label; /* what each line begins with, as a pattern; NULL: nothing */
     const char *out_pattern, *err_pattern, *out_directory;
     const char *bind_to, *map_by, *cpu_list;
     bool report_bindings, print_exitcodes, keep_going;
@@ -167,6 +170,8 @@ const char *environment_get(const struct run_environment *environment, const cha
 void environment_free(struct run_environment *environment);
 
 /* child.c */
+/* PATTERN with %r, %h and %g replaced by rank, host and group; cut where OUT ends. Its length. */
+size_t run_expand(char *out, size_t size, const char *pattern, const struct run_job *job, int rank);
 struct run_program { /* what exec is given; found once for each app */
     char path[4096];
     char **script; /* "sh", path, arguments: for a script whose first line does not say what runs it */
