@@ -122,7 +122,7 @@ bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t
         announce_arrived(peer, header, data, length);
         break;
     case MSG_FRAME_CLEAR:
-        vmsg_rendezvous_clear(peer, data, length);
+        vmsg_rendezvous_clear(peer, header, data, length);
         break;
     case MSG_FRAME_DATA:
         vmsg_rendezvous_data(peer, data, length);
@@ -161,8 +161,7 @@ bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t
 
 static void sink_arrived(struct vi *vi, uint32_t immediate)
 {
-    (void)immediate;
-    vmsg_refused(vi->owner, "a put that nobody asked for");
+    vmsg_rendezvous_arrived(vi->owner, immediate);
 }
 
 void vmsg_sink_done(struct vi *vi, void *cookie, int status)
@@ -173,6 +172,8 @@ void vmsg_sink_done(struct vi *vi, void *cookie, int status)
         return; /* its request may have been abandoned */
     if (transfer->told_later)
         vmsg_joint_told(transfer, status);
+    else if (transfer->phase == MSG_TRANSFER_PLACING)
+        vmsg_rendezvous_put(transfer, status);
     else
         vmsg_rendezvous_fetched(transfer, status);
 }

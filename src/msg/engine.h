@@ -27,10 +27,11 @@
 #define MSG_CONTEXTS 65536u
 #define MSG_NICS 4
 #define MSG_RAILS 4
-#define MSG_CONTROL_MOST 48    /* the longest body of an answer: JOIN */
+#define MSG_CONTROL_MOST 48    /* the longest body of an answer: CLEAR and JOIN */
 #define MSG_FRAME_COST 64      /* what a message takes of its receiver's window beside its payload */
 #define MSG_INLINE 80          /* unexpected payload that lies inside its message */
 #define MSG_CHUNK (512u << 10) /* fetched between two looks at the nics */
+#define MSG_PLACE (4u << 20)   /* of one put; both sides count by it */
 
 enum msg_kind { MSG_SEND = 1, MSG_RECEIVE };
 enum msg_phase {
@@ -125,6 +126,7 @@ struct msg_message {
 enum msg_transfer_phase {
     MSG_TRANSFER_ANNOUNCED, /* sender: waits for CLEAR, FINISH or ACK */
     MSG_TRANSFER_SENDING,   /* sender: DATA frames go out; in the work list */
+    MSG_TRANSFER_PLACING,   /* sender: puts go out; in the work list until the last one has begun */
     MSG_TRANSFER_JOINT,     /* either: both copy, see joint.c; in the work list until nothing is left to claim */
     MSG_TRANSFER_FETCHING,  /* receiver: pulls; in the work list, or a get is under way */
     MSG_TRANSFER_RECEIVING  /* receiver: DATA frames come in */
@@ -135,7 +137,7 @@ struct msg_transfer {
     struct msg_peer *peer;
     uint64_t remote;       /* id of the other side's transfer */
     uint64_t moved, upto;  /* the part still to move */
-    uint64_t under_way;    /* bytes of a get that is not complete yet */
+    uint64_t under_way;    /* bytes of a get that is not complete; puts that are not, or are awaited */
     struct vi_key key;     /* of the other side's memory */
     struct vi_region region; /* our memory, for the other side; nic NULL when nothing is registered */
     struct type_cursor *cursor; /* NULL: the buffer is one piece */
@@ -323,9 +325,11 @@ int vmsg_frame_send(struct msg_request *request, uint64_t header, struct iovec b
 /* ---- rendezvous.c: under progress, except announce (peer lock held) and matched (no lock) ---- */
 int vmsg_rendezvous_announce(struct msg_request *request) MUST_CHECK;
 void vmsg_rendezvous_matched(struct msg_request *request, const struct msg_envelope *envelope, uint64_t want);
-void vmsg_rendezvous_clear(struct msg_peer *peer, const void *body, size_t length);
+void vmsg_rendezvous_clear(struct msg_peer *peer, uint64_t header, const void *body, size_t length);
 void vmsg_rendezvous_data(struct msg_peer *peer, const void *body, size_t length);
 void vmsg_rendezvous_finish(struct msg_peer *peer, const void *body, size_t length);
+void vmsg_rendezvous_arrived(struct msg_peer *peer, uint32_t immediate);
+void vmsg_rendezvous_put(struct msg_transfer *transfer, int status);
 void vmsg_rendezvous_fetched(struct msg_transfer *transfer, int status);
 void vmsg_rendezvous_ask(struct msg_transfer *transfer);
 void vmsg_rendezvous_sent(struct msg_transfer *transfer, int error); /* the sender's end */

@@ -12,8 +12,14 @@
  *     |<----------------------------------------|
  *     | DATA answer, place, payload   (repeated)|
  *     |---------------------------------------->|
+ *     |            (c) over a network, where both buffers are one piece: the rest is put
+ *     |        CLEAR, with the key of the buffer|
+ *     |<----------------------------------------|
+ *     | puts of MSG_PLACE bytes, each tells that it has arrived: their number ends it, in whatever order they come
+ *     |= = = = = = = = = = = = = = = = = = = = >|
  *
- * In (a) the sender is complete at FINISH, in (b) when its last DATA frame was taken by the provider. A receive that is
+ * In (a) the sender is complete at FINISH, in (b) when its last DATA frame was taken by the provider, in (c) when the
+ * last put is told to be in memory: then its buffer is not needed for a replay either. A receive that is
  * too short asks only for what it has room for, or finishes at once: the sender never knows.
  *
  * Everything here that moves runs under progress, one chunk of each transfer a round, so that the nics are looked at in
@@ -73,6 +79,16 @@ static void receive_over(struct msg_transfer *transfer, int error)
     vmsg_complete(request, error ? error : request->result.error);
 }
 
+/* Only where it saves a copy: shared memory has other ways. */
+static bool may_be_put(struct msg_transfer *transfer)
+{
+    struct vi_nic *nic = transfer->peer->vi->nic;
+    transfer->under_way = (transfer->upto - transfer->moved + MSG_PLACE - 1) / MSG_PLACE;
+    return nic->caps.put && !nic->caps.get && type_buffer_contiguous(&transfer->request->buffer) &&
+           vbase_pool_index(transfer) <= UINT16_MAX && /* the immediate names it */
+           vi_reg(nic, transfer->request->buffer.base, transfer->upto, &transfer->region) == OK;
+}
+
 /* Asks the sender for what is missing. */
 void vmsg_rendezvous_ask(struct msg_transfer *transfer)
 {
@@ -83,9 +99,24 @@ void vmsg_rendezvous_ask(struct msg_transfer *transfer)
         receive_over(transfer, error);
         return;
     }
-    struct msg_frame_clear body = {transfer->remote, vmsg_transfer_id(transfer), transfer->moved, transfer->upto};
+    unsigned flags = may_be_put(transfer) ? MSG_FLAG_KEY : 0;
+    struct msg_frame_clear body = {transfer->remote, vmsg_transfer_id(transfer), transfer->moved, transfer->upto,
+                                   flags ? transfer->region.key : (struct vi_key){{0}}};
     transfer->phase = MSG_TRANSFER_RECEIVING;
-    vmsg_peer_control(peer, msg_header(MSG_FRAME_CLEAR, 0, 0, 0), &body, sizeof body);
+    vmsg_peer_control(peer, msg_header(MSG_FRAME_CLEAR, 0, 0, flags), &body, sizeof body);
+}
+
+/* A put has come in. The last one of all, whichever it is, ends the transfer. */
+void vmsg_rendezvous_arrived(struct msg_peer *peer, uint32_t immediate)
+{
+    uint64_t id = (uint64_t)(immediate >> 16) << 32 | (immediate & UINT16_MAX);
+    msg_lock(&peer->lock); /* as in vmsg_rendezvous_data */
+    struct msg_transfer *transfer = vmsg_transfer_at(peer, id, MSG_TRANSFER_RECEIVING);
+    msg_unlock(&peer->lock);
+    if (!transfer || !transfer->region.nic)
+        vmsg_refused(peer, "a put that nobody asked for");
+    else if (--transfer->under_way == 0)
+        receive_over(transfer, OK);
 }
 
 /* By the best way there is: together, by us alone, or by the sender. */
@@ -240,7 +271,7 @@ static struct msg_transfer *answered(struct msg_peer *peer, uint64_t id)
     return transfer && transfer->sender ? transfer : NULL;
 }
 
-void vmsg_rendezvous_clear(struct msg_peer *peer, const void *body, size_t length)
+void vmsg_rendezvous_clear(struct msg_peer *peer, uint64_t header, const void *body, size_t length)
 {
     struct msg_frame_clear clear;
     if (length != sizeof clear) {
@@ -253,7 +284,9 @@ void vmsg_rendezvous_clear(struct msg_peer *peer, const void *body, size_t lengt
     bool sane = transfer && clear.from < clear.upto && clear.upto <= transfer->request->total;
     if (sane) {
         msg_phase_set(transfer->request, MSG_PHASE_MOVING);
-        transfer->phase = MSG_TRANSFER_SENDING;
+        bool put = msg_header_flags(header) & MSG_FLAG_KEY && type_buffer_contiguous(&transfer->request->buffer);
+        transfer->phase = put ? MSG_TRANSFER_PLACING : MSG_TRANSFER_SENDING;
+        transfer->key = clear.key;
         transfer->remote = clear.answer;
         transfer->moved = clear.from;
         transfer->upto = clear.upto;
@@ -324,6 +357,46 @@ static bool data_send(struct msg_transfer *transfer)
     return went;
 }
 
+/* Begins as many puts as the vi takes. */
+static bool place(struct msg_transfer *transfer)
+{
+    struct msg_peer *peer = transfer->peer;
+    int error = OK;
+    bool went = false;
+    msg_lock(&peer->lock);
+    while (transfer->moved < transfer->upto && !error) {
+        uint64_t left = transfer->upto - transfer->moved, bytes = left < MSG_PLACE ? left : MSG_PLACE;
+        struct iovec piece = {(char *)transfer->request->buffer.base + transfer->moved, bytes};
+        struct vi_transfer put = {
+            .local = &piece, .pieces = 1, .key = transfer->key, .offset = transfer->moved, .cookie = transfer,
+            .signal = true, .immediate = (uint32_t)(transfer->remote >> 32 << 16 | (transfer->remote & UINT16_MAX))};
+        error = vi_put(peer->vi, &put);
+        if (error)
+            break;
+        transfer->moved += bytes;
+        transfer->under_way++;
+        went = true;
+    }
+    if (error == ERR_AGAIN)
+        vmsg_transfer_work(transfer);
+    else if (error)
+        (void)vmsg_peer_lost(peer, error);
+    msg_unlock(&peer->lock);
+    return went;
+}
+
+/* The sink heard that a put is in the receiver's memory, or failed. */
+void vmsg_rendezvous_put(struct msg_transfer *transfer, int status)
+{
+    if (status == OK) {
+        transfer->under_way--;
+        if (transfer->under_way == 0 && transfer->moved == transfer->upto)
+            vmsg_rendezvous_sent(transfer, OK);
+    } else {
+        (void)vmsg_peer_lost(transfer->peer, status); /* its buffer is the engine's for ever: bytes may be on their way */
+    }
+}
+
 bool vmsg_rendezvous_work(void)
 {
     struct msg_engine *engine = &vmsg_engine;
@@ -337,6 +410,7 @@ bool vmsg_rendezvous_work(void)
         msg_unlock(&engine->leaf);
         moved |= transfer->phase == MSG_TRANSFER_JOINT      ? vmsg_joint_step(transfer)
                  : transfer->phase == MSG_TRANSFER_FETCHING ? fetch_chunk(transfer)
+                 : transfer->phase == MSG_TRANSFER_PLACING  ? place(transfer)
                                                             : data_send(transfer);
         msg_lock(&engine->leaf);
     }

@@ -41,6 +41,7 @@ enum msg_frame {
 };
 
 #define MSG_FLAG_KEY 1 /* ANNOUNCE: the key is valid, the payload may be fetched */
+                       /* CLEAR: the key is valid, the payload may be put there */
 #define MSG_FLAG_WON 1 /* CANCELLED: the message was forgotten */
 
 struct msg_frame_id {
@@ -55,6 +56,7 @@ struct msg_frame_clear {
     uint64_t id;         /* of the sender's transfer */
     uint64_t answer;     /* of the receiver's transfer: DATA frames carry it */
     uint64_t from, upto; /* the part that is wanted */
+    struct vi_key key;   /* of the receiver's buffer */
 };
 struct msg_frame_data {
     uint64_t id;   /* of the receiver's transfer */
@@ -88,7 +90,7 @@ struct msg_frame_extension {
 
 _Static_assert(sizeof(struct msg_frame_id) == 8, "wire");
 _Static_assert(sizeof(struct msg_frame_announce) == 32, "wire: an envelope must fit into one cell of 64 bytes");
-_Static_assert(sizeof(struct msg_frame_clear) == 32, "wire");
+_Static_assert(sizeof(struct msg_frame_clear) == 48, "wire: it fits into one cell of 64 bytes");
 _Static_assert(sizeof(struct msg_frame_data) == 16, "wire");
 _Static_assert(sizeof(struct msg_frame_credit) == 8, "wire");
 _Static_assert(sizeof(struct msg_frame_board) == 16, "wire");
