@@ -46,12 +46,10 @@ static int open_hall(struct coll_group *group)
     struct coll_hall *hall = calloc(1, sizeof *hall);
     int tag = (int)(group->sequence++ & ((1u << 30) - 1));
     struct msg_share *share;
-    int error = vmsg_share_open(group->context, tag, meeting_size(group->size), &share);
-    if (error || !hall) {
-        if (!error)
-            vmsg_share_close(share);
+    int error = vmsg_share_open(group->context, tag, meeting_size(group->size), hall != NULL, &share);
+    if (error) {
         free(hall);
-        return error ? error : ERR_MEMORY;
+        return error;
     }
     hall->share = share;
     hall->meeting = (struct meeting){.hall = vmsg_share_memory(share), .rank = group->rank, .ranks = group->size,

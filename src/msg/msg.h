@@ -150,9 +150,11 @@ VEXPORT void vmsg_hook_remove(struct msg_hook *hook);
 /* ---- shared memory ----------------------------------------------------------------------------------------------- */
 
 /* Zeroed memory that all members of a context can reach, where all live on one node. All members call it together, with
- * the same size and a TAG that nothing else uses meanwhile; it blocks. All get it or none: ERR_UNSUPPORTED. */
+ * the same size and a TAG that nothing else uses meanwhile; it blocks. All get it or none: ERR_UNSUPPORTED; none if one of
+ * them is not WILLING, because he lacks what he needs beside it. */
 struct msg_share;
-VEXPORT int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, struct msg_share **share) MUST_CHECK;
+VEXPORT int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, bool willing,
+                            struct msg_share **share) MUST_CHECK;
 VEXPORT void *vmsg_share_memory(const struct msg_share *share);
 /* Rank 0 closes last: it is his memory. NULL is allowed. */
 VEXPORT void vmsg_share_close(struct msg_share *share);

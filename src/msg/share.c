@@ -1,7 +1,8 @@
 /* Memory that all members of a context share: for collectives and windows of ranks on one node.
  *
  * The member of rank 0 allocates on a nic that can be mapped and tells the others the key; they map it and say whether
- * they could; he tells them all the verdict. So either everybody has it or nobody. Three short messages a member, once.
+ * they could; he tells them all the verdict. So either everybody has it or nobody. Three short messages a member, once. A member
+ * without memory for his own part takes part and says no.
  */
 #include "msg/engine.h"
 #include <string.h>
@@ -52,11 +53,13 @@ static int share_allocate(struct msg_context *context, uint64_t bytes, struct ms
     return error;
 }
 
-static int share_offer(struct msg_context *context, int tag, uint64_t bytes, struct msg_share *share)
+/* WILLING: we have all that we need ourselves. */
+static int share_offer(struct msg_share *share, int tag, uint64_t bytes, bool willing)
 {
+    struct msg_context *context = share->context;
     struct share_offer offer = {.bytes = 0};
     char good, verdict;
-    int error = share_allocate(context, bytes, share);
+    int error = willing ? share_allocate(context, bytes, share) : ERR_MEMORY;
     if (!error)
         offer = (struct share_offer){share->region.key, bytes};
     for (int rank = 1; rank < context->size; rank++)
@@ -74,8 +77,9 @@ static int share_offer(struct msg_context *context, int tag, uint64_t bytes, str
     return verdict ? OK : ERR_UNSUPPORTED;
 }
 
-static int share_take(struct msg_context *context, int tag, uint64_t bytes, struct msg_share *share)
+static int share_take(struct msg_share *share, int tag, uint64_t bytes, bool willing)
 {
+    struct msg_context *context = share->context;
     struct share_offer offer;
     struct msg_result result;
     struct vi *vi;
@@ -86,30 +90,31 @@ static int share_take(struct msg_context *context, int tag, uint64_t bytes, stru
     error = member_vi(context, 0, &vi);
     if (!error)
         error = vi_map(vi, offer.key, 0, bytes, &share->memory);
-    good = error == OK;
+    good = error == OK && willing;
     if (vmsg_send(context, 0, tag, &good, 1) || vmsg_recv(context, 0, tag, &verdict, 1, NULL))
         return ERR_STATE;
-    return verdict ? OK : ERR_UNSUPPORTED;
+    return verdict && good ? OK : ERR_UNSUPPORTED;
 }
 
-int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, struct msg_share **out)
+int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, bool willing, struct msg_share **out)
 {
     if (!vmsg_engine.open)
         return vmsg_closed();
     for (int rank = 0; vmsg_engine.networked && rank < context->size; rank++)
         if (vmsg_nic_remote(vmsg_context_world(context, rank)))
             return ERR_UNSUPPORTED; /* all find the same, and nobody need be asked */
-    struct msg_share *share = calloc(1, sizeof *share);
-    if (!share)
-        return vbase_fail(ERR_MEMORY, "no memory for a shared place");
-    share->context = context;
+    struct msg_share made = {.context = context}, *share = malloc(sizeof *share);
+    willing = willing && share; /* who lacks memory takes part all the same: the others wait for his word */
     int error = context->size < 2    ? ERR_UNSUPPORTED
-                : context->rank == 0 ? share_offer(context, tag, bytes, share)
-                                     : share_take(context, tag, bytes, share);
+                : context->rank == 0 ? share_offer(&made, tag, bytes, willing)
+                                     : share_take(&made, tag, bytes, willing);
     if (error) {
-        vmsg_share_close(share);
+        if (made.region.nic)
+            vi_dereg(&made.region);
+        free(share);
         return error;
     }
+    *share = made;
     *out = share;
     return OK;
 }

@@ -231,9 +231,9 @@ int vmsg_wait_until(bool (*ready)(void *context), void *context)
 }
 
 /* The ranks live on many nodes: nothing is shared. */
-int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, struct msg_share **share)
+int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, bool willing, struct msg_share **share)
 {
-    (void)context, (void)tag, (void)bytes, (void)share;
+    (void)context, (void)tag, (void)bytes, (void)willing, (void)share;
     return ERR_UNSUPPORTED;
 }
 
