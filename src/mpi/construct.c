@@ -1,26 +1,16 @@
 /* The makers of datatypes. Each first writes the recipe, in the form MPI_Type_get_contents gives it back, and makes the
  * layout from the recipe's own numbers; so the arrays of a call are copied once, whether they are int or MPI_Count. */
-#include "mpi/inside.h"
+#include "mpi/making.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* A call of a maker, while it goes on. */
-struct making {
-    const char *call;
-    bool wide; /* the _c form: arrays of MPI_Count; the recipe keeps large counts */
-    MPI_Datatype *out;
-    struct mpi_type *old;
-    struct mpi_recipe *recipe;
-    uint32_t written; /* numbers of the recipe so far */
-};
-
-static int wrong_argument(const char *call, const char *name, int64_t value)
+int mpi_making_wrong(const char *call, const char *name, int64_t value)
 {
     return mpi_error(NULL, call, MPI_ERR_ARG, "%s is %lld", name, (long long)value);
 }
 
 /* The checks that all makers share. */
-static int begin(struct making *making, MPI_Datatype old, MPI_Count count)
+int mpi_making_begin(struct making *making, MPI_Datatype old, MPI_Count count)
 {
     mpi_enter(making->call);
     if (count < 0)
@@ -31,8 +21,7 @@ static int begin(struct making *making, MPI_Datatype old, MPI_Count count)
     return making->old ? MPI_SUCCESS : mpi_type_wrong(NULL, making->call, old);
 }
 
-/* Room for INTEGERS and then NUMBERS (large counts in the _c form, else ADDRESSES addresses and the rest integers). */
-static int write_recipe(struct making *making, int combiner, uint32_t integers, uint32_t addresses, uint32_t types)
+int mpi_making_recipe(struct making *making, int combiner, uint32_t integers, uint32_t addresses, uint32_t types)
 {
     uint32_t numbers = integers + addresses;
     struct mpi_recipe *recipe =
@@ -49,30 +38,29 @@ static int write_recipe(struct making *making, int combiner, uint32_t integers, 
     return MPI_SUCCESS;
 }
 
-static int64_t *write_number(struct making *making, int64_t number)
+int64_t *mpi_making_number(struct making *making, int64_t number)
 {
     int64_t *place = &making->recipe->value[making->written++];
     *place = number;
     return place;
 }
 
-/* COUNT numbers of an array of int (NARROW) or of 64 bits. */
-static int64_t *write_array(struct making *making, const void *array, bool narrow, int64_t count)
+int64_t *mpi_making_array(struct making *making, const void *array, bool narrow, int64_t count)
 {
     int64_t *place = &making->recipe->value[making->written];
     for (int64_t i = 0; i < count; i++)
-        write_number(making, narrow ? ((const int *)array)[i] : ((const int64_t *)array)[i]);
+        mpi_making_number(making, narrow ? ((const int *)array)[i] : ((const int64_t *)array)[i]);
     return place;
 }
 
-static void write_type(struct making *making, struct mpi_type *type)
+void mpi_making_type(struct making *making, struct mpi_type *type)
 {
     if (!mpi_type_predefined(type))
         mpi_object_keep(type);
     making->recipe->type[making->recipe->types++] = type;
 }
 
-static void forget(struct making *making)
+void mpi_making_forget(struct making *making)
 {
     for (uint32_t i = 0; i < making->recipe->types; i++)
         mpi_type_drop(making->recipe->type[i]);
@@ -90,14 +78,13 @@ static uint64_t count_elements(const struct mpi_recipe *recipe, uint64_t size)
     return elements;
 }
 
-/* LAYOUT, made with the engine's ERROR, becomes the new datatype. */
-static int end(struct making *making, int error, struct type_layout *layout)
+int mpi_making_end(struct making *making, int error, struct type_layout *layout)
 {
     struct mpi_type *type = error ? NULL : mpi_object_take(KIND_TYPE, sizeof *type);
     if (!type) {
         if (!error)
             vtype_layout_drop(layout);
-        forget(making);
+        mpi_making_forget(making);
         return mpi_engine_error(NULL, making->call, error ? error : ERR_MEMORY);
     }
     type->layout = layout;
@@ -116,8 +103,8 @@ static int check_blocks(struct making *making, const int64_t *blocks, int64_t co
     for (int64_t i = 0; i < count; i++)
         if (blocks[i] < 0) {
             int64_t value = blocks[i];
-            forget(making);
-            return wrong_argument(making->call, "a block length", value);
+            mpi_making_forget(making);
+            return mpi_making_wrong(making->call, "a block length", value);
         }
     return MPI_SUCCESS;
 }
@@ -127,15 +114,15 @@ static int check_blocks(struct making *making, const int64_t *blocks, int64_t co
 static int contiguous(struct making *making, MPI_Count count, MPI_Datatype old)
 {
     struct type_layout *layout = NULL;
-    int error = begin(making, old, count);
+    int error = mpi_making_begin(making, old, count);
     if (!error)
-        error = write_recipe(making, MPI_COMBINER_CONTIGUOUS, 1, 0, 1);
+        error = mpi_making_recipe(making, MPI_COMBINER_CONTIGUOUS, 1, 0, 1);
     if (error)
         return error;
-    write_number(making, count);
-    write_type(making, making->old);
+    mpi_making_number(making, count);
+    mpi_making_type(making, making->old);
     error = vtype_layout_contiguous((uint64_t)count, making->old->layout, &layout);
-    return end(making, error, layout);
+    return mpi_making_end(making, error, layout);
 }
 
 ENTRY(MPI_Type_contiguous)(int count, MPI_Datatype old, MPI_Datatype *out)
@@ -152,21 +139,21 @@ static int vector(struct making *making, const MPI_Count shape[3], bool in_bytes
 {
     struct type_layout *layout = NULL;
     int64_t count = shape[0], block = shape[1], stride = shape[2];
-    int error = begin(making, old, count);
+    int error = mpi_making_begin(making, old, count);
     if (!error && block < 0)
-        error = wrong_argument(making->call, "blocklength", block);
+        error = mpi_making_wrong(making->call, "blocklength", block);
     if (!error)
         error =
-            write_recipe(making, in_bytes ? MPI_COMBINER_HVECTOR : MPI_COMBINER_VECTOR, in_bytes ? 2 : 3, in_bytes, 1);
+            mpi_making_recipe(making, in_bytes ? MPI_COMBINER_HVECTOR : MPI_COMBINER_VECTOR, in_bytes ? 2 : 3, in_bytes, 1);
     if (error)
         return error;
-    write_array(making, shape, false, 3);
-    write_type(making, making->old);
+    mpi_making_array(making, shape, false, 3);
+    mpi_making_type(making, making->old);
     if (!in_bytes && __builtin_mul_overflow(stride, making->old->layout->shape.extent, &stride))
         error = vbase_fail(ERR_ARGUMENT, "a stride of %lld elements does not fit into 64 bits", (long long)shape[2]);
     else
         error = vtype_layout_vector((uint64_t)count, (uint64_t)block, stride, making->old->layout, &layout);
-    return end(making, error, layout);
+    return mpi_making_end(making, error, layout);
 }
 
 ENTRY(MPI_Type_vector)(int count, int block, int stride, MPI_Datatype old, MPI_Datatype *out)
@@ -233,27 +220,27 @@ static int indexed(struct making *making, const struct places *at, MPI_Datatype 
     struct type_layout *layout = NULL;
     int64_t *scratch = NULL;
     uint32_t count = (uint32_t)at->count, lengths = at->blocks ? count : 1;
-    int error = begin(making, old, at->count);
+    int error = mpi_making_begin(making, old, at->count);
     if (!error && at->count > INT32_MAX)
         error = mpi_error(NULL, making->call, MPI_ERR_COUNT, "count %lld is too large", (long long)at->count);
     if (!error && count > 0 && !at->displacements)
         error = mpi_null(NULL, making->call, "array_of_displacements");
     if (!error)
-        error = write_recipe(making, indexed_combiner(at), 1 + lengths + (at->in_bytes ? 0 : count),
+        error = mpi_making_recipe(making, indexed_combiner(at), 1 + lengths + (at->in_bytes ? 0 : count),
                              at->in_bytes ? count : 0, 1);
     if (error)
         return error;
-    write_number(making, at->count);
+    mpi_making_number(making, at->count);
     int64_t *blocks =
-        at->blocks ? write_array(making, at->blocks, !making->wide, count) : write_number(making, at->block);
-    write_array(making, at->displacements, at->narrow_displacements, count);
+        at->blocks ? mpi_making_array(making, at->blocks, !making->wide, count) : mpi_making_number(making, at->block);
+    mpi_making_array(making, at->displacements, at->narrow_displacements, count);
     error = check_blocks(making, blocks, lengths);
     if (error)
         return error;
-    write_type(making, making->old);
+    mpi_making_type(making, making->old);
     error = indexed_layout(making, at, &scratch, &layout);
     free(scratch);
-    return end(making, error, layout);
+    return mpi_making_end(making, error, layout);
 }
 
 /* An array that may be NULL when it is empty, and is then not one block length for all. */
@@ -330,31 +317,31 @@ static int structure(struct making *making, MPI_Count length, const void *blocks
 {
     uint32_t count = (uint32_t)length;
     struct type_layout *layout = NULL;
-    int error = begin(making, MPI_BYTE, length);
+    int error = mpi_making_begin(making, MPI_BYTE, length);
     if (!error && (length > INT32_MAX || (count > 0 && (!blocks || !displacements || !types))))
         error = mpi_error(NULL, making->call, MPI_ERR_ARG, "an array of %lld parts is %s", (long long)length,
                           length > INT32_MAX ? "too long" : "NULL");
     if (!error)
         error = check_types(making->call, count, types);
     if (!error)
-        error = write_recipe(making, MPI_COMBINER_STRUCT, 1 + count, count, count);
+        error = mpi_making_recipe(making, MPI_COMBINER_STRUCT, 1 + count, count, count);
     if (error)
         return error;
-    write_number(making, length);
-    int64_t *lengths = write_array(making, blocks, !making->wide, count);
-    int64_t *offsets = write_array(making, displacements, false, count);
+    mpi_making_number(making, length);
+    int64_t *lengths = mpi_making_array(making, blocks, !making->wide, count);
+    int64_t *offsets = mpi_making_array(making, displacements, false, count);
     error = check_blocks(making, lengths, count);
     if (error)
         return error;
     struct type_layout **of = malloc(count * sizeof *of + 1);
     for (uint32_t i = 0; of && i < count; i++) {
         struct mpi_type *type = mpi_type_at(types[i]);
-        write_type(making, type);
+        mpi_making_type(making, type);
         of[i] = type->layout;
     }
     error = of ? vtype_layout_struct(count, (const uint64_t *)lengths, offsets, of, &layout) : ERR_MEMORY;
     free(of);
-    return end(making, error, layout);
+    return mpi_making_end(making, error, layout);
 }
 
 ENTRY(MPI_Type_create_struct)(int count, const int blocks[], const MPI_Aint displacements[], const MPI_Datatype types[],
@@ -375,16 +362,16 @@ ENTRY(MPI_Type_create_struct_c)(MPI_Count count, const MPI_Count blocks[], const
 static int resized(struct making *making, MPI_Datatype old, int64_t lower_bound, int64_t extent)
 {
     struct type_layout *layout = NULL;
-    int error = begin(making, old, 0);
+    int error = mpi_making_begin(making, old, 0);
     if (!error)
-        error = write_recipe(making, MPI_COMBINER_RESIZED, 0, 2, 1);
+        error = mpi_making_recipe(making, MPI_COMBINER_RESIZED, 0, 2, 1);
     if (error)
         return error;
-    write_number(making, lower_bound);
-    write_number(making, extent);
-    write_type(making, making->old);
+    mpi_making_number(making, lower_bound);
+    mpi_making_number(making, extent);
+    mpi_making_type(making, making->old);
     error = vtype_layout_resized(lower_bound, extent, making->old->layout, &layout);
-    return end(making, error, layout);
+    return mpi_making_end(making, error, layout);
 }
 
 ENTRY(MPI_Type_create_resized)(MPI_Datatype old, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *out)
@@ -399,13 +386,13 @@ ENTRY(MPI_Type_create_resized_c)(MPI_Datatype old, MPI_Count lb, MPI_Count exten
 ENTRY(MPI_Type_dup)(MPI_Datatype old, MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_dup", .out = out};
-    int error = begin(&making, old, 0);
+    int error = mpi_making_begin(&making, old, 0);
     if (!error)
-        error = write_recipe(&making, MPI_COMBINER_DUP, 0, 0, 1);
+        error = mpi_making_recipe(&making, MPI_COMBINER_DUP, 0, 0, 1);
     if (error)
         return error;
-    write_type(&making, making.old);
-    error = end(&making, OK, vtype_layout_keep(making.old->layout));
+    mpi_making_type(&making, making.old);
+    error = mpi_making_end(&making, OK, vtype_layout_keep(making.old->layout));
     if (error)
         return error;
     struct mpi_type *made = mpi_type_at(*out);
@@ -417,100 +404,4 @@ ENTRY(MPI_Type_dup)(MPI_Datatype old, MPI_Datatype *out)
     mpi_type_drop(made);
     *out = MPI_DATATYPE_NULL;
     return mpi_error(NULL, making.call, error, "the copy function of an attribute failed");
-}
-
-/* ---- subarray --------------------------------------------------------------------------------------------------- */
-
-struct grid { /* a part of an array of more dimensions */
-    int dimensions, order;
-    const void *sizes, *subsizes, *starts;
-};
-
-static int check_grid(struct making *making, const struct grid *grid, MPI_Datatype old)
-{
-    int error = begin(making, old, 0);
-    if (error)
-        return error;
-    if (grid->dimensions < 1 || !grid->sizes || !grid->subsizes || !grid->starts)
-        return wrong_argument(making->call, "an array is NULL, or ndims", grid->dimensions);
-    if (grid->order != MPI_ORDER_C && grid->order != MPI_ORDER_FORTRAN)
-        return wrong_argument(making->call, "order", grid->order);
-    return MPI_SUCCESS;
-}
-
-/* The part as nested strides, the fastest dimension first. */
-static int grid_layout(const struct grid *grid, const int64_t *const numbers[3], struct type_layout *old,
-                       struct type_layout **out)
-{
-    struct type_layout *part = vtype_layout_keep(old), *next;
-    int64_t stride = old->shape.extent, offset = 0, step;
-    uint64_t one = 1;
-    int error = OK;
-    for (int i = 0; !error && i < grid->dimensions; i++) {
-        int d = grid->order == MPI_ORDER_C ? grid->dimensions - 1 - i : i;
-        error = vtype_layout_vector((uint64_t)numbers[1][d], 1, stride, part, &next);
-        if (error)
-            break;
-        vtype_layout_drop(part);
-        part = next;
-        if (__builtin_mul_overflow(numbers[2][d], stride, &step) || __builtin_add_overflow(offset, step, &offset) ||
-            __builtin_mul_overflow(numbers[0][d], stride, &stride))
-            error = vbase_fail(ERR_ARGUMENT, "the array does not fit into 64 bits");
-    }
-    if (!error)
-        error = vtype_layout_indexed(1, &one, &offset, part, &next);
-    vtype_layout_drop(part);
-    if (error)
-        return error;
-    error = vtype_layout_resized(0, stride, next, out);
-    vtype_layout_drop(next);
-    return error;
-}
-
-static int subarray(struct making *making, const struct grid *grid, MPI_Datatype old)
-{
-    struct type_layout *layout = NULL;
-    int error = check_grid(making, grid, old);
-    uint32_t n = (uint32_t)grid->dimensions;
-    if (!error)
-        error = write_recipe(making, MPI_COMBINER_SUBARRAY, 3 * n + 2, 0, 1);
-    if (error)
-        return error;
-    struct mpi_recipe *recipe = making->recipe;
-    write_number(making, n);
-    if (making->wide) { /* ndims and order stay integers, before the large counts */
-        recipe->integers = 2;
-        recipe->larges = 3 * n;
-        write_number(making, grid->order);
-    }
-    const int64_t *numbers[] = {write_array(making, grid->sizes, !making->wide, n),
-                                write_array(making, grid->subsizes, !making->wide, n),
-                                write_array(making, grid->starts, !making->wide, n)};
-    if (!making->wide)
-        write_number(making, grid->order);
-    for (uint32_t d = 0; d < n; d++)
-        if (numbers[0][d] < 1 || numbers[1][d] < 1 || numbers[1][d] > numbers[0][d] || numbers[2][d] < 0 ||
-            numbers[2][d] > numbers[0][d] - numbers[1][d]) {
-            error = mpi_error(NULL, making->call, MPI_ERR_ARG,
-                              "in dimension %u, %lld elements from %lld do not fit into %lld", d,
-                              (long long)numbers[1][d], (long long)numbers[2][d], (long long)numbers[0][d]);
-            forget(making);
-            return error;
-        }
-    write_type(making, making->old);
-    error = grid_layout(grid, numbers, making->old->layout, &layout);
-    return end(making, error, layout);
-}
-
-ENTRY(MPI_Type_create_subarray)(int n, const int sizes[], const int subsizes[], const int starts[], int order,
-                                MPI_Datatype old, MPI_Datatype *out)
-{
-    struct making making = {.call = "MPI_Type_create_subarray", .out = out};
-    return subarray(&making, &(struct grid){n, order, sizes, subsizes, starts}, old);
-}
-ENTRY(MPI_Type_create_subarray_c)(int n, const MPI_Count sizes[], const MPI_Count subsizes[], const MPI_Count starts[],
-                                  int order, MPI_Datatype old, MPI_Datatype *out)
-{
-    struct making making = {.call = "MPI_Type_create_subarray_c", .wide = true, .out = out};
-    return subarray(&making, &(struct grid){n, order, sizes, subsizes, starts}, old);
 }
