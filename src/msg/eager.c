@@ -5,6 +5,7 @@
  * its turn comes. Launching decides: eagerly when the payload fits into a frame and into the receiver's window,
  * announced otherwise. The buffer is the caller's until the request is complete. */
 #include "msg/engine.h"
+#include "base/clock.h"
 #include <string.h>
 
 #define PIECES 32 /* of an iovec for one frame; more are packed first */
@@ -107,6 +108,19 @@ int vmsg_send_launch(struct msg_request *request)
     return error;
 }
 
+/* In a burst of sends to a remote rank each would be a system call of its own. From the fifth on they wait in the queue
+ * and leave together: sixteen at a time, or when the program looks for progress, as it must to complete them. */
+static bool lags(struct msg_peer *peer)
+{
+    uint64_t now = clock_ticks(), last = peer->burst_at;
+    peer->burst_at = now;
+    if (now - last > vmsg_engine.burst_ticks)
+        peer->burst = 0;
+    else if (peer->burst < MSG_BURST)
+        peer->burst++;
+    return peer->burst == MSG_BURST;
+}
+
 int vmsg_send_start(struct msg_request *request, const struct msg_where *to, const struct type_buffer *buffer,
                     enum msg_mode mode)
 {
@@ -138,11 +152,14 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
 
     msg_lock(&peer->lock);
     error = vmsg_peer_connect(peer);
+    bool lag = unlikely(peer->remote) && lags(peer);
     if (likely(!error))
-        error = list_empty(&peer->queue) ? vmsg_send_launch(request) : ERR_AGAIN;
+        error = list_empty(&peer->queue) && !lag ? vmsg_send_launch(request) : ERR_AGAIN;
     if (error == ERR_AGAIN) {
         vmsg_peer_queue(peer, request);
         error = OK;
+        if (lag && ++peer->lagging == MSG_LAG)
+            (void)vmsg_peer_flush(peer);
     }
     msg_unlock(&peer->lock);
     return error;

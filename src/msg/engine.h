@@ -31,6 +31,9 @@
 #define MSG_FRAME_COST 64      /* what a message takes of its receiver's window beside its payload */
 #define MSG_INLINE 80          /* unexpected payload that lies inside its message */
 #define MSG_CHUNK (512u << 10) /* fetched between two looks at the nics */
+#define MSG_BURST 4            /* sends to a remote rank in a row: from now on some wait to leave together, */
+#define MSG_LAG 16             /* so many at most */
+#define MSG_BURST_NS 10000     /* between two of them, at most */
 #define MSG_PLACE (4u << 20)   /* of one put; both sides count by it */
 
 enum msg_kind { MSG_SEND = 1, MSG_RECEIVE };
@@ -70,6 +73,9 @@ struct msg_peer {
     uint64_t pending_sends; /* transfers of ours that he has not finished; leaf */
     struct msg_slot *board; /* his, mapped; NULL: none yet */
     bool board_told;        /* he knows ours */
+    uint8_t burst;          /* sends that followed each other at once, up to MSG_BURST; */
+    uint8_t lagging;        /* of them in the queue because more may follow */
+    uint64_t burst_at;      /* ticks: the last one */
 } ALIGNED(CACHE_LINE);
 _Static_assert(offsetof(struct msg_peer, rail) == CACHE_LINE, "the hot part of a peer is one line");
 
@@ -188,6 +194,7 @@ struct msg_engine {
 
     struct base_lock progress ALIGNED(CACHE_LINE);
     bool progressing;       /* the same as `progress` while there is one thread */
+    uint64_t burst_ticks;     /* MSG_BURST_NS */
     _Atomic uint32_t awaited; /* what may come from remote ranks, see nics.c */
     struct base_lock leaf, boot_lock;
     _Atomic uint32_t chores; /* entries of the first four lists together: one look tells that there is nothing to do */
@@ -284,6 +291,7 @@ int vmsg_peer_find(int world, struct msg_peer **peer) MUST_CHECK; /* makes it on
 int vmsg_peer_connect(struct msg_peer *peer) MUST_CHECK;          /* lock held; OK when connected already */
 int vmsg_peer_accept(struct vi_nic *nic, uint32_t world) MUST_CHECK;
 void vmsg_peer_queue(struct msg_peer *peer, struct msg_request *request); /* lock held */
+bool vmsg_peer_flush(struct msg_peer *peer);  /* lock held: what is queued for him, as far as it goes */
 bool vmsg_peers_flush(void);           /* progress held: queued things of all stuck peers; true: something went */
 void vmsg_peer_answer(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length); /* lock held */
 void vmsg_peer_control(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length); /* takes the lock */

@@ -8,6 +8,7 @@
  * While there is none, the network is looked at rarely, whatever goes on in shared memory. Not never: a remote rank may
  * want to connect, to cancel, or to say goodbye. */
 #include "msg/engine.h"
+#include "base/clock.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -161,6 +162,7 @@ int vmsg_nics_open(const struct vi_sink *sink)
     for (uint32_t i = 0; i < engine->nics && !error; i++)
         if (engine->nic[i]->card) {
             engine->networked = true;
+            engine->burst_ticks = vbase_clock_ticks_of_ns(MSG_BURST_NS);
             error = card_put(engine->nic[i]);
         }
     if (!error && engine->networked)

@@ -180,14 +180,17 @@ static bool flush_control(struct msg_peer *peer)
 static bool flush_queue(struct msg_peer *peer)
 {
     bool went = false;
+    peer->lagging = 0;
     struct list_node *node;
     while ((node = list_first(&peer->queue))) {
         struct msg_request *request = container_of(node, struct msg_request, link);
         list_remove(node);
+        peer->vi->hold = peer->remote && !list_empty(&peer->queue);
         int error = vmsg_send_launch(request);
         if (error == ERR_AGAIN) {
             list_prepend(&peer->queue, node);
             msg_phase_set(request, MSG_PHASE_QUEUED);
+            peer->vi->hold = false;
             return went;
         }
         if (error)
@@ -198,10 +201,9 @@ static bool flush_queue(struct msg_peer *peer)
     return went;
 }
 
-static bool peer_flush(struct msg_peer *peer)
+bool vmsg_peer_flush(struct msg_peer *peer)
 {
     bool went = false;
-    msg_lock(&peer->lock);
     int error = vmsg_peer_connect(peer);
     if (error == OK) {
         went = flush_control(peer);
@@ -215,7 +217,6 @@ static bool peer_flush(struct msg_peer *peer)
     }
     if (!list_empty(&peer->control) || !list_empty(&peer->queue) || peer->owed >= peer->window_half)
         vmsg_peer_stuck(peer);
-    msg_unlock(&peer->lock);
     return went;
 }
 
@@ -237,7 +238,9 @@ bool vmsg_peers_flush(void)
         if (peer->remote)
             msg_await_end();
         msg_unlock(&engine->leaf);
-        went |= peer_flush(peer);
+        msg_lock(&peer->lock);
+        went |= vmsg_peer_flush(peer);
+        msg_unlock(&peer->lock);
         msg_lock(&engine->leaf);
     }
     msg_unlock(&engine->leaf);

@@ -201,6 +201,7 @@ struct vi {
     struct vi_nic *nic;
     void *owner;
     uint32_t peer;
+    bool hold; /* set by the sender: more follows at once; what is small may wait for that, or for a poll, to leave together */
 };
 
 /* Every provider of this build, ending with a NULL name; the order is the order of preference. */

@@ -2,8 +2,8 @@
  * everything here happens under vi->lock.
  *
  * A send on an idle socket is one sendmsg for frame and payload. What the socket does not take is copied and waits;
- * later messages join it there and leave together. A put is never copied: its memory stays the caller's until the other
- * side has said that it is in memory. No more than TCP_DEPTH frames are under way, taken or not by the socket.
+ * later messages join it there and leave together; so do small ones whose sender says that more follows. A put is never
+ * copied: its memory stays the caller's until the other side has said that it is in memory. No more than TCP_DEPTH frames are under way, taken or not by the socket.
  *
  * A socket that fails here is only marked; the poll finds the mark and tells. */
 #include "vi/tcp/tcp.h"
@@ -15,6 +15,8 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#define HELD   2048 /* frames up to this size wait for those that follow */
+#define HELD_MOST 16384 /* bytes of them */
 #define DIRECT 32  /* pieces of a send that go straight to the socket, its frame included */
 #define BATCH  64  /* pieces of a queue in one system call */
 #define TURNS  4   /* system calls for one vi in a row */
@@ -105,6 +107,7 @@ static void flush(struct tcp_vi *vi)
 {
     struct iovec piece[BATCH];
 
+    vi->held = false;
     for (int turn = 0; turn < TURNS && vi->queue.first; turn++) {
         int pieces = tcp_queue_gather(&vi->queue, piece, BATCH);
         size_t asked = total_of(piece, pieces);
@@ -138,6 +141,13 @@ static int emit(struct tcp_vi *vi, const struct tcp_frame *frame, const struct i
     }
     for (int i = 0; i < pieces; i++)
         all[i + 1] = piece[i];
+    if (vi->fd >= 0 && (vi->held || (vi->vi.hold && total <= HELD && !vi->queue.first))) {
+        error = queue_pieces(vi, all, pieces + 1, 0);
+        vi->held = true;
+        if (!error && (!vi->vi.hold || vi->queue.copied > HELD_MOST))
+            flush(vi);
+        return error;
+    }
     if (vi->fd >= 0 && !vi->queue.first) {
         sent = push(vi, all, pieces + 1);
         if (sent < 0)

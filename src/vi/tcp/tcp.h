@@ -71,6 +71,7 @@ struct tcp_vi {
     bool dead;                /* no link any more */
     bool writing;             /* in nic->writers; under writers_lock */
     bool watched;             /* epoll tells when the socket has room */
+    bool held;                /* the queue holds what the socket would have taken: its sender said that more follows */
     bool owes;                /* a TCP_TAKEN frame goes out when the queue is empty */
     int failed;               /* errno of a send, the poll tells */
     uint32_t epoch;
