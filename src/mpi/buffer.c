@@ -1,5 +1,6 @@
-/* The buffer of MPI_Bsend. Copies of messages lie in it one after the other, each behind a header with its request, in
- * a list by address; room is the first gap that fits. With MPI_BUFFER_AUTOMATIC each copy is memory of its own. */
+/* The buffers of MPI_Bsend: of the process, and of communicators, which go before it. Copies of messages lie in a buffer
+ * one after the other, each behind a header with its request, in a list by address; room is the first gap that fits. With
+ * MPI_BUFFER_AUTOMATIC each copy is memory of its own. Copies are numbered, so that a flush knows what it waits for. */
 #include "mpi/inside.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -7,83 +8,89 @@
 struct copy {
     struct copy *next;
     uint64_t room; /* with this header */
+    uint64_t number;
     struct msg_request request;
 };
 #define COPY_ALIGNMENT 16
 _Static_assert(sizeof(struct copy) + 2 * COPY_ALIGNMENT <= MPI_BSEND_OVERHEAD, "the ABI grants so much per message");
 
-static struct {
-    struct base_lock lock;
+struct mpi_buffer { /* lives as long as its communicator, attached or not */
     void *attached; /* NULL: none; or MPI_BUFFER_AUTOMATIC */
     int64_t size;   /* as it was attached */
     char *start, *end;
     struct copy *copies;
-} buffer;
+    uint64_t copied; /* copies ever made */
+    struct mpi_buffer *next;
+};
+static struct base_lock lock; /* of all */
+static struct mpi_buffer of_process;
+static struct mpi_buffer *buffers = &of_process; /* the process's is the last */
 
-static bool automatic(void) { return buffer.attached == MPI_BUFFER_AUTOMATIC; }
+static bool automatic(const struct mpi_buffer *buffer) { return buffer->attached == MPI_BUFFER_AUTOMATIC; }
 
 /* Takes the copies that are sent off the list. */
-static void reap(void)
+static void reap(struct mpi_buffer *buffer)
 {
-    for (struct copy **place = &buffer.copies; *place;) {
+    for (struct copy **place = &buffer->copies; *place;) {
         struct copy *copy = *place;
         if (!vmsg_request_done(&copy->request)) {
             place = &copy->next;
             continue;
         }
         *place = copy->next;
-        if (automatic())
+        if (automatic(buffer))
             free(copy);
     }
 }
 
 /* A header with room for BYTES behind it, in the list; NULL: no room. */
-static struct copy *place_copy(uint64_t bytes)
+static struct copy *place_copy(struct mpi_buffer *buffer, uint64_t bytes)
 {
     uint64_t room = (sizeof(struct copy) + bytes + COPY_ALIGNMENT - 1) / COPY_ALIGNMENT * COPY_ALIGNMENT;
-    struct copy **place = &buffer.copies, *copy;
-    if (automatic()) {
+    struct copy **place = &buffer->copies, *copy;
+    if (automatic(buffer)) {
         copy = malloc(room);
     } else {
-        char *gap = buffer.start;
+        char *gap = buffer->start;
         while (*place && (uint64_t)((char *)*place - gap) < room) {
             gap = (char *)*place + (*place)->room;
             place = &(*place)->next;
         }
-        char *limit = *place ? (char *)*place : buffer.end;
+        char *limit = *place ? (char *)*place : buffer->end;
         copy = gap <= limit && (uint64_t)(limit - gap) >= room ? (struct copy *)(void *)gap : NULL;
     }
     if (!copy)
         return NULL;
     copy->room = room;
+    copy->number = ++buffer->copied;
     copy->next = *place;
     *place = copy;
     return copy;
 }
 
-static void remove_copy(struct copy *copy)
+static void remove_copy(struct mpi_buffer *buffer, struct copy *copy)
 {
-    struct copy **place = &buffer.copies;
+    struct copy **place = &buffer->copies;
     while (*place != copy)
         place = &(*place)->next;
     *place = copy->next;
-    if (automatic())
+    if (automatic(buffer))
         free(copy);
 }
 
 /* Under the lock: the copy is made and on its way. The engine's errors; ERR_LIMIT: no room. */
-static int send_copy(const struct mpi_message *m, const struct mpi_target *target)
+static int send_copy(struct mpi_buffer *buffer, const struct mpi_message *m, const struct mpi_target *target)
 {
     struct type_buffer from = mpi_buffer((void *)m->buffer, (uint64_t)m->count, target->type);
     uint64_t bytes = type_buffer_bytes(&from);
-    if (!buffer.attached)
+    if (!buffer->attached)
         return ERR_STATE;
-    reap();
-    struct copy *copy = place_copy(bytes);
+    reap(buffer);
+    struct copy *copy = place_copy(buffer, bytes);
     if (!copy) {
         vmsg_progress();
-        reap();
-        copy = place_copy(bytes);
+        reap(buffer);
+        copy = place_copy(buffer, bytes);
     }
     if (!copy)
         return ERR_LIMIT;
@@ -96,104 +103,216 @@ static int send_copy(const struct mpi_message *m, const struct mpi_target *targe
     struct type_buffer packed = {copy + 1, bytes, NULL};
     int error = vmsg_send_start(&copy->request, &to, &packed, MSG_STANDARD);
     if (error)
-        remove_copy(copy);
+        remove_copy(buffer, copy);
     return error;
 }
 
 int mpi_buffered_send(const struct mpi_message *m, const struct mpi_target *target)
 {
-    mpi_lock(&buffer.lock);
-    int error = send_copy(m, target);
-    mpi_unlock(&buffer.lock);
+    mpi_lock(&lock);
+    struct mpi_buffer *buffer = target->comm->buffer;
+    if (!buffer || !buffer->attached)
+        buffer = &of_process;
+    int error = send_copy(buffer, m, target);
+    mpi_unlock(&lock);
     if (!error)
         return MPI_SUCCESS;
-    if (error == ERR_STATE && !buffer.attached)
+    if (error == ERR_STATE && !buffer->attached)
         return mpi_error(target->comm, m->call, MPI_ERR_BUFFER, "no buffer is attached: call MPI_Buffer_attach");
     if (error == ERR_LIMIT)
         return mpi_error(target->comm, m->call, MPI_ERR_BUFFER,
                          "%lld of %s (and MPI_BSEND_OVERHEAD) do not fit into what is free of the %lld attached bytes",
-                         (long long)m->count, mpi_type_text(target->type), (long long)buffer.size);
+                         (long long)m->count, mpi_type_text(target->type), (long long)buffer->size);
     return mpi_engine_error(target->comm, m->call, error);
 }
 
-static bool is_empty(void *unused)
+/* ---- flushing --------------------------------------------------------------------------------------------------- */
+
+struct flush { /* until the copies numbered up to LAST are sent */
+    struct mpi_buffer *buffer;
+    uint64_t last;
+};
+
+bool mpi_buffer_flushed(struct mpi_buffer *buffer, uint64_t last)
 {
-    (void)unused;
-    mpi_lock(&buffer.lock);
-    reap();
-    bool empty = buffer.copies == NULL;
-    mpi_unlock(&buffer.lock);
-    return empty;
+    bool left = false;
+    mpi_lock(&lock);
+    reap(buffer);
+    for (const struct copy *copy = buffer->copies; copy; copy = copy->next)
+        left |= copy->number <= last;
+    mpi_unlock(&lock);
+    return !left;
 }
 
-static int flush(const char *call)
+static bool is_flushed(void *context)
 {
-    int error = is_empty(NULL) ? OK : vmsg_wait_until(is_empty, NULL);
-    return error ? mpi_engine_error(NULL, call, error) : MPI_SUCCESS;
+    const struct flush *flush = context;
+    return mpi_buffer_flushed(flush->buffer, flush->last);
+}
+
+static int flush(struct mpi_comm *comm, const char *call, struct mpi_buffer *buffer)
+{
+    struct flush all = {buffer, UINT64_MAX};
+    int error = is_flushed(&all) ? OK : vmsg_wait_until(is_flushed, &all);
+    return error ? mpi_engine_error(comm, call, error) : MPI_SUCCESS;
+}
+
+/* Non-blocking: a request that is complete when what is in the buffer now is sent. */
+static int start_flush(struct mpi_comm *comm, const char *call, struct mpi_buffer *buffer, MPI_Request *out)
+{
+    if (!out)
+        return mpi_null(comm, call, "request");
+    struct mpi_request *request = mpi_request_take(REQUEST_FLUSH, call, comm, NULL);
+    if (!request)
+        return mpi_engine_error(comm, call, ERR_MEMORY);
+    request->flush.buffer = buffer;
+    request->flush.last = buffer->copied;
+    *out = mpi_request_publish(request);
+    return MPI_SUCCESS;
 }
 
 void mpi_buffers_finish(void)
 {
-    if (flush("MPI_Finalize") == MPI_SUCCESS)
-        buffer.attached = NULL;
+    for (struct mpi_buffer *buffer = buffers; buffer; buffer = buffer->next)
+        if (flush(NULL, "MPI_Finalize", buffer) == MPI_SUCCESS)
+            buffer->attached = NULL;
 }
 
-/* ---- the calls -------------------------------------------------------------------------------------------------- */
+int mpi_buffer_release(const char *call, struct mpi_comm *comm)
+{
+    return comm->buffer ? flush(comm, call, comm->buffer) : MPI_SUCCESS;
+}
 
-static int attach(const char *call, void *memory, int64_t size)
+void mpi_buffer_drop(struct mpi_comm *comm)
+{
+    struct mpi_buffer **place = &buffers;
+    if (!comm->buffer)
+        return;
+    mpi_lock(&lock);
+    while (*place != comm->buffer)
+        place = &(*place)->next;
+    *place = comm->buffer->next;
+    mpi_unlock(&lock);
+    free(comm->buffer);
+}
+
+/* ---- attaching -------------------------------------------------------------------------------------------------- */
+
+/* The buffer of COMM, made at the first attach. NULL: no memory. */
+static struct mpi_buffer *buffer_of(struct mpi_comm *comm)
+{
+    mpi_lock(&lock);
+    if (!comm->buffer) {
+        comm->buffer = calloc(1, sizeof *comm->buffer);
+        if (comm->buffer) {
+            comm->buffer->next = buffers;
+            buffers = comm->buffer;
+        }
+    }
+    mpi_unlock(&lock);
+    return comm->buffer;
+}
+
+static int attach(struct mpi_comm *comm, const char *call, void *memory, int64_t size)
 {
     mpi_enter(call);
+    struct mpi_buffer *buffer = comm ? buffer_of(comm) : &of_process;
     bool memory_is_ours = memory == MPI_BUFFER_AUTOMATIC;
+    if (!buffer)
+        return mpi_engine_error(comm, call, ERR_MEMORY);
     if (size < 0 || (!memory && size > 0))
-        return mpi_error(NULL, call, size < 0 ? MPI_ERR_ARG : MPI_ERR_BUFFER, "the buffer is %lld bytes at %p",
+        return mpi_error(comm, call, size < 0 ? MPI_ERR_ARG : MPI_ERR_BUFFER, "the buffer is %lld bytes at %p",
                          (long long)size, memory);
-    if (buffer.attached)
-        return mpi_error(NULL, call, MPI_ERR_BUFFER, "a buffer is attached already: detach it first");
-    mpi_lock(&buffer.lock);
-    buffer.attached = memory ? memory : (void *)&buffer; /* a buffer of nothing is attached all the same */
-    buffer.size = size;
+    if (buffer->attached)
+        return mpi_error(comm, call, MPI_ERR_BUFFER, "a buffer is attached already: detach it first");
+    mpi_lock(&lock);
+    buffer->attached = memory ? memory : (void *)buffer; /* a buffer of nothing is attached all the same */
+    buffer->size = size;
     uintptr_t start = ((uintptr_t)memory + COPY_ALIGNMENT - 1) & ~(uintptr_t)(COPY_ALIGNMENT - 1);
-    buffer.start = memory_is_ours ? NULL : (char *)start;
-    buffer.end = memory_is_ours ? NULL : (char *)memory + size;
-    mpi_unlock(&buffer.lock);
+    buffer->start = memory_is_ours ? NULL : (char *)start;
+    buffer->end = memory_is_ours ? NULL : (char *)memory + size;
+    mpi_unlock(&lock);
     return MPI_SUCCESS;
 }
 
-static int detach(const char *call, void *memory, MPI_Count *size)
+static int detach(struct mpi_comm *comm, const char *call, void *memory, MPI_Count *size)
 {
     mpi_enter(call);
+    struct mpi_buffer *buffer = comm ? comm->buffer : &of_process;
     if (!memory || !size)
-        return mpi_null(NULL, call, memory ? "size" : "buffer_addr");
-    if (!buffer.attached)
-        return mpi_error(NULL, call, MPI_ERR_BUFFER, "no buffer is attached");
-    int error = flush(call);
+        return mpi_null(comm, call, memory ? "size" : "buffer_addr");
+    if (!buffer || !buffer->attached)
+        return mpi_error(comm, call, MPI_ERR_BUFFER, "no buffer is attached");
+    int error = flush(comm, call, buffer);
     if (error)
         return error;
-    *(void **)memory = buffer.attached == (void *)&buffer ? NULL : buffer.attached;
-    *size = buffer.size;
-    buffer.attached = NULL;
+    *(void **)memory = buffer->attached == (void *)buffer ? NULL : buffer->attached;
+    *size = buffer->size;
+    buffer->attached = NULL;
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Buffer_attach)(void *memory, int size) { return attach("MPI_Buffer_attach", memory, size); }
-ENTRY(MPI_Buffer_attach_c)(void *memory, MPI_Count size) { return attach("MPI_Buffer_attach_c", memory, size); }
-
-ENTRY(MPI_Buffer_detach)(void *memory, int *size)
+/* The same with an int. */
+static int detach_narrow(struct mpi_comm *comm, const char *call, void *memory, int *size)
 {
     MPI_Count wide = 0;
-    DOING("MPI_Buffer_detach");
-    int error = detach("MPI_Buffer_detach", memory, size ? &wide : NULL);
+    int error = detach(comm, call, memory, size ? &wide : NULL);
     if (!error)
         *size = wide > INT_MAX ? MPI_UNDEFINED : (int)wide;
     return error;
 }
-ENTRY(MPI_Buffer_detach_c)(void *memory, MPI_Count *size)
-{
-    DOING("MPI_Buffer_detach_c");
-    return detach("MPI_Buffer_detach_c", memory, size);
-}
+
+ENTRY(MPI_Buffer_attach)(void *memory, int size) { return attach(NULL, NAME, memory, size); }
+ENTRY(MPI_Buffer_attach_c)(void *memory, MPI_Count size) { return attach(NULL, NAME, memory, size); }
+ENTRY(MPI_Buffer_detach)(void *memory, int *size) { return HERE(), detach_narrow(NULL, NAME, memory, size); }
+ENTRY(MPI_Buffer_detach_c)(void *memory, MPI_Count *size) { return HERE(), detach(NULL, NAME, memory, size); }
 ENTRY(MPI_Buffer_flush)(void)
 {
     ENTER("MPI_Buffer_flush");
-    return flush("MPI_Buffer_flush");
+    return flush(NULL, NAME, &of_process);
+}
+ENTRY(MPI_Buffer_iflush)(MPI_Request *request)
+{
+    ENTER("MPI_Buffer_iflush");
+    return start_flush(NULL, NAME, &of_process, request);
+}
+
+ENTRY(MPI_Comm_attach_buffer)(MPI_Comm handle, void *memory, int size)
+{
+    struct mpi_comm *comm;
+    int error = mpi_find_comm(NAME, handle, NAME, "", &comm);
+    return error ? error : attach(comm, NAME, memory, size);
+}
+ENTRY(MPI_Comm_attach_buffer_c)(MPI_Comm handle, void *memory, MPI_Count size)
+{
+    struct mpi_comm *comm;
+    int error = mpi_find_comm(NAME, handle, NAME, "", &comm);
+    return error ? error : attach(comm, NAME, memory, size);
+}
+ENTRY(MPI_Comm_detach_buffer)(MPI_Comm handle, void *memory, int *size)
+{
+    struct mpi_comm *comm;
+    int error = (HERE(), mpi_find_comm(NAME, handle, memory, "buffer_addr", &comm));
+    return error ? error : detach_narrow(comm, NAME, memory, size);
+}
+ENTRY(MPI_Comm_detach_buffer_c)(MPI_Comm handle, void *memory, MPI_Count *size)
+{
+    struct mpi_comm *comm;
+    int error = (HERE(), mpi_find_comm(NAME, handle, memory, "buffer_addr", &comm));
+    return error ? error : detach(comm, NAME, memory, size);
+}
+ENTRY(MPI_Comm_flush_buffer)(MPI_Comm handle)
+{
+    struct mpi_comm *comm;
+    int error = (HERE(), mpi_find_comm(NAME, handle, NAME, "", &comm));
+    return error || !comm->buffer ? error : flush(comm, NAME, comm->buffer);
+}
+ENTRY(MPI_Comm_iflush_buffer)(MPI_Comm handle, MPI_Request *request)
+{
+    struct mpi_comm *comm;
+    int error = mpi_find_comm(NAME, handle, request, "request", &comm);
+    if (error)
+        return error;
+    struct mpi_buffer *buffer = buffer_of(comm);
+    return buffer ? start_flush(comm, NAME, buffer, request) : mpi_engine_error(comm, NAME, ERR_MEMORY);
 }

@@ -79,6 +79,7 @@ void mpi_comm_drop(struct mpi_comm *comm)
     mpi_id_give(comm->id);
     mpi_group_drop(comm->group);
     mpi_errhandler_drop(comm->errhandler);
+    mpi_buffer_drop(comm);
     free(comm->topology);
     mpi_object_give(KIND_COMM, comm);
 }
@@ -253,6 +254,9 @@ static int free_handle(const char *call, MPI_Comm *handle)
     int error = mpi_attributes_delete(*handle, &comm->attributes);
     if (error)
         return mpi_error(comm, call, error, "the delete function of an attribute failed");
+    error = mpi_buffer_release(call, comm);
+    if (error)
+        return error;
     if (!mpi_object_unpublish(comm))
         return mpi_comm_wrong(call, *handle);
     vcoll_group_close(&comm->coll); /* all members are here: this is collective */

@@ -83,6 +83,7 @@ struct mpi_comm {
     struct mpi_errhandler *errhandler;
     struct mpi_attribute *attributes;
     struct mpi_topology *topology;
+    struct mpi_buffer *buffer;   /* of MPI_Bsend; NULL: none was ever attached */
     char name[MPI_MAX_OBJECT_NAME];
 };
 
@@ -129,6 +130,7 @@ enum mpi_request_kind {
     REQUEST_PAIR,       /* Isendrecv: two operations */
     REQUEST_COLLECTIVE,
     REQUEST_DUP,        /* MPI_Comm_idup */
+    REQUEST_FLUSH,      /* MPI_Buffer_iflush and of communicators */
     REQUEST_GENERAL     /* MPI_Grequest_start */
 };
 
@@ -150,6 +152,10 @@ struct mpi_request {
         struct mpi_pair *pair;
         struct mpi_general *general;
         struct mpi_dup *dup;
+        struct {
+            struct mpi_buffer *buffer;
+            uint64_t last;
+        } flush;
     };
     void *extra;                /* freed with the request */
     struct mpi_request *next;   /* freed by the user while under way */
@@ -483,11 +489,14 @@ static inline void mpi_status_result(MPI_Status *status, const struct msg_result
     mpi_status_set(status, result->source, result->tag, result->bytes);
 }
 
-/* ---- the buffer of MPI_Bsend (buffer.c) ------------------------------------------------------------------------- */
+/* ---- the buffers of MPI_Bsend (buffer.c) ------------------------------------------------------------------------ */
 
 /* Copies the message and sends the copy. */
 int mpi_buffered_send(const struct mpi_message *message, const struct mpi_target *target);
+bool mpi_buffer_flushed(struct mpi_buffer *buffer, uint64_t last); /* its copies up to number LAST are sent */
 void mpi_buffers_finish(void);
+int mpi_buffer_release(const char *call, struct mpi_comm *comm); /* its program frees COMM: waits; raises */
+void mpi_buffer_drop(struct mpi_comm *comm);
 
 /* ---- the rest --------------------------------------------------------------------------------------------------- */
 

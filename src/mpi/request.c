@@ -83,6 +83,8 @@ bool mpi_request_done(struct mpi_request *request)
         return vcoll_done(request->schedule);
     case REQUEST_DUP: /* acquire: pairs with the release of the agreement's end */
         return atomic_load_explicit(&request->dup->agreement.done, memory_order_acquire);
+    case REQUEST_FLUSH:
+        return mpi_buffer_flushed(request->flush.buffer, request->flush.last);
     case REQUEST_GENERAL: /* acquire: pairs with the release in MPI_Grequest_complete */
         return atomic_load_explicit(&request->general->complete, memory_order_acquire);
     default:
