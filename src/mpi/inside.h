@@ -310,6 +310,7 @@ static inline struct mpi_type *mpi_type_at(MPI_Datatype handle)
 static inline bool mpi_type_predefined(const struct mpi_type *type) { return type->recipe == NULL; }
 MPI_Datatype mpi_type_handle(struct mpi_type *type);
 int mpi_types_open(void);
+void mpi_fortran_apply(void); /* what was told of Fortran's types (fortran.c) */
 void mpi_type_drop(struct mpi_type *type);
 int mpi_type_wrong(struct mpi_comm *comm, const char *call, MPI_Datatype handle) COLD;
 const char *mpi_type_text(const struct mpi_type *type); /* its name, or "a derived datatype" */
