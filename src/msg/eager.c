@@ -112,9 +112,7 @@ int vmsg_send_launch(struct msg_request *request)
  * and leave together: sixteen at a time, or when the program looks for progress, as it must to complete them. */
 static bool lags(struct msg_peer *peer)
 {
-    uint64_t now = clock_ticks(), last = peer->burst_at;
-    peer->burst_at = now;
-    if (now - last > vmsg_engine.burst_ticks)
+    if (clock_ticks() - peer->burst_at > vmsg_engine.burst_ticks)
         peer->burst = 0;
     else if (peer->burst < MSG_BURST)
         peer->burst++;
@@ -161,6 +159,8 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
         if (lag && ++peer->lagging == MSG_LAG)
             (void)vmsg_peer_flush(peer);
     }
+    if (unlikely(peer->remote))
+        peer->burst_at = clock_ticks();
     msg_unlock(&peer->lock);
     return error;
 }

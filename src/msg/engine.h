@@ -33,7 +33,7 @@
 #define MSG_CHUNK (512u << 10) /* fetched between two looks at the nics */
 #define MSG_BURST 4            /* sends to a remote rank in a row: from now on some wait to leave together, */
 #define MSG_LAG 16             /* so many at most */
-#define MSG_BURST_NS 10000     /* between two of them, at most */
+#define MSG_BURST_NS 3000      /* from one to the next, at most */
 #define MSG_PLACE (4u << 20)   /* of one put; both sides count by it */
 
 enum msg_kind { MSG_SEND = 1, MSG_RECEIVE };
@@ -75,7 +75,7 @@ struct msg_peer {
     bool board_told;        /* he knows ours */
     uint8_t burst;          /* sends that followed each other at once, up to MSG_BURST; */
     uint8_t lagging;        /* of them in the queue because more may follow */
-    uint64_t burst_at;      /* ticks: the last one */
+    uint64_t burst_at;      /* ticks: the end of the last one */
 } ALIGNED(CACHE_LINE);
 _Static_assert(offsetof(struct msg_peer, rail) == CACHE_LINE, "the hot part of a peer is one line");
 

@@ -275,7 +275,7 @@ static int tcp_arm(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
 
     if (what == VI_ARM_SLEEP)
         return arm_sleep(nic, wait);
-    if (what == VI_ARM_AWAKE) {
+    if (what == VI_ARM_AWAKE && atomic_load_explicit(&nic->asleep, memory_order_relaxed)) {
         atomic_store_explicit(&nic->asleep, false, memory_order_relaxed);
         nic->urgent = true;
     }

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# What the network costs in system calls: nothing while ranks of one node talk, though a rank of another node is connected;
+# no socket at all where all ranks are on one node; few writes for a burst of small messages.
+# timeout: 90
+# presets: release
+set -u
+. "$VIADUCT_SOURCE/tests/lib/shell"
+[ -x "$programs/beside" ] || skip "no program was built"
+command -v strace >/dev/null || skip "strace is not installed"
+cat >"$scratch/split" <<'SPLIT'
+#!/bin/sh
+[ "$PMI_RANK" = 2 ] && VIADUCT_NODE=there || VIADUCT_NODE=here
+export VIADUCT_NODE
+unset VIADUCT_JOB_SEAT
+exec "$@"
+SPLIT
+chmod +x "$scratch/split"
+
+# calls NAMES COMMAND...: how many of these system calls there are, in all processes; others are not slowed down
+calls() {
+    local names=$1
+    shift
+    rm -f "$scratch/calls"
+    run 60 strace -f --seccomp-bpf -qq -e "trace=$names" -o "$scratch/calls" "$@"
+    expect_status 0 "under strace"
+    grep -c '(' "$scratch/calls"
+}
+
+network=epoll_wait,ppoll,recvfrom,recvmsg,sendmsg,sendto
+a=$(calls "$network" $mpiexec -n 3 "$scratch/split" "$programs/beside" 20000)
+b=$(calls "$network" $mpiexec -n 3 "$scratch/split" "$programs/beside" 220000)
+echo "network system calls of 200000 exchanges in shared memory: $((b - a))"
+[ $((b - a)) -lt 20000 ] || wrong "talking on one node asks the network"
+
+run 60 strace -ff -qq -o "$scratch/here" $mpiexec -n 2 "$programs/exchange" 0 "$scratch"
+sockets=$(cat "$(grep -l 'programs/exchange' "$scratch"/here.* | head -1)" | grep -cE 'socket\(AF_(INET|NETLINK)|epoll_create')
+[ "$sockets" -eq 0 ] || wrong "a job of one node opens $sockets sockets"
+
+export VIADUCT_TRANSPORTS=tcp
+a=$(calls sendmsg $mpiexec -n 2 "$programs/burst" 10)
+b=$(calls sendmsg $mpiexec -n 2 "$programs/burst" 110)
+echo "writes of 6400 messages of 8 bytes in bursts of 64: $((b - a))"
+[ $((b - a)) -lt 2400 ] || wrong "messages of a burst do not leave together"
+finish
