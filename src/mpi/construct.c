@@ -396,7 +396,8 @@ ENTRY(MPI_Type_dup)(MPI_Datatype old, MPI_Datatype *out)
     if (error)
         return error;
     struct mpi_type *made = mpi_type_at(*out);
-    made->committed = making.old->committed;
+    if (making.old->committed)
+        mpi_type_ready(made);
     error = mpi_attributes_copy(old, making.old->attributes, &made->attributes);
     if (!error)
         return MPI_SUCCESS;

@@ -120,7 +120,7 @@ static void fill(MPI_Datatype handle, const char *name, uint8_t element, struct 
     type->layout = layout;
     type->size = layout->shape.size;
     type->flat = layout->shape.contiguous;
-    type->committed = true;
+    mpi_type_ready(type);
     type->element = element;
     type->elements = 1;
     type->name = (char *)name;
@@ -154,7 +154,6 @@ int mpi_types_open(void)
         if (error)
             return error;
     }
-    mpi_fortran_apply();
     return MPI_SUCCESS;
 }
 
@@ -206,7 +205,7 @@ ENTRY(MPI_Type_commit)(MPI_Datatype *handle)
         return mpi_null(NULL, "MPI_Type_commit", "datatype");
     int error = find_type("MPI_Type_commit", *handle, &type);
     if (!error)
-        type->committed = true;
+        mpi_type_ready(type);
     return error;
 }
 
@@ -222,9 +221,6 @@ ENTRY(MPI_Type_free)(MPI_Datatype *handle)
         return error;
     if (mpi_type_predefined(type))
         return mpi_error(NULL, call, MPI_ERR_TYPE, "%s is predefined and cannot be freed", type->name);
-    int made_by = type->recipe->combiner;
-    if (made_by >= MPI_COMBINER_F90_REAL && made_by <= MPI_COMBINER_F90_INTEGER)
-        return mpi_error(NULL, call, MPI_ERR_TYPE, "a type of precision and range cannot be freed");
     error = mpi_attributes_delete(*handle, &type->attributes);
     if (error)
         return mpi_error(NULL, call, error, "the delete function of an attribute failed");

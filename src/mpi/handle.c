@@ -12,15 +12,6 @@ static uintptr_t first_identity(enum mpi_kind kind, uint32_t index)
     return (uintptr_t)kind << 40 | (uintptr_t)1 << 24 | index;
 }
 
-/* The generation has 16 bits and is never 0. */
-static uintptr_t next_identity(uintptr_t identity)
-{
-    uintptr_t generation = (identity >> 24 & 0xFFFF) + 1;
-    if (generation > 0xFFFF)
-        generation = 1;
-    return (identity & ~((uintptr_t)0xFFFF << 24)) | generation << 24;
-}
-
 static bool add_slab(enum mpi_kind kind, size_t size)
 {
     struct mpi_table *table = &mpi_tables[kind];
@@ -72,7 +63,7 @@ void mpi_object_give(enum mpi_kind kind, void *pointer)
     /* relaxed: nobody but a stale handle looks here */
     atomic_store_explicit(&object->handle, 0, memory_order_relaxed);
     mpi_lock(&table->lock);
-    object->identity = next_identity(object->identity);
+    object->identity = mpi_next_identity(object->identity);
     object->next_free = table->free;
     table->free = object;
     mpi_unlock(&table->lock);

@@ -100,6 +100,7 @@ struct mpi_type {
     uint64_t size;     /* bytes of payload in one */
     bool flat;         /* count of them are count * size bytes in a row */
     bool committed;
+    uint32_t plain;    /* size where it is flat and committed, else 0, or where it is too large: then the long way finds out */
     uint8_t element;   /* enum type_element, for reductions */
     uint64_t elements; /* basic elements in one */
     struct type_layout *layout;
@@ -126,6 +127,7 @@ enum mpi_request_kind {
     REQUEST_NOTHING,    /* complete from the start: MPI_PROC_NULL */
     REQUEST_SEND,
     REQUEST_RECEIVE,
+    REQUEST_SENT,       /* complete from the start: the message has left */
     REQUEST_BUFFERED,   /* complete from the start: the attached buffer has the message */
     REQUEST_PAIR,       /* Isendrecv: two operations */
     REQUEST_COLLECTIVE,
@@ -138,6 +140,7 @@ struct mpi_request {
     struct mpi_object object;
     uint8_t kind;
     bool persistent, active;
+    bool simple;                /* SENT or RECEIVE, not persistent, without layout and extra */
     enum msg_mode mode;
     struct mpi_comm *comm;      /* NULL: none */
     struct type_layout *layout; /* kept for the time of the request; NULL: none needed */
@@ -308,9 +311,13 @@ static inline struct mpi_type *mpi_type_at(MPI_Datatype handle)
     return mpi_object_at(KIND_TYPE, handle, sizeof(struct mpi_type));
 }
 static inline bool mpi_type_predefined(const struct mpi_type *type) { return type->recipe == NULL; }
+static inline void mpi_type_ready(struct mpi_type *type) /* it is committed */
+{
+    type->committed = true;
+    type->plain = type->flat && type->size <= INT32_MAX ? (uint32_t)type->size : 0;
+}
 MPI_Datatype mpi_type_handle(struct mpi_type *type);
 int mpi_types_open(void);
-void mpi_fortran_apply(void); /* what was told of Fortran's types (fortran.c) */
 void mpi_type_drop(struct mpi_type *type);
 int mpi_type_wrong(struct mpi_comm *comm, const char *call, MPI_Datatype handle) COLD;
 const char *mpi_type_text(const struct mpi_type *type); /* its name, or "a derived datatype" */
@@ -372,6 +379,25 @@ static inline bool mpi_data_fits(const void *buffer, MPI_Count count, const stru
            likely(buffer != NULL || bytes == 0 || mpi_base_fits(buffer, 0, type->layout));
 }
 
+/* The usual message: everything about it is right, its data lie in a row, and both ends are ranks. False: something is
+ * wrong or unusual, the long way finds out what. */
+struct mpi_plain {
+    struct mpi_comm *comm;
+    uint64_t bytes;
+};
+MPI_HOT bool mpi_is_plain(const struct mpi_message *message, struct mpi_plain *plain)
+{
+    uintptr_t number = (uintptr_t)message->type - MPI_FIRST_TYPE;
+    const struct mpi_type *type =
+        likely(number < MPI_PREDEFINED_TYPES) ? &mpi_types[number] : mpi_type_at(message->type);
+    plain->comm = mpi_comm_at(message->comm);
+    if (unlikely(!type || !plain->comm))
+        return false;
+    plain->bytes = (uint64_t)message->count * type->plain;
+    return likely((uint64_t)message->count <= INT32_MAX) && likely(type->plain) && likely(message->buffer != NULL) &&
+           likely(message->tag >= 0) && likely((unsigned)message->rank < (unsigned)plain->comm->size);
+}
+
 /* 0, or the class that was raised. */
 MPI_HOT int mpi_check_send(const struct mpi_message *message, struct mpi_target *target)
 {
@@ -414,6 +440,41 @@ int mpi_wait_here(struct msg_request *operation);
 struct mpi_request *mpi_request_take(enum mpi_request_kind kind, const char *call, struct mpi_comm *comm,
                                      struct type_layout *layout);
 void mpi_request_give(struct mpi_request *request);
+/* The same where there is no layout, in few instructions. */
+extern _Atomic bool mpi_have_orphans;
+MPI_HOT struct mpi_request *mpi_request_take_short(enum mpi_request_kind kind, const char *call, struct mpi_comm *comm)
+{
+    struct mpi_table *table = &mpi_tables[KIND_REQUEST];
+    struct mpi_request *request = (struct mpi_request *)(void *)table->free;
+    /* relaxed: an orphan seen late is settled later */
+    if (unlikely(mpi_threads || !request || atomic_load_explicit(&mpi_have_orphans, memory_order_relaxed)))
+        return mpi_request_take(kind, call, comm, NULL);
+    table->free = request->object.next_free;
+    request->kind = (uint8_t)kind;
+    request->persistent = false;
+    request->active = request->simple = true;
+    request->comm = comm;
+    request->layout = NULL;
+    request->call = call;
+    request->extra = NULL;
+    request->operation.completed = NULL;
+    if (comm)
+        mpi_object_keep(comm);
+    return request;
+}
+/* Gives back a simple one that is complete. */
+MPI_HOT void mpi_request_give_short(struct mpi_request *request)
+{
+    struct mpi_table *table = &mpi_tables[KIND_REQUEST];
+    if (unlikely(mpi_threads || (request->comm && !mpi_object_drop_shared(request->comm)))) {
+        mpi_request_give(request);
+        return;
+    }
+    atomic_store_explicit(&request->object.handle, 0, memory_order_relaxed); /* one thread */
+    request->object.identity = mpi_next_identity(request->object.identity);
+    request->object.next_free = table->free;
+    table->free = &request->object;
+}
 static inline MPI_Request mpi_request_publish(struct mpi_request *request)
 {
     atomic_store_explicit(&request->object.users, 1, memory_order_relaxed);

@@ -27,92 +27,118 @@ static __attribute__((noinline)) int receive_by_request(struct mpi_message m, st
     return error;
 }
 
-MPI_HOT int receive(const struct mpi_message *m, MPI_Status *status)
+/* What is wrong, once the message has been received. */
+static COLD int receive_failed(struct mpi_comm *comm, const char *call, int error, const struct msg_result *result,
+                               MPI_Status *status)
 {
-    struct mpi_target target;
-    struct msg_result result;
-    int error = mpi_check_receive(m, &target);
-    if (unlikely(error))
-        return error;
-    if (unlikely(m->rank == MPI_PROC_NULL)) {
-        mpi_status_proc_null(status);
-        return MPI_SUCCESS;
-    }
-    if (likely(target.type->flat))
-        error = vmsg_recv(target.comm->context, m->rank, m->tag == MPI_ANY_TAG ? MSG_ANY_TAG : m->tag,
-                          (void *)m->buffer, (uint64_t)m->count * target.type->size, &result);
-    else
-        error = receive_by_request(*m, target, &result);
-    if (unlikely(error && error != ERR_TRUNCATED))
-        return mpi_engine_error(target.comm, m->call, error);
-    mpi_status_result(status, &result);
-    return likely(!error) ? MPI_SUCCESS : mpi_receive_error(target.comm, m->call, &result);
+    if (error != ERR_TRUNCATED)
+        return mpi_engine_error(comm, call, error);
+    mpi_status_result(status, result);
+    return mpi_receive_error(comm, call, result);
 }
 
 /* By value: see mpi_message_wrong. */
-static COLD int receive_slowly(struct mpi_message m, MPI_Status *status)
+static __attribute__((noinline)) int receive_slowly(struct mpi_message m, MPI_Status *status)
 {
+    struct mpi_target target;
+    struct msg_result result = {.error = OK};
     mpi_enter(m.call);
     TRACE(m.call);
-    return receive(&m, status);
+    int error = mpi_check_receive(&m, &target);
+    if (error)
+        return error;
+    if (m.rank == MPI_PROC_NULL) {
+        mpi_status_proc_null(status);
+        return MPI_SUCCESS;
+    }
+    if (target.type->flat)
+        error = vmsg_recv(target.comm->context, m.rank, m.tag == MPI_ANY_TAG ? MSG_ANY_TAG : m.tag, (void *)m.buffer,
+                          (uint64_t)m.count * target.type->size, &result);
+    else
+        error = receive_by_request(m, target, &result);
+    if (error)
+        return receive_failed(target.comm, m.call, error, &result, status);
+    mpi_status_result(status, &result);
+    return MPI_SUCCESS;
+}
+
+MPI_HOT int receive(const struct mpi_message *m, MPI_Status *status)
+{
+    struct mpi_plain plain;
+    struct msg_result result;
+    if (unlikely(!mpi_quick() || !mpi_is_plain(m, &plain)))
+        return receive_slowly(*m, status);
+    int error = vmsg_recv(plain.comm->context, m->rank, m->tag, (void *)m->buffer, plain.bytes, &result);
+    if (unlikely(error))
+        return receive_failed(plain.comm, m->call, error, &result, status);
+    mpi_status_result(status, &result);
+    return MPI_SUCCESS;
 }
 
 int PMPI_Recv(void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Status *status)
 {
     DOING("MPI_Recv");
-    struct mpi_message m = {"MPI_Recv", buffer, count, type, rank, tag, comm};
-    return mpi_quick() ? receive(&m, status) : receive_slowly(m, status);
+    return receive(&(struct mpi_message){"MPI_Recv", buffer, count, type, rank, tag, comm}, status);
 }
 int PMPI_Recv_c(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Status *status)
 {
     DOING("MPI_Recv_c");
-    struct mpi_message m = {"MPI_Recv_c", buffer, count, type, rank, tag, comm};
-    return mpi_quick() ? receive(&m, status) : receive_slowly(m, status);
+    return receive(&(struct mpi_message){"MPI_Recv_c", buffer, count, type, rank, tag, comm}, status);
 }
 
-static int start_receive(const struct mpi_message *m, MPI_Request *out)
+static __attribute__((noinline)) int start_slowly(struct mpi_message m, MPI_Request *out)
 {
     struct mpi_target target;
-    int error = mpi_check_receive(m, &target);
-    if (unlikely(error))
+    mpi_enter(m.call);
+    TRACE(m.call);
+    int error = mpi_check_receive(&m, &target);
+    if (error)
         return error;
-    if (unlikely(!out))
-        return mpi_error(target.comm, m->call, MPI_ERR_ARG, "request is NULL");
-    bool nothing = m->rank == MPI_PROC_NULL;
-    struct type_buffer buffer = mpi_buffer((void *)m->buffer, (uint64_t)m->count, target.type);
-    struct msg_where from = mpi_where(target.comm, m->rank, m->tag);
+    if (!out)
+        return mpi_error(target.comm, m.call, MPI_ERR_ARG, "request is NULL");
+    bool nothing = m.rank == MPI_PROC_NULL;
+    struct type_buffer buffer = mpi_buffer((void *)m.buffer, (uint64_t)m.count, target.type);
+    struct msg_where from = mpi_where(target.comm, m.rank, m.tag);
     struct mpi_request *request =
-        mpi_request_take(nothing ? REQUEST_NOTHING : REQUEST_RECEIVE, m->call, target.comm, buffer.layout);
-    if (unlikely(!request))
-        return mpi_engine_error(target.comm, m->call, ERR_MEMORY);
+        mpi_request_take(nothing ? REQUEST_NOTHING : REQUEST_RECEIVE, m.call, target.comm, buffer.layout);
+    if (!request)
+        return mpi_engine_error(target.comm, m.call, ERR_MEMORY);
     error = nothing ? OK : vmsg_recv_start(&request->operation, &from, &buffer);
-    if (unlikely(error)) {
+    if (error) {
         mpi_request_give(request);
-        return mpi_engine_error(target.comm, m->call, error);
+        return mpi_engine_error(target.comm, m.call, error);
     }
     *out = mpi_request_publish(request);
     return MPI_SUCCESS;
 }
 
-static COLD int start_slowly(struct mpi_message m, MPI_Request *out)
+/* A receive whose message is not here yet is only posted. */
+MPI_HOT int start_receive(const struct mpi_message *m, MPI_Request *out)
 {
-    mpi_enter(m.call);
-    TRACE(m.call);
-    return start_receive(&m, out);
+    struct mpi_plain plain;
+    if (unlikely(!mpi_quick() || !mpi_is_plain(m, &plain) || !out))
+        return start_slowly(*m, out);
+    struct mpi_request *request = mpi_request_take_short(REQUEST_RECEIVE, m->call, plain.comm);
+    if (unlikely(!request ||
+                 vmsg_recv_now(&request->operation, plain.comm->context, m->rank, m->tag, (void *)m->buffer, plain.bytes))) {
+        if (request)
+            mpi_request_give(request);
+        return start_slowly(*m, out);
+    }
+    *out = mpi_request_publish(request);
+    return MPI_SUCCESS;
 }
 
 int PMPI_Irecv(void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
 {
     DOING("MPI_Irecv");
-    struct mpi_message m = {"MPI_Irecv", buffer, count, type, rank, tag, comm};
-    return mpi_quick() ? start_receive(&m, request) : start_slowly(m, request);
+    return start_receive(&(struct mpi_message){"MPI_Irecv", buffer, count, type, rank, tag, comm}, request);
 }
 int PMPI_Irecv_c(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
                  MPI_Request *request)
 {
     DOING("MPI_Irecv_c");
-    struct mpi_message m = {"MPI_Irecv_c", buffer, count, type, rank, tag, comm};
-    return mpi_quick() ? start_receive(&m, request) : start_slowly(m, request);
+    return start_receive(&(struct mpi_message){"MPI_Irecv_c", buffer, count, type, rank, tag, comm}, request);
 }
 
 ALIAS(MPI_Recv);

@@ -7,7 +7,7 @@
 
 static struct base_lock orphan_lock;
 static struct mpi_request *orphans;
-static _Atomic bool have_orphans;
+_Atomic bool mpi_have_orphans;
 
 int mpi_request_wrong(const char *call, MPI_Request handle)
 {
@@ -19,13 +19,13 @@ struct mpi_request *mpi_request_take(enum mpi_request_kind kind, const char *cal
                                      struct type_layout *layout)
 {
     /* relaxed: an orphan seen late is settled later */
-    if (unlikely(atomic_load_explicit(&have_orphans, memory_order_relaxed)))
+    if (unlikely(atomic_load_explicit(&mpi_have_orphans, memory_order_relaxed)))
         mpi_requests_settle();
     struct mpi_request *request = mpi_object_take_raw(KIND_REQUEST, sizeof *request);
     if (unlikely(!request))
         return NULL;
     request->kind = (uint8_t)kind;
-    request->persistent = false;
+    request->persistent = request->simple = false;
     request->active = true;
     request->comm = comm;
     request->layout = layout;
@@ -189,7 +189,7 @@ static void adopt(struct mpi_request *request)
     mpi_lock(&orphan_lock);
     request->next = orphans;
     orphans = request;
-    atomic_store_explicit(&have_orphans, true, memory_order_relaxed);
+    atomic_store_explicit(&mpi_have_orphans, true, memory_order_relaxed);
     mpi_unlock(&orphan_lock);
 }
 
@@ -208,7 +208,7 @@ static struct mpi_request *take_orphans(bool all)
         request->next = taken;
         taken = request;
     }
-    atomic_store_explicit(&have_orphans, orphans != NULL, memory_order_relaxed);
+    atomic_store_explicit(&mpi_have_orphans, orphans != NULL, memory_order_relaxed);
     mpi_unlock(&orphan_lock);
     return taken;
 }
@@ -275,6 +275,7 @@ ENTRY(MPI_Cancel)(MPI_Request *handle)
         return general->cancel ? general->cancel(general->extra, mpi_request_done(request)) : MPI_SUCCESS;
     }
     case REQUEST_NOTHING:
+    case REQUEST_SENT:
     case REQUEST_BUFFERED:
         if (request->active)
             return MPI_SUCCESS; /* complete: too late */

@@ -15,27 +15,29 @@ static __attribute__((noinline)) int send_by_request(struct mpi_message m, struc
     return error ? error : mpi_wait_here(&request);
 }
 
-MPI_HOT int send(const struct mpi_message *m)
+/* By value: see mpi_message_wrong. */
+static __attribute__((noinline)) int send_slowly(struct mpi_message m)
 {
     struct mpi_target target;
-    int error = mpi_check_send(m, &target);
-    if (unlikely(error))
-        return error;
-    if (unlikely(m->rank == MPI_PROC_NULL))
-        return MPI_SUCCESS;
-    if (likely(target.type->flat))
-        error = vmsg_send(target.comm->context, m->rank, m->tag, m->buffer, (uint64_t)m->count * target.type->size);
-    else
-        error = send_by_request(*m, target, MSG_STANDARD);
-    return likely(!error) ? MPI_SUCCESS : mpi_engine_error(target.comm, m->call, error);
-}
-
-/* By value: see mpi_message_wrong. */
-static COLD int send_slowly(struct mpi_message m)
-{
     mpi_enter(m.call);
     TRACE(m.call);
-    return send(&m);
+    int error = mpi_check_send(&m, &target);
+    if (error || m.rank == MPI_PROC_NULL)
+        return error;
+    if (target.type->flat)
+        error = vmsg_send(target.comm->context, m.rank, m.tag, m.buffer, (uint64_t)m.count * target.type->size);
+    else
+        error = send_by_request(m, target, MSG_STANDARD);
+    return error ? mpi_engine_error(target.comm, m.call, error) : MPI_SUCCESS;
+}
+
+MPI_HOT int send(const struct mpi_message *m)
+{
+    struct mpi_plain plain;
+    if (unlikely(!mpi_quick() || !mpi_is_plain(m, &plain)))
+        return send_slowly(*m);
+    int error = vmsg_send(plain.comm->context, m->rank, m->tag, m->buffer, plain.bytes);
+    return likely(!error) ? MPI_SUCCESS : mpi_engine_error(plain.comm, m->call, error);
 }
 
 static int synchronous(const struct mpi_message *m)
@@ -62,14 +64,12 @@ static int buffered(const struct mpi_message *m)
 int PMPI_Send(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
 {
     DOING("MPI_Send");
-    struct mpi_message m = {"MPI_Send", buffer, count, type, rank, tag, comm};
-    return mpi_quick() ? send(&m) : send_slowly(m);
+    return send(&(struct mpi_message){"MPI_Send", buffer, count, type, rank, tag, comm});
 }
 int PMPI_Send_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
 {
     DOING("MPI_Send_c");
-    struct mpi_message m = {"MPI_Send_c", buffer, count, type, rank, tag, comm};
-    return mpi_quick() ? send(&m) : send_slowly(m);
+    return send(&(struct mpi_message){"MPI_Send_c", buffer, count, type, rank, tag, comm});
 }
 int PMPI_Ssend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
 {
@@ -119,34 +119,49 @@ static int deliver(const struct mpi_message *m, struct mpi_comm *comm, enum mpi_
     return MPI_SUCCESS;
 }
 
-static int start_send(const struct mpi_message *m, enum msg_mode mode, MPI_Request *out)
+/* By value: see mpi_message_wrong. */
+static __attribute__((noinline)) int start_send(struct mpi_message m, enum msg_mode mode, MPI_Request *out)
 {
     struct mpi_target target;
-    int error = mpi_check_send(m, &target);
+    int error = mpi_check_send(&m, &target);
     if (unlikely(error))
         return error;
     if (unlikely(!out))
-        return no_request(m, target.comm);
-    if (unlikely(m->rank == MPI_PROC_NULL))
-        return deliver(m, target.comm, REQUEST_NOTHING, out);
-    struct type_buffer buffer = mpi_buffer((void *)m->buffer, (uint64_t)m->count, target.type);
-    struct msg_where to = mpi_where(target.comm, m->rank, m->tag);
-    struct mpi_request *request = mpi_request_take(REQUEST_SEND, m->call, target.comm, buffer.layout);
+        return no_request(&m, target.comm);
+    if (unlikely(m.rank == MPI_PROC_NULL))
+        return deliver(&m, target.comm, REQUEST_NOTHING, out);
+    struct type_buffer buffer = mpi_buffer((void *)m.buffer, (uint64_t)m.count, target.type);
+    struct msg_where to = mpi_where(target.comm, m.rank, m.tag);
+    struct mpi_request *request = mpi_request_take(REQUEST_SEND, m.call, target.comm, buffer.layout);
     error = likely(request != NULL) ? vmsg_send_start(&request->operation, &to, &buffer, mode) : ERR_MEMORY;
     if (unlikely(error)) {
         if (request)
             mpi_request_give(request);
-        return mpi_engine_error(target.comm, m->call, error);
+        return mpi_engine_error(target.comm, m.call, error);
     }
     *out = mpi_request_publish(request);
     return MPI_SUCCESS;
 }
 
-static COLD int start_slowly(struct mpi_message m, MPI_Request *out)
+static __attribute__((noinline)) int start_slowly(struct mpi_message m, MPI_Request *out)
 {
     mpi_enter(m.call);
     TRACE(m.call);
-    return start_send(&m, MSG_STANDARD, out);
+    return start_send(m, MSG_STANDARD, out);
+}
+
+/* What can leave at once needs no operation, only a handle. */
+MPI_HOT int start_quickly(const struct mpi_message *m, MPI_Request *out)
+{
+    struct mpi_plain plain;
+    if (unlikely(!mpi_quick() || !mpi_is_plain(m, &plain) || !out ||
+                 vmsg_send_now(plain.comm->context, m->rank, m->tag, m->buffer, plain.bytes)))
+        return start_slowly(*m, out);
+    struct mpi_request *request = mpi_request_take_short(REQUEST_SENT, m->call, NULL);
+    if (unlikely(!request))
+        return mpi_engine_error(NULL, m->call, ERR_MEMORY);
+    *out = mpi_request_publish(request);
+    return MPI_SUCCESS;
 }
 
 static int start_buffered(const struct mpi_message *m, MPI_Request *out)
@@ -163,41 +178,39 @@ static int start_buffered(const struct mpi_message *m, MPI_Request *out)
 int PMPI_Isend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
 {
     DOING("MPI_Isend");
-    struct mpi_message m = {"MPI_Isend", buffer, count, type, rank, tag, comm};
-    return mpi_quick() ? start_send(&m, MSG_STANDARD, request) : start_slowly(m, request);
+    return start_quickly(&(struct mpi_message){"MPI_Isend", buffer, count, type, rank, tag, comm}, request);
 }
 int PMPI_Isend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
                  MPI_Request *request)
 {
     DOING("MPI_Isend_c");
-    struct mpi_message m = {"MPI_Isend_c", buffer, count, type, rank, tag, comm};
-    return mpi_quick() ? start_send(&m, MSG_STANDARD, request) : start_slowly(m, request);
+    return start_quickly(&(struct mpi_message){"MPI_Isend_c", buffer, count, type, rank, tag, comm}, request);
 }
 int PMPI_Issend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
     ENTER("MPI_Issend");
-    return start_send(&(struct mpi_message){"MPI_Issend", buffer, count, type, rank, tag, comm}, MSG_SYNCHRONOUS,
+    return start_send((struct mpi_message){"MPI_Issend", buffer, count, type, rank, tag, comm}, MSG_SYNCHRONOUS,
                       request);
 }
 int PMPI_Issend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
                   MPI_Request *request)
 {
     ENTER("MPI_Issend_c");
-    return start_send(&(struct mpi_message){"MPI_Issend_c", buffer, count, type, rank, tag, comm}, MSG_SYNCHRONOUS,
+    return start_send((struct mpi_message){"MPI_Issend_c", buffer, count, type, rank, tag, comm}, MSG_SYNCHRONOUS,
                       request);
 }
 int PMPI_Irsend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
     ENTER("MPI_Irsend");
-    return start_send(&(struct mpi_message){"MPI_Irsend", buffer, count, type, rank, tag, comm}, MSG_STANDARD, request);
+    return start_send((struct mpi_message){"MPI_Irsend", buffer, count, type, rank, tag, comm}, MSG_STANDARD, request);
 }
 int PMPI_Irsend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
                   MPI_Request *request)
 {
     ENTER("MPI_Irsend_c");
-    return start_send(&(struct mpi_message){"MPI_Irsend_c", buffer, count, type, rank, tag, comm}, MSG_STANDARD,
+    return start_send((struct mpi_message){"MPI_Irsend_c", buffer, count, type, rank, tag, comm}, MSG_STANDARD,
                       request);
 }
 int PMPI_Ibsend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,

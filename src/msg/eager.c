@@ -165,7 +165,55 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
     return error;
 }
 
-static int send_slowly(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes)
+/* Peer lock held, or one thread. ERR_AGAIN: it does not go at once. */
+static inline int send_eagerly(struct msg_peer *peer, uint64_t header, const void *data, uint64_t bytes)
+{
+    int64_t cost = (int64_t)bytes + MSG_FRAME_COST;
+    if (unlikely((int64_t)bytes > peer->short_limit || cost > peer->window))
+        return ERR_AGAIN;
+    struct iovec piece = {(void *)data, bytes};
+    int error = msg_peer_send(peer, header, &piece, 1);
+    if (unlikely(error))
+        return error;
+    peer->window -= cost;
+    COUNT(send_eager);
+    COUNT_ADD(send_bytes, bytes);
+    return OK;
+}
+
+/* Not open, or several threads. */
+static __attribute__((noinline)) int send_locked(struct msg_peer *peer, uint64_t header, const void *data, uint64_t bytes)
+{
+    if (!vmsg_engine.open)
+        return ERR_AGAIN; /* starting a request will tell */
+    msg_lock(&peer->lock);
+    int error = send_eagerly(peer, header, data, bytes);
+    msg_unlock(&peer->lock);
+    return error;
+}
+
+static inline __attribute__((always_inline)) int send_now(struct msg_context *context, int rank, int tag,
+                                                          const void *data, uint64_t bytes)
+{
+    struct msg_member *member;
+    if (unlikely((unsigned)rank >= (unsigned)context->size || tag < 0))
+        return ERR_AGAIN; /* starting a request will tell */
+    member = __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE); /* pairs with vmsg_member_make */
+    if (unlikely(!member))
+        return ERR_AGAIN;
+    uint64_t header = msg_header(MSG_FRAME_EAGER, context->id, tag, 0);
+    if (unlikely(!vmsg_engine.quick))
+        return send_locked(member->peer, header, data, bytes);
+    return send_eagerly(member->peer, header, data, bytes);
+}
+
+int vmsg_send_now(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes)
+{
+    return send_now(context, rank, tag, data, bytes);
+}
+
+static __attribute__((noinline)) int send_slowly(struct msg_context *context, int rank, int tag, const void *data,
+                                                 uint64_t bytes)
 {
     struct msg_request request = {.completed = NULL};
     struct msg_where to = {context, rank, tag};
@@ -176,27 +224,6 @@ static int send_slowly(struct msg_context *context, int rank, int tag, const voi
 
 int vmsg_send(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes)
 {
-    struct msg_member *member;
-    if (unlikely((unsigned)rank >= (unsigned)context->size || tag < 0 || !vmsg_engine.open))
-        return send_slowly(context, rank, tag, data, bytes);
-    member = __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE); /* pairs with vmsg_member_make */
-    if (unlikely(!member))
-        return send_slowly(context, rank, tag, data, bytes);
-
-    struct msg_peer *peer = member->peer;
-    int64_t cost = (int64_t)bytes + MSG_FRAME_COST;
-    int error = ERR_AGAIN;
-    msg_lock(&peer->lock);
-    if (likely((int64_t)bytes <= peer->short_limit && cost <= peer->window)) {
-        struct iovec piece = {(void *)data, bytes};
-        error = msg_peer_send(peer, msg_header(MSG_FRAME_EAGER, context->id, tag, 0), &piece, 1);
-        if (likely(error == OK))
-            peer->window -= cost;
-    }
-    msg_unlock(&peer->lock);
-    if (unlikely(error))
-        return error == ERR_AGAIN ? send_slowly(context, rank, tag, data, bytes) : error;
-    COUNT(send_eager);
-    COUNT_ADD(send_bytes, bytes);
-    return OK;
+    int error = send_now(context, rank, tag, data, bytes);
+    return likely(error != ERR_AGAIN) ? error : send_slowly(context, rank, tag, data, bytes);
 }

@@ -78,36 +78,82 @@ static void announce_arrived(struct msg_peer *peer, uint64_t header, const void 
     vmsg_message_arrived(msg_header_context(header), &envelope);
 }
 
+static inline void copy_short(void *to, const void *from, size_t length)
+{
+    if (likely(length == 8))
+        memcpy(to, from, 8);
+    else if (length)
+        memcpy(to, from, length);
+}
+
+/* The window of LENGTH bytes is free again; one thread. */
+static inline void owe(struct msg_peer *peer, size_t length)
+{
+    peer->owed += (int64_t)length + MSG_FRAME_COST;
+    if (unlikely(peer->owed >= peer->window_half) && !vmsg_credit_tell(peer))
+        vmsg_peer_stuck(peer);
+    COUNT(recv_messages);
+    COUNT_ADD(recv_bytes, length);
+}
+
 /* The short way of a message that a blocking receive waits for. */
 static inline bool expected_taken(struct vi *vi, struct msg_peer *peer, uint64_t header, const void *data, size_t length)
 {
     struct msg_expected *expected = &vmsg_engine.expected;
-    struct msg_request *request = expected->request;
-    if (header != expected->header || peer != expected->peer || length > request->total)
+    if (header != expected->header || peer != expected->peer || length > expected->room)
         return false;
     expected->header = 0;
-    if (likely(length == 8))
-        memcpy(request->buffer.base, data, 8);
-    else if (length)
-        memcpy(request->buffer.base, data, length);
-    request->result.bytes = length;
+    copy_short(expected->data, data, length);
+    expected->result->bytes = length;
     /* relaxed: there is one thread */
-    atomic_store_explicit(&request->state, MSG_DONE, memory_order_relaxed);
-    peer->owed += (int64_t)length + MSG_FRAME_COST;
-    if (unlikely(peer->owed >= peer->window_half) && !vmsg_credit_tell(peer))
-        vmsg_peer_stuck(peer);
+    atomic_store_explicit(&expected->request->state, MSG_TAKEN, memory_order_relaxed);
     vi->nic->enough = true;
-    COUNT(recv_messages);
-    COUNT_ADD(recv_bytes, length);
+    owe(peer, length);
     return true;
 }
 
-bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length)
+/* The receive that this eager message gets, if that is plain to see: the first one of its sender, no other could. */
+static inline struct msg_request *plainly_for(const struct msg_peer *peer, uint64_t header, size_t length)
 {
-    struct msg_peer *peer = vi->owner;
-    if (likely(expected_taken(vi, peer, header, data, length)))
-        return true;
-    peer->heard = true;
+    const struct msg_engine *engine = &vmsg_engine;
+    const struct msg_context *context = engine->context[msg_header_context(header)];
+    int tag = msg_header_tag(header), rank;
+    if ((uint16_t)header != MSG_FRAME_EAGER << 8 || tag < 0 || !engine->quick || engine->expected.header || !context ||
+        !list_empty(&context->wildcard) || (rank = vmsg_context_rank_of(context, peer->world)) < 0)
+        return NULL;
+    const struct msg_member *member = context->member[rank];
+    if (!member || list_empty(&member->posted))
+        return NULL;
+    struct msg_request *request = container_of(member->posted.head.next, struct msg_request, link);
+    bool fits = request->result.tag == tag || request->result.tag == MSG_ANY_TAG;
+    return fits && length <= request->total && !request->buffer.layout ? request : NULL;
+}
+
+/* The short way of a message whose receive is posted. */
+static inline bool posted_taken(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
+{
+    struct msg_request *request = plainly_for(peer, header, length);
+    if (!request)
+        return false;
+    list_remove(&request->link);
+    copy_short(request->buffer.base, data, length);
+    request->total = length;
+    request->result.tag = msg_header_tag(header);
+    request->result.bytes = length;
+    if (unlikely(request->completed != NULL)) {
+        vmsg_complete(request, OK);
+    } else { /* the same in short; its error is OK from the start */
+        msg_phase_set(request, MSG_PHASE_OVER);
+        atomic_store_explicit(&request->state, MSG_DONE, memory_order_relaxed); /* one thread */
+    }
+    owe(peer, length);
+    return true;
+}
+
+/* Every frame that no short way takes. */
+static __attribute__((noinline)) bool frame_arrived(struct msg_peer *peer, uint64_t header, const void *data,
+                                                    size_t length)
+{
     unsigned kind = msg_header_kind(header);
     if (unlikely(msg_header_tag(header) < 0))
         kind = 0;
@@ -159,6 +205,17 @@ bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t
     return true;
 }
 
+bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length)
+{
+    struct msg_peer *peer = vi->owner;
+    if (likely(expected_taken(vi, peer, header, data, length)))
+        return true;
+    peer->heard = true;
+    if (likely(posted_taken(peer, header, data, length)))
+        return true;
+    return frame_arrived(peer, header, data, length);
+}
+
 static void sink_arrived(struct vi *vi, uint32_t immediate)
 {
     vmsg_rendezvous_arrived(vi->owner, immediate);
@@ -202,7 +259,7 @@ static const struct vi_sink sink = {.received = vmsg_sink_received,
 
 static void child_made(void)
 {
-    vmsg_engine.open = false;
+    vmsg_engine.open = vmsg_engine.quick = false;
     vmsg_engine.child = true;
 }
 
@@ -287,7 +344,7 @@ int vmsg_start(void)
     if (!watched)
         watched = pthread_atfork(NULL, NULL, child_made) == 0;
     engine->starts = 1;
-    engine->open = true;
+    engine->open = engine->quick = true;
     return OK;
 
 undo_memory:
@@ -303,6 +360,7 @@ undo_boot:
 void vmsg_threads(bool several)
 {
     vmsg_engine.threads = several;
+    vmsg_engine.quick = vmsg_engine.open && !several;
 }
 
 const struct boot_job *vmsg_job(void)

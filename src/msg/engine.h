@@ -173,7 +173,10 @@ struct msg_board {
 struct msg_expected {
     uint64_t header;         /* 0: nothing is expected */
     struct msg_peer *peer;
-    struct msg_request *request; /* on the stack of the call; only buffer and total are set */
+    void *data;
+    uint64_t room;
+    struct msg_result *result; /* source and tag are set */
+    struct msg_request *request; /* on the stack of the call; only its state is set */
     struct msg_member *member;
 };
 
@@ -184,6 +187,7 @@ struct msg_engine {
     /* Read by every call, written at start and stop. */
     bool open;    /* false: before start, after stop, and in a child made by fork */
     bool threads; /* take locks */
+    bool quick;   /* open and one thread: the short ways may be taken */
     bool child;   /* made by fork */
     int rank, size;
     bool networked; /* some ranks are reached by a nic whose polls cost */

@@ -58,10 +58,11 @@ struct msg_request {
 
 #define MSG_PENDING 0u
 #define MSG_DONE 1u
+#define MSG_TAKEN 2u /* done by the short way of a blocking receive */
 static inline bool vmsg_request_done(const struct msg_request *request)
 {
     /* acquire: pairs with the release of completion, so result and buffer are seen */
-    return atomic_load_explicit((_Atomic uint32_t *)&request->state, memory_order_acquire) == MSG_DONE;
+    return atomic_load_explicit((_Atomic uint32_t *)&request->state, memory_order_acquire) != MSG_PENDING;
 }
 
 enum msg_mode { MSG_STANDARD, MSG_SYNCHRONOUS, MSG_READY };
@@ -96,6 +97,9 @@ VEXPORT int vmsg_context_world(const struct msg_context *context, int rank); /* 
 VEXPORT int vmsg_send(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes);
 VEXPORT int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64_t bytes, struct msg_result *result);
 
+/* The same without waiting, and only if it can be done at once: OK, the buffer is the caller's; ERR_AGAIN: start a request. */
+VEXPORT int vmsg_send_now(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes);
+
 /* Where a message goes to or comes from. */
 struct msg_where {
     struct msg_context *context;
@@ -108,6 +112,10 @@ VEXPORT int vmsg_send_start(struct msg_request *request, const struct msg_where 
                             enum msg_mode mode) MUST_CHECK;
 VEXPORT int vmsg_recv_start(struct msg_request *request, const struct msg_where *from,
                             const struct type_buffer *buffer) MUST_CHECK;
+
+/* The second without a choice: it is posted at once, since nothing of this sender is here; else ERR_AGAIN, start it. */
+VEXPORT int vmsg_recv_now(struct msg_request *request, struct msg_context *context, int rank, int tag, void *data,
+                          uint64_t bytes);
 
 /* Asks to cancel. The request still completes, with result.error ERR_CANCELLED where the cancel won. A receive is decided
  * at once; a send that was announced is decided by its receiver's engine. */

@@ -12,12 +12,12 @@ static int member_of(const struct msg_where *from, struct msg_member **member)
     return from->rank == MSG_ANY_SOURCE ? OK : vmsg_member_find(from->context, from->rank, member);
 }
 
-static void request_prepare(struct msg_request *request, const struct msg_where *from, const struct type_buffer *buffer)
+static inline void request_prepare(struct msg_request *request, const struct msg_where *from,
+                                   const struct type_buffer *buffer)
 {
     atomic_store_explicit(&request->state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
     request->kind = MSG_RECEIVE;
     request->mode = MSG_STANDARD;
-    request->awaited = false;
     msg_phase_set(request, MSG_PHASE_MOVING);
     request->result = (struct msg_result){.source = from->rank, .tag = from->tag};
     request->context = from->context;
@@ -50,6 +50,22 @@ int vmsg_recv_start(struct msg_request *request, const struct msg_where *from, c
     return OK;
 }
 
+int vmsg_recv_now(struct msg_request *request, struct msg_context *context, int rank, int tag, void *data, uint64_t bytes)
+{
+    struct msg_where from = {context, rank, tag};
+    struct type_buffer buffer = {.base = data, .count = bytes};
+    struct msg_member *member = NULL;
+    if (likely((unsigned)rank < (unsigned)context->size && tag >= 0 && vmsg_engine.quick && !vmsg_engine.expected.header))
+        member = context->member[rank];
+    if (unlikely(!member || !list_empty(&member->unexpected)))
+        return ERR_AGAIN;
+    request_prepare(request, &from, &buffer);
+    request->order = context->order++;
+    msg_phase_set(request, MSG_PHASE_POSTED);
+    list_append(&member->posted, &request->link);
+    return OK;
+}
+
 /* ---- the blocking receive ------------------------------------------------------------------------------------------ */
 
 void vmsg_expected_post(void)
@@ -57,65 +73,83 @@ void vmsg_expected_post(void)
     struct msg_expected *expected = &vmsg_engine.expected;
     struct msg_context *context = vmsg_engine.context[msg_header_context(expected->header)];
     struct msg_where from = {context, expected->member->rank, msg_header_tag(expected->header)};
-    struct type_buffer buffer = expected->request->buffer;
+    struct type_buffer buffer = {.base = expected->data, .count = expected->room};
     expected->header = 0;
     request_prepare(expected->request, &from, &buffer);
     vmsg_match_post(context, expected->member, expected->request);
 }
 
-/* Nothing of this sender is here and no other receive could get what he sends next. */
+/* One thread, nothing of this sender is here, and no other receive could get what he sends next. */
 static inline bool may_expect(const struct msg_context *context, const struct msg_member *member)
 {
     const struct msg_engine *engine = &vmsg_engine;
-    return !engine->threads && engine->open && !engine->expected.header && list_empty(&member->unexpected) &&
-           list_empty(&member->posted) && list_empty(&context->wildcard) && member->peer->world != engine->rank;
+    return engine->quick && !engine->expected.header && list_empty(&member->unexpected) &&
+           list_empty(&member->posted) && list_empty(&context->wildcard) && member->peer->vi;
+}
+
+static __attribute__((noinline)) int recv_waiting(struct msg_request *request, const struct msg_peer *peer,
+                                                  struct msg_result *result)
+{
+    int error = OK;
+    if (unlikely(peer->remote))
+        msg_await();
+    if (!vmsg_request_done(request))
+        error = vmsg_wait(request);
+    if (unlikely(peer->remote))
+        msg_await_end();
+    vmsg_engine.expected.header = 0; /* where the wait failed */
+    if (likely(atomic_load_explicit(&request->state, memory_order_relaxed) == MSG_TAKEN))
+        return OK;
+    if (!vmsg_request_done(request))
+        return error;
+    *result = request->result;
+    return result->error;
+}
+
+static __attribute__((noinline)) int recv_slowly(struct msg_where from, void *data, uint64_t bytes,
+                                                 struct msg_result *result)
+{
+    struct msg_request request = {.completed = NULL};
+    struct type_buffer buffer = {.base = data, .count = bytes};
+    int error = vmsg_recv_start(&request, &from, &buffer);
+    if (error)
+        return error;
+    error = vmsg_wait(&request);
+    if (vmsg_request_done(&request))
+        *result = request.result;
+    return error;
 }
 
 /* Looks at the awaited lane first, and alone, if that is all there is to do. */
-static inline int wait_expected(struct msg_request *request, const struct msg_peer *peer)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    if (likely(++engine->straight % 16) && likely(peer->vi != NULL) && vi_poll_only(peer->vi, 1) > 0 &&
-        likely(vmsg_request_done(request)))
-        return request->result.error; /* by the straight way or, too long, by matching */
-    if (unlikely(peer->remote))
-        msg_await();
-    int error = vmsg_wait(request);
-    if (unlikely(peer->remote))
-        msg_await_end();
-    engine->expected.header = 0; /* where the wait failed */
-    return error;
-}
-
-static int recv_slowly(struct msg_request *request, const struct msg_where *from)
-{
-    struct type_buffer buffer = request->buffer;
-    int error = vmsg_recv_start(request, from, &buffer);
-    return error ? error : vmsg_wait(request);
-}
-
 int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64_t bytes, struct msg_result *result)
 {
+    struct msg_engine *engine = &vmsg_engine;
     struct msg_request request;
+    struct msg_result own;
     struct msg_member *member = NULL;
-    int error;
-    request.completed = NULL;
-    request.buffer = (struct type_buffer){.base = data, .count = bytes};
     if (likely((unsigned)rank < (unsigned)context->size))
         member = __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE); /* pairs with vmsg_member_make */
-    if (likely(member && tag >= 0 && may_expect(context, member))) {
-        request.total = bytes;
-        request.result = (struct msg_result){.source = rank, .tag = tag};
-        atomic_store_explicit(&request.state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
-        vmsg_engine.expected = (struct msg_expected){msg_header(MSG_FRAME_EAGER, context->id, tag, 0), member->peer,
-                                                     &request, member};
-        error = wait_expected(&request, member->peer);
-    } else {
-        error = recv_slowly(&request, &(struct msg_where){context, rank, tag});
-    }
-    if (result && !(error && error != request.result.error))
-        *result = request.result;
-    return error;
+    result = result ? result : &own;
+    if (unlikely(!member || tag < 0 || !may_expect(context, member)))
+        return recv_slowly((struct msg_where){context, rank, tag}, data, bytes, result);
+
+    struct msg_peer *peer = member->peer;
+    request.completed = NULL;
+    atomic_store_explicit(&request.state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
+    *result = (struct msg_result){.source = rank, .tag = tag};
+    engine->expected = (struct msg_expected){
+        .header = msg_header(MSG_FRAME_EAGER, context->id, tag, 0),
+        .peer = peer,
+        .data = data,
+        .room = bytes,
+        .result = result,
+        .request = &request,
+        .member = member,
+    };
+    if (likely(++engine->straight % 16) && vi_poll_only(peer->vi, 1) > 0 &&
+        likely(atomic_load_explicit(&request.state, memory_order_relaxed) == MSG_TAKEN))
+        return OK;
+    return recv_waiting(&request, peer, result);
 }
 
 static void result_of(const struct msg_message *message, struct msg_result *result)

@@ -13,13 +13,12 @@
 #define TICK_POLLS  1024  /* polls between two looks at the clock */
 #define IDLE_POLLS  64    /* polls without an event, then all credit is given */
 #define OWED_MOST   4096  /* bytes of blocks whose credit may be held back */
-#define TRUST_CELLS 32768 /* a piggyback credit is 16 bits of a count: valid within so many cells */
 
 static const struct shm_cell no_cell; /* what a removed entry looks at: it never has a lap */
 
 static void tell(struct shm_vi *vi)
 {
-    vi->told = (uint32_t)atomic_load_explicit(&vi->in_next, memory_order_relaxed);
+    vi->told = (uint32_t)vi->in_next;
     vi->owed_bytes = 0;
     /* release: pairs with shm_lane_harvest; what is given back has been read */
     atomic_store_explicit(&vi->told_line->consumed, vi->told, memory_order_release);
@@ -29,7 +28,7 @@ void shm_inbox_settle(struct shm_nic *nic)
 {
     for (uint32_t i = 0; i < nic->hot_count; i++) {
         struct shm_vi *vi = nic->hot[i].vi;
-        if (vi && vi->told != (uint32_t)atomic_load_explicit(&vi->in_next, memory_order_relaxed))
+        if (vi && vi->told != (uint32_t)vi->in_next)
             tell(vi);
     }
 }
@@ -67,7 +66,7 @@ static void lane_add(struct shm_nic *nic, struct shm_vi *vi)
     vi->place = nic->hot_count++;
     vi->cooling = false;
     *hot = (struct shm_hot){.vi = vi, .used = true};
-    aim(hot, vi, atomic_load_explicit(&vi->in_next, memory_order_relaxed));
+    aim(hot, vi, vi->in_next);
     /* relaxed: a sender who still reads 0 sets his bit once more */
     atomic_store_explicit(&vi->told_line->hot, 1, memory_order_relaxed);
 }
@@ -99,32 +98,11 @@ static void close_gaps(struct shm_nic *nic)
 
 /* ---- cells ---------------------------------------------------------------------------------------------------------- */
 
-/* The peer says how many of our cells he took, in 16 bits. This cell was published after we took the one 128 before it,
- * so at most out_next - out_before cells ago: when that is few, 16 bits are unambiguous. */
-static inline void note_credit(struct shm_vi *vi, uint32_t credit)
-{
-    uint64_t sent = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
-    uint64_t ago = (uint16_t)((uint32_t)sent - credit);
-
-    /* Less than half the lane is out, as far as is known: nobody will miss this credit. */
-    if (likely(sent - atomic_load_explicit(&vi->out_seen, memory_order_relaxed) < SHM_CELLS / 2))
-        return;
-    if (sent - vi->out_before > TRUST_CELLS || ago > TRUST_CELLS + SHM_CELLS || ago > sent)
-        return;
-    /* release: pairs with shm_lane_harvest */
-    atomic_store_explicit(&vi->piggyback, sent - ago, memory_order_release);
-}
-
 static inline void consumed(struct shm_vi *vi, uint64_t number)
 {
-    /* release: pairs with shm_publish, which passes it on as credit */
-    atomic_store_explicit(&vi->in_next, number, memory_order_release);
-    if (number % SHM_CREDIT_PERIOD == 0 || vi->owed_bytes >= OWED_MOST)
+    vi->in_next = number;
+    if (unlikely(number % SHM_CREDIT_PERIOD == 0 || vi->owed_bytes >= OWED_MOST))
         tell(vi);
-    if (number % SHM_CELLS == 0) {
-        vi->out_before = vi->out_then;
-        vi->out_then = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
-    }
 }
 
 static bool take_block(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell)
@@ -217,18 +195,17 @@ static inline bool take(struct shm_nic *nic, struct shm_vi *vi, const struct shm
 static int drain(struct shm_nic *nic, struct shm_hot *hot, int budget)
 {
     struct shm_vi *vi = hot->vi;
-    uint64_t number = atomic_load_explicit(&vi->in_next, memory_order_relaxed);
+    uint64_t number = vi->in_next;
     int taken = 0;
 
     while (taken < budget) {
         const struct shm_cell *cell = &vi->in[number % SHM_CELLS];
         /* acquire: pairs with shm_publish */
         uint32_t word = atomic_load_explicit(&cell->published, memory_order_acquire);
-        if ((uint16_t)word != shm_lap(number))
+        if (word != shm_lap(number))
             break;
         if (taken > 0)
             __builtin_prefetch(&vi->in[(number + 8) % SHM_CELLS]);
-        note_credit(vi, word >> 16);
         if (!take(nic, vi, cell))
             break;
         consumed(vi, ++number);
@@ -327,7 +304,7 @@ static int poll_all(struct shm_nic *nic, int budget)
     uint32_t count = nic->hot_count, at = nic->hot_first < count ? nic->hot_first : 0;
     for (uint32_t n = 0; n < count && events < budget && !nic->nic.enough; n++) {
         struct shm_hot *hot = &nic->hot[at];
-        if (unlikely((uint16_t)atomic_load_explicit(&hot->cell->published, memory_order_relaxed) == hot->lap))
+        if (unlikely(atomic_load_explicit(&hot->cell->published, memory_order_relaxed) == hot->lap))
             events += drain(nic, hot, budget - events);
         at = at + 1 < count ? at + 1 : 0;
     }
@@ -354,10 +331,9 @@ static inline int poll_one(struct shm_nic *nic, struct shm_vi *vi)
     const struct shm_cell *cell = hot->cell;
     /* acquire: pairs with shm_publish */
     uint32_t word = atomic_load_explicit(&cell->published, memory_order_acquire);
-    if ((uint16_t)word != hot->lap)
+    if (word != hot->lap)
         return 0;
-    uint64_t number = atomic_load_explicit(&vi->in_next, memory_order_relaxed) + 1;
-    note_credit(vi, word >> 16);
+    uint64_t number = vi->in_next + 1;
     if (unlikely(!take(nic, vi, cell)))
         return 0;
     consumed(vi, number);
@@ -380,10 +356,10 @@ int shm_poll(struct vi_nic *base, struct vi *only, int budget)
 
 static bool lane_pending(const struct shm_vi *vi)
 {
-    uint64_t number = atomic_load_explicit(&vi->in_next, memory_order_relaxed);
+    uint64_t number = vi->in_next;
     uint32_t word = atomic_load_explicit(&vi->in[number % SHM_CELLS].published, memory_order_relaxed);
 
-    return !vi->waiting && vi->behind >= 0 && (uint16_t)word == shm_lap(number);
+    return !vi->waiting && vi->behind >= 0 && word == shm_lap(number);
 }
 
 bool shm_inbox_pending(struct shm_nic *nic)

@@ -57,7 +57,6 @@ void shm_lane_harvest(struct shm_vi *vi)
     uint64_t seen = atomic_load_explicit(&vi->out_seen, memory_order_relaxed), upto = seen;
     /* acquire: pairs with the receiver's release: he has read the cells and blocks that he gives back */
     uint32_t told = atomic_load_explicit(&vi->credit->consumed, memory_order_acquire);
-    uint64_t heard = atomic_load_explicit(&vi->piggyback, memory_order_acquire);
     uint64_t sent = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
     int32_t more = (int32_t)(told - (uint32_t)seen);
 
@@ -67,8 +66,6 @@ void shm_lane_harvest(struct shm_vi *vi)
     }
     if (more > 0)
         upto = seen + (uint32_t)more;
-    if (heard > upto) /* never beyond what was sent: see note_credit */
-        upto = heard;
     for (uint64_t n = seen; vi->blocks_out > 0 && n < upto; n++) {
         uint16_t *block = &vi->block[n % SHM_CELLS];
         if (*block != SHM_NO_BLOCK) {

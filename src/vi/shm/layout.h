@@ -39,7 +39,7 @@ struct shm_cell {
     uint64_t header;
     uint16_t length; /* of data */
     uint16_t kind;
-    _Atomic uint32_t published; /* credit for the lane of the way back << 16 | lap; release, pairs with shm_poll */
+    _Atomic uint32_t published; /* the lap, from 1; release, pairs with shm_poll */
 } ALIGNED(CACHE_LINE);
 _Static_assert(sizeof(struct shm_cell) == CACHE_LINE, "a cell is a cache line");
 

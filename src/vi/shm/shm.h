@@ -12,7 +12,7 @@
 #include "vi/shm/layout.h"
 #include "vi/vi.h"
 
-#define SHM_CREDIT_PERIOD 32u                 /* cells between two explicit credits */
+#define SHM_CREDIT_PERIOD 32u                 /* cells between two credits */
 #define SHM_DEPTH         (SHM_CELLS - 1)     /* cells in flight; one is kept for the goodbye */
 #define SHM_NOWHERE       UINT32_MAX
 #define SHM_NO_BLOCK      UINT16_MAX
@@ -36,9 +36,7 @@ struct shm_vi {
     /* Receiving. Written by the polling thread. */
     struct shm_cell *in ALIGNED(CACHE_LINE);
     struct shm_credit *told_line;
-    _Atomic uint64_t in_next;    /* cells taken; release, pairs with shm_publish: credit is given for what was read */
-    _Atomic uint64_t piggyback;  /* what the peer took, by his cells; release, pairs with shm_lane_harvest */
-    uint64_t out_before, out_then; /* out_next when the lap before this one, and this one, began: see note_credit */
+    uint64_t in_next;            /* cells taken */
     uint32_t told;               /* the explicit credit given last */
     uint32_t owed_bytes;         /* of blocks, taken since then */
     uint32_t place;              /* in nic->hot, SHM_NOWHERE */
@@ -58,7 +56,7 @@ struct shm_vi {
 struct shm_hot {
     const struct shm_cell *cell;
     struct shm_vi *vi;
-    uint16_t lap;
+    uint32_t lap;
     bool used; /* since the last tick */
 };
 
@@ -111,9 +109,9 @@ static inline struct shm_vi *shm_vi_of(struct vi *vi)
 {
     return (struct shm_vi *)(void *)vi;
 }
-static inline uint16_t shm_lap(uint64_t cell)
+static inline uint32_t shm_lap(uint64_t cell)
 {
-    return (uint16_t)(cell / SHM_CELLS + 1);
+    return (uint32_t)(cell / SHM_CELLS + 1);
 }
 
 /* segment users: nic.c */
@@ -187,11 +185,8 @@ static inline void shm_hook(const char *where)
  * above the store, where a pause of this thread between both could last for ever. */
 static inline void shm_publish(struct shm_vi *vi, struct shm_cell *cell, uint64_t number)
 {
-    /* acquire: pairs with the poll's release: what we give credit for has been read */
-    uint32_t credit = (uint16_t)atomic_load_explicit(&vi->in_next, memory_order_acquire);
-
     shm_hook("publish");
-    atomic_store_explicit(&cell->published, credit << 16 | shm_lap(number), memory_order_release);
+    atomic_store_explicit(&cell->published, shm_lap(number), memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
     shm_hook("look");
     if (unlikely(atomic_load_explicit(&vi->bell->mark, memory_order_relaxed) != SHM_AWAKE ||
