@@ -1,5 +1,5 @@
 /* The table of ranks for debuggers (the MPIR interface): they set MPIR_being_debugged, stop at MPIR_Breakpoint and read
- * MPIR_proctable. The names and types are given by that interface. */
+ * MPIR_proctable. The names and types are given by that interface; they are exported, so that they outlive stripping. */
 #include "run/run.h"
 #include <stdlib.h>
 
@@ -9,12 +9,12 @@ typedef struct {
     int pid;
 } MPIR_PROCDESC;
 
-extern MPIR_PROCDESC *MPIR_proctable;
-extern int MPIR_proctable_size;
-extern volatile int MPIR_being_debugged, MPIR_debug_state;
-extern int MPIR_i_am_starter, MPIR_partial_attach_ok;
-extern char *MPIR_debug_abort_string;
-void MPIR_Breakpoint(void);
+VEXPORT extern MPIR_PROCDESC *MPIR_proctable;
+VEXPORT extern int MPIR_proctable_size;
+VEXPORT extern volatile int MPIR_being_debugged, MPIR_debug_state;
+VEXPORT extern int MPIR_i_am_starter, MPIR_partial_attach_ok;
+VEXPORT extern char *MPIR_debug_abort_string;
+VEXPORT void MPIR_Breakpoint(void);
 
 #define MPIR_DEBUG_SPAWNED 1
 
