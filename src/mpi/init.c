@@ -106,6 +106,7 @@ ENTRY(MPI_Finalize)(void)
         return mpi_error(NULL, "MPI_Finalize", error, "the delete function of an attribute of MPI_COMM_WORLD failed");
     mpi_buffers_finish();
     mpi_requests_finish();
+    mpi_partitioned_finish();
     mpi_comm_worlds_close();
     mpi_threads = true; /* info objects live on */
     set_stage(MPI_AFTER);

@@ -132,6 +132,7 @@ enum mpi_request_kind {
     REQUEST_PAIR,       /* Isendrecv: two operations */
     REQUEST_COLLECTIVE,
     REQUEST_DUP,        /* MPI_Comm_idup */
+    REQUEST_PARTITIONED,
     REQUEST_FLUSH,      /* MPI_Buffer_iflush and of communicators */
     REQUEST_GENERAL     /* MPI_Grequest_start */
 };
@@ -155,6 +156,7 @@ struct mpi_request {
         struct mpi_pair *pair;
         struct mpi_general *general;
         struct mpi_dup *dup;
+        struct mpi_partitioned *partitioned;
         struct {
             struct mpi_buffer *buffer;
             uint64_t last;
@@ -269,7 +271,7 @@ void mpi_comm_worlds_close(void);
  * given when it is free at all members. */
 #define MPI_ID_WORLD 0
 #define MPI_ID_SELF 1
-#define MPI_ID_AGREEMENT 2
+#define MPI_ID_AGREEMENT 2 /* its second context is for partitioned communication */
 #define MPI_ID_WINDOW 64 /* words looked at at once: 4096 numbers */
 struct mpi_agreement {
     struct mpi_comm *parent;
@@ -521,6 +523,13 @@ struct mpi_dup { /* MPI_Comm_idup */
     MPI_Comm *out;
 };
 int mpi_dup_finish(struct mpi_request *request); /* a class, not raised */
+
+/* Partitioned communication (partitioned.c). */
+int mpi_partitioned_start(struct mpi_request *request); /* an error of the engine */
+bool mpi_partitioned_done(const struct mpi_request *request);
+int mpi_partitioned_outcome(struct mpi_request *request, MPI_Status *status);
+void mpi_partitioned_drop(struct mpi_request *request);
+void mpi_partitioned_finish(void);
 
 /* The part of a collective request that coll does not own (collective.c). */
 void mpi_collective_drop(void *extra);

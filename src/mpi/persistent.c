@@ -128,6 +128,8 @@ static int launch(struct mpi_request *request)
         return vmsg_send_start(&request->operation, &request->where, &request->buffer, request->mode);
     case REQUEST_RECEIVE:
         return vmsg_recv_start(&request->operation, &request->where, &request->buffer);
+    case REQUEST_PARTITIONED:
+        return mpi_partitioned_start(request);
     case REQUEST_COLLECTIVE:
         return vcoll_launch(request->schedule, NULL, NULL);
     default:

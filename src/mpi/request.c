@@ -54,6 +54,9 @@ static void give_parts(struct mpi_request *request)
     case REQUEST_PAIR:
         mpi_pair_drop(request->pair);
         break;
+    case REQUEST_PARTITIONED:
+        mpi_partitioned_drop(request);
+        break;
     default:
         break;
     }
@@ -83,6 +86,8 @@ bool mpi_request_done(struct mpi_request *request)
         return vcoll_done(request->schedule);
     case REQUEST_DUP: /* acquire: pairs with the release of the agreement's end */
         return atomic_load_explicit(&request->dup->agreement.done, memory_order_acquire);
+    case REQUEST_PARTITIONED:
+        return mpi_partitioned_done(request);
     case REQUEST_FLUSH:
         return mpi_buffer_flushed(request->flush.buffer, request->flush.last);
     case REQUEST_GENERAL: /* acquire: pairs with the release in MPI_Grequest_complete */
@@ -146,6 +151,8 @@ int mpi_request_outcome(struct mpi_request *request, MPI_Status *status, bool la
         return operation_outcome(&request->operation, true, status);
     case REQUEST_PAIR:
         return pair_outcome(request->pair, status);
+    case REQUEST_PARTITIONED:
+        return mpi_partitioned_outcome(request, status);
     case REQUEST_GENERAL:
         return general_outcome(request, status, last);
     case REQUEST_NOTHING:

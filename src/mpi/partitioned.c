@@ -1,0 +1,499 @@
+/* Partitioned communication. Each partition of the sender is a message of its own, so that it travels when it is ready and
+ * can be seen to have arrived; the receiver's partitions are only another division of the same bytes.
+ *
+ * All of it lives in one context of the whole world. A sender's MPI_Psend_init takes a row of tags there, one for each
+ * partition, and tells the receiver with a hello (tag 0). Hellos are matched with calls of MPI_Precv_init here, by
+ * communicator, sender and tag, in their order, as the standard wants it: at the init calls and not at each start. A
+ * receiver that starts before the hello is there posts its receives when it comes, from within progress.
+ *
+ * Threads: `lock` guards the lists and the meeting of a hello with its receiver; partitions are given by any thread. */
+#include "mpi/inside.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct hello {
+    uint32_t comm, partitions;
+    int32_t tag, first; /* the user's tag; the tag of the first partition */
+    uint64_t bytes;     /* of one partition */
+};
+#define TAG_HELLO 0
+
+struct mpi_partitioned {
+    struct mpi_partitioned *next; /* receivers without a hello */
+    bool receives, bound, wanted; /* bound: the hello is there, or sent; wanted: started before it was there */
+    _Atomic bool posted;          /* receiver: since this start */
+    int world, source;            /* the other one, in the world and in the communicator */
+    struct hello hello;           /* of the sender */
+    void *base;                   /* our own partitions */
+    int partitions;
+    MPI_Count count;
+    struct mpi_type *type;
+    struct msg_request greeting;  /* sender: the hello under way */
+    uint32_t started;             /* receiver: parts under way or done */
+    _Atomic uint32_t given;       /* sender: partitions on their way, since this start */
+    struct msg_request *part;     /* one for each partition of the sender */
+    _Atomic bool *ready;          /* sender: which are given */
+    char *aside;                  /* receiver: where the sender's partitions hold no whole elements */
+    int error;                    /* of starting the receives */
+};
+
+struct stranger { /* a hello that nobody asked for yet */
+    struct stranger *next;
+    struct hello hello;
+    int world;
+};
+
+static struct base_lock lock;
+static struct msg_context *context; /* opened at first use */
+static struct mpi_partitioned *waiting;
+static struct stranger *strangers;
+static int next_tag = TAG_HELLO + 1;
+static struct {
+    struct msg_request request;
+    struct hello hello;
+    bool posted;
+} listener;
+
+/* ---- the receiver's parts --------------------------------------------------------------------------------------- */
+
+static uint64_t own_bytes(const struct mpi_partitioned *p) { return (uint64_t)p->count * p->type->size; }
+
+/* Where part I of the sender goes; what does not fit is cut off, which is an error of its receive. */
+static struct type_buffer place_of(const struct mpi_partitioned *p, uint32_t i)
+{
+    uint64_t total = own_bytes(p) * (uint64_t)p->partitions, start = i * p->hello.bytes;
+    uint64_t bytes = start > total ? 0 : total - start < p->hello.bytes ? total - start : p->hello.bytes;
+    char *flat = p->aside ? p->aside : p->type->flat ? p->base : NULL;
+    if (flat || p->type->size == 0)
+        return (struct type_buffer){flat + start, bytes, NULL};
+    int64_t offset = (int64_t)(start / p->type->size) * p->type->layout->shape.extent;
+    return (struct type_buffer){(char *)((uintptr_t)p->base + (uint64_t)offset), bytes / p->type->size, p->type->layout};
+}
+
+/* Under the lock. */
+static void post(struct mpi_partitioned *p)
+{
+    for (p->started = 0; !p->error && p->started < p->hello.partitions; p->started++) {
+        struct type_buffer buffer = place_of(p, p->started);
+        struct msg_where from = {context, p->world, p->hello.first + (int)p->started};
+        p->error = vmsg_recv_start(&p->part[p->started], &from, &buffer);
+        if (p->error)
+            break;
+    }
+    /* release: pairs with the acquire in is_done */
+    atomic_store_explicit(&p->posted, true, memory_order_release);
+}
+
+/* A receiver gets its hello. Under the lock. */
+static void bind(struct mpi_partitioned *p, const struct hello *hello)
+{
+    uint64_t total = own_bytes(p) * (uint64_t)p->partitions;
+    bool whole = p->type->flat || p->type->size == 0 || hello->bytes % p->type->size == 0;
+    p->hello = *hello;
+    p->bound = true;
+    p->part = calloc(hello->partitions, sizeof *p->part);
+    p->aside = whole ? NULL : malloc(total + 1);
+    if (!p->part || (!whole && !p->aside))
+        p->error = ERR_MEMORY;
+    if (p->wanted)
+        post(p);
+}
+
+/* ---- hellos ------------------------------------------------------------------------------------------------------ */
+
+static bool is_for(const struct mpi_partitioned *p, const struct hello *hello, int world)
+{
+    return p->hello.comm == hello->comm && p->hello.tag == hello->tag && p->world == world;
+}
+
+static void heard(struct msg_request *request);
+
+/* Listens while somebody waits. Under the lock. */
+static int listen(void)
+{
+    static const struct type_buffer buffer = {&listener.hello, sizeof listener.hello, NULL};
+    if (listener.posted || !waiting)
+        return OK;
+    struct msg_where from = {context, MSG_ANY_SOURCE, TAG_HELLO};
+    listener.request.completed = heard;
+    listener.request.owner = NULL;
+    listener.posted = true;
+    int error = vmsg_recv_start(&listener.request, &from, &buffer);
+    listener.posted = !error;
+    return error;
+}
+
+/* Every hello is for the oldest receiver who waits for it, or for one who comes later. */
+static void deliver(const struct hello *hello, int world)
+{
+    struct mpi_partitioned **place = &waiting;
+    while (*place && !is_for(*place, hello, world))
+        place = &(*place)->next;
+    if (*place) {
+        struct mpi_partitioned *p = *place;
+        *place = p->next;
+        bind(p, hello);
+        return;
+    }
+    struct stranger **end = &strangers, *stranger = malloc(sizeof *stranger);
+    while (*end)
+        end = &(*end)->next;
+    if (stranger)
+        *stranger = (struct stranger){NULL, *hello, world};
+    *end = stranger;
+}
+
+static void heard(struct msg_request *request)
+{
+    mpi_lock(&lock);
+    listener.posted = false;
+    if (!request->result.error && request->result.bytes == sizeof listener.hello)
+        deliver(&listener.hello, request->result.source);
+    int error = request->result.error ? OK : listen(); /* with an error the job is over, or MPI_Finalize cancels */
+    for (struct mpi_partitioned *p = waiting; error && p; p = p->next)
+        p->error = error;
+    mpi_unlock(&lock);
+}
+
+/* A new receiver: its hello may be here already. */
+static int await(struct mpi_partitioned *p)
+{
+    int error = OK;
+    mpi_lock(&lock);
+    struct stranger **place = &strangers, *found;
+    while (*place && !is_for(p, &(*place)->hello, (*place)->world))
+        place = &(*place)->next;
+    found = *place;
+    if (found) {
+        *place = found->next;
+        bind(p, &found->hello);
+        error = p->error;
+    } else {
+        struct mpi_partitioned **end = &waiting;
+        while (*end)
+            end = &(*end)->next;
+        *end = p;
+    }
+    mpi_unlock(&lock);
+    free(found);
+    if (found || error)
+        return error;
+    mpi_lock(&lock); /* the receive may find its message at once, and must not meet us in the middle */
+    error = listen();
+    mpi_unlock(&lock);
+    return error;
+}
+
+static int greet(struct mpi_partitioned *p)
+{
+    p->part = calloc((size_t)p->partitions, sizeof *p->part);
+    p->ready = calloc((size_t)p->partitions, sizeof *p->ready);
+    if (!p->part || !p->ready)
+        return ERR_MEMORY;
+    mpi_lock(&lock);
+    if (next_tag > INT32_MAX - p->partitions)
+        next_tag = TAG_HELLO + 1;
+    p->hello.first = next_tag;
+    next_tag += p->partitions;
+    mpi_unlock(&lock);
+    p->hello.partitions = (uint32_t)p->partitions;
+    p->hello.bytes = own_bytes(p);
+    struct type_buffer buffer = {&p->hello, sizeof p->hello, NULL};
+    struct msg_where to = {context, p->world, TAG_HELLO};
+    int error = vmsg_send_start(&p->greeting, &to, &buffer, MSG_STANDARD);
+    p->bound = !error;
+    return error;
+}
+
+/* ---- making and ending ------------------------------------------------------------------------------------------- */
+
+static int open_context(void)
+{
+    mpi_lock(&lock);
+    const struct boot_job *job = mpi_process.job;
+    int error = context ? OK : vmsg_context_open(2 * MPI_ID_AGREEMENT + 1, NULL, job->size, job->rank, &context);
+    mpi_unlock(&lock);
+    return error;
+}
+
+void mpi_partitioned_finish(void)
+{
+    if (!context)
+        return;
+    if (listener.posted)
+        vmsg_cancel(&listener.request);
+    vmsg_context_close(context);
+    context = NULL;
+}
+
+void mpi_partitioned_drop(struct mpi_request *request)
+{
+    struct mpi_partitioned *p = request->partitioned, **place = &waiting;
+    mpi_lock(&lock);
+    while (*place && *place != p)
+        place = &(*place)->next;
+    if (*place)
+        *place = p->next;
+    mpi_unlock(&lock);
+    if (!p->receives && p->bound)
+        mpi_wait_here(&p->greeting);
+    mpi_type_drop(p->type);
+    free(p->part);
+    free(p->ready);
+    free(p->aside);
+}
+
+static int make(struct mpi_partitioned *p, const struct mpi_message *m, int partitions, const struct mpi_target *target)
+{
+    p->world = target->comm->group->world[m->rank];
+    p->source = m->rank;
+    p->hello.comm = target->comm->id;
+    p->hello.tag = m->tag;
+    p->base = (void *)m->buffer;
+    p->partitions = partitions;
+    p->count = m->count;
+    p->type = target->type;
+    if (!mpi_type_predefined(p->type))
+        mpi_object_keep(p->type);
+    int error = open_context();
+    if (error)
+        return error;
+    return p->receives ? await(p) : greet(p);
+}
+
+static int check(const struct mpi_message *m, int partitions, MPI_Info info, const MPI_Request *out,
+                 struct mpi_target *target)
+{
+    uint64_t bytes;
+    mpi_enter(m->call);
+    int error = mpi_check_send(m, target); /* a receive has no wildcards either */
+    if (error)
+        return error;
+    if (!out)
+        return mpi_null(target->comm, m->call, "request");
+    if (partitions < 1 ||
+        __builtin_mul_overflow((uint64_t)m->count * target->type->size, (uint64_t)partitions, &bytes))
+        return mpi_error(target->comm, m->call, MPI_ERR_ARG, "%d partitions of %lld elements", partitions,
+                         (long long)m->count);
+    if (!mpi_info_valid(info))
+        return mpi_error(target->comm, m->call, MPI_ERR_INFO, "%p is not an info object", (void *)info);
+    return MPI_SUCCESS;
+}
+
+static int initialize(const struct mpi_message *m, int partitions, MPI_Info info, bool receives, MPI_Request *out)
+{
+    struct mpi_target target;
+    int error = check(m, partitions, info, out, &target);
+    if (error)
+        return error;
+    bool nothing = m->rank == MPI_PROC_NULL;
+    struct mpi_request *request =
+        mpi_request_take(nothing ? REQUEST_NOTHING : REQUEST_PARTITIONED, m->call, target.comm, target.type->layout);
+    if (!request)
+        return mpi_engine_error(target.comm, m->call, ERR_MEMORY);
+    request->persistent = true;
+    request->active = false;
+    struct mpi_partitioned *p = nothing ? NULL : calloc(1, sizeof *p);
+    request->partitioned = request->extra = p;
+    if (p)
+        p->receives = receives;
+    error = nothing ? OK : p ? make(p, m, partitions, &target) : ERR_MEMORY;
+    if (error) {
+        if (!p)
+            request->kind = REQUEST_NOTHING;
+        mpi_request_give(request);
+        return mpi_engine_error(target.comm, m->call, error);
+    }
+    *out = mpi_request_publish(request);
+    return MPI_SUCCESS;
+}
+
+ENTRY(MPI_Psend_init)(const void *buffer, int partitions, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                      MPI_Info info, MPI_Request *request)
+{
+    return initialize(&(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}, partitions, info, false, request);
+}
+ENTRY(MPI_Psend_init_c)(const void *buffer, int partitions, MPI_Count count, MPI_Datatype type, int rank, int tag,
+                        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return initialize(&(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}, partitions, info, false, request);
+}
+ENTRY(MPI_Precv_init)(void *buffer, int partitions, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                      MPI_Info info, MPI_Request *request)
+{
+    return initialize(&(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}, partitions, info, true, request);
+}
+ENTRY(MPI_Precv_init_c)(void *buffer, int partitions, MPI_Count count, MPI_Datatype type, int rank, int tag,
+                        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return initialize(&(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}, partitions, info, true, request);
+}
+
+/* ---- starting and finishing -------------------------------------------------------------------------------------- */
+
+int mpi_partitioned_start(struct mpi_request *request)
+{
+    struct mpi_partitioned *p = request->partitioned;
+    if (!p->receives) {
+        for (int i = 0; i < p->partitions; i++)
+            atomic_store_explicit(&p->ready[i], false, memory_order_relaxed);
+        atomic_store_explicit(&p->given, 0, memory_order_relaxed);
+        return OK;
+    }
+    mpi_lock(&lock);
+    atomic_store_explicit(&p->posted, false, memory_order_relaxed);
+    p->wanted = true;
+    if (p->bound)
+        post(p);
+    int error = p->error;
+    mpi_unlock(&lock);
+    return error;
+}
+
+/* Parts FROM up to TO of the sender are there. */
+static bool arrived(const struct mpi_partitioned *p, uint32_t from, uint32_t to)
+{
+    /* acquire: pairs with the release in post */
+    if (!atomic_load_explicit(&p->posted, memory_order_acquire))
+        return false;
+    for (uint32_t i = from; i < to && i < p->started; i++)
+        if (!vmsg_request_done(&p->part[i]))
+            return false;
+    return true;
+}
+
+bool mpi_partitioned_done(const struct mpi_request *request)
+{
+    const struct mpi_partitioned *p = request->partitioned;
+    if (p->receives)
+        return arrived(p, 0, p->hello.partitions);
+    /* acquire: pairs with the release in give */
+    if (atomic_load_explicit(&p->given, memory_order_acquire) < (uint32_t)p->partitions)
+        return false;
+    for (int i = 0; i < p->partitions; i++)
+        if (!vmsg_request_done(&p->part[i]))
+            return false;
+    return true;
+}
+
+/* What came aside goes to its place. */
+static void unpack(struct mpi_partitioned *p)
+{
+    struct type_buffer buffer = mpi_buffer(p->base, (uint64_t)p->count * (uint64_t)p->partitions, p->type);
+    struct type_cursor cursor;
+    uint64_t there = p->hello.bytes * p->hello.partitions, total = type_buffer_bytes(&buffer);
+    vtype_cursor_start(&cursor, &buffer);
+    vtype_unpack(&cursor, p->aside, there < total ? there : total);
+}
+
+int mpi_partitioned_outcome(struct mpi_request *request, MPI_Status *status)
+{
+    struct mpi_partitioned *p = request->partitioned;
+    uint64_t bytes = 0;
+    int error = p->error;
+    uint32_t parts = p->receives ? p->started : (uint32_t)p->partitions;
+    for (uint32_t i = 0; i < parts; i++) {
+        bytes += p->part[i].result.bytes;
+        error = error ? error : p->part[i].result.error;
+    }
+    if (p->receives)
+        mpi_status_set(status, p->source, p->hello.tag, bytes);
+    else
+        mpi_status_empty(status);
+    if (p->aside)
+        unpack(p);
+    return mpi_engine_class(error);
+}
+
+/* ---- partitions --------------------------------------------------------------------------------------------------- */
+
+/* The request of a call about PARTITION; *P is NULL for MPI_PROC_NULL. */
+static int find(const char *call, MPI_Request handle, bool receives, struct mpi_request **request)
+{
+    mpi_enter(call);
+    *request = mpi_request_at(handle);
+    if (!*request)
+        return mpi_request_wrong(call, handle);
+    bool fits = (*request)->kind == REQUEST_PARTITIONED ? (*request)->partitioned->receives == receives
+                                                        : (*request)->kind == REQUEST_NOTHING && (*request)->persistent;
+    if (!fits || (!receives && !(*request)->active))
+        return mpi_error((*request)->comm, call, MPI_ERR_REQUEST, "the request of %s is %s", (*request)->call,
+                         fits ? "not active" : receives ? "no partitioned receive" : "no partitioned send");
+    return MPI_SUCCESS;
+}
+
+static int give(const char *call, struct mpi_request *request, int partition)
+{
+    struct mpi_partitioned *p = request->partitioned;
+    if (request->kind == REQUEST_NOTHING)
+        return MPI_SUCCESS;
+    if (partition < 0 || partition >= p->partitions)
+        return mpi_error(request->comm, call, MPI_ERR_ARG, "partition %d of %d", partition, p->partitions);
+    /* relaxed: the flag only tells a second call from the first */
+    if (atomic_exchange_explicit(&p->ready[partition], true, memory_order_relaxed))
+        return mpi_error(request->comm, call, MPI_ERR_ARG, "partition %d is marked ready already", partition);
+    char *start = (char *)((uintptr_t)p->base + (uint64_t)(partition * p->count * p->type->layout->shape.extent));
+    struct type_buffer buffer = mpi_buffer(start, (uint64_t)p->count, p->type);
+    struct msg_where to = {context, p->world, p->hello.first + partition};
+    int error = vmsg_send_start(&p->part[partition], &to, &buffer, MSG_STANDARD);
+    if (error)
+        return mpi_engine_error(request->comm, call, error);
+    /* release: pairs with the acquire in mpi_partitioned_done: who counts it sees the part started */
+    if (atomic_fetch_add_explicit(&p->given, 1, memory_order_release) + 1 == (uint32_t)p->partitions && mpi_threads)
+        vmsg_wake();
+    return MPI_SUCCESS;
+}
+
+ENTRY(MPI_Pready)(int partition, MPI_Request handle)
+{
+    struct mpi_request *request;
+    int error = find(NAME, handle, false, &request);
+    return error ? error : give(NAME, request, partition);
+}
+
+ENTRY(MPI_Pready_range)(int low, int high, MPI_Request handle)
+{
+    struct mpi_request *request;
+    int error = find(NAME, handle, false, &request);
+    if (!error && low > high)
+        error = mpi_error(request->comm, NAME, MPI_ERR_ARG, "partitions from %d to %d", low, high);
+    for (int i = low; !error && i <= high; i++)
+        error = give(NAME, request, i);
+    return error;
+}
+
+ENTRY(MPI_Pready_list)(int length, const int partitions[], MPI_Request handle)
+{
+    struct mpi_request *request;
+    int error = find(NAME, handle, false, &request);
+    if (!error && (length < 0 || (length > 0 && !partitions)))
+        error = mpi_error(request->comm, NAME, MPI_ERR_ARG, "%d partitions at %p", length, (const void *)partitions);
+    for (int i = 0; !error && i < length; i++)
+        error = give(NAME, request, partitions[i]);
+    return error;
+}
+
+ENTRY(MPI_Parrived)(MPI_Request handle, int partition, int *flag)
+{
+    struct mpi_request *request;
+    int error = find(NAME, handle, true, &request);
+    if (error)
+        return error;
+    if (!flag)
+        return mpi_null(request->comm, NAME, "flag");
+    *flag = 1;
+    if (request->kind == REQUEST_NOTHING || !request->active)
+        return MPI_SUCCESS;
+    struct mpi_partitioned *p = request->partitioned;
+    if (partition < 0 || partition >= p->partitions)
+        return mpi_error(request->comm, NAME, MPI_ERR_ARG, "partition %d of %d", partition, p->partitions);
+    vmsg_progress();
+    uint64_t own = own_bytes(p), theirs = p->hello.bytes; /* 0 until the hello is there, and nothing has arrived then */
+    bool all = p->aside || own == 0 || theirs == 0;
+    *flag = all ? arrived(p, 0, p->hello.partitions)
+                : arrived(p, (uint32_t)((uint64_t)partition * own / theirs),
+                          (uint32_t)(((uint64_t)(partition + 1) * own + theirs - 1) / theirs));
+    if (*flag && p->aside)
+        unpack(p);
+    return MPI_SUCCESS;
+}
