@@ -39,15 +39,6 @@ ENTRY(MPI_Abi_get_info)(MPI_Info *out)
     return MPI_SUCCESS;
 }
 
-/* There is no Fortran library that would have told. */
-ENTRY(MPI_Abi_get_fortran_info)(MPI_Info *info)
-{
-    if (!info)
-        return mpi_null(NULL, NAME, "info");
-    *info = MPI_INFO_NULL;
-    return MPI_SUCCESS;
-}
-
 static int to_int(const void *handle)
 {
     uintptr_t value = (uintptr_t)handle;

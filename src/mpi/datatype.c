@@ -154,6 +154,7 @@ int mpi_types_open(void)
         if (error)
             return error;
     }
+    mpi_fortran_apply();
     return MPI_SUCCESS;
 }
 
@@ -221,6 +222,9 @@ ENTRY(MPI_Type_free)(MPI_Datatype *handle)
         return error;
     if (mpi_type_predefined(type))
         return mpi_error(NULL, call, MPI_ERR_TYPE, "%s is predefined and cannot be freed", type->name);
+    int made_by = type->recipe->combiner;
+    if (made_by >= MPI_COMBINER_F90_REAL && made_by <= MPI_COMBINER_F90_INTEGER)
+        return mpi_error(NULL, call, MPI_ERR_TYPE, "a type of precision and range cannot be freed");
     error = mpi_attributes_delete(*handle, &type->attributes);
     if (error)
         return mpi_error(NULL, call, error, "the delete function of an attribute failed");

@@ -1,0 +1,242 @@
+/* MPI_Pack_external and its kin: the representation external32, big-endian and with sizes of its own. The native bytes
+ * are packed first, as for a message; they are the datatype's basic elements in the order of its type map, so they can be
+ * converted one after the other by walking the recipes, without a look at any displacement. */
+#include "mpi/inside.h"
+#include <float.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The types whose size there is not the one here, and those that are two values of half the size. */
+static const struct {
+    MPI_Datatype type;
+    uint8_t size;
+} sizes[] = {{MPI_LONG, 4}, {MPI_UNSIGNED_LONG, 4}, {MPI_WCHAR, 2}, {MPI_LONG_DOUBLE, 16}};
+static const struct {
+    MPI_Datatype type, first, second;
+} doubles[] = {
+    {MPI_C_COMPLEX, MPI_FLOAT, MPI_FLOAT}, {MPI_C_DOUBLE_COMPLEX, MPI_DOUBLE, MPI_DOUBLE},
+    {MPI_C_LONG_DOUBLE_COMPLEX, MPI_LONG_DOUBLE, MPI_LONG_DOUBLE}, {MPI_CXX_FLOAT_COMPLEX, MPI_FLOAT, MPI_FLOAT},
+    {MPI_CXX_DOUBLE_COMPLEX, MPI_DOUBLE, MPI_DOUBLE}, {MPI_CXX_LONG_DOUBLE_COMPLEX, MPI_LONG_DOUBLE, MPI_LONG_DOUBLE},
+    {MPI_COMPLEX, MPI_REAL, MPI_REAL}, {MPI_DOUBLE_COMPLEX, MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION},
+    {MPI_COMPLEX8, MPI_REAL4, MPI_REAL4}, {MPI_COMPLEX16, MPI_REAL8, MPI_REAL8}, {MPI_FLOAT_INT, MPI_FLOAT, MPI_INT},
+    {MPI_DOUBLE_INT, MPI_DOUBLE, MPI_INT}, {MPI_LONG_INT, MPI_LONG, MPI_INT}, {MPI_2INT, MPI_INT, MPI_INT},
+    {MPI_SHORT_INT, MPI_SHORT, MPI_INT}, {MPI_LONG_DOUBLE_INT, MPI_LONG_DOUBLE, MPI_INT},
+    {MPI_2REAL, MPI_REAL, MPI_REAL}, {MPI_2DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION},
+    {MPI_2INTEGER, MPI_INTEGER, MPI_INTEGER},
+};
+
+/* A conversion under way: native bytes on one side, external ones on the other. */
+struct way {
+    char *native, *external;
+    bool unpack;
+    bool count_only; /* nothing is moved */
+    uint64_t bytes;  /* external ones so far */
+};
+
+static void swap(char *to, const char *from, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        to[i] = from[__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? size - 1 - i : i];
+}
+
+/* A number of HERE bytes and its image of THERE bytes. */
+static void convert_integer(struct way *way, size_t here, size_t there, bool is_signed)
+{
+    char wide[8];
+    if (way->unpack) {
+        swap(wide, way->external, there); /* little end first, then the sign */
+        memset(wide + there, is_signed && wide[there - 1] < 0 ? -1 : 0, sizeof wide - there);
+        memcpy(way->native, wide, here);
+    } else {
+        swap(way->external, way->native, there); /* its lower bytes */
+    }
+}
+
+/* The long double of this machine and IEEE's of 16 bytes, where they differ. */
+static void convert_long_double(struct way *way)
+{
+#if LDBL_MANT_DIG == 64 && defined(__SIZEOF_FLOAT128__)
+    long double here;
+    __float128 there;
+    if (way->unpack) {
+        swap((char *)&there, way->external, sizeof there);
+        here = (long double)there;
+        memcpy(way->native, &here, sizeof here);
+    } else {
+        memcpy(&here, way->native, sizeof here);
+        there = here;
+        swap(way->external, (const char *)&there, sizeof there);
+    }
+#else
+    swap(way->unpack ? way->native : way->external, way->unpack ? way->external : way->native, sizeof(long double));
+#endif
+}
+
+static void convert(struct way *way, const struct mpi_type *type, uint64_t count);
+
+static void convert_basic(struct way *way, const struct mpi_type *type)
+{
+    MPI_Datatype handle = mpi_type_handle((struct mpi_type *)type);
+    size_t here = type->size, there = here;
+    for (size_t i = 0; i < ARRAY_LENGTH(doubles); i++)
+        if (handle == doubles[i].type) {
+            convert(way, mpi_type_at(doubles[i].first), 1);
+            convert(way, mpi_type_at(doubles[i].second), 1);
+            return;
+        }
+    for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++)
+        if (handle == sizes[i].type)
+            there = sizes[i].size;
+    if (!way->count_only) {
+        if (handle == MPI_LONG_DOUBLE)
+            convert_long_double(way);
+        else if (here != there)
+            convert_integer(way, here, there, handle == MPI_LONG);
+        else
+            swap(way->unpack ? way->native : way->external, way->unpack ? way->external : way->native, here);
+        way->native += here;
+        way->external += there;
+    }
+    way->bytes += there;
+}
+
+/* A type of precision and range is like a basic one. */
+static const struct mpi_type *basic_of(const struct mpi_type *type)
+{
+    switch (type->element) {
+    case ELEMENT_LONG_DOUBLE:
+        return mpi_type_at(MPI_LONG_DOUBLE);
+    case ELEMENT_C32:
+        return mpi_type_at(MPI_C_COMPLEX);
+    case ELEMENT_C64:
+        return mpi_type_at(MPI_C_DOUBLE_COMPLEX);
+    case ELEMENT_C_LONG_DOUBLE:
+        return mpi_type_at(MPI_C_LONG_DOUBLE_COMPLEX);
+    default:
+        return type; /* its size is all that matters */
+    }
+}
+
+/* COUNT of TYPE. Only the sizes count where nothing is moved: one is walked, and multiplied. */
+static void convert(struct way *way, const struct mpi_type *type, uint64_t count)
+{
+    const struct mpi_recipe *recipe = type->recipe;
+    uint64_t before = way->bytes;
+    if (type->size == 0 || count == 0)
+        return;
+    for (uint64_t i = 0; i < (way->count_only ? 1 : count); i++) {
+        if (!recipe)
+            convert_basic(way, type);
+        else if (recipe->types == 0)
+            convert_basic(way, basic_of(type));
+        else if (recipe->combiner != MPI_COMBINER_STRUCT)
+            convert(way, recipe->type[0], type->size / recipe->type[0]->size);
+        else
+            for (uint32_t part = 0; part < recipe->types; part++)
+                convert(way, recipe->type[part], (uint64_t)recipe->value[1 + part]);
+    }
+    if (way->count_only)
+        way->bytes = before + (way->bytes - before) * count;
+}
+
+/* ---- the calls -------------------------------------------------------------------------------------------------- */
+
+struct external {
+    const char *call, *representation;
+    void *data; /* COUNT of TYPE */
+    MPI_Count count;
+    MPI_Datatype type;
+    char *packed; /* SIZE bytes, of which POSITION are done */
+    MPI_Count size, *position;
+};
+
+static int check(const struct external *e, struct mpi_type **type)
+{
+    mpi_enter(e->call);
+    *type = mpi_type_at(e->type);
+    if (!e->representation || strcmp(e->representation, "external32") != 0)
+        return mpi_error(NULL, e->call, MPI_ERR_ARG, "the representation is %.40s, not external32",
+                         e->representation ? e->representation : "NULL");
+    if (!*type)
+        return mpi_type_wrong(NULL, e->call, e->type);
+    if (e->count < 0)
+        return mpi_error(NULL, e->call, MPI_ERR_COUNT, "count %lld is negative", (long long)e->count);
+    if (!e->position)
+        return mpi_null(NULL, e->call, "position or size");
+    return MPI_SUCCESS;
+}
+
+static int move(const struct external *e, bool unpack)
+{
+    struct mpi_type *type;
+    struct way way = {.count_only = true, .unpack = unpack};
+    int error = check(e, &type);
+    if (error)
+        return error;
+    if (!mpi_data_fits(e->data, e->count, type))
+        return mpi_message_wrong((struct mpi_message){e->call, e->data, e->count, e->type, MPI_PROC_NULL, 0, MPI_COMM_SELF},
+                                 false);
+    convert(&way, type, (uint64_t)e->count);
+    if (*e->position < 0 || *e->position > e->size || way.bytes > (uint64_t)(e->size - *e->position) ||
+        (way.bytes > 0 && !e->packed))
+        return mpi_error(NULL, e->call, MPI_ERR_TRUNCATE, "%llu bytes do not fit behind byte %lld of %lld at %p",
+                         (unsigned long long)way.bytes, (long long)*e->position, (long long)e->size, (void *)e->packed);
+    struct type_buffer buffer = mpi_buffer(e->data, (uint64_t)e->count, type);
+    struct type_cursor cursor;
+    uint64_t bytes = type_buffer_bytes(&buffer);
+    char *native = malloc(bytes + 1);
+    if (!native)
+        return mpi_engine_error(NULL, e->call, ERR_MEMORY);
+    vtype_cursor_start(&cursor, &buffer);
+    if (!unpack)
+        vtype_pack(&cursor, native, bytes);
+    way = (struct way){.native = native, .external = e->packed + *e->position, .unpack = unpack};
+    convert(&way, type, (uint64_t)e->count);
+    if (unpack)
+        vtype_unpack(&cursor, native, bytes);
+    free(native);
+    *e->position += (MPI_Count)way.bytes;
+    return MPI_SUCCESS;
+}
+
+static int size_of(const struct external *e)
+{
+    struct mpi_type *type;
+    struct way way = {.count_only = true};
+    int error = check(e, &type);
+    if (error)
+        return error;
+    convert(&way, type, (uint64_t)e->count);
+    *e->position = (MPI_Count)way.bytes;
+    return MPI_SUCCESS;
+}
+
+ENTRY(MPI_Pack_external)(const char representation[], const void *data, int count, MPI_Datatype type, void *packed,
+                         MPI_Aint size, MPI_Aint *position)
+{
+    return move(&(struct external){NAME, representation, (void *)data, count, type, packed, size, position}, false);
+}
+ENTRY(MPI_Pack_external_c)(const char representation[], const void *data, MPI_Count count, MPI_Datatype type,
+                           void *packed, MPI_Count size, MPI_Count *position)
+{
+    return move(&(struct external){NAME, representation, (void *)data, count, type, packed, size, position}, false);
+}
+ENTRY(MPI_Unpack_external)(const char representation[], const void *packed, MPI_Aint size, MPI_Aint *position,
+                           void *data, int count, MPI_Datatype type)
+{
+    return move(&(struct external){NAME, representation, data, count, type, (char *)packed, size, position}, true);
+}
+ENTRY(MPI_Unpack_external_c)(const char representation[], const void *packed, MPI_Count size, MPI_Count *position,
+                             void *data, MPI_Count count, MPI_Datatype type)
+{
+    return move(&(struct external){NAME, representation, data, count, type, (char *)packed, size, position}, true);
+}
+ENTRY(MPI_Pack_external_size)(const char representation[], int count, MPI_Datatype type, MPI_Aint *size)
+{
+    return size_of(&(struct external){NAME, representation, NULL, count, type, NULL, 0, size});
+}
+ENTRY(MPI_Pack_external_size_c)(const char representation[], MPI_Count count, MPI_Datatype type, MPI_Count *size)
+{
+    return size_of(&(struct external){NAME, representation, NULL, count, type, NULL, 0, size});
+}

@@ -1,0 +1,74 @@
+/* Types by precision and range: the smallest that will do, the same handle for the same question, never freed, good for
+ * reductions; and what a Fortran library tells of its compiler holds once. ranks: 1 */
+#include "mpi_check.h"
+
+static void precision_and_range(void)
+{
+    MPI_Datatype real, again, other, complex, integer;
+    int counts[3], combiner, numbers[2], bytes;
+    double in = 2.5, out = 0;
+    CHECK_OK(MPI_Type_create_f90_real(10, 100, &real));
+    CHECK_OK(MPI_Type_create_f90_real(10, 100, &again));
+    CHECK_OK(MPI_Type_create_f90_real(11, 100, &other));
+    CHECK(real == again && real != other);
+    MPI_Type_size(real, &bytes);
+    CHECK_EQUAL(bytes, 8);
+    CHECK_OK(MPI_Type_get_envelope(real, &counts[0], &counts[1], &counts[2], &combiner));
+    CHECK(combiner == MPI_COMBINER_F90_REAL && counts[0] == 2 && counts[1] == 0 && counts[2] == 0);
+    CHECK_OK(MPI_Type_get_contents(real, 2, 0, 0, numbers, NULL, NULL));
+    CHECK(numbers[0] == 10 && numbers[1] == 100);
+    CHECK_OK(MPI_Allreduce(&in, &out, 1, real, MPI_SUM, MPI_COMM_WORLD));
+    CHECK(out == 2.5);
+    CHECK_CLASS(MPI_Type_free(&real), MPI_ERR_TYPE);
+    CHECK_OK(MPI_Type_create_f90_complex(6, MPI_UNDEFINED, &complex));
+    MPI_Type_size(complex, &bytes);
+    CHECK_EQUAL(bytes, 8);
+    static const int ranges[] = {1, 2, 3, 4, 5, 9, 10, 18}, want[] = {1, 1, 2, 2, 4, 4, 8, 8};
+    for (int i = 0; i < 8; i++) {
+        CHECK_OK(MPI_Type_create_f90_integer(ranges[i], &integer));
+        MPI_Type_size(integer, &bytes);
+        CHECK_EQUAL(bytes, want[i]);
+    }
+    CHECK_CLASS(MPI_Type_create_f90_integer(19, &integer), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_create_f90_real(MPI_UNDEFINED, MPI_UNDEFINED, &real), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_create_f90_real(1000, 1, &real), MPI_ERR_ARG);
+}
+
+static void compiler(void)
+{
+    MPI_Info info, told;
+    char text[MPI_MAX_INFO_VAL];
+    int length = sizeof text, flag, bytes, yes = -1, no = 0, was_yes, was_no;
+    CHECK_OK(MPI_Abi_get_fortran_info(&told));
+    CHECK(told == MPI_INFO_NULL);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_integer_size", "7");
+    CHECK_CLASS(MPI_Abi_set_fortran_info(info), MPI_ERR_ABI);
+    MPI_Info_set(info, "mpi_integer_size", "8");
+    CHECK_OK(MPI_Abi_set_fortran_info(info));
+    CHECK_CLASS(MPI_Abi_set_fortran_info(info), MPI_ERR_ABI);
+    MPI_Info_free(&info);
+    MPI_Type_size(MPI_INTEGER, &bytes);
+    CHECK_EQUAL(bytes, 8);
+    MPI_Type_size(MPI_REAL, &bytes);
+    CHECK_EQUAL(bytes, 4);
+    CHECK_OK(MPI_Abi_get_fortran_info(&told));
+    CHECK_OK(MPI_Info_get_string(told, "mpi_integer_size", &length, text, &flag));
+    CHECK(flag && strcmp(text, "8") == 0);
+    MPI_Info_free(&told);
+    CHECK_OK(MPI_Abi_get_fortran_booleans(4, &was_yes, &was_no, &flag));
+    CHECK(!flag);
+    CHECK_OK(MPI_Abi_set_fortran_booleans(4, &yes, &no));
+    CHECK_CLASS(MPI_Abi_set_fortran_booleans(4, &yes, &no), MPI_ERR_ABI);
+    CHECK_OK(MPI_Abi_get_fortran_booleans(4, &was_yes, &was_no, &flag));
+    CHECK(flag && was_yes == -1 && was_no == 0);
+}
+
+int main(void)
+{
+    check_init();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    precision_and_range();
+    compiler();
+    return check_finalize();
+}
