@@ -18,32 +18,33 @@ static void *receive(void *nothing)
     return nothing;
 }
 
-static double batch(MPI_Comm comm)
+/* The shortest of some batches. */
+static double barriers(MPI_Comm comm)
 {
-    double start = MPI_Wtime();
-    for (int i = 0; i < BARRIERS; i++)
-        MPI_Barrier(comm);
-    return MPI_Wtime() - start;
+    double best = 1e9;
+    for (int i = 0; i < BATCHES; i++) {
+        double start = MPI_Wtime();
+        for (int j = 0; j < BARRIERS; j++)
+            MPI_Barrier(comm);
+        double seconds = MPI_Wtime() - start;
+        best = seconds < best ? seconds : best;
+    }
+    return best;
 }
 
 int main(int argc, char **argv)
 {
     int level, value = 0;
-    double best = 1;
     MPI_Comm comm;
     pthread_t thread;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    batch(comm);
+    double alone = barriers(comm); /* how busy the machine is */
     CHECK_EQUAL(pthread_create(&thread, NULL, receive, NULL), 0);
     for (double start = MPI_Wtime(); MPI_Wtime() - start < 0.05;)
         ; /* the other thread has begun to wait, and sleeps */
-    for (int i = 0; i < BATCHES; i++) {
-        double seconds = batch(comm);
-        best = seconds < best ? seconds : best;
-    }
-    CHECK(best < BARRIERS * 0.0005);
+    CHECK(barriers(comm) < BARRIERS * 0.0005 + 4 * alone);
     MPI_Send(&value, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD);
     pthread_join(thread, NULL);
     MPI_Comm_free(&comm);

@@ -10,8 +10,9 @@
 static void *send_all(void *argument)
 {
     int tag = (int)(long)argument;
-    for (int i = 0; i < MESSAGES; i++) {
-        int data = tag * MESSAGES + i;
+    double limit = MPI_Wtime() + 10; /* on a busy machine there are fewer */
+    for (int i = 0, data = 0; data >= 0; i++) {
+        data = i < MESSAGES && MPI_Wtime() < limit ? tag * MESSAGES + i : -1;
         if (i % 2 == 0) /* two at a time, when the receivers are about to park or sleep */
             sched_yield();
         MPI_Send(&data, 1, MPI_INT, 1, tag, MPI_COMM_WORLD);
@@ -22,14 +23,14 @@ static void *send_all(void *argument)
 static void *receive_all(void *argument)
 {
     int tag = (int)(long)argument;
-    for (int i = 0; i < MESSAGES; i++) {
-        int data = -1, count = -1;
+    for (int i = 0, data = 0; data >= 0; i++) {
+        int count = -1;
         MPI_Message message;
         MPI_Status status;
         MPI_Mprobe(0, tag, MPI_COMM_WORLD, &message, &status);
         MPI_Get_count(&status, MPI_INT, &count);
         MPI_Mrecv(&data, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
-        CHECK_EQUAL(data, tag * MESSAGES + i);
+        CHECK(data < 0 || data == tag * MESSAGES + i);
         CHECK(count == 1 && message == MPI_MESSAGE_NULL);
         if (check_failed) /* one is lost: the rest would wait for ever */
             MPI_Abort(MPI_COMM_WORLD, 1);
