@@ -151,6 +151,7 @@ void mpi_fortran_apply(void)
         type->layout = like->layout;
         type->size = like->size;
         type->element = like->element;
+        mpi_type_ready(type);
     }
 }
 
