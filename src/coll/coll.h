@@ -75,7 +75,4 @@ VEXPORT void vcoll_release(struct coll_schedule *schedule);
 /* Prepare, launch, wait, release: the blocking form. */
 VEXPORT int vcoll_run(const struct coll_call *call);
 
-/* Agreement, for makers of contexts: the bitwise AND of WORDS words over all members, in place. */
-VEXPORT int vcoll_agree(struct coll_group *group, uint64_t *mask, int words);
-
 #endif

@@ -123,21 +123,3 @@ int vcoll_run(const struct coll_call *call)
     vcoll_schedule_start(schedule);
     return wait_and_release(schedule);
 }
-
-static void and_bytes(const void *in, void *inout, size_t count)
-{
-    const unsigned char *left = in;
-    unsigned char *right = inout;
-    for (size_t i = 0; i < count; i++)
-        right[i] &= left[i];
-}
-
-int vcoll_agree(struct coll_group *group, uint64_t *mask, int words)
-{
-    struct coll_call call = {.kind = COLL_ALLREDUCE,
-                             .group = group,
-                             .send = {.base = COLL_IN_PLACE},
-                             .receive = {.base = mask, .count = (uint64_t)words * sizeof *mask},
-                             .reduction = {.kernel = and_bytes, .commutative = true}};
-    return vcoll_run(&call);
-}

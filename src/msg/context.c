@@ -204,14 +204,6 @@ void vmsg_contexts_close(void)
         vmsg_message_drop(container_of(node, struct msg_message, of_context));
 }
 
-int vmsg_context_rank(const struct msg_context *context)
-{
-    return context->rank;
-}
-int vmsg_context_size(const struct msg_context *context)
-{
-    return context->size;
-}
 int vmsg_context_world(const struct msg_context *context, int rank)
 {
     return context->world ? context->world[rank] : rank;

@@ -87,8 +87,6 @@ VEXPORT int vmsg_context_open(uint32_t id, const int *members, int size, int ran
 #define MSG_CONTEXT_MPLITE 65533
 /* Messages still unmatched are dropped (their senders complete), receives still posted are cancelled. */
 VEXPORT void vmsg_context_close(struct msg_context *context);
-VEXPORT int vmsg_context_rank(const struct msg_context *context);
-VEXPORT int vmsg_context_size(const struct msg_context *context);
 VEXPORT int vmsg_context_world(const struct msg_context *context, int rank); /* the world rank of a member */
 
 /* ---- sending and receiving --------------------------------------------------------------------------------------- */
