@@ -132,3 +132,15 @@ void *vbase_pool_at(const struct base_pool *pool, uint32_t index, uint32_t gener
     uint32_t state = atomic_load_explicit(&header->state, memory_order_relaxed);
     return generation <= GENERATIONS && state == (generation << 1 | 1) ? header + 1 : NULL;
 }
+
+void *vbase_pool_next(const struct base_pool *pool, uint32_t *index)
+{
+    /* acquire: pairs with the release in fresh() */
+    uint32_t used = atomic_load_explicit(&pool->used, memory_order_acquire);
+    while (*index < used) {
+        struct pool_header *header = header_at(pool, (*index)++);
+        if (atomic_load_explicit(&header->state, memory_order_relaxed) & 1)
+            return header + 1;
+    }
+    return NULL;
+}

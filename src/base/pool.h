@@ -35,4 +35,7 @@ VEXPORT uint32_t vbase_pool_generation(const void *object); /* 1 to 2^16 - 1, ch
 /* The live object with this index and generation, NULL for anything else. */
 VEXPORT void *vbase_pool_at(const struct base_pool *pool, uint32_t index, uint32_t generation);
 
+/* The first live object from *INDEX on, which is moved behind it; NULL: no more. */
+VEXPORT void *vbase_pool_next(const struct base_pool *pool, uint32_t *index);
+
 #endif

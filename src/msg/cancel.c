@@ -105,6 +105,22 @@ void vmsg_request_abandon(struct msg_request *request, int error)
     vmsg_progress_leave();
 }
 
+/* Its receiver has said goodbye. What he was sent at once is his; what waits for his answer is given up, unless it is
+ * being cancelled: he still answers that. */
+void vmsg_send_forsake(struct msg_request *request)
+{
+    struct msg_transfer *transfer = request->extra;
+    enum msg_phase phase = msg_phase(request);
+    if (phase == MSG_PHASE_QUEUED)
+        list_remove(&request->link);
+    else if (phase != MSG_PHASE_ANNOUNCED || transfer->cancelling)
+        return;
+    int error = vbase_fail(ERR_PEER_DEAD, "rank %d has left the job and receives nothing any more", request->peer->world);
+    if (transfer)
+        vmsg_transfer_give(transfer);
+    vmsg_complete(request, error);
+}
+
 /* ---- the two ends of a cancel ---------------------------------------------------------------------------------------
  */
 
@@ -161,12 +177,14 @@ void vmsg_cancel_answered(struct msg_peer *peer, uint64_t header, const void *bo
         return;
     }
     memcpy(&cancel, body, sizeof cancel);
-    if (!(msg_header_flags(header) & MSG_FLAG_WON))
-        return; /* too late: the message goes its way */
+    bool won = msg_header_flags(header) & MSG_FLAG_WON;
     msg_lock(&peer->lock);
     struct msg_transfer *transfer = vmsg_transfer_at(peer, cancel.id, MSG_TRANSFER_ANNOUNCED);
-    bool sane = transfer && transfer->sender && transfer->cancelling;
-    if (sane) {
+    bool sane = !won || (transfer && transfer->sender && transfer->cancelling);
+    if (!won && peer->parted && transfer && transfer->sender) {
+        transfer->cancelling = false;
+        vmsg_send_forsake(transfer->request);
+    } else if (won && sane) { /* else too late: the message goes its way */
         struct msg_request *request = transfer->request;
         vmsg_transfer_give(transfer);
         vmsg_complete(request, ERR_CANCELLED);

@@ -150,7 +150,7 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
 
     msg_lock(&peer->lock);
     error = vmsg_peer_connect(peer);
-    bool lag = unlikely(peer->remote) && lags(peer);
+    bool lag = unlikely(peer->remote) && lags(peer) && mode != MSG_AT_ONCE;
     if (likely(!error))
         error = list_empty(&peer->queue) && !lag ? vmsg_send_launch(request) : ERR_AGAIN;
     if (error == ERR_AGAIN) {
@@ -161,6 +161,8 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
     }
     if (unlikely(peer->remote))
         peer->burst_at = clock_ticks();
+    if (unlikely(peer->parted) && !error)
+        vmsg_send_forsake(request);
     msg_unlock(&peer->lock);
     return error;
 }
@@ -218,7 +220,7 @@ static __attribute__((noinline)) int send_slowly(struct msg_context *context, in
     struct msg_request request = {.completed = NULL};
     struct msg_where to = {context, rank, tag};
     struct type_buffer buffer = {.base = (void *)data, .count = bytes};
-    int error = vmsg_send_start(&request, &to, &buffer, MSG_STANDARD);
+    int error = vmsg_send_start(&request, &to, &buffer, MSG_AT_ONCE);
     return error ? error : vmsg_wait(&request);
 }
 

@@ -140,7 +140,7 @@ static inline bool posted_taken(struct msg_peer *peer, uint64_t header, const vo
     request->total = length;
     request->result.tag = msg_header_tag(header);
     request->result.bytes = length;
-    if (unlikely(request->completed != NULL)) {
+    if (unlikely(request->completed != NULL || request->awaited)) {
         vmsg_complete(request, OK);
     } else { /* the same in short; its error is OK from the start */
         msg_phase_set(request, MSG_PHASE_OVER);

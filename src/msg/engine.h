@@ -53,7 +53,7 @@ struct msg_rail {
 struct msg_peer {
     /* First line: all that a small send touches, under the lock. */
     struct vi *vi;       /* of the rail for small messages, NULL: not connected */
-    int64_t short_limit; /* payload that may go at once; -1: not connected, something is queued, or it is ourselves */
+    int64_t short_limit; /* payload that may go at once; -1: remote, not connected, something is queued, or it is ourselves */
     int64_t window;      /* bytes of unmatched payload that the peer still takes from us */
     int64_t owed;        /* bytes of his window that he does not know to be free */
     int64_t window_half; /* owed is told when it reaches this */
@@ -331,6 +331,7 @@ void vmsg_message_drop(struct msg_message *message);
 
 /* ---- eager.c ---- */
 int vmsg_send_launch(struct msg_request *request) MUST_CHECK; /* peer lock held */
+void vmsg_send_forsake(struct msg_request *request) COLD; /* peer lock held: he has left, so it is over unless it left before */
 int vmsg_frame_send(struct msg_request *request, uint64_t header, struct iovec body, struct type_cursor *cursor,
                     uint64_t from, uint64_t bytes) MUST_CHECK; /* peer lock held */
 

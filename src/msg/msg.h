@@ -65,7 +65,12 @@ static inline bool vmsg_request_done(const struct msg_request *request)
     return atomic_load_explicit((_Atomic uint32_t *)&request->state, memory_order_acquire) != MSG_PENDING;
 }
 
-enum msg_mode { MSG_STANDARD, MSG_SYNCHRONOUS, MSG_READY };
+enum msg_mode {
+    MSG_STANDARD,
+    MSG_SYNCHRONOUS,
+    MSG_READY,
+    MSG_AT_ONCE /* standard; the caller waits, so it never waits for others to leave together */
+};
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 

@@ -60,7 +60,7 @@ static void rail_add(struct msg_peer *peer, struct vi *vi)
     if (peer->eager > (int64_t)vi->nic->caps.max_send)
         peer->eager = (int64_t)vi->nic->caps.max_send;
     if (list_empty(&peer->queue))
-        peer->short_limit = peer->eager;
+        peer->short_limit = peer->remote || peer->parted ? -1 : peer->eager;
 }
 
 int vmsg_peer_connect(struct msg_peer *peer)
@@ -197,7 +197,7 @@ static bool flush_queue(struct msg_peer *peer)
             vmsg_complete(request, error);
         went = true;
     }
-    peer->short_limit = peer->eager;
+    peer->short_limit = peer->remote || peer->parted ? -1 : peer->eager;
     return went;
 }
 
@@ -247,15 +247,26 @@ bool vmsg_peers_flush(void)
     return went;
 }
 
-/* He said goodbye: what he has not received by now he never will, and stop does not wait for it. */
+/* He said goodbye: what he has not received by now he never will. Stop does not wait for it, nor does anybody else. */
 void vmsg_peer_parted(struct msg_peer *peer)
 {
     struct msg_engine *engine = &vmsg_engine;
     msg_lock(&engine->leaf);
+    bool some = peer->pending_sends;
     engine->pending_sends -= peer->pending_sends;
     peer->pending_sends = 0;
     peer->parted = true;
     msg_unlock(&engine->leaf);
+
+    msg_lock(&peer->lock);
+    peer->short_limit = -1;
+    list_for_each(node, &peer->queue)
+        vmsg_send_forsake(container_of(node, struct msg_request, link));
+    struct msg_transfer *transfer;
+    for (uint32_t i = 0; some && (transfer = vbase_pool_next(&engine->transfers, &i));)
+        if (transfer->peer == peer && transfer->sender && transfer->phase == MSG_TRANSFER_ANNOUNCED)
+            vmsg_send_forsake(transfer->request);
+    msg_unlock(&peer->lock);
 }
 
 /* There is no other rail to go on with: whoever talks to him hears of it, and if he has not said goodbye the job is

@@ -18,6 +18,7 @@ static inline void request_prepare(struct msg_request *request, const struct msg
     atomic_store_explicit(&request->state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
     request->kind = MSG_RECEIVE;
     request->mode = MSG_STANDARD;
+    request->awaited = false;
     msg_phase_set(request, MSG_PHASE_MOVING);
     request->result = (struct msg_result){.source = from->rank, .tag = from->tag};
     request->context = from->context;
@@ -57,7 +58,7 @@ int vmsg_recv_now(struct msg_request *request, struct msg_context *context, int 
     struct msg_member *member = NULL;
     if (likely((unsigned)rank < (unsigned)context->size && tag >= 0 && vmsg_engine.quick && !vmsg_engine.expected.header))
         member = context->member[rank];
-    if (unlikely(!member || !list_empty(&member->unexpected)))
+    if (unlikely(!member || !list_empty(&member->unexpected) || member->peer->remote))
         return ERR_AGAIN;
     request_prepare(request, &from, &buffer);
     request->order = context->order++;
