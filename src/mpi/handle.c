@@ -1,6 +1,6 @@
 /* The tables behind the handles. See handle.h. Slabs live as long as the process: a stale handle may be looked up at
  * any time, also after MPI_Finalize, and must find memory to be compared with. */
-#include "mpi/handle.h"
+#include "mpi/inside.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +76,8 @@ void *mpi_object_publish(void *pointer)
     atomic_fetch_add_explicit(&object->users, 1, memory_order_relaxed);
     /* release: pairs with the acquire in mpi_object_at: whoever finds the handle sees the object made */
     atomic_store_explicit(&object->handle, object->identity, memory_order_release);
+    if (unlikely(mpi_checking))
+        mpi_check_made(object->identity);
     return (void *)object->identity;
 }
 

@@ -60,6 +60,7 @@ static void start(const char *call, int required)
     mpi_threads = required == MPI_THREAD_MULTIPLE;
     if (mpi_threads)
         vmsg_threads(true);
+    mpi_check_open();
     mpi_info_environment_open();
     mpi_ops_open();
     error = mpi_types_open();
@@ -104,6 +105,7 @@ ENTRY(MPI_Finalize)(void)
     error = mpi_attributes_delete(MPI_COMM_WORLD, &mpi_process.world->attributes);
     if (error)
         return mpi_error(NULL, "MPI_Finalize", error, "the delete function of an attribute of MPI_COMM_WORLD failed");
+    mpi_check_tell();
     mpi_buffers_finish();
     mpi_requests_finish();
     mpi_partitioned_finish();

@@ -436,6 +436,13 @@ static inline struct msg_where mpi_where(const struct mpi_comm *comm, int rank, 
  * the job is lost and even cancelling does not end the operation, the process ends. The operation's error. */
 int mpi_wait_here(struct msg_request *operation);
 
+/* ---- VIADUCT_CHECK (check.c) ------------------------------------------------------------------------------------ */
+
+extern bool mpi_checking;
+void mpi_check_open(void);                   /* looks at the setting */
+void mpi_check_made(uintptr_t handle) COLD;  /* a handle was given to the program */
+void mpi_check_tell(void);                   /* what is left at MPI_Finalize */
+
 /* ---- requests (request.c) --------------------------------------------------------------------------------------- */
 
 /* A request that nobody knows yet, with CALL and a reference on COMM (may be NULL) and LAYOUT (may be NULL). NULL: no
@@ -483,6 +490,8 @@ static inline MPI_Request mpi_request_publish(struct mpi_request *request)
     atomic_store_explicit(&request->object.users, 1, memory_order_relaxed);
     /* release: pairs with the acquire in mpi_object_at */
     atomic_store_explicit(&request->object.handle, request->object.identity, memory_order_release);
+    if (unlikely(mpi_checking))
+        mpi_check_made(request->object.identity);
     return (MPI_Request)request->object.identity;
 }
 static inline struct mpi_request *mpi_request_at(MPI_Request handle)

@@ -1,0 +1,164 @@
+/* VIADUCT_CHECK: at MPI_Finalize every rank tells what its program left behind: requests and other handles that were not
+ * freed, each with the place of the call that made it, and messages that nobody received. Costs a look at a flag where it
+ * is off. Places are addresses until the end; then addr2line, where it is installed, makes file and line of them. */
+#include "mpi/inside.h"
+#include "base/log.h"
+#include "base/settings.h"
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_TOLD 20 /* of a kind */
+#define MOST_FRAMES 12
+
+bool mpi_checking;
+
+static const struct {
+    const char *name;
+    size_t size;
+} kinds[KIND_COUNT] = {
+    [KIND_COMM] = {"communicator", sizeof(struct mpi_comm)},
+    [KIND_GROUP] = {"group", sizeof(struct mpi_group)},
+    [KIND_TYPE] = {"datatype", sizeof(struct mpi_type)},
+    [KIND_OP] = {"operation", sizeof(struct mpi_op)},
+    [KIND_REQUEST] = {"request", sizeof(struct mpi_request)},
+    [KIND_ERRHANDLER] = {"error handler", sizeof(struct mpi_errhandler)},
+    [KIND_INFO] = {"info object", sizeof(struct mpi_info)},
+    [KIND_MESSAGE] = {"matched message", sizeof(struct mpi_message_object)},
+    [KIND_KEYVAL] = {"attribute key", sizeof(struct mpi_keyval)},
+};
+
+/* Who made the object of an index, by kind. */
+static struct {
+    void **caller;
+    uint32_t room;
+} sites[KIND_COUNT];
+static struct base_lock lock;
+
+void mpi_check_open(void) { mpi_checking = vbase_settings.check; }
+
+/* The first address of the stack that is not in this library. */
+static void *caller_of_library(void)
+{
+    void *frame[MOST_FRAMES];
+    Dl_info own, other;
+    int count = backtrace(frame, MOST_FRAMES);
+    if (!dladdr((void *)(uintptr_t)mpi_check_open, &own))
+        return NULL;
+    for (int i = 0; i < count; i++)
+        if (dladdr(frame[i], &other) && other.dli_fbase != own.dli_fbase)
+            return frame[i];
+    return NULL;
+}
+
+void mpi_check_made(uintptr_t identity)
+{
+    enum mpi_kind kind = (enum mpi_kind)(identity >> 40);
+    uint32_t index = identity & MPI_INDEX_MASK;
+    void *caller = caller_of_library();
+    mpi_lock(&lock);
+    if (index >= sites[kind].room) {
+        uint32_t room = index / MPI_SLAB_OBJECTS * MPI_SLAB_OBJECTS * 2 + MPI_SLAB_OBJECTS;
+        void **bigger = realloc(sites[kind].caller, room * sizeof *bigger);
+        if (bigger) {
+            memset(bigger + sites[kind].room, 0, (room - sites[kind].room) * sizeof *bigger);
+            sites[kind].caller = bigger;
+            sites[kind].room = room;
+        }
+    }
+    if (index < sites[kind].room)
+        sites[kind].caller[index] = caller;
+    mpi_unlock(&lock);
+}
+
+/* Where CALLER is: "file.c:12" by addr2line, else function and file. */
+static const char *place_of(const void *caller, char text[400])
+{
+    Dl_info info;
+    char command[600];
+    snprintf(text, 400, "an unknown place");
+    if (!caller || !dladdr(caller, &info) || !info.dli_fname || strchr(info.dli_fname, '\''))
+        return text;
+    uintptr_t offset = (uintptr_t)caller - 1; /* in the call, not behind it */
+    if (((const ElfW(Ehdr) *)info.dli_fbase)->e_type == ET_DYN)
+        offset -= (uintptr_t)info.dli_fbase;
+    snprintf(text, 400, "%s in %s+0x%lx", info.dli_sname ? info.dli_sname : "code", info.dli_fname, (long)offset);
+    snprintf(command, sizeof command, "addr2line -e '%s' 0x%lx 2>/dev/null", info.dli_fname, (long)offset);
+    FILE *pipe = popen(command, "re");
+    char line[400] = "";
+    if (pipe && fgets(line, sizeof line, pipe) && line[0] != '?' && line[0] != 0) {
+        line[strcspn(line, " \n")] = 0;
+        memcpy(text, line, sizeof line);
+    }
+    if (pipe)
+        pclose(pipe);
+    return text;
+}
+
+/* What else is known of a request or communicator. */
+static const char *detail_of(enum mpi_kind kind, const void *object, char text[160])
+{
+    char name[64];
+    const struct mpi_request *request = object;
+    text[0] = 0;
+    if (kind == KIND_REQUEST)
+        snprintf(text, 160, " of %s%s%s", request->call, request->comm ? " on " : "",
+                 request->comm ? mpi_comm_name(request->comm, name) : "");
+    if (kind == KIND_COMM)
+        snprintf(text, 160, " (%s)", mpi_comm_name(object, name));
+    return text;
+}
+
+static void tell_handles(enum mpi_kind kind)
+{
+    char detail[160], place[400];
+    int told = 0;
+    for (uint32_t i = 0; i < mpi_tables[kind].objects; i++) {
+        const struct mpi_object *object = mpi_slot(kind, i, kinds[kind].size);
+        if (atomic_load_explicit(&object->handle, memory_order_relaxed) == 0 || ++told > MOST_TOLD)
+            continue;
+        LOG_WARN("check: a %s%s was never freed; it was made at %s", kinds[kind].name,
+                 detail_of(kind, object, detail),
+                 place_of(i < sites[kind].room ? sites[kind].caller[i] : NULL, place));
+    }
+    if (told > MOST_TOLD)
+        LOG_WARN("check: and %d more of kind %s", told - MOST_TOLD, kinds[kind].name);
+}
+
+/* Takes what was never received, so that its sender is let go, and tells it. */
+static void tell_messages(struct mpi_comm *comm)
+{
+    struct msg_where any = {comm->context, MSG_ANY_SOURCE, MSG_ANY_TAG};
+    struct type_buffer nothing = {NULL, 0, NULL};
+    struct msg_message *message;
+    struct msg_result result;
+    char name[64];
+    for (int told = 0; vmsg_message_probe(&any, &message, &result) == OK && message; told++) {
+        struct msg_request request = {.completed = NULL};
+        if (told < MOST_TOLD)
+            LOG_WARN("check: a message of %llu bytes from rank %d with tag %d on %s was never received",
+                     (unsigned long long)result.bytes, result.source, result.tag, mpi_comm_name(comm, name));
+        if (vmsg_message_recv(&request, message, &nothing) == OK)
+            mpi_wait_here(&request);
+    }
+}
+
+void mpi_check_tell(void)
+{
+    struct coll_call barrier = {.kind = COLL_BARRIER, .group = &mpi_process.world->coll};
+    if (!mpi_checking)
+        return;
+    mpi_checking = false;
+    if (vcoll_run(&barrier) != OK) /* what was sent is here or announced */
+        return;
+    for (uint32_t i = 0; i < mpi_tables[KIND_COMM].objects; i++) {
+        struct mpi_comm *comm = mpi_slot(KIND_COMM, i, sizeof *comm);
+        if (atomic_load_explicit(&comm->object.references, memory_order_relaxed) > 0 && comm->context)
+            tell_messages(comm);
+    }
+    for (enum mpi_kind kind = KIND_COMM; kind <= KIND_KEYVAL; kind++)
+        tell_handles(kind);
+}
