@@ -70,6 +70,9 @@ expect 5 "" "~exit status 5" $run -disable-auto-cleanup -n 2 sh -c '[ $PMI_RANK 
 expect 4 "" "~rank 0 \(pid [0-9]+\): exit status 0.*rank 1 \(pid [0-9]+\): exit status 4" \
     $run -print-all-exitcodes -disable-auto-cleanup -n 2 sh -c 'exit $((PMI_RANK * 4))'
 
+# the first rank fails while the last are not started: one sentence, soon
+expect 7 "" "~^viaduct: rank 0 [^:]*ended with exit status 7$" $run -n 2000 sh -c '[ $PMI_RANK = 0 ] && exit 7; exec sleep 20'
+
 # time limits
 expect 124 "" "~^viaduct: the time allowed \(0.2 s\) is over" $run --timeout 0.2 -n 2 sleep 20
 expect 124 "" "~the time allowed" env MPIEXEC_TIMEOUT=1 $run sleep 20

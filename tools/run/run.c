@@ -22,8 +22,16 @@
 #define TIMEOUT_GRACE_NS  SECOND_NS
 #define DESERTER_TICK_NS  (SECOND_NS / 2)
 #define SPARE_DESCRIPTORS 20
+#define START_BATCH       16
 
-enum { STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_TIMEOUT = 124, STATUS_NOT_RUNNABLE = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
+enum {
+    STATUS_FAILED = 1,
+    STATUS_USAGE = 2,
+    STATUS_TIMEOUT = 124,
+    STATUS_NOT_RUNNABLE = 126,
+    STATUS_NOT_FOUND = 127,
+    STATUS_SIGNAL = 128
+};
 
 /* ---- watching ---- */
 
@@ -250,31 +258,7 @@ static int prepare(struct run_job *job)
     return error;
 }
 
-/* ---- starting and serving ---- */
-
-static int start_app(struct run_job *job, struct run_app *app, struct run_rank *first)
-{
-    static struct run_program program;
-    int error = environment_build(&program.environment, job, app);
-    if (error == OK)
-        error = child_find_program(&program, app);
-    for (int i = 0; i < app->count && error == OK; i++)
-        error = child_start(job, &first[i], &program);
-    child_forget_program(&program);
-    return error;
-}
-
-static void start(struct run_job *job)
-{
-    struct run_rank *first = job->rank;
-    int error = OK;
-    for (int i = 0; i < job->options.apps && error == OK; first += job->options.app[i++].count)
-        error = start_app(job, &job->options.app[i], first);
-    if (error != OK) {
-        output_line(job, "%s", vbase_error_detail());
-        run_end(job, error == ERR_NOT_FOUND ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE, 0);
-    }
-}
+/* ---- serving ---- */
 
 static void act_on_time(struct run_job *job)
 {
@@ -306,18 +290,51 @@ static int time_to_sleep(const struct run_job *job)
     return left > 3600000 ? 3600000 : (int)left;
 }
 
-static void serve(struct run_job *job)
+static void serve_once(struct run_job *job, int wait_ms)
 {
     struct epoll_event event[64];
+    int count = epoll_wait(job->epoll, event, ARRAY_LENGTH(event), wait_ms);
+    for (int i = 0; i < count; i++) {
+        struct run_watch *watch = event[i].data.ptr;
+        if (watch->fd >= 0) /* else an earlier event of this round closed it */
+            watch->ready(job, watch, event[i].events);
+    }
+    act_on_time(job);
+}
+
+static void serve(struct run_job *job)
+{
     look_for_dead(job);
-    while (job->running > 0) {
-        int count = epoll_wait(job->epoll, event, ARRAY_LENGTH(event), time_to_sleep(job));
-        for (int i = 0; i < count; i++) {
-            struct run_watch *watch = event[i].data.ptr;
-            if (watch->fd >= 0) /* else an earlier event of this round closed it */
-                watch->ready(job, watch, event[i].events);
-        }
-        act_on_time(job);
+    while (job->running > 0)
+        serve_once(job, time_to_sleep(job));
+}
+
+/* ---- starting ---- */
+
+static int start_app(struct run_job *job, struct run_app *app, struct run_rank *first)
+{
+    static struct run_program program;
+    int error = environment_build(&program.environment, job, app);
+    if (error == OK)
+        error = child_find_program(&program, app);
+    for (int i = 0; i < app->count && error == OK && job->ending == ENDING_NO; i++) {
+        error = child_start(job, &first[i], &program);
+        if (i % START_BATCH == START_BATCH - 1)
+            serve_once(job, 0); /* the first may have failed already, or somebody lost patience */
+    }
+    child_forget_program(&program);
+    return error;
+}
+
+static void start(struct run_job *job)
+{
+    struct run_rank *first = job->rank;
+    int error = OK;
+    for (int i = 0; i < job->options.apps && error == OK; first += job->options.app[i++].count)
+        error = start_app(job, &job->options.app[i], first);
+    if (error != OK) {
+        output_line(job, "%s", vbase_error_detail());
+        run_end(job, error == ERR_NOT_FOUND ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE, 0);
     }
 }
 
