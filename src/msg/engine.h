@@ -34,6 +34,7 @@
 #define MSG_BURST 4            /* sends to a remote rank in a row: from now on some wait to leave together, */
 #define MSG_LAG 16             /* so many at most */
 #define MSG_BURST_NS 3000      /* from one to the next, at most */
+#define MSG_GRACE_NS 2000000000ull /* for the launcher to tell of a death */
 #define MSG_PLACE (4u << 20)   /* of one put; both sides count by it */
 
 enum msg_kind { MSG_SEND = 1, MSG_RECEIVE };
@@ -180,6 +181,13 @@ struct msg_expected {
     struct msg_member *member;
 };
 
+/* A peer whose last link is gone without a goodbye: most likely he has died, and the launcher, who knows, ends the job. */
+struct msg_lost {
+    _Atomic uint64_t until; /* ticks: after that it is a link that died; 0: nobody is lost */
+    int world;
+    char why[200];
+};
+
 struct msg_engine {
     struct msg_expected expected;
     uint32_t straight;       /* blocking receives that looked at their lane alone: every sixteenth makes progress for all */
@@ -199,6 +207,7 @@ struct msg_engine {
     struct base_lock progress ALIGNED(CACHE_LINE);
     bool progressing;       /* the same as `progress` while there is one thread */
     uint64_t burst_ticks;     /* MSG_BURST_NS */
+    struct msg_lost lost;     /* leaf; the first one */
     _Atomic uint32_t awaited; /* what may come from remote ranks, see nics.c */
     struct base_lock leaf, boot_lock;
     _Atomic uint32_t chores; /* entries of the first four lists together: one look tells that there is nothing to do */
@@ -281,6 +290,7 @@ void vmsg_nics_close(void);
 int vmsg_nic_connect(int world, void *owner, struct vi **vi) MUST_CHECK;
 bool vmsg_nic_remote(int world); /* reached by a nic whose polls cost */
 bool vmsg_nics_poll(int budget); /* progress held */
+void vmsg_nic_lost(int world, int cause); /* the last link to him is gone */
 static inline void msg_await(void)
 {
     atomic_fetch_add_explicit(&vmsg_engine.awaited, 1, memory_order_relaxed); /* a count */

@@ -275,6 +275,10 @@ int vmsg_peer_lost(struct msg_peer *peer, int cause)
 {
     if (peer->parted)
         return vbase_fail(ERR_PEER_DEAD, "rank %d has left the job", peer->world);
+    if (peer->remote) {
+        vmsg_nic_lost(peer->world, cause);
+        return ERR_AGAIN; /* what is for him is kept while the launcher has its say */
+    }
     int error = vbase_fail(ERR_PEER_DEAD, "the connection to rank %d is lost (%s) and he has said no goodbye",
                            peer->world, vbase_error_name(cause));
     vmsg_failed(error);

@@ -22,6 +22,12 @@ for where in before loop recv barrier large finalize; do
         no_process "$victim" "$what"
     done
 done
+for where in loop recv barrier large finalize; do # the others see the connection end first, and leave the word to the launcher
+    what="rank 1 of 3 killed over tcp: $where"
+    VIADUCT_TRANSPORTS=tcp run 20 $mpiexec -n 3 "$victim" 1 9 $where
+    expect_status 137 "$what"
+    [ "$(grep -c 'rank' "$scratch/err")" -eq 1 ] || { wrong "$what: more than one message"; cat "$scratch/err"; }
+done
 run 20 $mpiexec -n 3 "$victim" 1 9 recv
 expect_err 'MPI_' "the last MPI call is named"
 run 20 $mpiexec -n 1 "$victim" 0 9 loop
