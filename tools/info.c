@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/settings.h"
 #include "base/topology.h"
+#include "vi/shm/layout.h"
 #include "vi/shm/segment.h"
 #include "vi/vi.h"
 #include <fcntl.h>
@@ -81,6 +82,19 @@ static int try_single_copy(void)
     return error;
 }
 
+/* Which way a message goes, by its size, and what was measured to decide it. */
+static void print_ways(bool single)
+{
+    struct shm_speed speed = shm_copy_speed();
+    printf("inline      up to %u bytes: in the cell that announces them\n", SHM_INLINE);
+    printf("eager       up to %llu bytes: in a block beside it\n", (unsigned long long)vbase_settings.eager);
+    printf("together    larger: both ends copy, twice in a pipeline");
+    if (single)
+        printf(" below %llu KiB, once above", (unsigned long long)speed.single_from >> 10);
+    printf("\nmeasured    %u KiB: %.1f GB/s by memcpy, %.1f GB/s by the kernel\n", speed.sample >> 10,
+           speed.sample / (double)speed.hand_ns, speed.sample / (double)speed.kernel_ns);
+}
+
 static void print_shm(void)
 {
     char yama[16] = "absent";
@@ -93,6 +107,7 @@ static void print_shm(void)
                strerror(refused));
     else
         puts("one copy    process_vm_readv works between processes of one user");
+    print_ways(!refused);
     FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
     if (file) {
         if (!fgets(yama, sizeof yama, file))

@@ -24,4 +24,11 @@ VEXPORT int shm_segment_create(int ranks, int *fd) MUST_CHECK;
 int shm_segment_counters(int fd, int ranks, int index, const struct base_counters **counters, void **map,
                          size_t *length) MUST_CHECK;
 
+/* How fast this machine copies `sample` bytes, measured once. */
+struct shm_speed {
+    uint32_t sample, hand_ns, kernel_ns;
+    uint64_t single_from; /* single copies pay from so many bytes on */
+};
+struct shm_speed shm_copy_speed(void);
+
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/atomic.h"
 #include "vi/shm/layout.h"
+#include "vi/shm/segment.h"
 #include "vi/vi.h"
 
 #define SHM_CREDIT_PERIOD 32u                 /* cells between two credits */
@@ -156,11 +157,6 @@ int shm_get(struct vi *vi, const struct vi_transfer *transfer);
 int shm_put(struct vi *vi, const struct vi_transfer *transfer);
 int shm_atomic(struct vi *vi, const struct vi_atomic_call *call);
 void shm_reach_prove(struct shm_vi *vi);
-struct shm_speed { /* of copying `sample` bytes on this machine */
-    uint32_t sample, hand_ns, kernel_ns;
-    uint64_t single_from; /* single copies pay from so many bytes on */
-};
-struct shm_speed shm_copy_speed(void);
 void shm_allow_peers(int launcher);
 int shm_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *region);
 void shm_dereg(struct vi_region *region);
