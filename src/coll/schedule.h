@@ -88,9 +88,10 @@ static inline struct type_buffer coll_bytes(void *base, uint64_t bytes)
     return (struct type_buffer){base, bytes, NULL};
 }
 
+/* As a number: base may be NULL where nothing is moved, or where displacements are absolute addresses. */
 static inline void *coll_place(const void *base, const struct type_layout *layout, int64_t element)
 {
-    return (char *)base + element * (layout ? layout->shape.extent : 1);
+    return (void *)((uintptr_t)base + (uint64_t)element * (uint64_t)(layout ? layout->shape.extent : 1));
 }
 
 /* COUNT elements of the call's receive layout, from element FIRST of BASE. */

@@ -214,8 +214,8 @@ static int added_used; /* rows ever used */
 
 static struct added *added_at(int code)
 {
-    int index = code - MPI_ERR_LASTCODE - 1;
-    return index >= 0 && index < ADDED_MOST && added[index].class != 0 ? &added[index] : NULL;
+    unsigned index = (unsigned)code - (unsigned)MPI_ERR_LASTCODE - 1;
+    return index < ADDED_MOST && added[index].class != 0 ? &added[index] : NULL;
 }
 
 int mpi_last_used_code(void) { return MPI_ERR_LASTCODE + added_used; }

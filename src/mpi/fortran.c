@@ -148,7 +148,8 @@ void mpi_fortran_apply(void)
         const struct mpi_type *like = size ? mpi_type_at(plain[i].sized[size == 8]) : NULL;
         if (!like || type->size == like->size)
             continue;
-        type->layout = like->layout;
+        vtype_layout_drop(type->layout);
+        type->layout = vtype_layout_keep(like->layout);
         type->size = like->size;
         type->element = like->element;
         mpi_type_ready(type);
