@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/settings.h"
 #include "base/topology.h"
-#include "vi/shm/layout.h"
 #include "vi/shm/segment.h"
 #include "vi/vi.h"
 #include <fcntl.h>
@@ -86,7 +85,7 @@ static int try_single_copy(void)
 static void print_ways(bool single)
 {
     struct shm_speed speed = shm_copy_speed();
-    printf("inline      up to %u bytes: in the cell that announces them\n", SHM_INLINE);
+    printf("inline      up to %u bytes: in the cell that announces them\n", speed.inline_most);
     printf("eager       up to %llu bytes: in a block beside it\n", (unsigned long long)vbase_settings.eager);
     printf("together    larger: both ends copy, twice in a pipeline");
     if (single)

@@ -123,7 +123,7 @@ struct shm_speed shm_copy_speed(void)
         atomic_store_explicit(&known, both, memory_order_relaxed);
     }
     free(memory);
-    struct shm_speed speed = {.sample = SAMPLE, .hand_ns = (uint32_t)(both >> 32), .kernel_ns = (uint32_t)both};
+    struct shm_speed speed = {.sample = SAMPLE, .inline_most = SHM_INLINE, .hand_ns = (uint32_t)(both >> 32), .kernel_ns = (uint32_t)both};
     speed.single_from = speed.kernel_ns > SLOW_FACTOR * speed.hand_ns ? FROM_SLOW : FROM_QUICK;
     if (vbase_settings.single_from)
         speed.single_from = vbase_settings.single_from;

@@ -24,9 +24,10 @@ VEXPORT int shm_segment_create(int ranks, int *fd) MUST_CHECK;
 int shm_segment_counters(int fd, int ranks, int index, const struct base_counters **counters, void **map,
                          size_t *length) MUST_CHECK;
 
-/* How fast this machine copies `sample` bytes, measured once. */
+/* How messages go, and how fast this machine copies `sample` bytes, measured once. */
 struct shm_speed {
     uint32_t sample, hand_ns, kernel_ns;
+    uint32_t inline_most; /* bytes that travel in a cell */
     uint64_t single_from; /* single copies pay from so many bytes on */
 };
 struct shm_speed shm_copy_speed(void);
