@@ -455,10 +455,10 @@ extern _Atomic bool mpi_have_orphans;
 MPI_HOT struct mpi_request *mpi_request_take_short(enum mpi_request_kind kind, const char *call, struct mpi_comm *comm)
 {
     struct mpi_table *table = &mpi_tables[KIND_REQUEST];
-    struct mpi_request *request = (struct mpi_request *)(void *)table->free;
-    /* relaxed: an orphan seen late is settled later */
-    if (unlikely(mpi_threads || !request || atomic_load_explicit(&mpi_have_orphans, memory_order_relaxed)))
+    /* relaxed: an orphan seen late is settled later. Several threads: the list is looked at under its lock only. */
+    if (unlikely(mpi_threads || !table->free || atomic_load_explicit(&mpi_have_orphans, memory_order_relaxed)))
         return mpi_request_take(kind, call, comm, NULL);
+    struct mpi_request *request = (struct mpi_request *)(void *)table->free;
     table->free = request->object.next_free;
     request->kind = (uint8_t)kind;
     request->persistent = false;
