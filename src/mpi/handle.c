@@ -16,9 +16,10 @@ static bool add_slab(enum mpi_kind kind, size_t size)
 {
     struct mpi_table *table = &mpi_tables[kind];
     uint32_t number = table->objects / MPI_SLAB_OBJECTS;
-    char *slab = number < MPI_SLABS ? calloc(MPI_SLAB_OBJECTS, size) : NULL;
+    char *slab = number < MPI_SLABS ? aligned_alloc(CACHE_LINE, MPI_SLAB_OBJECTS * size) : NULL;
     if (!slab)
         return false;
+    memset(slab, 0, MPI_SLAB_OBJECTS * size);
     for (uint32_t i = MPI_SLAB_OBJECTS; i-- > 0;) {
         struct mpi_object *object = (struct mpi_object *)(void *)(slab + i * size);
         object->identity = first_identity(kind, table->objects + i);

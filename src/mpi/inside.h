@@ -164,7 +164,7 @@ struct mpi_request {
     };
     void *extra;                /* freed with the request */
     struct mpi_request *next;   /* freed by the user while under way */
-};
+} ALIGNED(CACHE_LINE);
 
 /* ---- the process ------------------------------------------------------------------------------------------------ */
 

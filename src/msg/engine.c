@@ -344,7 +344,8 @@ int vmsg_start(void)
     if (!watched)
         watched = pthread_atfork(NULL, NULL, child_made) == 0;
     engine->starts = 1;
-    engine->open = engine->quick = true;
+    engine->open = true;
+    vmsg_threads(false);
     return OK;
 
 undo_memory:
@@ -361,6 +362,8 @@ void vmsg_threads(bool several)
 {
     vmsg_engine.threads = several;
     vmsg_engine.quick = vmsg_engine.open && !several;
+    for (uint32_t i = 0; i < vmsg_engine.nics; i++)
+        vmsg_engine.nic[i]->alone = !several;
 }
 
 const struct boot_job *vmsg_job(void)

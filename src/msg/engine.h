@@ -73,6 +73,7 @@ struct msg_peer {
     struct list_node stuck_link;
     uint64_t pending_sends; /* transfers of ours that he has not finished; leaf */
     struct msg_slot *board; /* his, mapped; NULL: none yet */
+    uint64_t busy;          /* ticks when he was last seen sending parts of a message, or asked to */
     bool board_told;        /* he knows ours */
     uint8_t burst;          /* sends that followed each other at once, up to MSG_BURST; */
     uint8_t lagging;        /* of them in the queue because more may follow */
@@ -149,7 +150,7 @@ struct msg_transfer {
     struct vi_region region; /* our memory, for the other side; nic NULL when nothing is registered */
     struct type_cursor *cursor; /* NULL: the buffer is one piece */
     struct msg_slot *slot;   /* joint: the shared counters */
-    uint64_t arrived, heard; /* joint in frames, receiver: bytes that are in place; ticks when the sender last did something */
+    uint64_t arrived;        /* joint in frames, receiver: bytes that are in place */
     uint32_t generation;
     uint32_t mine;           /* joint in frames: chunks claimed here */
     uint16_t slot_number;

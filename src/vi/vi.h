@@ -192,6 +192,7 @@ struct vi_nic {
     struct vi_sink sink; /* a copy */
     struct vi_caps caps;
     uint32_t rank;
+    bool alone;          /* set by the caller: one thread does everything, no lock is needed */
     bool enough;         /* set by the sink: what was waited for is here, this poll may end */
     bool unwanted;       /* set by the user: nothing is awaited here; a poll may look as rarely as it likes to */
     const char *card; /* what peers put into vi_address.card: printable, no blank, '=' or ';', below 1000 bytes; or NULL */

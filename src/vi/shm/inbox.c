@@ -134,9 +134,9 @@ static bool take_goodbye(struct shm_nic *nic, struct shm_vi *vi)
 
 static bool answer_goodbye(struct shm_nic *nic, struct shm_vi *vi)
 {
-    base_lock(&nic->heap.lock);
+    shm_heap_lock(nic);
     shm_lane_harvest(vi);
-    base_unlock(&nic->heap.lock);
+    shm_heap_unlock(nic);
     if (atomic_load_explicit(&vi->out_next, memory_order_relaxed) -
             atomic_load_explicit(&vi->out_seen, memory_order_relaxed) >= SHM_CELLS)
         return false;

@@ -80,11 +80,11 @@ void shm_lane_harvest(struct shm_vi *vi)
 /* The lane seems full, or is down: look at the credits. */
 static COLD int make_room(struct shm_vi *vi, uint64_t number)
 {
-    struct shm_heap *heap = &shm_nic_of(vi->vi.nic)->heap;
+    struct shm_nic *nic = shm_nic_of(vi->vi.nic);
 
-    base_lock(&heap->lock);
+    shm_heap_lock(nic);
     shm_lane_harvest(vi);
-    base_unlock(&heap->lock);
+    shm_heap_unlock(nic);
     if (has_room(vi, number))
         return OK;
     if (atomic_load_explicit(&vi->limit, memory_order_relaxed) == 0)
@@ -147,17 +147,17 @@ static int send_block(struct shm_vi *vi, uint64_t header, const struct iovec *pi
     uint32_t offset, next;
     uint16_t block;
 
-    base_lock(&nic->heap.lock);
+    shm_heap_lock(nic);
     block = shm_heap_take(nic, vi, length);
     if (block == SHM_NO_BLOCK) {
-        base_unlock(&nic->heap.lock);
+        shm_heap_unlock(nic);
         COUNT(blocks_empty);
         return ERR_AGAIN;
     }
     vi->block[number % SHM_CELLS] = block;
     vi->blocks_out++;
     next = shm_heap_offset(&nic->heap, shm_heap_next(&nic->heap, block));
-    base_unlock(&nic->heap.lock);
+    shm_heap_unlock(nic);
 
     offset = shm_heap_offset(&nic->heap, block);
     gather(nic->heap.base + offset, piece, pieces);

@@ -192,9 +192,9 @@ void shm_update_deliver(struct shm_vi *vi)
 /* Cells of ours that the peer did not take yet, goodbyes of earlier sessions included. */
 static uint64_t in_flight(struct shm_nic *nic, struct shm_vi *vi)
 {
-    base_lock(&nic->heap.lock);
+    shm_heap_lock(nic);
     shm_lane_harvest(vi);
-    base_unlock(&nic->heap.lock);
+    shm_heap_unlock(nic);
     return atomic_load_explicit(&vi->out_next, memory_order_relaxed) -
            atomic_load_explicit(&vi->out_seen, memory_order_relaxed);
 }

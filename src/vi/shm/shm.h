@@ -139,6 +139,17 @@ void shm_inbox_settle(struct shm_nic *nic);  /* tells every credit that is owed 
 void shm_inbox_call(struct shm_nic *nic, uint32_t index); /* makes the next poll look at this lane */
 void shm_break(struct shm_vi *vi, const char *why);       /* the peer sent nonsense; the next poll tells */
 
+static inline void shm_heap_lock(struct shm_nic *nic)
+{
+    if (unlikely(!nic->nic.alone))
+        base_lock(&nic->heap.lock);
+}
+static inline void shm_heap_unlock(struct shm_nic *nic)
+{
+    if (unlikely(!nic->nic.alone))
+        base_unlock(&nic->heap.lock);
+}
+
 /* Blocks: heap.c */
 void shm_heap_open(struct shm_heap *heap, char *base);
 uint16_t shm_heap_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t length); /* under heap.lock; SHM_NO_BLOCK */
