@@ -8,9 +8,7 @@
 #include "base/clock.h"
 #include <string.h>
 
-#define PIECES 32 /* of an iovec for one frame; more are packed first */
-
-/* One frame of BYTES from a cursor, behind the HEADS pieces at the front of PIECE (which has room for PIECES). The
+/* One frame of BYTES from a cursor, behind the HEADS pieces at the front of PIECE (which has room for MSG_PIECES). The
  * cursor advances only if the frame was sent. */
 static int frame_scattered(struct msg_peer *peer, uint64_t header, struct iovec *piece, int heads,
                            struct type_cursor *from, uint64_t bytes)
@@ -18,7 +16,7 @@ static int frame_scattered(struct msg_peer *peer, uint64_t header, struct iovec 
     struct msg_engine *engine = &vmsg_engine;
     struct type_cursor place = *from;
     int pieces;
-    if (vtype_gather(&place, piece + heads, PIECES - heads, bytes, &pieces) == bytes) {
+    if (vtype_gather(&place, piece + heads, MSG_PIECES - heads, bytes, &pieces) == bytes) {
         int error = msg_peer_send(peer, header, piece, heads + pieces);
         if (error == OK)
             *from = place;
@@ -39,7 +37,7 @@ int vmsg_frame_send(struct msg_request *request, uint64_t header, struct iovec b
                     uint64_t from, uint64_t bytes)
 {
     struct msg_peer *peer = request->peer;
-    struct iovec piece[PIECES];
+    struct iovec piece[MSG_PIECES];
     int heads = body.iov_len != 0;
     piece[0] = body;
     if (cursor)

@@ -205,15 +205,40 @@ static __attribute__((noinline)) bool frame_arrived(struct msg_peer *peer, uint6
     return true;
 }
 
-bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length)
+static inline __attribute__((always_inline)) bool received(struct vi *vi, struct msg_peer *peer, uint64_t header,
+                                                           const void *data, size_t length)
 {
-    struct msg_peer *peer = vi->owner;
     if (likely(expected_taken(vi, peer, header, data, length)))
         return true;
     peer->heard = true;
     if (likely(posted_taken(peer, header, data, length)))
         return true;
     return frame_arrived(peer, header, data, length);
+}
+
+/* From a remote rank: a frame with its number. While there is one rail, every one is the next. */
+static __attribute__((noinline)) bool far_received(struct vi *vi, struct msg_peer *peer, uint64_t header,
+                                                   const void *data, size_t length)
+{
+    struct msg_frame_extension extension = {0, 0};
+    uint32_t next = atomic_load_explicit(&peer->heard_frames, memory_order_relaxed) + 1;
+    if (length >= sizeof extension)
+        memcpy(&extension, data, sizeof extension);
+    if (extension.sequence != next) {
+        vmsg_refused(peer, "a frame out of its turn");
+        (void)vmsg_peer_lost(peer, vbase_fail(ERR_PROTOCOL, "its frame %u came when %u was due", extension.sequence, next));
+        return true;
+    }
+    atomic_store_explicit(&peer->heard_frames, next, memory_order_relaxed);
+    return received(vi, peer, header, (const char *)data + sizeof extension, length - sizeof extension);
+}
+
+bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length)
+{
+    struct msg_peer *peer = vi->owner;
+    if (unlikely(peer->remote))
+        return far_received(vi, peer, header, data, length);
+    return received(vi, peer, header, data, length);
 }
 
 static void sink_arrived(struct vi *vi, uint32_t immediate)

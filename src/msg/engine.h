@@ -27,6 +27,7 @@
 #define MSG_CONTEXTS 65536u
 #define MSG_NICS 4
 #define MSG_RAILS 4
+#define MSG_PIECES 32 /* of an iovec for one frame; more are packed first */
 #define MSG_CONTROL_MOST 48    /* the longest body of an answer: CLEAR and JOIN */
 #define MSG_FRAME_COST 64      /* what a message takes of its receiver's window beside its payload */
 #define MSG_INLINE 80          /* unexpected payload that lies inside its message */
@@ -75,6 +76,8 @@ struct msg_peer {
     struct msg_slot *board; /* his, mapped; NULL: none yet */
     uint64_t busy;          /* ticks when he was last seen sending parts of a message, or asked to */
     bool board_told;        /* he knows ours */
+    uint32_t sent;          /* frames, where they are numbered */
+    _Atomic uint32_t heard_frames; /* of his; by the sink, relaxed: an old number acknowledges less */
     uint8_t burst;          /* sends that followed each other at once, up to MSG_BURST; */
     uint8_t lagging;        /* of them in the queue because more may follow */
     uint64_t burst_at;      /* ticks: the end of the last one */
@@ -257,12 +260,21 @@ static inline void msg_unlock(struct base_lock *lock)
 }
 
 int vmsg_peer_lost(struct msg_peer *peer, int cause) COLD;
+int vmsg_peer_send_far(struct msg_peer *peer, uint64_t header, const struct iovec *piece, int pieces);
 
 /* Every send goes through here, with the peer's lock held: OK, ERR_AGAIN, or the link is gone for good. */
 static inline int msg_peer_send(struct msg_peer *peer, uint64_t header, const struct iovec *piece, int pieces)
 {
+    if (unlikely(peer->remote))
+        return vmsg_peer_send_far(peer, header, piece, pieces);
     int error = vi_send(peer->vi, header, piece, pieces);
     return likely(!error) || error == ERR_AGAIN ? error : vmsg_peer_lost(peer, error);
+}
+
+/* Bytes of a body. */
+static inline uint64_t msg_frame_most(const struct msg_peer *peer)
+{
+    return peer->vi->nic->caps.max_send - (peer->remote ? sizeof(struct msg_frame_extension) : 0);
 }
 
 /* Under leaf; progress looks without it, and what it misses has its turn in the next round. */

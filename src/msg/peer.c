@@ -57,10 +57,24 @@ static void rail_add(struct msg_peer *peer, struct vi *vi)
     if (peer->vi)
         return;
     peer->vi = vi;
-    if (peer->eager > (int64_t)vi->nic->caps.max_send)
-        peer->eager = (int64_t)vi->nic->caps.max_send;
+    if (peer->eager > (int64_t)msg_frame_most(peer))
+        peer->eager = (int64_t)msg_frame_most(peer);
     if (list_empty(&peer->queue))
         peer->short_limit = peer->remote || peer->parted ? -1 : peer->eager;
+}
+
+/* To a remote rank: numbered, and with what has come from him. */
+int vmsg_peer_send_far(struct msg_peer *peer, uint64_t header, const struct iovec *piece, int pieces)
+{
+    struct msg_frame_extension extension = {peer->sent + 1,
+                                            atomic_load_explicit(&peer->heard_frames, memory_order_relaxed)};
+    struct iovec all[MSG_PIECES + 1] = {{&extension, sizeof extension}};
+    for (int i = 0; i < pieces; i++)
+        all[i + 1] = piece[i];
+    int error = vi_send(peer->vi, header, all, pieces + 1);
+    if (likely(!error))
+        peer->sent++;
+    return likely(!error) || error == ERR_AGAIN ? error : vmsg_peer_lost(peer, error);
 }
 
 int vmsg_peer_connect(struct msg_peer *peer)

@@ -324,7 +324,7 @@ void vmsg_rendezvous_finish(struct msg_peer *peer, const void *body, size_t leng
 int vmsg_rendezvous_push(struct msg_transfer *transfer, uint64_t upto)
 {
     struct msg_peer *peer = transfer->peer;
-    uint64_t most = peer->vi->nic->caps.max_send - sizeof(struct msg_frame_data);
+    uint64_t most = msg_frame_most(peer) - sizeof(struct msg_frame_data);
     int error = OK;
     for (int frames = 0; frames < FRAMES_A_ROUND && transfer->moved < upto && !error; frames++) {
         uint64_t left = upto - transfer->moved, bytes = left < most ? left : most;

@@ -13,8 +13,7 @@
  * Bytes are in the order of the machine: all ranks of a job run the same build. Bodies are copied to and from these
  * structures, never pointed into, so they need no alignment. A picture is in docs/wire.md.
  *
- * On a rail that is not lossless a struct msg_frame_extension stands in front of every body; on a lossless one (shared
- * memory) it is not sent. */
+ * To a remote rank a struct msg_frame_extension stands in front of every body; in shared memory it is not sent. */
 #ifndef MSG_WIRE_H
 #define MSG_WIRE_H
 
@@ -79,13 +78,11 @@ struct msg_frame_join {
     uint16_t frames;   /* 1: send what you claim in DATA frames, do not put it */
 };
 
-/* For rails that may lose what they took: what is needed to acknowledge, replay and drop duplicates. */
+/* For rails that may lose what they took: what is needed to acknowledge, replay and drop duplicates. Rail and epoch are told
+ * once a connection, in its greeting. */
 struct msg_frame_extension {
-    uint32_t sequence;        /* of this frame among all frames to this peer, over all rails */
-    uint32_t acknowledgement; /* every frame before this one has arrived here */
-    uint16_t epoch;           /* of the rail: grows when it is dialled anew */
-    uint16_t rail;
-    uint32_t reserved;
+    uint32_t sequence;        /* of this frame among all frames to this peer, over all rails; the first is 1 */
+    uint32_t acknowledgement; /* frames of the peer that have arrived here */
 };
 
 _Static_assert(sizeof(struct msg_frame_id) == 8, "wire");
@@ -95,7 +92,7 @@ _Static_assert(sizeof(struct msg_frame_data) == 16, "wire");
 _Static_assert(sizeof(struct msg_frame_credit) == 8, "wire");
 _Static_assert(sizeof(struct msg_frame_board) == 16, "wire");
 _Static_assert(sizeof(struct msg_frame_join) == 48, "wire: it fits into one cell of 64 bytes");
-_Static_assert(sizeof(struct msg_frame_extension) == 16, "wire");
+_Static_assert(sizeof(struct msg_frame_extension) == 8, "wire");
 
 static inline uint64_t msg_header(enum msg_frame kind, uint32_t context, int tag, unsigned flags)
 {
