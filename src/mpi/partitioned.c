@@ -280,7 +280,7 @@ static int check(const struct mpi_message *m, int partitions, MPI_Info info, con
     return MPI_SUCCESS;
 }
 
-static int initialize(const struct mpi_message *m, int partitions, MPI_Info info, bool receives, MPI_Request *out)
+static int prepare(const struct mpi_message *m, int partitions, MPI_Info info, bool receives, MPI_Request *out)
 {
     struct mpi_target target;
     int error = check(m, partitions, info, out, &target);
@@ -308,26 +308,14 @@ static int initialize(const struct mpi_message *m, int partitions, MPI_Info info
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Psend_init)(const void *buffer, int partitions, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                      MPI_Info info, MPI_Request *request)
-{
-    return initialize(&(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}, partitions, info, false, request);
-}
-ENTRY(MPI_Psend_init_c)(const void *buffer, int partitions, MPI_Count count, MPI_Datatype type, int rank, int tag,
-                        MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-    return initialize(&(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}, partitions, info, false, request);
-}
-ENTRY(MPI_Precv_init)(void *buffer, int partitions, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                      MPI_Info info, MPI_Request *request)
-{
-    return initialize(&(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}, partitions, info, true, request);
-}
-ENTRY(MPI_Precv_init_c)(void *buffer, int partitions, MPI_Count count, MPI_Datatype type, int rank, int tag,
-                        MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-    return initialize(&(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}, partitions, info, true, request);
-}
+#define TAKES(constant, number)                                                                                        \
+    constant void *buffer, int partitions, number count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,          \
+        MPI_Info info, MPI_Request *request
+#define MESSAGE &(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}
+ENTRY(MPI_Psend_init)(TAKES(const, int)) { return prepare(MESSAGE, partitions, info, false, request); }
+ENTRY(MPI_Psend_init_c)(TAKES(const, MPI_Count)) { return prepare(MESSAGE, partitions, info, false, request); }
+ENTRY(MPI_Precv_init)(TAKES(, int)) { return prepare(MESSAGE, partitions, info, true, request); }
+ENTRY(MPI_Precv_init_c)(TAKES(, MPI_Count)) { return prepare(MESSAGE, partitions, info, true, request); }
 
 /* ---- starting and finishing -------------------------------------------------------------------------------------- */
 

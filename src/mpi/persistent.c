@@ -54,65 +54,19 @@ static int receive_init(const struct mpi_message *m, MPI_Request *out)
     return error ? error : initialize(m, &target, REQUEST_RECEIVE, MSG_STANDARD, out);
 }
 
-ENTRY(MPI_Send_init)(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                     MPI_Request *request)
-{
-    struct mpi_message m = {"MPI_Send_init", buffer, count, type, rank, tag, comm};
-    return send_init(&m, REQUEST_SEND, MSG_STANDARD, request);
-}
-ENTRY(MPI_Send_init_c)(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                       MPI_Request *request)
-{
-    struct mpi_message m = {"MPI_Send_init_c", buffer, count, type, rank, tag, comm};
-    return send_init(&m, REQUEST_SEND, MSG_STANDARD, request);
-}
-ENTRY(MPI_Ssend_init)(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                      MPI_Request *request)
-{
-    struct mpi_message m = {"MPI_Ssend_init", buffer, count, type, rank, tag, comm};
-    return send_init(&m, REQUEST_SEND, MSG_SYNCHRONOUS, request);
-}
-ENTRY(MPI_Ssend_init_c)(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                        MPI_Request *request)
-{
-    struct mpi_message m = {"MPI_Ssend_init_c", buffer, count, type, rank, tag, comm};
-    return send_init(&m, REQUEST_SEND, MSG_SYNCHRONOUS, request);
-}
-ENTRY(MPI_Rsend_init)(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                      MPI_Request *request)
-{
-    struct mpi_message m = {"MPI_Rsend_init", buffer, count, type, rank, tag, comm};
-    return send_init(&m, REQUEST_SEND, MSG_STANDARD, request);
-}
-ENTRY(MPI_Rsend_init_c)(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                        MPI_Request *request)
-{
-    struct mpi_message m = {"MPI_Rsend_init_c", buffer, count, type, rank, tag, comm};
-    return send_init(&m, REQUEST_SEND, MSG_STANDARD, request);
-}
-ENTRY(MPI_Bsend_init)(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                      MPI_Request *request)
-{
-    struct mpi_message m = {"MPI_Bsend_init", buffer, count, type, rank, tag, comm};
-    return send_init(&m, REQUEST_BUFFERED, MSG_STANDARD, request);
-}
-ENTRY(MPI_Bsend_init_c)(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                        MPI_Request *request)
-{
-    struct mpi_message m = {"MPI_Bsend_init_c", buffer, count, type, rank, tag, comm};
-    return send_init(&m, REQUEST_BUFFERED, MSG_STANDARD, request);
-}
-ENTRY(MPI_Recv_init)(void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
-{
-    struct mpi_message m = {"MPI_Recv_init", buffer, count, type, rank, tag, comm};
-    return receive_init(&m, request);
-}
-ENTRY(MPI_Recv_init_c)(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                       MPI_Request *request)
-{
-    struct mpi_message m = {"MPI_Recv_init_c", buffer, count, type, rank, tag, comm};
-    return receive_init(&m, request);
-}
+#define TAKES(constant, number)                                                                                        \
+    constant void *buffer, number count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request
+#define MESSAGE &(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}
+ENTRY(MPI_Send_init)(TAKES(const, int)) { return send_init(MESSAGE, REQUEST_SEND, MSG_STANDARD, request); }
+ENTRY(MPI_Send_init_c)(TAKES(const, MPI_Count)) { return send_init(MESSAGE, REQUEST_SEND, MSG_STANDARD, request); }
+ENTRY(MPI_Ssend_init)(TAKES(const, int)) { return send_init(MESSAGE, REQUEST_SEND, MSG_SYNCHRONOUS, request); }
+ENTRY(MPI_Ssend_init_c)(TAKES(const, MPI_Count)) { return send_init(MESSAGE, REQUEST_SEND, MSG_SYNCHRONOUS, request); }
+ENTRY(MPI_Rsend_init)(TAKES(const, int)) { return send_init(MESSAGE, REQUEST_SEND, MSG_STANDARD, request); }
+ENTRY(MPI_Rsend_init_c)(TAKES(const, MPI_Count)) { return send_init(MESSAGE, REQUEST_SEND, MSG_STANDARD, request); }
+ENTRY(MPI_Bsend_init)(TAKES(const, int)) { return send_init(MESSAGE, REQUEST_BUFFERED, MSG_STANDARD, request); }
+ENTRY(MPI_Bsend_init_c)(TAKES(const, MPI_Count)) { return send_init(MESSAGE, REQUEST_BUFFERED, MSG_STANDARD, request); }
+ENTRY(MPI_Recv_init)(TAKES(, int)) { return receive_init(MESSAGE, request); }
+ENTRY(MPI_Recv_init_c)(TAKES(, MPI_Count)) { return receive_init(MESSAGE, request); }
 
 void mpi_saved_drop(struct mpi_request *request)
 {
