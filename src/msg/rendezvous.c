@@ -80,11 +80,16 @@ static void receive_over(struct msg_transfer *transfer, int error)
 }
 
 /* Only where it saves a copy: shared memory has other ways. */
+static bool puts_pay(const struct vi_nic *nic)
+{
+    return nic->caps.put && !nic->caps.get;
+}
+
 static bool may_be_put(struct msg_transfer *transfer)
 {
     struct vi_nic *nic = transfer->peer->vi->nic;
     transfer->under_way = (transfer->upto - transfer->moved + MSG_PLACE - 1) / MSG_PLACE;
-    return nic->caps.put && !nic->caps.get && type_buffer_contiguous(&transfer->request->buffer) &&
+    return puts_pay(nic) && type_buffer_contiguous(&transfer->request->buffer) &&
            vbase_pool_index(transfer) <= UINT16_MAX && /* the immediate names it */
            vi_reg(nic, transfer->request->buffer.base, transfer->upto, &transfer->region) == OK;
 }
@@ -284,7 +289,8 @@ void vmsg_rendezvous_clear(struct msg_peer *peer, uint64_t header, const void *b
     bool sane = transfer && clear.from < clear.upto && clear.upto <= transfer->request->total;
     if (sane) {
         msg_phase_set(transfer->request, MSG_PHASE_MOVING);
-        bool put = msg_header_flags(header) & MSG_FLAG_KEY && type_buffer_contiguous(&transfer->request->buffer);
+        bool put = msg_header_flags(header) & MSG_FLAG_KEY && puts_pay(peer->vi->nic) &&
+                   type_buffer_contiguous(&transfer->request->buffer);
         transfer->phase = put ? MSG_TRANSFER_PLACING : MSG_TRANSFER_SENDING;
         transfer->key = clear.key;
         transfer->remote = clear.answer;

@@ -2,9 +2,12 @@
  * ids (invented ones, stale ones, ones that belong to somebody else, and right ones at the wrong time), while the
  * program sends, receives and cancels, and while the nic is full, refuses to fetch, or fetches later. Nothing may
  * crash, write outside a buffer or be believed that was not asked for; run it under the address sanitizer. An argument
- * is the number of games: a longer run is `test-msg-wire 100000`. tcp: 1 */
+ * is the number of games: a longer run is `test-msg-wire 100000`. All of it twice: the second time the peers are remote,
+ * their frames are numbered, and large messages are put. */
 #include "check.h"
 #include "msg/engine.h"
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define PEERS    3 /* the world; rank 0 is this process */
 #define REQUESTS 24
@@ -13,6 +16,7 @@
 
 static struct vi peer_vi[PEERS];
 static struct vi_nic nic;
+static bool far; /* the peers are remote */
 static uint64_t known_id[64];
 static unsigned known_ids;
 static struct vi *later_vi; /* of a get that will be told by the sink */
@@ -36,7 +40,8 @@ static int fake_send(struct vi *vi, uint64_t header, const struct iovec *piece, 
         return ERR_AGAIN;
     unsigned kind = msg_header_kind(header);
     uint64_t words[4] = {0};
-    memcpy(words, piece[0].iov_base, piece[0].iov_len < sizeof words ? piece[0].iov_len : sizeof words);
+    if (pieces > far)
+        memcpy(words, piece[far].iov_base, piece[far].iov_len < sizeof words ? piece[far].iov_len : sizeof words);
     if (kind == MSG_FRAME_EAGER_SYNC)
         remember(words[0]);
     if (kind == MSG_FRAME_ANNOUNCE || kind == MSG_FRAME_CLEAR)
@@ -61,6 +66,16 @@ static int fake_get(struct vi *vi, const struct vi_transfer *get)
     for (int i = 0; i < get->pieces; i++)
         memset(get->local[i].iov_base, 1, get->local[i].iov_len);
     return VI_COMPLETE;
+}
+
+static int fake_put(struct vi *vi, const struct vi_transfer *put)
+{
+    if (later_cookie || rand() % 4 == 0)
+        return ERR_AGAIN;
+    CHECK(put->local[0].iov_len <= LONGEST);
+    later_vi = vi;
+    later_cookie = put->cookie;
+    return OK;
 }
 
 static int fake_query(struct vi *vi, struct vi_state *state)
@@ -166,17 +181,27 @@ static void hostile_frame(void)
     /* The end of the storage is the end of the frame: reading past it is seen. */
     unsigned char *data = storage + sizeof storage - length;
     memcpy(data, words, length < sizeof words ? length : sizeof words);
+    unsigned from = 1 + (unsigned)rand() % (PEERS - 1);
+    if (far) { /* numbered, rarely wrong */
+        uint32_t extension[2] = {vmsg_engine.peer[from]->heard_frames + (rand() % 50 ? 1 : (uint32_t)rand()), (uint32_t)rand()};
+        data -= sizeof extension;
+        memcpy(data, extension, sizeof extension);
+        length = rand() % 50 ? length + sizeof extension : (size_t)rand() % 8;
+    }
     int tag = rand() % 30 ? rand() % 3 : -rand();
     uint64_t header = msg_header((enum msg_frame)kind, (uint32_t)rand() % 4, tag, (unsigned)rand() % 4);
-    CHECK(vmsg_sink_received(&peer_vi[1 + rand() % (PEERS - 1)], header, data, length));
+    CHECK(vmsg_sink_received(&peer_vi[from], header, data, length));
 }
 
-static void late_get(void)
+static void late_end(void)
 {
     void *cookie = later_cookie;
     later_cookie = NULL;
     if (cookie)
-        nic.sink.done(later_vi, cookie, rand() % 3 ? OK : ERR_UNSUPPORTED);
+        nic.sink.done(later_vi, cookie, rand() % (far ? 500 : 3) ? OK : ERR_UNSUPPORTED);
+    uint64_t id = some_id();
+    if (far)
+        vmsg_rendezvous_arrived(vmsg_engine.peer[1], (uint32_t)(id >> 32 << 16 | (id & UINT16_MAX)));
 }
 
 static void game(unsigned seed)
@@ -191,7 +216,7 @@ static void game(unsigned seed)
             vmsg_progress();
             break;
         case 2:
-            late_get();
+            late_end();
             break;
         case 3:
             if (rand() % 100 == 0) {
@@ -220,21 +245,30 @@ static void headers(void)
 int main(int count, char **arguments)
 {
     static struct vi_ops ops = {
-        .send = fake_send, .get = fake_get, .query = fake_query, .connect = NULL, .reg = fake_reg, .accept = fake_join};
+        .send = fake_send, .get = fake_get, .query = fake_query, .connect = NULL, .put = fake_put, .reg = fake_reg, .accept = fake_join};
     static const struct vi_provider provider = {.name = "fake"};
     setenv("VIADUCT_LOG", "error", 1);
     setenv("VIADUCT_WINDOW", "4K", 1);
     headers();
+    int status = 0;
+    pid_t other = fork();
+    far = other == 0;
     CHECK_EQUAL(vmsg_start(), OK);
     vi_ops_fill(&ops);
     nic = (struct vi_nic){.ops = &ops, .provider = &provider, .caps = {.max_send = 700, .max_put = 500, .get = 1}};
     nic.sink.done = vmsg_sink_done;
+    nic.caps.get = !far;
+    nic.caps.put = far;
     vmsg_engine.size = PEERS;
     vmsg_engine.peer = realloc(vmsg_engine.peer, PEERS * sizeof *vmsg_engine.peer);
     memset(vmsg_engine.peer, 0, PEERS * sizeof *vmsg_engine.peer);
     vmsg_engine.scratch = realloc(vmsg_engine.scratch, nic.caps.max_send);
-    for (uint32_t i = 1; i < PEERS; i++)
+    for (uint32_t i = 1; i < PEERS; i++) {
         CHECK_EQUAL(vmsg_peer_accept(&nic, i), OK);
+        vmsg_engine.peer[i]->remote = far;
+        vmsg_engine.peer[i]->eager = (int64_t)msg_frame_most(vmsg_engine.peer[i]);
+        vmsg_engine.peer[i]->short_limit = far ? -1 : vmsg_engine.peer[i]->eager;
+    }
     struct type_layout *byte;
     CHECK_EQUAL(vtype_layout_bytes(1, 1, &byte), OK);
     CHECK_EQUAL(vtype_layout_vector(LONGEST / 2, 1, 2, byte, &spread), OK);
@@ -248,5 +282,7 @@ int main(int count, char **arguments)
         game(seed);
     CHECK(vbase_counters->refused > 0);
     CHECK(vbase_counters->recv_messages > 0);
+    if (!far)
+        CHECK(waitpid(other, &status, 0) == other && status == 0);
     return check_done();
 }
