@@ -1,6 +1,7 @@
-/* The buffers of MPI_Bsend: of the process, and of communicators, which go before it. Copies of messages lie in a buffer
- * one after the other, each behind a header with its request, in a list by address; room is the first gap that fits. With
- * MPI_BUFFER_AUTOMATIC each copy is memory of its own. Copies are numbered, so that a flush knows what it waits for. */
+/* The buffers of MPI_Bsend: of the process, and of communicators, which go before it. Copies of messages lie in a
+ * buffer one after the other, each behind a header with its request, in a list by address; room is the first gap that
+ * fits. With MPI_BUFFER_AUTOMATIC each copy is memory of its own. Copies are numbered, so that a flush knows what it
+ * waits for. */
 #include "mpi/inside.h"
 #include <limits.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
-/* VIADUCT_CHECK: at MPI_Finalize every rank tells what its program left behind: requests and other handles that were not
- * freed, each with the place of the call that made it, and messages that nobody received. Costs a look at a flag where it
- * is off. Places are addresses until the end; then addr2line, where it is installed, makes file and line of them. */
+/* VIADUCT_CHECK: at MPI_Finalize every rank tells what its program left behind: requests and other handles that were
+ * not freed, each with the place of the call that made it, and messages that nobody received. Costs a look at a flag
+ * where it is off. Places are addresses until the end; then addr2line, where it is installed, makes file and line of
+ * them. */
 #include "mpi/inside.h"
 #include "base/log.h"
 #include "base/settings.h"

@@ -143,8 +143,8 @@ static int vector(struct making *making, const MPI_Count shape[3], bool in_bytes
     if (!error && block < 0)
         error = mpi_making_wrong(making->call, "blocklength", block);
     if (!error)
-        error =
-            mpi_making_recipe(making, in_bytes ? MPI_COMBINER_HVECTOR : MPI_COMBINER_VECTOR, in_bytes ? 2 : 3, in_bytes, 1);
+        error = mpi_making_recipe(making, in_bytes ? MPI_COMBINER_HVECTOR : MPI_COMBINER_VECTOR, in_bytes ? 2 : 3,
+                                  in_bytes, 1);
     if (error)
         return error;
     mpi_making_array(making, shape, false, 3);

@@ -1,5 +1,5 @@
-/* Error handlers: the three predefined ones, those of programs, and which communicator has which. Of files there is only
- * MPI_FILE_NULL, whose handler files take over when they are opened. */
+/* Error handlers: the three predefined ones, those of programs, and which communicator has which. Of files there is
+ * only MPI_FILE_NULL, whose handler files take over when they are opened. */
 #include "mpi/inside.h"
 
 struct mpi_errhandler mpi_errors_are_fatal = {.what = HANDLER_FATAL};
@@ -46,7 +46,7 @@ static int wrong(struct mpi_comm *comm, const char *call, MPI_Errhandler handle)
                      handle == MPI_ERRHANDLER_NULL ? ": MPI_ERRHANDLER_NULL" : ", or was freed");
 }
 
-/* ---- made and freed ---------------------------------------------------------------------------------------------- */
+/* ---- made and freed --------------------------------------------------------------------------------------------- */
 
 static int create(const char *call, enum mpi_kind of, void (*function)(void *, int *, ...), MPI_Errhandler *handle)
 {
@@ -86,7 +86,7 @@ ENTRY(MPI_Errhandler_free)(MPI_Errhandler *handle)
     return MPI_SUCCESS;
 }
 
-/* ---- set and asked ------------------------------------------------------------------------------------------------ */
+/* ---- set and asked ---------------------------------------------------------------------------------------------- */
 
 /* HANDLE becomes the handler at PLACE, which belongs to COMM (NULL: to MPI_FILE_NULL). */
 static int set(struct mpi_comm *comm, const char *call, struct mpi_errhandler **place, MPI_Errhandler handle)
@@ -95,7 +95,8 @@ static int set(struct mpi_comm *comm, const char *call, struct mpi_errhandler **
     if (!handler)
         return wrong(comm, call, handle);
     if (!predefined(handler) && handler->of != (comm ? KIND_COMM : KIND_FILE))
-        return mpi_error(comm, call, MPI_ERR_ERRHANDLER, "the error handler is for %s", comm ? "files" : "communicators");
+        return mpi_error(comm, call, MPI_ERR_ERRHANDLER, "the error handler is for %s",
+                         comm ? "files" : "communicators");
     if (!predefined(handler))
         mpi_object_keep(handler);
     *place = handler;
@@ -141,7 +142,7 @@ ENTRY(MPI_File_get_errhandler)(MPI_File file, MPI_Errhandler *errhandler)
     return error;
 }
 
-/* ---- called ------------------------------------------------------------------------------------------------------- */
+/* ---- called ----------------------------------------------------------------------------------------------------- */
 
 ENTRY(MPI_Comm_call_errhandler)(MPI_Comm handle, int code)
 {

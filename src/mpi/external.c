@@ -1,6 +1,6 @@
 /* MPI_Pack_external and its kin: the representation external32, big-endian and with sizes of its own. The native bytes
- * are packed first, as for a message; they are the datatype's basic elements in the order of its type map, so they can be
- * converted one after the other by walking the recipes, without a look at any displacement. */
+ * are packed first, as for a message; they are the datatype's basic elements in the order of its type map, so they can
+ * be converted one after the other by walking the recipes, without a look at any displacement. */
 #include "mpi/inside.h"
 #include <float.h>
 #include <limits.h>
@@ -175,8 +175,8 @@ static int move(const struct external *e, bool unpack)
     if (error)
         return error;
     if (!mpi_data_fits(e->data, e->count, type))
-        return mpi_message_wrong((struct mpi_message){e->call, e->data, e->count, e->type, MPI_PROC_NULL, 0, MPI_COMM_SELF},
-                                 false);
+        return mpi_message_wrong(
+            (struct mpi_message){e->call, e->data, e->count, e->type, MPI_PROC_NULL, 0, MPI_COMM_SELF}, false);
     convert(&way, type, (uint64_t)e->count);
     if (*e->position < 0 || *e->position > e->size || way.bytes > (uint64_t)(e->size - *e->position) ||
         (way.bytes > 0 && !e->packed))

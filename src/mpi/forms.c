@@ -18,7 +18,7 @@
 #define ARRAYS_ARE(side)                                                                                               \
     {.buffer = side, .counts = side##_counts, .displacements = side##_displacements, .type = side##_type}
 
-/* ---- barrier and bcast ------------------------------------------------------------------------------------------- */
+/* ---- barrier and bcast ------------------------------------------------------------------------------------------ */
 
 #define BARRIER_IS &(struct mpi_collective){NAME, COLL_BARRIER, comm}
 ENTRY(MPI_Barrier)(MPI_Comm comm) { return RUN(BARRIER_IS); }
@@ -35,7 +35,7 @@ ENTRY(MPI_Ibcast_c)(BCAST(MPI_Count), STARTED) { return START(BCAST_IS); }
 ENTRY(MPI_Bcast_init)(BCAST(int), PERSISTENT) { return PREPARE(BCAST_IS); }
 ENTRY(MPI_Bcast_init_c)(BCAST(MPI_Count), PERSISTENT) { return PREPARE(BCAST_IS); }
 
-/* ---- gather and scatter ------------------------------------------------------------------------------------------ */
+/* ---- gather and scatter ----------------------------------------------------------------------------------------- */
 
 #define GATHER(number) SIDE(const, send, number), SIDE(, receive, number), int root, MPI_Comm comm
 #define GATHER_IS                                                                                                      \
@@ -81,7 +81,7 @@ ENTRY(MPI_Iscatterv_c)(SCATTERV(MPI_Count, MPI_Aint), STARTED) { return START(SC
 ENTRY(MPI_Scatterv_init)(SCATTERV(int, int), PERSISTENT) { return PREPARE(SCATTERV_IS); }
 ENTRY(MPI_Scatterv_init_c)(SCATTERV(MPI_Count, MPI_Aint), PERSISTENT) { return PREPARE(SCATTERV_IS); }
 
-/* ---- allgather and alltoall -------------------------------------------------------------------------------------- */
+/* ---- allgather and alltoall ------------------------------------------------------------------------------------- */
 
 #define ALLGATHER(number) SIDE(const, send, number), SIDE(, receive, number), MPI_Comm comm
 #define ALLGATHER_IS                                                                                                   \
@@ -142,7 +142,7 @@ ENTRY(MPI_Ialltoallw_c)(ALLTOALLW(MPI_Count, MPI_Aint), STARTED) { return START(
 ENTRY(MPI_Alltoallw_init)(ALLTOALLW(int, int), PERSISTENT) { return PREPARE(ALLTOALLW_IS); }
 ENTRY(MPI_Alltoallw_init_c)(ALLTOALLW(MPI_Count, MPI_Aint), PERSISTENT) { return PREPARE(ALLTOALLW_IS); }
 
-/* ---- reductions -------------------------------------------------------------------------------------------------- */
+/* ---- reductions ------------------------------------------------------------------------------------------------- */
 
 #define OPERANDS(number) const void *send, void *receive, number count, MPI_Datatype type, MPI_Op op
 #define OPERANDS_ARE .op = op, .send = {.buffer = send}, .receive = {.buffer = receive, .count = count, .type = type}

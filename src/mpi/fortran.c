@@ -1,5 +1,6 @@
-/* What Fortran needs of a C library: datatypes by precision and range, and what a Fortran library on top of the ABI tells
- * about its compiler. It may tell once, at any time; MPI_INTEGER and its kin have the sizes of common compilers before. */
+/* What Fortran needs of a C library: datatypes by precision and range, and what a Fortran library on top of the ABI
+ * tells about its compiler. It may tell once, at any time; MPI_INTEGER and its kin have the sizes of common compilers
+ * before. */
 #include "mpi/making.h"
 #include <float.h>
 #include <stdlib.h>
@@ -32,7 +33,8 @@ static struct answer *answers;
 static MPI_Datatype choose(const struct kind *kinds, size_t count, int digits, int range)
 {
     for (size_t i = 0; i < count; i++)
-        if ((digits == MPI_UNDEFINED || digits <= kinds[i].digits) && (range == MPI_UNDEFINED || range <= kinds[i].range))
+        if ((digits == MPI_UNDEFINED || digits <= kinds[i].digits) &&
+            (range == MPI_UNDEFINED || range <= kinds[i].range))
             return kinds[i].type;
     return MPI_DATATYPE_NULL;
 }
@@ -222,7 +224,8 @@ ENTRY(MPI_Abi_get_fortran_booleans)(int size, void *yes, void *no, int *is_set)
     if (!error && !is_set)
         error = mpi_null(NULL, NAME, "is_set");
     if (!error && booleans.size && booleans.size != size)
-        error = mpi_error(NULL, NAME, MPI_ERR_ARG, "they were told for a LOGICAL of %d bytes, not %d", booleans.size, size);
+        error = mpi_error(NULL, NAME, MPI_ERR_ARG, "they were told for a LOGICAL of %d bytes, not %d",
+                          booleans.size, size);
     if (error)
         return error;
     *is_set = booleans.size != 0;

@@ -1,5 +1,5 @@
-/* Partitioned communication. Each partition of the sender is a message of its own, so that it travels when it is ready and
- * can be seen to have arrived; the receiver's partitions are only another division of the same bytes.
+/* Partitioned communication. Each partition of the sender is a message of its own, so that it travels when it is ready
+ * and can be seen to have arrived; the receiver's partitions are only another division of the same bytes.
  *
  * All of it lives in one context of the whole world. A sender's MPI_Psend_init takes a row of tags there, one for each
  * partition, and tells the receiver with a hello (tag 0). Hellos are matched with calls of MPI_Precv_init here, by
@@ -67,7 +67,8 @@ static struct type_buffer place_of(const struct mpi_partitioned *p, uint32_t i)
     if (flat || p->type->size == 0)
         return (struct type_buffer){flat + start, bytes, NULL};
     int64_t offset = (int64_t)(start / p->type->size) * p->type->layout->shape.extent;
-    return (struct type_buffer){(char *)((uintptr_t)p->base + (uint64_t)offset), bytes / p->type->size, p->type->layout};
+    void *place = (void *)((uintptr_t)p->base + (uint64_t)offset);
+    return (struct type_buffer){place, bytes / p->type->size, p->type->layout};
 }
 
 /* Under the lock. */
@@ -99,7 +100,7 @@ static void bind(struct mpi_partitioned *p, const struct hello *hello)
         post(p);
 }
 
-/* ---- hellos ------------------------------------------------------------------------------------------------------ */
+/* ---- hellos ----------------------------------------------------------------------------------------------------- */
 
 static bool is_for(const struct mpi_partitioned *p, const struct hello *hello, int world)
 {
@@ -205,7 +206,7 @@ static int greet(struct mpi_partitioned *p)
     return error;
 }
 
-/* ---- making and ending ------------------------------------------------------------------------------------------- */
+/* ---- making and ending ------------------------------------------------------------------------------------------ */
 
 static int open_context(void)
 {
@@ -317,7 +318,7 @@ ENTRY(MPI_Psend_init_c)(TAKES(const, MPI_Count)) { return prepare(MESSAGE, parti
 ENTRY(MPI_Precv_init)(TAKES(, int)) { return prepare(MESSAGE, partitions, info, true, request); }
 ENTRY(MPI_Precv_init_c)(TAKES(, MPI_Count)) { return prepare(MESSAGE, partitions, info, true, request); }
 
-/* ---- starting and finishing -------------------------------------------------------------------------------------- */
+/* ---- starting and finishing ------------------------------------------------------------------------------------- */
 
 int mpi_partitioned_start(struct mpi_request *request)
 {
@@ -393,7 +394,7 @@ int mpi_partitioned_outcome(struct mpi_request *request, MPI_Status *status)
     return mpi_engine_class(error);
 }
 
-/* ---- partitions --------------------------------------------------------------------------------------------------- */
+/* ---- partitions ------------------------------------------------------------------------------------------------- */
 
 /* The request of a call about PARTITION; *P is NULL for MPI_PROC_NULL. */
 static int find(const char *call, MPI_Request handle, bool receives, struct mpi_request **request)
