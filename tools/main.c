@@ -15,6 +15,7 @@ static const struct verb {
     {"run", verb_run, "start a parallel program: viaduct run -n 4 ./program (also called mpiexec, mpirun, mprun)"},
     {"info", verb_info, "what this installation is and what it can do here"},
     {"help", verb_help, "this list"},
+    {"helper", verb_helper, NULL}, /* for the launcher alone */
 };
 
 static int verb_help(int argc, char **argv)
@@ -22,7 +23,8 @@ static int verb_help(int argc, char **argv)
     (void)argc, (void)argv;
     puts("Viaduct " VIADUCT_VERSION ", a communication library for clusters. usage: viaduct VERB [...]\n");
     for (size_t i = 0; i < ARRAY_LENGTH(verbs); i++)
-        printf("  %-8s %s\n", verbs[i].name, verbs[i].help);
+        if (verbs[i].help)
+            printf("  %-8s %s\n", verbs[i].name, verbs[i].help);
     puts("\nviaduct VERB --help tells more about one of them.");
     return 0;
 }

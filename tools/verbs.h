@@ -4,6 +4,7 @@
 #define TOOLS_VERBS_H
 
 int verb_run(int argc, char **argv);
+int verb_helper(int argc, char **argv); /* the launcher on another host */
 int verb_info(int argc, char **argv);
 void print_mpi(void); /* its page --mpi */
 

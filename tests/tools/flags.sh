@@ -18,7 +18,10 @@ expect 0 $'0/2\n1/2' "" sorted $run -hosts localhost,$(uname -n) sh -c "$say"
 printf '# ours\nlocalhost slots=2 max_slots=8\n\n127.0.0.1:1 # more\n' >$work/hosts
 for flag in -f -hostfile --machinefile; do expect 0 $'0/3\n1/3\n2/3' "" sorted $run $flag $work/hosts sh -c "$say"; done
 expect 0 0/1 "" $run -n 1 -hostfile $work/hosts sh -c "$say"
-expect 2 "" "~^viaduct: host far.example is not this one" $run -host far.example true
+expect 255 "" "~^viaduct: cannot start ranks on far.example: its helper or the connection to it ended" \
+    $run --agent false -host far.example true
+expect 126 "" "~^viaduct: cannot start /no/agent to reach far.example" $run --agent /no/agent -host far.example true
+expect 2 "" "~^viaduct: -oProxyCommand=x is not the name of a host" $run -host -oProxyCommand=x true
 
 # swallowed without a word
 expect 0 0/1 "" $run --oversubscribe --allow-run-as-root --mca btl self,vader --prtemca a b --pmixmca c d -iface eth0 \

@@ -241,7 +241,9 @@ const cpu_set_t *binding_of(const struct run_binding *binding, int rank)
 void binding_report(struct run_job *job)
 {
     for (int rank = 0; rank < job->size; rank++) {
-        const cpu_set_t *set = binding_of(&job->binding, rank);
+        if (job->rank[rank].host != job->here)
+            continue;
+        const cpu_set_t *set = binding_of(&job->binding, job->rank[rank].seat);
         char list[1024];
         size_t used = 0;
         list[0] = 0;

@@ -270,10 +270,10 @@ int child_start(struct run_job *job, struct run_rank *rank, struct run_program *
                           .program = program,
                           .launcher = getpid(),
                           .pmi = wire[1],
-                          .seat = &job->handover.seat[rank->rank],
+                          .seat = &job->handover.seat[rank->seat],
                           .out = out,
                           .err = err,
-                          .cpus = binding_of(&job->binding, rank->rank),
+                          .cpus = binding_of(&job->binding, rank->seat),
                           .input = input_of(job, rank)};
     rank->own_group = !(spawn.input < 0 && isatty(0));
     environment_for(&program->environment, job, rank->rank, wire[1]);

@@ -111,7 +111,8 @@ int environment_build(struct run_environment *out, const struct run_job *job, co
     static const char *const size_names[] = {"PMI_SIZE", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_SIZE",
                                              "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_UNIVERSE_SIZE"};
     for (size_t i = 0; i < ARRAY_LENGTH(size_names); i++) {
-        snprintf(size_texts[i], sizeof size_texts[i], "%s=%d", size_names[i], job->size);
+        snprintf(size_texts[i], sizeof size_texts[i], "%s=%d", size_names[i],
+                 strstr(size_names[i], "LOCAL") ? job->local : job->size);
         out->list[count++] = size_texts[i];
     }
     static char id[200];
@@ -123,13 +124,14 @@ int environment_build(struct run_environment *out, const struct run_job *job, co
 void environment_for(struct run_environment *environment, const struct run_job *job, int rank, int pmi_fd)
 {
     char **list = environment->list;
-    snprintf(list[SAY_SEAT], NUMBER_SIZE, "%s=%d,%d,%d", HANDOVER_SEAT_VARIABLE, job->handover.fd, job->node_fd, rank);
+    int seat = job->rank[rank].seat;
+    snprintf(list[SAY_SEAT], NUMBER_SIZE, "%s=%d,%d,%d", HANDOVER_SEAT_VARIABLE, job->handover.fd, job->node_fd, seat);
     snprintf(list[SAY_PMI_FD], NUMBER_SIZE, "PMI_FD=%d", pmi_fd);
     snprintf(list[SAY_PMI_RANK], NUMBER_SIZE, "PMI_RANK=%d", rank);
-    snprintf(list[SAY_LOCAL_RANK], NUMBER_SIZE, "MPI_LOCALRANKID=%d", rank);
+    snprintf(list[SAY_LOCAL_RANK], NUMBER_SIZE, "MPI_LOCALRANKID=%d", seat);
     snprintf(list[SAY_OMPI_RANK], NUMBER_SIZE, "OMPI_COMM_WORLD_RANK=%d", rank);
-    snprintf(list[SAY_OMPI_LOCAL], NUMBER_SIZE, "OMPI_COMM_WORLD_LOCAL_RANK=%d", rank);
-    snprintf(list[SAY_OMPI_NODE], NUMBER_SIZE, "OMPI_COMM_WORLD_NODE_RANK=%d", rank);
+    snprintf(list[SAY_OMPI_LOCAL], NUMBER_SIZE, "OMPI_COMM_WORLD_LOCAL_RANK=%d", seat);
+    snprintf(list[SAY_OMPI_NODE], NUMBER_SIZE, "OMPI_COMM_WORLD_NODE_RANK=%d", seat);
 }
 
 const char *environment_get(const struct run_environment *environment, const char *name)

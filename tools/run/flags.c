@@ -87,12 +87,12 @@ static int take_universe(struct reader *reader, char **word)
 
 static int take_hosts(struct reader *reader, char **word)
 {
-    return hosts_read_list(word[0], &reader->options->slots);
+    return hosts_read_list(reader->options, reader->app, word[0]);
 }
 
 static int take_host_file(struct reader *reader, char **word)
 {
-    return hosts_read_file(word[0], &reader->options->slots);
+    return hosts_read_file(reader->options, reader->app, word[0]);
 }
 
 static int take_one_per_node(struct reader *reader, char **word)
@@ -259,6 +259,9 @@ static const struct flag flags[] = {
     {"machine", 1, take_host_file},
     {"f", 1, take_host_file},
     {"default-hostfile", 1, take_host_file},
+    {"agent", 1, set_text, OPTION(agent)},
+    {"launcher-exec", 1, set_text, OPTION(agent)},
+    {"bootstrap-exec", 1, set_text, OPTION(agent)},
     {"wdir", 1, set_app_text, APP(directory)},
     {"wd", 1, set_app_text, APP(directory)},
     {"path", 1, set_app_text, APP(path)},
@@ -321,8 +324,8 @@ static const char *const passed_over[3] = {
     "leave-session-attached mpmd nolocal nooversubscribe noprefix novm overload-allowed oversubscribe pmi-port "
     "preload-binary q quiet report-child-jobs-separately report-state-on-timeout rr set-cwd-to-session-dir "
     "show-progress skip-hosts-check skip-launch-node use-hwthread-cpus v verbose ",
-    " am amca arch bootstrap bootstrap-exec cpus-per-proc cpus-per-rank demux display file gpus-per-proc iface "
-    "initial-errhandler launch-agent launcher launcher-exec localhost max-restarts max-vm-size membind "
+    " am amca arch bootstrap cpus-per-proc cpus-per-rank demux display file gpus-per-proc iface "
+    "initial-errhandler launch-agent launcher localhost max-restarts max-vm-size membind "
     "memory-alloc-kinds nameserver npersocket ompi-server order-nodes personality prefix preload-files rank-by "
     "rankfile report-events report-pid report-uri rf rmk rtos runtime-options soft topolib tune with-ft ",
     " gmca gpmixmca gprtemca mca omca pmixmca prtemca ",

@@ -1,5 +1,8 @@
-/* Host names and host files. Ranks run on this host alone: its own names are accepted, others are said to be too far.
- * No name is looked up anywhere. Syntaxes: "a:4,b", "a slots=4", "a:4", '#' begins a comment. */
+/* Host names, host files, and which rank goes where. No name is looked up here: the agent that reaches a host knows it.
+ * Syntaxes: "a:4,b", "a slots=4", "a:4", '#' begins a comment.
+ *
+ * A program is placed on the hosts of its own part, else on those of the first part that names some. Hosts are filled in
+ * their order up to their slots (or -ppn); when all are full they are filled once more: slots are a shape, no limit. */
 #include "run/run.h"
 #include "base/error.h"
 #include <ctype.h>
@@ -17,11 +20,50 @@ static bool is_here(const char *name)
     size_t plain = strcspn(own, "."), length = strlen(name);
     return strcasecmp(name, "localhost") == 0 || strncasecmp(name, "localhost.", 10) == 0 ||
            strncmp(name, "127.", 4) == 0 || strcmp(name, "::1") == 0 || strcasecmp(name, own) == 0 ||
-           (length >= plain && strncasecmp(name, own, plain) == 0 && (name[plain] == 0 || name[plain] == '.'));
+           (length >= plain && plain > 0 && strncasecmp(name, own, plain) == 0 &&
+            (name[plain] == 0 || name[plain] == '.'));
+}
+
+static void *grown(void *list, int count, size_t size)
+{
+    list = realloc(list, (size_t)(count + 1) * size);
+    if (!list)
+        abort(); /* no memory for a word of the command line */
+    return list;
+}
+
+/* The number of the host of this name; made if it is new. */
+static int number_of(struct run_options *options, const char *name)
+{
+    bool here = is_here(name);
+    for (int i = 0; i < options->hosts; i++)
+        if (here ? options->host[i].here : strcmp(options->host[i].name, name) == 0)
+            return i;
+    options->host = grown(options->host, options->hosts, sizeof *options->host);
+    options->host[options->hosts] = (struct run_host){.name = strdup(name),
+                                                         .here = here,
+                                                         .in.fd = -1,
+                                                         .complaints.fd = -1,
+                                                         .wire.watch.fd = -1,
+                                                         .out.watch.fd = -1,
+                                                         .err.watch.fd = -1};
+    return options->hosts++;
+}
+
+static void offer(struct run_options *options, struct run_app *app, const char *name, int slots)
+{
+    int host = number_of(options, name);
+    for (int i = 0; i < app->offers; i++)
+        if (app->offer[i].host == host) {
+            app->offer[i].slots += slots;
+            return;
+        }
+    app->offer = grown(app->offer, app->offers, sizeof *app->offer);
+    app->offer[app->offers++] = (struct run_offer){host, slots};
 }
 
 /* One host with its slots: "name", "name:4", "name slots=4 max_slots=8". */
-static int add_host(char *text, int *slots)
+static int add_host(struct run_options *options, struct run_app *app, char *text)
 {
     int count = 1;
     char *more = text + strcspn(text, " \t");
@@ -42,31 +84,33 @@ static int add_host(char *text, int *slots)
         fprintf(stderr, "viaduct: host %s: the number of slots makes no sense\n", text);
         return ERR_ARGUMENT;
     }
-    if (!is_here(text)) {
-        fprintf(stderr, "viaduct: host %s is not this one; this version starts ranks on its own host only\n", text);
-        return ERR_UNSUPPORTED;
+    if (*text == '-') { /* an agent would take it for a flag */
+        fprintf(stderr, "viaduct: %s is not the name of a host\n", text);
+        return ERR_ARGUMENT;
     }
-    *slots += count;
+    offer(options, app, text, count);
     return OK;
 }
 
-int hosts_read_list(const char *text, int *slots)
+int hosts_read_list(struct run_options *options, struct run_app *app, const char *text)
 {
     char *copy = strdup(text), *rest = copy;
     int error = OK;
     for (char *host; copy && error == OK && (host = strsep(&rest, ","));)
         if (*host)
-            error = add_host(host, slots);
+            error = add_host(options, app, host);
     free(copy);
     return error;
 }
 
-int hosts_read_file(const char *path, int *slots)
+int hosts_read_file(struct run_options *options, struct run_app *app, const char *path)
 {
-    FILE *file = fopen(path, "re");
+    FILE *file = options->told ? NULL : fopen(path, "re");
     char *line = NULL;
     size_t size = 0;
     int error = OK;
+    if (options->told)
+        return OK; /* the head has read it */
     if (!file) {
         fprintf(stderr, "viaduct: cannot read the host file %s\n", path);
         return ERR_ARGUMENT;
@@ -75,9 +119,65 @@ int hosts_read_file(const char *path, int *slots)
         char *start = line + strspn(line, " \t");
         start[strcspn(start, "#\n\r")] = 0;
         if (*start)
-            error = add_host(start, slots);
+            error = add_host(options, app, start);
     }
     free(line);
     fclose(file);
     return error;
+}
+
+static const struct run_app *offers_for(const struct run_options *options, const struct run_app *app)
+{
+    for (int i = 0; app->offers == 0 && i < options->apps; i++)
+        if (options->app[i].offers > 0)
+            return &options->app[i];
+    return app;
+}
+
+int hosts_slots(const struct run_options *options, const struct run_app *app)
+{
+    const struct run_app *from = offers_for(options, app);
+    int slots = 0;
+    for (int i = 0; i < from->offers; i++)
+        slots += options->per_node ? options->per_node : from->offer[i].slots;
+    return slots ? slots : options->per_node ? options->per_node : 1;
+}
+
+static int choose(const struct run_options *options, const struct run_app *from)
+{
+    bool in_turn = options->map_by && strncmp(options->map_by, "node", 4) == 0;
+    int best = -1;
+    for (int i = 0, fewest = INT32_MAX; i < from->offers; i++) {
+        int capacity = in_turn ? 1 : options->per_node ? options->per_node : from->offer[i].slots;
+        int rounds = capacity ? options->host[from->offer[i].host].ranks / capacity : INT32_MAX;
+        if (rounds < fewest) {
+            fewest = rounds;
+            best = from->offer[i].host;
+        }
+    }
+    return best >= 0 ? best : from->offer[0].host;
+}
+
+void hosts_place(struct run_job *job)
+{
+    struct run_options *options = &job->options;
+    for (int i = 0; options->told && i < job->size; i++) {
+        job->rank[i].host = job->told.host[i];
+        job->rank[i].seat = job->rank[i].host == job->here ? job->local++ : 0;
+    }
+    if (options->told) {
+        options->hosts = 0; /* the head's affair */
+        return;
+    }
+    for (int i = 0; i < job->size; i++) {
+        const struct run_app *from = offers_for(options, job->rank[i].app);
+        int host = from->offers ? choose(options, from) : number_of(options, "localhost");
+        job->rank[i].host = host;
+        job->rank[i].seat = options->host[host].ranks++;
+    }
+    job->here = -1;
+    for (int i = 0; i < options->hosts; i++)
+        if (options->host[i].here)
+            job->here = i;
+    job->local = job->here >= 0 ? options->host[job->here].ranks : 0;
 }

@@ -115,7 +115,7 @@ static void fill_counts(struct run_options *options)
 {
     for (int i = 0; i < options->apps; i++)
         if (options->app[i].count == 0)
-            options->app[i].count = options->per_node ? options->per_node : options->slots ? options->slots : 1;
+            options->app[i].count = hosts_slots(options, &options->app[i]);
 }
 
 int options_read(struct run_options *options, int argc, char **argv)
@@ -123,7 +123,7 @@ int options_read(struct run_options *options, int argc, char **argv)
     struct reader reader = {.options = options};
     const char *limit = vbase_environment("MPIEXEC_TIMEOUT");
     int error = OK;
-    *options = (struct run_options){0};
+    *options = (struct run_options){.told = options->told};
     if (limit && *limit) {
         char *text = strdup(limit);
         reader.flag = "MPIEXEC_TIMEOUT";

@@ -99,16 +99,41 @@ static void sink_push(struct run_job *job, struct run_sink *sink, const char *da
     sink->end += length;
 }
 
+/* Bytes for a sink. A helper's lie in frames on the one wire that it has. */
+static void put(struct run_job *job, struct run_sink *sink, int which, const char *data, size_t length)
+{
+    if (job->head.fd >= 0 && length > 0) {
+        struct run_frame_header header = {which ? FRAME_ERR : FRAME_OUT, (uint32_t)length};
+        sink_push(job, sink, (const char *)&header, sizeof header);
+    }
+    sink_push(job, sink, data, length);
+}
+
 static void wake_at(struct run_job *job, uint64_t ns)
 {
     if (job->line_ns == 0 || ns < job->line_ns)
         job->line_ns = ns;
 }
 
+/* Stream number I: two of each rank, then two of each host. */
+static struct run_stream *stream_of(const struct run_job *job, int i)
+{
+    if (i < 2 * job->size)
+        return i % 2 ? &job->rank[i / 2].err : &job->rank[i / 2].out;
+    struct run_host *host = &job->options.host[i / 2 - job->size];
+    return i % 2 ? &host->err : &host->out;
+}
+
+static int streams(const struct run_job *job)
+{
+    return 2 * (job->size + job->options.hosts);
+}
+
 static void resume_streams(struct run_job *job, struct run_sink *sink)
 {
+    remote_resume(job);
     for (int i = 0; i < 2 * job->size && sink->paused > 0; i++) {
-        struct run_stream *stream = i % 2 ? &job->rank[i / 2].err : &job->rank[i / 2].out;
+        struct run_stream *stream = stream_of(job, i);
         if (stream->paused && stream->sink == sink && run_watch_add(job, &stream->watch, EPOLLIN) == OK) {
             stream->paused = false;
             sink->paused--;
@@ -142,14 +167,21 @@ static void sink_ready(struct run_job *job, struct run_watch *watch, uint32_t ev
         epoll_ctl(job->epoll, EPOLL_CTL_DEL, sink->watch.fd, NULL);
         sink->watched = false;
     }
-    if (sink->end - sink->start < LOW)
+    if (empty && sink == &job->rank_input)
+        helper_more(job);
+    else if (sink->end - sink->start < LOW)
         resume_streams(job, sink);
 }
 
 /* After new bytes were pushed. */
 static void sink_pump(struct run_job *job, struct run_sink *sink)
 {
-    if (!sink->watched && !sink_flush(job, sink) && run_watch_add(job, &sink->watch, EPOLLOUT) == OK)
+    if (sink->watched)
+        return;
+    if (sink_flush(job, sink)) {
+        if (sink == &job->rank_input)
+            helper_more(job);
+    } else if (run_watch_add(job, &sink->watch, EPOLLOUT) == OK)
         sink->watched = true;
 }
 
@@ -170,9 +202,18 @@ static void sink_open(struct run_sink *sink, int fd)
     }
 }
 
+static struct run_sink *sink_for(struct run_job *job, int which)
+{
+    return &job->sink[job->one_sink || job->head.fd >= 0 ? 0 : which];
+}
+
 int output_open(struct run_job *job)
 {
     struct stat out, err;
+    if (job->head.fd >= 0) { /* its sink is the wire, open already */
+        job->sink[1].watch.fd = -1;
+        return OK;
+    }
     job->one_sink = fstat(1, &out) == 0 && fstat(2, &err) == 0 && out.st_dev == err.st_dev && out.st_ino == err.st_ino;
     sink_open(&job->sink[0], 1);
     if (!job->one_sink)
@@ -196,7 +237,7 @@ static void push_prefix(struct run_job *job, struct run_stream *stream)
     }
     if (job->options.label)
         length += run_expand(text + length, sizeof text - length, job->options.label, job, stream->rank);
-    sink_push(job, stream->sink, text, length);
+    put(job, stream->sink, stream->which, text, length);
 }
 
 /* Bytes of a rank onto its sink; whoever left a line open there has it ended first. */
@@ -206,7 +247,7 @@ static void emit(struct run_job *job, struct run_stream *stream, const char *dat
     if (length == 0)
         return;
     if (sink->open_line && sink->open_line != stream) {
-        sink_push(job, sink, "\n", 1);
+        put(job, sink, sink->open_line->which, "\n", 1);
         sink->open_line->fresh = true;
     }
     bool ends = data[length - 1] == '\n';
@@ -215,8 +256,8 @@ static void emit(struct run_job *job, struct run_stream *stream, const char *dat
     sink->open_line = ends ? NULL : stream;
     if (ends && sink->paused > 0 && sink->end - sink->start < LOW)
         resume_streams(job, sink);
-    if (!job->options.label && !job->options.timestamp)
-        sink_push(job, sink, data, length);
+    if (stream->rank < 0 || (!job->options.label && !job->options.timestamp)) /* a helper has put it there */
+        put(job, sink, stream->which, data, length);
     else
         while (length > 0) {
             const char *end = memchr(data, '\n', length);
@@ -224,7 +265,7 @@ static void emit(struct run_job *job, struct run_stream *stream, const char *dat
             if (stream->fresh)
                 push_prefix(job, stream);
             stream->fresh = end != NULL;
-            sink_push(job, sink, data, part);
+            put(job, sink, stream->which, data, part);
             data += part;
             length -= part;
         }
@@ -316,7 +357,7 @@ static void stream_ready(struct run_job *job, struct run_watch *watch, uint32_t 
 int output_stream(struct run_job *job, struct run_stream *stream, int rank, int fd, int which)
 {
     *stream = (struct run_stream){
-        .watch = {stream_ready, fd}, .rank = rank, .fresh = true, .sink = &job->sink[job->one_sink ? 0 : which]};
+        .watch = {stream_ready, fd}, .rank = rank, .which = which, .fresh = true, .sink = sink_for(job, which)};
     int error = run_watch_add(job, &stream->watch, EPOLLIN);
     if (error != OK)
         stream->watch.fd = -1; /* still the caller's */
@@ -339,7 +380,7 @@ void output_drain(struct run_job *job, struct run_stream *stream)
 void output_line(struct run_job *job, const char *format, ...)
 {
     char text[4096];
-    struct run_sink *sink = &job->sink[job->one_sink ? 0 : 1];
+    struct run_sink *sink = sink_for(job, 1);
     int length = snprintf(text, sizeof text, "viaduct: ");
     va_list list;
     va_start(list, format);
@@ -349,19 +390,19 @@ void output_line(struct run_job *job, const char *format, ...)
         length = sizeof text - 2;
     text[length++] = '\n';
     if (sink->open_line) {
-        sink_push(job, sink, "\n", 1);
+        put(job, sink, sink->open_line->which, "\n", 1);
         sink->open_line->fresh = true;
         sink->open_line = NULL;
     }
-    sink_push(job, sink, text, (size_t)length);
+    put(job, sink, 1, text, (size_t)length);
     sink_pump(job, sink);
 }
 
 void output_flush_quiet(struct run_job *job, uint64_t now_ns)
 {
     job->line_ns = 0;
-    for (int i = 0; i < 2 * job->size; i++) {
-        struct run_stream *stream = i % 2 ? &job->rank[i / 2].err : &job->rank[i / 2].out;
+    for (int i = 0; i < streams(job); i++) {
+        struct run_stream *stream = stream_of(job, i);
         if (stream->length == 0 || floor_taken(job, stream))
             continue;
         if (stream->since_ns + QUIET_NS > now_ns) {
@@ -378,6 +419,39 @@ void output_flush_quiet(struct run_job *job, uint64_t now_ns)
         else if (sink->paused > 0 && sink->end - sink->start < LOW)
             resume_streams(job, sink);
     }
+}
+
+void output_push(struct run_job *job, struct run_sink *sink, const char *data, size_t length)
+{
+    sink_push(job, sink, data, length);
+    sink_pump(job, sink);
+}
+
+void output_wire(struct run_sink *sink, int fd)
+{
+    *sink = (struct run_sink){.watch = {sink_ready, fd}};
+    struct stat status;
+    sink->pollable = fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode) && fcntl(fd, F_SETFL, O_NONBLOCK) == 0;
+}
+
+bool output_behind(const struct run_job *job)
+{
+    return job->sink[0].end - job->sink[0].start > HIGH || job->sink[1].end - job->sink[1].start > HIGH;
+}
+
+void output_take(struct run_job *job, struct run_stream *stream, const char *data, size_t length)
+{
+    stream->sink = sink_for(job, stream->which);
+    take(job, stream, data, length);
+    sink_pump(job, stream->sink);
+}
+
+void output_end(struct run_job *job, struct run_stream *stream)
+{
+    if (stream->length == 0)
+        return;
+    emit_unfinished(job, stream);
+    sink_pump(job, stream->sink);
 }
 
 /* Until all is written, the reader is gone, or a signal says that nobody wants to wait for him. */
@@ -397,7 +471,7 @@ static void sink_finish(struct run_job *job, struct run_sink *sink)
 bool output_finish(struct run_job *job)
 {
     for (int i = 0; i < 2 * job->size; i++) {
-        struct run_stream *stream = i % 2 ? &job->rank[i / 2].err : &job->rank[i / 2].out;
+        struct run_stream *stream = stream_of(job, i);
         while (stream->watch.fd >= 0) {
             struct pollfd there = {.fd = stream->watch.fd, .events = POLLIN};
             if (poll(&there, 1, 0) <= 0 || !read_once(job, stream))

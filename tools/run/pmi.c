@@ -83,8 +83,13 @@ static void on_put(struct run_job *job, struct run_rank *rank, const char *line)
         answer(rank, "cmd=put_result rc=-1 msg=key_or_value_missing_or_too_long\n");
     else if (vboot_kvs_put(&job->kvs, key, value) != OK)
         answer(rank, "cmd=put_result rc=-1 msg=out_of_memory\n");
-    else
+    else {
+        if (job->options.hosts > 1 || job->head.fd >= 0) {
+            bytes_add(&job->puts, key, strlen(key) + 1);
+            bytes_add(&job->puts, value, strlen(value) + 1);
+        }
         answer(rank, "cmd=put_result rc=0 msg=success\n");
+    }
 }
 
 static void on_get(struct run_job *job, struct run_rank *rank, const char *line)
@@ -103,12 +108,40 @@ static void on_barrier(struct run_job *job, struct run_rank *rank, const char *l
     if (rank->in_barrier)
         return; /* it did not wait for the answer: once is enough */
     rank->in_barrier = true;
-    if (++job->in_barrier < job->size)
+    job->in_barrier++;
+    pmi_arrived(job);
+}
+
+/* All ranks of this host are here: the head waits for the other hosts, a helper tells the head. */
+void pmi_arrived(struct run_job *job)
+{
+    if (job->in_barrier < job->local)
         return;
+    if (job->head.fd >= 0) {
+        frame_send(job, &job->sink[0], FRAME_FENCE, job->puts.data, job->puts.length);
+        job->puts.length = 0;
+    } else if (job->away > 0)
+        remote_fence(job);
+    else
+        pmi_release(job, NULL, 0);
+}
+
+/* PUTS: what was put elsewhere, as key and value in turn, each with its NUL. */
+void pmi_release(struct run_job *job, const char *puts, size_t length)
+{
+    const char *end = puts + length;
+    for (const char *key = puts; key < end;) {
+        const char *value = memchr(key, 0, (size_t)(end - key));
+        const char *stop = value ? memchr(value + 1, 0, (size_t)(end - value - 1)) : NULL;
+        if (!stop || vboot_kvs_put(&job->kvs, key, value + 1) != OK)
+            break;
+        key = stop + 1;
+    }
     job->in_barrier = 0;
     for (int i = 0; i < job->size; i++) {
+        if (job->rank[i].in_barrier)
+            answer(&job->rank[i], "cmd=barrier_out\n");
         job->rank[i].in_barrier = false;
-        answer(&job->rank[i], "cmd=barrier_out\n");
     }
 }
 

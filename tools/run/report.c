@@ -72,13 +72,13 @@ void report_start(struct run_job *job)
 /* ---- what a rank was doing ---- */
 
 /* The library call that the rank entered last; "" if it never did. */
-static void last_call(const struct run_job *job, int rank, char *text, size_t size)
+static void last_call(const struct run_job *job, int seat, char *text, size_t size)
 {
     const struct base_counters *counters;
     void *map;
     size_t length;
     *text = 0;
-    if (job->node_fd < 0 || shm_segment_counters(job->node_fd, job->size, rank, &counters, &map, &length) != OK)
+    if (job->node_fd < 0 || shm_segment_counters(job->node_fd, job->local, seat, &counters, &map, &length) != OK)
         return;
     char copy[sizeof counters->last_call];
     memcpy(copy, counters->last_call, sizeof copy);
@@ -95,7 +95,7 @@ enum progress { NEVER_JOINED, JOINED, LEFT };
 static enum progress progress_of(const struct run_job *job, const struct run_rank *rank)
 {
     /* acquire: pairs with the rank's release, so its last words are seen */
-    uint32_t seat = atomic_load_explicit(&job->handover.seat[rank->rank].state, memory_order_acquire);
+    uint32_t seat = atomic_load_explicit(&job->handover.seat[rank->seat].state, memory_order_acquire);
     if (seat != SEAT_EMPTY)
         return seat == SEAT_JOINED ? JOINED : LEFT;
     return rank->wire == WIRE_JOINED ? JOINED : rank->wire == WIRE_LEFT ? LEFT : NEVER_JOINED;
@@ -113,7 +113,7 @@ static void let_speak(struct run_job *job, struct run_rank *rank)
 static void say_aborted(struct run_job *job, const struct run_rank *rank)
 {
     char words[sizeof job->handover.seat->message];
-    memcpy(words, job->handover.seat[rank->rank].message, sizeof words);
+    memcpy(words, job->handover.seat[rank->seat].message, sizeof words);
     words[sizeof words - 1] = 0;
     output_line(job, "rank %d (pid %d on %s) ended the job with status %d%s%s", rank->rank, rank->pid, job->host,
                 rank->abort_status, *words ? ": " : "", words);
@@ -131,7 +131,7 @@ static void say_killed(struct run_job *job, const struct run_rank *rank)
 {
     int number = WTERMSIG(rank->status);
     char call[64];
-    last_call(job, rank->rank, call, sizeof call);
+    last_call(job, rank->seat, call, sizeof call);
     output_line(job, "rank %d (pid %d on %s) was killed by signal %d (%s)%s%s%s%s", rank->rank, rank->pid, job->host,
                 number, strsignal(number), WCOREDUMP(rank->status) ? ", core dumped" : "",
                 number == SIGKILL ? want_of_memory(job) : "", *call ? "; its last MPI call was " : "", call);
@@ -232,7 +232,7 @@ void report_timeout(struct run_job *job)
         if (job->rank[i].state != RANK_RUNNING)
             snprintf(call[i], sizeof *call, "-");
         else if (progress_of(job, &job->rank[i]) == JOINED)
-            last_call(job, i, call[i], sizeof *call);
+            last_call(job, job->rank[i].seat, call[i], sizeof *call);
     }
     for (int i = 0; i < job->size && said < 16; i++) {
         int same = 0;
@@ -256,6 +256,8 @@ void report_all(struct run_job *job)
 {
     for (int i = 0; job->options.print_exitcodes && i < job->size; i++) {
         const struct run_rank *rank = &job->rank[i];
+        if (rank->host != job->here)
+            continue; /* its helper tells */
         if (rank->state != RANK_DEAD)
             output_line(job, "rank %d was not started", i);
         else if (WIFSIGNALED(rank->status))

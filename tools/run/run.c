@@ -62,6 +62,8 @@ void run_end(struct run_job *job, int exit_status, uint64_t grace_ns)
         return;
     job->ending = ENDING_TERM;
     job->kill_ns = vbase_clock_ns() + grace_ns;
+    if (job->head.fd >= 0)
+        helper_end(job, exit_status);
     tree_signal(job, SIGTERM, false);
 }
 
@@ -85,6 +87,21 @@ static void asked_to_end(struct run_job *job, int number, bool from_terminal)
         job->ending = ENDING_TERM;
         job->kill_ns = vbase_clock_ns() + ASKED_GRACE_NS;
     }
+}
+
+/* The head asks: it decides how long the ranks may take. */
+void run_signal(struct run_job *job, int number)
+{
+    bool ends = number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT;
+    if (number == SIGKILL) {
+        kill_all(job);
+        return;
+    }
+    if (ends && job->ending == ENDING_NO) {
+        job->ending = ENDING_TERM;
+        job->asked_signal = number;
+    }
+    tree_signal(job, number, false);
 }
 
 static void look_for_dead(struct run_job *job)
@@ -189,12 +206,16 @@ static int make_id(struct run_job *job)
     int error = vbase_random(random, sizeof random);
     if (error != OK)
         return error;
+    char space[sizeof job->space];
+    snprintf(space, sizeof space, "%s", job->space); /* a helper was told */
     size_t length = outer ? strlen(outer) : 0;
     if (length > 100)
         outer += length - 100; /* jobs further out than that find us by process group */
     snprintf(job->id, sizeof job->id, "%s%s%016llx", outer ? outer : "", outer ? "/" : "",
              (unsigned long long)random[0]);
     snprintf(job->space, sizeof job->space, "viaduct_%016llx", (unsigned long long)random[1]);
+    if (*space)
+        memcpy(job->space, space, sizeof space);
     if (gethostname(job->host, sizeof job->host - 1) < 0)
         snprintf(job->host, sizeof job->host, "this host");
     return OK;
@@ -203,10 +224,14 @@ static int make_id(struct run_job *job)
 static int make_ranks(struct run_job *job)
 {
     long total = 0;
+    if (job->options.told && job->told.apps != job->options.apps)
+        return vbase_fail(ERR_PROTOCOL, "the head and this host read the command line differently");
+    for (int i = 0; job->options.told && i < job->options.apps; i++)
+        job->options.app[i].count = job->told.count[i];
     for (int i = 0; i < job->options.apps; i++)
         total += job->options.app[i].count;
     if (total > 1000000)
-        return vbase_fail(ERR_LIMIT, "%ld ranks on one host are more than a million", total);
+        return vbase_fail(ERR_LIMIT, "%ld ranks are more than a million", total);
     job->size = (int)total;
     job->rank = calloc((size_t)total, sizeof *job->rank);
     if (!job->rank)
@@ -215,22 +240,44 @@ static int make_ranks(struct run_job *job)
         for (int j = 0; j < job->options.app[i].count; j++, rank++)
             job->rank[rank] = (struct run_rank){
                 .rank = rank, .app = &job->options.app[i], .out.watch.fd = -1, .err.watch.fd = -1, .pmi.fd = -1};
+    hosts_place(job);
     return OK;
+}
+
+/* Which ranks are where, as PMI writes it: "(vector,(host,1,ranks),...)"; nothing if it is too long. */
+static void write_mapping(const struct run_job *job, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "(vector");
+    for (int i = 0, run; i < job->size && used < size - 40; i += run) {
+        for (run = 1; i + run < job->size && job->rank[i + run].host == job->rank[i].host;)
+            run++;
+        used += (size_t)snprintf(text + used, size - used, ",(%d,1,%d)", job->rank[i].host, run);
+    }
+    if (used >= size - 40)
+        text[0] = 0;
+    else
+        snprintf(text + used, size - used, ")");
 }
 
 /* What the ranks inherit, and the few facts that every PMI program asks for. */
 static int make_handover(struct run_job *job)
 {
-    int error = vboot_handover_create(job->size, job->size, &job->handover);
+    int local = job->local > 0 ? job->local : 1;
+    int error = vboot_handover_create(job->size, local, &job->handover);
     if (error != OK)
         return error;
     for (int i = 0; i < job->size; i++)
-        job->handover.seat[i].appnum = (int32_t)(job->rank[i].app - job->options.app);
+        if (job->rank[i].host == job->here) {
+            job->handover.seat[job->rank[i].seat].appnum = (int32_t)(job->rank[i].app - job->options.app);
+            job->handover.header->rank[job->rank[i].seat] = (uint32_t)i;
+        }
+    if (job->head.fd >= 0)
+        memcpy(job->handover.header->secret, job->secret, SECRET_SIZE);
     job->handover.header->universe = job->options.universe ? job->options.universe : job->size;
-    if (shm_segment_create(job->size, &job->node_fd) != OK)
+    if (shm_segment_create(local, &job->node_fd) != OK)
         job->node_fd = -1; /* programs that are no ranks run anyway; those that are say what is missing */
-    char mapping[64];
-    snprintf(mapping, sizeof mapping, "(vector,(0,1,%d))", job->size);
+    char mapping[900];
+    write_mapping(job, mapping, sizeof mapping);
     return vboot_kvs_put(&job->kvs, "PMI_process_mapping", mapping);
 }
 
@@ -273,6 +320,7 @@ static void act_on_time(struct run_job *job)
     }
     if (job->kill_ns && now >= job->kill_ns)
         kill_all(job);
+    remote_tick(job, now);
     if (job->silent)
         report_deserters(job);
 }
@@ -280,7 +328,7 @@ static void act_on_time(struct run_job *job)
 static int time_to_sleep(const struct run_job *job)
 {
     uint64_t now = vbase_clock_ns(), next = UINT64_MAX;
-    const uint64_t at[] = {job->line_ns, job->deadline_ns, job->kill_ns, job->silent ? now + DESERTER_TICK_NS : 0};
+    const uint64_t at[] = {job->line_ns, job->deadline_ns, job->kill_ns, remote_next(job), job->silent ? now + DESERTER_TICK_NS : 0};
     for (size_t i = 0; i < ARRAY_LENGTH(at); i++)
         if (at[i] && at[i] < next)
             next = at[i];
@@ -305,7 +353,7 @@ static void serve_once(struct run_job *job, int wait_ms)
 static void serve(struct run_job *job)
 {
     look_for_dead(job);
-    while (job->running > 0)
+    while (job->running > 0 || job->away > 0)
         serve_once(job, time_to_sleep(job));
 }
 
@@ -318,6 +366,8 @@ static int start_app(struct run_job *job, struct run_app *app, struct run_rank *
     if (error == OK)
         error = child_find_program(&program, app);
     for (int i = 0; i < app->count && error == OK && job->ending == ENDING_NO; i++) {
+        if (first[i].host != job->here)
+            continue;
         error = child_start(job, &first[i], &program);
         if (i % START_BATCH == START_BATCH - 1)
             serve_once(job, 0); /* the first may have failed already, or somebody lost patience */
@@ -326,10 +376,10 @@ static int start_app(struct run_job *job, struct run_app *app, struct run_rank *
     return error;
 }
 
-static void start(struct run_job *job)
+static void start(struct run_job *job, int argc, char **argv)
 {
     struct run_rank *first = job->rank;
-    int error = OK;
+    int error = job->head.fd >= 0 ? helper_listen(job) : remote_start(job, argc, argv);
     for (int i = 0; i < job->options.apps && error == OK; first += job->options.app[i++].count)
         error = start_app(job, &job->options.app[i], first);
     if (error != OK) {
@@ -361,15 +411,14 @@ static void fill_standard_descriptors(void)
         close(fd);
 }
 
-int verb_run(int argc, char **argv)
+int run_job(struct run_job *job, int argc, char **argv)
 {
-    static struct run_job job;
-    fill_standard_descriptors();
     int error = vbase_settings_read();
     if (error == OK)
         error = vi_settings_check();
+    job->options.told = job->head.fd >= 0;
     if (error == OK)
-        error = options_read(&job.options, argc, argv);
+        error = options_read(&job->options, argc, argv);
     if (error == 1)
         return 0;
     if (error != OK) {
@@ -377,23 +426,35 @@ int verb_run(int argc, char **argv)
             fprintf(stderr, "viaduct: %s\n", vbase_error_detail());
         return STATUS_USAGE;
     }
-    error = prepare(&job);
+    error = prepare(job);
     if (error != OK) {
         fprintf(stderr, "viaduct: %s\n", vbase_error_detail());
         return error == ERR_ARGUMENT ? STATUS_USAGE : STATUS_NOT_RUNNABLE;
     }
-    if (job.options.report_bindings)
-        binding_report(&job);
-    if (job.options.timeout_ns)
-        job.deadline_ns = vbase_clock_ns() + job.options.timeout_ns;
-    report_start(&job);
-    start(&job);
-    mpir_publish(&job);
-    serve(&job);
-    tree_clear(&job);
-    report_all(&job);
-    bool written = output_finish(&job);
-    pmi_close(&job);
-    int status = status_of(&job);
-    return status || written ? status : STATUS_FAILED;
+    if (job->options.report_bindings)
+        binding_report(job);
+    if (job->options.timeout_ns && job->head.fd < 0)
+        job->deadline_ns = vbase_clock_ns() + job->options.timeout_ns;
+    report_start(job);
+    start(job, argc, argv);
+    mpir_publish(job);
+    serve(job);
+    tree_clear(job);
+    report_all(job);
+    bool written = output_finish(job);
+    pmi_close(job);
+    int status = status_of(job);
+    status = status || written ? status : STATUS_FAILED;
+    if (job->head.fd >= 0) {
+        helper_done(job, status);
+        written = output_finish(job);
+    }
+    return status;
+}
+
+int verb_run(int argc, char **argv)
+{
+    static struct run_job job = {.head.fd = -1, .input.fd = -1, .rank_input.watch.fd = -1};
+    fill_standard_descriptors();
+    return run_job(&job, argc, argv);
 }

@@ -6,6 +6,7 @@
  *   bind.c         processors of each rank                       tree.c     nobody is left behind, however we end
  *   mpir.c         the table for debuggers                       report.c   who died of what, and the exit status
  *   run.c          the life of a job: prepare, start, ...       flags.c    the table of flags, for options.c
+ *   remote.c       the head's side of other hosts               helper.c   our own side, when we run on such a host
  *
  * One thread, one epoll. The launcher stays the parent of all ranks; the dead stay unreaped until the job ends, so that
  * no pid is used twice while ranks address each other by pid. */
@@ -27,6 +28,10 @@ struct run_list { /* a growing list of texts; the texts belong to the command li
     int count;
 };
 
+struct run_offer {
+    int host, slots;
+};
+
 struct run_app { /* what stands between two colons */
     int count;   /* ranks; 0: not said */
     char **argv; /* ends with NULL */
@@ -34,6 +39,8 @@ struct run_app { /* what stands between two colons */
     struct run_list set;  /* "NAME=value", or "NAME": as it is here */
     struct run_list only; /* with `bare`: names passed on */
     bool bare;            /* nothing of our environment is passed on but `only` */
+    struct run_offer *offer; /* hosts named in this part */
+    int offers;
 };
 
 #define RUN_LABEL "[%r] "
@@ -44,7 +51,10 @@ struct run_options {
     struct run_app *app;
     int apps;
     struct run_app common; /* -genv and its kin: for all parts */
-    int slots;             /* that hosts and host files offer; 0: not said */
+    struct run_host *host; /* all that were named */
+    int hosts;
+    bool told;             /* we are a helper: the head says who goes where */
+    const char *agent;     /* what reaches other hosts; NULL: as the environment says, else ssh */
     int per_node;          /* -ppn; 0: not said */
     enum run_stdin stdin_to;
     int stdin_rank;
@@ -61,14 +71,15 @@ struct run_options {
 int options_read(struct run_options *options, int argc, char **argv) MUST_CHECK;
 void list_add(struct run_list *list, const char *item);
 
-/* Reads "a:4,b" or a host file; adds up slots. A host that is not this one is ERR_UNSUPPORTED, said in one sentence. */
-int hosts_read_list(const char *text, int *slots) MUST_CHECK;
-int hosts_read_file(const char *path, int *slots) MUST_CHECK;
+/* hosts.c: read "a:4,b" or a host file for a part; how many ranks its hosts offer; which rank goes where. */
+int hosts_read_list(struct run_options *options, struct run_app *app, const char *text) MUST_CHECK;
+int hosts_read_file(struct run_options *options, struct run_app *app, const char *path) MUST_CHECK;
+int hosts_slots(const struct run_options *options, const struct run_app *app);
+struct run_job;
+void hosts_place(struct run_job *job);
 
 /* ---- the job
  * ---------------------------------------------------------------------------------------------------------- */
-
-struct run_job;
 
 struct run_watch { /* a descriptor in the epoll: embedded in whatever it belongs to */
     void (*ready)(struct run_job *job, struct run_watch *watch, uint32_t events);
@@ -86,10 +97,16 @@ struct run_sink { /* where lines go: our stdout or our stderr */
     int paused;                   /* streams that wait for the floor, or for a slow reader */
 };
 
+struct run_bytes { /* a growing buffer */
+    char *data;
+    size_t length, capacity;
+};
+
 struct run_stream { /* a pipe that a rank writes to */
     struct run_watch watch;
     struct run_sink *sink;
     int rank;
+    int which;   /* 0 stdout, 1 stderr */
     bool fresh;  /* the next byte begins a line */
     bool paused; /* not read because its sink is behind */
     char *data;  /* the unfinished line */
@@ -97,11 +114,29 @@ struct run_stream { /* a pipe that a rank writes to */
     uint64_t since_ns; /* when its last byte came */
 };
 
+/* Another host, as the head sees it: an agent (ssh) whose pipes lead to a helper. See docs/wire.md. */
+enum run_host_state { HOST_NOT_CALLED, HOST_CALLED, HOST_UP, HOST_DONE };
+struct run_host {
+    const char *name;
+    bool here;
+    int ranks;
+    enum run_host_state state;
+    pid_t agent;
+    struct run_watch in, complaints; /* the agent's stdout and stderr */
+    struct run_sink wire;            /* its stdin */
+    struct run_stream out, err;      /* lines of its ranks */
+    struct run_bytes got;            /* the frame that is not whole yet */
+    char said[256];                  /* the last line of the agent's own */
+    uint64_t called_ns, look_ns;
+    bool paused, in_fence;
+};
+
 enum run_state { RANK_WAITING, RANK_RUNNING, RANK_DEAD };
 enum run_wire { WIRE_SILENT, WIRE_JOINED, WIRE_LEFT };
 
 struct run_rank {
     int rank;
+    int host, seat; /* which host, and its number among the ranks there */
     struct run_app *app;
     enum run_state state;
     pid_t pid;
@@ -127,7 +162,18 @@ struct run_job {
     struct run_options options;
     struct run_binding binding;
     struct run_rank *rank;
-    int size, running;
+    int size, local, running; /* ranks of the job, of this host, alive on this host */
+    int here;                 /* our number among the hosts; -1: no rank is here */
+    int away;                 /* hosts that are called or up */
+    struct run_watch head;    /* we are a helper: the wire to the head; fd -1: we are the head */
+    struct run_watch input;   /* the head: our stdin, for a rank elsewhere */
+    struct run_sink rank_input; /* a helper: to the rank that reads it */
+    struct run_bytes heard;   /* a helper: of the head */
+    struct run_bytes puts;    /* what was put since the last fence */
+    uint8_t secret[SECRET_SIZE]; /* a helper: of the job */
+    struct {
+        int apps, *count, *host; /* ranks of each program, host of each rank */
+    } told;                      /* a helper: by the head */
     struct boot_handover_map handover;
     int node_fd;
     int epoll;
@@ -194,7 +240,45 @@ void output_line(struct run_job *job, const char *format, ...) PRINTF_LIKE(2, 3)
 void output_flush_quiet(struct run_job *job, uint64_t now_ns); /* unfinished lines that wait long enough */
 bool output_finish(struct run_job *job) MUST_CHECK;            /* everything out, as far as somebody reads; false: lost */
 
+void output_push(struct run_job *job, struct run_sink *sink, const char *data, size_t length); /* and pumps it */
+void output_take(struct run_job *job, struct run_stream *stream, const char *data, size_t length); /* of a host */
+void output_end(struct run_job *job, struct run_stream *stream);                                   /* of a host */
+void output_wire(struct run_sink *sink, int fd); /* a pipe or socket to another process of ours */
+bool output_behind(const struct run_job *job);
+
+/* remote.c, helper.c: the frames between them. Their numbers and bodies: docs/wire.md. */
+enum run_frame {
+    FRAME_JOB = 1, FRAME_SIGNAL, FRAME_FENCE, FRAME_STDIN, FRAME_OUT, FRAME_ERR, FRAME_END, FRAME_MORE, FRAME_DONE
+};
+struct run_frame_header {
+    uint32_t kind, length;
+};
+#define HELPER_HELLO "viaduct-helper\n"
+#define FRAME_MOST   (1u << 26)
+void bytes_add(struct run_bytes *bytes, const void *data, size_t length);
+void bytes_drop(struct run_bytes *bytes, size_t length);
+/* One read into BYTES. False: end. */
+bool bytes_read(struct run_bytes *bytes, int fd) MUST_CHECK;
+/* The whole frame at the front of BYTES, or NULL; *broken: what stands there is none. */
+const char *frame_next(const struct run_bytes *bytes, struct run_frame_header *header, bool *broken);
+void frame_send(struct run_job *job, struct run_sink *sink, enum run_frame kind, const void *body, size_t length);
+
+int remote_start(struct run_job *job, int argc, char **argv) MUST_CHECK;
+void remote_signal(struct run_job *job, int number);
+void remote_tick(struct run_job *job, uint64_t now_ns);
+uint64_t remote_next(const struct run_job *job); /* when the tick is wanted; 0: not at all */
+void remote_resume(struct run_job *job);
+void remote_fence(struct run_job *job); /* have all arrived? */
+int helper_listen(struct run_job *job) MUST_CHECK;
+void helper_end(struct run_job *job, int status);
+void helper_more(struct run_job *job); /* the rank's input was taken */
+void helper_done(struct run_job *job, int status);
+int run_job(struct run_job *job, int argc, char **argv) MUST_CHECK; /* the whole life of a job; its exit status */
+void run_signal(struct run_job *job, int number); /* a helper hears a signal from the head */
+
 /* pmi.c */
+void pmi_arrived(struct run_job *job); /* a rank of ours, or a host, is in the barrier */
+void pmi_release(struct run_job *job, const char *puts, size_t length);
 void pmi_ready(struct run_job *job, struct run_watch *watch, uint32_t events);
 void pmi_drain(struct run_job *job, struct run_rank *rank); /* what a dead rank still said */
 void pmi_close(struct run_job *job);

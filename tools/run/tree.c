@@ -142,6 +142,7 @@ void tree_started(struct run_job *job, const struct run_rank *rank)
 /* What the terminal sent has reached our own group already. */
 void tree_signal(struct run_job *job, int signal, bool from_terminal)
 {
+    remote_signal(job, signal);
     for (int i = 0; i < job->size; i++) {
         struct run_rank *rank = &job->rank[i];
         if (rank->state != RANK_RUNNING)

@@ -1,0 +1,56 @@
+# The launcher over several hosts of the laboratory: places, input, output, ends, and MPI across them.
+# timeout: 90
+source "$VIADUCT_SOURCE/tests/tools/check.bash"
+if [ "${LAB:-}" != 1 ]; then
+    LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 32 1 bash "$0"
+fi
+export HYDRA_LAUNCHER_EXEC=lab-rsh
+sorted() { "$@" | sort; }
+say='echo $PMI_RANK/$PMI_SIZE $MPI_LOCALRANKID/$MPI_LOCALNRANKS $(uname -n)'
+
+# places
+expect 0 $'0/3 0/1 h0\n1/3 0/1 h1\n2/3 0/1 h2' "" sorted $run -hosts h0,h1,h2 sh -c "$say"
+expect 0 $'0/3 0/2 h1\n1/3 1/2 h1\n2/3 0/1 h2' "" sorted $run -host h1:2,h2 sh -c "$say"
+printf 'h1 slots=2\nh2:1\n' >$work/hosts
+expect 0 $'0/4 0/3 h1\n1/4 1/3 h1\n2/4 0/1 h2\n3/4 2/3 h1' "" sorted $run -n 4 -f $work/hosts sh -c "$say"
+expect 0 $'0/4 0/2 h1\n1/4 0/2 h2\n2/4 1/2 h1\n3/4 1/2 h2' "" sorted $run -n 4 --map-by node -f $work/hosts sh -c "$say"
+expect 0 $'a h1\nb h2' "" sorted $run -host h1 sh -c 'echo a $(uname -n)' : -host h2 sh -c 'echo b $(uname -n)'
+expect 0 $'[0] h1\n[1] h2' "" sorted $run -l -host h1,h2 uname -n
+expect 0 x "" env MARK=x $run -host h1 sh -c 'echo $MARK'
+expect 0 "$PWD" "" $run -host h1 pwd
+
+# input for a rank elsewhere, byte for byte, and its end
+seq 1 300000 >$work/numbers
+$run -host h1,h2 cat <$work/numbers >$work/got || fail "cat over a host"
+cmp -s $work/numbers $work/got || fail "input from a file is not the same"
+cat $work/numbers | $run -host h1,h2 cat >$work/got
+cmp -s $work/numbers $work/got || fail "input from a pipe is not the same"
+
+# ends
+expect 3 "" "~rank 1 .* on h2\) ended with exit status 3" $run -host h1,h2 sh -c 'test $PMI_RANK = 1 && exit 3; sleep 100'
+expect 137 "" "~rank 1 .* on h2\) was killed by signal 9" $run -host h0,h2 sh -c 'test $PMI_RANK = 1 && kill -9 $$; sleep 100'
+expect 255 "" "~^viaduct: cannot start ranks on far: lab-rsh: Could not resolve hostname far" $run -host h1,far sleep 100
+expect 127 "" "~cannot start ./none" $run -host h1 ./none
+expect 124 "" "~the time allowed" $run -timeout 1 -host h1,h2 sleep 100
+nobody() { ! pgrep -f "sleep 10[1]|viaduct helpe[r]" >/dev/null; }
+$run -host h0,h1,h2 sleep 101 & head=$!
+eventually 5 sh -c 'test $(pgrep -fc "^sleep 10[1]") = 3' || fail "not started"
+kill -KILL $head
+eventually 2 nobody || fail "the launcher was killed, somebody is left"
+$run -host h0,h1,h2 sleep 101 2>$work/err & head=$!
+eventually 5 sh -c 'test $(pgrep -fc "^sleep 10[1]") = 3' || fail "not started"
+kill -KILL $(pgrep -x viaduct | tail -1) # not its watchdog, which has a name of its own
+wait $head
+[ $? = 255 ] && grep -q "host h[12] is lost" $work/err || fail "a helper was killed: $(cat $work/err)"
+eventually 2 nobody || fail "a helper was killed, somebody is left"
+
+# MPI
+"$VIADUCT_BIN/mpicc" -o $work/ring "$VIADUCT_SOURCE/examples/ring.c" || fail "mpicc"
+expect 0 "~." "" timeout 30 $run -host h0,h1:3,h2:2 $work/ring
+all=h0:2$(printf ',h%d:2' {1..31})
+start=${EPOCHREALTIME/./}
+expect 0 "~." "" timeout 30 $run -host $all $work/ring
+took=$(((${EPOCHREALTIME/./} - start) / 1000))
+echo "64 ranks on 32 hosts, from start to end: $took ms"
+((took < 10000)) || fail "64 ranks on 32 hosts took $took ms"
+finish
