@@ -32,6 +32,9 @@ expect 137 "" "~rank 1 .* on h2\) was killed by signal 9" $run -host h0,h2 sh -c
 expect 255 "" "~^viaduct: cannot start ranks on far: lab-rsh: Could not resolve hostname far" $run -host h1,far sleep 100
 expect 127 "" "~cannot start ./none" $run -host h1 ./none
 expect 124 "" "~the time allowed" $run -timeout 1 -host h1,h2 sleep 100
+mkdir $work/here
+expect 255 "" "~^viaduct: cannot start ranks on h1: cannot go to .*/here/only there" unshare --mount sh -c \
+    "mount -t tmpfs none $work/here && mkdir $work/here/only && cd $work/here/only && $run -host h1 true"
 nobody() { ! pgrep -f "sleep 10[1]|viaduct helpe[r]" >/dev/null; }
 $run -host h0,h1,h2 sleep 101 & head=$!
 eventually 5 sh -c 'test $(pgrep -fc "^sleep 10[1]") = 3' || fail "not started"

@@ -116,8 +116,6 @@ int verb_helper(int argc, char **argv)
     bool broken = false;
     const char *body;
     (void)argc, (void)argv;
-    if (write(1, HELPER_HELLO, strlen(HELPER_HELLO)) < 0)
-        return 1;
     while (!(body = frame_next(&job.heard, &header, &broken)))
         if (broken || !bytes_read(&job.heard, 0))
             return refuse("viaduct helper: nobody gives it a job; it is for the launcher alone");
@@ -144,6 +142,9 @@ int verb_helper(int argc, char **argv)
         fprintf(stderr, "cannot go to %s there: %s\n", directory, strerror(errno));
         return 1;
     }
+    /* only now: what is refused before this is told as a host on which nothing could be started */
+    if (write(1, HELPER_HELLO, strlen(HELPER_HELLO)) < 0)
+        return 1;
     if (!move_streams(&job))
         return refuse("no descriptors left");
     return run_job(&job, words, word);
