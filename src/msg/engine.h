@@ -74,7 +74,7 @@ struct msg_peer {
     struct list_node stuck_link;
     uint64_t pending_sends; /* transfers of ours that he has not finished; leaf */
     struct msg_slot *board; /* his, mapped; NULL: none yet */
-    uint64_t busy;          /* ticks when he was last seen sending parts of a message, or asked to */
+    _Atomic uint64_t busy;  /* ticks when he was last seen sending parts of a message, or asked to; relaxed */
     bool board_told;        /* he knows ours */
     uint32_t sent;          /* frames, where they are numbered */
     _Atomic uint32_t heard_frames; /* of his; by the sink, relaxed: an old number acknowledges less */

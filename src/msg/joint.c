@@ -175,7 +175,7 @@ static bool arrived(struct msg_transfer *transfer, uint64_t bytes)
 
 bool vmsg_joint_data(struct msg_transfer *transfer, uint64_t bytes)
 {
-    transfer->peer->busy = clock_ticks();
+    atomic_store_explicit(&transfer->peer->busy, clock_ticks(), memory_order_relaxed);
     return arrived(transfer, bytes);
 }
 
@@ -184,7 +184,8 @@ static bool waits_for_sender(struct msg_transfer *transfer)
 {
     if (transfer->stranded)
         return true;
-    if (transfer->under_way || clock_ticks() - transfer->peer->busy > vbase_clock_ticks_of_ns(PATIENCE_NS))
+    uint64_t busy = atomic_load_explicit(&transfer->peer->busy, memory_order_relaxed), now = clock_ticks();
+    if (transfer->under_way || (now > busy && now - busy > vbase_clock_ticks_of_ns(PATIENCE_NS)))
         return false;
     vmsg_transfer_work(transfer);
     return true;
@@ -333,7 +334,7 @@ bool vmsg_joint_begin(struct msg_transfer *transfer, const struct vi_state *reac
                                   transfer->generation,
                                   transfer->slot_number,
                                   transfer->frames};
-    peer->busy = clock_ticks();
+    atomic_store_explicit(&peer->busy, clock_ticks(), memory_order_relaxed);
     msg_lock(&peer->lock); /* the sink takes it, too: it does not see the end before the transfer is in the work list */
     board_tell(peer);
     vmsg_peer_answer(peer, msg_header(MSG_FRAME_JOIN, 0, 0, 0), &body, sizeof body);
