@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ID_TEXT    33   /* 128 bits of the digest in hexadecimal and a NUL */
@@ -36,6 +37,13 @@ static bool from_hex(const char *text, uint8_t *bytes, size_t count)
     return true;
 }
 
+/* The abstract socket that hands the node's segment round does not reach over network namespaces. */
+static unsigned long long network(void)
+{
+    struct stat status;
+    return stat("/proc/self/ns/net", &status) == 0 ? (unsigned long long)status.st_ino : 0;
+}
+
 static void own_id(const char *host, char text[ID_TEXT])
 {
     char boot_id[64] = "", words[512];
@@ -49,7 +57,7 @@ static void own_id(const char *host, char text[ID_TEXT])
     if (vbase_settings.node)
         snprintf(words, sizeof words, "named %s %u", vbase_settings.node, geteuid());
     else
-        snprintf(words, sizeof words, "host %s %s %u", boot_id, host, geteuid());
+        snprintf(words, sizeof words, "host %s %s %u %llu", boot_id, host, geteuid(), network());
     struct base_sha256 sha;
     vbase_sha256_start(&sha);
     vbase_sha256_add(&sha, words, strlen(words));

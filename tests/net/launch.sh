@@ -32,6 +32,11 @@ expect 137 "" "~rank 1 .* on h2\) was killed by signal 9" $run -host h0,h2 sh -c
 expect 255 "" "~^viaduct: cannot start ranks on far: lab-rsh: Could not resolve hostname far" $run -host h1,far sleep 100
 expect 127 "" "~cannot start ./none" $run -host h1 ./none
 expect 124 "" "~the time allowed" $run -timeout 1 -host h1,h2 sleep 100
+printf '#!/bin/sh\nexec sleep 100\n' >$work/deaf
+chmod +x $work/deaf
+begun=$SECONDS
+expect 124 "" "~^viaduct: waiting for h1: no answer yet \(5 s\)" timeout -s INT 6 $run --agent $work/deaf -host h1 true
+((SECONDS - begun <= 8)) || fail "an interrupt did not end the wait for a host"
 mkdir $work/here
 expect 255 "" "~^viaduct: cannot start ranks on h1: cannot go to .*/here/only there" unshare --mount sh -c \
     "mount -t tmpfs none $work/here && mkdir $work/here/only && cd $work/here/only && $run -host h1 true"

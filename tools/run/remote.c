@@ -309,8 +309,10 @@ void remote_signal(struct run_job *job, int number)
         if (!is_away(host))
             continue;
         frame_send(job, &host->wire, FRAME_SIGNAL, &body, sizeof body);
-        if (number == SIGKILL)
-            host->look_ns = vbase_clock_ns() + (host->state == HOST_UP ? GONE_NS : 0);
+        if (host->state == HOST_CALLED)
+            host->look_ns = vbase_clock_ns(); /* nobody hears it there yet: if it was the end, the agent is ended */
+        else if (number == SIGKILL)
+            host->look_ns = vbase_clock_ns() + GONE_NS;
     }
 }
 
