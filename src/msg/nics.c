@@ -123,6 +123,7 @@ static int open_all(struct msg_engine *engine, const struct vi_sink *sink)
                              .local_count = (uint32_t)job->local_count,
                              .local_ranks = job->local_ranks,
                              .node_fd = job->node_fd,
+                             .door_fd = job->door_fd,
                              .launcher_pid = job->launcher_pid,
                              .direct_children = job->direct_children,
                              .descriptors = job->local_count < job->size,

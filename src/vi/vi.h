@@ -82,6 +82,8 @@ struct vi_setup {
     uint32_t local_index, local_count;   /* this process among those of its node */
     const int *local_ranks;              /* rank of each of them, ascending */
     int node_fd;                         /* the node's segment, -1: none; stays the caller's */
+    int door_fd;                         /* this process's seat at the door of its node, where proven calls come from; -1:
+                                          * it listens itself; stays the caller's */
     int launcher_pid;                    /* an ancestor of all processes of the node, 0: unknown */
     bool direct_children;                /* pids of the node's ranks are not reused while the job lives */
     bool descriptors;                    /* several nics are slept on together: every one must arm with a descriptor */

@@ -76,6 +76,9 @@ const char *tcp_interface_fault(const struct tcp_interface *interface);
 /* Fills everything but port and host. */
 void tcp_cards_choose(const struct tcp_interfaces *from, struct tcp_cards *cards);
 
+/* Those of this host, the port apart. ERR_UNSUPPORTED: there is none. */
+int tcp_cards_own(struct tcp_cards *cards) MUST_CHECK;
+
 /* ERR_LIMIT when it does not fit. */
 int tcp_cards_write(const struct tcp_cards *cards, char *text, size_t size) MUST_CHECK;
 /* ERR_PROTOCOL for anything that makes no sense. */

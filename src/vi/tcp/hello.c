@@ -35,15 +35,13 @@ int tcp_hello_make(struct tcp_hello *hello, uint32_t from, uint32_t to, uint32_t
     return vbase_random(hello->nonce, sizeof(hello->nonce));
 }
 
-int tcp_hello_judge(const struct tcp_hello *hello, uint32_t rank, uint32_t ranks)
+int tcp_hello_judge(const struct tcp_hello *hello, uint32_t ranks)
 {
     if (hello->magic != TCP_MAGIC)
         return vbase_fail(ERR_PROTOCOL, "this is no hello");
     if (hello->version != TCP_VERSION)
         return vbase_fail(ERR_MISMATCH, "it speaks version %u of the wire, we %u", hello->version, TCP_VERSION);
-    if (hello->to != rank)
-        return vbase_fail(ERR_DENIED, "it looks for rank %u, this is %u", hello->to, rank);
-    if (hello->from >= ranks || hello->from == rank || hello->epoch == 0 || hello->zero != 0)
+    if (hello->from >= ranks || hello->from == hello->to || hello->epoch == 0 || hello->zero != 0)
         return vbase_fail(ERR_DENIED, "rank %u, epoch %u cannot be", hello->from, hello->epoch);
     if (hello->rail != 0)
         return vbase_fail(ERR_DENIED, "it asks for rail %u", hello->rail);

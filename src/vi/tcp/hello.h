@@ -7,8 +7,8 @@
 /* A hello with a fresh nonce. ERR_SYSTEM: no random bytes. */
 int tcp_hello_make(struct tcp_hello *hello, uint32_t from, uint32_t to, uint32_t rail, uint32_t epoch) MUST_CHECK;
 
-/* Judges the hello of a stranger to RANK of a job of RANKS. ERR_PROTOCOL, ERR_MISMATCH (another version), ERR_DENIED. */
-int tcp_hello_judge(const struct tcp_hello *hello, uint32_t rank, uint32_t ranks) MUST_CHECK;
+/* Judges the hello of a stranger in a job of RANKS; whether `to` lives here is the door's to know. ERR_PROTOCOL, ERR_MISMATCH (another version), ERR_DENIED. */
+int tcp_hello_judge(const struct tcp_hello *hello, uint32_t ranks) MUST_CHECK;
 
 /* The called's answer, with his nonce and proof. */
 int tcp_welcome_make(struct tcp_welcome *welcome, const struct tcp_hello *hello,

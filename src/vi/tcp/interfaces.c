@@ -12,6 +12,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/utsname.h>
@@ -171,4 +172,18 @@ uint64_t tcp_host_identity(void)
     length = strlen(text);
     got = readlink("/proc/self/ns/net", text + length, sizeof(text) - length);
     return vbase_hash_bytes(text, length + (size_t)(got > 0 ? got : 0));
+}
+
+int tcp_cards_own(struct tcp_cards *cards)
+{
+    struct tcp_interfaces *interfaces = malloc(sizeof(*interfaces));
+    int error = interfaces ? tcp_interfaces_read(interfaces) : vbase_fail(ERR_MEMORY, "the list of interfaces");
+
+    if (!error)
+        tcp_cards_choose(interfaces, cards);
+    free(interfaces);
+    if (!error && cards->count == 0)
+        error = vbase_fail(ERR_UNSUPPORTED, "tcp: no interface of this host is up and has an address");
+    cards->host = tcp_host_identity();
+    return error;
 }

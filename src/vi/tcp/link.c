@@ -5,7 +5,6 @@
  * may compute), not so where nobody answers. What comes during a greeting is never read beyond the message awaited: what
  * follows the last one are frames, and they are read by others. */
 #include "vi/tcp/tcp.h"
-#include "base/counters.h"
 #include "vi/tcp/hello.h"
 
 #include <errno.h>
@@ -47,7 +46,6 @@ void tcp_link_close(struct tcp_nic *nic, struct tcp_link *link)
     if (link->phase == TCP_GONE)
         return;
     tcp_watch(nic, link, 0); /* a child after fork may hold the socket: closing does not end the watch */
-    tcp_door_left(nic, link);
     tcp_cold(nic, link);
     tcp_stage_drop(nic, link);
     if (list_node_linked(&link->owing))
@@ -159,30 +157,13 @@ void tcp_dial_late(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 
 /* ---- the greeting --------------------------------------------------------------------------------------------------- */
 
-/* The greeting with this link has failed. A stranger is refused, our own call goes on with the next pair. Who goes away
- * by himself may be a rank whose own call was not needed any more. */
-static void greeting_failed(struct tcp_nic *nic, struct tcp_link *link, int error, uint64_t now)
-{
-    struct tcp_peer *peer = link->peer;
-
-    if (!peer || peer->dial != link) {
-        if (error == ERR_LINK_DOWN)
-            COUNT(left);
-        else
-            tcp_refused(nic, link, vbase_error_detail());
-        tcp_link_close(nic, link);
-    } else {
-        dial_over(nic, peer, error, 0, now);
-    }
-}
-
 static bool say(struct tcp_link *link, const void *message, size_t length)
 {
     return send(link->fd, message, length, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)length;
 }
 
 /* Reads the message awaited. OK: it is whole; ERR_AGAIN: not yet; else the link is of no use. */
-static int hear(struct tcp_nic *nic, struct tcp_link *link, size_t length, uint64_t now)
+static int hear(struct tcp_link *link, size_t length)
 {
     ssize_t got = recv(link->fd, link->greeting + link->greeted, length - link->greeted, MSG_DONTWAIT);
 
@@ -190,7 +171,6 @@ static int hear(struct tcp_nic *nic, struct tcp_link *link, size_t length, uint6
         return errno == EAGAIN || errno == EINTR ? ERR_AGAIN : vbase_fail_errno(ERR_LINK_DOWN, "its greeting");
     if (got == 0)
         return vbase_fail(ERR_LINK_DOWN, "it closed the connection before it had proved anything");
-    tcp_door_spoke(nic, link, now);
     link->greeted += (uint32_t)got;
     if (link->greeted < length)
         return ERR_AGAIN;
@@ -224,7 +204,7 @@ static int greet_welcome(struct tcp_nic *nic, struct tcp_link *link, uint64_t no
 {
     struct tcp_peer *peer = link->peer;
     struct tcp_proof proof;
-    int error = hear(nic, link, sizeof(link->welcome), now);
+    int error = hear(link, sizeof(link->welcome));
 
     if (error)
         return error;
@@ -246,7 +226,7 @@ static int greet_verdict(struct tcp_nic *nic, struct tcp_link *link, uint64_t no
 {
     struct tcp_peer *peer = link->peer;
     struct tcp_verdict verdict;
-    int error = hear(nic, link, sizeof(verdict), now);
+    int error = hear(link, sizeof(verdict));
 
     if (error)
         return error;
@@ -260,58 +240,33 @@ static int greet_verdict(struct tcp_nic *nic, struct tcp_link *link, uint64_t no
     return ERR_AGAIN;
 }
 
-static int greet_hello(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
-{
-    static const struct tcp_welcome other_version = {.magic = TCP_MAGIC, .version = TCP_VERSION};
-    int error = hear(nic, link, sizeof(link->hello), now);
-
-    if (error)
-        return error;
-    memcpy(&link->hello, link->greeting, sizeof(link->hello));
-    error = tcp_hello_judge(&link->hello, nic->nic.rank, nic->ranks);
-    if (error == ERR_MISMATCH)
-        (void)say(link, &other_version, sizeof(other_version)); /* so that he can say what is wrong */
-    if (!error)
-        error = tcp_welcome_make(&link->welcome, &link->hello, nic->secret);
-    if (error)
-        return error;
-    if (!say(link, &link->welcome, sizeof(link->welcome)))
-        return vbase_fail_errno(ERR_LINK_DOWN, "a welcome");
-    link->phase = TCP_WELCOMED;
-    return OK;
-}
-
 /* Under nic->lock: does this side hold a link to the peer, or one that waits? */
 static bool has_link(const struct tcp_peer *peer)
 {
     return !list_empty(&peer->parked) || (peer->vi && peer->vi->link);
 }
 
-static int greet_proof(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
+/* The rank that it comes from has proved who he is; whether this connection is the one to keep is to be said. */
+void tcp_called(struct tcp_nic *nic, const struct tcp_hello *hello, int fd, uint64_t now)
 {
-    struct tcp_proof proof;
     struct tcp_verdict verdict = {.word = TCP_ACCEPTED};
-    int error = hear(nic, link, sizeof(proof), now);
+    struct tcp_link *link = tcp_link_make(fd, TCP_CALLED);
 
-    if (error)
-        return error;
-    memcpy(&proof, link->greeting, sizeof(proof));
-    error = tcp_proof_judge(&proof, &link->hello, &link->welcome, nic->secret);
-    if (error)
-        return error;
+    if (!link) {
+        close(fd);
+        return;
+    }
     base_lock(&nic->lock);
-    link->peer = tcp_peer_make(nic, link->hello.from);
-    if (link->peer && link->hello.epoch <= link->peer->epoch)
+    link->peer = tcp_peer_make(nic, hello->from);
+    if (link->peer && hello->epoch <= link->peer->epoch)
         verdict = (struct tcp_verdict){has_link(link->peer) ? TCP_CROSSED : TCP_STALE, link->peer->epoch};
     base_unlock(&nic->lock);
-    tcp_door_left(nic, link);
-    link->epoch = link->hello.epoch;
+    link->epoch = hello->epoch;
     if (!link->peer || (nic->nic.rank < link->peer->rank && !say(link, &verdict, sizeof(verdict))) ||
         verdict.word != TCP_ACCEPTED)
         tcp_link_close(nic, link);
     else
         tcp_peer_commit(nic, link, now);
-    return OK;
 }
 
 void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
@@ -328,15 +283,9 @@ void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
     case TCP_PROVED:
         error = greet_verdict(nic, link, now);
         break;
-    case TCP_KNOCKING:
-        error = greet_hello(nic, link, now);
-        break;
-    case TCP_WELCOMED:
-        error = greet_proof(nic, link, now);
-        break;
     default:
         return;
     }
     if (error && error != ERR_AGAIN)
-        greeting_failed(nic, link, error, now);
+        dial_over(nic, link->peer, error, 0, now);
 }

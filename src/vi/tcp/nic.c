@@ -34,7 +34,7 @@
 #define SETTLE_NS  20000   /* after so much quiet the other sides are told what was taken */
 #define TIMERS_NS  100000  /* between two looks at the timers */
 #define EVENTS     16
-#define TIMER_WORD 64u     /* in epoll's data; below: listeners; above: pointers to links */
+enum { TIMER_WORD, SEAT_WORD, DOOR_WORD, WORDS }; /* in epoll's data; above: pointers to links */
 
 /* ---- what epoll watches --------------------------------------------------------------------------------------------- */
 
@@ -117,6 +117,19 @@ static void link_event(struct tcp_nic *nic, struct tcp_link *link, uint32_t even
     }
 }
 
+static void take_calls(struct tcp_nic *nic, uint64_t now)
+{
+    struct tcp_hello hello;
+    int fd, got = 1;
+
+    for (int i = 0; i < EVENTS && (got = tcp_seat_take(nic->seat, &hello, &fd)) > 0; i++)
+        tcp_called(nic, &hello, fd, now);
+    if (got < 0) { /* nobody calls any more; the launcher, whose end this is, ends us */
+        LOG_INFO("%s", vbase_error_detail());
+        epoll_ctl(nic->epoll, EPOLL_CTL_DEL, nic->seat, NULL);
+    }
+}
+
 static void ask(struct tcp_nic *nic, int budget)
 {
     struct epoll_event event[EVENTS];
@@ -126,14 +139,16 @@ static void ask(struct tcp_nic *nic, int budget)
     COUNT(net_asks);
     nic->asked = nic->looked;
     for (int i = 0; i < count; i++) {
-        if (event[i].data.u64 < TIMER_WORD) {
+        if (event[i].data.u64 < WORDS)
             now = now ? now : vbase_clock_ns();
-            tcp_door_accept(nic, (int)event[i].data.u64, now);
-        } else if (event[i].data.u64 == TIMER_WORD) {
+        if (event[i].data.u64 == TIMER_WORD)
             (void)!read(nic->timer, &ticked, sizeof(ticked));
-        } else {
+        else if (event[i].data.u64 == DOOR_WORD)
+            tcp_door_step(nic->door, now);
+        else if (event[i].data.u64 == SEAT_WORD)
+            take_calls(nic, now);
+        else
             link_event(nic, event[i].data.ptr, event[i].events, budget - nic->told > 0 ? budget - nic->told : 1, &now);
-        }
     }
     nic->moved |= count > 0;
 }
@@ -190,10 +205,8 @@ static void step(struct tcp_nic *nic)
         now = nic->timer_at == TCP_NEVER ? 0 : vbase_clock_ns();
         due = now >= nic->timer_at;
     }
-    if (due) {
+    if (due)
         nic->timer_at = TCP_NEVER;
-        tcp_door_expire(nic, now);
-    }
     /* acquire: pairs with tcp_order */
     if (due || (atomic_load_explicit(&nic->ordered, memory_order_relaxed) &&
                 atomic_exchange_explicit(&nic->ordered, false, memory_order_acquire)))
@@ -295,34 +308,48 @@ static int tcp_probe(const struct vi_setup *setup)
     return OK;
 }
 
-static int choose_cards(struct tcp_nic *nic)
+static int watch(struct tcp_nic *nic, int fd, uint64_t word)
 {
-    struct tcp_interfaces *interfaces = malloc(sizeof(*interfaces));
-    int error = interfaces ? tcp_interfaces_read(interfaces) : vbase_fail(ERR_MEMORY, "the list of interfaces");
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = word};
 
-    if (!error)
-        tcp_cards_choose(interfaces, &nic->cards);
-    free(interfaces);
-    if (!error && nic->cards.count == 0)
-        error = vbase_fail(ERR_UNSUPPORTED, "tcp: no interface of this host is up and has an address");
-    nic->cards.host = tcp_host_identity();
-    return error;
+    return epoll_ctl(nic->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? vbase_fail_errno(ERR_SYSTEM, "the descriptors of a tcp nic")
+                                                                : OK;
 }
 
 static int open_epoll(struct tcp_nic *nic)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.u64 = TIMER_WORD};
-
     nic->epoll = epoll_create1(EPOLL_CLOEXEC);
     nic->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    if (nic->epoll < 0 || nic->timer < 0 || epoll_ctl(nic->epoll, EPOLL_CTL_ADD, nic->timer, &event) < 0)
+    if (nic->epoll < 0 || nic->timer < 0)
         return vbase_fail_errno(ERR_SYSTEM, "the descriptors of a tcp nic");
-    return OK;
+    return watch(nic, nic->timer, TIMER_WORD);
+}
+
+/* A seat at the node's door, or at a door of our own where there is none, or none of our network. */
+static int take_seat(struct tcp_nic *nic, const struct vi_setup *setup)
+{
+    struct tcp_note note = {.port = 0};
+    int rank = (int)setup->rank, error = OK;
+    struct vi_setup alone = *setup;
+
+    alone.local_ranks = &rank;
+    alone.local_count = 1;
+    nic->seat = setup->door_fd;
+    if (nic->seat < 0 || tcp_seat_note(nic->seat, &note) != OK || note.host != nic->cards.host) {
+        error = tcp_door_open(&alone, &nic->door);
+        nic->seat = error ? -1 : tcp_door_seat(nic->door, 0);
+        if (!error)
+            error = watch(nic, tcp_door_descriptor(nic->door), DOOR_WORD);
+        if (!error)
+            error = tcp_seat_note(nic->seat, &note);
+    }
+    nic->cards.port = (uint16_t)note.port;
+    return error ? error : watch(nic, nic->seat, SEAT_WORD);
 }
 
 static void prepare(struct tcp_nic *nic, const struct vi_setup *setup)
 {
-    struct list *lists[] = {&nic->door, &nic->owing, &nic->unread, &nic->gone, &nic->gone_vis,
+    struct list *lists[] = {&nic->owing, &nic->unread, &nic->gone, &nic->gone_vis,
                             &nic->busy, &nic->closed, &nic->leaving, &nic->writers};
 
     for (size_t i = 0; i < ARRAY_LENGTH(lists); i++)
@@ -349,7 +376,8 @@ static void tcp_close(struct vi_nic *base)
 {
     struct tcp_nic *nic = tcp_nic_of(base);
 
-    tcp_door_close(nic);
+    if (nic->door)
+        tcp_door_close(nic->door);
     tcp_peers_close(nic);
     if (nic->epoll >= 0)
         close(nic->epoll);
@@ -372,11 +400,11 @@ static int tcp_open(const struct vi_setup *setup, struct vi_nic **out)
     prepare(nic, setup);
     nic->peers = calloc(setup->ranks, sizeof(struct tcp_peer *));
     vi_ops_fill(&tcp_ops);
-    error = nic->peers ? choose_cards(nic) : vbase_fail(ERR_MEMORY, "the table of %u ranks", setup->ranks);
+    error = nic->peers ? tcp_cards_own(&nic->cards) : vbase_fail(ERR_MEMORY, "the table of %u ranks", setup->ranks);
     if (!error)
         error = open_epoll(nic);
     if (!error)
-        error = tcp_door_open(nic);
+        error = take_seat(nic, setup);
     if (!error)
         error = tcp_cards_write(&nic->cards, nic->card, sizeof(nic->card));
     if (error)

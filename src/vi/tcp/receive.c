@@ -23,7 +23,7 @@ enum taken { TAKEN_NONE, TAKEN_ONE, TAKEN_STOP }; /* nothing whole is there; go 
 /* The link ends: it said something that makes no sense. */
 static COLD enum taken nonsense(struct tcp_nic *nic, struct tcp_link *link, const char *what)
 {
-    tcp_refused(nic, link, what);
+    tcp_refuse(link->fd, what);
     tcp_vi_break(nic, link->vi, ERR_PROTOCOL);
     return TAKEN_STOP;
 }

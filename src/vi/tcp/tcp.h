@@ -14,9 +14,7 @@
 #include "base/atomic.h"
 #include "base/list.h"
 #include "base/pool.h"
-#include "vi/tcp/cards.h"
-#include "vi/tcp/wire.h"
-#include "vi/vi.h"
+#include "vi/tcp/door.h"
 
 #define TCP_MAX_SEND   65536u
 #define TCP_MAX_PUT    (1u << 30)
@@ -26,7 +24,6 @@
 #define TCP_QUEUE_MOST (256u << 10)   /* copied bytes that may wait for the socket */
 #define TCP_STAGE      (128u << 10)   /* what one look at a socket may bring; holds the largest send and its frame */
 #define TCP_HOT        4              /* links read directly at every poll */
-#define TCP_UNPROVEN   64             /* strangers who may stand at the door */
 #define TCP_NEVER      UINT64_MAX
 
 _Static_assert(TCP_STAGE >= TCP_MAX_SEND + sizeof(struct tcp_put_frame), "a frame fits the stage");
@@ -92,8 +89,7 @@ enum tcp_phase {
     TCP_DIALLING, /* caller: connect(2) is under way */
     TCP_GREETING, /* caller: the hello is sent, the welcome awaited */
     TCP_PROVED,   /* caller of the higher rank: the proof is sent, the verdict awaited */
-    TCP_KNOCKING, /* called: the hello is awaited */
-    TCP_WELCOMED, /* called: the welcome is sent, the proof awaited */
+    TCP_CALLED,   /* called: the door has passed it on */
     TCP_PARKED,   /* proven, nobody reads it yet */
     TCP_UP,       /* belongs to a vi */
     TCP_LEAVING,  /* its vi is disconnected: the queue goes out, what comes is dropped */
@@ -107,17 +103,16 @@ struct tcp_landing { /* a put whose bytes are coming */
 };
 
 struct tcp_link {
-    struct list_node node;  /* nic->door, peer->parked, nic->gone */
+    struct list_node node;  /* peer->parked, nic->gone */
     struct list_node owing; /* nic->owing: frames taken are not told */
     struct list_node unread; /* nic->unread: frames lie in the stage, the budget was used up or the sink did not want */
-    struct tcp_peer *peer;  /* NULL: a stranger */
+    struct tcp_peer *peer;
     struct tcp_vi *vi;      /* UP, LEAVING */
     int fd;
     enum tcp_phase phase;
     uint32_t events;        /* what epoll watches for */
     uint32_t epoch;
     uint64_t deadline;      /* ns; TCP_NEVER */
-    uint64_t spoke;         /* a stranger's last byte, ns */
     uint64_t heard;         /* the last byte of a proven one, ticks */
 
     struct tcp_hello hello;
@@ -162,8 +157,6 @@ struct tcp_region {
     bool own; /* allocated here */
 };
 
-#define TCP_LISTENERS (TCP_CARDS)
-
 struct tcp_nic {
     struct vi_nic nic;
     uint32_t ranks;
@@ -171,25 +164,22 @@ struct tcp_nic {
     struct tcp_cards cards;
     char card[TCP_CARD_TEXT];
     int epoll, timer;
-    int listener[TCP_LISTENERS];
-    int listeners;
+    int seat;               /* calls come from here */
+    struct tcp_door *door;  /* our own, NULL: the seat is at another's */
 
     /* By the poll alone. */
     struct tcp_link *hot[TCP_HOT];
     int hot_count, hot_first;
-    int watched;            /* sockets in the epoll set, listeners apart */
+    int watched;            /* links in the epoll set */
     int told;               /* events of this poll */
     bool moved;             /* bytes went out or in */
     uint8_t *stage, *spare; /* where reads go; a second one at hand */
-    struct list door;       /* strangers, the longest silent first */
-    int strangers;
     struct list owing, unread, gone;
     struct list gone_vis;   /* under lock */
     uint64_t timer_at;      /* ns: the next thing to do without being called */
     uint64_t looked, asked, event; /* ticks: of the last poll, the last epoll, the last event */
     uint64_t tick_soon, tick_most, tick_idle, tick_rare, tick_hot, tick_settle, tick_timer; /* gates, in ticks */
     uint64_t timed;         /* ticks: of the last look at the timers */
-    uint64_t deaf_until;    /* ns: no descriptor is left, nobody is let in */
     bool urgent;            /* the next poll does not wait for its gate */
 
     _Atomic bool ordered;   /* something is to be done for a busy peer or a closed vi; release, pairs with the poll */
@@ -241,17 +231,9 @@ void tcp_peers_close(struct tcp_nic *nic);
 int tcp_dial(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now);      /* under nic->lock; failure: dial_at is set */
 void tcp_dial_late(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now); /* it has reached its deadline */
 void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now);    /* something came, or the call got through */
+void tcp_called(struct tcp_nic *nic, const struct tcp_hello *hello, int fd, uint64_t now); /* a proven call, from the seat */
 struct tcp_link *tcp_link_make(int fd, enum tcp_phase phase);
 void tcp_link_close(struct tcp_nic *nic, struct tcp_link *link);
-
-/* Strangers: door.c */
-int tcp_door_open(struct tcp_nic *nic);
-void tcp_door_close(struct tcp_nic *nic);
-void tcp_door_accept(struct tcp_nic *nic, int which, uint64_t now);
-void tcp_door_spoke(struct tcp_nic *nic, struct tcp_link *link, uint64_t now);
-void tcp_door_left(struct tcp_nic *nic, struct tcp_link *link);     /* proven or closed */
-void tcp_door_expire(struct tcp_nic *nic, uint64_t now);
-void tcp_refused(struct tcp_nic *nic, struct tcp_link *link, const char *why);
 
 /* The way out: send.c, queue.c */
 int tcp_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces);
