@@ -51,9 +51,9 @@ VEXPORT int vboot_fence_meanwhile(struct boot_job *job, void (*meanwhile)(void))
 /* Ends the whole job with this exit status; the launcher prints the message. Does not return. From any thread. */
 VEXPORT void vboot_abort(struct boot_job *job, int status, const char *message) __attribute__((noreturn));
 
-/* Gives the descriptor of the node's lowest rank to all others of the node, where the launcher did not (an abstract
- * socket; peer credentials, then proof of the job's secret). The lowest rank passes its descriptor in *fd, which it
- * keeps; the others receive theirs there, close-on-exec. Every rank of the node calls it, in the same order. Blocks until
+/* Gives a descriptor of the node's lowest rank to all others of the node, where the launcher did not (an abstract
+ * socket; peer credentials, then proof of the job's secret). The lowest rank passes FD, one for each rank of the node in
+ * order (its own is not looked at), and keeps them; the others receive theirs in *FD, close-on-exec. Every rank of the node calls it, in the same order. Blocks until
  * all have it or a deadline is over (ERR_TIMEOUT). */
 VEXPORT int vboot_share_descriptor(struct boot_job *job, int *fd) MUST_CHECK;
 

@@ -5,7 +5,8 @@
  *   | header | rank of each seat  | seats, 256 bytes each: one writer at a time |
  *   +--------+--------------------+---------------------------------------------+
  *
- * A rank finds it through VIADUCT_JOB_SEAT="job descriptor,node segment's descriptor,seat" and takes its seat once; the
+ * A rank finds it through VIADUCT_JOB_SEAT="job descriptor,node segment's descriptor,seat,descriptor of its seat at
+ * the door (-1: none)" and takes its seat once; the
  * variable's text is then overwritten in place with "taken", so that a program which the rank starts knows that it
  * is nobody's rank. VIADUCT_JOB_ID is in the environment of every process of the job: random, outer jobs first, apart
  * by '/'. It is no secret; the launcher finds strayed processes by it. */

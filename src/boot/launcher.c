@@ -77,8 +77,8 @@ static void mark_taken(const char *text)
 
 static int join_our_launcher(struct boot_own *own, const char *text)
 {
-    int job_fd, node_fd, index, end = 0;
-    if (sscanf(text, "%d,%d,%d%n", &job_fd, &node_fd, &index, &end) != 3 || text[end])
+    int job_fd, node_fd, index, door_fd, end = 0;
+    if (sscanf(text, "%d,%d,%d,%d%n", &job_fd, &node_fd, &index, &door_fd, &end) != 4 || text[end])
         return vbase_fail(ERR_LAUNCHER, "%s=%s is not what our launcher writes", HANDOVER_SEAT_VARIABLE, text);
     int error = vboot_handover_open(job_fd, &own->handover);
     if (error == ERR_LAUNCHER)
@@ -101,8 +101,10 @@ static int join_our_launcher(struct boot_own *own, const char *text)
     own->pmi.key_max = HANDOVER_KEY_MAX;
     own->pmi.value_max = HANDOVER_VALUE_MAX;
     own->job.node_fd = node_fd;
+    own->job.door_fd = door_fd;
     close_on_exec(job_fd);
     close_on_exec(node_fd);
+    close_on_exec(door_fd);
     close_on_exec(own->pmi.fd);
     mark_taken(text);
     return OK;

@@ -169,20 +169,21 @@ static int hear_knock(struct boot_own *own, int fd, struct meeting *with)
     return -1;
 }
 
-/* One caller: 1 when it was a rank of ours and has the descriptor now. */
-static int serve_one(struct boot_own *own, int fd, int descriptor)
+/* One caller: 1 when it was a rank of ours and has its descriptor now. */
+static int serve_one(struct boot_own *own, int fd, const int *descriptor)
 {
     struct meeting with;
     uint8_t proof[DIGEST_SIZE];
-    if (hear_knock(own, fd, &with) < 0) {
+    int who = hear_knock(own, fd, &with);
+    if (who < 0) {
         COUNT(refused);
         return 0;
     }
     prove(own, "server", &with, proof);
-    return send_descriptor(fd, proof, descriptor);
+    return send_descriptor(fd, proof, descriptor[who]);
 }
 
-static int serve(struct boot_own *own, int descriptor)
+static int serve(struct boot_own *own, const int *descriptor)
 {
     struct sockaddr_un address;
     socklen_t length = rendezvous(own, &address);
@@ -262,7 +263,7 @@ int vboot_share_descriptor(struct boot_job *job, int *fd)
     struct boot_own *own = (struct boot_own *)(void *)job;
     int error = OK;
     if (job->local_count > 1 && job->local_index == 0)
-        error = serve(own, *fd);
+        error = serve(own, fd);
     else if (job->local_count > 1) {
         uint64_t end = now_ms() + DEADLINE_MS;
         int connection = -1;

@@ -292,13 +292,17 @@ static int segment_ready(struct boot_job *job)
 {
     if (job->node_fd >= 0 || job->local_count == 1)
         return OK;
-    int fd = -1, error = OK;
-    if (job->local_index == 0)
-        error = vi_node_create(job->local_count, &fd);
+    int *fd = malloc((size_t)job->local_count * sizeof *fd); /* the same for all */
+    int error = fd ? OK : vbase_fail(ERR_MEMORY, "no memory to share a segment");
+    if (!error && job->local_index == 0)
+        error = vi_node_create(job->local_count, fd);
+    for (int i = 1; !error && i < job->local_count; i++)
+        fd[i] = fd[0];
     if (!error)
-        error = vboot_share_descriptor(job, &fd);
+        error = vboot_share_descriptor(job, fd);
     if (!error)
-        job->node_fd = fd;
+        job->node_fd = fd[0];
+    free(fd);
     return error;
 }
 

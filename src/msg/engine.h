@@ -205,6 +205,7 @@ struct msg_engine {
     bool networked; /* some ranks are reached by a nic whose polls cost */
     uint32_t nics;
     struct vi_nic *nic[MSG_NICS];
+    struct vi_door *door;   /* this rank keeps it for its node; NULL else */
     struct msg_peer **peer; /* by world rank, NULL until talked to; written under leaf */
     _Atomic int failed;     /* why the job is lost, 0 */
 

@@ -10,7 +10,9 @@
 #include "msg/engine.h"
 #include "base/clock.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CARD_MOST  1000
 #define CARD_CHUNK 200 /* of a card in one value: every launcher takes that much */
@@ -113,6 +115,36 @@ int vmsg_nic_connect(int world, void *owner, struct vi **vi)
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
+/* The lowest rank makes the door and hands its seats round. */
+static int door_share(struct msg_engine *engine, const struct vi_setup *setup)
+{
+    struct boot_job *job = engine->job;
+    int *seat = malloc((size_t)job->local_count * sizeof *seat);
+    int error = seat ? OK : vbase_fail(ERR_MEMORY, "no memory to share a door");
+    if (!error && job->local_index == 0)
+        error = vi_door_open(setup, seat, &engine->door);
+    if (!error)
+        error = vboot_share_descriptor(job, seat);
+    if (!error)
+        job->door_fd = seat[0];
+    for (int i = 1; engine->door && i < job->local_count; i++)
+        close(seat[i]);
+    free(seat);
+    return error;
+}
+
+/* One port a node: where ranks are called over the network, and the launcher did not see to it. */
+static int door_ready(struct msg_engine *engine, struct vi_setup *setup)
+{
+    struct boot_job *job = engine->job;
+    bool needed = (job->local_count < job->size || !wanted("shm")) && wanted("tcp");
+    int error = OK;
+    if (needed && job->local_count > 1 && job->door_fd < 0)
+        error = door_share(engine, setup);
+    setup->door_fd = job->door_fd;
+    return error;
+}
+
 static int open_all(struct msg_engine *engine, const struct vi_sink *sink)
 {
     struct boot_job *job = engine->job;
@@ -123,18 +155,20 @@ static int open_all(struct msg_engine *engine, const struct vi_sink *sink)
                              .local_count = (uint32_t)job->local_count,
                              .local_ranks = job->local_ranks,
                              .node_fd = job->node_fd,
-                             .door_fd = job->door_fd,
                              .launcher_pid = job->launcher_pid,
                              .direct_children = job->direct_children,
                              .descriptors = job->local_count < job->size,
                              .sink = sink,
                              .options = vbase_settings.fault};
+    int error = door_ready(engine, &setup);
+    if (error)
+        return error;
     for (const struct vi_provider *provider = vi_providers; provider->name && !complete(engine); provider++) {
         if (engine->size == 1 && provider > vi_providers)
             return OK; /* a rank alone has a place in its launcher's segment, where it is seen, and needs no more */
         if (!wanted(provider->name) || engine->nics == MSG_NICS)
             continue;
-        int error = provider->ops->probe(&setup);
+        error = provider->ops->probe(&setup);
         if (error == OK)
             error = vi_nic_open(provider, &setup, &engine->nic[engine->nics]);
         if (error == OK)
@@ -174,6 +208,9 @@ int vmsg_nics_open(const struct vi_sink *sink)
 void vmsg_nics_close(void)
 {
     struct msg_engine *engine = &vmsg_engine;
+    if (engine->door)
+        vi_door_close(engine->door); /* first: its keeper counts in memory that goes with shared memory */
+    engine->door = NULL;
     while (engine->nics)
         vi_nic_close(engine->nic[--engine->nics]);
 }

@@ -223,6 +223,12 @@ VEXPORT int vi_nic_open(const struct vi_provider *provider, const struct vi_setu
  * the node makes it and hands the descriptor (close-on-exec) to the others. */
 VEXPORT int vi_node_create(int ranks, int *fd) MUST_CHECK;
 
+/* The door of this node for all its ranks, where the launcher has none: opened by one of them, watched by a thread until it
+ * is closed. SEAT: one for each local rank, for its vi_setup.door_fd; close-on-exec, the caller's. */
+struct vi_door;
+VEXPORT int vi_door_open(const struct vi_setup *setup, int *seat, struct vi_door **door) MUST_CHECK;
+VEXPORT void vi_door_close(struct vi_door *door);
+
 static inline void vi_nic_close(struct vi_nic *nic) { nic->ops->close(nic); }
 static inline int vi_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi)
 {

@@ -34,9 +34,9 @@ static const struct world worlds[] = {
     {{"PMI_FD", "77", "PMI_SIZE", "3", "VIADUCT_FOREIGN", "yes"}, OK, NULL},
     {{"PMI_PORT", "nonsense", "PMI_ID", "0"}, ERR_LAUNCHER, "host:port"},
     {{"VIADUCT_JOB_SEAT", "taken", "PMI_FD", "77", "PMI_SIZE", "3"}, OK, NULL},
-    {{"VIADUCT_JOB_SEAT", "80,81,0", "PMI_RANK", "2"}, ERR_LAUNCHER, "below rank 2"},
+    {{"VIADUCT_JOB_SEAT", "80,81,0,-1", "PMI_RANK", "2"}, ERR_LAUNCHER, "below rank 2"},
     {{"VIADUCT_JOB_SEAT", "rubbish"}, ERR_LAUNCHER, "rubbish"},
-    {{"VIADUCT_JOB_SEAT", "1,2,3,4"}, ERR_LAUNCHER, "1,2,3,4"},
+    {{"VIADUCT_JOB_SEAT", "1,2,3,4,5"}, ERR_LAUNCHER, "1,2,3,4,5"},
 };
 
 static int in_child(int (*act)(const void *context), const void *context)
@@ -83,7 +83,7 @@ static int node_fd;
 static void offer_seat(int seat)
 {
     char text[64];
-    snprintf(text, sizeof text, "%d,%d,%d", map.fd, node_fd, seat);
+    snprintf(text, sizeof text, "%d,%d,%d,-1", map.fd, node_fd, seat);
     setenv(HANDOVER_SEAT_VARIABLE, text, 1);
     fcntl(map.fd, F_SETFD, 0);
 }

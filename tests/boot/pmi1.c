@@ -77,22 +77,23 @@ static void stranger(void)
     CHECK_EQUAL(got, 32);
 }
 
-/* The lowest rank of a node passes a file; the others read its words there. */
+/* The lowest rank of a node has a file for each of them; the others read their words there. */
 static void passed_descriptor(struct boot_job *job)
 {
-    int fd = -1;
+    int fd[64] = {-1}, all = job->local_index == 0 ? job->local_count : 1;
     char words[32] = "", expected[32];
-    snprintf(expected, sizeof expected, "of node %d", job->local_ranks[0]);
-    if (job->local_index == 0) {
-        fd = memfd_create("words", MFD_CLOEXEC);
-        CHECK(write(fd, expected, strlen(expected)) > 0);
+    for (int i = 0; job->local_index == 0 && i < all; i++) {
+        fd[i] = memfd_create("words", MFD_CLOEXEC);
+        CHECK(dprintf(fd[i], "%d of node %d", job->local_ranks[i], job->local_ranks[0]) > 0);
     }
-    CHECK_EQUAL(vboot_share_descriptor(job, &fd), OK);
-    CHECK(fd >= 0);
-    CHECK((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
-    CHECK(pread(fd, words, sizeof words - 1, 0) > 0);
+    CHECK_EQUAL(vboot_share_descriptor(job, fd), OK);
+    CHECK(fd[0] >= 0);
+    CHECK((fcntl(fd[0], F_GETFD) & FD_CLOEXEC) != 0);
+    CHECK(pread(fd[0], words, sizeof words - 1, 0) > 0);
+    snprintf(expected, sizeof expected, "%d of node %d", job->rank, job->local_ranks[0]);
     CHECK_TEXT(words, expected);
-    close(fd);
+    while (all > 0)
+        close(fd[--all]);
 }
 
 static int be_rank(int rank, int size)

@@ -21,7 +21,7 @@ static inline void harness_child(struct boot_handover_map *map, int node_fd, int
     char seat[64];
     check_failed = 0;
     map->seat[index].child = (uint32_t)getpid();
-    snprintf(seat, sizeof seat, "%d,%d,%d", map->fd, node_fd, index);
+    snprintf(seat, sizeof seat, "%d,%d,%d,-1", map->fd, node_fd, index);
     setenv(HANDOVER_SEAT_VARIABLE, seat, 1);
     int error = vmsg_start();
     if (error) {

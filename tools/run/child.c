@@ -25,7 +25,7 @@ struct spawn {
     struct boot_seat *seat;
     const cpu_set_t *cpus;
     pid_t launcher;
-    int input, out, err, pmi; /* input -1: ours stays */
+    int input, out, err, pmi, door; /* input -1: ours stays; door -1: none */
     volatile int failed;      /* errno of what failed, 0: exec happened */
     const char *volatile what;
 };
@@ -125,6 +125,8 @@ static void become_rank(struct spawn *spawn)
     give(spawn, spawn->out, 1);
     give(spawn, spawn->err, 2);
     fcntl(spawn->pmi, F_SETFD, 0);
+    if (spawn->door >= 0)
+        fcntl(spawn->door, F_SETFD, 0);
     fcntl(spawn->job->handover.fd, F_SETFD, 0);
     if (spawn->job->node_fd >= 0)
         fcntl(spawn->job->node_fd, F_SETFD, 0);
@@ -270,13 +272,14 @@ int child_start(struct run_job *job, struct run_rank *rank, struct run_program *
                           .program = program,
                           .launcher = getpid(),
                           .pmi = wire[1],
+                          .door = job->door ? tcp_door_seat(job->door, rank->seat) : -1,
                           .seat = &job->handover.seat[rank->seat],
                           .out = out,
                           .err = err,
                           .cpus = binding_of(&job->binding, rank->seat),
                           .input = input_of(job, rank)};
     rank->own_group = !(spawn.input < 0 && isatty(0));
-    environment_for(&program->environment, job, rank->rank, wire[1]);
+    environment_for(&program->environment, job, rank->rank, wire[1], spawn.door);
     pid_t pid = start(&spawn);
     if (pid < 0)
         error = vbase_fail_errno(ERR_LIMIT, "a process for rank %d", rank->rank);
@@ -290,6 +293,8 @@ int child_start(struct run_job *job, struct run_rank *rank, struct run_program *
     }
     if (spawn.input >= 0)
         close(spawn.input);
+    if (spawn.door >= 0)
+        close(spawn.door);
     close(out);
     if (err != out)
         close(err);

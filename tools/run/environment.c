@@ -121,11 +121,12 @@ int environment_build(struct run_environment *out, const struct run_job *job, co
     return OK;
 }
 
-void environment_for(struct run_environment *environment, const struct run_job *job, int rank, int pmi_fd)
+void environment_for(struct run_environment *environment, const struct run_job *job, int rank, int pmi_fd, int door_fd)
 {
     char **list = environment->list;
     int seat = job->rank[rank].seat;
-    snprintf(list[SAY_SEAT], NUMBER_SIZE, "%s=%d,%d,%d", HANDOVER_SEAT_VARIABLE, job->handover.fd, job->node_fd, seat);
+    snprintf(list[SAY_SEAT], NUMBER_SIZE, "%s=%d,%d,%d,%d", HANDOVER_SEAT_VARIABLE, job->handover.fd, job->node_fd, seat,
+             door_fd);
     snprintf(list[SAY_PMI_FD], NUMBER_SIZE, "PMI_FD=%d", pmi_fd);
     snprintf(list[SAY_PMI_RANK], NUMBER_SIZE, "PMI_RANK=%d", rank);
     snprintf(list[SAY_LOCAL_RANK], NUMBER_SIZE, "MPI_LOCALRANKID=%d", seat);

@@ -3,6 +3,7 @@
 #include "verbs.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/settings.h"
 #include "vi/shm/segment.h"
 #include "vi/vi.h"
@@ -23,6 +24,7 @@
 #define DESERTER_TICK_NS  (SECOND_NS / 2)
 #define SPARE_DESCRIPTORS 20
 #define START_BATCH       16
+#define DOOR_DESCRIPTORS  100 /* strangers, and ranks that wait for theirs */
 
 enum {
     STATUS_FAILED = 1,
@@ -186,6 +188,8 @@ static int count_descriptors(struct run_job *job)
         return OK;
     uint64_t full = (uint64_t)job->size * (job->one_sink || job->options.merge ? 2 : 3) + SPARE_DESCRIPTORS;
     uint64_t least = (uint64_t)job->size + SPARE_DESCRIPTORS;
+    if (job->local < job->size)
+        full += 2 * (uint64_t)job->local + DOOR_DESCRIPTORS;
     if (limit.rlim_cur < full && limit.rlim_cur < limit.rlim_max) {
         job->old_limit = limit.rlim_cur;
         limit.rlim_cur = limit.rlim_max < full ? limit.rlim_max : full;
@@ -281,6 +285,40 @@ static int make_handover(struct run_job *job)
     return vboot_kvs_put(&job->kvs, "PMI_process_mapping", mapping);
 }
 
+static void door_ready(struct run_job *job, struct run_watch *watch, uint32_t events)
+{
+    (void)watch, (void)events;
+    tcp_door_step(job->door, vbase_clock_ns());
+}
+
+/* Ranks of other hosts call ours at one port. Where descriptors are short, or there is no network, each rank is left to
+ * itself. */
+static int open_door(struct run_job *job)
+{
+    int error;
+    const char *transports = vbase_settings.transports;
+    int *local = malloc((size_t)job->local * sizeof *local);
+    struct vi_setup setup = {.ranks = (uint32_t)job->size, .secret = job->handover.header->secret, .local_ranks = local,
+                             .local_count = (uint32_t)job->local};
+    if (!local || job->local == 0 || job->size == 1 || (job->local == job->size && (!transports || strstr(transports, "shm")))) {
+        free(local);
+        return OK;
+    }
+    for (int i = 0; i < job->size; i++)
+        if (job->rank[i].host == job->here)
+            local[job->rank[i].seat] = i;
+    error = tcp_door_open(&setup, &job->door);
+    free(local);
+    if (error == ERR_LIMIT || error == ERR_UNSUPPORTED) {
+        LOG_INFO("no door for the ranks of this host, each has its own: %s", vbase_error_detail());
+        return OK;
+    }
+    if (error != OK)
+        return error;
+    job->at_door = (struct run_watch){door_ready, tcp_door_descriptor(job->door)};
+    return run_watch_add(job, &job->at_door, EPOLLIN);
+}
+
 static int prepare(struct run_job *job)
 {
     int error = make_ranks(job);
@@ -302,6 +340,8 @@ static int prepare(struct run_job *job)
         error = tree_guard(job);
     if (error == OK)
         error = make_handover(job);
+    if (error == OK)
+        error = open_door(job);
     return error;
 }
 

@@ -17,6 +17,7 @@
 #include "boot/handover.h"
 #include "boot/kvs.h"
 #include "boot/line.h"
+#include "vi/tcp/door.h"
 #include <sched.h>
 #include <signal.h>
 #include <sys/types.h>
@@ -176,6 +177,8 @@ struct run_job {
     } told;                      /* a helper: by the head */
     struct boot_handover_map handover;
     int node_fd;
+    struct tcp_door *door; /* one port for all ranks of this host; NULL: nobody calls them, or they have their own */
+    struct run_watch at_door;
     int epoll;
     struct run_watch signals;
     sigset_t old_mask;
@@ -211,7 +214,7 @@ struct run_environment {
     char *numbers; /* texts that differ from rank to rank */
 };
 int environment_build(struct run_environment *out, const struct run_job *job, const struct run_app *app) MUST_CHECK;
-void environment_for(struct run_environment *environment, const struct run_job *job, int rank, int pmi_fd);
+void environment_for(struct run_environment *environment, const struct run_job *job, int rank, int pmi_fd, int door_fd);
 const char *environment_get(const struct run_environment *environment, const char *name);
 void environment_free(struct run_environment *environment);
 

@@ -369,15 +369,12 @@ int tcp_door_strangers(const struct tcp_door *door)
 
 /* ---- seats ---------------------------------------------------------------------------------------------------------- */
 
-int tcp_door_seat(const struct tcp_door *door, int local_index)
+int tcp_door_seat(struct tcp_door *door, int local_index)
 {
-    return door->seat[local_index].far;
-}
+    int seat = door->seat[local_index].far;
 
-void tcp_door_given(struct tcp_door *door, int local_index)
-{
-    close(door->seat[local_index].far);
     door->seat[local_index].far = -1;
+    return seat;
 }
 
 static int make_seats(struct tcp_door *door, const struct vi_setup *setup)

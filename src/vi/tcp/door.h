@@ -25,10 +25,8 @@ _Static_assert(sizeof(struct tcp_note) == 24, "a note has no holes");
 int tcp_door_open(const struct vi_setup *setup, struct tcp_door **door) MUST_CHECK;
 void tcp_door_close(struct tcp_door *door);
 
-/* The seat of a local rank, close-on-exec. It is the door's until it is closed; after tcp_door_given the door has it no
- * more: whoever got it is gone when his copy is closed. */
-int tcp_door_seat(const struct tcp_door *door, int local_index);
-void tcp_door_given(struct tcp_door *door, int local_index);
+/* The seat of a local rank, close-on-exec; the caller's from now on. When no copy of it is left, the rank is gone. */
+int tcp_door_seat(struct tcp_door *door, int local_index);
 
 /* Readable when tcp_door_step has something to do. */
 int tcp_door_descriptor(const struct tcp_door *door);

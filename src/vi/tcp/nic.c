@@ -337,9 +337,10 @@ static int take_seat(struct tcp_nic *nic, const struct vi_setup *setup)
     nic->seat = setup->door_fd;
     if (nic->seat < 0 || tcp_seat_note(nic->seat, &note) != OK || note.host != nic->cards.host) {
         error = tcp_door_open(&alone, &nic->door);
-        nic->seat = error ? -1 : tcp_door_seat(nic->door, 0);
-        if (!error)
-            error = watch(nic, tcp_door_descriptor(nic->door), DOOR_WORD);
+        if (error)
+            return error;
+        nic->seat = tcp_door_seat(nic->door, 0);
+        error = watch(nic, tcp_door_descriptor(nic->door), DOOR_WORD);
         if (!error)
             error = tcp_seat_note(nic->seat, &note);
     }
@@ -376,8 +377,10 @@ static void tcp_close(struct vi_nic *base)
 {
     struct tcp_nic *nic = tcp_nic_of(base);
 
-    if (nic->door)
+    if (nic->door) {
+        close(nic->seat);
         tcp_door_close(nic->door);
+    }
     tcp_peers_close(nic);
     if (nic->epoll >= 0)
         close(nic->epoll);
