@@ -86,14 +86,14 @@ static inline void copy_short(void *to, const void *from, size_t length)
         memcpy(to, from, length);
 }
 
-/* The window of LENGTH bytes is free again; one thread. */
-static inline void owe(struct msg_peer *peer, size_t length)
+/* The window of COUNT messages of LENGTH bytes is free again; one thread. */
+static inline void owe(struct msg_peer *peer, size_t length, uint32_t count)
 {
-    peer->owed += (int64_t)length + MSG_FRAME_COST;
+    peer->owed += (int64_t)(count * (length + MSG_FRAME_COST));
     if (unlikely(peer->owed >= peer->window_half) && !vmsg_credit_tell(peer))
         vmsg_peer_stuck(peer);
-    COUNT(recv_messages);
-    COUNT_ADD(recv_bytes, length);
+    COUNT_ADD(recv_messages, count);
+    COUNT_ADD(recv_bytes, count * length);
 }
 
 /* The short way of a message that a blocking receive waits for. */
@@ -108,50 +108,56 @@ static inline bool expected_taken(struct vi *vi, struct msg_peer *peer, uint64_t
     /* relaxed: there is one thread */
     atomic_store_explicit(&expected->request->state, MSG_TAKEN, memory_order_relaxed);
     vi->nic->enough = true;
-    owe(peer, length);
+    owe(peer, length, 1);
     return true;
 }
 
-/* The receive that this eager message gets, if that is plain to see: the first one of its sender, no other could. */
-static inline struct msg_request *plainly_for(const struct msg_peer *peer, uint64_t header, size_t length)
+/* The receives that an eager message of this header looks at, if that is plain to see: those for its sender, no others. */
+static inline struct list *plainly_for(const struct msg_peer *peer, uint64_t header)
 {
     const struct msg_engine *engine = &vmsg_engine;
     const struct msg_context *context = engine->context[msg_header_context(header)];
-    int tag = msg_header_tag(header), rank;
-    if ((uint16_t)header != MSG_FRAME_EAGER << 8 || tag < 0 || !engine->quick || engine->expected.header || !context ||
+    int rank;
+    if ((uint16_t)header != MSG_FRAME_EAGER << 8 || !engine->quick || engine->expected.header || !context ||
         !list_empty(&context->wildcard) || (rank = vmsg_context_rank_of(context, peer->world)) < 0)
         return NULL;
-    const struct msg_member *member = context->member[rank];
-    if (!member || list_empty(&member->posted))
-        return NULL;
-    struct msg_request *request = container_of(member->posted.head.next, struct msg_request, link);
-    bool fits = request->result.tag == tag || request->result.tag == MSG_ANY_TAG;
-    return fits && length <= request->total && !request->buffer.layout ? request : NULL;
+    struct msg_member *member = context->member[rank];
+    return member ? &member->posted : NULL;
 }
 
-/* The short way of a message whose receive is posted. */
-static inline bool posted_taken(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
+/* The short way of messages whose receives are posted, in their order; how many took it. */
+static inline uint32_t posted_taken(struct msg_peer *peer, uint64_t header, const char *data, size_t length,
+                                    uint32_t count)
 {
-    struct msg_request *request = plainly_for(peer, header, length);
-    if (!request)
-        return false;
-    list_remove(&request->link);
-    copy_short(request->buffer.base, data, length);
-    request->total = length;
-    request->result.tag = msg_header_tag(header);
-    request->result.bytes = length;
-    if (unlikely(request->completed != NULL || request->awaited)) {
-        vmsg_complete(request, OK);
-    } else { /* the same in short; its error is OK from the start */
-        msg_phase_set(request, MSG_PHASE_OVER);
-        atomic_store_explicit(&request->state, MSG_DONE, memory_order_relaxed); /* one thread */
+    struct list *posted = plainly_for(peer, header);
+    int tag = msg_header_tag(header);
+    uint32_t taken = 0;
+    if (unlikely(!posted || tag < 0))
+        return 0;
+    for (; taken < count && !list_empty(posted); taken++) {
+        struct msg_request *request = container_of(posted->head.next, struct msg_request, link);
+        if (unlikely((request->result.tag != tag && request->result.tag != MSG_ANY_TAG) || length > request->total ||
+                     request->buffer.layout))
+            break;
+        list_remove(&request->link);
+        copy_short(request->buffer.base, data + taken * length, length);
+        request->total = length;
+        request->result.tag = tag;
+        request->result.bytes = length;
+        if (unlikely(request->completed != NULL || request->awaited)) {
+            vmsg_complete(request, OK);
+        } else { /* the same in short; its error is OK from the start */
+            msg_phase_set(request, MSG_PHASE_OVER);
+            atomic_store_explicit(&request->state, MSG_DONE, memory_order_relaxed); /* one thread */
+        }
     }
-    owe(peer, length);
-    return true;
+    if (taken)
+        owe(peer, length, taken);
+    return taken;
 }
 
 /* Every frame that no short way takes. */
-static __attribute__((noinline)) bool frame_arrived(struct msg_peer *peer, uint64_t header, const void *data,
+static __attribute__((noinline)) void frame_arrived(struct msg_peer *peer, uint64_t header, const void *data,
                                                     size_t length)
 {
     unsigned kind = msg_header_kind(header);
@@ -202,24 +208,25 @@ static __attribute__((noinline)) bool frame_arrived(struct msg_peer *peer, uint6
     default:
         vmsg_refused(peer, "a frame of an unknown kind");
     }
-    return true;
 }
 
-static inline __attribute__((always_inline)) bool received(struct vi *vi, struct msg_peer *peer, uint64_t header,
-                                                           const void *data, size_t length)
+static inline __attribute__((always_inline)) uint32_t received(struct vi *vi, struct msg_peer *peer, uint64_t header,
+                                                               const void *data, size_t length, uint32_t count)
 {
     if (likely(expected_taken(vi, peer, header, data, length)))
-        return true;
+        return 1;
     peer->heard = true;
-    if (likely(posted_taken(peer, header, data, length)))
-        return true;
-    return frame_arrived(peer, header, data, length);
+    uint32_t taken = posted_taken(peer, header, data, length, count);
+    if (likely(taken))
+        return taken;
+    frame_arrived(peer, header, data, length);
+    return 1;
 }
 
 /* From a remote rank: a frame with its number. While there is one rail, every one is the next. */
-static __attribute__((noinline)) bool far_received(struct vi *vi, struct msg_peer *peer, uint64_t header,
-                                                   const void *data, size_t length)
+static __attribute__((noinline)) bool far_received(struct vi *vi, uint64_t header, const void *data, size_t length)
 {
+    struct msg_peer *peer = vi->owner;
     struct msg_frame_extension extension = {0, 0};
     uint32_t next = atomic_load_explicit(&peer->heard_frames, memory_order_relaxed) + 1;
     if (length >= sizeof extension)
@@ -230,15 +237,15 @@ static __attribute__((noinline)) bool far_received(struct vi *vi, struct msg_pee
         return true;
     }
     atomic_store_explicit(&peer->heard_frames, next, memory_order_relaxed);
-    return received(vi, peer, header, (const char *)data + sizeof extension, length - sizeof extension);
+    return received(vi, peer, header, (const char *)data + sizeof extension, length - sizeof extension, 1);
 }
 
-bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length)
+uint32_t vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
 {
     struct msg_peer *peer = vi->owner;
     if (unlikely(peer->remote))
-        return far_received(vi, peer, header, data, length);
-    return received(vi, peer, header, data, length);
+        return vi_each(far_received, vi, header, data, length, count);
+    return received(vi, peer, header, data, length, count);
 }
 
 static void sink_arrived(struct vi *vi, uint32_t immediate)

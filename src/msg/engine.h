@@ -295,7 +295,7 @@ static inline void msg_chore_remove(struct list_node *node)
 /* ---- engine.c ---- */
 int vmsg_closed(void) COLD;            /* the error of a call while the engine is not open */
 void vmsg_failed(int error);           /* the job is lost: every wait returns this from now on */
-bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length); /* the parser of frames */
+uint32_t vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count); /* the parser of frames */
 void vmsg_sink_done(struct vi *vi, void *cookie, int status);
 
 /* ---- nics.c ---- */

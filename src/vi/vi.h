@@ -55,10 +55,11 @@ struct vi_region {
 struct vi_sink {
     void *context;
 
-    /* A send of the other side arrived. DATA is valid only during the call and may be anything: check it. Answer true:
-     * taken; false: not now: the provider keeps it and everything behind it on this vi, in order, and offers it again
-     * at a later poll; it returns no credit meanwhile. */
-    bool (*received)(struct vi *vi, uint64_t header, const void *data, size_t length);
+    /* COUNT sends of the other side arrived, one at least, with one header and one length; what they carry lies in a
+     * row. DATA is valid only during the call and may be anything: check it. Answer how many are taken, from the first;
+     * the provider keeps the others and everything behind them on this vi, in order, and offers them again: at once if
+     * some were taken, else at a later poll; it returns no credit meanwhile. */
+    uint32_t (*received)(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count);
 
     /* A put with an immediate arrived: everything before it on this vi is in memory. */
     void (*arrived)(struct vi *vi, uint32_t immediate);
@@ -142,6 +143,16 @@ struct vi_state {
     uint64_t rate;           /* bytes a second lately, 0 unknown */
     uint32_t round_trip_ns;  /* 0 unknown */
 };
+
+/* Hands COUNT sends to a sink that looks at each: true, it is taken. */
+static inline uint32_t vi_each(bool (*one)(struct vi *, uint64_t, const void *, size_t), struct vi *vi, uint64_t header,
+                               const void *data, size_t length, uint32_t count)
+{
+    uint32_t taken = 0;
+    while (taken < count && one(vi, header, (const char *)data + taken * length, length))
+        taken++;
+    return taken;
+}
 
 struct vi_provider {
     const char *name; /* "shm" */

@@ -190,7 +190,7 @@ static void hostile_frame(void)
     }
     int tag = rand() % 30 ? rand() % 3 : -rand();
     uint64_t header = msg_header((enum msg_frame)kind, (uint32_t)rand() % 4, tag, (unsigned)rand() % 4);
-    CHECK(vmsg_sink_received(&peer_vi[from], header, data, length));
+    CHECK(vmsg_sink_received(&peer_vi[from], header, data, length, 1));
 }
 
 static void late_end(void)

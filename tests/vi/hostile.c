@@ -33,7 +33,7 @@ static void nonsense(uint16_t kind, uint16_t length, uint32_t offset, uint32_t b
     cell->length = length;
     cell->block.offset = offset;
     cell->block.length = block_length;
-    atomic_store(&cell->published, 1);
+    atomic_store(&cell->published, shm_word(1) + 1);
     for (int n = 0; n < 10; n++)
         vi_poll(inside.nic[0], 16);
     CHECK_EQUAL(inside.got[0], 1);
@@ -57,7 +57,7 @@ static void too_much_credit(void)
     inside_open(1);
     vi = inside_connect(0, 1);
     credit = (struct shm_credit *)shm_vi_of(vi)->credit;
-    atomic_store(&credit->consumed, 1000);
+    atomic_store(&credit->consumed, 1000 * (SHM_RUN + 1));
     while ((error = inside_send(vi, 0, 8)) == OK)
         ;
     CHECK_EQUAL(error, ERR_LINK_DOWN);
@@ -83,7 +83,7 @@ static void scribble(const struct shm_segment *s)
         cell->length = (uint16_t)random_below(80);
         cell->block.offset = word;
         cell->block.length = random_below(2) ? random_below(20000) : word;
-        atomic_store(&cell->published, random_below(65536) << 16 | (1 + random_below(4)));
+        atomic_store(&cell->published, random_below(2) << 31 | (8 * (1 + random_below(4)) + random_below(8)));
         return;
     }
     memcpy(place[which] + random_below((unsigned)length[which] / 4) * 4, &word, 4);

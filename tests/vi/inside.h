@@ -24,7 +24,7 @@ static struct inside {
     bool refuse;
 } inside;
 
-static bool inside_received(struct vi *vi, uint64_t header, const void *data, size_t length)
+static bool inside_one_received(struct vi *vi, uint64_t header, const void *data, size_t length)
 {
     uint32_t rank = vi->nic->rank;
 
@@ -36,6 +36,11 @@ static bool inside_received(struct vi *vi, uint64_t header, const void *data, si
     inside.from[rank] = vi->peer;
     inside.data[rank] = data;
     return true;
+}
+
+static uint32_t inside_received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
+{
+    return vi_each(inside_one_received, vi, header, data, length, count);
 }
 
 static void inside_arrived(struct vi *vi, uint32_t immediate) { (void)vi, (void)immediate; }

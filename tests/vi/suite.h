@@ -68,7 +68,7 @@ static size_t suite_length(int from, int to, uint64_t number)
 
 /* ---- the sink ------------------------------------------------------------------------------------------------------- */
 
-static bool suite_received(struct vi *vi, uint64_t header, const void *data, size_t length)
+static bool suite_one_received(struct vi *vi, uint64_t header, const void *data, size_t length)
 {
     int from = (int)vi->peer;
     const unsigned char *bytes = data;
@@ -90,6 +90,11 @@ static bool suite_received(struct vi *vi, uint64_t header, const void *data, siz
     }
     suite.got[from]++;
     return true;
+}
+
+static uint32_t suite_received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
+{
+    return vi_each(suite_one_received, vi, header, data, length, count);
 }
 
 static void suite_arrived(struct vi *vi, uint32_t immediate)

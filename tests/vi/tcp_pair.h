@@ -32,7 +32,7 @@ static struct pair_side *side_of(struct vi_nic *nic)
     return &pair[nic->rank];
 }
 
-static bool pair_received(struct vi *vi, uint64_t header, const void *data, size_t length)
+static bool pair_one_received(struct vi *vi, uint64_t header, const void *data, size_t length)
 {
     struct pair_side *side = side_of(vi->nic);
     const unsigned char *bytes = data;
@@ -51,6 +51,11 @@ static bool pair_received(struct vi *vi, uint64_t header, const void *data, size
     side->got++;
     side->bytes += length;
     return true;
+}
+
+static uint32_t pair_received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
+{
+    return vi_each(pair_one_received, vi, header, data, length, count);
 }
 
 static void pair_arrived(struct vi *vi, uint32_t immediate)

@@ -30,7 +30,7 @@ static void failure(const char *what)
         fprintf(stderr, "%s\n", what);
 }
 
-static bool received(struct vi *vi, uint64_t header, const void *data, size_t length)
+static bool one_received(struct vi *vi, uint64_t header, const void *data, size_t length)
 {
     const unsigned char *bytes = data;
     uint32_t to = vi->nic->rank, from = vi->peer;
@@ -42,6 +42,11 @@ static bool received(struct vi *vi, uint64_t header, const void *data, size_t le
         failure("a wrong message");
     atomic_fetch_add(&arrived[to][from], 1);
     return true;
+}
+
+static uint32_t received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
+{
+    return vi_each(one_received, vi, header, data, length, count);
 }
 
 static void signalled(struct vi *vi, uint32_t immediate)

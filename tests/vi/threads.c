@@ -13,7 +13,7 @@ static _Atomic bool stop;
 static uint64_t next[NICS][NICS]; /* by receiver, sender; written by the receiver's polling thread */
 static _Atomic int failures;
 
-static bool received(struct vi *vi, uint64_t header, const void *data, size_t length)
+static bool one_received(struct vi *vi, uint64_t header, const void *data, size_t length)
 {
     const unsigned char *bytes = data;
     uint32_t to = vi->nic->rank, from = vi->peer;
@@ -24,6 +24,11 @@ static bool received(struct vi *vi, uint64_t header, const void *data, size_t le
     if (!good)
         atomic_fetch_add(&failures, 1);
     return true;
+}
+
+static uint32_t received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
+{
+    return vi_each(one_received, vi, header, data, length, count);
 }
 
 static void *poller(void *nic)

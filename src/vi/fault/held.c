@@ -99,7 +99,7 @@ static bool deliver(struct fault_vi *vi, struct fault_event *event)
 
     switch (event->kind) {
     case FAULT_RECEIVED:
-        return sink->received(&vi->vi, event->header, event->data, event->length);
+        return sink->received(&vi->vi, event->header, event->data, event->length, 1);
     case FAULT_ARRIVED:
         sink->arrived(&vi->vi, event->immediate);
         return true;

@@ -38,7 +38,7 @@ static bool holding(const struct fault_vi *vi)
     return script->delay_ns > 0 || script->reorder > 0 || !list_empty(&vi->held);
 }
 
-static bool received(struct vi *inner, uint64_t header, const void *data, size_t length)
+static bool one_received(struct vi *inner, uint64_t header, const void *data, size_t length)
 {
     struct fault_vi *vi = inner->owner;
     bool taken;
@@ -48,10 +48,15 @@ static bool received(struct vi *inner, uint64_t header, const void *data, size_t
     if (holding(vi))
         taken = fault_hold(vi, &(struct fault_event){.kind = FAULT_RECEIVED, .header = header, .length = length}, data);
     else
-        taken = vi->vi.nic->sink.received(&vi->vi, header, data, length);
+        taken = vi->vi.nic->sink.received(&vi->vi, header, data, length, 1);
     if (taken)
         count_frame(vi);
     return taken;
+}
+
+static uint32_t received(struct vi *inner, uint64_t header, const void *data, size_t length, uint32_t count)
+{
+    return vi_each(one_received, inner, header, data, length, count);
 }
 
 static void arrived(struct vi *inner, uint32_t immediate)

@@ -14,11 +14,16 @@
 #define IDLE_POLLS  64    /* polls without an event, then all credit is given */
 #define OWED_MOST   4096  /* bytes of blocks whose credit may be held back */
 
-static const struct shm_cell no_cell; /* what a removed entry looks at: it never has a lap */
+static const struct shm_cell no_cell; /* what a removed entry looks at: nothing comes to it */
+
+static inline uint32_t position(const struct shm_vi *vi)
+{
+    return (uint32_t)vi->in_next * (SHM_RUN + 1) + vi->in_run;
+}
 
 static void tell(struct shm_vi *vi)
 {
-    vi->told = (uint32_t)vi->in_next;
+    vi->told = position(vi);
     vi->owed_bytes = 0;
     /* release: pairs with shm_lane_harvest; what is given back has been read */
     atomic_store_explicit(&vi->told_line->consumed, vi->told, memory_order_release);
@@ -28,7 +33,7 @@ void shm_inbox_settle(struct shm_nic *nic)
 {
     for (uint32_t i = 0; i < nic->hot_count; i++) {
         struct shm_vi *vi = nic->hot[i].vi;
-        if (vi && vi->told != (uint32_t)vi->in_next)
+        if (vi && vi->told != position(vi))
             tell(vi);
     }
 }
@@ -53,10 +58,12 @@ void shm_break(struct shm_vi *vi, const char *why)
 
 /* ---- the array of hot lanes ----------------------------------------------------------------------------------------- */
 
-static void aim(struct shm_hot *hot, struct shm_vi *vi, uint64_t number)
+static inline void aim(struct shm_hot *hot, const struct shm_vi *vi)
 {
-    hot->cell = &vi->in[number % SHM_CELLS];
-    hot->lap = shm_lap(number);
+    hot->cell = &vi->in[vi->in_next % SHM_CELLS];
+    hot->word = shm_word(vi->in_next) + vi->in_run;
+    hot->next = vi->in_run ? &vi->in[(vi->in_next + 1) % SHM_CELLS] : hot->cell;
+    hot->next_word = vi->in_run ? shm_word(vi->in_next + 1) : hot->word;
 }
 
 static void lane_add(struct shm_nic *nic, struct shm_vi *vi)
@@ -65,8 +72,9 @@ static void lane_add(struct shm_nic *nic, struct shm_vi *vi)
 
     vi->place = nic->hot_count++;
     vi->cooling = false;
-    *hot = (struct shm_hot){.vi = vi, .used = true};
-    aim(hot, vi, vi->in_next);
+    vi->used = true;
+    hot->vi = vi;
+    aim(hot, vi);
     /* relaxed: a sender who still reads 0 sets his bit once more */
     atomic_store_explicit(&vi->told_line->hot, 1, memory_order_relaxed);
 }
@@ -76,7 +84,7 @@ static void lane_remove(struct shm_nic *nic, struct shm_vi *vi)
     if (vi->place == SHM_NOWHERE)
         return;
     tell(vi);
-    nic->hot[vi->place] = (struct shm_hot){.cell = &no_cell, .lap = 1};
+    nic->hot[vi->place] = (struct shm_hot){.cell = &no_cell, .next = &no_cell};
     vi->place = SHM_NOWHERE;
     nic->stale = true;
 }
@@ -98,11 +106,42 @@ static void close_gaps(struct shm_nic *nic)
 
 /* ---- cells ---------------------------------------------------------------------------------------------------------- */
 
-static inline void consumed(struct shm_vi *vi, uint64_t number)
+static inline void consumed(struct shm_vi *vi)
 {
-    vi->in_next = number;
-    if (unlikely(number % SHM_CREDIT_PERIOD == 0 || vi->owed_bytes >= OWED_MOST))
+    vi->in_run = 0;
+    if (unlikely(++vi->in_next % SHM_CREDIT_PERIOD == 0 || vi->owed_bytes >= OWED_MOST))
         tell(vi);
+}
+
+/* Messages that lie in the cell of lane VI which is taken next, behind those that are taken. */
+static inline uint32_t ready_here(const struct shm_vi *vi)
+{
+    const struct shm_cell *cell = &vi->in[vi->in_next % SHM_CELLS];
+    /* acquire: pairs with shm_publish */
+    uint32_t word = atomic_load_explicit(&cell->published, memory_order_acquire);
+    uint32_t more = word - shm_word(vi->in_next) - vi->in_run;
+
+    return more <= SHM_RUN ? more : 0; /* of the lap before: negative */
+}
+
+/* The same, and where the sender has gone on to the next cell, it is that one: from then on nothing is added here, so one
+ * more look tells that it is done with. */
+static inline uint32_t ready(struct shm_vi *vi)
+{
+    uint32_t more = ready_here(vi);
+
+    if (more || !vi->in_run)
+        return more;
+    const struct shm_cell *next = &vi->in[(vi->in_next + 1) % SHM_CELLS];
+    /* acquire: pairs with shm_publish */
+    uint32_t word = atomic_load_explicit(&next->published, memory_order_acquire);
+    if (word - shm_word(vi->in_next + 1) > SHM_RUN)
+        return 0;
+    more = ready_here(vi);
+    if (more)
+        return more;
+    consumed(vi);
+    return ready_here(vi);
 }
 
 static bool take_block(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell)
@@ -114,7 +153,7 @@ static bool take_block(struct shm_nic *nic, struct shm_vi *vi, const struct shm_
         shm_break(vi, "a block outside its heap");
         return false;
     }
-    if (!nic->nic.sink.received(&vi->vi, cell->header, shm_heap_of(&nic->segment, vi->index) + offset, length))
+    if (!nic->nic.sink.received(&vi->vi, cell->header, shm_heap_of(&nic->segment, vi->index) + offset, length, 1))
         return false;
     vi->owed_bytes += length;
     return true;
@@ -171,15 +210,8 @@ static COLD bool take_closed(struct shm_nic *nic, struct shm_vi *vi, uint16_t ki
     return taken;
 }
 
-/* Hands one cell to the sink; false: it stays. Every field is read once. */
-static inline bool take(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell)
+static bool take_odd(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell, uint16_t kind)
 {
-    uint16_t kind = *(const volatile uint16_t *)&cell->kind, length = *(const volatile uint16_t *)&cell->length;
-
-    if (unlikely(!atomic_load_explicit(&vi->deliver, memory_order_relaxed)))
-        return take_closed(nic, vi, kind);
-    if (likely(kind == SHM_DATA && length <= SHM_INLINE))
-        return nic->nic.sink.received(&vi->vi, cell->header, cell->data, length);
     if (kind == SHM_BLOCK)
         return take_block(nic, vi, cell);
     if (kind == SHM_GOODBYE)
@@ -192,30 +224,45 @@ static inline bool take(struct shm_nic *nic, struct shm_vi *vi, const struct shm
     return true;
 }
 
+/* Hands COUNT messages of the next cell to the sink; how many it took, the others stay. Every field is read once. */
+static inline uint32_t take(struct shm_nic *nic, struct shm_vi *vi, uint32_t count)
+{
+    const struct shm_cell *cell = &vi->in[vi->in_next % SHM_CELLS];
+    uint16_t kind = *(const volatile uint16_t *)&cell->kind;
+    uint32_t length = *(const volatile uint16_t *)&cell->length, run = vi->in_run, taken;
+
+    if (unlikely(!atomic_load_explicit(&vi->deliver, memory_order_relaxed))) {
+        taken = take_closed(nic, vi, kind) ? count : 0;
+    } else if (likely(kind == SHM_DATA && (run + count) * length <= SHM_INLINE)) {
+        taken = nic->nic.sink.received(&vi->vi, cell->header, cell->data + run * length, length, count);
+    } else {
+        taken = take_odd(nic, vi, cell, kind);
+    }
+    vi->in_run = run += taken;
+    if (taken && (kind != SHM_DATA || (run + 1) * length > SHM_INLINE || run == SHM_RUN))
+        consumed(vi);
+    return taken;
+}
+
 static int drain(struct shm_nic *nic, struct shm_hot *hot, int budget)
 {
     struct shm_vi *vi = hot->vi;
-    uint64_t number = vi->in_next;
     int taken = 0;
 
-    while (taken < budget) {
-        const struct shm_cell *cell = &vi->in[number % SHM_CELLS];
-        /* acquire: pairs with shm_publish */
-        uint32_t word = atomic_load_explicit(&cell->published, memory_order_acquire);
-        if (word != shm_lap(number))
+    while (taken < budget && !nic->nic.enough) {
+        uint32_t count = ready(vi), most = (uint32_t)(budget - taken), got;
+        if (!count)
             break;
         if (taken > 0)
-            __builtin_prefetch(&vi->in[(number + 8) % SHM_CELLS]);
-        if (!take(nic, vi, cell))
+            __builtin_prefetch(&vi->in[(vi->in_next + 8) % SHM_CELLS]);
+        got = take(nic, vi, count < most ? count : most);
+        if (!got)
             break;
-        consumed(vi, ++number);
-        taken++;
-        if (nic->nic.enough)
-            break;
+        taken += (int)got;
     }
     if (hot->vi) {
-        hot->used |= taken > 0;
-        aim(hot, vi, number);
+        vi->used |= taken > 0;
+        aim(hot, vi);
     }
     return taken;
 }
@@ -268,17 +315,16 @@ static COLD void take_bits(struct shm_nic *nic, uint32_t word)
 static void cool(struct shm_nic *nic)
 {
     for (uint32_t i = 0; i < nic->hot_count; i++) {
-        struct shm_hot *hot = &nic->hot[i];
-        struct shm_vi *vi = hot->vi;
+        struct shm_vi *vi = nic->hot[i].vi;
         if (!vi)
             continue;
-        if (hot->used == vi->cooling) {
-            vi->cooling = !hot->used;
-            atomic_store_explicit(&vi->told_line->hot, hot->used, memory_order_relaxed);
-        } else if (!hot->used) {
+        if (vi->used == vi->cooling) {
+            vi->cooling = !vi->used;
+            atomic_store_explicit(&vi->told_line->hot, vi->used, memory_order_relaxed);
+        } else if (!vi->used) {
             lane_remove(nic, vi);
         }
-        hot->used = false;
+        vi->used = false;
     }
 }
 
@@ -294,6 +340,15 @@ static COLD void tick(struct shm_nic *nic)
         cool(nic);
 }
 
+/* One look; what it sees is looked at again, with order. */
+static inline bool something(const struct shm_hot *hot)
+{
+    uint32_t word = atomic_load_explicit(&hot->cell->published, memory_order_relaxed);
+    uint32_t next = atomic_load_explicit(&hot->next->published, memory_order_relaxed);
+
+    return word - hot->word - 1 < SHM_RUN || next - hot->next_word - 1 < SHM_RUN;
+}
+
 static int poll_all(struct shm_nic *nic, int budget)
 {
     int events = 0;
@@ -304,7 +359,7 @@ static int poll_all(struct shm_nic *nic, int budget)
     uint32_t count = nic->hot_count, at = nic->hot_first < count ? nic->hot_first : 0;
     for (uint32_t n = 0; n < count && events < budget && !nic->nic.enough; n++) {
         struct shm_hot *hot = &nic->hot[at];
-        if (unlikely(atomic_load_explicit(&hot->cell->published, memory_order_relaxed) == hot->lap))
+        if (unlikely(something(hot)))
             events += drain(nic, hot, budget - events);
         at = at + 1 < count ? at + 1 : 0;
     }
@@ -322,24 +377,14 @@ static int poll_all(struct shm_nic *nic, int budget)
     return events;
 }
 
-/* One cell of one hot lane. Bits, ticks and events that are not messages wait for the next poll of all. */
+/* One message of one hot lane. Bits, ticks and events that are not messages wait for the next poll of all. */
 static inline int poll_one(struct shm_nic *nic, struct shm_vi *vi)
 {
-    if (unlikely(vi->place == SHM_NOWHERE))
+    if (unlikely(vi->place == SHM_NOWHERE) || !ready(vi) || unlikely(!take(nic, vi, 1)))
         return 0;
-    struct shm_hot *hot = &nic->hot[vi->place];
-    const struct shm_cell *cell = hot->cell;
-    /* acquire: pairs with shm_publish */
-    uint32_t word = atomic_load_explicit(&cell->published, memory_order_acquire);
-    if (word != hot->lap)
-        return 0;
-    uint64_t number = vi->in_next + 1;
-    if (unlikely(!take(nic, vi, cell)))
-        return 0;
-    consumed(vi, number);
-    if (likely(hot->vi)) {
-        hot->used = true;
-        aim(hot, vi, number);
+    if (likely(vi->place != SHM_NOWHERE)) {
+        vi->used = true;
+        aim(&nic->hot[vi->place], vi);
     }
     return 1;
 }
@@ -354,12 +399,9 @@ int shm_poll(struct vi_nic *base, struct vi *only, int budget)
 
 /* ---- before sleeping ------------------------------------------------------------------------------------------------ */
 
-static bool lane_pending(const struct shm_vi *vi)
+static bool lane_pending(struct shm_vi *vi)
 {
-    uint64_t number = vi->in_next;
-    uint32_t word = atomic_load_explicit(&vi->in[number % SHM_CELLS].published, memory_order_relaxed);
-
-    return !vi->waiting && vi->behind >= 0 && word == shm_lap(number);
+    return !vi->waiting && vi->behind >= 0 && ready(vi) > 0;
 }
 
 bool shm_inbox_pending(struct shm_nic *nic)
@@ -370,7 +412,7 @@ bool shm_inbox_pending(struct shm_nic *nic)
         pending |= atomic_load_explicit(&nic->bits[word], memory_order_relaxed) != 0;
     base_lock(&nic->lock);
     for (uint32_t i = 0; i < nic->segment.ranks && !pending; i++) {
-        const struct shm_vi *vi = atomic_load_explicit(&nic->peers[i], memory_order_relaxed);
+        struct shm_vi *vi = atomic_load_explicit(&nic->peers[i], memory_order_relaxed);
         if (vi && lane_pending(vi)) {
             pending = true;
             if (vi->place == SHM_NOWHERE)

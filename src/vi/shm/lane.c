@@ -39,9 +39,17 @@ static inline struct shm_cell *claim(struct shm_vi *vi, uint64_t number, enum sh
 
     cell->header = header;
     cell->kind = (uint16_t)kind;
+    vi->run.length = SHM_NO_RUN;
     /* relaxed: ordered before the cell by its release; shm_lane_harvest must not see credit for a cell it does not know */
     atomic_store_explicit(&vi->out_next, number + 1, memory_order_relaxed);
     return cell;
+}
+
+/* The cell is filled; the next one is asked for. */
+static inline void publish(struct shm_vi *vi, struct shm_cell *cell, uint64_t number)
+{
+    shm_publish(vi, cell, shm_word(number) + 1);
+    cpu_prefetch_write(&vi->out[(number + 1) % SHM_CELLS]);
 }
 
 static inline bool has_room(struct shm_vi *vi, uint64_t number)
@@ -58,7 +66,7 @@ void shm_lane_harvest(struct shm_vi *vi)
     /* acquire: pairs with the receiver's release: he has read the cells and blocks that he gives back */
     uint32_t told = atomic_load_explicit(&vi->credit->consumed, memory_order_acquire);
     uint64_t sent = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
-    int32_t more = (int32_t)(told - (uint32_t)seen);
+    int32_t more = (int32_t)(told - (uint32_t)seen * (SHM_RUN + 1)) / (int32_t)(SHM_RUN + 1);
 
     if (more > 0 && (uint64_t)more > sent - seen) {
         shm_break(vi, "more credit than cells");
@@ -109,7 +117,7 @@ int shm_send_word(struct shm_vi *vi, enum shm_kind kind, uint64_t header)
         return error;
     struct shm_cell *cell = claim(vi, number, kind, header);
     cell->length = 0;
-    shm_publish(vi, cell, number);
+    publish(vi, cell, number);
     return OK;
 }
 
@@ -119,7 +127,7 @@ void shm_goodbye(struct shm_vi *vi)
     struct shm_cell *cell = claim(vi, number, SHM_GOODBYE, 0);
 
     cell->length = 0;
-    shm_publish(vi, cell, number);
+    publish(vi, cell, number);
 }
 
 static void gather(char *to, const struct iovec *piece, int pieces)
@@ -165,7 +173,7 @@ static int send_block(struct shm_vi *vi, uint64_t header, const struct iovec *pi
     cell->length = sizeof(cell->block);
     cell->block.offset = offset;
     cell->block.length = length;
-    shm_publish(vi, cell, number);
+    publish(vi, cell, number);
     prefetch_block(nic->heap.base + next, length);
     return OK;
 }
@@ -189,25 +197,47 @@ static __attribute__((noinline)) int send_long(struct shm_vi *vi, uint64_t heade
     struct shm_cell *cell = claim(vi, number, SHM_DATA, header);
     cell->length = (uint16_t)length;
     gather((char *)cell->data, piece, pieces);
-    shm_publish(vi, cell, number);
+    publish(vi, cell, number);
+    return OK;
+}
+
+/* Beside its like, in the cell that was written last. */
+static inline int send_beside(struct shm_vi *vi, const void *data)
+{
+    struct shm_cell *cell = vi->run.cell;
+
+    copy_inline(cell->data + vi->run.at, data, vi->run.length);
+    shm_publish(vi, cell, ++vi->run.word);
+    vi->run.at += (uint32_t)vi->run.length;
+    if (vi->run.at + vi->run.length > SHM_INLINE || vi->run.word % (SHM_RUN + 1) == SHM_RUN)
+        vi->run.length = SHM_NO_RUN;
     return OK;
 }
 
 int shm_send(struct vi *base, uint64_t header, const struct iovec *piece, int pieces)
 {
     struct shm_vi *vi = shm_vi_of(base);
-    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
+    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed), length = piece->iov_len;
 
-    if (unlikely(pieces != 1 || piece->iov_len > SHM_INLINE))
+    if (unlikely(pieces != 1 || length > SHM_INLINE))
         return send_long(vi, header, piece, pieces);
+    if (header == vi->run.header && length == vi->run.length &&
+        likely(atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0))
+        return send_beside(vi, piece->iov_base);
     if (unlikely(!has_room(vi, number))) {
         int error = make_room(vi, number);
         if (error)
             return error;
     }
     struct shm_cell *cell = claim(vi, number, SHM_DATA, header);
-    cell->length = (uint16_t)piece->iov_len;
-    copy_inline(cell->data, piece->iov_base, piece->iov_len);
-    shm_publish(vi, cell, number);
+    cell->length = (uint16_t)length;
+    copy_inline(cell->data, piece->iov_base, length);
+    publish(vi, cell, number);
+    if (length <= SHM_INLINE / 2) {
+        vi->run.header = header;
+        vi->run.length = vi->run.at = (uint32_t)length;
+        vi->run.cell = cell;
+        vi->run.word = shm_word(number) + 1;
+    }
     return OK;
 }

@@ -25,10 +25,13 @@ struct shm_header {
     uint64_t magic, build, ranks, shared_each, size;
 };
 
-/* A message. Written by the sender of the lane alone. The last word says which lap of the ring the cell belongs to and
- * is stored last: whoever sees the lap sees the cell. */
+/* A message, or a run of short ones that follow each other and have one header and one length. Written by the sender of
+ * the lane alone. The last word says which lap of the ring the cell belongs to, and how many messages it holds, and is stored
+ * last: whoever sees a message counted sees the message. The sender may add to the cell that he wrote last; once he
+ * has written the next one it is complete. */
 #define SHM_CELLS  128u
 #define SHM_INLINE 48u
+#define SHM_RUN    7u /* messages of a cell, at most */
 struct shm_cell {
     union {
         uint8_t data[SHM_INLINE];
@@ -37,9 +40,9 @@ struct shm_cell {
         } block;
     };
     uint64_t header;
-    uint16_t length; /* of data */
+    uint16_t length; /* of a message's data */
     uint16_t kind;
-    _Atomic uint32_t published; /* the lap, from 1; release, pairs with shm_poll */
+    _Atomic uint32_t published; /* lap, from 1, * 8 + messages; release, pairs with shm_poll */
 } ALIGNED(CACHE_LINE);
 _Static_assert(sizeof(struct shm_cell) == CACHE_LINE, "a cell is a cache line");
 
@@ -48,7 +51,8 @@ enum shm_kind { SHM_DATA = 1, SHM_BLOCK, SHM_IMMEDIATE, SHM_GOODBYE };
 
 /* What a receiver tells one sender. Written by the receiver alone. */
 struct shm_credit {
-    _Atomic uint32_t consumed; /* cells taken so far, modulo 2^32; release, pairs with shm_lane_harvest */
+    _Atomic uint32_t consumed; /* cells taken so far * 8 + messages of the next, modulo 2^32; release, pairs with
+                                  shm_lane_harvest */
     _Atomic uint32_t hot;      /* 1: the receiver polls this lane; 0: set your bit in his bitmap */
 } ALIGNED(CACHE_LINE);
 

@@ -171,6 +171,7 @@ struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index)
     vi->vi = (struct vi){.ops = nic->nic.ops, .nic = &nic->nic, .peer = (uint32_t)nic->local_ranks[index]};
     vi->index = index;
     vi->place = SHM_NOWHERE;
+    vi->run.length = SHM_NO_RUN;
     vi->out = shm_lane_of(s, index, nic->index);
     vi->credit = shm_credit_of(s, nic->index, index);
     vi->bell = shm_bell_of(s, index);
@@ -197,6 +198,15 @@ static uint64_t in_flight(struct shm_nic *nic, struct shm_vi *vi)
     shm_heap_unlock(nic);
     return atomic_load_explicit(&vi->out_next, memory_order_relaxed) -
            atomic_load_explicit(&vi->out_seen, memory_order_relaxed);
+}
+
+/* The same with the messages that share a cell: the last one may be open, and then it is never credited as a whole. */
+static bool all_taken(struct shm_nic *nic, struct shm_vi *vi)
+{
+    uint32_t last = (uint32_t)atomic_load_explicit(&vi->out_next, memory_order_relaxed) - 1;
+
+    return in_flight(nic, vi) == 0 || atomic_load_explicit(&vi->credit->consumed, memory_order_relaxed) ==
+                                          last * (SHM_RUN + 1) + vi->run.word % (SHM_RUN + 1);
 }
 
 /* Under nic->lock. */
@@ -281,7 +291,7 @@ int shm_query(struct vi *base, struct vi_state *state)
         .get = get,
         .get_least = get ? shm_copy_speed().single_from : 0,
         .put = put,
-        .quiet = in_flight(nic, vi) == 0,
+        .quiet = all_taken(nic, vi),
     };
     return OK;
 }

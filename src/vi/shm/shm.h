@@ -17,6 +17,7 @@
 #define SHM_DEPTH         (SHM_CELLS - 1)     /* cells in flight; one is kept for the goodbye */
 #define SHM_NOWHERE       UINT32_MAX
 #define SHM_NO_BLOCK      UINT16_MAX
+#define SHM_NO_RUN        UINT64_MAX
 #define SHM_SHARED_KEY    (1ull << 63)        /* in a key's address: an offset in the owner's shared slice */
 
 enum shm_reach { SHM_UNKNOWN, SHM_REACHED, SHM_REFUSED };
@@ -33,14 +34,23 @@ struct shm_vi {
     _Atomic uint32_t limit;          /* SHM_DEPTH, 0 when down: one comparison tells both */
     uint32_t index;                  /* of the peer on the node */
     uint32_t blocks_out;             /* under heap.lock */
+    struct {                         /* the cell written last, while it may take more */
+        uint64_t header;
+        uint64_t length; /* of each message; SHM_NO_RUN: it takes no more */
+        struct shm_cell *cell;
+        uint32_t at;   /* where the next one lies */
+        uint32_t word; /* published */
+    } run;
 
     /* Receiving. Written by the polling thread. */
     struct shm_cell *in ALIGNED(CACHE_LINE);
     struct shm_credit *told_line;
     uint64_t in_next;            /* cells taken */
+    uint32_t in_run;             /* messages taken of the cell in_next */
     uint32_t told;               /* the explicit credit given last */
     uint32_t owed_bytes;         /* of blocks, taken since then */
     uint32_t place;              /* in nic->hot, SHM_NOWHERE */
+    bool used;                   /* since the last tick */
     bool cooling;                /* told cold, still polled for a while */
 
     /* The connection, under nic->lock; `deliver` sums it up for the poll. */
@@ -53,12 +63,11 @@ struct shm_vi {
     uint16_t block[SHM_CELLS];        /* the block behind each cell in flight; under heap.lock */
 };
 
-/* A polled lane: what one look needs, in 24 bytes. */
+/* A polled lane: what one look needs, in half a line. A message comes into the cell, or behind a run into the next one. */
 struct shm_hot {
-    const struct shm_cell *cell;
+    const struct shm_cell *cell, *next; /* the same when no run has begun */
+    uint32_t word, next_word;           /* what they say while nothing comes */
     struct shm_vi *vi;
-    uint32_t lap;
-    bool used; /* since the last tick */
 };
 
 /* The eager blocks of this process. Freed blocks queue up behind the others: they rotate. */
@@ -110,9 +119,10 @@ static inline struct shm_vi *shm_vi_of(struct vi *vi)
 {
     return (struct shm_vi *)(void *)vi;
 }
-static inline uint32_t shm_lap(uint64_t cell)
+/* What is published with a cell that holds no message yet. */
+static inline uint32_t shm_word(uint64_t cell)
 {
-    return (uint32_t)(cell / SHM_CELLS + 1);
+    return (uint32_t)(cell / SHM_CELLS + 1) * (SHM_RUN + 1);
 }
 
 /* segment users: nic.c */
@@ -184,22 +194,21 @@ static inline void shm_hook(const char *where)
 }
 #endif
 
-/* Makes CELL, which is filled, the peer's, and wakes him where needed.
+/* Makes what was put into CELL the peer's, and wakes him where needed.
  *
  * The mark is read after the store, but the processor may do it before. That is safe while the mark is AWAKE: its owner
  * says SOON long before he sleeps, so our store has reached him by then (shm_arm sees to it). Any other mark, or a lane
  * that is not polled, goes to shm_ring, which fences first. The signal fence keeps the compiler from moving the look
  * above the store, where a pause of this thread between both could last for ever. */
-static inline void shm_publish(struct shm_vi *vi, struct shm_cell *cell, uint64_t number)
+static inline void shm_publish(struct shm_vi *vi, struct shm_cell *cell, uint32_t word)
 {
     shm_hook("publish");
-    atomic_store_explicit(&cell->published, shm_lap(number), memory_order_release);
+    atomic_store_explicit(&cell->published, word, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
     shm_hook("look");
     if (unlikely(atomic_load_explicit(&vi->bell->mark, memory_order_relaxed) != SHM_AWAKE ||
                  !atomic_load_explicit(&vi->credit->hot, memory_order_relaxed)))
         shm_ring(vi);
-    cpu_prefetch_write(&vi->out[(number + 1) % SHM_CELLS]);
 }
 
 #endif

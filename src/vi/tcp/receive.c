@@ -169,7 +169,7 @@ static enum taken take_send(struct tcp_nic *nic, struct tcp_link *link, const st
 
     if (link->end - link->start < size)
         return TAKEN_NONE;
-    if (!nic->nic.sink.received(&vi->vi, frame->word, link->stage + link->start + sizeof(*frame), frame->length))
+    if (!nic->nic.sink.received(&vi->vi, frame->word, link->stage + link->start + sizeof(*frame), frame->length, 1))
         return TAKEN_STOP;
     nic->told++;
     if (link->phase == TCP_GONE)
