@@ -20,7 +20,7 @@ for flag in -f -hostfile --machinefile; do expect 0 $'0/3\n1/3\n2/3' "" sorted $
 expect 0 0/1 "" $run -n 1 -hostfile $work/hosts sh -c "$say"
 expect 255 "" "~^viaduct: cannot start ranks on far.example: its helper or the connection to it ended" \
     $run --agent false -host far.example true
-expect 126 "" "~^viaduct: cannot start /no/agent to reach far.example" $run --agent /no/agent -host far.example true
+expect 255 "" "~^viaduct: cannot start ranks on far.example: cannot start /no/agent: No such file" $run --agent /no/agent -host far.example true
 expect 2 "" "~^viaduct: -oProxyCommand=x is not the name of a host" $run -host -oProxyCommand=x true
 
 # swallowed without a word

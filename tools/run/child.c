@@ -287,7 +287,8 @@ int child_start(struct run_job *job, struct run_rank *rank, struct run_program *
         rank->pid = pid;
         rank->state = RANK_RUNNING;
         job->running++;
-        tree_started(job, rank);
+        if (rank->own_group)
+            tree_started(job, rank->rank, pid);
         if (spawn.failed)
             error = explain(&spawn);
     }

@@ -172,15 +172,19 @@ static int take_stdin(struct reader *reader, char **word)
 
 static int take_out_directory(struct reader *reader, char **word)
 {
-    word[0][strcspn(word[0], ":")] = 0; /* ":nocopy" and the like */
-    reader->options->out_directory = word[0];
+    char *copy = strdup(word[0]); /* helpers read the words as they were */
+    if (!copy)
+        abort();
+    copy[strcspn(copy, ":")] = 0; /* ":nocopy" and the like */
+    reader->options->out_directory = copy;
     return OK;
 }
 
 /* --output tag,timestamp,merge,file=NAME,dir=NAME */
 static int take_output(struct reader *reader, char **word)
 {
-    for (char *at = word[0], *next; *at; at = next) {
+    char *copy = strdup(word[0]);
+    for (char *at = copy, *next; at && *at; at = next) {
         next = at + strcspn(at, ",:");
         if (*next)
             *next++ = 0;
@@ -262,6 +266,8 @@ static const struct flag flags[] = {
     {"agent", 1, set_text, OPTION(agent)},
     {"launcher-exec", 1, set_text, OPTION(agent)},
     {"bootstrap-exec", 1, set_text, OPTION(agent)},
+    {"fanout", 1, set_number, OPTION(fanout)},
+    {"patience", 1, set_number, OPTION(patience)},
     {"wdir", 1, set_app_text, APP(directory)},
     {"wd", 1, set_app_text, APP(directory)},
     {"path", 1, set_app_text, APP(path)},

@@ -92,49 +92,72 @@ static bool move_streams(struct run_job *job)
     return true;
 }
 
-static int take_places(struct run_job *job, struct text *text)
+/* COUNT numbers, or as many as the first one says; NULL if there is one that cannot be. */
+static int *next_numbers(struct text *text, int count)
 {
-    int apps = next_number(text, 1 << 20), size = 0;
-    job->told.count = apps > 0 ? calloc((size_t)apps, sizeof(int)) : NULL;
-    job->told.apps = apps;
-    for (int i = 0; job->told.count && i < apps; i++) {
-        if ((job->told.count[i] = next_number(text, 1 << 20)) < 1)
-            return ERR_PROTOCOL;
+    int *number = count >= 0 ? calloc((size_t)count + 1, sizeof(int)) : NULL;
+    for (int i = 0; number && i < count; i++)
+        if ((number[i] = next_number(text, 1 << 20)) < 0)
+            return NULL;
+    return number;
+}
+
+/* False: it makes no sense. Arrays and texts stay for ever. */
+static bool take_places(struct run_job *job, struct text *text)
+{
+    int size = 0;
+    job->told.apps = next_number(text, 1 << 20);
+    job->told.count = next_numbers(text, job->told.apps);
+    for (int i = 0; job->told.count && i < job->told.apps; i++)
         size += job->told.count[i];
-    }
-    job->told.host = size > 0 ? calloc((size_t)size, sizeof(int)) : NULL;
+    job->told.name = next_words(text, &job->told.hosts);
+    job->told.host = next_numbers(text, size);
+    job->here = next_number(text, job->told.hosts - 1);
+    job->charges = next_number(text, job->told.hosts);
+    job->charge = next_numbers(text, job->charges);
     for (int i = 0; job->told.host && i < size; i++)
-        if ((job->told.host[i] = next_number(text, 1 << 20)) < 0)
-            return ERR_PROTOCOL;
-    return job->told.host ? OK : ERR_PROTOCOL;
+        if (job->told.host[i] >= job->told.hosts)
+            return false;
+    for (int i = 0; job->charge && i < job->charges; i++)
+        if (job->charge[i] >= job->told.hosts || job->charge[i] == job->here)
+            return false;
+    return job->told.count && job->told.name && job->told.host && job->charge && job->here >= 0 && size > 0;
+}
+
+/* The job's frame: the first that comes. */
+static bool hear_job(struct run_job *job, struct text *text)
+{
+    struct run_frame_header header;
+    struct run_bytes copy = {0}; /* its texts stay for ever */
+    bool broken = false;
+    const char *body;
+    while (!(body = frame_next(&job->heard, &header, &broken)))
+        if (broken || !bytes_read(&job->heard, 0))
+            return false;
+    bytes_add(&copy, body, header.length);
+    bytes_drop(&job->heard, sizeof header + header.length);
+    *text = (struct text){copy.data, copy.data + copy.length};
+    return header.kind == FRAME_JOB;
 }
 
 int verb_helper(int argc, char **argv)
 {
-    static struct run_job job;
-    struct run_frame_header header;
-    bool broken = false;
-    const char *body;
+    static struct run_job job = {.input.fd = -1};
+    struct text text;
+    int words, variables;
     (void)argc, (void)argv;
-    while (!(body = frame_next(&job.heard, &header, &broken)))
-        if (broken || !bytes_read(&job.heard, 0))
-            return refuse("viaduct helper: nobody gives it a job; it is for the launcher alone");
-    struct run_bytes copy = {0}; /* its texts stay for ever */
-    bytes_add(&copy, body, header.length);
-    bytes_drop(&job.heard, sizeof header + header.length);
-    struct text text = {copy.data, copy.data + copy.length};
+    if (!hear_job(&job, &text))
+        return refuse("viaduct helper: nobody gives it a job; it is for the launcher alone");
     const char *build = next(&text);
-    if (header.kind != FRAME_JOB || !build || strcmp(build, vbase_build_id) != 0)
+    if (!build || strcmp(build, vbase_build_id) != 0)
         return refuse("its Viaduct is of another build: install the same files on all hosts");
-    job.here = next_number(&text, 1 << 20);
-    if (text.at && text.end - text.at >= SECRET_SIZE) {
+    if (text.end - text.at >= SECRET_SIZE) {
         memcpy(job.secret, text.at, SECRET_SIZE);
         text.at += SECRET_SIZE;
     }
     const char *directory = next(&text), *id = next(&text), *space = next(&text);
-    int words, variables;
     char **environment = next_words(&text, &variables), **word = next_words(&text, &words);
-    if (!environment || !word || take_places(&job, &text) != OK || job.here < 0)
+    if (!environment || !word || !take_places(&job, &text))
         return refuse("the job that came makes no sense");
     take_environment(environment, id);
     snprintf(job.space, sizeof job.space, "%s", space);
@@ -154,16 +177,15 @@ int verb_helper(int argc, char **argv)
 
 static void obey(struct run_job *job, const struct run_frame_header *header, const char *body)
 {
-    int32_t number = 0;
-    if (header->length >= sizeof number)
-        memcpy(&number, body, sizeof number);
     if (header->kind == FRAME_SIGNAL)
-        run_signal(job, number);
+        run_signal(job, frame_number(header, body));
     else if (header->kind == FRAME_FENCE)
-        pmi_release(job, body, header->length);
-    else if (header->kind == FRAME_STDIN && header->length > 0)
+        remote_release(job, body, header->length);
+    else if (header->kind != FRAME_STDIN || remote_input(job, body, header->length))
+        return;
+    else if (header->length > 0)
         output_push(job, &job->rank_input, body, header->length);
-    else if (header->kind == FRAME_STDIN && job->rank_input.watch.fd >= 0) {
+    else if (job->rank_input.watch.fd >= 0) {
         job->rank_input.broken = true;
         run_watch_close(job, &job->rank_input.watch);
     }
@@ -189,6 +211,7 @@ static void head_ready(struct run_job *job, struct run_watch *watch, uint32_t ev
         return;
     epoll_ctl(job->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
     run_signal(job, SIGKILL);
+    remote_forget(job); /* they see the end as we do */
 }
 
 int helper_listen(struct run_job *job)
@@ -198,11 +221,6 @@ int helper_listen(struct run_job *job)
     if (error == OK && !obey_all(job)) /* what came together with the job */
         error = vbase_fail(ERR_PROTOCOL, "what the head says makes no sense");
     return error;
-}
-
-void helper_more(struct run_job *job)
-{
-    frame_send(job, &job->sink[0], FRAME_MORE, NULL, 0);
 }
 
 void helper_end(struct run_job *job, int status)

@@ -32,6 +32,21 @@ static void *grown(void *list, int count, size_t size)
     return list;
 }
 
+static int add(struct run_options *options, const char *name, bool here)
+{
+    options->host = grown(options->host, options->hosts, sizeof *options->host);
+    options->host[options->hosts] = (struct run_host){.name = strdup(name),
+                                                      .here = here,
+                                                      .number = options->hosts,
+                                                      .via = options->hosts,
+                                                      .in.fd = -1,
+                                                      .complaints.fd = -1,
+                                                      .wire.watch.fd = -1,
+                                                      .out = {.watch.fd = -1, .rank = -1, .fresh = true},
+                                                      .err = {.watch.fd = -1, .rank = -1, .fresh = true, .which = 1}};
+    return options->hosts++;
+}
+
 /* The number of the host of this name; made if it is new. */
 static int number_of(struct run_options *options, const char *name)
 {
@@ -39,15 +54,7 @@ static int number_of(struct run_options *options, const char *name)
     for (int i = 0; i < options->hosts; i++)
         if (here ? options->host[i].here : strcmp(options->host[i].name, name) == 0)
             return i;
-    options->host = grown(options->host, options->hosts, sizeof *options->host);
-    options->host[options->hosts] = (struct run_host){.name = strdup(name),
-                                                         .here = here,
-                                                         .in.fd = -1,
-                                                         .complaints.fd = -1,
-                                                         .wire.watch.fd = -1,
-                                                         .out.watch.fd = -1,
-                                                         .err.watch.fd = -1};
-    return options->hosts++;
+    return add(options, name, here);
 }
 
 static void offer(struct run_options *options, struct run_app *app, const char *name, int slots)
@@ -158,15 +165,23 @@ static int choose(const struct run_options *options, const struct run_app *from)
     return best >= 0 ? best : from->offer[0].host;
 }
 
-void hosts_place(struct run_job *job)
+/* A helper was told everything. */
+static void take_places(struct run_job *job)
 {
-    struct run_options *options = &job->options;
-    for (int i = 0; options->told && i < job->size; i++) {
+    job->options.hosts = 0;
+    for (int i = 0; i < job->told.hosts; i++)
+        add(&job->options, job->told.name[i], i == job->here);
+    for (int i = 0; i < job->size; i++) {
         job->rank[i].host = job->told.host[i];
         job->rank[i].seat = job->rank[i].host == job->here ? job->local++ : 0;
     }
+}
+
+void hosts_place(struct run_job *job)
+{
+    struct run_options *options = &job->options;
     if (options->told) {
-        options->hosts = 0; /* the head's affair */
+        take_places(job);
         return;
     }
     for (int i = 0; i < job->size; i++) {
@@ -176,8 +191,13 @@ void hosts_place(struct run_job *job)
         job->rank[i].seat = options->host[host].ranks++;
     }
     job->here = -1;
+    job->charge = calloc((size_t)options->hosts, sizeof(int));
+    if (!job->charge)
+        abort();
     for (int i = 0; i < options->hosts; i++)
         if (options->host[i].here)
             job->here = i;
+        else if (options->host[i].ranks > 0)
+            job->charge[job->charges++] = i;
     job->local = job->here >= 0 ? options->host[job->here].ranks : 0;
 }

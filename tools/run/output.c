@@ -168,7 +168,7 @@ static void sink_ready(struct run_job *job, struct run_watch *watch, uint32_t ev
         sink->watched = false;
     }
     if (empty && sink == &job->rank_input)
-        helper_more(job);
+        remote_more(job);
     else if (sink->end - sink->start < LOW)
         resume_streams(job, sink);
 }
@@ -180,7 +180,7 @@ static void sink_pump(struct run_job *job, struct run_sink *sink)
         return;
     if (sink_flush(job, sink)) {
         if (sink == &job->rank_input)
-            helper_more(job);
+            remote_more(job);
     } else if (run_watch_add(job, &sink->watch, EPOLLOUT) == OK)
         sink->watched = true;
 }

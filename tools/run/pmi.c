@@ -109,21 +109,7 @@ static void on_barrier(struct run_job *job, struct run_rank *rank, const char *l
         return; /* it did not wait for the answer: once is enough */
     rank->in_barrier = true;
     job->in_barrier++;
-    pmi_arrived(job);
-}
-
-/* All ranks of this host are here: the head waits for the other hosts, a helper tells the head. */
-void pmi_arrived(struct run_job *job)
-{
-    if (job->in_barrier < job->local)
-        return;
-    if (job->head.fd >= 0) {
-        frame_send(job, &job->sink[0], FRAME_FENCE, job->puts.data, job->puts.length);
-        job->puts.length = 0;
-    } else if (job->away > 0)
-        remote_fence(job);
-    else
-        pmi_release(job, NULL, 0);
+    remote_fence(job);
 }
 
 /* PUTS: what was put elsewhere, as key and value in turn, each with its NUL. */
@@ -259,6 +245,8 @@ void pmi_drain(struct run_job *job, struct run_rank *rank)
 {
     while (serve_once(job, rank))
         ;
+    job->in_barrier -= rank->in_barrier;
+    rank->in_barrier = false;
     if (rank->pmi.fd >= 0)
         hang_up(job, rank);
 }

@@ -122,6 +122,7 @@ static void look_for_dead(struct run_job *job)
         report_death(job, rank);
     }
     report_deserters(job);
+    remote_fence(job);
 }
 
 /* ---- signals ---- */
@@ -416,12 +417,15 @@ static int start_app(struct run_job *job, struct run_app *app, struct run_rank *
     return error;
 }
 
-static void start(struct run_job *job, int argc, char **argv)
+static void start(struct run_job *job)
 {
     struct run_rank *first = job->rank;
-    int error = job->head.fd >= 0 ? helper_listen(job) : remote_start(job, argc, argv);
+    int error = job->head.fd >= 0 ? helper_listen(job) : OK;
+    if (error == OK)
+        remote_start(job);
     for (int i = 0; i < job->options.apps && error == OK; first += job->options.app[i++].count)
         error = start_app(job, &job->options.app[i], first);
+    job->started = true;
     if (error != OK) {
         output_line(job, "%s", vbase_error_detail());
         run_end(job, error == ERR_NOT_FOUND ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE, 0);
@@ -457,6 +461,7 @@ int run_job(struct run_job *job, int argc, char **argv)
     if (error == OK)
         error = vi_settings_check();
     job->options.told = job->head.fd >= 0;
+    job->argv = argv;
     if (error == OK)
         error = options_read(&job->options, argc, argv);
     if (error == 1)
@@ -476,7 +481,7 @@ int run_job(struct run_job *job, int argc, char **argv)
     if (job->options.timeout_ns && job->head.fd < 0)
         job->deadline_ns = vbase_clock_ns() + job->options.timeout_ns;
     report_start(job);
-    start(job, argc, argv);
+    start(job);
     mpir_publish(job);
     serve(job);
     tree_clear(job);

@@ -6,7 +6,8 @@
  *   bind.c         processors of each rank                       tree.c     nobody is left behind, however we end
  *   mpir.c         the table for debuggers                       report.c   who died of what, and the exit status
  *   run.c          the life of a job: prepare, start, ...       flags.c    the table of flags, for options.c
- *   remote.c       the head's side of other hosts               helper.c   our own side, when we run on such a host
+ *   remote.c       hosts that we call                         helper.c   our own side, when we are called
+ *   agent.c        the process that leads to a host           frame.c    what passes over it
  *
  * One thread, one epoll. The launcher stays the parent of all ranks; the dead stay unreaped until the job ends, so that
  * no pid is used twice while ranks address each other by pid. */
@@ -55,6 +56,7 @@ struct run_options {
     struct run_host *host; /* all that were named */
     int hosts;
     bool told;             /* we are a helper: the head says who goes where */
+    int fanout, patience;  /* hosts called by one; seconds for each; 0: not said */
     const char *agent;     /* what reaches other hosts; NULL: as the environment says, else ssh */
     int per_node;          /* -ppn; 0: not said */
     enum run_stdin stdin_to;
@@ -115,12 +117,14 @@ struct run_stream { /* a pipe that a rank writes to */
     uint64_t since_ns; /* when its last byte came */
 };
 
-/* Another host, as the head sees it: an agent (ssh) whose pipes lead to a helper. See docs/wire.md. */
-enum run_host_state { HOST_NOT_CALLED, HOST_CALLED, HOST_UP, HOST_DONE };
+/* Another host, as its caller sees it: an agent (ssh) whose pipes lead to a helper. See docs/wire.md. */
+enum run_host_state { HOST_NOT_CALLED, HOST_CALLED, HOST_RESTING, HOST_UP, HOST_DONE }; /* RESTING: to be called again */
 struct run_host {
     const char *name;
     bool here;
-    int ranks;
+    int number, ranks;
+    int via;             /* the host that we call to reach it; itself: called by us */
+    int *charge, charges; /* what it is to call, and those below */
     enum run_host_state state;
     pid_t agent;
     struct run_watch in, complaints; /* the agent's stdout and stderr */
@@ -128,7 +132,7 @@ struct run_host {
     struct run_stream out, err;      /* lines of its ranks */
     struct run_bytes got;            /* the frame that is not whole yet */
     char said[256];                  /* the last line of the agent's own */
-    uint64_t called_ns, look_ns;
+    uint64_t called_ns, look_ns, again_ns;
     bool paused, in_fence;
 };
 
@@ -166,6 +170,11 @@ struct run_job {
     int size, local, running; /* ranks of the job, of this host, alive on this host */
     int here;                 /* our number among the hosts; -1: no rank is here */
     int away;                 /* hosts that are called or up */
+    int *charge, charges;     /* hosts that we must see called, by us or by those whom we call */
+    char **argv;              /* our command line, for helpers */
+    uint64_t alive_ns;        /* a helper: says that it is alive */
+    bool started;             /* all ranks of this host */
+    bool fence_told;          /* a helper: all below are in the fence, and the head knows */
     struct run_watch head;    /* we are a helper: the wire to the head; fd -1: we are the head */
     struct run_watch input;   /* the head: our stdin, for a rank elsewhere */
     struct run_sink rank_input; /* a helper: to the rank that reads it */
@@ -173,8 +182,9 @@ struct run_job {
     struct run_bytes puts;    /* what was put since the last fence */
     uint8_t secret[SECRET_SIZE]; /* a helper: of the job */
     struct {
-        int apps, *count, *host; /* ranks of each program, host of each rank */
-    } told;                      /* a helper: by the head */
+        int apps, *count, hosts, *host; /* ranks of each program; hosts of the job, and of each rank */
+        char **name;
+    } told; /* a helper: by the head */
     struct boot_handover_map handover;
     int node_fd;
     struct tcp_door *door; /* one port for all ranks of this host; NULL: nobody calls them, or they have their own */
@@ -249,14 +259,16 @@ void output_end(struct run_job *job, struct run_stream *stream);                
 void output_wire(struct run_sink *sink, int fd); /* a pipe or socket to another process of ours */
 bool output_behind(const struct run_job *job);
 
-/* remote.c, helper.c: the frames between them. Their numbers and bodies: docs/wire.md. */
+/* frame.c. Numbers and bodies: docs/wire.md. */
 enum run_frame {
-    FRAME_JOB = 1, FRAME_SIGNAL, FRAME_FENCE, FRAME_STDIN, FRAME_OUT, FRAME_ERR, FRAME_END, FRAME_MORE, FRAME_DONE
+    FRAME_JOB = 1, FRAME_SIGNAL, FRAME_FENCE, FRAME_STDIN, FRAME_OUT, FRAME_ERR, FRAME_END, FRAME_MORE, FRAME_DONE,
+    FRAME_MISSED, FRAME_ALIVE
 };
 struct run_frame_header {
     uint32_t kind, length;
 };
 #define HELPER_HELLO "viaduct-helper\n"
+#define FRAME_LAST  FRAME_ALIVE
 #define FRAME_MOST   (1u << 26)
 void bytes_add(struct run_bytes *bytes, const void *data, size_t length);
 void bytes_drop(struct run_bytes *bytes, size_t length);
@@ -266,21 +278,27 @@ bool bytes_read(struct run_bytes *bytes, int fd) MUST_CHECK;
 const char *frame_next(const struct run_bytes *bytes, struct run_frame_header *header, bool *broken);
 void frame_send(struct run_job *job, struct run_sink *sink, enum run_frame kind, const void *body, size_t length);
 
-int remote_start(struct run_job *job, int argc, char **argv) MUST_CHECK;
+int frame_number(const struct run_frame_header *header, const char *body);
+
+/* remote.c, agent.c, helper.c */
+int agent_start(struct run_job *job, struct run_host *host) MUST_CHECK; /* fills agent, wire, in.fd, complaints.fd */
+void remote_start(struct run_job *job);
+bool remote_input(struct run_job *job, const char *data, size_t length); /* for a rank elsewhere; false: there is none */
+void remote_more(struct run_job *job);   /* it has taken that */
+void remote_forget(struct run_job *job); /* hangs up on all */
 void remote_signal(struct run_job *job, int number);
 void remote_tick(struct run_job *job, uint64_t now_ns);
 uint64_t remote_next(const struct run_job *job); /* when the tick is wanted; 0: not at all */
 void remote_resume(struct run_job *job);
 void remote_fence(struct run_job *job); /* have all arrived? */
+void remote_release(struct run_job *job, const char *puts, size_t length);
 int helper_listen(struct run_job *job) MUST_CHECK;
 void helper_end(struct run_job *job, int status);
-void helper_more(struct run_job *job); /* the rank's input was taken */
 void helper_done(struct run_job *job, int status);
 int run_job(struct run_job *job, int argc, char **argv) MUST_CHECK; /* the whole life of a job; its exit status */
 void run_signal(struct run_job *job, int number); /* a helper hears a signal from the head */
 
 /* pmi.c */
-void pmi_arrived(struct run_job *job); /* a rank of ours, or a host, is in the barrier */
 void pmi_release(struct run_job *job, const char *puts, size_t length);
 void pmi_ready(struct run_job *job, struct run_watch *watch, uint32_t events);
 void pmi_drain(struct run_job *job, struct run_rank *rank); /* what a dead rank still said */
@@ -288,7 +306,7 @@ void pmi_close(struct run_job *job);
 
 /* tree.c */
 int tree_guard(struct run_job *job) MUST_CHECK; /* subreaper and watchdog; before the first rank */
-void tree_started(struct run_job *job, const struct run_rank *rank);
+void tree_started(struct run_job *job, int place, pid_t leader); /* of a group: of a rank, or of the agent for a host */
 void tree_signal(struct run_job *job, int signal, bool from_terminal);
 void tree_clear(struct run_job *job); /* at the end: kills what is left, reaps all */
 

@@ -25,7 +25,7 @@
 #define CLEAR_NS 2000000000ull
 #define SWEEPS   200
 
-/* Pids of the ranks' groups: ours and the watchdog's alone, shared before it is made. */
+/* Pids of the groups of ranks, then of agents: ours and the watchdog's alone, shared before it is made. */
 static _Atomic pid_t *group;
 
 static void nap(long ms)
@@ -73,9 +73,14 @@ static const char *own_id(const struct run_job *job)
     return slash ? slash + 1 : job->id;
 }
 
-static void kill_groups(int ranks)
+static int groups(const struct run_job *job)
 {
-    for (int i = 0; i < ranks; i++) {
+    return job->size + job->options.hosts;
+}
+
+static void kill_groups(int count)
+{
+    for (int i = 0; i < count; i++) {
         pid_t leader = atomic_load_explicit(&group[i], memory_order_relaxed); /* its writer is dead or is us */
         if (leader > 1)
             kill(-leader, SIGKILL);
@@ -101,9 +106,9 @@ static void watch(const struct run_job *job, int pipe_end)
     do
         got = read(3, &byte, 1);
     while (got < 0 && errno == EINTR);
-    kill_groups(job->size);
+    kill_groups(groups(job));
     for (int i = 0; i < SWEEPS && sweep(own_id(job)) > 0; i++) {
-        kill_groups(job->size);
+        kill_groups(groups(job));
         nap(i < 10 ? 2 : 20);
     }
     _exit(0);
@@ -112,7 +117,7 @@ static void watch(const struct run_job *job, int pipe_end)
 int tree_guard(struct run_job *job)
 {
     int ends[2];
-    size_t bytes = (size_t)job->size * sizeof *group;
+    size_t bytes = (size_t)groups(job) * sizeof *group;
     group = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (group == MAP_FAILED)
         return vbase_fail_errno(ERR_MEMORY, "memory for %d process groups", job->size);
@@ -131,12 +136,10 @@ int tree_guard(struct run_job *job)
     return OK;
 }
 
-void tree_started(struct run_job *job, const struct run_rank *rank)
+void tree_started(struct run_job *job, int place, pid_t leader)
 {
     (void)job;
-    if (rank->own_group)
-        atomic_store_explicit(&group[rank->rank], rank->pid, memory_order_relaxed); /* read once we are dead: the
-                                                                                        pipe's end orders it */
+    atomic_store_explicit(&group[place], leader, memory_order_relaxed); /* read once we are dead: the pipe's end orders it */
 }
 
 /* What the terminal sent has reached our own group already. */
@@ -154,7 +157,7 @@ void tree_signal(struct run_job *job, int signal, bool from_terminal)
     }
 }
 
-/* All ranks are dead, none is reaped: their group ids are still theirs. */
+/* All ranks are dead, none is reaped: their group ids are still theirs. Agents are asked to end. */
 void tree_clear(struct run_job *job)
 {
     kill_groups(job->size);

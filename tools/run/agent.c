@@ -1,0 +1,103 @@
+/* The agent, ssh or what the user names: a process that leads to another host by its standard streams. It gets a session
+ * of its own, so that what a terminal sends does not reach it, and no way to ask anybody anything. */
+#include "run/run.h"
+#include "base/error.h"
+#include "base/settings.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const char *agent_of(const struct run_options *options)
+{
+    static const char *const names[] = {"HYDRA_LAUNCHER_EXEC",      "HYDRA_BOOTSTRAP_EXEC",     "OMPI_MCA_plm_rsh_agent",
+                                        "PRTE_MCA_plm_ssh_agent",   "OMPI_MCA_plm_ssh_agent",   "OMPI_MCA_orte_rsh_agent"};
+    if (options->agent)
+        return options->agent;
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+        const char *text = vbase_environment(names[i]);
+        if (text && *text)
+            return text;
+    }
+    return "ssh";
+}
+
+/* The agent's words, the host, and our own program by its path. ssh is told never to ask anybody anything. */
+static char **agent_words(const struct run_options *options, const char *host)
+{
+    static const char *const for_ssh[] = {"-x", "-T", "-oBatchMode=yes", "-oConnectTimeout=30", "-oServerAliveInterval=15"};
+    static char command[8200], path[4096], quoted[8100];
+    static char *word[64];
+    int count = 0;
+    char *copy = strdup(agent_of(options)), *rest = copy; /* the words stay in it */
+    for (char *part; copy && count < 40 && (part = strsep(&rest, " "));)
+        if (*part)
+            word[count++] = part;
+    const char *slash = count ? strrchr(word[0], '/') : NULL;
+    for (size_t i = 0; count && strcmp(slash ? slash + 1 : word[0], "ssh") == 0 && i < ARRAY_LENGTH(for_ssh); i++)
+        word[count++] = (char *)(uintptr_t)for_ssh[i];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = 0;
+    for (size_t from = 0, to = 0; path[from] && to < sizeof quoted - 5; from++) {
+        to += (size_t)snprintf(quoted + to, sizeof quoted - to, path[from] == '\'' ? "'\\''" : "%c", path[from]);
+    }
+    snprintf(command, sizeof command, "exec '%s' helper", quoted);
+    word[count++] = (char *)(uintptr_t)host;
+    word[count++] = command;
+    word[count] = NULL;
+    return word;
+}
+
+/* PIPE: to its stdin, from its stdout, from its stderr. */
+static int spawn(struct run_job *job, struct run_host *host, int pipe[3][2])
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t how;
+    sigset_t pipe_signal;
+    char **word = agent_words(&job->options, host->name);
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    posix_spawn_file_actions_init(&actions);
+    for (int i = 0; i < 3; i++)
+        posix_spawn_file_actions_adddup2(&actions, pipe[i][i > 0], i);
+    posix_spawnattr_init(&how);
+    posix_spawnattr_setsigmask(&how, &job->old_mask);
+    posix_spawnattr_setsigdefault(&how, &pipe_signal);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    errno = posix_spawnp(&host->agent, word[0], &actions, &how, word, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&how);
+    return errno ? vbase_fail_errno(ERR_SYSTEM, "cannot start %s", word[0]) : OK;
+}
+
+int agent_start(struct run_job *job, struct run_host *host)
+{
+    int pipe[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}}, error = OK;
+    host->agent = 0;
+    for (int i = 0; i < 3 && error == OK; i++)
+        if (pipe2(pipe[i], O_CLOEXEC) < 0)
+            error = vbase_fail_errno(ERR_LIMIT, "pipes to the agent");
+    if (error == OK)
+        error = spawn(job, host, pipe);
+    for (int i = 0; i < 3; i++) {
+        if (pipe[i][i > 0] >= 0)
+            close(pipe[i][i > 0]);
+        if (error != OK && pipe[i][i == 0] >= 0)
+            close(pipe[i][i == 0]);
+    }
+    if (error != OK) {
+        host->agent = 0;
+        return error;
+    }
+    tree_started(job, job->size + host->number, host->agent);
+    output_wire(&host->wire, pipe[0][1]);
+    host->in.fd = pipe[1][0];
+    host->complaints.fd = pipe[2][0];
+    fcntl(host->complaints.fd, F_SETFL, O_NONBLOCK);
+    return OK;
+}

@@ -1,0 +1,58 @@
+/* Frames between launchers (kind, length, body; see docs/wire.md), and the growing buffers that they lie in. */
+#include "run/run.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void bytes_add(struct run_bytes *bytes, const void *data, size_t length)
+{
+    if (bytes->length + length > bytes->capacity) {
+        bytes->capacity = 2 * (bytes->length + length) + 256;
+        bytes->data = realloc(bytes->data, bytes->capacity);
+        if (!bytes->data)
+            abort();
+    }
+    if (length)
+        memcpy(bytes->data + bytes->length, data, length);
+    bytes->length += length;
+}
+
+void bytes_drop(struct run_bytes *bytes, size_t length)
+{
+    bytes->length -= length;
+    memmove(bytes->data, bytes->data + length, bytes->length);
+}
+
+bool bytes_read(struct run_bytes *bytes, int fd)
+{
+    static char part[1 << 16];
+    ssize_t got = read(fd, part, sizeof part);
+    if (got > 0)
+        bytes_add(bytes, part, (size_t)got);
+    return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+const char *frame_next(const struct run_bytes *bytes, struct run_frame_header *header, bool *broken)
+{
+    if (bytes->length < sizeof *header)
+        return NULL;
+    memcpy(header, bytes->data, sizeof *header);
+    *broken = header->kind < FRAME_JOB || header->kind > FRAME_LAST || header->length > FRAME_MOST;
+    return *broken || bytes->length - sizeof *header < header->length ? NULL : bytes->data + sizeof *header;
+}
+
+void frame_send(struct run_job *job, struct run_sink *sink, enum run_frame kind, const void *body, size_t length)
+{
+    struct run_frame_header header = {kind, (uint32_t)length};
+    output_push(job, sink, (const char *)&header, sizeof header);
+    output_push(job, sink, body, length);
+}
+
+int frame_number(const struct run_frame_header *header, const char *body)
+{
+    int32_t number = 0;
+    if (header->length >= sizeof number)
+        memcpy(&number, body, sizeof number);
+    return number;
+}
