@@ -6,7 +6,7 @@
  * compilers warn when an array lies at an address like MPI_UNWEIGHTED.
  *
  * Order: types; constants and handles; callbacks; the tool interface's types and constants; the functions, chapter by
- * chapter as in the standard; the same functions by their profiling names, PMPI_. */
+ * chapter as in the standard, each with its profiling name, PMPI_. */
 #ifndef MPI_H
 #define MPI_H
 
@@ -555,1324 +555,1105 @@ typedef void MPI_T_event_dropped_cb_function(MPI_Count count, MPI_T_event_regist
 
 /* ==== Functions ==== */
 
+/* Each has two names: a tool that defines MPI_X itself calls PMPI_X. */
+#define MPI_BOTH(result, name, parameters) result name parameters; result P##name parameters;
+
 /* ---- Point-to-point communication ---- */
 /* Blocking */
-int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status);
-int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-               MPI_Status *status);
-int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-                 int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status);
-int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                   void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-                   MPI_Status *status);
-int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
-                         MPI_Comm comm, MPI_Status *status);
-int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
-                           int recvtag, MPI_Comm comm, MPI_Status *status);
+MPI_BOTH(int, MPI_Send, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+MPI_BOTH(int, MPI_Send_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+MPI_BOTH(int, MPI_Bsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+MPI_BOTH(int, MPI_Bsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+MPI_BOTH(int, MPI_Ssend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+MPI_BOTH(int, MPI_Ssend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+MPI_BOTH(int, MPI_Rsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+MPI_BOTH(int, MPI_Rsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
+MPI_BOTH(int, MPI_Recv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+    MPI_Status *status))
+MPI_BOTH(int, MPI_Recv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+    MPI_Status *status))
+MPI_BOTH(int, MPI_Sendrecv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status))
+MPI_BOTH(int, MPI_Sendrecv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+    MPI_Status *status))
+MPI_BOTH(int, MPI_Sendrecv_replace, (void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
+    int recvtag, MPI_Comm comm, MPI_Status *status))
+MPI_BOTH(int, MPI_Sendrecv_replace_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
+    int source, int recvtag, MPI_Comm comm, MPI_Status *status))
 
 /* Nonblocking */
-int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-              MPI_Request *request);
-int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                MPI_Request *request);
-int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-               MPI_Request *request);
-int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                 MPI_Request *request);
-int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-               MPI_Request *request);
-int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                 MPI_Request *request);
-int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-               MPI_Request *request);
-int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                 MPI_Request *request);
-int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request);
-int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                MPI_Request *request);
-int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-                  int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request);
-int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-                    MPI_Request *request);
-int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
-                          MPI_Comm comm, MPI_Request *request);
-int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
-                            int recvtag, MPI_Comm comm, MPI_Request *request);
+MPI_BOTH(int, MPI_Isend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Isend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Ibsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Ibsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Issend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Issend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Irsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Irsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Irecv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Irecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Isendrecv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Isendrecv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Isendrecv_replace, (void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
+    int recvtag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Isendrecv_replace_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
+    int source, int recvtag, MPI_Comm comm, MPI_Request *request))
 
 /* Persistent */
-int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                  MPI_Request *request);
-int MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                    MPI_Request *request);
-int MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                   MPI_Request *request);
-int MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                     MPI_Request *request);
-int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                   MPI_Request *request);
-int MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                     MPI_Request *request);
-int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                   MPI_Request *request);
-int MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                     MPI_Request *request);
-int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                  MPI_Request *request);
-int MPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                    MPI_Request *request);
-int MPI_Start(MPI_Request *request);
-int MPI_Startall(int count, MPI_Request array_of_requests[]);
+MPI_BOTH(int, MPI_Send_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Send_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Bsend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Bsend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ssend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Ssend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Rsend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Rsend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Recv_init, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Recv_init_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Start, (MPI_Request *request))
+MPI_BOTH(int, MPI_Startall, (int count, MPI_Request array_of_requests[]))
 
 /* Probe and matched receive */
-int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status);
-int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status);
-int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status);
-int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status);
-int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status);
-int MPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status);
-int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request);
-int MPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request);
-int MPI_Cancel(MPI_Request *request);
+MPI_BOTH(int, MPI_Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status))
+MPI_BOTH(int, MPI_Iprobe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status))
+MPI_BOTH(int, MPI_Mprobe, (int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status))
+MPI_BOTH(int, MPI_Improbe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status))
+MPI_BOTH(int, MPI_Mrecv, (void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status))
+MPI_BOTH(int, MPI_Mrecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+    MPI_Status *status))
+MPI_BOTH(int, MPI_Imrecv, (void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request))
+MPI_BOTH(int, MPI_Imrecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Cancel, (MPI_Request *request))
 
 /* Completion */
-int MPI_Wait(MPI_Request *request, MPI_Status *status);
-int MPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status);
-int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses);
-int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
-                 MPI_Status *array_of_statuses);
-int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status);
-int MPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status);
-int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses);
-int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
-                 MPI_Status *array_of_statuses);
-int MPI_Request_free(MPI_Request *request);
-int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status);
-int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
-                               MPI_Status *array_of_statuses);
-int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag,
-                               MPI_Status *status);
-int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
-                                int array_of_indices[], MPI_Status *array_of_statuses);
+MPI_BOTH(int, MPI_Wait, (MPI_Request *request, MPI_Status *status))
+MPI_BOTH(int, MPI_Waitany, (int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status))
+MPI_BOTH(int, MPI_Waitall, (int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses))
+MPI_BOTH(int, MPI_Waitsome, (int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+    MPI_Status *array_of_statuses))
+MPI_BOTH(int, MPI_Test, (MPI_Request *request, int *flag, MPI_Status *status))
+MPI_BOTH(int, MPI_Testany, (int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status))
+MPI_BOTH(int, MPI_Testall, (int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses))
+MPI_BOTH(int, MPI_Testsome, (int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+    MPI_Status *array_of_statuses))
+MPI_BOTH(int, MPI_Request_free, (MPI_Request *request))
+MPI_BOTH(int, MPI_Request_get_status, (MPI_Request request, int *flag, MPI_Status *status))
+MPI_BOTH(int, MPI_Request_get_status_all, (int count, const MPI_Request array_of_requests[], int *flag,
+    MPI_Status *array_of_statuses))
+MPI_BOTH(int, MPI_Request_get_status_any, (int count, const MPI_Request array_of_requests[], int *indx, int *flag,
+    MPI_Status *status))
+MPI_BOTH(int, MPI_Request_get_status_some, (int incount, const MPI_Request array_of_requests[], int *outcount,
+    int array_of_indices[], MPI_Status *array_of_statuses))
 
 /* Status */
-int MPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count);
-int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
-int MPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count);
-int MPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
-int MPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
-int MPI_Status_get_error(const MPI_Status *status, int *error);
-int MPI_Status_get_source(const MPI_Status *status, int *source);
-int MPI_Status_get_tag(const MPI_Status *status, int *tag);
-int MPI_Status_set_cancelled(MPI_Status *status, int flag);
-int MPI_Status_set_error(MPI_Status *status, int error);
-int MPI_Status_set_source(MPI_Status *status, int source);
-int MPI_Status_set_tag(MPI_Status *status, int tag);
-int MPI_Test_cancelled(const MPI_Status *status, int *flag);
+MPI_BOTH(int, MPI_Get_count, (const MPI_Status *status, MPI_Datatype datatype, int *count))
+MPI_BOTH(int, MPI_Get_count_c, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count))
+MPI_BOTH(int, MPI_Get_elements, (const MPI_Status *status, MPI_Datatype datatype, int *count))
+MPI_BOTH(int, MPI_Get_elements_c, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count))
+MPI_BOTH(int, MPI_Get_elements_x, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count))
+MPI_BOTH(int, MPI_Status_get_error, (const MPI_Status *status, int *error))
+MPI_BOTH(int, MPI_Status_get_source, (const MPI_Status *status, int *source))
+MPI_BOTH(int, MPI_Status_get_tag, (const MPI_Status *status, int *tag))
+MPI_BOTH(int, MPI_Status_set_cancelled, (MPI_Status *status, int flag))
+MPI_BOTH(int, MPI_Status_set_error, (MPI_Status *status, int error))
+MPI_BOTH(int, MPI_Status_set_source, (MPI_Status *status, int source))
+MPI_BOTH(int, MPI_Status_set_tag, (MPI_Status *status, int tag))
+MPI_BOTH(int, MPI_Test_cancelled, (const MPI_Status *status, int *flag))
 
 /* Buffers of the buffered mode */
-int MPI_Buffer_attach(void *buffer, int size);
-int MPI_Buffer_attach_c(void *buffer, MPI_Count size);
-int MPI_Buffer_detach(void *buffer_addr, int *size);
-int MPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size);
-int MPI_Buffer_flush(void);
-int MPI_Buffer_iflush(MPI_Request *request);
-int MPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size);
-int MPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size);
-int MPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size);
-int MPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size);
-int MPI_Comm_flush_buffer(MPI_Comm comm);
-int MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request);
-int MPI_Session_attach_buffer(MPI_Session session, void *buffer, int size);
-int MPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size);
-int MPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size);
-int MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size);
-int MPI_Session_flush_buffer(MPI_Session session);
-int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request);
+MPI_BOTH(int, MPI_Buffer_attach, (void *buffer, int size))
+MPI_BOTH(int, MPI_Buffer_attach_c, (void *buffer, MPI_Count size))
+MPI_BOTH(int, MPI_Buffer_detach, (void *buffer_addr, int *size))
+MPI_BOTH(int, MPI_Buffer_detach_c, (void *buffer_addr, MPI_Count *size))
+MPI_BOTH(int, MPI_Buffer_flush, (void))
+MPI_BOTH(int, MPI_Buffer_iflush, (MPI_Request *request))
+MPI_BOTH(int, MPI_Comm_attach_buffer, (MPI_Comm comm, void *buffer, int size))
+MPI_BOTH(int, MPI_Comm_attach_buffer_c, (MPI_Comm comm, void *buffer, MPI_Count size))
+MPI_BOTH(int, MPI_Comm_detach_buffer, (MPI_Comm comm, void *buffer_addr, int *size))
+MPI_BOTH(int, MPI_Comm_detach_buffer_c, (MPI_Comm comm, void *buffer_addr, MPI_Count *size))
+MPI_BOTH(int, MPI_Comm_flush_buffer, (MPI_Comm comm))
+MPI_BOTH(int, MPI_Comm_iflush_buffer, (MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Session_attach_buffer, (MPI_Session session, void *buffer, int size))
+MPI_BOTH(int, MPI_Session_attach_buffer_c, (MPI_Session session, void *buffer, MPI_Count size))
+MPI_BOTH(int, MPI_Session_detach_buffer, (MPI_Session session, void *buffer_addr, int *size))
+MPI_BOTH(int, MPI_Session_detach_buffer_c, (MPI_Session session, void *buffer_addr, MPI_Count *size))
+MPI_BOTH(int, MPI_Session_flush_buffer, (MPI_Session session))
+MPI_BOTH(int, MPI_Session_iflush_buffer, (MPI_Session session, MPI_Request *request))
 
 /* ---- Partitioned communication ---- */
-int MPI_Parrived(MPI_Request request, int partition, int *flag);
-int MPI_Pready(int partition, MPI_Request request);
-int MPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request);
-int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request);
-int MPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                   MPI_Info info, MPI_Request *request);
-int MPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                     MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                   MPI_Info info, MPI_Request *request);
-int MPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                     MPI_Comm comm, MPI_Info info, MPI_Request *request);
+MPI_BOTH(int, MPI_Parrived, (MPI_Request request, int partition, int *flag))
+MPI_BOTH(int, MPI_Pready, (int partition, MPI_Request request))
+MPI_BOTH(int, MPI_Pready_list, (int length, const int array_of_partitions[], MPI_Request request))
+MPI_BOTH(int, MPI_Pready_range, (int partition_low, int partition_high, MPI_Request request))
+MPI_BOTH(int, MPI_Precv_init, (void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Precv_init_c, (void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Psend_init, (const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Psend_init_c, (const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request))
 
 /* ---- Datatypes ---- */
 /* Constructors */
-int MPI_Type_commit(MPI_Datatype *datatype);
-int MPI_Type_free(MPI_Datatype *datatype);
-int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[],
-                           const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype,
-                           MPI_Datatype *newtype);
-int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
-                             const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[],
-                             int order, MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
-                             MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-                               const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[],
-                                   MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
-                                     MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
-                              MPI_Datatype *newtype);
-int MPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[], MPI_Datatype oldtype,
-                                  MPI_Datatype *newtype);
-int MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
-                                    MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype);
-int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype);
-int MPI_Type_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
-                           const MPI_Datatype array_of_types[], MPI_Datatype *newtype);
-int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-                             const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[],
-                             MPI_Datatype *newtype);
-int MPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
-                             const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[],
-                               const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype,
-                               MPI_Datatype *newtype);
-int MPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
-                     MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-                       const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
-                      MPI_Datatype *newtype);
+MPI_BOTH(int, MPI_Type_commit, (MPI_Datatype *datatype))
+MPI_BOTH(int, MPI_Type_free, (MPI_Datatype *datatype))
+MPI_BOTH(int, MPI_Type_dup, (MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_contiguous, (int count, MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_contiguous_c, (MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_create_darray, (int size, int rank, int ndims, const int array_of_gsizes[],
+    const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
+    MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_create_darray_c, (int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
+    const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
+    MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_create_hindexed, (int count, const int array_of_blocklengths[],
+    const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_create_hindexed_c, (MPI_Count count, const MPI_Count array_of_blocklengths[],
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_create_hindexed_block, (int count, int blocklength, const MPI_Aint array_of_displacements[],
+    MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_create_hindexed_block_c, (MPI_Count count, MPI_Count blocklength,
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_create_hvector, (int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
+    MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_create_hvector_c, (MPI_Count count, MPI_Count blocklength, MPI_Count stride,
+    MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_create_indexed_block, (int count, int blocklength, const int array_of_displacements[],
+    MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_create_indexed_block_c, (MPI_Count count, MPI_Count blocklength,
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_create_resized, (MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_create_resized_c, (MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_create_struct, (int count, const int array_of_blocklengths[],
+    const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_create_struct_c, (MPI_Count count, const MPI_Count array_of_blocklengths[],
+    const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_create_subarray, (int ndims, const int array_of_sizes[], const int array_of_subsizes[],
+    const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_create_subarray_c, (int ndims, const MPI_Count array_of_sizes[],
+    const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype,
+    MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_indexed, (int count, const int array_of_blocklengths[], const int array_of_displacements[],
+    MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_indexed_c, (MPI_Count count, const MPI_Count array_of_blocklengths[],
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_vector, (int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_vector_c, (MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+    MPI_Datatype *newtype))
 
 /* Queries */
-int MPI_Get_address(const void *location, MPI_Aint *address);
-int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
-                          int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[]);
-int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
-                            MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[],
-                            MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[],
-                            MPI_Datatype array_of_datatypes[]);
-int MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes,
-                          int *combiner);
-int MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
-                            MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner);
-int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent);
-int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
-int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
-int MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen);
-int MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent);
-int MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent);
-int MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent);
-int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type);
-int MPI_Type_set_name(MPI_Datatype datatype, const char *type_name);
-int MPI_Type_size(MPI_Datatype datatype, int *size);
-int MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size);
-int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size);
+MPI_BOTH(int, MPI_Get_address, (const void *location, MPI_Aint *address))
+MPI_BOTH(int, MPI_Type_get_contents, (MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
+    int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[]))
+MPI_BOTH(int, MPI_Type_get_contents_c, (MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
+    MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
+    MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[]))
+MPI_BOTH(int, MPI_Type_get_envelope, (MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes,
+    int *combiner))
+MPI_BOTH(int, MPI_Type_get_envelope_c, (MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
+    MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner))
+MPI_BOTH(int, MPI_Type_get_extent, (MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent))
+MPI_BOTH(int, MPI_Type_get_extent_c, (MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent))
+MPI_BOTH(int, MPI_Type_get_extent_x, (MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent))
+MPI_BOTH(int, MPI_Type_get_name, (MPI_Datatype datatype, char *type_name, int *resultlen))
+MPI_BOTH(int, MPI_Type_get_true_extent, (MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent))
+MPI_BOTH(int, MPI_Type_get_true_extent_c, (MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent))
+MPI_BOTH(int, MPI_Type_get_true_extent_x, (MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent))
+MPI_BOTH(int, MPI_Type_get_value_index, (MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type))
+MPI_BOTH(int, MPI_Type_set_name, (MPI_Datatype datatype, const char *type_name))
+MPI_BOTH(int, MPI_Type_size, (MPI_Datatype datatype, int *size))
+MPI_BOTH(int, MPI_Type_size_c, (MPI_Datatype datatype, MPI_Count *size))
+MPI_BOTH(int, MPI_Type_size_x, (MPI_Datatype datatype, MPI_Count *size))
 
 /* Packing */
-int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position,
-             MPI_Comm comm);
-int MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
-               MPI_Count *position, MPI_Comm comm);
-int MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size);
-int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size);
-int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype,
-               MPI_Comm comm);
-int MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
-                 MPI_Datatype datatype, MPI_Comm comm);
-int MPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf,
-                      MPI_Aint outsize, MPI_Aint *position);
-int MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
-                        MPI_Count outsize, MPI_Count *position);
-int MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size);
-int MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size);
-int MPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf,
-                        int outcount, MPI_Datatype datatype);
-int MPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
-                          MPI_Count outcount, MPI_Datatype datatype);
+MPI_BOTH(int, MPI_Pack, (const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize,
+    int *position, MPI_Comm comm))
+MPI_BOTH(int, MPI_Pack_c, (const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
+    MPI_Count *position, MPI_Comm comm))
+MPI_BOTH(int, MPI_Pack_size, (int incount, MPI_Datatype datatype, MPI_Comm comm, int *size))
+MPI_BOTH(int, MPI_Pack_size_c, (MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size))
+MPI_BOTH(int, MPI_Unpack, (const void *inbuf, int insize, int *position, void *outbuf, int outcount,
+    MPI_Datatype datatype, MPI_Comm comm))
+MPI_BOTH(int, MPI_Unpack_c, (const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
+    MPI_Datatype datatype, MPI_Comm comm))
+MPI_BOTH(int, MPI_Pack_external, (const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
+    void *outbuf, MPI_Aint outsize, MPI_Aint *position))
+MPI_BOTH(int, MPI_Pack_external_c, (const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
+    void *outbuf, MPI_Count outsize, MPI_Count *position))
+MPI_BOTH(int, MPI_Pack_external_size, (const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size))
+MPI_BOTH(int, MPI_Pack_external_size_c, (const char *datarep, MPI_Count incount, MPI_Datatype datatype,
+    MPI_Count *size))
+MPI_BOTH(int, MPI_Unpack_external, (const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position,
+    void *outbuf, int outcount, MPI_Datatype datatype))
+MPI_BOTH(int, MPI_Unpack_external_c, (const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
+    void *outbuf, MPI_Count outcount, MPI_Datatype datatype))
 
 /* ---- Collective communication ---- */
 /* Reduction operations */
-int MPI_Op_commutative(MPI_Op op, int *commute);
-int MPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op);
-int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op);
-int MPI_Op_free(MPI_Op *op);
-int MPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op);
-int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op);
+MPI_BOTH(int, MPI_Op_commutative, (MPI_Op op, int *commute))
+MPI_BOTH(int, MPI_Op_create, (MPI_User_function *user_fn, int commute, MPI_Op *op))
+MPI_BOTH(int, MPI_Op_create_c, (MPI_User_function_c *user_fn, int commute, MPI_Op *op))
+MPI_BOTH(int, MPI_Op_free, (MPI_Op *op))
+MPI_BOTH(int, MPI_Reduce_local, (const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op))
+MPI_BOTH(int, MPI_Reduce_local_c, (const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op))
 
 /* Blocking */
-int MPI_Barrier(MPI_Comm comm);
-int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
-int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
-int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-               MPI_Datatype recvtype, int root, MPI_Comm comm);
-int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                 MPI_Datatype recvtype, int root, MPI_Comm comm);
-int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-                const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm);
-int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                  const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
-                  MPI_Comm comm);
-int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                MPI_Datatype recvtype, int root, MPI_Comm comm);
-int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                  MPI_Datatype recvtype, int root, MPI_Comm comm);
-int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf,
-                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
-                   void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                  MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                    MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-                   const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                 MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                   MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-                  void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype,
-                    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
-                    MPI_Comm comm);
-int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
-                  void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
-                  MPI_Comm comm);
-int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-                    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
-int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-               MPI_Comm comm);
-int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
-                 MPI_Comm comm);
-int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                    MPI_Comm comm);
-int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
-                             MPI_Comm comm);
-int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-                               MPI_Op op, MPI_Comm comm);
-int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
-                       MPI_Comm comm);
-int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
-                         MPI_Op op, MPI_Comm comm);
-int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+MPI_BOTH(int, MPI_Barrier, (MPI_Comm comm))
+MPI_BOTH(int, MPI_Bcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Bcast_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Gather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Gather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Gatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Gatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Scatter, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Scatter_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Scatterv, (const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Scatterv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm))
+MPI_BOTH(int, MPI_Allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm))
+MPI_BOTH(int, MPI_Allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm))
+MPI_BOTH(int, MPI_Allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm))
+MPI_BOTH(int, MPI_Alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm))
+MPI_BOTH(int, MPI_Alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm))
+MPI_BOTH(int, MPI_Alltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm))
+MPI_BOTH(int, MPI_Alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm))
+MPI_BOTH(int, MPI_Alltoallw, (const void *sendbuf, const int sendcounts[], const int sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm))
+MPI_BOTH(int, MPI_Alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm))
+MPI_BOTH(int, MPI_Reduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
+    MPI_Comm comm))
+MPI_BOTH(int, MPI_Reduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Allreduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm))
+MPI_BOTH(int, MPI_Allreduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm))
+MPI_BOTH(int, MPI_Reduce_scatter_block, (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm))
+MPI_BOTH(int, MPI_Reduce_scatter_block_c, (const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm))
+MPI_BOTH(int, MPI_Reduce_scatter, (const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm))
+MPI_BOTH(int, MPI_Reduce_scatter_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm))
+MPI_BOTH(int, MPI_Scan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm))
+MPI_BOTH(int, MPI_Scan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm))
+MPI_BOTH(int, MPI_Exscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm))
+MPI_BOTH(int, MPI_Exscan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm))
 
 /* Nonblocking */
-int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                   MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-                    const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                      const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
-                      MPI_Request *request);
-int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                   MPI_Request *request);
-int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                     MPI_Comm comm, MPI_Request *request);
-int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                  MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-                   void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-                   MPI_Request *request);
-int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype,
-                     void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
-                     MPI_Comm comm, MPI_Request *request);
-int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
-                   void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
-                   MPI_Comm comm, MPI_Request *request);
-int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-                     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
-int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request);
-int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request);
-int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request);
-int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                MPI_Request *request);
-int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                  MPI_Request *request);
-int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
-int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                  MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
-int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-                 const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
-int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
-                   MPI_Comm comm, MPI_Request *request);
-int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-                MPI_Comm comm, MPI_Request *request);
-int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
-                  MPI_Comm comm, MPI_Request *request);
-int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
-                        MPI_Comm comm, MPI_Request *request);
-int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
-                          MPI_Op op, MPI_Comm comm, MPI_Request *request);
-int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
-                              MPI_Comm comm, MPI_Request *request);
-int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-                                MPI_Op op, MPI_Comm comm, MPI_Request *request);
-int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-              MPI_Request *request);
-int MPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                MPI_Request *request);
-int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                 MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
-int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                   MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
-int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf,
-                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
-int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
-                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                    MPI_Request *request);
+MPI_BOTH(int, MPI_Iallgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iallgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iallgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iallgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iallreduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iallreduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ialltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ialltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ialltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Ialltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ialltoallw, (const void *sendbuf, const int sendcounts[], const int sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ialltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ibarrier, (MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ibcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Ibcast_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Iexscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iexscan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Igather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Igather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Igatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Igatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Ireduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
+    MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ireduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    int root, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ireduce_scatter, (const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ireduce_scatter_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ireduce_scatter_block, (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ireduce_scatter_block_c, (const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iscan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iscatter, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iscatter_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iscatterv, (const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iscatterv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Request *request))
 
 /* Persistent */
-int MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                       MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                         MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                         MPI_Request *request);
-int MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                        const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                        MPI_Request *request);
-int MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                          const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
-                          MPI_Info info, MPI_Request *request);
-int MPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                       MPI_Info info, MPI_Request *request);
-int MPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                         MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                      MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                        MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-                       void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-                       MPI_Info info, MPI_Request *request);
-int MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                         MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                         MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
-                       void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
-                       MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                         const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-                         const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
-                         MPI_Request *request);
-int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
-                   MPI_Request *request);
-int MPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
-                     MPI_Request *request);
-int MPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                    MPI_Info info, MPI_Request *request);
-int MPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                      MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                      MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-                      MPI_Request *request);
-int MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-                     const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-                     MPI_Request *request);
-int MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                       const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
-                       MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-                    MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
-                      MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
-                                  MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-                                    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
-                            MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
-                              MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                  MPI_Info info, MPI_Request *request);
-int MPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                    MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                       MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-                       MPI_Request *request);
-int MPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-                      void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-                      MPI_Request *request);
-int MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                        MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                        MPI_Comm comm, MPI_Info info, MPI_Request *request);
+MPI_BOTH(int, MPI_Allgather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Allgather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Allgatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Allgatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Allreduce_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Allreduce_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Alltoall_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Alltoall_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Alltoallv_init, (const void *sendbuf, const int sendcounts[], const int sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Alltoallv_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Alltoallw_init, (const void *sendbuf, const int sendcounts[], const int sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Alltoallw_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Bcast_init, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Bcast_init_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Exscan_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Exscan_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Gather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Gather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Gatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Gatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Reduce_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+    int root, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Reduce_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    int root, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Reduce_scatter_block_init, (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Reduce_scatter_block_init_c, (const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Reduce_scatter_init, (const void *sendbuf, void *recvbuf, const int recvcounts[],
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Reduce_scatter_init_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Scan_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Scan_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Scatter_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Scatter_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Scatterv_init, (const void *sendbuf, const int sendcounts[], const int displs[],
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Scatterv_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request))
 
 /* ---- Groups ---- */
-int MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result);
-int MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
-int MPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup);
-int MPI_Group_free(MPI_Group *group);
-int MPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup);
-int MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
-int MPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup);
-int MPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup);
-int MPI_Group_rank(MPI_Group group, int *rank);
-int MPI_Group_size(MPI_Group group, int *size);
-int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]);
-int MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
+MPI_BOTH(int, MPI_Group_compare, (MPI_Group group1, MPI_Group group2, int *result))
+MPI_BOTH(int, MPI_Group_difference, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup))
+MPI_BOTH(int, MPI_Group_excl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup))
+MPI_BOTH(int, MPI_Group_free, (MPI_Group *group))
+MPI_BOTH(int, MPI_Group_incl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup))
+MPI_BOTH(int, MPI_Group_intersection, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup))
+MPI_BOTH(int, MPI_Group_range_excl, (MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup))
+MPI_BOTH(int, MPI_Group_range_incl, (MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup))
+MPI_BOTH(int, MPI_Group_rank, (MPI_Group group, int *rank))
+MPI_BOTH(int, MPI_Group_size, (MPI_Group group, int *size))
+MPI_BOTH(int, MPI_Group_translate_ranks, (MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]))
+MPI_BOTH(int, MPI_Group_union, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup))
 
 /* ---- Communicators ---- */
-int MPI_Comm_size(MPI_Comm comm, int *size);
-int MPI_Comm_rank(MPI_Comm comm, int *rank);
-int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result);
-int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm);
-int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm);
-int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm);
-int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm);
-int MPI_Comm_free(MPI_Comm *comm);
-int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used);
-int MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen);
-int MPI_Comm_group(MPI_Comm comm, MPI_Group *group);
-int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
-int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request);
-int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group);
-int MPI_Comm_remote_size(MPI_Comm comm, int *size);
-int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info);
-int MPI_Comm_set_name(MPI_Comm comm, const char *comm_name);
-int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm);
-int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm);
-int MPI_Comm_test_inter(MPI_Comm comm, int *flag);
-int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
-                         MPI_Comm *newintercomm);
-int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader,
-                                     const char *stringtag, MPI_Info info, MPI_Errhandler errhandler,
-                                     MPI_Comm *newintercomm);
-int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm);
+MPI_BOTH(int, MPI_Comm_size, (MPI_Comm comm, int *size))
+MPI_BOTH(int, MPI_Comm_rank, (MPI_Comm comm, int *rank))
+MPI_BOTH(int, MPI_Comm_compare, (MPI_Comm comm1, MPI_Comm comm2, int *result))
+MPI_BOTH(int, MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm))
+MPI_BOTH(int, MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm))
+MPI_BOTH(int, MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm))
+MPI_BOTH(int, MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm))
+MPI_BOTH(int, MPI_Comm_free, (MPI_Comm *comm))
+MPI_BOTH(int, MPI_Comm_get_info, (MPI_Comm comm, MPI_Info *info_used))
+MPI_BOTH(int, MPI_Comm_get_name, (MPI_Comm comm, char *comm_name, int *resultlen))
+MPI_BOTH(int, MPI_Comm_group, (MPI_Comm comm, MPI_Group *group))
+MPI_BOTH(int, MPI_Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request))
+MPI_BOTH(int, MPI_Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request))
+MPI_BOTH(int, MPI_Comm_remote_group, (MPI_Comm comm, MPI_Group *group))
+MPI_BOTH(int, MPI_Comm_remote_size, (MPI_Comm comm, int *size))
+MPI_BOTH(int, MPI_Comm_set_info, (MPI_Comm comm, MPI_Info info))
+MPI_BOTH(int, MPI_Comm_set_name, (MPI_Comm comm, const char *comm_name))
+MPI_BOTH(int, MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm))
+MPI_BOTH(int, MPI_Comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm))
+MPI_BOTH(int, MPI_Comm_test_inter, (MPI_Comm comm, int *flag))
+MPI_BOTH(int, MPI_Intercomm_create, (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
+    int tag, MPI_Comm *newintercomm))
+MPI_BOTH(int, MPI_Intercomm_create_from_groups, (MPI_Group local_group, int local_leader, MPI_Group remote_group,
+    int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm))
+MPI_BOTH(int, MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *newintracomm))
 
 /* ---- Cached attributes ---- */
-int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
-                           MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state);
-int MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval);
-int MPI_Comm_free_keyval(int *comm_keyval);
-int MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag);
-int MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val);
-int MPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
-                           MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state);
-int MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval);
-int MPI_Type_free_keyval(int *type_keyval);
-int MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag);
-int MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val);
-int MPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
-                          MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state);
-int MPI_Win_delete_attr(MPI_Win win, int win_keyval);
-int MPI_Win_free_keyval(int *win_keyval);
-int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
-int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val);
+MPI_BOTH(int, MPI_Comm_create_keyval, (MPI_Comm_copy_attr_function *comm_copy_attr_fn,
+    MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state))
+MPI_BOTH(int, MPI_Comm_delete_attr, (MPI_Comm comm, int comm_keyval))
+MPI_BOTH(int, MPI_Comm_free_keyval, (int *comm_keyval))
+MPI_BOTH(int, MPI_Comm_get_attr, (MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag))
+MPI_BOTH(int, MPI_Comm_set_attr, (MPI_Comm comm, int comm_keyval, void *attribute_val))
+MPI_BOTH(int, MPI_Type_create_keyval, (MPI_Type_copy_attr_function *type_copy_attr_fn,
+    MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state))
+MPI_BOTH(int, MPI_Type_delete_attr, (MPI_Datatype datatype, int type_keyval))
+MPI_BOTH(int, MPI_Type_free_keyval, (int *type_keyval))
+MPI_BOTH(int, MPI_Type_get_attr, (MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag))
+MPI_BOTH(int, MPI_Type_set_attr, (MPI_Datatype datatype, int type_keyval, void *attribute_val))
+MPI_BOTH(int, MPI_Win_create_keyval, (MPI_Win_copy_attr_function *win_copy_attr_fn,
+    MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state))
+MPI_BOTH(int, MPI_Win_delete_attr, (MPI_Win win, int win_keyval))
+MPI_BOTH(int, MPI_Win_free_keyval, (int *win_keyval))
+MPI_BOTH(int, MPI_Win_get_attr, (MPI_Win win, int win_keyval, void *attribute_val, int *flag))
+MPI_BOTH(int, MPI_Win_set_attr, (MPI_Win win, int win_keyval, void *attribute_val))
 
 /* ---- Process topologies ---- */
 /* Cartesian */
-int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]);
-int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
-                    MPI_Comm *comm_cart);
-int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]);
-int MPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank);
-int MPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank);
-int MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest);
-int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm);
-int MPI_Cartdim_get(MPI_Comm comm, int *ndims);
-int MPI_Dims_create(int nnodes, int ndims, int dims[]);
+MPI_BOTH(int, MPI_Cart_coords, (MPI_Comm comm, int rank, int maxdims, int coords[]))
+MPI_BOTH(int, MPI_Cart_create, (MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
+    MPI_Comm *comm_cart))
+MPI_BOTH(int, MPI_Cart_get, (MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]))
+MPI_BOTH(int, MPI_Cart_map, (MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank))
+MPI_BOTH(int, MPI_Cart_rank, (MPI_Comm comm, const int coords[], int *rank))
+MPI_BOTH(int, MPI_Cart_shift, (MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest))
+MPI_BOTH(int, MPI_Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm))
+MPI_BOTH(int, MPI_Cartdim_get, (MPI_Comm comm, int *ndims))
+MPI_BOTH(int, MPI_Dims_create, (int nnodes, int ndims, int dims[]))
 
 /* Graphs */
-int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[],
-                          const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
-int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int *sourceweights,
-                                   int outdegree, const int destinations[], const int *destweights, MPI_Info info,
-                                   int reorder, MPI_Comm *comm_dist_graph);
-int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int *sourceweights, int maxoutdegree,
-                             int destinations[], int *destweights);
-int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted);
-int MPI_Get_hw_resource_info(MPI_Info *hw_info);
-int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
-                     MPI_Comm *comm_graph);
-int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[]);
-int MPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank);
-int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]);
-int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors);
-int MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges);
-int MPI_Topo_test(MPI_Comm comm, int *status);
+MPI_BOTH(int, MPI_Dist_graph_create, (MPI_Comm comm_old, int n, const int sources[], const int degrees[],
+    const int destinations[], const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph))
+MPI_BOTH(int, MPI_Dist_graph_create_adjacent, (MPI_Comm comm_old, int indegree, const int sources[],
+    const int *sourceweights, int outdegree, const int destinations[], const int *destweights, MPI_Info info,
+    int reorder, MPI_Comm *comm_dist_graph))
+MPI_BOTH(int, MPI_Dist_graph_neighbors, (MPI_Comm comm, int maxindegree, int sources[], int *sourceweights,
+    int maxoutdegree, int destinations[], int *destweights))
+MPI_BOTH(int, MPI_Dist_graph_neighbors_count, (MPI_Comm comm, int *indegree, int *outdegree, int *weighted))
+MPI_BOTH(int, MPI_Get_hw_resource_info, (MPI_Info *hw_info))
+MPI_BOTH(int, MPI_Graph_create, (MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
+    MPI_Comm *comm_graph))
+MPI_BOTH(int, MPI_Graph_get, (MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[]))
+MPI_BOTH(int, MPI_Graph_map, (MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank))
+MPI_BOTH(int, MPI_Graph_neighbors, (MPI_Comm comm, int rank, int maxneighbors, int neighbors[]))
+MPI_BOTH(int, MPI_Graph_neighbors_count, (MPI_Comm comm, int rank, int *nneighbors))
+MPI_BOTH(int, MPI_Graphdims_get, (MPI_Comm comm, int *nnodes, int *nedges))
+MPI_BOTH(int, MPI_Topo_test, (MPI_Comm comm, int *status))
 
 /* ---- Neighborhood collectives ---- */
 /* Blocking */
-int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                           MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                            const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                              const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                              MPI_Comm comm);
-int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                          MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                            MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-                           void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-                           MPI_Comm comm);
-int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                             MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-                             const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-                           const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-                           const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
-int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                             const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-                             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
+MPI_BOTH(int, MPI_Neighbor_allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm))
+MPI_BOTH(int, MPI_Neighbor_allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm))
+MPI_BOTH(int, MPI_Neighbor_allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm))
+MPI_BOTH(int, MPI_Neighbor_allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm))
+MPI_BOTH(int, MPI_Neighbor_alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm))
+MPI_BOTH(int, MPI_Neighbor_alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm))
+MPI_BOTH(int, MPI_Neighbor_alltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm))
+MPI_BOTH(int, MPI_Neighbor_alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm))
+MPI_BOTH(int, MPI_Neighbor_alltoallw, (const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm))
+MPI_BOTH(int, MPI_Neighbor_alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm))
 
 /* Nonblocking */
-int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                             const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
-                             MPI_Request *request);
-int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                               const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                               MPI_Comm comm, MPI_Request *request);
-int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-                            void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-                            MPI_Comm comm, MPI_Request *request);
-int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                              MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-                              const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-                            const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-                            const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                            MPI_Request *request);
-int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                              const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-                              const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                              MPI_Request *request);
+MPI_BOTH(int, MPI_Ineighbor_allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ineighbor_allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ineighbor_allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ineighbor_allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Ineighbor_alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ineighbor_alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ineighbor_alltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ineighbor_alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ineighbor_alltoallw, (const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ineighbor_alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request))
 
 /* Persistent */
-int MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                                MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                  MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                                  MPI_Request *request);
-int MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
-                                 MPI_Info info, MPI_Request *request);
-int MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                                   MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                               MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                                 MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                                 MPI_Request *request);
-int MPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-                                void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-                                MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                                  MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-                                  const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                                  MPI_Request *request);
-int MPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-                                const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-                                const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
-                                MPI_Request *request);
-int MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                                  const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-                                  const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                                  MPI_Info info, MPI_Request *request);
+MPI_BOTH(int, MPI_Neighbor_allgather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Neighbor_allgather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Neighbor_allgatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Neighbor_allgatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Neighbor_alltoall_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Neighbor_alltoall_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Neighbor_alltoallv_init, (const void *sendbuf, const int sendcounts[], const int sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Neighbor_alltoallv_init_c, (const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Neighbor_alltoallw_init, (const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Neighbor_alltoallw_init_c, (const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request))
 
 /* ---- Error handling ---- */
-int MPI_Add_error_class(int *errorclass);
-int MPI_Add_error_code(int errorclass, int *errorcode);
-int MPI_Add_error_string(int errorcode, const char *string);
-int MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode);
-int MPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler);
-int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler);
-int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler);
-int MPI_Errhandler_free(MPI_Errhandler *errhandler);
-int MPI_Error_class(int errorcode, int *errorclass);
-int MPI_Error_string(int errorcode, char *string, int *resultlen);
-int MPI_File_call_errhandler(MPI_File fh, int errorcode);
-int MPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler);
-int MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler);
-int MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler);
-int MPI_Remove_error_class(int errorclass);
-int MPI_Remove_error_code(int errorcode);
-int MPI_Remove_error_string(int errorcode);
-int MPI_Session_call_errhandler(MPI_Session session, int errorcode);
-int MPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler);
-int MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler);
-int MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler);
-int MPI_Win_call_errhandler(MPI_Win win, int errorcode);
-int MPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler);
-int MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler);
-int MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler);
+MPI_BOTH(int, MPI_Add_error_class, (int *errorclass))
+MPI_BOTH(int, MPI_Add_error_code, (int errorclass, int *errorcode))
+MPI_BOTH(int, MPI_Add_error_string, (int errorcode, const char *string))
+MPI_BOTH(int, MPI_Comm_call_errhandler, (MPI_Comm comm, int errorcode))
+MPI_BOTH(int, MPI_Comm_create_errhandler, (MPI_Comm_errhandler_function *comm_errhandler_fn,
+    MPI_Errhandler *errhandler))
+MPI_BOTH(int, MPI_Comm_get_errhandler, (MPI_Comm comm, MPI_Errhandler *errhandler))
+MPI_BOTH(int, MPI_Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler errhandler))
+MPI_BOTH(int, MPI_Errhandler_free, (MPI_Errhandler *errhandler))
+MPI_BOTH(int, MPI_Error_class, (int errorcode, int *errorclass))
+MPI_BOTH(int, MPI_Error_string, (int errorcode, char *string, int *resultlen))
+MPI_BOTH(int, MPI_File_call_errhandler, (MPI_File fh, int errorcode))
+MPI_BOTH(int, MPI_File_create_errhandler, (MPI_File_errhandler_function *file_errhandler_fn,
+    MPI_Errhandler *errhandler))
+MPI_BOTH(int, MPI_File_get_errhandler, (MPI_File file, MPI_Errhandler *errhandler))
+MPI_BOTH(int, MPI_File_set_errhandler, (MPI_File file, MPI_Errhandler errhandler))
+MPI_BOTH(int, MPI_Remove_error_class, (int errorclass))
+MPI_BOTH(int, MPI_Remove_error_code, (int errorcode))
+MPI_BOTH(int, MPI_Remove_error_string, (int errorcode))
+MPI_BOTH(int, MPI_Session_call_errhandler, (MPI_Session session, int errorcode))
+MPI_BOTH(int, MPI_Session_create_errhandler, (MPI_Session_errhandler_function *session_errhandler_fn,
+    MPI_Errhandler *errhandler))
+MPI_BOTH(int, MPI_Session_get_errhandler, (MPI_Session session, MPI_Errhandler *errhandler))
+MPI_BOTH(int, MPI_Session_set_errhandler, (MPI_Session session, MPI_Errhandler errhandler))
+MPI_BOTH(int, MPI_Win_call_errhandler, (MPI_Win win, int errorcode))
+MPI_BOTH(int, MPI_Win_create_errhandler, (MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler))
+MPI_BOTH(int, MPI_Win_get_errhandler, (MPI_Win win, MPI_Errhandler *errhandler))
+MPI_BOTH(int, MPI_Win_set_errhandler, (MPI_Win win, MPI_Errhandler errhandler))
 
 /* ---- Environment ---- */
-MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp);
-MPI_Aint MPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2);
-int MPI_Get_library_version(char *version, int *resultlen);
-int MPI_Get_processor_name(char *name, int *resultlen);
-int MPI_Get_version(int *version, int *subversion);
-double MPI_Wtick(void);
-double MPI_Wtime(void);
+MPI_BOTH(MPI_Aint, MPI_Aint_add, (MPI_Aint base, MPI_Aint disp))
+MPI_BOTH(MPI_Aint, MPI_Aint_diff, (MPI_Aint addr1, MPI_Aint addr2))
+MPI_BOTH(int, MPI_Get_library_version, (char *version, int *resultlen))
+MPI_BOTH(int, MPI_Get_processor_name, (char *name, int *resultlen))
+MPI_BOTH(int, MPI_Get_version, (int *version, int *subversion))
+MPI_BOTH(double, MPI_Wtick, (void))
+MPI_BOTH(double, MPI_Wtime, (void))
 
 /* ---- Info ---- */
-int MPI_Info_create(MPI_Info *info);
-int MPI_Info_create_env(int argc, char *argv[], MPI_Info *info);
-int MPI_Info_delete(MPI_Info info, const char *key);
-int MPI_Info_dup(MPI_Info info, MPI_Info *newinfo);
-int MPI_Info_free(MPI_Info *info);
-int MPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag);
-int MPI_Info_get_nkeys(MPI_Info info, int *nkeys);
-int MPI_Info_get_nthkey(MPI_Info info, int n, char *key);
-int MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag);
-int MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag);
-int MPI_Info_set(MPI_Info info, const char *key, const char *value);
+MPI_BOTH(int, MPI_Info_create, (MPI_Info *info))
+MPI_BOTH(int, MPI_Info_create_env, (int argc, char *argv[], MPI_Info *info))
+MPI_BOTH(int, MPI_Info_delete, (MPI_Info info, const char *key))
+MPI_BOTH(int, MPI_Info_dup, (MPI_Info info, MPI_Info *newinfo))
+MPI_BOTH(int, MPI_Info_free, (MPI_Info *info))
+MPI_BOTH(int, MPI_Info_get, (MPI_Info info, const char *key, int valuelen, char *value, int *flag))
+MPI_BOTH(int, MPI_Info_get_nkeys, (MPI_Info info, int *nkeys))
+MPI_BOTH(int, MPI_Info_get_nthkey, (MPI_Info info, int n, char *key))
+MPI_BOTH(int, MPI_Info_get_string, (MPI_Info info, const char *key, int *buflen, char *value, int *flag))
+MPI_BOTH(int, MPI_Info_get_valuelen, (MPI_Info info, const char *key, int *valuelen, int *flag))
+MPI_BOTH(int, MPI_Info_set, (MPI_Info info, const char *key, const char *value))
 
 /* ---- Start, end and sessions ---- */
-int MPI_Init(int *argc, char ***argv);
-int MPI_Init_thread(int *argc, char ***argv, int required, int *provided);
-int MPI_Query_thread(int *provided);
-int MPI_Is_thread_main(int *flag);
-int MPI_Initialized(int *flag);
-int MPI_Finalize(void);
-int MPI_Finalized(int *flag);
-int MPI_Abort(MPI_Comm comm, int errorcode);
-int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session);
-int MPI_Session_finalize(MPI_Session *session);
-int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler,
-                               MPI_Comm *newcomm);
-int MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup);
-int MPI_Session_get_info(MPI_Session session, MPI_Info *info_used);
-int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name);
-int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names);
-int MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info);
+MPI_BOTH(int, MPI_Init, (int *argc, char ***argv))
+MPI_BOTH(int, MPI_Init_thread, (int *argc, char ***argv, int required, int *provided))
+MPI_BOTH(int, MPI_Query_thread, (int *provided))
+MPI_BOTH(int, MPI_Is_thread_main, (int *flag))
+MPI_BOTH(int, MPI_Initialized, (int *flag))
+MPI_BOTH(int, MPI_Finalize, (void))
+MPI_BOTH(int, MPI_Finalized, (int *flag))
+MPI_BOTH(int, MPI_Abort, (MPI_Comm comm, int errorcode))
+MPI_BOTH(int, MPI_Session_init, (MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session))
+MPI_BOTH(int, MPI_Session_finalize, (MPI_Session *session))
+MPI_BOTH(int, MPI_Comm_create_from_group, (MPI_Group group, const char *stringtag, MPI_Info info,
+    MPI_Errhandler errhandler, MPI_Comm *newcomm))
+MPI_BOTH(int, MPI_Group_from_session_pset, (MPI_Session session, const char *pset_name, MPI_Group *newgroup))
+MPI_BOTH(int, MPI_Session_get_info, (MPI_Session session, MPI_Info *info_used))
+MPI_BOTH(int, MPI_Session_get_nth_pset, (MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name))
+MPI_BOTH(int, MPI_Session_get_num_psets, (MPI_Session session, MPI_Info info, int *npset_names))
+MPI_BOTH(int, MPI_Session_get_pset_info, (MPI_Session session, const char *pset_name, MPI_Info *info))
 
 /* ---- Dynamic processes ---- */
-int MPI_Close_port(const char *port_name);
-int MPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm);
-int MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm);
-int MPI_Comm_disconnect(MPI_Comm *comm);
-int MPI_Comm_get_parent(MPI_Comm *parent);
-int MPI_Comm_join(int fd, MPI_Comm *intercomm);
-int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
-                   MPI_Comm *intercomm, int array_of_errcodes[]);
-int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[], const int array_of_maxprocs[],
-                            const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm,
-                            int array_of_errcodes[]);
-int MPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name);
-int MPI_Open_port(MPI_Info info, char *port_name);
-int MPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name);
-int MPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name);
+MPI_BOTH(int, MPI_Close_port, (const char *port_name))
+MPI_BOTH(int, MPI_Comm_accept, (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm))
+MPI_BOTH(int, MPI_Comm_connect, (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm))
+MPI_BOTH(int, MPI_Comm_disconnect, (MPI_Comm *comm))
+MPI_BOTH(int, MPI_Comm_get_parent, (MPI_Comm *parent))
+MPI_BOTH(int, MPI_Comm_join, (int fd, MPI_Comm *intercomm))
+MPI_BOTH(int, MPI_Comm_spawn, (const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
+    MPI_Comm *intercomm, int array_of_errcodes[]))
+MPI_BOTH(int, MPI_Comm_spawn_multiple, (int count, char *array_of_commands[], char **array_of_argv[],
+    const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm,
+    int array_of_errcodes[]))
+MPI_BOTH(int, MPI_Lookup_name, (const char *service_name, MPI_Info info, char *port_name))
+MPI_BOTH(int, MPI_Open_port, (MPI_Info info, char *port_name))
+MPI_BOTH(int, MPI_Publish_name, (const char *service_name, MPI_Info info, const char *port_name))
+MPI_BOTH(int, MPI_Unpublish_name, (const char *service_name, MPI_Info info, const char *port_name))
 
 /* ---- One-sided communication ---- */
 /* Memory and windows */
-int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr);
-int MPI_Free_mem(void *base);
-int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win);
-int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win);
-int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win);
-int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
-                              MPI_Win *win);
-int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size);
-int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win);
-int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win);
-int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win);
-int MPI_Win_detach(MPI_Win win, const void *base);
-int MPI_Win_free(MPI_Win *win);
-int MPI_Win_get_group(MPI_Win win, MPI_Group *group);
-int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used);
-int MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen);
-int MPI_Win_set_info(MPI_Win win, MPI_Info info);
-int MPI_Win_set_name(MPI_Win win, const char *win_name);
-int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr);
-int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr);
+MPI_BOTH(int, MPI_Alloc_mem, (MPI_Aint size, MPI_Info info, void *baseptr))
+MPI_BOTH(int, MPI_Free_mem, (void *base))
+MPI_BOTH(int, MPI_Win_allocate, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+    MPI_Win *win))
+MPI_BOTH(int, MPI_Win_allocate_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+    MPI_Win *win))
+MPI_BOTH(int, MPI_Win_allocate_shared, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+    MPI_Win *win))
+MPI_BOTH(int, MPI_Win_allocate_shared_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+    void *baseptr, MPI_Win *win))
+MPI_BOTH(int, MPI_Win_attach, (MPI_Win win, void *base, MPI_Aint size))
+MPI_BOTH(int, MPI_Win_create, (void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win))
+MPI_BOTH(int, MPI_Win_create_c, (void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+    MPI_Win *win))
+MPI_BOTH(int, MPI_Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win))
+MPI_BOTH(int, MPI_Win_detach, (MPI_Win win, const void *base))
+MPI_BOTH(int, MPI_Win_free, (MPI_Win *win))
+MPI_BOTH(int, MPI_Win_get_group, (MPI_Win win, MPI_Group *group))
+MPI_BOTH(int, MPI_Win_get_info, (MPI_Win win, MPI_Info *info_used))
+MPI_BOTH(int, MPI_Win_get_name, (MPI_Win win, char *win_name, int *resultlen))
+MPI_BOTH(int, MPI_Win_set_info, (MPI_Win win, MPI_Info info))
+MPI_BOTH(int, MPI_Win_set_name, (MPI_Win win, const char *win_name))
+MPI_BOTH(int, MPI_Win_shared_query, (MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr))
+MPI_BOTH(int, MPI_Win_shared_query_c, (MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr))
 
 /* Synchronization */
-int MPI_Win_complete(MPI_Win win);
-int MPI_Win_fence(int assert, MPI_Win win);
-int MPI_Win_flush(int rank, MPI_Win win);
-int MPI_Win_flush_all(MPI_Win win);
-int MPI_Win_flush_local(int rank, MPI_Win win);
-int MPI_Win_flush_local_all(MPI_Win win);
-int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win);
-int MPI_Win_lock_all(int assert, MPI_Win win);
-int MPI_Win_post(MPI_Group group, int assert, MPI_Win win);
-int MPI_Win_start(MPI_Group group, int assert, MPI_Win win);
-int MPI_Win_sync(MPI_Win win);
-int MPI_Win_test(MPI_Win win, int *flag);
-int MPI_Win_unlock(int rank, MPI_Win win);
-int MPI_Win_unlock_all(MPI_Win win);
-int MPI_Win_wait(MPI_Win win);
+MPI_BOTH(int, MPI_Win_complete, (MPI_Win win))
+MPI_BOTH(int, MPI_Win_fence, (int assert, MPI_Win win))
+MPI_BOTH(int, MPI_Win_flush, (int rank, MPI_Win win))
+MPI_BOTH(int, MPI_Win_flush_all, (MPI_Win win))
+MPI_BOTH(int, MPI_Win_flush_local, (int rank, MPI_Win win))
+MPI_BOTH(int, MPI_Win_flush_local_all, (MPI_Win win))
+MPI_BOTH(int, MPI_Win_lock, (int lock_type, int rank, int assert, MPI_Win win))
+MPI_BOTH(int, MPI_Win_lock_all, (int assert, MPI_Win win))
+MPI_BOTH(int, MPI_Win_post, (MPI_Group group, int assert, MPI_Win win))
+MPI_BOTH(int, MPI_Win_start, (MPI_Group group, int assert, MPI_Win win))
+MPI_BOTH(int, MPI_Win_sync, (MPI_Win win))
+MPI_BOTH(int, MPI_Win_test, (MPI_Win win, int *flag))
+MPI_BOTH(int, MPI_Win_unlock, (int rank, MPI_Win win))
+MPI_BOTH(int, MPI_Win_unlock_all, (MPI_Win win))
+MPI_BOTH(int, MPI_Win_wait, (MPI_Win win))
 
 /* Transfers */
-int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-                   MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
-int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-                     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
-                     MPI_Win win);
-int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
-                         int target_rank, MPI_Aint target_disp, MPI_Win win);
-int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
-                     MPI_Aint target_disp, MPI_Op op, MPI_Win win);
-int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
-            int target_count, MPI_Datatype target_datatype, MPI_Win win);
-int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-              MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win);
-int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
-                       int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
-                       int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
-int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                         void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
-                         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
-                         MPI_Win win);
-int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-            MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win);
-int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-              MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win);
-int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-                    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
-                    MPI_Request *request);
-int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-                      MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
-                      MPI_Win win, MPI_Request *request);
-int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
-             int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
-int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
-               MPI_Request *request);
-int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
-                        int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
-                        int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
-int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                          void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
-                          MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
-                          MPI_Win win, MPI_Request *request);
-int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
-int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
-               MPI_Request *request);
+MPI_BOTH(int, MPI_Accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win))
+MPI_BOTH(int, MPI_Accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+    MPI_Win win))
+MPI_BOTH(int, MPI_Compare_and_swap, (const void *origin_addr, const void *compare_addr, void *result_addr,
+    MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win))
+MPI_BOTH(int, MPI_Fetch_and_op, (const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Op op, MPI_Win win))
+MPI_BOTH(int, MPI_Get, (void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win))
+MPI_BOTH(int, MPI_Get_c, (void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win))
+MPI_BOTH(int, MPI_Get_accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+    void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+    int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win))
+MPI_BOTH(int, MPI_Get_accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+    MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win))
+MPI_BOTH(int, MPI_Put, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win))
+MPI_BOTH(int, MPI_Put_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win))
+MPI_BOTH(int, MPI_Raccumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+    int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Raccumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Rget, (void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request))
+MPI_BOTH(int, MPI_Rget_c, (void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request))
+MPI_BOTH(int, MPI_Rget_accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+    void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+    int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request))
+MPI_BOTH(int, MPI_Rget_accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+    MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request))
+MPI_BOTH(int, MPI_Rput, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request))
+MPI_BOTH(int, MPI_Rput_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+    MPI_Request *request))
 
 /* ---- Generalized requests ---- */
-int MPI_Grequest_complete(MPI_Request request);
-int MPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
-                       MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request);
-int MPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count);
-int MPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
-int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
+MPI_BOTH(int, MPI_Grequest_complete, (MPI_Request request))
+MPI_BOTH(int, MPI_Grequest_start, (MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
+    MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request))
+MPI_BOTH(int, MPI_Status_set_elements, (MPI_Status *status, MPI_Datatype datatype, int count))
+MPI_BOTH(int, MPI_Status_set_elements_c, (MPI_Status *status, MPI_Datatype datatype, MPI_Count count))
+MPI_BOTH(int, MPI_Status_set_elements_x, (MPI_Status *status, MPI_Datatype datatype, MPI_Count count))
 
 /* ---- Files ---- */
 /* Management */
-int MPI_File_close(MPI_File *fh);
-int MPI_File_delete(const char *filename, MPI_Info info);
-int MPI_File_get_amode(MPI_File fh, int *amode);
-int MPI_File_get_atomicity(MPI_File fh, int *flag);
-int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp);
-int MPI_File_get_group(MPI_File fh, MPI_Group *group);
-int MPI_File_get_info(MPI_File fh, MPI_Info *info_used);
-int MPI_File_get_position(MPI_File fh, MPI_Offset *offset);
-int MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset);
-int MPI_File_get_size(MPI_File fh, MPI_Offset *size);
-int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent);
-int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent);
-int MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep);
-int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh);
-int MPI_File_preallocate(MPI_File fh, MPI_Offset size);
-int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence);
-int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence);
-int MPI_File_set_atomicity(MPI_File fh, int flag);
-int MPI_File_set_info(MPI_File fh, MPI_Info info);
-int MPI_File_set_size(MPI_File fh, MPI_Offset size);
-int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep,
-                      MPI_Info info);
-int MPI_File_sync(MPI_File fh);
-int MPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn,
-                         MPI_Datarep_conversion_function *write_conversion_fn,
-                         MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state);
-int MPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_c *read_conversion_fn,
-                           MPI_Datarep_conversion_function_c *write_conversion_fn,
-                           MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state);
+MPI_BOTH(int, MPI_File_close, (MPI_File *fh))
+MPI_BOTH(int, MPI_File_delete, (const char *filename, MPI_Info info))
+MPI_BOTH(int, MPI_File_get_amode, (MPI_File fh, int *amode))
+MPI_BOTH(int, MPI_File_get_atomicity, (MPI_File fh, int *flag))
+MPI_BOTH(int, MPI_File_get_byte_offset, (MPI_File fh, MPI_Offset offset, MPI_Offset *disp))
+MPI_BOTH(int, MPI_File_get_group, (MPI_File fh, MPI_Group *group))
+MPI_BOTH(int, MPI_File_get_info, (MPI_File fh, MPI_Info *info_used))
+MPI_BOTH(int, MPI_File_get_position, (MPI_File fh, MPI_Offset *offset))
+MPI_BOTH(int, MPI_File_get_position_shared, (MPI_File fh, MPI_Offset *offset))
+MPI_BOTH(int, MPI_File_get_size, (MPI_File fh, MPI_Offset *size))
+MPI_BOTH(int, MPI_File_get_type_extent, (MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent))
+MPI_BOTH(int, MPI_File_get_type_extent_c, (MPI_File fh, MPI_Datatype datatype, MPI_Count *extent))
+MPI_BOTH(int, MPI_File_get_view, (MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype,
+    char *datarep))
+MPI_BOTH(int, MPI_File_open, (MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh))
+MPI_BOTH(int, MPI_File_preallocate, (MPI_File fh, MPI_Offset size))
+MPI_BOTH(int, MPI_File_seek, (MPI_File fh, MPI_Offset offset, int whence))
+MPI_BOTH(int, MPI_File_seek_shared, (MPI_File fh, MPI_Offset offset, int whence))
+MPI_BOTH(int, MPI_File_set_atomicity, (MPI_File fh, int flag))
+MPI_BOTH(int, MPI_File_set_info, (MPI_File fh, MPI_Info info))
+MPI_BOTH(int, MPI_File_set_size, (MPI_File fh, MPI_Offset size))
+MPI_BOTH(int, MPI_File_set_view, (MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
+    const char *datarep, MPI_Info info))
+MPI_BOTH(int, MPI_File_sync, (MPI_File fh))
+MPI_BOTH(int, MPI_Register_datarep, (const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn,
+    MPI_Datarep_conversion_function *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
+    void *extra_state))
+MPI_BOTH(int, MPI_Register_datarep_c, (const char *datarep, MPI_Datarep_conversion_function_c *read_conversion_fn,
+    MPI_Datarep_conversion_function_c *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
+    void *extra_state))
 
 /* Individual access */
-int MPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request);
-int MPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request);
-int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
-                      MPI_Request *request);
-int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
-                        MPI_Request *request);
-int MPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request);
-int MPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request);
-int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
-                       MPI_Request *request);
-int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                         MPI_Request *request);
-int MPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
-                       MPI_Status *status);
-int MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
-                      MPI_Status *status);
-int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                        MPI_Status *status);
+MPI_BOTH(int, MPI_File_iread, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request))
+MPI_BOTH(int, MPI_File_iread_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request))
+MPI_BOTH(int, MPI_File_iread_at, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_File_iread_at_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite_at, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite_at_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Request *request))
+MPI_BOTH(int, MPI_File_read, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_at, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
+    MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_at_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Status *status))
+MPI_BOTH(int, MPI_File_write, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_at, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
+    MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_at_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Status *status))
 
 /* Collective access */
-int MPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request);
-int MPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request);
-int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
-                          MPI_Request *request);
-int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
-                            MPI_Request *request);
-int MPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request);
-int MPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request);
-int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
-                           MPI_Request *request);
-int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                             MPI_Request *request);
-int MPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype);
-int MPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype);
-int MPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status);
-int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
-                         MPI_Status *status);
-int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
-                           MPI_Status *status);
-int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype);
-int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype);
-int MPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status);
-int MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype);
-int MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype);
-int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status);
-int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
-                          MPI_Status *status);
-int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                            MPI_Status *status);
-int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype);
-int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-                                  MPI_Datatype datatype);
-int MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status);
+MPI_BOTH(int, MPI_File_iread_all, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request))
+MPI_BOTH(int, MPI_File_iread_all_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_File_iread_at_all, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_File_iread_at_all_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite_all, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite_all_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite_at_all, (MPI_File fh, MPI_Offset offset, const void *buf, int count,
+    MPI_Datatype datatype, MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite_at_all_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Request *request))
+MPI_BOTH(int, MPI_File_read_all, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_all_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_all_begin, (MPI_File fh, void *buf, int count, MPI_Datatype datatype))
+MPI_BOTH(int, MPI_File_read_all_begin_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype))
+MPI_BOTH(int, MPI_File_read_all_end, (MPI_File fh, void *buf, MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_at_all, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
+    MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_at_all_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_at_all_begin, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype))
+MPI_BOTH(int, MPI_File_read_at_all_begin_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+    MPI_Datatype datatype))
+MPI_BOTH(int, MPI_File_read_at_all_end, (MPI_File fh, void *buf, MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_all, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_all_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_all_begin, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype))
+MPI_BOTH(int, MPI_File_write_all_begin_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype))
+MPI_BOTH(int, MPI_File_write_all_end, (MPI_File fh, const void *buf, MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_at_all, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
+    MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_at_all_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_at_all_begin, (MPI_File fh, MPI_Offset offset, const void *buf, int count,
+    MPI_Datatype datatype))
+MPI_BOTH(int, MPI_File_write_at_all_begin_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+    MPI_Datatype datatype))
+MPI_BOTH(int, MPI_File_write_at_all_end, (MPI_File fh, const void *buf, MPI_Status *status))
 
 /* Shared pointer */
-int MPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request);
-int MPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request);
-int MPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request);
-int MPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                             MPI_Request *request);
-int MPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype);
-int MPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype);
-int MPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status);
-int MPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype);
-int MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype);
-int MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status);
-int MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
-int MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status);
+MPI_BOTH(int, MPI_File_iread_shared, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request))
+MPI_BOTH(int, MPI_File_iread_shared_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite_shared, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite_shared_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_File_read_ordered, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_ordered_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_ordered_begin, (MPI_File fh, void *buf, int count, MPI_Datatype datatype))
+MPI_BOTH(int, MPI_File_read_ordered_begin_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype))
+MPI_BOTH(int, MPI_File_read_ordered_end, (MPI_File fh, void *buf, MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_shared, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_shared_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_ordered, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
+    MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_ordered_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_ordered_begin, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype))
+MPI_BOTH(int, MPI_File_write_ordered_begin_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype))
+MPI_BOTH(int, MPI_File_write_ordered_end, (MPI_File fh, const void *buf, MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_shared, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
+    MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_shared_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Status *status))
 
 /* ---- Profiling ---- */
-int MPI_Pcontrol(const int level, ...);
+MPI_BOTH(int, MPI_Pcontrol, (const int level, ...))
 
 /* ---- Tool information ---- */
 /* Start and enumerations */
-int MPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len);
-int MPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len);
-int MPI_T_finalize(void);
-int MPI_T_init_thread(int required, int *provided);
+MPI_BOTH(int, MPI_T_enum_get_info, (MPI_T_enum enumtype, int *num, char *name, int *name_len))
+MPI_BOTH(int, MPI_T_enum_get_item, (MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len))
+MPI_BOTH(int, MPI_T_finalize, (void))
+MPI_BOTH(int, MPI_T_init_thread, (int required, int *provided))
 
 /* Control variables */
-int MPI_T_cvar_get_index(const char *name, int *cvar_index);
-int MPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype,
-                        MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope);
-int MPI_T_cvar_get_num(int *num_cvar);
-int MPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count);
-int MPI_T_cvar_handle_free(MPI_T_cvar_handle *handle);
-int MPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf);
-int MPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf);
+MPI_BOTH(int, MPI_T_cvar_get_index, (const char *name, int *cvar_index))
+MPI_BOTH(int, MPI_T_cvar_get_info, (int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype,
+    MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope))
+MPI_BOTH(int, MPI_T_cvar_get_num, (int *num_cvar))
+MPI_BOTH(int, MPI_T_cvar_handle_alloc, (int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count))
+MPI_BOTH(int, MPI_T_cvar_handle_free, (MPI_T_cvar_handle *handle))
+MPI_BOTH(int, MPI_T_cvar_read, (MPI_T_cvar_handle handle, void *buf))
+MPI_BOTH(int, MPI_T_cvar_write, (MPI_T_cvar_handle handle, const void *buf))
 
 /* Performance variables */
-int MPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index);
-int MPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosity, int *var_class,
-                        MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind,
-                        int *readonly, int *continuous, int *atomic);
-int MPI_T_pvar_get_num(int *num_pvar);
-int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *obj_handle, MPI_T_pvar_handle *handle,
-                            int *count);
-int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle);
-int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf);
-int MPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf);
-int MPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
-int MPI_T_pvar_session_create(MPI_T_pvar_session *session);
-int MPI_T_pvar_session_free(MPI_T_pvar_session *session);
-int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
-int MPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
-int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf);
+MPI_BOTH(int, MPI_T_pvar_get_index, (const char *name, int var_class, int *pvar_index))
+MPI_BOTH(int, MPI_T_pvar_get_info, (int pvar_index, char *name, int *name_len, int *verbosity, int *var_class,
+    MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *readonly, int *continuous,
+    int *atomic))
+MPI_BOTH(int, MPI_T_pvar_get_num, (int *num_pvar))
+MPI_BOTH(int, MPI_T_pvar_handle_alloc, (MPI_T_pvar_session session, int pvar_index, void *obj_handle,
+    MPI_T_pvar_handle *handle, int *count))
+MPI_BOTH(int, MPI_T_pvar_handle_free, (MPI_T_pvar_session session, MPI_T_pvar_handle *handle))
+MPI_BOTH(int, MPI_T_pvar_read, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf))
+MPI_BOTH(int, MPI_T_pvar_readreset, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf))
+MPI_BOTH(int, MPI_T_pvar_reset, (MPI_T_pvar_session session, MPI_T_pvar_handle handle))
+MPI_BOTH(int, MPI_T_pvar_session_create, (MPI_T_pvar_session *session))
+MPI_BOTH(int, MPI_T_pvar_session_free, (MPI_T_pvar_session *session))
+MPI_BOTH(int, MPI_T_pvar_start, (MPI_T_pvar_session session, MPI_T_pvar_handle handle))
+MPI_BOTH(int, MPI_T_pvar_stop, (MPI_T_pvar_session session, MPI_T_pvar_handle handle))
+MPI_BOTH(int, MPI_T_pvar_write, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf))
 
 /* Events */
-int MPI_T_event_callback_get_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
-                                  MPI_Info *info_used);
-int MPI_T_event_callback_set_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
-                                  MPI_Info info);
-int MPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer);
-int MPI_T_event_get_index(const char *name, int *event_index);
-int MPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbosity, MPI_Datatype array_of_datatypes[],
-                         MPI_Aint array_of_displacements[], int *num_elements, MPI_T_enum *enumtype, MPI_Info *info,
-                         char *desc, int *desc_len, int *bind);
-int MPI_T_event_get_num(int *num_events);
-int MPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_index);
-int MPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *event_timestamp);
-int MPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
-                             MPI_T_event_registration *event_registration);
-int MPI_T_event_handle_free(MPI_T_event_registration event_registration, void *user_data,
-                            MPI_T_event_free_cb_function free_cb_function);
-int MPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info *info_used);
-int MPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info);
-int MPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer);
-int MPI_T_event_register_callback(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info info,
-                                  void *user_data, MPI_T_event_cb_function event_cb_function);
-int MPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration,
-                                    MPI_T_event_dropped_cb_function dropped_cb_function);
-int MPI_T_source_get_info(int source_index, char *name, int *name_len, char *desc, int *desc_len,
-                          MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks,
-                          MPI_Info *info);
-int MPI_T_source_get_num(int *num_sources);
-int MPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp);
+MPI_BOTH(int, MPI_T_event_callback_get_info, (MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
+    MPI_Info *info_used))
+MPI_BOTH(int, MPI_T_event_callback_set_info, (MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
+    MPI_Info info))
+MPI_BOTH(int, MPI_T_event_copy, (MPI_T_event_instance event_instance, void *buffer))
+MPI_BOTH(int, MPI_T_event_get_index, (const char *name, int *event_index))
+MPI_BOTH(int, MPI_T_event_get_info, (int event_index, char *name, int *name_len, int *verbosity,
+    MPI_Datatype array_of_datatypes[], MPI_Aint array_of_displacements[], int *num_elements, MPI_T_enum *enumtype,
+    MPI_Info *info, char *desc, int *desc_len, int *bind))
+MPI_BOTH(int, MPI_T_event_get_num, (int *num_events))
+MPI_BOTH(int, MPI_T_event_get_source, (MPI_T_event_instance event_instance, int *source_index))
+MPI_BOTH(int, MPI_T_event_get_timestamp, (MPI_T_event_instance event_instance, MPI_Count *event_timestamp))
+MPI_BOTH(int, MPI_T_event_handle_alloc, (int event_index, void *obj_handle, MPI_Info info,
+    MPI_T_event_registration *event_registration))
+MPI_BOTH(int, MPI_T_event_handle_free, (MPI_T_event_registration event_registration, void *user_data,
+    MPI_T_event_free_cb_function free_cb_function))
+MPI_BOTH(int, MPI_T_event_handle_get_info, (MPI_T_event_registration event_registration, MPI_Info *info_used))
+MPI_BOTH(int, MPI_T_event_handle_set_info, (MPI_T_event_registration event_registration, MPI_Info info))
+MPI_BOTH(int, MPI_T_event_read, (MPI_T_event_instance event_instance, int element_index, void *buffer))
+MPI_BOTH(int, MPI_T_event_register_callback, (MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
+    MPI_Info info, void *user_data, MPI_T_event_cb_function event_cb_function))
+MPI_BOTH(int, MPI_T_event_set_dropped_handler, (MPI_T_event_registration event_registration,
+    MPI_T_event_dropped_cb_function dropped_cb_function))
+MPI_BOTH(int, MPI_T_source_get_info, (int source_index, char *name, int *name_len, char *desc, int *desc_len,
+    MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info))
+MPI_BOTH(int, MPI_T_source_get_num, (int *num_sources))
+MPI_BOTH(int, MPI_T_source_get_timestamp, (int source_index, MPI_Count *timestamp))
 
 /* Categories */
-int MPI_T_category_changed(int *update_number);
-int MPI_T_category_get_categories(int cat_index, int len, int indices[]);
-int MPI_T_category_get_cvars(int cat_index, int len, int indices[]);
-int MPI_T_category_get_events(int cat_index, int len, int indices[]);
-int MPI_T_category_get_index(const char *name, int *cat_index);
-int MPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc, int *desc_len, int *num_cvars,
-                            int *num_pvars, int *num_categories);
-int MPI_T_category_get_num(int *num_cat);
-int MPI_T_category_get_num_events(int cat_index, int *num_events);
-int MPI_T_category_get_pvars(int cat_index, int len, int indices[]);
+MPI_BOTH(int, MPI_T_category_changed, (int *update_number))
+MPI_BOTH(int, MPI_T_category_get_categories, (int cat_index, int len, int indices[]))
+MPI_BOTH(int, MPI_T_category_get_cvars, (int cat_index, int len, int indices[]))
+MPI_BOTH(int, MPI_T_category_get_events, (int cat_index, int len, int indices[]))
+MPI_BOTH(int, MPI_T_category_get_index, (const char *name, int *cat_index))
+MPI_BOTH(int, MPI_T_category_get_info, (int cat_index, char *name, int *name_len, char *desc, int *desc_len,
+    int *num_cvars, int *num_pvars, int *num_categories))
+MPI_BOTH(int, MPI_T_category_get_num, (int *num_cat))
+MPI_BOTH(int, MPI_T_category_get_num_events, (int cat_index, int *num_events))
+MPI_BOTH(int, MPI_T_category_get_pvars, (int cat_index, int len, int indices[]))
 
 /* ---- Fortran types ---- */
-int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype);
-int MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype);
-int MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype);
-int MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype);
+MPI_BOTH(int, MPI_Type_create_f90_complex, (int p, int r, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_create_f90_integer, (int r, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_create_f90_real, (int p, int r, MPI_Datatype *newtype))
+MPI_BOTH(int, MPI_Type_match_size, (int typeclass, int size, MPI_Datatype *datatype))
 
 /* ---- The ABI itself ---- */
-int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set);
-int MPI_Abi_get_fortran_info(MPI_Info *info);
-int MPI_Abi_get_info(MPI_Info *info);
-int MPI_Abi_get_version(int *abi_major, int *abi_minor);
-int MPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false);
-int MPI_Abi_set_fortran_info(MPI_Info info);
-MPI_Comm MPI_Comm_fromint(int comm);
-int MPI_Comm_toint(MPI_Comm comm);
-MPI_Errhandler MPI_Errhandler_fromint(int errhandler);
-int MPI_Errhandler_toint(MPI_Errhandler errhandler);
-MPI_File MPI_File_fromint(int file);
-int MPI_File_toint(MPI_File file);
-MPI_Group MPI_Group_fromint(int group);
-int MPI_Group_toint(MPI_Group group);
-MPI_Info MPI_Info_fromint(int info);
-int MPI_Info_toint(MPI_Info info);
-MPI_Message MPI_Message_fromint(int message);
-int MPI_Message_toint(MPI_Message message);
-MPI_Op MPI_Op_fromint(int op);
-int MPI_Op_toint(MPI_Op op);
-MPI_Request MPI_Request_fromint(int request);
-int MPI_Request_toint(MPI_Request request);
-MPI_Session MPI_Session_fromint(int session);
-int MPI_Session_toint(MPI_Session session);
-MPI_Datatype MPI_Type_fromint(int datatype);
-int MPI_Type_toint(MPI_Datatype datatype);
-MPI_Win MPI_Win_fromint(int win);
-int MPI_Win_toint(MPI_Win win);
+MPI_BOTH(int, MPI_Abi_get_fortran_booleans, (int logical_size, void *logical_true, void *logical_false, int *is_set))
+MPI_BOTH(int, MPI_Abi_get_fortran_info, (MPI_Info *info))
+MPI_BOTH(int, MPI_Abi_get_info, (MPI_Info *info))
+MPI_BOTH(int, MPI_Abi_get_version, (int *abi_major, int *abi_minor))
+MPI_BOTH(int, MPI_Abi_set_fortran_booleans, (int logical_size, void *logical_true, void *logical_false))
+MPI_BOTH(int, MPI_Abi_set_fortran_info, (MPI_Info info))
+MPI_BOTH(MPI_Comm, MPI_Comm_fromint, (int comm))
+MPI_BOTH(int, MPI_Comm_toint, (MPI_Comm comm))
+MPI_BOTH(MPI_Errhandler, MPI_Errhandler_fromint, (int errhandler))
+MPI_BOTH(int, MPI_Errhandler_toint, (MPI_Errhandler errhandler))
+MPI_BOTH(MPI_File, MPI_File_fromint, (int file))
+MPI_BOTH(int, MPI_File_toint, (MPI_File file))
+MPI_BOTH(MPI_Group, MPI_Group_fromint, (int group))
+MPI_BOTH(int, MPI_Group_toint, (MPI_Group group))
+MPI_BOTH(MPI_Info, MPI_Info_fromint, (int info))
+MPI_BOTH(int, MPI_Info_toint, (MPI_Info info))
+MPI_BOTH(MPI_Message, MPI_Message_fromint, (int message))
+MPI_BOTH(int, MPI_Message_toint, (MPI_Message message))
+MPI_BOTH(MPI_Op, MPI_Op_fromint, (int op))
+MPI_BOTH(int, MPI_Op_toint, (MPI_Op op))
+MPI_BOTH(MPI_Request, MPI_Request_fromint, (int request))
+MPI_BOTH(int, MPI_Request_toint, (MPI_Request request))
+MPI_BOTH(MPI_Session, MPI_Session_fromint, (int session))
+MPI_BOTH(int, MPI_Session_toint, (MPI_Session session))
+MPI_BOTH(MPI_Datatype, MPI_Type_fromint, (int datatype))
+MPI_BOTH(int, MPI_Type_toint, (MPI_Datatype datatype))
+MPI_BOTH(MPI_Win, MPI_Win_fromint, (int win))
+MPI_BOTH(int, MPI_Win_toint, (MPI_Win win))
 
-/* ==== Profiling names ==== */
-
-/* Every function a second time: a tool that defines MPI_X itself calls PMPI_X. */
-#define MPI_AGAIN(name) extern __typeof__(name) P##name;
-
-/* ---- Point-to-point communication ---- */
-MPI_AGAIN(MPI_Send) MPI_AGAIN(MPI_Send_c) MPI_AGAIN(MPI_Bsend) MPI_AGAIN(MPI_Bsend_c) MPI_AGAIN(MPI_Ssend)
-MPI_AGAIN(MPI_Ssend_c) MPI_AGAIN(MPI_Rsend) MPI_AGAIN(MPI_Rsend_c) MPI_AGAIN(MPI_Recv) MPI_AGAIN(MPI_Recv_c)
-MPI_AGAIN(MPI_Sendrecv) MPI_AGAIN(MPI_Sendrecv_c) MPI_AGAIN(MPI_Sendrecv_replace) MPI_AGAIN(MPI_Sendrecv_replace_c)
-MPI_AGAIN(MPI_Isend) MPI_AGAIN(MPI_Isend_c) MPI_AGAIN(MPI_Ibsend) MPI_AGAIN(MPI_Ibsend_c) MPI_AGAIN(MPI_Issend)
-MPI_AGAIN(MPI_Issend_c) MPI_AGAIN(MPI_Irsend) MPI_AGAIN(MPI_Irsend_c) MPI_AGAIN(MPI_Irecv) MPI_AGAIN(MPI_Irecv_c)
-MPI_AGAIN(MPI_Isendrecv) MPI_AGAIN(MPI_Isendrecv_c) MPI_AGAIN(MPI_Isendrecv_replace) MPI_AGAIN(MPI_Isendrecv_replace_c)
-MPI_AGAIN(MPI_Send_init) MPI_AGAIN(MPI_Send_init_c) MPI_AGAIN(MPI_Bsend_init) MPI_AGAIN(MPI_Bsend_init_c)
-MPI_AGAIN(MPI_Ssend_init) MPI_AGAIN(MPI_Ssend_init_c) MPI_AGAIN(MPI_Rsend_init) MPI_AGAIN(MPI_Rsend_init_c)
-MPI_AGAIN(MPI_Recv_init) MPI_AGAIN(MPI_Recv_init_c) MPI_AGAIN(MPI_Start) MPI_AGAIN(MPI_Startall) MPI_AGAIN(MPI_Probe)
-MPI_AGAIN(MPI_Iprobe) MPI_AGAIN(MPI_Mprobe) MPI_AGAIN(MPI_Improbe) MPI_AGAIN(MPI_Mrecv) MPI_AGAIN(MPI_Mrecv_c)
-MPI_AGAIN(MPI_Imrecv) MPI_AGAIN(MPI_Imrecv_c) MPI_AGAIN(MPI_Cancel) MPI_AGAIN(MPI_Wait) MPI_AGAIN(MPI_Waitany)
-MPI_AGAIN(MPI_Waitall) MPI_AGAIN(MPI_Waitsome) MPI_AGAIN(MPI_Test) MPI_AGAIN(MPI_Testany) MPI_AGAIN(MPI_Testall)
-MPI_AGAIN(MPI_Testsome) MPI_AGAIN(MPI_Request_free) MPI_AGAIN(MPI_Request_get_status)
-MPI_AGAIN(MPI_Request_get_status_all) MPI_AGAIN(MPI_Request_get_status_any) MPI_AGAIN(MPI_Request_get_status_some)
-MPI_AGAIN(MPI_Get_count) MPI_AGAIN(MPI_Get_count_c) MPI_AGAIN(MPI_Get_elements) MPI_AGAIN(MPI_Get_elements_c)
-MPI_AGAIN(MPI_Get_elements_x) MPI_AGAIN(MPI_Status_get_error) MPI_AGAIN(MPI_Status_get_source)
-MPI_AGAIN(MPI_Status_get_tag) MPI_AGAIN(MPI_Status_set_cancelled) MPI_AGAIN(MPI_Status_set_error)
-MPI_AGAIN(MPI_Status_set_source) MPI_AGAIN(MPI_Status_set_tag) MPI_AGAIN(MPI_Test_cancelled)
-MPI_AGAIN(MPI_Buffer_attach) MPI_AGAIN(MPI_Buffer_attach_c) MPI_AGAIN(MPI_Buffer_detach) MPI_AGAIN(MPI_Buffer_detach_c)
-MPI_AGAIN(MPI_Buffer_flush) MPI_AGAIN(MPI_Buffer_iflush) MPI_AGAIN(MPI_Comm_attach_buffer)
-MPI_AGAIN(MPI_Comm_attach_buffer_c) MPI_AGAIN(MPI_Comm_detach_buffer) MPI_AGAIN(MPI_Comm_detach_buffer_c)
-MPI_AGAIN(MPI_Comm_flush_buffer) MPI_AGAIN(MPI_Comm_iflush_buffer) MPI_AGAIN(MPI_Session_attach_buffer)
-MPI_AGAIN(MPI_Session_attach_buffer_c) MPI_AGAIN(MPI_Session_detach_buffer) MPI_AGAIN(MPI_Session_detach_buffer_c)
-MPI_AGAIN(MPI_Session_flush_buffer) MPI_AGAIN(MPI_Session_iflush_buffer)
-
-/* ---- Partitioned communication ---- */
-MPI_AGAIN(MPI_Parrived) MPI_AGAIN(MPI_Pready) MPI_AGAIN(MPI_Pready_list) MPI_AGAIN(MPI_Pready_range)
-MPI_AGAIN(MPI_Precv_init) MPI_AGAIN(MPI_Precv_init_c) MPI_AGAIN(MPI_Psend_init) MPI_AGAIN(MPI_Psend_init_c)
-
-/* ---- Datatypes ---- */
-MPI_AGAIN(MPI_Type_commit) MPI_AGAIN(MPI_Type_free) MPI_AGAIN(MPI_Type_dup) MPI_AGAIN(MPI_Type_contiguous)
-MPI_AGAIN(MPI_Type_contiguous_c) MPI_AGAIN(MPI_Type_create_darray) MPI_AGAIN(MPI_Type_create_darray_c)
-MPI_AGAIN(MPI_Type_create_hindexed) MPI_AGAIN(MPI_Type_create_hindexed_c) MPI_AGAIN(MPI_Type_create_hindexed_block)
-MPI_AGAIN(MPI_Type_create_hindexed_block_c) MPI_AGAIN(MPI_Type_create_hvector) MPI_AGAIN(MPI_Type_create_hvector_c)
-MPI_AGAIN(MPI_Type_create_indexed_block) MPI_AGAIN(MPI_Type_create_indexed_block_c) MPI_AGAIN(MPI_Type_create_resized)
-MPI_AGAIN(MPI_Type_create_resized_c) MPI_AGAIN(MPI_Type_create_struct) MPI_AGAIN(MPI_Type_create_struct_c)
-MPI_AGAIN(MPI_Type_create_subarray) MPI_AGAIN(MPI_Type_create_subarray_c) MPI_AGAIN(MPI_Type_indexed)
-MPI_AGAIN(MPI_Type_indexed_c) MPI_AGAIN(MPI_Type_vector) MPI_AGAIN(MPI_Type_vector_c) MPI_AGAIN(MPI_Get_address)
-MPI_AGAIN(MPI_Type_get_contents) MPI_AGAIN(MPI_Type_get_contents_c) MPI_AGAIN(MPI_Type_get_envelope)
-MPI_AGAIN(MPI_Type_get_envelope_c) MPI_AGAIN(MPI_Type_get_extent) MPI_AGAIN(MPI_Type_get_extent_c)
-MPI_AGAIN(MPI_Type_get_extent_x) MPI_AGAIN(MPI_Type_get_name) MPI_AGAIN(MPI_Type_get_true_extent)
-MPI_AGAIN(MPI_Type_get_true_extent_c) MPI_AGAIN(MPI_Type_get_true_extent_x) MPI_AGAIN(MPI_Type_get_value_index)
-MPI_AGAIN(MPI_Type_set_name) MPI_AGAIN(MPI_Type_size) MPI_AGAIN(MPI_Type_size_c) MPI_AGAIN(MPI_Type_size_x)
-MPI_AGAIN(MPI_Pack) MPI_AGAIN(MPI_Pack_c) MPI_AGAIN(MPI_Pack_size) MPI_AGAIN(MPI_Pack_size_c) MPI_AGAIN(MPI_Unpack)
-MPI_AGAIN(MPI_Unpack_c) MPI_AGAIN(MPI_Pack_external) MPI_AGAIN(MPI_Pack_external_c) MPI_AGAIN(MPI_Pack_external_size)
-MPI_AGAIN(MPI_Pack_external_size_c) MPI_AGAIN(MPI_Unpack_external) MPI_AGAIN(MPI_Unpack_external_c)
-
-/* ---- Collective communication ---- */
-MPI_AGAIN(MPI_Op_commutative) MPI_AGAIN(MPI_Op_create) MPI_AGAIN(MPI_Op_create_c) MPI_AGAIN(MPI_Op_free)
-MPI_AGAIN(MPI_Reduce_local) MPI_AGAIN(MPI_Reduce_local_c) MPI_AGAIN(MPI_Barrier) MPI_AGAIN(MPI_Bcast)
-MPI_AGAIN(MPI_Bcast_c) MPI_AGAIN(MPI_Gather) MPI_AGAIN(MPI_Gather_c) MPI_AGAIN(MPI_Gatherv) MPI_AGAIN(MPI_Gatherv_c)
-MPI_AGAIN(MPI_Scatter) MPI_AGAIN(MPI_Scatter_c) MPI_AGAIN(MPI_Scatterv) MPI_AGAIN(MPI_Scatterv_c)
-MPI_AGAIN(MPI_Allgather) MPI_AGAIN(MPI_Allgather_c) MPI_AGAIN(MPI_Allgatherv) MPI_AGAIN(MPI_Allgatherv_c)
-MPI_AGAIN(MPI_Alltoall) MPI_AGAIN(MPI_Alltoall_c) MPI_AGAIN(MPI_Alltoallv) MPI_AGAIN(MPI_Alltoallv_c)
-MPI_AGAIN(MPI_Alltoallw) MPI_AGAIN(MPI_Alltoallw_c) MPI_AGAIN(MPI_Reduce) MPI_AGAIN(MPI_Reduce_c)
-MPI_AGAIN(MPI_Allreduce) MPI_AGAIN(MPI_Allreduce_c) MPI_AGAIN(MPI_Reduce_scatter_block)
-MPI_AGAIN(MPI_Reduce_scatter_block_c) MPI_AGAIN(MPI_Reduce_scatter) MPI_AGAIN(MPI_Reduce_scatter_c) MPI_AGAIN(MPI_Scan)
-MPI_AGAIN(MPI_Scan_c) MPI_AGAIN(MPI_Exscan) MPI_AGAIN(MPI_Exscan_c) MPI_AGAIN(MPI_Iallgather)
-MPI_AGAIN(MPI_Iallgather_c) MPI_AGAIN(MPI_Iallgatherv) MPI_AGAIN(MPI_Iallgatherv_c) MPI_AGAIN(MPI_Iallreduce)
-MPI_AGAIN(MPI_Iallreduce_c) MPI_AGAIN(MPI_Ialltoall) MPI_AGAIN(MPI_Ialltoall_c) MPI_AGAIN(MPI_Ialltoallv)
-MPI_AGAIN(MPI_Ialltoallv_c) MPI_AGAIN(MPI_Ialltoallw) MPI_AGAIN(MPI_Ialltoallw_c) MPI_AGAIN(MPI_Ibarrier)
-MPI_AGAIN(MPI_Ibcast) MPI_AGAIN(MPI_Ibcast_c) MPI_AGAIN(MPI_Iexscan) MPI_AGAIN(MPI_Iexscan_c) MPI_AGAIN(MPI_Igather)
-MPI_AGAIN(MPI_Igather_c) MPI_AGAIN(MPI_Igatherv) MPI_AGAIN(MPI_Igatherv_c) MPI_AGAIN(MPI_Ireduce)
-MPI_AGAIN(MPI_Ireduce_c) MPI_AGAIN(MPI_Ireduce_scatter) MPI_AGAIN(MPI_Ireduce_scatter_c)
-MPI_AGAIN(MPI_Ireduce_scatter_block) MPI_AGAIN(MPI_Ireduce_scatter_block_c) MPI_AGAIN(MPI_Iscan) MPI_AGAIN(MPI_Iscan_c)
-MPI_AGAIN(MPI_Iscatter) MPI_AGAIN(MPI_Iscatter_c) MPI_AGAIN(MPI_Iscatterv) MPI_AGAIN(MPI_Iscatterv_c)
-MPI_AGAIN(MPI_Allgather_init) MPI_AGAIN(MPI_Allgather_init_c) MPI_AGAIN(MPI_Allgatherv_init)
-MPI_AGAIN(MPI_Allgatherv_init_c) MPI_AGAIN(MPI_Allreduce_init) MPI_AGAIN(MPI_Allreduce_init_c)
-MPI_AGAIN(MPI_Alltoall_init) MPI_AGAIN(MPI_Alltoall_init_c) MPI_AGAIN(MPI_Alltoallv_init)
-MPI_AGAIN(MPI_Alltoallv_init_c) MPI_AGAIN(MPI_Alltoallw_init) MPI_AGAIN(MPI_Alltoallw_init_c)
-MPI_AGAIN(MPI_Barrier_init) MPI_AGAIN(MPI_Bcast_init) MPI_AGAIN(MPI_Bcast_init_c) MPI_AGAIN(MPI_Exscan_init)
-MPI_AGAIN(MPI_Exscan_init_c) MPI_AGAIN(MPI_Gather_init) MPI_AGAIN(MPI_Gather_init_c) MPI_AGAIN(MPI_Gatherv_init)
-MPI_AGAIN(MPI_Gatherv_init_c) MPI_AGAIN(MPI_Reduce_init) MPI_AGAIN(MPI_Reduce_init_c)
-MPI_AGAIN(MPI_Reduce_scatter_block_init) MPI_AGAIN(MPI_Reduce_scatter_block_init_c) MPI_AGAIN(MPI_Reduce_scatter_init)
-MPI_AGAIN(MPI_Reduce_scatter_init_c) MPI_AGAIN(MPI_Scan_init) MPI_AGAIN(MPI_Scan_init_c) MPI_AGAIN(MPI_Scatter_init)
-MPI_AGAIN(MPI_Scatter_init_c) MPI_AGAIN(MPI_Scatterv_init) MPI_AGAIN(MPI_Scatterv_init_c)
-
-/* ---- Groups ---- */
-MPI_AGAIN(MPI_Group_compare) MPI_AGAIN(MPI_Group_difference) MPI_AGAIN(MPI_Group_excl) MPI_AGAIN(MPI_Group_free)
-MPI_AGAIN(MPI_Group_incl) MPI_AGAIN(MPI_Group_intersection) MPI_AGAIN(MPI_Group_range_excl)
-MPI_AGAIN(MPI_Group_range_incl) MPI_AGAIN(MPI_Group_rank) MPI_AGAIN(MPI_Group_size) MPI_AGAIN(MPI_Group_translate_ranks)
-MPI_AGAIN(MPI_Group_union)
-
-/* ---- Communicators ---- */
-MPI_AGAIN(MPI_Comm_size) MPI_AGAIN(MPI_Comm_rank) MPI_AGAIN(MPI_Comm_compare) MPI_AGAIN(MPI_Comm_dup)
-MPI_AGAIN(MPI_Comm_create) MPI_AGAIN(MPI_Comm_create_group) MPI_AGAIN(MPI_Comm_dup_with_info) MPI_AGAIN(MPI_Comm_free)
-MPI_AGAIN(MPI_Comm_get_info) MPI_AGAIN(MPI_Comm_get_name) MPI_AGAIN(MPI_Comm_group) MPI_AGAIN(MPI_Comm_idup)
-MPI_AGAIN(MPI_Comm_idup_with_info) MPI_AGAIN(MPI_Comm_remote_group) MPI_AGAIN(MPI_Comm_remote_size)
-MPI_AGAIN(MPI_Comm_set_info) MPI_AGAIN(MPI_Comm_set_name) MPI_AGAIN(MPI_Comm_split) MPI_AGAIN(MPI_Comm_split_type)
-MPI_AGAIN(MPI_Comm_test_inter) MPI_AGAIN(MPI_Intercomm_create) MPI_AGAIN(MPI_Intercomm_create_from_groups)
-MPI_AGAIN(MPI_Intercomm_merge)
-
-/* ---- Cached attributes ---- */
-MPI_AGAIN(MPI_Comm_create_keyval) MPI_AGAIN(MPI_Comm_delete_attr) MPI_AGAIN(MPI_Comm_free_keyval)
-MPI_AGAIN(MPI_Comm_get_attr) MPI_AGAIN(MPI_Comm_set_attr) MPI_AGAIN(MPI_Type_create_keyval)
-MPI_AGAIN(MPI_Type_delete_attr) MPI_AGAIN(MPI_Type_free_keyval) MPI_AGAIN(MPI_Type_get_attr)
-MPI_AGAIN(MPI_Type_set_attr) MPI_AGAIN(MPI_Win_create_keyval) MPI_AGAIN(MPI_Win_delete_attr)
-MPI_AGAIN(MPI_Win_free_keyval) MPI_AGAIN(MPI_Win_get_attr) MPI_AGAIN(MPI_Win_set_attr)
-
-/* ---- Process topologies ---- */
-MPI_AGAIN(MPI_Cart_coords) MPI_AGAIN(MPI_Cart_create) MPI_AGAIN(MPI_Cart_get) MPI_AGAIN(MPI_Cart_map)
-MPI_AGAIN(MPI_Cart_rank) MPI_AGAIN(MPI_Cart_shift) MPI_AGAIN(MPI_Cart_sub) MPI_AGAIN(MPI_Cartdim_get)
-MPI_AGAIN(MPI_Dims_create) MPI_AGAIN(MPI_Dist_graph_create) MPI_AGAIN(MPI_Dist_graph_create_adjacent)
-MPI_AGAIN(MPI_Dist_graph_neighbors) MPI_AGAIN(MPI_Dist_graph_neighbors_count) MPI_AGAIN(MPI_Get_hw_resource_info)
-MPI_AGAIN(MPI_Graph_create) MPI_AGAIN(MPI_Graph_get) MPI_AGAIN(MPI_Graph_map) MPI_AGAIN(MPI_Graph_neighbors)
-MPI_AGAIN(MPI_Graph_neighbors_count) MPI_AGAIN(MPI_Graphdims_get) MPI_AGAIN(MPI_Topo_test)
-
-/* ---- Neighborhood collectives ---- */
-MPI_AGAIN(MPI_Neighbor_allgather) MPI_AGAIN(MPI_Neighbor_allgather_c) MPI_AGAIN(MPI_Neighbor_allgatherv)
-MPI_AGAIN(MPI_Neighbor_allgatherv_c) MPI_AGAIN(MPI_Neighbor_alltoall) MPI_AGAIN(MPI_Neighbor_alltoall_c)
-MPI_AGAIN(MPI_Neighbor_alltoallv) MPI_AGAIN(MPI_Neighbor_alltoallv_c) MPI_AGAIN(MPI_Neighbor_alltoallw)
-MPI_AGAIN(MPI_Neighbor_alltoallw_c) MPI_AGAIN(MPI_Ineighbor_allgather) MPI_AGAIN(MPI_Ineighbor_allgather_c)
-MPI_AGAIN(MPI_Ineighbor_allgatherv) MPI_AGAIN(MPI_Ineighbor_allgatherv_c) MPI_AGAIN(MPI_Ineighbor_alltoall)
-MPI_AGAIN(MPI_Ineighbor_alltoall_c) MPI_AGAIN(MPI_Ineighbor_alltoallv) MPI_AGAIN(MPI_Ineighbor_alltoallv_c)
-MPI_AGAIN(MPI_Ineighbor_alltoallw) MPI_AGAIN(MPI_Ineighbor_alltoallw_c) MPI_AGAIN(MPI_Neighbor_allgather_init)
-MPI_AGAIN(MPI_Neighbor_allgather_init_c) MPI_AGAIN(MPI_Neighbor_allgatherv_init)
-MPI_AGAIN(MPI_Neighbor_allgatherv_init_c) MPI_AGAIN(MPI_Neighbor_alltoall_init) MPI_AGAIN(MPI_Neighbor_alltoall_init_c)
-MPI_AGAIN(MPI_Neighbor_alltoallv_init) MPI_AGAIN(MPI_Neighbor_alltoallv_init_c) MPI_AGAIN(MPI_Neighbor_alltoallw_init)
-MPI_AGAIN(MPI_Neighbor_alltoallw_init_c)
-
-/* ---- Error handling ---- */
-MPI_AGAIN(MPI_Add_error_class) MPI_AGAIN(MPI_Add_error_code) MPI_AGAIN(MPI_Add_error_string)
-MPI_AGAIN(MPI_Comm_call_errhandler) MPI_AGAIN(MPI_Comm_create_errhandler) MPI_AGAIN(MPI_Comm_get_errhandler)
-MPI_AGAIN(MPI_Comm_set_errhandler) MPI_AGAIN(MPI_Errhandler_free) MPI_AGAIN(MPI_Error_class) MPI_AGAIN(MPI_Error_string)
-MPI_AGAIN(MPI_File_call_errhandler) MPI_AGAIN(MPI_File_create_errhandler) MPI_AGAIN(MPI_File_get_errhandler)
-MPI_AGAIN(MPI_File_set_errhandler) MPI_AGAIN(MPI_Remove_error_class) MPI_AGAIN(MPI_Remove_error_code)
-MPI_AGAIN(MPI_Remove_error_string) MPI_AGAIN(MPI_Session_call_errhandler) MPI_AGAIN(MPI_Session_create_errhandler)
-MPI_AGAIN(MPI_Session_get_errhandler) MPI_AGAIN(MPI_Session_set_errhandler) MPI_AGAIN(MPI_Win_call_errhandler)
-MPI_AGAIN(MPI_Win_create_errhandler) MPI_AGAIN(MPI_Win_get_errhandler) MPI_AGAIN(MPI_Win_set_errhandler)
-
-/* ---- Environment ---- */
-MPI_AGAIN(MPI_Aint_add) MPI_AGAIN(MPI_Aint_diff) MPI_AGAIN(MPI_Get_library_version) MPI_AGAIN(MPI_Get_processor_name)
-MPI_AGAIN(MPI_Get_version) MPI_AGAIN(MPI_Wtick) MPI_AGAIN(MPI_Wtime)
-
-/* ---- Info ---- */
-MPI_AGAIN(MPI_Info_create) MPI_AGAIN(MPI_Info_create_env) MPI_AGAIN(MPI_Info_delete) MPI_AGAIN(MPI_Info_dup)
-MPI_AGAIN(MPI_Info_free) MPI_AGAIN(MPI_Info_get) MPI_AGAIN(MPI_Info_get_nkeys) MPI_AGAIN(MPI_Info_get_nthkey)
-MPI_AGAIN(MPI_Info_get_string) MPI_AGAIN(MPI_Info_get_valuelen) MPI_AGAIN(MPI_Info_set)
-
-/* ---- Start, end and sessions ---- */
-MPI_AGAIN(MPI_Init) MPI_AGAIN(MPI_Init_thread) MPI_AGAIN(MPI_Query_thread) MPI_AGAIN(MPI_Is_thread_main)
-MPI_AGAIN(MPI_Initialized) MPI_AGAIN(MPI_Finalize) MPI_AGAIN(MPI_Finalized) MPI_AGAIN(MPI_Abort)
-MPI_AGAIN(MPI_Session_init) MPI_AGAIN(MPI_Session_finalize) MPI_AGAIN(MPI_Comm_create_from_group)
-MPI_AGAIN(MPI_Group_from_session_pset) MPI_AGAIN(MPI_Session_get_info) MPI_AGAIN(MPI_Session_get_nth_pset)
-MPI_AGAIN(MPI_Session_get_num_psets) MPI_AGAIN(MPI_Session_get_pset_info)
-
-/* ---- Dynamic processes ---- */
-MPI_AGAIN(MPI_Close_port) MPI_AGAIN(MPI_Comm_accept) MPI_AGAIN(MPI_Comm_connect) MPI_AGAIN(MPI_Comm_disconnect)
-MPI_AGAIN(MPI_Comm_get_parent) MPI_AGAIN(MPI_Comm_join) MPI_AGAIN(MPI_Comm_spawn) MPI_AGAIN(MPI_Comm_spawn_multiple)
-MPI_AGAIN(MPI_Lookup_name) MPI_AGAIN(MPI_Open_port) MPI_AGAIN(MPI_Publish_name) MPI_AGAIN(MPI_Unpublish_name)
-
-/* ---- One-sided communication ---- */
-MPI_AGAIN(MPI_Alloc_mem) MPI_AGAIN(MPI_Free_mem) MPI_AGAIN(MPI_Win_allocate) MPI_AGAIN(MPI_Win_allocate_c)
-MPI_AGAIN(MPI_Win_allocate_shared) MPI_AGAIN(MPI_Win_allocate_shared_c) MPI_AGAIN(MPI_Win_attach)
-MPI_AGAIN(MPI_Win_create) MPI_AGAIN(MPI_Win_create_c) MPI_AGAIN(MPI_Win_create_dynamic) MPI_AGAIN(MPI_Win_detach)
-MPI_AGAIN(MPI_Win_free) MPI_AGAIN(MPI_Win_get_group) MPI_AGAIN(MPI_Win_get_info) MPI_AGAIN(MPI_Win_get_name)
-MPI_AGAIN(MPI_Win_set_info) MPI_AGAIN(MPI_Win_set_name) MPI_AGAIN(MPI_Win_shared_query)
-MPI_AGAIN(MPI_Win_shared_query_c) MPI_AGAIN(MPI_Win_complete) MPI_AGAIN(MPI_Win_fence) MPI_AGAIN(MPI_Win_flush)
-MPI_AGAIN(MPI_Win_flush_all) MPI_AGAIN(MPI_Win_flush_local) MPI_AGAIN(MPI_Win_flush_local_all) MPI_AGAIN(MPI_Win_lock)
-MPI_AGAIN(MPI_Win_lock_all) MPI_AGAIN(MPI_Win_post) MPI_AGAIN(MPI_Win_start) MPI_AGAIN(MPI_Win_sync)
-MPI_AGAIN(MPI_Win_test) MPI_AGAIN(MPI_Win_unlock) MPI_AGAIN(MPI_Win_unlock_all) MPI_AGAIN(MPI_Win_wait)
-MPI_AGAIN(MPI_Accumulate) MPI_AGAIN(MPI_Accumulate_c) MPI_AGAIN(MPI_Compare_and_swap) MPI_AGAIN(MPI_Fetch_and_op)
-MPI_AGAIN(MPI_Get) MPI_AGAIN(MPI_Get_c) MPI_AGAIN(MPI_Get_accumulate) MPI_AGAIN(MPI_Get_accumulate_c) MPI_AGAIN(MPI_Put)
-MPI_AGAIN(MPI_Put_c) MPI_AGAIN(MPI_Raccumulate) MPI_AGAIN(MPI_Raccumulate_c) MPI_AGAIN(MPI_Rget) MPI_AGAIN(MPI_Rget_c)
-MPI_AGAIN(MPI_Rget_accumulate) MPI_AGAIN(MPI_Rget_accumulate_c) MPI_AGAIN(MPI_Rput) MPI_AGAIN(MPI_Rput_c)
-
-/* ---- Generalized requests ---- */
-MPI_AGAIN(MPI_Grequest_complete) MPI_AGAIN(MPI_Grequest_start) MPI_AGAIN(MPI_Status_set_elements)
-MPI_AGAIN(MPI_Status_set_elements_c) MPI_AGAIN(MPI_Status_set_elements_x)
-
-/* ---- Files ---- */
-MPI_AGAIN(MPI_File_close) MPI_AGAIN(MPI_File_delete) MPI_AGAIN(MPI_File_get_amode) MPI_AGAIN(MPI_File_get_atomicity)
-MPI_AGAIN(MPI_File_get_byte_offset) MPI_AGAIN(MPI_File_get_group) MPI_AGAIN(MPI_File_get_info)
-MPI_AGAIN(MPI_File_get_position) MPI_AGAIN(MPI_File_get_position_shared) MPI_AGAIN(MPI_File_get_size)
-MPI_AGAIN(MPI_File_get_type_extent) MPI_AGAIN(MPI_File_get_type_extent_c) MPI_AGAIN(MPI_File_get_view)
-MPI_AGAIN(MPI_File_open) MPI_AGAIN(MPI_File_preallocate) MPI_AGAIN(MPI_File_seek) MPI_AGAIN(MPI_File_seek_shared)
-MPI_AGAIN(MPI_File_set_atomicity) MPI_AGAIN(MPI_File_set_info) MPI_AGAIN(MPI_File_set_size) MPI_AGAIN(MPI_File_set_view)
-MPI_AGAIN(MPI_File_sync) MPI_AGAIN(MPI_Register_datarep) MPI_AGAIN(MPI_Register_datarep_c) MPI_AGAIN(MPI_File_iread)
-MPI_AGAIN(MPI_File_iread_c) MPI_AGAIN(MPI_File_iread_at) MPI_AGAIN(MPI_File_iread_at_c) MPI_AGAIN(MPI_File_iwrite)
-MPI_AGAIN(MPI_File_iwrite_c) MPI_AGAIN(MPI_File_iwrite_at) MPI_AGAIN(MPI_File_iwrite_at_c) MPI_AGAIN(MPI_File_read)
-MPI_AGAIN(MPI_File_read_c) MPI_AGAIN(MPI_File_read_at) MPI_AGAIN(MPI_File_read_at_c) MPI_AGAIN(MPI_File_write)
-MPI_AGAIN(MPI_File_write_c) MPI_AGAIN(MPI_File_write_at) MPI_AGAIN(MPI_File_write_at_c) MPI_AGAIN(MPI_File_iread_all)
-MPI_AGAIN(MPI_File_iread_all_c) MPI_AGAIN(MPI_File_iread_at_all) MPI_AGAIN(MPI_File_iread_at_all_c)
-MPI_AGAIN(MPI_File_iwrite_all) MPI_AGAIN(MPI_File_iwrite_all_c) MPI_AGAIN(MPI_File_iwrite_at_all)
-MPI_AGAIN(MPI_File_iwrite_at_all_c) MPI_AGAIN(MPI_File_read_all) MPI_AGAIN(MPI_File_read_all_c)
-MPI_AGAIN(MPI_File_read_all_begin) MPI_AGAIN(MPI_File_read_all_begin_c) MPI_AGAIN(MPI_File_read_all_end)
-MPI_AGAIN(MPI_File_read_at_all) MPI_AGAIN(MPI_File_read_at_all_c) MPI_AGAIN(MPI_File_read_at_all_begin)
-MPI_AGAIN(MPI_File_read_at_all_begin_c) MPI_AGAIN(MPI_File_read_at_all_end) MPI_AGAIN(MPI_File_write_all)
-MPI_AGAIN(MPI_File_write_all_c) MPI_AGAIN(MPI_File_write_all_begin) MPI_AGAIN(MPI_File_write_all_begin_c)
-MPI_AGAIN(MPI_File_write_all_end) MPI_AGAIN(MPI_File_write_at_all) MPI_AGAIN(MPI_File_write_at_all_c)
-MPI_AGAIN(MPI_File_write_at_all_begin) MPI_AGAIN(MPI_File_write_at_all_begin_c) MPI_AGAIN(MPI_File_write_at_all_end)
-MPI_AGAIN(MPI_File_iread_shared) MPI_AGAIN(MPI_File_iread_shared_c) MPI_AGAIN(MPI_File_iwrite_shared)
-MPI_AGAIN(MPI_File_iwrite_shared_c) MPI_AGAIN(MPI_File_read_ordered) MPI_AGAIN(MPI_File_read_ordered_c)
-MPI_AGAIN(MPI_File_read_ordered_begin) MPI_AGAIN(MPI_File_read_ordered_begin_c) MPI_AGAIN(MPI_File_read_ordered_end)
-MPI_AGAIN(MPI_File_read_shared) MPI_AGAIN(MPI_File_read_shared_c) MPI_AGAIN(MPI_File_write_ordered)
-MPI_AGAIN(MPI_File_write_ordered_c) MPI_AGAIN(MPI_File_write_ordered_begin) MPI_AGAIN(MPI_File_write_ordered_begin_c)
-MPI_AGAIN(MPI_File_write_ordered_end) MPI_AGAIN(MPI_File_write_shared) MPI_AGAIN(MPI_File_write_shared_c)
-
-/* ---- Profiling ---- */
-MPI_AGAIN(MPI_Pcontrol)
-
-/* ---- Tool information ---- */
-MPI_AGAIN(MPI_T_enum_get_info) MPI_AGAIN(MPI_T_enum_get_item) MPI_AGAIN(MPI_T_finalize) MPI_AGAIN(MPI_T_init_thread)
-MPI_AGAIN(MPI_T_cvar_get_index) MPI_AGAIN(MPI_T_cvar_get_info) MPI_AGAIN(MPI_T_cvar_get_num)
-MPI_AGAIN(MPI_T_cvar_handle_alloc) MPI_AGAIN(MPI_T_cvar_handle_free) MPI_AGAIN(MPI_T_cvar_read)
-MPI_AGAIN(MPI_T_cvar_write) MPI_AGAIN(MPI_T_pvar_get_index) MPI_AGAIN(MPI_T_pvar_get_info) MPI_AGAIN(MPI_T_pvar_get_num)
-MPI_AGAIN(MPI_T_pvar_handle_alloc) MPI_AGAIN(MPI_T_pvar_handle_free) MPI_AGAIN(MPI_T_pvar_read)
-MPI_AGAIN(MPI_T_pvar_readreset) MPI_AGAIN(MPI_T_pvar_reset) MPI_AGAIN(MPI_T_pvar_session_create)
-MPI_AGAIN(MPI_T_pvar_session_free) MPI_AGAIN(MPI_T_pvar_start) MPI_AGAIN(MPI_T_pvar_stop) MPI_AGAIN(MPI_T_pvar_write)
-MPI_AGAIN(MPI_T_event_callback_get_info) MPI_AGAIN(MPI_T_event_callback_set_info) MPI_AGAIN(MPI_T_event_copy)
-MPI_AGAIN(MPI_T_event_get_index) MPI_AGAIN(MPI_T_event_get_info) MPI_AGAIN(MPI_T_event_get_num)
-MPI_AGAIN(MPI_T_event_get_source) MPI_AGAIN(MPI_T_event_get_timestamp) MPI_AGAIN(MPI_T_event_handle_alloc)
-MPI_AGAIN(MPI_T_event_handle_free) MPI_AGAIN(MPI_T_event_handle_get_info) MPI_AGAIN(MPI_T_event_handle_set_info)
-MPI_AGAIN(MPI_T_event_read) MPI_AGAIN(MPI_T_event_register_callback) MPI_AGAIN(MPI_T_event_set_dropped_handler)
-MPI_AGAIN(MPI_T_source_get_info) MPI_AGAIN(MPI_T_source_get_num) MPI_AGAIN(MPI_T_source_get_timestamp)
-MPI_AGAIN(MPI_T_category_changed) MPI_AGAIN(MPI_T_category_get_categories) MPI_AGAIN(MPI_T_category_get_cvars)
-MPI_AGAIN(MPI_T_category_get_events) MPI_AGAIN(MPI_T_category_get_index) MPI_AGAIN(MPI_T_category_get_info)
-MPI_AGAIN(MPI_T_category_get_num) MPI_AGAIN(MPI_T_category_get_num_events) MPI_AGAIN(MPI_T_category_get_pvars)
-
-/* ---- Fortran types ---- */
-MPI_AGAIN(MPI_Type_create_f90_complex) MPI_AGAIN(MPI_Type_create_f90_integer) MPI_AGAIN(MPI_Type_create_f90_real)
-MPI_AGAIN(MPI_Type_match_size)
-
-/* ---- The ABI itself ---- */
-MPI_AGAIN(MPI_Abi_get_fortran_booleans) MPI_AGAIN(MPI_Abi_get_fortran_info) MPI_AGAIN(MPI_Abi_get_info)
-MPI_AGAIN(MPI_Abi_get_version) MPI_AGAIN(MPI_Abi_set_fortran_booleans) MPI_AGAIN(MPI_Abi_set_fortran_info)
-MPI_AGAIN(MPI_Comm_fromint) MPI_AGAIN(MPI_Comm_toint) MPI_AGAIN(MPI_Errhandler_fromint) MPI_AGAIN(MPI_Errhandler_toint)
-MPI_AGAIN(MPI_File_fromint) MPI_AGAIN(MPI_File_toint) MPI_AGAIN(MPI_Group_fromint) MPI_AGAIN(MPI_Group_toint)
-MPI_AGAIN(MPI_Info_fromint) MPI_AGAIN(MPI_Info_toint) MPI_AGAIN(MPI_Message_fromint) MPI_AGAIN(MPI_Message_toint)
-MPI_AGAIN(MPI_Op_fromint) MPI_AGAIN(MPI_Op_toint) MPI_AGAIN(MPI_Request_fromint) MPI_AGAIN(MPI_Request_toint)
-MPI_AGAIN(MPI_Session_fromint) MPI_AGAIN(MPI_Session_toint) MPI_AGAIN(MPI_Type_fromint) MPI_AGAIN(MPI_Type_toint)
-MPI_AGAIN(MPI_Win_fromint) MPI_AGAIN(MPI_Win_toint)
-
-#undef MPI_AGAIN
+#undef MPI_BOTH
 
 #ifdef __cplusplus
 }

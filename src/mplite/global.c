@@ -10,12 +10,12 @@
 #define MASKED_TAG 1
 
 /* What the data of a call are. */
-struct lite_element {
+struct element {
     size_t size;
     enum type_element element;
 };
-static const struct lite_element lite_byte = {1, ELEMENT_BYTE}, lite_double = {sizeof(double), ELEMENT_F64},
-                                 lite_int = {sizeof(int), ELEMENT_I32}, lite_float = {sizeof(float), ELEMENT_F32};
+static const struct element of_bytes = {1, ELEMENT_BYTE}, of_doubles = {sizeof(double), ELEMENT_F64},
+                            of_ints = {sizeof(int), ELEMENT_I32}, of_floats = {sizeof(float), ELEMENT_F32};
 
 /* ---- all ranks ---------------------------------------------------------------------------------------------------- */
 
@@ -34,22 +34,23 @@ VEXPORT void MP_Sync(void)
     run("MP_Sync", &(struct coll_call){.kind = COLL_BARRIER});
 }
 
-static void broadcast(const char *call, void *data, uint64_t bytes, int root)
+static void broadcast(const char *call, const struct element *of, void *data, long count, int root)
 {
+    uint64_t bytes = vmplite_bytes(call, count, of->size);
     vmplite_check_rank(call, "root", root);
     run(call, &(struct coll_call){.kind = COLL_BCAST, .root = root, .receive = {.base = data, .count = bytes}});
 }
 
-static void gather(const char *call, void *data, uint64_t bytes)
+static void gather(const char *call, const struct element *of, void *data, long count)
 {
+    uint64_t bytes = vmplite_bytes(call, count, of->size);
     vmplite_check_started(call);
     run(call, &(struct coll_call){.kind = COLL_ALLGATHER,
                                   .send = {.base = COLL_IN_PLACE},
                                   .receive = {.base = data, .count = bytes}});
 }
 
-static void combine(const char *call, enum type_operation operation, void *data, long count,
-                    const struct lite_element *of)
+static void combine(const char *call, enum type_operation operation, const struct element *of, void *data, long count)
 {
     vmplite_check_started(call);
     (void)vmplite_bytes(call, count, of->size);
@@ -134,8 +135,10 @@ static void circle_spread(const struct circle *circle, void *data, uint64_t byte
             circle_send(circle, member(circle, place + bit), data, bytes);
 }
 
-static void broadcast_masked(const char *call, void *data, uint64_t bytes, int root, const int *mask)
+static void broadcast_masked(const char *call, const struct element *of, void *data, long count, int root,
+                             const int *mask)
 {
+    uint64_t bytes = vmplite_bytes(call, count, of->size);
     vmplite_check_rank(call, "root", root);
     struct circle circle = circle_open(call, mask, root);
     circle_spread(&circle, data, bytes);
@@ -143,8 +146,8 @@ static void broadcast_masked(const char *call, void *data, uint64_t bytes, int r
 }
 
 /* Up the same tree, then down: the lower ranks are always the left operand. */
-static void combine_masked(const char *call, enum type_operation operation, void *data, long count,
-                           const struct lite_element *of, const int *mask)
+static void combine_masked(const char *call, enum type_operation operation, const struct element *of, void *data,
+                           long count, const int *mask)
 {
     uint64_t bytes = vmplite_bytes(call, count, of->size);
     struct circle circle = circle_open(call, mask, -1);
@@ -165,8 +168,9 @@ static void combine_masked(const char *call, enum type_operation operation, void
     free(circle.rank);
 }
 
-static void gather_masked(const char *call, void *data, uint64_t bytes, const int *mask)
+static void gather_masked(const char *call, const struct element *of, void *data, long count, const int *mask)
 {
+    uint64_t bytes = vmplite_bytes(call, count, of->size);
     struct circle circle = circle_open(call, mask, -1);
     uint64_t all;
     if (__builtin_mul_overflow(bytes, (uint64_t)circle.size, &all))
@@ -182,230 +186,90 @@ static void gather_masked(const char *call, void *data, uint64_t bytes, const in
 
 /* ---- names -------------------------------------------------------------------------------------------------------- */
 
-VEXPORT void MP_Bcast(void *data, long bytes, int root)
-{
-    DOING("MP_Bcast");
-    broadcast("MP_Bcast", data, vmplite_bytes("MP_Bcast", bytes, lite_byte.size), root);
-}
+/* A row is a function of mplite.h, with what its data are. */
+#define BROADCAST(name, of)                                                                                            \
+    VEXPORT void name(void *data, long count, int root)                                                                \
+    {                                                                                                                  \
+        DOING(#name);                                                                                                  \
+        broadcast(#name, of, data, count, root);                                                                       \
+    }
+BROADCAST(MP_Bcast, &of_bytes)
+BROADCAST(MP_dBcast, &of_doubles)
+BROADCAST(MP_iBcast, &of_ints)
+BROADCAST(MP_fBcast, &of_floats)
 
-VEXPORT void MP_dBcast(void *data, long count, int root)
-{
-    DOING("MP_dBcast");
-    broadcast("MP_dBcast", data, vmplite_bytes("MP_dBcast", count, lite_double.size), root);
-}
+#define BROADCAST_FROM_0(name, of)                                                                                     \
+    VEXPORT void name(void *data, long count)                                                                          \
+    {                                                                                                                  \
+        DOING(#name);                                                                                                  \
+        broadcast(#name, of, data, count, 0);                                                                          \
+    }
+BROADCAST_FROM_0(MP_Broadcast, &of_bytes)
+BROADCAST_FROM_0(MP_dBroadcast, &of_doubles)
+BROADCAST_FROM_0(MP_iBroadcast, &of_ints)
+BROADCAST_FROM_0(MP_fBroadcast, &of_floats)
 
-VEXPORT void MP_iBcast(void *data, long count, int root)
-{
-    DOING("MP_iBcast");
-    broadcast("MP_iBcast", data, vmplite_bytes("MP_iBcast", count, lite_int.size), root);
-}
+#define COMBINE(name, type, of, operation)                                                                             \
+    VEXPORT void name(type *data, long count)                                                                          \
+    {                                                                                                                  \
+        DOING(#name);                                                                                                  \
+        combine(#name, operation, of, data, count);                                                                    \
+    }
+COMBINE(MP_dSum, double, &of_doubles, OPERATION_SUM)
+COMBINE(MP_iSum, int, &of_ints, OPERATION_SUM)
+COMBINE(MP_fSum, float, &of_floats, OPERATION_SUM)
+COMBINE(MP_dMax, double, &of_doubles, OPERATION_MAX)
+COMBINE(MP_iMax, int, &of_ints, OPERATION_MAX)
+COMBINE(MP_fMax, float, &of_floats, OPERATION_MAX)
+COMBINE(MP_dMin, double, &of_doubles, OPERATION_MIN)
+COMBINE(MP_iMin, int, &of_ints, OPERATION_MIN)
+COMBINE(MP_fMin, float, &of_floats, OPERATION_MIN)
 
-VEXPORT void MP_fBcast(void *data, long count, int root)
-{
-    DOING("MP_fBcast");
-    broadcast("MP_fBcast", data, vmplite_bytes("MP_fBcast", count, lite_float.size), root);
-}
+#define GATHER(name, type, of)                                                                                         \
+    VEXPORT void name(type *data, long count)                                                                          \
+    {                                                                                                                  \
+        DOING(#name);                                                                                                  \
+        gather(#name, of, data, count);                                                                                \
+    }
+GATHER(MP_Gather, void, &of_bytes)
+GATHER(MP_dGather, double, &of_doubles)
+GATHER(MP_iGather, int, &of_ints)
+GATHER(MP_fGather, float, &of_floats)
 
-VEXPORT void MP_Broadcast(void *data, long bytes)
-{
-    DOING("MP_Broadcast");
-    broadcast("MP_Broadcast", data, vmplite_bytes("MP_Broadcast", bytes, lite_byte.size), 0);
-}
+#define BROADCAST_MASKED(name, of)                                                                                     \
+    VEXPORT void name(void *data, long count, int root, const int *mask)                                               \
+    {                                                                                                                  \
+        DOING(#name);                                                                                                  \
+        broadcast_masked(#name, of, data, count, root, mask);                                                          \
+    }
+BROADCAST_MASKED(MP_Bcast_masked, &of_bytes)
+BROADCAST_MASKED(MP_dBcast_masked, &of_doubles)
+BROADCAST_MASKED(MP_iBcast_masked, &of_ints)
+BROADCAST_MASKED(MP_fBcast_masked, &of_floats)
 
-VEXPORT void MP_dBroadcast(void *data, long count)
-{
-    DOING("MP_dBroadcast");
-    broadcast("MP_dBroadcast", data, vmplite_bytes("MP_dBroadcast", count, lite_double.size), 0);
-}
+#define COMBINE_MASKED(name, type, of, operation)                                                                      \
+    VEXPORT void name(type *data, long count, const int *mask)                                                         \
+    {                                                                                                                  \
+        DOING(#name);                                                                                                  \
+        combine_masked(#name, operation, of, data, count, mask);                                                       \
+    }
+COMBINE_MASKED(MP_dSum_masked, double, &of_doubles, OPERATION_SUM)
+COMBINE_MASKED(MP_iSum_masked, int, &of_ints, OPERATION_SUM)
+COMBINE_MASKED(MP_fSum_masked, float, &of_floats, OPERATION_SUM)
+COMBINE_MASKED(MP_dMax_masked, double, &of_doubles, OPERATION_MAX)
+COMBINE_MASKED(MP_iMax_masked, int, &of_ints, OPERATION_MAX)
+COMBINE_MASKED(MP_fMax_masked, float, &of_floats, OPERATION_MAX)
+COMBINE_MASKED(MP_dMin_masked, double, &of_doubles, OPERATION_MIN)
+COMBINE_MASKED(MP_iMin_masked, int, &of_ints, OPERATION_MIN)
+COMBINE_MASKED(MP_fMin_masked, float, &of_floats, OPERATION_MIN)
 
-VEXPORT void MP_iBroadcast(void *data, long count)
-{
-    DOING("MP_iBroadcast");
-    broadcast("MP_iBroadcast", data, vmplite_bytes("MP_iBroadcast", count, lite_int.size), 0);
-}
-
-VEXPORT void MP_fBroadcast(void *data, long count)
-{
-    DOING("MP_fBroadcast");
-    broadcast("MP_fBroadcast", data, vmplite_bytes("MP_fBroadcast", count, lite_float.size), 0);
-}
-
-VEXPORT void MP_dSum(double *data, long count)
-{
-    DOING("MP_dSum");
-    combine("MP_dSum", OPERATION_SUM, data, count, &lite_double);
-}
-
-VEXPORT void MP_iSum(int *data, long count)
-{
-    DOING("MP_iSum");
-    combine("MP_iSum", OPERATION_SUM, data, count, &lite_int);
-}
-
-VEXPORT void MP_fSum(float *data, long count)
-{
-    DOING("MP_fSum");
-    combine("MP_fSum", OPERATION_SUM, data, count, &lite_float);
-}
-
-VEXPORT void MP_dMax(double *data, long count)
-{
-    DOING("MP_dMax");
-    combine("MP_dMax", OPERATION_MAX, data, count, &lite_double);
-}
-
-VEXPORT void MP_iMax(int *data, long count)
-{
-    DOING("MP_iMax");
-    combine("MP_iMax", OPERATION_MAX, data, count, &lite_int);
-}
-
-VEXPORT void MP_fMax(float *data, long count)
-{
-    DOING("MP_fMax");
-    combine("MP_fMax", OPERATION_MAX, data, count, &lite_float);
-}
-
-VEXPORT void MP_dMin(double *data, long count)
-{
-    DOING("MP_dMin");
-    combine("MP_dMin", OPERATION_MIN, data, count, &lite_double);
-}
-
-VEXPORT void MP_iMin(int *data, long count)
-{
-    DOING("MP_iMin");
-    combine("MP_iMin", OPERATION_MIN, data, count, &lite_int);
-}
-
-VEXPORT void MP_fMin(float *data, long count)
-{
-    DOING("MP_fMin");
-    combine("MP_fMin", OPERATION_MIN, data, count, &lite_float);
-}
-
-VEXPORT void MP_Gather(void *data, long bytes)
-{
-    DOING("MP_Gather");
-    gather("MP_Gather", data, vmplite_bytes("MP_Gather", bytes, lite_byte.size));
-}
-
-VEXPORT void MP_dGather(double *data, long count)
-{
-    DOING("MP_dGather");
-    gather("MP_dGather", data, vmplite_bytes("MP_dGather", count, lite_double.size));
-}
-
-VEXPORT void MP_iGather(int *data, long count)
-{
-    DOING("MP_iGather");
-    gather("MP_iGather", data, vmplite_bytes("MP_iGather", count, lite_int.size));
-}
-
-VEXPORT void MP_fGather(float *data, long count)
-{
-    DOING("MP_fGather");
-    gather("MP_fGather", data, vmplite_bytes("MP_fGather", count, lite_float.size));
-}
-
-VEXPORT void MP_Bcast_masked(void *data, long bytes, int root, const int *mask)
-{
-    DOING("MP_Bcast_masked");
-    broadcast_masked("MP_Bcast_masked", data, vmplite_bytes("MP_Bcast_masked", bytes, lite_byte.size), root, mask);
-}
-
-VEXPORT void MP_dBcast_masked(void *data, long count, int root, const int *mask)
-{
-    DOING("MP_dBcast_masked");
-    broadcast_masked("MP_dBcast_masked", data, vmplite_bytes("MP_dBcast_masked", count, lite_double.size), root, mask);
-}
-
-VEXPORT void MP_iBcast_masked(void *data, long count, int root, const int *mask)
-{
-    DOING("MP_iBcast_masked");
-    broadcast_masked("MP_iBcast_masked", data, vmplite_bytes("MP_iBcast_masked", count, lite_int.size), root, mask);
-}
-
-VEXPORT void MP_fBcast_masked(void *data, long count, int root, const int *mask)
-{
-    DOING("MP_fBcast_masked");
-    broadcast_masked("MP_fBcast_masked", data, vmplite_bytes("MP_fBcast_masked", count, lite_float.size), root, mask);
-}
-
-VEXPORT void MP_dSum_masked(double *data, long count, const int *mask)
-{
-    DOING("MP_dSum_masked");
-    combine_masked("MP_dSum_masked", OPERATION_SUM, data, count, &lite_double, mask);
-}
-
-VEXPORT void MP_iSum_masked(int *data, long count, const int *mask)
-{
-    DOING("MP_iSum_masked");
-    combine_masked("MP_iSum_masked", OPERATION_SUM, data, count, &lite_int, mask);
-}
-
-VEXPORT void MP_fSum_masked(float *data, long count, const int *mask)
-{
-    DOING("MP_fSum_masked");
-    combine_masked("MP_fSum_masked", OPERATION_SUM, data, count, &lite_float, mask);
-}
-
-VEXPORT void MP_dMax_masked(double *data, long count, const int *mask)
-{
-    DOING("MP_dMax_masked");
-    combine_masked("MP_dMax_masked", OPERATION_MAX, data, count, &lite_double, mask);
-}
-
-VEXPORT void MP_iMax_masked(int *data, long count, const int *mask)
-{
-    DOING("MP_iMax_masked");
-    combine_masked("MP_iMax_masked", OPERATION_MAX, data, count, &lite_int, mask);
-}
-
-VEXPORT void MP_fMax_masked(float *data, long count, const int *mask)
-{
-    DOING("MP_fMax_masked");
-    combine_masked("MP_fMax_masked", OPERATION_MAX, data, count, &lite_float, mask);
-}
-
-VEXPORT void MP_dMin_masked(double *data, long count, const int *mask)
-{
-    DOING("MP_dMin_masked");
-    combine_masked("MP_dMin_masked", OPERATION_MIN, data, count, &lite_double, mask);
-}
-
-VEXPORT void MP_iMin_masked(int *data, long count, const int *mask)
-{
-    DOING("MP_iMin_masked");
-    combine_masked("MP_iMin_masked", OPERATION_MIN, data, count, &lite_int, mask);
-}
-
-VEXPORT void MP_fMin_masked(float *data, long count, const int *mask)
-{
-    DOING("MP_fMin_masked");
-    combine_masked("MP_fMin_masked", OPERATION_MIN, data, count, &lite_float, mask);
-}
-
-VEXPORT void MP_Gather_masked(void *data, long bytes, const int *mask)
-{
-    DOING("MP_Gather_masked");
-    gather_masked("MP_Gather_masked", data, vmplite_bytes("MP_Gather_masked", bytes, lite_byte.size), mask);
-}
-
-VEXPORT void MP_dGather_masked(double *data, long count, const int *mask)
-{
-    DOING("MP_dGather_masked");
-    gather_masked("MP_dGather_masked", data, vmplite_bytes("MP_dGather_masked", count, lite_double.size), mask);
-}
-
-VEXPORT void MP_iGather_masked(int *data, long count, const int *mask)
-{
-    DOING("MP_iGather_masked");
-    gather_masked("MP_iGather_masked", data, vmplite_bytes("MP_iGather_masked", count, lite_int.size), mask);
-}
-
-VEXPORT void MP_fGather_masked(float *data, long count, const int *mask)
-{
-    DOING("MP_fGather_masked");
-    gather_masked("MP_fGather_masked", data, vmplite_bytes("MP_fGather_masked", count, lite_float.size), mask);
-}
+#define GATHER_MASKED(name, type, of)                                                                                  \
+    VEXPORT void name(type *data, long count, const int *mask)                                                         \
+    {                                                                                                                  \
+        DOING(#name);                                                                                                  \
+        gather_masked(#name, of, data, count, mask);                                                                   \
+    }
+GATHER_MASKED(MP_Gather_masked, void, &of_bytes)
+GATHER_MASKED(MP_dGather_masked, double, &of_doubles)
+GATHER_MASKED(MP_iGather_masked, int, &of_ints)
+GATHER_MASKED(MP_fGather_masked, float, &of_floats)

@@ -5,77 +5,41 @@
 /* COUNT elements of SIZE bytes, for the functions that count bytes. */
 static long bytes_of(const char *call, long count, size_t size) { return (long)vmplite_bytes(call, count, size); }
 
-VEXPORT void MP_dSend(const void *data, long count, int dest, int tag)
-{
-    MP_Send(data, bytes_of("MP_dSend", count, sizeof(double)), dest, tag);
-}
+#define SEND(name, type, sister)                                                                                       \
+    VEXPORT void name(const void *data, long count, int dest, int tag)                                                 \
+    {                                                                                                                  \
+        sister(data, bytes_of(#name, count, sizeof(type)), dest, tag);                                                 \
+    }
+SEND(MP_dSend, double, MP_Send)
+SEND(MP_iSend, int, MP_Send)
+SEND(MP_fSend, float, MP_Send)
+SEND(MP_dSSend, double, MP_SSend)
+SEND(MP_iSSend, int, MP_SSend)
+SEND(MP_fSSend, float, MP_SSend)
 
-VEXPORT void MP_iSend(const void *data, long count, int dest, int tag)
-{
-    MP_Send(data, bytes_of("MP_iSend", count, sizeof(int)), dest, tag);
-}
+#define RECEIVE(name, type, sister)                                                                                    \
+    VEXPORT void name(void *data, long count, int source, int tag)                                                     \
+    {                                                                                                                  \
+        sister(data, bytes_of(#name, count, sizeof(type)), source, tag);                                               \
+    }
+RECEIVE(MP_dRecv, double, MP_Recv)
+RECEIVE(MP_iRecv, int, MP_Recv)
+RECEIVE(MP_fRecv, float, MP_Recv)
 
-VEXPORT void MP_fSend(const void *data, long count, int dest, int tag)
-{
-    MP_Send(data, bytes_of("MP_fSend", count, sizeof(float)), dest, tag);
-}
+#define SEND_LATER(name, type, sister)                                                                                 \
+    VEXPORT void name(const void *data, long count, int dest, int tag, int *id)                                        \
+    {                                                                                                                  \
+        sister(data, bytes_of(#name, count, sizeof(type)), dest, tag, id);                                             \
+    }
+SEND_LATER(MP_dASend, double, MP_ASend)
+SEND_LATER(MP_iASend, int, MP_ASend)
+SEND_LATER(MP_fASend, float, MP_ASend)
 
-VEXPORT void MP_dRecv(void *data, long count, int source, int tag)
-{
-    MP_Recv(data, bytes_of("MP_dRecv", count, sizeof(double)), source, tag);
-}
-
-VEXPORT void MP_iRecv(void *data, long count, int source, int tag)
-{
-    MP_Recv(data, bytes_of("MP_iRecv", count, sizeof(int)), source, tag);
-}
-
-VEXPORT void MP_fRecv(void *data, long count, int source, int tag)
-{
-    MP_Recv(data, bytes_of("MP_fRecv", count, sizeof(float)), source, tag);
-}
-
-VEXPORT void MP_dSSend(const void *data, long count, int dest, int tag)
-{
-    MP_SSend(data, bytes_of("MP_dSSend", count, sizeof(double)), dest, tag);
-}
-
-VEXPORT void MP_iSSend(const void *data, long count, int dest, int tag)
-{
-    MP_SSend(data, bytes_of("MP_iSSend", count, sizeof(int)), dest, tag);
-}
-
-VEXPORT void MP_fSSend(const void *data, long count, int dest, int tag)
-{
-    MP_SSend(data, bytes_of("MP_fSSend", count, sizeof(float)), dest, tag);
-}
-
-VEXPORT void MP_dASend(const void *data, long count, int dest, int tag, int *id)
-{
-    MP_ASend(data, bytes_of("MP_dASend", count, sizeof(double)), dest, tag, id);
-}
-
-VEXPORT void MP_iASend(const void *data, long count, int dest, int tag, int *id)
-{
-    MP_ASend(data, bytes_of("MP_iASend", count, sizeof(int)), dest, tag, id);
-}
-
-VEXPORT void MP_fASend(const void *data, long count, int dest, int tag, int *id)
-{
-    MP_ASend(data, bytes_of("MP_fASend", count, sizeof(float)), dest, tag, id);
-}
-
-VEXPORT void MP_dARecv(void *data, long count, int source, int tag, int *id)
-{
-    MP_ARecv(data, bytes_of("MP_dARecv", count, sizeof(double)), source, tag, id);
-}
-
-VEXPORT void MP_iARecv(void *data, long count, int source, int tag, int *id)
-{
-    MP_ARecv(data, bytes_of("MP_iARecv", count, sizeof(int)), source, tag, id);
-}
-
-VEXPORT void MP_fARecv(void *data, long count, int source, int tag, int *id)
-{
-    MP_ARecv(data, bytes_of("MP_fARecv", count, sizeof(float)), source, tag, id);
-}
+#define RECEIVE_LATER(name, type, sister)                                                                              \
+    VEXPORT void name(void *data, long count, int source, int tag, int *id)                                            \
+    {                                                                                                                  \
+        sister(data, bytes_of(#name, count, sizeof(type)), source, tag, id);                                           \
+    }
+RECEIVE_LATER(MP_dARecv, double, MP_ARecv)
+RECEIVE_LATER(MP_iARecv, int, MP_ARecv)
+RECEIVE_LATER(MP_fARecv, float, MP_ARecv)
