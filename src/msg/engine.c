@@ -276,9 +276,7 @@ static void sink_called(struct vi_nic *nic, uint32_t world)
 
 static void sink_down(struct vi *vi, int cause)
 {
-    struct msg_peer *peer = vi->owner;
-    if (!peer->parted && !vmsg_engine.stopping)
-        (void)vmsg_peer_lost(peer, cause);
+    vmsg_peer_rail_down(vi->owner, vi, cause);
 }
 
 static const struct vi_sink sink = {.received = vmsg_sink_received,

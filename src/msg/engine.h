@@ -26,7 +26,7 @@
 
 #define MSG_CONTEXTS 65536u
 #define MSG_NICS 4
-#define MSG_RAILS 4
+#define MSG_RAILS 8
 #define MSG_PIECES 32 /* of an iovec for one frame; more are packed first */
 #define MSG_CONTROL_MOST 48    /* the longest body of an answer: CLEAR and JOIN */
 #define MSG_FRAME_COST 64      /* what a message takes of its receiver's window beside its payload */
@@ -318,6 +318,7 @@ static inline void msg_await_end(void)
 int vmsg_peer_find(int world, struct msg_peer **peer) MUST_CHECK; /* makes it on first use */
 int vmsg_peer_connect(struct msg_peer *peer) MUST_CHECK;          /* lock held; OK when connected already */
 int vmsg_peer_accept(struct vi_nic *nic, uint32_t world) MUST_CHECK;
+void vmsg_peer_rail_down(struct msg_peer *peer, struct vi *vi, int cause);
 void vmsg_peer_queue(struct msg_peer *peer, struct msg_request *request); /* lock held */
 bool vmsg_peer_flush(struct msg_peer *peer);  /* lock held: what is queued for him, as far as it goes */
 bool vmsg_peers_flush(void);           /* progress held: queued things of all stuck peers; true: something went */

@@ -45,14 +45,16 @@ int vmsg_peer_find(int world, struct msg_peer **out)
     return OK;
 }
 
-/* The first vi of a peer: from now on small messages may take the short way. */
+/* The first vi of a peer carries: from now on small messages may take the short way. Others come as they come up. */
 static void rail_add(struct msg_peer *peer, struct vi *vi)
 {
     for (uint32_t i = 0; i < peer->rails; i++)
         if (peer->rail[i].vi == vi)
             return; /* both sides called at once */
-    if (peer->rails == MSG_RAILS)
+    if (peer->rails == MSG_RAILS) {
+        vi_disconnect(vi);
         return;
+    }
     peer->rail[peer->rails++].vi = vi;
     if (peer->vi)
         return;
@@ -75,6 +77,23 @@ int vmsg_peer_send_far(struct msg_peer *peer, uint64_t header, const struct iove
     if (likely(!error))
         peer->sent++;
     return likely(!error) || error == ERR_AGAIN ? error : vmsg_peer_lost(peer, error);
+}
+
+void vmsg_peer_rail_down(struct msg_peer *peer, struct vi *vi, int cause)
+{
+    bool spare = false;
+    msg_lock(&peer->lock);
+    for (uint32_t i = 0; i < peer->rails && !spare; i++)
+        if (peer->rail[i].vi == vi && vi != peer->vi) {
+            peer->rail[i] = peer->rail[--peer->rails];
+            vi_disconnect(vi);
+            spare = true;
+        }
+    msg_unlock(&peer->lock);
+    if (spare)
+        LOG_INFO("a spare rail to rank %d is down (%s)", peer->world, vbase_error_name(cause));
+    else if (!peer->parted && !vmsg_engine.stopping)
+        (void)vmsg_peer_lost(peer, cause);
 }
 
 int vmsg_peer_connect(struct msg_peer *peer)

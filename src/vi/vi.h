@@ -68,7 +68,9 @@ struct vi_sink {
      * remote memory. */
     void (*done)(struct vi *vi, void *cookie, int status);
 
-    /* PEER, who proved that he belongs to the job, calls. Answer with vi_accept, now or later; until then his sends wait. */
+    /* PEER, who proved that he belongs to the job, calls. Answer with vi_accept, now or later; until then his sends wait.
+     * Told again when another pair of cards has come up: accepting gives one more vi to him. Which of several vis a side
+     * sends on is its own choice; what is sent on different ones has no order. */
     void (*called)(struct vi_nic *nic, uint32_t peer);
 
     /* The vi is unusable from now on; sends on it give ERR_LINK_DOWN; vi_disconnect it. Told once. */
@@ -142,6 +144,7 @@ struct vi_state {
     uint64_t backlog;        /* bytes accepted and not yet on their way */
     uint64_t rate;           /* bytes a second lately, 0 unknown */
     uint32_t round_trip_ns;  /* 0 unknown */
+    const char *path;        /* the cards at both ends, in words; NULL: there are none, or not yet. Lives as the vi does */
 };
 
 /* Hands COUNT sends to a sink that looks at each: true, it is taken. */
@@ -167,7 +170,8 @@ struct vi_ops {
     void (*close)(struct vi_nic *nic);
 
     /* A vi to a peer. It can be sent on at once; frames wait in the provider's own depth until the peer accepts. OWNER is
-     * the caller's, readable as vi->owner. Calling and being called at once give one vi on each side. */
+     * the caller's, readable as vi->owner. Calling and being called at once give one vi on each side. Where several pairs
+     * of cards may connect the two it goes over the first that does; the others are tried meanwhile. */
     int (*connect)(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
     int (*accept)(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi);
     /* Frees the vi. What was accepted for sending is still delivered where the provider is lossless. */

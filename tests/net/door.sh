@@ -16,7 +16,7 @@ MPIEXEC_PORT_RANGE=20000:20000 $run -host h0:2,h1:3 $all wait <$work/pause >$wor
 exec 9>$work/pause
 eventually 10 grep -q met $work/out || fail "they did not meet"
 for host in h0 h1; do
-    [[ $(ports $host) =~ ^10\.77\.0\.[12]:20000\ 127\.0\.0\.1:20000\ $ ]] || fail "$host listens at $(ports $host)"
+    [[ $(ports $host) =~ ^10\.77\.0\.[12]%eth0:20000\ 127\.0\.0\.1:20000\ $ ]] || fail "$host listens at $(ports $host)"
 done
 exec 9>&-
 wait $job || fail "the waiting ones ended badly"

@@ -18,7 +18,7 @@ static size_t address_size(const struct tcp_address *address)
     return address->family == AF_INET ? 4 : 16;
 }
 
-static bool address_equal(const struct tcp_address *a, const struct tcp_address *b)
+bool tcp_address_equal(const struct tcp_address *a, const struct tcp_address *b)
 {
     return a->family == b->family && memcmp(a->bytes, b->bytes, address_size(a)) == 0;
 }
@@ -140,7 +140,7 @@ static void add_card(struct tcp_cards *cards, const struct tcp_interfaces *from,
 static bool is_offered(const struct tcp_cards *cards, const struct tcp_address *address)
 {
     for (int i = 0; i < cards->count; i++)
-        if (address_equal(&cards->card[i].address, address))
+        if (tcp_address_equal(&cards->card[i].address, address))
             return true;
     return false;
 }
@@ -352,7 +352,7 @@ static bool can_pair(const struct tcp_cards *mine, const struct tcp_card *a, con
     if (a->address.family != b->address.family || loops != (b->kind == TCP_KIND_LOOPBACK))
         return false;
     if (same_host)
-        return address_equal(&a->address, &b->address);
+        return tcp_address_equal(&a->address, &b->address);
     return !loops && !holds(mine, &b->address) && !holds(theirs, &a->address);
 }
 
@@ -418,5 +418,7 @@ int tcp_cards_match(const struct tcp_cards *mine, const struct tcp_cards *theirs
             pair[found++] = (struct tcp_pair){*a, *b, theirs->port, same_subnet(a, b)};
             *rails += round < 2;
         }
+    if (mine->host == theirs->host && *rails > 1)
+        *rails = 1; /* all of them are one memory */
     return found;
 }

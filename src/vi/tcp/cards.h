@@ -1,5 +1,5 @@
 /* Which interfaces of this host are network cards for a job, what is told of them to others, and which of ours goes with
- * which of theirs. Pure functions over structures: only tcp_interfaces_read and tcp_host_identity ask the kernel.
+ * which of theirs. Pure functions over structures: only those of interfaces.c ask the kernel.
  *
  * The business card of a process is one text, without blank, '=' and ';', below TCP_CARD_TEXT bytes:
  *      1,PORT,HOST,HELD,CARD,CARD...      CARD: ORDINAL KIND/ADDRESS/PREFIX/SPEED     "1,40123,9f3c21,-,0e/10.0.0.5/24/1000"
@@ -70,6 +70,10 @@ struct tcp_pair {
 int tcp_interfaces_read(struct tcp_interfaces *out) MUST_CHECK;
 uint64_t tcp_host_identity(void);
 
+/* What FD sends leaves by this card, and what comes by another is not for it. Where the kernel does not permit it the
+ * address of the card has to do. */
+void tcp_card_bind(const struct tcp_card *card, int fd);
+
 /* Why the interface is no card, NULL: it is one (if it has an address that fits). */
 const char *tcp_interface_fault(const struct tcp_interface *interface);
 
@@ -91,6 +95,7 @@ int tcp_cards_match(const struct tcp_cards *mine, const struct tcp_cards *theirs
 
 /* Where to bind and connect to; gives the length. */
 socklen_t tcp_address_socket(const struct tcp_address *address, uint16_t port, struct sockaddr_storage *out);
+bool tcp_address_equal(const struct tcp_address *a, const struct tcp_address *b);
 void tcp_address_text(const struct tcp_address *address, char *out, size_t size);
 
 #endif

@@ -5,6 +5,7 @@
  * called proves itself first: what it says to a stranger is a value that is of no use anywhere else. */
 #include "vi/tcp/hello.h"
 #include "base/error.h"
+#include "vi/tcp/cards.h"
 
 #include <string.h>
 
@@ -43,7 +44,7 @@ int tcp_hello_judge(const struct tcp_hello *hello, uint32_t ranks)
         return vbase_fail(ERR_MISMATCH, "it speaks version %u of the wire, we %u", hello->version, TCP_VERSION);
     if (hello->from >= ranks || hello->from == hello->to || hello->epoch == 0 || hello->zero != 0)
         return vbase_fail(ERR_DENIED, "rank %u, epoch %u cannot be", hello->from, hello->epoch);
-    if (hello->rail != 0)
+    if (hello->rail >= TCP_PAIRS)
         return vbase_fail(ERR_DENIED, "it asks for rail %u", hello->rail);
     return OK;
 }

@@ -155,6 +155,12 @@ int tcp_interfaces_read(struct tcp_interfaces *out)
     return OK;
 }
 
+void tcp_card_bind(const struct tcp_card *card, int fd)
+{
+    if (card->kind != TCP_KIND_LOOPBACK)
+        (void)setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, card->name, (socklen_t)strlen(card->name));
+}
+
 /* Equal for two processes that reach each other over the loopback interface, different otherwise: the boot of this
  * kernel, or the host's name where that is hidden, and the network namespace. */
 uint64_t tcp_host_identity(void)

@@ -1,4 +1,8 @@
-/* One port on every card of a host. Called by the door; the sockets are the caller's. */
+/* One port on every card of a host. Called by the door; the sockets are the caller's.
+ *
+ * A host answers on any card for the addresses of all of them. A rail that comes in by another card than it is meant for
+ * would be no rail of its own, so each socket listens on its card alone. The address of a tunnel may be meant to be
+ * reached by any. */
 #include "vi/tcp/door.h"
 #include "base/settings.h"
 #include "vi/tcp/cards.h"
@@ -24,16 +28,18 @@ static int port_range(uint32_t *low, uint32_t *high)
     return OK;
 }
 
-static int listen_on(const struct tcp_address *address, uint16_t port, bool chosen)
+static int listen_on(const struct tcp_card *card, uint16_t port, bool chosen)
 {
     struct sockaddr_storage where;
-    socklen_t length = tcp_address_socket(address, port, &where);
-    int fd = socket(address->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1, number;
+    socklen_t length = tcp_address_socket(&card->address, port, &where);
+    int fd = socket(card->address.family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1, number;
 
     if (fd < 0)
         return -1;
-    if (address->family == AF_INET6)
+    if (card->address.family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+    if (card->kind == TCP_KIND_HARD || card->kind == TCP_KIND_VETH)
+        tcp_card_bind(card, fd);
     if (chosen)
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     if (bind(fd, (struct sockaddr *)&where, length) == 0 && listen(fd, 4096) == 0)
@@ -59,7 +65,7 @@ static uint16_t port_of(int fd)
 static bool listen_at(struct tcp_cards *cards, int listener[TCP_CARDS], uint16_t port, bool chosen)
 {
     for (int i = 0; i < cards->count; i++) {
-        listener[i] = listen_on(&cards->card[i].address, port, chosen);
+        listener[i] = listen_on(&cards->card[i], port, chosen);
         if (listener[i] < 0) {
             while (i > 0)
                 close(listener[--i]);

@@ -438,6 +438,7 @@ static int tcp_query(struct vi *base, struct vi_state *state)
         .backlog = vi->queue.bytes + (uint64_t)(unsent > 0 ? unsent : 0),
         .rate = info.tcpi_delivery_rate,
         .round_trip_ns = info.tcpi_rtt < UINT32_MAX / 1000 ? info.tcpi_rtt * 1000 : UINT32_MAX,
+        .path = vi->path[0] ? vi->path : NULL,
     };
     base_unlock(&vi->lock);
     return OK;

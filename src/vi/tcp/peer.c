@@ -1,26 +1,31 @@
 /* Peers and sessions: who has a connection, who waits for one, who is told what.
  *
- * Two ways lead to a proven link: our call and theirs. Where both are under way, the lower rank decides, at one moment:
- * as caller by sending its proof, as called by its verdict; the other side follows. What decides is the epoch: each side
- * takes only links that are newer than the newest it knows.
+ * Two ways lead to a proven link over a rail: our call and theirs. Where both are under way, the lower rank decides, at
+ * one moment: as caller by sending its proof, as called by its verdict; the other side follows. What decides is the
+ * epoch: each side takes only links that are newer than the newest it knows of that rail.
  *
- * Proven links wait at the peer, oldest first, and so do sessions (vis) that have none; the first of both go together.
- * tcp_peer_step does whatever can be done now and is called again when something changed: it never waits.
+ * Proven links wait at the peer, oldest first, and so do sessions (vis) that have none; the first of both go together,
+ * whatever rail the link is of. For links that are left the sink is told that the peer calls: each may become one more
+ * session, except where one over the same rail is open still.
+ * tcp_peers_step does whatever can be done now and is called again when something changed: it never waits.
  *
  * A session that is disconnected while it still waits for a link keeps waiting, to send what it was given and to say
  * goodbye: the other side may have opened its half. A link that a newer one replaces is still read for a while: what its
  * other side sent last lies there. */
 #include "vi/tcp/tcp.h"
 #include "base/clock.h"
+#include "base/counters.h"
 #include "base/log.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 
 #define REPLACED_NS   1000000000ull  /* an old link whose successor waits is read so long */
+#define AGAIN_NS      1000000000ull  /* then a lost rail is called again, if another carries */
 #define GIVE_UP_NS    30000000000ull /* of nothing but failures */
-#define PARKED_MOST   4
+#define PARKED_MOST   (TCP_PAIRS + 4)
 
 struct tcp_peer *tcp_peer_make(struct tcp_nic *nic, uint32_t rank)
 {
@@ -58,7 +63,10 @@ static struct tcp_vi *session_make(struct tcp_nic *nic, struct tcp_peer *peer, v
     vi->peer = peer;
     vi->open = true;
     vi->fd = -1;
-    peer->vi = vi;
+    if (!peer->vi) {
+        peer->vi = vi;
+        peer->since = vbase_clock_ns();
+    }
     peer->called = false;
     list_append(&peer->waiting, &vi->node);
     busy(nic, peer);
@@ -75,22 +83,33 @@ static void session_free(struct tcp_vi *vi)
 
 /* ---- the caller's operations ---------------------------------------------------------------------------------------- */
 
-/* The address pairs for a card, in fresh memory. */
-static int pairs_for(struct tcp_nic *nic, uint32_t rank, const char *card, struct tcp_pair **pair, int *pairs)
+/* The pairs of cards that may reach the owner of CARD. */
+static int pairs_for(const struct tcp_nic *nic, uint32_t rank, const char *card, struct tcp_pair pair[TCP_PAIRS],
+                     int *pairs, int *rails)
 {
     struct tcp_cards cards;
-    int error = tcp_cards_parse(card, &cards), rails;
+    int error = tcp_cards_parse(card, &cards);
 
     if (error)
         return error;
-    *pair = calloc(TCP_PAIRS, sizeof(**pair));
-    if (!*pair)
-        return vbase_fail(ERR_MEMORY, "the addresses of rank %u", rank);
-    *pairs = tcp_cards_match(&nic->cards, &cards, nic->nic.rank < rank, *pair, TCP_PAIRS, &rails);
-    if (*pairs > 0)
-        return OK;
-    free(*pair);
-    return vbase_fail(ERR_UNREACHABLE, "no address of this host goes with one of rank %u (%s and %s)", rank, nic->card, card);
+    *pairs = tcp_cards_match(&nic->cards, &cards, nic->nic.rank < rank, pair, TCP_PAIRS, rails);
+    return *pairs > 0 ? OK : vbase_fail(ERR_UNREACHABLE, "no address of this host goes with one of rank %u (%s and %s)",
+                                        rank, nic->card, card);
+}
+
+/* Under nic->lock. */
+static int peer_pairs(struct tcp_peer *peer, const struct tcp_pair *pair, int pairs, int rails)
+{
+    for (int i = 0; i < pairs; i++) {
+        struct tcp_rail *rail = tcp_rail_make(peer, (uint32_t)i);
+        if (!rail)
+            return vbase_fail(ERR_MEMORY, "the ways to rank %u", peer->rank);
+        if (!rail->dial)
+            rail->pair = pair[i];
+    }
+    peer->pairs = (uint32_t)pairs;
+    peer->most = (uint32_t)rails;
+    return OK;
 }
 
 static int judge_rank(const struct tcp_nic *nic, uint32_t rank)
@@ -102,59 +121,66 @@ static int judge_rank(const struct tcp_nic *nic, uint32_t rank)
     return OK;
 }
 
-/* Under nic->lock. Without a card only a peer who has called can be had. */
-static int open_session(struct tcp_nic *nic, uint32_t rank, struct tcp_pair *pair, int pairs, void *owner, struct vi **out)
+/* Under nic->lock: the oldest link that a session may have. */
+static struct tcp_link *link_to_take(const struct tcp_peer *peer)
 {
-    struct tcp_peer *peer = tcp_peer_make(nic, rank);
-
-    if (!peer)
-        return vbase_fail(ERR_MEMORY, "rank %u", rank);
-    if (pair) {
-        free(peer->pair);
-        peer->pair = pair;
-        peer->pairs = pairs;
-        peer->pair_at = 0;
+    list_for_each(node, &peer->parked) {
+        struct tcp_link *link = container_of(node, struct tcp_link, node);
+        if (!link->rail->vi)
+            return link;
     }
-    if (!peer->vi && !peer->pair && list_empty(&peer->parked))
-        return vbase_fail(ERR_UNREACHABLE, "tcp: no card of rank %u, and it has not called", rank);
-    if (!peer->vi && !session_make(nic, peer, owner))
-        return vbase_fail(ERR_MEMORY, "a connection to rank %u", rank);
-    *out = &peer->vi->vi;
-    return OK;
+    return NULL;
 }
 
 int tcp_connect(struct vi_nic *base, const struct vi_address *to, void *owner, struct vi **out)
 {
     struct tcp_nic *nic = tcp_nic_of(base);
-    struct tcp_pair *pair = NULL;
-    int error = judge_rank(nic, to->peer), pairs = 0;
+    struct tcp_pair pair[TCP_PAIRS];
+    struct tcp_peer *peer;
+    int error = judge_rank(nic, to->peer), pairs = 0, rails = 0;
 
     if (!error && to->private_lane)
         error = vbase_fail(ERR_UNSUPPORTED, "tcp: private lanes");
     if (!error && to->card)
-        error = pairs_for(nic, to->peer, to->card, &pair, &pairs);
+        error = pairs_for(nic, to->peer, to->card, pair, &pairs, &rails);
     if (error)
         return error;
     base_lock(&nic->lock);
-    error = open_session(nic, to->peer, pair, pairs, owner, out);
+    peer = tcp_peer_make(nic, to->peer);
+    if (!peer)
+        error = vbase_fail(ERR_MEMORY, "rank %u", to->peer);
+    else if (pairs > 0 && !peer->vi)
+        error = peer_pairs(peer, pair, pairs, rails);
+    if (!error && !peer->vi && peer->pairs == 0 && list_empty(&peer->parked))
+        error = vbase_fail(ERR_UNREACHABLE, "tcp: no card of rank %u, and it has not called", to->peer);
+    if (!error && !peer->vi && !session_make(nic, peer, owner))
+        error = vbase_fail(ERR_MEMORY, "a connection to rank %u", to->peer);
+    if (!error)
+        *out = &peer->vi->vi;
     base_unlock(&nic->lock);
     return error;
 }
 
+/* A session that waits takes the link that calls; where none does it gets one of its own. */
 int tcp_accept(struct vi_nic *base, uint32_t rank, void *owner, struct vi **out)
 {
     struct tcp_nic *nic = tcp_nic_of(base);
     int error = judge_rank(nic, rank);
+    struct tcp_vi *vi = NULL;
     struct tcp_peer *peer;
 
     if (error)
         return error;
     base_lock(&nic->lock);
     peer = nic->peers[rank];
-    if (!peer || (!peer->vi && list_empty(&peer->parked)))
+    if (peer && peer->vi && (peer->vi->rail == NULL || !link_to_take(peer)))
+        vi = peer->vi;
+    else if (!peer || !link_to_take(peer))
         error = vbase_fail(ERR_NOT_FOUND, "tcp: rank %u has not called", rank);
-    else
-        error = open_session(nic, rank, NULL, 0, owner, out);
+    else if (!(vi = session_make(nic, peer, owner)))
+        error = vbase_fail(ERR_MEMORY, "a connection to rank %u", rank);
+    if (!error)
+        *out = &vi->vi;
     base_unlock(&nic->lock);
     return error;
 }
@@ -166,7 +192,10 @@ void tcp_disconnect(struct vi *base)
 
     base_lock(&nic->lock);
     vi->open = false;
-    vi->peer->vi = NULL;
+    if (vi->peer->vi == vi)
+        vi->peer->vi = NULL;
+    if (vi->rail && vi->rail->vi == vi)
+        vi->rail->vi = NULL;
     base_lock(&vi->lock);
     if (!list_node_linked(&vi->node))
         list_append(&nic->closed, &vi->node);
@@ -204,6 +233,8 @@ void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause)
     if (link)
         tcp_link_close(nic, link);
     base_lock(&nic->lock);
+    if (vi->rail && vi->peer->vi && vi->peer->vi != vi)
+        vi->rail->dial_at = vbase_clock_ns() + AGAIN_NS;
     open = vi->open;
     busy(nic, vi->peer);
     if (!open && vi->leaving)
@@ -232,6 +263,8 @@ static void see_off(struct tcp_nic *nic, struct tcp_vi *vi)
     if (done || !vi->link)
         return;
     vi->link->phase = TCP_LEAVING;
+    if (vi->rail->link == vi->link)
+        vi->rail->link = NULL; /* no rail any more: the next session makes another one */
     tcp_stage_drop(nic, vi->link);
     tcp_say(vi, TCP_GOODBYE, 0);
     if (tcp_queue_lent(&vi->queue) != TCP_NEVER || !tcp_flush(vi))
@@ -263,6 +296,9 @@ static void attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link
     vi->epoch = link->epoch;
     vi->fd = link->fd;
     base_unlock(&vi->lock);
+    tcp_path(nic, link->fd, vi->path, sizeof(vi->path));
+    COUNT(rails);
+    LOG_INFO("rail %u to rank %u is up: %s", link->rail->number, link->peer->rank, vi->path);
     tcp_watch(nic, link, EPOLLIN);
     tcp_hot(nic, link);
     if (!tcp_flush(vi)) {
@@ -281,22 +317,33 @@ struct step {
     bool dial, call;
 };
 
-/* Under nic->lock. True: there was something. */
-static bool find_step(struct tcp_peer *peer, uint64_t now, struct step *step)
+/* Under nic->lock: VI, which waits, gets LINK, which does. */
+static void bring_together(struct tcp_peer *peer, struct tcp_vi *vi, struct tcp_link *link)
 {
-    struct list_node *waiting = list_first(&peer->waiting), *parked = list_first(&peer->parked);
-    struct tcp_vi *vi = waiting ? container_of(waiting, struct tcp_vi, node) : NULL;
+    list_remove(&vi->node);
+    list_remove(&link->node);
+    peer->parked_count--;
+    vi->rail = link->rail;
+    if (atomic_load_explicit(&vi->open, memory_order_relaxed))
+        link->rail->vi = vi;
+}
+
+/* Under nic->lock. True: there was something. */
+static bool find_step(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now, struct step *step)
+{
+    struct list_node *waiting = list_first(&peer->waiting);
+    struct tcp_link *link = link_to_take(peer);
+    struct tcp_rail *rail = waiting || (peer->vi && peer->vi->link) ? tcp_rail_due(peer, now) : NULL;
 
     *step = (struct step){0};
-    if (vi && parked) {
-        list_remove(waiting);
-        list_remove(parked);
-        peer->parked_count--;
-        step->attach = vi;
-        step->link = container_of(parked, struct tcp_link, node);
-    } else if (vi && !peer->dial && peer->pair && now >= peer->dial_at) {
+    if (waiting && link) {
+        step->attach = container_of(waiting, struct tcp_vi, node);
+        step->link = link;
+        bring_together(peer, step->attach, link);
+    } else if (rail) {
+        tcp_rail_dial(nic, rail, now);
         step->dial = true;
-    } else if (!vi && parked && !peer->called && !peer->vi) {
+    } else if (!waiting && link && !peer->called && !(peer->vi && !peer->vi->rail)) {
         step->call = peer->called = true;
     }
     return step->attach || step->dial || step->call;
@@ -309,9 +356,7 @@ static void peer_step(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 
     do {
         base_lock(&nic->lock);
-        more = find_step(peer, now, &step);
-        if (step.dial)
-            more = tcp_dial(nic, peer, now) != OK && peer->dial_at <= now;
+        more = find_step(nic, peer, now, &step);
         base_unlock(&nic->lock);
         if (step.attach)
             attach(nic, step.attach, step.link);
@@ -322,6 +367,15 @@ static void peer_step(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
     } while (more);
 }
 
+static void dials_end(struct tcp_nic *nic, struct tcp_peer *peer)
+{
+    for (uint32_t i = 0; i < TCP_PAIRS; i++)
+        if (peer->rail[i] && peer->rail[i]->dial) {
+            tcp_link_close(nic, peer->rail[i]->dial);
+            peer->rail[i]->dial = NULL;
+        }
+}
+
 /* Nothing but failures for too long: every session that waits ends. */
 static void give_up(struct tcp_nic *nic, struct tcp_peer *peer)
 {
@@ -330,9 +384,7 @@ static void give_up(struct tcp_nic *nic, struct tcp_peer *peer)
 
     peer->failing = 0;
     (void)vbase_fail(cause, "rank %u is not reached: %s", peer->rank, peer->last);
-    if (peer->dial)
-        tcp_link_close(nic, peer->dial);
-    peer->dial = NULL;
+    dials_end(nic, peer);
     for (;;) {
         base_lock(&nic->lock);
         node = list_take_first(&peer->waiting);
@@ -346,36 +398,37 @@ static void give_up(struct tcp_nic *nic, struct tcp_peer *peer)
     }
 }
 
-/* Timers of one peer: an old link that hides a new one, a call that takes too long, the end of patience. */
+/* Timers of one rail: an old link that hides a new one, a call that takes too long. True: somebody listens there, perhaps
+ * he computes. */
+static bool rail_times(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now)
+{
+    if (rail->old && now >= rail->old->deadline) {
+        (void)vbase_fail(ERR_LINK_DOWN, "rank %u has made a newer connection", rail->peer->rank);
+        tcp_vi_break(nic, rail->old->vi, ERR_LINK_DOWN);
+    }
+    if (rail->dial && now >= rail->dial->deadline)
+        tcp_rail_failed(nic, rail, ETIMEDOUT, now);
+    return rail->dial && rail->dial->phase != TCP_DIALLING;
+}
+
 static void peer_times(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 {
-    struct tcp_vi *vi;
+    bool heard = false;
 
-    base_lock(&nic->lock);
-    vi = peer->vi;
-    base_unlock(&nic->lock);
-    if (vi && vi->link && now >= vi->link->deadline) {
-        (void)vbase_fail(ERR_LINK_DOWN, "rank %u has made a newer connection", peer->rank);
-        tcp_vi_break(nic, vi, ERR_LINK_DOWN);
-    }
-    if (peer->dial && now >= peer->dial->deadline)
-        tcp_dial_late(nic, peer, now);
-    if (peer->failing && now >= peer->failing + GIVE_UP_NS && !list_empty(&peer->waiting))
+    for (uint32_t i = 0; i < TCP_PAIRS; i++)
+        if (peer->rail[i])
+            heard |= rail_times(nic, peer->rail[i], now);
+    if (peer->failing && !heard && now >= peer->failing + GIVE_UP_NS && !list_empty(&peer->waiting))
         give_up(nic, peer);
 }
 
 /* Under nic->lock: still something to wait for? Sets the timer for it. */
-static bool still_busy(struct tcp_nic *nic, struct tcp_peer *peer)
+static bool still_busy(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 {
-    bool waiting = !list_empty(&peer->waiting) && peer->pair;
+    uint64_t next = tcp_rails_next(peer, now);
 
-    if (peer->dial)
-        tcp_timer(nic, peer->dial->deadline);
-    else if (waiting)
-        tcp_timer(nic, peer->dial_at);
-    if (peer->vi && peer->vi->link)
-        tcp_timer(nic, peer->vi->link->deadline);
-    return waiting || peer->dial || !list_empty(&peer->parked);
+    tcp_timer(nic, next);
+    return next != TCP_NEVER || !list_empty(&peer->waiting) || !list_empty(&peer->parked);
 }
 
 void tcp_peers_step(struct tcp_nic *nic, uint64_t now)
@@ -394,25 +447,32 @@ void tcp_peers_step(struct tcp_nic *nic, uint64_t now)
         peer_times(nic, peer, now);
         peer_step(nic, peer, now);
         base_lock(&nic->lock);
-        if (still_busy(nic, peer) && !list_node_linked(&peer->node))
+        if (still_busy(nic, peer, now) && !list_node_linked(&peer->node))
             list_append(&nic->busy, &peer->node);
     }
     base_unlock(&nic->lock);
     closed_step(nic);
 }
 
-/* A link with a newer epoch than any before: it is the connection now. */
+/* A link with a newer epoch than any before of its rail: it is the connection now. */
 void tcp_peer_commit(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
 {
     struct tcp_peer *peer = link->peer;
+    struct tcp_rail *rail = link->rail;
 
     base_lock(&nic->lock);
-    peer->epoch = link->epoch;
     peer->failing = 0;
-    peer->attempts = 0;
-    if (peer->dial && peer->dial != link)
-        tcp_link_close(nic, peer->dial);
-    peer->dial = NULL;
+    rail->epoch = link->epoch;
+    rail->attempts = 0;
+    rail->dial_at = now;
+    if (rail->dial && rail->dial != link)
+        tcp_link_close(nic, rail->dial);
+    rail->dial = NULL;
+    if (rail->link && rail->link->phase == TCP_UP) {
+        rail->old = rail->link;
+        rail->old->deadline = now + REPLACED_NS;
+    }
+    rail->link = link;
     link->phase = TCP_PARKED;
     tcp_watch(nic, link, 0);
     list_append(&peer->parked, &link->node);
@@ -420,8 +480,6 @@ void tcp_peer_commit(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
         peer->parked_count--;
         tcp_link_close(nic, container_of(list_first(&peer->parked), struct tcp_link, node));
     }
-    if (peer->vi && peer->vi->link && peer->vi->link->deadline == TCP_NEVER)
-        peer->vi->link->deadline = now + REPLACED_NS;
     busy(nic, peer);
     base_unlock(&nic->lock);
 }
@@ -432,13 +490,13 @@ static void peer_close(struct tcp_nic *nic, struct tcp_peer *peer)
 {
     struct list_node *node;
 
-    if (peer->dial)
-        tcp_link_close(nic, peer->dial);
+    dials_end(nic, peer);
     while ((node = list_first(&peer->parked)))
         tcp_link_close(nic, container_of(node, struct tcp_link, node));
     while ((node = list_take_first(&peer->waiting)))
         session_free(container_of(node, struct tcp_vi, node));
-    free(peer->pair);
+    for (uint32_t i = 0; i < TCP_PAIRS; i++)
+        free(peer->rail[i]);
     free(peer);
 }
 

@@ -1,8 +1,9 @@
 /* The tcp provider's own structures.
  *
  *   nic    listens, polls, sleeps. One epoll descriptor watches everything; the links heard lately are read directly
- *   peer   a rank that we met: its addresses, its newest epoch, the connection being made. Lives as long as the nic
- *   vi     one session with a peer, from connect or accept to disconnect; outlives that until its queue is sent
+ *   peer   a rank that we met, and its rails. Lives as long as the nic
+ *   rail   one of our cards with one of his: its addresses, its newest epoch, the connection being made
+ *   vi     one session over one rail, from connect or accept to disconnect; outlives that until its queue is sent
  *   link   one socket, from connect(2) or accept(2) to close(2). A proven link waits at its peer until a vi takes it
  *
  * Threads: one polls, others may send, connect, accept and disconnect meanwhile. Links and greetings belong to the
@@ -25,11 +26,14 @@
 #define TCP_STAGE      (128u << 10)   /* what one look at a socket may bring; holds the largest send and its frame */
 #define TCP_HOT        4              /* links read directly at every poll */
 #define TCP_NEVER      UINT64_MAX
+#define TCP_PATH       112            /* two interfaces' names and addresses */
+#define TCP_WHY        160
 
 _Static_assert(TCP_STAGE >= TCP_MAX_SEND + sizeof(struct tcp_put_frame), "a frame fits the stage");
 
 struct tcp_nic;
 struct tcp_peer;
+struct tcp_rail;
 struct tcp_vi;
 
 /* ---- the way out ---------------------------------------------------------------------------------------------------- */
@@ -58,6 +62,8 @@ struct tcp_posted { /* a put that is not complete */
 struct tcp_vi {
     struct vi vi;
     struct tcp_peer *peer;
+    struct tcp_rail *rail;    /* NULL: no link yet */
+    char path[TCP_PATH];      /* of it: the cards, in words */
     struct tcp_link *link;    /* written by the poll, under lock where a sender must see it; NULL: none yet, or no more */
     struct list_node node;    /* peer->waiting or nic->closed, under nic->lock; nic->gone_vis */
     _Atomic bool open;        /* between connect or accept, and disconnect; changed under nic->lock */
@@ -107,6 +113,7 @@ struct tcp_link {
     struct list_node owing; /* nic->owing: frames taken are not told */
     struct list_node unread; /* nic->unread: frames lie in the stage, the budget was used up or the sink did not want */
     struct tcp_peer *peer;
+    struct tcp_rail *rail;
     struct tcp_vi *vi;      /* UP, LEAVING */
     int fd;
     enum tcp_phase phase;
@@ -129,26 +136,40 @@ struct tcp_link {
 
 /* ---- peers ---------------------------------------------------------------------------------------------------------- */
 
+/* A pair of cards that may connect us. Both sides number the pairs alike. */
+struct tcp_rail {
+    uint32_t number;
+    struct tcp_peer *peer;
+    struct tcp_pair pair;   /* under nic->lock; port 0: only the other side can call */
+    struct tcp_vi *vi;      /* the open session over it, under nic->lock */
+
+    /* By the poll. */
+    struct tcp_link *link;  /* the newest proven one, NULL: none lives */
+    struct tcp_link *old;   /* one that it replaces: read for a while, what its other side sent last lies there */
+    struct tcp_link *dial;  /* the connection being made */
+    uint32_t epoch;         /* of the newest proven link */
+    uint32_t floor;         /* our next call has a higher one, as has been said to us */
+    uint32_t attempts;      /* calls that failed since one did not */
+    uint64_t dial_at;       /* ns: not before */
+    char last[TCP_WHY];     /* why the last one failed */
+};
+
 struct tcp_peer {
     uint32_t rank;
     struct list_node node;  /* nic->busy */
-    struct tcp_vi *vi;      /* the open one */
-    struct list waiting;    /* vis without a link, the open one last */
+    struct tcp_vi *vi;      /* the session of the last connect, while it is open */
+    struct list waiting;    /* vis without a link, oldest first */
     struct list parked;     /* links without a vi, oldest first */
     uint32_t parked_count;
-    bool called;            /* the sink knows of the first of them */
+    bool called;            /* the sink knows of the first of them that it can take */
 
-    /* The connection being made; by the poll. */
-    struct tcp_link *dial;
-    struct tcp_pair *pair;  /* replaced under nic->lock */
-    int pairs, pair_at;
-    uint32_t epoch;         /* of the newest proven link */
-    uint32_t floor;         /* our next call has a higher one, as has been said to us */
-    uint32_t attempts;
-    uint64_t dial_at;       /* ns: not before */
+    struct tcp_rail *rail[TCP_PAIRS]; /* made when they are needed, under nic->lock */
+    uint32_t pairs;         /* of these can be called; 0: no card of the peer is known */
+    uint32_t most;          /* rails that may live: the cards of who has more; the first of the pairs use every card once */
+    uint64_t since;         /* ns: when the first session began to wait */
     uint64_t failing;       /* ns: since when nothing but failures, 0: none */
     int cause;              /* of the last one */
-    char last[160];         /* it, in words */
+    char last[TCP_WHY];     /* it, in words */
 };
 
 struct tcp_region {
@@ -227,9 +248,16 @@ void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause);
 void tcp_peers_bury(struct tcp_nic *nic);                           /* frees what is gone */
 void tcp_peers_close(struct tcp_nic *nic);
 
+/* Pairs of cards, and calls over them: rail.c */
+struct tcp_rail *tcp_rail_make(struct tcp_peer *peer, uint32_t number); /* under nic->lock; NULL: no memory */
+struct tcp_rail *tcp_rail_due(const struct tcp_peer *peer, uint64_t now); /* under nic->lock: is to be called now, NULL */
+uint64_t tcp_rails_next(const struct tcp_peer *peer, uint64_t now);      /* under nic->lock: ns when one may be due */
+void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now); /* under nic->lock */
+void tcp_rail_failed(struct tcp_nic *nic, struct tcp_rail *rail, int number, uint64_t now); /* errno of connect(2) */
+void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64_t wait, uint64_t now);
+void tcp_path(const struct tcp_nic *nic, int fd, char *out, size_t size); /* of a connected socket, in words */
+
 /* Sockets and greetings: link.c */
-int tcp_dial(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now);      /* under nic->lock; failure: dial_at is set */
-void tcp_dial_late(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now); /* it has reached its deadline */
 void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now);    /* something came, or the call got through */
 void tcp_called(struct tcp_nic *nic, const struct tcp_hello *hello, int fd, uint64_t now); /* a proven call, from the seat */
 struct tcp_link *tcp_link_make(int fd, enum tcp_phase phase);

@@ -1,0 +1,247 @@
+/* Rails: which pairs of cards are called, when, and what is known of those that do not answer. Called by the poll.
+ *
+ * The best pair is called first; all the others that use a card of their own as soon as it is up or has failed, or does
+ * not answer at once: who comes first carries, more are told as they come. Pairs that share a card with a better one are
+ * called only where those did not come up, in the hope of a card of one subnet that is not used yet, or of any way at all.
+ * What does not answer is called again, ever less often, and tells once in the log why. */
+#include "vi/tcp/tcp.h"
+#include "base/clock.h"
+#include "base/counters.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define ALONE_NS         20000000ull    /* the best pair is called alone for so long */
+#define SILENT_NS        2000000000ull  /* after so much silence the other pairs are called, too */
+#define CONNECT_FIRST_NS 250000000ull   /* the patience of connect(2), doubled with each attempt */
+#define CONNECT_MOST_NS  2000000000ull
+#define AGAIN_FIRST_NS   5000000ull     /* between two attempts, doubled with each */
+#define AGAIN_MOST_SHIFT 6
+#define SPARE_FIRST_NS   1000000000ull  /* the same, where another rail carries */
+
+struct tcp_rail *tcp_rail_make(struct tcp_peer *peer, uint32_t number)
+{
+    struct tcp_rail *rail = peer->rail[number];
+
+    if (rail)
+        return rail;
+    rail = calloc(1, sizeof(*rail));
+    if (!rail)
+        return NULL;
+    rail->number = number;
+    rail->peer = peer;
+    peer->rail[number] = rail;
+    return rail;
+}
+
+/* ---- which, and when ------------------------------------------------------------------------------------------------ */
+
+static uint32_t living(const struct tcp_peer *peer)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < TCP_PAIRS; i++)
+        count += peer->rail[i] && peer->rail[i]->link;
+    return count;
+}
+
+/* Every pair with a card of its own is up or has failed, or nothing is up though all had their time. */
+static bool settled(const struct tcp_peer *peer, uint32_t alive, uint64_t now)
+{
+    for (uint32_t i = 0; i < peer->most; i++)
+        if (!peer->rail[i]->link && peer->rail[i]->attempts == 0)
+            return alive == 0 && now >= peer->since + SILENT_NS;
+    return true;
+}
+
+/* A pair that shares a card: is its other card idle? */
+static bool uses_idle_card(const struct tcp_peer *peer, const struct tcp_rail *rail)
+{
+    bool mine = true, theirs = true;
+
+    for (uint32_t i = 0; i < peer->pairs; i++)
+        if (peer->rail[i]->link) {
+            mine &= peer->rail[i]->pair.mine.ordinal != rail->pair.mine.ordinal;
+            theirs &= peer->rail[i]->pair.theirs.ordinal != rail->pair.theirs.ordinal;
+        }
+    return mine || theirs;
+}
+
+static bool is_due(const struct tcp_peer *peer, const struct tcp_rail *rail, uint32_t alive, uint64_t now)
+{
+    if (rail->link || rail->dial || now < rail->dial_at || (alive > 0 && alive >= peer->most))
+        return false;
+    if (rail->number == 0)
+        return true;
+    if (rail->number < peer->most)
+        return alive > 0 || peer->rail[0]->attempts > 0 || now >= peer->since + ALONE_NS;
+    return settled(peer, alive, now) && (alive == 0 || (rail->pair.local && uses_idle_card(peer, rail)));
+}
+
+struct tcp_rail *tcp_rail_due(const struct tcp_peer *peer, uint64_t now)
+{
+    uint32_t alive = living(peer);
+
+    for (uint32_t i = 0; i < peer->pairs; i++)
+        if (is_due(peer, peer->rail[i], alive, now))
+            return peer->rail[i];
+    return NULL;
+}
+
+static uint64_t sooner(uint64_t a, uint64_t b, uint64_t now)
+{
+    return b > now && b < a ? b : a;
+}
+
+uint64_t tcp_rails_next(const struct tcp_peer *peer, uint64_t now)
+{
+    uint64_t next = TCP_NEVER;
+
+    for (uint32_t i = 0; i < TCP_PAIRS; i++) {
+        const struct tcp_rail *rail = peer->rail[i];
+        if (rail && rail->dial)
+            next = sooner(next, rail->dial->deadline, now);
+        else if (rail && !rail->link && i < peer->pairs)
+            next = sooner(next, rail->dial_at, now);
+        if (rail && rail->old)
+            next = sooner(next, rail->old->deadline, now);
+    }
+    next = sooner(next, peer->since + ALONE_NS, now);
+    return sooner(next, peer->since + SILENT_NS, now);
+}
+
+/* ---- calling -------------------------------------------------------------------------------------------------------- */
+
+/* The first failure of a rail is told; the others would say the same. */
+static void tell_failure(const struct tcp_rail *rail)
+{
+    COUNT(rails_failed);
+    LOG_INFO("rail %u to rank %u does not come up: %s", rail->number, rail->peer->rank, rail->last);
+}
+
+/* This call is over. CAUSE is why, OK where it says nothing about the way there. */
+void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64_t wait, uint64_t now)
+{
+    struct tcp_peer *peer = rail->peer;
+    bool spare = living(peer) > 0;
+    uint32_t shift = rail->attempts < AGAIN_MOST_SHIFT ? rail->attempts : AGAIN_MOST_SHIFT;
+    uint64_t again = (spare ? SPARE_FIRST_NS : AGAIN_FIRST_NS) << shift;
+
+    if (rail->dial)
+        tcp_link_close(nic, rail->dial);
+    rail->dial = NULL;
+    peer->failing = !cause ? 0 : peer->failing ? peer->failing : now;
+    if (cause) {
+        peer->cause = cause;
+        snprintf(rail->last, sizeof(rail->last), "%s", vbase_error_detail());
+        memcpy(peer->last, rail->last, sizeof(peer->last));
+        if (rail->attempts++ == 0)
+            tell_failure(rail);
+    }
+    again += again / 4 * (nic->nic.rank % 7) / 7; /* not all at once */
+    rail->dial_at = now + (wait > again ? wait : again);
+    tcp_order(nic);
+}
+
+void tcp_rail_failed(struct tcp_nic *nic, struct tcp_rail *rail, int number, uint64_t now)
+{
+    char from[INET6_ADDRSTRLEN], to[INET6_ADDRSTRLEN];
+
+    tcp_address_text(&rail->pair.mine.address, from, sizeof(from));
+    tcp_address_text(&rail->pair.theirs.address, to, sizeof(to));
+    errno = number;
+    tcp_rail_over(nic, rail, vbase_fail_errno(ERR_UNREACHABLE, "connecting from %s (%s) to %s port %u", from,
+                                              rail->pair.mine.name, to, rail->pair.port), 0, now);
+}
+
+/* A socket on our address of the pair, and on our card: the kernel would take another one that leads there, too. Where
+ * nothing leads there the card is left out of it, every other time: its address may be reached by others. */
+static int bound_socket(const struct tcp_rail *rail)
+{
+    const struct tcp_pair *pair = &rail->pair;
+    struct sockaddr_storage from;
+    socklen_t length = tcp_address_socket(&pair->mine.address, 0, &from);
+    int fd = socket(pair->mine.address.family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1;
+
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
+    if (!tcp_address_equal(&pair->mine.address, &pair->theirs.address) &&
+        (pair->local || rail->attempts % 2 == 0 || living(rail->peer) > 0))
+        tcp_card_bind(&pair->mine, fd);
+    if (bind(fd, (struct sockaddr *)&from, length) == 0)
+        return fd;
+    int number = errno;
+    close(fd);
+    errno = number;
+    return -1;
+}
+
+void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now)
+{
+    uint64_t patience = CONNECT_FIRST_NS << (rail->attempts < 4 ? rail->attempts : 4);
+    struct sockaddr_storage to;
+    socklen_t length = tcp_address_socket(&rail->pair.theirs.address, rail->pair.port, &to);
+    int fd = bound_socket(rail);
+
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&to, length) < 0 && errno != EINPROGRESS) {
+        int number = errno;
+        close(fd);
+        errno = number;
+        fd = -1;
+    }
+    if (fd >= 0) {
+        rail->dial = tcp_link_make(fd, TCP_DIALLING);
+        if (!rail->dial)
+            close(fd);
+        errno = ENOMEM;
+    }
+    if (!rail->dial)
+        return tcp_rail_failed(nic, rail, errno, now);
+    rail->dial->rail = rail;
+    rail->dial->peer = rail->peer;
+    rail->dial->epoch = (rail->epoch > rail->floor ? rail->epoch : rail->floor) + 1;
+    rail->dial->deadline = now + (patience < CONNECT_MOST_NS ? patience : CONNECT_MOST_NS);
+    tcp_watch(nic, rail->dial, EPOLLOUT);
+}
+
+/* ---- in words ------------------------------------------------------------------------------------------------------- */
+
+static bool address_of(int fd, bool theirs, struct tcp_address *out)
+{
+    struct sockaddr_storage where = {.ss_family = 0};
+    socklen_t length = sizeof(where);
+
+    *out = (struct tcp_address){.family = 0};
+    if (theirs ? getpeername(fd, (struct sockaddr *)&where, &length) : getsockname(fd, (struct sockaddr *)&where, &length))
+        return false;
+    out->family = (uint8_t)where.ss_family;
+    if (where.ss_family == AF_INET)
+        memcpy(out->bytes, &((struct sockaddr_in *)&where)->sin_addr, 4);
+    else
+        memcpy(out->bytes, &((struct sockaddr_in6 *)&where)->sin6_addr, 16);
+    return true;
+}
+
+void tcp_path(const struct tcp_nic *nic, int fd, char *out, size_t size)
+{
+    char from[INET6_ADDRSTRLEN], to[INET6_ADDRSTRLEN];
+    struct tcp_address mine, theirs;
+    const struct tcp_card *card = NULL;
+
+    snprintf(out, size, "a connection that is gone");
+    if (!address_of(fd, false, &mine) || !address_of(fd, true, &theirs))
+        return;
+    for (int i = 0; i < nic->cards.count; i++)
+        if (tcp_address_equal(&nic->cards.card[i].address, &mine))
+            card = &nic->cards.card[i];
+    tcp_address_text(&mine, from, sizeof(from));
+    tcp_address_text(&theirs, to, sizeof(to));
+    snprintf(out, size, "%s %s - %s", card ? card->name : "?", from, to);
+}

@@ -1,0 +1,123 @@
+# Which cards of two hosts go together, and what becomes of pairs that do not answer. All of it in the laboratory.
+# timeout: 120
+source "$VIADUCT_SOURCE/tests/tools/check.bash"
+if [ "${LAB:-}" != 1 ]; then
+    LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 4 3 bash "$0"
+fi
+export HYDRA_LAUNCHER_EXEC=lab-rsh VIADUCT_LOG=info
+rounds=$VIADUCT_BUILD/tests/programs/rounds
+on() { local host=$1; shift; nsenter -t "$(cat /mnt/pid/$host)" -n -- "$@"; }
+hub() { nsenter -t 1 -n -- "$@"; }
+
+# A job that talks until it is told to end; its log grows in $work/log.
+start() { # HOSTS
+    : >$work/go
+    : >$work/log
+    timeout 60 $run -host "$1" $rounds $work/go >$work/said 2>$work/log & job=$!
+}
+end() {
+    rm $work/go
+    wait $job || fail "the job ended badly: $(tail -3 $work/log)"
+    [ "$(cat $work/said)" = "all right" ] || fail "$(cat $work/said)"
+}
+# has RANK TEXT: the log of this rank says so
+has() { grep -q "rank $1\] info: $2" $work/log; }
+said() { eventually 5 has "$@" || fail "rank $1 does not say \"$2\": $(cat $work/log)"; }
+ups() { grep -c "rank $1\] info: rail .* is up" $work/log; }
+enough() { [ "$(ups $1)" -ge $2 ]; }
+rails() { # RANK COUNT: so many have come up, and no more
+    eventually 5 enough $1 $2
+    sleep 0.3
+    [ "$(ups $1)" -eq $2 ] || fail "rank $1 has $(ups $1) rails, not $2: $(cat $work/log)"
+}
+
+# three cards on both hosts: three rails, each of its own
+start h0,h1
+for link in 0 1 2; do
+    said 0 "rail $link to rank 1 is up: eth$link 10.77.$link.1 - 10.77.$link.2"
+    said 1 "rail $link to rank 0 is up: eth$link 10.77.$link.2 - 10.77.$link.1"
+done
+rails 0 3
+
+# what befalls a card that does not carry costs nothing, and it comes again
+lab-link h1 2 reset
+said 0 "a spare rail to rank 1 is down"
+rails 0 4
+rails 1 4
+lab-link h1 1 cut || fail cut
+sleep 0.3
+lab-link h1 1 restore || fail restore
+lab-link h1 2 mute || fail mute
+sleep 0.3
+lab-link h1 2 restore || fail restore
+lab-link h1 0 slow 100mbit || fail slow
+on h1 tc qdisc show dev eth0 | grep -q "rate 100Mbit" || fail "the link is not slow"
+sleep 0.3
+lab-link h1 0 restore || fail restore
+on h1 tc qdisc show dev eth0 | grep -q tbf && fail "the link is still slow"
+end
+
+# a card without carrier there: the two others; no answer by a card that is not the one
+lab-link h1 2 cut
+start h0,h1
+rails 0 2
+has 0 "rail . to rank 1 is up: eth2" && fail "a card goes with one that has no carrier"
+end
+lab-link h1 2 restore
+
+# unequal numbers: one card here, three there
+on h2 ip addr flush dev eth0
+on h2 ip addr flush dev eth2
+start h0,h2
+said 0 "rail 0 to rank 1 is up: eth1 10.77.1.1 - 10.77.1.3"
+rails 1 1
+end
+
+# a pair that does not answer: one sentence, and the job goes on over the others; the best pair, too
+for link in 1 0; do
+    lab-link h1 $link mute
+    start h0,h1
+    said 0 "rail $link to rank 1 does not come up: connecting from 10.77.$link.1 (eth$link) to 10.77.$link.2 port"
+    rails 0 2
+    [ "$(grep -c "rank 0. info: rail $link to rank 1 does not" $work/log)" = 1 ] || fail "told more than once"
+    end
+    lab-link h1 $link restore
+done
+
+# another host has taken the address: it refuses, or is of another job; the next rail carries
+hub ip link set h1-0 nomaster
+on h2 ip addr add 10.77.0.2/24 dev eth0
+on h0 ip neigh flush dev eth0
+start h0,h1
+said 0 "rail 0 to rank 1 does not come up: connecting from 10.77.0.1 .*refused"
+rails 0 2
+end
+export MPIEXEC_PORT_RANGE=21000:21000
+: >$work/other
+lab-rsh h2 "env VIADUCT_LOG=error timeout 60 $run -host h2,h3 $rounds $work/other" >/dev/null 2>$work/errors & other=$!
+eventually 10 sh -c 'nsenter -t $(cat /mnt/pid/h2) -n -- ss -Hltn | grep -q 21000' || fail "the other job: $(cat $work/errors)"
+start h0,h1
+said 0 "rail 0 to rank 1 does not come up: what answers there does not belong to this job"
+rails 0 2
+end
+rm $work/other
+wait $other || fail "the other job: $(cat $work/errors)"
+unset MPIEXEC_PORT_RANGE
+on h2 ip addr flush dev eth0
+lab-link h1 0 restore
+on h0 ip neigh flush dev eth0
+
+# a bridge with the same address on both hosts, and something behind it: never
+for host in h0 h1; do
+    on $host ip link add docker0 type bridge
+    on $host ip addr add 172.17.0.1/16 dev docker0
+    on $host ip link set docker0 up
+    on $host ip link add vethx type veth peer name vethy
+    on $host ip link set vethx master docker0 up
+    on $host ip link set vethy up
+done
+start h0,h1
+rails 0 3
+grep -q "172\.17" $work/log && fail "the bridge is used: $(cat $work/log)"
+end
+finish
