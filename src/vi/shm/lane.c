@@ -130,13 +130,17 @@ void shm_goodbye(struct shm_vi *vi)
     publish(vi, cell, number);
 }
 
-static void gather(char *to, const struct iovec *piece, int pieces)
+/* A copy by ordinary stores whose time is kept. */
+static COLD void store_timed(struct shm_nic *nic, char *to, const struct iovec *piece, int pieces, uint32_t length)
 {
-    for (int i = 0; i < pieces; i++) {
-        if (piece[i].iov_len > 0)
-            memcpy(to, piece[i].iov_base, piece[i].iov_len);
-        to += piece[i].iov_len;
-    }
+    uint64_t ns = shm_store_timed(to, piece, pieces);
+    struct shm_speed speed = shm_copy_speed();
+
+    shm_heap_lock(nic);
+    nic->heap.store.sample = speed.sample;
+    nic->heap.store.sample_ns = speed.hand_ns;
+    shm_store_told(&nic->heap.store, length, ns);
+    shm_heap_unlock(nic);
 }
 
 /* Asks for the lines of the block that comes next, as many as this one took: the receiver still holds them. */
@@ -152,6 +156,7 @@ static int send_block(struct shm_vi *vi, uint64_t header, const struct iovec *pi
 {
     struct shm_nic *nic = shm_nic_of(vi->vi.nic);
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
+    enum shm_store_way way;
     uint32_t offset, next;
     uint16_t block;
 
@@ -165,16 +170,21 @@ static int send_block(struct shm_vi *vi, uint64_t header, const struct iovec *pi
     vi->block[number % SHM_CELLS] = block;
     vi->blocks_out++;
     next = shm_heap_offset(&nic->heap, shm_heap_next(&nic->heap, block));
+    way = shm_store_next(&nic->heap.store, length);
     shm_heap_unlock(nic);
 
     offset = shm_heap_offset(&nic->heap, block);
-    gather(nic->heap.base + offset, piece, pieces);
+    if (unlikely(way == SHM_STORE_TIMED))
+        store_timed(nic, nic->heap.base + offset, piece, pieces, length);
+    else
+        shm_store(way, nic->heap.base + offset, piece, pieces);
     struct shm_cell *cell = claim(vi, number, SHM_BLOCK, header);
     cell->length = sizeof(cell->block);
     cell->block.offset = offset;
     cell->block.length = length;
     publish(vi, cell, number);
-    prefetch_block(nic->heap.base + next, length);
+    if (likely(way != SHM_STORE_PAST))
+        prefetch_block(nic->heap.base + next, length);
     return OK;
 }
 
@@ -196,7 +206,7 @@ static __attribute__((noinline)) int send_long(struct shm_vi *vi, uint64_t heade
         return send_block(vi, header, piece, pieces, (uint32_t)length);
     struct shm_cell *cell = claim(vi, number, SHM_DATA, header);
     cell->length = (uint16_t)length;
-    gather((char *)cell->data, piece, pieces);
+    shm_store(SHM_STORE_PLAIN, (char *)cell->data, piece, pieces);
     publish(vi, cell, number);
     return OK;
 }

@@ -77,8 +77,17 @@ struct shm_class {
     uint32_t head, tail;
     uint16_t *free; /* a ring of COUNT places, which are a power of two */
 };
+/* How payload is copied into them: see store.c. */
+enum shm_store_way { SHM_STORE_PLAIN, SHM_STORE_PAST, SHM_STORE_TIMED };
+struct shm_store {
+    uint32_t left;    /* copies until the next sample */
+    uint32_t against; /* samples in a row that speak against the present way */
+    bool past;        /* the present way: past the caches */
+    uint32_t sample, sample_ns; /* memcpy's bytes and time here */
+};
 struct shm_heap {
     struct base_lock lock;
+    struct shm_store store; /* under lock */
     char *base;
     struct shm_class class[SHM_CLASSES];
     uint16_t ring[SHM_BLOCKS];
@@ -166,6 +175,12 @@ uint16_t shm_heap_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t length);
 void shm_heap_give(struct shm_heap *heap, uint16_t block);                       /* under heap.lock */
 uint16_t shm_heap_next(const struct shm_heap *heap, uint16_t block);             /* of its class, taken next */
 uint32_t shm_heap_offset(const struct shm_heap *heap, uint16_t block);
+
+/* Copying into blocks: store.c */
+enum shm_store_way shm_store_next(struct shm_store *store, uint32_t length); /* under heap.lock */
+void shm_store_told(struct shm_store *store, uint32_t length, uint64_t ns);  /* under heap.lock: what a timed one took */
+void shm_store(enum shm_store_way way, char *to, const struct iovec *piece, int pieces);
+uint64_t shm_store_timed(char *to, const struct iovec *piece, int pieces);
 
 /* Waking and sleeping: doorbell.c */
 void shm_ring(struct shm_vi *vi);

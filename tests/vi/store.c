@@ -1,0 +1,116 @@
+/* How blocks are written: the way follows what samples say, and both ways write the same bytes. */
+#include "check.h"
+#include "vi/shm/shm.h"
+
+#define SAMPLE    65536u
+#define SAMPLE_NS 1200u
+
+/* What a timed copy of so many bytes takes where a line costs FACTOR times memcpy's. */
+static uint64_t takes(uint32_t length, double factor)
+{
+    return (uint64_t)((length + 512) / (double)SAMPLE * SAMPLE_NS * factor);
+}
+
+/* Copies COPIES blocks; returns how many until the way was WANTED, COPIES + 1 when it never was. */
+static uint32_t copies_until(struct shm_store *store, uint32_t length, double factor, bool wanted, uint32_t copies)
+{
+    uint32_t until = copies + 1;
+
+    for (uint32_t i = 1; i <= copies; i++) {
+        if (shm_store_next(store, length) == SHM_STORE_TIMED)
+            shm_store_told(store, length, takes(length, factor));
+        if (until > copies && store->past == wanted)
+            until = i;
+    }
+    return until;
+}
+
+static void follows(uint32_t length)
+{
+    struct shm_store store = {.sample = SAMPLE, .sample_ns = SAMPLE_NS};
+
+    CHECK(copies_until(&store, length, 4.5, true, 100000) > 100000); /* a shared cache */
+    CHECK(copies_until(&store, length, 15, true, 200) <= 140);       /* moved apart */
+    CHECK(copies_until(&store, length, 13, false, 100000) > 100000);
+    CHECK(copies_until(&store, length, 4.5, false, 600) <= 520);     /* and together again */
+}
+
+/* One sample says nothing: a page may have been touched for the first time. */
+static void one_is_not_believed(void)
+{
+    struct shm_store store = {.sample = SAMPLE, .sample_ns = SAMPLE_NS};
+
+    for (int i = 0; i < 1000; i++)
+        if (shm_store_next(&store, 4096) == SHM_STORE_TIMED)
+            shm_store_told(&store, 4096, takes(4096, store.against ? 4 : 40));
+    CHECK(!store.past);
+}
+
+/* While stores go past the caches, samples by ordinary ones cost two in a hundred at most. */
+static void samples_are_rare(void)
+{
+    struct shm_store store = {.sample = SAMPLE, .sample_ns = SAMPLE_NS};
+    int timed = 0;
+
+    CHECK(copies_until(&store, 16384, 15, true, 200) <= 200);
+    for (int i = 0; i < 100000; i++)
+        if (shm_store_next(&store, 16384) == SHM_STORE_TIMED) {
+            timed++;
+            shm_store_told(&store, 16384, takes(16384, 15));
+        }
+    CHECK(timed > 0 && timed * 8 < 100000 / 50);
+}
+
+/* Short payload is not worth it, and does not use a sample up. */
+static void short_ones_are_plain(void)
+{
+    struct shm_store store = {.sample = SAMPLE, .sample_ns = SAMPLE_NS, .past = true};
+
+    for (int i = 0; i < 100; i++)
+        CHECK_EQUAL(shm_store_next(&store, 100), SHM_STORE_PLAIN);
+    CHECK_EQUAL(shm_store_next(&store, 4096), SHM_STORE_TIMED);
+}
+
+static void writes(enum shm_store_way way, size_t at, const size_t *length, int pieces)
+{
+    static unsigned char block[20000], source[20000];
+    struct iovec piece[3];
+    size_t total = 0;
+
+    memset(block, 0xee, sizeof(block));
+    for (size_t i = 0; i < sizeof(source); i++)
+        source[i] = check_byte((unsigned)at, i);
+    for (int i = 0; i < pieces; total += length[i++])
+        piece[i] = (struct iovec){length[i] ? source + total : NULL, length[i]};
+    if (way == SHM_STORE_TIMED)
+        CHECK(shm_store_timed((char *)block + at, piece, pieces) < 1000000000);
+    else
+        shm_store(way, (char *)block + at, piece, pieces);
+    for (size_t i = 0; i < sizeof(block); i++)
+        if (block[i] != (i < at || i >= at + total ? 0xee : source[i - at])) {
+            CHECK_EQUAL(i, sizeof(block));
+            return;
+        }
+}
+
+static void all_write_the_same(void)
+{
+    static const size_t length[][3] = {{16, 512, 0}, {64, 16384, 0}, {16, 0, 5000}, {1, 1023, 7}, {63, 65, 4097}, {500, 500, 500}, {0, 0, 0}};
+
+    for (size_t l = 0; l < sizeof(length) / sizeof(length[0]); l++)
+        for (size_t at = 0; at < 70; at += at < 4 ? 1 : 11)
+            for (int way = SHM_STORE_PLAIN; way <= SHM_STORE_TIMED; way++)
+                writes((enum shm_store_way)way, at, length[l], 3);
+}
+
+int main(void)
+{
+    follows(1024);
+    follows(4096);
+    follows(16448);
+    one_is_not_believed();
+    samples_are_rare();
+    short_ones_are_plain();
+    all_write_the_same();
+    return check_done();
+}
