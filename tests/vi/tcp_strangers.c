@@ -205,14 +205,13 @@ static void not_here(void)
     CHECK_EQUAL(vbase_counters->refused, refused + 1);
 }
 
-/* The victim calls; what it says is sent back to its own door. */
-static void reflected(void)
+/* The victim calls rank 2, whose port is this one. */
+static int be_called(void)
 {
     struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof(here);
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), caller, fd;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     struct tcp_cards cards = victim()->cards;
-    struct tcp_hello hello;
     char card[TCP_CARD_TEXT];
     struct vi_address to = {.peer = 2, .card = card};
 
@@ -223,10 +222,43 @@ static void reflected(void)
     cards.count = 1;
     CHECK_EQUAL(tcp_cards_write(&cards, card, sizeof(card)), OK);
     CHECK_EQUAL(vi_connect(pair[1].nic, &to, &pair[1], &pair[1].vi[2]), OK);
+    return listener;
+}
+
+static int answer(int listener, struct tcp_hello *hello)
+{
+    int caller;
+
     while ((caller = accept(listener, NULL, NULL)) < 0)
         pair_poll();
-    CHECK(hear(caller, &hello, sizeof(hello)));
-    CHECK_EQUAL(hello.from, 1);
+    CHECK(hear(caller, hello, sizeof(*hello)));
+    CHECK_EQUAL(hello->from, 1);
+    return caller;
+}
+
+/* A crowded door closes a connection even after the proof: the caller has sent nothing yet, and calls again. Then what it
+ * says is sent back to its own door. */
+static void turned_away_and_reflected(void)
+{
+    struct tcp_hello hello;
+    struct tcp_welcome welcome;
+    struct tcp_proof proof;
+    unsigned down = pair[1].down;
+    uint32_t before = 0;
+    int listener = be_called(), caller, fd;
+
+    for (int i = 0; i < 3; i++) {
+        caller = answer(listener, &hello);
+        CHECK(hello.epoch > before);
+        before = hello.epoch;
+        CHECK_EQUAL(tcp_welcome_make(&welcome, &hello, pair_secret), OK);
+        say(caller, &welcome, sizeof(welcome));
+        CHECK(hear(caller, &proof, sizeof(proof)));
+        CHECK_EQUAL(tcp_proof_judge(&proof, &hello, &welcome, pair_secret), OK);
+        close(caller);
+        CHECK_EQUAL(pair[1].down, down);
+    }
+    caller = answer(listener, &hello);
     fd = knock(victim()->cards.port);
     say(fd, &hello, sizeof(hello));
     CHECK(sent_away(fd));
@@ -434,7 +466,7 @@ int main(void)
     still_well();
     not_here();
     replayed();
-    reflected();
+    turned_away_and_reflected();
     silent();
     bad_frames();
     spoiled_frames();

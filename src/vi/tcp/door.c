@@ -22,7 +22,8 @@
 
 #define STRANGERS   64            /* who may stand at the door */
 #define PATIENCE_NS 5000000000ull /* with a stranger */
-#define MOMENT_NS   2000000ull    /* to speak, before somebody else gets the place */
+#define MOMENT_NS   2000000ull    /* to say hello, before somebody else gets the place */
+#define ANSWER_NS   20000000ull   /* the same for a proof: its maker may wait for a processor */
 #define DEAF_NS     100000000ull  /* closed for so long when no descriptor is left */
 #define SEATED_NS   10000000ull   /* a rank with no room for more is tried again */
 #define A_STEP      16            /* strangers let in at once */
@@ -32,7 +33,7 @@
 #define NEVER       UINT64_MAX
 
 struct stranger {
-    struct list_node node; /* door->strangers, seat->waiting, door->gone */
+    struct list_node node; /* door->silent, door->welcomed, seat->waiting, door->gone */
     int fd;                /* -1: gone */
     bool welcomed;         /* the proof is awaited, else the hello */
     uint32_t heard;        /* bytes of it */
@@ -55,7 +56,8 @@ struct tcp_door {
     uint32_t ranks;
     uint8_t secret[SECRET_SIZE];
     struct tcp_cards cards;
-    struct list strangers; /* the longest silent first */
+    struct list silent;    /* strangers who have said no hello, the longest silent first */
+    struct list welcomed;  /* strangers whose proof is awaited, the same */
     struct list gone;      /* freed when the step ends */
     int standing;
     uint64_t timer_at;     /* ns */
@@ -144,6 +146,8 @@ static void refuse(struct tcp_door *door, struct stranger *stranger, const char 
     see_off(door, stranger);
 }
 
+static void greet(struct tcp_door *door, struct stranger *stranger, uint64_t now);
+
 static void close_until(struct tcp_door *door, uint64_t until)
 {
     door->closed_until = until;
@@ -151,32 +155,45 @@ static void close_until(struct tcp_door *door, uint64_t until)
     (void)watch_listeners(door, EPOLL_CTL_DEL);
 }
 
-/* Room for one more: true. */
+/* Whether the first of a list has had its moment. What it said last may be here unread. */
+static bool give_up(struct tcp_door *door, const struct list *list, uint64_t moment, uint64_t now)
+{
+    struct stranger *first;
+
+    for (int standing = door->standing; !list_empty(list) && standing > 0; standing--) {
+        first = container_of(list_first(list), struct stranger, node);
+        if (now - first->spoke < moment)
+            return false;
+        greet(door, first, now);
+        if (door->standing < STRANGERS)
+            return true;
+        if (list_first(list) == &first->node && now != first->spoke) {
+            COUNT(refused); /* and nothing is said: in a crowd it may be one of us, who calls again */
+            see_off(door, first);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Room for one more: true. Who has said hello stays before who has not. */
 static bool make_room(struct tcp_door *door, uint64_t now)
 {
-    struct stranger *silent;
-
-    if (door->standing < STRANGERS)
+    if (door->standing < STRANGERS || give_up(door, &door->silent, MOMENT_NS, now) ||
+        give_up(door, &door->welcomed, ANSWER_NS, now))
         return true;
-    silent = container_of(list_first(&door->strangers), struct stranger, node);
-    if (now - silent->spoke < MOMENT_NS) {
-        close_until(door, silent->spoke + MOMENT_NS);
-        return false;
-    }
-    refuse(door, silent, "it said too little while others waited");
-    return true;
+    close_until(door, now + MOMENT_NS / 2);
+    return false;
 }
 
 /* No descriptor is left: those who stand at the door make room, or nobody is let in for a while. */
 static void go_deaf(struct tcp_door *door, uint64_t now)
 {
     LOG_WARN_ONCE("no file descriptor is left to accept connections with: raise the limit (ulimit -n)");
-    while (!list_empty(&door->strangers))
-        see_off(door, container_of(list_first(&door->strangers), struct stranger, node));
+    for (struct list_node *node; (node = list_first(&door->silent)) || (node = list_first(&door->welcomed));)
+        see_off(door, container_of(node, struct stranger, node));
     close_until(door, now + DEAF_NS);
 }
-
-static void greet(struct tcp_door *door, struct stranger *stranger, uint64_t now);
 
 static void let_in(struct tcp_door *door, int fd, uint64_t now)
 {
@@ -191,7 +208,7 @@ static void let_in(struct tcp_door *door, int fd, uint64_t now)
     stranger->spoke = now;
     stranger->deadline = now + PATIENCE_NS;
     timer(door, stranger->deadline);
-    list_append(&door->strangers, &stranger->node);
+    list_append(&door->silent, &stranger->node);
     door->standing++;
     greet(door, stranger, now); /* his hello may be here already */
 }
@@ -251,7 +268,7 @@ static int hear(struct tcp_door *door, struct stranger *stranger, uint64_t now)
         return vbase_fail(ERR_LINK_DOWN, "it closed the connection before it had proved anything");
     stranger->spoke = now;
     list_remove(&stranger->node);
-    list_append(&door->strangers, &stranger->node);
+    list_append(stranger->welcomed ? &door->welcomed : &door->silent, &stranger->node);
     stranger->heard += (uint32_t)got;
     if (stranger->heard < length)
         return ERR_AGAIN;
@@ -261,20 +278,22 @@ static int hear(struct tcp_door *door, struct stranger *stranger, uint64_t now)
 
 static int on_hello(struct tcp_door *door, struct stranger *stranger)
 {
-    static const struct tcp_welcome other_version = {.magic = TCP_MAGIC, .version = TCP_VERSION};
+    static const struct tcp_welcome unwelcome = {.magic = TCP_MAGIC, .version = TCP_VERSION};
     int error;
 
     stranger->hello = stranger->word.hello;
     error = tcp_hello_judge(&stranger->hello, door->ranks);
-    if (error == ERR_MISMATCH)
-        (void)say(stranger, &other_version, sizeof(other_version)); /* so that he can say what is wrong */
     if (!error && !seat_of(door, stranger->hello.to))
         error = vbase_fail(ERR_DENIED, "it looks for rank %u, who is not here", stranger->hello.to);
+    if (error == ERR_MISMATCH || error == ERR_DENIED)
+        (void)say(stranger, &unwelcome, sizeof(unwelcome)); /* so that he can say what is wrong */
     if (!error)
         error = tcp_welcome_make(&stranger->welcome, &stranger->hello, door->secret);
     if (error)
         return error;
     stranger->welcomed = true;
+    list_remove(&stranger->node);
+    list_append(&door->welcomed, &stranger->node);
     if (!say(stranger, &stranger->welcome, sizeof(stranger->welcome)))
         return vbase_fail_errno(ERR_LINK_DOWN, "a welcome");
     return OK;
@@ -311,16 +330,22 @@ static void greet(struct tcp_door *door, struct stranger *stranger, uint64_t now
 
 /* ---- a step --------------------------------------------------------------------------------------------------------- */
 
-static void on_time(struct tcp_door *door, uint64_t now)
+static void expire(struct tcp_door *door, struct list *list, uint64_t now)
 {
-    door->timer_at = NEVER;
-    list_for_each(node, &door->strangers) {
+    list_for_each(node, list) {
         struct stranger *stranger = container_of(node, struct stranger, node);
         if (now >= stranger->deadline)
             refuse(door, stranger, "it did not prove in time that it belongs to this job");
         else
             timer(door, stranger->deadline);
     }
+}
+
+static void on_time(struct tcp_door *door, uint64_t now)
+{
+    door->timer_at = NEVER;
+    expire(door, &door->silent, now);
+    expire(door, &door->welcomed, now);
     if (door->closed_until && now >= door->closed_until) {
         door->closed_until = 0;
         (void)watch_listeners(door, EPOLL_CTL_ADD);
@@ -402,7 +427,8 @@ int tcp_door_open(const struct vi_setup *setup, struct tcp_door **out)
 
     if (!door)
         return vbase_fail(ERR_MEMORY, "a door for %zu ranks", seats);
-    list_init(&door->strangers);
+    list_init(&door->silent);
+    list_init(&door->welcomed);
     list_init(&door->gone);
     door->ranks = setup->ranks;
     door->timer_at = NEVER;
@@ -440,7 +466,8 @@ static void free_all(struct list *list)
 
 void tcp_door_close(struct tcp_door *door)
 {
-    free_all(&door->strangers);
+    free_all(&door->silent);
+    free_all(&door->welcomed);
     free_all(&door->gone);
     for (int i = 0; i < door->seats; i++) {
         free_all(&door->seat[i].waiting);

@@ -101,7 +101,13 @@ static int greet_connected(struct tcp_nic *nic, struct tcp_link *link, uint64_t 
     return OK;
 }
 
-static int greet_welcome(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
+/* Of two calls that cross, the one of the lower rank stays. */
+static bool decides(const struct tcp_nic *nic, const struct tcp_peer *peer)
+{
+    return nic->nic.rank < peer->rank;
+}
+
+static int greet_welcome(struct tcp_nic *nic, struct tcp_link *link)
 {
     struct tcp_peer *peer = link->peer;
     struct tcp_proof proof;
@@ -116,10 +122,12 @@ static int greet_welcome(struct tcp_nic *nic, struct tcp_link *link, uint64_t no
     tcp_proof_make(&proof, &link->hello, &link->welcome, nic->secret);
     if (!say(link, &proof, sizeof(proof)))
         return vbase_fail_errno(ERR_LINK_DOWN, "a proof to rank %u", peer->rank);
-    if (nic->nic.rank < peer->rank)
-        tcp_peer_commit(nic, link, now);
-    else
-        link->phase = TCP_PROVED;
+    link->phase = TCP_PROVED;
+    link->deadline = TCP_NEVER; /* from here on he may take it for the connection */
+    base_lock(&nic->lock);
+    if (decides(nic, peer))
+        link->rail->epoch = link->epoch; /* so it is: his own calls are crossed */
+    base_unlock(&nic->lock);
     return OK;
 }
 
@@ -141,6 +149,12 @@ static int greet_verdict(struct tcp_nic *nic, struct tcp_link *link, uint64_t no
     return ERR_AGAIN;
 }
 
+/* Under nic->lock: does this side hold a link of the rail, or its own call that it has decided for? */
+static bool has_link(const struct tcp_nic *nic, const struct tcp_rail *rail)
+{
+    return rail->link || (decides(nic, rail->peer) && rail->dial && rail->dial->phase == TCP_PROVED);
+}
+
 /* The rank that it comes from has proved who he is; whether this connection is the one to keep is to be said. */
 void tcp_called(struct tcp_nic *nic, const struct tcp_hello *hello, int fd, uint64_t now)
 {
@@ -155,11 +169,10 @@ void tcp_called(struct tcp_nic *nic, const struct tcp_hello *hello, int fd, uint
     link->peer = tcp_peer_make(nic, hello->from);
     link->rail = link->peer ? tcp_rail_make(link->peer, hello->rail) : NULL;
     if (link->rail && hello->epoch <= link->rail->epoch)
-        verdict = (struct tcp_verdict){link->rail->link ? TCP_CROSSED : TCP_STALE, link->rail->epoch};
+        verdict = (struct tcp_verdict){has_link(nic, link->rail) ? TCP_CROSSED : TCP_STALE, link->rail->epoch};
     base_unlock(&nic->lock);
     link->epoch = hello->epoch;
-    if (!link->rail || (nic->nic.rank < link->peer->rank && !say(link, &verdict, sizeof(verdict))) ||
-        verdict.word != TCP_ACCEPTED)
+    if (!link->rail || !say(link, &verdict, sizeof(verdict)) || verdict.word != TCP_ACCEPTED)
         tcp_link_close(nic, link);
     else
         tcp_peer_commit(nic, link, now);
@@ -174,7 +187,7 @@ void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
         error = greet_connected(nic, link, now);
         break;
     case TCP_GREETING:
-        error = greet_welcome(nic, link, now);
+        error = greet_welcome(nic, link);
         break;
     case TCP_PROVED:
         error = greet_verdict(nic, link, now);

@@ -94,7 +94,7 @@ struct tcp_vi {
 enum tcp_phase {
     TCP_DIALLING, /* caller: connect(2) is under way */
     TCP_GREETING, /* caller: the hello is sent, the welcome awaited */
-    TCP_PROVED,   /* caller of the higher rank: the proof is sent, the verdict awaited */
+    TCP_PROVED,   /* caller: the proof is sent, the verdict awaited */
     TCP_CALLED,   /* called: the door has passed it on */
     TCP_PARKED,   /* proven, nobody reads it yet */
     TCP_UP,       /* belongs to a vi */

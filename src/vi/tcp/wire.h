@@ -8,9 +8,9 @@
  *        |              welcome    nonce, called's proof |
  *        |<------------------------------------------|
  *        | proof    the caller's                     |   the lower rank decides which of two crossing connections
- *        |------------------------------------------>|   stays: as caller by sending its proof at all,
- *        |                                  verdict  |   as called by its verdict
- *        |<------------------------------------------|   (sent by the lower rank only)
+ *        |------------------------------------------>|   stays: as caller by sending its proof at all, as called by
+ *        |                                  verdict  |   its verdict. Before his verdict the caller sends nothing: a
+ *        |<------------------------------------------|   crowded door may have closed the connection
  *        | frames                             frames |
  *        |<----------------------------------------->|
  *

@@ -1,0 +1,17 @@
+# 200 ranks on 20 hosts: connections are made where they are used and nowhere else, and descriptors stay few; 64 ranks on 32
+# hosts start within the time that they are allowed.
+# timeout: 150
+source "$VIADUCT_SOURCE/tests/tools/check.bash"
+if [ "${LAB:-}" != 1 ]; then
+    LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 32 1 bash "$0"
+fi
+export HYDRA_LAUNCHER_EXEC=lab-rsh
+expect 0 "~200 ranks, everybody: at most [0-9]+ descriptors, 190 connections" "" \
+    timeout 120 $run -host h0:10$(printf ',h%d:10' {1..19}) "$VIADUCT_BUILD/tests/programs/crowded"
+cat $work/out
+start=${EPOCHREALTIME/./}
+expect 0 "" "" timeout 60 $run -host h0:2$(printf ',h%d:2' {1..31}) "$VIADUCT_BUILD/tests/programs/met"
+took=$(((${EPOCHREALTIME/./} - start) / 1000))
+echo "64 ranks on 32 hosts, from start through a barrier to the end: $took ms"
+((took < 10000)) || fail "64 ranks on 32 hosts took $took ms"
+finish
