@@ -4,7 +4,9 @@
 #include "base/error.h"
 #include "base/settings.h"
 #include "base/topology.h"
+#include "boot/handover.h"
 #include "vi/shm/segment.h"
+#include "vi/tcp/tell.h"
 #include "vi/vi.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -117,6 +119,38 @@ static void print_shm(void)
     printf("Yama        ptrace_scope %s\n", yama);
 }
 
+/* ---- the network ---- */
+
+static void print_line(void *context, const char *text)
+{
+    (void)context;
+    puts(text);
+}
+
+/* Who knows the job's secret, here and now. */
+static void print_secret(void)
+{
+    if (vbase_environment(HANDOVER_SEAT_VARIABLE))
+        puts("secret      of this job: from the launcher, over inherited descriptors and its agent (ssh); nobody else has it");
+    else if (vbase_environment("PMI_FD") || vbase_environment("PMI_PORT"))
+        puts("secret      of this job: rank 0 puts it into the key-value space of a foreign launcher (PMI). It is as private\n"
+             "            as that space is: who can read there can join the job");
+    else
+        puts("secret      by viaduct run: over inherited descriptors and its agent (ssh), nobody else has it. Under a foreign\n"
+             "            launcher (PMI): in its key-value space, as private as that space is");
+}
+
+static void print_net(void)
+{
+    const char *ports = vbase_environment("MPIEXEC_PORT_RANGE");
+    if (tcp_tell_host(&(struct tcp_teller){.line = print_line}) != OK)
+        printf("interfaces  not known: %s\n", vbase_error_detail());
+    puts("\nWith a peer that has an address of this list, too, the address is not used. What really answers, only a try\n"
+         "tells: VIADUCT_LOG=info names each pair of cards that came up, and those that did not, with the reason.\n");
+    printf("ports       %s (MPIEXEC_PORT_RANGE), one for each job\n", ports && ports[0] ? ports : "any");
+    print_secret();
+}
+
 static void print_transports(void)
 {
     printf("transports ");
@@ -155,7 +189,7 @@ static void print_plain(void)
            topology->l3 >> 10, topology->line);
     print_transports();
     puts("launch      PMI-1 (mpiexec of Viaduct, hydra, Slurm --mpi=pmi2, flux), or none");
-    puts("more        viaduct info --settings, --errors, --counters, --shm, --mpi");
+    puts("more        viaduct info --settings, --errors, --counters, --shm, --net, --mpi");
 }
 
 static const struct page {
@@ -167,6 +201,7 @@ static const struct page {
     {"--settings-man", print_man, "the same as a piece of a man page"},
     {"--errors", print_errors, "every error: code, name, scope, sentence, what to do"},
     {"--shm", print_shm, "shared memory: how large a segment may be, what the kernel allows"},
+    {"--net", print_net, "the network: every interface, used or not and why; who knows the secret"},
     {"--mpi", print_mpi, "the functions of MPI: implemented and not yet"},
     {"--counters", print_counters, "every counter: name, unit, meaning"},
 };

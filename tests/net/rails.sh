@@ -94,7 +94,7 @@ rails 0 2
 end
 export MPIEXEC_PORT_RANGE=21000:21000
 : >$work/other
-lab-rsh h2 "env VIADUCT_LOG=error timeout 60 $run -host h2,h3 $rounds $work/other" >/dev/null 2>$work/errors & other=$!
+lab-rsh h2 "env VIADUCT_LOG=error timeout 60 $run -host h3,h2 $rounds $work/other" >/dev/null 2>$work/errors & other=$!
 eventually 10 sh -c 'nsenter -t $(cat /mnt/pid/h2) -n -- ss -Hltn | grep -q 21000' || fail "the other job: $(cat $work/errors)"
 start h0,h1
 said 0 "rail 0 to rank 1 does not come up: what answers there does not belong to this job"
@@ -120,4 +120,17 @@ start h0,h1
 rails 0 3
 grep -q "172\.17" $work/log && fail "the bridge is used: $(cat $work/log)"
 end
+
+# all of it in words
+is() { echo "$net" | grep -Eq "$1" || fail "viaduct info --net does not say \"$1\": $net"; }
+net=$(PMI_FD=3 $VIADUCT_BIN/viaduct info --net)
+is '^lo +loopback +- +127\.0\.0\.1/8 +used between ranks of this host$'
+is '^eth0 +veth +.* 10\.77\.0\.1/24 +used$'
+is '^docker0 +bridge +.* 172\.17\.0\.1/16 +used$'
+is '^vethx +veth +.* not used: it belongs to a bridge'
+is '^secret .*foreign launcher'
+on h0 ip link set vethy down
+net=$($VIADUCT_BIN/viaduct info --net)
+is '^docker0 .* 172\.17\.0\.1/16 +not used: it has no carrier$'
+is '^secret  *by viaduct run'
 finish

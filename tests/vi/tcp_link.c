@@ -3,8 +3,26 @@
 #include "tcp_pair.h"
 #include "base/counters.h"
 #include "vi/tcp/tcp.h"
+#include "vi/tcp/tell.h"
 
 #include <sys/socket.h>
+
+static char told[4096];
+
+static void tell_line(void *context, const char *text)
+{
+    (void)context;
+    snprintf(told + strlen(told), sizeof(told) - strlen(told), "%s\n", text);
+}
+
+/* What is said of the ways to a peer begins so. */
+static void check_told(int from, int to, const char *beginning, const char *within)
+{
+    told[0] = '\0';
+    tcp_tell_peer(pair[from].nic, (uint32_t)to, &(struct tcp_teller){.line = tell_line});
+    if (strncmp(told, beginning, strlen(beginning)) != 0 || !strstr(told, within))
+        CHECK_TEXT(told, beginning);
+}
 
 static void every_size(void)
 {
@@ -26,6 +44,9 @@ static void every_size(void)
         PAIR_WAIT(pair[0].got == n + 1);
     }
     CHECK_EQUAL(pair_try_send(0, 1, number, 65537), ERR_ARGUMENT);
+    check_told(0, 1, "rail 0: lo 127.0.0.1 - 127.0.0.1: used, round trip ", "/s lately, carries\n");
+    check_told(1, 0, "rail 0: lo 127.0.0.1 - 127.0.0.1: used, round trip ", "/s lately, carries\n");
+    check_told(0, 2, "", "");
     pair_close();
 }
 
@@ -313,6 +334,7 @@ static void nobody(void)
     snprintf(why, sizeof(why), "%s", vbase_error_detail());
     CHECK_EQUAL(pair[0].down_cause, ERR_UNREACHABLE);
     CHECK(strstr(why, "rank 1 is not reached: connecting from ") == why);
+    check_told(0, 1, "rail 0: lo 127.0.0.1 - 127.0.0.1: not used: connecting from 127.0.0.1 (lo) to 127.0.0.1 port", "refused");
     CHECK_EQUAL(pair_try_send(0, 1, 0, 8), ERR_LINK_DOWN);
     pair_close();
 }

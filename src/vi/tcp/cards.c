@@ -29,7 +29,7 @@ static uint32_t address_hash(const struct tcp_address *address)
 }
 
 /* 169.254/16, fe80::/10, 127/8, ::1, multicast, mapped and unspecified: nothing that names a host to another one. */
-static bool address_special(const struct tcp_address *address)
+bool tcp_address_special(const struct tcp_address *address)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff}, zero[16];
     const uint8_t *b = address->bytes;
@@ -75,6 +75,11 @@ const char *tcp_interface_fault(const struct tcp_interface *interface)
     return NULL;
 }
 
+const char *tcp_interface_kind(const struct tcp_interface *interface)
+{
+    return interface->loopback ? "loopback" : interface->kind[0] ? interface->kind : "hardware";
+}
+
 static char kind_of(const struct tcp_interface *interface)
 {
     static const char *const hard[] = {"", "bond", "team", "bridge", "vlan", "macvlan", "ipvlan", "vrf"};
@@ -106,7 +111,7 @@ static int address_for(const struct tcp_interfaces *from, const struct tcp_inter
         const struct tcp_address *address = &from->address[i].address;
         if (from->address[i].index != interface->index || address->family != family || from->address[i].unsettled)
             continue;
-        if (interface->loopback ? family == AF_INET && address->bytes[0] == 127 : !address_special(address))
+        if (interface->loopback ? family == AF_INET && address->bytes[0] == 127 : !tcp_address_special(address))
             return i;
     }
     return -1;
@@ -166,7 +171,7 @@ void tcp_cards_choose(const struct tcp_interfaces *from, struct tcp_cards *cards
         ordinal += cards->count > before;
     }
     for (int i = 0; i < from->addresses && cards->helds < TCP_HELD; i++)
-        if (!address_special(&from->address[i].address) && !is_offered(cards, &from->address[i].address))
+        if (!tcp_address_special(&from->address[i].address) && !is_offered(cards, &from->address[i].address))
             cards->held[cards->helds++] = address_hash(&from->address[i].address);
 }
 

@@ -77,6 +77,8 @@ void tcp_card_bind(const struct tcp_card *card, int fd);
 /* Why the interface is no card, NULL: it is one (if it has an address that fits). */
 const char *tcp_interface_fault(const struct tcp_interface *interface);
 
+const char *tcp_interface_kind(const struct tcp_interface *interface);
+
 /* Fills everything but port and host. */
 void tcp_cards_choose(const struct tcp_interfaces *from, struct tcp_cards *cards);
 
@@ -95,6 +97,7 @@ int tcp_cards_match(const struct tcp_cards *mine, const struct tcp_cards *theirs
 
 /* Where to bind and connect to; gives the length. */
 socklen_t tcp_address_socket(const struct tcp_address *address, uint16_t port, struct sockaddr_storage *out);
+bool tcp_address_special(const struct tcp_address *address); /* it names no host to others */
 bool tcp_address_equal(const struct tcp_address *a, const struct tcp_address *b);
 void tcp_address_text(const struct tcp_address *address, char *out, size_t size);
 

@@ -1,0 +1,134 @@
+/* Interfaces and rails in words; see tell.h. Called by the tools; keeps nothing. */
+#include "vi/tcp/tell.h"
+#include "vi/tcp/tcp.h"
+
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void tell(const struct tcp_teller *to, const char *format, ...) PRINTF_LIKE(2, 3);
+static void tell(const struct tcp_teller *to, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    to->line(to->context, text);
+}
+
+static const char *speed_text(uint32_t speed, char out[16])
+{
+    if (speed == 0)
+        return "-";
+    snprintf(out, 16, speed % 1000 ? "%u Mb/s" : "%u Gb/s", speed % 1000 ? speed : speed / 1000);
+    return out;
+}
+
+/* ---- this host ------------------------------------------------------------------------------------------------------ */
+
+static const struct tcp_card *card_of(const struct tcp_cards *cards, const struct tcp_address *address)
+{
+    for (int i = 0; i < cards->count; i++)
+        if (tcp_address_equal(&cards->card[i].address, address))
+            return &cards->card[i];
+    return NULL;
+}
+
+/* Why an address of an interface that is fine is not offered. */
+static const char *address_fault(const struct tcp_interfaces *from, int at, const struct tcp_cards *cards)
+{
+    if (from->address[at].unsettled)
+        return "not used: the address is tentative, temporary or deprecated";
+    if (tcp_address_special(&from->address[at].address))
+        return "not used: the address names no host to others";
+    return cards->count == TCP_CARDS ? "not used: there are enough better ones"
+                                     : "not used: one address of a kind is enough for a card";
+}
+
+static void tell_address(const struct tcp_teller *to, const struct tcp_interfaces *from, int at,
+                         const struct tcp_interface *interface, const struct tcp_cards *cards)
+{
+    char text[INET6_ADDRSTRLEN], address[INET6_ADDRSTRLEN + 8], speed[16];
+    const char *fault = tcp_interface_fault(interface);
+    const struct tcp_card *card = card_of(cards, &from->address[at].address);
+
+    tcp_address_text(&from->address[at].address, text, sizeof(text));
+    snprintf(address, sizeof(address), "%s/%u", text, from->address[at].prefix);
+    tell(to, "%-15s %-10s %-9s %-28s %s%s", interface->name, tcp_interface_kind(interface),
+         speed_text(interface->speed, speed), address, fault ? "not used: " : "",
+         fault ? fault : !card ? address_fault(from, at, cards) : interface->loopback ? "used between ranks of this host" : "used");
+}
+
+static void tell_interface(const struct tcp_teller *to, const struct tcp_interfaces *from,
+                           const struct tcp_interface *interface, const struct tcp_cards *cards)
+{
+    const char *fault = tcp_interface_fault(interface);
+    char speed[16];
+    bool any = false;
+
+    for (int i = 0; i < from->addresses; i++)
+        if (from->address[i].index == interface->index) {
+            any = true;
+            tell_address(to, from, i, interface, cards);
+        }
+    if (!any)
+        tell(to, "%-15s %-10s %-9s %-28s not used: %s", interface->name, tcp_interface_kind(interface),
+             speed_text(interface->speed, speed), "-", fault ? fault : "it has no address");
+}
+
+int tcp_tell_host(const struct tcp_teller *to)
+{
+    struct tcp_interfaces *from = malloc(sizeof(*from));
+    struct tcp_cards cards;
+    int error = from ? tcp_interfaces_read(from) : vbase_fail(ERR_MEMORY, "the list of interfaces");
+
+    if (!error) {
+        tcp_cards_choose(from, &cards);
+        tell(to, "%-15s %-10s %-9s %-28s", "interface", "kind", "speed", "address");
+        for (int i = 0; i < from->count; i++)
+            tell_interface(to, from, &from->interface[i], &cards);
+    }
+    free(from);
+    return error;
+}
+
+/* ---- the ways to a peer --------------------------------------------------------------------------------------------- */
+
+static void tell_living(const struct tcp_teller *to, const struct tcp_rail *rail)
+{
+    struct vi_state state;
+
+    if (!rail->vi || vi_query(&rail->vi->vi, &state) != OK)
+        tell(to, "rail %u: up, and not taken by anybody yet", rail->number);
+    else
+        tell(to, "rail %u: %s: used, round trip %.0f us, %.2f GB/s lately%s", rail->number, rail->vi->path,
+             state.round_trip_ns / 1e3, (double)state.rate / 1e9, rail->vi == rail->peer->vi ? ", carries" : "");
+}
+
+static void tell_rail(const struct tcp_teller *to, const struct tcp_rail *rail)
+{
+    char mine[INET6_ADDRSTRLEN], theirs[INET6_ADDRSTRLEN];
+
+    if (rail->link) {
+        tell_living(to, rail);
+        return;
+    }
+    tcp_address_text(&rail->pair.mine.address, mine, sizeof(mine));
+    tcp_address_text(&rail->pair.theirs.address, theirs, sizeof(theirs));
+    tell(to, "rail %u: %s %s - %s: not used: %s", rail->number, rail->pair.mine.name, mine, theirs,
+         rail->attempts > 0 ? rail->last : rail->dial ? "no answer yet"
+         : rail->number >= rail->peer->most ? "it shares its cards with better ones" : "not called yet");
+}
+
+void tcp_tell_peer(struct vi_nic *base, uint32_t rank, const struct tcp_teller *to)
+{
+    struct tcp_nic *nic = tcp_nic_of(base);
+    const struct tcp_peer *peer = rank < nic->ranks ? nic->peers[rank] : NULL;
+
+    for (uint32_t i = 0; peer && i < TCP_PAIRS; i++)
+        if (peer->rail[i])
+            tell_rail(to, peer->rail[i]);
+}

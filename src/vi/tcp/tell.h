@@ -1,0 +1,21 @@
+/* What the tcp provider knows of this host's interfaces and of the ways to a peer, in words. A face of vi for the tools:
+ * viaduct info --net and viaduct doctor. */
+#ifndef VI_TCP_TELL_H
+#define VI_TCP_TELL_H
+
+#include "vi/vi.h"
+
+/* Called with one line at a time, without a newline. */
+struct tcp_teller {
+    void (*line)(void *context, const char *text);
+    void *context;
+};
+
+/* Every interface and address of this host, used or not, and why. */
+int tcp_tell_host(const struct tcp_teller *to) MUST_CHECK;
+
+/* Every pair of cards that may connect this nic and PEER, best first: used, with what the kernel measured on it, or why
+ * not. By the thread that polls; nothing before a vi to him was made. */
+void tcp_tell_peer(struct vi_nic *nic, uint32_t peer, const struct tcp_teller *to);
+
+#endif
