@@ -20,10 +20,9 @@ ENTRY(MPI_Abi_get_info)(MPI_Info *out)
     } sizes[] = {{"mpi_aint_size", sizeof(MPI_Aint)},
                  {"mpi_count_size", sizeof(MPI_Count)},
                  {"mpi_offset_size", sizeof(MPI_Offset)}};
-    const char *call = "MPI_Abi_get_info";
     char text[16];
     if (!out)
-        return mpi_null(NULL, call, "info");
+        return mpi_null(NULL, NAME, "info");
     struct mpi_info *info = mpi_info_copy(NULL);
     for (size_t i = 0; info && i < ARRAY_LENGTH(sizes); i++) {
         snprintf(text, sizeof text, "%zu", sizes[i].size);
@@ -32,11 +31,7 @@ ENTRY(MPI_Abi_get_info)(MPI_Info *out)
             info = NULL;
         }
     }
-    if (!info)
-        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for an info object");
-    *out = mpi_object_publish(info);
-    mpi_info_drop(info);
-    return MPI_SUCCESS;
+    return mpi_info_deliver(NULL, NAME, info, out);
 }
 
 static int to_int(const void *handle)

@@ -171,50 +171,6 @@ static struct mpi_attribute *find_at(const struct place *at, const struct mpi_ke
     return found;
 }
 
-static int set(const struct place *at, int key, void *value)
-{
-    struct mpi_keyval *keyval = keyval_at(key, at->of);
-    /* relaxed: a key that one thread frees while another sets it is the program's race */
-    if (!keyval || atomic_load_explicit(&keyval->object.handle, memory_order_relaxed) == 0)
-        return wrong_key(at->comm, at->call, key);
-    struct mpi_attribute *old = find_at(at, keyval);
-    if (!old) {
-        int error = append(at->list, keyval, value);
-        return error ? mpi_error(at->comm, at->call, error, "no memory for an attribute") : MPI_SUCCESS;
-    }
-    int error = run_delete(at->handle, keyval, old->value);
-    if (error)
-        return mpi_error(at->comm, at->call, error, "the delete function of the old value failed");
-    old->value = value;
-    return MPI_SUCCESS;
-}
-
-static int get(const struct place *at, int key, void *value, int *flag)
-{
-    struct mpi_keyval *keyval = keyval_at(key, at->of);
-    if (!keyval)
-        return wrong_key(at->comm, at->call, key);
-    struct mpi_attribute *found = find_at(at, keyval);
-    *flag = found != NULL;
-    if (found)
-        *(void **)value = found->value;
-    return MPI_SUCCESS;
-}
-
-static int drop(const struct place *at, int key)
-{
-    struct mpi_keyval *keyval = keyval_at(key, at->of);
-    if (!keyval)
-        return wrong_key(at->comm, at->call, key);
-    struct mpi_attribute *found = find_at(at, keyval);
-    if (!found)
-        return MPI_SUCCESS;
-    int error = remove_one(at->handle, at->list, found);
-    if (error)
-        return mpi_error(at->comm, at->call, error, "the delete function of the attribute failed");
-    return MPI_SUCCESS;
-}
-
 /* ---- of communicators ------------------------------------------------------------------------------------------- */
 
 /* The value behind a predefined key, NULL where there is none; false: no such key. */
@@ -253,6 +209,8 @@ static bool predefined(int key, const int **value)
     }
 }
 
+/* ---- the calls -------------------------------------------------------------------------------------------------- */
+
 /* COMM at HANDLE as a place for attributes. */
 static int of_comm(const char *call, MPI_Comm handle, struct place *at)
 {
@@ -264,58 +222,6 @@ static int of_comm(const char *call, MPI_Comm handle, struct place *at)
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Comm_create_keyval)(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *drop_, int *key,
-                              void *extra)
-{
-    struct mpi_keyval what = {.of = KIND_COMM, .copy = (void *)copy, .drop = (void *)drop_, .extra = extra};
-    return create("MPI_Comm_create_keyval", &what, key);
-}
-
-ENTRY(MPI_Comm_free_keyval)(int *key) { return free_key("MPI_Comm_free_keyval", KIND_COMM, key); }
-
-ENTRY(MPI_Comm_set_attr)(MPI_Comm handle, int key, void *value)
-{
-    struct place at;
-    const int *unused;
-    int error = of_comm("MPI_Comm_set_attr", handle, &at);
-    if (error)
-        return error;
-    if (predefined(key, &unused))
-        return mpi_error(at.comm, at.call, MPI_ERR_ARG, "the predefined attribute %d cannot be set", key);
-    return set(&at, key, value);
-}
-
-ENTRY(MPI_Comm_get_attr)(MPI_Comm handle, int key, void *value, int *flag)
-{
-    struct place at;
-    const int *found;
-    int error = of_comm("MPI_Comm_get_attr", handle, &at);
-    if (error)
-        return error;
-    if (!value || !flag)
-        return mpi_null(at.comm, at.call, value ? "flag" : "attribute_val");
-    if (!predefined(key, &found))
-        return get(&at, key, value, flag);
-    *flag = found != NULL;
-    if (found)
-        *(const void **)value = found;
-    return MPI_SUCCESS;
-}
-
-ENTRY(MPI_Comm_delete_attr)(MPI_Comm handle, int key)
-{
-    struct place at;
-    const int *unused;
-    int error = of_comm("MPI_Comm_delete_attr", handle, &at);
-    if (error)
-        return error;
-    if (predefined(key, &unused))
-        return mpi_error(at.comm, at.call, MPI_ERR_ARG, "the predefined attribute %d cannot be deleted", key);
-    return drop(&at, key);
-}
-
-/* ---- of datatypes ----------------------------------------------------------------------------------------------- */
-
 static int of_type(const char *call, MPI_Datatype handle, struct place *at)
 {
     mpi_enter(call);
@@ -326,36 +232,118 @@ static int of_type(const char *call, MPI_Datatype handle, struct place *at)
     return MPI_SUCCESS;
 }
 
+/* The key of a call that changes AT: no predefined one. NULL: *error is raised. */
+static struct mpi_keyval *key_to_change(const struct place *at, int key, const char *how, int *error)
+{
+    const int *unused;
+    struct mpi_keyval *keyval = keyval_at(key, at->of);
+    if (at->of == KIND_COMM && predefined(key, &unused))
+        *error = mpi_error(at->comm, at->call, MPI_ERR_ARG, "the predefined attribute %d cannot be %s", key, how);
+    else if (!keyval)
+        *error = wrong_key(at->comm, at->call, key);
+    return keyval;
+}
+
+static int set(const struct place *at, int key, void *value)
+{
+    int error = MPI_SUCCESS;
+    struct mpi_keyval *keyval = key_to_change(at, key, "set", &error);
+    if (!keyval)
+        return error;
+    /* relaxed: a key that one thread frees while another sets it is the program's race */
+    if (atomic_load_explicit(&keyval->object.handle, memory_order_relaxed) == 0)
+        return wrong_key(at->comm, at->call, key);
+    struct mpi_attribute *old = find_at(at, keyval);
+    if (!old) {
+        error = append(at->list, keyval, value);
+        return error ? mpi_error(at->comm, at->call, error, "no memory for an attribute") : MPI_SUCCESS;
+    }
+    error = run_delete(at->handle, keyval, old->value);
+    if (error)
+        return mpi_error(at->comm, at->call, error, "the delete function of the old value failed");
+    old->value = value;
+    return MPI_SUCCESS;
+}
+
+static int get(const struct place *at, int key, void *value, int *flag)
+{
+    const int *known;
+    if (!value || !flag)
+        return mpi_null(at->comm, at->call, value ? "flag" : "attribute_val");
+    if (at->of == KIND_COMM && predefined(key, &known)) {
+        *flag = known != NULL;
+        if (known)
+            *(const void **)value = known;
+        return MPI_SUCCESS;
+    }
+    struct mpi_keyval *keyval = keyval_at(key, at->of);
+    if (!keyval)
+        return wrong_key(at->comm, at->call, key);
+    struct mpi_attribute *found = find_at(at, keyval);
+    *flag = found != NULL;
+    if (found)
+        *(void **)value = found->value;
+    return MPI_SUCCESS;
+}
+
+static int drop(const struct place *at, int key)
+{
+    int error = MPI_SUCCESS;
+    struct mpi_keyval *keyval = key_to_change(at, key, "deleted", &error);
+    struct mpi_attribute *found = keyval ? find_at(at, keyval) : NULL;
+    if (!found)
+        return error;
+    error = remove_one(at->handle, at->list, found);
+    return error ? mpi_error(at->comm, at->call, error, "the delete function of the attribute failed") : MPI_SUCCESS;
+}
+
+#define KEYVAL(kind) &(struct mpi_keyval){.of = kind, .copy = (void *)copy, .drop = (void *)drop_, .extra = extra}
+ENTRY(MPI_Comm_create_keyval)(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *drop_, int *key,
+                              void *extra)
+{
+    return create(NAME, KEYVAL(KIND_COMM), key);
+}
 ENTRY(MPI_Type_create_keyval)(MPI_Type_copy_attr_function *copy, MPI_Type_delete_attr_function *drop_, int *key,
                               void *extra)
 {
-    struct mpi_keyval what = {.of = KIND_TYPE, .copy = (void *)copy, .drop = (void *)drop_, .extra = extra};
-    return create("MPI_Type_create_keyval", &what, key);
+    return create(NAME, KEYVAL(KIND_TYPE), key);
 }
+ENTRY(MPI_Comm_free_keyval)(int *key) { return free_key(NAME, KIND_COMM, key); }
+ENTRY(MPI_Type_free_keyval)(int *key) { return free_key(NAME, KIND_TYPE, key); }
 
-ENTRY(MPI_Type_free_keyval)(int *key) { return free_key("MPI_Type_free_keyval", KIND_TYPE, key); }
-
+ENTRY(MPI_Comm_set_attr)(MPI_Comm handle, int key, void *value)
+{
+    struct place at;
+    int error = of_comm(NAME, handle, &at);
+    return error ? error : set(&at, key, value);
+}
 ENTRY(MPI_Type_set_attr)(MPI_Datatype handle, int key, void *value)
 {
     struct place at;
-    int error = of_type("MPI_Type_set_attr", handle, &at);
+    int error = of_type(NAME, handle, &at);
     return error ? error : set(&at, key, value);
 }
-
+ENTRY(MPI_Comm_get_attr)(MPI_Comm handle, int key, void *value, int *flag)
+{
+    struct place at;
+    int error = of_comm(NAME, handle, &at);
+    return error ? error : get(&at, key, value, flag);
+}
 ENTRY(MPI_Type_get_attr)(MPI_Datatype handle, int key, void *value, int *flag)
 {
     struct place at;
-    int error = of_type("MPI_Type_get_attr", handle, &at);
-    if (error)
-        return error;
-    if (!value || !flag)
-        return mpi_null(NULL, at.call, value ? "flag" : "attribute_val");
-    return get(&at, key, value, flag);
+    int error = of_type(NAME, handle, &at);
+    return error ? error : get(&at, key, value, flag);
 }
-
+ENTRY(MPI_Comm_delete_attr)(MPI_Comm handle, int key)
+{
+    struct place at;
+    int error = of_comm(NAME, handle, &at);
+    return error ? error : drop(&at, key);
+}
 ENTRY(MPI_Type_delete_attr)(MPI_Datatype handle, int key)
 {
     struct place at;
-    int error = of_type("MPI_Type_delete_attr", handle, &at);
+    int error = of_type(NAME, handle, &at);
     return error ? error : drop(&at, key);
 }

@@ -3,7 +3,6 @@
  * fits. With MPI_BUFFER_AUTOMATIC each copy is memory of its own. Copies are numbered, so that a flush knows what it
  * waits for. */
 #include "mpi/inside.h"
-#include <limits.h>
 #include <stdlib.h>
 
 struct copy {
@@ -236,11 +235,11 @@ static int attach(struct mpi_comm *comm, const char *call, void *memory, int64_t
     return MPI_SUCCESS;
 }
 
-static int detach(struct mpi_comm *comm, const char *call, void *memory, MPI_Count *size)
+static int detach(struct mpi_comm *comm, const char *call, void *memory, struct mpi_count size)
 {
     mpi_enter(call);
     struct mpi_buffer *buffer = comm ? comm->buffer : &of_process;
-    if (!memory || !size)
+    if (!memory || !mpi_count_wanted(size))
         return mpi_null(comm, call, memory ? "size" : "buffer_addr");
     if (!buffer || !buffer->attached)
         return mpi_error(comm, call, MPI_ERR_BUFFER, "no buffer is attached");
@@ -248,25 +247,16 @@ static int detach(struct mpi_comm *comm, const char *call, void *memory, MPI_Cou
     if (error)
         return error;
     *(void **)memory = buffer->attached == (void *)buffer ? NULL : buffer->attached;
-    *size = buffer->size;
+    mpi_count_tell(size, buffer->size);
     buffer->attached = NULL;
     return MPI_SUCCESS;
 }
 
-/* The same with an int. */
-static int detach_narrow(struct mpi_comm *comm, const char *call, void *memory, int *size)
-{
-    MPI_Count wide = 0;
-    int error = detach(comm, call, memory, size ? &wide : NULL);
-    if (!error)
-        *size = wide > INT_MAX ? MPI_UNDEFINED : (int)wide;
-    return error;
-}
-
+#define DETACH(number) void *memory, number *size
 ENTRY(MPI_Buffer_attach)(void *memory, int size) { return attach(NULL, NAME, memory, size); }
 ENTRY(MPI_Buffer_attach_c)(void *memory, MPI_Count size) { return attach(NULL, NAME, memory, size); }
-ENTRY(MPI_Buffer_detach)(void *memory, int *size) { return HERE(), detach_narrow(NULL, NAME, memory, size); }
-ENTRY(MPI_Buffer_detach_c)(void *memory, MPI_Count *size) { return HERE(), detach(NULL, NAME, memory, size); }
+ENTRY(MPI_Buffer_detach)(DETACH(int)) { return HERE(), detach(NULL, NAME, memory, COUNT_AT(size)); }
+ENTRY(MPI_Buffer_detach_c)(DETACH(MPI_Count)) { return HERE(), detach(NULL, NAME, memory, COUNT_AT(size)); }
 ENTRY(MPI_Buffer_flush)(void)
 {
     ENTER("MPI_Buffer_flush");
@@ -278,29 +268,28 @@ ENTRY(MPI_Buffer_iflush)(MPI_Request *request)
     return start_flush(NULL, NAME, &of_process, request);
 }
 
-ENTRY(MPI_Comm_attach_buffer)(MPI_Comm handle, void *memory, int size)
+static int attach_to(const char *call, MPI_Comm handle, void *memory, int64_t size)
 {
     struct mpi_comm *comm;
-    int error = mpi_find_comm(NAME, handle, NAME, "", &comm);
-    return error ? error : attach(comm, NAME, memory, size);
+    int error = mpi_find_comm(call, handle, call, "", &comm);
+    return error ? error : attach(comm, call, memory, size);
 }
-ENTRY(MPI_Comm_attach_buffer_c)(MPI_Comm handle, void *memory, MPI_Count size)
+static int detach_from(const char *call, MPI_Comm handle, void *memory, struct mpi_count size)
 {
     struct mpi_comm *comm;
-    int error = mpi_find_comm(NAME, handle, NAME, "", &comm);
-    return error ? error : attach(comm, NAME, memory, size);
+    mpi_doing(call);
+    int error = mpi_find_comm(call, handle, memory, "buffer_addr", &comm);
+    return error ? error : detach(comm, call, memory, size);
 }
-ENTRY(MPI_Comm_detach_buffer)(MPI_Comm handle, void *memory, int *size)
+ENTRY(MPI_Comm_attach_buffer)(MPI_Comm comm, void *memory, int size) { return attach_to(NAME, comm, memory, size); }
+ENTRY(MPI_Comm_attach_buffer_c)(MPI_Comm comm, void *memory, MPI_Count size)
 {
-    struct mpi_comm *comm;
-    int error = (HERE(), mpi_find_comm(NAME, handle, memory, "buffer_addr", &comm));
-    return error ? error : detach_narrow(comm, NAME, memory, size);
+    return attach_to(NAME, comm, memory, size);
 }
-ENTRY(MPI_Comm_detach_buffer_c)(MPI_Comm handle, void *memory, MPI_Count *size)
+ENTRY(MPI_Comm_detach_buffer)(MPI_Comm comm, DETACH(int)) { return detach_from(NAME, comm, memory, COUNT_AT(size)); }
+ENTRY(MPI_Comm_detach_buffer_c)(MPI_Comm comm, DETACH(MPI_Count))
 {
-    struct mpi_comm *comm;
-    int error = (HERE(), mpi_find_comm(NAME, handle, memory, "buffer_addr", &comm));
-    return error ? error : detach(comm, NAME, memory, size);
+    return detach_from(NAME, comm, memory, COUNT_AT(size));
 }
 ENTRY(MPI_Comm_flush_buffer)(MPI_Comm handle)
 {

@@ -229,14 +229,7 @@ ENTRY(MPI_Comm_get_info)(MPI_Comm handle, MPI_Info *info)
 {
     struct mpi_comm *comm;
     int error = mpi_find_comm(NAME, handle, info, "info_used", &comm);
-    if (error)
-        return error;
-    struct mpi_info *copy = mpi_info_copy(NULL);
-    if (!copy)
-        return mpi_error(comm, NAME, MPI_ERR_NO_MEM, "no memory for an info object");
-    *info = mpi_object_publish(copy);
-    mpi_info_drop(copy);
-    return MPI_SUCCESS;
+    return error ? error : mpi_info_deliver(comm, NAME, mpi_info_copy(NULL), info);
 }
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */

@@ -125,14 +125,9 @@ static int contiguous(struct making *making, MPI_Count count, MPI_Datatype old)
     return mpi_making_end(making, error, layout);
 }
 
-ENTRY(MPI_Type_contiguous)(int count, MPI_Datatype old, MPI_Datatype *out)
-{
-    return contiguous(&(struct making){.call = "MPI_Type_contiguous", .out = out}, count, old);
-}
-ENTRY(MPI_Type_contiguous_c)(MPI_Count count, MPI_Datatype old, MPI_Datatype *out)
-{
-    return contiguous(&(struct making){.call = "MPI_Type_contiguous_c", .wide = true, .out = out}, count, old);
-}
+#define CONTIGUOUS(number) number count, MPI_Datatype old, MPI_Datatype *out
+ENTRY(MPI_Type_contiguous)(CONTIGUOUS(int)) { return contiguous(MAKING(int), count, old); }
+ENTRY(MPI_Type_contiguous_c)(CONTIGUOUS(MPI_Count)) { return contiguous(MAKING(MPI_Count), count, old); }
 
 /* The stride counts extents (IN_BYTES false) or bytes. */
 static int vector(struct making *making, const MPI_Count shape[3], bool in_bytes, MPI_Datatype old)
@@ -156,33 +151,19 @@ static int vector(struct making *making, const MPI_Count shape[3], bool in_bytes
     return mpi_making_end(making, error, layout);
 }
 
-ENTRY(MPI_Type_vector)(int count, int block, int stride, MPI_Datatype old, MPI_Datatype *out)
-{
-    struct making making = {.call = "MPI_Type_vector", .out = out};
-    return vector(&making, (MPI_Count[]){count, block, stride}, false, old);
-}
-ENTRY(MPI_Type_vector_c)(MPI_Count count, MPI_Count block, MPI_Count stride, MPI_Datatype old, MPI_Datatype *out)
-{
-    struct making making = {.call = "MPI_Type_vector_c", .wide = true, .out = out};
-    return vector(&making, (MPI_Count[]){count, block, stride}, false, old);
-}
-ENTRY(MPI_Type_create_hvector)(int count, int block, MPI_Aint stride, MPI_Datatype old, MPI_Datatype *out)
-{
-    struct making making = {.call = "MPI_Type_create_hvector", .out = out};
-    return vector(&making, (MPI_Count[]){count, block, stride}, true, old);
-}
-ENTRY(MPI_Type_create_hvector_c)(MPI_Count count, MPI_Count block, MPI_Count stride, MPI_Datatype old,
-                                 MPI_Datatype *out)
-{
-    struct making making = {.call = "MPI_Type_create_hvector_c", .wide = true, .out = out};
-    return vector(&making, (MPI_Count[]){count, block, stride}, true, old);
-}
+#define VECTOR(number, offset) number count, number block, offset stride, MPI_Datatype old, MPI_Datatype *out
+#define SHAPE ((MPI_Count[]){count, block, stride})
+ENTRY(MPI_Type_vector)(VECTOR(int, int)) { return vector(MAKING(int), SHAPE, false, old); }
+ENTRY(MPI_Type_vector_c)(VECTOR(MPI_Count, MPI_Count)) { return vector(MAKING(MPI_Count), SHAPE, false, old); }
+ENTRY(MPI_Type_create_hvector)(VECTOR(int, MPI_Aint)) { return vector(MAKING(int), SHAPE, true, old); }
+ENTRY(MPI_Type_create_hvector_c)(VECTOR(MPI_Count, MPI_Count)) { return vector(MAKING(MPI_Count), SHAPE, true, old); }
 
 /* ---- indexed ---------------------------------------------------------------------------------------------------- */
 
 struct places { /* the arrays of an indexed maker */
     MPI_Count count;
-    const void *blocks;      /* NULL: all of BLOCK */
+    bool equal;              /* all blocks are of length BLOCK */
+    const void *blocks;
     MPI_Count block;
     const void *displacements;
     bool in_bytes, narrow_displacements;
@@ -190,9 +171,9 @@ struct places { /* the arrays of an indexed maker */
 
 static int indexed_combiner(const struct places *at)
 {
-    if (at->blocks)
-        return at->in_bytes ? MPI_COMBINER_HINDEXED : MPI_COMBINER_INDEXED;
-    return at->in_bytes ? MPI_COMBINER_HINDEXED_BLOCK : MPI_COMBINER_INDEXED_BLOCK;
+    if (at->equal)
+        return at->in_bytes ? MPI_COMBINER_HINDEXED_BLOCK : MPI_COMBINER_INDEXED_BLOCK;
+    return at->in_bytes ? MPI_COMBINER_HINDEXED : MPI_COMBINER_INDEXED;
 }
 
 /* The blocks and byte displacements of AT as the engine wants them, from the recipe; *scratch is to be freed. */
@@ -200,13 +181,13 @@ static int indexed_layout(struct making *making, const struct places *at, int64_
                           struct type_layout **layout)
 {
     const int64_t *blocks = making->recipe->value + 1;
-    const int64_t *displacements = blocks + (at->blocks ? at->count : 1);
+    const int64_t *displacements = blocks + (at->equal ? 1 : at->count);
     int64_t extent = at->in_bytes ? 1 : making->old->layout->shape.extent;
     int64_t *room = *scratch = malloc((size_t)at->count * 2 * sizeof(int64_t) + 1);
     if (!room)
         return ERR_MEMORY;
     for (int64_t i = 0; i < at->count; i++) {
-        room[i] = at->blocks ? blocks[i] : at->block;
+        room[i] = at->equal ? at->block : blocks[i];
         if (__builtin_mul_overflow(displacements[i], extent, &room[at->count + i]))
             return vbase_fail(ERR_ARGUMENT, "a displacement of %lld elements does not fit into 64 bits",
                               (long long)displacements[i]);
@@ -219,10 +200,12 @@ static int indexed(struct making *making, const struct places *at, MPI_Datatype 
 {
     struct type_layout *layout = NULL;
     int64_t *scratch = NULL;
-    uint32_t count = (uint32_t)at->count, lengths = at->blocks ? count : 1;
+    uint32_t count = (uint32_t)at->count, lengths = at->equal ? 1 : count;
     int error = mpi_making_begin(making, old, at->count);
     if (!error && at->count > INT32_MAX)
         error = mpi_error(NULL, making->call, MPI_ERR_COUNT, "count %lld is too large", (long long)at->count);
+    if (!error && count > 0 && !at->equal && !at->blocks)
+        error = mpi_null(NULL, making->call, "array_of_blocklengths");
     if (!error && count > 0 && !at->displacements)
         error = mpi_null(NULL, making->call, "array_of_displacements");
     if (!error)
@@ -231,8 +214,8 @@ static int indexed(struct making *making, const struct places *at, MPI_Datatype 
     if (error)
         return error;
     mpi_making_number(making, at->count);
-    int64_t *blocks =
-        at->blocks ? mpi_making_array(making, at->blocks, !making->wide, count) : mpi_making_number(making, at->block);
+    int64_t *blocks = at->equal ? mpi_making_number(making, at->block)
+                                : mpi_making_array(making, at->blocks, !making->wide, count);
     mpi_making_array(making, at->displacements, at->narrow_displacements, count);
     error = check_blocks(making, blocks, lengths);
     if (error)
@@ -243,63 +226,30 @@ static int indexed(struct making *making, const struct places *at, MPI_Datatype 
     return mpi_making_end(making, error, layout);
 }
 
-/* An array that may be NULL when it is empty, and is then not one block length for all. */
-static const void *not_null(const void *array) { return array ? array : ""; }
+#define NARROW(array) (sizeof *(array) == sizeof(int))
+#define INDEXED(number, offset)                                                                                        \
+    number count, const number blocks[], const offset displacements[], MPI_Datatype old, MPI_Datatype *out
+#define PLACES(in_bytes) &(struct places){count, false, blocks, 0, displacements, in_bytes, NARROW(displacements)}
+ENTRY(MPI_Type_indexed)(INDEXED(int, int)) { return indexed(MAKING(int), PLACES(false), old); }
+ENTRY(MPI_Type_indexed_c)(INDEXED(MPI_Count, MPI_Count)) { return indexed(MAKING(MPI_Count), PLACES(false), old); }
+ENTRY(MPI_Type_create_hindexed)(INDEXED(int, MPI_Aint)) { return indexed(MAKING(int), PLACES(true), old); }
+ENTRY(MPI_Type_create_hindexed_c)(INDEXED(MPI_Count, MPI_Count))
+{
+    return indexed(MAKING(MPI_Count), PLACES(true), old);
+}
 
-ENTRY(MPI_Type_indexed)(int count, const int blocks[], const int displacements[], MPI_Datatype old, MPI_Datatype *out)
+#define EQUAL(number, offset)                                                                                          \
+    number count, number block, const offset displacements[], MPI_Datatype old, MPI_Datatype *out
+#define EQUAL_PLACES(in_bytes) &(struct places){count, true, NULL, block, displacements, in_bytes, NARROW(displacements)}
+ENTRY(MPI_Type_create_indexed_block)(EQUAL(int, int)) { return indexed(MAKING(int), EQUAL_PLACES(false), old); }
+ENTRY(MPI_Type_create_indexed_block_c)(EQUAL(MPI_Count, MPI_Count))
 {
-    struct making making = {.call = "MPI_Type_indexed", .out = out};
-    if (count > 0 && !blocks)
-        return mpi_null(NULL, making.call, "array_of_blocklengths");
-    return indexed(&making, &(struct places){count, not_null(blocks), 0, displacements, false, true}, old);
+    return indexed(MAKING(MPI_Count), EQUAL_PLACES(false), old);
 }
-ENTRY(MPI_Type_indexed_c)(MPI_Count count, const MPI_Count blocks[], const MPI_Count displacements[], MPI_Datatype old,
-                          MPI_Datatype *out)
+ENTRY(MPI_Type_create_hindexed_block)(EQUAL(int, MPI_Aint)) { return indexed(MAKING(int), EQUAL_PLACES(true), old); }
+ENTRY(MPI_Type_create_hindexed_block_c)(EQUAL(MPI_Count, MPI_Count))
 {
-    struct making making = {.call = "MPI_Type_indexed_c", .wide = true, .out = out};
-    if (count > 0 && !blocks)
-        return mpi_null(NULL, making.call, "array_of_blocklengths");
-    return indexed(&making, &(struct places){count, not_null(blocks), 0, displacements, false, false}, old);
-}
-ENTRY(MPI_Type_create_hindexed)(int count, const int blocks[], const MPI_Aint displacements[], MPI_Datatype old,
-                                MPI_Datatype *out)
-{
-    struct making making = {.call = "MPI_Type_create_hindexed", .out = out};
-    if (count > 0 && !blocks)
-        return mpi_null(NULL, making.call, "array_of_blocklengths");
-    return indexed(&making, &(struct places){count, not_null(blocks), 0, displacements, true, false}, old);
-}
-ENTRY(MPI_Type_create_hindexed_c)(MPI_Count count, const MPI_Count blocks[], const MPI_Count displacements[],
-                                  MPI_Datatype old, MPI_Datatype *out)
-{
-    struct making making = {.call = "MPI_Type_create_hindexed_c", .wide = true, .out = out};
-    if (count > 0 && !blocks)
-        return mpi_null(NULL, making.call, "array_of_blocklengths");
-    return indexed(&making, &(struct places){count, not_null(blocks), 0, displacements, true, false}, old);
-}
-ENTRY(MPI_Type_create_indexed_block)(int count, int block, const int displacements[], MPI_Datatype old,
-                                     MPI_Datatype *out)
-{
-    struct making making = {.call = "MPI_Type_create_indexed_block", .out = out};
-    return indexed(&making, &(struct places){count, NULL, block, displacements, false, true}, old);
-}
-ENTRY(MPI_Type_create_indexed_block_c)(MPI_Count count, MPI_Count block, const MPI_Count displacements[],
-                                       MPI_Datatype old, MPI_Datatype *out)
-{
-    struct making making = {.call = "MPI_Type_create_indexed_block_c", .wide = true, .out = out};
-    return indexed(&making, &(struct places){count, NULL, block, displacements, false, false}, old);
-}
-ENTRY(MPI_Type_create_hindexed_block)(int count, int block, const MPI_Aint displacements[], MPI_Datatype old,
-                                      MPI_Datatype *out)
-{
-    struct making making = {.call = "MPI_Type_create_hindexed_block", .out = out};
-    return indexed(&making, &(struct places){count, NULL, block, displacements, true, false}, old);
-}
-ENTRY(MPI_Type_create_hindexed_block_c)(MPI_Count count, MPI_Count block, const MPI_Count displacements[],
-                                        MPI_Datatype old, MPI_Datatype *out)
-{
-    struct making making = {.call = "MPI_Type_create_hindexed_block_c", .wide = true, .out = out};
-    return indexed(&making, &(struct places){count, NULL, block, displacements, true, false}, old);
+    return indexed(MAKING(MPI_Count), EQUAL_PLACES(true), old);
 }
 
 /* ---- struct ----------------------------------------------------------------------------------------------------- */
@@ -344,17 +294,15 @@ static int structure(struct making *making, MPI_Count length, const void *blocks
     return mpi_making_end(making, error, layout);
 }
 
-ENTRY(MPI_Type_create_struct)(int count, const int blocks[], const MPI_Aint displacements[], const MPI_Datatype types[],
-                              MPI_Datatype *out)
+#define STRUCT(number, offset)                                                                                         \
+    number count, const number blocks[], const offset displacements[], const MPI_Datatype types[], MPI_Datatype *out
+ENTRY(MPI_Type_create_struct)(STRUCT(int, MPI_Aint))
 {
-    struct making making = {.call = "MPI_Type_create_struct", .out = out};
-    return structure(&making, count, blocks, displacements, types);
+    return structure(MAKING(int), count, blocks, displacements, types);
 }
-ENTRY(MPI_Type_create_struct_c)(MPI_Count count, const MPI_Count blocks[], const MPI_Count displacements[],
-                                const MPI_Datatype types[], MPI_Datatype *out)
+ENTRY(MPI_Type_create_struct_c)(STRUCT(MPI_Count, MPI_Count))
 {
-    struct making making = {.call = "MPI_Type_create_struct_c", .wide = true, .out = out};
-    return structure(&making, count, blocks, displacements, types);
+    return structure(MAKING(MPI_Count), count, blocks, displacements, types);
 }
 
 /* ---- resized, dup ----------------------------------------------------------------------------------------------- */
@@ -374,14 +322,9 @@ static int resized(struct making *making, MPI_Datatype old, int64_t lower_bound,
     return mpi_making_end(making, error, layout);
 }
 
-ENTRY(MPI_Type_create_resized)(MPI_Datatype old, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *out)
-{
-    return resized(&(struct making){.call = "MPI_Type_create_resized", .out = out}, old, lb, extent);
-}
-ENTRY(MPI_Type_create_resized_c)(MPI_Datatype old, MPI_Count lb, MPI_Count extent, MPI_Datatype *out)
-{
-    return resized(&(struct making){.call = "MPI_Type_create_resized_c", .wide = true, .out = out}, old, lb, extent);
-}
+#define RESIZED(number) MPI_Datatype old, number lb, number extent, MPI_Datatype *out
+ENTRY(MPI_Type_create_resized)(RESIZED(MPI_Aint)) { return resized(MAKING(int), old, lb, extent); }
+ENTRY(MPI_Type_create_resized_c)(RESIZED(MPI_Count)) { return resized(MAKING(MPI_Count), old, lb, extent); }
 
 ENTRY(MPI_Type_dup)(MPI_Datatype old, MPI_Datatype *out)
 {

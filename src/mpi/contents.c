@@ -1,6 +1,5 @@
 /* How a datatype was made: its envelope and contents; and packing by hand. */
 #include "mpi/inside.h"
-#include <limits.h>
 
 /* ---- envelope and contents -------------------------------------------------------------------------------------- */
 
@@ -113,11 +112,12 @@ struct packing {
     MPI_Count count;
     MPI_Datatype type;
     char *packed;        /* SIZE bytes, of which POSITION are done */
-    MPI_Count size, *position;
+    MPI_Count size;
+    struct mpi_count position;
     MPI_Comm comm;
 };
 
-static int check_packing(const struct packing *p, struct type_buffer *buffer)
+static int check_packing(const struct packing *p, MPI_Count position, struct type_buffer *buffer)
 {
     mpi_enter(p->call);
     struct mpi_comm *comm = mpi_comm_at(p->comm);
@@ -130,11 +130,11 @@ static int check_packing(const struct packing *p, struct type_buffer *buffer)
         struct mpi_message message = {p->call, p->data, p->count, p->type, MPI_PROC_NULL, 0, p->comm};
         return mpi_message_wrong(message, false);
     }
-    if (!p->position || *p->position < 0 || *p->position > p->size)
+    if (position < 0 || position > p->size)
         return mpi_error(comm, p->call, MPI_ERR_ARG, "position %lld is not in a buffer of %lld bytes",
-                         p->position ? (long long)*p->position : -1, (long long)p->size);
+                         (long long)position, (long long)p->size);
     *buffer = mpi_buffer(p->data, (uint64_t)p->count, type);
-    uint64_t bytes = type_buffer_bytes(buffer), left = (uint64_t)(p->size - *p->position);
+    uint64_t bytes = type_buffer_bytes(buffer), left = (uint64_t)(p->size - position);
     if (bytes > left)
         return mpi_error(comm, p->call, MPI_ERR_TRUNCATE, "%llu bytes do not fit into the %llu that are left",
                          (unsigned long long)bytes, (unsigned long long)left);
@@ -147,50 +147,35 @@ static int pack(const struct packing *p, bool unpack)
 {
     struct type_buffer buffer;
     struct type_cursor cursor;
-    int error = check_packing(p, &buffer);
+    struct mpi_count at = p->position;
+    MPI_Count position = at.wide ? *at.wide : at.narrow ? *at.narrow : -1;
+    int error = check_packing(p, position, &buffer);
     if (error)
         return error;
     uint64_t bytes = type_buffer_bytes(&buffer);
     vtype_cursor_start(&cursor, &buffer);
     if (unpack)
-        vtype_unpack(&cursor, p->packed + *p->position, bytes);
+        vtype_unpack(&cursor, p->packed + position, bytes);
     else
-        vtype_pack(&cursor, p->packed + *p->position, bytes);
-    *p->position += (MPI_Count)bytes;
+        vtype_pack(&cursor, p->packed + position, bytes);
+    mpi_count_tell(at, position + (MPI_Count)bytes);
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Pack)(const void *in, int count, MPI_Datatype type, void *out, int size, int *position, MPI_Comm comm)
-{
-    MPI_Count wide = position ? *position : 0;
-    struct packing p = {"MPI_Pack", (void *)in, count, type, out, size, position ? &wide : NULL, comm};
-    int error = pack(&p, false);
-    if (!error)
-        *position = (int)wide;
-    return error;
-}
-ENTRY(MPI_Pack_c)(const void *in, MPI_Count count, MPI_Datatype type, void *out, MPI_Count size, MPI_Count *position,
-                  MPI_Comm comm)
-{
-    return pack(&(struct packing){"MPI_Pack_c", (void *)in, count, type, out, size, position, comm}, false);
-}
-ENTRY(MPI_Unpack)(const void *in, int size, int *position, void *out, int count, MPI_Datatype type, MPI_Comm comm)
-{
-    MPI_Count wide = position ? *position : 0;
-    struct packing p = {"MPI_Unpack", out, count, type, (char *)in, size, position ? &wide : NULL, comm};
-    int error = pack(&p, true);
-    if (!error)
-        *position = (int)wide;
-    return error;
-}
-ENTRY(MPI_Unpack_c)(const void *in, MPI_Count size, MPI_Count *position, void *out, MPI_Count count, MPI_Datatype type,
-                    MPI_Comm comm)
-{
-    return pack(&(struct packing){"MPI_Unpack_c", out, count, type, (char *)in, size, position, comm}, true);
-}
+#define PACKING(data, packed) &(struct packing){NAME, data, count, type, packed, size, COUNT_AT(position), comm}
+#define PACK(number)                                                                                                   \
+    const void *in, number count, MPI_Datatype type, void *out, number size, number *position, MPI_Comm comm
+ENTRY(MPI_Pack)(PACK(int)) { return pack(PACKING((void *)in, out), false); }
+ENTRY(MPI_Pack_c)(PACK(MPI_Count)) { return pack(PACKING((void *)in, out), false); }
+#define UNPACK(number)                                                                                                 \
+    const void *in, number size, number *position, void *out, number count, MPI_Datatype type, MPI_Comm comm
+ENTRY(MPI_Unpack)(UNPACK(int)) { return pack(PACKING(out, (char *)in), true); }
+ENTRY(MPI_Unpack_c)(UNPACK(MPI_Count)) { return pack(PACKING(out, (char *)in), true); }
 
-static int pack_size(const char *call, MPI_Count count, MPI_Datatype handle, MPI_Comm comm_handle, MPI_Count *size)
+static int pack_size(const char *call, MPI_Count count, MPI_Datatype handle, MPI_Comm comm_handle,
+                     struct mpi_count size)
 {
+    MPI_Count bytes;
     mpi_enter(call);
     struct mpi_comm *comm = mpi_comm_at(comm_handle);
     struct mpi_type *type = mpi_type_at(handle);
@@ -200,22 +185,14 @@ static int pack_size(const char *call, MPI_Count count, MPI_Datatype handle, MPI
         return mpi_type_wrong(comm, call, handle);
     if (count < 0)
         return mpi_error(comm, call, MPI_ERR_COUNT, "count %lld is negative", (long long)count);
-    if (!size)
+    if (!mpi_count_wanted(size))
         return mpi_null(comm, call, "size");
-    if (__builtin_mul_overflow(count, (MPI_Count)type->size, size))
+    if (__builtin_mul_overflow(count, (MPI_Count)type->size, &bytes))
         return mpi_error(comm, call, MPI_ERR_COUNT, "the size does not fit into 64 bits");
+    mpi_count_tell(size, bytes);
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Pack_size)(int count, MPI_Datatype type, MPI_Comm comm, int *size)
-{
-    MPI_Count wide = 0;
-    int error = pack_size("MPI_Pack_size", count, type, comm, size ? &wide : NULL);
-    if (!error)
-        *size = wide > INT_MAX ? MPI_UNDEFINED : (int)wide;
-    return error;
-}
-ENTRY(MPI_Pack_size_c)(MPI_Count count, MPI_Datatype type, MPI_Comm comm, MPI_Count *size)
-{
-    return pack_size("MPI_Pack_size_c", count, type, comm, size);
-}
+#define PACK_SIZE(number) number count, MPI_Datatype type, MPI_Comm comm, number *size
+ENTRY(MPI_Pack_size)(PACK_SIZE(int)) { return pack_size(NAME, count, type, comm, COUNT_AT(size)); }
+ENTRY(MPI_Pack_size_c)(PACK_SIZE(MPI_Count)) { return pack_size(NAME, count, type, comm, COUNT_AT(size)); }

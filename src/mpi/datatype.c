@@ -237,35 +237,24 @@ ENTRY(MPI_Type_free)(MPI_Datatype *handle)
 
 /* ---- questions -------------------------------------------------------------------------------------------------- */
 
-static int size_of(const char *call, MPI_Datatype handle, MPI_Count *size)
+static int size_of(const char *call, MPI_Datatype handle, struct mpi_count size)
 {
     struct mpi_type *type;
     mpi_enter(call);
-    if (!size)
+    if (!mpi_count_wanted(size))
         return mpi_null(NULL, call, "size");
-    if (absent_name(handle)) {
-        *size = MPI_UNDEFINED;
-        return MPI_SUCCESS;
-    }
-    int error = find_type(call, handle, &type);
+    bool is_absent = absent_name(handle) != NULL;
+    int error = is_absent ? MPI_SUCCESS : find_type(call, handle, &type);
     if (!error)
-        *size = (MPI_Count)type->size;
+        mpi_count_tell(size, is_absent ? MPI_UNDEFINED : (MPI_Count)type->size);
     return error;
 }
 
-ENTRY(MPI_Type_size)(MPI_Datatype handle, int *size)
-{
-    MPI_Count wide = 0;
-    int error = size_of("MPI_Type_size", handle, size ? &wide : NULL);
-    if (!error)
-        *size = wide > INT_MAX ? MPI_UNDEFINED : (int)wide;
-    return error;
-}
+ENTRY(MPI_Type_size)(MPI_Datatype type, int *size) { return size_of(NAME, type, COUNT_AT(size)); }
+ENTRY(MPI_Type_size_c)(MPI_Datatype type, MPI_Count *size) { return size_of(NAME, type, COUNT_AT(size)); }
+ENTRY(MPI_Type_size_x)(MPI_Datatype type, MPI_Count *size) { return size_of(NAME, type, COUNT_AT(size)); }
 
-ENTRY(MPI_Type_size_c)(MPI_Datatype handle, MPI_Count *size) { return size_of("MPI_Type_size_c", handle, size); }
-ENTRY(MPI_Type_size_x)(MPI_Datatype handle, MPI_Count *size) { return size_of("MPI_Type_size_x", handle, size); }
-
-static int extent_of(const char *call, MPI_Datatype handle, bool only_true, int64_t *lower_bound, int64_t *extent)
+static int extent_of(const char *call, MPI_Datatype handle, int64_t *lower_bound, int64_t *extent)
 {
     struct mpi_type *type;
     int error = find_type(call, handle, &type);
@@ -273,36 +262,29 @@ static int extent_of(const char *call, MPI_Datatype handle, bool only_true, int6
         return error;
     if (!lower_bound || !extent)
         return mpi_null(NULL, call, lower_bound ? "extent" : "lb");
-    const struct type_shape *shape = &type->layout->shape;
-    *lower_bound = only_true ? shape->true_lower_bound : shape->lower_bound;
-    *extent = only_true ? shape->true_extent : shape->extent;
+    *lower_bound = type->layout->shape.lower_bound;
+    *extent = type->layout->shape.extent;
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Type_get_extent)(MPI_Datatype type, MPI_Aint *lb, MPI_Aint *extent)
+static int true_extent_of(const char *call, MPI_Datatype handle, int64_t *lower_bound, int64_t *extent)
 {
-    return extent_of("MPI_Type_get_extent", type, false, lb, extent);
+    int error = extent_of(call, handle, lower_bound, extent);
+    if (error)
+        return error;
+    const struct type_shape *shape = &mpi_type_at(handle)->layout->shape;
+    *lower_bound = shape->true_lower_bound;
+    *extent = shape->true_extent;
+    return MPI_SUCCESS;
 }
-ENTRY(MPI_Type_get_extent_c)(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent)
-{
-    return extent_of("MPI_Type_get_extent_c", type, false, lb, extent);
-}
-ENTRY(MPI_Type_get_extent_x)(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent)
-{
-    return extent_of("MPI_Type_get_extent_x", type, false, lb, extent);
-}
-ENTRY(MPI_Type_get_true_extent)(MPI_Datatype type, MPI_Aint *lb, MPI_Aint *extent)
-{
-    return extent_of("MPI_Type_get_true_extent", type, true, lb, extent);
-}
-ENTRY(MPI_Type_get_true_extent_c)(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent)
-{
-    return extent_of("MPI_Type_get_true_extent_c", type, true, lb, extent);
-}
-ENTRY(MPI_Type_get_true_extent_x)(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent)
-{
-    return extent_of("MPI_Type_get_true_extent_x", type, true, lb, extent);
-}
+
+#define EXTENT(number) MPI_Datatype type, number *lb, number *extent
+ENTRY(MPI_Type_get_extent)(EXTENT(MPI_Aint)) { return extent_of(NAME, type, lb, extent); }
+ENTRY(MPI_Type_get_extent_c)(EXTENT(MPI_Count)) { return extent_of(NAME, type, lb, extent); }
+ENTRY(MPI_Type_get_extent_x)(EXTENT(MPI_Count)) { return extent_of(NAME, type, lb, extent); }
+ENTRY(MPI_Type_get_true_extent)(EXTENT(MPI_Aint)) { return true_extent_of(NAME, type, lb, extent); }
+ENTRY(MPI_Type_get_true_extent_c)(EXTENT(MPI_Count)) { return true_extent_of(NAME, type, lb, extent); }
+ENTRY(MPI_Type_get_true_extent_x)(EXTENT(MPI_Count)) { return true_extent_of(NAME, type, lb, extent); }
 
 ENTRY(MPI_Type_get_name)(MPI_Datatype handle, char *name, int *length)
 {

@@ -212,31 +212,18 @@ static int size_of(const struct external *e)
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Pack_external)(const char representation[], const void *data, int count, MPI_Datatype type, void *packed,
-                         MPI_Aint size, MPI_Aint *position)
-{
-    return move(&(struct external){NAME, representation, (void *)data, count, type, packed, size, position}, false);
-}
-ENTRY(MPI_Pack_external_c)(const char representation[], const void *data, MPI_Count count, MPI_Datatype type,
-                           void *packed, MPI_Count size, MPI_Count *position)
-{
-    return move(&(struct external){NAME, representation, (void *)data, count, type, packed, size, position}, false);
-}
-ENTRY(MPI_Unpack_external)(const char representation[], const void *packed, MPI_Aint size, MPI_Aint *position,
-                           void *data, int count, MPI_Datatype type)
-{
-    return move(&(struct external){NAME, representation, data, count, type, (char *)packed, size, position}, true);
-}
-ENTRY(MPI_Unpack_external_c)(const char representation[], const void *packed, MPI_Count size, MPI_Count *position,
-                             void *data, MPI_Count count, MPI_Datatype type)
-{
-    return move(&(struct external){NAME, representation, data, count, type, (char *)packed, size, position}, true);
-}
-ENTRY(MPI_Pack_external_size)(const char representation[], int count, MPI_Datatype type, MPI_Aint *size)
-{
-    return size_of(&(struct external){NAME, representation, NULL, count, type, NULL, 0, size});
-}
-ENTRY(MPI_Pack_external_size_c)(const char representation[], MPI_Count count, MPI_Datatype type, MPI_Count *size)
-{
-    return size_of(&(struct external){NAME, representation, NULL, count, type, NULL, 0, size});
-}
+#define EXTERNAL(data, packed) &(struct external){NAME, representation, data, count, type, packed, size, position}
+#define PACK(number, offset)                                                                                           \
+    const char representation[], const void *data, number count, MPI_Datatype type, void *packed, offset size,         \
+        offset *position
+ENTRY(MPI_Pack_external)(PACK(int, MPI_Aint)) { return move(EXTERNAL((void *)data, packed), false); }
+ENTRY(MPI_Pack_external_c)(PACK(MPI_Count, MPI_Count)) { return move(EXTERNAL((void *)data, packed), false); }
+#define UNPACK(number, offset)                                                                                         \
+    const char representation[], const void *packed, offset size, offset *position, void *data, number count,          \
+        MPI_Datatype type
+ENTRY(MPI_Unpack_external)(UNPACK(int, MPI_Aint)) { return move(EXTERNAL(data, (char *)packed), true); }
+ENTRY(MPI_Unpack_external_c)(UNPACK(MPI_Count, MPI_Count)) { return move(EXTERNAL(data, (char *)packed), true); }
+#define SIZE(number, offset) const char representation[], number count, MPI_Datatype type, offset *size
+#define NOTHING_MOVED &(struct external){NAME, representation, NULL, count, type, NULL, 0, size}
+ENTRY(MPI_Pack_external_size)(SIZE(int, MPI_Aint)) { return size_of(NOTHING_MOVED); }
+ENTRY(MPI_Pack_external_size_c)(SIZE(MPI_Count, MPI_Count)) { return size_of(NOTHING_MOVED); }

@@ -181,12 +181,9 @@ ENTRY(MPI_Abi_get_fortran_info)(MPI_Info *out)
 {
     if (!out)
         return mpi_null(NULL, NAME, "info");
-    struct mpi_info *copy = told ? mpi_info_copy(told) : NULL;
-    if (told && !copy)
-        return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "no memory for an info object");
-    *out = copy ? mpi_object_publish(copy) : MPI_INFO_NULL;
-    if (copy)
-        mpi_info_drop(copy);
+    if (told)
+        return mpi_info_deliver(NULL, NAME, mpi_info_copy(told), out);
+    *out = MPI_INFO_NULL;
     return MPI_SUCCESS;
 }
 

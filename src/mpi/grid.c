@@ -151,18 +151,12 @@ static int subarray(struct making *making, const struct subarray *of, MPI_Dataty
     return finish(making, n, of->order, slices);
 }
 
-ENTRY(MPI_Type_create_subarray)(int n, const int sizes[], const int subsizes[], const int starts[], int order,
-                                MPI_Datatype old, MPI_Datatype *out)
-{
-    struct making making = {.call = NAME, .out = out};
-    return subarray(&making, &(struct subarray){n, order, sizes, subsizes, starts}, old);
-}
-ENTRY(MPI_Type_create_subarray_c)(int n, const MPI_Count sizes[], const MPI_Count subsizes[], const MPI_Count starts[],
-                                  int order, MPI_Datatype old, MPI_Datatype *out)
-{
-    struct making making = {.call = NAME, .wide = true, .out = out};
-    return subarray(&making, &(struct subarray){n, order, sizes, subsizes, starts}, old);
-}
+#define SUBARRAY(number)                                                                                               \
+    int n, const number sizes[], const number subsizes[], const number starts[], int order, MPI_Datatype old,          \
+        MPI_Datatype *out
+#define SUBARRAY_IS &(struct subarray){n, order, sizes, subsizes, starts}
+ENTRY(MPI_Type_create_subarray)(SUBARRAY(int)) { return subarray(MAKING(int), SUBARRAY_IS, old); }
+ENTRY(MPI_Type_create_subarray_c)(SUBARRAY(MPI_Count)) { return subarray(MAKING(MPI_Count), SUBARRAY_IS, old); }
 
 /* ---- darray ----------------------------------------------------------------------------------------------------- */
 
@@ -256,16 +250,9 @@ static int darray(struct making *making, const struct darray *of, MPI_Datatype o
     return finish(making, n, of->order, slices);
 }
 
-ENTRY(MPI_Type_create_darray)(int size, int rank, int n, const int sizes[], const int ways[], const int arguments[],
-                              const int processes[], int order, MPI_Datatype old, MPI_Datatype *out)
-{
-    struct making making = {.call = NAME, .out = out};
-    return darray(&making, &(struct darray){size, rank, n, order, sizes, ways, arguments, processes}, old);
-}
-ENTRY(MPI_Type_create_darray_c)(int size, int rank, int n, const MPI_Count sizes[], const int ways[],
-                                const int arguments[], const int processes[], int order, MPI_Datatype old,
-                                MPI_Datatype *out)
-{
-    struct making making = {.call = NAME, .wide = true, .out = out};
-    return darray(&making, &(struct darray){size, rank, n, order, sizes, ways, arguments, processes}, old);
-}
+#define DARRAY(number)                                                                                                 \
+    int size, int rank, int n, const number sizes[], const int ways[], const int arguments[], const int processes[],   \
+        int order, MPI_Datatype old, MPI_Datatype *out
+#define DARRAY_IS &(struct darray){size, rank, n, order, sizes, ways, arguments, processes}
+ENTRY(MPI_Type_create_darray)(DARRAY(int)) { return darray(MAKING(int), DARRAY_IS, old); }
+ENTRY(MPI_Type_create_darray_c)(DARRAY(MPI_Count)) { return darray(MAKING(MPI_Count), DARRAY_IS, old); }

@@ -122,28 +122,25 @@ static int check_key(const char *call, const char *key)
     return MPI_SUCCESS;
 }
 
-static int deliver(const char *call, const struct mpi_info *from, MPI_Info *out)
+int mpi_info_deliver(struct mpi_comm *comm, const char *call, struct mpi_info *info, MPI_Info *out)
 {
-    if (!out)
-        return mpi_null(NULL, call, "info");
-    struct mpi_info *info = mpi_info_copy(from);
     if (!info)
-        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for an info object");
+        return mpi_error(comm, call, MPI_ERR_NO_MEM, "no memory for an info object");
     *out = mpi_object_publish(info);
     mpi_info_drop(info);
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Info_create)(MPI_Info *out)
+static int deliver(const char *call, const struct mpi_info *from, MPI_Info *out)
 {
-    return deliver("MPI_Info_create", NULL, out);
+    return out ? mpi_info_deliver(NULL, call, mpi_info_copy(from), out) : mpi_null(NULL, call, "info");
 }
+
+ENTRY(MPI_Info_create)(MPI_Info *out) { return deliver(NAME, NULL, out); }
 
 ENTRY(MPI_Info_create_env)(int argc, char *argv[], MPI_Info *out)
 {
-    (void)argc;
-    (void)argv;
-    return deliver("MPI_Info_create_env", &environment, out);
+    return (void)argc, (void)argv, deliver(NAME, &environment, out);
 }
 
 ENTRY(MPI_Info_dup)(MPI_Info handle, MPI_Info *out)

@@ -203,6 +203,13 @@ static inline void mpi_enter(const char *call)
     mpi_enter(call);                                                                                                   \
     TRACE(call)
 
+/* The same in a body that serves several entries: a few stores more, where nobody feels them. */
+#define BEGIN(call)                                                                                                    \
+    mpi_doing(call);                                                                                                   \
+    mpi_enter(call);                                                                                                   \
+    TRACE(call)
+void mpi_doing(const char *call);
+
 /* Shows the name of the entry that this is written in. SIZE: with its P and its end. */
 static inline __attribute__((always_inline)) void mpi_here(const char *function, size_t size)
 {
@@ -544,6 +551,25 @@ void mpi_partitioned_finish(void);
 /* The part of a collective request that coll does not own (collective.c). */
 void mpi_collective_drop(void *extra);
 
+/* ---- counts that are told ---------------------------------------------------------------------------------------- */
+
+/* Where a body tells a count: as MPI_Count, or as int, where what does not fit is MPI_UNDEFINED. Both NULL: nowhere. */
+struct mpi_count {
+    MPI_Count *wide;
+    int *narrow;
+};
+#define COUNT_AT(place)                                                                                                \
+    ((struct mpi_count){_Generic((place), MPI_Count *: (place), default: NULL),                                        \
+                        _Generic((place), int *: (place), default: NULL)})
+static inline bool mpi_count_wanted(struct mpi_count at) { return at.wide || at.narrow; }
+static inline void mpi_count_tell(struct mpi_count at, MPI_Count count)
+{
+    if (at.wide)
+        *at.wide = count;
+    else
+        *at.narrow = count > INT32_MAX ? MPI_UNDEFINED : (int)count;
+}
+
 /* ---- statuses (status.c) ---------------------------------------------------------------------------------------- */
 
 #define MPI_STATUS_BYTES 0     /* MPI_internal[0..1]: 64 bits */
@@ -585,6 +611,8 @@ struct mpi_info *mpi_info_at(MPI_Info handle);
 bool mpi_info_valid(MPI_Info handle); /* or MPI_INFO_NULL */
 struct mpi_info *mpi_info_copy(const struct mpi_info *info); /* NULL: no memory */
 void mpi_info_drop(struct mpi_info *info);
+/* A new one becomes the program's; NULL: raises that there is no memory. */
+int mpi_info_deliver(struct mpi_comm *comm, const char *call, struct mpi_info *info, MPI_Info *out);
 const char *mpi_info_value(const struct mpi_info *info, const char *key); /* NULL: not there */
 int mpi_info_put(struct mpi_info *info, const char *key, const char *value); /* an MPI class, not raised */
 void mpi_info_environment_open(void);

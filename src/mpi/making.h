@@ -15,6 +15,9 @@ struct making {
     uint32_t written; /* numbers of the recipe so far */
 };
 
+/* A call of the entry that this is written in, by the type of its counts. */
+#define MAKING(number) &(struct making){.call = NAME, .wide = sizeof(number) == sizeof(MPI_Count), .out = out}
+
 /* The checks that all makers share: OLD, COUNT, and where the new one goes. A class that was raised. */
 int mpi_making_begin(struct making *making, MPI_Datatype old, MPI_Count count);
 int mpi_making_wrong(const char *call, const char *name, int64_t value); /* raises: "NAME is VALUE" */

@@ -10,6 +10,7 @@ struct exchange {
 
 static int check(struct exchange *x)
 {
+    mpi_doing(x->send.call);
     mpi_enter(x->send.call);
     int error = mpi_check_send(&x->send, &x->to);
     return error ? error : mpi_check_receive(&x->receive, &x->from);
@@ -162,69 +163,25 @@ static int iexchange(struct exchange *x, bool replaces, MPI_Request *out)
     return error ? error : start_exchange(x, replaces, out);
 }
 
-ENTRY(MPI_Sendrecv)(const void *out, int count, MPI_Datatype type, int rank, int tag, void *in, int count_in,
-                    MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm, MPI_Status *status)
-{
-    struct exchange x = {.send = {"MPI_Sendrecv", out, count, type, rank, tag, comm},
-                         .receive = {"MPI_Sendrecv", in, count_in, type_in, source, tag_in, comm}};
-    DOING("MPI_Sendrecv");
-    return exchange(&x, status);
-}
-ENTRY(MPI_Sendrecv_c)(const void *out, MPI_Count count, MPI_Datatype type, int rank, int tag, void *in,
-                      MPI_Count count_in, MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm,
-                      MPI_Status *status)
-{
-    struct exchange x = {.send = {"MPI_Sendrecv_c", out, count, type, rank, tag, comm},
-                         .receive = {"MPI_Sendrecv_c", in, count_in, type_in, source, tag_in, comm}};
-    DOING("MPI_Sendrecv_c");
-    return exchange(&x, status);
-}
-ENTRY(MPI_Sendrecv_replace)(void *buffer, int count, MPI_Datatype type, int rank, int tag, int source, int tag_in,
-                            MPI_Comm comm, MPI_Status *status)
-{
-    struct exchange x = {.send = {"MPI_Sendrecv_replace", buffer, count, type, rank, tag, comm},
-                         .receive = {"MPI_Sendrecv_replace", buffer, count, type, source, tag_in, comm}};
-    DOING("MPI_Sendrecv_replace");
-    return replace(&x, status);
-}
-ENTRY(MPI_Sendrecv_replace_c)(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, int source,
-                              int tag_in, MPI_Comm comm, MPI_Status *status)
-{
-    struct exchange x = {.send = {"MPI_Sendrecv_replace_c", buffer, count, type, rank, tag, comm},
-                         .receive = {"MPI_Sendrecv_replace_c", buffer, count, type, source, tag_in, comm}};
-    DOING("MPI_Sendrecv_replace_c");
-    return replace(&x, status);
-}
-ENTRY(MPI_Isendrecv)(const void *out, int count, MPI_Datatype type, int rank, int tag, void *in, int count_in,
-                     MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm, MPI_Request *request)
-{
-    struct exchange x = {.send = {"MPI_Isendrecv", out, count, type, rank, tag, comm},
-                         .receive = {"MPI_Isendrecv", in, count_in, type_in, source, tag_in, comm}};
-    DOING("MPI_Isendrecv");
-    return iexchange(&x, false, request);
-}
-ENTRY(MPI_Isendrecv_c)(const void *out, MPI_Count count, MPI_Datatype type, int rank, int tag, void *in,
-                       MPI_Count count_in, MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm,
-                       MPI_Request *request)
-{
-    struct exchange x = {.send = {"MPI_Isendrecv_c", out, count, type, rank, tag, comm},
-                         .receive = {"MPI_Isendrecv_c", in, count_in, type_in, source, tag_in, comm}};
-    DOING("MPI_Isendrecv_c");
-    return iexchange(&x, false, request);
-}
-ENTRY(MPI_Isendrecv_replace)(void *buffer, int count, MPI_Datatype type, int rank, int tag, int source, int tag_in,
-                             MPI_Comm comm, MPI_Request *request)
-{
-    struct exchange x = {.send = {"MPI_Isendrecv_replace", buffer, count, type, rank, tag, comm},
-                         .receive = {"MPI_Isendrecv_replace", buffer, count, type, source, tag_in, comm}};
-    DOING("MPI_Isendrecv_replace");
-    return iexchange(&x, true, request);
-}
-ENTRY(MPI_Isendrecv_replace_c)(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, int source,
-                               int tag_in, MPI_Comm comm, MPI_Request *request)
-{
-    struct exchange x = {.send = {"MPI_Isendrecv_replace_c", buffer, count, type, rank, tag, comm},
-                         .receive = {"MPI_Isendrecv_replace_c", buffer, count, type, source, tag_in, comm}};
-    DOING("MPI_Isendrecv_replace_c");
-    return iexchange(&x, true, request);
-}
+/* ---- entries ---------------------------------------------------------------------------------------------------- */
+
+#define BOTH(number)                                                                                                   \
+    const void *out, number count, MPI_Datatype type, int rank, int tag, void *in, number count_in,                    \
+        MPI_Datatype type_in, int source, int tag_in, MPI_Comm comm
+#define BOTH_ARE                                                                                                       \
+    &(struct exchange){.send = {NAME, out, count, type, rank, tag, comm},                                              \
+                       .receive = {NAME, in, count_in, type_in, source, tag_in, comm}}
+ENTRY(MPI_Sendrecv)(BOTH(int), MPI_Status *status) { return exchange(BOTH_ARE, status); }
+ENTRY(MPI_Sendrecv_c)(BOTH(MPI_Count), MPI_Status *status) { return exchange(BOTH_ARE, status); }
+ENTRY(MPI_Isendrecv)(BOTH(int), MPI_Request *request) { return iexchange(BOTH_ARE, false, request); }
+ENTRY(MPI_Isendrecv_c)(BOTH(MPI_Count), MPI_Request *request) { return iexchange(BOTH_ARE, false, request); }
+
+#define ONE(number)                                                                                                    \
+    void *buffer, number count, MPI_Datatype type, int rank, int tag, int source, int tag_in, MPI_Comm comm
+#define ONE_IS                                                                                                         \
+    &(struct exchange){.send = {NAME, buffer, count, type, rank, tag, comm},                                           \
+                       .receive = {NAME, buffer, count, type, source, tag_in, comm}}
+ENTRY(MPI_Sendrecv_replace)(ONE(int), MPI_Status *status) { return replace(ONE_IS, status); }
+ENTRY(MPI_Sendrecv_replace_c)(ONE(MPI_Count), MPI_Status *status) { return replace(ONE_IS, status); }
+ENTRY(MPI_Isendrecv_replace)(ONE(int), MPI_Request *request) { return iexchange(ONE_IS, true, request); }
+ENTRY(MPI_Isendrecv_replace_c)(ONE(MPI_Count), MPI_Request *request) { return iexchange(ONE_IS, true, request); }

@@ -2,7 +2,6 @@
  * the third whether the operation was cancelled. Statuses are the program's memory: nothing here needs MPI to be
  * initialized. */
 #include "mpi/inside.h"
-#include <limits.h>
 
 static uint64_t bytes_of(const MPI_Status *status)
 {
@@ -11,42 +10,30 @@ static uint64_t bytes_of(const MPI_Status *status)
     return bytes;
 }
 
-static int find(const char *call, const MPI_Status *status, MPI_Datatype handle, const void *out,
-                struct mpi_type **type)
+static int find(const char *call, const MPI_Status *status, MPI_Datatype handle, bool wanted, struct mpi_type **type)
 {
     mpi_enter(call);
-    if (status == MPI_STATUS_IGNORE || !out)
-        return mpi_null(NULL, call, out ? "status" : "count");
+    if (status == MPI_STATUS_IGNORE || !wanted)
+        return mpi_null(NULL, call, wanted ? "status" : "count");
     *type = mpi_type_at(handle);
     return *type ? MPI_SUCCESS : mpi_type_wrong(NULL, call, handle);
 }
 
-static int get_count(const char *call, const MPI_Status *status, MPI_Datatype handle, MPI_Count *count)
+static int get_count(const char *call, const MPI_Status *status, MPI_Datatype handle, struct mpi_count count)
 {
     struct mpi_type *type;
-    int error = find(call, status, handle, count, &type);
+    int error = find(call, status, handle, mpi_count_wanted(count), &type);
     if (error)
         return error;
     uint64_t bytes = bytes_of(status);
-    if (type->size == 0)
-        *count = bytes == 0 ? 0 : MPI_UNDEFINED;
-    else
-        *count = bytes % type->size == 0 ? (MPI_Count)(bytes / type->size) : MPI_UNDEFINED;
+    bool whole = type->size ? bytes % type->size == 0 : bytes == 0;
+    mpi_count_tell(count, !whole ? MPI_UNDEFINED : type->size ? (MPI_Count)(bytes / type->size) : 0);
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Get_count)(const MPI_Status *status, MPI_Datatype type, int *count)
-{
-    MPI_Count wide = 0;
-    int error = get_count("MPI_Get_count", status, type, count ? &wide : NULL);
-    if (!error)
-        *count = wide > INT_MAX ? MPI_UNDEFINED : (int)wide;
-    return error;
-}
-ENTRY(MPI_Get_count_c)(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
-{
-    return get_count("MPI_Get_count_c", status, type, count);
-}
+#define STATUS const MPI_Status *status, MPI_Datatype type
+ENTRY(MPI_Get_count)(STATUS, int *count) { return get_count(NAME, status, type, COUNT_AT(count)); }
+ENTRY(MPI_Get_count_c)(STATUS, MPI_Count *count) { return get_count(NAME, status, type, COUNT_AT(count)); }
 
 /* The basic elements in the first BYTES of one TYPE, -1 where the last one is not whole. */
 static int64_t elements_in(const struct mpi_type *type, uint64_t bytes)
@@ -77,43 +64,26 @@ static int64_t elements_in(const struct mpi_type *type, uint64_t bytes)
     return sum;
 }
 
-static int get_elements(const char *call, const MPI_Status *status, MPI_Datatype handle, MPI_Count *count)
+static int get_elements(const char *call, const MPI_Status *status, MPI_Datatype handle, struct mpi_count count)
 {
     struct mpi_type *type;
-    int error = find(call, status, handle, count, &type);
+    int error = find(call, status, handle, mpi_count_wanted(count), &type);
     if (error)
         return error;
-    uint64_t bytes = bytes_of(status);
-    if (type->size == 0) {
-        *count = bytes == 0 ? 0 : MPI_UNDEFINED;
-        return MPI_SUCCESS;
-    }
-    int64_t rest = elements_in(type, bytes % type->size);
-    *count = rest < 0 ? MPI_UNDEFINED : (MPI_Count)(bytes / type->size * type->elements) + rest;
+    uint64_t bytes = bytes_of(status), whole = type->size ? bytes / type->size : 0;
+    int64_t rest = type->size ? elements_in(type, bytes % type->size) : bytes ? -1 : 0;
+    mpi_count_tell(count, rest < 0 ? MPI_UNDEFINED : (MPI_Count)(whole * type->elements) + rest);
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Get_elements)(const MPI_Status *status, MPI_Datatype type, int *count)
-{
-    MPI_Count wide = 0;
-    int error = get_elements("MPI_Get_elements", status, type, count ? &wide : NULL);
-    if (!error)
-        *count = wide > INT_MAX ? MPI_UNDEFINED : (int)wide;
-    return error;
-}
-ENTRY(MPI_Get_elements_c)(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
-{
-    return get_elements("MPI_Get_elements_c", status, type, count);
-}
-ENTRY(MPI_Get_elements_x)(const MPI_Status *status, MPI_Datatype type, MPI_Count *count)
-{
-    return get_elements("MPI_Get_elements_x", status, type, count);
-}
+ENTRY(MPI_Get_elements)(STATUS, int *count) { return get_elements(NAME, status, type, COUNT_AT(count)); }
+ENTRY(MPI_Get_elements_c)(STATUS, MPI_Count *count) { return get_elements(NAME, status, type, COUNT_AT(count)); }
+ENTRY(MPI_Get_elements_x)(STATUS, MPI_Count *count) { return get_elements(NAME, status, type, COUNT_AT(count)); }
 
 static int set_elements(const char *call, MPI_Status *status, MPI_Datatype handle, MPI_Count count)
 {
     struct mpi_type *type;
-    int error = find(call, status, handle, status, &type);
+    int error = find(call, status, handle, true, &type);
     if (error)
         return error;
     if (count < 0)
@@ -123,81 +93,39 @@ static int set_elements(const char *call, MPI_Status *status, MPI_Datatype handl
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Status_set_elements)(MPI_Status *status, MPI_Datatype type, int count)
-{
-    return set_elements("MPI_Status_set_elements", status, type, count);
-}
-ENTRY(MPI_Status_set_elements_c)(MPI_Status *status, MPI_Datatype type, MPI_Count count)
-{
-    return set_elements("MPI_Status_set_elements_c", status, type, count);
-}
-ENTRY(MPI_Status_set_elements_x)(MPI_Status *status, MPI_Datatype type, MPI_Count count)
-{
-    return set_elements("MPI_Status_set_elements_x", status, type, count);
-}
+#define ELEMENTS(number) MPI_Status *status, MPI_Datatype type, number count
+ENTRY(MPI_Status_set_elements)(ELEMENTS(int)) { return set_elements(NAME, status, type, count); }
+ENTRY(MPI_Status_set_elements_c)(ELEMENTS(MPI_Count)) { return set_elements(NAME, status, type, count); }
+ENTRY(MPI_Status_set_elements_x)(ELEMENTS(MPI_Count)) { return set_elements(NAME, status, type, count); }
 
 /* ---- fields ----------------------------------------------------------------------------------------------------- */
 
-static int check_field(const char *call, const MPI_Status *status, const void *out, const char *argument)
+/* The int of a status at OFFSET is told in OUT, the program's ARGUMENT. */
+static int get(const char *call, const MPI_Status *status, size_t offset, int *out, const char *argument)
 {
-    if (status && out)
-        return MPI_SUCCESS;
-    return mpi_null(NULL, call, status ? argument : "status");
+    if (!status || !out)
+        return mpi_null(NULL, call, status ? argument : "status");
+    *out = *(const int *)(const void *)((const char *)status + offset);
+    return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Status_get_source)(const MPI_Status *status, int *out)
+static int set(const char *call, MPI_Status *status, size_t offset, int value)
 {
-    int error = check_field(NAME, status, out, "source");
-    if (!error)
-        *out = status->MPI_SOURCE;
-    return error;
+    if (!status)
+        return mpi_null(NULL, call, "status");
+    *(int *)(void *)((char *)status + offset) = value;
+    return MPI_SUCCESS;
 }
-ENTRY(MPI_Status_set_source)(MPI_Status *status, int value)
-{
-    int error = check_field(NAME, status, status, "");
-    if (!error)
-        status->MPI_SOURCE = value;
-    return error;
-}
-ENTRY(MPI_Status_get_tag)(const MPI_Status *status, int *out)
-{
-    int error = check_field(NAME, status, out, "tag");
-    if (!error)
-        *out = status->MPI_TAG;
-    return error;
-}
-ENTRY(MPI_Status_set_tag)(MPI_Status *status, int value)
-{
-    int error = check_field(NAME, status, status, "");
-    if (!error)
-        status->MPI_TAG = value;
-    return error;
-}
-ENTRY(MPI_Status_get_error)(const MPI_Status *status, int *out)
-{
-    int error = check_field(NAME, status, out, "err");
-    if (!error)
-        *out = status->MPI_ERROR;
-    return error;
-}
-ENTRY(MPI_Status_set_error)(MPI_Status *status, int value)
-{
-    int error = check_field(NAME, status, status, "");
-    if (!error)
-        status->MPI_ERROR = value;
-    return error;
-}
-ENTRY(MPI_Test_cancelled)(const MPI_Status *status, int *flag)
-{
-    int error = check_field(NAME, status, flag, "flag");
-    if (!error)
-        *flag = status->MPI_internal[MPI_STATUS_CANCELLED] != 0;
-    return error;
-}
-ENTRY(MPI_Status_set_cancelled)(MPI_Status *status, int flag)
-{
-    int error = check_field(NAME, status, status, "");
-    if (!error)
-        status->MPI_internal[MPI_STATUS_CANCELLED] = flag != 0;
-    return error;
-}
+
+#define SOURCE offsetof(MPI_Status, MPI_SOURCE)
+#define TAG offsetof(MPI_Status, MPI_TAG)
+#define ERROR offsetof(MPI_Status, MPI_ERROR)
+#define CANCELLED offsetof(MPI_Status, MPI_internal[MPI_STATUS_CANCELLED])
+ENTRY(MPI_Status_get_source)(const MPI_Status *status, int *out) { return get(NAME, status, SOURCE, out, "source"); }
+ENTRY(MPI_Status_set_source)(MPI_Status *status, int value) { return set(NAME, status, SOURCE, value); }
+ENTRY(MPI_Status_get_tag)(const MPI_Status *status, int *out) { return get(NAME, status, TAG, out, "tag"); }
+ENTRY(MPI_Status_set_tag)(MPI_Status *status, int value) { return set(NAME, status, TAG, value); }
+ENTRY(MPI_Status_get_error)(const MPI_Status *status, int *out) { return get(NAME, status, ERROR, out, "err"); }
+ENTRY(MPI_Status_set_error)(MPI_Status *status, int value) { return set(NAME, status, ERROR, value); }
+ENTRY(MPI_Test_cancelled)(const MPI_Status *status, int *flag) { return get(NAME, status, CANCELLED, flag, "flag"); }
+ENTRY(MPI_Status_set_cancelled)(MPI_Status *status, int flag) { return set(NAME, status, CANCELLED, flag != 0); }

@@ -312,14 +312,11 @@ ENTRY(MPI_Get_hw_resource_info)(MPI_Info *out)
     if (!out)
         return mpi_null(NULL, NAME, "hw_info");
     struct mpi_info *info = mpi_info_copy(NULL);
-    if (!info || mpi_info_put(info, "mpi_shared_memory", "true")) {
-        if (info)
-            mpi_info_drop(info);
-        return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "no memory for an info object");
+    if (info && mpi_info_put(info, "mpi_shared_memory", "true")) {
+        mpi_info_drop(info);
+        info = NULL;
     }
-    *out = mpi_object_publish(info);
-    mpi_info_drop(info);
-    return MPI_SUCCESS;
+    return mpi_info_deliver(NULL, NAME, info, out);
 }
 
 /* ---- dims ------------------------------------------------------------------------------------------------------- */

@@ -248,37 +248,40 @@ static bool try_all(const struct request_list *list)
     return all_done(list);
 }
 
-ENTRY(MPI_Testall)(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
+/* Tells all in the statuses and finishes nothing. */
+static int look_at_all(const struct request_list *list)
 {
-    struct request_list list = {"MPI_Testall", count, requests, statuses};
-    ENTER("MPI_Testall");
-    int error = check_list(&list);
-    if (error)
-        return error;
-    if (!flag)
-        return mpi_null(NULL, list.call, "flag");
-    *flag = try_all(&list);
-    return *flag ? finish_all(&list) : MPI_SUCCESS;
-}
-
-ENTRY(MPI_Request_get_status_all)(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
-{
-    struct request_list list = {"MPI_Request_get_status_all", count, (MPI_Request *)requests, statuses};
-    ENTER("MPI_Request_get_status_all");
-    int error = check_list(&list);
-    if (error)
-        return error;
-    if (!flag)
-        return mpi_null(NULL, list.call, "flag");
-    *flag = try_all(&list);
-    for (int i = 0; *flag && i < count; i++) {
-        struct mpi_request *request = mpi_request_at(requests[i]);
+    for (int i = 0; i < list->count; i++) {
+        struct mpi_request *request = mpi_request_at(list->request[i]);
         if (request && request->active)
-            mpi_request_outcome(request, status_at(&list, i), false);
+            mpi_request_outcome(request, status_at(list, i), false);
         else
-            mpi_status_empty(status_at(&list, i));
+            mpi_status_empty(status_at(list, i));
     }
     return MPI_SUCCESS;
+}
+
+static int test_all(const struct request_list *list, int *flag, int (*then)(const struct request_list *list))
+{
+    mpi_enter(list->call);
+    TRACE(list->call);
+    int error = check_list(list);
+    if (error)
+        return error;
+    if (!flag)
+        return mpi_null(NULL, list->call, "flag");
+    *flag = try_all(list);
+    return *flag ? then(list) : MPI_SUCCESS;
+}
+
+#define LIST(statuses) &(struct request_list){NAME, count, (MPI_Request *)requests, statuses}
+ENTRY(MPI_Testall)(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+    return HERE(), test_all(LIST(statuses), flag, finish_all);
+}
+ENTRY(MPI_Request_get_status_all)(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+    return HERE(), test_all(LIST(statuses), flag, look_at_all);
 }
 
 /* ---- any -------------------------------------------------------------------------------------------------------- */
@@ -312,16 +315,47 @@ static int try_any(const struct request_list *list)
     return first_done(list);
 }
 
-static int finish_any(const struct request_list *list, int i, int *index, MPI_Status *status)
+/* What number I (or why there is none) means for the results of a call, which finishes the request or only looks. */
+static int tell_any(const struct request_list *list, int i, int *index, MPI_Status *status, bool last)
 {
-    if (i >= 0) {
-        *index = i;
+    *index = i >= 0 ? i : MPI_UNDEFINED;
+    if (i >= 0 && last)
         return finish(list->call, &list->request[i], mpi_request_at(list->request[i]), status);
-    }
-    *index = MPI_UNDEFINED;
-    if (i == NONE_ACTIVE)
+    if (i >= 0)
+        mpi_request_outcome(mpi_request_at(list->request[i]), status, false);
+    else if (i == NONE_ACTIVE)
         mpi_status_empty(status);
     return MPI_SUCCESS;
+}
+
+static int test_any(const struct request_list *list, int *index, int *flag, MPI_Status *status, bool last)
+{
+    mpi_enter(list->call);
+    TRACE(list->call);
+    int error = check_list(list);
+    if (error)
+        return error;
+    if (!index || !flag)
+        return mpi_null(NULL, list->call, index ? "flag" : "index");
+    int i = try_any(list);
+    *flag = i != NONE_DONE;
+    return tell_any(list, i, index, status, last);
+}
+
+ENTRY(MPI_Testany)(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+{
+    return HERE(), test_any(LIST(MPI_STATUSES_IGNORE), index, flag, status, true);
+}
+ENTRY(MPI_Request_get_status_any)(int count, const MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+{
+    return HERE(), test_any(LIST(MPI_STATUSES_IGNORE), index, flag, status, false);
+}
+
+/* Until any is done, or none is active. An error is raised. */
+static int wait_for_any(struct request_list *list)
+{
+    int error = any_done(list) ? OK : vmsg_wait_until(any_done, list);
+    return error ? mpi_engine_error(NULL, list->call, error) : MPI_SUCCESS;
 }
 
 ENTRY(MPI_Waitany)(int count, MPI_Request requests[], int *index, MPI_Status *status)
@@ -333,50 +367,13 @@ ENTRY(MPI_Waitany)(int count, MPI_Request requests[], int *index, MPI_Status *st
         return error;
     if (!index)
         return mpi_null(NULL, list.call, "index");
-    if (!any_done(&list)) {
-        error = vmsg_wait_until(any_done, &list);
-        if (error)
-            return mpi_engine_error(NULL, list.call, error);
-    }
-    return finish_any(&list, first_done(&list), index, status);
-}
-
-ENTRY(MPI_Testany)(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
-{
-    struct request_list list = {"MPI_Testany", count, requests, MPI_STATUSES_IGNORE};
-    ENTER("MPI_Testany");
-    int error = check_list(&list);
-    if (error)
-        return error;
-    if (!index || !flag)
-        return mpi_null(NULL, list.call, index ? "flag" : "index");
-    int i = try_any(&list);
-    *flag = i != NONE_DONE;
-    return finish_any(&list, i, index, status);
-}
-
-ENTRY(MPI_Request_get_status_any)(int count, const MPI_Request requests[], int *index, int *flag, MPI_Status *status)
-{
-    struct request_list list = {"MPI_Request_get_status_any", count, (MPI_Request *)requests, MPI_STATUSES_IGNORE};
-    ENTER("MPI_Request_get_status_any");
-    int error = check_list(&list);
-    if (error)
-        return error;
-    if (!index || !flag)
-        return mpi_null(NULL, list.call, index ? "flag" : "index");
-    int i = try_any(&list);
-    *flag = i != NONE_DONE;
-    *index = i >= 0 ? i : MPI_UNDEFINED;
-    if (i >= 0)
-        mpi_request_outcome(mpi_request_at(requests[i]), status, false);
-    else if (i == NONE_ACTIVE)
-        mpi_status_empty(status);
-    return MPI_SUCCESS;
+    error = wait_for_any(&list);
+    return error ? error : tell_any(&list, first_done(&list), index, status, true);
 }
 
 /* ---- some ------------------------------------------------------------------------------------------------------- */
 
-static int finish_some(const struct request_list *list, int *count, int indices[])
+static int finish_some(const struct request_list *list, int *count, int indices[], bool last)
 {
     struct failures failures = {0};
     int n = 0;
@@ -385,75 +382,40 @@ static int finish_some(const struct request_list *list, int *count, int indices[
         if (!request || !request->active || !mpi_request_done(request))
             continue;
         MPI_Status *status = status_at(list, n);
-        int class = mpi_request_outcome(request, status, true);
+        int class = mpi_request_outcome(request, status, last);
+        indices[n++] = i;
+        if (!last)
+            continue;
         if (class)
             note_failure(&failures, request->comm);
         mpi_request_retire(&list->request[i], request);
         if (status != MPI_STATUS_IGNORE)
             status->MPI_ERROR = class;
-        indices[n++] = i;
     }
     *count = n;
     return raise_failures(list, &failures);
 }
 
-static int check_some(const struct request_list *list, const int *count, const int *indices)
+/* WAIT: until some are done, else after one look. LAST: they are finished. */
+static int some(struct request_list *list, int *done, int indices[], bool wait, bool last)
 {
+    mpi_enter(list->call);
+    TRACE(list->call);
     int error = check_list(list);
-    if (!error && (!count || (list->count > 0 && !indices)))
-        error = mpi_null(NULL, list->call, count ? "array_of_indices" : "outcount");
-    return error;
-}
-
-ENTRY(MPI_Waitsome)(int count, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[])
-{
-    struct request_list list = {"MPI_Waitsome", count, requests, statuses};
-    ENTER("MPI_Waitsome");
-    int error = check_some(&list, done, indices);
+    if (!error && (!done || (list->count > 0 && !indices)))
+        error = mpi_null(NULL, list->call, done ? "array_of_indices" : "outcount");
+    if (!error && wait)
+        error = wait_for_any(list);
     if (error)
         return error;
-    if (!any_done(&list)) {
-        error = vmsg_wait_until(any_done, &list);
-        if (error)
-            return mpi_engine_error(NULL, list.call, error);
-    }
-    if (first_done(&list) != NONE_ACTIVE)
-        return finish_some(&list, done, indices);
+    if ((wait ? first_done(list) : try_any(list)) != NONE_ACTIVE)
+        return finish_some(list, done, indices, last);
     *done = MPI_UNDEFINED;
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Testsome)(int count, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[])
-{
-    struct request_list list = {"MPI_Testsome", count, requests, statuses};
-    ENTER("MPI_Testsome");
-    int error = check_some(&list, done, indices);
-    if (error)
-        return error;
-    if (try_any(&list) != NONE_ACTIVE)
-        return finish_some(&list, done, indices);
-    *done = MPI_UNDEFINED;
-    return MPI_SUCCESS;
-}
-
-ENTRY(MPI_Request_get_status_some)(int count, const MPI_Request requests[], int *done, int indices[],
-                                   MPI_Status statuses[])
-{
-    struct request_list list = {"MPI_Request_get_status_some", count, (MPI_Request *)requests, statuses};
-    ENTER("MPI_Request_get_status_some");
-    int error = check_some(&list, done, indices);
-    if (error)
-        return error;
-    bool active = try_any(&list) != NONE_ACTIVE;
-    *done = 0;
-    for (int i = 0; i < count; i++) {
-        struct mpi_request *request = mpi_request_at(requests[i]);
-        if (!request || !request->active || !mpi_request_done(request))
-            continue;
-        mpi_request_outcome(request, status_at(&list, *done), false);
-        indices[(*done)++] = i;
-    }
-    if (!active)
-        *done = MPI_UNDEFINED;
-    return MPI_SUCCESS;
-}
+#define SOME(constant)                                                                                                 \
+    int count, constant MPI_Request requests[], int *done, int indices[], MPI_Status statuses[]
+ENTRY(MPI_Waitsome)(SOME()) { return HERE(), some(LIST(statuses), done, indices, true, true); }
+ENTRY(MPI_Testsome)(SOME()) { return HERE(), some(LIST(statuses), done, indices, false, true); }
+ENTRY(MPI_Request_get_status_some)(SOME(const)) { return HERE(), some(LIST(statuses), done, indices, false, false); }
