@@ -137,16 +137,15 @@ ENTRY(MPI_Comm_size)(MPI_Comm handle, int *size)
 
 ENTRY(MPI_Comm_compare)(MPI_Comm handle1, MPI_Comm handle2, int *result)
 {
-    const char *call = "MPI_Comm_compare";
-    mpi_enter(call);
+    mpi_enter(NAME);
     struct mpi_comm *one = mpi_comm_at(handle1), *two = mpi_comm_at(handle2);
     if (!one || !two)
-        return mpi_comm_wrong(call, one ? handle2 : handle1);
+        return mpi_comm_wrong(NAME, one ? handle2 : handle1);
     if (!result)
-        return mpi_null(one, call, "result");
+        return mpi_null(one, NAME, "result");
     int relation = mpi_group_relation(one->group, two->group);
     if (relation < 0)
-        return mpi_error(one, call, MPI_ERR_NO_MEM, "no memory to compare %d ranks", one->size);
+        return mpi_error(one, NAME, MPI_ERR_NO_MEM, "no memory to compare %d ranks", one->size);
     *result = relation != MPI_IDENT ? relation : one == two ? MPI_IDENT : MPI_CONGRUENT;
     return MPI_SUCCESS;
 }
@@ -172,20 +171,20 @@ static int not_inter(const char *call, MPI_Comm handle)
 ENTRY(MPI_Comm_remote_size)(MPI_Comm handle, int *size)
 {
     (void)size;
-    return not_inter("MPI_Comm_remote_size", handle);
+    return not_inter(NAME, handle);
 }
 
 ENTRY(MPI_Comm_remote_group)(MPI_Comm handle, MPI_Group *group)
 {
     (void)group;
-    return not_inter("MPI_Comm_remote_group", handle);
+    return not_inter(NAME, handle);
 }
 
 ENTRY(MPI_Comm_get_parent)(MPI_Comm *parent)
 {
-    mpi_enter("MPI_Comm_get_parent");
+    mpi_enter(NAME);
     if (!parent)
-        return mpi_null(NULL, "MPI_Comm_get_parent", "parent");
+        return mpi_null(NULL, NAME, "parent");
     *parent = MPI_COMM_NULL;
     return MPI_SUCCESS;
 }
@@ -202,26 +201,24 @@ ENTRY(MPI_Comm_set_name)(MPI_Comm handle, const char *name)
 
 ENTRY(MPI_Comm_get_name)(MPI_Comm handle, char *name, int *length)
 {
-    const char *call = "MPI_Comm_get_name";
-    mpi_enter(call);
+    mpi_enter(NAME);
     struct mpi_comm *comm = mpi_comm_at(handle);
     if (!comm && handle != MPI_COMM_NULL)
-        return mpi_comm_wrong(call, handle);
+        return mpi_comm_wrong(NAME, handle);
     if (!name || !length)
-        return mpi_null(comm, call, name ? "resultlen" : "comm_name");
+        return mpi_null(comm, NAME, name ? "resultlen" : "comm_name");
     *length = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", comm ? comm->name : "MPI_COMM_NULL");
     return MPI_SUCCESS;
 }
 
 ENTRY(MPI_Comm_set_info)(MPI_Comm handle, MPI_Info info)
 {
-    const char *call = "MPI_Comm_set_info";
-    mpi_enter(call);
+    mpi_enter(NAME);
     struct mpi_comm *comm = mpi_comm_at(handle);
     if (!comm)
-        return mpi_comm_wrong(call, handle);
+        return mpi_comm_wrong(NAME, handle);
     if (!mpi_info_valid(info))
-        return mpi_error(comm, call, MPI_ERR_INFO, "%p is not an info object", (void *)info);
+        return mpi_error(comm, NAME, MPI_ERR_INFO, "%p is not an info object", (void *)info);
     return MPI_SUCCESS; /* hints: none is understood, so none is in use */
 }
 
@@ -261,11 +258,11 @@ static int free_handle(const char *call, MPI_Comm *handle)
 ENTRY(MPI_Comm_free)(MPI_Comm *comm)
 {
     DOING("MPI_Comm_free");
-    return free_handle("MPI_Comm_free", comm);
+    return free_handle(NAME, comm);
 }
 
 ENTRY(MPI_Comm_disconnect)(MPI_Comm *comm)
 {
     DOING("MPI_Comm_disconnect");
-    return free_handle("MPI_Comm_disconnect", comm);
+    return free_handle(NAME, comm);
 }

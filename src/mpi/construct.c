@@ -240,7 +240,8 @@ ENTRY(MPI_Type_create_hindexed_c)(INDEXED(MPI_Count, MPI_Count))
 
 #define EQUAL(number, offset)                                                                                          \
     number count, number block, const offset displacements[], MPI_Datatype old, MPI_Datatype *out
-#define EQUAL_PLACES(in_bytes) &(struct places){count, true, NULL, block, displacements, in_bytes, NARROW(displacements)}
+#define EQUAL_PLACES(in_bytes)                                                                                         \
+    &(struct places){count, true, NULL, block, displacements, in_bytes, NARROW(displacements)}
 ENTRY(MPI_Type_create_indexed_block)(EQUAL(int, int)) { return indexed(MAKING(int), EQUAL_PLACES(false), old); }
 ENTRY(MPI_Type_create_indexed_block_c)(EQUAL(MPI_Count, MPI_Count))
 {

@@ -17,15 +17,14 @@ static int recipe_of(const char *call, MPI_Datatype handle, const struct mpi_rec
 
 ENTRY(MPI_Type_get_envelope)(MPI_Datatype handle, int *integers, int *addresses, int *types, int *combiner)
 {
-    const char *call = "MPI_Type_get_envelope";
     const struct mpi_recipe *recipe;
-    int error = recipe_of(call, handle, &recipe);
+    int error = recipe_of(NAME, handle, &recipe);
     if (error)
         return error;
     if (!integers || !addresses || !types || !combiner)
-        return mpi_error(NULL, call, MPI_ERR_ARG, "a result's place is NULL");
+        return mpi_error(NULL, NAME, MPI_ERR_ARG, "a result's place is NULL");
     if (recipe->larges)
-        return mpi_error(NULL, call, MPI_ERR_VALUE_TOO_LARGE,
+        return mpi_error(NULL, NAME, MPI_ERR_VALUE_TOO_LARGE,
                          "the datatype has large counts: use MPI_Type_get_envelope_c");
     *integers = (int)recipe->integers;
     *addresses = (int)recipe->addresses;
@@ -37,13 +36,12 @@ ENTRY(MPI_Type_get_envelope)(MPI_Datatype handle, int *integers, int *addresses,
 ENTRY(MPI_Type_get_envelope_c)(MPI_Datatype handle, MPI_Count *integers, MPI_Count *addresses, MPI_Count *larges,
                                MPI_Count *types, int *combiner)
 {
-    const char *call = "MPI_Type_get_envelope_c";
     const struct mpi_recipe *recipe;
-    int error = recipe_of(call, handle, &recipe);
+    int error = recipe_of(NAME, handle, &recipe);
     if (error)
         return error;
     if (!integers || !addresses || !larges || !types || !combiner)
-        return mpi_error(NULL, call, MPI_ERR_ARG, "a result's place is NULL");
+        return mpi_error(NULL, NAME, MPI_ERR_ARG, "a result's place is NULL");
     *integers = recipe->integers;
     *addresses = recipe->addresses;
     *larges = recipe->larges;
@@ -93,7 +91,7 @@ ENTRY(MPI_Type_get_contents)(MPI_Datatype type, int max_integers, int max_addres
                              MPI_Aint addresses[], MPI_Datatype types[])
 {
     struct contents room = {max_integers, max_addresses, 0, max_types, integers, addresses, NULL, types};
-    return contents("MPI_Type_get_contents", type, &room);
+    return contents(NAME, type, &room);
 }
 
 ENTRY(MPI_Type_get_contents_c)(MPI_Datatype type, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_larges,
@@ -101,7 +99,7 @@ ENTRY(MPI_Type_get_contents_c)(MPI_Datatype type, MPI_Count max_integers, MPI_Co
                                MPI_Datatype types[])
 {
     struct contents room = {max_integers, max_addresses, max_larges, max_types, integers, addresses, larges, types};
-    return contents("MPI_Type_get_contents_c", type, &room);
+    return contents(NAME, type, &room);
 }
 
 /* ---- pack ------------------------------------------------------------------------------------------------------- */

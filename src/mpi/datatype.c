@@ -201,10 +201,10 @@ static int find_type(const char *call, MPI_Datatype handle, struct mpi_type **ty
 ENTRY(MPI_Type_commit)(MPI_Datatype *handle)
 {
     struct mpi_type *type;
-    mpi_enter("MPI_Type_commit");
+    mpi_enter(NAME);
     if (!handle)
-        return mpi_null(NULL, "MPI_Type_commit", "datatype");
-    int error = find_type("MPI_Type_commit", *handle, &type);
+        return mpi_null(NULL, NAME, "datatype");
+    int error = find_type(NAME, *handle, &type);
     if (!error)
         mpi_type_ready(type);
     return error;
@@ -212,24 +212,23 @@ ENTRY(MPI_Type_commit)(MPI_Datatype *handle)
 
 ENTRY(MPI_Type_free)(MPI_Datatype *handle)
 {
-    const char *call = "MPI_Type_free";
     struct mpi_type *type;
-    mpi_enter(call);
+    mpi_enter(NAME);
     if (!handle)
-        return mpi_null(NULL, call, "datatype");
-    int error = find_type(call, *handle, &type);
+        return mpi_null(NULL, NAME, "datatype");
+    int error = find_type(NAME, *handle, &type);
     if (error)
         return error;
     if (mpi_type_predefined(type))
-        return mpi_error(NULL, call, MPI_ERR_TYPE, "%s is predefined and cannot be freed", type->name);
+        return mpi_error(NULL, NAME, MPI_ERR_TYPE, "%s is predefined and cannot be freed", type->name);
     int made_by = type->recipe->combiner;
     if (made_by >= MPI_COMBINER_F90_REAL && made_by <= MPI_COMBINER_F90_INTEGER)
-        return mpi_error(NULL, call, MPI_ERR_TYPE, "a type of precision and range cannot be freed");
+        return mpi_error(NULL, NAME, MPI_ERR_TYPE, "a type of precision and range cannot be freed");
     error = mpi_attributes_delete(*handle, &type->attributes);
     if (error)
-        return mpi_error(NULL, call, error, "the delete function of an attribute failed");
+        return mpi_error(NULL, NAME, error, "the delete function of an attribute failed");
     if (!mpi_object_unpublish(type))
-        return mpi_type_wrong(NULL, call, *handle);
+        return mpi_type_wrong(NULL, NAME, *handle);
     mpi_type_drop(type);
     *handle = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;
@@ -303,16 +302,15 @@ ENTRY(MPI_Type_get_name)(MPI_Datatype handle, char *name, int *length)
 
 ENTRY(MPI_Type_set_name)(MPI_Datatype handle, const char *name)
 {
-    const char *call = "MPI_Type_set_name";
     struct mpi_type *type;
-    int error = find_type(call, handle, &type);
+    int error = find_type(NAME, handle, &type);
     if (error)
         return error;
     if (!name)
-        return mpi_null(NULL, call, "type_name");
+        return mpi_null(NULL, NAME, "type_name");
     char *copy = strndup(name, MPI_MAX_OBJECT_NAME - 1);
     if (!copy)
-        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for a name");
+        return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "no memory for a name");
     if (!mpi_type_predefined(type)) /* the first names of the predefined ones are constants */
         free(type->name);
     type->name = copy;
@@ -325,8 +323,7 @@ ENTRY(MPI_Type_match_size)(int class, int size, MPI_Datatype *out)
     static const MPI_Datatype reals[] = {MPI_REAL4, MPI_REAL8, MPI_LONG_DOUBLE},
                               complexes[] = {MPI_COMPLEX8, MPI_COMPLEX16, MPI_C_LONG_DOUBLE_COMPLEX},
                               integers[] = {MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8};
-    const char *call = "MPI_Type_match_size";
-    mpi_enter(call);
+    mpi_enter(NAME);
     const MPI_Datatype *list = class == MPI_TYPECLASS_REAL      ? reals
                                : class == MPI_TYPECLASS_INTEGER ? integers
                                : class == MPI_TYPECLASS_COMPLEX ? complexes
@@ -337,14 +334,14 @@ ENTRY(MPI_Type_match_size)(int class, int size, MPI_Datatype *out)
             *out = list[i];
             return MPI_SUCCESS;
         }
-    return mpi_error(NULL, call, MPI_ERR_ARG, "there is no datatype of class %d and size %d", class, size);
+    return mpi_error(NULL, NAME, MPI_ERR_ARG, "there is no datatype of class %d and size %d", class, size);
 }
 
 ENTRY(MPI_Type_get_value_index)(MPI_Datatype value, MPI_Datatype index, MPI_Datatype *out)
 {
-    mpi_enter("MPI_Type_get_value_index");
+    mpi_enter(NAME);
     if (!out)
-        return mpi_null(NULL, "MPI_Type_get_value_index", "pair_type");
+        return mpi_null(NULL, NAME, "pair_type");
     *out = MPI_DATATYPE_NULL;
     for (size_t i = 0; i < ARRAY_LENGTH(pairs); i++)
         if (pairs[i].first == value && pairs[i].second == index)
@@ -355,7 +352,7 @@ ENTRY(MPI_Type_get_value_index)(MPI_Datatype value, MPI_Datatype index, MPI_Data
 ENTRY(MPI_Get_address)(const void *location, MPI_Aint *address)
 {
     if (!address)
-        return mpi_null(NULL, "MPI_Get_address", "address");
+        return mpi_null(NULL, NAME, "address");
     *address = (MPI_Aint)location;
     return MPI_SUCCESS;
 }

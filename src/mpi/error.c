@@ -250,10 +250,10 @@ static int wrong_code(const char *call, int code)
 ENTRY(MPI_Add_error_class)(int *class)
 {
     if (!class)
-        return mpi_null(NULL, "MPI_Add_error_class", "errorclass");
+        return mpi_null(NULL, NAME, "errorclass");
     int code = add_code(0);
     if (!code)
-        return mpi_error(NULL, "MPI_Add_error_class", MPI_ERR_NO_MEM, "%d classes and codes are the most", ADDED_MOST);
+        return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "%d classes and codes are the most", ADDED_MOST);
     *class = code;
     return MPI_SUCCESS;
 }
@@ -261,12 +261,12 @@ ENTRY(MPI_Add_error_class)(int *class)
 ENTRY(MPI_Add_error_code)(int class, int *code)
 {
     if (!code)
-        return mpi_null(NULL, "MPI_Add_error_code", "errorcode");
+        return mpi_null(NULL, NAME, "errorcode");
     if (!valid_code(class))
-        return wrong_code("MPI_Add_error_code", class);
+        return wrong_code(NAME, class);
     int number = add_code(class ? class : MPI_ERR_UNKNOWN);
     if (!number)
-        return mpi_error(NULL, "MPI_Add_error_code", MPI_ERR_NO_MEM, "%d classes and codes are the most", ADDED_MOST);
+        return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "%d classes and codes are the most", ADDED_MOST);
     *code = number;
     return MPI_SUCCESS;
 }
@@ -275,10 +275,10 @@ ENTRY(MPI_Add_error_string)(int code, const char *text)
 {
     struct added *row = added_at(code);
     if (!row || !text)
-        return wrong_code("MPI_Add_error_string", code);
+        return wrong_code(NAME, code);
     char *copy = strndup(text, MPI_MAX_ERROR_STRING - 1);
     if (!copy)
-        return mpi_error(NULL, "MPI_Add_error_string", MPI_ERR_NO_MEM, "no memory for a text");
+        return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "no memory for a text");
     free(row->text);
     row->text = copy;
     return MPI_SUCCESS;
@@ -298,17 +298,17 @@ static int remove_code(const char *call, int code, bool class, bool text_only)
 
 ENTRY(MPI_Remove_error_class)(int class)
 {
-    return remove_code("MPI_Remove_error_class", class, true, false);
+    return remove_code(NAME, class, true, false);
 }
 
 ENTRY(MPI_Remove_error_code)(int code)
 {
-    return remove_code("MPI_Remove_error_code", code, false, false);
+    return remove_code(NAME, code, false, false);
 }
 
 ENTRY(MPI_Remove_error_string)(int code)
 {
-    return remove_code("MPI_Remove_error_string", code, false, true);
+    return remove_code(NAME, code, false, true);
 }
 
 ENTRY(MPI_Error_class)(int code, int *class)

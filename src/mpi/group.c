@@ -52,6 +52,13 @@ static int wrong(const char *call, MPI_Group handle)
                      handle == MPI_GROUP_NULL ? ": MPI_GROUP_NULL" : ", or was freed");
 }
 
+static int find(const char *call, MPI_Group handle, const struct mpi_group **group)
+{
+    mpi_enter(call);
+    *group = mpi_group_at(handle);
+    return *group ? MPI_SUCCESS : wrong(call, handle);
+}
+
 static int no_memory(const char *call, int size)
 {
     return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for a group of %d ranks", size);
@@ -99,41 +106,34 @@ ENTRY(MPI_Comm_group)(MPI_Comm handle, MPI_Group *group)
 
 ENTRY(MPI_Group_free)(MPI_Group *handle)
 {
-    const char *call = "MPI_Group_free";
-    mpi_enter(call);
+    mpi_enter(NAME);
     if (!handle)
-        return mpi_null(NULL, call, "group");
+        return mpi_null(NULL, NAME, "group");
     struct mpi_group *group = mpi_group_at(*handle);
     if (!group || (group != &mpi_group_empty && !mpi_object_unpublish(group)))
-        return wrong(call, *handle);
+        return wrong(NAME, *handle);
     mpi_group_drop(group);
     *handle = MPI_GROUP_NULL;
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Group_size)(MPI_Group handle, int *size)
+/* Tells the int of a group at OFFSET in OUT, the program's ARGUMENT. */
+static int tell(const char *call, MPI_Group handle, size_t offset, int *out, const char *argument)
 {
-    mpi_enter("MPI_Group_size");
-    const struct mpi_group *group = mpi_group_at(handle);
-    if (!group)
-        return wrong("MPI_Group_size", handle);
-    if (!size)
-        return mpi_null(NULL, "MPI_Group_size", "size");
-    *size = group->size;
+    const struct mpi_group *group;
+    int error = find(call, handle, &group);
+    if (error)
+        return error;
+    if (!out)
+        return mpi_null(NULL, call, argument);
+    *out = *(const int *)(const void *)((const char *)group + offset);
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Group_rank)(MPI_Group handle, int *rank)
-{
-    mpi_enter("MPI_Group_rank");
-    const struct mpi_group *group = mpi_group_at(handle);
-    if (!group)
-        return wrong("MPI_Group_rank", handle);
-    if (!rank)
-        return mpi_null(NULL, "MPI_Group_rank", "rank");
-    *rank = group->rank;
-    return MPI_SUCCESS;
-}
+#define RANK offsetof(struct mpi_group, rank)
+ENTRY(MPI_Group_rank)(MPI_Group group, int *rank) { return tell(NAME, group, RANK, rank, "rank"); }
+#define SIZE offsetof(struct mpi_group, size)
+ENTRY(MPI_Group_size)(MPI_Group group, int *size) { return tell(NAME, group, SIZE, size, "size"); }
 
 int mpi_group_relation(const struct mpi_group *one, const struct mpi_group *two)
 {
@@ -153,35 +153,37 @@ int mpi_group_relation(const struct mpi_group *one, const struct mpi_group *two)
 
 ENTRY(MPI_Group_compare)(MPI_Group handle1, MPI_Group handle2, int *result)
 {
-    const char *call = "MPI_Group_compare";
-    mpi_enter(call);
-    const struct mpi_group *one = mpi_group_at(handle1), *two = mpi_group_at(handle2);
-    if (!one || !two)
-        return wrong(call, one ? handle2 : handle1);
+    const struct mpi_group *one, *two;
+    int error = find(NAME, handle1, &one);
+    if (!error)
+        error = find(NAME, handle2, &two);
+    if (error)
+        return error;
     if (!result)
-        return mpi_null(NULL, call, "result");
+        return mpi_null(NULL, NAME, "result");
     int relation = mpi_group_relation(one, two);
     if (relation < 0)
-        return no_memory(call, one->size);
+        return no_memory(NAME, one->size);
     *result = relation;
     return MPI_SUCCESS;
 }
 
 ENTRY(MPI_Group_translate_ranks)(MPI_Group handle1, int n, const int ranks1[], MPI_Group handle2, int ranks2[])
 {
-    const char *call = "MPI_Group_translate_ranks";
-    mpi_enter(call);
-    const struct mpi_group *one = mpi_group_at(handle1), *two = mpi_group_at(handle2);
-    if (!one || !two)
-        return wrong(call, one ? handle2 : handle1);
+    const struct mpi_group *one, *two;
+    int error = find(NAME, handle1, &one);
+    if (!error)
+        error = find(NAME, handle2, &two);
+    if (error)
+        return error;
     if (n < 0 || (n > 0 && (!ranks1 || !ranks2)))
-        return mpi_error(NULL, call, MPI_ERR_ARG, "%d ranks at %p and %p", n, (const void *)ranks1, (void *)ranks2);
+        return mpi_error(NULL, NAME, MPI_ERR_ARG, "%d ranks at %p and %p", n, (const void *)ranks1, (void *)ranks2);
     for (int i = 0; i < n; i++)
         if (ranks1[i] != MPI_PROC_NULL && (unsigned)ranks1[i] >= (unsigned)one->size)
-            return mpi_error(NULL, call, MPI_ERR_RANK, "rank %d is not in a group of %d", ranks1[i], one->size);
+            return mpi_error(NULL, NAME, MPI_ERR_RANK, "rank %d is not in a group of %d", ranks1[i], one->size);
     int *place = places(two);
     if (!place)
-        return no_memory(call, two->size);
+        return no_memory(NAME, two->size);
     for (int i = 0; i < n; i++)
         ranks2[i] = ranks1[i] == MPI_PROC_NULL ? MPI_PROC_NULL : place[one->world[ranks1[i]]];
     free(place);
@@ -216,20 +218,11 @@ done:
     return error;
 }
 
-ENTRY(MPI_Group_union)(MPI_Group group1, MPI_Group group2, MPI_Group *out)
-{
-    return set_operation("MPI_Group_union", SET_UNION, (MPI_Group[]){group1, group2}, out);
-}
-
-ENTRY(MPI_Group_intersection)(MPI_Group group1, MPI_Group group2, MPI_Group *out)
-{
-    return set_operation("MPI_Group_intersection", SET_INTERSECTION, (MPI_Group[]){group1, group2}, out);
-}
-
-ENTRY(MPI_Group_difference)(MPI_Group group1, MPI_Group group2, MPI_Group *out)
-{
-    return set_operation("MPI_Group_difference", SET_DIFFERENCE, (MPI_Group[]){group1, group2}, out);
-}
+#define SETS MPI_Group one, MPI_Group two, MPI_Group *out
+#define GROUPS ((MPI_Group[]){one, two})
+ENTRY(MPI_Group_union)(SETS) { return set_operation(NAME, SET_UNION, GROUPS, out); }
+ENTRY(MPI_Group_intersection)(SETS) { return set_operation(NAME, SET_INTERSECTION, GROUPS, out); }
+ENTRY(MPI_Group_difference)(SETS) { return set_operation(NAME, SET_DIFFERENCE, GROUPS, out); }
 
 /* The N ranks of GROUP that are listed, in that order, or (LEAVE_OUT) all others in their order. */
 static int choose(const char *call, const struct mpi_group *group, int n, const int *ranks, bool leave_out,
@@ -265,24 +258,18 @@ done:
 
 static int choose_ranks(const char *call, MPI_Group handle, int n, const int *ranks, bool leave_out, MPI_Group *out)
 {
-    mpi_enter(call);
-    const struct mpi_group *group = mpi_group_at(handle);
-    if (!group)
-        return wrong(call, handle);
+    const struct mpi_group *group;
+    int error = find(call, handle, &group);
+    if (error)
+        return error;
     if (n < 0 || (n > 0 && !ranks))
         return mpi_error(NULL, call, MPI_ERR_ARG, "%d ranks at %p", n, (const void *)ranks);
     return choose(call, group, n, ranks, leave_out, out);
 }
 
-ENTRY(MPI_Group_incl)(MPI_Group group, int n, const int ranks[], MPI_Group *out)
-{
-    return choose_ranks("MPI_Group_incl", group, n, ranks, false, out);
-}
-
-ENTRY(MPI_Group_excl)(MPI_Group group, int n, const int ranks[], MPI_Group *out)
-{
-    return choose_ranks("MPI_Group_excl", group, n, ranks, true, out);
-}
+#define RANKS MPI_Group group, int n, const int ranks[], MPI_Group *out
+ENTRY(MPI_Group_incl)(RANKS) { return choose_ranks(NAME, group, n, ranks, false, out); }
+ENTRY(MPI_Group_excl)(RANKS) { return choose_ranks(NAME, group, n, ranks, true, out); }
 
 /* Ranges (first, last, stride) written out; at most LIMIT ranks, -1 if there is anything wrong. */
 static int write_out(int n, int ranges[][3], int *list, int limit)
@@ -303,28 +290,22 @@ static int write_out(int n, int ranges[][3], int *list, int limit)
 
 static int choose_ranges(const char *call, MPI_Group handle, int n, int ranges[][3], bool leave_out, MPI_Group *out)
 {
-    mpi_enter(call);
-    const struct mpi_group *group = mpi_group_at(handle);
-    if (!group)
-        return wrong(call, handle);
+    const struct mpi_group *group;
+    int error = find(call, handle, &group);
+    if (error)
+        return error;
     if (n < 0 || (n > 0 && !ranges))
         return mpi_error(NULL, call, MPI_ERR_ARG, "%d ranges at %p", n, (void *)ranges);
     int *list = malloc((size_t)group->size * sizeof(int) + 1);
     if (!list)
         return no_memory(call, group->size);
     int count = write_out(n, ranges, list, group->size);
-    int error = count < 0 ? mpi_error(NULL, call, MPI_ERR_RANK, "the ranges do not fit a group of %d", group->size)
-                          : choose(call, group, count, list, leave_out, out);
+    error = count < 0 ? mpi_error(NULL, call, MPI_ERR_RANK, "the ranges do not fit a group of %d", group->size)
+                      : choose(call, group, count, list, leave_out, out);
     free(list);
     return error;
 }
 
-ENTRY(MPI_Group_range_incl)(MPI_Group group, int n, int ranges[][3], MPI_Group *out)
-{
-    return choose_ranges("MPI_Group_range_incl", group, n, ranges, false, out);
-}
-
-ENTRY(MPI_Group_range_excl)(MPI_Group group, int n, int ranges[][3], MPI_Group *out)
-{
-    return choose_ranges("MPI_Group_range_excl", group, n, ranges, true, out);
-}
+#define RANGES MPI_Group group, int n, int ranges[][3], MPI_Group *out
+ENTRY(MPI_Group_range_incl)(RANGES) { return choose_ranges(NAME, group, n, ranges, false, out); }
+ENTRY(MPI_Group_range_excl)(RANGES) { return choose_ranges(NAME, group, n, ranges, true, out); }

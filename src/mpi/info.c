@@ -146,20 +146,20 @@ ENTRY(MPI_Info_create_env)(int argc, char *argv[], MPI_Info *out)
 ENTRY(MPI_Info_dup)(MPI_Info handle, MPI_Info *out)
 {
     struct mpi_info *info;
-    int error = find_info("MPI_Info_dup", handle, &info);
-    return error ? error : deliver("MPI_Info_dup", info, out);
+    int error = find_info(NAME, handle, &info);
+    return error ? error : deliver(NAME, info, out);
 }
 
 ENTRY(MPI_Info_free)(MPI_Info *handle)
 {
     struct mpi_info *info;
     if (!handle)
-        return mpi_null(NULL, "MPI_Info_free", "info");
-    int error = find_info("MPI_Info_free", *handle, &info);
+        return mpi_null(NULL, NAME, "info");
+    int error = find_info(NAME, *handle, &info);
     if (error)
         return error;
     if (info == &environment || !mpi_object_unpublish(info))
-        return mpi_error(NULL, "MPI_Info_free", MPI_ERR_INFO, "MPI_INFO_ENV cannot be freed");
+        return mpi_error(NULL, NAME, MPI_ERR_INFO, "MPI_INFO_ENV cannot be freed");
     mpi_info_drop(info);
     *handle = MPI_INFO_NULL;
     return MPI_SUCCESS;
@@ -167,33 +167,31 @@ ENTRY(MPI_Info_free)(MPI_Info *handle)
 
 ENTRY(MPI_Info_set)(MPI_Info handle, const char *key, const char *value)
 {
-    const char *call = "MPI_Info_set";
     struct mpi_info *info;
-    int error = find_info(call, handle, &info);
+    int error = find_info(NAME, handle, &info);
     if (!error)
-        error = check_key(call, key);
+        error = check_key(NAME, key);
     if (error)
         return error;
     if (info == &environment)
-        return mpi_error(NULL, call, MPI_ERR_INFO, "MPI_INFO_ENV cannot be changed");
+        return mpi_error(NULL, NAME, MPI_ERR_INFO, "MPI_INFO_ENV cannot be changed");
     if (!value || strlen(value) >= MPI_MAX_INFO_VAL)
-        return mpi_error(NULL, call, MPI_ERR_INFO_VALUE, "the value of %s is %s", key, value ? "too long" : "NULL");
+        return mpi_error(NULL, NAME, MPI_ERR_INFO_VALUE, "the value of %s is %s", key, value ? "too long" : "NULL");
     error = mpi_info_put(info, key, value);
-    return error ? mpi_error(NULL, call, error, "no memory for %s", key) : MPI_SUCCESS;
+    return error ? mpi_error(NULL, NAME, error, "no memory for %s", key) : MPI_SUCCESS;
 }
 
 ENTRY(MPI_Info_delete)(MPI_Info handle, const char *key)
 {
-    const char *call = "MPI_Info_delete";
     struct mpi_info *info;
-    int error = find_info(call, handle, &info);
+    int error = find_info(NAME, handle, &info);
     if (!error)
-        error = check_key(call, key);
+        error = check_key(NAME, key);
     if (error)
         return error;
     struct mpi_info_pair *pair = info == &environment ? NULL : find(info, key);
     if (!pair)
-        return mpi_error(NULL, call, MPI_ERR_INFO_NOKEY, "there is no key %s", key);
+        return mpi_error(NULL, NAME, MPI_ERR_INFO_NOKEY, "there is no key %s", key);
     free(pair->key);
     free(pair->value);
     info->pairs--;
@@ -204,11 +202,11 @@ ENTRY(MPI_Info_delete)(MPI_Info handle, const char *key)
 ENTRY(MPI_Info_get_nkeys)(MPI_Info handle, int *n)
 {
     struct mpi_info *info;
-    int error = find_info("MPI_Info_get_nkeys", handle, &info);
+    int error = find_info(NAME, handle, &info);
     if (error)
         return error;
     if (!n)
-        return mpi_null(NULL, "MPI_Info_get_nkeys", "nkeys");
+        return mpi_null(NULL, NAME, "nkeys");
     *n = info->pairs;
     return MPI_SUCCESS;
 }
@@ -216,11 +214,11 @@ ENTRY(MPI_Info_get_nkeys)(MPI_Info handle, int *n)
 ENTRY(MPI_Info_get_nthkey)(MPI_Info handle, int n, char *key)
 {
     struct mpi_info *info;
-    int error = find_info("MPI_Info_get_nthkey", handle, &info);
+    int error = find_info(NAME, handle, &info);
     if (error)
         return error;
     if (n < 0 || n >= info->pairs || !key)
-        return mpi_error(NULL, "MPI_Info_get_nthkey", MPI_ERR_ARG, "there is no key number %d of %d", n, info->pairs);
+        return mpi_error(NULL, NAME, MPI_ERR_ARG, "there is no key number %d of %d", n, info->pairs);
     strcpy(key, info->pair[n].key);
     return MPI_SUCCESS;
 }
@@ -240,11 +238,11 @@ static int look_up(const char *call, MPI_Info handle, const char *key, const cha
 ENTRY(MPI_Info_get_string)(MPI_Info handle, const char *key, int *length, char *value, int *flag)
 {
     const char *found;
-    int error = look_up("MPI_Info_get_string", handle, key, &found);
+    int error = look_up(NAME, handle, key, &found);
     if (error)
         return error;
     if (!flag || !length || *length < 0 || (*length > 0 && !value))
-        return mpi_error(NULL, "MPI_Info_get_string", MPI_ERR_ARG, "buflen, value or flag is wrong for key %s", key);
+        return mpi_error(NULL, NAME, MPI_ERR_ARG, "buflen, value or flag is wrong for key %s", key);
     *flag = found != NULL;
     if (!found)
         return MPI_SUCCESS;
@@ -257,11 +255,11 @@ ENTRY(MPI_Info_get_string)(MPI_Info handle, const char *key, int *length, char *
 ENTRY(MPI_Info_get)(MPI_Info handle, const char *key, int length, char *value, int *flag)
 {
     const char *found;
-    int error = look_up("MPI_Info_get", handle, key, &found);
+    int error = look_up(NAME, handle, key, &found);
     if (error)
         return error;
     if (!flag || length < 0 || !value)
-        return mpi_error(NULL, "MPI_Info_get", MPI_ERR_ARG, "valuelen, value or flag is wrong for key %s", key);
+        return mpi_error(NULL, NAME, MPI_ERR_ARG, "valuelen, value or flag is wrong for key %s", key);
     *flag = found != NULL;
     if (found) /* LENGTH leaves out the end of the string */
         snprintf(value, (size_t)length + 1, "%s", found);
@@ -271,11 +269,11 @@ ENTRY(MPI_Info_get)(MPI_Info handle, const char *key, int length, char *value, i
 ENTRY(MPI_Info_get_valuelen)(MPI_Info handle, const char *key, int *length, int *flag)
 {
     const char *found;
-    int error = look_up("MPI_Info_get_valuelen", handle, key, &found);
+    int error = look_up(NAME, handle, key, &found);
     if (error)
         return error;
     if (!flag || !length)
-        return mpi_null(NULL, "MPI_Info_get_valuelen", flag ? "valuelen" : "flag");
+        return mpi_null(NULL, NAME, flag ? "valuelen" : "flag");
     *flag = found != NULL;
     if (found)
         *length = (int)strlen(found);

@@ -84,7 +84,7 @@ ENTRY(MPI_Init)(int *argc, char ***argv)
     (void)argc;
     (void)argv;
     DOING("MPI_Init");
-    start("MPI_Init", MPI_THREAD_SINGLE);
+    start(NAME, MPI_THREAD_SINGLE);
     return MPI_SUCCESS;
 }
 
@@ -98,7 +98,7 @@ ENTRY(MPI_Init_thread)(int *argc, char ***argv, int required, int *provided)
                 : required <= MPI_THREAD_FUNNELED   ? MPI_THREAD_FUNNELED
                 : required <= MPI_THREAD_SERIALIZED ? MPI_THREAD_SERIALIZED
                                                     : MPI_THREAD_MULTIPLE;
-    start("MPI_Init_thread", level);
+    start(NAME, level);
     if (provided)
         *provided = level;
     return MPI_SUCCESS;
@@ -109,10 +109,10 @@ ENTRY(MPI_Finalize)(void)
     ENTER("MPI_Finalize");
     int error = mpi_attributes_delete(MPI_COMM_SELF, &mpi_process.self->attributes);
     if (error)
-        return mpi_error(NULL, "MPI_Finalize", error, "the delete function of an attribute of MPI_COMM_SELF failed");
+        return mpi_error(NULL, NAME, error, "the delete function of an attribute of MPI_COMM_SELF failed");
     error = mpi_attributes_delete(MPI_COMM_WORLD, &mpi_process.world->attributes);
     if (error)
-        return mpi_error(NULL, "MPI_Finalize", error, "the delete function of an attribute of MPI_COMM_WORLD failed");
+        return mpi_error(NULL, NAME, error, "the delete function of an attribute of MPI_COMM_WORLD failed");
     mpi_check_tell();
     mpi_buffers_finish();
     mpi_requests_finish();
@@ -142,18 +142,18 @@ ENTRY(MPI_Finalized)(int *flag)
 
 ENTRY(MPI_Query_thread)(int *provided)
 {
-    mpi_enter("MPI_Query_thread");
+    mpi_enter(NAME);
     if (!provided)
-        return mpi_null(NULL, "MPI_Query_thread", "provided");
+        return mpi_null(NULL, NAME, "provided");
     *provided = mpi_process.thread_level;
     return MPI_SUCCESS;
 }
 
 ENTRY(MPI_Is_thread_main)(int *flag)
 {
-    mpi_enter("MPI_Is_thread_main");
+    mpi_enter(NAME);
     if (!flag)
-        return mpi_null(NULL, "MPI_Is_thread_main", "flag");
+        return mpi_null(NULL, NAME, "flag");
     *flag = pthread_equal(main_thread, pthread_self()) != 0;
     return MPI_SUCCESS;
 }
@@ -195,9 +195,9 @@ ENTRY(MPI_Get_library_version)(char *text, int *length)
 
 ENTRY(MPI_Get_processor_name)(char *name, int *length)
 {
-    mpi_enter("MPI_Get_processor_name");
+    mpi_enter(NAME);
     if (!name || !length)
-        return mpi_null(NULL, "MPI_Get_processor_name", name ? "resultlen" : "name");
+        return mpi_null(NULL, NAME, name ? "resultlen" : "name");
     *length = snprintf(name, MPI_MAX_PROCESSOR_NAME, "%s", mpi_process.job->host);
     return MPI_SUCCESS;
 }

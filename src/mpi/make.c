@@ -44,21 +44,18 @@ static int inherit(struct mpi_comm *parent, struct mpi_comm *comm)
     return mpi_attributes_copy(mpi_comm_handle(parent), parent->attributes, &comm->attributes);
 }
 
-static int check_dup(const char *call, MPI_Comm handle, const MPI_Comm *out, struct mpi_comm **comm)
+static int check_info(struct mpi_comm *comm, const char *call, MPI_Info info)
 {
-    mpi_enter(call);
-    *comm = mpi_comm_at(handle);
-    if (!*comm)
-        return mpi_comm_wrong(call, handle);
-    if (!out)
-        return mpi_null(*comm, call, "newcomm");
-    return MPI_SUCCESS;
+    return mpi_info_valid(info) ? MPI_SUCCESS
+                                : mpi_error(comm, call, MPI_ERR_INFO, "%p is not an info object", (void *)info);
 }
 
-static int dup(const char *call, MPI_Comm handle, MPI_Comm *out)
+static int dup(const char *call, MPI_Comm handle, MPI_Info info, MPI_Comm *out)
 {
     struct mpi_comm *parent, *comm;
-    int error = check_dup(call, handle, out, &parent);
+    int error = mpi_find_comm(call, handle, out, "newcomm", &parent);
+    if (!error)
+        error = check_info(parent, call, info);
     if (error)
         return error;
     *out = MPI_COMM_NULL; /* also when it fails: programs look at the handle where they ought to look at the error */
@@ -75,24 +72,17 @@ static int dup(const char *call, MPI_Comm handle, MPI_Comm *out)
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Comm_dup)(MPI_Comm comm, MPI_Comm *out)
-{
-    DOING("MPI_Comm_dup");
-    return dup("MPI_Comm_dup", comm, out);
-}
+#define DUP MPI_Comm comm, MPI_Comm *out
+#define DUP_WITH_INFO MPI_Comm comm, MPI_Info info, MPI_Comm *out
+ENTRY(MPI_Comm_dup)(DUP) { return HERE(), dup(NAME, comm, MPI_INFO_NULL, out); }
+ENTRY(MPI_Comm_dup_with_info)(DUP_WITH_INFO) { return HERE(), dup(NAME, comm, info, out); }
 
-ENTRY(MPI_Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *out)
-{
-    DOING("MPI_Comm_dup_with_info");
-    if (!mpi_info_valid(info))
-        return mpi_error(NULL, "MPI_Comm_dup_with_info", MPI_ERR_INFO, "%p is not an info object", (void *)info);
-    return dup("MPI_Comm_dup_with_info", comm, out);
-}
-
-static int idup(const char *call, MPI_Comm handle, MPI_Comm *out, MPI_Request *request)
+static int idup(const char *call, MPI_Comm handle, MPI_Info info, MPI_Comm *out, MPI_Request *request)
 {
     struct mpi_comm *parent;
-    int error = check_dup(call, handle, out, &parent);
+    int error = mpi_find_comm(call, handle, out, "newcomm", &parent);
+    if (!error)
+        error = check_info(parent, call, info);
     if (error)
         return error;
     if (!request)
@@ -133,18 +123,10 @@ int mpi_dup_finish(struct mpi_request *request)
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Comm_idup)(MPI_Comm comm, MPI_Comm *out, MPI_Request *request)
+ENTRY(MPI_Comm_idup)(DUP, MPI_Request *request) { return HERE(), idup(NAME, comm, MPI_INFO_NULL, out, request); }
+ENTRY(MPI_Comm_idup_with_info)(DUP_WITH_INFO, MPI_Request *request)
 {
-    DOING("MPI_Comm_idup");
-    return idup("MPI_Comm_idup", comm, out, request);
-}
-
-ENTRY(MPI_Comm_idup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *out, MPI_Request *request)
-{
-    DOING("MPI_Comm_idup_with_info");
-    if (!mpi_info_valid(info))
-        return mpi_error(NULL, "MPI_Comm_idup_with_info", MPI_ERR_INFO, "%p is not an info object", (void *)info);
-    return idup("MPI_Comm_idup_with_info", comm, out, request);
+    return HERE(), idup(NAME, comm, info, out, request);
 }
 
 /* ---- create ----------------------------------------------------------------------------------------------------- */
@@ -153,7 +135,7 @@ ENTRY(MPI_Comm_idup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *out, MPI_
 static int check_create(const char *call, MPI_Comm handle, MPI_Group group_handle, const MPI_Comm *out,
                         struct mpi_comm **comm, struct mpi_group **group)
 {
-    int error = check_dup(call, handle, out, comm);
+    int error = mpi_find_comm(call, handle, out, "newcomm", comm);
     if (error)
         return error;
     *group = mpi_group_at(group_handle);
@@ -170,9 +152,9 @@ ENTRY(MPI_Comm_create)(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *out)
     struct mpi_comm *parent, *comm;
     struct mpi_group *group;
     DOING("MPI_Comm_create");
-    int error = check_create("MPI_Comm_create", handle, group_handle, out, &parent, &group);
+    int error = check_create(NAME, handle, group_handle, out, &parent, &group);
     if (!error)
-        error = mpi_comm_make("MPI_Comm_create", parent, group->rank == MPI_UNDEFINED ? NULL : group, &comm);
+        error = mpi_comm_make(NAME, parent, group->rank == MPI_UNDEFINED ? NULL : group, &comm);
     if (!error)
         deliver(comm, out);
     return error;
@@ -180,15 +162,14 @@ ENTRY(MPI_Comm_create)(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *out)
 
 ENTRY(MPI_Comm_create_group)(MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Comm *out)
 {
-    const char *call = "MPI_Comm_create_group";
     struct mpi_comm *parent, *comm;
     struct mpi_group *group;
     DOING("MPI_Comm_create_group");
-    int error = check_create(call, handle, group_handle, out, &parent, &group);
+    int error = check_create(NAME, handle, group_handle, out, &parent, &group);
     if (error)
         return error;
     if (tag < 0)
-        return mpi_error(parent, call, MPI_ERR_TAG, "tag %d is negative", tag);
+        return mpi_error(parent, NAME, MPI_ERR_TAG, "tag %d is negative", tag);
     if (group->rank == MPI_UNDEFINED) {
         *out = MPI_COMM_NULL;
         return MPI_SUCCESS;
@@ -196,8 +177,8 @@ ENTRY(MPI_Comm_create_group)(MPI_Comm handle, MPI_Group group_handle, int tag, M
     uint32_t id;
     error = mpi_agree_in_group(parent, group, tag, &id);
     if (error)
-        return mpi_engine_error(parent, call, error);
-    error = mpi_comm_open(call, parent, group, id, &comm);
+        return mpi_engine_error(parent, NAME, error);
+    error = mpi_comm_open(NAME, parent, group, id, &comm);
     if (!error)
         deliver(comm, out);
     return error;
@@ -275,38 +256,37 @@ ENTRY(MPI_Comm_split)(MPI_Comm handle, int color, int key, MPI_Comm *out)
 {
     struct mpi_comm *parent;
     DOING("MPI_Comm_split");
-    int error = check_dup("MPI_Comm_split", handle, out, &parent);
+    int error = mpi_find_comm(NAME, handle, out, "newcomm", &parent);
     if (error)
         return error;
     if (color < 0 && color != MPI_UNDEFINED)
-        return mpi_error(parent, "MPI_Comm_split", MPI_ERR_ARG, "color %d is negative and not MPI_UNDEFINED", color);
-    return split("MPI_Comm_split", parent, color, key, out);
+        return mpi_error(parent, NAME, MPI_ERR_ARG, "color %d is negative and not MPI_UNDEFINED", color);
+    return split(NAME, parent, color, key, out);
 }
 
 ENTRY(MPI_Comm_split_type)(MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm *out)
 {
-    const char *call = "MPI_Comm_split_type";
     struct mpi_comm *parent;
     DOING("MPI_Comm_split_type");
-    int error = check_dup(call, handle, out, &parent);
+    int error = mpi_find_comm(NAME, handle, out, "newcomm", &parent);
+    if (!error)
+        error = check_info(parent, NAME, info);
     if (error)
         return error;
-    if (!mpi_info_valid(info))
-        return mpi_error(parent, call, MPI_ERR_INFO, "%p is not an info object", (void *)info);
     int node = mpi_process.job->local_ranks[0]; /* its lowest rank names a node */
     const char *resource;
     switch (type) {
     case MPI_COMM_TYPE_SHARED:
-        return split(call, parent, node, key, out);
+        return split(NAME, parent, node, key, out);
     case MPI_COMM_TYPE_HW_GUIDED:
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
         resource = info == MPI_INFO_NULL ? NULL : mpi_info_value(mpi_info_at(info), "mpi_hw_resource_type");
-        return split(call, parent, resource && strcmp(resource, "mpi_shared_memory") == 0 ? node : MPI_UNDEFINED, key,
+        return split(NAME, parent, resource && strcmp(resource, "mpi_shared_memory") == 0 ? node : MPI_UNDEFINED, key,
                      out);
     case MPI_COMM_TYPE_HW_UNGUIDED: /* no level below the node is known here */
     case MPI_UNDEFINED:
-        return split(call, parent, MPI_UNDEFINED, key, out);
+        return split(NAME, parent, MPI_UNDEFINED, key, out);
     default:
-        return mpi_error(parent, call, MPI_ERR_ARG, "%d is not a split type", type);
+        return mpi_error(parent, NAME, MPI_ERR_ARG, "%d is not a split type", type);
     }
 }

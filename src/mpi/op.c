@@ -7,19 +7,23 @@
 #define PREDEFINED_OPS 32u
 static struct mpi_op ops[PREDEFINED_OPS]; /* a slot is in use where `commutative` is set */
 
+static const struct {
+    MPI_Op handle;
+    const char *name;
+} known[OPERATION_COUNT] = {
+#define OP(operation, handle) [operation] = {handle, #handle}
+    OP(OPERATION_SUM, MPI_SUM), OP(OPERATION_PRODUCT, MPI_PROD), OP(OPERATION_MIN, MPI_MIN),
+    OP(OPERATION_MAX, MPI_MAX), OP(OPERATION_LAND, MPI_LAND), OP(OPERATION_LOR, MPI_LOR),
+    OP(OPERATION_LXOR, MPI_LXOR), OP(OPERATION_BAND, MPI_BAND), OP(OPERATION_BOR, MPI_BOR),
+    OP(OPERATION_BXOR, MPI_BXOR), OP(OPERATION_MINLOC, MPI_MINLOC), OP(OPERATION_MAXLOC, MPI_MAXLOC),
+    OP(OPERATION_REPLACE, MPI_REPLACE), OP(OPERATION_NOTHING, MPI_NO_OP),
+};
+
 void mpi_ops_open(void)
 {
-    static const struct {
-        MPI_Op handle;
-        enum type_operation operation;
-    } predefined[] = {{MPI_SUM, OPERATION_SUM}, {MPI_PROD, OPERATION_PRODUCT}, {MPI_MIN, OPERATION_MIN},
-                      {MPI_MAX, OPERATION_MAX}, {MPI_LAND, OPERATION_LAND}, {MPI_LOR, OPERATION_LOR},
-                      {MPI_LXOR, OPERATION_LXOR}, {MPI_BAND, OPERATION_BAND}, {MPI_BOR, OPERATION_BOR},
-                      {MPI_BXOR, OPERATION_BXOR}, {MPI_MINLOC, OPERATION_MINLOC}, {MPI_MAXLOC, OPERATION_MAXLOC},
-                      {MPI_REPLACE, OPERATION_REPLACE}, {MPI_NO_OP, OPERATION_NOTHING}};
-    for (size_t i = 0; i < ARRAY_LENGTH(predefined); i++)
-        ops[(uintptr_t)predefined[i].handle - FIRST_OP] =
-            (struct mpi_op){.operation = predefined[i].operation, .commutative = true};
+    for (enum type_operation i = 0; i < OPERATION_COUNT; i++)
+        if (known[i].name)
+            ops[(uintptr_t)known[i].handle - FIRST_OP] = (struct mpi_op){.operation = i, .commutative = true};
 }
 
 static bool predefined(const struct mpi_op *op) { return op->operation != OPERATION_USER; }
@@ -76,13 +80,7 @@ int mpi_reduction(struct mpi_comm *comm, const char *call, struct mpi_user_opera
         reduction->kernel = vtype_kernel(op->operation, context->type->element);
     if (likely(reduction->kernel != NULL))
         return MPI_SUCCESS;
-    static const char *const names[OPERATION_COUNT] = {
-        [OPERATION_SUM] = "MPI_SUM", [OPERATION_PRODUCT] = "MPI_PROD", [OPERATION_MIN] = "MPI_MIN",
-        [OPERATION_MAX] = "MPI_MAX", [OPERATION_LAND] = "MPI_LAND", [OPERATION_LOR] = "MPI_LOR",
-        [OPERATION_LXOR] = "MPI_LXOR", [OPERATION_BAND] = "MPI_BAND", [OPERATION_BOR] = "MPI_BOR",
-        [OPERATION_BXOR] = "MPI_BXOR", [OPERATION_MINLOC] = "MPI_MINLOC", [OPERATION_MAXLOC] = "MPI_MAXLOC",
-        [OPERATION_REPLACE] = "MPI_REPLACE", [OPERATION_NOTHING] = "MPI_NO_OP"};
-    return mpi_error(comm, call, MPI_ERR_OP, "%s is not defined for %s", names[op->operation],
+    return mpi_error(comm, call, MPI_ERR_OP, "%s is not defined for %s", known[op->operation].name,
                      mpi_type_text(context->type));
 }
 
@@ -113,24 +111,22 @@ static int create(const char *call, const struct mpi_op *what, MPI_Op *out)
 
 ENTRY(MPI_Op_create)(MPI_User_function *function, int commutative, MPI_Op *op)
 {
-    struct mpi_op what = {.function = function, .commutative = commutative != 0};
-    return create("MPI_Op_create", &what, op);
+    return create(NAME, &(struct mpi_op){.function = function, .commutative = commutative != 0}, op);
 }
 ENTRY(MPI_Op_create_c)(MPI_User_function_c *function, int commutative, MPI_Op *op)
 {
-    struct mpi_op what = {.function_c = function, .commutative = commutative != 0};
-    return create("MPI_Op_create_c", &what, op);
+    return create(NAME, &(struct mpi_op){.function_c = function, .commutative = commutative != 0}, op);
 }
 
 ENTRY(MPI_Op_free)(MPI_Op *handle)
 {
-    mpi_enter("MPI_Op_free");
+    mpi_enter(NAME);
     if (!handle)
-        return mpi_null(NULL, "MPI_Op_free", "op");
+        return mpi_null(NULL, NAME, "op");
     struct mpi_op *op = mpi_op_at(*handle);
     if (!op || predefined(op) || !mpi_object_unpublish(op))
-        return op ? mpi_error(NULL, "MPI_Op_free", MPI_ERR_OP, "a predefined operation cannot be freed")
-                  : wrong("MPI_Op_free", *handle);
+        return op ? mpi_error(NULL, NAME, MPI_ERR_OP, "a predefined operation cannot be freed")
+                  : wrong(NAME, *handle);
     mpi_op_drop(op);
     *handle = MPI_OP_NULL;
     return MPI_SUCCESS;
@@ -138,12 +134,12 @@ ENTRY(MPI_Op_free)(MPI_Op *handle)
 
 ENTRY(MPI_Op_commutative)(MPI_Op handle, int *commutative)
 {
-    mpi_enter("MPI_Op_commutative");
+    mpi_enter(NAME);
     const struct mpi_op *op = mpi_op_at(handle);
     if (!op)
-        return wrong("MPI_Op_commutative", handle);
+        return wrong(NAME, handle);
     if (!commutative)
-        return mpi_null(NULL, "MPI_Op_commutative", "commute");
+        return mpi_null(NULL, NAME, "commute");
     *commutative = op->commutative;
     return MPI_SUCCESS;
 }
@@ -167,13 +163,7 @@ static int reduce_local(const struct mpi_message *m, void *inout, MPI_Op handle)
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Reduce_local)(const void *in, void *inout, int count, MPI_Datatype type, MPI_Op op)
-{
-    struct mpi_message m = {"MPI_Reduce_local", in, count, type, MPI_PROC_NULL, 0, MPI_COMM_SELF};
-    return reduce_local(&m, inout, op);
-}
-ENTRY(MPI_Reduce_local_c)(const void *in, void *inout, MPI_Count count, MPI_Datatype type, MPI_Op op)
-{
-    struct mpi_message m = {"MPI_Reduce_local_c", in, count, type, MPI_PROC_NULL, 0, MPI_COMM_SELF};
-    return reduce_local(&m, inout, op);
-}
+#define LOCAL(number) const void *in, void *inout, number count, MPI_Datatype type, MPI_Op op
+#define OPERAND &(struct mpi_message){NAME, in, count, type, MPI_PROC_NULL, 0, MPI_COMM_SELF}
+ENTRY(MPI_Reduce_local)(LOCAL(int)) { return reduce_local(OPERAND, inout, op); }
+ENTRY(MPI_Reduce_local_c)(LOCAL(MPI_Count)) { return reduce_local(OPERAND, inout, op); }

@@ -115,18 +115,18 @@ ENTRY(MPI_Start)(MPI_Request *request)
 {
     ENTER("MPI_Start");
     if (!request)
-        return mpi_null(NULL, "MPI_Start", "request");
-    return start("MPI_Start", *request);
+        return mpi_null(NULL, NAME, "request");
+    return start(NAME, *request);
 }
 
 ENTRY(MPI_Startall)(int count, MPI_Request requests[])
 {
     ENTER("MPI_Startall");
     if (count < 0 || (count > 0 && !requests))
-        return mpi_error(NULL, "MPI_Startall", count < 0 ? MPI_ERR_COUNT : MPI_ERR_ARG, "%d requests at %p", count,
+        return mpi_error(NULL, NAME, count < 0 ? MPI_ERR_COUNT : MPI_ERR_ARG, "%d requests at %p", count,
                          (void *)requests);
     for (int i = 0; i < count; i++) {
-        int error = start("MPI_Startall", requests[i]);
+        int error = start(NAME, requests[i]);
         if (error)
             return error;
     }

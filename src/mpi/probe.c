@@ -1,13 +1,6 @@
 /* Looking for messages before they are received; and receiving the ones that a matched probe took out of matching. */
 #include "mpi/inside.h"
 
-/* Arguments of a probe, checked like a receive of nothing. */
-static int check(const char *call, int rank, int tag, MPI_Comm handle, struct mpi_target *target)
-{
-    mpi_enter(call);
-    return mpi_check_receive(&(struct mpi_message){call, NULL, 0, MPI_BYTE, rank, tag, handle}, target);
-}
-
 /* One look; what the waiting calls repeat until it found something, and may ask once more then: a message that was
  * taken out of matching must not be forgotten for the next one. */
 struct look {
@@ -32,119 +25,71 @@ static bool look(void *context)
     return l->found || l->error;
 }
 
-static int look_until_found(struct look *l)
-{
-    int error = vmsg_wait_until(look, l);
-    return error ? error : l->error;
-}
+/* Any probe. WAIT: until there is a message, else FLAG tells what one look found. A matched one has its MESSAGE. */
+struct probe {
+    const char *call;
+    int rank, tag;
+    MPI_Comm comm;
+    bool wait, matched;
+    int *flag;
+    MPI_Message *message;
+};
 
-ENTRY(MPI_Probe)(int rank, int tag, MPI_Comm comm, MPI_Status *status)
-{
-    struct mpi_target target;
-    DOING("MPI_Probe");
-    int error = check("MPI_Probe", rank, tag, comm, &target);
-    if (error)
-        return error;
-    if (rank == MPI_PROC_NULL) {
-        mpi_status_proc_null(status);
-        return MPI_SUCCESS;
-    }
-    struct look l = {.from = mpi_where(target.comm, rank, tag)};
-    error = look_until_found(&l);
-    if (error)
-        return mpi_engine_error(target.comm, "MPI_Probe", error);
-    mpi_status_result(status, &l.result);
-    return MPI_SUCCESS;
-}
-
-ENTRY(MPI_Iprobe)(int rank, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
-{
-    struct mpi_target target;
-    DOING("MPI_Iprobe");
-    int error = check("MPI_Iprobe", rank, tag, comm, &target);
-    if (error)
-        return error;
-    if (!flag)
-        return mpi_null(target.comm, "MPI_Iprobe", "flag");
-    *flag = 1;
-    if (rank == MPI_PROC_NULL) {
-        mpi_status_proc_null(status);
-        return MPI_SUCCESS;
-    }
-    struct look l = {.from = mpi_where(target.comm, rank, tag)};
-    look(&l);
-    if (l.error)
-        return mpi_engine_error(target.comm, "MPI_Iprobe", l.error);
-    *flag = l.found;
-    if (l.found)
-        mpi_status_result(status, &l.result);
-    return MPI_SUCCESS;
-}
-
-/* ---- matched ---------------------------------------------------------------------------------------------------- */
-
-static int deliver(const char *call, struct mpi_comm *comm, const struct look *l, MPI_Message *out)
+static int deliver(const struct probe *p, struct mpi_comm *comm, const struct look *l)
 {
     struct mpi_message_object *object = mpi_object_take(KIND_MESSAGE, sizeof *object);
     if (!object)
-        return mpi_engine_error(comm, call, ERR_MEMORY);
+        return mpi_engine_error(comm, p->call, ERR_MEMORY);
     object->message = l->message;
     object->comm = comm;
     mpi_object_keep(comm);
-    *out = mpi_object_publish(object);
+    *p->message = mpi_object_publish(object);
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Mprobe)(int rank, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+static int probe(const struct probe *p, MPI_Status *status)
 {
-    const char *call = "MPI_Mprobe";
     struct mpi_target target;
-    DOING("MPI_Mprobe");
-    int error = check(call, rank, tag, comm, &target);
+    int unused, *flag = p->wait ? &unused : p->flag;
+    mpi_enter(p->call);
+    int error = mpi_check_receive(&(struct mpi_message){p->call, NULL, 0, MPI_BYTE, p->rank, p->tag, p->comm}, &target);
     if (error)
         return error;
-    if (!message)
-        return mpi_null(target.comm, call, "message");
-    if (rank == MPI_PROC_NULL) {
-        *message = MPI_MESSAGE_NO_PROC;
-        mpi_status_proc_null(status);
-        return MPI_SUCCESS;
-    }
-    struct look l = {.from = mpi_where(target.comm, rank, tag), .take = true};
-    error = look_until_found(&l);
-    if (error)
-        return mpi_engine_error(target.comm, call, error);
-    mpi_status_result(status, &l.result);
-    return deliver(call, target.comm, &l, message);
-}
-
-ENTRY(MPI_Improbe)(int rank, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
-{
-    const char *call = "MPI_Improbe";
-    struct mpi_target target;
-    DOING("MPI_Improbe");
-    int error = check(call, rank, tag, comm, &target);
-    if (error)
-        return error;
-    if (!flag || !message)
-        return mpi_null(target.comm, call, flag ? "message" : "flag");
+    if (!flag || (p->matched && !p->message))
+        return mpi_null(target.comm, p->call, flag ? "message" : "flag");
     *flag = 1;
-    if (rank == MPI_PROC_NULL) {
-        *message = MPI_MESSAGE_NO_PROC;
+    if (p->rank == MPI_PROC_NULL) {
+        if (p->matched)
+            *p->message = MPI_MESSAGE_NO_PROC;
         mpi_status_proc_null(status);
         return MPI_SUCCESS;
     }
-    struct look l = {.from = mpi_where(target.comm, rank, tag), .take = true};
-    look(&l);
-    if (l.error)
-        return mpi_engine_error(target.comm, call, l.error);
+    struct look l = {.from = mpi_where(target.comm, p->rank, p->tag), .take = p->matched};
+    error = p->wait ? vmsg_wait_until(look, &l) : (look(&l), OK);
+    if (error || l.error)
+        return mpi_engine_error(target.comm, p->call, error ? error : l.error);
     *flag = l.found;
-    *message = MPI_MESSAGE_NULL;
+    if (p->matched)
+        *p->message = MPI_MESSAGE_NULL;
     if (!l.found)
         return MPI_SUCCESS;
     mpi_status_result(status, &l.result);
-    return deliver(call, target.comm, &l, message);
+    return p->matched ? deliver(p, target.comm, &l) : MPI_SUCCESS;
 }
+
+#define PROBE(...) HERE(), probe(&(struct probe){NAME, rank, tag, comm, __VA_ARGS__}, status)
+ENTRY(MPI_Probe)(int rank, int tag, MPI_Comm comm, MPI_Status *status) { return PROBE(.wait = true); }
+ENTRY(MPI_Iprobe)(int rank, int tag, MPI_Comm comm, int *flag, MPI_Status *status) { return PROBE(.flag = flag); }
+ENTRY(MPI_Mprobe)(int rank, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+    return PROBE(.wait = true, .matched = true, .message = message);
+}
+ENTRY(MPI_Improbe)(int rank, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+{
+    return PROBE(.matched = true, .flag = flag, .message = message);
+}
+
+/* ---- matched ---------------------------------------------------------------------------------------------------- */
 
 /* A receive of a matched message. */
 struct taking {
@@ -245,23 +190,9 @@ static int start_receive(const struct taking *t, MPI_Request *out)
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Mrecv)(void *buffer, int count, MPI_Datatype type, MPI_Message *message, MPI_Status *status)
-{
-    DOING("MPI_Mrecv");
-    return receive(&(struct taking){"MPI_Mrecv", buffer, count, type, message}, status);
-}
-ENTRY(MPI_Mrecv_c)(void *buffer, MPI_Count count, MPI_Datatype type, MPI_Message *message, MPI_Status *status)
-{
-    DOING("MPI_Mrecv_c");
-    return receive(&(struct taking){"MPI_Mrecv_c", buffer, count, type, message}, status);
-}
-ENTRY(MPI_Imrecv)(void *buffer, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request)
-{
-    DOING("MPI_Imrecv");
-    return start_receive(&(struct taking){"MPI_Imrecv", buffer, count, type, message}, request);
-}
-ENTRY(MPI_Imrecv_c)(void *buffer, MPI_Count count, MPI_Datatype type, MPI_Message *message, MPI_Request *request)
-{
-    DOING("MPI_Imrecv_c");
-    return start_receive(&(struct taking){"MPI_Imrecv_c", buffer, count, type, message}, request);
-}
+#define MATCHED(number) void *buffer, number count, MPI_Datatype type, MPI_Message *message
+#define TAKING &(struct taking){NAME, buffer, count, type, message}
+ENTRY(MPI_Mrecv)(MATCHED(int), MPI_Status *status) { return HERE(), receive(TAKING, status); }
+ENTRY(MPI_Mrecv_c)(MATCHED(MPI_Count), MPI_Status *status) { return HERE(), receive(TAKING, status); }
+ENTRY(MPI_Imrecv)(MATCHED(int), MPI_Request *request) { return HERE(), start_receive(TAKING, request); }
+ENTRY(MPI_Imrecv_c)(MATCHED(MPI_Count), MPI_Request *request) { return HERE(), start_receive(TAKING, request); }

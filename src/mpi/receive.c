@@ -75,16 +75,10 @@ MPI_HOT int receive(const struct mpi_message *m, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-int PMPI_Recv(void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Status *status)
-{
-    DOING("MPI_Recv");
-    return receive(&(struct mpi_message){"MPI_Recv", buffer, count, type, rank, tag, comm}, status);
-}
-int PMPI_Recv_c(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Status *status)
-{
-    DOING("MPI_Recv_c");
-    return receive(&(struct mpi_message){"MPI_Recv_c", buffer, count, type, rank, tag, comm}, status);
-}
+#define RECEIVE(number) void *buffer, number count, MPI_Datatype type, int rank, int tag, MPI_Comm comm
+#define MESSAGE &(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}
+ENTRY(MPI_Recv)(RECEIVE(int), MPI_Status *status) { return HERE(), receive(MESSAGE, status); }
+ENTRY(MPI_Recv_c)(RECEIVE(MPI_Count), MPI_Status *status) { return HERE(), receive(MESSAGE, status); }
 
 static __attribute__((noinline)) int start_slowly(struct mpi_message m, MPI_Request *out)
 {
@@ -129,19 +123,5 @@ MPI_HOT int start_receive(const struct mpi_message *m, MPI_Request *out)
     return MPI_SUCCESS;
 }
 
-int PMPI_Irecv(void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
-{
-    DOING("MPI_Irecv");
-    return start_receive(&(struct mpi_message){"MPI_Irecv", buffer, count, type, rank, tag, comm}, request);
-}
-int PMPI_Irecv_c(void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                 MPI_Request *request)
-{
-    DOING("MPI_Irecv_c");
-    return start_receive(&(struct mpi_message){"MPI_Irecv_c", buffer, count, type, rank, tag, comm}, request);
-}
-
-ALIAS(MPI_Recv);
-ALIAS(MPI_Recv_c);
-ALIAS(MPI_Irecv);
-ALIAS(MPI_Irecv_c);
+ENTRY(MPI_Irecv)(RECEIVE(int), MPI_Request *request) { return HERE(), start_receive(MESSAGE, request); }
+ENTRY(MPI_Irecv_c)(RECEIVE(MPI_Count), MPI_Request *request) { return HERE(), start_receive(MESSAGE, request); }

@@ -250,10 +250,10 @@ ENTRY(MPI_Request_free)(MPI_Request *handle)
 {
     ENTER("MPI_Request_free");
     if (!handle)
-        return mpi_null(NULL, "MPI_Request_free", "request");
+        return mpi_null(NULL, NAME, "request");
     struct mpi_request *request = mpi_request_at(*handle);
     if (!request)
-        return mpi_request_wrong("MPI_Request_free", *handle);
+        return mpi_request_wrong(NAME, *handle);
     *handle = MPI_REQUEST_NULL;
     if (request->active)
         adopt(request);
@@ -266,10 +266,10 @@ ENTRY(MPI_Cancel)(MPI_Request *handle)
 {
     ENTER("MPI_Cancel");
     if (!handle)
-        return mpi_null(NULL, "MPI_Cancel", "request");
+        return mpi_null(NULL, NAME, "request");
     struct mpi_request *request = mpi_request_at(*handle);
     if (!request)
-        return mpi_request_wrong("MPI_Cancel", *handle);
+        return mpi_request_wrong(NAME, *handle);
     switch (request->kind) {
     case REQUEST_SEND:
     case REQUEST_RECEIVE:
@@ -288,10 +288,10 @@ ENTRY(MPI_Cancel)(MPI_Request *handle)
             return MPI_SUCCESS; /* complete: too late */
         break;
     default:
-        return mpi_error(request->comm, "MPI_Cancel", MPI_ERR_REQUEST, "a request of %s cannot be cancelled",
+        return mpi_error(request->comm, NAME, MPI_ERR_REQUEST, "a request of %s cannot be cancelled",
                          request->call);
     }
-    return mpi_error(request->comm, "MPI_Cancel", MPI_ERR_REQUEST, "the persistent request of %s is not active",
+    return mpi_error(request->comm, NAME, MPI_ERR_REQUEST, "the persistent request of %s is not active",
                      request->call);
 }
 
@@ -300,16 +300,15 @@ ENTRY(MPI_Cancel)(MPI_Request *handle)
 ENTRY(MPI_Grequest_start)(MPI_Grequest_query_function *query, MPI_Grequest_free_function *free_,
                           MPI_Grequest_cancel_function *cancel, void *extra, MPI_Request *out)
 {
-    const char *call = "MPI_Grequest_start";
-    mpi_enter(call);
+    mpi_enter(NAME);
     if (!out)
-        return mpi_null(NULL, call, "request");
-    struct mpi_request *request = mpi_request_take(REQUEST_GENERAL, call, NULL, NULL);
+        return mpi_null(NULL, NAME, "request");
+    struct mpi_request *request = mpi_request_take(REQUEST_GENERAL, NAME, NULL, NULL);
     struct mpi_general *general = request ? malloc(sizeof *general) : NULL;
     if (!general) {
         if (request)
             mpi_request_give(request);
-        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for a request");
+        return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "no memory for a request");
     }
     *general = (struct mpi_general){query, free_, cancel, extra, false};
     request->general = request->extra = general;
@@ -319,10 +318,10 @@ ENTRY(MPI_Grequest_start)(MPI_Grequest_query_function *query, MPI_Grequest_free_
 
 ENTRY(MPI_Grequest_complete)(MPI_Request handle)
 {
-    mpi_enter("MPI_Grequest_complete");
+    mpi_enter(NAME);
     struct mpi_request *request = mpi_request_at(handle);
     if (!request || request->kind != REQUEST_GENERAL)
-        return mpi_error(NULL, "MPI_Grequest_complete", MPI_ERR_REQUEST, "%p is not a request of MPI_Grequest_start",
+        return mpi_error(NULL, NAME, MPI_ERR_REQUEST, "%p is not a request of MPI_Grequest_start",
                          (void *)handle);
     /* release: pairs with the acquire in mpi_request_done: what the operation wrote is seen */
     atomic_store_explicit(&request->general->complete, true, memory_order_release);

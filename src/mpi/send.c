@@ -43,6 +43,8 @@ MPI_HOT int send(const struct mpi_message *m)
 static int synchronous(const struct mpi_message *m)
 {
     struct mpi_target target;
+    mpi_enter(m->call);
+    TRACE(m->call);
     int error = mpi_check_send(m, &target);
     if (error || m->rank == MPI_PROC_NULL)
         return error;
@@ -53,6 +55,8 @@ static int synchronous(const struct mpi_message *m)
 static int buffered(const struct mpi_message *m)
 {
     struct mpi_target target;
+    mpi_enter(m->call);
+    TRACE(m->call);
     int error = mpi_check_send(m, &target);
     if (error || m->rank == MPI_PROC_NULL)
         return error;
@@ -61,46 +65,16 @@ static int buffered(const struct mpi_message *m)
 
 /* ---- blocking --------------------------------------------------------------------------------------------------- */
 
-int PMPI_Send(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
-{
-    DOING("MPI_Send");
-    return send(&(struct mpi_message){"MPI_Send", buffer, count, type, rank, tag, comm});
-}
-int PMPI_Send_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
-{
-    DOING("MPI_Send_c");
-    return send(&(struct mpi_message){"MPI_Send_c", buffer, count, type, rank, tag, comm});
-}
-int PMPI_Ssend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
-{
-    ENTER("MPI_Ssend");
-    return synchronous(&(struct mpi_message){"MPI_Ssend", buffer, count, type, rank, tag, comm});
-}
-int PMPI_Ssend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
-{
-    ENTER("MPI_Ssend_c");
-    return synchronous(&(struct mpi_message){"MPI_Ssend_c", buffer, count, type, rank, tag, comm});
-}
-int PMPI_Rsend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
-{
-    ENTER("MPI_Rsend");
-    return send(&(struct mpi_message){"MPI_Rsend", buffer, count, type, rank, tag, comm});
-}
-int PMPI_Rsend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
-{
-    ENTER("MPI_Rsend_c");
-    return send(&(struct mpi_message){"MPI_Rsend_c", buffer, count, type, rank, tag, comm});
-}
-int PMPI_Bsend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
-{
-    ENTER("MPI_Bsend");
-    return buffered(&(struct mpi_message){"MPI_Bsend", buffer, count, type, rank, tag, comm});
-}
-int PMPI_Bsend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm)
-{
-    ENTER("MPI_Bsend_c");
-    return buffered(&(struct mpi_message){"MPI_Bsend_c", buffer, count, type, rank, tag, comm});
-}
+#define SEND(number) const void *buffer, number count, MPI_Datatype type, int rank, int tag, MPI_Comm comm
+#define MESSAGE &(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}
+ENTRY(MPI_Send)(SEND(int)) { return HERE(), send(MESSAGE); }
+ENTRY(MPI_Send_c)(SEND(MPI_Count)) { return HERE(), send(MESSAGE); }
+ENTRY(MPI_Rsend)(SEND(int)) { return HERE(), send(MESSAGE); }
+ENTRY(MPI_Rsend_c)(SEND(MPI_Count)) { return HERE(), send(MESSAGE); }
+ENTRY(MPI_Ssend)(SEND(int)) { return HERE(), synchronous(MESSAGE); }
+ENTRY(MPI_Ssend_c)(SEND(MPI_Count)) { return HERE(), synchronous(MESSAGE); }
+ENTRY(MPI_Bsend)(SEND(int)) { return HERE(), buffered(MESSAGE); }
+ENTRY(MPI_Bsend_c)(SEND(MPI_Count)) { return HERE(), buffered(MESSAGE); }
 
 /* ---- non-blocking ----------------------------------------------------------------------------------------------- */
 
@@ -120,9 +94,11 @@ static int deliver(const struct mpi_message *m, struct mpi_comm *comm, enum mpi_
 }
 
 /* By value: see mpi_message_wrong. */
-static __attribute__((noinline)) int start_send(struct mpi_message m, enum msg_mode mode, MPI_Request *out)
+static __attribute__((noinline)) int start_slowly(struct mpi_message m, enum msg_mode mode, MPI_Request *out)
 {
     struct mpi_target target;
+    mpi_enter(m.call);
+    TRACE(m.call);
     int error = mpi_check_send(&m, &target);
     if (unlikely(error))
         return error;
@@ -143,20 +119,13 @@ static __attribute__((noinline)) int start_send(struct mpi_message m, enum msg_m
     return MPI_SUCCESS;
 }
 
-static __attribute__((noinline)) int start_slowly(struct mpi_message m, MPI_Request *out)
-{
-    mpi_enter(m.call);
-    TRACE(m.call);
-    return start_send(m, MSG_STANDARD, out);
-}
-
 /* What can leave at once needs no operation, only a handle. */
 MPI_HOT int start_quickly(const struct mpi_message *m, MPI_Request *out)
 {
     struct mpi_plain plain;
     if (unlikely(!mpi_quick() || !mpi_is_plain(m, &plain) || !out ||
                  vmsg_send_now(plain.comm->context, m->rank, m->tag, m->buffer, plain.bytes)))
-        return start_slowly(*m, out);
+        return start_slowly(*m, MSG_STANDARD, out);
     struct mpi_request *request = mpi_request_take_short(REQUEST_SENT, m->call, NULL);
     if (unlikely(!request))
         return mpi_engine_error(NULL, m->call, ERR_MEMORY);
@@ -167,6 +136,8 @@ MPI_HOT int start_quickly(const struct mpi_message *m, MPI_Request *out)
 static int start_buffered(const struct mpi_message *m, MPI_Request *out)
 {
     struct mpi_target target;
+    mpi_enter(m->call);
+    TRACE(m->call);
     int error = mpi_check_send(m, &target);
     if (!error && !out)
         error = no_request(m, target.comm);
@@ -175,70 +146,12 @@ static int start_buffered(const struct mpi_message *m, MPI_Request *out)
     return error ? error : deliver(m, target.comm, REQUEST_BUFFERED, out);
 }
 
-int PMPI_Isend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
-{
-    DOING("MPI_Isend");
-    return start_quickly(&(struct mpi_message){"MPI_Isend", buffer, count, type, rank, tag, comm}, request);
-}
-int PMPI_Isend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                 MPI_Request *request)
-{
-    DOING("MPI_Isend_c");
-    return start_quickly(&(struct mpi_message){"MPI_Isend_c", buffer, count, type, rank, tag, comm}, request);
-}
-int PMPI_Issend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                MPI_Request *request)
-{
-    ENTER("MPI_Issend");
-    return start_send((struct mpi_message){"MPI_Issend", buffer, count, type, rank, tag, comm}, MSG_SYNCHRONOUS,
-                      request);
-}
-int PMPI_Issend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                  MPI_Request *request)
-{
-    ENTER("MPI_Issend_c");
-    return start_send((struct mpi_message){"MPI_Issend_c", buffer, count, type, rank, tag, comm}, MSG_SYNCHRONOUS,
-                      request);
-}
-int PMPI_Irsend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                MPI_Request *request)
-{
-    ENTER("MPI_Irsend");
-    return start_send((struct mpi_message){"MPI_Irsend", buffer, count, type, rank, tag, comm}, MSG_STANDARD, request);
-}
-int PMPI_Irsend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                  MPI_Request *request)
-{
-    ENTER("MPI_Irsend_c");
-    return start_send((struct mpi_message){"MPI_Irsend_c", buffer, count, type, rank, tag, comm}, MSG_STANDARD,
-                      request);
-}
-int PMPI_Ibsend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                MPI_Request *request)
-{
-    ENTER("MPI_Ibsend");
-    return start_buffered(&(struct mpi_message){"MPI_Ibsend", buffer, count, type, rank, tag, comm}, request);
-}
-int PMPI_Ibsend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
-                  MPI_Request *request)
-{
-    ENTER("MPI_Ibsend_c");
-    return start_buffered(&(struct mpi_message){"MPI_Ibsend_c", buffer, count, type, rank, tag, comm}, request);
-}
-
-ALIAS(MPI_Send);
-ALIAS(MPI_Send_c);
-ALIAS(MPI_Ssend);
-ALIAS(MPI_Ssend_c);
-ALIAS(MPI_Rsend);
-ALIAS(MPI_Rsend_c);
-ALIAS(MPI_Bsend);
-ALIAS(MPI_Bsend_c);
-ALIAS(MPI_Isend);
-ALIAS(MPI_Isend_c);
-ALIAS(MPI_Issend);
-ALIAS(MPI_Issend_c);
-ALIAS(MPI_Irsend);
-ALIAS(MPI_Irsend_c);
-ALIAS(MPI_Ibsend);
-ALIAS(MPI_Ibsend_c);
+#define START(number) SEND(number), MPI_Request *request
+ENTRY(MPI_Isend)(START(int)) { return HERE(), start_quickly(MESSAGE, request); }
+ENTRY(MPI_Isend_c)(START(MPI_Count)) { return HERE(), start_quickly(MESSAGE, request); }
+ENTRY(MPI_Irsend)(START(int)) { return HERE(), start_slowly(*MESSAGE, MSG_STANDARD, request); }
+ENTRY(MPI_Irsend_c)(START(MPI_Count)) { return HERE(), start_slowly(*MESSAGE, MSG_STANDARD, request); }
+ENTRY(MPI_Issend)(START(int)) { return HERE(), start_slowly(*MESSAGE, MSG_SYNCHRONOUS, request); }
+ENTRY(MPI_Issend_c)(START(MPI_Count)) { return HERE(), start_slowly(*MESSAGE, MSG_SYNCHRONOUS, request); }
+ENTRY(MPI_Ibsend)(START(int)) { return HERE(), start_buffered(MESSAGE, request); }
+ENTRY(MPI_Ibsend_c)(START(MPI_Count)) { return HERE(), start_buffered(MESSAGE, request); }

@@ -104,16 +104,15 @@ static int make(const char *call, struct mpi_comm *parent, struct mpi_group *gro
 
 ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int periods[], int reorder, MPI_Comm *out)
 {
-    const char *call = "MPI_Cart_create";
     int ranks;
     (void)reorder;
     ENTER("MPI_Cart_create");
     struct mpi_comm *parent = mpi_comm_at(handle);
     if (!parent)
-        return mpi_comm_wrong(call, handle);
+        return mpi_comm_wrong(NAME, handle);
     if (!out || (n > 0 && !periods))
-        return mpi_null(parent, call, out ? "periods" : "comm_cart");
-    int error = check_grid(parent, call, n, dims, &ranks);
+        return mpi_null(parent, NAME, out ? "periods" : "comm_cart");
+    int error = check_grid(parent, NAME, n, dims, &ranks);
     if (error)
         return error;
     bool member = parent->rank < ranks;
@@ -121,13 +120,13 @@ ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int perio
     struct mpi_group *group = member ? mpi_group_make(ranks, parent->group->world) : NULL;
     if (!topology || (member && !group)) {
         free(topology);
-        return mpi_error(parent, call, MPI_ERR_NO_MEM, "no memory for a grid of %d ranks", ranks);
+        return mpi_error(parent, NAME, MPI_ERR_NO_MEM, "no memory for a grid of %d ranks", ranks);
     }
     for (int i = 0; i < n; i++) {
         topology->extent[i] = dims[i];
         topology->periodic[i] = periods[i] != 0;
     }
-    error = make(call, parent, group, topology, out);
+    error = make(NAME, parent, group, topology, out);
     if (group)
         mpi_group_drop(group);
     return error;
@@ -157,20 +156,19 @@ static struct mpi_group *slice(const struct mpi_comm *parent, const int *remain)
 
 ENTRY(MPI_Cart_sub)(MPI_Comm handle, const int remain[], MPI_Comm *out)
 {
-    const char *call = "MPI_Cart_sub";
     struct mpi_comm *parent;
     struct mpi_topology *grid;
     DOING("MPI_Cart_sub");
-    int error = find(call, handle, &parent, &grid);
+    int error = find(NAME, handle, &parent, &grid);
     if (error)
         return error;
     if (!out || (grid->dimensions > 0 && !remain))
-        return mpi_null(parent, call, out ? "remain_dims" : "newcomm");
+        return mpi_null(parent, NAME, out ? "remain_dims" : "newcomm");
     struct mpi_topology *topology = allocate(grid->dimensions);
     struct mpi_group *group = topology ? slice(parent, remain) : NULL;
     if (!group) {
         free(topology);
-        return mpi_error(parent, call, MPI_ERR_NO_MEM, "no memory for a grid");
+        return mpi_error(parent, NAME, MPI_ERR_NO_MEM, "no memory for a grid");
     }
     int n = 0;
     for (int i = 0; i < grid->dimensions; i++)
@@ -179,7 +177,7 @@ ENTRY(MPI_Cart_sub)(MPI_Comm handle, const int remain[], MPI_Comm *out)
             topology->periodic[n++] = grid->periodic[i];
         }
     topology->dimensions = n;
-    error = make(call, parent, group, topology, out);
+    error = make(NAME, parent, group, topology, out);
     mpi_group_drop(group);
     return error;
 }
@@ -199,11 +197,11 @@ ENTRY(MPI_Cartdim_get)(MPI_Comm handle, int *n)
 {
     struct mpi_comm *comm;
     struct mpi_topology *grid;
-    int error = find("MPI_Cartdim_get", handle, &comm, &grid);
+    int error = find(NAME, handle, &comm, &grid);
     if (error)
         return error;
     if (!n)
-        return mpi_null(comm, "MPI_Cartdim_get", "ndims");
+        return mpi_null(comm, NAME, "ndims");
     *n = grid->dimensions;
     return MPI_SUCCESS;
 }
@@ -215,14 +213,13 @@ static int too_short(struct mpi_comm *comm, const char *call, int room, const st
 
 ENTRY(MPI_Cart_get)(MPI_Comm handle, int room, int dims[], int periods[], int coordinates[])
 {
-    const char *call = "MPI_Cart_get";
     struct mpi_comm *comm;
     struct mpi_topology *grid;
-    int error = find(call, handle, &comm, &grid);
+    int error = find(NAME, handle, &comm, &grid);
     if (error)
         return error;
     if (room < grid->dimensions || (grid->dimensions > 0 && (!dims || !periods || !coordinates)))
-        return too_short(comm, call, room, grid);
+        return too_short(comm, NAME, room, grid);
     for (int i = 0; i < grid->dimensions; i++) {
         dims[i] = grid->extent[i];
         periods[i] = grid->periodic[i];
@@ -233,51 +230,48 @@ ENTRY(MPI_Cart_get)(MPI_Comm handle, int room, int dims[], int periods[], int co
 
 ENTRY(MPI_Cart_coords)(MPI_Comm handle, int rank, int room, int coordinates[])
 {
-    const char *call = "MPI_Cart_coords";
     struct mpi_comm *comm;
     struct mpi_topology *grid;
     char name[64];
-    int error = find(call, handle, &comm, &grid);
+    int error = find(NAME, handle, &comm, &grid);
     if (error)
         return error;
     if ((unsigned)rank >= (unsigned)comm->size)
-        return mpi_error(comm, call, MPI_ERR_RANK, "rank %d is not in %s of %d ranks", rank, mpi_comm_name(comm, name),
+        return mpi_error(comm, NAME, MPI_ERR_RANK, "rank %d is not in %s of %d ranks", rank, mpi_comm_name(comm, name),
                          comm->size);
     if (room < grid->dimensions || (grid->dimensions > 0 && !coordinates))
-        return too_short(comm, call, room, grid);
+        return too_short(comm, NAME, room, grid);
     coordinates_of(grid, rank, coordinates);
     return MPI_SUCCESS;
 }
 
 ENTRY(MPI_Cart_rank)(MPI_Comm handle, const int coordinates[], int *rank)
 {
-    const char *call = "MPI_Cart_rank";
     struct mpi_comm *comm;
     struct mpi_topology *grid;
-    int error = find(call, handle, &comm, &grid);
+    int error = find(NAME, handle, &comm, &grid);
     if (error)
         return error;
     if (!rank || (grid->dimensions > 0 && !coordinates))
-        return mpi_null(comm, call, rank ? "coords" : "rank");
+        return mpi_null(comm, NAME, rank ? "coords" : "rank");
     int found = rank_at(grid, coordinates);
     if (found == MPI_PROC_NULL)
-        return mpi_error(comm, call, MPI_ERR_ARG, "the coordinates lie outside of the grid");
+        return mpi_error(comm, NAME, MPI_ERR_ARG, "the coordinates lie outside of the grid");
     *rank = found;
     return MPI_SUCCESS;
 }
 
 ENTRY(MPI_Cart_shift)(MPI_Comm handle, int direction, int distance, int *source, int *target)
 {
-    const char *call = "MPI_Cart_shift";
     struct mpi_comm *comm;
     struct mpi_topology *grid;
-    int error = find(call, handle, &comm, &grid);
+    int error = find(NAME, handle, &comm, &grid);
     if (error)
         return error;
     if (!source || !target)
-        return mpi_null(comm, call, source ? "rank_dest" : "rank_source");
+        return mpi_null(comm, NAME, source ? "rank_dest" : "rank_source");
     if (direction < 0 || direction >= grid->dimensions)
-        return mpi_error(comm, call, MPI_ERR_ARG, "direction %d in a grid of %d dimensions", direction,
+        return mpi_error(comm, NAME, MPI_ERR_ARG, "direction %d in a grid of %d dimensions", direction,
                          grid->dimensions);
     int extent = grid->extent[direction], home = grid->coordinates[direction];
     int64_t forth = (int64_t)home + distance, back = (int64_t)home - distance;
@@ -367,20 +361,19 @@ static void spread(struct spread *search, int n, int count)
 
 ENTRY(MPI_Dims_create)(int ranks, int n, int dims[])
 {
-    const char *call = "MPI_Dims_create";
-    mpi_enter(call);
+    mpi_enter(NAME);
     if (ranks < 1 || n < 0 || (n > 0 && !dims))
-        return mpi_error(NULL, call, MPI_ERR_DIMS, "%d ranks in %d dimensions", ranks, n);
+        return mpi_error(NULL, NAME, MPI_ERR_DIMS, "%d ranks in %d dimensions", ranks, n);
     int64_t fixed = 1;
     int open = 0;
     for (int i = 0; i < n; i++) {
         if (dims[i] < 0 || (dims[i] > 0 && fixed > ranks / dims[i]))
-            return mpi_error(NULL, call, MPI_ERR_DIMS, "dimension %d of %d does not fit %d ranks", i, dims[i], ranks);
+            return mpi_error(NULL, NAME, MPI_ERR_DIMS, "dimension %d of %d does not fit %d ranks", i, dims[i], ranks);
         fixed *= dims[i] ? dims[i] : 1;
         open += dims[i] == 0;
     }
     if (ranks % fixed || (open == 0 && n > 0 && fixed != ranks))
-        return mpi_error(NULL, call, MPI_ERR_DIMS, "%d ranks cannot be divided by the %lld of the fixed dimensions",
+        return mpi_error(NULL, NAME, MPI_ERR_DIMS, "%d ranks cannot be divided by the %lld of the fixed dimensions",
                          ranks, (long long)fixed);
     if (open == 0)
         return MPI_SUCCESS;

@@ -87,8 +87,8 @@ ENTRY(MPI_Wait)(MPI_Request *handle, MPI_Status *status)
     int error;
     ENTER("MPI_Wait");
     if (unlikely(!handle))
-        return mpi_null(NULL, "MPI_Wait", "request");
-    struct mpi_request *request = find("MPI_Wait", *handle, &error);
+        return mpi_null(NULL, NAME, "request");
+    struct mpi_request *request = find(NAME, *handle, &error);
     if (!request) {
         mpi_status_empty(status);
         return error;
@@ -97,8 +97,8 @@ ENTRY(MPI_Wait)(MPI_Request *handle, MPI_Status *status)
         return MPI_SUCCESS;
     error = mpi_request_wait(request);
     if (unlikely(error))
-        return mpi_engine_error(request->comm, "MPI_Wait", error);
-    return finish("MPI_Wait", handle, request, status);
+        return mpi_engine_error(request->comm, NAME, error);
+    return finish(NAME, handle, request, status);
 }
 
 /* Complete, after one round of progress at most. */
@@ -115,15 +115,15 @@ ENTRY(MPI_Test)(MPI_Request *handle, int *flag, MPI_Status *status)
     int error;
     ENTER("MPI_Test");
     if (unlikely(!handle || !flag))
-        return mpi_null(NULL, "MPI_Test", handle ? "flag" : "request");
-    struct mpi_request *request = find("MPI_Test", *handle, &error);
+        return mpi_null(NULL, NAME, handle ? "flag" : "request");
+    struct mpi_request *request = find(NAME, *handle, &error);
     if (error)
         return error;
     *flag = !request || try(request);
     if (!*flag)
         return MPI_SUCCESS;
     if (request)
-        return finish("MPI_Test", handle, request, status);
+        return finish(NAME, handle, request, status);
     mpi_status_empty(status);
     return MPI_SUCCESS;
 }
@@ -133,8 +133,8 @@ ENTRY(MPI_Request_get_status)(MPI_Request handle, int *flag, MPI_Status *status)
     int error;
     ENTER("MPI_Request_get_status");
     if (!flag)
-        return mpi_null(NULL, "MPI_Request_get_status", "flag");
-    struct mpi_request *request = find("MPI_Request_get_status", handle, &error);
+        return mpi_null(NULL, NAME, "flag");
+    struct mpi_request *request = find(NAME, handle, &error);
     if (error)
         return error;
     *flag = !request || try(request);
@@ -215,7 +215,7 @@ static __attribute__((noinline)) int wait_in_list(const struct request_list *lis
 
 ENTRY(MPI_Waitall)(int count, MPI_Request requests[], MPI_Status statuses[])
 {
-    struct request_list list = {"MPI_Waitall", count, requests, statuses};
+    struct request_list list = {NAME, count, requests, statuses};
     struct failures failures = {0};
     ENTER("MPI_Waitall");
     int error = check_arguments(&list);
@@ -360,7 +360,7 @@ static int wait_for_any(struct request_list *list)
 
 ENTRY(MPI_Waitany)(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
-    struct request_list list = {"MPI_Waitany", count, requests, MPI_STATUSES_IGNORE};
+    struct request_list list = {NAME, count, requests, MPI_STATUSES_IGNORE};
     ENTER("MPI_Waitany");
     int error = check_list(&list);
     if (error)
