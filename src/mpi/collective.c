@@ -201,24 +201,18 @@ static int fill_reduction(struct work *work, int significant, int may_be_in_plac
     return mpi_reduction(work->comm, c->call, &work->operation, &work->call.reduction);
 }
 
-static int fill_sides(struct work *work, int significant, int may_be_in_place)
+/* The side of a call that is WHICH, if this rank needs it. */
+static int fill_side(struct work *work, enum side which, int significant, int may_be_in_place)
 {
-    const struct mpi_collective *c = work->c;
-    struct coll_side *send = &work->call.send, *receive = &work->call.receive;
-    int error = MPI_SUCCESS;
-    if (significant & SEND) {
-        if (c->send.buffer == MPI_IN_PLACE)
-            error = in_place(work, send, may_be_in_place & SEND, "send");
-        else
-            error = fill(work, &c->send, send, work->rule & SEND_ARRAYS, "send");
-    }
-    if (!error && (significant & RECEIVE)) {
-        if (c->receive.buffer == MPI_IN_PLACE)
-            error = in_place(work, receive, may_be_in_place & RECEIVE, "receive");
-        else
-            error = fill(work, &c->receive, receive, work->rule & RECEIVE_ARRAYS, "receive");
-    }
-    return error;
+    bool sends = which == SEND;
+    const struct mpi_side *from = sends ? &work->c->send : &work->c->receive;
+    struct coll_side *side = sends ? &work->call.send : &work->call.receive;
+    const char *name = sends ? "send" : "receive";
+    if (!(significant & which))
+        return MPI_SUCCESS;
+    if (from->buffer == MPI_IN_PLACE)
+        return in_place(work, side, may_be_in_place & which, name);
+    return fill(work, from, side, work->rule & (sends ? SEND_ARRAYS : RECEIVE_ARRAYS), name);
 }
 
 /* Checks the call C and makes coll's out of it in WORK. */
@@ -241,8 +235,10 @@ static int make(struct work *work, const struct mpi_collective *c)
     bool root = !(work->rule & ROOTED) || c->root == comm->rank;
     int significant = root ? rules[c->kind].at_root : rules[c->kind].elsewhere;
     int may_be_in_place = root ? rules[c->kind].place_at_root : rules[c->kind].place_elsewhere;
-    return work->rule & REDUCES ? fill_reduction(work, significant, may_be_in_place)
-                                  : fill_sides(work, significant, may_be_in_place);
+    if (work->rule & REDUCES)
+        return fill_reduction(work, significant, may_be_in_place);
+    int error = fill_side(work, SEND, significant, may_be_in_place);
+    return error ? error : fill_side(work, RECEIVE, significant, may_be_in_place);
 }
 
 /* ---- the three ways --------------------------------------------------------------------------------------------- */

@@ -170,14 +170,12 @@ static int not_inter(const char *call, MPI_Comm handle)
 
 ENTRY(MPI_Comm_remote_size)(MPI_Comm handle, int *size)
 {
-    (void)size;
-    return not_inter(NAME, handle);
+    return (void)size, not_inter(NAME, handle);
 }
 
 ENTRY(MPI_Comm_remote_group)(MPI_Comm handle, MPI_Group *group)
 {
-    (void)group;
-    return not_inter(NAME, handle);
+    return (void)group, not_inter(NAME, handle);
 }
 
 ENTRY(MPI_Comm_get_parent)(MPI_Comm *parent)
@@ -255,14 +253,5 @@ static int free_handle(const char *call, MPI_Comm *handle)
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Comm_free)(MPI_Comm *comm)
-{
-    DOING("MPI_Comm_free");
-    return free_handle(NAME, comm);
-}
-
-ENTRY(MPI_Comm_disconnect)(MPI_Comm *comm)
-{
-    DOING("MPI_Comm_disconnect");
-    return free_handle(NAME, comm);
-}
+ENTRY(MPI_Comm_free)(MPI_Comm *comm) { return HERE(), free_handle(NAME, comm); }
+ENTRY(MPI_Comm_disconnect)(MPI_Comm *comm) { return HERE(), free_handle(NAME, comm); }

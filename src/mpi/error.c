@@ -296,20 +296,9 @@ static int remove_code(const char *call, int code, bool class, bool text_only)
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Remove_error_class)(int class)
-{
-    return remove_code(NAME, class, true, false);
-}
-
-ENTRY(MPI_Remove_error_code)(int code)
-{
-    return remove_code(NAME, code, false, false);
-}
-
-ENTRY(MPI_Remove_error_string)(int code)
-{
-    return remove_code(NAME, code, false, true);
-}
+ENTRY(MPI_Remove_error_class)(int class) { return remove_code(NAME, class, true, false); }
+ENTRY(MPI_Remove_error_code)(int code) { return remove_code(NAME, code, false, false); }
+ENTRY(MPI_Remove_error_string)(int code) { return remove_code(NAME, code, false, true); }
 
 ENTRY(MPI_Error_class)(int code, int *class)
 {

@@ -124,38 +124,23 @@ ENTRY(MPI_Finalize)(void)
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Initialized)(int *flag)
+static int tell(const char *call, int *out, const char *argument, int value)
 {
-    if (!flag)
-        return mpi_null(NULL, NAME, "flag");
-    *flag = stage() != MPI_BEFORE;
+    if (!out)
+        return mpi_null(NULL, call, argument);
+    *out = value;
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Finalized)(int *flag)
-{
-    if (!flag)
-        return mpi_null(NULL, NAME, "flag");
-    *flag = stage() == MPI_AFTER;
-    return MPI_SUCCESS;
-}
-
+ENTRY(MPI_Initialized)(int *flag) { return tell(NAME, flag, "flag", stage() != MPI_BEFORE); }
+ENTRY(MPI_Finalized)(int *flag) { return tell(NAME, flag, "flag", stage() == MPI_AFTER); }
 ENTRY(MPI_Query_thread)(int *provided)
 {
-    mpi_enter(NAME);
-    if (!provided)
-        return mpi_null(NULL, NAME, "provided");
-    *provided = mpi_process.thread_level;
-    return MPI_SUCCESS;
+    return mpi_enter(NAME), tell(NAME, provided, "provided", mpi_process.thread_level);
 }
-
 ENTRY(MPI_Is_thread_main)(int *flag)
 {
-    mpi_enter(NAME);
-    if (!flag)
-        return mpi_null(NULL, NAME, "flag");
-    *flag = pthread_equal(main_thread, pthread_self()) != 0;
-    return MPI_SUCCESS;
+    return mpi_enter(NAME), tell(NAME, flag, "flag", pthread_equal(main_thread, pthread_self()) != 0);
 }
 
 ENTRY(MPI_Abort)(MPI_Comm handle, int code)

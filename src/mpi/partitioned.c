@@ -8,6 +8,7 @@
  *
  * Threads: `lock` guards the lists and the meeting of a hello with its receiver; partitions are given by any thread. */
 #include "mpi/inside.h"
+#include "base/list.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ struct hello {
 #define TAG_HELLO 0
 
 struct mpi_partitioned {
-    struct mpi_partitioned *next; /* receivers without a hello */
+    struct list_node link;        /* in `waiting`: a receiver without a hello */
     bool receives, bound, wanted; /* bound: the hello is there, or sent; wanted: started before it was there */
     _Atomic bool posted;          /* receiver: since this start */
     int world, source;            /* the other one, in the world and in the communicator */
@@ -38,15 +39,14 @@ struct mpi_partitioned {
 };
 
 struct stranger { /* a hello that nobody asked for yet */
-    struct stranger *next;
+    struct list_node link;
     struct hello hello;
     int world;
 };
 
 static struct base_lock lock;
 static struct msg_context *context; /* opened at first use */
-static struct mpi_partitioned *waiting;
-static struct stranger *strangers;
+static struct list waiting, strangers;
 static int next_tag = TAG_HELLO + 1;
 static struct {
     struct msg_request request;
@@ -113,7 +113,7 @@ static void heard(struct msg_request *request);
 static int listen(void)
 {
     static const struct type_buffer buffer = {&listener.hello, sizeof listener.hello, NULL};
-    if (listener.posted || !waiting)
+    if (listener.posted || list_empty(&waiting))
         return OK;
     struct msg_where from = {context, MSG_ANY_SOURCE, TAG_HELLO};
     listener.request.completed = heard;
@@ -127,21 +127,19 @@ static int listen(void)
 /* Every hello is for the oldest receiver who waits for it, or for one who comes later. */
 static void deliver(const struct hello *hello, int world)
 {
-    struct mpi_partitioned **place = &waiting;
-    while (*place && !is_for(*place, hello, world))
-        place = &(*place)->next;
-    if (*place) {
-        struct mpi_partitioned *p = *place;
-        *place = p->next;
-        bind(p, hello);
-        return;
+    list_for_each(node, &waiting) {
+        struct mpi_partitioned *p = container_of(node, struct mpi_partitioned, link);
+        if (is_for(p, hello, world)) {
+            list_remove(node);
+            bind(p, hello);
+            return;
+        }
     }
-    struct stranger **end = &strangers, *stranger = malloc(sizeof *stranger);
-    while (*end)
-        end = &(*end)->next;
-    if (stranger)
-        *stranger = (struct stranger){NULL, *hello, world};
-    *end = stranger;
+    struct stranger *stranger = malloc(sizeof *stranger);
+    if (!stranger)
+        return;
+    *stranger = (struct stranger){.hello = *hello, .world = world};
+    list_append(&strangers, &stranger->link);
 }
 
 static void heard(struct msg_request *request)
@@ -151,29 +149,30 @@ static void heard(struct msg_request *request)
     if (!request->result.error && request->result.bytes == sizeof listener.hello)
         deliver(&listener.hello, request->result.source);
     int error = request->result.error ? OK : listen(); /* with an error the job is over, or MPI_Finalize cancels */
-    for (struct mpi_partitioned *p = waiting; error && p; p = p->next)
-        p->error = error;
+    list_for_each(node, &waiting)
+        if (error)
+            container_of(node, struct mpi_partitioned, link)->error = error;
     mpi_unlock(&lock);
 }
 
 /* A new receiver: its hello may be here already. */
 static int await(struct mpi_partitioned *p)
 {
+    struct stranger *found = NULL;
     int error = OK;
     mpi_lock(&lock);
-    struct stranger **place = &strangers, *found;
-    while (*place && !is_for(p, &(*place)->hello, (*place)->world))
-        place = &(*place)->next;
-    found = *place;
+    list_for_each(node, &strangers) {
+        found = container_of(node, struct stranger, link);
+        if (is_for(p, &found->hello, found->world))
+            break;
+        found = NULL;
+    }
     if (found) {
-        *place = found->next;
+        list_remove(&found->link);
         bind(p, &found->hello);
         error = p->error;
     } else {
-        struct mpi_partitioned **end = &waiting;
-        while (*end)
-            end = &(*end)->next;
-        *end = p;
+        list_append(&waiting, &p->link);
     }
     mpi_unlock(&lock);
     free(found);
@@ -213,6 +212,10 @@ static int open_context(void)
     mpi_lock(&lock);
     const struct boot_job *job = mpi_process.job;
     int error = context ? OK : vmsg_context_open(2 * MPI_ID_AGREEMENT + 1, NULL, job->size, job->rank, &context);
+    if (!waiting.head.next) {
+        list_init(&waiting);
+        list_init(&strangers);
+    }
     mpi_unlock(&lock);
     return error;
 }
@@ -229,12 +232,10 @@ void mpi_partitioned_finish(void)
 
 void mpi_partitioned_drop(struct mpi_request *request)
 {
-    struct mpi_partitioned *p = request->partitioned, **place = &waiting;
+    struct mpi_partitioned *p = request->partitioned;
     mpi_lock(&lock);
-    while (*place && *place != p)
-        place = &(*place)->next;
-    if (*place)
-        *place = p->next;
+    if (list_node_linked(&p->link))
+        list_remove(&p->link);
     mpi_unlock(&lock);
     if (!p->receives && p->bound)
         mpi_wait_here(&p->greeting);

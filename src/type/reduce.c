@@ -25,12 +25,28 @@
         }                                                                                                              \
     }
 
+/* A family: NAME_8 and so on, or NAME_i8 and so on. */
+#define BY_WIDTH(name, result)                                                                                         \
+    KERNEL(name##_8, uint8_t, result)                                                                                  \
+    KERNEL(name##_16, uint16_t, result)                                                                                \
+    KERNEL(name##_32, uint32_t, result)                                                                                \
+    KERNEL(name##_64, uint64_t, result)
+#define BY_ORDER(name, less)                                                                                           \
+    KERNEL(name##_i8, int8_t, a less b ? a : b)                                                                        \
+    KERNEL(name##_u8, uint8_t, a less b ? a : b)                                                                       \
+    KERNEL(name##_i16, int16_t, a less b ? a : b)                                                                      \
+    KERNEL(name##_u16, uint16_t, a less b ? a : b)                                                                     \
+    KERNEL(name##_i32, int32_t, a less b ? a : b)                                                                      \
+    KERNEL(name##_u32, uint32_t, a less b ? a : b)                                                                     \
+    KERNEL(name##_i64, int64_t, a less b ? a : b)                                                                      \
+    KERNEL(name##_u64, uint64_t, a less b ? a : b)                                                                     \
+    KERNEL(name##_f32, float, a less b || a != a ? a : b)                                                              \
+    KERNEL(name##_f64, double, a less b || a != a ? a : b)                                                             \
+    KERNEL(name##_long_double, long double, a less b || a != a ? a : b)
+
 /* ---- sums and products ----------------------------------------------------------------------------------------- */
 
-KERNEL(sum_8, uint8_t, a + b)
-KERNEL(sum_16, uint16_t, a + b)
-KERNEL(sum_32, uint32_t, a + b)
-KERNEL(sum_64, uint64_t, a + b)
+BY_WIDTH(sum, a + b)
 KERNEL(sum_f32, float, a + b)
 KERNEL(sum_f64, double, a + b)
 KERNEL(sum_long_double, long double, a + b)
@@ -70,61 +86,17 @@ COMPLEX_PRODUCT(product_c_long_double, long double)
 
 /* ---- the least and the greatest -------------------------------------------------------------------------------- */
 
-KERNEL(min_i8, int8_t, a < b ? a : b)
-KERNEL(min_u8, uint8_t, a < b ? a : b)
-KERNEL(min_i16, int16_t, a < b ? a : b)
-KERNEL(min_u16, uint16_t, a < b ? a : b)
-KERNEL(min_i32, int32_t, a < b ? a : b)
-KERNEL(min_u32, uint32_t, a < b ? a : b)
-KERNEL(min_i64, int64_t, a < b ? a : b)
-KERNEL(min_u64, uint64_t, a < b ? a : b)
-KERNEL(min_f32, float, a < b || a != a ? a : b)
-KERNEL(min_f64, double, a < b || a != a ? a : b)
-KERNEL(min_long_double, long double, a < b || a != a ? a : b)
-
-KERNEL(max_i8, int8_t, a > b ? a : b)
-KERNEL(max_u8, uint8_t, a > b ? a : b)
-KERNEL(max_i16, int16_t, a > b ? a : b)
-KERNEL(max_u16, uint16_t, a > b ? a : b)
-KERNEL(max_i32, int32_t, a > b ? a : b)
-KERNEL(max_u32, uint32_t, a > b ? a : b)
-KERNEL(max_i64, int64_t, a > b ? a : b)
-KERNEL(max_u64, uint64_t, a > b ? a : b)
-KERNEL(max_f32, float, a > b || a != a ? a : b)
-KERNEL(max_f64, double, a > b || a != a ? a : b)
-KERNEL(max_long_double, long double, a > b || a != a ? a : b)
+BY_ORDER(min, <)
+BY_ORDER(max, >)
 
 /* ---- truth and bits -------------------------------------------------------------------------------------------- */
 
-KERNEL(land_8, uint8_t, a && b)
-KERNEL(land_16, uint16_t, a && b)
-KERNEL(land_32, uint32_t, a && b)
-KERNEL(land_64, uint64_t, a && b)
-
-KERNEL(lor_8, uint8_t, a || b)
-KERNEL(lor_16, uint16_t, a || b)
-KERNEL(lor_32, uint32_t, a || b)
-KERNEL(lor_64, uint64_t, a || b)
-
-KERNEL(lxor_8, uint8_t, !a != !b)
-KERNEL(lxor_16, uint16_t, !a != !b)
-KERNEL(lxor_32, uint32_t, !a != !b)
-KERNEL(lxor_64, uint64_t, !a != !b)
-
-KERNEL(band_8, uint8_t, a & b)
-KERNEL(band_16, uint16_t, a & b)
-KERNEL(band_32, uint32_t, a & b)
-KERNEL(band_64, uint64_t, a & b)
-
-KERNEL(bor_8, uint8_t, a | b)
-KERNEL(bor_16, uint16_t, a | b)
-KERNEL(bor_32, uint32_t, a | b)
-KERNEL(bor_64, uint64_t, a | b)
-
-KERNEL(bxor_8, uint8_t, a ^ b)
-KERNEL(bxor_16, uint16_t, a ^ b)
-KERNEL(bxor_32, uint32_t, a ^ b)
-KERNEL(bxor_64, uint64_t, a ^ b)
+BY_WIDTH(land, a && b)
+BY_WIDTH(lor, a || b)
+BY_WIDTH(lxor, !a != !b)
+BY_WIDTH(band, a & b)
+BY_WIDTH(bor, a | b)
+BY_WIDTH(bxor, a ^ b)
 
 /* ---- the place of the least and the greatest ------------------------------------------------------------------- */
 
@@ -151,23 +123,17 @@ KERNEL(bxor_64, uint64_t, a ^ b)
         }                                                                                                              \
     }
 
-LOCATE(minloc_f32_int, float, int, <)
-LOCATE(minloc_f64_int, double, int, <)
-LOCATE(minloc_long_int, long, int, <)
-LOCATE(minloc_2int, int, int, <)
-LOCATE(minloc_short_int, short, int, <)
-LOCATE(minloc_long_double_int, long double, int, <)
-LOCATE(minloc_2f32, float, float, <)
-LOCATE(minloc_2f64, double, double, <)
-
-LOCATE(maxloc_f32_int, float, int, >)
-LOCATE(maxloc_f64_int, double, int, >)
-LOCATE(maxloc_long_int, long, int, >)
-LOCATE(maxloc_2int, int, int, >)
-LOCATE(maxloc_short_int, short, int, >)
-LOCATE(maxloc_long_double_int, long double, int, >)
-LOCATE(maxloc_2f32, float, float, >)
-LOCATE(maxloc_2f64, double, double, >)
+#define BY_PAIR(name, less)                                                                                            \
+    LOCATE(name##_f32_int, float, int, less)                                                                           \
+    LOCATE(name##_f64_int, double, int, less)                                                                          \
+    LOCATE(name##_long_int, long, int, less)                                                                           \
+    LOCATE(name##_2int, int, int, less)                                                                                \
+    LOCATE(name##_short_int, short, int, less)                                                                         \
+    LOCATE(name##_long_double_int, long double, int, less)                                                             \
+    LOCATE(name##_2f32, float, float, less)                                                                            \
+    LOCATE(name##_2f64, double, double, less)
+BY_PAIR(minloc, <)
+BY_PAIR(maxloc, >)
 
 /* ---- neither --------------------------------------------------------------------------------------------------- */
 
@@ -186,43 +152,38 @@ static void replace_32(const void *restrict in, void *restrict inout, size_t cou
 /* ---- the table ------------------------------------------------------------------------------------------------- */
 
 /* Rows that several operations share the shape of: by width, for integers of either sign. */
-#define ROW_INTEGERS(k8, k16, k32, k64)                                                                                \
-    [ELEMENT_I8] = k8, [ELEMENT_U8] = k8, [ELEMENT_I16] = k16, [ELEMENT_U16] = k16, [ELEMENT_I32] = k32,               \
-    [ELEMENT_U32] = k32, [ELEMENT_I64] = k64, [ELEMENT_U64] = k64
-#define ROW_TRUTH(k8, k16, k32, k64)                                                                                   \
-    ROW_INTEGERS(k8, k16, k32, k64), [ELEMENT_BOOL] = k8, [ELEMENT_LOGICAL1] = k8, [ELEMENT_LOGICAL2] = k16,           \
-    [ELEMENT_LOGICAL4] = k32, [ELEMENT_LOGICAL8] = k64
+#define ROW_INTEGERS(name)                                                                                             \
+    [ELEMENT_I8] = name##_8, [ELEMENT_U8] = name##_8, [ELEMENT_I16] = name##_16, [ELEMENT_U16] = name##_16,            \
+    [ELEMENT_I32] = name##_32, [ELEMENT_U32] = name##_32, [ELEMENT_I64] = name##_64, [ELEMENT_U64] = name##_64
+#define ROW_TRUTH(name)                                                                                                \
+    ROW_INTEGERS(name), [ELEMENT_BOOL] = name##_8, [ELEMENT_LOGICAL1] = name##_8, [ELEMENT_LOGICAL2] = name##_16,      \
+    [ELEMENT_LOGICAL4] = name##_32, [ELEMENT_LOGICAL8] = name##_64
+#define ROW_NUMBERS(name)                                                                                              \
+    ROW_INTEGERS(name), [ELEMENT_F32] = name##_f32, [ELEMENT_F64] = name##_f64,                                        \
+    [ELEMENT_LONG_DOUBLE] = name##_long_double, [ELEMENT_C32] = name##_c32, [ELEMENT_C64] = name##_c64,                \
+    [ELEMENT_C_LONG_DOUBLE] = name##_c_long_double
+#define ROW_ORDER(name)                                                                                                \
+    [ELEMENT_I8] = name##_i8, [ELEMENT_U8] = name##_u8, [ELEMENT_I16] = name##_i16, [ELEMENT_U16] = name##_u16,        \
+    [ELEMENT_I32] = name##_i32, [ELEMENT_U32] = name##_u32, [ELEMENT_I64] = name##_i64, [ELEMENT_U64] = name##_u64,    \
+    [ELEMENT_F32] = name##_f32, [ELEMENT_F64] = name##_f64, [ELEMENT_LONG_DOUBLE] = name##_long_double
+#define ROW_PAIRS(name)                                                                                                \
+    [ELEMENT_F32_INT] = name##_f32_int, [ELEMENT_F64_INT] = name##_f64_int, [ELEMENT_LONG_INT] = name##_long_int,      \
+    [ELEMENT_2INT] = name##_2int, [ELEMENT_SHORT_INT] = name##_short_int, [ELEMENT_2F32] = name##_2f32,                \
+    [ELEMENT_LONG_DOUBLE_INT] = name##_long_double_int, [ELEMENT_2F64] = name##_2f64
 
 static type_kernel *const table[OPERATION_REPLACE][ELEMENT_COUNT] = {
-    [OPERATION_SUM] = {ROW_INTEGERS(sum_8, sum_16, sum_32, sum_64), [ELEMENT_F32] = sum_f32, [ELEMENT_F64] = sum_f64,
-                       [ELEMENT_LONG_DOUBLE] = sum_long_double, [ELEMENT_C32] = sum_c32, [ELEMENT_C64] = sum_c64,
-                       [ELEMENT_C_LONG_DOUBLE] = sum_c_long_double},
-    [OPERATION_PRODUCT] = {ROW_INTEGERS(product_8, product_16, product_32, product_64), [ELEMENT_F32] = product_f32,
-                           [ELEMENT_F64] = product_f64, [ELEMENT_LONG_DOUBLE] = product_long_double,
-                           [ELEMENT_C32] = product_c32, [ELEMENT_C64] = product_c64,
-                           [ELEMENT_C_LONG_DOUBLE] = product_c_long_double},
-    [OPERATION_MIN] = {[ELEMENT_I8] = min_i8, [ELEMENT_U8] = min_u8, [ELEMENT_I16] = min_i16,
-                       [ELEMENT_U16] = min_u16, [ELEMENT_I32] = min_i32, [ELEMENT_U32] = min_u32,
-                       [ELEMENT_I64] = min_i64, [ELEMENT_U64] = min_u64, [ELEMENT_F32] = min_f32,
-                       [ELEMENT_F64] = min_f64, [ELEMENT_LONG_DOUBLE] = min_long_double},
-    [OPERATION_MAX] = {[ELEMENT_I8] = max_i8, [ELEMENT_U8] = max_u8, [ELEMENT_I16] = max_i16,
-                       [ELEMENT_U16] = max_u16, [ELEMENT_I32] = max_i32, [ELEMENT_U32] = max_u32,
-                       [ELEMENT_I64] = max_i64, [ELEMENT_U64] = max_u64, [ELEMENT_F32] = max_f32,
-                       [ELEMENT_F64] = max_f64, [ELEMENT_LONG_DOUBLE] = max_long_double},
-    [OPERATION_LAND] = {ROW_TRUTH(land_8, land_16, land_32, land_64)},
-    [OPERATION_LOR] = {ROW_TRUTH(lor_8, lor_16, lor_32, lor_64)},
-    [OPERATION_LXOR] = {ROW_TRUTH(lxor_8, lxor_16, lxor_32, lxor_64)},
-    [OPERATION_BAND] = {ROW_INTEGERS(band_8, band_16, band_32, band_64), [ELEMENT_BYTE] = band_8},
-    [OPERATION_BOR] = {ROW_INTEGERS(bor_8, bor_16, bor_32, bor_64), [ELEMENT_BYTE] = bor_8},
-    [OPERATION_BXOR] = {ROW_INTEGERS(bxor_8, bxor_16, bxor_32, bxor_64), [ELEMENT_BYTE] = bxor_8},
-    [OPERATION_MINLOC] = {[ELEMENT_F32_INT] = minloc_f32_int, [ELEMENT_F64_INT] = minloc_f64_int,
-                          [ELEMENT_LONG_INT] = minloc_long_int, [ELEMENT_2INT] = minloc_2int,
-                          [ELEMENT_SHORT_INT] = minloc_short_int, [ELEMENT_LONG_DOUBLE_INT] = minloc_long_double_int,
-                          [ELEMENT_2F32] = minloc_2f32, [ELEMENT_2F64] = minloc_2f64},
-    [OPERATION_MAXLOC] = {[ELEMENT_F32_INT] = maxloc_f32_int, [ELEMENT_F64_INT] = maxloc_f64_int,
-                          [ELEMENT_LONG_INT] = maxloc_long_int, [ELEMENT_2INT] = maxloc_2int,
-                          [ELEMENT_SHORT_INT] = maxloc_short_int, [ELEMENT_LONG_DOUBLE_INT] = maxloc_long_double_int,
-                          [ELEMENT_2F32] = maxloc_2f32, [ELEMENT_2F64] = maxloc_2f64},
+    [OPERATION_SUM] = {ROW_NUMBERS(sum)},
+    [OPERATION_PRODUCT] = {ROW_NUMBERS(product)},
+    [OPERATION_MIN] = {ROW_ORDER(min)},
+    [OPERATION_MAX] = {ROW_ORDER(max)},
+    [OPERATION_LAND] = {ROW_TRUTH(land)},
+    [OPERATION_LOR] = {ROW_TRUTH(lor)},
+    [OPERATION_LXOR] = {ROW_TRUTH(lxor)},
+    [OPERATION_BAND] = {ROW_INTEGERS(band), [ELEMENT_BYTE] = band_8},
+    [OPERATION_BOR] = {ROW_INTEGERS(bor), [ELEMENT_BYTE] = bor_8},
+    [OPERATION_BXOR] = {ROW_INTEGERS(bxor), [ELEMENT_BYTE] = bxor_8},
+    [OPERATION_MINLOC] = {ROW_PAIRS(minloc)},
+    [OPERATION_MAXLOC] = {ROW_PAIRS(maxloc)},
 };
 
 static type_kernel *replace_of(enum type_element element)

@@ -18,13 +18,14 @@
 #include "vi/vi.h"
 
 #define FAULT_HELD_MOST 64
+#define FAULT_ALL_RANKS UINT64_MAX
 
 struct fault_script {
     uint64_t delay_ns;
     uint32_t refuse, reorder; /* of 10,000 */
     uint32_t drop_peer;
     uint64_t drop_at, die_at; /* frames; 0 never */
-    int64_t rank;             /* -1: all */
+    uint64_t rank;            /* or FAULT_ALL_RANKS */
     uint64_t seed;
     bool late_put;
 };

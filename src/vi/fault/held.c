@@ -25,7 +25,6 @@ bool fault_chance(struct fault_nic *nic, uint32_t how_often)
 static uint64_t due_time(struct fault_nic *nic)
 {
     uint64_t delay = nic->script.delay_ns, due = vbase_clock_ns();
-
     if (delay > 0)
         due += delay / 2 + next_random(nic) % (delay / 2 + 1);
     if (fault_chance(nic, nic->script.reorder))
@@ -38,7 +37,6 @@ bool fault_hold(struct fault_vi *vi, const struct fault_event *event, const void
     struct fault_nic *nic = fault_nic_of(vi->vi.nic);
     struct fault_event *held;
     bool refusable = event->kind == FAULT_RECEIVED;
-
     if (refusable && vi->held_count >= FAULT_HELD_MOST)
         return false;
     held = malloc(sizeof(*held) + event->length);
@@ -59,7 +57,6 @@ static int hold_down(struct fault_vi *vi, struct fault_event *held)
 {
     struct fault_nic *nic = fault_nic_of(vi->vi.nic);
     uint64_t delay = nic->script.delay_ns > 0 ? nic->script.delay_ns : LATE_NS;
-
     base_lock(&nic->lock);
     held->due = vbase_clock_ns() + delay / 2 + next_random(nic) % delay;
     list_append(&vi->transfers, &held->link);
@@ -71,7 +68,6 @@ int fault_hold_transfer(struct fault_vi *vi, const struct vi_transfer *transfer,
 {
     size_t length = (size_t)transfer->pieces * sizeof(struct iovec);
     struct fault_event *held = malloc(sizeof(*held) + length);
-
     if (!held)
         return vbase_fail(ERR_MEMORY, "a late transfer");
     *held = (struct fault_event){.kind = FAULT_TRANSFER, .way = way, .transfer = *transfer, .cookie = transfer->cookie};
@@ -83,7 +79,6 @@ int fault_hold_transfer(struct fault_vi *vi, const struct vi_transfer *transfer,
 int fault_hold_atomic(struct fault_vi *vi, const struct vi_atomic_call *call)
 {
     struct fault_event *held = malloc(sizeof(*held));
-
     if (!held)
         return vbase_fail(ERR_MEMORY, "a late atomic");
     *held = (struct fault_event){.kind = FAULT_ATOMIC, .atomic = *call, .cookie = call->cookie};
@@ -96,7 +91,6 @@ int fault_hold_atomic(struct fault_vi *vi, const struct vi_atomic_call *call)
 static bool deliver(struct fault_vi *vi, struct fault_event *event)
 {
     const struct vi_sink *sink = &vi->vi.nic->sink;
-
     switch (event->kind) {
     case FAULT_RECEIVED:
         return sink->received(&vi->vi, event->header, event->data, event->length, 1);
@@ -119,7 +113,6 @@ static bool perform(struct fault_vi *vi, struct fault_event *event)
     int result = event->kind == FAULT_ATOMIC  ? vi_atomic(vi->inner, &event->atomic)
                  : event->way == FAULT_PUT    ? vi_put(vi->inner, &event->transfer)
                                               : vi_get(vi->inner, &event->transfer);
-
     if (result == ERR_AGAIN)
         return false;
     if (result != OK) /* else the provider below tells later */
@@ -131,7 +124,6 @@ static bool perform(struct fault_vi *vi, struct fault_event *event)
 static struct fault_event *first_due(struct fault_nic *nic, const struct list *queue, uint64_t now)
 {
     struct fault_event *best = NULL;
-
     base_lock(&nic->lock);
     list_for_each(node, queue) {
         struct fault_event *event = container_of(node, struct fault_event, link);
@@ -156,7 +148,6 @@ static int release_vi(struct fault_nic *nic, struct fault_vi *vi, uint64_t now, 
 {
     struct fault_event *event;
     int events = 0;
-
     while (events < budget && vi->inner && !vi->gone && (event = first_due(nic, &vi->transfers, now)) &&
            perform(vi, event)) {
         drop_event(nic, event);
@@ -173,7 +164,6 @@ static int release_vi(struct fault_nic *nic, struct fault_vi *vi, uint64_t now, 
 struct fault_vi *fault_next(struct fault_nic *nic, struct fault_vi *vi)
 {
     struct list_node *node;
-
     base_lock(&nic->lock);
     node = vi ? list_next(&nic->vis, &vi->link) : list_first(&nic->vis);
     base_unlock(&nic->lock);
@@ -184,7 +174,6 @@ int fault_release(struct fault_nic *nic, int budget)
 {
     uint64_t now = vbase_clock_ns();
     int events = 0;
-
     for (struct fault_vi *vi = fault_next(nic, NULL); vi && events < budget; vi = fault_next(nic, vi))
         events += release_vi(nic, vi, now, budget - events);
     return events;
@@ -194,7 +183,6 @@ void fault_lose(struct fault_vi *vi)
 {
     struct fault_nic *nic = fault_nic_of(vi->vi.nic);
     struct list_node *node;
-
     while ((node = list_first(&vi->held))) {
         vi->held_count--;
         drop_event(nic, container_of(node, struct fault_event, link));
@@ -210,7 +198,6 @@ void fault_lose(struct fault_vi *vi)
 bool fault_holds(struct fault_nic *nic)
 {
     bool holds = false;
-
     base_lock(&nic->lock);
     list_for_each(node, &nic->vis) {
         struct fault_vi *vi = container_of(node, struct fault_vi, link);

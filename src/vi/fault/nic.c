@@ -17,7 +17,6 @@ static void count_frame(struct fault_vi *vi)
     struct fault_nic *nic = fault_nic_of(vi->vi.nic);
     const struct fault_script *script = &nic->script;
     bool die;
-
     base_lock(&nic->lock);
     nic->frames++;
     vi->frames++;
@@ -34,7 +33,6 @@ static void count_frame(struct fault_vi *vi)
 static bool holding(const struct fault_vi *vi)
 {
     const struct fault_script *script = &fault_nic_of(vi->vi.nic)->script;
-
     return script->delay_ns > 0 || script->reorder > 0 || !list_empty(&vi->held);
 }
 
@@ -42,7 +40,6 @@ static bool one_received(struct vi *inner, uint64_t header, const void *data, si
 {
     struct fault_vi *vi = inner->owner;
     bool taken;
-
     if (vi->drop)
         return true; /* lost */
     if (holding(vi))
@@ -62,7 +59,6 @@ static uint32_t received(struct vi *inner, uint64_t header, const void *data, si
 static void arrived(struct vi *inner, uint32_t immediate)
 {
     struct fault_vi *vi = inner->owner;
-
     if (!vi->drop &&
         !(holding(vi) && fault_hold(vi, &(struct fault_event){.kind = FAULT_ARRIVED, .immediate = immediate}, NULL)))
         vi->vi.nic->sink.arrived(&vi->vi, immediate);
@@ -71,7 +67,6 @@ static void arrived(struct vi *inner, uint32_t immediate)
 static void done(struct vi *inner, void *cookie, int status)
 {
     struct fault_vi *vi = inner->owner;
-
     if (!(holding(vi) &&
           fault_hold(vi, &(struct fault_event){.kind = FAULT_DONE, .cookie = cookie, .status = status}, NULL)))
         vi->vi.nic->sink.done(&vi->vi, cookie, status);
@@ -80,7 +75,6 @@ static void done(struct vi *inner, void *cookie, int status)
 static void down(struct vi *inner, int cause)
 {
     struct fault_vi *vi = inner->owner;
-
     if (vi->drop)
         return;
     if (holding(vi) && fault_hold(vi, &(struct fault_event){.kind = FAULT_DOWN, .status = cause}, NULL))
@@ -92,7 +86,6 @@ static void down(struct vi *inner, int cause)
 static void called(struct vi_nic *inner, uint32_t peer)
 {
     struct fault_nic *nic = inner->sink.context;
-
     nic->nic.sink.called(&nic->nic, peer);
 }
 
@@ -104,13 +97,12 @@ int fault_nic_open(const struct vi_provider *provider, const struct vi_setup *se
     struct vi_sink sink = {nic, received, arrived, done, called, down};
     struct vi_setup below = *setup;
     int error;
-
     if (!nic)
         return vbase_fail(ERR_MEMORY, "a fault nic");
     error = fault_script_parse(setup->options, &nic->script);
     if (error)
         goto failed;
-    if (nic->script.rank >= 0 && nic->script.rank != (int64_t)setup->rank)
+    if (nic->script.rank != FAULT_ALL_RANKS && nic->script.rank != setup->rank)
         nic->script = (struct fault_script){.seed = nic->script.seed};
     below.options = NULL;
     below.sink = &sink;
@@ -144,67 +136,49 @@ static void free_vi(struct fault_vi *vi)
 static void close_nic(struct vi_nic *base)
 {
     struct fault_nic *nic = fault_nic_of(base);
-
     list_for_each(node, &nic->vis)
         free_vi(container_of(node, struct fault_vi, link));
     vi_nic_close(nic->inner);
     free(nic);
 }
 
-static struct fault_vi *make_vi(struct fault_nic *nic, uint32_t peer, void *owner)
+/* To an address, or (NULL) accepted from PEER. The provider below may give a vi that is there already: then ours is. */
+static int make_vi(struct vi_nic *base, uint32_t peer, const struct vi_address *to, void *owner, struct vi **out)
 {
-    struct fault_vi *vi = calloc(1, sizeof(*vi));
-
-    if (!vi)
-        return NULL;
-    vi->vi = (struct vi){&fault_ops, &nic->nic, owner, peer};
-    list_init(&vi->held);
-    list_init(&vi->transfers);
-    return vi;
-}
-
-/* The provider below gave a vi, perhaps one that is there already: then ours is, too. */
-static int join(struct fault_nic *nic, struct fault_vi *made, int error, struct vi **out)
-{
-    struct fault_vi *vi = error ? made : made->inner->owner;
-
-    if (vi != made || error)
+    struct fault_nic *nic = fault_nic_of(base);
+    struct fault_vi *made = calloc(1, sizeof(*made));
+    if (!made)
+        return vbase_fail(ERR_MEMORY, "a fault vi");
+    made->vi = (struct vi){&fault_ops, base, owner, peer};
+    list_init(&made->held);
+    list_init(&made->transfers);
+    int error = to ? vi_connect(nic->inner, to, made, &made->inner) : vi_accept(nic->inner, peer, made, &made->inner);
+    struct fault_vi *vi = error ? NULL : made->inner->owner;
+    if (vi != made) {
         free(made);
-    if (error)
-        return error;
-    if (vi == made) {
+    } else {
         base_lock(&nic->lock);
         list_append(&nic->vis, &vi->link);
         base_unlock(&nic->lock);
     }
-    *out = &vi->vi;
-    return OK;
+    if (vi)
+        *out = &vi->vi;
+    return error;
 }
 
 static int connect_vi(struct vi_nic *base, const struct vi_address *to, void *owner, struct vi **out)
 {
-    struct fault_nic *nic = fault_nic_of(base);
-    struct fault_vi *vi = make_vi(nic, to->peer, owner);
-
-    if (!vi)
-        return vbase_fail(ERR_MEMORY, "a fault vi");
-    return join(nic, vi, vi_connect(nic->inner, to, vi, &vi->inner), out);
+    return make_vi(base, to->peer, to, owner, out);
 }
 
 static int accept_vi(struct vi_nic *base, uint32_t peer, void *owner, struct vi **out)
 {
-    struct fault_nic *nic = fault_nic_of(base);
-    struct fault_vi *vi = make_vi(nic, peer, owner);
-
-    if (!vi)
-        return vbase_fail(ERR_MEMORY, "a fault vi");
-    return join(nic, vi, vi_accept(nic->inner, peer, vi, &vi->inner), out);
+    return make_vi(base, peer, NULL, owner, out);
 }
 
 static void disconnect_vi(struct vi *base)
 {
     struct fault_vi *vi = fault_vi_of(base);
-
     if (vi->inner)
         vi_disconnect(vi->inner);
     vi->inner = NULL;
@@ -218,7 +192,6 @@ static void disconnect_vi(struct vi *base)
 static bool refuse(struct fault_nic *nic)
 {
     bool refused;
-
     base_lock(&nic->lock);
     refused = fault_chance(nic, nic->script.refuse);
     base_unlock(&nic->lock);
@@ -236,7 +209,6 @@ static int send_on(struct vi *base, uint64_t header, const struct iovec *piece, 
 {
     struct fault_vi *vi = fault_vi_of(base);
     int error;
-
     if (is_lost(vi))
         return ERR_LINK_DOWN;
     if (refuse(fault_nic_of(base->nic)))
@@ -250,7 +222,6 @@ static int send_on(struct vi *base, uint64_t header, const struct iovec *piece, 
 static int put_on(struct vi *base, const struct vi_transfer *transfer)
 {
     struct fault_vi *vi = fault_vi_of(base);
-
     if (is_lost(vi))
         return ERR_LINK_DOWN;
     if (fault_nic_of(base->nic)->script.late_put && (transfer->pieces > 0 || transfer->signal))
@@ -261,7 +232,6 @@ static int put_on(struct vi *base, const struct vi_transfer *transfer)
 static int get_on(struct vi *base, const struct vi_transfer *transfer)
 {
     struct fault_vi *vi = fault_vi_of(base);
-
     if (is_lost(vi))
         return ERR_LINK_DOWN;
     if (fault_nic_of(base->nic)->script.late_put)
@@ -272,7 +242,6 @@ static int get_on(struct vi *base, const struct vi_transfer *transfer)
 static int atomic_on(struct vi *base, const struct vi_atomic_call *call)
 {
     struct fault_vi *vi = fault_vi_of(base);
-
     if (is_lost(vi))
         return ERR_LINK_DOWN;
     if (fault_nic_of(base->nic)->script.late_put)
@@ -288,7 +257,6 @@ static int reg_on(struct vi_nic *base, void *address, uint64_t length, struct vi
 static int map_on(struct vi *base, struct vi_key key, uint64_t offset, uint64_t length, void **pointer)
 {
     struct fault_vi *vi = fault_vi_of(base);
-
     return vi->inner ? vi_map(vi->inner, key, offset, length, pointer) : ERR_LINK_DOWN;
 }
 
@@ -296,7 +264,6 @@ static int query_on(struct vi *base, struct vi_state *state)
 {
     struct fault_vi *vi = fault_vi_of(base);
     int error = vi->inner ? vi_query(vi->inner, state) : OK;
-
     if (error)
         return error;
     if (!vi->inner)
@@ -323,7 +290,6 @@ static int lose_link(struct fault_vi *vi)
 static int sweep(struct fault_nic *nic)
 {
     int events = 0;
-
     for (struct fault_vi *vi = fault_next(nic, NULL), *next; vi; vi = next) {
         if (vi->drop && vi->inner && !vi->down && !vi->gone)
             events += lose_link(vi);
@@ -338,7 +304,6 @@ static int poll_on(struct vi_nic *base, struct vi *only, int budget)
 {
     struct fault_nic *nic = fault_nic_of(base);
     int events;
-
     (void)only; /* what is held back may be of any vi */
     nic->polling = true;
     events = vi_poll(nic->inner, budget);
@@ -351,7 +316,6 @@ static int poll_on(struct vi_nic *base, struct vi *only, int budget)
 static int arm_on(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
 {
     struct fault_nic *nic = fault_nic_of(base);
-
     if (what == VI_ARM_SLEEP && fault_holds(nic))
         return ERR_AGAIN;
     return vi_arm(nic->inner, what, wait);
@@ -378,7 +342,6 @@ static struct vi_ops fault_ops = {
 void fault_drop(struct vi_nic *base, uint32_t peer)
 {
     struct fault_nic *nic = fault_nic_of(base);
-
     list_for_each(node, &nic->vis) {
         struct fault_vi *vi = container_of(node, struct fault_vi, link);
         if (vi->vi.peer == peer)
