@@ -152,7 +152,7 @@ static const char *unit(const char *what)
 
 int main(int argc, char **argv)
 {
-    size_t most = 8 << 20;
+    size_t most = 16 << 20;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
