@@ -15,7 +15,7 @@
  *        |<----------------------------------------->|
  *
  * A proof is HMAC-SHA256 under the job's secret over both nonces, both ranks, rail, epoch and the role of its maker.
- * An epoch numbers the connections of a pair: a later one is higher.
+ * A rail is the number of a pair of cards, an epoch that of a connection over it: a later one is higher.
  *
  *      frame   0        4      5      6        8       12          16       24
  *              | length | kind | flag | number | taken | immediate | word   | payload, LENGTH bytes
