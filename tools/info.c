@@ -91,7 +91,8 @@ static void print_ways(bool single)
     printf("eager       up to %llu bytes: in a block beside it\n", (unsigned long long)vbase_settings.eager);
     printf("together    larger: both ends copy, twice in a pipeline");
     if (single)
-        printf(" below %llu KiB, once above", (unsigned long long)speed.single_from >> 10);
+        printf(" below %llu KiB, once above%s", (unsigned long long)speed.single_from >> 10,
+               vbase_settings.single_from ? "" : ", until transfers have shown what is best to each peer");
     printf("\nmeasured    %u KiB: %.1f GB/s by memcpy, %.1f GB/s by the kernel\n", speed.sample >> 10,
            speed.sample / (double)speed.hand_ns, speed.sample / (double)speed.kernel_ns);
 }

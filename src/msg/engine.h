@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "base/settings.h"
+#include "msg/choice.h"
 #include "msg/msg.h"
 #include "msg/wire.h"
 #include "vi/vi.h"
@@ -76,6 +77,8 @@ struct msg_peer {
     struct msg_slot *board; /* his, mapped; NULL: none yet */
     _Atomic uint64_t busy;  /* ticks when he was last seen sending parts of a message, or asked to; relaxed */
     bool board_told;        /* he knows ours */
+    struct list turns[2];   /* transfers that move his memory, ours to him last: one after another; leaf */
+    struct msg_choice choice; /* of the ways that his large messages come */
     uint32_t sent;          /* frames, where they are numbered */
     _Atomic uint32_t heard_frames; /* of his; by the sink, relaxed: an old number acknowledges less */
     uint8_t burst;          /* sends that followed each other at once, up to MSG_BURST; */
@@ -144,6 +147,7 @@ enum msg_transfer_phase {
 };
 struct msg_transfer {
     struct list_node link; /* in the work list */
+    struct list_node turn; /* in the peer's turns */
     struct msg_request *request;
     struct msg_peer *peer;
     uint64_t remote;       /* id of the other side's transfer */
@@ -154,10 +158,11 @@ struct msg_transfer {
     struct type_cursor *cursor; /* NULL: the buffer is one piece */
     struct msg_slot *slot;   /* joint: the shared counters */
     uint64_t arrived;        /* joint in frames, receiver: bytes that are in place */
+    uint64_t began;          /* receiver: ticks, while its time is to be judged; else 0 */
     uint32_t generation;
     uint32_t mine;           /* joint in frames: chunks claimed here */
     uint16_t slot_number;
-    uint8_t phase;
+    uint8_t phase, way;      /* enum msg_way */
     bool sender, cancelling;
     bool frames, stranded;   /* joint: the sender's chunks come in frames; a get of ours failed */
     bool told_later, withdrawn; /* joint: the chunk's end comes by the sink; the sender withdrew meanwhile */
@@ -375,7 +380,7 @@ int vmsg_rendezvous_push(struct msg_transfer *transfer, uint64_t upto) MUST_CHEC
 bool vmsg_rendezvous_work(void); /* one chunk of everything under way; true: something moved */
 
 /* ---- joint.c: under progress, except begin (no lock) ---- */
-bool vmsg_joint_begin(struct msg_transfer *transfer, const struct vi_state *reach);
+bool vmsg_joint_begin(struct msg_transfer *transfer);
 bool vmsg_joint_step(struct msg_transfer *transfer);
 void vmsg_joint_told(struct msg_transfer *transfer, int status);
 void vmsg_joint_alone(struct msg_transfer *transfer);
@@ -393,6 +398,10 @@ uint64_t vmsg_transfer_id(const struct msg_transfer *transfer);
 struct msg_transfer *vmsg_transfer_at(struct msg_peer *peer, uint64_t id, enum msg_transfer_phase phase);
 void vmsg_transfer_work(struct msg_transfer *transfer); /* gives it a turn at every round */
 int vmsg_transfer_cursor(struct msg_transfer *transfer, uint64_t from) MUST_CHECK;
+bool vmsg_transfer_first(struct msg_transfer *transfer); /* its turn among those of its peer; takes a place in the line */
+void vmsg_transfer_pass(struct msg_transfer *transfer);  /* leaves the line */
+void vmsg_transfer_choose(struct msg_transfer *transfer, const struct vi_state *reach);
+void vmsg_transfer_judge(struct msg_transfer *transfer); /* it ended well */
 
 /* ---- receive.c ---- */
 void vmsg_expected_post(void) COLD; /* from now on it is a posted request like any other */

@@ -146,8 +146,10 @@ static void over(struct msg_transfer *transfer)
 {
     struct msg_request *request = transfer->request;
     int error = transfer->sender ? OK : request->result.error;
-    if (!transfer->sender)
+    if (!transfer->sender) {
         slot_give(transfer);
+        vmsg_transfer_judge(transfer);
+    }
     vmsg_transfer_give(transfer);
     vmsg_complete(request, error);
 }
@@ -198,6 +200,7 @@ static bool push_step(struct msg_transfer *transfer)
     uint64_t chunk = chunk_size(transfer->upto), before;
     if (!transfer->under_way) {
         if (!chunk_claim(transfer)) {
+            vmsg_transfer_pass(transfer);
             transfer->phase = MSG_TRANSFER_ANNOUNCED; /* the receiver took chunks, too, and will tell */
             return false;
         }
@@ -223,6 +226,7 @@ static bool push_step(struct msg_transfer *transfer)
 /* A chunk was claimed and cannot be moved. */
 static void chunk_failed(struct msg_transfer *transfer)
 {
+    transfer->began = 0; /* not judged */
     if (transfer->frames) {
         transfer->stranded = true;
         arrived(transfer, 0);
@@ -230,6 +234,7 @@ static void chunk_failed(struct msg_transfer *transfer)
     }
     transfer->under_way = 0;
     if (transfer->sender) {
+        vmsg_transfer_pass(transfer);
         transfer->phase = MSG_TRANSFER_ANNOUNCED;
         notice(transfer, MSG_FRAME_WITHDRAW);
     } else {
@@ -258,12 +263,17 @@ static void chunk_moved(struct msg_transfer *transfer)
  * will tell. A chunk that found the provider busy stays claimed. */
 bool vmsg_joint_step(struct msg_transfer *transfer)
 {
+    if (!vmsg_transfer_first(transfer)) {
+        vmsg_transfer_work(transfer);
+        return false;
+    }
     if (transfer->frames && transfer->sender)
         return push_step(transfer);
     if (transfer->frames && waits_for_sender(transfer))
         return false;
     if (!transfer->under_way) {
         if (!chunk_claim(transfer)) {
+            vmsg_transfer_pass(transfer);
             if (transfer->sender)
                 transfer->phase = MSG_TRANSFER_ANNOUNCED;
             return false;
@@ -311,14 +321,11 @@ static void board_tell(struct msg_peer *peer)
     peer->board_told = true;
 }
 
-/* A matched receive whose payload can be fetched; true: it goes on jointly. No lock held. */
-bool vmsg_joint_begin(struct msg_transfer *transfer, const struct vi_state *reach)
+/* A matched receive whose way is frames or joint; true: it goes that way. No lock held. */
+bool vmsg_joint_begin(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
-    const struct vi_caps *caps = &peer->vi->nic->caps;
-    transfer->frames = transfer->upto < reach->get_least;
-    if ((!transfer->frames && !reach->put) || transfer->cursor || !caps->map || caps->max_put < MSG_CHUNK)
-        return false;
+    transfer->frames = transfer->way == MSG_WAY_FRAMES;
     if (!transfer->frames &&
         vi_reg(peer->vi->nic, transfer->request->buffer.base, transfer->upto, &transfer->region) != OK) {
         transfer->region.nic = NULL;
@@ -347,6 +354,7 @@ bool vmsg_joint_begin(struct msg_transfer *transfer, const struct vi_state *reac
 void vmsg_joint_alone(struct msg_transfer *transfer)
 {
     slot_give(transfer);
+    transfer->began = 0;
     transfer->withdrawn = false;
     transfer->under_way = transfer->moved = 0;
     transfer->phase = MSG_TRANSFER_FETCHING;

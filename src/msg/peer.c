@@ -23,6 +23,8 @@ static struct msg_peer *peer_make(int world)
     peer->eager = (int64_t)vbase_settings.eager; /* lowered to what the rail can when there is one */
     list_init(&peer->queue);
     list_init(&peer->control);
+    list_init(&peer->turns[0]);
+    list_init(&peer->turns[1]);
     engine->peer[world] = peer;
     if (world != engine->rank)
         COUNT(peers);

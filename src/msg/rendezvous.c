@@ -98,6 +98,7 @@ static bool may_be_put(struct msg_transfer *transfer)
 void vmsg_rendezvous_ask(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
+    vmsg_transfer_pass(transfer);
     int error = vmsg_transfer_cursor(transfer, transfer->moved);
     if (error) {
         finish_tell(peer, transfer->remote);
@@ -132,9 +133,12 @@ static void receive_begin(struct msg_transfer *transfer, bool fetchable)
         fetchable && vi_query(transfer->peer->vi, &state) == OK && state.get && vmsg_transfer_cursor(transfer, 0) == OK;
     if (!fetchable) {
         vmsg_rendezvous_ask(transfer);
-    } else if (!vmsg_joint_begin(transfer, &state)) {
-        transfer->phase = MSG_TRANSFER_FETCHING;
-        vmsg_transfer_work(transfer);
+    } else {
+        vmsg_transfer_choose(transfer, &state);
+        if (transfer->way == MSG_WAY_GET || !vmsg_joint_begin(transfer)) {
+            transfer->phase = MSG_TRANSFER_FETCHING;
+            vmsg_transfer_work(transfer);
+        }
     }
     vmsg_wake(); /* the caller may go and compute */
 }
@@ -163,6 +167,7 @@ static void fetched(struct msg_transfer *transfer, uint64_t bytes)
 {
     transfer->moved += bytes;
     if (transfer->moved == transfer->upto) {
+        vmsg_transfer_judge(transfer);
         finish_tell(transfer->peer, transfer->remote);
         receive_over(transfer, OK);
     }
@@ -187,6 +192,10 @@ static bool fetch_chunk(struct msg_transfer *transfer)
 {
     struct iovec piece[FETCH_PIECES];
     int pieces;
+    if (!vmsg_transfer_first(transfer)) {
+        vmsg_transfer_work(transfer);
+        return false;
+    }
     uint64_t bytes = fetch_pieces(transfer, piece, &pieces);
     struct vi_transfer get = {
         .local = piece, .pieces = pieces, .key = transfer->key, .offset = transfer->moved, .cookie = transfer};
@@ -289,6 +298,7 @@ void vmsg_rendezvous_clear(struct msg_peer *peer, uint64_t header, const void *b
     bool sane = transfer && clear.from < clear.upto && clear.upto <= transfer->request->total;
     if (sane) {
         msg_phase_set(transfer->request, MSG_PHASE_MOVING);
+        vmsg_transfer_pass(transfer);
         bool put = msg_header_flags(header) & MSG_FLAG_KEY && puts_pay(peer->vi->nic) &&
                    type_buffer_contiguous(&transfer->request->buffer);
         transfer->phase = put ? MSG_TRANSFER_PLACING : MSG_TRANSFER_SENDING;

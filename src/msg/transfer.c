@@ -3,6 +3,7 @@
  * the right phase. Under the leaf lock: the pool and the work list; the content belongs to whoever holds progress, or,
  * until its message was announced, to whoever launches it. */
 #include "msg/engine.h"
+#include "base/clock.h"
 
 struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
 {
@@ -44,6 +45,8 @@ void vmsg_transfer_give(struct msg_transfer *transfer)
     msg_lock(&engine->leaf);
     if (list_node_linked(&transfer->link))
         msg_chore_remove(&transfer->link);
+    if (list_node_linked(&transfer->turn))
+        list_remove(&transfer->turn);
     if (transfer->sender && transfer->peer->pending_sends) {
         transfer->peer->pending_sends--;
         engine->pending_sends--;
@@ -87,4 +90,54 @@ int vmsg_transfer_cursor(struct msg_transfer *transfer, uint64_t from)
     if (transfer->cursor->position != from)
         vtype_cursor_seek(transfer->cursor, from);
     return OK;
+}
+
+bool vmsg_transfer_first(struct msg_transfer *transfer)
+{
+    struct list *turns = &transfer->peer->turns[transfer->sender];
+    msg_lock(&vmsg_engine.leaf);
+    if (!list_node_linked(&transfer->turn))
+        list_append(turns, &transfer->turn);
+    bool first = list_first(turns) == &transfer->turn;
+    msg_unlock(&vmsg_engine.leaf);
+    return first;
+}
+
+void vmsg_transfer_pass(struct msg_transfer *transfer)
+{
+    msg_lock(&vmsg_engine.leaf);
+    if (list_node_linked(&transfer->turn))
+        list_remove(&transfer->turn);
+    msg_unlock(&vmsg_engine.leaf);
+}
+
+/* A matched receive whose payload can be fetched; REACH: of the peer. */
+void vmsg_transfer_choose(struct msg_transfer *transfer, const struct vi_state *reach)
+{
+    struct msg_peer *peer = transfer->peer;
+    const struct vi_caps *caps = &peer->vi->nic->caps;
+    bool both = !transfer->cursor && caps->map && caps->max_put >= MSG_CHUNK;
+    bool joint = both && reach->put;
+    enum msg_way first = transfer->upto >= reach->get_least ? MSG_WAY_JOINT : MSG_WAY_FRAMES;
+    if (!both || (first == MSG_WAY_JOINT && !joint)) {
+        transfer->way = MSG_WAY_GET;
+    } else if (vbase_settings.single_from) {
+        transfer->way = first;
+    } else {
+        msg_lock(&peer->lock);
+        transfer->way =
+            vmsg_choice_take(&peer->choice, transfer->upto, 1u << MSG_WAY_FRAMES | joint << MSG_WAY_JOINT | 1u << MSG_WAY_GET, first);
+        msg_unlock(&peer->lock);
+        transfer->began = clock_ticks();
+    }
+}
+
+void vmsg_transfer_judge(struct msg_transfer *transfer)
+{
+    struct msg_peer *peer = transfer->peer;
+    if (!transfer->began)
+        return;
+    msg_lock(&peer->lock);
+    vmsg_choice_told(&peer->choice, transfer->upto, (enum msg_way)transfer->way, transfer->began, clock_ticks());
+    msg_unlock(&peer->lock);
 }

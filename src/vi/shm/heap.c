@@ -5,13 +5,13 @@
  * A freed block queues up behind all others of its class: a block used again while its lines are still in the
  * receiver's cache must be fetched back line by line. The longer the rotation the better: when it outgrows the caches of
  * the two cores, blocks travel through the cache that they share, which was measured four times as fast. But a long
- * rotation touches much memory, so a class begins with a quarter of a megabyte and doubles after each eight rounds:
+ * rotation touches much memory, so a class begins with a quarter of a megabyte and doubles after each four rounds:
  * only who sends much holds much. */
 #include "vi/shm/shm.h"
 
 #define CLASS_SHIFT 13 /* a block's id: class << 13 | number */
 #define FIRST_BYTES (256u << 10)
-#define ROUNDS      8u
+#define ROUNDS      4u
 
 static void grow(struct shm_class *class, uint32_t id, uint32_t blocks)
 {

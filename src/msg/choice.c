@@ -1,0 +1,168 @@
+/* The receiver chooses the way of each large message when it is matched, and says it in the invitation, so both sides
+ * agree. He learns: each transfer that ends well tells what it took, and for each peer and size class a moving average is
+ * kept for each way. Which way is best depends on whether the two processors share a cache, which a scheduler below us may
+ * change from one second to the next, on whether the sender computes, and on how many ranks share the processors; none
+ * of this is asked for, all of it is in the times.
+ *
+ * With several messages under way, one begins when the one before it has ended: transfers of one peer go on one after
+ * another (vmsg_transfer_first), so that these times are theirs.
+ *
+ * Trials find out whether another way has become better. A trial is three transfers: the first finds caches cold and does
+ * not count, of the others the faster one does. Frames are fast only while their blocks are in a cache, which three transfers
+ * do not bring about; if they come near, the trial goes on until all blocks were used. Trials begin when enough went in frames
+ * for that, and become rarer and rarer, down to one in 64 transfers, and the rarer the more the last one cost: fifty times
+ * what it lost passes until the next, so that trials cost two in a hundred. When the best way itself becomes slower or
+ * faster by a quarter, something has changed, and the others are tried at once.
+ *
+ * Called under the peer's lock. */
+#include "msg/choice.h"
+
+#define TRIAL       3u
+#define GAP_FIRST   4u
+#define GAP_MOST    64u
+#define LEFT_MOST   4096u
+#define LOST        50u       /* transfers for each whose time a trial lost */
+#define CLASS_LEAST 15        /* the lowest class ends at 1 << CLASS_LEAST bytes */
+#define COST_BYTES  65536u
+#define WARM        (32u << 20) /* bytes in frames until the sender's blocks are as many as they become */
+#define ROUND       (6u << 20)  /* bytes in frames until each of them was used again */
+#define OUTLIER     2u        /* a sample counts for so many averages at most */
+#define SAMPLE_MOST (1u << 28)
+
+static unsigned class_of(uint64_t bytes)
+{
+    unsigned bit = 63 - (unsigned)__builtin_clzll(bytes | 1);
+
+    if (bit < CLASS_LEAST)
+        return 0;
+    return bit - CLASS_LEAST + 1 < MSG_WAY_CLASSES ? bit - CLASS_LEAST + 1 : MSG_WAY_CLASSES - 1;
+}
+
+/* The way after this one. */
+static unsigned turn(unsigned way)
+{
+    return way + 1 < MSG_WAYS ? way + 1 : 0;
+}
+
+/* The way to be tried next; the best one if there is no other. */
+static unsigned other(const struct msg_ways *ways, unsigned allowed)
+{
+    unsigned way = turn(ways->trial);
+
+    for (int i = 0; i < MSG_WAYS && (way == ways->best || !(allowed >> way & 1)); i++)
+        way = turn(way);
+    return allowed >> way & 1 ? way : ways->best;
+}
+
+static void trial_begin(struct msg_ways *ways, unsigned way)
+{
+    ways->trial = (uint8_t)way;
+    ways->taken = ways->told = TRIAL;
+    ways->lost = 0;
+    ways->second = false;
+}
+
+/* It came near: now long enough. True: the trial goes on. */
+static bool trial_lengthen(struct msg_ways *ways, uint64_t bytes)
+{
+    if (ways->second || ways->trial != MSG_WAY_FRAMES || ways->least / 3 * 2 > ways->cost[ways->best])
+        return false;
+    ways->second = true;
+    ways->taken = ways->told = (uint16_t)(ROUND / bytes + TRIAL);
+    ways->left = 0;
+    return true;
+}
+
+enum msg_way vmsg_choice_take(struct msg_choice *choice, uint64_t bytes, unsigned allowed, enum msg_way first)
+{
+    struct msg_ways *ways = &choice->ways[class_of(bytes)];
+
+    if (unlikely(!ways->gap)) {
+        ways->best = ways->trial = (uint8_t)first;
+        ways->gap = ways->left = GAP_FIRST;
+    }
+    if (unlikely(!(allowed >> ways->best & 1)))
+        return first;
+    if (likely(ways->left > 0)) {
+        ways->left--;
+        return (enum msg_way)ways->best;
+    }
+    if (!ways->taken) {
+        unsigned way = other(ways, allowed);
+        if (way == ways->best || (ways->best == MSG_WAY_FRAMES && choice->framed < WARM))
+            return (enum msg_way)ways->best;
+        trial_begin(ways, way);
+    }
+    if (--ways->taken == 0)
+        ways->left = LEFT_MOST; /* until it is known */
+    return (enum msg_way)(allowed >> ways->trial & 1 ? ways->trial : ways->best);
+}
+
+/* Another way is the best. */
+static void change(struct msg_ways *ways, unsigned way)
+{
+    ways->best = (uint8_t)way;
+    ways->reference = ways->cost[way];
+    ways->gap = ways->left = GAP_FIRST;
+}
+
+static bool better(uint32_t a, uint32_t b)
+{
+    return a && (uint64_t)a * 16 < (uint64_t)b * 15;
+}
+
+static void told_best(struct msg_ways *ways, uint32_t sample)
+{
+    uint32_t *cost = &ways->cost[ways->best];
+
+    if (!*cost)
+        *cost = sample;
+    else
+        *cost += (uint32_t)((int32_t)((sample < *cost * OUTLIER ? sample : *cost * OUTLIER) - *cost) / 8);
+    for (unsigned way = 0; way < MSG_WAYS; way++)
+        if (better(ways->cost[way], ways->cost[ways->best]))
+            change(ways, way);
+    uint32_t now = ways->cost[ways->best];
+    if (ways->reference && (now > ways->reference / 4 * 5 || now < ways->reference / 4 * 3)) {
+        ways->reference = now;
+        ways->gap = GAP_FIRST;
+        ways->left = ways->left < GAP_FIRST ? ways->left : GAP_FIRST;
+    }
+}
+
+static void told_trial(struct msg_ways *ways, uint32_t sample, uint64_t bytes)
+{
+    uint32_t best = ways->cost[ways->best];
+
+    ways->lost += sample > best && ways->lost < SAMPLE_MOST ? sample - best : 0;
+    if (ways->told >= TRIAL - 1 || sample < ways->least)
+        ways->least = sample;
+    if (--ways->told)
+        return;
+    if (!better(ways->least, best) && trial_lengthen(ways, bytes))
+        return;
+    ways->cost[ways->trial] = ways->least;
+    ways->reference = best;
+    if (better(ways->least, best)) {
+        change(ways, ways->trial);
+        return;
+    }
+    uint64_t left = best ? (uint64_t)ways->lost * LOST / best : 0;
+    ways->gap = (uint16_t)(ways->gap * 2 < GAP_MOST ? ways->gap * 2 : GAP_MOST);
+    ways->left = (uint16_t)(left < ways->gap ? ways->gap : left > LEFT_MOST ? LEFT_MOST : left);
+}
+
+void vmsg_choice_told(struct msg_choice *choice, uint64_t bytes, enum msg_way way, uint64_t began, uint64_t now)
+{
+    struct msg_ways *ways = &choice->ways[class_of(bytes)];
+    uint64_t from = began > choice->ended ? began : choice->ended;
+    uint64_t cost = now > from ? (now - from) * COST_BYTES / (bytes | 1) : 0;
+    uint32_t sample = cost < SAMPLE_MOST ? (uint32_t)cost + 1 : SAMPLE_MOST;
+
+    choice->ended = now;
+    choice->framed += way == MSG_WAY_FRAMES ? bytes : 0;
+    if (way == ways->best)
+        told_best(ways, sample);
+    else if (way == ways->trial && ways->told)
+        told_trial(ways, sample, bytes);
+}

@@ -1,0 +1,39 @@
+/* Which way a large message from a peer on this host goes: by what transfers lately took. See choice.c. */
+#ifndef MSG_CHOICE_H
+#define MSG_CHOICE_H
+
+#include "base/compiler.h"
+
+enum msg_way {
+    MSG_WAY_FRAMES, /* two copies at once, in a pipeline */
+    MSG_WAY_JOINT,  /* one copy, get and put from both ends */
+    MSG_WAY_GET,    /* one copy, by the receiver alone */
+    MSG_WAYS
+};
+
+/* Of one size class. Costs are ticks for 64 KiB. */
+struct msg_ways {
+    uint32_t cost[MSG_WAYS]; /* of the best way a moving average, of the others what their last trial showed; 0: nothing yet */
+    uint32_t reference;      /* the best one's when the others were last tried */
+    uint32_t least, lost;    /* of the trial under way */
+    uint16_t left;           /* transfers until the next trial */
+    uint16_t gap;            /* the least number from one to the next; 0: nothing happened yet */
+    uint16_t taken, told;    /* transfers of the trial that are to begin, and to end */
+    uint8_t best, trial;     /* trial: the way that is or was tried last */
+    bool second;             /* its second part */
+};
+
+#define MSG_WAY_CLASSES 9 /* by powers of two: below 32 KiB, ..., from 4 MiB on */
+struct msg_choice {
+    uint64_t ended;  /* ticks, when the last transfer did */
+    uint64_t framed; /* bytes that came in frames */
+    struct msg_ways ways[MSG_WAY_CLASSES];
+};
+
+/* The way for a message of BYTES, out of the set ALLOWED (a bit each); FIRST: the guess while nothing is known. */
+enum msg_way vmsg_choice_take(struct msg_choice *choice, uint64_t bytes, unsigned allowed, enum msg_way first) MUST_CHECK;
+
+/* A transfer that went this way took from BEGAN until NOW, in ticks. */
+void vmsg_choice_told(struct msg_choice *choice, uint64_t bytes, enum msg_way way, uint64_t began, uint64_t now);
+
+#endif

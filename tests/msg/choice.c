@@ -1,0 +1,125 @@
+/* The learned choice between the ways of a large message: with times that the test makes up. It follows a machine that
+ * changes, loses little by trials, is not led astray by single slow ones, and works with several messages under way. */
+#include "check.h"
+#include "msg/choice.h"
+#include <string.h>
+
+#define ALL 7u
+#define BYTES 300000u
+
+static const double shared[MSG_WAYS] = {1.0, 1.2, 2.6}, apart[MSG_WAYS] = {5.0, 1.6, 3.0}, absent[MSG_WAYS] = {30, 9, 3};
+
+struct machine {
+    struct msg_choice choice;
+    const double *cost;
+    uint64_t now, lost, spent;
+    unsigned seed, noise; /* noise: one transfer in so many is interrupted; 0: none */
+    int done[MSG_WAYS];
+};
+
+static uint64_t takes(struct machine *machine, enum msg_way way)
+{
+    uint64_t ticks = (uint64_t)(machine->cost[way] * BYTES / 10);
+    machine->seed = machine->seed * 1103515245 + 12345;
+    ticks += ticks * (machine->seed >> 16 & 63) / 640; /* up to a tenth */
+    if (machine->noise && (machine->seed >> 16) % machine->noise == 0)
+        ticks *= 100;
+    return ticks;
+}
+
+/* WINDOW messages come at once and are moved one after another. */
+static void transfers(struct machine *machine, int window)
+{
+    enum msg_way way[16];
+    uint64_t began = machine->now;
+    double best = machine->cost[0];
+    for (int w = 1; w < MSG_WAYS; w++)
+        best = machine->cost[w] < best ? machine->cost[w] : best;
+    for (int i = 0; i < window; i++)
+        way[i] = vmsg_choice_take(&machine->choice, BYTES, ALL, MSG_WAY_FRAMES);
+    for (int i = 0; i < window; i++) {
+        uint64_t ticks = takes(machine, way[i]);
+        machine->now += ticks;
+        machine->done[way[i]]++;
+        machine->spent += (uint64_t)(machine->cost[way[i]] * BYTES / 10);
+        machine->lost += (uint64_t)((machine->cost[way[i]] - best) * BYTES / 10);
+        vmsg_choice_told(&machine->choice, BYTES, way[i], began, machine->now);
+    }
+    machine->now += 1000000; /* the program computes: that is nobody's time */
+}
+
+static void run(struct machine *machine, const double *cost, int messages, int window)
+{
+    machine->cost = cost;
+    machine->lost = machine->spent = 0;
+    memset(machine->done, 0, sizeof machine->done);
+    for (int i = 0; i < messages; i += window)
+        transfers(machine, window);
+}
+
+static bool mostly(const struct machine *machine, enum msg_way way, int messages)
+{
+    return machine->done[way] > messages * 5 / 6;
+}
+
+static void follows(int window, unsigned noise)
+{
+    struct machine machine = {.seed = 1, .noise = noise};
+    run(&machine, shared, 2000, window);
+    CHECK(mostly(&machine, MSG_WAY_FRAMES, 2000));
+    run(&machine, shared, 20000, window);
+    CHECK(machine.lost * 100 <= machine.spent * 3);
+    run(&machine, apart, 64, window); /* within some tens of transfers */
+    run(&machine, apart, 20000, window);
+    CHECK(mostly(&machine, MSG_WAY_JOINT, 20000));
+    CHECK(machine.lost * 100 <= machine.spent * 3);
+    run(&machine, shared, 1000, window); /* nothing is seen of it but by a trial */
+    run(&machine, shared, 2000, window);
+    CHECK(mostly(&machine, MSG_WAY_FRAMES, 2000));
+    run(&machine, absent, 100, window);
+    run(&machine, absent, 2000, window);
+    CHECK(mostly(&machine, MSG_WAY_GET, 2000));
+}
+
+/* A way that is not allowed is not taken, whatever was learned. */
+static void obeys(void)
+{
+    struct machine machine = {.seed = 5};
+    run(&machine, apart, 1000, 1);
+    for (int i = 0; i < 1000; i++) {
+        enum msg_way way = vmsg_choice_take(&machine.choice, BYTES, 1u << MSG_WAY_FRAMES | 1u << MSG_WAY_GET, MSG_WAY_FRAMES);
+        CHECK(way != MSG_WAY_JOINT);
+    }
+}
+
+/* What is learned of one size says nothing of another. */
+static void sizes_are_apart(void)
+{
+    struct machine machine = {.seed = 7};
+    run(&machine, apart, 1000, 1);
+    CHECK_EQUAL(vmsg_choice_take(&machine.choice, 20000, ALL, MSG_WAY_FRAMES), MSG_WAY_FRAMES);
+    CHECK_EQUAL(vmsg_choice_take(&machine.choice, UINT64_MAX / 70000, ALL, MSG_WAY_JOINT), MSG_WAY_JOINT);
+}
+
+/* Times that make no sense do no harm. */
+static void strange_times(void)
+{
+    struct msg_choice choice = {0};
+    for (uint64_t i = 0; i < 10000; i++) {
+        enum msg_way way = vmsg_choice_take(&choice, 1, ALL, MSG_WAY_GET);
+        CHECK(way < MSG_WAYS);
+        vmsg_choice_told(&choice, i % 3 ? 1 : 1ull << 40, way, i << 40, i % 2 ? i << 39 : i << 41);
+    }
+}
+
+int main(void)
+{
+    follows(1, 0);
+    follows(8, 0);
+    follows(1, 50);
+    follows(8, 50);
+    obeys();
+    sizes_are_apart();
+    strange_times();
+    return check_done();
+}
