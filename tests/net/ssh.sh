@@ -1,0 +1,103 @@
+# Over real ssh, with a server on each host of the laboratory: ranks there, and everything that keeps them from starting.
+# timeout: 90
+source "$VIADUCT_SOURCE/tests/tools/check.bash"
+sshd=/usr/sbin/sshd
+[ -x $sshd ] || sshd=$VIADUCT_SOURCE/build/sshd/usr/sbin/sshd
+[ -x $sshd ] && command -v ssh >/dev/null || { echo "openssh is not installed (scripts/need check unpacks a server)"; exit 77; }
+[ "$(id -u)" -eq 0 ] || { echo "a server for other ports and hosts needs root"; exit 77; }
+if [ "${LAB:-}" != 1 ]; then
+    LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 3 1 bash "$0"
+fi
+libraries=$(find "${sshd%/usr/sbin/sshd}" -maxdepth 4 -type d -name '*-linux-gnu' 2>/dev/null | tr '\n' ':')
+[ $sshd = /usr/sbin/sshd ] && libraries=
+mkdir -p /run/sshd
+
+# Keys, a configuration for the client with names for what may happen, servers with their ways.
+ssh-keygen -qt ed25519 -N '' -f $work/host && ssh-keygen -qt ed25519 -N '' -f $work/user && ssh-keygen -qt ed25519 -N '' -f $work/other
+cp $work/user.pub $work/authorized && chmod 600 $work/authorized && chmod 755 $work
+for address in 10.77.0.2 10.77.0.3; do
+    for port in 22 23 24; do echo "[$address]:$port $(cut -d' ' -f1,2 $work/host.pub)"; done
+    echo "$address $(cut -d' ' -f1,2 $work/host.pub)"
+done >$work/known
+cat >$work/config <<CONFIG
+Host stranger
+    IdentityFile $work/other
+Host new
+    UserKnownHostsFile $work/none
+Host closed
+    Port 9
+Host silent
+    ConnectTimeout 1
+    HostName 10.77.0.77
+Host talks
+    Port 23
+Host bare
+    Port 24
+Host h2
+    HostName 10.77.0.3
+Host h1 stranger new closed talks bare
+    HostName 10.77.0.2
+Host * !stranger
+    IdentityFile $work/user
+Host *
+    IdentitiesOnly yes
+    UserKnownHostsFile $work/known
+CONFIG
+serve() { # HOST PORT OPTIONS...
+    local host=$1 port=$2
+    shift 2
+    lab-rsh $host "LD_LIBRARY_PATH=$libraries exec $sshd -f /dev/null -p $port -h $work/host -o UsePAM=no -o PidFile=none \
+        -o PermitRootLogin=yes -o StrictModes=no -o AuthorizedKeysFile=$work/authorized -E $work/sshd.log $*"
+}
+serve h1 22 && serve h2 22 || fail "no server: $(cat $work/sshd.log)"
+serve h1 23 "-o ForceCommand='echo Welcome; echo news >&2; eval \"\$SSH_ORIGINAL_COMMAND\"'" || fail "no server that talks"
+serve h1 24 "-o SetEnv=PATH=/nowhere" || fail "no server without a path"
+over="$run --agent ssh\ -F\ $work/config"
+over() { $run --agent "ssh -F $work/config" "$@"; }
+quick() { # SECONDS COMMAND...: nothing waits for an answer
+    local most=$1 begun=$SECONDS
+    shift
+    "$@"
+    local status=$?
+    ((SECONDS - begun <= most)) || echo "took $((SECONDS - begun)) s" >&2
+    return $status
+}
+
+# ranks
+expect 0 $'0 h1\n1 h2' "" sh -c "$over -hosts h1,h2 sh -c 'echo \$PMI_RANK \$(uname -n)' | sort"
+expect 0 "6 met" "" over -host h0:2,h1:2,h2:2 "$VIADUCT_BUILD/tests/programs/meet"
+expect 0 "3 met" "" over --fanout 1 -host h0,h1,h2 "$VIADUCT_BUILD/tests/programs/meet"
+expect 7 "" "~on h2\) ended with exit status 7" over -host h1,h2 sh -c 'test $PMI_RANK = 1 && exit 7; sleep 100'
+seq 1 100000 >$work/numbers
+over -host h1 cat <$work/numbers | cmp -s - $work/numbers || fail "input over ssh is not the same"
+over -host h1,h2 sleep 101 & head=$!
+eventually 5 sh -c 'test $(pgrep -fc "^sleep 10[1]") = 2' || fail "not started"
+kill -KILL $(pgrep -P $head -x mpiexec)
+wait $head 2>/dev/null
+eventually 5 sh -c '! pgrep -f "sleep 10[1]|viaduct helpe[r]"' >/dev/null || fail "the launcher was killed, somebody is left"
+over -host h1,h2 sleep 101 2>$work/err & head=$!
+eventually 5 sh -c 'test $(pgrep -fc "^sleep 10[1]") = 2' || fail "not started"
+pkill -KILL -f "sshd: .*@notty" # the far side's connections
+wait $head
+[ $? = 255 ] && grep -q "host h[12] is lost" $work/err || fail "the connections were killed: $(cat $work/err)"
+eventually 5 sh -c '! pgrep -f "sleep 10[1]|viaduct helpe[r]"' >/dev/null || fail "the connections were killed, somebody is left"
+
+# other sides that are strange
+expect 0 h1 "~^(viaduct: talks: news)?$" over -host talks uname -n
+expect 0 h1 "" over -host bare uname -n
+
+# what cannot be, at once, in one line with host, cause and time
+one="viaduct: cannot start ranks on"
+end='\(after [0-9.]+ s\)$'
+expect 255 "" "~^$one stranger: .*Permission denied .* $end" quick 5 over -host h1,stranger sleep 100
+expect 255 "" "~^$one new: Host key verification failed. $end" quick 5 over -host new sleep 100
+expect 255 "" "~^$one closed: ssh: connect to host 10.77.0.2 port 9: Connection refused $end" quick 5 over -host closed sleep 100
+expect 255 "" "~^$one silent: ssh: connect to host 10.77.0.77 port 22: .* $end" quick 8 over -host silent sleep 100
+expect 255 "" "~^$one no.such.host: ssh: Could not resolve hostname no.such.host: .* $end" quick 15 over -host no.such.host sleep 100
+id=$(grep -o "[0-9a-f]\{16\}" "$VIADUCT_BUILD/generated/build_id.h" | head -1)
+sed "s/$id/$(tr '0-9a-f' '1-9a-f0' <<<"$id")/" "$VIADUCT_BIN/viaduct" >$work/viaduct && chmod +x $work/viaduct
+lab-rsh h2 "mount --bind $work/viaduct $VIADUCT_BIN/viaduct"
+expect 255 "" "~^$one h2: its Viaduct is of another build: .* $end" quick 5 over -host h1,h2 sleep 100
+lab-rsh h2 "umount $VIADUCT_BIN/viaduct; mount -t tmpfs none $VIADUCT_BIN"
+expect 255 "" "~^$one h2: .*viaduct: No such file or directory $end" quick 5 over -host h1,h2 sleep 100
+finish
