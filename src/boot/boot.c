@@ -61,18 +61,12 @@ int vboot_open(struct boot_job **job)
     if (error == OK)
         error = join_node(own);
     if (error != OK) {
-        vboot_abandon(&own->job);
+        own->pmi.started = false; /* no goodbye, so that the launcher ends the others when this process ends */
+        release(own);
         return error;
     }
     *job = &own->job;
     return OK;
-}
-
-void vboot_abandon(struct boot_job *job)
-{
-    struct boot_own *own = own_of(job);
-    own->pmi.started = false; /* no goodbye over the wire either */
-    release(own);
 }
 
 void vboot_close(struct boot_job *job)

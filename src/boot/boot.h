@@ -37,8 +37,6 @@ struct boot_job {
 /* Finds the launcher, learns rank and size, meets the ranks of the own node. Owns descriptors and memory until close. */
 VEXPORT int vboot_open(struct boot_job **job) MUST_CHECK;
 VEXPORT void vboot_close(struct boot_job *job); /* says goodbye to the launcher; frees */
-/* After a start that failed: frees without a goodbye, so that the launcher ends the others when this process ends. */
-VEXPORT void vboot_abandon(struct boot_job *job);
 
 /* The launcher's key-value space. Keys and values are printable, without space or '='; what was put is seen by others
  * after the next fence. Get copies at most size-1 bytes and a NUL; ERR_NOT_FOUND. Solo jobs have them in memory. */

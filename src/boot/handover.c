@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,10 @@ int vboot_handover_create(int size, int local_count, struct boot_handover_map *m
 {
     uint32_t seats_at = place_of_seats((size_t)local_count);
     size_t length = seats_at + (size_t)local_count * sizeof(struct boot_seat);
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && length > limit.rlim_cur) /* ftruncate would not fail but kill */
+        return vbase_fail(ERR_LIMIT, "the file size limit (ulimit -f) of %llu bytes is below the %zu bytes that %d ranks need",
+                          (unsigned long long)limit.rlim_cur, length, local_count);
     int fd = memfd_create("viaduct-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return vbase_fail_errno(ERR_SYSTEM, "memfd_create for the job's description");

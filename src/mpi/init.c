@@ -31,7 +31,7 @@ void mpi_doing(const char *call)
 /* There is no communicator to raise an error on, and perhaps no engine: say it and end. */
 void mpi_end_early(const char *sentence)
 {
-    if (mpi_is_running())
+    if (vmsg_job())
         vmsg_abort(1, sentence);
     fprintf(stderr, "viaduct: %s\n", sentence);
     fflush(NULL);

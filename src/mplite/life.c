@@ -16,7 +16,7 @@ static void end(const char *call, const char *text) __attribute__((noreturn));
 static void end(const char *call, const char *text)
 {
     char sentence[600];
-    if (vmplite.started) { /* the launcher puts rank and host before it */
+    if (vmsg_job()) { /* the launcher puts rank and host before it */
         snprintf(sentence, sizeof sentence, "%s: %s", call, text);
         vmsg_abort(1, sentence);
     }

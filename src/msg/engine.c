@@ -386,9 +386,11 @@ undo_memory:
     memory_close(engine);
 undo_nics:
     vmsg_nics_close();
-undo_boot:
-    vboot_abandon(engine->job);
-    memset(engine, 0, sizeof *engine);
+undo_boot: {
+        struct boot_job *job = engine->job;
+        memset(engine, 0, sizeof *engine);
+        engine->job = job; /* vmsg_abort tells the launcher why */
+    }
     return error;
 }
 

@@ -79,7 +79,8 @@ enum msg_mode {
 VEXPORT int vmsg_start(void) MUST_CHECK;
 /* The last stop says goodbye to all peers both ways (what was sent is delivered), leaves the launcher, closes. */
 VEXPORT void vmsg_stop(void);
-VEXPORT const struct boot_job *vmsg_job(void); /* rank, size, node; valid between start and stop */
+VEXPORT const struct boot_job *vmsg_job(void); /* rank, size, node; valid between start and stop, and for
+                                                 * vmsg_abort after a start that failed; else NULL */
 VEXPORT void vmsg_threads(bool several);       /* from now on calls may come from several threads */
 VEXPORT void vmsg_abort(int status, const char *message) __attribute__((noreturn));
 

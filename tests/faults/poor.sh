@@ -44,7 +44,9 @@ run 20 bash -c "ulimit -n 10; exec $mpiexec -n 16 '$traffic'"
 run 20 bash -c "ulimit -f 100; exec $mpiexec -n 3 '$traffic'"
 expect_err 'MPI_Init: .*\(ulimit -f\) of 102400 bytes is below' "files of 100 KiB"
 [ "$status" -eq 1 ] && [ "$spent" -lt 2000 ] || wrong "files of 100 KiB: exit status $status after $spent ms"
-[ "$(wc -l <"$scratch/err")" -eq 2 ] || { wrong "files of 100 KiB: not the cause and who ended"; cat "$scratch/err"; }
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || { wrong "files of 100 KiB: not one line"; cat "$scratch/err"; }
+out=$(bash -c "ulimit -f 0; exec $mpiexec -n 3 '$traffic'" 2>&1 | cat)
+[[ $out == "viaduct: the file size limit (ulimit -f) of 0 bytes is below"* ]] || wrong "no files: $out"
 run 20 bash -c "ulimit -v 20000; exec $mpiexec -n 2 '$traffic'"
 [ "$status" -ge 128 ] && [ "$status" -ne 137 ] && { wrong "20 MB of address space: exit status $status"; cat "$scratch/err"; }
 [ "$status" -ne 0 ] && { [ -s "$scratch/err" ] || wrong "20 MB of address space: not a word"; }

@@ -12,7 +12,7 @@ expect 2 "" 'viaduct: VIADUCT_EAGER="3x" is not understood: a size is a number w
 expect 2 "" "viaduct: VIADUCT_TRANSPORTS=\"shm,pigeon\" is not understood: the transports are shm tcp" \
     env VIADUCT_TRANSPORTS=shm,pigeon $run -n 3 $traffic
 expect 2 "" "~^viaduct: \"delay=1x\" in VIADUCT_FAULT is not understood: delay=TIME" env VIADUCT_FAULT=late-put,delay=1x $run -n 3 $traffic
-expect 1 "" "~^viaduct: MPI_Init: .*\"delay=1x\" in VIADUCT_FAULT is not understood: delay=TIME" env VIADUCT_FAULT=delay=1x $traffic
+expect 1 "" "~^viaduct: rank 0 .*: MPI_Init: .*\"delay=1x\" in VIADUCT_FAULT is not understood: delay=TIME" env VIADUCT_FAULT=delay=1x $traffic
 expect 0 "all right" "" env VIADUCT_FAULT=delay=10us,refuse=5% VIADUCT_TRANSPORTS=shm $run -n 3 $traffic
 
 # the log
