@@ -558,82 +558,72 @@ typedef void MPI_T_event_dropped_cb_function(MPI_Count count, MPI_T_event_regist
 /* Each has two names: a tool that defines MPI_X itself calls PMPI_X. */
 #define MPI_BOTH(result, name, parameters) result name parameters; result P##name parameters;
 
+/* What many take, by the type of counts (N) and displacements (A). */
+#define MPI_DATA_(N)          void *buf, N count, MPI_Datatype datatype
+#define MPI_SENT_(N)          void *sendbuf, N sendcount, MPI_Datatype sendtype
+#define MPI_RECEIVED_(N)      void *recvbuf, N recvcount, MPI_Datatype recvtype
+#define MPI_SENT_V_(N, A)     void *sendbuf, const N sendcounts[], const A sdispls[], MPI_Datatype sendtype
+#define MPI_RECEIVED_V_(N, A) void *recvbuf, const N recvcounts[], const A rdispls[], MPI_Datatype recvtype
+#define MPI_SENT_W_(N, A)     void *sendbuf, const N sendcounts[], const A sdispls[], const MPI_Datatype sendtypes[]
+#define MPI_RECEIVED_W_(N, A) void *recvbuf, const N recvcounts[], const A rdispls[], const MPI_Datatype recvtypes[]
+#define MPI_REDUCED_(N)       const void *sendbuf, void *recvbuf, N count, MPI_Datatype datatype, MPI_Op op
+#define MPI_REDUCED_V_(N)     const void *sendbuf, void *recvbuf, const N recvcounts[], MPI_Datatype datatype, MPI_Op op
+#define MPI_ORIGIN_(N)        void *origin_addr, N origin_count, MPI_Datatype origin_datatype
+#define MPI_RESULT_(N)        void *result_addr, N result_count, MPI_Datatype result_datatype
+#define MPI_TARGET_(N)        int target_rank, MPI_Aint target_disp, N target_count, MPI_Datatype target_datatype
+
 /* ---- Point-to-point communication ---- */
 /* Blocking */
-MPI_BOTH(int, MPI_Send, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
-MPI_BOTH(int, MPI_Send_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
-MPI_BOTH(int, MPI_Bsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
-MPI_BOTH(int, MPI_Bsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
-MPI_BOTH(int, MPI_Ssend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
-MPI_BOTH(int, MPI_Ssend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
-MPI_BOTH(int, MPI_Rsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
-MPI_BOTH(int, MPI_Rsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm))
-MPI_BOTH(int, MPI_Recv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-    MPI_Status *status))
-MPI_BOTH(int, MPI_Recv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-    MPI_Status *status))
-MPI_BOTH(int, MPI_Sendrecv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-    void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status))
-MPI_BOTH(int, MPI_Sendrecv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-    MPI_Status *status))
-MPI_BOTH(int, MPI_Sendrecv_replace, (void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
+MPI_BOTH(int, MPI_Send, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm))
+MPI_BOTH(int, MPI_Send_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm))
+MPI_BOTH(int, MPI_Bsend, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm))
+MPI_BOTH(int, MPI_Bsend_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm))
+MPI_BOTH(int, MPI_Ssend, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm))
+MPI_BOTH(int, MPI_Ssend_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm))
+MPI_BOTH(int, MPI_Rsend, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm))
+MPI_BOTH(int, MPI_Rsend_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm))
+MPI_BOTH(int, MPI_Recv, (MPI_DATA_(int), int source, int tag, MPI_Comm comm, MPI_Status *status))
+MPI_BOTH(int, MPI_Recv_c, (MPI_DATA_(MPI_Count), int source, int tag, MPI_Comm comm, MPI_Status *status))
+MPI_BOTH(int, MPI_Sendrecv, (const MPI_SENT_(int), int dest, int sendtag, MPI_RECEIVED_(int), int source, int recvtag,
+    MPI_Comm comm, MPI_Status *status))
+MPI_BOTH(int, MPI_Sendrecv_c, (const MPI_SENT_(MPI_Count), int dest, int sendtag, MPI_RECEIVED_(MPI_Count), int source,
     int recvtag, MPI_Comm comm, MPI_Status *status))
-MPI_BOTH(int, MPI_Sendrecv_replace_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
-    int source, int recvtag, MPI_Comm comm, MPI_Status *status))
+MPI_BOTH(int, MPI_Sendrecv_replace, (MPI_DATA_(int), int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
+    MPI_Status *status))
+MPI_BOTH(int, MPI_Sendrecv_replace_c, (MPI_DATA_(MPI_Count), int dest, int sendtag, int source, int recvtag,
+    MPI_Comm comm, MPI_Status *status))
 
 /* Nonblocking */
-MPI_BOTH(int, MPI_Isend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Isend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Ibsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Ibsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Issend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Issend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Irsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Irsend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Irecv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Irecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Isendrecv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-    void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Isendrecv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Isendrecv_replace, (void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
+MPI_BOTH(int, MPI_Isend, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Isend_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ibsend, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ibsend_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Issend, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Issend_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Irsend, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Irsend_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Irecv, (MPI_DATA_(int), int source, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Irecv_c, (MPI_DATA_(MPI_Count), int source, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Isendrecv, (const MPI_SENT_(int), int dest, int sendtag, MPI_RECEIVED_(int), int source, int recvtag,
+    MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Isendrecv_c, (const MPI_SENT_(MPI_Count), int dest, int sendtag, MPI_RECEIVED_(MPI_Count), int source,
     int recvtag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Isendrecv_replace_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
-    int source, int recvtag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Isendrecv_replace, (MPI_DATA_(int), int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Isendrecv_replace_c, (MPI_DATA_(MPI_Count), int dest, int sendtag, int source, int recvtag,
+    MPI_Comm comm, MPI_Request *request))
 
 /* Persistent */
-MPI_BOTH(int, MPI_Send_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Send_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Bsend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Bsend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ssend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Ssend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Rsend_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Rsend_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Recv_init, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Recv_init_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-    MPI_Request *request))
+MPI_BOTH(int, MPI_Send_init, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Send_init_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Bsend_init, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Bsend_init_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ssend_init, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ssend_init_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Rsend_init, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Rsend_init_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Recv_init, (MPI_DATA_(int), int source, int tag, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Recv_init_c, (MPI_DATA_(MPI_Count), int source, int tag, MPI_Comm comm, MPI_Request *request))
 MPI_BOTH(int, MPI_Start, (MPI_Request *request))
 MPI_BOTH(int, MPI_Startall, (int count, MPI_Request array_of_requests[]))
 
@@ -642,12 +632,10 @@ MPI_BOTH(int, MPI_Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status
 MPI_BOTH(int, MPI_Iprobe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status))
 MPI_BOTH(int, MPI_Mprobe, (int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status))
 MPI_BOTH(int, MPI_Improbe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status))
-MPI_BOTH(int, MPI_Mrecv, (void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status))
-MPI_BOTH(int, MPI_Mrecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
-    MPI_Status *status))
-MPI_BOTH(int, MPI_Imrecv, (void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request))
-MPI_BOTH(int, MPI_Imrecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
-    MPI_Request *request))
+MPI_BOTH(int, MPI_Mrecv, (MPI_DATA_(int), MPI_Message *message, MPI_Status *status))
+MPI_BOTH(int, MPI_Mrecv_c, (MPI_DATA_(MPI_Count), MPI_Message *message, MPI_Status *status))
+MPI_BOTH(int, MPI_Imrecv, (MPI_DATA_(int), MPI_Message *message, MPI_Request *request))
+MPI_BOTH(int, MPI_Imrecv_c, (MPI_DATA_(MPI_Count), MPI_Message *message, MPI_Request *request))
 MPI_BOTH(int, MPI_Cancel, (MPI_Request *request))
 
 /* Completion */
@@ -828,219 +816,148 @@ MPI_BOTH(int, MPI_Reduce_local_c, (const void *inbuf, void *inoutbuf, MPI_Count 
 MPI_BOTH(int, MPI_Barrier, (MPI_Comm comm))
 MPI_BOTH(int, MPI_Bcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm))
 MPI_BOTH(int, MPI_Bcast_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Gather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Gather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Gatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Gatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Scatter, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Scatter_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Scatterv, (const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Scatterv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, MPI_Comm comm))
-MPI_BOTH(int, MPI_Allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm))
-MPI_BOTH(int, MPI_Allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm))
-MPI_BOTH(int, MPI_Allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm))
-MPI_BOTH(int, MPI_Alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, MPI_Comm comm))
-MPI_BOTH(int, MPI_Alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm))
-MPI_BOTH(int, MPI_Alltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm))
-MPI_BOTH(int, MPI_Alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+MPI_BOTH(int, MPI_Gather, (const MPI_SENT_(int), MPI_RECEIVED_(int), int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Gather_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Gatherv, (const MPI_SENT_(int), MPI_RECEIVED_V_(int, int), int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Gatherv_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_V_(MPI_Count, MPI_Aint), int root,
     MPI_Comm comm))
-MPI_BOTH(int, MPI_Alltoallw, (const void *sendbuf, const int sendcounts[], const int sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm))
-MPI_BOTH(int, MPI_Alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm))
-MPI_BOTH(int, MPI_Reduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
+MPI_BOTH(int, MPI_Scatter, (const MPI_SENT_(int), MPI_RECEIVED_(int), int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Scatter_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Scatterv, (const MPI_SENT_V_(int, int), MPI_RECEIVED_(int), int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Scatterv_c, (const MPI_SENT_V_(MPI_Count, MPI_Aint), MPI_RECEIVED_(MPI_Count), int root,
     MPI_Comm comm))
-MPI_BOTH(int, MPI_Reduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Allreduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+MPI_BOTH(int, MPI_Allgather, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm))
+MPI_BOTH(int, MPI_Allgather_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm))
+MPI_BOTH(int, MPI_Allgatherv, (const MPI_SENT_(int), MPI_RECEIVED_V_(int, int), MPI_Comm comm))
+MPI_BOTH(int, MPI_Allgatherv_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_V_(MPI_Count, MPI_Aint), MPI_Comm comm))
+MPI_BOTH(int, MPI_Alltoall, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm))
+MPI_BOTH(int, MPI_Alltoall_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm))
+MPI_BOTH(int, MPI_Alltoallv, (const MPI_SENT_V_(int, int), MPI_RECEIVED_V_(int, int), MPI_Comm comm))
+MPI_BOTH(int, MPI_Alltoallv_c, (const MPI_SENT_V_(MPI_Count, MPI_Aint), MPI_RECEIVED_V_(MPI_Count, MPI_Aint),
     MPI_Comm comm))
-MPI_BOTH(int, MPI_Allreduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+MPI_BOTH(int, MPI_Alltoallw, (const MPI_SENT_W_(int, int), MPI_RECEIVED_W_(int, int), MPI_Comm comm))
+MPI_BOTH(int, MPI_Alltoallw_c, (const MPI_SENT_W_(MPI_Count, MPI_Aint), MPI_RECEIVED_W_(MPI_Count, MPI_Aint),
     MPI_Comm comm))
-MPI_BOTH(int, MPI_Reduce_scatter_block, (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm))
-MPI_BOTH(int, MPI_Reduce_scatter_block_c, (const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm))
-MPI_BOTH(int, MPI_Reduce_scatter, (const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm))
-MPI_BOTH(int, MPI_Reduce_scatter_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
-    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm))
-MPI_BOTH(int, MPI_Scan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm))
-MPI_BOTH(int, MPI_Scan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm))
-MPI_BOTH(int, MPI_Exscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm))
-MPI_BOTH(int, MPI_Exscan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm))
+MPI_BOTH(int, MPI_Reduce, (MPI_REDUCED_(int), int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Reduce_c, (MPI_REDUCED_(MPI_Count), int root, MPI_Comm comm))
+MPI_BOTH(int, MPI_Allreduce, (MPI_REDUCED_(int), MPI_Comm comm))
+MPI_BOTH(int, MPI_Allreduce_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm))
+MPI_BOTH(int, MPI_Reduce_scatter_block, (MPI_REDUCED_(int), MPI_Comm comm))
+MPI_BOTH(int, MPI_Reduce_scatter_block_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm))
+MPI_BOTH(int, MPI_Reduce_scatter, (MPI_REDUCED_V_(int), MPI_Comm comm))
+MPI_BOTH(int, MPI_Reduce_scatter_c, (MPI_REDUCED_V_(MPI_Count), MPI_Comm comm))
+MPI_BOTH(int, MPI_Scan, (MPI_REDUCED_(int), MPI_Comm comm))
+MPI_BOTH(int, MPI_Scan_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm))
+MPI_BOTH(int, MPI_Exscan, (MPI_REDUCED_(int), MPI_Comm comm))
+MPI_BOTH(int, MPI_Exscan_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm))
 
 /* Nonblocking */
-MPI_BOTH(int, MPI_Iallgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iallgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iallgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iallgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iallreduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iallreduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ialltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ialltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ialltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+MPI_BOTH(int, MPI_Iallgather, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iallgather_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm,
     MPI_Request *request))
-MPI_BOTH(int, MPI_Ialltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+MPI_BOTH(int, MPI_Iallgatherv, (const MPI_SENT_(int), MPI_RECEIVED_V_(int, int), MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iallgatherv_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_V_(MPI_Count, MPI_Aint), MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Iallreduce, (MPI_REDUCED_(int), MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iallreduce_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ialltoall, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ialltoall_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Ialltoallv, (const MPI_SENT_V_(int, int), MPI_RECEIVED_V_(int, int), MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Ialltoallv_c, (const MPI_SENT_V_(MPI_Count, MPI_Aint), MPI_RECEIVED_V_(MPI_Count, MPI_Aint),
     MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ialltoallw, (const void *sendbuf, const int sendcounts[], const int sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ialltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ialltoallw, (const MPI_SENT_W_(int, int), MPI_RECEIVED_W_(int, int), MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Ialltoallw_c, (const MPI_SENT_W_(MPI_Count, MPI_Aint), MPI_RECEIVED_W_(MPI_Count, MPI_Aint),
+    MPI_Comm comm, MPI_Request *request))
 MPI_BOTH(int, MPI_Ibarrier, (MPI_Comm comm, MPI_Request *request))
 MPI_BOTH(int, MPI_Ibcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
     MPI_Request *request))
 MPI_BOTH(int, MPI_Ibcast_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
     MPI_Request *request))
-MPI_BOTH(int, MPI_Iexscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iexscan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Igather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Igather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Igatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Igatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
+MPI_BOTH(int, MPI_Iexscan, (MPI_REDUCED_(int), MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iexscan_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Igather, (const MPI_SENT_(int), MPI_RECEIVED_(int), int root, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Igather_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), int root, MPI_Comm comm,
     MPI_Request *request))
-MPI_BOTH(int, MPI_Ireduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-    MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ireduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    int root, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ireduce_scatter, (const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ireduce_scatter_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
-    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ireduce_scatter_block, (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ireduce_scatter_block_c, (const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iscan, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iscan_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iscatter, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iscatter_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iscatterv, (const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iscatterv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+MPI_BOTH(int, MPI_Igatherv, (const MPI_SENT_(int), MPI_RECEIVED_V_(int, int), int root, MPI_Comm comm,
     MPI_Request *request))
+MPI_BOTH(int, MPI_Igatherv_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_V_(MPI_Count, MPI_Aint), int root,
+    MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ireduce, (MPI_REDUCED_(int), int root, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ireduce_c, (MPI_REDUCED_(MPI_Count), int root, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ireduce_scatter, (MPI_REDUCED_V_(int), MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ireduce_scatter_c, (MPI_REDUCED_V_(MPI_Count), MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ireduce_scatter_block, (MPI_REDUCED_(int), MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ireduce_scatter_block_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iscan, (MPI_REDUCED_(int), MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iscan_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iscatter, (const MPI_SENT_(int), MPI_RECEIVED_(int), int root, MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Iscatter_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), int root, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Iscatterv, (const MPI_SENT_V_(int, int), MPI_RECEIVED_(int), int root, MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Iscatterv_c, (const MPI_SENT_V_(MPI_Count, MPI_Aint), MPI_RECEIVED_(MPI_Count), int root,
+    MPI_Comm comm, MPI_Request *request))
 
 /* Persistent */
-MPI_BOTH(int, MPI_Allgather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Allgather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Allgatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+MPI_BOTH(int, MPI_Allgather_init, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm, MPI_Info info,
     MPI_Request *request))
-MPI_BOTH(int, MPI_Allgatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+MPI_BOTH(int, MPI_Allgather_init_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm, MPI_Info info,
     MPI_Request *request))
-MPI_BOTH(int, MPI_Allreduce_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+MPI_BOTH(int, MPI_Allgatherv_init, (const MPI_SENT_(int), MPI_RECEIVED_V_(int, int), MPI_Comm comm, MPI_Info info,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Allgatherv_init_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_V_(MPI_Count, MPI_Aint), MPI_Comm comm,
+    MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Allreduce_init, (MPI_REDUCED_(int), MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Allreduce_init_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Alltoall_init, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm, MPI_Info info,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Alltoall_init_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm, MPI_Info info,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Alltoallv_init, (const MPI_SENT_V_(int, int), MPI_RECEIVED_V_(int, int), MPI_Comm comm, MPI_Info info,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Alltoallv_init_c, (const MPI_SENT_V_(MPI_Count, MPI_Aint), MPI_RECEIVED_V_(MPI_Count, MPI_Aint),
     MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Allreduce_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Alltoall_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Alltoall_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Alltoallv_init, (const void *sendbuf, const int sendcounts[], const int sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+MPI_BOTH(int, MPI_Alltoallw_init, (const MPI_SENT_W_(int, int), MPI_RECEIVED_W_(int, int), MPI_Comm comm, MPI_Info info,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Alltoallw_init_c, (const MPI_SENT_W_(MPI_Count, MPI_Aint), MPI_RECEIVED_W_(MPI_Count, MPI_Aint),
     MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Alltoallv_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Alltoallw_init, (const void *sendbuf, const int sendcounts[], const int sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Alltoallw_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request))
 MPI_BOTH(int, MPI_Barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request *request))
 MPI_BOTH(int, MPI_Bcast_init, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
     MPI_Request *request))
 MPI_BOTH(int, MPI_Bcast_init_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
     MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Exscan_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Exscan_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Gather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Gather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Gatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+MPI_BOTH(int, MPI_Exscan_init, (MPI_REDUCED_(int), MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Exscan_init_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Gather_init, (const MPI_SENT_(int), MPI_RECEIVED_(int), int root, MPI_Comm comm, MPI_Info info,
     MPI_Request *request))
-MPI_BOTH(int, MPI_Gatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
+MPI_BOTH(int, MPI_Gather_init_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), int root, MPI_Comm comm,
     MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Reduce_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    int root, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Reduce_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    int root, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Reduce_scatter_block_init, (const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Reduce_scatter_block_init_c, (const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Reduce_scatter_init, (const void *sendbuf, void *recvbuf, const int recvcounts[],
-    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Reduce_scatter_init_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
-    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Scan_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+MPI_BOTH(int, MPI_Gatherv_init, (const MPI_SENT_(int), MPI_RECEIVED_V_(int, int), int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Gatherv_init_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_V_(MPI_Count, MPI_Aint), int root,
     MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Scan_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Scatter_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Scatter_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Scatterv_init, (const void *sendbuf, const int sendcounts[], const int displs[],
-    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+MPI_BOTH(int, MPI_Reduce_init, (MPI_REDUCED_(int), int root, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Reduce_init_c, (MPI_REDUCED_(MPI_Count), int root, MPI_Comm comm, MPI_Info info,
     MPI_Request *request))
-MPI_BOTH(int, MPI_Scatterv_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+MPI_BOTH(int, MPI_Reduce_scatter_block_init, (MPI_REDUCED_(int), MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Reduce_scatter_block_init_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm, MPI_Info info,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Reduce_scatter_init, (MPI_REDUCED_V_(int), MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Reduce_scatter_init_c, (MPI_REDUCED_V_(MPI_Count), MPI_Comm comm, MPI_Info info,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Scan_init, (MPI_REDUCED_(int), MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Scan_init_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Scatter_init, (const MPI_SENT_(int), MPI_RECEIVED_(int), int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Scatter_init_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), int root, MPI_Comm comm,
     MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Scatterv_init, (const MPI_SENT_V_(int, int), MPI_RECEIVED_(int), int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Scatterv_init_c, (const MPI_SENT_V_(MPI_Count, MPI_Aint), MPI_RECEIVED_(MPI_Count), int root,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request))
 
 /* ---- Groups ---- */
 MPI_BOTH(int, MPI_Group_compare, (MPI_Group group1, MPI_Group group2, int *result))
@@ -1137,85 +1054,61 @@ MPI_BOTH(int, MPI_Topo_test, (MPI_Comm comm, int *status))
 
 /* ---- Neighborhood collectives ---- */
 /* Blocking */
-MPI_BOTH(int, MPI_Neighbor_allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm))
-MPI_BOTH(int, MPI_Neighbor_allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm))
-MPI_BOTH(int, MPI_Neighbor_allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm))
-MPI_BOTH(int, MPI_Neighbor_allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm))
-MPI_BOTH(int, MPI_Neighbor_alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm))
-MPI_BOTH(int, MPI_Neighbor_alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm))
-MPI_BOTH(int, MPI_Neighbor_alltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+MPI_BOTH(int, MPI_Neighbor_allgather, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm))
+MPI_BOTH(int, MPI_Neighbor_allgather_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm))
+MPI_BOTH(int, MPI_Neighbor_allgatherv, (const MPI_SENT_(int), MPI_RECEIVED_V_(int, int), MPI_Comm comm))
+MPI_BOTH(int, MPI_Neighbor_allgatherv_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_V_(MPI_Count, MPI_Aint),
     MPI_Comm comm))
-MPI_BOTH(int, MPI_Neighbor_alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+MPI_BOTH(int, MPI_Neighbor_alltoall, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm))
+MPI_BOTH(int, MPI_Neighbor_alltoall_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm))
+MPI_BOTH(int, MPI_Neighbor_alltoallv, (const MPI_SENT_V_(int, int), MPI_RECEIVED_V_(int, int), MPI_Comm comm))
+MPI_BOTH(int, MPI_Neighbor_alltoallv_c, (const MPI_SENT_V_(MPI_Count, MPI_Aint), MPI_RECEIVED_V_(MPI_Count, MPI_Aint),
     MPI_Comm comm))
-MPI_BOTH(int, MPI_Neighbor_alltoallw, (const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm))
-MPI_BOTH(int, MPI_Neighbor_alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm))
+MPI_BOTH(int, MPI_Neighbor_alltoallw, (const MPI_SENT_W_(int, MPI_Aint), MPI_RECEIVED_W_(int, MPI_Aint), MPI_Comm comm))
+MPI_BOTH(int, MPI_Neighbor_alltoallw_c, (const MPI_SENT_W_(MPI_Count, MPI_Aint), MPI_RECEIVED_W_(MPI_Count, MPI_Aint),
+    MPI_Comm comm))
 
 /* Nonblocking */
-MPI_BOTH(int, MPI_Ineighbor_allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ineighbor_allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ineighbor_allgatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ineighbor_allgatherv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+MPI_BOTH(int, MPI_Ineighbor_allgather, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ineighbor_allgather_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm,
     MPI_Request *request))
-MPI_BOTH(int, MPI_Ineighbor_alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ineighbor_alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ineighbor_alltoallv, (const void *sendbuf, const int sendcounts[], const int sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+MPI_BOTH(int, MPI_Ineighbor_allgatherv, (const MPI_SENT_(int), MPI_RECEIVED_V_(int, int), MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Ineighbor_allgatherv_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_V_(MPI_Count, MPI_Aint),
     MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ineighbor_alltoallv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+MPI_BOTH(int, MPI_Ineighbor_alltoall, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ineighbor_alltoall_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Ineighbor_alltoallv, (const MPI_SENT_V_(int, int), MPI_RECEIVED_V_(int, int), MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Ineighbor_alltoallv_c, (const MPI_SENT_V_(MPI_Count, MPI_Aint), MPI_RECEIVED_V_(MPI_Count, MPI_Aint),
     MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ineighbor_alltoallw, (const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ineighbor_alltoallw_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request))
+MPI_BOTH(int, MPI_Ineighbor_alltoallw, (const MPI_SENT_W_(int, MPI_Aint), MPI_RECEIVED_W_(int, MPI_Aint), MPI_Comm comm,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Ineighbor_alltoallw_c, (const MPI_SENT_W_(MPI_Count, MPI_Aint), MPI_RECEIVED_W_(MPI_Count, MPI_Aint),
+    MPI_Comm comm, MPI_Request *request))
 
 /* Persistent */
-MPI_BOTH(int, MPI_Neighbor_allgather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Neighbor_allgather_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Neighbor_allgatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+MPI_BOTH(int, MPI_Neighbor_allgather_init, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm, MPI_Info info,
     MPI_Request *request))
-MPI_BOTH(int, MPI_Neighbor_allgatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+MPI_BOTH(int, MPI_Neighbor_allgather_init_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm,
     MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Neighbor_alltoall_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Neighbor_alltoall_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Neighbor_alltoallv_init, (const void *sendbuf, const int sendcounts[], const int sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+MPI_BOTH(int, MPI_Neighbor_allgatherv_init, (const MPI_SENT_(int), MPI_RECEIVED_V_(int, int), MPI_Comm comm,
+    MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Neighbor_allgatherv_init_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_V_(MPI_Count, MPI_Aint),
     MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Neighbor_alltoallv_init_c, (const void *sendbuf, const MPI_Count sendcounts[],
-    const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Neighbor_alltoallw_init, (const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Neighbor_alltoallw_init_c, (const void *sendbuf, const MPI_Count sendcounts[],
-    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Neighbor_alltoall_init, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm, MPI_Info info,
+    MPI_Request *request))
+MPI_BOTH(int, MPI_Neighbor_alltoall_init_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm,
+    MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Neighbor_alltoallv_init, (const MPI_SENT_V_(int, int), MPI_RECEIVED_V_(int, int), MPI_Comm comm,
+    MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Neighbor_alltoallv_init_c, (const MPI_SENT_V_(MPI_Count, MPI_Aint),
+    MPI_RECEIVED_V_(MPI_Count, MPI_Aint), MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Neighbor_alltoallw_init, (const MPI_SENT_W_(int, MPI_Aint), MPI_RECEIVED_W_(int, MPI_Aint),
+    MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_BOTH(int, MPI_Neighbor_alltoallw_init_c, (const MPI_SENT_W_(MPI_Count, MPI_Aint),
+    MPI_RECEIVED_W_(MPI_Count, MPI_Aint), MPI_Comm comm, MPI_Info info, MPI_Request *request))
 
 /* ---- Error handling ---- */
 MPI_BOTH(int, MPI_Add_error_class, (int *errorclass))
@@ -1350,50 +1243,30 @@ MPI_BOTH(int, MPI_Win_unlock_all, (MPI_Win win))
 MPI_BOTH(int, MPI_Win_wait, (MPI_Win win))
 
 /* Transfers */
-MPI_BOTH(int, MPI_Accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win))
-MPI_BOTH(int, MPI_Accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
-    MPI_Win win))
+MPI_BOTH(int, MPI_Accumulate, (const MPI_ORIGIN_(int), MPI_TARGET_(int), MPI_Op op, MPI_Win win))
+MPI_BOTH(int, MPI_Accumulate_c, (const MPI_ORIGIN_(MPI_Count), MPI_TARGET_(MPI_Count), MPI_Op op, MPI_Win win))
 MPI_BOTH(int, MPI_Compare_and_swap, (const void *origin_addr, const void *compare_addr, void *result_addr,
     MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win))
 MPI_BOTH(int, MPI_Fetch_and_op, (const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
     MPI_Aint target_disp, MPI_Op op, MPI_Win win))
-MPI_BOTH(int, MPI_Get, (void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win))
-MPI_BOTH(int, MPI_Get_c, (void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win))
-MPI_BOTH(int, MPI_Get_accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
-    void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
-    int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win))
-MPI_BOTH(int, MPI_Get_accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-    void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
-    MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win))
-MPI_BOTH(int, MPI_Put, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win))
-MPI_BOTH(int, MPI_Put_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win))
-MPI_BOTH(int, MPI_Raccumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
-    int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+MPI_BOTH(int, MPI_Get, (MPI_ORIGIN_(int), MPI_TARGET_(int), MPI_Win win))
+MPI_BOTH(int, MPI_Get_c, (MPI_ORIGIN_(MPI_Count), MPI_TARGET_(MPI_Count), MPI_Win win))
+MPI_BOTH(int, MPI_Get_accumulate, (const MPI_ORIGIN_(int), MPI_RESULT_(int), MPI_TARGET_(int), MPI_Op op, MPI_Win win))
+MPI_BOTH(int, MPI_Get_accumulate_c, (const MPI_ORIGIN_(MPI_Count), MPI_RESULT_(MPI_Count), MPI_TARGET_(MPI_Count),
+    MPI_Op op, MPI_Win win))
+MPI_BOTH(int, MPI_Put, (const MPI_ORIGIN_(int), MPI_TARGET_(int), MPI_Win win))
+MPI_BOTH(int, MPI_Put_c, (const MPI_ORIGIN_(MPI_Count), MPI_TARGET_(MPI_Count), MPI_Win win))
+MPI_BOTH(int, MPI_Raccumulate, (const MPI_ORIGIN_(int), MPI_TARGET_(int), MPI_Op op, MPI_Win win, MPI_Request *request))
+MPI_BOTH(int, MPI_Raccumulate_c, (const MPI_ORIGIN_(MPI_Count), MPI_TARGET_(MPI_Count), MPI_Op op, MPI_Win win,
     MPI_Request *request))
-MPI_BOTH(int, MPI_Raccumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+MPI_BOTH(int, MPI_Rget, (MPI_ORIGIN_(int), MPI_TARGET_(int), MPI_Win win, MPI_Request *request))
+MPI_BOTH(int, MPI_Rget_c, (MPI_ORIGIN_(MPI_Count), MPI_TARGET_(MPI_Count), MPI_Win win, MPI_Request *request))
+MPI_BOTH(int, MPI_Rget_accumulate, (const MPI_ORIGIN_(int), MPI_RESULT_(int), MPI_TARGET_(int), MPI_Op op, MPI_Win win,
     MPI_Request *request))
-MPI_BOTH(int, MPI_Rget, (void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request))
-MPI_BOTH(int, MPI_Rget_c, (void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request))
-MPI_BOTH(int, MPI_Rget_accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
-    void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
-    int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request))
-MPI_BOTH(int, MPI_Rget_accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-    void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
-    MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request))
-MPI_BOTH(int, MPI_Rput, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request))
-MPI_BOTH(int, MPI_Rput_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-    int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
-    MPI_Request *request))
+MPI_BOTH(int, MPI_Rget_accumulate_c, (const MPI_ORIGIN_(MPI_Count), MPI_RESULT_(MPI_Count), MPI_TARGET_(MPI_Count),
+    MPI_Op op, MPI_Win win, MPI_Request *request))
+MPI_BOTH(int, MPI_Rput, (const MPI_ORIGIN_(int), MPI_TARGET_(int), MPI_Win win, MPI_Request *request))
+MPI_BOTH(int, MPI_Rput_c, (const MPI_ORIGIN_(MPI_Count), MPI_TARGET_(MPI_Count), MPI_Win win, MPI_Request *request))
 
 /* ---- Generalized requests ---- */
 MPI_BOTH(int, MPI_Grequest_complete, (MPI_Request request))
@@ -1437,106 +1310,73 @@ MPI_BOTH(int, MPI_Register_datarep_c, (const char *datarep, MPI_Datarep_conversi
     void *extra_state))
 
 /* Individual access */
-MPI_BOTH(int, MPI_File_iread, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request))
-MPI_BOTH(int, MPI_File_iread_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request))
-MPI_BOTH(int, MPI_File_iread_at, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_File_iread_at_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite_at, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite_at_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-    MPI_Datatype datatype, MPI_Request *request))
-MPI_BOTH(int, MPI_File_read, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_at, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
-    MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_at_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Status *status))
-MPI_BOTH(int, MPI_File_write, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_at, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
-    MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_at_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-    MPI_Datatype datatype, MPI_Status *status))
+MPI_BOTH(int, MPI_File_iread, (MPI_File fh, MPI_DATA_(int), MPI_Request *request))
+MPI_BOTH(int, MPI_File_iread_c, (MPI_File fh, MPI_DATA_(MPI_Count), MPI_Request *request))
+MPI_BOTH(int, MPI_File_iread_at, (MPI_File fh, MPI_Offset offset, MPI_DATA_(int), MPI_Request *request))
+MPI_BOTH(int, MPI_File_iread_at_c, (MPI_File fh, MPI_Offset offset, MPI_DATA_(MPI_Count), MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite, (MPI_File fh, const MPI_DATA_(int), MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite_c, (MPI_File fh, const MPI_DATA_(MPI_Count), MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite_at, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(int), MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite_at_c, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(MPI_Count), MPI_Request *request))
+MPI_BOTH(int, MPI_File_read, (MPI_File fh, MPI_DATA_(int), MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_c, (MPI_File fh, MPI_DATA_(MPI_Count), MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_at, (MPI_File fh, MPI_Offset offset, MPI_DATA_(int), MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_at_c, (MPI_File fh, MPI_Offset offset, MPI_DATA_(MPI_Count), MPI_Status *status))
+MPI_BOTH(int, MPI_File_write, (MPI_File fh, const MPI_DATA_(int), MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_c, (MPI_File fh, const MPI_DATA_(MPI_Count), MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_at, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(int), MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_at_c, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(MPI_Count), MPI_Status *status))
 
 /* Collective access */
-MPI_BOTH(int, MPI_File_iread_all, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request))
-MPI_BOTH(int, MPI_File_iread_all_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+MPI_BOTH(int, MPI_File_iread_all, (MPI_File fh, MPI_DATA_(int), MPI_Request *request))
+MPI_BOTH(int, MPI_File_iread_all_c, (MPI_File fh, MPI_DATA_(MPI_Count), MPI_Request *request))
+MPI_BOTH(int, MPI_File_iread_at_all, (MPI_File fh, MPI_Offset offset, MPI_DATA_(int), MPI_Request *request))
+MPI_BOTH(int, MPI_File_iread_at_all_c, (MPI_File fh, MPI_Offset offset, MPI_DATA_(MPI_Count), MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite_all, (MPI_File fh, const MPI_DATA_(int), MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite_all_c, (MPI_File fh, const MPI_DATA_(MPI_Count), MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite_at_all, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(int), MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite_at_all_c, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(MPI_Count),
     MPI_Request *request))
-MPI_BOTH(int, MPI_File_iread_at_all, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_File_iread_at_all_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
-    MPI_Datatype datatype, MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite_all, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite_all_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite_at_all, (MPI_File fh, MPI_Offset offset, const void *buf, int count,
-    MPI_Datatype datatype, MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite_at_all_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-    MPI_Datatype datatype, MPI_Request *request))
-MPI_BOTH(int, MPI_File_read_all, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_all_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_all_begin, (MPI_File fh, void *buf, int count, MPI_Datatype datatype))
-MPI_BOTH(int, MPI_File_read_all_begin_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype))
+MPI_BOTH(int, MPI_File_read_all, (MPI_File fh, MPI_DATA_(int), MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_all_c, (MPI_File fh, MPI_DATA_(MPI_Count), MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_all_begin, (MPI_File fh, MPI_DATA_(int)))
+MPI_BOTH(int, MPI_File_read_all_begin_c, (MPI_File fh, MPI_DATA_(MPI_Count)))
 MPI_BOTH(int, MPI_File_read_all_end, (MPI_File fh, void *buf, MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_at_all, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
-    MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_at_all_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
-    MPI_Datatype datatype, MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_at_all_begin, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype))
-MPI_BOTH(int, MPI_File_read_at_all_begin_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
-    MPI_Datatype datatype))
+MPI_BOTH(int, MPI_File_read_at_all, (MPI_File fh, MPI_Offset offset, MPI_DATA_(int), MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_at_all_c, (MPI_File fh, MPI_Offset offset, MPI_DATA_(MPI_Count), MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_at_all_begin, (MPI_File fh, MPI_Offset offset, MPI_DATA_(int)))
+MPI_BOTH(int, MPI_File_read_at_all_begin_c, (MPI_File fh, MPI_Offset offset, MPI_DATA_(MPI_Count)))
 MPI_BOTH(int, MPI_File_read_at_all_end, (MPI_File fh, void *buf, MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_all, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_all_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_all_begin, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype))
-MPI_BOTH(int, MPI_File_write_all_begin_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype))
+MPI_BOTH(int, MPI_File_write_all, (MPI_File fh, const MPI_DATA_(int), MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_all_c, (MPI_File fh, const MPI_DATA_(MPI_Count), MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_all_begin, (MPI_File fh, const MPI_DATA_(int)))
+MPI_BOTH(int, MPI_File_write_all_begin_c, (MPI_File fh, const MPI_DATA_(MPI_Count)))
 MPI_BOTH(int, MPI_File_write_all_end, (MPI_File fh, const void *buf, MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_at_all, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
-    MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_at_all_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-    MPI_Datatype datatype, MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_at_all_begin, (MPI_File fh, MPI_Offset offset, const void *buf, int count,
-    MPI_Datatype datatype))
-MPI_BOTH(int, MPI_File_write_at_all_begin_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
-    MPI_Datatype datatype))
+MPI_BOTH(int, MPI_File_write_at_all, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(int), MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_at_all_c, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(MPI_Count), MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_at_all_begin, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(int)))
+MPI_BOTH(int, MPI_File_write_at_all_begin_c, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(MPI_Count)))
 MPI_BOTH(int, MPI_File_write_at_all_end, (MPI_File fh, const void *buf, MPI_Status *status))
 
 /* Shared pointer */
-MPI_BOTH(int, MPI_File_iread_shared, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request))
-MPI_BOTH(int, MPI_File_iread_shared_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite_shared, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite_shared_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_File_read_ordered, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_ordered_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_ordered_begin, (MPI_File fh, void *buf, int count, MPI_Datatype datatype))
-MPI_BOTH(int, MPI_File_read_ordered_begin_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype))
+MPI_BOTH(int, MPI_File_iread_shared, (MPI_File fh, MPI_DATA_(int), MPI_Request *request))
+MPI_BOTH(int, MPI_File_iread_shared_c, (MPI_File fh, MPI_DATA_(MPI_Count), MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite_shared, (MPI_File fh, const MPI_DATA_(int), MPI_Request *request))
+MPI_BOTH(int, MPI_File_iwrite_shared_c, (MPI_File fh, const MPI_DATA_(MPI_Count), MPI_Request *request))
+MPI_BOTH(int, MPI_File_read_ordered, (MPI_File fh, MPI_DATA_(int), MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_ordered_c, (MPI_File fh, MPI_DATA_(MPI_Count), MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_ordered_begin, (MPI_File fh, MPI_DATA_(int)))
+MPI_BOTH(int, MPI_File_read_ordered_begin_c, (MPI_File fh, MPI_DATA_(MPI_Count)))
 MPI_BOTH(int, MPI_File_read_ordered_end, (MPI_File fh, void *buf, MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_shared, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_shared_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_ordered, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
-    MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_ordered_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_ordered_begin, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype))
-MPI_BOTH(int, MPI_File_write_ordered_begin_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype))
+MPI_BOTH(int, MPI_File_read_shared, (MPI_File fh, MPI_DATA_(int), MPI_Status *status))
+MPI_BOTH(int, MPI_File_read_shared_c, (MPI_File fh, MPI_DATA_(MPI_Count), MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_ordered, (MPI_File fh, const MPI_DATA_(int), MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_ordered_c, (MPI_File fh, const MPI_DATA_(MPI_Count), MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_ordered_begin, (MPI_File fh, const MPI_DATA_(int)))
+MPI_BOTH(int, MPI_File_write_ordered_begin_c, (MPI_File fh, const MPI_DATA_(MPI_Count)))
 MPI_BOTH(int, MPI_File_write_ordered_end, (MPI_File fh, const void *buf, MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_shared, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
-    MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_shared_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_shared, (MPI_File fh, const MPI_DATA_(int), MPI_Status *status))
+MPI_BOTH(int, MPI_File_write_shared_c, (MPI_File fh, const MPI_DATA_(MPI_Count), MPI_Status *status))
 
 /* ---- Profiling ---- */
 MPI_BOTH(int, MPI_Pcontrol, (const int level, ...))
@@ -1654,6 +1494,18 @@ MPI_BOTH(MPI_Win, MPI_Win_fromint, (int win))
 MPI_BOTH(int, MPI_Win_toint, (MPI_Win win))
 
 #undef MPI_BOTH
+#undef MPI_DATA_
+#undef MPI_SENT_
+#undef MPI_RECEIVED_
+#undef MPI_SENT_V_
+#undef MPI_RECEIVED_V_
+#undef MPI_SENT_W_
+#undef MPI_RECEIVED_W_
+#undef MPI_REDUCED_
+#undef MPI_REDUCED_V_
+#undef MPI_ORIGIN_
+#undef MPI_RESULT_
+#undef MPI_TARGET_
 
 #ifdef __cplusplus
 }

@@ -18,43 +18,29 @@ static bool has_bytes(struct type_buffer buffer)
 
 /* ---- straight ------------------------------------------------------------------------------------------------------ */
 
-void vcoll_piece_gather(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side)
+/* Between the root, who has SIDE, and everyone's OWN block. */
+static void straight(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side,
+                     bool gathers)
 {
-    if (schedule->rank != root) {
-        if (has_bytes(own))
-            vcoll_send(schedule, root, own);
-        vcoll_round(schedule);
-        return;
-    }
-    for (int i = 1; i < schedule->size; i++) {
-        int from = coll_ring(schedule, root, i);
-        struct type_buffer block = coll_block(side, from);
+    bool is_root = schedule->rank == root;
+    void (*move)(struct coll_schedule *, int, struct type_buffer) = is_root == gathers ? vcoll_receive : vcoll_send;
+    if (!is_root && has_bytes(own))
+        move(schedule, root, own);
+    for (int i = 1; is_root && i < schedule->size; i++) {
+        int other = coll_ring(schedule, root, i);
+        struct type_buffer block = coll_block(side, other);
         if (has_bytes(block))
-            vcoll_receive(schedule, from, block);
+            move(schedule, other, block);
         vcoll_window(schedule);
     }
-    if (own.base != COLL_IN_PLACE)
-        vcoll_copy(schedule, own, coll_block(side, root));
-    vcoll_round(schedule);
+    if (is_root && own.base != COLL_IN_PLACE)
+        vcoll_copy(schedule, gathers ? own : coll_block(side, root), gathers ? coll_block(side, root) : own);
 }
 
-static void scatter_straight(struct coll_schedule *schedule, int root, const struct coll_side *side,
-                             struct type_buffer own)
+void vcoll_piece_gather(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side)
 {
-    if (schedule->rank != root) {
-        if (has_bytes(own))
-            vcoll_receive(schedule, root, own);
-        return;
-    }
-    for (int i = 1; i < schedule->size; i++) {
-        int to = coll_ring(schedule, root, i);
-        struct type_buffer block = coll_block(side, to);
-        if (has_bytes(block))
-            vcoll_send(schedule, to, block);
-        vcoll_window(schedule);
-    }
-    if (own.base != COLL_IN_PLACE)
-        vcoll_copy(schedule, coll_block(side, root), own);
+    straight(schedule, root, own, side, true);
+    vcoll_round(schedule);
 }
 
 /* ---- over a tree --------------------------------------------------------------------------------------------------- */
@@ -155,12 +141,13 @@ void vcoll_make_scatter(struct coll_schedule *schedule)
     if (over_tree(schedule, block))
         scatter_tree(schedule, call->root, &call->send, coll_whole(&call->receive), block);
     else
-        scatter_straight(schedule, call->root, &call->send, coll_whole(&call->receive));
+        straight(schedule, call->root, coll_whole(&call->receive), &call->send, false);
 }
 
 void vcoll_make_scatterv(struct coll_schedule *schedule)
 {
-    scatter_straight(schedule, schedule->call.root, &schedule->call.send, coll_whole(&schedule->call.receive));
+    const struct coll_call *call = &schedule->call;
+    straight(schedule, call->root, coll_whole(&call->receive), &call->send, false);
 }
 
 /* ---- allgather ----------------------------------------------------------------------------------------------------- */

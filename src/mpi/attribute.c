@@ -160,7 +160,8 @@ struct place {
     struct mpi_comm *comm; /* NULL: a datatype */
     enum mpi_kind of;
     void *handle;
-    struct mpi_attribute **list;
+    struct mpi_attribute **list; /* NULL: there is no such object, and the error is raised */
+    int error;
 };
 
 static struct mpi_attribute *find_at(const struct place *at, const struct mpi_keyval *keyval)
@@ -211,25 +212,23 @@ static bool predefined(int key, const int **value)
 
 /* ---- the calls -------------------------------------------------------------------------------------------------- */
 
-/* COMM at HANDLE as a place for attributes. */
-static int of_comm(const char *call, MPI_Comm handle, struct place *at)
+/* The object at HANDLE as a place for attributes. */
+static struct place of_comm(const char *call, MPI_Comm handle)
 {
     mpi_enter(call);
     struct mpi_comm *comm = mpi_comm_at(handle);
     if (!comm)
-        return mpi_comm_wrong(call, handle);
-    *at = (struct place){call, comm, KIND_COMM, handle, &comm->attributes};
-    return MPI_SUCCESS;
+        return (struct place){.error = mpi_comm_wrong(call, handle)};
+    return (struct place){call, comm, KIND_COMM, handle, &comm->attributes, MPI_SUCCESS};
 }
 
-static int of_type(const char *call, MPI_Datatype handle, struct place *at)
+static struct place of_type(const char *call, MPI_Datatype handle)
 {
     mpi_enter(call);
     struct mpi_type *type = mpi_type_at(handle);
     if (!type)
-        return mpi_type_wrong(NULL, call, handle);
-    *at = (struct place){call, NULL, KIND_TYPE, handle, &type->attributes};
-    return MPI_SUCCESS;
+        return (struct place){.error = mpi_type_wrong(NULL, call, handle)};
+    return (struct place){call, NULL, KIND_TYPE, handle, &type->attributes, MPI_SUCCESS};
 }
 
 /* The key of a call that changes AT: no predefined one. NULL: *error is raised. */
@@ -244,10 +243,11 @@ static struct mpi_keyval *key_to_change(const struct place *at, int key, const c
     return keyval;
 }
 
-static int set(const struct place *at, int key, void *value)
+static int set(struct place place, int key, void *value)
 {
-    int error = MPI_SUCCESS;
-    struct mpi_keyval *keyval = key_to_change(at, key, "set", &error);
+    const struct place *at = &place;
+    int error = at->error;
+    struct mpi_keyval *keyval = error ? NULL : key_to_change(at, key, "set", &error);
     if (!keyval)
         return error;
     /* relaxed: a key that one thread frees while another sets it is the program's race */
@@ -265,9 +265,12 @@ static int set(const struct place *at, int key, void *value)
     return MPI_SUCCESS;
 }
 
-static int get(const struct place *at, int key, void *value, int *flag)
+static int get(struct place place, int key, void *value, int *flag)
 {
+    const struct place *at = &place;
     const int *known;
+    if (at->error)
+        return at->error;
     if (!value || !flag)
         return mpi_null(at->comm, at->call, value ? "flag" : "attribute_val");
     if (at->of == KIND_COMM && predefined(key, &known)) {
@@ -286,10 +289,11 @@ static int get(const struct place *at, int key, void *value, int *flag)
     return MPI_SUCCESS;
 }
 
-static int drop(const struct place *at, int key)
+static int drop(struct place place, int key)
 {
-    int error = MPI_SUCCESS;
-    struct mpi_keyval *keyval = key_to_change(at, key, "deleted", &error);
+    const struct place *at = &place;
+    int error = at->error;
+    struct mpi_keyval *keyval = error ? NULL : key_to_change(at, key, "deleted", &error);
     struct mpi_attribute *found = keyval ? find_at(at, keyval) : NULL;
     if (!found)
         return error;
@@ -311,39 +315,15 @@ ENTRY(MPI_Type_create_keyval)(MPI_Type_copy_attr_function *copy, MPI_Type_delete
 ENTRY(MPI_Comm_free_keyval)(int *key) { return free_key(NAME, KIND_COMM, key); }
 ENTRY(MPI_Type_free_keyval)(int *key) { return free_key(NAME, KIND_TYPE, key); }
 
-ENTRY(MPI_Comm_set_attr)(MPI_Comm handle, int key, void *value)
+ENTRY(MPI_Comm_set_attr)(MPI_Comm comm, int key, void *value) { return set(of_comm(NAME, comm), key, value); }
+ENTRY(MPI_Type_set_attr)(MPI_Datatype type, int key, void *value) { return set(of_type(NAME, type), key, value); }
+ENTRY(MPI_Comm_get_attr)(MPI_Comm comm, int key, void *value, int *flag)
 {
-    struct place at;
-    int error = of_comm(NAME, handle, &at);
-    return error ? error : set(&at, key, value);
+    return get(of_comm(NAME, comm), key, value, flag);
 }
-ENTRY(MPI_Type_set_attr)(MPI_Datatype handle, int key, void *value)
+ENTRY(MPI_Type_get_attr)(MPI_Datatype type, int key, void *value, int *flag)
 {
-    struct place at;
-    int error = of_type(NAME, handle, &at);
-    return error ? error : set(&at, key, value);
+    return get(of_type(NAME, type), key, value, flag);
 }
-ENTRY(MPI_Comm_get_attr)(MPI_Comm handle, int key, void *value, int *flag)
-{
-    struct place at;
-    int error = of_comm(NAME, handle, &at);
-    return error ? error : get(&at, key, value, flag);
-}
-ENTRY(MPI_Type_get_attr)(MPI_Datatype handle, int key, void *value, int *flag)
-{
-    struct place at;
-    int error = of_type(NAME, handle, &at);
-    return error ? error : get(&at, key, value, flag);
-}
-ENTRY(MPI_Comm_delete_attr)(MPI_Comm handle, int key)
-{
-    struct place at;
-    int error = of_comm(NAME, handle, &at);
-    return error ? error : drop(&at, key);
-}
-ENTRY(MPI_Type_delete_attr)(MPI_Datatype handle, int key)
-{
-    struct place at;
-    int error = of_type(NAME, handle, &at);
-    return error ? error : drop(&at, key);
-}
+ENTRY(MPI_Comm_delete_attr)(MPI_Comm comm, int key) { return drop(of_comm(NAME, comm), key); }
+ENTRY(MPI_Type_delete_attr)(MPI_Datatype type, int key) { return drop(of_type(NAME, type), key); }

@@ -88,71 +88,65 @@ ENTRY(MPI_Errhandler_free)(MPI_Errhandler *handle)
 
 /* ---- set and asked ---------------------------------------------------------------------------------------------- */
 
-/* HANDLE becomes the handler at PLACE, which belongs to COMM (NULL: to MPI_FILE_NULL). */
-static int set(struct mpi_comm *comm, const char *call, struct mpi_errhandler **place, MPI_Errhandler handle)
+/* What has a handler: a communicator, or MPI_FILE_NULL. */
+struct owner {
+    const char *call;
+    struct mpi_comm *comm;          /* NULL: the file */
+    struct mpi_errhandler **handler;
+    int error;                      /* there is no such thing, and that is raised */
+};
+
+static struct owner of_comm(const char *call, MPI_Comm handle)
 {
-    struct mpi_errhandler *handler = mpi_errhandler_at(handle), *old = *place;
+    struct mpi_comm *comm;
+    int error = mpi_find_comm(call, handle, call, "", &comm);
+    return error ? (struct owner){.error = error} : (struct owner){call, comm, &comm->errhandler, MPI_SUCCESS};
+}
+
+static struct owner of_file(const char *call, MPI_File file)
+{
+    mpi_enter(call);
+    if (file != MPI_FILE_NULL)
+        return (struct owner){.error = mpi_file_error(call, MPI_ERR_FILE, "%p is not a file", (void *)file)};
+    return (struct owner){call, NULL, &mpi_file_errhandler, MPI_SUCCESS};
+}
+
+static int set(struct owner owner, MPI_Errhandler handle)
+{
+    if (owner.error)
+        return owner.error;
+    struct mpi_errhandler *handler = mpi_errhandler_at(handle), *old = *owner.handler;
     if (!handler)
-        return wrong(comm, call, handle);
-    if (!predefined(handler) && handler->of != (comm ? KIND_COMM : KIND_FILE))
-        return mpi_error(comm, call, MPI_ERR_ERRHANDLER, "the error handler is for %s",
-                         comm ? "files" : "communicators");
+        return wrong(owner.comm, owner.call, handle);
+    if (!predefined(handler) && handler->of != (owner.comm ? KIND_COMM : KIND_FILE))
+        return mpi_error(owner.comm, owner.call, MPI_ERR_ERRHANDLER, "the error handler is for %s",
+                         owner.comm ? "files" : "communicators");
     if (!predefined(handler))
         mpi_object_keep(handler);
-    *place = handler;
+    *owner.handler = handler;
     mpi_errhandler_drop(old);
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Comm_set_errhandler)(MPI_Comm handle, MPI_Errhandler errhandler)
+static int get(struct owner owner, MPI_Errhandler *out)
 {
-    struct mpi_comm *comm;
-    int error = mpi_find_comm(NAME, handle, NAME, "", &comm);
-    return error ? error : set(comm, NAME, &comm->errhandler, errhandler);
+    if (owner.error)
+        return owner.error;
+    if (!out)
+        return owner.comm ? mpi_null(owner.comm, owner.call, "errhandler")
+                          : mpi_file_error(owner.call, MPI_ERR_ARG, "errhandler is NULL");
+    *out = mpi_errhandler_handle(*owner.handler);
+    return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Comm_get_errhandler)(MPI_Comm handle, MPI_Errhandler *errhandler)
+static int call(struct owner owner, int code)
 {
-    struct mpi_comm *comm;
-    int error = mpi_find_comm(NAME, handle, errhandler, "errhandler", &comm);
-    if (!error)
-        *errhandler = mpi_errhandler_handle(comm->errhandler);
-    return error;
+    return owner.error ? owner.error : mpi_error_of_program(owner.comm, owner.call, code);
 }
 
-static int check_file(const char *call, MPI_File file, const void *out)
-{
-    mpi_enter(call);
-    if (file != MPI_FILE_NULL)
-        return mpi_file_error(call, MPI_ERR_FILE, "%p is not a file", (void *)file);
-    return out ? MPI_SUCCESS : mpi_file_error(call, MPI_ERR_ARG, "errhandler is NULL");
-}
-
-ENTRY(MPI_File_set_errhandler)(MPI_File file, MPI_Errhandler errhandler)
-{
-    int error = check_file(NAME, file, NAME);
-    return error ? error : set(NULL, NAME, &mpi_file_errhandler, errhandler);
-}
-
-ENTRY(MPI_File_get_errhandler)(MPI_File file, MPI_Errhandler *errhandler)
-{
-    int error = check_file(NAME, file, errhandler);
-    if (!error)
-        *errhandler = mpi_errhandler_handle(mpi_file_errhandler);
-    return error;
-}
-
-/* ---- called ----------------------------------------------------------------------------------------------------- */
-
-ENTRY(MPI_Comm_call_errhandler)(MPI_Comm handle, int code)
-{
-    struct mpi_comm *comm;
-    int error = mpi_find_comm(NAME, handle, NAME, "", &comm);
-    return error ? error : mpi_error_of_program(comm, NAME, code);
-}
-
-ENTRY(MPI_File_call_errhandler)(MPI_File file, int code)
-{
-    int error = check_file(NAME, file, NAME);
-    return error ? error : mpi_error_of_program(NULL, NAME, code);
-}
+ENTRY(MPI_Comm_set_errhandler)(MPI_Comm comm, MPI_Errhandler handler) { return set(of_comm(NAME, comm), handler); }
+ENTRY(MPI_File_set_errhandler)(MPI_File file, MPI_Errhandler handler) { return set(of_file(NAME, file), handler); }
+ENTRY(MPI_Comm_get_errhandler)(MPI_Comm comm, MPI_Errhandler *handler) { return get(of_comm(NAME, comm), handler); }
+ENTRY(MPI_File_get_errhandler)(MPI_File file, MPI_Errhandler *handler) { return get(of_file(NAME, file), handler); }
+ENTRY(MPI_Comm_call_errhandler)(MPI_Comm comm, int code) { return call(of_comm(NAME, comm), code); }
+ENTRY(MPI_File_call_errhandler)(MPI_File file, int code) { return call(of_file(NAME, file), code); }

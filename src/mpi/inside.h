@@ -203,11 +203,7 @@ static inline void mpi_enter(const char *call)
     mpi_enter(call);                                                                                                   \
     TRACE(call)
 
-/* The same in a body that serves several entries: a few stores more, where nobody feels them. */
-#define BEGIN(call)                                                                                                    \
-    mpi_doing(call);                                                                                                   \
-    mpi_enter(call);                                                                                                   \
-    TRACE(call)
+/* Shows CALL, in a body that serves several entries: a few stores more, where nobody feels them. */
 void mpi_doing(const char *call);
 
 /* Shows the name of the entry that this is written in. SIZE: with its P and its end. */
@@ -241,7 +237,6 @@ const char *mpi_class_name(int class);
 const char *mpi_class_sentence(int class);
 int mpi_last_used_code(void);
 
-int mpi_errors_open(void);
 struct mpi_errhandler *mpi_errhandler_at(MPI_Errhandler handle);
 MPI_Errhandler mpi_errhandler_handle(struct mpi_errhandler *handler);
 void mpi_errhandler_drop(struct mpi_errhandler *handler);
