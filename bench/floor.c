@@ -1,5 +1,5 @@
 /* The floor of this machine, without any library: what every figure of the comparison may be held against.
- * Two processes over shared memory, pinned to two processors; medians of 7 rounds, interleaved. */
+ * Two processes over shared memory, pinned to two processors; medians of 7 rounds, interleaved, or of as many as the argument says. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <sched.h>
@@ -165,13 +165,15 @@ static double figure(int which)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static const char *const name[] = {"floor_same_line 8", "floor_own_lines 8", "floor_yield 1", "floor_futex 1", "floor_wake 1",
                                        "floor_memcpy 65536", "floor_memcpy 1048576", "floor_memcpy 4194304",
                                        "floor_process_vm 65536", "floor_process_vm 1048576", "floor_process_vm 4194304"};
     enum { FIGURES = sizeof name / sizeof *name };
     double value[FIGURES][ROUNDS];
+    int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;
+    rounds = rounds < 1 || rounds > ROUNDS ? ROUNDS : rounds;
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     source = aligned_alloc(4096, BIG);
     target = aligned_alloc(4096, BIG);
@@ -183,12 +185,12 @@ int main(void)
         pause();
         _exit(0);
     }
-    for (int r = 0; r < ROUNDS; r++)
+    for (int r = 0; r < rounds; r++)
         for (int f = 0; f < FIGURES; f++)
             value[f][r] = figure(f);
     for (int f = 0; f < FIGURES; f++) {
-        qsort(value[f], ROUNDS, sizeof value[f][0], by_value);
-        printf("%s %.3f %s\n", name[f], value[f][ROUNDS / 2], f < 5 ? "ns" : "GB/s");
+        qsort(value[f], (size_t)rounds, sizeof value[f][0], by_value);
+        printf("%s %.3f %s\n", name[f], value[f][rounds / 2], f < 5 ? "ns" : "GB/s");
     }
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);

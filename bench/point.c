@@ -1,6 +1,6 @@
 /* Point-to-point figures of any MPI: portable, built and run by bench/compare for every MPI on the machine.
  *
- *   point WHAT [SIZE...]     two ranks talk, the others sleep in a receive (so that "63 silent ranks" is just -n 65)
+ *   point WHAT [SIZE...]     two ranks talk; the others were talked to once and wait in a receive
  *
  * One line a figure: "name size value unit". A figure is the median of 5 rounds inside the process; the comparison runs
  * the process several times, interleaved with the other MPIs. */
@@ -126,9 +126,19 @@ static double both_ways(size_t size)
     return 2.0 * (double)size * n / (MPI_Wtime() - start) / 1e9;
 }
 
+/* Both who talk hear from each of the others once. */
+static void connect_all(void)
+{
+    char byte = 0;
+    for (int r = 2; r < ranks && rank < 2; r++)
+        MPI_Recv(&byte, 1, MPI_BYTE, r, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int to = 0; to < 2 && rank > 1; to++)
+        MPI_Send(&byte, 1, MPI_BYTE, to, 8, MPI_COMM_WORLD);
+}
+
 static double measure(const char *what, size_t size)
 {
-    if (!strcmp(what, "latency"))
+    if (!strcmp(what, "latency") || !strcmp(what, "silent"))
         return latency(size);
     if (!strcmp(what, "used"))
         return latency_used(size);
@@ -147,7 +157,7 @@ static double measure(const char *what, size_t size)
 
 static const char *unit(const char *what)
 {
-    return !strcmp(what, "latency") || !strcmp(what, "used") ? "us" : !strcmp(what, "rate") ? "M/s" : "GB/s";
+    return !strcmp(what, "latency") || !strcmp(what, "silent") || !strcmp(what, "used") ? "us" : !strcmp(what, "rate") ? "M/s" : "GB/s";
 }
 
 int main(int argc, char **argv)
@@ -157,13 +167,14 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc < 3 || ranks < 2) {
-        fprintf(stderr, "usage: point latency|used|rate|bandwidth64|bandwidth8|both SIZE..., on two ranks or more\n");
+        fprintf(stderr, "usage: point latency|silent|used|rate|bandwidth64|bandwidth8|both SIZE..., on two ranks or more\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     if (posix_memalign((void **)&out, 4096, most) || posix_memalign((void **)&in, 4096, most))
         MPI_Abort(MPI_COMM_WORLD, 3);
     memset(out, 1, most);
     memset(in, 2, most);
+    connect_all();
     for (int a = 2; a < argc && rank < 2; a++) {
         size_t size = strtoull(argv[a], NULL, 0);
         double value[ROUNDS];
