@@ -28,6 +28,7 @@
 #define MSG_CONTEXTS 65536u
 #define MSG_NICS 4
 #define MSG_RAILS 8
+#define MSG_FAR_EAGER 4 /* to ask over a network costs as much as to copy so many times the bytes as inside a node */
 #define MSG_PIECES 32 /* of an iovec for one frame; more are packed first */
 #define MSG_CONTROL_MOST 48    /* the longest body of an answer: CLEAR and JOIN */
 #define MSG_FRAME_COST 64      /* what a message takes of its receiver's window beside its payload */

@@ -61,6 +61,8 @@ static void rail_add(struct msg_peer *peer, struct vi *vi)
     if (peer->vi)
         return;
     peer->vi = vi;
+    if (peer->remote)
+        peer->eager *= MSG_FAR_EAGER;
     if (peer->eager > (int64_t)msg_frame_most(peer))
         peer->eager = (int64_t)msg_frame_most(peer);
     if (list_empty(&peer->queue))

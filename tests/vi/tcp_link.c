@@ -26,7 +26,7 @@ static void check_told(int from, int to, const char *beginning, const char *with
 
 static void every_size(void)
 {
-    static const size_t edges[] = {0, 1, 7, 8, 100, 1000, 4096, 16384, 65535, 65536};
+    static const size_t edges[] = {0, 1, 7, 8, 100, 1000, 4096, 16384, 65536, TCP_MAX_SEND - 1, TCP_MAX_SEND};
     uint64_t number = 0;
 
     pair_open(2);
@@ -43,7 +43,7 @@ static void every_size(void)
         pair_send(1, 0, n, 8);
         PAIR_WAIT(pair[0].got == n + 1);
     }
-    CHECK_EQUAL(pair_try_send(0, 1, number, 65537), ERR_ARGUMENT);
+    CHECK_EQUAL(pair_try_send(0, 1, number, TCP_MAX_SEND + 1), ERR_ARGUMENT);
     check_told(0, 1, "rail 0: lo 127.0.0.1 - 127.0.0.1: used, round trip ", "/s lately, carries\n");
     check_told(1, 0, "rail 0: lo 127.0.0.1 - 127.0.0.1: used, round trip ", "/s lately, carries\n");
     check_told(0, 2, "", "");
