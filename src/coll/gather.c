@@ -11,10 +11,7 @@ static bool over_tree(const struct coll_schedule *schedule, uint64_t block)
     return schedule->size > STRAIGHT_MEMBERS && block <= COLL_SMALL_BLOCK;
 }
 
-static bool has_bytes(struct type_buffer buffer)
-{
-    return type_buffer_bytes(&buffer) > 0;
-}
+static bool has_bytes(struct type_buffer buffer) { return type_buffer_bytes(&buffer) > 0; }
 
 /* ---- straight ------------------------------------------------------------------------------------------------------ */
 

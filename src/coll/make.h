@@ -40,10 +40,7 @@ struct coll_tree {
 void vcoll_tree(struct coll_tree *tree, int node, int nodes, int radix);
 
 /* Flat while a payload costs less than a turn of the scheduler, narrower when a node's copies cost more. */
-static inline int coll_radix(uint64_t bytes)
-{
-    return bytes <= 2048 ? 16 : 4;
-}
+static inline int coll_radix(uint64_t bytes) { return bytes <= 2048 ? 16 : 4; }
 
 /* A block up to this size travels in company. */
 #define COLL_SMALL_BLOCK 1024

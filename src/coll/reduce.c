@@ -19,10 +19,7 @@ static struct type_buffer part(const struct coll_schedule *schedule, const void 
     return coll_part(schedule, base, 0, count);
 }
 
-static bool in_place(const struct coll_schedule *schedule)
-{
-    return schedule->call.send.base == COLL_IN_PLACE;
-}
+static bool in_place(const struct coll_schedule *schedule) { return schedule->call.send.base == COLL_IN_PLACE; }
 
 static const void *own_value(const struct coll_schedule *schedule)
 {

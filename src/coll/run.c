@@ -91,10 +91,7 @@ void vcoll_release(struct coll_schedule *schedule)
     vcoll_schedule_free(schedule);
 }
 
-static bool is_done(void *schedule)
-{
-    return vcoll_done(schedule);
-}
+static bool is_done(void *schedule) { return vcoll_done(schedule); }
 
 /* Waits to the end. A job that is lost ends the wait early: then what is under way is cancelled. If even that does not
  * complete, the schedule is given up, as the engine may still write to it. */

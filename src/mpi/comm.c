@@ -168,15 +168,9 @@ static int not_inter(const char *call, MPI_Comm handle)
     return mpi_error(comm, call, MPI_ERR_COMM, "the communicator is no intercommunicator");
 }
 
-ENTRY(MPI_Comm_remote_size)(MPI_Comm handle, int *size)
-{
-    return (void)size, not_inter(NAME, handle);
-}
+ENTRY(MPI_Comm_remote_size)(MPI_Comm handle, int *size) { return (void)size, not_inter(NAME, handle); }
 
-ENTRY(MPI_Comm_remote_group)(MPI_Comm handle, MPI_Group *group)
-{
-    return (void)group, not_inter(NAME, handle);
-}
+ENTRY(MPI_Comm_remote_group)(MPI_Comm handle, MPI_Group *group) { return (void)group, not_inter(NAME, handle); }
 
 ENTRY(MPI_Comm_get_parent)(MPI_Comm *parent)
 {

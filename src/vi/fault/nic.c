@@ -200,10 +200,7 @@ static bool refuse(struct fault_nic *nic)
     return refused;
 }
 
-static bool is_lost(const struct fault_vi *vi)
-{
-    return !vi->inner || vi->drop || vi->down;
-}
+static bool is_lost(const struct fault_vi *vi) { return !vi->inner || vi->drop || vi->down; }
 
 static int send_on(struct vi *base, uint64_t header, const struct iovec *piece, int pieces)
 {
@@ -349,7 +346,4 @@ void fault_drop(struct vi_nic *base, uint32_t peer)
     }
 }
 
-uint64_t fault_frames(const struct vi_nic *nic)
-{
-    return ((const struct fault_nic *)(const void *)nic)->frames;
-}
+uint64_t fault_frames(const struct vi_nic *nic) { return ((const struct fault_nic *)(const void *)nic)->frames; }
