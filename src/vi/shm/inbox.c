@@ -238,6 +238,7 @@ static inline uint32_t take(struct shm_nic *nic, struct shm_vi *vi, uint32_t cou
     } else {
         taken = take_odd(nic, vi, cell, kind);
     }
+    atomic_store_explicit(&vi->answered, true, memory_order_relaxed);
     vi->in_run = run += taken;
     if (taken && (kind != SHM_DATA || (run + 1) * length > SHM_INLINE || run == SHM_RUN))
         consumed(vi);

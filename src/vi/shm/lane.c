@@ -45,11 +45,22 @@ static inline struct shm_cell *claim(struct shm_vi *vi, uint64_t number, enum sh
     return cell;
 }
 
-/* The cell is filled; the next one is asked for. */
-static inline void publish(struct shm_vi *vi, struct shm_cell *cell, uint64_t number)
+/* The two take turns: the peer sent something since we did. Then he looks at our next lines already, and whoever asks for
+ * them early only disturbs him. */
+static inline bool in_turns(struct shm_vi *vi)
+{
+    bool turns = atomic_load_explicit(&vi->answered, memory_order_relaxed);
+
+    atomic_store_explicit(&vi->answered, false, memory_order_relaxed);
+    return turns;
+}
+
+/* The cell is filled; in a stream the next one is asked for. */
+static inline void publish(struct shm_vi *vi, struct shm_cell *cell, uint64_t number, bool turns)
 {
     shm_publish(vi, cell, shm_word(number) + 1);
-    cpu_prefetch_write(&vi->out[(number + 1) % SHM_CELLS]);
+    if (!turns)
+        cpu_prefetch_write(&vi->out[(number + 1) % SHM_CELLS]);
 }
 
 static inline bool has_room(struct shm_vi *vi, uint64_t number)
@@ -75,7 +86,7 @@ void shm_lane_harvest(struct shm_vi *vi)
     if (more > 0)
         upto = seen + (uint32_t)more;
     for (uint64_t n = seen; vi->blocks_out > 0 && n < upto; n++) {
-        uint16_t *block = &vi->block[n % SHM_CELLS];
+        uint32_t *block = &vi->block[n % SHM_CELLS];
         if (*block != SHM_NO_BLOCK) {
             shm_heap_give(heap, *block);
             *block = SHM_NO_BLOCK;
@@ -117,7 +128,7 @@ int shm_send_word(struct shm_vi *vi, enum shm_kind kind, uint64_t header)
         return error;
     struct shm_cell *cell = claim(vi, number, kind, header);
     cell->length = 0;
-    publish(vi, cell, number);
+    publish(vi, cell, number, in_turns(vi));
     return OK;
 }
 
@@ -127,7 +138,7 @@ void shm_goodbye(struct shm_vi *vi)
     struct shm_cell *cell = claim(vi, number, SHM_GOODBYE, 0);
 
     cell->length = 0;
-    publish(vi, cell, number);
+    publish(vi, cell, number, in_turns(vi));
 }
 
 /* A copy by ordinary stores whose time is kept. */
@@ -152,28 +163,29 @@ static void prefetch_block(const char *at, uint32_t length)
         cpu_prefetch_write(at + i);
 }
 
-static int send_block(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces, uint32_t length)
+static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces,
+                                                uint32_t length)
 {
     struct shm_nic *nic = shm_nic_of(vi->vi.nic);
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
     enum shm_store_way way;
-    uint32_t offset, next;
-    uint16_t block;
+    bool turns = in_turns(vi);
+    uint32_t block, offset, next;
 
     shm_heap_lock(nic);
     block = shm_heap_take(nic, vi, length);
-    if (block == SHM_NO_BLOCK) {
+    if (unlikely(block == SHM_NO_BLOCK)) {
         shm_heap_unlock(nic);
         COUNT(blocks_empty);
         return ERR_AGAIN;
     }
     vi->block[number % SHM_CELLS] = block;
     vi->blocks_out++;
-    next = shm_heap_offset(&nic->heap, shm_heap_next(&nic->heap, block));
+    next = turns ? SHM_NO_BLOCK : shm_heap_next(&nic->heap, block);
     way = shm_store_next(&nic->heap.store, length);
     shm_heap_unlock(nic);
 
-    offset = shm_heap_offset(&nic->heap, block);
+    offset = shm_heap_offset(block);
     if (unlikely(way == SHM_STORE_TIMED))
         store_timed(nic, nic->heap.base + offset, piece, pieces, length);
     else
@@ -182,24 +194,23 @@ static int send_block(struct shm_vi *vi, uint64_t header, const struct iovec *pi
     cell->length = sizeof(cell->block);
     cell->block.offset = offset;
     cell->block.length = length;
-    publish(vi, cell, number);
-    if (likely(way != SHM_STORE_PAST))
-        prefetch_block(nic->heap.base + next, length);
+    publish(vi, cell, number, turns);
+    if (!turns && likely(way != SHM_STORE_PAST))
+        prefetch_block(nic->heap.base + shm_heap_offset(next), length);
     return OK;
 }
 
-static __attribute__((noinline)) int send_long(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces)
+/* In several pieces, or larger than a block. */
+static __attribute__((noinline)) int send_odd(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces)
 {
-    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
-    uint64_t length = 0;
-    int error;
+    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed), length = 0;
 
     for (int i = 0; i < pieces; i++)
         length += piece[i].iov_len;
     if (length > SHM_MAX_SEND)
         return vbase_fail(ERR_ARGUMENT, "a send of %llu bytes over shared memory; at most %u",
                           (unsigned long long)length, SHM_MAX_SEND);
-    error = shm_lane_room(vi);
+    int error = shm_lane_room(vi);
     if (error)
         return error;
     if (length > SHM_INLINE)
@@ -207,7 +218,7 @@ static __attribute__((noinline)) int send_long(struct shm_vi *vi, uint64_t heade
     struct shm_cell *cell = claim(vi, number, SHM_DATA, header);
     cell->length = (uint16_t)length;
     shm_store(SHM_STORE_PLAIN, (char *)cell->data, piece, pieces);
-    publish(vi, cell, number);
+    publish(vi, cell, number, in_turns(vi));
     return OK;
 }
 
@@ -227,10 +238,11 @@ static inline int send_beside(struct shm_vi *vi, const void *data)
 int shm_send(struct vi *base, uint64_t header, const struct iovec *piece, int pieces)
 {
     struct shm_vi *vi = shm_vi_of(base);
-    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed), length = piece->iov_len;
+    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed), length;
 
-    if (unlikely(pieces != 1 || length > SHM_INLINE))
-        return send_long(vi, header, piece, pieces);
+    if (unlikely(pieces != 1 || piece->iov_len > SHM_MAX_SEND))
+        return send_odd(vi, header, piece, pieces);
+    length = piece->iov_len;
     if (header == vi->run.header && length == vi->run.length &&
         likely(atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0))
         return send_beside(vi, piece->iov_base);
@@ -239,10 +251,12 @@ int shm_send(struct vi *base, uint64_t header, const struct iovec *piece, int pi
         if (error)
             return error;
     }
+    if (length > SHM_INLINE)
+        return send_block(vi, header, piece, 1, (uint32_t)length);
     struct shm_cell *cell = claim(vi, number, SHM_DATA, header);
     cell->length = (uint16_t)length;
     copy_inline(cell->data, piece->iov_base, length);
-    publish(vi, cell, number);
+    publish(vi, cell, number, in_turns(vi));
     if (length <= SHM_INLINE / 2) {
         vi->run.header = header;
         vi->run.length = vi->run.at = (uint32_t)length;

@@ -16,7 +16,8 @@
 #define SHM_CREDIT_PERIOD 32u                 /* cells between two credits */
 #define SHM_DEPTH         (SHM_CELLS - 1)     /* cells in flight; one is kept for the goodbye */
 #define SHM_NOWHERE       UINT32_MAX
-#define SHM_NO_BLOCK      UINT16_MAX
+#define SHM_NO_BLOCK      UINT32_MAX
+#define SHM_CLASS_SHIFT   24 /* of a block's name */
 #define SHM_NO_RUN        UINT64_MAX
 #define SHM_SHARED_KEY    (1ull << 63)        /* in a key's address: an offset in the owner's shared slice */
 
@@ -34,6 +35,7 @@ struct shm_vi {
     _Atomic uint32_t limit;          /* SHM_DEPTH, 0 when down: one comparison tells both */
     uint32_t index;                  /* of the peer on the node */
     uint32_t blocks_out;             /* under heap.lock */
+    _Atomic bool answered;           /* something came from the peer since the last send; by both threads, relaxed: a hint */
     struct {                         /* the cell written last, while it may take more */
         uint64_t header;
         uint64_t length; /* of each message; SHM_NO_RUN: it takes no more */
@@ -60,7 +62,7 @@ struct shm_vi {
     int behind;           /* goodbyes sent less goodbyes received */
     _Atomic int get_reach, put_reach; /* enum shm_reach */
     _Atomic(char *) slice;            /* the peer's shared memory, where it is mapped */
-    uint16_t block[SHM_CELLS];        /* the block behind each cell in flight; under heap.lock */
+    uint32_t block[SHM_CELLS];        /* the block behind each cell in flight; under heap.lock */
 };
 
 /* A polled lane: what one look needs, in half a line. A message comes into the cell, or behind a run into the next one. */
@@ -72,10 +74,10 @@ struct shm_hot {
 
 /* The eager blocks of this process. Freed blocks queue up behind the others: they rotate. */
 struct shm_class {
-    uint32_t size, count, offset; /* offset: of the first block in the heap */
+    uint32_t size, count, first;  /* first: the name of the lowest block */
     uint32_t grown, left;         /* blocks that rotate; how many are taken before they become more */
     uint32_t head, tail;
-    uint16_t *free; /* a ring of COUNT places, which are a power of two */
+    uint32_t *free; /* a ring of COUNT places, which are a power of two */
 };
 /* How payload is copied into them: see store.c. */
 enum shm_store_way { SHM_STORE_PLAIN, SHM_STORE_PAST, SHM_STORE_TIMED };
@@ -90,7 +92,7 @@ struct shm_heap {
     struct shm_store store; /* under lock */
     char *base;
     struct shm_class class[SHM_CLASSES];
-    uint16_t ring[SHM_BLOCKS];
+    uint32_t ring[SHM_BLOCKS];
 };
 
 struct shm_extent; /* an allocation in our shared slice; see region.c */
@@ -171,10 +173,13 @@ static inline void shm_heap_unlock(struct shm_nic *nic)
 
 /* Blocks: heap.c */
 void shm_heap_open(struct shm_heap *heap, char *base);
-uint16_t shm_heap_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t length); /* under heap.lock; SHM_NO_BLOCK */
-void shm_heap_give(struct shm_heap *heap, uint16_t block);                       /* under heap.lock */
-uint16_t shm_heap_next(const struct shm_heap *heap, uint16_t block);             /* of its class, taken next */
-uint32_t shm_heap_offset(const struct shm_heap *heap, uint16_t block);
+uint32_t shm_heap_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t length); /* under heap.lock; SHM_NO_BLOCK */
+void shm_heap_give(struct shm_heap *heap, uint32_t block);                       /* under heap.lock */
+uint32_t shm_heap_next(const struct shm_heap *heap, uint32_t block);             /* of its class, taken next */
+static inline uint32_t shm_heap_offset(uint32_t block)
+{
+    return (block & ((1u << SHM_CLASS_SHIFT) - 1)) * CACHE_LINE;
+}
 
 /* Copying into blocks: store.c */
 enum shm_store_way shm_store_next(struct shm_store *store, uint32_t length); /* under heap.lock */
