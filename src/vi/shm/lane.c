@@ -188,6 +188,8 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
     offset = shm_heap_offset(block);
     if (unlikely(way == SHM_STORE_TIMED))
         store_timed(nic, nic->heap.base + offset, piece, pieces, length);
+    else if (likely(way == SHM_STORE_PLAIN && pieces == 1))
+        memcpy(nic->heap.base + offset, piece->iov_base, length);
     else
         shm_store(way, nic->heap.base + offset, piece, pieces);
     struct shm_cell *cell = claim(vi, number, SHM_BLOCK, header);

@@ -182,7 +182,16 @@ static inline uint32_t shm_heap_offset(uint32_t block)
 }
 
 /* Copying into blocks: store.c */
-enum shm_store_way shm_store_next(struct shm_store *store, uint32_t length); /* under heap.lock */
+#define SHM_PAST_LEAST 512u /* bytes: what is shorter is not delayed by its stores */
+static inline enum shm_store_way shm_store_next(struct shm_store *store, uint32_t length) /* under heap.lock */
+{
+    if (length < SHM_PAST_LEAST)
+        return SHM_STORE_PLAIN;
+    if (unlikely(store->left == 0))
+        return SHM_STORE_TIMED;
+    store->left--;
+    return unlikely(store->past) ? SHM_STORE_PAST : SHM_STORE_PLAIN;
+}
 void shm_store_told(struct shm_store *store, uint32_t length, uint64_t ns);  /* under heap.lock: what a timed one took */
 void shm_store(enum shm_store_way way, char *to, const struct iovec *piece, int pieces);
 uint64_t shm_store_timed(char *to, const struct iovec *piece, int pieces);

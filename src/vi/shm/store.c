@@ -17,23 +17,11 @@
 #include <emmintrin.h>
 #endif
 
-#define PAST_LEAST   512u /* bytes: what is shorter is not delayed by its stores */
 #define PLAIN_PERIOD 128u /* blocks from one sample to the next */
 #define PAST_PERIOD  512u /* the same while they go past the caches: a sample may cost what eight others do */
 #define IN_A_ROW     2u
 #define SLOW_FACTOR  8u   /* a line costs so many times what it costs memcpy: measured 3 to 5 with a shared cache, else 13 to 20 */
 #define HEAD_LINES   8u   /* what any sample costs besides, in lines */
-
-enum shm_store_way shm_store_next(struct shm_store *store, uint32_t length)
-{
-    if (length < PAST_LEAST)
-        return SHM_STORE_PLAIN;
-    if (likely(store->left > 0)) {
-        store->left--;
-        return store->past ? SHM_STORE_PAST : SHM_STORE_PLAIN;
-    }
-    return SHM_STORE_TIMED;
-}
 
 void shm_store_told(struct shm_store *store, uint32_t length, uint64_t ns)
 {
