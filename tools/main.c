@@ -14,8 +14,10 @@ static const struct verb {
 } verbs[] = {
     {"run", verb_run, "start a parallel program: viaduct run -n 4 ./program (also called mpiexec, mpirun, mprun)"},
     {"info", verb_info, "what this installation is and what it can do here"},
+    {"doctor", verb_doctor, "can jobs run on these hosts, and which ways lead there: viaduct doctor HOST..."},
     {"help", verb_help, "this list"},
-    {"helper", verb_helper, NULL}, /* for the launcher alone */
+    {"helper", verb_helper, NULL},   /* for the launcher alone */
+    {"examine", verb_examine, NULL}, /* for the doctor alone */
 };
 
 static int verb_help(int argc, char **argv)

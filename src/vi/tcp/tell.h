@@ -18,4 +18,6 @@ int tcp_tell_host(const struct tcp_teller *to) MUST_CHECK;
  * not. By the thread that polls; nothing before a vi to him was made. */
 void tcp_tell_peer(struct vi_nic *nic, uint32_t peer, const struct tcp_teller *to);
 
+const char *tcp_tell_path(const struct vi *vi); /* the two cards that it joins */
+
 #endif

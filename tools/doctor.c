@@ -1,0 +1,382 @@
+/* viaduct doctor: can jobs run on these hosts, which ways lead there, and how good are they?
+ *
+ * For each host a job of two ranks is started by the launcher itself: rank 0 here, rank 1 there, both this program
+ * (`viaduct examine`). So whatever keeps a host from being reached is told by the launcher, in its words. The two tell
+ * each other what they are through the launcher's key-value space, then meet over every pair of cards and measure. */
+#include "verbs.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/settings.h"
+#include "base/topology.h"
+#include "boot/boot.h"
+#include "vi/tcp/tell.h"
+#include "vi/vi.h"
+#include <sched.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND_NS  1000000000ull
+#define PATIENCE   (35 * SECOND_NS)      /* until the first way is there: longer than it takes tcp to give up */
+#define MORE_NS    (5 * SECOND_NS / 2)   /* for the other ways */
+#define FLOOD_NS   (3 * SECOND_NS / 10)  /* of each */
+#define BUSY_NS    (SECOND_NS / 100)     /* after a word the next is waited for without sleep */
+#define PINGS      500
+#define PIECE      65536
+#define RAILS      16
+#define LINES      16 /* about cards of no use there */
+
+enum word { PING = 1, PONG, FLOOD, FLOOD_END, FLOODED, BYE };
+
+extern char **environ;
+
+static struct {
+    struct vi_nic *nic;
+    struct vi *rail[RAILS];
+    int rails, down, answers;
+    uint64_t their_clock, heard_ns;
+    bool bye;
+} patient;
+
+static uint64_t wall_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+/* ---- what is said between the two ---- */
+
+static int say(struct vi *vi, enum word word, const void *data, size_t length)
+{
+    struct iovec piece = {(void *)(uintptr_t)data, length};
+    return vi_send(vi, word, &piece, 1);
+}
+
+static uint32_t received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
+{
+    uint64_t now = wall_ns();
+    patient.heard_ns = vbase_clock_ns();
+    if (header == PONG && length == sizeof patient.their_clock)
+        memcpy(&patient.their_clock, data, length);
+    patient.answers += header == PONG || header == FLOODED;
+    patient.bye |= header == BYE;
+    if ((header == PING || header == FLOOD_END) && say(vi, header == PING ? PONG : FLOODED, &now, sizeof now) != OK)
+        return 0;
+    return count;
+}
+
+static void called(struct vi_nic *nic, uint32_t peer)
+{
+    if (patient.rails < RAILS && vi_accept(nic, peer, NULL, &patient.rail[patient.rails]) == OK)
+        patient.rails++;
+}
+
+static void down(struct vi *vi, int cause)
+{
+    (void)vi, (void)cause;
+    patient.down++;
+}
+
+static void arrived(struct vi *vi, uint32_t immediate)
+{
+    (void)vi, (void)immediate;
+}
+
+static void done(struct vi *vi, void *cookie, int status)
+{
+    (void)vi, (void)cookie, (void)status;
+}
+
+/* The machine may have better things to do than to spin. */
+static void look(void)
+{
+    if (vi_poll(patient.nic, 16) > 0)
+        return;
+    if (vbase_clock_ns() < patient.heard_ns + BUSY_NS)
+        sched_yield();
+    else
+        usleep(500);
+}
+
+/* Until there are so many answers; false: no more come. */
+static bool await_answers(int count, uint64_t patience)
+{
+    uint64_t end = vbase_clock_ns() + patience;
+    while (patient.answers < count && !patient.down && vbase_clock_ns() < end)
+        look();
+    return patient.answers >= count;
+}
+
+/* ---- measuring ---- */
+
+static int ascending(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* The median of half a round trip in ns, 0: it broke. The best one bounds the other clock. */
+static uint64_t ping(struct vi *vi, int64_t *ahead, uint64_t *bound)
+{
+    static uint64_t taken[PINGS];
+    *bound = UINT64_MAX;
+    for (int i = 0; i < PINGS; i++) {
+        uint64_t before = wall_ns(), begun = vbase_clock_ns();
+        patient.answers = 0;
+        if (say(vi, PING, &before, sizeof before) != OK || !await_answers(1, PATIENCE))
+            return 0;
+        taken[i] = vbase_clock_ns() - begun;
+        if (taken[i] / 2 < *bound) {
+            *bound = taken[i] / 2;
+            *ahead = (int64_t)(patient.their_clock - before - taken[i] / 2);
+        }
+    }
+    qsort(taken, PINGS, sizeof *taken, ascending);
+    return taken[PINGS / 2] / 2;
+}
+
+/* Bytes a second, 0: it broke. */
+static double flood(struct vi *vi)
+{
+    static char piece[PIECE];
+    uint64_t begun = vbase_clock_ns();
+    double bytes = 0;
+    int error = OK;
+    patient.answers = 0;
+    while ((error == OK || error == ERR_AGAIN) && !patient.down && vbase_clock_ns() < begun + FLOOD_NS) {
+        error = say(vi, FLOOD, piece, sizeof piece);
+        bytes += error == OK ? PIECE : 0;
+        look();
+    }
+    while ((error = say(vi, FLOOD_END, piece, 1)) == ERR_AGAIN && !patient.down)
+        look();
+    return error == OK && await_answers(1, PATIENCE) ? bytes * 1e9 / (double)(vbase_clock_ns() - begun) : 0;
+}
+
+static void tell_clock(int64_t ahead, uint64_t bound)
+{
+    printf("  clock     %.3f ms %s ours, known to %.3f ms\n", (double)(ahead < 0 ? -ahead : ahead) / 1e6,
+           ahead < 0 ? "behind" : "ahead of", (double)bound / 1e6);
+}
+
+static void tell_rejected(void *context, const char *text)
+{
+    const char *where = context;
+    if (strstr(text, "not used") && !strstr(text, " fe80:") && !strstr(text, " ::1/")) /* every interface has one of these */
+        printf("  %-9s %s\n", where, text);
+}
+
+static bool measure(void)
+{
+    uint64_t until = vbase_clock_ns() + MORE_NS, bound;
+    int64_t ahead = 0;
+    double sum = 0;
+    while (vbase_clock_ns() < until && !patient.down)
+        look();
+    for (int i = 0; i < patient.rails; i++) {
+        uint64_t latency = ping(patient.rail[i], &ahead, &bound);
+        double rate = latency ? flood(patient.rail[i]) : 0;
+        sum += rate;
+        if (i == 0 && latency)
+            tell_clock(ahead, bound);
+        if (rate > 0)
+            printf("  way       %s: %.1f us one way, %.2f GB/s\n", tcp_tell_path(patient.rail[i]), (double)latency / 1e3,
+                   rate / 1e9);
+        else
+            printf("  way       %s: it broke while it was measured\n", tcp_tell_path(patient.rail[i]));
+    }
+    tcp_tell_peer(patient.nic, 1, &(struct tcp_teller){tell_rejected, (void *)(uintptr_t) "no way"});
+    printf("  together  %d way%s, %.2f GB/s one after the other\n", patient.rails, patient.rails == 1 ? "" : "s", sum / 1e9);
+    return sum > 0;
+}
+
+/* ---- the two ranks ---- */
+
+/* Values of the key-value space have no blanks. */
+static int put_line(struct boot_job *job, const char *key, const char *text)
+{
+    char plain[256];
+    snprintf(plain, sizeof plain, "%s", text);
+    for (char *at = plain; *at; at++)
+        *at = *at == ' ' ? '~' : *at;
+    return vboot_put(job, key, plain);
+}
+
+static bool get_line(struct boot_job *job, const char *key, char *text, size_t size)
+{
+    if (vboot_get(job, key, text, size) != OK)
+        return false;
+    for (char *at = text; *at; at++)
+        *at = *at == '~' ? ' ' : *at;
+    return true;
+}
+
+struct lines {
+    struct boot_job *job;
+    int count;
+};
+
+static void put_rejected(void *context, const char *text)
+{
+    struct lines *lines = context;
+    char key[32];
+    snprintf(key, sizeof key, "doctor-line-%d", lines->count);
+    if (strstr(text, "not used") && !strstr(text, " fe80:") && !strstr(text, " ::1/") && lines->count < LINES && put_line(lines->job, key, text) == OK)
+        lines->count++;
+}
+
+/* Rank 1 says what it is and which of its cards are of no use. */
+static int describe(struct boot_job *job)
+{
+    struct lines lines = {job, 0};
+    struct utsname system;
+    char text[256];
+    if (uname(&system) < 0)
+        return vbase_fail_errno(ERR_SYSTEM, "uname");
+    snprintf(text, sizeof text, "%s, %s %s, %d processors, user %u", system.nodename, system.sysname, system.release,
+             vbase_topology()->cpus, (unsigned)geteuid());
+    int error = put_line(job, "doctor-host", text);
+    if (error == OK)
+        error = tcp_tell_host(&(struct tcp_teller){put_rejected, &lines});
+    return error != OK || !patient.nic ? error : vboot_put(job, "doctor-card", patient.nic->card);
+}
+
+static int open_nic(struct boot_job *job)
+{
+    static const struct vi_sink sink = {NULL, received, arrived, done, called, down};
+    struct vi_setup setup = {.rank = (uint32_t)job->rank, .ranks = (uint32_t)job->size, .secret = job->secret, .node_fd = -1,
+                             .door_fd = job->door_fd, .sink = &sink};
+    const struct vi_provider *tcp = vi_providers;
+    while (tcp->name && strcmp(tcp->name, "tcp") != 0)
+        tcp++;
+    return vi_nic_open(tcp, &setup, &patient.nic);
+}
+
+static void tell_there(struct boot_job *job, const char *began)
+{
+    char text[256], key[32];
+    if (get_line(job, "doctor-host", text, sizeof text))
+        printf("  host      %s\n", text);
+    printf("  reached   in %.2f s, by the same build\n", (double)(vbase_clock_ns() - strtoull(began, NULL, 10)) / 1e9);
+    printf("  node      %s\n", job->local_count == 2 ? "this one: ranks share memory; viaduct info --shm tells more"
+                                                     : "another than this: ranks talk over TCP");
+    puts("  secret    by the launcher, over inherited descriptors and the agent's input; nobody else has it");
+    for (int i = 0; i < LINES && job->local_count == 1; i++) {
+        snprintf(key, sizeof key, "doctor-line-%d", i);
+        if (!get_line(job, key, text, sizeof text))
+            break;
+        printf("  there     %s\n", text);
+    }
+}
+
+static bool examine(struct boot_job *job)
+{
+    char card[1024];
+    struct vi_address to = {.peer = 1, .card = card};
+    if (tcp_tell_host(&(struct tcp_teller){tell_rejected, (void *)(uintptr_t) "here"}) != OK ||
+        vboot_get(job, "doctor-card", card, sizeof card) != OK ||
+        vi_connect(patient.nic, &to, NULL, &patient.rail[0]) != OK) {
+        printf("  no way    %s\n", vbase_error_detail());
+        return false;
+    }
+    patient.rails = 1;
+    uint64_t now = wall_ns();
+    if (say(patient.rail[0], PING, &now, sizeof now) != OK || !await_answers(1, PATIENCE)) {
+        tcp_tell_peer(patient.nic, 1, &(struct tcp_teller){tell_rejected, (void *)(uintptr_t) "no way"});
+        return false;
+    }
+    bool well = measure();
+    return say(patient.rail[0], BYE, &now, 1) == OK && well;
+}
+
+static void be_examined(void)
+{
+    patient.heard_ns = vbase_clock_ns();
+    while (!patient.bye && !patient.down && vbase_clock_ns() < patient.heard_ns + PATIENCE)
+        look();
+}
+
+/* A rank of the job that the doctor has started. */
+int verb_examine(int argc, char **argv)
+{
+    struct boot_job *job;
+    bool well = true;
+    int error = vbase_settings_read();
+    if (error == OK)
+        error = vboot_open(&job);
+    if (error != OK || job->size != 2 || argc != 2) {
+        fprintf(stderr, "viaduct: %s\n", error ? vbase_error_detail() : "examine is for viaduct doctor alone");
+        return 2;
+    }
+    if (job->local_count == 1)
+        error = open_nic(job);
+    if (error == OK && job->rank == 1)
+        error = describe(job);
+    if (error != OK)
+        vboot_abort(job, 1, vbase_error_detail());
+    error = vboot_fence(job);
+    if (error == OK && job->rank == 0)
+        tell_there(job, argv[1]);
+    if (error == OK && patient.nic && job->rank == 0)
+        well = examine(job);
+    else if (error == OK && patient.nic)
+        be_examined();
+    fflush(stdout);
+    if (error == OK)
+        error = vboot_fence(job);
+    for (int i = 0; i < patient.rails; i++)
+        vi_disconnect(patient.rail[i]);
+    if (patient.nic)
+        vi_nic_close(patient.nic);
+    vboot_close(job);
+    return error != OK || !well;
+}
+
+/* ---- the doctor ---- */
+
+/* Starts the two ranks for HOST; FLAGS go to the launcher. */
+static int visit(char **flag, int flags, const char *host)
+{
+    char self[4096], hosts[600], began[32];
+    char *word[64];
+    int count = 0, status = 1;
+    pid_t pid;
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[length > 0 ? length : 0] = 0;
+    snprintf(hosts, sizeof hosts, "localhost:1,%.500s", host);
+    snprintf(began, sizeof began, "%llu", (unsigned long long)vbase_clock_ns());
+    word[count++] = self;
+    word[count++] = (char *)(uintptr_t) "run";
+    for (int i = 0; i < flags && count < 50; i++)
+        word[count++] = flag[i];
+    char *rest[] = {(char *)(uintptr_t) "-n", (char *)(uintptr_t) "2", (char *)(uintptr_t) "-host", hosts, self,
+                    (char *)(uintptr_t) "examine", began, NULL};
+    memcpy(word + count, rest, sizeof rest);
+    printf("%s\n", host);
+    fflush(stdout);
+    if (posix_spawn(&pid, self, NULL, NULL, word, environ) != 0 || waitpid(pid, &status, 0) < 0)
+        return 1;
+    return status != 0;
+}
+
+int verb_doctor(int argc, char **argv)
+{
+    int first = 1, sick = 0;
+    while (first < argc && argv[first][0] == '-' && strcmp(argv[first], "--help") != 0)
+        first += strchr(argv[first], '=') ? 1 : 2; /* --agent COMMAND, --patience SECONDS: for the launcher */
+    if (first >= argc || argv[first][0] == '-') {
+        puts("usage: viaduct doctor [--agent COMMAND] [--patience SECONDS] HOST...\n"
+             "Starts a rank on each host and tells: how it is reached, what it is, the way of each pair of cards with its\n"
+             "latency and rate, and what is not used and why. Status 0: jobs can run on all of them.");
+        return first >= argc ? 2 : 0;
+    }
+    for (int i = first; i < argc; i++)
+        sick += visit(argv + 1, first - 1, argv[i]);
+    return sick > 0;
+}
