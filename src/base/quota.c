@@ -11,6 +11,7 @@
 #define PATH_SIZE 4096
 
 struct hierarchy {
+    const char *controller;
     int version;
     char path[PATH_SIZE];  /* of this process in the hierarchy */
     char root[PATH_SIZE];  /* the part of it that is mounted */
@@ -45,7 +46,7 @@ static void read_membership(char *line, struct hierarchy *v1, struct hierarchy *
     path[strcspn(path, "\n")] = 0;
     if (*controllers == 0)
         snprintf(v2->path, sizeof(v2->path), "%s", path);
-    else if (has_word(controllers, "cpu"))
+    else if (has_word(controllers, v1->controller))
         snprintf(v1->path, sizeof(v1->path), "%s", path);
 }
 
@@ -58,7 +59,7 @@ static void read_mount(char *line, struct hierarchy *v1, struct hierarchy *v2)
     *tail = 0;
     struct hierarchy *h = strncmp(tail + 3, "cgroup2 ", 8) == 0 ? v2 : strncmp(tail + 3, "cgroup ", 7) == 0 ? v1 : NULL;
     char *options = strrchr(tail + 3, ' ');
-    if (!h || h->mount[0] || (h == v1 && (!options || !has_word(options + 1, "cpu"))))
+    if (!h || h->mount[0] || (h == v1 && (!options || !has_word(options + 1, v1->controller))))
         return;
     strtok_r(line, " ", &save);
     strtok_r(NULL, " ", &save);
@@ -116,14 +117,21 @@ static double quota_of(const char *root, const char *folder, int version)
     return quota > 0 && period > 0 ? quota / period : 0;
 }
 
+/* The process's own group; the length of its part up to the mount point. */
+static size_t own_folder(const struct hierarchy *h, char folder[2 * PATH_SIZE])
+{
+    size_t part = strcmp(h->root, "/") == 0 ? 0 : strlen(h->root), mount = strlen(h->mount);
+    bool inside = strncmp(h->path, h->root, part) == 0 && (h->path[part] == '/' || h->path[part] == 0) &&
+                  !strstr(h->path, "/..");
+    snprintf(folder, 2 * PATH_SIZE, "%s%s", h->mount, inside ? h->path + part : "");
+    return mount;
+}
+
 /* The least quota from the process's own group up to the mount point. */
 static double least_quota(const char *root, const struct hierarchy *h)
 {
     char folder[2 * PATH_SIZE];
-    size_t part = strcmp(h->root, "/") == 0 ? 0 : strlen(h->root), mount = strlen(h->mount);
-    bool inside = strncmp(h->path, h->root, part) == 0 && (h->path[part] == '/' || h->path[part] == 0) &&
-                  !strstr(h->path, "/..");
-    snprintf(folder, sizeof(folder), "%s%s", h->mount, inside ? h->path + part : "");
+    size_t mount = own_folder(h, folder);
     double least = 0;
     for (;;) {
         double quota = quota_of(root, folder, h->version);
@@ -136,21 +144,61 @@ static double least_quota(const char *root, const struct hierarchy *h)
     }
 }
 
+/* Of both versions, for the caller to free. */
+static struct hierarchy *find(const char *root, const char *controller)
+{
+    struct hierarchy *h = calloc(2, sizeof(*h));
+    if (!h)
+        return NULL;
+    h[0].version = 1;
+    h[1].version = 2;
+    h[0].controller = controller;
+    each_line(root, "/proc/self/cgroup", read_membership, h);
+    each_line(root, "/proc/self/mountinfo", read_mount, h);
+    return h;
+}
+
 double vbase_quota(const char *root)
 {
     double least = 0;
-    struct hierarchy *h = calloc(2, sizeof(*h));
-    if (!h)
-        return 0;
-    h[0].version = 1;
-    h[1].version = 2;
-    each_line(root, "/proc/self/cgroup", read_membership, h);
-    each_line(root, "/proc/self/mountinfo", read_mount, h);
-    for (int i = 0; i < 2; i++) {
+    struct hierarchy *h = find(root, "cpu");
+    for (int i = 0; h && i < 2; i++) {
         double quota = h[i].mount[0] && h[i].path[0] ? least_quota(root, &h[i]) : 0;
         if (quota > 0 && (least == 0 || quota < least))
             least = quota;
     }
     free(h);
     return least;
+}
+
+/* The number after NAME in a small file of "name number" lines. */
+static bool number_after(const char *folder, const char *file, const char *name, uint64_t *value)
+{
+    char path[2 * PATH_SIZE + 32], line[256];
+    size_t length = strlen(name);
+    bool found = false;
+    snprintf(path, sizeof(path), "%s/%s", folder, file);
+    FILE *lines = fopen(path, "re");
+    while (lines && !found && fgets(line, sizeof(line), lines))
+        if ((found = strncmp(line, name, length) == 0 && line[length] == ' '))
+            *value = strtoull(line + length, NULL, 10);
+    if (lines)
+        fclose(lines);
+    return found;
+}
+
+uint64_t vbase_oom_kills(void)
+{
+    static const char *const file[] = {"memory.oom_control", "memory.events"};
+    char folder[2 * PATH_SIZE];
+    uint64_t kills = 0;
+    struct hierarchy *h = find("", "memory");
+    bool found = false;
+    for (int i = 0; h && i < 2 && !found; i++)
+        if (h[i].mount[0] && h[i].path[0] && own_folder(&h[i], folder) > 0)
+            found = number_after(folder, file[i], "oom_kill", &kills);
+    free(h);
+    if (!found && !number_after("/proc", "vmstat", "oom_kill", &kills))
+        kills = 0;
+    return kills;
 }

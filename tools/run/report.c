@@ -5,8 +5,8 @@
 #include "run/run.h"
 #include "base/counters.h"
 #include "base/error.h"
+#include "base/quota.h"
 #include "vi/shm/segment.h"
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,57 +16,9 @@
 
 #define FAILURE_GRACE_NS 1000000000ull
 
-/* ---- killed for want of memory? ---- */
-
-/* The number after NAME in a small file of "name number" lines. */
-static bool number_after(const char *path, const char *name, uint64_t *value)
-{
-    char line[256], format[64];
-    unsigned long long number;
-    bool found = false;
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return false;
-    snprintf(format, sizeof format, "%s %%llu", name);
-    while (!found && fgets(line, sizeof line, file))
-        found = sscanf(line, format, &number) == 1;
-    fclose(file);
-    if (found)
-        *value = number;
-    return found;
-}
-
-/* Kills for want of memory so far: of our cgroup where the kernel counts them there, else of the whole machine. */
-static uint64_t oom_kills(void)
-{
-    char line[512], path[640];
-    uint64_t kills = 0;
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    bool found = false;
-    while (file && !found && fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = 0;
-        char *where = strchr(line, ':') ? strchr(strchr(line, ':') + 1, ':') : NULL;
-        if (!where)
-            continue;
-        *where++ = 0;
-        if (strncmp(line, "0::", 3) == 0 || strcmp(line, "0:") == 0) {
-            snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.events", where);
-            found = number_after(path, "oom_kill", &kills);
-        } else if (strstr(line, ":memory")) {
-            snprintf(path, sizeof path, "/sys/fs/cgroup/memory%s/memory.oom_control", where);
-            found = number_after(path, "oom_kill", &kills);
-        }
-    }
-    if (file)
-        fclose(file);
-    if (!found && !number_after("/proc/vmstat", "oom_kill", &kills))
-        kills = 0;
-    return kills;
-}
-
 void report_start(struct run_job *job)
 {
-    job->oom_kills = oom_kills();
+    job->oom_kills = vbase_oom_kills();
 }
 
 /* ---- what a rank was doing ---- */
@@ -122,7 +74,7 @@ static void say_aborted(struct run_job *job, const struct run_rank *rank)
 /* What the kernel did, if it did it since we began; "" else. */
 static const char *want_of_memory(const struct run_job *job)
 {
-    return oom_kills() > job->oom_kills
+    return vbase_oom_kills() > job->oom_kills
                ? ": the kernel's out-of-memory killer; use fewer ranks or raise the memory limit"
                : "";
 }
