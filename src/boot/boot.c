@@ -20,9 +20,7 @@ static struct boot_own *own_of(struct boot_job *job)
 
 static int join_node(struct boot_own *own)
 {
-    if (own->job.kind == BOOT_SOLO)
-        return vboot_node_alone(own);
-    if (own->job.kind == BOOT_PMI1)
+    if (own->job.kind != BOOT_VIADUCT)
         return vboot_node_meet(own);
     int count = own->job.local_count;
     own->job.local_ranks = malloc((size_t)count * sizeof(int));
@@ -33,11 +31,10 @@ static int join_node(struct boot_own *own)
     return OK;
 }
 
-static void release(struct boot_own *own)
+static void release(struct boot_own *own, bool goodbye)
 {
-    if (own->seat)
-        own->pmi.started = false; /* the seat says goodbye, not the wire */
-    vboot_pmi_finish(&own->pmi);
+    if (own->starter)
+        own->starter->finish(own, goodbye);
     vboot_handover_close(&own->handover);
     vboot_kvs_close(&own->kvs);
     if (own->job.node_fd >= 0)
@@ -61,8 +58,7 @@ int vboot_open(struct boot_job **job)
     if (error == OK)
         error = join_node(own);
     if (error != OK) {
-        own->pmi.started = false; /* no goodbye, so that the launcher ends the others when this process ends */
-        release(own);
+        release(own, false); /* so that the launcher ends the others when this process ends */
         return error;
     }
     *job = &own->job;
@@ -71,11 +67,92 @@ int vboot_open(struct boot_job **job)
 
 void vboot_close(struct boot_job *job)
 {
-    struct boot_own *own = own_of(job);
-    if (own->seat) /* release: the launcher that reads LEFT knows that this rank ended as it should */
-        atomic_store_explicit(&own->seat->state, SEAT_LEFT, memory_order_release);
-    release(own);
+    release(own_of(job), true);
 }
+
+/* What may travel on every wire: printable, no space, no ';'; no '=' in a key. */
+static bool plain(const char *text, bool is_key)
+{
+    for (const char *at = text; *at; at++)
+        if (*at <= ' ' || *at > '~' || *at == '\\' || *at == ';' || (is_key && *at == '='))
+            return false;
+    return *text != 0;
+}
+
+int vboot_put(struct boot_job *job, const char *key, const char *value)
+{
+    if (!plain(key, true) || !plain(value, false))
+        return vbase_fail(ERR_ARGUMENT, "key and value must be printable and without spaces: \"%.60s\"", key);
+    return own_of(job)->starter->put(own_of(job), key, value);
+}
+
+int vboot_get(struct boot_job *job, int rank, const char *key, char *value, size_t size)
+{
+    if (!plain(key, true))
+        return vbase_fail(ERR_ARGUMENT, "a key must be printable and without spaces: \"%.60s\"", key);
+    return own_of(job)->starter->get(own_of(job), rank, key, value, size);
+}
+
+int vboot_fence_meanwhile(struct boot_job *job, void (*meanwhile)(void))
+{
+    if (job->size == 1)
+        return OK;
+    TRACE("fence");
+    return own_of(job)->starter->fence(own_of(job), meanwhile);
+}
+
+int vboot_fence(struct boot_job *job)
+{
+    return vboot_fence_meanwhile(job, NULL);
+}
+
+/* Our launcher prints what lies in the seat; under any other launcher nobody would, so we do. */
+void vboot_abort(struct boot_job *job, int status, const char *message)
+{
+    struct boot_own *own = own_of(job);
+    int code = (status & 255) == 0 && status != 0 ? 1 : status & 255;
+    if (!own->seat && message && *message)
+        fprintf(stderr, "viaduct: rank %d on %s ends the job: %s\n", job->rank, job->host, message);
+    own->starter->abort(own, code, message ? message : "");
+    _exit(code);
+}
+
+/* ---- solo: a job of one ------------------------------------------------------------------------------------------ */
+
+static int solo_put(struct boot_own *own, const char *key, const char *value)
+{
+    return vboot_kvs_put(&own->kvs, key, value);
+}
+
+static int solo_get(struct boot_own *own, int rank, const char *key, char *value, size_t size)
+{
+    const char *found = vboot_kvs_get(&own->kvs, key);
+    if (!found)
+        return vbase_fail(ERR_NOT_FOUND, "no key %s of rank %d", key, rank);
+    if (size)
+        snprintf(value, size, "%s", found);
+    return OK;
+}
+
+static int solo_fence(struct boot_own *own, void (*meanwhile)(void))
+{
+    (void)own, (void)meanwhile;
+    return OK;
+}
+
+static void solo_abort(struct boot_own *own, int status, const char *message)
+{
+    (void)own, (void)status, (void)message;
+}
+
+static void solo_finish(struct boot_own *own, bool goodbye)
+{
+    (void)own, (void)goodbye;
+}
+
+const struct boot_starter vboot_starter_solo = {solo_put, solo_get, solo_fence, solo_abort, solo_finish};
+
+/* ---- PMI: a wire -------------------------------------------------------------------------------------------------- */
 
 static int wire_of(const struct boot_own *own)
 {
@@ -84,42 +161,44 @@ static int wire_of(const struct boot_own *own)
                : vbase_fail(ERR_LAUNCHER, "the connection to the launcher is not there");
 }
 
-/* What may travel on the wire: printable, no space; no '=' in a key. */
-static bool plain(const char *text, bool is_key)
+static int wire_put(struct boot_own *own, const char *key, const char *value)
 {
-    for (const char *at = text; *at; at++)
-        if (*at <= ' ' || *at > '~' || *at == '\\' || (is_key && *at == '='))
-            return false;
-    return *text != 0;
-}
-
-int vboot_put(struct boot_job *job, const char *key, const char *value)
-{
-    struct boot_own *own = own_of(job);
-    if (!plain(key, true) || !plain(value, false))
-        return vbase_fail(ERR_ARGUMENT, "key and value must be printable and without spaces: \"%.60s\"", key);
-    if (job->kind == BOOT_SOLO)
-        return vboot_kvs_put(&own->kvs, key, value);
     int error = wire_of(own);
     return error != OK ? error : vboot_pmi_put(&own->pmi, key, value);
 }
 
-int vboot_get(struct boot_job *job, const char *key, char *value, size_t size)
+static int wire_get(struct boot_own *own, int rank, const char *key, char *value, size_t size)
 {
-    struct boot_own *own = own_of(job);
-    if (!plain(key, true))
-        return vbase_fail(ERR_ARGUMENT, "a key must be printable and without spaces: \"%.60s\"", key);
-    if (job->kind == BOOT_SOLO) {
-        const char *found = vboot_kvs_get(&own->kvs, key);
-        if (!found)
-            return vbase_fail(ERR_NOT_FOUND, "no key %s", key);
-        if (size)
-            snprintf(value, size, "%s", found);
-        return OK;
-    }
+    (void)rank; /* one space for all */
     int error = wire_of(own);
     return error != OK ? error : vboot_pmi_get(&own->pmi, key, value, size);
 }
+
+static int wire_fence(struct boot_own *own, void (*meanwhile)(void))
+{
+    int error = wire_of(own);
+    return error != OK ? error : vboot_pmi_fence(&own->pmi, meanwhile);
+}
+
+static void wire_abort(struct boot_own *own, int status, const char *message)
+{
+    (void)message;
+    if (own->pmi.fd < 0)
+        return;
+    vboot_pmi_abort(&own->pmi, status);
+    struct pollfd gone = {.fd = own->pmi.fd};
+    poll(&gone, 1, ABORT_PATIENCE_MS); /* the launcher kills us, or hangs up */
+}
+
+static void wire_finish(struct boot_own *own, bool goodbye)
+{
+    own->pmi.started &= goodbye;
+    vboot_pmi_finish(&own->pmi);
+}
+
+const struct boot_starter vboot_starter_pmi = {wire_put, wire_get, wire_fence, wire_abort, wire_finish};
+
+/* ---- our launcher: a seat, and the wire for what lies beyond this node --------------------------------------------- */
 
 /* All ranks are on this node and share the handover: nobody need be asked. The last to arrive opens the next epoch. */
 static int fence_here(struct boot_handover *header, void (*meanwhile)(void))
@@ -141,40 +220,24 @@ static int fence_here(struct boot_handover *header, void (*meanwhile)(void))
     return OK;
 }
 
-int vboot_fence_meanwhile(struct boot_job *job, void (*meanwhile)(void))
+static int seat_fence(struct boot_own *own, void (*meanwhile)(void))
 {
-    struct boot_own *own = own_of(job);
-    if (job->size == 1)
-        return OK;
-    TRACE("fence");
-    if (job->kind == BOOT_VIADUCT && job->local_count == job->size)
-        return fence_here(own->handover.header, meanwhile);
-    int error = wire_of(own);
-    return error != OK ? error : vboot_pmi_barrier(&own->pmi, meanwhile);
+    return own->job.local_count == own->job.size ? fence_here(own->handover.header, meanwhile) : wire_fence(own, meanwhile);
 }
 
-int vboot_fence(struct boot_job *job)
+static void seat_abort(struct boot_own *own, int status, const char *message)
 {
-    return vboot_fence_meanwhile(job, NULL);
+    snprintf(own->seat->message, sizeof own->seat->message, "%s", message);
+    if (own->pmi.fd >= 0)
+        vboot_pmi_abort(&own->pmi, status);
 }
 
-/* Our launcher prints what lies in the seat; under any other launcher nobody would, so we do. */
-void vboot_abort(struct boot_job *job, int status, const char *message)
+/* The seat says goodbye, not the wire. */
+static void seat_finish(struct boot_own *own, bool goodbye)
 {
-    struct boot_own *own = own_of(job);
-    int code = (status & 255) == 0 && status != 0 ? 1 : status & 255;
-    if (own->seat) {
-        snprintf(own->seat->message, sizeof own->seat->message, "%s", message ? message : "");
-        if (own->pmi.fd >= 0)
-            vboot_pmi_abort(&own->pmi, code);
-        _exit(code);
-    }
-    if (message && *message)
-        fprintf(stderr, "viaduct: rank %d on %s ends the job: %s\n", job->rank, job->host, message);
-    if (own->pmi.fd >= 0) {
-        vboot_pmi_abort(&own->pmi, code);
-        struct pollfd gone = {.fd = own->pmi.fd};
-        poll(&gone, 1, ABORT_PATIENCE_MS); /* the launcher kills us, or hangs up */
-    }
-    _exit(code);
+    if (goodbye) /* release: the launcher that reads LEFT knows that this rank ended as it should */
+        atomic_store_explicit(&own->seat->state, SEAT_LEFT, memory_order_release);
+    wire_finish(own, false);
 }
+
+const struct boot_starter vboot_starter_ours = {wire_put, wire_get, seat_fence, seat_abort, seat_finish};

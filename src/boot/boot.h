@@ -1,7 +1,8 @@
 /* boot: who am I, who are the others, and who started us.
  *
- * Three ways in: our own launcher (PMI-1 plus a node segment on an inherited descriptor), a foreign launcher that
- * speaks PMI-1 (hydra, Slurm's pmi2 plugin, flux), solo (no launcher: a job of one). A launcher whose variables are
+ * Four ways in: our own launcher (PMI-1 plus a node segment on an inherited descriptor), a foreign launcher that speaks
+ * PMI (hydra, Slurm's pmi2 plugin, flux) or PMIx (Open MPI's mpirun, prterun, Slurm's pmix plugin; libpmix is loaded then),
+ * solo (no launcher: a job of one). A launcher whose variables are
  * there but whose protocol is not gives ERR_LAUNCHER with one sentence that names both sides; it never becomes N jobs
  * of one rank (unless VIADUCT_FOREIGN=yes).
  *
@@ -13,7 +14,7 @@
 #include "base/compiler.h"
 #include "base/secret.h"
 
-enum boot_kind { BOOT_SOLO, BOOT_PMI1, BOOT_VIADUCT };
+enum boot_kind { BOOT_SOLO, BOOT_PMI, BOOT_PMIX, BOOT_VIADUCT };
 
 struct boot_job {
     enum boot_kind kind;
@@ -38,10 +39,11 @@ struct boot_job {
 VEXPORT int vboot_open(struct boot_job **job) MUST_CHECK;
 VEXPORT void vboot_close(struct boot_job *job); /* says goodbye to the launcher; frees */
 
-/* The launcher's key-value space. Keys and values are printable, without space or '='; what was put is seen by others
- * after the next fence. Get copies at most size-1 bytes and a NUL; ERR_NOT_FOUND. Solo jobs have them in memory. */
+/* The launcher's key-value space. Keys and values are printable, without space or ';', keys without '='; what was put is
+ * seen by others after the next fence. Get asks for what RANK put, and copies at most size-1 bytes and a NUL; ERR_NOT_FOUND.
+ * Solo jobs have them in memory. */
 VEXPORT int vboot_put(struct boot_job *job, const char *key, const char *value) MUST_CHECK;
-VEXPORT int vboot_get(struct boot_job *job, const char *key, char *value, size_t size) MUST_CHECK;
+VEXPORT int vboot_get(struct boot_job *job, int rank, const char *key, char *value, size_t size) MUST_CHECK;
 VEXPORT int vboot_fence(struct boot_job *job) MUST_CHECK; /* a barrier of all ranks */
 /* The same; MEANWHILE is called now and then. */
 VEXPORT int vboot_fence_meanwhile(struct boot_job *job, void (*meanwhile)(void)) MUST_CHECK;

@@ -5,10 +5,25 @@
 #include "boot/boot.h"
 #include "boot/handover.h"
 #include "boot/kvs.h"
-#include "boot/pmi1.h"
+#include "boot/pmi.h"
+
+#define ANSWER_DEADLINE_MS 30000 /* of a foreign launcher, to anything but a fence */
+
+struct boot_own;
+
+/* The same five of every way in. What may be asked is documented in boot.h; keys and values are checked already. */
+struct boot_starter {
+    int (*put)(struct boot_own *own, const char *key, const char *value);
+    int (*get)(struct boot_own *own, int rank, const char *key, char *value, size_t size);
+    int (*fence)(struct boot_own *own, void (*meanwhile)(void));
+    void (*abort)(struct boot_own *own, int status, const char *message); /* from any thread; returns when it is told */
+    void (*finish)(struct boot_own *own, bool goodbye); /* without a goodbye the launcher ends the others with us */
+};
+extern const struct boot_starter vboot_starter_solo, vboot_starter_pmi, vboot_starter_pmix, vboot_starter_ours;
 
 struct boot_own {
     struct boot_job job; /* first: the face's pointer is ours */
+    const struct boot_starter *starter;
     struct boot_pmi pmi; /* fd -1: none */
     struct boot_kvs kvs; /* solo */
     struct boot_handover_map handover;
@@ -19,9 +34,11 @@ struct boot_own {
 /* launcher.c: who started us? Fills kind, rank, size and what each way in brings. */
 int vboot_launcher_find(struct boot_own *own) MUST_CHECK;
 
+/* pmix.c: joins by libpmix. */
+int vboot_pmix_join(struct boot_own *own) MUST_CHECK;
+
 /* node.c: the ranks that share this node and the secret, through the key-value space of a foreign launcher. Collective.
  */
 int vboot_node_meet(struct boot_own *own) MUST_CHECK;
-int vboot_node_alone(struct boot_own *own) MUST_CHECK; /* a job of one */
 
 #endif

@@ -1,7 +1,7 @@
 /* Who started us? Looks at the environment, and refuses to take N ranks of a foreign launcher for N jobs of one rank.
  *
- * Order: our own launcher's seat; the PMI-1 wire (PMI_FD, or PMI_PORT and PMI_ID); signs of a launcher that speaks
- * something else; nothing: solo. A process that a rank started with our descriptors closed is told apart from a rank.
+ * Order: our own launcher's seat; the PMI wire (PMI_FD, or PMI_PORT and PMI_ID); PMIx (PMIX_NAMESPACE and PMIX_RANK);
+ * signs of a launcher that speaks something else; nothing: solo. A process that a rank started with our descriptors closed is told apart from a rank.
  */
 #include "boot/inside.h"
 #include "base/error.h"
@@ -12,8 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define HELLO_DEADLINE_MS 30000
 
 static int number_of(const char *name, int otherwise)
 {
@@ -50,6 +48,7 @@ static int take_seat(struct boot_own *own, int index)
                           seat->pid, header->rank[index]);
     seat->pid = (uint32_t)getpid();
     own->seat = seat;
+    own->starter = &vboot_starter_ours;
     own->job.kind = BOOT_VIADUCT;
     own->job.rank = (int)header->rank[index];
     own->job.size = (int)header->size;
@@ -114,6 +113,8 @@ static int join_pmi(struct boot_own *own)
 {
     const char *fd = vbase_environment("PMI_FD"), *port = vbase_environment("PMI_PORT");
     int error = OK;
+    own->starter = &vboot_starter_pmi;
+    own->pmi.deadline_ms = ANSWER_DEADLINE_MS;
     if (fd) {
         int number;
         if (!vboot_number(fd, &number) || !is_socket(number))
@@ -129,10 +130,10 @@ static int join_pmi(struct boot_own *own)
         error =
             vbase_fail(ERR_LAUNCHER, "the launcher gives a PMI connection, but PMI_RANK and PMI_SIZE make no sense");
     if (error == OK)
-        error = vboot_pmi_start(&own->pmi, HELLO_DEADLINE_MS);
+        error = vboot_pmi_start(&own->pmi, vbase_environment("PMI_JOBID")) /* only Slurm sets it */;
     if (error != OK)
         return error;
-    own->job.kind = BOOT_PMI1;
+    own->job.kind = BOOT_PMI;
     own->job.rank = own->pmi.rank;
     own->job.size = own->pmi.size;
     own->job.appnum = own->pmi.appnum;
@@ -140,36 +141,44 @@ static int join_pmi(struct boot_own *own)
     return OK;
 }
 
-/* A launcher of several ranks whose protocol we do not speak: what it is called, and what betrayed it. */
-static const char *foreign_launcher(const char **sign)
+/* One rank is no N jobs of one rank, whoever started it. */
+static bool is_only_one(void)
+{
+    return number_of("SLURM_STEP_NUM_TASKS", 0) == 1 || number_of("OMPI_COMM_WORLD_SIZE", 0) == 1 ||
+           number_of("PMI_SIZE", 0) == 1;
+}
+
+/* Started by a launcher of several ranks whose protocol we do not speak, or that speaks none? */
+static int refuse_foreign(void)
 {
     static const struct {
-        const char *sign, *who;
+        const char *sign, *who, *remedy;
         bool counts; /* the variable's value is a number of ranks: 1 is harmless */
     } known[] = {
-        {"SLURM_STEP_NUM_TASKS", "Slurm's srun", true}, {"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun", true},
-        {"PMIX_RANK", "a PMIx launcher", false},        {"PMIX_NAMESPACE", "a PMIx launcher", false},
-        {"PALS_RANKID", "HPE's PALS", false},           {"PMI_SIZE", "a PMI launcher without a connection", true},
-        {"MPI_LOCALNRANKS", "an MPI launcher", true},
+        {"SLURM_STEP_NUM_TASKS", "Slurm's srun", "srun --mpi=pmi2", true},
+        {"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun", "Viaduct's mpiexec", true},
+        {"PMIX_RANK", "a PMIx launcher", "Viaduct's mpiexec", false},
+        {"PMIX_NAMESPACE", "a PMIx launcher", "Viaduct's mpiexec", false},
+        {"PALS_RANKID", "HPE's PALS", "its PMIx (mpiexec --pmi=pmix)", false},
+        {"PMI_SIZE", "a PMI launcher without a connection", "Viaduct's mpiexec", true},
+        {"MPI_LOCALNRANKS", "an MPI launcher", "Viaduct's mpiexec", true},
     };
-    bool alone = number_of("SLURM_STEP_NUM_TASKS", 0) == 1 || number_of("OMPI_COMM_WORLD_SIZE", 0) == 1 ||
-                 number_of("PMI_SIZE", 0) == 1;
     for (size_t i = 0; i < ARRAY_LENGTH(known); i++) {
         const char *text = vbase_environment(known[i].sign);
-        if (text && (known[i].counts ? number_of(known[i].sign, 0) > 1 : !alone)) {
-            *sign = known[i].sign;
-            return known[i].who;
-        }
+        if (text && (known[i].counts ? number_of(known[i].sign, 0) > 1 : !is_only_one()))
+            return vbase_fail(ERR_LAUNCHER,
+                              "started by %s (%s=%s), which offers neither PMI nor PMIx to this program: use %s, or "
+                              "VIADUCT_FOREIGN=yes for jobs of one rank each",
+                              known[i].who, known[i].sign, text, known[i].remedy);
     }
-    return NULL;
+    return OK;
 }
 
 static void be_solo(struct boot_own *own)
 {
-    if (own->pmi.fd >= 0) {
-        own->pmi.started = false;
-        vboot_pmi_finish(&own->pmi);
-    }
+    if (own->starter)
+        own->starter->finish(own, false);
+    own->starter = &vboot_starter_solo;
     own->job.kind = BOOT_SOLO;
     own->job.rank = 0;
     own->job.size = 1;
@@ -178,32 +187,26 @@ static void be_solo(struct boot_own *own)
 
 int vboot_launcher_find(struct boot_own *own)
 {
-    const char *seat = vbase_environment(HANDOVER_SEAT_VARIABLE), *sign;
+    const char *seat = vbase_environment(HANDOVER_SEAT_VARIABLE);
     int error = OK;
-    if (seat && strcmp(seat, HANDOVER_TAKEN) == 0) {
-        be_solo(own); /* below a rank, without a launcher of its own */
-        return OK;
-    }
-    if (seat) {
+    if (seat && strcmp(seat, HANDOVER_TAKEN) == 0)
+        ; /* below a rank, without a launcher of its own */
+    else if (seat) {
         error = join_our_launcher(own, seat);
         if (error == ERR_MISMATCH && vbase_environment("PMI_FD"))
             error = join_pmi(own); /* a launcher of another version: PMI-1 is the common tongue */
     } else if (vbase_environment("PMI_FD") || (vbase_environment("PMI_PORT") && vbase_environment("PMI_ID")))
         error = join_pmi(own);
-    else {
-        const char *who = foreign_launcher(&sign);
-        if (who && !vbase_settings.foreign)
-            return vbase_fail(
-                ERR_LAUNCHER,
-                "started by %s (%s=%s), which does not speak PMI-1 to this program: use Viaduct's mpiexec, "
-                "or VIADUCT_FOREIGN=yes for jobs of one rank each",
-                who, sign, vbase_environment(sign));
-        be_solo(own);
-    }
+    else if (vbase_environment("PMIX_NAMESPACE") && vbase_environment("PMIX_RANK") && !is_only_one())
+        error = vboot_pmix_join(own);
+    else
+        error = refuse_foreign();
     if (error != OK && vbase_settings.foreign) {
         LOG_INFO("going on alone (VIADUCT_FOREIGN): %s", vbase_error_detail());
         be_solo(own);
         error = OK;
     }
+    if (error == OK && !own->starter)
+        be_solo(own);
     return error;
 }

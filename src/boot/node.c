@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define ID_TEXT    33   /* 128 bits of the digest in hexadecimal and a NUL */
-#define MAP_CHUNK  1000 /* most bytes of the map in one value */
+#define MAP_CHUNK  190  /* of the map in one value, and a run more: every launcher takes that much */
 #define SECRET_KEY "viaduct-secret"
 
 static void to_hex(const uint8_t *bytes, size_t count, char *text)
@@ -65,30 +65,19 @@ static void own_id(const char *host, char text[ID_TEXT])
     to_hex(digest, (ID_TEXT - 1) / 2, text);
 }
 
-int vboot_node_alone(struct boot_own *own)
-{
-    own->job.local_ranks = malloc(sizeof(int));
-    if (!own->job.local_ranks)
-        return vbase_fail(ERR_MEMORY, "no memory for a job of one rank");
-    own->job.local_ranks[0] = own->job.rank;
-    own->job.local_index = 0;
-    own->job.local_count = 1;
-    return vbase_random(own->job.secret, SECRET_SIZE);
-}
-
 static int publish_own(struct boot_own *own)
 {
     char key[32], text[2 * SECRET_SIZE + 1];
     own_id(own->job.host, text);
     snprintf(key, sizeof key, "viaduct-id-%d", own->job.rank);
-    int error = vboot_pmi_put(&own->pmi, key, text);
+    int error = vboot_put(&own->job, key, text);
     if (error != OK || own->job.rank != 0)
         return error;
     error = vbase_random(own->job.secret, SECRET_SIZE);
     if (error != OK)
         return error;
     to_hex(own->job.secret, SECRET_SIZE, text);
-    return vboot_pmi_put(&own->pmi, SECRET_KEY, text);
+    return vboot_put(&own->job, SECRET_KEY, text);
 }
 
 /* Rank 0: the number of each rank's node, counted in order of appearance. */
@@ -100,7 +89,7 @@ static int number_nodes(struct boot_own *own, uint32_t *node)
     for (int rank = 0; rank < own->job.size && error == OK; rank++) {
         char key[32], id[ID_TEXT];
         snprintf(key, sizeof key, "viaduct-id-%d", rank);
-        error = vboot_pmi_get(&own->pmi, key, id, sizeof id);
+        error = vboot_get(&own->job, rank, key, id, sizeof id);
         if (error != OK)
             break;
         uint64_t hash = vbase_hash_bytes(id, strlen(id));
@@ -119,14 +108,13 @@ static int put_chunk(struct boot_own *own, int number, const char *text)
 {
     char key[32];
     snprintf(key, sizeof key, "viaduct-nodes-%d", number);
-    return vboot_pmi_put(&own->pmi, key, text);
+    return vboot_put(&own->job, key, text);
 }
 
 /* Rank 0: writes the map. The last chunk ends with a full stop. */
 static int publish_map(struct boot_own *own, const uint32_t *node)
 {
     char text[MAP_CHUNK + 32];
-    int limit = own->pmi.value_max - 32 < MAP_CHUNK ? own->pmi.value_max - 32 : MAP_CHUNK;
     int length = 0, chunk = 0, error = OK;
     for (int rank = 0; rank < own->job.size && error == OK;) {
         int run = 1;
@@ -134,7 +122,7 @@ static int publish_map(struct boot_own *own, const uint32_t *node)
             run++;
         length += snprintf(text + length, 32, "%d*%u,", run, node[rank]);
         rank += run;
-        if (length >= limit && rank < own->job.size) {
+        if (length >= MAP_CHUNK && rank < own->job.size) {
             error = put_chunk(own, chunk++, text);
             length = 0;
         }
@@ -152,7 +140,7 @@ static int read_map(struct boot_own *own, uint32_t *node)
     for (int chunk = 0;; chunk++) {
         char key[32], text[MAP_CHUNK + 64], *at = text;
         snprintf(key, sizeof key, "viaduct-nodes-%d", chunk);
-        int error = vboot_pmi_get(&own->pmi, key, text, sizeof text);
+        int error = vboot_get(&own->job, 0, key, text, sizeof text);
         if (error != OK)
             return error;
         while (*at) {
@@ -194,28 +182,39 @@ static int learn_secret(struct boot_own *own)
     char text[2 * SECRET_SIZE + 1];
     if (own->job.rank == 0)
         return OK;
-    int error = vboot_pmi_get(&own->pmi, SECRET_KEY, text, sizeof text);
+    int error = vboot_get(&own->job, 0, SECRET_KEY, text, sizeof text);
     if (error == OK && !from_hex(text, own->job.secret, SECRET_SIZE))
         error = vbase_fail(ERR_PROTOCOL, "rank 0 published a secret that is none");
     return error;
 }
 
+static int meet_nobody(struct boot_own *own)
+{
+    own->job.local_ranks = malloc(sizeof(int));
+    if (!own->job.local_ranks)
+        return vbase_fail(ERR_MEMORY, "no memory for a job of one rank");
+    own->job.local_ranks[0] = own->job.rank;
+    own->job.local_index = 0;
+    own->job.local_count = 1;
+    return vbase_random(own->job.secret, SECRET_SIZE);
+}
+
 int vboot_node_meet(struct boot_own *own)
 {
     if (own->job.size == 1)
-        return vboot_node_alone(own);
+        return meet_nobody(own);
     uint32_t *node = calloc((size_t)own->job.size, sizeof *node);
     if (!node)
         return vbase_fail(ERR_MEMORY, "no memory for the nodes of %d ranks", own->job.size);
     int error = publish_own(own);
     if (error == OK)
-        error = vboot_pmi_barrier(&own->pmi, NULL);
+        error = vboot_fence(&own->job);
     if (error == OK && own->job.rank == 0)
         error = number_nodes(own, node);
     if (error == OK && own->job.rank == 0)
         error = publish_map(own, node);
     if (error == OK)
-        error = vboot_pmi_barrier(&own->pmi, NULL);
+        error = vboot_fence(&own->job);
     if (error == OK)
         error = read_map(own, node);
     if (error == OK)

@@ -76,7 +76,7 @@ static int card_read(const struct vi_nic *nic, int world, char card[CARD_MOST])
     size_t at = 0;
     for (size_t chunk = 0; at + CARD_CHUNK < CARD_MOST; chunk++) {
         snprintf(key, sizeof key, "viaduct-%s-%d-%zu", nic->provider->name, world, chunk);
-        int error = vboot_get(vmsg_engine.job, key, text, sizeof text);
+        int error = vboot_get(vmsg_engine.job, world, key, text, sizeof text);
         if (error)
             return error;
         size_t part = strlen(text);

@@ -67,9 +67,9 @@ static int live_in(const void *context)
         CHECK(job->local_count == 1 && job->local_index == 0 && job->local_ranks[0] == 0);
         CHECK_EQUAL(vboot_put(job, "key", "12345"), OK);
         CHECK_EQUAL(vboot_fence(job), OK);
-        CHECK_EQUAL(vboot_get(job, "key", value, 4), OK);
+        CHECK_EQUAL(vboot_get(job, 0, "key", value, 4), OK);
         CHECK_TEXT(value, "123");
-        CHECK_EQUAL(vboot_get(job, "other", value, 4), ERR_NOT_FOUND);
+        CHECK_EQUAL(vboot_get(job, 0, "other", value, 4), ERR_NOT_FOUND);
         vboot_close(job);
     }
     return check_done();

@@ -57,7 +57,7 @@ static int rank_ring(void)
         CHECK_EQUAL(vboot_fence(job), OK);
         int next = (job->rank + 1) % job->size;
         snprintf(key, sizeof key, "ring-%d-%d", next, round);
-        CHECK_EQUAL(vboot_get(job, key, value, sizeof value), OK);
+        CHECK_EQUAL(vboot_get(job, next, key, value, sizeof value), OK);
         CHECK_EQUAL(atoi(value), next * 1000 + round);
     }
     vboot_close(job);
@@ -224,7 +224,7 @@ static int rank_garbage(void)
     for (int i = 0; i < 200; i++) {
         snprintf(value, sizeof value, "%d", i);
         CHECK_EQUAL(vboot_put(job, "mine", value), OK);
-        CHECK_EQUAL(vboot_get(job, "mine", value, sizeof value), OK);
+        CHECK_EQUAL(vboot_get(job, job->rank, "mine", value, sizeof value), OK);
         CHECK_EQUAL(atoi(value), i);
     }
     vboot_close(job);

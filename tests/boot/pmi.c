@@ -1,4 +1,4 @@
-/* The PMI-1 client against servers of every habit: rank, size, keys, fences, nodes, the secret, the passed descriptor.
+/* The PMI client against servers of every habit: rank, size, keys, fences, nodes, the secret, the passed descriptor.
  * Then against garbage: it may fail, it must not crash or hang.
  * timeout: 60 */
 #include "boot/fake_server.h"
@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/settings.h"
 #include "boot/boot.h"
-#include "boot/pmi1.h"
+#include "boot/pmi.h"
 #include "check.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -28,17 +28,18 @@ static int keys(struct boot_job *job)
     CHECK_EQUAL(vboot_put(job, "a key", "x"), ERR_ARGUMENT);
     CHECK_EQUAL(vboot_put(job, "a=key", "x"), ERR_ARGUMENT);
     CHECK_EQUAL(vboot_put(job, "key", "two words"), ERR_ARGUMENT);
+    CHECK_EQUAL(vboot_put(job, "key", "a;b"), ERR_ARGUMENT);
     CHECK_EQUAL(vboot_put(job, "key", ""), ERR_ARGUMENT);
     CHECK_EQUAL(vboot_fence(job), OK);
     for (int rank = 0; rank < job->size; rank++) {
         snprintf(key, sizeof key, "card-%d", rank);
         snprintf(expected, sizeof expected, "%d:%s:a=b(c,d)", rank, secret);
-        CHECK_EQUAL(vboot_get(job, key, value, sizeof value), OK);
+        CHECK_EQUAL(vboot_get(job, rank, key, value, sizeof value), OK);
         CHECK_TEXT(value, expected);
     }
-    CHECK_EQUAL(vboot_get(job, "card-0", value, 4), OK);
+    CHECK_EQUAL(vboot_get(job, 0, "card-0", value, 4), OK);
     CHECK_EQUAL(strlen(value), 3);
-    CHECK_EQUAL(vboot_get(job, "nobody", value, sizeof value), ERR_NOT_FOUND);
+    CHECK_EQUAL(vboot_get(job, 0, "nobody", value, sizeof value), ERR_NOT_FOUND);
     return vboot_fence(job);
 }
 
@@ -110,7 +111,7 @@ static int be_rank(int rank, int size)
         fprintf(stderr, "%s\n", vbase_error_detail());
         return 1;
     }
-    CHECK_EQUAL(job->kind, BOOT_PMI1);
+    CHECK_EQUAL(job->kind, BOOT_PMI);
     CHECK_EQUAL(job->rank, rank);
     CHECK_EQUAL(job->size, size);
     CHECK_EQUAL(job->node_fd, -1);
@@ -145,27 +146,46 @@ static void habits(void)
             }
 }
 
-/* What a good server would say, then bytes of it changed, doubled, dropped. */
-static void babble(int fd, unsigned long long *state)
+static const char *const good_1[] = {
+    "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n",
+    "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n",
+    "cmd=appnum appnum=0\n",
+    "cmd=universe_size size=4\n",
+    "cmd=my_kvsname kvsname=x\n",
+    "cmd=get_result rc=0 value=abc\n",
+    "cmd=put_result rc=0\n",
+    "cmd=barrier_out\n",
+    "cmd=finalize_ack\n",
+    NULL,
+};
+static const char *const good_2[] = {
+    "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n",
+    "cmd=fullinit-response;rc=0;rank=0;size=4;appnum=-1;",
+    "cmd=info-getjobattr-response;thrid=5;rc=0;found=T;value=4;",
+    "cmd=job-getid-response;rc=0;jobid=12.0;",
+    "cmd=kvs-get-response;rc=0;found=TRUE;value=abc;",
+    "cmd=kvs-put-response;rc=0;",
+    "cmd=kvs-fence-response;rc=0;",
+    "cmd=finalize-response;rc=0;",
+    NULL,
+};
+
+/* As it goes over the wire: what ends in a semicolon is a frame. */
+static size_t wire_form(const char *words, char line[128])
 {
-    static const char *const good[] = {
-        "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n",
-        "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n",
-        "cmd=appnum appnum=0\n",
-        "cmd=universe_size size=4\n",
-        "cmd=my_kvsname kvsname=x\n",
-        "cmd=get_result rc=0 value=abc\n",
-        "cmd=put_result rc=0\n",
-        "cmd=barrier_out\n",
-        "cmd=finalize_ack\n",
-    };
-    bool mild = *state % 3 != 0; /* so that some get past the first answers */
-    for (size_t i = 0; i < ARRAY_LENGTH(good); i++) {
+    size_t length = strlen(words);
+    return (size_t)(words[length - 1] == ';' ? snprintf(line, 128, "%6zu%s", length, words) : snprintf(line, 128, "%s", words));
+}
+
+/* What a good server would say, with bytes of it changed or dropped: one to a line, or all of them. */
+static void babble(int fd, const char *const *good, unsigned long long *state)
+{
+    unsigned long long manner = *state >> 32;
+    for (; *good; good++) {
         char line[128];
-        size_t length = strlen(good[i]);
-        memcpy(line, good[i], length);
+        size_t length = wire_form(*good, line);
         *state = *state * 6364136223846793005ull + 1442695040888963407ull;
-        if (!mild || (*state >> 40) % 4 == 0)
+        if (manner % 3 == 0 || (*state >> 40) % 16 == 0)
             line[(*state >> 20) % length] = (char)(*state >> 50);
         if ((*state >> 33) % 29 == 0)
             length /= 2;
@@ -174,26 +194,26 @@ static void babble(int fd, unsigned long long *state)
     }
 }
 
-static void garbage(void)
+static void garbage(const char *const *good, const char *job)
 {
     unsigned long long state = 20260101;
     int got_through = 0;
     for (int round = 0; round < 3000; round++) {
-        struct boot_pmi pmi = {.fd = -1};
+        struct boot_pmi pmi = {.deadline_ms = 1000};
         char value[64];
         int pair[2];
         CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
-        babble(pair[1], &state);
+        babble(pair[1], good, &state);
         shutdown(pair[1], SHUT_WR);
         pmi.fd = pair[0];
-        int error = vboot_pmi_start(&pmi, 1000);
+        int error = vboot_pmi_start(&pmi, job);
         if (error == OK) {
-            got_through++;
             if (vboot_pmi_get(&pmi, "key", value, sizeof value) == OK)
                 CHECK(strlen(value) < sizeof value);
             error = vboot_pmi_put(&pmi, "key", "value");
             if (error == OK)
-                error = vboot_pmi_barrier(&pmi, NULL);
+                error = vboot_pmi_fence(&pmi, NULL);
+            got_through += error == OK;
         }
         CHECK(error == OK || error == ERR_LAUNCHER || error == ERR_PROTOCOL || error == ERR_NOT_FOUND);
         vboot_pmi_finish(&pmi);
@@ -202,15 +222,52 @@ static void garbage(void)
     CHECK(got_through > 100 && got_through < 2900); /* both ways were walked */
 }
 
-/* A launcher that says nothing at all. */
-static void silence(void)
+/* Several frames in one read, one cut in the middle, and lengths that make no sense. */
+static void frames(void)
 {
-    struct boot_pmi pmi = {.fd = -1};
+    static const char *const senseless[] = {"cmd=xy", "    -1cmd=a;", "     0", "999999cmd=a;", "  4091", "1e1000", "      "};
+    for (size_t i = 0; i < ARRAY_LENGTH(senseless); i++) {
+        struct boot_lines lines = {.framed = true, .end = strlen(senseless[i])};
+        memcpy(lines.data, senseless[i], lines.end);
+        const char *line = vboot_lines_next(&lines);
+        CHECK(line && !vboot_line_is(line, "a"));
+        CHECK(!vboot_lines_next(&lines));
+    }
+    static const char two[] = "     8cmd=a;b;10    cmd=c;d=e;   10 cmd=";
+    struct boot_lines lines = {.framed = true, .end = sizeof two - 1};
+    memcpy(lines.data, two, lines.end);
+    CHECK_TEXT(vboot_lines_next(&lines), "cmd=a b ");
+    CHECK_TEXT(vboot_lines_next(&lines), "cmd=c d=e ");
+    CHECK(!vboot_lines_next(&lines));
+    memcpy(lines.data + lines.end, "f;g=h;", 6);
+    lines.end += 6;
+    CHECK_TEXT(vboot_lines_next(&lines), "cmd=f g=h ");
+    static char most[LINE_MAX_BYTES]; /* the longest there may be */
+    memset(most, 'x', sizeof most);
+    memcpy(most, "  4090cmd=a;", 12);
+    lines = (struct boot_lines){.framed = true, .end = sizeof most};
+    memcpy(lines.data, most, sizeof most);
+    CHECK(vboot_line_is(vboot_lines_next(&lines), "a"));
+}
+
+/* A launcher that says nothing at all, or falls silent after some answers: a key that never comes. */
+static void silence(const char *const *good, const char *job, int answers)
+{
+    struct boot_pmi pmi = {.deadline_ms = 50};
     int pair[2];
+    char value[8], line[128];
+    uint64_t begun = vbase_clock_ns();
     CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
     pmi.fd = pair[0];
-    CHECK_EQUAL(vboot_pmi_start(&pmi, 50), ERR_LAUNCHER);
+    for (int i = 0; i < answers; i++)
+        CHECK(send(pair[1], line, wire_form(good[i], line), 0) > 0);
+    int error = vboot_pmi_start(&pmi, job);
+    if (error == OK)
+        error = vboot_pmi_get(&pmi, "key", value, sizeof value);
+    CHECK_EQUAL(error, ERR_LAUNCHER);
+    CHECK(strstr(vbase_error_detail(), "no answer of the launcher within 50 ms"));
     vboot_pmi_finish(&pmi);
+    CHECK(vbase_clock_ns() - begun < 2000000000);
     close(pair[1]);
 }
 
@@ -218,7 +275,12 @@ int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
     habits();
-    garbage();
-    silence();
+    garbage(good_1, NULL);
+    garbage(good_2, "12.0");
+    frames();
+    silence(good_1, NULL, 0);
+    silence(good_1, NULL, 5);
+    silence(good_2, "12.0", 0);
+    silence(good_2, "12.0", 4);
     return check_done();
 }

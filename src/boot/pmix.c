@@ -1,0 +1,178 @@
+/* The client of PMIx, which has no public wire: its library is loaded at run time, when a launcher's variables ask for
+ * it. Called by launcher.c and, through its row in the table of starters, by boot.c.
+ *
+ * The library is one for the process and has a thread of its own, which calls fence_done. What it returns belongs to us
+ * and is freed here. A key is asked for at once and with a deadline: after a fence it is there or will not come. */
+#include "boot/inside.h"
+#include "boot/pmix.h"
+#include "base/atomic.h"
+#include "base/error.h"
+#include "base/settings.h"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEANWHILE_NS 10000000 /* between two calls of what goes on during a fence */
+
+static struct {
+#define F(name, result, parameters) result(*name) parameters;
+    BOOT_PMIX_FUNCTIONS(F)
+#undef F
+    struct boot_pmix_process self;
+} pmix;
+
+static const struct {
+    const char *name;
+    size_t place;
+} functions[] = {
+#define F(name, result, parameters) {"PMIx_" #name, offsetof(typeof(pmix), name)},
+    BOOT_PMIX_FUNCTIONS(F)
+#undef F
+};
+
+static int load(void)
+{
+    void *library = dlopen(BOOT_PMIX_LIBRARY, RTLD_NOW | RTLD_LOCAL); /* never closed: it has a thread */
+    if (!library)
+        return vbase_fail(ERR_LAUNCHER,
+                          "the launcher speaks PMIx (PMIX_NAMESPACE=%s), and its library is missing here: install the "
+                          "package libpmix2 (Debian, Ubuntu) or pmix (others): %s",
+                          vbase_environment("PMIX_NAMESPACE"), dlerror());
+    for (size_t i = 0; i < ARRAY_LENGTH(functions); i++) {
+        void *function = dlsym(library, functions[i].name);
+        if (!function)
+            return vbase_fail(ERR_LAUNCHER, "%s has no %s", BOOT_PMIX_LIBRARY, functions[i].name);
+        memcpy((char *)&pmix + functions[i].place, &function, sizeof function);
+    }
+    return OK;
+}
+
+static struct boot_pmix_info wish(const char *key, enum boot_pmix_type type, int value)
+{
+    struct boot_pmix_info info = {.value.type = (uint16_t)type};
+    snprintf(info.key, sizeof info.key, "%s", key);
+    if (type == BOOT_PMIX_FLAG)
+        info.value.data.flag = value != 0;
+    else
+        info.value.data.integer = value;
+    return info;
+}
+
+static int ask(uint32_t rank, const char *key, struct boot_pmix_value **value)
+{
+    struct boot_pmix_process whose = pmix.self;
+    struct boot_pmix_info how[] = {wish(BOOT_PMIX_IMMEDIATE, BOOT_PMIX_FLAG, 1),
+                                   wish(BOOT_PMIX_TIMEOUT, BOOT_PMIX_INT, ANSWER_DEADLINE_MS / 1000)};
+    whose.rank = rank;
+    *value = NULL;
+    int status = pmix.Get(&whose, key, how, ARRAY_LENGTH(how), value);
+    if (status == 0 && *value)
+        return OK;
+    return vbase_fail(ERR_NOT_FOUND, "the launcher knows no key %s (PMIx_Get: %s)", key, pmix.Error_string(status));
+}
+
+static int number(uint32_t rank, const char *key, int otherwise)
+{
+    struct boot_pmix_value *value;
+    if (ask(rank, key, &value) != OK)
+        return otherwise;
+    int result = value->type == BOOT_PMIX_UINT32 && value->data.uint32 <= INT32_MAX ? (int)value->data.uint32 : otherwise;
+    free(value);
+    return result;
+}
+
+static int put(struct boot_own *own, const char *key, const char *text)
+{
+    (void)own;
+    struct boot_pmix_value value = {.type = BOOT_PMIX_STRING, .data.string = (char *)(uintptr_t)text}; /* copied there */
+    int status = pmix.Put(BOOT_PMIX_EVERYONE, key, &value);
+    return status == 0 ? OK
+                       : vbase_fail(ERR_LAUNCHER, "the launcher refused to keep %s (PMIx_Put: %s)", key,
+                                    pmix.Error_string(status));
+}
+
+static int get(struct boot_own *own, int rank, const char *key, char *text, size_t size)
+{
+    (void)own;
+    struct boot_pmix_value *value;
+    int error = ask((uint32_t)rank, key, &value);
+    if (error != OK)
+        return error;
+    bool is_text = value->type == BOOT_PMIX_STRING && value->data.string;
+    if (is_text && size)
+        snprintf(text, size, "%s", value->data.string);
+    if (is_text)
+        free(value->data.string);
+    free(value);
+    return is_text ? OK : vbase_fail(ERR_PROTOCOL, "the launcher's value of %s is no text", key);
+}
+
+struct fence {
+    _Atomic uint32_t done;
+    int status;
+};
+
+/* In the library's thread. */
+static void fence_done(int status, void *context)
+{
+    struct fence *fence = context;
+    _Atomic uint32_t *done = &fence->done;
+    fence->status = status;
+    atomic_store_explicit(done, 1, memory_order_release); /* pairs with the loop below; the fence may be gone now */
+    vbase_futex_wake(done, 1);                            /* of an address: nothing is read there */
+}
+
+static int fence(struct boot_own *own, void (*meanwhile)(void))
+{
+    (void)own;
+    struct boot_pmix_info collect = wish(BOOT_PMIX_COLLECT, BOOT_PMIX_FLAG, 1);
+    struct fence fence = {0};
+    int status = pmix.Commit();
+    if (status == 0)
+        status = pmix.Fence_nb(NULL, 0, &collect, 1, fence_done, &fence);
+    while (status == 0 && atomic_load_explicit(&fence.done, memory_order_acquire) == 0) {
+        vbase_futex_wait(&fence.done, 0, meanwhile ? MEANWHILE_NS : 0);
+        if (meanwhile)
+            meanwhile();
+    }
+    status = status == 0 ? fence.status : status;
+    return status == 0 || status == BOOT_PMIX_DONE
+               ? OK
+               : vbase_fail(ERR_LAUNCHER, "the launcher's fence failed (PMIx_Fence: %s)", pmix.Error_string(status));
+}
+
+static void end(struct boot_own *own, int status, const char *message)
+{
+    (void)own;
+    (void)pmix.Abort(status, message, NULL, 0);
+}
+
+static void finish(struct boot_own *own, bool goodbye)
+{
+    (void)own;
+    if (goodbye)
+        (void)pmix.Finalize(NULL, 0);
+}
+
+const struct boot_starter vboot_starter_pmix = {put, get, fence, end, finish};
+
+int vboot_pmix_join(struct boot_own *own)
+{
+    int error = load();
+    if (error != OK)
+        return error;
+    int status = pmix.Init(&pmix.self, NULL, 0);
+    if (status != 0)
+        return vbase_fail(ERR_LAUNCHER, "the PMIx launcher of PMIX_NAMESPACE=%s does not take rank %s (PMIx_Init: %s)",
+                          vbase_environment("PMIX_NAMESPACE"), vbase_environment("PMIX_RANK"), pmix.Error_string(status));
+    own->starter = &vboot_starter_pmix;
+    own->job.kind = BOOT_PMIX;
+    own->job.rank = (int)pmix.self.rank;
+    own->job.size = number(BOOT_PMIX_ALL, BOOT_PMIX_SIZE, -1);
+    own->job.universe = number(BOOT_PMIX_ALL, BOOT_PMIX_UNIVERSE, -1);
+    own->job.appnum = number(pmix.self.rank, BOOT_PMIX_APPNUM, -1);
+    if (own->job.rank < 0 || own->job.size <= own->job.rank)
+        return vbase_fail(ERR_LAUNCHER, "the PMIx launcher says rank %d of %d", own->job.rank, own->job.size);
+    return OK;
+}
