@@ -198,19 +198,19 @@ static bool measure(void)
 
 /* ---- the two ranks ---- */
 
-/* Values of the key-value space have no blanks. */
+/* Values of the key-value space have neither blanks nor ';'. */
 static int put_line(struct boot_job *job, const char *key, const char *text)
 {
     char plain[256];
     snprintf(plain, sizeof plain, "%s", text);
     for (char *at = plain; *at; at++)
-        *at = *at == ' ' ? '~' : *at;
+        *at = *at == ' ' ? '~' : *at == ';' ? ',' : *at;
     return vboot_put(job, key, plain);
 }
 
 static bool get_line(struct boot_job *job, const char *key, char *text, size_t size)
 {
-    if (vboot_get(job, key, text, size) != OK)
+    if (vboot_get(job, 1, key, text, size) != OK)
         return false;
     for (char *at = text; *at; at++)
         *at = *at == '~' ? ' ' : *at;
@@ -280,7 +280,7 @@ static bool examine(struct boot_job *job)
     char card[1024];
     struct vi_address to = {.peer = 1, .card = card};
     if (tcp_tell_host(&(struct tcp_teller){tell_rejected, (void *)(uintptr_t) "here"}) != OK ||
-        vboot_get(job, "doctor-card", card, sizeof card) != OK ||
+        vboot_get(job, 1, "doctor-card", card, sizeof card) != OK ||
         vi_connect(patient.nic, &to, NULL, &patient.rail[0]) != OK) {
         printf("  no way    %s\n", vbase_error_detail());
         return false;
