@@ -201,6 +201,8 @@ struct msg_lost {
 struct msg_engine {
     struct msg_expected expected;
     uint32_t straight;       /* blocking receives that looked at their lane alone: every sixteenth makes progress for all */
+    uint32_t looks;          /* so often, before they wait like everybody; see vmsg_wait_start */
+    uint32_t gap;            /* pauses between two looks */
 
     /* Read by every call, written at start and stop. */
     bool open;    /* false: before start, after stop, and in a child made by fork */
@@ -430,6 +432,11 @@ bool vmsg_progress_round(void); /* between enter and leave */
 
 /* ---- wait.c ---- */
 int vmsg_wait_start(void) MUST_CHECK; /* measures the gap, decides how long to spin */
+static inline void msg_wait_gap(void)
+{
+    for (uint32_t i = 0; i < vmsg_engine.gap; i++)
+        cpu_pause();
+}
 void vmsg_wait_changed(void); /* several threads: somebody's request may be complete */
 void vmsg_wait_stop(void);
 

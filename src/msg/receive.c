@@ -121,7 +121,17 @@ static __attribute__((noinline)) int recv_slowly(struct msg_where from, void *da
     return error;
 }
 
-/* Looks at the awaited lane first, and alone, if that is all there is to do. */
+/* How often to look at one lane alone: once where something else may want progress, and now and then not at all. */
+static inline uint32_t looks_at(const struct msg_peer *peer)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    if (unlikely(++engine->straight % 16 == 0))
+        return 0;
+    bool others = peer->remote || atomic_load_explicit(&engine->chores, memory_order_relaxed);
+    return unlikely(others) ? 1 : engine->looks;
+}
+
+/* Looks at the awaited lane first, and alone, if that is all there is to do: however many others are connected. */
 int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64_t bytes, struct msg_result *result)
 {
     struct msg_engine *engine = &vmsg_engine;
@@ -147,9 +157,14 @@ int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64
         .request = &request,
         .member = member,
     };
-    if (likely(++engine->straight % 16) && vi_poll_only(peer->vi, 1) > 0 &&
-        likely(atomic_load_explicit(&request.state, memory_order_relaxed) == MSG_TAKEN))
-        return OK;
+    for (uint32_t looks = looks_at(peer); looks > 0; looks--) {
+        int came = vi_poll_only(peer->vi, 1);
+        if (likely(atomic_load_explicit(&request.state, memory_order_relaxed) == MSG_TAKEN))
+            return OK;
+        if (came)
+            break;
+        msg_wait_gap();
+    }
     return recv_waiting(&request, peer, result);
 }
 

@@ -26,7 +26,6 @@
 
 static struct {
     uint64_t spin, yield; /* in ticks; yield counts from the start, too */
-    unsigned gap;         /* pauses between two polls */
     /* Below: several threads only. */
     _Atomic uint32_t changes;            /* parked threads sleep on it */
     _Atomic uint32_t parked;             /* how many do */
@@ -61,6 +60,7 @@ int vmsg_wait_start(void)
     uint64_t spin = vbase_settings.spin;
     if (crowded && spin > SPIN_CROWDED_NS)
         spin = SPIN_CROWDED_NS;
+    vmsg_engine.looks = (uint32_t)(spin / 2 / GAP_NS) + 1; /* half of the time, where one lane alone is waited for */
     wait.spin = vbase_clock_ticks_of_ns(spin);
     wait.yield = wait.spin + vbase_clock_ticks_of_ns(vbase_settings.yield);
 
@@ -73,11 +73,8 @@ int vmsg_wait_start(void)
         best = ticks < best ? ticks : best;
     }
     uint64_t gap = vbase_clock_ticks_of_ns(GAP_NS) * 16;
-    wait.gap = (unsigned)(best ? gap / best : 1);
-    if (wait.gap < 1)
-        wait.gap = 1;
-    if (wait.gap > 64)
-        wait.gap = 64;
+    gap = best ? gap / best : 1;
+    vmsg_engine.gap = gap < 1 ? 1 : gap > 64 ? 64 : (uint32_t)gap;
     if (vmsg_engine.networked)
         wait.ear = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     return vmsg_engine.networked && wait.ear < 0 ? vbase_fail_errno(ERR_SYSTEM, "a descriptor to be woken by") : OK;
@@ -291,8 +288,7 @@ static void idle(struct waiting *waiting, bool (*ready)(void *), void *context)
         waiting->since = now;
     uint64_t waited = now - waiting->since;
     if (waited < wait.spin) {
-        for (unsigned i = 0; i < wait.gap; i++)
-            cpu_pause();
+        msg_wait_gap();
         return;
     }
     if (!waiting->soon)
