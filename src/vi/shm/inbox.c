@@ -114,7 +114,7 @@ static inline void consumed(struct shm_vi *vi)
 }
 
 /* Messages that lie in the cell of lane VI which is taken next, behind those that are taken. */
-static inline uint32_t ready_here(const struct shm_vi *vi)
+static inline __attribute__((always_inline)) uint32_t ready_here(const struct shm_vi *vi)
 {
     const struct shm_cell *cell = &vi->in[vi->in_next % SHM_CELLS];
     /* acquire: pairs with shm_publish */
@@ -124,14 +124,11 @@ static inline uint32_t ready_here(const struct shm_vi *vi)
     return more <= SHM_RUN ? more : 0; /* of the lap before: negative */
 }
 
-/* The same, and where the sender has gone on to the next cell, it is that one: from then on nothing is added here, so one
- * more look tells that it is done with. */
-static inline uint32_t ready(struct shm_vi *vi)
+/* Nothing new lies in the cell that a run has begun in. Where the sender has gone on to the next one, it is that: from
+ * then on nothing is added here, so one more look tells that it is done with. */
+static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi)
 {
-    uint32_t more = ready_here(vi);
-
-    if (more || !vi->in_run)
-        return more;
+    uint32_t more;
     const struct shm_cell *next = &vi->in[(vi->in_next + 1) % SHM_CELLS];
     /* acquire: pairs with shm_publish */
     uint32_t word = atomic_load_explicit(&next->published, memory_order_acquire);
@@ -142,6 +139,13 @@ static inline uint32_t ready(struct shm_vi *vi)
         return more;
     consumed(vi);
     return ready_here(vi);
+}
+
+static inline __attribute__((always_inline)) uint32_t ready(struct shm_vi *vi)
+{
+    uint32_t more = ready_here(vi);
+
+    return likely(more || !vi->in_run) ? more : ready_next(vi);
 }
 
 static bool take_block(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell)
@@ -225,7 +229,7 @@ static bool take_odd(struct shm_nic *nic, struct shm_vi *vi, const struct shm_ce
 }
 
 /* Hands COUNT messages of the next cell to the sink; how many it took, the others stay. Every field is read once. */
-static inline uint32_t take(struct shm_nic *nic, struct shm_vi *vi, uint32_t count)
+static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, struct shm_vi *vi, uint32_t count)
 {
     const struct shm_cell *cell = &vi->in[vi->in_next % SHM_CELLS];
     uint16_t kind = *(const volatile uint16_t *)&cell->kind;
@@ -381,12 +385,14 @@ static int poll_all(struct shm_nic *nic, int budget)
 /* One message of one hot lane. Bits, ticks and events that are not messages wait for the next poll of all. */
 static inline int poll_one(struct shm_nic *nic, struct shm_vi *vi)
 {
+    uint64_t number = vi->in_next;
+
     if (unlikely(vi->place == SHM_NOWHERE) || !ready(vi) || unlikely(!take(nic, vi, 1)))
         return 0;
-    if (likely(vi->place != SHM_NOWHERE)) {
-        vi->used = true;
+    vi->used = true;
+    /* within a run the aim is old: the next poll of all finds something new once, looks, and aims */
+    if (vi->in_next != number && likely(vi->place != SHM_NOWHERE))
         aim(&nic->hot[vi->place], vi);
-    }
     return 1;
 }
 
