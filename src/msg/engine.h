@@ -200,7 +200,7 @@ struct msg_lost {
 
 struct msg_engine {
     struct msg_expected expected;
-    uint32_t straight;       /* blocking receives that looked at their lane alone: every sixteenth makes progress for all */
+    uint32_t straight;       /* blocking receives that looked at their lane alone: now and then one makes progress for all */
     uint32_t looks;          /* so often, before they wait like everybody; see vmsg_wait_start */
     uint32_t gap;            /* pauses between two looks */
 

@@ -125,9 +125,9 @@ static __attribute__((noinline)) int recv_slowly(struct msg_where from, void *da
 static inline uint32_t looks_at(const struct msg_peer *peer)
 {
     struct msg_engine *engine = &vmsg_engine;
-    if (unlikely(++engine->straight % 16 == 0))
-        return 0;
     bool others = peer->remote || atomic_load_explicit(&engine->chores, memory_order_relaxed);
+    if (unlikely(++engine->straight % (others ? 16 : 64) == 0))
+        return 0;
     return unlikely(others) ? 1 : engine->looks;
 }
 

@@ -32,7 +32,7 @@ static void cooling(void)
             CHECK_EQUAL(inside_send(vi[i], 2, 8), OK);
         spin_us(30);
     }
-    CHECK(nic->hot_count <= 64);
+    CHECK(nic->hot_count <= 16);
     for (int i = 1; i <= 10; i++)
         CHECK(shm_vi_of(vi[i])->credit->hot);
     uint64_t before = inside.got[0];

@@ -1,7 +1,7 @@
 /* The receiving half: all lanes of this process' inbox. Called by the one thread that polls.
  *
  * Lanes that are used are hot: they lie in a dense array and one look at each is one load. A lane becomes hot when its
- * sender sets his bit in our bitmap; with more than 64 of them, idle ones turn cold again. A lane told cold is polled
+ * sender sets his bit in our bitmap; with more than 16 of them, idle ones turn cold again. A lane told cold is polled
  * for one more tick, so that a sender who saw "hot" just before is still heard; before sleeping all lanes are swept.
  *
  * A message that the sink does not want now stays in its cell, and the lane behind it waits. */
@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/counters.h"
 
-#define HOT_MOST    64    /* lanes polled flat for ever */
+#define HOT_MOST    16    /* lanes polled flat for ever */
 #define TICK_POLLS  1024  /* polls between two looks at the clock */
 #define IDLE_POLLS  64    /* polls without an event, then all credit is given */
 #define OWED_MOST   4096  /* bytes of blocks whose credit may be held back */
