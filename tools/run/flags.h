@@ -19,4 +19,8 @@ int flag_take_timeout(struct reader *reader, char **word) MUST_CHECK; /* also fo
 /* A file of parts, one a line. The words live as long as we do. */
 int options_read_file(struct reader *reader, char **word) MUST_CHECK;
 
+/* hosts.c: "a:4,b", or a host file, for the part being read. */
+int hosts_read_list(struct reader *reader, char **word) MUST_CHECK;
+int hosts_read_file(struct reader *reader, char **word) MUST_CHECK;
+
 #endif

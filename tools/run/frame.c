@@ -1,17 +1,32 @@
-/* Frames between launchers (kind, length, body; see docs/wire.md), and the growing buffers that they lie in. */
+/* Frames between launchers (kind, length, body; see docs/wire.md), and the growing memory that they lie in. */
 #include "run/run.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+static void *given(void *memory)
+{
+    if (!memory)
+        abort(); /* a few words of a command line or of a frame */
+    return memory;
+}
+
+void *run_zeros(size_t count, size_t size)
+{
+    return given(calloc(count, size));
+}
+
+void *run_grown(void *list, int count, size_t size)
+{
+    return given(realloc(list, (size_t)(count + 1) * size));
+}
+
 void bytes_add(struct run_bytes *bytes, const void *data, size_t length)
 {
     if (bytes->length + length > bytes->capacity) {
         bytes->capacity = 2 * (bytes->length + length) + 256;
-        bytes->data = realloc(bytes->data, bytes->capacity);
-        if (!bytes->data)
-            abort();
+        bytes->data = given(realloc(bytes->data, bytes->capacity));
     }
     if (length)
         memcpy(bytes->data + bytes->length, data, length);

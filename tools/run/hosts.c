@@ -3,7 +3,7 @@
  *
  * A program is placed on the hosts of its own part, else on those of the first part that names some. Hosts are filled in
  * their order up to their slots (or -ppn); when all are full they are filled once more: slots are a shape, no limit. */
-#include "run/run.h"
+#include "run/flags.h"
 #include "base/error.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -24,17 +24,9 @@ static bool is_here(const char *name)
             (name[plain] == 0 || name[plain] == '.'));
 }
 
-static void *grown(void *list, int count, size_t size)
-{
-    list = realloc(list, (size_t)(count + 1) * size);
-    if (!list)
-        abort(); /* no memory for a word of the command line */
-    return list;
-}
-
 static int add(struct run_options *options, const char *name, bool here)
 {
-    options->host = grown(options->host, options->hosts, sizeof *options->host);
+    options->host = run_grown(options->host, options->hosts, sizeof *options->host);
     options->host[options->hosts] = (struct run_host){.name = strdup(name),
                                                       .here = here,
                                                       .number = options->hosts,
@@ -65,7 +57,7 @@ static void offer(struct run_options *options, struct run_app *app, const char *
             app->offer[i].slots += slots;
             return;
         }
-    app->offer = grown(app->offer, app->offers, sizeof *app->offer);
+    app->offer = run_grown(app->offer, app->offers, sizeof *app->offer);
     app->offer[app->offers++] = (struct run_offer){host, slots};
 }
 
@@ -99,34 +91,34 @@ static int add_host(struct run_options *options, struct run_app *app, char *text
     return OK;
 }
 
-int hosts_read_list(struct run_options *options, struct run_app *app, const char *text)
+int hosts_read_list(struct reader *reader, char **word)
 {
-    char *copy = strdup(text), *rest = copy;
+    char *copy = strdup(word[0]), *rest = copy;
     int error = OK;
     for (char *host; copy && error == OK && (host = strsep(&rest, ","));)
         if (*host)
-            error = add_host(options, app, host);
+            error = add_host(reader->options, reader->app, host);
     free(copy);
     return error;
 }
 
-int hosts_read_file(struct run_options *options, struct run_app *app, const char *path)
+int hosts_read_file(struct reader *reader, char **word)
 {
-    FILE *file = options->told ? NULL : fopen(path, "re");
     char *line = NULL;
     size_t size = 0;
     int error = OK;
-    if (options->told)
+    if (reader->options->told)
         return OK; /* the head has read it */
+    FILE *file = fopen(word[0], "re");
     if (!file) {
-        fprintf(stderr, "viaduct: cannot read the host file %s\n", path);
+        fprintf(stderr, "viaduct: cannot read the host file %s\n", word[0]);
         return ERR_ARGUMENT;
     }
     while (error == OK && getline(&line, &size, file) > 0) {
         char *start = line + strspn(line, " \t");
         start[strcspn(start, "#\n\r")] = 0;
         if (*start)
-            error = add_host(options, app, start);
+            error = add_host(reader->options, reader->app, start);
     }
     free(line);
     fclose(file);
@@ -191,9 +183,7 @@ void hosts_place(struct run_job *job)
         job->rank[i].seat = options->host[host].ranks++;
     }
     job->here = -1;
-    job->charge = calloc((size_t)options->hosts, sizeof(int));
-    if (!job->charge)
-        abort();
+    job->charge = run_zeros((size_t)options->hosts, sizeof(int));
     for (int i = 0; i < options->hosts; i++)
         if (options->host[i].here)
             job->here = i;

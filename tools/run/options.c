@@ -8,16 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int new_app(struct reader *reader)
+static void new_app(struct reader *reader)
 {
     struct run_options *options = reader->options;
-    struct run_app *bigger = realloc(options->app, (size_t)(options->apps + 1) * sizeof *bigger);
-    if (!bigger)
-        abort();
-    options->app = bigger;
+    options->app = run_grown(options->app, options->apps, sizeof *options->app);
     reader->app = &options->app[options->apps++];
     *reader->app = (struct run_app){0};
-    return OK;
 }
 
 /* Words of one line or of the command line itself: parts apart by ":". */
@@ -26,10 +22,8 @@ static int read_words(struct reader *reader, char **word, int count)
     for (int at = 0; at < count;) {
         int used = 1, error = OK;
         if (strcmp(word[at], ":") == 0) {
-            if (!reader->app->argv && reader->options->apps > 0)
-                error = OK; /* flags before the first colon, no program: they were for all */
-            else
-                error = new_app(reader);
+            if (reader->app->argv) /* else flags before the first colon, no program: they were for all */
+                new_app(reader);
         } else if (word[at][0] == '-' && word[at][1]) {
             if (strcmp(word[at], "--") != 0)
                 error = flag_read(reader, word + at, count - at, &used);
@@ -37,9 +31,7 @@ static int read_words(struct reader *reader, char **word, int count)
             int end = at;
             while (end < count && strcmp(word[end], ":") != 0)
                 end++;
-            reader->app->argv = calloc((size_t)(end - at) + 1, sizeof(char *));
-            if (!reader->app->argv)
-                abort();
+            reader->app->argv = run_zeros((size_t)(end - at) + 1, sizeof(char *));
             memcpy(reader->app->argv, word + at, (size_t)(end - at) * sizeof(char *));
             used = end - at;
         }
@@ -53,10 +45,8 @@ static int read_words(struct reader *reader, char **word, int count)
 /* A line of a configuration file to words: blanks apart, quotes of both kinds, backslash. */
 static int split(char *line, char ***out)
 {
-    char **word = calloc(strlen(line) + 1, sizeof *word), *write = line;
+    char **word = run_zeros(strlen(line) + 1, sizeof *word), *write = line;
     int count = 0;
-    if (!word)
-        abort();
     for (char *read = line; *read;) {
         while (isspace((unsigned char)*read))
             read++;
@@ -99,8 +89,8 @@ int options_read_file(struct reader *reader, char **word)
         if (count == 0)
             free(copy);
         if (count > 0 && reader->app->argv)
-            error = new_app(reader);
-        if (count > 0 && error == OK)
+            new_app(reader);
+        if (count > 0)
             error = read_words(reader, words, count);
         free(words);
     }
@@ -108,14 +98,6 @@ int options_read_file(struct reader *reader, char **word)
     free(line);
     fclose(file);
     return error;
-}
-
-/* How many ranks where nobody said: what hosts or -ppn offer, else one. */
-static void fill_counts(struct run_options *options)
-{
-    for (int i = 0; i < options->apps; i++)
-        if (options->app[i].count == 0)
-            options->app[i].count = hosts_slots(options, &options->app[i]);
 }
 
 int options_read(struct run_options *options, int argc, char **argv)
@@ -130,18 +112,20 @@ int options_read(struct run_options *options, int argc, char **argv)
         error = flag_take_timeout(&reader, &text);
         free(text);
     }
-    if (error == OK)
-        error = new_app(&reader);
+    new_app(&reader);
     if (error == OK)
         error = read_words(&reader, argv + 1, argc - 1);
     if (error != OK)
         return error;
-    for (int i = 0; i < options->apps; i++)
-        if (!options->app[i].argv) {
+    for (int i = 0; i < options->apps; i++) {
+        struct run_app *app = &options->app[i];
+        if (!app->argv) {
             fprintf(stderr, "viaduct: no program to start; usage: %s -n 4 ./program [...]; --help tells more\n",
                     argv[0]);
             return ERR_ARGUMENT;
         }
-    fill_counts(options);
+        if (app->count == 0) /* nobody said: what hosts or -ppn offer, else one */
+            app->count = hosts_slots(options, app);
+    }
     return OK;
 }

@@ -155,9 +155,7 @@ static void adopt(struct run_job *job, const int *number, size_t count)
         return;
     struct run_host *host = &job->options.host[number[0]];
     host->charges = (int)count - 1;
-    host->charge = calloc(count, sizeof(int));
-    if (!host->charge)
-        abort();
+    host->charge = run_zeros(count, sizeof(int));
     for (size_t i = 0; i < count; i++) {
         job->options.host[number[i]].via = number[0];
         if (i > 0)
@@ -497,9 +495,7 @@ void remote_start(struct run_job *job)
         host->via = job->charge[i % fanout];
         if (host == via) {
             int most = (job->charges - i - 1) / fanout + 1;
-            host->charge = calloc((size_t)most, sizeof(int));
-            if (!host->charge)
-                abort();
+            host->charge = run_zeros((size_t)most, sizeof(int));
         } else
             via->charge[via->charges++] = job->charge[i];
     }

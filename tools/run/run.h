@@ -72,17 +72,13 @@ struct run_options {
 
 /* OK; 1: nothing to do, the answer was printed; ERR_ARGUMENT: the sentence was printed. */
 int options_read(struct run_options *options, int argc, char **argv) MUST_CHECK;
-void list_add(struct run_list *list, const char *item);
 
-/* hosts.c: read "a:4,b" or a host file for a part; how many ranks its hosts offer; which rank goes where. */
-int hosts_read_list(struct run_options *options, struct run_app *app, const char *text) MUST_CHECK;
-int hosts_read_file(struct run_options *options, struct run_app *app, const char *path) MUST_CHECK;
+/* hosts.c: how many ranks the hosts of a part offer; which rank goes where. */
 int hosts_slots(const struct run_options *options, const struct run_app *app);
 struct run_job;
 void hosts_place(struct run_job *job);
 
-/* ---- the job
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- the job ---- */
 
 struct run_watch { /* a descriptor in the epoll: embedded in whatever it belongs to */
     void (*ready)(struct run_job *job, struct run_watch *watch, uint32_t events);
@@ -270,6 +266,9 @@ struct run_frame_header {
 #define HELPER_HELLO "viaduct-helper\n"
 #define FRAME_LAST  FRAME_ALIVE
 #define FRAME_MOST   (1u << 26)
+/* Memory without which there is no job: zeros; one more item of SIZE bytes behind the first COUNT. Never NULL. */
+void *run_zeros(size_t count, size_t size);
+void *run_grown(void *list, int count, size_t size);
 void bytes_add(struct run_bytes *bytes, const void *data, size_t length);
 void bytes_drop(struct run_bytes *bytes, size_t length);
 /* One read into BYTES. False: end. */
