@@ -133,12 +133,12 @@ static void print_secret(void)
 {
     if (vbase_environment(HANDOVER_SEAT_VARIABLE))
         puts("secret      of this job: from the launcher, over inherited descriptors and its agent (ssh); nobody else has it");
-    else if (vbase_environment("PMI_FD") || vbase_environment("PMI_PORT"))
-        puts("secret      of this job: rank 0 puts it into the key-value space of a foreign launcher (PMI). It is as private\n"
+    else if (vbase_environment("PMI_FD") || vbase_environment("PMI_PORT") || vbase_environment("PMIX_NAMESPACE"))
+        puts("secret      of this job: rank 0 puts it into the key-value space of a foreign launcher. It is as private\n"
              "            as that space is: who can read there can join the job");
     else
         puts("secret      by viaduct run: over inherited descriptors and its agent (ssh), nobody else has it. Under a foreign\n"
-             "            launcher (PMI): in its key-value space, as private as that space is");
+             "            launcher (PMI, PMIx): in its key-value space, as private as that space is");
 }
 
 static void print_net(void)
@@ -189,7 +189,7 @@ static void print_plain(void)
     printf("\ncaches      L1d %zu KiB, L2 %zu KiB, L3 %zu KiB, line %zu\n", topology->l1d >> 10, topology->l2 >> 10,
            topology->l3 >> 10, topology->line);
     print_transports();
-    puts("launch      PMI-1 (mpiexec of Viaduct, hydra, Slurm --mpi=pmi2, flux), or none");
+    puts("launch      mpiexec of Viaduct; PMI-1 and 2 (hydra, srun --mpi=pmi2, flux); PMIx (mpirun of Open MPI, prterun), or none");
     puts("more        viaduct info --settings, --errors, --counters, --shm, --net, --mpi");
 }
 

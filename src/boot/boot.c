@@ -18,6 +18,34 @@ static struct boot_own *own_of(struct boot_job *job)
     return (struct boot_own *)(void *)job;
 }
 
+/* A rank that ends without goodbye says so to a foreign launcher, for few of them see it: the others would wait for ever,
+ * or the job would end with status 0. Not by atexit: programs say their goodbye there, too, in handlers older than ours. */
+static struct boot_own *joined;
+static pid_t joined_by;
+static int exit_status;
+
+static void note_status(int status, void *context)
+{
+    (void)context;
+    exit_status = status;
+}
+
+__attribute__((destructor)) static void end_early(void)
+{
+    if (joined && joined_by == getpid())
+        vboot_abort(&joined->job, exit_status ? exit_status : 1, "the program ended without MPI_Finalize");
+}
+
+static void watch_end(struct boot_own *own)
+{
+    if (own->job.kind != BOOT_PMI && own->job.kind != BOOT_PMIX)
+        return;
+    joined = own;
+    joined_by = getpid();
+    if (on_exit(note_status, NULL) != 0)
+        LOG_DEBUG("the exit status will not be known"); /* then it is told as 1 */
+}
+
 static int join_node(struct boot_own *own)
 {
     if (own->job.kind != BOOT_VIADUCT)
@@ -33,6 +61,7 @@ static int join_node(struct boot_own *own)
 
 static void release(struct boot_own *own, bool goodbye)
 {
+    joined = NULL;
     if (own->starter)
         own->starter->finish(own, goodbye);
     vboot_handover_close(&own->handover);
@@ -61,6 +90,7 @@ int vboot_open(struct boot_job **job)
         release(own, false); /* so that the launcher ends the others when this process ends */
         return error;
     }
+    watch_end(own);
     *job = &own->job;
     return OK;
 }

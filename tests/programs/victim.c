@@ -1,4 +1,5 @@
-/* victim RANK SIGNAL WHERE: that rank ends itself by SIGNAL (0: _exit(3), -1: return without Finalize) at a place:
+/* victim RANK SIGNAL WHERE: that rank ends itself by SIGNAL (0: _exit(3), -1: return without Finalize, -2: MPI_Abort with 7, -3:
+ * exit(5)) at a place:
  *   before   before MPI_Init            recv     while the others wait in MPI_Recv for it
  *   loop     in the middle of traffic   barrier  while the others wait in MPI_Barrier
  *   large    in the middle of large messages     finalize  while the others wait in MPI_Finalize
@@ -16,8 +17,10 @@ static void die(void)
 {
     if (signal_number == 0)
         _exit(3);
+    if (signal_number == -2)
+        MPI_Abort(MPI_COMM_WORLD, 7);
     if (signal_number < 0)
-        exit(0);
+        exit(signal_number == -1 ? 0 : 5);
     kill(getpid(), signal_number);
     for (;;)
         pause();

@@ -1,5 +1,5 @@
 # Sourced by the scripts of this folder; nothing to test by itself when run.
-# expect STATUS OUTPUT ERROR COMMAND...: OUTPUT and ERROR are what must be said: exactly, or as a pattern after '~'.
+# expect STATUS OUTPUT ERROR COMMAND...: what STATUS, OUTPUT and ERROR must be: exactly, or as a pattern after '~'.
 run=$VIADUCT_BIN/mpiexec
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -22,7 +22,7 @@ expect() {
     shift 3
     "$@" >"$work/out" 2>"$work/err" </dev/null
     got=$?
-    [[ $got == "$status" ]] || fail "status $got, not $status: $* ($(head -c 300 "$work/err"))"
+    same "$status" $got || fail "status $got, not $status: $* ($(head -c 300 "$work/err"))"
     same "$out" "$(cat "$work/out")" || fail "wrong output of $*: $(head -c 300 "$work/out")"
     same "$err" "$(cat "$work/err")" || fail "wrong error output of $*: $(head -c 300 "$work/err")"
 }

@@ -1,0 +1,43 @@
+# Sourced by the scripts of foreign launchers: on hosts of the laboratory, the same ordeal for each.
+source "$VIADUCT_SOURCE/tests/tools/check.bash"
+programs=$VIADUCT_BUILD/tests/programs
+
+to_lab() { # REASON: goes there, or skips where the launcher is not installed
+    [ -z "$1" ] || { echo "skipped: $1"; exit 77; }
+    [ "${LAB:-}" = 1 ] || LAB=1 exec "$VIADUCT_SOURCE/tests/net/lab" 3 1 bash "$0"
+}
+
+within() { # SECONDS EXPECT-ARGUMENTS...
+    local limit=$1 begun=$SECONDS
+    shift
+    expect "$@"
+    ((SECONDS - begun <= limit)) || fail "took $((SECONDS - begun)) s, not $limit: ${*:4}"
+}
+
+nobody() { ! pgrep -x victim >/dev/null; }
+all_there() { [ "$(pgrep -xc victim)" = 3 ]; }
+
+# The launcher is killed while a rank sleeps in the library and another, of another host, is stopped. ($! is a shell that runs it.)
+beheaded() { # LAUNCH NAME
+    $1 3 $programs/victim 2 19 recv >$work/out 2>&1 &
+    eventually 10 all_there || fail "not started: $(cat $work/out)"
+    kill -KILL $(pgrep -x "$2") || fail "no $2 to kill"
+    wait $! 2>/dev/null
+    eventually 15 nobody || { fail "$2 was killed, ranks are left: $(cat $work/out)"; pkill -KILL -x victim; }
+}
+
+# ordeal LAUNCH ABORTED EXITED LEFT KILLED: LAUNCH N PROGRAM... starts ranks on all hosts, if need be several on one. The
+# status after MPI_Abort with 7, after exit(5) and after exit(0) without MPI_Finalize, and after a rank was killed.
+ordeal() {
+    for ranks in 2 3 7 16; do
+        within 20 0 "$ranks met" "" $1 $ranks $programs/meet
+        VIADUCT_TRANSPORTS=tcp within 20 0 "$ranks met" "" $1 $ranks $programs/meet
+    done
+    within 10 $2 "~" "~rank 1 on h.* ends the job: MPI_Abort: .*error code 7" $1 3 $programs/victim 1 -2 loop
+    within 10 $4 "~" "~rank 1 on h.* ends the job: the program ended without MPI_Finalize" $1 3 $programs/victim 1 -1 barrier
+    within 10 $3 "~" "~rank 2 on h.* ends the job: the program ended without MPI_Finalize" $1 3 $programs/victim 2 -3 loop
+    for where in loop barrier finalize; do
+        within 15 $5 "~" "~" $1 3 $programs/victim 1 9 $where
+    done
+    within 20 0 "~key-value space of a foreign" "" $1 1 $VIADUCT_BIN/viaduct info --net
+}

@@ -1,0 +1,15 @@
+# Ranks of ours under Open MPI's launcher, over PMIx, on several hosts of the laboratory.
+# timeout: 120
+source "$VIADUCT_SOURCE/tests/net/foreign.bash"
+reason=
+type mpirun.openmpi >/dev/null 2>&1 || reason="Open MPI's launcher is not installed (openmpi-bin)"
+to_lab "$reason"
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+launch() {
+    mpirun.openmpi --quiet --mca plm_rsh_agent lab-rsh --mca oob_tcp_if_include eth0 ${VIADUCT_TRANSPORTS:+-x VIADUCT_TRANSPORTS} --oversubscribe \
+        --host h0:6,h1:6,h2:6 --map-by node -n "$@"
+}
+ordeal launch 7 5 1 137
+beheaded launch mpirun.openmpi
+finish

@@ -1,0 +1,79 @@
+# Ranks of ours under Slurm, over PMI-2 and over its PMIx, on several hosts of the laboratory, with a cluster made for it: munge,
+# a controller and a daemon on each host, all in a folder of the test. The laboratory takes them away, however the test ends.
+# timeout: 150
+source "$VIADUCT_SOURCE/tests/net/foreign.bash"
+unpacked=$VIADUCT_SOURCE/build/slurm # by scripts/need, where it is not installed
+if [ -d "$unpacked" ]; then
+    PATH=$unpacked/usr/sbin:$unpacked/usr/bin:$PATH
+    libraries=$(dirname "$(find "$unpacked/usr/lib" -type d -name slurm-wlm | head -1)")
+    export LD_LIBRARY_PATH=$libraries:$libraries/slurm-wlm${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+fi
+reason=
+for tool in munged slurmctld slurmd srun; do
+    type $tool >/dev/null 2>&1 || reason="Slurm is not installed ($tool of munge, slurmctld, slurmd, slurm-client)"
+done
+[ "$(id -u)" -eq 0 ] || reason="a cluster of Slurm for several hosts needs root"
+to_lab "$reason"
+
+mkdir $work/state $work/spool && chmod 755 $work
+head -c 128 /dev/urandom >$work/key && chmod 600 $work/key
+munged --force --key-file=$work/key --socket=$work/munge --pid-file=$work/munge.pid --log-file=$work/munge.log \
+    --seed-file=$work/seed --num-threads=2 2>/dev/null || fail "munged"
+cat >$work/slurm.conf <<END
+ClusterName=lab
+SlurmctldHost=h0(10.77.0.1)
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket=$work/munge
+${libraries:+PluginDir=$libraries/slurm-wlm}
+StateSaveLocation=$work/state
+SlurmdSpoolDir=$work/spool/%n
+SlurmctldPidFile=$work/slurmctld.pid
+SlurmdPidFile=$work/slurmd-%n.pid
+SlurmctldLogFile=$work/slurmctld.log
+SlurmdLogFile=$work/slurmd-%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+SelectType=select/cons_res
+SelectTypeParameters=CR_CPU
+SchedulerType=sched/builtin
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SlurmdParameters=config_overrides
+ReturnToService=2
+KillWait=2
+NodeName=h0 NodeAddr=10.77.0.1 CPUs=16
+NodeName=h1 NodeAddr=10.77.0.2 CPUs=16
+NodeName=h2 NodeAddr=10.77.0.3 CPUs=16
+PartitionName=all Nodes=ALL Default=YES State=UP
+END
+echo CgroupPlugin=cgroup/v1 >$work/cgroup.conf # it is not used, but looked for
+echo PMIxCliTmpDirBase=/srv >$work/mpi.conf          # its name there is the same on all hosts, which here share one /tmp
+export SLURM_CONF=$work/slurm.conf
+slurmctld -i || fail "slurmctld"
+for host in h0 h1 h2; do
+    lab-rsh $host mount -t tmpfs lab /srv
+    lab-rsh $host env LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" SLURM_CONF=$SLURM_CONF slurmd ${libraries:+-d $unpacked/usr/sbin/slurmstepd} \
+        -N $host || fail "slurmd on $host"
+done
+idle() { [ "$(sinfo -h -o %T 2>/dev/null)" = idle ]; }
+eventually 20 idle || { fail "the cluster is not ready: $(sinfo -h; tail -n 3 $work/*.log)"; finish; }
+
+# -K: a rank that was killed ends the job; Slurm's own standard is to wait for the others.
+launch() { srun -Q -K --mpi=pmi2 -N "$(($1 < 3 ? $1 : 3))" --distribution=cyclic -n "$@"; }
+ordeal launch '~^(7|137)$' '~^(5|137)$' '~^(1|137)$' 143
+launch() { srun -Q --mpi=pmi2 -N 2 -n "$@"; } # without it, whoever can still speak ends the job
+within 10 137 "~" "~rank 1 on h. ends the job: MPI_Abort" launch 3 $programs/victim 1 -2 loop
+within 10 137 "~" "~rank 1 on h. ends the job: the program ended without MPI_Finalize" launch 3 $programs/victim 1 -1 barrier
+
+# its PMIx, with libpmix
+launch() { srun -Q -K --mpi=pmix -N "$(($1 < 3 ? $1 : 3))" --distribution=cyclic -n "$@"; }
+ordeal launch '~^(7|137)$' '~^(5|137)$' '~^(1|137)$' '~^(137|143)$'
+
+# No protocol offered: said once a rank, and never so many jobs of one rank.
+for none in --mpi=none ""; do
+    within 10 1 "" "~started by Slurm's srun .SLURM_STEP_NUM_TASKS=3., .* use srun --mpi=pmi2" srun -Q $none -N 3 -n 3 $programs/meet
+done
+within 10 0 "1 met" "" srun -Q -n 1 $programs/meet
+finish
