@@ -141,6 +141,19 @@ static int join_pmi(struct boot_own *own)
     return OK;
 }
 
+/* A program that this process starts finds in the variables that it is nobody's rank: libpmix would take it for one. */
+static int join_pmix(struct boot_own *own)
+{
+    char *rank = (char *)(uintptr_t)vbase_environment("PMIX_RANK");
+    if (*rank == '-')
+        return vbase_fail(ERR_LAUNCHER, "this program was started by a rank of PMIX_NAMESPACE=%s, and only that is one",
+                          vbase_environment("PMIX_NAMESPACE"));
+    int error = vboot_pmix_join(own);
+    if (error == OK)
+        *rank = '-'; /* where it lies, as in mark_taken */
+    return error;
+}
+
 /* One rank is no N jobs of one rank, whoever started it. */
 static bool is_only_one(void)
 {
@@ -198,7 +211,7 @@ int vboot_launcher_find(struct boot_own *own)
     } else if (vbase_environment("PMI_FD") || (vbase_environment("PMI_PORT") && vbase_environment("PMI_ID")))
         error = join_pmi(own);
     else if (vbase_environment("PMIX_NAMESPACE") && vbase_environment("PMIX_RANK") && !is_only_one())
-        error = vboot_pmix_join(own);
+        error = join_pmix(own);
     else
         error = refuse_foreign();
     if (error != OK && vbase_settings.foreign) {

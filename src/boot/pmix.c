@@ -1,14 +1,16 @@
 /* The client of PMIx, which has no public wire: its library is loaded at run time, when a launcher's variables ask for
  * it. Called by launcher.c and, through its row in the table of starters, by boot.c.
  *
- * The library is one for the process and has a thread of its own, which calls fence_done. What it returns belongs to us
+ * The library is one for the process and has a thread of its own, which calls answered. What it returns belongs to us
  * and is freed here. A key is asked for at once and with a deadline: after a fence it is there or will not come. */
 #include "boot/inside.h"
 #include "boot/pmix.h"
 #include "base/atomic.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/settings.h"
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,35 +110,40 @@ static int get(struct boot_own *own, int rank, const char *key, char *text, size
     return is_text ? OK : vbase_fail(ERR_PROTOCOL, "the launcher's value of %s is no text", key);
 }
 
-struct fence {
-    _Atomic uint32_t done;
+/* What another thread will say: the library's own, or ours that may hang in it. */
+struct answer {
+    _Atomic uint32_t here;
     int status;
 };
 
-/* In the library's thread. */
-static void fence_done(int status, void *context)
+static void answered(int status, void *context)
 {
-    struct fence *fence = context;
-    _Atomic uint32_t *done = &fence->done;
-    fence->status = status;
-    atomic_store_explicit(done, 1, memory_order_release); /* pairs with the loop below; the fence may be gone now */
-    vbase_futex_wake(done, 1);                            /* of an address: nothing is read there */
+    struct answer *answer = context;
+    _Atomic uint32_t *here = &answer->here;
+    answer->status = status;
+    atomic_store_explicit(here, 1, memory_order_release); /* pairs with is_here; who waited may have left now */
+    vbase_futex_wake(here, 1);                            /* of an address: nothing is read there */
+}
+
+static bool is_here(const struct answer *answer)
+{
+    return atomic_load_explicit(&answer->here, memory_order_acquire) != 0;
 }
 
 static int fence(struct boot_own *own, void (*meanwhile)(void))
 {
     (void)own;
     struct boot_pmix_info collect = wish(BOOT_PMIX_COLLECT, BOOT_PMIX_FLAG, 1);
-    struct fence fence = {0};
+    struct answer answer = {0};
     int status = pmix.Commit();
     if (status == 0)
-        status = pmix.Fence_nb(NULL, 0, &collect, 1, fence_done, &fence);
-    while (status == 0 && atomic_load_explicit(&fence.done, memory_order_acquire) == 0) {
-        vbase_futex_wait(&fence.done, 0, meanwhile ? MEANWHILE_NS : 0);
+        status = pmix.Fence_nb(NULL, 0, &collect, 1, answered, &answer);
+    while (status == 0 && !is_here(&answer)) {
+        vbase_futex_wait(&answer.here, 0, meanwhile ? MEANWHILE_NS : 0);
         if (meanwhile)
             meanwhile();
     }
-    status = status == 0 ? fence.status : status;
+    status = status == 0 ? answer.status : status;
     return status == 0 || status == BOOT_PMIX_DONE
                ? OK
                : vbase_fail(ERR_LAUNCHER, "the launcher's fence failed (PMIx_Fence: %s)", pmix.Error_string(status));
@@ -157,15 +164,38 @@ static void finish(struct boot_own *own, bool goodbye)
 
 const struct boot_starter vboot_starter_pmix = {put, get, fence, end, finish};
 
+static void *greet(void *answer)
+{
+    answered(pmix.Init(&pmix.self, NULL, 0), answer);
+    return NULL;
+}
+
+/* Init has no deadline of its own, and waits for ever for a launcher that is silent; so a thread waits in it. */
+static int init(void)
+{
+    static struct answer answer; /* the thread may outlive us */
+    uint64_t end = vbase_clock_ns() + ANSWER_DEADLINE_MS * 1000000ull;
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, greet, &answer) != 0)
+        return vbase_fail(ERR_MEMORY, "no thread to greet the launcher in");
+    pthread_detach(thread);
+    while (!is_here(&answer) && vbase_clock_ns() < end)
+        vbase_futex_wait(&answer.here, 0, end - vbase_clock_ns());
+    if (is_here(&answer) && answer.status == 0)
+        return OK;
+    return vbase_fail(ERR_LAUNCHER, "the PMIx launcher of PMIX_NAMESPACE=%s does not take rank %s (PMIx_Init: %s)",
+                      vbase_environment("PMIX_NAMESPACE"), vbase_environment("PMIX_RANK"),
+                      is_here(&answer) ? pmix.Error_string(answer.status) : "no answer within 30 s");
+}
+
 int vboot_pmix_join(struct boot_own *own)
 {
     int error = load();
     if (error != OK)
         return error;
-    int status = pmix.Init(&pmix.self, NULL, 0);
-    if (status != 0)
-        return vbase_fail(ERR_LAUNCHER, "the PMIx launcher of PMIX_NAMESPACE=%s does not take rank %s (PMIx_Init: %s)",
-                          vbase_environment("PMIX_NAMESPACE"), vbase_environment("PMIX_RANK"), pmix.Error_string(status));
+    error = init();
+    if (error != OK)
+        return error;
     own->starter = &vboot_starter_pmix;
     own->job.kind = BOOT_PMIX;
     own->job.rank = (int)pmix.self.rank;

@@ -26,12 +26,14 @@ beheaded() { # LAUNCH NAME
     eventually 15 nobody || { fail "$2 was killed, ranks are left: $(cat $work/out)"; pkill -KILL -x victim; }
 }
 
+quiet= # what may be said when all is well
+
 # ordeal LAUNCH ABORTED EXITED LEFT KILLED: LAUNCH N PROGRAM... starts ranks on all hosts, if need be several on one. The
 # status after MPI_Abort with 7, after exit(5) and after exit(0) without MPI_Finalize, and after a rank was killed.
 ordeal() {
     for ranks in 2 3 7 16; do
-        within 20 0 "$ranks met" "" $1 $ranks $programs/meet
-        VIADUCT_TRANSPORTS=tcp within 20 0 "$ranks met" "" $1 $ranks $programs/meet
+        within 20 0 "$ranks met" "$quiet" $1 $ranks $programs/meet
+        VIADUCT_TRANSPORTS=tcp within 20 0 "$ranks met" "$quiet" $1 $ranks $programs/meet
     done
     within 10 $2 "~" "~rank 1 on h.* ends the job: MPI_Abort: .*error code 7" $1 3 $programs/victim 1 -2 loop
     within 10 $4 "~" "~rank 1 on h.* ends the job: the program ended without MPI_Finalize" $1 3 $programs/victim 1 -1 barrier
@@ -39,5 +41,5 @@ ordeal() {
     for where in loop barrier finalize; do
         within 15 $5 "~" "~" $1 3 $programs/victim 1 9 $where
     done
-    within 20 0 "~key-value space of a foreign" "" $1 1 $VIADUCT_BIN/viaduct info --net
+    within 20 0 "~key-value space of a foreign" "$quiet" $1 1 $VIADUCT_BIN/viaduct info --net
 }

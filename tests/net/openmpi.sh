@@ -10,6 +10,9 @@ launch() {
     mpirun.openmpi --quiet --mca plm_rsh_agent lab-rsh --mca oob_tcp_if_include eth0 ${VIADUCT_TRANSPORTS:+-x VIADUCT_TRANSPORTS} --oversubscribe \
         --host h0:6,h1:6,h2:6 --map-by node -n "$@"
 }
+quiet='~^([^v]|v[^i])*$' # nothing of ours; mpirun has words of its own about process groups
 ordeal launch 7 5 1 137
+# a program that a rank starts is no rank
+expect 0 "" "~only that is one" launch 2 $VIADUCT_BUILD/tests/test-tools-hydra child
 beheaded launch mpirun.openmpi
 finish

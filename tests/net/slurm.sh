@@ -4,13 +4,15 @@
 source "$VIADUCT_SOURCE/tests/net/foreign.bash"
 unpacked=$VIADUCT_SOURCE/build/slurm # by scripts/need, where it is not installed
 if [ -d "$unpacked" ]; then
-    PATH=$unpacked/usr/sbin:$unpacked/usr/bin:$PATH
-    libraries=$(dirname "$(find "$unpacked/usr/lib" -type d -name slurm-wlm | head -1)")
-    export LD_LIBRARY_PATH=$libraries:$libraries/slurm-wlm${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    mkdir $work/bin
+    for program in "$unpacked"/usr/sbin/* "$unpacked"/usr/bin/*; do ln -s "$program" $work/bin/$(basename "${program%-wlm}"); done
+    PATH=$work/bin:$PATH
+    plugins=$(find "$unpacked/usr/lib" -type d -name slurm-wlm | head -1)
+    export LD_LIBRARY_PATH=$plugins${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 fi
 reason=
 for tool in munged slurmctld slurmd srun; do
-    type $tool >/dev/null 2>&1 || reason="Slurm is not installed ($tool of munge, slurmctld, slurmd, slurm-client)"
+    type $tool >/dev/null 2>&1 || reason="Slurm is not installed ($tool; scripts/need check unpacks it)"
 done
 [ "$(id -u)" -eq 0 ] || reason="a cluster of Slurm for several hosts needs root"
 to_lab "$reason"
@@ -25,7 +27,7 @@ SlurmctldHost=h0(10.77.0.1)
 SlurmUser=root
 AuthType=auth/munge
 AuthInfo=socket=$work/munge
-${libraries:+PluginDir=$libraries/slurm-wlm}
+${plugins:+PluginDir=$plugins}
 StateSaveLocation=$work/state
 SlurmdSpoolDir=$work/spool/%n
 SlurmctldPidFile=$work/slurmctld.pid
@@ -54,7 +56,7 @@ export SLURM_CONF=$work/slurm.conf
 slurmctld -i || fail "slurmctld"
 for host in h0 h1 h2; do
     lab-rsh $host mount -t tmpfs lab /srv
-    lab-rsh $host env LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" SLURM_CONF=$SLURM_CONF slurmd ${libraries:+-d $unpacked/usr/sbin/slurmstepd} \
+    lab-rsh $host env LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" SLURM_CONF=$SLURM_CONF slurmd ${plugins:+-d $work/bin/slurmstepd} \
         -N $host || fail "slurmd on $host"
 done
 idle() { [ "$(sinfo -h -o %T 2>/dev/null)" = idle ]; }
