@@ -135,7 +135,9 @@ static void receive_begin(struct msg_transfer *transfer, bool fetchable)
         vmsg_rendezvous_ask(transfer);
     } else {
         vmsg_transfer_choose(transfer, &state);
-        if (transfer->way == MSG_WAY_GET || !vmsg_joint_begin(transfer)) {
+        bool joint = transfer->way != MSG_WAY_GET;
+        if (!joint || !vmsg_joint_begin(transfer)) {
+            transfer->began = joint ? 0 : transfer->began; /* what it takes says nothing about the way that was chosen */
             transfer->phase = MSG_TRANSFER_FETCHING;
             vmsg_transfer_work(transfer);
         }

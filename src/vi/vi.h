@@ -147,7 +147,7 @@ struct vi_state {
     const char *path;        /* the cards at both ends, in words; NULL: there are none, or not yet. Lives as the vi does */
 };
 
-/* Hands COUNT sends to a sink that looks at each: true, it is taken. */
+/* Hands COUNT sends to a sink that looks at each: true, it is taken. Not for one that disconnects VI inside. */
 static inline uint32_t vi_each(bool (*one)(struct vi *, uint64_t, const void *, size_t), struct vi *vi, uint64_t header,
                                const void *data, size_t length, uint32_t count)
 {

@@ -22,6 +22,7 @@ static struct inside {
     int down[INSIDE_MOST], cause;
     _Atomic int called;
     bool refuse;
+    const char *script; /* for the fault provider; NULL: without it */
 } inside;
 
 static bool inside_one_received(struct vi *vi, uint64_t header, const void *data, size_t length)
@@ -64,7 +65,8 @@ static void inside_open(int rank)
     static int ranks[INSIDE_MOST];
     struct vi_setup setup = {.rank = (uint32_t)rank, .ranks = (uint32_t)inside.ranks, .local_index = (uint32_t)rank,
                              .local_count = (uint32_t)inside.ranks, .local_ranks = ranks, .node_fd = inside.fd, .door_fd = -1,
-                             .direct_children = true, .sink = &sink};
+                             .direct_children = true, .sink = &sink,
+                             .options = inside.script};
 
     for (int i = 0; i < INSIDE_MOST; i++)
         ranks[i] = i;

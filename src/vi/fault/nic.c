@@ -51,9 +51,11 @@ static bool one_received(struct vi *inner, uint64_t header, const void *data, si
     return taken;
 }
 
+/* One at a time: the sink may disconnect inside, and then the provider below knows what becomes of the others. */
 static uint32_t received(struct vi *inner, uint64_t header, const void *data, size_t length, uint32_t count)
 {
-    return vi_each(one_received, inner, header, data, length, count);
+    (void)count;
+    return one_received(inner, header, data, length);
 }
 
 static void arrived(struct vi *inner, uint32_t immediate)

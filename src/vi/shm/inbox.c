@@ -119,9 +119,9 @@ static inline __attribute__((always_inline)) uint32_t ready_here(const struct sh
     const struct shm_cell *cell = &vi->in[vi->in_next % SHM_CELLS];
     /* acquire: pairs with shm_publish */
     uint32_t word = atomic_load_explicit(&cell->published, memory_order_acquire);
-    uint32_t more = word - shm_word(vi->in_next) - vi->in_run;
+    uint32_t all = word - shm_word(vi->in_next);
 
-    return more <= SHM_RUN ? more : 0; /* of the lap before: negative */
+    return all <= SHM_RUN && all > vi->in_run ? all - vi->in_run : 0; /* of the lap before: negative */
 }
 
 /* Nothing new lies in the cell that a run has begun in. Where the sender has gone on to the next one, it is that: from

@@ -200,13 +200,16 @@ static uint64_t in_flight(struct shm_nic *nic, struct shm_vi *vi)
            atomic_load_explicit(&vi->out_seen, memory_order_relaxed);
 }
 
-/* The same with the messages that share a cell: the last one may be open, and then it is never credited as a whole. */
+/* The same with the messages of a cell: the receiver waits for more in the last one, and then it is never credited as a
+ * whole. Its word says how many it holds, whether or not we would add to it. */
 static bool all_taken(struct shm_nic *nic, struct shm_vi *vi)
 {
     uint32_t last = (uint32_t)atomic_load_explicit(&vi->out_next, memory_order_relaxed) - 1;
+    /* relaxed: we wrote it */
+    uint32_t word = atomic_load_explicit(&vi->out[last % SHM_CELLS].published, memory_order_relaxed);
 
     return in_flight(nic, vi) == 0 || atomic_load_explicit(&vi->credit->consumed, memory_order_relaxed) ==
-                                          last * (SHM_RUN + 1) + vi->run.word % (SHM_RUN + 1);
+                                          last * (SHM_RUN + 1) + word % (SHM_RUN + 1);
 }
 
 /* Under nic->lock. */
