@@ -94,7 +94,7 @@ int agent_start(struct run_job *job, struct run_host *host)
         host->agent = 0;
         return error;
     }
-    tree_started(job, job->size + host->number, host->agent);
+    tree_started(job->size + host->number, host->agent);
     output_wire(&host->wire, pipe[0][1]);
     host->in.fd = pipe[1][0];
     host->complaints.fd = pipe[2][0];

@@ -9,9 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-struct place { /* of one processor */
-    int cpu, package, node, l3, l2, core;
+enum unit { UNIT_HWTHREAD, UNIT_CORE, UNIT_L2, UNIT_L3, UNIT_NUMA, UNIT_SOCKET, UNIT_BOARD, UNIT_UNKNOWN };
+
+struct place { /* of one processor: the number of the unit that it is in, of each kind */
+    int in[UNIT_UNKNOWN];
 };
 
 static int number_in(const char *format, int cpu, int otherwise)
@@ -34,33 +37,30 @@ static int node_of(int cpu)
     for (int node = 0; node < 64; node++) {
         char path[96];
         snprintf(path, sizeof path, CPU "node%d", cpu, node);
-        FILE *file = fopen(path, "re");
-        if (file) {
-            fclose(file);
+        if (access(path, F_OK) == 0)
             return node;
-        }
     }
     return 0;
 }
 
 static struct place place_of(int cpu)
 {
-    struct place place = {.cpu = cpu, .node = node_of(cpu)};
-    place.package = number_in(CPU "topology/physical_package_id", cpu, 0);
-    place.core = number_in(CPU "topology/thread_siblings_list", cpu, cpu);
-    place.l2 = number_in(CPU "cache/index2/shared_cpu_list", cpu, place.core);
-    place.l3 = number_in(CPU "cache/index3/shared_cpu_list", cpu, place.package);
+    struct place place = {.in = {[UNIT_HWTHREAD] = cpu, [UNIT_NUMA] = node_of(cpu)}};
+    int *in = place.in;
+    in[UNIT_SOCKET] = number_in(CPU "topology/physical_package_id", cpu, 0);
+    in[UNIT_CORE] = number_in(CPU "topology/thread_siblings_list", cpu, cpu);
+    in[UNIT_L2] = number_in(CPU "cache/index2/shared_cpu_list", cpu, in[UNIT_CORE]);
+    in[UNIT_L3] = number_in(CPU "cache/index3/shared_cpu_list", cpu, in[UNIT_SOCKET]);
     return place;
 }
 
 static int by_nearness(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
-    int difference[] = {x->package - y->package, x->node - y->node, x->l3 - y->l3, x->l2 - y->l2, x->core - y->core};
-    for (size_t i = 0; i < ARRAY_LENGTH(difference); i++)
-        if (difference[i])
-            return difference[i];
-    return x->cpu - y->cpu;
+    for (int unit = UNIT_BOARD; unit >= 0; unit--)
+        if (x->in[unit] != y->in[unit])
+            return x->in[unit] - y->in[unit];
+    return 0;
 }
 
 /* "0-3,8" of the processors in ALLOWED. */
@@ -86,8 +86,6 @@ static int parse_cpus(const char *text, const cpu_set_t *allowed, cpu_set_t *out
     return OK;
 }
 
-enum unit { UNIT_HWTHREAD, UNIT_CORE, UNIT_L2, UNIT_L3, UNIT_NUMA, UNIT_SOCKET, UNIT_BOARD, UNIT_UNKNOWN };
-
 static enum unit unit_of(const char *name, size_t length)
 {
     static const struct {
@@ -103,26 +101,6 @@ static enum unit unit_of(const char *name, size_t length)
         if (strlen(known[i].name) == length && strncasecmp(known[i].name, name, length) == 0)
             return known[i].unit;
     return UNIT_UNKNOWN;
-}
-
-static int key_of(const struct place *place, enum unit unit)
-{
-    switch (unit) {
-    case UNIT_CORE:
-        return place->core;
-    case UNIT_L2:
-        return place->l2;
-    case UNIT_L3:
-        return place->l3;
-    case UNIT_NUMA:
-        return place->node;
-    case UNIT_SOCKET:
-        return place->package;
-    case UNIT_BOARD:
-        return 0;
-    default:
-        return place->cpu;
-    }
 }
 
 /* Ranks that follow each other on sockets (numa nodes) that follow each other: the units dealt like cards. */
@@ -155,11 +133,11 @@ static int cut(struct run_binding *binding, const struct place *place, int place
         return vbase_fail(ERR_MEMORY, "no memory for a plan of processors");
     }
     for (int i = 0; i < places; i++) {
-        if (i == 0 || key_of(&place[i], unit) != key_of(&place[i - 1], unit)) {
-            group[binding->count] = key_of(&place[i], spread);
+        if (i == 0 || place[i].in[unit] != place[i - 1].in[unit]) {
+            group[binding->count] = place[i].in[spread];
             CPU_ZERO(&binding->set[binding->count++]);
         }
-        CPU_SET(place[i].cpu, &binding->set[binding->count - 1]);
+        CPU_SET(place[i].in[UNIT_HWTHREAD], &binding->set[binding->count - 1]);
     }
     if (spread == UNIT_SOCKET || spread == UNIT_NUMA)
         deal(binding->set, group, binding->count);
@@ -196,11 +174,12 @@ static int take_user_sets(struct run_binding *binding, const char *text, const c
     return error;
 }
 
-int binding_plan(struct run_binding *binding, const struct run_options *options)
+int binding_plan(struct run_job *job)
 {
+    const struct run_options *options = &job->options;
+    struct run_binding *binding = &job->binding;
     const char *to = options->bind_to ? options->bind_to : options->cpu_list ? "board" : "none";
     cpu_set_t allowed;
-    *binding = (struct run_binding){0};
     size_t length = strcspn(to, ":");
     if (strncasecmp(to, "none", length) == 0)
         return OK;

@@ -288,7 +288,7 @@ int child_start(struct run_job *job, struct run_rank *rank, struct run_program *
         rank->state = RANK_RUNNING;
         job->running++;
         if (rank->own_group)
-            tree_started(job, rank->rank, pid);
+            tree_started(rank->rank, pid);
         if (spawn.failed)
             error = explain(&spawn);
     }

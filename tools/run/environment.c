@@ -12,10 +12,28 @@
 
 extern char **environ;
 
-#define NUMBER_SIZE 80
+#define TEXT_SIZE 80
 
-/* Said anew for each rank; the order is that of environment_for. */
-enum { SAY_SEAT, SAY_PMI_FD, SAY_PMI_RANK, SAY_LOCAL_RANK, SAY_OMPI_RANK, SAY_OMPI_LOCAL, SAY_OMPI_NODE, SAY_COUNT };
+enum fact { FACT_RANK, FACT_SEAT, FACT_PMI_FD, FACT_SIZE, FACT_LOCAL_SIZE, FACT_COUNT };
+
+/* What we say of each rank besides its seat. Ours comes before what the user sets; of the sizes his comes first. */
+static const struct {
+    const char *name;
+    enum fact fact;
+} said[] = {
+    {"PMI_FD", FACT_PMI_FD},
+    {"PMI_RANK", FACT_RANK},
+    {"MPI_LOCALRANKID", FACT_SEAT},
+    {"OMPI_COMM_WORLD_RANK", FACT_RANK},
+    {"OMPI_COMM_WORLD_LOCAL_RANK", FACT_SEAT},
+    {"OMPI_COMM_WORLD_NODE_RANK", FACT_SEAT},
+    {"PMI_SIZE", FACT_SIZE},
+    {"MPI_LOCALNRANKS", FACT_LOCAL_SIZE},
+    {"OMPI_COMM_WORLD_SIZE", FACT_SIZE},
+    {"OMPI_COMM_WORLD_LOCAL_SIZE", FACT_LOCAL_SIZE},
+    {"OMPI_UNIVERSE_SIZE", FACT_SIZE},
+};
+#define SAID ARRAY_LENGTH(said)
 
 /* What other launchers, or a job around us, said to us. A name that ends with '*' stands for all that begin so. */
 static const char *const not_passed[] = {
@@ -88,34 +106,33 @@ static void set_all(struct run_environment *environment, int *count, const struc
     }
 }
 
+/* Texts of ours, the sizes or all else; the last is the seat. */
+static void add_ours(struct run_environment *environment, int *count, bool sizes)
+{
+    for (size_t i = 0; i <= SAID; i++)
+        if (sizes == (i < SAID && said[i].fact >= FACT_SIZE))
+            environment->list[(*count)++] = environment->ours + i * TEXT_SIZE;
+}
+
 int environment_build(struct run_environment *out, const struct run_job *job, const struct run_app *app)
 {
     const struct run_app *common = &job->options.common;
-    static char size_texts[6][64];
-    int count = 0, places = SAY_COUNT + 8 + app->set.count + common->set.count;
+    static char id[200];
+    int count = 0, places = (int)SAID + 2 + app->set.count + common->set.count;
     for (char **at = environ; *at; at++)
         places++;
-    *out = (struct run_environment){calloc((size_t)places + 1, sizeof(char *)), calloc(SAY_COUNT, NUMBER_SIZE)};
-    if (!out->list || !out->numbers) {
+    *out = (struct run_environment){calloc((size_t)places + 1, sizeof(char *)), calloc(SAID + 1, TEXT_SIZE)};
+    if (!out->list || !out->ours) {
         environment_free(out);
         return vbase_fail(ERR_MEMORY, "no memory for the environment of a rank");
     }
-    for (int i = 0; i < SAY_COUNT; i++)
-        out->list[count++] = out->numbers + i * NUMBER_SIZE;
+    add_ours(out, &count, false);
     for (char **at = environ; *at; at++)
         if (passed_on(job, app, *at))
             out->list[count++] = *at;
     set_all(out, &count, &common->set);
     set_all(out, &count, &app->set);
-
-    static const char *const size_names[] = {"PMI_SIZE", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_SIZE",
-                                             "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_UNIVERSE_SIZE"};
-    for (size_t i = 0; i < ARRAY_LENGTH(size_names); i++) {
-        snprintf(size_texts[i], sizeof size_texts[i], "%s=%d", size_names[i],
-                 strstr(size_names[i], "LOCAL") ? job->local : job->size);
-        out->list[count++] = size_texts[i];
-    }
-    static char id[200];
+    add_ours(out, &count, true);
     snprintf(id, sizeof id, "%s=%s", HANDOVER_ID_VARIABLE, job->id);
     out->list[count++] = id;
     return OK;
@@ -123,16 +140,12 @@ int environment_build(struct run_environment *out, const struct run_job *job, co
 
 void environment_for(struct run_environment *environment, const struct run_job *job, int rank, int pmi_fd, int door_fd)
 {
-    char **list = environment->list;
     int seat = job->rank[rank].seat;
-    snprintf(list[SAY_SEAT], NUMBER_SIZE, "%s=%d,%d,%d,%d", HANDOVER_SEAT_VARIABLE, job->handover.fd, job->node_fd, seat,
-             door_fd);
-    snprintf(list[SAY_PMI_FD], NUMBER_SIZE, "PMI_FD=%d", pmi_fd);
-    snprintf(list[SAY_PMI_RANK], NUMBER_SIZE, "PMI_RANK=%d", rank);
-    snprintf(list[SAY_LOCAL_RANK], NUMBER_SIZE, "MPI_LOCALRANKID=%d", seat);
-    snprintf(list[SAY_OMPI_RANK], NUMBER_SIZE, "OMPI_COMM_WORLD_RANK=%d", rank);
-    snprintf(list[SAY_OMPI_LOCAL], NUMBER_SIZE, "OMPI_COMM_WORLD_LOCAL_RANK=%d", seat);
-    snprintf(list[SAY_OMPI_NODE], NUMBER_SIZE, "OMPI_COMM_WORLD_NODE_RANK=%d", seat);
+    const int value[FACT_COUNT] = {rank, seat, pmi_fd, job->size, job->local};
+    for (size_t i = 0; i < SAID; i++)
+        snprintf(environment->ours + i * TEXT_SIZE, TEXT_SIZE, "%s=%d", said[i].name, value[said[i].fact]);
+    snprintf(environment->ours + SAID * TEXT_SIZE, TEXT_SIZE, "%s=%d,%d,%d,%d", HANDOVER_SEAT_VARIABLE, job->handover.fd,
+             job->node_fd, seat, door_fd);
 }
 
 const char *environment_get(const struct run_environment *environment, const char *name)
@@ -146,6 +159,6 @@ const char *environment_get(const struct run_environment *environment, const cha
 void environment_free(struct run_environment *environment)
 {
     free(environment->list);
-    free(environment->numbers);
+    free(environment->ours);
     *environment = (struct run_environment){0};
 }

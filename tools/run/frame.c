@@ -64,6 +64,12 @@ void frame_send(struct run_job *job, struct run_sink *sink, enum run_frame kind,
     output_push(job, sink, body, length);
 }
 
+void frame_send_number(struct run_job *job, struct run_sink *sink, enum run_frame kind, int number)
+{
+    int32_t body = number;
+    frame_send(job, sink, kind, &body, sizeof body);
+}
+
 int frame_number(const struct run_frame_header *header, const char *body)
 {
     int32_t number = 0;

@@ -222,15 +222,3 @@ int helper_listen(struct run_job *job)
         error = vbase_fail(ERR_PROTOCOL, "what the head says makes no sense");
     return error;
 }
-
-void helper_end(struct run_job *job, int status)
-{
-    int32_t body = status;
-    frame_send(job, &job->sink[0], FRAME_END, &body, sizeof body);
-}
-
-void helper_done(struct run_job *job, int status)
-{
-    int32_t body = status;
-    frame_send(job, &job->sink[0], FRAME_DONE, &body, sizeof body);
-}

@@ -109,6 +109,16 @@ static void put(struct run_job *job, struct run_sink *sink, int which, const cha
     sink_push(job, sink, data, length);
 }
 
+/* Whoever left a line open has it ended for him. */
+static void end_open_line(struct run_job *job, struct run_sink *sink)
+{
+    if (!sink->open_line)
+        return;
+    put(job, sink, sink->open_line->which, "\n", 1);
+    sink->open_line->fresh = true;
+    sink->open_line = NULL;
+}
+
 static void wake_at(struct run_job *job, uint64_t ns)
 {
     if (job->line_ns == 0 || ns < job->line_ns)
@@ -246,10 +256,8 @@ static void emit(struct run_job *job, struct run_stream *stream, const char *dat
     struct run_sink *sink = stream->sink;
     if (length == 0)
         return;
-    if (sink->open_line && sink->open_line != stream) {
-        put(job, sink, sink->open_line->which, "\n", 1);
-        sink->open_line->fresh = true;
-    }
+    if (sink->open_line != stream)
+        end_open_line(job, sink);
     bool ends = data[length - 1] == '\n';
     if (!ends && sink->open_line != stream)
         sink->open_ns = vbase_clock_ns();
@@ -389,11 +397,7 @@ void output_line(struct run_job *job, const char *format, ...)
     if ((size_t)length > sizeof text - 2)
         length = sizeof text - 2;
     text[length++] = '\n';
-    if (sink->open_line) {
-        put(job, sink, sink->open_line->which, "\n", 1);
-        sink->open_line->fresh = true;
-        sink->open_line = NULL;
-    }
+    end_open_line(job, sink);
     put(job, sink, 1, text, (size_t)length);
     sink_pump(job, sink);
 }
@@ -448,10 +452,10 @@ void output_take(struct run_job *job, struct run_stream *stream, const char *dat
 
 void output_end(struct run_job *job, struct run_stream *stream)
 {
-    if (stream->length == 0)
-        return;
-    emit_unfinished(job, stream);
-    sink_pump(job, stream->sink);
+    if (stream->length > 0) {
+        emit_unfinished(job, stream);
+        sink_pump(job, stream->sink);
+    }
 }
 
 /* Until all is written, the reader is gone, or a signal says that nobody wants to wait for him. */

@@ -346,12 +346,11 @@ void remote_more(struct run_job *job)
 
 void remote_signal(struct run_job *job, int number)
 {
-    int32_t body = number;
     for (int i = 0; i < job->options.hosts; i++) {
         struct run_host *host = &job->options.host[i];
         if (!is_away(host))
             continue;
-        frame_send(job, &host->wire, FRAME_SIGNAL, &body, sizeof body);
+        frame_send_number(job, &host->wire, FRAME_SIGNAL, number);
         if (host->state != HOST_UP)
             host->look_ns = vbase_clock_ns(); /* nobody hears it there yet: if it was the end, the agent is ended */
         else if (number == SIGKILL)

@@ -135,39 +135,29 @@ void report_deserters(struct run_job *job)
 
 void report_death(struct run_job *job, struct run_rank *rank)
 {
-    bool first = !job->failed && job->ending == ENDING_NO;
-    bool well = !rank->aborted && WIFEXITED(rank->status) && WEXITSTATUS(rank->status) == 0;
-    if (first && !well)
-        let_speak(job, rank);
-    if (rank->aborted) {
-        if (first) {
-            say_aborted(job, rank);
-            run_end(job, rank->abort_status, FAILURE_GRACE_NS);
-        }
-        return;
-    }
-    if (WIFSIGNALED(rank->status)) {
-        if (first) {
-            say_killed(job, rank);
-            end_after(job, 128 + WTERMSIG(rank->status));
-        }
-        return;
-    }
-    int code = WEXITSTATUS(rank->status);
     enum progress progress = progress_of(job, rank);
-    if (code == 0 && progress != JOINED) {
+    bool well = !rank->aborted && WIFEXITED(rank->status) && WEXITSTATUS(rank->status) == 0;
+    if (well && progress != JOINED) {
         job->silent |= progress == NEVER_JOINED;
         return;
     }
-    if (!first)
+    if (job->failed || job->ending != ENDING_NO) /* the first cause was told */
         return;
-    if (progress == LEFT) { /* the others are done with it: they may end in their own time */
+    if (!well)
+        let_speak(job, rank);
+    if (rank->aborted) {
+        say_aborted(job, rank);
+        run_end(job, rank->abort_status, FAILURE_GRACE_NS);
+    } else if (WIFSIGNALED(rank->status)) {
+        say_killed(job, rank);
+        end_after(job, 128 + WTERMSIG(rank->status));
+    } else if (progress == LEFT) { /* the others are done with it: they may end in their own time */
         job->failed = true;
-        job->exit_status = code;
-        return;
+        job->exit_status = WEXITSTATUS(rank->status);
+    } else {
+        say_ended(job, rank, WEXITSTATUS(rank->status));
+        end_after(job, well ? 1 : WEXITSTATUS(rank->status));
     }
-    say_ended(job, rank, code);
-    end_after(job, code ? code : 1);
 }
 
 /* ---- at the end ---- */

@@ -65,7 +65,7 @@ void run_end(struct run_job *job, int exit_status, uint64_t grace_ns)
     job->ending = ENDING_TERM;
     job->kill_ns = vbase_clock_ns() + grace_ns;
     if (job->head.fd >= 0)
-        helper_end(job, exit_status);
+        frame_send_number(job, &job->sink[0], FRAME_END, exit_status);
     tree_signal(job, SIGTERM, false);
 }
 
@@ -158,13 +158,16 @@ static void signals_ready(struct run_job *job, struct run_watch *watch, uint32_t
         look_for_dead(job);
 }
 
-/* What was ignored when we came stays ignored, by us and by the ranks. */
-static int open_signals(struct run_job *job)
+/* The epoll and the first in it, signals. What was ignored when we came stays ignored, by us and by the ranks. */
+static int open_events(struct run_job *job)
 {
     static const int heard[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,  SIGTSTP,
                                 SIGCONT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD};
     struct sigaction action = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
     sigset_t set;
+    job->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (job->epoll < 0)
+        return vbase_fail_errno(ERR_LIMIT, "epoll_create1");
     sigaction(SIGCHLD, &action, NULL);
     sigemptyset(&set);
     for (size_t i = 0; i < ARRAY_LENGTH(heard); i++)
@@ -322,27 +325,12 @@ static int open_door(struct run_job *job)
 
 static int prepare(struct run_job *job)
 {
-    int error = make_ranks(job);
-    if (error == OK)
-        error = make_id(job);
-    if (error == OK)
-        error = binding_plan(&job->binding, &job->options);
-    if (error != OK)
-        return error;
-    job->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (job->epoll < 0)
-        return vbase_fail_errno(ERR_LIMIT, "epoll_create1");
-    error = output_open(job);
-    if (error == OK)
-        error = count_descriptors(job);
-    if (error == OK)
-        error = open_signals(job);
-    if (error == OK)
-        error = tree_guard(job);
-    if (error == OK)
-        error = make_handover(job);
-    if (error == OK)
-        error = open_door(job);
+    static int (*const step[])(struct run_job *job) = {
+        make_ranks, make_id, binding_plan, output_open, count_descriptors, open_events, tree_guard, make_handover, open_door,
+    };
+    int error = OK;
+    for (size_t i = 0; i < ARRAY_LENGTH(step) && error == OK; i++)
+        error = step[i](job);
     return error;
 }
 
@@ -491,7 +479,7 @@ int run_job(struct run_job *job, int argc, char **argv)
     int status = status_of(job);
     status = status || written ? status : STATUS_FAILED;
     if (job->head.fd >= 0) {
-        helper_done(job, status);
+        frame_send_number(job, &job->sink[0], FRAME_DONE, status);
         written = output_finish(job);
     }
     return status;

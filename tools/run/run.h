@@ -217,7 +217,7 @@ struct run_job {
 /* environment.c: the environment of one rank. Built into a block of the app and changed for each rank in place. */
 struct run_environment {
     char **list;
-    char *numbers; /* texts that differ from rank to rank */
+    char *ours; /* texts that differ from rank to rank */
 };
 int environment_build(struct run_environment *out, const struct run_job *job, const struct run_app *app) MUST_CHECK;
 void environment_for(struct run_environment *environment, const struct run_job *job, int rank, int pmi_fd, int door_fd);
@@ -237,7 +237,7 @@ void child_forget_program(struct run_program *program);
 int child_start(struct run_job *job, struct run_rank *rank, struct run_program *program) MUST_CHECK;
 
 /* bind.c */
-int binding_plan(struct run_binding *binding, const struct run_options *options) MUST_CHECK;
+int binding_plan(struct run_job *job) MUST_CHECK;
 const cpu_set_t *binding_of(const struct run_binding *binding, int rank); /* NULL: as we are */
 void binding_report(struct run_job *job);
 
@@ -276,7 +276,7 @@ bool bytes_read(struct run_bytes *bytes, int fd) MUST_CHECK;
 /* The whole frame at the front of BYTES, or NULL; *broken: what stands there is none. */
 const char *frame_next(const struct run_bytes *bytes, struct run_frame_header *header, bool *broken);
 void frame_send(struct run_job *job, struct run_sink *sink, enum run_frame kind, const void *body, size_t length);
-
+void frame_send_number(struct run_job *job, struct run_sink *sink, enum run_frame kind, int number);
 int frame_number(const struct run_frame_header *header, const char *body);
 
 /* remote.c, agent.c, helper.c */
@@ -292,8 +292,6 @@ void remote_resume(struct run_job *job);
 void remote_fence(struct run_job *job); /* have all arrived? */
 void remote_release(struct run_job *job, const char *puts, size_t length);
 int helper_listen(struct run_job *job) MUST_CHECK;
-void helper_end(struct run_job *job, int status);
-void helper_done(struct run_job *job, int status);
 int run_job(struct run_job *job, int argc, char **argv) MUST_CHECK; /* the whole life of a job; its exit status */
 void run_signal(struct run_job *job, int number); /* a helper hears a signal from the head */
 
@@ -305,7 +303,7 @@ void pmi_close(struct run_job *job);
 
 /* tree.c */
 int tree_guard(struct run_job *job) MUST_CHECK; /* subreaper and watchdog; before the first rank */
-void tree_started(struct run_job *job, int place, pid_t leader); /* of a group: of a rank, or of the agent for a host */
+void tree_started(int place, pid_t leader); /* of a group: of a rank, or of the agent for a host */
 void tree_signal(struct run_job *job, int signal, bool from_terminal);
 void tree_clear(struct run_job *job); /* at the end: kills what is left, reaps all */
 

@@ -136,9 +136,8 @@ int tree_guard(struct run_job *job)
     return OK;
 }
 
-void tree_started(struct run_job *job, int place, pid_t leader)
+void tree_started(int place, pid_t leader)
 {
-    (void)job;
     atomic_store_explicit(&group[place], leader, memory_order_relaxed); /* read once we are dead: the pipe's end orders it */
 }
 
