@@ -64,10 +64,30 @@ static int open_hall(struct coll_group *group)
     return OK;
 }
 
+/* Through memory of its own: the elements may have holes, and the root's others than mine. */
+static int broadcast(const struct coll_call *call, struct meeting *meeting)
+{
+    struct type_buffer buffer = coll_whole(&call->receive);
+    size_t bytes = type_buffer_bytes(&buffer);
+    if (type_buffer_contiguous(&buffer))
+        return vcoll_meeting_bcast(meeting, call->root, buffer.base, bytes);
+    unsigned char value[MEETING_CAST];
+    struct type_cursor cursor;
+    vtype_cursor_start(&cursor, &buffer);
+    if (call->root == call->group->rank)
+        vtype_pack(&cursor, value, bytes);
+    int error = vcoll_meeting_bcast(meeting, call->root, value, bytes);
+    if (call->root != call->group->rank && (!error || error == ERR_TRUNCATED))
+        vtype_unpack(&cursor, value, bytes);
+    return error;
+}
+
 static int meet(const struct coll_call *call, struct meeting *meeting)
 {
     if (call->kind == COLL_BARRIER)
         return vcoll_meeting_barrier(meeting);
+    if (call->kind == COLL_BCAST)
+        return broadcast(call, meeting);
     const struct type_layout *layout = call->receive.layout;
     size_t size = layout ? layout->shape.size : 1, bytes = size * call->receive.count;
     unsigned char value[MEETING_DATA] ALIGNED(16);

@@ -7,20 +7,24 @@
 
 #include "coll/coll.h"
 #include "coll/meeting.h"
+#include "coll/schedule.h"
 
 #define HALL_RANKS 1024
 
 /* Small, blocking, and of a kind that a meeting knows. Operations with a kernel are commutative, and their elements are
- * the same everywhere and without holes. */
+ * the same everywhere and without holes. Those of a broadcast may differ and have any: it is packed. */
 static inline bool vcoll_hall_suits(const struct coll_call *call)
 {
     if (call->group->size < 2 || call->group->size > HALL_RANKS)
         return false;
     if (call->kind == COLL_BARRIER)
         return true;
+    uint64_t bytes = coll_side_bytes(&call->receive);
+    if (call->kind == COLL_BCAST)
+        return bytes > 0 && bytes <= MEETING_CAST && call->root >= 0 && call->root < call->group->size;
     const struct type_layout *layout = call->receive.layout;
     return call->kind == COLL_ALLREDUCE && call->reduction.kernel &&
-           call->receive.count * (layout ? layout->shape.size : 1) <= MEETING_DATA && call->receive.count > 0 &&
+           bytes <= MEETING_DATA && call->receive.count > 0 &&
            (!layout || layout->shape.contiguous);
 }
 

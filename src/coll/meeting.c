@@ -3,12 +3,13 @@
  * Called by run.c for small blocking collectives of groups that live on one node. One thread of a process is in a meeting
  * at a time (MPI allows no two collectives of one communicator at once). */
 #include "coll/meeting.h"
+#include "base/error.h"
 #include <string.h>
 
-/* What somebody waits for: a line that has reached an epoch, or all lines of a table. */
+/* What somebody waits for: a line that has reached an epoch, all lines of a table, or a broadcast. */
 struct expected {
     struct meeting *meeting;
-    uint64_t epoch;
+    uint64_t epoch; /* or the number of a broadcast */
     int seen; /* table: ranks before this one have come */
 };
 
@@ -34,6 +35,14 @@ static bool all_are_there(void *context)
             return false;
     }
     return true;
+}
+
+static bool cast_is_there(void *context)
+{
+    struct expected *expected = context;
+    struct meeting_cast *cast = &expected->meeting->hall->cast[expected->epoch % MEETING_CASTS];
+    /* acquire: pairs with the release in cast_out(), so the data is seen */
+    return atomic_load_explicit(&cast->number, memory_order_acquire) >= expected->epoch;
 }
 
 static void publish(struct meeting_line *line, const void *data, size_t bytes, uint64_t epoch)
@@ -104,3 +113,33 @@ int vcoll_meeting_reduce(struct meeting *meeting, type_kernel *kernel, void *ino
 }
 
 int vcoll_meeting_barrier(struct meeting *meeting) { return vcoll_meeting_reduce(meeting, NULL, NULL, 0, 0); }
+
+static void cast_out(struct meeting *meeting, const void *data, size_t bytes)
+{
+    struct meeting_cast *cast = &meeting->hall->cast[meeting->casts % MEETING_CASTS];
+    memcpy(cast->data, data, bytes);
+    cast->bytes = bytes;
+    /* release: pairs with the acquire in cast_is_there() */
+    atomic_store_explicit(&cast->number, meeting->casts, memory_order_release);
+    meeting->wake(meeting->owner);
+}
+
+int vcoll_meeting_bcast(struct meeting *meeting, int root, void *data, size_t bytes)
+{
+    int error = ++meeting->casts % MEETING_CASTS ? OK : vcoll_meeting_barrier(meeting); /* then all lines were read */
+    if (error)
+        return error;
+    if (root == meeting->rank) {
+        cast_out(meeting, data, bytes);
+        return OK;
+    }
+    struct expected expected = {.meeting = meeting, .epoch = meeting->casts};
+    error = await(meeting, cast_is_there, &expected);
+    if (error)
+        return error;
+    const struct meeting_cast *cast = &meeting->hall->cast[meeting->casts % MEETING_CASTS];
+    uint64_t came = cast->bytes;
+    memcpy(data, cast->data, came < bytes ? came : bytes);
+    return came <= bytes ? OK : vbase_fail(ERR_TRUNCATED, "%llu bytes came from root %d of a broadcast, there is room for %zu",
+                                           (unsigned long long)came, root, bytes);
+}

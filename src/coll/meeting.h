@@ -6,7 +6,8 @@
  *
  *   line 0   arrived   how many have come, all epochs together      written by everyone, by atomic addition
  *   line 1   result    { epoch, 56 bytes }                          written by the last who came
- *   line 2+2r+p        { epoch, 56 bytes }, p = epoch modulo 2      written by rank r
+ *   line 2 to 33       { cast, length, 48 bytes }                   written by the root of that broadcast
+ *   line 34+2r+p       { epoch, 56 bytes }, p = epoch modulo 2      written by rank r
  *
  * Two ways, chosen once by who can run at the same time:
  *   crowd   more ranks than processors: whoever comes last does the work for all and opens the result. A rank is switched
@@ -18,7 +19,11 @@
  * In table mode a line of parity p is rewritten two epochs later: its writer has then seen everybody in the epoch between,
  * hence beyond the reading of it.
  *
- * What is read here was written by ranks of the own job that share the segment; lengths are never read from it. */
+ * A broadcast is no meeting: the root writes its line and goes on, whoever comes finds it, and a rank that is switched to
+ * late takes many in one go. All meet once before the lines are used again, at every 32nd.
+ *
+ * What is read here was written by ranks of the own job that share the segment; no length that is read decides what is
+ * copied. */
 #ifndef COLL_MEETING_H
 #define COLL_MEETING_H
 
@@ -26,6 +31,8 @@
 #include "type/reduce.h"
 
 #define MEETING_DATA 56
+#define MEETING_CAST 48  /* bytes of a broadcast */
+#define MEETING_CASTS 32 /* broadcasts between two meetings */
 
 struct meeting_line {
     _Atomic uint64_t epoch;
@@ -33,10 +40,18 @@ struct meeting_line {
 } ALIGNED(CACHE_LINE);
 _Static_assert(sizeof(struct meeting_line) == CACHE_LINE, "a line is a line");
 
+struct meeting_cast {
+    _Atomic uint64_t number;
+    uint64_t bytes;
+    unsigned char data[MEETING_CAST];
+} ALIGNED(CACHE_LINE);
+_Static_assert(sizeof(struct meeting_cast) == CACHE_LINE, "a line is a line");
+
 struct meeting_hall { /* in shared memory, zeroed before the first use */
     _Atomic uint64_t arrived ALIGNED(CACHE_LINE);
     _Atomic uint64_t left; /* members that will not come any more, at the end */
     struct meeting_line result;
+    struct meeting_cast cast[MEETING_CASTS];
     struct meeting_line line[]; /* two for each rank */
 };
 
@@ -45,6 +60,7 @@ struct meeting {
     int rank, ranks;
     bool crowd;
     uint64_t epoch; /* of the operation before */
+    uint64_t casts; /* broadcasts so far */
     /* Waits until READY(context): the one wait of the engine. */
     int (*wait)(bool (*ready)(void *context), void *context);
     /* What the others look at has changed: wakes those who sleep. */
@@ -61,5 +77,8 @@ int vcoll_meeting_barrier(struct meeting *meeting) MUST_CHECK;
 
 /* INOUT holds COUNT elements of SIZE bytes, at most MEETING_DATA in all: the own ones, then the result. */
 int vcoll_meeting_reduce(struct meeting *meeting, type_kernel *kernel, void *inout, size_t size, size_t count) MUST_CHECK;
+
+/* BYTES of the root's DATA, at most MEETING_CAST, into everybody's. ERR_TRUNCATED where the root sent more. */
+int vcoll_meeting_bcast(struct meeting *meeting, int root, void *data, size_t bytes) MUST_CHECK;
 
 #endif
