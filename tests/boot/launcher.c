@@ -19,7 +19,8 @@ struct world {                  /* variables, what must come of them */
 
 static const struct world worlds[] = {
     {{0}, OK, NULL},
-    {{"PMIX_RANK", "0", "PMIX_NAMESPACE", "x"}, ERR_LAUNCHER, "PMIx"},
+    {{"PMIX_RANK", "0"}, ERR_LAUNCHER, "a PMIx launcher (PMIX_RANK=0)"}, /* with PMIX_NAMESPACE: boot/pmix.sh */
+    {{"PMIX_RANK", "-1", "PMIX_NAMESPACE", "x"}, ERR_LAUNCHER, "was started by a rank of PMIX_NAMESPACE=x"},
     {{"PMIX_RANK", "0", "OMPI_COMM_WORLD_SIZE", "1"}, OK, NULL},
     {{"OMPI_COMM_WORLD_SIZE", "4", "OMPI_COMM_WORLD_RANK", "1"},
      ERR_LAUNCHER,
