@@ -43,15 +43,16 @@ Host *
     IdentitiesOnly yes
     UserKnownHostsFile $work/known
 CONFIG
-serve() { # HOST PORT OPTIONS...
-    local host=$1 port=$2
+serve() { # HOST PORT OPTIONS...; the shell there must not run what the user's own shell runs at its start
+    local host=$1 port=$2 set=HOME=$work
     shift 2
+    [ "$port" != 24 ] || set="$set PATH=/nowhere"
     lab-rsh $host "LD_LIBRARY_PATH=$libraries exec $sshd -f /dev/null -p $port -h $work/host -o UsePAM=no -o PidFile=none \
-        -o PermitRootLogin=yes -o StrictModes=no -o AuthorizedKeysFile=$work/authorized -E $work/sshd.log $*"
+        -o PermitRootLogin=yes -o StrictModes=no -o AuthorizedKeysFile=$work/authorized -o 'SetEnv=$set' -E $work/sshd.log $*"
 }
 serve h1 22 && serve h2 22 || fail "no server: $(cat $work/sshd.log)"
 serve h1 23 "-o ForceCommand='echo Welcome; echo news >&2; eval \"\$SSH_ORIGINAL_COMMAND\"'" || fail "no server that talks"
-serve h1 24 "-o SetEnv=PATH=/nowhere" || fail "no server without a path"
+serve h1 24 || fail "no server without a path"
 over="$run --agent ssh\ -F\ $work/config"
 over() { $run --agent "ssh -F $work/config" "$@"; }
 quick() { # SECONDS COMMAND...: nothing waits for an answer
