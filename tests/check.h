@@ -43,6 +43,16 @@ static inline int check_done(void)
     return check_failed != 0;
 }
 
+/* A new folder, in TMPDIR or /tmp: its name in TEXT. A test without one has nothing to say. */
+static inline void check_folder(char text[200])
+{
+    const char *place = getenv("TMPDIR");
+    if (snprintf(text, 200, "%s/viaduct-test-XXXXXX", place && *place ? place : "/tmp") >= 200 || !mkdtemp(text)) {
+        fprintf(stderr, "no folder %s\n", text);
+        exit(99);
+    }
+}
+
 /* A byte that depends on message and place: a shifted, repeated or foreign byte is seen. */
 static inline unsigned char check_byte(unsigned message, size_t at)
 {

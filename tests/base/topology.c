@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char root[] = "/tmp/viaduct-test-XXXXXX";
+static char root[200];
 
 static void put(const char *path, const char *content)
 {
@@ -31,7 +31,7 @@ static void put(const char *path, const char *content)
 
 static void clean(void)
 {
-    char command[100];
+    char command[300];
     snprintf(command, sizeof(command), "rm -rf %s/*", root);
     CHECK_EQUAL(system(command), 0);
 }
@@ -152,8 +152,7 @@ static void bound_to_one(void)
 
 int main(void)
 {
-    if (!mkdtemp(root))
-        return 99;
+    check_folder(root);
     bound_to_one();
     this_machine();
     version_2();

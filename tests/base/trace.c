@@ -131,9 +131,8 @@ static long size_of(const char *path)
 
 int main(void)
 {
-    char folder[] = "/tmp/viaduct-test-XXXXXX", path[100], pattern[100];
-    if (!mkdtemp(folder))
-        return 99;
+    char folder[200], path[300], pattern[300];
+    check_folder(folder);
     snprintf(pattern, sizeof(pattern), "%s/t.%%r", folder);
     snprintf(path, sizeof(path), "%s/t.7", folder);
 
