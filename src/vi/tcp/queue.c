@@ -76,15 +76,18 @@ struct tcp_item *tcp_queue_put(struct tcp_queue *queue, const struct iovec *piec
     return item;
 }
 
-int tcp_queue_gather(const struct tcp_queue *queue, struct iovec *out, int most)
+int tcp_queue_gather(const struct tcp_queue *queue, struct iovec *out, int most, size_t bytes)
 {
     int count = 0;
 
     for (const struct tcp_item *item = queue->first; item; item = item->next)
         for (int i = item->at; i < item->pieces; i++) {
-            if (count == most)
+            if (count == most || bytes == 0)
                 return count;
-            out[count++] = item->piece[i];
+            out[count] = item->piece[i];
+            if (out[count].iov_len > bytes)
+                out[count].iov_len = bytes;
+            bytes -= out[count++].iov_len;
         }
     return count;
 }

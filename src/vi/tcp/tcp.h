@@ -275,7 +275,7 @@ void tcp_writer_forget(struct tcp_vi *vi);
 void tcp_completed(struct tcp_nic *nic, struct tcp_vi *vi, int failed); /* tells the puts that are complete, or all */
 bool tcp_queue_copy(struct tcp_queue *queue, const void *data, size_t length); /* false: no memory */
 struct tcp_item *tcp_queue_put(struct tcp_queue *queue, const struct iovec *piece, int pieces); /* frame to be filled */
-int tcp_queue_gather(const struct tcp_queue *queue, struct iovec *out, int most);
+int tcp_queue_gather(const struct tcp_queue *queue, struct iovec *out, int most, size_t bytes); /* that many at most */
 void tcp_queue_sent(struct tcp_queue *queue, size_t bytes);
 void tcp_queue_drop(struct tcp_queue *queue);
 uint64_t tcp_queue_lent(const struct tcp_queue *queue);             /* the first put that lies in it, TCP_NEVER: none */
