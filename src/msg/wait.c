@@ -20,12 +20,16 @@
 #include <unistd.h>
 
 #define GAP_NS           40
-#define SPIN_CROWDED_NS  300        /* when ranks outnumber processors */
-#define SLEEP_FIRST_NS   1000000ull /* 1 ms, doubled by each time-out */
+#define SPIN_CROWDED_NS  300        /* when the ranks that are awake outnumber the processors */
+#define SLEEP_RETRY_NS   1000000ull /* where something is to be tried again; else doubled by each time-out */
 #define SLEEP_LONGEST_NS 100000000ull
 
 static struct {
-    uint64_t spin, yield; /* in ticks; yield counts from the start, too */
+    uint64_t spin, yield;     /* in ticks: since the last time that something was found */
+    uint64_t spins[2];        /* what spin may be: where every rank that is awake has a processor, and where not */
+    uint32_t looks[2];        /* the same of engine.looks: half of the time, one lane alone is waited for */
+    uint32_t processors;
+    _Atomic uint32_t *asleep; /* ranks of this node that sleep; NULL: nobody counts */
     /* Below: several threads only. */
     _Atomic uint32_t changes;            /* parked threads sleep on it */
     _Atomic uint32_t parked;             /* how many do */
@@ -53,16 +57,27 @@ struct waiting {
     bool shared;       /* ready() looks at memory that other ranks write */
 };
 
+/* Ranks that sleep take no processor from anybody: who waits spins as if they were not there. */
+static void spin_choose(void)
+{
+    uint32_t asleep = wait.asleep ? atomic_load_explicit(wait.asleep, memory_order_relaxed) : 0; /* a hint */
+    bool crowded = (uint32_t)vmsg_engine.job->local_count - asleep > wait.processors;
+    wait.spin = wait.spins[crowded];
+    vmsg_engine.looks = wait.looks[crowded];
+}
+
 int vmsg_wait_start(void)
 {
-    const struct base_topology *machine = vbase_topology();
-    bool crowded = vmsg_engine.job->local_count > machine->cpus;
-    uint64_t spin = vbase_settings.spin;
-    if (crowded && spin > SPIN_CROWDED_NS)
-        spin = SPIN_CROWDED_NS;
-    vmsg_engine.looks = (uint32_t)(spin / 2 / GAP_NS) + 1; /* half of the time, where one lane alone is waited for */
-    wait.spin = vbase_clock_ticks_of_ns(spin);
-    wait.yield = wait.spin + vbase_clock_ticks_of_ns(vbase_settings.yield);
+    const uint64_t spin[2] = {vbase_settings.spin,
+                              vbase_settings.spin < SPIN_CROWDED_NS ? vbase_settings.spin : SPIN_CROWDED_NS};
+    for (int crowded = 0; crowded < 2; crowded++) {
+        wait.spins[crowded] = vbase_clock_ticks_of_ns(spin[crowded]);
+        wait.looks[crowded] = (uint32_t)(spin[crowded] / 2 / GAP_NS) + 1;
+    }
+    wait.yield = vbase_clock_ticks_of_ns(vbase_settings.yield);
+    wait.processors = (uint32_t)vbase_topology()->cpus;
+    wait.asleep = vmsg_engine.nics ? vmsg_engine.nic[0]->asleep : NULL;
+    spin_choose();
 
     uint64_t best = UINT64_MAX;
     for (int try = 0; try < 8; try++) {
@@ -146,8 +161,10 @@ static bool something_pends(void)
 static uint64_t next_sleep(struct waiting *waiting)
 {
     uint64_t ns = waiting->sleep_ns;
-    if (ns < SLEEP_FIRST_NS || something_pends())
-        ns = SLEEP_FIRST_NS;
+    if (something_pends() || (vmsg_engine.networked && !ns))
+        ns = SLEEP_RETRY_NS;
+    else if (!ns)
+        ns = SLEEP_LONGEST_NS; /* many who wake at once would disturb those who do not sleep */
     waiting->sleep_ns = ns * 2 > SLEEP_LONGEST_NS ? SLEEP_LONGEST_NS : ns * 2;
     return ns;
 }
@@ -256,10 +273,14 @@ static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool
     if (!ready(context) && !expected_came()) {
         uint64_t ns = next_sleep(waiting); /* looks at what others started, hence behind the fence */
         COUNT(sleeps);
+        if (wait.asleep)
+            atomic_fetch_add_explicit(wait.asleep, 1, memory_order_relaxed); /* a hint for others */
         if (bell)
             vbase_futex_wait(bell, value, ns);
         else
             sleep_on_descriptors(from, engine->nics, ns);
+        if (wait.asleep)
+            atomic_fetch_sub_explicit(wait.asleep, 1, memory_order_relaxed);
     }
     atomic_store_explicit(&wait.bell, NULL, memory_order_relaxed);
     atomic_store_explicit(&wait.listening, false, memory_order_relaxed);
@@ -284,8 +305,10 @@ static void idle(struct waiting *waiting, bool (*ready)(void *), void *context)
     }
     (void)expected_came();
     uint64_t now = clock_ticks();
-    if (!waiting->since)
+    if (!waiting->since) {
         waiting->since = now;
+        spin_choose();
+    }
     uint64_t waited = now - waiting->since;
     if (waited < wait.spin) {
         msg_wait_gap();
@@ -294,7 +317,7 @@ static void idle(struct waiting *waiting, bool (*ready)(void *), void *context)
     if (!waiting->soon)
         nics_tell(VI_ARM_SOON);
     waiting->soon = true;
-    if (waited < wait.yield) {
+    if (waited < wait.spin + wait.yield) {
         COUNT(yields);
         sched_yield();
     } else {

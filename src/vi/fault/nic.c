@@ -116,6 +116,7 @@ int fault_nic_open(const struct vi_provider *provider, const struct vi_setup *se
     nic->nic.caps = nic->inner->caps;
     nic->nic.rank = setup->rank;
     nic->nic.card = nic->inner->card;
+    nic->nic.asleep = nic->inner->asleep;
     nic->random = nic->script.seed << 32 ^ setup->rank;
     list_init(&nic->vis);
     *out = &nic->nic;

@@ -1,6 +1,6 @@
 /* The inside of the node's segment: every byte that two processes share, who writes it, and where it lies.
  *
- *   header     one page, written once by the maker
+ *   header     one page, written once by the maker, and a line that tells how many sleep
  *   doors      one per rank: [bell] [bitmap, 512 ranks a line] [identity]
  *   counters   BASE_COUNTERS_SIZE per rank
  *   credits    a line for each (sender, receiver), sender-major: what a sender reads of all his lanes lies together
@@ -23,6 +23,7 @@
 
 struct shm_header {
     uint64_t magic, build, ranks, shared_each, size;
+    _Atomic uint32_t asleep ALIGNED(CACHE_LINE); /* processes that sleep: counted by each, a hint */
 };
 
 /* A message, or a run of short ones that follow each other and have one header and one length. Written by the sender of

@@ -104,6 +104,7 @@ int shm_nic_open(const struct vi_setup *setup, struct vi_nic **out)
         goto free_nic;
     nic->nic = (struct vi_nic){.ops = &shm_ops, .provider = NULL, .sink = *setup->sink, .rank = setup->rank};
     nic->nic.caps = capabilities(setup);
+    nic->nic.asleep = &((struct shm_header *)(void *)nic->segment.base)->asleep;
     nic->index = setup->local_index;
     nic->direct_children = setup->direct_children;
     nic->bell = shm_bell_of(&nic->segment, nic->index);
