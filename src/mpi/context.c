@@ -12,14 +12,15 @@
 #include <string.h>
 
 #define ID_WORDS 512 /* 32768 communicators at once: the engine has 65536 contexts */
+#define OTHERS 8     /* the last words: contexts of other personalities */
 #define ID_WINDOWS (ID_WORDS / MPI_ID_WINDOW)
 
 static struct base_lock lock;
 static uint64_t used[ID_WORDS] = {
     [0] = 1u << MPI_ID_WORLD | 1u << MPI_ID_SELF | 1u << MPI_ID_AGREEMENT,
-    [ID_WORDS - 1] = (uint64_t)3 << 62, /* mplite's contexts */
+    [ID_WORDS - OTHERS ... ID_WORDS - 1] = ~(uint64_t)0,
 };
-_Static_assert(MSG_CONTEXT_MPLITE / 2 >= ID_WORDS * 64 - 2, "mplite's contexts lie in the last two numbers");
+_Static_assert(MSG_CONTEXT_PACK / 2 >= (ID_WORDS - OTHERS) * 64, "pack's and mplite's contexts lie behind our numbers");
 
 static bool claim(uint32_t id)
 {
@@ -73,7 +74,8 @@ static bool pick(const uint64_t mask[MPI_ID_WINDOW + 1], uint32_t start, uint32_
 
 static int exhausted(void)
 {
-    return vbase_fail(ERR_LIMIT, "all %d communicators are in use: free some with MPI_Comm_free", ID_WORDS * 64);
+    return vbase_fail(ERR_LIMIT, "all %d communicators are in use: free some with MPI_Comm_free",
+                      (ID_WORDS - OTHERS) * 64);
 }
 
 /* ---- all of a communicator -------------------------------------------------------------------------------------- */

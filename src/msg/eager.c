@@ -166,13 +166,13 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
 }
 
 /* Peer lock held, or one thread. ERR_AGAIN: it does not go at once. */
-static inline int send_eagerly(struct msg_peer *peer, uint64_t header, const void *data, uint64_t bytes)
+static inline __attribute__((always_inline)) int send_eagerly(struct msg_peer *peer, uint64_t header,
+                                                              const struct iovec *piece, int pieces, uint64_t bytes)
 {
     int64_t cost = (int64_t)bytes + MSG_FRAME_COST;
     if (unlikely((int64_t)bytes > peer->short_limit || cost > peer->window))
         return ERR_AGAIN;
-    struct iovec piece = {(void *)data, bytes};
-    int error = msg_peer_send(peer, header, &piece, 1);
+    int error = msg_peer_send(peer, header, piece, pieces);
     if (unlikely(error))
         return error;
     peer->window -= cost;
@@ -182,18 +182,19 @@ static inline int send_eagerly(struct msg_peer *peer, uint64_t header, const voi
 }
 
 /* Not open, or several threads. */
-static __attribute__((noinline)) int send_locked(struct msg_peer *peer, uint64_t header, const void *data, uint64_t bytes)
+static __attribute__((noinline)) int send_locked(struct msg_peer *peer, uint64_t header, const struct iovec *piece,
+                                                 int pieces, uint64_t bytes)
 {
     if (!vmsg_engine.open)
         return ERR_AGAIN; /* starting a request will tell */
     msg_lock(&peer->lock);
-    int error = send_eagerly(peer, header, data, bytes);
+    int error = send_eagerly(peer, header, piece, pieces, bytes);
     msg_unlock(&peer->lock);
     return error;
 }
 
 static inline __attribute__((always_inline)) int send_now(struct msg_context *context, int rank, int tag,
-                                                          const void *data, uint64_t bytes)
+                                                          const struct iovec *piece, int pieces, uint64_t bytes)
 {
     struct msg_member *member;
     if (unlikely((unsigned)rank >= (unsigned)context->size || tag < 0))
@@ -203,13 +204,22 @@ static inline __attribute__((always_inline)) int send_now(struct msg_context *co
         return ERR_AGAIN;
     uint64_t header = msg_header(MSG_FRAME_EAGER, context->id, tag, 0);
     if (unlikely(!vmsg_engine.quick))
-        return send_locked(member->peer, header, data, bytes);
-    return send_eagerly(member->peer, header, data, bytes);
+        return send_locked(member->peer, header, piece, pieces, bytes);
+    return send_eagerly(member->peer, header, piece, pieces, bytes);
 }
 
 int vmsg_send_now(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes)
 {
-    return send_now(context, rank, tag, data, bytes);
+    struct iovec piece = {(void *)data, bytes};
+    return send_now(context, rank, tag, &piece, 1, bytes);
+}
+
+int vmsg_send_pieces_now(struct msg_context *context, int rank, int tag, const struct iovec *piece, int pieces)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < pieces; i++)
+        bytes += piece[i].iov_len;
+    return send_now(context, rank, tag, piece, pieces, bytes);
 }
 
 static __attribute__((noinline)) int send_slowly(struct msg_context *context, int rank, int tag, const void *data,
@@ -224,6 +234,7 @@ static __attribute__((noinline)) int send_slowly(struct msg_context *context, in
 
 int vmsg_send(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes)
 {
-    int error = send_now(context, rank, tag, data, bytes);
+    struct iovec piece = {(void *)data, bytes};
+    int error = send_now(context, rank, tag, &piece, 1, bytes);
     return likely(error != ERR_AGAIN) ? error : send_slowly(context, rank, tag, data, bytes);
 }

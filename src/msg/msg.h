@@ -91,9 +91,20 @@ VEXPORT void vmsg_abort(int status, const char *message) __attribute__((noreturn
 VEXPORT int vmsg_context_open(uint32_t id, const int *members, int size, int rank, struct msg_context **context) MUST_CHECK;
 /* The last three ids belong to mplite, which lives in every process at most once and needs no agreement. */
 #define MSG_CONTEXT_MPLITE 65533
+/* Those before them are pack's, for whom its ranks agree on them. */
+#define MSG_CONTEXT_PACK 64512
+#define MSG_CONTEXTS_PACK 1020
 /* Messages still unmatched are dropped (their senders complete), receives still posted are cancelled. */
 VEXPORT void vmsg_context_close(struct msg_context *context);
 VEXPORT int vmsg_context_world(const struct msg_context *context, int rank); /* the world rank of a member */
+
+/* How a rank of the job is reached: connects to him if need be. PATH: the cards at both ends, in words; empty where there
+ * are none, or until the connection is up. */
+struct msg_route {
+    const char *transport; /* "shm" */
+    char path[200];
+};
+VEXPORT int vmsg_route(int world, struct msg_route *route) MUST_CHECK;
 
 /* ---- sending and receiving --------------------------------------------------------------------------------------- */
 
@@ -103,6 +114,11 @@ VEXPORT int vmsg_recv(struct msg_context *context, int rank, int tag, void *data
 
 /* The same without waiting, and only if it can be done at once: OK, the buffer is the caller's; ERR_AGAIN: start a request. */
 VEXPORT int vmsg_send_now(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes);
+
+/* The same for a message that lies in several pieces: at most MSG_PIECES_MOST, and it fits into an eager frame. */
+#define MSG_PIECES_MOST 24
+struct iovec;
+VEXPORT int vmsg_send_pieces_now(struct msg_context *context, int rank, int tag, const struct iovec *piece, int pieces);
 
 /* Where a message goes to or comes from. */
 struct msg_where {

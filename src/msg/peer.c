@@ -6,6 +6,7 @@
  * A request in the queue is not launched: whether it goes eagerly or is announced is decided when its turn comes. A
  * peer with something queued has short_limit -1, so that no later message passes by. */
 #include "msg/engine.h"
+#include <stdio.h>
 #include <string.h>
 
 static struct msg_peer *peer_make(int world)
@@ -109,6 +110,27 @@ int vmsg_peer_connect(struct msg_peer *peer)
     int error = vmsg_nic_connect(peer->world, peer, &vi);
     if (error == OK)
         rail_add(peer, vi);
+    return error;
+}
+
+int vmsg_route(int world, struct msg_route *route)
+{
+    struct msg_peer *peer;
+    struct vi_state state = {.path = NULL};
+    if (!vmsg_engine.open)
+        return vmsg_closed();
+    int error = vmsg_peer_find(world, &peer);
+    if (error)
+        return error;
+    msg_lock(&peer->lock);
+    error = vmsg_peer_connect(peer);
+    if (!error)
+        error = vi_query(peer->vi, &state);
+    if (!error) {
+        route->transport = peer->vi->nic->provider->name;
+        snprintf(route->path, sizeof route->path, "%s", state.path ? state.path : "");
+    }
+    msg_unlock(&peer->lock);
     return error;
 }
 

@@ -1,7 +1,7 @@
 # Arrows only point down. Over every #include "..." of src and tools:
 #   a room includes lower floors only, and of another room only its face (the launcher also what it hands over)
 #   a provider of vi includes no other provider (fault, which wraps them, may)
-#   a personality includes neither a provider nor another personality
+#   a personality includes neither a provider nor another personality (rpc, which stands on pack, that one)
 #   nobody climbs with "../"; getenv is called in base alone
 set -u
 scratch=$(mktemp -d) || exit 1
@@ -9,12 +9,12 @@ trap 'rm -rf "$scratch"' EXIT
 
 cat >"$scratch/arrows.awk" <<'AWK'
 BEGIN {
-    split("base:0 boot:1 type:1 vi:1 msg:2 coll:3 mpi:4 pack:4 rpc:4 mplite:4 sock:4 tools:5", rooms, " ")
+    split("base:0 boot:1 type:1 vi:1 msg:2 coll:3 mpi:4 pack:4 rpc:5 mplite:4 sock:4 tools:6", rooms, " ")
     for (i in rooms) {
         split(rooms[i], pair, ":")
         floor[pair[1]] = pair[2]
     }
-    split("boot/boot.h type/layout.h type/reduce.h vi/vi.h msg/msg.h coll/coll.h", faces, " ")
+    split("boot/boot.h type/layout.h type/reduce.h vi/vi.h msg/msg.h coll/coll.h pack/pack.h", faces, " ")
     for (i in faces)
         face[faces[i]] = 1
     split("boot/handover.h boot/kvs.h boot/line.h vi/shm/segment.h vi/tcp/door.h vi/tcp/tell.h", faces_for_tools, " ")
@@ -78,6 +78,8 @@ try fine src/mpi/a.c '#include "coll/coll.h"'
 try fine src/base/a.c 'x = secure_getenv("A");'
 try fine src/mpi/a.c '#include "mpi.h"'
 try fine tools/a.c '#include "base/hash.h"'
+try fine src/rpc/a.c '#include "pack/pack.h"'
+try found src/rpc/a.c '#include "pack/check.h"'
 [ $wrong = 0 ] || exit 1
 
 [ -d "$VIADUCT_SOURCE/src/base" ] || { echo "arrows: no tree at $VIADUCT_SOURCE"; exit 1; }

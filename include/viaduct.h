@@ -1,0 +1,108 @@
+/* viaduct: messages made of pieces that lie anywhere, and calls of functions in other processes. Link with -lviaduct,
+ * start with mpiexec. See viaduct(3), and docs/packing.md for a tour.
+ *
+ * A message is packed block by block and unpacked block by block, in the same order with the same lengths and modes; it
+ * says nothing about itself, so a receiver may learn from one block how long the next is.
+ *
+ * Every function that returns an int returns VD_OK or a negative code; vd_error_text tells more about the last one of this
+ * thread. After an error a message goes no further: the calls that follow return the same code, and the one that ends the
+ * message must still be made.
+ *
+ * Threads: one, unless vd_threads was called. Then any thread may call; a message belongs to one thread at a time. */
+#ifndef VIADUCT_H
+#define VIADUCT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum vd_code {
+    VD_OK = 0,
+    VD_AGAIN = -1,        /* not now: try again later */
+    VD_UNSUPPORTED = -2,
+    VD_NO_MEMORY = -3,
+    VD_ARGUMENT = -4,
+    VD_TOO_LONG = -5,     /* a block came that is longer than its place */
+    VD_UNREACHABLE = -9,  /* no way of the kind that was asked for */
+    VD_DEAD = -11,        /* the other process is gone */
+    VD_TIMEOUT = -13,
+    VD_CANCELLED = -14,
+    VD_LIMIT = -16,
+    VD_STATE = -17,       /* not allowed now */
+    VD_NOT_FOUND = -18,
+    VD_ASYMMETRY = -19    /* pack and unpack do not agree */
+};
+
+/* One sentence about CODE, with the cause where this thread met it last. Valid until the thread's next call. */
+const char *vd_error_text(int code);
+/* The code of this thread's last call that gave NULL. */
+int vd_error(void);
+
+/* ---- the job ---------------------------------------------------------------------------------------------------- */
+
+/* Every process of the job calls both; inside an MPI program too, between MPI_Init and MPI_Finalize or around them: it is
+ * the same engine. */
+int vd_init(void);
+int vd_finalize(void);
+int vd_rank(void); /* of this process: 0 to vd_size() - 1; -1 outside */
+int vd_size(void);
+/* From now on several threads call. By one thread, before the others begin. */
+int vd_threads(void);
+
+/* ---- channels --------------------------------------------------------------------------------------------------- */
+
+/* A closed world: what is sent on one channel is received on that channel, in the order of sending from each process.
+ * NETWORK: NULL or "all"; "shm", "tcp": every other process must be reached in this way; the name of a network card
+ * ("eth0"): by a connection over this card. Else VD_UNREACHABLE at all processes, which names who is reached how. All
+ * processes open and close the same channels in the same order; closing throws away what nobody received. */
+typedef struct vd_channel vd_channel;
+int vd_channel_open(const char *name, const char *network, vd_channel **channel);
+int vd_channel_close(vd_channel *channel);
+
+/* ---- messages --------------------------------------------------------------------------------------------------- */
+
+typedef enum vd_send_mode {
+    VD_SEND_CHEAPER, /* the block must not change before the message has ended; do what is fastest */
+    VD_SEND_SAFER,   /* the block may be changed as soon as vd_pack returns */
+    VD_SEND_LATER    /* the block is read when the message is ended, and may be written until then */
+} vd_send_mode;
+typedef enum vd_receive_mode {
+    VD_RECEIVE_CHEAPER, /* the block is there when the message has ended */
+    VD_RECEIVE_EXPRESS  /* the block is there when vd_unpack returns */
+} vd_receive_mode;
+#define VD_ANYONE (-1)
+
+/* A message on its way, from begin to end. NULL: an error, vd_error tells which. */
+typedef struct vd_connection vd_connection;
+
+vd_connection *vd_begin_packing(vd_channel *channel, int remote);
+int vd_pack(vd_connection *connection, const void *data, size_t length, vd_send_mode send, vd_receive_mode receive);
+int vd_end_packing(vd_connection *connection); /* all blocks may be changed afterwards */
+
+/* Waits for the next message of anyone, or of one. */
+vd_connection *vd_begin_unpacking(vd_channel *channel);
+vd_connection *vd_begin_unpacking_from(vd_channel *channel, int remote);
+int vd_unpack(vd_connection *connection, void *data, size_t length, vd_send_mode send, vd_receive_mode receive);
+int vd_end_unpacking(vd_connection *connection);
+int vd_remote(const vd_connection *connection); /* whom it goes to or comes from */
+
+/* ---- without waiting -------------------------------------------------------------------------------------------- */
+
+/* VD_AGAIN: no message is here. REMOTE may be VD_ANYONE. */
+int vd_begin_unpacking_now(vd_channel *channel, int remote, vd_connection **connection);
+/* End a message without waiting; blocks stay untouched until vd_done or vd_wait says that it is over. Nothing else may be
+ * done with the connection meanwhile, and nothing at all afterwards. */
+int vd_end_packing_start(vd_connection *connection);
+int vd_end_unpacking_start(vd_connection *connection);
+int vd_done(vd_connection *connection); /* VD_AGAIN: not yet; else it is over: VD_OK or what went wrong */
+int vd_wait(vd_connection *connection);
+/* Makes progress with all that is under way: 1 if something moved, else 0. */
+int vd_progress(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,380 @@
+/* pack: its life, channels, and the connections of a channel. All ranks open and close channels in the same order: they
+ * compare name, network and settings, so a rank that opens another channel is told so, and either all have it or none. */
+#include "pack/pack.h"
+#include "base/counters.h"
+#include "base/hash.h"
+#include "base/settings.h"
+#include "coll/coll.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    bool started;
+    struct coll_group group; /* of all ranks, for opening and closing */
+    uint32_t next;           /* the id that is tried first, less MSG_CONTEXT_PACK */
+    struct list channels;
+} pack;
+
+bool vpack_threads;
+static __thread int last_error;
+
+#define ID_GROUP 0 /* less MSG_CONTEXT_PACK; 1 is rpc's */
+#define ID_FIRST 2
+
+/* ---- errors ------------------------------------------------------------------------------------------------------ */
+
+VEXPORT const char *vd_error_text(int code)
+{
+    static __thread char text[600];
+    const char *detail = vbase_error_detail();
+    snprintf(text, sizeof text, "%s%s%s (%s)", vbase_error_sentence(code), code && *detail ? ": " : "",
+             code ? detail : "", vbase_error_remedy(code));
+    if (!code)
+        snprintf(text, sizeof text, "no error");
+    return text;
+}
+
+VEXPORT int vd_error(void) { return last_error; }
+
+vd_connection *vpack_fail(int error)
+{
+    last_error = error;
+    return NULL;
+}
+
+int vpack_start(void)
+{
+    return pack.started ? OK : vbase_fail(ERR_STATE, "vd_init must come before, and vd_finalize after");
+}
+
+int vpack_argument(vd_channel *channel, int remote)
+{
+    int error = vpack_start();
+    if (!error && (!channel || channel->magic != PACK_MAGIC))
+        error = vbase_fail(ERR_ARGUMENT, "this is no open channel");
+    if (!error)
+        error = vbase_fail(ERR_ARGUMENT, "rank %d: the ranks of channel %s are 0 to %d", remote, channel->name,
+                           channel->size - 1);
+    return error;
+}
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+VEXPORT int vd_init(void)
+{
+    if (pack.started)
+        return vbase_fail(ERR_STATE, "vd_init was called before");
+    int error = vmsg_start();
+    if (error)
+        return error;
+    const struct boot_job *job = vmsg_job();
+    pack.group = (struct coll_group){.rank = job->rank, .size = job->size};
+    error = vmsg_context_open(MSG_CONTEXT_PACK + ID_GROUP, NULL, job->size, job->rank, &pack.group.context);
+    if (error) {
+        vmsg_stop();
+        return error;
+    }
+    list_init(&pack.channels);
+    pack.next = ID_FIRST;
+    pack.started = true;
+    return OK;
+}
+
+VEXPORT int vd_finalize(void)
+{
+    int error = vpack_start();
+    if (error)
+        return error;
+    DOING("vd_finalize");
+    while (!list_empty(&pack.channels)) {
+        error = vd_channel_close(container_of(list_first(&pack.channels), vd_channel, link));
+        if (error)
+            return error;
+    }
+    vcoll_group_close(&pack.group);
+    vmsg_context_close(pack.group.context);
+    pack.started = vpack_threads = false;
+    vmsg_stop();
+    return OK;
+}
+
+VEXPORT int vd_rank(void) { return pack.started ? pack.group.rank : -1; }
+VEXPORT int vd_size(void) { return pack.started ? pack.group.size : -1; }
+
+VEXPORT int vd_threads(void)
+{
+    int error = vpack_start();
+    if (error)
+        return error;
+    vmsg_threads(true);
+    vpack_threads = true;
+    return OK;
+}
+
+VEXPORT int vd_progress(void) { return vmsg_progress(); }
+
+/* ---- agreement --------------------------------------------------------------------------------------------------- */
+
+/* The least of VALUE over all ranks, for each of COUNT. */
+static int least(int64_t *value, uint64_t count)
+{
+    struct type_layout *layout;
+    int error = vtype_layout_bytes(sizeof *value, sizeof *value, &layout);
+    if (error)
+        return error;
+    struct coll_call call = {.kind = COLL_ALLREDUCE,
+                             .group = &pack.group,
+                             .send = {.base = COLL_IN_PLACE, .count = count, .layout = layout},
+                             .receive = {.base = value, .count = count, .layout = layout},
+                             .reduction = {.kernel = vtype_kernel(OPERATION_MIN, ELEMENT_I64), .commutative = true}};
+    error = vcoll_run(&call);
+    vtype_layout_drop(layout);
+    return error;
+}
+
+enum { SAME_NAME, SAME_NETWORK, SAME_CHECK, SAME_ALONE, SAME_ID, SAME_COUNT };
+
+static int same_everywhere(const vd_channel *channel, const char *network)
+{
+    static const char *const what[] = {"name", "network", "VIADUCT_CHECK", "VIADUCT_PACK", "number"};
+    int64_t mine[SAME_COUNT], value[2 * SAME_COUNT];
+    mine[SAME_NAME] = (int64_t)(vbase_hash_bytes(channel->name, strlen(channel->name)) >> 1);
+    mine[SAME_NETWORK] = (int64_t)(vbase_hash_bytes(network, strlen(network)) >> 1);
+    mine[SAME_CHECK] = channel->check;
+    mine[SAME_ALONE] = (int64_t)channel->alone;
+    mine[SAME_ID] = channel->id;
+    for (int i = 0; i < SAME_COUNT; i++) {
+        value[i] = mine[i];
+        value[i + SAME_COUNT] = -mine[i];
+    }
+    int error = least(value, 2 * SAME_COUNT);
+    for (int i = 0; i < SAME_COUNT && !error; i++)
+        if (value[i] != -value[i + SAME_COUNT])
+            error = vbase_fail(ERR_ARGUMENT, "not all ranks open the same channel now: its %s differs; here it is %s over %s",
+                               what[i], channel->name, network);
+    return error;
+}
+
+/* ---- how others are reached -------------------------------------------------------------------------------------- */
+
+struct path_wait {
+    int world, error;
+    struct msg_route route;
+};
+
+static bool path_known(void *context)
+{
+    struct path_wait *wait = context;
+    wait->error = vmsg_route(wait->world, &wait->route);
+    return wait->error || wait->route.path[0];
+}
+
+static int reached_over(int world, const char *network)
+{
+    struct path_wait wait = {.world = world};
+    size_t length = strlen(network);
+    int error = vmsg_route(world, &wait.route);
+    if (error || strcmp(wait.route.transport, network) == 0)
+        return error;
+    bool card = strcmp(network, "shm") != 0 && strcmp(network, "tcp") != 0 && strcmp(wait.route.transport, "shm") != 0;
+    if (card)
+        error = vmsg_wait_until(path_known, &wait);
+    if (!error)
+        error = wait.error;
+    if (error || (card && strncmp(wait.route.path, network, length) == 0 && wait.route.path[length] == ' '))
+        return error;
+    return vbase_fail(ERR_UNREACHABLE, "rank %d is reached over %s%s%s from rank %d, not over %s", world,
+                      wait.route.transport, wait.route.path[0] ? ", " : "", wait.route.path, pack.group.rank, network);
+}
+
+static int all_reached_over(const char *network)
+{
+    int error = OK;
+    for (int rank = 0; rank < pack.group.size && !error && strcmp(network, "all") != 0; rank++)
+        if (rank != pack.group.rank)
+            error = reached_over(rank, network);
+    int64_t failed = error ? pack.group.rank : INT32_MAX;
+    int agreement = least(&failed, 1);
+    if (error || agreement)
+        return error ? error : agreement;
+    if (failed != INT32_MAX)
+        return vbase_fail(ERR_UNREACHABLE, "rank %d does not reach all others over %s", (int)failed, network);
+    return OK;
+}
+
+/* ---- channels ---------------------------------------------------------------------------------------------------- */
+
+/* How blocks travel, where a setting forces it: every one by the same way. */
+static int method(vd_channel *channel)
+{
+    const char *forced = vbase_settings.pack;
+    channel->alone = PACK_ALONE;
+    channel->gather = PACK_GATHER;
+    if (!forced)
+        return OK;
+    if (strcmp(forced, "copy") == 0)
+        channel->alone = channel->gather = PACK_FRAME;
+    else if (strcmp(forced, "gather") == 0)
+        channel->alone = PACK_FRAME, channel->gather = 0;
+    else if (strcmp(forced, "alone") == 0)
+        channel->alone = 0;
+    else
+        return vbase_fail(ERR_ARGUMENT, "VIADUCT_PACK=%s: it is copy, gather or alone", forced);
+    return OK;
+}
+
+int vpack_channel_open(uint32_t id, const char *name, vd_channel **out)
+{
+    vd_channel *channel = calloc(1, sizeof *channel);
+    if (!channel)
+        return vbase_fail(ERR_MEMORY, "no memory for channel %s", name);
+    channel->magic = PACK_MAGIC;
+    channel->rank = pack.group.rank;
+    channel->size = pack.group.size;
+    channel->id = id;
+    channel->check = vbase_settings.check;
+    list_init(&channel->idle[0]);
+    list_init(&channel->idle[1]);
+    list_init(&channel->spare_parts);
+    snprintf(channel->name, sizeof channel->name, "%s", name);
+    channel->sent = calloc((size_t)channel->size, sizeof *channel->sent);
+    channel->heard = calloc((size_t)channel->size, sizeof *channel->heard);
+    int error = channel->sent && channel->heard ? OK : vbase_fail(ERR_MEMORY, "no memory for channel %s", name);
+    if (!error)
+        error = method(channel);
+    if (!error)
+        error = vmsg_context_open(MSG_CONTEXT_PACK + id, NULL, channel->size, channel->rank, &channel->context);
+    if (!error && channel->check)
+        error = vpack_check_open(channel);
+    if (error) {
+        vpack_channel_free(channel);
+        return error;
+    }
+    list_append(&pack.channels, &channel->link);
+    *out = channel;
+    return OK;
+}
+
+static void connections_free(struct list *idle)
+{
+    struct list_node *node;
+    while ((node = list_take_first(idle))) {
+        vd_connection *connection = container_of(node, vd_connection, link);
+        free(connection->frame);
+        free(connection->waiting);
+        free(connection);
+    }
+}
+
+void vpack_channel_free(vd_channel *channel)
+{
+    struct list_node *node;
+    if (list_node_linked(&channel->link))
+        list_remove(&channel->link);
+    vpack_check_close(channel);
+    if (channel->context)
+        vmsg_context_close(channel->context);
+    connections_free(&channel->idle[0]);
+    connections_free(&channel->idle[1]);
+    while ((node = list_take_first(&channel->spare_parts)))
+        free(container_of(node, struct pack_part, link));
+    channel->magic = 0;
+    free(channel->sent);
+    free(channel->heard);
+    free(channel);
+}
+
+static uint32_t free_id(void)
+{
+    for (uint32_t tries = 0; tries < MSG_CONTEXTS_PACK; tries++) {
+        uint32_t id = pack.next;
+        pack.next = id + 1 < MSG_CONTEXTS_PACK ? id + 1 : ID_FIRST;
+        bool used = false;
+        list_for_each(node, &pack.channels)
+            used |= container_of(node, vd_channel, link)->id == id;
+        if (!used)
+            return id;
+    }
+    return 0;
+}
+
+VEXPORT int vd_channel_open(const char *name, const char *network, vd_channel **out)
+{
+    vd_channel *channel = NULL;
+    int error = vpack_start();
+    if (error)
+        return error;
+    if (!name || !out)
+        return vbase_fail(ERR_ARGUMENT, "vd_channel_open: %s is NULL", name ? "channel" : "name");
+    DOING("vd_channel_open");
+    network = network ? network : "all";
+    uint32_t id = free_id();
+    error = id ? vpack_channel_open(id, name, &channel)
+               : vbase_fail(ERR_LIMIT, "%u channels are open", MSG_CONTEXTS_PACK - ID_FIRST);
+    int64_t failed = error;
+    int agreement = least(&failed, 1);
+    if (!error && !agreement && failed)
+        error = vbase_fail((int)failed, "another rank cannot open channel %s", name);
+    error = error ? error : agreement;
+    if (!error)
+        error = same_everywhere(channel, network);
+    if (!error)
+        error = all_reached_over(network);
+    if (error) {
+        if (channel)
+            vpack_channel_free(channel);
+        return error;
+    }
+    *out = channel;
+    return OK;
+}
+
+/* Behind the barrier every rank has ended its messages. What is still under way is dropped on arrival, or waits for a context
+ * that the next channels do not use: ids go round. */
+VEXPORT int vd_channel_close(vd_channel *channel)
+{
+    int error = vpack_start();
+    if (error)
+        return error;
+    if (!channel || channel->magic != PACK_MAGIC)
+        return vpack_argument(channel, 0);
+    if (channel->open)
+        return vbase_fail(ERR_STATE, "%u messages of channel %s are not ended", channel->open, channel->name);
+    DOING("vd_channel_close");
+    struct coll_call call = {.kind = COLL_BARRIER, .group = &pack.group};
+    error = vcoll_run(&call);
+    if (!error && channel->check)
+        error = vpack_check_heard(channel, VD_ANYONE);
+    vpack_channel_free(channel);
+    return error;
+}
+
+/* ---- connections ------------------------------------------------------------------------------------------------- */
+
+vd_connection *vpack_take(vd_channel *channel, int unpacking)
+{
+    vd_connection *connection = calloc(1, sizeof *connection);
+    unsigned char *frame = malloc(PACK_FRAME);
+    if (!connection || !frame) {
+        free(connection);
+        free(frame);
+        pack_lock(channel);
+        channel->open--;
+        pack_unlock(channel);
+        return vpack_fail(vbase_fail(ERR_MEMORY, "no memory for a message on channel %s", channel->name));
+    }
+    connection->frame = frame;
+    connection->channel = channel;
+    connection->context = channel->context;
+    connection->unpacking = unpacking;
+    connection->limit = -1;
+    connection->copy_most = unpacking || channel->alone < channel->gather ? channel->alone : channel->gather;
+    list_init(&connection->parts);
+    return connection;
+}
+
+VEXPORT int vd_remote(const vd_connection *connection)
+{
+    return connection && connection->state != PACK_IDLE ? connection->remote : vbase_fail(ERR_STATE, "no message is here");
+}

@@ -1,0 +1,119 @@
+/* Checking (VIADUCT_CHECK=yes): before each block lies a mark with its number, length and modes, and behind the last one a
+ * mark that says so. The unpacker compares; where they differ he says what he expected and what came, and complains to the
+ * packer, who says the same: at once, as his engine makes progress, and by the error of his next call. */
+#include "pack/check.h"
+#include "base/log.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMPLAINT 400
+
+/* The complaint that comes next, and who has complained. */
+struct pack_complaints {
+    struct msg_request request;
+    vd_channel *channel;
+    bool closing;
+    int heard;        /* the rank that complained last, -1 */
+    char said[COMPLAINT];
+    char text[COMPLAINT];
+};
+
+static int await(struct pack_complaints *complaints);
+
+static void complained(struct msg_request *request)
+{
+    struct pack_complaints *complaints = request->owner;
+    if (request->result.error)
+        return; /* the channel closes */
+    complaints->text[COMPLAINT - 1] = 0;
+    memcpy(complaints->said, complaints->text, COMPLAINT);
+    LOG_ERROR("%s", complaints->said);
+    /* release: pairs with the acquire in vpack_check_heard */
+    __atomic_store_n(&complaints->heard, request->result.source, __ATOMIC_RELEASE);
+    if (await(complaints))
+        LOG_ERROR("channel %s hears no further complaints: %s", complaints->channel->name, vbase_error_detail());
+}
+
+static int await(struct pack_complaints *complaints)
+{
+    struct msg_where from = {complaints->channel->context, MSG_ANY_SOURCE, PACK_TAG_COMPLAINT};
+    struct type_buffer buffer = {.base = complaints->text, .count = COMPLAINT};
+    return vmsg_recv_start(&complaints->request, &from, &buffer);
+}
+
+int vpack_check_open(vd_channel *channel)
+{
+    struct pack_complaints *complaints = calloc(1, sizeof *complaints);
+    if (!complaints)
+        return vbase_fail(ERR_MEMORY, "no memory to check channel %s", channel->name);
+    complaints->channel = channel;
+    complaints->heard = -1;
+    complaints->request.completed = complained;
+    complaints->request.owner = complaints;
+    channel->complaints = complaints;
+    return await(complaints);
+}
+
+static bool cancelled(void *context)
+{
+    return vmsg_request_done(&((struct pack_complaints *)context)->request);
+}
+
+void vpack_check_close(vd_channel *channel)
+{
+    struct pack_complaints *complaints = channel->complaints;
+    if (!complaints)
+        return;
+    vmsg_cancel(&complaints->request);
+    if (vmsg_wait_until(cancelled, complaints) == OK)
+        free(complaints); /* else the job is lost, and it is the engine's */
+    channel->complaints = NULL;
+}
+
+int vpack_check_heard(vd_channel *channel, int remote)
+{
+    int who = __atomic_load_n(&channel->complaints->heard, __ATOMIC_ACQUIRE); /* pairs with complained */
+    if (who < 0 || (remote != VD_ANYONE && who != remote))
+        return OK;
+    __atomic_store_n(&channel->complaints->heard, -1, __ATOMIC_RELAXED); /* told once */
+    return vbase_fail(ERR_ASYMMETRY, "%s", channel->complaints->said);
+}
+
+static const char *modes(const struct pack_mark *mark)
+{
+    static const char *const names[3][2] = {{"CHEAPER, CHEAPER", "CHEAPER, EXPRESS"},
+                                            {"SAFER, CHEAPER", "SAFER, EXPRESS"},
+                                            {"LATER, CHEAPER", "LATER, EXPRESS"}};
+    return mark->send < 3 && mark->receive < 2 ? names[mark->send][mark->receive] : "?";
+}
+
+static void describe(char *text, size_t size, const struct pack_mark *mark)
+{
+    if (mark->what == PACK_MARK_END)
+        snprintf(text, size, "the end after %u blocks", mark->number);
+    else if (mark->what == PACK_MARK_BLOCK)
+        snprintf(text, size, "block %u of %llu bytes (%s)", mark->number, (unsigned long long)mark->length, modes(mark));
+    else
+        snprintf(text, size, "something that is no block");
+}
+
+int vpack_check_mark(const vd_connection *connection, const struct pack_mark *packed, const struct pack_mark *unpacked)
+{
+    char text[COMPLAINT], theirs[100], mine[100];
+    if (memcmp(packed, unpacked, sizeof *packed) == 0)
+        return OK;
+    describe(theirs, sizeof theirs, packed);
+    describe(mine, sizeof mine, unpacked);
+    snprintf(text, sizeof text, "channel %s, message %u from rank %d to rank %d: %s was packed, %s is unpacked",
+             connection->channel->name, connection->sequence, connection->remote, connection->channel->rank, theirs, mine);
+    struct msg_request request = {.completed = NULL};
+    struct msg_where to = {connection->context, connection->remote, PACK_TAG_COMPLAINT};
+    struct type_buffer buffer = {.base = text, .count = strlen(text) + 1};
+    /* synchronous: when it is over the packer's engine has it, also if the channel closes next */
+    int error = vmsg_send_start(&request, &to, &buffer, MSG_SYNCHRONOUS);
+    if (!error)
+        error = vmsg_wait(&request);
+    LOG_ERROR("%s", text);
+    return error ? error : vbase_fail(ERR_ASYMMETRY, "%s", text);
+}

@@ -1,0 +1,176 @@
+/* pack: channels and packed messages, the personality of viaduct.h. The face is for rpc, which stands on it.
+ *
+ * A channel is a context of msg. A message travels as frames and as blocks that go alone:
+ *
+ *   vd_pack:    4 bytes   300   40000   12     200   9000        end
+ *              +-----------+  +-------+  +---------------+
+ *              | 4 | 300   |  | 40000 |  | 12 | 200 | ... |
+ *              +-----------+  +-------+  +---------------+
+ *              first frame    alone      next frame
+ *
+ * A block longer than `alone` goes by itself, from and to the user's memory. Others lie in frames of at most PACK_FRAME
+ * bytes, one behind the other. A frame goes when the next block does not fit, when a block goes alone, and at the end;
+ * the first goes in any case. These rules look at nothing but the lengths, which both sides know, so nothing on the wire
+ * describes a message. How the sender brings a block into its frame is his own affair: copied at once, or gathered from
+ * where it lies when the frame goes.
+ *
+ * Tags: all first frames have tag 0, so that a receive from anyone finds them. What follows carries the number of the message
+ * among those from its sender to its receiver on this channel, which both count; so several messages of one sender may be
+ * unpacked at once, and what is left of one never gets into another.
+ *
+ * A connection is a message on its way. It is taken from the channel's idle ones and belongs to one thread until it ends. With
+ * several threads the channel's lock guards that list, and that first frames go in the order of their numbers.
+ *
+ * Checking (VIADUCT_CHECK): each block has a mark before it in the frame, see check.c. */
+#ifndef PACK_PACK_H
+#define PACK_PACK_H
+
+#include "base/atomic.h"
+#include "base/list.h"
+#include "msg/msg.h"
+#include "viaduct.h"
+#include <sys/uio.h>
+
+#define PACK_FRAME 16384 /* what small messages of the engine hold, and shared memory copies best */
+#define PACK_REFS 8      /* blocks of one frame that are gathered; more are copied */
+#define PACK_ALONE 8192  /* a longer block goes alone, */
+#define PACK_GATHER 1024 /* a longer one of the others is gathered */
+#define PACK_PARTS 8     /* frames of one message that may be under way before its sender waits */
+
+enum pack_state { PACK_IDLE, PACK_PACKING, PACK_UNPACKING, PACK_ENDING };
+
+/* Something of a message that is under way: a frame, or a block that goes alone. */
+struct pack_part {
+    struct list_node link;
+    struct msg_request request;
+    uint64_t length;      /* of a block to receive */
+    unsigned char *frame; /* the frame that is sent; NULL */
+};
+
+/* A block that must wait. Packing: from the first LATER on. Unpacking: its frame is not here. */
+struct pack_block {
+    void *data;
+    size_t length;
+    bool copied;          /* packing: DATA is ours */
+    bool flush;           /* unpacking: no block; the frame ends here, since one went alone */
+};
+
+struct vd_connection {
+    /* What a small block touches. FILL + length <= LIMIT: it lies in this frame. LIMIT is -1 where this short way is closed. */
+    int64_t fill, limit;
+    unsigned char *frame;
+    size_t copy_most;         /* a longer block takes the long way */
+    vd_channel *channel;
+    struct msg_context *context;
+    int remote;
+    int error;                /* of the message, 0 */
+    uint32_t sequence;        /* its number; packing: once it has begun */
+    uint8_t state;            /* enum pack_state */
+    bool unpacking;
+    bool begun;               /* packing: the first frame has left */
+    bool here;                /* unpacking: the current frame is in memory */
+    bool ending_now;          /* packing: in vd_end_packing, which may wait */
+    uint32_t pieces;          /* packing: of the frame, if blocks are gathered */
+    int64_t bytes;            /* unpacking: of the current frame */
+    int64_t run;              /* packing: the copied bytes since the last gathered block begin here */
+    uint32_t blocks;          /* checking: so far */
+    uint32_t waiting_blocks, waiting_done, waiting_room;
+    struct pack_block *waiting;
+    uint32_t parts_under_way;
+    struct list parts;        /* struct pack_part, oldest first */
+    struct list_node link;    /* idle */
+    struct iovec piece[2 * PACK_REFS + 1];
+};
+
+struct vd_channel {
+    uint32_t magic;
+    int rank, size;
+    struct msg_context *context;
+    size_t alone;             /* longer blocks go alone */
+    size_t gather;            /* packing: longer ones are gathered */
+    bool check;
+    struct base_lock lock;
+    struct list idle[2];      /* connections for packing, for unpacking */
+    struct list spare_parts;
+    uint32_t *sent, *heard;   /* messages so far, by remote */
+    struct list_node link;    /* of all channels */
+    uint32_t id;
+    uint32_t open;            /* messages on their way */
+    struct pack_complaints *complaints; /* checking */
+    char name[64];
+};
+
+/* ---- channel.c ---- */
+extern bool vpack_threads; /* several threads call */
+int vpack_start(void) MUST_CHECK; /* OK, or not between vd_init and vd_finalize */
+int vpack_channel_open(uint32_t id, const char *name, vd_channel **channel) MUST_CHECK; /* by this rank alone */
+void vpack_channel_free(vd_channel *channel);
+vd_connection *vpack_take(vd_channel *channel, int unpacking) COLD; /* NULL, with vd_error set */
+vd_connection *vpack_fail(int error) COLD; /* NULL, and vd_error gives ERROR */
+int vpack_argument(vd_channel *channel, int remote) COLD; /* what is wrong with them */
+
+static inline void pack_lock(vd_channel *channel)
+{
+    if (unlikely(vpack_threads))
+        base_lock(&channel->lock);
+}
+static inline void pack_unlock(vd_channel *channel)
+{
+    if (unlikely(vpack_threads))
+        base_unlock(&channel->lock);
+}
+
+#define PACK_MAGIC 0x76644368u
+static inline bool pack_valid(const vd_channel *channel, int remote)
+{
+    return channel && channel->magic == PACK_MAGIC && (unsigned)remote < (unsigned)channel->size;
+}
+
+/* An idle connection, out of the list; NULL, with vd_error set. */
+static inline vd_connection *pack_take(vd_channel *channel, int unpacking)
+{
+    pack_lock(channel);
+    struct list_node *node = list_take_first(&channel->idle[unpacking]);
+    channel->open++;
+    pack_unlock(channel);
+    return likely(node != NULL) ? container_of(node, vd_connection, link) : vpack_take(channel, unpacking);
+}
+static inline void pack_give(vd_connection *connection)
+{
+    vd_channel *channel = connection->channel;
+    connection->state = PACK_IDLE;
+    connection->limit = -1;
+    pack_lock(channel);
+    list_prepend(&channel->idle[connection->unpacking], &connection->link);
+    channel->open--;
+    pack_unlock(channel);
+}
+
+#define PACK_TAG_FIRST 0
+static inline int pack_tag_frame(const vd_connection *connection)
+{
+    return (int)(connection->sequence % (1u << 29) * 2 + 1);
+}
+static inline int pack_tag_alone(const vd_connection *connection)
+{
+    return pack_tag_frame(connection) + 1;
+}
+#define PACK_TAG_COMPLAINT INT32_MAX
+
+/* ---- packing.c, unpacking.c ---- */
+int vpack_packing_over(vd_connection *connection); /* gives it back; what has come of it */
+
+/* ---- part.c ---- */
+struct pack_part *vpack_part_take(vd_connection *connection); /* NULL: no memory; linked as the newest */
+void vpack_part_give(vd_connection *connection, struct pack_part *part);
+int vpack_part_wait(vd_connection *connection, struct pack_part *part) MUST_CHECK; /* and gives it */
+int vpack_parts_wait(vd_connection *connection) MUST_CHECK; /* for all: the first error */
+int vpack_parts_test(vd_connection *connection) MUST_CHECK; /* gives those that are over; ERR_AGAIN while some are not */
+int vpack_block_wait(vd_connection *connection, const struct pack_block *block) MUST_CHECK; /* appends to those that wait */
+
+/* ---- check.c ---- */
+int vpack_check_open(vd_channel *channel) MUST_CHECK;
+void vpack_check_close(vd_channel *channel);
+int vpack_check_heard(vd_channel *channel, int remote) MUST_CHECK; /* ERR_ASYMMETRY: a receiver has complained */
+
+#endif

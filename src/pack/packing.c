@@ -1,0 +1,303 @@
+/* Packing: blocks become frames. A small block is one copy behind the others; the frame of a small message leaves by the
+ * short way of the engine, without a request. What the engine cannot take at once becomes a part, with a frame of its own,
+ * and the next blocks go into a new frame: so packing waits only when many parts are under way. */
+#include "pack/pack.h"
+#include "base/counters.h"
+#include "pack/check.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- frames ------------------------------------------------------------------------------------------------------ */
+
+/* The copied bytes since the last gathered block are a piece. */
+static void run_end(vd_connection *connection, uint32_t *pieces)
+{
+    if (connection->fill > connection->run)
+        connection->piece[(*pieces)++] = (struct iovec){connection->frame + connection->run,
+                                                        (size_t)(connection->fill - connection->run)};
+}
+
+/* Gathered blocks were left out of the frame, each with its room. */
+static void refs_copy(vd_connection *connection, uint32_t pieces)
+{
+    unsigned char *to = connection->frame;
+    for (uint32_t i = 0; i < pieces; i++) {
+        if (connection->piece[i].iov_base != to)
+            memcpy(to, connection->piece[i].iov_base, connection->piece[i].iov_len);
+        to += connection->piece[i].iov_len;
+    }
+}
+
+static int frame_start(vd_connection *connection, int tag)
+{
+    unsigned char *next = malloc(PACK_FRAME);
+    if (!next)
+        return vbase_fail(ERR_MEMORY, "no memory for a frame on channel %s", connection->channel->name);
+    struct pack_part *part = vpack_part_take(connection);
+    if (!part) {
+        free(next);
+        return ERR_MEMORY;
+    }
+    struct msg_where to = {connection->context, connection->remote, tag};
+    struct type_buffer buffer = {.base = connection->frame, .count = (uint64_t)connection->fill};
+    part->frame = connection->frame;
+    connection->frame = next;
+    int error = vmsg_send_start(&part->request, &to, &buffer, MSG_STANDARD);
+    if (error)
+        vpack_part_give(connection, part);
+    return error;
+}
+
+/* WAIT: it may, and need not become a part. */
+static int frame_leave(vd_connection *connection, int tag, bool wait)
+{
+    int error = ERR_AGAIN;
+    if (connection->pieces) {
+        run_end(connection, &connection->pieces);
+        error = vmsg_send_pieces_now(connection->context, connection->remote, tag, connection->piece,
+                                     (int)connection->pieces);
+        if (error == ERR_AGAIN)
+            refs_copy(connection, connection->pieces);
+    } else if (!wait) {
+        error = vmsg_send_now(connection->context, connection->remote, tag, connection->frame, (uint64_t)connection->fill);
+    }
+    if (error == ERR_AGAIN && wait)
+        return vmsg_send(connection->context, connection->remote, tag, connection->frame, (uint64_t)connection->fill);
+    return error == ERR_AGAIN ? frame_start(connection, tag) : error;
+}
+
+static int frame_first(vd_connection *connection)
+{
+    vd_channel *channel = connection->channel;
+    pack_lock(channel); /* held: it must not wait */
+    connection->sequence = channel->sent[connection->remote]++;
+    int error = frame_leave(connection, PACK_TAG_FIRST, connection->ending_now && !vpack_threads);
+    pack_unlock(channel);
+    connection->begun = true;
+    return error;
+}
+
+/* What was packed since the last frame. A message has one frame at least. */
+static int frame_send(vd_connection *connection)
+{
+    int error = OK;
+    if (!connection->begun)
+        error = frame_first(connection);
+    else if (connection->fill)
+        error = frame_leave(connection, pack_tag_frame(connection), connection->ending_now);
+    connection->fill = connection->run = 0;
+    connection->pieces = 0;
+    while (!error && connection->parts_under_way > PACK_PARTS)
+        error = vpack_part_wait(connection, container_of(list_first(&connection->parts), struct pack_part, link));
+    return error;
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
+
+static int alone_send(vd_connection *connection, const void *data, size_t length, vd_send_mode send)
+{
+    int tag = pack_tag_alone(connection);
+    int error = vmsg_send_now(connection->context, connection->remote, tag, data, length);
+    if (error != ERR_AGAIN)
+        return error;
+    struct pack_part *part = vpack_part_take(connection);
+    if (!part)
+        return ERR_MEMORY;
+    struct msg_where to = {connection->context, connection->remote, tag};
+    struct type_buffer buffer = {.base = (void *)data, .count = length};
+    error = vmsg_send_start(&part->request, &to, &buffer, MSG_STANDARD);
+    if (error)
+        vpack_part_give(connection, part);
+    else if (send == VD_SEND_SAFER)
+        error = vpack_part_wait(connection, part);
+    return error;
+}
+
+static int block_put(vd_connection *connection, const void *data, size_t length, vd_send_mode send)
+{
+    vd_channel *channel = connection->channel;
+    int error = OK;
+    if (length > channel->alone) {
+        error = frame_send(connection);
+        return error ? error : alone_send(connection, data, length, send);
+    }
+    if (connection->fill + (int64_t)length > PACK_FRAME)
+        error = frame_send(connection);
+    if (error)
+        return error;
+    if (length > channel->gather && send != VD_SEND_SAFER && connection->pieces + 3 <= ARRAY_LENGTH(connection->piece)) {
+        run_end(connection, &connection->pieces);
+        connection->piece[connection->pieces++] = (struct iovec){(void *)data, length};
+        connection->run = connection->fill + (int64_t)length;
+    } else if (length) {
+        memcpy(connection->frame + connection->fill, data, length);
+    }
+    connection->fill += (int64_t)length;
+    return OK;
+}
+
+/* From a LATER block on everything is kept until the end: the blocks behind it come after it. */
+static int block_keep(vd_connection *connection, const void *data, size_t length, vd_send_mode send)
+{
+    struct pack_block block = {.data = (void *)data, .length = length, .copied = send == VD_SEND_SAFER && length};
+    if (block.copied) {
+        block.data = malloc(length);
+        if (!block.data)
+            return vbase_fail(ERR_MEMORY, "no memory to copy a SAFER block of %zu bytes behind a LATER one", length);
+        memcpy(block.data, data, length);
+    }
+    connection->limit = -1;
+    int error = vpack_block_wait(connection, &block);
+    if (error && block.copied)
+        free(block.data);
+    return error;
+}
+
+static int block_take(vd_connection *connection, const void *data, size_t length, vd_send_mode send)
+{
+    if (connection->waiting_blocks || send == VD_SEND_LATER)
+        return block_keep(connection, data, length, send);
+    return block_put(connection, data, length, send);
+}
+
+/* The message goes no further. */
+static int failed(vd_connection *connection, int error)
+{
+    if (error) {
+        connection->limit = -1;
+        connection->error = connection->error ? connection->error : error;
+    }
+    return error;
+}
+
+static COLD int not_packing(const vd_connection *connection, const char *call)
+{
+    return vbase_fail(ERR_STATE, "%s: %s", call, !connection              ? "the connection is NULL"
+                                                 : connection->unpacking  ? "this message is being unpacked"
+                                                 : connection->state == PACK_ENDING ? "this message was ended"
+                                                                          : "vd_begin_packing must come before");
+}
+
+static __attribute__((noinline)) int pack_slowly(vd_connection *connection, const void *data, size_t length,
+                                                 vd_send_mode send, vd_receive_mode receive)
+{
+    if (!connection || connection->state != PACK_PACKING)
+        return not_packing(connection, "vd_pack");
+    if (connection->error)
+        return connection->error;
+    if ((unsigned)send > VD_SEND_LATER || (unsigned)receive > VD_RECEIVE_EXPRESS || (length && !data) || length > INT64_MAX)
+        return failed(connection, vbase_fail(ERR_ARGUMENT, "vd_pack: %zu bytes at %p, send mode %d, receive mode %d", length,
+                                             data, (int)send, (int)receive));
+    if (connection->channel->check) {
+        struct pack_mark mark = {length, connection->blocks++, (uint8_t)send, (uint8_t)receive, PACK_MARK_BLOCK};
+        int error = block_take(connection, &mark, sizeof mark, VD_SEND_SAFER);
+        if (error)
+            return failed(connection, error);
+    }
+    return failed(connection, block_take(connection, data, length, send));
+}
+
+/* ---- the calls --------------------------------------------------------------------------------------------------- */
+
+VEXPORT vd_connection *vd_begin_packing(vd_channel *channel, int remote)
+{
+    if (unlikely(!pack_valid(channel, remote)))
+        return vpack_fail(vpack_argument(channel, remote));
+    if (unlikely(channel->check)) {
+        int error = vpack_check_heard(channel, remote);
+        if (error)
+            return vpack_fail(error);
+    }
+    vd_connection *connection = pack_take(channel, 0);
+    if (unlikely(!connection))
+        return NULL;
+    connection->remote = remote;
+    connection->state = PACK_PACKING;
+    connection->fill = connection->run = 0;
+    connection->pieces = connection->blocks = 0;
+    connection->begun = false;
+    connection->error = OK;
+    connection->limit = channel->check ? -1 : PACK_FRAME;
+    return connection;
+}
+
+static inline void copy(void *to, const void *from, size_t length)
+{
+    if (length == 4)
+        memcpy(to, from, 4);
+    else if (length == 8)
+        memcpy(to, from, 8);
+    else if (length)
+        memcpy(to, from, length);
+}
+
+VEXPORT int vd_pack(vd_connection *connection, const void *data, size_t length, vd_send_mode send,
+                    vd_receive_mode receive)
+{
+    if (unlikely(!connection || length > connection->copy_most || connection->fill + (int64_t)length > connection->limit ||
+                 ((unsigned)send | (unsigned)receive) > 1))
+        return pack_slowly(connection, data, length, send, receive);
+    copy(connection->frame + connection->fill, data, length);
+    connection->fill += (int64_t)length;
+    return OK;
+}
+
+/* Everything is handed to the engine. */
+static int hand_over(vd_connection *connection)
+{
+    int error = connection->error;
+    if (connection->channel->check && !error) {
+        struct pack_mark mark = {0, connection->blocks, 0, 0, PACK_MARK_END};
+        error = block_take(connection, &mark, sizeof mark, VD_SEND_SAFER);
+    }
+    for (uint32_t i = 0; i < connection->waiting_blocks && !error; i++)
+        error = block_put(connection, connection->waiting[i].data, connection->waiting[i].length, VD_SEND_CHEAPER);
+    if (!error)
+        error = frame_send(connection);
+    return failed(connection, error);
+}
+
+int vpack_packing_over(vd_connection *connection)
+{
+    int error = connection->error;
+    for (uint32_t i = 0; i < connection->waiting_blocks; i++)
+        if (connection->waiting[i].copied)
+            free(connection->waiting[i].data);
+    connection->waiting_blocks = 0;
+    connection->ending_now = false;
+    pack_give(connection);
+    return error;
+}
+
+static __attribute__((noinline)) int end_slowly(vd_connection *connection)
+{
+    if (!connection || connection->unpacking || connection->state != PACK_PACKING)
+        return not_packing(connection, "vd_end_packing");
+    connection->ending_now = true;
+    (void)hand_over(connection);
+    (void)failed(connection, vpack_parts_wait(connection));
+    return vpack_packing_over(connection);
+}
+
+VEXPORT int vd_end_packing(vd_connection *connection)
+{
+    DOING("vd_end_packing");
+    if (unlikely(!connection || connection->limit < 0 || connection->pieces || connection->begun || vpack_threads ||
+                 connection->unpacking))
+        return end_slowly(connection);
+    connection->channel->sent[connection->remote]++;
+    int error = vmsg_send(connection->context, connection->remote, PACK_TAG_FIRST, connection->frame,
+                          (uint64_t)connection->fill);
+    pack_give(connection);
+    return error;
+}
+
+VEXPORT int vd_end_packing_start(vd_connection *connection)
+{
+    if (!connection || connection->unpacking || connection->state != PACK_PACKING)
+        return not_packing(connection, "vd_end_packing_start");
+    int error = hand_over(connection);
+    connection->limit = -1;
+    connection->state = PACK_ENDING;
+    return error;
+}

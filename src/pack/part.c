@@ -1,0 +1,120 @@
+/* Parts: what of a message is under way, and blocks that wait for their turn. */
+#include "pack/pack.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct pack_part *vpack_part_take(vd_connection *connection)
+{
+    vd_channel *channel = connection->channel;
+    pack_lock(channel);
+    struct list_node *node = list_take_first(&channel->spare_parts);
+    pack_unlock(channel);
+    struct pack_part *part = node ? container_of(node, struct pack_part, link) : malloc(sizeof *part);
+    if (!part) {
+        (void)vbase_fail(ERR_MEMORY, "no memory for a part of a message on channel %s", channel->name);
+        return NULL;
+    }
+    memset(part, 0, sizeof *part);
+    list_append(&connection->parts, &part->link);
+    connection->parts_under_way++;
+    return part;
+}
+
+void vpack_part_give(vd_connection *connection, struct pack_part *part)
+{
+    vd_channel *channel = connection->channel;
+    list_remove(&part->link);
+    connection->parts_under_way--;
+    free(part->frame);
+    pack_lock(channel);
+    list_prepend(&channel->spare_parts, &part->link);
+    pack_unlock(channel);
+}
+
+/* What a part that is over has come to. */
+static int outcome(const vd_connection *connection, const struct pack_part *part)
+{
+    const struct msg_result *result = &part->request.result;
+    if (result->error == ERR_TRUNCATED || (!result->error && connection->unpacking && result->bytes != part->length))
+        return vbase_fail(ERR_ASYMMETRY, "a block of the message from rank %d on channel %s has %s bytes than the %llu that are "
+                          "unpacked (VIADUCT_CHECK=yes tells which)", connection->remote, connection->channel->name,
+                          result->error ? "more" : "less", (unsigned long long)part->length);
+    return result->error;
+}
+
+struct part_wait {
+    vd_connection *connection;
+    struct pack_part *part;
+    int heard;
+};
+
+static bool over_or_complained(void *context)
+{
+    struct part_wait *wait = context;
+    if (!wait->heard)
+        wait->heard = vpack_check_heard(wait->connection->channel, wait->connection->remote);
+    return wait->heard || vmsg_request_done(&wait->part->request);
+}
+
+/* Checking: a receiver that complained may never take it. */
+static int wait_checked(vd_connection *connection, struct pack_part *part)
+{
+    struct part_wait wait = {connection, part, OK};
+    int error = vmsg_wait_until(over_or_complained, &wait);
+    if (!error && wait.heard && !vmsg_request_done(&part->request))
+        vmsg_cancel(&part->request);
+    error = vmsg_wait(&part->request);
+    return wait.heard ? wait.heard : error;
+}
+
+int vpack_part_wait(vd_connection *connection, struct pack_part *part)
+{
+    int error = connection->channel->check && !connection->unpacking ? wait_checked(connection, part)
+                                                                     : vmsg_wait(&part->request);
+    if (!error || error == part->request.result.error)
+        error = outcome(connection, part);
+    vpack_part_give(connection, part);
+    return error;
+}
+
+int vpack_parts_wait(vd_connection *connection)
+{
+    int first = OK;
+    while (!list_empty(&connection->parts)) {
+        int error = vpack_part_wait(connection, container_of(list_first(&connection->parts), struct pack_part, link));
+        first = first ? first : error;
+    }
+    return first;
+}
+
+int vpack_parts_test(vd_connection *connection)
+{
+    int error = OK;
+    list_for_each(node, &connection->parts)
+    {
+        struct pack_part *part = container_of(node, struct pack_part, link);
+        if (!vmsg_request_done(&part->request))
+            continue;
+        int one = outcome(connection, part);
+        error = error ? error : one;
+        vpack_part_give(connection, part);
+    }
+    if (error)
+        connection->error = connection->error ? connection->error : error;
+    return list_empty(&connection->parts) ? OK : ERR_AGAIN;
+}
+
+int vpack_block_wait(vd_connection *connection, const struct pack_block *block)
+{
+    if (connection->waiting_blocks == connection->waiting_room) {
+        uint32_t room = connection->waiting_room ? 2 * connection->waiting_room : 16;
+        struct pack_block *more = realloc(connection->waiting, room * sizeof *more);
+        if (!more)
+            return vbase_fail(ERR_MEMORY, "no memory for block %u of a message on channel %s", connection->waiting_blocks,
+                              connection->channel->name);
+        connection->waiting = more;
+        connection->waiting_room = room;
+    }
+    connection->waiting[connection->waiting_blocks++] = *block;
+    return OK;
+}

@@ -1,0 +1,387 @@
+/* Unpacking: the same rules from the other side. A block is taken from the frame that is here. Where the frame is not here
+ * yet an EXPRESS block waits for it, a CHEAPER one is remembered and taken when the frame is needed for something that
+ * cannot wait. A block that went alone is received into its place.
+ *
+ * A length that disagrees with the packer's is noticed where a frame or a block ends elsewhere than it should; whatever it
+ * is, nothing is written outside the places that were given. */
+#include "pack/pack.h"
+#include "base/counters.h"
+#include "pack/check.h"
+#include <string.h>
+
+static COLD int disagree(const vd_connection *connection, const char *what)
+{
+    return vbase_fail(ERR_ASYMMETRY, "the message from rank %d on channel %s has %s (VIADUCT_CHECK=yes tells where)",
+                      connection->remote, connection->channel->name, what);
+}
+
+static int failed(vd_connection *connection, int error)
+{
+    if (error && error != ERR_AGAIN) {
+        connection->limit = -1;
+        connection->error = connection->error ? connection->error : error;
+    }
+    return error;
+}
+
+/* ---- frames ------------------------------------------------------------------------------------------------------ */
+
+static void frame_came(vd_connection *connection, uint64_t bytes)
+{
+    connection->bytes = (int64_t)bytes;
+    connection->fill = 0;
+    connection->here = true;
+    connection->limit = connection->channel->check ? -1 : connection->bytes;
+}
+
+/* Nothing more of this frame will be unpacked. */
+static int frame_over(vd_connection *connection)
+{
+    if (connection->here && connection->fill != connection->bytes)
+        return disagree(connection, "more bytes packed than are unpacked");
+    connection->here = false;
+    connection->limit = -1;
+    connection->fill = 0;
+    return OK;
+}
+
+/* ERR_AGAIN: it is not here, and WAIT is false. */
+static int frame_get(vd_connection *connection, bool wait)
+{
+    struct msg_where from = {connection->context, connection->remote, pack_tag_frame(connection)};
+    struct msg_result result;
+    bool found = true;
+    int error = wait ? OK : vmsg_probe(&from, &found, &result);
+    if (error || !found)
+        return error ? error : ERR_AGAIN;
+    error = vmsg_recv(from.context, from.rank, from.tag, connection->frame, PACK_FRAME, &result);
+    if (!error)
+        frame_came(connection, result.bytes);
+    return error;
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
+
+/* A block of a frame, when its turn has come. */
+static int block_copy(vd_connection *connection, void *data, size_t length, bool wait)
+{
+    int error = OK;
+    if (!length)
+        return OK; /* needs no frame */
+    if (connection->fill + (int64_t)length > PACK_FRAME)
+        error = frame_over(connection);
+    if (!error && !connection->here)
+        error = frame_get(connection, wait);
+    if (!error && connection->fill + (int64_t)length > connection->bytes)
+        error = disagree(connection, "less bytes packed than are unpacked");
+    if (error)
+        return error;
+    memcpy(data, connection->frame + connection->fill, length);
+    connection->fill += (int64_t)length;
+    return OK;
+}
+
+/* Blocks that were remembered. ERR_AGAIN: not all, and WAIT is false. */
+static int waiting_take(vd_connection *connection, bool wait)
+{
+    while (connection->waiting_done < connection->waiting_blocks) {
+        const struct pack_block *block = &connection->waiting[connection->waiting_done];
+        int error = block->flush ? frame_over(connection) : block_copy(connection, block->data, block->length, wait);
+        if (error)
+            return error;
+        connection->waiting_done++;
+    }
+    connection->waiting_blocks = connection->waiting_done = 0;
+    if (connection->here)
+        connection->limit = connection->channel->check ? -1 : connection->bytes;
+    return OK;
+}
+
+static int alone_receive(vd_connection *connection, void *data, size_t length, vd_receive_mode receive)
+{
+    int error = connection->waiting_blocks ? vpack_block_wait(connection, &(struct pack_block){.flush = true})
+                                           : frame_over(connection);
+    struct pack_part *part = error ? NULL : vpack_part_take(connection);
+    if (!part)
+        return error ? error : ERR_MEMORY;
+    struct msg_where from = {connection->context, connection->remote, pack_tag_alone(connection)};
+    struct type_buffer buffer = {.base = data, .count = length};
+    part->length = length;
+    error = vmsg_recv_start(&part->request, &from, &buffer);
+    if (error)
+        vpack_part_give(connection, part);
+    else if (receive == VD_RECEIVE_EXPRESS)
+        error = vpack_part_wait(connection, part);
+    return error;
+}
+
+static int block_get(vd_connection *connection, void *data, size_t length, vd_receive_mode receive)
+{
+    if (length > connection->channel->alone)
+        return alone_receive(connection, data, length, receive);
+    bool absent = connection->waiting_blocks || !connection->here || connection->fill + (int64_t)length > PACK_FRAME;
+    if (absent)
+        connection->limit = -1; /* what comes next must not pass it by */
+    if (absent && receive == VD_RECEIVE_CHEAPER)
+        return length ? vpack_block_wait(connection, &(struct pack_block){.data = data, .length = length}) : OK;
+    int error = connection->waiting_blocks ? waiting_take(connection, true) : OK;
+    return error ? error : block_copy(connection, data, length, true);
+}
+
+static COLD int not_unpacking(const vd_connection *connection, const char *call)
+{
+    return vbase_fail(ERR_STATE, "%s: %s", call, !connection              ? "the connection is NULL"
+                                                 : !connection->unpacking ? "this message is being packed"
+                                                 : connection->state == PACK_ENDING ? "this message was ended"
+                                                                          : "vd_begin_unpacking must come before");
+}
+
+static int mark_get(vd_connection *connection, const struct pack_mark *unpacked)
+{
+    struct pack_mark packed;
+    int error = block_get(connection, &packed, sizeof packed, VD_RECEIVE_EXPRESS);
+    return error ? error : vpack_check_mark(connection, &packed, unpacked);
+}
+
+static __attribute__((noinline)) int unpack_slowly(vd_connection *connection, void *data, size_t length,
+                                                   vd_send_mode send, vd_receive_mode receive)
+{
+    if (!connection || connection->state != PACK_UNPACKING)
+        return not_unpacking(connection, "vd_unpack");
+    if (connection->error)
+        return connection->error;
+    if ((unsigned)send > VD_SEND_LATER || (unsigned)receive > VD_RECEIVE_EXPRESS || (length && !data) || length > INT64_MAX)
+        return failed(connection, vbase_fail(ERR_ARGUMENT, "vd_unpack: %zu bytes at %p, send mode %d, receive mode %d",
+                                             length, data, (int)send, (int)receive));
+    int error = OK;
+    if (connection->channel->check)
+        error = mark_get(connection, &(struct pack_mark){length, connection->blocks++, (uint8_t)send, (uint8_t)receive,
+                                                         PACK_MARK_BLOCK});
+    if (!error)
+        error = block_get(connection, data, length, receive);
+    return failed(connection, error);
+}
+
+/* ---- the calls --------------------------------------------------------------------------------------------------- */
+
+static inline void begun(vd_connection *connection, const struct msg_result *result, uint32_t sequence)
+{
+    connection->remote = result->source;
+    connection->sequence = sequence;
+    connection->state = PACK_UNPACKING;
+    connection->error = OK;
+    connection->blocks = 0;
+    frame_came(connection, result->bytes);
+}
+
+/* One thread at a time takes a first frame and counts it: their order is that of the numbers. */
+static int take_now(vd_channel *channel, int remote, vd_connection *connection)
+{
+    struct msg_where from = {channel->context, remote, PACK_TAG_FIRST};
+    struct type_buffer buffer = {.base = connection->frame, .count = PACK_FRAME};
+    struct msg_message *message;
+    struct msg_request request = {.completed = NULL};
+    pack_lock(channel);
+    int error = vmsg_message_probe(&from, &message, &request.result);
+    uint32_t sequence = !error && message ? channel->heard[request.result.source]++ : 0;
+    pack_unlock(channel);
+    if (error || !message)
+        return error ? error : ERR_AGAIN;
+    error = vmsg_message_recv(&request, message, &buffer);
+    if (!error)
+        error = vmsg_wait(&request);
+    if (!error)
+        begun(connection, &request.result, sequence);
+    return error;
+}
+
+struct begin_wait {
+    vd_channel *channel;
+    int remote, error;
+    vd_connection *connection;
+};
+
+static bool has_begun(void *context)
+{
+    struct begin_wait *wait = context;
+    if (wait->error == ERR_AGAIN)
+        wait->error = take_now(wait->channel, wait->remote, wait->connection);
+    return wait->error != ERR_AGAIN;
+}
+
+static int begin_threaded(vd_channel *channel, int remote, vd_connection *connection)
+{
+    struct begin_wait wait = {channel, remote, ERR_AGAIN, connection};
+    int error = vmsg_wait_until(has_begun, &wait);
+    return wait.error == ERR_AGAIN ? error : wait.error;
+}
+
+static inline __attribute__((always_inline)) vd_connection *begin(vd_channel *channel, int remote)
+{
+    vd_connection *connection = pack_take(channel, 1);
+    struct msg_result result;
+    int error;
+    if (unlikely(!connection))
+        return NULL;
+    if (unlikely(vpack_threads)) {
+        error = begin_threaded(channel, remote, connection);
+    } else {
+        error = vmsg_recv(channel->context, remote, PACK_TAG_FIRST, connection->frame, PACK_FRAME, &result);
+        if (likely(!error))
+            begun(connection, &result, channel->heard[result.source]++);
+    }
+    if (unlikely(error)) {
+        pack_give(connection);
+        return vpack_fail(error);
+    }
+    return connection;
+}
+
+VEXPORT vd_connection *vd_begin_unpacking(vd_channel *channel)
+{
+    DOING("vd_begin_unpacking");
+    if (unlikely(!pack_valid(channel, 0)))
+        return vpack_fail(vpack_argument(channel, 0));
+    return begin(channel, MSG_ANY_SOURCE);
+}
+
+VEXPORT vd_connection *vd_begin_unpacking_from(vd_channel *channel, int remote)
+{
+    DOING("vd_begin_unpacking_from");
+    if (remote == VD_ANYONE)
+        return vd_begin_unpacking(channel);
+    if (unlikely(!pack_valid(channel, remote)))
+        return vpack_fail(vpack_argument(channel, remote));
+    return begin(channel, remote);
+}
+
+VEXPORT int vd_begin_unpacking_now(vd_channel *channel, int remote, vd_connection **out)
+{
+    if (unlikely(!pack_valid(channel, remote == VD_ANYONE ? 0 : remote)))
+        return vpack_argument(channel, remote);
+    vd_connection *connection = pack_take(channel, 1);
+    if (unlikely(!connection))
+        return vd_error();
+    int error = take_now(channel, remote, connection);
+    if (error)
+        pack_give(connection);
+    else
+        *out = connection;
+    return error;
+}
+
+static inline void copy(void *to, const void *from, size_t length)
+{
+    if (length == 4)
+        memcpy(to, from, 4);
+    else if (length == 8)
+        memcpy(to, from, 8);
+    else if (length)
+        memcpy(to, from, length);
+}
+
+VEXPORT int vd_unpack(vd_connection *connection, void *data, size_t length, vd_send_mode send, vd_receive_mode receive)
+{
+    if (unlikely(!connection || length > connection->copy_most || connection->fill + (int64_t)length > connection->limit ||
+                 !connection->unpacking))
+        return unpack_slowly(connection, data, length, send, receive);
+    copy(data, connection->frame + connection->fill, length);
+    connection->fill += (int64_t)length;
+    return OK;
+}
+
+/* The end, as far as it goes without waiting, or all of it. ERR_AGAIN: not yet. */
+static int end_frames(vd_connection *connection, bool wait)
+{
+    int error = connection->error;
+    if (!error)
+        error = waiting_take(connection, wait);
+    if (!error && connection->channel->check && connection->blocks != UINT32_MAX) {
+        error = mark_get(connection, &(struct pack_mark){0, connection->blocks, 0, 0, PACK_MARK_END});
+        connection->blocks = UINT32_MAX;
+    }
+    if (!error)
+        error = frame_over(connection);
+    return failed(connection, error);
+}
+
+static int over(vd_connection *connection)
+{
+    int error = connection->error;
+    connection->waiting_blocks = connection->waiting_done = 0;
+    pack_give(connection);
+    return error;
+}
+
+/* Blocks that will never come: the message went wrong. */
+static void parts_cancel(vd_connection *connection)
+{
+    list_for_each(node, &connection->parts)
+        vmsg_cancel(&container_of(node, struct pack_part, link)->request);
+}
+
+static __attribute__((noinline)) int end_slowly(vd_connection *connection)
+{
+    if (!connection || !connection->unpacking || connection->state != PACK_UNPACKING)
+        return not_unpacking(connection, "vd_end_unpacking");
+    if (end_frames(connection, true))
+        parts_cancel(connection);
+    (void)failed(connection, vpack_parts_wait(connection));
+    return over(connection);
+}
+
+VEXPORT int vd_end_unpacking(vd_connection *connection)
+{
+    if (unlikely(!connection || !connection->unpacking || connection->fill != connection->limit ||
+                 connection->parts_under_way))
+        return end_slowly(connection);
+    pack_give(connection);
+    return OK;
+}
+
+VEXPORT int vd_end_unpacking_start(vd_connection *connection)
+{
+    if (!connection || !connection->unpacking || connection->state != PACK_UNPACKING)
+        return not_unpacking(connection, "vd_end_unpacking_start");
+    connection->state = PACK_ENDING;
+    int error = end_frames(connection, false);
+    if (error && error != ERR_AGAIN)
+        parts_cancel(connection);
+    return error == ERR_AGAIN ? OK : error;
+}
+
+/* ---- what was ended without waiting ------------------------------------------------------------------------------- */
+
+static int not_ending(const vd_connection *connection)
+{
+    if (connection && connection->state == PACK_ENDING)
+        return OK;
+    return vbase_fail(ERR_STATE, "vd_end_packing_start or vd_end_unpacking_start must come before vd_done and vd_wait");
+}
+
+VEXPORT int vd_done(vd_connection *connection)
+{
+    int error = not_ending(connection);
+    if (error)
+        return error;
+    vmsg_progress();
+    if (connection->unpacking && !connection->error && end_frames(connection, false) == ERR_AGAIN)
+        return ERR_AGAIN;
+    if (vpack_parts_test(connection) == ERR_AGAIN)
+        return ERR_AGAIN;
+    return connection->unpacking ? over(connection) : vpack_packing_over(connection);
+}
+
+VEXPORT int vd_wait(vd_connection *connection)
+{
+    int error = not_ending(connection);
+    if (error)
+        return error;
+    if (!connection->unpacking) {
+        int ended = vpack_parts_wait(connection);
+        connection->error = connection->error ? connection->error : ended;
+        return vpack_packing_over(connection);
+    }
+    connection->state = PACK_UNPACKING;
+    return end_slowly(connection);
+}
