@@ -1,0 +1,371 @@
+/* Frames that are kept, bulk that is noted, fences. See replay.h. */
+#include "msg/replay.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define RING_FIRST  4096u
+#define OWED_BYTES  (128u << 10)
+#define OWED_FRAMES 256u
+#define SKIP        UINT32_MAX /* the length of what fills the end of the ring */
+
+static unsigned pair_of(uint64_t name)
+{
+    return (unsigned)(name >> 32);
+}
+
+/* ---- frames ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t size_of(uint64_t length)
+{
+    return (sizeof(struct msg_replay_frame) + length + 15) & ~15ull;
+}
+
+static struct msg_replay_frame *frame_at(const struct msg_replay *replay, uint64_t place)
+{
+    return (struct msg_replay_frame *)(void *)(replay->ring + (place & (replay->size - 1)));
+}
+
+static uint64_t behind(const struct msg_replay *replay, uint64_t place)
+{
+    const struct msg_replay_frame *frame = frame_at(replay, place);
+    return frame->length == SKIP ? (place | (replay->size - 1)) + 1 : place + size_of(frame->length);
+}
+
+/* Past what fills the end of the ring, if PLACE is there. */
+static uint64_t frame_from(const struct msg_replay *replay, uint64_t place)
+{
+    return place != replay->end && frame_at(replay, place)->length == SKIP ? behind(replay, place) : place;
+}
+
+/* Bytes from the end of what is kept to the end of the ring. */
+static uint64_t straight(const struct msg_replay *replay)
+{
+    return replay->size - (replay->end & (replay->size - 1));
+}
+
+static bool fits(const struct msg_replay *replay, uint64_t bytes)
+{
+    uint64_t skipped = bytes > straight(replay) ? straight(replay) : 0;
+    return replay->end - replay->first + skipped + bytes <= replay->size;
+}
+
+static struct msg_replay_frame *append(struct msg_replay *replay, uint64_t length)
+{
+    uint64_t left = straight(replay);
+    if (size_of(length) > left) {
+        frame_at(replay, replay->end)->length = SKIP;
+        replay->end += left;
+    }
+    struct msg_replay_frame *frame = frame_at(replay, replay->end);
+    replay->end += size_of(length);
+    return frame;
+}
+
+/* A larger ring with the same frames, from its start. */
+static int grow(struct msg_replay *replay, uint64_t bytes)
+{
+    struct msg_replay larger = *replay;
+    larger.size = replay->size ? replay->size * 2 : RING_FIRST;
+    while (larger.size < replay->end - replay->first + bytes)
+        larger.size *= 2;
+    larger.first = larger.next = larger.end = 0;
+    larger.ring = malloc(larger.size);
+    if (!larger.ring)
+        return vbase_fail(ERR_MEMORY, "%llu bytes for frames that are not acknowledged", (unsigned long long)larger.size);
+    for (uint64_t place = replay->first; (place = frame_from(replay, place)) != replay->end; place = behind(replay, place)) {
+        const struct msg_replay_frame *frame = frame_at(replay, place);
+        if (place == frame_from(replay, replay->next))
+            larger.next = larger.end;
+        memcpy(append(&larger, frame->length), frame, sizeof *frame + frame->length);
+    }
+    if (replay->next == replay->end)
+        larger.next = larger.end;
+    free(replay->ring);
+    *replay = larger;
+    return OK;
+}
+
+int vmsg_replay_room(struct msg_replay *replay, uint64_t length)
+{
+    uint64_t bytes = size_of(length);
+    if (likely(replay->size && fits(replay, bytes)))
+        return OK;
+    if (replay->end - replay->first + bytes > replay->most && !msg_replay_quiet(replay))
+        return ERR_AGAIN;
+    return grow(replay, bytes);
+}
+
+void vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct iovec *piece, int pieces, uint32_t length)
+{
+    struct msg_replay_frame *frame = append(replay, length);
+    *frame = (struct msg_replay_frame){header, length, ++replay->sent};
+    uint8_t *to = (uint8_t *)(frame + 1);
+    for (int i = 0; i < pieces; i++) {
+        if (piece[i].iov_len)
+            memcpy(to, piece[i].iov_base, piece[i].iov_len);
+        to += piece[i].iov_len;
+    }
+    replay->next = replay->end;
+}
+
+const struct msg_replay_frame *vmsg_replay_next(struct msg_replay *replay)
+{
+    if (likely(replay->next == replay->end))
+        return NULL;
+    replay->next = frame_from(replay, replay->next);
+    return frame_at(replay, replay->next);
+}
+
+void vmsg_replay_went(struct msg_replay *replay)
+{
+    replay->next = behind(replay, replay->next);
+}
+
+/* Numbers are compared by their distance: they may wrap. */
+bool vmsg_replay_acknowledged(struct msg_replay *replay, uint32_t upto)
+{
+    uint32_t more = upto - replay->acked;
+    if ((int32_t)more <= 0)
+        return true; /* an old one, by another rail */
+    if (more > replay->sent - replay->acked)
+        return false;
+    replay->acked = upto;
+    if (upto == replay->sent) { /* from the start again, where the cache is warm */
+        replay->first = replay->next = replay->end = 0;
+        return true;
+    }
+    while ((int32_t)(frame_at(replay, replay->first = frame_from(replay, replay->first))->sequence - upto) <= 0)
+        replay->first = behind(replay, replay->first);
+    if (replay->next < replay->first)
+        replay->next = replay->first;
+    return true;
+}
+
+int vmsg_replay_arrived(struct msg_replay *replay, uint32_t sequence, uint32_t length)
+{
+    int32_t step = (int32_t)(sequence - replay->arrived);
+    if (unlikely(step != 1))
+        return step <= 0 ? 0 : vbase_fail(ERR_PROTOCOL, "its frame %u came when %u was due", sequence, replay->arrived + 1);
+    replay->arrived = sequence;
+    replay->owed_frames++;
+    replay->owed_bytes += length;
+    return 1;
+}
+
+bool vmsg_replay_owes(const struct msg_replay *replay)
+{
+    return replay->owed_bytes >= OWED_BYTES || replay->owed_frames >= OWED_FRAMES;
+}
+
+/* ---- rails ------------------------------------------------------------------------------------------------------- */
+
+void vmsg_replay_open(struct msg_replay *replay, uint64_t most)
+{
+    memset(replay, 0, sizeof *replay);
+    replay->main = MSG_REPLAY_NONE;
+    replay->most = most;
+}
+
+void vmsg_replay_close(struct msg_replay *replay)
+{
+    for (int i = 0; i < MSG_REPLAY_RAILS; i++)
+        free(replay->rail[i].bulk);
+    free(replay->ring);
+}
+
+static bool in_doubt(const struct msg_replay_rail *rail)
+{
+    return rail->state >= MSG_RAIL_LOST && rail->sent != rail->landed;
+}
+
+/* A free place, or that of a lost rail whose fence would be a courtesy. */
+int vmsg_replay_add(struct msg_replay *replay)
+{
+    int number = MSG_REPLAY_NONE;
+    for (int i = 0; i < MSG_REPLAY_RAILS; i++) {
+        const struct msg_replay_rail *rail = &replay->rail[i];
+        if (rail->state == MSG_RAIL_FREE || (number < 0 && rail->state != MSG_RAIL_HELD && !in_doubt(rail)))
+            number = i;
+    }
+    if (number >= 0 && replay->rail[number].state != MSG_RAIL_FREE)
+        replay->lost--;
+    if (number >= 0)
+        replay->rail[number] = (struct msg_replay_rail){.state = MSG_RAIL_HELD, .bulk = replay->rail[number].bulk};
+    return number;
+}
+
+bool vmsg_replay_up(struct msg_replay *replay, int rail, uint64_t name)
+{
+    if (pair_of(name) >= MSG_REPLAY_PAIRS || (uint32_t)name <= replay->pair[pair_of(name)].floor)
+        return false;
+    replay->rail[rail].name = name;
+    return true;
+}
+
+static void floor_raise(struct msg_replay *replay, uint64_t name)
+{
+    if ((uint32_t)name > replay->pair[pair_of(name)].floor)
+        replay->pair[pair_of(name)].floor = (uint32_t)name;
+}
+
+void vmsg_replay_lost(struct msg_replay *replay, int number)
+{
+    struct msg_replay_rail *rail = &replay->rail[number];
+    if (replay->main == number)
+        replay->main = MSG_REPLAY_NONE;
+    rail->state = rail->name ? MSG_RAIL_LOST : MSG_RAIL_FREE;
+    rail->told_on = MSG_REPLAY_NONE;
+    if (rail->name) {
+        replay->lost++;
+        floor_raise(replay, rail->name);
+    }
+    for (int i = 0; i < MSG_REPLAY_RAILS; i++)
+        if (replay->rail[i].told_on == number)
+            replay->rail[i].told_on = MSG_REPLAY_NONE;
+    for (int i = replay->askings; i-- > 0;)
+        if (replay->asked[i].rail == number)
+            replay->asked[i] = replay->asked[--replay->askings];
+}
+
+int vmsg_replay_named(const struct msg_replay *replay, uint64_t name)
+{
+    for (int i = 0; i < MSG_REPLAY_RAILS; i++)
+        if (replay->rail[i].state == MSG_RAIL_HELD && replay->rail[i].name == name)
+            return i;
+    return MSG_REPLAY_NONE;
+}
+
+void vmsg_replay_main(struct msg_replay *replay, int rail)
+{
+    replay->main = rail;
+    replay->next = replay->first;
+}
+
+/* ---- bulk -------------------------------------------------------------------------------------------------------- */
+
+/* Not over a pair of cards whose last connection is in doubt: so the other side need remember only one of each. */
+bool vmsg_replay_bulk_room(struct msg_replay *replay, int number)
+{
+    struct msg_replay_rail *rail = &replay->rail[number];
+    if (rail->state != MSG_RAIL_HELD || !rail->name || rail->sent - rail->landed >= MSG_REPLAY_BULK)
+        return false;
+    for (int i = 0; i < MSG_REPLAY_RAILS && replay->lost; i++)
+        if (in_doubt(&replay->rail[i]) && pair_of(replay->rail[i].name) == pair_of(rail->name))
+            return false;
+    if (!rail->bulk)
+        rail->bulk = malloc(MSG_REPLAY_BULK * sizeof *rail->bulk);
+    return rail->bulk != NULL;
+}
+
+void vmsg_replay_bulk_sent(struct msg_replay *replay, int number, const struct msg_replay_bulk *bulk)
+{
+    struct msg_replay_rail *rail = &replay->rail[number];
+    rail->bulk[rail->sent++ % MSG_REPLAY_BULK] = *bulk;
+}
+
+void vmsg_replay_bulk_landed(struct msg_replay *replay, int number)
+{
+    uint64_t name = replay->rail[number].name;
+    if (replay->pair[pair_of(name)].name != name) {
+        replay->pair[pair_of(name)].name = name;
+        replay->pair[pair_of(name)].came = 0;
+    }
+    replay->pair[pair_of(name)].came++;
+}
+
+uint32_t vmsg_replay_bulk_came(const struct msg_replay *replay, uint64_t name)
+{
+    bool known = pair_of(name) < MSG_REPLAY_PAIRS && replay->pair[pair_of(name)].name == name;
+    return known ? replay->pair[pair_of(name)].came : 0;
+}
+
+bool vmsg_replay_bulk_owes(const struct msg_replay *replay, int number)
+{
+    const struct msg_replay_rail *rail = &replay->rail[number];
+    return vmsg_replay_bulk_came(replay, rail->name) - rail->told >= MSG_REPLAY_TELL;
+}
+
+bool vmsg_replay_bulk_told(struct msg_replay *replay, int number, uint32_t landed)
+{
+    struct msg_replay_rail *rail = &replay->rail[number];
+    if (landed - rail->landed > rail->sent - rail->landed)
+        return (int32_t)(landed - rail->landed) < 0; /* an old one, by another rail */
+    rail->landed = landed;
+    return true;
+}
+
+/* ---- fences ------------------------------------------------------------------------------------------------------ */
+
+static int untold(const struct msg_replay *replay)
+{
+    for (int i = 0; i < MSG_REPLAY_RAILS && replay->lost && replay->main != MSG_REPLAY_NONE; i++)
+        if (replay->rail[i].state == MSG_RAIL_LOST && replay->rail[i].told_on == MSG_REPLAY_NONE)
+            return i;
+    return MSG_REPLAY_NONE;
+}
+
+bool vmsg_replay_fence(const struct msg_replay *replay, int *over, uint64_t *name, bool *asking)
+{
+    int ours = untold(replay);
+    *asking = replay->askings == 0;
+    if (*asking && ours == MSG_REPLAY_NONE)
+        return false;
+    *over = *asking ? replay->main : replay->asked[replay->askings - 1].rail;
+    *name = *asking ? replay->rail[ours].name : replay->asked[replay->askings - 1].name;
+    return true;
+}
+
+void vmsg_replay_fence_told(struct msg_replay *replay)
+{
+    if (replay->askings)
+        replay->askings--;
+    else
+        replay->rail[untold(replay)].told_on = (int8_t)replay->main;
+}
+
+static bool asked(struct msg_replay *replay, int rail, uint64_t name)
+{
+    for (int i = 0; i < replay->askings; i++)
+        if (replay->asked[i].name == name && replay->asked[i].rail == rail)
+            return true;
+    if (replay->askings == MSG_REPLAY_ASKED)
+        return false;
+    replay->asked[replay->askings].name = name;
+    replay->asked[replay->askings++].rail = rail;
+    return true;
+}
+
+bool vmsg_replay_fenced(struct msg_replay *replay, int over, uint64_t name, uint32_t landed, bool asking)
+{
+    if (!name || pair_of(name) >= MSG_REPLAY_PAIRS || (asking && !asked(replay, over, name)))
+        return false;
+    floor_raise(replay, name);
+    for (int i = 0; i < MSG_REPLAY_RAILS; i++) {
+        struct msg_replay_rail *rail = &replay->rail[i];
+        if (rail->state != MSG_RAIL_LOST || rail->name != name)
+            continue;
+        if (in_doubt(rail)) { /* else he may have forgotten how much it was */
+            if (landed - rail->landed > rail->sent - rail->landed)
+                return false;
+            rail->landed = landed;
+        }
+        rail->state = MSG_RAIL_SETTLED;
+    }
+    return true;
+}
+
+bool vmsg_replay_back(struct msg_replay *replay, struct msg_replay_bulk *bulk)
+{
+    for (int i = 0; i < MSG_REPLAY_RAILS && replay->lost; i++) {
+        struct msg_replay_rail *rail = &replay->rail[i];
+        if (rail->state != MSG_RAIL_SETTLED)
+            continue;
+        if (rail->landed != rail->sent) {
+            *bulk = rail->bulk[rail->landed++ % MSG_REPLAY_BULK];
+            return true;
+        }
+        rail->state = MSG_RAIL_FREE;
+        replay->lost--;
+    }
+    return false;
+}

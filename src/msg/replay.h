@@ -1,0 +1,128 @@
+/* Never lose: what one side of a pair of processes knows of the frames and the bulk between them, over connections that
+ * may end at any moment. No global state, no locks, no vi: events go in, what is to be sent comes out. docs/design.md has
+ * the invariants, tests/msg/replay.c plays random schedules against them. Called by peer.c and bond.c under the peer's lock.
+ *
+ * Ordered frames have a sequence over all connections and go over one of them at a time, the main rail. Each is kept here
+ * until the other side has it; a new main rail gets all that are not acknowledged once more, and the other side drops what
+ * it has. Bulk (puts, parts of messages) is not kept: of each connection is noted what went over it, in order. When it
+ * ends, the other side's fence says how much of that landed and that nothing more will; the rest is then taken back.
+ *
+ * A connection has a name that both ends know and that is never used again: the pair of cards << 32 | an epoch that grows. */
+#ifndef MSG_REPLAY_H
+#define MSG_REPLAY_H
+
+#include "base/compiler.h"
+#include "base/error.h"
+#include <sys/uio.h>
+
+#define MSG_REPLAY_PAIRS 16   /* of cards */
+#define MSG_REPLAY_RAILS 24   /* eight that are held, and of each pair one that is lost with bulk in doubt */
+#define MSG_REPLAY_ASKED 64
+#define MSG_REPLAY_BULK  256u /* under way on one rail */
+#define MSG_REPLAY_TELL  64u  /* of his bulk, and not told */
+#define MSG_REPLAY_NONE  (-1)
+
+enum msg_replay_state {
+    MSG_RAIL_FREE,
+    MSG_RAIL_HELD,
+    MSG_RAIL_LOST,    /* closed by this side: nothing lands from it any more; his fence is awaited */
+    MSG_RAIL_SETTLED  /* it came; bulk that did not land is to be taken back */
+};
+
+struct msg_replay_bulk {
+    uint64_t id, from, bytes; /* the user's */
+};
+
+struct msg_replay_rail {
+    uint64_t name;         /* 0: not up yet, so nothing has come or landed anywhere */
+    uint8_t state;         /* enum msg_replay_state */
+    int8_t told_on;        /* LOST: the rail that our fence went over, which is held; NONE: it is to be told */
+    uint32_t sent, landed; /* bulk of ours: sent over it; known to have landed */
+    uint32_t told;         /* bulk of his: known to him to have landed */
+    struct msg_replay_bulk *bulk; /* a ring, made with the first */
+};
+
+/* A frame that is kept; its body follows. */
+struct msg_replay_frame {
+    uint64_t header;
+    uint32_t length, sequence;
+};
+
+struct msg_replay {
+    struct msg_replay_rail rail[MSG_REPLAY_RAILS];
+    struct {
+        uint64_t name;  /* the newest connection over this pair on which bulk of his landed, */
+        uint32_t came;  /* and how much */
+        uint32_t floor; /* connections up to this epoch are fenced: never to be held (again) */
+    } pair[MSG_REPLAY_PAIRS];
+    struct {
+        uint64_t name; /* of a connection whose fence he asked for, */
+        int rail;      /* over this one; the answer goes there: if it is lost he asks again */
+    } asked[MSG_REPLAY_ASKED];
+    int askings;
+    int lost;              /* rails that are neither free nor held */
+    int main;              /* a rail that is held; NONE */
+    uint32_t sent, acked;  /* ordered frames of ours: so many, and known to have arrived */
+    uint32_t arrived;      /* of his */
+    uint32_t owed_frames, owed_bytes; /* arrived and not acknowledged */
+
+    uint8_t *ring;         /* frames acked + 1 .. sent; places only grow and are taken modulo `size` */
+    uint64_t first, next, end; /* next: the first that the main rail has not got */
+    uint64_t size, most;
+};
+
+/* MOST: bytes of frames that may be kept. No memory is taken before it is needed. */
+void vmsg_replay_open(struct msg_replay *replay, uint64_t most);
+void vmsg_replay_close(struct msg_replay *replay);
+
+/* ---- connections */
+
+int vmsg_replay_add(struct msg_replay *replay); /* its number; NONE: too many are held */
+bool vmsg_replay_up(struct msg_replay *replay, int rail, uint64_t name) MUST_CHECK; /* false: close it, it is fenced already */
+void vmsg_replay_lost(struct msg_replay *replay, int rail);                         /* this side has closed it */
+int vmsg_replay_named(const struct msg_replay *replay, uint64_t name);              /* the one that is held, NONE */
+void vmsg_replay_main(struct msg_replay *replay, int rail); /* from now on the ordered frames go over it */
+
+/* ---- ordered frames */
+
+static inline bool msg_replay_quiet(const struct msg_replay *replay) /* nothing is unacknowledged */
+{
+    return replay->first == replay->end;
+}
+/* Kept frames that are to go over the main rail, the oldest; NULL: none. New ones must wait for them. */
+const struct msg_replay_frame *vmsg_replay_next(struct msg_replay *replay);
+void vmsg_replay_went(struct msg_replay *replay); /* the next one did */
+/* Is there room for one with a body of LENGTH? ERR_AGAIN, ERR_MEMORY. */
+int vmsg_replay_room(struct msg_replay *replay, uint64_t length) MUST_CHECK;
+/* After that: frame sent + 1 went over the main rail. */
+void vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct iovec *piece, int pieces, uint32_t length);
+
+/* 1: his next one; 0: it was here before; ERR_PROTOCOL: one is missing. */
+int vmsg_replay_arrived(struct msg_replay *replay, uint32_t sequence, uint32_t length) MUST_CHECK;
+bool vmsg_replay_acknowledged(struct msg_replay *replay, uint32_t upto) MUST_CHECK; /* false: it makes no sense */
+static inline uint32_t msg_replay_acknowledge(struct msg_replay *replay) /* to be sent */
+{
+    replay->owed_frames = replay->owed_bytes = 0;
+    return replay->arrived;
+}
+bool vmsg_replay_owes(const struct msg_replay *replay); /* so much that he may be waiting for it */
+
+/* ---- bulk */
+
+bool vmsg_replay_bulk_room(struct msg_replay *replay, int rail); /* for one more, or false */
+void vmsg_replay_bulk_sent(struct msg_replay *replay, int rail, const struct msg_replay_bulk *bulk);
+void vmsg_replay_bulk_landed(struct msg_replay *replay, int rail);               /* his, here */
+uint32_t vmsg_replay_bulk_came(const struct msg_replay *replay, uint64_t name);  /* how much of his */
+bool vmsg_replay_bulk_owes(const struct msg_replay *replay, int rail);
+bool vmsg_replay_bulk_told(struct msg_replay *replay, int rail, uint32_t landed) MUST_CHECK; /* false: it makes no sense */
+
+/* ---- fences */
+
+/* One to be told: over *OVER, in *NAME; *ASKING: his is awaited. false: none. */
+bool vmsg_replay_fence(const struct msg_replay *replay, int *over, uint64_t *name, bool *asking);
+void vmsg_replay_fence_told(struct msg_replay *replay); /* that one */
+/* His fence of a connection came over RAIL; if that connection is held it is to be closed before. false: it makes no sense. */
+bool vmsg_replay_fenced(struct msg_replay *replay, int rail, uint64_t name, uint32_t landed, bool asking) MUST_CHECK;
+bool vmsg_replay_back(struct msg_replay *replay, struct msg_replay_bulk *bulk); /* one that did not land and never will */
+
+#endif

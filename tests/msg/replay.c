@@ -1,0 +1,430 @@
+/* Never lose, as a model: two sides over connections that end at any moment, at either end first, that come up late or
+ * never, with what is under way lost from a random place on, and frames that come late. A schedule is made from its number
+ * alone. Ordered frames come once and in order; a chunk lands once, and never in a buffer that was given back; in the end
+ * all is done and every fence is settled. Called with a number it plays that schedule and tells its steps.
+ * presets: release
+ * timeout: 300 */
+#include "check.h"
+#include "msg/replay.h"
+#include <stdarg.h>
+#include <time.h>
+
+#define SCHEDULES 1000000u
+#define CONNECTIONS 24
+#define QUEUE 512
+#define PAIRS 3
+#define TRANSFERS 3
+#define CHUNKS 4
+#define FRAMES 12
+#define STEPS 60
+
+enum kind { PLAIN, ANNOUNCE, CLEAR, FINISH, BULK, FENCE, ASKING_FENCE, LANDED };
+
+struct packet {
+    uint8_t kind, transfer, chunk;
+    uint32_t sequence, acknowledgement, number; /* number: of a plain frame; landed */
+    uint64_t name;
+};
+struct end {
+    enum { UNBORN, UP, CLOSED } state;
+    int rail;
+    struct packet queue[QUEUE]; /* on their way to this end */
+    unsigned first, last;
+};
+struct connection {
+    uint64_t name;
+    struct end end[2];
+};
+struct buffer { /* the receiver's */
+    bool lent;
+    uint8_t landed; /* a bit a chunk */
+};
+struct side {
+    struct msg_replay replay;
+    unsigned frames, due;        /* plain ones: given, come */
+    struct packet waiting[64];   /* answers that did not go yet */
+    unsigned answers;
+    unsigned started, finished;  /* transfers of ours */
+    uint8_t pool[TRANSFERS];     /* chunks to be sent */
+    bool cleared[TRANSFERS];
+    struct buffer buffer[TRANSFERS]; /* of his */
+};
+
+static struct side side[2];
+static struct connection connection[CONNECTIONS];
+static int connections, epoch[PAIRS];
+static uint64_t seed;
+static unsigned schedule;
+static bool told, healthy;
+
+static unsigned any(unsigned below)
+{
+    seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+    return (unsigned)((seed >> 33) % below);
+}
+
+static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void tell(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (told)
+        vprintf(format, arguments);
+    va_end(arguments);
+}
+
+static void must(bool good, const char *what)
+{
+    if (good)
+        return;
+    fprintf(stderr, "schedule %u: %s\n", schedule, what);
+    exit(1);
+}
+
+static struct end *end_of(int at, int rail, int *which)
+{
+    for (int i = 0; i < connections; i++)
+        if (connection[i].end[at].state == UP && connection[i].end[at].rail == rail) {
+            *which = i;
+            return &connection[i].end[!at];
+        }
+    must(false, "a rail without a connection");
+    return NULL;
+}
+
+/* False: the provider is full. */
+static bool post(int at, int rail, struct packet packet)
+{
+    int which = 0;
+    struct end *to = end_of(at, rail, &which);
+    if (to->last - to->first == QUEUE || (!healthy && any(16) == 0))
+        return false;
+    packet.acknowledgement = msg_replay_acknowledge(&side[at].replay);
+    if (to->state != CLOSED)
+        to->queue[to->last++ % QUEUE] = packet;
+    tell("  %d sends kind %d sequence %u over %d\n", at, packet.kind, packet.sequence, which);
+    return true;
+}
+
+/* ---- what a side sends ------------------------------------------------------------------------------------------- */
+
+static bool ordered(int at, struct packet packet)
+{
+    struct msg_replay *replay = &side[at].replay;
+    char body[200] = {0};
+    uint32_t length = (uint32_t)(sizeof packet + any(100));
+    if (replay->main < 0 || vmsg_replay_next(replay) || vmsg_replay_room(replay, length) != OK)
+        return false;
+    packet.sequence = replay->sent + 1;
+    memcpy(body, &packet, sizeof packet);
+    struct iovec piece[2] = {{body, sizeof packet}, {body + sizeof packet, length - sizeof packet}};
+    if (!post(at, replay->main, packet))
+        return false;
+    vmsg_replay_keep(replay, packet.kind, piece, 2, length);
+    return true;
+}
+
+static void answer(int at, struct packet packet)
+{
+    must(side[at].answers < 64, "too many answers");
+    side[at].waiting[side[at].answers++] = packet;
+}
+
+static void answers_go(int at)
+{
+    struct side *here = &side[at];
+    while (here->answers && ordered(at, here->waiting[0]))
+        memmove(here->waiting, here->waiting + 1, --here->answers * sizeof here->waiting[0]);
+}
+
+static void bulk_goes(int at)
+{
+    struct side *here = &side[at];
+    bool some = here->pool[0] | here->pool[1] | here->pool[2];
+    for (int rail = 0; some && rail < MSG_REPLAY_RAILS; rail++)
+        for (unsigned t = 0; t < TRANSFERS; t++)
+            for (unsigned c = 0; c < CHUNKS; c++) {
+                if (!(here->pool[t] & 1u << c) || here->replay.rail[rail].state != MSG_RAIL_HELD || any(3) == 0 || !vmsg_replay_bulk_room(&here->replay, rail) ||
+                    !post(at, rail, (struct packet){.kind = BULK, .transfer = (uint8_t)t, .chunk = (uint8_t)c}))
+                    continue;
+                here->pool[t] &= (uint8_t)~(1u << c);
+                vmsg_replay_bulk_sent(&here->replay, rail, &(struct msg_replay_bulk){t, c, 1});
+            }
+}
+
+static void main_choose(int at)
+{
+    struct msg_replay *replay = &side[at].replay;
+    int found[CONNECTIONS], count = 0;
+    for (int i = 0; i < connections; i++)
+        if (connection[i].end[at].state == UP)
+            found[count++] = connection[i].end[at].rail;
+    if (count && (replay->main < 0 || (msg_replay_quiet(replay) && any(4) == 0)))
+        vmsg_replay_main(replay, found[any((unsigned)count)]);
+}
+
+static void fences_go(int at)
+{
+    struct msg_replay *replay = &side[at].replay;
+    uint64_t name;
+    bool asking;
+    for (int over; vmsg_replay_fence(replay, &over, &name, &asking);) {
+        if (!post(at, over, (struct packet){.kind = asking ? ASKING_FENCE : FENCE, .name = name,
+                                            .number = vmsg_replay_bulk_came(replay, name)}))
+            return;
+        vmsg_replay_fence_told(replay);
+    }
+}
+
+static void frames_go(int at)
+{
+    struct msg_replay *replay = &side[at].replay;
+    const struct msg_replay_frame *frame;
+    while (replay->main >= 0 && (frame = vmsg_replay_next(replay))) {
+        struct packet packet;
+        memcpy(&packet, frame + 1, sizeof packet);
+        must(packet.sequence == frame->sequence && packet.kind == frame->header, "a frame was not kept as it was");
+        if (!post(at, replay->main, packet))
+            return;
+        vmsg_replay_went(replay);
+    }
+}
+
+static void pump(int at)
+{
+    struct msg_replay *replay = &side[at].replay;
+    main_choose(at);
+    fences_go(at);
+    frames_go(at);
+    answers_go(at);
+    bulk_goes(at);
+    if (replay->main >= 0 && vmsg_replay_owes(replay))
+        (void)post(at, replay->main, (struct packet){.kind = LANDED});
+    for (int i = 0; i < connections; i++)
+        if (connection[i].end[at].state == UP && any(8) == 0) {
+            struct msg_replay_rail *rail = &replay->rail[connection[i].end[at].rail];
+            uint32_t came = vmsg_replay_bulk_came(replay, rail->name);
+            if (came != rail->told &&
+                post(at, connection[i].end[at].rail, (struct packet){.kind = LANDED, .name = rail->name, .number = came}))
+                rail->told = came;
+        }
+}
+
+/* ---- what happens to connections --------------------------------------------------------------------------------- */
+
+static void close_end(int at, int which)
+{
+    struct end *end = &connection[which].end[at], *other = &connection[which].end[!at];
+    tell("%d loses %d\n", at, which);
+    vmsg_replay_lost(&side[at].replay, end->rail);
+    end->state = CLOSED;
+    end->first = end->last;
+    other->last -= any(other->last - other->first + 1); /* what is still under way is lost from somewhere on */
+}
+
+static void raise_end(int at, int which)
+{
+    struct end *end = &connection[which].end[at];
+    for (int i = 0; i < connections; i++)
+        if (i != which && connection[i].name >> 32 == connection[which].name >> 32) {
+            if (i < which && connection[i].end[at].state == UP)
+                close_end(at, i); /* a newer one has come */
+            else if (i > which && connection[i].end[at].state != UNBORN)
+                return;
+        }
+    end->rail = vmsg_replay_add(&side[at].replay);
+    must(end->rail >= 0, "no place for a rail");
+    if (vmsg_replay_up(&side[at].replay, end->rail, connection[which].name)) {
+        end->state = UP;
+        tell("%d has %d\n", at, which);
+    } else {
+        vmsg_replay_lost(&side[at].replay, end->rail);
+        end->state = CLOSED;
+        end->first = end->last;
+        tell("%d refuses %d\n", at, which);
+    }
+}
+
+static void connect_pair(unsigned pair, int at)
+{
+    if (connections == CONNECTIONS)
+        return;
+    struct connection *new = &connection[connections++];
+    for (int i = 0; i < 2; i++) {
+        new->end[i].state = UNBORN;
+        new->end[i].first = new->end[i].last = 0;
+    }
+    new->name = (uint64_t)pair << 32 | (uint32_t)++epoch[pair];
+    raise_end(at, connections - 1);
+}
+
+/* ---- what comes -------------------------------------------------------------------------------------------------- */
+
+static void bulk_came(int at, const struct packet *packet)
+{
+    struct buffer *buffer = &side[at].buffer[packet->transfer];
+    must(buffer->lent, "something landed in a buffer that was given back");
+    must(!(buffer->landed & 1u << packet->chunk), "a chunk landed twice");
+    buffer->landed |= (uint8_t)(1u << packet->chunk);
+    if (buffer->landed != (1u << CHUNKS) - 1)
+        return;
+    buffer->lent = false;
+    answer(at, (struct packet){.kind = FINISH, .transfer = packet->transfer});
+}
+
+static void ordered_came(int at, const struct packet *packet)
+{
+    struct side *here = &side[at];
+    switch (packet->kind) {
+    case PLAIN:
+        must(packet->number == here->due, "a frame came out of its order");
+        here->due++;
+        break;
+    case ANNOUNCE:
+        here->buffer[packet->transfer].lent = true;
+        answer(at, (struct packet){.kind = CLEAR, .transfer = packet->transfer});
+        break;
+    case CLEAR:
+        must(!here->cleared[packet->transfer], "a clearance came twice");
+        here->cleared[packet->transfer] = true;
+        here->pool[packet->transfer] = (1u << CHUNKS) - 1;
+        break;
+    default:
+        must(here->cleared[packet->transfer] && !here->pool[packet->transfer], "a finish before all was sent");
+        here->finished++;
+    }
+}
+
+static void fence_came(int at, int over, const struct packet *packet)
+{
+    struct msg_replay *replay = &side[at].replay;
+    struct msg_replay_bulk back;
+    int held = vmsg_replay_named(replay, packet->name), which = 0;
+    if (held >= 0) {
+        (void)end_of(at, held, &which);
+        close_end(at, which);
+    }
+    must(vmsg_replay_fenced(replay, over, packet->name, packet->number, packet->kind == ASKING_FENCE), "a fence made no sense");
+    while (vmsg_replay_back(replay, &back))
+        side[at].pool[back.id] |= (uint8_t)(1u << back.from);
+}
+
+static void deliver(int at, int which)
+{
+    struct end *end = &connection[which].end[at];
+    struct msg_replay *replay = &side[at].replay;
+    struct packet packet = end->queue[end->first++ % QUEUE];
+    int rail;
+    must(vmsg_replay_acknowledged(replay, packet.acknowledgement), "an acknowledgement made no sense");
+    switch (packet.kind) {
+    case BULK:
+        vmsg_replay_bulk_landed(replay, end->rail);
+        bulk_came(at, &packet);
+        break;
+    case FENCE:
+    case ASKING_FENCE:
+        fence_came(at, end->rail, &packet);
+        break;
+    case LANDED:
+        rail = packet.name ? vmsg_replay_named(replay, packet.name) : -1;
+        must(rail < 0 || vmsg_replay_bulk_told(replay, rail, packet.number), "a count of what landed made no sense");
+        break;
+    default:
+        rail = vmsg_replay_arrived(replay, packet.sequence, 1000);
+        must(rail >= 0, "a frame is missing");
+        if (rail == 1)
+            ordered_came(at, &packet);
+    }
+}
+
+/* ---- a schedule -------------------------------------------------------------------------------------------------- */
+
+/* One thing at a random connection. */
+static void network_step(void)
+{
+    int which = (int)any((unsigned)connections), at = (int)any(2);
+    struct end *end = &connection[which].end[at];
+    if (end->state == UNBORN && any(healthy ? 2 : 6) == 0)
+        raise_end(at, which);
+    else if (end->state == UP && end->first != end->last)
+        deliver(at, which);
+    else if (end->state == UP && connection[which].end[!at].state == CLOSED)
+        close_end(at, which); /* its kernel has told */
+    else if (end->state == UP && !healthy && any(12) == 0)
+        close_end(at, which);
+}
+
+static void program_step(int at)
+{
+    struct side *here = &side[at];
+    if (here->frames < FRAMES && any(2) && ordered(at, (struct packet){.kind = PLAIN, .number = here->frames}))
+        here->frames++;
+    else if (here->started < TRANSFERS && ordered(at, (struct packet){.kind = ANNOUNCE, .transfer = (uint8_t)here->started}))
+        here->started++;
+}
+
+static bool linked(void)
+{
+    for (int i = 0; i < connections; i++)
+        if (connection[i].end[0].state == UP && connection[i].end[1].state == UP)
+            return true;
+    return false;
+}
+
+static bool over(void)
+{
+    for (int at = 0; at < 2; at++) {
+        const struct side *here = &side[at];
+        if (here->frames != FRAMES || side[!at].due != FRAMES || here->finished != TRANSFERS || here->answers)
+            return false;
+        for (int i = 0; i < MSG_REPLAY_RAILS; i++)
+            if (here->replay.rail[i].state >= MSG_RAIL_LOST)
+                return false;
+    }
+    return true;
+}
+
+static void play(unsigned number)
+{
+    schedule = number;
+    seed = number * 0x9E3779B97F4A7C15ull + 1;
+    connections = 0;
+    healthy = false;
+    memset(epoch, 0, sizeof epoch);
+    memset(side, 0, sizeof side);
+    for (int at = 0; at < 2; at++)
+        vmsg_replay_open(&side[at].replay, 400 + any(4000));
+    for (int at = 0; at < 2; at++)
+        side[at].replay.sent = side[at].replay.acked = side[!at].replay.arrived = UINT32_MAX - any(20); /* they wrap */
+    connect_pair(any(PAIRS), (int)any(2));
+    for (int i = 0; i < STEPS; i++) {
+        if (any(10) == 0 && connections < CONNECTIONS - 4)
+            connect_pair(any(PAIRS), (int)any(2));
+        network_step();
+        program_step((int)any(2));
+        pump((int)any(2));
+    }
+    healthy = true; /* from here on nothing is lost any more */
+    for (int i = 0; i < 100000 && !over(); i++) {
+        if (i % 64 == 0 && !linked())
+            connect_pair(0, 0);
+        network_step();
+        program_step(i % 2);
+        pump(i % 2);
+    }
+    must(over(), "it does not come to an end");
+    for (int at = 0; at < 2; at++)
+        vmsg_replay_close(&side[at].replay);
+}
+
+int main(int count, char **arguments)
+{
+    told = count > 1;
+    if (told) {
+        play((unsigned)atoi(arguments[1]));
+        return 0;
+    }
+    for (unsigned i = 0; i < SCHEDULES; i++)
+        play(i);
+    return check_done();
+}
