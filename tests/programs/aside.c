@@ -1,0 +1,124 @@
+/* aside SECONDS: rank 0 plays ping-pong of 8 bytes with rank 1, first with nothing else to do, then for as long while it streams
+ * messages of 1 MiB to rank 2. Rank 0 prints "idle MEDIAN us", then "beside MEDIAN us", half of there and back; rank 2 checks
+ * every byte. */
+#include "../check.h"
+#include <mpi.h>
+
+#define SIZE (1 << 20)
+#define WINDOW 4
+#define MOST 200000
+#define END 1
+
+enum tag { PING, BULK };
+static unsigned char buffer[WINDOW][SIZE];
+static MPI_Request request[WINDOW];
+static double took[MOST];
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double ping(long n)
+{
+    long back = -1;
+    double start = MPI_Wtime();
+
+    MPI_Send(&n, 1, MPI_LONG, 1, PING, MPI_COMM_WORLD);
+    MPI_Recv(&back, 1, MPI_LONG, 1, PING, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    double time = MPI_Wtime() - start;
+    CHECK_EQUAL(back, n);
+    return time / 2 * 1e6;
+}
+
+static void refill(unsigned *sent)
+{
+    int slot = (int)(*sent % WINDOW), done;
+
+    MPI_Test(&request[slot], &done, MPI_STATUS_IGNORE);
+    if (done) {
+        MPI_Isend(buffer[slot], SIZE, MPI_BYTE, 2, BULK, MPI_COMM_WORLD, &request[slot]);
+        ++*sent;
+    }
+}
+
+static void measure(const char *what, double seconds, unsigned *sent)
+{
+    double end = MPI_Wtime() + seconds;
+    int n = 0;
+
+    for (; MPI_Wtime() < end; n++) {
+        took[n % MOST] = ping(n + 1);
+        if (sent)
+            refill(sent);
+    }
+    n = n < MOST ? n : MOST;
+    qsort(took, (size_t)n, sizeof *took, by_value);
+    printf("%s %.1f us, 99 of 100 below %.1f, most %.1f\n", what, took[n / 2], took[n * 99 / 100], took[n - 1]);
+}
+
+static void lead(double seconds)
+{
+    unsigned sent = 0;
+    double start;
+
+    for (int slot = 0; slot < WINDOW; slot++) {
+        request[slot] = MPI_REQUEST_NULL;
+        for (size_t i = 0; i < SIZE; i++)
+            buffer[slot][i] = check_byte((unsigned)slot, i);
+    }
+    for (int n = 0; n < 2000; n++)
+        ping(-n - 1);
+    measure("idle", seconds, NULL);
+    start = MPI_Wtime();
+    measure("beside", seconds, &sent);
+    MPI_Waitall(WINDOW, request, MPI_STATUSES_IGNORE);
+    printf("bulk %.2f MB/s\n", sent * (SIZE / 1e6) / (MPI_Wtime() - start));
+    ping(0);
+    MPI_Send(buffer, END, MPI_BYTE, 2, BULK, MPI_COMM_WORLD);
+}
+
+static void answer(void)
+{
+    for (long n = 1; n;) {
+        MPI_Recv(&n, 1, MPI_LONG, 0, PING, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(&n, 1, MPI_LONG, 0, PING, MPI_COMM_WORLD);
+    }
+}
+
+static void swallow(void)
+{
+    for (unsigned n = 0;; n++) {
+        int count, slot = (int)(n % WINDOW);
+        MPI_Status status;
+
+        memset(buffer[0], 0xEE, SIZE);
+        MPI_Recv(buffer[0], SIZE, MPI_BYTE, 0, BULK, MPI_COMM_WORLD, &status);
+        MPI_Get_count(&status, MPI_BYTE, &count);
+        if (count == END)
+            return;
+        for (size_t i = 0; i < SIZE; i++)
+            if (buffer[0][i] != check_byte((unsigned)slot, i)) {
+                fprintf(stderr, "message %u: byte %zu is wrong\n", n, i);
+                check_failed++;
+                break;
+            }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int rank;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        lead(argc > 1 ? atof(argv[1]) : 3);
+    if (rank == 1)
+        answer();
+    if (rank == 2)
+        swallow();
+    MPI_Finalize();
+    return check_done();
+}
