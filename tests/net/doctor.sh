@@ -15,6 +15,6 @@ expect 1 "~^far.*h0.*node +this one" "~^viaduct: cannot start ranks on far: .*re
 lab-link h1 1 mute
 expect 0 "~$(way 0).*rail 1: eth1 10.77.1.1 - 10.77.1.2: not used: connecting .*together +1 way," "" timeout 30 $doctor h1
 lab-link h1 0 mute
-expect 1 "~rail 0: eth0 .*not used: connecting" "" timeout 60 $doctor h1
+expect 1 "~rail 0: eth0 .*not used: connecting" "" timeout 12 $doctor h1
 expect 0 "~^usage: viaduct doctor" "" $doctor --help
 finish

@@ -28,7 +28,7 @@
 #define GAP_SHIFT  5       /* between looks: this part of the time since the last event */
 #define GAP_MOST   4000    /* ns, of that */
 #define GAP_ALONE  50000   /* ns, with no connection */
-#define GAP_RARE   1000000 /* ns, where nothing is awaited */
+#define GAP_RARE   4000000 /* ns, where nothing is awaited */
 #define ASK_NS     20000   /* epoll, while links are read directly */
 #define HOT_NS     1000000 /* a link not heard for so long is left to epoll */
 #define SETTLE_NS  20000   /* after so much quiet the other sides are told what was taken */
