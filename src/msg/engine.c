@@ -96,11 +96,25 @@ static inline void owe(struct msg_peer *peer, size_t length, uint32_t count)
     COUNT_ADD(recv_bytes, count * length);
 }
 
+/* From anyone; a receive that is posted for him was first. */
+static inline bool expected_from(struct msg_expected *expected, struct msg_peer *peer, uint64_t header)
+{
+    const struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
+    int rank = expected->peer ? -1 : vmsg_context_rank_of(context, peer->world);
+    const struct msg_member *member = rank < 0 ? NULL : context->member[rank];
+    if (!member || !list_empty(&member->posted))
+        return false;
+    peer->heard = true;
+    expected->result->source = rank;
+    return true;
+}
+
 /* The short way of a message that a blocking receive waits for. */
 static inline bool expected_taken(struct vi *vi, struct msg_peer *peer, uint64_t header, const void *data, size_t length)
 {
     struct msg_expected *expected = &vmsg_engine.expected;
-    if (header != expected->header || peer != expected->peer || length > expected->room)
+    if (header != expected->header || length > expected->room ||
+        (peer != expected->peer && !expected_from(expected, peer, header)))
         return false;
     expected->header = 0;
     copy_short(expected->data, data, length);

@@ -183,12 +183,12 @@ struct msg_board {
  * sender is queued. Whatever else comes in between, or is posted, turns it into a posted request first. */
 struct msg_expected {
     uint64_t header;         /* 0: nothing is expected */
-    struct msg_peer *peer;
+    struct msg_peer *peer;   /* NULL: from anyone for whom no receive is posted */
     void *data;
     uint64_t room;
-    struct msg_result *result; /* source and tag are set */
+    struct msg_result *result; /* source and tag are set; from anyone: the tag */
     struct msg_request *request; /* on the stack of the call; only its state is set */
-    struct msg_member *member;
+    struct msg_member *member; /* NULL: anyone */
 };
 
 /* A peer whose last link is gone without a goodbye: most likely he has died, and the launcher, who knows, ends the job. */

@@ -73,7 +73,8 @@ void vmsg_expected_post(void)
 {
     struct msg_expected *expected = &vmsg_engine.expected;
     struct msg_context *context = vmsg_engine.context[msg_header_context(expected->header)];
-    struct msg_where from = {context, expected->member->rank, msg_header_tag(expected->header)};
+    struct msg_where from = {context, expected->member ? expected->member->rank : MSG_ANY_SOURCE,
+                             msg_header_tag(expected->header)};
     struct type_buffer buffer = {.base = expected->data, .count = expected->room};
     expected->header = 0;
     request_prepare(expected->request, &from, &buffer);
@@ -88,15 +89,15 @@ static inline bool may_expect(const struct msg_context *context, const struct ms
            list_empty(&member->posted) && list_empty(&context->wildcard) && member->peer->vi;
 }
 
-static __attribute__((noinline)) int recv_waiting(struct msg_request *request, const struct msg_peer *peer,
-                                                  struct msg_result *result)
+/* FAR: a remote rank may send it. */
+static __attribute__((noinline)) int recv_waiting(struct msg_request *request, bool far, struct msg_result *result)
 {
     int error = OK;
-    if (unlikely(peer->remote))
+    if (unlikely(far))
         msg_await();
     if (!vmsg_request_done(request))
         error = vmsg_wait(request);
-    if (unlikely(peer->remote))
+    if (unlikely(far))
         msg_await_end();
     vmsg_engine.expected.header = 0; /* where the wait failed */
     if (likely(atomic_load_explicit(&request->state, memory_order_relaxed) == MSG_TAKEN))
@@ -131,6 +132,37 @@ static inline uint32_t looks_at(const struct msg_peer *peer)
     return unlikely(others) ? 1 : engine->looks;
 }
 
+/* The same from anyone, where no message is there and no receive waits that could take it first. */
+static __attribute__((noinline)) int recv_anyone(struct msg_context *context, int tag, void *data, uint64_t bytes,
+                                                 struct msg_result *result)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    struct msg_request request;
+    if (unlikely(tag < 0 || !engine->quick || engine->expected.header || !list_empty(&context->arrivals) ||
+                 !list_empty(&context->wildcard)))
+        return recv_slowly((struct msg_where){context, MSG_ANY_SOURCE, tag}, data, bytes, result);
+    request.completed = NULL;
+    atomic_store_explicit(&request.state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
+    *result = (struct msg_result){.source = MSG_ANY_SOURCE, .tag = tag};
+    engine->expected = (struct msg_expected){
+        .header = msg_header(MSG_FRAME_EAGER, context->id, tag, 0),
+        .data = data,
+        .room = bytes,
+        .result = result,
+        .request = &request,
+    };
+    bool others = engine->networked || !engine->nics || atomic_load_explicit(&engine->chores, memory_order_relaxed);
+    for (uint32_t looks = others ? 0 : engine->looks; looks > 0; looks--) {
+        int came = vi_poll(engine->nic[0], 1);
+        if (likely(atomic_load_explicit(&request.state, memory_order_relaxed) == MSG_TAKEN))
+            return OK;
+        if (came)
+            break;
+        msg_wait_gap();
+    }
+    return recv_waiting(&request, engine->networked, result);
+}
+
 /* Looks at the awaited lane first, and alone, if that is all there is to do: however many others are connected. */
 int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64_t bytes, struct msg_result *result)
 {
@@ -141,6 +173,8 @@ int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64
     if (likely((unsigned)rank < (unsigned)context->size))
         member = __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE); /* pairs with vmsg_member_make */
     result = result ? result : &own;
+    if (rank == MSG_ANY_SOURCE)
+        return recv_anyone(context, tag, data, bytes, result);
     if (unlikely(!member || tag < 0 || !may_expect(context, member)))
         return recv_slowly((struct msg_where){context, rank, tag}, data, bytes, result);
 
@@ -165,7 +199,7 @@ int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64
             break;
         msg_wait_gap();
     }
-    return recv_waiting(&request, peer, result);
+    return recv_waiting(&request, peer->remote, result);
 }
 
 static void result_of(const struct msg_message *message, struct msg_result *result)

@@ -203,6 +203,64 @@ static int all_reached_over(const char *network)
     return OK;
 }
 
+/* ---- connections ------------------------------------------------------------------------------------------------- */
+
+static vd_connection *connection_make(vd_channel *channel, int unpacking)
+{
+    vd_connection *connection = calloc(1, sizeof *connection);
+    unsigned char *frame = malloc(PACK_FRAME);
+    if (!connection || !frame) {
+        free(connection);
+        free(frame);
+        return vpack_fail(vbase_fail(ERR_MEMORY, "no memory for a message on channel %s", channel->name));
+    }
+    connection->frame = frame;
+    connection->channel = channel;
+    connection->context = channel->context;
+    connection->unpacking = unpacking;
+    connection->limit = -1;
+    connection->copy_most = unpacking || channel->alone < channel->gather ? channel->alone : channel->gather;
+    list_init(&connection->parts);
+    return connection;
+}
+
+vd_connection *vpack_take(vd_channel *channel, int unpacking)
+{
+    pack_lock(channel);
+    struct list_node *node = list_take_first(&channel->idle[unpacking]);
+    vd_connection *connection = node ? container_of(node, vd_connection, link) : connection_make(channel, unpacking);
+    channel->made += !node && connection;
+    pack_unlock(channel);
+    return connection;
+}
+
+void vpack_give(vd_connection *connection)
+{
+    vd_channel *channel = connection->channel;
+    pack_lock(channel);
+    list_prepend(&channel->idle[connection->unpacking], &connection->link);
+    pack_unlock(channel);
+}
+
+/* How many messages are on their way. One thread is left. */
+static uint32_t messages_open(vd_channel *channel)
+{
+    uint32_t idle = 0;
+    for (int i = 0; i < 2; i++) {
+        if (channel->ready[i])
+            list_prepend(&channel->idle[i], &channel->ready[i]->link);
+        channel->ready[i] = NULL;
+        list_for_each(node, &channel->idle[i])
+            idle++;
+    }
+    return channel->made - idle;
+}
+
+VEXPORT int vd_remote(const vd_connection *connection)
+{
+    return connection && connection->state != PACK_IDLE ? connection->remote : vbase_fail(ERR_STATE, "no message is here");
+}
+
 /* ---- channels ---------------------------------------------------------------------------------------------------- */
 
 /* How blocks travel, where a setting forces it: every one by the same way. */
@@ -273,6 +331,7 @@ void vpack_channel_free(vd_channel *channel)
     if (list_node_linked(&channel->link))
         list_remove(&channel->link);
     vpack_check_close(channel);
+    (void)messages_open(channel);
     if (channel->context)
         vmsg_context_close(channel->context);
     connections_free(&channel->idle[0]);
@@ -339,8 +398,9 @@ VEXPORT int vd_channel_close(vd_channel *channel)
         return error;
     if (!channel || channel->magic != PACK_MAGIC)
         return vpack_argument(channel, 0);
-    if (channel->open)
-        return vbase_fail(ERR_STATE, "%u messages of channel %s are not ended", channel->open, channel->name);
+    uint32_t open = messages_open(channel);
+    if (open)
+        return vbase_fail(ERR_STATE, "%u messages of channel %s are not ended", open, channel->name);
     DOING("vd_channel_close");
     struct coll_call call = {.kind = COLL_BARRIER, .group = &pack.group};
     error = vcoll_run(&call);
@@ -350,31 +410,3 @@ VEXPORT int vd_channel_close(vd_channel *channel)
     return error;
 }
 
-/* ---- connections ------------------------------------------------------------------------------------------------- */
-
-vd_connection *vpack_take(vd_channel *channel, int unpacking)
-{
-    vd_connection *connection = calloc(1, sizeof *connection);
-    unsigned char *frame = malloc(PACK_FRAME);
-    if (!connection || !frame) {
-        free(connection);
-        free(frame);
-        pack_lock(channel);
-        channel->open--;
-        pack_unlock(channel);
-        return vpack_fail(vbase_fail(ERR_MEMORY, "no memory for a message on channel %s", channel->name));
-    }
-    connection->frame = frame;
-    connection->channel = channel;
-    connection->context = channel->context;
-    connection->unpacking = unpacking;
-    connection->limit = -1;
-    connection->copy_most = unpacking || channel->alone < channel->gather ? channel->alone : channel->gather;
-    list_init(&connection->parts);
-    return connection;
-}
-
-VEXPORT int vd_remote(const vd_connection *connection)
-{
-    return connection && connection->state != PACK_IDLE ? connection->remote : vbase_fail(ERR_STATE, "no message is here");
-}

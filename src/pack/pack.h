@@ -90,12 +90,13 @@ struct vd_channel {
     size_t gather;            /* packing: longer ones are gathered */
     bool check;
     struct base_lock lock;
-    struct list idle[2];      /* connections for packing, for unpacking */
+    vd_connection *ready[2];  /* an idle connection for packing, one for unpacking; one thread only */
+    struct list idle[2];      /* the others */
     struct list spare_parts;
     uint32_t *sent, *heard;   /* messages so far, by remote */
     struct list_node link;    /* of all channels */
     uint32_t id;
-    uint32_t open;            /* messages on their way */
+    uint32_t made;            /* connections */
     struct pack_complaints *complaints; /* checking */
     char name[64];
 };
@@ -106,6 +107,7 @@ int vpack_start(void) MUST_CHECK; /* OK, or not between vd_init and vd_finalize 
 int vpack_channel_open(uint32_t id, const char *name, vd_channel **channel) MUST_CHECK; /* by this rank alone */
 void vpack_channel_free(vd_channel *channel);
 vd_connection *vpack_take(vd_channel *channel, int unpacking) COLD; /* NULL, with vd_error set */
+void vpack_give(vd_connection *connection) COLD;
 vd_connection *vpack_fail(int error) COLD; /* NULL, and vd_error gives ERROR */
 int vpack_argument(vd_channel *channel, int remote) COLD; /* what is wrong with them */
 
@@ -129,21 +131,21 @@ static inline bool pack_valid(const vd_channel *channel, int remote)
 /* An idle connection, out of the list; NULL, with vd_error set. */
 static inline vd_connection *pack_take(vd_channel *channel, int unpacking)
 {
-    pack_lock(channel);
-    struct list_node *node = list_take_first(&channel->idle[unpacking]);
-    channel->open++;
-    pack_unlock(channel);
-    return likely(node != NULL) ? container_of(node, vd_connection, link) : vpack_take(channel, unpacking);
+    vd_connection *connection = channel->ready[unpacking];
+    if (unlikely(!connection || vpack_threads))
+        return vpack_take(channel, unpacking);
+    channel->ready[unpacking] = NULL;
+    return connection;
 }
 static inline void pack_give(vd_connection *connection)
 {
     vd_channel *channel = connection->channel;
     connection->state = PACK_IDLE;
     connection->limit = -1;
-    pack_lock(channel);
-    list_prepend(&channel->idle[connection->unpacking], &connection->link);
-    channel->open--;
-    pack_unlock(channel);
+    if (unlikely(channel->ready[connection->unpacking] || vpack_threads))
+        vpack_give(connection);
+    else
+        channel->ready[connection->unpacking] = connection;
 }
 
 #define PACK_TAG_FIRST 0
