@@ -38,6 +38,8 @@ static void reap(struct mpi_buffer *buffer)
             continue;
         }
         *place = copy->next;
+        if (mpi_checking)
+            mpi_check_ends(&copy->request);
         if (automatic(buffer))
             free(copy);
     }
@@ -101,6 +103,8 @@ static int send_copy(struct mpi_buffer *buffer, const struct mpi_message *m, con
     copy->request.owner = NULL;
     struct msg_where to = mpi_where(target->comm, m->rank, m->tag);
     struct type_buffer packed = {copy + 1, bytes, NULL};
+    if (mpi_checking)
+        mpi_check_starts(&copy->request, m, target, true);
     int error = vmsg_send_start(&copy->request, &to, &packed, MSG_STANDARD);
     if (error)
         remove_copy(buffer, copy);

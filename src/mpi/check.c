@@ -1,7 +1,8 @@
 /* VIADUCT_CHECK: at MPI_Finalize every rank tells what its program left behind: requests and other handles that were
- * not freed, each with the place of the call that made it, and messages that nobody received. Costs a look at a flag
- * where it is off. Places are addresses until the end; then addr2line, where it is installed, makes file and line of
- * them. */
+ * not freed, each with the place of the call that made it, and messages that nobody received. And who receives a message
+ * as other types than it was sent as says so at once: a note with the sender's signature, type and place travels along.
+ * Costs a look at a flag where it is off. Places are addresses until they are told; then addr2line, where it is
+ * installed, makes file and line of them. */
 #include "mpi/inside.h"
 #include "base/log.h"
 #include "base/settings.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #define MOST_TOLD 20 /* of a kind */
 #define MOST_FRAMES 12
@@ -98,6 +100,107 @@ static const char *place_of(const void *caller, char text[400])
         pclose(pipe);
     return text;
 }
+
+/* ---- types that do not match -------------------------------------------------------------------------------------- */
+
+/* About a message, as it travels. */
+struct sent {
+    uint64_t signature; /* of all of it; 0: fits anything */
+    uint64_t count, place; /* place: in the program file of all ranks, from its begin; 0: unknown */
+    char type[40];
+};
+_Static_assert(sizeof(struct sent) == sizeof(struct msg_note), "a note has room for this");
+
+/* What belongs to an operation under way. */
+struct checked {
+    struct msg_note note; /* first: the operation points here */
+    const char *call;
+    struct mpi_comm *comm;
+    struct mpi_type *type;
+    uint64_t count;
+    void *caller;
+    bool sends;
+};
+
+/* Where the program itself lies: its headers begin in its first page. */
+static uintptr_t program_base(void) { return getauxval(AT_PHDR) & ~(uintptr_t)4095; }
+
+static void describe(const struct mpi_type *type, char text[40])
+{
+    const struct mpi_type *inner = type;
+    while (inner->recipe && inner->recipe->types > 0)
+        inner = inner->recipe->type[0];
+    if (type->name || inner == type)
+        snprintf(text, 40, "%s", mpi_type_text(type));
+    else
+        snprintf(text, 40, "a type made of %s%s", mpi_type_text(inner),
+                 type->recipe->combiner == MPI_COMBINER_STRUCT ? ", ..." : "");
+}
+
+/* Packed data fit any type. */
+static uint64_t signature_of(const struct mpi_type *type, uint64_t bytes)
+{
+    return mpi_type_handle((struct mpi_type *)type) == MPI_PACKED ? 0 : mpi_signature(type, bytes);
+}
+
+void mpi_check_starts(struct msg_request *operation, const struct mpi_message *message, const struct mpi_target *target,
+                      bool sends)
+{
+    struct checked *checked = calloc(1, sizeof *checked);
+    operation->note = checked ? &checked->note : NULL;
+    if (!checked)
+        return;
+    checked->call = message->call;
+    checked->comm = target->comm;
+    checked->type = target->type;
+    checked->count = (uint64_t)message->count;
+    checked->caller = caller_of_library();
+    checked->sends = sends;
+    if (!mpi_type_predefined(target->type))
+        mpi_object_keep(target->type);
+    if (!sends)
+        return;
+    Dl_info info;
+    struct sent sent = {.signature = signature_of(checked->type, checked->count * checked->type->size),
+                        .count = checked->count};
+    if (checked->caller && dladdr(checked->caller, &info) && (uintptr_t)info.dli_fbase == program_base())
+        sent.place = (uintptr_t)checked->caller - program_base();
+    describe(checked->type, sent.type);
+    memcpy(&checked->note, &sent, sizeof sent);
+}
+
+static void compare(const struct checked *checked, const struct msg_result *result)
+{
+    static _Atomic int told; /* a count */
+    struct sent sent;
+    char name[64], type[40], here[400], there[400];
+    memcpy(&sent, &checked->note, sizeof sent);
+    uint64_t expected = signature_of(checked->type, result->bytes);
+    if (!sent.signature || !expected || sent.signature == expected ||
+        atomic_fetch_add_explicit(&told, 1, memory_order_relaxed) >= MOST_TOLD)
+        return;
+    describe(checked->type, type);
+    sent.type[sizeof sent.type - 1] = 0;
+    LOG_WARN("check: %s at %s received a message from rank %d with tag %d on %s as %llu of %s; it was sent at %s as %llu of %s",
+             checked->call, place_of(checked->caller, here), result->source, result->tag,
+             mpi_comm_name(checked->comm, name), (unsigned long long)checked->count, type,
+             place_of(sent.place ? (void *)(program_base() + sent.place) : NULL, there), (unsigned long long)sent.count,
+             sent.type);
+}
+
+void mpi_check_ends(struct msg_request *operation)
+{
+    struct checked *checked = (struct checked *)(void *)operation->note;
+    if (!checked)
+        return;
+    operation->note = NULL;
+    if (!checked->sends && vmsg_request_done(operation) && operation->result.error == OK)
+        compare(checked, &operation->result);
+    mpi_type_drop(checked->type);
+    free(checked);
+}
+
+/* ---- what is left behind ------------------------------------------------------------------------------------------ */
 
 /* What else is known of a request or communicator. */
 static const char *detail_of(enum mpi_kind kind, const void *object, char text[160])

@@ -51,6 +51,8 @@ int mpi_comm_open(const char *call, struct mpi_comm *parent, struct mpi_group *g
     error = vmsg_context_open(2 * id + 1, group->world, group->size, group->rank, &comm->coll.context);
     if (error)
         goto no_collectives;
+    if (mpi_checking)
+        vmsg_context_noted(comm->context);
     comm->rank = comm->coll.rank = group->rank;
     comm->size = comm->coll.size = group->size;
     comm->id = id;

@@ -18,7 +18,7 @@ static int stage(void)
 
 static void set_stage(enum mpi_stage now) { atomic_store_explicit(&mpi_process.stage, now, memory_order_release); }
 
-bool mpi_is_running(void) { return stage() == MPI_RUNNING || stage() == MPI_TRACED; }
+bool mpi_is_running(void) { return stage() == MPI_RUNNING || stage() == MPI_WATCHED; }
 
 void mpi_doing(const char *call)
 {
@@ -76,7 +76,7 @@ static void start(const char *call, int required)
         error = mpi_comm_worlds_open();
     if (error)
         die(call, mpi_class_sentence(error));
-    set_stage(vbase_trace_on ? MPI_TRACED : MPI_RUNNING);
+    set_stage(vbase_trace_on || mpi_checking ? MPI_WATCHED : MPI_RUNNING);
 }
 
 ENTRY(MPI_Init)(int *argc, char ***argv)

@@ -168,7 +168,7 @@ struct mpi_request {
 
 /* ---- the process ------------------------------------------------------------------------------------------------ */
 
-enum mpi_stage { MPI_BEFORE, MPI_RUNNING, MPI_TRACED, MPI_AFTER }; /* traced: running, and every call is written down */
+enum mpi_stage { MPI_BEFORE, MPI_RUNNING, MPI_WATCHED, MPI_AFTER }; /* watched: running, and traced or checked, so no call is short */
 struct mpi_process {
     _Atomic int stage; /* enum mpi_stage */
     int thread_level;
@@ -182,7 +182,7 @@ bool mpi_is_running(void);
 void mpi_not_running(const char *call) __attribute__((noreturn)) COLD;
 void mpi_end_early(const char *sentence) __attribute__((noreturn)) COLD; /* where nobody can handle an error */
 
-/* False: the call is too early or too late, or it is traced; mpi_enter knows. */
+/* False: the call is too early or too late, or watched; mpi_enter knows. */
 static inline bool mpi_quick(void)
 {
     /* relaxed: a thread that may call at all was made after MPI_Init or waited for it */
@@ -456,6 +456,13 @@ extern bool mpi_checking;
 void mpi_check_open(void);                   /* looks at the setting */
 void mpi_check_made(uintptr_t handle) COLD;  /* a handle was given to the program */
 void mpi_check_tell(void);                   /* what is left at MPI_Finalize */
+/* Before an operation with COUNT of TYPE starts: what is sent is told along with the message, or what is expected is
+ * kept. And when the operation is over: compares the two; harmless a second time. */
+void mpi_check_starts(struct msg_request *operation, const struct mpi_message *message, const struct mpi_target *target,
+                      bool sends) COLD;
+void mpi_check_ends(struct msg_request *operation) COLD;
+/* The signature of the first BYTES of as many of TYPE as it takes (signature.c): equal where the basic types are. */
+uint64_t mpi_signature(const struct mpi_type *type, uint64_t bytes);
 
 /* ---- requests (request.c) --------------------------------------------------------------------------------------- */
 

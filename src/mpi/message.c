@@ -46,8 +46,11 @@ int mpi_message_wrong(struct mpi_message message, bool receive)
 int mpi_wait_here(struct msg_request *operation)
 {
     int error = vmsg_wait(operation);
-    if (likely(vmsg_request_done(operation)))
+    if (likely(vmsg_request_done(operation))) {
+        if (unlikely(mpi_checking))
+            mpi_check_ends(operation);
         return error;
+    }
     vmsg_cancel(operation);
     if (!vmsg_request_done(operation))
         vmsg_wait(operation);

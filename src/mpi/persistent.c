@@ -3,7 +3,7 @@
 #include "mpi/inside.h"
 #include <stdlib.h>
 
-/* What a persistent MPI_Bsend needs at each start. */
+/* What a persistent MPI_Bsend needs at each start; any other only where it is checked. */
 struct saved {
     struct mpi_message message;
     struct mpi_target target;
@@ -17,8 +17,9 @@ static int initialize(const struct mpi_message *m, const struct mpi_target *targ
     if (m->rank == MPI_PROC_NULL)
         kind = REQUEST_NOTHING;
     struct mpi_request *request = mpi_request_take(kind, m->call, target->comm, target->type->layout);
-    struct saved *saved = request && kind == REQUEST_BUFFERED ? malloc(sizeof *saved) : NULL;
-    if (!request || (kind == REQUEST_BUFFERED && !saved)) {
+    bool saves = kind == REQUEST_BUFFERED || mpi_checking;
+    struct saved *saved = request && saves ? malloc(sizeof *saved) : NULL;
+    if (!request || (saves && !saved)) {
         if (request)
             mpi_request_give(request);
         return mpi_engine_error(target->comm, m->call, ERR_MEMORY);
@@ -77,6 +78,9 @@ void mpi_saved_drop(struct mpi_request *request)
 
 static int launch(struct mpi_request *request)
 {
+    const struct saved *saved = request->extra;
+    if (mpi_checking && (request->kind == REQUEST_SEND || request->kind == REQUEST_RECEIVE))
+        mpi_check_starts(&request->operation, &saved->message, &saved->target, request->kind == REQUEST_SEND);
     switch (request->kind) {
     case REQUEST_SEND:
         return vmsg_send_start(&request->operation, &request->where, &request->buffer, request->mode);

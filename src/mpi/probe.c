@@ -130,6 +130,13 @@ static struct mpi_comm *use_up(const struct taking *t, struct mpi_message_object
     return comm;
 }
 
+static void starts(struct msg_request *operation, const struct taking *t, struct mpi_comm *comm, struct mpi_type *type)
+{
+    struct mpi_message message = {.call = t->call, .count = t->count};
+    struct mpi_target target = {comm, type};
+    mpi_check_starts(operation, &message, &target, false);
+}
+
 static int receive(const struct taking *t, MPI_Status *status)
 {
     struct mpi_message_object *object;
@@ -148,6 +155,8 @@ static int receive(const struct taking *t, MPI_Status *status)
     struct mpi_comm *comm = use_up(t, object);
     request.completed = NULL;
     request.owner = NULL;
+    if (mpi_checking)
+        starts(&request, t, comm, type);
     error = vmsg_message_recv(&request, message, &buffer);
     if (error) {
         error = mpi_engine_error(comm, t->call, error);
@@ -178,6 +187,8 @@ static int start_receive(const struct taking *t, MPI_Request *out)
     if (object) {
         struct msg_message *message = object->message;
         mpi_comm_drop(use_up(t, object)); /* the request has its own reference */
+        if (mpi_checking)
+            starts(&request->operation, t, request->comm, type);
         error = vmsg_message_recv(&request->operation, message, &buffer);
     }
     if (error) {

@@ -19,6 +19,8 @@ static __attribute__((noinline)) int receive_by_request(struct mpi_message m, st
     struct msg_where from = mpi_where(target.comm, m.rank, m.tag);
     request.completed = NULL;
     request.owner = NULL;
+    if (mpi_checking)
+        mpi_check_starts(&request, &m, &target, false);
     int error = vmsg_recv_start(&request, &from, &buffer);
     if (error)
         return error;
@@ -51,7 +53,7 @@ static __attribute__((noinline)) int receive_slowly(struct mpi_message m, MPI_St
         mpi_status_proc_null(status);
         return MPI_SUCCESS;
     }
-    if (target.type->flat)
+    if (target.type->flat && !mpi_checking)
         error = vmsg_recv(target.comm->context, m.rank, m.tag == MPI_ANY_TAG ? MSG_ANY_TAG : m.tag, (void *)m.buffer,
                           (uint64_t)m.count * target.type->size, &result);
     else
@@ -97,6 +99,8 @@ static __attribute__((noinline)) int start_slowly(struct mpi_message m, MPI_Requ
         mpi_request_take(nothing ? REQUEST_NOTHING : REQUEST_RECEIVE, m.call, target.comm, buffer.layout);
     if (!request)
         return mpi_engine_error(target.comm, m.call, ERR_MEMORY);
+    if (mpi_checking && !nothing)
+        mpi_check_starts(&request->operation, &m, &target, false);
     error = nothing ? OK : vmsg_recv_start(&request->operation, &from, &buffer);
     if (error) {
         mpi_request_give(request);

@@ -33,6 +33,7 @@ struct mpi_request *mpi_request_take(enum mpi_request_kind kind, const char *cal
     request->extra = NULL;
     request->operation.completed = NULL;
     request->operation.owner = NULL;
+    request->operation.note = NULL;
     if (comm)
         mpi_object_keep(comm);
     if (layout)
@@ -44,6 +45,12 @@ struct mpi_request *mpi_request_take(enum mpi_request_kind kind, const char *cal
 static void give_parts(struct mpi_request *request)
 {
     switch (request->kind) {
+    case REQUEST_SEND:
+    case REQUEST_RECEIVE:
+        if (mpi_checking)
+            mpi_check_ends(&request->operation);
+        mpi_saved_drop(request);
+        break;
     case REQUEST_BUFFERED:
         mpi_saved_drop(request);
         break;
@@ -174,6 +181,8 @@ void mpi_request_retire(MPI_Request *handle, struct mpi_request *request)
 {
     if (request->persistent) {
         request->active = false;
+        if (mpi_checking && (request->kind == REQUEST_SEND || request->kind == REQUEST_RECEIVE))
+            mpi_check_ends(&request->operation);
         return;
     }
     *handle = MPI_REQUEST_NULL;

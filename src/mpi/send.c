@@ -11,6 +11,8 @@ static __attribute__((noinline)) int send_by_request(struct mpi_message m, struc
     struct msg_where to = mpi_where(target.comm, m.rank, m.tag);
     request.completed = NULL;
     request.owner = NULL;
+    if (mpi_checking)
+        mpi_check_starts(&request, &m, &target, true);
     int error = vmsg_send_start(&request, &to, &buffer, mode);
     return error ? error : mpi_wait_here(&request);
 }
@@ -24,7 +26,7 @@ static __attribute__((noinline)) int send_slowly(struct mpi_message m)
     int error = mpi_check_send(&m, &target);
     if (error || m.rank == MPI_PROC_NULL)
         return error;
-    if (target.type->flat)
+    if (target.type->flat && !mpi_checking)
         error = vmsg_send(target.comm->context, m.rank, m.tag, m.buffer, (uint64_t)m.count * target.type->size);
     else
         error = send_by_request(m, target, MSG_STANDARD);
@@ -109,6 +111,8 @@ static __attribute__((noinline)) int start_slowly(struct mpi_message m, enum msg
     struct type_buffer buffer = mpi_buffer((void *)m.buffer, (uint64_t)m.count, target.type);
     struct msg_where to = mpi_where(target.comm, m.rank, m.tag);
     struct mpi_request *request = mpi_request_take(REQUEST_SEND, m.call, target.comm, buffer.layout);
+    if (request && mpi_checking)
+        mpi_check_starts(&request->operation, &m, &target, true);
     error = likely(request != NULL) ? vmsg_send_start(&request->operation, &to, &buffer, mode) : ERR_MEMORY;
     if (unlikely(error)) {
         if (request)

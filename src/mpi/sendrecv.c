@@ -24,6 +24,8 @@ static int start_receive(const struct exchange *x, struct mpi_pair *pair)
     struct type_buffer buffer = mpi_buffer((void *)x->receive.buffer, (uint64_t)x->receive.count, x->from.type);
     struct msg_where from = mpi_where(x->from.comm, x->receive.rank, x->receive.tag);
     pair->receive.completed = NULL;
+    if (mpi_checking)
+        mpi_check_starts(&pair->receive, &x->receive, &x->from, false);
     int error = vmsg_recv_start(&pair->receive, &from, &buffer);
     pair->receives = !error;
     return error;
@@ -36,6 +38,8 @@ static int start_send(const struct exchange *x, const struct type_buffer *buffer
         return OK;
     struct msg_where to = mpi_where(x->to.comm, x->send.rank, x->send.tag);
     pair->send.completed = NULL;
+    if (mpi_checking)
+        mpi_check_starts(&pair->send, &x->send, &x->to, true);
     int error = vmsg_send_start(&pair->send, &to, buffer, MSG_STANDARD);
     pair->sends = !error;
     return error;
@@ -118,6 +122,10 @@ struct held { /* lives as long as the request */
 void mpi_pair_drop(struct mpi_pair *pair)
 {
     struct held *held = container_of(pair, struct held, pair);
+    if (mpi_checking) {
+        mpi_check_ends(&pair->send);
+        mpi_check_ends(&pair->receive);
+    }
     if (pair->send_layout)
         vtype_layout_drop(pair->send_layout);
     if (pair->receive_layout)

@@ -69,6 +69,9 @@ int vmsg_send_launch(struct msg_request *request)
 {
     struct msg_peer *peer = request->peer;
     int64_t bytes = (int64_t)request->total;
+    int error = unlikely(request->context->noted) ? vmsg_note_send(request) : OK;
+    if (unlikely(error))
+        return error;
     bool fits = bytes <= peer->eager;
     if (fits && bytes + MSG_FRAME_COST > peer->window) {
         COUNT(window_empty);
@@ -79,7 +82,7 @@ int vmsg_send_launch(struct msg_request *request)
 
     if (request->mode == MSG_SYNCHRONOUS && bytes + (int64_t)sizeof(struct msg_frame_id) <= peer->eager) {
         struct msg_frame_id body;
-        int error = vmsg_transfer_for_send(request);
+        error = vmsg_transfer_for_send(request);
         if (error)
             return error;
         body.id = vmsg_transfer_id(request->extra);
@@ -95,7 +98,7 @@ int vmsg_send_launch(struct msg_request *request)
     if (request->mode == MSG_SYNCHRONOUS)
         return vmsg_rendezvous_announce(request);
 
-    int error = eager_send(request, MSG_FRAME_EAGER, (struct iovec){NULL, 0});
+    error = eager_send(request, MSG_FRAME_EAGER, (struct iovec){NULL, 0});
     if (error == ERR_AGAIN && vmsg_peer_starved(peer))
         return vmsg_rendezvous_announce(request);
     if (error == OK) {

@@ -216,6 +216,9 @@ static __attribute__((noinline)) void frame_arrived(struct msg_peer *peer, uint6
     case MSG_FRAME_WITHDRAW:
         vmsg_joint_ended(peer, kind == MSG_FRAME_DONE, data, length);
         break;
+    case MSG_FRAME_NOTE:
+        vmsg_note_arrived(peer, data, length);
+        break;
     case MSG_FRAME_GOODBYE:
         vmsg_peer_parted(peer);
         break;

@@ -79,6 +79,7 @@ struct msg_peer {
     _Atomic uint64_t busy;  /* ticks when he was last seen sending parts of a message, or asked to; relaxed */
     bool board_told;        /* he knows ours */
     struct list turns[2];   /* transfers that move his memory, ours to him last: one after another; leaf */
+    struct msg_note *note;  /* about the next message of his; NULL: none */
     struct msg_choice choice; /* of the ways that his large messages come */
     uint32_t sent;          /* frames, where they are numbered */
     _Atomic uint32_t heard_frames; /* of his; by the sink, relaxed: an old number acknowledges less */
@@ -108,6 +109,7 @@ struct msg_context {
     int *rank_of;               /* the inverse, -1: no member; NULL: the same */
     int rank, size;
     uint32_t id;
+    bool noted;                 /* messages carry notes */
     struct base_lock lock;
     uint64_t order;             /* of the next receive posted */
     struct list wildcard;       /* receives from any source */
@@ -125,6 +127,7 @@ struct msg_envelope {
     int source, tag;           /* source: rank in the context */
     uint8_t frame;             /* enum msg_frame */
     bool fetchable;            /* the key is valid */
+    struct msg_note *note;     /* belongs to it; NULL: none */
 };
 
 /* A message without a receive. */
@@ -361,6 +364,12 @@ void vmsg_message_deliver(struct msg_request *request, const struct msg_envelope
 void vmsg_message_give(struct msg_message *message, struct msg_request *request); /* deliver and free */
 void vmsg_message_forget(struct msg_message *message);
 void vmsg_message_drop(struct msg_message *message);
+
+/* ---- note.c ---- */
+int vmsg_note_send(struct msg_request *request) MUST_CHECK; /* peer lock held; before its message */
+void vmsg_note_arrived(struct msg_peer *peer, const void *body, size_t length);
+void vmsg_note_of_self(const struct msg_request *request, struct msg_envelope *envelope);
+void vmsg_note_give(const struct msg_request *request, const struct msg_note *note);
 
 /* ---- eager.c ---- */
 int vmsg_send_launch(struct msg_request *request) MUST_CHECK; /* peer lock held */

@@ -43,6 +43,7 @@ static void message_free(struct msg_message *message)
     if (message->envelope.payload)
         COUNT_ADD(unexpected_bytes, -message->envelope.total);
     free(message->block);
+    free(message->envelope.note);
     msg_lock(&engine->leaf);
     vbase_pool_give(&engine->messages, message);
     msg_unlock(&engine->leaf);
@@ -82,8 +83,11 @@ int vmsg_message_enter(struct msg_context *context, struct msg_envelope *envelop
         }
     }
     msg_unlock(&context->lock);
-    if (request)
+    if (request) {
         vmsg_message_deliver(request, envelope);
+        if (unlikely(envelope->note != NULL))
+            free(envelope->note);
+    }
     return error;
 }
 
@@ -104,6 +108,10 @@ void vmsg_message_arrived(uint32_t context_id, struct msg_envelope *envelope)
 {
     struct msg_context *context = vmsg_engine.context[context_id];
     int error;
+    if (unlikely(envelope->peer->note != NULL)) {
+        envelope->note = envelope->peer->note;
+        envelope->peer->note = NULL;
+    }
     if (unlikely(!context)) {
         error = message_wait(context_id, envelope);
     } else {
@@ -111,6 +119,7 @@ void vmsg_message_arrived(uint32_t context_id, struct msg_envelope *envelope)
         if (unlikely(envelope->source < 0)) {
             vmsg_refused(envelope->peer, "a message for a context it is no member of");
             envelope_decline(envelope);
+            free(envelope->note);
             return;
         }
         error = vmsg_message_enter(context, envelope);
@@ -156,6 +165,8 @@ void vmsg_message_deliver(struct msg_request *request, const struct msg_envelope
                        (unsigned long long)envelope->total, envelope->source, envelope->tag, (unsigned long long)room);
     COUNT(recv_messages);
     COUNT_ADD(recv_bytes, want);
+    if (unlikely(envelope->note != NULL))
+        vmsg_note_give(request, envelope->note);
     if (envelope->local)
         vmsg_self_copy(request, envelope->local);
     else if (envelope->frame == MSG_FRAME_ANNOUNCE)

@@ -34,6 +34,11 @@ struct msg_result {
     uint64_t bytes; /* that arrived in the buffer; for a probe: of the message */
 };
 
+/* What a layer above sends along with a message of a context of notes; msg does not look into it. */
+struct msg_note {
+    uint64_t word[8];
+};
+
 /* An operation under way. Only `result` and `completed` are the caller's to look at. */
 struct msg_request {
     _Atomic uint32_t state;      /* private; see vmsg_request_done */
@@ -45,6 +50,9 @@ struct msg_request {
      * done). NULL: none. Set before starting. */
     void (*completed)(struct msg_request *request);
     void *owner; /* the caller's */
+    /* In a context of notes, set before starting: the note that is sent, or the place for the one that comes, which stays as
+     * it is if none does. NULL: none. In other contexts nobody looks at it. */
+    struct msg_note *note;
 
     /* private to msg */
     struct msg_context *context;
@@ -96,6 +104,7 @@ VEXPORT int vmsg_context_open(uint32_t id, const int *members, int size, int ran
 #define MSG_CONTEXTS_PACK 1020
 /* Messages still unmatched are dropped (their senders complete), receives still posted are cancelled. */
 VEXPORT void vmsg_context_close(struct msg_context *context);
+VEXPORT void vmsg_context_noted(struct msg_context *context); /* its messages carry notes: right after it was opened */
 VEXPORT int vmsg_context_world(const struct msg_context *context, int rank); /* the world rank of a member */
 
 /* How a rank of the job is reached: connects to him if need be. PATH: the cards at both ends, in words; empty where there

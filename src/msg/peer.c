@@ -353,6 +353,7 @@ void vmsg_peers_close(void)
             continue;
         for (uint32_t k = 0; k < peer->rails; k++)
             vi_disconnect(peer->rail[k].vi);
+        free(peer->note);
         free(peer);
         engine->peer[i] = NULL;
     }

@@ -40,6 +40,8 @@ int vmsg_self_send(struct msg_request *request, struct msg_member *member)
         envelope.local = NULL;
         envelope.payload = request->total ? request->buffer.base : &envelope;
     }
+    if (unlikely(request->context->noted))
+        vmsg_note_of_self(request, &envelope);
     int error = vmsg_message_enter(request->context, &envelope);
     if (!error && envelope.frame == MSG_FRAME_EAGER)
         vmsg_complete(request, OK);

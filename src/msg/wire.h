@@ -36,11 +36,13 @@ enum msg_frame {
     MSG_FRAME_DONE,      /* msg_frame_id                              the last chunk of a joint copy was mine */
     MSG_FRAME_WITHDRAW,  /* msg_frame_id                              a chunk of mine failed: copy it alone */
     MSG_FRAME_GOODBYE,   /* nothing                                   the last frame of this rank to that one */
+    MSG_FRAME_NOTE,      /* msg_note                                  about the message that comes next */
     MSG_FRAME_KINDS
 };
 
 #define MSG_FLAG_KEY 1 /* ANNOUNCE: the key is valid, the payload may be fetched */
                        /* CLEAR: the key is valid, the payload may be put there */
+#define MSG_FLAG_NOTED 2 /* EAGER, EAGER_SYNC, ANNOUNCE: a note came just before, so no short way is taken */
 #define MSG_FLAG_WON 1 /* CANCELLED: the message was forgotten */
 
 struct msg_frame_id {

@@ -1,0 +1,44 @@
+/* Notes: what a layer above sends along with a message, in a frame of its own right before the message's. So a note is its
+ * peer's last until the next envelope of that peer takes it; it is freed with the envelope. Contexts without notes pay
+ * for this with a look at a pointer where a message takes none of the short ways. */
+#include "msg/engine.h"
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct msg_note) == 64, "wire");
+
+void vmsg_context_noted(struct msg_context *context) { context->noted = true; }
+
+int vmsg_note_send(struct msg_request *request)
+{
+    struct iovec piece = {request->note, sizeof *request->note};
+    if (!request->note)
+        return OK;
+    request->order |= MSG_FLAG_NOTED;
+    return msg_peer_send(request->peer, msg_header(MSG_FRAME_NOTE, request->context->id, 0, 0), &piece, 1);
+}
+
+void vmsg_note_arrived(struct msg_peer *peer, const void *body, size_t length)
+{
+    if (length != sizeof *peer->note) {
+        vmsg_refused(peer, "a note of a wrong length");
+        return;
+    }
+    if (!peer->note) /* else its message did not fit into the lane behind it: the two come again */
+        peer->note = malloc(sizeof *peer->note);
+    if (peer->note)
+        memcpy(peer->note, body, length);
+}
+
+void vmsg_note_of_self(const struct msg_request *request, struct msg_envelope *envelope)
+{
+    envelope->note = request->note ? malloc(sizeof *envelope->note) : NULL;
+    if (envelope->note)
+        *envelope->note = *request->note;
+}
+
+void vmsg_note_give(const struct msg_request *request, const struct msg_note *note)
+{
+    if (request->context->noted && request->note)
+        *request->note = *note;
+}
