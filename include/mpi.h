@@ -1,7 +1,7 @@
 /* MPI 5.0 in its standard ABI, version 1.0. A program built with this header runs on any library of that ABI.
  *
  * Compiles alone, as C99 and later and as C++. Needs libmpi_abi and nothing else. All that the standard deprecated in
- * MPI-3.1 or before is left out, and so are MPI_Fint and its conversions: they are no part of the ABI.
+ * MPI-3.1 or before is left out. MPI_Fint and its conversions, no part of the ABI, are other names of what is.
  * A function whose name ends in _c takes counts of 64 bits. Weights are declared as pointers, not as arrays:
  * compilers warn when an array lies at an address like MPI_UNWEIGHTED.
  *
@@ -1492,6 +1492,45 @@ MPI_BOTH(MPI_Datatype, MPI_Type_fromint, (int datatype))
 MPI_BOTH(int, MPI_Type_toint, (MPI_Datatype datatype))
 MPI_BOTH(MPI_Win, MPI_Win_fromint, (int win))
 MPI_BOTH(int, MPI_Win_toint, (MPI_Win win))
+
+/* ==== Handles for Fortran ==== */
+
+/* The default INTEGER of Fortran compilers. A status of Fortran is its eight integers. */
+typedef int MPI_Fint;
+#define MPI_Comm_f2c MPI_Comm_fromint
+#define MPI_Comm_c2f MPI_Comm_toint
+#define MPI_Errhandler_f2c MPI_Errhandler_fromint
+#define MPI_Errhandler_c2f MPI_Errhandler_toint
+#define MPI_File_f2c MPI_File_fromint
+#define MPI_File_c2f MPI_File_toint
+#define MPI_Group_f2c MPI_Group_fromint
+#define MPI_Group_c2f MPI_Group_toint
+#define MPI_Info_f2c MPI_Info_fromint
+#define MPI_Info_c2f MPI_Info_toint
+#define MPI_Message_f2c MPI_Message_fromint
+#define MPI_Message_c2f MPI_Message_toint
+#define MPI_Op_f2c MPI_Op_fromint
+#define MPI_Op_c2f MPI_Op_toint
+#define MPI_Request_f2c MPI_Request_fromint
+#define MPI_Request_c2f MPI_Request_toint
+#define MPI_Session_f2c MPI_Session_fromint
+#define MPI_Session_c2f MPI_Session_toint
+#define MPI_Type_f2c MPI_Type_fromint
+#define MPI_Type_c2f MPI_Type_toint
+#define MPI_Win_f2c MPI_Win_fromint
+#define MPI_Win_c2f MPI_Win_toint
+
+static inline int MPI_Status_f2c(const MPI_Fint *f, MPI_Status *c)
+{
+    __builtin_memcpy(c, f, sizeof *c);
+    return MPI_SUCCESS;
+}
+
+static inline int MPI_Status_c2f(const MPI_Status *c, MPI_Fint *f)
+{
+    __builtin_memcpy(f, c, sizeof *c);
+    return MPI_SUCCESS;
+}
 
 #undef MPI_BOTH
 #undef MPI_DATA_

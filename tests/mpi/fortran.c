@@ -1,5 +1,6 @@
 /* Types by precision and range: the smallest that will do, the same handle for the same question, never freed, good for
- * reductions; and what a Fortran library tells of its compiler holds once. ranks: 1 */
+ * reductions; and what a Fortran library tells of its compiler holds once; handles and statuses as integers and
+ * back. ranks: 1 */
 #include "mpi_check.h"
 
 static void precision_and_range(void)
@@ -64,11 +65,36 @@ static void compiler(void)
     CHECK(flag && was_yes == -1 && was_no == 0);
 }
 
+static void integers(void)
+{
+    MPI_Comm comm;
+    MPI_Request request;
+    MPI_Status status, back;
+    MPI_Fint f[MPI_F_STATUS_SIZE];
+    int sent = 1, got, count, in_f;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Fint (*number)(MPI_Comm) = MPI_Comm_c2f;
+    in_f = number(comm);
+    CHECK(in_f > 4095 && MPI_Comm_f2c(in_f) == comm);
+    CHECK(MPI_Type_f2c(MPI_Type_c2f(MPI_REAL8)) == MPI_REAL8 && MPI_Op_f2c(MPI_Op_c2f(MPI_MAX)) == MPI_MAX);
+    MPI_Irecv(&got, 1, MPI_INT, 0, 77, comm, &request);
+    MPI_Send(&sent, 1, MPI_INT, 0, 77, comm);
+    request = MPI_Request_f2c(MPI_Request_c2f(request));
+    MPI_Wait(&request, &status);
+    CHECK_OK(MPI_Status_c2f(&status, f));
+    CHECK(f[MPI_F_SOURCE] == 0 && f[MPI_F_TAG] == 77);
+    CHECK_OK(MPI_Status_f2c(f, &back));
+    MPI_Get_count(&back, MPI_INT, &count);
+    CHECK(back.MPI_TAG == 77 && count == 1);
+    MPI_Comm_free(&comm);
+}
+
 int main(void)
 {
     check_init();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     precision_and_range();
     compiler();
+    integers();
     return check_finalize();
 }
