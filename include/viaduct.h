@@ -102,6 +102,51 @@ int vd_wait(vd_connection *connection);
 /* Makes progress with all that is under way: 1 if something moved, else 0. */
 int vd_progress(void);
 
+/* ---- calls of functions in other processes ----------------------------------------------------------------------- */
+
+/* A function is called by its name with arguments that are packed like a message, and may answer with another one. Blocks
+ * of arguments and replies may be changed as soon as vd_pack has returned, whatever their send mode.
+ *
+ * At a server calls wait for their turn in the order of their coming. A caller has at most VD_RPC_ROOM calls out to one
+ * server that it has not finished: so a flood waits with those who make it. */
+typedef struct vd_call vd_call;
+typedef void vd_handler(vd_call *call, void *context);
+typedef enum vd_place {
+    VD_AT_ONCE, /* by whichever thread makes progress; it must not wait for others, and is alone: the next begins after it */
+    VD_POOL     /* by one of the pool's threads; it may wait, and call */
+} vd_place;
+#define VD_RPC_ROOM 64
+
+/* Every process that calls or is called, after vd_init; vd_finalize ends it. THREADS: of the pool; if there are some, it
+ * does what vd_threads does. */
+int vd_rpc_start(int threads);
+int vd_rpc_register(const char *name, vd_handler *handler, void *context, vd_place place);
+
+/* A call of NAME at REMOTE. NS: nanoseconds until the caller gives up, 0: never; VD_ONE_WAY: nobody answers. Waits while
+ * VD_RPC_ROOM calls are out; inside a handler that runs at once it gives NULL and VD_AGAIN instead, as vd_rpc_begin_now does
+ * everywhere. Pack the arguments, then send. */
+#define VD_ONE_WAY UINT64_MAX
+vd_call *vd_rpc_begin(int remote, const char *name, uint64_t ns);
+vd_call *vd_rpc_begin_now(int remote, const char *name, uint64_t ns);
+vd_connection *vd_rpc_arguments(vd_call *call);
+int vd_rpc_send(vd_call *call); /* one way: the call is over and gone */
+/* Waits for the reply: unpack it from *reply, then end the call. Errors: VD_TIMEOUT, VD_CANCELLED, VD_NOT_FOUND (the server
+ * has no such name), or what the handler said by vd_rpc_fail; there is no reply then. */
+int vd_rpc_wait(vd_call *call, vd_connection **reply);
+int vd_rpc_done(vd_call *call);    /* VD_AGAIN: vd_rpc_wait would wait */
+int vd_rpc_cancel(vd_call *call);  /* asks the server to let it be; the reply, or VD_CANCELLED, comes in any case */
+int vd_rpc_end(vd_call *call);     /* at any time once it was sent; what comes later is thrown away */
+
+/* Inside a handler: vd_rpc_arguments are to be unpacked; CHEAPER blocks are there when vd_end_unpacking was called. The reply
+ * leaves when the handler returns, an empty one if vd_rpc_reply was not called. */
+int vd_rpc_caller(const vd_call *call);
+vd_connection *vd_rpc_reply(vd_call *call);
+void vd_rpc_fail(vd_call *call, int code); /* the caller gets CODE, which is negative, in the place of a reply */
+int vd_rpc_cancelled(const vd_call *call); /* 1: the caller does not want it any more, or has given up */
+
+/* Handles calls until FINISHED says so; sleeps when there are none. Any other call that waits handles them as well. */
+int vd_rpc_serve(int (*finished)(void *context), void *context);
+
 #ifdef __cplusplus
 }
 #endif

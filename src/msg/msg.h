@@ -172,6 +172,9 @@ VEXPORT int vmsg_wait(struct msg_request *request);
  * job is lost. */
 VEXPORT int vmsg_wait_until(bool (*ready)(void *context), void *context);
 
+/* The same, with ERR_TIMEOUT when the clock of base/clock.h shows TICKS. */
+VEXPORT int vmsg_wait_until_ticks(bool (*ready)(void *context), void *context, uint64_t ticks);
+
 /* Another thread of this process changed what a waiter looks at. */
 VEXPORT void vmsg_wake(void);
 

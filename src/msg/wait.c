@@ -52,6 +52,7 @@ struct expectation {
 struct waiting {
     uint64_t since;    /* of the first empty poll, 0: the last one found something */
     uint64_t sleep_ns; /* of the next sleep */
+    uint64_t limit;    /* ticks when the waiting ends in any case, 0: never */
     bool soon;         /* the nics think that we may sleep */
     bool watcher;
     bool shared;       /* ready() looks at memory that other ranks write */
@@ -166,6 +167,10 @@ static uint64_t next_sleep(struct waiting *waiting)
     else if (!ns)
         ns = SLEEP_LONGEST_NS; /* many who wake at once would disturb those who do not sleep */
     waiting->sleep_ns = ns * 2 > SLEEP_LONGEST_NS ? SLEEP_LONGEST_NS : ns * 2;
+    if (unlikely(waiting->limit)) {
+        uint64_t now = clock_ticks(), left = now < waiting->limit ? vbase_clock_ns_of_ticks(waiting->limit - now) + 1 : 1;
+        ns = left < ns ? left : ns;
+    }
     return ns;
 }
 
@@ -332,10 +337,11 @@ static void waiting_end(struct waiting *waiting)
     watch_end(waiting);
 }
 
-static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *), void *context, bool shared)
+static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *), void *context, bool shared,
+                                                          uint64_t limit)
 {
     struct msg_engine *engine = &vmsg_engine;
-    struct waiting waiting = {.shared = shared};
+    struct waiting waiting = {.shared = shared, .limit = limit};
     int error = OK;
     while (!ready(context)) {
         if (likely(vmsg_progress())) {
@@ -343,6 +349,8 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
             continue;
         }
         error = atomic_load_explicit(&engine->failed, memory_order_relaxed);
+        if (limit && !error && clock_ticks() >= limit)
+            error = ERR_TIMEOUT;
         if (unlikely(error || !engine->open))
             break;
         if (!ready(context))
@@ -359,7 +367,7 @@ static bool request_ready(void *request)
 
 int vmsg_wait(struct msg_request *request)
 {
-    int error = wait_for(request_ready, request, false);
+    int error = wait_for(request_ready, request, false, 0);
     if (likely(vmsg_request_done(request)))
         return request->result.error;
     if (!vmsg_engine.open)
@@ -372,12 +380,19 @@ int vmsg_wait_until(bool (*ready)(void *context), void *context)
 {
     if (unlikely(!vmsg_engine.open))
         return vmsg_closed();
-    return wait_for(ready, context, false);
+    return wait_for(ready, context, false, 0);
+}
+
+int vmsg_wait_until_ticks(bool (*ready)(void *context), void *context, uint64_t ticks)
+{
+    if (unlikely(!vmsg_engine.open))
+        return vmsg_closed();
+    return wait_for(ready, context, false, ticks);
 }
 
 int vmsg_share_wait(bool (*ready)(void *context), void *context)
 {
     if (unlikely(!vmsg_engine.open))
         return vmsg_closed();
-    return wait_for(ready, context, true);
+    return wait_for(ready, context, true, 0);
 }

@@ -17,6 +17,7 @@ static struct {
 } pack;
 
 bool vpack_threads;
+void (*vpack_end)(bool close);
 static __thread int last_error;
 
 #define ID_GROUP 0 /* less MSG_CONTEXT_PACK; 1 is rpc's */
@@ -81,12 +82,25 @@ VEXPORT int vd_init(void)
     return OK;
 }
 
+static int all_here(void)
+{
+    struct coll_call call = {.kind = COLL_BARRIER, .group = &pack.group};
+    return vcoll_run(&call);
+}
+
 VEXPORT int vd_finalize(void)
 {
     int error = vpack_start();
     if (error)
         return error;
     DOING("vd_finalize");
+    for (int close = 0; close < 2; close++) {
+        error = all_here();
+        if (error)
+            return error;
+        if (vpack_end)
+            vpack_end(close);
+    }
     while (!list_empty(&pack.channels)) {
         error = vd_channel_close(container_of(list_first(&pack.channels), vd_channel, link));
         if (error)
@@ -109,6 +123,8 @@ VEXPORT int vd_threads(void)
         return error;
     vmsg_threads(true);
     vpack_threads = true;
+    list_for_each(node, &pack.channels)
+        container_of(node, vd_channel, link)->listed = true;
     return OK;
 }
 
@@ -237,6 +253,8 @@ vd_connection *vpack_take(vd_channel *channel, int unpacking)
 void vpack_give(vd_connection *connection)
 {
     vd_channel *channel = connection->channel;
+    if (connection->kept)
+        return;
     pack_lock(channel);
     list_prepend(&channel->idle[connection->unpacking], &connection->link);
     pack_unlock(channel);
@@ -292,6 +310,7 @@ int vpack_channel_open(uint32_t id, const char *name, vd_channel **out)
     channel->size = pack.group.size;
     channel->id = id;
     channel->check = vbase_settings.check;
+    channel->listed = vpack_threads;
     list_init(&channel->idle[0]);
     list_init(&channel->idle[1]);
     list_init(&channel->spare_parts);
@@ -402,8 +421,7 @@ VEXPORT int vd_channel_close(vd_channel *channel)
     if (open)
         return vbase_fail(ERR_STATE, "%u messages of channel %s are not ended", open, channel->name);
     DOING("vd_channel_close");
-    struct coll_call call = {.kind = COLL_BARRIER, .group = &pack.group};
-    error = vcoll_run(&call);
+    error = all_here();
     if (!error && channel->check)
         error = vpack_check_heard(channel, VD_ANYONE);
     vpack_channel_free(channel);

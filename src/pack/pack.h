@@ -64,12 +64,15 @@ struct vd_connection {
     struct msg_context *context;
     int remote;
     int error;                /* of the message, 0 */
+    uint64_t id;              /* rpc: of the call that it answers */
     uint32_t sequence;        /* its number; packing: once it has begun */
     uint8_t state;            /* enum pack_state */
     bool unpacking;
     bool begun;               /* packing: the first frame has left */
     bool here;                /* unpacking: the current frame is in memory */
     bool ending_now;          /* packing: in vd_end_packing, which may wait */
+    bool copies;              /* packing: blocks that go alone are copied, too */
+    bool kept;                /* at its end it is not idle yet: whoever keeps it gives it back */
     uint32_t pieces;          /* packing: of the frame, if blocks are gathered */
     int64_t bytes;            /* unpacking: of the current frame */
     int64_t run;              /* packing: the copied bytes since the last gathered block begin here */
@@ -89,8 +92,10 @@ struct vd_channel {
     size_t alone;             /* longer blocks go alone */
     size_t gather;            /* packing: longer ones are gathered */
     bool check;
-    struct base_lock lock;
-    vd_connection *ready[2];  /* an idle connection for packing, one for unpacking; one thread only */
+    bool listed;              /* `ready` is not used: several threads, or connections are kept */
+    struct base_lock lock;    /* of the lists; innermost */
+    struct base_lock first_out, first_in; /* several threads: first frames leave and are taken in the order of their numbers */
+    vd_connection *ready[2];  /* an idle connection for packing, one for unpacking */
     struct list idle[2];      /* the others */
     struct list spare_parts;
     uint32_t *sent, *heard;   /* messages so far, by remote */
@@ -103,6 +108,9 @@ struct vd_channel {
 
 /* ---- channel.c ---- */
 extern bool vpack_threads; /* several threads call */
+/* Set by rpc while it is open; called by vd_finalize at all ranks, who have called nothing more since: first to let things
+ * end, then to close. */
+extern void (*vpack_end)(bool close);
 int vpack_start(void) MUST_CHECK; /* OK, or not between vd_init and vd_finalize */
 int vpack_channel_open(uint32_t id, const char *name, vd_channel **channel) MUST_CHECK; /* by this rank alone */
 void vpack_channel_free(vd_channel *channel);
@@ -132,7 +140,7 @@ static inline bool pack_valid(const vd_channel *channel, int remote)
 static inline vd_connection *pack_take(vd_channel *channel, int unpacking)
 {
     vd_connection *connection = channel->ready[unpacking];
-    if (unlikely(!connection || vpack_threads))
+    if (unlikely(!connection || channel->listed))
         return vpack_take(channel, unpacking);
     channel->ready[unpacking] = NULL;
     return connection;
@@ -142,7 +150,7 @@ static inline void pack_give(vd_connection *connection)
     vd_channel *channel = connection->channel;
     connection->state = PACK_IDLE;
     connection->limit = -1;
-    if (unlikely(channel->ready[connection->unpacking] || vpack_threads))
+    if (unlikely(channel->ready[connection->unpacking] || channel->listed))
         vpack_give(connection);
     else
         channel->ready[connection->unpacking] = connection;
@@ -161,6 +169,8 @@ static inline int pack_tag_alone(const vd_connection *connection)
 
 /* ---- packing.c, unpacking.c ---- */
 int vpack_packing_over(vd_connection *connection); /* gives it back; what has come of it */
+void vpack_begun(vd_connection *connection, const struct msg_result *result, uint32_t sequence); /* its first frame is here */
+void vpack_drop(vd_connection *connection); /* unpacking: what was not unpacked is not wanted; gives it back, kept or not */
 
 /* ---- part.c ---- */
 struct pack_part *vpack_part_take(vd_connection *connection); /* NULL: no memory; linked as the newest */
@@ -168,6 +178,7 @@ void vpack_part_give(vd_connection *connection, struct pack_part *part);
 int vpack_part_wait(vd_connection *connection, struct pack_part *part) MUST_CHECK; /* and gives it */
 int vpack_parts_wait(vd_connection *connection) MUST_CHECK; /* for all: the first error */
 int vpack_parts_test(vd_connection *connection) MUST_CHECK; /* gives those that are over; ERR_AGAIN while some are not */
+void vpack_cancel(vd_connection *connection); /* its parts, as far as they are not on their way */
 int vpack_block_wait(vd_connection *connection, const struct pack_block *block) MUST_CHECK; /* appends to those that wait */
 
 /* ---- check.c ---- */

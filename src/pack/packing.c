@@ -69,10 +69,12 @@ static int frame_leave(vd_connection *connection, int tag, bool wait)
 static int frame_first(vd_connection *connection)
 {
     vd_channel *channel = connection->channel;
-    pack_lock(channel); /* held: it must not wait */
+    if (vpack_threads)
+        base_lock(&channel->first_out); /* held: it must not wait */
     connection->sequence = channel->sent[connection->remote]++;
     int error = frame_leave(connection, PACK_TAG_FIRST, connection->ending_now && !vpack_threads);
-    pack_unlock(channel);
+    if (vpack_threads)
+        base_unlock(&channel->first_out);
     connection->begun = true;
     return error;
 }
@@ -105,10 +107,16 @@ static int alone_send(vd_connection *connection, const void *data, size_t length
         return ERR_MEMORY;
     struct msg_where to = {connection->context, connection->remote, tag};
     struct type_buffer buffer = {.base = (void *)data, .count = length};
-    error = vmsg_send_start(&part->request, &to, &buffer, MSG_STANDARD);
+    if (connection->copies)
+        buffer.base = part->frame = malloc(length);
+    error = buffer.base ? OK : vbase_fail(ERR_MEMORY, "no memory to copy a block of %zu bytes", length);
+    if (!error && connection->copies)
+        memcpy(buffer.base, data, length);
+    if (!error)
+        error = vmsg_send_start(&part->request, &to, &buffer, MSG_STANDARD);
     if (error)
         vpack_part_give(connection, part);
-    else if (send == VD_SEND_SAFER)
+    else if (send == VD_SEND_SAFER && !connection->copies)
         error = vpack_part_wait(connection, part);
     return error;
 }
@@ -155,6 +163,8 @@ static int block_keep(vd_connection *connection, const void *data, size_t length
 
 static int block_take(vd_connection *connection, const void *data, size_t length, vd_send_mode send)
 {
+    if (connection->copies)
+        send = VD_SEND_SAFER;
     if (connection->waiting_blocks || send == VD_SEND_LATER)
         return block_keep(connection, data, length, send);
     return block_put(connection, data, length, send);
@@ -264,7 +274,7 @@ int vpack_packing_over(vd_connection *connection)
         if (connection->waiting[i].copied)
             free(connection->waiting[i].data);
     connection->waiting_blocks = 0;
-    connection->ending_now = false;
+    connection->ending_now = connection->copies = false;
     pack_give(connection);
     return error;
 }

@@ -104,6 +104,12 @@ int vpack_parts_test(vd_connection *connection)
     return list_empty(&connection->parts) ? OK : ERR_AGAIN;
 }
 
+void vpack_cancel(vd_connection *connection)
+{
+    list_for_each(node, &connection->parts)
+        vmsg_cancel(&container_of(node, struct pack_part, link)->request);
+}
+
 int vpack_block_wait(vd_connection *connection, const struct pack_block *block)
 {
     if (connection->waiting_blocks == connection->waiting_room) {

@@ -164,7 +164,8 @@ static __attribute__((noinline)) int unpack_slowly(vd_connection *connection, vo
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
 
-static inline void begun(vd_connection *connection, const struct msg_result *result, uint32_t sequence)
+static inline __attribute__((always_inline)) void begun(vd_connection *connection, const struct msg_result *result,
+                                                         uint32_t sequence)
 {
     connection->remote = result->source;
     connection->sequence = sequence;
@@ -174,6 +175,11 @@ static inline void begun(vd_connection *connection, const struct msg_result *res
     frame_came(connection, result->bytes);
 }
 
+void vpack_begun(vd_connection *connection, const struct msg_result *result, uint32_t sequence)
+{
+    begun(connection, result, sequence);
+}
+
 /* One thread at a time takes a first frame and counts it: their order is that of the numbers. */
 static int take_now(vd_channel *channel, int remote, vd_connection *connection)
 {
@@ -181,10 +187,12 @@ static int take_now(vd_channel *channel, int remote, vd_connection *connection)
     struct type_buffer buffer = {.base = connection->frame, .count = PACK_FRAME};
     struct msg_message *message;
     struct msg_request request = {.completed = NULL};
-    pack_lock(channel);
+    if (vpack_threads && !base_lock_try(&channel->first_in))
+        return ERR_AGAIN; /* tried only: the probe makes progress, which may call a handler, which may come here */
     int error = vmsg_message_probe(&from, &message, &request.result);
     uint32_t sequence = !error && message ? channel->heard[request.result.source]++ : 0;
-    pack_unlock(channel);
+    if (vpack_threads)
+        base_unlock(&channel->first_in);
     if (error || !message)
         return error ? error : ERR_AGAIN;
     error = vmsg_message_recv(&request, message, &buffer);
@@ -313,11 +321,12 @@ static int over(vd_connection *connection)
     return error;
 }
 
-/* Blocks that will never come: the message went wrong. */
-static void parts_cancel(vd_connection *connection)
+void vpack_drop(vd_connection *connection)
 {
-    list_for_each(node, &connection->parts)
-        vmsg_cancel(&container_of(node, struct pack_part, link)->request);
+    connection->kept = false;
+    vpack_cancel(connection);
+    (void)failed(connection, vpack_parts_wait(connection));
+    (void)over(connection);
 }
 
 static __attribute__((noinline)) int end_slowly(vd_connection *connection)
@@ -325,7 +334,7 @@ static __attribute__((noinline)) int end_slowly(vd_connection *connection)
     if (!connection || !connection->unpacking || connection->state != PACK_UNPACKING)
         return not_unpacking(connection, "vd_end_unpacking");
     if (end_frames(connection, true))
-        parts_cancel(connection);
+        vpack_cancel(connection);
     (void)failed(connection, vpack_parts_wait(connection));
     return over(connection);
 }
@@ -346,7 +355,7 @@ VEXPORT int vd_end_unpacking_start(vd_connection *connection)
     connection->state = PACK_ENDING;
     int error = end_frames(connection, false);
     if (error && error != ERR_AGAIN)
-        parts_cancel(connection);
+        vpack_cancel(connection);
     return error == ERR_AGAIN ? OK : error;
 }
 

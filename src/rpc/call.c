@@ -1,0 +1,232 @@
+/* rpc: the caller. A call lies in the pool from begin to end; its index and generation are the id that goes with it and
+ * comes back, so that the reply to a call that was given up finds nothing. */
+#include "rpc/rpc.h"
+#include "base/clock.h"
+#include "base/counters.h"
+#include <stdio.h>
+#include <string.h>
+
+static bool place_take(int remote)
+{
+    rpc_lock();
+    bool room = vrpc.out[remote] < VD_RPC_ROOM;
+    vrpc.out[remote] += room;
+    rpc_unlock();
+    return room;
+}
+
+void vrpc_place_free(int remote, uint32_t count)
+{
+    rpc_lock();
+    vrpc.out[remote] -= count < vrpc.out[remote] ? count : vrpc.out[remote]; /* the number is his */
+    rpc_unlock();
+    vmsg_wake();
+}
+
+/* Looks without the lock: whether there is still room is seen when it is taken. */
+static bool has_room(void *remote)
+{
+    return __atomic_load_n(&vrpc.out[*(int *)remote], __ATOMIC_RELAXED) < VD_RPC_ROOM;
+}
+
+static uint64_t id_of(const vd_call *call)
+{
+    return (uint64_t)vbase_pool_generation(call) << 32 | vbase_pool_index(call);
+}
+
+static void call_give(vd_call *call)
+{
+    rpc_lock();
+    vbase_pool_give(&vrpc.calls, call);
+    rpc_unlock();
+}
+
+static vd_call *fail(int error)
+{
+    (void)vpack_fail(error);
+    return NULL;
+}
+
+static vd_call *begin(int remote, const char *name, uint64_t ns)
+{
+    rpc_lock();
+    vd_call *call = vbase_pool_take(&vrpc.calls);
+    rpc_unlock();
+    if (!call) {
+        vrpc_place_free(remote, 1);
+        return fail(vbase_fail(ERR_MEMORY, "no memory for a call of %s", name));
+    }
+    size_t length = strlen(name);
+    memset(call, 0, offsetof(struct vd_call, name));
+    snprintf(call->name, sizeof call->name, "%s", name);
+    call->remote = remote;
+    call->one_way = ns == VD_ONE_WAY;
+    call->id = id_of(call);
+    if (ns && !call->one_way)
+        call->limit = clock_ticks() + vbase_clock_ticks_of_ns(ns);
+    struct rpc_head head = {.name = vbase_hash_bytes(name, length), .id = call->id, .ns = call->one_way ? 0 : ns,
+                            .kind = call->one_way ? RPC_ONE_WAY : RPC_CALL};
+    call->arguments = vrpc_begin(remote, &head);
+    if (!call->arguments) {
+        vrpc_place_free(remote, 1);
+        call_give(call);
+        return NULL;
+    }
+    return call;
+}
+
+static int check(int remote, const char *name)
+{
+    int error = vrpc_check_open();
+    if (!error && (!name || !*name))
+        error = vbase_fail(ERR_ARGUMENT, "a call without a name");
+    if (!error && (unsigned)remote >= (unsigned)vrpc.channel->size)
+        error = vpack_argument(vrpc.channel, remote);
+    return error;
+}
+
+VEXPORT vd_call *vd_rpc_begin_now(int remote, const char *name, uint64_t ns)
+{
+    int error = check(remote, name);
+    if (!error && !place_take(remote))
+        error = vbase_fail(ERR_AGAIN, "%d calls to rank %d are not over", VD_RPC_ROOM, remote);
+    return error ? fail(error) : begin(remote, name, ns);
+}
+
+VEXPORT vd_call *vd_rpc_begin(int remote, const char *name, uint64_t ns)
+{
+    if (vrpc_inside())
+        return vd_rpc_begin_now(remote, name, ns);
+    int error = check(remote, name);
+    vrpc_sweep();
+    while (!error && !place_take(remote))
+        error = vmsg_wait_until(has_room, &remote);
+    return error ? fail(error) : begin(remote, name, ns);
+}
+
+VEXPORT vd_connection *vd_rpc_arguments(vd_call *call) { return call ? call->arguments : NULL; }
+
+VEXPORT int vd_rpc_send(vd_call *call)
+{
+    if (!call || call->server || !call->arguments)
+        return vbase_fail(ERR_STATE, "vd_rpc_send: vd_rpc_begin must come before, once");
+    atomic_store_explicit(&call->state, RPC_OUT, memory_order_relaxed); /* the message orders it */
+    vd_connection *arguments = call->arguments;
+    bool one_way = call->one_way;
+    int remote = call->remote;
+    call->arguments = NULL;
+    int error = vrpc_leave(arguments);
+    if (one_way)
+        call_give(call);
+    if (error && one_way)
+        vrpc_place_free(remote, 1);
+    else if (error) { /* nobody will answer */
+        vrpc_place_free(remote, 1);
+        call->code = error;
+        atomic_store_explicit(&call->state, RPC_ANSWERED, memory_order_relaxed);
+    }
+    return error;
+}
+
+static int cancel(int remote, uint64_t id)
+{
+    struct rpc_head head = {.id = id, .kind = RPC_CANCEL};
+    vd_connection *notice = vrpc_begin(remote, &head);
+    return notice ? vrpc_leave(notice) : vd_error();
+}
+
+/* From progress. A reply that nobody wants any more: what of it is still with the server may stay there. */
+void vrpc_answered(vd_connection *connection, const struct rpc_head *head)
+{
+    rpc_lock();
+    uint32_t *out = &vrpc.out[connection->remote];
+    *out -= *out > 0;
+    vd_call *call = vbase_pool_at(&vrpc.calls, (uint32_t)head->id, (uint32_t)(head->id >> 32));
+    bool awaited = call && call->remote == connection->remote &&
+                   atomic_load_explicit(&call->state, memory_order_relaxed) == RPC_OUT;
+    if (awaited) {
+        call->code = head->code > 0 ? ERR_PROTOCOL : head->code;
+        call->reply = connection;
+        /* release: pairs with is_answered */
+        atomic_store_explicit(&call->state, RPC_ANSWERED, memory_order_release);
+    }
+    rpc_unlock();
+    if (!awaited) {
+        (void)cancel(connection->remote, head->id);
+        vpack_drop(connection);
+    }
+    vmsg_wake();
+}
+
+static bool is_answered(void *context)
+{
+    vd_call *call = context;
+    return atomic_load_explicit(&call->state, memory_order_acquire) == RPC_ANSWERED; /* pairs with vrpc_answered */
+}
+
+static int outcome(const vd_call *call)
+{
+    if (call->code == ERR_NOT_FOUND)
+        return vbase_fail(call->code, "rank %d has no function %s, or it found nothing", call->remote, call->name);
+    if (call->code)
+        return vbase_fail(call->code, "%s at rank %d", call->name, call->remote);
+    return OK;
+}
+
+static int check_out(const vd_call *call)
+{
+    bool out = call && !call->server && !call->arguments;
+    return out ? OK : vbase_fail(ERR_STATE, "this call was not sent: vd_rpc_send must come before");
+}
+
+VEXPORT int vd_rpc_done(vd_call *call)
+{
+    int error = check_out(call);
+    if (error)
+        return error;
+    vmsg_progress();
+    if (is_answered(call))
+        return outcome(call);
+    return call->limit && clock_ticks() >= call->limit ? ERR_TIMEOUT : ERR_AGAIN;
+}
+
+VEXPORT int vd_rpc_wait(vd_call *call, vd_connection **reply)
+{
+    int error = check_out(call);
+    if (error)
+        return error;
+    DOING("vd_rpc_wait");
+    if (!is_answered(call))
+        error = call->limit ? vmsg_wait_until_ticks(is_answered, call, call->limit) : vmsg_wait_until(is_answered, call);
+    if (error == ERR_TIMEOUT)
+        return vbase_fail(error, "%s at rank %d has not answered", call->name, call->remote);
+    if (!error)
+        error = outcome(call);
+    if (!error && reply)
+        *reply = call->reply;
+    return error;
+}
+
+VEXPORT int vd_rpc_cancel(vd_call *call)
+{
+    int error = check_out(call);
+    return error || is_answered(call) ? error : cancel(call->remote, call->id);
+}
+
+VEXPORT int vd_rpc_end(vd_call *call)
+{
+    int error = check_out(call);
+    if (error)
+        return error;
+    rpc_lock(); /* from now on the reply finds nothing */
+    vd_connection *reply = is_answered(call) ? call->reply : NULL;
+    int code = call->code;
+    vbase_pool_give(&vrpc.calls, call);
+    rpc_unlock();
+    if (!reply)
+        return OK;
+    if (!code && reply->state == PACK_UNPACKING)
+        error = vd_end_unpacking(reply);
+    vpack_drop(reply);
+    return error;
+}

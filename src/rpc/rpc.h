@@ -1,0 +1,107 @@
+/* rpc: calls of functions in other processes, the last part of viaduct.h. It stands on pack: a channel of its own carries
+ * calls, replies and notices; each is a packed message whose first block is a struct rpc_head.
+ *
+ *   caller                                       server
+ *   vd_rpc_begin    takes one of 64 places
+ *   vd_rpc_send     CALL id, name, time left -->  arrived(): queued for at once, or for the pool
+ *                                                 the handler runs
+ *   vd_rpc_wait  <-- REPLY id, code               its reply leaves; the place is free
+ *
+ * A receive from anyone is always posted; its completion is the arrival. What runs at once is run by the thread that
+ * makes progress, behind the arrival and one at a time: a handler that waits for a long block may see others arrive, which
+ * are queued. Nothing that is packed here waits: long blocks are copied (vd_connection.copies), and what is still under
+ * way is swept up later.
+ *
+ * One lock for all that is shared; it is held for a few lines and never around a call of msg that may run callbacks. */
+#ifndef RPC_RPC_H
+#define RPC_RPC_H
+
+#include "base/hash.h"
+#include "base/pool.h"
+#include "pack/pack.h"
+#include <pthread.h>
+
+enum rpc_kind { RPC_CALL = 1, RPC_ONE_WAY, RPC_REPLY, RPC_CANCEL, RPC_CREDIT };
+
+struct rpc_head {
+    uint64_t name;  /* CALL, ONE_WAY: the hash of it */
+    uint64_t id;    /* CALL: the caller's; REPLY, CANCEL: the same */
+    uint64_t ns;    /* CALL: until the caller gives up, 0: never */
+    int32_t code;   /* REPLY: 0 or an error; CREDIT: places that are free again */
+    uint32_t kind;  /* enum rpc_kind */
+};
+_Static_assert(sizeof(struct rpc_head) == 32, "both sides alike");
+
+struct rpc_function {
+    vd_handler *handler;
+    void *context;
+    vd_place place;
+    char name[64];
+};
+
+enum rpc_state { RPC_PACKING, RPC_OUT, RPC_ANSWERED, RPC_QUEUED, RPC_RUNNING };
+
+/* At the caller and at the server. At the caller it lies in the pool and its place there is the id. */
+struct vd_call {
+    struct list_node link;     /* server: in a queue, or among those that run */
+    vd_connection *arguments, *reply;
+    uint64_t id, limit;        /* ticks when the caller gives up, 0: never */
+    int remote, code;
+    _Atomic uint8_t state;     /* enum rpc_state */
+    bool one_way, server;
+    _Atomic bool cancelled;
+    const struct rpc_function *function;
+    char name[64];             /* caller: for messages */
+};
+
+struct rpc {
+    bool open, stopping;
+    vd_channel *channel;
+    struct base_lock lock;
+    struct base_map functions; /* by the hash of the name */
+    struct base_pool calls;    /* of the caller */
+    struct msg_request request; /* the posted receive, */
+    vd_connection *coming;      /* and where it goes */
+    struct list at_once, queue, runs; /* struct vd_call of the server */
+    bool busy;                 /* somebody runs what is in at_once */
+    struct list ending;        /* vd_connection that leave */
+    uint32_t *out;             /* by remote: places that are taken there */
+    uint32_t *owed;            /* by remote: one-way calls of his that are over and that he was not told of */
+    int threads;
+    pthread_t *thread;
+    pthread_mutex_t mutex;     /* of the pool's sleep */
+    pthread_cond_t more;
+};
+extern struct rpc vrpc;
+
+static inline void rpc_lock(void)
+{
+    if (unlikely(vpack_threads))
+        base_lock(&vrpc.lock);
+}
+static inline void rpc_unlock(void)
+{
+    if (unlikely(vpack_threads))
+        base_unlock(&vrpc.lock);
+}
+
+/* rpc.c */
+int vrpc_check_open(void) MUST_CHECK;
+vd_connection *vrpc_begin(int remote, const struct rpc_head *head) MUST_CHECK; /* a message; NULL: vd_error */
+int vrpc_leave(vd_connection *connection) MUST_CHECK; /* ends it without waiting */
+void vrpc_sweep(void);     /* what has left */
+bool vrpc_inside(void);    /* this thread is in a handler that runs at once */
+
+/* serve.c */
+void vrpc_called(vd_connection *connection, const struct rpc_head *head); /* a CALL or ONE_WAY has come */
+void vrpc_cancel_asked(int remote, uint64_t id);
+void vrpc_run_at_once(void);
+int vrpc_pool_open(int threads) MUST_CHECK;
+void vrpc_pool_close(void);
+bool vrpc_idle(void *unused); /* no call waits or runs here */
+
+/* call.c */
+void vrpc_answered(vd_connection *connection, const struct rpc_head *head); /* a REPLY has come */
+void vrpc_place_free(int remote, uint32_t count);
+
+#endif

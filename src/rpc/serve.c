@@ -1,0 +1,319 @@
+/* rpc: the server. Calls wait in two queues in the order of their coming: those that run at once, one at a time, by whoever
+ * has just made progress, and those of the pool's threads. */
+#include "rpc/rpc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OWED_MOST (VD_RPC_ROOM / 4) /* one-way calls that are over before their caller is told */
+
+static __thread bool inside;
+
+bool vrpc_inside(void) { return inside; }
+
+VEXPORT int vd_rpc_register(const char *name, vd_handler *handler, void *context, vd_place place)
+{
+    int error = vrpc_check_open();
+    if (!error && (!name || !*name || strlen(name) >= sizeof((struct rpc_function *)0)->name || !handler))
+        error = vbase_fail(ERR_ARGUMENT, "vd_rpc_register: a name of 1 to %zu letters and a handler",
+                           sizeof((struct rpc_function *)0)->name - 1);
+    if (!error && place == VD_POOL && !vrpc.threads)
+        error = vbase_fail(ERR_ARGUMENT, "%s is for the pool, but vd_rpc_start was asked for no threads", name);
+    if (error)
+        return error;
+    uint64_t hash = vbase_hash_bytes(name, strlen(name));
+    struct rpc_function *function = malloc(sizeof *function);
+    if (!function)
+        return vbase_fail(ERR_MEMORY, "no memory to register %s", name);
+    *function = (struct rpc_function){.handler = handler, .context = context, .place = place};
+    snprintf(function->name, sizeof function->name, "%s", name);
+    rpc_lock();
+    const struct rpc_function *other = vbase_map_get(&vrpc.functions, hash);
+    error = other ? vbase_fail(ERR_ARGUMENT, "%s is registered already%s%s", name, strcmp(other->name, name) ? ", under the name " : "",
+                               strcmp(other->name, name) ? other->name : "")
+                  : vbase_map_put(&vrpc.functions, hash, function);
+    rpc_unlock();
+    if (error)
+        free(function);
+    return error;
+}
+
+/* ---- the end of a call ------------------------------------------------------------------------------------------- */
+
+static void complain(const char *what, int remote)
+{
+    static struct base_log_gate gate;
+    unsigned held;
+    if (vbase_log_gate_open(&gate, 10, &held))
+        LOG_WARN("%s rank %d: %s (%u more like this)", what, remote, vbase_error_detail(), held);
+}
+
+static void credit(int remote)
+{
+    rpc_lock();
+    uint32_t count = ++vrpc.owed[remote] >= OWED_MOST ? OWED_MOST : 0;
+    vrpc.owed[remote] -= count;
+    rpc_unlock();
+    if (!count)
+        return;
+    struct rpc_head head = {.code = (int32_t)count, .kind = RPC_CREDIT};
+    vd_connection *notice = vrpc_begin(remote, &head);
+    if (!notice || vrpc_leave(notice))
+        complain("a notice is lost to", remote);
+}
+
+static vd_connection *reply_begin(vd_call *call)
+{
+    struct rpc_head head = {.id = call->id, .code = call->code, .kind = RPC_REPLY};
+    return vrpc_begin(call->remote, &head);
+}
+
+/* A reply that was begun, and a code: the code goes in its place if nothing of it has left. */
+static void reply_send(vd_call *call)
+{
+    vd_connection *reply = call->reply;
+    if (reply && call->code && !reply->begun) {
+        (void)vpack_packing_over(reply);
+        reply = NULL;
+    } else if (reply && call->code) {
+        complain("a reply was on its way before its handler failed, to", call->remote);
+    }
+    if (!reply)
+        reply = reply_begin(call);
+    if (reply)
+        reply->id = call->id;
+    if (!reply || vrpc_leave(reply))
+        complain("a reply is lost to", call->remote);
+}
+
+static void finish(vd_call *call)
+{
+    int remote = call->remote;
+    if (call->arguments->error && !call->code)
+        call->code = call->arguments->error;
+    vpack_drop(call->arguments);
+    if (!call->one_way)
+        reply_send(call);
+    rpc_lock();
+    if (list_node_linked(&call->link))
+        list_remove(&call->link);
+    rpc_unlock();
+    if (call->one_way)
+        credit(remote);
+    free(call);
+    vmsg_wake(); /* vd_rpc_serve looks at what handlers change */
+}
+
+static void run(vd_call *call)
+{
+    if (atomic_load_explicit(&call->cancelled, memory_order_relaxed))
+        call->code = ERR_CANCELLED;
+    else if (call->limit && clock_ticks() >= call->limit)
+        call->code = ERR_TIMEOUT;
+    else
+        call->function->handler(call, call->function->context);
+    finish(call);
+}
+
+/* ---- queues ------------------------------------------------------------------------------------------------------ */
+
+void vrpc_called(vd_connection *connection, const struct rpc_head *head)
+{
+    vd_call *call = calloc(1, sizeof *call);
+    if (!call) {
+        (void)vbase_fail(ERR_MEMORY, "no memory for it");
+        complain("a call is lost from", connection->remote);
+        vpack_drop(connection);
+        return;
+    }
+    call->server = true;
+    call->arguments = connection;
+    call->remote = connection->remote;
+    call->id = head->id;
+    call->one_way = head->kind == RPC_ONE_WAY;
+    if (head->ns)
+        call->limit = clock_ticks() + vbase_clock_ticks_of_ns(head->ns < INT64_MAX ? head->ns : INT64_MAX);
+    rpc_lock();
+    call->function = vbase_map_get(&vrpc.functions, head->name);
+    bool pool = call->function && call->function->place == VD_POOL;
+    if (call->function)
+        list_append(pool ? &vrpc.queue : &vrpc.at_once, &call->link);
+    rpc_unlock();
+    if (!call->function) {
+        call->code = vbase_fail(ERR_NOT_FOUND, "it calls a function that is not registered here");
+        if (call->one_way)
+            complain("a one-way call was dropped from", call->remote);
+        finish(call);
+    } else if (pool) {
+        pthread_mutex_lock(&vrpc.mutex);
+        pthread_cond_signal(&vrpc.more);
+        pthread_mutex_unlock(&vrpc.mutex);
+    }
+}
+
+/* The first of QUEUE, which now runs. */
+static vd_call *next(struct list *queue)
+{
+    struct list_node *node = list_take_first(queue);
+    if (!node)
+        return NULL;
+    list_append(&vrpc.runs, node);
+    return container_of(node, vd_call, link);
+}
+
+void vrpc_run_at_once(void)
+{
+    vd_call *call;
+    do {
+        rpc_lock();
+        call = vrpc.busy ? NULL : next(&vrpc.at_once);
+        if (call)
+            vrpc.busy = true;
+        rpc_unlock();
+        if (call) {
+            inside = true;
+            run(call);
+            inside = false;
+            rpc_lock();
+            vrpc.busy = false;
+            rpc_unlock();
+        }
+    } while (call);
+}
+
+static bool cancel_in(struct list *calls, int remote, uint64_t id)
+{
+    list_for_each(node, calls)
+    {
+        vd_call *call = container_of(node, vd_call, link);
+        if (call->remote == remote && call->id == id && !call->one_way) {
+            atomic_store_explicit(&call->cancelled, true, memory_order_relaxed); /* a hint; run looks once more */
+            return true;
+        }
+    }
+    return false;
+}
+
+void vrpc_cancel_asked(int remote, uint64_t id)
+{
+    rpc_lock();
+    if (!cancel_in(&vrpc.queue, remote, id) && !cancel_in(&vrpc.at_once, remote, id) && !cancel_in(&vrpc.runs, remote, id))
+        list_for_each(node, &vrpc.ending)
+        {
+            vd_connection *reply = container_of(node, vd_connection, link);
+            if (reply->remote == remote && reply->id == id)
+                vpack_cancel(reply);
+        }
+    rpc_unlock();
+}
+
+bool vrpc_idle(void *unused)
+{
+    (void)unused;
+    rpc_lock();
+    bool idle = list_empty(&vrpc.at_once) && list_empty(&vrpc.queue) && list_empty(&vrpc.runs);
+    rpc_unlock();
+    return idle;
+}
+
+/* ---- the pool ---------------------------------------------------------------------------------------------------- */
+
+static void *pool_thread(void *unused)
+{
+    for (;;) {
+        pthread_mutex_lock(&vrpc.mutex);
+        vd_call *call = NULL;
+        while (!vrpc.stopping) {
+            base_lock(&vrpc.lock);
+            call = next(&vrpc.queue);
+            base_unlock(&vrpc.lock);
+            if (call)
+                break;
+            pthread_cond_wait(&vrpc.more, &vrpc.mutex);
+        }
+        pthread_mutex_unlock(&vrpc.mutex);
+        if (!call)
+            return unused;
+        run(call);
+    }
+}
+
+int vrpc_pool_open(int threads)
+{
+    pthread_mutex_init(&vrpc.mutex, NULL);
+    pthread_cond_init(&vrpc.more, NULL);
+    vrpc.thread = calloc((size_t)threads + 1, sizeof *vrpc.thread);
+    if (!vrpc.thread)
+        return vbase_fail(ERR_MEMORY, "no memory for %d threads", threads);
+    for (; vrpc.threads < threads; vrpc.threads++)
+        if (pthread_create(&vrpc.thread[vrpc.threads], NULL, pool_thread, NULL))
+            return vbase_fail(ERR_LIMIT, "thread %d of %d cannot be made (ulimit -u)", vrpc.threads, threads);
+    return OK;
+}
+
+void vrpc_pool_close(void)
+{
+    if (!vrpc.thread)
+        return;
+    pthread_mutex_lock(&vrpc.mutex);
+    vrpc.stopping = true;
+    pthread_cond_broadcast(&vrpc.more);
+    pthread_mutex_unlock(&vrpc.mutex);
+    while (vrpc.threads)
+        pthread_join(vrpc.thread[--vrpc.threads], NULL);
+    free(vrpc.thread);
+    vrpc.thread = NULL;
+    pthread_cond_destroy(&vrpc.more);
+    pthread_mutex_destroy(&vrpc.mutex);
+}
+
+/* ---- inside a handler -------------------------------------------------------------------------------------------- */
+
+VEXPORT int vd_rpc_caller(const vd_call *call) { return call && call->server ? call->remote : ERR_STATE; }
+
+VEXPORT vd_connection *vd_rpc_reply(vd_call *call)
+{
+    if (!call || !call->server)
+        return vpack_fail(vbase_fail(ERR_STATE, "vd_rpc_reply is for handlers"));
+    if (call->one_way)
+        return vpack_fail(vbase_fail(ERR_STATE, "nobody waits for a reply to this call"));
+    if (!call->reply)
+        call->reply = reply_begin(call);
+    return call->reply;
+}
+
+VEXPORT void vd_rpc_fail(vd_call *call, int code)
+{
+    if (call && call->server)
+        call->code = code < 0 ? code : ERR_ARGUMENT;
+}
+
+VEXPORT int vd_rpc_cancelled(const vd_call *call)
+{
+    return atomic_load_explicit((_Atomic bool *)&call->cancelled, memory_order_relaxed) ||
+           (call->limit && clock_ticks() >= call->limit);
+}
+
+/* ---- serving ----------------------------------------------------------------------------------------------------- */
+
+struct serving {
+    int (*finished)(void *context);
+    void *context;
+};
+
+static bool served(void *context)
+{
+    struct serving *serving = context;
+    return serving->finished(serving->context) != 0;
+}
+
+VEXPORT int vd_rpc_serve(int (*finished)(void *context), void *context)
+{
+    struct serving serving = {finished, context};
+    int error = vrpc_check_open();
+    if (!error && !finished)
+        error = vbase_fail(ERR_ARGUMENT, "vd_rpc_serve: finished is NULL");
+    return error ? error : vmsg_wait_until(served, &serving);
+}

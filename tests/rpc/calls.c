@@ -1,0 +1,271 @@
+/* Calls: replies of every length, one-way calls, names nobody knows, deadlines, cancelling, floods, handlers that call.
+ * timeout: 120
+ * tcp: 1 */
+#include "pack/pack_test.h"
+#include <pthread.h>
+#include <time.h>
+
+static int stop, seen;
+static int stopped(void *context)
+{
+    (void)context;
+    return __atomic_load_n(&stop, __ATOMIC_ACQUIRE);
+}
+
+static void handle_stop(vd_call *call, void *context)
+{
+    (void)call, (void)context;
+    __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+}
+
+static void handle_nothing(vd_call *call, void *context) { (void)call, (void)context; }
+
+/* The argument is a length and so many bytes; the reply is the same twice. */
+static void handle_twice(vd_call *call, void *context)
+{
+    (void)context;
+    size_t length = 0;
+    vd_connection *from = vd_rpc_arguments(call);
+    CHECK_EQUAL(vd_unpack(from, &length, sizeof length, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+    unsigned char *data = malloc(length + 1);
+    CHECK_EQUAL(vd_unpack(from, data, length, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), VD_OK);
+    CHECK_EQUAL(vd_end_unpacking(from), VD_OK);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(vd_pack(vd_rpc_reply(call), data, length, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), VD_OK);
+    memset(data, 0, length);
+    free(data);
+}
+
+static void handle_count(vd_call *call, void *context)
+{
+    int number;
+    CHECK_EQUAL(vd_unpack(vd_rpc_arguments(call), &number, sizeof number, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+    int *next = context;
+    CHECK_EQUAL(number, next[vd_rpc_caller(call)]++); /* in the order of their coming */
+    __atomic_fetch_add(&seen, 1, __ATOMIC_RELAXED);
+}
+
+static void handle_fail(vd_call *call, void *context)
+{
+    (void)context;
+    CHECK_EQUAL(vd_pack(vd_rpc_reply(call), "gone", 5, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), VD_OK);
+    vd_rpc_fail(call, VD_LIMIT);
+}
+
+static void start(int threads)
+{
+    CHECK_EQUAL(vd_init(), VD_OK);
+    CHECK_EQUAL(vd_rpc_start(threads), VD_OK);
+    CHECK_EQUAL(vd_rpc_register("stop", handle_stop, NULL, VD_AT_ONCE), VD_OK);
+    CHECK_EQUAL(vd_rpc_register("nothing", handle_nothing, NULL, VD_AT_ONCE), VD_OK);
+    CHECK_EQUAL(vd_rpc_register("nothing", handle_nothing, NULL, VD_AT_ONCE), VD_ARGUMENT);
+}
+
+static void stop_server(int server)
+{
+    vd_call *call = vd_rpc_begin(server, "stop", VD_ONE_WAY);
+    CHECK(call);
+    CHECK_EQUAL(vd_rpc_send(call), VD_OK);
+}
+
+static int call_nothing(int server, const char *name, uint64_t ns)
+{
+    vd_call *call = vd_rpc_begin(server, name, ns);
+    CHECK(call);
+    CHECK_EQUAL(vd_rpc_send(call), VD_OK);
+    int code = vd_rpc_wait(call, NULL);
+    CHECK_EQUAL(vd_rpc_end(call), VD_OK);
+    return code;
+}
+
+static void twice(int server, size_t length, unsigned name)
+{
+    unsigned char *data = malloc(length + 1), *back = malloc(2 * length + 1);
+    vd_connection *reply;
+    vd_call *call = vd_rpc_begin(server, "twice", 0);
+    fill(data, name, length);
+    CHECK_EQUAL(vd_pack(vd_rpc_arguments(call), &length, sizeof length, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+    CHECK_EQUAL(vd_pack(vd_rpc_arguments(call), data, length, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), VD_OK);
+    CHECK_EQUAL(vd_rpc_send(call), VD_OK);
+    memset(data, 0, length); /* they may be changed at once */
+    CHECK_EQUAL(vd_rpc_wait(call, &reply), VD_OK);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(vd_unpack(reply, back + (size_t)i * length, length, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), VD_OK);
+    CHECK_EQUAL(vd_rpc_end(call), VD_OK);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(first_wrong(back + (size_t)i * length, name, length), length);
+    free(data);
+    free(back);
+}
+
+static void replies(int rank)
+{
+    start(0);
+    CHECK_EQUAL(vd_rpc_register("twice", handle_twice, NULL, VD_AT_ONCE), VD_OK);
+    CHECK_EQUAL(vd_rpc_register("fail", handle_fail, NULL, VD_AT_ONCE), VD_OK);
+    CHECK_EQUAL(vd_rpc_register("pool", handle_nothing, NULL, VD_POOL), VD_ARGUMENT);
+    if (rank == 0) {
+        CHECK_EQUAL(vd_rpc_serve(stopped, NULL), VD_OK);
+    } else {
+        unsigned name = 0;
+        for (size_t length = 0; length < 1 << 20; length = length * 3 + 1)
+            twice(0, length, ++name);
+        CHECK_EQUAL(call_nothing(0, "nothing", 0), VD_OK);
+        CHECK_EQUAL(call_nothing(0, "unknown", 0), VD_NOT_FOUND);
+        CHECK_EQUAL(call_nothing(0, "fail", 0), VD_LIMIT);
+        CHECK_EQUAL(call_nothing(1, "nothing", 0), VD_OK); /* the own rank */
+        CHECK_EQUAL(call_nothing(0, "nothing", 1000000000), VD_OK);
+        CHECK(!vd_rpc_begin(7, "nothing", 0));
+        CHECK_EQUAL(vd_error(), VD_ARGUMENT);
+        stop_server(0);
+    }
+    CHECK_EQUAL(vd_finalize(), VD_OK);
+}
+
+/* More one-way calls than a server has places for; they come in order, and the caller waits with them. */
+static void flood(int rank)
+{
+    enum { CALLS = 3000 };
+    int next[3] = {0, 0, 0};
+    start(0);
+    CHECK_EQUAL(vd_rpc_register("count", handle_count, next, VD_AT_ONCE), VD_OK);
+    if (rank == 0) {
+        while (seen < 2 * CALLS)
+            vd_progress();
+    } else {
+        for (int i = 0; i < CALLS; i++) {
+            vd_call *call = vd_rpc_begin(0, "count", VD_ONE_WAY);
+            CHECK_EQUAL(vd_pack(vd_rpc_arguments(call), &i, sizeof i, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+            CHECK_EQUAL(vd_rpc_send(call), VD_OK);
+        }
+    }
+    CHECK_EQUAL(vd_finalize(), VD_OK);
+}
+
+/* A server that makes no progress for a while: no more than so many calls are begun, and deadlines end the waiting. */
+static void silent_server(int rank)
+{
+    start(0);
+    vd_channel *channel = channel_open("go");
+    if (rank == 0) {
+        struct timespec while_ = {0, 300000000};
+        nanosleep(&while_, NULL);
+        CHECK_EQUAL(vd_rpc_serve(stopped, NULL), VD_OK);
+    } else {
+        struct timespec while_ = {0, 50000000};
+        vd_call *call[VD_RPC_ROOM];
+        nanosleep(&while_, NULL); /* now he sleeps */
+        for (int i = 0; i < VD_RPC_ROOM; i++) {
+            call[i] = vd_rpc_begin_now(0, "nothing", i % 2 ? 0 : 20000000);
+            CHECK(call[i]);
+            CHECK_EQUAL(vd_rpc_send(call[i]), VD_OK);
+        }
+        CHECK(!vd_rpc_begin_now(0, "nothing", 0));
+        CHECK_EQUAL(vd_error(), VD_AGAIN);
+        CHECK_EQUAL(vd_rpc_done(call[1]), VD_AGAIN);
+        CHECK_EQUAL(vd_rpc_wait(call[0], NULL), VD_TIMEOUT);
+        CHECK_EQUAL(vd_rpc_end(call[0]), VD_OK); /* its answer finds nothing */
+        CHECK_EQUAL(vd_rpc_wait(call[2], NULL), VD_TIMEOUT);
+        for (int i = 1; i < VD_RPC_ROOM; i += 2) {
+            CHECK_EQUAL(vd_rpc_wait(call[i], NULL), VD_OK);
+            CHECK_EQUAL(vd_rpc_end(call[i]), VD_OK);
+        }
+        for (int i = 2; i < VD_RPC_ROOM; i += 2) {
+            int code = vd_rpc_done(call[i]);
+            CHECK(code == VD_TIMEOUT || code == VD_OK);
+            CHECK_EQUAL(vd_rpc_end(call[i]), VD_OK);
+        }
+        CHECK_EQUAL(call_nothing(0, "nothing", 0), VD_OK);
+        stop_server(0);
+    }
+    CHECK_EQUAL(vd_finalize(), VD_OK);
+    (void)channel;
+}
+
+/* ---- the pool ---------------------------------------------------------------------------------------------------- */
+
+/* Waits until it is cancelled. */
+static void handle_patient(vd_call *call, void *context)
+{
+    struct timespec gap = {0, 1000000};
+    (void)context;
+    while (!vd_rpc_cancelled(call))
+        nanosleep(&gap, NULL);
+    vd_rpc_fail(call, VD_CANCELLED);
+}
+
+/* Calls the next rank, until the number is 0; adds up the ranks on the way. */
+static void handle_round(vd_call *call, void *context)
+{
+    int number = 0, sum = 0;
+    (void)context;
+    CHECK_EQUAL(vd_unpack(vd_rpc_arguments(call), &number, sizeof number, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+    if (number > 0) {
+        number--;
+        vd_connection *reply;
+        vd_call *next = vd_rpc_begin((vd_rank() + 1) % vd_size(), "round", 0);
+        CHECK_EQUAL(vd_pack(vd_rpc_arguments(next), &number, sizeof number, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+        CHECK_EQUAL(vd_rpc_send(next), VD_OK);
+        CHECK_EQUAL(vd_rpc_wait(next, &reply), VD_OK);
+        CHECK_EQUAL(vd_unpack(reply, &sum, sizeof sum, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+        CHECK_EQUAL(vd_rpc_end(next), VD_OK);
+    }
+    sum += vd_rank() + 1;
+    CHECK_EQUAL(vd_pack(vd_rpc_reply(call), &sum, sizeof sum, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+}
+
+static void *caller(void *context)
+{
+    int server = *(int *)context;
+    for (unsigned i = 0; i < 100; i++)
+        twice(server, mixed(i, 3) % 40000, i);
+    return NULL;
+}
+
+static void pool(int rank)
+{
+    start(3);
+    CHECK_EQUAL(vd_rpc_register("round", handle_round, NULL, VD_POOL), VD_OK);
+    CHECK_EQUAL(vd_rpc_register("twice", handle_twice, NULL, VD_POOL), VD_OK);
+    CHECK_EQUAL(vd_rpc_register("patient", handle_patient, NULL, VD_POOL), VD_OK);
+    if (rank == 0) {
+        int number = 2, sum = 0, server = 1;
+        vd_connection *reply;
+        vd_call *call = vd_rpc_begin(1, "round", 0);
+        CHECK_EQUAL(vd_pack(vd_rpc_arguments(call), &number, sizeof number, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+        CHECK_EQUAL(vd_rpc_send(call), VD_OK);
+        CHECK_EQUAL(vd_rpc_wait(call, &reply), VD_OK);
+        CHECK_EQUAL(vd_unpack(reply, &sum, sizeof sum, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+        CHECK_EQUAL(vd_rpc_end(call), VD_OK);
+        CHECK_EQUAL(sum, 2 + 1 + 2); /* ranks 1, 0, 1 */
+        vd_call *patient[8]; /* more than threads: some have not begun */
+        for (int i = 0; i < 8; i++) {
+            patient[i] = vd_rpc_begin(1, "patient", 0);
+            CHECK_EQUAL(vd_rpc_send(patient[i]), VD_OK);
+        }
+        for (int i = 7; i >= 0; i--)
+            CHECK_EQUAL(vd_rpc_cancel(patient[i]), VD_OK);
+        for (int i = 0; i < 8; i++) {
+            CHECK_EQUAL(vd_rpc_wait(patient[i], NULL), VD_CANCELLED);
+            CHECK_EQUAL(vd_rpc_end(patient[i]), VD_OK);
+        }
+        pthread_t thread[3];
+        for (int i = 0; i < 3; i++)
+            pthread_create(&thread[i], NULL, caller, &server);
+        for (int i = 0; i < 3; i++)
+            pthread_join(thread[i], NULL);
+        stop_server(1);
+    } else {
+        CHECK_EQUAL(vd_rpc_serve(stopped, NULL), VD_OK);
+    }
+    CHECK_EQUAL(vd_finalize(), VD_OK);
+}
+
+int main(void)
+{
+    harness_run(2, replies);
+    harness_run(3, flood);
+    harness_run(2, silent_server);
+    harness_run(2, pool);
+    return check_done();
+}
