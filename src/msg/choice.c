@@ -4,6 +4,10 @@
  * change from one second to the next, on whether the sender computes, and on how many ranks share the processors; none
  * of this is asked for, all of it is in the times.
  *
+ * Messages that cross each other are another matter: both processors are busy in any case, and what one side tries
+ * the other one feels. So that is learned apart, and one side alone learns: the other does for his messages what was
+ * chosen for ours.
+ *
  * With several messages under way, one begins when the one before it has ended: transfers of one peer go on one after
  * another (vmsg_transfer_first), so that these times are theirs.
  *
@@ -58,6 +62,7 @@ static void trial_begin(struct msg_ways *ways, unsigned way)
 {
     ways->trial = (uint8_t)way;
     ways->taken = ways->told = TRIAL;
+    ways->least = SAMPLE_MOST;
     ways->lost = 0;
     ways->second = false;
 }
@@ -68,6 +73,7 @@ static bool trial_lengthen(struct msg_ways *ways, uint64_t bytes)
     if (ways->second || ways->trial != MSG_WAY_FRAMES || ways->least / 3 * 2 > ways->cost[ways->best])
         return false;
     ways->second = true;
+    ways->least = SAMPLE_MOST;
     ways->taken = ways->told = (uint16_t)(ROUND / bytes + TRIAL);
     ways->left = 0;
     return true;
@@ -111,11 +117,11 @@ static bool better(uint32_t a, uint32_t b)
     return a && (uint64_t)a * 16 < (uint64_t)b * 15;
 }
 
-static void told_best(struct msg_ways *ways, uint32_t sample)
+static void told_best(struct msg_ways *ways, uint32_t sample, bool cold)
 {
     uint32_t *cost = &ways->cost[ways->best];
 
-    if (!*cost)
+    if (!*cost || cold)
         *cost = sample;
     else
         *cost += (uint32_t)((int32_t)((sample < *cost * OUTLIER ? sample : *cost * OUTLIER) - *cost) / 8);
@@ -130,12 +136,13 @@ static void told_best(struct msg_ways *ways, uint32_t sample)
     }
 }
 
+/* SAMPLE 0: its time says nothing. */
 static void told_trial(struct msg_ways *ways, uint32_t sample, uint64_t bytes)
 {
     uint32_t best = ways->cost[ways->best];
 
     ways->lost += sample > best && ways->lost < SAMPLE_MOST ? sample - best : 0;
-    if (ways->told >= TRIAL - 1 || sample < ways->least)
+    if (sample && ways->told < TRIAL && sample < ways->least)
         ways->least = sample;
     if (--ways->told)
         return;
@@ -157,12 +164,23 @@ void vmsg_choice_told(struct msg_choice *choice, uint64_t bytes, enum msg_way wa
     struct msg_ways *ways = &choice->ways[class_of(bytes)];
     uint64_t from = began > choice->ended ? began : choice->ended;
     uint64_t cost = now > from ? (now - from) * COST_BYTES / (bytes | 1) : 0;
-    uint32_t sample = cost < SAMPLE_MOST ? (uint32_t)cost + 1 : SAMPLE_MOST;
+    uint32_t sample = !began ? 0 : cost < SAMPLE_MOST ? (uint32_t)cost + 1 : SAMPLE_MOST;
 
     choice->ended = now;
     choice->framed += way == MSG_WAY_FRAMES ? bytes : 0;
-    if (way == ways->best)
-        told_best(ways, sample);
+    if (way == ways->best && sample)
+        told_best(ways, sample, way == MSG_WAY_FRAMES && choice->framed < WARM);
     else if (way == ways->trial && ways->told)
         told_trial(ways, sample, bytes);
+}
+
+void vmsg_choice_heard(struct msg_choice *choice, uint64_t bytes, enum msg_way way)
+{
+    choice->ways[class_of(bytes)].theirs = (uint8_t)(way + 1);
+}
+
+enum msg_way vmsg_choice_follow(const struct msg_choice *choice, uint64_t bytes, unsigned allowed, enum msg_way first)
+{
+    unsigned theirs = choice->ways[class_of(bytes)].theirs;
+    return theirs && allowed >> (theirs - 1) & 1 ? (enum msg_way)(theirs - 1) : first;
 }

@@ -20,6 +20,7 @@ struct msg_ways {
     uint16_t gap;            /* the least number from one to the next; 0: nothing happened yet */
     uint16_t taken, told;    /* transfers of the trial that are to begin, and to end */
     uint8_t best, trial;     /* trial: the way that is or was tried last */
+    uint8_t theirs;          /* one more than the way that the other side chose last for ours; 0: none yet */
     bool second;             /* its second part */
 };
 
@@ -33,7 +34,12 @@ struct msg_choice {
 /* The way for a message of BYTES, out of the set ALLOWED (a bit each); FIRST: the guess while nothing is known. */
 enum msg_way vmsg_choice_take(struct msg_choice *choice, uint64_t bytes, unsigned allowed, enum msg_way first) MUST_CHECK;
 
-/* A transfer that went this way took from BEGAN until NOW, in ticks. */
+/* A transfer that went this way took from BEGAN until NOW, in ticks; BEGAN 0: it did not end as it began, and its time says
+ * nothing. Every transfer that was taken is told. */
 void vmsg_choice_told(struct msg_choice *choice, uint64_t bytes, enum msg_way way, uint64_t began, uint64_t now);
+
+/* The other side chose this way for a message of ours; the last one that it chose, where that is allowed. */
+void vmsg_choice_heard(struct msg_choice *choice, uint64_t bytes, enum msg_way way);
+enum msg_way vmsg_choice_follow(const struct msg_choice *choice, uint64_t bytes, unsigned allowed, enum msg_way first) MUST_CHECK;
 
 #endif

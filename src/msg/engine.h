@@ -80,7 +80,9 @@ struct msg_peer {
     bool board_told;        /* he knows ours */
     struct list turns[2];   /* transfers that move his memory, ours to him last: one after another; leaf */
     struct msg_note *note;  /* about the next message of his; NULL: none */
-    struct msg_choice choice; /* of the ways that his large messages come */
+    struct msg_choice choice[2]; /* of the ways that his large messages come; the second while ours cross them */
+    uint32_t ended;         /* our transfers to him that are over; leaf */
+    _Atomic bool crossing;  /* when his last large message came, some of ours were on their way; relaxed: a hint */
     uint32_t sent;          /* frames, where they are numbered */
     _Atomic uint32_t heard_frames; /* of his; by the sink, relaxed: an old number acknowledges less */
     uint8_t burst;          /* sends that followed each other at once, up to MSG_BURST; */
@@ -163,11 +165,12 @@ struct msg_transfer {
     struct msg_slot *slot;   /* joint: the shared counters */
     uint64_t arrived;        /* joint in frames, receiver: bytes that are in place */
     uint64_t began;          /* receiver: ticks, while its time is to be judged; else 0 */
+    uint32_t ended;          /* receiver: peer->ended then */
     uint32_t generation;
     uint32_t mine;           /* joint in frames: chunks claimed here */
     uint16_t slot_number;
-    uint8_t phase, way;      /* enum msg_way */
-    bool sender, cancelling;
+    uint8_t phase, way;      /* enum msg_way; the sender's is what the receiver chose */
+    bool sender, cancelling, crossing; /* crossing: judged as such */
     bool frames, stranded;   /* joint: the sender's chunks come in frames; a get of ours failed */
     bool told_later, withdrawn; /* joint: the chunk's end comes by the sink; the sender withdrew meanwhile */
 };
@@ -413,7 +416,7 @@ int vmsg_transfer_cursor(struct msg_transfer *transfer, uint64_t from) MUST_CHEC
 bool vmsg_transfer_first(struct msg_transfer *transfer); /* its turn among those of its peer; takes a place in the line */
 void vmsg_transfer_pass(struct msg_transfer *transfer);  /* leaves the line */
 void vmsg_transfer_choose(struct msg_transfer *transfer, const struct vi_state *reach);
-void vmsg_transfer_judge(struct msg_transfer *transfer); /* it ended well */
+void vmsg_transfer_judge(struct msg_transfer *transfer, bool well); /* WELL: it ended by the way that was chosen */
 
 /* ---- receive.c ---- */
 void vmsg_expected_post(void) COLD; /* from now on it is a posted request like any other */

@@ -148,7 +148,7 @@ static void over(struct msg_transfer *transfer)
     int error = transfer->sender ? OK : request->result.error;
     if (!transfer->sender) {
         slot_give(transfer);
-        vmsg_transfer_judge(transfer);
+        vmsg_transfer_judge(transfer, true);
     }
     vmsg_transfer_give(transfer);
     vmsg_complete(request, error);
@@ -226,7 +226,7 @@ static bool push_step(struct msg_transfer *transfer)
 /* A chunk was claimed and cannot be moved. */
 static void chunk_failed(struct msg_transfer *transfer)
 {
-    transfer->began = 0; /* not judged */
+    vmsg_transfer_judge(transfer, false);
     if (transfer->frames) {
         transfer->stranded = true;
         arrived(transfer, 0);
@@ -354,7 +354,7 @@ bool vmsg_joint_begin(struct msg_transfer *transfer)
 void vmsg_joint_alone(struct msg_transfer *transfer)
 {
     slot_give(transfer);
-    transfer->began = 0;
+    vmsg_transfer_judge(transfer, false);
     transfer->withdrawn = false;
     transfer->under_way = transfer->moved = 0;
     transfer->phase = MSG_TRANSFER_FETCHING;
@@ -419,6 +419,10 @@ void vmsg_joint_invited(struct msg_peer *peer, const void *body, size_t length)
     bool sane = transfer && transfer->sender && transfer->region.nic && join.slot < SLOTS && join.upto > 0 &&
                 join.upto <= transfer->request->total;
     bool able = sane && peer->board && (join.frames || may_put(peer));
+    if (sane) {
+        transfer->way = join.frames ? MSG_WAY_FRAMES : MSG_WAY_JOINT;
+        vmsg_choice_heard(&peer->choice[1], join.upto, (enum msg_way)transfer->way);
+    }
     if (able) {
         transfer->frames = join.frames;
         msg_phase_set(transfer->request, MSG_PHASE_MOVING);

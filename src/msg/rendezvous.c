@@ -99,6 +99,7 @@ void vmsg_rendezvous_ask(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
     vmsg_transfer_pass(transfer);
+    vmsg_transfer_judge(transfer, false);
     int error = vmsg_transfer_cursor(transfer, transfer->moved);
     if (error) {
         finish_tell(peer, transfer->remote);
@@ -137,7 +138,8 @@ static void receive_begin(struct msg_transfer *transfer, bool fetchable)
         vmsg_transfer_choose(transfer, &state);
         bool joint = transfer->way != MSG_WAY_GET;
         if (!joint || !vmsg_joint_begin(transfer)) {
-            transfer->began = joint ? 0 : transfer->began; /* what it takes says nothing about the way that was chosen */
+            if (joint)
+                vmsg_transfer_judge(transfer, false);
             transfer->phase = MSG_TRANSFER_FETCHING;
             vmsg_transfer_work(transfer);
         }
@@ -169,7 +171,7 @@ static void fetched(struct msg_transfer *transfer, uint64_t bytes)
 {
     transfer->moved += bytes;
     if (transfer->moved == transfer->upto) {
-        vmsg_transfer_judge(transfer);
+        vmsg_transfer_judge(transfer, true);
         finish_tell(transfer->peer, transfer->remote);
         receive_over(transfer, OK);
     }
@@ -331,6 +333,8 @@ void vmsg_rendezvous_finish(struct msg_peer *peer, const void *body, size_t leng
     msg_lock(&peer->lock);
     struct msg_transfer *transfer = answered(peer, finish.id);
     bool sane = transfer && !transfer->told_later;
+    if (sane && transfer->region.nic && transfer->way == MSG_WAY_GET)
+        vmsg_choice_heard(&peer->choice[1], transfer->request->total, MSG_WAY_GET);
     if (sane)
         vmsg_rendezvous_sent(transfer, OK);
     msg_unlock(&peer->lock);

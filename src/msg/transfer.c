@@ -19,7 +19,11 @@ struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
         return NULL;
     if (request->peer->remote)
         msg_await();
-    *transfer = (struct msg_transfer){.request = request, .peer = request->peer, .sender = request->kind == MSG_SEND};
+    *transfer = (struct msg_transfer){.request = request,
+                                      .peer = request->peer,
+                                      .sender = request->kind == MSG_SEND,
+                                      .ended = request->peer->ended,
+                                      .way = MSG_WAY_GET};
     request->extra = transfer;
     return transfer;
 }
@@ -47,10 +51,15 @@ void vmsg_transfer_give(struct msg_transfer *transfer)
         msg_chore_remove(&transfer->link);
     if (list_node_linked(&transfer->turn))
         list_remove(&transfer->turn);
-    if (transfer->sender && transfer->peer->pending_sends) {
-        transfer->peer->pending_sends--;
+    struct msg_peer *peer = transfer->peer;
+    if (transfer->sender && peer->pending_sends) {
+        peer->pending_sends--;
         engine->pending_sends--;
     }
+    if (transfer->sender)
+        peer->ended++;
+    else /* relaxed: a hint for the next one */
+        atomic_store_explicit(&peer->crossing, peer->pending_sends || peer->ended != transfer->ended, memory_order_relaxed);
     vbase_pool_give(&engine->transfers, transfer);
     msg_unlock(&engine->leaf);
 }
@@ -111,33 +120,53 @@ void vmsg_transfer_pass(struct msg_transfer *transfer)
     msg_unlock(&vmsg_engine.leaf);
 }
 
+/* By what was learned, here or by the other side. */
+static enum msg_way way_learned(struct msg_transfer *transfer, unsigned allowed, enum msg_way first)
+{
+    struct msg_peer *peer = transfer->peer;
+    bool crossing = atomic_load_explicit(&peer->crossing, memory_order_relaxed);
+    struct msg_choice *choice = &peer->choice[crossing];
+    enum msg_way way;
+    if (crossing)
+        allowed &= ~(1u << MSG_WAY_JOINT); /* both processors are at work in any case */
+    if (!(allowed >> first & 1))
+        first = MSG_WAY_GET;
+    msg_lock(&peer->lock);
+    if (crossing && peer->world < vmsg_engine.rank) {
+        way = vmsg_choice_follow(choice, transfer->upto, allowed, first);
+    } else {
+        way = vmsg_choice_take(choice, transfer->upto, allowed, first);
+        transfer->crossing = crossing;
+        transfer->began = clock_ticks();
+    }
+    msg_unlock(&peer->lock);
+    return way;
+}
+
 /* A matched receive whose payload can be fetched; REACH: of the peer. */
 void vmsg_transfer_choose(struct msg_transfer *transfer, const struct vi_state *reach)
 {
-    struct msg_peer *peer = transfer->peer;
-    const struct vi_caps *caps = &peer->vi->nic->caps;
+    const struct vi_caps *caps = &transfer->peer->vi->nic->caps;
     bool both = !transfer->cursor && caps->map && caps->max_put >= MSG_CHUNK;
     bool joint = both && reach->put;
     enum msg_way first = transfer->upto >= reach->get_least ? MSG_WAY_JOINT : MSG_WAY_FRAMES;
-    if (!both || (first == MSG_WAY_JOINT && !joint)) {
+    if (!both || (first == MSG_WAY_JOINT && !joint))
         transfer->way = MSG_WAY_GET;
-    } else if (vbase_settings.single_from) {
-        transfer->way = first;
-    } else {
-        msg_lock(&peer->lock);
-        transfer->way =
-            vmsg_choice_take(&peer->choice, transfer->upto, 1u << MSG_WAY_FRAMES | joint << MSG_WAY_JOINT | 1u << MSG_WAY_GET, first);
-        msg_unlock(&peer->lock);
-        transfer->began = clock_ticks();
-    }
+    else if (vbase_settings.single_from)
+        transfer->way = (uint8_t)first;
+    else
+        transfer->way = (uint8_t)way_learned(
+            transfer, 1u << MSG_WAY_FRAMES | (unsigned)joint << MSG_WAY_JOINT | 1u << MSG_WAY_GET, first);
 }
 
-void vmsg_transfer_judge(struct msg_transfer *transfer)
+void vmsg_transfer_judge(struct msg_transfer *transfer, bool well)
 {
     struct msg_peer *peer = transfer->peer;
     if (!transfer->began)
         return;
     msg_lock(&peer->lock);
-    vmsg_choice_told(&peer->choice, transfer->upto, (enum msg_way)transfer->way, transfer->began, clock_ticks());
+    vmsg_choice_told(&peer->choice[transfer->crossing], transfer->upto, (enum msg_way)transfer->way,
+                     well ? transfer->began : 0, clock_ticks());
+    transfer->began = 0;
     msg_unlock(&peer->lock);
 }
