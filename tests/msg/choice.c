@@ -59,20 +59,20 @@ static void run(struct machine *machine, const double *cost, int messages, int w
 
 static bool mostly(const struct machine *machine, enum msg_way way, int messages)
 {
-    return machine->done[way] > messages * 5 / 6;
+    return machine->done[way] > messages / 20 * 19;
 }
 
 static void follows(int window, unsigned noise)
 {
     struct machine machine = {.seed = 1, .noise = noise};
     run(&machine, shared, 2000, window);
-    CHECK(mostly(&machine, MSG_WAY_FRAMES, 2000));
+    CHECK(machine.done[MSG_WAY_FRAMES] > 2000 / 20 * 17); /* nothing was known */
     run(&machine, shared, 20000, window);
-    CHECK(machine.lost * 100 <= machine.spent * 3);
+    CHECK(machine.lost * 100 <= machine.spent * 2);
     run(&machine, apart, 64, window); /* within some tens of transfers */
     run(&machine, apart, 20000, window);
     CHECK(mostly(&machine, MSG_WAY_JOINT, 20000));
-    CHECK(machine.lost * 100 <= machine.spent * 3);
+    CHECK(machine.lost * 100 <= machine.spent * 2);
     run(&machine, shared, 1000, window); /* nothing is seen of it but by a trial */
     run(&machine, shared, 2000, window);
     CHECK(mostly(&machine, MSG_WAY_FRAMES, 2000));
@@ -101,6 +101,33 @@ static void sizes_are_apart(void)
     CHECK_EQUAL(vmsg_choice_take(&machine.choice, UINT64_MAX / 70000, ALL, MSG_WAY_JOINT), MSG_WAY_JOINT);
 }
 
+/* Transfers that do not end as they began tell nothing, but they do not keep their trial open either: the next comes. */
+static void broken_trials(void)
+{
+    struct msg_choice choice = {0};
+    int tried = 0;
+    for (uint64_t i = 1; i <= 1000; i++) {
+        enum msg_way way = vmsg_choice_take(&choice, BYTES, 1u << MSG_WAY_FRAMES | 1u << MSG_WAY_GET, MSG_WAY_FRAMES);
+        tried += way == MSG_WAY_GET;
+        vmsg_choice_told(&choice, BYTES, way, way == MSG_WAY_GET ? 0 : i * 1000000, i * 1000000 + 30000);
+    }
+    CHECK(tried >= 15); /* five trials */
+    CHECK(tried <= 100);
+}
+
+/* What the other side chose is done, size by size, where it is allowed. */
+static void follows_the_other(void)
+{
+    struct msg_choice choice = {0};
+    CHECK_EQUAL(vmsg_choice_follow(&choice, BYTES, ALL, MSG_WAY_JOINT), MSG_WAY_JOINT);
+    vmsg_choice_heard(&choice, BYTES, MSG_WAY_GET);
+    CHECK_EQUAL(vmsg_choice_follow(&choice, BYTES, ALL, MSG_WAY_FRAMES), MSG_WAY_GET);
+    CHECK_EQUAL(vmsg_choice_follow(&choice, BYTES * 4, ALL, MSG_WAY_FRAMES), MSG_WAY_FRAMES);
+    vmsg_choice_heard(&choice, BYTES, MSG_WAY_FRAMES);
+    CHECK_EQUAL(vmsg_choice_follow(&choice, BYTES, ALL, MSG_WAY_JOINT), MSG_WAY_FRAMES);
+    CHECK_EQUAL(vmsg_choice_follow(&choice, BYTES, 1u << MSG_WAY_GET, MSG_WAY_GET), MSG_WAY_GET);
+}
+
 /* Times that make no sense do no harm. */
 static void strange_times(void)
 {
@@ -120,6 +147,8 @@ int main(void)
     follows(8, 50);
     obeys();
     sizes_are_apart();
+    broken_trials();
+    follows_the_other();
     strange_times();
     return check_done();
 }

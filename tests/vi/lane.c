@@ -45,7 +45,14 @@ static size_t block_for(size_t bytes)
     return size[c];
 }
 
-static size_t blocks_at_first(size_t size) { return (256u << 10) / size + 1; }
+static size_t blocks_of(size_t size)
+{
+    static const size_t sizes[] = SHM_BLOCK_SIZES, numbers[] = SHM_BLOCK_NUMBERS;
+    size_t class = 0;
+    while (sizes[class] != size)
+        class++;
+    return numbers[class];
+}
 
 /* Blocks of a class come in turn: one is used again only after 256 KiB of others. */
 static void rotation(void)
@@ -79,10 +86,11 @@ static void rotation(void)
     inside_stop();
 }
 
-/* All blocks in flight on several lanes: "try again", counted; a larger class serves first; all come back. */
+/* All blocks in flight on several lanes: "try again", counted; the class grows before, then a larger one serves; all come
+ * back. */
 static void exhaustion(void)
 {
-    enum { RECEIVERS = 14 };
+    enum { RECEIVERS = 16 };
     uint64_t before = vbase_counters->blocks_empty, sent = 0, got = 0;
     struct vi *vi[RECEIVERS + 1];
 
@@ -94,10 +102,10 @@ static void exhaustion(void)
     for (int round = 0; round < 3; round++) {
         int error = OK;
         for (int i = 1; i <= RECEIVERS && error != ERR_AGAIN; i++)
-            for (int n = 0; n < 9 && (error = inside_send(vi[i], 7, 4100)) == OK; n++)
+            for (int n = 0; n < 120 && (error = inside_send(vi[i], 7, 4100)) == OK; n++)
                 sent++;
         CHECK_EQUAL(error, ERR_AGAIN);
-        CHECK_EQUAL(sent - got, blocks_at_first(4160) + blocks_at_first(8256) + blocks_at_first(16448));
+        CHECK_EQUAL(sent - got, blocks_of(4160) + blocks_of(8256) + blocks_of(16448));
         got = 0;
         for (int i = 1; i <= RECEIVERS; i++) {
             while (vi_poll(inside.nic[i], 100) > 0)

@@ -5,8 +5,8 @@
  * In a stream a freed block queues up behind all others of its class: a block used again while its lines are still in the
  * receiver's cache must be fetched back line by line. The longer the rotation the better: when it outgrows the caches of
  * the two cores, blocks travel through the cache that they share, which was measured four times as fast. But a long
- * rotation touches much memory, so a class begins with a quarter of a megabyte and doubles after each four rounds:
- * only who sends much holds much.
+ * rotation touches much memory, so a class begins with a quarter of a megabyte and doubles after each four rounds, or when
+ * receivers who do not look hold all of it: only who sends much holds much.
  *
  * Blocks are taken downwards in memory. The processor reads ahead of who reads: upwards, it would take the first lines of
  * the next block away from the sender while he fills them. */
@@ -57,10 +57,15 @@ static COLD void harvest(struct shm_nic *nic, struct shm_vi *vi, const struct sh
     }
 }
 
+static void double_up(struct shm_class *class)
+{
+    grow(class, class->grown < class->count / 2 ? class->grown * 2 : class->count);
+}
+
 static uint32_t take(struct shm_class *class)
 {
     if (unlikely(--class->left == 0))
-        grow(class, class->grown < class->count / 2 ? class->grown * 2 : class->count);
+        double_up(class);
     return class->free[class->head++ % class->count];
 }
 
@@ -72,9 +77,12 @@ uint32_t shm_heap_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t length)
         first++;
     if (unlikely(first->head == first->tail))
         harvest(nic, vi, first);
-    for (struct shm_class *class = first; class < end; class++)
+    for (struct shm_class *class = first; class < end; class++) {
+        if (unlikely(class->head == class->tail && class->grown < class->count))
+            double_up(class);
         if (likely(class->head != class->tail))
             return take(class);
+    }
     return SHM_NO_BLOCK;
 }
 
