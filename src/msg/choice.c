@@ -12,7 +12,7 @@
  * another (vmsg_transfer_first), so that these times are theirs.
  *
  * Trials find out whether another way has become better. A trial is three transfers: the first finds caches cold and does
- * not count, of the others the faster one does. Frames are fast only while their blocks are in a cache, which three transfers
+ * not count (unless it takes twice as long as the best way: then the trial is over), of the others the faster one does. Frames are fast only while their blocks are in a cache, which three transfers
  * do not bring about; if they come near, the trial goes on until all blocks were used. Trials begin when enough went in frames
  * for that, and become rarer and rarer, down to one in 64 transfers, and the rarer the more the last one cost: fifty times
  * what it lost passes until the next, so that trials cost two in a hundred. When the best way itself becomes slower or
@@ -22,6 +22,7 @@
 #include "msg/choice.h"
 
 #define TRIAL       3u
+#define HOPELESS    2u /* so many times the cost of the best way: one look was enough */
 #define GAP_FIRST   4u
 #define GAP_MOST    64u
 #define LEFT_MOST   4096u
@@ -142,6 +143,10 @@ static void told_trial(struct msg_ways *ways, uint32_t sample, uint64_t bytes)
     uint32_t best = ways->cost[ways->best];
 
     ways->lost += sample > best && ways->lost < SAMPLE_MOST ? sample - best : 0;
+    if (ways->told == TRIAL && ways->taken == TRIAL - 1 && sample / HOPELESS > best) {
+        ways->told = 1;
+        ways->taken = 0;
+    }
     if (sample && ways->told < TRIAL && sample < ways->least)
         ways->least = sample;
     if (--ways->told)

@@ -354,6 +354,14 @@ static inline bool something(const struct shm_hot *hot)
     return word - hot->word - 1 < SHM_RUN || next - hot->next_word - 1 < SHM_RUN;
 }
 
+static inline void nothing_came(struct shm_nic *nic)
+{
+    if (unlikely(nic->ahead_bytes))
+        shm_lane_ahead(nic);
+    if (unlikely(++nic->idle == IDLE_POLLS))
+        shm_inbox_settle(nic);
+}
+
 static int poll_all(struct shm_nic *nic, int budget)
 {
     int events = 0;
@@ -373,8 +381,8 @@ static int poll_all(struct shm_nic *nic, int budget)
     nic->told = 0;
     if (events > 0)
         nic->idle = 0;
-    else if (++nic->idle == IDLE_POLLS)
-        shm_inbox_settle(nic);
+    else
+        nothing_came(nic);
     if (unlikely(++nic->polls % TICK_POLLS == 0))
         tick(nic);
     if (unlikely(nic->stale))
@@ -387,7 +395,12 @@ static inline int poll_one(struct shm_nic *nic, struct shm_vi *vi)
 {
     uint64_t number = vi->in_next;
 
-    if (unlikely(vi->place == SHM_NOWHERE) || !ready(vi) || unlikely(!take(nic, vi, 1)))
+    if (unlikely(vi->place == SHM_NOWHERE) || !ready(vi)) {
+        if (nic->ahead_bytes)
+            shm_lane_ahead(nic);
+        return 0;
+    }
+    if (unlikely(!take(nic, vi, 1)))
         return 0;
     vi->used = true;
     /* within a run the aim is old: the next poll of all finds something new once, looks, and aims */

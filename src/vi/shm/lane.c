@@ -154,13 +154,20 @@ static COLD void store_timed(struct shm_nic *nic, char *to, const struct iovec *
     shm_heap_unlock(nic);
 }
 
-/* Asks for the lines of the block that comes next, as many as this one took: the receiver still holds them. */
-static void prefetch_block(const char *at, uint32_t length)
+/* Asks for the lines of a block that comes next, as many as the one before took: the receiver has read them before. */
+static void ask_for(const struct shm_nic *nic, uint32_t block, uint32_t length)
 {
+    const char *at = nic->heap.base + shm_heap_offset(block);
     uint32_t most = length < 128 * CACHE_LINE ? length : 128 * CACHE_LINE;
 
     for (uint32_t i = 0; i < most; i += CACHE_LINE)
         cpu_prefetch_write(at + i);
+}
+
+void shm_lane_ahead(struct shm_nic *nic)
+{
+    ask_for(nic, nic->ahead, nic->ahead_bytes);
+    nic->ahead_bytes = 0;
 }
 
 static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces,
@@ -181,7 +188,7 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
     }
     vi->block[number % SHM_CELLS] = block;
     vi->blocks_out++;
-    next = turns ? SHM_NO_BLOCK : shm_heap_next(&nic->heap, block);
+    next = shm_heap_next(&nic->heap, block);
     way = shm_store_next(&nic->heap.store, length);
     shm_heap_unlock(nic);
 
@@ -197,8 +204,13 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
     cell->block.offset = offset;
     cell->block.length = length;
     publish(vi, cell, number, turns);
+    /* In a stream at once; where two take turns, when a poll finds no answer yet: sooner it would hold up what was just sent */
     if (!turns && likely(way != SHM_STORE_PAST))
-        prefetch_block(nic->heap.base + shm_heap_offset(next), length);
+        ask_for(nic, next, length);
+    if (likely(nic->nic.alone)) {
+        nic->ahead = next;
+        nic->ahead_bytes = turns && way != SHM_STORE_PAST ? length : 0;
+    }
     return OK;
 }
 

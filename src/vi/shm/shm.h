@@ -107,6 +107,8 @@ struct shm_nic {
 
     struct shm_hot *hot; /* room for all peers */
     uint32_t hot_count, hot_first, polls, idle;
+    uint32_t ahead, ahead_bytes; /* so much of the block that comes next is asked for by a poll that finds nothing; 0
+                                  * where several threads call */
     int told;            /* events of this poll that were not messages: called, down */
     bool stale;          /* some entry of hot is to be removed */
     uint64_t tick_at, tick_gap; /* in ticks of the clock */
@@ -154,6 +156,7 @@ int shm_send_word(struct shm_vi *vi, enum shm_kind kind, uint64_t header); /* a 
 int shm_lane_room(struct shm_vi *vi);                                       /* OK, ERR_AGAIN, ERR_LINK_DOWN */
 void shm_lane_harvest(struct shm_vi *vi);                                   /* under heap.lock */
 void shm_goodbye(struct shm_vi *vi);                                        /* under nic->lock */
+void shm_lane_ahead(struct shm_nic *nic); /* nothing came: asks for the next block */
 int shm_poll(struct vi_nic *nic, struct vi *only, int budget);
 bool shm_inbox_pending(struct shm_nic *nic); /* the full sweep before sleeping */
 void shm_inbox_settle(struct shm_nic *nic);  /* tells every credit that is owed */
