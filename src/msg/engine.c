@@ -458,16 +458,26 @@ static bool all_parted(void *context)
     return true;
 }
 
+/* What was sent never arrives, and no call is left to say so. */
+static void end_if_lost(void)
+{
+    if (vmsg_engine.failed)
+        vmsg_abort(1, vbase_error_detail());
+}
+
 /* Somebody may still ask: to cancel what he sent us, or how it is with a message that we left behind. */
 static void listen_on(void)
 {
     (void)vmsg_progress();
+    end_if_lost();
 }
 
 static void goodbye(struct msg_engine *engine)
 {
-    if (engine->failed || vmsg_wait_until(all_delivered, NULL))
-        return; /* the job is lost: nobody is left to say goodbye to */
+    if (engine->failed)
+        return; /* the job is lost, and somebody has been told */
+    (void)vmsg_wait_until(all_delivered, NULL);
+    end_if_lost();
     msg_await();
     engine->leaving = true;
     for (int i = 0; i < engine->size; i++)

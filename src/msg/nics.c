@@ -223,7 +223,9 @@ void vmsg_nic_lost(int world, int cause)
     msg_lock(&vmsg_engine.leaf);
     if (!atomic_load_explicit(&lost->until, memory_order_relaxed)) {
         lost->world = world;
-        snprintf(lost->why, sizeof lost->why, "%s: %s", vbase_error_name(cause), vbase_error_detail());
+        lost->met = cause != ERR_UNREACHABLE;
+        snprintf(lost->why, sizeof lost->why, "%s%s%s", lost->met ? vbase_error_name(cause) : "", lost->met ? ": " : "",
+                 vbase_error_detail());
         atomic_store_explicit(&lost->until, clock_ticks() + vbase_clock_ticks_of_ns(MSG_GRACE_NS), memory_order_relaxed);
         LOG_INFO("the connection to rank %d is lost (%s)", world, lost->why);
     }
@@ -235,7 +237,9 @@ static COLD void loss_judge(struct msg_lost *lost)
     msg_lock(&vmsg_engine.leaf);
     bool over = clock_ticks() > atomic_load_explicit(&lost->until, memory_order_relaxed);
     int error = OK;
-    if (over)
+    if (over && !lost->met)
+        error = vbase_fail(ERR_UNREACHABLE, "%s; viaduct doctor tells more of that host", lost->why);
+    else if (over)
         error = vbase_fail(ERR_PEER_DEAD, "the connection to rank %d is lost and he has said no goodbye (%s)", lost->world,
                            lost->why);
     msg_unlock(&vmsg_engine.leaf);

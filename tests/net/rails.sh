@@ -1,5 +1,5 @@
 # Which cards of two hosts go together, and what becomes of pairs that do not answer. All of it in the laboratory.
-# timeout: 120
+# timeout: 180
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
 if [ "${LAB:-}" != 1 ]; then
     LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 4 3 bash "$0"
@@ -106,6 +106,31 @@ unset MPIEXEC_PORT_RANGE
 on h2 ip addr flush dev eth0
 lab-link h1 0 restore
 on h0 ip neigh flush dev eth0
+
+# a wall on one side: nobody gets in at h1, who may call others. Who only calls there is told within a bounded time, also
+# where his last call was MPI_Finalize; who is called by h1 never notices
+on h1 ip rule add pref 10 lookup local
+on h1 ip rule del pref 0
+for port in 20000 20001 20002; do on h1 ip rule add pref 5 ipproto tcp dport $port blackhole; done
+for link in 1 2; do on h1 ip link set eth$link down; done
+programs=$VIADUCT_BUILD/tests/programs
+export MPIEXEC_PORT_RANGE=20000:20002
+timeout 50 $run -host h0,h1 $programs/oneway 2>$work/one & one=$!
+timeout 50 $run -host h0,h1 $programs/meet >$work/met 2>$work/two & two=$!
+expect 0 "" "" env VIADUCT_LOG=error timeout 50 $run -host h1,h0 $programs/oneway
+wait $one
+status=$?
+[ $status = 1 ] || fail "rank 0 could not send before its end: status $status: $(cat $work/one)"
+wait $two
+status=$?
+[ $status != 0 ] && [ $status != 124 ] || fail "rank 0 could not send: status $status"
+for words in one two; do
+    grep -q "rank 1 is not reached: connecting from 10.77.[012].1 (eth[012]) to 10.77.0.2 port 2000.: Connection timed out" $work/$words ||
+        fail "the wall is not named: $(cat $work/$words)"
+done
+unset MPIEXEC_PORT_RANGE
+for port in 20000 20001 20002; do on h1 ip rule del pref 5; done
+for link in 1 2; do on h1 ip link set eth$link up; done
 
 # a bridge with the same address on both hosts, and something behind it: never
 for host in h0 h1; do

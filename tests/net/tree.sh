@@ -65,6 +65,27 @@ still=$(helper_of h3)
 [ -z "$still" ] || kill -KILL $still # a host that is dead does this by itself
 eventually 4 nobody || fail "a helper stood still, somebody is left"
 
+# the head's host loses its power: nothing ends, nothing comes any more. Each host ends by itself; a head that was stopped
+# from its terminal has said so
+$run --patience 2 --fanout 2 -host $deep sleep 101 2>$work/err & head=$!
+eventually 10 there 7 || fail "not started"
+kill -STOP $head
+eventually 6 there 1 || fail "the head stands still: $(pgrep -fc "^sleep 10[1]") ranks are left"
+eventually 3 sh -c "! pgrep -f 'viaduct helpe[r]'" || fail "the head stands still, a helper is left"
+kill -KILL $head
+wait $head 2>/dev/null
+eventually 4 nobody || fail "the head is dead, somebody is left"
+$run --patience 2 --fanout 1 -host h0,h1,h2 sleep 101 2>$work/err & head=$!
+eventually 10 there 3 || fail "not started"
+kill -TSTP $head
+sleep 4
+there 3 || fail "the head was stopped from the terminal, and the job is gone"
+kill -CONT $head
+sleep 0.5
+kill -TERM $head
+wait $head
+[ $? = 143 ] || fail "stopped and continued: $(cat $work/err)"
+
 # agents that do not work everywhere, always, or at all
 printf '#!/bin/sh\n[ $(uname -n) = h0 ] || { echo "no key" >&2; exit 255; }\nexec lab-rsh "$@"\n' >$work/from-head
 printf '#!/bin/sh\n[ -f %s/$1 ] || { echo "$1: connection refused" >&2; exit 255; }\nexec lab-rsh "$@"\n' $work >$work/late

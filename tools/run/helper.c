@@ -1,6 +1,6 @@
 /* `viaduct helper`: what an agent starts on another host. It reads the job from its standard input, is the launcher of
- * its own host's ranks, as `viaduct run` is, and passes their words on to the head. When its input ends the head is
- * gone: it kills all and ends. It believes the head, which has the user's own key to this host. */
+ * its own host's ranks, as `viaduct run` is, and passes their words on to the head. When its input ends, or nothing comes
+ * for too long, the head is gone: it kills all and ends. It believes the head, which has the user's own key to this host. */
 #include "run/run.h"
 #include "verbs.h"
 #include "base/build.h"
@@ -177,6 +177,8 @@ int verb_helper(int argc, char **argv)
 
 static void obey(struct run_job *job, const struct run_frame_header *header, const char *body)
 {
+    job->head_silent = 0;
+    job->head_rests = header->kind == FRAME_SIGNAL && frame_number(header, body) == SIGTSTP; /* with the terminal's user */
     if (header->kind == FRAME_SIGNAL)
         run_signal(job, frame_number(header, body));
     else if (header->kind == FRAME_FENCE)
@@ -203,15 +205,20 @@ static bool obey_all(struct run_job *job)
     return !broken;
 }
 
+void helper_orphaned(struct run_job *job)
+{
+    epoll_ctl(job->epoll, EPOLL_CTL_DEL, job->head.fd, NULL);
+    job->sink[0].broken = true; /* nobody reads it */
+    run_signal(job, SIGKILL);
+    remote_forget(job); /* they see the end as we do */
+}
+
 static void head_ready(struct run_job *job, struct run_watch *watch, uint32_t events)
 {
     bool more = bytes_read(&job->heard, watch->fd);
     (void)events;
-    if (obey_all(job) && more)
-        return;
-    epoll_ctl(job->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
-    run_signal(job, SIGKILL);
-    remote_forget(job); /* they see the end as we do */
+    if (!obey_all(job) || !more)
+        helper_orphaned(job);
 }
 
 int helper_listen(struct run_job *job)

@@ -22,6 +22,7 @@
 
 #define SECOND_NS   1000000000ull
 #define PATIENCE    60 /* s: until a helper says hello, and with one that has said nothing more; --patience */
+#define ALIVE_PART  4 /* of it: how often each says that it is alive */
 #define NAMING_NS   (5 * SECOND_NS) /* a host that we wait for is named so often */
 #define AGAIN_NS    SECOND_NS       /* with --patience, a host that was not reached is called again */
 #define GONE_NS     (3 * SECOND_NS) /* after KILL: the agent is ended */
@@ -380,6 +381,21 @@ static void look_at(struct run_job *job, struct run_host *host, uint64_t now_ns)
                     seconds_since(host->called_ns));
 }
 
+/* To all whom we have called, and to who has called us: whoever hears nothing more ends. The head's silence is counted in
+ * turns of our own: time that we slept with it is not held against it. */
+static void say_alive(struct run_job *job, uint64_t now_ns)
+{
+    job->alive_ns = now_ns + patience(job) / ALIVE_PART;
+    for (int i = 0; i < job->options.hosts; i++)
+        if (job->options.host[i].state == HOST_UP)
+            frame_send(job, &job->options.host[i].wire, FRAME_ALIVE, NULL, 0);
+    if (job->head.fd < 0)
+        return;
+    frame_send(job, &job->sink[0], FRAME_ALIVE, NULL, 0);
+    if (!job->head_rests && job->head_silent++ == ALIVE_PART)
+        helper_orphaned(job);
+}
+
 void remote_tick(struct run_job *job, uint64_t now_ns)
 {
     for (int i = 0; i < job->options.hosts; i++) {
@@ -389,15 +405,13 @@ void remote_tick(struct run_job *job, uint64_t now_ns)
         if (is_away(host) && now_ns >= host->look_ns)
             look_at(job, host, now_ns);
     }
-    if (job->head.fd >= 0 && now_ns >= job->alive_ns) {
-        job->alive_ns = now_ns + patience(job) / 4;
-        frame_send(job, &job->sink[0], FRAME_ALIVE, NULL, 0);
-    }
+    if (now_ns >= job->alive_ns)
+        say_alive(job, now_ns);
 }
 
 uint64_t remote_next(const struct run_job *job)
 {
-    uint64_t next = job->head.fd >= 0 ? job->alive_ns : 0;
+    uint64_t next = job->head.fd >= 0 || job->away > 0 ? job->alive_ns : 0;
     for (int i = 0; i < job->options.hosts; i++) {
         const struct run_host *host = &job->options.host[i];
         if (is_away(host) && (next == 0 || host->look_ns < next))
@@ -498,7 +512,7 @@ void remote_start(struct run_job *job)
         } else
             via->charge[via->charges++] = job->charge[i];
     }
-    job->alive_ns = vbase_clock_ns() + patience(job) / 4;
+    job->alive_ns = vbase_clock_ns() + patience(job) / ALIVE_PART;
     for (int i = 0; i < job->charges && i < fanout && job->ending == ENDING_NO; i++)
         call(job, &job->options.host[job->charge[i]]);
     job->input = (struct run_watch){input_ready, job->head.fd < 0 && reader_of(job) ? 0 : -1};

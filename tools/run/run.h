@@ -168,7 +168,9 @@ struct run_job {
     int away;                 /* hosts that are called or up */
     int *charge, charges;     /* hosts that we must see called, by us or by those whom we call */
     char **argv;              /* our command line, for helpers */
-    uint64_t alive_ns;        /* a helper: says that it is alive */
+    uint64_t alive_ns;        /* when we say again that we are alive */
+    int head_silent;          /* a helper: how often we did and heard nothing */
+    bool head_rests;          /* it said that it is stopped */
     bool started;             /* all ranks of this host */
     bool fence_told;          /* a helper: all below are in the fence, and the head knows */
     struct run_watch head;    /* we are a helper: the wire to the head; fd -1: we are the head */
@@ -292,6 +294,7 @@ void remote_resume(struct run_job *job);
 void remote_fence(struct run_job *job); /* have all arrived? */
 void remote_release(struct run_job *job, const char *puts, size_t length);
 int helper_listen(struct run_job *job) MUST_CHECK;
+void helper_orphaned(struct run_job *job); /* its head is gone: the end */
 int run_job(struct run_job *job, int argc, char **argv) MUST_CHECK; /* the whole life of a job; its exit status */
 void run_signal(struct run_job *job, int number); /* a helper hears a signal from the head */
 

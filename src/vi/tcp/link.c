@@ -15,7 +15,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define CROSSED_NS 1000000000ull /* the other side's call should have come by then */
+#define GREETING_MS 20000        /* until what was said in it is acknowledged */
+#define CROSSED_NS  1000000000ull /* the other side's call should have come by then */
 
 struct tcp_link *tcp_link_make(int fd, enum tcp_phase phase)
 {
@@ -81,6 +82,12 @@ static int hear(struct tcp_link *link, size_t length)
     return OK;
 }
 
+/* How long the kernel sends again what nobody acknowledges; 0: its own time. */
+static void unanswered(const struct tcp_link *link, int ms)
+{
+    setsockopt(link->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
+}
+
 static int greet_connected(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
 {
     int number = 0, error;
@@ -120,6 +127,7 @@ static int greet_welcome(struct tcp_nic *nic, struct tcp_link *link)
     if (error)
         return error;
     tcp_proof_make(&proof, &link->hello, &link->welcome, nic->secret);
+    unanswered(link, GREETING_MS); /* a host that vanishes now would keep us for a quarter of an hour */
     if (!say(link, &proof, sizeof(proof)))
         return vbase_fail_errno(ERR_LINK_DOWN, "a proof to rank %u", peer->rank);
     link->phase = TCP_PROVED;
@@ -141,6 +149,7 @@ static int greet_verdict(struct tcp_nic *nic, struct tcp_link *link, uint64_t no
         return error;
     memcpy(&verdict, link->greeting, sizeof(verdict));
     if (verdict.word == TCP_ACCEPTED) {
+        unanswered(link, 0); /* a rank may leave its socket full as long as it likes */
         tcp_peer_commit(nic, link, now);
         return OK;
     }
