@@ -83,9 +83,9 @@ static void down(struct vi *vi, int cause)
     patient.down++;
 }
 
-static void arrived(struct vi *vi, uint32_t immediate)
+static void arrived(struct vi *vi, uint32_t immediate, uint64_t length)
 {
-    (void)vi, (void)immediate;
+    (void)vi, (void)immediate, (void)length;
 }
 
 static void done(struct vi *vi, void *cookie, int status)
@@ -262,7 +262,7 @@ static int describe(struct boot_job *job)
 
 static int open_nic(struct boot_job *job)
 {
-    static const struct vi_sink sink = {NULL, received, arrived, done, called, down};
+    static const struct vi_sink sink = {NULL, received, arrived, done, called, down, NULL};
     struct vi_setup setup = {.rank = (uint32_t)job->rank, .ranks = (uint32_t)job->size, .secret = job->secret, .node_fd = -1,
                              .door_fd = job->door_fd, .sink = &sink};
     const struct vi_provider *tcp = vi_providers;

@@ -240,21 +240,19 @@ static inline __attribute__((always_inline)) uint32_t received(struct vi *vi, st
     return 1;
 }
 
-/* From a remote rank: a frame with its number. While there is one rail, every one is the next. */
+/* From a remote rank: a frame with its number. */
 static __attribute__((noinline)) bool far_received(struct vi *vi, uint64_t header, const void *data, size_t length)
 {
     struct msg_peer *peer = vi->owner;
-    struct msg_frame_extension extension = {0, 0};
-    uint32_t next = atomic_load_explicit(&peer->heard_frames, memory_order_relaxed) + 1;
-    if (length >= sizeof extension)
-        memcpy(&extension, data, sizeof extension);
-    if (extension.sequence != next) {
+    int verdict = vmsg_rail_received(vi, header, data, length);
+    if (verdict == 1)
+        return received(vi, peer, header, (const char *)data + sizeof(struct msg_frame_extension),
+                        length - sizeof(struct msg_frame_extension), 1);
+    if (unlikely(verdict < 0)) {
         vmsg_refused(peer, "a frame out of its turn");
-        (void)vmsg_peer_lost(peer, vbase_fail(ERR_PROTOCOL, "its frame %u came when %u was due", extension.sequence, next));
-        return true;
+        vmsg_failed(vbase_fail(ERR_PROTOCOL, "rank %d sent a frame that makes no sense: %s", peer->world, vbase_error_detail()));
     }
-    atomic_store_explicit(&peer->heard_frames, next, memory_order_relaxed);
-    return received(vi, peer, header, (const char *)data + sizeof extension, length - sizeof extension, 1);
+    return true;
 }
 
 uint32_t vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
@@ -265,9 +263,11 @@ uint32_t vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, si
     return received(vi, peer, header, data, length, count);
 }
 
-static void sink_arrived(struct vi *vi, uint32_t immediate)
+static void sink_arrived(struct vi *vi, uint32_t immediate, uint64_t length)
 {
-    vmsg_rendezvous_arrived(vi->owner, immediate);
+    struct msg_peer *peer = vi->owner;
+    if (peer->remote && vmsg_rail_landed(vi))
+        vmsg_rendezvous_arrived(peer, immediate, length);
 }
 
 void vmsg_sink_done(struct vi *vi, void *cookie, int status)
@@ -278,8 +278,6 @@ void vmsg_sink_done(struct vi *vi, void *cookie, int status)
         return; /* its request may have been abandoned */
     if (transfer->told_later)
         vmsg_joint_told(transfer, status);
-    else if (transfer->phase == MSG_TRANSFER_PLACING)
-        vmsg_rendezvous_put(transfer, status);
     else
         vmsg_rendezvous_fetched(transfer, status);
 }
@@ -293,14 +291,19 @@ static void sink_called(struct vi_nic *nic, uint32_t world)
 
 static void sink_down(struct vi *vi, int cause)
 {
-    vmsg_peer_rail_down(vi->owner, vi, cause);
+    struct msg_peer *peer = vi->owner;
+    if (peer->remote)
+        vmsg_rail_down(vi, cause);
+    else if (!peer->parted && !vmsg_engine.stopping)
+        (void)vmsg_peer_lost(peer, cause);
 }
 
 static const struct vi_sink sink = {.received = vmsg_sink_received,
                                     .arrived = sink_arrived,
                                     .done = vmsg_sink_done,
                                     .called = sink_called,
-                                    .down = sink_down};
+                                    .down = sink_down,
+                                    .up = vmsg_rail_up};
 
 /* ---- start ------------------------------------------------------------------------------------------------------- */
 
@@ -481,7 +484,7 @@ static void goodbye(struct msg_engine *engine)
     msg_await();
     engine->leaving = true;
     for (int i = 0; i < engine->size; i++)
-        if (engine->peer[i] && engine->peer[i]->vi)
+        if (engine->peer[i] && engine->peer[i]->nic)
             vmsg_peer_control(engine->peer[i], msg_header(MSG_FRAME_GOODBYE, 0, 0, 0), NULL, 0);
     if (vmsg_wait_until(all_parted, NULL) == OK && vboot_fence_meanwhile(engine->job, listen_on) != OK)
         LOG_DEBUG("the last fence: %s", vbase_error_detail());

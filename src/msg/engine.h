@@ -20,6 +20,7 @@
 #include "base/settings.h"
 #include "msg/choice.h"
 #include "msg/msg.h"
+#include "msg/replay.h"
 #include "msg/wire.h"
 #include "vi/vi.h"
 #include <pthread.h>
@@ -50,8 +51,12 @@ enum msg_phase {
     MSG_PHASE_OVER
 };
 
-struct msg_rail {
-    struct vi *vi;
+/* Of a remote peer. */
+struct msg_far {
+    struct msg_replay replay;
+    struct vi *vi[MSG_REPLAY_RAILS]; /* of the rails that are held */
+    int held;
+    int over; /* the rail of the next DATA frame */
 };
 
 struct msg_peer {
@@ -64,13 +69,14 @@ struct msg_peer {
     int64_t eager;       /* payload that fits into one eager frame here */
     struct base_lock lock;
     int32_t world;       /* his rank in the job */
-    uint32_t rails;
+    uint32_t lagging;    /* sends in the queue because more may follow */
     bool heard;          /* he called or sent: he knows us and will say goodbye */
     bool parted;         /* he said goodbye */
     bool stuck;          /* linked in the engine's list of stuck peers (leaf) */
     bool remote;         /* reached by a nic whose polls cost */
 
-    struct msg_rail rail[MSG_RAILS];
+    struct vi_nic *nic;  /* by which he is reached, once he is */
+    struct msg_far *far; /* NULL: he is not remote */
     struct list queue;   /* requests that were not launched yet, in order */
     struct list control; /* struct msg_control: answers that did not fit into the lane; bounded by what the peer asked */
     struct list_node stuck_link;
@@ -83,13 +89,10 @@ struct msg_peer {
     struct msg_choice choice[2]; /* of the ways that his large messages come; the second while ours cross them */
     uint32_t ended;         /* our transfers to him that are over; leaf */
     _Atomic bool crossing;  /* when his last large message came, some of ours were on their way; relaxed: a hint */
-    uint32_t sent;          /* frames, where they are numbered */
-    _Atomic uint32_t heard_frames; /* of his; by the sink, relaxed: an old number acknowledges less */
     uint8_t burst;          /* sends that followed each other at once, up to MSG_BURST; */
-    uint8_t lagging;        /* of them in the queue because more may follow */
     uint64_t burst_at;      /* ticks: the end of the last one */
 } ALIGNED(CACHE_LINE);
-_Static_assert(offsetof(struct msg_peer, rail) == CACHE_LINE, "the hot part of a peer is one line");
+_Static_assert(offsetof(struct msg_peer, nic) == CACHE_LINE, "the hot part of a peer is one line");
 
 struct msg_control {
     struct list_node link;
@@ -146,7 +149,7 @@ struct msg_message {
 enum msg_transfer_phase {
     MSG_TRANSFER_ANNOUNCED, /* sender: waits for CLEAR, FINISH or ACK */
     MSG_TRANSFER_SENDING,   /* sender: DATA frames go out; in the work list */
-    MSG_TRANSFER_PLACING,   /* sender: puts go out; in the work list until the last one has begun */
+    MSG_TRANSFER_PLACING,   /* sender: puts go out; in the work list until the last one has begun; over at FINISH */
     MSG_TRANSFER_JOINT,     /* either: both copy, see joint.c; in the work list until nothing is left to claim */
     MSG_TRANSFER_FETCHING,  /* receiver: pulls; in the work list, or a get is under way */
     MSG_TRANSFER_RECEIVING  /* receiver: DATA frames come in */
@@ -158,12 +161,13 @@ struct msg_transfer {
     struct msg_peer *peer;
     uint64_t remote;       /* id of the other side's transfer */
     uint64_t moved, upto;  /* the part still to move */
-    uint64_t under_way;    /* bytes of a get that is not complete; puts that are not, or are awaited */
+    uint64_t under_way;    /* bytes of a get that is not complete */
+    struct msg_span *back; /* chunks that a lost rail did not land */
     struct vi_key key;     /* of the other side's memory */
     struct vi_region region; /* our memory, for the other side; nic NULL when nothing is registered */
     struct type_cursor *cursor; /* NULL: the buffer is one piece */
     struct msg_slot *slot;   /* joint: the shared counters */
-    uint64_t arrived;        /* joint in frames, receiver: bytes that are in place */
+    uint64_t arrived;        /* joint in frames, or from afar, receiver: bytes that are in place */
     uint64_t began;          /* receiver: ticks, while its time is to be judged; else 0 */
     uint32_t ended;          /* receiver: peer->ended then */
     uint32_t generation;
@@ -290,7 +294,7 @@ static inline int msg_peer_send(struct msg_peer *peer, uint64_t header, const st
 /* Bytes of a body. */
 static inline uint64_t msg_frame_most(const struct msg_peer *peer)
 {
-    return peer->vi->nic->caps.max_send - (peer->remote ? sizeof(struct msg_frame_extension) : 0);
+    return peer->nic->caps.max_send - (peer->remote ? sizeof(struct msg_frame_extension) : 0);
 }
 
 /* Under leaf; progress looks without it, and what it misses has its turn in the next round. */
@@ -333,7 +337,6 @@ static inline void msg_await_end(void)
 int vmsg_peer_find(int world, struct msg_peer **peer) MUST_CHECK; /* makes it on first use */
 int vmsg_peer_connect(struct msg_peer *peer) MUST_CHECK;          /* lock held; OK when connected already */
 int vmsg_peer_accept(struct vi_nic *nic, uint32_t world) MUST_CHECK;
-void vmsg_peer_rail_down(struct msg_peer *peer, struct vi *vi, int cause);
 void vmsg_peer_queue(struct msg_peer *peer, struct msg_request *request); /* lock held */
 bool vmsg_peer_flush(struct msg_peer *peer);  /* lock held: what is queued for him, as far as it goes */
 bool vmsg_peers_flush(void);           /* progress held: queued things of all stuck peers; true: something went */
@@ -343,6 +346,23 @@ void vmsg_peer_stuck(struct msg_peer *peer); /* lock held: wants to be flushed *
 bool vmsg_peer_starved(struct msg_peer *peer); /* lock held, after ERR_AGAIN */
 void vmsg_peer_parted(struct msg_peer *peer);
 void vmsg_peers_close(void); /* vis and memory, not the table */
+
+/* ---- rail.c: remote peers; lock held ---- */
+int vmsg_rails_open(struct msg_peer *peer) MUST_CHECK;
+void vmsg_rails_close(struct msg_peer *peer);
+bool vmsg_rails_flush(struct msg_peer *peer); /* fences, what is to be sent again, what is owed; true: something went */
+bool vmsg_rails_pend(struct msg_peer *peer);  /* not all of that went */
+void vmsg_rail_add(struct msg_peer *peer, struct vi *vi);
+void vmsg_rail_up(struct vi *vi);              /* no lock held, as in all that follows */
+void vmsg_rail_down(struct vi *vi, int cause);
+int vmsg_rail_received(struct vi *vi, uint64_t header, const void *data, size_t length) MUST_CHECK;
+bool vmsg_rail_landed(struct vi *vi);
+
+/* ---- bond.c: under progress ---- */
+bool vmsg_bond_step(struct msg_transfer *transfer);
+bool vmsg_bond_may_end(const struct msg_transfer *transfer);
+void vmsg_bond_back(struct msg_peer *peer, const struct msg_replay_bulk *bulk); /* lock held */
+void vmsg_bond_forget(struct msg_transfer *transfer);
 
 /* ---- match.c: context lock held ---- */
 struct msg_request *vmsg_match_arrival(struct msg_context *context, struct msg_member *member, int tag);
@@ -387,8 +407,7 @@ void vmsg_rendezvous_matched(struct msg_request *request, const struct msg_envel
 void vmsg_rendezvous_clear(struct msg_peer *peer, uint64_t header, const void *body, size_t length);
 void vmsg_rendezvous_data(struct msg_peer *peer, const void *body, size_t length);
 void vmsg_rendezvous_finish(struct msg_peer *peer, const void *body, size_t length);
-void vmsg_rendezvous_arrived(struct msg_peer *peer, uint32_t immediate);
-void vmsg_rendezvous_put(struct msg_transfer *transfer, int status);
+void vmsg_rendezvous_arrived(struct msg_peer *peer, uint32_t immediate, uint64_t bytes);
 void vmsg_rendezvous_fetched(struct msg_transfer *transfer, int status);
 void vmsg_rendezvous_ask(struct msg_transfer *transfer);
 void vmsg_rendezvous_sent(struct msg_transfer *transfer, int error); /* the sender's end */
@@ -411,6 +430,7 @@ struct msg_transfer *vmsg_transfer_take(struct msg_request *request); /* NULL: n
 int vmsg_transfer_for_send(struct msg_request *request) MUST_CHECK;
 void vmsg_transfer_give(struct msg_transfer *transfer);
 uint64_t vmsg_transfer_id(const struct msg_transfer *transfer);
+struct msg_transfer *vmsg_transfer_find(struct msg_peer *peer, uint64_t id);
 struct msg_transfer *vmsg_transfer_at(struct msg_peer *peer, uint64_t id, enum msg_transfer_phase phase);
 void vmsg_transfer_work(struct msg_transfer *transfer); /* gives it a turn at every round */
 int vmsg_transfer_cursor(struct msg_transfer *transfer, uint64_t from) MUST_CHECK;

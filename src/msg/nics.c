@@ -261,7 +261,8 @@ bool vmsg_nics_poll(int budget)
     bool none = atomic_load_explicit(&engine->awaited, memory_order_relaxed) == 0;
     for (uint32_t i = 0; i < engine->nics; i++) {
         struct vi_nic *nic = engine->nic[i];
-        struct vi *only = engine->expected.header && engine->expected.peer ? engine->expected.peer->vi : NULL;
+        const struct msg_peer *from = engine->expected.header ? engine->expected.peer : NULL;
+        struct vi *only = from && (!from->far || from->far->held == 1) ? from->vi : NULL; /* he may send over any */
         nic->unwanted = none && nic->card;
         if (nic->card && only && only->nic == nic && ++engine->straight % 8)
             moved |= vi_poll_only(only, budget) > 0;

@@ -26,6 +26,10 @@ static struct msg_peer *peer_make(int world)
     list_init(&peer->control);
     list_init(&peer->turns[0]);
     list_init(&peer->turns[1]);
+    if (peer->remote && vmsg_rails_open(peer) != OK) {
+        free(peer);
+        return NULL;
+    }
     engine->peer[world] = peer;
     if (world != engine->rank)
         COUNT(peers);
@@ -48,57 +52,21 @@ int vmsg_peer_find(int world, struct msg_peer **out)
     return OK;
 }
 
-/* The first vi of a peer carries: from now on small messages may take the short way. Others come as they come up. */
-static void rail_add(struct msg_peer *peer, struct vi *vi)
+/* The first vi of a peer carries: from now on small messages may take the short way. */
+static void vi_add(struct msg_peer *peer, struct vi *vi)
 {
-    for (uint32_t i = 0; i < peer->rails; i++)
-        if (peer->rail[i].vi == vi)
-            return; /* both sides called at once */
-    if (peer->rails == MSG_RAILS) {
-        vi_disconnect(vi);
-        return;
+    if (!peer->nic) {
+        peer->nic = vi->nic;
+        if (peer->remote)
+            peer->eager *= MSG_FAR_EAGER;
+        if (peer->eager > (int64_t)msg_frame_most(peer))
+            peer->eager = (int64_t)msg_frame_most(peer);
     }
-    peer->rail[peer->rails++].vi = vi;
-    if (peer->vi)
-        return;
-    peer->vi = vi;
     if (peer->remote)
-        peer->eager *= MSG_FAR_EAGER;
-    if (peer->eager > (int64_t)msg_frame_most(peer))
-        peer->eager = (int64_t)msg_frame_most(peer);
+        return vmsg_rail_add(peer, vi);
+    peer->vi = vi;
     if (list_empty(&peer->queue))
-        peer->short_limit = peer->remote || peer->parted ? -1 : peer->eager;
-}
-
-/* To a remote rank: numbered, and with what has come from him. */
-int vmsg_peer_send_far(struct msg_peer *peer, uint64_t header, const struct iovec *piece, int pieces)
-{
-    struct msg_frame_extension extension = {peer->sent + 1,
-                                            atomic_load_explicit(&peer->heard_frames, memory_order_relaxed)};
-    struct iovec all[MSG_PIECES + 1] = {{&extension, sizeof extension}};
-    for (int i = 0; i < pieces; i++)
-        all[i + 1] = piece[i];
-    int error = vi_send(peer->vi, header, all, pieces + 1);
-    if (likely(!error))
-        peer->sent++;
-    return likely(!error) || error == ERR_AGAIN ? error : vmsg_peer_lost(peer, error);
-}
-
-void vmsg_peer_rail_down(struct msg_peer *peer, struct vi *vi, int cause)
-{
-    bool spare = false;
-    msg_lock(&peer->lock);
-    for (uint32_t i = 0; i < peer->rails && !spare; i++)
-        if (peer->rail[i].vi == vi && vi != peer->vi) {
-            peer->rail[i] = peer->rail[--peer->rails];
-            vi_disconnect(vi);
-            spare = true;
-        }
-    msg_unlock(&peer->lock);
-    if (spare)
-        LOG_INFO("a spare rail to rank %d is down (%s)", peer->world, vbase_error_name(cause));
-    else if (!peer->parted && !vmsg_engine.stopping)
-        (void)vmsg_peer_lost(peer, cause);
+        peer->short_limit = peer->parted ? -1 : peer->eager;
 }
 
 int vmsg_peer_connect(struct msg_peer *peer)
@@ -109,7 +77,7 @@ int vmsg_peer_connect(struct msg_peer *peer)
     struct vi *vi;
     int error = vmsg_nic_connect(peer->world, peer, &vi);
     if (error == OK)
-        rail_add(peer, vi);
+        vi_add(peer, vi);
     return error;
 }
 
@@ -142,10 +110,10 @@ int vmsg_peer_accept(struct vi_nic *nic, uint32_t world)
         return error;
     struct vi *vi;
     msg_lock(&peer->lock);
-    bool unknown = !peer->vi;
+    bool unknown = !peer->nic;
     error = vi_accept(nic, world, peer, &vi);
     if (error == OK) {
-        rail_add(peer, vi);
+        vi_add(peer, vi);
         peer->heard = true;
     }
     if (error == OK && unknown && vmsg_engine.leaving)
@@ -244,12 +212,14 @@ static bool flush_queue(struct msg_peer *peer)
     while ((node = list_first(&peer->queue))) {
         struct msg_request *request = container_of(node, struct msg_request, link);
         list_remove(node);
-        peer->vi->hold = peer->remote && !list_empty(&peer->queue);
+        if (peer->vi)
+            peer->vi->hold = peer->remote && !list_empty(&peer->queue);
         int error = vmsg_send_launch(request);
         if (error == ERR_AGAIN) {
             list_prepend(&peer->queue, node);
             msg_phase_set(request, MSG_PHASE_QUEUED);
-            peer->vi->hold = false;
+            if (peer->vi)
+                peer->vi->hold = false;
             return went;
         }
         if (error)
@@ -265,7 +235,8 @@ bool vmsg_peer_flush(struct msg_peer *peer)
     bool went = false;
     int error = vmsg_peer_connect(peer);
     if (error == OK) {
-        went = flush_control(peer);
+        went = peer->remote && vmsg_rails_flush(peer);
+        went |= flush_control(peer);
         if (list_empty(&peer->control)) {
             if (peer->owed >= peer->window_half)
                 went |= vmsg_credit_tell(peer);
@@ -274,7 +245,8 @@ bool vmsg_peer_flush(struct msg_peer *peer)
     } else if (error != ERR_AGAIN) {
         vmsg_failed(error);
     }
-    if (!list_empty(&peer->control) || !list_empty(&peer->queue) || peer->owed >= peer->window_half)
+    if (!list_empty(&peer->control) || !list_empty(&peer->queue) || peer->owed >= peer->window_half ||
+        (peer->remote && vmsg_rails_pend(peer)))
         vmsg_peer_stuck(peer);
     return went;
 }
@@ -328,16 +300,12 @@ void vmsg_peer_parted(struct msg_peer *peer)
     msg_unlock(&peer->lock);
 }
 
-/* There is no other rail to go on with: whoever talks to him hears of it, and if he has not said goodbye the job is
+/* He is reached no more: whoever talks to him hears of it, and if he has not said goodbye the job is
  * lost. His death, if it is one, is the launcher's to tell. */
 int vmsg_peer_lost(struct msg_peer *peer, int cause)
 {
     if (peer->parted)
         return vbase_fail(ERR_PEER_DEAD, "rank %d has left the job", peer->world);
-    if (peer->remote) {
-        vmsg_nic_lost(peer->world, cause);
-        return ERR_AGAIN; /* what is for him is kept while the launcher has its say */
-    }
     int error = vbase_fail(ERR_PEER_DEAD, "the connection to rank %d is lost (%s) and he has said no goodbye",
                            peer->world, vbase_error_name(cause));
     vmsg_failed(error);
@@ -351,8 +319,10 @@ void vmsg_peers_close(void)
         struct msg_peer *peer = engine->peer[i];
         if (!peer)
             continue;
-        for (uint32_t k = 0; k < peer->rails; k++)
-            vi_disconnect(peer->rail[k].vi);
+        if (peer->remote)
+            vmsg_rails_close(peer);
+        else if (peer->vi)
+            vi_disconnect(peer->vi);
         free(peer->note);
         free(peer);
         engine->peer[i] = NULL;

@@ -15,11 +15,13 @@
  *     |            (c) over a network, where both buffers are one piece: the rest is put
  *     |        CLEAR, with the key of the buffer|
  *     |<----------------------------------------|
- *     | puts of MSG_PLACE bytes, each tells that it has arrived: their number ends it, in whatever order they come
+ *     | puts, each tells that it has arrived, in whatever order, over whatever rails (bond.c)
  *     |= = = = = = = = = = = = = = = = = = = = >|
+ *     |                              FINISH id  |
+ *     |<----------------------------------------|
  *
- * In (a) the sender is complete at FINISH, in (b) when its last DATA frame was taken by the provider, in (c) when the
- * last put is told to be in memory: then its buffer is not needed for a replay either. A receive that is
+ * In (a) the sender is complete at FINISH, in (b) when its last DATA frame was taken by the provider; over a network always
+ * at FINISH: only then its buffer is not needed for a replay either. A receive that is
  * too short asks only for what it has room for, or finishes at once: the sender never knows.
  *
  * Everything here that moves runs under progress, one chunk of each transfer a round, so that the nics are looked at in
@@ -34,7 +36,7 @@
 static bool may_be_fetched(struct msg_request *request)
 {
     struct msg_peer *peer = request->peer;
-    return peer->vi->nic->caps.get && request->total && type_buffer_contiguous(&request->buffer);
+    return peer->nic->caps.get && request->total && type_buffer_contiguous(&request->buffer);
 }
 
 /* Peer lock held. */
@@ -46,7 +48,7 @@ int vmsg_rendezvous_announce(struct msg_request *request)
         return error;
     struct msg_transfer *transfer = request->extra;
     if (may_be_fetched(request) && !transfer->region.nic &&
-        vi_reg(peer->vi->nic, request->buffer.base, request->total, &transfer->region) != OK)
+        vi_reg(peer->nic, request->buffer.base, request->total, &transfer->region) != OK)
         transfer->region.nic = NULL; /* then it is sent */
 
     struct msg_frame_announce body = {request->total, vmsg_transfer_id(transfer), transfer->region.key};
@@ -87,8 +89,7 @@ static bool puts_pay(const struct vi_nic *nic)
 
 static bool may_be_put(struct msg_transfer *transfer)
 {
-    struct vi_nic *nic = transfer->peer->vi->nic;
-    transfer->under_way = (transfer->upto - transfer->moved + MSG_PLACE - 1) / MSG_PLACE;
+    struct vi_nic *nic = transfer->peer->nic;
     return puts_pay(nic) && type_buffer_contiguous(&transfer->request->buffer) &&
            vbase_pool_index(transfer) <= UINT16_MAX && /* the immediate names it */
            vi_reg(nic, transfer->request->buffer.base, transfer->upto, &transfer->region) == OK;
@@ -113,17 +114,27 @@ void vmsg_rendezvous_ask(struct msg_transfer *transfer)
     vmsg_peer_control(peer, msg_header(MSG_FRAME_CLEAR, 0, 0, flags), &body, sizeof body);
 }
 
-/* A put has come in. The last one of all, whichever it is, ends the transfer. */
-void vmsg_rendezvous_arrived(struct msg_peer *peer, uint32_t immediate)
+/* So much more of a message from afar is in place, wherever: every byte comes once. */
+static void landed(struct msg_transfer *transfer, uint64_t bytes)
+{
+    transfer->arrived += bytes;
+    if (transfer->moved + transfer->arrived < transfer->upto)
+        return;
+    finish_tell(transfer->peer, transfer->remote);
+    receive_over(transfer, OK);
+}
+
+/* A put has come in. */
+void vmsg_rendezvous_arrived(struct msg_peer *peer, uint32_t immediate, uint64_t bytes)
 {
     uint64_t id = (uint64_t)(immediate >> 16) << 32 | (immediate & UINT16_MAX);
     msg_lock(&peer->lock); /* as in vmsg_rendezvous_data */
     struct msg_transfer *transfer = vmsg_transfer_at(peer, id, MSG_TRANSFER_RECEIVING);
     msg_unlock(&peer->lock);
-    if (!transfer || !transfer->region.nic)
+    if (!transfer || !transfer->region.nic || bytes > transfer->upto - transfer->moved - transfer->arrived)
         vmsg_refused(peer, "a put that nobody asked for");
-    else if (--transfer->under_way == 0)
-        receive_over(transfer, OK);
+    else
+        landed(transfer, bytes);
 }
 
 /* By the best way there is: together, by us alone, or by the sender. */
@@ -179,7 +190,7 @@ static void fetched(struct msg_transfer *transfer, uint64_t bytes)
 
 static uint64_t fetch_pieces(struct msg_transfer *transfer, struct iovec *piece, int *pieces)
 {
-    uint64_t bytes = transfer->upto - transfer->moved, most = transfer->peer->vi->nic->caps.max_put;
+    uint64_t bytes = transfer->upto - transfer->moved, most = transfer->peer->nic->caps.max_put;
     if (bytes > MSG_CHUNK)
         bytes = MSG_CHUNK;
     if (bytes > most)
@@ -248,7 +259,10 @@ void vmsg_rendezvous_data(struct msg_peer *peer, const void *body, size_t length
     struct msg_transfer *joint = transfer ? NULL : vmsg_transfer_at(peer, head.id, MSG_TRANSFER_JOINT);
     msg_unlock(&peer->lock);
     uint64_t length_wanted = 0;
-    if (transfer && head.from == transfer->moved)
+    if (transfer && peer->remote && head.from >= transfer->moved && head.from < transfer->upto)
+        length_wanted = transfer->upto - (head.from > transfer->moved + transfer->arrived ? head.from
+                                                                                          : transfer->moved + transfer->arrived);
+    else if (transfer && head.from == transfer->moved)
         length_wanted = transfer->upto - transfer->moved;
     else if (joint && joint->frames && !joint->sender && head.from < joint->upto)
         length_wanted = joint->upto - head.from;
@@ -262,10 +276,16 @@ void vmsg_rendezvous_data(struct msg_peer *peer, const void *body, size_t length
         vmsg_joint_data(joint, bytes);
         return;
     }
+    if (vmsg_transfer_cursor(transfer, head.from) != OK)
+        return; /* it is there since the message was asked for */
     if (transfer->cursor)
         vtype_unpack(transfer->cursor, payload, bytes);
     else
-        memcpy((char *)transfer->request->buffer.base + transfer->moved, payload, bytes);
+        memcpy((char *)transfer->request->buffer.base + head.from, payload, bytes);
+    if (peer->remote) {
+        landed(transfer, bytes);
+        return;
+    }
     transfer->moved += bytes;
     if (transfer->moved == transfer->upto)
         receive_over(transfer, OK);
@@ -303,7 +323,7 @@ void vmsg_rendezvous_clear(struct msg_peer *peer, uint64_t header, const void *b
     if (sane) {
         msg_phase_set(transfer->request, MSG_PHASE_MOVING);
         vmsg_transfer_pass(transfer);
-        bool put = msg_header_flags(header) & MSG_FLAG_KEY && puts_pay(peer->vi->nic) &&
+        bool put = msg_header_flags(header) & MSG_FLAG_KEY && puts_pay(peer->nic) &&
                    type_buffer_contiguous(&transfer->request->buffer);
         transfer->phase = put ? MSG_TRANSFER_PLACING : MSG_TRANSFER_SENDING;
         transfer->key = clear.key;
@@ -332,6 +352,8 @@ void vmsg_rendezvous_finish(struct msg_peer *peer, const void *body, size_t leng
     memcpy(&finish, body, sizeof finish);
     msg_lock(&peer->lock);
     struct msg_transfer *transfer = answered(peer, finish.id);
+    if (!transfer && (transfer = vmsg_transfer_find(peer, finish.id)) && !vmsg_bond_may_end(transfer))
+        transfer = NULL;
     bool sane = transfer && !transfer->told_later;
     if (sane && transfer->region.nic && transfer->way == MSG_WAY_GET)
         vmsg_choice_heard(&peer->choice[1], transfer->request->total, MSG_WAY_GET);
@@ -379,46 +401,6 @@ static bool data_send(struct msg_transfer *transfer)
     return went;
 }
 
-/* Begins as many puts as the vi takes. */
-static bool place(struct msg_transfer *transfer)
-{
-    struct msg_peer *peer = transfer->peer;
-    int error = OK;
-    bool went = false;
-    msg_lock(&peer->lock);
-    while (transfer->moved < transfer->upto && !error) {
-        uint64_t left = transfer->upto - transfer->moved, bytes = left < MSG_PLACE ? left : MSG_PLACE;
-        struct iovec piece = {(char *)transfer->request->buffer.base + transfer->moved, bytes};
-        struct vi_transfer put = {
-            .local = &piece, .pieces = 1, .key = transfer->key, .offset = transfer->moved, .cookie = transfer,
-            .signal = true, .immediate = (uint32_t)(transfer->remote >> 32 << 16 | (transfer->remote & UINT16_MAX))};
-        error = vi_put(peer->vi, &put);
-        if (error)
-            break;
-        transfer->moved += bytes;
-        transfer->under_way++;
-        went = true;
-    }
-    if (error == ERR_AGAIN)
-        vmsg_transfer_work(transfer);
-    else if (error)
-        (void)vmsg_peer_lost(peer, error);
-    msg_unlock(&peer->lock);
-    return went;
-}
-
-/* The sink heard that a put is in the receiver's memory, or failed. */
-void vmsg_rendezvous_put(struct msg_transfer *transfer, int status)
-{
-    if (status == OK) {
-        transfer->under_way--;
-        if (transfer->under_way == 0 && transfer->moved == transfer->upto)
-            vmsg_rendezvous_sent(transfer, OK);
-    } else {
-        (void)vmsg_peer_lost(transfer->peer, status); /* its buffer is the engine's for ever: bytes may be on their way */
-    }
-}
-
 bool vmsg_rendezvous_work(void)
 {
     struct msg_engine *engine = &vmsg_engine;
@@ -432,7 +414,7 @@ bool vmsg_rendezvous_work(void)
         msg_unlock(&engine->leaf);
         moved |= transfer->phase == MSG_TRANSFER_JOINT      ? vmsg_joint_step(transfer)
                  : transfer->phase == MSG_TRANSFER_FETCHING ? fetch_chunk(transfer)
-                 : transfer->phase == MSG_TRANSFER_PLACING  ? place(transfer)
+                 : transfer->peer->remote                   ? vmsg_bond_step(transfer)
                                                             : data_send(transfer);
         msg_lock(&engine->leaf);
     }

@@ -110,7 +110,7 @@ void vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct i
 
 const struct msg_replay_frame *vmsg_replay_next(struct msg_replay *replay)
 {
-    if (likely(replay->next == replay->end))
+    if (likely(replay->next == replay->end) || replay->doubt)
         return NULL;
     replay->next = frame_from(replay, replay->next);
     return frame_at(replay, replay->next);
@@ -187,8 +187,10 @@ int vmsg_replay_add(struct msg_replay *replay)
         if (rail->state == MSG_RAIL_FREE || (number < 0 && rail->state != MSG_RAIL_HELD && !in_doubt(rail)))
             number = i;
     }
-    if (number >= 0 && replay->rail[number].state != MSG_RAIL_FREE)
+    if (number >= 0 && replay->rail[number].state != MSG_RAIL_FREE) {
         replay->lost--;
+        replay->doubt = replay->doubt == replay->rail[number].name ? 0 : replay->doubt;
+    }
     if (number >= 0)
         replay->rail[number] = (struct msg_replay_rail){.state = MSG_RAIL_HELD, .bulk = replay->rail[number].bulk};
     return number;
@@ -211,8 +213,11 @@ static void floor_raise(struct msg_replay *replay, uint64_t name)
 void vmsg_replay_lost(struct msg_replay *replay, int number)
 {
     struct msg_replay_rail *rail = &replay->rail[number];
-    if (replay->main == number)
+    if (replay->main == number) {
         replay->main = MSG_REPLAY_NONE;
+        if (!replay->doubt && !msg_replay_quiet(replay))
+            replay->doubt = rail->name; /* his fence tells what has arrived: so every connection, however short, gets on */
+    }
     rail->state = rail->name ? MSG_RAIL_LOST : MSG_RAIL_FREE;
     rail->told_on = MSG_REPLAY_NONE;
     if (rail->name) {
@@ -340,6 +345,8 @@ bool vmsg_replay_fenced(struct msg_replay *replay, int over, uint64_t name, uint
     if (!name || pair_of(name) >= MSG_REPLAY_PAIRS || (asking && !asked(replay, over, name)))
         return false;
     floor_raise(replay, name);
+    if (replay->doubt == name)
+        replay->doubt = 0;
     for (int i = 0; i < MSG_REPLAY_RAILS; i++) {
         struct msg_replay_rail *rail = &replay->rail[i];
         if (rail->state != MSG_RAIL_LOST || rail->name != name)

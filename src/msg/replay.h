@@ -63,6 +63,7 @@ struct msg_replay {
     int lost;              /* rails that are neither free nor held */
     int main;              /* a rail that is held; NONE */
     uint32_t sent, acked;  /* ordered frames of ours: so many, and known to have arrived */
+    uint64_t doubt;        /* the last main rail, if it was lost with frames unacknowledged: frames wait for his fence, 0 */
     uint32_t arrived;      /* of his */
     uint32_t owed_frames, owed_bytes; /* arrived and not acknowledged */
 
@@ -89,7 +90,11 @@ static inline bool msg_replay_quiet(const struct msg_replay *replay) /* nothing 
 {
     return replay->first == replay->end;
 }
-/* Kept frames that are to go over the main rail, the oldest; NULL: none. New ones must wait for them. */
+static inline bool msg_replay_ready(const struct msg_replay *replay) /* a new one may go */
+{
+    return replay->main != MSG_REPLAY_NONE && replay->next == replay->end && !replay->doubt;
+}
+/* Kept frames that are to go over the main rail, the oldest; NULL: none, or none yet. */
 const struct msg_replay_frame *vmsg_replay_next(struct msg_replay *replay);
 void vmsg_replay_went(struct msg_replay *replay); /* the next one did */
 /* Is there room for one with a body of LENGTH? ERR_AGAIN, ERR_MEMORY. */
@@ -104,6 +109,10 @@ static inline uint32_t msg_replay_acknowledge(struct msg_replay *replay) /* to b
 {
     replay->owed_frames = replay->owed_bytes = 0;
     return replay->arrived;
+}
+static inline void msg_replay_hurry(struct msg_replay *replay) /* he waits for it */
+{
+    replay->owed_bytes = UINT32_MAX / 2;
 }
 bool vmsg_replay_owes(const struct msg_replay *replay); /* so much that he may be waiting for it */
 

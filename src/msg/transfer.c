@@ -43,6 +43,7 @@ void vmsg_transfer_give(struct msg_transfer *transfer)
     if (transfer->region.nic)
         vi_dereg(&transfer->region);
     free(transfer->cursor);
+    vmsg_bond_forget(transfer);
     transfer->request->extra = NULL;
     if (transfer->peer->remote)
         msg_await_end();
@@ -69,10 +70,16 @@ uint64_t vmsg_transfer_id(const struct msg_transfer *transfer)
     return (uint64_t)vbase_pool_generation(transfer) << 32 | vbase_pool_index(transfer);
 }
 
-struct msg_transfer *vmsg_transfer_at(struct msg_peer *peer, uint64_t id, enum msg_transfer_phase phase)
+struct msg_transfer *vmsg_transfer_find(struct msg_peer *peer, uint64_t id)
 {
     struct msg_transfer *transfer = vbase_pool_at(&vmsg_engine.transfers, (uint32_t)id, (uint32_t)(id >> 32));
-    return transfer && transfer->peer == peer && transfer->phase == phase ? transfer : NULL;
+    return transfer && transfer->peer == peer ? transfer : NULL;
+}
+
+struct msg_transfer *vmsg_transfer_at(struct msg_peer *peer, uint64_t id, enum msg_transfer_phase phase)
+{
+    struct msg_transfer *transfer = vmsg_transfer_find(peer, id);
+    return transfer && transfer->phase == phase ? transfer : NULL;
 }
 
 void vmsg_transfer_work(struct msg_transfer *transfer)
@@ -146,7 +153,7 @@ static enum msg_way way_learned(struct msg_transfer *transfer, unsigned allowed,
 /* A matched receive whose payload can be fetched; REACH: of the peer. */
 void vmsg_transfer_choose(struct msg_transfer *transfer, const struct vi_state *reach)
 {
-    const struct vi_caps *caps = &transfer->peer->vi->nic->caps;
+    const struct vi_caps *caps = &transfer->peer->nic->caps;
     bool both = !transfer->cursor && caps->map && caps->max_put >= MSG_CHUNK;
     bool joint = both && reach->put;
     enum msg_way first = transfer->upto >= reach->get_least ? MSG_WAY_JOINT : MSG_WAY_FRAMES;

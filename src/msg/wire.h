@@ -37,6 +37,8 @@ enum msg_frame {
     MSG_FRAME_WITHDRAW,  /* msg_frame_id                              a chunk of mine failed: copy it alone */
     MSG_FRAME_GOODBYE,   /* nothing                                   the last frame of this rank to that one */
     MSG_FRAME_NOTE,      /* msg_note                                  about the message that comes next */
+    MSG_FRAME_FENCE,     /* msg_frame_rail                            I have closed this rail: nothing lands from it any more */
+    MSG_FRAME_LANDED,    /* msg_frame_rail                            so much has come over it */
     MSG_FRAME_KINDS
 };
 
@@ -44,6 +46,7 @@ enum msg_frame {
                        /* CLEAR: the key is valid, the payload may be put there */
 #define MSG_FLAG_NOTED 2 /* EAGER, EAGER_SYNC, ANNOUNCE: a note came just before, so no short way is taken */
 #define MSG_FLAG_WON 1 /* CANCELLED: the message was forgotten */
+#define MSG_FLAG_ASKING 1 /* FENCE: say the same */
 
 struct msg_frame_id {
     uint64_t id; /* of the sender's transfer */
@@ -80,11 +83,15 @@ struct msg_frame_join {
     uint16_t frames;   /* 1: send what you claim in DATA frames, do not put it */
 };
 
-/* For rails that may lose what they took: what is needed to acknowledge, replay and drop duplicates. Rail and epoch are told
- * once a connection, in its greeting. */
+/* For rails that may lose what they took: what is needed to acknowledge, replay and drop duplicates. */
 struct msg_frame_extension {
-    uint32_t sequence;        /* of this frame among all frames to this peer, over all rails; the first is 1 */
-    uint32_t acknowledgement; /* frames of the peer that have arrived here */
+    uint32_t sequence;        /* of this frame among all ordered ones to this peer, over all rails; DATA, FENCE, LANDED: 0 */
+    uint32_t acknowledgement; /* ordered frames of the peer that have arrived here */
+};
+struct msg_frame_rail {
+    uint64_t name;   /* of a connection, vi->name */
+    uint32_t landed; /* puts and DATA frames of yours that came over it */
+    uint32_t zero;
 };
 
 _Static_assert(sizeof(struct msg_frame_id) == 8, "wire");
@@ -95,6 +102,7 @@ _Static_assert(sizeof(struct msg_frame_credit) == 8, "wire");
 _Static_assert(sizeof(struct msg_frame_board) == 16, "wire");
 _Static_assert(sizeof(struct msg_frame_join) == 48, "wire: it fits into one cell of 64 bytes");
 _Static_assert(sizeof(struct msg_frame_extension) == 8, "wire");
+_Static_assert(sizeof(struct msg_frame_rail) == 16, "wire");
 
 static inline uint64_t msg_header(enum msg_frame kind, uint32_t context, int tag, unsigned flags)
 {

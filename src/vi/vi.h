@@ -61,8 +61,9 @@ struct vi_sink {
      * some were taken, else at a later poll; it returns no credit meanwhile. */
     uint32_t (*received)(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count);
 
-    /* A put with an immediate arrived: everything before it on this vi is in memory. */
-    void (*arrived)(struct vi *vi, uint32_t immediate);
+    /* A put of LENGTH bytes with an immediate arrived: everything before it on this vi is in memory. LENGTH may be 0 where
+     * the provider moves no bytes itself. */
+    void (*arrived)(struct vi *vi, uint32_t immediate, uint64_t length);
 
     /* A put, get or atomic that was not complete at once is complete (or failed: STATUS). For a put that means: in the
      * remote memory. */
@@ -75,6 +76,10 @@ struct vi_sink {
 
     /* The vi is unusable from now on; sends on it give ERR_LINK_DOWN; vi_disconnect it. Told once. */
     void (*down)(struct vi *vi, int cause);
+
+    /* The vi has a connection, vi->name says which; before anything comes over it. NULL: of no interest. Only where cards
+     * are called. */
+    void (*up)(struct vi *vi);
 };
 
 /* How to open a nic. Everything pointed to must live until close. */
@@ -220,7 +225,10 @@ struct vi {
     struct vi_nic *nic;
     void *owner;
     uint32_t peer;
+    uint64_t name;    /* of the connection: the pair of cards << 32 | an epoch that grows; both ends know it; 0: none yet */
+    uint64_t waiting; /* bytes that the provider has taken and not passed on; by the provider, as it was a moment ago */
     bool hold; /* set by the sender: more follows at once; what is small may wait for that, or for a poll, to leave together */
+    bool abrupt; /* set before vi_disconnect: what was taken for sending is of no use any more */
 };
 
 /* Every provider of this build, ending with a NULL name; the order is the order of preference. */

@@ -113,7 +113,7 @@ static bool ordered(int at, struct packet packet)
     struct msg_replay *replay = &side[at].replay;
     char body[200] = {0};
     uint32_t length = (uint32_t)(sizeof packet + any(100));
-    if (replay->main < 0 || vmsg_replay_next(replay) || vmsg_replay_room(replay, length) != OK)
+    if (!msg_replay_ready(replay) || vmsg_replay_room(replay, length) != OK)
         return false;
     packet.sequence = replay->sent + 1;
     memcpy(body, &packet, sizeof packet);

@@ -13,6 +13,7 @@
 #define REQUESTS 24
 #define LONGEST  3000
 #define GUARD    16
+#define RAIL     (3ull << 32 | 1000000)
 
 static struct vi peer_vi[PEERS];
 static struct vi_nic nic;
@@ -88,7 +89,7 @@ static int fake_query(struct vi *vi, struct vi_state *state)
 static int fake_join(struct vi_nic *from, uint32_t peer, void *owner, struct vi **vi)
 {
     (void)from;
-    peer_vi[peer] = (struct vi){.ops = nic.ops, .nic = &nic, .owner = owner, .peer = peer};
+    peer_vi[peer] = (struct vi){.ops = nic.ops, .nic = &nic, .owner = owner, .peer = peer, .name = RAIL};
     *vi = &peer_vi[peer];
     return OK;
 }
@@ -165,7 +166,9 @@ static void hostile_frame(void)
                                                   [MSG_FRAME_ACK] = 8,
                                                   [MSG_FRAME_CREDIT] = 8,
                                                   [MSG_FRAME_CANCEL] = 8,
-                                                  [MSG_FRAME_CANCELLED] = 8};
+                                                  [MSG_FRAME_CANCELLED] = 8,
+                                                  [MSG_FRAME_FENCE] = sizeof(struct msg_frame_rail),
+                                                  [MSG_FRAME_LANDED] = sizeof(struct msg_frame_rail)};
     static unsigned char storage[LONGEST + 64];
     uint64_t words[4] = {(uint64_t)rand() % 5000, some_id(), (uint64_t)rand() % 3000, (uint64_t)rand() % 4000};
     unsigned kind = (unsigned)rand() % (MSG_FRAME_KINDS + 2);
@@ -173,6 +176,8 @@ static void hostile_frame(void)
         kind = MSG_FRAME_DATA;
     if (kind != MSG_FRAME_ANNOUNCE && kind != MSG_FRAME_CREDIT)
         words[0] = some_id();
+    if (kind == MSG_FRAME_LANDED && rand() % 2)
+        words[0] = RAIL, words[1] = 0;
     if (kind == MSG_FRAME_DATA)
         words[1] = rand() % 2 ? 0 : (uint64_t)rand() % 3000;
     if (rand() % 50 == 0)
@@ -182,11 +187,14 @@ static void hostile_frame(void)
     unsigned char *data = storage + sizeof storage - length;
     memcpy(data, words, length < sizeof words ? length : sizeof words);
     unsigned from = 1 + (unsigned)rand() % (PEERS - 1);
-    if (far) { /* numbered, rarely wrong */
-        uint32_t extension[2] = {vmsg_engine.peer[from]->heard_frames + (rand() % 50 ? 1 : (uint32_t)rand()), (uint32_t)rand()};
+    if (far) { /* numbered, rarely wrong; what goes over a rail is not */
+        const struct msg_replay *replay = &vmsg_engine.peer[from]->far->replay;
+        bool wrong = rand() % 20000 == 0;
+        uint32_t extension[2] = {replay->arrived + (rand() % 50 ? 1 : -(uint32_t)(rand() % 9)) + 5 * wrong,
+                                 replay->sent - (uint32_t)rand() % (replay->sent - replay->acked + 1) + wrong};
         data -= sizeof extension;
         memcpy(data, extension, sizeof extension);
-        length = rand() % 50 ? length + sizeof extension : (size_t)rand() % 8;
+        length = rand() % 20000 ? length + sizeof extension : (size_t)rand() % 8;
     }
     int tag = rand() % 30 ? rand() % 3 : -rand();
     uint64_t header = msg_header((enum msg_frame)kind, (uint32_t)rand() % 4, tag, (unsigned)rand() % 4);
@@ -201,7 +209,8 @@ static void late_end(void)
         nic.sink.done(later_vi, cookie, rand() % (far ? 500 : 3) ? OK : ERR_UNSUPPORTED);
     uint64_t id = some_id();
     if (far)
-        vmsg_rendezvous_arrived(vmsg_engine.peer[1], (uint32_t)(id >> 32 << 16 | (id & UINT16_MAX)));
+        vmsg_rendezvous_arrived(vmsg_engine.peer[1], (uint32_t)(id >> 32 << 16 | (id & UINT16_MAX)),
+                                rand() % 2 ? 0 : (uint64_t)rand() % LONGEST);
 }
 
 static void game(unsigned seed)
@@ -259,13 +268,15 @@ int main(int count, char **arguments)
     nic.sink.done = vmsg_sink_done;
     nic.caps.get = !far;
     nic.caps.put = far;
+    vmsg_engine.networked = far;
     vmsg_engine.size = PEERS;
     vmsg_engine.peer = realloc(vmsg_engine.peer, PEERS * sizeof *vmsg_engine.peer);
     memset(vmsg_engine.peer, 0, PEERS * sizeof *vmsg_engine.peer);
     vmsg_engine.scratch = realloc(vmsg_engine.scratch, nic.caps.max_send);
     for (uint32_t i = 1; i < PEERS; i++) {
         CHECK_EQUAL(vmsg_peer_accept(&nic, i), OK);
-        vmsg_engine.peer[i]->remote = far;
+        if (far)
+            vmsg_rail_up(&peer_vi[i]);
         vmsg_engine.peer[i]->eager = (int64_t)msg_frame_most(vmsg_engine.peer[i]);
         vmsg_engine.peer[i]->short_limit = far ? -1 : vmsg_engine.peer[i]->eager;
     }

@@ -126,7 +126,7 @@ static bool dies(void)
 /* The same seed, the same refusals, at the same sends. */
 static uint32_t pattern(const char *script)
 {
-    static const struct vi_sink sink = {&suite, suite_received, suite_arrived, suite_done, suite_called, suite_down};
+    static const struct vi_sink sink = {&suite, suite_received, suite_arrived, suite_done, suite_called, suite_down, NULL};
     static const int local_ranks[] = {0, 1};
     struct vi_setup setup = {.ranks = 2, .local_count = 2, .local_ranks = local_ranks, .sink = &sink, .options = script};
     struct vi_address to = {.peer = 1};

@@ -44,7 +44,7 @@ static uint32_t inside_received(struct vi *vi, uint64_t header, const void *data
     return vi_each(inside_one_received, vi, header, data, length, count);
 }
 
-static void inside_arrived(struct vi *vi, uint32_t immediate) { (void)vi, (void)immediate; }
+static void inside_arrived(struct vi *vi, uint32_t immediate, uint64_t length) { (void)vi, (void)immediate, (void)length; }
 static void inside_done(struct vi *vi, void *cookie, int status) { (void)vi, (void)cookie, (void)status; }
 static void inside_down(struct vi *vi, int cause)
 {
@@ -61,7 +61,7 @@ static void inside_called(struct vi_nic *nic, uint32_t peer)
 
 static void inside_open(int rank)
 {
-    static const struct vi_sink sink = {NULL, inside_received, inside_arrived, inside_done, inside_called, inside_down};
+    static const struct vi_sink sink = {NULL, inside_received, inside_arrived, inside_done, inside_called, inside_down, NULL};
     static int ranks[INSIDE_MOST];
     struct vi_setup setup = {.rank = (uint32_t)rank, .ranks = (uint32_t)inside.ranks, .local_index = (uint32_t)rank,
                              .local_count = (uint32_t)inside.ranks, .local_ranks = ranks, .node_fd = inside.fd, .door_fd = -1,

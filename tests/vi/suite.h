@@ -97,8 +97,9 @@ static uint32_t suite_received(struct vi *vi, uint64_t header, const void *data,
     return vi_each(suite_one_received, vi, header, data, length, count);
 }
 
-static void suite_arrived(struct vi *vi, uint32_t immediate)
+static void suite_arrived(struct vi *vi, uint32_t immediate, uint64_t length)
 {
+    (void)length;
     (void)vi;
     suite.arrived++;
     suite.immediate = immediate;
@@ -213,7 +214,7 @@ static inline void suite_barrier_still(void)
 static void suite_run_rank(const struct vi_provider *provider, int fd, void (*run)(void))
 {
     static const struct vi_sink sink = {&suite,       suite_received, suite_arrived,
-                                        suite_done, suite_called,   suite_down};
+                                        suite_done, suite_called,   suite_down, NULL};
     static const int local_ranks[SUITE_RANKS] = {0, 1, 2, 3, 4, 5, 6, 7};
     struct vi_setup setup = {
         .rank = (uint32_t)suite.rank, .ranks = (uint32_t)suite.ranks, .local_index = (uint32_t)suite.rank,

@@ -18,6 +18,7 @@ static struct pair_side {
     struct vi *vi[PAIR_RANKS];
     uint64_t got, bytes, expected; /* EXPECTED: the next header, when ORDERED */
     unsigned called, arrived, done, down;
+    uint64_t landed;
     uint32_t immediate;
     int done_status, down_cause;
     void *done_cookie;
@@ -58,8 +59,9 @@ static uint32_t pair_received(struct vi *vi, uint64_t header, const void *data, 
     return vi_each(pair_one_received, vi, header, data, length, count);
 }
 
-static void pair_arrived(struct vi *vi, uint32_t immediate)
+static void pair_arrived(struct vi *vi, uint32_t immediate, uint64_t length)
 {
+    side_of(vi->nic)->landed += length;
     side_of(vi->nic)->arrived++;
     side_of(vi->nic)->immediate = immediate;
 }
@@ -95,7 +97,7 @@ static void pair_down(struct vi *vi, int cause)
 
 static inline int pair_open_with(uint32_t rank, const uint8_t *secret)
 {
-    static const struct vi_sink sink = {NULL, pair_received, pair_arrived, pair_done, pair_called, pair_down};
+    static const struct vi_sink sink = {NULL, pair_received, pair_arrived, pair_done, pair_called, pair_down, NULL};
     static const struct vi_provider provider = {"tcp", &tcp_ops};
     struct vi_setup setup = {.rank = rank, .ranks = PAIR_RANKS, .secret = secret, .node_fd = -1, .door_fd = -1, .sink = &sink};
 

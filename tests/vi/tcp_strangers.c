@@ -313,7 +313,7 @@ static void bad_frames(void)
         {{.kind = TCP_TAKEN, .taken = UINT32_MAX}, "negative credit"},
         {{.kind = TCP_REFUSED, .word = 0}, "a refusal of nothing"},
         {{.kind = TCP_SEND, .number = 1, .flags = 1}, "a flag"},
-        {{.kind = TCP_PUT, .number = 1, .flags = 2}, "another flag"},
+        {{.kind = TCP_PUT, .number = 1, .flags = 4}, "another flag"},
     };
 
     for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {

@@ -49,8 +49,9 @@ static uint32_t received(struct vi *vi, uint64_t header, const void *data, size_
     return vi_each(one_received, vi, header, data, length, count);
 }
 
-static void signalled(struct vi *vi, uint32_t immediate)
+static void signalled(struct vi *vi, uint32_t immediate, uint64_t length)
 {
+    (void)length;
     (void)vi;
     if (immediate != 5)
         failure("a wrong immediate");
@@ -150,7 +151,7 @@ static void *sender(void *context)
 
 int main(void)
 {
-    static const struct vi_sink sink = {NULL, received, signalled, done, called, down};
+    static const struct vi_sink sink = {NULL, received, signalled, done, called, down, NULL};
     static const struct vi_provider provider = {"tcp", &tcp_ops};
     static const uint8_t secret[SECRET_SIZE] = "the threads' secret";
     static int pairs[NICS];

@@ -95,7 +95,7 @@ static bool deliver(struct fault_vi *vi, struct fault_event *event)
     case FAULT_RECEIVED:
         return sink->received(&vi->vi, event->header, event->data, event->length, 1);
     case FAULT_ARRIVED:
-        sink->arrived(&vi->vi, event->immediate);
+        sink->arrived(&vi->vi, event->immediate, event->bytes);
         return true;
     case FAULT_DONE:
         sink->done(&vi->vi, event->cookie, event->status);
@@ -115,7 +115,7 @@ static bool perform(struct fault_vi *vi, struct fault_event *event)
                                               : vi_get(vi->inner, &event->transfer);
     if (result == ERR_AGAIN)
         return false;
-    if (result != OK) /* else the provider below tells later */
+    if (result != OK && event->cookie) /* else the provider below tells later */
         vi->vi.nic->sink.done(&vi->vi, event->cookie, result == VI_COMPLETE ? OK : result);
     return true;
 }
@@ -189,7 +189,7 @@ void fault_lose(struct fault_vi *vi)
     }
     while ((node = list_first(&vi->transfers))) {
         struct fault_event *event = container_of(node, struct fault_event, link);
-        if (!vi->gone)
+        if (!vi->gone && event->cookie)
             nic->nic.sink.done(&vi->vi, event->cookie, ERR_LINK_DOWN);
         drop_event(nic, event);
     }

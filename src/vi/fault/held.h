@@ -23,6 +23,7 @@ struct fault_event {
     enum fault_way way;
     struct vi_transfer transfer; /* its pieces lie behind */
     struct vi_atomic_call atomic;
+    uint64_t bytes; /* of a put that arrived */
     size_t length;
     char data[]; /* a frame, or an array of iovec */
 };

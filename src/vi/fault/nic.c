@@ -58,12 +58,12 @@ static uint32_t received(struct vi *inner, uint64_t header, const void *data, si
     return one_received(inner, header, data, length);
 }
 
-static void arrived(struct vi *inner, uint32_t immediate)
+static void arrived(struct vi *inner, uint32_t immediate, uint64_t length)
 {
     struct fault_vi *vi = inner->owner;
     if (!vi->drop &&
-        !(holding(vi) && fault_hold(vi, &(struct fault_event){.kind = FAULT_ARRIVED, .immediate = immediate}, NULL)))
-        vi->vi.nic->sink.arrived(&vi->vi, immediate);
+        !(holding(vi) && fault_hold(vi, &(struct fault_event){.kind = FAULT_ARRIVED, .immediate = immediate, .bytes = length}, NULL)))
+        vi->vi.nic->sink.arrived(&vi->vi, immediate, length);
 }
 
 static void done(struct vi *inner, void *cookie, int status)
@@ -85,6 +85,14 @@ static void down(struct vi *inner, int cause)
     vi->vi.nic->sink.down(&vi->vi, cause);
 }
 
+static void up(struct vi *inner)
+{
+    struct fault_vi *vi = inner->owner;
+    vi->vi.name = inner->name;
+    if (vi->vi.nic->sink.up && !vi->drop)
+        vi->vi.nic->sink.up(&vi->vi);
+}
+
 static void called(struct vi_nic *inner, uint32_t peer)
 {
     struct fault_nic *nic = inner->sink.context;
@@ -96,7 +104,7 @@ static void called(struct vi_nic *inner, uint32_t peer)
 int fault_nic_open(const struct vi_provider *provider, const struct vi_setup *setup, struct vi_nic **out)
 {
     struct fault_nic *nic = calloc(1, sizeof(*nic));
-    struct vi_sink sink = {nic, received, arrived, done, called, down};
+    struct vi_sink sink = {nic, received, arrived, done, called, down, up};
     struct vi_setup below = *setup;
     int error;
     if (!nic)
@@ -182,8 +190,10 @@ static int accept_vi(struct vi_nic *base, uint32_t peer, void *owner, struct vi 
 static void disconnect_vi(struct vi *base)
 {
     struct fault_vi *vi = fault_vi_of(base);
-    if (vi->inner)
+    if (vi->inner) {
+        vi->inner->abrupt = base->abrupt;
         vi_disconnect(vi->inner);
+    }
     vi->inner = NULL;
     vi->gone = true;
     if (!fault_nic_of(base->nic)->polling)

@@ -224,7 +224,7 @@ static bool take_odd(struct shm_nic *nic, struct shm_vi *vi, const struct shm_ce
         shm_break(vi, "a cell of no kind");
         return false;
     }
-    nic->nic.sink.arrived(&vi->vi, (uint32_t)cell->header);
+    nic->nic.sink.arrived(&vi->vi, (uint32_t)cell->header, 0);
     return true;
 }
 

@@ -17,6 +17,9 @@
 
 #define GREETING_MS 20000        /* until what was said in it is acknowledged */
 #define CROSSED_NS  1000000000ull /* the other side's call should have come by then */
+#define HEALTH_NS      50000000ull /* between two looks at it */
+#define DEAD_MS        400u        /* without an acknowledgement, */
+#define DEAD_PROBED_MS 3000u       /* where room is asked for */
 
 struct tcp_link *tcp_link_make(int fd, enum tcp_phase phase)
 {
@@ -206,4 +209,53 @@ void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
     }
     if (error && error != ERR_AGAIN)
         tcp_rail_over(nic, link->rail, error, 0, now);
+}
+
+/* ---- health --------------------------------------------------------------------------------------------------------- */
+
+/* The other side's program may compute or be stopped for hours: its kernel answers for the card. What was sent and not taken
+ * there is in doubt until our kernel says that it has arrived. */
+static bool in_doubt(const struct tcp_vi *vi)
+{
+    uint64_t sent = atomic_load_explicit(&vi->sent, memory_order_relaxed);
+
+    return sent != vi->doubt && sent != atomic_load_explicit(&vi->taken, memory_order_relaxed);
+}
+
+/* Data that nobody acknowledges, or questions for room that nobody answers. */
+static bool is_dead(struct tcp_vi *vi)
+{
+    uint64_t sent = atomic_load_explicit(&vi->sent, memory_order_relaxed);
+    struct tcp_info info;
+    socklen_t length = sizeof(info);
+
+    if (getsockopt(vi->link->fd, IPPROTO_TCP, TCP_INFO, &info, &length) < 0)
+        return false;
+    if (info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0 && vi->vi.waiting == 0)
+        vi->doubt = sent;
+    return (info.tcpi_unacked > 0 && info.tcpi_retransmits >= 2 && info.tcpi_last_ack_recv >= DEAD_MS) ||
+           (info.tcpi_probes >= 3 && info.tcpi_last_ack_recv >= DEAD_PROBED_MS);
+}
+
+bool tcp_doubtful(const struct tcp_nic *nic)
+{
+    list_for_each(node, &nic->up)
+        if (in_doubt(container_of(node, struct tcp_vi, up)))
+            return true;
+    return false;
+}
+
+void tcp_health(struct tcp_nic *nic, uint64_t now)
+{
+    static const struct linger at_once = {.l_onoff = 1};
+
+    nic->health_at = now + HEALTH_NS;
+    list_for_each(node, &nic->up) {
+        struct tcp_vi *vi = container_of(node, struct tcp_vi, up);
+        if (!in_doubt(vi) || !is_dead(vi))
+            continue;
+        (void)vbase_fail(ERR_LINK_DOWN, "nothing that is sent to rank %u arrives by %s", vi->vi.peer, vi->path);
+        setsockopt(vi->link->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+        tcp_vi_break(nic, vi, ERR_LINK_DOWN);
+    }
 }

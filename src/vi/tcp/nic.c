@@ -202,8 +202,10 @@ static void step(struct tcp_nic *nic)
 
     if (nic->looked - nic->timed > nic->tick_timer) {
         nic->timed = nic->looked;
-        now = nic->timer_at == TCP_NEVER ? 0 : vbase_clock_ns();
+        now = vbase_clock_ns();
         due = now >= nic->timer_at;
+        if (now >= nic->health_at)
+            tcp_health(nic, now);
     }
     if (due)
         nic->timer_at = TCP_NEVER;
@@ -275,6 +277,8 @@ static int arm_sleep(struct tcp_nic *nic, struct vi_wait *wait)
     if (atomic_load_explicit(&nic->ordered, memory_order_relaxed) || !list_empty(&nic->unread) ||
         !tcp_writers_flush(nic, false))
         return ERR_AGAIN;
+    if (tcp_doubtful(nic))
+        tcp_timer(nic, nic->health_at);
     set_timer(nic, nic->timer_at == TCP_NEVER ? 0 : nic->timer_at);
     if (epoll_wait(nic->epoll, &event, 1, 0) != 0)
         return ERR_AGAIN;
@@ -350,7 +354,7 @@ static int take_seat(struct tcp_nic *nic, const struct vi_setup *setup)
 
 static void prepare(struct tcp_nic *nic, const struct vi_setup *setup)
 {
-    struct list *lists[] = {&nic->owing, &nic->unread, &nic->gone, &nic->gone_vis,
+    struct list *lists[] = {&nic->owing, &nic->unread, &nic->gone, &nic->gone_vis, &nic->up,
                             &nic->busy, &nic->closed, &nic->leaving, &nic->writers};
 
     for (size_t i = 0; i < ARRAY_LENGTH(lists); i++)

@@ -10,8 +10,7 @@
  * tcp_peers_step does whatever can be done now and is called again when something changed: it never waits.
  *
  * A session that is disconnected while it still waits for a link keeps waiting, to send what it was given and to say
- * goodbye: the other side may have opened its half. A link that a newer one replaces is still read for a while: what its
- * other side sent last lies there. */
+ * goodbye: the other side may have opened its half. A link that a newer one replaces ends: its other side has closed it. */
 #include "vi/tcp/tcp.h"
 #include "base/clock.h"
 #include "base/counters.h"
@@ -22,8 +21,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define REPLACED_NS   1000000000ull  /* an old link whose successor waits is read so long */
-#define AGAIN_NS      1000000000ull  /* then a lost rail is called again, if another carries */
+#define AGAIN_NS      50000000ull    /* then a lost rail is called again, if another carries */
 #define GIVE_UP_NS    30000000000ull /* of nothing but failures */
 #define PARKED_MOST   (TCP_PAIRS + 4)
 
@@ -218,6 +216,15 @@ static void session_bury(struct tcp_nic *nic, struct tcp_vi *vi)
     list_append(&nic->gone_vis, &vi->node);
 }
 
+/* Under nic->lock: an open session has a link. */
+static bool carried(const struct tcp_peer *peer)
+{
+    for (uint32_t i = 0; i < TCP_PAIRS; i++)
+        if (peer->rail[i] && peer->rail[i]->vi && peer->rail[i]->vi->link)
+            return true;
+    return false;
+}
+
 void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause)
 {
     struct tcp_link *link = vi->link;
@@ -230,10 +237,12 @@ void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause)
     tcp_queue_drop(&vi->queue);
     base_unlock(&vi->lock);
     tcp_writer_forget(vi);
+    if (list_node_linked(&vi->up))
+        list_remove(&vi->up);
     if (link)
         tcp_link_close(nic, link);
     base_lock(&nic->lock);
-    if (vi->rail && vi->peer->vi && vi->peer->vi != vi)
+    if (vi->rail && carried(vi->peer))
         vi->rail->dial_at = vbase_clock_ns() + AGAIN_NS;
     open = vi->open;
     busy(nic, vi->peer);
@@ -266,8 +275,9 @@ static void see_off(struct tcp_nic *nic, struct tcp_vi *vi)
     if (vi->rail->link == vi->link)
         vi->rail->link = NULL; /* no rail any more: the next session makes another one */
     tcp_stage_drop(nic, vi->link);
-    tcp_say(vi, TCP_GOODBYE, 0);
-    if (tcp_queue_lent(&vi->queue) != TCP_NEVER || !tcp_flush(vi))
+    if (!vi->vi.abrupt)
+        tcp_say(vi, TCP_GOODBYE, 0);
+    if (vi->vi.abrupt || tcp_queue_lent(&vi->queue) != TCP_NEVER || !tcp_flush(vi))
         tcp_vi_break(nic, vi, ERR_LINK_DOWN);
 }
 
@@ -290,6 +300,8 @@ static void attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link
 {
     link->vi = vi;
     link->phase = TCP_UP;
+    vi->vi.name = (uint64_t)link->rail->number << 32 | link->epoch;
+    list_append(&nic->up, &vi->up);
     link->deadline = TCP_NEVER;
     base_lock(&vi->lock);
     vi->link = link;
@@ -301,6 +313,8 @@ static void attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link
     LOG_INFO("rail %u to rank %u is up: %s", link->rail->number, link->peer->rank, vi->path);
     tcp_watch(nic, link, EPOLLIN);
     tcp_hot(nic, link);
+    if (nic->nic.sink.up && atomic_load_explicit(&vi->open, memory_order_relaxed))
+        nic->nic.sink.up(&vi->vi);
     if (!tcp_flush(vi)) {
         tcp_vi_break(nic, vi, ERR_LINK_DOWN);
     } else if (!atomic_load_explicit(&vi->open, memory_order_relaxed)) {
@@ -333,7 +347,7 @@ static bool find_step(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now, 
 {
     struct list_node *waiting = list_first(&peer->waiting);
     struct tcp_link *link = link_to_take(peer);
-    struct tcp_rail *rail = waiting || (peer->vi && peer->vi->link) ? tcp_rail_due(peer, now) : NULL;
+    struct tcp_rail *rail = waiting || carried(peer) ? tcp_rail_due(peer, now) : NULL;
 
     *step = (struct step){0};
     if (waiting && link) {
@@ -470,7 +484,7 @@ void tcp_peer_commit(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
     rail->dial = NULL;
     if (rail->link && rail->link->phase == TCP_UP) {
         rail->old = rail->link;
-        rail->old->deadline = now + REPLACED_NS;
+        rail->old->deadline = now;
     }
     rail->link = link;
     link->phase = TCP_PARKED;

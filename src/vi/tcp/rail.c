@@ -23,7 +23,10 @@
 #define CONNECT_MOST_NS  2000000000ull
 #define AGAIN_FIRST_NS   5000000ull     /* between two attempts, doubled with each */
 #define AGAIN_MOST_SHIFT 6
-#define SPARE_FIRST_NS   1000000000ull  /* the same, where another rail carries */
+#define SPARE_FIRST_NS   1000000000ull  /* the same, where another rail carries, */
+#define SPARE_MOST_SHIFT 3
+#define LOST_FIRST_NS    50000000ull    /* and this one did */
+#define LOST_MOST_SHIFT  4
 
 struct tcp_rail *tcp_rail_make(struct tcp_peer *peer, uint32_t number)
 {
@@ -130,8 +133,9 @@ void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64
 {
     struct tcp_peer *peer = rail->peer;
     bool spare = living(peer) > 0;
-    uint32_t shift = rail->attempts < AGAIN_MOST_SHIFT ? rail->attempts : AGAIN_MOST_SHIFT;
-    uint64_t again = (spare ? SPARE_FIRST_NS : AGAIN_FIRST_NS) << shift;
+    uint32_t most = !spare ? AGAIN_MOST_SHIFT : rail->epoch ? LOST_MOST_SHIFT : SPARE_MOST_SHIFT;
+    uint64_t again = (!spare ? AGAIN_FIRST_NS : rail->epoch ? LOST_FIRST_NS : SPARE_FIRST_NS)
+                     << (rail->attempts < most ? rail->attempts : most);
 
     if (rail->dial)
         tcp_link_close(nic, rail->dial);

@@ -83,7 +83,7 @@ static enum taken landed(struct tcp_nic *nic, struct tcp_link *link)
     struct tcp_vi *vi = link->vi;
 
     link->landing.active = false;
-    link->tell = true;
+    link->tell |= !landing.quiet;
     if (landing.refused) { /* before anything may say that it is taken */
         COUNT(refused);
         tcp_say(vi, TCP_REFUSED, atomic_load_explicit(&vi->took, memory_order_relaxed) + 1u);
@@ -91,7 +91,7 @@ static enum taken landed(struct tcp_nic *nic, struct tcp_link *link)
     took_frame(nic, link);
     if (landing.signal && !landing.refused) {
         nic->told++;
-        nic->nic.sink.arrived(&vi->vi, landing.immediate);
+        nic->nic.sink.arrived(&vi->vi, landing.immediate, landing.length);
     }
     return TAKEN_ONE;
 }
@@ -152,6 +152,7 @@ static enum taken take_put(struct tcp_nic *nic, struct tcp_link *link, const str
     link->start += sizeof(put);
     link->bulk = frame->length >= BULK;
     link->landing = (struct tcp_landing){.active = true, .signal = frame->flags & TCP_FLAG_SIGNAL,
+                                         .quiet = frame->flags & TCP_FLAG_QUIET, .length = frame->length,
                                          .immediate = frame->immediate, .region = frame->word, .offset = put.offset,
                                          .left = frame->length};
     base_lock(&nic->regions_lock);
@@ -192,7 +193,7 @@ static const char *fault_of(const struct tcp_link *link, const struct tcp_frame 
         return "a frame that is too long";
     if (frame->number != (uint16_t)(number + (frame->kind <= TCP_PUT)))
         return "a frame out of its turn";
-    if (frame->flags & ~(frame->kind == TCP_PUT ? TCP_FLAG_SIGNAL : 0))
+    if (frame->flags & ~(frame->kind == TCP_PUT ? TCP_FLAG_SIGNAL | TCP_FLAG_QUIET : 0))
         return "a frame with an unknown flag";
     return NULL;
 }
@@ -200,7 +201,7 @@ static const char *fault_of(const struct tcp_link *link, const struct tcp_frame 
 /* What the other side has taken of ours. A put that still waits here cannot be among it. */
 static bool credit(struct tcp_nic *nic, struct tcp_vi *vi, uint32_t word)
 {
-    uint64_t taken = atomic_load_explicit(&vi->taken, memory_order_relaxed), lent = TCP_NEVER;
+    uint64_t taken = atomic_load_explicit(&vi->taken, memory_order_relaxed), lent;
     /* acquire: pairs with count_frame */
     uint64_t sent = atomic_load_explicit(&vi->sent, memory_order_acquire);
     uint32_t more = word - (uint32_t)taken;
@@ -211,8 +212,7 @@ static bool credit(struct tcp_nic *nic, struct tcp_vi *vi, uint32_t word)
         return false;
     taken += more;
     base_lock(&vi->lock);
-    if (vi->posted_first != vi->posted_end)
-        lent = tcp_queue_lent(&vi->queue);
+    lent = tcp_queue_lent(&vi->queue);
     base_unlock(&vi->lock);
     if (taken >= lent)
         return false;

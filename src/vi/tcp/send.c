@@ -91,6 +91,7 @@ static int queue_pieces(struct tcp_vi *vi, const struct iovec *piece, int pieces
         if (!tcp_queue_copy(&vi->queue, (const uint8_t *)piece[i].iov_base + gone, piece[i].iov_len - gone))
             return failed(vi, ENOMEM);
     }
+    vi->vi.waiting = vi->queue.bytes;
     if (fresh && vi->fd >= 0)
         writer_add(vi);
     return OK;
@@ -215,11 +216,11 @@ static int judge_put(const struct vi_transfer *transfer, uint64_t length)
     return OK;
 }
 
-static int put_room(struct tcp_vi *vi)
+static int put_room(struct tcp_vi *vi, bool posted)
 {
     int error = room(vi, 0);
 
-    if (error)
+    if (error || !posted)
         return error;
     if (!vi->posted)
         vi->posted = calloc(TCP_PUTS, sizeof(*vi->posted));
@@ -235,7 +236,7 @@ static int put_locked(struct tcp_vi *vi, const struct vi_transfer *transfer, uin
 {
     bool fresh = !vi->queue.first;
     struct tcp_item *item;
-    int error = put_room(vi);
+    int error = put_room(vi, transfer->cookie != NULL);
 
     if (error)
         return error;
@@ -244,15 +245,17 @@ static int put_locked(struct tcp_vi *vi, const struct vi_transfer *transfer, uin
         return vbase_fail(ERR_MEMORY, "a put of %d pieces to rank %u", transfer->pieces, vi->vi.peer);
     item->number = count_frame(vi);
     item->frame.frame = stamp(vi, TCP_PUT, (uint32_t)length, transfer->key.word[0]);
-    item->frame.frame.flags = transfer->signal ? TCP_FLAG_SIGNAL : 0;
+    item->frame.frame.flags = (transfer->signal ? TCP_FLAG_SIGNAL : 0) | (transfer->cookie ? 0 : TCP_FLAG_QUIET);
     item->frame.frame.immediate = transfer->immediate;
     item->frame.offset = transfer->offset;
-    vi->posted[vi->posted_end++ % TCP_PUTS] = (struct tcp_posted){item->number, transfer->cookie, OK};
+    if (transfer->cookie)
+        vi->posted[vi->posted_end++ % TCP_PUTS] = (struct tcp_posted){item->number, transfer->cookie, OK};
     if (fresh && vi->fd >= 0) {
         flush(vi);
         if (vi->queue.first && !vi->failed)
             writer_add(vi);
     }
+    vi->vi.waiting = vi->queue.bytes;
     return OK; /* a socket that failed now is told by the poll, and this put with it */
 }
 
@@ -358,6 +361,7 @@ bool tcp_flush(struct tcp_vi *vi)
     if (vi->leaving && vi->fd >= 0 && !vi->queue.first)
         shutdown(vi->fd, SHUT_WR); /* the other side reads to the end and closes */
     nic->moved |= vi->queue.bytes != before;
+    vi->vi.waiting = vi->queue.bytes;
     good = !vi->failed;
     base_unlock(&vi->lock);
     return good;

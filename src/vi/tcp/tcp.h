@@ -66,6 +66,8 @@ struct tcp_vi {
     char path[TCP_PATH];      /* of it: the cards, in words */
     struct tcp_link *link;    /* written by the poll, under lock where a sender must see it; NULL: none yet, or no more */
     struct list_node node;    /* peer->waiting or nic->closed, under nic->lock; nic->gone_vis */
+    struct list_node up;      /* nic->up, while it has a link; by the poll */
+    uint64_t doubt;           /* `sent` when the kernel last said that all of it has arrived there; by the poll */
     _Atomic bool open;        /* between connect or accept, and disconnect; changed under nic->lock */
     bool leaving;             /* the goodbye is said; by the poll */
 
@@ -103,9 +105,9 @@ enum tcp_phase {
 };
 
 struct tcp_landing { /* a put whose bytes are coming */
-    bool active, refused, signal;
+    bool active, refused, signal, quiet;
     uint32_t immediate;
-    uint64_t region, offset, left;
+    uint64_t region, offset, left, length;
 };
 
 struct tcp_link {
@@ -145,7 +147,7 @@ struct tcp_rail {
 
     /* By the poll. */
     struct tcp_link *link;  /* the newest proven one, NULL: none lives */
-    struct tcp_link *old;   /* one that it replaces: read for a while, what its other side sent last lies there */
+    struct tcp_link *old;   /* one that it replaces */
     struct tcp_link *dial;  /* the connection being made */
     uint32_t epoch;         /* of the newest proven link */
     uint32_t floor;         /* our next call has a higher one, as has been said to us */
@@ -195,7 +197,8 @@ struct tcp_nic {
     int told;               /* events of this poll */
     bool moved;             /* bytes went out or in */
     uint8_t *stage, *spare; /* where reads go; a second one at hand */
-    struct list owing, unread, gone;
+    struct list owing, unread, gone, up;
+    uint64_t health_at;     /* ns: of the next look at the health of links */
     struct list gone_vis;   /* under lock */
     uint64_t timer_at;      /* ns: the next thing to do without being called */
     uint64_t looked, asked, event; /* ticks: of the last poll, the last epoll, the last event */
@@ -262,6 +265,8 @@ void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now);    /* 
 void tcp_called(struct tcp_nic *nic, const struct tcp_hello *hello, int fd, uint64_t now); /* a proven call, from the seat */
 struct tcp_link *tcp_link_make(int fd, enum tcp_phase phase);
 void tcp_link_close(struct tcp_nic *nic, struct tcp_link *link);
+void tcp_health(struct tcp_nic *nic, uint64_t now); /* breaks what is dead */
+bool tcp_doubtful(const struct tcp_nic *nic);       /* a look at the health is due in time */
 
 /* The way out: send.c, queue.c */
 int tcp_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces);

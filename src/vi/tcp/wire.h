@@ -73,6 +73,7 @@ enum tcp_kind {
     TCP_KINDS
 };
 #define TCP_FLAG_SIGNAL 1u /* of a put: tell `immediate` */
+#define TCP_FLAG_QUIET  2u /* of a put: nobody waits to hear that it is in memory */
 
 struct tcp_frame {
     uint32_t length;

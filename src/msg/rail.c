@@ -1,0 +1,321 @@
+/* Remote peers: their rails, what goes over which, and what happens when one is lost. The rules are replay.c's; here they
+ * meet vis and the rest of the engine. Called by the sink, and by whoever sends, with the peer's lock held unless it says
+ * otherwise.
+ *
+ * Ordered frames go over the main rail, peer->vi. When it is lost the next one gets everything that is not acknowledged;
+ * when there is none, a connection is asked for, and what is sent meanwhile waits where everything waits that finds no room.
+ * The provider redials pairs of cards by itself, for as long as one rail or one question is there. */
+#include "msg/engine.h"
+#include <string.h>
+
+#define MOST_SLACK (1u << 20) /* of frames kept, beyond the window: envelopes and answers */
+
+static int rail_of(const struct msg_peer *peer, const struct vi *vi)
+{
+    for (int i = 0; i < MSG_REPLAY_RAILS; i++)
+        if (peer->far->vi[i] == vi)
+            return i;
+    return MSG_REPLAY_NONE;
+}
+
+/* ---- sending ----------------------------------------------------------------------------------------------------- */
+
+/* A frame with its number (0: it has none) and with what has come from him. */
+static int send_on(struct msg_peer *peer, int rail, uint64_t header, uint32_t sequence, const struct iovec *piece, int pieces)
+{
+    struct msg_replay *replay = &peer->far->replay;
+    struct msg_frame_extension extension = {sequence, replay->arrived};
+    struct iovec all[MSG_PIECES + 1] = {{&extension, sizeof extension}};
+    for (int i = 0; i < pieces; i++)
+        all[i + 1] = piece[i];
+    int error = vi_send(peer->far->vi[rail], header, all, pieces + 1);
+    if (likely(!error))
+        msg_replay_acknowledge(replay);
+    return error;
+}
+
+/* What a new main rail has not got yet. */
+static bool frames_go(struct msg_peer *peer)
+{
+    struct msg_replay *replay = &peer->far->replay;
+    const struct msg_replay_frame *frame;
+    bool went = false;
+    while (peer->vi && (frame = vmsg_replay_next(replay))) {
+        struct iovec piece = {(void *)(uintptr_t)(frame + 1), frame->length};
+        if (send_on(peer, replay->main, frame->header, frame->sequence, &piece, 1) == ERR_AGAIN)
+            break;
+        vmsg_replay_went(replay);
+        COUNT(replayed);
+        went = true;
+    }
+    return went;
+}
+
+int vmsg_peer_send_far(struct msg_peer *peer, uint64_t header, const struct iovec *piece, int pieces)
+{
+    struct msg_replay *replay = &peer->far->replay;
+    uint64_t length = 0;
+    if (msg_header_kind(header) == MSG_FRAME_DATA)
+        return send_on(peer, peer->far->over, header, 0, piece, pieces);
+    if (unlikely(!msg_replay_ready(replay)))
+        return ERR_AGAIN;
+    for (int i = 0; i < pieces; i++)
+        length += piece[i].iov_len;
+    int error = vmsg_replay_room(replay, length);
+    if (likely(!error))
+        error = send_on(peer, replay->main, header, replay->sent + 1, piece, pieces);
+    if (unlikely(error && error != ERR_LINK_DOWN))
+        return error;
+    vmsg_replay_keep(replay, header, piece, pieces, (uint32_t)length); /* where the link is down: the next rail gets it */
+    return OK;
+}
+
+/* How much has come, of frames and, over one rail, of bulk. */
+static bool landed_tell(struct msg_peer *peer, int rail)
+{
+    struct msg_replay *replay = &peer->far->replay;
+    struct msg_frame_rail body = {.name = replay->rail[rail].name};
+    body.landed = vmsg_replay_bulk_came(replay, body.name);
+    struct iovec piece = {&body, sizeof body};
+    if (send_on(peer, replay->main, msg_header(MSG_FRAME_LANDED, 0, 0, 0), 0, &piece, 1) == ERR_AGAIN)
+        return false;
+    replay->rail[rail].told = body.landed;
+    return true;
+}
+
+static bool fences_go(struct msg_peer *peer)
+{
+    struct msg_replay *replay = &peer->far->replay;
+    struct msg_frame_rail body = {.name = 0};
+    struct iovec piece = {&body, sizeof body};
+    bool asking, went = false;
+    for (int over; vmsg_replay_fence(replay, &over, &body.name, &asking); went = true) {
+        body.landed = vmsg_replay_bulk_came(replay, body.name);
+        uint64_t header = msg_header(MSG_FRAME_FENCE, 0, 0, asking ? MSG_FLAG_ASKING : 0);
+        if (send_on(peer, over, header, 0, &piece, 1) == ERR_AGAIN)
+            break;
+        vmsg_replay_fence_told(replay);
+    }
+    return went;
+}
+
+/* What is owed: a rail whose count is, NONE. */
+static int rail_owing(const struct msg_peer *peer)
+{
+    const struct msg_replay *replay = &peer->far->replay;
+    for (int i = 0; i < MSG_REPLAY_RAILS; i++)
+        if (peer->far->vi[i] && vmsg_replay_bulk_owes(replay, i))
+            return i;
+    return vmsg_replay_owes(replay) ? replay->main : MSG_REPLAY_NONE;
+}
+
+bool vmsg_rails_flush(struct msg_peer *peer)
+{
+    bool went = fences_go(peer);
+    if (!peer->vi)
+        return went;
+    went |= frames_go(peer);
+    for (int owing; (owing = rail_owing(peer)) != MSG_REPLAY_NONE && landed_tell(peer, owing);)
+        went = true;
+    return went;
+}
+
+bool vmsg_rails_pend(struct msg_peer *peer)
+{
+    struct msg_replay *replay = &peer->far->replay;
+    uint64_t name;
+    bool asking;
+    int over;
+    if (!peer->vi)
+        return !peer->parted || !msg_replay_quiet(replay);
+    return vmsg_replay_next(replay) || vmsg_replay_fence(replay, &over, &name, &asking) ||
+           rail_owing(peer) != MSG_REPLAY_NONE;
+}
+
+static void flush_soon(struct msg_peer *peer)
+{
+    (void)vmsg_rails_flush(peer);
+    if (vmsg_rails_pend(peer))
+        vmsg_peer_stuck(peer);
+}
+
+/* ---- rails that come and go -------------------------------------------------------------------------------------- */
+
+int vmsg_rails_open(struct msg_peer *peer)
+{
+    peer->far = calloc(1, sizeof *peer->far);
+    if (!peer->far)
+        return ERR_MEMORY;
+    vmsg_replay_open(&peer->far->replay, vbase_settings.window + MOST_SLACK);
+    return OK;
+}
+
+void vmsg_rails_close(struct msg_peer *peer)
+{
+    for (int i = 0; i < MSG_REPLAY_RAILS; i++)
+        if (peer->far->vi[i])
+            vi_disconnect(peer->far->vi[i]);
+    vmsg_replay_close(&peer->far->replay);
+    free(peer->far);
+}
+
+static void main_choose(struct msg_peer *peer)
+{
+    struct msg_far *far = peer->far;
+    int best = MSG_REPLAY_NONE;
+    for (int i = 0; i < MSG_REPLAY_RAILS; i++)
+        if (far->vi[i] && (best == MSG_REPLAY_NONE || (far->replay.rail[i].name && !far->replay.rail[best].name)))
+            best = i;
+    peer->vi = best == MSG_REPLAY_NONE ? NULL : far->vi[best];
+    if (peer->vi)
+        vmsg_replay_main(&far->replay, best);
+}
+
+void vmsg_rail_add(struct msg_peer *peer, struct vi *vi)
+{
+    struct msg_far *far = peer->far;
+    if (rail_of(peer, vi) != MSG_REPLAY_NONE)
+        return; /* both sides called at once */
+    int rail = far->held == MSG_RAILS ? MSG_REPLAY_NONE : vmsg_replay_add(&far->replay);
+    if (rail == MSG_REPLAY_NONE) {
+        vi_disconnect(vi);
+        return;
+    }
+    far->vi[rail] = vi;
+    far->held++;
+    if (!peer->vi)
+        main_choose(peer);
+    if (vmsg_rails_pend(peer))
+        vmsg_peer_stuck(peer);
+}
+
+/* From here on nothing of it lands any more. */
+static void rail_lose(struct msg_peer *peer, int rail)
+{
+    struct msg_far *far = peer->far;
+    struct vi *vi = far->vi[rail];
+    far->vi[rail] = NULL;
+    far->held--;
+    vmsg_replay_lost(&far->replay, rail);
+    vi->abrupt = true;
+    vi_disconnect(vi);
+    if (peer->vi == vi)
+        main_choose(peer);
+    if (!vmsg_engine.stopping)
+        flush_soon(peer);
+}
+
+/* No lock held, as in all that follows. */
+void vmsg_rail_up(struct vi *vi)
+{
+    struct msg_peer *peer = vi->owner;
+    msg_lock(&peer->lock);
+    int rail = peer->remote ? rail_of(peer, vi) : MSG_REPLAY_NONE;
+    if (rail != MSG_REPLAY_NONE && !vmsg_replay_up(&peer->far->replay, rail, vi->name))
+        rail_lose(peer, rail);
+    msg_unlock(&peer->lock);
+}
+
+void vmsg_rail_down(struct vi *vi, int cause)
+{
+    struct msg_peer *peer = vi->owner;
+    struct msg_far *far = peer->far;
+    bool quiet = peer->parted || vmsg_engine.stopping;
+    msg_lock(&peer->lock);
+    int rail = rail_of(peer, vi);
+    bool never = rail != MSG_REPLAY_NONE && !far->replay.rail[rail].name, main = peer->vi == vi;
+    if (!never && !quiet) {
+        COUNT(rails_lost);
+        LOG_INFO("a rail to rank %d is down (%s: %s)%s", peer->world, vbase_error_name(cause), vbase_error_detail(),
+                 !main ? "" : far->held > 1 ? "; another one carries" : "; it is called again");
+    }
+    if (rail != MSG_REPLAY_NONE)
+        rail_lose(peer, rail);
+    bool alone = !peer->vi;
+    msg_unlock(&peer->lock);
+    if (never && alone && !quiet)
+        vmsg_nic_lost(peer->world, cause); /* it was called for long enough */
+}
+
+/* ---- what comes -------------------------------------------------------------------------------------------------- */
+
+static bool fenced(struct msg_peer *peer, struct vi *vi, const struct msg_frame_rail *body, bool asking)
+{
+    struct msg_replay *replay = &peer->far->replay;
+    struct msg_replay_bulk back;
+    int over = rail_of(peer, vi), held = vmsg_replay_named(replay, body->name);
+    if (over == held)
+        return false;
+    if (held != MSG_REPLAY_NONE)
+        rail_lose(peer, held);
+    if (!vmsg_replay_fenced(replay, over, body->name, body->landed, asking))
+        return false;
+    while (vmsg_replay_back(replay, &back))
+        vmsg_bond_back(peer, &back);
+    flush_soon(peer);
+    return true;
+}
+
+static bool told(struct msg_peer *peer, const struct msg_frame_rail *body)
+{
+    int rail = vmsg_replay_named(&peer->far->replay, body->name);
+    return rail == MSG_REPLAY_NONE || vmsg_replay_bulk_told(&peer->far->replay, rail, body->landed);
+}
+
+/* Frames about rails, and the notice that bulk has landed. 0: that is all of it. */
+static int about_rails(struct msg_peer *peer, struct vi *vi, uint64_t header, const void *data, size_t length)
+{
+    struct msg_frame_rail body;
+    unsigned kind = msg_header_kind(header);
+    if (kind == MSG_FRAME_DATA) {
+        int rail = rail_of(peer, vi);
+        vmsg_replay_bulk_landed(&peer->far->replay, rail);
+        return 1;
+    }
+    if (length != sizeof body)
+        return ERR_PROTOCOL;
+    memcpy(&body, data, sizeof body);
+    bool sane = kind == MSG_FRAME_LANDED ? told(peer, &body)
+                                         : fenced(peer, vi, &body, msg_header_flags(header) & MSG_FLAG_ASKING);
+    return sane ? 0 : ERR_PROTOCOL;
+}
+
+/* 1: the frame is for the engine; 0: it was here before, or was for us; else it makes no sense. */
+int vmsg_rail_received(struct vi *vi, uint64_t header, const void *data, size_t length)
+{
+    struct msg_peer *peer = vi->owner;
+    struct msg_replay *replay = &peer->far->replay;
+    struct msg_frame_extension extension;
+    unsigned kind = msg_header_kind(header);
+    if (unlikely(length < sizeof extension))
+        return vbase_fail(ERR_PROTOCOL, "a frame without its number");
+    memcpy(&extension, data, sizeof extension);
+    length -= sizeof extension;
+    msg_lock(&peer->lock);
+    int verdict = rail_of(peer, vi) == MSG_REPLAY_NONE                          ? 0
+                  : !vmsg_replay_acknowledged(replay, extension.acknowledgement) ? ERR_PROTOCOL
+                  : kind == MSG_FRAME_DATA || kind == MSG_FRAME_FENCE || kind == MSG_FRAME_LANDED
+                      ? about_rails(peer, vi, header, (const char *)data + sizeof extension, length)
+                      : vmsg_replay_arrived(replay, extension.sequence, (uint32_t)length);
+    if (unlikely(kind == MSG_FRAME_GOODBYE && verdict == 1))
+        msg_replay_hurry(replay); /* he leaves when he knows that we have heard it */
+    if (unlikely(verdict >= 0 && rail_owing(peer) != MSG_REPLAY_NONE))
+        flush_soon(peer);
+    msg_unlock(&peer->lock);
+    return verdict;
+}
+
+/* A put of his is in memory. */
+bool vmsg_rail_landed(struct vi *vi)
+{
+    struct msg_peer *peer = vi->owner;
+    msg_lock(&peer->lock);
+    int rail = rail_of(peer, vi);
+    if (rail != MSG_REPLAY_NONE) {
+        vmsg_replay_bulk_landed(&peer->far->replay, rail);
+        if (vmsg_replay_bulk_owes(&peer->far->replay, rail))
+            flush_soon(peer);
+    }
+    msg_unlock(&peer->lock);
+    return rail != MSG_REPLAY_NONE;
+}
