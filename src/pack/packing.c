@@ -244,7 +244,8 @@ static inline void copy(void *to, const void *from, size_t length)
 VEXPORT int vd_pack(vd_connection *connection, const void *data, size_t length, vd_send_mode send,
                     vd_receive_mode receive)
 {
-    if (unlikely(!connection || length > connection->copy_most || connection->fill + (int64_t)length > connection->limit ||
+    if (unlikely(!connection || !data || length > connection->copy_most ||
+                 connection->fill + (int64_t)length > connection->limit ||
                  ((unsigned)send | (unsigned)receive) > 1))
         return pack_slowly(connection, data, length, send, receive);
     copy(connection->frame + connection->fill, data, length);

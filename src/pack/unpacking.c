@@ -290,7 +290,8 @@ static inline void copy(void *to, const void *from, size_t length)
 
 VEXPORT int vd_unpack(vd_connection *connection, void *data, size_t length, vd_send_mode send, vd_receive_mode receive)
 {
-    if (unlikely(!connection || length > connection->copy_most || connection->fill + (int64_t)length > connection->limit ||
+    if (unlikely(!connection || !data || length > connection->copy_most ||
+                 connection->fill + (int64_t)length > connection->limit ||
                  !connection->unpacking))
         return unpack_slowly(connection, data, length, send, receive);
     copy(data, connection->frame + connection->fill, length);

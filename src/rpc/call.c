@@ -98,7 +98,8 @@ VEXPORT vd_call *vd_rpc_begin(int remote, const char *name, uint64_t ns)
     if (vrpc_inside())
         return vd_rpc_begin_now(remote, name, ns);
     int error = check(remote, name);
-    vrpc_sweep();
+    if (!error)
+        vrpc_sweep();
     while (!error && !place_take(remote))
         error = vmsg_wait_until(has_room, &remote);
     return error ? fail(error) : begin(remote, name, ns);

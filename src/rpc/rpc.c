@@ -44,7 +44,7 @@ int vrpc_leave(vd_connection *connection)
 void vrpc_sweep(void)
 {
     struct list_node *node;
-    if (likely(list_empty(&vrpc.ending)))
+    if (!vpack_threads && likely(list_empty(&vrpc.ending)))
         return;
     struct list gone;
     list_init(&gone);
@@ -133,7 +133,10 @@ static bool nothing_ends(void *unused)
 {
     (void)unused;
     vrpc_sweep();
-    return list_empty(&vrpc.ending);
+    rpc_lock();
+    bool none = list_empty(&vrpc.ending);
+    rpc_unlock();
+    return none;
 }
 
 static bool nothing_comes(void *unused)
