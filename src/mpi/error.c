@@ -290,6 +290,9 @@ static int remove_code(const char *call, int code, bool class, bool text_only)
     struct added *row = added_at(code);
     if (!row || (!text_only && (row->class == code) != class))
         return wrong_code(call, code);
+    for (int i = 0; class && i < added_used; i++)
+        if (added[i].class == code && &added[i] != row)
+            return mpi_error(NULL, call, MPI_ERR_ARG, "class %d still has code %d", code, MPI_ERR_LASTCODE + 1 + i);
     free(row->text);
     row->text = NULL;
     if (!text_only)
