@@ -13,7 +13,8 @@
  *
  * Trials find out whether another way has become better. A trial is three transfers: the first finds caches cold and does
  * not count (unless it takes twice as long as the best way: then the trial is over), of the others the faster one does. Frames are fast only while their blocks are in a cache, which three transfers
- * do not bring about; if they come near, the trial goes on until all blocks were used. Trials begin when enough went in frames
+ * do not bring about, and the first ones touch memory that nobody touched before, so another way that was guessed has many
+ * transfers before they are tried; if they come near, the trial goes on until all blocks were used. Trials begin when enough went in frames
  * for that, and become rarer and rarer, down to one in 64 transfers, and the rarer the more the last one cost: fifty times
  * what it lost passes until the next, so that trials cost two in a hundred. When the best way itself becomes slower or
  * faster by a quarter, something has changed, and the others are tried at once.
@@ -80,6 +81,13 @@ static bool trial_lengthen(struct msg_ways *ways, uint64_t bytes)
     return true;
 }
 
+/* Until the next trial. */
+static void rest(struct msg_ways *ways, uint64_t left)
+{
+    ways->gap = (uint16_t)(ways->gap * 2 < GAP_MOST ? ways->gap * 2 : GAP_MOST);
+    ways->left = (uint16_t)(left < ways->gap ? ways->gap : left > LEFT_MOST ? LEFT_MOST : left);
+}
+
 enum msg_way vmsg_choice_take(struct msg_choice *choice, uint64_t bytes, unsigned allowed, enum msg_way first)
 {
     struct msg_ways *ways = &choice->ways[class_of(bytes)];
@@ -95,9 +103,14 @@ enum msg_way vmsg_choice_take(struct msg_choice *choice, uint64_t bytes, unsigne
         return (enum msg_way)ways->best;
     }
     if (!ways->taken) {
-        unsigned way = other(ways, allowed);
-        if (way == ways->best || (ways->best == MSG_WAY_FRAMES && choice->framed < WARM))
+        bool early = choice->framed < WARM && ways->gap < GAP_MOST;
+        unsigned way = other(ways, early ? allowed & ~(1u << MSG_WAY_FRAMES) : allowed);
+        if (ways->best == MSG_WAY_FRAMES && choice->framed < WARM)
+            return MSG_WAY_FRAMES;
+        if (way == ways->best) {
+            rest(ways, 0);
             return (enum msg_way)ways->best;
+        }
         trial_begin(ways, way);
     }
     if (--ways->taken == 0)
@@ -159,9 +172,7 @@ static void told_trial(struct msg_ways *ways, uint32_t sample, uint64_t bytes)
         change(ways, ways->trial);
         return;
     }
-    uint64_t left = best ? (uint64_t)ways->lost * LOST / best : 0;
-    ways->gap = (uint16_t)(ways->gap * 2 < GAP_MOST ? ways->gap * 2 : GAP_MOST);
-    ways->left = (uint16_t)(left < ways->gap ? ways->gap : left > LEFT_MOST ? LEFT_MOST : left);
+    rest(ways, best ? (uint64_t)ways->lost * LOST / best : 0);
 }
 
 void vmsg_choice_told(struct msg_choice *choice, uint64_t bytes, enum msg_way way, uint64_t began, uint64_t now)

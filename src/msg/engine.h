@@ -173,6 +173,7 @@ struct msg_transfer {
     uint32_t generation;
     uint32_t mine;           /* joint in frames: chunks claimed here */
     uint16_t slot_number;
+    uint8_t passed;          /* by shorter ones whose turn came later */
     uint8_t phase, way;      /* enum msg_way; the sender's is what the receiver chose */
     bool sender, cancelling, crossing; /* crossing: judged as such */
     bool frames, stranded;   /* joint: the sender's chunks come in frames; a get of ours failed */

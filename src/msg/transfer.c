@@ -108,12 +108,29 @@ int vmsg_transfer_cursor(struct msg_transfer *transfer, uint64_t from)
     return OK;
 }
 
+#define SHORT       (64u << 10) /* bytes: goes ahead of those above MSG_CHUNK, */
+#define PASSED_MOST 16u         /* which let so many pass */
+
+/* Behind all others, except that a short one need not wait for long ones. */
+static void turn_take(struct list *turns, struct msg_transfer *transfer)
+{
+    struct list_node *place = &turns->head;
+    while (transfer->upto <= SHORT && place->previous != &turns->head) {
+        struct msg_transfer *before = container_of(place->previous, struct msg_transfer, turn);
+        if (before->upto <= MSG_CHUNK || before->passed == PASSED_MOST)
+            break;
+        before->passed++;
+        place = place->previous;
+    }
+    list_insert_before(place, &transfer->turn);
+}
+
 bool vmsg_transfer_first(struct msg_transfer *transfer)
 {
     struct list *turns = &transfer->peer->turns[transfer->sender];
     msg_lock(&vmsg_engine.leaf);
     if (!list_node_linked(&transfer->turn))
-        list_append(turns, &transfer->turn);
+        turn_take(turns, transfer);
     bool first = list_first(turns) == &transfer->turn;
     msg_unlock(&vmsg_engine.leaf);
     return first;

@@ -115,6 +115,20 @@ static void broken_trials(void)
     CHECK(tried <= 100);
 }
 
+/* Where another way was guessed, frames with their cold blocks are not tried before a hundred transfers, but then they are. */
+static void late_frames(unsigned allowed, enum msg_way first)
+{
+    struct msg_choice choice = {0};
+    int frames = 0;
+    for (uint64_t i = 1; i <= 2000; i++) {
+        enum msg_way way = vmsg_choice_take(&choice, BYTES, allowed, first);
+        frames += way == MSG_WAY_FRAMES;
+        CHECK(i > 100 || !frames);
+        vmsg_choice_told(&choice, BYTES, way, i * 1000000, i * 1000000 + (way == first ? 30000 : 40000));
+    }
+    CHECK(frames > 0);
+}
+
 /* What the other side chose is done, size by size, where it is allowed. */
 static void follows_the_other(void)
 {
@@ -148,6 +162,8 @@ int main(void)
     obeys();
     sizes_are_apart();
     broken_trials();
+    late_frames(ALL, MSG_WAY_JOINT);
+    late_frames(1u << MSG_WAY_FRAMES | 1u << MSG_WAY_GET, MSG_WAY_GET);
     follows_the_other();
     strange_times();
     return check_done();
