@@ -1,0 +1,26 @@
+# Connections are reset at random under mixed, checked traffic of six ranks on six hosts: nothing is lost, nothing comes twice,
+# nothing out of order.
+#   RESETS in PERIOD seconds, SEED (make soak: many more)
+# timeout: 120
+source "$VIADUCT_SOURCE/tests/tools/check.bash"
+if [ "${LAB:-}" != 1 ]; then
+    LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 6 2 bash "$0"
+fi
+export HYDRA_LAUNCHER_EXEC=lab-rsh VIADUCT_LOG=info
+resets=${RESETS:-30} period=${PERIOD:-45} seed=${SEED:-$RANDOM}
+RANDOM=$seed
+lab-link all all rate 200mbit
+
+timeout $((period + 45)) $run -host h0,h1,h2,h3,h4,h5 "$VIADUCT_BUILD/tests/programs/mixed" $period $seed >$work/said 2>$work/log & job=$!
+sleep 1
+for ((i = 0; i < resets; i++)); do
+    lab-link h$((RANDOM % 6)) $((RANDOM % 2)) reset one
+    sleep "$(awk -v mean="$(((period - 2) * 1000 / resets))" -v by=$RANDOM 'BEGIN { print mean / 1000 * by / 16384 }')"
+    kill -0 $job 2>/dev/null || break
+done
+wait $job || fail "seed $seed, after $i resets: the job ended badly: $(grep -v "info:" $work/log | tail -n 5)"
+downs=$(grep -c "info: rail .* is down" $work/log)
+echo "seed $seed: $i resets, rails down $downs times: $(cat $work/said)"
+grep -q "^all right" $work/said || fail "seed $seed: not all right"
+((downs >= resets / 2)) || fail "of $resets resets only $downs were noticed: $(tail -n 3 $work/log)"
+finish

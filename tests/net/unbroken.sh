@@ -1,0 +1,48 @@
+# Every link fails, the receiver stands still or computes: the job waits and goes on, and nobody is declared dead.
+#   STOP and REBOOT: seconds that the receiver is stopped, the switch is away (make soak: longer)
+# timeout: 120
+source "$VIADUCT_SOURCE/tests/tools/check.bash"
+if [ "${LAB:-}" != 1 ]; then
+    LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 2 2 bash "$0"
+fi
+ticks=$work/ticks
+source "$VIADUCT_SOURCE/tests/net/meter.bash"
+export HYDRA_LAUNCHER_EXEC=lab-rsh VIADUCT_LOG=info
+lab-link all all rate 100mbit
+stop=${STOP:-10} reboot=${REBOOT:-3}
+
+start() { # ARGUMENTS OF THE METER
+    timeout $((stop + reboot + 60)) $run -host h0,h1 "$VIADUCT_BUILD/tests/programs/meter" "$@" >$ticks 2>$work/log & job=$!
+    eventually 10 grep -q tick $ticks || fail "not started: $(cat $work/log)"
+}
+end() { # WHAT FROM TO: it went on, and the longest time without a message is in between
+    wait $job || fail "$1: the job ended badly: $(tail -n 3 $work/log)"
+    echo "$1: $(grep total $ticks)"
+    least "$(longest)" "$2" && least "$3" "$(longest)" || fail "$1: $(longest) s without a message, not $2 to $3"
+}
+on_host() { # HOST PROGRAM: its process
+    pgrep -x "$2" | while read -r pid; do [ "$(nsenter -t "$pid" -u uname -n)" = "$1" ] && echo "$pid" && break; done
+}
+
+start 1048576 8 9
+lab-link h1 all cut
+sleep 5
+lab-link h1 all restore
+end "all links cut for 5 s" 4.5 9
+
+start 1048576 8 8
+lab-link all all reboot $reboot
+end "the switch is away for $reboot s" "$reboot" $((reboot + 6))
+
+start 1048576 8 $((stop + 3))
+pid=$(on_host h1 meter)
+kill -STOP $pid
+sleep $stop
+kill -CONT $pid
+end "the receiver is stopped for $stop s" $((stop - 1)) $((stop + 2))
+! grep -E "down|lost|dead" $work/log || fail "a receiver that was stopped lost a rail"
+
+start 1048576 8 8 5
+end "the receiver computes for 5 s" 4.9 7
+! grep -E "down|lost|dead" $work/log || fail "a receiver that computes lost a rail"
+finish
