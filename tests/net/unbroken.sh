@@ -34,6 +34,13 @@ start 1048576 8 8
 lab-link all all reboot $reboot
 end "the switch is away for $reboot s" "$reboot" $((reboot + 6))
 
+start 1048576 8 8
+for ((i = 0; i < 10; i++)); do
+    lab-link h$((i % 2)) all reset
+    sleep 0.4
+done
+end "every connection reset at once, ten times" 0 2
+
 start 1048576 8 $((stop + 3))
 pid=$(on_host h1 meter)
 kill -STOP $pid
