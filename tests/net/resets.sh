@@ -15,11 +15,11 @@ timeout $((period + 45)) $run -host h0,h1,h2,h3,h4,h5 "$VIADUCT_BUILD/tests/prog
 sleep 1
 for ((i = 0; i < resets; i++)); do
     lab-link h$((RANDOM % 6)) $((RANDOM % 2)) reset one
-    sleep "$(awk -v mean="$(((period - 2) * 1000 / resets))" -v by=$RANDOM 'BEGIN { print mean / 1000 * by / 16384 }')"
+    sleep "$(awk -v mean="$(((period - 8) * 1000 / resets))" -v by=$RANDOM 'BEGIN { print mean / 1000 * by / 16384 }')"
     kill -0 $job 2>/dev/null || break
 done
 wait $job || fail "seed $seed, after $i resets: the job ended badly: $(grep -v "info:" $work/log | tail -n 5)"
-downs=$(grep -c "info: rail .* is down" $work/log)
+downs=$(grep -c "rail .*to rank . is down" $work/log)
 echo "seed $seed: $i resets, rails down $downs times: $(cat $work/said)"
 grep -q "^all right" $work/said || fail "seed $seed: not all right"
 ((downs >= resets / 2)) || fail "of $resets resets only $downs were noticed: $(tail -n 3 $work/log)"
