@@ -12,6 +12,7 @@ lab-link all all rate 100mbit
 stop=${STOP:-10} reboot=${REBOOT:-3}
 
 start() { # ARGUMENTS OF THE METER
+    : >$ticks
     timeout $((stop + reboot + 60)) $run -host h0,h1 "$VIADUCT_BUILD/tests/programs/meter" "$@" >$ticks 2>$work/log & job=$!
     eventually 10 grep -q tick $ticks || fail "not started: $(cat $work/log)"
 }
