@@ -43,6 +43,13 @@ static inline int check_done(void)
     return check_failed != 0;
 }
 
+/* Where the random bytes of a test begin: always the same in make check, others in each round of make soak. */
+static inline unsigned long long check_seed(void)
+{
+    const char *text = getenv("CHECK_SEED");
+    return 88172645463325252ull ^ (text ? strtoull(text, NULL, 0) * 0x9E3779B97F4A7C15ull : 0);
+}
+
 /* A new folder, in TMPDIR or /tmp: its name in TEXT. A test without one has nothing to say. */
 static inline void check_folder(char text[200])
 {

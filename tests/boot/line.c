@@ -97,7 +97,7 @@ static bool slow_find(char *line, const char *key, char *value)
 static void garbage(void)
 {
     const char letters[] = "abcrmdk==  \t\r123-\x80\x01";
-    unsigned long long state = 88172645463325252ull;
+    unsigned long long state = check_seed();
     for (int round = 0; round < 200000; round++) {
         char line[64], copy[64], fast[64] = "-", slow[64] = "-";
         size_t length = 0;

@@ -237,7 +237,7 @@ static void bad_texts(void)
 /* Bytes changed, doubled and dropped at random: refused, or something that can be written and matched. */
 static void spoiled_texts(void)
 {
-    uint64_t random = 88172645463325252ull;
+    uint64_t random = check_seed();
     unsigned taken = 0;
 
     for (int round = 0; round < 200000; round++) {

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-static uint64_t random_state = 88172645463325252ull;
+static uint64_t random_state;
 
 static uint64_t next_random(void)
 {
@@ -459,6 +459,7 @@ static void ten_thousand(void)
 
 int main(void)
 {
+    random_state = check_seed();
     CHECK_EQUAL(vbase_settings_read(), OK);
     start();
     nonsense();

@@ -1,0 +1,37 @@
+# What passes between the launcher and its helpers, spoiled byte by byte: refused or obeyed, but no crash, no hang, nobody left.
+# CHECK_SEED draws other bytes.
+# timeout: 120
+# presets: release asan
+source "$VIADUCT_SOURCE/tests/tools/check.bash"
+RANDOM=${CHECK_SEED:-1}
+printf '#!/bin/sh\ntee %s/job | { shift; sh -c "$*"; } | tee %s/words\n' $work $work >$work/listen
+printf '#!/bin/sh\ncat %s/spoiled\n' $work >$work/liar
+chmod +x $work/listen $work/liar
+expect 0 $'0\n1' "" $run --agent $work/listen -host elsewhere:2 -n 2 sh -c 'test $PMI_RANK = 1 && sleep 0.2; echo $PMI_RANK'
+[ -s $work/job ] && [ -s $work/words ] || fail "nothing was said"
+
+# spoil FILE: a few bytes of it are others, or its end is missing
+spoil() {
+    local size=$(stat -c %s $work/$1)
+    cp $work/$1 $work/spoiled
+    for ((i = RANDOM % 4; i >= 0; i--)); do
+        printf "\\x$(printf %x $((RANDOM % 256)))" |
+            dd of=$work/spoiled bs=1 seek=$((RANDOM % 3 ? (RANDOM * 32768 + RANDOM) % size : RANDOM % 64)) conv=notrunc status=none
+    done
+    ((RANDOM % 4)) || truncate -s $((RANDOM % size)) $work/spoiled
+}
+sane() { # STATUS WHO: no signal of its own fault, no time-out
+    case $1 in 124 | 132 | 134 | 135 | 136 | 139) fail "$2 ended with status $1: $(base64 -w 0 $work/spoiled)" ;; esac
+    grep -q Sanitizer $work/err && fail "$2: $(grep -m1 Sanitizer $work/err)"
+}
+for ((round = 0; round < 150 && failures == 0; round++)); do
+    spoil job
+    timeout 10 "$VIADUCT_BIN/viaduct" helper <$work/spoiled >/dev/null 2>$work/err
+    sane $? "a helper"
+    spoil words
+    timeout 10 $run --agent $work/liar -host elsewhere:2 -n 2 true >/dev/null 2>$work/err </dev/null
+    sane $? "the launcher"
+done
+nobody() { ! pgrep -f "$work|viaduct helpe[r]" >/dev/null; }
+eventually 5 nobody || fail "somebody is left: $(pgrep -af "$work|viaduct helpe[r]")"
+finish
