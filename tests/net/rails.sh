@@ -41,7 +41,7 @@ rails 0 3
 
 # what befalls a card that does not carry costs nothing, and it comes again
 lab-link h1 2 reset
-said 0 "a rail to rank 1 is down"
+said "[01]" "a rail to rank . is down" # one may first hear of its successor
 rails 0 4
 rails 1 4
 lab-link h1 1 cut || fail cut

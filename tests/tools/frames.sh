@@ -4,6 +4,8 @@
 # presets: release asan
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
 RANDOM=${CHECK_SEED:-1}
+cp "$VIADUCT_BIN/viaduct" $work # so that all processes of this test are known by their names
+run="$work/viaduct run"
 printf '#!/bin/sh\ntee %s/job | { shift; sh -c "$*"; } | tee %s/words\n' $work $work >$work/listen
 printf '#!/bin/sh\ncat %s/spoiled\n' $work >$work/liar
 chmod +x $work/listen $work/liar
@@ -26,12 +28,12 @@ sane() { # STATUS WHO: no signal of its own fault, no time-out
 }
 for ((round = 0; round < 150 && failures == 0; round++)); do
     spoil job
-    timeout 10 "$VIADUCT_BIN/viaduct" helper <$work/spoiled >/dev/null 2>$work/err
+    timeout 10 $work/viaduct helper <$work/spoiled >/dev/null 2>$work/err
     sane $? "a helper"
     spoil words
     timeout 10 $run --agent $work/liar -host elsewhere:2 -n 2 true >/dev/null 2>$work/err </dev/null
     sane $? "the launcher"
 done
-nobody() { ! pgrep -f "$work|viaduct helpe[r]" >/dev/null; }
-eventually 5 nobody || fail "somebody is left: $(pgrep -af "$work|viaduct helpe[r]")"
+nobody() { ! pgrep -f $work >/dev/null; }
+eventually 5 nobody || fail "somebody is left: $(pgrep -af $work)"
 finish
