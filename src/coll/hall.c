@@ -6,7 +6,7 @@
 
 #define OPEN_AT 3             /* suitable calls */
 #define NO_HALL UINT32_MAX    /* in coll_group.meetings: there is none and never will be */
-#define MASK_WORDS (MEETING_DATA / (int)sizeof(uint64_t))
+#define MASK_WORDS 16         /* 1,024 processors, as vbase_affinity knows them */
 
 struct coll_hall {
     struct msg_share *share;

@@ -6,16 +6,16 @@
 #include "base/error.h"
 #include <string.h>
 
-/* What somebody waits for: a line that has reached an epoch, all lines of a table, or a broadcast. */
+/* What somebody waits for: a block that has reached an epoch, all blocks of a table, or a broadcast. */
 struct expected {
     struct meeting *meeting;
     uint64_t epoch; /* or the number of a broadcast */
     int seen; /* table: ranks before this one have come */
 };
 
-static struct meeting_line *line_of(struct meeting *meeting, int rank, uint64_t epoch)
+static struct meeting_block *block_of(struct meeting *meeting, int rank, uint64_t epoch)
 {
-    return &meeting->hall->line[2 * rank + (int)(epoch & 1)];
+    return &meeting->hall->block[2 * rank + (int)(epoch & 1)];
 }
 
 static bool result_is_there(void *context)
@@ -29,9 +29,9 @@ static bool all_are_there(void *context)
 {
     struct expected *expected = context;
     for (; expected->seen < expected->meeting->ranks; expected->seen++) {
-        struct meeting_line *line = line_of(expected->meeting, expected->seen, expected->epoch);
+        struct meeting_block *block = block_of(expected->meeting, expected->seen, expected->epoch);
         /* acquire: pairs with the release in publish() of that rank */
-        if (atomic_load_explicit(&line->epoch, memory_order_acquire) < expected->epoch)
+        if (atomic_load_explicit(&block->epoch, memory_order_acquire) < expected->epoch)
             return false;
     }
     return true;
@@ -45,12 +45,12 @@ static bool cast_is_there(void *context)
     return atomic_load_explicit(&cast->number, memory_order_acquire) >= expected->epoch;
 }
 
-static void publish(struct meeting_line *line, const void *data, size_t bytes, uint64_t epoch)
+static void publish(struct meeting_block *block, const void *data, size_t bytes, uint64_t epoch)
 {
     if (bytes)
-        memcpy(line->data, data, bytes);
-    /* release: pairs with the acquire of whoever waits for this line */
-    atomic_store_explicit(&line->epoch, epoch, memory_order_release);
+        memcpy(block->data, data, bytes);
+    /* release: pairs with the acquire of whoever waits for this block */
+    atomic_store_explicit(&block->epoch, epoch, memory_order_release);
 }
 
 static int await(struct meeting *meeting, bool (*ready)(void *), struct expected *expected)
@@ -58,13 +58,13 @@ static int await(struct meeting *meeting, bool (*ready)(void *), struct expected
     return ready(expected) ? 0 : meeting->wait(ready, expected);
 }
 
-/* Combines the lines of all ranks in rank order into OUT. The kernel puts its left operand first, so OUT, which holds the
+/* Combines the blocks of all ranks in rank order into OUT. The kernel puts its left operand first, so OUT, which holds the
  * ranks before, is the right place only for commutative kernels; the built-in ones all are. */
 static void combine(struct meeting *meeting, uint64_t epoch, type_kernel *kernel, void *out, size_t size, size_t count)
 {
-    memcpy(out, line_of(meeting, 0, epoch)->data, size * count);
+    memcpy(out, block_of(meeting, 0, epoch)->data, size * count);
     for (int r = 1; r < meeting->ranks; r++)
-        kernel(line_of(meeting, r, epoch)->data, out, count);
+        kernel(block_of(meeting, r, epoch)->data, out, count);
 }
 
 static int meet_in_crowd(struct meeting *meeting, type_kernel *kernel, void *inout, size_t size, size_t count)
@@ -73,7 +73,7 @@ static int meet_in_crowd(struct meeting *meeting, type_kernel *kernel, void *ino
     uint64_t epoch = ++meeting->epoch, all = epoch * (uint64_t)meeting->ranks;
     unsigned char result[MEETING_DATA] ALIGNED(16);
     if (count)
-        publish(line_of(meeting, meeting->rank, epoch), inout, size * count, epoch);
+        publish(block_of(meeting, meeting->rank, epoch), inout, size * count, epoch);
     /* release: what this rank wrote before is seen by the last comer; acquire: the last comer sees it */
     if (atomic_fetch_add_explicit(&hall->arrived, 1, memory_order_acq_rel) + 1 == all) {
         if (count) {
@@ -94,7 +94,7 @@ static int meet_in_crowd(struct meeting *meeting, type_kernel *kernel, void *ino
 static int meet_at_table(struct meeting *meeting, type_kernel *kernel, void *inout, size_t size, size_t count)
 {
     uint64_t epoch = ++meeting->epoch;
-    publish(line_of(meeting, meeting->rank, epoch), inout, size * count, epoch);
+    publish(block_of(meeting, meeting->rank, epoch), inout, size * count, epoch);
     meeting->wake(meeting->owner);
     struct expected expected = {.meeting = meeting, .epoch = epoch};
     int error = await(meeting, all_are_there, &expected);
