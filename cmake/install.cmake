@@ -4,7 +4,6 @@ if(NOT DEFINED CMAKE_INSTALL_LIBDIR)
   set(CMAKE_INSTALL_LIBDIR lib CACHE PATH "libraries, below the prefix") # also where a distribution has lib/<machine>
 endif()
 include(GNUInstallDirs)
-target_compile_definitions(viaduct_tool PRIVATE LIB_DIR="${CMAKE_INSTALL_LIBDIR}")
 include(CMakePackageConfigHelpers)
 
 # The wrappers: once for the build folder, once for the installed tree.

@@ -35,14 +35,8 @@ static void print_counters(void)
                vbase_counter_table[i].help);
 }
 
-static void print_settings(void)
-{
-    vbase_settings_print(stdout, false);
-}
-static void print_man(void)
-{
-    vbase_settings_print(stdout, true);
-}
+static void print_settings(void) { vbase_settings_print(stdout, false); }
+static void print_man(void) { vbase_settings_print(stdout, true); }
 
 /* ---- shared memory ---- */
 
@@ -152,11 +146,25 @@ static void print_net(void)
     print_secret();
 }
 
-static void print_transports(void)
+/* ---- MPI ---- */
+
+static void print_mpi(void)
 {
-    printf("transports ");
-    for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
-        printf(" %s", provider->name);
+    static const char *const names[] = {
+#define NOT_YET(name) #name,
+#define NO_FILE(name) #name,
+#define NO_TOOL(name) #name,
+#include "mpi/not_yet.def"
+    };
+    puts("Implemented: all functions of MPI 5.0 but these.\n\n"
+         "Not yet: they return MPI_ERR_UNSUPPORTED_OPERATION (MPI_T_ERR_NOT_SUPPORTED)");
+    for (size_t i = 0, at = 0; i < ARRAY_LENGTH(names); i++) {
+        if (at + strlen(names[i]) > 110) {
+            puts("");
+            at = 0;
+        }
+        at += (size_t)printf("  %s", names[i]);
+    }
     puts("");
 }
 
@@ -186,9 +194,10 @@ static void print_plain(void)
            topology->cpus_online);
     if (topology->cpus_quota > 0)
         printf(", %.2f by the cgroup's quota", topology->cpus_quota);
-    printf("\ncaches      L1d %zu KiB, L2 %zu KiB, L3 %zu KiB, line %zu\n", topology->l1d >> 10, topology->l2 >> 10,
-           topology->l3 >> 10, topology->line);
-    print_transports();
+    printf("\ntransports ");
+    for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
+        printf(" %s", provider->name);
+    puts("");
     puts("launch      mpiexec of Viaduct; PMI-1 and 2 (hydra, srun --mpi=pmi2, flux); PMIx (mpirun of Open MPI, prterun), or none");
     puts("more        viaduct info --settings, --errors, --counters, --shm, --net, --mpi");
 }

@@ -8,6 +8,5 @@ int verb_helper(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 int verb_examine(int argc, char **argv); /* the launcher on another host */
 int verb_info(int argc, char **argv);
-void print_mpi(void); /* its page --mpi */
 
 #endif

@@ -25,10 +25,7 @@ void vbase_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
     futex(word, FUTEX_WAIT, value, ns ? &limit : NULL);
 }
 
-void vbase_futex_wake(_Atomic uint32_t *word, int how_many)
-{
-    futex(word, FUTEX_WAKE, (uint32_t)how_many, NULL);
-}
+void vbase_futex_wake(_Atomic uint32_t *word, int how_many) { futex(word, FUTEX_WAKE, (uint32_t)how_many, NULL); }
 
 void vbase_lock_slow(struct base_lock *lock)
 {

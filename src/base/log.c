@@ -55,25 +55,7 @@ void vbase_log_rank(int rank)
 
 bool vbase_log_path(char *out, size_t size, const char *pattern, int rank)
 {
-    size_t at = 0;
-    for (const char *p = pattern; *p; p++) {
-        int n = 1;
-        if (at + 1 >= size)
-            return false;
-        if (p[0] != '%' || p[1] != 'r') {
-            out[at] = *p;
-        } else {
-            if (rank < 0)
-                return false;
-            n = snprintf(out + at, size - at, "%d", rank);
-            p++;
-        }
-        at += (size_t)n;
-        if (at >= size)
-            return false;
-    }
-    out[at] = 0;
-    return true;
+    return (rank >= 0 || !strstr(pattern, "%r")) && vbase_expand(out, size, pattern, rank, "%h") < size;
 }
 
 static int output(int rank)

@@ -1,4 +1,4 @@
-/* Reading one value from text, and the nearest name.
+/* Reading one value from text, the nearest name, and patterns of names.
  *
  * Pure functions: no state, no allocation. Numbers with a unit are computed exactly in 128 bits, so that "0.1us" is 100
  * and what does not fit is an error, never a wrapped value. */
@@ -21,7 +21,6 @@ static const struct unit time_unit[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}
 
 static const char *const understood[] = {
     [SETTING_BOOL] = "yes, no, on, off, true, false, 1 or 0",
-    [SETTING_INT] = "a whole number",
     [SETTING_SIZE] = "a size is a number with B, K, M, G or T, like 16K",
     [SETTING_TIME] = "a time is a number with ns, us, ms or s, like 2us",
     [SETTING_TEXT] = "a text",
@@ -36,24 +35,6 @@ static bool parse_bool(const char *text, size_t length, bool *out)
             return true;
         }
     return false;
-}
-
-static bool parse_int(const char *text, size_t length, int64_t *out)
-{
-    bool negative = length > 0 && text[0] == '-';
-    size_t i = length > 0 && (text[0] == '-' || text[0] == '+');
-    __int128 value = 0;
-    if (i == length)
-        return false;
-    for (; i < length; i++) {
-        if (!isdigit((unsigned char)text[i]))
-            return false;
-        value = value * 10 + (text[i] - '0');
-        if (value > (__int128)INT64_MAX + negative)
-            return false;
-    }
-    *out = (int64_t)(negative ? -value : value);
-    return true;
 }
 
 static const struct unit *find_unit(const struct unit *unit, size_t count, const char *text, size_t length)
@@ -108,9 +89,7 @@ int vbase_setting_parse(enum base_setting_type type, const char *text, void *out
     size_t length = strlen(from);
     while (length > 0 && isspace((unsigned char)from[length - 1]))
         length--;
-    bool good = type == SETTING_BOOL  ? parse_bool(from, length, out)
-                : type == SETTING_INT ? parse_int(from, length, out)
-                                      : parse_scaled(from, length, type, out);
+    bool good = type == SETTING_BOOL ? parse_bool(from, length, out) : parse_scaled(from, length, type, out);
     return good ? OK : vbase_fail(ERR_ARGUMENT, "\"%.100s\" is not understood: %s", text, understood[type]);
 }
 
@@ -152,4 +131,19 @@ const char *vbase_name_nearest(const char *name, const char *const *names, size_
         }
     }
     return nearest;
+}
+
+size_t vbase_expand(char *out, size_t size, const char *pattern, int rank, const char *host)
+{
+    size_t used = 0;
+    for (const char *at = pattern; *at && used < size; at++) {
+        size_t room = size - used;
+        if (*at != '%' || !at[1] || !strchr("rhg", at[1]))
+            used += (size_t)snprintf(out + used, room, "%c", *at);
+        else if (*++at == 'h')
+            used += (size_t)snprintf(out + used, room, "%s", host);
+        else
+            used += (size_t)snprintf(out + used, room, "%d", *at == 'r' ? rank : 0);
+    }
+    return used;
 }

@@ -28,13 +28,6 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-static FILE *open_under(const char *root, const char *path)
-{
-    char whole[PATH_SIZE];
-    int n = snprintf(whole, sizeof(whole), "%s%s", root, path);
-    return n < (int)sizeof(whole) ? fopen(whole, "re") : NULL;
-}
-
 /* One line of /proc/self/cgroup, "4:cpu,cpuacct:/a/b" or "0::/a/b". */
 static void read_membership(char *line, struct hierarchy *v1, struct hierarchy *v2)
 {
@@ -53,7 +46,7 @@ static void read_membership(char *line, struct hierarchy *v1, struct hierarchy *
 /* One line of mountinfo: "36 35 98:0 ROOT MOUNT options - TYPE source SUPEROPTIONS". */
 static void read_mount(char *line, struct hierarchy *v1, struct hierarchy *v2)
 {
-    char *tail = strstr(line, " - "), *root, *mount, *save;
+    char *tail = strstr(line, " - ");
     if (!tail)
         return;
     *tail = 0;
@@ -61,59 +54,43 @@ static void read_mount(char *line, struct hierarchy *v1, struct hierarchy *v2)
     char *options = strrchr(tail + 3, ' ');
     if (!h || h->mount[0] || (h == v1 && (!options || !has_word(options + 1, v1->controller))))
         return;
-    strtok_r(line, " ", &save);
-    strtok_r(NULL, " ", &save);
-    strtok_r(NULL, " ", &save);
-    root = strtok_r(NULL, " ", &save);
-    mount = strtok_r(NULL, " ", &save);
-    if (!mount)
-        return;
-    snprintf(h->root, sizeof(h->root), "%s", root);
-    snprintf(h->mount, sizeof(h->mount), "%s", mount);
+    if (sscanf(line, "%*s %*s %*s %4095s %4095s", h->root, h->mount) != 2)
+        h->mount[0] = 0;
 }
 
 static void each_line(const char *root, const char *path, void (*read)(char *, struct hierarchy *, struct hierarchy *),
                       struct hierarchy h[2])
 {
-    FILE *file = open_under(root, path);
-    char *line = NULL;
+    char whole[PATH_SIZE], *line = NULL;
     size_t size = 0;
-    if (!file)
-        return;
-    while (getline(&line, &size, file) > 0)
+    snprintf(whole, sizeof(whole), "%s%s", root, path);
+    FILE *file = fopen(whole, "re");
+    while (file && getline(&line, &size, file) > 0)
         read(line, &h[0], &h[1]);
     free(line);
-    fclose(file);
+    if (file)
+        fclose(file);
 }
 
-static double read_double(const char *root, const char *folder, const char *name, double *second)
+/* One or two numbers of a small file; how many there are. "max" is none. */
+static int read_numbers(const char *root, const char *folder, const char *name, double *first, double *second)
 {
-    char path[PATH_SIZE], text[64];
-    double value = 0;
-    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
-        return 0;
-    FILE *file = open_under(root, path);
-    if (!file)
-        return 0;
-    if (fgets(text, sizeof(text), file)) {
-        char *end;
-        value = strtod(text, &end); /* "max" gives 0: no quota */
-        if (second)
-            *second = strtod(end, NULL);
-    }
-    fclose(file);
-    return value;
+    char path[3 * PATH_SIZE + 32];
+    snprintf(path, sizeof(path), "%s%s/%s", root, folder, name);
+    FILE *file = fopen(path, "re");
+    int count = file ? fscanf(file, "%lf %lf", first, second) : 0;
+    if (file)
+        fclose(file);
+    return count;
 }
 
 static double quota_of(const char *root, const char *folder, int version)
 {
-    double quota, period = 0;
-    if (version == 2) {
-        quota = read_double(root, folder, "cpu.max", &period);
-    } else {
-        quota = read_double(root, folder, "cpu.cfs_quota_us", NULL);
-        period = quota > 0 ? read_double(root, folder, "cpu.cfs_period_us", NULL) : 0;
-    }
+    double quota = 0, period = 0, none;
+    if (version == 2)
+        read_numbers(root, folder, "cpu.max", &quota, &period);
+    else if (read_numbers(root, folder, "cpu.cfs_quota_us", &quota, &none) > 0)
+        read_numbers(root, folder, "cpu.cfs_period_us", &period, &none);
     return quota > 0 && period > 0 ? quota / period : 0;
 }
 

@@ -27,6 +27,7 @@ const struct base_setting vbase_setting_table[] = {
 const size_t vbase_setting_count = ARRAY_LENGTH(vbase_setting_table);
 _Static_assert(ARRAY_LENGTH(vbase_setting_table) <= 40, "forty settings at most");
 
+static char variable[ARRAY_LENGTH(vbase_setting_table)][NAME_SIZE]; /* the name of each in the environment */
 static const char *from_environment[ARRAY_LENGTH(vbase_setting_table)]; /* the text that was read, NULL: the default */
 static struct base_lock reading;
 static bool settings_read;
@@ -40,6 +41,9 @@ __attribute__((constructor(111))) static void set_defaults(void)
 {
     for (size_t i = 0; i < vbase_setting_count; i++) {
         const struct base_setting *row = &vbase_setting_table[i];
+        snprintf(variable[i], NAME_SIZE, PREFIX "%s", row->name);
+        for (char *at = variable[i]; *at; at++)
+            *at = (char)toupper((unsigned char)*at);
         if (vbase_setting_parse(row->type, row->standard, value_of(row)) != OK)
             abort(); /* the table itself is wrong: no program ever leaves the house so */
     }
@@ -47,93 +51,56 @@ __attribute__((constructor(111))) static void set_defaults(void)
 
 const char *vbase_environment(const char *name) { return secure_getenv(name); }
 
-static void variable_name(const struct base_setting *row, char out[NAME_SIZE])
-{
-    size_t at = sizeof(PREFIX) - 1;
-    memcpy(out, PREFIX, at);
-    for (const char *p = row->name; *p && at < NAME_SIZE - 1; p++)
-        out[at++] = (char)toupper((unsigned char)*p);
-    out[at] = 0;
-}
-
 static int read_one(size_t i)
 {
     const struct base_setting *row = &vbase_setting_table[i];
-    char variable[NAME_SIZE];
-    variable_name(row, variable);
-    const char *text = vbase_environment(variable);
+    const char *text = vbase_environment(variable[i]);
     if (!text || !*text)
         return OK; /* set to nothing is not set */
     char *copy = strdup(text);
     if (!copy)
-        return vbase_fail(ERR_MEMORY, "no memory for the value of %s", variable);
+        return vbase_fail(ERR_MEMORY, "no memory for the value of %s", variable[i]);
     int status = vbase_setting_parse(row->type, copy, value_of(row));
     if (status) {
         free(copy);
-        return vbase_fail(status, "%s=%s", variable, vbase_error_detail());
+        return vbase_fail(status, "%s=%s", variable[i], vbase_error_detail());
     }
     from_environment[i] = copy;
     return OK;
 }
 
-static bool is_passed_over(const char *name)
-{
-    for (size_t i = 0; i < ARRAY_LENGTH(passed_over); i++)
-        if (strcmp(name, passed_over[i]) == 0)
-            return true;
-    return false;
-}
-
 /* NAME is what follows VIADUCT_ in a variable. */
 static void warn_if_unknown(const char *name)
 {
-    const char *names[ARRAY_LENGTH(vbase_setting_table)];
-    char lower[NAME_SIZE], near_variable[NAME_SIZE];
-    size_t n = 0;
-    for (; name[n] && name[n] != '=' && n < sizeof(lower) - 1; n++)
-        lower[n] = (char)tolower((unsigned char)name[n]);
-    lower[n] = 0;
-    size_t near_row = vbase_setting_count;
-    for (size_t i = 0; i < vbase_setting_count; i++)
-        names[i] = vbase_setting_table[i].name;
-    const char *near = vbase_name_nearest(lower, names, vbase_setting_count);
-    for (size_t i = 0; i < vbase_setting_count; i++)
-        if (names[i] == near)
-            near_row = i;
-    if (near_row == vbase_setting_count) {
-        LOG_WARN("the variable " PREFIX "%.*s is unknown; viaduct info --settings lists those there are", (int)n, name);
-        return;
+    const char *known[ARRAY_LENGTH(variable)];
+    for (size_t i = 0; i < ARRAY_LENGTH(passed_over); i++)
+        if (strcmp(name, passed_over[i]) == 0)
+            return;
+    for (size_t i = 0; i < ARRAY_LENGTH(variable); i++) {
+        known[i] = variable[i] + sizeof(PREFIX) - 1;
+        if (strcmp(name, known[i]) == 0)
+            return;
     }
-    variable_name(&vbase_setting_table[near_row], near_variable);
-    LOG_WARN("the variable " PREFIX "%.*s is unknown (maybe: %s?)", (int)n, name, near_variable);
-}
-
-static bool is_setting(const char *name)
-{
-    for (size_t i = 0; i < vbase_setting_count; i++) {
-        char variable[NAME_SIZE];
-        variable_name(&vbase_setting_table[i], variable);
-        const char *known = variable + sizeof(PREFIX) - 1;
-        if (strcmp(name, known) == 0)
-            return true;
-    }
-    return false;
+    const char *near = vbase_name_nearest(name, known, ARRAY_LENGTH(known));
+    if (near)
+        LOG_WARN("the variable " PREFIX "%s is unknown (maybe: " PREFIX "%s?)", name, near);
+    else
+        LOG_WARN("the variable " PREFIX "%s is unknown; viaduct info --settings lists those there are", name);
 }
 
 /* Under our launcher only the launcher warns: one line for a job, not one for every rank. */
 static void warn_of_strangers(void)
 {
-    for (char **variable = environ; variable && *variable; variable++)
-        if (strncmp(*variable, PREFIX "JOB_", sizeof(PREFIX "JOB_") - 1) == 0)
+    for (char **text = environ; text && *text; text++)
+        if (strncmp(*text, PREFIX "JOB_", sizeof(PREFIX "JOB_") - 1) == 0)
             return;
-    for (char **variable = environ; variable && *variable; variable++) {
+    for (char **text = environ; text && *text; text++) {
         char name[NAME_SIZE];
-        if (strncmp(*variable, PREFIX, sizeof(PREFIX) - 1) != 0)
+        const char *rest = *text + sizeof(PREFIX) - 1;
+        if (strncmp(*text, PREFIX, sizeof(PREFIX) - 1) != 0)
             continue;
-        const char *rest = *variable + sizeof(PREFIX) - 1;
         snprintf(name, sizeof(name), "%.*s", (int)strcspn(rest, "="), rest);
-        if (!is_passed_over(name) && !is_setting(name))
-            warn_if_unknown(name);
+        warn_if_unknown(name);
     }
 }
 
@@ -178,9 +145,9 @@ static void print_roff(FILE *out, const char *text)
     }
 }
 
-static void print_row_as_man(FILE *out, const struct base_setting *row, const char *variable)
+static void print_row_as_man(FILE *out, const struct base_setting *row, const char *name)
 {
-    fprintf(out, ".TP\n.BR %s \" (", variable);
+    fprintf(out, ".TP\n.BR %s \" (", name);
     print_roff(out, row->type == SETTING_BOOL ? "yes | no" : row->unit);
     fputs(*row->standard ? "; default " : "", out);
     print_roff(out, row->standard);
@@ -194,14 +161,12 @@ void vbase_settings_print(FILE *out, bool as_man_page)
 {
     for (size_t i = 0; i < vbase_setting_count; i++) {
         const struct base_setting *row = &vbase_setting_table[i];
-        char variable[NAME_SIZE];
-        variable_name(row, variable);
         if (as_man_page) {
-            print_row_as_man(out, row, variable);
+            print_row_as_man(out, row, variable[i]);
             continue;
         }
         const char *text = from_environment[i] ? from_environment[i] : row->standard;
-        fprintf(out, "%s=%s%s\n    %s%s%s%s\n", variable, text, from_environment[i] ? "  (environment)" : "", row->help,
+        fprintf(out, "%s=%s%s\n    %s%s%s%s\n", variable[i], text, from_environment[i] ? "  (environment)" : "", row->help,
                 row->type == SETTING_BOOL || *row->unit ? " [" : "", row->type == SETTING_BOOL ? "yes | no" : row->unit,
                 row->type == SETTING_BOOL || *row->unit ? "]" : "");
     }

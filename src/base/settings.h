@@ -10,9 +10,8 @@
 #include "base/compiler.h"
 #include <stdio.h>
 
-enum base_setting_type { SETTING_BOOL, SETTING_INT, SETTING_SIZE, SETTING_TIME, SETTING_TEXT };
+enum base_setting_type { SETTING_BOOL, SETTING_SIZE, SETTING_TIME, SETTING_TEXT };
 typedef bool base_value_BOOL;
-typedef int64_t base_value_INT;
 typedef uint64_t base_value_SIZE;
 typedef uint64_t base_value_TIME;
 typedef const char *base_value_TEXT;
@@ -45,6 +44,9 @@ void vbase_settings_print(FILE *out, bool as_man_page);
 
 /* The name of the table that is nearest to NAME, NULL if none is near: "maybe: X?" */
 const char *vbase_name_nearest(const char *name, const char *const *names, size_t count);
+
+/* PATTERN with %r replaced by RANK, %h by HOST, and %g by 0, the group of other launchers. Its length; from SIZE on: cut. */
+size_t vbase_expand(char *out, size_t size, const char *pattern, int rank, const char *host);
 
 /* The only door to the environment: no other layer calls getenv. */
 VEXPORT const char *vbase_environment(const char *name);

@@ -9,8 +9,6 @@ struct base_topology {
     int cpus_allowed;     /* in the affinity mask of this process */
     double cpus_quota;    /* of the tightest cgroup above it (v1 or v2), 0: no quota */
     int cpus;             /* whole processors that can run at once: the lesser of the two above, at least 1 */
-    size_t line, l1d, l2, l3; /* cache sizes in bytes, 0 unknown; line defaults to 64 */
-    size_t page;
 };
 
 VEXPORT const struct base_topology *vbase_topology(void);

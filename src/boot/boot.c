@@ -13,10 +13,7 @@
 #define MEANWHILE_NS 10000000 /* between two calls of what goes on during a fence */
 #define ABORT_PATIENCE_MS 1000
 
-static struct boot_own *own_of(struct boot_job *job)
-{
-    return (struct boot_own *)(void *)job;
-}
+static struct boot_own *own_of(struct boot_job *job) { return (struct boot_own *)(void *)job; }
 
 /* A rank that ends without goodbye says so to a foreign launcher, for few of them see it: the others would wait for ever,
  * or the job would end with status 0. Not by atexit: programs say their goodbye there, too, in handlers older than ours. */
@@ -95,10 +92,7 @@ int vboot_open(struct boot_job **job)
     return OK;
 }
 
-void vboot_close(struct boot_job *job)
-{
-    release(own_of(job), true);
-}
+void vboot_close(struct boot_job *job) { release(own_of(job), true); }
 
 /* What may travel on every wire: printable, no space, no ';'; no '=' in a key. */
 static bool plain(const char *text, bool is_key)
@@ -131,10 +125,7 @@ int vboot_fence_meanwhile(struct boot_job *job, void (*meanwhile)(void))
     return own_of(job)->starter->fence(own_of(job), meanwhile);
 }
 
-int vboot_fence(struct boot_job *job)
-{
-    return vboot_fence_meanwhile(job, NULL);
-}
+int vboot_fence(struct boot_job *job) { return vboot_fence_meanwhile(job, NULL); }
 
 /* Our launcher prints what lies in the seat; under any other launcher nobody would, so we do. */
 void vboot_abort(struct boot_job *job, int status, const char *message)
@@ -147,7 +138,7 @@ void vboot_abort(struct boot_job *job, int status, const char *message)
     _exit(code);
 }
 
-/* ---- solo: a job of one ------------------------------------------------------------------------------------------ */
+/* ---- solo: a job of one, which is never asked for a fence -------------------------------------------------------- */
 
 static int solo_put(struct boot_own *own, const char *key, const char *value)
 {
@@ -164,12 +155,6 @@ static int solo_get(struct boot_own *own, int rank, const char *key, char *value
     return OK;
 }
 
-static int solo_fence(struct boot_own *own, void (*meanwhile)(void))
-{
-    (void)own, (void)meanwhile;
-    return OK;
-}
-
 static void solo_abort(struct boot_own *own, int status, const char *message)
 {
     (void)own, (void)status, (void)message;
@@ -180,35 +165,22 @@ static void solo_finish(struct boot_own *own, bool goodbye)
     (void)own, (void)goodbye;
 }
 
-const struct boot_starter vboot_starter_solo = {solo_put, solo_get, solo_fence, solo_abort, solo_finish};
+const struct boot_starter vboot_starter_solo = {solo_put, solo_get, NULL, solo_abort, solo_finish};
 
 /* ---- PMI: a wire -------------------------------------------------------------------------------------------------- */
 
-static int wire_of(const struct boot_own *own)
-{
-    return own->pmi.started && own->pmi.fd >= 0
-               ? OK
-               : vbase_fail(ERR_LAUNCHER, "the connection to the launcher is not there");
-}
-
 static int wire_put(struct boot_own *own, const char *key, const char *value)
 {
-    int error = wire_of(own);
-    return error != OK ? error : vboot_pmi_put(&own->pmi, key, value);
+    return vboot_pmi_put(&own->pmi, key, value);
 }
 
 static int wire_get(struct boot_own *own, int rank, const char *key, char *value, size_t size)
 {
     (void)rank; /* one space for all */
-    int error = wire_of(own);
-    return error != OK ? error : vboot_pmi_get(&own->pmi, key, value, size);
+    return vboot_pmi_get(&own->pmi, key, value, size);
 }
 
-static int wire_fence(struct boot_own *own, void (*meanwhile)(void))
-{
-    int error = wire_of(own);
-    return error != OK ? error : vboot_pmi_fence(&own->pmi, meanwhile);
-}
+static int wire_fence(struct boot_own *own, void (*meanwhile)(void)) { return vboot_pmi_fence(&own->pmi, meanwhile); }
 
 static void wire_abort(struct boot_own *own, int status, const char *message)
 {

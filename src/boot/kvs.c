@@ -10,10 +10,7 @@ struct entry {
     char key[];
 };
 
-static uint64_t hash_of(const char *key)
-{
-    return vbase_hash_bytes(key, strlen(key));
-}
+static uint64_t hash_of(const char *key) { return vbase_hash_bytes(key, strlen(key)); }
 
 static struct entry *find(const struct boot_kvs *kvs, const char *key)
 {
@@ -25,8 +22,8 @@ static struct entry *find(const struct boot_kvs *kvs, const char *key)
 
 int vboot_kvs_put(struct boot_kvs *kvs, const char *key, const char *value)
 {
-    char *copy = strdup(value);
-    if (!copy)
+    char *copy = value ? strdup(value) : NULL;
+    if (value && !copy)
         return vbase_fail(ERR_MEMORY, "no memory for the value of %s", key);
     struct entry *entry = find(kvs, key);
     if (entry) {
@@ -57,25 +54,6 @@ const char *vboot_kvs_get(const struct boot_kvs *kvs, const char *key)
 {
     struct entry *entry = find(kvs, key);
     return entry ? entry->value : NULL;
-}
-
-bool vboot_kvs_remove(struct boot_kvs *kvs, const char *key)
-{
-    uint64_t hash = hash_of(key);
-    struct entry *head = vbase_map_get(&kvs->map, hash), **place = &head;
-    while (*place && strcmp((*place)->key, key) != 0)
-        place = &(*place)->next;
-    struct entry *entry = *place;
-    if (!entry)
-        return false;
-    *place = entry->next;
-    if (!head)
-        vbase_map_remove(&kvs->map, hash);
-    else if (vbase_map_put(&kvs->map, hash, head) != OK) /* replaces: needs no memory */
-        return false;
-    free(entry->value);
-    free(entry);
-    return true;
 }
 
 void vboot_kvs_close(struct boot_kvs *kvs)

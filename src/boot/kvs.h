@@ -8,9 +8,8 @@ struct boot_kvs {        /* start with zeros */
     struct base_map map; /* hash of the key to a chain of entries */
 };
 
-int vboot_kvs_put(struct boot_kvs *kvs, const char *key, const char *value) MUST_CHECK; /* replaces; ERR_MEMORY */
+int vboot_kvs_put(struct boot_kvs *kvs, const char *key, const char *value) MUST_CHECK; /* replaces; NULL: takes away */
 const char *vboot_kvs_get(const struct boot_kvs *kvs, const char *key); /* NULL; valid until the next put of the key */
-bool vboot_kvs_remove(struct boot_kvs *kvs, const char *key);           /* false: was not there */
 void vboot_kvs_close(struct boot_kvs *kvs);
 
 #endif

@@ -32,14 +32,13 @@ static const struct words *words_of(const struct boot_pmi *pmi, enum command com
     return &words[pmi->lines.framed][command];
 }
 
-static const char *space_word(const struct boot_pmi *pmi)
-{
-    return pmi->lines.framed ? "jobid" : "kvsname";
-}
+static const char *space_word(const struct boot_pmi *pmi) { return pmi->lines.framed ? "jobid" : "kvsname"; }
 
 /* One command, one write: a launcher may take what one read gives it for one command. */
 static int say_bytes(struct boot_pmi *pmi, const char *bytes, size_t length)
 {
+    if (pmi->fd < 0)
+        return vbase_fail(ERR_LAUNCHER, "the connection to the launcher is not there");
     while (length > 0) {
         ssize_t sent = send(pmi->fd, bytes, length, MSG_NOSIGNAL);
         if (sent < 0 && errno == ENOTSOCK)
@@ -71,8 +70,7 @@ static int say(struct boot_pmi *pmi, const char *format, va_list list)
     return say_bytes(pmi, text, FRAME_HEAD + (size_t)length);
 }
 
-static int tell(struct boot_pmi *pmi, const char *format, ...) PRINTF_LIKE(2, 3);
-static int tell(struct boot_pmi *pmi, const char *format, ...)
+PRINTF_LIKE(2, 3) static int tell(struct boot_pmi *pmi, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -109,8 +107,7 @@ static int hear_reply(struct boot_pmi *pmi, int deadline_ms, const char *reply, 
 }
 
 /* Says a line and hears the answer, which must be cmd=REPLY. */
-static int ask(struct boot_pmi *pmi, const char *reply, const char **answer, const char *format, ...) PRINTF_LIKE(4, 5);
-static int ask(struct boot_pmi *pmi, const char *reply, const char **answer, const char *format, ...)
+PRINTF_LIKE(4, 5) static int ask(struct boot_pmi *pmi, const char *reply, const char **answer, const char *format, ...)
 {
     va_list list;
     va_start(list, format);

@@ -38,10 +38,7 @@ struct meeting { /* what the proofs are made over */
 };
 _Static_assert(sizeof(struct meeting) == 80, "hashed as bytes: no holes");
 
-static uint64_t now_ms(void)
-{
-    return vbase_clock_ns() / 1000000;
-}
+static uint64_t now_ms(void) { return vbase_clock_ns() / 1000000; }
 
 static int time_left(uint64_t end_ms)
 {

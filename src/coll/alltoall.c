@@ -92,16 +92,17 @@ static void in_company(struct coll_schedule *schedule, const struct coll_side *f
                    coll_block(&schedule->call.receive, coll_ring(schedule, rank, -i)));
 }
 
-/* ---- the calls ----------------------------------------------------------------------------------------------------- */
+/* ---- the call ------------------------------------------------------------------------------------------------------ */
 
 void vcoll_make_alltoall(struct coll_schedule *schedule)
 {
     const struct coll_call *call = &schedule->call;
     bool in_place = call->send.base == COLL_IN_PLACE;
-    uint64_t bytes = coll_side_bytes(&call->receive);
-    if (bytes == 0)
+    bool even = call->kind == COLL_ALLTOALL;
+    uint64_t bytes = even ? coll_side_bytes(&call->receive) : 0;
+    if (even && bytes == 0)
         return;
-    if (bytes <= COMPANY_BLOCK && schedule->size >= COMPANY_MEMBERS)
+    if (even && bytes <= COMPANY_BLOCK && schedule->size >= COMPANY_MEMBERS)
         in_company(schedule, in_place ? &call->receive : &call->send, bytes);
     else if (in_place)
         directly_in_place(schedule);
@@ -109,15 +110,4 @@ void vcoll_make_alltoall(struct coll_schedule *schedule)
         directly(schedule, &call->send, &call->receive);
     if (!in_place)
         vcoll_copy(schedule, coll_block(&call->send, schedule->rank), own_block(schedule));
-}
-
-void vcoll_make_alltoallv(struct coll_schedule *schedule)
-{
-    const struct coll_call *call = &schedule->call;
-    if (call->send.base == COLL_IN_PLACE) {
-        directly_in_place(schedule);
-        return;
-    }
-    directly(schedule, &call->send, &call->receive);
-    vcoll_copy(schedule, coll_block(&call->send, schedule->rank), own_block(schedule));
 }

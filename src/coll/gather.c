@@ -121,30 +121,20 @@ void vcoll_make_gather(struct coll_schedule *schedule)
 {
     const struct coll_call *call = &schedule->call;
     uint64_t block = coll_side_bytes(schedule->rank == call->root ? &call->receive : &call->send);
-    gather(schedule, call->root, coll_whole(&call->send), &call->receive, block);
-}
-
-void vcoll_make_gatherv(struct coll_schedule *schedule)
-{
-    vcoll_piece_gather(schedule, schedule->call.root, coll_whole(&schedule->call.send), &schedule->call.receive);
+    if (call->kind == COLL_GATHERV)
+        vcoll_piece_gather(schedule, call->root, coll_whole(&call->send), &call->receive);
+    else
+        gather(schedule, call->root, coll_whole(&call->send), &call->receive, block);
 }
 
 void vcoll_make_scatter(struct coll_schedule *schedule)
 {
     const struct coll_call *call = &schedule->call;
     uint64_t block = coll_side_bytes(schedule->rank == call->root ? &call->send : &call->receive);
-    if (block == 0)
-        return;
-    if (over_tree(schedule, block))
+    if (call->kind == COLL_SCATTER && block && over_tree(schedule, block))
         scatter_tree(schedule, call->root, &call->send, coll_whole(&call->receive), block);
-    else
+    else if (call->kind == COLL_SCATTERV || block)
         straight(schedule, call->root, coll_whole(&call->receive), &call->send, false);
-}
-
-void vcoll_make_scatterv(struct coll_schedule *schedule)
-{
-    const struct coll_call *call = &schedule->call;
-    straight(schedule, call->root, coll_whole(&call->receive), &call->send, false);
 }
 
 /* ---- allgather ----------------------------------------------------------------------------------------------------- */

@@ -13,10 +13,7 @@ struct coll_hall {
     struct meeting meeting;
 };
 
-static void wake_all(void *share)
-{
-    vmsg_share_wake_all(share);
-}
+static void wake_all(void *share) { vmsg_share_wake_all(share); }
 
 /* More ranks than processors that any of them may use? Asked in the first meeting, so that all know the same. */
 static int agree_on_crowd(struct meeting *meeting)

@@ -1,4 +1,4 @@
-/* coll/make: the makers, one for each kind of call, and the pieces they are made of. A maker reads schedule->call and
+/* coll/make: the makers, one for each family of calls, and the pieces they are made of. A maker reads schedule->call and
  * describes the whole operation of this rank; a piece describes a part and ends its last round.
  *
  * The choice of an algorithm looks only at what is the same on all members: the size of the group, the bytes of the
@@ -15,17 +15,13 @@ void vcoll_make_barrier(struct coll_schedule *schedule);
 void vcoll_make_bcast(struct coll_schedule *schedule);
 void vcoll_make_reduce(struct coll_schedule *schedule);
 void vcoll_make_allreduce(struct coll_schedule *schedule);
-void vcoll_make_scan(struct coll_schedule *schedule);
-void vcoll_make_exscan(struct coll_schedule *schedule);
+void vcoll_make_scan(struct coll_schedule *schedule);           /* exscan too */
 void vcoll_make_reduce_scatter(struct coll_schedule *schedule); /* the _block form too */
-void vcoll_make_gather(struct coll_schedule *schedule);
-void vcoll_make_gatherv(struct coll_schedule *schedule);
-void vcoll_make_scatter(struct coll_schedule *schedule);
-void vcoll_make_scatterv(struct coll_schedule *schedule);
+void vcoll_make_gather(struct coll_schedule *schedule);         /* the v form too */
+void vcoll_make_scatter(struct coll_schedule *schedule);        /* the v form too */
 void vcoll_make_allgather(struct coll_schedule *schedule);
 void vcoll_make_allgatherv(struct coll_schedule *schedule);
-void vcoll_make_alltoall(struct coll_schedule *schedule);
-void vcoll_make_alltoallv(struct coll_schedule *schedule); /* the w form too */
+void vcoll_make_alltoall(struct coll_schedule *schedule); /* the v and w forms too */
 
 /* ---- trees --------------------------------------------------------------------------------------------------------- */
 

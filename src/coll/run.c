@@ -18,18 +18,18 @@ static void (*const maker[COLL_KINDS])(struct coll_schedule *schedule) = {
     [COLL_REDUCE] = vcoll_make_reduce,
     [COLL_ALLREDUCE] = vcoll_make_allreduce,
     [COLL_SCAN] = vcoll_make_scan,
-    [COLL_EXSCAN] = vcoll_make_exscan,
+    [COLL_EXSCAN] = vcoll_make_scan,
     [COLL_REDUCE_SCATTER] = vcoll_make_reduce_scatter,
     [COLL_REDUCE_SCATTER_BLOCK] = vcoll_make_reduce_scatter,
     [COLL_GATHER] = vcoll_make_gather,
-    [COLL_GATHERV] = vcoll_make_gatherv,
+    [COLL_GATHERV] = vcoll_make_gather,
     [COLL_SCATTER] = vcoll_make_scatter,
-    [COLL_SCATTERV] = vcoll_make_scatterv,
+    [COLL_SCATTERV] = vcoll_make_scatter,
     [COLL_ALLGATHER] = vcoll_make_allgather,
     [COLL_ALLGATHERV] = vcoll_make_allgatherv,
     [COLL_ALLTOALL] = vcoll_make_alltoall,
-    [COLL_ALLTOALLV] = vcoll_make_alltoallv,
-    [COLL_ALLTOALLW] = vcoll_make_alltoallv,
+    [COLL_ALLTOALLV] = vcoll_make_alltoall,
+    [COLL_ALLTOALLW] = vcoll_make_alltoall,
 };
 
 /* The number is taken first: a rank whose preparing fails stays in step with the others. */
@@ -86,10 +86,7 @@ int vcoll_error(const struct coll_schedule *schedule)
     return atomic_load_explicit((_Atomic int *)&schedule->error, memory_order_relaxed);
 }
 
-void vcoll_release(struct coll_schedule *schedule)
-{
-    vcoll_schedule_free(schedule);
-}
+void vcoll_release(struct coll_schedule *schedule) { vcoll_schedule_free(schedule); }
 
 static bool is_done(void *schedule) { return vcoll_done(schedule); }
 

@@ -33,7 +33,7 @@ static void doubling(struct coll_schedule *schedule, const struct scan *scan)
     }
 }
 
-static void make(struct coll_schedule *schedule, bool exclusive)
+void vcoll_make_scan(struct coll_schedule *schedule)
 {
     const struct coll_call *call = &schedule->call;
     struct scan scan = {.own = call->send.base, .sum = call->receive.base, .count = call->receive.count};
@@ -41,19 +41,9 @@ static void make(struct coll_schedule *schedule, bool exclusive)
         return;
     if (scan.own == COLL_IN_PLACE)
         scan.own = call->receive.base;
-    if (exclusive) {
+    if (call->kind == COLL_EXSCAN) {
         scan.sum = vcoll_elements(schedule, scan.count);
         scan.before = call->receive.base;
     }
     doubling(schedule, &scan);
-}
-
-void vcoll_make_scan(struct coll_schedule *schedule)
-{
-    make(schedule, false);
-}
-
-void vcoll_make_exscan(struct coll_schedule *schedule)
-{
-    make(schedule, true);
 }

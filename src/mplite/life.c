@@ -12,8 +12,7 @@ struct lite vmplite;
 
 /* ---- errors ------------------------------------------------------------------------------------------------------- */
 
-static void end(const char *call, const char *text) __attribute__((noreturn));
-static void end(const char *call, const char *text)
+__attribute__((noreturn)) static void end(const char *call, const char *text)
 {
     char sentence[600];
     if (vmsg_job()) { /* the launcher puts rank and host before it */

@@ -41,28 +41,19 @@ static void numbers(void)
         good_number(SETTING_SIZE, size[i].text, size[i].value);
     for (size_t i = 0; i < ARRAY_LENGTH(time); i++)
         good_number(SETTING_TIME, time[i].text, time[i].value);
-    good_number(SETTING_INT, "-9223372036854775808", 1ull << 63);
-    good_number(SETTING_INT, "9223372036854775807", INT64_MAX);
-    good_number(SETTING_INT, "+5", 5);
-    good_number(SETTING_INT, "-0", 0);
 
     static const char *const no_size[] = {"", " ", "K", "-1", "1Q", "1KK", "1 2", "0x10", "1.2.3K", "1.", ".", "0.3K",
                                           "18446744073709551616", "16777216T", "1e3", "+1", "1,5K", "nan", "K16"};
     static const char *const no_time[] = {"", "5", "1.25ns", "1m", "us", "-1s", "18446744074s", "1us2", "1 u s"};
-    static const char *const no_int[] = {"", "-", "+", "1K", "1.0", "9223372036854775808", "-9223372036854775809", "--1",
-                                         "0x1", "1 1"};
     for (size_t i = 0; i < ARRAY_LENGTH(no_size); i++)
         refused(SETTING_SIZE, no_size[i]);
     for (size_t i = 0; i < ARRAY_LENGTH(no_time); i++)
         refused(SETTING_TIME, no_time[i]);
-    for (size_t i = 0; i < ARRAY_LENGTH(no_int); i++)
-        refused(SETTING_INT, no_int[i]);
     char longest[300] = "0.";
     memset(longest + 2, '0', sizeof(longest) - 3);
     refused(SETTING_SIZE, longest); /* its divisor would not fit in any number */
     memset(longest, '9', sizeof(longest) - 1);
     refused(SETTING_SIZE, longest);
-    refused(SETTING_INT, longest);
 }
 
 static void truth(void)
@@ -172,9 +163,7 @@ static void random_texts(void)
                     status, value, want);
             check_failed++;
         }
-        int64_t number;
         bool flag;
-        (void)!vbase_setting_parse(SETTING_INT, t, &number);
         (void)!vbase_setting_parse(SETTING_BOOL, t, &flag);
     }
     CHECK(understood > 10000 && judged > 100000);

@@ -103,46 +103,28 @@ static enum unit unit_of(const char *name, size_t length)
     return UNIT_UNKNOWN;
 }
 
-/* Ranks that follow each other on sockets (numa nodes) that follow each other: the units dealt like cards. */
-static void deal(cpu_set_t *set, int *group, int count)
+static int by_turn(const void *a, const void *b)
 {
-    cpu_set_t *old = malloc((size_t)count * sizeof *old);
-    bool *used = calloc((size_t)count, sizeof *used);
-    int done = 0;
-    if (!old || !used)
-        goto out; /* then neighbours first: no harm */
-    memcpy(old, set, (size_t)count * sizeof *old);
-    while (done < count)
-        for (int i = 0, last = -1; i < count; i++)
-            if (!used[i] && group[i] != last) {
-                last = group[i];
-                used[i] = true;
-                set[done++] = old[i];
-            }
-out:
-    free(old);
-    free(used);
+    const struct run_unit *x = a, *y = b;
+    return x->turn != y->turn ? x->turn - y->turn : x->group - y->group;
 }
 
-static int cut(struct run_binding *binding, const struct place *place, int places, enum unit unit, enum unit spread)
+/* Cuts processors into units. SPREAD over sockets (numa nodes) deals them like cards: first one of each, then the next. */
+static void cut(struct run_binding *binding, const struct place *place, int places, enum unit unit, enum unit spread)
 {
-    int *group = calloc((size_t)places, sizeof *group);
-    binding->set = calloc((size_t)places, sizeof *binding->set);
-    if (!binding->set || !group) {
-        free(group);
-        return vbase_fail(ERR_MEMORY, "no memory for a plan of processors");
-    }
+    struct run_unit *last = NULL;
+    binding->unit = run_zeros((size_t)places, sizeof *binding->unit);
     for (int i = 0; i < places; i++) {
-        if (i == 0 || place[i].in[unit] != place[i - 1].in[unit]) {
-            group[binding->count] = place[i].in[spread];
-            CPU_ZERO(&binding->set[binding->count++]);
+        if (!last || place[i].in[unit] != place[i - 1].in[unit]) {
+            struct run_unit *next = &binding->unit[binding->count++];
+            next->group = place[i].in[spread];
+            next->turn = last && last->group == next->group ? last->turn + 1 : 0;
+            last = next;
         }
-        CPU_SET(place[i].in[UNIT_HWTHREAD], &binding->set[binding->count - 1]);
+        CPU_SET(place[i].in[UNIT_HWTHREAD], &last->cpus);
     }
     if (spread == UNIT_SOCKET || spread == UNIT_NUMA)
-        deal(binding->set, group, binding->count);
-    free(group);
-    return OK;
+        qsort(binding->unit, (size_t)binding->count, sizeof *binding->unit, by_turn);
 }
 
 /* "core:2": every rank gets two units that follow each other. */
@@ -150,10 +132,10 @@ static void widen(struct run_binding *binding, int width)
 {
     int count = binding->count / width;
     for (int i = 0; i < count; i++) {
-        cpu_set_t both = binding->set[i * width];
+        cpu_set_t both = binding->unit[i * width].cpus;
         for (int j = 1; j < width; j++)
-            CPU_OR(&both, &both, &binding->set[i * width + j]);
-        binding->set[i] = both;
+            CPU_OR(&both, &both, &binding->unit[i * width + j].cpus);
+        binding->unit[i].cpus = both;
     }
     if (count > 0)
         binding->count = count;
@@ -164,11 +146,11 @@ static int take_user_sets(struct run_binding *binding, const char *text, const c
 {
     char *copy = strdup(text), *rest = copy;
     int error = OK;
-    binding->set = calloc(strlen(text) + 1, sizeof *binding->set);
-    for (char *part; binding->set && copy && error == OK && (part = strsep(&rest, ","));) {
+    binding->unit = run_zeros(strlen(text) + 1, sizeof *binding->unit);
+    for (char *part; copy && error == OK && (part = strsep(&rest, ","));) {
         for (char *at = part; *at; at++)
             *at = *at == '+' ? ',' : *at;
-        error = parse_cpus(part, allowed, &binding->set[binding->count++]);
+        error = parse_cpus(part, allowed, &binding->unit[binding->count++].cpus);
     }
     free(copy);
     return error;
@@ -205,16 +187,16 @@ int binding_plan(struct run_job *job)
         if (CPU_ISSET(cpu, &allowed))
             place[places++] = place_of(cpu);
     qsort(place, (size_t)places, sizeof *place, by_nearness);
-    int error = cut(binding, place, places, unit, spread);
+    cut(binding, place, places, unit, spread);
     int width = to[length] == ':' && isdigit((unsigned char)to[length + 1]) ? atoi(to + length + 1) : 1;
-    if (error == OK && width > 1)
+    if (width > 1)
         widen(binding, width);
-    return error;
+    return OK;
 }
 
 const cpu_set_t *binding_of(const struct run_binding *binding, int rank)
 {
-    return binding->count ? &binding->set[rank % binding->count] : NULL;
+    return binding->count ? &binding->unit[rank % binding->count].cpus : NULL;
 }
 
 void binding_report(struct run_job *job)

@@ -2,9 +2,12 @@
  *
  * vfork, not fork: the child borrows our memory until exec, so a start costs the same however large we are, and it can
  * tell us by a variable why exec failed. Between vfork and exec only system calls are made and only `spawn` is
- * written. All descriptors of ours are close-on-exec; the child opens the gate for the three that its rank inherits. */
+ * written. All descriptors of ours are close-on-exec; the child opens the gate for the three that its rank inherits.
+ *
+ * The program is looked for by the C library, as a shell would, and in the current folder last, as people are used to. */
 #include "run/run.h"
 #include "base/error.h"
+#include "base/settings.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,11 +20,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+extern char **environ;
+
 /* What the child is told, and what it tells. */
 struct spawn {
     const struct run_job *job;
     struct run_rank *rank;
-    struct run_program *program;
+    struct run_environment *environment;
     struct boot_seat *seat;
     const cpu_set_t *cpus;
     pid_t launcher;
@@ -30,73 +35,7 @@ struct spawn {
     const char *volatile what;
 };
 
-static bool runnable(const char *path, const char *directory)
-{
-    struct stat status;
-    char full[8192];
-    if (*path != '/' && directory) {
-        snprintf(full, sizeof full, "%s/%s", directory, path);
-        path = full;
-    }
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
-static bool search(struct run_program *program, const char *name, const char *places, const char *directory)
-{
-    while (places && *places) {
-        size_t length = strcspn(places, ":");
-        if (length > 0 && length + strlen(name) + 2 < sizeof program->path) {
-            snprintf(program->path, sizeof program->path, "%.*s/%s", (int)length, places, name);
-            if (runnable(program->path, directory))
-                return true;
-        }
-        places += length + (places[length] == ':');
-    }
-    return false;
-}
-
-/* What exec is given when it says that the file is no program. */
-static int make_script(struct run_program *program, const struct run_app *app)
-{
-    int words = 0;
-    while (app->argv[words])
-        words++;
-    program->script = calloc((size_t)words + 2, sizeof(char *));
-    if (!program->script)
-        return vbase_fail(ERR_MEMORY, "no memory for %d words", words);
-    program->script[0] = (char *)(uintptr_t) "sh";
-    program->script[1] = program->path;
-    memcpy(program->script + 2, app->argv + 1, (size_t)words * sizeof(char *)); /* with the final NULL */
-    return OK;
-}
-
-void child_forget_program(struct run_program *program)
-{
-    free(program->script);
-    program->script = NULL;
-    environment_free(&program->environment);
-}
-
-/* As a shell would, and a program of the current folder last, as people are used to. What is not found stays as it was
- * written: exec then says why. */
-int child_find_program(struct run_program *program, const struct run_app *app)
-{
-    const char *name = app->argv[0];
-    if (strlen(name) >= sizeof program->path)
-        return vbase_fail(ERR_ARGUMENT, "the program's name is too long: %.60s...", name);
-    int error = make_script(program, app);
-    if (error != OK)
-        return error;
-    if (app->path && !strchr(name, '/') && search(program, name, app->path, app->directory))
-        return OK;
-    if (!strchr(name, '/') && search(program, name, environment_get(&program->environment, "PATH"), app->directory))
-        return OK;
-    snprintf(program->path, sizeof program->path, "%s%s", strchr(name, '/') ? "" : "./", name);
-    return OK;
-}
-
-static void fail_in_child(struct spawn *spawn, const char *what) __attribute__((noreturn));
-static void fail_in_child(struct spawn *spawn, const char *what)
+__attribute__((noreturn)) static void fail_in_child(struct spawn *spawn, const char *what)
 {
     spawn->what = what;
     spawn->failed = errno;
@@ -112,8 +51,7 @@ static void give(struct spawn *spawn, int from, int to)
 }
 
 /* In the child. Dies with us, even if we died just before it asked for that. */
-static void become_rank(struct spawn *spawn) __attribute__((noreturn));
-static void become_rank(struct spawn *spawn)
+__attribute__((noreturn)) static void become_rank(struct spawn *spawn)
 {
     spawn->seat->child = (uint32_t)getpid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -144,39 +82,26 @@ static void become_rank(struct spawn *spawn)
     if (!spawn->job->pipe_ignored)
         signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &spawn->job->old_mask, NULL);
-    execve(spawn->program->path, spawn->rank->app->argv, spawn->program->environment.list);
-    if (errno == ENOEXEC)
-        execve("/bin/sh", spawn->program->script, spawn->program->environment.list);
+    execvpe(*spawn->rank->app->argv, spawn->rank->app->argv, spawn->environment->list);
     fail_in_child(spawn, "the program");
 }
 
+/* execvpe searches the PATH of whoever calls it: for so long ours is where this program is to be found. */
 static pid_t start(struct spawn *spawn)
 {
+    char **ours = environ, *search[] = {spawn->environment->search, NULL};
+    environ = search;
     pid_t pid = vfork();
     if (pid == 0)
         become_rank(spawn);
+    environ = ours;
     return pid;
-}
-
-size_t run_expand(char *out, size_t size, const char *pattern, const struct run_job *job, int rank)
-{
-    size_t used = 0;
-    for (const char *at = pattern; *at && used < size - 1; at++) {
-        char number[16], letter[2] = {*at, 0};
-        const char *part = letter;
-        if (*at == '%' && at[1] && strchr("rhg", at[1])) {
-            snprintf(number, sizeof number, "%d", *++at == 'r' ? rank : 0);
-            part = *at == 'h' ? job->host : number;
-        }
-        used += (size_t)snprintf(out + used, size - used, "%s", part);
-    }
-    return used < size ? used : size - 1;
 }
 
 static int open_file(const char *pattern, const struct run_job *job, int rank)
 {
     char path[4096];
-    run_expand(path, sizeof path, pattern, job, rank);
+    vbase_expand(path, sizeof path, pattern, rank, job->host);
     for (char *slash = path + 1; (slash = strchr(slash, '/')); *slash++ = '/') { /* its folders too */
         *slash = 0;
         mkdir(path, 0777);
@@ -256,7 +181,7 @@ static int explain(const struct spawn *spawn)
     return vbase_fail_errno(ERR_SYSTEM, "cannot start rank %d: %s", spawn->rank->rank, spawn->what);
 }
 
-int child_start(struct run_job *job, struct run_rank *rank, struct run_program *program)
+int child_start(struct run_job *job, struct run_rank *rank, struct run_environment *environment)
 {
     int wire[2], out = -1, err = -1, error;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wire) < 0)
@@ -269,7 +194,7 @@ int child_start(struct run_job *job, struct run_rank *rank, struct run_program *
         goto close_wire;
     struct spawn spawn = {.job = job,
                           .rank = rank,
-                          .program = program,
+                          .environment = environment,
                           .launcher = getpid(),
                           .pmi = wire[1],
                           .door = job->door ? tcp_door_seat(job->door, rank->seat) : -1,
@@ -279,7 +204,7 @@ int child_start(struct run_job *job, struct run_rank *rank, struct run_program *
                           .cpus = binding_of(&job->binding, rank->seat),
                           .input = input_of(job, rank)};
     rank->own_group = !(spawn.input < 0 && isatty(0));
-    environment_for(&program->environment, job, rank->rank, wire[1], spawn.door);
+    environment_for(environment, job, rank->rank, wire[1], spawn.door);
     pid_t pid = start(&spawn);
     if (pid < 0)
         error = vbase_fail_errno(ERR_LIMIT, "a process for rank %d", rank->rank);

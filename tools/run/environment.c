@@ -4,7 +4,6 @@
  * job we start a job of our own. Then the names by which programs ask who they are, ours and those that scripts know
  * from other launchers. */
 #include "run/run.h"
-#include "base/error.h"
 #include "base/settings.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,10 +40,7 @@ static const char *const not_passed[] = {
     "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "HYDI_CONTROL_FD", "PRTE_LAUNCHED",     "OMPI_APP_CTX_NUM_PROCS",
 };
 
-static size_t name_length(const char *text)
-{
-    return strcspn(text, "=");
-}
+static size_t name_length(const char *text) { return strcspn(text, "="); }
 
 static bool same_name(const char *a, const char *b)
 {
@@ -114,18 +110,14 @@ static void add_ours(struct run_environment *environment, int *count, bool sizes
             environment->list[(*count)++] = environment->ours + i * TEXT_SIZE;
 }
 
-int environment_build(struct run_environment *out, const struct run_job *job, const struct run_app *app)
+void environment_build(struct run_environment *out, const struct run_job *job, const struct run_app *app)
 {
     const struct run_app *common = &job->options.common;
     static char id[200];
     int count = 0, places = (int)SAID + 2 + app->set.count + common->set.count;
     for (char **at = environ; *at; at++)
         places++;
-    *out = (struct run_environment){calloc((size_t)places + 1, sizeof(char *)), calloc(SAID + 1, TEXT_SIZE)};
-    if (!out->list || !out->ours) {
-        environment_free(out);
-        return vbase_fail(ERR_MEMORY, "no memory for the environment of a rank");
-    }
+    *out = (struct run_environment){run_zeros((size_t)places + 1, sizeof(char *)), run_zeros(SAID + 1, TEXT_SIZE), NULL};
     add_ours(out, &count, false);
     for (char **at = environ; *at; at++)
         if (passed_on(job, app, *at))
@@ -135,7 +127,12 @@ int environment_build(struct run_environment *out, const struct run_job *job, co
     add_ours(out, &count, true);
     snprintf(id, sizeof id, "%s=%s", HANDOVER_ID_VARIABLE, job->id);
     out->list[count++] = id;
-    return OK;
+    const char *path = "";
+    for (int i = 0; i < count; i++)
+        if (strncmp(out->list[i], "PATH=", 5) == 0)
+            path = out->list[i] + 5;
+    if (asprintf(&out->search, "PATH=%s:%s:.", app->path ? app->path : "", path) < 0)
+        abort(); /* as run_zeros */
 }
 
 void environment_for(struct run_environment *environment, const struct run_job *job, int rank, int pmi_fd, int door_fd)
@@ -148,17 +145,10 @@ void environment_for(struct run_environment *environment, const struct run_job *
              job->node_fd, seat, door_fd);
 }
 
-const char *environment_get(const struct run_environment *environment, const char *name)
-{
-    for (char **at = environment->list; *at; at++)
-        if (same_name(*at, name) && (*at)[name_length(*at)] == '=')
-            return *at + name_length(*at) + 1;
-    return NULL;
-}
-
 void environment_free(struct run_environment *environment)
 {
     free(environment->list);
     free(environment->ours);
+    free(environment->search);
     *environment = (struct run_environment){0};
 }

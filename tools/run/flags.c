@@ -25,8 +25,7 @@ struct flag {
 
 static int wrong(const struct reader *reader, const char *word, const char *understood)
 {
-    fprintf(stderr, "viaduct: %s %s: %s is understood\n", reader->flag, word, understood);
-    return ERR_ARGUMENT;
+    return vbase_fail(ERR_ARGUMENT, "%s %s: %s is understood", reader->flag, word, understood);
 }
 
 static void list_add(struct run_list *list, const char *item)
@@ -194,9 +193,8 @@ static int print(struct reader *reader, char **word)
 
 static int refuse(struct reader *reader, char **word)
 {
-    fprintf(stderr, "viaduct: %s %s\n", reader->flag, reader->row->fixed);
     (void)word;
-    return ERR_ARGUMENT;
+    return vbase_fail(ERR_ARGUMENT, "%s %s", reader->flag, reader->row->fixed);
 }
 
 static const struct flag flags[] = {
@@ -289,9 +287,8 @@ static int unknown(const char *flag, const char *name)
             names[count++] = next;
     }
     const char *near = vbase_name_nearest(name, names, count);
-    fprintf(stderr, "viaduct: unknown option %s%s%s%s; --help lists them\n", flag, near ? " (maybe: --" : "",
-            near ? near : "", near ? "?)" : "");
-    return ERR_ARGUMENT;
+    return vbase_fail(ERR_ARGUMENT, "unknown option %s%s%s%s; --help lists them", flag, near ? " (maybe: --" : "",
+                      near ? near : "", near ? "?)" : "");
 }
 
 int flag_read(struct reader *reader, char **word, int left, int *used)
@@ -311,9 +308,7 @@ int flag_read(struct reader *reader, char **word, int left, int *used)
     reader->flag = word[0];
     reader->row = row;
     *used = apart ? 1 + row->words : 1;
-    if (left < *used) {
-        fprintf(stderr, "viaduct: %s wants %d word%s after it\n", word[0], row->words, row->words > 1 ? "s" : "");
-        return ERR_ARGUMENT;
-    }
+    if (left < *used)
+        return vbase_fail(ERR_ARGUMENT, "%s wants %d word%s after it", word[0], row->words, row->words > 1 ? "s" : "");
     return row->take(reader, apart ? word + 1 : &value);
 }

@@ -12,15 +12,9 @@ static void *given(void *memory)
     return memory;
 }
 
-void *run_zeros(size_t count, size_t size)
-{
-    return given(calloc(count, size));
-}
+void *run_zeros(size_t count, size_t size) { return given(calloc(count, size)); }
 
-void *run_grown(void *list, int count, size_t size)
-{
-    return given(realloc(list, (size_t)(count + 1) * size));
-}
+void *run_grown(void *list, int count, size_t size) { return given(realloc(list, (size_t)(count + 1) * size)); }
 
 void bytes_add(struct run_bytes *bytes, const void *data, size_t length)
 {

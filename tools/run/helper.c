@@ -213,10 +213,9 @@ void helper_orphaned(struct run_job *job)
     remote_forget(job); /* they see the end as we do */
 }
 
-static void head_ready(struct run_job *job, struct run_watch *watch, uint32_t events)
+static void head_ready(struct run_job *job, struct run_watch *watch)
 {
     bool more = bytes_read(&job->heard, watch->fd);
-    (void)events;
     if (!obey_all(job) || !more)
         helper_orphaned(job);
 }

@@ -79,14 +79,10 @@ static int add_host(struct run_options *options, struct run_app *app, char *text
     char *equal = strstr(more, "slots=");
     if (equal && (equal == more || equal[-1] != '_'))
         count = atoi(equal + 6);
-    if (count < 0) {
-        fprintf(stderr, "viaduct: host %s: the number of slots makes no sense\n", text);
-        return ERR_ARGUMENT;
-    }
-    if (*text == '-') { /* an agent would take it for a flag */
-        fprintf(stderr, "viaduct: %s is not the name of a host\n", text);
-        return ERR_ARGUMENT;
-    }
+    if (count < 0)
+        return vbase_fail(ERR_ARGUMENT, "host %s: the number of slots makes no sense", text);
+    if (*text == '-') /* an agent would take it for a flag */
+        return vbase_fail(ERR_ARGUMENT, "%s is not the name of a host", text);
     offer(options, app, text, count);
     return OK;
 }
@@ -110,10 +106,8 @@ int hosts_read_file(struct reader *reader, char **word)
     if (reader->options->told)
         return OK; /* the head has read it */
     FILE *file = fopen(word[0], "re");
-    if (!file) {
-        fprintf(stderr, "viaduct: cannot read the host file %s\n", word[0]);
-        return ERR_ARGUMENT;
-    }
+    if (!file)
+        return vbase_fail(ERR_ARGUMENT, "cannot read the host file %s", word[0]);
     while (error == OK && getline(&line, &size, file) > 0) {
         char *start = line + strspn(line, " \t");
         start[strcspn(start, "#\n\r")] = 0;

@@ -24,10 +24,7 @@ volatile int MPIR_being_debugged, MPIR_debug_state;
 int MPIR_i_am_starter, MPIR_partial_attach_ok;
 char *MPIR_debug_abort_string;
 
-__attribute__((noinline)) void MPIR_Breakpoint(void)
-{
-    __asm__ volatile("" ::: "memory");
-}
+__attribute__((noinline)) void MPIR_Breakpoint(void) { __asm__ volatile("" ::: "memory"); }
 
 void mpir_publish(struct run_job *job)
 {

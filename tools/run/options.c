@@ -76,13 +76,10 @@ int options_read_file(struct reader *reader, char **word)
     char *line = NULL;
     size_t size = 0;
     int error = OK;
-    if (!file || reader->depth > 0) {
-        fprintf(stderr, "viaduct: %s %s: %s\n", reader->flag, word[0], file ? "a file in a file" : "cannot read it");
-        if (file)
-            fclose(file);
-        return ERR_ARGUMENT;
-    }
-    reader->depth++;
+    if (!file)
+        return vbase_fail(ERR_ARGUMENT, "%s %s: cannot read it", reader->flag, word[0]);
+    if (reader->depth++ > 0)
+        error = vbase_fail(ERR_ARGUMENT, "%s %s: a file in a file", reader->flag, word[0]);
     while (error == OK && getline(&line, &size, file) > 0) {
         char **words, *copy = strdup(line); /* the words stay in it for good */
         int count = split(copy, &words);
@@ -119,11 +116,9 @@ int options_read(struct run_options *options, int argc, char **argv)
         return error;
     for (int i = 0; i < options->apps; i++) {
         struct run_app *app = &options->app[i];
-        if (!app->argv) {
-            fprintf(stderr, "viaduct: no program to start; usage: %s -n 4 ./program [...]; --help tells more\n",
-                    argv[0]);
-            return ERR_ARGUMENT;
-        }
+        if (!app->argv)
+            return vbase_fail(ERR_ARGUMENT, "no program to start; usage: %s -n 4 ./program [...]; --help tells more",
+                              argv[0]);
         if (app->count == 0) /* nobody said: what hosts or -ppn offer, else one */
             app->count = hosts_slots(options, app);
     }

@@ -9,6 +9,7 @@
 #include "run/run.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/settings.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -30,6 +31,8 @@
 
 /* ---- sinks ---- */
 
+static size_t unwritten(const struct run_sink *sink) { return sink->bytes.length - sink->start; }
+
 /* Nothing more can be written. A reader who went away did so on purpose; any other cause is told at the end. */
 static void sink_break(struct run_job *job, struct run_sink *sink, int cause)
 {
@@ -38,15 +41,15 @@ static void sink_break(struct run_job *job, struct run_sink *sink, int cause)
         epoll_ctl(job->epoll, EPOLL_CTL_DEL, sink->watch.fd, NULL);
     sink->watched = false;
     sink->broken = true;
-    sink->start = sink->end = 0;
+    sink->start = sink->bytes.length = 0;
 }
 
 /* One write; -1 with EAGAIN when the reader is behind. A descriptor that we could not open anew is asked first, and
  * then given no more than it surely takes. */
 static ssize_t put_out(struct run_sink *sink)
 {
-    const char *data = sink->data + sink->start;
-    size_t length = sink->end - sink->start;
+    const char *data = sink->bytes.data + sink->start;
+    size_t length = unwritten(sink);
     if (sink->pollable || sink->regular)
         return write(sink->watch.fd, data, length);
     ssize_t sent = send(sink->watch.fd, data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -63,7 +66,7 @@ static ssize_t put_out(struct run_sink *sink)
 /* As much as goes now. False: the reader is behind. */
 static bool sink_flush(struct run_job *job, struct run_sink *sink)
 {
-    while (sink->start < sink->end) {
+    while (unwritten(sink) > 0) {
         ssize_t written = put_out(sink);
         if (written > 0)
             sink->start += (size_t)written;
@@ -72,31 +75,19 @@ static bool sink_flush(struct run_job *job, struct run_sink *sink)
         else if (written < 0 && errno != EINTR)
             sink_break(job, sink, errno);
     }
-    sink->start = sink->end = 0;
+    sink->start = sink->bytes.length = 0;
     return true;
 }
 
-static void sink_push(struct run_job *job, struct run_sink *sink, const char *data, size_t length)
+static void sink_push(struct run_sink *sink, const char *data, size_t length)
 {
     if (sink->broken || length == 0)
         return;
-    if (sink->end + length > sink->capacity && sink->start > 0) {
-        memmove(sink->data, sink->data + sink->start, sink->end - sink->start);
-        sink->end -= sink->start;
+    if (sink->start > 0 && sink->bytes.length + length > sink->bytes.capacity) {
+        bytes_drop(&sink->bytes, sink->start);
         sink->start = 0;
     }
-    if (sink->end + length > sink->capacity) {
-        size_t capacity = (sink->end + length) * 2;
-        char *bigger = realloc(sink->data, capacity);
-        if (!bigger) {
-            sink_break(job, sink, ENOMEM);
-            return;
-        }
-        sink->data = bigger;
-        sink->capacity = capacity;
-    }
-    memcpy(sink->data + sink->end, data, length);
-    sink->end += length;
+    bytes_add(&sink->bytes, data, length);
 }
 
 /* Bytes for a sink. A helper's lie in frames on the one wire that it has. */
@@ -104,9 +95,9 @@ static void put(struct run_job *job, struct run_sink *sink, int which, const cha
 {
     if (job->head.fd >= 0 && length > 0) {
         struct run_frame_header header = {which ? FRAME_ERR : FRAME_OUT, (uint32_t)length};
-        sink_push(job, sink, (const char *)&header, sizeof header);
+        sink_push(sink, (const char *)&header, sizeof header);
     }
-    sink_push(job, sink, data, length);
+    sink_push(sink, data, length);
 }
 
 /* Whoever left a line open has it ended for him. */
@@ -134,10 +125,7 @@ static struct run_stream *stream_of(const struct run_job *job, int i)
     return i % 2 ? &host->err : &host->out;
 }
 
-static int streams(const struct run_job *job)
-{
-    return 2 * (job->size + job->options.hosts);
-}
+static int streams(const struct run_job *job) { return 2 * (job->size + job->options.hosts); }
 
 static void resume_streams(struct run_job *job, struct run_sink *sink)
 {
@@ -168,31 +156,33 @@ static bool floor_taken(struct run_job *job, const struct run_stream *stream)
     return true;
 }
 
-static void sink_ready(struct run_job *job, struct run_watch *watch, uint32_t events)
+/* Writes what goes, and watches the sink as long as something is left. */
+static void sink_move(struct run_job *job, struct run_sink *sink)
 {
-    struct run_sink *sink = container_of(watch, struct run_sink, watch);
-    (void)events;
     bool empty = sink_flush(job, sink);
-    if (empty && sink->watched) {
+    if (empty && sink->watched)
         epoll_ctl(job->epoll, EPOLL_CTL_DEL, sink->watch.fd, NULL);
+    if (empty)
         sink->watched = false;
-    }
+    else if (!sink->watched)
+        sink->watched = run_watch_add(job, &sink->watch, EPOLLOUT) == OK;
     if (empty && sink == &job->rank_input)
         remote_more(job);
-    else if (sink->end - sink->start < LOW)
+}
+
+static void sink_ready(struct run_job *job, struct run_watch *watch)
+{
+    struct run_sink *sink = container_of(watch, struct run_sink, watch);
+    sink_move(job, sink);
+    if (unwritten(sink) < LOW)
         resume_streams(job, sink);
 }
 
 /* After new bytes were pushed. */
 static void sink_pump(struct run_job *job, struct run_sink *sink)
 {
-    if (sink->watched)
-        return;
-    if (sink_flush(job, sink)) {
-        if (sink == &job->rank_input)
-            remote_more(job);
-    } else if (run_watch_add(job, &sink->watch, EPOLLOUT) == OK)
-        sink->watched = true;
+    if (!sink->watched)
+        sink_move(job, sink);
 }
 
 static void sink_open(struct run_sink *sink, int fd)
@@ -246,8 +236,8 @@ static void push_prefix(struct run_job *job, struct run_stream *stream)
                           now.tv_nsec / 1000000);
     }
     if (job->options.label)
-        length += run_expand(text + length, sizeof text - length, job->options.label, job, stream->rank);
-    put(job, stream->sink, stream->which, text, length);
+        length += vbase_expand(text + length, sizeof text - length, job->options.label, stream->rank, job->host);
+    put(job, stream->sink, stream->which, text, length < sizeof text ? length : sizeof text - 1);
 }
 
 /* Bytes of a rank onto its sink; whoever left a line open there has it ended first. */
@@ -262,7 +252,7 @@ static void emit(struct run_job *job, struct run_stream *stream, const char *dat
     if (!ends && sink->open_line != stream)
         sink->open_ns = vbase_clock_ns();
     sink->open_line = ends ? NULL : stream;
-    if (ends && sink->paused > 0 && sink->end - sink->start < LOW)
+    if (ends && sink->paused > 0 && unwritten(sink) < LOW)
         resume_streams(job, sink);
     if (stream->rank < 0 || (!job->options.label && !job->options.timestamp)) /* a helper has put it there */
         put(job, sink, stream->which, data, length);
@@ -282,32 +272,20 @@ static void emit(struct run_job *job, struct run_stream *stream, const char *dat
 
 static void emit_unfinished(struct run_job *job, struct run_stream *stream)
 {
-    emit(job, stream, stream->data, stream->length);
-    stream->length = 0;
+    emit(job, stream, stream->line.data, stream->line.length);
+    stream->line.length = 0;
 }
 
 static void keep_unfinished(struct run_job *job, struct run_stream *stream, const char *data, size_t length)
 {
     if (length == 0)
         return;
-    if (stream->length + length > stream->capacity) {
-        size_t capacity = stream->length + length < 512 ? 512 : 2 * (stream->length + length);
-        char *bigger = realloc(stream->data, capacity);
-        if (!bigger) { /* then the line is shown in parts */
-            emit_unfinished(job, stream);
-            emit(job, stream, data, length);
-            return;
-        }
-        stream->data = bigger;
-        stream->capacity = capacity;
-    }
-    if (stream->length == 0) {
+    if (stream->line.length == 0) {
         stream->since_ns = vbase_clock_ns();
         wake_at(job, stream->since_ns + QUIET_NS);
     }
-    memcpy(stream->data + stream->length, data, length);
-    stream->length += length;
-    if (stream->length >= LONGEST_LINE)
+    bytes_add(&stream->line, data, length);
+    if (stream->line.length >= LONGEST_LINE)
         emit_unfinished(job, stream);
 }
 
@@ -331,9 +309,8 @@ static void stream_end(struct run_job *job, struct run_stream *stream)
     stream->sink->paused -= stream->paused;
     stream->paused = false;
     run_watch_close(job, &stream->watch);
-    free(stream->data);
-    stream->data = NULL;
-    stream->capacity = 0;
+    free(stream->line.data);
+    stream->line = (struct run_bytes){0};
 }
 
 /* False: it has ended. */
@@ -348,13 +325,12 @@ static bool read_once(struct run_job *job, struct run_stream *stream)
     return true;
 }
 
-static void stream_ready(struct run_job *job, struct run_watch *watch, uint32_t events)
+static void stream_ready(struct run_job *job, struct run_watch *watch)
 {
     struct run_stream *stream = container_of(watch, struct run_stream, watch);
-    (void)events;
     if (stream->paused)
         return;
-    if (stream->sink->end - stream->sink->start > HIGH || floor_taken(job, stream))
+    if (unwritten(stream->sink) > HIGH || floor_taken(job, stream))
         pause_stream(job, stream);
     else if (!read_once(job, stream))
         stream_end(job, stream);
@@ -377,7 +353,7 @@ void output_drain(struct run_job *job, struct run_stream *stream)
     struct pollfd there = {.fd = stream->watch.fd, .events = POLLIN};
     if (there.fd < 0)
         return;
-    while (stream->sink->end - stream->sink->start <= HIGH && poll(&there, 1, 0) > 0)
+    while (unwritten(stream->sink) <= HIGH && poll(&there, 1, 0) > 0)
         if (!read_once(job, stream)) {
             stream_end(job, stream);
             return;
@@ -407,7 +383,7 @@ void output_flush_quiet(struct run_job *job, uint64_t now_ns)
     job->line_ns = 0;
     for (int i = 0; i < streams(job); i++) {
         struct run_stream *stream = stream_of(job, i);
-        if (stream->length == 0 || floor_taken(job, stream))
+        if (stream->line.length == 0 || floor_taken(job, stream))
             continue;
         if (stream->since_ns + QUIET_NS > now_ns) {
             wake_at(job, stream->since_ns + QUIET_NS);
@@ -420,14 +396,14 @@ void output_flush_quiet(struct run_job *job, uint64_t now_ns)
         struct run_sink *sink = &job->sink[i];
         if (sink->paused > 0 && sink->open_line && now_ns < sink->open_ns + FLOOR_NS)
             wake_at(job, sink->open_ns + FLOOR_NS);
-        else if (sink->paused > 0 && sink->end - sink->start < LOW)
+        else if (sink->paused > 0 && unwritten(sink) < LOW)
             resume_streams(job, sink);
     }
 }
 
 void output_push(struct run_job *job, struct run_sink *sink, const char *data, size_t length)
 {
-    sink_push(job, sink, data, length);
+    sink_push(sink, data, length);
     sink_pump(job, sink);
 }
 
@@ -440,7 +416,7 @@ void output_wire(struct run_sink *sink, int fd)
 
 bool output_behind(const struct run_job *job)
 {
-    return job->sink[0].end - job->sink[0].start > HIGH || job->sink[1].end - job->sink[1].start > HIGH;
+    return unwritten(&job->sink[0]) > HIGH || unwritten(&job->sink[1]) > HIGH;
 }
 
 void output_take(struct run_job *job, struct run_stream *stream, const char *data, size_t length)
@@ -452,7 +428,7 @@ void output_take(struct run_job *job, struct run_stream *stream, const char *dat
 
 void output_end(struct run_job *job, struct run_stream *stream)
 {
-    if (stream->length > 0) {
+    if (stream->line.length > 0) {
         emit_unfinished(job, stream);
         sink_pump(job, stream->sink);
     }
@@ -465,7 +441,7 @@ static void sink_finish(struct run_job *job, struct run_sink *sink)
         struct pollfd either[2] = {{.fd = sink->watch.fd, .events = POLLOUT},
                                    {.fd = job->signals.fd, .events = POLLIN}};
         if (poll(either, 2, 1000) > 0 && either[1].revents) {
-            job->signals.ready(job, &job->signals, EPOLLIN);
+            job->signals.ready(job, &job->signals);
             if (job->asked_signal)
                 return;
         }
@@ -480,7 +456,7 @@ bool output_finish(struct run_job *job)
             struct pollfd there = {.fd = stream->watch.fd, .events = POLLIN};
             if (poll(&there, 1, 0) <= 0 || !read_once(job, stream))
                 stream_end(job, stream);
-            if (stream->sink->end - stream->sink->start > HIGH)
+            if (unwritten(stream->sink) > HIGH)
                 sink_finish(job, stream->sink);
         }
     }

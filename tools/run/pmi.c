@@ -18,6 +18,12 @@
 #define VALUE_MAX      HANDOVER_VALUE_MAX
 #define NAME_MAX_BYTES 256
 
+struct command {
+    const char *name;
+    void (*act)(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line);
+    const char *answer, *key, *value; /* of those that keep and find: what is answered, what its words are called */
+};
+
 static void hang_up(struct run_job *job, struct run_rank *rank)
 {
     run_watch_close(job, &rank->pmi);
@@ -26,8 +32,7 @@ static void hang_up(struct run_job *job, struct run_rank *rank)
 }
 
 /* Lock-step: the answer always fits the socket of somebody who waits for it; one that does not listen is hung up on. */
-static void answer(struct run_rank *rank, const char *format, ...) PRINTF_LIKE(2, 3);
-static void answer(struct run_rank *rank, const char *format, ...)
+PRINTF_LIKE(2, 3) static void answer(struct run_rank *rank, const char *format, ...)
 {
     char text[LINE_MAX_BYTES];
     va_list list;
@@ -39,10 +44,10 @@ static void answer(struct run_rank *rank, const char *format, ...)
         shutdown(rank->pmi.fd, SHUT_RDWR); /* its end is read next, and hung up on */
 }
 
-static void on_init(struct run_job *job, struct run_rank *rank, const char *line)
+static void on_init(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
 {
     int version = 0, subversion = 0;
-    (void)job;
+    (void)job, (void)asked;
     bool known = vboot_line_int(line, "pmi_version", &version) && vboot_line_int(line, "pmi_subversion", &subversion);
     if (!known || version != 1) {
         answer(rank, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n");
@@ -52,59 +57,47 @@ static void on_init(struct run_job *job, struct run_rank *rank, const char *line
     answer(rank, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
 }
 
-static void on_maxes(struct run_job *job, struct run_rank *rank, const char *line)
+static bool is_names(const struct command *asked)
 {
-    (void)job, (void)line;
-    answer(rank, "cmd=maxes kvsname_max=%d keylen_max=%d vallen_max=%d\n", NAME_MAX_BYTES, KEY_MAX, VALUE_MAX);
+    return strcmp(asked->key, "service") == 0; /* else the key-value space */
 }
 
-static void on_appnum(struct run_job *job, struct run_rank *rank, const char *line)
+/* put, publish_name: KEY and VALUE for later. */
+static void on_put(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
 {
-    (void)line;
-    answer(rank, "cmd=appnum appnum=%d\n", (int)(rank->app - job->options.app));
-}
-
-static void on_universe(struct run_job *job, struct run_rank *rank, const char *line)
-{
-    (void)line;
-    answer(rank, "cmd=universe_size size=%d\n", job->options.universe ? job->options.universe : job->size);
-}
-
-static void on_space(struct run_job *job, struct run_rank *rank, const char *line)
-{
-    (void)line;
-    answer(rank, "cmd=my_kvsname kvsname=%s\n", job->space);
-}
-
-static void on_put(struct run_job *job, struct run_rank *rank, const char *line)
-{
-    char key[KEY_MAX], value[VALUE_MAX];
-    if (!vboot_line_text(line, "key", key, sizeof key) || !vboot_line_text(line, "value", value, sizeof value))
-        answer(rank, "cmd=put_result rc=-1 msg=key_or_value_missing_or_too_long\n");
-    else if (vboot_kvs_put(&job->kvs, key, value) != OK)
-        answer(rank, "cmd=put_result rc=-1 msg=out_of_memory\n");
+    char key[NAME_MAX_BYTES], value[VALUE_MAX];
+    bool names = is_names(asked);
+    if (!vboot_line_text(line, asked->key, key, names ? sizeof key : KEY_MAX) ||
+        !vboot_line_text(line, asked->value, value, sizeof value))
+        answer(rank, "cmd=%s rc=-1 msg=%s_or_%s_missing_or_too_long\n", asked->answer, asked->key, asked->value);
+    else if (vboot_kvs_put(names ? &job->names : &job->kvs, key, value) != OK)
+        answer(rank, "cmd=%s rc=-1 msg=out_of_memory\n", asked->answer);
     else {
-        if (job->options.hosts > 1 || job->head.fd >= 0) {
+        if (!names && (job->options.hosts > 1 || job->head.fd >= 0)) {
             bytes_add(&job->puts, key, strlen(key) + 1);
             bytes_add(&job->puts, value, strlen(value) + 1);
         }
-        answer(rank, "cmd=put_result rc=0 msg=success\n");
+        answer(rank, "cmd=%s rc=0 msg=success\n", asked->answer);
     }
 }
 
-static void on_get(struct run_job *job, struct run_rank *rank, const char *line)
+/* get, lookup_name, unpublish_name: what lies there. */
+static void on_get(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
 {
-    char key[KEY_MAX];
-    const char *value = vboot_line_text(line, "key", key, sizeof key) ? vboot_kvs_get(&job->kvs, key) : NULL;
-    if (value)
-        answer(rank, "cmd=get_result rc=0 msg=success value=%s\n", value);
+    char key[NAME_MAX_BYTES];
+    struct boot_kvs *space = is_names(asked) ? &job->names : &job->kvs;
+    const char *value = vboot_line_text(line, asked->key, key, sizeof key) ? vboot_kvs_get(space, key) : NULL;
+    if (!value)
+        answer(rank, "cmd=%s rc=-1 msg=%s_not_found value=unknown\n", asked->answer, asked->key);
+    else if (asked->value)
+        answer(rank, "cmd=%s rc=0 msg=success %s=%s\n", asked->answer, asked->value, value);
     else
-        answer(rank, "cmd=get_result rc=-1 msg=key_not_found value=unknown\n");
+        answer(rank, "cmd=%s rc=%d\n", asked->answer, vboot_kvs_put(space, key, NULL) == OK ? 0 : -1);
 }
 
-static void on_barrier(struct run_job *job, struct run_rank *rank, const char *line)
+static void on_barrier(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
 {
-    (void)line;
+    (void)asked, (void)line;
     if (rank->in_barrier)
         return; /* it did not wait for the answer: once is enough */
     rank->in_barrier = true;
@@ -131,90 +124,63 @@ void pmi_release(struct run_job *job, const char *puts, size_t length)
     }
 }
 
-static void on_finalize(struct run_job *job, struct run_rank *rank, const char *line)
+static void on_finalize(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
 {
-    (void)job, (void)line;
+    (void)job, (void)asked, (void)line;
     rank->wire = WIRE_LEFT;
     answer(rank, "cmd=finalize_ack\n");
 }
 
-static void on_abort(struct run_job *job, struct run_rank *rank, const char *line)
+static void on_abort(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
 {
     int status = 1;
+    (void)asked;
     if (!vboot_line_int(line, "exitcode", &status) || (status & 255) == 0)
         status = 1;
-    (void)job; /* judged when it is dead, or by run_aborts if it lingers */
     rank->aborted = true;
     rank->abort_status = status & 255;
     report_death(job, rank);
 }
 
-static void on_publish(struct run_job *job, struct run_rank *rank, const char *line)
-{
-    char name[NAME_MAX_BYTES], port[VALUE_MAX];
-    bool good = vboot_line_text(line, "service", name, sizeof name) &&
-                vboot_line_text(line, "port", port, sizeof port) && vboot_kvs_put(&job->names, name, port) == OK;
-    answer(rank, "cmd=publish_result rc=%d msg=%s\n", good ? 0 : -1, good ? "success" : "not_published");
-}
-
-static void on_unpublish(struct run_job *job, struct run_rank *rank, const char *line)
-{
-    char name[NAME_MAX_BYTES];
-    bool good = vboot_line_text(line, "service", name, sizeof name) && vboot_kvs_remove(&job->names, name);
-    answer(rank, "cmd=unpublish_result rc=%d msg=%s\n", good ? 0 : -1, good ? "success" : "service_not_found");
-}
-
-static void on_lookup(struct run_job *job, struct run_rank *rank, const char *line)
-{
-    char name[NAME_MAX_BYTES];
-    const char *port = vboot_line_text(line, "service", name, sizeof name) ? vboot_kvs_get(&job->names, name) : NULL;
-    if (port)
-        answer(rank, "cmd=lookup_result rc=0 msg=success port=%s\n", port);
-    else
-        answer(rank, "cmd=lookup_result rc=-1 msg=service_not_found\n");
-}
-
-/* mcmd=spawn ... endcmd: the lines between are passed over, only the last is answered. */
-static void on_endcmd(struct run_job *job, struct run_rank *rank, const char *line)
-{
-    (void)job, (void)line;
-    answer(rank, "cmd=spawn_result rc=-1 msg=this_launcher_starts_no_ranks_later errcodes=1\n");
-}
-
-static const struct command {
-    const char *name;
-    void (*act)(struct run_job *job, struct run_rank *rank, const char *line);
-} commands[] = {
-    {"init", on_init},
-    {"get_maxes", on_maxes},
-    {"get_appnum", on_appnum},
-    {"get_universe_size", on_universe},
-    {"get_my_kvsname", on_space},
-    {"put", on_put},
-    {"get", on_get},
-    {"barrier_in", on_barrier},
-    {"finalize", on_finalize},
-    {"abort", on_abort},
-    {"publish_name", on_publish},
-    {"unpublish_name", on_unpublish},
-    {"lookup_name", on_lookup},
+static const struct command commands[] = {
+    {"init", on_init, NULL, NULL, NULL},
+    {"put", on_put, "put_result", "key", "value"},
+    {"get", on_get, "get_result", "key", "value"},
+    {"barrier_in", on_barrier, NULL, NULL, NULL},
+    {"finalize", on_finalize, NULL, NULL, NULL},
+    {"abort", on_abort, NULL, NULL, NULL},
+    {"publish_name", on_put, "publish_result", "service", "port"},
+    {"lookup_name", on_get, "lookup_result", "service", "port"},
+    {"unpublish_name", on_get, "unpublish_result", "service", NULL},
 };
+
+/* What the job is; else a line of a spawn ("mcmd=spawn" ... "endcmd": only the last is answered), or something that we
+ * never heard of. */
+static void answer_question(const struct run_job *job, struct run_rank *rank, const char *line)
+{
+    char name[40];
+    if (vboot_line_is(line, "get_maxes"))
+        answer(rank, "cmd=maxes kvsname_max=%d keylen_max=%d vallen_max=%d\n", NAME_MAX_BYTES, KEY_MAX, VALUE_MAX);
+    else if (vboot_line_is(line, "get_appnum"))
+        answer(rank, "cmd=appnum appnum=%d\n", (int)(rank->app - job->options.app));
+    else if (vboot_line_is(line, "get_universe_size"))
+        answer(rank, "cmd=universe_size size=%d\n", job->options.universe ? job->options.universe : job->size);
+    else if (vboot_line_is(line, "get_my_kvsname"))
+        answer(rank, "cmd=my_kvsname kvsname=%s\n", job->space);
+    else if (strcmp(line, "endcmd") == 0)
+        answer(rank, "cmd=spawn_result rc=-1 msg=this_launcher_starts_no_ranks_later errcodes=1\n");
+    else if (vboot_line_text(line, "cmd", name, sizeof name))
+        answer(rank, "cmd=%s_result rc=-1 msg=unknown_command\n", name);
+}
 
 static void obey(struct run_job *job, struct run_rank *rank, const char *line)
 {
-    if (strcmp(line, "endcmd") == 0) {
-        on_endcmd(job, rank, line);
-        return;
-    }
     for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
         if (vboot_line_is(line, commands[i].name)) {
-            commands[i].act(job, rank, line);
+            commands[i].act(job, rank, &commands[i], line);
             return;
         }
-    /* A line of a spawn, or something we never heard of: those who expect an answer find the connection closed. */
-    char name[40];
-    if (vboot_line_text(line, "cmd", name, sizeof name))
-        answer(rank, "cmd=%s_result rc=-1 msg=unknown_command\n", name);
+    answer_question(job, rank, line);
 }
 
 /* False: the connection has nothing more now, or is closed. */
@@ -235,9 +201,8 @@ static bool serve_once(struct run_job *job, struct run_rank *rank)
     return rank->pmi.fd >= 0;
 }
 
-void pmi_ready(struct run_job *job, struct run_watch *watch, uint32_t events)
+void pmi_ready(struct run_job *job, struct run_watch *watch)
 {
-    (void)events;
     serve_once(job, container_of(watch, struct run_rank, pmi));
 }
 

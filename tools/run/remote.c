@@ -33,10 +33,7 @@ extern char **environ;
 
 static void call(struct run_job *job, struct run_host *host);
 
-static double seconds_since(uint64_t ns)
-{
-    return (double)(vbase_clock_ns() - ns) / 1e9;
-}
+static double seconds_since(uint64_t ns) { return (double)(vbase_clock_ns() - ns) / 1e9; }
 
 static uint64_t patience(const struct run_job *job)
 {
@@ -57,8 +54,9 @@ static void hang_up(struct run_job *job, struct run_host *host)
         if (watch[i]->fd >= 0)
             run_watch_close(job, watch[i]);
     host->wire.broken = true;
-    free(host->wire.data);
-    host->wire.data = NULL;
+    free(host->wire.bytes.data);
+    host->wire.bytes = (struct run_bytes){0};
+    host->wire.start = 0;
     if (host->agent > 0)
         kill(-host->agent, SIGTERM);
 }
@@ -80,7 +78,7 @@ void remote_forget(struct run_job *job)
             let_go(job, &job->options.host[i]);
 }
 
-static void hear_complaints(struct run_job *job, struct run_host *host);
+static bool hear_complaints(struct run_job *job, struct run_host *host);
 
 /* A helper could not reach one of its hosts: the head is to do it. */
 static void pass_to_head(struct run_job *job, struct run_host *host)
@@ -99,7 +97,7 @@ static void pass_to_head(struct run_job *job, struct run_host *host)
 /* A host ended without a goodbye: it could not be reached, or it is lost. */
 static void lose(struct run_job *job, struct run_host *host, const char *why)
 {
-    hear_complaints(job, host);
+    (void)hear_complaints(job, host);
     bool quiet = job->failed || job->ending != ENDING_NO, called = host->state != HOST_UP;
     if (!quiet && called && vbase_clock_ns() < host->called_ns + (uint64_t)job->options.patience * SECOND_NS) {
         hang_up(job, host);
@@ -122,13 +120,13 @@ static void lose(struct run_job *job, struct run_host *host, const char *why)
 
 /* ---- what comes from a host ---- */
 
-/* Lines of the agent: ssh's complaints, and what a shell's start-up files print. */
-static void hear_complaints(struct run_job *job, struct run_host *host)
+/* Lines of the agent: ssh's complaints, and what a shell's start-up files print. False: the end. */
+static bool hear_complaints(struct run_job *job, struct run_host *host)
 {
     char text[2048];
     ssize_t got = host->complaints.fd >= 0 ? read(host->complaints.fd, text, sizeof text - 1) : 0;
     if (got <= 0)
-        return;
+        return got < 0 && errno == EAGAIN;
     text[got] = 0;
     for (char *rest = text, *line; (line = strsep(&rest, "\r\n"));)
         if (*line) {
@@ -136,13 +134,12 @@ static void hear_complaints(struct run_job *job, struct run_host *host)
             if (host->state == HOST_UP && job->ending == ENDING_NO)
                 output_line(job, "%s: %s", host->name, line);
         }
+    return true;
 }
 
-static void complaints_ready(struct run_job *job, struct run_watch *watch, uint32_t events)
+static void complaints_ready(struct run_job *job, struct run_watch *watch)
 {
-    struct run_host *host = container_of(watch, struct run_host, complaints);
-    hear_complaints(job, host);
-    if ((events & EPOLLHUP) && !(events & EPOLLIN))
+    if (!hear_complaints(job, container_of(watch, struct run_host, complaints)))
         run_watch_close(job, watch);
 }
 
@@ -222,12 +219,11 @@ static bool hello_heard(struct run_host *host)
     return true;
 }
 
-static void host_ready(struct run_job *job, struct run_watch *watch, uint32_t events)
+static void host_ready(struct run_job *job, struct run_watch *watch)
 {
     struct run_host *host = container_of(watch, struct run_host, in);
     struct run_frame_header header;
     bool broken = false;
-    (void)events;
     if (output_behind(job)) {
         epoll_ctl(job->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
         host->paused = true;
@@ -319,11 +315,10 @@ bool remote_input(struct run_job *job, const char *data, size_t length)
     return true;
 }
 
-static void input_ready(struct run_job *job, struct run_watch *watch, uint32_t events)
+static void input_ready(struct run_job *job, struct run_watch *watch)
 {
     struct run_bytes part = {0};
-    if (events)
-        epoll_ctl(job->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+    epoll_ctl(job->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
     bool more = bytes_read(&part, watch->fd);
     if (!more)
         watch->fd = -1;
@@ -340,7 +335,7 @@ void remote_more(struct run_job *job)
     if (job->head.fd >= 0)
         frame_send(job, &job->sink[0], FRAME_MORE, NULL, 0);
     else if (job->input.fd >= 0 && epoll_ctl(job->epoll, EPOLL_CTL_ADD, job->input.fd, &event) < 0 && errno == EPERM)
-        input_ready(job, &job->input, 0); /* a file is always ready */
+        input_ready(job, &job->input); /* a file is always ready */
 }
 
 /* ---- signals and time ---- */
@@ -424,10 +419,7 @@ uint64_t remote_next(const struct run_job *job)
 
 /* ---- the job, for a helper: texts with their NULs. The order is that of helper.c. ---- */
 
-static void add_text(struct run_bytes *body, const char *text)
-{
-    bytes_add(body, text, strlen(text) + 1);
-}
+static void add_text(struct run_bytes *body, const char *text) { bytes_add(body, text, strlen(text) + 1); }
 
 static void add_number(struct run_bytes *body, int number)
 {

@@ -135,11 +135,10 @@ static bool is_rank(const struct run_job *job, pid_t pid)
     return false;
 }
 
-static void signals_ready(struct run_job *job, struct run_watch *watch, uint32_t events)
+static void signals_ready(struct run_job *job, struct run_watch *watch)
 {
     struct signalfd_siginfo got;
     bool dead = false;
-    (void)events;
     while (read(watch->fd, &got, sizeof got) == sizeof got) {
         int number = (int)got.ssi_signo;
         bool from_terminal = got.ssi_code == SI_KERNEL;
@@ -214,16 +213,13 @@ static int make_id(struct run_job *job)
     int error = vbase_random(random, sizeof random);
     if (error != OK)
         return error;
-    char space[sizeof job->space];
-    snprintf(space, sizeof space, "%s", job->space); /* a helper was told */
     size_t length = outer ? strlen(outer) : 0;
     if (length > 100)
         outer += length - 100; /* jobs further out than that find us by process group */
     snprintf(job->id, sizeof job->id, "%s%s%016llx", outer ? outer : "", outer ? "/" : "",
              (unsigned long long)random[0]);
-    snprintf(job->space, sizeof job->space, "viaduct_%016llx", (unsigned long long)random[1]);
-    if (*space)
-        memcpy(job->space, space, sizeof space);
+    if (!*job->space) /* else a helper was told */
+        snprintf(job->space, sizeof job->space, "viaduct_%016llx", (unsigned long long)random[1]);
     if (gethostname(job->host, sizeof job->host - 1) < 0)
         snprintf(job->host, sizeof job->host, "this host");
     return OK;
@@ -289,9 +285,9 @@ static int make_handover(struct run_job *job)
     return vboot_kvs_put(&job->kvs, "PMI_process_mapping", mapping);
 }
 
-static void door_ready(struct run_job *job, struct run_watch *watch, uint32_t events)
+static void door_ready(struct run_job *job, struct run_watch *watch)
 {
-    (void)watch, (void)events;
+    (void)watch;
     tcp_door_step(job->door, vbase_clock_ns());
 }
 
@@ -374,7 +370,7 @@ static void serve_once(struct run_job *job, int wait_ms)
     for (int i = 0; i < count; i++) {
         struct run_watch *watch = event[i].data.ptr;
         if (watch->fd >= 0) /* else an earlier event of this round closed it */
-            watch->ready(job, watch, event[i].events);
+            watch->ready(job, watch);
     }
     act_on_time(job);
 }
@@ -390,18 +386,17 @@ static void serve(struct run_job *job)
 
 static int start_app(struct run_job *job, struct run_app *app, struct run_rank *first)
 {
-    static struct run_program program;
-    int error = environment_build(&program.environment, job, app);
-    if (error == OK)
-        error = child_find_program(&program, app);
+    struct run_environment environment;
+    int error = OK;
+    environment_build(&environment, job, app);
     for (int i = 0; i < app->count && error == OK && job->ending == ENDING_NO; i++) {
         if (first[i].host != job->here)
             continue;
-        error = child_start(job, &first[i], &program);
+        error = child_start(job, &first[i], &environment);
         if (i % START_BATCH == START_BATCH - 1)
             serve_once(job, 0); /* the first may have failed already, or somebody lost patience */
     }
-    child_forget_program(&program);
+    environment_free(&environment);
     return error;
 }
 
@@ -455,8 +450,7 @@ int run_job(struct run_job *job, int argc, char **argv)
     if (error == 1)
         return 0;
     if (error != OK) {
-        if (*vbase_error_detail())
-            fprintf(stderr, "viaduct: %s\n", vbase_error_detail());
+        fprintf(stderr, "viaduct: %s\n", vbase_error_detail());
         return STATUS_USAGE;
     }
     error = prepare(job);

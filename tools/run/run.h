@@ -70,7 +70,7 @@ struct run_options {
     int universe;        /* -usize; 0: not said */
 };
 
-/* OK; 1: nothing to do, the answer was printed; ERR_ARGUMENT: the sentence was printed. */
+/* OK; 1: nothing to do, the answer was printed; ERR_ARGUMENT. */
 int options_read(struct run_options *options, int argc, char **argv) MUST_CHECK;
 
 /* hosts.c: how many ranks the hosts of a part offer; which rank goes where. */
@@ -81,24 +81,24 @@ void hosts_place(struct run_job *job);
 /* ---- the job ---- */
 
 struct run_watch { /* a descriptor in the epoll: embedded in whatever it belongs to */
-    void (*ready)(struct run_job *job, struct run_watch *watch, uint32_t events);
+    void (*ready)(struct run_job *job, struct run_watch *watch);
     int fd; /* -1: none */
+};
+
+struct run_bytes { /* a growing buffer */
+    char *data;
+    size_t length, capacity;
 };
 
 struct run_sink { /* where lines go: our stdout or our stderr */
     struct run_watch watch;
     bool pollable, watched, broken, regular;
     int lost;   /* errno of what made it broken, 0: nothing, or a reader who went away */
-    char *data; /* what could not be written yet */
-    size_t start, end, capacity;
+    struct run_bytes bytes; /* from START on they could not be written yet */
+    size_t start;
     struct run_stream *open_line; /* wrote the last piece and did not end it: it has the floor for a while */
     uint64_t open_ns;             /* since when */
     int paused;                   /* streams that wait for the floor, or for a slow reader */
-};
-
-struct run_bytes { /* a growing buffer */
-    char *data;
-    size_t length, capacity;
 };
 
 struct run_stream { /* a pipe that a rank writes to */
@@ -108,8 +108,7 @@ struct run_stream { /* a pipe that a rank writes to */
     int which;   /* 0 stdout, 1 stderr */
     bool fresh;  /* the next byte begins a line */
     bool paused; /* not read because its sink is behind */
-    char *data;  /* the unfinished line */
-    size_t length, capacity;
+    struct run_bytes line; /* the unfinished one */
     uint64_t since_ns; /* when its last byte came */
 };
 
@@ -153,7 +152,10 @@ struct run_rank {
 };
 
 struct run_binding { /* sets of processors, given to ranks in turn */
-    cpu_set_t *set;
+    struct run_unit {
+        cpu_set_t cpus;
+        int group, turn; /* the socket or numa node that it is of, and which of those there */
+    } *unit;
     int count; /* 0: no binding */
 };
 
@@ -219,24 +221,15 @@ struct run_job {
 /* environment.c: the environment of one rank. Built into a block of the app and changed for each rank in place. */
 struct run_environment {
     char **list;
-    char *ours; /* texts that differ from rank to rank */
+    char *ours;   /* texts that differ from rank to rank */
+    char *search; /* "PATH=...": where the program may be */
 };
-int environment_build(struct run_environment *out, const struct run_job *job, const struct run_app *app) MUST_CHECK;
+void environment_build(struct run_environment *out, const struct run_job *job, const struct run_app *app);
 void environment_for(struct run_environment *environment, const struct run_job *job, int rank, int pmi_fd, int door_fd);
-const char *environment_get(const struct run_environment *environment, const char *name);
 void environment_free(struct run_environment *environment);
 
 /* child.c */
-/* PATTERN with %r, %h and %g replaced by rank, host and group; cut where OUT ends. Its length. */
-size_t run_expand(char *out, size_t size, const char *pattern, const struct run_job *job, int rank);
-struct run_program { /* what exec is given; found once for each app */
-    char path[4096];
-    char **script; /* "sh", path, arguments: for a script whose first line does not say what runs it */
-    struct run_environment environment;
-};
-int child_find_program(struct run_program *program, const struct run_app *app) MUST_CHECK;
-void child_forget_program(struct run_program *program);
-int child_start(struct run_job *job, struct run_rank *rank, struct run_program *program) MUST_CHECK;
+int child_start(struct run_job *job, struct run_rank *rank, struct run_environment *environment) MUST_CHECK;
 
 /* bind.c */
 int binding_plan(struct run_job *job) MUST_CHECK;
@@ -300,7 +293,7 @@ void run_signal(struct run_job *job, int number); /* a helper hears a signal fro
 
 /* pmi.c */
 void pmi_release(struct run_job *job, const char *puts, size_t length);
-void pmi_ready(struct run_job *job, struct run_watch *watch, uint32_t events);
+void pmi_ready(struct run_job *job, struct run_watch *watch);
 void pmi_drain(struct run_job *job, struct run_rank *rank); /* what a dead rank still said */
 void pmi_close(struct run_job *job);
 

@@ -28,10 +28,7 @@
 /* Pids of the groups of ranks, then of agents: ours and the watchdog's alone, shared before it is made. */
 static _Atomic pid_t *group;
 
-static void nap(long ms)
-{
-    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
-}
+static void nap(long ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL); }
 
 /* Does the process carry our id in the environment that it was started with? */
 static bool carries(const char *pid, const char *mark)
@@ -73,10 +70,7 @@ static const char *own_id(const struct run_job *job)
     return slash ? slash + 1 : job->id;
 }
 
-static int groups(const struct run_job *job)
-{
-    return job->size + job->options.hosts;
-}
+static int groups(const struct run_job *job) { return job->size + job->options.hosts; }
 
 static void kill_groups(int count)
 {
@@ -88,8 +82,7 @@ static void kill_groups(int count)
 }
 
 /* The watchdog's whole life. It holds nothing of ours but the pipe: a reader of our output must see its end. */
-static void watch(const struct run_job *job, int pipe_end) __attribute__((noreturn));
-static void watch(const struct run_job *job, int pipe_end)
+__attribute__((noreturn)) static void watch(const struct run_job *job, int pipe_end)
 {
     char byte;
     ssize_t got;

@@ -36,10 +36,12 @@ static bool holding(const struct fault_vi *vi)
     return script->delay_ns > 0 || script->reorder > 0 || !list_empty(&vi->held);
 }
 
-static bool one_received(struct vi *inner, uint64_t header, const void *data, size_t length)
+/* One at a time: the sink may disconnect inside, and then the provider below knows what becomes of the others. */
+static uint32_t received(struct vi *inner, uint64_t header, const void *data, size_t length, uint32_t count)
 {
     struct fault_vi *vi = inner->owner;
     bool taken;
+    (void)count;
     if (vi->drop)
         return true; /* lost */
     if (holding(vi))
@@ -49,13 +51,6 @@ static bool one_received(struct vi *inner, uint64_t header, const void *data, si
     if (taken)
         count_frame(vi);
     return taken;
-}
-
-/* One at a time: the sink may disconnect inside, and then the provider below knows what becomes of the others. */
-static uint32_t received(struct vi *inner, uint64_t header, const void *data, size_t length, uint32_t count)
-{
-    (void)count;
-    return one_received(inner, header, data, length);
 }
 
 static void arrived(struct vi *inner, uint32_t immediate, uint64_t length)
