@@ -43,40 +43,40 @@ const char *vbase_error_remedy(int code) { return row_of(code)->remedy; }
 enum base_scope vbase_error_scope(int code) { return row_of(code)->scope; }
 const char *vbase_error_detail(void) { return detail; }
 
-static int keep(int code, const char *cause)
+/* REASON is put behind the cause, where it must survive a long one. */
+static int keep(int code, const char *reason, const char *format, va_list arguments)
 {
+    int saved = errno;
+    char cause[DETAIL_SIZE];
+    int length = vsnprintf(cause, sizeof(cause), format, arguments);
+    if (reason) {
+        size_t room = sizeof(cause) - strlen(reason) - 3, at = length < 0 ? 0 : (size_t)length < room ? (size_t)length : room;
+        snprintf(cause + at, sizeof(cause) - at, ": %s", reason);
+    }
     memcpy(detail, cause, strlen(cause) + 1);
     LOG_DEBUG("%s: %s", vbase_error_name(code), detail);
+    errno = saved;
     return code;
 }
 
 int vbase_fail(int code, const char *format, ...)
 {
-    int saved = errno;
-    char cause[DETAIL_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(cause, sizeof(cause), format, arguments);
+    keep(code, NULL, format, arguments);
     va_end(arguments);
-    keep(code, cause);
-    errno = saved;
     return code;
 }
 
 int vbase_fail_errno(int code, const char *format, ...)
 {
+    char text[128];
     int saved = errno;
-    char cause[DETAIL_SIZE], text[128];
+    const char *reason = strerror_r(saved, text, sizeof(text));
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(cause, sizeof(cause), format, arguments);
+    keep(code, reason, format, arguments);
     va_end(arguments);
-    /* the reason must survive a long sentence */
-    const char *reason = strerror_r(saved, text, sizeof(text));
-    size_t room = sizeof(cause) - strlen(reason) - 3;
-    size_t at = length < 0 ? 0 : (size_t)length < room ? (size_t)length : room;
-    snprintf(cause + at, sizeof(cause) - at, ": %s", reason);
-    keep(code, cause);
     errno = saved;
     return code;
 }

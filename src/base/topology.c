@@ -4,47 +4,38 @@
  * the numbers are advice for waiting. */
 #include "base/topology.h"
 #include "base/quota.h"
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
-#define CPUS_LIMIT (1 << 20) /* where the search for a large enough mask ends */
-
 static struct base_topology topology;
 static pthread_once_t topology_once = PTHREAD_ONCE_INIT;
 
-/* Processors in the mask. The kernel refuses a mask smaller than its own. */
-static int read_affinity(void)
+/* The kernel refuses a mask smaller than its own; so many processors are more than it can be built for. */
+#define CPUS_MOST 65536
+#define MASK_WORDS (CPUS_MOST / 64)
+
+/* How many processors are in the mask, 0: not known. */
+static int read_affinity(uint64_t mask[MASK_WORDS])
 {
-    for (int cpus = 1024; cpus <= CPUS_LIMIT; cpus *= 4) {
-        cpu_set_t *mask = CPU_ALLOC(cpus);
-        size_t size = CPU_ALLOC_SIZE(cpus);
-        if (!mask)
-            return 0;
-        int refused = sched_getaffinity(0, size, mask), why = errno, count = refused ? 0 : CPU_COUNT_S(size, mask);
-        CPU_FREE(mask);
-        if (!refused || why != EINVAL)
-            return count;
-    }
-    return 0;
+    memset(mask, 0, CPUS_MOST / 8);
+    cpu_set_t *set = (cpu_set_t *)(void *)mask;
+    return sched_getaffinity(0, CPUS_MOST / 8, set) == 0 ? CPU_COUNT_S(CPUS_MOST / 8, set) : 0;
 }
 
 void vbase_affinity(uint64_t *words, int count)
 {
-    memset(words, 0, (size_t)count * sizeof *words);
-    cpu_set_t mask;
-    if (sched_getaffinity(0, sizeof mask, &mask) == 0)
-        for (int cpu = 0; cpu < 64 * count && cpu < CPU_SETSIZE; cpu++)
-            if (CPU_ISSET(cpu, &mask))
-                words[cpu / 64] |= 1ull << cpu % 64;
+    uint64_t mask[MASK_WORDS];
+    read_affinity(mask);
+    memcpy(words, mask, (size_t)count * sizeof *words);
 }
 
 static void read_all(void)
 {
+    uint64_t mask[MASK_WORDS];
     topology.cpus_online = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    topology.cpus_allowed = read_affinity();
+    topology.cpus_allowed = read_affinity(mask);
     if (topology.cpus_online < 1)
         topology.cpus_online = 1;
     if (topology.cpus_allowed < 1)

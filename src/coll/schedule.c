@@ -182,25 +182,26 @@ int vcoll_schedule_seal(struct coll_schedule *schedule)
     return schedule->failure;
 }
 
+/* Layout I of two for each step. */
+static struct type_layout *layout_of(const struct coll_schedule *schedule, uint32_t i)
+{
+    const struct coll_step *step = &schedule->step[i / 2];
+    return i % 2 ? step->to.layout : step->from.layout;
+}
+
 void vcoll_schedule_keep(struct coll_schedule *schedule)
 {
     schedule->keeps = true;
-    for (uint32_t i = 0; i < schedule->steps; i++) {
-        if (schedule->step[i].from.layout)
-            vtype_layout_keep(schedule->step[i].from.layout);
-        if (schedule->step[i].to.layout)
-            vtype_layout_keep(schedule->step[i].to.layout);
-    }
+    for (uint32_t i = 0; i < 2 * schedule->steps; i++)
+        if (layout_of(schedule, i))
+            vtype_layout_keep(layout_of(schedule, i));
 }
 
 void vcoll_schedule_free(struct coll_schedule *schedule)
 {
-    for (uint32_t i = 0; schedule->keeps && i < schedule->steps; i++) {
-        if (schedule->step[i].from.layout)
-            vtype_layout_drop(schedule->step[i].from.layout);
-        if (schedule->step[i].to.layout)
-            vtype_layout_drop(schedule->step[i].to.layout);
-    }
+    for (uint32_t i = 0; schedule->keeps && i < 2 * schedule->steps; i++)
+        if (layout_of(schedule, i))
+            vtype_layout_drop(layout_of(schedule, i));
     release_memory(schedule);
     /* release: pairs with the acquire in vcoll_schedule_new */
     free(atomic_exchange_explicit(&spare, schedule, memory_order_acq_rel));

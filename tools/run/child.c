@@ -62,12 +62,9 @@ __attribute__((noreturn)) static void become_rank(struct spawn *spawn)
     give(spawn, spawn->input, 0);
     give(spawn, spawn->out, 1);
     give(spawn, spawn->err, 2);
-    fcntl(spawn->pmi, F_SETFD, 0);
-    if (spawn->door >= 0)
-        fcntl(spawn->door, F_SETFD, 0);
-    fcntl(spawn->job->handover.fd, F_SETFD, 0);
-    if (spawn->job->node_fd >= 0)
-        fcntl(spawn->job->node_fd, F_SETFD, 0);
+    const int inherited[] = {spawn->pmi, spawn->door, spawn->job->handover.fd, spawn->job->node_fd};
+    for (size_t i = 0; i < ARRAY_LENGTH(inherited); i++)
+        fcntl(inherited[i], F_SETFD, 0); /* -1: there is none, which does no harm */
     if (spawn->cpus && sched_setaffinity(0, sizeof *spawn->cpus, spawn->cpus) < 0)
         fail_in_child(spawn, "its processors (--bind-to)");
     if (spawn->rank->app->directory && chdir(spawn->rank->app->directory) < 0)

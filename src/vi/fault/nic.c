@@ -224,25 +224,19 @@ static int send_on(struct vi *base, uint64_t header, const struct iovec *piece, 
     return error;
 }
 
-static int put_on(struct vi *base, const struct vi_transfer *transfer)
+static int transfer_on(struct vi *base, const struct vi_transfer *transfer, enum fault_way way)
 {
     struct fault_vi *vi = fault_vi_of(base);
     if (is_lost(vi))
         return ERR_LINK_DOWN;
-    if (fault_nic_of(base->nic)->script.late_put && (transfer->pieces > 0 || transfer->signal))
-        return fault_hold_transfer(vi, transfer, FAULT_PUT);
-    return vi_put(vi->inner, transfer);
+    if (fault_nic_of(base->nic)->script.late_put && (way == FAULT_GET || transfer->pieces > 0 || transfer->signal))
+        return fault_hold_transfer(vi, transfer, way);
+    return way == FAULT_PUT ? vi_put(vi->inner, transfer) : vi_get(vi->inner, transfer);
 }
 
-static int get_on(struct vi *base, const struct vi_transfer *transfer)
-{
-    struct fault_vi *vi = fault_vi_of(base);
-    if (is_lost(vi))
-        return ERR_LINK_DOWN;
-    if (fault_nic_of(base->nic)->script.late_put)
-        return fault_hold_transfer(vi, transfer, FAULT_GET);
-    return vi_get(vi->inner, transfer);
-}
+static int put_on(struct vi *base, const struct vi_transfer *transfer) { return transfer_on(base, transfer, FAULT_PUT); }
+
+static int get_on(struct vi *base, const struct vi_transfer *transfer) { return transfer_on(base, transfer, FAULT_GET); }
 
 static int atomic_on(struct vi *base, const struct vi_atomic_call *call)
 {
