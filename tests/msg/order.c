@@ -1,7 +1,8 @@
 /* The promises of order and of bounded memory, between ranks:
  *   10,000 started sends of tag 1, then one of tag 2 that is received first: the receiver keeps no more than the
  * window; everybody sends to everybody, sizes mixed over all ways a message can take, received by wildcards in sender's
- * order. tcp: 1 */
+ * order. Each message that is not in the window costs two ways, and on a busy machine each way a turn of the scheduler.
+ * tcp: 1 timeout: 180 */
 #include "traffic.h"
 #include "base/counters.h"
 #include "base/settings.h"
