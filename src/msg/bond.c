@@ -5,6 +5,11 @@
  * the receiver says FINISH: until then its buffer is lent. */
 #include "msg/engine.h"
 
+#define CHUNK_US    1500         /* of a rail's time, for one chunk, where there are several rails; */
+#define CHUNK_LEAST (32u << 10)
+#define CHUNK_MOST  (1u << 20)
+#define PACE_NS     2000000      /* between two questions to the kernel about one of them */
+
 /* A chunk that came back. */
 struct msg_span {
     struct msg_span *next;
@@ -107,13 +112,48 @@ static int chunk_give(struct msg_transfer *transfer, int rail, uint64_t most)
 
 /* ---- which rail -------------------------------------------------------------------------------------------------- */
 
-/* As much as the rail takes. Peer lock held. */
-static int rail_fill(struct msg_transfer *transfer, int rail)
+/* With one rail, puts as large as they come. With several, what goes in a millisecond or two, so that the others may take
+ * what comes after it. */
+static uint64_t chunk_of(const struct msg_far *far, int rail)
+{
+    uint64_t bytes = far->pace[rail].rate / 1000 * CHUNK_US / 1000;
+    if (far->held == 1)
+        return MSG_PLACE;
+    return bytes < CHUNK_LEAST ? CHUNK_LEAST : bytes > CHUNK_MOST ? CHUNK_MOST : bytes;
+}
+
+/* Near the end a rail takes a chunk only if it is through with it before the others are through with everything. */
+static bool in_time(struct msg_transfer *transfer, int rail, uint64_t chunk)
 {
     struct msg_far *far = transfer->peer->far;
+    uint64_t left = transfer->upto - transfer->moved, rates = 0;
+    for (int i = 0; i < MSG_REPLAY_RAILS; i++)
+        if (i != rail && far->vi[i] && far->replay.rail[i].name) {
+            rates += far->pace[i].rate;
+            left += far->pace[i].backlog;
+        }
+    double mine = (double)(far->pace[rail].backlog + chunk) * (double)rates;
+    return !far->pace[rail].rate || !rates || mine <= (double)left * (double)far->pace[rail].rate;
+}
+
+/* As much as the rail takes: with others beside it, a chunk at a time when its way out is short. Peer lock held. */
+static int rail_fill(struct msg_transfer *transfer, int rail)
+{
+    struct msg_peer *peer = transfer->peer;
+    struct msg_far *far = peer->far;
     int error = OK;
-    while (!error && !all_given(transfer) && far->vi[rail]->waiting < MSG_PLACE && vmsg_replay_bulk_room(&far->replay, rail))
-        error = chunk_give(transfer, rail, MSG_PLACE);
+    while (!error && !all_given(transfer) && vmsg_replay_bulk_room(&far->replay, rail)) {
+        uint64_t chunk = chunk_of(far, rail), before = far->vi[rail]->waiting;
+        if (before >= (far->held > 1 ? chunk / 2 : chunk))
+            break;
+        if (far->held > 1) {
+            vmsg_rail_measure(peer, rail, PACE_NS);
+            if (!in_time(transfer, rail, chunk))
+                break;
+        }
+        error = chunk_give(transfer, rail, chunk);
+        far->pace[rail].backlog += error ? 0 : chunk;
+    }
     return error;
 }
 

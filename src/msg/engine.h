@@ -51,12 +51,22 @@ enum msg_phase {
     MSG_PHASE_OVER
 };
 
+/* What a rail does, as it was when the kernel was asked last. */
+struct msg_pace {
+    uint64_t asked;           /* ticks; 0: never */
+    uint64_t rate;            /* bytes a second, 0 unknown */
+    uint64_t backlog;         /* bytes given and not on their way, with those given since */
+    uint64_t score;           /* ns until a small message would be there */
+};
+
 /* Of a remote peer. */
 struct msg_far {
     struct msg_replay replay;
     struct vi *vi[MSG_REPLAY_RAILS]; /* of the rails that are held */
     int held;
     int over; /* the rail of the next DATA frame */
+    uint64_t judged; /* ticks: of the last look for a better main rail */
+    struct msg_pace pace[MSG_REPLAY_RAILS];
 };
 
 struct msg_peer {
@@ -354,6 +364,7 @@ void vmsg_rails_close(struct msg_peer *peer);
 bool vmsg_rails_flush(struct msg_peer *peer); /* fences, what is to be sent again, what is owed; true: something went */
 bool vmsg_rails_pend(struct msg_peer *peer);  /* not all of that went */
 void vmsg_rail_add(struct msg_peer *peer, struct vi *vi);
+void vmsg_rail_measure(struct msg_peer *peer, int rail, uint64_t age_ns); /* its pace, unless it is younger */
 void vmsg_rail_up(struct vi *vi);              /* no lock held, as in all that follows */
 void vmsg_rail_down(struct vi *vi, int cause);
 int vmsg_rail_received(struct vi *vi, uint64_t header, const void *data, size_t length) MUST_CHECK;

@@ -149,6 +149,8 @@ struct vi_state {
     uint64_t backlog;        /* bytes accepted and not yet on their way */
     uint64_t rate;           /* bytes a second lately, 0 unknown */
     uint32_t round_trip_ns;  /* 0 unknown */
+    uint32_t least_trip_ns;  /* of the last minutes */
+    uint64_t crowd;          /* bytes on their way through the same card of ours, to whomever */
     const char *path;        /* the cards at both ends, in words; NULL: there are none, or not yet. Lives as the vi does */
 };
 

@@ -421,12 +421,30 @@ static int tcp_open(const struct vi_setup *setup, struct vi_nic **out)
     return error;
 }
 
+/* What is on its way through the card of VI. */
+static uint64_t crowd(struct tcp_nic *nic, const struct tcp_vi *vi)
+{
+    uint64_t bytes = 0;
+
+    base_lock(&nic->lock);
+    list_for_each(node, &nic->up) {
+        struct tcp_vi *other = container_of(node, struct tcp_vi, up);
+        int unacknowledged = 0;
+        if (other->card == vi->card && atomic_load_explicit(&other->sent, memory_order_relaxed) != other->doubt &&
+            ioctl(other->link->fd, SIOCOUTQ, &unacknowledged) == 0)
+            bytes += other->vi.waiting + (uint64_t)unacknowledged;
+    }
+    base_unlock(&nic->lock);
+    return bytes;
+}
+
 /* Quiet: taken by the other side's provider, every frame, not only by its kernel. */
 static int tcp_query(struct vi *base, struct vi_state *state)
 {
     struct tcp_vi *vi = tcp_vi_of(base);
     struct tcp_info info = {.tcpi_rtt = 0};
     socklen_t length = sizeof(info);
+    uint64_t bytes = crowd(tcp_nic_of(base->nic), vi);
     int unsent = 0;
 
     base_lock(&vi->lock);
@@ -442,6 +460,8 @@ static int tcp_query(struct vi *base, struct vi_state *state)
         .backlog = vi->queue.bytes + (uint64_t)(unsent > 0 ? unsent : 0),
         .rate = info.tcpi_delivery_rate,
         .round_trip_ns = info.tcpi_rtt < UINT32_MAX / 1000 ? info.tcpi_rtt * 1000 : UINT32_MAX,
+        .least_trip_ns = info.tcpi_min_rtt < UINT32_MAX / 1000 ? info.tcpi_min_rtt * 1000 : UINT32_MAX,
+        .crowd = bytes,
         .path = vi->path[0] ? vi->path : NULL,
     };
     base_unlock(&vi->lock);

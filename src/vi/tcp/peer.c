@@ -17,12 +17,15 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 
 #define AGAIN_NS      50000000ull    /* then a lost rail is called again, if another carries */
 #define GIVE_UP_NS    30000000000ull /* of nothing but failures */
+#define UNSENT_MOST   (128 << 10)    /* bytes in a socket, with several rails */
 #define PARKED_MOST   (TCP_PAIRS + 4)
 
 struct tcp_peer *tcp_peer_make(struct tcp_nic *nic, uint32_t rank)
@@ -237,8 +240,10 @@ void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause)
     tcp_queue_drop(&vi->queue);
     base_unlock(&vi->lock);
     tcp_writer_forget(vi);
+    base_lock(&nic->lock);
     if (list_node_linked(&vi->up))
         list_remove(&vi->up);
+    base_unlock(&nic->lock);
     if (link)
         tcp_link_close(nic, link);
     base_lock(&nic->lock);
@@ -296,19 +301,38 @@ static void closed_step(struct tcp_nic *nic)
 
 /* ---- links and sessions come together ------------------------------------------------------------------------------- */
 
+/* Where there are several rails what is not sent is better off with us: another one may take it. */
+static void several(const struct tcp_peer *peer)
+{
+    int most = UNSENT_MOST, count = 0;
+
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < TCP_PAIRS; i++) {
+            struct tcp_link *link = peer->rail[i] ? peer->rail[i]->link : NULL;
+            if (!link || link->phase != TCP_UP)
+                continue;
+            count += round == 0;
+            if (round == 1 && count > 1)
+                setsockopt(link->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &most, sizeof(most));
+        }
+}
+
 static void attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link)
 {
     link->vi = vi;
     link->phase = TCP_UP;
     vi->vi.name = (uint64_t)link->rail->number << 32 | link->epoch;
-    list_append(&nic->up, &vi->up);
     link->deadline = TCP_NEVER;
+    base_lock(&nic->lock);
+    list_append(&nic->up, &vi->up);
+    base_unlock(&nic->lock);
     base_lock(&vi->lock);
     vi->link = link;
     vi->epoch = link->epoch;
     vi->fd = link->fd;
     base_unlock(&vi->lock);
-    tcp_path(nic, link->fd, vi->path, sizeof(vi->path));
+    vi->card = (int8_t)tcp_path(nic, link->fd, vi->path, sizeof(vi->path));
+    several(link->peer);
     COUNT(rails);
     LOG_INFO("rail %u to rank %u is up: %s", link->rail->number, link->peer->rank, vi->path);
     tcp_watch(nic, link, EPOLLIN);

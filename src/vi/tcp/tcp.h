@@ -66,7 +66,8 @@ struct tcp_vi {
     char path[TCP_PATH];      /* of it: the cards, in words */
     struct tcp_link *link;    /* written by the poll, under lock where a sender must see it; NULL: none yet, or no more */
     struct list_node node;    /* peer->waiting or nic->closed, under nic->lock; nic->gone_vis */
-    struct list_node up;      /* nic->up, while it has a link; by the poll */
+    struct list_node up;      /* nic->up, while it has a link; by the poll, under nic->lock */
+    int8_t card;              /* of ours, its ordinal; -1: unknown */
     uint64_t doubt;           /* `sent` when the kernel last said that all of it has arrived there; by the poll */
     _Atomic bool open;        /* between connect or accept, and disconnect; changed under nic->lock */
     bool leaving;             /* the goodbye is said; by the poll */
@@ -258,7 +259,7 @@ uint64_t tcp_rails_next(const struct tcp_peer *peer, uint64_t now);      /* unde
 void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now); /* under nic->lock */
 void tcp_rail_failed(struct tcp_nic *nic, struct tcp_rail *rail, int number, uint64_t now); /* errno of connect(2) */
 void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64_t wait, uint64_t now);
-void tcp_path(const struct tcp_nic *nic, int fd, char *out, size_t size); /* of a connected socket, in words */
+int tcp_path(const struct tcp_nic *nic, int fd, char *out, size_t size); /* of a connected socket, in words; the ordinal of our card, -1 */
 
 /* Sockets and greetings: link.c */
 void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now);    /* something came, or the call got through */
