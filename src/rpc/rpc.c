@@ -80,6 +80,15 @@ static int await(void)
     return vmsg_recv_start(&vrpc.request, &from, &buffer);
 }
 
+static COLD void refuse(const vd_connection *connection)
+{
+    static struct base_log_gate gate;
+    unsigned held;
+    COUNT(refused);
+    if (vbase_log_gate_open(&gate, 10, &held))
+        LOG_WARN("rank %d sent a remote call that makes no sense; it was dropped (%u more like this)", connection->remote, held);
+}
+
 static void handle(vd_connection *connection)
 {
     struct rpc_head head;
@@ -101,8 +110,7 @@ static void handle(vd_connection *connection)
         vrpc_place_free(connection->remote, (uint32_t)head.code);
         break;
     default:
-        COUNT(refused);
-        LOG_WARN("rank %d sent a remote call that makes no sense; it was dropped", connection->remote);
+        refuse(connection);
     }
     vpack_drop(connection);
 }
@@ -112,14 +120,19 @@ static void arrived(struct msg_request *request)
 {
     vd_connection *connection = vrpc.coming;
     const struct msg_result *result = &request->result;
-    if (result->error) { /* it was cancelled: the end */
+    if (result->error == ERR_CANCELLED) { /* the end */
         pack_give(connection);
         vrpc.coming = NULL;
         return;
     }
     vpack_begun(connection, result, vrpc.channel->heard[result->source]++);
-    connection->kept = true;
-    handle(connection);
+    if (likely(!result->error)) {
+        connection->kept = true;
+        handle(connection);
+    } else { /* longer than any frame */
+        refuse(connection);
+        vpack_drop(connection);
+    }
     int error = await();
     if (error)
         LOG_ERROR("remote calls end here: %s", vbase_error_detail());
