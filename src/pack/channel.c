@@ -14,6 +14,7 @@ static struct {
     struct coll_group group; /* of all ranks, for opening and closing */
     uint32_t next;           /* the id that is tried first, less MSG_CONTEXT_PACK */
     struct list channels;
+    struct base_lock lock;   /* of that list: the thread of event.c walks it */
 } pack;
 
 bool vpack_threads;
@@ -94,6 +95,7 @@ VEXPORT int vd_finalize(void)
     if (error)
         return error;
     DOING("vd_finalize");
+    vpack_event_close();
     for (int close = 0; close < 2; close++) {
         error = all_here();
         if (error)
@@ -328,7 +330,9 @@ int vpack_channel_open(uint32_t id, const char *name, vd_channel **out)
         vpack_channel_free(channel);
         return error;
     }
+    base_lock(&pack.lock);
     list_append(&pack.channels, &channel->link);
+    base_unlock(&pack.lock);
     *out = channel;
     return OK;
 }
@@ -347,8 +351,10 @@ static void connections_free(struct list *idle)
 void vpack_channel_free(vd_channel *channel)
 {
     struct list_node *node;
+    base_lock(&pack.lock);
     if (list_node_linked(&channel->link))
         list_remove(&channel->link);
+    base_unlock(&pack.lock);
     vpack_check_close(channel);
     (void)messages_open(channel);
     if (channel->context)
@@ -375,6 +381,21 @@ static uint32_t free_id(void)
             return id;
     }
     return 0;
+}
+
+bool vpack_any_message(void)
+{
+    bool any = false;
+    base_lock(&pack.lock);
+    list_for_each(node, &pack.channels)
+    {
+        struct msg_where from = {container_of(node, vd_channel, link)->context, MSG_ANY_SOURCE, PACK_TAG_FIRST};
+        struct msg_result result;
+        bool found = false;
+        any |= vmsg_probe(&from, &found, &result) != OK || found;
+    }
+    base_unlock(&pack.lock);
+    return any;
 }
 
 VEXPORT int vd_channel_open(const char *name, const char *network, vd_channel **out)

@@ -167,6 +167,11 @@ static inline int pack_tag_alone(const vd_connection *connection)
 }
 #define PACK_TAG_COMPLAINT INT32_MAX
 
+bool vpack_any_message(void); /* a first frame that nobody has taken; makes progress */
+
+/* ---- event.c ---- */
+void vpack_event_close(void);
+
 /* ---- packing.c, unpacking.c ---- */
 int vpack_packing_over(vd_connection *connection); /* gives it back; what has come of it */
 void vpack_begun(vd_connection *connection, const struct msg_result *result, uint32_t sequence); /* its first frame is here */
