@@ -30,6 +30,7 @@
 #include <string.h>
 
 #define FETCH_PIECES   64
+#define FETCH_LEAST    2048 /* bytes of a piece: shorter ones cost a kernel more than a second copy costs */
 #define FRAMES_A_ROUND 16
 #define DATA_LEAST 32 /* with its head it fits into a cell of shared memory: nothing else is needed */
 
@@ -137,12 +138,24 @@ void vmsg_rendezvous_arrived(struct msg_peer *peer, uint32_t immediate, uint64_t
         landed(transfer, bytes);
 }
 
+/* Whether a kernel should fetch into the pieces of this receive's buffer; the first ones tell. */
+static bool fetch_pays(const struct msg_transfer *transfer)
+{
+    struct iovec piece[FETCH_PIECES];
+    int pieces;
+    if (!transfer->cursor)
+        return true;
+    struct type_cursor cursor = *transfer->cursor;
+    return vtype_gather(&cursor, piece, FETCH_PIECES, transfer->upto, &pieces) >= (uint64_t)pieces * FETCH_LEAST;
+}
+
 /* By the best way there is: together, by us alone, or by the sender. */
 static void receive_begin(struct msg_transfer *transfer, bool fetchable)
 {
     struct vi_state state = {.get = false};
     fetchable =
-        fetchable && vi_query(transfer->peer->vi, &state) == OK && state.get && vmsg_transfer_cursor(transfer, 0) == OK;
+        fetchable && vi_query(transfer->peer->vi, &state) == OK && state.get && vmsg_transfer_cursor(transfer, 0) == OK &&
+        fetch_pays(transfer);
     if (!fetchable) {
         vmsg_rendezvous_ask(transfer);
     } else {
