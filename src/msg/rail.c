@@ -311,11 +311,11 @@ static int about_rails(struct msg_peer *peer, struct vi *vi, uint64_t header, co
         return 1;
     }
     if (length != sizeof body)
-        return ERR_PROTOCOL;
+        return vbase_fail(ERR_PROTOCOL, "a fence of a wrong length");
     memcpy(&body, data, sizeof body);
     bool sane = kind == MSG_FRAME_LANDED ? told(peer, &body)
                                          : fenced(peer, vi, &body, msg_header_flags(header) & MSG_FLAG_ASKING);
-    return sane ? 0 : ERR_PROTOCOL;
+    return sane ? 0 : vbase_fail(ERR_PROTOCOL, "what it says of a connection cannot be");
 }
 
 /* 1: the frame is for the engine; 0: it was here before, or was for us; else it makes no sense. */
@@ -331,13 +331,15 @@ int vmsg_rail_received(struct vi *vi, uint64_t header, const void *data, size_t 
     length -= sizeof extension;
     msg_lock(&peer->lock);
     int verdict = rail_of(peer, vi) == MSG_REPLAY_NONE                          ? 0
-                  : !vmsg_replay_acknowledged(replay, extension.acknowledgement) ? ERR_PROTOCOL
+                  : !vmsg_replay_acknowledged(replay, extension.acknowledgement)
+                      ? vbase_fail(ERR_PROTOCOL, "it has frames that were never sent")
                   : kind == MSG_FRAME_DATA || kind == MSG_FRAME_FENCE || kind == MSG_FRAME_LANDED
                       ? about_rails(peer, vi, header, (const char *)data + sizeof extension, length)
                       : vmsg_replay_arrived(replay, extension.sequence, (uint32_t)length);
     if (unlikely(kind == MSG_FRAME_GOODBYE && verdict == 1))
         msg_replay_hurry(replay); /* he leaves when he knows that we have heard it */
-    if (unlikely(verdict >= 0 && rail_owing(peer) != MSG_REPLAY_NONE))
+    if (unlikely(verdict >= 0 && (vmsg_replay_owes(replay) || kind == MSG_FRAME_DATA) &&
+                 rail_owing(peer) != MSG_REPLAY_NONE))
         flush_soon(peer);
     if (unlikely(peer->far->held > 1 && peer->vi))
         main_better(peer);

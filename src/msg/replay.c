@@ -178,11 +178,11 @@ static bool in_doubt(const struct msg_replay_rail *rail)
     return rail->state >= MSG_RAIL_LOST && rail->sent != rail->landed;
 }
 
-/* A free place, or that of a lost rail whose fence would be a courtesy. */
+/* The first free place, or that of a lost rail whose fence would be a courtesy. */
 int vmsg_replay_add(struct msg_replay *replay)
 {
     int number = MSG_REPLAY_NONE;
-    for (int i = 0; i < MSG_REPLAY_RAILS; i++) {
+    for (int i = MSG_REPLAY_RAILS; i-- > 0;) {
         const struct msg_replay_rail *rail = &replay->rail[i];
         if (rail->state == MSG_RAIL_FREE || (number < 0 && rail->state != MSG_RAIL_HELD && !in_doubt(rail)))
             number = i;
