@@ -122,18 +122,22 @@ static uint64_t chunk_of(const struct msg_far *far, int rail)
     return bytes < CHUNK_LEAST ? CHUNK_LEAST : bytes > CHUNK_MOST ? CHUNK_MOST : bytes;
 }
 
-/* Near the end a rail takes a chunk only if it is through with it before the others are through with everything. */
+/* Near the end a rail leaves a chunk to the others if they are through with everything sooner than it is with the chunk, and
+ * one of them is the better one for it: so the best of all never refuses. */
 static bool in_time(struct msg_transfer *transfer, int rail, uint64_t chunk)
 {
     struct msg_far *far = transfer->peer->far;
+    const struct msg_pace *pace = &far->pace[rail];
     uint64_t left = transfer->upto - transfer->moved, rates = 0;
-    for (int i = 0; i < MSG_REPLAY_RAILS; i++)
-        if (i != rail && far->vi[i] && far->replay.rail[i].name) {
+    double mine = (double)(pace->backlog + chunk);
+    bool better = false;
+    for (int i = 0; i < MSG_REPLAY_RAILS && pace->rate; i++)
+        if (i != rail && far->vi[i] && vmsg_replay_bulk_room(&far->replay, i)) {
             rates += far->pace[i].rate;
             left += far->pace[i].backlog;
+            better |= (double)(far->pace[i].backlog + chunk) * (double)pace->rate < mine * (double)far->pace[i].rate;
         }
-    double mine = (double)(far->pace[rail].backlog + chunk) * (double)rates;
-    return !far->pace[rail].rate || !rates || mine <= (double)left * (double)far->pace[rail].rate;
+    return !better || mine * (double)rates <= (double)left * (double)pace->rate;
 }
 
 /* As much as the rail takes: with others beside it, a chunk at a time when its way out is short. Peer lock held. */
@@ -143,12 +147,12 @@ static int rail_fill(struct msg_transfer *transfer, int rail)
     struct msg_far *far = peer->far;
     int error = OK;
     while (!error && !all_given(transfer) && vmsg_replay_bulk_room(&far->replay, rail)) {
-        uint64_t chunk = chunk_of(far, rail), before = far->vi[rail]->waiting;
+        uint64_t from, left = next_chunk(transfer, &from), chunk = chunk_of(far, rail), before = far->vi[rail]->waiting;
         if (before >= (far->held > 1 ? chunk / 2 : chunk))
             break;
         if (far->held > 1) {
             vmsg_rail_measure(peer, rail, PACE_NS);
-            if (!in_time(transfer, rail, chunk))
+            if (!in_time(transfer, rail, chunk < left ? chunk : left))
                 break;
         }
         error = chunk_give(transfer, rail, chunk);
