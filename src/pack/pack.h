@@ -35,7 +35,6 @@
 #define PACK_REFS 8      /* blocks of one frame that are gathered; more are copied */
 #define PACK_ALONE 8192  /* a longer block goes alone, */
 #define PACK_GATHER 1024 /* a longer one of the others is gathered */
-#define PACK_PARTS 8     /* frames of one message that may be under way before its sender waits */
 
 enum pack_state { PACK_IDLE, PACK_PACKING, PACK_UNPACKING, PACK_ENDING };
 

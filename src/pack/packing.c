@@ -1,6 +1,6 @@
 /* Packing: blocks become frames. A small block is one copy behind the others; the frame of a small message leaves by the
  * short way of the engine, without a request. What the engine cannot take at once becomes a part, with a frame of its own,
- * and the next blocks go into a new frame: so packing waits only when many parts are under way. */
+ * and the next blocks go into a new frame: so packing never waits, but for a SAFER block that goes alone. */
 #include "pack/pack.h"
 #include "base/counters.h"
 #include "pack/check.h"
@@ -89,8 +89,6 @@ static int frame_send(vd_connection *connection)
         error = frame_leave(connection, pack_tag_frame(connection), connection->ending_now);
     connection->fill = connection->run = 0;
     connection->pieces = 0;
-    while (!error && connection->parts_under_way > PACK_PARTS)
-        error = vpack_part_wait(connection, container_of(list_first(&connection->parts), struct pack_part, link));
     return error;
 }
 
