@@ -1,0 +1,47 @@
+# A peer that no rail leads to for the time that is allowed is reported dead, once, with host, address and last error; a rank that
+# was killed is told apart from that.
+# timeout: 90
+source "$VIADUCT_SOURCE/tests/tools/check.bash"
+if [ "${LAB:-}" != 1 ]; then
+    LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 3 2 bash "$0"
+fi
+ticks=$work/ticks
+export HYDRA_LAUNCHER_EXEC=lab-rsh VIADUCT_PATIENCE=4s
+lab-link all all rate 100mbit
+start() {
+    : >$ticks
+    timeout 60 $run -host h0,h1 "$VIADUCT_BUILD/tests/programs/meter" 1048576 8 20 >$ticks 2>$work/log & job=$!
+    eventually 10 grep -q tick $ticks || fail "not started: $(cat $work/log)"
+}
+gone() { # WHAT: dead after 4 s, told once
+    local begun=$SECONDS status
+    wait $job
+    status=$?
+    ((status != 0 && status != 124)) || fail "$1: the job ended with status $status"
+    ((SECONDS - begun >= 3 && SECONDS - begun <= 12)) || fail "$1: dead after $((SECONDS - begun)) s, not 4"
+    grep -E "rank [01] .*h[01].*10\.77\.[01]\.[12]" $work/log >$work/lines || fail "$1: no sentence with rank, host and address: $(cat $work/log)"
+    [ "$(wc -l <$work/lines)" -le 2 ] || fail "$1: told more than once a rank: $(cat $work/log)"
+    cat $work/lines
+}
+
+start
+lab-link h1 all cut
+gone "all cables pulled"
+lab-link h1 all restore
+
+start
+lab-link h1 all mute
+gone "all packets vanish"
+lab-link h1 all restore
+
+# killed: the launcher's one sentence, at once, and none about links
+start
+begun=$SECONDS
+kill -KILL $(pgrep -x meter | tail -n 1)
+wait $job
+status=$?
+[ $status = 137 ] || fail "a rank was killed: status $status"
+((SECONDS - begun <= 3)) || fail "a rank was killed: it took $((SECONDS - begun)) s"
+grep -q "was killed by signal 9" $work/log || fail "a rank was killed: $(cat $work/log)"
+! grep -E "10\.77|lost" $work/log || fail "a rank was killed, and links are blamed: $(cat $work/log)"
+finish
