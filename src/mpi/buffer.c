@@ -99,13 +99,8 @@ static int send_copy(struct mpi_buffer *buffer, const struct mpi_message *m, con
     struct type_cursor cursor;
     vtype_cursor_start(&cursor, &from);
     vtype_pack(&cursor, copy + 1, bytes);
-    copy->request.completed = NULL;
-    copy->request.owner = NULL;
-    struct msg_where to = mpi_where(target->comm, m->rank, m->tag);
     struct type_buffer packed = {copy + 1, bytes, NULL};
-    if (mpi_checking)
-        mpi_check_starts(&copy->request, m, target, true);
-    int error = vmsg_send_start(&copy->request, &to, &packed, MSG_STANDARD);
+    int error = mpi_operation_start(&copy->request, m, target, WAY_STANDARD, &packed);
     if (error)
         remove_copy(buffer, copy);
     return error;

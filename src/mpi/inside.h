@@ -142,16 +142,12 @@ struct mpi_request {
     uint8_t kind;
     bool persistent, active;
     bool simple;                /* SENT or RECEIVE, not persistent, without layout and extra */
-    enum msg_mode mode;
+    uint8_t way;                /* enum mpi_way, of persistent ones */
     struct mpi_comm *comm;      /* NULL: none */
     struct type_layout *layout; /* kept for the time of the request; NULL: none needed */
     const char *call;           /* that made it, for errors that come later */
     union {
-        struct {
-            struct msg_request operation;
-            struct msg_where where;    /* for persistent ones, */
-            struct type_buffer buffer; /* which start again and again */
-        };
+        struct msg_request operation;
         struct coll_schedule *schedule;
         struct mpi_pair *pair;
         struct mpi_general *general;
@@ -415,36 +411,27 @@ MPI_HOT bool mpi_is_plain(const struct mpi_message *message, struct mpi_plain *p
            likely(message->tag >= 0) && likely((unsigned)message->rank < (unsigned)plain->comm->size);
 }
 
-/* 0, or the class that was raised. */
-MPI_HOT int mpi_check_send(const struct mpi_message *message, struct mpi_target *target)
-{
-    struct mpi_comm *comm = mpi_comm_at(message->comm);
-    struct mpi_type *type = mpi_type_at(message->type);
-    *target = (struct mpi_target){comm, type};
-    if (unlikely(!comm || !type || !mpi_data_fits(message->buffer, message->count, type) || message->tag < 0 ||
-                 ((unsigned)message->rank >= (unsigned)comm->size && message->rank != MPI_PROC_NULL)))
-        return mpi_message_wrong(*message, false);
-    return MPI_SUCCESS;
-}
-
-MPI_HOT int mpi_check_receive(const struct mpi_message *message, struct mpi_target *target)
-{
-    struct mpi_comm *comm = mpi_comm_at(message->comm);
-    struct mpi_type *type = mpi_type_at(message->type);
-    *target = (struct mpi_target){comm, type};
-    if (unlikely(!comm || !type || !mpi_data_fits(message->buffer, message->count, type) ||
-                 (message->tag < 0 && message->tag != MPI_ANY_TAG) ||
-                 ((unsigned)message->rank >= (unsigned)comm->size && message->rank != MPI_PROC_NULL &&
-                  message->rank != MPI_ANY_SOURCE)))
-        return mpi_message_wrong(*message, true);
-    return MPI_SUCCESS;
-}
-
 _Static_assert(MPI_ANY_SOURCE == MSG_ANY_SOURCE, "the engine's wildcard of ranks is MPI's");
 static inline struct msg_where mpi_where(const struct mpi_comm *comm, int rank, int tag)
 {
     return (struct msg_where){comm->context, rank, tag == MPI_ANY_TAG ? MSG_ANY_TAG : tag};
 }
+
+/* Enters the call and checks the message; 0, or the class that was raised. */
+int mpi_message_check(const struct mpi_message *message, bool receives, struct mpi_target *target);
+
+/* What becomes of a message. */
+enum mpi_way { WAY_STANDARD = MSG_STANDARD, WAY_SYNCHRONOUS = MSG_SYNCHRONOUS, WAY_RECEIVE, WAY_BUFFERED };
+
+/* Starts the operation of a checked message, which is not buffered. DATA: what is sent in the place of its own; NULL: that.
+ * An error of the engine. */
+int mpi_operation_start(struct msg_request *operation, const struct mpi_message *message, const struct mpi_target *target,
+                        enum mpi_way way, const struct type_buffer *data);
+/* The same, and waits. RESULT of a receive may be NULL. */
+int mpi_operation_run(const struct mpi_message *message, const struct mpi_target *target, enum mpi_way way,
+                      struct msg_result *result);
+/* Any message without waiting for it; a class that was raised. By value: see mpi_message_wrong. */
+int mpi_message_start(struct mpi_message message, enum mpi_way way, MPI_Request *out);
 
 /* Waits for an operation whose memory is the caller's stack: does not return while the engine may still use it. Where
  * the job is lost and even cancelling does not end the operation, the process ends. The operation's error. */
@@ -530,7 +517,7 @@ int mpi_request_raise(const char *call, struct mpi_request *request, int class) 
 void mpi_request_retire(MPI_Request *handle, struct mpi_request *request);
 void mpi_requests_settle(void); /* frees what was freed while under way and is complete now */
 void mpi_requests_finish(void); /* waits for it: the end */
-void mpi_saved_drop(struct mpi_request *request); /* what a persistent buffered send has kept */
+void mpi_saved_drop(struct mpi_request *request); /* what a persistent one has kept */
 int mpi_receive_error(struct mpi_comm *comm, const char *call, const struct msg_result *result) COLD;
 
 struct mpi_pair { /* Isendrecv */

@@ -1,6 +1,5 @@
-/* What sends and receives share: waiting for an operation on the stack, and what is wrong with arguments. The checks at
- * the door (inside.h) only say that something is; this finds out what, in the order of the arguments a person would
- * look at, and makes the sentence. */
+/* What sends and receives share: checking the arguments, starting operations with and without a request, and waiting for
+ * one on the stack. The quick ways of send.c and receive.c come here with all that is not usual. */
 #include "mpi/inside.h"
 
 static int wrong_rank(struct mpi_comm *comm, const struct mpi_message *m)
@@ -18,6 +17,7 @@ static int wrong_tag(struct mpi_comm *comm, const struct mpi_message *m, bool re
                                                 : "");
 }
 
+/* What is wrong, in the order of the arguments a person would look at. */
 int mpi_message_wrong(struct mpi_message message, bool receive)
 {
     const struct mpi_message *m = &message;
@@ -41,6 +41,77 @@ int mpi_message_wrong(struct mpi_message message, bool receive)
         return mpi_error(comm, m->call, MPI_ERR_COUNT, "%lld of %s do not fit into 64 bits", (long long)m->count,
                          mpi_type_text(type));
     return mpi_error(comm, m->call, MPI_ERR_BUFFER, "the buffer of %llu bytes is NULL", (unsigned long long)bytes);
+}
+
+int mpi_message_check(const struct mpi_message *m, bool receives, struct mpi_target *target)
+{
+    mpi_enter(m->call);
+    TRACE(m->call);
+    struct mpi_comm *comm = mpi_comm_at(m->comm);
+    struct mpi_type *type = mpi_type_at(m->type);
+    *target = (struct mpi_target){comm, type};
+    if (unlikely(!comm || !type || !mpi_data_fits(m->buffer, m->count, type) ||
+                 (m->tag < 0 && !(receives && m->tag == MPI_ANY_TAG)) ||
+                 ((unsigned)m->rank >= (unsigned)comm->size && m->rank != MPI_PROC_NULL &&
+                  !(receives && m->rank == MPI_ANY_SOURCE))))
+        return mpi_message_wrong(*m, receives);
+    return MPI_SUCCESS;
+}
+
+/* ---- operations ------------------------------------------------------------------------------------------------- */
+
+int mpi_operation_start(struct msg_request *operation, const struct mpi_message *m, const struct mpi_target *target,
+                        enum mpi_way way, const struct type_buffer *data)
+{
+    struct type_buffer buffer = data ? *data : mpi_buffer((void *)m->buffer, (uint64_t)m->count, target->type);
+    struct msg_where where = mpi_where(target->comm, m->rank, m->tag);
+    operation->completed = NULL;
+    operation->owner = NULL;
+    if (unlikely(mpi_checking))
+        mpi_check_starts(operation, m, target, way != WAY_RECEIVE);
+    return way == WAY_RECEIVE ? vmsg_recv_start(operation, &where, &buffer)
+                              : vmsg_send_start(operation, &where, &buffer, (enum msg_mode)way);
+}
+
+int mpi_operation_run(const struct mpi_message *m, const struct mpi_target *target, enum mpi_way way,
+                      struct msg_result *result)
+{
+    struct msg_request operation;
+    int error = mpi_operation_start(&operation, m, target, way, NULL);
+    if (error)
+        return error;
+    error = mpi_wait_here(&operation);
+    if (result)
+        *result = operation.result;
+    return error;
+}
+
+int mpi_message_start(struct mpi_message m, enum mpi_way way, MPI_Request *out)
+{
+    struct mpi_target target;
+    int error = mpi_message_check(&m, way == WAY_RECEIVE, &target);
+    if (!error && !out)
+        error = mpi_null(target.comm, m.call, "request");
+    if (!error && way == WAY_BUFFERED && m.rank != MPI_PROC_NULL)
+        error = mpi_buffered_send(&m, &target);
+    if (error)
+        return error;
+    enum mpi_request_kind kind = m.rank == MPI_PROC_NULL ? REQUEST_NOTHING
+                                 : way == WAY_BUFFERED   ? REQUEST_BUFFERED
+                                 : way == WAY_RECEIVE    ? REQUEST_RECEIVE
+                                                         : REQUEST_SEND;
+    struct mpi_request *request =
+        mpi_request_take(kind, m.call, target.comm, target.type->flat ? NULL : target.type->layout);
+    if (!request)
+        return mpi_engine_error(target.comm, m.call, ERR_MEMORY);
+    if (kind == REQUEST_SEND || kind == REQUEST_RECEIVE)
+        error = mpi_operation_start(&request->operation, &m, &target, way, NULL);
+    if (unlikely(error)) {
+        mpi_request_give(request);
+        return mpi_engine_error(target.comm, m.call, error);
+    }
+    *out = mpi_request_publish(request);
+    return MPI_SUCCESS;
 }
 
 int mpi_wait_here(struct msg_request *operation)

@@ -267,8 +267,7 @@ static int check(const struct mpi_message *m, int partitions, MPI_Info info, con
                  struct mpi_target *target)
 {
     uint64_t bytes;
-    mpi_enter(m->call);
-    int error = mpi_check_send(m, target); /* a receive has no wildcards either */
+    int error = mpi_message_check(m, false, target); /* a receive has no wildcards either */
     if (error)
         return error;
     if (!out)

@@ -3,71 +3,54 @@
 #include "mpi/inside.h"
 #include <stdlib.h>
 
-/* What a persistent MPI_Bsend needs at each start; any other only where it is checked. */
+/* What is needed at each start. */
 struct saved {
     struct mpi_message message;
     struct mpi_target target;
 };
 
-static int initialize(const struct mpi_message *m, const struct mpi_target *target, enum mpi_request_kind kind,
-                      enum msg_mode mode, MPI_Request *out)
+static int initialize(const struct mpi_message *m, enum mpi_way way, MPI_Request *out)
 {
-    if (!out)
-        return mpi_null(target->comm, m->call, "request");
-    if (m->rank == MPI_PROC_NULL)
-        kind = REQUEST_NOTHING;
-    struct mpi_request *request = mpi_request_take(kind, m->call, target->comm, target->type->layout);
-    bool saves = kind == REQUEST_BUFFERED || mpi_checking;
-    struct saved *saved = request && saves ? malloc(sizeof *saved) : NULL;
-    if (!request || (saves && !saved)) {
-        if (request)
-            mpi_request_give(request);
-        return mpi_engine_error(target->comm, m->call, ERR_MEMORY);
+    struct mpi_target target;
+    int error = mpi_message_check(m, way == WAY_RECEIVE, &target);
+    if (!error && !out)
+        error = mpi_null(target.comm, m->call, "request");
+    if (error)
+        return error;
+    enum mpi_request_kind kind = m->rank == MPI_PROC_NULL ? REQUEST_NOTHING
+                                 : way == WAY_BUFFERED    ? REQUEST_BUFFERED
+                                 : way == WAY_RECEIVE     ? REQUEST_RECEIVE
+                                                          : REQUEST_SEND;
+    struct saved *saved = malloc(sizeof *saved);
+    struct mpi_request *request = saved ? mpi_request_take(kind, m->call, target.comm, NULL) : NULL;
+    if (!request) {
+        free(saved);
+        return mpi_engine_error(target.comm, m->call, ERR_MEMORY);
     }
-    if (saved) {
-        *saved = (struct saved){*m, *target};
-        if (!mpi_type_predefined(target->type))
-            mpi_object_keep(target->type);
-        request->extra = saved;
-    }
+    *saved = (struct saved){*m, target};
+    if (!mpi_type_predefined(target.type))
+        mpi_object_keep(target.type);
+    request->extra = saved;
     request->persistent = true;
     request->active = false;
-    request->mode = mode;
-    request->where = mpi_where(target->comm, m->rank, m->tag);
-    request->buffer = mpi_buffer((void *)m->buffer, (uint64_t)m->count, target->type);
+    request->way = (uint8_t)way;
     *out = mpi_request_publish(request);
     return MPI_SUCCESS;
-}
-
-static int send_init(const struct mpi_message *m, enum mpi_request_kind kind, enum msg_mode mode, MPI_Request *out)
-{
-    struct mpi_target target;
-    mpi_enter(m->call);
-    int error = mpi_check_send(m, &target);
-    return error ? error : initialize(m, &target, kind, mode, out);
-}
-
-static int receive_init(const struct mpi_message *m, MPI_Request *out)
-{
-    struct mpi_target target;
-    mpi_enter(m->call);
-    int error = mpi_check_receive(m, &target);
-    return error ? error : initialize(m, &target, REQUEST_RECEIVE, MSG_STANDARD, out);
 }
 
 #define TAKES(constant, number)                                                                                        \
     constant void *buffer, number count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request
 #define MESSAGE &(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}
-ENTRY(MPI_Send_init)(TAKES(const, int)) { return send_init(MESSAGE, REQUEST_SEND, MSG_STANDARD, request); }
-ENTRY(MPI_Send_init_c)(TAKES(const, MPI_Count)) { return send_init(MESSAGE, REQUEST_SEND, MSG_STANDARD, request); }
-ENTRY(MPI_Ssend_init)(TAKES(const, int)) { return send_init(MESSAGE, REQUEST_SEND, MSG_SYNCHRONOUS, request); }
-ENTRY(MPI_Ssend_init_c)(TAKES(const, MPI_Count)) { return send_init(MESSAGE, REQUEST_SEND, MSG_SYNCHRONOUS, request); }
-ENTRY(MPI_Rsend_init)(TAKES(const, int)) { return send_init(MESSAGE, REQUEST_SEND, MSG_STANDARD, request); }
-ENTRY(MPI_Rsend_init_c)(TAKES(const, MPI_Count)) { return send_init(MESSAGE, REQUEST_SEND, MSG_STANDARD, request); }
-ENTRY(MPI_Bsend_init)(TAKES(const, int)) { return send_init(MESSAGE, REQUEST_BUFFERED, MSG_STANDARD, request); }
-ENTRY(MPI_Bsend_init_c)(TAKES(const, MPI_Count)) { return send_init(MESSAGE, REQUEST_BUFFERED, MSG_STANDARD, request); }
-ENTRY(MPI_Recv_init)(TAKES(, int)) { return receive_init(MESSAGE, request); }
-ENTRY(MPI_Recv_init_c)(TAKES(, MPI_Count)) { return receive_init(MESSAGE, request); }
+ENTRY(MPI_Send_init)(TAKES(const, int)) { return initialize(MESSAGE, WAY_STANDARD, request); }
+ENTRY(MPI_Send_init_c)(TAKES(const, MPI_Count)) { return initialize(MESSAGE, WAY_STANDARD, request); }
+ENTRY(MPI_Ssend_init)(TAKES(const, int)) { return initialize(MESSAGE, WAY_SYNCHRONOUS, request); }
+ENTRY(MPI_Ssend_init_c)(TAKES(const, MPI_Count)) { return initialize(MESSAGE, WAY_SYNCHRONOUS, request); }
+ENTRY(MPI_Rsend_init)(TAKES(const, int)) { return initialize(MESSAGE, WAY_STANDARD, request); }
+ENTRY(MPI_Rsend_init_c)(TAKES(const, MPI_Count)) { return initialize(MESSAGE, WAY_STANDARD, request); }
+ENTRY(MPI_Bsend_init)(TAKES(const, int)) { return initialize(MESSAGE, WAY_BUFFERED, request); }
+ENTRY(MPI_Bsend_init_c)(TAKES(const, MPI_Count)) { return initialize(MESSAGE, WAY_BUFFERED, request); }
+ENTRY(MPI_Recv_init)(TAKES(, int)) { return initialize(MESSAGE, WAY_RECEIVE, request); }
+ENTRY(MPI_Recv_init_c)(TAKES(, MPI_Count)) { return initialize(MESSAGE, WAY_RECEIVE, request); }
 
 void mpi_saved_drop(struct mpi_request *request)
 {
@@ -76,16 +59,14 @@ void mpi_saved_drop(struct mpi_request *request)
         mpi_type_drop(saved->target.type);
 }
 
+/* An error of the engine. */
 static int launch(struct mpi_request *request)
 {
     const struct saved *saved = request->extra;
-    if (mpi_checking && (request->kind == REQUEST_SEND || request->kind == REQUEST_RECEIVE))
-        mpi_check_starts(&request->operation, &saved->message, &saved->target, request->kind == REQUEST_SEND);
     switch (request->kind) {
     case REQUEST_SEND:
-        return vmsg_send_start(&request->operation, &request->where, &request->buffer, request->mode);
     case REQUEST_RECEIVE:
-        return vmsg_recv_start(&request->operation, &request->where, &request->buffer);
+        return mpi_operation_start(&request->operation, &saved->message, &saved->target, request->way, NULL);
     case REQUEST_PARTITIONED:
         return mpi_partitioned_start(request);
     case REQUEST_COLLECTIVE:

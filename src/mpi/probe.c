@@ -51,8 +51,8 @@ static int probe(const struct probe *p, MPI_Status *status)
 {
     struct mpi_target target;
     int unused, *flag = p->wait ? &unused : p->flag;
-    mpi_enter(p->call);
-    int error = mpi_check_receive(&(struct mpi_message){p->call, NULL, 0, MPI_BYTE, p->rank, p->tag, p->comm}, &target);
+    int error =
+        mpi_message_check(&(struct mpi_message){p->call, NULL, 0, MPI_BYTE, p->rank, p->tag, p->comm}, true, &target);
     if (error)
         return error;
     if (!flag || (p->matched && !p->message))

@@ -52,6 +52,7 @@ static void give_parts(struct mpi_request *request)
         mpi_saved_drop(request);
         break;
     case REQUEST_BUFFERED:
+    case REQUEST_NOTHING:
         mpi_saved_drop(request);
         break;
     case REQUEST_COLLECTIVE:

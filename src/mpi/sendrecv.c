@@ -11,45 +11,20 @@ struct exchange {
 static int check(struct exchange *x)
 {
     mpi_doing(x->send.call);
-    mpi_enter(x->send.call);
-    int error = mpi_check_send(&x->send, &x->to);
-    return error ? error : mpi_check_receive(&x->receive, &x->from);
+    int error = mpi_message_check(&x->send, false, &x->to);
+    return error ? error : mpi_message_check(&x->receive, true, &x->from);
 }
 
-static int start_receive(const struct exchange *x, struct mpi_pair *pair)
+/* DATA: what is sent; NULL: what the message says. */
+static int start_both(const struct exchange *x, const struct type_buffer *data, struct mpi_pair *pair)
 {
-    pair->receives = x->receive.rank != MPI_PROC_NULL;
-    if (!pair->receives)
-        return OK;
-    struct type_buffer buffer = mpi_buffer((void *)x->receive.buffer, (uint64_t)x->receive.count, x->from.type);
-    struct msg_where from = mpi_where(x->from.comm, x->receive.rank, x->receive.tag);
-    pair->receive.completed = NULL;
-    if (mpi_checking)
-        mpi_check_starts(&pair->receive, &x->receive, &x->from, false);
-    int error = vmsg_recv_start(&pair->receive, &from, &buffer);
-    pair->receives = !error;
-    return error;
-}
-
-static int start_send(const struct exchange *x, const struct type_buffer *buffer, struct mpi_pair *pair)
-{
-    pair->sends = x->send.rank != MPI_PROC_NULL;
-    if (!pair->sends)
-        return OK;
-    struct msg_where to = mpi_where(x->to.comm, x->send.rank, x->send.tag);
-    pair->send.completed = NULL;
-    if (mpi_checking)
-        mpi_check_starts(&pair->send, &x->send, &x->to, true);
-    int error = vmsg_send_start(&pair->send, &to, buffer, MSG_STANDARD);
-    pair->sends = !error;
-    return error;
-}
-
-static int start_both(const struct exchange *x, const struct type_buffer *buffer, struct mpi_pair *pair)
-{
-    int error = start_receive(x, pair);
-    if (!error)
-        error = start_send(x, buffer, pair);
+    int error = OK;
+    if (x->receive.rank != MPI_PROC_NULL)
+        error = mpi_operation_start(&pair->receive, &x->receive, &x->from, WAY_RECEIVE, NULL);
+    pair->receives = !error && x->receive.rank != MPI_PROC_NULL;
+    if (!error && x->send.rank != MPI_PROC_NULL)
+        error = mpi_operation_start(&pair->send, &x->send, &x->to, WAY_STANDARD, data);
+    pair->sends = !error && x->send.rank != MPI_PROC_NULL;
     if (error && pair->receives) { /* it must not stay behind with a buffer that the caller takes back */
         vmsg_cancel(&pair->receive);
         mpi_wait_here(&pair->receive);
@@ -57,11 +32,11 @@ static int start_both(const struct exchange *x, const struct type_buffer *buffer
     return error;
 }
 
-static int sendrecv(struct exchange *x, const struct type_buffer *buffer, MPI_Status *status)
+static int sendrecv(struct exchange *x, const struct type_buffer *data, MPI_Status *status)
 {
     struct mpi_pair pair = {.sends = false};
     struct mpi_comm *comm = x->to.comm;
-    int error = start_both(x, buffer, &pair);
+    int error = start_both(x, data, &pair);
     if (error)
         return mpi_engine_error(comm, x->send.call, error);
     int send_error = pair.sends ? mpi_wait_here(&pair.send) : OK;
@@ -92,10 +67,7 @@ static int copy_out(const struct exchange *x, struct type_buffer *copy)
 static int exchange(struct exchange *x, MPI_Status *status)
 {
     int error = check(x);
-    if (error)
-        return error;
-    struct type_buffer buffer = mpi_buffer((void *)x->send.buffer, (uint64_t)x->send.count, x->to.type);
-    return sendrecv(x, &buffer, status);
+    return error ? error : sendrecv(x, NULL, status);
 }
 
 static int replace(struct exchange *x, MPI_Status *status)
@@ -140,10 +112,9 @@ static int start_exchange(struct exchange *x, bool replaces, MPI_Request *out)
     struct held *held = calloc(1, sizeof *held);
     if (!held)
         return mpi_engine_error(comm, call, ERR_MEMORY);
-    struct type_buffer buffer = mpi_buffer((void *)x->send.buffer, (uint64_t)x->send.count, x->to.type);
-    int error = replaces ? copy_out(x, &buffer) : OK;
-    if (replaces)
-        held->copy = buffer.base;
+    struct type_buffer copy = {NULL, 0, NULL};
+    int error = replaces ? copy_out(x, &copy) : OK;
+    held->copy = copy.base;
     struct mpi_request *request = error ? NULL : mpi_request_take(REQUEST_PAIR, call, comm, NULL);
     if (!request) {
         free(held->copy);
@@ -154,7 +125,7 @@ static int start_exchange(struct exchange *x, bool replaces, MPI_Request *out)
     request->extra = held;
     held->pair.send_layout = vtype_layout_keep(x->to.type->layout);
     held->pair.receive_layout = vtype_layout_keep(x->from.type->layout);
-    error = start_both(x, &buffer, &held->pair);
+    error = start_both(x, replaces ? &copy : NULL, &held->pair);
     if (error) {
         mpi_request_give(request);
         return mpi_engine_error(comm, call, error);
