@@ -196,14 +196,16 @@ static __attribute__((noinline)) int send_locked(struct msg_peer *peer, uint64_t
     return error;
 }
 
+/* BLOCKING: the caller waits; else messages to a remote rank may leave together, see lags. */
 static inline __attribute__((always_inline)) int send_now(struct msg_context *context, int rank, int tag,
-                                                          const struct iovec *piece, int pieces, uint64_t bytes)
+                                                          const struct iovec *piece, int pieces, uint64_t bytes,
+                                                          bool blocking)
 {
     struct msg_member *member;
     if (unlikely((unsigned)rank >= (unsigned)context->size || tag < 0))
         return ERR_AGAIN; /* starting a request will tell */
     member = __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE); /* pairs with vmsg_member_make */
-    if (unlikely(!member))
+    if (unlikely(!member || (!blocking && member->peer->remote)))
         return ERR_AGAIN;
     uint64_t header = msg_header(MSG_FRAME_EAGER, context->id, tag, 0);
     if (unlikely(!vmsg_engine.quick))
@@ -214,7 +216,7 @@ static inline __attribute__((always_inline)) int send_now(struct msg_context *co
 int vmsg_send_now(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes)
 {
     struct iovec piece = {(void *)data, bytes};
-    return send_now(context, rank, tag, &piece, 1, bytes);
+    return send_now(context, rank, tag, &piece, 1, bytes, false);
 }
 
 int vmsg_send_pieces_now(struct msg_context *context, int rank, int tag, const struct iovec *piece, int pieces)
@@ -222,7 +224,7 @@ int vmsg_send_pieces_now(struct msg_context *context, int rank, int tag, const s
     uint64_t bytes = 0;
     for (int i = 0; i < pieces; i++)
         bytes += piece[i].iov_len;
-    return send_now(context, rank, tag, piece, pieces, bytes);
+    return send_now(context, rank, tag, piece, pieces, bytes, false);
 }
 
 static __attribute__((noinline)) int send_slowly(struct msg_context *context, int rank, int tag, const void *data,
@@ -238,6 +240,6 @@ static __attribute__((noinline)) int send_slowly(struct msg_context *context, in
 int vmsg_send(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes)
 {
     struct iovec piece = {(void *)data, bytes};
-    int error = send_now(context, rank, tag, &piece, 1, bytes);
+    int error = send_now(context, rank, tag, &piece, 1, bytes, true);
     return likely(error != ERR_AGAIN) ? error : send_slowly(context, rank, tag, data, bytes);
 }

@@ -72,7 +72,7 @@ struct msg_far {
 struct msg_peer {
     /* First line: all that a small send touches, under the lock. */
     struct vi *vi;       /* of the rail for small messages, NULL: not connected */
-    int64_t short_limit; /* payload that may go at once; -1: remote, not connected, something is queued, or it is ourselves */
+    int64_t short_limit; /* payload that may go at once; -1: not connected, something is queued, or it is ourselves */
     int64_t window;      /* bytes of unmatched payload that the peer still takes from us */
     int64_t owed;        /* bytes of his window that he does not know to be free */
     int64_t window_half; /* owed is told when it reaches this */

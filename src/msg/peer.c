@@ -63,8 +63,9 @@ static void vi_add(struct msg_peer *peer, struct vi *vi)
             peer->eager = (int64_t)msg_frame_most(peer);
     }
     if (peer->remote)
-        return vmsg_rail_add(peer, vi);
-    peer->vi = vi;
+        vmsg_rail_add(peer, vi);
+    else
+        peer->vi = vi;
     if (list_empty(&peer->queue))
         peer->short_limit = peer->parted ? -1 : peer->eager;
 }
@@ -226,7 +227,7 @@ static bool flush_queue(struct msg_peer *peer)
             vmsg_complete(request, error);
         went = true;
     }
-    peer->short_limit = peer->remote || peer->parted ? -1 : peer->eager;
+    peer->short_limit = peer->parted ? -1 : peer->eager;
     return went;
 }
 

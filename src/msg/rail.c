@@ -27,7 +27,8 @@ static int send_on(struct msg_peer *peer, int rail, uint64_t header, uint32_t se
 {
     struct msg_replay *replay = &peer->far->replay;
     struct msg_frame_extension extension = {sequence, replay->arrived};
-    struct iovec all[MSG_PIECES + 1] = {{&extension, sizeof extension}};
+    struct iovec all[MSG_PIECES + 1];
+    all[0] = (struct iovec){&extension, sizeof extension};
     for (int i = 0; i < pieces; i++)
         all[i + 1] = piece[i];
     int error = vi_send(peer->far->vi[rail], header, all, pieces + 1);

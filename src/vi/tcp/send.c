@@ -129,11 +129,12 @@ static void flush(struct tcp_vi *vi)
 /* FRAME and the pieces, at once if the socket takes them and nothing waits before them. */
 static int emit(struct tcp_vi *vi, const struct tcp_frame *frame, const struct iovec *piece, int pieces)
 {
-    struct iovec all[DIRECT] = {{(void *)frame, sizeof(*frame)}};
+    struct iovec all[DIRECT];
     size_t total = sizeof(*frame) + frame->length;
     ssize_t sent = 0;
     int error;
 
+    all[0] = (struct iovec){(void *)frame, sizeof(*frame)};
     if (pieces >= DIRECT) {
         bool fresh = !vi->queue.first && vi->fd >= 0;
         error = queue_pieces(vi, all, 1, 0);
