@@ -41,11 +41,11 @@ static int to_int(const void *handle)
 }
 
 /* The handle of a live object, NULL for numbers that have none. */
-static void *from_int(enum mpi_kind kind, int number, size_t size)
+static void *from_int(enum mpi_kind kind, int number)
 {
     if (number < MPI_FIRST_INT)
         return (void *)(uintptr_t)(number > 0 ? number : 0);
-    struct mpi_object *object = mpi_slot(kind, (uint32_t)(number - MPI_FIRST_INT), size);
+    struct mpi_object *object = mpi_slot(kind, (uint32_t)(number - MPI_FIRST_INT), mpi_kinds[kind].size);
     return object ? (void *)atomic_load_explicit(&object->handle, memory_order_acquire) : NULL;
 }
 
@@ -58,25 +58,19 @@ ENTRY(MPI_Message_toint)(MPI_Message handle) { return to_int(handle); }
 ENTRY(MPI_Errhandler_toint)(MPI_Errhandler handle) { return to_int(handle); }
 ENTRY(MPI_Info_toint)(MPI_Info handle) { return to_int(handle); }
 
-ENTRY_OF(MPI_Comm, MPI_Comm_fromint)(int n) { return from_int(KIND_COMM, n, sizeof(struct mpi_comm)); }
-ENTRY_OF(MPI_Group, MPI_Group_fromint)(int n) { return from_int(KIND_GROUP, n, sizeof(struct mpi_group)); }
-ENTRY_OF(MPI_Datatype, MPI_Type_fromint)(int n) { return from_int(KIND_TYPE, n, sizeof(struct mpi_type)); }
-ENTRY_OF(MPI_Op, MPI_Op_fromint)(int n) { return from_int(KIND_OP, n, sizeof(struct mpi_op)); }
-ENTRY_OF(MPI_Request, MPI_Request_fromint)(int n) { return from_int(KIND_REQUEST, n, sizeof(struct mpi_request)); }
-ENTRY_OF(MPI_Message, MPI_Message_fromint)(int n)
-{
-    return from_int(KIND_MESSAGE, n, sizeof(struct mpi_message_object));
-}
-ENTRY_OF(MPI_Errhandler, MPI_Errhandler_fromint)(int n)
-{
-    return from_int(KIND_ERRHANDLER, n, sizeof(struct mpi_errhandler));
-}
-ENTRY_OF(MPI_Info, MPI_Info_fromint)(int n) { return from_int(KIND_INFO, n, sizeof(struct mpi_info)); }
+ENTRY_OF(MPI_Comm, MPI_Comm_fromint)(int n) { return from_int(KIND_COMM, n); }
+ENTRY_OF(MPI_Group, MPI_Group_fromint)(int n) { return from_int(KIND_GROUP, n); }
+ENTRY_OF(MPI_Datatype, MPI_Type_fromint)(int n) { return from_int(KIND_TYPE, n); }
+ENTRY_OF(MPI_Op, MPI_Op_fromint)(int n) { return from_int(KIND_OP, n); }
+ENTRY_OF(MPI_Request, MPI_Request_fromint)(int n) { return from_int(KIND_REQUEST, n); }
+ENTRY_OF(MPI_Message, MPI_Message_fromint)(int n) { return from_int(KIND_MESSAGE, n); }
+ENTRY_OF(MPI_Errhandler, MPI_Errhandler_fromint)(int n) { return from_int(KIND_ERRHANDLER, n); }
+ENTRY_OF(MPI_Info, MPI_Info_fromint)(int n) { return from_int(KIND_INFO, n); }
 
 /* Of these there are only null handles yet. */
 ENTRY(MPI_File_toint)(MPI_File handle) { return to_int(handle); }
 ENTRY(MPI_Session_toint)(MPI_Session handle) { return to_int(handle); }
 ENTRY(MPI_Win_toint)(MPI_Win handle) { return to_int(handle); }
-ENTRY_OF(MPI_File, MPI_File_fromint)(int n) { return from_int(KIND_FILE, n, 1); }
-ENTRY_OF(MPI_Session, MPI_Session_fromint)(int n) { return from_int(KIND_SESSION, n, 1); }
-ENTRY_OF(MPI_Win, MPI_Win_fromint)(int n) { return from_int(KIND_WIN, n, 1); }
+ENTRY_OF(MPI_File, MPI_File_fromint)(int n) { return from_int(KIND_FILE, n); }
+ENTRY_OF(MPI_Session, MPI_Session_fromint)(int n) { return from_int(KIND_SESSION, n); }
+ENTRY_OF(MPI_Win, MPI_Win_fromint)(int n) { return from_int(KIND_WIN, n); }

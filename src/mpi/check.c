@@ -19,21 +19,6 @@
 
 bool mpi_checking;
 
-static const struct {
-    const char *name;
-    size_t size;
-} kinds[KIND_COUNT] = {
-    [KIND_COMM] = {"communicator", sizeof(struct mpi_comm)},
-    [KIND_GROUP] = {"group", sizeof(struct mpi_group)},
-    [KIND_TYPE] = {"datatype", sizeof(struct mpi_type)},
-    [KIND_OP] = {"operation", sizeof(struct mpi_op)},
-    [KIND_REQUEST] = {"request", sizeof(struct mpi_request)},
-    [KIND_ERRHANDLER] = {"error handler", sizeof(struct mpi_errhandler)},
-    [KIND_INFO] = {"info object", sizeof(struct mpi_info)},
-    [KIND_MESSAGE] = {"matched message", sizeof(struct mpi_message_object)},
-    [KIND_KEYVAL] = {"attribute key", sizeof(struct mpi_keyval)},
-};
-
 /* Who made the object of an index, by kind. */
 static struct {
     void **caller;
@@ -221,15 +206,15 @@ static void tell_handles(enum mpi_kind kind)
     char detail[160], place[400];
     int told = 0;
     for (uint32_t i = 0; i < mpi_tables[kind].objects; i++) {
-        const struct mpi_object *object = mpi_slot(kind, i, kinds[kind].size);
+        const struct mpi_object *object = mpi_slot(kind, i, mpi_kinds[kind].size);
         if (atomic_load_explicit(&object->handle, memory_order_relaxed) == 0 || ++told > MOST_TOLD)
             continue;
-        LOG_WARN("check: a %s%s was never freed; it was made at %s", kinds[kind].name,
+        LOG_WARN("check: a %s%s was never freed; it was made at %s", mpi_kinds[kind].name,
                  detail_of(kind, object, detail),
                  place_of(i < sites[kind].room ? sites[kind].caller[i] : NULL, place));
     }
     if (told > MOST_TOLD)
-        LOG_WARN("check: and %d more of kind %s", told - MOST_TOLD, kinds[kind].name);
+        LOG_WARN("check: and %d more of kind %s", told - MOST_TOLD, mpi_kinds[kind].name);
 }
 
 /* Takes what was never received, so that its sender is let go, and tells it. */

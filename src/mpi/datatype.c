@@ -18,61 +18,33 @@ static const struct {
     const char *name;
     uint8_t size, alignment, element;
 } simple[] = {
-    ROW(MPI_AINT, MPI_Aint, ELEMENT_I64),
-    ROW(MPI_COUNT, MPI_Count, ELEMENT_I64),
-    ROW(MPI_OFFSET, MPI_Offset, ELEMENT_I64),
-    ROW(MPI_PACKED, char, ELEMENT_NONE),
-    ROW(MPI_BYTE, char, ELEMENT_BYTE),
-    ROW(MPI_CHAR, char, CHAR_ELEMENT),
-    ROW(MPI_SIGNED_CHAR, signed char, ELEMENT_I8),
-    ROW(MPI_UNSIGNED_CHAR, unsigned char, ELEMENT_U8),
-    ROW(MPI_SHORT, short, ELEMENT_I16),
-    ROW(MPI_UNSIGNED_SHORT, unsigned short, ELEMENT_U16),
-    ROW(MPI_INT, int, ELEMENT_I32),
-    ROW(MPI_UNSIGNED, unsigned, ELEMENT_U32),
-    ROW(MPI_LONG, long, ELEMENT_I64),
-    ROW(MPI_UNSIGNED_LONG, unsigned long, ELEMENT_U64),
-    ROW(MPI_LONG_LONG_INT, long long, ELEMENT_I64),
-    ROW(MPI_UNSIGNED_LONG_LONG, unsigned long long, ELEMENT_U64),
-    ROW(MPI_FLOAT, float, ELEMENT_F32),
-    ROW(MPI_DOUBLE, double, ELEMENT_F64),
-    ROW(MPI_LONG_DOUBLE, long double, ELEMENT_LONG_DOUBLE),
-    ROW(MPI_C_COMPLEX, float complex, ELEMENT_C32),
-    ROW(MPI_C_DOUBLE_COMPLEX, double complex, ELEMENT_C64),
+    ROW(MPI_AINT, MPI_Aint, ELEMENT_I64), ROW(MPI_COUNT, MPI_Count, ELEMENT_I64),
+    ROW(MPI_OFFSET, MPI_Offset, ELEMENT_I64), ROW(MPI_PACKED, char, ELEMENT_NONE), ROW(MPI_BYTE, char, ELEMENT_BYTE),
+    ROW(MPI_CHAR, char, CHAR_ELEMENT), ROW(MPI_SIGNED_CHAR, signed char, ELEMENT_I8),
+    ROW(MPI_UNSIGNED_CHAR, unsigned char, ELEMENT_U8), ROW(MPI_SHORT, short, ELEMENT_I16),
+    ROW(MPI_UNSIGNED_SHORT, unsigned short, ELEMENT_U16), ROW(MPI_INT, int, ELEMENT_I32),
+    ROW(MPI_UNSIGNED, unsigned, ELEMENT_U32), ROW(MPI_LONG, long, ELEMENT_I64),
+    ROW(MPI_UNSIGNED_LONG, unsigned long, ELEMENT_U64), ROW(MPI_LONG_LONG_INT, long long, ELEMENT_I64),
+    ROW(MPI_UNSIGNED_LONG_LONG, unsigned long long, ELEMENT_U64), ROW(MPI_FLOAT, float, ELEMENT_F32),
+    ROW(MPI_DOUBLE, double, ELEMENT_F64), ROW(MPI_LONG_DOUBLE, long double, ELEMENT_LONG_DOUBLE),
+    ROW(MPI_C_COMPLEX, float complex, ELEMENT_C32), ROW(MPI_C_DOUBLE_COMPLEX, double complex, ELEMENT_C64),
     ROW(MPI_C_LONG_DOUBLE_COMPLEX, long double complex, ELEMENT_C_LONG_DOUBLE),
-    ROW(MPI_CXX_FLOAT_COMPLEX, float complex, ELEMENT_C32),
-    ROW(MPI_CXX_DOUBLE_COMPLEX, double complex, ELEMENT_C64),
-    ROW(MPI_CXX_LONG_DOUBLE_COMPLEX, long double complex, ELEMENT_C_LONG_DOUBLE),
-    ROW(MPI_C_BOOL, bool, ELEMENT_BOOL),
-    ROW(MPI_CXX_BOOL, bool, ELEMENT_BOOL),
-    ROW(MPI_WCHAR, wchar_t, ELEMENT_NONE),
-    ROW(MPI_INT8_T, int8_t, ELEMENT_I8),
-    ROW(MPI_UINT8_T, uint8_t, ELEMENT_U8),
-    ROW(MPI_INT16_T, int16_t, ELEMENT_I16),
-    ROW(MPI_UINT16_T, uint16_t, ELEMENT_U16),
-    ROW(MPI_INT32_T, int32_t, ELEMENT_I32),
-    ROW(MPI_UINT32_T, uint32_t, ELEMENT_U32),
-    ROW(MPI_INT64_T, int64_t, ELEMENT_I64),
-    ROW(MPI_UINT64_T, uint64_t, ELEMENT_U64),
-    ROW(MPI_LOGICAL, int32_t, ELEMENT_LOGICAL4),
-    ROW(MPI_INTEGER, int32_t, ELEMENT_I32),
-    ROW(MPI_REAL, float, ELEMENT_F32),
-    ROW(MPI_COMPLEX, float complex, ELEMENT_C32),
-    ROW(MPI_DOUBLE_PRECISION, double, ELEMENT_F64),
-    ROW(MPI_DOUBLE_COMPLEX, double complex, ELEMENT_C64),
-    ROW(MPI_CHARACTER, char, ELEMENT_NONE),
-    ROW(MPI_LOGICAL1, int8_t, ELEMENT_LOGICAL1),
-    ROW(MPI_LOGICAL2, int16_t, ELEMENT_LOGICAL2),
-    ROW(MPI_LOGICAL4, int32_t, ELEMENT_LOGICAL4),
-    ROW(MPI_LOGICAL8, int64_t, ELEMENT_LOGICAL8),
-    ROW(MPI_INTEGER1, int8_t, ELEMENT_I8),
-    ROW(MPI_INTEGER2, int16_t, ELEMENT_I16),
-    ROW(MPI_INTEGER4, int32_t, ELEMENT_I32),
-    ROW(MPI_INTEGER8, int64_t, ELEMENT_I64),
-    ROW(MPI_REAL4, float, ELEMENT_F32),
-    ROW(MPI_REAL8, double, ELEMENT_F64),
-    ROW(MPI_COMPLEX8, float complex, ELEMENT_C32),
-    ROW(MPI_COMPLEX16, double complex, ELEMENT_C64),
+    ROW(MPI_CXX_FLOAT_COMPLEX, float complex, ELEMENT_C32), ROW(MPI_CXX_DOUBLE_COMPLEX, double complex, ELEMENT_C64),
+    ROW(MPI_CXX_LONG_DOUBLE_COMPLEX, long double complex, ELEMENT_C_LONG_DOUBLE), ROW(MPI_C_BOOL, bool, ELEMENT_BOOL),
+    ROW(MPI_CXX_BOOL, bool, ELEMENT_BOOL), ROW(MPI_WCHAR, wchar_t, ELEMENT_NONE), ROW(MPI_INT8_T, int8_t, ELEMENT_I8),
+    ROW(MPI_UINT8_T, uint8_t, ELEMENT_U8), ROW(MPI_INT16_T, int16_t, ELEMENT_I16),
+    ROW(MPI_UINT16_T, uint16_t, ELEMENT_U16), ROW(MPI_INT32_T, int32_t, ELEMENT_I32),
+    ROW(MPI_UINT32_T, uint32_t, ELEMENT_U32), ROW(MPI_INT64_T, int64_t, ELEMENT_I64),
+    ROW(MPI_UINT64_T, uint64_t, ELEMENT_U64), ROW(MPI_LOGICAL, int32_t, ELEMENT_LOGICAL4),
+    ROW(MPI_INTEGER, int32_t, ELEMENT_I32), ROW(MPI_REAL, float, ELEMENT_F32),
+    ROW(MPI_COMPLEX, float complex, ELEMENT_C32), ROW(MPI_DOUBLE_PRECISION, double, ELEMENT_F64),
+    ROW(MPI_DOUBLE_COMPLEX, double complex, ELEMENT_C64), ROW(MPI_CHARACTER, char, ELEMENT_NONE),
+    ROW(MPI_LOGICAL1, int8_t, ELEMENT_LOGICAL1), ROW(MPI_LOGICAL2, int16_t, ELEMENT_LOGICAL2),
+    ROW(MPI_LOGICAL4, int32_t, ELEMENT_LOGICAL4), ROW(MPI_LOGICAL8, int64_t, ELEMENT_LOGICAL8),
+    ROW(MPI_INTEGER1, int8_t, ELEMENT_I8), ROW(MPI_INTEGER2, int16_t, ELEMENT_I16),
+    ROW(MPI_INTEGER4, int32_t, ELEMENT_I32), ROW(MPI_INTEGER8, int64_t, ELEMENT_I64),
+    ROW(MPI_REAL4, float, ELEMENT_F32), ROW(MPI_REAL8, double, ELEMENT_F64),
+    ROW(MPI_COMPLEX8, float complex, ELEMENT_C32), ROW(MPI_COMPLEX16, double complex, ELEMENT_C64),
 };
 
 /* Two pieces, for the locating operations. */
@@ -93,6 +65,17 @@ static const struct {
     PAIR(MPI_2DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, ELEMENT_2F64),
     PAIR(MPI_2INTEGER, MPI_INTEGER, MPI_INTEGER, ELEMENT_2INT),
 };
+
+bool mpi_pair_parts(MPI_Datatype handle, MPI_Datatype part[2])
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(pairs); i++)
+        if (pairs[i].handle == handle) {
+            part[0] = pairs[i].first;
+            part[1] = pairs[i].second;
+            return true;
+        }
+    return false;
+}
 
 /* In the ABI and not here: they have a name, their size is MPI_UNDEFINED, nothing else can be done with them. */
 #define ABSENT(name) {name, #name}

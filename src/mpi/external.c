@@ -7,24 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The types whose size there is not the one here, and those that are two values of half the size. */
+/* The types whose size there is not the one here. */
 static const struct {
     MPI_Datatype type;
     uint8_t size;
-} sizes[] = {{MPI_LONG, 4}, {MPI_UNSIGNED_LONG, 4}, {MPI_WCHAR, 2}, {MPI_LONG_DOUBLE, 16}};
-static const struct {
-    MPI_Datatype type, first, second;
-} doubles[] = {
-    {MPI_C_COMPLEX, MPI_FLOAT, MPI_FLOAT}, {MPI_C_DOUBLE_COMPLEX, MPI_DOUBLE, MPI_DOUBLE},
-    {MPI_C_LONG_DOUBLE_COMPLEX, MPI_LONG_DOUBLE, MPI_LONG_DOUBLE}, {MPI_CXX_FLOAT_COMPLEX, MPI_FLOAT, MPI_FLOAT},
-    {MPI_CXX_DOUBLE_COMPLEX, MPI_DOUBLE, MPI_DOUBLE}, {MPI_CXX_LONG_DOUBLE_COMPLEX, MPI_LONG_DOUBLE, MPI_LONG_DOUBLE},
-    {MPI_COMPLEX, MPI_REAL, MPI_REAL}, {MPI_DOUBLE_COMPLEX, MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION},
-    {MPI_COMPLEX8, MPI_REAL4, MPI_REAL4}, {MPI_COMPLEX16, MPI_REAL8, MPI_REAL8}, {MPI_FLOAT_INT, MPI_FLOAT, MPI_INT},
-    {MPI_DOUBLE_INT, MPI_DOUBLE, MPI_INT}, {MPI_LONG_INT, MPI_LONG, MPI_INT}, {MPI_2INT, MPI_INT, MPI_INT},
-    {MPI_SHORT_INT, MPI_SHORT, MPI_INT}, {MPI_LONG_DOUBLE_INT, MPI_LONG_DOUBLE, MPI_INT},
-    {MPI_2REAL, MPI_REAL, MPI_REAL}, {MPI_2DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION},
-    {MPI_2INTEGER, MPI_INTEGER, MPI_INTEGER},
-};
+} sizes[] = {{MPI_LONG, 4}, {MPI_UNSIGNED_LONG, 4}, {MPI_WCHAR, 2}};
 
 /* A conversion under way: native bytes on one side, external ones on the other. */
 struct way {
@@ -75,21 +62,33 @@ static void convert_long_double(struct way *way)
 
 static void convert(struct way *way, const struct mpi_type *type, uint64_t count);
 
+/* The two values that TYPE is made of; false: it is one. */
+static bool halves(const struct mpi_type *type, MPI_Datatype handle, MPI_Datatype half[2])
+{
+    MPI_Datatype part = type->element == ELEMENT_C32             ? MPI_FLOAT
+                        : type->element == ELEMENT_C64           ? MPI_DOUBLE
+                        : type->element == ELEMENT_C_LONG_DOUBLE ? MPI_LONG_DOUBLE
+                                                                 : MPI_DATATYPE_NULL;
+    half[0] = half[1] = part;
+    return part != MPI_DATATYPE_NULL || mpi_pair_parts(handle, half);
+}
+
+/* A predefined type, or one of precision and range. */
 static void convert_basic(struct way *way, const struct mpi_type *type)
 {
-    MPI_Datatype handle = mpi_type_handle((struct mpi_type *)type);
-    size_t here = type->size, there = here;
-    for (size_t i = 0; i < ARRAY_LENGTH(doubles); i++)
-        if (handle == doubles[i].type) {
-            convert(way, mpi_type_at(doubles[i].first), 1);
-            convert(way, mpi_type_at(doubles[i].second), 1);
-            return;
-        }
+    MPI_Datatype handle = mpi_type_handle((struct mpi_type *)type), half[2];
+    if (halves(type, handle, half)) {
+        convert(way, mpi_type_at(half[0]), 1);
+        convert(way, mpi_type_at(half[1]), 1);
+        return;
+    }
+    bool long_double = type->element == ELEMENT_LONG_DOUBLE;
+    size_t here = type->size, there = long_double ? 16 : here;
     for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++)
         if (handle == sizes[i].type)
             there = sizes[i].size;
     if (!way->count_only) {
-        if (handle == MPI_LONG_DOUBLE)
+        if (long_double)
             convert_long_double(way);
         else if (here != there)
             convert_integer(way, here, there, handle == MPI_LONG);
@@ -101,23 +100,6 @@ static void convert_basic(struct way *way, const struct mpi_type *type)
     way->bytes += there;
 }
 
-/* A type of precision and range is like a basic one. */
-static const struct mpi_type *basic_of(const struct mpi_type *type)
-{
-    switch (type->element) {
-    case ELEMENT_LONG_DOUBLE:
-        return mpi_type_at(MPI_LONG_DOUBLE);
-    case ELEMENT_C32:
-        return mpi_type_at(MPI_C_COMPLEX);
-    case ELEMENT_C64:
-        return mpi_type_at(MPI_C_DOUBLE_COMPLEX);
-    case ELEMENT_C_LONG_DOUBLE:
-        return mpi_type_at(MPI_C_LONG_DOUBLE_COMPLEX);
-    default:
-        return type; /* its size is all that matters */
-    }
-}
-
 /* COUNT of TYPE. Only the sizes count where nothing is moved: one is walked, and multiplied. */
 static void convert(struct way *way, const struct mpi_type *type, uint64_t count)
 {
@@ -126,10 +108,8 @@ static void convert(struct way *way, const struct mpi_type *type, uint64_t count
     if (type->size == 0 || count == 0)
         return;
     for (uint64_t i = 0; i < (way->count_only ? 1 : count); i++) {
-        if (!recipe)
+        if (!recipe || recipe->types == 0)
             convert_basic(way, type);
-        else if (recipe->types == 0)
-            convert_basic(way, basic_of(type));
         else if (recipe->combiner != MPI_COMBINER_STRUCT)
             convert(way, recipe->type[0], type->size / recipe->type[0]->size);
         else

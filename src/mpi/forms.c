@@ -37,15 +37,16 @@ ENTRY(MPI_Bcast_init_c)(BCAST(MPI_Count), PERSISTENT) { return PREPARE(BCAST_IS)
 
 /* ---- gather and scatter ----------------------------------------------------------------------------------------- */
 
-#define GATHER(number) SIDE(const, send, number), SIDE(, receive, number), int root, MPI_Comm comm
-#define GATHER_IS                                                                                                      \
-    &(struct mpi_collective){NAME, COLL_GATHER, comm, root, .send = SIDE_IS(send), .receive = SIDE_IS(receive)}
-ENTRY(MPI_Gather)(GATHER(int)) { return RUN(GATHER_IS); }
-ENTRY(MPI_Gather_c)(GATHER(MPI_Count)) { return RUN(GATHER_IS); }
-ENTRY(MPI_Igather)(GATHER(int), STARTED) { return START(GATHER_IS); }
-ENTRY(MPI_Igather_c)(GATHER(MPI_Count), STARTED) { return START(GATHER_IS); }
-ENTRY(MPI_Gather_init)(GATHER(int), PERSISTENT) { return PREPARE(GATHER_IS); }
-ENTRY(MPI_Gather_init_c)(GATHER(MPI_Count), PERSISTENT) { return PREPARE(GATHER_IS); }
+#define TWO(number) SIDE(const, send, number), SIDE(, receive, number)
+#define TWO_ARE .send = SIDE_IS(send), .receive = SIDE_IS(receive)
+#define ROOTED(number) TWO(number), int root, MPI_Comm comm
+#define GATHER_IS &(struct mpi_collective){NAME, COLL_GATHER, comm, root, TWO_ARE}
+ENTRY(MPI_Gather)(ROOTED(int)) { return RUN(GATHER_IS); }
+ENTRY(MPI_Gather_c)(ROOTED(MPI_Count)) { return RUN(GATHER_IS); }
+ENTRY(MPI_Igather)(ROOTED(int), STARTED) { return START(GATHER_IS); }
+ENTRY(MPI_Igather_c)(ROOTED(MPI_Count), STARTED) { return START(GATHER_IS); }
+ENTRY(MPI_Gather_init)(ROOTED(int), PERSISTENT) { return PREPARE(GATHER_IS); }
+ENTRY(MPI_Gather_init_c)(ROOTED(MPI_Count), PERSISTENT) { return PREPARE(GATHER_IS); }
 
 #define GATHERV(number, offset)                                                                                  \
     SIDE(const, send, number), ARRAYS(, receive, number, offset), int root, MPI_Comm comm
@@ -59,15 +60,13 @@ ENTRY(MPI_Igatherv_c)(GATHERV(MPI_Count, MPI_Aint), STARTED) { return START(GATH
 ENTRY(MPI_Gatherv_init)(GATHERV(int, int), PERSISTENT) { return PREPARE(GATHERV_IS); }
 ENTRY(MPI_Gatherv_init_c)(GATHERV(MPI_Count, MPI_Aint), PERSISTENT) { return PREPARE(GATHERV_IS); }
 
-#define SCATTER(number) SIDE(const, send, number), SIDE(, receive, number), int root, MPI_Comm comm
-#define SCATTER_IS                                                                                                     \
-    &(struct mpi_collective){NAME, COLL_SCATTER, comm, root, .send = SIDE_IS(send), .receive = SIDE_IS(receive)}
-ENTRY(MPI_Scatter)(SCATTER(int)) { return RUN(SCATTER_IS); }
-ENTRY(MPI_Scatter_c)(SCATTER(MPI_Count)) { return RUN(SCATTER_IS); }
-ENTRY(MPI_Iscatter)(SCATTER(int), STARTED) { return START(SCATTER_IS); }
-ENTRY(MPI_Iscatter_c)(SCATTER(MPI_Count), STARTED) { return START(SCATTER_IS); }
-ENTRY(MPI_Scatter_init)(SCATTER(int), PERSISTENT) { return PREPARE(SCATTER_IS); }
-ENTRY(MPI_Scatter_init_c)(SCATTER(MPI_Count), PERSISTENT) { return PREPARE(SCATTER_IS); }
+#define SCATTER_IS &(struct mpi_collective){NAME, COLL_SCATTER, comm, root, TWO_ARE}
+ENTRY(MPI_Scatter)(ROOTED(int)) { return RUN(SCATTER_IS); }
+ENTRY(MPI_Scatter_c)(ROOTED(MPI_Count)) { return RUN(SCATTER_IS); }
+ENTRY(MPI_Iscatter)(ROOTED(int), STARTED) { return START(SCATTER_IS); }
+ENTRY(MPI_Iscatter_c)(ROOTED(MPI_Count), STARTED) { return START(SCATTER_IS); }
+ENTRY(MPI_Scatter_init)(ROOTED(int), PERSISTENT) { return PREPARE(SCATTER_IS); }
+ENTRY(MPI_Scatter_init_c)(ROOTED(MPI_Count), PERSISTENT) { return PREPARE(SCATTER_IS); }
 
 #define SCATTERV(number, offset)                                                                                 \
     ARRAYS(const, send, number, offset), SIDE(, receive, number), int root, MPI_Comm comm
@@ -83,15 +82,14 @@ ENTRY(MPI_Scatterv_init_c)(SCATTERV(MPI_Count, MPI_Aint), PERSISTENT) { return P
 
 /* ---- allgather and alltoall ------------------------------------------------------------------------------------- */
 
-#define ALLGATHER(number) SIDE(const, send, number), SIDE(, receive, number), MPI_Comm comm
-#define ALLGATHER_IS                                                                                                   \
-    &(struct mpi_collective){NAME, COLL_ALLGATHER, comm, .send = SIDE_IS(send), .receive = SIDE_IS(receive)}
-ENTRY(MPI_Allgather)(ALLGATHER(int)) { return RUN(ALLGATHER_IS); }
-ENTRY(MPI_Allgather_c)(ALLGATHER(MPI_Count)) { return RUN(ALLGATHER_IS); }
-ENTRY(MPI_Iallgather)(ALLGATHER(int), STARTED) { return START(ALLGATHER_IS); }
-ENTRY(MPI_Iallgather_c)(ALLGATHER(MPI_Count), STARTED) { return START(ALLGATHER_IS); }
-ENTRY(MPI_Allgather_init)(ALLGATHER(int), PERSISTENT) { return PREPARE(ALLGATHER_IS); }
-ENTRY(MPI_Allgather_init_c)(ALLGATHER(MPI_Count), PERSISTENT) { return PREPARE(ALLGATHER_IS); }
+#define ALL(number) TWO(number), MPI_Comm comm
+#define ALLGATHER_IS &(struct mpi_collective){NAME, COLL_ALLGATHER, comm, TWO_ARE}
+ENTRY(MPI_Allgather)(ALL(int)) { return RUN(ALLGATHER_IS); }
+ENTRY(MPI_Allgather_c)(ALL(MPI_Count)) { return RUN(ALLGATHER_IS); }
+ENTRY(MPI_Iallgather)(ALL(int), STARTED) { return START(ALLGATHER_IS); }
+ENTRY(MPI_Iallgather_c)(ALL(MPI_Count), STARTED) { return START(ALLGATHER_IS); }
+ENTRY(MPI_Allgather_init)(ALL(int), PERSISTENT) { return PREPARE(ALLGATHER_IS); }
+ENTRY(MPI_Allgather_init_c)(ALL(MPI_Count), PERSISTENT) { return PREPARE(ALLGATHER_IS); }
 
 #define ALLGATHERV(number, offset) SIDE(const, send, number), ARRAYS(, receive, number, offset), MPI_Comm comm
 #define ALLGATHERV_IS                                                                                                  \
@@ -104,15 +102,13 @@ ENTRY(MPI_Iallgatherv_c)(ALLGATHERV(MPI_Count, MPI_Aint), STARTED) { return STAR
 ENTRY(MPI_Allgatherv_init)(ALLGATHERV(int, int), PERSISTENT) { return PREPARE(ALLGATHERV_IS); }
 ENTRY(MPI_Allgatherv_init_c)(ALLGATHERV(MPI_Count, MPI_Aint), PERSISTENT) { return PREPARE(ALLGATHERV_IS); }
 
-#define ALLTOALL(number) SIDE(const, send, number), SIDE(, receive, number), MPI_Comm comm
-#define ALLTOALL_IS                                                                                                    \
-    &(struct mpi_collective){NAME, COLL_ALLTOALL, comm, .send = SIDE_IS(send), .receive = SIDE_IS(receive)}
-ENTRY(MPI_Alltoall)(ALLTOALL(int)) { return RUN(ALLTOALL_IS); }
-ENTRY(MPI_Alltoall_c)(ALLTOALL(MPI_Count)) { return RUN(ALLTOALL_IS); }
-ENTRY(MPI_Ialltoall)(ALLTOALL(int), STARTED) { return START(ALLTOALL_IS); }
-ENTRY(MPI_Ialltoall_c)(ALLTOALL(MPI_Count), STARTED) { return START(ALLTOALL_IS); }
-ENTRY(MPI_Alltoall_init)(ALLTOALL(int), PERSISTENT) { return PREPARE(ALLTOALL_IS); }
-ENTRY(MPI_Alltoall_init_c)(ALLTOALL(MPI_Count), PERSISTENT) { return PREPARE(ALLTOALL_IS); }
+#define ALLTOALL_IS &(struct mpi_collective){NAME, COLL_ALLTOALL, comm, TWO_ARE}
+ENTRY(MPI_Alltoall)(ALL(int)) { return RUN(ALLTOALL_IS); }
+ENTRY(MPI_Alltoall_c)(ALL(MPI_Count)) { return RUN(ALLTOALL_IS); }
+ENTRY(MPI_Ialltoall)(ALL(int), STARTED) { return START(ALLTOALL_IS); }
+ENTRY(MPI_Ialltoall_c)(ALL(MPI_Count), STARTED) { return START(ALLTOALL_IS); }
+ENTRY(MPI_Alltoall_init)(ALL(int), PERSISTENT) { return PREPARE(ALLTOALL_IS); }
+ENTRY(MPI_Alltoall_init_c)(ALL(MPI_Count), PERSISTENT) { return PREPARE(ALLTOALL_IS); }
 
 #define ALLTOALLV(number, offset)                                                                                \
     ARRAYS(const, send, number, offset), ARRAYS(, receive, number, offset), MPI_Comm comm
@@ -155,44 +151,38 @@ ENTRY(MPI_Ireduce_c)(REDUCE(MPI_Count), STARTED) { return START(REDUCE_IS); }
 ENTRY(MPI_Reduce_init)(REDUCE(int), PERSISTENT) { return PREPARE(REDUCE_IS); }
 ENTRY(MPI_Reduce_init_c)(REDUCE(MPI_Count), PERSISTENT) { return PREPARE(REDUCE_IS); }
 
-#define ALLREDUCE(number) OPERANDS(number), MPI_Comm comm
+#define REDUCTION(number) OPERANDS(number), MPI_Comm comm
 #define ALLREDUCE_IS &(struct mpi_collective){NAME, COLL_ALLREDUCE, comm, OPERANDS_ARE}
-ENTRY(MPI_Allreduce)(ALLREDUCE(int)) { return RUN(ALLREDUCE_IS); }
-ENTRY(MPI_Allreduce_c)(ALLREDUCE(MPI_Count)) { return RUN(ALLREDUCE_IS); }
-ENTRY(MPI_Iallreduce)(ALLREDUCE(int), STARTED) { return START(ALLREDUCE_IS); }
-ENTRY(MPI_Iallreduce_c)(ALLREDUCE(MPI_Count), STARTED) { return START(ALLREDUCE_IS); }
-ENTRY(MPI_Allreduce_init)(ALLREDUCE(int), PERSISTENT) { return PREPARE(ALLREDUCE_IS); }
-ENTRY(MPI_Allreduce_init_c)(ALLREDUCE(MPI_Count), PERSISTENT) { return PREPARE(ALLREDUCE_IS); }
+ENTRY(MPI_Allreduce)(REDUCTION(int)) { return RUN(ALLREDUCE_IS); }
+ENTRY(MPI_Allreduce_c)(REDUCTION(MPI_Count)) { return RUN(ALLREDUCE_IS); }
+ENTRY(MPI_Iallreduce)(REDUCTION(int), STARTED) { return START(ALLREDUCE_IS); }
+ENTRY(MPI_Iallreduce_c)(REDUCTION(MPI_Count), STARTED) { return START(ALLREDUCE_IS); }
+ENTRY(MPI_Allreduce_init)(REDUCTION(int), PERSISTENT) { return PREPARE(ALLREDUCE_IS); }
+ENTRY(MPI_Allreduce_init_c)(REDUCTION(MPI_Count), PERSISTENT) { return PREPARE(ALLREDUCE_IS); }
 
-#define SCAN(number) OPERANDS(number), MPI_Comm comm
 #define SCAN_IS &(struct mpi_collective){NAME, COLL_SCAN, comm, OPERANDS_ARE}
-ENTRY(MPI_Scan)(SCAN(int)) { return RUN(SCAN_IS); }
-ENTRY(MPI_Scan_c)(SCAN(MPI_Count)) { return RUN(SCAN_IS); }
-ENTRY(MPI_Iscan)(SCAN(int), STARTED) { return START(SCAN_IS); }
-ENTRY(MPI_Iscan_c)(SCAN(MPI_Count), STARTED) { return START(SCAN_IS); }
-ENTRY(MPI_Scan_init)(SCAN(int), PERSISTENT) { return PREPARE(SCAN_IS); }
-ENTRY(MPI_Scan_init_c)(SCAN(MPI_Count), PERSISTENT) { return PREPARE(SCAN_IS); }
+ENTRY(MPI_Scan)(REDUCTION(int)) { return RUN(SCAN_IS); }
+ENTRY(MPI_Scan_c)(REDUCTION(MPI_Count)) { return RUN(SCAN_IS); }
+ENTRY(MPI_Iscan)(REDUCTION(int), STARTED) { return START(SCAN_IS); }
+ENTRY(MPI_Iscan_c)(REDUCTION(MPI_Count), STARTED) { return START(SCAN_IS); }
+ENTRY(MPI_Scan_init)(REDUCTION(int), PERSISTENT) { return PREPARE(SCAN_IS); }
+ENTRY(MPI_Scan_init_c)(REDUCTION(MPI_Count), PERSISTENT) { return PREPARE(SCAN_IS); }
 
-#define EXSCAN(number) OPERANDS(number), MPI_Comm comm
 #define EXSCAN_IS &(struct mpi_collective){NAME, COLL_EXSCAN, comm, OPERANDS_ARE}
-ENTRY(MPI_Exscan)(EXSCAN(int)) { return RUN(EXSCAN_IS); }
-ENTRY(MPI_Exscan_c)(EXSCAN(MPI_Count)) { return RUN(EXSCAN_IS); }
-ENTRY(MPI_Iexscan)(EXSCAN(int), STARTED) { return START(EXSCAN_IS); }
-ENTRY(MPI_Iexscan_c)(EXSCAN(MPI_Count), STARTED) { return START(EXSCAN_IS); }
-ENTRY(MPI_Exscan_init)(EXSCAN(int), PERSISTENT) { return PREPARE(EXSCAN_IS); }
-ENTRY(MPI_Exscan_init_c)(EXSCAN(MPI_Count), PERSISTENT) { return PREPARE(EXSCAN_IS); }
+ENTRY(MPI_Exscan)(REDUCTION(int)) { return RUN(EXSCAN_IS); }
+ENTRY(MPI_Exscan_c)(REDUCTION(MPI_Count)) { return RUN(EXSCAN_IS); }
+ENTRY(MPI_Iexscan)(REDUCTION(int), STARTED) { return START(EXSCAN_IS); }
+ENTRY(MPI_Iexscan_c)(REDUCTION(MPI_Count), STARTED) { return START(EXSCAN_IS); }
+ENTRY(MPI_Exscan_init)(REDUCTION(int), PERSISTENT) { return PREPARE(EXSCAN_IS); }
+ENTRY(MPI_Exscan_init_c)(REDUCTION(MPI_Count), PERSISTENT) { return PREPARE(EXSCAN_IS); }
 
-#define REDUCE_SCATTER_BLOCK(number) OPERANDS(number), MPI_Comm comm
-#define REDUCE_SCATTER_BLOCK_IS &(struct mpi_collective){NAME, COLL_REDUCE_SCATTER_BLOCK, comm, OPERANDS_ARE}
-ENTRY(MPI_Reduce_scatter_block)(REDUCE_SCATTER_BLOCK(int)) { return RUN(REDUCE_SCATTER_BLOCK_IS); }
-ENTRY(MPI_Reduce_scatter_block_c)(REDUCE_SCATTER_BLOCK(MPI_Count)) { return RUN(REDUCE_SCATTER_BLOCK_IS); }
-ENTRY(MPI_Ireduce_scatter_block)(REDUCE_SCATTER_BLOCK(int), STARTED) { return START(REDUCE_SCATTER_BLOCK_IS); }
-ENTRY(MPI_Ireduce_scatter_block_c)(REDUCE_SCATTER_BLOCK(MPI_Count), STARTED) { return START(REDUCE_SCATTER_BLOCK_IS); }
-ENTRY(MPI_Reduce_scatter_block_init)(REDUCE_SCATTER_BLOCK(int), PERSISTENT) { return PREPARE(REDUCE_SCATTER_BLOCK_IS); }
-ENTRY(MPI_Reduce_scatter_block_init_c)(REDUCE_SCATTER_BLOCK(MPI_Count), PERSISTENT)
-{
-    return PREPARE(REDUCE_SCATTER_BLOCK_IS);
-}
+#define BLOCK_IS &(struct mpi_collective){NAME, COLL_REDUCE_SCATTER_BLOCK, comm, OPERANDS_ARE}
+ENTRY(MPI_Reduce_scatter_block)(REDUCTION(int)) { return RUN(BLOCK_IS); }
+ENTRY(MPI_Reduce_scatter_block_c)(REDUCTION(MPI_Count)) { return RUN(BLOCK_IS); }
+ENTRY(MPI_Ireduce_scatter_block)(REDUCTION(int), STARTED) { return START(BLOCK_IS); }
+ENTRY(MPI_Ireduce_scatter_block_c)(REDUCTION(MPI_Count), STARTED) { return START(BLOCK_IS); }
+ENTRY(MPI_Reduce_scatter_block_init)(REDUCTION(int), PERSISTENT) { return PREPARE(BLOCK_IS); }
+ENTRY(MPI_Reduce_scatter_block_init_c)(REDUCTION(MPI_Count), PERSISTENT) { return PREPARE(BLOCK_IS); }
 
 #define REDUCE_SCATTER(number)                                                                                   \
     const void *send, void *receive, const number counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm

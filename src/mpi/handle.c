@@ -4,6 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct mpi_kind_row mpi_kinds[KIND_COUNT] = {
+    [KIND_COMM] = {"communicator", sizeof(struct mpi_comm)},
+    [KIND_GROUP] = {"group", sizeof(struct mpi_group)},
+    [KIND_TYPE] = {"datatype", sizeof(struct mpi_type)},
+    [KIND_OP] = {"operation", sizeof(struct mpi_op)},
+    [KIND_REQUEST] = {"request", sizeof(struct mpi_request)},
+    [KIND_ERRHANDLER] = {"error handler", sizeof(struct mpi_errhandler)},
+    [KIND_INFO] = {"info object", sizeof(struct mpi_info)},
+    [KIND_MESSAGE] = {"matched message", sizeof(struct mpi_message_object)},
+    [KIND_KEYVAL] = {"attribute key", sizeof(struct mpi_keyval)},
+};
 struct mpi_table mpi_tables[KIND_COUNT];
 bool mpi_threads = true; /* before MPI_Init nobody has said yet that there is one thread only */
 

@@ -22,6 +22,11 @@ enum mpi_kind {
     KIND_SESSION, KIND_WIN, KIND_COUNT
 };
 
+extern const struct mpi_kind_row {
+    const char *name; /* for people */
+    size_t size;      /* of its structure; 0: there are no objects of it */
+} mpi_kinds[KIND_COUNT];
+
 struct mpi_object {
     _Atomic uintptr_t handle;    /* 0: the user has no handle of it */
     uintptr_t identity;          /* what handle is while there are users; changes when the slot is reused */

@@ -330,6 +330,7 @@ static inline void mpi_type_ready(struct mpi_type *type) /* it is committed */
 }
 MPI_Datatype mpi_type_handle(struct mpi_type *type);
 int mpi_types_open(void);
+bool mpi_pair_parts(MPI_Datatype handle, MPI_Datatype part[2]); /* of MPI_FLOAT_INT and its kin; false: none of them */
 void mpi_fortran_apply(void); /* what was told of Fortran's types (fortran.c) */
 void mpi_type_drop(struct mpi_type *type);
 int mpi_type_wrong(struct mpi_comm *comm, const char *call, MPI_Datatype handle) COLD;

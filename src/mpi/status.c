@@ -43,7 +43,7 @@ static int64_t elements_in(const struct mpi_type *type, uint64_t bytes)
         return 0;
     if (bytes == type->size)
         return (int64_t)type->elements;
-    if (!recipe) { /* of a pair, the first value may be whole; its second one is an int or as long as the first */
+    if (!recipe || recipe->types == 0) { /* of a pair, the first value may be whole; its second one is an int or as long as the first */
         uint64_t second = type->element == ELEMENT_2F32 || type->element == ELEMENT_2F64 ? type->size / 2 : sizeof(int);
         return type->elements == 2 && bytes == type->size - second ? 1 : -1;
     }
