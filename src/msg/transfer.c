@@ -14,6 +14,7 @@ struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
         request->peer->pending_sends++;
         engine->pending_sends++;
     }
+    uint32_t ended = request->peer->ended;
     msg_unlock(&engine->leaf);
     if (!transfer)
         return NULL;
@@ -22,7 +23,7 @@ struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
     *transfer = (struct msg_transfer){.request = request,
                                       .peer = request->peer,
                                       .sender = request->kind == MSG_SEND,
-                                      .ended = request->peer->ended,
+                                      .ended = ended,
                                       .way = MSG_WAY_GET};
     request->extra = transfer;
     return transfer;
