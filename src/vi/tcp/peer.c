@@ -10,7 +10,8 @@
  * tcp_peers_step does whatever can be done now and is called again when something changed: it never waits.
  *
  * A session that is disconnected while it still waits for a link keeps waiting, to send what it was given and to say
- * goodbye: the other side may have opened its half. A link that a newer one replaces ends: its other side has closed it. */
+ * goodbye: the other side may have opened its half. A link that a newer one replaces is read to its end: its other side has
+ * closed it. */
 #include "vi/tcp/tcp.h"
 #include "base/clock.h"
 #include "base/counters.h"
@@ -22,9 +23,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 
 #define AGAIN_NS      50000000ull    /* then a lost rail is called again, if another carries */
 #define GIVE_UP_NS    30000000000ull /* of nothing but failures */
+#define DRAIN_NS      1000000ull     /* between two looks whether a link that a newer one replaced is read to its end */
 #define UNSENT_MOST   (128 << 10)    /* bytes in a socket, with several rails */
 #define PARKED_MOST   (TCP_PAIRS + 4)
 
@@ -436,11 +439,21 @@ static void give_up(struct tcp_nic *nic, struct tcp_peer *peer)
     }
 }
 
+/* What he sent before he closed it is read first; it lies here already, for the newer link was made after that. */
+static bool drained(const struct tcp_link *link)
+{
+    int unread = 0;
+
+    return !list_node_linked(&link->unread) && (ioctl(link->fd, FIONREAD, &unread) < 0 || unread == 0);
+}
+
 /* Timers of one rail: an old link that hides a new one, a call that takes too long. True: somebody listens there, perhaps
  * he computes. */
 static bool rail_times(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now)
 {
-    if (rail->old && now >= rail->old->deadline) {
+    if (rail->old && now >= rail->old->deadline && !drained(rail->old)) {
+        rail->old->deadline = now + DRAIN_NS;
+    } else if (rail->old && now >= rail->old->deadline) {
         (void)vbase_fail(ERR_LINK_DOWN, "rank %u has made a newer connection", rail->peer->rank);
         tcp_vi_break(nic, rail->old->vi, ERR_LINK_DOWN);
     }
