@@ -121,7 +121,7 @@ VEXPORT int vd_size(void) { return pack.started ? pack.group.size : -1; }
 VEXPORT int vd_threads(void)
 {
     int error = vpack_start();
-    if (error)
+    if (error || vpack_threads)
         return error;
     vmsg_threads(true);
     vpack_threads = true;

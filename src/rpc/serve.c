@@ -136,12 +136,13 @@ void vrpc_called(vd_connection *connection, const struct rpc_head *head)
     if (head->ns)
         call->limit = clock_ticks() + vbase_clock_ticks_of_ns(head->ns < INT64_MAX ? head->ns : INT64_MAX);
     rpc_lock();
-    call->function = vbase_map_get(&vrpc.functions, head->name);
-    bool pool = call->function && call->function->place == VD_POOL;
-    if (call->function)
+    const struct rpc_function *function = vbase_map_get(&vrpc.functions, head->name);
+    bool pool = function && function->place == VD_POOL;
+    call->function = function;
+    if (function) /* behind the lock it is another thread's */
         list_append(pool ? &vrpc.queue : &vrpc.at_once, &call->link);
     rpc_unlock();
-    if (!call->function) {
+    if (!function) {
         call->code = vbase_fail(ERR_NOT_FOUND, "it calls a function that is not registered here");
         if (call->one_way)
             complain("a one-way call was dropped from", call->remote);
