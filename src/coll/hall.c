@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPEN_AT 3             /* suitable calls */
-#define NO_HALL UINT32_MAX    /* in coll_group.meetings: there is none and never will be */
+#define NONE    UINT32_MAX    /* in coll_group.meetings: there is no hall and never will be; in .needs: no annex */
+#define ANNEX_AT 3            /* calls that need one */
 #define MASK_WORDS 16         /* 1,024 processors, as vbase_affinity knows them */
 
 struct coll_hall {
-    struct msg_share *share;
+    struct msg_share *share, *annex;
     struct meeting meeting;
+    uint32_t needs; /* calls that needed the annex, until it was there */
 };
 
 static void wake_all(void *share) { vmsg_share_wake_all(share); }
@@ -23,7 +24,7 @@ static int agree_on_crowd(struct meeting *meeting)
     int cpus = 0;
     vbase_affinity(mask, MASK_WORDS);
     meeting->crowd = true;
-    int error = vcoll_meeting_reduce(meeting, vtype_kernel(OPERATION_BOR, ELEMENT_U64), mask, sizeof *mask, MASK_WORDS);
+    int error = vcoll_meeting_reduce(meeting, -1, vtype_kernel(OPERATION_BOR, ELEMENT_U64), mask, sizeof *mask, MASK_WORDS);
     if (error)
         return error;
     for (int i = 0; i < MASK_WORDS; i++)
@@ -32,18 +33,23 @@ static int agree_on_crowd(struct meeting *meeting)
         cpus = topology->cpus_online;
     /* A quota is a rank's own knowledge, but a crowd for one must be one for all. */
     uint64_t crowd = meeting->ranks > cpus || (topology->cpus_quota > 0 && meeting->ranks > topology->cpus_quota);
-    error = vcoll_meeting_reduce(meeting, vtype_kernel(OPERATION_BOR, ELEMENT_U64), &crowd, sizeof crowd, 1);
+    error = vcoll_meeting_reduce(meeting, -1, vtype_kernel(OPERATION_BOR, ELEMENT_U64), &crowd, sizeof crowd, 1);
     meeting->crowd = crowd != 0;
     return error;
 }
 
 /* The sequence number gives a tag that no schedule of the group uses. */
+static int open_share(struct coll_group *group, size_t bytes, bool willing, struct msg_share **share)
+{
+    int tag = (int)(group->sequence++ & ((1u << 30) - 1));
+    return vmsg_share_open(group->context, tag, bytes, willing, share);
+}
+
 static int open_hall(struct coll_group *group)
 {
     struct coll_hall *hall = calloc(1, sizeof *hall);
-    int tag = (int)(group->sequence++ & ((1u << 30) - 1));
     struct msg_share *share;
-    int error = vmsg_share_open(group->context, tag, meeting_size(group->size), hall != NULL, &share);
+    int error = open_share(group, meeting_size(group->size), hall != NULL, &share);
     if (error) {
         free(hall);
         return error;
@@ -61,55 +67,91 @@ static int open_hall(struct coll_group *group)
     return OK;
 }
 
-/* Through memory of its own: the elements may have holes, and the root's others than mine. */
+/* Whether there is an annex, for a call that needs one. */
+static bool annex(struct coll_group *group)
+{
+    struct coll_hall *hall = group->hall;
+    if (likely(hall->meeting.annex))
+        return true;
+    if (hall->needs == NONE || ++hall->needs < ANNEX_AT)
+        return false;
+    if (open_share(group, meeting_annex_size(group->size), true, &hall->annex) == OK)
+        hall->meeting.annex = vmsg_share_memory(hall->annex);
+    else
+        hall->needs = NONE;
+    return hall->meeting.annex != NULL;
+}
+
+/* By messages, as long as the root says: who expects something else disturbs nobody. */
+static int broadcast_by_messages(const struct coll_call *call, uint64_t total)
+{
+    struct type_buffer buffer = coll_whole(&call->receive);
+    uint64_t bytes = type_buffer_bytes(&buffer);
+    if (bytes == total)
+        return vcoll_run_by_messages(call);
+    struct coll_call other = *call;
+    other.receive = (struct coll_side){.base = malloc(total), .count = total};
+    int error = other.receive.base ? vcoll_run_by_messages(&other)
+                                   : vbase_fail(ERR_MEMORY, "no memory for a broadcast of %llu bytes", (unsigned long long)total);
+    struct type_cursor cursor;
+    vtype_cursor_start(&cursor, &buffer);
+    if (!error)
+        (void)vtype_unpack(&cursor, other.receive.base, total);
+    free(other.receive.base);
+    return error ? error : vcoll_meeting_told(call->root, total, bytes);
+}
+
 static int broadcast(const struct coll_call *call, struct meeting *meeting)
 {
     struct type_buffer buffer = coll_whole(&call->receive);
-    size_t bytes = type_buffer_bytes(&buffer);
-    if (type_buffer_contiguous(&buffer))
-        return vcoll_meeting_bcast(meeting, call->root, buffer.base, bytes);
-    unsigned char value[MEETING_CAST];
-    struct type_cursor cursor;
-    vtype_cursor_start(&cursor, &buffer);
-    if (call->root == call->group->rank)
-        vtype_pack(&cursor, value, bytes);
-    int error = vcoll_meeting_bcast(meeting, call->root, value, bytes);
-    if (call->root != call->group->rank && (!error || error == ERR_TRUNCATED))
-        vtype_unpack(&cursor, value, bytes);
+    uint64_t total;
+    int error = vcoll_meeting_bcast(meeting, call->root, &buffer, &total);
+    if (error || total <= MEETING_CAST)
+        return error;
+    if (annex(call->group))
+        return vcoll_meeting_bcast_long(meeting, call->root, &buffer, total);
+    return broadcast_by_messages(call, total);
+}
+
+static int reduce_small(const struct coll_call *call, struct meeting *meeting, size_t bytes)
+{
+    unsigned char value[MEETING_DATA] ALIGNED(16);
+    int root = call->kind == COLL_REDUCE ? call->root : -1;
+    memcpy(value, call->send.base == COLL_IN_PLACE ? call->receive.base : call->send.base, bytes);
+    int error = vcoll_meeting_reduce(meeting, root, call->reduction.kernel, value, bytes / call->receive.count,
+                                     call->receive.count);
+    if (!error && (root < 0 || root == meeting->rank))
+        memcpy(call->receive.base, value, bytes);
     return error;
 }
 
-static int meet(const struct coll_call *call, struct meeting *meeting)
+static bool is_small_reduction(const struct coll_call *call)
 {
-    if (call->kind == COLL_BARRIER)
-        return vcoll_meeting_barrier(meeting);
-    if (call->kind == COLL_BCAST)
-        return broadcast(call, meeting);
-    const struct type_layout *layout = call->receive.layout;
-    size_t size = layout ? layout->shape.size : 1, bytes = size * call->receive.count;
-    unsigned char value[MEETING_DATA] ALIGNED(16);
-    memcpy(value, call->send.base == COLL_IN_PLACE ? call->receive.base : call->send.base, bytes);
-    int error = vcoll_meeting_reduce(meeting, call->reduction.kernel, value, size, call->receive.count);
-    if (!error)
-        memcpy(call->receive.base, value, bytes);
-    return error;
+    return (call->kind == COLL_ALLREDUCE || call->kind == COLL_REDUCE) && coll_side_bytes(&call->receive) <= MEETING_DATA;
 }
 
 bool vcoll_hall_run(const struct coll_call *call, int *error)
 {
     struct coll_group *group = call->group;
     if (unlikely(!group->hall)) {
-        if (group->meetings == NO_HALL)
+        if (group->meetings == NONE)
             return false;
-        if (++group->meetings < OPEN_AT)
-            return false;
-        int failed = open_hall(group);
-        if (failed) {
-            group->meetings = NO_HALL;
+        if (open_hall(group)) {
+            group->meetings = NONE;
             return false;
         }
     }
-    *error = meet(call, &group->hall->meeting);
+    struct meeting *meeting = &group->hall->meeting;
+    if (call->kind == COLL_BARRIER)
+        *error = vcoll_meeting_barrier(meeting);
+    else if (call->kind == COLL_BCAST)
+        *error = broadcast(call, meeting);
+    else if (is_small_reduction(call))
+        *error = reduce_small(call, meeting, coll_side_bytes(&call->receive));
+    else if (annex(group))
+        *error = vcoll_desk_run(call, meeting);
+    else
+        return false;
     return true;
 }
 
@@ -135,6 +177,7 @@ void vcoll_group_close(struct coll_group *group)
         atomic_fetch_add_explicit(&hall->meeting.hall->left, 1, memory_order_release);
         vmsg_share_wake(hall->share, 0);
     }
+    vmsg_share_close(hall->annex);
     vmsg_share_close(hall->share);
     free(hall);
 }

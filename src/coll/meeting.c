@@ -1,48 +1,73 @@
-/* Meetings: see meeting.h for the picture and for why no line is reused too early.
+/* Meetings: see meeting.h for the picture and for why nothing is reused too early.
  *
- * Called by run.c for small blocking collectives of groups that live on one node. One thread of a process is in a meeting
- * at a time (MPI allows no two collectives of one communicator at once). */
+ * Called by hall.c and desk.c for blocking collectives of groups that live on one node. One thread of a process is in a
+ * meeting at a time (MPI allows no two collectives of one communicator at once). */
 #include "coll/meeting.h"
 #include "base/error.h"
 #include <string.h>
 
-/* What somebody waits for: a block that has reached an epoch, all blocks of a table, or a broadcast. */
+/* What somebody waits for: all in an epoch, its result, a broadcast, or that all have taken enough of them. */
 struct expected {
     struct meeting *meeting;
-    uint64_t epoch; /* or the number of a broadcast */
-    int seen; /* table: ranks before this one have come */
+    uint64_t number;
+    int seen; /* ranks before this one have come */
 };
 
 static struct meeting_block *block_of(struct meeting *meeting, int rank, uint64_t epoch)
 {
-    return &meeting->hall->block[2 * rank + (int)(epoch & 1)];
+    struct meeting_block *first = (struct meeting_block *)(void *)&meeting->hall->taken[meeting->ranks];
+    return &first[2 * rank + (int)(epoch & 1)];
 }
 
 static bool result_is_there(void *context)
 {
     struct expected *expected = context;
     /* acquire: pairs with the release in publish(), so the data is seen */
-    return atomic_load_explicit(&expected->meeting->hall->result.epoch, memory_order_acquire) >= expected->epoch;
+    return atomic_load_explicit(&expected->meeting->hall->result.epoch, memory_order_acquire) >= expected->number;
+}
+
+static bool all_have_arrived(void *context)
+{
+    struct expected *expected = context;
+    /* acquire: pairs with the additions in arrive(), so that what lies on the desks is seen */
+    return atomic_load_explicit(&expected->meeting->hall->arrived, memory_order_acquire) >=
+           expected->number * (uint64_t)expected->meeting->ranks;
 }
 
 static bool all_are_there(void *context)
 {
     struct expected *expected = context;
     for (; expected->seen < expected->meeting->ranks; expected->seen++) {
-        struct meeting_block *block = block_of(expected->meeting, expected->seen, expected->epoch);
+        struct meeting_block *block = block_of(expected->meeting, expected->seen, expected->number);
         /* acquire: pairs with the release in publish() of that rank */
-        if (atomic_load_explicit(&block->epoch, memory_order_acquire) < expected->epoch)
+        if (atomic_load_explicit(&block->epoch, memory_order_acquire) < expected->number)
             return false;
     }
     return true;
 }
 
+static struct meeting_cast *slot_of(struct meeting *meeting, uint64_t number)
+{
+    return &meeting->hall->cast[number % MEETING_CASTS];
+}
+
 static bool cast_is_there(void *context)
 {
     struct expected *expected = context;
-    struct meeting_cast *cast = &expected->meeting->hall->cast[expected->epoch % MEETING_CASTS];
-    /* acquire: pairs with the release in cast_out(), so the data is seen */
-    return atomic_load_explicit(&cast->number, memory_order_acquire) >= expected->epoch;
+    /* acquire: pairs with the release in fill(), so the data is seen */
+    return atomic_load_explicit(&slot_of(expected->meeting, expected->number)->number, memory_order_acquire) >=
+           expected->number;
+}
+
+static bool all_have_taken(void *context)
+{
+    struct expected *expected = context;
+    for (; expected->seen < expected->meeting->ranks; expected->seen++)
+        /* acquire: pairs with the release in take_end() of that rank, who has read what is overwritten now */
+        if (atomic_load_explicit(&expected->meeting->hall->taken[expected->seen].casts, memory_order_acquire) <
+            expected->number)
+            return false;
+    return true;
 }
 
 static void publish(struct meeting_block *block, const void *data, size_t bytes, uint64_t epoch)
@@ -53,93 +78,220 @@ static void publish(struct meeting_block *block, const void *data, size_t bytes,
     atomic_store_explicit(&block->epoch, epoch, memory_order_release);
 }
 
-static int await(struct meeting *meeting, bool (*ready)(void *), struct expected *expected)
+static int await(struct meeting *meeting, bool (*ready)(void *), uint64_t number)
 {
-    return ready(expected) ? 0 : meeting->wait(ready, expected);
+    struct expected expected = {.meeting = meeting, .number = number};
+    return ready(&expected) ? OK : meeting->wait(ready, &expected);
+}
+
+/* ---- epochs ------------------------------------------------------------------------------------------------------- */
+
+/* Until all have arrived in the epoch that began last. */
+static int settle(struct meeting *meeting)
+{
+    if (meeting->settled == meeting->epoch)
+        return OK;
+    int error = await(meeting, meeting->crowd ? all_have_arrived : all_are_there, meeting->epoch);
+    if (!error)
+        meeting->settled = meeting->epoch;
+    return error;
+}
+
+/* Arrives in the epoch that is next, with BYTES in the own block; true: as the last of a crowd. */
+static bool arrive(struct meeting *meeting, const void *data, size_t bytes)
+{
+    uint64_t epoch = ++meeting->epoch;
+    bool last = false;
+    if (bytes || !meeting->crowd)
+        publish(block_of(meeting, meeting->rank, epoch), data, bytes, epoch);
+    if (meeting->crowd)
+        /* release: what this rank wrote before is seen by the last comer; acquire: the last comer sees it */
+        last = atomic_fetch_add_explicit(&meeting->hall->arrived, 1, memory_order_acq_rel) + 1 ==
+               epoch * (uint64_t)meeting->ranks;
+    return last;
 }
 
 /* Combines the blocks of all ranks in rank order into OUT. The kernel puts its left operand first, so OUT, which holds the
  * ranks before, is the right place only for commutative kernels; the built-in ones all are. */
-static void combine(struct meeting *meeting, uint64_t epoch, type_kernel *kernel, void *out, size_t size, size_t count)
+static void combine(struct meeting *meeting, type_kernel *kernel, void *out, size_t size, size_t count)
 {
-    memcpy(out, block_of(meeting, 0, epoch)->data, size * count);
+    memcpy(out, block_of(meeting, 0, meeting->epoch)->data, size * count);
     for (int r = 1; r < meeting->ranks; r++)
-        kernel(block_of(meeting, r, epoch)->data, out, count);
+        kernel(block_of(meeting, r, meeting->epoch)->data, out, count);
 }
 
-static int meet_in_crowd(struct meeting *meeting, type_kernel *kernel, void *inout, size_t size, size_t count)
+static int reduce_in_crowd(struct meeting *meeting, bool mine, type_kernel *kernel, void *inout, size_t size, size_t count)
 {
-    struct meeting_hall *hall = meeting->hall;
-    uint64_t epoch = ++meeting->epoch, all = epoch * (uint64_t)meeting->ranks;
     unsigned char result[MEETING_DATA] ALIGNED(16);
-    if (count)
-        publish(block_of(meeting, meeting->rank, epoch), inout, size * count, epoch);
-    /* release: what this rank wrote before is seen by the last comer; acquire: the last comer sees it */
-    if (atomic_fetch_add_explicit(&hall->arrived, 1, memory_order_acq_rel) + 1 == all) {
-        if (count) {
-            combine(meeting, epoch, kernel, result, size, count);
-            memcpy(inout, result, size * count);
-        }
-        publish(&hall->result, result, size * count, epoch);
+    if (arrive(meeting, inout, size * count)) {
+        meeting->settled = meeting->epoch;
+        combine(meeting, kernel, result, size, count);
+        publish(&meeting->hall->result, result, size * count, meeting->epoch);
         meeting->wake(meeting->owner);
-        return 0;
-    }
-    struct expected expected = {.meeting = meeting, .epoch = epoch};
-    int error = await(meeting, result_is_there, &expected);
-    if (!error && count)
-        memcpy(inout, hall->result.data, size * count);
-    return error;
-}
-
-static int meet_at_table(struct meeting *meeting, type_kernel *kernel, void *inout, size_t size, size_t count)
-{
-    uint64_t epoch = ++meeting->epoch;
-    publish(block_of(meeting, meeting->rank, epoch), inout, size * count, epoch);
-    meeting->wake(meeting->owner);
-    struct expected expected = {.meeting = meeting, .epoch = epoch};
-    int error = await(meeting, all_are_there, &expected);
-    if (!error && count) {
-        unsigned char result[MEETING_DATA] ALIGNED(16);
-        combine(meeting, epoch, kernel, result, size, count);
-        memcpy(inout, result, size * count);
-    }
-    return error;
-}
-
-int vcoll_meeting_reduce(struct meeting *meeting, type_kernel *kernel, void *inout, size_t size, size_t count)
-{
-    return meeting->crowd ? meet_in_crowd(meeting, kernel, inout, size, count)
-                          : meet_at_table(meeting, kernel, inout, size, count);
-}
-
-int vcoll_meeting_barrier(struct meeting *meeting) { return vcoll_meeting_reduce(meeting, NULL, NULL, 0, 0); }
-
-static void cast_out(struct meeting *meeting, const void *data, size_t bytes)
-{
-    struct meeting_cast *cast = &meeting->hall->cast[meeting->casts % MEETING_CASTS];
-    memcpy(cast->data, data, bytes);
-    cast->bytes = bytes;
-    /* release: pairs with the acquire in cast_is_there() */
-    atomic_store_explicit(&cast->number, meeting->casts, memory_order_release);
-    meeting->wake(meeting->owner);
-}
-
-int vcoll_meeting_bcast(struct meeting *meeting, int root, void *data, size_t bytes)
-{
-    int error = ++meeting->casts % MEETING_CASTS ? OK : vcoll_meeting_barrier(meeting); /* then all lines were read */
-    if (error)
-        return error;
-    if (root == meeting->rank) {
-        cast_out(meeting, data, bytes);
+        if (mine)
+            memcpy(inout, result, size * count);
         return OK;
     }
-    struct expected expected = {.meeting = meeting, .epoch = meeting->casts};
-    error = await(meeting, cast_is_there, &expected);
+    if (!mine)
+        return OK;
+    int error = await(meeting, result_is_there, meeting->epoch);
     if (error)
         return error;
-    const struct meeting_cast *cast = &meeting->hall->cast[meeting->casts % MEETING_CASTS];
-    uint64_t came = cast->bytes;
-    memcpy(data, cast->data, came < bytes ? came : bytes);
-    return came <= bytes ? OK : vbase_fail(ERR_TRUNCATED, "%llu bytes came from root %d of a broadcast, there is room for %zu",
-                                           (unsigned long long)came, root, bytes);
+    meeting->settled = meeting->epoch;
+    memcpy(inout, meeting->hall->result.data, size * count);
+    return OK;
+}
+
+static int reduce_at_table(struct meeting *meeting, bool mine, type_kernel *kernel, void *inout, size_t size, size_t count)
+{
+    unsigned char result[MEETING_DATA] ALIGNED(16);
+    (void)arrive(meeting, inout, size * count);
+    meeting->wake(meeting->owner);
+    int error = mine ? settle(meeting) : OK;
+    if (error || !mine)
+        return error;
+    combine(meeting, kernel, result, size, count);
+    memcpy(inout, result, size * count);
+    return OK;
+}
+
+int vcoll_meeting_reduce(struct meeting *meeting, int root, type_kernel *kernel, void *inout, size_t size, size_t count)
+{
+    bool mine = root < 0 || root == meeting->rank;
+    int error = settle(meeting);
+    if (error)
+        return error;
+    return (meeting->crowd ? reduce_in_crowd : reduce_at_table)(meeting, mine, kernel, inout, size, count);
+}
+
+/* ---- steps -------------------------------------------------------------------------------------------------------- */
+
+int vcoll_meeting_step_end(struct meeting *meeting, bool waits)
+{
+    bool last = arrive(meeting, NULL, 0);
+    if (last || !meeting->crowd)
+        meeting->wake(meeting->owner);
+    if (last)
+        meeting->settled = meeting->epoch;
+    return waits ? settle(meeting) : OK;
+}
+
+int vcoll_meeting_barrier(struct meeting *meeting)
+{
+    int error = settle(meeting);
+    return error ? error : vcoll_meeting_step_end(meeting, true);
+}
+
+static char *desk_of(const struct meeting *meeting, int rank, uint64_t epoch)
+{
+    return meeting->annex + MEETING_CASTS * MEETING_BODY +
+           (2 * (size_t)rank + (epoch & 1)) * meeting_desk_size(meeting->ranks);
+}
+
+int vcoll_meeting_step_begin(struct meeting *meeting, char **desk)
+{
+    *desk = desk_of(meeting, meeting->rank, meeting->epoch + 1);
+    return settle(meeting);
+}
+
+const char *vcoll_meeting_desk(const struct meeting *meeting, int rank) { return desk_of(meeting, rank, meeting->epoch); }
+
+/* ---- broadcasts --------------------------------------------------------------------------------------------------- */
+
+static void say_taken(struct meeting *meeting)
+{
+    /* release: pairs with the acquire in all_have_taken() */
+    atomic_store_explicit(&meeting->hall->taken[meeting->rank].casts, meeting->casts, memory_order_release);
+}
+
+/* The next slot, when it is free. */
+static int fill_begin(struct meeting *meeting, struct meeting_cast **slot)
+{
+    uint64_t number = ++meeting->casts;
+    *slot = slot_of(meeting, number);
+    say_taken(meeting); /* what one fills oneself need not be taken */
+    if (number % MEETING_TAKEN || number < MEETING_CASTS)
+        return OK;
+    return await(meeting, all_have_taken, number + MEETING_TAKEN - MEETING_CASTS);
+}
+
+static void fill_end(struct meeting *meeting, struct meeting_cast *slot)
+{
+    /* release: pairs with the acquire in cast_is_there() */
+    atomic_store_explicit(&slot->number, meeting->casts, memory_order_release);
+    meeting->wake(meeting->owner);
+}
+
+static int take_begin(struct meeting *meeting, struct meeting_cast **slot)
+{
+    *slot = slot_of(meeting, ++meeting->casts);
+    return await(meeting, cast_is_there, meeting->casts);
+}
+
+static void take_end(struct meeting *meeting)
+{
+    say_taken(meeting);
+    if (meeting->casts % MEETING_TAKEN == 0) /* so much a root may wait for */
+        meeting->wake(meeting->owner);
+}
+
+int vcoll_meeting_told(int root, uint64_t came, uint64_t room)
+{
+    if (likely(came == room))
+        return OK;
+    return vbase_fail(came > room ? ERR_TRUNCATED : ERR_ARGUMENT,
+                      "%llu bytes came from root %d of a broadcast, there is room for %llu", (unsigned long long)came, root,
+                      (unsigned long long)room);
+}
+
+int vcoll_meeting_bcast(struct meeting *meeting, int root, const struct type_buffer *buffer, uint64_t *total)
+{
+    uint64_t bytes = type_buffer_bytes(buffer);
+    bool mine = root == meeting->rank, straight = type_buffer_contiguous(buffer);
+    struct meeting_cast *slot;
+    int error = mine ? fill_begin(meeting, &slot) : take_begin(meeting, &slot);
+    if (error)
+        return error;
+    if (mine)
+        slot->bytes = bytes;
+    uint64_t came = *(const volatile uint64_t *)&slot->bytes, moved = came < bytes ? came : bytes;
+    *total = came;
+    if (came > MEETING_CAST)
+        moved = 0;
+    if (straight && moved) {
+        memcpy(mine ? (void *)slot->data : buffer->base, mine ? buffer->base : (void *)slot->data, moved);
+    } else if (moved) {
+        struct type_cursor cursor;
+        vtype_cursor_start(&cursor, buffer);
+        (void)(mine ? vtype_pack(&cursor, slot->data, moved) : vtype_unpack(&cursor, slot->data, moved));
+    }
+    if (mine)
+        fill_end(meeting, slot);
+    else
+        take_end(meeting);
+    return came <= MEETING_CAST ? vcoll_meeting_told(root, came, bytes) : OK;
+}
+
+int vcoll_meeting_bcast_long(struct meeting *meeting, int root, const struct type_buffer *buffer, uint64_t total)
+{
+    bool mine = root == meeting->rank;
+    uint64_t bytes = type_buffer_bytes(buffer);
+    struct type_cursor cursor;
+    struct meeting_cast *slot;
+    vtype_cursor_start(&cursor, buffer);
+    for (uint64_t at = 0; at < total; at += MEETING_BODY) {
+        uint64_t length = total - at < MEETING_BODY ? total - at : MEETING_BODY;
+        int error = mine ? fill_begin(meeting, &slot) : take_begin(meeting, &slot);
+        if (error)
+            return error;
+        char *body = meeting->annex + meeting->casts % MEETING_CASTS * MEETING_BODY;
+        if (mine) {
+            (void)vtype_pack(&cursor, body, length);
+            fill_end(meeting, slot);
+        } else {
+            (void)vtype_unpack(&cursor, body, length); /* no more than there is room for */
+            take_end(meeting);
+        }
+    }
+    return vcoll_meeting_told(root, total, bytes);
 }

@@ -1,41 +1,56 @@
-/* meeting: a place in shared memory where the ranks of one node meet for small blocking collectives.
+/* meeting: a place in shared memory where the ranks of one node meet for blocking collectives.
  *
- * Every rank has two blocks that only it writes; one more block carries the result; one line counts who has come. Numbers
- * only grow: an epoch is an operation, all members meet in the same order, and nothing is ever cleared, so no operation
- * can be mistaken for the next.
+ * Numbers only grow: an epoch is a step in which all members take part, in the same order, and nothing is ever cleared, so
+ * no step can be mistaken for the next.
  *
  *   line 0   arrived   how many have come, all epochs together      written by everyone, by atomic addition
  *   result             { epoch, 1080 bytes }                        written by the last who came
- *   32 lines           { cast, length, 48 bytes }                   written by the root of that broadcast
+ *   64 slots           { cast, length, 240 bytes }                  written by the root of that broadcast
+ *   a line a rank      broadcasts taken                             written by that rank
  *   block 2r+p         { epoch, 1080 bytes }, p = epoch modulo 2    written by rank r
+ *
+ * and, once larger payload has come a few times, an annex:
+ *
+ *   64 bodies          16 KiB, behind the slots                     written by the root
+ *   desk 2r+p          8 to 32 KiB                                  written by rank r
  *
  * A block is 17 lines of the cache, of which only those are touched that the operation needs: 56 bytes lie in the line of
  * the epoch. Two to sixteen ranks take a third of the time of messages at 64 to 1,024 bytes.
  *
- * Two ways, chosen once by who can run at the same time:
+ * Small reductions are done in one of two ways, chosen once by who can run at the same time:
  *   crowd   more ranks than processors: whoever comes last does the work for all and opens the result. A rank is switched
  *           to once an operation, which is the least there can be.
  *   table   every rank has a processor: all read all lines and compute alike. No line is written by two.
  * Operands are combined in the order of the ranks, by one rank or by all alike: the bits are the same everywhere.
  *
- * A result is overwritten by the last comer of the next epoch: by then everybody has come, hence has read the one before.
- * In table mode a line of parity p is rewritten two epochs later: its writer has then seen everybody in the epoch between,
- * hence beyond the reading of it.
+ * All else is steps: everybody lays something on his desk, arrives, and reads the desks of the others.
  *
- * A broadcast is no meeting: the root writes its line and goes on, whoever comes finds it, and a rank that is switched to
- * late takes many in one go. All meet once before the lines are used again, at every 32nd.
+ * A result is overwritten by the last comer of a later epoch: by then everybody has come, hence has read the one before.
+ * A block or desk of parity p is rewritten two epochs later: before, its writer has seen everybody arrive in the epoch between,
+ * hence beyond the reading of it. Who needs nothing from the others does not wait for them, and sees to that when the
+ * next epoch begins.
+ *
+ * A broadcast is no meeting: the root fills slots and goes on, whoever comes finds them, and a rank that is switched to
+ * late takes many in one go. Each rank counts what it took; the root looks at these counts at every eighth slot. What
+ * lies in a slot says how long the payload is, so it does not matter what the others think.
  *
  * What is read here was written by ranks of the own job that share the segment; no length that is read decides what is
- * copied. */
+ * copied beyond a slot, a body or the reader's own buffer. */
 #ifndef COLL_MEETING_H
 #define COLL_MEETING_H
 
 #include "base/atomic.h"
+#include "type/layout.h"
 #include "type/reduce.h"
 
 #define MEETING_DATA 1080
-#define MEETING_CAST 48  /* bytes of a broadcast */
-#define MEETING_CASTS 32 /* broadcasts between two meetings */
+#define MEETING_CAST 240          /* bytes of a broadcast that lie in its slot */
+#define MEETING_CASTS 64          /* slots */
+#define MEETING_TAKEN 8           /* the root looks how far the others are once in so many */
+#define MEETING_BODY (16u << 10)
+#define MEETING_DESK_MOST (32u << 10)
+#define MEETING_DESK_LEAST (8u << 10)
+#define MEETING_DESKS (2u << 20)  /* all of them together, if that leaves as much as the least for each */
 
 struct meeting_block {
     _Atomic uint64_t epoch;
@@ -45,25 +60,31 @@ _Static_assert(sizeof(struct meeting_block) == 17 * CACHE_LINE, "whole lines");
 
 struct meeting_cast {
     _Atomic uint64_t number;
-    uint64_t bytes;
+    uint64_t bytes; /* of the whole broadcast */
     unsigned char data[MEETING_CAST];
 } ALIGNED(CACHE_LINE);
-_Static_assert(sizeof(struct meeting_cast) == CACHE_LINE, "a line is a line");
+_Static_assert(sizeof(struct meeting_cast) == 4 * CACHE_LINE, "whole lines");
 
-struct meeting_hall { /* in shared memory, zeroed before the first use */
+struct meeting_taken {
+    _Atomic uint64_t casts;
+} ALIGNED(CACHE_LINE);
+
+struct meeting_hall { /* in shared memory, zeroed before the first use; behind it a meeting_taken and two blocks for each rank */
     _Atomic uint64_t arrived ALIGNED(CACHE_LINE);
     _Atomic uint64_t left; /* members that will not come any more, at the end */
     struct meeting_block result;
     struct meeting_cast cast[MEETING_CASTS];
-    struct meeting_block block[]; /* two for each rank */
+    struct meeting_taken taken[];
 };
 
 struct meeting {
     struct meeting_hall *hall;
+    char *annex; /* NULL: there is none (yet) */
     int rank, ranks;
     bool crowd;
-    uint64_t epoch; /* of the operation before */
-    uint64_t casts; /* broadcasts so far */
+    uint64_t epoch;   /* of the step before */
+    uint64_t settled; /* all have arrived in this one */
+    uint64_t casts;   /* slots so far */
     /* Waits until READY(context): the one wait of the engine. */
     int (*wait)(bool (*ready)(void *context), void *context);
     /* What the others look at has changed: wakes those who sleep. */
@@ -73,15 +94,41 @@ struct meeting {
 
 static inline size_t meeting_size(int ranks)
 {
-    return sizeof(struct meeting_hall) + 2 * (size_t)ranks * sizeof(struct meeting_block);
+    return sizeof(struct meeting_hall) +
+           (size_t)ranks * (sizeof(struct meeting_taken) + 2 * sizeof(struct meeting_block));
+}
+
+static inline size_t meeting_desk_size(int ranks)
+{
+    size_t each = MEETING_DESKS / 2 / (unsigned)ranks / CACHE_LINE * CACHE_LINE;
+    return each < MEETING_DESK_LEAST ? MEETING_DESK_LEAST : each > MEETING_DESK_MOST ? MEETING_DESK_MOST : each;
+}
+
+static inline size_t meeting_annex_size(int ranks)
+{
+    return MEETING_CASTS * MEETING_BODY + 2 * (size_t)ranks * meeting_desk_size(ranks);
 }
 
 int vcoll_meeting_barrier(struct meeting *meeting) MUST_CHECK;
 
-/* INOUT holds COUNT elements of SIZE bytes, at most MEETING_DATA in all: the own ones, then the result. */
-int vcoll_meeting_reduce(struct meeting *meeting, type_kernel *kernel, void *inout, size_t size, size_t count) MUST_CHECK;
+/* INOUT holds COUNT elements of SIZE bytes, at most MEETING_DATA in all: the own ones, then the result; with a ROOT that is
+ * not -1, only there. */
+int vcoll_meeting_reduce(struct meeting *meeting, int root, type_kernel *kernel, void *inout, size_t size,
+                         size_t count) MUST_CHECK;
 
-/* BYTES of the root's DATA, at most MEETING_CAST, into everybody's. ERR_TRUNCATED where the root sent more. */
-int vcoll_meeting_bcast(struct meeting *meeting, int root, void *data, size_t bytes) MUST_CHECK;
+/* Tells how many bytes the root's buffer has, and moves them if they are no more than MEETING_CAST. ERR_TRUNCATED where
+ * the root sent more than BUFFER holds, ERR_ARGUMENT where less: all that fits has come then. */
+int vcoll_meeting_bcast(struct meeting *meeting, int root, const struct type_buffer *buffer, uint64_t *total) MUST_CHECK;
+/* Moves more, where there is an annex. */
+int vcoll_meeting_bcast_long(struct meeting *meeting, int root, const struct type_buffer *buffer, uint64_t total) MUST_CHECK;
+
+/* What a broadcast of CAME bytes is for who has ROOM: OK, ERR_TRUNCATED, ERR_ARGUMENT. */
+int vcoll_meeting_told(int root, uint64_t came, uint64_t room) MUST_CHECK;
+
+/* A step, where there is an annex: what lies on the own desk when it ends lies on that of RANK afterwards. WAITS: until all
+ * have come; else the desks of the others are not looked at. */
+int vcoll_meeting_step_begin(struct meeting *meeting, char **desk) MUST_CHECK;
+int vcoll_meeting_step_end(struct meeting *meeting, bool waits) MUST_CHECK;
+const char *vcoll_meeting_desk(const struct meeting *meeting, int rank);
 
 #endif

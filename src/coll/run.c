@@ -105,15 +105,18 @@ static int wait_and_release(struct coll_schedule *schedule)
     return error;
 }
 
-int vcoll_run(const struct coll_call *call)
+int vcoll_run_by_messages(const struct coll_call *call)
 {
     struct coll_schedule *schedule;
-    int error;
-    if (vcoll_hall_suits(call) && vcoll_hall_run(call, &error))
-        return error;
-    error = prepare(call, &schedule);
+    int error = prepare(call, &schedule);
     if (error)
         return error;
     vcoll_schedule_start(schedule);
     return wait_and_release(schedule);
+}
+
+int vcoll_run(const struct coll_call *call)
+{
+    int error;
+    return vcoll_hall_suits(call) && vcoll_hall_run(call, &error) ? error : vcoll_run_by_messages(call);
 }
