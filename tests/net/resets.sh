@@ -2,6 +2,7 @@
 # nothing out of order.
 #   RESETS in PERIOD seconds, SEED (make soak: many more)
 # timeout: 120
+# beside: 1
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
 if [ "${LAB:-}" != 1 ]; then
     LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 6 2 bash "$0"

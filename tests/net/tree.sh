@@ -1,6 +1,7 @@
 # The tree of helpers: hosts that call further hosts. Places, output, input, exit statuses, signals and clean-up go all
 # through it, whoever dies; what a helper cannot reach the head calls itself.
 # timeout: 120
+# beside: 1
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
 if [ "${LAB:-}" != 1 ]; then
     LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 32 1 bash "$0"
