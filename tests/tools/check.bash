@@ -22,9 +22,8 @@ expect() {
     shift 3
     "$@" >"$work/out" 2>"$work/err" </dev/null
     got=$?
-    same "$status" $got || fail "status $got, not $status: $* ($(head -c 300 "$work/err"))"
-    same "$out" "$(cat "$work/out")" || fail "wrong output of $*: $(head -c 300 "$work/out")"
-    same "$err" "$(cat "$work/err")" || fail "wrong error output of $*: $(head -c 300 "$work/err")"
+    same "$status" $got && same "$out" "$(cat "$work/out")" && same "$err" "$(cat "$work/err")" ||
+        fail "$*: status $got (is to be $status), output '$(head -c 300 "$work/out")', error output '$(head -c 300 "$work/err")'"
 }
 
 # Until COMMAND succeeds, at most SECONDS.
