@@ -217,7 +217,7 @@ struct msg_lost {
     _Atomic uint64_t until; /* ticks: after that it is a link that died; 0: nobody is lost */
     int world;
     bool met; /* there was a connection */
-    char why[200];
+    char why[320];
 };
 
 struct msg_engine {

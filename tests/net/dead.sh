@@ -10,7 +10,7 @@ export HYDRA_LAUNCHER_EXEC=lab-rsh VIADUCT_PATIENCE=4s
 lab-link all all rate 100mbit
 start() {
     : >$ticks
-    timeout 60 $run -host h0,h1 "$VIADUCT_BUILD/tests/programs/meter" 1048576 8 20 >$ticks 2>$work/log & job=$!
+    timeout 60 $run -host h0,h1 "$VIADUCT_BUILD/tests/programs/meter" 1048576 8 ${1:-20} >$ticks 2>$work/log & job=$!
     eventually 10 grep -q tick $ticks || fail "not started: $(cat $work/log)"
 }
 gone() { # WHAT: dead after 4 s, told once
@@ -19,7 +19,8 @@ gone() { # WHAT: dead after 4 s, told once
     status=$?
     ((status != 0 && status != 124)) || fail "$1: the job ended with status $status"
     ((SECONDS - begun >= 3 && SECONDS - begun <= 12)) || fail "$1: dead after $((SECONDS - begun)) s, not 4"
-    grep -E "rank [01] .*h[01].*10\.77\.[01]\.[12]" $work/log >$work/lines || fail "$1: no sentence with rank, host and address: $(cat $work/log)"
+    grep -E "no rail to rank [01] on h[01] \(10\.77\.0\.[12]\) for 4 s; the last error: connecting from" $work/log >$work/lines ||
+        fail "$1: no sentence with rank, host, address and error: $(cat $work/log)"
     [ "$(wc -l <$work/lines)" -le 2 ] || fail "$1: told more than once a rank: $(cat $work/log)"
     cat $work/lines
 }
@@ -33,6 +34,14 @@ start
 lab-link h1 all mute
 gone "all packets vanish"
 lab-link h1 all restore
+
+# One link has been away for longer than that, then the other one fails for a moment: nobody is dead.
+start 9
+lab-link h1 1 cut
+sleep 6
+lab-link h1 0 reset
+wait $job || fail "one link long away, the other one reset: $(cat $work/log)"
+lab-link h1 1 restore
 
 # killed: the launcher's one sentence, at once, and none about links
 start

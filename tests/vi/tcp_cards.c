@@ -183,6 +183,7 @@ static void crowded(void)
 {
     struct tcp_interfaces host = {0};
     struct tcp_cards cards = {.port = 65535, .host = UINT64_MAX}, back;
+    memset(cards.name, 'n', TCP_HOST_NAME);
     char text[TCP_CARD_TEXT], small[300], address[64];
 
     for (int i = 0; i < TCP_INTERFACES; i++) {
@@ -212,7 +213,7 @@ static void crowded(void)
         CHECK_EQUAL(tcp_cards_write(&cards, small, size), ERR_LIMIT);
 }
 
-static const char good[] = "1,40123,9f3c21,ab12cdef0123,0l/127.0.0.1/8/0,1e/10.0.0.5/24/1000,1e/fd00::5/64/1000";
+static const char good[] = "1,40123,9f3c21,ab12cdef0123,0l/127.0.0.1/8/0,1e/10.0.0.5/24/1000,1e/fd00::5/64/1000@node-7.rack_2";
 
 static void bad_texts(void)
 {
@@ -223,12 +224,15 @@ static void bad_texts(void)
         "1,1,1,-,0x/10.0.0.5/24/1", "1,1,1,-,0e/10.0.0.5/33/1", "1,1,1,-,0e/10.0.0/24/1", "1,1,1,-,0e/fd00::/129/1",
         "1,1,1,-,0e/10.0.0.5/24/4294967295", "1,1,1,-,0e/10.0.0.5/24/", "1,1,1,-,0e/10.0.0.5/24/1,", "1,1,1,-,0e",
         "1,1,1,-,0e/10.0.0.5/24/1 ", "1,1,1,-,0e/10.0.0.5/24/-1", "-1,1,1,-,0e/10.0.0.5/24/1",
+        "1,1,1,-,0e/10.0.0.5/24/1@", "1,1,1,-,0e/10.0.0.5/24/1@a b", "1,1,1,-,0e/10.0.0.5/24/1@a@b", "1,1,1,-,0e/10.0.0.5/24@a/1",
+        "1,1,1,-,0e/10.0.0.5/24/1@a123456789b123456789c123456789d123456789e123456789f123456789g1234",
     };
     struct tcp_cards cards;
 
     CHECK_EQUAL(tcp_cards_parse(good, &cards), OK);
     CHECK_EQUAL(cards.count, 3);
     CHECK_EQUAL(cards.held[1], 0xef0123);
+    CHECK_TEXT(cards.name, "node-7.rack_2");
     for (size_t i = 0; i < ARRAY_LENGTH(bad); i++)
         if (tcp_cards_parse(bad[i], &cards) != ERR_PROTOCOL)
             CHECK_TEXT(bad[i], "refused");

@@ -177,6 +177,8 @@ void tcp_cards_choose(const struct tcp_interfaces *from, struct tcp_cards *cards
 
 /* ---- the text ------------------------------------------------------------------------------------------------------- */
 
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
+
 struct writer {
     char *at;
     size_t left; /* 0: it did not fit */
@@ -212,6 +214,8 @@ int tcp_cards_write(const struct tcp_cards *cards, char *text, size_t size)
         tcp_address_text(&card->address, address, sizeof(address));
         put(&to, ",%u%c/%s/%u/%u", card->ordinal, card->kind, address, card->prefix, card->speed);
     }
+    if (strspn(cards->name, NAME_LETTERS) == strlen(cards->name) && cards->name[0])
+        put(&to, "@%s", cards->name);
     return to.left ? OK : vbase_fail(ERR_LIMIT, "the addresses of this host do not fit into %zu bytes", size);
 }
 
@@ -278,7 +282,7 @@ static bool take_address(const char **at, struct tcp_address *out)
 static bool take_card(const char **at, struct tcp_cards *cards)
 {
     struct tcp_card *card = &cards->card[cards->count];
-    const char *comma = strchr(*at, ',');
+    const char *end = *at + strcspn(*at, ",@");
     uint64_t prefix, speed;
 
     if (cards->count == TCP_CARDS || (*at)[0] < '0' || (*at)[0] >= '0' + TCP_CARDS || !(*at)[1] ||
@@ -287,11 +291,21 @@ static bool take_card(const char **at, struct tcp_cards *cards)
     *card = (struct tcp_card){.ordinal = (uint8_t)((*at)[0] - '0'), .kind = (*at)[1]};
     *at += 3;
     if (!take_address(at, &card->address) || !take_number(at, 10, 8 * address_size(&card->address) + 1, '/', &prefix) ||
-        !take_number(at, 10, UINT32_MAX, comma ? ',' : '\0', &speed))
+        !take_number(at, 10, UINT32_MAX, *end, &speed))
         return false;
     card->prefix = (uint8_t)prefix;
     card->speed = (uint32_t)speed;
     cards->count++;
+    return true;
+}
+
+static bool take_name(const char *at, struct tcp_cards *cards)
+{
+    size_t length = strspn(at, NAME_LETTERS);
+
+    if (length == 0 || length > TCP_HOST_NAME || at[length])
+        return false;
+    memcpy(cards->name, at, length + 1);
     return true;
 }
 
@@ -307,8 +321,8 @@ static bool parse(const char *at, struct tcp_cards *cards)
     do
         if (!take_card(&at, cards))
             return false;
-    while (*at || at[-1] == ',');
-    return true;
+    while (at[-1] != '@' && (*at || at[-1] == ','));
+    return at[-1] != '@' || take_name(at, cards);
 }
 
 int tcp_cards_parse(const char *text, struct tcp_cards *out)

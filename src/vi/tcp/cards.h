@@ -2,8 +2,8 @@
  * which of theirs. Pure functions over structures: only those of interfaces.c ask the kernel.
  *
  * The business card of a process is one text, without blank, '=' and ';', below TCP_CARD_TEXT bytes:
- *      1,PORT,HOST,HELD,CARD,CARD...      CARD: ORDINAL KIND/ADDRESS/PREFIX/SPEED     "1,40123,9f3c21,-,0e/10.0.0.5/24/1000"
- * HOST tells network stacks apart (hexadecimal). HELD are hashes, 6 digits each, of the addresses that this host has and
+ *      1,PORT,HOST,HELD,CARD,CARD...@NAME  CARD: ORDINAL KIND/ADDRESS/PREFIX/SPEED  "1,40123,9f3c21,-,0e/10.0.0.5/24/1000@n1"
+ * NAME is the host's, for people. HOST tells network stacks apart (hexadecimal). HELD are hashes, 6 digits each, of the addresses that this host has and
  * does not offer, "-" for none: an address that both hosts hold, like that of a container bridge, leads to the wrong one.
  * ORDINAL numbers the interfaces. SPEED is in Mb/s, 0 unknown. */
 #ifndef VI_TCP_CARDS_H
@@ -18,6 +18,7 @@
 #define TCP_ADDRESSES  128
 #define TCP_PAIRS      16
 #define TCP_CARD_TEXT  1000
+#define TCP_HOST_NAME  64
 
 struct tcp_address {
     uint8_t family; /* AF_INET, AF_INET6 */
@@ -55,6 +56,7 @@ struct tcp_card {
 struct tcp_cards {
     uint16_t port;
     uint64_t host;
+    char name[TCP_HOST_NAME + 1]; /* of the host; "": unknown */
     int count, helds;
     struct tcp_card card[TCP_CARDS];
     uint32_t held[TCP_HELD];

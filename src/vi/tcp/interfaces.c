@@ -191,5 +191,7 @@ int tcp_cards_own(struct tcp_cards *cards)
     if (!error && cards->count == 0)
         error = vbase_fail(ERR_UNSUPPORTED, "tcp: no interface of this host is up and has an address");
     cards->host = tcp_host_identity();
+    if (gethostname(cards->name, sizeof(cards->name) - 1) < 0)
+        cards->name[0] = '\0';
     return error;
 }

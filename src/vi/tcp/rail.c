@@ -78,13 +78,13 @@ static bool uses_idle_card(const struct tcp_peer *peer, const struct tcp_rail *r
 
 static bool is_due(const struct tcp_peer *peer, const struct tcp_rail *rail, uint32_t alive, uint64_t now)
 {
-    if (rail->link || rail->dial || now < rail->dial_at || (alive > 0 && alive >= peer->most))
+    if (rail->link || rail->dial || now < rail->dial_at)
         return false;
     if (rail->number == 0)
         return true;
     if (rail->number < peer->most)
         return alive > 0 || peer->rail[0]->attempts > 0 || now >= peer->since + ALONE_NS;
-    return settled(peer, alive, now) && (alive == 0 || (rail->pair.local && uses_idle_card(peer, rail)));
+    return alive < peer->most && settled(peer, alive, now) && (alive == 0 || (rail->pair.local && uses_idle_card(peer, rail)));
 }
 
 struct tcp_rail *tcp_rail_due(const struct tcp_peer *peer, uint64_t now)
@@ -140,7 +140,7 @@ void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64
     if (rail->dial)
         tcp_link_close(nic, rail->dial);
     rail->dial = NULL;
-    peer->failing = !cause ? 0 : peer->failing ? peer->failing : now;
+    peer->failing = !cause || spare ? 0 : peer->failing ? peer->failing : now;
     if (cause) {
         peer->cause = cause;
         snprintf(rail->last, sizeof(rail->last), "%s", vbase_error_detail());

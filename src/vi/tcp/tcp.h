@@ -170,7 +170,8 @@ struct tcp_peer {
     uint32_t pairs;         /* of these can be called; 0: no card of the peer is known */
     uint32_t most;          /* rails that may live: the cards of who has more; the first of the pairs use every card once */
     uint64_t since;         /* ns: when the first session began to wait */
-    uint64_t failing;       /* ns: since when nothing but failures, 0: none */
+    char host[TCP_HOST_NAME + 1]; /* "": unknown */
+    uint64_t failing;       /* ns: since when there is no rail and nothing but failures, 0: none */
     int cause;              /* of the last one */
     char last[TCP_WHY];     /* it, in words */
 };
@@ -241,14 +242,22 @@ void tcp_cold(struct tcp_nic *nic, struct tcp_link *link);
 void tcp_order(struct tcp_nic *nic);                    /* any thread: the next poll steps the peers */
 void tcp_timer(struct tcp_nic *nic, uint64_t at_ns);    /* poll: be called then */
 
-/* Peers, sessions: peer.c */
+/* Sessions: session.c */
 int tcp_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
 int tcp_accept(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi);
 void tcp_disconnect(struct vi *vi);
+void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause);
+void tcp_session_leave(struct tcp_nic *nic, struct tcp_vi *vi); /* says goodbye */
+void tcp_sessions_leave(struct tcp_nic *nic);                   /* those that were disconnected */
+void tcp_session_free(struct tcp_vi *vi);
+
+/* Peers: peer.c */
 struct tcp_peer *tcp_peer_make(struct tcp_nic *nic, uint32_t rank); /* under nic->lock; NULL: no memory */
 void tcp_peers_step(struct tcp_nic *nic, uint64_t now);
 void tcp_peer_commit(struct tcp_nic *nic, struct tcp_link *link, uint64_t now); /* LINK is proven and chosen */
-void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause);
+void tcp_peer_busy(struct tcp_nic *nic, struct tcp_peer *peer);     /* under nic->lock: has something to do */
+bool tcp_peer_carried(const struct tcp_peer *peer);                 /* under nic->lock: an open session has a link */
+struct tcp_link *tcp_peer_parked(const struct tcp_peer *peer);      /* under nic->lock: the oldest that a session may have */
 void tcp_peers_bury(struct tcp_nic *nic);                           /* frees what is gone */
 void tcp_peers_close(struct tcp_nic *nic);
 

@@ -1,0 +1,245 @@
+/* Sessions: the vis of the caller, from connect or accept to their burial. Each takes the first link of its peer that it can
+ * get, see peer.c.
+ *
+ * A session that is disconnected while it still waits for a link keeps waiting, to send what it was given and to say
+ * goodbye: the other side may have opened its half. */
+#include "vi/tcp/tcp.h"
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define AGAIN_NS 50000000ull /* then a lost rail is called again, if another carries */
+
+/* Under nic->lock: a new session at the end of those that wait. */
+static struct tcp_vi *session_make(struct tcp_nic *nic, struct tcp_peer *peer, void *owner)
+{
+    struct tcp_vi *vi = aligned_alloc(CACHE_LINE, (sizeof(*vi) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+
+    if (!vi)
+        return NULL;
+    memset(vi, 0, sizeof(*vi));
+    vi->vi = (struct vi){.ops = nic->nic.ops, .nic = &nic->nic, .owner = owner, .peer = peer->rank};
+    vi->peer = peer;
+    vi->open = true;
+    vi->fd = -1;
+    if (!peer->vi) {
+        peer->vi = vi;
+        peer->since = vbase_clock_ns();
+    }
+    peer->called = false;
+    list_append(&peer->waiting, &vi->node);
+    tcp_peer_busy(nic, peer);
+    return vi;
+}
+
+void tcp_session_free(struct tcp_vi *vi)
+{
+    tcp_writer_forget(vi);
+    tcp_queue_drop(&vi->queue);
+    free(vi->posted);
+    free(vi);
+}
+
+/* ---- the caller's operations ---------------------------------------------------------------------------------------- */
+
+/* How a rank may be reached. */
+struct ways {
+    struct tcp_cards cards; /* his */
+    struct tcp_pair pair[TCP_PAIRS];
+    int pairs, rails;
+};
+
+static int ways_find(const struct tcp_nic *nic, uint32_t rank, const char *card, struct ways *ways)
+{
+    int error = tcp_cards_parse(card, &ways->cards);
+
+    if (error)
+        return error;
+    ways->pairs = tcp_cards_match(&nic->cards, &ways->cards, nic->nic.rank < rank, ways->pair, TCP_PAIRS, &ways->rails);
+    return ways->pairs > 0 ? OK : vbase_fail(ERR_UNREACHABLE, "no address of this host goes with one of rank %u (%s and %s)",
+                                             rank, nic->card, card);
+}
+
+/* Under nic->lock. */
+static int ways_keep(struct tcp_peer *peer, const struct ways *ways)
+{
+    for (int i = 0; i < ways->pairs; i++) {
+        struct tcp_rail *rail = tcp_rail_make(peer, (uint32_t)i);
+        if (!rail)
+            return vbase_fail(ERR_MEMORY, "the ways to rank %u", peer->rank);
+        if (!rail->dial)
+            rail->pair = ways->pair[i];
+    }
+    peer->pairs = (uint32_t)ways->pairs;
+    peer->most = (uint32_t)ways->rails;
+    memcpy(peer->host, ways->cards.name, sizeof(peer->host));
+    return OK;
+}
+
+static int judge_rank(const struct tcp_nic *nic, uint32_t rank)
+{
+    if (rank >= nic->ranks)
+        return vbase_fail(ERR_UNREACHABLE, "tcp: rank %u is not in this job of %u", rank, nic->ranks);
+    if (rank == nic->nic.rank)
+        return vbase_fail(ERR_UNREACHABLE, "tcp: rank %u is this process itself", rank);
+    return OK;
+}
+
+int tcp_connect(struct vi_nic *base, const struct vi_address *to, void *owner, struct vi **out)
+{
+    struct tcp_nic *nic = tcp_nic_of(base);
+    struct ways ways = {.pairs = 0};
+    struct tcp_peer *peer;
+    int error = judge_rank(nic, to->peer);
+
+    if (!error && to->private_lane)
+        error = vbase_fail(ERR_UNSUPPORTED, "tcp: private lanes");
+    if (!error && to->card)
+        error = ways_find(nic, to->peer, to->card, &ways);
+    if (error)
+        return error;
+    base_lock(&nic->lock);
+    peer = tcp_peer_make(nic, to->peer);
+    if (!peer)
+        error = vbase_fail(ERR_MEMORY, "rank %u", to->peer);
+    else if (ways.pairs > 0 && !peer->vi)
+        error = ways_keep(peer, &ways);
+    if (!error && !peer->vi && peer->pairs == 0 && list_empty(&peer->parked))
+        error = vbase_fail(ERR_UNREACHABLE, "tcp: no card of rank %u, and it has not called", to->peer);
+    if (!error && !peer->vi && !session_make(nic, peer, owner))
+        error = vbase_fail(ERR_MEMORY, "a connection to rank %u", to->peer);
+    if (!error)
+        *out = &peer->vi->vi;
+    base_unlock(&nic->lock);
+    return error;
+}
+
+/* A session that waits takes the link that calls; where none does it gets one of its own. */
+int tcp_accept(struct vi_nic *base, uint32_t rank, void *owner, struct vi **out)
+{
+    struct tcp_nic *nic = tcp_nic_of(base);
+    int error = judge_rank(nic, rank);
+    struct tcp_vi *vi = NULL;
+    struct tcp_peer *peer;
+
+    if (error)
+        return error;
+    base_lock(&nic->lock);
+    peer = nic->peers[rank];
+    if (peer && peer->vi && (peer->vi->rail == NULL || !tcp_peer_parked(peer)))
+        vi = peer->vi;
+    else if (!peer || !tcp_peer_parked(peer))
+        error = vbase_fail(ERR_NOT_FOUND, "tcp: rank %u has not called", rank);
+    else if (!(vi = session_make(nic, peer, owner)))
+        error = vbase_fail(ERR_MEMORY, "a connection to rank %u", rank);
+    if (!error)
+        *out = &vi->vi;
+    base_unlock(&nic->lock);
+    return error;
+}
+
+void tcp_disconnect(struct vi *base)
+{
+    struct tcp_vi *vi = tcp_vi_of(base);
+    struct tcp_nic *nic = tcp_nic_of(base->nic);
+
+    base_lock(&nic->lock);
+    vi->open = false;
+    if (vi->peer->vi == vi)
+        vi->peer->vi = NULL;
+    if (vi->rail && vi->rail->vi == vi)
+        vi->rail->vi = NULL;
+    base_lock(&vi->lock);
+    if (!list_node_linked(&vi->node))
+        list_append(&nic->closed, &vi->node);
+    else if (tcp_queue_lent(&vi->queue) != TCP_NEVER) { /* it waits for a link; the memory of its puts does not */
+        tcp_queue_drop(&vi->queue);
+        atomic_store_explicit(&vi->sent, 0, memory_order_relaxed);
+    }
+    base_unlock(&vi->lock);
+    tcp_peer_busy(nic, vi->peer);
+    base_unlock(&nic->lock);
+}
+
+/* ---- the end of a session ------------------------------------------------------------------------------------------- */
+
+/* Freed at the end of this poll: somebody up the stack may still look at it. Under nic->lock. */
+static void session_bury(struct tcp_nic *nic, struct tcp_vi *vi)
+{
+    if (list_node_linked(&vi->node))
+        list_remove(&vi->node);
+    list_append(&nic->gone_vis, &vi->node);
+}
+
+void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause)
+{
+    struct tcp_link *link = vi->link;
+    bool open;
+
+    base_lock(&vi->lock);
+    vi->fd = -1;
+    vi->dead = true;
+    vi->link = NULL;
+    tcp_queue_drop(&vi->queue);
+    base_unlock(&vi->lock);
+    tcp_writer_forget(vi);
+    base_lock(&nic->lock);
+    if (list_node_linked(&vi->up))
+        list_remove(&vi->up);
+    base_unlock(&nic->lock);
+    if (link)
+        tcp_link_close(nic, link);
+    base_lock(&nic->lock);
+    if (vi->rail && tcp_peer_carried(vi->peer))
+        vi->rail->dial_at = vbase_clock_ns() + AGAIN_NS;
+    open = vi->open;
+    tcp_peer_busy(nic, vi->peer);
+    if (!open && vi->leaving)
+        session_bury(nic, vi);
+    base_unlock(&nic->lock);
+    if (!open)
+        return;
+    tcp_completed(nic, vi, ERR_LINK_DOWN);
+    nic->told++;
+    nic->nic.sink.down(&vi->vi, cause);
+}
+
+/* A disconnected session says goodbye and leaves when its queue is sent. The memory of a put is not ours any more: then
+ * the link ends here and now. */
+void tcp_session_leave(struct tcp_nic *nic, struct tcp_vi *vi)
+{
+    bool done = vi->leaving;
+
+    vi->leaving = true;
+    base_lock(&nic->lock);
+    if (!vi->link)
+        session_bury(nic, vi);
+    else if (!list_node_linked(&vi->node))
+        list_append(&nic->leaving, &vi->node);
+    base_unlock(&nic->lock);
+    if (done || !vi->link)
+        return;
+    vi->link->phase = TCP_LEAVING;
+    if (vi->rail->link == vi->link)
+        vi->rail->link = NULL; /* no rail any more: the next session makes another one */
+    tcp_stage_drop(nic, vi->link);
+    if (!vi->vi.abrupt)
+        tcp_say(vi, TCP_GOODBYE, 0);
+    if (vi->vi.abrupt || tcp_queue_lent(&vi->queue) != TCP_NEVER || !tcp_flush(vi))
+        tcp_vi_break(nic, vi, ERR_LINK_DOWN);
+}
+
+void tcp_sessions_leave(struct tcp_nic *nic)
+{
+    for (;;) {
+        struct list_node *node;
+        base_lock(&nic->lock);
+        node = list_take_first(&nic->closed);
+        base_unlock(&nic->lock);
+        if (!node)
+            return;
+        tcp_session_leave(nic, container_of(node, struct tcp_vi, node));
+    }
+}
+
