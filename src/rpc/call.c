@@ -62,6 +62,8 @@ static vd_call *begin(int remote, const char *name, uint64_t ns)
     call->remote = remote;
     call->one_way = ns == VD_ONE_WAY;
     call->id = id_of(call);
+    /* Out from now on: where a long argument made its first frame leave, the reply may come before vd_rpc_send. */
+    atomic_store_explicit(&call->state, RPC_OUT, memory_order_relaxed); /* the message orders it */
     if (ns && !call->one_way)
         call->limit = clock_ticks() + vbase_clock_ticks_of_ns(ns);
     struct rpc_head head = {.name = vbase_hash_bytes(name, length), .id = call->id, .ns = call->one_way ? 0 : ns,
@@ -107,11 +109,23 @@ VEXPORT vd_call *vd_rpc_begin(int remote, const char *name, uint64_t ns)
 
 VEXPORT vd_connection *vd_rpc_arguments(vd_call *call) { return call ? call->arguments : NULL; }
 
+/* Nobody will answer. False: somebody has. */
+static bool unanswered(vd_call *call, int error)
+{
+    rpc_lock();
+    bool out = atomic_load_explicit(&call->state, memory_order_relaxed) == RPC_OUT;
+    if (out) {
+        call->code = error;
+        atomic_store_explicit(&call->state, RPC_ANSWERED, memory_order_release); /* pairs with is_answered */
+    }
+    rpc_unlock();
+    return out;
+}
+
 VEXPORT int vd_rpc_send(vd_call *call)
 {
     if (!call || call->server || !call->arguments)
         return vbase_fail(ERR_STATE, "vd_rpc_send: vd_rpc_begin must come before, once");
-    atomic_store_explicit(&call->state, RPC_OUT, memory_order_relaxed); /* the message orders it */
     vd_connection *arguments = call->arguments;
     bool one_way = call->one_way;
     int remote = call->remote;
@@ -119,13 +133,8 @@ VEXPORT int vd_rpc_send(vd_call *call)
     int error = vrpc_leave(arguments);
     if (one_way)
         call_give(call);
-    if (error && one_way)
+    if (error && (one_way || unanswered(call, error)))
         vrpc_place_free(remote, 1);
-    else if (error) { /* nobody will answer */
-        vrpc_place_free(remote, 1);
-        call->code = error;
-        atomic_store_explicit(&call->state, RPC_ANSWERED, memory_order_relaxed);
-    }
     return error;
 }
 
@@ -143,7 +152,7 @@ void vrpc_answered(vd_connection *connection, const struct rpc_head *head)
     uint32_t *out = &vrpc.out[connection->remote];
     *out -= *out > 0;
     vd_call *call = vbase_pool_at(&vrpc.calls, (uint32_t)head->id, (uint32_t)(head->id >> 32));
-    bool awaited = call && call->remote == connection->remote &&
+    bool awaited = call && call->remote == connection->remote && !call->one_way &&
                    atomic_load_explicit(&call->state, memory_order_relaxed) == RPC_OUT;
     if (awaited) {
         call->code = head->code > 0 ? ERR_PROTOCOL : head->code;

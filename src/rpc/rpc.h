@@ -39,7 +39,7 @@ struct rpc_function {
     char name[64];
 };
 
-enum rpc_state { RPC_PACKING, RPC_OUT, RPC_ANSWERED, RPC_QUEUED, RPC_RUNNING };
+enum rpc_state { RPC_OUT, RPC_ANSWERED };
 
 /* At the caller and at the server. At the caller it lies in the pool and its place there is the id. */
 struct vd_call {

@@ -98,6 +98,24 @@ static void twice(int server, size_t length, unsigned name)
     free(back);
 }
 
+/* The server answers before the caller has sent all: a long block went ahead. */
+static void answered_early(int server)
+{
+    enum { LENGTH = 100000 };
+    struct timespec while_ = {0, 20000000};
+    unsigned char *data = calloc(1, LENGTH);
+    vd_call *call = vd_rpc_begin(server, "nothing", 0);
+    CHECK_EQUAL(vd_pack(vd_rpc_arguments(call), data, LENGTH, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), VD_OK);
+    for (int i = 0; i < 3; i++) {
+        vd_progress();
+        nanosleep(&while_, NULL);
+    }
+    CHECK_EQUAL(vd_rpc_send(call), VD_OK);
+    CHECK_EQUAL(vd_rpc_wait(call, NULL), VD_OK);
+    CHECK_EQUAL(vd_rpc_end(call), VD_OK);
+    free(data);
+}
+
 static void replies(int rank)
 {
     start(0);
@@ -115,6 +133,7 @@ static void replies(int rank)
         CHECK_EQUAL(call_nothing(0, "fail", 0), VD_LIMIT);
         CHECK_EQUAL(call_nothing(1, "nothing", 0), VD_OK); /* the own rank */
         CHECK_EQUAL(call_nothing(0, "nothing", 1000000000), VD_OK);
+        answered_early(0);
         CHECK(!vd_rpc_begin(7, "nothing", 0));
         CHECK_EQUAL(vd_error(), VD_ARGUMENT);
         stop_server(0);
