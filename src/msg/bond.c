@@ -147,7 +147,8 @@ static int rail_fill(struct msg_transfer *transfer, int rail)
     struct msg_far *far = peer->far;
     int error = OK;
     while (!error && !all_given(transfer) && vmsg_replay_bulk_room(&far->replay, rail)) {
-        uint64_t from, left = next_chunk(transfer, &from), chunk = chunk_of(far, rail), before = far->vi[rail]->waiting;
+        uint64_t from, left = next_chunk(transfer, &from), chunk = chunk_of(far, rail);
+        uint64_t before = atomic_load_explicit(&far->vi[rail]->waiting, memory_order_relaxed);
         if (before >= (far->held > 1 ? chunk / 2 : chunk))
             break;
         if (far->held > 1) {

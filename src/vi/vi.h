@@ -228,7 +228,7 @@ struct vi {
     void *owner;
     uint32_t peer;
     uint64_t name;    /* of the connection: the pair of cards << 32 | an epoch that grows; both ends know it; 0: none yet */
-    uint64_t waiting; /* bytes that the provider has taken and not passed on; by the provider, as it was a moment ago */
+    _Atomic uint64_t waiting; /* bytes that the provider has taken and not passed on, a moment ago; by the provider; relaxed */
     bool hold; /* set by the sender: more follows at once; what is small may wait for that, or for a poll, to leave together */
     bool abrupt; /* set before vi_disconnect: what was taken for sending is of no use any more */
 };

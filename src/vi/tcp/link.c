@@ -231,7 +231,8 @@ static bool is_dead(struct tcp_vi *vi)
 
     if (getsockopt(vi->link->fd, IPPROTO_TCP, TCP_INFO, &info, &length) < 0)
         return false;
-    if (info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0 && vi->vi.waiting == 0)
+    if (info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0 &&
+        atomic_load_explicit(&vi->vi.waiting, memory_order_relaxed) == 0)
         vi->doubt = sent;
     return (info.tcpi_unacked > 0 && info.tcpi_retransmits >= 2 && info.tcpi_last_ack_recv >= DEAD_MS) ||
            (info.tcpi_probes >= 3 && info.tcpi_last_ack_recv >= DEAD_PROBED_MS);

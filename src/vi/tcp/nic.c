@@ -432,7 +432,7 @@ static uint64_t crowd(struct tcp_nic *nic, const struct tcp_vi *vi)
         int unacknowledged = 0;
         if (other->card == vi->card && atomic_load_explicit(&other->sent, memory_order_relaxed) != other->doubt &&
             ioctl(other->link->fd, SIOCOUTQ, &unacknowledged) == 0)
-            bytes += other->vi.waiting + (uint64_t)unacknowledged;
+            bytes += atomic_load_explicit(&other->vi.waiting, memory_order_relaxed) + (uint64_t)unacknowledged;
     }
     base_unlock(&nic->lock);
     return bytes;

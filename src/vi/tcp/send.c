@@ -91,7 +91,7 @@ static int queue_pieces(struct tcp_vi *vi, const struct iovec *piece, int pieces
         if (!tcp_queue_copy(&vi->queue, (const uint8_t *)piece[i].iov_base + gone, piece[i].iov_len - gone))
             return failed(vi, ENOMEM);
     }
-    vi->vi.waiting = vi->queue.bytes;
+    atomic_store_explicit(&vi->vi.waiting, vi->queue.bytes, memory_order_relaxed);
     if (fresh && vi->fd >= 0)
         writer_add(vi);
     return OK;
@@ -256,7 +256,7 @@ static int put_locked(struct tcp_vi *vi, const struct vi_transfer *transfer, uin
         if (vi->queue.first && !vi->failed)
             writer_add(vi);
     }
-    vi->vi.waiting = vi->queue.bytes;
+    atomic_store_explicit(&vi->vi.waiting, vi->queue.bytes, memory_order_relaxed);
     return OK; /* a socket that failed now is told by the poll, and this put with it */
 }
 
@@ -362,7 +362,7 @@ bool tcp_flush(struct tcp_vi *vi)
     if (vi->leaving && vi->fd >= 0 && !vi->queue.first)
         shutdown(vi->fd, SHUT_WR); /* the other side reads to the end and closes */
     nic->moved |= vi->queue.bytes != before;
-    vi->vi.waiting = vi->queue.bytes;
+    atomic_store_explicit(&vi->vi.waiting, vi->queue.bytes, memory_order_relaxed);
     good = !vi->failed;
     base_unlock(&vi->lock);
     return good;
