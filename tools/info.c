@@ -1,5 +1,6 @@
 /* viaduct info: what this installation is, what it can do here, and its tables. */
 #include "verbs.h"
+#include "jobs.h"
 #include "base/counters.h"
 #include "base/error.h"
 #include "base/settings.h"
@@ -134,7 +135,9 @@ static void print_secret(void)
 static void print_net(void)
 {
     const char *ports = vbase_environment("MPIEXEC_PORT_RANGE");
-    if (tcp_tell_host(&(struct tcp_teller){.line = print_line}) != OK)
+    uint64_t sent[COUNT_CARDS] = {0};
+    jobs_count_cards(sent);
+    if (tcp_tell_host(&(struct tcp_teller){.line = print_line, .sent = sent}) != OK)
         printf("interfaces  not known: %s\n", vbase_error_detail());
     puts("\nWith a peer that has an address of this list, too, the address is not used. What really answers, only a try\n"
          "tells: VIADUCT_LOG=info names each pair of cards that came up, and those that did not, with the reason.\n");

@@ -36,6 +36,7 @@ VEXPORT void vbase_counters_move(void *slot);
     __atomic_store_n(&vbase_counters->name,                                                                             \
                      __atomic_load_n(&vbase_counters->name, __ATOMIC_RELAXED) + (uint64_t)(n), __ATOMIC_RELAXED)
 #define COUNT(name) COUNT_ADD(name, 1)
+#define COUNT_CARDS 8 /* counters card0 to card7, in a row */
 
 /* Says which library call this process is in, for whoever must tell why it hangs or died. TEXT is a string constant of at
  * most 39 letters: two or three plain stores. */

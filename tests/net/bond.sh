@@ -41,6 +41,11 @@ least "$sum" "$(times $one 1.26)" || fail "unequal links: $sum MB/s, not 1.26 ti
 links 3
 meter 10 & job=$!
 sleep 3
+"$VIADUCT_BIN/viaduct" info --net >$work/net
+for card in eth0 eth1 eth2; do
+    share=$(sed -n "s/^$card .* MB sent by jobs now (\([0-9]*\) %)$/\1/p" $work/net)
+    ((${share:-0} >= 25 && share <= 42)) || fail "$card carries ${share:-nothing} %, not a third: $(cat $work/net)"
+done
 lab-link h1 1 cut
 cut=$EPOCHREALTIME
 sleep 3

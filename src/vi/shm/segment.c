@@ -163,6 +163,17 @@ void shm_segment_close(struct shm_segment *segment)
     close(segment->fd);
 }
 
+int shm_segment_ranks(int fd, int *ranks)
+{
+    struct shm_header header;
+
+    if (pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) || header.magic != SHM_MAGIC ||
+        header.ranks > SHM_MAX_RANKS)
+        return vbase_fail(ERR_PROTOCOL, "descriptor %d is not a segment of Viaduct", fd);
+    *ranks = (int)header.ranks;
+    return OK;
+}
+
 int shm_segment_counters(int fd, int ranks, int index, const struct base_counters **counters, void **map, size_t *length)
 {
     struct shm_segment plan;

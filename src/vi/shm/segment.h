@@ -20,7 +20,9 @@
  * detail names it). */
 VEXPORT int shm_segment_create(int ranks, int *fd) MUST_CHECK;
 
-/* For lookers-on: the counters of the rank with this local index, mapped read-only; unmap with munmap(*map, *length). */
+/* For lookers-on: how many ranks a segment is for; */
+int shm_segment_ranks(int fd, int *ranks) MUST_CHECK;
+/* the counters of the rank with this local index, mapped read-only; unmap with munmap(*map, *length). */
 int shm_segment_counters(int fd, int ranks, int index, const struct base_counters **counters, void **map,
                          size_t *length) MUST_CHECK;
 

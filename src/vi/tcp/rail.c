@@ -241,12 +241,12 @@ int tcp_path(const struct tcp_nic *nic, int fd, char *out, size_t size)
 
     snprintf(out, size, "a connection that is gone");
     if (!address_of(fd, false, &mine) || !address_of(fd, true, &theirs))
-        return -1;
+        return 0;
     for (int i = 0; i < nic->cards.count; i++)
         if (tcp_address_equal(&nic->cards.card[i].address, &mine))
             card = &nic->cards.card[i];
     tcp_address_text(&mine, from, sizeof(from));
     tcp_address_text(&theirs, to, sizeof(to));
     snprintf(out, size, "%s %s - %s", card ? card->name : "?", from, to);
-    return card ? card->ordinal : -1;
+    return card ? card->ordinal : 0;
 }

@@ -58,8 +58,11 @@ static ssize_t push(struct tcp_vi *vi, const struct iovec *piece, int pieces)
     struct msghdr message = {.msg_iov = (struct iovec *)piece, .msg_iovlen = (size_t)pieces};
     ssize_t sent = sendmsg(vi->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 
-    if (sent >= 0)
+    if (sent >= 0) {
+        uint64_t *count = &vbase_counters->card0 + vi->card; /* plain stores: as COUNT */
+        __atomic_store_n(count, __atomic_load_n(count, __ATOMIC_RELAXED) + (uint64_t)sent, __ATOMIC_RELAXED);
         return sent;
+    }
     return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? 0 : -1;
 }
 

@@ -13,6 +13,7 @@
 #define VI_TCP_TCP_H
 
 #include "base/atomic.h"
+#include "base/counters.h"
 #include "base/list.h"
 #include "base/pool.h"
 #include "vi/tcp/door.h"
@@ -29,6 +30,7 @@
 #define TCP_PATH       112            /* two interfaces' names and addresses */
 #define TCP_WHY        160
 
+_Static_assert(TCP_CARDS <= COUNT_CARDS, "every card has its counter");
 _Static_assert(TCP_STAGE >= TCP_MAX_SEND + sizeof(struct tcp_put_frame), "a frame fits the stage");
 
 struct tcp_nic;
@@ -67,7 +69,7 @@ struct tcp_vi {
     struct tcp_link *link;    /* written by the poll, under lock where a sender must see it; NULL: none yet, or no more */
     struct list_node node;    /* peer->waiting or nic->closed, under nic->lock; nic->gone_vis */
     struct list_node up;      /* nic->up, while it has a link; by the poll, under nic->lock */
-    int8_t card;              /* of ours, its ordinal; -1: unknown */
+    uint8_t card;             /* of ours, its ordinal; set before the first byte is sent */
     uint64_t doubt;           /* `sent` when the kernel last said that all of it has arrived there; by the poll */
     _Atomic bool open;        /* between connect or accept, and disconnect; changed under nic->lock */
     bool leaving;             /* the goodbye is said; by the poll */
@@ -268,7 +270,7 @@ uint64_t tcp_rails_next(const struct tcp_peer *peer, uint64_t now);      /* unde
 void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now); /* under nic->lock */
 void tcp_rail_failed(struct tcp_nic *nic, struct tcp_rail *rail, int number, uint64_t now); /* errno of connect(2) */
 void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64_t wait, uint64_t now);
-int tcp_path(const struct tcp_nic *nic, int fd, char *out, size_t size); /* of a connected socket, in words; the ordinal of our card, -1 */
+int tcp_path(const struct tcp_nic *nic, int fd, char *out, size_t size); /* of a connected socket, in words; the ordinal of our card, 0 where it is unknown */
 
 /* Sockets and greetings: link.c */
 void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now);    /* something came, or the call got through */

@@ -48,18 +48,33 @@ static const char *address_fault(const struct tcp_interfaces *from, int at, cons
                                      : "not used: one address of a kind is enough for a card";
 }
 
+/* What the card carries of all that is sent. */
+static const char *split_text(const struct tcp_teller *to, const struct tcp_card *card, char out[48])
+{
+    uint64_t all = 0;
+
+    out[0] = '\0';
+    for (int i = 0; i < TCP_CARDS && to->sent; i++)
+        all += to->sent[i];
+    if (all > 0)
+        snprintf(out, 48, ", %.1f MB sent by jobs now (%.0f %%)", (double)to->sent[card->ordinal] / 1e6,
+                 100.0 * (double)to->sent[card->ordinal] / (double)all);
+    return out;
+}
+
 static void tell_address(const struct tcp_teller *to, const struct tcp_interfaces *from, int at,
                          const struct tcp_interface *interface, const struct tcp_cards *cards)
 {
-    char text[INET6_ADDRSTRLEN], address[INET6_ADDRSTRLEN + 8], speed[16];
+    char text[INET6_ADDRSTRLEN], address[INET6_ADDRSTRLEN + 8], speed[16], split[48];
     const char *fault = tcp_interface_fault(interface);
     const struct tcp_card *card = card_of(cards, &from->address[at].address);
 
     tcp_address_text(&from->address[at].address, text, sizeof(text));
     snprintf(address, sizeof(address), "%s/%u", text, from->address[at].prefix);
-    tell(to, "%-15s %-10s %-9s %-28s %s%s", interface->name, tcp_interface_kind(interface),
+    tell(to, "%-15s %-10s %-9s %-28s %s%s%s", interface->name, tcp_interface_kind(interface),
          speed_text(interface->speed, speed), address, fault ? "not used: " : "",
-         fault ? fault : !card ? address_fault(from, at, cards) : interface->loopback ? "used between ranks of this host" : "used");
+         fault ? fault : !card ? address_fault(from, at, cards) : interface->loopback ? "used between ranks of this host" : "used",
+         !fault && card ? split_text(to, card, split) : "");
 }
 
 static void tell_interface(const struct tcp_teller *to, const struct tcp_interfaces *from,

@@ -9,6 +9,7 @@
 struct tcp_teller {
     void (*line)(void *context, const char *text);
     void *context;
+    const uint64_t *sent; /* bytes sent over each card, by its number; NULL: not known */
 };
 
 /* Every interface and address of this host, used or not, and why. */
