@@ -72,10 +72,8 @@ no_object:
     return parent ? mpi_engine_error(parent, call, error) : mpi_engine_class(error);
 }
 
-void mpi_comm_drop(struct mpi_comm *comm)
+void mpi_comm_end(struct mpi_comm *comm)
 {
-    if (!mpi_object_drop(comm))
-        return;
     vmsg_context_close(comm->context);
     vmsg_context_close(comm->coll.context);
     mpi_id_give(comm->id);

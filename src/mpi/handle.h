@@ -85,8 +85,9 @@ void mpi_object_give(enum mpi_kind kind, void *object);
 /* What an object is called when its slot is used the next time. The generation has 16 bits and is never 0. */
 static inline uintptr_t mpi_next_identity(uintptr_t identity)
 {
-    uintptr_t next = (identity & ~((uintptr_t)0xFFFF << 24)) | ((identity + (1u << 24)) & ((uintptr_t)0xFFFF << 24));
-    return likely(next & ((uintptr_t)0xFFFF << 24)) ? next : next | 1u << 24;
+    const uintptr_t one = (uintptr_t)1 << 24;
+    uintptr_t next = identity + one;
+    return likely((uint16_t)(next >> 24) != 0) ? next : next - (one << 16) + one;
 }
 
 static inline void mpi_lock(struct base_lock *lock)
@@ -120,17 +121,6 @@ static inline bool mpi_object_drop(void *pointer)
     uint32_t left = atomic_load_explicit(&object->references, memory_order_relaxed) - 1;
     atomic_store_explicit(&object->references, left, memory_order_relaxed);
     return left == 0;
-}
-
-/* The same with one thread, unless it is the last reference: then false, and nothing is done. */
-static inline bool mpi_object_drop_shared(void *pointer)
-{
-    struct mpi_object *object = pointer;
-    uint32_t references = atomic_load_explicit(&object->references, memory_order_relaxed);
-    if (references == 1)
-        return false;
-    atomic_store_explicit(&object->references, references - 1, memory_order_relaxed);
-    return true;
 }
 
 #endif

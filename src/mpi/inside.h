@@ -15,7 +15,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "coll/coll.h"
-#include "mpi/handle.h"
 #include "msg/msg.h"
 #include "type/layout.h"
 #include "type/reduce.h"
@@ -23,6 +22,8 @@
 #pragma GCC visibility push(default)
 #include "mpi.h"
 #pragma GCC visibility pop
+#pragma GCC visibility push(hidden) /* what follows is reached without the table of global offsets */
+#include "mpi/handle.h"
 
 /* ENTRY(MPI_X)(...) begins the definition of PMPI_X, which returns int, with its alias. Inside it, NAME is "MPI_X". */
 #define ALIAS(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)))
@@ -204,7 +205,7 @@ void mpi_doing(const char *call);
 
 /* Shows the name of the entry that this is written in. SIZE: with its P and its end. The compiler makes numbers of the words:
  * hence no loop, and no copy that is shorter than one. */
-static inline __attribute__((always_inline)) void mpi_here_word(const char *function, size_t size, size_t at)
+static inline __attribute__((always_inline)) void mpi_here_word(char *place, const char *function, size_t size, size_t at)
 {
     uint64_t word;
     if (at >= size - 1)
@@ -212,15 +213,16 @@ static inline __attribute__((always_inline)) void mpi_here_word(const char *func
     bool last = size - 1 - at < 8;
     __builtin_memcpy(&word, last ? function + size - 8 : function + 1 + at, 8);
     word >>= last ? 64 - 8 * (size - 1 - at) : 0;
-    __atomic_store_n((uint64_t *)(void *)(vbase_counters->last_call + at), word, __ATOMIC_RELAXED);
+    __atomic_store_n((uint64_t *)(void *)(place + at), word, __ATOMIC_RELAXED);
 }
 static inline __attribute__((always_inline)) void mpi_here(const char *function, size_t size)
 {
-    mpi_here_word(function, size, 0);
-    mpi_here_word(function, size, 8);
-    mpi_here_word(function, size, 16);
-    mpi_here_word(function, size, 24);
-    mpi_here_word(function, size, 32);
+    char *place = vbase_counters->last_call;
+    mpi_here_word(place, function, size, 0);
+    mpi_here_word(place, function, size, 8);
+    mpi_here_word(place, function, size, 16);
+    mpi_here_word(place, function, size, 24);
+    mpi_here_word(place, function, size, 32);
 }
 #define HERE() mpi_here(__func__, sizeof __func__)
 
@@ -267,7 +269,12 @@ int mpi_comm_wrong(const char *call, MPI_Comm handle) COLD;
 int mpi_find_comm(const char *call, MPI_Comm handle, const void *out, const char *argument, struct mpi_comm **comm);
 MPI_Comm mpi_comm_handle(struct mpi_comm *comm); /* without a new user */
 const char *mpi_comm_name(const struct mpi_comm *comm, char text[64]); /* its name, or "communicator 12" */
-void mpi_comm_drop(struct mpi_comm *comm);
+void mpi_comm_end(struct mpi_comm *comm) COLD; /* nobody has it any more */
+static inline void mpi_comm_drop(struct mpi_comm *comm)
+{
+    if (unlikely(mpi_object_drop(comm)))
+        mpi_comm_end(comm);
+}
 
 /* One more communicator over GROUP (a reference is taken) with the agreed id. */
 int mpi_comm_open(const char *call, struct mpi_comm *parent, struct mpi_group *group, uint32_t id,
@@ -404,12 +411,12 @@ MPI_HOT bool mpi_is_plain(const struct mpi_message *message, struct mpi_plain *p
     uintptr_t number = (uintptr_t)message->type - MPI_FIRST_TYPE;
     const struct mpi_type *type =
         likely(number < MPI_PREDEFINED_TYPES) ? &mpi_types[number] : mpi_type_at(message->type);
-    plain->comm = mpi_comm_at(message->comm);
-    if (unlikely(!type || !plain->comm))
+    plain->comm = mpi_process.world; /* it is there: see mpi_quick */
+    if (unlikely(!type || (message->comm != MPI_COMM_WORLD && !(plain->comm = mpi_comm_at(message->comm)))))
         return false;
     plain->bytes = (uint64_t)message->count * type->plain;
-    return likely((uint64_t)message->count <= INT32_MAX) && likely(type->plain) && likely(message->buffer != NULL) &&
-           likely(message->tag >= 0) && likely((unsigned)message->rank < (unsigned)plain->comm->size);
+    return likely((uint64_t)(message->count | message->tag) <= INT32_MAX) && likely(type->plain) &&
+           likely(message->buffer != NULL) && likely((unsigned)message->rank < (unsigned)plain->comm->size);
 }
 
 _Static_assert(MPI_ANY_SOURCE == MSG_ANY_SOURCE, "the engine's wildcard of ranks is MPI's");
@@ -459,49 +466,69 @@ uint64_t mpi_signature(const struct mpi_type *type, uint64_t bytes);
 struct mpi_request *mpi_request_take(enum mpi_request_kind kind, const char *call, struct mpi_comm *comm,
                                      struct type_layout *layout);
 void mpi_request_give(struct mpi_request *request);
+/* Free ones of this thread, taken and given back without a lock (request.c). None of them has a layout, an extra, or a
+ * function for its end. */
+struct mpi_own_requests {
+    struct mpi_object *free;
+    uint32_t count;
+};
+#define MPI_OWN_REQUESTS 512 /* more go back to all threads */
+extern __thread struct mpi_own_requests mpi_own_requests __attribute__((tls_model("initial-exec")));
+void mpi_own_requests_return(void);
+
 /* The same where there is no layout, in few instructions. */
 extern _Atomic bool mpi_have_orphans;
 MPI_HOT struct mpi_request *mpi_request_take_short(enum mpi_request_kind kind, const char *call, struct mpi_comm *comm)
 {
-    struct mpi_table *table = &mpi_tables[KIND_REQUEST];
-    /* relaxed: an orphan seen late is settled later. Several threads: the list is looked at under its lock only. */
-    if (unlikely(mpi_threads || !table->free || atomic_load_explicit(&mpi_have_orphans, memory_order_relaxed)))
-        return mpi_request_take(kind, call, comm, NULL);
-    struct mpi_request *request = (struct mpi_request *)(void *)table->free;
-    table->free = request->object.next_free;
+    struct mpi_request *request = (struct mpi_request *)(void *)mpi_own_requests.free;
+    /* relaxed: an orphan seen late is settled later */
+    if (unlikely(!request || atomic_load_explicit(&mpi_have_orphans, memory_order_relaxed))) {
+        request = mpi_request_take(kind, call, comm, NULL);
+        if (request)
+            request->simple = true;
+        return request;
+    }
+    mpi_own_requests.free = request->object.next_free;
+    mpi_own_requests.count--;
     request->kind = (uint8_t)kind;
     request->persistent = false;
     request->active = request->simple = true;
     request->comm = comm;
-    request->layout = NULL;
     request->call = call;
-    request->extra = NULL;
-    request->operation.completed = NULL;
     if (comm)
         mpi_object_keep(comm);
     return request;
 }
+MPI_HOT void mpi_request_keep_own(struct mpi_request *request)
+{
+    /* relaxed: nobody but a stale handle looks here */
+    atomic_store_explicit(&request->object.handle, 0, memory_order_relaxed);
+    request->object.identity = mpi_next_identity(request->object.identity);
+    request->object.next_free = mpi_own_requests.free;
+    mpi_own_requests.free = &request->object;
+    if (unlikely(++mpi_own_requests.count > MPI_OWN_REQUESTS))
+        mpi_own_requests_return();
+}
 /* Gives back a simple one that is complete. */
 MPI_HOT void mpi_request_give_short(struct mpi_request *request)
 {
-    struct mpi_table *table = &mpi_tables[KIND_REQUEST];
-    if (unlikely(mpi_threads || (request->comm && !mpi_object_drop_shared(request->comm)))) {
-        mpi_request_give(request);
-        return;
-    }
-    atomic_store_explicit(&request->object.handle, 0, memory_order_relaxed); /* one thread */
-    request->object.identity = mpi_next_identity(request->object.identity);
-    request->object.next_free = table->free;
-    table->free = &request->object;
+    if (request->comm)
+        mpi_comm_drop(request->comm);
+    mpi_request_keep_own(request);
+}
+/* Its handle; SHORT: where calls are quick, and so nobody checks. */
+MPI_HOT MPI_Request mpi_request_publish_short(struct mpi_request *request)
+{
+    uintptr_t handle = request->object.identity;
+    /* release: pairs with the acquire in mpi_object_at */
+    atomic_store_explicit(&request->object.handle, handle, memory_order_release);
+    return (MPI_Request)handle;
 }
 static inline MPI_Request mpi_request_publish(struct mpi_request *request)
 {
-    atomic_store_explicit(&request->object.users, 1, memory_order_relaxed);
-    /* release: pairs with the acquire in mpi_object_at */
-    atomic_store_explicit(&request->object.handle, request->object.identity, memory_order_release);
     if (unlikely(mpi_checking))
         mpi_check_made(request->object.identity);
-    return (MPI_Request)request->object.identity;
+    return mpi_request_publish_short(request);
 }
 static inline struct mpi_request *mpi_request_at(MPI_Request handle)
 {
@@ -624,4 +651,5 @@ int mpi_attributes_copy(void *object, const struct mpi_attribute *from, struct m
 /* The youngest first; stops at a delete function that fails. */
 int mpi_attributes_delete(void *object, struct mpi_attribute **list);
 
+#pragma GCC visibility pop
 #endif

@@ -61,6 +61,20 @@ MPI_HOT int receive(const struct mpi_message *m, MPI_Status *status)
 ENTRY(MPI_Recv)(RECEIVE(int), MPI_Status *status) { return HERE(), receive(MESSAGE, status); }
 ENTRY(MPI_Recv_c)(RECEIVE(MPI_Count), MPI_Status *status) { return HERE(), receive(MESSAGE, status); }
 
+/* The message may be here, or there are threads. A class that was raised. */
+static __attribute__((noinline)) int start_at_once(const struct mpi_message *m, const struct mpi_plain *plain,
+                                                   struct mpi_request *request)
+{
+    struct msg_where from = {plain->comm->context, m->rank, m->tag};
+    struct type_buffer buffer = {(void *)m->buffer, plain->bytes, NULL};
+    int error = request ? vmsg_recv_start(&request->operation, &from, &buffer) : ERR_MEMORY;
+    if (likely(!error))
+        return MPI_SUCCESS;
+    if (request)
+        mpi_request_give(request);
+    return mpi_engine_error(plain->comm, m->call, error);
+}
+
 /* A receive whose message is not here yet is only posted. */
 MPI_HOT int start_receive(const struct mpi_message *m, MPI_Request *out)
 {
@@ -68,13 +82,12 @@ MPI_HOT int start_receive(const struct mpi_message *m, MPI_Request *out)
     if (unlikely(!mpi_quick() || !mpi_is_plain(m, &plain) || !out))
         return mpi_message_start(*m, WAY_RECEIVE, out);
     struct mpi_request *request = mpi_request_take_short(REQUEST_RECEIVE, m->call, plain.comm);
-    if (unlikely(!request ||
-                 vmsg_recv_now(&request->operation, plain.comm->context, m->rank, m->tag, (void *)m->buffer, plain.bytes))) {
-        if (request)
-            mpi_request_give(request);
-        return mpi_message_start(*m, WAY_RECEIVE, out);
-    }
-    *out = mpi_request_publish(request);
+    int error = ERR_MEMORY;
+    if (likely(request != NULL))
+        error = vmsg_recv_now(&request->operation, plain.comm->context, m->rank, m->tag, (void *)m->buffer, plain.bytes);
+    if (unlikely(error) && (error = start_at_once(m, &plain, request)))
+        return error;
+    *out = mpi_request_publish_short(request);
     return MPI_SUCCESS;
 }
 

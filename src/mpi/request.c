@@ -3,6 +3,7 @@
  * A request belongs to whoever has its handle; two threads must not finish the same one. Freed while under way, it goes
  * on a list of orphans, which is looked through when requests are made and at the end. */
 #include "mpi/inside.h"
+#include <pthread.h>
 #include <stdlib.h>
 
 static struct base_lock orphan_lock;
@@ -15,25 +16,72 @@ int mpi_request_wrong(const char *call, MPI_Request handle)
                      handle == MPI_REQUEST_NULL ? ": MPI_REQUEST_NULL" : ", or is complete and freed");
 }
 
+/* ---- free ones -------------------------------------------------------------------------------------------------- */
+
+#define REFILL 64
+
+__thread struct mpi_own_requests mpi_own_requests;
+static pthread_key_t ending; /* of threads that have free ones */
+static pthread_once_t ending_once = PTHREAD_ONCE_INIT;
+
+static void thread_ends(void *unused)
+{
+    (void)unused;
+    mpi_own_requests_return();
+}
+static void ending_open(void)
+{
+    if (pthread_key_create(&ending, thread_ends))
+        ending = 0; /* the free ones of threads that end are lost, no more */
+}
+
+void mpi_own_requests_return(void)
+{
+    struct mpi_table *table = &mpi_tables[KIND_REQUEST];
+    mpi_lock(&table->lock);
+    while (mpi_own_requests.free) {
+        struct mpi_object *object = mpi_own_requests.free;
+        mpi_own_requests.free = object->next_free;
+        object->next_free = table->free;
+        table->free = object;
+    }
+    mpi_own_requests.count = 0;
+    mpi_unlock(&table->lock);
+}
+
+static void refill(void)
+{
+    if (mpi_threads && pthread_once(&ending_once, ending_open) == 0)
+        pthread_setspecific(ending, &mpi_own_requests);
+    for (int i = 0; i < REFILL; i++) {
+        struct mpi_object *object = mpi_object_take_raw(KIND_REQUEST, sizeof(struct mpi_request));
+        if (!object)
+            return;
+        object->next_free = mpi_own_requests.free;
+        mpi_own_requests.free = object;
+        mpi_own_requests.count++;
+    }
+}
+
 struct mpi_request *mpi_request_take(enum mpi_request_kind kind, const char *call, struct mpi_comm *comm,
                                      struct type_layout *layout)
 {
     /* relaxed: an orphan seen late is settled later */
     if (unlikely(atomic_load_explicit(&mpi_have_orphans, memory_order_relaxed)))
         mpi_requests_settle();
-    struct mpi_request *request = mpi_object_take_raw(KIND_REQUEST, sizeof *request);
+    if (unlikely(!mpi_own_requests.free))
+        refill();
+    struct mpi_request *request = (struct mpi_request *)(void *)mpi_own_requests.free;
     if (unlikely(!request))
         return NULL;
+    mpi_own_requests.free = request->object.next_free;
+    mpi_own_requests.count--;
     request->kind = (uint8_t)kind;
     request->persistent = request->simple = false;
     request->active = true;
     request->comm = comm;
     request->layout = layout;
     request->call = call;
-    request->extra = NULL;
-    request->operation.completed = NULL;
-    request->operation.owner = NULL;
-    request->operation.note = NULL;
     if (comm)
         mpi_object_keep(comm);
     if (layout)
@@ -76,9 +124,9 @@ void mpi_request_give(struct mpi_request *request)
     free(request->extra);
     if (request->layout)
         vtype_layout_drop(request->layout);
-    if (request->comm)
-        mpi_comm_drop(request->comm);
-    mpi_object_give(KIND_REQUEST, request);
+    request->extra = NULL;
+    request->layout = NULL;
+    mpi_request_give_short(request);
 }
 
 bool mpi_request_done(struct mpi_request *request)

@@ -53,7 +53,7 @@ MPI_HOT int start_quickly(const struct mpi_message *m, MPI_Request *out)
     struct mpi_request *request = mpi_request_take_short(REQUEST_SENT, m->call, NULL);
     if (unlikely(!request))
         return mpi_engine_error(NULL, m->call, ERR_MEMORY);
-    *out = mpi_request_publish(request);
+    *out = mpi_request_publish_short(request);
     return MPI_SUCCESS;
 }
 

@@ -202,15 +202,27 @@ static int finish_all(const struct request_list *list)
     return raise_failures(list, &failures);
 }
 
-/* Waits for number I, which is not complete, or more than a short way can finish, or not there. */
-static __attribute__((noinline)) int wait_in_list(const struct request_list *list, int i, struct failures *failures)
+/* An error is raised. */
+static int await(const struct request_list *list, int i)
 {
     struct mpi_request *request = mpi_request_at(list->request[i]);
     int error = request && request->active ? mpi_request_wait(request) : OK;
-    if (unlikely(error))
-        return mpi_engine_error(request->comm, list->call, error);
-    finish_in_list(list, i, failures);
-    return MPI_SUCCESS;
+    return unlikely(error) ? mpi_engine_error(request->comm, list->call, error) : MPI_SUCCESS;
+}
+
+#define STRIDE 32 /* requests that a thread which parks is woken for once */
+
+/* Waits for number I, which is not complete, or more than a short way can finish, or not there. */
+static __attribute__((noinline)) int wait_in_list(const struct request_list *list, int i, struct failures *failures)
+{
+    int error = MPI_SUCCESS;
+    if (mpi_threads) /* a later one first: when that is done, most likely those before it are */
+        error = await(list, list->count - i > STRIDE ? i + STRIDE - 1 : list->count - 1);
+    if (!error)
+        error = await(list, i);
+    if (!error)
+        finish_in_list(list, i, failures);
+    return error;
 }
 
 ENTRY(MPI_Waitall)(int count, MPI_Request requests[], MPI_Status statuses[])
@@ -219,13 +231,14 @@ ENTRY(MPI_Waitall)(int count, MPI_Request requests[], MPI_Status statuses[])
     struct failures failures = {0};
     ENTER("MPI_Waitall");
     int error = check_arguments(&list);
+    MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses;
     for (int i = 0; i < count && likely(!error); i++) {
         struct mpi_request *request = mpi_request_at(requests[i]);
-        MPI_Status *status = status_at(&list, i);
         if (unlikely(!request || !finish_quickly(&requests[i], request, status)))
             error = wait_in_list(&list, i, &failures);
         else if (status != MPI_STATUS_IGNORE)
             status->MPI_ERROR = MPI_SUCCESS;
+        status += status != MPI_STATUS_IGNORE;
     }
     return likely(!error) ? raise_failures(&list, &failures) : error;
 }

@@ -483,6 +483,8 @@ static inline void msg_wait_gap(void)
         cpu_pause();
 }
 void vmsg_wait_changed(void); /* several threads: somebody's request may be complete */
+/* The same for one thing: a request that a thread was PARKED for, or what only those look at who wait for anything. */
+void vmsg_wait_completed(bool parked);
 void vmsg_wait_stop(void);
 
 #endif

@@ -79,7 +79,8 @@ void vmsg_match_keep(struct msg_context *context, struct msg_member *member, str
     list_append(&context->arrivals, &message->of_context);
     COUNT(recv_unexpected);
     COUNT(unexpected_now);
-    vmsg_wake(); /* who waits until a probe finds something */
+    if (unlikely(vmsg_engine.threads))
+        vmsg_wait_completed(false); /* who waits until a probe finds something */
 }
 
 void vmsg_match_take(struct msg_message *message)

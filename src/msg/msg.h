@@ -65,12 +65,13 @@ struct msg_request {
 };
 
 #define MSG_PENDING 0u
-#define MSG_DONE 1u
-#define MSG_TAKEN 2u /* done by the short way of a blocking receive */
+#define MSG_PARKED 1u /* pending, and a thread sleeps until it is done */
+#define MSG_DONE 2u
+#define MSG_TAKEN 3u /* done by the short way of a blocking receive */
 static inline bool vmsg_request_done(const struct msg_request *request)
 {
     /* acquire: pairs with the release of completion, so result and buffer are seen */
-    return atomic_load_explicit((_Atomic uint32_t *)&request->state, memory_order_acquire) != MSG_PENDING;
+    return atomic_load_explicit((_Atomic uint32_t *)&request->state, memory_order_acquire) > MSG_PARKED;
 }
 
 enum msg_mode {

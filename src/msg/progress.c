@@ -45,6 +45,16 @@ bool vmsg_progress_round(void)
 
 /* ---- completion -------------------------------------------------------------------------------------------------- */
 
+/* It is done, and its owner's. */
+static inline void publish(struct msg_request *request)
+{
+    /* release: pairs with the acquire of vmsg_request_done; acq_rel: and the exchange with that of park */
+    if (likely(!vmsg_engine.threads))
+        atomic_store_explicit(&request->state, MSG_DONE, memory_order_release);
+    else
+        vmsg_wait_completed(atomic_exchange_explicit(&request->state, MSG_DONE, memory_order_acq_rel) == MSG_PARKED);
+}
+
 void vmsg_complete(struct msg_request *request, int error)
 {
     struct msg_engine *engine = &vmsg_engine;
@@ -55,15 +65,13 @@ void vmsg_complete(struct msg_request *request, int error)
         msg_await_end();
     }
     if (likely(!request->completed)) {
-        /* release: pairs with the acquire of vmsg_request_done */
-        atomic_store_explicit(&request->state, MSG_DONE, memory_order_release);
-    } else {
-        msg_lock(&engine->leaf);
-        msg_chore(&engine->finished, &request->link);
-        msg_unlock(&engine->leaf);
+        publish(request);
+        return;
     }
-    if (unlikely(engine->threads))
-        vmsg_wait_changed();
+    msg_lock(&engine->leaf);
+    msg_chore(&engine->finished, &request->link);
+    msg_unlock(&engine->leaf);
+    vmsg_wake();
 }
 
 static bool callbacks_run(void)
@@ -80,8 +88,8 @@ static bool callbacks_run(void)
         if (node) {
             struct msg_request *request = container_of(node, struct msg_request, link);
             void (*completed)(struct msg_request *) = request->completed;
-            atomic_store_explicit(&request->state, MSG_DONE, memory_order_release); /* pairs with vmsg_request_done */
-            completed(request);                                                     /* who may free it */
+            publish(request);
+            completed(request); /* who may free it */
             ran = true;
         }
     } while (node);

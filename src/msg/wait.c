@@ -7,9 +7,10 @@
  * waits for room in a lane is looked after by it, since room rings no bell.
  *
  * Several threads: the first that waits is the watcher: it polls and, in the end, sleeps on the nics. Others make one
- * round of their own (what they started must move even while the watcher sleeps), then park on `changes`. Whoever
- * completes something, or stops watching, wakes the parked, and ends the watcher's sleep. What a parked thread expects in
- * memory shared with other ranks nobody here completes: the watcher looks at it on his behalf. */
+ * round of their own (what they started must move even while the watcher sleeps), then park on `changes`. Who sleeps until
+ * a request is done says so in its state, and whoever completes that one wakes the parked and ends the watcher's sleep; for
+ * those who wait for anything else (they are counted) any completion does. So does whoever stops watching. What a parked
+ * thread expects in memory shared with other ranks nobody here completes: the watcher looks at it on his behalf. */
 #include "msg/engine.h"
 #include "base/clock.h"
 #include "base/topology.h"
@@ -33,6 +34,7 @@ static struct {
     /* Below: several threads only. */
     _Atomic uint32_t changes;            /* parked threads sleep on it */
     _Atomic uint32_t parked;             /* how many do */
+    _Atomic uint32_t curious;            /* how many sleep, parked or watching, for more than one request */
     _Atomic bool watched;                /* there is a watcher */
     _Atomic(_Atomic uint32_t *) bell;    /* what the watcher sleeps on, NULL while awake or on descriptors */
     _Atomic bool listening;              /* he sleeps on descriptors, and on `ear` */
@@ -50,6 +52,7 @@ struct expectation {
 
 /* One thread's waiting. */
 struct waiting {
+    struct msg_request *request; /* that is waited for; NULL: something else */
     uint64_t since;    /* of the first empty poll, 0: the last one found something */
     uint64_t sleep_ns; /* of the next sleep */
     uint64_t limit;    /* ticks when the waiting ends in any case, 0: never */
@@ -121,6 +124,31 @@ void vmsg_wait_changed(void)
     }
     if (atomic_load_explicit(&wait.listening, memory_order_relaxed))
         (void)!write(wait.ear, &(uint64_t){1}, sizeof(uint64_t));
+}
+
+void vmsg_wait_completed(bool parked)
+{
+    /* seq_cst: pairs with the fences in park and nics_sleep, as to `curious` */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (parked || atomic_load_explicit(&wait.curious, memory_order_relaxed))
+        vmsg_wait_changed();
+}
+
+/* This thread is about to sleep, and to be woken by what it waits for. A fence follows. */
+static void sleep_begins(const struct waiting *waiting)
+{
+    uint32_t pending = MSG_PENDING;
+    if (waiting->request) /* acq_rel: pairs with the exchange of publish: one of the two sees the other */
+        atomic_compare_exchange_strong_explicit(&waiting->request->state, &pending, MSG_PARKED, memory_order_acq_rel,
+                                                memory_order_relaxed);
+    else
+        atomic_fetch_add_explicit(&wait.curious, 1, memory_order_relaxed);
+}
+
+static void sleep_ends(const struct waiting *waiting)
+{
+    if (!waiting->request)
+        atomic_fetch_sub_explicit(&wait.curious, 1, memory_order_relaxed);
 }
 
 void vmsg_wake(void)
@@ -219,11 +247,13 @@ static void park(struct waiting *waiting, bool (*ready)(void *), void *context)
     struct expectation expectation = {.ready = ready, .context = context};
     uint32_t changes = atomic_load_explicit(&wait.changes, memory_order_relaxed);
     atomic_fetch_add_explicit(&wait.parked, 1, memory_order_relaxed);
+    sleep_begins(waiting);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with vmsg_wait_changed */
     bool absent = waiting->shared ? expect(&expectation) : !ready(context);
     if (absent && atomic_load_explicit(&wait.watched, memory_order_relaxed))
         vbase_futex_wait(&wait.changes, changes, next_sleep(waiting));
     expect_no_more(&expectation);
+    sleep_ends(waiting);
     atomic_fetch_sub_explicit(&wait.parked, 1, memory_order_relaxed);
 }
 
@@ -274,6 +304,7 @@ static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool
         bell = NULL;
     atomic_store_explicit(&wait.bell, bell, memory_order_relaxed);
     atomic_store_explicit(&wait.listening, !bell, memory_order_relaxed);
+    sleep_begins(waiting);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with vmsg_wait_changed */
     if (!ready(context) && !expected_came()) {
         uint64_t ns = next_sleep(waiting); /* looks at what others started, hence behind the fence */
@@ -287,6 +318,7 @@ static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool
         if (wait.asleep)
             atomic_fetch_sub_explicit(wait.asleep, 1, memory_order_relaxed);
     }
+    sleep_ends(waiting);
     atomic_store_explicit(&wait.bell, NULL, memory_order_relaxed);
     atomic_store_explicit(&wait.listening, false, memory_order_relaxed);
 }
@@ -337,11 +369,11 @@ static void waiting_end(struct waiting *waiting)
     watch_end(waiting);
 }
 
-static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *), void *context, bool shared,
-                                                          uint64_t limit)
+static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *), void *context,
+                                                          struct waiting waiting)
 {
     struct msg_engine *engine = &vmsg_engine;
-    struct waiting waiting = {.shared = shared, .limit = limit};
+    uint64_t limit = waiting.limit;
     int error = OK;
     while (!ready(context)) {
         if (likely(vmsg_progress())) {
@@ -367,7 +399,7 @@ static bool request_ready(void *request)
 
 int vmsg_wait(struct msg_request *request)
 {
-    int error = wait_for(request_ready, request, false, 0);
+    int error = wait_for(request_ready, request, (struct waiting){.request = request});
     if (likely(vmsg_request_done(request)))
         return request->result.error;
     if (!vmsg_engine.open)
@@ -380,19 +412,19 @@ int vmsg_wait_until(bool (*ready)(void *context), void *context)
 {
     if (unlikely(!vmsg_engine.open))
         return vmsg_closed();
-    return wait_for(ready, context, false, 0);
+    return wait_for(ready, context, (struct waiting){.request = NULL});
 }
 
 int vmsg_wait_until_ticks(bool (*ready)(void *context), void *context, uint64_t ticks)
 {
     if (unlikely(!vmsg_engine.open))
         return vmsg_closed();
-    return wait_for(ready, context, false, ticks);
+    return wait_for(ready, context, (struct waiting){.limit = ticks});
 }
 
 int vmsg_share_wait(bool (*ready)(void *context), void *context)
 {
     if (unlikely(!vmsg_engine.open))
         return vmsg_closed();
-    return wait_for(ready, context, true, 0);
+    return wait_for(ready, context, (struct waiting){.shared = true});
 }
