@@ -148,12 +148,13 @@ static inline uint32_t posted_taken(struct msg_peer *peer, uint64_t header, cons
     uint32_t taken = 0;
     if (unlikely(!posted || tag < 0))
         return 0;
-    for (; taken < count && !list_empty(posted); taken++) {
-        struct msg_request *request = container_of(posted->head.next, struct msg_request, link);
+    struct list_node *node = posted->head.next;
+    for (; taken < count && node != &posted->head; taken++) {
+        struct msg_request *request = container_of(node, struct msg_request, link);
         if (unlikely((request->result.tag != tag && request->result.tag != MSG_ANY_TAG) || length > request->total ||
                      request->buffer.layout))
             break;
-        list_remove(&request->link);
+        node = node->next; /* all that are taken leave the list together */
         copy_short(request->buffer.base, data + taken * length, length);
         request->total = length;
         request->result.tag = tag;
@@ -165,6 +166,8 @@ static inline uint32_t posted_taken(struct msg_peer *peer, uint64_t header, cons
             atomic_store_explicit(&request->state, MSG_DONE, memory_order_relaxed); /* one thread */
         }
     }
+    posted->head.next = node;
+    node->previous = &posted->head;
     if (taken)
         owe(peer, length, taken);
     return taken;

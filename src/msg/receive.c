@@ -23,7 +23,9 @@ static inline void request_prepare(struct msg_request *request, const struct msg
     request->result = (struct msg_result){.source = from->rank, .tag = from->tag};
     request->context = from->context;
     request->peer = NULL;
-    request->buffer = *buffer;
+    request->buffer.base = buffer->base; /* one by one: as a whole it would be read back before it is written */
+    request->buffer.count = buffer->count;
+    request->buffer.layout = buffer->layout;
     request->total = type_buffer_bytes(buffer);
     request->extra = NULL;
 }

@@ -5,22 +5,23 @@
  * In a stream a freed block queues up behind all others of its class: a block used again while its lines are still in the
  * receiver's cache must be fetched back line by line. The longer the rotation the better: when it outgrows the caches of
  * the two cores, blocks travel through the cache that they share, which was measured four times as fast. But a long
- * rotation touches much memory, so a class begins with a quarter of a megabyte and doubles after each four rounds, or when
- * receivers who do not look hold all of it: only who sends much holds much.
+ * rotation touches much memory, so a class begins with a quarter of a megabyte and doubles after each four rounds (sixteen
+ * where two take turns), or when receivers who do not look hold all of it: only who sends much holds much.
  *
  * Blocks are taken downwards in memory. The processor reads ahead of who reads: upwards, it would take the first lines of
  * the next block away from the sender while he fills them. */
 #include "vi/shm/shm.h"
 
 #define FIRST_BYTES (256u << 10)
-#define ROUNDS      4u
+#define ROUNDS      4u /* in a stream; */
+#define IN_TURNS    4u /* so many times that where two take turns: they gain less, and new pages cost them as much */
 
 static void grow(struct shm_class *class, uint32_t blocks)
 {
     for (uint32_t n = blocks; n-- > class->grown;)
         class->free[class->tail++ % class->count] = class->first + n * (class->size / CACHE_LINE);
     class->grown = blocks;
-    class->left = blocks < class->count ? blocks * ROUNDS : UINT32_MAX;
+    class->left = blocks < class->count ? (int32_t)(blocks * ROUNDS * IN_TURNS) : INT32_MAX;
 }
 
 void shm_heap_open(struct shm_heap *heap, char *base)
@@ -62,14 +63,15 @@ static void double_up(struct shm_class *class)
     grow(class, class->grown < class->count / 2 ? class->grown * 2 : class->count);
 }
 
-static uint32_t take(struct shm_class *class)
+static uint32_t take(struct shm_class *class, bool turns)
 {
-    if (unlikely(--class->left == 0))
+    class->left -= turns ? 1 : (int32_t)IN_TURNS;
+    if (unlikely(class->left <= 0))
         double_up(class);
     return class->free[class->head++ % class->count];
 }
 
-uint32_t shm_heap_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t length)
+uint32_t shm_heap_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t length, bool turns)
 {
     struct shm_class *first = nic->heap.class, *end = first + SHM_CLASSES;
 
@@ -81,7 +83,7 @@ uint32_t shm_heap_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t length)
         if (unlikely(class->head == class->tail && class->grown < class->count))
             double_up(class);
         if (likely(class->head != class->tail))
-            return take(class);
+            return take(class, turns);
     }
     return SHM_NO_BLOCK;
 }

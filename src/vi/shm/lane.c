@@ -180,7 +180,7 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
     uint32_t block, offset, next;
 
     shm_heap_lock(nic);
-    block = shm_heap_take(nic, vi, length);
+    block = shm_heap_take(nic, vi, length, turns);
     if (unlikely(block == SHM_NO_BLOCK)) {
         shm_heap_unlock(nic);
         COUNT(blocks_empty);

@@ -75,7 +75,8 @@ struct shm_hot {
 /* The eager blocks of this process. Freed blocks queue up behind the others: they rotate. */
 struct shm_class {
     uint32_t size, count, first;  /* first: the name of the lowest block */
-    uint32_t grown, left;         /* blocks that rotate; how many are taken before they become more */
+    uint32_t grown;               /* blocks that rotate */
+    int32_t left;                 /* what is still to be taken of them before they become more */
     uint32_t head, tail;
     uint32_t *free; /* a ring of COUNT places, which are a power of two */
 };
@@ -176,7 +177,7 @@ static inline void shm_heap_unlock(struct shm_nic *nic)
 
 /* Blocks: heap.c */
 void shm_heap_open(struct shm_heap *heap, char *base);
-uint32_t shm_heap_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t length); /* under heap.lock; SHM_NO_BLOCK */
+uint32_t shm_heap_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t length, bool turns); /* under heap.lock; SHM_NO_BLOCK */
 void shm_heap_give(struct shm_heap *heap, uint32_t block);                       /* under heap.lock */
 uint32_t shm_heap_next(const struct shm_heap *heap, uint32_t block);             /* of its class, taken next */
 static inline uint32_t shm_heap_offset(uint32_t block)
