@@ -156,20 +156,6 @@ static int flush(struct mpi_comm *comm, const char *call, struct mpi_buffer *buf
     return error ? mpi_engine_error(comm, call, error) : MPI_SUCCESS;
 }
 
-/* Non-blocking: a request that is complete when what is in the buffer now is sent. */
-static int start_flush(struct mpi_comm *comm, const char *call, struct mpi_buffer *buffer, MPI_Request *out)
-{
-    if (!out)
-        return mpi_null(comm, call, "request");
-    struct mpi_request *request = mpi_request_take(REQUEST_FLUSH, call, comm, NULL);
-    if (!request)
-        return mpi_engine_error(comm, call, ERR_MEMORY);
-    request->flush.buffer = buffer;
-    request->flush.last = buffer->copied;
-    *out = mpi_request_publish(request);
-    return MPI_SUCCESS;
-}
-
 void mpi_buffers_finish(void)
 {
     for (struct mpi_buffer *buffer = buffers; buffer; buffer = buffer->next)
@@ -212,13 +198,27 @@ static struct mpi_buffer *buffer_of(struct mpi_comm *comm)
     return comm->buffer;
 }
 
-static int attach(struct mpi_comm *comm, const char *call, void *memory, int64_t size)
+/* The calls are for the process's buffer (HANDLE is NULL) or for that of a communicator. MAKE: it is made if there is none,
+ * else *BUFFER is NULL then. */
+static int find(const char *call, const MPI_Comm *handle, bool make, struct mpi_comm **comm, struct mpi_buffer **buffer)
 {
+    mpi_doing(call);
     mpi_enter(call);
-    struct mpi_buffer *buffer = comm ? buffer_of(comm) : &of_process;
+    *comm = handle ? mpi_comm_at(*handle) : NULL;
+    if (handle && !*comm)
+        return mpi_comm_wrong(call, *handle);
+    *buffer = !handle ? &of_process : make ? buffer_of(*comm) : (*comm)->buffer;
+    return *buffer || !make ? MPI_SUCCESS : mpi_engine_error(*comm, call, ERR_MEMORY);
+}
+
+static int attach(const char *call, const MPI_Comm *handle, void *memory, int64_t size)
+{
+    struct mpi_comm *comm;
+    struct mpi_buffer *buffer;
     bool memory_is_ours = memory == MPI_BUFFER_AUTOMATIC;
-    if (!buffer)
-        return mpi_engine_error(comm, call, ERR_MEMORY);
+    int error = find(call, handle, true, &comm, &buffer);
+    if (error)
+        return error;
     if (size < 0 || (!memory && size > 0))
         return mpi_error(comm, call, size < 0 ? MPI_ERR_ARG : MPI_ERR_BUFFER, "the buffer is %lld bytes at %p",
                          (long long)size, memory);
@@ -234,15 +234,18 @@ static int attach(struct mpi_comm *comm, const char *call, void *memory, int64_t
     return MPI_SUCCESS;
 }
 
-static int detach(struct mpi_comm *comm, const char *call, void *memory, struct mpi_count size)
+static int detach(const char *call, const MPI_Comm *handle, void *memory, struct mpi_count size)
 {
-    mpi_enter(call);
-    struct mpi_buffer *buffer = comm ? comm->buffer : &of_process;
+    struct mpi_comm *comm;
+    struct mpi_buffer *buffer;
+    int error = find(call, handle, false, &comm, &buffer);
+    if (error)
+        return error;
     if (!memory || !mpi_count_wanted(size))
         return mpi_null(comm, call, memory ? "size" : "buffer_addr");
     if (!buffer || !buffer->attached)
         return mpi_error(comm, call, MPI_ERR_BUFFER, "no buffer is attached");
-    int error = flush(comm, call, buffer);
+    error = flush(comm, call, buffer);
     if (error)
         return error;
     *(void **)memory = buffer->attached == (void *)buffer ? NULL : buffer->attached;
@@ -251,57 +254,44 @@ static int detach(struct mpi_comm *comm, const char *call, void *memory, struct 
     return MPI_SUCCESS;
 }
 
-#define DETACH(number) void *memory, number *size
-ENTRY(MPI_Buffer_attach)(void *memory, int size) { return attach(NULL, NAME, memory, size); }
-ENTRY(MPI_Buffer_attach_c)(void *memory, MPI_Count size) { return attach(NULL, NAME, memory, size); }
-ENTRY(MPI_Buffer_detach)(DETACH(int)) { return HERE(), detach(NULL, NAME, memory, COUNT_AT(size)); }
-ENTRY(MPI_Buffer_detach_c)(DETACH(MPI_Count)) { return HERE(), detach(NULL, NAME, memory, COUNT_AT(size)); }
-ENTRY(MPI_Buffer_flush)(void)
+static int flush_of(const char *call, const MPI_Comm *handle)
 {
-    ENTER("MPI_Buffer_flush");
-    return flush(NULL, NAME, &of_process);
-}
-ENTRY(MPI_Buffer_iflush)(MPI_Request *request)
-{
-    ENTER("MPI_Buffer_iflush");
-    return start_flush(NULL, NAME, &of_process, request);
+    struct mpi_comm *comm;
+    struct mpi_buffer *buffer;
+    int error = find(call, handle, false, &comm, &buffer);
+    return error || !buffer ? error : flush(comm, call, buffer);
 }
 
-static int attach_to(const char *call, MPI_Comm handle, void *memory, int64_t size)
+/* A request that is complete when what is in the buffer now is sent. */
+static int start_flush(const char *call, const MPI_Comm *handle, MPI_Request *out)
 {
     struct mpi_comm *comm;
-    int error = mpi_find_comm(call, handle, call, "", &comm);
-    return error ? error : attach(comm, call, memory, size);
-}
-static int detach_from(const char *call, MPI_Comm handle, void *memory, struct mpi_count size)
-{
-    struct mpi_comm *comm;
-    mpi_doing(call);
-    int error = mpi_find_comm(call, handle, memory, "buffer_addr", &comm);
-    return error ? error : detach(comm, call, memory, size);
-}
-ENTRY(MPI_Comm_attach_buffer)(MPI_Comm comm, void *memory, int size) { return attach_to(NAME, comm, memory, size); }
-ENTRY(MPI_Comm_attach_buffer_c)(MPI_Comm comm, void *memory, MPI_Count size)
-{
-    return attach_to(NAME, comm, memory, size);
-}
-ENTRY(MPI_Comm_detach_buffer)(MPI_Comm comm, DETACH(int)) { return detach_from(NAME, comm, memory, COUNT_AT(size)); }
-ENTRY(MPI_Comm_detach_buffer_c)(MPI_Comm comm, DETACH(MPI_Count))
-{
-    return detach_from(NAME, comm, memory, COUNT_AT(size));
-}
-ENTRY(MPI_Comm_flush_buffer)(MPI_Comm handle)
-{
-    struct mpi_comm *comm;
-    int error = (HERE(), mpi_find_comm(NAME, handle, NAME, "", &comm));
-    return error || !comm->buffer ? error : flush(comm, NAME, comm->buffer);
-}
-ENTRY(MPI_Comm_iflush_buffer)(MPI_Comm handle, MPI_Request *request)
-{
-    struct mpi_comm *comm;
-    int error = mpi_find_comm(NAME, handle, request, "request", &comm);
+    struct mpi_buffer *buffer;
+    int error = find(call, handle, true, &comm, &buffer);
     if (error)
         return error;
-    struct mpi_buffer *buffer = buffer_of(comm);
-    return buffer ? start_flush(comm, NAME, buffer, request) : mpi_engine_error(comm, NAME, ERR_MEMORY);
+    if (!out)
+        return mpi_null(comm, call, "request");
+    struct mpi_request *request = mpi_request_take(REQUEST_FLUSH, call, comm, NULL);
+    if (!request)
+        return mpi_engine_error(comm, call, ERR_MEMORY);
+    request->flush.buffer = buffer;
+    request->flush.last = buffer->copied;
+    *out = mpi_request_publish(request);
+    return MPI_SUCCESS;
 }
+
+#define ATTACH(number) void *memory, number size
+ENTRY(MPI_Buffer_attach)(ATTACH(int)) { return attach(NAME, NULL, memory, size); }
+ENTRY(MPI_Buffer_attach_c)(ATTACH(MPI_Count)) { return attach(NAME, NULL, memory, size); }
+ENTRY(MPI_Comm_attach_buffer)(MPI_Comm comm, ATTACH(int)) { return attach(NAME, &comm, memory, size); }
+ENTRY(MPI_Comm_attach_buffer_c)(MPI_Comm comm, ATTACH(MPI_Count)) { return attach(NAME, &comm, memory, size); }
+#define DETACH(number) void *memory, number *size
+ENTRY(MPI_Buffer_detach)(DETACH(int)) { return detach(NAME, NULL, memory, COUNT_AT(size)); }
+ENTRY(MPI_Buffer_detach_c)(DETACH(MPI_Count)) { return detach(NAME, NULL, memory, COUNT_AT(size)); }
+ENTRY(MPI_Comm_detach_buffer)(MPI_Comm comm, DETACH(int)) { return detach(NAME, &comm, memory, COUNT_AT(size)); }
+ENTRY(MPI_Comm_detach_buffer_c)(MPI_Comm comm, DETACH(MPI_Count)) { return detach(NAME, &comm, memory, COUNT_AT(size)); }
+ENTRY(MPI_Buffer_flush)(void) { return flush_of(NAME, NULL); }
+ENTRY(MPI_Comm_flush_buffer)(MPI_Comm comm) { return flush_of(NAME, &comm); }
+ENTRY(MPI_Buffer_iflush)(MPI_Request *request) { return start_flush(NAME, NULL, request); }
+ENTRY(MPI_Comm_iflush_buffer)(MPI_Comm comm, MPI_Request *request) { return start_flush(NAME, &comm, request); }

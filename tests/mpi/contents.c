@@ -1,4 +1,4 @@
-/* Envelopes and contents of datatypes, names, elements of a message that ends inside a type. ranks: 1 */
+/* Envelopes and contents of datatypes, names, elements of a message that ends inside a type. everywhere: 1 2 3 5 8 */
 #include "mpi_check.h"
 
 static void envelope(MPI_Datatype type, int integers, int addresses, int types, int combiner)

@@ -1,6 +1,6 @@
 /* The environment: handles as integers, memory, statuses' fields, codes that are removed, hardware resources, looking at
  * several requests without finishing them, and what is asked of communicators.
- * ranks: 1 2 3 5 8 tcp: 2 */
+ * everywhere: 1 2 3 5 8 */
 #include "mpi_check.h"
 #include <stdint.h>
 

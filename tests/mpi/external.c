@@ -1,4 +1,4 @@
-/* external32: known bytes of known values, sizes of the standard's table, and the way back. ranks: 1 */
+/* external32: known bytes of known values, sizes of the standard's table, and the way back. everywhere: 1 2 3 5 8 */
 #include "mpi_check.h"
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Every _c form of point-to-point: each way of sending meets each way of receiving, around a ring, byte by byte; and the
  * sendrecv family in all its forms.
- * ranks: 1 2 3 5 8 tcp: 1 2 3 5 8 mixed: 2 3 5 8 */
+ * everywhere: 1 2 3 5 8 */
 #include "mpi_check.h"
 
 #define MOST 20000

@@ -1,4 +1,4 @@
-/* Groups: sets of ranks in an order. ranks: 1 6 */
+/* Groups: sets of ranks in an order. ranks: 1 2 3 5 6 8 */
 #include "mpi_check.h"
 
 static void expect(MPI_Group group, int n, const int *world_ranks)

@@ -1,4 +1,4 @@
-/* Info objects: keys and values, copies, order, what does not fit. ranks: 1 */
+/* Info objects: keys and values, copies, order, what does not fit. ranks: 1 2 3 5 8 */
 #include "mpi_check.h"
 
 int main(void)

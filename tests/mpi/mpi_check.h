@@ -14,6 +14,17 @@ static inline void check_init(void)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
 }
 
+/* For a test of two ranks: the ranks in pairs, each of which runs it in a WORLD of its own. Who is left over is alone there. */
+static inline MPI_Comm check_init_pairs(void)
+{
+    MPI_Comm world;
+    check_init();
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &world);
+    MPI_Comm_rank(world, &rank);
+    MPI_Comm_size(world, &size);
+    return world;
+}
+
 static inline int check_finalize(void)
 {
     MPI_Finalize();

@@ -1,5 +1,5 @@
 /* Operations: the predefined ones over their types, those of the program, commutative or not, over derived types, freed
- * while in use; Reduce_local. ranks: 1 2 5 8 tcp: 5 mixed: 6 */
+ * while in use; Reduce_local. everywhere: 1 2 3 5 8 */
 #include "mpi_check.h"
 #include <complex.h>
 #include <stdbool.h>

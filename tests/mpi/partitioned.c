@@ -1,7 +1,9 @@
 /* Partitioned communication: partitions given in any order arrive where they belong, every byte; the receiver may divide
  * them otherwise, have another type, start before the sender exists; partitions can be seen to arrive one by one; calls
- * of init are matched in their order, not starts. ranks: 1 2 tcp: 2 */
+ * of init are matched in their order, not starts. everywhere: 1 2 3 5 8 */
 #include "mpi_check.h"
+
+static MPI_Comm world;
 
 #define MOST 200000
 static unsigned char out[MOST], in[MOST];
@@ -12,8 +14,8 @@ static void divide(int total, int sends, int receives)
     MPI_Request send, receive;
     MPI_Status status;
     int peer = size > 1 ? 1 - rank : 0;
-    CHECK_OK(MPI_Psend_init(out, sends, total / sends, MPI_BYTE, peer, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &send));
-    CHECK_OK(MPI_Precv_init(in, receives, total / receives, MPI_BYTE, peer, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &receive));
+    CHECK_OK(MPI_Psend_init(out, sends, total / sends, MPI_BYTE, peer, 5, world, MPI_INFO_NULL, &send));
+    CHECK_OK(MPI_Precv_init(in, receives, total / receives, MPI_BYTE, peer, 5, world, MPI_INFO_NULL, &receive));
     for (unsigned round = 0; round < 4; round++) {
         fill(out, (size_t)total, round * 2 + (unsigned)rank);
         memset(in, 0, (size_t)total);
@@ -50,20 +52,20 @@ static void early_bird(void)
     if (size < 2)
         return;
     if (rank == 0) {
-        CHECK_OK(MPI_Psend_init(out, 2, 1000, MPI_BYTE, 1, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
+        CHECK_OK(MPI_Psend_init(out, 2, 1000, MPI_BYTE, 1, 6, world, MPI_INFO_NULL, &request));
         fill(out, 2000, 50);
         CHECK_OK(MPI_Start(&request));
         CHECK_OK(MPI_Pready(1, request));
-        CHECK_OK(MPI_Recv(NULL, 0, MPI_BYTE, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Recv(NULL, 0, MPI_BYTE, 1, 7, world, MPI_STATUS_IGNORE));
         CHECK_OK(MPI_Pready_range(0, 0, request));
     } else {
-        CHECK_OK(MPI_Precv_init(in, 2, 1000, MPI_BYTE, 0, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
+        CHECK_OK(MPI_Precv_init(in, 2, 1000, MPI_BYTE, 0, 6, world, MPI_INFO_NULL, &request));
         CHECK_OK(MPI_Start(&request));
         while (!flag)
             CHECK_OK(MPI_Parrived(request, 1, &flag));
         CHECK_OK(MPI_Parrived(request, 0, &flag));
         CHECK(!flag);
-        CHECK_OK(MPI_Send(NULL, 0, MPI_BYTE, 0, 7, MPI_COMM_WORLD));
+        CHECK_OK(MPI_Send(NULL, 0, MPI_BYTE, 0, 7, world));
     }
     CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     if (rank == 1)
@@ -80,11 +82,11 @@ static void order_of_inits(void)
         return;
     for (int i = 0; i < 2; i++)
         if (rank == 0)
-            CHECK_OK(MPI_Psend_init(&data[i], 1, 1, MPI_INT, 1, 8, MPI_COMM_WORLD, MPI_INFO_NULL, &request[i]));
+            CHECK_OK(MPI_Psend_init(&data[i], 1, 1, MPI_INT, 1, 8, world, MPI_INFO_NULL, &request[i]));
         else
-            CHECK_OK(MPI_Precv_init(&got[i], 1, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, MPI_INFO_NULL, &request[i]));
+            CHECK_OK(MPI_Precv_init(&got[i], 1, 1, MPI_INT, 0, 8, world, MPI_INFO_NULL, &request[i]));
     if (rank == 0)
-        CHECK_OK(MPI_Send(&data[2], 1, MPI_INT, 1, 8, MPI_COMM_WORLD));
+        CHECK_OK(MPI_Send(&data[2], 1, MPI_INT, 1, 8, world));
     for (int i = 1; i >= 0; i--) {
         CHECK_OK(MPI_Start(&request[rank == 0 ? i : 1 - i]));
         if (rank == 0)
@@ -92,7 +94,7 @@ static void order_of_inits(void)
     }
     CHECK_OK(MPI_Waitall(2, request, MPI_STATUSES_IGNORE));
     if (rank == 1) {
-        CHECK_OK(MPI_Recv(&got[2], 1, MPI_INT, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Recv(&got[2], 1, MPI_INT, 0, 8, world, MPI_STATUS_IGNORE));
         CHECK(got[0] == 11 && got[1] == 22 && got[2] == 33);
     }
     MPI_Request_free(&request[0]);
@@ -110,8 +112,8 @@ static void other_type(void)
     MPI_Type_commit(&pair);
     memset(spaced, 0, sizeof spaced);
     fill(out, 24, 60);
-    CHECK_OK(MPI_Precv_init(spaced, 3, 1, pair, peer, 9, MPI_COMM_WORLD, MPI_INFO_NULL, &receive));
-    CHECK_OK(MPI_Psend_init(out, 4, 6, MPI_BYTE, peer, 9, MPI_COMM_WORLD, MPI_INFO_NULL, &send));
+    CHECK_OK(MPI_Precv_init(spaced, 3, 1, pair, peer, 9, world, MPI_INFO_NULL, &receive));
+    CHECK_OK(MPI_Psend_init(out, 4, 6, MPI_BYTE, peer, 9, world, MPI_INFO_NULL, &send));
     CHECK_OK(MPI_Start(&receive));
     CHECK_OK(MPI_Start(&send));
     CHECK_OK(MPI_Pready_range(0, 3, send));
@@ -132,17 +134,18 @@ static void wrong(void)
 {
     MPI_Request request, plain;
     int flag = 0;
+    MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    CHECK_CLASS(MPI_Psend_init(out, 0, 1, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &request), MPI_ERR_ARG);
-    CHECK_CLASS(MPI_Precv_init(in, 1, 1, MPI_BYTE, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &request), MPI_ERR_RANK);
-    CHECK_OK(MPI_Psend_init(out, 2, 1, MPI_BYTE, MPI_PROC_NULL, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
+    CHECK_CLASS(MPI_Psend_init(out, 0, 1, MPI_BYTE, 0, 1, world, MPI_INFO_NULL, &request), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Precv_init(in, 1, 1, MPI_BYTE, MPI_ANY_SOURCE, 1, world, MPI_INFO_NULL, &request), MPI_ERR_RANK);
+    CHECK_OK(MPI_Psend_init(out, 2, 1, MPI_BYTE, MPI_PROC_NULL, 1, world, MPI_INFO_NULL, &request));
     CHECK_CLASS(MPI_Pready(0, request), MPI_ERR_REQUEST);
     CHECK_OK(MPI_Start(&request));
     CHECK_OK(MPI_Pready(0, request));
     CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     CHECK_OK(MPI_Request_free(&request));
-    CHECK_OK(MPI_Recv_init(in, 1, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &plain));
+    CHECK_OK(MPI_Recv_init(in, 1, MPI_BYTE, 0, 1, world, &plain));
     CHECK_CLASS(MPI_Parrived(plain, 0, &flag), MPI_ERR_REQUEST);
     CHECK_OK(MPI_Request_free(&plain));
     MPI_Request pair[2];
@@ -163,7 +166,7 @@ static void wrong(void)
 
 int main(void)
 {
-    check_init();
+    world = check_init_pairs();
     divide(1000, 1, 1);
     divide(1200, 8, 8);
     divide(1200, 3, 8);

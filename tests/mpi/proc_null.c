@@ -1,4 +1,4 @@
-/* Everything with MPI_PROC_NULL ends at once and touches nothing. ranks: 1 2 */
+/* Everything with MPI_PROC_NULL ends at once and touches nothing. everywhere: 1 2 3 5 8 */
 #include "mpi_check.h"
 
 int main(void)

@@ -1,6 +1,6 @@
 /* MPI_THREAD_MULTIPLE: two threads of each rank exchange messages of all sizes, on one communicator with tags of their
  * own and on communicators of their own, with wildcards, probes and collectives, and make and free communicators.
- * ranks: 1 2 3 tcp: 3 mixed: 6
+ * everywhere: 1 2 3 5 8
  * timeout: 120 */
 #include "mpi_check.h"
 #include <pthread.h>
