@@ -162,10 +162,9 @@ static void note_failure(struct failures *failures, struct mpi_comm *comm)
     failures->any = true;
 }
 
-/* Finishes number I of a list whose errors go into the statuses. */
-static void finish_in_list(const struct request_list *list, int i, struct failures *failures)
+/* Tells number I of a list, whose errors go into the statuses, in STATUS. LAST: and finishes it. */
+static void tell_in_list(const struct request_list *list, int i, MPI_Status *status, bool last, struct failures *failures)
 {
-    MPI_Status *status = status_at(list, i);
     struct mpi_request *request = mpi_request_at(list->request[i]);
     int class = MPI_SUCCESS;
     if (!request && list->request[i] != MPI_REQUEST_NULL)
@@ -173,15 +172,15 @@ static void finish_in_list(const struct request_list *list, int i, struct failur
     if (!request || !request->active) {
         mpi_status_empty(status);
     } else {
-        class = mpi_request_outcome(request, status, true);
-        if (class)
+        class = mpi_request_outcome(request, status, last);
+        if (class && last)
             note_failure(failures, request->comm);
-        mpi_request_retire(&list->request[i], request);
+        if (last)
+            mpi_request_retire(&list->request[i], request);
     }
     if (status != MPI_STATUS_IGNORE)
         status->MPI_ERROR = class;
-    if (class)
-        failures->any = true;
+    failures->any |= class && last;
 }
 
 static int raise_failures(const struct request_list *list, const struct failures *failures)
@@ -192,14 +191,6 @@ static int raise_failures(const struct request_list *list, const struct failures
     if (failures->comm)
         mpi_comm_drop(failures->comm);
     return class;
-}
-
-static int finish_all(const struct request_list *list)
-{
-    struct failures failures = {0};
-    for (int i = 0; i < list->count; i++)
-        finish_in_list(list, i, &failures);
-    return raise_failures(list, &failures);
 }
 
 /* An error is raised. */
@@ -221,7 +212,7 @@ static __attribute__((noinline)) int wait_in_list(const struct request_list *lis
     if (!error)
         error = await(list, i);
     if (!error)
-        finish_in_list(list, i, failures);
+        tell_in_list(list, i, status_at(list, i), true, failures);
     return error;
 }
 
@@ -243,39 +234,33 @@ ENTRY(MPI_Waitall)(int count, MPI_Request requests[], MPI_Status statuses[])
     return likely(!error) ? raise_failures(&list, &failures) : error;
 }
 
-static bool all_done(const struct request_list *list)
+#define NONE_ACTIVE (-1)
+#define NONE_DONE (-2)
+
+/* NONE_DONE as long as any is not. */
+static int all_done(const struct request_list *list)
 {
     for (int i = 0; i < list->count; i++) {
         struct mpi_request *request = mpi_request_at(list->request[i]);
         if (request && request->active && !mpi_request_done(request))
-            return false;
+            return NONE_DONE;
     }
-    return true;
+    return 0;
 }
 
-static bool try_all(const struct request_list *list)
+/* What LOOK says, after one round of progress at most. */
+static int try_list(const struct request_list *list, int (*look)(const struct request_list *))
 {
-    if (all_done(list))
-        return true;
+    int found = look(list);
+    if (found != NONE_DONE)
+        return found;
     vmsg_progress();
-    return all_done(list);
+    return look(list);
 }
 
-/* Tells all in the statuses and finishes nothing. */
-static int look_at_all(const struct request_list *list)
+static int test_all(const struct request_list *list, int *flag, bool last)
 {
-    for (int i = 0; i < list->count; i++) {
-        struct mpi_request *request = mpi_request_at(list->request[i]);
-        if (request && request->active)
-            mpi_request_outcome(request, status_at(list, i), false);
-        else
-            mpi_status_empty(status_at(list, i));
-    }
-    return MPI_SUCCESS;
-}
-
-static int test_all(const struct request_list *list, int *flag, int (*then)(const struct request_list *list))
-{
+    struct failures failures = {0};
     mpi_enter(list->call);
     TRACE(list->call);
     int error = check_list(list);
@@ -283,24 +268,23 @@ static int test_all(const struct request_list *list, int *flag, int (*then)(cons
         return error;
     if (!flag)
         return mpi_null(NULL, list->call, "flag");
-    *flag = try_all(list);
-    return *flag ? then(list) : MPI_SUCCESS;
+    *flag = try_list(list, all_done) != NONE_DONE;
+    for (int i = 0; *flag && i < list->count; i++)
+        tell_in_list(list, i, status_at(list, i), last, &failures);
+    return raise_failures(list, &failures);
 }
 
 #define LIST(statuses) &(struct request_list){NAME, count, (MPI_Request *)requests, statuses}
 ENTRY(MPI_Testall)(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
-    return HERE(), test_all(LIST(statuses), flag, finish_all);
+    return HERE(), test_all(LIST(statuses), flag, true);
 }
 ENTRY(MPI_Request_get_status_all)(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
-    return HERE(), test_all(LIST(statuses), flag, look_at_all);
+    return HERE(), test_all(LIST(statuses), flag, false);
 }
 
 /* ---- any -------------------------------------------------------------------------------------------------------- */
-
-#define NONE_ACTIVE (-1)
-#define NONE_DONE (-2)
 
 /* The first complete request, or why there is none. */
 static int first_done(const struct request_list *list)
@@ -319,19 +303,29 @@ static int first_done(const struct request_list *list)
 
 static bool any_done(void *context) { return first_done(context) != NONE_DONE; }
 
-static int try_any(const struct request_list *list)
+/* Until any is done, or none is active. An error is raised. */
+static int wait_for_any(struct request_list *list)
 {
-    int i = first_done(list);
-    if (i != NONE_DONE)
-        return i;
-    vmsg_progress();
-    return first_done(list);
+    int error = any_done(list) ? OK : vmsg_wait_until(any_done, list);
+    return error ? mpi_engine_error(NULL, list->call, error) : MPI_SUCCESS;
 }
 
-/* What number I (or why there is none) means for the results of a call, which finishes the request or only looks. */
-static int tell_any(const struct request_list *list, int i, int *index, MPI_Status *status, bool last)
+/* FLAG is NULL: until one is done. LAST: it is finished. */
+static int any(struct request_list *list, int *index, int *flag, MPI_Status *status, bool last)
 {
+    mpi_enter(list->call);
+    TRACE(list->call);
+    int error = check_list(list);
+    if (!error && !index)
+        error = mpi_null(NULL, list->call, "index");
+    if (!error && !flag)
+        error = wait_for_any(list);
+    if (error)
+        return error;
+    int i = flag ? try_list(list, first_done) : first_done(list);
     *index = i >= 0 ? i : MPI_UNDEFINED;
+    if (flag)
+        *flag = i != NONE_DONE;
     if (i >= 0 && last)
         return finish(list->call, &list->request[i], mpi_request_at(list->request[i]), status);
     if (i >= 0)
@@ -341,52 +335,23 @@ static int tell_any(const struct request_list *list, int i, int *index, MPI_Stat
     return MPI_SUCCESS;
 }
 
-static int test_any(const struct request_list *list, int *index, int *flag, MPI_Status *status, bool last)
+static int test_any(struct request_list *list, int *index, int *flag, MPI_Status *status, bool last)
 {
-    mpi_enter(list->call);
-    TRACE(list->call);
-    int error = check_list(list);
-    if (error)
-        return error;
-    if (!index || !flag)
-        return mpi_null(NULL, list->call, index ? "flag" : "index");
-    int i = try_any(list);
-    *flag = i != NONE_DONE;
-    return tell_any(list, i, index, status, last);
+    return flag ? any(list, index, flag, status, last) : mpi_null(NULL, list->call, "flag");
 }
 
-ENTRY(MPI_Testany)(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+#define ANY(constant) int count, constant MPI_Request requests[], int *index
+#define BARE LIST(MPI_STATUSES_IGNORE)
+ENTRY(MPI_Waitany)(ANY(), MPI_Status *status) { return HERE(), any(BARE, index, NULL, status, true); }
+ENTRY(MPI_Testany)(ANY(), int *flag, MPI_Status *status) { return HERE(), test_any(BARE, index, flag, status, true); }
+ENTRY(MPI_Request_get_status_any)(ANY(const), int *flag, MPI_Status *status)
 {
-    return HERE(), test_any(LIST(MPI_STATUSES_IGNORE), index, flag, status, true);
-}
-ENTRY(MPI_Request_get_status_any)(int count, const MPI_Request requests[], int *index, int *flag, MPI_Status *status)
-{
-    return HERE(), test_any(LIST(MPI_STATUSES_IGNORE), index, flag, status, false);
-}
-
-/* Until any is done, or none is active. An error is raised. */
-static int wait_for_any(struct request_list *list)
-{
-    int error = any_done(list) ? OK : vmsg_wait_until(any_done, list);
-    return error ? mpi_engine_error(NULL, list->call, error) : MPI_SUCCESS;
-}
-
-ENTRY(MPI_Waitany)(int count, MPI_Request requests[], int *index, MPI_Status *status)
-{
-    struct request_list list = {NAME, count, requests, MPI_STATUSES_IGNORE};
-    ENTER("MPI_Waitany");
-    int error = check_list(&list);
-    if (error)
-        return error;
-    if (!index)
-        return mpi_null(NULL, list.call, "index");
-    error = wait_for_any(&list);
-    return error ? error : tell_any(&list, first_done(&list), index, status, true);
+    return HERE(), test_any(BARE, index, flag, status, false);
 }
 
 /* ---- some ------------------------------------------------------------------------------------------------------- */
 
-static int finish_some(const struct request_list *list, int *count, int indices[], bool last)
+static int tell_some(const struct request_list *list, int *count, int indices[], bool last)
 {
     struct failures failures = {0};
     int n = 0;
@@ -394,16 +359,8 @@ static int finish_some(const struct request_list *list, int *count, int indices[
         struct mpi_request *request = mpi_request_at(list->request[i]);
         if (!request || !request->active || !mpi_request_done(request))
             continue;
-        MPI_Status *status = status_at(list, n);
-        int class = mpi_request_outcome(request, status, last);
+        tell_in_list(list, i, status_at(list, n), last, &failures);
         indices[n++] = i;
-        if (!last)
-            continue;
-        if (class)
-            note_failure(&failures, request->comm);
-        mpi_request_retire(&list->request[i], request);
-        if (status != MPI_STATUS_IGNORE)
-            status->MPI_ERROR = class;
     }
     *count = n;
     return raise_failures(list, &failures);
@@ -421,8 +378,8 @@ static int some(struct request_list *list, int *done, int indices[], bool wait, 
         error = wait_for_any(list);
     if (error)
         return error;
-    if ((wait ? first_done(list) : try_any(list)) != NONE_ACTIVE)
-        return finish_some(list, done, indices, last);
+    if ((wait ? first_done(list) : try_list(list, first_done)) != NONE_ACTIVE)
+        return tell_some(list, done, indices, last);
     *done = MPI_UNDEFINED;
     return MPI_SUCCESS;
 }
