@@ -218,7 +218,7 @@ static struct place of_comm(const char *call, MPI_Comm handle)
     mpi_enter(call);
     struct mpi_comm *comm = mpi_comm_at(handle);
     if (!comm)
-        return (struct place){.error = mpi_comm_wrong(call, handle)};
+        return (struct place){.error = mpi_wrong(NULL, call, KIND_COMM, handle)};
     return (struct place){call, comm, KIND_COMM, handle, &comm->attributes, MPI_SUCCESS};
 }
 
@@ -227,7 +227,7 @@ static struct place of_type(const char *call, MPI_Datatype handle)
     mpi_enter(call);
     struct mpi_type *type = mpi_type_at(handle);
     if (!type)
-        return (struct place){.error = mpi_type_wrong(NULL, call, handle)};
+        return (struct place){.error = mpi_wrong(NULL, call, KIND_TYPE, handle)};
     return (struct place){call, NULL, KIND_TYPE, handle, &type->attributes, MPI_SUCCESS};
 }
 

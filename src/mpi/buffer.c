@@ -206,7 +206,7 @@ static int find(const char *call, const MPI_Comm *handle, bool make, struct mpi_
     mpi_enter(call);
     *comm = handle ? mpi_comm_at(*handle) : NULL;
     if (handle && !*comm)
-        return mpi_comm_wrong(call, *handle);
+        return mpi_wrong(NULL, call, KIND_COMM, *handle);
     *buffer = !handle ? &of_process : make ? buffer_of(*comm) : (*comm)->buffer;
     return *buffer || !make ? MPI_SUCCESS : mpi_engine_error(*comm, call, ERR_MEMORY);
 }

@@ -47,7 +47,7 @@ static struct mpi_type *check_type(const struct work *work, MPI_Datatype handle,
     struct mpi_type *type = mpi_type_at(handle);
     *error = MPI_SUCCESS;
     if (unlikely(!type))
-        *error = mpi_type_wrong(work->comm, work->c->call, handle);
+        *error = mpi_wrong(work->comm, work->c->call, KIND_TYPE, handle);
     else if (unlikely(!type->committed))
         *error = mpi_error(work->comm, work->c->call, MPI_ERR_TYPE, "%s is not committed: call MPI_Type_commit",
                            mpi_type_text(type));
@@ -196,8 +196,7 @@ static int fill_reduction(struct work *work, int significant, int may_be_in_plac
         return error;
     work->operation = (struct mpi_user_operation){mpi_op_at(c->op), mpi_type_at(c->receive.type)};
     if (unlikely(!work->operation.op))
-        return mpi_error(work->comm, c->call, MPI_ERR_OP, "%p is not an operation%s", (void *)c->op,
-                         c->op == MPI_OP_NULL ? ": MPI_OP_NULL" : ", or was freed");
+        return mpi_wrong(work->comm, c->call, KIND_OP, c->op);
     return mpi_reduction(work->comm, c->call, &work->operation, &work->call.reduction);
 }
 
@@ -222,7 +221,7 @@ static int make(struct work *work, const struct mpi_collective *c)
     mpi_enter(c->call);
     struct mpi_comm *comm = mpi_comm_at(c->comm);
     if (unlikely(!comm))
-        return mpi_comm_wrong(c->call, c->comm);
+        return mpi_wrong(NULL, c->call, KIND_COMM, c->comm);
     work->c = c;
     work->comm = comm;
     work->rule = rules[c->kind].flags;
@@ -329,9 +328,9 @@ int mpi_collective_prepare(const struct mpi_collective *c, MPI_Info info, MPI_Re
 {
     struct mpi_request *request;
     mpi_enter(c->call);
-    if (!mpi_info_valid(info))
-        return mpi_error(NULL, c->call, MPI_ERR_INFO, "%p is not an info object", (void *)info);
-    int error = make_request(c, out, &request);
+    int error = mpi_info_check(NULL, c->call, info);
+    if (!error)
+        error = make_request(c, out, &request);
     if (error)
         return error;
     request->persistent = true;

@@ -4,19 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-int mpi_comm_wrong(const char *call, MPI_Comm handle)
-{
-    if (handle == MPI_COMM_NULL)
-        return mpi_error(NULL, call, MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
-    return mpi_error(NULL, call, MPI_ERR_COMM, "%p is not a communicator, or was freed", (void *)handle);
-}
-
 int mpi_find_comm(const char *call, MPI_Comm handle, const void *out, const char *argument, struct mpi_comm **comm)
 {
     mpi_enter(call);
     *comm = mpi_comm_at(handle);
     if (unlikely(!*comm))
-        return mpi_comm_wrong(call, handle);
+        return mpi_wrong(NULL, call, KIND_COMM, handle);
     return likely(out != NULL) ? MPI_SUCCESS : mpi_null(*comm, call, argument);
 }
 
@@ -140,7 +133,7 @@ ENTRY(MPI_Comm_compare)(MPI_Comm handle1, MPI_Comm handle2, int *result)
     mpi_enter(NAME);
     struct mpi_comm *one = mpi_comm_at(handle1), *two = mpi_comm_at(handle2);
     if (!one || !two)
-        return mpi_comm_wrong(NAME, one ? handle2 : handle1);
+        return mpi_wrong(NULL, NAME, KIND_COMM, one ? handle2 : handle1);
     if (!result)
         return mpi_null(one, NAME, "result");
     int relation = mpi_group_relation(one->group, two->group);
@@ -161,11 +154,9 @@ ENTRY(MPI_Comm_test_inter)(MPI_Comm handle, int *flag)
 
 static int not_inter(const char *call, MPI_Comm handle)
 {
-    mpi_enter(call);
-    struct mpi_comm *comm = mpi_comm_at(handle);
-    if (!comm)
-        return mpi_comm_wrong(call, handle);
-    return mpi_error(comm, call, MPI_ERR_COMM, "the communicator is no intercommunicator");
+    struct mpi_comm *comm;
+    int error = mpi_find_comm(call, handle, call, "", &comm);
+    return error ? error : mpi_error(comm, call, MPI_ERR_COMM, "the communicator is no intercommunicator");
 }
 
 ENTRY(MPI_Comm_remote_size)(MPI_Comm handle, int *size) { return (void)size, not_inter(NAME, handle); }
@@ -196,22 +187,19 @@ ENTRY(MPI_Comm_get_name)(MPI_Comm handle, char *name, int *length)
     mpi_enter(NAME);
     struct mpi_comm *comm = mpi_comm_at(handle);
     if (!comm && handle != MPI_COMM_NULL)
-        return mpi_comm_wrong(NAME, handle);
+        return mpi_wrong(NULL, NAME, KIND_COMM, handle);
     if (!name || !length)
         return mpi_null(comm, NAME, name ? "resultlen" : "comm_name");
     *length = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", comm ? comm->name : "MPI_COMM_NULL");
     return MPI_SUCCESS;
 }
 
+/* Hints: none is understood, so none is in use. */
 ENTRY(MPI_Comm_set_info)(MPI_Comm handle, MPI_Info info)
 {
-    mpi_enter(NAME);
-    struct mpi_comm *comm = mpi_comm_at(handle);
-    if (!comm)
-        return mpi_comm_wrong(NAME, handle);
-    if (!mpi_info_valid(info))
-        return mpi_error(comm, NAME, MPI_ERR_INFO, "%p is not an info object", (void *)info);
-    return MPI_SUCCESS; /* hints: none is understood, so none is in use */
+    struct mpi_comm *comm;
+    int error = mpi_find_comm(NAME, handle, NAME, "", &comm);
+    return error ? error : mpi_info_check(comm, NAME, info);
 }
 
 ENTRY(MPI_Comm_get_info)(MPI_Comm handle, MPI_Info *info)
@@ -230,7 +218,7 @@ static int free_handle(const char *call, MPI_Comm *handle)
         return mpi_null(NULL, call, "comm");
     struct mpi_comm *comm = mpi_comm_at(*handle);
     if (!comm)
-        return mpi_comm_wrong(call, *handle);
+        return mpi_wrong(NULL, call, KIND_COMM, *handle);
     if (comm == mpi_process.world || comm == mpi_process.self)
         return mpi_error(comm, call, MPI_ERR_COMM, "%s cannot be freed", comm->name);
     int error = mpi_attributes_delete(*handle, &comm->attributes);
@@ -240,7 +228,7 @@ static int free_handle(const char *call, MPI_Comm *handle)
     if (error)
         return error;
     if (!mpi_object_unpublish(comm))
-        return mpi_comm_wrong(call, *handle);
+        return mpi_wrong(NULL, call, KIND_COMM, *handle);
     vcoll_group_close(&comm->coll); /* all members are here: this is collective */
     mpi_comm_drop(comm);
     *handle = MPI_COMM_NULL;

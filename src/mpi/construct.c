@@ -18,7 +18,7 @@ int mpi_making_begin(struct making *making, MPI_Datatype old, MPI_Count count)
     if (!making->out)
         return mpi_null(NULL, making->call, "newtype");
     making->old = mpi_type_at(old);
-    return making->old ? MPI_SUCCESS : mpi_type_wrong(NULL, making->call, old);
+    return making->old ? MPI_SUCCESS : mpi_wrong(NULL, making->call, KIND_TYPE, old);
 }
 
 int mpi_making_recipe(struct making *making, int combiner, uint32_t integers, uint32_t addresses, uint32_t types)
@@ -109,54 +109,54 @@ static int check_blocks(struct making *making, const int64_t *blocks, int64_t co
     return MPI_SUCCESS;
 }
 
-/* ---- contiguous, vector ----------------------------------------------------------------------------------------- */
+/* ---- contiguous, vector, resized -------------------------------------------------------------------------------- */
 
-static int contiguous(struct making *making, MPI_Count count, MPI_Datatype old)
+/* What takes one datatype and a few NUMBERs, INTEGERS and then ADDRESSES. */
+static int derive(struct making *making, int combiner, uint32_t integers, uint32_t addresses, const MPI_Count *number,
+                  MPI_Datatype old)
 {
     struct type_layout *layout = NULL;
-    int error = mpi_making_begin(making, old, count);
+    bool resizes = combiner == MPI_COMBINER_RESIZED, contiguous = combiner == MPI_COMBINER_CONTIGUOUS;
+    int64_t stride;
+    int error = mpi_making_begin(making, old, resizes ? 0 : number[0]);
+    if (!error && !resizes && !contiguous && number[1] < 0)
+        error = mpi_making_wrong(making->call, "blocklength", number[1]);
     if (!error)
-        error = mpi_making_recipe(making, MPI_COMBINER_CONTIGUOUS, 1, 0, 1);
+        error = mpi_making_recipe(making, combiner, integers, addresses, 1);
     if (error)
         return error;
-    mpi_making_number(making, count);
+    mpi_making_array(making, number, false, integers + addresses);
     mpi_making_type(making, making->old);
-    error = vtype_layout_contiguous((uint64_t)count, making->old->layout, &layout);
+    struct type_layout *of = making->old->layout;
+    if (resizes)
+        error = vtype_layout_resized(number[0], number[1], of, &layout);
+    else if (contiguous)
+        error = vtype_layout_contiguous((uint64_t)number[0], of, &layout);
+    else if (__builtin_mul_overflow(number[2], combiner == MPI_COMBINER_VECTOR ? of->shape.extent : 1, &stride))
+        error = vbase_fail(ERR_ARGUMENT, "a stride of %lld elements does not fit into 64 bits", (long long)number[2]);
+    else
+        error = vtype_layout_vector((uint64_t)number[0], (uint64_t)number[1], stride, of, &layout);
     return mpi_making_end(making, error, layout);
 }
 
 #define CONTIGUOUS(number) number count, MPI_Datatype old, MPI_Datatype *out
-ENTRY(MPI_Type_contiguous)(CONTIGUOUS(int)) { return contiguous(MAKING(int), count, old); }
-ENTRY(MPI_Type_contiguous_c)(CONTIGUOUS(MPI_Count)) { return contiguous(MAKING(MPI_Count), count, old); }
-
-/* The stride counts extents (IN_BYTES false) or bytes. */
-static int vector(struct making *making, const MPI_Count shape[3], bool in_bytes, MPI_Datatype old)
-{
-    struct type_layout *layout = NULL;
-    int64_t count = shape[0], block = shape[1], stride = shape[2];
-    int error = mpi_making_begin(making, old, count);
-    if (!error && block < 0)
-        error = mpi_making_wrong(making->call, "blocklength", block);
-    if (!error)
-        error = mpi_making_recipe(making, in_bytes ? MPI_COMBINER_HVECTOR : MPI_COMBINER_VECTOR, in_bytes ? 2 : 3,
-                                  in_bytes, 1);
-    if (error)
-        return error;
-    mpi_making_array(making, shape, false, 3);
-    mpi_making_type(making, making->old);
-    if (!in_bytes && __builtin_mul_overflow(stride, making->old->layout->shape.extent, &stride))
-        error = vbase_fail(ERR_ARGUMENT, "a stride of %lld elements does not fit into 64 bits", (long long)shape[2]);
-    else
-        error = vtype_layout_vector((uint64_t)count, (uint64_t)block, stride, making->old->layout, &layout);
-    return mpi_making_end(making, error, layout);
-}
+#define ROW_OF MPI_COMBINER_CONTIGUOUS, 1, 0, (MPI_Count[]){count}
+ENTRY(MPI_Type_contiguous)(CONTIGUOUS(int)) { return derive(MAKING(int), ROW_OF, old); }
+ENTRY(MPI_Type_contiguous_c)(CONTIGUOUS(MPI_Count)) { return derive(MAKING(MPI_Count), ROW_OF, old); }
 
 #define VECTOR(number, offset) number count, number block, offset stride, MPI_Datatype old, MPI_Datatype *out
-#define SHAPE ((MPI_Count[]){count, block, stride})
-ENTRY(MPI_Type_vector)(VECTOR(int, int)) { return vector(MAKING(int), SHAPE, false, old); }
-ENTRY(MPI_Type_vector_c)(VECTOR(MPI_Count, MPI_Count)) { return vector(MAKING(MPI_Count), SHAPE, false, old); }
-ENTRY(MPI_Type_create_hvector)(VECTOR(int, MPI_Aint)) { return vector(MAKING(int), SHAPE, true, old); }
-ENTRY(MPI_Type_create_hvector_c)(VECTOR(MPI_Count, MPI_Count)) { return vector(MAKING(MPI_Count), SHAPE, true, old); }
+#define SHAPE (MPI_Count[]){count, block, stride}
+#define IN_EXTENTS MPI_COMBINER_VECTOR, 3, 0, SHAPE
+#define IN_BYTES MPI_COMBINER_HVECTOR, 2, 1, SHAPE
+ENTRY(MPI_Type_vector)(VECTOR(int, int)) { return derive(MAKING(int), IN_EXTENTS, old); }
+ENTRY(MPI_Type_vector_c)(VECTOR(MPI_Count, MPI_Count)) { return derive(MAKING(MPI_Count), IN_EXTENTS, old); }
+ENTRY(MPI_Type_create_hvector)(VECTOR(int, MPI_Aint)) { return derive(MAKING(int), IN_BYTES, old); }
+ENTRY(MPI_Type_create_hvector_c)(VECTOR(MPI_Count, MPI_Count)) { return derive(MAKING(MPI_Count), IN_BYTES, old); }
+
+#define RESIZED(number) MPI_Datatype old, number lb, number extent, MPI_Datatype *out
+#define BOUNDS MPI_COMBINER_RESIZED, 0, 2, (MPI_Count[]){lb, extent}
+ENTRY(MPI_Type_create_resized)(RESIZED(MPI_Aint)) { return derive(MAKING(int), BOUNDS, old); }
+ENTRY(MPI_Type_create_resized_c)(RESIZED(MPI_Count)) { return derive(MAKING(MPI_Count), BOUNDS, old); }
 
 /* ---- indexed ---------------------------------------------------------------------------------------------------- */
 
@@ -259,7 +259,7 @@ static int check_types(const char *call, uint32_t count, const MPI_Datatype *typ
 {
     for (uint32_t i = 0; i < count; i++)
         if (!mpi_type_at(types[i]))
-            return mpi_type_wrong(NULL, call, types[i]);
+            return mpi_wrong(NULL, call, KIND_TYPE, types[i]);
     return MPI_SUCCESS;
 }
 
@@ -306,26 +306,7 @@ ENTRY(MPI_Type_create_struct_c)(STRUCT(MPI_Count, MPI_Count))
     return structure(MAKING(MPI_Count), count, blocks, displacements, types);
 }
 
-/* ---- resized, dup ----------------------------------------------------------------------------------------------- */
-
-static int resized(struct making *making, MPI_Datatype old, int64_t lower_bound, int64_t extent)
-{
-    struct type_layout *layout = NULL;
-    int error = mpi_making_begin(making, old, 0);
-    if (!error)
-        error = mpi_making_recipe(making, MPI_COMBINER_RESIZED, 0, 2, 1);
-    if (error)
-        return error;
-    mpi_making_number(making, lower_bound);
-    mpi_making_number(making, extent);
-    mpi_making_type(making, making->old);
-    error = vtype_layout_resized(lower_bound, extent, making->old->layout, &layout);
-    return mpi_making_end(making, error, layout);
-}
-
-#define RESIZED(number) MPI_Datatype old, number lb, number extent, MPI_Datatype *out
-ENTRY(MPI_Type_create_resized)(RESIZED(MPI_Aint)) { return resized(MAKING(int), old, lb, extent); }
-ENTRY(MPI_Type_create_resized_c)(RESIZED(MPI_Count)) { return resized(MAKING(MPI_Count), old, lb, extent); }
+/* ---- dup -------------------------------------------------------------------------------------------------------- */
 
 ENTRY(MPI_Type_dup)(MPI_Datatype old, MPI_Datatype *out)
 {

@@ -10,7 +10,7 @@ static int recipe_of(const char *call, MPI_Datatype handle, const struct mpi_rec
     mpi_enter(call);
     const struct mpi_type *type = mpi_type_at(handle);
     if (!type)
-        return mpi_type_wrong(NULL, call, handle);
+        return mpi_wrong(NULL, call, KIND_TYPE, handle);
     *recipe = type->recipe ? type->recipe : &named;
     return MPI_SUCCESS;
 }
@@ -121,9 +121,9 @@ static int check_packing(const struct packing *p, MPI_Count position, struct typ
     struct mpi_comm *comm = mpi_comm_at(p->comm);
     struct mpi_type *type = mpi_type_at(p->type);
     if (!comm)
-        return mpi_comm_wrong(p->call, p->comm);
+        return mpi_wrong(NULL, p->call, KIND_COMM, p->comm);
     if (!type)
-        return mpi_type_wrong(comm, p->call, p->type);
+        return mpi_wrong(comm, p->call, KIND_TYPE, p->type);
     if (!mpi_data_fits(p->data, p->count, type)) {
         struct mpi_message message = {p->call, p->data, p->count, p->type, MPI_PROC_NULL, 0, p->comm};
         return mpi_message_wrong(message, false);
@@ -178,9 +178,9 @@ static int pack_size(const char *call, MPI_Count count, MPI_Datatype handle, MPI
     struct mpi_comm *comm = mpi_comm_at(comm_handle);
     struct mpi_type *type = mpi_type_at(handle);
     if (!comm)
-        return mpi_comm_wrong(call, comm_handle);
+        return mpi_wrong(NULL, call, KIND_COMM, comm_handle);
     if (!type)
-        return mpi_type_wrong(comm, call, handle);
+        return mpi_wrong(comm, call, KIND_TYPE, handle);
     if (count < 0)
         return mpi_error(comm, call, MPI_ERR_COUNT, "count %lld is negative", (long long)count);
     if (!mpi_count_wanted(size))

@@ -153,13 +153,6 @@ const char *mpi_type_text(const struct mpi_type *type)
     return type->name && type->name[0] ? type->name : "a datatype of the program";
 }
 
-int mpi_type_wrong(struct mpi_comm *comm, const char *call, MPI_Datatype handle)
-{
-    if (handle == MPI_DATATYPE_NULL)
-        return mpi_error(comm, call, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
-    return mpi_error(comm, call, MPI_ERR_TYPE, "%p is not a datatype, or was freed", (void *)handle);
-}
-
 void mpi_type_drop(struct mpi_type *type)
 {
     if (mpi_type_predefined(type) || !mpi_object_drop(type))
@@ -178,7 +171,7 @@ static int find_type(const char *call, MPI_Datatype handle, struct mpi_type **ty
 {
     mpi_enter(call);
     *type = mpi_type_at(handle);
-    return *type ? MPI_SUCCESS : mpi_type_wrong(NULL, call, handle);
+    return *type ? MPI_SUCCESS : mpi_wrong(NULL, call, KIND_TYPE, handle);
 }
 
 ENTRY(MPI_Type_commit)(MPI_Datatype *handle)
@@ -211,7 +204,7 @@ ENTRY(MPI_Type_free)(MPI_Datatype *handle)
     if (error)
         return mpi_error(NULL, NAME, error, "the delete function of an attribute failed");
     if (!mpi_object_unpublish(type))
-        return mpi_type_wrong(NULL, NAME, *handle);
+        return mpi_wrong(NULL, NAME, KIND_TYPE, *handle);
     mpi_type_drop(type);
     *handle = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;

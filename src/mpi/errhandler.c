@@ -40,12 +40,6 @@ void mpi_errhandler_drop(struct mpi_errhandler *handler)
         mpi_object_give(KIND_ERRHANDLER, handler);
 }
 
-static int wrong(struct mpi_comm *comm, const char *call, MPI_Errhandler handle)
-{
-    return mpi_error(comm, call, MPI_ERR_ERRHANDLER, "%p is not an error handler%s", (void *)handle,
-                     handle == MPI_ERRHANDLER_NULL ? ": MPI_ERRHANDLER_NULL" : ", or was freed");
-}
-
 /* ---- made and freed --------------------------------------------------------------------------------------------- */
 
 static int create(const char *call, enum mpi_kind of, void (*function)(void *, int *, ...), MPI_Errhandler *handle)
@@ -80,7 +74,7 @@ ENTRY(MPI_Errhandler_free)(MPI_Errhandler *handle)
         return mpi_null(NULL, NAME, "errhandler");
     struct mpi_errhandler *handler = mpi_errhandler_at(*handle);
     if (!handler || (!predefined(handler) && !mpi_object_unpublish(handler)))
-        return wrong(NULL, NAME, *handle);
+        return mpi_wrong(NULL, NAME, KIND_ERRHANDLER, *handle);
     mpi_errhandler_drop(handler);
     *handle = MPI_ERRHANDLER_NULL;
     return MPI_SUCCESS;
@@ -117,7 +111,7 @@ static int set(struct owner owner, MPI_Errhandler handle)
         return owner.error;
     struct mpi_errhandler *handler = mpi_errhandler_at(handle), *old = *owner.handler;
     if (!handler)
-        return wrong(owner.comm, owner.call, handle);
+        return mpi_wrong(owner.comm, owner.call, KIND_ERRHANDLER, handle);
     if (!predefined(handler) && handler->of != (owner.comm ? KIND_COMM : KIND_FILE))
         return mpi_error(owner.comm, owner.call, MPI_ERR_ERRHANDLER, "the error handler is for %s",
                          owner.comm ? "files" : "communicators");

@@ -171,6 +171,14 @@ int mpi_null(struct mpi_comm *comm, const char *call, const char *argument)
     return mpi_error(comm, call, MPI_ERR_ARG, "%s is NULL", argument);
 }
 
+int mpi_wrong(struct mpi_comm *comm, const char *call, enum mpi_kind kind, const void *handle)
+{
+    const struct mpi_kind_row *row = &mpi_kinds[kind];
+    if (handle == row->none)
+        return mpi_error(comm, call, row->class, "the %s is %s", row->name, row->null);
+    return mpi_error(comm, call, row->class, "%p is no %s, or was freed", handle, row->name);
+}
+
 int mpi_engine_error(struct mpi_comm *comm, const char *call, int error)
 {
     const char *detail = vbase_error_detail();

@@ -139,7 +139,7 @@ static int check(const struct external *e, struct mpi_type **type)
         return mpi_error(NULL, e->call, MPI_ERR_ARG, "the representation is %.40s, not external32",
                          e->representation ? e->representation : "NULL");
     if (!*type)
-        return mpi_type_wrong(NULL, e->call, e->type);
+        return mpi_wrong(NULL, e->call, KIND_TYPE, e->type);
     if (e->count < 0)
         return mpi_error(NULL, e->call, MPI_ERR_COUNT, "count %lld is negative", (long long)e->count);
     if (!e->position)

@@ -162,7 +162,7 @@ ENTRY(MPI_Abi_set_fortran_info)(MPI_Info handle)
 {
     const struct mpi_info *info = mpi_info_at(handle);
     if (!info)
-        return mpi_error(NULL, NAME, MPI_ERR_INFO, "%p is not an info object", (void *)handle);
+        return mpi_wrong(NULL, NAME, KIND_INFO, handle);
     for (size_t i = 0; i < ARRAY_LENGTH(plain); i++)
         if (mpi_info_value(info, plain[i].key) && !size_told(info, i))
             return mpi_error(NULL, NAME, MPI_ERR_ABI, "%s is %s: only 4 and 8 are supported", plain[i].key,

@@ -46,17 +46,11 @@ void mpi_group_drop(struct mpi_group *group)
     mpi_object_give(KIND_GROUP, group);
 }
 
-static int wrong(const char *call, MPI_Group handle)
-{
-    return mpi_error(NULL, call, MPI_ERR_GROUP, "%p is not a group%s", (void *)handle,
-                     handle == MPI_GROUP_NULL ? ": MPI_GROUP_NULL" : ", or was freed");
-}
-
 static int find(const char *call, MPI_Group handle, const struct mpi_group **group)
 {
     mpi_enter(call);
     *group = mpi_group_at(handle);
-    return *group ? MPI_SUCCESS : wrong(call, handle);
+    return *group ? MPI_SUCCESS : mpi_wrong(NULL, call, KIND_GROUP, handle);
 }
 
 static int no_memory(const char *call, int size)
@@ -111,7 +105,7 @@ ENTRY(MPI_Group_free)(MPI_Group *handle)
         return mpi_null(NULL, NAME, "group");
     struct mpi_group *group = mpi_group_at(*handle);
     if (!group || (group != &mpi_group_empty && !mpi_object_unpublish(group)))
-        return wrong(NAME, *handle);
+        return mpi_wrong(NULL, NAME, KIND_GROUP, *handle);
     mpi_group_drop(group);
     *handle = MPI_GROUP_NULL;
     return MPI_SUCCESS;
@@ -197,7 +191,7 @@ static int set_operation(const char *call, enum set_operation what, MPI_Group co
     mpi_enter(call);
     const struct mpi_group *one = mpi_group_at(handle[0]), *two = mpi_group_at(handle[1]);
     if (!one || !two)
-        return wrong(call, one ? handle[1] : handle[0]);
+        return mpi_wrong(NULL, call, KIND_GROUP, one ? handle[1] : handle[0]);
     const struct mpi_group *marked = what == SET_UNION ? one : two;
     int *place = places(marked), *list = malloc((size_t)(one->size + two->size) * sizeof(int) + 1);
     int n = 0, error;

@@ -4,16 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NULL_IS(handle) #handle, handle
 const struct mpi_kind_row mpi_kinds[KIND_COUNT] = {
-    [KIND_COMM] = {"communicator", sizeof(struct mpi_comm)},
-    [KIND_GROUP] = {"group", sizeof(struct mpi_group)},
-    [KIND_TYPE] = {"datatype", sizeof(struct mpi_type)},
-    [KIND_OP] = {"operation", sizeof(struct mpi_op)},
-    [KIND_REQUEST] = {"request", sizeof(struct mpi_request)},
-    [KIND_ERRHANDLER] = {"error handler", sizeof(struct mpi_errhandler)},
-    [KIND_INFO] = {"info object", sizeof(struct mpi_info)},
-    [KIND_MESSAGE] = {"matched message", sizeof(struct mpi_message_object)},
-    [KIND_KEYVAL] = {"attribute key", sizeof(struct mpi_keyval)},
+    [KIND_COMM] = {"communicator", sizeof(struct mpi_comm), MPI_ERR_COMM, NULL_IS(MPI_COMM_NULL)},
+    [KIND_GROUP] = {"group", sizeof(struct mpi_group), MPI_ERR_GROUP, NULL_IS(MPI_GROUP_NULL)},
+    [KIND_TYPE] = {"datatype", sizeof(struct mpi_type), MPI_ERR_TYPE, NULL_IS(MPI_DATATYPE_NULL)},
+    [KIND_OP] = {"operation", sizeof(struct mpi_op), MPI_ERR_OP, NULL_IS(MPI_OP_NULL)},
+    [KIND_REQUEST] = {"request", sizeof(struct mpi_request), MPI_ERR_REQUEST, NULL_IS(MPI_REQUEST_NULL)},
+    [KIND_ERRHANDLER] = {"error handler", sizeof(struct mpi_errhandler), MPI_ERR_ERRHANDLER,
+                         NULL_IS(MPI_ERRHANDLER_NULL)},
+    [KIND_INFO] = {"info object", sizeof(struct mpi_info), MPI_ERR_INFO, NULL_IS(MPI_INFO_NULL)},
+    [KIND_MESSAGE] = {"matched message", sizeof(struct mpi_message_object), MPI_ERR_REQUEST, NULL_IS(MPI_MESSAGE_NULL)},
+    [KIND_KEYVAL] = {"attribute key", sizeof(struct mpi_keyval), MPI_ERR_KEYVAL, NULL, NULL},
 };
 struct mpi_table mpi_tables[KIND_COUNT];
 bool mpi_threads = true; /* before MPI_Init nobody has said yet that there is one thread only */

@@ -25,6 +25,9 @@ enum mpi_kind {
 extern const struct mpi_kind_row {
     const char *name; /* for people */
     size_t size;      /* of its structure; 0: there are no objects of it */
+    int class;        /* of the error that there is no such object */
+    const char *null; /* the name of its null handle, */
+    const void *none; /* and that handle */
 } mpi_kinds[KIND_COUNT];
 
 struct mpi_object {

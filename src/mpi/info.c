@@ -16,7 +16,10 @@ struct mpi_info *mpi_info_at(MPI_Info handle)
     return mpi_object_at(KIND_INFO, handle, sizeof(struct mpi_info));
 }
 
-bool mpi_info_valid(MPI_Info handle) { return handle == MPI_INFO_NULL || mpi_info_at(handle) != NULL; }
+int mpi_info_check(struct mpi_comm *comm, const char *call, MPI_Info handle)
+{
+    return handle == MPI_INFO_NULL || mpi_info_at(handle) ? MPI_SUCCESS : mpi_wrong(comm, call, KIND_INFO, handle);
+}
 
 static struct mpi_info_pair *find(const struct mpi_info *info, const char *key)
 {
@@ -108,10 +111,7 @@ void mpi_info_environment_open(void)
 static int find_info(const char *call, MPI_Info handle, struct mpi_info **info)
 {
     *info = mpi_info_at(handle);
-    if (*info)
-        return MPI_SUCCESS;
-    return mpi_error(NULL, call, MPI_ERR_INFO, "%p is not an info object%s", (void *)handle,
-                     handle == MPI_INFO_NULL ? ": MPI_INFO_NULL" : ", or was freed");
+    return *info ? MPI_SUCCESS : mpi_wrong(NULL, call, KIND_INFO, handle);
 }
 
 static int check_key(const char *call, const char *key)

@@ -234,6 +234,8 @@ int mpi_error(struct mpi_comm *comm, const char *call, int class, const char *fo
 
 /* ARGUMENT is NULL: MPI_ERR_ARG. */
 int mpi_null(struct mpi_comm *comm, const char *call, const char *argument) COLD;
+/* HANDLE is no object of this kind. */
+int mpi_wrong(struct mpi_comm *comm, const char *call, enum mpi_kind kind, const void *handle) COLD;
 
 /* The same where errors of files go: to the handler of MPI_FILE_NULL. */
 int mpi_file_error(const char *call, int class, const char *format, ...) PRINTF_LIKE(3, 4) COLD;
@@ -263,8 +265,6 @@ static inline struct mpi_comm *mpi_comm_at(MPI_Comm handle)
     return mpi_object_at(KIND_COMM, handle, sizeof(struct mpi_comm));
 }
 
-/* What is wrong with this handle: raises it. */
-int mpi_comm_wrong(const char *call, MPI_Comm handle) COLD;
 /* The communicator of a call whose ARGUMENT must not be null; raises what is wrong. */
 int mpi_find_comm(const char *call, MPI_Comm handle, const void *out, const char *argument, struct mpi_comm **comm);
 MPI_Comm mpi_comm_handle(struct mpi_comm *comm); /* without a new user */
@@ -340,7 +340,6 @@ int mpi_types_open(void);
 bool mpi_pair_parts(MPI_Datatype handle, MPI_Datatype part[2]); /* of MPI_FLOAT_INT and its kin; false: none of them */
 void mpi_fortran_apply(void); /* what was told of Fortran's types (fortran.c) */
 void mpi_type_drop(struct mpi_type *type);
-int mpi_type_wrong(struct mpi_comm *comm, const char *call, MPI_Datatype handle) COLD;
 const char *mpi_type_text(const struct mpi_type *type); /* its name, or "a derived datatype" */
 
 /* COUNT of TYPE at BASE as the engine wants it: bytes where they lie in a row. */
@@ -534,7 +533,6 @@ static inline struct mpi_request *mpi_request_at(MPI_Request handle)
 {
     return mpi_object_at(KIND_REQUEST, handle, sizeof(struct mpi_request));
 }
-int mpi_request_wrong(const char *call, MPI_Request handle) COLD;
 bool mpi_request_done(struct mpi_request *request);
 int mpi_request_wait(struct mpi_request *request)
     MUST_CHECK; /* until it is done; an error of the engine: it never will be */
@@ -637,7 +635,7 @@ void mpi_buffer_drop(struct mpi_comm *comm);
 /* ---- the rest --------------------------------------------------------------------------------------------------- */
 
 struct mpi_info *mpi_info_at(MPI_Info handle);
-bool mpi_info_valid(MPI_Info handle); /* or MPI_INFO_NULL */
+int mpi_info_check(struct mpi_comm *comm, const char *call, MPI_Info handle); /* raises, if it is neither that nor null */
 struct mpi_info *mpi_info_copy(const struct mpi_info *info); /* NULL: no memory */
 void mpi_info_drop(struct mpi_info *info);
 /* A new one becomes the program's; NULL: raises that there is no memory. */

@@ -44,18 +44,12 @@ static int inherit(struct mpi_comm *parent, struct mpi_comm *comm)
     return mpi_attributes_copy(mpi_comm_handle(parent), parent->attributes, &comm->attributes);
 }
 
-static int check_info(struct mpi_comm *comm, const char *call, MPI_Info info)
-{
-    return mpi_info_valid(info) ? MPI_SUCCESS
-                                : mpi_error(comm, call, MPI_ERR_INFO, "%p is not an info object", (void *)info);
-}
-
 static int dup(const char *call, MPI_Comm handle, MPI_Info info, MPI_Comm *out)
 {
     struct mpi_comm *parent, *comm;
     int error = mpi_find_comm(call, handle, out, "newcomm", &parent);
     if (!error)
-        error = check_info(parent, call, info);
+        error = mpi_info_check(parent, call, info);
     if (error)
         return error;
     *out = MPI_COMM_NULL; /* also when it fails: programs look at the handle where they ought to look at the error */
@@ -82,7 +76,7 @@ static int idup(const char *call, MPI_Comm handle, MPI_Info info, MPI_Comm *out,
     struct mpi_comm *parent;
     int error = mpi_find_comm(call, handle, out, "newcomm", &parent);
     if (!error)
-        error = check_info(parent, call, info);
+        error = mpi_info_check(parent, call, info);
     if (error)
         return error;
     if (!request)
@@ -140,7 +134,7 @@ static int check_create(const char *call, MPI_Comm handle, MPI_Group group_handl
         return error;
     *group = mpi_group_at(group_handle);
     if (!*group)
-        return mpi_error(*comm, call, MPI_ERR_GROUP, "%p is not a group, or was freed", (void *)group_handle);
+        return mpi_wrong(*comm, call, KIND_GROUP, group_handle);
     for (int i = 0; i < (*group)->size; i++)
         if (mpi_group_find((*comm)->group, (*group)->world[i]) == MPI_UNDEFINED)
             return mpi_error(*comm, call, MPI_ERR_GROUP, "rank %d of the group is not in the communicator", i);
@@ -270,7 +264,7 @@ ENTRY(MPI_Comm_split_type)(MPI_Comm handle, int type, int key, MPI_Info info, MP
     DOING("MPI_Comm_split_type");
     int error = mpi_find_comm(NAME, handle, out, "newcomm", &parent);
     if (!error)
-        error = check_info(parent, NAME, info);
+        error = mpi_info_check(parent, NAME, info);
     if (error)
         return error;
     int node = mpi_process.job->local_ranks[0]; /* its lowest rank names a node */

@@ -26,8 +26,9 @@ ENTRY(MPI_Alloc_mem)(MPI_Aint size, MPI_Info info, void *base)
         return mpi_null(NULL, NAME, "baseptr");
     if (size < 0)
         return mpi_error(NULL, NAME, MPI_ERR_ARG, "size %lld is negative", (long long)size);
-    if (!mpi_info_valid(info))
-        return mpi_error(NULL, NAME, MPI_ERR_INFO, "%p is not an info object", (void *)info);
+    int error = mpi_info_check(NULL, NAME, info);
+    if (error)
+        return error;
     struct piece *piece = malloc(sizeof *piece);
     if (!piece || posix_memalign(&memory, alignment_of(info), size > 0 ? (size_t)size : 1)) {
         free(piece);

@@ -23,12 +23,12 @@ int mpi_message_wrong(struct mpi_message message, bool receive)
     const struct mpi_message *m = &message;
     struct mpi_comm *comm = mpi_comm_at(m->comm);
     if (!comm)
-        return mpi_comm_wrong(m->call, m->comm);
+        return mpi_wrong(NULL, m->call, KIND_COMM, m->comm);
     const struct mpi_type *type = mpi_type_at(m->type);
     if (m->count < 0)
         return mpi_error(comm, m->call, MPI_ERR_COUNT, "count %lld is negative", (long long)m->count);
     if (!type)
-        return mpi_type_wrong(comm, m->call, m->type);
+        return mpi_wrong(comm, m->call, KIND_TYPE, m->type);
     if (!type->committed)
         return mpi_error(comm, m->call, MPI_ERR_TYPE, "%s is not committed: call MPI_Type_commit", mpi_type_text(type));
     bool wildcard = receive && m->rank == MPI_ANY_SOURCE;

@@ -86,12 +86,6 @@ int mpi_reduction(struct mpi_comm *comm, const char *call, struct mpi_user_opera
 
 /* ---- the calls -------------------------------------------------------------------------------------------------- */
 
-static int wrong(const char *call, MPI_Op handle)
-{
-    return mpi_error(NULL, call, MPI_ERR_OP, "%p is not an operation%s", (void *)handle,
-                     handle == MPI_OP_NULL ? ": MPI_OP_NULL" : ", or was freed");
-}
-
 static int create(const char *call, const struct mpi_op *what, MPI_Op *out)
 {
     mpi_enter(call);
@@ -126,7 +120,7 @@ ENTRY(MPI_Op_free)(MPI_Op *handle)
     struct mpi_op *op = mpi_op_at(*handle);
     if (!op || predefined(op) || !mpi_object_unpublish(op))
         return op ? mpi_error(NULL, NAME, MPI_ERR_OP, "a predefined operation cannot be freed")
-                  : wrong(NAME, *handle);
+                  : mpi_wrong(NULL, NAME, KIND_OP, *handle);
     mpi_op_drop(op);
     *handle = MPI_OP_NULL;
     return MPI_SUCCESS;
@@ -137,7 +131,7 @@ ENTRY(MPI_Op_commutative)(MPI_Op handle, int *commutative)
     mpi_enter(NAME);
     const struct mpi_op *op = mpi_op_at(handle);
     if (!op)
-        return wrong(NAME, handle);
+        return mpi_wrong(NULL, NAME, KIND_OP, handle);
     if (!commutative)
         return mpi_null(NULL, NAME, "commute");
     *commutative = op->commutative;
@@ -150,7 +144,7 @@ static int reduce_local(const struct mpi_message *m, void *inout, MPI_Op handle)
     struct mpi_user_operation user = {mpi_op_at(handle), mpi_type_at(m->type)};
     struct type_reduction reduction;
     if (!user.op)
-        return wrong(m->call, handle);
+        return mpi_wrong(NULL, m->call, KIND_OP, handle);
     if (!user.type || !mpi_data_fits(m->buffer, m->count, user.type) || (m->count > 0 && !inout))
         return mpi_message_wrong(*m, false);
     int error = mpi_reduction(NULL, m->call, &user, &reduction);

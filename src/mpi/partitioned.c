@@ -276,9 +276,7 @@ static int check(const struct mpi_message *m, int partitions, MPI_Info info, con
         __builtin_mul_overflow((uint64_t)m->count * target->type->size, (uint64_t)partitions, &bytes))
         return mpi_error(target->comm, m->call, MPI_ERR_ARG, "%d partitions of %lld elements", partitions,
                          (long long)m->count);
-    if (!mpi_info_valid(info))
-        return mpi_error(target->comm, m->call, MPI_ERR_INFO, "%p is not an info object", (void *)info);
-    return MPI_SUCCESS;
+    return mpi_info_check(target->comm, m->call, info);
 }
 
 static int prepare(const struct mpi_message *m, int partitions, MPI_Info info, bool receives, MPI_Request *out)
@@ -402,7 +400,7 @@ static int find(const char *call, MPI_Request handle, bool receives, struct mpi_
     mpi_enter(call);
     *request = mpi_request_at(handle);
     if (!*request)
-        return mpi_request_wrong(call, handle);
+        return mpi_wrong(NULL, call, KIND_REQUEST, handle);
     bool fits = (*request)->kind == REQUEST_PARTITIONED ? (*request)->partitioned->receives == receives
                                                         : (*request)->kind == REQUEST_NOTHING && (*request)->persistent;
     if (!fits || (!receives && !(*request)->active))

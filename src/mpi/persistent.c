@@ -80,7 +80,7 @@ static int start(const char *call, MPI_Request handle)
 {
     struct mpi_request *request = mpi_request_at(handle);
     if (!request)
-        return mpi_request_wrong(call, handle);
+        return mpi_wrong(NULL, call, KIND_REQUEST, handle);
     if (!request->persistent || request->active)
         return mpi_error(request->comm, call, MPI_ERR_REQUEST, "the request of %s is %s", request->call,
                          request->persistent ? "active already" : "not persistent");

@@ -111,8 +111,7 @@ static int find(const struct taking *t, struct mpi_message_object **object, stru
         return MPI_SUCCESS;
     *object = mpi_object_at(KIND_MESSAGE, *t->handle, sizeof **object);
     if (!*object)
-        return mpi_error(NULL, t->call, MPI_ERR_REQUEST, "%p is not a message%s", (void *)*t->handle,
-                         *t->handle == MPI_MESSAGE_NULL ? ": MPI_MESSAGE_NULL" : ", or was received");
+        return mpi_wrong(NULL, t->call, KIND_MESSAGE, *t->handle);
     *type = mpi_type_at(t->type);
     if (*type && mpi_data_fits(t->buffer, t->count, *type))
         return MPI_SUCCESS;

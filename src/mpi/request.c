@@ -10,12 +10,6 @@ static struct base_lock orphan_lock;
 static struct mpi_request *orphans;
 _Atomic bool mpi_have_orphans;
 
-int mpi_request_wrong(const char *call, MPI_Request handle)
-{
-    return mpi_error(NULL, call, MPI_ERR_REQUEST, "%p is not a request%s", (void *)handle,
-                     handle == MPI_REQUEST_NULL ? ": MPI_REQUEST_NULL" : ", or is complete and freed");
-}
-
 /* ---- free ones -------------------------------------------------------------------------------------------------- */
 
 #define REFILL 64
@@ -311,7 +305,7 @@ ENTRY(MPI_Request_free)(MPI_Request *handle)
         return mpi_null(NULL, NAME, "request");
     struct mpi_request *request = mpi_request_at(*handle);
     if (!request)
-        return mpi_request_wrong(NAME, *handle);
+        return mpi_wrong(NULL, NAME, KIND_REQUEST, *handle);
     *handle = MPI_REQUEST_NULL;
     if (request->active)
         adopt(request);
@@ -327,7 +321,7 @@ ENTRY(MPI_Cancel)(MPI_Request *handle)
         return mpi_null(NULL, NAME, "request");
     struct mpi_request *request = mpi_request_at(*handle);
     if (!request)
-        return mpi_request_wrong(NAME, *handle);
+        return mpi_wrong(NULL, NAME, KIND_REQUEST, *handle);
     switch (request->kind) {
     case REQUEST_SEND:
     case REQUEST_RECEIVE:

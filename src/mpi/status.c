@@ -16,7 +16,7 @@ static int find(const char *call, const MPI_Status *status, MPI_Datatype handle,
     if (status == MPI_STATUS_IGNORE || !wanted)
         return mpi_null(NULL, call, wanted ? "status" : "count");
     *type = mpi_type_at(handle);
-    return *type ? MPI_SUCCESS : mpi_type_wrong(NULL, call, handle);
+    return *type ? MPI_SUCCESS : mpi_wrong(NULL, call, KIND_TYPE, handle);
 }
 
 static int get_count(const char *call, const MPI_Status *status, MPI_Datatype handle, struct mpi_count count)

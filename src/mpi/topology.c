@@ -56,7 +56,7 @@ static int find(const char *call, MPI_Comm handle, struct mpi_comm **comm, struc
     mpi_enter(call);
     *comm = mpi_comm_at(handle);
     if (!*comm)
-        return mpi_comm_wrong(call, handle);
+        return mpi_wrong(NULL, call, KIND_COMM, handle);
     *topology = (*comm)->topology;
     if (!*topology)
         return mpi_error(*comm, call, MPI_ERR_TOPOLOGY, "%s has no Cartesian topology", mpi_comm_name(*comm, name));
@@ -109,7 +109,7 @@ ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int perio
     ENTER("MPI_Cart_create");
     struct mpi_comm *parent = mpi_comm_at(handle);
     if (!parent)
-        return mpi_comm_wrong(NAME, handle);
+        return mpi_wrong(NULL, NAME, KIND_COMM, handle);
     if (!out || (n > 0 && !periods))
         return mpi_null(parent, NAME, out ? "periods" : "comm_cart");
     int error = check_grid(parent, NAME, n, dims, &ranks);

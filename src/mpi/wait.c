@@ -41,7 +41,7 @@ static struct mpi_request *find(const char *call, MPI_Request handle, int *error
         return NULL;
     struct mpi_request *request = mpi_request_at(handle);
     if (unlikely(!request)) {
-        *error = mpi_request_wrong(call, handle);
+        *error = mpi_wrong(NULL, call, KIND_REQUEST, handle);
         return NULL;
     }
     return request->active ? request : NULL;

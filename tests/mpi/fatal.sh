@@ -18,7 +18,7 @@ ends() {
 
 ends rank 'MPI_Send: rank 7 is not in MPI_COMM_WORLD of 3 ranks \(MPI_ERR_RANK, rank 1 of MPI_COMM_WORLD\)'
 ends comm 'MPI_Send: the communicator is MPI_COMM_NULL'
-ends request 'MPI_Wait: .* is not a request'
+ends request 'MPI_Wait: .* is no request'
 ends truncate 'MPI_Recv: the message from rank 1 with tag 9 is longer than the buffer of its receive'
 ends root 'MPI_Bcast: root -1 is not in MPI_COMM_WORLD of 3 ranks'
 ends before 'MPI_Barrier: called before MPI_Init'
