@@ -362,10 +362,17 @@ static void idle(struct waiting *waiting, bool (*ready)(void *), void *context)
     }
 }
 
+/* Who waits on, as a server does, is awake again: else each peer would ring for each of its frames. */
+static COLD void awake(struct waiting *waiting)
+{
+    waiting->soon = false;
+    nics_tell(VI_ARM_AWAKE);
+}
+
 static void waiting_end(struct waiting *waiting)
 {
     if (waiting->soon)
-        nics_tell(VI_ARM_AWAKE);
+        awake(waiting);
     watch_end(waiting);
 }
 
@@ -378,6 +385,8 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
     while (!ready(context)) {
         if (likely(vmsg_progress())) {
             waiting.since = waiting.sleep_ns = 0;
+            if (unlikely(waiting.soon))
+                awake(&waiting);
             continue;
         }
         error = atomic_load_explicit(&engine->failed, memory_order_relaxed);

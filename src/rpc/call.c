@@ -3,7 +3,6 @@
 #include "rpc/rpc.h"
 #include "base/clock.h"
 #include "base/counters.h"
-#include <stdio.h>
 #include <string.h>
 
 static bool place_take(int remote)
@@ -56,9 +55,10 @@ static vd_call *begin(int remote, const char *name, uint64_t ns)
         vrpc_place_free(remote, 1);
         return fail(vbase_fail(ERR_MEMORY, "no memory for a call of %s", name));
     }
-    size_t length = strlen(name);
+    size_t length = strlen(name), kept = length < sizeof call->name ? length : sizeof call->name - 1;
     memset(call, 0, offsetof(struct vd_call, name));
-    snprintf(call->name, sizeof call->name, "%s", name);
+    memcpy(call->name, name, kept);
+    call->name[kept] = 0;
     call->remote = remote;
     call->one_way = ns == VD_ONE_WAY;
     call->id = id_of(call);

@@ -160,6 +160,9 @@ static bool nothing_comes(void *unused)
 
 static void memory_give(void)
 {
+    struct list_node *node;
+    while ((node = list_take_first(&vrpc.spare)))
+        free(container_of(node, vd_call, link));
     vbase_map_close(&vrpc.functions);
     vbase_pool_close(&vrpc.calls);
     free(vrpc.out);
@@ -212,6 +215,7 @@ VEXPORT int vd_rpc_start(int threads)
     list_init(&vrpc.at_once);
     list_init(&vrpc.queue);
     list_init(&vrpc.runs);
+    list_init(&vrpc.spare);
     list_init(&vrpc.ending);
     vbase_pool_open(&vrpc.calls, sizeof(struct vd_call), 0);
     vrpc.out = calloc((size_t)vrpc.channel->size, sizeof *vrpc.out);

@@ -62,7 +62,7 @@ struct rpc {
     struct base_pool calls;    /* of the caller */
     struct msg_request request; /* the posted receive, */
     vd_connection *coming;      /* and where it goes */
-    struct list at_once, queue, runs; /* struct vd_call of the server */
+    struct list at_once, queue, runs, spare; /* struct vd_call of the server */
     bool busy;                 /* somebody runs what is in at_once */
     struct list ending;        /* vd_connection that leave */
     uint32_t *out;             /* by remote: places that are taken there */

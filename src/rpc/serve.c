@@ -96,13 +96,14 @@ static void finish(vd_call *call)
     vpack_drop(call->arguments);
     if (!call->one_way)
         reply_send(call);
+    bool one_way = call->one_way;
     rpc_lock();
     if (list_node_linked(&call->link))
         list_remove(&call->link);
+    list_prepend(&vrpc.spare, &call->link);
     rpc_unlock();
-    if (call->one_way)
+    if (one_way)
         credit(remote);
-    free(call);
     vmsg_wake(); /* vd_rpc_serve looks at what handlers change */
 }
 
@@ -121,13 +122,17 @@ static void run(vd_call *call)
 
 void vrpc_called(vd_connection *connection, const struct rpc_head *head)
 {
-    vd_call *call = calloc(1, sizeof *call);
+    rpc_lock();
+    struct list_node *spare = list_take_first(&vrpc.spare);
+    rpc_unlock();
+    vd_call *call = spare ? container_of(spare, vd_call, link) : malloc(sizeof *call);
     if (!call) {
         (void)vbase_fail(ERR_MEMORY, "no memory for it");
         complain("a call is lost from", connection->remote);
         vpack_drop(connection);
         return;
     }
+    memset(call, 0, offsetof(struct vd_call, name));
     call->server = true;
     call->arguments = connection;
     call->remote = connection->remote;
