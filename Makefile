@@ -28,6 +28,7 @@ check:
 bench: all
 	@scripts/need bench
 	@bench/compare
+	@bench/packed
 	@bench/plot build/plots
 
 soak: all
