@@ -14,11 +14,14 @@ lab-link all all rate 200mbit
 
 timeout $((period + 45)) $run -host h0,h1,h2,h3,h4,h5 "$VIADUCT_BUILD/tests/programs/mixed" $period $seed >$work/said 2>$work/log & job=$!
 sleep 1
+start=${EPOCHREALTIME/./} step=$(((period - 8) * 1000000 / resets)) # each at a random moment of its own span
 for ((i = 0; i < resets; i++)); do
-    lab-link h$((RANDOM % 6)) $((RANDOM % 2)) reset one
-    sleep "$(awk -v mean="$(((period - 8) * 1000 / resets))" -v by=$RANDOM 'BEGIN { print mean / 1000 * by / 16384 }')"
+    left=$((start + i * step + RANDOM * (step / 1000) / 33 - ${EPOCHREALTIME/./}))
+    ((left <= 0)) || sleep "$((left / 1000000)).$(printf %06d $((left % 1000000)))"
     kill -0 $job 2>/dev/null || break
+    lab-link h$((RANDOM % 6)) $((RANDOM % 2)) reset one
 done
+((i == resets)) || fail "only $i resets"
 wait $job || fail "seed $seed, after $i resets: the job ended badly: $(grep -v "info:" $work/log | tail -n 5)"
 downs=$(grep -c "rail .*to rank . is down" $work/log)
 echo "seed $seed: $i resets, rails down $downs times: $(cat $work/said)"
