@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LATE_NS 20000 /* a late put without a delay in the script */
+#define LATE_NS  20000    /* a late put without a delay in the script */
+#define GHOST_NS 20000000 /* after the loss of a link */
 
 static uint64_t next_random(struct fault_nic *nic)
 {
@@ -148,7 +149,7 @@ static int release_vi(struct fault_nic *nic, struct fault_vi *vi, uint64_t now, 
 {
     struct fault_event *event;
     int events = 0;
-    while (events < budget && vi->inner && !vi->gone && (event = first_due(nic, &vi->transfers, now)) &&
+    while (events < budget && vi->inner && !vi->gone && !vi->ghost && (event = first_due(nic, &vi->transfers, now)) &&
            perform(vi, event)) {
         drop_event(nic, event);
         events++;
@@ -193,6 +194,46 @@ void fault_lose(struct fault_vi *vi)
             nic->nic.sink.done(&vi->vi, event->cookie, ERR_LINK_DOWN);
         drop_event(nic, event);
     }
+}
+
+/* A put with its data in the place of its pieces; NULL: no memory. */
+static struct fault_event *haunting(const struct fault_event *event)
+{
+    const struct iovec *piece = event->transfer.local;
+    size_t bytes = 0;
+    for (int i = 0; i < event->transfer.pieces; i++)
+        bytes += piece[i].iov_len;
+    struct fault_event *ghost = malloc(sizeof *ghost + sizeof *piece + bytes);
+    if (!ghost)
+        return NULL;
+    *ghost = *event;
+    ghost->cookie = ghost->transfer.cookie = NULL;
+    struct iovec *all = (struct iovec *)(void *)ghost->data;
+    *all = (struct iovec){ghost->data + sizeof *piece, 0};
+    for (int i = 0; i < event->transfer.pieces; all->iov_len += piece[i++].iov_len)
+        memcpy(ghost->data + sizeof *piece + all->iov_len, piece[i].iov_base, piece[i].iov_len);
+    ghost->transfer.local = all;
+    ghost->transfer.pieces = 1;
+    return ghost;
+}
+
+bool fault_haunt(struct fault_vi *vi)
+{
+    struct fault_nic *nic = fault_nic_of(vi->vi.nic);
+    struct list ghosts;
+    list_init(&ghosts);
+    list_for_each(node, &vi->transfers) {
+        struct fault_event *event = container_of(node, struct fault_event, link), *ghost;
+        if (event->kind == FAULT_TRANSFER && event->way == FAULT_PUT && (ghost = haunting(event)))
+            list_append(&ghosts, &ghost->link);
+    }
+    fault_lose(vi);
+    base_lock(&nic->lock);
+    for (struct list_node *node; (node = list_take_first(&ghosts));)
+        list_append(&vi->transfers, node);
+    vi->ghost = list_empty(&vi->transfers) ? 0 : vbase_clock_ns() + GHOST_NS;
+    base_unlock(&nic->lock);
+    return vi->ghost != 0;
 }
 
 bool fault_holds(struct fault_nic *nic)

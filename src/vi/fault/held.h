@@ -37,6 +37,8 @@ struct fault_vi {
     uint32_t held_count;
     uint64_t frames;
     _Atomic bool drop, down, gone; /* to be dropped; told down; disconnected by the user, freed after the poll */
+    uint64_t ghost; /* ns: told down, and then its transfers are done; 0: no. Nothing else passes */
+    bool haunted;   /* they are; it ends when they have left */
 };
 
 struct fault_nic {
@@ -67,6 +69,9 @@ int fault_release(struct fault_nic *nic, int budget);
 
 /* The vi after this one, the first after NULL; connecting goes on meanwhile. */
 struct fault_vi *fault_next(struct fault_nic *nic, struct fault_vi *vi);
+
+/* The link is lost, but its puts are not: their data is copied. False: it has none. */
+bool fault_haunt(struct fault_vi *vi);
 
 /* Everything that is held is lost; transfers are told as failed. */
 void fault_lose(struct fault_vi *vi);

@@ -3,6 +3,7 @@
  * A vi here wraps a vi there, whose owner it is. Events come up through our own sink, which holds them back or passes
  * them on. A dropped link is a disconnect below and a "down" above: the other side sees its own. */
 #include "vi/fault/held.h"
+#include "base/clock.h"
 #include "base/counters.h"
 
 #include <signal.h>
@@ -42,7 +43,7 @@ static uint32_t received(struct vi *inner, uint64_t header, const void *data, si
     struct fault_vi *vi = inner->owner;
     bool taken;
     (void)count;
-    if (vi->drop)
+    if (vi->drop || vi->ghost)
         return true; /* lost */
     if (holding(vi))
         taken = fault_hold(vi, &(struct fault_event){.kind = FAULT_RECEIVED, .header = header, .length = length}, data);
@@ -56,7 +57,7 @@ static uint32_t received(struct vi *inner, uint64_t header, const void *data, si
 static void arrived(struct vi *inner, uint32_t immediate, uint64_t length)
 {
     struct fault_vi *vi = inner->owner;
-    if (!vi->drop &&
+    if (!vi->drop && !vi->ghost &&
         !(holding(vi) && fault_hold(vi, &(struct fault_event){.kind = FAULT_ARRIVED, .immediate = immediate, .bytes = length}, NULL)))
         vi->vi.nic->sink.arrived(&vi->vi, immediate, length);
 }
@@ -72,7 +73,11 @@ static void done(struct vi *inner, void *cookie, int status)
 static void down(struct vi *inner, int cause)
 {
     struct fault_vi *vi = inner->owner;
-    if (vi->drop)
+    if (vi->ghost) {
+        vi->haunted = true;
+        inner->waiting = 0;
+    }
+    if (vi->drop || vi->ghost)
         return;
     if (holding(vi) && fault_hold(vi, &(struct fault_event){.kind = FAULT_DOWN, .status = cause}, NULL))
         return;
@@ -129,9 +134,20 @@ failed:
     return error;
 }
 
+static void ghost_end(struct fault_vi *vi)
+{
+    vi->ghost = 0;
+    vi->inner->abrupt = true;
+    vi_disconnect(vi->inner);
+    vi->inner = NULL;
+    fault_lose(vi);
+}
+
 static void free_vi(struct fault_vi *vi)
 {
     vi->gone = true;
+    if (vi->ghost)
+        ghost_end(vi);
     fault_lose(vi);
     base_lock(&fault_nic_of(vi->vi.nic)->lock);
     list_remove(&vi->link);
@@ -160,6 +176,11 @@ static int make_vi(struct vi_nic *base, uint32_t peer, const struct vi_address *
     list_init(&made->transfers);
     int error = to ? vi_connect(nic->inner, to, made, &made->inner) : vi_accept(nic->inner, peer, made, &made->inner);
     struct fault_vi *vi = error ? NULL : made->inner->owner;
+    if (vi && vi->ghost) {
+        ghost_end(vi);
+        free(made);
+        return make_vi(base, peer, to, owner, out);
+    }
     if (vi != made) {
         free(made);
     } else {
@@ -185,12 +206,14 @@ static int accept_vi(struct vi_nic *base, uint32_t peer, void *owner, struct vi 
 static void disconnect_vi(struct vi *base)
 {
     struct fault_vi *vi = fault_vi_of(base);
-    if (vi->inner) {
+    if (vi->inner && !vi->ghost) {
         vi->inner->abrupt = base->abrupt;
         vi_disconnect(vi->inner);
+        vi->inner = NULL;
     }
-    vi->inner = NULL;
     vi->gone = true;
+    if (vi->ghost)
+        return;
     if (!fault_nic_of(base->nic)->polling)
         free_vi(vi);
 }
@@ -276,13 +299,28 @@ static int query_on(struct vi *base, struct vi_state *state)
 
 static int lose_link(struct fault_vi *vi)
 {
-    vi_disconnect(vi->inner);
-    vi->inner = NULL;
-    fault_lose(vi);
+    if (!fault_nic_of(vi->vi.nic)->script.ghosts || !fault_haunt(vi)) {
+        vi_disconnect(vi->inner);
+        vi->inner = NULL;
+        fault_lose(vi);
+    }
     vi->down = true;
     vi->drop = false;
     vi->vi.nic->sink.down(&vi->vi, ERR_LINK_DOWN);
     return 1;
+}
+
+/* The puts of a lost link, in its name, as if they had been on their way. */
+static void ghost_step(struct fault_vi *vi)
+{
+    if (vbase_clock_ns() < vi->ghost)
+        return;
+    for (struct list_node *node = list_first(&vi->transfers); node && !vi->haunted; node = list_next(&vi->transfers, node))
+        (void)!vi_put(vi->inner, &container_of(node, struct fault_event, link)->transfer);
+    if (vi->haunted && vi->inner->waiting == 0)
+        ghost_end(vi);
+    else
+        vi->haunted = true;
 }
 
 /* Loses the links whose time has come, frees the vis whose user has gone. */
@@ -292,8 +330,10 @@ static int sweep(struct fault_nic *nic)
     for (struct fault_vi *vi = fault_next(nic, NULL), *next; vi; vi = next) {
         if (vi->drop && vi->inner && !vi->down && !vi->gone)
             events += lose_link(vi);
+        if (vi->ghost)
+            ghost_step(vi);
         next = fault_next(nic, vi);
-        if (vi->gone)
+        if (vi->gone && !vi->ghost)
             free_vi(vi);
     }
     return events;

@@ -59,8 +59,9 @@ static bool set_word(struct fault_script *script, const char *word)
         return number(value, &script->rank) && script->rank <= INT32_MAX;
     if ((value = behind(word, "seed=")))
         return number(value, &script->seed);
-    script->late_put = strcmp(word, "late-put") == 0;
-    return script->late_put;
+    script->late_put |= strcmp(word, "late-put") == 0;
+    script->ghosts |= strcmp(word, "ghosts") == 0;
+    return strcmp(word, "late-put") == 0 || strcmp(word, "ghosts") == 0;
 }
 
 int fault_script_parse(const char *text, struct fault_script *script)
@@ -75,7 +76,7 @@ int fault_script_parse(const char *text, struct fault_script *script)
         word[length] = '\0';
         if (!set_word(&parsed, word))
             return vbase_fail(ERR_ARGUMENT, "\"%s\" in VIADUCT_FAULT is not understood: delay=TIME, reorder=N%%, refuse=N%%, "
-                              "late-put, drop-link=RANK@N, die@N, rank=N and seed=N are", word);
+                              "late-put, ghosts, drop-link=RANK@N, die@N, rank=N and seed=N are", word);
         text += length + (text[length] == ',');
     }
     *script = parsed;
