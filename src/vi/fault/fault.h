@@ -5,8 +5,8 @@
  *                     where the provider does not promise order)
  *   refuse=10%        so often a send is answered "try again"
  *   late-put          puts, gets and atomics are done later, from poll, and told by the sink
- *   ghosts            ... and the puts that a lost link still holds are done all the same, a while after it was told down: as
- *                     what a network delays, or the memory of a card
+ *   ghosts=20         ... and a link is lost with its 20th put; what it holds then is done all the same, a while after it was
+ *                     told down, as if a network or a card had kept it
  *   drop-link=3@100   the link to rank 3 is lost after 100 frames, sent or received; what is held back is lost, too
  *   die@1000          the process kills itself at its 1000th frame
  *   rank=2            all this only in rank 2
@@ -29,7 +29,8 @@ struct fault_script {
     uint64_t drop_at, die_at; /* frames; 0 never */
     uint64_t rank;            /* or FAULT_ALL_RANKS */
     uint64_t seed;
-    bool late_put, ghosts;
+    uint64_t ghosts; /* puts; 0 never */
+    bool late_put;
 };
 
 /* ERR_ARGUMENT names the word that is not understood. */

@@ -1,6 +1,7 @@
 /* The queues of the fault provider: holding back, and letting go when the time has come. */
 #include "vi/fault/held.h"
 #include "base/clock.h"
+#include "base/log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -221,12 +222,17 @@ bool fault_haunt(struct fault_vi *vi)
 {
     struct fault_nic *nic = fault_nic_of(vi->vi.nic);
     struct list ghosts;
+    int count = 0;
     list_init(&ghosts);
     list_for_each(node, &vi->transfers) {
         struct fault_event *event = container_of(node, struct fault_event, link), *ghost;
-        if (event->kind == FAULT_TRANSFER && event->way == FAULT_PUT && (ghost = haunting(event)))
+        if (event->kind == FAULT_TRANSFER && event->way == FAULT_PUT && (ghost = haunting(event))) {
             list_append(&ghosts, &ghost->link);
+            count++;
+        }
     }
+    if (count)
+        LOG_INFO("fault: %d puts of a lost link to rank %u are done late", count, vi->vi.peer);
     fault_lose(vi);
     base_lock(&nic->lock);
     for (struct list_node *node; (node = list_take_first(&ghosts));)

@@ -35,7 +35,7 @@ struct fault_vi {
     struct list held;      /* up, by order of arrival */
     struct list transfers; /* down */
     uint32_t held_count;
-    uint64_t frames;
+    uint64_t frames, puts;
     _Atomic bool drop, down, gone; /* to be dropped; told down; disconnected by the user, freed after the poll */
     uint64_t ghost; /* ns: told down, and then its transfers are done; 0: no. Nothing else passes */
     bool haunted;   /* they are; it ends when they have left */

@@ -250,9 +250,12 @@ static int send_on(struct vi *base, uint64_t header, const struct iovec *piece, 
 static int transfer_on(struct vi *base, const struct vi_transfer *transfer, enum fault_way way)
 {
     struct fault_vi *vi = fault_vi_of(base);
+    const struct fault_script *script = &fault_nic_of(base->nic)->script;
     if (is_lost(vi))
         return ERR_LINK_DOWN;
-    if (fault_nic_of(base->nic)->script.late_put && (way == FAULT_GET || transfer->pieces > 0 || transfer->signal))
+    if (script->ghosts && way == FAULT_PUT && ++vi->puts == script->ghosts)
+        vi->drop = true;
+    if (script->late_put && (way == FAULT_GET || transfer->pieces > 0 || transfer->signal))
         return fault_hold_transfer(vi, transfer, way);
     return way == FAULT_PUT ? vi_put(vi->inner, transfer) : vi_get(vi->inner, transfer);
 }

@@ -59,9 +59,10 @@ static bool set_word(struct fault_script *script, const char *word)
         return number(value, &script->rank) && script->rank <= INT32_MAX;
     if ((value = behind(word, "seed=")))
         return number(value, &script->seed);
+    if ((value = behind(word, "ghosts=")))
+        return number(value, &script->ghosts) && script->ghosts > 0;
     script->late_put |= strcmp(word, "late-put") == 0;
-    script->ghosts |= strcmp(word, "ghosts") == 0;
-    return strcmp(word, "late-put") == 0 || strcmp(word, "ghosts") == 0;
+    return strcmp(word, "late-put") == 0;
 }
 
 int fault_script_parse(const char *text, struct fault_script *script)
@@ -76,7 +77,7 @@ int fault_script_parse(const char *text, struct fault_script *script)
         word[length] = '\0';
         if (!set_word(&parsed, word))
             return vbase_fail(ERR_ARGUMENT, "\"%s\" in VIADUCT_FAULT is not understood: delay=TIME, reorder=N%%, refuse=N%%, "
-                              "late-put, ghosts, drop-link=RANK@N, die@N, rank=N and seed=N are", word);
+                              "late-put, ghosts=N, drop-link=RANK@N, die@N, rank=N and seed=N are", word);
         text += length + (text[length] == ',');
     }
     *script = parsed;
