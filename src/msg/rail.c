@@ -264,8 +264,11 @@ void vmsg_rail_down(struct vi *vi, int cause)
     int rail = rail_of(peer, vi);
     bool never = rail != MSG_REPLAY_NONE && !far->replay.rail[rail].name, main = peer->vi == vi;
     if (!never && !quiet) {
+        struct vi_state state = {.path = NULL};
         COUNT(rails_lost);
-        LOG_INFO("a rail to rank %d is down (%s: %s)%s", peer->world, vbase_error_name(cause), vbase_error_detail(),
+        (void)vi_query(vi, &state);
+        LOG_INFO("rail %u to rank %d is down: %s (%s: %s)%s", (unsigned)(vi->name >> 32), peer->world,
+                 state.path ? state.path : "unknown cards", vbase_error_name(cause), vbase_error_detail(),
                  !main ? "" : far->held > 1 ? "; another one carries" : "; it is called again");
     }
     if (rail != MSG_REPLAY_NONE)

@@ -42,7 +42,7 @@ rails 0 3
 
 # what befalls a card that does not carry costs nothing, and it comes again
 lab-link h1 2 reset
-said "[01]" "a rail to rank . is down" # one may first hear of its successor
+said "[01]" "rail [012] to rank . is down: eth[012] 10.77" # one may first hear of its successor
 rails 0 4
 rails 1 4
 lab-link h1 1 cut || fail cut

@@ -255,7 +255,7 @@ void tcp_health(struct tcp_nic *nic, uint64_t now)
         struct tcp_vi *vi = container_of(node, struct tcp_vi, up);
         if (!in_doubt(vi) || !is_dead(vi))
             continue;
-        (void)vbase_fail(ERR_LINK_DOWN, "nothing that is sent to rank %u arrives by %s", vi->vi.peer, vi->path);
+        (void)vbase_fail(ERR_LINK_DOWN, "nothing that is sent to rank %u arrives", vi->vi.peer);
         setsockopt(vi->link->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
         tcp_vi_break(nic, vi, ERR_LINK_DOWN);
     }
