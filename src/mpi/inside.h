@@ -534,8 +534,9 @@ static inline struct mpi_request *mpi_request_at(MPI_Request handle)
     return mpi_object_at(KIND_REQUEST, handle, sizeof(struct mpi_request));
 }
 bool mpi_request_done(struct mpi_request *request);
-int mpi_request_wait(struct mpi_request *request)
-    MUST_CHECK; /* until it is done; an error of the engine: it never will be */
+/* Until it is done; an error of the engine: it never will be. LAST: is waited for next, a thread may sleep until that is
+ * done; NULL: none. */
+int mpi_request_wait(struct mpi_request *request, struct mpi_request *last) MUST_CHECK;
 /* Tells a complete request in STATUS; its class, not raised. LAST: it is finished with this. */
 int mpi_request_outcome(struct mpi_request *request, MPI_Status *status, bool last);
 int mpi_request_raise(const char *call, struct mpi_request *request, int class) COLD;

@@ -149,10 +149,17 @@ bool mpi_request_done(struct mpi_request *request)
 
 static bool ready(void *request) { return mpi_request_done(request); }
 
-int mpi_request_wait(struct mpi_request *request)
+static bool is_operation(const struct mpi_request *request)
 {
-    if (request->kind == REQUEST_SEND || request->kind == REQUEST_RECEIVE) {
-        int error = vmsg_wait(&request->operation); /* the operation's own, unless the engine gave up waiting */
+    return request->kind == REQUEST_SEND || request->kind == REQUEST_RECEIVE;
+}
+
+int mpi_request_wait(struct mpi_request *request, struct mpi_request *last)
+{
+    if (is_operation(request)) {
+        bool ends = last && last->active && is_operation(last);
+        /* the operation's own error, unless the engine gave up waiting */
+        int error = vmsg_wait_first(&request->operation, ends ? &last->operation : NULL);
         return vmsg_request_done(&request->operation) ? OK : error;
     }
     return mpi_request_done(request) ? OK : vmsg_wait_until(ready, request);
@@ -279,7 +286,7 @@ static void finish_orphans(struct mpi_request *list, bool wait)
         list = request->next;
         if (wait && request->kind == REQUEST_SEND && !mpi_request_done(request))
             continue; /* the engine's goodbye delivers it, or learns that its receiver has left without it */
-        if (wait && mpi_request_wait(request))
+        if (wait && mpi_request_wait(request, NULL))
             continue; /* the job is lost: what is left of it is not touched again */
         if (request->kind == REQUEST_GENERAL || request->kind == REQUEST_DUP)
             mpi_request_outcome(request, MPI_STATUS_IGNORE, true);

@@ -95,7 +95,7 @@ ENTRY(MPI_Wait)(MPI_Request *handle, MPI_Status *status)
     }
     if (finish_quickly(handle, request, status))
         return MPI_SUCCESS;
-    error = mpi_request_wait(request);
+    error = mpi_request_wait(request, NULL);
     if (unlikely(error))
         return mpi_engine_error(request->comm, NAME, error);
     return finish(NAME, handle, request, status);
@@ -193,27 +193,15 @@ static int raise_failures(const struct request_list *list, const struct failures
     return class;
 }
 
-/* An error is raised. */
-static int await(const struct request_list *list, int i)
-{
-    struct mpi_request *request = mpi_request_at(list->request[i]);
-    int error = request && request->active ? mpi_request_wait(request) : OK;
-    return unlikely(error) ? mpi_engine_error(request->comm, list->call, error) : MPI_SUCCESS;
-}
-
-#define STRIDE 32 /* requests that a thread which parks is woken for once */
-
 /* Waits for number I, which is not complete, or more than a short way can finish, or not there. */
 static __attribute__((noinline)) int wait_in_list(const struct request_list *list, int i, struct failures *failures)
 {
-    int error = MPI_SUCCESS;
-    if (mpi_threads) /* a later one first: when that is done, most likely those before it are */
-        error = await(list, list->count - i > STRIDE ? i + STRIDE - 1 : list->count - 1);
-    if (!error)
-        error = await(list, i);
-    if (!error)
-        tell_in_list(list, i, status_at(list, i), true, failures);
-    return error;
+    struct mpi_request *request = mpi_request_at(list->request[i]);
+    int error = request && request->active ? mpi_request_wait(request, mpi_request_at(list->request[list->count - 1])) : OK;
+    if (unlikely(error))
+        return mpi_engine_error(request->comm, list->call, error);
+    tell_in_list(list, i, status_at(list, i), true, failures);
+    return MPI_SUCCESS;
 }
 
 ENTRY(MPI_Waitall)(int count, MPI_Request requests[], MPI_Status statuses[])

@@ -53,6 +53,7 @@ struct expectation {
 /* One thread's waiting. */
 struct waiting {
     struct msg_request *request; /* that is waited for; NULL: something else */
+    struct msg_request *last;    /* and this one then: who sleeps does so until it is done; NULL: none */
     uint64_t since;    /* of the first empty poll, 0: the last one found something */
     uint64_t sleep_ns; /* of the next sleep */
     uint64_t limit;    /* ticks when the waiting ends in any case, 0: never */
@@ -137,12 +138,14 @@ void vmsg_wait_completed(bool parked)
 /* This thread is about to sleep, and to be woken by what it waits for. A fence follows. */
 static void sleep_begins(const struct waiting *waiting)
 {
+    struct msg_request *last = waiting->last;
+    struct msg_request *request = last && !vmsg_request_done(last) ? last : waiting->request;
     uint32_t pending = MSG_PENDING;
-    if (waiting->request) /* acq_rel: pairs with the exchange of publish: one of the two sees the other */
-        atomic_compare_exchange_strong_explicit(&waiting->request->state, &pending, MSG_PARKED, memory_order_acq_rel,
-                                                memory_order_relaxed);
-    else
+    if (!request)
         atomic_fetch_add_explicit(&wait.curious, 1, memory_order_relaxed);
+    else /* acq_rel: pairs with the exchange of publish: one of the two sees the other */
+        atomic_compare_exchange_strong_explicit(&request->state, &pending, MSG_PARKED, memory_order_acq_rel,
+                                                memory_order_relaxed);
 }
 
 static void sleep_ends(const struct waiting *waiting)
@@ -406,9 +409,11 @@ static bool request_ready(void *request)
     return vmsg_request_done(request);
 }
 
-int vmsg_wait(struct msg_request *request)
+int vmsg_wait(struct msg_request *request) { return vmsg_wait_first(request, NULL); }
+
+int vmsg_wait_first(struct msg_request *request, struct msg_request *last)
 {
-    int error = wait_for(request_ready, request, (struct waiting){.request = request});
+    int error = wait_for(request_ready, request, (struct waiting){.request = request, .last = last});
     if (likely(vmsg_request_done(request)))
         return request->result.error;
     if (!vmsg_engine.open)
