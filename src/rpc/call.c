@@ -138,9 +138,9 @@ VEXPORT int vd_rpc_send(vd_call *call)
     return error;
 }
 
-static int cancel(int remote, uint64_t id)
+static int tell(int remote, uint64_t id, enum rpc_kind kind)
 {
-    struct rpc_head head = {.id = id, .kind = RPC_CANCEL};
+    struct rpc_head head = {.id = id, .kind = kind};
     vd_connection *notice = vrpc_begin(remote, &head);
     return notice ? vrpc_leave(notice) : vd_error();
 }
@@ -162,7 +162,7 @@ void vrpc_answered(vd_connection *connection, const struct rpc_head *head)
     }
     rpc_unlock();
     if (!awaited) {
-        (void)cancel(connection->remote, head->id);
+        (void)tell(connection->remote, head->id, RPC_UNWANTED);
         vpack_drop(connection);
     }
     vmsg_wake();
@@ -220,7 +220,7 @@ VEXPORT int vd_rpc_wait(vd_call *call, vd_connection **reply)
 VEXPORT int vd_rpc_cancel(vd_call *call)
 {
     int error = check_out(call);
-    return error || is_answered(call) ? error : cancel(call->remote, call->id);
+    return error || is_answered(call) ? error : tell(call->remote, call->id, RPC_CANCEL);
 }
 
 VEXPORT int vd_rpc_end(vd_call *call)

@@ -22,6 +22,7 @@ vd_connection *vrpc_begin(int remote, const struct rpc_head *head)
     if (!connection)
         return NULL;
     connection->copies = true;
+    connection->id = head->kind == RPC_REPLY ? head->id : UINT64_MAX;
     int error = vd_pack(connection, head, sizeof *head, VD_SEND_SAFER, VD_RECEIVE_EXPRESS);
     if (error) {
         (void)vpack_packing_over(connection);
@@ -104,7 +105,8 @@ static void handle(vd_connection *connection)
         vrpc_answered(connection, &head);
         return;
     case RPC_CANCEL:
-        vrpc_cancel_asked(connection->remote, head.id);
+    case RPC_UNWANTED:
+        vrpc_cancel_asked(connection->remote, head.id, head.kind == RPC_UNWANTED);
         break;
     case RPC_CREDIT:
         vrpc_place_free(connection->remote, (uint32_t)head.code);

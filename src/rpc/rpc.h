@@ -21,11 +21,11 @@
 #include "pack/pack.h"
 #include <pthread.h>
 
-enum rpc_kind { RPC_CALL = 1, RPC_ONE_WAY, RPC_REPLY, RPC_CANCEL, RPC_CREDIT };
+enum rpc_kind { RPC_CALL = 1, RPC_ONE_WAY, RPC_REPLY, RPC_CANCEL, RPC_CREDIT, RPC_UNWANTED };
 
 struct rpc_head {
     uint64_t name;  /* CALL, ONE_WAY: the hash of it */
-    uint64_t id;    /* CALL: the caller's; REPLY, CANCEL: the same */
+    uint64_t id;    /* CALL: the caller's; REPLY, CANCEL, UNWANTED (nobody takes the reply): the same */
     uint64_t ns;    /* CALL: until the caller gives up, 0: never */
     int32_t code;   /* REPLY: 0 or an error; CREDIT: places that are free again */
     uint32_t kind;  /* enum rpc_kind */
@@ -49,6 +49,7 @@ struct vd_call {
     int remote, code;
     _Atomic uint8_t state;     /* enum rpc_state */
     bool one_way, server;
+    bool unwanted;             /* server: nobody takes the reply */
     _Atomic bool cancelled;
     const struct rpc_function *function;
     char name[64];             /* caller: for messages */
@@ -94,7 +95,7 @@ bool vrpc_inside(void);    /* this thread is in a handler that runs at once */
 
 /* serve.c */
 void vrpc_called(vd_connection *connection, const struct rpc_head *head); /* a CALL or ONE_WAY has come */
-void vrpc_cancel_asked(int remote, uint64_t id);
+void vrpc_cancel_asked(int remote, uint64_t id, bool unwanted); /* UNWANTED: not even the reply */
 void vrpc_run_at_once(void);
 int vrpc_pool_open(int threads) MUST_CHECK;
 void vrpc_pool_close(void);

@@ -82,10 +82,19 @@ static void reply_send(vd_call *call)
     }
     if (!reply)
         reply = reply_begin(call);
-    if (reply)
-        reply->id = call->id;
     if (!reply || vrpc_leave(reply))
         complain("a reply is lost to", call->remote);
+}
+
+/* What is still here of a reply that nobody takes. The lock is held. */
+static void reply_cancel(int remote, uint64_t id)
+{
+    list_for_each(node, &vrpc.ending)
+    {
+        vd_connection *reply = container_of(node, vd_connection, link);
+        if (reply->remote == remote && reply->id == id)
+            vpack_cancel(reply);
+    }
 }
 
 static void finish(vd_call *call)
@@ -100,6 +109,8 @@ static void finish(vd_call *call)
     rpc_lock();
     if (list_node_linked(&call->link))
         list_remove(&call->link);
+    if (unlikely(call->unwanted))
+        reply_cancel(remote, call->id);
     list_prepend(&vrpc.spare, &call->link);
     rpc_unlock();
     if (one_way)
@@ -189,29 +200,27 @@ void vrpc_run_at_once(void)
     } while (call);
 }
 
-static bool cancel_in(struct list *calls, int remote, uint64_t id)
+static bool cancel_in(struct list *calls, int remote, uint64_t id, bool unwanted)
 {
     list_for_each(node, calls)
     {
         vd_call *call = container_of(node, vd_call, link);
         if (call->remote == remote && call->id == id && !call->one_way) {
             atomic_store_explicit(&call->cancelled, true, memory_order_relaxed); /* a hint; run looks once more */
+            call->unwanted = unwanted;
             return true;
         }
     }
     return false;
 }
 
-void vrpc_cancel_asked(int remote, uint64_t id)
+void vrpc_cancel_asked(int remote, uint64_t id, bool unwanted)
 {
     rpc_lock();
-    if (!cancel_in(&vrpc.queue, remote, id) && !cancel_in(&vrpc.at_once, remote, id) && !cancel_in(&vrpc.runs, remote, id))
-        list_for_each(node, &vrpc.ending)
-        {
-            vd_connection *reply = container_of(node, vd_connection, link);
-            if (reply->remote == remote && reply->id == id)
-                vpack_cancel(reply);
-        }
+    bool here = cancel_in(&vrpc.queue, remote, id, unwanted) || cancel_in(&vrpc.at_once, remote, id, unwanted) ||
+                cancel_in(&vrpc.runs, remote, id, unwanted);
+    if (!here && unwanted)
+        reply_cancel(remote, id);
     rpc_unlock();
 }
 

@@ -116,6 +116,32 @@ static void answered_early(int server)
     free(data);
 }
 
+/* It is cancelled when its long reply is on its way already: the reply comes. */
+static void cancelled_late(int server)
+{
+    enum { LENGTH = 100000 };
+    struct timespec while_ = {0, 30000000};
+    size_t length = LENGTH;
+    unsigned char *data = calloc(2, LENGTH);
+    vd_connection *reply;
+    vd_call *call = vd_rpc_begin(server, "twice", 0);
+    fill(data, 1, LENGTH);
+    CHECK_EQUAL(vd_pack(vd_rpc_arguments(call), &length, sizeof length, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+    CHECK_EQUAL(vd_pack(vd_rpc_arguments(call), data, LENGTH, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), VD_OK);
+    CHECK_EQUAL(vd_rpc_send(call), VD_OK);
+    nanosleep(&while_, NULL);
+    CHECK_EQUAL(vd_rpc_cancel(call), VD_OK);
+    nanosleep(&while_, NULL);
+    int code = vd_rpc_wait(call, &reply);
+    CHECK(code == VD_OK || code == VD_CANCELLED);
+    for (int i = 0; i < 2 && !code; i++) {
+        CHECK_EQUAL(vd_unpack(reply, data, LENGTH, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+        CHECK_EQUAL(first_wrong(data, 1, LENGTH), LENGTH);
+    }
+    CHECK_EQUAL(vd_rpc_end(call), VD_OK);
+    free(data);
+}
+
 static void replies(int rank)
 {
     start(0);
@@ -134,6 +160,7 @@ static void replies(int rank)
         CHECK_EQUAL(call_nothing(1, "nothing", 0), VD_OK); /* the own rank */
         CHECK_EQUAL(call_nothing(0, "nothing", 1000000000), VD_OK);
         answered_early(0);
+        cancelled_late(0);
         CHECK(!vd_rpc_begin(7, "nothing", 0));
         CHECK_EQUAL(vd_error(), VD_ARGUMENT);
         stop_server(0);
