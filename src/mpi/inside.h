@@ -560,8 +560,10 @@ struct mpi_general { /* MPI_Grequest_start */
     MPI_Grequest_free_function *free;
     MPI_Grequest_cancel_function *cancel;
     void *extra;
-    _Atomic bool complete;
+    _Atomic int state; /* GENERAL_COMPLETE, GENERAL_FREED (by MPI_Request_free), both */
 };
+#define GENERAL_COMPLETE 1
+#define GENERAL_FREED 2
 
 struct mpi_dup { /* MPI_Comm_idup */
     struct mpi_agreement agreement;

@@ -272,7 +272,7 @@ static int check(const struct mpi_message *m, int partitions, MPI_Info info, con
         return error;
     if (!out)
         return mpi_null(target->comm, m->call, "request");
-    if (partitions < 1 ||
+    if (partitions < 0 ||
         __builtin_mul_overflow((uint64_t)m->count * target->type->size, (uint64_t)partitions, &bytes))
         return mpi_error(target->comm, m->call, MPI_ERR_ARG, "%d partitions of %lld elements", partitions,
                          (long long)m->count);

@@ -84,11 +84,13 @@ static int start(const char *call, MPI_Request handle)
     if (!request->persistent || request->active)
         return mpi_error(request->comm, call, MPI_ERR_REQUEST, "the request of %s is %s", request->call,
                          request->persistent ? "active already" : "not persistent");
-    request->active = true;
     if (request->kind == REQUEST_BUFFERED) {
         struct saved *saved = request->extra;
-        return mpi_buffered_send(&saved->message, &saved->target);
+        int error = mpi_buffered_send(&saved->message, &saved->target);
+        request->active = !error;
+        return error;
     }
+    request->active = true;
     int error = launch(request);
     if (!error)
         return MPI_SUCCESS;

@@ -140,8 +140,8 @@ bool mpi_request_done(struct mpi_request *request)
         return mpi_partitioned_done(request);
     case REQUEST_FLUSH:
         return mpi_buffer_flushed(request->flush.buffer, request->flush.last);
-    case REQUEST_GENERAL: /* acquire: pairs with the release in MPI_Grequest_complete */
-        return atomic_load_explicit(&request->general->complete, memory_order_acquire);
+    case REQUEST_GENERAL: /* acquire: pairs with the release in settle_general */
+        return atomic_load_explicit(&request->general->state, memory_order_acquire) & GENERAL_COMPLETE;
     default:
         return true;
     }
@@ -167,13 +167,18 @@ int mpi_request_wait(struct mpi_request *request, struct mpi_request *last)
 
 /* ---- finishing -------------------------------------------------------------------------------------------------- */
 
+static int free_general(const struct mpi_general *general)
+{
+    return general->free ? general->free(general->extra) : MPI_SUCCESS;
+}
+
 static int general_outcome(struct mpi_request *request, MPI_Status *status, bool last)
 {
     MPI_Status own, *place = status == MPI_STATUS_IGNORE ? &own : status;
     const struct mpi_general *general = request->general;
     mpi_status_empty(place);
     int error = general->query ? general->query(general->extra, place) : MPI_SUCCESS;
-    int error_of_free = last && general->free ? general->free(general->extra) : MPI_SUCCESS;
+    int error_of_free = last ? free_general(general) : MPI_SUCCESS;
     return error ? error : error_of_free;
 }
 
@@ -288,7 +293,7 @@ static void finish_orphans(struct mpi_request *list, bool wait)
             continue; /* the engine's goodbye delivers it, or learns that its receiver has left without it */
         if (wait && mpi_request_wait(request, NULL))
             continue; /* the job is lost: what is left of it is not touched again */
-        if (request->kind == REQUEST_GENERAL || request->kind == REQUEST_DUP)
+        if (request->kind == REQUEST_DUP)
             mpi_request_outcome(request, MPI_STATUS_IGNORE, true);
         mpi_request_give(request);
     }
@@ -305,6 +310,19 @@ void mpi_requests_finish(void)
     finish_orphans(take_orphans(true), true);
 }
 
+/* A request of the program is told that it is complete, or freed; after the second its own function frees it. The handle is
+ * good until then. */
+static int settle_general(const char *call, struct mpi_request *request, int news)
+{
+    /* both ways: pairs with itself in another thread, and with the acquire in mpi_request_done */
+    int all = news | atomic_fetch_or_explicit(&request->general->state, news, memory_order_acq_rel);
+    if (all != (GENERAL_COMPLETE | GENERAL_FREED))
+        return MPI_SUCCESS;
+    int error = free_general(request->general);
+    mpi_request_give(request);
+    return error ? mpi_error(NULL, call, error, "the free function of the request failed") : MPI_SUCCESS;
+}
+
 ENTRY(MPI_Request_free)(MPI_Request *handle)
 {
     ENTER("MPI_Request_free");
@@ -314,6 +332,8 @@ ENTRY(MPI_Request_free)(MPI_Request *handle)
     if (!request)
         return mpi_wrong(NULL, NAME, KIND_REQUEST, *handle);
     *handle = MPI_REQUEST_NULL;
+    if (request->kind == REQUEST_GENERAL)
+        return settle_general(NAME, request, GENERAL_FREED);
     if (request->active)
         adopt(request);
     else
@@ -369,7 +389,7 @@ ENTRY(MPI_Grequest_start)(MPI_Grequest_query_function *query, MPI_Grequest_free_
             mpi_request_give(request);
         return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "no memory for a request");
     }
-    *general = (struct mpi_general){query, free_, cancel, extra, false};
+    *general = (struct mpi_general){query, free_, cancel, extra, 0};
     request->general = request->extra = general;
     *out = mpi_request_publish(request);
     return MPI_SUCCESS;
@@ -382,8 +402,7 @@ ENTRY(MPI_Grequest_complete)(MPI_Request handle)
     if (!request || request->kind != REQUEST_GENERAL)
         return mpi_error(NULL, NAME, MPI_ERR_REQUEST, "%p is not a request of MPI_Grequest_start",
                          (void *)handle);
-    /* release: pairs with the acquire in mpi_request_done: what the operation wrote is seen */
-    atomic_store_explicit(&request->general->complete, true, memory_order_release);
+    int error = settle_general(NAME, request, GENERAL_COMPLETE);
     vmsg_wake();
-    return MPI_SUCCESS;
+    return error;
 }

@@ -35,6 +35,18 @@ static int get_count(const char *call, const MPI_Status *status, MPI_Datatype ha
 ENTRY(MPI_Get_count)(STATUS, int *count) { return get_count(NAME, status, type, COUNT_AT(count)); }
 ENTRY(MPI_Get_count_c)(STATUS, MPI_Count *count) { return get_count(NAME, status, type, COUNT_AT(count)); }
 
+/* The bytes of the second value of a pair: as long as the first, or an int. */
+static uint64_t second_of(const struct mpi_type *pair)
+{
+    return pair->element == ELEMENT_2F32 || pair->element == ELEMENT_2F64 ? pair->size / 2 : sizeof(int);
+}
+
+/* How many of part I there are in one of the recipe's type, at most. */
+static uint64_t most_of(const struct mpi_recipe *recipe, uint32_t i)
+{
+    return recipe->combiner == MPI_COMBINER_STRUCT ? (uint64_t)recipe->value[1 + i] : UINT64_MAX;
+}
+
 /* The basic elements in the first BYTES of one TYPE, -1 where the last one is not whole. */
 static int64_t elements_in(const struct mpi_type *type, uint64_t bytes)
 {
@@ -43,16 +55,14 @@ static int64_t elements_in(const struct mpi_type *type, uint64_t bytes)
         return 0;
     if (bytes == type->size)
         return (int64_t)type->elements;
-    if (!recipe || recipe->types == 0) { /* of a pair, the first value may be whole; its second one is an int or as long as the first */
-        uint64_t second = type->element == ELEMENT_2F32 || type->element == ELEMENT_2F64 ? type->size / 2 : sizeof(int);
-        return type->elements == 2 && bytes == type->size - second ? 1 : -1;
-    }
+    if (!recipe || recipe->types == 0) /* of a pair, the first value may be whole */
+        return type->elements == 2 && bytes == type->size - second_of(type) ? 1 : -1;
     int64_t sum = 0;
     for (uint32_t i = 0; i < recipe->types && bytes > 0; i++) {
         const struct mpi_type *part = recipe->type[i];
         if (part->size == 0)
             continue;
-        uint64_t most = recipe->combiner == MPI_COMBINER_STRUCT ? (uint64_t)recipe->value[1 + i] : UINT64_MAX;
+        uint64_t most = most_of(recipe, i);
         uint64_t whole = bytes / part->size < most ? bytes / part->size : most;
         sum += (int64_t)(whole * part->elements);
         bytes -= whole * part->size;
@@ -80,6 +90,28 @@ ENTRY(MPI_Get_elements)(STATUS, int *count) { return get_elements(NAME, status, 
 ENTRY(MPI_Get_elements_c)(STATUS, MPI_Count *count) { return get_elements(NAME, status, type, COUNT_AT(count)); }
 ENTRY(MPI_Get_elements_x)(STATUS, MPI_Count *count) { return get_elements(NAME, status, type, COUNT_AT(count)); }
 
+/* The first bytes of TYPE that hold as many basic elements: elements_in, the other way round. */
+static uint64_t bytes_in(const struct mpi_type *type, uint64_t elements)
+{
+    const struct mpi_recipe *recipe = type->recipe;
+    uint64_t whole = type->elements ? elements / type->elements : 0, bytes = whole * type->size;
+    elements -= whole * type->elements;
+    if (type->elements == 0 || elements == 0)
+        return bytes;
+    if (!recipe || recipe->types == 0)
+        return bytes + type->size - second_of(type);
+    for (uint32_t i = 0; i < recipe->types && elements > 0; i++) {
+        const struct mpi_type *part = recipe->type[i];
+        if (part->elements == 0)
+            continue;
+        uint64_t most = most_of(recipe, i), taken = most < elements ? most * part->elements : elements;
+        taken = taken < elements ? taken : elements;
+        bytes += bytes_in(part, taken);
+        elements -= taken;
+    }
+    return bytes;
+}
+
 static int set_elements(const char *call, MPI_Status *status, MPI_Datatype handle, MPI_Count count)
 {
     struct mpi_type *type;
@@ -88,7 +120,7 @@ static int set_elements(const char *call, MPI_Status *status, MPI_Datatype handl
         return error;
     if (count < 0)
         return mpi_error(NULL, call, MPI_ERR_COUNT, "count %lld is negative", (long long)count);
-    uint64_t bytes = type->elements ? (uint64_t)count / type->elements * type->size : 0;
+    uint64_t bytes = bytes_in(type, (uint64_t)count);
     __builtin_memcpy(&status->MPI_internal[MPI_STATUS_BYTES], &bytes, sizeof bytes);
     return MPI_SUCCESS;
 }

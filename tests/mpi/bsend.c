@@ -15,6 +15,11 @@ int main(void)
     static unsigned char data[BYTES], in[BYTES];
     int other = size > 1 ? 1 - rank : 0;
     CHECK_CLASS(MPI_Bsend(data, 1, MPI_BYTE, other, 1, world), MPI_ERR_BUFFER);
+    MPI_Request again; /* a start that fails leaves it inactive */
+    CHECK_OK(MPI_Bsend_init(data, 1, MPI_BYTE, other, 1, world, &again));
+    CHECK_CLASS(MPI_Start(&again), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Start(&again), MPI_ERR_BUFFER);
+    MPI_Request_free(&again);
 
     int room = MESSAGES * (BYTES + MPI_BSEND_OVERHEAD), detached = 0;
     char *buffer = malloc((size_t)room), *back = NULL;

@@ -44,6 +44,21 @@ static void divide(int total, int sends, int receives)
     CHECK_OK(MPI_Request_free(&receive));
 }
 
+/* The standard allows it: complete once it is started. */
+static void no_partitions(void)
+{
+    MPI_Request pair[2];
+    int peer = size > 1 ? 1 - rank : 0;
+    CHECK_OK(MPI_Psend_init(NULL, 0, 7, MPI_BYTE, peer, 5, world, MPI_INFO_NULL, &pair[0]));
+    CHECK_OK(MPI_Precv_init(NULL, 0, 7, MPI_BYTE, peer, 5, world, MPI_INFO_NULL, &pair[1]));
+    for (int round = 0; round < 2; round++) {
+        CHECK_OK(MPI_Startall(2, pair));
+        CHECK_OK(MPI_Waitall(2, pair, MPI_STATUSES_IGNORE));
+    }
+    MPI_Request_free(&pair[0]);
+    MPI_Request_free(&pair[1]);
+}
+
 /* One partition arrives while the other is not given: the receiver sees it, and asks for the rest then. */
 static void early_bird(void)
 {
@@ -172,6 +187,7 @@ int main(void)
     divide(1200, 3, 8);
     divide(1200, 8, 3);
     divide(192000, 6, 4); /* larger than what is sent ahead */
+    no_partitions();
     early_bird();
     order_of_inits();
     other_type();
