@@ -135,17 +135,23 @@ void vmsg_wait_completed(bool parked)
         vmsg_wait_changed();
 }
 
-/* This thread is about to sleep, and to be woken by what it waits for. A fence follows. */
+/* Who sleeps wants to be woken when it is done. False: it is. */
+static bool mark(struct msg_request *request)
+{
+    uint32_t state = MSG_PENDING;
+    /* acq_rel: pairs with the exchange of publish: one of the two sees the other */
+    return atomic_compare_exchange_strong_explicit(&request->state, &state, MSG_PARKED, memory_order_acq_rel,
+                                                   memory_order_relaxed) ||
+           state == MSG_PARKED;
+}
+
+/* This thread is about to sleep, and to be woken by what it waits for. A fence follows, and a look. */
 static void sleep_begins(const struct waiting *waiting)
 {
-    struct msg_request *last = waiting->last;
-    struct msg_request *request = last && !vmsg_request_done(last) ? last : waiting->request;
-    uint32_t pending = MSG_PENDING;
-    if (!request)
+    if (!waiting->request)
         atomic_fetch_add_explicit(&wait.curious, 1, memory_order_relaxed);
-    else /* acq_rel: pairs with the exchange of publish: one of the two sees the other */
-        atomic_compare_exchange_strong_explicit(&request->state, &pending, MSG_PARKED, memory_order_acq_rel,
-                                                memory_order_relaxed);
+    else if (!waiting->last || !mark(waiting->last))
+        (void)mark(waiting->request);
 }
 
 static void sleep_ends(const struct waiting *waiting)
