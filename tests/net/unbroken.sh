@@ -1,5 +1,5 @@
 # Every link fails, the receiver stands still or computes: the job waits and goes on, and nobody is declared dead.
-#   STOP and REBOOT: seconds that the receiver is stopped, the switch is away (make soak: longer)
+#   STOP, COMPUTE and REBOOT: seconds that the receiver is stopped, computes, the switch is away (make soak: longer)
 # timeout: 120
 # beside: 1
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
@@ -10,11 +10,11 @@ ticks=$work/ticks
 source "$VIADUCT_SOURCE/tests/net/meter.bash"
 export HYDRA_LAUNCHER_EXEC=lab-rsh VIADUCT_LOG=info
 lab-link all all rate 100mbit
-stop=${STOP:-10} reboot=${REBOOT:-3}
+stop=${STOP:-10} compute=${COMPUTE:-5} reboot=${REBOOT:-3}
 
 start() { # ARGUMENTS OF THE METER
     : >$ticks
-    timeout $((stop + reboot + 60)) $run -host h0,h1 "$VIADUCT_BUILD/tests/programs/meter" "$@" >$ticks 2>$work/log & job=$!
+    timeout $((stop + compute + reboot + 60)) $run -host h0,h1 "$VIADUCT_BUILD/tests/programs/meter" "$@" >$ticks 2>$work/log & job=$!
     eventually 10 grep -q tick $ticks || fail "not started: $(cat $work/log)"
 }
 end() { # WHAT FROM TO: it went on, and the longest time without a message is in between
@@ -70,7 +70,7 @@ kill -CONT $pid
 end "the receiver is stopped for $stop s" $((stop - 1)) $((stop + 2))
 ! grep -E "down|lost|dead" $work/log || fail "a receiver that was stopped lost a rail"
 
-start 1048576 8 8 5
-end "the receiver computes for 5 s" 4.9 7
+start 1048576 8 $((compute + 3)) $compute
+end "the receiver computes for $compute s" $((compute - 1)) $((compute + 2))
 ! grep -E "down|lost|dead" $work/log || fail "a receiver that computes lost a rail"
 finish
