@@ -221,6 +221,14 @@ int main(void)
     int *found = NULL;
     CHECK_OK(MPI_Type_get_attr(type_twin, type_key, &found, &flag));
     CHECK(flag && found == &extra);
+    int unused;
+    MPI_Datatype part; /* another handle to type_twin: freeing it takes no attributes away */
+    MPI_Type_free(&type);
+    MPI_Type_contiguous(3, type_twin, &type);
+    CHECK_OK(MPI_Type_get_contents(type, 1, 0, 1, &unused, NULL, &part));
+    CHECK_OK(MPI_Type_free(&part));
+    CHECK_OK(MPI_Type_get_attr(type_twin, type_key, &found, &flag));
+    CHECK(flag && found == &extra);
     MPI_Type_free(&type);
     MPI_Type_free(&type_twin);
     MPI_Type_free_keyval(&type_key);
