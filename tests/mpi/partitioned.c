@@ -49,8 +49,8 @@ static void no_partitions(void)
 {
     MPI_Request pair[2];
     int peer = size > 1 ? 1 - rank : 0;
-    CHECK_OK(MPI_Psend_init(NULL, 0, 7, MPI_BYTE, peer, 5, world, MPI_INFO_NULL, &pair[0]));
-    CHECK_OK(MPI_Precv_init(NULL, 0, 7, MPI_BYTE, peer, 5, world, MPI_INFO_NULL, &pair[1]));
+    CHECK_OK(MPI_Psend_init(out, 0, 7, MPI_BYTE, peer, 5, world, MPI_INFO_NULL, &pair[0]));
+    CHECK_OK(MPI_Precv_init(in, 0, 7, MPI_BYTE, peer, 5, world, MPI_INFO_NULL, &pair[1]));
     for (int round = 0; round < 2; round++) {
         CHECK_OK(MPI_Startall(2, pair));
         CHECK_OK(MPI_Waitall(2, pair, MPI_STATUSES_IGNORE));
