@@ -171,11 +171,20 @@ static void control_keep(struct msg_peer *peer, uint64_t header, const void *bod
     vmsg_peer_stuck(peer);
 }
 
+/* False: not now. Without memory it can neither be sent nor waited with: the other side would wait for ever. */
+static bool answer_send(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
+{
+    struct iovec piece = {(void *)(uintptr_t)body, length};
+    int error = msg_peer_send(peer, header, &piece, 1);
+    if (unlikely(error == ERR_MEMORY))
+        vmsg_failed(error);
+    return error != ERR_AGAIN;
+}
+
 /* Sends an answer now, or keeps it: an answer is never lost and never waits behind messages. */
 void vmsg_peer_answer(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
 {
-    struct iovec piece = {(void *)body, length};
-    if (!peer->vi || !list_empty(&peer->control) || msg_peer_send(peer, header, &piece, 1) == ERR_AGAIN)
+    if (!peer->vi || !list_empty(&peer->control) || !answer_send(peer, header, body, length))
         control_keep(peer, header, body, length);
 }
 
@@ -193,8 +202,7 @@ static bool flush_control(struct msg_peer *peer)
     struct list_node *node;
     while ((node = list_first(&peer->control))) {
         struct msg_control *control = container_of(node, struct msg_control, link);
-        struct iovec piece = {control->body, control->length};
-        if (msg_peer_send(peer, control->header, &piece, 1) == ERR_AGAIN)
+        if (!answer_send(peer, control->header, control->body, control->length))
             break;
         list_remove(node);
         msg_lock(&engine->leaf);

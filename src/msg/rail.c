@@ -65,9 +65,10 @@ int vmsg_peer_send_far(struct msg_peer *peer, uint64_t header, const struct iove
     for (int i = 0; i < pieces; i++)
         length += piece[i].iov_len;
     int error = vmsg_replay_room(replay, length);
-    if (likely(!error))
-        error = send_on(peer, replay->main, header, replay->sent + 1, piece, pieces);
-    if (unlikely(error && error != ERR_LINK_DOWN))
+    if (unlikely(error))
+        return error;
+    error = send_on(peer, replay->main, header, replay->sent + 1, piece, pieces);
+    if (unlikely(error == ERR_AGAIN))
         return error;
     vmsg_replay_keep(replay, header, piece, pieces, (uint32_t)length); /* where the link is down: the next rail gets it */
     return OK;

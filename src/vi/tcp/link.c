@@ -219,7 +219,7 @@ static bool in_doubt(const struct tcp_vi *vi)
 {
     uint64_t sent = atomic_load_explicit(&vi->sent, memory_order_relaxed);
 
-    return sent != vi->doubt && sent != atomic_load_explicit(&vi->taken, memory_order_relaxed);
+    return sent != atomic_load_explicit(&vi->doubt, memory_order_relaxed) && sent != atomic_load_explicit(&vi->taken, memory_order_relaxed);
 }
 
 /* Data that nobody acknowledges, or questions for room that nobody answers. */
@@ -233,7 +233,7 @@ static bool is_dead(struct tcp_vi *vi)
         return false;
     if (info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0 &&
         atomic_load_explicit(&vi->vi.waiting, memory_order_relaxed) == 0)
-        vi->doubt = sent;
+        atomic_store_explicit(&vi->doubt, sent, memory_order_relaxed);
     return (info.tcpi_unacked > 0 && info.tcpi_retransmits >= 2 && info.tcpi_last_ack_recv >= DEAD_MS) ||
            (info.tcpi_probes >= 3 && info.tcpi_last_ack_recv >= DEAD_PROBED_MS);
 }

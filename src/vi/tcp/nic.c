@@ -430,7 +430,9 @@ static uint64_t crowd(struct tcp_nic *nic, const struct tcp_vi *vi)
     list_for_each(node, &nic->up) {
         struct tcp_vi *other = container_of(node, struct tcp_vi, up);
         int unacknowledged = 0;
-        if (other->card == vi->card && atomic_load_explicit(&other->sent, memory_order_relaxed) != other->doubt &&
+        /* relaxed: a guess at how much it is */
+        if (other->card == vi->card &&
+            atomic_load_explicit(&other->sent, memory_order_relaxed) != atomic_load_explicit(&other->doubt, memory_order_relaxed) &&
             ioctl(other->link->fd, SIOCOUTQ, &unacknowledged) == 0)
             bytes += atomic_load_explicit(&other->vi.waiting, memory_order_relaxed) + (uint64_t)unacknowledged;
     }

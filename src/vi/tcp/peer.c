@@ -98,14 +98,14 @@ static void attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link
     vi->vi.name = (uint64_t)link->rail->number << 32 | link->epoch;
     link->deadline = TCP_NEVER;
     vi->card = (uint8_t)tcp_path(nic, link->fd, vi->path, sizeof(vi->path));
-    base_lock(&nic->lock);
-    list_append(&nic->up, &vi->up);
-    base_unlock(&nic->lock);
     base_lock(&vi->lock);
     vi->link = link;
     vi->epoch = link->epoch;
     vi->fd = link->fd;
     base_unlock(&vi->lock);
+    base_lock(&nic->lock);
+    list_append(&nic->up, &vi->up);
+    base_unlock(&nic->lock);
     several(link->peer);
     COUNT(rails);
     LOG_INFO("rail %u to rank %u is up: %s", link->rail->number, link->peer->rank, vi->path);

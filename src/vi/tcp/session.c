@@ -177,6 +177,10 @@ void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause)
     struct tcp_link *link = vi->link;
     bool open;
 
+    base_lock(&nic->lock); /* first: what is in `up` has a link, for whoever looks */
+    if (list_node_linked(&vi->up))
+        list_remove(&vi->up);
+    base_unlock(&nic->lock);
     base_lock(&vi->lock);
     vi->fd = -1;
     vi->dead = true;
@@ -184,10 +188,6 @@ void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause)
     tcp_queue_drop(&vi->queue);
     base_unlock(&vi->lock);
     tcp_writer_forget(vi);
-    base_lock(&nic->lock);
-    if (list_node_linked(&vi->up))
-        list_remove(&vi->up);
-    base_unlock(&nic->lock);
     if (link)
         tcp_link_close(nic, link);
     base_lock(&nic->lock);

@@ -70,7 +70,7 @@ struct tcp_vi {
     struct list_node node;    /* peer->waiting or nic->closed, under nic->lock; nic->gone_vis */
     struct list_node up;      /* nic->up, while it has a link; by the poll, under nic->lock */
     uint8_t card;             /* of ours, its ordinal; set before the first byte is sent */
-    uint64_t doubt;           /* `sent` when the kernel last said that all of it has arrived there; by the poll */
+    _Atomic uint64_t doubt;   /* `sent` when the kernel last said that all of it has arrived there; by the poll, relaxed */
     _Atomic bool open;        /* between connect or accept, and disconnect; changed under nic->lock */
     bool leaving;             /* the goodbye is said; by the poll */
 
