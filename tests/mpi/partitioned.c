@@ -152,7 +152,7 @@ static void wrong(void)
     MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    CHECK_CLASS(MPI_Psend_init(out, 0, 1, MPI_BYTE, 0, 1, world, MPI_INFO_NULL, &request), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Psend_init(out, -1, 1, MPI_BYTE, 0, 1, world, MPI_INFO_NULL, &request), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Precv_init(in, 1, 1, MPI_BYTE, MPI_ANY_SOURCE, 1, world, MPI_INFO_NULL, &request), MPI_ERR_RANK);
     CHECK_OK(MPI_Psend_init(out, 2, 1, MPI_BYTE, MPI_PROC_NULL, 1, world, MPI_INFO_NULL, &request));
     CHECK_CLASS(MPI_Pready(0, request), MPI_ERR_REQUEST);
