@@ -78,6 +78,7 @@ expect_status 0 "compiling"
 expect_silence "compiling"
 for victim in 0 2; do
     for how in "shm" "shm stays" "tcp" "tcp stays"; do
+        : >out # the job comes to it later
         VIADUCT_TRANSPORTS=${how% *} timeout -k 2 30 $mpiexec -n 3 ./busy-$$ $(echo "$how" | cut -d" " -f2 -s) >out 2>err &
         job=$!
         for _ in $(seq 200); do [ "$(grep -c ' is ' out)" = 3 ] && break; sleep 0.05; done
