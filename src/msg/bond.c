@@ -8,6 +8,8 @@
 #define CHUNK_US    1500         /* of a rail's time, for one chunk, where there are several rails; */
 #define CHUNK_LEAST (32u << 10)
 #define CHUNK_MOST  (1u << 20)
+#define ALONE       4            /* times that, and */
+#define ALONE_LEAST (256u << 10) /* so much, where there is one: others may come up, and what a slow rail was given stays with it */
 #define PACE_NS     2000000      /* between two questions to the kernel about one of them */
 
 /* A chunk that came back. */
@@ -112,13 +114,13 @@ static int chunk_give(struct msg_transfer *transfer, int rail, uint64_t most)
 
 /* ---- which rail -------------------------------------------------------------------------------------------------- */
 
-/* With one rail, puts as large as they come. With several, what goes in a millisecond or two, so that the others may take
- * what comes after it. */
+/* What goes in a millisecond or two, so that the others may take what comes after it. With one rail more; as its rate is not known
+ * at first, this is not: a job begins with one. */
 static uint64_t chunk_of(const struct msg_far *far, int rail)
 {
     uint64_t bytes = far->pace[rail].rate / 1000 * CHUNK_US / 1000;
     if (far->held == 1)
-        return MSG_PLACE;
+        return bytes * ALONE < ALONE_LEAST ? ALONE_LEAST : bytes * ALONE > MSG_PLACE ? MSG_PLACE : bytes * ALONE;
     return bytes < CHUNK_LEAST ? CHUNK_LEAST : bytes > CHUNK_MOST ? CHUNK_MOST : bytes;
 }
 
@@ -151,11 +153,9 @@ static int rail_fill(struct msg_transfer *transfer, int rail)
         uint64_t before = atomic_load_explicit(&far->vi[rail]->waiting, memory_order_relaxed);
         if (before >= (far->held > 1 ? chunk / 2 : chunk))
             break;
-        if (far->held > 1) {
-            vmsg_rail_measure(peer, rail, PACE_NS);
-            if (!in_time(transfer, rail, chunk < left ? chunk : left))
-                break;
-        }
+        vmsg_rail_measure(peer, rail, PACE_NS);
+        if (far->held > 1 && !in_time(transfer, rail, chunk < left ? chunk : left))
+            break;
         error = chunk_give(transfer, rail, chunk);
         far->pace[rail].backlog += error ? 0 : chunk;
     }
