@@ -489,7 +489,9 @@ static void goodbye(struct msg_engine *engine)
     for (int i = 0; i < engine->size; i++)
         if (engine->peer[i] && engine->peer[i]->nic)
             vmsg_peer_control(engine->peer[i], msg_header(MSG_FRAME_GOODBYE, 0, 0, 0), NULL, 0);
-    if (vmsg_wait_until(all_parted, NULL) == OK && vboot_fence_meanwhile(engine->job, listen_on) != OK)
+    (void)vmsg_wait_until(all_parted, NULL);
+    end_if_lost();
+    if (vboot_fence_meanwhile(engine->job, listen_on) != OK)
         LOG_DEBUG("the last fence: %s", vbase_error_detail());
 }
 

@@ -1,6 +1,6 @@
 # A peer that no rail leads to for the time that is allowed is reported dead, once, with host, address and last error; a rank that
 # was killed is told apart from that.
-# timeout: 90
+# timeout: 120
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
 if [ "${LAB:-}" != 1 ]; then
     LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 3 2 bash "$0"
@@ -33,6 +33,16 @@ lab-link h1 all restore
 start
 lab-link h1 all mute
 gone "all packets vanish"
+lab-link h1 all restore
+
+# What was sent last never arrives, and the next call is MPI_Finalize: the sender does not end well.
+: >$work/go
+timeout 60 $run -host h0,h1 "$VIADUCT_BUILD/tests/programs/oneway" $work/go >$ticks 2>$work/log & job=$!
+eventually 10 grep -q met $ticks || fail "not started: $(cat $work/log)"
+lab-link h1 all mute
+rm $work/go
+gone "all packets vanish before the last message"
+grep -q "rank [01] .* ended the job with status .* no rail to rank" $work/log || fail "the sender has ended well: $(cat $work/log)"
 lab-link h1 all restore
 
 # One link has been away for longer than that, then the other one fails for a moment: nobody is dead.

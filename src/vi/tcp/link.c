@@ -15,7 +15,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define GREETING_MS 20000        /* until what was said in it is acknowledged */
+#define GREETING_MS 2000         /* until his kernel acknowledges what was said in it */
 #define CROSSED_NS  1000000000ull /* the other side's call should have come by then */
 #define HEALTH_NS      50000000ull /* between two looks at it */
 #define DEAD_MS        400u        /* without an acknowledgement, */
@@ -103,6 +103,7 @@ static int greet_connected(struct tcp_nic *nic, struct tcp_link *link, uint64_t 
     error = tcp_hello_make(&link->hello, nic->nic.rank, link->peer->rank, link->rail->number, link->epoch);
     if (error)
         return error;
+    unanswered(link, GREETING_MS); /* a card that goes dead now would keep us for a quarter of an hour */
     if (!say(link, &link->hello, sizeof(link->hello)))
         return vbase_fail_errno(ERR_LINK_DOWN, "a hello to rank %u", link->peer->rank);
     link->phase = TCP_GREETING;
@@ -130,7 +131,6 @@ static int greet_welcome(struct tcp_nic *nic, struct tcp_link *link)
     if (error)
         return error;
     tcp_proof_make(&proof, &link->hello, &link->welcome, nic->secret);
-    unanswered(link, GREETING_MS); /* a host that vanishes now would keep us for a quarter of an hour */
     if (!say(link, &proof, sizeof(proof)))
         return vbase_fail_errno(ERR_LINK_DOWN, "a proof to rank %u", peer->rank);
     link->phase = TCP_PROVED;
