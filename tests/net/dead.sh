@@ -21,7 +21,7 @@ gone() { # WHAT: dead after 4 s, told once
     ((SECONDS - begun >= 3 && SECONDS - begun <= 12)) || fail "$1: dead after $((SECONDS - begun)) s, not 4"
     grep -E "no rail to rank [01] on h[01] \(10\.77\.0\.[12]\) for 4 s; the last error: connecting from" $work/log >$work/lines ||
         fail "$1: no sentence with rank, host, address and error: $(cat $work/log)"
-    [ "$(wc -l <$work/lines)" -le 2 ] || fail "$1: told more than once a rank: $(cat $work/log)"
+    [ "$(grep -c "] error: " $work/lines)" -le 2 ] || fail "$1: told more than once a rank: $(cat $work/log)"
     cat $work/lines
 }
 

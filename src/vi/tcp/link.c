@@ -85,9 +85,13 @@ static int hear(struct tcp_link *link, size_t length)
     return OK;
 }
 
-/* How long the kernel sends again what nobody acknowledges; 0: its own time. */
+/* How long the kernel waits for an acknowledgement, and asks soon where nothing is under way; 0: its own time. */
 static void unanswered(const struct tcp_link *link, int ms)
 {
+    int idle = ms ? 1 : 10, gap = ms ? 1 : 5;
+
+    setsockopt(link->fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+    setsockopt(link->fd, IPPROTO_TCP, TCP_KEEPINTVL, &gap, sizeof(gap));
     setsockopt(link->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
 }
 
