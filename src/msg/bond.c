@@ -115,12 +115,15 @@ static int chunk_give(struct msg_transfer *transfer, int rail, uint64_t most)
 /* ---- which rail -------------------------------------------------------------------------------------------------- */
 
 /* What goes in a millisecond or two, so that the others may take what comes after it. With one rail more; as its rate is not known
- * at first, this is not: a job begins with one. */
+ * at first, this is not: a job begins with one. And never more than all it was given before: what a shaped link lets through at
+ * first says too much of its rate. */
 static uint64_t chunk_of(const struct msg_far *far, int rail)
 {
     uint64_t bytes = far->pace[rail].rate / 1000 * CHUNK_US / 1000;
     if (far->held == 1)
         return bytes * ALONE < ALONE_LEAST ? ALONE_LEAST : bytes * ALONE > MSG_PLACE ? MSG_PLACE : bytes * ALONE;
+    if (bytes > far->pace[rail].given)
+        bytes = far->pace[rail].given;
     return bytes < CHUNK_LEAST ? CHUNK_LEAST : bytes > CHUNK_MOST ? CHUNK_MOST : bytes;
 }
 
@@ -158,6 +161,7 @@ static int rail_fill(struct msg_transfer *transfer, int rail)
             break;
         error = chunk_give(transfer, rail, chunk);
         far->pace[rail].backlog += error ? 0 : chunk;
+        far->pace[rail].given += error ? 0 : chunk;
     }
     return error;
 }

@@ -57,6 +57,7 @@ struct msg_pace {
     uint64_t rate;            /* bytes a second, 0 unknown */
     uint64_t backlog;         /* bytes given and not on their way, with those given since */
     uint64_t score;           /* ns until a small message would be there */
+    uint64_t given;           /* bytes of chunks, since it came up */
 };
 
 /* Of a remote peer. */
