@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define GAP_NS           40
-#define SPIN_CROWDED_NS  300
+#define SPIN_CROWDED_NS  300        /* when the ranks that are awake outnumber the processors */
 #define SLEEP_RETRY_NS   1000000ull /* where something is to be tried again; else doubled by each time-out */
 #define SLEEP_LONGEST_NS 100000000ull
 
