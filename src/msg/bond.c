@@ -18,21 +18,20 @@ struct msg_span {
     uint64_t from, bytes;
 };
 
-void vmsg_bond_back(struct msg_peer *peer, const struct msg_replay_bulk *bulk)
+bool vmsg_bond_back(struct msg_peer *peer, const struct msg_replay_bulk *bulk)
 {
     struct msg_transfer *transfer = vmsg_transfer_at(peer, bulk->id, MSG_TRANSFER_PLACING);
     if (!transfer)
         transfer = vmsg_transfer_at(peer, bulk->id, MSG_TRANSFER_SENDING);
     if (!transfer)
-        return; /* it is over: all of it has landed */
+        return true; /* it is over: all of it has landed */
     struct msg_span *span = malloc(sizeof *span);
-    if (!span) {
-        vmsg_failed(vbase_fail(ERR_MEMORY, "no memory to send a part of a message again"));
-        return;
-    }
+    if (!span)
+        return false;
     *span = (struct msg_span){transfer->back, bulk->from, bulk->bytes};
     transfer->back = span;
     vmsg_transfer_work(transfer);
+    return true;
 }
 
 void vmsg_bond_forget(struct msg_transfer *transfer)

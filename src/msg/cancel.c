@@ -152,34 +152,23 @@ static struct msg_message *take_unmatched(struct msg_peer *peer, struct msg_cont
     return message;
 }
 
-void vmsg_cancel_asked(struct msg_peer *peer, uint64_t header, const void *body, size_t length)
+void vmsg_cancel_asked(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
 {
-    struct msg_frame_id cancel;
-    if (length != sizeof cancel) {
-        vmsg_refused(peer, "a cancel of a wrong length");
-        return;
-    }
-    memcpy(&cancel, body, sizeof cancel);
+    uint64_t id = body->id.id;
     struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
     struct msg_message *message = NULL;
-    if (cancel.id) /* messages that await nothing have id 0 */
-        message = context ? take_unmatched(peer, context, cancel.id) : take_early(peer, cancel.id);
-    vmsg_peer_control(peer, msg_header(MSG_FRAME_CANCELLED, 0, 0, message ? MSG_FLAG_WON : 0), &cancel, sizeof cancel);
+    if (id) /* messages that await nothing have id 0 */
+        message = context ? take_unmatched(peer, context, id) : take_early(peer, id);
+    vmsg_peer_control(peer, msg_header(MSG_FRAME_CANCELLED, 0, 0, message ? MSG_FLAG_WON : 0), &body->id, sizeof body->id);
     if (message)
         vmsg_message_forget(message);
 }
 
-void vmsg_cancel_answered(struct msg_peer *peer, uint64_t header, const void *body, size_t length)
+void vmsg_cancel_answered(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
 {
-    struct msg_frame_id cancel;
-    if (length != sizeof cancel) {
-        vmsg_refused(peer, "an answer to a cancel of a wrong length");
-        return;
-    }
-    memcpy(&cancel, body, sizeof cancel);
     bool won = msg_header_flags(header) & MSG_FLAG_WON;
     msg_lock(&peer->lock);
-    struct msg_transfer *transfer = vmsg_transfer_at(peer, cancel.id, MSG_TRANSFER_ANNOUNCED);
+    struct msg_transfer *transfer = vmsg_transfer_at(peer, body->id.id, MSG_TRANSFER_ANNOUNCED);
     bool sane = !won || (transfer && transfer->sender && transfer->cancelling);
     if (!won && peer->parted && transfer && transfer->sender) {
         transfer->cancelling = false;

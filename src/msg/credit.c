@@ -31,18 +31,13 @@ void vmsg_credit_owe(struct msg_peer *peer, uint64_t bytes)
     msg_unlock(&peer->lock);
 }
 
-void vmsg_credit_returned(struct msg_peer *peer, const void *body, size_t length)
+void vmsg_credit_returned(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
 {
-    struct msg_frame_credit credit;
-    if (length != sizeof credit) {
-        vmsg_refused(peer, "a credit of a wrong length");
-        return;
-    }
-    memcpy(&credit, body, sizeof credit);
+    (void)header;
     msg_lock(&peer->lock);
-    bool sane = credit.bytes <= vbase_settings.window - (uint64_t)peer->window;
+    bool sane = body->credit.bytes <= vbase_settings.window - (uint64_t)peer->window;
     if (sane)
-        peer->window += (int64_t)credit.bytes;
+        peer->window += (int64_t)body->credit.bytes;
     msg_unlock(&peer->lock);
     if (!sane)
         vmsg_refused(peer, "more credit than was used");

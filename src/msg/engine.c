@@ -60,20 +60,14 @@ static void sync_arrived(struct msg_peer *peer, uint64_t header, const void *dat
     vmsg_message_arrived(msg_header_context(header), &envelope);
 }
 
-static void announce_arrived(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
+static void announce_arrived(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
 {
-    struct msg_frame_announce body;
-    if (length != sizeof body) {
-        vmsg_refused(peer, "an announcement of a wrong length");
-        return;
-    }
-    memcpy(&body, data, sizeof body);
     struct msg_envelope envelope = {.peer = peer,
-                                    .total = body.total,
+                                    .total = body->announce.total,
                                     .tag = msg_header_tag(header),
                                     .frame = MSG_FRAME_ANNOUNCE,
-                                    .id = body.id,
-                                    .key = body.key,
+                                    .id = body->announce.id,
+                                    .key = body->announce.key,
                                     .fetchable = msg_header_flags(header) & MSG_FLAG_KEY};
     vmsg_message_arrived(msg_header_context(header), &envelope);
 }
@@ -173,60 +167,44 @@ static inline uint32_t posted_taken(struct msg_peer *peer, uint64_t header, cons
     return taken;
 }
 
+/* Frames whose body has one length. */
+static const struct frame_row {
+    void (*take)(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
+    size_t length;
+} rows[MSG_FRAME_KINDS] = {
+    [MSG_FRAME_ANNOUNCE] = {announce_arrived, sizeof(struct msg_frame_announce)},
+    [MSG_FRAME_CLEAR] = {vmsg_rendezvous_clear, sizeof(struct msg_frame_clear)},
+    [MSG_FRAME_FINISH] = {vmsg_rendezvous_finish, sizeof(struct msg_frame_id)},
+    [MSG_FRAME_ACK] = {vmsg_rendezvous_finish, sizeof(struct msg_frame_id)},
+    [MSG_FRAME_CREDIT] = {vmsg_credit_returned, sizeof(struct msg_frame_credit)},
+    [MSG_FRAME_CANCEL] = {vmsg_cancel_asked, sizeof(struct msg_frame_id)},
+    [MSG_FRAME_CANCELLED] = {vmsg_cancel_answered, sizeof(struct msg_frame_id)},
+    [MSG_FRAME_BOARD] = {vmsg_joint_board, sizeof(struct msg_frame_board)},
+    [MSG_FRAME_JOIN] = {vmsg_joint_invited, sizeof(struct msg_frame_join)},
+    [MSG_FRAME_DONE] = {vmsg_joint_ended, sizeof(struct msg_frame_id)},
+    [MSG_FRAME_WITHDRAW] = {vmsg_joint_ended, sizeof(struct msg_frame_id)},
+    [MSG_FRAME_GOODBYE] = {vmsg_peer_parted, 0},
+    [MSG_FRAME_NOTE] = {vmsg_note_arrived, sizeof(struct msg_note)},
+};
+
 /* Every frame that no short way takes. */
 static __attribute__((noinline)) void frame_arrived(struct msg_peer *peer, uint64_t header, const void *data,
                                                     size_t length)
 {
-    unsigned kind = msg_header_kind(header);
-    if (unlikely(msg_header_tag(header) < 0))
-        kind = 0;
-    switch (kind) {
-    case MSG_FRAME_EAGER:
+    unsigned kind = msg_header_tag(header) < 0 ? 0 : msg_header_kind(header);
+    union msg_frame_body body;
+    if (kind == MSG_FRAME_EAGER) {
         eager_arrived(peer, header, data, length);
-        break;
-    case MSG_FRAME_EAGER_SYNC:
+    } else if (kind == MSG_FRAME_EAGER_SYNC) {
         sync_arrived(peer, header, data, length);
-        break;
-    case MSG_FRAME_ANNOUNCE:
-        announce_arrived(peer, header, data, length);
-        break;
-    case MSG_FRAME_CLEAR:
-        vmsg_rendezvous_clear(peer, header, data, length);
-        break;
-    case MSG_FRAME_DATA:
+    } else if (kind == MSG_FRAME_DATA) {
         vmsg_rendezvous_data(peer, data, length);
-        break;
-    case MSG_FRAME_FINISH:
-    case MSG_FRAME_ACK:
-        vmsg_rendezvous_finish(peer, data, length);
-        break;
-    case MSG_FRAME_CREDIT:
-        vmsg_credit_returned(peer, data, length);
-        break;
-    case MSG_FRAME_CANCEL:
-        vmsg_cancel_asked(peer, header, data, length);
-        break;
-    case MSG_FRAME_CANCELLED:
-        vmsg_cancel_answered(peer, header, data, length);
-        break;
-    case MSG_FRAME_BOARD:
-        vmsg_joint_board(peer, data, length);
-        break;
-    case MSG_FRAME_JOIN:
-        vmsg_joint_invited(peer, data, length);
-        break;
-    case MSG_FRAME_DONE:
-    case MSG_FRAME_WITHDRAW:
-        vmsg_joint_ended(peer, kind == MSG_FRAME_DONE, data, length);
-        break;
-    case MSG_FRAME_NOTE:
-        vmsg_note_arrived(peer, data, length);
-        break;
-    case MSG_FRAME_GOODBYE:
-        vmsg_peer_parted(peer);
-        break;
-    default:
-        vmsg_refused(peer, "a frame of an unknown kind");
+    } else if (kind >= MSG_FRAME_KINDS || !rows[kind].take || length != rows[kind].length) {
+        vmsg_refused(peer, "a frame of an unknown kind or a wrong length");
+    } else {
+        if (length)
+            memcpy(&body, data, length);
+        rows[kind].take(peer, header, &body);
     }
 }
 

@@ -38,7 +38,6 @@
 #define MSG_BURST 4            /* sends to a remote rank in a row: from now on some wait to leave together, */
 #define MSG_LAG 16             /* so many at most */
 #define MSG_BURST_NS 3000      /* from one to the next, at most */
-#define MSG_GRACE_NS 2000000000ull /* for the launcher to tell of a death */
 #define MSG_PLACE (4u << 20)   /* of one put; both sides count by it */
 
 enum msg_kind { MSG_SEND = 1, MSG_RECEIVE };
@@ -104,6 +103,17 @@ struct msg_peer {
     uint64_t burst_at;      /* ticks: the end of the last one */
 } ALIGNED(CACHE_LINE);
 _Static_assert(offsetof(struct msg_peer, nic) == CACHE_LINE, "the hot part of a peer is one line");
+
+/* Of a frame that came, if it has one length: a copy, read once; the sink has judged the length. */
+union msg_frame_body {
+    struct msg_frame_id id;
+    struct msg_frame_announce announce;
+    struct msg_frame_clear clear;
+    struct msg_frame_credit credit;
+    struct msg_frame_board board;
+    struct msg_frame_join join;
+    struct msg_note note;
+};
 
 struct msg_control {
     struct list_node link;
@@ -213,14 +223,6 @@ struct msg_expected {
     struct msg_member *member; /* NULL: anyone */
 };
 
-/* A peer whose last link is gone without a goodbye: most likely he has died, and the launcher, who knows, ends the job. */
-struct msg_lost {
-    _Atomic uint64_t until; /* ticks: after that it is a link that died; 0: nobody is lost */
-    int world;
-    bool met; /* there was a connection */
-    char why[320];
-};
-
 struct msg_engine {
     struct msg_expected expected;
     uint32_t straight;       /* blocking receives that looked at their lane alone: now and then one makes progress for all */
@@ -243,7 +245,6 @@ struct msg_engine {
     struct base_lock progress ALIGNED(CACHE_LINE);
     bool progressing;       /* the same as `progress` while there is one thread */
     uint64_t burst_ticks;     /* MSG_BURST_NS */
-    struct msg_lost lost;     /* leaf; the first one */
     _Atomic uint32_t awaited; /* what may come from remote ranks, see nics.c */
     struct base_lock leaf, boot_lock;
     _Atomic uint32_t chores; /* entries of the first four lists together: one look tells that there is nothing to do */
@@ -335,7 +336,6 @@ void vmsg_nics_close(void);
 int vmsg_nic_connect(int world, void *owner, struct vi **vi) MUST_CHECK;
 bool vmsg_nic_remote(int world); /* reached by a nic whose polls cost */
 bool vmsg_nics_poll(int budget); /* progress held */
-void vmsg_nic_lost(int world, int cause); /* the last link to him is gone */
 static inline void msg_await(void)
 {
     atomic_fetch_add_explicit(&vmsg_engine.awaited, 1, memory_order_relaxed); /* a count */
@@ -356,7 +356,7 @@ void vmsg_peer_answer(struct msg_peer *peer, uint64_t header, const void *body, 
 void vmsg_peer_control(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length); /* takes the lock */
 void vmsg_peer_stuck(struct msg_peer *peer); /* lock held: wants to be flushed */
 bool vmsg_peer_starved(struct msg_peer *peer); /* lock held, after ERR_AGAIN */
-void vmsg_peer_parted(struct msg_peer *peer);
+void vmsg_peer_parted(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 void vmsg_peers_close(void); /* vis and memory, not the table */
 
 /* ---- rail.c: remote peers; lock held ---- */
@@ -374,7 +374,7 @@ bool vmsg_rail_landed(struct vi *vi);
 /* ---- bond.c: under progress ---- */
 bool vmsg_bond_step(struct msg_transfer *transfer);
 bool vmsg_bond_may_end(const struct msg_transfer *transfer);
-void vmsg_bond_back(struct msg_peer *peer, const struct msg_replay_bulk *bulk); /* lock held */
+bool vmsg_bond_back(struct msg_peer *peer, const struct msg_replay_bulk *bulk); /* lock held; false: no memory now */
 void vmsg_bond_forget(struct msg_transfer *transfer);
 
 /* ---- match.c: context lock held ---- */
@@ -404,7 +404,7 @@ void vmsg_message_drop(struct msg_message *message);
 
 /* ---- note.c ---- */
 int vmsg_note_send(struct msg_request *request) MUST_CHECK; /* peer lock held; before its message */
-void vmsg_note_arrived(struct msg_peer *peer, const void *body, size_t length);
+void vmsg_note_arrived(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 void vmsg_note_of_self(const struct msg_request *request, struct msg_envelope *envelope);
 void vmsg_note_give(const struct msg_request *request, const struct msg_note *note);
 
@@ -417,9 +417,9 @@ int vmsg_frame_send(struct msg_request *request, uint64_t header, struct iovec b
 /* ---- rendezvous.c: under progress, except announce (peer lock held) and matched (no lock) ---- */
 int vmsg_rendezvous_announce(struct msg_request *request) MUST_CHECK;
 void vmsg_rendezvous_matched(struct msg_request *request, const struct msg_envelope *envelope, uint64_t want);
-void vmsg_rendezvous_clear(struct msg_peer *peer, uint64_t header, const void *body, size_t length);
+void vmsg_rendezvous_clear(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 void vmsg_rendezvous_data(struct msg_peer *peer, const void *body, size_t length);
-void vmsg_rendezvous_finish(struct msg_peer *peer, const void *body, size_t length);
+void vmsg_rendezvous_finish(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 void vmsg_rendezvous_arrived(struct msg_peer *peer, uint32_t immediate, uint64_t bytes);
 void vmsg_rendezvous_fetched(struct msg_transfer *transfer, int status);
 void vmsg_rendezvous_ask(struct msg_transfer *transfer);
@@ -432,9 +432,9 @@ bool vmsg_joint_begin(struct msg_transfer *transfer);
 bool vmsg_joint_step(struct msg_transfer *transfer);
 void vmsg_joint_told(struct msg_transfer *transfer, int status);
 void vmsg_joint_alone(struct msg_transfer *transfer);
-void vmsg_joint_board(struct msg_peer *peer, const void *body, size_t length);
-void vmsg_joint_invited(struct msg_peer *peer, const void *body, size_t length);
-void vmsg_joint_ended(struct msg_peer *peer, bool done, const void *body, size_t length);
+void vmsg_joint_board(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
+void vmsg_joint_invited(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
+void vmsg_joint_ended(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 bool vmsg_joint_data(struct msg_transfer *transfer, uint64_t bytes); /* in place; true: the transfer is over */
 void vmsg_joint_close(void);
 
@@ -457,12 +457,12 @@ void vmsg_expected_post(void) COLD; /* from now on it is a posted request like a
 
 /* ---- cancel.c ---- */
 void vmsg_request_abandon(struct msg_request *request, int error);
-void vmsg_cancel_asked(struct msg_peer *peer, uint64_t header, const void *body, size_t length);
-void vmsg_cancel_answered(struct msg_peer *peer, uint64_t header, const void *body, size_t length);
+void vmsg_cancel_asked(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
+void vmsg_cancel_answered(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 
 /* ---- credit.c: peer lock not held ---- */
 void vmsg_credit_owe(struct msg_peer *peer, uint64_t bytes);
-void vmsg_credit_returned(struct msg_peer *peer, const void *body, size_t length);
+void vmsg_credit_returned(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 bool vmsg_credit_tell(struct msg_peer *peer); /* lock held; false: the lane is full */
 
 /* ---- self.c ---- */

@@ -362,16 +362,11 @@ void vmsg_joint_alone(struct msg_transfer *transfer)
 }
 
 /* DONE and WITHDRAW. */
-void vmsg_joint_ended(struct msg_peer *peer, bool done, const void *body, size_t length)
+void vmsg_joint_ended(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
 {
-    struct msg_frame_id end;
-    if (length != sizeof end) {
-        vmsg_refused(peer, "the end of a joint copy of a wrong length");
-        return;
-    }
-    memcpy(&end, body, sizeof end);
+    bool done = msg_header_kind(header) == MSG_FRAME_DONE;
     msg_lock(&peer->lock); /* see vmsg_joint_begin */
-    struct msg_transfer *transfer = vmsg_transfer_at(peer, end.id, MSG_TRANSFER_JOINT);
+    struct msg_transfer *transfer = vmsg_transfer_at(peer, body->id.id, MSG_TRANSFER_JOINT);
     msg_unlock(&peer->lock);
     if (transfer && transfer->sender)
         transfer = NULL;
@@ -387,16 +382,11 @@ void vmsg_joint_ended(struct msg_peer *peer, bool done, const void *body, size_t
 
 /* ---- the sender -------------------------------------------------------------------------------------------------- */
 
-void vmsg_joint_board(struct msg_peer *peer, const void *body, size_t length)
+void vmsg_joint_board(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
 {
-    struct msg_frame_board board;
     void *memory;
-    if (length != sizeof board) {
-        vmsg_refused(peer, "a board of a wrong length");
-        return;
-    }
-    memcpy(&board, body, sizeof board);
-    if (vi_map(peer->vi, board.key, 0, SLOTS * sizeof(struct msg_slot), &memory) == OK)
+    (void)header;
+    if (vi_map(peer->vi, body->board.key, 0, SLOTS * sizeof(struct msg_slot), &memory) == OK)
         peer->board = memory;
 }
 
@@ -406,35 +396,31 @@ static bool may_put(struct msg_peer *peer)
     return vi_query(peer->vi, &state) == OK && state.put;
 }
 
-void vmsg_joint_invited(struct msg_peer *peer, const void *body, size_t length)
+void vmsg_joint_invited(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
 {
-    struct msg_frame_join join;
-    if (length != sizeof join) {
-        vmsg_refused(peer, "an invitation of a wrong length");
-        return;
-    }
-    memcpy(&join, body, sizeof join);
+    const struct msg_frame_join *join = &body->join;
+    (void)header;
     msg_lock(&peer->lock);
-    struct msg_transfer *transfer = vmsg_transfer_at(peer, join.id, MSG_TRANSFER_ANNOUNCED);
-    bool sane = transfer && transfer->sender && transfer->region.nic && join.slot < SLOTS && join.upto > 0 &&
-                join.upto <= transfer->request->total;
-    bool able = sane && peer->board && (join.frames || may_put(peer));
+    struct msg_transfer *transfer = vmsg_transfer_at(peer, join->id, MSG_TRANSFER_ANNOUNCED);
+    bool sane = transfer && transfer->sender && transfer->region.nic && join->slot < SLOTS && join->upto > 0 &&
+                join->upto <= transfer->request->total;
+    bool able = sane && peer->board && (join->frames || may_put(peer));
     if (sane) {
-        transfer->way = join.frames ? MSG_WAY_FRAMES : MSG_WAY_JOINT;
-        vmsg_choice_heard(&peer->choice[1], join.upto, (enum msg_way)transfer->way);
+        transfer->way = join->frames ? MSG_WAY_FRAMES : MSG_WAY_JOINT;
+        vmsg_choice_heard(&peer->choice[1], join->upto, (enum msg_way)transfer->way);
     }
     if (able) {
-        transfer->frames = join.frames;
+        transfer->frames = join->frames;
         msg_phase_set(transfer->request, MSG_PHASE_MOVING);
         transfer->phase = MSG_TRANSFER_JOINT;
-        transfer->remote = join.answer;
-        transfer->upto = join.upto;
-        transfer->key = join.key;
-        transfer->generation = join.generation;
-        transfer->slot = peer->board + join.slot;
+        transfer->remote = join->answer;
+        transfer->upto = join->upto;
+        transfer->key = join->key;
+        transfer->generation = join->generation;
+        transfer->slot = peer->board + join->slot;
         vmsg_transfer_work(transfer);
-    } else if (sane && join.frames) { /* else he does it all and need not know */
-        struct msg_frame_id refusal = {join.answer};
+    } else if (sane && join->frames) { /* else he does it all and need not know */
+        struct msg_frame_id refusal = {join->answer};
         vmsg_peer_answer(peer, msg_header(MSG_FRAME_WITHDRAW, 0, 0, 0), &refusal, sizeof refusal);
     }
     msg_unlock(&peer->lock);

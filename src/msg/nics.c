@@ -215,38 +215,6 @@ void vmsg_nics_close(void)
         vi_nic_close(engine->nic[--engine->nics]);
 }
 
-/* ---- loss -------------------------------------------------------------------------------------------------------- */
-
-void vmsg_nic_lost(int world, int cause)
-{
-    struct msg_lost *lost = &vmsg_engine.lost;
-    msg_lock(&vmsg_engine.leaf);
-    if (!atomic_load_explicit(&lost->until, memory_order_relaxed)) {
-        lost->world = world;
-        lost->met = cause != ERR_UNREACHABLE;
-        snprintf(lost->why, sizeof lost->why, "%s%s%s", lost->met ? vbase_error_name(cause) : "", lost->met ? ": " : "",
-                 vbase_error_detail());
-        atomic_store_explicit(&lost->until, clock_ticks() + vbase_clock_ticks_of_ns(MSG_GRACE_NS), memory_order_relaxed);
-        LOG_INFO("the connection to rank %d is lost (%s)", world, lost->why);
-    }
-    msg_unlock(&vmsg_engine.leaf);
-}
-
-static COLD void loss_judge(struct msg_lost *lost)
-{
-    msg_lock(&vmsg_engine.leaf);
-    bool over = clock_ticks() > atomic_load_explicit(&lost->until, memory_order_relaxed);
-    int error = OK;
-    if (over && !lost->met)
-        error = vbase_fail(ERR_UNREACHABLE, "%s; viaduct doctor tells more of that host", lost->why);
-    else if (over)
-        error = vbase_fail(ERR_PEER_DEAD, "the connection to rank %d is lost and he has said no goodbye (%s)", lost->world,
-                           lost->why);
-    msg_unlock(&vmsg_engine.leaf);
-    if (error)
-        vmsg_failed(error);
-}
-
 /* ---- polling ----------------------------------------------------------------------------------------------------- */
 
 /* One round over several nics. What a blocking receive expects on a socket is looked for there, and everywhere now and
@@ -255,8 +223,6 @@ bool vmsg_nics_poll(int budget)
 {
     struct msg_engine *engine = &vmsg_engine;
     bool moved = false;
-    if (unlikely(atomic_load_explicit(&engine->lost.until, memory_order_relaxed)))
-        loss_judge(&engine->lost);
     /* relaxed: a count; who adds to it polls afterwards */
     bool none = atomic_load_explicit(&engine->awaited, memory_order_relaxed) == 0;
     for (uint32_t i = 0; i < engine->nics; i++) {

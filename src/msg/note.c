@@ -18,16 +18,13 @@ int vmsg_note_send(struct msg_request *request)
     return msg_peer_send(request->peer, msg_header(MSG_FRAME_NOTE, request->context->id, 0, 0), &piece, 1);
 }
 
-void vmsg_note_arrived(struct msg_peer *peer, const void *body, size_t length)
+void vmsg_note_arrived(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
 {
-    if (length != sizeof *peer->note) {
-        vmsg_refused(peer, "a note of a wrong length");
-        return;
-    }
+    (void)header;
     if (!peer->note) /* else its message did not fit into the lane behind it: the two come again */
         peer->note = malloc(sizeof *peer->note);
     if (peer->note)
-        memcpy(peer->note, body, length);
+        *peer->note = body->note;
 }
 
 void vmsg_note_of_self(const struct msg_request *request, struct msg_envelope *envelope)

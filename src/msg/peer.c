@@ -288,8 +288,9 @@ bool vmsg_peers_flush(void)
 }
 
 /* He said goodbye: what he has not received by now he never will. Stop does not wait for it, nor does anybody else. */
-void vmsg_peer_parted(struct msg_peer *peer)
+void vmsg_peer_parted(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
 {
+    (void)header, (void)body;
     struct msg_engine *engine = &vmsg_engine;
     msg_lock(&engine->leaf);
     bool some = peer->pending_sends;

@@ -113,9 +113,20 @@ static int rail_owing(const struct msg_peer *peer)
     return vmsg_replay_owes(replay) ? replay->main : MSG_REPLAY_NONE;
 }
 
+/* What lost rails did not land goes back to its messages; without memory it waits. */
+static bool backs_go(struct msg_peer *peer)
+{
+    struct msg_replay *replay = &peer->far->replay;
+    struct msg_replay_bulk back;
+    bool went = false;
+    for (; vmsg_replay_back(replay, &back) && vmsg_bond_back(peer, &back); went = true)
+        vmsg_replay_back_taken(replay);
+    return went;
+}
+
 bool vmsg_rails_flush(struct msg_peer *peer)
 {
-    bool went = fences_go(peer);
+    bool went = fences_go(peer) | backs_go(peer);
     if (!peer->vi)
         return went;
     went |= frames_go(peer);
@@ -127,9 +138,12 @@ bool vmsg_rails_flush(struct msg_peer *peer)
 bool vmsg_rails_pend(struct msg_peer *peer)
 {
     struct msg_replay *replay = &peer->far->replay;
+    struct msg_replay_bulk back;
     uint64_t name;
     bool asking;
     int over;
+    if (vmsg_replay_back(replay, &back))
+        return true;
     if (!peer->vi)
         return !peer->parted || !msg_replay_quiet(replay);
     return vmsg_replay_next(replay) || vmsg_replay_fence(replay, &over, &name, &asking) ||
@@ -229,11 +243,23 @@ void vmsg_rail_add(struct msg_peer *peer, struct vi *vi)
         vmsg_peer_stuck(peer);
 }
 
+static void loss_tell(const struct msg_peer *peer, struct vi *vi, int cause)
+{
+    struct vi_state state = {.path = NULL};
+    COUNT(rails_lost);
+    (void)vi_query(vi, &state);
+    LOG_INFO("rail %u to rank %d is down: %s (%s: %s)%s", (unsigned)(vi->name >> 32), peer->world,
+             state.path ? state.path : "unknown cards", vbase_error_name(cause), vbase_error_detail(),
+             peer->vi != vi ? "" : peer->far->held > 1 ? "; another one carries" : "; it is called again");
+}
+
 /* From here on nothing of it lands any more. */
-static void rail_lose(struct msg_peer *peer, int rail)
+static void rail_lose(struct msg_peer *peer, int rail, int cause)
 {
     struct msg_far *far = peer->far;
     struct vi *vi = far->vi[rail];
+    if (vi->name && !peer->parted && !vmsg_engine.stopping)
+        loss_tell(peer, vi, cause);
     far->vi[rail] = NULL;
     far->held--;
     vmsg_replay_lost(&far->replay, rail);
@@ -252,32 +278,22 @@ void vmsg_rail_up(struct vi *vi)
     msg_lock(&peer->lock);
     int rail = peer->remote ? rail_of(peer, vi) : MSG_REPLAY_NONE;
     if (rail != MSG_REPLAY_NONE && !vmsg_replay_up(&peer->far->replay, rail, vi->name))
-        rail_lose(peer, rail);
+        rail_lose(peer, rail, vbase_fail(ERR_LINK_DOWN, "rank %d has lost it already", peer->world));
     msg_unlock(&peer->lock);
 }
 
 void vmsg_rail_down(struct vi *vi, int cause)
 {
     struct msg_peer *peer = vi->owner;
-    struct msg_far *far = peer->far;
-    bool quiet = peer->parted || vmsg_engine.stopping;
     msg_lock(&peer->lock);
     int rail = rail_of(peer, vi);
-    bool never = rail != MSG_REPLAY_NONE && !far->replay.rail[rail].name, main = peer->vi == vi;
-    if (!never && !quiet) {
-        struct vi_state state = {.path = NULL};
-        COUNT(rails_lost);
-        (void)vi_query(vi, &state);
-        LOG_INFO("rail %u to rank %d is down: %s (%s: %s)%s", (unsigned)(vi->name >> 32), peer->world,
-                 state.path ? state.path : "unknown cards", vbase_error_name(cause), vbase_error_detail(),
-                 !main ? "" : far->held > 1 ? "; another one carries" : "; it is called again");
-    }
+    bool never = !vi->name;
     if (rail != MSG_REPLAY_NONE)
-        rail_lose(peer, rail);
+        rail_lose(peer, rail, cause);
     bool alone = !peer->vi;
     msg_unlock(&peer->lock);
-    if (never && alone && !quiet)
-        vmsg_nic_lost(peer->world, cause); /* it was called for long enough */
+    if (never && alone && !peer->parted && !vmsg_engine.stopping) /* it was called for long enough */
+        vmsg_failed(vbase_fail(cause, "%s; viaduct doctor tells more of that host", vbase_error_detail()));
 }
 
 /* ---- what comes -------------------------------------------------------------------------------------------------- */
@@ -285,18 +301,17 @@ void vmsg_rail_down(struct vi *vi, int cause)
 static bool fenced(struct msg_peer *peer, struct vi *vi, const struct msg_frame_rail *body, bool asking)
 {
     struct msg_replay *replay = &peer->far->replay;
-    struct msg_replay_bulk back;
     int over = rail_of(peer, vi), held = vmsg_replay_named(replay, body->name);
     if (over == held)
         return false;
     if (held != MSG_REPLAY_NONE)
-        rail_lose(peer, held);
-    if (!vmsg_replay_fenced(replay, over, body->name, body->landed, asking))
-        return false;
-    while (vmsg_replay_back(replay, &back))
-        vmsg_bond_back(peer, &back);
-    flush_soon(peer);
-    return true;
+        rail_lose(peer, held, vbase_fail(ERR_LINK_DOWN, "rank %d has lost it", peer->world));
+    int error = vmsg_replay_fenced(replay, over, body->name, body->landed, asking);
+    if (error == ERR_AGAIN)
+        rail_lose(peer, over, vbase_fail(ERR_LINK_DOWN, "too many fences of rank %d wait for it", peer->world));
+    if (error == OK)
+        flush_soon(peer);
+    return error != ERR_PROTOCOL;
 }
 
 static bool told(struct msg_peer *peer, const struct msg_frame_rail *body)

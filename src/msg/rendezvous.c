@@ -322,28 +322,23 @@ static struct msg_transfer *answered(struct msg_peer *peer, uint64_t id)
     return transfer && transfer->sender ? transfer : NULL;
 }
 
-void vmsg_rendezvous_clear(struct msg_peer *peer, uint64_t header, const void *body, size_t length)
+void vmsg_rendezvous_clear(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
 {
-    struct msg_frame_clear clear;
-    if (length != sizeof clear) {
-        vmsg_refused(peer, "a clearance of a wrong length");
-        return;
-    }
-    memcpy(&clear, body, sizeof clear);
+    const struct msg_frame_clear *clear = &body->clear;
     msg_lock(&peer->lock);
-    struct msg_transfer *transfer = answered(peer, clear.id);
-    bool sane = transfer && clear.from < clear.upto && clear.upto <= transfer->request->total;
+    struct msg_transfer *transfer = answered(peer, clear->id);
+    bool sane = transfer && clear->from < clear->upto && clear->upto <= transfer->request->total;
     if (sane) {
         msg_phase_set(transfer->request, MSG_PHASE_MOVING);
         vmsg_transfer_pass(transfer);
         bool put = msg_header_flags(header) & MSG_FLAG_KEY && puts_pay(peer->nic) &&
                    type_buffer_contiguous(&transfer->request->buffer);
         transfer->phase = put ? MSG_TRANSFER_PLACING : MSG_TRANSFER_SENDING;
-        transfer->key = clear.key;
-        transfer->remote = clear.answer;
-        transfer->moved = clear.from;
-        transfer->upto = clear.upto;
-        int error = vmsg_transfer_cursor(transfer, clear.from);
+        transfer->key = clear->key;
+        transfer->remote = clear->answer;
+        transfer->moved = clear->from;
+        transfer->upto = clear->upto;
+        int error = vmsg_transfer_cursor(transfer, clear->from);
         if (error)
             vmsg_failed(error);         /* the receiver waits for bytes that cannot be walked to */
         else if (!transfer->told_later) /* else vmsg_joint_told goes on: no put of ours may land any more */
@@ -355,17 +350,12 @@ void vmsg_rendezvous_clear(struct msg_peer *peer, uint64_t header, const void *b
 }
 
 /* FINISH and ACK: the receiver has what it wants. */
-void vmsg_rendezvous_finish(struct msg_peer *peer, const void *body, size_t length)
+void vmsg_rendezvous_finish(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
 {
-    struct msg_frame_id finish;
-    if (length != sizeof finish) {
-        vmsg_refused(peer, "a finish of a wrong length");
-        return;
-    }
-    memcpy(&finish, body, sizeof finish);
+    (void)header;
     msg_lock(&peer->lock);
-    struct msg_transfer *transfer = answered(peer, finish.id);
-    if (!transfer && (transfer = vmsg_transfer_find(peer, finish.id)) && !vmsg_bond_may_end(transfer))
+    struct msg_transfer *transfer = answered(peer, body->id.id);
+    if (!transfer && (transfer = vmsg_transfer_find(peer, body->id.id)) && !vmsg_bond_may_end(transfer))
         transfer = NULL;
     bool sane = transfer && !transfer->told_later;
     if (sane && transfer->region.nic && transfer->way == MSG_WAY_GET)

@@ -340,10 +340,12 @@ static bool asked(struct msg_replay *replay, int rail, uint64_t name)
     return true;
 }
 
-bool vmsg_replay_fenced(struct msg_replay *replay, int over, uint64_t name, uint32_t landed, bool asking)
+int vmsg_replay_fenced(struct msg_replay *replay, int over, uint64_t name, uint32_t landed, bool asking)
 {
-    if (!name || pair_of(name) >= MSG_REPLAY_PAIRS || (asking && !asked(replay, over, name)))
-        return false;
+    if (!name || pair_of(name) >= MSG_REPLAY_PAIRS)
+        return ERR_PROTOCOL;
+    if (asking && !asked(replay, over, name))
+        return ERR_AGAIN;
     floor_raise(replay, name);
     if (replay->doubt == name)
         replay->doubt = 0;
@@ -353,26 +355,38 @@ bool vmsg_replay_fenced(struct msg_replay *replay, int over, uint64_t name, uint
             continue;
         if (in_doubt(rail)) { /* else he may have forgotten how much it was */
             if (landed - rail->landed > rail->sent - rail->landed)
-                return false;
+                return ERR_PROTOCOL;
             rail->landed = landed;
         }
         rail->state = MSG_RAIL_SETTLED;
     }
-    return true;
+    return OK;
 }
 
-bool vmsg_replay_back(struct msg_replay *replay, struct msg_replay_bulk *bulk)
+/* A settled rail with bulk that did not land; those without are free. */
+static struct msg_replay_rail *settled(struct msg_replay *replay)
 {
     for (int i = 0; i < MSG_REPLAY_RAILS && replay->lost; i++) {
         struct msg_replay_rail *rail = &replay->rail[i];
         if (rail->state != MSG_RAIL_SETTLED)
             continue;
-        if (rail->landed != rail->sent) {
-            *bulk = rail->bulk[rail->landed++ % MSG_REPLAY_BULK];
-            return true;
-        }
+        if (rail->landed != rail->sent)
+            return rail;
         rail->state = MSG_RAIL_FREE;
         replay->lost--;
     }
-    return false;
+    return NULL;
+}
+
+bool vmsg_replay_back(struct msg_replay *replay, struct msg_replay_bulk *bulk)
+{
+    const struct msg_replay_rail *rail = settled(replay);
+    if (rail)
+        *bulk = rail->bulk[rail->landed % MSG_REPLAY_BULK];
+    return rail;
+}
+
+void vmsg_replay_back_taken(struct msg_replay *replay)
+{
+    settled(replay)->landed++;
 }

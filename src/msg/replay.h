@@ -130,8 +130,10 @@ bool vmsg_replay_bulk_told(struct msg_replay *replay, int rail, uint32_t landed)
 /* One to be told: over *OVER, in *NAME; *ASKING: his is awaited. false: none. */
 bool vmsg_replay_fence(const struct msg_replay *replay, int *over, uint64_t *name, bool *asking);
 void vmsg_replay_fence_told(struct msg_replay *replay); /* that one */
-/* His fence of a connection came over RAIL; if that connection is held it is to be closed before. false: it makes no sense. */
-bool vmsg_replay_fenced(struct msg_replay *replay, int rail, uint64_t name, uint32_t landed, bool asking) MUST_CHECK;
+/* His fence of a connection came over RAIL; if that connection is held it is to be closed before. ERR_PROTOCOL: it makes no
+ * sense; ERR_AGAIN: no room for one more question, so RAIL is to be closed, and he asks again over another. */
+int vmsg_replay_fenced(struct msg_replay *replay, int rail, uint64_t name, uint32_t landed, bool asking) MUST_CHECK;
 bool vmsg_replay_back(struct msg_replay *replay, struct msg_replay_bulk *bulk); /* one that did not land and never will */
+void vmsg_replay_back_taken(struct msg_replay *replay);                         /* that one */
 
 #endif

@@ -72,9 +72,9 @@ static void vanish(bool arrived)
     shorten(fd, TCP_KEEPCNT, 4, 2);
     shorten(fd, TCP_USER_TIMEOUT, 30000, 1500);
     since = vbase_clock_ns();
-    while (!rail->peer->failing && !pair_late(since))
+    while (!rail->peer->cause && !pair_late(since))
         CHECK(vi_poll(pair[0].nic, 16) >= 0);
-    CHECK(rail->peer->failing);
+    CHECK(rail->peer->cause);
     CHECK(vbase_clock_ns() - since < 10000000000ull);
     CHECK(strstr(rail->last, strerror(ETIMEDOUT)));
     CHECK_EQUAL(pair[0].down, 0);

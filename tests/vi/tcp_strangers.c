@@ -142,8 +142,8 @@ static void wrong_secret(void)
     /* And as somebody's whole nic: it notices by itself that this is not its job, and in the end says so. */
     CHECK_EQUAL(pair_open_with(2, other), OK);
     CHECK_EQUAL(pair_connect(2, 1), OK);
-    PAIR_WAIT(tcp_nic_of(pair[2].nic)->peers[1]->failing);
-    tcp_nic_of(pair[2].nic)->peers[1]->failing -= 31000000000ull;
+    PAIR_WAIT(tcp_nic_of(pair[2].nic)->peers[1]->cause);
+    tcp_nic_of(pair[2].nic)->peers[1]->silent -= 31000000000ull;
     PAIR_WAIT(pair[2].down == 1);
     CHECK_EQUAL(pair[2].down_cause, ERR_DENIED);
     vi_disconnect(pair[2].vi[1]);
@@ -266,8 +266,8 @@ static void turned_away_and_reflected(void)
     say(caller, &hello, 16);
     CHECK(sent_away(caller));
     close(listener);
-    PAIR_WAIT(victim()->peers[2]->failing);
-    victim()->peers[2]->failing = 1; /* its patience is over */
+    PAIR_WAIT(victim()->peers[2]->cause);
+    victim()->peers[2]->silent = 1; /* its patience is over */
     PAIR_WAIT(!pair[1].vi[2]);
 }
 

@@ -112,6 +112,7 @@ static int greet_connected(struct tcp_nic *nic, struct tcp_link *link, uint64_t 
         return vbase_fail_errno(ERR_LINK_DOWN, "a hello to rank %u", link->peer->rank);
     link->phase = TCP_GREETING;
     link->deadline = TCP_NEVER;
+    link->met = now;
     tcp_watch(nic, link, EPOLLIN);
     return OK;
 }

@@ -204,7 +204,6 @@ static void give_up(struct tcp_nic *nic, struct tcp_peer *peer)
     struct list_node *node;
     int cause = dead(peer);
 
-    peer->failing = 0;
     dials_end(nic, peer);
     for (;;) {
         base_lock(&nic->lock);
@@ -266,16 +265,18 @@ static void peer_times(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
     for (uint32_t i = 0; i < TCP_PAIRS; i++)
         if (peer->rail[i])
             heard |= rail_times(nic, peer->rail[i], now);
-    if (peer->failing && !heard && now >= peer->failing + vbase_settings.patience && !list_empty(&peer->waiting))
+    if (peer->cause && !heard && now >= peer->silent + vbase_settings.patience && !list_empty(&peer->waiting))
         give_up(nic, peer);
 }
 
 /* Under nic->lock: still something to wait for? Sets the timer for it. */
 static bool still_busy(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 {
-    uint64_t next = tcp_rails_next(peer, now);
+    uint64_t next = tcp_rails_next(peer, now), end = peer->silent + vbase_settings.patience;
 
     tcp_timer(nic, next);
+    if (end > now && !list_empty(&peer->waiting))
+        tcp_timer(nic, end);
     return next != TCP_NEVER || !list_empty(&peer->waiting) || !list_empty(&peer->parked);
 }
 
@@ -310,7 +311,8 @@ void tcp_peer_commit(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
     struct tcp_rail *rail = link->rail;
 
     base_lock(&nic->lock);
-    peer->failing = 0;
+    peer->silent = now;
+    peer->cause = OK;
     rail->epoch = link->epoch;
     rail->attempts = 0;
     rail->dial_at = now;

@@ -137,12 +137,15 @@ void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64
     uint64_t again = (!spare ? AGAIN_FIRST_NS : rail->epoch ? LOST_FIRST_NS : SPARE_FIRST_NS)
                      << (rail->attempts < most ? rail->attempts : most);
 
+    if (!cause || spare)
+        peer->silent = now;
+    else if (rail->dial && rail->dial->met)
+        peer->silent = peer->silent + now - rail->dial->met < now ? peer->silent + now - rail->dial->met : now;
     if (rail->dial)
         tcp_link_close(nic, rail->dial);
     rail->dial = NULL;
-    peer->failing = !cause || spare ? 0 : peer->failing ? peer->failing : now;
     if (cause) {
-        peer->cause = cause;
+        peer->cause = cause == ERR_LINK_DOWN ? ERR_UNREACHABLE : cause; /* there was none to be lost */
         snprintf(rail->last, sizeof(rail->last), "%s", vbase_error_detail());
         memcpy(peer->last, rail->last, sizeof(peer->last));
         if (rail->attempts++ == 0)

@@ -25,7 +25,7 @@ static struct tcp_vi *session_make(struct tcp_nic *nic, struct tcp_peer *peer, v
     vi->fd = -1;
     if (!peer->vi) {
         peer->vi = vi;
-        peer->since = vbase_clock_ns();
+        peer->since = peer->silent = vbase_clock_ns();
     }
     peer->called = false;
     list_append(&peer->waiting, &vi->node);

@@ -125,6 +125,7 @@ struct tcp_link {
     uint32_t events;        /* what epoll watches for */
     uint32_t epoch;
     uint64_t deadline;      /* ns; TCP_NEVER */
+    uint64_t met;           /* ns: when our call got through; 0: it has not */
     uint64_t heard;         /* the last byte of a proven one, ticks */
 
     struct tcp_hello hello;
@@ -173,8 +174,8 @@ struct tcp_peer {
     uint32_t most;          /* rails that may live: the cards of who has more; the first of the pairs use every card once */
     uint64_t since;         /* ns: when the first session began to wait */
     char host[TCP_HOST_NAME + 1]; /* "": unknown */
-    uint64_t failing;       /* ns: since when there is no rail and nothing but failures, 0: none */
-    int cause;              /* of the last one */
+    uint64_t silent;        /* ns: since when there is no rail; later by the time in which somebody listened there */
+    int cause;              /* of the last call that failed; OK: none has since there was a rail */
     char last[TCP_WHY];     /* it, in words */
 };
 
