@@ -7,6 +7,7 @@
  * A child made by fork has the engine's memory but is no rank: `open` is false there from the first moment, so every
  * call returns ERR_STATE and nothing is torn down. */
 #include "msg/engine.h"
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,11 +25,22 @@ int vmsg_closed(void)
 
 void vmsg_failed(int error)
 {
-    int none = 0;
-    /* relaxed: a number that waiters look at; the first cause stays */
-    if (atomic_compare_exchange_strong_explicit(&vmsg_engine.failed, &none, error, memory_order_relaxed,
-                                                memory_order_relaxed))
+    struct msg_engine *engine = &vmsg_engine;
+    msg_lock(&engine->leaf);
+    bool first = !engine->failed; /* the first cause stays */
+    if (first) {
+        snprintf(engine->why, sizeof engine->why, "%s", vbase_error_detail());
+        atomic_store_explicit(&engine->failed, error, memory_order_release); /* pairs with vmsg_failure */
+    }
+    msg_unlock(&engine->leaf);
+    if (first)
         LOG_ERROR("%s: %s", vbase_error_sentence(error), vbase_error_detail());
+}
+
+int vmsg_failure(void)
+{
+    int error = atomic_load_explicit(&vmsg_engine.failed, memory_order_acquire); /* pairs with vmsg_failed */
+    return error ? vbase_fail(error, "%s", vmsg_engine.why) : OK;
 }
 
 /* ---- the sink: under progress ------------------------------------------------------------------------------------ */
@@ -445,7 +457,7 @@ static bool all_parted(void *context)
 /* What was sent never arrives, and no call is left to say so. */
 static void end_if_lost(void)
 {
-    if (vmsg_engine.failed)
+    if (vmsg_failure() != OK)
         vmsg_abort(1, vbase_error_detail());
 }
 

@@ -267,6 +267,7 @@ struct msg_engine {
     bool stopping;
     struct boot_job *job;
     struct msg_context **context; /* by id */
+    char why[512];          /* the job is lost, in words; under leaf, unchanged once it is */
 };
 extern struct msg_engine vmsg_engine;
 
@@ -327,6 +328,7 @@ static inline void msg_chore_remove(struct list_node *node)
 /* ---- engine.c ---- */
 int vmsg_closed(void) COLD;            /* the error of a call while the engine is not open */
 void vmsg_failed(int error);           /* the job is lost: every wait returns this from now on */
+int vmsg_failure(void);                /* OK, or why it is lost, with the cause */
 uint32_t vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count); /* the parser of frames */
 void vmsg_sink_done(struct vi *vi, void *cookie, int status);
 

@@ -407,7 +407,9 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
             idle(&waiting, ready, context);
     }
     waiting_end(&waiting);
-    return likely(!error) || ready(context) ? OK : error;
+    if (likely(!error) || ready(context))
+        return OK;
+    return error == ERR_TIMEOUT ? error : vmsg_failure();
 }
 
 static bool request_ready(void *request)
