@@ -31,45 +31,53 @@ const char *mpi_comm_name(const struct mpi_comm *comm, char text[64])
     return text;
 }
 
-int mpi_comm_open(const char *call, struct mpi_comm *parent, struct mpi_group *group, uint32_t id,
-                  struct mpi_comm **out)
+struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group)
 {
     struct mpi_comm *comm = mpi_object_take(KIND_COMM, sizeof *comm);
-    int error = ERR_MEMORY;
     if (!comm)
-        goto no_object;
-    error = vmsg_context_open(2 * id, group->world, group->size, group->rank, &comm->context);
-    if (error)
-        goto no_context;
-    error = vmsg_context_open(2 * id + 1, group->world, group->size, group->rank, &comm->coll.context);
-    if (error)
-        goto no_collectives;
-    if (mpi_checking)
-        vmsg_context_noted(comm->context);
+        return NULL;
     comm->rank = comm->coll.rank = group->rank;
     comm->size = comm->coll.size = group->size;
-    comm->id = id;
     mpi_object_keep(group);
     comm->group = group;
     comm->errhandler = parent ? parent->errhandler : &mpi_errors_are_fatal;
     if (comm->errhandler->what == HANDLER_FUNCTION)
         mpi_object_keep(comm->errhandler);
-    *out = comm;
-    return MPI_SUCCESS;
+    return comm;
+}
+
+int mpi_comm_open(struct mpi_comm *comm, uint32_t id)
+{
+    int error = ERR_MEMORY;
+    if (!comm)
+        goto no_comm;
+    error = vmsg_context_open(2 * id, comm->group->world, comm->size, comm->rank, &comm->context);
+    if (error)
+        goto no_context;
+    error = vmsg_context_open(2 * id + 1, comm->group->world, comm->size, comm->rank, &comm->coll.context);
+    if (error)
+        goto no_collectives;
+    if (mpi_checking)
+        vmsg_context_noted(comm->context);
+    comm->id = id;
+    return OK;
 no_collectives:
     vmsg_context_close(comm->context);
+    comm->context = NULL;
 no_context:
-    mpi_object_give(KIND_COMM, comm);
-no_object:
+    mpi_comm_drop(comm);
+no_comm:
     mpi_id_give(id);
-    return parent ? mpi_engine_error(parent, call, error) : mpi_engine_class(error);
+    return error;
 }
 
 void mpi_comm_end(struct mpi_comm *comm)
 {
-    vmsg_context_close(comm->context);
-    vmsg_context_close(comm->coll.context);
-    mpi_id_give(comm->id);
+    if (comm->context) {
+        vmsg_context_close(comm->context);
+        vmsg_context_close(comm->coll.context);
+        mpi_id_give(comm->id);
+    }
     mpi_group_drop(comm->group);
     mpi_errhandler_drop(comm->errhandler);
     mpi_buffer_drop(comm);
@@ -80,11 +88,13 @@ void mpi_comm_end(struct mpi_comm *comm)
 static int open_predefined(uint32_t id, int size, const int *world, const char *name, struct mpi_comm **out)
 {
     struct mpi_group *group = mpi_group_make(size, world);
-    int error = group ? mpi_comm_open("MPI_Init", NULL, group, id, out) : MPI_ERR_NO_MEM;
+    struct mpi_comm *comm = *out = group ? mpi_comm_new(NULL, group) : NULL;
+    if (group)
+        mpi_group_drop(group);
+    int error = mpi_comm_open(comm, id);
     if (error)
-        return error;
-    mpi_group_drop(group);
-    strcpy((*out)->name, name);
+        return mpi_engine_class(error);
+    strcpy(comm->name, name);
     return MPI_SUCCESS;
 }
 

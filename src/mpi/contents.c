@@ -5,27 +5,27 @@
 
 static const struct mpi_recipe named = {.combiner = MPI_COMBINER_NAMED};
 
-static int recipe_of(const char *call, MPI_Datatype handle, const struct mpi_recipe **recipe)
+/* WIDE: in a call that can tell large counts. */
+static int recipe_of(const char *call, MPI_Datatype handle, bool wide, const struct mpi_recipe **recipe)
 {
     mpi_enter(call);
     const struct mpi_type *type = mpi_type_at(handle);
     if (!type)
         return mpi_wrong(NULL, call, KIND_TYPE, handle);
     *recipe = type->recipe ? type->recipe : &named;
+    if ((*recipe)->larges && !wide)
+        return mpi_error(NULL, call, MPI_ERR_TYPE, "the datatype has large counts: use %s_c", call);
     return MPI_SUCCESS;
 }
 
 ENTRY(MPI_Type_get_envelope)(MPI_Datatype handle, int *integers, int *addresses, int *types, int *combiner)
 {
     const struct mpi_recipe *recipe;
-    int error = recipe_of(NAME, handle, &recipe);
+    int error = recipe_of(NAME, handle, false, &recipe);
     if (error)
         return error;
     if (!integers || !addresses || !types || !combiner)
         return mpi_error(NULL, NAME, MPI_ERR_ARG, "a result's place is NULL");
-    if (recipe->larges)
-        return mpi_error(NULL, NAME, MPI_ERR_VALUE_TOO_LARGE,
-                         "the datatype has large counts: use MPI_Type_get_envelope_c");
     *integers = (int)recipe->integers;
     *addresses = (int)recipe->addresses;
     *types = (int)recipe->types;
@@ -37,7 +37,7 @@ ENTRY(MPI_Type_get_envelope_c)(MPI_Datatype handle, MPI_Count *integers, MPI_Cou
                                MPI_Count *types, int *combiner)
 {
     const struct mpi_recipe *recipe;
-    int error = recipe_of(NAME, handle, &recipe);
+    int error = recipe_of(NAME, handle, true, &recipe);
     if (error)
         return error;
     if (!integers || !addresses || !larges || !types || !combiner)
@@ -51,6 +51,7 @@ ENTRY(MPI_Type_get_envelope_c)(MPI_Datatype handle, MPI_Count *integers, MPI_Cou
 }
 
 struct contents {
+    bool wide; /* the _c form */
     MPI_Count max_integers, max_addresses, max_larges, max_types;
     int *integers;
     MPI_Aint *addresses;
@@ -61,7 +62,7 @@ struct contents {
 static int contents(const char *call, MPI_Datatype handle, const struct contents *room)
 {
     const struct mpi_recipe *recipe;
-    int error = recipe_of(call, handle, &recipe);
+    int error = recipe_of(call, handle, room->wide, &recipe);
     if (error)
         return error;
     if (recipe == &named)
@@ -90,7 +91,7 @@ static int contents(const char *call, MPI_Datatype handle, const struct contents
 ENTRY(MPI_Type_get_contents)(MPI_Datatype type, int max_integers, int max_addresses, int max_types, int integers[],
                              MPI_Aint addresses[], MPI_Datatype types[])
 {
-    struct contents room = {max_integers, max_addresses, 0, max_types, integers, addresses, NULL, types};
+    struct contents room = {false, max_integers, max_addresses, 0, max_types, integers, addresses, NULL, types};
     return contents(NAME, type, &room);
 }
 
@@ -98,7 +99,8 @@ ENTRY(MPI_Type_get_contents_c)(MPI_Datatype type, MPI_Count max_integers, MPI_Co
                                MPI_Count max_types, int integers[], MPI_Aint addresses[], MPI_Count larges[],
                                MPI_Datatype types[])
 {
-    struct contents room = {max_integers, max_addresses, max_larges, max_types, integers, addresses, larges, types};
+    struct contents room = {true,     max_integers, max_addresses, max_larges, max_types,
+                            integers, addresses,    larges,        types};
     return contents(NAME, type, &room);
 }
 

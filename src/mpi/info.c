@@ -1,10 +1,12 @@
 /* Info objects: small ordered lists of key and value. Local, and allowed at any time, also before MPI_Init; no hint is
  * understood yet, all are kept. */
+#include "base/settings.h"
 #include "mpi/inside.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 static struct mpi_info environment; /* MPI_INFO_ENV */
@@ -81,30 +83,31 @@ void mpi_info_drop(struct mpi_info *info)
     mpi_object_give(KIND_INFO, info);
 }
 
-static void put_number(struct mpi_info *info, const char *key, int value)
+/* What is known of how this process was started, and when MPI does not run yet, too: COUNT ARGUMENTS may say more. The number of
+ * ranks is what a launcher wrote into the environment; no launcher asks for a thread level before main. */
+static void tell_environment(struct mpi_info *info, int count, char **arguments)
 {
-    char text[16];
-    snprintf(text, sizeof text, "%d", value);
-    if (mpi_info_put(info, key, text))
-        return; /* out of memory this early will be told by whoever needs it */
+    char path[MPI_MAX_INFO_VAL], all[MPI_MAX_INFO_VAL] = "";
+    struct utsname system;
+    for (int i = 1, at = 0; i < count && at < (int)sizeof all; i++)
+        at += snprintf(all + at, sizeof all - (size_t)at, "%s%s", i > 1 ? " " : "", arguments[i]);
+    bool named = uname(&system) == 0;
+    const char *ranks = vbase_environment("PMI_SIZE");
+    const struct mpi_info_pair known[] = {
+        {"command", count > 0 ? arguments[0] : program_invocation_name},
+        {"argv", all[0] ? all : NULL},
+        {"maxprocs", (char *)ranks},
+        {"soft", (char *)ranks},
+        {"host", named ? system.nodename : NULL},
+        {"arch", named ? system.machine : NULL},
+        {"wdir", getcwd(path, sizeof path)},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
+        if (known[i].value && mpi_info_put(info, known[i].key, known[i].value))
+            return; /* out of memory this early will be told by whoever needs it */
 }
 
-void mpi_info_environment_open(void)
-{
-    char path[1024];
-    const char *level = mpi_process.thread_level == MPI_THREAD_MULTIPLE     ? "MPI_THREAD_MULTIPLE"
-                        : mpi_process.thread_level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
-                        : mpi_process.thread_level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
-                                                                            : "MPI_THREAD_SINGLE";
-    put_number(&environment, "maxprocs", mpi_process.job->size);
-    put_number(&environment, "soft", mpi_process.job->size);
-    if (mpi_info_put(&environment, "command", program_invocation_name) ||
-        mpi_info_put(&environment, "host", mpi_process.job->host) ||
-        mpi_info_put(&environment, "thread_level", level))
-        return;
-    if (getcwd(path, sizeof path) && mpi_info_put(&environment, "wdir", path))
-        return;
-}
+void mpi_info_environment_open(int count, char **arguments) { tell_environment(&environment, count, arguments); }
 
 /* ---- the calls -------------------------------------------------------------------------------------------------- */
 
@@ -140,7 +143,10 @@ ENTRY(MPI_Info_create)(MPI_Info *out) { return deliver(NAME, NULL, out); }
 
 ENTRY(MPI_Info_create_env)(int argc, char *argv[], MPI_Info *out)
 {
-    return (void)argc, (void)argv, deliver(NAME, &environment, out);
+    int error = deliver(NAME, NULL, out);
+    if (!error)
+        tell_environment(mpi_info_at(*out), argv ? argc : 0, argv);
+    return error;
 }
 
 ENTRY(MPI_Info_dup)(MPI_Info handle, MPI_Info *out)

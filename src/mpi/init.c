@@ -51,7 +51,7 @@ void mpi_not_running(const char *call)
     die(call, stage() == MPI_BEFORE ? "called before MPI_Init" : "called after MPI_Finalize");
 }
 
-static void start(const char *call, int required)
+static void start(const char *call, int required, const int *argc, char ***argv)
 {
     if (stage() != MPI_BEFORE)
         die(call, mpi_is_running() ? "called twice" : "called after MPI_Finalize: MPI cannot begin again");
@@ -69,7 +69,7 @@ static void start(const char *call, int required)
     if (mpi_threads)
         vmsg_threads(true);
     mpi_check_open();
-    mpi_info_environment_open();
+    mpi_info_environment_open(argc && argv ? *argc : 0, argc && argv ? *argv : NULL);
     mpi_ops_open();
     error = mpi_types_open();
     if (!error)
@@ -81,24 +81,20 @@ static void start(const char *call, int required)
 
 ENTRY(MPI_Init)(int *argc, char ***argv)
 {
-    (void)argc;
-    (void)argv;
     DOING("MPI_Init");
-    start(NAME, MPI_THREAD_SINGLE);
+    start(NAME, MPI_THREAD_SINGLE, argc, argv);
     return MPI_SUCCESS;
 }
 
 ENTRY(MPI_Init_thread)(int *argc, char ***argv, int required, int *provided)
 {
-    (void)argc;
-    (void)argv;
     DOING("MPI_Init_thread");
     /* every level is granted; one between two of the ABI's is rounded up */
     int level = required <= MPI_THREAD_SINGLE       ? MPI_THREAD_SINGLE
                 : required <= MPI_THREAD_FUNNELED   ? MPI_THREAD_FUNNELED
                 : required <= MPI_THREAD_SERIALIZED ? MPI_THREAD_SERIALIZED
                                                     : MPI_THREAD_MULTIPLE;
-    start(NAME, level);
+    start(NAME, level, argc, argv);
     if (provided)
         *provided = level;
     return MPI_SUCCESS;

@@ -276,9 +276,10 @@ static inline void mpi_comm_drop(struct mpi_comm *comm)
         mpi_comm_end(comm);
 }
 
-/* One more communicator over GROUP (a reference is taken) with the agreed id. */
-int mpi_comm_open(const char *call, struct mpi_comm *parent, struct mpi_group *group, uint32_t id,
-                  struct mpi_comm **out);
+/* One more communicator over GROUP (a reference is taken), with PARENT's error handler, that nothing can be sent on yet; NULL:
+ * no memory. Then with the agreed id: an error of the engine, and COMM is gone, where it cannot be; or where it is NULL. */
+struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group);
+int mpi_comm_open(struct mpi_comm *comm, uint32_t id) MUST_CHECK;
 /* From PARENT's members in GROUP (NULL: this process is in none, *out is NULL); all of PARENT must call. */
 int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, struct mpi_comm **out);
 int mpi_comm_worlds_open(void); /* world and self */
@@ -567,6 +568,8 @@ struct mpi_general { /* MPI_Grequest_start */
 
 struct mpi_dup { /* MPI_Comm_idup */
     struct mpi_agreement agreement;
+    struct mpi_comm *comm; /* as its parent was when the call was made; opened at the end */
+    int error;             /* a class: of copying the attributes */
     MPI_Comm *out;
 };
 int mpi_dup_finish(struct mpi_request *request); /* a class, not raised */
@@ -645,7 +648,7 @@ void mpi_info_drop(struct mpi_info *info);
 int mpi_info_deliver(struct mpi_comm *comm, const char *call, struct mpi_info *info, MPI_Info *out);
 const char *mpi_info_value(const struct mpi_info *info, const char *key); /* NULL: not there */
 int mpi_info_put(struct mpi_info *info, const char *key, const char *value); /* an MPI class, not raised */
-void mpi_info_environment_open(void);
+void mpi_info_environment_open(int count, char **arguments);
 
 /* Runs the copy functions of FROM's attributes and appends to TO. A class, not raised. OBJECT is FROM's handle. */
 int mpi_attributes_copy(void *object, const struct mpi_attribute *from, struct mpi_attribute **to);

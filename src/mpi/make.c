@@ -18,10 +18,10 @@ int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *g
             mpi_agreement_close(agreement);
     }
     free(agreement);
-    if (error)
-        return mpi_engine_error(parent, call, error);
-    *out = NULL;
-    return group ? mpi_comm_open(call, parent, group, id, out) : MPI_SUCCESS;
+    *out = !error && group ? mpi_comm_new(parent, group) : NULL;
+    if (!error && group)
+        error = mpi_comm_open(*out, id);
+    return error ? mpi_engine_error(parent, call, error) : MPI_SUCCESS;
 }
 
 static void deliver(struct mpi_comm *comm, MPI_Comm *out)
@@ -82,16 +82,21 @@ static int idup(const char *call, MPI_Comm handle, MPI_Info info, MPI_Comm *out,
     if (!request)
         return mpi_null(parent, call, "request");
     struct mpi_request *made = mpi_request_take(REQUEST_DUP, call, parent, NULL);
-    struct mpi_dup *dup_state = calloc(1, sizeof *dup_state);
-    error = made && dup_state ? mpi_agreement_start(&dup_state->agreement, parent, true) : ERR_MEMORY;
+    struct mpi_dup *state = calloc(1, sizeof *state);
+    struct mpi_comm *comm = mpi_comm_new(parent, parent->group);
+    error = made && state && comm ? mpi_agreement_start(&state->agreement, parent, true) : ERR_MEMORY;
     if (error) {
-        free(dup_state);
+        free(state);
+        if (comm)
+            mpi_comm_drop(comm);
         if (made)
             mpi_request_give(made);
         return mpi_engine_error(parent, call, error);
     }
-    dup_state->out = out;
-    made->dup = made->extra = dup_state;
+    state->comm = comm;
+    state->out = out;
+    state->error = inherit(parent, comm); /* told at the end: the others wait for us */
+    made->dup = made->extra = state;
     *out = MPI_COMM_NULL;
     *request = mpi_request_publish(made);
     return MPI_SUCCESS;
@@ -99,22 +104,20 @@ static int idup(const char *call, MPI_Comm handle, MPI_Info info, MPI_Comm *out,
 
 int mpi_dup_finish(struct mpi_request *request)
 {
-    struct mpi_dup *dup_state = request->dup;
-    struct mpi_agreement *agreement = &dup_state->agreement;
-    struct mpi_comm *parent = request->comm, *comm;
-    mpi_agreement_close(agreement);
-    if (agreement->error)
-        return mpi_engine_class(agreement->error);
-    int error = mpi_comm_open(request->call, parent, parent->group, agreement->id, &comm);
+    const struct mpi_dup *state = request->dup;
+    mpi_agreement_close(&request->dup->agreement);
+    int error = state->agreement.error;
     if (error)
-        return error;
-    error = inherit(parent, comm);
-    if (error) {
-        mpi_comm_drop(comm);
-        return error;
-    }
-    deliver(comm, dup_state->out);
-    return MPI_SUCCESS;
+        mpi_comm_drop(state->comm);
+    else
+        error = mpi_comm_open(state->comm, state->agreement.id);
+    if (error)
+        return mpi_engine_class(error);
+    if (state->error)
+        mpi_comm_drop(state->comm);
+    else
+        deliver(state->comm, state->out);
+    return state->error;
 }
 
 ENTRY(MPI_Comm_idup)(DUP, MPI_Request *request) { return HERE(), idup(NAME, comm, MPI_INFO_NULL, out, request); }
@@ -156,7 +159,7 @@ ENTRY(MPI_Comm_create)(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *out)
 
 ENTRY(MPI_Comm_create_group)(MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Comm *out)
 {
-    struct mpi_comm *parent, *comm;
+    struct mpi_comm *parent;
     struct mpi_group *group;
     DOING("MPI_Comm_create_group");
     int error = check_create(NAME, handle, group_handle, out, &parent, &group);
@@ -170,12 +173,13 @@ ENTRY(MPI_Comm_create_group)(MPI_Comm handle, MPI_Group group_handle, int tag, M
     }
     uint32_t id;
     error = mpi_agree_in_group(parent, group, tag, &id);
+    struct mpi_comm *comm = error ? NULL : mpi_comm_new(parent, group);
+    if (!error)
+        error = mpi_comm_open(comm, id);
     if (error)
         return mpi_engine_error(parent, NAME, error);
-    error = mpi_comm_open(NAME, parent, group, id, &comm);
-    if (!error)
-        deliver(comm, out);
-    return error;
+    deliver(comm, out);
+    return MPI_SUCCESS;
 }
 
 /* ---- split ------------------------------------------------------------------------------------------------------ */

@@ -359,7 +359,8 @@ static void *work(void *argument)
 {
     const struct worker *worker = argument;
     struct program *p = malloc(sizeof *p);
-    for (unsigned seed = worker->first; seed < worker->first + worker->programs; seed++) {
+    for (unsigned i = 0; i < worker->programs; i++) {
+        unsigned seed = worker->first + i;
         memset(p, 0, sizeof *p);
         p->random.state = p->seed = seed;
         p->base = worker->base;
@@ -376,14 +377,15 @@ static void *work(void *argument)
     return NULL;
 }
 
-static void two_threads(bool shared)
+static void two_threads(unsigned first, unsigned few, bool shared)
 {
     pthread_t thread;
     MPI_Comm base[2];
     MPI_Comm_dup(MPI_COMM_WORLD, &base[0]);
     MPI_Comm_dup(MPI_COMM_WORLD, &base[1]);
-    struct worker one = {base[0], 1000 + shared, 4, 0, false}, two = {base[1], 2000 + shared, 4, 0, false};
-    one.shared = two.shared = shared;
+    struct worker one = {base[0], first + 1000 + shared, few, 0, shared}, two = one;
+    two.base = base[1];
+    two.first += 1000;
     two.tag_first = TAGS;
     pthread_create(&thread, NULL, work, &two);
     work(&one);
@@ -392,22 +394,25 @@ static void two_threads(bool shared)
     MPI_Comm_free(&base[1]);
 }
 
+static unsigned number_of(const char *variable, unsigned otherwise)
+{
+    const char *text = getenv(variable);
+    return text ? (unsigned)strtoul(text, NULL, 0) : otherwise;
+}
+
 int main(void)
 {
-    int provided;
-    struct worker alone = {MPI_COMM_WORLD, 1, 8, 0, false};
-    const char *several = getenv("RANDOM_PROGRAMS"); /* more of them, for a long run */
+    int provided, bytes;
+    void *buffer;
     MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0);
-    if (several)
-        alone.programs = (unsigned)atoi(several);
-    work(&alone);
-    two_threads(false);
-    two_threads(true);
-    void *buffer;
-    int bytes;
+    /* RANDOM_PROGRAMS: more of them, for a long run; RANDOM_FIRST: the one that failed */
+    unsigned first = number_of("RANDOM_FIRST", (unsigned)check_seed()), programs = number_of("RANDOM_PROGRAMS", 8);
+    work(&(struct worker){MPI_COMM_WORLD, first, programs, 0, false});
+    two_threads(first, (programs + 1) / 2, false);
+    two_threads(first, (programs + 1) / 2, true);
     MPI_Buffer_detach(&buffer, &bytes);
     return check_finalize();
 }

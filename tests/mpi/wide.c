@@ -44,9 +44,10 @@ int main(void)
 
     /* the recipe has large counts, which the narrow call cannot give */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    CHECK_CLASS(MPI_Type_get_envelope(wide, &number[0], &number[1], &number[2], &combiner), MPI_ERR_VALUE_TOO_LARGE);
+    CHECK_CLASS(MPI_Type_get_envelope(wide, &number[0], &number[1], &number[2], &combiner), MPI_ERR_TYPE);
     MPI_Count counts[4], large;
     MPI_Datatype inner;
+    CHECK_CLASS(MPI_Type_get_contents(wide, 0, 0, 1, NULL, NULL, &inner), MPI_ERR_TYPE);
     CHECK_OK(MPI_Type_get_envelope_c(wide, &counts[0], &counts[1], &counts[2], &counts[3], &combiner));
     CHECK(combiner == MPI_COMBINER_CONTIGUOUS && counts[0] == 0 && counts[1] == 0 && counts[2] == 1 && counts[3] == 1);
     CHECK_OK(MPI_Type_get_contents_c(wide, 0, 0, 1, 1, NULL, NULL, &large, &inner));
