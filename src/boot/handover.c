@@ -1,7 +1,9 @@
 /* The launcher's handover; see handover.h. */
 #include "boot/handover.h"
+#include "base/build.h"
 #include "base/error.h"
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -44,6 +46,7 @@ int vboot_handover_create(int size, int local_count, struct boot_handover_map *m
     header->universe = size;
     header->launcher_pid = (uint32_t)getpid();
     header->seats_at = seats_at;
+    memcpy(header->build, vbase_build_id, sizeof header->build);
     for (int i = 0; i < local_count; i++)
         header->rank[i] = (uint32_t)i;
     *map = (struct boot_handover_map){fd, length, header, (void *)((char *)header + seats_at)};

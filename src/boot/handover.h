@@ -22,7 +22,7 @@
 #define HANDOVER_TAKEN         "taken"
 
 #define HANDOVER_MAGIC   0x7463756461697601ull
-#define HANDOVER_VERSION 1u
+#define HANDOVER_VERSION 2u
 
 /* Our launcher's server takes keys and values of these sizes, with the final NUL, and needs no hello from our ranks. */
 #define HANDOVER_KEY_MAX   64
@@ -37,6 +37,7 @@ struct boot_handover {
     int32_t universe;
     uint32_t launcher_pid;
     uint32_t seats_at; /* offset of the first seat */
+    char build[16];    /* of the launcher: its segment and its door are for ranks of the same */
     uint8_t secret[SECRET_SIZE];
     _Atomic uint32_t strays; /* 1: a rank is not a direct child of the launcher (a script stands between) */
     _Atomic uint32_t fence_arrived, fence_epoch; /* the fence of a job of one node; written by ranks, see vboot_fence */

@@ -4,6 +4,7 @@
  * signs of a launcher that speaks something else; nothing: solo. A process that a rank started with our descriptors closed is told apart from a rank.
  */
 #include "boot/inside.h"
+#include "base/build.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/settings.h"
@@ -74,6 +75,26 @@ static void mark_taken(const char *text)
         memcpy(place, HANDOVER_TAKEN, sizeof HANDOVER_TAKEN);
 }
 
+/* A launcher of another build, as that of a host around a container: what it hands over besides the seat may look different
+ * to us. The ranks of the node make it anew, as under a foreign launcher. */
+static void take_descriptors(struct boot_own *own, int node_fd, int door_fd)
+{
+    bool same = memcmp(own->handover.header->build, vbase_build_id, sizeof own->handover.header->build) == 0;
+    own->job.node_fd = node_fd;
+    own->job.door_fd = door_fd;
+    int *descriptor[] = {&own->job.node_fd, &own->job.door_fd};
+    for (size_t i = 0; i < ARRAY_LENGTH(descriptor); i++)
+        if (same)
+            close_on_exec(*descriptor[i]);
+        else if (*descriptor[i] >= 0) {
+            close(*descriptor[i]);
+            *descriptor[i] = -1;
+        }
+    if (!same)
+        LOG_INFO("the launcher is of another build of Viaduct (%.16s, this is %.16s): its shared memory is not used",
+                 own->handover.header->build, vbase_build_id);
+}
+
 static int join_our_launcher(struct boot_own *own, const char *text)
 {
     int job_fd, node_fd, index, door_fd, end = 0;
@@ -99,11 +120,8 @@ static int join_our_launcher(struct boot_own *own, const char *text)
     own->pmi.started = true;
     own->pmi.key_max = HANDOVER_KEY_MAX;
     own->pmi.value_max = HANDOVER_VALUE_MAX;
-    own->job.node_fd = node_fd;
-    own->job.door_fd = door_fd;
+    take_descriptors(own, node_fd, door_fd);
     close_on_exec(job_fd);
-    close_on_exec(node_fd);
-    close_on_exec(door_fd);
     close_on_exec(own->pmi.fd);
     mark_taken(text);
     return OK;

@@ -166,6 +166,12 @@ static int hear_knock(struct boot_own *own, int fd, struct meeting *with)
     return -1;
 }
 
+/* Our launcher's segment is there for all; only ranks of another build than its own come here. */
+static const char *guess(const struct boot_own *own)
+{
+    return own->job.kind == BOOT_VIADUCT ? ": are all of one build of Viaduct?" : "";
+}
+
 /* One caller: 1 when it was a rank of ours and has its descriptor now. */
 static int serve_one(struct boot_own *own, int fd, const int *descriptor)
 {
@@ -195,8 +201,8 @@ static int serve(struct boot_own *own, const int *descriptor)
         struct pollfd ready = {.fd = listener, .events = POLLIN};
         int left = time_left(end);
         if (left == 0 || poll(&ready, 1, left) == 0) {
-            error = vbase_fail(ERR_TIMEOUT, "only %d of %d ranks of this node took the segment within %d s", served - 1,
-                               own->job.local_count - 1, DEADLINE_MS / 1000);
+            error = vbase_fail(ERR_TIMEOUT, "only %d of %d ranks of this node took the segment within %d s%s", served - 1,
+                               own->job.local_count - 1, DEADLINE_MS / 1000, guess(own));
             break;
         }
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
@@ -223,8 +229,8 @@ static int dial(const struct boot_own *own, uint64_t end, int *out)
         }
         close(fd);
         if (time_left(end) == 0)
-            return vbase_fail(ERR_TIMEOUT, "rank %d of this node did not offer its segment within %d s",
-                              own->job.local_ranks[0], DEADLINE_MS / 1000);
+            return vbase_fail(ERR_TIMEOUT, "rank %d of this node did not offer its segment within %d s%s",
+                              own->job.local_ranks[0], DEADLINE_MS / 1000, guess(own));
         nanosleep(&(struct timespec){.tv_nsec = pause_us * 1000}, NULL);
     }
 }

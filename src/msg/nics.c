@@ -173,6 +173,8 @@ static int open_all(struct msg_engine *engine, const struct vi_sink *sink)
             error = vi_nic_open(provider, &setup, &engine->nic[engine->nics]);
         if (error == OK)
             engine->nics++;
+        else if (error == ERR_MISMATCH) /* the others of the node would wait for us there */
+            return error;
         else
             LOG_INFO("transport %s is not used: %s", provider->name, vbase_error_detail());
     }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A libviaduct of another build beside our libmpi_abi: one sentence that names both, exit status 1, and main never runs.
+# A libviaduct of another build beside our libmpi_abi: one sentence that names both, exit status 1, and main never runs. Both of
+# another build under our mpiexec: they share memory all the same.
 set -u
 . "$VIADUCT_SOURCE/tests/lib/shell"
 [ -f "$VIADUCT_BUILD/lib/libmpi_abi.so.1" ] || skip "libmpi_abi is not built"
@@ -19,4 +20,14 @@ expect_status 1 "a libviaduct of another build"
 expect_err "libmpi_abi.so.1 \(build $id\) does not belong to .*other/libviaduct.so.0 \(build 0123456789abcdef\)" "another build"
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || wrong "more than one line"
 [ ! -s "$scratch/out" ] || wrong "main ran all the same"
+
+# A whole library of another build, as in a container: its ranks make their own shared memory.
+sed "s/$id/0123456789abcdef/" "$VIADUCT_BUILD/lib/libmpi_abi.so.1" >"$scratch/other/libmpi_abi.so.1"
+printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec "$@"\n' "$scratch/other" >"$scratch/inside"
+chmod +x "$scratch/inside"
+meet=$VIADUCT_BUILD/tests/programs/meet
+run 20 env VIADUCT_LOG=info VIADUCT_TRANSPORTS=shm $mpiexec -n 3 "$scratch/inside" "$meet"
+expect_status 0 "ranks of another build"
+expect_out '^3 met$' "ranks of another build"
+expect_err "launcher is of another build of Viaduct .$id, this is 0123456789abcdef" "ranks of another build"
 finish

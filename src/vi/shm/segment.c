@@ -4,6 +4,7 @@
  * The surprise: it is some hundred gigabytes long and weighs nothing. Pages cost memory when they are touched, and only
  * lanes between ranks that talk are ever touched. */
 #include "vi/shm/segment.h"
+#include "base/build.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "vi/shm/layout.h"
@@ -29,8 +30,7 @@ static uint64_t round_up(uint64_t n, uint64_t to)
 
 static uint64_t build_id(void)
 {
-    static const char version[] = "viaduct " VIADUCT_VERSION;
-    return vbase_hash_bytes(version, sizeof(version)) ^ sizeof(struct base_counters) << 32 ^ SHM_HEAP_SIZE;
+    return vbase_hash_bytes(vbase_build_id, strlen(vbase_build_id));
 }
 
 void shm_segment_plan(struct shm_segment *segment, uint32_t ranks, uint64_t shared_each)
