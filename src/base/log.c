@@ -123,7 +123,7 @@ void vbase_log_write(enum base_log_level level, const char *format, ...)
     errno = saved;
 }
 
-bool vbase_log_gate_open(struct base_log_gate *gate, unsigned seconds, unsigned *held)
+bool vbase_log_gate_open(struct base_log_gate *gate, unsigned seconds, char more[LOG_MORE])
 {
     uint64_t now = vbase_clock_ns();
     /* relaxed throughout: the gate guards nothing but itself; the exchange decides who of several threads speaks */
@@ -134,7 +134,8 @@ bool vbase_log_gate_open(struct base_log_gate *gate, unsigned seconds, unsigned 
         return false;
     }
     unsigned silent = atomic_exchange_explicit(&gate->held, 0, memory_order_relaxed);
-    if (held)
-        *held = silent;
+    more[0] = '\0';
+    if (silent)
+        snprintf(more, LOG_MORE, " (%u more like this)", silent);
     return true;
 }

@@ -16,13 +16,14 @@ VEXPORT extern int vbase_log_level; /* set once at start from VIADUCT_LOG; read 
 VEXPORT void vbase_log_rank(int rank); /* from now on lines carry this rank; -1: none */
 VEXPORT void vbase_log_write(enum base_log_level level, const char *format, ...) PRINTF_LIKE(2, 3) COLD;
 
-/* A gate for messages that could come in floods: true the first time, then at most once in SECONDS; when it opens
- * again the line should say how many were held back (gate->held, reset by the call that returns true). */
+/* A gate for messages that could come in floods: true the first time, then at most once in SECONDS. The line ends
+ * with MORE: how many were held back since the last one, " (7 more like this)", or nothing. */
 struct base_log_gate {
     _Atomic uint64_t next_ns;
     _Atomic uint32_t held;
 };
-VEXPORT bool vbase_log_gate_open(struct base_log_gate *gate, unsigned seconds, unsigned *held);
+#define LOG_MORE 40
+VEXPORT bool vbase_log_gate_open(struct base_log_gate *gate, unsigned seconds, char more[LOG_MORE]);
 
 #define LOG_AT(level, ...)                                                                                              \
     do {                                                                                                                \

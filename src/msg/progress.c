@@ -165,8 +165,8 @@ bool vmsg_progress(void)
 void vmsg_refused(const struct msg_peer *peer, const char *what)
 {
     static struct base_log_gate gate;
-    unsigned held;
+    char more[LOG_MORE];
     COUNT(refused);
-    if (vbase_log_gate_open(&gate, 10, &held))
-        LOG_WARN("rank %d sent %s; it was dropped (%u more like this)", peer->world, what, held);
+    if (vbase_log_gate_open(&gate, 10, more))
+        LOG_WARN("rank %d sent %s; it was dropped%s", peer->world, what, more);
 }

@@ -84,10 +84,10 @@ static int await(void)
 static COLD void refuse(const vd_connection *connection)
 {
     static struct base_log_gate gate;
-    unsigned held;
+    char more[LOG_MORE];
     COUNT(refused);
-    if (vbase_log_gate_open(&gate, 10, &held))
-        LOG_WARN("rank %d sent a remote call that makes no sense; it was dropped (%u more like this)", connection->remote, held);
+    if (vbase_log_gate_open(&gate, 10, more))
+        LOG_WARN("rank %d sent a remote call that makes no sense; it was dropped%s", connection->remote, more);
 }
 
 static void handle(vd_connection *connection)

@@ -45,9 +45,9 @@ VEXPORT int vd_rpc_register(const char *name, vd_handler *handler, void *context
 static void complain(const char *what, int remote)
 {
     static struct base_log_gate gate;
-    unsigned held;
-    if (vbase_log_gate_open(&gate, 10, &held))
-        LOG_WARN("%s rank %d: %s (%u more like this)", what, remote, vbase_error_detail(), held);
+    char more[LOG_MORE];
+    if (vbase_log_gate_open(&gate, 10, more))
+        LOG_WARN("%s rank %d: %s%s", what, remote, vbase_error_detail(), more);
 }
 
 static void credit(int remote)

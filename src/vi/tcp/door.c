@@ -105,13 +105,13 @@ void tcp_refuse(int fd, const char *why)
 {
     static struct base_log_gate gate;
     char who[64];
-    unsigned held;
+    char more[LOG_MORE];
 
     COUNT(refused);
-    if (!vbase_log_gate_open(&gate, GATE_S, &held))
+    if (!vbase_log_gate_open(&gate, GATE_S, more))
         return;
     name_of(fd, who, sizeof(who));
-    LOG_WARN("a connection from %s was refused: %s (%u more like this)", who, why, held);
+    LOG_WARN("a connection from %s was refused: %s%s", who, why, more);
 }
 
 static void timer(struct tcp_door *door, uint64_t at)
