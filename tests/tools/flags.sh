@@ -18,6 +18,16 @@ expect 0 $'0/2\n1/2' "" sorted $run -hosts localhost,$(uname -n) sh -c "$say"
 printf '# ours\nlocalhost slots=2 max_slots=8\n\n127.0.0.1:1 # more\n' >$work/hosts
 for flag in -f -hostfile --machinefile; do expect 0 $'0/3\n1/3\n2/3' "" sorted $run $flag $work/hosts sh -c "$say"; done
 expect 0 0/1 "" $run -n 1 -hostfile $work/hosts sh -c "$say"
+printf 'localhost max_slots=9 slots = 3\n' >$work/hosts
+expect 0 $'0/3\n1/3\n2/3' "" sorted $run -f $work/hosts sh -c "$say"
+for file in HYDRA_HOST_FILE OMPI_MCA_orte_default_hostfile; do
+    expect 0 $'0/3\n1/3\n2/3' "" sorted env $file=$work/hosts $run sh -c "$say"
+    expect 0 0/1 "" env $file=/none $run -host localhost sh -c "$say"
+done
+printf '# nobody\n' >$work/hosts
+expect 2 "" "~^viaduct: the host file .*hosts names no host" $run -f $work/hosts true
+printf 'localhost slots=many\n' >$work/hosts
+expect 2 "" "~^viaduct: host localhost: the number of slots makes no sense" $run -f $work/hosts true
 expect 255 "" "~^viaduct: cannot start ranks on far.example: its helper or the connection to it ended" \
     $run --agent false -host far.example true
 expect 255 "" "~^viaduct: cannot start ranks on far.example: cannot start /no/agent: No such file" $run --agent /no/agent -host far.example true

@@ -76,9 +76,9 @@ static int add_host(struct run_options *options, struct run_app *app, char *text
         if (!vboot_number(colon + 1, &count) && strcmp(colon + 1, "*") != 0)
             count = -1;
     }
-    char *equal = strstr(more, "slots=");
-    if (equal && (equal == more || equal[-1] != '_'))
-        count = atoi(equal + 6);
+    for (char *slots = more; (slots = strstr(slots, "slots")); slots += 5)
+        if ((slots == more || strchr(" \t", slots[-1])) && sscanf(slots + 5, " = %d", &count) != 1) /* not max_slots */
+            count = -1;
     if (count < 0)
         return vbase_fail(ERR_ARGUMENT, "host %s: the number of slots makes no sense", text);
     if (*text == '-') /* an agent would take it for a flag */
@@ -116,6 +116,8 @@ int hosts_read_file(struct reader *reader, char **word)
     }
     free(line);
     fclose(file);
+    if (error == OK && reader->app->offers == 0)
+        error = vbase_fail(ERR_ARGUMENT, "the host file %s names no host", word[0]);
     return error;
 }
 

@@ -97,6 +97,19 @@ int options_read_file(struct reader *reader, char **word)
     return error;
 }
 
+/* Where no host is named on the command line: the file that schedulers and operators name for other launchers. */
+static int default_hosts(struct reader *reader)
+{
+    static const char *const names[] = {"HYDRA_HOST_FILE", "OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile"};
+    for (size_t i = 0; i < ARRAY_LENGTH(names) && reader->options->hosts == 0; i++) {
+        char *file = (char *)(uintptr_t)vbase_environment(names[i]);
+        int error = file && *file ? hosts_read_file(reader, &file) : OK;
+        if (error != OK)
+            return error;
+    }
+    return OK;
+}
+
 int options_read(struct run_options *options, int argc, char **argv)
 {
     struct reader reader = {.options = options};
@@ -112,6 +125,9 @@ int options_read(struct run_options *options, int argc, char **argv)
     new_app(&reader);
     if (error == OK)
         error = read_words(&reader, argv + 1, argc - 1);
+    reader.app = options->app;
+    if (error == OK)
+        error = default_hosts(&reader);
     if (error != OK)
         return error;
     for (int i = 0; i < options->apps; i++) {
