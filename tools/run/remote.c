@@ -130,6 +130,7 @@ static bool hear_complaints(struct run_job *job, struct run_host *host)
     text[got] = 0;
     for (char *rest = text, *line; (line = strsep(&rest, "\r\n"));)
         if (*line) {
+            line += strncmp(line, "viaduct: ", 9) == 0 ? 9 : 0; /* so begins ours, too */
             snprintf(host->said, sizeof host->said, "%s", line);
             if (host->state == HOST_UP && job->ending == ENDING_NO)
                 output_line(job, "%s: %s", host->name, line);
@@ -197,6 +198,7 @@ static void obey(struct run_job *job, struct run_host *host, const struct run_fr
             job->failed = true;
             job->exit_status = number;
         }
+        (void)hear_complaints(job, host); /* its last words */
         let_go(job, host);
         break;
     case FRAME_ALIVE:

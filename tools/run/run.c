@@ -2,6 +2,7 @@
 #include "run/run.h"
 #include "verbs.h"
 #include "base/clock.h"
+#include "base/counters.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/settings.h"
@@ -468,6 +469,9 @@ int run_job(struct run_job *job, int argc, char **argv)
     serve(job);
     tree_clear(job);
     report_all(job);
+    if (job->door && vbase_counters->refused + vbase_counters->left > 0)
+        LOG_INFO("%llu connections were refused at the door of %s, %llu left it by themselves",
+                 (unsigned long long)vbase_counters->refused, job->host, (unsigned long long)vbase_counters->left);
     bool written = output_finish(job);
     pmi_close(job);
     int status = status_of(job);
