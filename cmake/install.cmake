@@ -84,6 +84,8 @@ install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHIN
 install(FILES ${installed}/mpi-c.pc ${installed}/mpi-cxx.pc ${installed}/viaduct.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${installed}/viaduct-config.cmake ${installed}/viaduct-config-version.cmake DESTINATION ${config_dir})
-file(GLOB documents CONFIGURE_DEPENDS *.md LICENSE docs/*.md)
+file(GLOB documents CONFIGURE_DEPENDS *.md LICENSE)
+file(GLOB chapters CONFIGURE_DEPENDS docs/*.md)
 install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${chapters} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs) # as their links say
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.c")

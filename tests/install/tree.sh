@@ -46,6 +46,12 @@ sums() { # PROGRAM WHAT: three ranks of it add up, silently
     expect_silence "$2"
 }
 
+# Links of the documents lead somewhere
+(cd "$tree/share/doc/viaduct" && grep -Ho ']([^)#:]*' ./*.md docs/*.md | while IFS=: read -r page link; do
+    [ -e "${page%/*}/${link#](}" ] || echo "$page: $link"
+done) >"$scratch/out"
+[ ! -s "$scratch/out" ] || { wrong "links that lead nowhere:"; cat "$scratch/out"; }
+
 # Wrappers
 run 60 mpicc -O2 -Wall -Wextra -pedantic "$scratch/sum.c" -o "$scratch/by-mpicc"
 expect_status 0 "mpicc"
