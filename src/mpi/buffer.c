@@ -282,15 +282,13 @@ static int start_flush(const char *call, const MPI_Comm *handle, MPI_Request *ou
 }
 
 #define ATTACH(number) void *memory, number size
-ENTRY(MPI_Buffer_attach)(ATTACH(int)) { return attach(NAME, NULL, memory, size); }
-ENTRY(MPI_Buffer_attach_c)(ATTACH(MPI_Count)) { return attach(NAME, NULL, memory, size); }
-ENTRY(MPI_Comm_attach_buffer)(MPI_Comm comm, ATTACH(int)) { return attach(NAME, &comm, memory, size); }
-ENTRY(MPI_Comm_attach_buffer_c)(MPI_Comm comm, ATTACH(MPI_Count)) { return attach(NAME, &comm, memory, size); }
+ENTRIES(MPI_Buffer_attach, MPI_Buffer_attach_c, ATTACH, attach(NAME, NULL, memory, size))
+#define COMM_ATTACH(number) MPI_Comm comm, ATTACH(number)
+ENTRIES(MPI_Comm_attach_buffer, MPI_Comm_attach_buffer_c, COMM_ATTACH, attach(NAME, &comm, memory, size))
 #define DETACH(number) void *memory, number *size
-ENTRY(MPI_Buffer_detach)(DETACH(int)) { return detach(NAME, NULL, memory, COUNT_AT(size)); }
-ENTRY(MPI_Buffer_detach_c)(DETACH(MPI_Count)) { return detach(NAME, NULL, memory, COUNT_AT(size)); }
-ENTRY(MPI_Comm_detach_buffer)(MPI_Comm comm, DETACH(int)) { return detach(NAME, &comm, memory, COUNT_AT(size)); }
-ENTRY(MPI_Comm_detach_buffer_c)(MPI_Comm comm, DETACH(MPI_Count)) { return detach(NAME, &comm, memory, COUNT_AT(size)); }
+ENTRIES(MPI_Buffer_detach, MPI_Buffer_detach_c, DETACH, detach(NAME, NULL, memory, COUNT_AT(size)))
+#define COMM_DETACH(number) MPI_Comm comm, DETACH(number)
+ENTRIES(MPI_Comm_detach_buffer, MPI_Comm_detach_buffer_c, COMM_DETACH, detach(NAME, &comm, memory, COUNT_AT(size)))
 ENTRY(MPI_Buffer_flush)(void) { return flush_of(NAME, NULL); }
 ENTRY(MPI_Comm_flush_buffer)(MPI_Comm comm) { return flush_of(NAME, &comm); }
 ENTRY(MPI_Buffer_iflush)(MPI_Request *request) { return start_flush(NAME, NULL, request); }

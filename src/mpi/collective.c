@@ -1,6 +1,7 @@
 /* Collectives: checks their arguments and gives them to coll. The entries are in forms.c; all forms of a call
  * come here with the same structure. */
 #include "mpi/collective.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Which sides of a call a rank's arguments must be right on, and which may be MPI_IN_PLACE. */
@@ -42,26 +43,35 @@ struct work {
     bool kept;              /* references on operation's objects are held */
 };
 
-static struct mpi_type *check_type(const struct work *work, MPI_Datatype handle, int *error)
+/* What the send or receive side of a call is called in a sentence: nothing where there is one only. */
+static const char *said(const struct work *work, const char *name)
+{
+    const struct mpi_collective *c = work->c;
+    bool two = rules[c->kind].at_root == BOTH && !(work->rule & REDUCES);
+    return !two ? "" : name[0] == 's' ? "send " : "receive ";
+}
+
+static struct mpi_type *check_type(const struct work *work, MPI_Datatype handle, const char *name, int *error)
 {
     struct mpi_type *type = mpi_type_at(handle);
-    *error = MPI_SUCCESS;
-    if (unlikely(!type))
-        *error = mpi_wrong(work->comm, work->c->call, KIND_TYPE, handle);
-    else if (unlikely(!type->committed))
-        *error = mpi_error(work->comm, work->c->call, MPI_ERR_TYPE, "%s is not committed: call MPI_Type_commit",
-                           mpi_type_text(type));
+    bool right = likely(type != NULL) && likely(type->committed);
+    *error = right ? MPI_SUCCESS : mpi_wrong_type(work->comm, work->c->call, handle, said(work, name));
     return type;
 }
 
-static int no_buffer(const struct work *work, const char *side)
+static int no_buffer(const struct work *work, const char *name)
 {
-    return mpi_error(work->comm, work->c->call, MPI_ERR_BUFFER, "the %s buffer is NULL", side);
+    return mpi_error(work->comm, work->c->call, MPI_ERR_BUFFER, "the %s buffer is NULL", name);
 }
 
-static int negative_count(const struct work *work, int64_t count)
+/* RANK: whose it is, -1: there is one for all. */
+static int negative_count(const struct work *work, int rank, int64_t count, const char *name)
 {
-    return mpi_error(work->comm, work->c->call, MPI_ERR_COUNT, "count %lld is negative", (long long)count);
+    char whose[32] = "";
+    if (rank >= 0)
+        snprintf(whose, sizeof whose, " for rank %d", rank);
+    return mpi_error(work->comm, work->c->call, MPI_ERR_COUNT, "%scount %lld%s is negative", said(work, name),
+                     (long long)count, whose);
 }
 
 /* ---- arrays ----------------------------------------------------------------------------------------------------- */
@@ -83,7 +93,7 @@ static const int64_t *widen(struct work *work, const void *array)
     return place;
 }
 
-static int fill_types(struct work *work, const struct mpi_side *from, struct coll_side *side)
+static int fill_types(struct work *work, const struct mpi_side *from, struct coll_side *side, const char *name)
 {
     size_t size = (size_t)work->comm->size;
     if (!work->arrays)
@@ -94,7 +104,7 @@ static int fill_types(struct work *work, const struct mpi_side *from, struct col
     work->next += size;
     for (size_t i = 0; i < size; i++) {
         int error;
-        struct mpi_type *type = check_type(work, from->types[i], &error);
+        struct mpi_type *type = check_type(work, from->types[i], name, &error);
         if (error)
             return error;
         layouts[i] = type->layout;
@@ -115,8 +125,8 @@ static int fill_arrays(struct work *work, const struct mpi_side *from, struct co
         return mpi_engine_error(work->comm, c->call, ERR_MEMORY);
     for (int i = 0; i < work->comm->size; i++)
         if (side->counts[i] < 0)
-            return negative_count(work, side->counts[i]);
-    int error = typed ? fill_types(work, from, side) : MPI_SUCCESS;
+            return negative_count(work, i, side->counts[i], name);
+    int error = typed ? fill_types(work, from, side, name) : MPI_SUCCESS;
     for (int i = 0; !error && !from->buffer && i < work->comm->size; i++) {
         const struct type_layout *layout = typed ? side->layouts[i] : side->layout;
         int64_t displacement = displaced ? side->displacements[i] * (typed ? 1 : layout->shape.extent) : 0;
@@ -133,7 +143,7 @@ static int fill_plain(struct work *work, const struct mpi_side *from, struct col
     uint64_t bytes;
     side->count = (uint64_t)from->count;
     if (unlikely(from->count < 0))
-        return negative_count(work, from->count);
+        return negative_count(work, -1, from->count, name);
     if (unlikely(__builtin_mul_overflow(side->count, side->layout->shape.size, &bytes)))
         return mpi_error(work->comm, work->c->call, MPI_ERR_COUNT, "%lld elements do not fit into 64 bits",
                          (long long)from->count);
@@ -145,7 +155,7 @@ static int fill(struct work *work, const struct mpi_side *from, struct coll_side
     int error = MPI_SUCCESS;
     side->base = (void *)from->buffer;
     if (!(work->rule & TYPED)) {
-        struct mpi_type *type = check_type(work, from->type, &error);
+        struct mpi_type *type = check_type(work, from->type, name, &error);
         if (unlikely(error))
             return error;
         side->layout = type->layout;

@@ -141,17 +141,16 @@ static int derive(struct making *making, int combiner, uint32_t integers, uint32
 
 #define CONTIGUOUS(number) number count, MPI_Datatype old, MPI_Datatype *out
 #define ROW_OF MPI_COMBINER_CONTIGUOUS, 1, 0, (MPI_Count[]){count}
-ENTRY(MPI_Type_contiguous)(CONTIGUOUS(int)) { return derive(MAKING(int), ROW_OF, old); }
-ENTRY(MPI_Type_contiguous_c)(CONTIGUOUS(MPI_Count)) { return derive(MAKING(MPI_Count), ROW_OF, old); }
+ENTRIES(MPI_Type_contiguous, MPI_Type_contiguous_c, CONTIGUOUS, derive(MAKING(count), ROW_OF, old))
 
+#define WIDE (MPI_Count, MPI_Count)
 #define VECTOR(number, offset) number count, number block, offset stride, MPI_Datatype old, MPI_Datatype *out
 #define SHAPE (MPI_Count[]){count, block, stride}
 #define IN_EXTENTS MPI_COMBINER_VECTOR, 3, 0, SHAPE
 #define IN_BYTES MPI_COMBINER_HVECTOR, 2, 1, SHAPE
-ENTRY(MPI_Type_vector)(VECTOR(int, int)) { return derive(MAKING(int), IN_EXTENTS, old); }
-ENTRY(MPI_Type_vector_c)(VECTOR(MPI_Count, MPI_Count)) { return derive(MAKING(MPI_Count), IN_EXTENTS, old); }
-ENTRY(MPI_Type_create_hvector)(VECTOR(int, MPI_Aint)) { return derive(MAKING(int), IN_BYTES, old); }
-ENTRY(MPI_Type_create_hvector_c)(VECTOR(MPI_Count, MPI_Count)) { return derive(MAKING(MPI_Count), IN_BYTES, old); }
+ENTRIES_OF(MPI_Type_vector, MPI_Type_vector_c, VECTOR, (int, int), WIDE, derive(MAKING(count), IN_EXTENTS, old))
+ENTRIES_OF(MPI_Type_create_hvector, MPI_Type_create_hvector_c, VECTOR, (int, MPI_Aint), WIDE,
+           derive(MAKING(count), IN_BYTES, old))
 
 #define RESIZED(number) MPI_Datatype old, number lb, number extent, MPI_Datatype *out
 #define BOUNDS MPI_COMBINER_RESIZED, 0, 2, (MPI_Count[]){lb, extent}
@@ -230,28 +229,18 @@ static int indexed(struct making *making, const struct places *at, MPI_Datatype 
 #define INDEXED(number, offset)                                                                                        \
     number count, const number blocks[], const offset displacements[], MPI_Datatype old, MPI_Datatype *out
 #define PLACES(in_bytes) &(struct places){count, false, blocks, 0, displacements, in_bytes, NARROW(displacements)}
-ENTRY(MPI_Type_indexed)(INDEXED(int, int)) { return indexed(MAKING(int), PLACES(false), old); }
-ENTRY(MPI_Type_indexed_c)(INDEXED(MPI_Count, MPI_Count)) { return indexed(MAKING(MPI_Count), PLACES(false), old); }
-ENTRY(MPI_Type_create_hindexed)(INDEXED(int, MPI_Aint)) { return indexed(MAKING(int), PLACES(true), old); }
-ENTRY(MPI_Type_create_hindexed_c)(INDEXED(MPI_Count, MPI_Count))
-{
-    return indexed(MAKING(MPI_Count), PLACES(true), old);
-}
+ENTRIES_OF(MPI_Type_indexed, MPI_Type_indexed_c, INDEXED, (int, int), WIDE, indexed(MAKING(count), PLACES(false), old))
+ENTRIES_OF(MPI_Type_create_hindexed, MPI_Type_create_hindexed_c, INDEXED, (int, MPI_Aint), WIDE,
+           indexed(MAKING(count), PLACES(true), old))
 
 #define EQUAL(number, offset)                                                                                          \
     number count, number block, const offset displacements[], MPI_Datatype old, MPI_Datatype *out
 #define EQUAL_PLACES(in_bytes)                                                                                         \
     &(struct places){count, true, NULL, block, displacements, in_bytes, NARROW(displacements)}
-ENTRY(MPI_Type_create_indexed_block)(EQUAL(int, int)) { return indexed(MAKING(int), EQUAL_PLACES(false), old); }
-ENTRY(MPI_Type_create_indexed_block_c)(EQUAL(MPI_Count, MPI_Count))
-{
-    return indexed(MAKING(MPI_Count), EQUAL_PLACES(false), old);
-}
-ENTRY(MPI_Type_create_hindexed_block)(EQUAL(int, MPI_Aint)) { return indexed(MAKING(int), EQUAL_PLACES(true), old); }
-ENTRY(MPI_Type_create_hindexed_block_c)(EQUAL(MPI_Count, MPI_Count))
-{
-    return indexed(MAKING(MPI_Count), EQUAL_PLACES(true), old);
-}
+ENTRIES_OF(MPI_Type_create_indexed_block, MPI_Type_create_indexed_block_c, EQUAL, (int, int), WIDE,
+           indexed(MAKING(count), EQUAL_PLACES(false), old))
+ENTRIES_OF(MPI_Type_create_hindexed_block, MPI_Type_create_hindexed_block_c, EQUAL, (int, MPI_Aint), WIDE,
+           indexed(MAKING(count), EQUAL_PLACES(true), old))
 
 /* ---- struct ----------------------------------------------------------------------------------------------------- */
 
@@ -269,9 +258,12 @@ static int structure(struct making *making, MPI_Count length, const void *blocks
     uint32_t count = (uint32_t)length;
     struct type_layout *layout = NULL;
     int error = mpi_making_begin(making, MPI_BYTE, length);
-    if (!error && (length > INT32_MAX || (count > 0 && (!blocks || !displacements || !types))))
-        error = mpi_error(NULL, making->call, MPI_ERR_ARG, "an array of %lld parts is %s", (long long)length,
-                          length > INT32_MAX ? "too long" : "NULL");
+    if (!error && length > INT32_MAX)
+        error = mpi_error(NULL, making->call, MPI_ERR_COUNT, "count %lld is too large", (long long)length);
+    if (!error && count > 0 && (!blocks || !displacements || !types))
+        error = mpi_null(NULL, making->call, !blocks          ? "array_of_blocklengths"
+                                             : !displacements ? "array_of_displacements"
+                                                              : "array_of_types");
     if (!error)
         error = check_types(making->call, count, types);
     if (!error)
@@ -297,14 +289,8 @@ static int structure(struct making *making, MPI_Count length, const void *blocks
 
 #define STRUCT(number, offset)                                                                                         \
     number count, const number blocks[], const offset displacements[], const MPI_Datatype types[], MPI_Datatype *out
-ENTRY(MPI_Type_create_struct)(STRUCT(int, MPI_Aint))
-{
-    return structure(MAKING(int), count, blocks, displacements, types);
-}
-ENTRY(MPI_Type_create_struct_c)(STRUCT(MPI_Count, MPI_Count))
-{
-    return structure(MAKING(MPI_Count), count, blocks, displacements, types);
-}
+ENTRIES_OF(MPI_Type_create_struct, MPI_Type_create_struct_c, STRUCT, (int, MPI_Aint), WIDE,
+           structure(MAKING(count), count, blocks, displacements, types))
 
 /* ---- dup -------------------------------------------------------------------------------------------------------- */
 

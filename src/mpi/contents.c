@@ -25,7 +25,10 @@ ENTRY(MPI_Type_get_envelope)(MPI_Datatype handle, int *integers, int *addresses,
     if (error)
         return error;
     if (!integers || !addresses || !types || !combiner)
-        return mpi_error(NULL, NAME, MPI_ERR_ARG, "a result's place is NULL");
+        return mpi_null(NULL, NAME, !integers    ? "num_integers"
+                                    : !addresses ? "num_addresses"
+                                    : !types     ? "num_datatypes"
+                                                 : "combiner");
     *integers = (int)recipe->integers;
     *addresses = (int)recipe->addresses;
     *types = (int)recipe->types;
@@ -41,7 +44,11 @@ ENTRY(MPI_Type_get_envelope_c)(MPI_Datatype handle, MPI_Count *integers, MPI_Cou
     if (error)
         return error;
     if (!integers || !addresses || !larges || !types || !combiner)
-        return mpi_error(NULL, NAME, MPI_ERR_ARG, "a result's place is NULL");
+        return mpi_null(NULL, NAME, !integers    ? "num_integers"
+                                    : !addresses ? "num_addresses"
+                                    : !larges    ? "num_large_counts"
+                                    : !types     ? "num_datatypes"
+                                                 : "combiner");
     *integers = recipe->integers;
     *addresses = recipe->addresses;
     *larges = recipe->larges;
@@ -72,9 +79,13 @@ static int contents(const char *call, MPI_Datatype handle, const struct contents
         room->max_larges < recipe->larges || room->max_types < recipe->types)
         return mpi_error(NULL, call, MPI_ERR_ARG, "an array is too short: the envelope tells %u, %u, %u and %u",
                          recipe->integers, recipe->addresses, recipe->larges, recipe->types);
-    if ((recipe->integers && !room->integers) || (recipe->addresses && !room->addresses) ||
-        (recipe->larges && !room->larges) || (recipe->types && !room->types))
-        return mpi_null(NULL, call, "an array");
+    const char *missing = recipe->integers && !room->integers     ? "array_of_integers"
+                          : recipe->addresses && !room->addresses ? "array_of_addresses"
+                          : recipe->larges && !room->larges       ? "array_of_large_counts"
+                          : recipe->types && !room->types         ? "array_of_datatypes"
+                                                                  : NULL;
+    if (missing)
+        return mpi_null(NULL, call, missing);
     const int64_t *value = recipe->value;
     for (uint32_t i = 0; i < recipe->integers; i++)
         room->integers[i] = (int)*value++;
@@ -165,12 +176,10 @@ static int pack(const struct packing *p, bool unpack)
 #define PACKING(data, packed) &(struct packing){NAME, data, count, type, packed, size, COUNT_AT(position), comm}
 #define PACK(number)                                                                                                   \
     const void *in, number count, MPI_Datatype type, void *out, number size, number *position, MPI_Comm comm
-ENTRY(MPI_Pack)(PACK(int)) { return pack(PACKING((void *)in, out), false); }
-ENTRY(MPI_Pack_c)(PACK(MPI_Count)) { return pack(PACKING((void *)in, out), false); }
+ENTRIES(MPI_Pack, MPI_Pack_c, PACK, pack(PACKING((void *)in, out), false))
 #define UNPACK(number)                                                                                                 \
     const void *in, number size, number *position, void *out, number count, MPI_Datatype type, MPI_Comm comm
-ENTRY(MPI_Unpack)(UNPACK(int)) { return pack(PACKING(out, (char *)in), true); }
-ENTRY(MPI_Unpack_c)(UNPACK(MPI_Count)) { return pack(PACKING(out, (char *)in), true); }
+ENTRIES(MPI_Unpack, MPI_Unpack_c, UNPACK, pack(PACKING(out, (char *)in), true))
 
 static int pack_size(const char *call, MPI_Count count, MPI_Datatype handle, MPI_Comm comm_handle,
                      struct mpi_count size)
@@ -194,5 +203,4 @@ static int pack_size(const char *call, MPI_Count count, MPI_Datatype handle, MPI
 }
 
 #define PACK_SIZE(number) number count, MPI_Datatype type, MPI_Comm comm, number *size
-ENTRY(MPI_Pack_size)(PACK_SIZE(int)) { return pack_size(NAME, count, type, comm, COUNT_AT(size)); }
-ENTRY(MPI_Pack_size_c)(PACK_SIZE(MPI_Count)) { return pack_size(NAME, count, type, comm, COUNT_AT(size)); }
+ENTRIES(MPI_Pack_size, MPI_Pack_size_c, PACK_SIZE, pack_size(NAME, count, type, comm, COUNT_AT(size)))

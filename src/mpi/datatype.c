@@ -227,11 +227,12 @@ static int size_of(const char *call, MPI_Datatype handle, struct mpi_count size)
     return error;
 }
 
-ENTRY(MPI_Type_size)(MPI_Datatype type, int *size) { return size_of(NAME, type, COUNT_AT(size)); }
-ENTRY(MPI_Type_size_c)(MPI_Datatype type, MPI_Count *size) { return size_of(NAME, type, COUNT_AT(size)); }
-ENTRY(MPI_Type_size_x)(MPI_Datatype type, MPI_Count *size) { return size_of(NAME, type, COUNT_AT(size)); }
+#define SIZE(number) MPI_Datatype type, number *size
+ENTRIES(MPI_Type_size, MPI_Type_size_c, SIZE, size_of(NAME, type, COUNT_AT(size)))
+ENTRY(MPI_Type_size_x)(SIZE(MPI_Count)) { return size_of(NAME, type, COUNT_AT(size)); }
 
-static int extent_of(const char *call, MPI_Datatype handle, int64_t *lower_bound, int64_t *extent)
+/* TRUE_ONE: of the payload alone. MPI_Aint and MPI_Count are the same here. */
+static int extent_of(const char *call, MPI_Datatype handle, bool true_one, int64_t *lower_bound, int64_t *extent)
 {
     struct mpi_type *type;
     int error = find_type(call, handle, &type);
@@ -239,29 +240,19 @@ static int extent_of(const char *call, MPI_Datatype handle, int64_t *lower_bound
         return error;
     if (!lower_bound || !extent)
         return mpi_null(NULL, call, lower_bound ? "extent" : "lb");
-    *lower_bound = type->layout->shape.lower_bound;
-    *extent = type->layout->shape.extent;
-    return MPI_SUCCESS;
-}
-
-static int true_extent_of(const char *call, MPI_Datatype handle, int64_t *lower_bound, int64_t *extent)
-{
-    int error = extent_of(call, handle, lower_bound, extent);
-    if (error)
-        return error;
-    const struct type_shape *shape = &mpi_type_at(handle)->layout->shape;
-    *lower_bound = shape->true_lower_bound;
-    *extent = shape->true_extent;
+    const struct type_shape *shape = &type->layout->shape;
+    *lower_bound = true_one ? shape->true_lower_bound : shape->lower_bound;
+    *extent = true_one ? shape->true_extent : shape->extent;
     return MPI_SUCCESS;
 }
 
 #define EXTENT(number) MPI_Datatype type, number *lb, number *extent
-ENTRY(MPI_Type_get_extent)(EXTENT(MPI_Aint)) { return extent_of(NAME, type, lb, extent); }
-ENTRY(MPI_Type_get_extent_c)(EXTENT(MPI_Count)) { return extent_of(NAME, type, lb, extent); }
-ENTRY(MPI_Type_get_extent_x)(EXTENT(MPI_Count)) { return extent_of(NAME, type, lb, extent); }
-ENTRY(MPI_Type_get_true_extent)(EXTENT(MPI_Aint)) { return true_extent_of(NAME, type, lb, extent); }
-ENTRY(MPI_Type_get_true_extent_c)(EXTENT(MPI_Count)) { return true_extent_of(NAME, type, lb, extent); }
-ENTRY(MPI_Type_get_true_extent_x)(EXTENT(MPI_Count)) { return true_extent_of(NAME, type, lb, extent); }
+ENTRY(MPI_Type_get_extent)(EXTENT(MPI_Aint)) { return extent_of(NAME, type, false, lb, extent); }
+ENTRY(MPI_Type_get_extent_c)(EXTENT(MPI_Count)) { return extent_of(NAME, type, false, lb, extent); }
+ENTRY(MPI_Type_get_extent_x)(EXTENT(MPI_Count)) { return extent_of(NAME, type, false, lb, extent); }
+ENTRY(MPI_Type_get_true_extent)(EXTENT(MPI_Aint)) { return extent_of(NAME, type, true, lb, extent); }
+ENTRY(MPI_Type_get_true_extent_c)(EXTENT(MPI_Count)) { return extent_of(NAME, type, true, lb, extent); }
+ENTRY(MPI_Type_get_true_extent_x)(EXTENT(MPI_Count)) { return extent_of(NAME, type, true, lb, extent); }
 
 ENTRY(MPI_Type_get_name)(MPI_Datatype handle, char *name, int *length)
 {

@@ -179,6 +179,16 @@ int mpi_wrong(struct mpi_comm *comm, const char *call, enum mpi_kind kind, const
     return mpi_error(comm, call, row->class, "%p is no %s, or was freed", handle, row->name);
 }
 
+int mpi_wrong_type(struct mpi_comm *comm, const char *call, MPI_Datatype handle, const char *side)
+{
+    const struct mpi_type *type = mpi_type_at(handle);
+    if (type)
+        return mpi_error(comm, call, MPI_ERR_TYPE, "%s%s is not committed: call MPI_Type_commit", side, mpi_type_text(type));
+    if (handle == MPI_DATATYPE_NULL)
+        return mpi_error(comm, call, MPI_ERR_TYPE, "the %sdatatype is MPI_DATATYPE_NULL", side);
+    return mpi_error(comm, call, MPI_ERR_TYPE, "the %sdatatype %p is none, or was freed", side, (void *)handle);
+}
+
 int mpi_engine_error(struct mpi_comm *comm, const char *call, int error)
 {
     const char *detail = vbase_error_detail();

@@ -196,14 +196,14 @@ static int size_of(const struct external *e)
 #define PACK(number, offset)                                                                                           \
     const char representation[], const void *data, number count, MPI_Datatype type, void *packed, offset size,         \
         offset *position
-ENTRY(MPI_Pack_external)(PACK(int, MPI_Aint)) { return move(EXTERNAL((void *)data, packed), false); }
-ENTRY(MPI_Pack_external_c)(PACK(MPI_Count, MPI_Count)) { return move(EXTERNAL((void *)data, packed), false); }
+ENTRIES_OF(MPI_Pack_external, MPI_Pack_external_c, PACK, (int, MPI_Aint), (MPI_Count, MPI_Count),
+           move(EXTERNAL((void *)data, packed), false))
 #define UNPACK(number, offset)                                                                                         \
     const char representation[], const void *packed, offset size, offset *position, void *data, number count,          \
         MPI_Datatype type
-ENTRY(MPI_Unpack_external)(UNPACK(int, MPI_Aint)) { return move(EXTERNAL(data, (char *)packed), true); }
-ENTRY(MPI_Unpack_external_c)(UNPACK(MPI_Count, MPI_Count)) { return move(EXTERNAL(data, (char *)packed), true); }
+ENTRIES_OF(MPI_Unpack_external, MPI_Unpack_external_c, UNPACK, (int, MPI_Aint), (MPI_Count, MPI_Count),
+           move(EXTERNAL(data, (char *)packed), true))
 #define SIZE(number, offset) const char representation[], number count, MPI_Datatype type, offset *size
 #define NOTHING_MOVED &(struct external){NAME, representation, NULL, count, type, NULL, 0, size}
-ENTRY(MPI_Pack_external_size)(SIZE(int, MPI_Aint)) { return size_of(NOTHING_MOVED); }
-ENTRY(MPI_Pack_external_size_c)(SIZE(MPI_Count, MPI_Count)) { return size_of(NOTHING_MOVED); }
+ENTRIES_OF(MPI_Pack_external_size, MPI_Pack_external_size_c, SIZE, (int, MPI_Aint), (MPI_Count, MPI_Count),
+           size_of(NOTHING_MOVED))

@@ -131,7 +131,9 @@ static int subarray(struct making *making, const struct subarray *of, MPI_Dataty
     if (!error)
         error = check_shape(making->call, n, of->order);
     if (!error && (!of->sizes || !of->subsizes || !of->starts))
-        error = mpi_null(NULL, making->call, "an array");
+        error = mpi_null(NULL, making->call, !of->sizes      ? "array_of_sizes"
+                                             : !of->subsizes ? "array_of_subsizes"
+                                                             : "array_of_starts");
     if (!error)
         error = write_subarray(making, of, numbers);
     if (error)
@@ -155,8 +157,7 @@ static int subarray(struct making *making, const struct subarray *of, MPI_Dataty
     int n, const number sizes[], const number subsizes[], const number starts[], int order, MPI_Datatype old,          \
         MPI_Datatype *out
 #define SUBARRAY_IS &(struct subarray){n, order, sizes, subsizes, starts}
-ENTRY(MPI_Type_create_subarray)(SUBARRAY(int)) { return subarray(MAKING(int), SUBARRAY_IS, old); }
-ENTRY(MPI_Type_create_subarray_c)(SUBARRAY(MPI_Count)) { return subarray(MAKING(MPI_Count), SUBARRAY_IS, old); }
+ENTRIES(MPI_Type_create_subarray, MPI_Type_create_subarray_c, SUBARRAY, subarray(MAKING(*sizes), SUBARRAY_IS, old))
 
 /* ---- darray ----------------------------------------------------------------------------------------------------- */
 
@@ -215,7 +216,10 @@ static int check_darray(const char *call, const struct darray *of)
     if (error)
         return error;
     if (!of->sizes || !of->ways || !of->arguments || !of->processes)
-        return mpi_null(NULL, call, "an array");
+        return mpi_null(NULL, call, !of->sizes       ? "array_of_gsizes"
+                                    : !of->ways      ? "array_of_distribs"
+                                    : !of->arguments ? "array_of_dargs"
+                                                     : "array_of_psizes");
     for (int d = 0; d < of->dimensions && product > 0 && product <= INT32_MAX; d++)
         product *= of->processes[d];
     if (product != of->size || of->rank < 0 || of->rank >= of->size)
@@ -254,5 +258,4 @@ static int darray(struct making *making, const struct darray *of, MPI_Datatype o
     int size, int rank, int n, const number sizes[], const int ways[], const int arguments[], const int processes[],   \
         int order, MPI_Datatype old, MPI_Datatype *out
 #define DARRAY_IS &(struct darray){size, rank, n, order, sizes, ways, arguments, processes}
-ENTRY(MPI_Type_create_darray)(DARRAY(int)) { return darray(MAKING(int), DARRAY_IS, old); }
-ENTRY(MPI_Type_create_darray_c)(DARRAY(MPI_Count)) { return darray(MAKING(MPI_Count), DARRAY_IS, old); }
+ENTRIES(MPI_Type_create_darray, MPI_Type_create_darray_c, DARRAY, darray(MAKING(*sizes), DARRAY_IS, old))

@@ -31,6 +31,13 @@
 #define ENTRY(name) ENTRY_OF(int, name)
 #define NAME (&__func__[1])
 
+/* Two entries that differ in the type of their counts alone. TAKES(number) tells what they take, or TAKES of NARROW and WIDE,
+ * lists in parentheses; the rest is what they return. A macro with a return, but one that is two whole functions. */
+#define ENTRIES_OF(name, name_c, takes, narrow, wide, ...)                                                             \
+    ENTRY(name)(takes narrow) { return __VA_ARGS__; }                                                                  \
+    ENTRY(name_c)(takes wide) { return __VA_ARGS__; }
+#define ENTRIES(name, name_c, takes, ...) ENTRIES_OF(name, name_c, takes, (int), (MPI_Count), __VA_ARGS__)
+
 /* ---- objects ---------------------------------------------------------------------------------------------------- */
 
 struct mpi_group {
@@ -236,6 +243,8 @@ int mpi_error(struct mpi_comm *comm, const char *call, int class, const char *fo
 int mpi_null(struct mpi_comm *comm, const char *call, const char *argument) COLD;
 /* HANDLE is no object of this kind. */
 int mpi_wrong(struct mpi_comm *comm, const char *call, enum mpi_kind kind, const void *handle) COLD;
+/* HANDLE is no datatype, or not committed. SIDE: "send " or "receive " where a call takes one for each, else "". */
+int mpi_wrong_type(struct mpi_comm *comm, const char *call, MPI_Datatype handle, const char *side) COLD;
 
 /* The same where errors of files go: to the handler of MPI_FILE_NULL. */
 int mpi_file_error(const char *call, int class, const char *format, ...) PRINTF_LIKE(3, 4) COLD;

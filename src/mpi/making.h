@@ -15,7 +15,7 @@ struct making {
     uint32_t written; /* numbers of the recipe so far */
 };
 
-/* A call of the entry that this is written in, by the type of its counts. */
+/* A call of the entry that this is written in, by one of its counts, or their type. */
 #define MAKING(number) &(struct making){.call = NAME, .wide = sizeof(number) == sizeof(MPI_Count), .out = out}
 
 /* The checks that all makers share: OLD, COUNT, and where the new one goes. A class that was raised. */

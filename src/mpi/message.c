@@ -1,46 +1,43 @@
 /* What sends and receives share: checking the arguments, starting operations with and without a request, and waiting for
  * one on the stack. The quick ways of send.c and receive.c come here with all that is not usual. */
 #include "mpi/inside.h"
+#include <string.h>
 
-static int wrong_rank(struct mpi_comm *comm, const struct mpi_message *m)
+/* Whose argument it is, in a call that takes them for both sides. */
+static const char *side_of(const char *call, bool receive)
 {
-    char name[64];
-    return mpi_error(comm, m->call, MPI_ERR_RANK, "rank %d is not in %s of %d ranks", m->rank,
-                     mpi_comm_name(comm, name), comm->size);
-}
-
-static int wrong_tag(struct mpi_comm *comm, const struct mpi_message *m, bool receive)
-{
-    return mpi_error(comm, m->call, MPI_ERR_TAG, "tag %d is negative%s", m->tag,
-                     receive                    ? " and not MPI_ANY_TAG"
-                     : m->tag == MPI_ANY_TAG    ? ": MPI_ANY_TAG is for receiving"
-                                                : "");
+    return !strstr(call, "endrecv") ? "" : receive ? "receive " : "send ";
 }
 
 /* What is wrong, in the order of the arguments a person would look at. */
 int mpi_message_wrong(struct mpi_message message, bool receive)
 {
     const struct mpi_message *m = &message;
+    const char *side = side_of(m->call, receive);
     struct mpi_comm *comm = mpi_comm_at(m->comm);
+    uint64_t bytes;
+    char name[64];
     if (!comm)
         return mpi_wrong(NULL, m->call, KIND_COMM, m->comm);
     const struct mpi_type *type = mpi_type_at(m->type);
     if (m->count < 0)
-        return mpi_error(comm, m->call, MPI_ERR_COUNT, "count %lld is negative", (long long)m->count);
-    if (!type)
-        return mpi_wrong(comm, m->call, KIND_TYPE, m->type);
-    if (!type->committed)
-        return mpi_error(comm, m->call, MPI_ERR_TYPE, "%s is not committed: call MPI_Type_commit", mpi_type_text(type));
+        return mpi_error(comm, m->call, MPI_ERR_COUNT, "%scount %lld is negative", side, (long long)m->count);
+    if (!type || !type->committed)
+        return mpi_wrong_type(comm, m->call, m->type, side);
     bool wildcard = receive && m->rank == MPI_ANY_SOURCE;
     if (m->rank != MPI_PROC_NULL && !wildcard && (unsigned)m->rank >= (unsigned)comm->size)
-        return wrong_rank(comm, m);
+        return mpi_error(comm, m->call, MPI_ERR_RANK, "%srank %d is not in %s of %d ranks", side, m->rank,
+                         mpi_comm_name(comm, name), comm->size);
     if (m->tag < 0 && !(receive && m->tag == MPI_ANY_TAG))
-        return wrong_tag(comm, m, receive);
-    uint64_t bytes;
+        return mpi_error(comm, m->call, MPI_ERR_TAG, "%stag %d is negative%s", side, m->tag,
+                         receive                 ? " and not MPI_ANY_TAG"
+                         : m->tag == MPI_ANY_TAG ? ": MPI_ANY_TAG is for receiving"
+                                                 : "");
     if (__builtin_mul_overflow((uint64_t)m->count, type->size, &bytes))
         return mpi_error(comm, m->call, MPI_ERR_COUNT, "%lld of %s do not fit into 64 bits", (long long)m->count,
                          mpi_type_text(type));
-    return mpi_error(comm, m->call, MPI_ERR_BUFFER, "the buffer of %llu bytes is NULL", (unsigned long long)bytes);
+    return mpi_error(comm, m->call, MPI_ERR_BUFFER, "the %sbuffer of %llu bytes is NULL", side,
+                     (unsigned long long)bytes);
 }
 
 int mpi_message_check(const struct mpi_message *m, bool receives, struct mpi_target *target)

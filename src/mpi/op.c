@@ -159,5 +159,4 @@ static int reduce_local(const struct mpi_message *m, void *inout, MPI_Op handle)
 
 #define LOCAL(number) const void *in, void *inout, number count, MPI_Datatype type, MPI_Op op
 #define OPERAND &(struct mpi_message){NAME, in, count, type, MPI_PROC_NULL, 0, MPI_COMM_SELF}
-ENTRY(MPI_Reduce_local)(LOCAL(int)) { return reduce_local(OPERAND, inout, op); }
-ENTRY(MPI_Reduce_local_c)(LOCAL(MPI_Count)) { return reduce_local(OPERAND, inout, op); }
+ENTRIES(MPI_Reduce_local, MPI_Reduce_local_c, LOCAL, reduce_local(OPERAND, inout, op))

@@ -313,10 +313,8 @@ static int prepare(const struct mpi_message *m, int partitions, MPI_Info info, b
     constant void *buffer, int partitions, number count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,          \
         MPI_Info info, MPI_Request *request
 #define MESSAGE &(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}
-ENTRY(MPI_Psend_init)(TAKES(const, int)) { return prepare(MESSAGE, partitions, info, false, request); }
-ENTRY(MPI_Psend_init_c)(TAKES(const, MPI_Count)) { return prepare(MESSAGE, partitions, info, false, request); }
-ENTRY(MPI_Precv_init)(TAKES(, int)) { return prepare(MESSAGE, partitions, info, true, request); }
-ENTRY(MPI_Precv_init_c)(TAKES(, MPI_Count)) { return prepare(MESSAGE, partitions, info, true, request); }
+ENTRIES_OF(MPI_Psend_init, MPI_Psend_init_c, TAKES, (const, int), (const, MPI_Count), prepare(MESSAGE, partitions, info, false, request))
+ENTRIES_OF(MPI_Precv_init, MPI_Precv_init_c, TAKES, (, int), (, MPI_Count), prepare(MESSAGE, partitions, info, true, request))
 
 /* ---- starting and finishing ------------------------------------------------------------------------------------- */
 

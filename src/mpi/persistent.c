@@ -41,16 +41,11 @@ static int initialize(const struct mpi_message *m, enum mpi_way way, MPI_Request
 #define TAKES(constant, number)                                                                                        \
     constant void *buffer, number count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request
 #define MESSAGE &(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}
-ENTRY(MPI_Send_init)(TAKES(const, int)) { return initialize(MESSAGE, WAY_STANDARD, request); }
-ENTRY(MPI_Send_init_c)(TAKES(const, MPI_Count)) { return initialize(MESSAGE, WAY_STANDARD, request); }
-ENTRY(MPI_Ssend_init)(TAKES(const, int)) { return initialize(MESSAGE, WAY_SYNCHRONOUS, request); }
-ENTRY(MPI_Ssend_init_c)(TAKES(const, MPI_Count)) { return initialize(MESSAGE, WAY_SYNCHRONOUS, request); }
-ENTRY(MPI_Rsend_init)(TAKES(const, int)) { return initialize(MESSAGE, WAY_STANDARD, request); }
-ENTRY(MPI_Rsend_init_c)(TAKES(const, MPI_Count)) { return initialize(MESSAGE, WAY_STANDARD, request); }
-ENTRY(MPI_Bsend_init)(TAKES(const, int)) { return initialize(MESSAGE, WAY_BUFFERED, request); }
-ENTRY(MPI_Bsend_init_c)(TAKES(const, MPI_Count)) { return initialize(MESSAGE, WAY_BUFFERED, request); }
-ENTRY(MPI_Recv_init)(TAKES(, int)) { return initialize(MESSAGE, WAY_RECEIVE, request); }
-ENTRY(MPI_Recv_init_c)(TAKES(, MPI_Count)) { return initialize(MESSAGE, WAY_RECEIVE, request); }
+ENTRIES_OF(MPI_Send_init, MPI_Send_init_c, TAKES, (const, int), (const, MPI_Count), initialize(MESSAGE, WAY_STANDARD, request))
+ENTRIES_OF(MPI_Ssend_init, MPI_Ssend_init_c, TAKES, (const, int), (const, MPI_Count), initialize(MESSAGE, WAY_SYNCHRONOUS, request))
+ENTRIES_OF(MPI_Rsend_init, MPI_Rsend_init_c, TAKES, (const, int), (const, MPI_Count), initialize(MESSAGE, WAY_STANDARD, request))
+ENTRIES_OF(MPI_Bsend_init, MPI_Bsend_init_c, TAKES, (const, int), (const, MPI_Count), initialize(MESSAGE, WAY_BUFFERED, request))
+ENTRIES_OF(MPI_Recv_init, MPI_Recv_init_c, TAKES, (, int), (, MPI_Count), initialize(MESSAGE, WAY_RECEIVE, request))
 
 void mpi_saved_drop(struct mpi_request *request)
 {

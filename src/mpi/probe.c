@@ -200,9 +200,9 @@ static int start_receive(const struct taking *t, MPI_Request *out)
     return MPI_SUCCESS;
 }
 
-#define MATCHED(number) void *buffer, number count, MPI_Datatype type, MPI_Message *message
+#define MATCHED(number, result) void *buffer, number count, MPI_Datatype type, MPI_Message *message, result
 #define TAKING &(struct taking){NAME, buffer, count, type, message}
-ENTRY(MPI_Mrecv)(MATCHED(int), MPI_Status *status) { return HERE(), receive(TAKING, status); }
-ENTRY(MPI_Mrecv_c)(MATCHED(MPI_Count), MPI_Status *status) { return HERE(), receive(TAKING, status); }
-ENTRY(MPI_Imrecv)(MATCHED(int), MPI_Request *request) { return HERE(), start_receive(TAKING, request); }
-ENTRY(MPI_Imrecv_c)(MATCHED(MPI_Count), MPI_Request *request) { return HERE(), start_receive(TAKING, request); }
+ENTRIES_OF(MPI_Mrecv, MPI_Mrecv_c, MATCHED, (int, MPI_Status *status), (MPI_Count, MPI_Status *status), HERE(),
+           receive(TAKING, status))
+ENTRIES_OF(MPI_Imrecv, MPI_Imrecv_c, MATCHED, (int, MPI_Request *request), (MPI_Count, MPI_Request *request), HERE(),
+           start_receive(TAKING, request))

@@ -58,8 +58,8 @@ MPI_HOT int receive(const struct mpi_message *m, MPI_Status *status)
 
 #define RECEIVE(number) void *buffer, number count, MPI_Datatype type, int rank, int tag, MPI_Comm comm
 #define MESSAGE &(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}
-ENTRY(MPI_Recv)(RECEIVE(int), MPI_Status *status) { return HERE(), receive(MESSAGE, status); }
-ENTRY(MPI_Recv_c)(RECEIVE(MPI_Count), MPI_Status *status) { return HERE(), receive(MESSAGE, status); }
+#define RECEIVED(number) RECEIVE(number), MPI_Status *status
+ENTRIES(MPI_Recv, MPI_Recv_c, RECEIVED, HERE(), receive(MESSAGE, status))
 
 /* The message may be here, or there are threads. A class that was raised. */
 static __attribute__((noinline)) int start_at_once(const struct mpi_message *m, const struct mpi_plain *plain,
@@ -91,5 +91,5 @@ MPI_HOT int start_receive(const struct mpi_message *m, MPI_Request *out)
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Irecv)(RECEIVE(int), MPI_Request *request) { return HERE(), start_receive(MESSAGE, request); }
-ENTRY(MPI_Irecv_c)(RECEIVE(MPI_Count), MPI_Request *request) { return HERE(), start_receive(MESSAGE, request); }
+#define STARTED(number) RECEIVE(number), MPI_Request *request
+ENTRIES(MPI_Irecv, MPI_Irecv_c, STARTED, HERE(), start_receive(MESSAGE, request))

@@ -32,14 +32,10 @@ MPI_HOT int send(const struct mpi_message *m)
 
 #define SEND(number) const void *buffer, number count, MPI_Datatype type, int rank, int tag, MPI_Comm comm
 #define MESSAGE &(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}
-ENTRY(MPI_Send)(SEND(int)) { return HERE(), send(MESSAGE); }
-ENTRY(MPI_Send_c)(SEND(MPI_Count)) { return HERE(), send(MESSAGE); }
-ENTRY(MPI_Rsend)(SEND(int)) { return HERE(), send(MESSAGE); }
-ENTRY(MPI_Rsend_c)(SEND(MPI_Count)) { return HERE(), send(MESSAGE); }
-ENTRY(MPI_Ssend)(SEND(int)) { return HERE(), send_slowly(*MESSAGE, WAY_SYNCHRONOUS); }
-ENTRY(MPI_Ssend_c)(SEND(MPI_Count)) { return HERE(), send_slowly(*MESSAGE, WAY_SYNCHRONOUS); }
-ENTRY(MPI_Bsend)(SEND(int)) { return HERE(), send_slowly(*MESSAGE, WAY_BUFFERED); }
-ENTRY(MPI_Bsend_c)(SEND(MPI_Count)) { return HERE(), send_slowly(*MESSAGE, WAY_BUFFERED); }
+ENTRIES(MPI_Send, MPI_Send_c, SEND, HERE(), send(MESSAGE))
+ENTRIES(MPI_Rsend, MPI_Rsend_c, SEND, HERE(), send(MESSAGE))
+ENTRIES(MPI_Ssend, MPI_Ssend_c, SEND, HERE(), send_slowly(*MESSAGE, WAY_SYNCHRONOUS))
+ENTRIES(MPI_Bsend, MPI_Bsend_c, SEND, HERE(), send_slowly(*MESSAGE, WAY_BUFFERED))
 
 /* ---- non-blocking ----------------------------------------------------------------------------------------------- */
 
@@ -58,11 +54,7 @@ MPI_HOT int start_quickly(const struct mpi_message *m, MPI_Request *out)
 }
 
 #define START(number) SEND(number), MPI_Request *request
-ENTRY(MPI_Isend)(START(int)) { return HERE(), start_quickly(MESSAGE, request); }
-ENTRY(MPI_Isend_c)(START(MPI_Count)) { return HERE(), start_quickly(MESSAGE, request); }
-ENTRY(MPI_Irsend)(START(int)) { return HERE(), mpi_message_start(*MESSAGE, WAY_STANDARD, request); }
-ENTRY(MPI_Irsend_c)(START(MPI_Count)) { return HERE(), mpi_message_start(*MESSAGE, WAY_STANDARD, request); }
-ENTRY(MPI_Issend)(START(int)) { return HERE(), mpi_message_start(*MESSAGE, WAY_SYNCHRONOUS, request); }
-ENTRY(MPI_Issend_c)(START(MPI_Count)) { return HERE(), mpi_message_start(*MESSAGE, WAY_SYNCHRONOUS, request); }
-ENTRY(MPI_Ibsend)(START(int)) { return HERE(), mpi_message_start(*MESSAGE, WAY_BUFFERED, request); }
-ENTRY(MPI_Ibsend_c)(START(MPI_Count)) { return HERE(), mpi_message_start(*MESSAGE, WAY_BUFFERED, request); }
+ENTRIES(MPI_Isend, MPI_Isend_c, START, HERE(), start_quickly(MESSAGE, request))
+ENTRIES(MPI_Irsend, MPI_Irsend_c, START, HERE(), mpi_message_start(*MESSAGE, WAY_STANDARD, request))
+ENTRIES(MPI_Issend, MPI_Issend_c, START, HERE(), mpi_message_start(*MESSAGE, WAY_SYNCHRONOUS, request))
+ENTRIES(MPI_Ibsend, MPI_Ibsend_c, START, HERE(), mpi_message_start(*MESSAGE, WAY_BUFFERED, request))

@@ -150,17 +150,17 @@ static int iexchange(struct exchange *x, bool replaces, MPI_Request *out)
 #define BOTH_ARE                                                                                                       \
     &(struct exchange){.send = {NAME, out, count, type, rank, tag, comm},                                              \
                        .receive = {NAME, in, count_in, type_in, source, tag_in, comm}}
-ENTRY(MPI_Sendrecv)(BOTH(int), MPI_Status *status) { return exchange(BOTH_ARE, status); }
-ENTRY(MPI_Sendrecv_c)(BOTH(MPI_Count), MPI_Status *status) { return exchange(BOTH_ARE, status); }
-ENTRY(MPI_Isendrecv)(BOTH(int), MPI_Request *request) { return iexchange(BOTH_ARE, false, request); }
-ENTRY(MPI_Isendrecv_c)(BOTH(MPI_Count), MPI_Request *request) { return iexchange(BOTH_ARE, false, request); }
+#define BOTH_DONE(number) BOTH(number), MPI_Status *status
+#define BOTH_STARTED(number) BOTH(number), MPI_Request *request
+ENTRIES(MPI_Sendrecv, MPI_Sendrecv_c, BOTH_DONE, exchange(BOTH_ARE, status))
+ENTRIES(MPI_Isendrecv, MPI_Isendrecv_c, BOTH_STARTED, iexchange(BOTH_ARE, false, request))
 
 #define ONE(number)                                                                                                    \
     void *buffer, number count, MPI_Datatype type, int rank, int tag, int source, int tag_in, MPI_Comm comm
 #define ONE_IS                                                                                                         \
     &(struct exchange){.send = {NAME, buffer, count, type, rank, tag, comm},                                           \
                        .receive = {NAME, buffer, count, type, source, tag_in, comm}}
-ENTRY(MPI_Sendrecv_replace)(ONE(int), MPI_Status *status) { return replace(ONE_IS, status); }
-ENTRY(MPI_Sendrecv_replace_c)(ONE(MPI_Count), MPI_Status *status) { return replace(ONE_IS, status); }
-ENTRY(MPI_Isendrecv_replace)(ONE(int), MPI_Request *request) { return iexchange(ONE_IS, true, request); }
-ENTRY(MPI_Isendrecv_replace_c)(ONE(MPI_Count), MPI_Request *request) { return iexchange(ONE_IS, true, request); }
+#define ONE_DONE(number) ONE(number), MPI_Status *status
+#define ONE_STARTED(number) ONE(number), MPI_Request *request
+ENTRIES(MPI_Sendrecv_replace, MPI_Sendrecv_replace_c, ONE_DONE, replace(ONE_IS, status))
+ENTRIES(MPI_Isendrecv_replace, MPI_Isendrecv_replace_c, ONE_STARTED, iexchange(ONE_IS, true, request))

@@ -31,9 +31,8 @@ static int get_count(const char *call, const MPI_Status *status, MPI_Datatype ha
     return MPI_SUCCESS;
 }
 
-#define STATUS const MPI_Status *status, MPI_Datatype type
-ENTRY(MPI_Get_count)(STATUS, int *count) { return get_count(NAME, status, type, COUNT_AT(count)); }
-ENTRY(MPI_Get_count_c)(STATUS, MPI_Count *count) { return get_count(NAME, status, type, COUNT_AT(count)); }
+#define COUNTED(number) const MPI_Status *status, MPI_Datatype type, number *count
+ENTRIES(MPI_Get_count, MPI_Get_count_c, COUNTED, get_count(NAME, status, type, COUNT_AT(count)))
 
 /* The bytes of the second value of a pair: as long as the first, or an int. */
 static uint64_t second_of(const struct mpi_type *pair)
@@ -86,9 +85,8 @@ static int get_elements(const char *call, const MPI_Status *status, MPI_Datatype
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Get_elements)(STATUS, int *count) { return get_elements(NAME, status, type, COUNT_AT(count)); }
-ENTRY(MPI_Get_elements_c)(STATUS, MPI_Count *count) { return get_elements(NAME, status, type, COUNT_AT(count)); }
-ENTRY(MPI_Get_elements_x)(STATUS, MPI_Count *count) { return get_elements(NAME, status, type, COUNT_AT(count)); }
+ENTRIES(MPI_Get_elements, MPI_Get_elements_c, COUNTED, get_elements(NAME, status, type, COUNT_AT(count)))
+ENTRY(MPI_Get_elements_x)(COUNTED(MPI_Count)) { return get_elements(NAME, status, type, COUNT_AT(count)); }
 
 /* The first bytes of TYPE that hold as many basic elements: elements_in, the other way round. */
 static uint64_t bytes_in(const struct mpi_type *type, uint64_t elements)
@@ -126,8 +124,7 @@ static int set_elements(const char *call, MPI_Status *status, MPI_Datatype handl
 }
 
 #define ELEMENTS(number) MPI_Status *status, MPI_Datatype type, number count
-ENTRY(MPI_Status_set_elements)(ELEMENTS(int)) { return set_elements(NAME, status, type, count); }
-ENTRY(MPI_Status_set_elements_c)(ELEMENTS(MPI_Count)) { return set_elements(NAME, status, type, count); }
+ENTRIES(MPI_Status_set_elements, MPI_Status_set_elements_c, ELEMENTS, set_elements(NAME, status, type, count))
 ENTRY(MPI_Status_set_elements_x)(ELEMENTS(MPI_Count)) { return set_elements(NAME, status, type, count); }
 
 /* ---- fields ----------------------------------------------------------------------------------------------------- */

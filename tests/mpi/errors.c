@@ -46,7 +46,13 @@ static void send_and_receive(void)
     CHECK_CLASS(MPI_Irecv(&data, 1, MPI_INT, 0, -4, MPI_COMM_WORLD, &request), MPI_ERR_TAG);
     CHECK_CLASS(MPI_Probe(size, 1, MPI_COMM_WORLD, &status), MPI_ERR_RANK);
     CHECK_CLASS(MPI_Send_init(&data, 1, MPI_INT, size, 1, MPI_COMM_WORLD, &request), MPI_ERR_RANK);
-    CHECK_CLASS(MPI_Sendrecv(&data, 1, MPI_INT, 0, 1, &data, 1, MPI_INT, size, 1, MPI_COMM_WORLD, &status), MPI_ERR_RANK);
+    code = MPI_Sendrecv(&data, 1, MPI_INT, 0, 1, &data, 1, MPI_INT, size, 1, MPI_COMM_WORLD, &status);
+    CHECK_CLASS(code, MPI_ERR_RANK);
+    snprintf(part, sizeof part, "MPI_Sendrecv: receive rank %d is not in MPI_COMM_WORLD", size);
+    check_sentence(code, part);
+    code = MPI_Isendrecv(&data, 1, MPI_DATATYPE_NULL, 0, 1, &data, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &request);
+    CHECK_CLASS(code, MPI_ERR_TYPE);
+    check_sentence(code, "MPI_Isendrecv: the send datatype is MPI_DATATYPE_NULL");
     MPI_Datatype raw;
     MPI_Type_contiguous(2, MPI_INT, &raw);
     code = MPI_Send(&data, 1, raw, 0, 1, MPI_COMM_WORLD);
@@ -73,6 +79,15 @@ static void collectives(void)
     CHECK_CLASS(MPI_Allreduce(&a, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_BUFFER);
     CHECK_CLASS(MPI_Reduce(&a, NULL, 1, MPI_INT, MPI_SUM, rank, MPI_COMM_SELF), rank == 0 ? MPI_ERR_BUFFER : MPI_ERR_ROOT);
     CHECK_CLASS(MPI_Gather(&a, 1, MPI_INT, NULL, 1, MPI_INT, 0, MPI_COMM_SELF), MPI_ERR_BUFFER);
+    code = MPI_Alltoall(&a, 1, MPI_INT, &b, -4, MPI_INT, MPI_COMM_WORLD);
+    CHECK_CLASS(code, MPI_ERR_COUNT);
+    check_sentence(code, "MPI_Alltoall: receive count -4 is negative");
+    code = MPI_Allgather(&a, 1, MPI_INT, &b, 1, MPI_DATATYPE_NULL, MPI_COMM_WORLD);
+    CHECK_CLASS(code, MPI_ERR_TYPE);
+    check_sentence(code, "MPI_Allgather: the receive datatype is MPI_DATATYPE_NULL");
+    code = MPI_Scatterv(&a, (int[]){-2}, (int[]){0}, MPI_INT, &b, 1, MPI_INT, 0, MPI_COMM_SELF);
+    CHECK_CLASS(code, MPI_ERR_COUNT);
+    check_sentence(code, "MPI_Scatterv: send count -2 for rank 0 is negative (MPI_ERR_COUNT, rank 0 of MPI_COMM_SELF)");
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD)); /* and all are still in step */
 }
 
