@@ -34,6 +34,7 @@
 #define SETTLE_NS  20000   /* after so much quiet the other sides are told what was taken */
 #define TIMERS_NS  100000  /* between two looks at the timers */
 #define EVENTS     16
+#define TRICKLE    16384   /* bytes in one poll; fewer, that complete nothing, are nothing to stay awake for: bulk over a slow link */
 enum { TIMER_WORD, SEAT_WORD, DOOR_WORD, WORDS }; /* in epoll's data; above: pointers to links */
 
 /* ---- what epoll watches --------------------------------------------------------------------------------------------- */
@@ -231,7 +232,7 @@ static int poll_end(struct tcp_nic *nic)
     nic->urgent = !list_empty(&nic->unread);
     if (!list_empty(&nic->gone) || !list_empty(&nic->gone_vis))
         tcp_peers_bury(nic);
-    return nic->told > 0 ? nic->told : nic->moved;
+    return nic->told > 0 ? nic->told : nic->bytes >= TRICKLE;
 }
 
 int tcp_poll(struct vi_nic *base, struct vi *only, int budget)
@@ -245,6 +246,7 @@ int tcp_poll(struct vi_nic *base, struct vi *only, int budget)
     nic->looked = now;
     nic->urgent = nic->moved = nic->nic.enough = false;
     nic->told = 0;
+    nic->bytes = 0;
     if (awaited) {
         tcp_receive(nic, awaited, budget);
         return poll_end(nic);

@@ -290,6 +290,7 @@ static bool read_more(struct tcp_nic *nic, struct tcp_link *link)
     got = direct ? read_landing(nic, link, &full) : read_stage(link, &full);
     if (likely(got > 0)) {
         nic->moved = true;
+        nic->bytes += (uint64_t)got;
         link->heard = nic->looked;
         return full;
     }

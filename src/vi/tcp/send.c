@@ -365,6 +365,7 @@ bool tcp_flush(struct tcp_vi *vi)
     if (vi->leaving && vi->fd >= 0 && !vi->queue.first)
         shutdown(vi->fd, SHUT_WR); /* the other side reads to the end and closes */
     nic->moved |= vi->queue.bytes != before;
+    nic->bytes += vi->queue.bytes < before ? before - vi->queue.bytes : 0;
     atomic_store_explicit(&vi->vi.waiting, vi->queue.bytes, memory_order_relaxed);
     good = !vi->failed;
     base_unlock(&vi->lock);

@@ -200,7 +200,8 @@ struct tcp_nic {
     int hot_count, hot_first;
     int watched;            /* links in the epoll set */
     int told;               /* events of this poll */
-    bool moved;             /* bytes went out or in */
+    bool moved;             /* bytes went out or in, */
+    uint64_t bytes;         /* and how many, in this poll */
     uint8_t *stage, *spare; /* where reads go; a second one at hand */
     struct list owing, unread, gone, up;
     uint64_t health_at;     /* ns: of the next look at the health of links */
