@@ -137,7 +137,7 @@ void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64
     uint64_t again = (!spare ? AGAIN_FIRST_NS : rail->epoch ? LOST_FIRST_NS : SPARE_FIRST_NS)
                      << (rail->attempts < most ? rail->attempts : most);
 
-    if (!cause || spare)
+    if (!cause)
         peer->silent = now;
     else if (rail->dial && rail->dial->met)
         peer->silent = peer->silent + now - rail->dial->met < now ? peer->silent + now - rail->dial->met : now;
