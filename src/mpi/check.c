@@ -209,8 +209,8 @@ static void tell_handles(enum mpi_kind kind)
         const struct mpi_object *object = mpi_slot(kind, i, mpi_kinds[kind].size);
         if (atomic_load_explicit(&object->handle, memory_order_relaxed) == 0 || ++told > MOST_TOLD)
             continue;
-        LOG_WARN("check: a %s%s was never freed; it was made at %s", mpi_kinds[kind].name,
-                 detail_of(kind, object, detail),
+        LOG_WARN("check: a%s %s%s was never freed; it was made at %s", strchr("aeiou", mpi_kinds[kind].name[0]) ? "n" : "",
+                 mpi_kinds[kind].name, detail_of(kind, object, detail),
                  place_of(i < sites[kind].room ? sites[kind].caller[i] : NULL, place));
     }
     if (told > MOST_TOLD)

@@ -245,5 +245,5 @@ static int free_handle(const char *call, MPI_Comm *handle)
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Comm_free)(MPI_Comm *comm) { return HERE(), free_handle(NAME, comm); }
-ENTRY(MPI_Comm_disconnect)(MPI_Comm *comm) { return HERE(), free_handle(NAME, comm); }
+ENTERED(MPI_Comm_free, (MPI_Comm *comm), free_handle(NAME, comm))
+ENTERED(MPI_Comm_disconnect, (MPI_Comm *comm), free_handle(NAME, comm))

@@ -286,26 +286,6 @@ ENTRY(MPI_Type_set_name)(MPI_Datatype handle, const char *name)
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Type_match_size)(int class, int size, MPI_Datatype *out)
-{
-    /* no REAL*16 is here: who asks for 16 bytes has C's long double */
-    static const MPI_Datatype reals[] = {MPI_REAL4, MPI_REAL8, MPI_LONG_DOUBLE},
-                              complexes[] = {MPI_COMPLEX8, MPI_COMPLEX16, MPI_C_LONG_DOUBLE_COMPLEX},
-                              integers[] = {MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8};
-    mpi_enter(NAME);
-    const MPI_Datatype *list = class == MPI_TYPECLASS_REAL      ? reals
-                               : class == MPI_TYPECLASS_INTEGER ? integers
-                               : class == MPI_TYPECLASS_COMPLEX ? complexes
-                                                                : NULL;
-    size_t count = list == integers ? ARRAY_LENGTH(integers) : ARRAY_LENGTH(reals);
-    for (size_t i = 0; list && out && i < count; i++)
-        if (predefined(list[i])->size == (uint64_t)size) {
-            *out = list[i];
-            return MPI_SUCCESS;
-        }
-    return mpi_error(NULL, NAME, MPI_ERR_ARG, "there is no datatype of class %d and size %d", class, size);
-}
-
 ENTRY(MPI_Type_get_value_index)(MPI_Datatype value, MPI_Datatype index, MPI_Datatype *out)
 {
     mpi_enter(NAME);

@@ -6,18 +6,18 @@
 /* What follows the communicator, and what each way does with it. */
 #define STARTED MPI_Request *request
 #define PERSISTENT MPI_Info info, MPI_Request *request
-#define RUN(...) (HERE(), mpi_collective_run(__VA_ARGS__))
-#define START(...) (HERE(), mpi_collective_start(__VA_ARGS__, request))
-#define PREPARE(...) (HERE(), mpi_collective_prepare(__VA_ARGS__, info, request))
+#define RUN(...) mpi_collective_run(__VA_ARGS__)
+#define START(...) mpi_collective_start(__VA_ARGS__, request)
+#define PREPARE(...) mpi_collective_prepare(__VA_ARGS__, info, request)
 
 /* The six forms of a collective. */
 #define FORMS_OF(run, run_c, start, start_c, prepare, prepare_c, takes, narrow, wide, ...)                             \
-    ENTRY(run)(takes narrow) { return RUN(__VA_ARGS__); }                                                              \
-    ENTRY(run_c)(takes wide) { return RUN(__VA_ARGS__); }                                                              \
-    ENTRY(start)(takes narrow, STARTED) { return START(__VA_ARGS__); }                                                 \
-    ENTRY(start_c)(takes wide, STARTED) { return START(__VA_ARGS__); }                                                 \
-    ENTRY(prepare)(takes narrow, PERSISTENT) { return PREPARE(__VA_ARGS__); }                                          \
-    ENTRY(prepare_c)(takes wide, PERSISTENT) { return PREPARE(__VA_ARGS__); }
+    ENTERED(run, (takes narrow), RUN(__VA_ARGS__))                                                                     \
+    ENTERED(run_c, (takes wide), RUN(__VA_ARGS__))                                                                     \
+    ENTERED(start, (takes narrow, STARTED), START(__VA_ARGS__))                                                        \
+    ENTERED(start_c, (takes wide, STARTED), START(__VA_ARGS__))                                                        \
+    ENTERED(prepare, (takes narrow, PERSISTENT), PREPARE(__VA_ARGS__))                                                 \
+    ENTERED(prepare_c, (takes wide, PERSISTENT), PREPARE(__VA_ARGS__))
 #define FORMS(run, run_c, start, start_c, prepare, prepare_c, takes, ...)                                              \
     FORMS_OF(run, run_c, start, start_c, prepare, prepare_c, takes, (int), (MPI_Count), __VA_ARGS__)
 
@@ -32,9 +32,9 @@
 /* ---- barrier and bcast ------------------------------------------------------------------------------------------ */
 
 #define BARRIER_IS &(struct mpi_collective){NAME, COLL_BARRIER, comm}
-ENTRY(MPI_Barrier)(MPI_Comm comm) { return RUN(BARRIER_IS); }
-ENTRY(MPI_Ibarrier)(MPI_Comm comm, STARTED) { return START(BARRIER_IS); }
-ENTRY(MPI_Barrier_init)(MPI_Comm comm, PERSISTENT) { return PREPARE(BARRIER_IS); }
+ENTERED(MPI_Barrier, (MPI_Comm comm), RUN(BARRIER_IS))
+ENTERED(MPI_Ibarrier, (MPI_Comm comm, STARTED), START(BARRIER_IS))
+ENTERED(MPI_Barrier_init, (MPI_Comm comm, PERSISTENT), PREPARE(BARRIER_IS))
 
 #define BCAST(number) void *buffer, number count, MPI_Datatype type, int root, MPI_Comm comm
 #define BCAST_IS                                                                                                       \

@@ -31,11 +31,18 @@
 #define ENTRY(name) ENTRY_OF(int, name)
 #define NAME (&__func__[1])
 
-/* Two entries that differ in the type of their counts alone. TAKES(number) tells what they take, or TAKES of NARROW and WIDE,
- * lists in parentheses; the rest is what they return. A macro with a return, but one that is two whole functions. */
+/* An entry that says where the process is and returns what follows its PARAMETERS. A macro with a return, but a whole function. */
+#define ENTERED(name, parameters, ...)                                                                                 \
+    ENTRY(name) parameters                                                                                             \
+    {                                                                                                                  \
+        DOING(#name);                                                                                                  \
+        return __VA_ARGS__;                                                                                            \
+    }
+/* Two that differ in the type of their counts alone. TAKES(number) tells what they take, or TAKES of NARROW and WIDE, lists in
+ * parentheses. */
 #define ENTRIES_OF(name, name_c, takes, narrow, wide, ...)                                                             \
-    ENTRY(name)(takes narrow) { return __VA_ARGS__; }                                                                  \
-    ENTRY(name_c)(takes wide) { return __VA_ARGS__; }
+    ENTERED(name, (takes narrow), __VA_ARGS__)                                                                         \
+    ENTERED(name_c, (takes wide), __VA_ARGS__)
 #define ENTRIES(name, name_c, takes, ...) ENTRIES_OF(name, name_c, takes, (int), (MPI_Count), __VA_ARGS__)
 
 /* ---- objects ---------------------------------------------------------------------------------------------------- */
@@ -209,29 +216,6 @@ static inline void mpi_enter(const char *call)
 
 /* Shows CALL, in a body that serves several entries: a few stores more, where nobody feels them. */
 void mpi_doing(const char *call);
-
-/* Shows the name of the entry that this is written in. SIZE: with its P and its end. The compiler makes numbers of the words:
- * hence no loop, and no copy that is shorter than one. */
-static inline __attribute__((always_inline)) void mpi_here_word(char *place, const char *function, size_t size, size_t at)
-{
-    uint64_t word;
-    if (at >= size - 1)
-        return;
-    bool last = size - 1 - at < 8;
-    __builtin_memcpy(&word, last ? function + size - 8 : function + 1 + at, 8);
-    word >>= last ? 64 - 8 * (size - 1 - at) : 0;
-    __atomic_store_n((uint64_t *)(void *)(place + at), word, __ATOMIC_RELAXED);
-}
-static inline __attribute__((always_inline)) void mpi_here(const char *function, size_t size)
-{
-    char *place = vbase_counters->last_call;
-    mpi_here_word(place, function, size, 0);
-    mpi_here_word(place, function, size, 8);
-    mpi_here_word(place, function, size, 16);
-    mpi_here_word(place, function, size, 24);
-    mpi_here_word(place, function, size, 32);
-}
-#define HERE() mpi_here(__func__, sizeof __func__)
 
 /* ---- errors (error.c, errhandler.c) ----------------------------------------------------------------------------- */
 

@@ -68,8 +68,8 @@ static int dup(const char *call, MPI_Comm handle, MPI_Info info, MPI_Comm *out)
 
 #define DUP MPI_Comm comm, MPI_Comm *out
 #define DUP_WITH_INFO MPI_Comm comm, MPI_Info info, MPI_Comm *out
-ENTRY(MPI_Comm_dup)(DUP) { return HERE(), dup(NAME, comm, MPI_INFO_NULL, out); }
-ENTRY(MPI_Comm_dup_with_info)(DUP_WITH_INFO) { return HERE(), dup(NAME, comm, info, out); }
+ENTERED(MPI_Comm_dup, (DUP), dup(NAME, comm, MPI_INFO_NULL, out))
+ENTERED(MPI_Comm_dup_with_info, (DUP_WITH_INFO), dup(NAME, comm, info, out))
 
 static int idup(const char *call, MPI_Comm handle, MPI_Info info, MPI_Comm *out, MPI_Request *request)
 {
@@ -120,11 +120,8 @@ int mpi_dup_finish(struct mpi_request *request)
     return state->error;
 }
 
-ENTRY(MPI_Comm_idup)(DUP, MPI_Request *request) { return HERE(), idup(NAME, comm, MPI_INFO_NULL, out, request); }
-ENTRY(MPI_Comm_idup_with_info)(DUP_WITH_INFO, MPI_Request *request)
-{
-    return HERE(), idup(NAME, comm, info, out, request);
-}
+ENTERED(MPI_Comm_idup, (DUP, MPI_Request *request), idup(NAME, comm, MPI_INFO_NULL, out, request))
+ENTERED(MPI_Comm_idup_with_info, (DUP_WITH_INFO, MPI_Request *request), idup(NAME, comm, info, out, request))
 
 /* ---- create ----------------------------------------------------------------------------------------------------- */
 

@@ -173,14 +173,10 @@ static int await(struct mpi_partitioned *p)
         error = p->error;
     } else {
         list_append(&waiting, &p->link);
+        error = listen();
     }
     mpi_unlock(&lock);
     free(found);
-    if (found || error)
-        return error;
-    mpi_lock(&lock); /* the receive may find its message at once, and must not meet us in the middle */
-    error = listen();
-    mpi_unlock(&lock);
     return error;
 }
 

@@ -77,17 +77,14 @@ static int probe(const struct probe *p, MPI_Status *status)
     return p->matched ? deliver(p, target.comm, &l) : MPI_SUCCESS;
 }
 
-#define PROBE(...) HERE(), probe(&(struct probe){NAME, rank, tag, comm, __VA_ARGS__}, status)
-ENTRY(MPI_Probe)(int rank, int tag, MPI_Comm comm, MPI_Status *status) { return PROBE(.wait = true); }
-ENTRY(MPI_Iprobe)(int rank, int tag, MPI_Comm comm, int *flag, MPI_Status *status) { return PROBE(.flag = flag); }
-ENTRY(MPI_Mprobe)(int rank, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
-{
-    return PROBE(.wait = true, .matched = true, .message = message);
-}
-ENTRY(MPI_Improbe)(int rank, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
-{
-    return PROBE(.matched = true, .flag = flag, .message = message);
-}
+#define PROBED(...) probe(&(struct probe){NAME, rank, tag, comm, __VA_ARGS__}, status)
+#define PROBE int rank, int tag, MPI_Comm comm
+ENTERED(MPI_Probe, (PROBE, MPI_Status *status), PROBED(.wait = true))
+ENTERED(MPI_Iprobe, (PROBE, int *flag, MPI_Status *status), PROBED(.flag = flag))
+ENTERED(MPI_Mprobe, (PROBE, MPI_Message *message, MPI_Status *status),
+        PROBED(.wait = true, .matched = true, .message = message))
+ENTERED(MPI_Improbe, (PROBE, int *flag, MPI_Message *message, MPI_Status *status),
+        PROBED(.matched = true, .flag = flag, .message = message))
 
 /* ---- matched ---------------------------------------------------------------------------------------------------- */
 
@@ -202,7 +199,7 @@ static int start_receive(const struct taking *t, MPI_Request *out)
 
 #define MATCHED(number, result) void *buffer, number count, MPI_Datatype type, MPI_Message *message, result
 #define TAKING &(struct taking){NAME, buffer, count, type, message}
-ENTRIES_OF(MPI_Mrecv, MPI_Mrecv_c, MATCHED, (int, MPI_Status *status), (MPI_Count, MPI_Status *status), HERE(),
+ENTRIES_OF(MPI_Mrecv, MPI_Mrecv_c, MATCHED, (int, MPI_Status *status), (MPI_Count, MPI_Status *status),
            receive(TAKING, status))
-ENTRIES_OF(MPI_Imrecv, MPI_Imrecv_c, MATCHED, (int, MPI_Request *request), (MPI_Count, MPI_Request *request), HERE(),
+ENTRIES_OF(MPI_Imrecv, MPI_Imrecv_c, MATCHED, (int, MPI_Request *request), (MPI_Count, MPI_Request *request),
            start_receive(TAKING, request))

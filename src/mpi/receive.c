@@ -59,7 +59,7 @@ MPI_HOT int receive(const struct mpi_message *m, MPI_Status *status)
 #define RECEIVE(number) void *buffer, number count, MPI_Datatype type, int rank, int tag, MPI_Comm comm
 #define MESSAGE &(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}
 #define RECEIVED(number) RECEIVE(number), MPI_Status *status
-ENTRIES(MPI_Recv, MPI_Recv_c, RECEIVED, HERE(), receive(MESSAGE, status))
+ENTRIES(MPI_Recv, MPI_Recv_c, RECEIVED, receive(MESSAGE, status))
 
 /* The message may be here, or there are threads. A class that was raised. */
 static __attribute__((noinline)) int start_at_once(const struct mpi_message *m, const struct mpi_plain *plain,
@@ -92,4 +92,4 @@ MPI_HOT int start_receive(const struct mpi_message *m, MPI_Request *out)
 }
 
 #define STARTED(number) RECEIVE(number), MPI_Request *request
-ENTRIES(MPI_Irecv, MPI_Irecv_c, STARTED, HERE(), start_receive(MESSAGE, request))
+ENTRIES(MPI_Irecv, MPI_Irecv_c, STARTED, start_receive(MESSAGE, request))

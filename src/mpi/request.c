@@ -323,14 +323,22 @@ static int settle_general(const char *call, struct mpi_request *request, int new
     return error ? mpi_error(NULL, call, error, "the free function of the request failed") : MPI_SUCCESS;
 }
 
+/* The request of a call; NULL: raised. */
+static struct mpi_request *find(const char *call, const MPI_Request *handle, int *error)
+{
+    struct mpi_request *request = handle ? mpi_request_at(*handle) : NULL;
+    if (!request)
+        *error = handle ? mpi_wrong(NULL, call, KIND_REQUEST, *handle) : mpi_null(NULL, call, "request");
+    return request;
+}
+
 ENTRY(MPI_Request_free)(MPI_Request *handle)
 {
+    int error;
     ENTER("MPI_Request_free");
-    if (!handle)
-        return mpi_null(NULL, NAME, "request");
-    struct mpi_request *request = mpi_request_at(*handle);
+    struct mpi_request *request = find(NAME, handle, &error);
     if (!request)
-        return mpi_wrong(NULL, NAME, KIND_REQUEST, *handle);
+        return error;
     *handle = MPI_REQUEST_NULL;
     if (request->kind == REQUEST_GENERAL)
         return settle_general(NAME, request, GENERAL_FREED);
@@ -343,12 +351,11 @@ ENTRY(MPI_Request_free)(MPI_Request *handle)
 
 ENTRY(MPI_Cancel)(MPI_Request *handle)
 {
+    int error;
     ENTER("MPI_Cancel");
-    if (!handle)
-        return mpi_null(NULL, NAME, "request");
-    struct mpi_request *request = mpi_request_at(*handle);
+    struct mpi_request *request = find(NAME, handle, &error);
     if (!request)
-        return mpi_wrong(NULL, NAME, KIND_REQUEST, *handle);
+        return error;
     switch (request->kind) {
     case REQUEST_SEND:
     case REQUEST_RECEIVE:

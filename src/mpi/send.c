@@ -32,10 +32,10 @@ MPI_HOT int send(const struct mpi_message *m)
 
 #define SEND(number) const void *buffer, number count, MPI_Datatype type, int rank, int tag, MPI_Comm comm
 #define MESSAGE &(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}
-ENTRIES(MPI_Send, MPI_Send_c, SEND, HERE(), send(MESSAGE))
-ENTRIES(MPI_Rsend, MPI_Rsend_c, SEND, HERE(), send(MESSAGE))
-ENTRIES(MPI_Ssend, MPI_Ssend_c, SEND, HERE(), send_slowly(*MESSAGE, WAY_SYNCHRONOUS))
-ENTRIES(MPI_Bsend, MPI_Bsend_c, SEND, HERE(), send_slowly(*MESSAGE, WAY_BUFFERED))
+ENTRIES(MPI_Send, MPI_Send_c, SEND, send(MESSAGE))
+ENTRIES(MPI_Rsend, MPI_Rsend_c, SEND, send(MESSAGE))
+ENTRIES(MPI_Ssend, MPI_Ssend_c, SEND, send_slowly(*MESSAGE, WAY_SYNCHRONOUS))
+ENTRIES(MPI_Bsend, MPI_Bsend_c, SEND, send_slowly(*MESSAGE, WAY_BUFFERED))
 
 /* ---- non-blocking ----------------------------------------------------------------------------------------------- */
 
@@ -54,7 +54,7 @@ MPI_HOT int start_quickly(const struct mpi_message *m, MPI_Request *out)
 }
 
 #define START(number) SEND(number), MPI_Request *request
-ENTRIES(MPI_Isend, MPI_Isend_c, START, HERE(), start_quickly(MESSAGE, request))
-ENTRIES(MPI_Irsend, MPI_Irsend_c, START, HERE(), mpi_message_start(*MESSAGE, WAY_STANDARD, request))
-ENTRIES(MPI_Issend, MPI_Issend_c, START, HERE(), mpi_message_start(*MESSAGE, WAY_SYNCHRONOUS, request))
-ENTRIES(MPI_Ibsend, MPI_Ibsend_c, START, HERE(), mpi_message_start(*MESSAGE, WAY_BUFFERED, request))
+ENTRIES(MPI_Isend, MPI_Isend_c, START, start_quickly(MESSAGE, request))
+ENTRIES(MPI_Irsend, MPI_Irsend_c, START, mpi_message_start(*MESSAGE, WAY_STANDARD, request))
+ENTRIES(MPI_Issend, MPI_Issend_c, START, mpi_message_start(*MESSAGE, WAY_SYNCHRONOUS, request))
+ENTRIES(MPI_Ibsend, MPI_Ibsend_c, START, mpi_message_start(*MESSAGE, WAY_BUFFERED, request))

@@ -263,14 +263,10 @@ static int test_all(const struct request_list *list, int *flag, bool last)
 }
 
 #define LIST(statuses) &(struct request_list){NAME, count, (MPI_Request *)requests, statuses}
-ENTRY(MPI_Testall)(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
-{
-    return HERE(), test_all(LIST(statuses), flag, true);
-}
-ENTRY(MPI_Request_get_status_all)(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
-{
-    return HERE(), test_all(LIST(statuses), flag, false);
-}
+ENTERED(MPI_Testall, (int count, MPI_Request requests[], int *flag, MPI_Status statuses[]),
+        test_all(LIST(statuses), flag, true))
+ENTERED(MPI_Request_get_status_all, (int count, const MPI_Request requests[], int *flag, MPI_Status statuses[]),
+        test_all(LIST(statuses), flag, false))
 
 /* ---- any -------------------------------------------------------------------------------------------------------- */
 
@@ -330,12 +326,10 @@ static int test_any(struct request_list *list, int *index, int *flag, MPI_Status
 
 #define ANY(constant) int count, constant MPI_Request requests[], int *index
 #define BARE LIST(MPI_STATUSES_IGNORE)
-ENTRY(MPI_Waitany)(ANY(), MPI_Status *status) { return HERE(), any(BARE, index, NULL, status, true); }
-ENTRY(MPI_Testany)(ANY(), int *flag, MPI_Status *status) { return HERE(), test_any(BARE, index, flag, status, true); }
-ENTRY(MPI_Request_get_status_any)(ANY(const), int *flag, MPI_Status *status)
-{
-    return HERE(), test_any(BARE, index, flag, status, false);
-}
+ENTERED(MPI_Waitany, (ANY(), MPI_Status *status), any(BARE, index, NULL, status, true))
+ENTERED(MPI_Testany, (ANY(), int *flag, MPI_Status *status), test_any(BARE, index, flag, status, true))
+ENTERED(MPI_Request_get_status_any, (ANY(const), int *flag, MPI_Status *status),
+        test_any(BARE, index, flag, status, false))
 
 /* ---- some ------------------------------------------------------------------------------------------------------- */
 
@@ -374,6 +368,6 @@ static int some(struct request_list *list, int *done, int indices[], bool wait, 
 
 #define SOME(constant)                                                                                                 \
     int count, constant MPI_Request requests[], int *done, int indices[], MPI_Status statuses[]
-ENTRY(MPI_Waitsome)(SOME()) { return HERE(), some(LIST(statuses), done, indices, true, true); }
-ENTRY(MPI_Testsome)(SOME()) { return HERE(), some(LIST(statuses), done, indices, false, true); }
-ENTRY(MPI_Request_get_status_some)(SOME(const)) { return HERE(), some(LIST(statuses), done, indices, false, false); }
+ENTERED(MPI_Waitsome, (SOME()), some(LIST(statuses), done, indices, true, true))
+ENTERED(MPI_Testsome, (SOME()), some(LIST(statuses), done, indices, false, true))
+ENTERED(MPI_Request_get_status_some, (SOME(const)), some(LIST(statuses), done, indices, false, false))

@@ -1,5 +1,5 @@
 /* Error handlers of the program: called with the communicator and the class, inherited, kept while in use, called by hand;
- * and error classes of the program. ranks: 1 2 */
+ * and error classes of the program. everywhere: 1 2 3 5 8 */
 #include "mpi_check.h"
 
 #if MPI_VERSION < 5

@@ -1,5 +1,5 @@
 /* Generalized requests: their functions are called as the standard says, once each, also where a request is freed before
- * or after it is complete; what a status was given is told by its elements. ranks: 1 */
+ * or after it is complete; what a status was given is told by its elements. everywhere: 1 2 3 5 8 */
 #include "mpi_check.h"
 
 static int queried, freed, result = MPI_SUCCESS;

@@ -1,4 +1,4 @@
-/* Messages to the own rank in every mode, on MPI_COMM_WORLD and MPI_COMM_SELF. ranks: 1 2 */
+/* Messages to the own rank in every mode, on MPI_COMM_WORLD and MPI_COMM_SELF. everywhere: 1 2 3 5 8 */
 #include "mpi_check.h"
 
 typedef int start(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
