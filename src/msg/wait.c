@@ -392,13 +392,14 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
     uint64_t limit = waiting.limit;
     int error = OK;
     while (!ready(context)) {
-        if (likely(vmsg_progress())) {
+        bool moved = vmsg_progress();
+        error = atomic_load_explicit(&engine->failed, memory_order_relaxed);
+        if (likely(moved && !error)) { /* others may talk to us for ever */
             waiting.since = waiting.sleep_ns = 0;
             if (unlikely(waiting.soon))
                 awake(&waiting);
             continue;
         }
-        error = atomic_load_explicit(&engine->failed, memory_order_relaxed);
         if (limit && !error && clock_ticks() >= limit)
             error = ERR_TIMEOUT;
         if (unlikely(error || !engine->open))
