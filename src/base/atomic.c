@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#define SPINS 40 /* pauses before a waiter sleeps: about a short critical section */
+#define PAUSES 40 /* before a waiter looks the first time: about a short critical section */
+#define YIELDS 16 /* between looks, before he sleeps */
 
 static void futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *limit)
 {
@@ -29,8 +31,15 @@ void vbase_futex_wake(_Atomic uint32_t *word, int how_many) { futex(word, FUTEX_
 
 void vbase_lock_slow(struct base_lock *lock)
 {
-    for (int i = 0; i < SPINS && atomic_load_explicit(&lock->word, memory_order_relaxed) == 1; i++)
+    for (int i = 0; i < PAUSES && atomic_load_explicit(&lock->word, memory_order_relaxed); i++)
         cpu_pause();
+    /* Who holds it will soon want it again: without us its line stays with him, and another thread has our processor, one that
+     * takes what the first one makes perhaps. And it need not be left as a 2, with which to unlock is a call of the kernel. */
+    for (int i = 0; i < YIELDS; i++) {
+        if (!atomic_load_explicit(&lock->word, memory_order_relaxed) && base_lock_try(lock))
+            return;
+        sched_yield();
+    }
     /* Who comes this way always leaves a 2: he cannot know whether others sleep, and a wake too many harms nobody.
      * acquire: pairs with the release in base_unlock */
     while (atomic_exchange_explicit(&lock->word, 2, memory_order_acquire) != 0)
