@@ -140,6 +140,7 @@ struct msg_context {
     uint64_t order;             /* of the next receive posted */
     struct list wildcard;       /* receives from any source */
     struct list arrivals;       /* every unexpected message, as they came */
+    bool listened;              /* the engine's listener hears it first */
 };
 
 /* What is known of a message when it comes. */
@@ -251,6 +252,8 @@ struct msg_engine {
     struct list work;       /* transfers that want a turn */
     struct list stuck;      /* peers with something queued */
     struct list finished;   /* requests whose callback is due */
+    const struct msg_listener *listener; /* NULL: none. Under progress */
+    _Atomic bool turn;      /* it wants one */
     struct list hooks;
     struct msg_hook *hook_running;
     pthread_t hook_thread;  /* that is inside hook_running */
@@ -457,6 +460,12 @@ void vmsg_transfer_judge(struct msg_transfer *transfer, bool well); /* WELL: it 
 /* ---- receive.c ---- */
 void vmsg_expected_post(void) COLD; /* from now on it is a posted request like any other */
 
+/* ---- listen.c ---- */
+bool vmsg_listener_turn(void); /* no lock held: true: it had one */
+/* Under progress: how many were taken. */
+uint32_t vmsg_listened(const struct msg_context *context, struct vi *vi, uint64_t header, const char *data, size_t length,
+                       uint32_t count);
+
 /* ---- cancel.c ---- */
 void vmsg_request_abandon(struct msg_request *request, int error);
 void vmsg_cancel_asked(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
@@ -477,6 +486,7 @@ void vmsg_refused(const struct msg_peer *peer, const char *what) COLD; /* someth
 bool vmsg_progress_enter(void);
 void vmsg_progress_leave(void);
 bool vmsg_progress_round(void); /* between enter and leave */
+bool vmsg_progress_behind(void); /* after leave: what runs under no lock; true: something did */
 
 /* ---- wait.c ---- */
 int vmsg_wait_start(void) MUST_CHECK; /* measures the gap, decides how long to spin */

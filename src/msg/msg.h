@@ -108,6 +108,18 @@ VEXPORT void vmsg_context_close(struct msg_context *context);
 VEXPORT void vmsg_context_noted(struct msg_context *context); /* its messages carry notes: right after it was opened */
 VEXPORT int vmsg_context_world(const struct msg_context *context, int rank); /* the world rank of a member */
 
+/* Hears the eager messages that RECEIVE would get, while it is posted: no other receive of the context has its tag. HEARD
+ * runs under progress: it may send and start, but not wait, and DATA is valid during the call only. What it declines RECEIVE
+ * gets. Where it wants a turn, BEHIND is called soon, by whoever made progress, with no lock held. */
+enum msg_heard { MSG_DECLINED, MSG_HEARD, MSG_HEARD_TURN };
+struct msg_listener {
+    struct msg_request *receive;
+    enum msg_heard (*heard)(int source, const void *data, uint64_t bytes);
+    void (*behind)(void);
+};
+/* One in a process; until the context is closed. */
+VEXPORT void vmsg_listen(struct msg_context *context, const struct msg_listener *listener);
+
 /* How a rank of the job is reached: connects to him if need be. PATH: the cards at both ends, in words; empty where there
  * are none, or until the connection is up. */
 struct msg_route {

@@ -145,6 +145,17 @@ static bool hooks_run(void)
     return moved;
 }
 
+bool vmsg_progress_behind(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    bool moved = atomic_load_explicit(&engine->turn, memory_order_relaxed) && vmsg_listener_turn();
+    if (unlikely(atomic_load_explicit(&engine->chores, memory_order_relaxed))) {
+        moved |= callbacks_run();
+        moved |= hooks_run();
+    }
+    return moved;
+}
+
 bool vmsg_progress(void)
 {
     struct msg_engine *engine = &vmsg_engine;
@@ -155,11 +166,7 @@ bool vmsg_progress(void)
         moved = vmsg_progress_round();
         vmsg_progress_leave();
     }
-    if (unlikely(atomic_load_explicit(&engine->chores, memory_order_relaxed))) {
-        moved |= callbacks_run();
-        moved |= hooks_run();
-    }
-    return moved;
+    return vmsg_progress_behind() || moved;
 }
 
 void vmsg_refused(const struct msg_peer *peer, const char *what)

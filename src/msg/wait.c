@@ -22,6 +22,8 @@
 
 #define GAP_NS           40
 #define SPIN_CROWDED_NS  300        /* when the ranks that are awake outnumber the processors */
+#define SPIN_LOOKS       4          /* between two looks at the clock, */
+#define SPIN_EVENTS      16         /* taken by one at most */
 #define SLEEP_RETRY_NS   1000000ull /* where something is to be tried again; else doubled by each time-out */
 #define SLEEP_LONGEST_NS 100000000ull
 
@@ -342,12 +344,32 @@ static void watcher_sleep(struct waiting *waiting, bool (*ready)(void *), void *
         sched_yield();
 }
 
-/* Nothing happened in the last round: what to do before the next. */
-static void idle(struct waiting *waiting, bool (*ready)(void *), void *context)
+/* The gaps of the spin. Where nothing but shared memory can bring what is waited for, it is looked at between them, and all
+ * that a round costs beside that is saved. True: something came. */
+static bool spin(const struct waiting *waiting)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    if (!engine->quick || engine->networked || !engine->nics || waiting->shared ||
+        atomic_load_explicit(&engine->chores, memory_order_relaxed)) {
+        msg_wait_gap();
+        return false;
+    }
+    for (int look = 0; look < SPIN_LOOKS; look++) {
+        msg_wait_gap();
+        if (vi_poll(engine->nic[0], SPIN_EVENTS) > 0) {
+            (void)vmsg_progress_behind();
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nothing happened in the last round: what to do before the next. True: something has, meanwhile. */
+static bool idle(struct waiting *waiting, bool (*ready)(void *), void *context)
 {
     if (unlikely(!watch(waiting))) {
         park(waiting, ready, context);
-        return;
+        return false;
     }
     (void)expected_came();
     uint64_t now = clock_ticks();
@@ -356,10 +378,8 @@ static void idle(struct waiting *waiting, bool (*ready)(void *), void *context)
         spin_choose();
     }
     uint64_t waited = now - waiting->since;
-    if (waited < wait.spin) {
-        msg_wait_gap();
-        return;
-    }
+    if (waited < wait.spin)
+        return spin(waiting);
     if (!waiting->soon)
         nics_tell(VI_ARM_SOON);
     waiting->soon = true;
@@ -369,6 +389,7 @@ static void idle(struct waiting *waiting, bool (*ready)(void *), void *context)
     } else {
         watcher_sleep(waiting, ready, context);
     }
+    return false;
 }
 
 /* Who waits on, as a server does, is awake again: else each peer would ring for each of its frames. */
@@ -404,8 +425,8 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
             error = ERR_TIMEOUT;
         if (unlikely(error || !engine->open))
             break;
-        if (!ready(context))
-            idle(&waiting, ready, context);
+        if (!ready(context) && idle(&waiting, ready, context))
+            waiting.since = waiting.sleep_ns = 0;
     }
     waiting_end(&waiting);
     if (likely(!error) || ready(context))

@@ -63,19 +63,20 @@ struct vd_connection {
     struct msg_context *context;
     int remote;
     int error;                /* of the message, 0 */
-    uint64_t id;              /* rpc: of the call that it answers */
     uint32_t sequence;        /* its number; packing: once it has begun */
     uint8_t state;            /* enum pack_state */
     bool unpacking;
     bool begun;               /* packing: the first frame has left */
     bool here;                /* unpacking: the current frame is in memory */
     bool ending_now;          /* packing: in vd_end_packing, which may wait */
-    bool copies;              /* packing: blocks that go alone are copied, too */
+    bool copies;              /* packing: every block is copied, and nothing leaves before the end */
     bool kept;                /* at its end it is not idle yet: whoever keeps it gives it back */
     uint32_t pieces;          /* packing: of the frame, if blocks are gathered */
     int64_t bytes;            /* unpacking: of the current frame */
     int64_t run;              /* packing: the copied bytes since the last gathered block begin here */
-    uint32_t blocks;          /* checking: so far */
+    uint32_t blocks;          /* checking: so far; UINT32_MAX: the mark of the end is there, too */
+    bool counted;             /* unpacking: it is known how many frames, and blocks alone, have not been taken: */
+    uint32_t frames_left, alone_left;
     uint32_t waiting_blocks, waiting_done, waiting_room;
     struct pack_block *waiting;
     uint32_t parts_under_way;
@@ -173,8 +174,12 @@ void vpack_event_close(void);
 
 /* ---- packing.c, unpacking.c ---- */
 int vpack_packing_over(vd_connection *connection); /* gives it back; what has come of it */
+int vpack_seal(vd_connection *connection, uint32_t *frames, uint32_t *alone) MUST_CHECK; /* no more blocks: how many frames
+                                                        * behind the first, and blocks alone, will leave; needs `copies` */
 void vpack_begun(vd_connection *connection, const struct msg_result *result, uint32_t sequence); /* its first frame is here */
-void vpack_drop(vd_connection *connection); /* unpacking: what was not unpacked is not wanted; gives it back, kept or not */
+/* Unpacking: what was not unpacked is not wanted. What is left comes and is dropped: ERR_AGAIN, not all of it is here. */
+void vpack_abandon(vd_connection *connection);
+int vpack_drop(vd_connection *connection); /* OK: given back, kept or not */
 
 /* ---- part.c ---- */
 struct pack_part *vpack_part_take(vd_connection *connection); /* NULL: no memory; linked as the newest */

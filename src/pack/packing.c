@@ -105,16 +105,10 @@ static int alone_send(vd_connection *connection, const void *data, size_t length
         return ERR_MEMORY;
     struct msg_where to = {connection->context, connection->remote, tag};
     struct type_buffer buffer = {.base = (void *)data, .count = length};
-    if (connection->copies)
-        buffer.base = part->frame = malloc(length);
-    error = buffer.base ? OK : vbase_fail(ERR_MEMORY, "no memory to copy a block of %zu bytes", length);
-    if (!error && connection->copies)
-        memcpy(buffer.base, data, length);
-    if (!error)
-        error = vmsg_send_start(&part->request, &to, &buffer, MSG_STANDARD);
+    error = vmsg_send_start(&part->request, &to, &buffer, MSG_STANDARD);
     if (error)
         vpack_part_give(connection, part);
-    else if (send == VD_SEND_SAFER && !connection->copies)
+    else if (send == VD_SEND_SAFER)
         error = vpack_part_wait(connection, part);
     return error;
 }
@@ -149,7 +143,7 @@ static int block_keep(vd_connection *connection, const void *data, size_t length
     if (block.copied) {
         block.data = malloc(length);
         if (!block.data)
-            return vbase_fail(ERR_MEMORY, "no memory to copy a SAFER block of %zu bytes behind a LATER one", length);
+            return vbase_fail(ERR_MEMORY, "no memory to copy a block of %zu bytes", length);
         memcpy(block.data, data, length);
     }
     connection->limit = -1;
@@ -161,9 +155,10 @@ static int block_keep(vd_connection *connection, const void *data, size_t length
 
 static int block_take(vd_connection *connection, const void *data, size_t length, vd_send_mode send)
 {
+    bool leaves = length > connection->channel->alone || connection->fill + (int64_t)length > PACK_FRAME;
     if (connection->copies)
         send = VD_SEND_SAFER;
-    if (connection->waiting_blocks || send == VD_SEND_LATER)
+    if (connection->waiting_blocks || send == VD_SEND_LATER || (connection->copies && leaves))
         return block_keep(connection, data, length, send);
     return block_put(connection, data, length, send);
 }
@@ -251,14 +246,41 @@ VEXPORT int vd_pack(vd_connection *connection, const void *data, size_t length, 
     return OK;
 }
 
+/* Checking: behind the last block a mark says so. */
+static int end_mark(vd_connection *connection)
+{
+    if (!connection->channel->check || connection->error || connection->blocks == UINT32_MAX)
+        return connection->error;
+    struct pack_mark mark = {0, connection->blocks, 0, 0, PACK_MARK_END};
+    connection->blocks = UINT32_MAX;
+    return block_take(connection, &mark, sizeof mark, VD_SEND_SAFER);
+}
+
+int vpack_seal(vd_connection *connection, uint32_t *frames, uint32_t *alone)
+{
+    int error = end_mark(connection);
+    int64_t fill = connection->fill;
+    uint32_t full = 0, single = 0;
+    for (uint32_t i = 0; i < connection->waiting_blocks; i++) { /* what block_put will do */
+        int64_t length = (int64_t)connection->waiting[i].length;
+        bool goes_alone = connection->waiting[i].length > connection->channel->alone;
+        if (goes_alone || fill + length > PACK_FRAME) {
+            full += fill || !full;
+            fill = 0;
+        }
+        single += goes_alone;
+        fill += goes_alone ? 0 : length;
+    }
+    full += fill || !full;
+    *frames = full - 1;
+    *alone = single;
+    return failed(connection, error);
+}
+
 /* Everything is handed to the engine. */
 static int hand_over(vd_connection *connection)
 {
-    int error = connection->error;
-    if (connection->channel->check && !error) {
-        struct pack_mark mark = {0, connection->blocks, 0, 0, PACK_MARK_END};
-        error = block_take(connection, &mark, sizeof mark, VD_SEND_SAFER);
-    }
+    int error = end_mark(connection);
     for (uint32_t i = 0; i < connection->waiting_blocks && !error; i++)
         error = block_put(connection, connection->waiting[i].data, connection->waiting[i].length, VD_SEND_CHEAPER);
     if (!error)

@@ -51,12 +51,16 @@ static int frame_get(vd_connection *connection, bool wait)
     struct msg_where from = {connection->context, connection->remote, pack_tag_frame(connection)};
     struct msg_result result;
     bool found = true;
+    if (connection->counted && !connection->frames_left)
+        return disagree(connection, "less bytes packed than are unpacked");
     int error = wait ? OK : vmsg_probe(&from, &found, &result);
     if (error || !found)
         return error ? error : ERR_AGAIN;
     error = vmsg_recv(from.context, from.rank, from.tag, connection->frame, PACK_FRAME, &result);
-    if (!error)
+    if (!error) {
         frame_came(connection, result.bytes);
+        connection->frames_left -= connection->counted;
+    }
     return error;
 }
 
@@ -101,6 +105,8 @@ static int alone_receive(vd_connection *connection, void *data, size_t length, v
 {
     int error = connection->waiting_blocks ? vpack_block_wait(connection, &(struct pack_block){.flush = true})
                                            : frame_over(connection);
+    if (!error && connection->counted && !connection->alone_left)
+        error = disagree(connection, "less long blocks packed than are unpacked");
     struct pack_part *part = error ? NULL : vpack_part_take(connection);
     if (!part)
         return error ? error : ERR_MEMORY;
@@ -108,6 +114,7 @@ static int alone_receive(vd_connection *connection, void *data, size_t length, v
     struct type_buffer buffer = {.base = data, .count = length};
     part->length = length;
     error = vmsg_recv_start(&part->request, &from, &buffer);
+    connection->alone_left -= !error && connection->counted;
     if (error)
         vpack_part_give(connection, part);
     else if (receive == VD_RECEIVE_EXPRESS)
@@ -170,6 +177,7 @@ static inline __attribute__((always_inline)) void begun(vd_connection *connectio
     connection->remote = result->source;
     connection->sequence = sequence;
     connection->state = PACK_UNPACKING;
+    connection->counted = false;
     connection->error = OK;
     connection->blocks = 0;
     frame_came(connection, result->bytes);
@@ -322,12 +330,38 @@ static int over(vd_connection *connection)
     return error;
 }
 
-void vpack_drop(vd_connection *connection)
+void vpack_abandon(vd_connection *connection)
 {
-    connection->kept = false;
+    connection->error = connection->error ? connection->error : ERR_CANCELLED;
+    connection->limit = -1;
     vpack_cancel(connection);
-    (void)failed(connection, vpack_parts_wait(connection));
-    (void)over(connection);
+    while (!list_empty(&connection->parts)) {
+        struct pack_part *part = container_of(list_first(&connection->parts), struct pack_part, link);
+        connection->alone_left += vmsg_wait(&part->request) == ERR_CANCELLED && connection->counted;
+        vpack_part_give(connection, part);
+    }
+}
+
+/* One after another: the numbers are the sender's. */
+int vpack_drop(vd_connection *connection)
+{
+    if (!connection->counted)
+        connection->frames_left = connection->alone_left = 0;
+    while (vpack_parts_test(connection) == OK) {
+        uint32_t *left = connection->frames_left ? &connection->frames_left : &connection->alone_left;
+        int tag = connection->frames_left ? pack_tag_frame(connection) : pack_tag_alone(connection);
+        struct pack_part *part = *left ? vpack_part_take(connection) : NULL;
+        struct msg_where from = {connection->context, connection->remote, tag};
+        if (!part || vmsg_recv_start(&part->request, &from, &(struct type_buffer){.count = 0})) {
+            if (part)
+                vpack_part_give(connection, part);
+            connection->kept = false;
+            (void)over(connection);
+            return OK;
+        }
+        --*left;
+    }
+    return ERR_AGAIN;
 }
 
 static __attribute__((noinline)) int end_slowly(vd_connection *connection)

@@ -3,6 +3,7 @@
 #include "rpc/rpc.h"
 #include "base/clock.h"
 #include "base/counters.h"
+#include <stdio.h>
 #include <string.h>
 
 static bool place_take(int remote)
@@ -46,6 +47,22 @@ static vd_call *fail(int error)
     return NULL;
 }
 
+/* The name called last, for the next call is often of the same. */
+struct called {
+    uint64_t hash;
+    char name[sizeof((struct vd_call *)0)->name]; /* as far as there is room, for messages */
+};
+
+static const struct called *called(const char *name)
+{
+    static __thread struct called last;
+    if (unlikely(!last.hash || strcmp(name, last.name) != 0)) {
+        last.hash = vbase_hash_bytes(name, strlen(name));
+        snprintf(last.name, sizeof last.name, "%s", name);
+    }
+    return &last;
+}
+
 static vd_call *begin(int remote, const char *name, uint64_t ns)
 {
     rpc_lock();
@@ -55,25 +72,14 @@ static vd_call *begin(int remote, const char *name, uint64_t ns)
         vrpc_place_free(remote, 1);
         return fail(vbase_fail(ERR_MEMORY, "no memory for a call of %s", name));
     }
-    size_t length = strlen(name), kept = length < sizeof call->name ? length : sizeof call->name - 1;
+    const struct called *what = called(name);
     memset(call, 0, offsetof(struct vd_call, name));
-    memcpy(call->name, name, kept);
-    call->name[kept] = 0;
+    memcpy(call->name, what->name, sizeof call->name);
+    call->hash = what->hash;
     call->remote = remote;
     call->one_way = ns == VD_ONE_WAY;
+    call->ns = call->one_way ? 0 : ns;
     call->id = id_of(call);
-    /* Out from now on: where a long argument made its first frame leave, the reply may come before vd_rpc_send. */
-    atomic_store_explicit(&call->state, RPC_OUT, memory_order_relaxed); /* the message orders it */
-    if (ns && !call->one_way)
-        call->limit = clock_ticks() + vbase_clock_ticks_of_ns(ns);
-    struct rpc_head head = {.name = vbase_hash_bytes(name, length), .id = call->id, .ns = call->one_way ? 0 : ns,
-                            .kind = call->one_way ? RPC_ONE_WAY : RPC_CALL};
-    call->arguments = vrpc_begin(remote, &head);
-    if (!call->arguments) {
-        vrpc_place_free(remote, 1);
-        call_give(call);
-        return NULL;
-    }
     return call;
 }
 
@@ -107,7 +113,28 @@ VEXPORT vd_call *vd_rpc_begin(int remote, const char *name, uint64_t ns)
     return error ? fail(error) : begin(remote, name, ns);
 }
 
-VEXPORT vd_connection *vd_rpc_arguments(vd_call *call) { return call ? call->arguments : NULL; }
+static struct rpc_head head_of(const vd_call *call)
+{
+    return (struct rpc_head){.name = call->hash, .id = call->id, .ns = call->ns, .kind = call->one_way ? RPC_ONE_WAY : RPC_CALL};
+}
+
+static bool is_new(const vd_call *call)
+{
+    return atomic_load_explicit(&call->state, memory_order_relaxed) == RPC_NEW; /* its thread's alone until then */
+}
+
+VEXPORT vd_connection *vd_rpc_arguments(vd_call *call)
+{
+    if (!call || (!call->server && !is_new(call)))
+        return vpack_fail(vbase_fail(ERR_STATE, "vd_rpc_arguments: of a call that was begun and not sent, or in its handler"));
+    if (!call->arguments && call->server) {
+        call->arguments = vrpc_nothing(call->remote);
+    } else if (!call->arguments) {
+        struct rpc_head head = head_of(call);
+        call->arguments = vrpc_begin(call->remote, &head);
+    }
+    return call->arguments;
+}
 
 /* Nobody will answer. False: somebody has. */
 static bool unanswered(vd_call *call, int error)
@@ -124,13 +151,17 @@ static bool unanswered(vd_call *call, int error)
 
 VEXPORT int vd_rpc_send(vd_call *call)
 {
-    if (!call || call->server || !call->arguments)
+    if (!call || call->server || !is_new(call))
         return vbase_fail(ERR_STATE, "vd_rpc_send: vd_rpc_begin must come before, once");
     vd_connection *arguments = call->arguments;
     bool one_way = call->one_way;
     int remote = call->remote;
+    struct rpc_head head = head_of(call);
     call->arguments = NULL;
-    int error = vrpc_leave(arguments);
+    if (unlikely(call->ns))
+        call->limit = clock_ticks() + vbase_clock_ticks_of_ns(call->ns);
+    atomic_store_explicit(&call->state, RPC_OUT, memory_order_relaxed); /* the message orders it */
+    int error = arguments ? vrpc_leave(arguments) : vrpc_tell(remote, &head);
     if (one_way)
         call_give(call);
     if (error && (one_way || unanswered(call, error)))
@@ -138,33 +169,24 @@ VEXPORT int vd_rpc_send(vd_call *call)
     return error;
 }
 
-static int tell(int remote, uint64_t id, enum rpc_kind kind)
-{
-    struct rpc_head head = {.id = id, .kind = kind};
-    vd_connection *notice = vrpc_begin(remote, &head);
-    return notice ? vrpc_leave(notice) : vd_error();
-}
-
-/* From progress. A reply that nobody wants any more: what of it is still with the server may stay there. */
-void vrpc_answered(vd_connection *connection, const struct rpc_head *head)
+/* From progress. A reply that nobody wants any more is taken and dropped. */
+void vrpc_answered(int remote, const struct rpc_head *head, vd_connection *connection)
 {
     rpc_lock();
-    uint32_t *out = &vrpc.out[connection->remote];
+    uint32_t *out = &vrpc.out[remote];
     *out -= *out > 0;
     vd_call *call = vbase_pool_at(&vrpc.calls, (uint32_t)head->id, (uint32_t)(head->id >> 32));
-    bool awaited = call && call->remote == connection->remote && !call->one_way &&
+    bool awaited = call && call->remote == remote && !call->one_way &&
                    atomic_load_explicit(&call->state, memory_order_relaxed) == RPC_OUT;
     if (awaited) {
-        call->code = head->code > 0 ? ERR_PROTOCOL : head->code;
+        call->code = head->code > 0 || head->code < INT32_MIN ? ERR_PROTOCOL : (int)head->code;
         call->reply = connection;
         /* release: pairs with is_answered */
         atomic_store_explicit(&call->state, RPC_ANSWERED, memory_order_release);
     }
     rpc_unlock();
-    if (!awaited) {
-        (void)tell(connection->remote, head->id, RPC_UNWANTED);
-        vpack_drop(connection);
-    }
+    if (!awaited)
+        vrpc_drop(connection);
     vmsg_wake();
 }
 
@@ -185,7 +207,7 @@ static int outcome(const vd_call *call)
 
 static int check_out(const vd_call *call)
 {
-    bool out = call && !call->server && !call->arguments;
+    bool out = call && !call->server && !is_new(call);
     return out ? OK : vbase_fail(ERR_STATE, "this call was not sent: vd_rpc_send must come before");
 }
 
@@ -212,19 +234,37 @@ VEXPORT int vd_rpc_wait(vd_call *call, vd_connection **reply)
         return vbase_fail(error, "%s at rank %d has not answered", call->name, call->remote);
     if (!error)
         error = outcome(call);
-    if (!error && reply)
+    if (!error && reply) {
+        call->reply = call->reply ? call->reply : vrpc_nothing(call->remote);
         *reply = call->reply;
+        error = call->reply ? OK : vd_error();
+    }
     return error;
 }
 
 VEXPORT int vd_rpc_cancel(vd_call *call)
 {
     int error = check_out(call);
-    return error || is_answered(call) ? error : tell(call->remote, call->id, RPC_CANCEL);
+    if (error || is_answered(call))
+        return error;
+    struct rpc_head head = {.id = call->id, .kind = RPC_CANCEL};
+    return vrpc_tell(call->remote, &head);
+}
+
+/* It was begun and never sent: nothing of it has left. */
+static int give_up(vd_call *call)
+{
+    if (call->arguments)
+        (void)vpack_packing_over(call->arguments);
+    vrpc_place_free(call->remote, 1);
+    call_give(call);
+    return OK;
 }
 
 VEXPORT int vd_rpc_end(vd_call *call)
 {
+    if (call && !call->server && is_new(call))
+        return give_up(call);
     int error = check_out(call);
     if (error)
         return error;
@@ -233,10 +273,8 @@ VEXPORT int vd_rpc_end(vd_call *call)
     int code = call->code;
     vbase_pool_give(&vrpc.calls, call);
     rpc_unlock();
-    if (!reply)
-        return OK;
-    if (!code && reply->state == PACK_UNPACKING)
+    if (reply && !code && reply->state == PACK_UNPACKING)
         error = vd_end_unpacking(reply);
-    vpack_drop(reply);
+    vrpc_drop(reply);
     return error;
 }

@@ -22,18 +22,22 @@ vd_connection *vrpc_begin(int remote, const struct rpc_head *head)
     if (!connection)
         return NULL;
     connection->copies = true;
-    connection->id = head->kind == RPC_REPLY ? head->id : UINT64_MAX;
-    int error = vd_pack(connection, head, sizeof *head, VD_SEND_SAFER, VD_RECEIVE_EXPRESS);
-    if (error) {
-        (void)vpack_packing_over(connection);
-        return vpack_fail(error);
-    }
+    memcpy(connection->frame, head, sizeof *head);
+    connection->fill = sizeof *head;
     return connection;
 }
 
 int vrpc_leave(vd_connection *connection)
 {
-    int error = vd_end_packing_start(connection);
+    struct rpc_head head;
+    uint32_t frames;
+    memcpy(&head, connection->frame, sizeof head);
+    int error = vpack_seal(connection, &frames, &head.alone);
+    head.frames = frames < UINT16_MAX ? (uint16_t)frames : UINT16_MAX;
+    memcpy(connection->frame, &head, sizeof head);
+    if (error)
+        return vpack_packing_over(connection);
+    error = vd_end_packing_start(connection);
     if (vpack_parts_test(connection) != ERR_AGAIN)
         return vpack_packing_over(connection);
     rpc_lock();
@@ -42,28 +46,73 @@ int vrpc_leave(vd_connection *connection)
     return error;
 }
 
+static __attribute__((noinline)) int tell_slowly(int remote, const struct rpc_head *head)
+{
+    vd_connection *connection = vrpc_begin(remote, head);
+    return connection ? vrpc_leave(connection) : vd_error();
+}
+
+/* By the short way of the engine, from where HEAD lies. */
+int vrpc_tell(int remote, struct rpc_head *head)
+{
+    vd_channel *channel = vrpc.channel;
+    head->frames = 0;
+    head->alone = 0;
+    if (unlikely(channel->check))
+        return tell_slowly(remote, head);
+    if (vpack_threads)
+        base_lock(&channel->first_out);
+    int error = vmsg_send_now(channel->context, remote, PACK_TAG_FIRST, head, sizeof *head);
+    channel->sent[remote] += !error;
+    if (vpack_threads)
+        base_unlock(&channel->first_out);
+    return unlikely(error == ERR_AGAIN) ? tell_slowly(remote, head) : error;
+}
+
+/* It leaves or is dropped: over is OK. */
+static int ending_step(vd_connection *connection)
+{
+    if (connection->unpacking)
+        return vpack_drop(connection);
+    if (vpack_parts_test(connection) == ERR_AGAIN)
+        return ERR_AGAIN;
+    int error = vpack_packing_over(connection);
+    if (error && error != ERR_CANCELLED)
+        LOG_WARN("an answer or a call could not be sent: %s", vbase_error_sentence(error));
+    return OK;
+}
+
 void vrpc_sweep(void)
 {
     struct list_node *node;
     if (!vpack_threads && likely(list_empty(&vrpc.ending)))
         return;
-    struct list gone;
-    list_init(&gone);
+    struct list round, left;
+    list_init(&round);
+    list_init(&left);
     rpc_lock();
-    list_for_each(each, &vrpc.ending)
-    {
-        vd_connection *connection = container_of(each, vd_connection, link);
-        if (vpack_parts_test(connection) == ERR_AGAIN)
-            continue;
-        list_remove(each);
-        list_append(&gone, each);
-    }
+    while ((node = list_take_first(&vrpc.ending)))
+        list_append(&round, node);
     rpc_unlock();
-    while ((node = list_take_first(&gone))) {
-        int error = vpack_packing_over(container_of(node, vd_connection, link));
-        if (error && error != ERR_CANCELLED)
-            LOG_WARN("an answer or a call could not be sent: %s", vbase_error_sentence(error));
-    }
+    while ((node = list_take_first(&round)))
+        if (ending_step(container_of(node, vd_connection, link)) == ERR_AGAIN)
+            list_append(&left, node);
+    rpc_lock();
+    while ((node = list_take_first(&left)))
+        list_append(&vrpc.ending, node);
+    rpc_unlock();
+}
+
+void vrpc_drop(vd_connection *connection)
+{
+    if (!connection)
+        return;
+    vpack_abandon(connection);
+    if (vpack_drop(connection) == OK)
+        return;
+    rpc_lock();
+    list_append(&vrpc.ending, &connection->link);
+    rpc_unlock();
 }
 
 /* ---- coming ------------------------------------------------------------------------------------------------------ */
@@ -81,40 +130,91 @@ static int await(void)
     return vmsg_recv_start(&vrpc.request, &from, &buffer);
 }
 
-static COLD void refuse(const vd_connection *connection)
+static COLD void refuse(int remote)
 {
     static struct base_log_gate gate;
     char more[LOG_MORE];
     COUNT(refused);
     if (vbase_log_gate_open(&gate, 10, more))
-        LOG_WARN("rank %d sent a remote call that makes no sense; it was dropped%s", connection->remote, more);
+        LOG_WARN("rank %d sent a remote call that makes no sense; it was dropped%s", remote, more);
+}
+
+/* The message whose first frame, of BYTES, lies in CONNECTION. */
+static void begun(vd_connection *connection, const struct msg_result *result)
+{
+    struct rpc_head head;
+    vpack_begun(connection, result, vrpc.channel->heard[result->source]++);
+    connection->kept = true;
+    if (result->bytes < sizeof head)
+        return;
+    memcpy(&head, connection->frame, sizeof head);
+    connection->fill = sizeof head;
+    connection->counted = head.frames < UINT16_MAX;
+    connection->frames_left = head.frames;
+    connection->alone_left = head.alone;
+}
+
+vd_connection *vrpc_nothing(int remote)
+{
+    vd_connection *connection = pack_take(vrpc.channel, 1);
+    if (!connection)
+        return NULL;
+    vpack_begun(connection, &(struct msg_result){.source = remote}, 0);
+    connection->kept = connection->counted = true;
+    connection->frames_left = connection->alone_left = 0;
+    return connection;
 }
 
 static void handle(vd_connection *connection)
 {
-    struct rpc_head head;
-    int error = vd_unpack(connection, &head, sizeof head, VD_SEND_SAFER, VD_RECEIVE_EXPRESS);
-    if (unlikely(error))
-        head.kind = 0;
+    struct rpc_head head = {.kind = 0};
+    int remote = connection->remote;
+    if (likely(connection->bytes >= (int64_t)sizeof head))
+        memcpy(&head, connection->frame, sizeof head);
     switch (head.kind) {
     case RPC_CALL:
     case RPC_ONE_WAY:
-        vrpc_called(connection, &head);
+        vrpc_called(remote, &head, connection);
         return;
     case RPC_REPLY:
-        vrpc_answered(connection, &head);
+        vrpc_answered(remote, &head, connection);
         return;
     case RPC_CANCEL:
-    case RPC_UNWANTED:
-        vrpc_cancel_asked(connection->remote, head.id, head.kind == RPC_UNWANTED);
+        vrpc_cancel_asked(remote, head.id);
         break;
     case RPC_CREDIT:
-        vrpc_place_free(connection->remote, (uint32_t)head.code);
+        vrpc_place_free(remote, (uint32_t)head.code);
         break;
     default:
-        refuse(connection);
+        refuse(remote);
     }
-    vpack_drop(connection);
+    vrpc_drop(connection);
+}
+
+/* All of a message, where it lies. */
+static enum msg_heard heard(int source, const void *data, uint64_t bytes)
+{
+    struct rpc_head head;
+    vd_connection *connection = NULL;
+    if (bytes < sizeof head || bytes > PACK_FRAME)
+        return MSG_DECLINED;
+    memcpy(&head, data, sizeof head);
+    if (head.frames || head.alone || head.kind < RPC_CALL || head.kind > RPC_REPLY)
+        return MSG_DECLINED;
+    if (bytes == sizeof head) {
+        vrpc.channel->heard[source]++;
+    } else {
+        connection = pack_take(vrpc.channel, 1);
+        if (!connection)
+            return MSG_DECLINED;
+        memcpy(connection->frame, data, bytes);
+        begun(connection, &(struct msg_result){.source = source, .bytes = bytes});
+    }
+    if (head.kind == RPC_REPLY)
+        vrpc_answered(source, &head, connection);
+    else
+        vrpc_called(source, &head, connection);
+    return head.kind == RPC_REPLY ? MSG_HEARD : MSG_HEARD_TURN;
 }
 
 /* A first frame is here. The next receive is posted when this one has its place in a queue, so that the order stays. */
@@ -127,17 +227,22 @@ static void arrived(struct msg_request *request)
         vrpc.coming = NULL;
         return;
     }
-    vpack_begun(connection, result, vrpc.channel->heard[result->source]++);
+    begun(connection, result);
     if (likely(!result->error)) {
-        connection->kept = true;
         handle(connection);
     } else { /* longer than any frame */
-        refuse(connection);
-        vpack_drop(connection);
+        refuse(result->source);
+        vrpc_drop(connection);
     }
     int error = await();
     if (error)
         LOG_ERROR("remote calls end here: %s", vbase_error_detail());
+    vrpc_sweep();
+    vrpc_run_at_once();
+}
+
+static void behind(void)
+{
     vrpc_sweep();
     vrpc_run_at_once();
 }
@@ -183,8 +288,11 @@ static void end(bool close)
     int error = vmsg_wait_until(vrpc_idle, NULL);
     if (!close)
         return;
-    list_for_each(node, &vrpc.ending) /* nobody runs any more who would unpack it */
-        vpack_cancel(container_of(node, vd_connection, link));
+    list_for_each(node, &vrpc.ending) { /* nobody runs any more who would unpack it */
+        vd_connection *connection = container_of(node, vd_connection, link);
+        connection->frames_left = connection->alone_left = 0;
+        vpack_cancel(connection);
+    }
     if (!error)
         error = vmsg_wait_until(nothing_ends, NULL);
     vrpc_pool_close();
@@ -214,6 +322,7 @@ VEXPORT int vd_rpc_start(int threads)
     if (error)
         return error;
     vrpc.channel->listed = true;
+    vrpc.listener = (struct msg_listener){.receive = &vrpc.request, .heard = heard, .behind = behind};
     list_init(&vrpc.at_once);
     list_init(&vrpc.queue);
     list_init(&vrpc.runs);
@@ -225,6 +334,8 @@ VEXPORT int vd_rpc_start(int threads)
     error = vrpc.out && vrpc.owed ? vrpc_pool_open(threads) : vbase_fail(ERR_MEMORY, "no memory for remote calls");
     if (!error)
         error = await();
+    if (!error)
+        vmsg_listen(vrpc.channel->context, &vrpc.listener);
     if (error) {
         vrpc_pool_close();
         vpack_channel_free(vrpc.channel);

@@ -1,18 +1,20 @@
 /* rpc: calls of functions in other processes, the last part of viaduct.h. It stands on pack: a channel of its own carries
- * calls, replies and notices; each is a packed message whose first block is a struct rpc_head.
+ * calls, replies and notices; each is a packed message that begins with a struct rpc_head.
  *
  *   caller                                       server
  *   vd_rpc_begin    takes one of 64 places
- *   vd_rpc_send     CALL id, name, time left -->  arrived(): queued for at once, or for the pool
+ *   vd_rpc_send     CALL id, name, time left -->  heard(): queued for at once, or for the pool
  *                                                 the handler runs
  *   vd_rpc_wait  <-- REPLY id, code               its reply leaves; the place is free
  *
- * A receive from anyone is always posted; its completion is the arrival. What runs at once is run by the thread that
- * makes progress, behind the arrival and one at a time: a handler that waits for a long block may see others arrive, which
- * are queued. Nothing that is packed here waits: long blocks are copied (vd_connection.copies), and what is still under
- * way is swept up later.
+ * A message that is all in its first frame is heard: it is taken where it lies, behind no receive; without blocks it needs
+ * no connection at all, and is sent from the stack. Longer ones get the receive from anyone that is always posted. What runs
+ * at once is run by the thread that makes progress, behind the round and one at a time: a handler that waits for a long block
+ * may see others arrive, which are queued. Nothing that is packed here waits, and nothing of it leaves before its end
+ * (vd_connection.copies): so a call can be given up, and its head says how many frames and long blocks follow, so that they
+ * are taken and dropped where nobody unpacks them.
  *
- * One lock for all that is shared; it is held for a few lines and never around a call of msg that may run callbacks. */
+ * One lock for all that is shared; it is held for a few lines and never around a call of msg. */
 #ifndef RPC_RPC_H
 #define RPC_RPC_H
 
@@ -21,14 +23,18 @@
 #include "pack/pack.h"
 #include <pthread.h>
 
-enum rpc_kind { RPC_CALL = 1, RPC_ONE_WAY, RPC_REPLY, RPC_CANCEL, RPC_CREDIT, RPC_UNWANTED };
+enum rpc_kind { RPC_CALL = 1, RPC_ONE_WAY, RPC_REPLY, RPC_CANCEL, RPC_CREDIT };
 
 struct rpc_head {
-    uint64_t name;  /* CALL, ONE_WAY: the hash of it */
-    uint64_t id;    /* CALL: the caller's; REPLY, CANCEL, UNWANTED (nobody takes the reply): the same */
-    uint64_t ns;    /* CALL: until the caller gives up, 0: never */
-    int32_t code;   /* REPLY: 0 or an error; CREDIT: places that are free again */
-    uint32_t kind;  /* enum rpc_kind */
+    uint64_t name;   /* CALL, ONE_WAY: the hash of it */
+    uint64_t id;     /* CALL: the caller's; REPLY, CANCEL: the same */
+    union {
+        uint64_t ns; /* CALL: until the caller gives up, 0: never */
+        int64_t code; /* REPLY: 0 or an error; CREDIT: places that are free again */
+    };
+    uint16_t kind;   /* enum rpc_kind */
+    uint16_t frames; /* that follow the first; UINT16_MAX: so many or more */
+    uint32_t alone;  /* blocks that follow alone */
 };
 _Static_assert(sizeof(struct rpc_head) == 32, "both sides alike");
 
@@ -39,19 +45,19 @@ struct rpc_function {
     char name[64];
 };
 
-enum rpc_state { RPC_OUT, RPC_ANSWERED };
+enum rpc_state { RPC_NEW, RPC_OUT, RPC_ANSWERED };
 
 /* At the caller and at the server. At the caller it lies in the pool and its place there is the id. */
 struct vd_call {
     struct list_node link;     /* server: in a queue, or among those that run */
-    vd_connection *arguments, *reply;
+    vd_connection *arguments, *reply; /* NULL: without blocks, and nobody asked */
     uint64_t id, limit;        /* ticks when the caller gives up, 0: never */
     int remote, code;
     _Atomic uint8_t state;     /* enum rpc_state */
     bool one_way, server;
-    bool unwanted;             /* server: nobody takes the reply */
     _Atomic bool cancelled;
-    const struct rpc_function *function;
+    const struct rpc_function *function; /* server: NULL: nobody knows it */
+    uint64_t hash, ns;         /* caller: for the head */
     char name[64];             /* caller: for messages */
 };
 
@@ -61,11 +67,12 @@ struct rpc {
     struct base_lock lock;
     struct base_map functions; /* by the hash of the name */
     struct base_pool calls;    /* of the caller */
+    struct msg_listener listener;
     struct msg_request request; /* the posted receive, */
     vd_connection *coming;      /* and where it goes */
     struct list at_once, queue, runs, spare; /* struct vd_call of the server */
     bool busy;                 /* somebody runs what is in at_once */
-    struct list ending;        /* vd_connection that leave */
+    struct list ending;        /* vd_connection that leave, or that come and are dropped */
     uint32_t *out;             /* by remote: places that are taken there */
     uint32_t *owed;            /* by remote: one-way calls of his that are over and that he was not told of */
     int threads;
@@ -89,20 +96,23 @@ static inline void rpc_unlock(void)
 /* rpc.c */
 int vrpc_check_open(void) MUST_CHECK;
 vd_connection *vrpc_begin(int remote, const struct rpc_head *head) MUST_CHECK; /* a message; NULL: vd_error */
-int vrpc_leave(vd_connection *connection) MUST_CHECK; /* ends it without waiting */
-void vrpc_sweep(void);     /* what has left */
+int vrpc_leave(vd_connection *connection); /* ends it without waiting */
+int vrpc_tell(int remote, struct rpc_head *head); /* a message without blocks */
+vd_connection *vrpc_nothing(int remote); /* what unpacks no blocks; NULL: vd_error */
+void vrpc_drop(vd_connection *connection); /* nobody unpacks it any more */
+void vrpc_sweep(void);     /* what has left or come */
 bool vrpc_inside(void);    /* this thread is in a handler that runs at once */
 
-/* serve.c */
-void vrpc_called(vd_connection *connection, const struct rpc_head *head); /* a CALL or ONE_WAY has come */
-void vrpc_cancel_asked(int remote, uint64_t id, bool unwanted); /* UNWANTED: not even the reply */
+/* serve.c; CONNECTION NULL: without blocks */
+void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connection); /* a CALL or ONE_WAY has come */
+void vrpc_cancel_asked(int remote, uint64_t id);
 void vrpc_run_at_once(void);
 int vrpc_pool_open(int threads) MUST_CHECK;
 void vrpc_pool_close(void);
 bool vrpc_idle(void *unused); /* no call waits or runs here */
 
 /* call.c */
-void vrpc_answered(vd_connection *connection, const struct rpc_head *head); /* a REPLY has come */
+void vrpc_answered(int remote, const struct rpc_head *head, vd_connection *connection); /* a REPLY has come */
 void vrpc_place_free(int remote, uint32_t count);
 
 #endif

@@ -56,61 +56,39 @@ static void credit(int remote)
     uint32_t count = ++vrpc.owed[remote] >= OWED_MOST ? OWED_MOST : 0;
     vrpc.owed[remote] -= count;
     rpc_unlock();
-    if (!count)
-        return;
-    struct rpc_head head = {.code = (int32_t)count, .kind = RPC_CREDIT};
-    vd_connection *notice = vrpc_begin(remote, &head);
-    if (!notice || vrpc_leave(notice))
+    struct rpc_head head = {.code = count, .kind = RPC_CREDIT};
+    if (count && vrpc_tell(remote, &head))
         complain("a notice is lost to", remote);
 }
 
-static vd_connection *reply_begin(vd_call *call)
+static struct rpc_head reply_head(const vd_call *call)
 {
-    struct rpc_head head = {.id = call->id, .code = call->code, .kind = RPC_REPLY};
-    return vrpc_begin(call->remote, &head);
+    return (struct rpc_head){.id = call->id, .code = call->code, .kind = RPC_REPLY};
 }
 
-/* A reply that was begun, and a code: the code goes in its place if nothing of it has left. */
+/* A code goes in the place of a reply that was begun. */
 static void reply_send(vd_call *call)
 {
-    vd_connection *reply = call->reply;
-    if (reply && call->code && !reply->begun) {
-        (void)vpack_packing_over(reply);
-        reply = NULL;
-    } else if (reply && call->code) {
-        complain("a reply was on its way before its handler failed, to", call->remote);
+    if (call->reply && call->code) {
+        (void)vpack_packing_over(call->reply);
+        call->reply = NULL;
     }
-    if (!reply)
-        reply = reply_begin(call);
-    if (!reply || vrpc_leave(reply))
+    struct rpc_head head = reply_head(call);
+    if (call->reply ? vrpc_leave(call->reply) : vrpc_tell(call->remote, &head))
         complain("a reply is lost to", call->remote);
-}
-
-/* What is still here of a reply that nobody takes. The lock is held. */
-static void reply_cancel(int remote, uint64_t id)
-{
-    list_for_each(node, &vrpc.ending)
-    {
-        vd_connection *reply = container_of(node, vd_connection, link);
-        if (reply->remote == remote && reply->id == id)
-            vpack_cancel(reply);
-    }
 }
 
 static void finish(vd_call *call)
 {
     int remote = call->remote;
-    if (call->arguments->error && !call->code)
-        call->code = call->arguments->error;
-    vpack_drop(call->arguments);
-    if (!call->one_way)
-        reply_send(call);
     bool one_way = call->one_way;
+    if (call->arguments && call->arguments->error && !call->code)
+        call->code = call->arguments->error;
+    if (!one_way)
+        reply_send(call);
+    vrpc_drop(call->arguments);
     rpc_lock();
-    if (list_node_linked(&call->link))
-        list_remove(&call->link);
-    if (unlikely(call->unwanted))
-        reply_cancel(remote, call->id);
+    list_remove(&call->link);
     list_prepend(&vrpc.spare, &call->link);
     rpc_unlock();
     if (one_way)
@@ -120,18 +98,22 @@ static void finish(vd_call *call)
 
 static void run(vd_call *call)
 {
-    if (atomic_load_explicit(&call->cancelled, memory_order_relaxed))
+    if (unlikely(!call->function))
+        call->code = vbase_fail(ERR_NOT_FOUND, "it calls a function that is not registered here");
+    else if (atomic_load_explicit(&call->cancelled, memory_order_relaxed))
         call->code = ERR_CANCELLED;
     else if (call->limit && clock_ticks() >= call->limit)
         call->code = ERR_TIMEOUT;
     else
         call->function->handler(call, call->function->context);
+    if (unlikely(!call->function && call->one_way))
+        complain("a one-way call was dropped from", call->remote);
     finish(call);
 }
 
 /* ---- queues ------------------------------------------------------------------------------------------------------ */
 
-void vrpc_called(vd_connection *connection, const struct rpc_head *head)
+void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connection)
 {
     rpc_lock();
     struct list_node *spare = list_take_first(&vrpc.spare);
@@ -139,31 +121,24 @@ void vrpc_called(vd_connection *connection, const struct rpc_head *head)
     vd_call *call = spare ? container_of(spare, vd_call, link) : malloc(sizeof *call);
     if (!call) {
         (void)vbase_fail(ERR_MEMORY, "no memory for it");
-        complain("a call is lost from", connection->remote);
-        vpack_drop(connection);
+        complain("a call is lost from", remote);
+        vrpc_drop(connection);
         return;
     }
     memset(call, 0, offsetof(struct vd_call, name));
     call->server = true;
     call->arguments = connection;
-    call->remote = connection->remote;
+    call->remote = remote;
     call->id = head->id;
     call->one_way = head->kind == RPC_ONE_WAY;
     if (head->ns)
         call->limit = clock_ticks() + vbase_clock_ticks_of_ns(head->ns < INT64_MAX ? head->ns : INT64_MAX);
     rpc_lock();
-    const struct rpc_function *function = vbase_map_get(&vrpc.functions, head->name);
-    bool pool = function && function->place == VD_POOL;
-    call->function = function;
-    if (function) /* behind the lock it is another thread's */
-        list_append(pool ? &vrpc.queue : &vrpc.at_once, &call->link);
+    call->function = vbase_map_get(&vrpc.functions, head->name);
+    bool pool = call->function && call->function->place == VD_POOL;
+    list_append(pool ? &vrpc.queue : &vrpc.at_once, &call->link); /* behind the lock it is another thread's */
     rpc_unlock();
-    if (!function) {
-        call->code = vbase_fail(ERR_NOT_FOUND, "it calls a function that is not registered here");
-        if (call->one_way)
-            complain("a one-way call was dropped from", call->remote);
-        finish(call);
-    } else if (pool) {
+    if (pool) {
         pthread_mutex_lock(&vrpc.mutex);
         pthread_cond_signal(&vrpc.more);
         pthread_mutex_unlock(&vrpc.mutex);
@@ -200,27 +175,23 @@ void vrpc_run_at_once(void)
     } while (call);
 }
 
-static bool cancel_in(struct list *calls, int remote, uint64_t id, bool unwanted)
+static bool cancel_in(struct list *calls, int remote, uint64_t id)
 {
     list_for_each(node, calls)
     {
         vd_call *call = container_of(node, vd_call, link);
         if (call->remote == remote && call->id == id && !call->one_way) {
             atomic_store_explicit(&call->cancelled, true, memory_order_relaxed); /* a hint; run looks once more */
-            call->unwanted = unwanted;
             return true;
         }
     }
     return false;
 }
 
-void vrpc_cancel_asked(int remote, uint64_t id, bool unwanted)
+void vrpc_cancel_asked(int remote, uint64_t id)
 {
     rpc_lock();
-    bool here = cancel_in(&vrpc.queue, remote, id, unwanted) || cancel_in(&vrpc.at_once, remote, id, unwanted) ||
-                cancel_in(&vrpc.runs, remote, id, unwanted);
-    if (!here && unwanted)
-        reply_cancel(remote, id);
+    (void)(cancel_in(&vrpc.queue, remote, id) || cancel_in(&vrpc.at_once, remote, id) || cancel_in(&vrpc.runs, remote, id));
     rpc_unlock();
 }
 
@@ -294,8 +265,10 @@ VEXPORT vd_connection *vd_rpc_reply(vd_call *call)
         return vpack_fail(vbase_fail(ERR_STATE, "vd_rpc_reply is for handlers"));
     if (call->one_way)
         return vpack_fail(vbase_fail(ERR_STATE, "nobody waits for a reply to this call"));
-    if (!call->reply)
-        call->reply = reply_begin(call);
+    if (!call->reply) {
+        struct rpc_head head = reply_head(call);
+        call->reply = vrpc_begin(call->remote, &head);
+    }
     return call->reply;
 }
 

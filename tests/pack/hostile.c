@@ -79,8 +79,12 @@ static void calls(int rank)
     CHECK_EQUAL(vd_rpc_register("nothing", handle_nothing, NULL, VD_AT_ONCE), VD_OK);
     vd_channel *channel = channel_open("go");
     for (unsigned round = 0; round < ROUNDS && rank == 0; round++) {
-        struct rpc_head head = {.id = mixed(round, 1), .kind = round % 7, .code = (int32_t)mixed(round, 2) - 1000,
-                                .ns = mixed(round, 3), .name = mixed(round, 4)};
+        struct rpc_head head = {.id = mixed(round, 1), .kind = (uint16_t)(round % 7), .name = mixed(round, 4)};
+        head.code = (int64_t)mixed(round, 2) - (round % 5 ? 1000 : INT64_MAX);
+        if (round % 3 == 0) { /* else it is all here */
+            head.frames = (uint16_t)mixed(round, 3);
+            head.alone = mixed(round, 6);
+        }
         junk_make(round);
         memcpy(junk, &head, sizeof head);
         size_t length = round % 10 == 9 ? LONGEST : any_length(round, 5);

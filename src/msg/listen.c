@@ -1,0 +1,61 @@
+/* The listener: a layer that would post the same receive again and again is shown each message where it lies. There is one
+ * in a process. What is not eager, is declined or comes from ourselves goes the ordinary way, and while the receive is taken
+ * by such a message, so does all that comes behind it: the order stays. */
+#include "msg/engine.h"
+
+void vmsg_listen(struct msg_context *context, const struct msg_listener *listener)
+{
+    while (!vmsg_progress_enter())
+        cpu_pause();
+    vmsg_engine.listener = listener;
+    context->listened = true;
+    vmsg_progress_leave();
+}
+
+bool vmsg_listener_turn(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    /* acquire: pairs with vmsg_listened; of several threads one has it */
+    bool turn = !engine->threads || atomic_exchange_explicit(&engine->turn, false, memory_order_acquire);
+    atomic_store_explicit(&engine->turn, false, memory_order_relaxed);
+    if (turn)
+        engine->listener->behind();
+    return turn;
+}
+
+static inline void taken(struct msg_peer *peer, size_t length)
+{
+    if (unlikely(vmsg_engine.threads)) {
+        vmsg_credit_owe(peer, length);
+    } else {
+        peer->owed += (int64_t)(length + MSG_FRAME_COST);
+        if (unlikely(peer->owed >= peer->window_half) && !vmsg_credit_tell(peer))
+            vmsg_peer_stuck(peer);
+    }
+    COUNT(recv_messages);
+    COUNT_ADD(recv_bytes, length);
+}
+
+uint32_t vmsg_listened(const struct msg_context *context, struct vi *vi, uint64_t header, const char *data, size_t length,
+                       uint32_t count)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    const struct msg_listener *listener = engine->listener;
+    const struct msg_request *receive = listener->receive;
+    struct msg_peer *peer = vi->owner;
+    int rank = vmsg_context_rank_of(context, peer->world);
+    uint32_t done = 0;
+    if (unlikely((uint16_t)header != MSG_FRAME_EAGER << 8 || msg_phase(receive) != MSG_PHASE_POSTED || rank < 0 ||
+                 msg_header_tag(header) != receive->result.tag))
+        return 0;
+    for (enum msg_heard heard; done < count; done++) {
+        heard = listener->heard(rank, data + done * length, length);
+        if (unlikely(heard == MSG_DECLINED))
+            break;
+        taken(peer, length);
+        if (heard == MSG_HEARD_TURN) /* release: pairs with vmsg_listener_turn */
+            atomic_store_explicit(&engine->turn, true, memory_order_release);
+    }
+    vi->nic->enough = done > 0; /* who calls or is called waits for it */
+    return done;
+}
