@@ -1,9 +1,11 @@
 /* Packed messages beside the MPI of the same library: two ranks, both kinds in one process, rounds interleaved.
  *
- *   mpicc -O2 -o pack pack.c -lviaduct && mpiexec -n 2 ./pack [small|array|blocks|sizes]
+ *   mpicc -O2 -I ../src -o pack pack.c -lviaduct && mpiexec -n 2 ./pack [small|array|blocks|sizes]
  *
- * One line a figure; the last number is the ratio that the figure is about. `sizes` prints microseconds a message for one
- * block of each size, to be compared between runs with VIADUCT_PACK=copy, gather, alone and without. */
+ * One line a figure; the last number is the ratio that the figure is about. `sizes` prints microseconds a message for a length
+ * and one block of it: SIZE, then one way and streamed of each of: chosen, copied, gathered, alone. The last three are channels
+ * whose limits are set from outside, which is no part of the interface. */
+#include "pack/pack.h"
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,6 +180,39 @@ static void beside(const char *what, pattern *measure, struct kind plain, struct
         printf("%-34s %8zu bytes: %9.3f us, %9.3f us, ratio %.3f\n", what, bytes, median(a), median(b), median(ratio));
 }
 
+enum { CHOSEN, COPIED, GATHERED, ALONE, WAYS };
+
+/* Every block of all channels goes by one way; the chosen limits stay as they are. */
+static void ways_open(vd_channel *way[WAYS])
+{
+    static const char *const name[] = {"chosen", "copied", "gathered", "alone"};
+    for (int i = 0; i < WAYS; i++)
+        check(vd_channel_open(name[i], NULL, &way[i]));
+    way[COPIED]->alone = way[COPIED]->gather = way[GATHERED]->alone = PACK_FRAME - sizeof(size_t);
+    way[GATHERED]->gather = 0;
+    way[ALONE]->alone = sizeof(size_t); /* but the length before it, as ever; blocks as short cannot be told from it */
+}
+
+static void sizes(struct kind array)
+{
+    vd_channel *way[WAYS], *plain = channel;
+    ways_open(way);
+    for (size_t bytes = 1; bytes <= BIG; bytes *= 2) {
+        double one[WAYS][ROUNDS], streamed[WAYS][ROUNDS];
+        for (int i = 0; i < ROUNDS; i++)
+            for (int w = 0; w < WAYS; w++) {
+                channel = way[(w + i) % WAYS];
+                one[(w + i) % WAYS][i] = pingpong(array, bytes, bytes > 65536 ? 100 : 1000);
+                streamed[(w + i) % WAYS][i] = stream(array, bytes, bytes > 65536 ? 10 : 100);
+            }
+        if (rank == 0)
+            printf("%zu", bytes);
+        for (int w = 0; w < WAYS && rank == 0; w++)
+            printf(" %.3f %.3f%s", median(one[w]), median(streamed[w]), w + 1 < WAYS ? "" : "\n");
+    }
+    channel = plain;
+}
+
 int main(int argc, char **argv)
 {
     struct kind mpi = {mpi_to, mpi_from}, block = {block_to, block_from}, anyone = {block_to, block_from_anyone},
@@ -210,15 +245,8 @@ int main(int argc, char **argv)
         beside("packed, 64 sends, stream", stream, blocks, sends, BLOCK, 200);
         beside("packed, MPI_Pack, stream", stream, blocks, mpi_pack, BLOCK, 200);
     }
-    for (size_t bytes = 1; bytes <= BIG && !strcmp(what, "sizes"); bytes *= 2) {
-        double value[ROUNDS], streamed[ROUNDS];
-        for (int i = 0; i < ROUNDS; i++) {
-            value[i] = pingpong(array, bytes, bytes > 65536 ? 100 : 2000);
-            streamed[i] = stream(array, bytes, bytes > 65536 ? 10 : 200);
-        }
-        if (rank == 0)
-            printf("%8zu %9.3f %9.3f\n", bytes, median(value), median(streamed));
-    }
+    if (!strcmp(what, "sizes"))
+        sizes(array);
     free(out);
     free(in);
     check(vd_finalize());

@@ -127,7 +127,7 @@ typedef enum vd_place {
 int vd_rpc_start(int threads);
 int vd_rpc_register(const char *name, vd_handler *handler, void *context, vd_place place);
 
-/* A call of NAME at REMOTE. NS: nanoseconds until the caller gives up, 0: never; VD_ONE_WAY: nobody answers. Waits while
+/* A call of NAME at REMOTE. NS: nanoseconds from vd_rpc_send until the caller gives up, 0: never; VD_ONE_WAY: nobody answers. Waits while
  * VD_RPC_ROOM calls are out; inside a handler that runs at once it gives NULL and VD_AGAIN instead, as vd_rpc_begin_now does
  * everywhere. Pack the arguments, then send. */
 #define VD_ONE_WAY UINT64_MAX
@@ -140,7 +140,7 @@ int vd_rpc_send(vd_call *call); /* one way: the call is over and gone */
 int vd_rpc_wait(vd_call *call, vd_connection **reply);
 int vd_rpc_done(vd_call *call);    /* VD_AGAIN: vd_rpc_wait would wait */
 int vd_rpc_cancel(vd_call *call);  /* asks the server to let it be; the reply, or VD_CANCELLED, comes in any case */
-int vd_rpc_end(vd_call *call);     /* at any time once it was sent; what comes later is thrown away */
+int vd_rpc_end(vd_call *call);     /* at any time; what comes later is thrown away; not sent: it never is */
 
 /* Inside a handler: vd_rpc_arguments are to be unpacked; CHEAPER blocks are there when vd_end_unpacking was called. The reply
  * leaves when the handler returns, an empty one if vd_rpc_reply was not called. */

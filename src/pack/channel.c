@@ -151,16 +151,15 @@ static int least(int64_t *value, uint64_t count)
     return error;
 }
 
-enum { SAME_NAME, SAME_NETWORK, SAME_CHECK, SAME_ALONE, SAME_ID, SAME_COUNT };
+enum { SAME_NAME, SAME_NETWORK, SAME_CHECK, SAME_ID, SAME_COUNT };
 
 static int same_everywhere(const vd_channel *channel, const char *network)
 {
-    static const char *const what[] = {"name", "network", "VIADUCT_CHECK", "VIADUCT_PACK", "number"};
+    static const char *const what[] = {"name", "network", "VIADUCT_CHECK", "number"};
     int64_t mine[SAME_COUNT], value[2 * SAME_COUNT];
     mine[SAME_NAME] = (int64_t)(vbase_hash_bytes(channel->name, strlen(channel->name)) >> 1);
     mine[SAME_NETWORK] = (int64_t)(vbase_hash_bytes(network, strlen(network)) >> 1);
     mine[SAME_CHECK] = channel->check;
-    mine[SAME_ALONE] = (int64_t)channel->alone;
     mine[SAME_ID] = channel->id;
     for (int i = 0; i < SAME_COUNT; i++) {
         value[i] = mine[i];
@@ -283,25 +282,6 @@ VEXPORT int vd_remote(const vd_connection *connection)
 
 /* ---- channels ---------------------------------------------------------------------------------------------------- */
 
-/* How blocks travel, where a setting forces it: every one by the same way. */
-static int method(vd_channel *channel)
-{
-    const char *forced = vbase_settings.pack;
-    channel->alone = PACK_ALONE;
-    channel->gather = PACK_GATHER;
-    if (!forced)
-        return OK;
-    if (strcmp(forced, "copy") == 0)
-        channel->alone = channel->gather = PACK_FRAME;
-    else if (strcmp(forced, "gather") == 0)
-        channel->alone = PACK_FRAME, channel->gather = 0;
-    else if (strcmp(forced, "alone") == 0)
-        channel->alone = 0;
-    else
-        return vbase_fail(ERR_ARGUMENT, "VIADUCT_PACK=%s: it is copy, gather or alone", forced);
-    return OK;
-}
-
 int vpack_channel_open(uint32_t id, const char *name, vd_channel **out)
 {
     vd_channel *channel = calloc(1, sizeof *channel);
@@ -320,8 +300,8 @@ int vpack_channel_open(uint32_t id, const char *name, vd_channel **out)
     channel->sent = calloc((size_t)channel->size, sizeof *channel->sent);
     channel->heard = calloc((size_t)channel->size, sizeof *channel->heard);
     int error = channel->sent && channel->heard ? OK : vbase_fail(ERR_MEMORY, "no memory for channel %s", name);
-    if (!error)
-        error = method(channel);
+    channel->alone = PACK_ALONE;
+    channel->gather = PACK_GATHER;
     if (!error)
         error = vmsg_context_open(MSG_CONTEXT_PACK + id, NULL, channel->size, channel->rank, &channel->context);
     if (!error && channel->check)

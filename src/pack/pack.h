@@ -33,7 +33,7 @@
 
 #define PACK_FRAME 16384 /* what small messages of the engine hold, and shared memory copies best */
 #define PACK_REFS 8      /* blocks of one frame that are gathered; more are copied */
-#define PACK_ALONE 8192  /* a longer block goes alone, */
+#define PACK_ALONE 4096  /* a longer block goes alone, */
 #define PACK_GATHER 1024 /* a longer one of the others is gathered */
 
 enum pack_state { PACK_IDLE, PACK_PACKING, PACK_UNPACKING, PACK_ENDING };
@@ -89,8 +89,8 @@ struct vd_channel {
     uint32_t magic;
     int rank, size;
     struct msg_context *context;
-    size_t alone;             /* longer blocks go alone */
-    size_t gather;            /* packing: longer ones are gathered */
+    size_t alone;             /* longer blocks go alone, */
+    size_t gather;            /* packing: longer ones are gathered; other numbers than the usual only to be measured */
     bool check;
     bool listed;              /* `ready` is not used: several threads, or connections are kept */
     struct base_lock lock;    /* of the lists; innermost */

@@ -1,6 +1,7 @@
 /* Calls: replies of every length, one-way calls, names nobody knows, deadlines, cancelling, floods, handlers that call.
  * timeout: 120
  * tcp: 1 */
+#include "base/counters.h"
 #include "pack/pack_test.h"
 #include <pthread.h>
 #include <time.h>
@@ -98,21 +99,57 @@ static void twice(int server, size_t length, unsigned name)
     free(back);
 }
 
-/* The server answers before the caller has sent all: a long block went ahead. */
-static void answered_early(int server)
+/* Arguments that the server does not unpack, of frames and of long blocks, and a reply that the caller does not: they come and
+ * go, and nothing of them stays. */
+static void dropped(int server)
 {
-    enum { LENGTH = 100000 };
-    struct timespec while_ = {0, 20000000};
+    enum { LENGTH = 100000, CALLS = 100 };
+    size_t length = LENGTH;
     unsigned char *data = calloc(1, LENGTH);
-    vd_call *call = vd_rpc_begin(server, "nothing", 0);
-    CHECK_EQUAL(vd_pack(vd_rpc_arguments(call), data, LENGTH, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), VD_OK);
-    for (int i = 0; i < 3; i++) {
-        vd_progress();
-        nanosleep(&while_, NULL);
+    for (int i = 0; i < CALLS; i++) {
+        vd_call *call = vd_rpc_begin(server, i % 3 ? "nothing" : "twice", 0);
+        CHECK_EQUAL(vd_pack(vd_rpc_arguments(call), &length, sizeof length, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), VD_OK);
+        if (i % 3 == 0)
+            CHECK_EQUAL(vd_pack(vd_rpc_arguments(call), data, LENGTH, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), VD_OK);
+        for (int b = 0; b < 20 && i % 3; b++)
+            CHECK_EQUAL(vd_pack(vd_rpc_arguments(call), data, b % 5 ? 3000 : 10000, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), VD_OK);
+        CHECK_EQUAL(vd_rpc_send(call), VD_OK);
+        CHECK_EQUAL(vd_rpc_wait(call, NULL), VD_OK);
+        CHECK_EQUAL(vd_rpc_end(call), VD_OK);
     }
+    free(data);
+}
+
+/* A handler that unpacks more than was packed hears of it, in frames and alone. */
+static void greedy(int server)
+{
+    vd_call *call = vd_rpc_begin(server, "greedy", 0);
     CHECK_EQUAL(vd_rpc_send(call), VD_OK);
-    CHECK_EQUAL(vd_rpc_wait(call, NULL), VD_OK);
+    CHECK_EQUAL(vd_rpc_wait(call, NULL), VD_ASYMMETRY);
     CHECK_EQUAL(vd_rpc_end(call), VD_OK);
+}
+
+static void handle_greedy(vd_call *call, void *context)
+{
+    static unsigned char data[20000];
+    (void)context;
+    vd_connection *from = vd_rpc_arguments(call);
+    CHECK_EQUAL(vd_unpack(from, data, sizeof data, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_ASYMMETRY);
+    CHECK_EQUAL(vd_end_unpacking(from), VD_ASYMMETRY);
+}
+
+/* Calls that were begun and are given up leave nothing behind, not even a place that is taken. */
+static void given_up(int server)
+{
+    unsigned char *data = calloc(1, 100000);
+    for (int i = 0; i < 3 * VD_RPC_ROOM; i++) {
+        vd_call *call = vd_rpc_begin_now(server, "twice", 0);
+        CHECK(call);
+        for (int b = 0; b < i % 3; b++)
+            CHECK_EQUAL(vd_pack(vd_rpc_arguments(call), data, b ? 100000 : 3, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), VD_OK);
+        CHECK_EQUAL(vd_rpc_wait(call, NULL), VD_STATE);
+        CHECK_EQUAL(vd_rpc_end(call), VD_OK);
+    }
     free(data);
 }
 
@@ -147,9 +184,11 @@ static void replies(int rank)
     start(0);
     CHECK_EQUAL(vd_rpc_register("twice", handle_twice, NULL, VD_AT_ONCE), VD_OK);
     CHECK_EQUAL(vd_rpc_register("fail", handle_fail, NULL, VD_AT_ONCE), VD_OK);
+    CHECK_EQUAL(vd_rpc_register("greedy", handle_greedy, NULL, VD_AT_ONCE), VD_OK);
     CHECK_EQUAL(vd_rpc_register("pool", handle_nothing, NULL, VD_POOL), VD_ARGUMENT);
     if (rank == 0) {
         CHECK_EQUAL(vd_rpc_serve(stopped, NULL), VD_OK);
+        CHECK_EQUAL(vbase_counters->unexpected_now, 0);
     } else {
         unsigned name = 0;
         for (size_t length = 0; length < 1 << 20; length = length * 3 + 1)
@@ -159,7 +198,9 @@ static void replies(int rank)
         CHECK_EQUAL(call_nothing(0, "fail", 0), VD_LIMIT);
         CHECK_EQUAL(call_nothing(1, "nothing", 0), VD_OK); /* the own rank */
         CHECK_EQUAL(call_nothing(0, "nothing", 1000000000), VD_OK);
-        answered_early(0);
+        dropped(0);
+        greedy(0);
+        given_up(0);
         cancelled_late(0);
         CHECK(!vd_rpc_begin(7, "nothing", 0));
         CHECK_EQUAL(vd_error(), VD_ARGUMENT);
