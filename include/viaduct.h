@@ -55,8 +55,8 @@ int vd_threads(void);
 /* ---- channels --------------------------------------------------------------------------------------------------- */
 
 /* A closed world: what is sent on one channel is received on that channel, in the order of sending from each process.
- * NETWORK: NULL or "all"; "shm", "tcp": every other process must be reached in this way; the name of a network card
- * ("eth0"): by a connection over this card. Else VD_UNREACHABLE at all processes, which names who is reached how. All
+ * NETWORK: NULL or "all": the best way to each; "shm": shared memory; "tcp": the network, also inside a host; the name of a
+ * network card ("eth0"): these cards alone. Where one cannot be reached so: VD_UNREACHABLE at all, which says who. All
  * processes open and close the same channels in the same order; closing throws away what nobody received. */
 typedef struct vd_channel vd_channel;
 int vd_channel_open(const char *name, const char *network, vd_channel **channel);

@@ -24,4 +24,7 @@
 /* The structure of type TYPE whose MEMBER lies at POINTER. */
 #define container_of(pointer, type, member) ((type *)((char *)(pointer) - offsetof(type, member)))
 
+/* Of a few small variables of a thread, on short ways: they lie where the loader has some room for libraries that come late. */
+#define TLS_QUICK __attribute__((tls_model("initial-exec")))
+
 #endif

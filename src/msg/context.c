@@ -14,7 +14,7 @@ int vmsg_member_make(struct msg_context *context, int rank, struct msg_member **
     struct msg_member *member = context->member[rank];
     if (!member) {
         struct msg_peer *peer;
-        int error = vmsg_peer_find(vmsg_context_world(context, rank), &peer);
+        int error = vmsg_peer_find(context->way, vmsg_context_world(context, rank), &peer);
         if (error)
             return error;
         msg_lock(&engine->leaf);
@@ -131,15 +131,11 @@ static void early_enter(struct msg_context *context)
     }
 }
 
-int vmsg_context_open(uint32_t id, const int *members, int size, int rank, struct msg_context **out)
+static int context_enter(struct msg_context *context, struct msg_context **out)
 {
     struct msg_engine *engine = &vmsg_engine;
-    if (!engine->open)
-        return vmsg_closed();
-    struct msg_context *context = NULL;
-    int error = context_make(id, members, size, rank, &context);
-    if (error)
-        return error;
+    uint32_t id = context->id;
+    int error = OK;
     progress_keep_out();
     if (engine->context[id]) {
         error = vbase_fail(ERR_STATE, "context id %u is in use", id);
@@ -154,6 +150,24 @@ int vmsg_context_open(uint32_t id, const int *members, int size, int rank, struc
     }
     *out = context;
     return OK;
+}
+
+int vmsg_context_open(uint32_t id, const int *members, int size, int rank, struct msg_context **out)
+{
+    struct msg_context *context = NULL;
+    int error = vmsg_engine.open ? context_make(id, members, size, rank, &context) : vmsg_closed();
+    return error ? error : context_enter(context, out);
+}
+
+int vmsg_context_open_over(int way, uint32_t id, struct msg_context **out)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    struct msg_context *context = NULL;
+    int error = engine->open ? context_make(id, NULL, engine->size, engine->rank, &context) : vmsg_closed();
+    if (error)
+        return error;
+    context->way = way;
+    return context_enter(context, out);
 }
 
 static void receives_cancel(struct list *posted)

@@ -340,16 +340,14 @@ static int memory_ready(struct msg_engine *engine)
     vbase_pool_open(&engine->messages, sizeof(struct msg_message), MESSAGES_MOST);
     vbase_pool_open(&engine->transfers, sizeof(struct msg_transfer), MESSAGES_MOST);
     vbase_pool_open(&engine->controls, sizeof(struct msg_control), MESSAGES_MOST);
-    engine->peer = calloc((size_t)engine->size, sizeof *engine->peer);
+    engine->peer = calloc((size_t)engine->size * MSG_WAYS, sizeof *engine->peer);
     engine->context = calloc(MSG_CONTEXTS, sizeof *engine->context);
-    size_t largest = 1;
-    for (uint32_t i = 0; i < engine->nics; i++)
-        if (engine->nic[i]->caps.max_send > largest)
-            largest = engine->nic[i]->caps.max_send;
-    engine->scratch = malloc(largest);
-    if (!engine->peer || !engine->context || !engine->scratch)
+    if (!engine->peer || !engine->context)
         return vbase_fail(ERR_MEMORY, "no memory to start a job of %d ranks", engine->size);
-    return OK;
+    int error = OK;
+    for (uint32_t i = 0; i < engine->nics && !error; i++)
+        error = vmsg_scratch_grow(engine->nic[i]);
+    return error;
 }
 
 static void memory_close(struct msg_engine *engine)
@@ -451,7 +449,7 @@ static bool all_parted(void *context)
     struct msg_engine *engine = &vmsg_engine;
     if (!all_delivered(NULL))
         return false; /* somebody has not even heard our goodbye */
-    for (int i = 0; i < engine->size; i++)
+    for (int i = 0; i < engine->size * MSG_WAYS; i++)
         if (engine->peer[i] && engine->peer[i]->heard && !engine->peer[i]->parted)
             return false;
     return true;
@@ -479,7 +477,7 @@ static void goodbye(struct msg_engine *engine)
     end_if_lost();
     msg_await();
     engine->leaving = true;
-    for (int i = 0; i < engine->size; i++)
+    for (int i = 0; i < engine->size * MSG_WAYS; i++)
         if (engine->peer[i] && engine->peer[i]->nic)
             vmsg_peer_control(engine->peer[i], msg_header(MSG_FRAME_GOODBYE, 0, 0, 0), NULL, 0);
     (void)vmsg_wait_until(all_parted, NULL);

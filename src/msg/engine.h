@@ -27,7 +27,8 @@
 #include <stdlib.h>
 
 #define MSG_CONTEXTS 65536u
-#define MSG_NICS 4
+#define MSG_NICS 6 /* two or three of the usual way, and one of each other */
+#define MSG_WAYS 4 /* the usual one, and those of channels that are bound to a network: a nic and peers of their own */
 #define MSG_RAILS 8
 #define MSG_FAR_EAGER 4 /* to ask over a network costs as much as to copy so many times the bytes as inside a node */
 #define MSG_PIECES 32 /* of an iovec for one frame; more are packed first */
@@ -86,6 +87,7 @@ struct msg_peer {
     bool remote;         /* reached by a nic whose polls cost */
 
     struct vi_nic *nic;  /* by which he is reached, once he is */
+    int way;
     struct msg_far *far; /* NULL: he is not remote */
     struct list queue;   /* requests that were not launched yet, in order */
     struct list control; /* struct msg_control: answers that did not fit into the lane; bounded by what the peer asked */
@@ -136,6 +138,7 @@ struct msg_context {
     int rank, size;
     uint32_t id;
     bool noted;                 /* messages carry notes */
+    int way;                    /* over which its members are reached */
     struct base_lock lock;
     uint64_t order;             /* of the next receive posted */
     struct list wildcard;       /* receives from any source */
@@ -237,10 +240,12 @@ struct msg_engine {
     bool child;   /* made by fork */
     int rank, size;
     bool networked; /* some ranks are reached by a nic whose polls cost */
-    uint32_t nics;
+    uint32_t nics, usual; /* usual: those that were opened at start, for way 0 */
     struct vi_nic *nic[MSG_NICS];
+    struct vi_nic *way[MSG_WAYS]; /* the nic of each but the first */
+    int ways;               /* that were tried, the first included: names of business cards */
     struct vi_door *door;   /* this rank keeps it for its node; NULL else */
-    struct msg_peer **peer; /* by world rank, NULL until talked to; written under leaf */
+    struct msg_peer **peer; /* by way and world rank, NULL until talked to; written under leaf */
     _Atomic int failed;     /* why the job is lost, 0 */
 
     struct base_lock progress ALIGNED(CACHE_LINE);
@@ -263,6 +268,7 @@ struct msg_engine {
     struct msg_board board;
     struct base_pool members, messages, transfers, controls;
     unsigned char *scratch; /* for packing one frame; under scratch_lock, a leaf as well */
+    size_t scratch_size;
     struct base_lock scratch_lock;
 
     int starts; /* minus stops */
@@ -336,10 +342,11 @@ uint32_t vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, si
 void vmsg_sink_done(struct vi *vi, void *cookie, int status);
 
 /* ---- nics.c ---- */
+int vmsg_scratch_grow(const struct vi_nic *nic) MUST_CHECK; /* to what its largest send holds */
 int vmsg_nics_open(const struct vi_sink *sink) MUST_CHECK;
 void vmsg_nics_close(void);
-int vmsg_nic_connect(int world, void *owner, struct vi **vi) MUST_CHECK;
-bool vmsg_nic_remote(int world); /* reached by a nic whose polls cost */
+int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi) MUST_CHECK; /* who owns it then */
+bool vmsg_nic_remote(int way, int world); /* reached by a nic whose polls cost */
 bool vmsg_nics_poll(int budget); /* progress held */
 static inline void msg_await(void)
 {
@@ -351,7 +358,7 @@ static inline void msg_await_end(void)
 }
 
 /* ---- peer.c ---- */
-int vmsg_peer_find(int world, struct msg_peer **peer) MUST_CHECK; /* makes it on first use */
+int vmsg_peer_find(int way, int world, struct msg_peer **peer) MUST_CHECK; /* makes it on first use */
 int vmsg_peer_connect(struct msg_peer *peer) MUST_CHECK;          /* lock held; OK when connected already */
 int vmsg_peer_accept(struct vi_nic *nic, uint32_t world) MUST_CHECK;
 void vmsg_peer_queue(struct msg_peer *peer, struct msg_request *request); /* lock held */
@@ -490,6 +497,7 @@ bool vmsg_progress_behind(void); /* after leave: what runs under no lock; true: 
 
 /* ---- wait.c ---- */
 int vmsg_wait_start(void) MUST_CHECK; /* measures the gap, decides how long to spin */
+int vmsg_wait_networked(void) MUST_CHECK; /* from now on it is slept on descriptors */
 static inline void msg_wait_gap(void)
 {
     for (uint32_t i = 0; i < vmsg_engine.gap; i++)

@@ -98,6 +98,12 @@ VEXPORT void vmsg_abort(int status, const char *message) __attribute__((noreturn
 /* MEMBERS are world ranks, copied; NULL: all of the world in order. Id 0 to 65535, the same at all members, used once at
  * a time: agreeing on it is the caller's business. Messages for an id that is not open yet wait. */
 VEXPORT int vmsg_context_open(uint32_t id, const int *members, int size, int rank, struct msg_context **context) MUST_CHECK;
+
+/* A way of its own to all ranks: over the network alone, also between ranks of one host, or over the one CARD of each host that
+ * has this name (NULL: all). All ranks of the job call it together; it stays until stop. A context over a way has all
+ * ranks as members, in order. Failing at one rank it may succeed at others: to agree is the caller's business. */
+VEXPORT int vmsg_way_open(const char *card, int *way) MUST_CHECK;
+VEXPORT int vmsg_context_open_over(int way, uint32_t id, struct msg_context **context) MUST_CHECK;
 /* The last three ids belong to mplite, which lives in every process at most once and needs no agreement. */
 #define MSG_CONTEXT_MPLITE 65533
 /* Those before them are pack's, for whom its ranks agree on them. */
@@ -120,13 +126,13 @@ struct msg_listener {
 /* One in a process; until the context is closed. */
 VEXPORT void vmsg_listen(struct msg_context *context, const struct msg_listener *listener);
 
-/* How a rank of the job is reached: connects to him if need be. PATH: the cards at both ends, in words; empty where there
+/* How a rank is reached: connects to him if need be. PATH: the cards at both ends, in words; empty where there
  * are none, or until the connection is up. */
 struct msg_route {
     const char *transport; /* "shm" */
     char path[200];
 };
-VEXPORT int vmsg_route(int world, struct msg_route *route) MUST_CHECK;
+VEXPORT int vmsg_route(struct msg_context *context, int rank, struct msg_route *route) MUST_CHECK;
 
 /* ---- sending and receiving --------------------------------------------------------------------------------------- */
 

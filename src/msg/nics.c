@@ -41,12 +41,15 @@ static bool complete(const struct msg_engine *engine)
 }
 
 /* Shared memory reaches the ranks of the node, the network all. */
-bool vmsg_nic_remote(int world)
+bool vmsg_nic_remote(int way, int world)
 {
     const struct msg_engine *engine = &vmsg_engine;
-    if (!engine->networked || world == engine->rank)
+    bool called = way > 0;
+    for (uint32_t i = 0; i < engine->usual && !way; i++)
+        called |= engine->nic[i]->card != NULL;
+    if (!engine->networked || !called || world == engine->rank)
         return false;
-    for (int i = 0; engine->nics > 1 && i < engine->job->local_count; i++)
+    for (int i = 0; engine->usual > 1 && !way && i < engine->job->local_count; i++)
         if (engine->job->local_ranks[i] == world)
             return false;
     return true;
@@ -54,7 +57,8 @@ bool vmsg_nic_remote(int world)
 
 /* ---- business cards ---------------------------------------------------------------------------------------------- */
 
-static int card_put(const struct vi_nic *nic)
+/* WAY: its number among those that were tried. */
+static int card_put(const struct vi_nic *nic, int way)
 {
     char key[64], text[CARD_CHUNK + 2];
     size_t length = strlen(nic->card);
@@ -64,18 +68,18 @@ static int card_put(const struct vi_nic *nic)
         memcpy(text, nic->card + at, part);
         text[part] = part < CARD_CHUNK ? CARD_END : 0;
         text[part + 1] = 0;
-        snprintf(key, sizeof key, "viaduct-%s-%d-%zu", nic->provider->name, vmsg_engine.rank, chunk);
+        snprintf(key, sizeof key, "viaduct-%s%d-%d-%zu", nic->provider->name, way, vmsg_engine.rank, chunk);
         error = vboot_put(vmsg_engine.job, key, text);
     }
     return error;
 }
 
-static int card_read(const struct vi_nic *nic, int world, char card[CARD_MOST])
+static int card_read(const struct vi_nic *nic, int way, int world, char card[CARD_MOST])
 {
     char key[64], text[CARD_CHUNK + 2];
     size_t at = 0;
     for (size_t chunk = 0; at + CARD_CHUNK < CARD_MOST; chunk++) {
-        snprintf(key, sizeof key, "viaduct-%s-%d-%zu", nic->provider->name, world, chunk);
+        snprintf(key, sizeof key, "viaduct-%s%d-%d-%zu", nic->provider->name, way, world, chunk);
         int error = vboot_get(vmsg_engine.job, world, key, text, sizeof text);
         if (error)
             return error;
@@ -90,23 +94,25 @@ static int card_read(const struct vi_nic *nic, int world, char card[CARD_MOST])
     return vbase_fail(ERR_PROTOCOL, "the address of rank %d has no end", world);
 }
 
-/* A vi to a rank, by the first nic that reaches him. The launcher is asked under a lock: one at a time. */
-int vmsg_nic_connect(int world, void *owner, struct vi **vi)
+/* A vi to a rank, by the first nic of his way that reaches him. The launcher is asked under a lock: one at a time. */
+int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi)
 {
     struct msg_engine *engine = &vmsg_engine;
+    struct vi_nic *const *from = peer->way ? &engine->way[peer->way] : engine->nic;
     char card[CARD_MOST];
+    int world = peer->world;
     int error = engine->nics ? OK : vbase_fail(ERR_UNREACHABLE, "no transport is open, so rank %d is not reached", world);
-    for (uint32_t i = 0; i < engine->nics; i++) {
-        struct vi_nic *nic = engine->nic[i];
+    for (uint32_t i = 0; i < (peer->way ? 1 : engine->usual); i++) {
+        struct vi_nic *nic = from[i];
         struct vi_address address = {.peer = (uint32_t)world, .card = nic->card ? card : NULL};
         error = OK; /* the next may do better */
         if (nic->card) {
             msg_lock(&engine->boot_lock);
-            error = card_read(nic, world, card);
+            error = card_read(nic, peer->way, world, card);
             msg_unlock(&engine->boot_lock);
         }
         if (!error)
-            error = vi_connect(nic, &address, owner, vi);
+            error = vi_connect(nic, &address, peer, vi);
         if (error == OK || error == ERR_AGAIN)
             return error;
     }
@@ -145,10 +151,22 @@ static int door_ready(struct msg_engine *engine, struct vi_setup *setup)
     return error;
 }
 
-static int open_all(struct msg_engine *engine, const struct vi_sink *sink)
+int vmsg_scratch_grow(const struct vi_nic *nic)
 {
-    struct boot_job *job = engine->job;
-    struct vi_setup setup = {.rank = (uint32_t)job->rank,
+    struct msg_engine *engine = &vmsg_engine;
+    size_t size = nic->caps.max_send;
+    msg_lock(&engine->scratch_lock);
+    unsigned char *scratch = size > engine->scratch_size ? realloc(engine->scratch, size) : engine->scratch;
+    if (scratch && size > engine->scratch_size)
+        engine->scratch_size = size;
+    engine->scratch = scratch ? scratch : engine->scratch;
+    msg_unlock(&engine->scratch_lock);
+    return scratch ? OK : vbase_fail(ERR_MEMORY, "no memory for a frame of %zu bytes", size);
+}
+
+static struct vi_setup setup_of(const struct boot_job *job, const struct vi_sink *sink)
+{
+    return (struct vi_setup){.rank = (uint32_t)job->rank,
                              .ranks = (uint32_t)job->size,
                              .secret = job->secret,
                              .local_index = (uint32_t)job->local_index,
@@ -160,6 +178,12 @@ static int open_all(struct msg_engine *engine, const struct vi_sink *sink)
                              .descriptors = job->local_count < job->size,
                              .sink = sink,
                              .options = vbase_settings.fault};
+}
+
+static int open_all(struct msg_engine *engine, const struct vi_sink *sink)
+{
+    struct boot_job *job = engine->job;
+    struct vi_setup setup = setup_of(job, sink);
     int error = door_ready(engine, &setup);
     if (error)
         return error;
@@ -196,14 +220,81 @@ int vmsg_nics_open(const struct vi_sink *sink)
     int error = vi_settings_check();
     if (!error)
         error = open_all(engine, sink);
+    engine->usual = engine->nics;
+    engine->ways = 1;
+    engine->burst_ticks = vbase_clock_ticks_of_ns(MSG_BURST_NS);
     for (uint32_t i = 0; i < engine->nics && !error; i++)
         if (engine->nic[i]->card) {
             engine->networked = true;
-            engine->burst_ticks = vbase_clock_ticks_of_ns(MSG_BURST_NS);
-            error = card_put(engine->nic[i]);
+            error = card_put(engine->nic[i], 0);
         }
     if (!error && engine->networked)
         error = vboot_fence(engine->job);
+    return error;
+}
+
+/* ---- ways of their own ------------------------------------------------------------------------------------------- */
+
+/* From now on it is polled and slept on like the others. */
+static int way_enter(struct vi_nic *nic, int way)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    int error = vmsg_scratch_grow(nic);
+    while (!vmsg_progress_enter())
+        cpu_pause();
+    for (uint32_t i = 0; i < engine->nics && !error; i++)
+        error = engine->nic[i]->card ? OK : vi_arm(engine->nic[i], VI_ARM_DESCRIPTOR, NULL);
+    if (!error)
+        error = vmsg_wait_networked();
+    if (!error) {
+        nic->alone = !engine->threads;
+        engine->nic[engine->nics++] = engine->way[way] = nic;
+        engine->networked = true;
+    }
+    vmsg_progress_leave();
+    vmsg_wake();
+    return error;
+}
+
+static int way_nic(const char *card, int way, struct vi_nic **nic)
+{
+    const struct vi_provider *provider = vi_providers;
+    while (provider->name && strcmp(provider->name, "tcp") != 0)
+        provider++;
+    struct vi_setup setup = setup_of(vmsg_engine.job, &vmsg_engine.nic[0]->sink);
+    setup.door_fd = -1; /* the node's belongs to the usual way */
+    setup.card = card;
+    if (!provider->name)
+        return vbase_fail(ERR_UNSUPPORTED, "this build has no tcp");
+    int error = vi_nic_open(provider, &setup, nic);
+    if (error)
+        return error;
+    error = card_put(*nic, way);
+    if (!error)
+        error = way_enter(*nic, way);
+    if (error)
+        vi_nic_close(*nic);
+    return error;
+}
+
+static void go_on(void)
+{
+    (void)vmsg_progress();
+}
+
+int vmsg_way_open(const char *card, int *out)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    struct vi_nic *nic;
+    if (!engine->open)
+        return vmsg_closed();
+    if (engine->ways == MSG_WAYS)
+        return vbase_fail(ERR_LIMIT, "%d networks were asked for by channels, more than this cannot be", engine->ways - 1);
+    int way = engine->ways++, error = way_nic(card, way, &nic);
+    int fence = vboot_fence_meanwhile(engine->job, go_on); /* who failed takes part all the same */
+    error = error ? error : fence;
+    if (!error)
+        *out = way;
     return error;
 }
 

@@ -101,7 +101,7 @@ int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, bool w
     if (!vmsg_engine.open)
         return vmsg_closed();
     for (int rank = 0; vmsg_engine.networked && rank < context->size; rank++)
-        if (vmsg_nic_remote(vmsg_context_world(context, rank)))
+        if (vmsg_nic_remote(0, vmsg_context_world(context, rank)))
             return ERR_UNSUPPORTED; /* all find the same, and nobody need be asked */
     struct msg_share made = {.context = context}, *share = malloc(sizeof *share);
     willing = willing && share; /* who lacks memory takes part all the same: the others wait for his word */

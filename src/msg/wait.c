@@ -97,9 +97,14 @@ int vmsg_wait_start(void)
     uint64_t gap = vbase_clock_ticks_of_ns(GAP_NS) * 16;
     gap = best ? gap / best : 1;
     vmsg_engine.gap = gap < 1 ? 1 : gap > 64 ? 64 : (uint32_t)gap;
-    if (vmsg_engine.networked)
+    return vmsg_engine.networked ? vmsg_wait_networked() : OK;
+}
+
+int vmsg_wait_networked(void)
+{
+    if (wait.ear < 0)
         wait.ear = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    return vmsg_engine.networked && wait.ear < 0 ? vbase_fail_errno(ERR_SYSTEM, "a descriptor to be woken by") : OK;
+    return wait.ear < 0 ? vbase_fail_errno(ERR_SYSTEM, "a descriptor to be woken by") : OK;
 }
 
 void vmsg_wait_stop(void)
@@ -338,6 +343,8 @@ static void watcher_sleep(struct waiting *waiting, bool (*ready)(void *), void *
 {
     TRACE("sleep");
     struct vi_wait from[MSG_NICS];
+    for (int i = 0; i < MSG_NICS; i++) /* one may be added meanwhile */
+        from[i] = (struct vi_wait){.descriptor = -1};
     if (nics_arm(from))
         nics_sleep(waiting, from, ready, context);
     else

@@ -9,12 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PACK_WAYS 8 /* not less than the engine has */
+
 static struct {
     bool started;
     struct coll_group group; /* of all ranks, for opening and closing */
     uint32_t next;           /* the id that is tried first, less MSG_CONTEXT_PACK */
     struct list channels;
     struct base_lock lock;   /* of that list: the thread of event.c walks it */
+    char network[PACK_WAYS][64]; /* that ways of the engine were opened for; of way 0 none */
 } pack;
 
 bool vpack_threads;
@@ -111,6 +114,7 @@ VEXPORT int vd_finalize(void)
     vcoll_group_close(&pack.group);
     vmsg_context_close(pack.group.context);
     pack.started = vpack_threads = false;
+    memset(pack.network, 0, sizeof pack.network);
     vmsg_stop();
     return OK;
 }
@@ -176,48 +180,82 @@ static int same_everywhere(const vd_channel *channel, const char *network)
 /* ---- how others are reached -------------------------------------------------------------------------------------- */
 
 struct path_wait {
-    int world, error;
+    const vd_channel *channel;
+    int remote, error;
     struct msg_route route;
 };
 
 static bool path_known(void *context)
 {
     struct path_wait *wait = context;
-    wait->error = vmsg_route(wait->world, &wait->route);
+    wait->error = vmsg_route(wait->channel->context, wait->remote, &wait->route);
     return wait->error || wait->route.path[0];
 }
 
-static int reached_over(int world, const char *network)
-{
-    struct path_wait wait = {.world = world};
-    size_t length = strlen(network);
-    int error = vmsg_route(world, &wait.route);
-    if (error || strcmp(wait.route.transport, network) == 0)
-        return error;
-    bool card = strcmp(network, "shm") != 0 && strcmp(network, "tcp") != 0 && strcmp(wait.route.transport, "shm") != 0;
-    if (card)
-        error = vmsg_wait_until(path_known, &wait);
-    if (!error)
-        error = wait.error;
-    if (error || (card && strncmp(wait.route.path, network, length) == 0 && wait.route.path[length] == ' '))
-        return error;
-    return vbase_fail(ERR_UNREACHABLE, "rank %d is reached over %s%s%s from rank %d, not over %s", world,
-                      wait.route.transport, wait.route.path[0] ? ", " : "", wait.route.path, pack.group.rank, network);
-}
-
-static int all_reached_over(const char *network)
+/* ERR_UNREACHABLE: one of them is not reached over TRANSPORT. */
+static int all_reached(const vd_channel *channel, const char *transport)
 {
     int error = OK;
-    for (int rank = 0; rank < pack.group.size && !error && strcmp(network, "all") != 0; rank++)
-        if (rank != pack.group.rank)
-            error = reached_over(rank, network);
-    int64_t failed = error ? pack.group.rank : INT32_MAX;
-    int agreement = least(&failed, 1);
-    if (error || agreement)
-        return error ? error : agreement;
-    if (failed != INT32_MAX)
-        return vbase_fail(ERR_UNREACHABLE, "rank %d does not reach all others over %s", (int)failed, network);
-    return OK;
+    for (int remote = 0; remote < channel->size && !error; remote++) {
+        struct path_wait wait = {channel, remote, .error = OK};
+        if (remote == channel->rank)
+            continue;
+        error = vmsg_route(channel->context, remote, &wait.route);
+        if (!error && strcmp(wait.route.transport, transport) != 0)
+            error = vbase_fail(ERR_UNREACHABLE, "rank %d is reached over %s from rank %d, not over %s", remote,
+                               wait.route.transport, channel->rank, transport);
+        if (!error && channel->way)
+            error = vmsg_wait_until(path_known, &wait);
+        error = error ? error : wait.error;
+    }
+    return error;
+}
+
+/* What goes wrong at any rank goes wrong at all, with one code. */
+static int agree(int mine, const char *network)
+{
+    int64_t least_code[2] = {mine, mine ? pack.group.rank : INT32_MAX};
+    int error = least(least_code, 2);
+    if (error || least_code[0] == mine)
+        return error ? error : mine;
+    return vbase_fail((int)least_code[0], "rank %d does not reach all others over %s, and says why", (int)least_code[1], network);
+}
+
+/* The way of NETWORK: one that a channel has opened before, or a new one. */
+static int way_of(const char *network, int *way)
+{
+    for (int i = 1; i < PACK_WAYS; i++)
+        if (strcmp(pack.network[i], network) == 0) {
+            *way = i;
+            return OK;
+        }
+    int error = agree(vmsg_way_open(strcmp(network, "tcp") == 0 ? NULL : network, way), network);
+    if (!error)
+        snprintf(pack.network[*way], sizeof pack.network[*way], "%s", network);
+    return error;
+}
+
+/* A context of CHANNEL over NETWORK in the place of the usual one, if that does not go over it anyhow. Other ranks may have
+ * theirs already: what they send for it waits. */
+static int bind(vd_channel *channel, const char *network)
+{
+    if (strcmp(network, "all") == 0)
+        return OK;
+    if (strcmp(network, "shm") == 0)
+        return agree(all_reached(channel, network), network);
+    int usual = strcmp(network, "tcp") == 0 ? agree(all_reached(channel, network), network) : ERR_UNREACHABLE;
+    if (usual != ERR_UNREACHABLE)
+        return usual;
+    int error = way_of(network, &channel->way);
+    if (error)
+        return error;
+    vpack_check_close(channel);
+    vmsg_context_close(channel->context);
+    channel->context = NULL;
+    error = vmsg_context_open_over(channel->way, MSG_CONTEXT_PACK + channel->id, &channel->context);
+    if (!error && channel->check)
+        error = vpack_check_open(channel);
+    return agree(error ? error : all_reached(channel, "tcp"), network);
 }
 
 /* ---- connections ------------------------------------------------------------------------------------------------- */
@@ -399,7 +437,7 @@ VEXPORT int vd_channel_open(const char *name, const char *network, vd_channel **
     if (!error)
         error = same_everywhere(channel, network);
     if (!error)
-        error = all_reached_over(network);
+        error = bind(channel, network);
     if (error) {
         if (channel)
             vpack_channel_free(channel);

@@ -55,7 +55,7 @@ struct called {
 
 static const struct called *called(const char *name)
 {
-    static __thread struct called last;
+    static __thread struct called last TLS_QUICK;
     if (unlikely(!last.hash || strcmp(name, last.name) != 0)) {
         last.hash = vbase_hash_bytes(name, strlen(name));
         snprintf(last.name, sizeof last.name, "%s", name);
@@ -73,10 +73,15 @@ static vd_call *begin(int remote, const char *name, uint64_t ns)
         return fail(vbase_fail(ERR_MEMORY, "no memory for a call of %s", name));
     }
     const struct called *what = called(name);
-    memset(call, 0, offsetof(struct vd_call, name));
     memcpy(call->name, what->name, sizeof call->name);
     call->hash = what->hash;
+    call->arguments = call->reply = NULL;
+    call->limit = 0;
     call->remote = remote;
+    call->code = OK;
+    call->server = false;
+    atomic_store_explicit(&call->cancelled, false, memory_order_relaxed);
+    atomic_store_explicit(&call->state, RPC_NEW, memory_order_relaxed); /* nobody else knows it yet */
     call->one_way = ns == VD_ONE_WAY;
     call->ns = call->one_way ? 0 : ns;
     call->id = id_of(call);

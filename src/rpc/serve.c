@@ -9,7 +9,7 @@
 
 #define OWED_MOST (VD_RPC_ROOM / 4) /* one-way calls that are over before their caller is told */
 
-static __thread bool inside;
+static __thread bool inside TLS_QUICK;
 
 bool vrpc_inside(void) { return inside; }
 
@@ -125,12 +125,16 @@ void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connect
         vrpc_drop(connection);
         return;
     }
-    memset(call, 0, offsetof(struct vd_call, name));
-    call->server = true;
     call->arguments = connection;
-    call->remote = remote;
+    call->reply = NULL;
     call->id = head->id;
+    call->limit = 0;
+    call->remote = remote;
+    call->code = OK;
     call->one_way = head->kind == RPC_ONE_WAY;
+    call->server = true;
+    atomic_store_explicit(&call->cancelled, false, memory_order_relaxed); /* the queue orders it */
+    list_node_init(&call->link);
     if (head->ns)
         call->limit = clock_ticks() + vbase_clock_ticks_of_ns(head->ns < INT64_MAX ? head->ns : INT64_MAX);
     rpc_lock();

@@ -97,6 +97,7 @@ struct vi_setup {
     bool descriptors;                    /* several nics are slept on together: every one must arm with a descriptor */
     const struct vi_sink *sink;
     const char *options;                 /* the fault provider's script, else NULL */
+    const char *card;                    /* the only network card that may be used, by its name; NULL: all */
 };
 
 /* Where a peer is reached. */
@@ -132,7 +133,12 @@ struct vi_atomic_call {
  *   vi_arm(nic, VI_ARM_SOON, NULL)   when his yield phase begins: peers now publish so that a sleeper is woken
  *   vi_arm(nic, VI_ARM_SLEEP, &w)    ERR_AGAIN: something is there, poll; OK: sleep on w (futex or descriptor)
  *   vi_arm(nic, VI_ARM_AWAKE, NULL)  after waking, or when he no longer wants to sleep. */
-enum vi_arm { VI_ARM_SOON, VI_ARM_SLEEP, VI_ARM_AWAKE };
+enum vi_arm {
+    VI_ARM_SOON,
+    VI_ARM_SLEEP,
+    VI_ARM_AWAKE,
+    VI_ARM_DESCRIPTOR /* no sleep: from now on arm with a descriptor, as if vi_setup.descriptors had said so */
+};
 struct vi_wait {
     _Atomic uint32_t *futex; /* NULL: use the descriptor. Another thread may add to it and wake it, to end the sleep */
     uint32_t value;          /* sleep while *futex == value */

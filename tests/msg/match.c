@@ -61,7 +61,7 @@ static void check_received(struct posted *receive, struct sent expected)
 static void arrive(int context, int source, int tag, int serial)
 {
     struct msg_peer *peer;
-    CHECK_EQUAL(vmsg_peer_find(source, &peer), OK);
+    CHECK_EQUAL(vmsg_peer_find(0, source, &peer), OK);
     struct msg_envelope envelope = {
         .peer = peer, .payload = &serial, .total = sizeof serial, .tag = tag, .frame = MSG_FRAME_EAGER};
     struct sent sent = {context, source, tag, serial};
@@ -192,8 +192,8 @@ int main(void)
     setenv("VIADUCT_WINDOW", "1G", 1); /* no credit has to be told to peers that do not exist */
     CHECK_EQUAL(vmsg_start(), OK);
     vmsg_engine.size = RANKS;
-    vmsg_engine.peer = realloc(vmsg_engine.peer, RANKS * sizeof *vmsg_engine.peer);
-    memset(vmsg_engine.peer, 0, RANKS * sizeof *vmsg_engine.peer);
+    vmsg_engine.peer = realloc(vmsg_engine.peer, RANKS * MSG_WAYS * sizeof *vmsg_engine.peer);
+    memset(vmsg_engine.peer, 0, RANKS * MSG_WAYS * sizeof *vmsg_engine.peer);
     for (unsigned seed = 1; seed <= 300; seed++)
         game(seed);
     return check_done();

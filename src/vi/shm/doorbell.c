@@ -36,9 +36,15 @@ int shm_ear_open(struct shm_nic *nic)
     struct sockaddr_un name;
     socklen_t length = ear_address(shm_identity_of(&nic->segment, nic->index), &name);
 
-    nic->ear = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (nic->ear < 0 || bind(nic->ear, (struct sockaddr *)&name, length) < 0)
-        return vbase_fail_errno(ERR_SYSTEM, "the socket that wakes this rank");
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || bind(fd, (struct sockaddr *)&name, length) < 0) {
+        int error = vbase_fail_errno(ERR_SYSTEM, "the socket that wakes this rank");
+        if (fd >= 0)
+            close(fd);
+        return error;
+    }
+    nic->ear = fd;
     return OK;
 }
 
@@ -146,6 +152,8 @@ int shm_arm(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
     struct shm_nic *nic = shm_nic_of(base);
 
     switch (what) {
+    case VI_ARM_DESCRIPTOR:
+        return nic->ear >= 0 ? OK : shm_ear_open(nic);
     case VI_ARM_SOON:
         say_soon(nic);
         return OK;

@@ -175,6 +175,23 @@ void tcp_cards_choose(const struct tcp_interfaces *from, struct tcp_cards *cards
             cards->held[cards->helds++] = address_hash(&from->address[i].address);
 }
 
+int tcp_cards_only(struct tcp_cards *cards, const char *name)
+{
+    char known[TCP_CARDS * 18] = "";
+    int kept = 0;
+
+    for (int i = 0; i < cards->count; i++) {
+        if (i == 0 || strcmp(cards->card[i].name, cards->card[i - 1].name) != 0)
+            snprintf(known + strlen(known), sizeof(known) - strlen(known), " %s", cards->card[i].name);
+        if (strcmp(cards->card[i].name, name) == 0)
+            cards->card[kept++] = cards->card[i];
+    }
+    if (kept == 0)
+        return vbase_fail(ERR_UNREACHABLE, "%s is no network card of host %s, whose cards are%s", name, cards->name, known);
+    cards->count = kept;
+    return OK;
+}
+
 /* ---- the text ------------------------------------------------------------------------------------------------------- */
 
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"

@@ -84,6 +84,9 @@ const char *tcp_interface_kind(const struct tcp_interface *interface);
 /* Fills everything but port and host. */
 void tcp_cards_choose(const struct tcp_interfaces *from, struct tcp_cards *cards);
 
+/* Leaves the addresses of interface NAME. ERR_UNREACHABLE: it is none of them. */
+int tcp_cards_only(struct tcp_cards *cards, const char *name) MUST_CHECK;
+
 /* Those of this host, the port apart. ERR_UNSUPPORTED: there is none. */
 int tcp_cards_own(struct tcp_cards *cards) MUST_CHECK;
 

@@ -410,6 +410,8 @@ static int tcp_open(const struct vi_setup *setup, struct vi_nic **out)
     nic->peers = calloc(setup->ranks, sizeof(struct tcp_peer *));
     vi_ops_fill(&tcp_ops);
     error = nic->peers ? tcp_cards_own(&nic->cards) : vbase_fail(ERR_MEMORY, "the table of %u ranks", setup->ranks);
+    if (!error && setup->card)
+        error = tcp_cards_only(&nic->cards, setup->card);
     if (!error)
         error = open_epoll(nic);
     if (!error)
