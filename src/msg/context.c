@@ -14,7 +14,7 @@ int vmsg_member_make(struct msg_context *context, int rank, struct msg_member **
     struct msg_member *member = context->member[rank];
     if (!member) {
         struct msg_peer *peer;
-        int error = vmsg_peer_find(context->way, vmsg_context_world(context, rank), &peer);
+        int error = vmsg_peer_find(context->network, vmsg_context_world(context, rank), &peer);
         if (error)
             return error;
         msg_lock(&engine->leaf);
@@ -159,14 +159,14 @@ int vmsg_context_open(uint32_t id, const int *members, int size, int rank, struc
     return error ? error : context_enter(context, out);
 }
 
-int vmsg_context_open_over(int way, uint32_t id, struct msg_context **out)
+int vmsg_context_open_over(int network, uint32_t id, struct msg_context **out)
 {
     struct msg_engine *engine = &vmsg_engine;
     struct msg_context *context = NULL;
     int error = engine->open ? context_make(id, NULL, engine->size, engine->rank, &context) : vmsg_closed();
     if (error)
         return error;
-    context->way = way;
+    context->network = network;
     return context_enter(context, out);
 }
 

@@ -340,7 +340,7 @@ static int memory_ready(struct msg_engine *engine)
     vbase_pool_open(&engine->messages, sizeof(struct msg_message), MESSAGES_MOST);
     vbase_pool_open(&engine->transfers, sizeof(struct msg_transfer), MESSAGES_MOST);
     vbase_pool_open(&engine->controls, sizeof(struct msg_control), MESSAGES_MOST);
-    engine->peer = calloc((size_t)engine->size * MSG_WAYS, sizeof *engine->peer);
+    engine->peer = calloc((size_t)engine->size * MSG_NETWORKS, sizeof *engine->peer);
     engine->context = calloc(MSG_CONTEXTS, sizeof *engine->context);
     if (!engine->peer || !engine->context)
         return vbase_fail(ERR_MEMORY, "no memory to start a job of %d ranks", engine->size);
@@ -449,7 +449,7 @@ static bool all_parted(void *context)
     struct msg_engine *engine = &vmsg_engine;
     if (!all_delivered(NULL))
         return false; /* somebody has not even heard our goodbye */
-    for (int i = 0; i < engine->size * MSG_WAYS; i++)
+    for (int i = 0; i < engine->size * MSG_NETWORKS; i++)
         if (engine->peer[i] && engine->peer[i]->heard && !engine->peer[i]->parted)
             return false;
     return true;
@@ -477,7 +477,7 @@ static void goodbye(struct msg_engine *engine)
     end_if_lost();
     msg_await();
     engine->leaving = true;
-    for (int i = 0; i < engine->size * MSG_WAYS; i++)
+    for (int i = 0; i < engine->size * MSG_NETWORKS; i++)
         if (engine->peer[i] && engine->peer[i]->nic)
             vmsg_peer_control(engine->peer[i], msg_header(MSG_FRAME_GOODBYE, 0, 0, 0), NULL, 0);
     (void)vmsg_wait_until(all_parted, NULL);

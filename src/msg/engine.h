@@ -27,8 +27,8 @@
 #include <stdlib.h>
 
 #define MSG_CONTEXTS 65536u
-#define MSG_NICS 6 /* two or three of the usual way, and one of each other */
-#define MSG_WAYS 4 /* the usual one, and those of channels that are bound to a network: a nic and peers of their own */
+#define MSG_NICS 6 /* two or three of the usual ways, and one of each other network */
+#define MSG_NETWORKS 4 /* the usual ways, and those of channels that are bound to a network: a nic and peers of their own */
 #define MSG_RAILS 8
 #define MSG_FAR_EAGER 4 /* to ask over a network costs as much as to copy so many times the bytes as inside a node */
 #define MSG_PIECES 32 /* of an iovec for one frame; more are packed first */
@@ -87,7 +87,7 @@ struct msg_peer {
     bool remote;         /* reached by a nic whose polls cost */
 
     struct vi_nic *nic;  /* by which he is reached, once he is */
-    int way;
+    int network;
     struct msg_far *far; /* NULL: he is not remote */
     struct list queue;   /* requests that were not launched yet, in order */
     struct list control; /* struct msg_control: answers that did not fit into the lane; bounded by what the peer asked */
@@ -138,7 +138,7 @@ struct msg_context {
     int rank, size;
     uint32_t id;
     bool noted;                 /* messages carry notes */
-    int way;                    /* over which its members are reached */
+    int network;                /* over which its members are reached */
     struct base_lock lock;
     uint64_t order;             /* of the next receive posted */
     struct list wildcard;       /* receives from any source */
@@ -240,12 +240,12 @@ struct msg_engine {
     bool child;   /* made by fork */
     int rank, size;
     bool networked; /* some ranks are reached by a nic whose polls cost */
-    uint32_t nics, usual; /* usual: those that were opened at start, for way 0 */
+    uint32_t nics, usual; /* usual: those that were opened at start, for network 0 */
     struct vi_nic *nic[MSG_NICS];
-    struct vi_nic *way[MSG_WAYS]; /* the nic of each but the first */
-    int ways;               /* that were tried, the first included: names of business cards */
+    struct vi_nic *network[MSG_NETWORKS]; /* the nic of each but the first */
+    int networks;           /* that were tried, the first included: names of business cards */
     struct vi_door *door;   /* this rank keeps it for its node; NULL else */
-    struct msg_peer **peer; /* by way and world rank, NULL until talked to; written under leaf */
+    struct msg_peer **peer; /* by network and world rank, NULL until talked to; written under leaf */
     _Atomic int failed;     /* why the job is lost, 0 */
 
     struct base_lock progress ALIGNED(CACHE_LINE);
@@ -346,7 +346,7 @@ int vmsg_scratch_grow(const struct vi_nic *nic) MUST_CHECK; /* to what its large
 int vmsg_nics_open(const struct vi_sink *sink) MUST_CHECK;
 void vmsg_nics_close(void);
 int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi) MUST_CHECK; /* who owns it then */
-bool vmsg_nic_remote(int way, int world); /* reached by a nic whose polls cost */
+bool vmsg_nic_remote(int network, int world); /* reached by a nic whose polls cost */
 bool vmsg_nics_poll(int budget); /* progress held */
 static inline void msg_await(void)
 {
@@ -358,7 +358,7 @@ static inline void msg_await_end(void)
 }
 
 /* ---- peer.c ---- */
-int vmsg_peer_find(int way, int world, struct msg_peer **peer) MUST_CHECK; /* makes it on first use */
+int vmsg_peer_find(int network, int world, struct msg_peer **peer) MUST_CHECK; /* makes it on first use */
 int vmsg_peer_connect(struct msg_peer *peer) MUST_CHECK;          /* lock held; OK when connected already */
 int vmsg_peer_accept(struct vi_nic *nic, uint32_t world) MUST_CHECK;
 void vmsg_peer_queue(struct msg_peer *peer, struct msg_request *request); /* lock held */

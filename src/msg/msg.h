@@ -99,11 +99,11 @@ VEXPORT void vmsg_abort(int status, const char *message) __attribute__((noreturn
  * a time: agreeing on it is the caller's business. Messages for an id that is not open yet wait. */
 VEXPORT int vmsg_context_open(uint32_t id, const int *members, int size, int rank, struct msg_context **context) MUST_CHECK;
 
-/* A way of its own to all ranks: over the network alone, also between ranks of one host, or over the one CARD of each host that
- * has this name (NULL: all). All ranks of the job call it together; it stays until stop. A context over a way has all
+/* A network of its own to all ranks: over TCP alone, also between ranks of one host, or over the one CARD of each host that
+ * has this name (NULL: all). All ranks of the job call it together; it stays until stop. A context over it has all
  * ranks as members, in order. Failing at one rank it may succeed at others: to agree is the caller's business. */
-VEXPORT int vmsg_way_open(const char *card, int *way) MUST_CHECK;
-VEXPORT int vmsg_context_open_over(int way, uint32_t id, struct msg_context **context) MUST_CHECK;
+VEXPORT int vmsg_network_open(const char *card, int *network) MUST_CHECK;
+VEXPORT int vmsg_context_open_over(int network, uint32_t id, struct msg_context **context) MUST_CHECK;
 /* The last three ids belong to mplite, which lives in every process at most once and needs no agreement. */
 #define MSG_CONTEXT_MPLITE 65533
 /* Those before them are pack's, for whom its ranks agree on them. */

@@ -41,15 +41,15 @@ static bool complete(const struct msg_engine *engine)
 }
 
 /* Shared memory reaches the ranks of the node, the network all. */
-bool vmsg_nic_remote(int way, int world)
+bool vmsg_nic_remote(int network, int world)
 {
     const struct msg_engine *engine = &vmsg_engine;
-    bool called = way > 0;
-    for (uint32_t i = 0; i < engine->usual && !way; i++)
+    bool called = network > 0;
+    for (uint32_t i = 0; i < engine->usual && !network; i++)
         called |= engine->nic[i]->card != NULL;
     if (!engine->networked || !called || world == engine->rank)
         return false;
-    for (int i = 0; engine->usual > 1 && !way && i < engine->job->local_count; i++)
+    for (int i = 0; engine->usual > 1 && !network && i < engine->job->local_count; i++)
         if (engine->job->local_ranks[i] == world)
             return false;
     return true;
@@ -57,8 +57,8 @@ bool vmsg_nic_remote(int way, int world)
 
 /* ---- business cards ---------------------------------------------------------------------------------------------- */
 
-/* WAY: its number among those that were tried. */
-static int card_put(const struct vi_nic *nic, int way)
+/* NETWORK: its number among those that were tried. */
+static int card_put(const struct vi_nic *nic, int network)
 {
     char key[64], text[CARD_CHUNK + 2];
     size_t length = strlen(nic->card);
@@ -68,18 +68,18 @@ static int card_put(const struct vi_nic *nic, int way)
         memcpy(text, nic->card + at, part);
         text[part] = part < CARD_CHUNK ? CARD_END : 0;
         text[part + 1] = 0;
-        snprintf(key, sizeof key, "viaduct-%s%d-%d-%zu", nic->provider->name, way, vmsg_engine.rank, chunk);
+        snprintf(key, sizeof key, "viaduct-%s%d-%d-%zu", nic->provider->name, network, vmsg_engine.rank, chunk);
         error = vboot_put(vmsg_engine.job, key, text);
     }
     return error;
 }
 
-static int card_read(const struct vi_nic *nic, int way, int world, char card[CARD_MOST])
+static int card_read(const struct vi_nic *nic, int network, int world, char card[CARD_MOST])
 {
     char key[64], text[CARD_CHUNK + 2];
     size_t at = 0;
     for (size_t chunk = 0; at + CARD_CHUNK < CARD_MOST; chunk++) {
-        snprintf(key, sizeof key, "viaduct-%s%d-%d-%zu", nic->provider->name, way, world, chunk);
+        snprintf(key, sizeof key, "viaduct-%s%d-%d-%zu", nic->provider->name, network, world, chunk);
         int error = vboot_get(vmsg_engine.job, world, key, text, sizeof text);
         if (error)
             return error;
@@ -94,21 +94,21 @@ static int card_read(const struct vi_nic *nic, int way, int world, char card[CAR
     return vbase_fail(ERR_PROTOCOL, "the address of rank %d has no end", world);
 }
 
-/* A vi to a rank, by the first nic of his way that reaches him. The launcher is asked under a lock: one at a time. */
+/* A vi to a rank, by the first nic of his network that reaches him. The launcher is asked under a lock: one at a time. */
 int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi)
 {
     struct msg_engine *engine = &vmsg_engine;
-    struct vi_nic *const *from = peer->way ? &engine->way[peer->way] : engine->nic;
+    struct vi_nic *const *from = peer->network ? &engine->network[peer->network] : engine->nic;
     char card[CARD_MOST];
     int world = peer->world;
     int error = engine->nics ? OK : vbase_fail(ERR_UNREACHABLE, "no transport is open, so rank %d is not reached", world);
-    for (uint32_t i = 0; i < (peer->way ? 1 : engine->usual); i++) {
+    for (uint32_t i = 0; i < (peer->network ? 1 : engine->usual); i++) {
         struct vi_nic *nic = from[i];
         struct vi_address address = {.peer = (uint32_t)world, .card = nic->card ? card : NULL};
         error = OK; /* the next may do better */
         if (nic->card) {
             msg_lock(&engine->boot_lock);
-            error = card_read(nic, peer->way, world, card);
+            error = card_read(nic, peer->network, world, card);
             msg_unlock(&engine->boot_lock);
         }
         if (!error)
@@ -221,7 +221,7 @@ int vmsg_nics_open(const struct vi_sink *sink)
     if (!error)
         error = open_all(engine, sink);
     engine->usual = engine->nics;
-    engine->ways = 1;
+    engine->networks = 1;
     engine->burst_ticks = vbase_clock_ticks_of_ns(MSG_BURST_NS);
     for (uint32_t i = 0; i < engine->nics && !error; i++)
         if (engine->nic[i]->card) {
@@ -233,10 +233,10 @@ int vmsg_nics_open(const struct vi_sink *sink)
     return error;
 }
 
-/* ---- ways of their own ------------------------------------------------------------------------------------------- */
+/* ---- networks of their own ----------------------------------------------------------------------------------------- */
 
 /* From now on it is polled and slept on like the others. */
-static int way_enter(struct vi_nic *nic, int way)
+static int network_enter(struct vi_nic *nic, int network)
 {
     struct msg_engine *engine = &vmsg_engine;
     int error = vmsg_scratch_grow(nic);
@@ -248,7 +248,7 @@ static int way_enter(struct vi_nic *nic, int way)
         error = vmsg_wait_networked();
     if (!error) {
         nic->alone = !engine->threads;
-        engine->nic[engine->nics++] = engine->way[way] = nic;
+        engine->nic[engine->nics++] = engine->network[network] = nic;
         engine->networked = true;
     }
     vmsg_progress_leave();
@@ -256,22 +256,22 @@ static int way_enter(struct vi_nic *nic, int way)
     return error;
 }
 
-static int way_nic(const char *card, int way, struct vi_nic **nic)
+static int network_nic(const char *card, int network, struct vi_nic **nic)
 {
     const struct vi_provider *provider = vi_providers;
     while (provider->name && strcmp(provider->name, "tcp") != 0)
         provider++;
     struct vi_setup setup = setup_of(vmsg_engine.job, &vmsg_engine.nic[0]->sink);
-    setup.door_fd = -1; /* the node's belongs to the usual way */
+    setup.door_fd = -1; /* the node's belongs to the usual ways */
     setup.card = card;
     if (!provider->name)
         return vbase_fail(ERR_UNSUPPORTED, "this build has no tcp");
     int error = vi_nic_open(provider, &setup, nic);
     if (error)
         return error;
-    error = card_put(*nic, way);
+    error = card_put(*nic, network);
     if (!error)
-        error = way_enter(*nic, way);
+        error = network_enter(*nic, network);
     if (error)
         vi_nic_close(*nic);
     return error;
@@ -282,19 +282,19 @@ static void go_on(void)
     (void)vmsg_progress();
 }
 
-int vmsg_way_open(const char *card, int *out)
+int vmsg_network_open(const char *card, int *out)
 {
     struct msg_engine *engine = &vmsg_engine;
     struct vi_nic *nic;
     if (!engine->open)
         return vmsg_closed();
-    if (engine->ways == MSG_WAYS)
-        return vbase_fail(ERR_LIMIT, "%d networks were asked for by channels, more than this cannot be", engine->ways - 1);
-    int way = engine->ways++, error = way_nic(card, way, &nic);
+    if (engine->networks == MSG_NETWORKS)
+        return vbase_fail(ERR_LIMIT, "%d networks were asked for by channels, more than this cannot be", engine->networks - 1);
+    int network = engine->networks++, error = network_nic(card, network, &nic);
     int fence = vboot_fence_meanwhile(engine->job, go_on); /* who failed takes part all the same */
     error = error ? error : fence;
     if (!error)
-        *out = way;
+        *out = network;
     return error;
 }
 

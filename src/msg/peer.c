@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct msg_peer *peer_make(int way, int world)
+static struct msg_peer *peer_make(int network, int world)
 {
     struct msg_engine *engine = &vmsg_engine;
     struct msg_peer *peer = aligned_alloc(CACHE_LINE, sizeof *peer);
@@ -17,8 +17,8 @@ static struct msg_peer *peer_make(int way, int world)
         return NULL;
     memset(peer, 0, sizeof *peer);
     peer->world = world;
-    peer->way = way;
-    peer->remote = vmsg_nic_remote(way, world);
+    peer->network = network;
+    peer->remote = vmsg_nic_remote(network, world);
     peer->short_limit = -1;
     peer->window = (int64_t)vbase_settings.window;
     peer->window_half = peer->window / 2 + 1;
@@ -31,22 +31,22 @@ static struct msg_peer *peer_make(int way, int world)
         free(peer);
         return NULL;
     }
-    engine->peer[way * engine->size + world] = peer;
+    engine->peer[network * engine->size + world] = peer;
     if (world != engine->rank)
         COUNT(peers);
     return peer;
 }
 
-int vmsg_peer_find(int way, int world, struct msg_peer **out)
+int vmsg_peer_find(int network, int world, struct msg_peer **out)
 {
     struct msg_engine *engine = &vmsg_engine;
-    way = world == engine->rank ? 0 : way;
+    network = world == engine->rank ? 0 : network;
     if (world < 0 || world >= engine->size)
         return vbase_fail(ERR_ARGUMENT, "rank %d is not in this job of %d", world, engine->size);
     msg_lock(&engine->leaf);
-    struct msg_peer *peer = engine->peer[way * engine->size + world];
+    struct msg_peer *peer = engine->peer[network * engine->size + world];
     if (!peer)
-        peer = peer_make(way, world);
+        peer = peer_make(network, world);
     msg_unlock(&engine->leaf);
     if (!peer)
         return vbase_fail(ERR_MEMORY, "no memory for what is kept about rank %d", world);
@@ -90,7 +90,7 @@ int vmsg_route(struct msg_context *context, int rank, struct msg_route *route)
     struct vi_state state = {.path = NULL};
     if (!vmsg_engine.open)
         return vmsg_closed();
-    int error = vmsg_peer_find(context->way, vmsg_context_world(context, rank), &peer);
+    int error = vmsg_peer_find(context->network, vmsg_context_world(context, rank), &peer);
     if (error)
         return error;
     msg_lock(&peer->lock);
@@ -108,10 +108,10 @@ int vmsg_route(struct msg_context *context, int rank, struct msg_route *route)
 int vmsg_peer_accept(struct vi_nic *nic, uint32_t world)
 {
     struct msg_peer *peer;
-    int way = 0;
-    for (int i = 1; i < MSG_WAYS; i++)
-        way = vmsg_engine.way[i] == nic ? i : way;
-    int error = vmsg_peer_find(way, (int)world, &peer);
+    int network = 0;
+    for (int i = 1; i < MSG_NETWORKS; i++)
+        network = vmsg_engine.network[i] == nic ? i : network;
+    int error = vmsg_peer_find(network, (int)world, &peer);
     if (error)
         return error;
     struct vi *vi;
@@ -330,7 +330,7 @@ int vmsg_peer_lost(struct msg_peer *peer, int cause)
 void vmsg_peers_close(void)
 {
     struct msg_engine *engine = &vmsg_engine;
-    for (int i = 0; i < engine->size * MSG_WAYS; i++) {
+    for (int i = 0; i < engine->size * MSG_NETWORKS; i++) {
         struct msg_peer *peer = engine->peer[i];
         if (!peer)
             continue;

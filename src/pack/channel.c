@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PACK_WAYS 8 /* not less than the engine has */
+#define PACK_NETWORKS 8 /* not less than the engine has */
 
 static struct {
     bool started;
@@ -17,7 +17,7 @@ static struct {
     uint32_t next;           /* the id that is tried first, less MSG_CONTEXT_PACK */
     struct list channels;
     struct base_lock lock;   /* of that list: the thread of event.c walks it */
-    char network[PACK_WAYS][64]; /* that ways of the engine were opened for; of way 0 none */
+    char network[PACK_NETWORKS][64]; /* that networks of the engine were opened for; of 0 none */
 } pack;
 
 bool vpack_threads;
@@ -204,7 +204,7 @@ static int all_reached(const vd_channel *channel, const char *transport)
         if (!error && strcmp(wait.route.transport, transport) != 0)
             error = vbase_fail(ERR_UNREACHABLE, "rank %d is reached over %s from rank %d, not over %s", remote,
                                wait.route.transport, channel->rank, transport);
-        if (!error && channel->way)
+        if (!error && channel->network)
             error = vmsg_wait_until(path_known, &wait);
         error = error ? error : wait.error;
     }
@@ -221,17 +221,17 @@ static int agree(int mine, const char *network)
     return vbase_fail((int)least_code[0], "rank %d does not reach all others over %s, and says why", (int)least_code[1], network);
 }
 
-/* The way of NETWORK: one that a channel has opened before, or a new one. */
-static int way_of(const char *network, int *way)
+/* The network of NAME: one that a channel has opened before, or a new one. */
+static int network_of(const char *name, int *network)
 {
-    for (int i = 1; i < PACK_WAYS; i++)
-        if (strcmp(pack.network[i], network) == 0) {
-            *way = i;
+    for (int i = 1; i < PACK_NETWORKS; i++)
+        if (strcmp(pack.network[i], name) == 0) {
+            *network = i;
             return OK;
         }
-    int error = agree(vmsg_way_open(strcmp(network, "tcp") == 0 ? NULL : network, way), network);
+    int error = agree(vmsg_network_open(strcmp(name, "tcp") == 0 ? NULL : name, network), name);
     if (!error)
-        snprintf(pack.network[*way], sizeof pack.network[*way], "%s", network);
+        snprintf(pack.network[*network], sizeof pack.network[*network], "%s", name);
     return error;
 }
 
@@ -246,13 +246,13 @@ static int bind(vd_channel *channel, const char *network)
     int usual = strcmp(network, "tcp") == 0 ? agree(all_reached(channel, network), network) : ERR_UNREACHABLE;
     if (usual != ERR_UNREACHABLE)
         return usual;
-    int error = way_of(network, &channel->way);
+    int error = network_of(network, &channel->network);
     if (error)
         return error;
     vpack_check_close(channel);
     vmsg_context_close(channel->context);
     channel->context = NULL;
-    error = vmsg_context_open_over(channel->way, MSG_CONTEXT_PACK + channel->id, &channel->context);
+    error = vmsg_context_open_over(channel->network, MSG_CONTEXT_PACK + channel->id, &channel->context);
     if (!error && channel->check)
         error = vpack_check_open(channel);
     return agree(error ? error : all_reached(channel, "tcp"), network);

@@ -89,7 +89,7 @@ struct vd_channel {
     uint32_t magic;
     int rank, size;
     struct msg_context *context;
-    int way;                  /* of the engine, over which it goes */
+    int network;              /* of the engine, over which it goes */
     size_t alone;             /* longer blocks go alone, */
     size_t gather;            /* packing: longer ones are gathered; other numbers than the usual only to be measured */
     bool check;

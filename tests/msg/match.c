@@ -192,8 +192,8 @@ int main(void)
     setenv("VIADUCT_WINDOW", "1G", 1); /* no credit has to be told to peers that do not exist */
     CHECK_EQUAL(vmsg_start(), OK);
     vmsg_engine.size = RANKS;
-    vmsg_engine.peer = realloc(vmsg_engine.peer, RANKS * MSG_WAYS * sizeof *vmsg_engine.peer);
-    memset(vmsg_engine.peer, 0, RANKS * MSG_WAYS * sizeof *vmsg_engine.peer);
+    vmsg_engine.peer = realloc(vmsg_engine.peer, RANKS * MSG_NETWORKS * sizeof *vmsg_engine.peer);
+    memset(vmsg_engine.peer, 0, RANKS * MSG_NETWORKS * sizeof *vmsg_engine.peer);
     for (unsigned seed = 1; seed <= 300; seed++)
         game(seed);
     return check_done();

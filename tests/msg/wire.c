@@ -270,8 +270,8 @@ int main(int count, char **arguments)
     nic.caps.put = far;
     vmsg_engine.networked = far;
     vmsg_engine.size = PEERS;
-    vmsg_engine.peer = realloc(vmsg_engine.peer, PEERS * MSG_WAYS * sizeof *vmsg_engine.peer);
-    memset(vmsg_engine.peer, 0, PEERS * MSG_WAYS * sizeof *vmsg_engine.peer);
+    vmsg_engine.peer = realloc(vmsg_engine.peer, PEERS * MSG_NETWORKS * sizeof *vmsg_engine.peer);
+    memset(vmsg_engine.peer, 0, PEERS * MSG_NETWORKS * sizeof *vmsg_engine.peer);
     vmsg_engine.scratch = realloc(vmsg_engine.scratch, nic.caps.max_send);
     for (uint32_t i = 1; i < PEERS; i++) {
         CHECK_EQUAL(vmsg_peer_accept(&nic, i), OK);
