@@ -229,7 +229,7 @@ static inline __attribute__((always_inline)) uint32_t received(struct vi *vi, st
     uint32_t taken = posted_taken(peer, header, data, length, count);
     if (likely(taken))
         return taken;
-    const struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
+    struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
     if (context && context->listened && (taken = vmsg_listened(context, vi, header, data, length, count)) > 0)
         return taken;
     frame_arrived(peer, header, data, length);

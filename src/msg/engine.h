@@ -470,7 +470,7 @@ void vmsg_expected_post(void) COLD; /* from now on it is a posted request like a
 /* ---- listen.c ---- */
 bool vmsg_listener_turn(void); /* no lock held: true: it had one */
 /* Under progress: how many were taken. */
-uint32_t vmsg_listened(const struct msg_context *context, struct vi *vi, uint64_t header, const char *data, size_t length,
+uint32_t vmsg_listened(struct msg_context *context, struct vi *vi, uint64_t header, const char *data, size_t length,
                        uint32_t count);
 
 /* ---- cancel.c ---- */

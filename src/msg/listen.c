@@ -36,17 +36,25 @@ static inline void taken(struct msg_peer *peer, size_t length)
     COUNT_ADD(recv_bytes, length);
 }
 
-uint32_t vmsg_listened(const struct msg_context *context, struct vi *vi, uint64_t header, const char *data, size_t length,
+/* The lock is what it was posted under: who posted it has done all that comes before. */
+static inline bool is_posted(struct msg_context *context, const struct msg_request *receive)
+{
+    msg_lock(&context->lock);
+    bool posted = msg_phase(receive) == MSG_PHASE_POSTED;
+    msg_unlock(&context->lock);
+    return posted;
+}
+
+uint32_t vmsg_listened(struct msg_context *context, struct vi *vi, uint64_t header, const char *data, size_t length,
                        uint32_t count)
 {
     struct msg_engine *engine = &vmsg_engine;
     const struct msg_listener *listener = engine->listener;
-    const struct msg_request *receive = listener->receive;
     struct msg_peer *peer = vi->owner;
     int rank = vmsg_context_rank_of(context, peer->world);
     uint32_t done = 0;
-    if (unlikely((uint16_t)header != MSG_FRAME_EAGER << 8 || msg_phase(receive) != MSG_PHASE_POSTED || rank < 0 ||
-                 msg_header_tag(header) != receive->result.tag))
+    if (unlikely((uint16_t)header != MSG_FRAME_EAGER << 8 || rank < 0 || msg_header_tag(header) != listener->tag ||
+                 !is_posted(context, listener->receive)))
         return 0;
     for (enum msg_heard heard; done < count; done++) {
         heard = listener->heard(rank, data + done * length, length);

@@ -120,6 +120,7 @@ VEXPORT int vmsg_context_world(const struct msg_context *context, int rank); /* 
 enum msg_heard { MSG_DECLINED, MSG_HEARD, MSG_HEARD_TURN };
 struct msg_listener {
     struct msg_request *receive;
+    int tag; /* its tag */
     enum msg_heard (*heard)(int source, const void *data, uint64_t bytes);
     void (*behind)(void);
 };

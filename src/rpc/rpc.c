@@ -322,7 +322,7 @@ VEXPORT int vd_rpc_start(int threads)
     if (error)
         return error;
     vrpc.channel->listed = true;
-    vrpc.listener = (struct msg_listener){.receive = &vrpc.request, .heard = heard, .behind = behind};
+    vrpc.listener = (struct msg_listener){.receive = &vrpc.request, .tag = PACK_TAG_FIRST, .heard = heard, .behind = behind};
     list_init(&vrpc.at_once);
     list_init(&vrpc.queue);
     list_init(&vrpc.runs);
