@@ -34,6 +34,7 @@
 #define PACK_FRAME 16384 /* what small messages of the engine hold, and shared memory copies best */
 #define PACK_REFS 8      /* blocks of one frame that are gathered; more are copied */
 #define PACK_ALONE 4096  /* a longer block goes alone, */
+#define PACK_POSTED 16384 /* a longer one that goes alone is received in the background; a shorter one when its turn comes */
 #define PACK_GATHER 1024 /* a longer one of the others is gathered */
 
 enum pack_state { PACK_IDLE, PACK_PACKING, PACK_UNPACKING, PACK_ENDING };
@@ -51,7 +52,8 @@ struct pack_block {
     void *data;
     size_t length;
     bool copied;          /* packing: DATA is ours */
-    bool flush;           /* unpacking: no block; the frame ends here, since one went alone */
+    bool alone;           /* unpacking: it went alone */
+    bool flush;           /* unpacking: no block; the frame ends here, since one went alone that is posted */
 };
 
 struct vd_connection {
@@ -185,6 +187,7 @@ int vpack_drop(vd_connection *connection); /* OK: given back, kept or not */
 /* ---- part.c ---- */
 struct pack_part *vpack_part_take(vd_connection *connection); /* NULL: no memory; linked as the newest */
 void vpack_part_give(vd_connection *connection, struct pack_part *part);
+int vpack_outcome(const vd_connection *connection, int error, uint64_t bytes, uint64_t length) MUST_CHECK; /* of a block alone */
 int vpack_part_wait(vd_connection *connection, struct pack_part *part) MUST_CHECK; /* and gives it */
 int vpack_parts_wait(vd_connection *connection) MUST_CHECK; /* for all: the first error */
 int vpack_parts_test(vd_connection *connection) MUST_CHECK; /* gives those that are over; ERR_AGAIN while some are not */

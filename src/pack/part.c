@@ -31,15 +31,19 @@ void vpack_part_give(vd_connection *connection, struct pack_part *part)
     pack_unlock(channel);
 }
 
+int vpack_outcome(const vd_connection *connection, int error, uint64_t bytes, uint64_t length)
+{
+    if (error == ERR_TRUNCATED || (!error && connection->unpacking && bytes != length))
+        return vbase_fail(ERR_ASYMMETRY, "a block of the message from rank %d on channel %s has %s bytes than the %llu that are "
+                          "unpacked (VIADUCT_CHECK=yes tells which)", connection->remote, connection->channel->name,
+                          error ? "more" : "less", (unsigned long long)length);
+    return error;
+}
+
 /* What a part that is over has come to. */
 static int outcome(const vd_connection *connection, const struct pack_part *part)
 {
-    const struct msg_result *result = &part->request.result;
-    if (result->error == ERR_TRUNCATED || (!result->error && connection->unpacking && result->bytes != part->length))
-        return vbase_fail(ERR_ASYMMETRY, "a block of the message from rank %d on channel %s has %s bytes than the %llu that are "
-                          "unpacked (VIADUCT_CHECK=yes tells which)", connection->remote, connection->channel->name,
-                          result->error ? "more" : "less", (unsigned long long)part->length);
-    return result->error;
+    return vpack_outcome(connection, part->request.result.error, part->request.result.bytes, part->length);
 }
 
 struct part_wait {

@@ -85,12 +85,37 @@ static int block_copy(vd_connection *connection, void *data, size_t length, bool
     return OK;
 }
 
+static bool alone_overdrawn(const vd_connection *connection)
+{
+    return connection->counted && !connection->alone_left;
+}
+
+/* A short block that went alone, when its turn has come: into its place, by the short way of the engine. */
+static int alone_take(vd_connection *connection, void *data, size_t length, bool wait)
+{
+    struct msg_where from = {connection->context, connection->remote, pack_tag_alone(connection)};
+    struct msg_result result = {.bytes = 0};
+    bool found = true;
+    int error = frame_over(connection);
+    if (!error && alone_overdrawn(connection))
+        error = disagree(connection, "less long blocks packed than are unpacked");
+    if (!error && !wait)
+        error = vmsg_probe(&from, &found, &result);
+    if (error || !found)
+        return error ? error : ERR_AGAIN;
+    error = vmsg_recv(from.context, from.rank, from.tag, data, length, &result);
+    connection->alone_left -= connection->counted;
+    return vpack_outcome(connection, error, result.bytes, length);
+}
+
 /* Blocks that were remembered. ERR_AGAIN: not all, and WAIT is false. */
 static int waiting_take(vd_connection *connection, bool wait)
 {
     while (connection->waiting_done < connection->waiting_blocks) {
         const struct pack_block *block = &connection->waiting[connection->waiting_done];
-        int error = block->flush ? frame_over(connection) : block_copy(connection, block->data, block->length, wait);
+        int error = block->flush   ? frame_over(connection)
+                    : block->alone ? alone_take(connection, block->data, block->length, wait)
+                                   : block_copy(connection, block->data, block->length, wait);
         if (error)
             return error;
         connection->waiting_done++;
@@ -101,11 +126,12 @@ static int waiting_take(vd_connection *connection, bool wait)
     return OK;
 }
 
+/* A longer one is posted, so that it may come meanwhile. */
 static int alone_receive(vd_connection *connection, void *data, size_t length, vd_receive_mode receive)
 {
     int error = connection->waiting_blocks ? vpack_block_wait(connection, &(struct pack_block){.flush = true})
                                            : frame_over(connection);
-    if (!error && connection->counted && !connection->alone_left)
+    if (!error && alone_overdrawn(connection))
         error = disagree(connection, "less long blocks packed than are unpacked");
     struct pack_part *part = error ? NULL : vpack_part_take(connection);
     if (!part)
@@ -124,8 +150,17 @@ static int alone_receive(vd_connection *connection, void *data, size_t length, v
 
 static int block_get(vd_connection *connection, void *data, size_t length, vd_receive_mode receive)
 {
-    if (length > connection->channel->alone)
+    bool alone = length > connection->channel->alone;
+    if (alone && length > PACK_POSTED)
         return alone_receive(connection, data, length, receive);
+    if (alone && receive == VD_RECEIVE_CHEAPER) {
+        connection->limit = -1;
+        return vpack_block_wait(connection, &(struct pack_block){.data = data, .length = length, .alone = true});
+    }
+    if (alone) {
+        int error = connection->waiting_blocks ? waiting_take(connection, true) : OK;
+        return error ? error : alone_take(connection, data, length, true);
+    }
     bool absent = connection->waiting_blocks || !connection->here || connection->fill + (int64_t)length > PACK_FRAME;
     if (absent)
         connection->limit = -1; /* what comes next must not pass it by */
