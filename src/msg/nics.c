@@ -44,11 +44,10 @@ static bool complete(const struct msg_engine *engine)
 bool vmsg_nic_remote(int network, int world)
 {
     const struct msg_engine *engine = &vmsg_engine;
-    bool called = network > 0;
-    for (uint32_t i = 0; i < engine->usual && !network; i++)
-        called |= engine->nic[i]->card != NULL;
-    if (!engine->networked || !called || world == engine->rank)
+    if (!engine->networked || world == engine->rank)
         return false;
+    if (!network && engine->networks > 1 && engine->job->local_count == engine->size && !engine->nic[0]->card)
+        return false; /* networked for others' sake alone */
     for (int i = 0; engine->usual > 1 && !network && i < engine->job->local_count; i++)
         if (engine->job->local_ranks[i] == world)
             return false;
