@@ -126,13 +126,9 @@ static int waiting_take(vd_connection *connection, bool wait)
     return OK;
 }
 
-/* A longer one is posted, so that it may come meanwhile. */
-static int alone_receive(vd_connection *connection, void *data, size_t length, vd_receive_mode receive)
+static int alone_post(vd_connection *connection, void *data, size_t length, struct pack_part **out)
 {
-    int error = connection->waiting_blocks ? vpack_block_wait(connection, &(struct pack_block){.flush = true})
-                                           : frame_over(connection);
-    if (!error && alone_overdrawn(connection))
-        error = disagree(connection, "less long blocks packed than are unpacked");
+    int error = alone_overdrawn(connection) ? disagree(connection, "less long blocks packed than are unpacked") : OK;
     struct pack_part *part = error ? NULL : vpack_part_take(connection);
     if (!part)
         return error ? error : ERR_MEMORY;
@@ -140,10 +136,33 @@ static int alone_receive(vd_connection *connection, void *data, size_t length, v
     struct type_buffer buffer = {.base = data, .count = length};
     part->length = length;
     error = vmsg_recv_start(&part->request, &from, &buffer);
-    connection->alone_left -= !error && connection->counted;
     if (error)
         vpack_part_give(connection, part);
-    else if (receive == VD_RECEIVE_EXPRESS)
+    else
+        connection->alone_left -= connection->counted;
+    *out = part;
+    return error;
+}
+
+/* A longer one is posted, so that it may come meanwhile; and so are shorter ones that wait, for it comes behind them. */
+static int alone_receive(vd_connection *connection, void *data, size_t length, vd_receive_mode receive)
+{
+    struct pack_part *part;
+    int error = OK;
+    for (uint32_t i = connection->waiting_done; i < connection->waiting_blocks && !error; i++) {
+        struct pack_block *block = &connection->waiting[i];
+        if (!block->alone)
+            continue;
+        error = alone_post(connection, block->data, block->length, &part);
+        block->alone = false;
+        block->flush = true;
+    }
+    if (!error)
+        error = connection->waiting_blocks ? vpack_block_wait(connection, &(struct pack_block){.flush = true})
+                                           : frame_over(connection);
+    if (!error)
+        error = alone_post(connection, data, length, &part);
+    if (!error && receive == VD_RECEIVE_EXPRESS)
         error = vpack_part_wait(connection, part);
     return error;
 }
