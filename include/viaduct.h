@@ -27,7 +27,7 @@ enum vd_code {
     VD_ARGUMENT = -4,
     VD_TOO_LONG = -5,     /* a block came that is longer than its place */
     VD_UNREACHABLE = -9,  /* no way of the kind that was asked for */
-    VD_DEAD = -11,        /* the other process is gone */
+    VD_DEAD = -11,        /* the other process is gone; or one is, and all were needed */
     VD_TIMEOUT = -13,
     VD_CANCELLED = -14,
     VD_LIMIT = -16,
@@ -43,7 +43,10 @@ int vd_error(void);
 
 /* ---- the job ---------------------------------------------------------------------------------------------------- */
 
-/* Every process of the job calls both; inside an MPI program too, between MPI_Init and MPI_Finalize or around them: it is
+/* A process that dies ends the job, unless it was started by mpiexec --enable-recovery: then calls that need it give VD_DEAD, and
+ * the others go on. vd_channel_open, vd_channel_close and vd_finalize, which need all, do their part and give VD_DEAD.
+ *
+ * Every process of the job calls both; inside an MPI program too, between MPI_Init and MPI_Finalize or around them: it is
  * the same engine. */
 int vd_init(void);
 int vd_finalize(void);

@@ -125,6 +125,19 @@ int vboot_fence_meanwhile(struct boot_job *job, void (*meanwhile)(void))
     return own_of(job)->starter->fence(own_of(job), meanwhile);
 }
 
+uint32_t vboot_deaths(const struct boot_job *job)
+{
+    const struct boot_handover *header = own_of((struct boot_job *)job)->handover.header;
+    /* acquire: pairs with the launcher's release: who is dead is seen */
+    return header ? atomic_load_explicit((_Atomic uint32_t *)&header->deaths, memory_order_acquire) : 0;
+}
+
+bool vboot_dead(const struct boot_job *job, int local_index)
+{
+    const struct boot_seat *seat = &own_of((struct boot_job *)job)->handover.seat[local_index];
+    return atomic_load_explicit((_Atomic uint32_t *)&seat->dead, memory_order_relaxed); /* behind the count */
+}
+
 int vboot_fence(struct boot_job *job) { return vboot_fence_meanwhile(job, NULL); }
 
 /* Our launcher prints what lies in the seat; under any other launcher nobody would, so we do. */
@@ -203,8 +216,15 @@ const struct boot_starter vboot_starter_pmi = {wire_put, wire_get, wire_fence, w
 /* ---- our launcher: a seat, and the wire for what lies beyond this node --------------------------------------------- */
 
 /* All ranks are on this node and share the handover: nobody need be asked. The last to arrive opens the next epoch. */
+static int fence_broken(void)
+{
+    return vbase_fail(ERR_PEER_DEAD, "a rank of this job has died, so not all come to the fence");
+}
+
 static int fence_here(struct boot_handover *header, void (*meanwhile)(void))
 {
+    if (atomic_load_explicit(&header->deaths, memory_order_relaxed))
+        return fence_broken();
     /* the epoch is read before we arrive: the last one moves it only after */
     uint32_t epoch = atomic_load_explicit(&header->fence_epoch, memory_order_relaxed);
     /* acq_rel: what all wrote before the fence is seen by the last, and through the epoch by all */
@@ -218,6 +238,8 @@ static int fence_here(struct boot_handover *header, void (*meanwhile)(void))
         vbase_futex_wait(&header->fence_epoch, epoch, meanwhile ? MEANWHILE_NS : 0);
         if (meanwhile)
             meanwhile();
+        if (atomic_load_explicit(&header->deaths, memory_order_relaxed)) /* nothing is read behind it here */
+            return fence_broken();
     }
     return OK;
 }

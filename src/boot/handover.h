@@ -40,6 +40,7 @@ struct boot_handover {
     char build[16];    /* of the launcher: its segment and its door are for ranks of the same */
     uint8_t secret[SECRET_SIZE];
     _Atomic uint32_t strays; /* 1: a rank is not a direct child of the launcher (a script stands between) */
+    _Atomic uint32_t deaths; /* seats whose rank died, where that does not end the job; by the launcher, who wakes the fence */
     _Atomic uint32_t fence_arrived, fence_epoch; /* the fence of a job of one node; written by ranks, see vboot_fence */
     uint32_t rank[];                             /* of each seat, ascending */
 };
@@ -54,7 +55,8 @@ struct boot_seat {
     uint32_t child;         /* pid that the launcher started; written before exec */
     uint32_t pid;           /* pid that took the seat */
     int32_t appnum;
-    char message[240]; /* last words of vboot_abort, for the launcher to print */
+    _Atomic uint32_t dead;  /* 1: it died without leaving; by the launcher, before it counts it in `deaths` */
+    char message[236]; /* last words of vboot_abort, for the launcher to print */
 };
 _Static_assert(sizeof(struct boot_seat) == 256, "a seat is four lines");
 

@@ -71,6 +71,9 @@ VEXPORT bool vcoll_done(const struct coll_schedule *schedule);
  * after any other error this rank's part ended early. */
 VEXPORT int vcoll_error(const struct coll_schedule *schedule);
 VEXPORT void vcoll_release(struct coll_schedule *schedule);
+/* Releases it, in any case: what is under way is cancelled for CAUSE. Should even that not complete, as the engine may still
+ * write to it, it is left alone. What has come of it. */
+VEXPORT int vcoll_abandon(struct coll_schedule *schedule, int cause);
 
 /* Prepare, launch, wait, release: the blocking form. */
 VEXPORT int vcoll_run(const struct coll_call *call);

@@ -90,19 +90,21 @@ void vcoll_release(struct coll_schedule *schedule) { vcoll_schedule_free(schedul
 
 static bool is_done(void *schedule) { return vcoll_done(schedule); }
 
-/* Waits to the end. A job that is lost ends the wait early: then what is under way is cancelled. If even that does not
- * complete, the schedule is given up, as the engine may still write to it. */
-static int wait_and_release(struct coll_schedule *schedule)
+int vcoll_abandon(struct coll_schedule *schedule, int cause)
 {
-    int lost = vcoll_done(schedule) ? OK : vmsg_wait_until(is_done, schedule);
-    if (unlikely(lost) && !vcoll_done(schedule)) {
-        vcoll_schedule_stop(schedule, lost);
-        if (!vcoll_done(schedule) && vmsg_wait_until(is_done, schedule) && !vcoll_done(schedule))
-            return lost;
-    }
+    if (!vcoll_done(schedule))
+        vcoll_schedule_stop(schedule, cause);
+    if (!vcoll_done(schedule) && vmsg_wait_until(is_done, schedule) && !vcoll_done(schedule))
+        return cause;
     int error = vcoll_error(schedule);
     vcoll_release(schedule);
     return error;
+}
+
+/* Waits to the end. A job that is lost ends the wait early. */
+static int wait_and_release(struct coll_schedule *schedule)
+{
+    return vcoll_abandon(schedule, vcoll_done(schedule) ? OK : vmsg_wait_until(is_done, schedule));
 }
 
 int vcoll_run_by_messages(const struct coll_call *call)

@@ -149,6 +149,8 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
     if (peer->world == vmsg_engine.rank)
         return vmsg_self_send(request, member);
 
+    if (msg_dead(peer->world))
+        return vbase_fail(ERR_PEER_DEAD, "rank %d is dead", peer->world);
     msg_lock(&peer->lock);
     error = vmsg_peer_connect(peer);
     bool lag = unlikely(peer->remote) && lags(peer) && mode != MSG_AT_ONCE;

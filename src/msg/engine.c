@@ -357,6 +357,7 @@ static void memory_close(struct msg_engine *engine)
     vbase_pool_close(&engine->transfers);
     vbase_pool_close(&engine->controls);
     free(engine->scratch);
+    free(engine->dead);
     free(engine->context);
     free(engine->peer);
 }
@@ -411,7 +412,7 @@ undo_boot: {
 void vmsg_threads(bool several)
 {
     vmsg_engine.threads = several;
-    vmsg_engine.quick = vmsg_engine.open && !several;
+    vmsg_engine.quick = vmsg_engine.open && !several && !vmsg_engine.deaths;
     for (uint32_t i = 0; i < vmsg_engine.nics; i++)
         vmsg_engine.nic[i]->alone = !several;
 }
@@ -478,7 +479,7 @@ static void goodbye(struct msg_engine *engine)
     msg_await();
     engine->leaving = true;
     for (int i = 0; i < engine->size * MSG_NETWORKS; i++)
-        if (engine->peer[i] && engine->peer[i]->nic)
+        if (engine->peer[i] && engine->peer[i]->nic && !engine->peer[i]->gone)
             vmsg_peer_control(engine->peer[i], msg_header(MSG_FRAME_GOODBYE, 0, 0, 0), NULL, 0);
     (void)vmsg_wait_until(all_parted, NULL);
     end_if_lost();

@@ -88,6 +88,7 @@ struct msg_peer {
 
     struct vi_nic *nic;  /* by which he is reached, once he is */
     int network;
+    bool gone;           /* he is dead: nothing is sent to him any more */
     struct msg_far *far; /* NULL: he is not remote */
     struct list queue;   /* requests that were not launched yet, in order */
     struct list control; /* struct msg_control: answers that did not fit into the lane; bounded by what the peer asked */
@@ -265,6 +266,8 @@ struct msg_engine {
     uint32_t hook_count;
     struct list early;      /* messages for contexts that are not open yet, as they came */
     uint64_t pending_sends; /* the sum over all peers who have not said goodbye: stop waits for them */
+    uint32_t deaths;        /* that are known here; 0 but where a death does not end the job */
+    bool *dead;             /* by world rank; NULL: nobody is */
     struct msg_board board;
     struct base_pool members, messages, transfers, controls;
     unsigned char *scratch; /* for packing one frame; under scratch_lock, a leaf as well */
@@ -358,6 +361,7 @@ static inline void msg_await_end(void)
 }
 
 /* ---- peer.c ---- */
+void vmsg_peer_gone(struct msg_peer *peer); /* lock held: answers that wait for him are thrown away */
 int vmsg_peer_find(int network, int world, struct msg_peer **peer) MUST_CHECK; /* makes it on first use */
 int vmsg_peer_connect(struct msg_peer *peer) MUST_CHECK;          /* lock held; OK when connected already */
 int vmsg_peer_accept(struct vi_nic *nic, uint32_t world) MUST_CHECK;
@@ -472,6 +476,13 @@ bool vmsg_listener_turn(void); /* no lock held: true: it had one */
 /* Under progress: how many were taken. */
 uint32_t vmsg_listened(struct msg_context *context, struct vi *vi, uint64_t header, const char *data, size_t length,
                        uint32_t count);
+
+/* ---- death.c ---- */
+void vmsg_death_look(void); /* no lock held, outside progress */
+static inline bool msg_dead(int world)
+{
+    return unlikely(vmsg_engine.dead != NULL) && vmsg_engine.dead[world];
+}
 
 /* ---- cancel.c ---- */
 void vmsg_request_abandon(struct msg_request *request, int error);

@@ -209,6 +209,14 @@ struct msg_hook {
 VEXPORT void vmsg_hook_add(struct msg_hook *hook);
 VEXPORT void vmsg_hook_remove(struct msg_hook *hook);
 
+/* ---- deaths ------------------------------------------------------------------------------------------------------ */
+
+/* Where the launcher was told that a death does not end the job: what waits for a dead rank of this node alone ends with
+ * ERR_PEER_DEAD, and so does what is started for him. Waits notice it within a tenth of a second; who only polls asks. */
+VEXPORT uint32_t vmsg_deaths(void); /* looks; how many */
+VEXPORT bool vmsg_dead(int world);
+VEXPORT bool vmsg_left(int world);  /* or has said goodbye */
+
 /* ---- shared memory ----------------------------------------------------------------------------------------------- */
 
 /* Zeroed memory that all members of a context can reach, where all live on one node. All members call it together, with

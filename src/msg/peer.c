@@ -131,6 +131,8 @@ int vmsg_peer_accept(struct vi_nic *nic, uint32_t world)
 void vmsg_peer_stuck(struct msg_peer *peer)
 {
     struct msg_engine *engine = &vmsg_engine;
+    if (unlikely(peer->gone))
+        return;
     msg_lock(&engine->leaf);
     if (!peer->stuck) {
         msg_chore(&engine->stuck, &peer->stuck_link);
@@ -156,6 +158,32 @@ bool vmsg_peer_starved(struct msg_peer *peer)
 {
     struct vi_state state;
     return vi_query(peer->vi, &state) == OK && state.quiet;
+}
+
+static void controls_drop(struct msg_peer *peer)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    struct list_node *node;
+    while ((node = list_take_first(&peer->control))) {
+        msg_lock(&engine->leaf);
+        vbase_pool_give(&engine->controls, container_of(node, struct msg_control, link));
+        msg_unlock(&engine->leaf);
+    }
+}
+
+void vmsg_peer_gone(struct msg_peer *peer)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    peer->gone = true;
+    controls_drop(peer);
+    msg_lock(&engine->leaf);
+    if (peer->stuck) {
+        msg_chore_remove(&peer->stuck_link);
+        if (peer->remote)
+            msg_await_end();
+    }
+    peer->stuck = false;
+    msg_unlock(&engine->leaf);
 }
 
 static void control_keep(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
@@ -189,6 +217,8 @@ static bool answer_send(struct msg_peer *peer, uint64_t header, const void *body
 /* Sends an answer now, or keeps it: an answer is never lost and never waits behind messages. */
 void vmsg_peer_answer(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
 {
+    if (unlikely(peer->gone))
+        return;
     if (!peer->vi || !list_empty(&peer->control) || !answer_send(peer, header, body, length))
         control_keep(peer, header, body, length);
 }
@@ -247,6 +277,8 @@ static bool flush_queue(struct msg_peer *peer)
 bool vmsg_peer_flush(struct msg_peer *peer)
 {
     bool went = false;
+    if (unlikely(peer->gone))
+        return false;
     int error = vmsg_peer_connect(peer);
     if (error == OK) {
         went = peer->remote && vmsg_rails_flush(peer);

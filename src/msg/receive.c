@@ -43,14 +43,15 @@ int vmsg_recv_start(struct msg_request *request, const struct msg_where *from, c
 
     msg_lock(&context->lock);
     struct msg_message *message = vmsg_match_posting(context, member, from->tag);
+    bool never = !message && member && msg_dead(member->peer->world);
     if (message)
         vmsg_match_take(message);
-    else
+    else if (!never)
         vmsg_match_post(context, member, request);
     msg_unlock(&context->lock);
     if (message)
         vmsg_message_give(message, request);
-    return OK;
+    return never ? vbase_fail(ERR_PEER_DEAD, "rank %d is dead", member->peer->world) : OK;
 }
 
 int vmsg_recv_now(struct msg_request *request, struct msg_context *context, int rank, int tag, void *data, uint64_t bytes)

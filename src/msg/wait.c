@@ -23,6 +23,7 @@
 #define GAP_NS           40
 #define SPIN_CROWDED_NS  300        /* when the ranks that are awake outnumber the processors */
 #define SPIN_LOOKS       4          /* between two looks at the clock, */
+#define DEATH_ROUNDS     1024       /* in which something moved, until it is looked whether somebody has died */
 #define SPIN_EVENTS      16         /* taken by one at most */
 #define SLEEP_RETRY_NS   1000000ull /* where something is to be tried again; else doubled by each time-out */
 #define SLEEP_LONGEST_NS 100000000ull
@@ -375,6 +376,7 @@ static bool spin(const struct waiting *waiting)
 static bool idle(struct waiting *waiting, bool (*ready)(void *), void *context)
 {
     if (unlikely(!watch(waiting))) {
+        vmsg_death_look();
         park(waiting, ready, context);
         return false;
     }
@@ -387,6 +389,7 @@ static bool idle(struct waiting *waiting, bool (*ready)(void *), void *context)
     uint64_t waited = now - waiting->since;
     if (waited < wait.spin)
         return spin(waiting);
+    vmsg_death_look();
     if (!waiting->soon)
         nics_tell(VI_ARM_SOON);
     waiting->soon = true;
@@ -418,6 +421,7 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
 {
     struct msg_engine *engine = &vmsg_engine;
     uint64_t limit = waiting.limit;
+    uint32_t rounds = 0;
     int error = OK;
     while (!ready(context)) {
         bool moved = vmsg_progress();
@@ -426,6 +430,8 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
             waiting.since = waiting.sleep_ns = 0;
             if (unlikely(waiting.soon))
                 awake(&waiting);
+            if (unlikely(++rounds % DEATH_ROUNDS == 0))
+                vmsg_death_look();
             continue;
         }
         if (limit && !error && clock_ticks() >= limit)

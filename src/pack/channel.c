@@ -1,10 +1,9 @@
-/* pack: its life, channels, and the connections of a channel. All ranks open and close channels in the same order: they
+/* pack: channels, and the connections of a channel. All ranks open and close channels in the same order: they
  * compare name, network and settings, so a rank that opens another channel is told so, and either all have it or none. */
 #include "pack/pack.h"
 #include "base/counters.h"
 #include "base/hash.h"
 #include "base/settings.h"
-#include "coll/coll.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,46 +11,11 @@
 #define PACK_NETWORKS 8 /* not less than the engine has */
 
 static struct {
-    bool started;
-    struct coll_group group; /* of all ranks, for opening and closing */
     uint32_t next;           /* the id that is tried first, less MSG_CONTEXT_PACK */
     struct list channels;
     struct base_lock lock;   /* of that list: the thread of event.c walks it */
     char network[PACK_NETWORKS][64]; /* that networks of the engine were opened for; of 0 none */
 } pack;
-
-bool vpack_threads;
-void (*vpack_end)(bool close);
-static __thread int last_error;
-
-#define ID_GROUP 0 /* less MSG_CONTEXT_PACK; 1 is rpc's */
-#define ID_FIRST 2
-
-/* ---- errors ------------------------------------------------------------------------------------------------------ */
-
-VEXPORT const char *vd_error_text(int code)
-{
-    static __thread char text[600];
-    const char *detail = vbase_error_detail();
-    snprintf(text, sizeof text, "%s%s%s (%s)", vbase_error_sentence(code), code && *detail ? ": " : "",
-             code ? detail : "", vbase_error_remedy(code));
-    if (!code)
-        snprintf(text, sizeof text, "no error");
-    return text;
-}
-
-VEXPORT int vd_error(void) { return last_error; }
-
-vd_connection *vpack_fail(int error)
-{
-    last_error = error;
-    return NULL;
-}
-
-int vpack_start(void)
-{
-    return pack.started ? OK : vbase_fail(ERR_STATE, "vd_init must come before, and vd_finalize after");
-}
 
 int vpack_argument(vd_channel *channel, int remote)
 {
@@ -64,96 +28,30 @@ int vpack_argument(vd_channel *channel, int remote)
     return error;
 }
 
-/* ---- life -------------------------------------------------------------------------------------------------------- */
-
-VEXPORT int vd_init(void)
+void vpack_channels_begin(void)
 {
-    if (pack.started)
-        return vbase_fail(ERR_STATE, "vd_init was called before");
-    int error = vmsg_start();
-    if (error)
-        return error;
-    const struct boot_job *job = vmsg_job();
-    pack.group = (struct coll_group){.rank = job->rank, .size = job->size};
-    error = vmsg_context_open(MSG_CONTEXT_PACK + ID_GROUP, NULL, job->size, job->rank, &pack.group.context);
-    if (error) {
-        vmsg_stop();
-        return error;
-    }
     list_init(&pack.channels);
-    pack.next = ID_FIRST;
-    pack.started = true;
-    return OK;
-}
-
-static int all_here(void)
-{
-    struct coll_call call = {.kind = COLL_BARRIER, .group = &pack.group};
-    return vcoll_run(&call);
-}
-
-VEXPORT int vd_finalize(void)
-{
-    int error = vpack_start();
-    if (error)
-        return error;
-    DOING("vd_finalize");
-    vpack_event_close();
-    for (int close = 0; close < 2; close++) {
-        error = all_here();
-        if (error)
-            return error;
-        if (vpack_end)
-            vpack_end(close);
-    }
-    while (!list_empty(&pack.channels)) {
-        error = vd_channel_close(container_of(list_first(&pack.channels), vd_channel, link));
-        if (error)
-            return error;
-    }
-    vcoll_group_close(&pack.group);
-    vmsg_context_close(pack.group.context);
-    pack.started = vpack_threads = false;
+    pack.next = PACK_ID_FIRST;
     memset(pack.network, 0, sizeof pack.network);
-    vmsg_stop();
+}
+
+int vpack_channels_close(void)
+{
+    while (!list_empty(&pack.channels)) {
+        int error = vd_channel_close(container_of(list_first(&pack.channels), vd_channel, link));
+        if (error && error != ERR_PEER_DEAD)
+            return error;
+    }
     return OK;
 }
 
-VEXPORT int vd_rank(void) { return pack.started ? pack.group.rank : -1; }
-VEXPORT int vd_size(void) { return pack.started ? pack.group.size : -1; }
-
-VEXPORT int vd_threads(void)
+void vpack_channels_threaded(void)
 {
-    int error = vpack_start();
-    if (error || vpack_threads)
-        return error;
-    vmsg_threads(true);
-    vpack_threads = true;
     list_for_each(node, &pack.channels)
         container_of(node, vd_channel, link)->listed = true;
-    return OK;
 }
-
-VEXPORT int vd_progress(void) { return vmsg_progress(); }
 
 /* ---- agreement --------------------------------------------------------------------------------------------------- */
-
-/* The least of VALUE over all ranks, for each of COUNT. */
-static int least(int64_t *value, uint64_t count)
-{
-    struct type_layout *layout;
-    int error = vtype_layout_bytes(sizeof *value, sizeof *value, &layout);
-    if (error)
-        return error;
-    struct coll_call call = {.kind = COLL_ALLREDUCE,
-                             .group = &pack.group,
-                             .send = {.base = COLL_IN_PLACE, .count = count, .layout = layout},
-                             .receive = {.base = value, .count = count, .layout = layout},
-                             .reduction = {.kernel = vtype_kernel(OPERATION_MIN, ELEMENT_I64), .commutative = true}};
-    error = vcoll_run(&call);
-    vtype_layout_drop(layout);
-    return error;
-}
 
 enum { SAME_NAME, SAME_NETWORK, SAME_CHECK, SAME_ID, SAME_COUNT };
 
@@ -169,7 +67,7 @@ static int same_everywhere(const vd_channel *channel, const char *network)
         value[i] = mine[i];
         value[i + SAME_COUNT] = -mine[i];
     }
-    int error = least(value, 2 * SAME_COUNT);
+    int error = vpack_least(value, 2 * SAME_COUNT);
     for (int i = 0; i < SAME_COUNT && !error; i++)
         if (value[i] != -value[i + SAME_COUNT])
             error = vbase_fail(ERR_ARGUMENT, "not all ranks open the same channel now: its %s differs; here it is %s over %s",
@@ -214,8 +112,8 @@ static int all_reached(const vd_channel *channel, const char *transport)
 /* What goes wrong at any rank goes wrong at all, with one code. */
 static int agree(int mine, const char *network)
 {
-    int64_t least_code[2] = {mine, mine ? pack.group.rank : INT32_MAX};
-    int error = least(least_code, 2);
+    int64_t least_code[2] = {mine, mine ? vd_rank() : INT32_MAX};
+    int error = vpack_least(least_code, 2);
     if (error || least_code[0] == mine)
         return error ? error : mine;
     return vbase_fail((int)least_code[0], "rank %d does not reach all others over %s, and says why", (int)least_code[1], network);
@@ -326,8 +224,8 @@ int vpack_channel_open(uint32_t id, const char *name, vd_channel **out)
     if (!channel)
         return vbase_fail(ERR_MEMORY, "no memory for channel %s", name);
     channel->magic = PACK_MAGIC;
-    channel->rank = pack.group.rank;
-    channel->size = pack.group.size;
+    channel->rank = vd_rank();
+    channel->size = vd_size();
     channel->id = id;
     channel->check = vbase_settings.check;
     channel->listed = vpack_threads;
@@ -391,7 +289,7 @@ static uint32_t free_id(void)
 {
     for (uint32_t tries = 0; tries < MSG_CONTEXTS_PACK; tries++) {
         uint32_t id = pack.next;
-        pack.next = id + 1 < MSG_CONTEXTS_PACK ? id + 1 : ID_FIRST;
+        pack.next = id + 1 < MSG_CONTEXTS_PACK ? id + 1 : PACK_ID_FIRST;
         bool used = false;
         list_for_each(node, &pack.channels)
             used |= container_of(node, vd_channel, link)->id == id;
@@ -428,9 +326,9 @@ VEXPORT int vd_channel_open(const char *name, const char *network, vd_channel **
     network = network ? network : "all";
     uint32_t id = free_id();
     error = id ? vpack_channel_open(id, name, &channel)
-               : vbase_fail(ERR_LIMIT, "%u channels are open", MSG_CONTEXTS_PACK - ID_FIRST);
+               : vbase_fail(ERR_LIMIT, "%u channels are open", MSG_CONTEXTS_PACK - PACK_ID_FIRST);
     int64_t failed = error;
-    int agreement = least(&failed, 1);
+    int agreement = vpack_least(&failed, 1);
     if (!error && !agreement && failed)
         error = vbase_fail((int)failed, "another rank cannot open channel %s", name);
     error = error ? error : agreement;
@@ -460,7 +358,7 @@ VEXPORT int vd_channel_close(vd_channel *channel)
     if (open)
         return vbase_fail(ERR_STATE, "%u messages of channel %s are not ended", open, channel->name);
     DOING("vd_channel_close");
-    error = all_here();
+    error = vpack_all_here();
     if (!error && channel->check)
         error = vpack_check_heard(channel, VD_ANYONE);
     vpack_channel_free(channel);

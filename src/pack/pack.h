@@ -109,17 +109,26 @@ struct vd_channel {
     char name[64];
 };
 
-/* ---- channel.c ---- */
+/* ---- life.c ---- */
 extern bool vpack_threads; /* several threads call */
 /* Set by rpc while it is open; called by vd_finalize at all ranks, who have called nothing more since: first to let things
  * end, then to close. */
 extern void (*vpack_end)(bool close);
 int vpack_start(void) MUST_CHECK; /* OK, or not between vd_init and vd_finalize */
+vd_connection *vpack_fail(int error) COLD; /* NULL, and vd_error gives ERROR */
+int vpack_least(int64_t *value, uint64_t count) MUST_CHECK; /* of all ranks, for each of COUNT */
+int vpack_all_here(void) MUST_CHECK;
+
+/* ---- channel.c ---- */
+#define PACK_ID_GROUP 0 /* less MSG_CONTEXT_PACK; 1 is rpc's */
+#define PACK_ID_FIRST 2
+void vpack_channels_begin(void);
+int vpack_channels_close(void) MUST_CHECK;
+void vpack_channels_threaded(void);
 int vpack_channel_open(uint32_t id, const char *name, vd_channel **channel) MUST_CHECK; /* by this rank alone */
 void vpack_channel_free(vd_channel *channel);
 vd_connection *vpack_take(vd_channel *channel, int unpacking) COLD; /* NULL, with vd_error set */
 void vpack_give(vd_connection *connection) COLD;
-vd_connection *vpack_fail(int error) COLD; /* NULL, and vd_error gives ERROR */
 int vpack_argument(vd_channel *channel, int remote) COLD; /* what is wrong with them */
 
 static inline void pack_lock(vd_channel *channel)

@@ -462,7 +462,7 @@ VEXPORT int vd_done(vd_connection *connection)
     int error = not_ending(connection);
     if (error)
         return error;
-    vmsg_progress();
+    (void)vd_progress();
     if (connection->unpacking && !connection->error && end_frames(connection, false) == ERR_AGAIN)
         return ERR_AGAIN;
     if (vpack_parts_test(connection) == ERR_AGAIN)

@@ -23,10 +23,10 @@ void vrpc_place_free(int remote, uint32_t count)
     vmsg_wake();
 }
 
-/* Looks without the lock: whether there is still room is seen when it is taken. */
+/* Looks without the lock: whether there is still room is seen when it is taken. Or he is dead. */
 static bool has_room(void *remote)
 {
-    return __atomic_load_n(&vrpc.out[*(int *)remote], __ATOMIC_RELAXED) < VD_RPC_ROOM;
+    return vmsg_dead(*(int *)remote) || __atomic_load_n(&vrpc.out[*(int *)remote], __ATOMIC_RELAXED) < VD_RPC_ROOM;
 }
 
 static uint64_t id_of(const vd_call *call)
@@ -113,8 +113,11 @@ VEXPORT vd_call *vd_rpc_begin(int remote, const char *name, uint64_t ns)
     int error = check(remote, name);
     if (!error)
         vrpc_sweep();
-    while (!error && !place_take(remote))
+    while (!error && !place_take(remote)) {
         error = vmsg_wait_until(has_room, &remote);
+        if (!error && vmsg_dead(remote))
+            error = vbase_fail(ERR_PEER_DEAD, "rank %d is gone", remote);
+    }
     return error ? fail(error) : begin(remote, name, ns);
 }
 
@@ -205,6 +208,8 @@ static int outcome(const vd_call *call)
 {
     if (call->code == ERR_NOT_FOUND)
         return vbase_fail(call->code, "rank %d has no function %s, or it found nothing", call->remote, call->name);
+    if (call->code == ERR_PEER_DEAD)
+        return vbase_fail(call->code, "%s at rank %d: the peer is gone", call->name, call->remote);
     if (call->code)
         return vbase_fail(call->code, "%s at rank %d", call->name, call->remote);
     return OK;
@@ -216,13 +221,26 @@ static int check_out(const vd_call *call)
     return out ? OK : vbase_fail(ERR_STATE, "this call was not sent: vd_rpc_send must come before");
 }
 
+/* Also where the server is dead: nobody will answer. */
+static bool is_over(void *context)
+{
+    vd_call *call = context;
+    if (likely(is_answered(call)))
+        return true;
+    if (likely(!vmsg_dead(call->remote)))
+        return false;
+    if (unanswered(call, ERR_PEER_DEAD))
+        vrpc_place_free(call->remote, 1);
+    return true;
+}
+
 VEXPORT int vd_rpc_done(vd_call *call)
 {
     int error = check_out(call);
     if (error)
         return error;
-    vmsg_progress();
-    if (is_answered(call))
+    (void)vd_progress();
+    if (is_over(call))
         return outcome(call);
     return call->limit && clock_ticks() >= call->limit ? ERR_TIMEOUT : ERR_AGAIN;
 }
@@ -234,7 +252,7 @@ VEXPORT int vd_rpc_wait(vd_call *call, vd_connection **reply)
         return error;
     DOING("vd_rpc_wait");
     if (!is_answered(call))
-        error = call->limit ? vmsg_wait_until_ticks(is_answered, call, call->limit) : vmsg_wait_until(is_answered, call);
+        error = call->limit ? vmsg_wait_until_ticks(is_over, call, call->limit) : vmsg_wait_until(is_over, call);
     if (error == ERR_TIMEOUT)
         return vbase_fail(error, "%s at rank %d has not answered", call->name, call->remote);
     if (!error)

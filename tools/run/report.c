@@ -3,6 +3,7 @@
  * What a rank was doing comes from its counters in the node's segment, whether it left as it should from its seat or,
  * for programs of other libraries, from what it said over PMI. */
 #include "run/run.h"
+#include "base/atomic.h"
 #include "base/counters.h"
 #include "base/error.h"
 #include "base/quota.h"
@@ -130,6 +131,15 @@ void report_deserters(struct run_job *job)
     }
 }
 
+/* Those who go on are told: who waits for it need not wait any more. */
+static void announce_death(struct run_job *job, const struct run_rank *rank)
+{
+    struct boot_handover *header = job->handover.header;
+    atomic_store_explicit(&job->handover.seat[rank->seat].dead, 1, memory_order_relaxed); /* the count orders it */
+    atomic_fetch_add_explicit(&header->deaths, 1, memory_order_release);               /* pairs with vboot_deaths */
+    vbase_futex_wake(&header->fence_epoch, INT32_MAX);
+}
+
 void report_death(struct run_job *job, struct run_rank *rank)
 {
     enum progress progress = progress_of(job, rank);
@@ -138,6 +148,8 @@ void report_death(struct run_job *job, struct run_rank *rank)
         job->silent |= progress == NEVER_JOINED;
         return;
     }
+    if (job->options.keep_going && progress == JOINED && !rank->aborted)
+        announce_death(job, rank);
     if (job->failed || job->ending != ENDING_NO) /* the first cause was told */
         return;
     if (!well)

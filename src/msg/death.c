@@ -1,0 +1,116 @@
+/* Deaths that do not end the job. The launcher counts them in the handover; waits look at that count when they yield or sleep.
+ * A dead rank is one who has said goodbye, and more: receives from him are over, whatever was moving to or from him is, and
+ * answers for him are thrown away. From then on the short ways are closed, for they look at nothing.
+ *
+ * What a network was given of our memory is its own until it knows that the link is gone, so transfers to a dead rank end
+ * when no rail to him is up. */
+#include "msg/engine.h"
+#include <sched.h>
+
+static bool bury_queued; /* some transfers still wait for their rails; under progress */
+
+static int dead_error(int world)
+{
+    return vbase_fail(ERR_PEER_DEAD, "rank %d is dead", world);
+}
+
+/* Under progress. */
+static void receives_end(struct msg_context *context, int world)
+{
+    int rank = vmsg_context_rank_of(context, world);
+    struct msg_member *member = rank < 0 ? NULL : context->member[rank];
+    struct list_node *node = NULL;
+    while (member) {
+        msg_lock(&context->lock);
+        node = list_take_first(&member->posted);
+        if (node)
+            msg_phase_set(container_of(node, struct msg_request, link), MSG_PHASE_MOVING);
+        msg_unlock(&context->lock);
+        if (!node)
+            return;
+        vmsg_complete(container_of(node, struct msg_request, link), dead_error(world));
+    }
+}
+
+/* Under progress. True: all of them. */
+static bool transfers_end(const struct msg_peer *peer)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    struct msg_transfer *transfer;
+    if (peer->far && peer->far->held)
+        return false;
+    for (uint32_t i = 0; (transfer = vbase_pool_next(&engine->transfers, &i));) {
+        struct msg_request *request = transfer->request;
+        if (transfer->peer != peer)
+            continue;
+        vmsg_transfer_give(transfer);
+        vmsg_complete(request, dead_error(peer->world));
+    }
+    return true;
+}
+
+static void bury(int world)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    struct msg_expected *expected = &engine->expected;
+    if (expected->header && expected->peer && expected->peer->world == world)
+        vmsg_expected_post();
+    for (int network = 0; network < MSG_NETWORKS; network++) {
+        struct msg_peer *peer = engine->peer[network * engine->size + world];
+        if (!peer)
+            continue;
+        if (!peer->gone) {
+            vmsg_peer_parted(peer, 0, NULL);
+            msg_lock(&peer->lock);
+            vmsg_peer_gone(peer);
+            msg_unlock(&peer->lock);
+        }
+        bury_queued |= !transfers_end(peer);
+    }
+    for (uint32_t id = 0; id < MSG_CONTEXTS; id++)
+        if (engine->context[id])
+            receives_end(engine->context[id], world);
+}
+
+void vmsg_death_look(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    uint32_t deaths = vboot_deaths(engine->job);
+    if (likely(deaths == engine->deaths && !bury_queued))
+        return;
+    while (!vmsg_progress_enter())
+        sched_yield();
+    if (!engine->dead)
+        engine->dead = calloc((size_t)engine->size, sizeof *engine->dead);
+    bury_queued = false;
+    engine->quick = false;
+    for (int i = 0; i < engine->job->local_count && engine->dead; i++) {
+        if (i == engine->job->local_index || !vboot_dead(engine->job, i))
+            continue;
+        engine->dead[engine->job->local_ranks[i]] = true;
+        bury(engine->job->local_ranks[i]);
+    }
+    engine->deaths = engine->dead ? deaths : engine->deaths;
+    vmsg_progress_leave();
+    vmsg_wake();
+}
+
+uint32_t vmsg_deaths(void)
+{
+    if (!vmsg_engine.open)
+        return 0;
+    vmsg_death_look();
+    return vmsg_engine.deaths;
+}
+
+bool vmsg_dead(int world) { return msg_dead(world); }
+
+bool vmsg_left(int world)
+{
+    bool left = msg_dead(world);
+    for (int network = 0; network < MSG_NETWORKS; network++) {
+        const struct msg_peer *peer = vmsg_engine.peer[network * vmsg_engine.size + world];
+        left |= peer && peer->parted;
+    }
+    return left;
+}

@@ -1,0 +1,186 @@
+/* pack: its life, and what all ranks do together. A collective of all is over as soon as somebody is dead, where that does not
+ * end the job. */
+#include "base/counters.h"
+#include "coll/coll.h"
+#include "pack/pack.h"
+#include <stdio.h>
+
+static struct {
+    bool started;
+    struct coll_group group; /* of all ranks */
+} pack;
+
+bool vpack_threads;
+void (*vpack_end)(bool close);
+static __thread int last_error;
+
+/* ---- errors ------------------------------------------------------------------------------------------------------ */
+
+VEXPORT const char *vd_error_text(int code)
+{
+    static __thread char text[600];
+    const char *detail = vbase_error_detail();
+    snprintf(text, sizeof text, "%s%s%s (%s)", vbase_error_sentence(code), code && *detail ? ": " : "",
+             code ? detail : "", vbase_error_remedy(code));
+    if (!code)
+        snprintf(text, sizeof text, "no error");
+    return text;
+}
+
+VEXPORT int vd_error(void) { return last_error; }
+
+vd_connection *vpack_fail(int error)
+{
+    last_error = error;
+    return NULL;
+}
+
+int vpack_start(void)
+{
+    return pack.started ? OK : vbase_fail(ERR_STATE, "vd_init must come before, and vd_finalize after");
+}
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+VEXPORT int vd_init(void)
+{
+    if (pack.started)
+        return vbase_fail(ERR_STATE, "vd_init was called before");
+    int error = vmsg_start();
+    if (error)
+        return error;
+    const struct boot_job *job = vmsg_job();
+    pack.group = (struct coll_group){.rank = job->rank, .size = job->size};
+    error = vmsg_context_open(MSG_CONTEXT_PACK + PACK_ID_GROUP, NULL, job->size, job->rank, &pack.group.context);
+    if (error) {
+        vmsg_stop();
+        return error;
+    }
+    vpack_channels_begin();
+    pack.started = true;
+    return OK;
+}
+
+static int somebody_died(void)
+{
+    return vbase_fail(ERR_PEER_DEAD, "a rank has died, so not all can agree any more");
+}
+
+static bool done_or_death(void *schedule)
+{
+    return vcoll_done(schedule) || vmsg_deaths();
+}
+
+/* A collective of all ranks. When somebody dies it is over; what is under way of it is given up, and so are all to come. */
+static int together(const struct coll_call *call)
+{
+    struct coll_schedule *schedule;
+    if (vmsg_deaths())
+        return somebody_died();
+    int error = vcoll_prepare(call, &schedule);
+    if (error)
+        return error;
+    error = vcoll_launch(schedule, NULL, NULL);
+    if (!error)
+        error = vmsg_wait_until(done_or_death, schedule);
+    return vcoll_abandon(schedule, error || vcoll_done(schedule) ? error : somebody_died());
+}
+
+int vpack_all_here(void)
+{
+    struct coll_call call = {.kind = COLL_BARRIER, .group = &pack.group};
+    return together(&call);
+}
+
+/* Where somebody has died those who are left meet without him: everyone tells all others that he is here, and waits until each
+ * of them is, or is gone, too. */
+struct survivor {
+    struct msg_request here;
+    int rank;
+};
+#define TAG_SURVIVORS 1
+
+static bool here_or_gone(void *context)
+{
+    const struct survivor *other = context;
+    return vmsg_request_done(&other->here) || vmsg_left(other->rank);
+}
+
+static void survivors_meet(void)
+{
+    for (int rank = 0; rank < pack.group.size; rank++)
+        if (rank != pack.group.rank && !vmsg_left(rank))
+            (void)vmsg_send(pack.group.context, rank, TAG_SURVIVORS, NULL, 0);
+    for (int rank = 0; rank < pack.group.size; rank++) {
+        struct survivor other = {.rank = rank};
+        struct msg_where from = {pack.group.context, rank, TAG_SURVIVORS};
+        if (rank == pack.group.rank || vmsg_recv_start(&other.here, &from, &(struct type_buffer){.count = 0}))
+            continue;
+        (void)vmsg_wait_until(here_or_gone, &other);
+        vmsg_cancel(&other.here);
+        (void)vmsg_wait(&other.here);
+    }
+}
+
+/* The least of VALUE over all ranks, for each of COUNT. */
+int vpack_least(int64_t *value, uint64_t count)
+{
+    struct type_layout *layout;
+    int error = vtype_layout_bytes(sizeof *value, sizeof *value, &layout);
+    if (error)
+        return error;
+    struct coll_call call = {.kind = COLL_ALLREDUCE,
+                             .group = &pack.group,
+                             .send = {.base = COLL_IN_PLACE, .count = count, .layout = layout},
+                             .receive = {.base = value, .count = count, .layout = layout},
+                             .reduction = {.kernel = vtype_kernel(OPERATION_MIN, ELEMENT_I64), .commutative = true}};
+    error = together(&call);
+    vtype_layout_drop(layout);
+    return error;
+}
+
+VEXPORT int vd_finalize(void)
+{
+    int error = vpack_start();
+    if (error)
+        return error;
+    DOING("vd_finalize");
+    vpack_event_close();
+    for (int close = 0; close < 2; close++) {
+        error = vpack_all_here();
+        if (error && !vmsg_deaths())
+            return error;
+        if (error)
+            survivors_meet();
+        if (vpack_end)
+            vpack_end(close);
+    }
+    int closed = vpack_channels_close();
+    if (closed)
+        return closed;
+    vcoll_group_close(&pack.group);
+    vmsg_context_close(pack.group.context);
+    pack.started = vpack_threads = false;
+    vmsg_stop();
+    return error;
+}
+
+VEXPORT int vd_rank(void) { return pack.started ? pack.group.rank : -1; }
+VEXPORT int vd_size(void) { return pack.started ? pack.group.size : -1; }
+
+VEXPORT int vd_threads(void)
+{
+    int error = vpack_start();
+    if (error || vpack_threads)
+        return error;
+    vmsg_threads(true);
+    vpack_threads = true;
+    vpack_channels_threaded();
+    return OK;
+}
+
+VEXPORT int vd_progress(void)
+{
+    (void)vmsg_deaths();
+    return vmsg_progress();
+}
