@@ -65,14 +65,14 @@ eventually 20 idle || { fail "the cluster is not ready: $(sinfo -h; tail -n 3 $w
 
 # -K: a rank that was killed ends the job; Slurm's own standard is to wait for the others.
 launch() { srun -Q -K --mpi=pmi2 -N "$(($1 < 3 ? $1 : 3))" --distribution=cyclic -n "$@"; }
-ordeal launch '~^(7|137)$' '~^(5|137)$' '~^(1|137)$' 143
+ordeal launch '~^(7|137|143)$' '~^(5|137|143)$' '~^(1|137|143)$' 143 # by KILL or, who was quick to end, by TERM
 launch() { srun -Q --mpi=pmi2 -N 2 -n "$@"; } # without it, whoever can still speak ends the job
-within 10 137 "~" "~rank 1 on h. ends the job: MPI_Abort" launch 3 $programs/victim 1 -2 loop
-within 10 137 "~" "~rank 1 on h. ends the job: the program ended without MPI_Finalize" launch 3 $programs/victim 1 -1 barrier
+within 10 '~^(137|143)$' "~" "~rank 1 on h. ends the job: MPI_Abort" launch 3 $programs/victim 1 -2 loop
+within 10 '~^(137|143)$' "~" "~rank 1 on h. ends the job: the program ended without MPI_Finalize" launch 3 $programs/victim 1 -1 barrier
 
 # its PMIx, with libpmix
 launch() { srun -Q -K --mpi=pmix -N "$(($1 < 3 ? $1 : 3))" --distribution=cyclic -n "$@"; }
-ordeal launch '~^(7|137)$' '~^(5|137)$' '~^(1|137)$' '~^(137|143)$'
+ordeal launch '~^(7|137|143)$' '~^(5|137|143)$' '~^(1|137|143)$' '~^(137|143)$'
 
 # No protocol offered: said once a rank, and never so many jobs of one rank.
 for none in --mpi=none ""; do
