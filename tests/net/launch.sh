@@ -30,7 +30,8 @@ cmp -s $work/numbers $work/got || fail "input from a pipe is not the same"
 expect 3 "" "~rank 1 .* on h2\) ended with exit status 3" $run -host h1,h2 sh -c 'test $PMI_RANK = 1 && exit 3; sleep 100'
 expect 137 "" "~rank 1 .* on h2\) was killed by signal 9" $run -host h0,h2 sh -c 'test $PMI_RANK = 1 && kill -9 $$; sleep 100'
 expect 255 "" "~^viaduct: cannot start ranks on far: lab-rsh: Could not resolve hostname far" $run -host h1,far sleep 100
-expect 127 "" "~cannot start ./none" $run -host h1 ./none
+expect 127 "" "~cannot start ./none: No such file or directory: on h1$" $run -host h1 ./none
+expect 126 "" "~cannot start rank 0: its working directory: No such file or directory: on h1$" $run -wdir /none -host h1 true
 expect 124 "" "~the time allowed" $run -timeout 1 -host h1,h2 sleep 100
 printf '#!/bin/sh\nexec sleep 100\n' >$work/deaf
 chmod +x $work/deaf
@@ -55,4 +56,7 @@ eventually 2 nobody || fail "a helper was killed, somebody is left"
 # MPI
 "$VIADUCT_BIN/mpicc" -o $work/ring "$VIADUCT_SOURCE/examples/ring.c" || fail "mpicc"
 expect 0 "~." "" timeout 30 $run -host h0,h1:3,h2:2 $work/ring
+lab-rsh h2 ip addr flush dev eth0
+expect "~[1-9]" "" "~no address of this host .10.77.0.1. goes with one of rank 1's on h2 .none.|of this host .none. goes with one of rank 0's on h0 .10.77.0.1." \
+    timeout 30 $run -host h0,h2 $work/ring
 finish

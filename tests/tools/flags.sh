@@ -26,6 +26,7 @@ for file in HYDRA_HOST_FILE OMPI_MCA_orte_default_hostfile; do
 done
 printf '# nobody\n' >$work/hosts
 expect 2 "" "~^viaduct: the host file .*hosts names no host" $run -f $work/hosts true
+expect 2 "" '~^viaduct: -host "" names no host' $run -host "" true
 printf 'localhost slots=many\n' >$work/hosts
 expect 2 "" "~^viaduct: host localhost: the number of slots makes no sense" $run -f $work/hosts true
 expect 255 "" "~^viaduct: cannot start ranks on far.example: its helper or the connection to it ended" \

@@ -95,6 +95,8 @@ int hosts_read_list(struct reader *reader, char **word)
         if (*host)
             error = add_host(reader->options, reader->app, host);
     free(copy);
+    if (error == OK && reader->app->offers == 0)
+        error = vbase_fail(ERR_ARGUMENT, "%s \"%s\" names no host", reader->flag, word[0]);
     return error;
 }
 

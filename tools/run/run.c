@@ -411,7 +411,8 @@ static void start(struct run_job *job)
         error = start_app(job, &job->options.app[i], first);
     job->started = true;
     if (error != OK) {
-        output_line(job, "%s", vbase_error_detail());
+        output_line(job, "%s%s%s", vbase_error_detail(), job->options.hosts > 1 || job->head.fd >= 0 ? ": on " : "",
+                    job->options.hosts > 1 || job->head.fd >= 0 ? job->host : "");
         run_end(job, error == ERR_NOT_FOUND ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE, 0);
     }
 }

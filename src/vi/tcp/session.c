@@ -6,6 +6,8 @@
 #include "vi/tcp/tcp.h"
 #include "base/clock.h"
 
+#include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,15 +52,34 @@ struct ways {
     int pairs, rails;
 };
 
+/* Those that others could reach, in words. */
+static void addresses_text(const struct tcp_cards *cards, char out[TCP_WHY])
+{
+    char one[INET6_ADDRSTRLEN];
+    size_t used = 0;
+
+    snprintf(out, TCP_WHY, "none");
+    for (int i = 0; i < cards->count && used + sizeof(one) + 2 < TCP_WHY; i++)
+        if (cards->card[i].kind != TCP_KIND_LOOPBACK) {
+            tcp_address_text(&cards->card[i].address, one, sizeof(one));
+            used += (size_t)snprintf(out + used, TCP_WHY - used, "%s%s", used ? " " : "", one);
+        }
+}
+
 static int ways_find(const struct tcp_nic *nic, uint32_t rank, const char *card, struct ways *ways)
 {
+    char mine[TCP_WHY], theirs[TCP_WHY];
     int error = tcp_cards_parse(card, &ways->cards);
 
     if (error)
         return error;
     ways->pairs = tcp_cards_match(&nic->cards, &ways->cards, nic->nic.rank < rank, ways->pair, TCP_PAIRS, &ways->rails);
-    return ways->pairs > 0 ? OK : vbase_fail(ERR_UNREACHABLE, "no address of this host goes with one of rank %u (%s and %s)",
-                                             rank, nic->card, card);
+    if (ways->pairs > 0)
+        return OK;
+    addresses_text(&nic->cards, mine);
+    addresses_text(&ways->cards, theirs);
+    return vbase_fail(ERR_UNREACHABLE, "no address of this host (%s) goes with one of rank %u's on %s (%s)", mine, rank,
+                      ways->cards.name[0] ? ways->cards.name : "its host", theirs);
 }
 
 /* Under nic->lock. */
