@@ -98,11 +98,22 @@ static int hear(struct boot_pmi *pmi, int deadline_ms, const char **line)
     return OK;
 }
 
+/* An answer without rc is a good one. */
+static bool refused(const char *answer)
+{
+    int rc;
+    return vboot_line_int(answer, "rc", &rc) && rc != 0;
+}
+
 static int hear_reply(struct boot_pmi *pmi, int deadline_ms, const char *reply, const char **answer)
 {
-    int error = hear(pmi, deadline_ms, answer);
-    if (error == OK && !vboot_line_is(*answer, reply))
-        error = vbase_fail(ERR_LAUNCHER, "expected cmd=%s of the launcher, it said \"%.120s\"", reply, *answer);
+    int error;
+    while ((error = hear(pmi, deadline_ms, answer)) == OK && !vboot_line_is(*answer, reply)) {
+        if (!pmi->fencing || !vboot_line_is(*answer, words_of(pmi, FENCE)->answer))
+            return vbase_fail(ERR_LAUNCHER, "expected cmd=%s of the launcher, it said \"%.120s\"", reply, *answer);
+        pmi->fencing = false;
+        pmi->fence_failed = refused(*answer);
+    }
     return error;
 }
 
@@ -114,13 +125,6 @@ PRINTF_LIKE(4, 5) static int ask(struct boot_pmi *pmi, const char *reply, const 
     int error = say(pmi, format, list);
     va_end(list);
     return error != OK ? error : hear_reply(pmi, pmi->deadline_ms, reply, answer);
-}
-
-/* An answer without rc is a good one. */
-static bool refused(const char *answer)
-{
-    int rc;
-    return vboot_line_int(answer, "rc", &rc) && rc != 0;
 }
 
 static int learn_1(struct boot_pmi *pmi)
@@ -234,13 +238,17 @@ int vboot_pmi_fence(struct boot_pmi *pmi, void (*meanwhile)(void))
     const char *answer;
     struct pollfd ready = {.fd = pmi->fd, .events = POLLIN};
     int error = tell(pmi, "cmd=%s", fence->ask);
-    while (error == OK && meanwhile && pmi->lines.start == pmi->lines.end && poll(&ready, 1, MEANWHILE_MS) == 0)
+    pmi->fencing = true;
+    pmi->fence_failed = false;
+    while (error == OK && meanwhile && pmi->fencing && pmi->lines.start == pmi->lines.end &&
+           poll(&ready, 1, MEANWHILE_MS) == 0)
         meanwhile();
-    if (error == OK)
+    if (error == OK && pmi->fencing) {
         error = hear_reply(pmi, 0, fence->answer, &answer);
-    if (error == OK && refused(answer))
-        error = vbase_fail(ERR_LAUNCHER, "the launcher's barrier failed: \"%.120s\"", answer);
-    return error;
+        pmi->fence_failed = error == OK && refused(answer);
+    }
+    pmi->fencing = false;
+    return error == OK && pmi->fence_failed ? vbase_fail(ERR_LAUNCHER, "the launcher's barrier failed") : error;
 }
 
 void vboot_pmi_abort(struct boot_pmi *pmi, int status)

@@ -19,6 +19,8 @@ struct boot_pmi {
     int key_max, value_max; /* bytes with the final NUL */
     char space[257];        /* name of the key-value space */
     struct boot_lines lines;
+    bool fencing; /* the answer to a fence is to come; what goes on meanwhile may ask, and is answered before it or after */
+    bool fence_failed;
 };
 
 /* Connects to PORT ("host:port") as process ID: learns rank and size. Fills pmi->fd. */

@@ -222,6 +222,38 @@ static void garbage(const char *const *good, const char *job)
     CHECK(got_through > 100 && got_through < 2900); /* both ways were walked */
 }
 
+/* What goes on during a fence asks for a key, and the fence is over before that is answered. */
+static struct {
+    struct boot_pmi pmi;
+    const char *fence, *got;
+    int far, asked;
+} busy;
+
+static void ask_meanwhile(void)
+{
+    char line[128], value[8];
+    busy.asked++;
+    CHECK(send(busy.far, line, wire_form(busy.fence, line), 0) > 0);
+    CHECK(send(busy.far, line, wire_form(busy.got, line), 0) > 0);
+    CHECK_EQUAL(vboot_pmi_get(&busy.pmi, "key", value, sizeof value), OK);
+    CHECK_TEXT(value, "abc");
+}
+
+static void fence_meanwhile(const char *const *good, bool framed, const char *fence, int expected)
+{
+    int pair[2];
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
+    busy.pmi = (struct boot_pmi){.fd = pair[0], .deadline_ms = 1000, .lines.framed = framed};
+    busy.fence = fence;
+    busy.got = good[framed ? 4 : 5];
+    busy.far = pair[1];
+    busy.asked = 0;
+    CHECK_EQUAL(vboot_pmi_fence(&busy.pmi, ask_meanwhile), expected);
+    CHECK_EQUAL(busy.asked, 1);
+    vboot_pmi_finish(&busy.pmi);
+    close(pair[1]);
+}
+
 /* Several frames in one read, one cut in the middle, and lengths that make no sense. */
 static void frames(void)
 {
@@ -278,6 +310,9 @@ int main(void)
     garbage(good_1, NULL);
     garbage(good_2, "12.0");
     frames();
+    fence_meanwhile(good_1, false, "cmd=barrier_out\n", OK);
+    fence_meanwhile(good_2, true, "cmd=kvs-fence-response;rc=0;", OK);
+    fence_meanwhile(good_2, true, "cmd=kvs-fence-response;rc=3;", ERR_LAUNCHER);
     silence(good_1, NULL, 0);
     silence(good_1, NULL, 5);
     silence(good_2, "12.0", 0);
