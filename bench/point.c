@@ -50,7 +50,7 @@ static void pingpong(size_t size, int n)
 
 static double latency(size_t size)
 {
-    int n = repeats(size, 20000);
+    int n = repeats(size, 60000);
     pingpong(size, n / 10 + 1);
     double start = MPI_Wtime();
     pingpong(size, n);
