@@ -12,7 +12,7 @@
  * and, once larger payload has come a few times, an annex:
  *
  *   64 bodies          16 KiB, behind the slots                     written by the root
- *   desk 2r+p          8 to 32 KiB                                  written by rank r
+ *   desk 2r+p          8 to 128 KiB                                 written by rank r
  *
  * A block is 17 lines of the cache, of which only those are touched that the operation needs: 56 bytes lie in the line of
  * the epoch. Two to sixteen ranks take a third of the time of messages at 64 to 1,024 bytes.
@@ -48,7 +48,7 @@
 #define MEETING_CASTS 64          /* slots */
 #define MEETING_TAKEN 8           /* the root looks how far the others are once in so many */
 #define MEETING_BODY (16u << 10)
-#define MEETING_DESK_MOST (32u << 10)
+#define MEETING_DESK_MOST (128u << 10)
 #define MEETING_DESK_LEAST (8u << 10)
 #define MEETING_DESKS (2u << 20)  /* all of them together, if that leaves as much as the least for each */
 

@@ -29,10 +29,14 @@
 #include "msg/engine.h"
 #include <string.h>
 
-#define FETCH_PIECES   64
-#define FETCH_LEAST    2048 /* bytes of a piece: shorter ones cost a kernel more than a second copy costs */
-#define FRAMES_A_ROUND 16
-#define DATA_LEAST 32 /* with its head it fits into a cell of shared memory: nothing else is needed */
+#define FETCH_PIECES  64
+#define FETCH_LEAST   2048         /* bytes of a piece: shorter ones cost a kernel more than a second copy costs */
+#define FETCH_MOST    (2u << 20)   /* bytes between two looks at the nics: a call of the kernel costs some before it copies */
+#define PART          16384u       /* bytes of a DATA frame: both ends copy at once, so it is a small share of the message; */
+#define PART_LONG     65536u       /* of one from LONG bytes on: fewer of them cost less */
+#define LONG          (256u << 10)
+#define PARTS_A_ROUND (256u << 10)
+#define DATA_LEAST    32 /* with its head it fits into a cell of shared memory: nothing else is needed */
 
 static bool may_be_fetched(struct msg_request *request)
 {
@@ -204,8 +208,8 @@ static void fetched(struct msg_transfer *transfer, uint64_t bytes)
 static uint64_t fetch_pieces(struct msg_transfer *transfer, struct iovec *piece, int *pieces)
 {
     uint64_t bytes = transfer->upto - transfer->moved, most = transfer->peer->nic->caps.max_put;
-    if (bytes > MSG_CHUNK)
-        bytes = MSG_CHUNK;
+    if (bytes > FETCH_MOST)
+        bytes = FETCH_MOST;
     if (bytes > most)
         bytes = most;
     if (transfer->cursor)
@@ -371,9 +375,11 @@ void vmsg_rendezvous_finish(struct msg_peer *peer, uint64_t header, const union 
 int vmsg_rendezvous_push(struct msg_transfer *transfer, uint64_t upto)
 {
     struct msg_peer *peer = transfer->peer;
-    uint64_t most = msg_frame_most(peer) - sizeof(struct msg_frame_data);
+    uint64_t room = msg_frame_most(peer) - sizeof(struct msg_frame_data), start = transfer->moved;
+    uint64_t most = transfer->upto < LONG ? PART : PART_LONG;
     int error = OK;
-    for (int frames = 0; frames < FRAMES_A_ROUND && transfer->moved < upto && !error; frames++) {
+    most = most < room ? most : room;
+    while (transfer->moved < upto && transfer->moved - start < PARTS_A_ROUND && !error) {
         uint64_t left = upto - transfer->moved, bytes = left < most ? left : most;
         struct msg_frame_data head = {transfer->remote, transfer->moved};
         error = vmsg_frame_send(transfer->request, msg_header(MSG_FRAME_DATA, 0, 0, 0),

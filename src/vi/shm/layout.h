@@ -73,15 +73,16 @@ struct shm_identity {
 } ALIGNED(CACHE_LINE);
 
 /* Blocks for payload above SHM_INLINE: size and number of each class, smallest first. Each is a line larger than its name,
- * for the engine's envelope; those of a KiB have some lines between them that the reading ahead of the processor may touch.
+ * for the engine's envelope; those of a KiB have some lines between them that the reading ahead of the processor may touch. The
+ * longest are for parts of large messages.
  * A class is 4 MiB, that of the shortest half of one: see heap.c. */
-#define SHM_CLASSES       5
-#define SHM_BLOCK_SIZES   {576u, 2112u, 4160u, 8256u, 16448u}
-#define SHM_BLOCK_NUMBERS {1024u, 2048u, 1024u, 512u, 256u}
-#define SHM_BLOCKS        (1024u + 2048u + 1024u + 512u + 256u)
-#define SHM_HEAP_USED     (576u * 1024u + 2112u * 2048u + 4160u * 1024u + 8256u * 512u + 16448u * 256u)
+#define SHM_CLASSES       6
+#define SHM_BLOCK_SIZES   {576u, 2112u, 4160u, 8256u, 16448u, 65600u}
+#define SHM_BLOCK_NUMBERS {1024u, 2048u, 1024u, 512u, 256u, 64u}
+#define SHM_BLOCKS        (1024u + 2048u + 1024u + 512u + 256u + 64u)
+#define SHM_HEAP_USED     (576u * 1024u + 2112u * 2048u + 4160u * 1024u + 8256u * 512u + 16448u * 256u + 65600u * 64u)
 #define SHM_HEAP_SIZE ((SHM_HEAP_USED + SHM_PAGE - 1) / SHM_PAGE * SHM_PAGE)
-#define SHM_MAX_SEND  16448u
+#define SHM_MAX_SEND  65600u
 
 /* One process' view. */
 struct shm_segment {
