@@ -33,8 +33,9 @@
 #define FETCH_LEAST   2048         /* bytes of a piece: shorter ones cost a kernel more than a second copy costs */
 #define FETCH_MOST    (2u << 20)   /* bytes between two looks at the nics: a call of the kernel costs some before it copies */
 #define PART          16384u       /* bytes of a DATA frame: both ends copy at once, so it is a small share of the message; */
-#define PART_LONG     65536u       /* of one from LONG bytes on: fewer of them cost less */
+#define PART_LONG     65536u       /* of one from LONG bytes on: fewer of them cost less, */
 #define LONG          (256u << 10)
+#define HUGE          (4u << 20)   /* but to here, where both ends are best and frames are only tried */
 #define PARTS_A_ROUND (256u << 10)
 #define DATA_LEAST    32 /* with its head it fits into a cell of shared memory: nothing else is needed */
 
@@ -376,7 +377,7 @@ int vmsg_rendezvous_push(struct msg_transfer *transfer, uint64_t upto)
 {
     struct msg_peer *peer = transfer->peer;
     uint64_t room = msg_frame_most(peer) - sizeof(struct msg_frame_data), start = transfer->moved;
-    uint64_t most = transfer->upto < LONG ? PART : PART_LONG;
+    uint64_t most = transfer->upto < LONG || transfer->upto >= HUGE ? PART : PART_LONG;
     int error = OK;
     most = most < room ? most : room;
     while (transfer->moved < upto && transfer->moved - start < PARTS_A_ROUND && !error) {
