@@ -7,7 +7,7 @@
 #include "msg/engine.h"
 #include <sched.h>
 
-static bool bury_queued; /* some transfers still wait for their rails; under progress */
+static _Atomic bool bury_queued; /* some transfers still wait for their rails; under progress; relaxed: a hint to look again */
 
 static int dead_error(int world)
 {
@@ -65,7 +65,8 @@ static void bury(int world)
             vmsg_peer_gone(peer);
             msg_unlock(&peer->lock);
         }
-        bury_queued |= !transfers_end(peer);
+        if (!transfers_end(peer))
+            atomic_store_explicit(&bury_queued, true, memory_order_relaxed);
     }
     for (uint32_t id = 0; id < MSG_CONTEXTS; id++)
         if (engine->context[id])
@@ -76,21 +77,23 @@ void vmsg_death_look(void)
 {
     struct msg_engine *engine = &vmsg_engine;
     uint32_t deaths = vboot_deaths(engine->job);
-    if (likely(deaths == engine->deaths && !bury_queued))
+    if (likely(deaths == atomic_load_explicit(&engine->deaths, memory_order_relaxed) &&
+               !atomic_load_explicit(&bury_queued, memory_order_relaxed)))
         return;
     while (!vmsg_progress_enter())
         sched_yield();
     if (!engine->dead)
         engine->dead = calloc((size_t)engine->size, sizeof *engine->dead);
-    bury_queued = false;
+    atomic_store_explicit(&bury_queued, false, memory_order_relaxed);
     engine->quick = false;
-    for (int i = 0; i < engine->job->local_count && engine->dead; i++) {
-        if (i == engine->job->local_index || !vboot_dead(engine->job, i))
-            continue;
-        engine->dead[engine->job->local_ranks[i]] = true;
-        bury(engine->job->local_ranks[i]);
-    }
-    engine->deaths = engine->dead ? deaths : engine->deaths;
+    for (int i = 0; i < engine->job->local_count && engine->dead; i++)
+        if (i != engine->job->local_index && vboot_dead(engine->job, i))
+            engine->dead[engine->job->local_ranks[i]] = true;
+    if (engine->dead) /* release: pairs with msg_dead */
+        atomic_store_explicit(&engine->deaths, deaths, memory_order_release);
+    for (int world = 0; world < engine->size && engine->dead; world++)
+        if (engine->dead[world])
+            bury(world);
     vmsg_progress_leave();
     vmsg_wake();
 }
@@ -100,7 +103,7 @@ uint32_t vmsg_deaths(void)
     if (!vmsg_engine.open)
         return 0;
     vmsg_death_look();
-    return vmsg_engine.deaths;
+    return atomic_load_explicit(&vmsg_engine.deaths, memory_order_relaxed);
 }
 
 bool vmsg_dead(int world) { return msg_dead(world); }

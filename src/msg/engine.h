@@ -266,7 +266,8 @@ struct msg_engine {
     uint32_t hook_count;
     struct list early;      /* messages for contexts that are not open yet, as they came */
     uint64_t pending_sends; /* the sum over all peers who have not said goodbye: stop waits for them */
-    uint32_t deaths;        /* that are known here; 0 but where a death does not end the job */
+    _Atomic uint32_t deaths; /* that are known here; 0 but where a death does not end the job. Under progress; release, so that
+                              * who reads it sees `dead` */
     bool *dead;             /* by world rank; NULL: nobody is */
     struct msg_board board;
     struct base_pool members, messages, transfers, controls;
@@ -481,7 +482,8 @@ uint32_t vmsg_listened(struct msg_context *context, struct vi *vi, uint64_t head
 void vmsg_death_look(void); /* no lock held, outside progress */
 static inline bool msg_dead(int world)
 {
-    return unlikely(vmsg_engine.dead != NULL) && vmsg_engine.dead[world];
+    /* acquire: pairs with vmsg_death_look */
+    return unlikely(atomic_load_explicit(&vmsg_engine.deaths, memory_order_acquire)) && vmsg_engine.dead[world];
 }
 
 /* ---- cancel.c ---- */

@@ -15,9 +15,11 @@ void vmsg_listen(struct msg_context *context, const struct msg_listener *listene
 bool vmsg_listener_turn(void)
 {
     struct msg_engine *engine = &vmsg_engine;
-    /* acquire: pairs with vmsg_listened; of several threads one has it */
-    bool turn = !engine->threads || atomic_exchange_explicit(&engine->turn, false, memory_order_acquire);
-    atomic_store_explicit(&engine->turn, false, memory_order_relaxed);
+    bool turn = true;
+    if (likely(!engine->threads))
+        atomic_store_explicit(&engine->turn, false, memory_order_relaxed); /* nobody else is here */
+    else /* acquire: pairs with vmsg_listened; of several threads one has it */
+        turn = atomic_exchange_explicit(&engine->turn, false, memory_order_acquire);
     if (turn)
         engine->listener->behind();
     return turn;
