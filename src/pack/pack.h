@@ -33,7 +33,7 @@
 
 #define PACK_FRAME 16384 /* what small messages of the engine hold, and shared memory copies best */
 #define PACK_REFS 8      /* blocks of one frame that are gathered; more are copied */
-#define PACK_ALONE 4096  /* a longer block goes alone, */
+#define PACK_ALONE 2048  /* a longer block goes alone, */
 #define PACK_POSTED 16384 /* a longer one that goes alone is received in the background; a shorter one when its turn comes */
 #define PACK_GATHER 1024 /* a longer one of the others is gathered */
 

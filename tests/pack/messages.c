@@ -38,7 +38,7 @@ static void size_and_array(int rank)
     CHECK_EQUAL(vd_finalize(), VD_OK);
 }
 
-static const size_t lengths[] = {0, 1, 4, 8, 200, 1024, 1025, 3000, 8191, 8192, 8193, 16383, 16384, 16385, 70000, 300000};
+static const size_t lengths[] = {0, 1, 4, 8, 200, 1024, 1025, 2048, 2049, 3000, 8192, 8193, 16383, 16384, 16385, 70000, 300000};
 #define LENGTHS (sizeof lengths / sizeof *lengths)
 
 /* Three blocks of all lengths with all modes: 0 and 2 around what is looked at. */

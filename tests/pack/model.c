@@ -51,7 +51,7 @@ static vd_receive_mode receive_of(unsigned name, int block)
 static vd_send_mode mode_of(unsigned name, int block)
 {
     vd_send_mode mode = send_of(name, block);
-    return mode == VD_SEND_SAFER && length_of(name, block) > 8192 ? VD_SEND_CHEAPER : mode;
+    return mode == VD_SEND_SAFER && length_of(name, block) > 2048 ? VD_SEND_CHEAPER : mode;
 }
 
 static void pack(struct slot *slot, vd_channel *channel, struct message message)
