@@ -7,6 +7,7 @@
 
 static struct {
     bool started;
+    uint32_t lives;          /* before this one: where MPI keeps the engine there may be several */
     struct coll_group group; /* of all ranks */
 } pack;
 
@@ -42,6 +43,12 @@ int vpack_start(void)
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
+/* Who begins again may send before others have closed what was before: so each life has other numbers than the last one. */
+uint32_t vpack_own_id(uint32_t which)
+{
+    return pack.lives % 2 * PACK_OWN + which;
+}
+
 VEXPORT int vd_init(void)
 {
     if (pack.started)
@@ -51,7 +58,7 @@ VEXPORT int vd_init(void)
         return error;
     const struct boot_job *job = vmsg_job();
     pack.group = (struct coll_group){.rank = job->rank, .size = job->size};
-    error = vmsg_context_open(MSG_CONTEXT_PACK + PACK_ID_GROUP, NULL, job->size, job->rank, &pack.group.context);
+    error = vmsg_context_open(MSG_CONTEXT_PACK + vpack_own_id(0), NULL, job->size, job->rank, &pack.group.context);
     if (error) {
         vmsg_stop();
         return error;
@@ -161,6 +168,7 @@ VEXPORT int vd_finalize(void)
     vcoll_group_close(&pack.group);
     vmsg_context_close(pack.group.context);
     pack.started = vpack_threads = false;
+    pack.lives++;
     vmsg_stop();
     return error;
 }

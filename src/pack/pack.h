@@ -118,10 +118,11 @@ int vpack_start(void) MUST_CHECK; /* OK, or not between vd_init and vd_finalize 
 vd_connection *vpack_fail(int error) COLD; /* NULL, and vd_error gives ERROR */
 int vpack_least(int64_t *value, uint64_t count) MUST_CHECK; /* of all ranks, for each of COUNT */
 int vpack_all_here(void) MUST_CHECK;
+uint32_t vpack_own_id(uint32_t which);
 
 /* ---- channel.c ---- */
-#define PACK_ID_GROUP 0 /* less MSG_CONTEXT_PACK; 1 is rpc's */
-#define PACK_ID_FIRST 2
+#define PACK_OWN 2      /* numbers of contexts, less MSG_CONTEXT_PACK: 0 is of all ranks, 1 is rpc's; twice */
+#define PACK_ID_FIRST (2 * PACK_OWN)
 void vpack_channels_begin(void);
 int vpack_channels_close(void) MUST_CHECK;
 void vpack_channels_threaded(void);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RPC_CHANNEL 1 /* its number among pack's */
+#define RPC_CHANNEL 1 /* its number among pack's own */
 
 struct rpc vrpc;
 
@@ -318,7 +318,7 @@ VEXPORT int vd_rpc_start(int threads)
     if (!error && threads)
         error = vd_threads();
     if (!error)
-        error = vpack_channel_open(RPC_CHANNEL, "of remote calls", &vrpc.channel);
+        error = vpack_channel_open(vpack_own_id(RPC_CHANNEL), "of remote calls", &vrpc.channel);
     if (error)
         return error;
     vrpc.channel->listed = true;
