@@ -21,9 +21,7 @@ static inline vd_channel *channel_open(const char *name)
 /* A number that seems random and is the same everywhere; others in each round of make soak. */
 static inline unsigned mixed(unsigned a, unsigned b)
 {
-    static unsigned long long seed;
-    seed = seed ? seed : check_seed();
-    unsigned long long x = seed ^ (a + 1) * 0x9E3779B97F4A7C15ull ^ (b + 1) * 0xD6E8FEB86659FD93ull;
+    unsigned long long x = check_seed() ^ (a + 1) * 0x9E3779B97F4A7C15ull ^ (b + 1) * 0xD6E8FEB86659FD93ull;
     x ^= x >> 32;
     x *= 0xD6E8FEB86659FD93ull;
     return (unsigned)(x >> 40);
