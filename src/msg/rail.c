@@ -126,7 +126,8 @@ static bool backs_go(struct msg_peer *peer)
 
 bool vmsg_rails_flush(struct msg_peer *peer)
 {
-    bool went = fences_go(peer) | backs_go(peer);
+    bool went = fences_go(peer);
+    went |= backs_go(peer);
     if (!peer->vi)
         return went;
     went |= frames_go(peer);
