@@ -71,8 +71,8 @@ static void maps(void)
     unsigned sane = 0;
     for (int round = 0; round < 100000; round++) {
         struct boot_own own = {.starter = &liar, .job = {.kind = BOOT_PMI, .rank = OWN, .size = SIZE, .host = "here"}};
-        snprintf(map_text[0], sizeof map_text[0], "%s", whole[below(5)]);
-        snprintf(map_text[1], sizeof map_text[1], "%s", whole[below(5)]);
+        snprintf(map_text[0], sizeof map_text[0], "%s", whole[below(sizeof whole / sizeof *whole)]);
+        snprintf(map_text[1], sizeof map_text[1], "%s", whole[below(sizeof whole / sizeof *whole)]);
         memset(secret_text, 'a', 2 * SECRET_SIZE);
         change(map_text[0], below(4));
         change(secret_text, round % 16 == 0);
