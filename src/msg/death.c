@@ -7,7 +7,7 @@
 #include "msg/engine.h"
 #include <sched.h>
 
-static _Atomic bool bury_queued; /* some transfers still wait for their rails; under progress; relaxed: a hint to look again */
+static _Atomic bool bury_queued; /* some transfers are left to be ended; relaxed: a hint to look again */
 
 static int dead_error(int world)
 {
@@ -37,8 +37,9 @@ static bool transfers_end(const struct msg_peer *peer)
 {
     struct msg_engine *engine = &vmsg_engine;
     struct msg_transfer *transfer;
-    if (peer->far && peer->far->held)
-        return false;
+    for (int rail = 0; peer->far && rail < MSG_REPLAY_RAILS; rail++)
+        if (peer->far->vi[rail] && peer->far->vi[rail]->name) /* one without a name is called, and nobody answers */
+            return false;
     for (uint32_t i = 0; (transfer = vbase_pool_next(&engine->transfers, &i));) {
         struct msg_request *request = transfer->request;
         if (transfer->peer != peer)
@@ -97,6 +98,8 @@ void vmsg_death_look(void)
     vmsg_progress_leave();
     vmsg_wake();
 }
+
+void vmsg_death_again(void) { atomic_store_explicit(&bury_queued, true, memory_order_relaxed); }
 
 uint32_t vmsg_deaths(void)
 {

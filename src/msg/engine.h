@@ -479,7 +479,8 @@ uint32_t vmsg_listened(struct msg_context *context, struct vi *vi, uint64_t head
                        uint32_t count);
 
 /* ---- death.c ---- */
-void vmsg_death_look(void); /* no lock held, outside progress */
+void vmsg_death_look(void);  /* no lock held, outside progress */
+void vmsg_death_again(void); /* something was begun with a dead rank: the next look ends it */
 static inline bool msg_dead(int world)
 {
     /* acquire: pairs with vmsg_death_look */

@@ -26,6 +26,8 @@ struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
                                       .ended = ended,
                                       .way = MSG_WAY_GET};
     request->extra = transfer;
+    if (msg_dead(request->peer->world)) /* announced before he died */
+        vmsg_death_again();
     return transfer;
 }
 
