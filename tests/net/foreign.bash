@@ -23,7 +23,8 @@ beheaded() { # LAUNCH NAME
     eventually 10 all_there || fail "not started: $(cat $work/out)"
     kill -KILL $(pgrep -x "$2") || fail "no $2 to kill"
     wait $! 2>/dev/null
-    eventually 15 nobody || { fail "$2 was killed, ranks are left: $(cat $work/out)"; pkill -KILL -x victim; }
+    # mostly at once; whom the launcher's own helpers leave behind alone goes when VIADUCT_PATIENCE (30 s) is over
+    eventually 45 nobody || { fail "$2 was killed, ranks are left: $(cat $work/out)"; pkill -KILL -x victim; }
 }
 
 quiet= # what may be said when all is well
