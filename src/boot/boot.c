@@ -215,12 +215,12 @@ const struct boot_starter vboot_starter_pmi = {wire_put, wire_get, wire_fence, w
 
 /* ---- our launcher: a seat, and the wire for what lies beyond this node --------------------------------------------- */
 
-/* All ranks are on this node and share the handover: nobody need be asked. The last to arrive opens the next epoch. */
 static int fence_broken(void)
 {
     return vbase_fail(ERR_PEER_DEAD, "a rank of this job has died, so not all come to the fence");
 }
 
+/* All ranks are on this node and share the handover: nobody need be asked. The last to arrive opens the next epoch. */
 static int fence_here(struct boot_handover *header, void (*meanwhile)(void))
 {
     if (atomic_load_explicit(&header->deaths, memory_order_relaxed))

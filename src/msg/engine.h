@@ -28,7 +28,6 @@
 
 #define MSG_CONTEXTS 65536u
 #define MSG_NICS 6 /* two or three of the usual ways, and one of each other network */
-#define MSG_NETWORKS 4 /* the usual ways, and those of channels that are bound to a network: a nic and peers of their own */
 #define MSG_RAILS 8
 #define MSG_FAR_EAGER 4 /* to ask over a network costs as much as to copy so many times the bytes as inside a node */
 #define MSG_PIECES 32 /* of an iovec for one frame; more are packed first */

@@ -99,6 +99,7 @@ VEXPORT void vmsg_abort(int status, const char *message) __attribute__((noreturn
  * a time: agreeing on it is the caller's business. Messages for an id that is not open yet wait. */
 VEXPORT int vmsg_context_open(uint32_t id, const int *members, int size, int rank, struct msg_context **context) MUST_CHECK;
 
+#define MSG_NETWORKS 4 /* the usual ways, and those of channels that are bound to a network: a nic and peers of their own */
 /* A network of its own to all ranks: over TCP alone, also between ranks of one host, or over the one CARD of each host that
  * has this name (NULL: all). All ranks of the job call it together; it stays until stop. A context over it has all
  * ranks as members, in order. Failing at one rank it may succeed at others: to agree is the caller's business. */

@@ -8,13 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PACK_NETWORKS 8 /* not less than the engine has */
-
 static struct {
     uint32_t next;           /* the id that is tried first, less MSG_CONTEXT_PACK */
     struct list channels;
     struct base_lock lock;   /* of that list: the thread of event.c walks it */
-    char network[PACK_NETWORKS][64]; /* that networks of the engine were opened for; of 0 none */
+    char network[MSG_NETWORKS][64]; /* that networks of the engine were opened for; of 0 none */
 } pack;
 
 int vpack_argument(vd_channel *channel, int remote)
@@ -122,7 +120,7 @@ static int agree(int mine, const char *network)
 /* The network of NAME: one that a channel has opened before, or a new one. */
 static int network_of(const char *name, int *network)
 {
-    for (int i = 1; i < PACK_NETWORKS; i++)
+    for (int i = 1; i < MSG_NETWORKS; i++)
         if (strcmp(pack.network[i], name) == 0) {
             *network = i;
             return OK;

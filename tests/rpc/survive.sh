@@ -89,14 +89,21 @@ int main(void)
     EXPECT(vd_init() || vd_rpc_start(0) || vd_rpc_register("twice", twice, NULL, VD_AT_ONCE) || vd_channel_open("c", NULL, &channel), 0);
     int me = vd_rank(), size = vd_size(), code = 0, next = (me + 1) % size == VICTIM ? VICTIM + 1 : (me + 1) % size;
     int last = (me + size - 1) % size == VICTIM ? VICTIM - 1 : (me + size - 1) % size;
-    if (me == VICTIM)
+    if (me == VICTIM) {
+        for (int rank = 0; rank < size; rank++) { /* he dies while this is announced and not taken */
+            vd_connection *to = rank == me ? NULL : vd_begin_packing(channel, rank);
+            if (to)
+                EXPECT(vd_pack(to, data, LONGEST, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER) || vd_end_packing_start(to), 0);
+        }
         vd_rpc_serve(never, NULL);
+    }
     for (int i = 0; i < 100000 && !code; i++)
         code = call(VICTIM, 1 << i % 18);
     EXPECT(code, VD_DEAD);
     if (!strstr(vd_error_text(code), "rank 2"))
         exit(6);
     EXPECT(call(VICTIM, 8), VD_DEAD);
+    EXPECT(take_from(VICTIM, LONGEST), VD_DEAD);
     EXPECT(take_from(VICTIM, 8), VD_DEAD);
     for (int i = 0; i < 300 && code; i++) /* small ones may leave */
         code = send_to(VICTIM, 100000) == VD_DEAD ? 0 : VD_STATE;
