@@ -82,7 +82,6 @@ int mpi_engine_class(int error)
     case ERR_TRUNCATED:
         return MPI_ERR_TRUNCATE;
     case ERR_PEER_DEAD:
-    case ERR_UNREACHABLE:
         return MPI_ERR_PROC_ABORTED;
     case ERR_UNSUPPORTED:
         return MPI_ERR_UNSUPPORTED_OPERATION;

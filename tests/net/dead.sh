@@ -24,7 +24,7 @@ gone() { # WHAT: dead after 4 s, told once
         fail "$1: no sentence with rank, host, address and error: $(cat $work/log)"
     ! grep "shm: rank" $work/log || fail "$1: another cause is told"
     [ "$(grep -c "] error: " $work/lines)" -le 2 ] || fail "$1: told more than once a rank: $(cat $work/log)"
-    ! grep "has died" $work/log || fail "$1: nobody has died"
+    ! grep -E "has died|process of the job is gone" $work/log || fail "$1: nobody has died"
     echo "$1, $took ms: $(head -n 1 $work/lines)"
 }
 
