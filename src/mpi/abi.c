@@ -3,14 +3,8 @@
 #include "mpi/inside.h"
 #include <stdio.h>
 
-ENTRY(MPI_Abi_get_version)(int *major, int *minor)
-{
-    if (!major || !minor)
-        return mpi_null(NULL, NAME, major ? "abi_minor" : "abi_major");
-    *major = MPI_ABI_VERSION;
-    *minor = MPI_ABI_SUBVERSION;
-    return MPI_SUCCESS;
-}
+CHECKED(MPI_Abi_get_version, (int *abi_major, int *abi_minor), (GIVEN(abi_major), GIVEN(abi_minor)),
+        mpi_tell(abi_major, MPI_ABI_VERSION) + mpi_tell(abi_minor, MPI_ABI_SUBVERSION))
 
 ENTRY(MPI_Abi_get_info)(MPI_Info *out)
 {

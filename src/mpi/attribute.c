@@ -44,9 +44,6 @@ static int wrong_key(struct mpi_comm *comm, const char *call, int key)
 
 static int create(const char *call, const struct mpi_keyval *what, int *key)
 {
-    mpi_enter(call);
-    if (!key)
-        return mpi_null(NULL, call, "keyval");
     struct mpi_keyval *keyval = mpi_object_take(KIND_KEYVAL, sizeof *keyval);
     if (keyval && (keyval->object.identity & MPI_INDEX_MASK) > 0xFFFF) {
         mpi_object_give(KIND_KEYVAL, keyval);
@@ -66,9 +63,6 @@ static int create(const char *call, const struct mpi_keyval *what, int *key)
 
 static int free_key(const char *call, enum mpi_kind of, int *key)
 {
-    mpi_enter(call);
-    if (!key)
-        return mpi_null(NULL, call, "keyval");
     struct mpi_keyval *keyval = keyval_at(*key, of);
     if (!keyval)
         return wrong_key(NULL, call, *key);
@@ -154,15 +148,16 @@ int mpi_attributes_copy(void *object, const struct mpi_attribute *from, struct m
     return append(to, keyval, value);
 }
 
-/* Where errors of an attribute call go, and whose list it is. */
+/* Whose attributes a call is about. */
 struct place {
     const char *call;
-    struct mpi_comm *comm; /* NULL: a datatype */
+    struct mpi_comm *comm; /* where errors go; NULL: a datatype */
     enum mpi_kind of;
     void *handle;
-    struct mpi_attribute **list; /* NULL: there is no such object, and the error is raised */
-    int error;
+    struct mpi_attribute **list;
 };
+#define COMM_PLACE &(struct place){NAME, mpi_comm_at(comm), KIND_COMM, comm, &mpi_comm_at(comm)->attributes}
+#define TYPE_PLACE &(struct place){NAME, NULL, KIND_TYPE, type, &mpi_type_at(type)->attributes}
 
 static struct mpi_attribute *find_at(const struct place *at, const struct mpi_keyval *keyval)
 {
@@ -180,56 +175,30 @@ static bool predefined(int key, const int **value)
     static const int tag_ub = 0x7FFFFFFF, io = MPI_ANY_SOURCE, host = MPI_PROC_NULL, one = 1;
     static int appnum, universe, last_code;
     const struct boot_job *job = mpi_process.job;
-    switch (key) {
-    case MPI_TAG_UB:
-        *value = &tag_ub;
-        return true;
-    case MPI_IO:
-        *value = &io;
-        return true;
-    case MPI_HOST:
-        *value = &host;
-        return true;
-    case MPI_WTIME_IS_GLOBAL: /* the monotonic clock is one for a node, and differs between nodes */
-        *value = job->local_count == job->size ? &one : NULL;
-        return true;
-    case MPI_APPNUM:
-        appnum = job->appnum;
-        *value = appnum >= 0 ? &appnum : NULL;
-        return true;
-    case MPI_UNIVERSE_SIZE:
-        universe = job->universe;
-        *value = universe >= 0 ? &universe : NULL;
-        return true;
-    case MPI_LASTUSEDCODE:
-        last_code = mpi_last_used_code();
-        *value = &last_code;
-        return true;
-    default:
-        return false;
-    }
+    appnum = job->appnum;
+    universe = job->universe;
+    last_code = mpi_last_used_code();
+    const struct {
+        int key;
+        const int *value;
+    } known[] = {
+        {MPI_TAG_UB, &tag_ub},
+        {MPI_IO, &io},
+        {MPI_HOST, &host},
+        {MPI_WTIME_IS_GLOBAL, job->local_count == job->size ? &one : NULL}, /* nodes have clocks of their own */
+        {MPI_APPNUM, appnum >= 0 ? &appnum : NULL},
+        {MPI_UNIVERSE_SIZE, universe >= 0 ? &universe : NULL},
+        {MPI_LASTUSEDCODE, &last_code},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
+        if (known[i].key == key) {
+            *value = known[i].value;
+            return true;
+        }
+    return false;
 }
 
 /* ---- the calls -------------------------------------------------------------------------------------------------- */
-
-/* The object at HANDLE as a place for attributes. */
-static struct place of_comm(const char *call, MPI_Comm handle)
-{
-    mpi_enter(call);
-    struct mpi_comm *comm = mpi_comm_at(handle);
-    if (!comm)
-        return (struct place){.error = mpi_wrong(NULL, call, KIND_COMM, handle)};
-    return (struct place){call, comm, KIND_COMM, handle, &comm->attributes, MPI_SUCCESS};
-}
-
-static struct place of_type(const char *call, MPI_Datatype handle)
-{
-    mpi_enter(call);
-    struct mpi_type *type = mpi_type_at(handle);
-    if (!type)
-        return (struct place){.error = mpi_wrong(NULL, call, KIND_TYPE, handle)};
-    return (struct place){call, NULL, KIND_TYPE, handle, &type->attributes, MPI_SUCCESS};
-}
 
 /* The key of a call that changes AT: no predefined one. NULL: *error is raised. */
 static struct mpi_keyval *key_to_change(const struct place *at, int key, const char *how, int *error)
@@ -243,12 +212,11 @@ static struct mpi_keyval *key_to_change(const struct place *at, int key, const c
     return keyval;
 }
 
-static int set(struct place place, int key, void *value)
+static int set(const struct place *at, int key, void *value)
 {
-    const struct place *at = &place;
-    int error = at->error;
-    struct mpi_keyval *keyval = error ? NULL : key_to_change(at, key, "set", &error);
-    if (!keyval)
+    int error = MPI_SUCCESS;
+    struct mpi_keyval *keyval = key_to_change(at, key, "set", &error);
+    if (error)
         return error;
     /* relaxed: a key that one thread frees while another sets it is the program's race */
     if (atomic_load_explicit(&keyval->object.handle, memory_order_relaxed) == 0)
@@ -265,14 +233,9 @@ static int set(struct place place, int key, void *value)
     return MPI_SUCCESS;
 }
 
-static int get(struct place place, int key, void *value, int *flag)
+static int get(const struct place *at, int key, void *value, int *flag)
 {
-    const struct place *at = &place;
     const int *known;
-    if (at->error)
-        return at->error;
-    if (!value || !flag)
-        return mpi_null(at->comm, at->call, value ? "flag" : "attribute_val");
     if (at->of == KIND_COMM && predefined(key, &known)) {
         *flag = known != NULL;
         if (known)
@@ -289,11 +252,10 @@ static int get(struct place place, int key, void *value, int *flag)
     return MPI_SUCCESS;
 }
 
-static int drop(struct place place, int key)
+static int drop(const struct place *at, int key)
 {
-    const struct place *at = &place;
-    int error = at->error;
-    struct mpi_keyval *keyval = error ? NULL : key_to_change(at, key, "deleted", &error);
+    int error = MPI_SUCCESS;
+    struct mpi_keyval *keyval = key_to_change(at, key, "deleted", &error);
     struct mpi_attribute *found = keyval ? find_at(at, keyval) : NULL;
     if (!found)
         return error;
@@ -302,28 +264,20 @@ static int drop(struct place place, int key)
 }
 
 #define KEYVAL(kind) &(struct mpi_keyval){.of = kind, .copy = (void *)copy, .drop = (void *)drop_, .extra = extra}
-ENTRY(MPI_Comm_create_keyval)(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *drop_, int *key,
-                              void *extra)
-{
-    return create(NAME, KEYVAL(KIND_COMM), key);
-}
-ENTRY(MPI_Type_create_keyval)(MPI_Type_copy_attr_function *copy, MPI_Type_delete_attr_function *drop_, int *key,
-                              void *extra)
-{
-    return create(NAME, KEYVAL(KIND_TYPE), key);
-}
-ENTRY(MPI_Comm_free_keyval)(int *key) { return free_key(NAME, KIND_COMM, key); }
-ENTRY(MPI_Type_free_keyval)(int *key) { return free_key(NAME, KIND_TYPE, key); }
+#define NEW_KEY(copies, deletes) (copies *copy, deletes *drop_, int *keyval, void *extra), (RUNNING, GIVEN(keyval))
+CHECKED(MPI_Comm_create_keyval, NEW_KEY(MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function),
+        create(NAME, KEYVAL(KIND_COMM), keyval))
+CHECKED(MPI_Type_create_keyval, NEW_KEY(MPI_Type_copy_attr_function, MPI_Type_delete_attr_function),
+        create(NAME, KEYVAL(KIND_TYPE), keyval))
+CHECKED(MPI_Comm_free_keyval, (int *keyval), (RUNNING, GIVEN(keyval)), free_key(NAME, KIND_COMM, keyval))
+CHECKED(MPI_Type_free_keyval, (int *keyval), (RUNNING, GIVEN(keyval)), free_key(NAME, KIND_TYPE, keyval))
 
-ENTRY(MPI_Comm_set_attr)(MPI_Comm comm, int key, void *value) { return set(of_comm(NAME, comm), key, value); }
-ENTRY(MPI_Type_set_attr)(MPI_Datatype type, int key, void *value) { return set(of_type(NAME, type), key, value); }
-ENTRY(MPI_Comm_get_attr)(MPI_Comm comm, int key, void *value, int *flag)
-{
-    return get(of_comm(NAME, comm), key, value, flag);
-}
-ENTRY(MPI_Type_get_attr)(MPI_Datatype type, int key, void *value, int *flag)
-{
-    return get(of_type(NAME, type), key, value, flag);
-}
-ENTRY(MPI_Comm_delete_attr)(MPI_Comm comm, int key) { return drop(of_comm(NAME, comm), key); }
-ENTRY(MPI_Type_delete_attr)(MPI_Datatype type, int key) { return drop(of_type(NAME, type), key); }
+CHECKED(MPI_Comm_set_attr, (MPI_Comm comm, int key, void *value), (COMM_OF(comm)), set(COMM_PLACE, key, value))
+CHECKED(MPI_Type_set_attr, (MPI_Datatype type, int key, void *value), (TYPE_OF(type)), set(TYPE_PLACE, key, value))
+#define ANSWERS GIVEN(attribute_val), GIVEN(flag)
+CHECKED(MPI_Comm_get_attr, (MPI_Comm comm, int key, void *attribute_val, int *flag), (COMM_OF(comm), ANSWERS),
+        get(COMM_PLACE, key, attribute_val, flag))
+CHECKED(MPI_Type_get_attr, (MPI_Datatype type, int key, void *attribute_val, int *flag), (TYPE_OF(type), ANSWERS),
+        get(TYPE_PLACE, key, attribute_val, flag))
+CHECKED(MPI_Comm_delete_attr, (MPI_Comm comm, int key), (COMM_OF(comm)), drop(COMM_PLACE, key))
+CHECKED(MPI_Type_delete_attr, (MPI_Datatype type, int key), (TYPE_OF(type)), drop(TYPE_PLACE, key))

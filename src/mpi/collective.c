@@ -287,7 +287,7 @@ static int make_request(const struct mpi_collective *c, MPI_Request *out, struct
     work->arrays = NULL;
     int error = make(work, c);
     if (!error && !out)
-        error = mpi_error(work->comm, c->call, MPI_ERR_ARG, "request is NULL");
+        error = mpi_null(work->comm, c->call, "request");
     if (error)
         goto refused;
     struct coll_schedule *schedule;
@@ -337,10 +337,7 @@ int mpi_collective_start(const struct mpi_collective *c, MPI_Request *out)
 int mpi_collective_prepare(const struct mpi_collective *c, MPI_Info info, MPI_Request *out)
 {
     struct mpi_request *request;
-    mpi_enter(c->call);
-    int error = mpi_info_check(NULL, c->call, info);
-    if (!error)
-        error = make_request(c, out, &request);
+    int error = mpi_arguments(c->call, ARGUMENTS(RUNNING, HINTS(info))) ?: make_request(c, out, &request);
     if (error)
         return error;
     request->persistent = true;

@@ -4,15 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int mpi_find_comm(const char *call, MPI_Comm handle, const void *out, const char *argument, struct mpi_comm **comm)
-{
-    mpi_enter(call);
-    *comm = mpi_comm_at(handle);
-    if (unlikely(!*comm))
-        return mpi_wrong(NULL, call, KIND_COMM, handle);
-    return likely(out != NULL) ? MPI_SUCCESS : mpi_null(*comm, call, argument);
-}
-
 MPI_Comm mpi_comm_handle(struct mpi_comm *comm)
 {
     if (comm == mpi_process.world)
@@ -120,77 +111,38 @@ void mpi_comm_worlds_close(void)
 
 /* ---- questions -------------------------------------------------------------------------------------------------- */
 
-ENTRY(MPI_Comm_rank)(MPI_Comm handle, int *rank)
-{
-    struct mpi_comm *comm;
-    int error = mpi_find_comm(NAME, handle, rank, "rank", &comm);
-    if (!error)
-        *rank = comm->rank;
-    return error;
-}
+CHECKED(MPI_Comm_rank, (MPI_Comm comm, int *rank), (COMM_OF(comm), GIVEN(rank)),
+        mpi_tell(rank, mpi_comm_at(comm)->rank))
+CHECKED(MPI_Comm_size, (MPI_Comm comm, int *size), (COMM_OF(comm), GIVEN(size)),
+        mpi_tell(size, mpi_comm_at(comm)->size))
 
-ENTRY(MPI_Comm_size)(MPI_Comm handle, int *size)
+static int compare(const char *call, struct mpi_comm *one, struct mpi_comm *two, int *result)
 {
-    struct mpi_comm *comm;
-    int error = mpi_find_comm(NAME, handle, size, "size", &comm);
-    if (!error)
-        *size = comm->size;
-    return error;
-}
-
-ENTRY(MPI_Comm_compare)(MPI_Comm handle1, MPI_Comm handle2, int *result)
-{
-    mpi_enter(NAME);
-    struct mpi_comm *one = mpi_comm_at(handle1), *two = mpi_comm_at(handle2);
-    if (!one || !two)
-        return mpi_wrong(NULL, NAME, KIND_COMM, one ? handle2 : handle1);
-    if (!result)
-        return mpi_null(one, NAME, "result");
     int relation = mpi_group_relation(one->group, two->group);
     if (relation < 0)
-        return mpi_error(one, NAME, MPI_ERR_NO_MEM, "no memory to compare %d ranks", one->size);
-    *result = relation != MPI_IDENT ? relation : one == two ? MPI_IDENT : MPI_CONGRUENT;
-    return MPI_SUCCESS;
+        return mpi_error(one, call, MPI_ERR_NO_MEM, "no memory to compare %d ranks", one->size);
+    return mpi_tell(result, relation != MPI_IDENT ? relation : one == two ? MPI_IDENT : MPI_CONGRUENT);
 }
+CHECKED(MPI_Comm_compare, (MPI_Comm one, MPI_Comm two, int *result), (COMM_OF(one), COMM_OF(two), GIVEN(result)),
+        compare(NAME, mpi_comm_at(one), mpi_comm_at(two), result))
 
-ENTRY(MPI_Comm_test_inter)(MPI_Comm handle, int *flag)
+/* There are no intercommunicators yet, nor parents. */
+CHECKED(MPI_Comm_test_inter, (MPI_Comm comm, int *flag), (COMM_OF(comm), GIVEN(flag)), mpi_tell(flag, 0))
+static int not_inter(const char *call, MPI_Comm comm)
 {
-    struct mpi_comm *comm;
-    int error = mpi_find_comm(NAME, handle, flag, "flag", &comm);
-    if (!error)
-        *flag = 0;
-    return error;
+    return mpi_error(mpi_comm_at(comm), call, MPI_ERR_COMM, "the communicator is no intercommunicator");
 }
+CHECKED(MPI_Comm_remote_size, (MPI_Comm comm, int *size), (COMM_OF(comm)), ((void)size, not_inter(NAME, comm)))
+CHECKED(MPI_Comm_remote_group, (MPI_Comm comm, MPI_Group *group), (COMM_OF(comm)), ((void)group, not_inter(NAME, comm)))
+CHECKED(MPI_Comm_get_parent, (MPI_Comm *parent), (RUNNING, GIVEN(parent)), (*parent = MPI_COMM_NULL, MPI_SUCCESS))
 
-static int not_inter(const char *call, MPI_Comm handle)
+static int set_name(struct mpi_comm *comm, const char *name)
 {
-    struct mpi_comm *comm;
-    int error = mpi_find_comm(call, handle, call, "", &comm);
-    return error ? error : mpi_error(comm, call, MPI_ERR_COMM, "the communicator is no intercommunicator");
-}
-
-ENTRY(MPI_Comm_remote_size)(MPI_Comm handle, int *size) { return (void)size, not_inter(NAME, handle); }
-
-ENTRY(MPI_Comm_remote_group)(MPI_Comm handle, MPI_Group *group) { return (void)group, not_inter(NAME, handle); }
-
-ENTRY(MPI_Comm_get_parent)(MPI_Comm *parent)
-{
-    mpi_enter(NAME);
-    if (!parent)
-        return mpi_null(NULL, NAME, "parent");
-    *parent = MPI_COMM_NULL;
-    return MPI_SUCCESS;
-}
-
-ENTRY(MPI_Comm_set_name)(MPI_Comm handle, const char *name)
-{
-    struct mpi_comm *comm;
-    int error = mpi_find_comm(NAME, handle, name, "comm_name", &comm);
-    if (error)
-        return error;
     snprintf(comm->name, sizeof comm->name, "%s", name);
     return MPI_SUCCESS;
 }
+CHECKED(MPI_Comm_set_name, (MPI_Comm comm, const char *comm_name), (COMM_OF(comm), GIVEN(comm_name)),
+        set_name(mpi_comm_at(comm), comm_name))
 
 ENTRY(MPI_Comm_get_name)(MPI_Comm handle, char *name, int *length)
 {
@@ -205,45 +157,33 @@ ENTRY(MPI_Comm_get_name)(MPI_Comm handle, char *name, int *length)
 }
 
 /* Hints: none is understood, so none is in use. */
-ENTRY(MPI_Comm_set_info)(MPI_Comm handle, MPI_Info info)
-{
-    struct mpi_comm *comm;
-    int error = mpi_find_comm(NAME, handle, NAME, "", &comm);
-    return error ? error : mpi_info_check(comm, NAME, info);
-}
-
-ENTRY(MPI_Comm_get_info)(MPI_Comm handle, MPI_Info *info)
-{
-    struct mpi_comm *comm;
-    int error = mpi_find_comm(NAME, handle, info, "info_used", &comm);
-    return error ? error : mpi_info_deliver(comm, NAME, mpi_info_copy(NULL), info);
-}
+CHECKED(MPI_Comm_set_info, (MPI_Comm comm, MPI_Info info), (COMM_OF(comm), HINTS(info)), MPI_SUCCESS)
+CHECKED(MPI_Comm_get_info, (MPI_Comm comm, MPI_Info *info_used), (COMM_OF(comm), GIVEN(info_used)),
+        mpi_info_deliver(mpi_comm_at(comm), NAME, mpi_info_copy(NULL), info_used))
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-static int free_handle(const char *call, MPI_Comm *handle)
+static int free_comm(const char *call, MPI_Comm *comm)
 {
-    mpi_enter(call);
-    if (!handle)
-        return mpi_null(NULL, call, "comm");
-    struct mpi_comm *comm = mpi_comm_at(*handle);
-    if (!comm)
-        return mpi_wrong(NULL, call, KIND_COMM, *handle);
-    if (comm == mpi_process.world || comm == mpi_process.self)
-        return mpi_error(comm, call, MPI_ERR_COMM, "%s cannot be freed", comm->name);
-    int error = mpi_attributes_delete(*handle, &comm->attributes);
-    if (error)
-        return mpi_error(comm, call, error, "the delete function of an attribute failed");
-    error = mpi_buffer_release(call, comm);
+    struct mpi_comm *old;
+    int error = mpi_arguments(call, ARGUMENTS(BEHIND(KIND_COMM, comm, &old)));
     if (error)
         return error;
-    if (!mpi_object_unpublish(comm))
-        return mpi_wrong(NULL, call, KIND_COMM, *handle);
-    vcoll_group_close(&comm->coll); /* all members are here: this is collective */
-    mpi_comm_drop(comm);
-    *handle = MPI_COMM_NULL;
+    if (old == mpi_process.world || old == mpi_process.self)
+        return mpi_error(old, call, MPI_ERR_COMM, "%s cannot be freed", old->name);
+    error = mpi_attributes_delete(*comm, &old->attributes);
+    if (error)
+        return mpi_error(old, call, error, "the delete function of an attribute failed");
+    error = mpi_buffer_release(call, old);
+    if (error)
+        return error;
+    if (!mpi_object_unpublish(old))
+        return mpi_wrong(NULL, call, KIND_COMM, *comm);
+    vcoll_group_close(&old->coll); /* all members are here: this is collective */
+    mpi_comm_drop(old);
+    *comm = MPI_COMM_NULL;
     return MPI_SUCCESS;
 }
 
-ENTERED(MPI_Comm_free, (MPI_Comm *comm), free_handle(NAME, comm))
-ENTERED(MPI_Comm_disconnect, (MPI_Comm *comm), free_handle(NAME, comm))
+ENTERED(MPI_Comm_free, (MPI_Comm *comm), free_comm(NAME, comm))
+ENTERED(MPI_Comm_disconnect, (MPI_Comm *comm), free_comm(NAME, comm))

@@ -9,16 +9,12 @@ int mpi_making_wrong(const char *call, const char *name, int64_t value)
     return mpi_error(NULL, call, MPI_ERR_ARG, "%s is %lld", name, (long long)value);
 }
 
-/* The checks that all makers share. */
 int mpi_making_begin(struct making *making, MPI_Datatype old, MPI_Count count)
 {
-    mpi_enter(making->call);
-    if (count < 0)
-        return mpi_error(NULL, making->call, MPI_ERR_COUNT, "count %lld is negative", (long long)count);
-    if (!making->out)
-        return mpi_null(NULL, making->call, "newtype");
-    making->old = mpi_type_at(old);
-    return making->old ? MPI_SUCCESS : mpi_wrong(NULL, making->call, KIND_TYPE, old);
+    int error = mpi_arguments(making->call, ARGUMENTS(GIVEN_AS(making->out, "newtype"), TYPE_OF(old, &making->old)));
+    if (!error && count < 0)
+        error = mpi_error(NULL, making->call, MPI_ERR_COUNT, "count %lld is negative", (long long)count);
+    return error;
 }
 
 int mpi_making_recipe(struct making *making, int combiner, uint32_t integers, uint32_t addresses, uint32_t types)
@@ -95,6 +91,12 @@ int mpi_making_end(struct making *making, int error, struct type_layout *layout)
     *making->out = mpi_object_publish(type);
     mpi_type_drop(type);
     return MPI_SUCCESS;
+}
+
+/* Of arrays, whose recipes have indexes of 32 bits. */
+static int check_length(const char *call, MPI_Count count)
+{
+    return count <= INT32_MAX ? MPI_SUCCESS : mpi_error(NULL, call, MPI_ERR_COUNT, "count %lld is too large", (long long)count);
 }
 
 /* BLOCKS must not be negative; forgets the recipe if one is. */
@@ -200,16 +202,11 @@ static int indexed(struct making *making, const struct places *at, MPI_Datatype 
     struct type_layout *layout = NULL;
     int64_t *scratch = NULL;
     uint32_t count = (uint32_t)at->count, lengths = at->equal ? 1 : count;
-    int error = mpi_making_begin(making, old, at->count);
-    if (!error && at->count > INT32_MAX)
-        error = mpi_error(NULL, making->call, MPI_ERR_COUNT, "count %lld is too large", (long long)at->count);
-    if (!error && count > 0 && !at->equal && !at->blocks)
-        error = mpi_null(NULL, making->call, "array_of_blocklengths");
-    if (!error && count > 0 && !at->displacements)
-        error = mpi_null(NULL, making->call, "array_of_displacements");
-    if (!error)
-        error = mpi_making_recipe(making, indexed_combiner(at), 1 + lengths + (at->in_bytes ? 0 : count),
-                             at->in_bytes ? count : 0, 1);
+    int error = mpi_making_begin(making, old, at->count) ?: check_length(making->call, at->count) ?:
+                mpi_arguments(making->call, ARGUMENTS(GIVEN_IF(count > 0 && !at->equal, at->blocks, "array_of_blocklengths"),
+                                                      GIVEN_IF(count > 0, at->displacements, "array_of_displacements"))) ?:
+                mpi_making_recipe(making, indexed_combiner(at), 1 + lengths + (at->in_bytes ? 0 : count),
+                                  at->in_bytes ? count : 0, 1);
     if (error)
         return error;
     mpi_making_number(making, at->count);
@@ -257,17 +254,12 @@ static int structure(struct making *making, MPI_Count length, const void *blocks
 {
     uint32_t count = (uint32_t)length;
     struct type_layout *layout = NULL;
-    int error = mpi_making_begin(making, MPI_BYTE, length);
-    if (!error && length > INT32_MAX)
-        error = mpi_error(NULL, making->call, MPI_ERR_COUNT, "count %lld is too large", (long long)length);
-    if (!error && count > 0 && (!blocks || !displacements || !types))
-        error = mpi_null(NULL, making->call, !blocks          ? "array_of_blocklengths"
-                                             : !displacements ? "array_of_displacements"
-                                                              : "array_of_types");
-    if (!error)
-        error = check_types(making->call, count, types);
-    if (!error)
-        error = mpi_making_recipe(making, MPI_COMBINER_STRUCT, 1 + count, count, count);
+    int error = mpi_making_begin(making, MPI_BYTE, length) ?: check_length(making->call, length) ?:
+                mpi_arguments(making->call, ARGUMENTS(GIVEN_IF(count > 0, blocks, "array_of_blocklengths"),
+                                                      GIVEN_IF(count > 0, displacements, "array_of_displacements"),
+                                                      GIVEN_IF(count > 0, types, "array_of_types"))) ?:
+                check_types(making->call, count, types) ?:
+                mpi_making_recipe(making, MPI_COMBINER_STRUCT, 1 + count, count, count);
     if (error)
         return error;
     mpi_making_number(making, length);
@@ -297,9 +289,7 @@ ENTRIES_OF(MPI_Type_create_struct, MPI_Type_create_struct_c, STRUCT, (int, MPI_A
 ENTRY(MPI_Type_dup)(MPI_Datatype old, MPI_Datatype *out)
 {
     struct making making = {.call = "MPI_Type_dup", .out = out};
-    int error = mpi_making_begin(&making, old, 0);
-    if (!error)
-        error = mpi_making_recipe(&making, MPI_COMBINER_DUP, 0, 0, 1);
+    int error = mpi_making_begin(&making, old, 0) ?: mpi_making_recipe(&making, MPI_COMBINER_DUP, 0, 0, 1);
     if (error)
         return error;
     mpi_making_type(&making, making.old);

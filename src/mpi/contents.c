@@ -8,53 +8,45 @@ static const struct mpi_recipe named = {.combiner = MPI_COMBINER_NAMED};
 /* WIDE: in a call that can tell large counts. */
 static int recipe_of(const char *call, MPI_Datatype handle, bool wide, const struct mpi_recipe **recipe)
 {
-    mpi_enter(call);
-    const struct mpi_type *type = mpi_type_at(handle);
-    if (!type)
-        return mpi_wrong(NULL, call, KIND_TYPE, handle);
+    const struct mpi_type *type;
+    int error = mpi_arguments(call, ARGUMENTS(TYPE_OF(handle, &type)));
+    if (error)
+        return error;
     *recipe = type->recipe ? type->recipe : &named;
     if ((*recipe)->larges && !wide)
         return mpi_error(NULL, call, MPI_ERR_TYPE, "the datatype has large counts: use %s_c", call);
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Type_get_envelope)(MPI_Datatype handle, int *integers, int *addresses, int *types, int *combiner)
+enum { INTEGERS, ADDRESSES, LARGES, TYPES, NUMBERS };
+
+/* WIDE: in the _c form, which alone has LARGES. */
+static int envelope(const char *call, MPI_Datatype handle, bool wide, const struct mpi_count at[NUMBERS], int *combiner)
 {
+    static const char *const names[] = {"num_integers", "num_addresses", "num_large_counts", "num_datatypes"};
     const struct mpi_recipe *recipe;
-    int error = recipe_of(NAME, handle, false, &recipe);
+    int error = recipe_of(call, handle, wide, &recipe) ?: mpi_arguments(call, ARGUMENTS(GIVEN(combiner)));
+    for (int i = 0; !error && i < NUMBERS; i++)
+        if (!mpi_count_wanted(at[i]) && (wide || i != LARGES))
+            error = mpi_null(NULL, call, names[i]);
     if (error)
         return error;
-    if (!integers || !addresses || !types || !combiner)
-        return mpi_null(NULL, NAME, !integers    ? "num_integers"
-                                    : !addresses ? "num_addresses"
-                                    : !types     ? "num_datatypes"
-                                                 : "combiner");
-    *integers = (int)recipe->integers;
-    *addresses = (int)recipe->addresses;
-    *types = (int)recipe->types;
-    *combiner = recipe->combiner;
-    return MPI_SUCCESS;
+    const uint32_t number[] = {recipe->integers, recipe->addresses, recipe->larges, recipe->types};
+    for (int i = 0; i < NUMBERS; i++)
+        if (mpi_count_wanted(at[i]))
+            mpi_count_tell(at[i], number[i]);
+    return mpi_tell(combiner, recipe->combiner);
 }
 
-ENTRY(MPI_Type_get_envelope_c)(MPI_Datatype handle, MPI_Count *integers, MPI_Count *addresses, MPI_Count *larges,
+#define PLACES(larges) (struct mpi_count[]){COUNT_AT(integers), COUNT_AT(addresses), larges, COUNT_AT(types)}
+ENTRY(MPI_Type_get_envelope)(MPI_Datatype type, int *integers, int *addresses, int *types, int *combiner)
+{
+    return envelope(NAME, type, false, PLACES({0}), combiner);
+}
+ENTRY(MPI_Type_get_envelope_c)(MPI_Datatype type, MPI_Count *integers, MPI_Count *addresses, MPI_Count *larges,
                                MPI_Count *types, int *combiner)
 {
-    const struct mpi_recipe *recipe;
-    int error = recipe_of(NAME, handle, true, &recipe);
-    if (error)
-        return error;
-    if (!integers || !addresses || !larges || !types || !combiner)
-        return mpi_null(NULL, NAME, !integers    ? "num_integers"
-                                    : !addresses ? "num_addresses"
-                                    : !larges    ? "num_large_counts"
-                                    : !types     ? "num_datatypes"
-                                                 : "combiner");
-    *integers = recipe->integers;
-    *addresses = recipe->addresses;
-    *larges = recipe->larges;
-    *types = recipe->types;
-    *combiner = recipe->combiner;
-    return MPI_SUCCESS;
+    return envelope(NAME, type, true, PLACES(COUNT_AT(larges)), combiner);
 }
 
 struct contents {
@@ -79,13 +71,12 @@ static int contents(const char *call, MPI_Datatype handle, const struct contents
         room->max_larges < recipe->larges || room->max_types < recipe->types)
         return mpi_error(NULL, call, MPI_ERR_ARG, "an array is too short: the envelope tells %u, %u, %u and %u",
                          recipe->integers, recipe->addresses, recipe->larges, recipe->types);
-    const char *missing = recipe->integers && !room->integers     ? "array_of_integers"
-                          : recipe->addresses && !room->addresses ? "array_of_addresses"
-                          : recipe->larges && !room->larges       ? "array_of_large_counts"
-                          : recipe->types && !room->types         ? "array_of_datatypes"
-                                                                  : NULL;
-    if (missing)
-        return mpi_null(NULL, call, missing);
+    error = mpi_arguments(call, ARGUMENTS(GIVEN_IF(recipe->integers, room->integers, "array_of_integers"),
+                                          GIVEN_IF(recipe->addresses, room->addresses, "array_of_addresses"),
+                                          GIVEN_IF(recipe->larges, room->larges, "array_of_large_counts"),
+                                          GIVEN_IF(recipe->types, room->types, "array_of_datatypes")));
+    if (error)
+        return error;
     const int64_t *value = recipe->value;
     for (uint32_t i = 0; i < recipe->integers; i++)
         room->integers[i] = (int)*value++;
@@ -130,13 +121,11 @@ struct packing {
 
 static int check_packing(const struct packing *p, MPI_Count position, struct type_buffer *buffer)
 {
-    mpi_enter(p->call);
-    struct mpi_comm *comm = mpi_comm_at(p->comm);
-    struct mpi_type *type = mpi_type_at(p->type);
-    if (!comm)
-        return mpi_wrong(NULL, p->call, KIND_COMM, p->comm);
-    if (!type)
-        return mpi_wrong(comm, p->call, KIND_TYPE, p->type);
+    struct mpi_comm *comm;
+    struct mpi_type *type;
+    int error = mpi_arguments(p->call, ARGUMENTS(COMM_OF(p->comm, &comm), TYPE_OF(p->type, &type)));
+    if (error)
+        return error;
     if (!mpi_data_fits(p->data, p->count, type)) {
         struct mpi_message message = {p->call, p->data, p->count, p->type, MPI_PROC_NULL, 0, p->comm};
         return mpi_message_wrong(message, false);
@@ -185,13 +174,11 @@ static int pack_size(const char *call, MPI_Count count, MPI_Datatype handle, MPI
                      struct mpi_count size)
 {
     MPI_Count bytes;
-    mpi_enter(call);
-    struct mpi_comm *comm = mpi_comm_at(comm_handle);
-    struct mpi_type *type = mpi_type_at(handle);
-    if (!comm)
-        return mpi_wrong(NULL, call, KIND_COMM, comm_handle);
-    if (!type)
-        return mpi_wrong(comm, call, KIND_TYPE, handle);
+    struct mpi_comm *comm;
+    struct mpi_type *type;
+    int error = mpi_arguments(call, ARGUMENTS(COMM_OF(comm_handle, &comm), TYPE_OF(handle, &type)));
+    if (error)
+        return error;
     if (count < 0)
         return mpi_error(comm, call, MPI_ERR_COUNT, "count %lld is negative", (long long)count);
     if (!mpi_count_wanted(size))

@@ -167,32 +167,13 @@ void mpi_type_drop(struct mpi_type *type)
 
 /* ---- commit and free -------------------------------------------------------------------------------------------- */
 
-static int find_type(const char *call, MPI_Datatype handle, struct mpi_type **type)
-{
-    mpi_enter(call);
-    *type = mpi_type_at(handle);
-    return *type ? MPI_SUCCESS : mpi_wrong(NULL, call, KIND_TYPE, handle);
-}
+CHECKED(MPI_Type_commit, (MPI_Datatype *datatype), (BEHIND(KIND_TYPE, datatype)),
+        (mpi_type_ready(mpi_type_at(*datatype)), MPI_SUCCESS))
 
-ENTRY(MPI_Type_commit)(MPI_Datatype *handle)
+ENTRY(MPI_Type_free)(MPI_Datatype *datatype)
 {
     struct mpi_type *type;
-    mpi_enter(NAME);
-    if (!handle)
-        return mpi_null(NULL, NAME, "datatype");
-    int error = find_type(NAME, *handle, &type);
-    if (!error)
-        mpi_type_ready(type);
-    return error;
-}
-
-ENTRY(MPI_Type_free)(MPI_Datatype *handle)
-{
-    struct mpi_type *type;
-    mpi_enter(NAME);
-    if (!handle)
-        return mpi_null(NULL, NAME, "datatype");
-    int error = find_type(NAME, *handle, &type);
+    int error = mpi_arguments(NAME, ARGUMENTS(BEHIND(KIND_TYPE, datatype, &type)));
     if (error)
         return error;
     if (mpi_type_predefined(type))
@@ -202,13 +183,13 @@ ENTRY(MPI_Type_free)(MPI_Datatype *handle)
         return mpi_error(NULL, NAME, MPI_ERR_TYPE, "a type of precision and range cannot be freed");
     /* relaxed: two threads that free handles of one type at once is the program's race */
     if (atomic_load_explicit(&type->object.users, memory_order_relaxed) == 1) /* MPI_Type_get_contents gives more of them */
-        error = mpi_attributes_delete(*handle, &type->attributes);
+        error = mpi_attributes_delete(*datatype, &type->attributes);
     if (error)
         return mpi_error(NULL, NAME, error, "the delete function of an attribute failed");
     if (!mpi_object_unpublish(type))
-        return mpi_wrong(NULL, NAME, KIND_TYPE, *handle);
+        return mpi_wrong(NULL, NAME, KIND_TYPE, *datatype);
     mpi_type_drop(type);
-    *handle = MPI_DATATYPE_NULL;
+    *datatype = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;
 }
 
@@ -217,14 +198,14 @@ ENTRY(MPI_Type_free)(MPI_Datatype *handle)
 static int size_of(const char *call, MPI_Datatype handle, struct mpi_count size)
 {
     struct mpi_type *type;
-    mpi_enter(call);
+    bool is_absent = absent_name(handle) != NULL;
+    int error = mpi_arguments(call, ARGUMENTS(TYPE_OF(is_absent ? MPI_BYTE : handle, &type)));
+    if (error)
+        return error;
     if (!mpi_count_wanted(size))
         return mpi_null(NULL, call, "size");
-    bool is_absent = absent_name(handle) != NULL;
-    int error = is_absent ? MPI_SUCCESS : find_type(call, handle, &type);
-    if (!error)
-        mpi_count_tell(size, is_absent ? MPI_UNDEFINED : (MPI_Count)type->size);
-    return error;
+    mpi_count_tell(size, is_absent ? MPI_UNDEFINED : (MPI_Count)type->size);
+    return MPI_SUCCESS;
 }
 
 #define SIZE(number) MPI_Datatype type, number *size
@@ -232,52 +213,42 @@ ENTRIES(MPI_Type_size, MPI_Type_size_c, SIZE, size_of(NAME, type, COUNT_AT(size)
 ENTRY(MPI_Type_size_x)(SIZE(MPI_Count)) { return size_of(NAME, type, COUNT_AT(size)); }
 
 /* TRUE_ONE: of the payload alone. MPI_Aint and MPI_Count are the same here. */
-static int extent_of(const char *call, MPI_Datatype handle, bool true_one, int64_t *lower_bound, int64_t *extent)
+static int extent_of(const struct mpi_type *type, bool true_one, int64_t *lb, int64_t *extent)
 {
-    struct mpi_type *type;
-    int error = find_type(call, handle, &type);
-    if (error)
-        return error;
-    if (!lower_bound || !extent)
-        return mpi_null(NULL, call, lower_bound ? "extent" : "lb");
     const struct type_shape *shape = &type->layout->shape;
-    *lower_bound = true_one ? shape->true_lower_bound : shape->lower_bound;
+    *lb = true_one ? shape->true_lower_bound : shape->lower_bound;
     *extent = true_one ? shape->true_extent : shape->extent;
     return MPI_SUCCESS;
 }
 
-#define EXTENT(number) MPI_Datatype type, number *lb, number *extent
-ENTRY(MPI_Type_get_extent)(EXTENT(MPI_Aint)) { return extent_of(NAME, type, false, lb, extent); }
-ENTRY(MPI_Type_get_extent_c)(EXTENT(MPI_Count)) { return extent_of(NAME, type, false, lb, extent); }
-ENTRY(MPI_Type_get_extent_x)(EXTENT(MPI_Count)) { return extent_of(NAME, type, false, lb, extent); }
-ENTRY(MPI_Type_get_true_extent)(EXTENT(MPI_Aint)) { return extent_of(NAME, type, true, lb, extent); }
-ENTRY(MPI_Type_get_true_extent_c)(EXTENT(MPI_Count)) { return extent_of(NAME, type, true, lb, extent); }
-ENTRY(MPI_Type_get_true_extent_x)(EXTENT(MPI_Count)) { return extent_of(NAME, type, true, lb, extent); }
+#define EXTENT(number) (MPI_Datatype type, number *lb, number *extent), (TYPE_OF(type), GIVEN(lb), GIVEN(extent))
+#define EXTENT_IS(true_one) extent_of(mpi_type_at(type), true_one, lb, extent)
+CHECKED(MPI_Type_get_extent, EXTENT(MPI_Aint), EXTENT_IS(false))
+CHECKED(MPI_Type_get_extent_c, EXTENT(MPI_Count), EXTENT_IS(false))
+CHECKED(MPI_Type_get_extent_x, EXTENT(MPI_Count), EXTENT_IS(false))
+CHECKED(MPI_Type_get_true_extent, EXTENT(MPI_Aint), EXTENT_IS(true))
+CHECKED(MPI_Type_get_true_extent_c, EXTENT(MPI_Count), EXTENT_IS(true))
+CHECKED(MPI_Type_get_true_extent_x, EXTENT(MPI_Count), EXTENT_IS(true))
 
-ENTRY(MPI_Type_get_name)(MPI_Datatype handle, char *name, int *length)
+ENTRY(MPI_Type_get_name)(MPI_Datatype handle, char *type_name, int *resultlen)
 {
     struct mpi_type *type;
     const char *known = handle == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : absent_name(handle);
-    int error = known ? MPI_SUCCESS : find_type("MPI_Type_get_name", handle, &type);
+    int error = mpi_arguments(NAME, ARGUMENTS(TYPE_OF(known ? MPI_BYTE : handle, &type), GIVEN(type_name), GIVEN(resultlen)));
     if (error)
         return error;
-    if (!name || !length)
-        return mpi_null(NULL, "MPI_Type_get_name", name ? "resultlen" : "type_name");
     if (!known)
         known = type->name ? type->name : "";
-    *length = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", known);
-    return MPI_SUCCESS;
+    return mpi_tell(resultlen, snprintf(type_name, MPI_MAX_OBJECT_NAME, "%s", known));
 }
 
-ENTRY(MPI_Type_set_name)(MPI_Datatype handle, const char *name)
+ENTRY(MPI_Type_set_name)(MPI_Datatype handle, const char *type_name)
 {
     struct mpi_type *type;
-    int error = find_type(NAME, handle, &type);
+    int error = mpi_arguments(NAME, ARGUMENTS(TYPE_OF(handle, &type), GIVEN(type_name)));
     if (error)
         return error;
-    if (!name)
-        return mpi_null(NULL, NAME, "type_name");
-    char *copy = strndup(name, MPI_MAX_OBJECT_NAME - 1);
+    char *copy = strndup(type_name, MPI_MAX_OBJECT_NAME - 1);
     if (!copy)
         return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "no memory for a name");
     if (!mpi_type_predefined(type)) /* the first names of the predefined ones are constants */
@@ -286,25 +257,19 @@ ENTRY(MPI_Type_set_name)(MPI_Datatype handle, const char *name)
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Type_get_value_index)(MPI_Datatype value, MPI_Datatype index, MPI_Datatype *out)
+static int pair_of(MPI_Datatype value, MPI_Datatype index, MPI_Datatype *out)
 {
-    mpi_enter(NAME);
-    if (!out)
-        return mpi_null(NULL, NAME, "pair_type");
     *out = MPI_DATATYPE_NULL;
     for (size_t i = 0; i < ARRAY_LENGTH(pairs); i++)
         if (pairs[i].first == value && pairs[i].second == index)
             *out = pairs[i].handle;
     return MPI_SUCCESS;
 }
+CHECKED(MPI_Type_get_value_index, (MPI_Datatype value, MPI_Datatype index, MPI_Datatype *pair_type),
+        (RUNNING, GIVEN(pair_type)), pair_of(value, index, pair_type))
 
-ENTRY(MPI_Get_address)(const void *location, MPI_Aint *address)
-{
-    if (!address)
-        return mpi_null(NULL, NAME, "address");
-    *address = (MPI_Aint)location;
-    return MPI_SUCCESS;
-}
+CHECKED(MPI_Get_address, (const void *location, MPI_Aint *address), (GIVEN(address)),
+        (*address = (MPI_Aint)location, MPI_SUCCESS))
 
 ENTRY_OF(MPI_Aint, MPI_Aint_add)(MPI_Aint base, MPI_Aint displacement)
 {

@@ -44,9 +44,6 @@ void mpi_errhandler_drop(struct mpi_errhandler *handler)
 
 static int create(const char *call, enum mpi_kind of, void (*function)(void *, int *, ...), MPI_Errhandler *handle)
 {
-    mpi_enter(call);
-    if (!function || !handle)
-        return mpi_null(NULL, call, function ? "errhandler" : "the function");
     struct mpi_errhandler *handler = mpi_object_take(KIND_ERRHANDLER, sizeof *handler);
     if (!handler)
         return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for an error handler");
@@ -58,89 +55,63 @@ static int create(const char *call, enum mpi_kind of, void (*function)(void *, i
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Comm_create_errhandler)(MPI_Comm_errhandler_function *function, MPI_Errhandler *handle)
-{
-    return create(NAME, KIND_COMM, (void (*)(void *, int *, ...))function, handle);
-}
-ENTRY(MPI_File_create_errhandler)(MPI_File_errhandler_function *function, MPI_Errhandler *handle)
-{
-    return create(NAME, KIND_FILE, (void (*)(void *, int *, ...))function, handle);
-}
+#define MAKES(type) (type *function, MPI_Errhandler *errhandler), (RUNNING, FUNCTION_GIVEN, GIVEN(errhandler))
+#define FUNCTION_GIVEN GIVEN_AS((void *)function, "the function")
+#define FUNCTION (void (*)(void *, int *, ...))function
+CHECKED(MPI_Comm_create_errhandler, MAKES(MPI_Comm_errhandler_function), create(NAME, KIND_COMM, FUNCTION, errhandler))
+CHECKED(MPI_File_create_errhandler, MAKES(MPI_File_errhandler_function), create(NAME, KIND_FILE, FUNCTION, errhandler))
 
-ENTRY(MPI_Errhandler_free)(MPI_Errhandler *handle)
+ENTRY(MPI_Errhandler_free)(MPI_Errhandler *errhandler)
 {
-    mpi_enter(NAME);
-    if (!handle)
-        return mpi_null(NULL, NAME, "errhandler");
-    struct mpi_errhandler *handler = mpi_errhandler_at(*handle);
-    if (!handler || (!predefined(handler) && !mpi_object_unpublish(handler)))
-        return mpi_wrong(NULL, NAME, KIND_ERRHANDLER, *handle);
+    struct mpi_errhandler *handler;
+    int error = mpi_arguments(NAME, ARGUMENTS(BEHIND(KIND_ERRHANDLER, errhandler, &handler)));
+    if (error)
+        return error;
+    if (!predefined(handler) && !mpi_object_unpublish(handler))
+        return mpi_wrong(NULL, NAME, KIND_ERRHANDLER, *errhandler);
     mpi_errhandler_drop(handler);
-    *handle = MPI_ERRHANDLER_NULL;
+    *errhandler = MPI_ERRHANDLER_NULL;
     return MPI_SUCCESS;
 }
 
 /* ---- set and asked ---------------------------------------------------------------------------------------------- */
 
-/* What has a handler: a communicator, or MPI_FILE_NULL. */
-struct owner {
-    const char *call;
-    struct mpi_comm *comm;          /* NULL: the file */
-    struct mpi_errhandler **handler;
-    int error;                      /* there is no such thing, and that is raised */
-};
+/* Of COMM, NULL: of the file. */
+static struct mpi_errhandler **handler_of(struct mpi_comm *comm) { return comm ? &comm->errhandler : &mpi_file_errhandler; }
 
-static struct owner of_comm(const char *call, MPI_Comm handle)
+static int set(const char *call, struct mpi_comm *comm, MPI_Errhandler handle)
 {
-    struct mpi_comm *comm;
-    int error = mpi_find_comm(call, handle, call, "", &comm);
-    return error ? (struct owner){.error = error} : (struct owner){call, comm, &comm->errhandler, MPI_SUCCESS};
-}
-
-static struct owner of_file(const char *call, MPI_File file)
-{
-    mpi_enter(call);
-    if (file != MPI_FILE_NULL)
-        return (struct owner){.error = mpi_file_error(call, MPI_ERR_FILE, "%p is not a file", (void *)file)};
-    return (struct owner){call, NULL, &mpi_file_errhandler, MPI_SUCCESS};
-}
-
-static int set(struct owner owner, MPI_Errhandler handle)
-{
-    if (owner.error)
-        return owner.error;
-    struct mpi_errhandler *handler = mpi_errhandler_at(handle), *old = *owner.handler;
+    struct mpi_errhandler *handler = mpi_errhandler_at(handle), *old = *handler_of(comm);
     if (!handler)
-        return mpi_wrong(owner.comm, owner.call, KIND_ERRHANDLER, handle);
-    if (!predefined(handler) && handler->of != (owner.comm ? KIND_COMM : KIND_FILE))
-        return mpi_error(owner.comm, owner.call, MPI_ERR_ERRHANDLER, "the error handler is for %s",
-                         owner.comm ? "files" : "communicators");
+        return mpi_wrong(comm, call, KIND_ERRHANDLER, handle);
+    if (!predefined(handler) && handler->of != (comm ? KIND_COMM : KIND_FILE))
+        return mpi_error(comm, call, MPI_ERR_ERRHANDLER, "the error handler is for %s", comm ? "files" : "communicators");
     if (!predefined(handler))
         mpi_object_keep(handler);
-    *owner.handler = handler;
+    *handler_of(comm) = handler;
     mpi_errhandler_drop(old);
     return MPI_SUCCESS;
 }
 
-static int get(struct owner owner, MPI_Errhandler *out)
+static int get(const char *call, struct mpi_comm *comm, MPI_Errhandler *out)
 {
-    if (owner.error)
-        return owner.error;
     if (!out)
-        return owner.comm ? mpi_null(owner.comm, owner.call, "errhandler")
-                          : mpi_file_error(owner.call, MPI_ERR_ARG, "errhandler is NULL");
-    *out = mpi_errhandler_handle(*owner.handler);
+        return comm ? mpi_null(comm, call, "errhandler") : mpi_file_error(call, MPI_ERR_ARG, "errhandler is NULL");
+    *out = mpi_errhandler_handle(*handler_of(comm));
     return MPI_SUCCESS;
 }
 
-static int call(struct owner owner, int code)
-{
-    return owner.error ? owner.error : mpi_error_of_program(owner.comm, owner.call, code);
-}
+#define OF_COMM mpi_comm_at(comm)
+CHECKED(MPI_Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler handle), (COMM_OF(comm)), set(NAME, OF_COMM, handle))
+CHECKED(MPI_Comm_get_errhandler, (MPI_Comm comm, MPI_Errhandler *handle), (COMM_OF(comm)), get(NAME, OF_COMM, handle))
+CHECKED(MPI_Comm_call_errhandler, (MPI_Comm comm, int code), (COMM_OF(comm)), mpi_error_of_program(OF_COMM, NAME, code))
 
-ENTRY(MPI_Comm_set_errhandler)(MPI_Comm comm, MPI_Errhandler handler) { return set(of_comm(NAME, comm), handler); }
-ENTRY(MPI_File_set_errhandler)(MPI_File file, MPI_Errhandler handler) { return set(of_file(NAME, file), handler); }
-ENTRY(MPI_Comm_get_errhandler)(MPI_Comm comm, MPI_Errhandler *handler) { return get(of_comm(NAME, comm), handler); }
-ENTRY(MPI_File_get_errhandler)(MPI_File file, MPI_Errhandler *handler) { return get(of_file(NAME, file), handler); }
-ENTRY(MPI_Comm_call_errhandler)(MPI_Comm comm, int code) { return call(of_comm(NAME, comm), code); }
-ENTRY(MPI_File_call_errhandler)(MPI_File file, int code) { return call(of_file(NAME, file), code); }
+/* Raises that FILE is none, where it is not MPI_FILE_NULL. */
+static int wrong_file(const char *call, MPI_File file)
+{
+    return file == MPI_FILE_NULL ? MPI_SUCCESS : mpi_file_error(call, MPI_ERR_FILE, "%p is not a file", (void *)file);
+}
+#define OF_FILE(parameters, ...) parameters, (RUNNING), wrong_file(NAME, file) ?: __VA_ARGS__
+CHECKED(MPI_File_set_errhandler, OF_FILE((MPI_File file, MPI_Errhandler handle), set(NAME, NULL, handle)))
+CHECKED(MPI_File_get_errhandler, OF_FILE((MPI_File file, MPI_Errhandler *handle), get(NAME, NULL, handle)))
+CHECKED(MPI_File_call_errhandler, OF_FILE((MPI_File file, int code), mpi_error_of_program(NULL, NAME, code)))

@@ -127,15 +127,12 @@ static int write_subarray(struct making *making, const struct subarray *of, cons
 static int subarray(struct making *making, const struct subarray *of, MPI_Datatype old)
 {
     const int64_t *numbers[3];
-    int n = of->dimensions, error = mpi_making_begin(making, old, 0);
-    if (!error)
-        error = check_shape(making->call, n, of->order);
-    if (!error && (!of->sizes || !of->subsizes || !of->starts))
-        error = mpi_null(NULL, making->call, !of->sizes      ? "array_of_sizes"
-                                             : !of->subsizes ? "array_of_subsizes"
-                                                             : "array_of_starts");
-    if (!error)
-        error = write_subarray(making, of, numbers);
+    int n = of->dimensions;
+    int error = mpi_making_begin(making, old, 0) ?: check_shape(making->call, n, of->order) ?:
+                mpi_arguments(making->call, ARGUMENTS(GIVEN_AS(of->sizes, "array_of_sizes"),
+                                                      GIVEN_AS(of->subsizes, "array_of_subsizes"),
+                                                      GIVEN_AS(of->starts, "array_of_starts"))) ?:
+                write_subarray(making, of, numbers);
     if (error)
         return error;
     struct slice *slices = calloc((size_t)n, sizeof *slices);
@@ -212,14 +209,12 @@ static int write_darray(struct making *making, const struct darray *of, const in
 static int check_darray(const char *call, const struct darray *of)
 {
     int64_t product = 1;
-    int error = check_shape(call, of->dimensions, of->order);
+    int error = check_shape(call, of->dimensions, of->order) ?:
+                mpi_arguments(call, ARGUMENTS(GIVEN_AS(of->sizes, "array_of_gsizes"), GIVEN_AS(of->ways, "array_of_distribs"),
+                                              GIVEN_AS(of->arguments, "array_of_dargs"),
+                                              GIVEN_AS(of->processes, "array_of_psizes")));
     if (error)
         return error;
-    if (!of->sizes || !of->ways || !of->arguments || !of->processes)
-        return mpi_null(NULL, call, !of->sizes       ? "array_of_gsizes"
-                                    : !of->ways      ? "array_of_distribs"
-                                    : !of->arguments ? "array_of_dargs"
-                                                     : "array_of_psizes");
     for (int d = 0; d < of->dimensions && product > 0 && product <= INT32_MAX; d++)
         product *= of->processes[d];
     if (product != of->size || of->rank < 0 || of->rank >= of->size)
@@ -231,11 +226,8 @@ static int check_darray(const char *call, const struct darray *of)
 static int darray(struct making *making, const struct darray *of, MPI_Datatype old)
 {
     const int64_t *sizes = NULL;
-    int n = of->dimensions, rank = of->rank, error = mpi_making_begin(making, old, 0);
-    if (!error)
-        error = check_darray(making->call, of);
-    if (!error)
-        error = write_darray(making, of, &sizes);
+    int n = of->dimensions, rank = of->rank;
+    int error = mpi_making_begin(making, old, 0) ?: check_darray(making->call, of) ?: write_darray(making, of, &sizes);
     if (error)
         return error;
     struct slice *slices = calloc((size_t)n, sizeof *slices);

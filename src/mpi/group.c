@@ -46,13 +46,6 @@ void mpi_group_drop(struct mpi_group *group)
     mpi_object_give(KIND_GROUP, group);
 }
 
-static int find(const char *call, MPI_Group handle, const struct mpi_group **group)
-{
-    mpi_enter(call);
-    *group = mpi_group_at(handle);
-    return *group ? MPI_SUCCESS : mpi_wrong(NULL, call, KIND_GROUP, handle);
-}
-
 static int no_memory(const char *call, int size)
 {
     return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for a group of %d ranks", size);
@@ -61,8 +54,6 @@ static int no_memory(const char *call, int size)
 /* A new group from a list of world ranks, for the user. */
 static int deliver(const char *call, int size, const int *world, MPI_Group *out)
 {
-    if (!out)
-        return mpi_null(NULL, call, "newgroup");
     if (size == 0) {
         *out = MPI_GROUP_EMPTY;
         return MPI_SUCCESS;
@@ -89,45 +80,26 @@ static int *places(const struct mpi_group *group)
     return place;
 }
 
-ENTRY(MPI_Comm_group)(MPI_Comm handle, MPI_Group *group)
-{
-    struct mpi_comm *comm;
-    int error = mpi_find_comm(NAME, handle, group, "group", &comm);
-    if (!error)
-        *group = mpi_object_publish(comm->group);
-    return error;
-}
+CHECKED(MPI_Comm_group, (MPI_Comm comm, MPI_Group *group), (COMM_OF(comm), GIVEN(group)),
+        (*group = mpi_object_publish(mpi_comm_at(comm)->group), MPI_SUCCESS))
 
-ENTRY(MPI_Group_free)(MPI_Group *handle)
+ENTRY(MPI_Group_free)(MPI_Group *group)
 {
-    mpi_enter(NAME);
-    if (!handle)
-        return mpi_null(NULL, NAME, "group");
-    struct mpi_group *group = mpi_group_at(*handle);
-    if (!group || (group != &mpi_group_empty && !mpi_object_unpublish(group)))
-        return mpi_wrong(NULL, NAME, KIND_GROUP, *handle);
-    mpi_group_drop(group);
-    *handle = MPI_GROUP_NULL;
-    return MPI_SUCCESS;
-}
-
-/* Tells the int of a group at OFFSET in OUT, the program's ARGUMENT. */
-static int tell(const char *call, MPI_Group handle, size_t offset, int *out, const char *argument)
-{
-    const struct mpi_group *group;
-    int error = find(call, handle, &group);
+    struct mpi_group *old;
+    int error = mpi_arguments(NAME, ARGUMENTS(BEHIND(KIND_GROUP, group, &old)));
     if (error)
         return error;
-    if (!out)
-        return mpi_null(NULL, call, argument);
-    *out = *(const int *)(const void *)((const char *)group + offset);
+    if (old != &mpi_group_empty && !mpi_object_unpublish(old))
+        return mpi_wrong(NULL, NAME, KIND_GROUP, *group);
+    mpi_group_drop(old);
+    *group = MPI_GROUP_NULL;
     return MPI_SUCCESS;
 }
 
-#define RANK offsetof(struct mpi_group, rank)
-ENTRY(MPI_Group_rank)(MPI_Group group, int *rank) { return tell(NAME, group, RANK, rank, "rank"); }
-#define SIZE offsetof(struct mpi_group, size)
-ENTRY(MPI_Group_size)(MPI_Group group, int *size) { return tell(NAME, group, SIZE, size, "size"); }
+CHECKED(MPI_Group_rank, (MPI_Group group, int *rank), (GROUP_OF(group), GIVEN(rank)),
+        mpi_tell(rank, mpi_group_at(group)->rank))
+CHECKED(MPI_Group_size, (MPI_Group group, int *size), (GROUP_OF(group), GIVEN(size)),
+        mpi_tell(size, mpi_group_at(group)->size))
 
 int mpi_group_relation(const struct mpi_group *one, const struct mpi_group *two)
 {
@@ -145,29 +117,18 @@ int mpi_group_relation(const struct mpi_group *one, const struct mpi_group *two)
     return common == one->size ? MPI_SIMILAR : MPI_UNEQUAL;
 }
 
-ENTRY(MPI_Group_compare)(MPI_Group handle1, MPI_Group handle2, int *result)
+static int compare(const char *call, const struct mpi_group *one, const struct mpi_group *two, int *result)
 {
-    const struct mpi_group *one, *two;
-    int error = find(NAME, handle1, &one);
-    if (!error)
-        error = find(NAME, handle2, &two);
-    if (error)
-        return error;
-    if (!result)
-        return mpi_null(NULL, NAME, "result");
     int relation = mpi_group_relation(one, two);
-    if (relation < 0)
-        return no_memory(NAME, one->size);
-    *result = relation;
-    return MPI_SUCCESS;
+    return relation < 0 ? no_memory(call, one->size) : mpi_tell(result, relation);
 }
+CHECKED(MPI_Group_compare, (MPI_Group one, MPI_Group two, int *result), (GROUP_OF(one), GROUP_OF(two), GIVEN(result)),
+        compare(NAME, mpi_group_at(one), mpi_group_at(two), result))
 
 ENTRY(MPI_Group_translate_ranks)(MPI_Group handle1, int n, const int ranks1[], MPI_Group handle2, int ranks2[])
 {
     const struct mpi_group *one, *two;
-    int error = find(NAME, handle1, &one);
-    if (!error)
-        error = find(NAME, handle2, &two);
+    int error = mpi_arguments(NAME, ARGUMENTS(GROUP_OF(handle1, &one), GROUP_OF(handle2, &two)));
     if (error)
         return error;
     if (n < 0 || (n > 0 && (!ranks1 || !ranks2)))
@@ -186,12 +147,9 @@ ENTRY(MPI_Group_translate_ranks)(MPI_Group handle1, int n, const int ranks1[], M
 
 enum set_operation { SET_UNION, SET_INTERSECTION, SET_DIFFERENCE };
 
-static int set_operation(const char *call, enum set_operation what, MPI_Group const handle[2], MPI_Group *out)
+static int set_operation(const char *call, enum set_operation what, const struct mpi_group *one,
+                         const struct mpi_group *two, MPI_Group *out)
 {
-    mpi_enter(call);
-    const struct mpi_group *one = mpi_group_at(handle[0]), *two = mpi_group_at(handle[1]);
-    if (!one || !two)
-        return mpi_wrong(NULL, call, KIND_GROUP, one ? handle[1] : handle[0]);
     const struct mpi_group *marked = what == SET_UNION ? one : two;
     int *place = places(marked), *list = malloc((size_t)(one->size + two->size) * sizeof(int) + 1);
     int n = 0, error;
@@ -212,11 +170,11 @@ done:
     return error;
 }
 
-#define SETS MPI_Group one, MPI_Group two, MPI_Group *out
-#define GROUPS ((MPI_Group[]){one, two})
-ENTRY(MPI_Group_union)(SETS) { return set_operation(NAME, SET_UNION, GROUPS, out); }
-ENTRY(MPI_Group_intersection)(SETS) { return set_operation(NAME, SET_INTERSECTION, GROUPS, out); }
-ENTRY(MPI_Group_difference)(SETS) { return set_operation(NAME, SET_DIFFERENCE, GROUPS, out); }
+#define SETS (MPI_Group one, MPI_Group two, MPI_Group *newgroup), (GROUP_OF(one), GROUP_OF(two), GIVEN(newgroup))
+#define OF_BOTH mpi_group_at(one), mpi_group_at(two), newgroup
+CHECKED(MPI_Group_union, SETS, set_operation(NAME, SET_UNION, OF_BOTH))
+CHECKED(MPI_Group_intersection, SETS, set_operation(NAME, SET_INTERSECTION, OF_BOTH))
+CHECKED(MPI_Group_difference, SETS, set_operation(NAME, SET_DIFFERENCE, OF_BOTH))
 
 /* The N ranks of GROUP that are listed, in that order, or (LEAVE_OUT) all others in their order. */
 static int choose(const char *call, const struct mpi_group *group, int n, const int *ranks, bool leave_out,
@@ -250,20 +208,18 @@ done:
     return error;
 }
 
-static int choose_ranks(const char *call, MPI_Group handle, int n, const int *ranks, bool leave_out, MPI_Group *out)
+static int choose_ranks(const char *call, const struct mpi_group *group, int n, const int *ranks, bool leave_out,
+                        MPI_Group *out)
 {
-    const struct mpi_group *group;
-    int error = find(call, handle, &group);
-    if (error)
-        return error;
     if (n < 0 || (n > 0 && !ranks))
         return mpi_error(NULL, call, MPI_ERR_ARG, "%d ranks at %p", n, (const void *)ranks);
     return choose(call, group, n, ranks, leave_out, out);
 }
 
-#define RANKS MPI_Group group, int n, const int ranks[], MPI_Group *out
-ENTRY(MPI_Group_incl)(RANKS) { return choose_ranks(NAME, group, n, ranks, false, out); }
-ENTRY(MPI_Group_excl)(RANKS) { return choose_ranks(NAME, group, n, ranks, true, out); }
+#define FROM(list) (MPI_Group group, int n, list, MPI_Group *newgroup), (GROUP_OF(group), GIVEN(newgroup))
+#define RANKS FROM(const int ranks[])
+CHECKED(MPI_Group_incl, RANKS, choose_ranks(NAME, mpi_group_at(group), n, ranks, false, newgroup))
+CHECKED(MPI_Group_excl, RANKS, choose_ranks(NAME, mpi_group_at(group), n, ranks, true, newgroup))
 
 /* Ranges (first, last, stride) written out; at most LIMIT ranks, -1 if there is anything wrong. */
 static int write_out(int n, int ranges[][3], int *list, int limit)
@@ -282,24 +238,21 @@ static int write_out(int n, int ranges[][3], int *list, int limit)
     return count;
 }
 
-static int choose_ranges(const char *call, MPI_Group handle, int n, int ranges[][3], bool leave_out, MPI_Group *out)
+static int choose_ranges(const char *call, const struct mpi_group *group, int n, int ranges[][3], bool leave_out,
+                         MPI_Group *out)
 {
-    const struct mpi_group *group;
-    int error = find(call, handle, &group);
-    if (error)
-        return error;
     if (n < 0 || (n > 0 && !ranges))
         return mpi_error(NULL, call, MPI_ERR_ARG, "%d ranges at %p", n, (void *)ranges);
     int *list = malloc((size_t)group->size * sizeof(int) + 1);
     if (!list)
         return no_memory(call, group->size);
     int count = write_out(n, ranges, list, group->size);
-    error = count < 0 ? mpi_error(NULL, call, MPI_ERR_RANK, "the ranges do not fit a group of %d", group->size)
-                      : choose(call, group, count, list, leave_out, out);
+    int error = count < 0 ? mpi_error(NULL, call, MPI_ERR_RANK, "the ranges do not fit a group of %d", group->size)
+                          : choose(call, group, count, list, leave_out, out);
     free(list);
     return error;
 }
 
-#define RANGES MPI_Group group, int n, int ranges[][3], MPI_Group *out
-ENTRY(MPI_Group_range_incl)(RANGES) { return choose_ranges(NAME, group, n, ranges, false, out); }
-ENTRY(MPI_Group_range_excl)(RANGES) { return choose_ranges(NAME, group, n, ranges, true, out); }
+#define RANGES FROM(int ranges[][3])
+CHECKED(MPI_Group_range_incl, RANGES, choose_ranges(NAME, mpi_group_at(group), n, ranges, false, newgroup))
+CHECKED(MPI_Group_range_excl, RANGES, choose_ranges(NAME, mpi_group_at(group), n, ranges, true, newgroup))

@@ -109,3 +109,55 @@ bool mpi_object_unpublish(void *pointer)
         atomic_store_explicit(&object->handle, 0, memory_order_relaxed);
     return true;
 }
+
+/* ---- arguments -------------------------------------------------------------------------------------------------- */
+
+/* The object behind HANDLE, which may be one of the ABI's. */
+static void *object_at(enum mpi_kind kind, void *handle)
+{
+    switch (kind) {
+    case KIND_COMM:
+        return mpi_comm_at(handle);
+    case KIND_GROUP:
+        return mpi_group_at(handle);
+    case KIND_TYPE:
+        return mpi_type_at(handle);
+    case KIND_OP:
+        return mpi_op_at(handle);
+    case KIND_ERRHANDLER:
+        return mpi_errhandler_at(handle);
+    case KIND_INFO:
+        return mpi_info_at(handle);
+    default:
+        return mpi_object_at(kind, handle, mpi_kinds[kind].size);
+    }
+}
+
+int mpi_arguments(const char *call, const struct mpi_argument *list)
+{
+    struct mpi_comm *comm = NULL;
+    char name[64];
+    for (const struct mpi_argument *one = list; one->want; one++) {
+        int want = one->want & ~WANT_BEHIND;
+        void *value = (void *)(uintptr_t)one->value;
+        if (want != WANT_GIVEN && want != WANT_HINTS && want != KIND_INFO)
+            mpi_enter(call);
+        if (!value && (want == WANT_GIVEN || one->want & WANT_BEHIND))
+            return mpi_null(comm, call, one->name);
+        if (want == WANT_GIVEN || want == WANT_RUNNING || (want == WANT_HINTS && value == MPI_INFO_NULL))
+            continue;
+        if (one->want & WANT_BEHIND)
+            value = *(void **)value;
+        enum mpi_kind kind = want == WANT_HINTS ? KIND_INFO : want == WANT_GRID ? KIND_COMM : (enum mpi_kind)want;
+        void *object = object_at(kind, value);
+        if (!object)
+            return mpi_wrong(comm, call, kind, value);
+        if (want == WANT_GRID && !((struct mpi_comm *)object)->topology)
+            return mpi_error(object, call, MPI_ERR_TOPOLOGY, "%s has no Cartesian topology", mpi_comm_name(object, name));
+        if (one->found)
+            memcpy(one->found, &object, sizeof object);
+        if (kind == KIND_COMM && !comm)
+            comm = object;
+    }
+    return MPI_SUCCESS;
+}

@@ -18,11 +18,6 @@ struct mpi_info *mpi_info_at(MPI_Info handle)
     return mpi_object_at(KIND_INFO, handle, sizeof(struct mpi_info));
 }
 
-int mpi_info_check(struct mpi_comm *comm, const char *call, MPI_Info handle)
-{
-    return handle == MPI_INFO_NULL || mpi_info_at(handle) ? MPI_SUCCESS : mpi_wrong(comm, call, KIND_INFO, handle);
-}
-
 static struct mpi_info_pair *find(const struct mpi_info *info, const char *key)
 {
     for (int i = 0; i < info->pairs; i++)
@@ -71,6 +66,15 @@ struct mpi_info *mpi_info_copy(const struct mpi_info *info)
     return copy;
 }
 
+struct mpi_info *mpi_info_of(const char *key, const char *value)
+{
+    struct mpi_info *info = mpi_info_copy(NULL);
+    if (!info || mpi_info_put(info, key, value) == MPI_SUCCESS)
+        return info;
+    mpi_info_drop(info);
+    return NULL;
+}
+
 void mpi_info_drop(struct mpi_info *info)
 {
     if (info == &environment || !mpi_object_drop(info))
@@ -111,12 +115,6 @@ void mpi_info_environment_open(int count, char **arguments) { tell_environment(&
 
 /* ---- the calls -------------------------------------------------------------------------------------------------- */
 
-static int find_info(const char *call, MPI_Info handle, struct mpi_info **info)
-{
-    *info = mpi_info_at(handle);
-    return *info ? MPI_SUCCESS : mpi_wrong(NULL, call, KIND_INFO, handle);
-}
-
 static int check_key(const char *call, const char *key)
 {
     if (!key || key[0] == 0 || strlen(key) >= MPI_MAX_INFO_KEY)
@@ -134,49 +132,35 @@ int mpi_info_deliver(struct mpi_comm *comm, const char *call, struct mpi_info *i
     return MPI_SUCCESS;
 }
 
-static int deliver(const char *call, const struct mpi_info *from, MPI_Info *out)
-{
-    return out ? mpi_info_deliver(NULL, call, mpi_info_copy(from), out) : mpi_null(NULL, call, "info");
-}
+#define COPY_OF(original) mpi_info_deliver(NULL, NAME, mpi_info_copy(original), info)
+CHECKED(MPI_Info_create, (MPI_Info *info), (GIVEN(info)), COPY_OF(NULL))
+CHECKED(MPI_Info_dup, (MPI_Info original, MPI_Info *info), (INFO_OF(original), GIVEN(info)), COPY_OF(mpi_info_at(original)))
 
-ENTRY(MPI_Info_create)(MPI_Info *out) { return deliver(NAME, NULL, out); }
-
-ENTRY(MPI_Info_create_env)(int argc, char *argv[], MPI_Info *out)
+ENTRY(MPI_Info_create_env)(int argc, char *argv[], MPI_Info *info)
 {
-    int error = deliver(NAME, NULL, out);
+    int error = mpi_arguments(NAME, ARGUMENTS(GIVEN(info))) ?: COPY_OF(NULL);
     if (!error)
-        tell_environment(mpi_info_at(*out), argv ? argc : 0, argv);
+        tell_environment(mpi_info_at(*info), argv ? argc : 0, argv);
     return error;
 }
 
-ENTRY(MPI_Info_dup)(MPI_Info handle, MPI_Info *out)
+ENTRY(MPI_Info_free)(MPI_Info *info)
 {
-    struct mpi_info *info;
-    int error = find_info(NAME, handle, &info);
-    return error ? error : deliver(NAME, info, out);
-}
-
-ENTRY(MPI_Info_free)(MPI_Info *handle)
-{
-    struct mpi_info *info;
-    if (!handle)
-        return mpi_null(NULL, NAME, "info");
-    int error = find_info(NAME, *handle, &info);
+    struct mpi_info *old;
+    int error = mpi_arguments(NAME, ARGUMENTS(BEHIND(KIND_INFO, info, &old)));
     if (error)
         return error;
-    if (info == &environment || !mpi_object_unpublish(info))
+    if (old == &environment || !mpi_object_unpublish(old))
         return mpi_error(NULL, NAME, MPI_ERR_INFO, "MPI_INFO_ENV cannot be freed");
-    mpi_info_drop(info);
-    *handle = MPI_INFO_NULL;
+    mpi_info_drop(old);
+    *info = MPI_INFO_NULL;
     return MPI_SUCCESS;
 }
 
 ENTRY(MPI_Info_set)(MPI_Info handle, const char *key, const char *value)
 {
     struct mpi_info *info;
-    int error = find_info(NAME, handle, &info);
-    if (!error)
-        error = check_key(NAME, key);
+    int error = mpi_arguments(NAME, ARGUMENTS(INFO_OF(handle, &info))) ?: check_key(NAME, key);
     if (error)
         return error;
     if (info == &environment)
@@ -190,9 +174,7 @@ ENTRY(MPI_Info_set)(MPI_Info handle, const char *key, const char *value)
 ENTRY(MPI_Info_delete)(MPI_Info handle, const char *key)
 {
     struct mpi_info *info;
-    int error = find_info(NAME, handle, &info);
-    if (!error)
-        error = check_key(NAME, key);
+    int error = mpi_arguments(NAME, ARGUMENTS(INFO_OF(handle, &info))) ?: check_key(NAME, key);
     if (error)
         return error;
     struct mpi_info_pair *pair = info == &environment ? NULL : find(info, key);
@@ -205,83 +187,62 @@ ENTRY(MPI_Info_delete)(MPI_Info handle, const char *key)
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Info_get_nkeys)(MPI_Info handle, int *n)
-{
-    struct mpi_info *info;
-    int error = find_info(NAME, handle, &info);
-    if (error)
-        return error;
-    if (!n)
-        return mpi_null(NULL, NAME, "nkeys");
-    *n = info->pairs;
-    return MPI_SUCCESS;
-}
+CHECKED(MPI_Info_get_nkeys, (MPI_Info info, int *nkeys), (INFO_OF(info), GIVEN(nkeys)),
+        mpi_tell(nkeys, mpi_info_at(info)->pairs))
 
-ENTRY(MPI_Info_get_nthkey)(MPI_Info handle, int n, char *key)
+static int nth_key(const char *call, const struct mpi_info *info, int n, char *key)
 {
-    struct mpi_info *info;
-    int error = find_info(NAME, handle, &info);
-    if (error)
-        return error;
     if (n < 0 || n >= info->pairs || !key)
-        return mpi_error(NULL, NAME, MPI_ERR_ARG, "there is no key number %d of %d", n, info->pairs);
+        return mpi_error(NULL, call, MPI_ERR_ARG, "there is no key number %d of %d", n, info->pairs);
     strcpy(key, info->pair[n].key);
     return MPI_SUCCESS;
 }
+CHECKED(MPI_Info_get_nthkey, (MPI_Info info, int n, char *key), (INFO_OF(info)), nth_key(NAME, mpi_info_at(info), n, key))
 
-/* The value of a key; *value is NULL when there is none. */
-static int look_up(const char *call, MPI_Info handle, const char *key, const char **value)
+/* The value of a key; NULL where there is none, which FLAG tells. */
+static int look_up(const char *call, MPI_Info handle, const char *key, int *flag, const char **value)
 {
     struct mpi_info *info;
-    int error = find_info(call, handle, &info);
-    if (!error)
-        error = check_key(call, key);
-    if (!error)
-        *value = mpi_info_value(info, key);
-    return error;
-}
-
-ENTRY(MPI_Info_get_string)(MPI_Info handle, const char *key, int *length, char *value, int *flag)
-{
-    const char *found;
-    int error = look_up(NAME, handle, key, &found);
+    int error = mpi_arguments(call, ARGUMENTS(INFO_OF(handle, &info), GIVEN(flag))) ?: check_key(call, key);
     if (error)
         return error;
-    if (!flag || !length || *length < 0 || (*length > 0 && !value))
-        return mpi_error(NULL, NAME, MPI_ERR_ARG, "buflen, value or flag is wrong for key %s", key);
-    *flag = found != NULL;
-    if (!found)
-        return MPI_SUCCESS;
-    if (*length > 0)
+    *value = mpi_info_value(info, key);
+    return mpi_tell(flag, *value != NULL);
+}
+
+ENTRY(MPI_Info_get_string)(MPI_Info info, const char *key, int *length, char *value, int *flag)
+{
+    const char *found;
+    int error = look_up(NAME, info, key, flag, &found);
+    if (error)
+        return error;
+    if (!length || *length < 0 || (*length > 0 && !value))
+        return mpi_error(NULL, NAME, MPI_ERR_ARG, "buflen or value is wrong for key %s", key);
+    if (found && *length > 0)
         snprintf(value, (size_t)*length, "%s", found);
-    *length = (int)strlen(found) + 1;
+    if (found)
+        *length = (int)strlen(found) + 1;
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Info_get)(MPI_Info handle, const char *key, int length, char *value, int *flag)
+ENTRY(MPI_Info_get)(MPI_Info info, const char *key, int length, char *value, int *flag)
 {
     const char *found;
-    int error = look_up(NAME, handle, key, &found);
+    int error = look_up(NAME, info, key, flag, &found);
     if (error)
         return error;
-    if (!flag || length < 0 || !value)
-        return mpi_error(NULL, NAME, MPI_ERR_ARG, "valuelen, value or flag is wrong for key %s", key);
-    *flag = found != NULL;
+    if (length < 0 || !value)
+        return mpi_error(NULL, NAME, MPI_ERR_ARG, "valuelen or value is wrong for key %s", key);
     if (found) /* LENGTH leaves out the end of the string */
         snprintf(value, (size_t)length + 1, "%s", found);
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Info_get_valuelen)(MPI_Info handle, const char *key, int *length, int *flag)
+ENTRY(MPI_Info_get_valuelen)(MPI_Info info, const char *key, int *valuelen, int *flag)
 {
     const char *found;
-    int error = look_up(NAME, handle, key, &found);
-    if (error)
-        return error;
-    if (!flag || !length)
-        return mpi_null(NULL, NAME, flag ? "valuelen" : "flag");
-    *flag = found != NULL;
-    if (found)
-        *length = (int)strlen(found);
-    return MPI_SUCCESS;
+    int error = mpi_arguments(NAME, ARGUMENTS(GIVEN(valuelen))) ?: look_up(NAME, info, key, flag, &found);
+    if (!error && found)
+        *valuelen = (int)strlen(found);
+    return error;
 }

@@ -242,6 +242,48 @@ const char *mpi_class_name(int class);
 const char *mpi_class_sentence(int class);
 int mpi_last_used_code(void);
 
+/* ---- arguments (handle.c) --------------------------------------------------------------------------------------- */
+
+/* What a call wants of one argument: an object of a kind (enum mpi_kind), or one of these. */
+enum { WANT_GIVEN = KIND_COUNT, WANT_HINTS, WANT_GRID, WANT_RUNNING, WANT_BEHIND = 64 };
+struct mpi_argument {
+    int want;          /* 0: the end of a list */
+    const void *value;
+    const char *name;
+    void *found;       /* the place for a pointer to the object; NULL: nowhere */
+};
+#define COMM_OF(handle, ...) {KIND_COMM, handle, #handle, __VA_ARGS__} /* a handle, and where the object is told */
+#define GROUP_OF(handle, ...) {KIND_GROUP, handle, #handle, __VA_ARGS__}
+#define TYPE_OF(handle, ...) {KIND_TYPE, handle, #handle, __VA_ARGS__}
+#define OP_OF(handle, ...) {KIND_OP, handle, #handle, __VA_ARGS__}
+#define INFO_OF(handle, ...) {KIND_INFO, handle, #handle, __VA_ARGS__}
+#define ERRHANDLER_OF(handle, ...) {KIND_ERRHANDLER, handle, #handle, __VA_ARGS__}
+#define REQUEST_OF(handle, ...) {KIND_REQUEST, handle, #handle, __VA_ARGS__}
+#define BEHIND(kind, pointer, ...) {WANT_BEHIND | kind, pointer, #pointer, __VA_ARGS__} /* a pointer to a handle */
+#define GRID_OF(handle, ...) {WANT_GRID, handle, #handle, __VA_ARGS__} /* a communicator with a Cartesian topology */
+#define GIVEN(pointer) {WANT_GIVEN, pointer, #pointer}                                  /* it is not NULL */
+#define GIVEN_AS(pointer, name) {WANT_GIVEN, pointer, name}
+#define GIVEN_IF(needed, pointer, name) {WANT_GIVEN, (needed) ? (const void *)(pointer) : "", name}
+#define HINTS(info) {WANT_HINTS, info, #info} /* an info object, or none */
+#define RUNNING {WANT_RUNNING, NULL, NULL}    /* between MPI_Init and MPI_Finalize; so are all handles but those of info */
+
+/* Looks at the arguments of CALL one after the other and raises what is wrong with the first that is not as wanted, on the
+ * first communicator among them. */
+int mpi_arguments(const char *call, const struct mpi_argument *list);
+#define ARGUMENTS(...) ((const struct mpi_argument[]){__VA_ARGS__, {0}})
+
+/* An entry that checks its ARGUMENTS, a list in parentheses, before it returns what follows them. Any of these may be macros
+ * that stand for several. */
+#define CHECKED_AS(name, parameters, arguments, ...)                                                                   \
+    ENTRY(name) parameters { return mpi_arguments(#name, ARGUMENTS arguments) ?: (__VA_ARGS__); }
+#define CHECKED(...) CHECKED_AS(__VA_ARGS__)
+
+static inline int mpi_tell(int *out, int value)
+{
+    *out = value;
+    return MPI_SUCCESS;
+}
+
 struct mpi_errhandler *mpi_errhandler_at(MPI_Errhandler handle);
 MPI_Errhandler mpi_errhandler_handle(struct mpi_errhandler *handler);
 void mpi_errhandler_drop(struct mpi_errhandler *handler);
@@ -258,8 +300,6 @@ static inline struct mpi_comm *mpi_comm_at(MPI_Comm handle)
     return mpi_object_at(KIND_COMM, handle, sizeof(struct mpi_comm));
 }
 
-/* The communicator of a call whose ARGUMENT must not be null; raises what is wrong. */
-int mpi_find_comm(const char *call, MPI_Comm handle, const void *out, const char *argument, struct mpi_comm **comm);
 MPI_Comm mpi_comm_handle(struct mpi_comm *comm); /* without a new user */
 const char *mpi_comm_name(const struct mpi_comm *comm, char text[64]); /* its name, or "communicator 12" */
 void mpi_comm_end(struct mpi_comm *comm) COLD; /* nobody has it any more */
@@ -634,8 +674,8 @@ void mpi_buffer_drop(struct mpi_comm *comm);
 /* ---- the rest --------------------------------------------------------------------------------------------------- */
 
 struct mpi_info *mpi_info_at(MPI_Info handle);
-int mpi_info_check(struct mpi_comm *comm, const char *call, MPI_Info handle); /* raises, if it is neither that nor null */
 struct mpi_info *mpi_info_copy(const struct mpi_info *info); /* NULL: no memory */
+struct mpi_info *mpi_info_of(const char *key, const char *value); /* a new one with that; NULL: no memory */
 void mpi_info_drop(struct mpi_info *info);
 /* A new one becomes the program's; NULL: raises that there is no memory. */
 int mpi_info_deliver(struct mpi_comm *comm, const char *call, struct mpi_info *info, MPI_Info *out);

@@ -47,9 +47,7 @@ static int inherit(struct mpi_comm *parent, struct mpi_comm *comm)
 static int dup(const char *call, MPI_Comm handle, MPI_Info info, MPI_Comm *out)
 {
     struct mpi_comm *parent, *comm;
-    int error = mpi_find_comm(call, handle, out, "newcomm", &parent);
-    if (!error)
-        error = mpi_info_check(parent, call, info);
+    int error = mpi_arguments(call, ARGUMENTS(COMM_OF(handle, &parent), GIVEN_AS(out, "newcomm"), HINTS(info)));
     if (error)
         return error;
     *out = MPI_COMM_NULL; /* also when it fails: programs look at the handle where they ought to look at the error */
@@ -74,13 +72,9 @@ ENTERED(MPI_Comm_dup_with_info, (DUP_WITH_INFO), dup(NAME, comm, info, out))
 static int idup(const char *call, MPI_Comm handle, MPI_Info info, MPI_Comm *out, MPI_Request *request)
 {
     struct mpi_comm *parent;
-    int error = mpi_find_comm(call, handle, out, "newcomm", &parent);
-    if (!error)
-        error = mpi_info_check(parent, call, info);
+    int error = mpi_arguments(call, ARGUMENTS(COMM_OF(handle, &parent), GIVEN_AS(out, "newcomm"), HINTS(info), GIVEN(request)));
     if (error)
         return error;
-    if (!request)
-        return mpi_null(parent, call, "request");
     struct mpi_request *made = mpi_request_take(REQUEST_DUP, call, parent, NULL);
     struct mpi_dup *state = calloc(1, sizeof *state);
     struct mpi_comm *comm = mpi_comm_new(parent, parent->group);
@@ -125,57 +119,48 @@ ENTERED(MPI_Comm_idup_with_info, (DUP_WITH_INFO, MPI_Request *request), idup(NAM
 
 /* ---- create ----------------------------------------------------------------------------------------------------- */
 
-/* COMM and GROUP, whose members must all be in COMM. */
-static int check_create(const char *call, MPI_Comm handle, MPI_Group group_handle, const MPI_Comm *out,
-                        struct mpi_comm **comm, struct mpi_group **group)
+/* The members of GROUP must all be in COMM. */
+static int check_members(const char *call, struct mpi_comm *comm, const struct mpi_group *group)
 {
-    int error = mpi_find_comm(call, handle, out, "newcomm", comm);
-    if (error)
-        return error;
-    *group = mpi_group_at(group_handle);
-    if (!*group)
-        return mpi_wrong(*comm, call, KIND_GROUP, group_handle);
-    for (int i = 0; i < (*group)->size; i++)
-        if (mpi_group_find((*comm)->group, (*group)->world[i]) == MPI_UNDEFINED)
-            return mpi_error(*comm, call, MPI_ERR_GROUP, "rank %d of the group is not in the communicator", i);
+    for (int i = 0; i < group->size; i++)
+        if (mpi_group_find(comm->group, group->world[i]) == MPI_UNDEFINED)
+            return mpi_error(comm, call, MPI_ERR_GROUP, "rank %d of the group is not in the communicator", i);
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Comm_create)(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *out)
+ENTRY(MPI_Comm_create)(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *newcomm)
 {
     struct mpi_comm *parent, *comm;
     struct mpi_group *group;
     DOING("MPI_Comm_create");
-    int error = check_create(NAME, handle, group_handle, out, &parent, &group);
+    int error = mpi_arguments(NAME, ARGUMENTS(COMM_OF(handle, &parent), GIVEN(newcomm), GROUP_OF(group_handle, &group))) ?:
+                check_members(NAME, parent, group) ?:
+                mpi_comm_make(NAME, parent, group->rank == MPI_UNDEFINED ? NULL : group, &comm);
     if (!error)
-        error = mpi_comm_make(NAME, parent, group->rank == MPI_UNDEFINED ? NULL : group, &comm);
-    if (!error)
-        deliver(comm, out);
+        deliver(comm, newcomm);
     return error;
 }
 
-ENTRY(MPI_Comm_create_group)(MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Comm *out)
+ENTRY(MPI_Comm_create_group)(MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Comm *newcomm)
 {
-    struct mpi_comm *parent;
+    struct mpi_comm *parent, *comm = NULL;
     struct mpi_group *group;
+    uint32_t id;
     DOING("MPI_Comm_create_group");
-    int error = check_create(NAME, handle, group_handle, out, &parent, &group);
+    int error = mpi_arguments(NAME, ARGUMENTS(COMM_OF(handle, &parent), GIVEN(newcomm), GROUP_OF(group_handle, &group))) ?:
+                check_members(NAME, parent, group);
     if (error)
         return error;
     if (tag < 0)
         return mpi_error(parent, NAME, MPI_ERR_TAG, "tag %d is negative", tag);
-    if (group->rank == MPI_UNDEFINED) {
-        *out = MPI_COMM_NULL;
-        return MPI_SUCCESS;
+    if (group->rank != MPI_UNDEFINED) {
+        error = mpi_agree_in_group(parent, group, tag, &id);
+        if (!error)
+            error = mpi_comm_open(comm = mpi_comm_new(parent, group), id);
+        if (error)
+            return mpi_engine_error(parent, NAME, error);
     }
-    uint32_t id;
-    error = mpi_agree_in_group(parent, group, tag, &id);
-    struct mpi_comm *comm = error ? NULL : mpi_comm_new(parent, group);
-    if (!error)
-        error = mpi_comm_open(comm, id);
-    if (error)
-        return mpi_engine_error(parent, NAME, error);
-    deliver(comm, out);
+    deliver(comm, newcomm);
     return MPI_SUCCESS;
 }
 
@@ -251,7 +236,7 @@ ENTRY(MPI_Comm_split)(MPI_Comm handle, int color, int key, MPI_Comm *out)
 {
     struct mpi_comm *parent;
     DOING("MPI_Comm_split");
-    int error = mpi_find_comm(NAME, handle, out, "newcomm", &parent);
+    int error = mpi_arguments(NAME, ARGUMENTS(COMM_OF(handle, &parent), GIVEN_AS(out, "newcomm")));
     if (error)
         return error;
     if (color < 0 && color != MPI_UNDEFINED)
@@ -263,25 +248,24 @@ ENTRY(MPI_Comm_split_type)(MPI_Comm handle, int type, int key, MPI_Info info, MP
 {
     struct mpi_comm *parent;
     DOING("MPI_Comm_split_type");
-    int error = mpi_find_comm(NAME, handle, out, "newcomm", &parent);
-    if (!error)
-        error = mpi_info_check(parent, NAME, info);
+    int error = mpi_arguments(NAME, ARGUMENTS(COMM_OF(handle, &parent), GIVEN_AS(out, "newcomm"), HINTS(info)));
     if (error)
         return error;
-    int node = mpi_process.job->local_ranks[0]; /* its lowest rank names a node */
-    const char *resource;
+    const char *resource = "";
     switch (type) {
     case MPI_COMM_TYPE_SHARED:
-        return split(NAME, parent, node, key, out);
+        resource = "mpi_shared_memory";
+        break;
     case MPI_COMM_TYPE_HW_GUIDED:
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
         resource = info == MPI_INFO_NULL ? NULL : mpi_info_value(mpi_info_at(info), "mpi_hw_resource_type");
-        return split(NAME, parent, resource && strcmp(resource, "mpi_shared_memory") == 0 ? node : MPI_UNDEFINED, key,
-                     out);
+        break;
     case MPI_COMM_TYPE_HW_UNGUIDED: /* no level below the node is known here */
     case MPI_UNDEFINED:
-        return split(NAME, parent, MPI_UNDEFINED, key, out);
+        break;
     default:
         return mpi_error(parent, NAME, MPI_ERR_ARG, "%d is not a split type", type);
     }
+    bool by_node = resource && strcmp(resource, "mpi_shared_memory") == 0; /* its lowest rank names a node */
+    return split(NAME, parent, by_node ? mpi_process.job->local_ranks[0] : MPI_UNDEFINED, key, out);
 }

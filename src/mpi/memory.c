@@ -18,30 +18,24 @@ static size_t alignment_of(MPI_Info info)
     return wanted > CACHE_LINE && wanted <= 1u << 30 && (wanted & (wanted - 1)) == 0 ? wanted : CACHE_LINE;
 }
 
-ENTRY(MPI_Alloc_mem)(MPI_Aint size, MPI_Info info, void *base)
+static int allocate(const char *call, MPI_Aint size, MPI_Info info, void **base)
 {
-    void *memory = NULL;
-    mpi_enter(NAME);
-    if (!base)
-        return mpi_null(NULL, NAME, "baseptr");
     if (size < 0)
-        return mpi_error(NULL, NAME, MPI_ERR_ARG, "size %lld is negative", (long long)size);
-    int error = mpi_info_check(NULL, NAME, info);
-    if (error)
-        return error;
+        return mpi_error(NULL, call, MPI_ERR_ARG, "size %lld is negative", (long long)size);
     struct piece *piece = malloc(sizeof *piece);
-    if (!piece || posix_memalign(&memory, alignment_of(info), size > 0 ? (size_t)size : 1)) {
+    if (!piece || posix_memalign(&piece->base, alignment_of(info), size > 0 ? (size_t)size : 1)) {
         free(piece);
-        return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "no memory for %lld bytes", (long long)size);
+        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for %lld bytes", (long long)size);
     }
-    piece->base = memory;
+    *base = piece->base;
     mpi_lock(&lock);
     piece->next = pieces;
     pieces = piece;
     mpi_unlock(&lock);
-    *(void **)base = memory;
     return MPI_SUCCESS;
 }
+CHECKED(MPI_Alloc_mem, (MPI_Aint size, MPI_Info info, void *baseptr), (RUNNING, GIVEN(baseptr), HINTS(info)),
+        allocate(NAME, size, info, baseptr))
 
 ENTRY(MPI_Free_mem)(void *base)
 {

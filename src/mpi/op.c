@@ -88,9 +88,6 @@ int mpi_reduction(struct mpi_comm *comm, const char *call, struct mpi_user_opera
 
 static int create(const char *call, const struct mpi_op *what, MPI_Op *out)
 {
-    mpi_enter(call);
-    if ((!what->function && !what->function_c) || !out)
-        return mpi_null(NULL, call, out ? "user_fn" : "op");
     struct mpi_op *op = mpi_object_take(KIND_OP, sizeof *op);
     if (!op)
         return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for an operation");
@@ -103,40 +100,26 @@ static int create(const char *call, const struct mpi_op *what, MPI_Op *out)
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Op_create)(MPI_User_function *function, int commutative, MPI_Op *op)
-{
-    return create(NAME, &(struct mpi_op){.function = function, .commutative = commutative != 0}, op);
-}
-ENTRY(MPI_Op_create_c)(MPI_User_function_c *function, int commutative, MPI_Op *op)
-{
-    return create(NAME, &(struct mpi_op){.function_c = function, .commutative = commutative != 0}, op);
-}
+#define MAKES(type) (type *function_, int commute, MPI_Op *op), (RUNNING, GIVEN_AS((void *)function_, "user_fn"), GIVEN(op))
+#define OP_WITH(field) create(NAME, &(struct mpi_op){.field = function_, .commutative = commute != 0}, op)
+CHECKED(MPI_Op_create, MAKES(MPI_User_function), OP_WITH(function))
+CHECKED(MPI_Op_create_c, MAKES(MPI_User_function_c), OP_WITH(function_c))
 
-ENTRY(MPI_Op_free)(MPI_Op *handle)
+ENTRY(MPI_Op_free)(MPI_Op *op)
 {
-    mpi_enter(NAME);
-    if (!handle)
-        return mpi_null(NULL, NAME, "op");
-    struct mpi_op *op = mpi_op_at(*handle);
-    if (!op || predefined(op) || !mpi_object_unpublish(op))
-        return op ? mpi_error(NULL, NAME, MPI_ERR_OP, "a predefined operation cannot be freed")
-                  : mpi_wrong(NULL, NAME, KIND_OP, *handle);
-    mpi_op_drop(op);
-    *handle = MPI_OP_NULL;
+    struct mpi_op *old;
+    int error = mpi_arguments(NAME, ARGUMENTS(BEHIND(KIND_OP, op, &old)));
+    if (error)
+        return error;
+    if (predefined(old) || !mpi_object_unpublish(old))
+        return mpi_error(NULL, NAME, MPI_ERR_OP, "a predefined operation cannot be freed");
+    mpi_op_drop(old);
+    *op = MPI_OP_NULL;
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Op_commutative)(MPI_Op handle, int *commutative)
-{
-    mpi_enter(NAME);
-    const struct mpi_op *op = mpi_op_at(handle);
-    if (!op)
-        return mpi_wrong(NULL, NAME, KIND_OP, handle);
-    if (!commutative)
-        return mpi_null(NULL, NAME, "commute");
-    *commutative = op->commutative;
-    return MPI_SUCCESS;
-}
+CHECKED(MPI_Op_commutative, (MPI_Op op, int *commute), (OP_OF(op), GIVEN(commute)),
+        mpi_tell(commute, mpi_op_at(op)->commutative))
 
 static int reduce_local(const struct mpi_message *m, void *inout, MPI_Op handle)
 {

@@ -265,16 +265,15 @@ static int check(const struct mpi_message *m, int partitions, MPI_Info info, con
     uint64_t bytes;
     struct mpi_message all = *m; /* a receive has no wildcards either */
     all.count = partitions == 0 && m->count > 0 ? 0 : m->count;
-    int error = mpi_message_check(&all, false, target);
+    int error = mpi_message_check(&all, false, target) ?:
+                mpi_arguments(m->call, ARGUMENTS(COMM_OF(m->comm), GIVEN_AS(out, "request"), HINTS(info)));
     if (error)
         return error;
-    if (!out)
-        return mpi_null(target->comm, m->call, "request");
     if (partitions < 0 ||
         __builtin_mul_overflow((uint64_t)m->count * target->type->size, (uint64_t)partitions, &bytes))
         return mpi_error(target->comm, m->call, MPI_ERR_ARG, "%d partitions of %lld elements", partitions,
                          (long long)m->count);
-    return mpi_info_check(target->comm, m->call, info);
+    return MPI_SUCCESS;
 }
 
 static int prepare(const struct mpi_message *m, int partitions, MPI_Info info, bool receives, MPI_Request *out)
@@ -390,13 +389,12 @@ int mpi_partitioned_outcome(struct mpi_request *request, MPI_Status *status)
 
 /* ---- partitions ------------------------------------------------------------------------------------------------- */
 
-/* The request of a call about PARTITION; *P is NULL for MPI_PROC_NULL. */
+/* The request of a call about a partition. */
 static int find(const char *call, MPI_Request handle, bool receives, struct mpi_request **request)
 {
-    mpi_enter(call);
-    *request = mpi_request_at(handle);
-    if (!*request)
-        return mpi_wrong(NULL, call, KIND_REQUEST, handle);
+    int error = mpi_arguments(call, ARGUMENTS(REQUEST_OF(handle, request)));
+    if (error)
+        return error;
     bool fits = (*request)->kind == REQUEST_PARTITIONED ? (*request)->partitioned->receives == receives
                                                         : (*request)->kind == REQUEST_NOTHING && (*request)->persistent;
     if (!fits || (!receives && !(*request)->active))

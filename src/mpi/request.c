@@ -323,21 +323,12 @@ static int settle_general(const char *call, struct mpi_request *request, int new
     return error ? mpi_error(NULL, call, error, "the free function of the request failed") : MPI_SUCCESS;
 }
 
-/* The request of a call; NULL: raised. */
-static struct mpi_request *find(const char *call, const MPI_Request *handle, int *error)
-{
-    struct mpi_request *request = handle ? mpi_request_at(*handle) : NULL;
-    if (!request)
-        *error = handle ? mpi_wrong(NULL, call, KIND_REQUEST, *handle) : mpi_null(NULL, call, "request");
-    return request;
-}
-
 ENTRY(MPI_Request_free)(MPI_Request *handle)
 {
-    int error;
+    struct mpi_request *request;
     ENTER("MPI_Request_free");
-    struct mpi_request *request = find(NAME, handle, &error);
-    if (!request)
+    int error = mpi_arguments(NAME, ARGUMENTS({WANT_BEHIND | KIND_REQUEST, handle, "request", &request}));
+    if (error)
         return error;
     *handle = MPI_REQUEST_NULL;
     if (request->kind == REQUEST_GENERAL)
@@ -351,10 +342,10 @@ ENTRY(MPI_Request_free)(MPI_Request *handle)
 
 ENTRY(MPI_Cancel)(MPI_Request *handle)
 {
-    int error;
+    struct mpi_request *request;
     ENTER("MPI_Cancel");
-    struct mpi_request *request = find(NAME, handle, &error);
-    if (!request)
+    int error = mpi_arguments(NAME, ARGUMENTS({WANT_BEHIND | KIND_REQUEST, handle, "request", &request}));
+    if (error)
         return error;
     switch (request->kind) {
     case REQUEST_SEND:
@@ -386,9 +377,9 @@ ENTRY(MPI_Cancel)(MPI_Request *handle)
 ENTRY(MPI_Grequest_start)(MPI_Grequest_query_function *query, MPI_Grequest_free_function *free_,
                           MPI_Grequest_cancel_function *cancel, void *extra, MPI_Request *out)
 {
-    mpi_enter(NAME);
-    if (!out)
-        return mpi_null(NULL, NAME, "request");
+    int error = mpi_arguments(NAME, ARGUMENTS(RUNNING, GIVEN_AS(out, "request")));
+    if (error)
+        return error;
     struct mpi_request *request = mpi_request_take(REQUEST_GENERAL, NAME, NULL, NULL);
     struct mpi_general *general = request ? malloc(sizeof *general) : NULL;
     if (!general) {

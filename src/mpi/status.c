@@ -10,19 +10,10 @@ static uint64_t bytes_of(const MPI_Status *status)
     return bytes;
 }
 
-static int find(const char *call, const MPI_Status *status, MPI_Datatype handle, bool wanted, struct mpi_type **type)
-{
-    mpi_enter(call);
-    if (status == MPI_STATUS_IGNORE || !wanted)
-        return mpi_null(NULL, call, wanted ? "status" : "count");
-    *type = mpi_type_at(handle);
-    return *type ? MPI_SUCCESS : mpi_wrong(NULL, call, KIND_TYPE, handle);
-}
-
 static int get_count(const char *call, const MPI_Status *status, MPI_Datatype handle, struct mpi_count count)
 {
     struct mpi_type *type;
-    int error = find(call, status, handle, mpi_count_wanted(count), &type);
+    int error = mpi_arguments(call, ARGUMENTS(GIVEN(status), GIVEN_IF(!mpi_count_wanted(count), NULL, "count"), TYPE_OF(handle, &type)));
     if (error)
         return error;
     uint64_t bytes = bytes_of(status);
@@ -76,7 +67,7 @@ static int64_t elements_in(const struct mpi_type *type, uint64_t bytes)
 static int get_elements(const char *call, const MPI_Status *status, MPI_Datatype handle, struct mpi_count count)
 {
     struct mpi_type *type;
-    int error = find(call, status, handle, mpi_count_wanted(count), &type);
+    int error = mpi_arguments(call, ARGUMENTS(GIVEN(status), GIVEN_IF(!mpi_count_wanted(count), NULL, "count"), TYPE_OF(handle, &type)));
     if (error)
         return error;
     uint64_t bytes = bytes_of(status), whole = type->size ? bytes / type->size : 0;
@@ -113,7 +104,7 @@ static uint64_t bytes_in(const struct mpi_type *type, uint64_t elements)
 static int set_elements(const char *call, MPI_Status *status, MPI_Datatype handle, MPI_Count count)
 {
     struct mpi_type *type;
-    int error = find(call, status, handle, true, &type);
+    int error = mpi_arguments(call, ARGUMENTS(GIVEN(status), TYPE_OF(handle, &type)));
     if (error)
         return error;
     if (count < 0)
@@ -129,32 +120,14 @@ ENTRY(MPI_Status_set_elements_x)(ELEMENTS(MPI_Count)) { return set_elements(NAME
 
 /* ---- fields ----------------------------------------------------------------------------------------------------- */
 
-/* The int of a status at OFFSET is told in OUT, the program's ARGUMENT. */
-static int get(const char *call, const MPI_Status *status, size_t offset, int *out, const char *argument)
-{
-    if (!status || !out)
-        return mpi_null(NULL, call, status ? argument : "status");
-    *out = *(const int *)(const void *)((const char *)status + offset);
-    return MPI_SUCCESS;
-}
+#define GETS(place) (const MPI_Status *status, int *place), (GIVEN(status), GIVEN(place))
+CHECKED(MPI_Status_get_source, GETS(source), mpi_tell(source, status->MPI_SOURCE))
+CHECKED(MPI_Status_get_tag, GETS(tag), mpi_tell(tag, status->MPI_TAG))
+CHECKED(MPI_Status_get_error, GETS(err), mpi_tell(err, status->MPI_ERROR))
+CHECKED(MPI_Test_cancelled, GETS(flag), mpi_tell(flag, status->MPI_internal[MPI_STATUS_CANCELLED]))
 
-static int set(const char *call, MPI_Status *status, size_t offset, int value)
-{
-    if (!status)
-        return mpi_null(NULL, call, "status");
-    *(int *)(void *)((char *)status + offset) = value;
-    return MPI_SUCCESS;
-}
-
-#define SOURCE offsetof(MPI_Status, MPI_SOURCE)
-#define TAG offsetof(MPI_Status, MPI_TAG)
-#define ERROR offsetof(MPI_Status, MPI_ERROR)
-#define CANCELLED offsetof(MPI_Status, MPI_internal[MPI_STATUS_CANCELLED])
-ENTRY(MPI_Status_get_source)(const MPI_Status *status, int *out) { return get(NAME, status, SOURCE, out, "source"); }
-ENTRY(MPI_Status_set_source)(MPI_Status *status, int value) { return set(NAME, status, SOURCE, value); }
-ENTRY(MPI_Status_get_tag)(const MPI_Status *status, int *out) { return get(NAME, status, TAG, out, "tag"); }
-ENTRY(MPI_Status_set_tag)(MPI_Status *status, int value) { return set(NAME, status, TAG, value); }
-ENTRY(MPI_Status_get_error)(const MPI_Status *status, int *out) { return get(NAME, status, ERROR, out, "err"); }
-ENTRY(MPI_Status_set_error)(MPI_Status *status, int value) { return set(NAME, status, ERROR, value); }
-ENTRY(MPI_Test_cancelled)(const MPI_Status *status, int *flag) { return get(NAME, status, CANCELLED, flag, "flag"); }
-ENTRY(MPI_Status_set_cancelled)(MPI_Status *status, int flag) { return set(NAME, status, CANCELLED, flag != 0); }
+#define SETS (MPI_Status *status, int value), (GIVEN(status))
+CHECKED(MPI_Status_set_source, SETS, mpi_tell(&status->MPI_SOURCE, value))
+CHECKED(MPI_Status_set_tag, SETS, mpi_tell(&status->MPI_TAG, value))
+CHECKED(MPI_Status_set_error, SETS, mpi_tell(&status->MPI_ERROR, value))
+CHECKED(MPI_Status_set_cancelled, SETS, mpi_tell(&status->MPI_internal[MPI_STATUS_CANCELLED], value != 0))

@@ -49,20 +49,6 @@ static int rank_at(const struct mpi_topology *topology, const int *coordinates)
     return rank;
 }
 
-/* COMM and its topology; raises where it has none. */
-static int find(const char *call, MPI_Comm handle, struct mpi_comm **comm, struct mpi_topology **topology)
-{
-    char name[64];
-    mpi_enter(call);
-    *comm = mpi_comm_at(handle);
-    if (!*comm)
-        return mpi_wrong(NULL, call, KIND_COMM, handle);
-    *topology = (*comm)->topology;
-    if (!*topology)
-        return mpi_error(*comm, call, MPI_ERR_TOPOLOGY, "%s has no Cartesian topology", mpi_comm_name(*comm, name));
-    return MPI_SUCCESS;
-}
-
 /* ---- making ----------------------------------------------------------------------------------------------------- */
 
 /* The number of ranks in a grid of DIMS; raises where it is wrong or more than there are. */
@@ -102,17 +88,14 @@ static int make(const char *call, struct mpi_comm *parent, struct mpi_group *gro
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int periods[], int reorder, MPI_Comm *out)
+ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int periods[], int reorder, MPI_Comm *comm_cart)
 {
+    struct mpi_comm *parent;
     int ranks;
     (void)reorder;
     ENTER("MPI_Cart_create");
-    struct mpi_comm *parent = mpi_comm_at(handle);
-    if (!parent)
-        return mpi_wrong(NULL, NAME, KIND_COMM, handle);
-    if (!out || (n > 0 && !periods))
-        return mpi_null(parent, NAME, out ? "periods" : "comm_cart");
-    int error = check_grid(parent, NAME, n, dims, &ranks);
+    int error = mpi_arguments(NAME, ARGUMENTS(COMM_OF(handle, &parent), GIVEN(comm_cart), GIVEN_IF(n > 0, periods, "periods"))) ?:
+                check_grid(parent, NAME, n, dims, &ranks);
     if (error)
         return error;
     bool member = parent->rank < ranks;
@@ -126,7 +109,7 @@ ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int perio
         topology->extent[i] = dims[i];
         topology->periodic[i] = periods[i] != 0;
     }
-    error = make(NAME, parent, group, topology, out);
+    error = make(NAME, parent, group, topology, comm_cart);
     if (group)
         mpi_group_drop(group);
     return error;
@@ -154,16 +137,16 @@ static struct mpi_group *slice(const struct mpi_comm *parent, const int *remain)
     return group;
 }
 
-ENTRY(MPI_Cart_sub)(MPI_Comm handle, const int remain[], MPI_Comm *out)
+ENTRY(MPI_Cart_sub)(MPI_Comm handle, const int remain[], MPI_Comm *newcomm)
 {
     struct mpi_comm *parent;
-    struct mpi_topology *grid;
     DOING("MPI_Cart_sub");
-    int error = find(NAME, handle, &parent, &grid);
+    int error = mpi_arguments(NAME, ARGUMENTS(GRID_OF(handle, &parent), GIVEN(newcomm)));
     if (error)
         return error;
-    if (!out || (grid->dimensions > 0 && !remain))
-        return mpi_null(parent, NAME, out ? "remain_dims" : "newcomm");
+    const struct mpi_topology *grid = parent->topology;
+    if (grid->dimensions > 0 && !remain)
+        return mpi_null(parent, NAME, "remain_dims");
     struct mpi_topology *topology = allocate(grid->dimensions);
     struct mpi_group *group = topology ? slice(parent, remain) : NULL;
     if (!group) {
@@ -177,49 +160,32 @@ ENTRY(MPI_Cart_sub)(MPI_Comm handle, const int remain[], MPI_Comm *out)
             topology->periodic[n++] = grid->periodic[i];
         }
     topology->dimensions = n;
-    error = make(NAME, parent, group, topology, out);
+    error = make(NAME, parent, group, topology, newcomm);
     mpi_group_drop(group);
     return error;
 }
 
 /* ---- questions -------------------------------------------------------------------------------------------------- */
 
-ENTRY(MPI_Topo_test)(MPI_Comm handle, int *status)
-{
-    struct mpi_comm *comm;
-    int error = mpi_find_comm(NAME, handle, status, "status", &comm);
-    if (!error)
-        *status = comm->topology ? MPI_CART : MPI_UNDEFINED;
-    return error;
-}
+CHECKED(MPI_Topo_test, (MPI_Comm comm, int *status), (COMM_OF(comm), GIVEN(status)),
+        mpi_tell(status, mpi_comm_at(comm)->topology ? MPI_CART : MPI_UNDEFINED))
+CHECKED(MPI_Cartdim_get, (MPI_Comm comm, int *ndims), (GRID_OF(comm), GIVEN(ndims)),
+        mpi_tell(ndims, mpi_comm_at(comm)->topology->dimensions))
 
-ENTRY(MPI_Cartdim_get)(MPI_Comm handle, int *n)
+static int too_short(struct mpi_comm *comm, const char *call, int room)
 {
-    struct mpi_comm *comm;
-    struct mpi_topology *grid;
-    int error = find(NAME, handle, &comm, &grid);
-    if (error)
-        return error;
-    if (!n)
-        return mpi_null(comm, NAME, "ndims");
-    *n = grid->dimensions;
-    return MPI_SUCCESS;
-}
-
-static int too_short(struct mpi_comm *comm, const char *call, int room, const struct mpi_topology *grid)
-{
-    return mpi_error(comm, call, MPI_ERR_ARG, "arrays of %d for a grid of %d dimensions", room, grid->dimensions);
+    return mpi_error(comm, call, MPI_ERR_ARG, "arrays of %d for a grid of %d dimensions", room, comm->topology->dimensions);
 }
 
 ENTRY(MPI_Cart_get)(MPI_Comm handle, int room, int dims[], int periods[], int coordinates[])
 {
     struct mpi_comm *comm;
-    struct mpi_topology *grid;
-    int error = find(NAME, handle, &comm, &grid);
+    int error = mpi_arguments(NAME, ARGUMENTS(GRID_OF(handle, &comm)));
     if (error)
         return error;
+    const struct mpi_topology *grid = comm->topology;
     if (room < grid->dimensions || (grid->dimensions > 0 && (!dims || !periods || !coordinates)))
-        return too_short(comm, NAME, room, grid);
+        return too_short(comm, NAME, room);
     for (int i = 0; i < grid->dimensions; i++) {
         dims[i] = grid->extent[i];
         periods[i] = grid->periodic[i];
@@ -231,45 +197,39 @@ ENTRY(MPI_Cart_get)(MPI_Comm handle, int room, int dims[], int periods[], int co
 ENTRY(MPI_Cart_coords)(MPI_Comm handle, int rank, int room, int coordinates[])
 {
     struct mpi_comm *comm;
-    struct mpi_topology *grid;
     char name[64];
-    int error = find(NAME, handle, &comm, &grid);
+    int error = mpi_arguments(NAME, ARGUMENTS(GRID_OF(handle, &comm)));
     if (error)
         return error;
+    const struct mpi_topology *grid = comm->topology;
     if ((unsigned)rank >= (unsigned)comm->size)
         return mpi_error(comm, NAME, MPI_ERR_RANK, "rank %d is not in %s of %d ranks", rank, mpi_comm_name(comm, name),
                          comm->size);
     if (room < grid->dimensions || (grid->dimensions > 0 && !coordinates))
-        return too_short(comm, NAME, room, grid);
+        return too_short(comm, NAME, room);
     coordinates_of(grid, rank, coordinates);
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Cart_rank)(MPI_Comm handle, const int coordinates[], int *rank)
+static int cart_rank(const char *call, struct mpi_comm *comm, const int *coordinates, int *rank)
 {
-    struct mpi_comm *comm;
-    struct mpi_topology *grid;
-    int error = find(NAME, handle, &comm, &grid);
-    if (error)
-        return error;
-    if (!rank || (grid->dimensions > 0 && !coordinates))
-        return mpi_null(comm, NAME, rank ? "coords" : "rank");
-    int found = rank_at(grid, coordinates);
+    if (comm->topology->dimensions > 0 && !coordinates)
+        return mpi_null(comm, call, "coords");
+    int found = rank_at(comm->topology, coordinates);
     if (found == MPI_PROC_NULL)
-        return mpi_error(comm, NAME, MPI_ERR_ARG, "the coordinates lie outside of the grid");
-    *rank = found;
-    return MPI_SUCCESS;
+        return mpi_error(comm, call, MPI_ERR_ARG, "the coordinates lie outside of the grid");
+    return mpi_tell(rank, found);
 }
+CHECKED(MPI_Cart_rank, (MPI_Comm comm, const int coords[], int *rank), (GRID_OF(comm), GIVEN(rank)),
+        cart_rank(NAME, mpi_comm_at(comm), coords, rank))
 
-ENTRY(MPI_Cart_shift)(MPI_Comm handle, int direction, int distance, int *source, int *target)
+ENTRY(MPI_Cart_shift)(MPI_Comm handle, int direction, int distance, int *rank_source, int *rank_dest)
 {
     struct mpi_comm *comm;
-    struct mpi_topology *grid;
-    int error = find(NAME, handle, &comm, &grid);
+    int error = mpi_arguments(NAME, ARGUMENTS(GRID_OF(handle, &comm), GIVEN(rank_source), GIVEN(rank_dest)));
     if (error)
         return error;
-    if (!source || !target)
-        return mpi_null(comm, NAME, source ? "rank_dest" : "rank_source");
+    const struct mpi_topology *grid = comm->topology;
     if (direction < 0 || direction >= grid->dimensions)
         return mpi_error(comm, NAME, MPI_ERR_ARG, "direction %d in a grid of %d dimensions", direction,
                          grid->dimensions);
@@ -282,36 +242,22 @@ ENTRY(MPI_Cart_shift)(MPI_Comm handle, int direction, int distance, int *source,
     int stride = 1;
     for (int i = direction + 1; i < grid->dimensions; i++)
         stride *= grid->extent[i];
-    *target = forth < 0 || forth >= extent ? MPI_PROC_NULL : comm->rank + (int)(forth - home) * stride;
-    *source = back < 0 || back >= extent ? MPI_PROC_NULL : comm->rank + (int)(back - home) * stride;
+    *rank_dest = forth < 0 || forth >= extent ? MPI_PROC_NULL : comm->rank + (int)(forth - home) * stride;
+    *rank_source = back < 0 || back >= extent ? MPI_PROC_NULL : comm->rank + (int)(back - home) * stride;
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Cart_map)(MPI_Comm handle, int n, const int dims[], const int periods[], int *rank)
+static int cart_map(const char *call, struct mpi_comm *comm, int n, const int *dims, int *rank)
 {
-    struct mpi_comm *comm;
-    int ranks, error = mpi_find_comm(NAME, handle, rank, "newrank", &comm);
-    (void)periods;
-    if (!error)
-        error = check_grid(comm, NAME, n, dims, &ranks);
-    if (!error)
-        *rank = comm->rank < ranks ? comm->rank : MPI_UNDEFINED;
-    return error;
+    int ranks, error = check_grid(comm, call, n, dims, &ranks);
+    return error ?: mpi_tell(rank, comm->rank < ranks ? comm->rank : MPI_UNDEFINED);
 }
+CHECKED(MPI_Cart_map, (MPI_Comm comm, int n, const int dims[], const int periods[], int *newrank),
+        (COMM_OF(comm), GIVEN(newrank)), ((void)periods, cart_map(NAME, mpi_comm_at(comm), n, dims, newrank)))
 
 /* The types of hardware that MPI_Comm_split_type knows by name: a node's memory, which every process stays within. */
-ENTRY(MPI_Get_hw_resource_info)(MPI_Info *out)
-{
-    mpi_enter(NAME);
-    if (!out)
-        return mpi_null(NULL, NAME, "hw_info");
-    struct mpi_info *info = mpi_info_copy(NULL);
-    if (info && mpi_info_put(info, "mpi_shared_memory", "true")) {
-        mpi_info_drop(info);
-        info = NULL;
-    }
-    return mpi_info_deliver(NULL, NAME, info, out);
-}
+CHECKED(MPI_Get_hw_resource_info, (MPI_Info *hw_info), (RUNNING, GIVEN(hw_info)),
+        mpi_info_deliver(NULL, NAME, mpi_info_of("mpi_shared_memory", "true"), hw_info))
 
 /* ---- dims ------------------------------------------------------------------------------------------------------- */
 
