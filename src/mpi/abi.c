@@ -21,7 +21,7 @@ ENTRY(MPI_Abi_get_info)(MPI_Info *out)
     for (size_t i = 0; info && i < ARRAY_LENGTH(sizes); i++) {
         snprintf(text, sizeof text, "%zu", sizes[i].size);
         if (mpi_info_put(info, sizes[i].key, text)) {
-            mpi_info_drop(info);
+            mpi_drop(info);
             info = NULL;
         }
     }

@@ -30,12 +30,6 @@ static struct mpi_keyval *keyval_at(int key, enum mpi_kind of)
     return keyval;
 }
 
-static void keyval_drop(struct mpi_keyval *keyval)
-{
-    if (mpi_object_drop(keyval))
-        mpi_object_give(KIND_KEYVAL, keyval);
-}
-
 static int wrong_key(struct mpi_comm *comm, const char *call, int key)
 {
     return mpi_error(comm, call, MPI_ERR_KEYVAL, "%d is not an attribute key for this kind of object, or was freed",
@@ -55,8 +49,7 @@ static int create(const char *call, const struct mpi_keyval *what, int *key)
     keyval->copy = what->copy;
     keyval->drop = what->drop;
     keyval->extra = what->extra;
-    mpi_object_publish(keyval);
-    keyval_drop(keyval);
+    mpi_object_deliver(keyval);
     *key = key_of(keyval);
     return MPI_SUCCESS;
 }
@@ -67,7 +60,7 @@ static int free_key(const char *call, enum mpi_kind of, int *key)
     if (!keyval)
         return wrong_key(NULL, call, *key);
     if (mpi_object_unpublish(keyval))
-        keyval_drop(keyval);
+        mpi_drop(keyval);
     *key = MPI_KEYVAL_INVALID;
     return MPI_SUCCESS;
 }
@@ -103,7 +96,7 @@ static int remove_one(void *object, struct mpi_attribute **list, struct mpi_attr
     mpi_unlock(&lock);
     if (!there)
         return MPI_SUCCESS;
-    keyval_drop(attribute->keyval);
+    mpi_drop(attribute->keyval);
     free(attribute);
     return MPI_SUCCESS;
 }

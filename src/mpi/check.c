@@ -125,7 +125,7 @@ static void describe(const struct mpi_type *type, char text[40])
 /* Packed data fit any type. */
 static uint64_t signature_of(const struct mpi_type *type, uint64_t bytes)
 {
-    return mpi_type_handle((struct mpi_type *)type) == MPI_PACKED ? 0 : mpi_signature(type, bytes);
+    return mpi_handle(type) == MPI_PACKED ? 0 : mpi_signature(type, bytes);
 }
 
 void mpi_check_starts(struct msg_request *operation, const struct mpi_message *message, const struct mpi_target *target,
@@ -141,8 +141,7 @@ void mpi_check_starts(struct msg_request *operation, const struct mpi_message *m
     checked->count = (uint64_t)message->count;
     checked->caller = caller_of_library();
     checked->sends = sends;
-    if (!mpi_type_predefined(target->type))
-        mpi_object_keep(target->type);
+    mpi_keep(target->type);
     if (!sends)
         return;
     Dl_info info;
@@ -181,7 +180,7 @@ void mpi_check_ends(struct msg_request *operation)
     operation->note = NULL;
     if (!checked->sends && vmsg_request_done(operation) && operation->result.error == OK)
         compare(checked, &operation->result);
-    mpi_type_drop(checked->type);
+    mpi_drop(checked->type);
     free(checked);
 }
 

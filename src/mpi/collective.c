@@ -274,8 +274,8 @@ void mpi_collective_drop(void *extra)
     free(work->arrays);
     if (!work->kept)
         return;
-    mpi_op_drop(work->operation.op);
-    mpi_type_drop(work->operation.type);
+    mpi_drop(work->operation.op);
+    mpi_drop(work->operation.type);
 }
 
 /* The schedule with all it needs, in a request that is not started. */
@@ -302,9 +302,8 @@ static int make_request(const struct mpi_collective *c, MPI_Request *out, struct
     }
     if (work->call.reduction.function) {
         work->kept = true;
-        mpi_object_keep(work->operation.op);
-        if (!mpi_type_predefined(work->operation.type))
-            mpi_object_keep(work->operation.type);
+        mpi_keep(work->operation.op);
+        mpi_keep(work->operation.type);
     }
     work->c = NULL;
     (*request)->schedule = schedule;

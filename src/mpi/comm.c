@@ -32,8 +32,7 @@ struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group)
     mpi_object_keep(group);
     comm->group = group;
     comm->errhandler = parent ? parent->errhandler : &mpi_errors_are_fatal;
-    if (comm->errhandler->what == HANDLER_FUNCTION)
-        mpi_object_keep(comm->errhandler);
+    mpi_keep(comm->errhandler);
     return comm;
 }
 
@@ -62,26 +61,25 @@ no_comm:
     return error;
 }
 
-void mpi_comm_end(struct mpi_comm *comm)
+void mpi_comm_end(void *object)
 {
+    struct mpi_comm *comm = object;
     if (comm->context) {
         vmsg_context_close(comm->context);
         vmsg_context_close(comm->coll.context);
         mpi_id_give(comm->id);
     }
-    mpi_group_drop(comm->group);
-    mpi_errhandler_drop(comm->errhandler);
+    mpi_drop(comm->group);
+    mpi_drop(comm->errhandler);
     mpi_buffer_drop(comm);
     free(comm->topology);
-    mpi_object_give(KIND_COMM, comm);
 }
 
 static int open_predefined(uint32_t id, int size, const int *world, const char *name, struct mpi_comm **out)
 {
     struct mpi_group *group = mpi_group_make(size, world);
     struct mpi_comm *comm = *out = group ? mpi_comm_new(NULL, group) : NULL;
-    if (group)
-        mpi_group_drop(group);
+    mpi_drop(group);
     int error = mpi_comm_open(comm, id);
     if (error)
         return mpi_engine_class(error);

@@ -51,15 +51,14 @@ int64_t *mpi_making_array(struct making *making, const void *array, bool narrow,
 
 void mpi_making_type(struct making *making, struct mpi_type *type)
 {
-    if (!mpi_type_predefined(type))
-        mpi_object_keep(type);
+    mpi_keep(type);
     making->recipe->type[making->recipe->types++] = type;
 }
 
 void mpi_making_forget(struct making *making)
 {
     for (uint32_t i = 0; i < making->recipe->types; i++)
-        mpi_type_drop(making->recipe->type[i]);
+        mpi_drop(making->recipe->type[i]);
     free(making->recipe);
 }
 
@@ -88,8 +87,7 @@ int mpi_making_end(struct making *making, int error, struct type_layout *layout)
     type->flat = layout->shape.contiguous;
     type->recipe = making->recipe;
     type->elements = count_elements(type->recipe, type->size);
-    *making->out = mpi_object_publish(type);
-    mpi_type_drop(type);
+    *making->out = mpi_object_deliver(type);
     return MPI_SUCCESS;
 }
 
@@ -303,7 +301,7 @@ ENTRY(MPI_Type_dup)(MPI_Datatype old, MPI_Datatype *out)
     if (!error)
         return MPI_SUCCESS;
     mpi_object_unpublish(made);
-    mpi_type_drop(made);
+    mpi_drop(made);
     *out = MPI_DATATYPE_NULL;
     return mpi_error(NULL, making.call, error, "the copy function of an attribute failed");
 }

@@ -85,8 +85,7 @@ static int contents(const char *call, MPI_Datatype handle, const struct contents
     for (uint32_t i = 0; i < recipe->larges; i++)
         room->larges[i] = *value++;
     for (uint32_t i = 0; i < recipe->types; i++)
-        room->types[i] = mpi_type_predefined(recipe->type[i]) ? mpi_type_handle(recipe->type[i])
-                                                              : mpi_object_publish(recipe->type[i]);
+        room->types[i] = mpi_object_publish(recipe->type[i]);
     return MPI_SUCCESS;
 }
 

@@ -78,7 +78,31 @@ static int exhausted(void)
                       (ID_WORDS - OTHERS) * 64);
 }
 
-/* ---- all of a communicator -------------------------------------------------------------------------------------- */
+/* ---- the rounds ------------------------------------------------------------------------------------------------- */
+
+/* The AND over the members of GROUP, by a binomial tree over its first member, in a context that is kept for this. */
+static int group_and(const struct mpi_group *group, int tag, uint64_t *mask, int words)
+{
+    struct msg_context *context = mpi_process.agreement;
+    uint64_t bytes = (uint64_t)words * 8, other[MPI_ID_WINDOW + 1];
+    int me = group->rank, step = 1, error = OK;
+    for (; !error && step < group->size && !(me & step); step *= 2) {
+        if (me + step >= group->size)
+            continue;
+        error = vmsg_recv(context, group->world[me + step], tag, other, bytes, NULL);
+        for (int i = 0; i < words; i++)
+            mask[i] &= other[i];
+    }
+    if (!error && me > 0) {
+        error = vmsg_send(context, group->world[me - step], tag, mask, bytes);
+        if (!error)
+            error = vmsg_recv(context, group->world[me - step], tag, mask, bytes, NULL);
+    }
+    for (step /= 2; !error && step > 0; step /= 2)
+        if (me + step < group->size)
+            error = vmsg_send(context, group->world[me + step], tag, mask, bytes);
+    return error;
+}
 
 static void finish(struct mpi_agreement *agreement, int error)
 {
@@ -87,14 +111,24 @@ static void finish(struct mpi_agreement *agreement, int error)
     atomic_store_explicit(&agreement->done, true, memory_order_release);
 }
 
+/* Starts round NUMBER; THEN goes on when it is over. */
+static void start_round(struct mpi_agreement *agreement, int number, void (*then)(void *agreement, int error))
+{
+    if (agreement->group) {
+        then(agreement, group_and(agreement->group, agreement->tag, agreement->mask, number ? 1 : MPI_ID_WINDOW + 1));
+        return;
+    }
+    int error = vcoll_launch(agreement->schedule[number], then, agreement);
+    if (error)
+        finish(agreement, error);
+}
+
 static void offered(void *context, int error);
 
 static void next_attempt(struct mpi_agreement *agreement)
 {
     offer(agreement->mask, place(agreement->seed, agreement->attempt), agreement->member);
-    int error = vcoll_launch(agreement->schedule[0], offered, agreement);
-    if (error)
-        finish(agreement, error);
+    start_round(agreement, 0, offered);
 }
 
 static void claims_told(void *context, int error)
@@ -132,9 +166,7 @@ static void offered(void *context, int error)
         return;
     }
     agreement->mask[0] = agreement->claimed;
-    error = vcoll_launch(agreement->schedule[1], claims_told, agreement);
-    if (error)
-        finish(agreement, error);
+    start_round(agreement, 1, claims_told);
 }
 
 static int prepare(struct mpi_agreement *agreement, uint64_t words, struct coll_schedule **schedule)
@@ -167,6 +199,17 @@ int mpi_agreement_start(struct mpi_agreement *agreement, struct mpi_comm *parent
     return OK;
 }
 
+int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_comm *parent, struct mpi_group *group, int tag)
+{
+    memset(agreement, 0, sizeof *agreement);
+    agreement->member = true;
+    agreement->group = group;
+    agreement->tag = (int)(parent->id << 15 | (tag & 0x7FFF));
+    agreement->seed = (uint32_t)agreement->tag;
+    next_attempt(agreement);
+    return OK;
+}
+
 static bool is_done(void *context)
 {
     struct mpi_agreement *agreement = context;
@@ -185,61 +228,4 @@ void mpi_agreement_close(struct mpi_agreement *agreement)
     for (int i = 0; i < 2; i++)
         if (agreement->schedule[i])
             vcoll_release(agreement->schedule[i]);
-}
-
-/* ---- a group alone ---------------------------------------------------------------------------------------------- */
-
-/* The AND over the members of GROUP, by a binomial tree over its first member, in a context that is kept for this. */
-static int group_and(const struct mpi_group *group, int tag, uint64_t *mask, int words)
-{
-    struct msg_context *context = mpi_process.agreement;
-    uint64_t bytes = (uint64_t)words * 8, other[MPI_ID_WINDOW + 1];
-    int me = group->rank, step = 1, error = OK;
-    for (; !error && step < group->size && !(me & step); step *= 2) {
-        if (me + step >= group->size)
-            continue;
-        error = vmsg_recv(context, group->world[me + step], tag, other, bytes, NULL);
-        for (int i = 0; i < words; i++)
-            mask[i] &= other[i];
-    }
-    if (!error && me > 0) {
-        error = vmsg_send(context, group->world[me - step], tag, mask, bytes);
-        if (!error)
-            error = vmsg_recv(context, group->world[me - step], tag, mask, bytes, NULL);
-    }
-    for (step /= 2; !error && step > 0; step /= 2)
-        if (me + step < group->size)
-            error = vmsg_send(context, group->world[me + step], tag, mask, bytes);
-    return error;
-}
-
-int mpi_agree_in_group(struct mpi_comm *parent, struct mpi_group *group, int tag, uint32_t *id)
-{
-    uint64_t mask[MPI_ID_WINDOW + 1], claimed;
-    int own_tag = (int)(parent->id << 15 | (tag & 0x7FFF));
-    for (uint32_t attempt = 0;; attempt++) {
-        uint32_t start = place((uint32_t)own_tag, attempt), found;
-        offer(mask, start, true);
-        int error = group_and(group, own_tag, mask, MPI_ID_WINDOW + 1);
-        if (error)
-            return error;
-        if (!pick(mask, start, &found)) {
-            if (attempt % ID_WINDOWS == ID_WINDOWS - 1)
-                return exhausted();
-            continue;
-        }
-        claimed = claim(found) ? ~(uint64_t)0 : 0;
-        bool mine = claimed;
-        if (!mask[MPI_ID_WINDOW])
-            error = group_and(group, own_tag, &claimed, 1);
-        if (!error && claimed) {
-            *id = found;
-            return OK;
-        }
-        if (mine)
-            mpi_id_give(found);
-        if (error)
-            return error;
-        attempt |= ID_WINDOWS - 1;
-    }
 }

@@ -100,6 +100,7 @@ static struct mpi_type *predefined(MPI_Datatype handle) { return &mpi_types[(uin
 static void fill(MPI_Datatype handle, const char *name, uint8_t element, struct type_layout *layout)
 {
     struct mpi_type *type = predefined(handle);
+    type->object.identity = (uintptr_t)handle;
     type->layout = layout;
     type->size = layout->shape.size;
     type->flat = layout->shape.contiguous;
@@ -141,28 +142,19 @@ int mpi_types_open(void)
     return MPI_SUCCESS;
 }
 
-MPI_Datatype mpi_type_handle(struct mpi_type *type)
-{
-    if (mpi_type_predefined(type))
-        return (MPI_Datatype)(uintptr_t)(MPI_FIRST_TYPE + (uint32_t)(type - mpi_types));
-    return (MPI_Datatype)type->object.identity;
-}
-
 const char *mpi_type_text(const struct mpi_type *type)
 {
     return type->name && type->name[0] ? type->name : "a datatype of the program";
 }
 
-void mpi_type_drop(struct mpi_type *type)
+void mpi_type_end(void *object)
 {
-    if (mpi_type_predefined(type) || !mpi_object_drop(type))
-        return;
+    struct mpi_type *type = object;
     for (uint32_t i = 0; i < type->recipe->types; i++)
-        mpi_type_drop(type->recipe->type[i]);
+        mpi_drop(type->recipe->type[i]);
     free(type->recipe);
     free(type->name);
     vtype_layout_drop(type->layout);
-    mpi_object_give(KIND_TYPE, type);
 }
 
 /* ---- commit and free -------------------------------------------------------------------------------------------- */
@@ -176,7 +168,7 @@ ENTRY(MPI_Type_free)(MPI_Datatype *datatype)
     int error = mpi_arguments(NAME, ARGUMENTS(BEHIND(KIND_TYPE, datatype, &type)));
     if (error)
         return error;
-    if (mpi_type_predefined(type))
+    if (mpi_predefined(type))
         return mpi_error(NULL, NAME, MPI_ERR_TYPE, "%s is predefined and cannot be freed", type->name);
     int made_by = type->recipe->combiner;
     if (made_by >= MPI_COMBINER_F90_REAL && made_by <= MPI_COMBINER_F90_INTEGER)
@@ -186,11 +178,7 @@ ENTRY(MPI_Type_free)(MPI_Datatype *datatype)
         error = mpi_attributes_delete(*datatype, &type->attributes);
     if (error)
         return mpi_error(NULL, NAME, error, "the delete function of an attribute failed");
-    if (!mpi_object_unpublish(type))
-        return mpi_wrong(NULL, NAME, KIND_TYPE, *datatype);
-    mpi_type_drop(type);
-    *datatype = MPI_DATATYPE_NULL;
-    return MPI_SUCCESS;
+    return mpi_free_handle(NAME, KIND_TYPE, datatype);
 }
 
 /* ---- questions -------------------------------------------------------------------------------------------------- */
@@ -251,7 +239,7 @@ ENTRY(MPI_Type_set_name)(MPI_Datatype handle, const char *type_name)
     char *copy = strndup(type_name, MPI_MAX_OBJECT_NAME - 1);
     if (!copy)
         return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "no memory for a name");
-    if (!mpi_type_predefined(type)) /* the first names of the predefined ones are constants */
+    if (!mpi_predefined(type)) /* the first names of the predefined ones are constants */
         free(type->name);
     type->name = copy;
     return MPI_SUCCESS;

@@ -2,9 +2,10 @@
  * only MPI_FILE_NULL, whose handler files take over when they are opened. */
 #include "mpi/inside.h"
 
-struct mpi_errhandler mpi_errors_are_fatal = {.what = HANDLER_FATAL};
-struct mpi_errhandler mpi_errors_abort = {.what = HANDLER_ABORT};
-struct mpi_errhandler mpi_errors_return = {.what = HANDLER_RETURN};
+#define PREDEFINED(handle, does) {.object.identity = (uintptr_t)handle, .what = does}
+struct mpi_errhandler mpi_errors_are_fatal = PREDEFINED(MPI_ERRORS_ARE_FATAL, HANDLER_FATAL);
+struct mpi_errhandler mpi_errors_abort = PREDEFINED(MPI_ERRORS_ABORT, HANDLER_ABORT);
+struct mpi_errhandler mpi_errors_return = PREDEFINED(MPI_ERRORS_RETURN, HANDLER_RETURN);
 struct mpi_errhandler *mpi_file_errhandler = &mpi_errors_return;
 
 struct mpi_errhandler *mpi_errhandler_at(MPI_Errhandler handle)
@@ -18,28 +19,6 @@ struct mpi_errhandler *mpi_errhandler_at(MPI_Errhandler handle)
     return mpi_object_at(KIND_ERRHANDLER, handle, sizeof(struct mpi_errhandler));
 }
 
-static bool predefined(const struct mpi_errhandler *handler) { return handler->what != HANDLER_FUNCTION; }
-
-MPI_Errhandler mpi_errhandler_handle(struct mpi_errhandler *handler)
-{
-    switch (handler->what) {
-    case HANDLER_FATAL:
-        return MPI_ERRORS_ARE_FATAL;
-    case HANDLER_ABORT:
-        return MPI_ERRORS_ABORT;
-    case HANDLER_RETURN:
-        return MPI_ERRORS_RETURN;
-    default:
-        return mpi_object_publish(handler);
-    }
-}
-
-void mpi_errhandler_drop(struct mpi_errhandler *handler)
-{
-    if (!predefined(handler) && mpi_object_drop(handler))
-        mpi_object_give(KIND_ERRHANDLER, handler);
-}
-
 /* ---- made and freed --------------------------------------------------------------------------------------------- */
 
 static int create(const char *call, enum mpi_kind of, void (*function)(void *, int *, ...), MPI_Errhandler *handle)
@@ -50,8 +29,7 @@ static int create(const char *call, enum mpi_kind of, void (*function)(void *, i
     handler->what = HANDLER_FUNCTION;
     handler->of = of;
     handler->function = function;
-    *handle = mpi_object_publish(handler);
-    mpi_errhandler_drop(handler);
+    *handle = mpi_object_deliver(handler);
     return MPI_SUCCESS;
 }
 
@@ -61,18 +39,8 @@ static int create(const char *call, enum mpi_kind of, void (*function)(void *, i
 CHECKED(MPI_Comm_create_errhandler, MAKES(MPI_Comm_errhandler_function), create(NAME, KIND_COMM, FUNCTION, errhandler))
 CHECKED(MPI_File_create_errhandler, MAKES(MPI_File_errhandler_function), create(NAME, KIND_FILE, FUNCTION, errhandler))
 
-ENTRY(MPI_Errhandler_free)(MPI_Errhandler *errhandler)
-{
-    struct mpi_errhandler *handler;
-    int error = mpi_arguments(NAME, ARGUMENTS(BEHIND(KIND_ERRHANDLER, errhandler, &handler)));
-    if (error)
-        return error;
-    if (!predefined(handler) && !mpi_object_unpublish(handler))
-        return mpi_wrong(NULL, NAME, KIND_ERRHANDLER, *errhandler);
-    mpi_errhandler_drop(handler);
-    *errhandler = MPI_ERRHANDLER_NULL;
-    return MPI_SUCCESS;
-}
+CHECKED(MPI_Errhandler_free, (MPI_Errhandler *errhandler), (BEHIND(KIND_ERRHANDLER, errhandler)),
+        mpi_free_handle(NAME, KIND_ERRHANDLER, errhandler))
 
 /* ---- set and asked ---------------------------------------------------------------------------------------------- */
 
@@ -84,12 +52,11 @@ static int set(const char *call, struct mpi_comm *comm, MPI_Errhandler handle)
     struct mpi_errhandler *handler = mpi_errhandler_at(handle), *old = *handler_of(comm);
     if (!handler)
         return mpi_wrong(comm, call, KIND_ERRHANDLER, handle);
-    if (!predefined(handler) && handler->of != (comm ? KIND_COMM : KIND_FILE))
+    if (!mpi_predefined(handler) && handler->of != (comm ? KIND_COMM : KIND_FILE))
         return mpi_error(comm, call, MPI_ERR_ERRHANDLER, "the error handler is for %s", comm ? "files" : "communicators");
-    if (!predefined(handler))
-        mpi_object_keep(handler);
+    mpi_keep(handler);
     *handler_of(comm) = handler;
-    mpi_errhandler_drop(old);
+    mpi_drop(old);
     return MPI_SUCCESS;
 }
 
@@ -97,7 +64,7 @@ static int get(const char *call, struct mpi_comm *comm, MPI_Errhandler *out)
 {
     if (!out)
         return comm ? mpi_null(comm, call, "errhandler") : mpi_file_error(call, MPI_ERR_ARG, "errhandler is NULL");
-    *out = mpi_errhandler_handle(*handler_of(comm));
+    *out = mpi_object_publish(*handler_of(comm));
     return MPI_SUCCESS;
 }
 

@@ -76,7 +76,7 @@ static bool halves(const struct mpi_type *type, MPI_Datatype handle, MPI_Datatyp
 /* A predefined type, or one of precision and range. */
 static void convert_basic(struct way *way, const struct mpi_type *type)
 {
-    MPI_Datatype handle = mpi_type_handle((struct mpi_type *)type), half[2];
+    MPI_Datatype handle = mpi_handle(type), half[2];
     if (halves(type, handle, half)) {
         convert(way, mpi_type_at(half[0]), 1);
         convert(way, mpi_type_at(half[1]), 1);

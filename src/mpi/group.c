@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct mpi_group mpi_group_empty = {.size = 0, .rank = MPI_UNDEFINED};
+struct mpi_group mpi_group_empty = {.object.identity = (uintptr_t)MPI_GROUP_EMPTY, .size = 0, .rank = MPI_UNDEFINED};
 
 struct mpi_group *mpi_group_at(MPI_Group handle)
 {
@@ -38,13 +38,7 @@ struct mpi_group *mpi_group_make(int size, const int *world)
     return group;
 }
 
-void mpi_group_drop(struct mpi_group *group)
-{
-    if (group == &mpi_group_empty || !mpi_object_drop(group))
-        return;
-    free(group->world);
-    mpi_object_give(KIND_GROUP, group);
-}
+void mpi_group_end(void *group) { free(((struct mpi_group *)group)->world); }
 
 static int no_memory(const char *call, int size)
 {
@@ -61,8 +55,7 @@ static int deliver(const char *call, int size, const int *world, MPI_Group *out)
     struct mpi_group *group = mpi_group_make(size, world);
     if (!group)
         return no_memory(call, size);
-    *out = mpi_object_publish(group);
-    mpi_group_drop(group);
+    *out = mpi_object_deliver(group);
     return MPI_SUCCESS;
 }
 
@@ -83,19 +76,7 @@ static int *places(const struct mpi_group *group)
 CHECKED(MPI_Comm_group, (MPI_Comm comm, MPI_Group *group), (COMM_OF(comm), GIVEN(group)),
         (*group = mpi_object_publish(mpi_comm_at(comm)->group), MPI_SUCCESS))
 
-ENTRY(MPI_Group_free)(MPI_Group *group)
-{
-    struct mpi_group *old;
-    int error = mpi_arguments(NAME, ARGUMENTS(BEHIND(KIND_GROUP, group, &old)));
-    if (error)
-        return error;
-    if (old != &mpi_group_empty && !mpi_object_unpublish(old))
-        return mpi_wrong(NULL, NAME, KIND_GROUP, *group);
-    mpi_group_drop(old);
-    *group = MPI_GROUP_NULL;
-    return MPI_SUCCESS;
-}
-
+CHECKED(MPI_Group_free, (MPI_Group *group), (BEHIND(KIND_GROUP, group)), mpi_free_handle(NAME, KIND_GROUP, group))
 CHECKED(MPI_Group_rank, (MPI_Group group, int *rank), (GROUP_OF(group), GIVEN(rank)),
         mpi_tell(rank, mpi_group_at(group)->rank))
 CHECKED(MPI_Group_size, (MPI_Group group, int *size), (GROUP_OF(group), GIVEN(size)),

@@ -6,14 +6,14 @@
 
 #define NULL_IS(handle) #handle, handle
 const struct mpi_kind_row mpi_kinds[KIND_COUNT] = {
-    [KIND_COMM] = {"communicator", sizeof(struct mpi_comm), MPI_ERR_COMM, NULL_IS(MPI_COMM_NULL)},
-    [KIND_GROUP] = {"group", sizeof(struct mpi_group), MPI_ERR_GROUP, NULL_IS(MPI_GROUP_NULL)},
-    [KIND_TYPE] = {"datatype", sizeof(struct mpi_type), MPI_ERR_TYPE, NULL_IS(MPI_DATATYPE_NULL)},
+    [KIND_COMM] = {"communicator", sizeof(struct mpi_comm), MPI_ERR_COMM, NULL_IS(MPI_COMM_NULL), mpi_comm_end},
+    [KIND_GROUP] = {"group", sizeof(struct mpi_group), MPI_ERR_GROUP, NULL_IS(MPI_GROUP_NULL), mpi_group_end},
+    [KIND_TYPE] = {"datatype", sizeof(struct mpi_type), MPI_ERR_TYPE, NULL_IS(MPI_DATATYPE_NULL), mpi_type_end},
     [KIND_OP] = {"operation", sizeof(struct mpi_op), MPI_ERR_OP, NULL_IS(MPI_OP_NULL)},
     [KIND_REQUEST] = {"request", sizeof(struct mpi_request), MPI_ERR_REQUEST, NULL_IS(MPI_REQUEST_NULL)},
     [KIND_ERRHANDLER] = {"error handler", sizeof(struct mpi_errhandler), MPI_ERR_ERRHANDLER,
                          NULL_IS(MPI_ERRHANDLER_NULL)},
-    [KIND_INFO] = {"info object", sizeof(struct mpi_info), MPI_ERR_INFO, NULL_IS(MPI_INFO_NULL)},
+    [KIND_INFO] = {"info object", sizeof(struct mpi_info), MPI_ERR_INFO, NULL_IS(MPI_INFO_NULL), mpi_info_end},
     [KIND_MESSAGE] = {"matched message", sizeof(struct mpi_message_object), MPI_ERR_REQUEST, NULL_IS(MPI_MESSAGE_NULL)},
     [KIND_KEYVAL] = {"attribute key", sizeof(struct mpi_keyval), MPI_ERR_KEYVAL, NULL, NULL},
 };
@@ -83,9 +83,31 @@ void mpi_object_give(enum mpi_kind kind, void *pointer)
     mpi_unlock(&table->lock);
 }
 
+void mpi_object_end(void *pointer)
+{
+    enum mpi_kind kind = (enum mpi_kind)(((struct mpi_object *)pointer)->identity >> 40);
+    if (mpi_kinds[kind].end)
+        mpi_kinds[kind].end(pointer);
+    mpi_object_give(kind, pointer);
+}
+
+void mpi_keep(void *object)
+{
+    if (object && !mpi_predefined(object))
+        mpi_object_keep(object);
+}
+
+void mpi_drop(void *object)
+{
+    if (object && !mpi_predefined(object) && mpi_object_drop(object))
+        mpi_object_end(object);
+}
+
 void *mpi_object_publish(void *pointer)
 {
     struct mpi_object *object = pointer;
+    if (mpi_predefined(object))
+        return mpi_handle(object);
     mpi_object_keep(object);
     atomic_fetch_add_explicit(&object->users, 1, memory_order_relaxed);
     /* release: pairs with the acquire in mpi_object_at: whoever finds the handle sees the object made */
@@ -95,9 +117,18 @@ void *mpi_object_publish(void *pointer)
     return (void *)object->identity;
 }
 
+void *mpi_object_deliver(void *object)
+{
+    void *handle = mpi_object_publish(object);
+    mpi_drop(object);
+    return handle;
+}
+
 bool mpi_object_unpublish(void *pointer)
 {
     struct mpi_object *object = pointer;
+    if (mpi_predefined(object))
+        return true;
     uint32_t users = atomic_load_explicit(&object->users, memory_order_relaxed);
     do {
         if (users == 0)
@@ -131,6 +162,16 @@ static void *object_at(enum mpi_kind kind, void *handle)
     default:
         return mpi_object_at(kind, handle, mpi_kinds[kind].size);
     }
+}
+
+int mpi_free_handle(const char *call, enum mpi_kind kind, void *place)
+{
+    void *handle = *(void **)place, *object = object_at(kind, handle);
+    if (!object || !mpi_object_unpublish(object))
+        return mpi_wrong(NULL, call, kind, handle);
+    mpi_drop(object);
+    *(const void **)place = mpi_kinds[kind].none;
+    return MPI_SUCCESS;
 }
 
 int mpi_arguments(const char *call, const struct mpi_argument *list)

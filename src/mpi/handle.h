@@ -9,6 +9,9 @@
  * types that hold it). The handle dies with the last user, the object with the last reference. A handle may be given
  * out again while the object lives (MPI_Comm_group, MPI_Type_get_contents): it has the same value then.
  *
+ * Predefined objects have the ABI's number for their identity. They are not counted: keep, drop, publish and unpublish let
+ * them be.
+ *
  * Threads: lookups take no lock. Taking and giving back take the table's lock once several threads may call. */
 #ifndef MPI_HANDLE_H
 #define MPI_HANDLE_H
@@ -28,6 +31,7 @@ extern const struct mpi_kind_row {
     int class;        /* of the error that there is no such object */
     const char *null; /* the name of its null handle, */
     const void *none; /* and that handle */
+    void (*end)(void *object); /* gives back what it holds; NULL: nothing */
 } mpi_kinds[KIND_COUNT];
 
 struct mpi_object {
@@ -79,11 +83,22 @@ void *mpi_object_take_raw(enum mpi_kind kind, size_t size) MUST_CHECK;
 /* One more user, who holds a reference of his own: the handle to give him. */
 void *mpi_object_publish(void *object);
 
+/* The same for a new object, whose first reference becomes his. */
+void *mpi_object_deliver(void *object);
+
 /* The user frees his handle; true when he had one. His reference is still to be dropped. */
 bool mpi_object_unpublish(void *object);
 
-/* Gives the slot back; the caller dropped the last reference. */
+/* The same, with his reference, for the handle at PLACE, which becomes null. A class: that there is none is raised. */
+int mpi_free_handle(const char *call, enum mpi_kind kind, void *place);
+
+/* Gives the slot back; the caller dropped the last reference. And the same after what the object holds. */
 void mpi_object_give(enum mpi_kind kind, void *object);
+void mpi_object_end(void *object);
+
+/* One reference more or less; NULL is nobody. */
+void mpi_keep(void *object);
+void mpi_drop(void *object);
 
 /* What an object is called when its slot is used the next time. The generation has 16 bits and is never 0. */
 static inline uintptr_t mpi_next_identity(uintptr_t identity)
@@ -91,6 +106,15 @@ static inline uintptr_t mpi_next_identity(uintptr_t identity)
     const uintptr_t one = (uintptr_t)1 << 24;
     uintptr_t next = identity + one;
     return likely((uint16_t)(next >> 24) != 0) ? next : next - (one << 16) + one;
+}
+
+static inline bool mpi_predefined(const void *object)
+{
+    return ((const struct mpi_object *)object)->identity < MPI_FIRST_INT;
+}
+static inline void *mpi_handle(const void *object) /* without a new user */
+{
+    return (void *)((const struct mpi_object *)object)->identity;
 }
 
 static inline void mpi_lock(struct base_lock *lock)

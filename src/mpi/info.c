@@ -9,7 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-static struct mpi_info environment; /* MPI_INFO_ENV */
+static struct mpi_info environment = {.object.identity = (uintptr_t)MPI_INFO_ENV};
 
 struct mpi_info *mpi_info_at(MPI_Info handle)
 {
@@ -60,7 +60,7 @@ struct mpi_info *mpi_info_copy(const struct mpi_info *info)
     struct mpi_info *copy = mpi_object_take(KIND_INFO, sizeof *copy);
     for (int i = 0; copy && info && i < info->pairs; i++)
         if (mpi_info_put(copy, info->pair[i].key, info->pair[i].value)) {
-            mpi_info_drop(copy);
+            mpi_drop(copy);
             return NULL;
         }
     return copy;
@@ -71,20 +71,18 @@ struct mpi_info *mpi_info_of(const char *key, const char *value)
     struct mpi_info *info = mpi_info_copy(NULL);
     if (!info || mpi_info_put(info, key, value) == MPI_SUCCESS)
         return info;
-    mpi_info_drop(info);
+    mpi_drop(info);
     return NULL;
 }
 
-void mpi_info_drop(struct mpi_info *info)
+void mpi_info_end(void *object)
 {
-    if (info == &environment || !mpi_object_drop(info))
-        return;
+    struct mpi_info *info = object;
     for (int i = 0; i < info->pairs; i++) {
         free(info->pair[i].key);
         free(info->pair[i].value);
     }
     free(info->pair);
-    mpi_object_give(KIND_INFO, info);
 }
 
 /* What is known of how this process was started, and when MPI does not run yet, too: COUNT ARGUMENTS may say more. The number of
@@ -127,8 +125,7 @@ int mpi_info_deliver(struct mpi_comm *comm, const char *call, struct mpi_info *i
 {
     if (!info)
         return mpi_error(comm, call, MPI_ERR_NO_MEM, "no memory for an info object");
-    *out = mpi_object_publish(info);
-    mpi_info_drop(info);
+    *out = mpi_object_deliver(info);
     return MPI_SUCCESS;
 }
 
@@ -144,18 +141,9 @@ ENTRY(MPI_Info_create_env)(int argc, char *argv[], MPI_Info *info)
     return error;
 }
 
-ENTRY(MPI_Info_free)(MPI_Info *info)
-{
-    struct mpi_info *old;
-    int error = mpi_arguments(NAME, ARGUMENTS(BEHIND(KIND_INFO, info, &old)));
-    if (error)
-        return error;
-    if (old == &environment || !mpi_object_unpublish(old))
-        return mpi_error(NULL, NAME, MPI_ERR_INFO, "MPI_INFO_ENV cannot be freed");
-    mpi_info_drop(old);
-    *info = MPI_INFO_NULL;
-    return MPI_SUCCESS;
-}
+CHECKED(MPI_Info_free, (MPI_Info *info), (BEHIND(KIND_INFO, info)),
+        *info != MPI_INFO_ENV ? mpi_free_handle(NAME, KIND_INFO, info)
+                              : mpi_error(NULL, NAME, MPI_ERR_INFO, "MPI_INFO_ENV cannot be freed"))
 
 ENTRY(MPI_Info_set)(MPI_Info handle, const char *key, const char *value)
 {

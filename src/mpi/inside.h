@@ -277,6 +277,10 @@ int mpi_arguments(const char *call, const struct mpi_argument *list);
 #define CHECKED_AS(name, parameters, arguments, ...)                                                                   \
     ENTRY(name) parameters { return mpi_arguments(#name, ARGUMENTS arguments) ?: (__VA_ARGS__); }
 #define CHECKED(...) CHECKED_AS(__VA_ARGS__)
+/* The same for calls that can wait: it says where the process is. */
+#define WAITS_AS(name, parameters, arguments, ...)                                                                     \
+    ENTERED(name, parameters, mpi_arguments(#name, ARGUMENTS arguments) ?: (__VA_ARGS__))
+#define WAITS(...) WAITS_AS(__VA_ARGS__)
 
 static inline int mpi_tell(int *out, int value)
 {
@@ -285,8 +289,6 @@ static inline int mpi_tell(int *out, int value)
 }
 
 struct mpi_errhandler *mpi_errhandler_at(MPI_Errhandler handle);
-MPI_Errhandler mpi_errhandler_handle(struct mpi_errhandler *handler);
-void mpi_errhandler_drop(struct mpi_errhandler *handler);
 extern struct mpi_errhandler mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return, *mpi_file_errhandler;
 
 /* ---- communicators and groups ----------------------------------------------------------------------------------- */
@@ -302,19 +304,21 @@ static inline struct mpi_comm *mpi_comm_at(MPI_Comm handle)
 
 MPI_Comm mpi_comm_handle(struct mpi_comm *comm); /* without a new user */
 const char *mpi_comm_name(const struct mpi_comm *comm, char text[64]); /* its name, or "communicator 12" */
-void mpi_comm_end(struct mpi_comm *comm) COLD; /* nobody has it any more */
+void mpi_comm_end(void *comm) COLD;
 static inline void mpi_comm_drop(struct mpi_comm *comm)
 {
     if (unlikely(mpi_object_drop(comm)))
-        mpi_comm_end(comm);
+        mpi_object_end(comm);
 }
 
 /* One more communicator over GROUP (a reference is taken), with PARENT's error handler, that nothing can be sent on yet; NULL:
  * no memory. Then with the agreed id: an error of the engine, and COMM is gone, where it cannot be; or where it is NULL. */
 struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group);
 int mpi_comm_open(struct mpi_comm *comm, uint32_t id) MUST_CHECK;
-/* From PARENT's members in GROUP (NULL: this process is in none, *out is NULL); all of PARENT must call. */
-int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, struct mpi_comm **out);
+/* From PARENT's members in GROUP (NULL: this process is in none, *out is NULL); all of PARENT must call, or only GROUP with
+ * a TAG that tells them apart from others. */
+#define MPI_ALL_CALL (-1)
+int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, struct mpi_comm **out);
 int mpi_comm_worlds_open(void); /* world and self */
 void mpi_comm_worlds_close(void);
 
@@ -327,22 +331,24 @@ void mpi_comm_worlds_close(void);
 struct mpi_agreement {
     struct mpi_comm *parent;
     bool member;            /* needs the number; else only takes part */
+    struct mpi_group *group; /* which alone agree, told apart from others by TAG; NULL: all of PARENT */
+    int tag;
     struct coll_schedule *schedule[2];
     uint64_t mask[MPI_ID_WINDOW + 1], claimed;
     uint32_t seed, attempt, id;
     int error;
     _Atomic bool done;
 };
+/* Among all of PARENT, or of PARENT's GROUP alone: that waits. */
 int mpi_agreement_start(struct mpi_agreement *agreement, struct mpi_comm *parent, bool member) MUST_CHECK;
+int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_comm *parent, struct mpi_group *group, int tag) MUST_CHECK;
 int mpi_agreement_wait(struct mpi_agreement *agreement) MUST_CHECK;
 void mpi_agreement_close(struct mpi_agreement *agreement);
-/* The same among the members of GROUP alone, who are told apart from others by TAG; waits. */
-int mpi_agree_in_group(struct mpi_comm *parent, struct mpi_group *group, int tag, uint32_t *id) MUST_CHECK;
 void mpi_id_give(uint32_t id);
 
 struct mpi_group *mpi_group_at(MPI_Group handle);
 struct mpi_group *mpi_group_make(int size, const int *world); /* copies; NULL: no memory */
-void mpi_group_drop(struct mpi_group *group);
+void mpi_group_end(void *group);
 int mpi_group_find(const struct mpi_group *group, int world); /* rank of a world rank, MPI_UNDEFINED */
 int mpi_group_relation(const struct mpi_group *one, const struct mpi_group *two); /* MPI_IDENT ...; -1: no memory */
 extern struct mpi_group mpi_group_empty;
@@ -363,17 +369,15 @@ static inline struct mpi_type *mpi_type_at(MPI_Datatype handle)
         return mpi_types[number].layout ? &mpi_types[number] : NULL;
     return mpi_object_at(KIND_TYPE, handle, sizeof(struct mpi_type));
 }
-static inline bool mpi_type_predefined(const struct mpi_type *type) { return type->recipe == NULL; }
 static inline void mpi_type_ready(struct mpi_type *type) /* it is committed */
 {
     type->committed = true;
     type->plain = type->flat && type->size <= INT32_MAX ? (uint32_t)type->size : 0;
 }
-MPI_Datatype mpi_type_handle(struct mpi_type *type);
 int mpi_types_open(void);
 bool mpi_pair_parts(MPI_Datatype handle, MPI_Datatype part[2]); /* of MPI_FLOAT_INT and its kin; false: none of them */
 void mpi_fortran_apply(void); /* what was told of Fortran's types (fortran.c) */
-void mpi_type_drop(struct mpi_type *type);
+void mpi_type_end(void *type);
 const char *mpi_type_text(const struct mpi_type *type); /* its name, or "a derived datatype" */
 
 /* COUNT of TYPE at BASE as the engine wants it: bytes where they lie in a row. */
@@ -385,7 +389,6 @@ static inline struct type_buffer mpi_buffer(void *base, uint64_t count, const st
 }
 
 struct mpi_op *mpi_op_at(MPI_Op handle);
-void mpi_op_drop(struct mpi_op *op);
 void mpi_ops_open(void);
 
 /* What a user's operation needs at each call. */
@@ -676,7 +679,7 @@ void mpi_buffer_drop(struct mpi_comm *comm);
 struct mpi_info *mpi_info_at(MPI_Info handle);
 struct mpi_info *mpi_info_copy(const struct mpi_info *info); /* NULL: no memory */
 struct mpi_info *mpi_info_of(const char *key, const char *value); /* a new one with that; NULL: no memory */
-void mpi_info_drop(struct mpi_info *info);
+void mpi_info_end(void *info);
 /* A new one becomes the program's; NULL: raises that there is no memory. */
 int mpi_info_deliver(struct mpi_comm *comm, const char *call, struct mpi_info *info, MPI_Info *out);
 const char *mpi_info_value(const struct mpi_info *info, const char *key); /* NULL: not there */

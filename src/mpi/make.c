@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, struct mpi_comm **out)
+int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, struct mpi_comm **out)
 {
     struct mpi_agreement *agreement = malloc(sizeof *agreement);
-    int error = agreement ? mpi_agreement_start(agreement, parent, group != NULL) : ERR_MEMORY;
+    int error = !agreement             ? ERR_MEMORY
+                : tag == MPI_ALL_CALL ? mpi_agreement_start(agreement, parent, group != NULL)
+                                      : mpi_agreement_in_group(agreement, parent, group, tag);
     uint32_t id = 0;
     if (!error) {
         error = mpi_agreement_wait(agreement);
@@ -27,8 +29,7 @@ int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *g
 static void deliver(struct mpi_comm *comm, MPI_Comm *out)
 {
     *out = comm ? mpi_object_publish(comm) : MPI_COMM_NULL;
-    if (comm)
-        mpi_comm_drop(comm);
+    mpi_drop(comm);
 }
 
 /* ---- dup -------------------------------------------------------------------------------------------------------- */
@@ -44,14 +45,11 @@ static int inherit(struct mpi_comm *parent, struct mpi_comm *comm)
     return mpi_attributes_copy(mpi_comm_handle(parent), parent->attributes, &comm->attributes);
 }
 
-static int dup(const char *call, MPI_Comm handle, MPI_Info info, MPI_Comm *out)
+static int dup(const char *call, struct mpi_comm *parent, MPI_Comm *out)
 {
-    struct mpi_comm *parent, *comm;
-    int error = mpi_arguments(call, ARGUMENTS(COMM_OF(handle, &parent), GIVEN_AS(out, "newcomm"), HINTS(info)));
-    if (error)
-        return error;
+    struct mpi_comm *comm;
     *out = MPI_COMM_NULL; /* also when it fails: programs look at the handle where they ought to look at the error */
-    error = mpi_comm_make(call, parent, parent->group, &comm);
+    int error = mpi_comm_make(call, parent, parent->group, MPI_ALL_CALL, &comm);
     if (error)
         return error;
     error = inherit(parent, comm);
@@ -64,25 +62,20 @@ static int dup(const char *call, MPI_Comm handle, MPI_Info info, MPI_Comm *out)
     return MPI_SUCCESS;
 }
 
-#define DUP MPI_Comm comm, MPI_Comm *out
-#define DUP_WITH_INFO MPI_Comm comm, MPI_Info info, MPI_Comm *out
-ENTERED(MPI_Comm_dup, (DUP), dup(NAME, comm, MPI_INFO_NULL, out))
-ENTERED(MPI_Comm_dup_with_info, (DUP_WITH_INFO), dup(NAME, comm, info, out))
+WAITS(MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm), (COMM_OF(comm), GIVEN(newcomm)),
+      dup(NAME, mpi_comm_at(comm), newcomm))
+WAITS(MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm),
+      (COMM_OF(comm), GIVEN(newcomm), HINTS(info)), dup(NAME, mpi_comm_at(comm), newcomm))
 
-static int idup(const char *call, MPI_Comm handle, MPI_Info info, MPI_Comm *out, MPI_Request *request)
+static int idup(const char *call, struct mpi_comm *parent, MPI_Comm *out, MPI_Request *request)
 {
-    struct mpi_comm *parent;
-    int error = mpi_arguments(call, ARGUMENTS(COMM_OF(handle, &parent), GIVEN_AS(out, "newcomm"), HINTS(info), GIVEN(request)));
-    if (error)
-        return error;
     struct mpi_request *made = mpi_request_take(REQUEST_DUP, call, parent, NULL);
     struct mpi_dup *state = calloc(1, sizeof *state);
     struct mpi_comm *comm = mpi_comm_new(parent, parent->group);
-    error = made && state && comm ? mpi_agreement_start(&state->agreement, parent, true) : ERR_MEMORY;
+    int error = made && state && comm ? mpi_agreement_start(&state->agreement, parent, true) : ERR_MEMORY;
     if (error) {
         free(state);
-        if (comm)
-            mpi_comm_drop(comm);
+        mpi_drop(comm);
         if (made)
             mpi_request_give(made);
         return mpi_engine_error(parent, call, error);
@@ -114,55 +107,36 @@ int mpi_dup_finish(struct mpi_request *request)
     return state->error;
 }
 
-ENTERED(MPI_Comm_idup, (DUP, MPI_Request *request), idup(NAME, comm, MPI_INFO_NULL, out, request))
-ENTERED(MPI_Comm_idup_with_info, (DUP_WITH_INFO, MPI_Request *request), idup(NAME, comm, info, out, request))
+WAITS(MPI_Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request),
+      (COMM_OF(comm), GIVEN(newcomm), GIVEN(request)), idup(NAME, mpi_comm_at(comm), newcomm, request))
+WAITS(MPI_Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request),
+      (COMM_OF(comm), GIVEN(newcomm), HINTS(info), GIVEN(request)), idup(NAME, mpi_comm_at(comm), newcomm, request))
 
 /* ---- create ----------------------------------------------------------------------------------------------------- */
 
-/* The members of GROUP must all be in COMM. */
-static int check_members(const char *call, struct mpi_comm *comm, const struct mpi_group *group)
+/* For the members of GROUP, who must all be in PARENT. TAG as for mpi_comm_make. */
+static int create(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, MPI_Comm *out)
 {
+    struct mpi_comm *comm = NULL;
+    bool member = group->rank != MPI_UNDEFINED;
     for (int i = 0; i < group->size; i++)
-        if (mpi_group_find(comm->group, group->world[i]) == MPI_UNDEFINED)
-            return mpi_error(comm, call, MPI_ERR_GROUP, "rank %d of the group is not in the communicator", i);
-    return MPI_SUCCESS;
-}
-
-ENTRY(MPI_Comm_create)(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *newcomm)
-{
-    struct mpi_comm *parent, *comm;
-    struct mpi_group *group;
-    DOING("MPI_Comm_create");
-    int error = mpi_arguments(NAME, ARGUMENTS(COMM_OF(handle, &parent), GIVEN(newcomm), GROUP_OF(group_handle, &group))) ?:
-                check_members(NAME, parent, group) ?:
-                mpi_comm_make(NAME, parent, group->rank == MPI_UNDEFINED ? NULL : group, &comm);
+        if (mpi_group_find(parent->group, group->world[i]) == MPI_UNDEFINED)
+            return mpi_error(parent, call, MPI_ERR_GROUP, "rank %d of the group is not in the communicator", i);
+    int error = member || tag == MPI_ALL_CALL ? mpi_comm_make(call, parent, member ? group : NULL, tag, &comm) : MPI_SUCCESS;
     if (!error)
-        deliver(comm, newcomm);
+        deliver(comm, out);
     return error;
 }
-
-ENTRY(MPI_Comm_create_group)(MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Comm *newcomm)
+static int check_tag(const char *call, struct mpi_comm *comm, int tag)
 {
-    struct mpi_comm *parent, *comm = NULL;
-    struct mpi_group *group;
-    uint32_t id;
-    DOING("MPI_Comm_create_group");
-    int error = mpi_arguments(NAME, ARGUMENTS(COMM_OF(handle, &parent), GIVEN(newcomm), GROUP_OF(group_handle, &group))) ?:
-                check_members(NAME, parent, group);
-    if (error)
-        return error;
-    if (tag < 0)
-        return mpi_error(parent, NAME, MPI_ERR_TAG, "tag %d is negative", tag);
-    if (group->rank != MPI_UNDEFINED) {
-        error = mpi_agree_in_group(parent, group, tag, &id);
-        if (!error)
-            error = mpi_comm_open(comm = mpi_comm_new(parent, group), id);
-        if (error)
-            return mpi_engine_error(parent, NAME, error);
-    }
-    deliver(comm, newcomm);
-    return MPI_SUCCESS;
+    return tag >= 0 ? MPI_SUCCESS : mpi_error(comm, call, MPI_ERR_TAG, "tag %d is negative", tag);
 }
+
+#define MEMBERS (COMM_OF(comm), GIVEN(newcomm), GROUP_OF(group))
+WAITS(MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm), MEMBERS,
+      create(NAME, mpi_comm_at(comm), mpi_group_at(group), MPI_ALL_CALL, newcomm))
+WAITS(MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm), MEMBERS,
+      check_tag(NAME, mpi_comm_at(comm), tag) ?: create(NAME, mpi_comm_at(comm), mpi_group_at(group), tag, newcomm))
 
 /* ---- split ------------------------------------------------------------------------------------------------------ */
 
@@ -224,33 +198,24 @@ static int split(const char *call, struct mpi_comm *parent, int color, int key, 
     if (!group && color != MPI_UNDEFINED)
         return mpi_error(parent, call, MPI_ERR_NO_MEM, "no memory for a group");
     struct mpi_comm *comm;
-    error = mpi_comm_make(call, parent, group, &comm);
-    if (group)
-        mpi_group_drop(group);
+    error = mpi_comm_make(call, parent, group, MPI_ALL_CALL, &comm);
+    mpi_drop(group);
     if (!error)
         deliver(comm, out);
     return error;
 }
 
-ENTRY(MPI_Comm_split)(MPI_Comm handle, int color, int key, MPI_Comm *out)
+static int check_color(const char *call, struct mpi_comm *comm, int color)
 {
-    struct mpi_comm *parent;
-    DOING("MPI_Comm_split");
-    int error = mpi_arguments(NAME, ARGUMENTS(COMM_OF(handle, &parent), GIVEN_AS(out, "newcomm")));
-    if (error)
-        return error;
-    if (color < 0 && color != MPI_UNDEFINED)
-        return mpi_error(parent, NAME, MPI_ERR_ARG, "color %d is negative and not MPI_UNDEFINED", color);
-    return split(NAME, parent, color, key, out);
+    bool right = color >= 0 || color == MPI_UNDEFINED;
+    return right ? MPI_SUCCESS : mpi_error(comm, call, MPI_ERR_ARG, "color %d is negative and not MPI_UNDEFINED", color);
 }
+WAITS(MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm), (COMM_OF(comm), GIVEN(newcomm)),
+      check_color(NAME, mpi_comm_at(comm), color) ?: split(NAME, mpi_comm_at(comm), color, key, newcomm))
 
-ENTRY(MPI_Comm_split_type)(MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm *out)
+/* By node, or (TYPE says none that is known here) not at all. */
+static int split_type(const char *call, struct mpi_comm *comm, int type, int key, MPI_Info info, MPI_Comm *out)
 {
-    struct mpi_comm *parent;
-    DOING("MPI_Comm_split_type");
-    int error = mpi_arguments(NAME, ARGUMENTS(COMM_OF(handle, &parent), GIVEN_AS(out, "newcomm"), HINTS(info)));
-    if (error)
-        return error;
     const char *resource = "";
     switch (type) {
     case MPI_COMM_TYPE_SHARED:
@@ -264,8 +229,10 @@ ENTRY(MPI_Comm_split_type)(MPI_Comm handle, int type, int key, MPI_Info info, MP
     case MPI_UNDEFINED:
         break;
     default:
-        return mpi_error(parent, NAME, MPI_ERR_ARG, "%d is not a split type", type);
+        return mpi_error(comm, call, MPI_ERR_ARG, "%d is not a split type", type);
     }
     bool by_node = resource && strcmp(resource, "mpi_shared_memory") == 0; /* its lowest rank names a node */
-    return split(NAME, parent, by_node ? mpi_process.job->local_ranks[0] : MPI_UNDEFINED, key, out);
+    return split(call, comm, by_node ? mpi_process.job->local_ranks[0] : MPI_UNDEFINED, key, out);
 }
+WAITS(MPI_Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *newcomm),
+      (COMM_OF(comm), GIVEN(newcomm), HINTS(info)), split_type(NAME, mpi_comm_at(comm), type, key, info, newcomm))

@@ -23,10 +23,9 @@ void mpi_ops_open(void)
 {
     for (enum type_operation i = 0; i < OPERATION_COUNT; i++)
         if (known[i].name)
-            ops[(uintptr_t)known[i].handle - FIRST_OP] = (struct mpi_op){.operation = i, .commutative = true};
+            ops[(uintptr_t)known[i].handle - FIRST_OP] = (struct mpi_op){
+                .object.identity = (uintptr_t)known[i].handle, .operation = i, .commutative = true};
 }
-
-static bool predefined(const struct mpi_op *op) { return op->operation != OPERATION_USER; }
 
 struct mpi_op *mpi_op_at(MPI_Op handle)
 {
@@ -36,19 +35,13 @@ struct mpi_op *mpi_op_at(MPI_Op handle)
     return mpi_object_at(KIND_OP, handle, sizeof(struct mpi_op));
 }
 
-void mpi_op_drop(struct mpi_op *op)
-{
-    if (!predefined(op) && mpi_object_drop(op))
-        mpi_object_give(KIND_OP, op);
-}
-
 /* A handle for the time of a call: a datatype that was freed meanwhile gets its old one back. */
 static void call_user(void *context, const void *in, void *inout, size_t count)
 {
     const struct mpi_user_operation *user = context;
     struct mpi_type *type = user->type;
-    MPI_Datatype handle = mpi_type_handle(type);
-    bool lent = !mpi_type_predefined(type) && !mpi_type_at(handle);
+    MPI_Datatype handle = mpi_handle(type);
+    bool lent = !mpi_type_at(handle);
     if (lent)
         mpi_object_publish(type);
     MPI_Count wide = (MPI_Count)count;
@@ -62,7 +55,7 @@ static void call_user(void *context, const void *in, void *inout, size_t count)
     }
     if (lent) {
         mpi_object_unpublish(type);
-        mpi_type_drop(type);
+        mpi_drop(type);
     }
 }
 
@@ -71,7 +64,7 @@ int mpi_reduction(struct mpi_comm *comm, const char *call, struct mpi_user_opera
 {
     const struct mpi_op *op = context->op;
     *reduction = (struct type_reduction){.commutative = op->commutative};
-    if (!predefined(op)) {
+    if (!mpi_predefined(op)) {
         reduction->function = call_user;
         reduction->context = context;
         return MPI_SUCCESS;
@@ -95,8 +88,7 @@ static int create(const char *call, const struct mpi_op *what, MPI_Op *out)
     op->function = what->function;
     op->function_c = what->function_c;
     op->commutative = what->commutative;
-    *out = mpi_object_publish(op);
-    mpi_op_drop(op);
+    *out = mpi_object_deliver(op);
     return MPI_SUCCESS;
 }
 
@@ -105,19 +97,9 @@ static int create(const char *call, const struct mpi_op *what, MPI_Op *out)
 CHECKED(MPI_Op_create, MAKES(MPI_User_function), OP_WITH(function))
 CHECKED(MPI_Op_create_c, MAKES(MPI_User_function_c), OP_WITH(function_c))
 
-ENTRY(MPI_Op_free)(MPI_Op *op)
-{
-    struct mpi_op *old;
-    int error = mpi_arguments(NAME, ARGUMENTS(BEHIND(KIND_OP, op, &old)));
-    if (error)
-        return error;
-    if (predefined(old) || !mpi_object_unpublish(old))
-        return mpi_error(NULL, NAME, MPI_ERR_OP, "a predefined operation cannot be freed");
-    mpi_op_drop(old);
-    *op = MPI_OP_NULL;
-    return MPI_SUCCESS;
-}
-
+CHECKED(MPI_Op_free, (MPI_Op *op), (BEHIND(KIND_OP, op)),
+        !mpi_predefined(mpi_op_at(*op)) ? mpi_free_handle(NAME, KIND_OP, op)
+                                        : mpi_error(NULL, NAME, MPI_ERR_OP, "a predefined operation cannot be freed"))
 CHECKED(MPI_Op_commutative, (MPI_Op op, int *commute), (OP_OF(op), GIVEN(commute)),
         mpi_tell(commute, mpi_op_at(op)->commutative))
 

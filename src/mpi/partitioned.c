@@ -235,7 +235,7 @@ void mpi_partitioned_drop(struct mpi_request *request)
     mpi_unlock(&lock);
     if (!p->receives && p->bound)
         mpi_wait_here(&p->greeting);
-    mpi_type_drop(p->type);
+    mpi_drop(p->type);
     free(p->part);
     free(p->ready);
     free(p->aside);
@@ -251,8 +251,7 @@ static int make(struct mpi_partitioned *p, const struct mpi_message *m, int part
     p->partitions = partitions;
     p->count = m->count;
     p->type = target->type;
-    if (!mpi_type_predefined(p->type))
-        mpi_object_keep(p->type);
+    mpi_keep(p->type);
     int error = open_context();
     if (error)
         return error;

@@ -28,8 +28,7 @@ static int initialize(const struct mpi_message *m, enum mpi_way way, MPI_Request
         return mpi_engine_error(target.comm, m->call, ERR_MEMORY);
     }
     *saved = (struct saved){*m, target};
-    if (!mpi_type_predefined(target.type))
-        mpi_object_keep(target.type);
+    mpi_keep(target.type);
     request->extra = saved;
     request->persistent = true;
     request->active = false;
@@ -51,7 +50,7 @@ void mpi_saved_drop(struct mpi_request *request)
 {
     struct saved *saved = request->extra;
     if (saved)
-        mpi_type_drop(saved->target.type);
+        mpi_drop(saved->target.type);
 }
 
 /* An error of the engine. */

@@ -46,7 +46,7 @@ static struct sequence basic(const struct mpi_type *type)
     unsigned one = first[type->element];
     if (one)
         return join(element(one), element(type->element >= ELEMENT_2F32 ? one : ELEMENT_I32));
-    return element(type->element ? type->element : ELEMENT_COUNT + (unsigned)(uintptr_t)mpi_type_handle((void *)type));
+    return element(type->element ? type->element : ELEMENT_COUNT + (unsigned)(uintptr_t)mpi_handle(type));
 }
 
 static struct sequence bytes_of(const struct mpi_type *type, uint64_t bytes);

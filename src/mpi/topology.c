@@ -75,7 +75,7 @@ static int make(const char *call, struct mpi_comm *parent, struct mpi_group *gro
                 MPI_Comm *out)
 {
     struct mpi_comm *comm;
-    int error = mpi_comm_make(call, parent, group, &comm);
+    int error = mpi_comm_make(call, parent, group, MPI_ALL_CALL, &comm);
     if (error || !comm) {
         free(topology);
         *out = MPI_COMM_NULL;
@@ -83,8 +83,7 @@ static int make(const char *call, struct mpi_comm *parent, struct mpi_group *gro
     }
     coordinates_of(topology, comm->rank, topology->coordinates);
     comm->topology = topology;
-    *out = mpi_object_publish(comm);
-    mpi_comm_drop(comm);
+    *out = mpi_object_deliver(comm);
     return MPI_SUCCESS;
 }
 
@@ -110,8 +109,7 @@ ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int perio
         topology->periodic[i] = periods[i] != 0;
     }
     error = make(NAME, parent, group, topology, comm_cart);
-    if (group)
-        mpi_group_drop(group);
+    mpi_drop(group);
     return error;
 }
 
@@ -161,7 +159,7 @@ ENTRY(MPI_Cart_sub)(MPI_Comm handle, const int remain[], MPI_Comm *newcomm)
         }
     topology->dimensions = n;
     error = make(NAME, parent, group, topology, newcomm);
-    mpi_group_drop(group);
+    mpi_drop(group);
     return error;
 }
 

@@ -1,7 +1,6 @@
 /* mplite: what all ranks do together, on coll; and the same among some of them, told by a mask, with trees of plain
  * messages: a mask may be another one in every call, and nobody outside it takes part in making a group. */
 #include "lite.h"
-#include "base/counters.h"
 #include "base/error.h"
 #include "mplite.h"
 #include <stdlib.h>
@@ -14,17 +13,15 @@ struct element {
     size_t size;
     enum type_element element;
 };
-static const struct element of_bytes = {1, ELEMENT_BYTE}, of_doubles = {sizeof(double), ELEMENT_F64},
-                            of_ints = {sizeof(int), ELEMENT_I32}, of_floats = {sizeof(float), ELEMENT_F32};
+static const struct element of_void = {1, ELEMENT_BYTE}, of_double = {sizeof(double), ELEMENT_F64},
+                            of_int = {sizeof(int), ELEMENT_I32}, of_float = {sizeof(float), ELEMENT_F32};
 
 /* ---- all ranks ---------------------------------------------------------------------------------------------------- */
 
 static void run(const char *call, struct coll_call *collective)
 {
     collective->group = &vmplite.group;
-    int error = vcoll_run(collective);
-    if (unlikely(error))
-        vmplite_fail_code(call, error);
+    vmplite_must(call, vcoll_run(collective));
 }
 
 VEXPORT void MP_Sync(void)
@@ -55,9 +52,7 @@ static void combine(const char *call, enum type_operation operation, const struc
     vmplite_check_started(call);
     (void)vmplite_bytes(call, count, of->size);
     struct type_layout *layout;
-    int error = vtype_layout_bytes(of->size, (uint32_t)of->size, &layout);
-    if (unlikely(error))
-        vmplite_fail_code(call, error);
+    vmplite_must(call, vtype_layout_bytes(of->size, (uint32_t)of->size, &layout));
     run(call, &(struct coll_call){
                   .kind = COLL_ALLREDUCE,
                   .send = {.base = COLL_IN_PLACE},
@@ -106,17 +101,13 @@ static int member(const struct circle *circle, int from_root)
 
 static void circle_send(const struct circle *circle, int to, const void *data, uint64_t bytes)
 {
-    int error = vmsg_send(vmplite.inner, to, MASKED_TAG, data, bytes);
-    if (unlikely(error))
-        vmplite_fail_code(circle->call, error);
+    vmplite_must(circle->call, vmsg_send(vmplite.inner, to, MASKED_TAG, data, bytes));
 }
 
 static void circle_receive(const struct circle *circle, int from, void *data, uint64_t bytes)
 {
     struct msg_result result;
-    int error = vmsg_recv(vmplite.inner, from, MASKED_TAG, data, bytes, &result);
-    if (unlikely(error))
-        vmplite_fail_code(circle->call, error);
+    vmplite_must(circle->call, vmsg_recv(vmplite.inner, from, MASKED_TAG, data, bytes, &result));
     if (unlikely(result.bytes != bytes))
         vmplite_fail(circle->call, "rank %d calls it with %llu bytes, this rank with %llu", from,
                      (unsigned long long)result.bytes, (unsigned long long)bytes);
@@ -186,90 +177,35 @@ static void gather_masked(const char *call, const struct element *of, void *data
 
 /* ---- names -------------------------------------------------------------------------------------------------------- */
 
-/* A row is a function of mplite.h, with what its data are. */
-#define BROADCAST(name, of)                                                                                            \
-    VEXPORT void name(void *data, long count, int root)                                                                \
-    {                                                                                                                  \
-        DOING(#name);                                                                                                  \
-        broadcast(#name, of, data, count, root);                                                                       \
-    }
-BROADCAST(MP_Bcast, &of_bytes)
-BROADCAST(MP_dBcast, &of_doubles)
-BROADCAST(MP_iBcast, &of_ints)
-BROADCAST(MP_fBcast, &of_floats)
+#define BROADCAST(name, type, what)                                                                                    \
+    FUNCTION(name, (void *data, long count, int root), broadcast(#name, &of_##type, data, count, root))
+OF_ALL(MP_Bcast, MP_dBcast, MP_iBcast, MP_fBcast, BROADCAST, )
 
-#define BROADCAST_FROM_0(name, of)                                                                                     \
-    VEXPORT void name(void *data, long count)                                                                          \
-    {                                                                                                                  \
-        DOING(#name);                                                                                                  \
-        broadcast(#name, of, data, count, 0);                                                                          \
-    }
-BROADCAST_FROM_0(MP_Broadcast, &of_bytes)
-BROADCAST_FROM_0(MP_dBroadcast, &of_doubles)
-BROADCAST_FROM_0(MP_iBroadcast, &of_ints)
-BROADCAST_FROM_0(MP_fBroadcast, &of_floats)
+#define BROADCAST_FROM_0(name, type, what)                                                                             \
+    FUNCTION(name, (void *data, long count), broadcast(#name, &of_##type, data, count, 0))
+OF_ALL(MP_Broadcast, MP_dBroadcast, MP_iBroadcast, MP_fBroadcast, BROADCAST_FROM_0, )
 
-#define COMBINE(name, type, of, operation)                                                                             \
-    VEXPORT void name(type *data, long count)                                                                          \
-    {                                                                                                                  \
-        DOING(#name);                                                                                                  \
-        combine(#name, operation, of, data, count);                                                                    \
-    }
-COMBINE(MP_dSum, double, &of_doubles, OPERATION_SUM)
-COMBINE(MP_iSum, int, &of_ints, OPERATION_SUM)
-COMBINE(MP_fSum, float, &of_floats, OPERATION_SUM)
-COMBINE(MP_dMax, double, &of_doubles, OPERATION_MAX)
-COMBINE(MP_iMax, int, &of_ints, OPERATION_MAX)
-COMBINE(MP_fMax, float, &of_floats, OPERATION_MAX)
-COMBINE(MP_dMin, double, &of_doubles, OPERATION_MIN)
-COMBINE(MP_iMin, int, &of_ints, OPERATION_MIN)
-COMBINE(MP_fMin, float, &of_floats, OPERATION_MIN)
+#define BROADCAST_MASKED(name, type, what)                                                                             \
+    FUNCTION(name, (void *data, long count, int root, const int *mask),                                                \
+             broadcast_masked(#name, &of_##type, data, count, root, mask))
+OF_ALL(MP_Bcast_masked, MP_dBcast_masked, MP_iBcast_masked, MP_fBcast_masked, BROADCAST_MASKED, )
 
-#define GATHER(name, type, of)                                                                                         \
-    VEXPORT void name(type *data, long count)                                                                          \
-    {                                                                                                                  \
-        DOING(#name);                                                                                                  \
-        gather(#name, of, data, count);                                                                                \
-    }
-GATHER(MP_Gather, void, &of_bytes)
-GATHER(MP_dGather, double, &of_doubles)
-GATHER(MP_iGather, int, &of_ints)
-GATHER(MP_fGather, float, &of_floats)
+#define GATHER(name, type, what) FUNCTION(name, (type *data, long count), gather(#name, &of_##type, data, count))
+OF_ALL(MP_Gather, MP_dGather, MP_iGather, MP_fGather, GATHER, )
 
-#define BROADCAST_MASKED(name, of)                                                                                     \
-    VEXPORT void name(void *data, long count, int root, const int *mask)                                               \
-    {                                                                                                                  \
-        DOING(#name);                                                                                                  \
-        broadcast_masked(#name, of, data, count, root, mask);                                                          \
-    }
-BROADCAST_MASKED(MP_Bcast_masked, &of_bytes)
-BROADCAST_MASKED(MP_dBcast_masked, &of_doubles)
-BROADCAST_MASKED(MP_iBcast_masked, &of_ints)
-BROADCAST_MASKED(MP_fBcast_masked, &of_floats)
+#define GATHER_MASKED(name, type, what)                                                                                \
+    FUNCTION(name, (type *data, long count, const int *mask), gather_masked(#name, &of_##type, data, count, mask))
+OF_ALL(MP_Gather_masked, MP_dGather_masked, MP_iGather_masked, MP_fGather_masked, GATHER_MASKED, )
 
-#define COMBINE_MASKED(name, type, of, operation)                                                                      \
-    VEXPORT void name(type *data, long count, const int *mask)                                                         \
-    {                                                                                                                  \
-        DOING(#name);                                                                                                  \
-        combine_masked(#name, operation, of, data, count, mask);                                                       \
-    }
-COMBINE_MASKED(MP_dSum_masked, double, &of_doubles, OPERATION_SUM)
-COMBINE_MASKED(MP_iSum_masked, int, &of_ints, OPERATION_SUM)
-COMBINE_MASKED(MP_fSum_masked, float, &of_floats, OPERATION_SUM)
-COMBINE_MASKED(MP_dMax_masked, double, &of_doubles, OPERATION_MAX)
-COMBINE_MASKED(MP_iMax_masked, int, &of_ints, OPERATION_MAX)
-COMBINE_MASKED(MP_fMax_masked, float, &of_floats, OPERATION_MAX)
-COMBINE_MASKED(MP_dMin_masked, double, &of_doubles, OPERATION_MIN)
-COMBINE_MASKED(MP_iMin_masked, int, &of_ints, OPERATION_MIN)
-COMBINE_MASKED(MP_fMin_masked, float, &of_floats, OPERATION_MIN)
+#define COMBINE(name, type, operation)                                                                                 \
+    FUNCTION(name, (type *data, long count), combine(#name, operation, &of_##type, data, count))
+OF_NUMBERS(MP_dSum, MP_iSum, MP_fSum, COMBINE, OPERATION_SUM)
+OF_NUMBERS(MP_dMax, MP_iMax, MP_fMax, COMBINE, OPERATION_MAX)
+OF_NUMBERS(MP_dMin, MP_iMin, MP_fMin, COMBINE, OPERATION_MIN)
 
-#define GATHER_MASKED(name, type, of)                                                                                  \
-    VEXPORT void name(type *data, long count, const int *mask)                                                         \
-    {                                                                                                                  \
-        DOING(#name);                                                                                                  \
-        gather_masked(#name, of, data, count, mask);                                                                   \
-    }
-GATHER_MASKED(MP_Gather_masked, void, &of_bytes)
-GATHER_MASKED(MP_dGather_masked, double, &of_doubles)
-GATHER_MASKED(MP_iGather_masked, int, &of_ints)
-GATHER_MASKED(MP_fGather_masked, float, &of_floats)
+#define COMBINE_MASKED(name, type, operation)                                                                          \
+    FUNCTION(name, (type *data, long count, const int *mask),                                                          \
+             combine_masked(#name, operation, &of_##type, data, count, mask))
+OF_NUMBERS(MP_dSum_masked, MP_iSum_masked, MP_fSum_masked, COMBINE_MASKED, OPERATION_SUM)
+OF_NUMBERS(MP_dMax_masked, MP_iMax_masked, MP_fMax_masked, COMBINE_MASKED, OPERATION_MAX)
+OF_NUMBERS(MP_dMin_masked, MP_iMin_masked, MP_fMin_masked, COMBINE_MASKED, OPERATION_MIN)

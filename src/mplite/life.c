@@ -85,8 +85,7 @@ VEXPORT void MP_Init(int *argc, char ***argv)
     int error = vmsg_start();
     if (!error)
         error = open_contexts();
-    if (error)
-        vmplite_fail_code("MP_Init", error);
+    vmplite_must("MP_Init", error);
     vmplite_messages_open();
     vmplite.started = true;
 }

@@ -8,7 +8,6 @@
  * while waiting. */
 #include "lite.h"
 #include "base/atomic.h"
-#include "base/counters.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/pool.h"
@@ -67,9 +66,7 @@ static void post(struct lite_message *message)
     struct msg_where from = {vmplite.messages, message->source, message->tag};
     struct type_buffer buffer = {message->next, message->left, NULL};
     message->posted = true;
-    int error = vmsg_recv_start(&message->request, &from, &buffer);
-    if (unlikely(error))
-        vmplite_fail_code(message->call, error);
+    vmplite_must(message->call, vmsg_recv_start(&message->request, &from, &buffer));
 }
 
 static void post_if_first(struct lite_message *message)
@@ -145,9 +142,7 @@ static bool is_full(void *context)
 static void stream_wait(struct lite_message *message)
 {
     advance(NULL);
-    int error = vmsg_wait_until(is_full, message);
-    if (unlikely(error))
-        vmplite_fail_code(message->call, error);
+    vmplite_must(message->call, vmsg_wait_until(is_full, message));
     base_lock(&lite.lock);
     bool idle = lite.hooked && list_empty(&lite.receives);
     lite.hooked &= !idle;
@@ -165,9 +160,7 @@ static void remember(const struct lite_message *message)
 
 static void send(const char *call, const void *data, uint64_t bytes, int dest, int tag)
 {
-    int error = vmsg_send(vmplite.messages, dest, tag, data, bytes);
-    if (unlikely(error))
-        vmplite_fail_code(call, error);
+    vmplite_must(call, vmsg_send(vmplite.messages, dest, tag, data, bytes));
 }
 
 static void check_send(const char *call, int dest, int tag)
@@ -202,8 +195,7 @@ VEXPORT void MP_SSend(const void *data, long bytes, int dest, int tag)
     int error = vmsg_send_start(&request, &to, &buffer, MSG_SYNCHRONOUS);
     if (!error)
         error = vmsg_wait(&request);
-    if (unlikely(error))
-        vmplite_fail_code("MP_SSend", error);
+    vmplite_must("MP_SSend", error);
 }
 
 static void receive(const char *call, void *data, long bytes, int source, int tag)
@@ -224,17 +216,9 @@ static void receive(const char *call, void *data, long bytes, int source, int ta
     remember(&message);
 }
 
-VEXPORT void MP_Recv(void *data, long bytes, int source, int tag)
-{
-    DOING("MP_Recv");
-    receive("MP_Recv", data, bytes, source, tag);
-}
+FUNCTION(MP_Recv, (void *data, long bytes, int source, int tag), receive("MP_Recv", data, bytes, source, tag))
 
-VEXPORT void MP_SRecv(void *data, long bytes, int source, int tag)
-{
-    DOING("MP_SRecv");
-    receive("MP_SRecv", data, bytes, source, tag);
-}
+FUNCTION(MP_SRecv, (void *data, long bytes, int source, int tag), receive("MP_SRecv", data, bytes, source, tag))
 
 VEXPORT void MP_SShift(const void *out, int dest, void *in, int source, long bytes)
 {
@@ -253,8 +237,7 @@ VEXPORT void MP_SShift(const void *out, int dest, void *in, int source, long byt
     if (!error && request.result.bytes != size)
         vmplite_fail("MP_SShift", "%ld bytes were awaited from rank %d, %llu came", bytes, source,
                      (unsigned long long)request.result.bytes);
-    if (unlikely(error))
-        vmplite_fail_code("MP_SShift", error);
+    vmplite_must("MP_SShift", error);
 }
 
 /* ---- started and waited for --------------------------------------------------------------------------------------- */
@@ -305,9 +288,7 @@ VEXPORT void MP_ASend(const void *data, long bytes, int dest, int tag, int *id)
     struct type_buffer buffer = {(void *)data, vmplite_bytes("MP_ASend", bytes, 1), NULL};
     struct msg_where to = {vmplite.messages, dest, tag};
     struct lite_message *message = take("MP_ASend", id);
-    int error = vmsg_send_start(&message->request, &to, &buffer, MSG_STANDARD);
-    if (unlikely(error))
-        vmplite_fail_code("MP_ASend", error);
+    vmplite_must("MP_ASend", vmsg_send_start(&message->request, &to, &buffer, MSG_STANDARD));
 }
 
 VEXPORT void MP_ARecv(void *data, long bytes, int source, int tag, int *id)
@@ -333,24 +314,14 @@ static void wait_for(const char *call, int *id)
         stream_wait(message);
         remember(message);
     } else {
-        int error = vmsg_wait(&message->request);
-        if (unlikely(error))
-            vmplite_fail_code(call, error);
+        vmplite_must(call, vmsg_wait(&message->request));
     }
     give(message, id);
 }
 
-VEXPORT void MP_Wait(int *id)
-{
-    DOING("MP_Wait");
-    wait_for("MP_Wait", id);
-}
+FUNCTION(MP_Wait, (int *id), wait_for("MP_Wait", id))
 
-VEXPORT void MP_Block(int *id)
-{
-    DOING("MP_Block");
-    wait_for("MP_Block", id);
-}
+FUNCTION(MP_Block, (int *id), wait_for("MP_Block", id))
 
 static bool finished(const char *call, int id)
 {
@@ -389,9 +360,7 @@ static bool probe_finds(void *context)
 {
     struct probe *probe = context;
     bool found;
-    int error = vmsg_probe(&probe->from, &found, &probe->found);
-    if (unlikely(error))
-        vmplite_fail_code(probe->call, error);
+    vmplite_must(probe->call, vmsg_probe(&probe->from, &found, &probe->found));
     return found && (probe->bytes < 0 || probe->found.bytes <= (uint64_t)probe->bytes);
 }
 
@@ -411,9 +380,7 @@ VEXPORT int MP_Probe(long bytes, int source, int tag)
     check_receive("MP_Probe", source);
     DOING("MP_Probe");
     struct probe probe = {.call = "MP_Probe", .from = {vmplite.messages, source, tag}, .bytes = bytes};
-    int error = vmsg_wait_until(probe_finds, &probe);
-    if (unlikely(error))
-        vmplite_fail_code("MP_Probe", error);
+    vmplite_must("MP_Probe", vmsg_wait_until(probe_finds, &probe));
     vmplite.last = probe.found;
     return 1;
 }

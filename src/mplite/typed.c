@@ -6,40 +6,22 @@
 static long bytes_of(const char *call, long count, size_t size) { return (long)vmplite_bytes(call, count, size); }
 
 #define SEND(name, type, sister)                                                                                       \
-    VEXPORT void name(const void *data, long count, int dest, int tag)                                                 \
-    {                                                                                                                  \
-        sister(data, bytes_of(#name, count, sizeof(type)), dest, tag);                                                 \
-    }
-SEND(MP_dSend, double, MP_Send)
-SEND(MP_iSend, int, MP_Send)
-SEND(MP_fSend, float, MP_Send)
-SEND(MP_dSSend, double, MP_SSend)
-SEND(MP_iSSend, int, MP_SSend)
-SEND(MP_fSSend, float, MP_SSend)
+    NAMED(name, (const void *data, long count, int dest, int tag),                                                  \
+             sister(data, bytes_of(#name, count, sizeof(type)), dest, tag))
+OF_NUMBERS(MP_dSend, MP_iSend, MP_fSend, SEND, MP_Send)
+OF_NUMBERS(MP_dSSend, MP_iSSend, MP_fSSend, SEND, MP_SSend)
 
 #define RECEIVE(name, type, sister)                                                                                    \
-    VEXPORT void name(void *data, long count, int source, int tag)                                                     \
-    {                                                                                                                  \
-        sister(data, bytes_of(#name, count, sizeof(type)), source, tag);                                               \
-    }
-RECEIVE(MP_dRecv, double, MP_Recv)
-RECEIVE(MP_iRecv, int, MP_Recv)
-RECEIVE(MP_fRecv, float, MP_Recv)
+    NAMED(name, (void *data, long count, int source, int tag),                                                      \
+             sister(data, bytes_of(#name, count, sizeof(type)), source, tag))
+OF_NUMBERS(MP_dRecv, MP_iRecv, MP_fRecv, RECEIVE, MP_Recv)
 
 #define SEND_LATER(name, type, sister)                                                                                 \
-    VEXPORT void name(const void *data, long count, int dest, int tag, int *id)                                        \
-    {                                                                                                                  \
-        sister(data, bytes_of(#name, count, sizeof(type)), dest, tag, id);                                             \
-    }
-SEND_LATER(MP_dASend, double, MP_ASend)
-SEND_LATER(MP_iASend, int, MP_ASend)
-SEND_LATER(MP_fASend, float, MP_ASend)
+    NAMED(name, (const void *data, long count, int dest, int tag, int *id),                                         \
+             sister(data, bytes_of(#name, count, sizeof(type)), dest, tag, id))
+OF_NUMBERS(MP_dASend, MP_iASend, MP_fASend, SEND_LATER, MP_ASend)
 
 #define RECEIVE_LATER(name, type, sister)                                                                              \
-    VEXPORT void name(void *data, long count, int source, int tag, int *id)                                            \
-    {                                                                                                                  \
-        sister(data, bytes_of(#name, count, sizeof(type)), source, tag, id);                                           \
-    }
-RECEIVE_LATER(MP_dARecv, double, MP_ARecv)
-RECEIVE_LATER(MP_iARecv, int, MP_ARecv)
-RECEIVE_LATER(MP_fARecv, float, MP_ARecv)
+    NAMED(name, (void *data, long count, int source, int tag, int *id),                                             \
+             sister(data, bytes_of(#name, count, sizeof(type)), source, tag, id))
+OF_NUMBERS(MP_dARecv, MP_iARecv, MP_fARecv, RECEIVE_LATER, MP_ARecv)
