@@ -15,6 +15,8 @@ static struct {
     char network[MSG_NETWORKS][64]; /* that networks of the engine were opened for; of 0 none */
 } pack;
 
+static vd_connection nobody = {.state = PACK_ENDING}; /* the first of a channel that has none */
+
 int vpack_argument(vd_channel *channel, int remote)
 {
     int error = vpack_start();
@@ -43,10 +45,30 @@ int vpack_channels_close(void)
     return OK;
 }
 
+/* A channel's first connection becomes one like the others. */
+static void first_release(vd_channel *channel, int unpacking)
+{
+    vd_connection *connection = channel->first[unpacking];
+    channel->first[unpacking] = &nobody;
+    if (connection == &nobody)
+        return;
+    connection->listed = true;
+    channel->made++;
+    if (connection->state == PACK_IDLE)
+        list_prepend(&channel->idle[unpacking], &connection->link);
+    else if (connection->state != PACK_ENDING)
+        connection->state = unpacking ? PACK_UNPACKING : PACK_PACKING;
+}
+
 void vpack_channels_threaded(void)
 {
     list_for_each(node, &pack.channels)
-        container_of(node, vd_channel, link)->listed = true;
+    {
+        vd_channel *channel = container_of(node, vd_channel, link);
+        channel->listed = true;
+        first_release(channel, 0);
+        first_release(channel, 1);
+    }
 }
 
 /* ---- agreement --------------------------------------------------------------------------------------------------- */
@@ -169,25 +191,50 @@ static vd_connection *connection_make(vd_channel *channel, int unpacking)
     connection->channel = channel;
     connection->context = channel->context;
     connection->unpacking = unpacking;
-    connection->limit = -1;
+    connection->room = connection->room_in = -1;
+    connection->here = unpacking;
     connection->copy_most = unpacking || channel->alone < channel->gather ? channel->alone : channel->gather;
     list_init(&connection->parts);
     return connection;
 }
 
-vd_connection *vpack_take(vd_channel *channel, int unpacking)
+static vd_connection *first_make(vd_channel *channel, int unpacking)
+{
+    vd_connection *connection = connection_make(channel, unpacking);
+    if (connection)
+        channel->first[unpacking] = connection;
+    return connection;
+}
+
+static vd_connection *listed_take(vd_channel *channel, int unpacking)
 {
     pack_lock(channel);
     struct list_node *node = list_take_first(&channel->idle[unpacking]);
     vd_connection *connection = node ? container_of(node, vd_connection, link) : connection_make(channel, unpacking);
-    channel->made += !node && connection;
+    if (!node && connection) {
+        connection->listed = true;
+        channel->made++;
+    }
     pack_unlock(channel);
+    return connection;
+}
+
+vd_connection *vpack_take(vd_channel *channel, int unpacking)
+{
+    vd_connection *connection = channel->first[unpacking];
+    if (channel->listed || (connection != &nobody && connection->state != PACK_IDLE))
+        connection = listed_take(channel, unpacking);
+    else if (connection == &nobody)
+        connection = first_make(channel, unpacking);
+    if (connection)
+        connection->state = unpacking ? PACK_UNPACKING : PACK_PACKING;
     return connection;
 }
 
 void vpack_give(vd_connection *connection)
 {
     vd_channel *channel = connection->channel;
+    connection->state = PACK_IDLE;
     if (connection->kept)
         return;
     pack_lock(channel);
@@ -196,17 +243,15 @@ void vpack_give(vd_connection *connection)
 }
 
 /* How many messages are on their way. One thread is left. */
-static uint32_t messages_open(vd_channel *channel)
+static uint32_t messages_open(const vd_channel *channel)
 {
-    uint32_t idle = 0;
+    uint32_t open = channel->made;
     for (int i = 0; i < 2; i++) {
-        if (channel->ready[i])
-            list_prepend(&channel->idle[i], &channel->ready[i]->link);
-        channel->ready[i] = NULL;
+        open += channel->first[i] != &nobody && channel->first[i]->state != PACK_IDLE;
         list_for_each(node, &channel->idle[i])
-            idle++;
+            open--;
     }
-    return channel->made - idle;
+    return open;
 }
 
 VEXPORT int vd_remote(const vd_connection *connection)
@@ -226,7 +271,8 @@ int vpack_channel_open(uint32_t id, const char *name, vd_channel **out)
     channel->size = vd_size();
     channel->id = id;
     channel->check = vbase_settings.check;
-    channel->listed = vpack_threads;
+    channel->listed = vpack_threads || channel->check;
+    channel->first[0] = channel->first[1] = &nobody;
     list_init(&channel->idle[0]);
     list_init(&channel->idle[1]);
     list_init(&channel->spare_parts);
@@ -270,9 +316,10 @@ void vpack_channel_free(vd_channel *channel)
         list_remove(&channel->link);
     base_unlock(&pack.lock);
     vpack_check_close(channel);
-    (void)messages_open(channel);
     if (channel->context)
         vmsg_context_close(channel->context);
+    first_release(channel, 0);
+    first_release(channel, 1);
     connections_free(&channel->idle[0]);
     connections_free(&channel->idle[1]);
     while ((node = list_take_first(&channel->spare_parts)))

@@ -29,6 +29,7 @@
 #include "base/list.h"
 #include "msg/msg.h"
 #include "viaduct.h"
+#include <string.h>
 #include <sys/uio.h>
 
 #define PACK_FRAME 16384 /* what small messages of the engine hold, and shared memory copies best */
@@ -37,7 +38,9 @@
 #define PACK_POSTED 16384 /* a longer one that goes alone is received in the background; a shorter one when its turn comes */
 #define PACK_GATHER 1024 /* a longer one of the others is gathered */
 
-enum pack_state { PACK_IDLE, PACK_PACKING, PACK_UNPACKING, PACK_ENDING };
+/* QUICK: the connection is its channel's first, no other thread calls, and the message is nothing but one frame of copied
+ * blocks so far: it may end by the short way. */
+enum pack_state { PACK_IDLE, PACK_QUICK_OUT, PACK_PACKING, PACK_QUICK_IN, PACK_UNPACKING, PACK_ENDING };
 
 /* Something of a message that is under way: a frame, or a block that goes alone. */
 struct pack_part {
@@ -56,18 +59,22 @@ struct pack_block {
     bool flush;           /* unpacking: no block; the frame ends here, since one went alone that is posted */
 };
 
+/* Idle, it is ready for the next message: whoever ends one puts back what it changed, so that beginning is a few stores. */
 struct vd_connection {
-    /* What a small block touches. FILL + length <= LIMIT: it lies in this frame. LIMIT is -1 where this short way is closed. */
-    int64_t fill, limit;
+    /* The first line is all that a small message touches. FILL + length <= ROOM: it lies in this frame. ROOM is -1 where this
+     * short way is closed; packing has the one, unpacking the other, and what it has not is -1 for ever. */
+    int64_t fill, room, room_in;
     unsigned char *frame;
     size_t copy_most;         /* a longer block takes the long way */
     vd_channel *channel;
     struct msg_context *context;
     int remote;
-    int error;                /* of the message, 0 */
-    uint32_t sequence;        /* its number; packing: once it has begun */
     uint8_t state;            /* enum pack_state */
     bool unpacking;
+    bool listed;              /* idle it lies in its channel's list: it is not the first */
+    /* What any other touches. */
+    int error;                /* of the message, 0 */
+    uint32_t sequence;        /* its number; packing: once it has begun */
     bool begun;               /* packing: the first frame has left */
     bool here;                /* unpacking: the current frame is in memory */
     bool ending_now;          /* packing: in vd_end_packing, which may wait */
@@ -95,16 +102,16 @@ struct vd_channel {
     size_t alone;             /* longer blocks go alone, */
     size_t gather;            /* packing: longer ones are gathered; other numbers than the usual only to be measured */
     bool check;
-    bool listed;              /* `ready` is not used: several threads, or connections are kept */
+    bool listed;              /* `first` is not used: several threads, checking, or connections are kept */
     struct base_lock lock;    /* of the lists; innermost */
     struct base_lock first_out, first_in; /* several threads: first frames leave and are taken in the order of their numbers */
-    vd_connection *ready[2];  /* an idle connection for packing, one for unpacking */
-    struct list idle[2];      /* the others */
+    vd_connection *first[2];  /* a connection for packing, one for unpacking; one that is never idle, while there are none */
+    struct list idle[2];      /* of the others */
     struct list spare_parts;
     uint32_t *sent, *heard;   /* messages so far, by remote */
     struct list_node link;    /* of all channels */
     uint32_t id;
-    uint32_t made;            /* connections */
+    uint32_t made;            /* connections, less the first */
     struct pack_complaints *complaints; /* checking */
     char name[64];
 };
@@ -128,8 +135,8 @@ int vpack_channels_close(void) MUST_CHECK;
 void vpack_channels_threaded(void);
 int vpack_channel_open(uint32_t id, const char *name, vd_channel **channel) MUST_CHECK; /* by this rank alone */
 void vpack_channel_free(vd_channel *channel);
-vd_connection *vpack_take(vd_channel *channel, int unpacking) COLD; /* NULL, with vd_error set */
-void vpack_give(vd_connection *connection) COLD;
+vd_connection *vpack_take(vd_channel *channel, int unpacking) MUST_CHECK; /* one that was idle; NULL, with vd_error set */
+void vpack_give(vd_connection *connection); /* of those that are listed: it is idle again */
 int vpack_argument(vd_channel *channel, int remote) COLD; /* what is wrong with them */
 
 static inline void pack_lock(vd_channel *channel)
@@ -149,24 +156,33 @@ static inline bool pack_valid(const vd_channel *channel, int remote)
     return channel && channel->magic == PACK_MAGIC && (unsigned)remote < (unsigned)channel->size;
 }
 
-/* An idle connection, out of the list; NULL, with vd_error set. */
-static inline vd_connection *pack_take(vd_channel *channel, int unpacking)
-{
-    vd_connection *connection = channel->ready[unpacking];
-    if (unlikely(!connection || channel->listed))
-        return vpack_take(channel, unpacking);
-    channel->ready[unpacking] = NULL;
-    return connection;
-}
 static inline void pack_give(vd_connection *connection)
 {
-    vd_channel *channel = connection->channel;
-    connection->state = PACK_IDLE;
-    connection->limit = -1;
-    if (unlikely(channel->ready[connection->unpacking] || channel->listed))
+    if (unlikely(connection->listed))
         vpack_give(connection);
     else
-        channel->ready[connection->unpacking] = connection;
+        connection->state = PACK_IDLE;
+}
+
+int vpack_copy(void *to, const void *from, size_t length); /* part.c; OK */
+
+/* A short block calls nothing. */
+static inline __attribute__((always_inline)) int pack_copy(unsigned char *to, const unsigned char *from, size_t length)
+{
+    if (length > 16)
+        return vpack_copy(to, from, length);
+    if (length >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + length - 8, from + length - 8, 8);
+    } else if (length >= 4) {
+        memcpy(to, from, 4);
+        memcpy(to + length - 4, from + length - 4, 4);
+    } else if (length) {
+        to[0] = from[0];
+        to[length / 2] = from[length / 2];
+        to[length - 1] = from[length - 1];
+    }
+    return OK;
 }
 
 #define PACK_TAG_FIRST 0

@@ -146,7 +146,7 @@ static int block_keep(vd_connection *connection, const void *data, size_t length
             return vbase_fail(ERR_MEMORY, "no memory to copy a block of %zu bytes", length);
         memcpy(block.data, data, length);
     }
-    connection->limit = -1;
+    connection->room = -1;
     int error = vpack_block_wait(connection, &block);
     if (error && block.copied)
         free(block.data);
@@ -167,10 +167,19 @@ static int block_take(vd_connection *connection, const void *data, size_t length
 static int failed(vd_connection *connection, int error)
 {
     if (error) {
-        connection->limit = -1;
+        connection->room = -1;
         connection->error = connection->error ? connection->error : error;
     }
     return error;
+}
+
+/* It may be packed into; no longer by the short way alone. */
+static bool is_packing(vd_connection *connection)
+{
+    if (!connection || (connection->state != PACK_QUICK_OUT && connection->state != PACK_PACKING))
+        return false;
+    connection->state = PACK_PACKING;
+    return true;
 }
 
 static COLD int not_packing(const vd_connection *connection, const char *call)
@@ -184,7 +193,7 @@ static COLD int not_packing(const vd_connection *connection, const char *call)
 static __attribute__((noinline)) int pack_slowly(vd_connection *connection, const void *data, size_t length,
                                                  vd_send_mode send, vd_receive_mode receive)
 {
-    if (!connection || connection->state != PACK_PACKING)
+    if (!is_packing(connection))
         return not_packing(connection, "vd_pack");
     if (connection->error)
         return connection->error;
@@ -202,48 +211,42 @@ static __attribute__((noinline)) int pack_slowly(vd_connection *connection, cons
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
 
-VEXPORT vd_connection *vd_begin_packing(vd_channel *channel, int remote)
+static __attribute__((noinline)) vd_connection *begin_slowly(vd_channel *channel, int remote)
 {
-    if (unlikely(!pack_valid(channel, remote)))
-        return vpack_fail(vpack_argument(channel, remote));
-    if (unlikely(channel->check)) {
-        int error = vpack_check_heard(channel, remote);
-        if (error)
-            return vpack_fail(error);
-    }
-    vd_connection *connection = pack_take(channel, 0);
-    if (unlikely(!connection))
+    int error = pack_valid(channel, remote) ? OK : vpack_argument(channel, remote);
+    if (!error && channel->check)
+        error = vpack_check_heard(channel, remote);
+    if (error)
+        return vpack_fail(error);
+    vd_connection *connection = vpack_take(channel, 0);
+    if (!connection)
         return NULL;
     connection->remote = remote;
-    connection->state = PACK_PACKING;
-    connection->fill = connection->run = 0;
-    connection->pieces = connection->blocks = 0;
-    connection->begun = false;
-    connection->error = OK;
-    connection->limit = channel->check ? -1 : PACK_FRAME;
+    connection->room = channel->check ? -1 : PACK_FRAME;
     return connection;
 }
 
-static inline void copy(void *to, const void *from, size_t length)
+VEXPORT vd_connection *vd_begin_packing(vd_channel *channel, int remote)
 {
-    if (length == 4)
-        memcpy(to, from, 4);
-    else if (length == 8)
-        memcpy(to, from, 8);
-    else if (length)
-        memcpy(to, from, length);
+    if (unlikely(!pack_valid(channel, remote) || channel->first[0]->state != PACK_IDLE))
+        return begin_slowly(channel, remote);
+    vd_connection *connection = channel->first[0];
+    connection->remote = remote;
+    connection->state = PACK_QUICK_OUT;
+    connection->room = PACK_FRAME;
+    return connection;
 }
 
 VEXPORT int vd_pack(vd_connection *connection, const void *data, size_t length, vd_send_mode send,
                     vd_receive_mode receive)
 {
     if (unlikely(!connection || !data || length > connection->copy_most ||
-                 connection->fill + (int64_t)length > connection->limit ||
+                 connection->fill + (int64_t)length > connection->room ||
                  ((unsigned)send | (unsigned)receive) > 1))
         return pack_slowly(connection, data, length, send, receive);
-    copy(connection->frame + connection->fill, data, length);
+    unsigned char *to = connection->frame + connection->fill;
     connection->fill += (int64_t)length;
-    return OK;
+    return pack_copy(to, data, length);
 }
 
 /* Checking: behind the last block a mark says so. */
@@ -294,15 +297,18 @@ int vpack_packing_over(vd_connection *connection)
     for (uint32_t i = 0; i < connection->waiting_blocks; i++)
         if (connection->waiting[i].copied)
             free(connection->waiting[i].data);
-    connection->waiting_blocks = 0;
-    connection->ending_now = connection->copies = false;
+    connection->fill = connection->run = 0;
+    connection->pieces = connection->blocks = connection->waiting_blocks = 0;
+    connection->begun = connection->ending_now = connection->copies = false;
+    connection->room = -1;
+    connection->error = OK;
     pack_give(connection);
     return error;
 }
 
 static __attribute__((noinline)) int end_slowly(vd_connection *connection)
 {
-    if (!connection || connection->unpacking || connection->state != PACK_PACKING)
+    if (!is_packing(connection))
         return not_packing(connection, "vd_end_packing");
     connection->ending_now = true;
     (void)hand_over(connection);
@@ -313,22 +319,23 @@ static __attribute__((noinline)) int end_slowly(vd_connection *connection)
 VEXPORT int vd_end_packing(vd_connection *connection)
 {
     DOING("vd_end_packing");
-    if (unlikely(!connection || connection->limit < 0 || connection->pieces || connection->begun || vpack_threads ||
-                 connection->unpacking))
+    if (unlikely(!connection || connection->state != PACK_QUICK_OUT))
         return end_slowly(connection);
     connection->channel->sent[connection->remote]++;
     int error = vmsg_send(connection->context, connection->remote, PACK_TAG_FIRST, connection->frame,
                           (uint64_t)connection->fill);
+    connection->fill = 0;
+    connection->room = -1;
     pack_give(connection);
     return error;
 }
 
 VEXPORT int vd_end_packing_start(vd_connection *connection)
 {
-    if (!connection || connection->unpacking || connection->state != PACK_PACKING)
+    if (!is_packing(connection))
         return not_packing(connection, "vd_end_packing_start");
     int error = hand_over(connection);
-    connection->limit = -1;
+    connection->room = -1;
     connection->state = PACK_ENDING;
     return error;
 }

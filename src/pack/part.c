@@ -3,6 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+int vpack_copy(void *to, const void *from, size_t length)
+{
+    memcpy(to, from, length);
+    return OK;
+}
+
 struct pack_part *vpack_part_take(vd_connection *connection)
 {
     vd_channel *channel = connection->channel;

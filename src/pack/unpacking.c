@@ -18,7 +18,7 @@ static COLD int disagree(const vd_connection *connection, const char *what)
 static int failed(vd_connection *connection, int error)
 {
     if (error && error != ERR_AGAIN) {
-        connection->limit = -1;
+        connection->room_in = -1;
         connection->error = connection->error ? connection->error : error;
     }
     return error;
@@ -31,7 +31,7 @@ static void frame_came(vd_connection *connection, uint64_t bytes)
     connection->bytes = (int64_t)bytes;
     connection->fill = 0;
     connection->here = true;
-    connection->limit = connection->channel->check ? -1 : connection->bytes;
+    connection->room_in = connection->channel->check ? -1 : connection->bytes;
 }
 
 /* Nothing more of this frame will be unpacked. */
@@ -40,7 +40,7 @@ static int frame_over(vd_connection *connection)
     if (connection->here && connection->fill != connection->bytes)
         return disagree(connection, "more bytes packed than are unpacked");
     connection->here = false;
-    connection->limit = -1;
+    connection->room_in = -1;
     connection->fill = 0;
     return OK;
 }
@@ -122,7 +122,7 @@ static int waiting_take(vd_connection *connection, bool wait)
     }
     connection->waiting_blocks = connection->waiting_done = 0;
     if (connection->here)
-        connection->limit = connection->channel->check ? -1 : connection->bytes;
+        connection->room_in = connection->channel->check ? -1 : connection->bytes;
     return OK;
 }
 
@@ -173,7 +173,7 @@ static int block_get(vd_connection *connection, void *data, size_t length, vd_re
     if (alone && length > PACK_POSTED)
         return alone_receive(connection, data, length, receive);
     if (alone && receive == VD_RECEIVE_CHEAPER) {
-        connection->limit = -1;
+        connection->room_in = -1;
         return vpack_block_wait(connection, &(struct pack_block){.data = data, .length = length, .alone = true});
     }
     if (alone) {
@@ -182,11 +182,20 @@ static int block_get(vd_connection *connection, void *data, size_t length, vd_re
     }
     bool absent = connection->waiting_blocks || !connection->here || connection->fill + (int64_t)length > PACK_FRAME;
     if (absent)
-        connection->limit = -1; /* what comes next must not pass it by */
+        connection->room_in = -1; /* what comes next must not pass it by */
     if (absent && receive == VD_RECEIVE_CHEAPER)
         return length ? vpack_block_wait(connection, &(struct pack_block){.data = data, .length = length}) : OK;
     int error = connection->waiting_blocks ? waiting_take(connection, true) : OK;
     return error ? error : block_copy(connection, data, length, true);
+}
+
+/* It may be unpacked from; no longer by the short way alone. */
+static bool is_unpacking(vd_connection *connection)
+{
+    if (!connection || (connection->state != PACK_QUICK_IN && connection->state != PACK_UNPACKING))
+        return false;
+    connection->state = PACK_UNPACKING;
+    return true;
 }
 
 static COLD int not_unpacking(const vd_connection *connection, const char *call)
@@ -207,7 +216,7 @@ static int mark_get(vd_connection *connection, const struct pack_mark *unpacked)
 static __attribute__((noinline)) int unpack_slowly(vd_connection *connection, void *data, size_t length,
                                                    vd_send_mode send, vd_receive_mode receive)
 {
-    if (!connection || connection->state != PACK_UNPACKING)
+    if (!is_unpacking(connection))
         return not_unpacking(connection, "vd_unpack");
     if (connection->error)
         return connection->error;
@@ -225,21 +234,12 @@ static __attribute__((noinline)) int unpack_slowly(vd_connection *connection, vo
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
 
-static inline __attribute__((always_inline)) void begun(vd_connection *connection, const struct msg_result *result,
-                                                         uint32_t sequence)
+void vpack_begun(vd_connection *connection, const struct msg_result *result, uint32_t sequence)
 {
     connection->remote = result->source;
     connection->sequence = sequence;
     connection->state = PACK_UNPACKING;
-    connection->counted = false;
-    connection->error = OK;
-    connection->blocks = 0;
     frame_came(connection, result->bytes);
-}
-
-void vpack_begun(vd_connection *connection, const struct msg_result *result, uint32_t sequence)
-{
-    begun(connection, result, sequence);
 }
 
 /* One thread at a time takes a first frame and counts it: their order is that of the numbers. */
@@ -261,7 +261,7 @@ static int take_now(vd_channel *channel, int remote, vd_connection *connection)
     if (!error)
         error = vmsg_wait(&request);
     if (!error)
-        begun(connection, &request.result, sequence);
+        vpack_begun(connection, &request.result, sequence);
     return error;
 }
 
@@ -279,58 +279,73 @@ static bool has_begun(void *context)
     return wait->error != ERR_AGAIN;
 }
 
-static int begin_threaded(vd_channel *channel, int remote, vd_connection *connection)
+/* Several threads: whoever finds a message takes it. */
+static int take_waiting(vd_channel *channel, int remote, vd_connection *connection)
 {
     struct begin_wait wait = {channel, remote, ERR_AGAIN, connection};
     int error = vmsg_wait_until(has_begun, &wait);
     return wait.error == ERR_AGAIN ? error : wait.error;
 }
 
-static inline __attribute__((always_inline)) vd_connection *begin(vd_channel *channel, int remote)
+static __attribute__((noinline)) vd_connection *begin_slowly(vd_channel *channel, int remote)
 {
-    vd_connection *connection = pack_take(channel, 1);
     struct msg_result result;
-    int error;
-    if (unlikely(!connection))
+    if (!pack_valid(channel, remote == VD_ANYONE ? 0 : remote))
+        return vpack_fail(vpack_argument(channel, remote));
+    vd_connection *connection = vpack_take(channel, 1);
+    if (!connection)
         return NULL;
-    if (unlikely(vpack_threads)) {
-        error = begin_threaded(channel, remote, connection);
+    int error;
+    if (vpack_threads) {
+        error = take_waiting(channel, remote, connection);
     } else {
         error = vmsg_recv(channel->context, remote, PACK_TAG_FIRST, connection->frame, PACK_FRAME, &result);
-        if (likely(!error))
-            begun(connection, &result, channel->heard[result.source]++);
+        if (!error)
+            vpack_begun(connection, &result, channel->heard[result.source]++);
     }
+    if (!error)
+        return connection;
+    pack_give(connection);
+    return vpack_fail(error);
+}
+
+/* REMOTE is a rank of the channel, or VD_ANYONE. */
+static inline __attribute__((always_inline)) vd_connection *begin(vd_channel *channel, int remote)
+{
+    vd_connection *connection = channel->first[1];
+    struct msg_result result;
+    if (unlikely(connection->state != PACK_IDLE))
+        return begin_slowly(channel, remote);
+    connection->state = PACK_QUICK_IN; /* a handler that runs meanwhile finds it taken */
+    int error = vmsg_recv(channel->context, remote, PACK_TAG_FIRST, connection->frame, PACK_FRAME, &result);
     if (unlikely(error)) {
         pack_give(connection);
         return vpack_fail(error);
     }
+    connection->remote = result.source;
+    connection->sequence = channel->heard[result.source]++;
+    connection->bytes = connection->room_in = (int64_t)result.bytes;
     return connection;
 }
 
 VEXPORT vd_connection *vd_begin_unpacking(vd_channel *channel)
 {
     DOING("vd_begin_unpacking");
-    if (unlikely(!pack_valid(channel, 0)))
-        return vpack_fail(vpack_argument(channel, 0));
-    return begin(channel, MSG_ANY_SOURCE);
+    return likely(pack_valid(channel, 0)) ? begin(channel, MSG_ANY_SOURCE) : begin_slowly(channel, 0);
 }
 
 VEXPORT vd_connection *vd_begin_unpacking_from(vd_channel *channel, int remote)
 {
     DOING("vd_begin_unpacking_from");
-    if (remote == VD_ANYONE)
-        return vd_begin_unpacking(channel);
-    if (unlikely(!pack_valid(channel, remote)))
-        return vpack_fail(vpack_argument(channel, remote));
-    return begin(channel, remote);
+    return likely(pack_valid(channel, remote)) ? begin(channel, remote) : begin_slowly(channel, remote);
 }
 
 VEXPORT int vd_begin_unpacking_now(vd_channel *channel, int remote, vd_connection **out)
 {
     if (unlikely(!pack_valid(channel, remote == VD_ANYONE ? 0 : remote)))
         return vpack_argument(channel, remote);
-    vd_connection *connection = pack_take(channel, 1);
-    if (unlikely(!connection))
+    vd_connection *connection = vpack_take(channel, 1);
+    if (!connection)
         return vd_error();
     int error = take_now(channel, remote, connection);
     if (error)
@@ -340,25 +355,14 @@ VEXPORT int vd_begin_unpacking_now(vd_channel *channel, int remote, vd_connectio
     return error;
 }
 
-static inline void copy(void *to, const void *from, size_t length)
-{
-    if (length == 4)
-        memcpy(to, from, 4);
-    else if (length == 8)
-        memcpy(to, from, 8);
-    else if (length)
-        memcpy(to, from, length);
-}
-
 VEXPORT int vd_unpack(vd_connection *connection, void *data, size_t length, vd_send_mode send, vd_receive_mode receive)
 {
     if (unlikely(!connection || !data || length > connection->copy_most ||
-                 connection->fill + (int64_t)length > connection->limit ||
-                 !connection->unpacking))
+                 connection->fill + (int64_t)length > connection->room_in))
         return unpack_slowly(connection, data, length, send, receive);
-    copy(data, connection->frame + connection->fill, length);
+    const unsigned char *from = connection->frame + connection->fill;
     connection->fill += (int64_t)length;
-    return OK;
+    return pack_copy(data, from, length);
 }
 
 /* The end, as far as it goes without waiting, or all of it. ERR_AGAIN: not yet. */
@@ -379,7 +383,14 @@ static int end_frames(vd_connection *connection, bool wait)
 static int over(vd_connection *connection)
 {
     int error = connection->error;
-    connection->waiting_blocks = connection->waiting_done = 0;
+    connection->waiting_blocks = connection->waiting_done = connection->blocks = 0;
+    connection->here = true;
+    connection->fill = 0;
+    connection->room_in = -1;
+    if (!connection->kept) {
+        connection->counted = false;
+        connection->error = OK;
+    }
     pack_give(connection);
     return error;
 }
@@ -387,7 +398,7 @@ static int over(vd_connection *connection)
 void vpack_abandon(vd_connection *connection)
 {
     connection->error = connection->error ? connection->error : ERR_CANCELLED;
-    connection->limit = -1;
+    connection->room_in = -1;
     vpack_cancel(connection);
     while (!list_empty(&connection->parts)) {
         struct pack_part *part = container_of(list_first(&connection->parts), struct pack_part, link);
@@ -420,7 +431,7 @@ int vpack_drop(vd_connection *connection)
 
 static __attribute__((noinline)) int end_slowly(vd_connection *connection)
 {
-    if (!connection || !connection->unpacking || connection->state != PACK_UNPACKING)
+    if (!is_unpacking(connection))
         return not_unpacking(connection, "vd_end_unpacking");
     if (end_frames(connection, true))
         vpack_cancel(connection);
@@ -430,16 +441,17 @@ static __attribute__((noinline)) int end_slowly(vd_connection *connection)
 
 VEXPORT int vd_end_unpacking(vd_connection *connection)
 {
-    if (unlikely(!connection || !connection->unpacking || connection->fill != connection->limit ||
-                 connection->parts_under_way))
+    if (unlikely(!connection || connection->state != PACK_QUICK_IN || connection->fill != connection->room_in))
         return end_slowly(connection);
+    connection->fill = 0;
+    connection->room_in = -1;
     pack_give(connection);
     return OK;
 }
 
 VEXPORT int vd_end_unpacking_start(vd_connection *connection)
 {
-    if (!connection || !connection->unpacking || connection->state != PACK_UNPACKING)
+    if (!is_unpacking(connection))
         return not_unpacking(connection, "vd_end_unpacking_start");
     connection->state = PACK_ENDING;
     int error = end_frames(connection, false);

@@ -122,7 +122,7 @@ static void arrived(struct msg_request *request);
 static int await(void)
 {
     struct msg_where from = {vrpc.channel->context, MSG_ANY_SOURCE, PACK_TAG_FIRST};
-    vrpc.coming = pack_take(vrpc.channel, 1);
+    vrpc.coming = vpack_take(vrpc.channel, 1);
     if (!vrpc.coming)
         return vd_error();
     struct type_buffer buffer = {.base = vrpc.coming->frame, .count = PACK_FRAME};
@@ -156,7 +156,7 @@ static void begun(vd_connection *connection, const struct msg_result *result)
 
 vd_connection *vrpc_nothing(int remote)
 {
-    vd_connection *connection = pack_take(vrpc.channel, 1);
+    vd_connection *connection = vpack_take(vrpc.channel, 1);
     if (!connection)
         return NULL;
     vpack_begun(connection, &(struct msg_result){.source = remote}, 0);
@@ -204,7 +204,7 @@ static enum msg_heard heard(int source, const void *data, uint64_t bytes)
     if (bytes == sizeof head) {
         vrpc.channel->heard[source]++;
     } else {
-        connection = pack_take(vrpc.channel, 1);
+        connection = vpack_take(vrpc.channel, 1);
         if (!connection)
             return MSG_DECLINED;
         memcpy(connection->frame, data, bytes);
