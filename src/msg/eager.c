@@ -8,12 +8,38 @@
 #include "base/clock.h"
 #include <string.h>
 
+/* A cursor that a provider asks for its bytes. */
+struct cursor_source {
+    struct vi_source source;
+    struct type_cursor *cursor;
+};
+
+static void cursor_write(struct vi_source *source, void *to, uint64_t bytes)
+{
+    struct cursor_source *own = container_of(source, struct cursor_source, source);
+    vtype_pack(own->cursor, to, bytes);
+}
+
+/* One frame of BYTES from a cursor, which packs them where they shall lie, behind a body. */
+static int frame_written(struct msg_peer *peer, uint64_t header, struct iovec *piece, struct type_cursor *from,
+                         uint64_t bytes)
+{
+    struct cursor_source own = {{cursor_write}, from};
+    piece[1] = (struct iovec){NULL, bytes};
+    peer->vi->source = &own.source;
+    int error = msg_peer_send(peer, header, piece, 2);
+    peer->vi->source = NULL;
+    return error;
+}
+
 /* One frame of BYTES from a cursor, behind the HEADS pieces at the front of PIECE (which has room for MSG_PIECES). The
  * cursor advances only if the frame was sent. */
 static int frame_scattered(struct msg_peer *peer, uint64_t header, struct iovec *piece, int heads,
                            struct type_cursor *from, uint64_t bytes)
 {
     struct msg_engine *engine = &vmsg_engine;
+    if (peer->vi->nic->caps.source)
+        return frame_written(peer, header, piece, from, bytes);
     struct type_cursor place = *from;
     int pieces;
     if (vtype_gather(&place, piece + heads, MSG_PIECES - heads, bytes, &pieces) == bytes) {

@@ -35,6 +35,7 @@ struct vi_caps {
     uint8_t data_in_order;   /* memory written by a put may be polled, its last byte comes last */
     uint8_t reliability;     /* enum vi_reliability */
     uint8_t get, put, map;   /* these operations exist on this nic (whether they reach a peer is known per vi: vi_query) */
+    uint8_t source;          /* the last piece of a send may have a source in the place of an address */
 };
 
 /* What names a registered region to the other side: opaque bytes of the provider, safe to send, bounds are checked by
@@ -80,6 +81,13 @@ struct vi_sink {
     /* The vi has a connection, vi->name says which; before anything comes over it. NULL: of no interest. Only where cards
      * are called. */
     void (*up)(struct vi *vi);
+};
+
+/* What is sent need not lie in a row: where caps.source says so, whoever sends on a vi may set vi->source around one send of
+ * several pieces (the first may be empty), whose last one then has a length and no address. What belongs there is asked for, in order and by pieces of the
+ * provider's choice, when nothing can go wrong any more. */
+struct vi_source {
+    void (*write)(struct vi_source *source, void *to, uint64_t bytes); /* the next so many */
 };
 
 /* How to open a nic. Everything pointed to must live until close. */
@@ -236,6 +244,7 @@ struct vi {
     uint64_t name;    /* of the connection: the pair of cards << 32 | an epoch that grows; both ends know it; 0: none yet */
     _Atomic uint64_t waiting; /* bytes that the provider has taken and not passed on, a moment ago; by the provider; relaxed */
     bool hold; /* set by the sender: more follows at once; what is small may wait for that, or for a poll, to leave together */
+    struct vi_source *source; /* set by the sender around one send; else NULL */
     bool abrupt; /* set before vi_disconnect: what was taken for sending is of no use any more */
 };
 

@@ -93,6 +93,40 @@ static void writes(enum shm_store_way way, size_t at, const size_t *length, int 
         }
 }
 
+static struct {
+    struct vi_source source;
+    size_t given;
+} numbers;
+
+static void give_numbers(struct vi_source *source, void *to, uint64_t bytes)
+{
+    CHECK(source == &numbers.source);
+    for (uint64_t i = 0; i < bytes; i++)
+        ((unsigned char *)to)[i] = check_byte(7, numbers.given + i);
+    numbers.given += bytes;
+}
+
+/* What a source writes comes in order and once, whichever way, and only where the last row is timed a time is told. */
+static void sources_write_the_same(void)
+{
+    static const size_t length[] = {0, 1, 63, SHM_STORE_ROW - 1, SHM_STORE_ROW, SHM_STORE_ROW + 1, 3 * SHM_STORE_ROW + 17};
+    static unsigned char block[4 * SHM_STORE_ROW];
+
+    for (size_t l = 0; l < ARRAY_LENGTH(length); l++)
+        for (size_t at = 0; at < 70; at += 23)
+            for (int way = SHM_STORE_PLAIN; way <= SHM_STORE_TIMED; way++) {
+                memset(block, 0xee, sizeof(block));
+                numbers.source.write = give_numbers;
+                numbers.given = 0;
+                uint64_t ns = shm_store_source((enum shm_store_way)way, (char *)block + at, &numbers.source, length[l]);
+                CHECK(way == SHM_STORE_TIMED ? ns < 1000000000 : ns == 0);
+                size_t wrong = 0;
+                for (size_t i = 0; i < sizeof(block); i++)
+                    wrong += block[i] != (i < at || i >= at + length[l] ? 0xee : check_byte(7, i - at));
+                CHECK_EQUAL(wrong, 0);
+            }
+}
+
 static void all_write_the_same(void)
 {
     static const size_t length[][3] = {{16, 512, 0}, {64, 16384, 0}, {16, 0, 5000}, {1, 1023, 7}, {63, 65, 4097}, {500, 500, 500}, {0, 0, 0}};
@@ -112,5 +146,6 @@ int main(void)
     samples_are_rare();
     short_ones_are_plain();
     all_write_the_same();
+    sources_write_the_same();
     return check_done();
 }

@@ -122,6 +122,7 @@ int fault_nic_open(const struct vi_provider *provider, const struct vi_setup *se
     vi_ops_fill(&fault_ops);
     nic->nic = (struct vi_nic){.ops = &fault_ops, .provider = provider, .sink = *setup->sink};
     nic->nic.caps = nic->inner->caps;
+    nic->nic.caps.source = 0;
     nic->nic.rank = setup->rank;
     nic->nic.card = nic->inner->card;
     nic->nic.asleep = nic->inner->asleep;

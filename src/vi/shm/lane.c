@@ -141,10 +141,9 @@ void shm_goodbye(struct shm_vi *vi)
     publish(vi, cell, number, in_turns(vi));
 }
 
-/* A copy by ordinary stores whose time is kept. */
-static COLD void store_timed(struct shm_nic *nic, char *to, const struct iovec *piece, int pieces, uint32_t length)
+/* A copy of LENGTH bytes by ordinary stores took so long. */
+static COLD void store_told(struct shm_nic *nic, uint32_t length, uint64_t ns)
 {
-    uint64_t ns = shm_store_timed(to, piece, pieces);
     struct shm_speed speed = shm_copy_speed();
 
     shm_heap_lock(nic);
@@ -152,6 +151,20 @@ static COLD void store_timed(struct shm_nic *nic, char *to, const struct iovec *
     nic->heap.store.sample_ns = speed.hand_ns;
     shm_store_told(&nic->heap.store, length, ns);
     shm_heap_unlock(nic);
+}
+
+/* The pieces of a send, the last one without an address. */
+static __attribute__((noinline)) void store_source(struct shm_vi *vi, enum shm_store_way way, char *to,
+                                                   const struct iovec *piece, int pieces)
+{
+    uint32_t head = 0, length = (uint32_t)piece[pieces - 1].iov_len;
+
+    for (int i = 0; i < pieces - 1; i++)
+        head += (uint32_t)piece[i].iov_len;
+    shm_store(SHM_STORE_PLAIN, to, piece, pieces - 1);
+    uint64_t ns = shm_store_source(way, to + head, vi->vi.source, length);
+    if (unlikely(way == SHM_STORE_TIMED))
+        store_told(shm_nic_of(vi->vi.nic), length < SHM_STORE_ROW ? length : SHM_STORE_ROW, ns);
 }
 
 /* Asks for the lines of a block that comes next, as many as the one before took: the receiver has read them before. */
@@ -193,8 +206,10 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
     shm_heap_unlock(nic);
 
     offset = shm_heap_offset(block);
-    if (unlikely(way == SHM_STORE_TIMED))
-        store_timed(nic, nic->heap.base + offset, piece, pieces, length);
+    if (unlikely(vi->vi.source))
+        store_source(vi, way, nic->heap.base + offset, piece, pieces);
+    else if (unlikely(way == SHM_STORE_TIMED))
+        store_told(nic, length, shm_store_timed(nic->heap.base + offset, piece, pieces));
     else if (likely(way == SHM_STORE_PLAIN && pieces == 1))
         memcpy(nic->heap.base + offset, piece->iov_base, length);
     else
@@ -231,7 +246,10 @@ static __attribute__((noinline)) int send_odd(struct shm_vi *vi, uint64_t header
         return send_block(vi, header, piece, pieces, (uint32_t)length);
     struct shm_cell *cell = claim(vi, number, SHM_DATA, header);
     cell->length = (uint16_t)length;
-    shm_store(SHM_STORE_PLAIN, (char *)cell->data, piece, pieces);
+    if (vi->vi.source)
+        store_source(vi, SHM_STORE_PLAIN, (char *)cell->data, piece, pieces);
+    else
+        shm_store(SHM_STORE_PLAIN, (char *)cell->data, piece, pieces);
     publish(vi, cell, number, in_turns(vi));
     return OK;
 }

@@ -41,6 +41,7 @@ static struct vi_caps capabilities(const struct vi_setup *setup)
         .get = vbase_settings.single_copy,
         .put = vbase_settings.single_copy && setup->direct_children,
         .map = 1,
+        .source = 1,
     };
 }
 

@@ -96,3 +96,26 @@ uint64_t shm_store_timed(char *to, const struct iovec *piece, int pieces)
     atomic_thread_fence(memory_order_seq_cst); /* pairs with nothing: it waits for the stores */
     return vbase_clock_ns_of_ticks(clock_ticks() - start);
 }
+
+/* What a source writes is put into a row first where it goes past the caches, and where the stores alone are timed: those
+ * of the last row, for the first lines of a block were asked for early. Returns its nanoseconds. */
+uint64_t shm_store_source(enum shm_store_way way, char *to, struct vi_source *source, uint64_t bytes)
+{
+    char row[SHM_STORE_ROW];
+    uint64_t last = bytes < sizeof(row) ? bytes : sizeof(row);
+
+    if (way != SHM_STORE_PAST) {
+        source->write(source, to, way == SHM_STORE_PLAIN ? bytes : bytes - last);
+        if (likely(way == SHM_STORE_PLAIN))
+            return 0;
+        source->write(source, row, last);
+        return shm_store_timed(to + bytes - last, &(struct iovec){row, last}, 1);
+    }
+    for (uint64_t some; bytes; to += some, bytes -= some) {
+        some = bytes < sizeof(row) ? bytes : sizeof(row);
+        source->write(source, row, some);
+        copy_past(to, row, some);
+    }
+    past_end();
+    return 0;
+}
