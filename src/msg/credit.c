@@ -18,13 +18,13 @@ bool vmsg_credit_tell(struct msg_peer *peer)
     return true;
 }
 
-void vmsg_credit_owe(struct msg_peer *peer, uint64_t bytes)
+void vmsg_credit_owe(struct msg_peer *peer, uint64_t cost)
 {
     msg_lock(&peer->lock);
     if (peer->world == vmsg_engine.rank) {
-        peer->window += (int64_t)(bytes + MSG_FRAME_COST);
+        peer->window += (int64_t)cost;
     } else {
-        peer->owed += (int64_t)(bytes + MSG_FRAME_COST);
+        peer->owed += (int64_t)cost;
         if (unlikely(peer->owed >= peer->window_half) && !vmsg_credit_tell(peer))
             vmsg_peer_stuck(peer);
     }

@@ -138,7 +138,7 @@ static inline struct list *plainly_for(const struct msg_peer *peer, uint64_t hea
     const struct msg_engine *engine = &vmsg_engine;
     const struct msg_context *context = engine->context[msg_header_context(header)];
     int rank;
-    if ((uint16_t)header != MSG_FRAME_EAGER << 8 || !engine->quick || engine->expected.header || !context ||
+    if ((uint16_t)header != MSG_FRAME_EAGER << 8 || engine->expected.header || !context ||
         !list_empty(&context->wildcard) || (rank = vmsg_context_rank_of(context, peer->world)) < 0)
         return NULL;
     struct msg_member *member = context->member[rank];
@@ -176,6 +176,53 @@ static inline uint32_t posted_taken(struct msg_peer *peer, uint64_t header, cons
     node->previous = &posted->head;
     if (taken)
         owe(peer, length, taken);
+    return taken;
+}
+
+#define RUN_MOST 8 /* messages looked at together */
+
+/* The same with several threads: first they leave the list, for whoever waits for one of them may free it when it is done. */
+static uint32_t posted_cut(struct msg_context *context, const struct msg_peer *peer, int tag, size_t length,
+                           uint32_t count, struct msg_request **cut)
+{
+    uint32_t n = 0;
+    msg_lock(&context->lock);
+    int rank = list_empty(&context->wildcard) ? vmsg_context_rank_of(context, peer->world) : -1;
+    struct msg_member *member = rank < 0 ? NULL : context->member[rank];
+    while (member && n < count && n < RUN_MOST && !list_empty(&member->posted)) {
+        struct msg_request *request = container_of(list_first(&member->posted), struct msg_request, link);
+        if ((request->result.tag != tag && request->result.tag != MSG_ANY_TAG) || length > request->total ||
+            request->buffer.layout)
+            break;
+        list_remove(&request->link);
+        msg_phase_set(request, MSG_PHASE_MOVING); /* from now on a cancel comes too late */
+        cut[n++] = request;
+    }
+    msg_unlock(&context->lock);
+    return n;
+}
+
+static __attribute__((noinline)) uint32_t posted_taken_locked(struct msg_peer *peer, uint64_t header, const char *data,
+                                                              size_t length, uint32_t count)
+{
+    struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
+    struct msg_request *cut[RUN_MOST];
+    int tag = msg_header_tag(header);
+    if ((uint16_t)header != MSG_FRAME_EAGER << 8 || tag < 0 || !context || peer->note || vmsg_engine.expected.header)
+        return 0;
+    uint32_t taken = posted_cut(context, peer, tag, length, count, cut);
+    if (!taken)
+        return 0;
+    for (uint32_t i = 0; i < taken; i++) {
+        copy_short(cut[i]->buffer.base, data + i * length, length);
+        cut[i]->total = length;
+        cut[i]->result.tag = tag;
+        cut[i]->result.bytes = length;
+    }
+    vmsg_credit_owe(peer, taken * (length + MSG_FRAME_COST));
+    COUNT_ADD(recv_messages, taken);
+    COUNT_ADD(recv_bytes, taken * length);
+    vmsg_complete_all(cut, taken);
     return taken;
 }
 
@@ -226,7 +273,8 @@ static inline __attribute__((always_inline)) uint32_t received(struct vi *vi, st
     if (likely(expected_taken(vi, peer, header, data, length)))
         return 1;
     peer->heard = true;
-    uint32_t taken = posted_taken(peer, header, data, length, count);
+    uint32_t taken = likely(vmsg_engine.quick) ? posted_taken(peer, header, data, length, count)
+                                               : posted_taken_locked(peer, header, data, length, count);
     if (likely(taken))
         return taken;
     struct msg_context *context = vmsg_engine.context[msg_header_context(header)];

@@ -492,7 +492,7 @@ void vmsg_cancel_asked(struct msg_peer *peer, uint64_t header, const union msg_f
 void vmsg_cancel_answered(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 
 /* ---- credit.c: peer lock not held ---- */
-void vmsg_credit_owe(struct msg_peer *peer, uint64_t bytes);
+void vmsg_credit_owe(struct msg_peer *peer, uint64_t cost); /* of messages, each with MSG_FRAME_COST */
 void vmsg_credit_returned(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 bool vmsg_credit_tell(struct msg_peer *peer); /* lock held; false: the lane is full */
 
@@ -502,6 +502,7 @@ void vmsg_self_copy(struct msg_request *receive, struct msg_request *send);
 
 /* ---- progress.c ---- */
 void vmsg_complete(struct msg_request *request, int error); /* under any lock; the request is gone afterwards */
+void vmsg_complete_all(struct msg_request *const *request, uint32_t count); /* well, all of them at once; several threads */
 void vmsg_refused(const struct msg_peer *peer, const char *what) COLD; /* something came that makes no sense */
 bool vmsg_progress_enter(void);
 void vmsg_progress_leave(void);

@@ -28,7 +28,7 @@ bool vmsg_listener_turn(void)
 static inline void taken(struct msg_peer *peer, size_t length)
 {
     if (unlikely(vmsg_engine.threads)) {
-        vmsg_credit_owe(peer, length);
+        vmsg_credit_owe(peer, length + MSG_FRAME_COST);
     } else {
         peer->owed += (int64_t)(length + MSG_FRAME_COST);
         if (unlikely(peer->owed >= peer->window_half) && !vmsg_credit_tell(peer))

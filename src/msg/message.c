@@ -100,7 +100,7 @@ static void envelope_decline(const struct msg_envelope *envelope)
         vmsg_peer_control(envelope->peer, msg_header(kind, 0, 0, 0), &body, sizeof body);
     }
     if (envelope->frame != MSG_FRAME_ANNOUNCE)
-        vmsg_credit_owe(envelope->peer, envelope->total);
+        vmsg_credit_owe(envelope->peer, envelope->total + MSG_FRAME_COST);
 }
 
 /* A message from another rank, from the sink. */
@@ -145,7 +145,7 @@ static void deliver_payload(struct msg_request *request, const struct msg_envelo
     if (want)
         payload_move(request, envelope->payload, want);
     uint64_t id = envelope->frame == MSG_FRAME_EAGER_SYNC ? envelope->id : 0;
-    vmsg_credit_owe(peer, envelope->total);
+    vmsg_credit_owe(peer, envelope->total + MSG_FRAME_COST);
     if (unlikely(id)) {
         struct msg_frame_id ack = {id};
         vmsg_peer_control(peer, msg_header(MSG_FRAME_ACK, 0, 0, 0), &ack, sizeof ack);
@@ -185,7 +185,7 @@ void vmsg_message_give(struct msg_message *message, struct msg_request *request)
 void vmsg_message_forget(struct msg_message *message)
 {
     if (message->envelope.frame != MSG_FRAME_ANNOUNCE)
-        vmsg_credit_owe(message->envelope.peer, message->envelope.total);
+        vmsg_credit_owe(message->envelope.peer, message->envelope.total + MSG_FRAME_COST);
     message_free(message);
 }
 

@@ -74,6 +74,21 @@ void vmsg_complete(struct msg_request *request, int error)
     vmsg_wake();
 }
 
+void vmsg_complete_all(struct msg_request *const *request, uint32_t count)
+{
+    bool parked = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (unlikely(request[i]->completed || request[i]->awaited)) {
+            vmsg_complete(request[i], OK);
+            continue;
+        }
+        msg_phase_set(request[i], MSG_PHASE_OVER);
+        /* acq_rel: pairs with park, as in publish */
+        parked |= atomic_exchange_explicit(&request[i]->state, MSG_DONE, memory_order_acq_rel) == MSG_PARKED;
+    }
+    vmsg_wait_completed(parked);
+}
+
 static bool callbacks_run(void)
 {
     struct msg_engine *engine = &vmsg_engine;
