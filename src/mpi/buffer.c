@@ -96,9 +96,7 @@ static int send_copy(struct mpi_buffer *buffer, const struct mpi_message *m, con
     }
     if (!copy)
         return ERR_LIMIT;
-    struct type_cursor cursor;
-    vtype_cursor_start(&cursor, &from);
-    vtype_pack(&cursor, copy + 1, bytes);
+    mpi_pack(&from, copy + 1);
     struct type_buffer packed = {copy + 1, bytes, NULL};
     int error = mpi_operation_start(&copy->request, m, target, WAY_STANDARD, &packed);
     if (error)

@@ -142,16 +142,14 @@ static int set_name(struct mpi_comm *comm, const char *name)
 CHECKED(MPI_Comm_set_name, (MPI_Comm comm, const char *comm_name), (COMM_OF(comm), GIVEN(comm_name)),
         set_name(mpi_comm_at(comm), comm_name))
 
-ENTRY(MPI_Comm_get_name)(MPI_Comm handle, char *name, int *length)
+ENTRY(MPI_Comm_get_name)(MPI_Comm handle, char *comm_name, int *resultlen)
 {
-    mpi_enter(NAME);
-    struct mpi_comm *comm = mpi_comm_at(handle);
-    if (!comm && handle != MPI_COMM_NULL)
-        return mpi_wrong(NULL, NAME, KIND_COMM, handle);
-    if (!name || !length)
-        return mpi_null(comm, NAME, name ? "resultlen" : "comm_name");
-    *length = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", comm ? comm->name : "MPI_COMM_NULL");
-    return MPI_SUCCESS;
+    struct mpi_comm *comm;
+    bool none = handle == MPI_COMM_NULL;
+    int error = mpi_arguments(NAME, ARGUMENTS(COMM_OF(none ? MPI_COMM_SELF : handle, &comm), GIVEN(comm_name), GIVEN(resultlen)));
+    if (error)
+        return error;
+    return mpi_tell(resultlen, snprintf(comm_name, MPI_MAX_OBJECT_NAME, "%s", none ? "MPI_COMM_NULL" : comm->name));
 }
 
 /* Hints: none is understood, so none is in use. */

@@ -107,6 +107,20 @@ ENTRY(MPI_Type_get_contents_c)(MPI_Datatype type, MPI_Count max_integers, MPI_Co
 
 /* ---- pack ------------------------------------------------------------------------------------------------------- */
 
+void mpi_pack(const struct type_buffer *buffer, void *packed)
+{
+    struct type_cursor cursor;
+    vtype_cursor_start(&cursor, buffer);
+    vtype_pack(&cursor, packed, type_buffer_bytes(buffer));
+}
+
+void mpi_unpack(const struct type_buffer *buffer, const void *packed, uint64_t bytes)
+{
+    struct type_cursor cursor;
+    vtype_cursor_start(&cursor, buffer);
+    vtype_unpack(&cursor, packed, bytes);
+}
+
 struct packing {
     const char *call;
     void *data;          /* COUNT of TYPE */
@@ -118,10 +132,12 @@ struct packing {
     MPI_Comm comm;
 };
 
-static int check_packing(const struct packing *p, MPI_Count position, struct type_buffer *buffer)
+static int pack(const struct packing *p, bool unpack)
 {
     struct mpi_comm *comm;
     struct mpi_type *type;
+    struct mpi_count at = p->position;
+    MPI_Count position = at.wide ? *at.wide : at.narrow ? *at.narrow : -1;
     int error = mpi_arguments(p->call, ARGUMENTS(COMM_OF(p->comm, &comm), TYPE_OF(p->type, &type)));
     if (error)
         return error;
@@ -132,31 +148,17 @@ static int check_packing(const struct packing *p, MPI_Count position, struct typ
     if (position < 0 || position > p->size)
         return mpi_error(comm, p->call, MPI_ERR_ARG, "position %lld is not in a buffer of %lld bytes",
                          (long long)position, (long long)p->size);
-    *buffer = mpi_buffer(p->data, (uint64_t)p->count, type);
-    uint64_t bytes = type_buffer_bytes(buffer), left = (uint64_t)(p->size - position);
+    struct type_buffer buffer = mpi_buffer(p->data, (uint64_t)p->count, type);
+    uint64_t bytes = type_buffer_bytes(&buffer), left = (uint64_t)(p->size - position);
     if (bytes > left)
         return mpi_error(comm, p->call, MPI_ERR_TRUNCATE, "%llu bytes do not fit into the %llu that are left",
                          (unsigned long long)bytes, (unsigned long long)left);
     if (bytes > 0 && !p->packed)
         return mpi_error(comm, p->call, MPI_ERR_BUFFER, "the packed buffer is NULL");
-    return MPI_SUCCESS;
-}
-
-static int pack(const struct packing *p, bool unpack)
-{
-    struct type_buffer buffer;
-    struct type_cursor cursor;
-    struct mpi_count at = p->position;
-    MPI_Count position = at.wide ? *at.wide : at.narrow ? *at.narrow : -1;
-    int error = check_packing(p, position, &buffer);
-    if (error)
-        return error;
-    uint64_t bytes = type_buffer_bytes(&buffer);
-    vtype_cursor_start(&cursor, &buffer);
     if (unpack)
-        vtype_unpack(&cursor, p->packed + position, bytes);
+        mpi_unpack(&buffer, p->packed + position, bytes);
     else
-        vtype_pack(&cursor, p->packed + position, bytes);
+        mpi_pack(&buffer, p->packed + position);
     mpi_count_tell(at, position + (MPI_Count)bytes);
     return MPI_SUCCESS;
 }

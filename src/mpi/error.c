@@ -72,24 +72,16 @@ const char *mpi_class_sentence(int class)
 
 int mpi_engine_class(int error)
 {
-    switch (error) {
-    case OK:
-        return MPI_SUCCESS;
-    case ERR_MEMORY:
-        return MPI_ERR_NO_MEM;
-    case ERR_ARGUMENT:
-        return MPI_ERR_ARG;
-    case ERR_TRUNCATED:
-        return MPI_ERR_TRUNCATE;
-    case ERR_PEER_DEAD:
-        return MPI_ERR_PROC_ABORTED;
-    case ERR_UNSUPPORTED:
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    case ERR_PROTOCOL:
-        return MPI_ERR_INTERN;
-    default:
-        return MPI_ERR_OTHER;
-    }
+    static const struct {
+        int error, class;
+    } known[] = {
+        {OK, MPI_SUCCESS}, {ERR_MEMORY, MPI_ERR_NO_MEM}, {ERR_ARGUMENT, MPI_ERR_ARG}, {ERR_TRUNCATED, MPI_ERR_TRUNCATE},
+        {ERR_PEER_DEAD, MPI_ERR_PROC_ABORTED}, {ERR_UNSUPPORTED, MPI_ERR_UNSUPPORTED_OPERATION}, {ERR_PROTOCOL, MPI_ERR_INTERN},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
+        if (known[i].error == error)
+            return known[i].class;
+    return MPI_ERR_OTHER;
 }
 
 /* Errors without a communicator belong to MPI_COMM_SELF; a program that only set the handler of MPI_COMM_WORLD means it
@@ -242,29 +234,16 @@ static int wrong_code(const char *call, int code)
     return mpi_error(NULL, call, MPI_ERR_ARG, "%d is not an error code", code);
 }
 
-ENTRY(MPI_Add_error_class)(int *class)
+static int add(const char *call, int class, int *out)
 {
-    if (!class)
-        return mpi_null(NULL, NAME, "errorclass");
-    int code = add_code(0);
+    int code = add_code(class);
     if (!code)
-        return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "%d classes and codes are the most", ADDED_MOST);
-    *class = code;
-    return MPI_SUCCESS;
+        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "%d classes and codes are the most", ADDED_MOST);
+    return mpi_tell(out, code);
 }
-
-ENTRY(MPI_Add_error_code)(int class, int *code)
-{
-    if (!code)
-        return mpi_null(NULL, NAME, "errorcode");
-    if (!valid_code(class))
-        return wrong_code(NAME, class);
-    int number = add_code(class ? class : MPI_ERR_UNKNOWN);
-    if (!number)
-        return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "%d classes and codes are the most", ADDED_MOST);
-    *code = number;
-    return MPI_SUCCESS;
-}
+CHECKED(MPI_Add_error_class, (int *errorclass), (GIVEN(errorclass)), add(NAME, 0, errorclass))
+CHECKED(MPI_Add_error_code, (int errorclass, int *errorcode), (GIVEN(errorcode)),
+        valid_code(errorclass) ? add(NAME, errorclass ? errorclass : MPI_ERR_UNKNOWN, errorcode) : wrong_code(NAME, errorclass))
 
 ENTRY(MPI_Add_error_string)(int code, const char *text)
 {
@@ -298,32 +277,25 @@ ENTRY(MPI_Remove_error_class)(int class) { return remove_code(NAME, class, true,
 ENTRY(MPI_Remove_error_code)(int code) { return remove_code(NAME, code, false, false); }
 ENTRY(MPI_Remove_error_string)(int code) { return remove_code(NAME, code, false, true); }
 
-ENTRY(MPI_Error_class)(int code, int *class)
+static int class_of(int code)
 {
-    if (!class)
-        return mpi_null(NULL, NAME, "errorclass");
     const struct added *row = added_at(code);
-    if (!row && !valid_code(code))
-        return wrong_code(NAME, code);
-    *class = row ? row->class : code;
-    return MPI_SUCCESS;
+    return row ? row->class : code;
 }
+CHECKED(MPI_Error_class, (int errorcode, int *errorclass), (GIVEN(errorclass)),
+        valid_code(errorcode) ? mpi_tell(errorclass, class_of(errorcode)) : wrong_code(NAME, errorcode))
 
-ENTRY(MPI_Error_string)(int code, char *text, int *length)
+static int text_of(int code, char *text)
 {
-    if (!text || !length)
-        return mpi_null(NULL, NAME, text ? "resultlen" : "string");
-    if (!valid_code(code))
-        return wrong_code(NAME, code);
     const struct added *row = added_at(code);
     if (row)
-        *length = snprintf(text, MPI_MAX_ERROR_STRING, "%s", row->text ? row->text : "");
-    else if (code != MPI_SUCCESS && last.class == code)
-        *length = snprintf(text, MPI_MAX_ERROR_STRING, "%s", last.sentence);
-    else
-        *length = snprintf(text, MPI_MAX_ERROR_STRING, "%s: %s", mpi_class_name(code), mpi_class_sentence(code));
-    return MPI_SUCCESS;
+        return snprintf(text, MPI_MAX_ERROR_STRING, "%s", row->text ? row->text : "");
+    if (code != MPI_SUCCESS && last.class == code)
+        return snprintf(text, MPI_MAX_ERROR_STRING, "%s", last.sentence);
+    return snprintf(text, MPI_MAX_ERROR_STRING, "%s: %s", mpi_class_name(code), mpi_class_sentence(code));
 }
+CHECKED(MPI_Error_string, (int errorcode, char *string, int *resultlen), (GIVEN(string), GIVEN(resultlen)),
+        valid_code(errorcode) ? mpi_tell(resultlen, text_of(errorcode, string)) : wrong_code(NAME, errorcode))
 
 int mpi_error_of_program(struct mpi_comm *comm, const char *call, int code)
 {

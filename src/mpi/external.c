@@ -133,18 +133,13 @@ struct external {
 
 static int check(const struct external *e, struct mpi_type **type)
 {
-    mpi_enter(e->call);
-    *type = mpi_type_at(e->type);
     if (!e->representation || strcmp(e->representation, "external32") != 0)
         return mpi_error(NULL, e->call, MPI_ERR_ARG, "the representation is %.40s, not external32",
                          e->representation ? e->representation : "NULL");
-    if (!*type)
-        return mpi_wrong(NULL, e->call, KIND_TYPE, e->type);
-    if (e->count < 0)
-        return mpi_error(NULL, e->call, MPI_ERR_COUNT, "count %lld is negative", (long long)e->count);
-    if (!e->position)
-        return mpi_null(NULL, e->call, "position or size");
-    return MPI_SUCCESS;
+    int error = mpi_arguments(e->call, ARGUMENTS(TYPE_OF(e->type, type), GIVEN_AS(e->position, "position or size")));
+    if (!error && e->count < 0)
+        error = mpi_error(NULL, e->call, MPI_ERR_COUNT, "count %lld is negative", (long long)e->count);
+    return error;
 }
 
 static int move(const struct external *e, bool unpack)
@@ -163,18 +158,16 @@ static int move(const struct external *e, bool unpack)
         return mpi_error(NULL, e->call, MPI_ERR_TRUNCATE, "%llu bytes do not fit behind byte %lld of %lld at %p",
                          (unsigned long long)way.bytes, (long long)*e->position, (long long)e->size, (void *)e->packed);
     struct type_buffer buffer = mpi_buffer(e->data, (uint64_t)e->count, type);
-    struct type_cursor cursor;
     uint64_t bytes = type_buffer_bytes(&buffer);
     char *native = malloc(bytes + 1);
     if (!native)
         return mpi_engine_error(NULL, e->call, ERR_MEMORY);
-    vtype_cursor_start(&cursor, &buffer);
     if (!unpack)
-        vtype_pack(&cursor, native, bytes);
+        mpi_pack(&buffer, native);
     way = (struct way){.native = native, .external = e->packed + *e->position, .unpack = unpack};
     convert(&way, type, (uint64_t)e->count);
     if (unpack)
-        vtype_unpack(&cursor, native, bytes);
+        mpi_unpack(&buffer, native, bytes);
     free(native);
     *e->position += (MPI_Count)way.bytes;
     return MPI_SUCCESS;

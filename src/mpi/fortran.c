@@ -63,9 +63,6 @@ static int make(struct making *making, const struct answer *what)
 static int answer(const char *call, const struct answer *asked, MPI_Datatype *out)
 {
     struct making making = {.call = call, .out = out};
-    mpi_enter(call);
-    if (!out)
-        return mpi_null(NULL, call, "newtype");
     if (asked->type == MPI_DATATYPE_NULL)
         return mpi_error(NULL, call, MPI_ERR_ARG, "there is no type of precision %d and range %d", asked->digits,
                          asked->range);
@@ -100,20 +97,14 @@ static int real(const char *call, int combiner, int digits, int range, MPI_Datat
     return answer(call, &asked, out);
 }
 
-ENTRY(MPI_Type_create_f90_real)(int digits, int range, MPI_Datatype *out)
-{
-    return real(NAME, MPI_COMBINER_F90_REAL, digits, range, out);
-}
-ENTRY(MPI_Type_create_f90_complex)(int digits, int range, MPI_Datatype *out)
-{
-    return real(NAME, MPI_COMBINER_F90_COMPLEX, digits, range, out);
-}
-ENTRY(MPI_Type_create_f90_integer)(int range, MPI_Datatype *out)
-{
-    struct answer asked = {NULL, MPI_COMBINER_F90_INTEGER, 0, range, MPI_DATATYPE_NULL};
-    asked.type = choose(integers, ARRAY_LENGTH(integers), MPI_UNDEFINED, range);
-    return answer(NAME, &asked, out);
-}
+#define WANTED (RUNNING, GIVEN(newtype))
+CHECKED(MPI_Type_create_f90_real, (int digits, int range, MPI_Datatype *newtype), WANTED,
+        real(NAME, MPI_COMBINER_F90_REAL, digits, range, newtype))
+CHECKED(MPI_Type_create_f90_complex, (int digits, int range, MPI_Datatype *newtype), WANTED,
+        real(NAME, MPI_COMBINER_F90_COMPLEX, digits, range, newtype))
+#define SMALLEST choose(integers, ARRAY_LENGTH(integers), MPI_UNDEFINED, range)
+CHECKED(MPI_Type_create_f90_integer, (int range, MPI_Datatype *newtype), WANTED,
+        answer(NAME, &(struct answer){NULL, MPI_COMBINER_F90_INTEGER, 0, range, SMALLEST}, newtype))
 
 /* No REAL*16 is here: who asks for 16 bytes has C's long double. */
 ENTRY(MPI_Type_match_size)(int class, int size, MPI_Datatype *out)
@@ -177,9 +168,10 @@ void mpi_fortran_apply(void)
 
 ENTRY(MPI_Abi_set_fortran_info)(MPI_Info handle)
 {
-    const struct mpi_info *info = mpi_info_at(handle);
-    if (!info)
-        return mpi_wrong(NULL, NAME, KIND_INFO, handle);
+    const struct mpi_info *info;
+    int error = mpi_arguments(NAME, ARGUMENTS(INFO_OF(handle, &info)));
+    if (error)
+        return error;
     for (size_t i = 0; i < ARRAY_LENGTH(plain); i++)
         if (mpi_info_value(info, plain[i].key) && !size_told(info, i))
             return mpi_error(NULL, NAME, MPI_ERR_ABI, "%s is %s: only 4 and 8 are supported", plain[i].key,
@@ -194,15 +186,8 @@ ENTRY(MPI_Abi_set_fortran_info)(MPI_Info handle)
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Abi_get_fortran_info)(MPI_Info *out)
-{
-    if (!out)
-        return mpi_null(NULL, NAME, "info");
-    if (told)
-        return mpi_info_deliver(NULL, NAME, mpi_info_copy(told), out);
-    *out = MPI_INFO_NULL;
-    return MPI_SUCCESS;
-}
+CHECKED(MPI_Abi_get_fortran_info, (MPI_Info *info), (GIVEN(info)),
+        told ? mpi_info_deliver(NULL, NAME, mpi_info_copy(told), info) : (*info = MPI_INFO_NULL, MPI_SUCCESS))
 
 /* How the compiler writes true and false. Kept for whoever asks: reductions take anything but 0 for true and give 1. */
 static struct {
@@ -210,40 +195,34 @@ static struct {
     unsigned char yes[16], no[16];
 } booleans;
 
-static int check_booleans(const char *call, int size, const void *yes, const void *no)
+static int check_size(const char *call, int size)
 {
-    if (!yes || !no)
-        return mpi_null(NULL, call, yes ? "logical_false" : "logical_true");
-    if (size != 1 && size != 2 && size != 4 && size != 8 && size != 16)
-        return mpi_error(NULL, call, MPI_ERR_ARG, "logical_size is %d", size);
-    return MPI_SUCCESS;
+    bool right = size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
+    return right ? MPI_SUCCESS : mpi_error(NULL, call, MPI_ERR_ARG, "logical_size is %d", size);
 }
 
-ENTRY(MPI_Abi_set_fortran_booleans)(int size, void *yes, void *no)
+ENTRY(MPI_Abi_set_fortran_booleans)(int size, void *logical_true, void *logical_false)
 {
-    int error = check_booleans(NAME, size, yes, no);
+    int error = mpi_arguments(NAME, ARGUMENTS(GIVEN(logical_true), GIVEN(logical_false))) ?: check_size(NAME, size);
     if (!error && booleans.size)
         error = mpi_error(NULL, NAME, MPI_ERR_ABI, "they were told already");
     if (error)
         return error;
     booleans.size = size;
-    memcpy(booleans.yes, yes, (size_t)size);
-    memcpy(booleans.no, no, (size_t)size);
+    memcpy(booleans.yes, logical_true, (size_t)size);
+    memcpy(booleans.no, logical_false, (size_t)size);
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Abi_get_fortran_booleans)(int size, void *yes, void *no, int *is_set)
+ENTRY(MPI_Abi_get_fortran_booleans)(int size, void *logical_true, void *logical_false, int *is_set)
 {
-    int error = check_booleans(NAME, size, yes, no);
-    if (!error && !is_set)
-        error = mpi_null(NULL, NAME, "is_set");
+    int error = mpi_arguments(NAME, ARGUMENTS(GIVEN(logical_true), GIVEN(logical_false), GIVEN(is_set))) ?: check_size(NAME, size);
     if (!error && booleans.size && booleans.size != size)
         error = mpi_error(NULL, NAME, MPI_ERR_ARG, "they were told for a LOGICAL of %d bytes, not %d",
                           booleans.size, size);
     if (error)
         return error;
-    *is_set = booleans.size != 0;
-    memcpy(yes, booleans.yes, (size_t)booleans.size);
-    memcpy(no, booleans.no, (size_t)booleans.size);
-    return MPI_SUCCESS;
+    memcpy(logical_true, booleans.yes, (size_t)booleans.size);
+    memcpy(logical_false, booleans.no, (size_t)booleans.size);
+    return mpi_tell(is_set, booleans.size != 0);
 }

@@ -388,6 +388,10 @@ static inline struct type_buffer mpi_buffer(void *base, uint64_t count, const st
     return (struct type_buffer){base, count, type->layout};
 }
 
+/* Packs all of BUFFER to PACKED, or unpacks it from there. */
+void mpi_pack(const struct type_buffer *buffer, void *packed);
+void mpi_unpack(const struct type_buffer *buffer, const void *packed, uint64_t bytes);
+
 struct mpi_op *mpi_op_at(MPI_Op handle);
 void mpi_ops_open(void);
 
@@ -474,6 +478,8 @@ int mpi_operation_start(struct msg_request *operation, const struct mpi_message 
 /* The same, and waits. RESULT of a receive may be NULL. */
 int mpi_operation_run(const struct mpi_message *message, const struct mpi_target *target, enum mpi_way way,
                       struct msg_result *result);
+/* What kind of request a message has. */
+enum mpi_request_kind mpi_message_kind(const struct mpi_message *message, enum mpi_way way);
 /* Any message without waiting for it; a class that was raised. By value: see mpi_message_wrong. */
 int mpi_message_start(struct mpi_message message, enum mpi_way way, MPI_Request *out);
 
@@ -577,6 +583,8 @@ int mpi_request_wait(struct mpi_request *request, struct mpi_request *last) MUST
 /* Tells a complete request in STATUS; its class, not raised. LAST: it is finished with this. */
 int mpi_request_outcome(struct mpi_request *request, MPI_Status *status, bool last);
 int mpi_request_raise(const char *call, struct mpi_request *request, int class) COLD;
+/* Waits for a request that nobody else knows and gives it back; what became of it is told in STATUS, and raised. */
+int mpi_request_complete(const char *call, struct mpi_request *request, MPI_Status *status);
 /* After the outcome: a persistent one becomes inactive, another one is gone and *HANDLE null. */
 void mpi_request_retire(MPI_Request *handle, struct mpi_request *request);
 void mpi_requests_settle(void); /* frees what was freed while under way and is complete now */

@@ -45,33 +45,12 @@ static int inherit(struct mpi_comm *parent, struct mpi_comm *comm)
     return mpi_attributes_copy(mpi_comm_handle(parent), parent->attributes, &comm->attributes);
 }
 
-static int dup(const char *call, struct mpi_comm *parent, MPI_Comm *out)
+static int start_dup(const char *call, struct mpi_comm *parent, MPI_Comm *out, struct mpi_request **request)
 {
-    struct mpi_comm *comm;
-    *out = MPI_COMM_NULL; /* also when it fails: programs look at the handle where they ought to look at the error */
-    int error = mpi_comm_make(call, parent, parent->group, MPI_ALL_CALL, &comm);
-    if (error)
-        return error;
-    error = inherit(parent, comm);
-    if (error) {
-        mpi_comm_drop(comm);
-        *out = MPI_COMM_NULL;
-        return mpi_error(parent, call, error, "the copy function of an attribute failed");
-    }
-    deliver(comm, out);
-    return MPI_SUCCESS;
-}
-
-WAITS(MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm), (COMM_OF(comm), GIVEN(newcomm)),
-      dup(NAME, mpi_comm_at(comm), newcomm))
-WAITS(MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm),
-      (COMM_OF(comm), GIVEN(newcomm), HINTS(info)), dup(NAME, mpi_comm_at(comm), newcomm))
-
-static int idup(const char *call, struct mpi_comm *parent, MPI_Comm *out, MPI_Request *request)
-{
-    struct mpi_request *made = mpi_request_take(REQUEST_DUP, call, parent, NULL);
+    struct mpi_request *made = *request = mpi_request_take(REQUEST_DUP, call, parent, NULL);
     struct mpi_dup *state = calloc(1, sizeof *state);
     struct mpi_comm *comm = mpi_comm_new(parent, parent->group);
+    *out = MPI_COMM_NULL; /* also when it fails: programs look at the handle where they ought to look at the error */
     int error = made && state && comm ? mpi_agreement_start(&state->agreement, parent, true) : ERR_MEMORY;
     if (error) {
         free(state);
@@ -84,9 +63,22 @@ static int idup(const char *call, struct mpi_comm *parent, MPI_Comm *out, MPI_Re
     state->out = out;
     state->error = inherit(parent, comm); /* told at the end: the others wait for us */
     made->dup = made->extra = state;
-    *out = MPI_COMM_NULL;
-    *request = mpi_request_publish(made);
     return MPI_SUCCESS;
+}
+
+static int dup(const char *call, struct mpi_comm *parent, MPI_Comm *out)
+{
+    struct mpi_request *request;
+    return start_dup(call, parent, out, &request) ?: mpi_request_complete(call, request, MPI_STATUS_IGNORE);
+}
+
+static int idup(const char *call, struct mpi_comm *parent, MPI_Comm *out, MPI_Request *handle)
+{
+    struct mpi_request *request;
+    int error = start_dup(call, parent, out, &request);
+    if (!error)
+        *handle = mpi_request_publish(request);
+    return error;
 }
 
 int mpi_dup_finish(struct mpi_request *request)
@@ -107,6 +99,10 @@ int mpi_dup_finish(struct mpi_request *request)
     return state->error;
 }
 
+WAITS(MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm), (COMM_OF(comm), GIVEN(newcomm)),
+      dup(NAME, mpi_comm_at(comm), newcomm))
+WAITS(MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm),
+      (COMM_OF(comm), GIVEN(newcomm), HINTS(info)), dup(NAME, mpi_comm_at(comm), newcomm))
 WAITS(MPI_Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request),
       (COMM_OF(comm), GIVEN(newcomm), GIVEN(request)), idup(NAME, mpi_comm_at(comm), newcomm, request))
 WAITS(MPI_Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request),

@@ -55,6 +55,14 @@ int mpi_message_check(const struct mpi_message *m, bool receives, struct mpi_tar
     return MPI_SUCCESS;
 }
 
+enum mpi_request_kind mpi_message_kind(const struct mpi_message *m, enum mpi_way way)
+{
+    return m->rank == MPI_PROC_NULL ? REQUEST_NOTHING
+           : way == WAY_BUFFERED    ? REQUEST_BUFFERED
+           : way == WAY_RECEIVE     ? REQUEST_RECEIVE
+                                    : REQUEST_SEND;
+}
+
 /* ---- operations ------------------------------------------------------------------------------------------------- */
 
 int mpi_operation_start(struct msg_request *operation, const struct mpi_message *m, const struct mpi_target *target,
@@ -93,10 +101,7 @@ int mpi_message_start(struct mpi_message m, enum mpi_way way, MPI_Request *out)
         error = mpi_buffered_send(&m, &target);
     if (error)
         return error;
-    enum mpi_request_kind kind = m.rank == MPI_PROC_NULL ? REQUEST_NOTHING
-                                 : way == WAY_BUFFERED   ? REQUEST_BUFFERED
-                                 : way == WAY_RECEIVE    ? REQUEST_RECEIVE
-                                                         : REQUEST_SEND;
+    enum mpi_request_kind kind = mpi_message_kind(&m, way);
     struct mpi_request *request =
         mpi_request_take(kind, m.call, target.comm, target.type->flat ? NULL : target.type->layout);
     if (!request)

@@ -361,10 +361,8 @@ bool mpi_partitioned_done(const struct mpi_request *request)
 static void unpack(struct mpi_partitioned *p)
 {
     struct type_buffer buffer = mpi_buffer(p->base, (uint64_t)p->count * (uint64_t)p->partitions, p->type);
-    struct type_cursor cursor;
     uint64_t there = p->hello.bytes * p->hello.partitions, total = type_buffer_bytes(&buffer);
-    vtype_cursor_start(&cursor, &buffer);
-    vtype_unpack(&cursor, p->aside, there < total ? there : total);
+    mpi_unpack(&buffer, p->aside, there < total ? there : total);
 }
 
 int mpi_partitioned_outcome(struct mpi_request *request, MPI_Status *status)

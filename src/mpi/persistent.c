@@ -17,12 +17,8 @@ static int initialize(const struct mpi_message *m, enum mpi_way way, MPI_Request
         error = mpi_null(target.comm, m->call, "request");
     if (error)
         return error;
-    enum mpi_request_kind kind = m->rank == MPI_PROC_NULL ? REQUEST_NOTHING
-                                 : way == WAY_BUFFERED    ? REQUEST_BUFFERED
-                                 : way == WAY_RECEIVE     ? REQUEST_RECEIVE
-                                                          : REQUEST_SEND;
     struct saved *saved = malloc(sizeof *saved);
-    struct mpi_request *request = saved ? mpi_request_take(kind, m->call, target.comm, NULL) : NULL;
+    struct mpi_request *request = saved ? mpi_request_take(mpi_message_kind(m, way), m->call, target.comm, NULL) : NULL;
     if (!request) {
         free(saved);
         return mpi_engine_error(target.comm, m->call, ERR_MEMORY);
@@ -95,9 +91,7 @@ static int start(const char *call, MPI_Request handle)
 ENTRY(MPI_Start)(MPI_Request *request)
 {
     ENTER("MPI_Start");
-    if (!request)
-        return mpi_null(NULL, NAME, "request");
-    return start(NAME, *request);
+    return request ? start(NAME, *request) : mpi_null(NULL, NAME, "request");
 }
 
 ENTRY(MPI_Startall)(int count, MPI_Request requests[])
@@ -106,10 +100,8 @@ ENTRY(MPI_Startall)(int count, MPI_Request requests[])
     if (count < 0 || (count > 0 && !requests))
         return mpi_error(NULL, NAME, count < 0 ? MPI_ERR_COUNT : MPI_ERR_ARG, "%d requests at %p", count,
                          (void *)requests);
-    for (int i = 0; i < count; i++) {
-        int error = start(NAME, requests[i]);
-        if (error)
-            return error;
-    }
-    return MPI_SUCCESS;
+    int error = MPI_SUCCESS;
+    for (int i = 0; i < count && !error; i++)
+        error = start(NAME, requests[i]);
+    return error;
 }

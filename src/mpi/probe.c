@@ -133,46 +133,11 @@ static void starts(struct msg_request *operation, const struct taking *t, struct
     mpi_check_starts(operation, &message, &target, false);
 }
 
-static int receive(const struct taking *t, MPI_Status *status)
-{
-    struct mpi_message_object *object;
-    struct mpi_type *type;
-    struct msg_request request;
-    int error = find(t, &object, &type);
-    if (error)
-        return error;
-    if (!object) {
-        *t->handle = MPI_MESSAGE_NULL;
-        mpi_status_proc_null(status);
-        return MPI_SUCCESS;
-    }
-    struct type_buffer buffer = mpi_buffer(t->buffer, (uint64_t)t->count, type);
-    struct msg_message *message = object->message;
-    struct mpi_comm *comm = use_up(t, object);
-    request.completed = NULL;
-    request.owner = NULL;
-    if (mpi_checking)
-        starts(&request, t, comm, type);
-    error = vmsg_message_recv(&request, message, &buffer);
-    if (error) {
-        error = mpi_engine_error(comm, t->call, error);
-    } else {
-        error = mpi_wait_here(&request);
-        mpi_status_result(status, &request.result);
-        if (error)
-            error = mpi_receive_error(comm, t->call, &request.result);
-    }
-    mpi_comm_drop(comm);
-    return error;
-}
-
-static int start_receive(const struct taking *t, MPI_Request *out)
+static int start(const struct taking *t, struct mpi_request **out)
 {
     struct mpi_message_object *object;
     struct mpi_type *type;
     int error = find(t, &object, &type);
-    if (!error && !out)
-        error = mpi_null(NULL, t->call, "request");
     if (error)
         return error;
     struct type_buffer buffer = object ? mpi_buffer(t->buffer, (uint64_t)t->count, type) : (struct type_buffer){0};
@@ -193,8 +158,23 @@ static int start_receive(const struct taking *t, MPI_Request *out)
         return error;
     }
     *t->handle = MPI_MESSAGE_NULL;
-    *out = mpi_request_publish(request);
+    *out = request;
     return MPI_SUCCESS;
+}
+
+static int receive(const struct taking *t, MPI_Status *status)
+{
+    struct mpi_request *request;
+    return start(t, &request) ?: mpi_request_complete(t->call, request, status);
+}
+
+static int start_receive(const struct taking *t, MPI_Request *handle)
+{
+    struct mpi_request *request;
+    int error = handle ? start(t, &request) : mpi_null(NULL, t->call, "request");
+    if (!error)
+        *handle = mpi_request_publish(request);
+    return error;
 }
 
 #define MATCHED(number, result) void *buffer, number count, MPI_Datatype type, MPI_Message *message, result

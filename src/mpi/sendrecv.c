@@ -54,13 +54,11 @@ static int sendrecv(struct exchange *x, const struct type_buffer *data, MPI_Stat
 static int copy_out(const struct exchange *x, struct type_buffer *copy)
 {
     struct type_buffer buffer = mpi_buffer((void *)x->send.buffer, (uint64_t)x->send.count, x->to.type);
-    struct type_cursor cursor;
     uint64_t bytes = type_buffer_bytes(&buffer);
     *copy = (struct type_buffer){malloc(bytes + 1), bytes, NULL};
     if (!copy->base)
         return vbase_fail(ERR_MEMORY, "%llu bytes for a copy of the message", (unsigned long long)bytes);
-    vtype_cursor_start(&cursor, &buffer);
-    vtype_pack(&cursor, copy->base, bytes);
+    mpi_pack(&buffer, copy->base);
     return OK;
 }
 

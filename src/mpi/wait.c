@@ -82,6 +82,19 @@ static int check_list(const struct request_list *list)
 
 /* ---- one -------------------------------------------------------------------------------------------------------- */
 
+static int wait_and_finish(const char *call, MPI_Request *handle, struct mpi_request *request, MPI_Status *status)
+{
+    int error = mpi_request_wait(request, NULL);
+    if (unlikely(error))
+        return mpi_engine_error(request->comm, call, error);
+    return finish(call, handle, request, status);
+}
+
+int mpi_request_complete(const char *call, struct mpi_request *request, MPI_Status *status)
+{
+    return wait_and_finish(call, &(MPI_Request){0}, request, status);
+}
+
 ENTRY(MPI_Wait)(MPI_Request *handle, MPI_Status *status)
 {
     int error;
@@ -95,10 +108,7 @@ ENTRY(MPI_Wait)(MPI_Request *handle, MPI_Status *status)
     }
     if (finish_quickly(handle, request, status))
         return MPI_SUCCESS;
-    error = mpi_request_wait(request, NULL);
-    if (unlikely(error))
-        return mpi_engine_error(request->comm, NAME, error);
-    return finish(NAME, handle, request, status);
+    return wait_and_finish(NAME, handle, request, status);
 }
 
 /* Complete, after one round of progress at most. */
@@ -125,23 +135,6 @@ ENTRY(MPI_Test)(MPI_Request *handle, int *flag, MPI_Status *status)
     if (request)
         return finish(NAME, handle, request, status);
     mpi_status_empty(status);
-    return MPI_SUCCESS;
-}
-
-ENTRY(MPI_Request_get_status)(MPI_Request handle, int *flag, MPI_Status *status)
-{
-    int error;
-    ENTER("MPI_Request_get_status");
-    if (!flag)
-        return mpi_null(NULL, NAME, "flag");
-    struct mpi_request *request = find(NAME, handle, &error);
-    if (error)
-        return error;
-    *flag = !request || try(request);
-    if (!request)
-        mpi_status_empty(status);
-    else if (*flag)
-        mpi_request_outcome(request, status, false);
     return MPI_SUCCESS;
 }
 
@@ -328,6 +321,8 @@ static int test_any(struct request_list *list, int *index, int *flag, MPI_Status
 #define BARE LIST(MPI_STATUSES_IGNORE)
 ENTERED(MPI_Waitany, (ANY(), MPI_Status *status), any(BARE, index, NULL, status, true))
 ENTERED(MPI_Testany, (ANY(), int *flag, MPI_Status *status), test_any(BARE, index, flag, status, true))
+ENTERED(MPI_Request_get_status, (MPI_Request request, int *flag, MPI_Status *status),
+        test_any(&(struct request_list){NAME, 1, &request, MPI_STATUSES_IGNORE}, &(int){0}, flag, status, false))
 ENTERED(MPI_Request_get_status_any, (ANY(const), int *flag, MPI_Status *status),
         test_any(BARE, index, flag, status, false))
 
