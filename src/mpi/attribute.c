@@ -67,13 +67,6 @@ static int free_key(const char *call, enum mpi_kind of, int *key)
 
 /* ---- lists of attributes ---------------------------------------------------------------------------------------- */
 
-static struct mpi_attribute *find(struct mpi_attribute *list, const struct mpi_keyval *keyval)
-{
-    while (list && list->keyval != keyval)
-        list = list->next;
-    return list;
-}
-
 static int run_delete(void *object, const struct mpi_keyval *keyval, void *value)
 {
     if (!keyval->drop)
@@ -155,7 +148,9 @@ struct place {
 static struct mpi_attribute *find_at(const struct place *at, const struct mpi_keyval *keyval)
 {
     mpi_lock(&lock);
-    struct mpi_attribute *found = find(*at->list, keyval);
+    struct mpi_attribute *found = *at->list;
+    while (found && found->keyval != keyval)
+        found = found->next;
     mpi_unlock(&lock);
     return found;
 }

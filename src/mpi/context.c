@@ -219,8 +219,7 @@ static bool is_done(void *context)
 
 int mpi_agreement_wait(struct mpi_agreement *agreement)
 {
-    int error = vmsg_wait_until(is_done, agreement);
-    return error ? error : agreement->error;
+    return vmsg_wait_until(is_done, agreement) ?: agreement->error;
 }
 
 void mpi_agreement_close(struct mpi_agreement *agreement)

@@ -44,16 +44,19 @@ CHECKED(MPI_Errhandler_free, (MPI_Errhandler *errhandler), (BEHIND(KIND_ERRHANDL
 
 /* ---- set and asked ---------------------------------------------------------------------------------------------- */
 
-/* Of COMM, NULL: of the file. */
-static struct mpi_errhandler **handler_of(struct mpi_comm *comm) { return comm ? &comm->errhandler : &mpi_file_errhandler; }
+static struct mpi_errhandler **handler_of(struct mpi_comm *comm)
+{
+    return comm == MPI_OF_FILES ? &mpi_file_errhandler : &comm->errhandler;
+}
 
 static int set(const char *call, struct mpi_comm *comm, MPI_Errhandler handle)
 {
     struct mpi_errhandler *handler = mpi_errhandler_at(handle), *old = *handler_of(comm);
     if (!handler)
         return mpi_wrong(comm, call, KIND_ERRHANDLER, handle);
-    if (!mpi_predefined(handler) && handler->of != (comm ? KIND_COMM : KIND_FILE))
-        return mpi_error(comm, call, MPI_ERR_ERRHANDLER, "the error handler is for %s", comm ? "files" : "communicators");
+    bool files = comm == MPI_OF_FILES;
+    if (!mpi_predefined(handler) && handler->of != (files ? KIND_FILE : KIND_COMM))
+        return mpi_error(comm, call, MPI_ERR_ERRHANDLER, "the error handler is for %s", files ? "communicators" : "files");
     mpi_keep(handler);
     *handler_of(comm) = handler;
     mpi_drop(old);
@@ -63,7 +66,7 @@ static int set(const char *call, struct mpi_comm *comm, MPI_Errhandler handle)
 static int get(const char *call, struct mpi_comm *comm, MPI_Errhandler *out)
 {
     if (!out)
-        return comm ? mpi_null(comm, call, "errhandler") : mpi_file_error(call, MPI_ERR_ARG, "errhandler is NULL");
+        return mpi_null(comm, call, "errhandler");
     *out = mpi_object_publish(*handler_of(comm));
     return MPI_SUCCESS;
 }
@@ -76,9 +79,10 @@ CHECKED(MPI_Comm_call_errhandler, (MPI_Comm comm, int code), (COMM_OF(comm)), mp
 /* Raises that FILE is none, where it is not MPI_FILE_NULL. */
 static int wrong_file(const char *call, MPI_File file)
 {
-    return file == MPI_FILE_NULL ? MPI_SUCCESS : mpi_file_error(call, MPI_ERR_FILE, "%p is not a file", (void *)file);
+    return file == MPI_FILE_NULL ? MPI_SUCCESS
+                                 : mpi_error(MPI_OF_FILES, call, MPI_ERR_FILE, "%p is not a file", (void *)file);
 }
 #define OF_FILE(parameters, ...) parameters, (RUNNING), wrong_file(NAME, file) ?: __VA_ARGS__
-CHECKED(MPI_File_set_errhandler, OF_FILE((MPI_File file, MPI_Errhandler handle), set(NAME, NULL, handle)))
-CHECKED(MPI_File_get_errhandler, OF_FILE((MPI_File file, MPI_Errhandler *handle), get(NAME, NULL, handle)))
-CHECKED(MPI_File_call_errhandler, OF_FILE((MPI_File file, int code), mpi_error_of_program(NULL, NAME, code)))
+CHECKED(MPI_File_set_errhandler, OF_FILE((MPI_File file, MPI_Errhandler handle), set(NAME, MPI_OF_FILES, handle)))
+CHECKED(MPI_File_get_errhandler, OF_FILE((MPI_File file, MPI_Errhandler *handle), get(NAME, MPI_OF_FILES, handle)))
+CHECKED(MPI_File_call_errhandler, OF_FILE((MPI_File file, int code), mpi_error_of_program(MPI_OF_FILES, NAME, code)))

@@ -60,7 +60,7 @@ static __thread struct {
     char sentence[MPI_MAX_ERROR_STRING];
 } last;
 
-const char *mpi_class_name(int class)
+static const char *class_name(int class)
 {
     return class >= 0 && (size_t)class < ARRAY_LENGTH(classes) ? classes[class].name : "an added class";
 }
@@ -86,10 +86,8 @@ int mpi_engine_class(int error)
 
 /* Errors without a communicator belong to MPI_COMM_SELF; a program that only set the handler of MPI_COMM_WORLD means it
  * for these too. */
-static struct mpi_comm *home_of(struct mpi_comm *comm)
+static struct mpi_comm *home(void)
 {
-    if (comm)
-        return comm;
     return mpi_process.self->errhandler == &mpi_errors_are_fatal ? mpi_process.world : mpi_process.self;
 }
 
@@ -109,52 +107,34 @@ static int handle(const struct mpi_errhandler *handler, void *visible, int code)
     return code;
 }
 
-static int handle_of_comm(struct mpi_comm *comm, int code)
+static int handle_of(struct mpi_comm *comm, int code)
 {
+    MPI_File file = MPI_FILE_NULL;
+    if (comm == MPI_OF_FILES)
+        return handle(mpi_file_errhandler, &file, code);
     MPI_Comm visible = mpi_comm_handle(comm);
     return handle(comm->errhandler, &visible, code);
-}
-
-static int handle_of_file(int code)
-{
-    MPI_File visible = MPI_FILE_NULL;
-    return handle(mpi_file_errhandler, &visible, code);
-}
-
-/* Keeps the sentence; its length so far. */
-static size_t compose(const char *call, int class, const char *format, va_list arguments)
-{
-    size_t room = sizeof last.sentence;
-    int at = snprintf(last.sentence, room, "%s: ", call);
-    at += vsnprintf(last.sentence + at, room - (size_t)at, format, arguments);
-    last.class = class;
-    if (!mpi_is_running())
-        mpi_end_early(last.sentence);
-    return at > 0 && (size_t)at < room ? (size_t)at : room;
 }
 
 int mpi_error(struct mpi_comm *comm, const char *call, int class, const char *format, ...)
 {
     char name[64];
+    size_t room = sizeof last.sentence;
     va_list arguments;
+    int at = snprintf(last.sentence, room, "%s: ", call);
     va_start(arguments, format);
-    size_t at = compose(call, class, format, arguments);
+    at += vsnprintf(last.sentence + at, room - (size_t)at, format, arguments);
     va_end(arguments);
-    comm = home_of(comm);
-    snprintf(last.sentence + at, sizeof last.sentence - at, " (%s, rank %d of %s)", mpi_class_name(class), comm->rank,
-             mpi_comm_name(comm, name));
-    return handle_of_comm(comm, class);
-}
-
-int mpi_file_error(const char *call, int class, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    size_t at = compose(call, class, format, arguments);
-    va_end(arguments);
-    snprintf(last.sentence + at, sizeof last.sentence - at, " (%s, rank %d)", mpi_class_name(class),
-             mpi_process.world->rank);
-    return handle_of_file(class);
+    last.class = class;
+    if (!mpi_is_running())
+        mpi_end_early(last.sentence);
+    if (!comm)
+        comm = home();
+    const struct mpi_comm *where = comm == MPI_OF_FILES ? mpi_process.world : comm;
+    if (at > 0 && (size_t)at < room)
+        snprintf(last.sentence + at, room - (size_t)at, " (%s, rank %d of %s)", class_name(class), where->rank,
+                 mpi_comm_name(where, name));
+    return handle_of(comm, class);
 }
 
 int mpi_null(struct mpi_comm *comm, const char *call, const char *argument)
@@ -292,7 +272,7 @@ static int text_of(int code, char *text)
         return snprintf(text, MPI_MAX_ERROR_STRING, "%s", row->text ? row->text : "");
     if (code != MPI_SUCCESS && last.class == code)
         return snprintf(text, MPI_MAX_ERROR_STRING, "%s", last.sentence);
-    return snprintf(text, MPI_MAX_ERROR_STRING, "%s: %s", mpi_class_name(code), mpi_class_sentence(code));
+    return snprintf(text, MPI_MAX_ERROR_STRING, "%s: %s", class_name(code), mpi_class_sentence(code));
 }
 CHECKED(MPI_Error_string, (int errorcode, char *string, int *resultlen), (GIVEN(string), GIVEN(resultlen)),
         valid_code(errorcode) ? mpi_tell(resultlen, text_of(errorcode, string)) : wrong_code(NAME, errorcode))
@@ -305,10 +285,7 @@ int mpi_error_of_program(struct mpi_comm *comm, const char *call, int code)
     const char *text = row ? (row->text ? row->text : "") : mpi_class_sentence(code);
     last.class = code;
     snprintf(last.sentence, sizeof last.sentence, "%s: the program reports error %d: %.400s", call, code, text);
-    if (comm)
-        handle_of_comm(comm, code);
-    else
-        handle_of_file(code);
+    handle_of(comm, code);
     return MPI_SUCCESS;
 }
 
@@ -317,7 +294,7 @@ int mpi_error_of_program(struct mpi_comm *comm, const char *call, int code)
 #define NOT_YET_SENTENCE "this function is not implemented yet: see viaduct info --mpi"
 
 int mpi_not_yet(const char *call) { return mpi_error(NULL, call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE); }
-int mpi_no_file(const char *call) { return mpi_file_error(call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE); }
+int mpi_no_file(const char *call) { return mpi_error(MPI_OF_FILES, call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE); }
 int mpi_no_tool(const char *call)
 {
     (void)call;

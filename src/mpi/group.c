@@ -161,6 +161,8 @@ CHECKED(MPI_Group_difference, SETS, set_operation(NAME, SET_DIFFERENCE, OF_BOTH)
 static int choose(const char *call, const struct mpi_group *group, int n, const int *ranks, bool leave_out,
                   MPI_Group *out)
 {
+    if (n < 0 || (n > 0 && !ranks))
+        return mpi_error(NULL, call, MPI_ERR_ARG, "%d ranks at %p", n, (const void *)ranks);
     char *listed = calloc((size_t)group->size + 1, 1);
     int *list = malloc((size_t)group->size * sizeof(int) + 1);
     int count = 0, error;
@@ -189,18 +191,10 @@ done:
     return error;
 }
 
-static int choose_ranks(const char *call, const struct mpi_group *group, int n, const int *ranks, bool leave_out,
-                        MPI_Group *out)
-{
-    if (n < 0 || (n > 0 && !ranks))
-        return mpi_error(NULL, call, MPI_ERR_ARG, "%d ranks at %p", n, (const void *)ranks);
-    return choose(call, group, n, ranks, leave_out, out);
-}
-
 #define FROM(list) (MPI_Group group, int n, list, MPI_Group *newgroup), (GROUP_OF(group), GIVEN(newgroup))
 #define RANKS FROM(const int ranks[])
-CHECKED(MPI_Group_incl, RANKS, choose_ranks(NAME, mpi_group_at(group), n, ranks, false, newgroup))
-CHECKED(MPI_Group_excl, RANKS, choose_ranks(NAME, mpi_group_at(group), n, ranks, true, newgroup))
+CHECKED(MPI_Group_incl, RANKS, choose(NAME, mpi_group_at(group), n, ranks, false, newgroup))
+CHECKED(MPI_Group_excl, RANKS, choose(NAME, mpi_group_at(group), n, ranks, true, newgroup))
 
 /* Ranges (first, last, stride) written out; at most LIMIT ranks, -1 if there is anything wrong. */
 static int write_out(int n, int ranges[][3], int *list, int limit)

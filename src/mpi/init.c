@@ -71,9 +71,7 @@ static void start(const char *call, int required, const int *argc, char ***argv)
     mpi_check_open();
     mpi_info_environment_open(argc && argv ? *argc : 0, argc && argv ? *argv : NULL);
     mpi_ops_open();
-    error = mpi_types_open();
-    if (!error)
-        error = mpi_comm_worlds_open();
+    error = mpi_types_open() ?: mpi_comm_worlds_open();
     if (error)
         die(call, mpi_class_sentence(error));
     set_stage(vbase_trace_on || mpi_checking ? MPI_WATCHED : MPI_RUNNING);

@@ -230,15 +230,14 @@ int mpi_wrong(struct mpi_comm *comm, const char *call, enum mpi_kind kind, const
 /* HANDLE is no datatype, or not committed. SIDE: "send " or "receive " where a call takes one for each, else "". */
 int mpi_wrong_type(struct mpi_comm *comm, const char *call, MPI_Datatype handle, const char *side) COLD;
 
-/* The same where errors of files go: to the handler of MPI_FILE_NULL. */
-int mpi_file_error(const char *call, int class, const char *format, ...) PRINTF_LIKE(3, 4) COLD;
-/* The program reports an error on COMM (NULL: MPI_FILE_NULL). */
+/* In the place of a communicator: errors go where those of files go, to the handler of MPI_FILE_NULL. */
+#define MPI_OF_FILES ((struct mpi_comm *)1)
+/* The program reports an error on COMM. */
 int mpi_error_of_program(struct mpi_comm *comm, const char *call, int code);
 
 /* The same for an error of the engine, with its sentence and detail. */
 int mpi_engine_error(struct mpi_comm *comm, const char *call, int error) COLD;
 int mpi_engine_class(int error);
-const char *mpi_class_name(int class);
 const char *mpi_class_sentence(int class);
 int mpi_last_used_code(void);
 
@@ -257,7 +256,6 @@ struct mpi_argument {
 #define TYPE_OF(handle, ...) {KIND_TYPE, handle, #handle, __VA_ARGS__}
 #define OP_OF(handle, ...) {KIND_OP, handle, #handle, __VA_ARGS__}
 #define INFO_OF(handle, ...) {KIND_INFO, handle, #handle, __VA_ARGS__}
-#define ERRHANDLER_OF(handle, ...) {KIND_ERRHANDLER, handle, #handle, __VA_ARGS__}
 #define REQUEST_OF(handle, ...) {KIND_REQUEST, handle, #handle, __VA_ARGS__}
 #define BEHIND(kind, pointer, ...) {WANT_BEHIND | kind, pointer, #pointer, __VA_ARGS__} /* a pointer to a handle */
 #define GRID_OF(handle, ...) {WANT_GRID, handle, #handle, __VA_ARGS__} /* a communicator with a Cartesian topology */

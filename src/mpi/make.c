@@ -83,15 +83,15 @@ static int idup(const char *call, struct mpi_comm *parent, MPI_Comm *out, MPI_Re
 
 int mpi_dup_finish(struct mpi_request *request)
 {
-    const struct mpi_dup *state = request->dup;
-    mpi_agreement_close(&request->dup->agreement);
-    int error = state->agreement.error;
-    if (error)
+    struct mpi_dup *state = request->dup;
+    struct mpi_agreement *agreement = &state->agreement;
+    mpi_agreement_close(agreement);
+    if (agreement->error)
         mpi_comm_drop(state->comm);
     else
-        error = mpi_comm_open(state->comm, state->agreement.id);
-    if (error)
-        return mpi_engine_class(error);
+        agreement->error = mpi_comm_open(state->comm, agreement->id);
+    if (agreement->error)
+        return mpi_engine_class(agreement->error);
     if (state->error)
         mpi_comm_drop(state->comm);
     else

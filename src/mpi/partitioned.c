@@ -425,8 +425,7 @@ static int give(const char *call, struct mpi_request *request, int partition)
 ENTRY(MPI_Pready)(int partition, MPI_Request handle)
 {
     struct mpi_request *request;
-    int error = find(NAME, handle, false, &request);
-    return error ? error : give(NAME, request, partition);
+    return find(NAME, handle, false, &request) ?: give(NAME, request, partition);
 }
 
 ENTRY(MPI_Pready_range)(int low, int high, MPI_Request handle)

@@ -248,8 +248,10 @@ int mpi_request_raise(const char *call, struct mpi_request *request, int class)
 {
     if (request->kind == REQUEST_RECEIVE && request->operation.result.error == ERR_TRUNCATED)
         return mpi_receive_error(request->comm, call, &request->operation.result);
-    if (request->kind == REQUEST_DUP && request->dup->error)
-        return mpi_error(request->comm, call, class, "the copy function of an attribute failed");
+    if (request->kind == REQUEST_DUP)
+        return request->dup->error
+                   ? mpi_error(request->comm, call, class, "the copy function of an attribute failed")
+                   : mpi_engine_error(request->comm, call, request->dup->agreement.error);
     return mpi_error(request->comm, call, class, "the request of %s failed: %s", request->call,
                      mpi_class_sentence(class));
 }

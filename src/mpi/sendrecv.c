@@ -11,8 +11,7 @@ struct exchange {
 static int check(struct exchange *x)
 {
     mpi_doing(x->send.call);
-    int error = mpi_message_check(&x->send, false, &x->to);
-    return error ? error : mpi_message_check(&x->receive, true, &x->from);
+    return mpi_message_check(&x->send, false, &x->to) ?: mpi_message_check(&x->receive, true, &x->from);
 }
 
 /* DATA: what is sent; NULL: what the message says. */
@@ -62,22 +61,15 @@ static int copy_out(const struct exchange *x, struct type_buffer *copy)
     return OK;
 }
 
-static int exchange(struct exchange *x, MPI_Status *status)
+/* REPLACES: what is sent lies where the other message comes to. */
+static int exchange(struct exchange *x, bool replaces, MPI_Status *status)
 {
+    struct type_buffer copy = {NULL, 0, NULL};
     int error = check(x);
-    return error ? error : sendrecv(x, NULL, status);
-}
-
-static int replace(struct exchange *x, MPI_Status *status)
-{
-    struct type_buffer copy;
-    int error = check(x);
-    if (error)
-        return error;
-    error = copy_out(x, &copy);
-    if (error)
-        return mpi_engine_error(x->to.comm, x->send.call, error);
-    error = sendrecv(x, &copy, status);
+    if (!error && replaces && (error = copy_out(x, &copy)))
+        error = mpi_engine_error(x->to.comm, x->send.call, error);
+    if (!error)
+        error = sendrecv(x, replaces ? &copy : NULL, status);
     free(copy.base);
     return error;
 }
@@ -103,22 +95,27 @@ void mpi_pair_drop(struct mpi_pair *pair)
     free(held->copy);
 }
 
-static int start_exchange(struct exchange *x, bool replaces, MPI_Request *out)
+static int iexchange(struct exchange *x, bool replaces, MPI_Request *out)
 {
     const char *call = x->send.call;
+    int error = check(x);
+    if (!error && !out)
+        error = mpi_null(x->to.comm, call, "request");
+    if (error)
+        return error;
     struct mpi_comm *comm = x->to.comm;
-    struct held *held = calloc(1, sizeof *held);
-    if (!held)
-        return mpi_engine_error(comm, call, ERR_MEMORY);
     struct type_buffer copy = {NULL, 0, NULL};
-    int error = replaces ? copy_out(x, &copy) : OK;
-    held->copy = copy.base;
-    struct mpi_request *request = error ? NULL : mpi_request_take(REQUEST_PAIR, call, comm, NULL);
-    if (!request) {
-        free(held->copy);
+    struct held *held = calloc(1, sizeof *held);
+    struct mpi_request *request = NULL;
+    error = !held ? ERR_MEMORY : replaces ? copy_out(x, &copy) : OK;
+    if (!error && !(request = mpi_request_take(REQUEST_PAIR, call, comm, NULL)))
+        error = ERR_MEMORY;
+    if (error) {
+        free(copy.base);
         free(held);
-        return mpi_engine_error(comm, call, error ? error : ERR_MEMORY);
+        return mpi_engine_error(comm, call, error);
     }
+    held->copy = copy.base;
     request->pair = &held->pair;
     request->extra = held;
     held->pair.send_layout = vtype_layout_keep(x->to.type->layout);
@@ -132,14 +129,6 @@ static int start_exchange(struct exchange *x, bool replaces, MPI_Request *out)
     return MPI_SUCCESS;
 }
 
-static int iexchange(struct exchange *x, bool replaces, MPI_Request *out)
-{
-    int error = check(x);
-    if (!error && !out)
-        error = mpi_error(x->to.comm, x->send.call, MPI_ERR_ARG, "request is NULL");
-    return error ? error : start_exchange(x, replaces, out);
-}
-
 /* ---- entries ---------------------------------------------------------------------------------------------------- */
 
 #define BOTH(number)                                                                                                   \
@@ -150,7 +139,7 @@ static int iexchange(struct exchange *x, bool replaces, MPI_Request *out)
                        .receive = {NAME, in, count_in, type_in, source, tag_in, comm}}
 #define BOTH_DONE(number) BOTH(number), MPI_Status *status
 #define BOTH_STARTED(number) BOTH(number), MPI_Request *request
-ENTRIES(MPI_Sendrecv, MPI_Sendrecv_c, BOTH_DONE, exchange(BOTH_ARE, status))
+ENTRIES(MPI_Sendrecv, MPI_Sendrecv_c, BOTH_DONE, exchange(BOTH_ARE, false, status))
 ENTRIES(MPI_Isendrecv, MPI_Isendrecv_c, BOTH_STARTED, iexchange(BOTH_ARE, false, request))
 
 #define ONE(number)                                                                                                    \
@@ -160,5 +149,5 @@ ENTRIES(MPI_Isendrecv, MPI_Isendrecv_c, BOTH_STARTED, iexchange(BOTH_ARE, false,
                        .receive = {NAME, buffer, count, type, source, tag_in, comm}}
 #define ONE_DONE(number) ONE(number), MPI_Status *status
 #define ONE_STARTED(number) ONE(number), MPI_Request *request
-ENTRIES(MPI_Sendrecv_replace, MPI_Sendrecv_replace_c, ONE_DONE, replace(ONE_IS, status))
+ENTRIES(MPI_Sendrecv_replace, MPI_Sendrecv_replace_c, ONE_DONE, exchange(ONE_IS, true, status))
 ENTRIES(MPI_Isendrecv_replace, MPI_Isendrecv_replace_c, ONE_STARTED, iexchange(ONE_IS, true, request))
