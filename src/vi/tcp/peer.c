@@ -91,6 +91,16 @@ static void several(const struct tcp_peer *peer)
         }
 }
 
+/* Within a host nothing is crowded: what estimates rates and paces costs time there, and is used where it is the machine's choice. */
+static bool unpaced(int fd)
+{
+    bool near = tcp_near(fd);
+
+    if (near)
+        setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", sizeof("reno") - 1);
+    return near;
+}
+
 static void attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link)
 {
     link->vi = vi;
@@ -98,6 +108,7 @@ static void attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link
     vi->vi.name = (uint64_t)link->rail->number << 32 | link->epoch;
     link->deadline = TCP_NEVER;
     vi->card = (uint8_t)tcp_path(nic, link->fd, vi->path, sizeof(vi->path));
+    vi->near = unpaced(link->fd);
     base_lock(&vi->lock);
     vi->link = link;
     vi->epoch = link->epoch;

@@ -236,6 +236,13 @@ static bool address_of(int fd, bool theirs, struct tcp_address *out)
     return true;
 }
 
+bool tcp_near(int fd)
+{
+    struct tcp_address mine, theirs;
+
+    return address_of(fd, false, &mine) && address_of(fd, true, &theirs) && tcp_address_equal(&mine, &theirs);
+}
+
 int tcp_path(const struct tcp_nic *nic, int fd, char *out, size_t size)
 {
     char from[INET6_ADDRSTRLEN], to[INET6_ADDRSTRLEN];

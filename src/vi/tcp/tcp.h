@@ -70,6 +70,7 @@ struct tcp_vi {
     struct list_node node;    /* peer->waiting or nic->closed, under nic->lock; nic->gone_vis */
     struct list_node up;      /* nic->up, while it has a link; by the poll, under nic->lock */
     uint8_t card;             /* of ours, its ordinal; set before the first byte is sent */
+    bool near;                /* the other side is on this host; set with it */
     _Atomic uint64_t doubt;   /* `sent` when the kernel last said that all of it has arrived there; by the poll, relaxed */
     _Atomic bool open;        /* between connect or accept, and disconnect; changed under nic->lock */
     bool leaving;             /* the goodbye is said; by the poll */
@@ -272,6 +273,7 @@ uint64_t tcp_rails_next(const struct tcp_peer *peer, uint64_t now);      /* unde
 void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now); /* under nic->lock */
 void tcp_rail_failed(struct tcp_nic *nic, struct tcp_rail *rail, int number, uint64_t now); /* errno of connect(2) */
 void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64_t wait, uint64_t now);
+bool tcp_near(int fd); /* both ends of this connected socket are this host */
 int tcp_path(const struct tcp_nic *nic, int fd, char *out, size_t size); /* of a connected socket, in words; the ordinal of our card, 0 where it is unknown */
 
 /* Sockets and greetings: link.c */
