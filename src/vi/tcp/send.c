@@ -21,8 +21,8 @@
 #define BATCH  64  /* pieces of a queue in one system call */
 #define TURNS  4   /* system calls for one vi in a row */
 /* Bytes in one of them. It holds the socket, and acknowledgements wait outside: between two virtual cards whole megabytes at
- * once go at half the speed. Within a host the fewer calls the better. */
-#define PUSH_MOST (512u << 10)
+ * once go at half the speed. Within a host fewer calls are better. */
+#define PUSH_MOST (640u << 10)
 #define PUSH_NEAR (2u << 20)
 
 /* The poll will look at this vi: its queue is not empty, or its socket has failed. */
