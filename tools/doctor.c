@@ -254,9 +254,7 @@ static int describe(struct boot_job *job)
         return vbase_fail_errno(ERR_SYSTEM, "uname");
     snprintf(text, sizeof text, "%s, %s %s, %d processors, user %u", system.nodename, system.sysname, system.release,
              vbase_topology()->cpus, (unsigned)geteuid());
-    int error = put_line(job, "doctor-host", text);
-    if (error == OK)
-        error = tcp_tell_host(&(struct tcp_teller){put_rejected, &lines});
+    int error = put_line(job, "doctor-host", text) ?: tcp_tell_host(&(struct tcp_teller){put_rejected, &lines});
     return error != OK || !patient.nic ? error : vboot_put(job, "doctor-card", patient.nic->card);
 }
 
@@ -320,9 +318,7 @@ int verb_examine(int argc, char **argv)
 {
     struct boot_job *job;
     bool well = true;
-    int error = vbase_settings_read();
-    if (error == OK)
-        error = vboot_open(&job);
+    int error = vbase_settings_read() ?: vboot_open(&job);
     if (error != OK || job->size != 2 || argc != 2) {
         fprintf(stderr, "viaduct: %s\n", error ? vbase_error_detail() : "examine is for viaduct doctor alone");
         return 2;

@@ -182,8 +182,10 @@ void mpi_buffer_drop(struct mpi_comm *comm)
 /* ---- attaching -------------------------------------------------------------------------------------------------- */
 
 /* The buffer of COMM, made at the first attach. NULL: no memory. */
-static struct mpi_buffer *buffer_of(struct mpi_comm *comm)
+static struct mpi_buffer *made_for(struct mpi_comm *comm)
 {
+    if (!comm)
+        return &of_process;
     mpi_lock(&lock);
     if (!comm->buffer) {
         comm->buffer = calloc(1, sizeof *comm->buffer);
@@ -196,27 +198,15 @@ static struct mpi_buffer *buffer_of(struct mpi_comm *comm)
     return comm->buffer;
 }
 
-/* The calls are for the process's buffer (HANDLE is NULL) or for that of a communicator. MAKE: it is made if there is none,
- * else *BUFFER is NULL then. */
-static int find(const char *call, const MPI_Comm *handle, bool make, struct mpi_comm **comm, struct mpi_buffer **buffer)
-{
-    mpi_doing(call);
-    mpi_enter(call);
-    *comm = handle ? mpi_comm_at(*handle) : NULL;
-    if (handle && !*comm)
-        return mpi_wrong(NULL, call, KIND_COMM, *handle);
-    *buffer = !handle ? &of_process : make ? buffer_of(*comm) : (*comm)->buffer;
-    return *buffer || !make ? MPI_SUCCESS : mpi_engine_error(*comm, call, ERR_MEMORY);
-}
+/* The calls are for the process's buffer (COMM is NULL) or for that of a communicator, which may have none: NULL. */
+static struct mpi_buffer *buffer_of(struct mpi_comm *comm) { return comm ? comm->buffer : &of_process; }
 
-static int attach(const char *call, const MPI_Comm *handle, void *memory, int64_t size)
+static int attach(const char *call, struct mpi_comm *comm, void *memory, int64_t size)
 {
-    struct mpi_comm *comm;
-    struct mpi_buffer *buffer;
+    struct mpi_buffer *buffer = made_for(comm);
     bool memory_is_ours = memory == MPI_BUFFER_AUTOMATIC;
-    int error = find(call, handle, true, &comm, &buffer);
-    if (error)
-        return error;
+    if (!buffer)
+        return mpi_engine_error(comm, call, ERR_MEMORY);
     if (size < 0 || (!memory && size > 0))
         return mpi_error(comm, call, size < 0 ? MPI_ERR_ARG : MPI_ERR_BUFFER, "the buffer is %lld bytes at %p",
                          (long long)size, memory);
@@ -232,45 +222,31 @@ static int attach(const char *call, const MPI_Comm *handle, void *memory, int64_
     return MPI_SUCCESS;
 }
 
-static int detach(const char *call, const MPI_Comm *handle, void *memory, struct mpi_count size)
+static int detach(const char *call, struct mpi_comm *comm, void *memory, struct mpi_count size)
 {
-    struct mpi_comm *comm;
-    struct mpi_buffer *buffer;
-    int error = find(call, handle, false, &comm, &buffer);
-    if (error)
-        return error;
-    if (!memory || !mpi_count_wanted(size))
-        return mpi_null(comm, call, memory ? "size" : "buffer_addr");
+    struct mpi_buffer *buffer = buffer_of(comm);
+    mpi_doing(call);
     if (!buffer || !buffer->attached)
         return mpi_error(comm, call, MPI_ERR_BUFFER, "no buffer is attached");
-    error = flush(comm, call, buffer);
+    int error = flush(comm, call, buffer);
     if (error)
         return error;
     *(void **)memory = buffer->attached == (void *)buffer ? NULL : buffer->attached;
-    mpi_count_tell(size, buffer->size);
     buffer->attached = NULL;
-    return MPI_SUCCESS;
+    return mpi_count_tell(size, buffer->size);
 }
 
-static int flush_of(const char *call, const MPI_Comm *handle)
+static int flush_of(const char *call, struct mpi_comm *comm)
 {
-    struct mpi_comm *comm;
-    struct mpi_buffer *buffer;
-    int error = find(call, handle, false, &comm, &buffer);
-    return error || !buffer ? error : flush(comm, call, buffer);
+    mpi_doing(call);
+    return buffer_of(comm) ? flush(comm, call, buffer_of(comm)) : MPI_SUCCESS;
 }
 
 /* A request that is complete when what is in the buffer now is sent. */
-static int start_flush(const char *call, const MPI_Comm *handle, MPI_Request *out)
+static int start_flush(const char *call, struct mpi_comm *comm, MPI_Request *out)
 {
-    struct mpi_comm *comm;
-    struct mpi_buffer *buffer;
-    int error = find(call, handle, true, &comm, &buffer);
-    if (error)
-        return error;
-    if (!out)
-        return mpi_null(comm, call, "request");
-    struct mpi_request *request = mpi_request_take(REQUEST_FLUSH, call, comm, NULL);
+    struct mpi_buffer *buffer = made_for(comm);
+    struct mpi_request *request = buffer ? mpi_request_take(REQUEST_FLUSH, call, comm, NULL) : NULL;
     if (!request)
         return mpi_engine_error(comm, call, ERR_MEMORY);
     request->flush.buffer = buffer;
@@ -280,14 +256,19 @@ static int start_flush(const char *call, const MPI_Comm *handle, MPI_Request *ou
 }
 
 #define ATTACH(number) void *memory, number size
-ENTRIES(MPI_Buffer_attach, MPI_Buffer_attach_c, ATTACH, attach(NAME, NULL, memory, size))
 #define COMM_ATTACH(number) MPI_Comm comm, ATTACH(number)
-ENTRIES(MPI_Comm_attach_buffer, MPI_Comm_attach_buffer_c, COMM_ATTACH, attach(NAME, &comm, memory, size))
-#define DETACH(number) void *memory, number *size
-ENTRIES(MPI_Buffer_detach, MPI_Buffer_detach_c, DETACH, detach(NAME, NULL, memory, COUNT_AT(size)))
+CHECKED_PAIR(MPI_Buffer_attach, MPI_Buffer_attach_c, ATTACH, (RUNNING), attach(NAME, NULL, memory, size))
+CHECKED_PAIR(MPI_Comm_attach_buffer, MPI_Comm_attach_buffer_c, COMM_ATTACH, (COMM_OF(comm)),
+             attach(NAME, mpi_comm_at(comm), memory, size))
+#define DETACH(number) void *buffer_addr, number *size
 #define COMM_DETACH(number) MPI_Comm comm, DETACH(number)
-ENTRIES(MPI_Comm_detach_buffer, MPI_Comm_detach_buffer_c, COMM_DETACH, detach(NAME, &comm, memory, COUNT_AT(size)))
-ENTRY(MPI_Buffer_flush)(void) { return flush_of(NAME, NULL); }
-ENTRY(MPI_Comm_flush_buffer)(MPI_Comm comm) { return flush_of(NAME, &comm); }
-ENTRY(MPI_Buffer_iflush)(MPI_Request *request) { return start_flush(NAME, NULL, request); }
-ENTRY(MPI_Comm_iflush_buffer)(MPI_Comm comm, MPI_Request *request) { return start_flush(NAME, &comm, request); }
+#define DETACHED GIVEN(buffer_addr), GIVEN(size)
+CHECKED_PAIR(MPI_Buffer_detach, MPI_Buffer_detach_c, DETACH, (RUNNING, DETACHED),
+             detach(NAME, NULL, buffer_addr, COUNT_AT(size)))
+CHECKED_PAIR(MPI_Comm_detach_buffer, MPI_Comm_detach_buffer_c, COMM_DETACH, (COMM_OF(comm), DETACHED),
+             detach(NAME, mpi_comm_at(comm), buffer_addr, COUNT_AT(size)))
+CHECKED(MPI_Buffer_flush, (void), (RUNNING), flush_of(NAME, NULL))
+CHECKED(MPI_Comm_flush_buffer, (MPI_Comm comm), (COMM_OF(comm)), flush_of(NAME, mpi_comm_at(comm)))
+CHECKED(MPI_Buffer_iflush, (MPI_Request *request), (RUNNING, GIVEN(request)), start_flush(NAME, NULL, request))
+CHECKED(MPI_Comm_iflush_buffer, (MPI_Comm comm, MPI_Request *request), (COMM_OF(comm), GIVEN(request)),
+        start_flush(NAME, mpi_comm_at(comm), request))

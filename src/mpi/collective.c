@@ -76,33 +76,35 @@ static int negative_count(const struct work *work, int rank, int64_t count, cons
 
 /* ---- arrays ----------------------------------------------------------------------------------------------------- */
 
-/* SIZE numbers as 64 bits: the program's own array where it has them already. NULL: no memory. */
-static const int64_t *widen(struct work *work, const void *array)
+/* Room for an array of 64 bits each; NULL: no memory. */
+static int64_t *room_for_array(struct work *work)
 {
     size_t size = (size_t)work->comm->size;
-    if (work->c->wide)
-        return array;
     if (!work->arrays)
         work->arrays = work->next = malloc(6 * size * sizeof(int64_t));
-    if (!work->arrays)
-        return NULL;
     int64_t *place = work->next;
-    work->next += size;
-    for (size_t i = 0; i < size; i++)
+    if (place)
+        work->next += size;
+    return place;
+}
+
+/* Numbers as 64 bits: the program's own array where it has them already. NULL: no memory. */
+static const int64_t *widen(struct work *work, const void *array)
+{
+    if (work->c->wide)
+        return array;
+    int64_t *place = room_for_array(work);
+    for (int i = 0; place && i < work->comm->size; i++)
         place[i] = ((const int *)array)[i];
     return place;
 }
 
 static int fill_types(struct work *work, const struct mpi_side *from, struct coll_side *side, const char *name)
 {
-    size_t size = (size_t)work->comm->size;
-    if (!work->arrays)
-        work->arrays = work->next = malloc(6 * size * sizeof(int64_t));
-    if (!work->arrays)
+    struct type_layout **layouts = (struct type_layout **)room_for_array(work);
+    if (!layouts)
         return mpi_engine_error(work->comm, work->c->call, ERR_MEMORY);
-    struct type_layout **layouts = (struct type_layout **)work->next;
-    work->next += size;
-    for (size_t i = 0; i < size; i++) {
+    for (int i = 0; i < work->comm->size; i++) {
         int error;
         struct mpi_type *type = check_type(work, from->types[i], name, &error);
         if (error)

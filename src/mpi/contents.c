@@ -159,8 +159,7 @@ static int pack(const struct packing *p, bool unpack)
         mpi_unpack(&buffer, p->packed + position, bytes);
     else
         mpi_pack(&buffer, p->packed + position);
-    mpi_count_tell(at, position + (MPI_Count)bytes);
-    return MPI_SUCCESS;
+    return mpi_count_tell(at, position + (MPI_Count)bytes);
 }
 
 #define PACKING(data, packed) &(struct packing){NAME, data, count, type, packed, size, COUNT_AT(position), comm}
@@ -171,24 +170,17 @@ ENTRIES(MPI_Pack, MPI_Pack_c, PACK, pack(PACKING((void *)in, out), false))
     const void *in, number size, number *position, void *out, number count, MPI_Datatype type, MPI_Comm comm
 ENTRIES(MPI_Unpack, MPI_Unpack_c, UNPACK, pack(PACKING(out, (char *)in), true))
 
-static int pack_size(const char *call, MPI_Count count, MPI_Datatype handle, MPI_Comm comm_handle,
+static int pack_size(const char *call, MPI_Count count, const struct mpi_type *type, struct mpi_comm *comm,
                      struct mpi_count size)
 {
     MPI_Count bytes;
-    struct mpi_comm *comm;
-    struct mpi_type *type;
-    int error = mpi_arguments(call, ARGUMENTS(COMM_OF(comm_handle, &comm), TYPE_OF(handle, &type)));
-    if (error)
-        return error;
     if (count < 0)
         return mpi_error(comm, call, MPI_ERR_COUNT, "count %lld is negative", (long long)count);
-    if (!mpi_count_wanted(size))
-        return mpi_null(comm, call, "size");
     if (__builtin_mul_overflow(count, (MPI_Count)type->size, &bytes))
         return mpi_error(comm, call, MPI_ERR_COUNT, "the size does not fit into 64 bits");
-    mpi_count_tell(size, bytes);
-    return MPI_SUCCESS;
+    return mpi_count_tell(size, bytes);
 }
 
 #define PACK_SIZE(number) number count, MPI_Datatype type, MPI_Comm comm, number *size
-ENTRIES(MPI_Pack_size, MPI_Pack_size_c, PACK_SIZE, pack_size(NAME, count, type, comm, COUNT_AT(size)))
+CHECKED_PAIR(MPI_Pack_size, MPI_Pack_size_c, PACK_SIZE, (COMM_OF(comm), TYPE_OF(type), GIVEN(size)),
+             pack_size(NAME, count, mpi_type_at(type), mpi_comm_at(comm), COUNT_AT(size)))

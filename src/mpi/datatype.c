@@ -183,22 +183,16 @@ ENTRY(MPI_Type_free)(MPI_Datatype *datatype)
 
 /* ---- questions -------------------------------------------------------------------------------------------------- */
 
-static int size_of(const char *call, MPI_Datatype handle, struct mpi_count size)
+/* Of the absent ones it is MPI_UNDEFINED. */
+static int size_of(MPI_Datatype handle, struct mpi_count size)
 {
-    struct mpi_type *type;
-    bool is_absent = absent_name(handle) != NULL;
-    int error = mpi_arguments(call, ARGUMENTS(TYPE_OF(is_absent ? MPI_BYTE : handle, &type)));
-    if (error)
-        return error;
-    if (!mpi_count_wanted(size))
-        return mpi_null(NULL, call, "size");
-    mpi_count_tell(size, is_absent ? MPI_UNDEFINED : (MPI_Count)type->size);
-    return MPI_SUCCESS;
+    return mpi_count_tell(size, absent_name(handle) ? MPI_UNDEFINED : (MPI_Count)mpi_type_at(handle)->size);
 }
 
 #define SIZE(number) MPI_Datatype type, number *size
-ENTRIES(MPI_Type_size, MPI_Type_size_c, SIZE, size_of(NAME, type, COUNT_AT(size)))
-ENTRY(MPI_Type_size_x)(SIZE(MPI_Count)) { return size_of(NAME, type, COUNT_AT(size)); }
+#define SIZED (TYPE_OF(absent_name(type) ? MPI_BYTE : type), GIVEN(size))
+CHECKED_PAIR(MPI_Type_size, MPI_Type_size_c, SIZE, SIZED, size_of(type, COUNT_AT(size)))
+CHECKED(MPI_Type_size_x, (SIZE(MPI_Count)), SIZED, size_of(type, COUNT_AT(size)))
 
 /* TRUE_ONE: of the payload alone. MPI_Aint and MPI_Count are the same here. */
 static int extent_of(const struct mpi_type *type, bool true_one, int64_t *lb, int64_t *extent)

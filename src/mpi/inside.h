@@ -275,6 +275,10 @@ int mpi_arguments(const char *call, const struct mpi_argument *list);
 #define CHECKED_AS(name, parameters, arguments, ...)                                                                   \
     ENTRY(name) parameters { return mpi_arguments(#name, ARGUMENTS arguments) ?: (__VA_ARGS__); }
 #define CHECKED(...) CHECKED_AS(__VA_ARGS__)
+/* Two that differ in the type of their counts alone, as ENTRIES. */
+#define CHECKED_PAIR(name, name_c, takes, arguments, ...)                                                              \
+    CHECKED_AS(name, (takes(int)), arguments, __VA_ARGS__)                                                             \
+    CHECKED_AS(name_c, (takes(MPI_Count)), arguments, __VA_ARGS__)
 /* The same for calls that can wait: it says where the process is. */
 #define WAITS_AS(name, parameters, arguments, ...)                                                                     \
     ENTERED(name, parameters, mpi_arguments(#name, ARGUMENTS arguments) ?: (__VA_ARGS__))
@@ -637,12 +641,13 @@ struct mpi_count {
     ((struct mpi_count){_Generic((place), MPI_Count *: (place), default: NULL),                                        \
                         _Generic((place), int *: (place), default: NULL)})
 static inline bool mpi_count_wanted(struct mpi_count at) { return at.wide || at.narrow; }
-static inline void mpi_count_tell(struct mpi_count at, MPI_Count count)
+static inline int mpi_count_tell(struct mpi_count at, MPI_Count count)
 {
     if (at.wide)
         *at.wide = count;
     else
         *at.narrow = count > INT32_MAX ? MPI_UNDEFINED : (int)count;
+    return MPI_SUCCESS;
 }
 
 /* ---- statuses (status.c) ---------------------------------------------------------------------------------------- */

@@ -105,11 +105,8 @@ CHECKED(MPI_Op_commutative, (MPI_Op op, int *commute), (OP_OF(op), GIVEN(commute
 
 static int reduce_local(const struct mpi_message *m, void *inout, MPI_Op handle)
 {
-    mpi_enter(m->call);
     struct mpi_user_operation user = {mpi_op_at(handle), mpi_type_at(m->type)};
     struct type_reduction reduction;
-    if (!user.op)
-        return mpi_wrong(NULL, m->call, KIND_OP, handle);
     if (!user.type || !mpi_data_fits(m->buffer, m->count, user.type) || (m->count > 0 && !inout))
         return mpi_message_wrong(*m, false);
     int error = mpi_reduction(NULL, m->call, &user, &reduction);
@@ -124,4 +121,4 @@ static int reduce_local(const struct mpi_message *m, void *inout, MPI_Op handle)
 
 #define LOCAL(number) const void *in, void *inout, number count, MPI_Datatype type, MPI_Op op
 #define OPERAND &(struct mpi_message){NAME, in, count, type, MPI_PROC_NULL, 0, MPI_COMM_SELF}
-ENTRIES(MPI_Reduce_local, MPI_Reduce_local_c, LOCAL, reduce_local(OPERAND, inout, op))
+CHECKED_PAIR(MPI_Reduce_local, MPI_Reduce_local_c, LOCAL, (OP_OF(op)), reduce_local(OPERAND, inout, op))

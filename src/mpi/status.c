@@ -10,20 +10,16 @@ static uint64_t bytes_of(const MPI_Status *status)
     return bytes;
 }
 
-static int get_count(const char *call, const MPI_Status *status, MPI_Datatype handle, struct mpi_count count)
+static int get_count(uint64_t bytes, const struct mpi_type *type, struct mpi_count count)
 {
-    struct mpi_type *type;
-    int error = mpi_arguments(call, ARGUMENTS(GIVEN(status), GIVEN_IF(!mpi_count_wanted(count), NULL, "count"), TYPE_OF(handle, &type)));
-    if (error)
-        return error;
-    uint64_t bytes = bytes_of(status);
     bool whole = type->size ? bytes % type->size == 0 : bytes == 0;
-    mpi_count_tell(count, !whole ? MPI_UNDEFINED : type->size ? (MPI_Count)(bytes / type->size) : 0);
-    return MPI_SUCCESS;
+    return mpi_count_tell(count, !whole ? MPI_UNDEFINED : type->size ? (MPI_Count)(bytes / type->size) : 0);
 }
 
-#define COUNTED(number) const MPI_Status *status, MPI_Datatype type, number *count
-ENTRIES(MPI_Get_count, MPI_Get_count_c, COUNTED, get_count(NAME, status, type, COUNT_AT(count)))
+#define COUNTED(number) const MPI_Status *status, MPI_Datatype datatype, number *count
+#define COUNTED_WELL (GIVEN(status), GIVEN(count), TYPE_OF(datatype))
+#define BYTES_OF_TYPE bytes_of(status), mpi_type_at(datatype)
+CHECKED_PAIR(MPI_Get_count, MPI_Get_count_c, COUNTED, COUNTED_WELL, get_count(BYTES_OF_TYPE, COUNT_AT(count)))
 
 /* The bytes of the second value of a pair: as long as the first, or an int. */
 static uint64_t second_of(const struct mpi_type *pair)
@@ -64,20 +60,16 @@ static int64_t elements_in(const struct mpi_type *type, uint64_t bytes)
     return sum;
 }
 
-static int get_elements(const char *call, const MPI_Status *status, MPI_Datatype handle, struct mpi_count count)
+static int get_elements(uint64_t bytes, const struct mpi_type *type, struct mpi_count count)
 {
-    struct mpi_type *type;
-    int error = mpi_arguments(call, ARGUMENTS(GIVEN(status), GIVEN_IF(!mpi_count_wanted(count), NULL, "count"), TYPE_OF(handle, &type)));
-    if (error)
-        return error;
-    uint64_t bytes = bytes_of(status), whole = type->size ? bytes / type->size : 0;
+    uint64_t whole = type->size ? bytes / type->size : 0;
     int64_t rest = type->size ? elements_in(type, bytes % type->size) : bytes ? -1 : 0;
-    mpi_count_tell(count, rest < 0 ? MPI_UNDEFINED : (MPI_Count)(whole * type->elements) + rest);
-    return MPI_SUCCESS;
+    return mpi_count_tell(count, rest < 0 ? MPI_UNDEFINED : (MPI_Count)(whole * type->elements) + rest);
 }
 
-ENTRIES(MPI_Get_elements, MPI_Get_elements_c, COUNTED, get_elements(NAME, status, type, COUNT_AT(count)))
-ENTRY(MPI_Get_elements_x)(COUNTED(MPI_Count)) { return get_elements(NAME, status, type, COUNT_AT(count)); }
+#define ELEMENTS_GOT get_elements(BYTES_OF_TYPE, COUNT_AT(count))
+CHECKED_PAIR(MPI_Get_elements, MPI_Get_elements_c, COUNTED, COUNTED_WELL, ELEMENTS_GOT)
+CHECKED(MPI_Get_elements_x, (COUNTED(MPI_Count)), COUNTED_WELL, ELEMENTS_GOT)
 
 /* The first bytes of TYPE that hold as many basic elements: elements_in, the other way round. */
 static uint64_t bytes_in(const struct mpi_type *type, uint64_t elements)
@@ -101,12 +93,8 @@ static uint64_t bytes_in(const struct mpi_type *type, uint64_t elements)
     return bytes;
 }
 
-static int set_elements(const char *call, MPI_Status *status, MPI_Datatype handle, MPI_Count count)
+static int set_elements(const char *call, MPI_Status *status, const struct mpi_type *type, MPI_Count count)
 {
-    struct mpi_type *type;
-    int error = mpi_arguments(call, ARGUMENTS(GIVEN(status), TYPE_OF(handle, &type)));
-    if (error)
-        return error;
     if (count < 0)
         return mpi_error(NULL, call, MPI_ERR_COUNT, "count %lld is negative", (long long)count);
     uint64_t bytes = bytes_in(type, (uint64_t)count);
@@ -114,9 +102,11 @@ static int set_elements(const char *call, MPI_Status *status, MPI_Datatype handl
     return MPI_SUCCESS;
 }
 
-#define ELEMENTS(number) MPI_Status *status, MPI_Datatype type, number count
-ENTRIES(MPI_Status_set_elements, MPI_Status_set_elements_c, ELEMENTS, set_elements(NAME, status, type, count))
-ENTRY(MPI_Status_set_elements_x)(ELEMENTS(MPI_Count)) { return set_elements(NAME, status, type, count); }
+#define ELEMENTS(number) MPI_Status *status, MPI_Datatype datatype, number count
+#define ELEMENTS_WELL (GIVEN(status), TYPE_OF(datatype))
+#define ELEMENTS_SET set_elements(NAME, status, mpi_type_at(datatype), count)
+CHECKED_PAIR(MPI_Status_set_elements, MPI_Status_set_elements_c, ELEMENTS, ELEMENTS_WELL, ELEMENTS_SET)
+CHECKED(MPI_Status_set_elements_x, (ELEMENTS(MPI_Count)), ELEMENTS_WELL, ELEMENTS_SET)
 
 /* ---- fields ----------------------------------------------------------------------------------------------------- */
 

@@ -66,11 +66,9 @@ static int open_contexts(void)
     const struct boot_job *job = vmsg_job();
     vmplite.rank = job->rank;
     vmplite.size = job->size;
-    int error = vmsg_context_open(MSG_CONTEXT_MPLITE, NULL, job->size, job->rank, &vmplite.messages);
-    if (!error)
-        error = vmsg_context_open(MSG_CONTEXT_MPLITE + 1, NULL, job->size, job->rank, &vmplite.inner);
-    if (!error)
-        error = vmsg_context_open(MSG_CONTEXT_MPLITE + 2, NULL, job->size, job->rank, &vmplite.group.context);
+    int error = vmsg_context_open(MSG_CONTEXT_MPLITE, NULL, job->size, job->rank, &vmplite.messages) ?:
+                vmsg_context_open(MSG_CONTEXT_MPLITE + 1, NULL, job->size, job->rank, &vmplite.inner) ?:
+                vmsg_context_open(MSG_CONTEXT_MPLITE + 2, NULL, job->size, job->rank, &vmplite.group.context);
     vmplite.group.rank = job->rank;
     vmplite.group.size = job->size;
     vmplite.group.sequence = 0;

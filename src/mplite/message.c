@@ -192,10 +192,7 @@ VEXPORT void MP_SSend(const void *data, long bytes, int dest, int tag)
     struct msg_request request = {.completed = NULL};
     struct msg_where to = {vmplite.messages, dest, tag};
     struct type_buffer buffer = {(void *)data, vmplite_bytes("MP_SSend", bytes, 1), NULL};
-    int error = vmsg_send_start(&request, &to, &buffer, MSG_SYNCHRONOUS);
-    if (!error)
-        error = vmsg_wait(&request);
-    vmplite_must("MP_SSend", error);
+    vmplite_must("MP_SSend", vmsg_send_start(&request, &to, &buffer, MSG_SYNCHRONOUS) ?: vmsg_wait(&request));
 }
 
 static void receive(const char *call, void *data, long bytes, int source, int tag)
@@ -229,11 +226,7 @@ VEXPORT void MP_SShift(const void *out, int dest, void *in, int source, long byt
     struct msg_request request = {.completed = NULL};
     struct msg_where from = {vmplite.inner, source, 0};
     struct type_buffer buffer = {in, size, NULL};
-    int error = vmsg_recv_start(&request, &from, &buffer);
-    if (!error)
-        error = vmsg_send(vmplite.inner, dest, 0, out, size);
-    if (!error)
-        error = vmsg_wait(&request);
+    int error = vmsg_recv_start(&request, &from, &buffer) ?: vmsg_send(vmplite.inner, dest, 0, out, size) ?: vmsg_wait(&request);
     if (!error && request.result.bytes != size)
         vmplite_fail("MP_SShift", "%ld bytes were awaited from rank %d, %llu came", bytes, source,
                      (unsigned long long)request.result.bytes);

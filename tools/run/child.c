@@ -184,9 +184,7 @@ int child_start(struct run_job *job, struct run_rank *rank, struct run_environme
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wire) < 0)
         return vbase_fail_errno(ERR_LIMIT, "a connection to rank %d", rank->rank);
     rank->pmi = (struct run_watch){pmi_ready, wire[0]};
-    error = run_watch_add(job, &rank->pmi, EPOLLIN);
-    if (error == OK)
-        error = plumb_outputs(job, rank, &out, &err);
+    error = run_watch_add(job, &rank->pmi, EPOLLIN) ?: plumb_outputs(job, rank, &out, &err);
     if (error != OK)
         goto close_wire;
     struct spawn spawn = {.job = job,

@@ -472,9 +472,7 @@ static void call(struct run_job *job, struct run_host *host)
     host->in.ready = host_ready;
     host->complaints.ready = complaints_ready;
     host->got.length = 0;
-    int error = agent_start(job, host);
-    if (error == OK)
-        error = run_watch_add(job, &host->in, EPOLLIN);
+    int error = agent_start(job, host) ?: run_watch_add(job, &host->in, EPOLLIN);
     if (error == OK)
         error = run_watch_add(job, &host->complaints, EPOLLIN);
     if (host->state == HOST_NOT_CALLED)

@@ -442,9 +442,7 @@ static void fill_standard_descriptors(void)
 
 int run_job(struct run_job *job, int argc, char **argv)
 {
-    int error = vbase_settings_read();
-    if (error == OK)
-        error = vi_settings_check();
+    int error = vbase_settings_read() ?: vi_settings_check();
     job->options.told = job->head.fd >= 0;
     job->argv = argv;
     if (error == OK)
