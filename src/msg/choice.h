@@ -35,8 +35,10 @@ struct msg_choice {
 enum msg_way vmsg_choice_take(struct msg_choice *choice, uint64_t bytes, unsigned allowed, enum msg_way first) MUST_CHECK;
 
 /* A transfer that went this way took from BEGAN until NOW, in ticks; BEGAN 0: it did not end as it began, and its time says
- * nothing. Every transfer that was taken is told. */
-void vmsg_choice_told(struct msg_choice *choice, uint64_t bytes, enum msg_way way, uint64_t began, uint64_t now);
+ * nothing. OVERTOOK: the other end moved it while one before it was under way; neither its time says anything, nor is it
+ * taken from that one's. Every transfer that was taken is told. */
+void vmsg_choice_told(struct msg_choice *choice, uint64_t bytes, enum msg_way way, uint64_t began, uint64_t now,
+                      bool overtook);
 
 /* The other side chose this way for a message of ours; the last one that it chose, where that is allowed. */
 void vmsg_choice_heard(struct msg_choice *choice, uint64_t bytes, enum msg_way way);

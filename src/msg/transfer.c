@@ -186,6 +186,16 @@ void vmsg_transfer_choose(struct msg_transfer *transfer, const struct vi_state *
             transfer, 1u << MSG_WAY_FRAMES | (unsigned)joint << MSG_WAY_JOINT | 1u << MSG_WAY_GET, first);
 }
 
+/* It ended by the other end's work, and others whose turn is before its are under way. */
+static bool overtook(struct msg_transfer *transfer)
+{
+    msg_lock(&vmsg_engine.leaf);
+    bool waits = list_node_linked(&transfer->turn) &&
+                 list_first(&transfer->peer->turns[transfer->sender]) != &transfer->turn;
+    msg_unlock(&vmsg_engine.leaf);
+    return waits;
+}
+
 void vmsg_transfer_judge(struct msg_transfer *transfer, bool well)
 {
     struct msg_peer *peer = transfer->peer;
@@ -193,7 +203,7 @@ void vmsg_transfer_judge(struct msg_transfer *transfer, bool well)
         return;
     msg_lock(&peer->lock);
     vmsg_choice_told(&peer->choice[transfer->crossing], transfer->upto, (enum msg_way)transfer->way,
-                     well ? transfer->began : 0, clock_ticks());
+                     well ? transfer->began : 0, clock_ticks(), well && overtook(transfer));
     transfer->began = 0;
     msg_unlock(&peer->lock);
 }

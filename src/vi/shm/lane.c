@@ -205,6 +205,8 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
     way = shm_store_next(&nic->heap.store, length);
     shm_heap_unlock(nic);
 
+    if (!turns) /* now: it comes while the block is filled, and a receiver who polls has less time to take it again */
+        cpu_prefetch_write(&vi->out[number % SHM_CELLS]);
     offset = shm_heap_offset(block);
     if (unlikely(vi->vi.source))
         store_source(vi, way, nic->heap.base + offset, piece, pieces);
@@ -218,7 +220,7 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
     cell->length = sizeof(cell->block);
     cell->block.offset = offset;
     cell->block.length = length;
-    publish(vi, cell, number, turns);
+    shm_publish(vi, cell, shm_word(number) + 1);
     /* In a stream at once; where two take turns, when a poll finds no answer yet: sooner it would hold up what was just sent */
     if (!turns && likely(way != SHM_STORE_PAST))
         ask_for(nic, next, length);
