@@ -287,8 +287,6 @@ static int drain(struct shm_nic *nic, struct shm_hot *hot, int budget)
         uint32_t count = ready(vi), most = (uint32_t)(budget - taken), got;
         if (!count)
             break;
-        if (taken > 0)
-            __builtin_prefetch(&vi->in[(vi->in_next + 8) % SHM_CELLS]);
         look_ahead(nic, vi);
         got = take(nic, vi, count < most ? count : most);
         if (!got)
