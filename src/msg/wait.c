@@ -6,11 +6,12 @@
  * publish so that a sleeper is woken. The time-out of a sleep is a second net, not a way to make progress; only what
  * waits for room in a lane is looked after by it, since room rings no bell.
  *
- * Several threads: the first that waits is the watcher: it polls and, in the end, sleeps on the nics. Others make one
- * round of their own (what they started must move even while the watcher sleeps), then park on `changes`. Who sleeps until
- * a request is done says so in its state, and whoever completes that one wakes the parked and ends the watcher's sleep; for
- * those who wait for anything else (they are counted) any completion does. So does whoever stops watching. What a parked
- * thread expects in memory shared with other ranks nobody here completes: the watcher looks at it on his behalf. */
+ * Several threads: the first that waits is the watcher: it polls and, in the end, sleeps on the nics. Others make
+ * rounds of their own (what they started must move even while the watcher sleeps) and yield between them for a moment,
+ * then park on `changes`. Who sleeps until a request is done says so in its state, and whoever completes that one wakes the
+ * parked and ends the watcher's sleep; for those who wait for anything else (they are counted) any completion does. So does
+ * whoever stops watching. What a parked thread expects in memory shared with other ranks nobody here completes: the watcher
+ * looks at it on his behalf. */
 #include "msg/engine.h"
 #include "base/clock.h"
 #include "base/topology.h"
@@ -22,6 +23,8 @@
 
 #define GAP_NS           40
 #define SPIN_CROWDED_NS  300        /* when the ranks that are awake outnumber the processors */
+#define BESIDE_NS        20000      /* a thread beside the watcher yields so long, from the last time that something was found; */
+#define LATELY_NS        1000000    /* so long the watcher takes it for one that has something to do */
 #define SPIN_LOOKS       4          /* between two looks at the clock, */
 #define DEATH_ROUNDS     1024       /* in which something moved, until it is looked whether somebody has died */
 #define SPIN_EVENTS      16         /* taken by one at most */
@@ -39,6 +42,8 @@ static struct {
     _Atomic uint32_t parked;             /* how many do */
     _Atomic uint32_t curious;            /* how many sleep, parked or watching, for more than one request */
     _Atomic bool watched;                /* there is a watcher */
+    _Atomic uint64_t beside_at;          /* ticks: when a thread last waited beside him; relaxed */
+    uint64_t beside, lately;             /* in ticks: how long such a thread yields before it parks, and is thought of */
     _Atomic(_Atomic uint32_t *) bell;    /* what the watcher sleeps on, NULL while awake or on descriptors */
     _Atomic bool listening;              /* he sleeps on descriptors, and on `ear` */
     int ear;                             /* an eventfd, -1: no nic asks for descriptors */
@@ -65,13 +70,20 @@ struct waiting {
     bool shared;       /* ready() looks at memory that other ranks write */
 };
 
-/* Ranks that sleep take no processor from anybody: who waits spins as if they were not there. */
-static void spin_choose(void)
+/* Ranks that sleep take no processor from anybody: who waits spins as if they were not there. Another thread that lately
+ * waited beside us takes one. */
+static bool crowded(uint64_t now)
 {
-    uint32_t asleep = wait.asleep ? atomic_load_explicit(wait.asleep, memory_order_relaxed) : 0; /* a hint */
-    bool crowded = (uint32_t)vmsg_engine.job->local_count - asleep > wait.processors;
-    wait.spin = wait.spins[crowded];
-    vmsg_engine.looks = wait.looks[crowded];
+    uint32_t asleep = wait.asleep ? atomic_load_explicit(wait.asleep, memory_order_relaxed) : 0; /* a hint, as is this: */
+    bool beside = vmsg_engine.threads && now - atomic_load_explicit(&wait.beside_at, memory_order_relaxed) < wait.lately;
+    return (uint32_t)vmsg_engine.job->local_count - asleep + beside > wait.processors;
+}
+
+static void spin_choose(uint64_t now)
+{
+    bool short_one = crowded(now);
+    wait.spin = wait.spins[short_one];
+    vmsg_engine.looks = wait.looks[short_one];
 }
 
 int vmsg_wait_start(void)
@@ -85,7 +97,9 @@ int vmsg_wait_start(void)
     wait.yield = vbase_clock_ticks_of_ns(vbase_settings.yield);
     wait.processors = (uint32_t)vbase_topology()->cpus;
     wait.asleep = vmsg_engine.nics ? vmsg_engine.nic[0]->asleep : NULL;
-    spin_choose();
+    wait.beside = vbase_clock_ticks_of_ns(BESIDE_NS);
+    wait.lately = vbase_clock_ticks_of_ns(LATELY_NS);
+    spin_choose(clock_ticks());
 
     uint64_t best = UINT64_MAX;
     for (int try = 0; try < 8; try++) {
@@ -182,6 +196,8 @@ static bool watch(struct waiting *waiting)
     /* acquire: pairs with the release in watch_end */
     waiting->watcher = atomic_compare_exchange_strong_explicit(&wait.watched, &nobody, true, memory_order_acquire,
                                                                memory_order_relaxed);
+    if (waiting->watcher)
+        waiting->since = 0; /* beside another one was no time of watching */
     return waiting->watcher;
 }
 
@@ -372,26 +388,56 @@ static bool spin(const struct waiting *waiting)
     return false;
 }
 
+/* Where ranks are as many as processors, threads of one rank are best off on one: what they share stays in its caches, and
+ * each processor serves one end of a stream. Looked after once in a while; the scheduler may have other reasons. */
+static void go_home(uint64_t now)
+{
+    static __thread uint64_t looked;
+    if (now - looked < wait.lately)
+        return;
+    looked = now;
+    if (crowded(now))
+        vbase_topology_home((uint32_t)vmsg_engine.job->local_index);
+}
+
+/* Another thread watches. To park and to be woken costs two calls and more: who will be at it again in a moment only gives
+ * the processor away, to the watcher perhaps, or to one whose messages both wait for. */
+static void beside(struct waiting *waiting, uint64_t now, bool (*ready)(void *), void *context)
+{
+    atomic_store_explicit(&wait.beside_at, now, memory_order_relaxed);
+    go_home(now);
+    waiting->since = waiting->since ? waiting->since : now;
+    vmsg_death_look();
+    if (now - waiting->since >= wait.beside) {
+        park(waiting, ready, context);
+    } else {
+        COUNT(yields);
+        sched_yield();
+    }
+}
+
 /* Nothing happened in the last round: what to do before the next. True: something has, meanwhile. */
 static bool idle(struct waiting *waiting, bool (*ready)(void *), void *context)
 {
+    uint64_t now = clock_ticks();
     if (unlikely(!watch(waiting))) {
-        vmsg_death_look();
-        park(waiting, ready, context);
+        beside(waiting, now, ready, context);
         return false;
     }
     (void)expected_came();
-    uint64_t now = clock_ticks();
     if (!waiting->since) {
         waiting->since = now;
-        spin_choose();
+        spin_choose(now);
     }
     uint64_t waited = now - waiting->since;
     if (waited < wait.spin)
         return spin(waiting);
     vmsg_death_look();
-    if (!waiting->soon)
+    if (!waiting->soon) {
+        if (unlikely(vmsg_engine.threads))
+            go_home(now);
         nics_tell(VI_ARM_SOON);
+    }
     waiting->soon = true;
     if (waited < wait.spin + wait.yield) {
         COUNT(yields);

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct base_lock lock;
@@ -23,7 +24,7 @@ static void *pound(void *unused)
         CHECK(guarded.count == guarded.mirror);
         guarded.count++;
         if (i % 500 == 0)
-            sched_yield(); /* held while others run: they must sleep and be woken */
+            sched_yield(); /* held while others run */
         guarded.mirror++;
         base_unlock(&lock);
         if (i % 7 == 0 && base_lock_try(&lock)) {
@@ -67,19 +68,24 @@ static void *wait_for_lock(void *unused)
     return NULL;
 }
 
-/* One who sleeps for the lock marks it, and the unlock that sees the mark wakes him: the join ends. */
-static void sleeper_is_woken(void)
+/* One who sleeps for the lock looks up by himself, soon: the join ends. He sleeps: of a tenth of a second he takes little. */
+static void sleeper_looks_up(void)
 {
     pthread_t thread;
+    struct timespec used;
+    clockid_t clock;
     base_lock(&lock);
     pthread_create(&thread, NULL, wait_for_lock, NULL);
-    while (atomic_load(&lock.word) != 2)
-        usleep(100);
-    usleep(2000);
+    usleep(100000);
+    CHECK_EQUAL(pthread_getcpuclockid(thread, &clock), 0);
+    CHECK_EQUAL(clock_gettime(clock, &used), 0);
+    CHECK(used.tv_sec == 0 && used.tv_nsec < 30000000);
+    base_unlock(&lock);
+    pthread_join(thread, NULL);
     errno = EXDEV;
+    base_lock(&lock);
     base_unlock(&lock);
     CHECK_EQUAL(errno, EXDEV);
-    pthread_join(thread, NULL);
 }
 
 static void waits_end(void)
@@ -126,7 +132,7 @@ int main(void)
 {
     lock_excludes();
     try_says_no();
-    sleeper_is_woken();
+    sleeper_looks_up();
     waits_end();
     between_processes();
     return check_done();
