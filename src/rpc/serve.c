@@ -113,6 +113,19 @@ static void run(vd_call *call)
 
 /* ---- queues ------------------------------------------------------------------------------------------------------ */
 
+/* There is no memory for it: its caller hears so, or gets his place back. */
+static COLD void turn_away(int remote, const struct rpc_head *head, vd_connection *connection)
+{
+    struct rpc_head answer = {.id = head->id, .code = ERR_MEMORY, .kind = RPC_REPLY};
+    (void)vbase_fail(ERR_MEMORY, "no memory for it");
+    complain("a call is turned away, of", remote);
+    if (head->kind == RPC_ONE_WAY)
+        credit(remote);
+    else if (vrpc_tell(remote, &answer))
+        complain("a reply is lost to", remote);
+    vrpc_drop(connection);
+}
+
 void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connection)
 {
     rpc_lock();
@@ -120,9 +133,7 @@ void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connect
     rpc_unlock();
     vd_call *call = spare ? container_of(spare, vd_call, link) : malloc(sizeof *call);
     if (!call) {
-        (void)vbase_fail(ERR_MEMORY, "no memory for it");
-        complain("a call is lost from", remote);
-        vrpc_drop(connection);
+        turn_away(remote, head, connection);
         return;
     }
     call->arguments = connection;
