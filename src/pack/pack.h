@@ -153,7 +153,8 @@ static inline void pack_unlock(vd_channel *channel)
 #define PACK_MAGIC 0x76644368u
 static inline bool pack_valid(const vd_channel *channel, int remote)
 {
-    return channel && channel->magic == PACK_MAGIC && (unsigned)remote < (unsigned)channel->size;
+    return likely(channel != NULL) && likely(channel->magic == PACK_MAGIC) &&
+           likely((unsigned)remote < (unsigned)channel->size);
 }
 
 static inline void pack_give(vd_connection *connection)
@@ -166,22 +167,14 @@ static inline void pack_give(vd_connection *connection)
 
 int vpack_copy(void *to, const void *from, size_t length); /* part.c; OK */
 
-/* A short block calls nothing. */
-static inline __attribute__((always_inline)) int pack_copy(unsigned char *to, const unsigned char *from, size_t length)
+static inline __attribute__((always_inline)) int pack_copy(void *to, const void *from, size_t length)
 {
-    if (length > 16)
-        return vpack_copy(to, from, length);
-    if (length >= 8) {
-        memcpy(to, from, 8);
-        memcpy(to + length - 8, from + length - 8, 8);
-    } else if (length >= 4) {
+    if (likely(length == 4))
         memcpy(to, from, 4);
-        memcpy(to + length - 4, from + length - 4, 4);
-    } else if (length) {
-        to[0] = from[0];
-        to[length / 2] = from[length / 2];
-        to[length - 1] = from[length - 1];
-    }
+    else if (likely(length == 8))
+        memcpy(to, from, 8);
+    else
+        return vpack_copy(to, from, length);
     return OK;
 }
 

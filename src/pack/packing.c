@@ -228,7 +228,7 @@ static __attribute__((noinline)) vd_connection *begin_slowly(vd_channel *channel
 
 VEXPORT vd_connection *vd_begin_packing(vd_channel *channel, int remote)
 {
-    if (unlikely(!pack_valid(channel, remote) || channel->first[0]->state != PACK_IDLE))
+    if (unlikely(!pack_valid(channel, remote)) || unlikely(channel->first[0]->state != PACK_IDLE))
         return begin_slowly(channel, remote);
     vd_connection *connection = channel->first[0];
     connection->remote = remote;

@@ -56,6 +56,15 @@ static void out_of_order(int rank)
     CHECK_EQUAL(vd_pack(to, &byte, 1, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), VD_ARGUMENT); /* it goes no further */
     CHECK_EQUAL(vd_end_packing(to), VD_ARGUMENT);
     to = vd_begin_packing(channel, rank);
+    CHECK_EQUAL(vd_pack(to, &byte, 1, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), VD_OK);
+    CHECK_EQUAL(vd_end_packing_start(to), VD_OK);
+    vd_connection *from = vd_begin_unpacking(channel);
+    CHECK_EQUAL(vd_pack(from, &byte, 1, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), VD_STATE);
+    CHECK_EQUAL(vd_end_packing(from), VD_STATE);
+    CHECK_EQUAL(vd_unpack(from, &byte, 1, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), VD_OK);
+    CHECK_EQUAL(vd_end_unpacking(from), VD_OK);
+    CHECK_EQUAL(vd_wait(to), VD_OK);
+    to = vd_begin_packing(channel, rank);
     CHECK_EQUAL(vd_pack(to, NULL, 1, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), VD_ARGUMENT);
     CHECK_EQUAL(vd_end_packing(to), VD_ARGUMENT);
     CHECK_EQUAL(vd_channel_open(rank ? "left" : "right", NULL, &other), VD_ARGUMENT);
