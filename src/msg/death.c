@@ -32,6 +32,27 @@ static void receives_end(struct msg_context *context, int world)
     }
 }
 
+/* Under progress. Who waits for anyone of pack's contexts looks who is left; what has a callback is posted for good. */
+static void waits_for_anyone_end(struct msg_context *context, int world)
+{
+    struct list over;
+    struct list_node *node;
+    list_init(&over);
+    msg_lock(&context->lock);
+    list_for_each(posted, &context->wildcard)
+    {
+        struct msg_request *request = container_of(posted, struct msg_request, link);
+        if (request->completed)
+            continue;
+        list_remove(posted);
+        list_append(&over, posted);
+        msg_phase_set(request, MSG_PHASE_MOVING);
+    }
+    msg_unlock(&context->lock);
+    while ((node = list_take_first(&over)))
+        vmsg_complete(container_of(node, struct msg_request, link), dead_error(world));
+}
+
 /* Under progress. True: all of them. */
 static bool transfers_end(const struct msg_peer *peer)
 {
@@ -54,7 +75,7 @@ static void bury(int world)
 {
     struct msg_engine *engine = &vmsg_engine;
     struct msg_expected *expected = &engine->expected;
-    if (expected->header && expected->peer && expected->peer->world == world)
+    if (expected->header && (!expected->peer || expected->peer->world == world))
         vmsg_expected_post();
     for (int network = 0; network < MSG_NETWORKS; network++) {
         struct msg_peer *peer = engine->peer[network * engine->size + world];
@@ -72,6 +93,9 @@ static void bury(int world)
     for (uint32_t id = 0; id < MSG_CONTEXTS; id++)
         if (engine->context[id])
             receives_end(engine->context[id], world);
+    for (uint32_t id = MSG_CONTEXT_PACK; id < MSG_CONTEXT_PACK + MSG_CONTEXTS_PACK; id++)
+        if (engine->context[id])
+            waits_for_anyone_end(engine->context[id], world);
 }
 
 void vmsg_death_look(void)

@@ -271,15 +271,29 @@ struct begin_wait {
     vd_connection *connection;
 };
 
+/* Nobody is left who could send it. */
+static bool forsaken(const vd_channel *channel, int remote)
+{
+    if (remote != VD_ANYONE)
+        return vmsg_dead(remote);
+    for (int rank = 0; rank < channel->size; rank++)
+        if (rank != channel->rank && !vmsg_dead(rank))
+            return false;
+    return channel->size > 1;
+}
+
+/* What the dead have sent comes before the news of their death. */
 static bool has_begun(void *context)
 {
     struct begin_wait *wait = context;
     if (wait->error == ERR_AGAIN)
         wait->error = take_now(wait->channel, wait->remote, wait->connection);
+    if (wait->error == ERR_AGAIN && unlikely(forsaken(wait->channel, wait->remote)) && !vmsg_progress())
+        wait->error = vbase_fail(ERR_PEER_DEAD, "channel %s: who could send is gone", wait->channel->name);
     return wait->error != ERR_AGAIN;
 }
 
-/* Several threads: whoever finds a message takes it. */
+/* Several threads, or somebody has died: whoever finds a message takes it. */
 static int take_waiting(vd_channel *channel, int remote, vd_connection *connection)
 {
     struct begin_wait wait = {channel, remote, ERR_AGAIN, connection};
@@ -290,19 +304,18 @@ static int take_waiting(vd_channel *channel, int remote, vd_connection *connecti
 static __attribute__((noinline)) vd_connection *begin_slowly(vd_channel *channel, int remote)
 {
     struct msg_result result;
+    int error = ERR_PEER_DEAD;
     if (!pack_valid(channel, remote == VD_ANYONE ? 0 : remote))
         return vpack_fail(vpack_argument(channel, remote));
     vd_connection *connection = vpack_take(channel, 1);
     if (!connection)
         return NULL;
-    int error;
-    if (vpack_threads) {
-        error = take_waiting(channel, remote, connection);
-    } else {
+    if (!vpack_threads && (remote != VD_ANYONE || !vmsg_deaths()))
         error = vmsg_recv(channel->context, remote, PACK_TAG_FIRST, connection->frame, PACK_FRAME, &result);
-        if (!error)
-            vpack_begun(connection, &result, channel->heard[result.source]++);
-    }
+    if (!error)
+        vpack_begun(connection, &result, channel->heard[result.source]++);
+    else if (vpack_threads || (remote == VD_ANYONE && error == ERR_PEER_DEAD))
+        error = take_waiting(channel, remote, connection);
     if (!error)
         return connection;
     pack_give(connection);
@@ -314,13 +327,13 @@ static inline __attribute__((always_inline)) vd_connection *begin(vd_channel *ch
 {
     vd_connection *connection = channel->first[1];
     struct msg_result result;
-    if (unlikely(connection->state != PACK_IDLE))
+    if (unlikely(connection->state != PACK_IDLE) || (remote == MSG_ANY_SOURCE && unlikely(vmsg_deaths())))
         return begin_slowly(channel, remote);
     connection->state = PACK_QUICK_IN; /* a handler that runs meanwhile finds it taken */
     int error = vmsg_recv(channel->context, remote, PACK_TAG_FIRST, connection->frame, PACK_FRAME, &result);
     if (unlikely(error)) {
         pack_give(connection);
-        return vpack_fail(error);
+        return error == ERR_PEER_DEAD && remote == MSG_ANY_SOURCE ? begin_slowly(channel, remote) : vpack_fail(error);
     }
     connection->remote = result.source;
     connection->sequence = channel->heard[result.source]++;

@@ -130,4 +130,51 @@ for transport in shm tcp; do
     [ "$(grep -c "goes on" out)" = 3 ] || wrong "over $transport: $(cat out err)"
     no_process "survive-$$" "over $transport"
 done
+
+# Who waits for anyone gets what the dead have sent, and then hears that nobody is left; with several threads, too.
+cat >alone.c <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+#include <viaduct.h>
+
+int main(int argc, char **argv)
+{
+    vd_channel *channel;
+    char byte = 0;
+    (void)argv;
+    if (vd_init() || (argc > 1 && vd_threads()) || vd_channel_open("c", NULL, &channel))
+        return 1;
+    if (vd_rank() > 0) {
+        vd_connection *to = vd_begin_packing(channel, 0);
+        if (!to || vd_pack(to, &byte, 1, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS) || vd_end_packing(to))
+            return 2;
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+        kill(getpid(), SIGKILL);
+    }
+    for (int i = 1; i < vd_size(); i++) {
+        vd_connection *from = vd_begin_unpacking(channel);
+        if (!from || vd_unpack(from, &byte, 1, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS) || vd_end_unpacking(from))
+            return 3;
+    }
+    for (int i = 0; i < 3; i++)
+        if (vd_begin_unpacking(channel) || vd_error() != VD_DEAD)
+            return 4;
+    if (vd_begin_unpacking_from(channel, 1) || vd_error() != VD_DEAD)
+        return 5;
+    printf("nobody is left\n");
+    return vd_finalize() != VD_DEAD;
+}
+END
+run 60 ${CC:-cc} -O2 -Wall -Wextra -I"$VIADUCT_SOURCE/include" -o alone-$$ alone.c -L"$VIADUCT_BUILD/lib" \
+    -Wl,-rpath,"$VIADUCT_BUILD/lib" -lviaduct
+expect_status 0 "compiling"
+for transport in shm tcp; do
+    for threads in "" threads; do
+        VIADUCT_TRANSPORTS=$transport run 10 $mpiexec --enable-recovery -n 3 ./alone-$$ $threads
+        expect_out "nobody is left" "alone over $transport $threads"
+        no_process "alone-$$" "alone over $transport $threads"
+    done
+done
 finish
