@@ -199,7 +199,7 @@ static inline enum shm_store_way shm_store_next(struct shm_store *store, uint32_
 void shm_store_told(struct shm_store *store, uint32_t length, uint64_t ns);  /* under heap.lock: what a timed one took */
 void shm_store(enum shm_store_way way, char *to, const struct iovec *piece, int pieces);
 uint64_t shm_store_timed(char *to, const struct iovec *piece, int pieces);
-#define SHM_STORE_ROW 2048u
+#define SHM_STORE_ROW 8192u /* long enough that the processor, which stores ahead of a stream, cannot hide what lines cost */
 uint64_t shm_store_source(enum shm_store_way way, char *to, struct vi_source *source, uint64_t bytes);
 
 /* Waking and sleeping: doorbell.c */
