@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define MEANWHILE_NS 10000000 /* between two calls of what goes on during a fence */
 #define ABORT_PATIENCE_MS 1000
+#define HEARD_MS          200
 
 static struct boot_own *own_of(struct boot_job *job) { return (struct boot_own *)(void *)job; }
 
@@ -141,12 +143,22 @@ bool vboot_dead(const struct boot_job *job, int local_index)
 int vboot_fence(struct boot_job *job) { return vboot_fence_meanwhile(job, NULL); }
 
 /* Our launcher prints what lies in the seat; under any other launcher nobody would, so we do. */
+/* A launcher that hears of the end may read no pipe any more: what was said must be with it before. */
+static void wait_heard(void)
+{
+    int unread = 0;
+    for (int ms = 0; ms < HEARD_MS && ioctl(STDERR_FILENO, FIONREAD, &unread) == 0 && unread > 0; ms++)
+        usleep(1000);
+}
+
 void vboot_abort(struct boot_job *job, int status, const char *message)
 {
     struct boot_own *own = own_of(job);
     int code = (status & 255) == 0 && status != 0 ? 1 : status & 255;
     if (!own->seat && message && *message)
         fprintf(stderr, "viaduct: rank %d on %s ends the job: %s\n", job->rank, job->host, message);
+    if (!own->seat && own->starter != &vboot_starter_solo)
+        wait_heard();
     own->starter->abort(own, code, message ? message : "");
     _exit(code);
 }
