@@ -65,11 +65,25 @@ static void done(struct vi *vi, void *cookie, int status)
     atomic_fetch_add(&puts_done, 1);
 }
 
+static struct vi *accepted[NICS][4 * SESSIONS]; /* and not down yet; by the nic's polling thread */
+
+static void accepted_change(uint32_t nic, struct vi *from, struct vi *to)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(accepted[nic]); i++)
+        if (accepted[nic][i] == from) {
+            accepted[nic][i] = to;
+            return;
+        }
+    failure("more sessions than were made");
+}
+
 static void called(struct vi_nic *nic, uint32_t peer)
 {
     struct vi *vi;
 
-    if (vi_accept(nic, peer, NULL, &vi) != OK)
+    if (vi_accept(nic, peer, NULL, &vi) == OK)
+        accepted_change(nic->rank, NULL, vi);
+    else
         failure("a call was not answered");
 }
 
@@ -77,8 +91,10 @@ static void down(struct vi *vi, int cause)
 {
     if (cause != ERR_LINK_DOWN)
         failure("a strange end");
-    if (!vi->owner) /* those that were accepted; a caller ends his own */
-        vi_disconnect(vi);
+    if (vi->owner) /* a caller ends his own */
+        return;
+    accepted_change(vi->nic->rank, vi, NULL);
+    vi_disconnect(vi);
 }
 
 static void *poller(void *context)
@@ -188,6 +204,9 @@ int main(void)
     CHECK_EQUAL(atomic_load(&puts_done), NICS * SESSIONS);
     CHECK(atomic_load(&slept) > 0);
     for (int i = 0; i < NICS; i++) {
+        for (size_t j = 0; j < ARRAY_LENGTH(accepted[i]); j++)
+            if (accepted[i][j]) /* its end was on the way when the polling stopped */
+                vi_disconnect(accepted[i][j]);
         vi_dereg(&region[i]);
         vi_nic_close(nics[i]);
     }
