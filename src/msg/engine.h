@@ -485,6 +485,12 @@ static inline bool msg_dead(int world)
     /* acquire: pairs with vmsg_death_look */
     return unlikely(atomic_load_explicit(&vmsg_engine.deaths, memory_order_acquire)) && vmsg_engine.dead[world];
 }
+/* Somebody has died, and this is a context of pack's, who looks who is left before he waits for anyone. */
+static inline bool msg_context_bereaved(const struct msg_context *context)
+{
+    return atomic_load_explicit(&vmsg_engine.deaths, memory_order_relaxed) && context->id >= MSG_CONTEXT_PACK &&
+           context->id < MSG_CONTEXT_PACK + MSG_CONTEXTS_PACK;
+}
 
 /* ---- cancel.c ---- */
 void vmsg_request_abandon(struct msg_request *request, int error);

@@ -116,6 +116,8 @@ static __attribute__((noinline)) int recv_slowly(struct msg_where from, void *da
 {
     struct msg_request request = {.completed = NULL};
     struct type_buffer buffer = {.base = data, .count = bytes};
+    if (unlikely(from.rank == MSG_ANY_SOURCE && msg_context_bereaved(from.context)))
+        return vbase_fail(ERR_PEER_DEAD, "somebody has died"); /* as such a wait ends at each death */
     int error = vmsg_recv_start(&request, &from, &buffer);
     if (error)
         return error;

@@ -327,7 +327,7 @@ static inline __attribute__((always_inline)) vd_connection *begin(vd_channel *ch
 {
     vd_connection *connection = channel->first[1];
     struct msg_result result;
-    if (unlikely(connection->state != PACK_IDLE) || (remote == MSG_ANY_SOURCE && unlikely(vmsg_deaths())))
+    if (unlikely(connection->state != PACK_IDLE))
         return begin_slowly(channel, remote);
     connection->state = PACK_QUICK_IN; /* a handler that runs meanwhile finds it taken */
     int error = vmsg_recv(channel->context, remote, PACK_TAG_FIRST, connection->frame, PACK_FRAME, &result);
