@@ -142,7 +142,6 @@ bool vboot_dead(const struct boot_job *job, int local_index)
 
 int vboot_fence(struct boot_job *job) { return vboot_fence_meanwhile(job, NULL); }
 
-/* Our launcher prints what lies in the seat; under any other launcher nobody would, so we do. */
 /* A launcher that hears of the end may read no pipe any more: what was said must be with it before. */
 static void wait_heard(void)
 {
@@ -151,6 +150,7 @@ static void wait_heard(void)
         usleep(1000);
 }
 
+/* Our launcher prints what lies in the seat; under any other launcher nobody would, so we do. */
 void vboot_abort(struct boot_job *job, int status, const char *message)
 {
     struct boot_own *own = own_of(job);
