@@ -212,16 +212,18 @@ static int dead(const struct tcp_peer *peer)
 /* Nothing but failures for too long: every session that waits ends. */
 static void give_up(struct tcp_nic *nic, struct tcp_peer *peer)
 {
-    struct list_node *node;
-    int cause = dead(peer);
+    int cause = OK;
 
-    dials_end(nic, peer);
     for (;;) {
         base_lock(&nic->lock);
-        node = list_take_first(&peer->waiting);
+        struct list_node *node = list_take_first(&peer->waiting);
         base_unlock(&nic->lock);
         if (!node)
             return;
+        if (!cause) {
+            cause = dead(peer);
+            dials_end(nic, peer);
+        }
         struct tcp_vi *vi = container_of(node, struct tcp_vi, node);
         if (!atomic_load_explicit(&vi->open, memory_order_relaxed))
             vi->leaving = true;
@@ -276,7 +278,7 @@ static void peer_times(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
     for (uint32_t i = 0; i < TCP_PAIRS; i++)
         if (peer->rail[i])
             heard |= rail_times(nic, peer->rail[i], now);
-    if (peer->cause && !heard && now >= peer->silent + vbase_settings.patience && !list_empty(&peer->waiting))
+    if (peer->cause && !heard && now >= peer->silent + vbase_settings.patience)
         give_up(nic, peer);
 }
 

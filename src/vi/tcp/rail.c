@@ -128,6 +128,14 @@ static void tell_failure(const struct tcp_rail *rail)
     LOG_INFO("rail %u to rank %u does not come up: %s", rail->number, rail->peer->rank, rail->last);
 }
 
+/* Somebody was there for NS, perhaps he computes. Who connects just now has set a later time, which stays. */
+static void listened(struct tcp_peer *peer, uint64_t ns, uint64_t now)
+{
+    uint64_t silent = peer->silent;
+
+    (void)atomic_compare_exchange_strong(&peer->silent, &silent, silent + ns < now ? silent + ns : now);
+}
+
 /* This call is over. CAUSE is why, OK where it says nothing about the way there. */
 void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64_t wait, uint64_t now)
 {
@@ -140,7 +148,7 @@ void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64
     if (!cause)
         peer->silent = now;
     else if (rail->dial && rail->dial->met)
-        peer->silent = peer->silent + now - rail->dial->met < now ? peer->silent + now - rail->dial->met : now;
+        listened(peer, now - rail->dial->met, now);
     if (rail->dial)
         tcp_link_close(nic, rail->dial);
     rail->dial = NULL;

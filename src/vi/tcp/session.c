@@ -82,19 +82,18 @@ static int ways_find(const struct tcp_nic *nic, uint32_t rank, const char *card,
                       ways->cards.name[0] ? ways->cards.name : "its host", theirs);
 }
 
-/* Under nic->lock. */
+/* Under nic->lock, for a rank of which no way is known yet: from now on the poll takes them as they are. */
 static int ways_keep(struct tcp_peer *peer, const struct ways *ways)
 {
     for (int i = 0; i < ways->pairs; i++) {
         struct tcp_rail *rail = tcp_rail_make(peer, (uint32_t)i);
         if (!rail)
             return vbase_fail(ERR_MEMORY, "the ways to rank %u", peer->rank);
-        if (!rail->dial)
-            rail->pair = ways->pair[i];
+        rail->pair = ways->pair[i];
     }
-    peer->pairs = (uint32_t)ways->pairs;
     peer->most = (uint32_t)ways->rails;
     memcpy(peer->host, ways->cards.name, sizeof(peer->host));
+    peer->pairs = (uint32_t)ways->pairs;
     return OK;
 }
 
@@ -124,7 +123,7 @@ int tcp_connect(struct vi_nic *base, const struct vi_address *to, void *owner, s
     peer = tcp_peer_make(nic, to->peer);
     if (!peer)
         error = vbase_fail(ERR_MEMORY, "rank %u", to->peer);
-    else if (ways.pairs > 0 && !peer->vi)
+    else if (ways.pairs > 0 && peer->pairs == 0)
         error = ways_keep(peer, &ways);
     if (!error && !peer->vi && peer->pairs == 0 && list_empty(&peer->parked))
         error = vbase_fail(ERR_UNREACHABLE, "tcp: no card of rank %u, and it has not called", to->peer);

@@ -170,12 +170,15 @@ struct tcp_peer {
     uint32_t parked_count;
     bool called;            /* the sink knows of the first of them that it can take */
 
-    struct tcp_rail *rail[TCP_PAIRS]; /* made when they are needed, under nic->lock */
-    uint32_t pairs;         /* of these can be called; 0: no card of the peer is known */
+    /* Written under nic->lock, by whoever connects, too; read by the poll without it. */
+    struct tcp_rail *_Atomic rail[TCP_PAIRS]; /* made when they are needed */
+    _Atomic uint32_t pairs; /* of these can be called; 0: no card of the peer is known yet. Set once, after what follows */
     uint32_t most;          /* rails that may live: the cards of who has more; the first of the pairs use every card once */
-    uint64_t since;         /* ns: when the first session began to wait */
     char host[TCP_HOST_NAME + 1]; /* "": unknown */
-    uint64_t silent;        /* ns: since when there is no rail; later by the time in which somebody listened there */
+    _Atomic uint64_t since; /* ns: when the first session began to wait */
+    _Atomic uint64_t silent; /* ns: since when there is no rail; later by the time in which somebody listened there */
+
+    /* By the poll. */
     int cause;              /* of the last call that failed; OK: none has since there was a rail */
     char last[TCP_WHY];     /* it, in words */
 };
