@@ -1,4 +1,4 @@
-/* Sleeping on a word, and the slow half of the lock.
+/* Sleeping on a word, and the slow halves of the lock.
  *
  * vbase_futex_* work on memory shared between processes; the lock is for one process and uses the private form, which
  * spares the kernel a look at the mapping. errno is left as it was: a lock is taken in the middle of other calls. */
@@ -12,9 +12,7 @@
 #include <unistd.h>
 
 #define PAUSES 40 /* before a waiter looks the first time: about a short critical section */
-#define YIELDS 16 /* between looks, before he sleeps: */
-#define NAP_LEAST_NS 50000
-#define NAP_MOST_NS  1000000
+#define YIELDS 16 /* between looks, before he sleeps */
 
 static void futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *limit)
 {
@@ -33,17 +31,19 @@ void vbase_futex_wake(_Atomic uint32_t *word, int how_many) { futex(word, FUTEX_
 
 void vbase_lock_slow(struct base_lock *lock)
 {
-    uint64_t ns = NAP_LEAST_NS;
     for (int i = 0; i < PAUSES && atomic_load_explicit(&lock->word, memory_order_relaxed); i++)
         cpu_pause();
     /* Who holds it will soon want it again: without us its line stays with him, and another thread has our processor, one that
-     * takes what the first one makes perhaps. */
-    for (int i = 0; atomic_load_explicit(&lock->word, memory_order_relaxed) || !base_lock_try(lock); i++) {
-        if (i < YIELDS) {
-            sched_yield();
-            continue;
-        }
-        futex(&lock->word, FUTEX_WAIT_PRIVATE, 1, &(struct timespec){.tv_nsec = (long)ns});
-        ns = ns < NAP_MOST_NS ? ns * 2 : NAP_MOST_NS;
+     * takes what the first one makes perhaps. And it need not be left as a 2, with which to unlock is a call of the kernel. */
+    for (int i = 0; i < YIELDS; i++) {
+        if (!atomic_load_explicit(&lock->word, memory_order_relaxed) && base_lock_try(lock))
+            return;
+        sched_yield();
     }
+    /* Who comes this way always leaves a 2: he cannot know whether others sleep, and a wake too many harms nobody.
+     * acquire: pairs with the release in base_unlock */
+    while (atomic_exchange_explicit(&lock->word, 2, memory_order_acquire) != 0)
+        futex(&lock->word, FUTEX_WAIT_PRIVATE, 2, NULL);
 }
+
+void vbase_unlock_slow(struct base_lock *lock) { futex(&lock->word, FUTEX_WAKE_PRIVATE, 1, NULL); }

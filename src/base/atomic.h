@@ -30,12 +30,12 @@ static inline void cpu_prefetch_write(const void *line)
 VEXPORT void vbase_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns);
 VEXPORT void vbase_futex_wake(_Atomic uint32_t *word, int how_many);
 
-/* A mutex: 0 free, 1 held. Not recursive. For the threads of one process, and short sections: to give it back is a plain
- * store, which waits for no other store and wakes nobody; who sleeps for it, after some yields, looks up by himself. */
+/* A mutex: 0 free, 1 held, 2 held and somebody may sleep. Not recursive. For the threads of one process. */
 struct base_lock {
     _Atomic uint32_t word;
 };
 VEXPORT void vbase_lock_slow(struct base_lock *lock);
+VEXPORT void vbase_unlock_slow(struct base_lock *lock);
 
 static inline bool base_lock_try(struct base_lock *lock)
 {
@@ -49,7 +49,8 @@ static inline void base_lock(struct base_lock *lock)
 }
 static inline void base_unlock(struct base_lock *lock)
 {
-    atomic_store_explicit(&lock->word, 0, memory_order_release);
+    if (unlikely(atomic_exchange_explicit(&lock->word, 0, memory_order_release) == 2))
+        vbase_unlock_slow(lock);
 }
 
 #endif
