@@ -273,12 +273,14 @@ static inline __attribute__((always_inline)) uint32_t received(struct vi *vi, st
     if (likely(expected_taken(vi, peer, header, data, length)))
         return 1;
     peer->heard = true;
-    uint32_t taken = likely(vmsg_engine.quick) ? posted_taken(peer, header, data, length, count)
-                                               : posted_taken_locked(peer, header, data, length, count);
-    if (likely(taken))
-        return taken;
     struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
-    if (context && context->listened && (taken = vmsg_listened(context, vi, header, data, length, count)) > 0)
+    uint32_t taken = 0;
+    if (context && context->listened) /* no receive of its tag is posted but the listener's */
+        taken = vmsg_listened(context, vi, header, data, length, count);
+    if (!taken)
+        taken = likely(vmsg_engine.quick) ? posted_taken(peer, header, data, length, count)
+                                          : posted_taken_locked(peer, header, data, length, count);
+    if (likely(taken))
         return taken;
     frame_arrived(peer, header, data, length);
     return 1;

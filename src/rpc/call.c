@@ -1,19 +1,10 @@
-/* rpc: the caller. A call lies in the pool from begin to end; its index and generation are the id that goes with it and
- * comes back, so that the reply to a call that was given up finds nothing. */
+/* rpc: the caller. What goes with a call and comes back is its place in the pool and its number, so that the reply to one that
+ * was given up finds nothing. */
 #include "rpc/rpc.h"
 #include "base/clock.h"
 #include "base/counters.h"
 #include <stdio.h>
 #include <string.h>
-
-static bool place_take(int remote)
-{
-    rpc_lock();
-    bool room = vrpc.out[remote] < VD_RPC_ROOM;
-    vrpc.out[remote] += room;
-    rpc_unlock();
-    return room;
-}
 
 void vrpc_place_free(int remote, uint32_t count)
 {
@@ -29,96 +20,87 @@ static bool has_room(void *remote)
     return vmsg_dead(*(int *)remote) || __atomic_load_n(&vrpc.out[*(int *)remote], __ATOMIC_RELAXED) < VD_RPC_ROOM;
 }
 
-static uint64_t id_of(const vd_call *call)
-{
-    return (uint64_t)vbase_pool_generation(call) << 32 | vbase_pool_index(call);
-}
-
-static void call_give(vd_call *call)
-{
-    rpc_lock();
-    vbase_pool_give(&vrpc.calls, call);
-    rpc_unlock();
-}
-
 static vd_call *fail(int error)
 {
     (void)vpack_fail(error);
     return NULL;
 }
 
-/* The name called last, for the next call is often of the same. */
-struct called {
-    uint64_t hash;
-    char name[sizeof((struct vd_call *)0)->name]; /* as far as there is room, for messages */
-};
-
-static const struct called *called(const char *name)
+static COLD int wrong(int remote, const char *name)
 {
-    static __thread struct called last TLS_QUICK;
-    if (unlikely(!last.hash || strcmp(name, last.name) != 0)) {
-        last.hash = vbase_hash_bytes(name, strlen(name));
-        snprintf(last.name, sizeof last.name, "%s", name);
-    }
-    return &last;
+    int error = vrpc_check_open();
+    if (error)
+        return error;
+    return name && *name ? vpack_argument(vrpc.channel, remote) : vbase_fail(ERR_ARGUMENT, "a call without a name");
 }
 
-static vd_call *begin(int remote, const char *name, uint64_t ns)
+static inline int check(int remote, const char *name)
 {
+    bool well = vrpc.open && name && *name && (unsigned)remote < (unsigned)vrpc.channel->size;
+    return likely(well) ? OK : wrong(remote, name);
+}
+
+/* A call with a place at REMOTE. ERR_AGAIN, not told: there is none now. */
+static int take(int remote, vd_call **out)
+{
+    int error = ERR_AGAIN;
     rpc_lock();
-    vd_call *call = vbase_pool_take(&vrpc.calls);
-    rpc_unlock();
-    if (!call) {
-        vrpc_place_free(remote, 1);
-        return fail(vbase_fail(ERR_MEMORY, "no memory for a call of %s", name));
+    if (likely(vrpc.out[remote] < VD_RPC_ROOM)) {
+        vd_call *call = rpc_call_take();
+        error = call ? OK : ERR_MEMORY;
+        if (likely(call)) {
+            call->id = (uint64_t)++call->number << 32 | call->place;
+            vrpc.out[remote]++;
+            vrpc.latest = *out = call;
+        }
     }
-    const struct called *what = called(name);
-    memcpy(call->name, what->name, sizeof call->name);
-    call->hash = what->hash;
+    rpc_unlock();
+    return unlikely(error == ERR_MEMORY) ? vbase_fail(error, "no memory for a call") : error;
+}
+
+static __attribute__((noinline)) void name_set(vd_call *call, const char *name)
+{
+    call->hash = vbase_hash_bytes(name, strlen(name));
+    snprintf(call->name, sizeof call->name, "%s", name);
+}
+
+static vd_call *begin(vd_call *call, int remote, const char *name, uint64_t ns)
+{
+    if (unlikely(strcmp(name, call->name) != 0))
+        name_set(call, name);
     call->arguments = call->reply = NULL;
     call->limit = 0;
     call->remote = remote;
     call->code = OK;
-    call->server = false;
-    atomic_store_explicit(&call->cancelled, false, memory_order_relaxed);
     atomic_store_explicit(&call->state, RPC_NEW, memory_order_relaxed); /* nobody else knows it yet */
     call->one_way = ns == VD_ONE_WAY;
     call->ns = call->one_way ? 0 : ns;
-    call->id = id_of(call);
     return call;
-}
-
-static int check(int remote, const char *name)
-{
-    int error = vrpc_check_open();
-    if (!error && (!name || !*name))
-        error = vbase_fail(ERR_ARGUMENT, "a call without a name");
-    if (!error && (unsigned)remote >= (unsigned)vrpc.channel->size)
-        error = vpack_argument(vrpc.channel, remote);
-    return error;
 }
 
 VEXPORT vd_call *vd_rpc_begin_now(int remote, const char *name, uint64_t ns)
 {
+    vd_call *call;
     int error = check(remote, name);
-    if (!error && !place_take(remote))
-        error = vbase_fail(ERR_AGAIN, "%d calls to rank %d are not over", VD_RPC_ROOM, remote);
-    return error ? fail(error) : begin(remote, name, ns);
+    if (!error && (error = take(remote, &call)) == ERR_AGAIN)
+        error = vbase_fail(error, "%d calls to rank %d are not over", VD_RPC_ROOM, remote);
+    return error ? fail(error) : begin(call, remote, name, ns);
 }
 
 VEXPORT vd_call *vd_rpc_begin(int remote, const char *name, uint64_t ns)
 {
-    if (vrpc_inside())
+    vd_call *call;
+    if (vrpc_inside)
         return vd_rpc_begin_now(remote, name, ns);
     int error = check(remote, name);
-    if (!error)
+    if (likely(!error))
         vrpc_sweep();
-    while (!error && !place_take(remote)) {
+    while (!error && unlikely((error = take(remote, &call)) == ERR_AGAIN)) {
         error = vmsg_wait_until(has_room, &remote);
         if (!error && vmsg_dead(remote))
             error = vbase_fail(ERR_PEER_DEAD, "rank %d is gone", remote);
     }
-    return error ? fail(error) : begin(remote, name, ns);
+    return unlikely(error) ? fail(error) : begin(call, remote, name, ns);
 }
 
 static struct rpc_head head_of(const vd_call *call)
@@ -126,16 +108,12 @@ static struct rpc_head head_of(const vd_call *call)
     return (struct rpc_head){.name = call->hash, .id = call->id, .ns = call->ns, .kind = call->one_way ? RPC_ONE_WAY : RPC_CALL};
 }
 
-static bool is_new(const vd_call *call)
-{
-    return atomic_load_explicit(&call->state, memory_order_relaxed) == RPC_NEW; /* its thread's alone until then */
-}
-
 VEXPORT vd_connection *vd_rpc_arguments(vd_call *call)
 {
-    if (!call || (!call->server && !is_new(call)))
+    enum rpc_state state = rpc_state(call);
+    if (state != RPC_NEW && state != RPC_SERVED)
         return vpack_fail(vbase_fail(ERR_STATE, "vd_rpc_arguments: of a call that was begun and not sent, or in its handler"));
-    if (!call->arguments && call->server) {
+    if (!call->arguments && state == RPC_SERVED) {
         call->arguments = vrpc_nothing(call->remote);
     } else if (!call->arguments) {
         struct rpc_head head = head_of(call);
@@ -148,7 +126,7 @@ VEXPORT vd_connection *vd_rpc_arguments(vd_call *call)
 static bool unanswered(vd_call *call, int error)
 {
     rpc_lock();
-    bool out = atomic_load_explicit(&call->state, memory_order_relaxed) == RPC_OUT;
+    bool out = rpc_state(call) == RPC_OUT;
     if (out) {
         call->code = error;
         atomic_store_explicit(&call->state, RPC_ANSWERED, memory_order_release); /* pairs with is_answered */
@@ -157,9 +135,16 @@ static bool unanswered(vd_call *call, int error)
     return out;
 }
 
+static void call_give(vd_call *call)
+{
+    rpc_lock();
+    rpc_call_give(call);
+    rpc_unlock();
+}
+
 VEXPORT int vd_rpc_send(vd_call *call)
 {
-    if (!call || call->server || !is_new(call))
+    if (unlikely(rpc_state(call) != RPC_NEW))
         return vbase_fail(ERR_STATE, "vd_rpc_send: vd_rpc_begin must come before, once");
     vd_connection *arguments = call->arguments;
     bool one_way = call->one_way;
@@ -168,11 +153,12 @@ VEXPORT int vd_rpc_send(vd_call *call)
     call->arguments = NULL;
     if (unlikely(call->ns))
         call->limit = clock_ticks() + vbase_clock_ticks_of_ns(call->ns);
-    atomic_store_explicit(&call->state, RPC_OUT, memory_order_relaxed); /* the message orders it */
+    if (!one_way)
+        atomic_store_explicit(&call->state, RPC_OUT, memory_order_relaxed); /* the message orders it */
     int error = arguments ? vrpc_leave(arguments) : vrpc_tell(remote, &head);
     if (one_way)
         call_give(call);
-    if (error && (one_way || unanswered(call, error)))
+    if (unlikely(error) && (one_way || unanswered(call, error)))
         vrpc_place_free(remote, 1);
     return error;
 }
@@ -183,17 +169,20 @@ void vrpc_answered(int remote, const struct rpc_head *head, vd_connection *conne
     rpc_lock();
     uint32_t *out = &vrpc.out[remote];
     *out -= *out > 0;
-    vd_call *call = vbase_pool_at(&vrpc.calls, (uint32_t)head->id, (uint32_t)(head->id >> 32));
-    bool awaited = call && call->remote == remote && !call->one_way &&
-                   atomic_load_explicit(&call->state, memory_order_relaxed) == RPC_OUT;
-    if (awaited) {
+    vd_call *call = vrpc.latest;
+    if (unlikely(!call || call->id != head->id)) {
+        call = vbase_pool_at(&vrpc.calls, (uint32_t)head->id, 1); /* no call is ever given back to the pool */
+        call = call && call->id == head->id ? call : NULL;
+    }
+    bool awaited = rpc_state(call) == RPC_OUT && call->remote == remote;
+    if (likely(awaited)) {
         call->code = head->code > 0 || head->code < INT32_MIN ? ERR_PROTOCOL : (int)head->code;
         call->reply = connection;
         /* release: pairs with is_answered */
         atomic_store_explicit(&call->state, RPC_ANSWERED, memory_order_release);
     }
     rpc_unlock();
-    if (!awaited)
+    if (unlikely(!awaited))
         vrpc_drop(connection);
     vmsg_wake();
 }
@@ -217,8 +206,8 @@ static int outcome(const vd_call *call)
 
 static int check_out(const vd_call *call)
 {
-    bool out = call && !call->server && !is_new(call);
-    return out ? OK : vbase_fail(ERR_STATE, "this call was not sent: vd_rpc_send must come before");
+    enum rpc_state state = rpc_state(call);
+    return likely(state == RPC_OUT || state == RPC_ANSWERED) ? OK : vbase_fail(ERR_STATE, "this call was not sent: vd_rpc_send must come before");
 }
 
 /* Also where the server is dead: nobody will answer. */
@@ -286,17 +275,19 @@ static int give_up(vd_call *call)
 
 VEXPORT int vd_rpc_end(vd_call *call)
 {
-    if (call && !call->server && is_new(call))
+    if (rpc_state(call) == RPC_NEW)
         return give_up(call);
     int error = check_out(call);
-    if (error)
+    if (unlikely(error))
         return error;
     rpc_lock(); /* from now on the reply finds nothing */
     vd_connection *reply = is_answered(call) ? call->reply : NULL;
     int code = call->code;
-    vbase_pool_give(&vrpc.calls, call);
+    rpc_call_give(call);
     rpc_unlock();
-    if (reply && !code && reply->state == PACK_UNPACKING)
+    if (likely(!reply))
+        return OK;
+    if (!code && reply->state == PACK_UNPACKING)
         error = vd_end_unpacking(reply);
     vrpc_drop(reply);
     return error;

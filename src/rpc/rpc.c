@@ -9,9 +9,19 @@
 
 struct rpc vrpc;
 
+__thread bool vrpc_inside TLS_QUICK;
+
 int vrpc_check_open(void)
 {
     return vrpc.open ? OK : vbase_fail(ERR_STATE, "vd_rpc_start must come before, and vd_finalize after");
+}
+
+vd_call *vrpc_call_make(void)
+{
+    vd_call *call = vbase_pool_take(&vrpc.calls);
+    if (call)
+        *call = (vd_call){.place = vbase_pool_index(call)};
+    return call;
 }
 
 /* ---- leaving ----------------------------------------------------------------------------------------------------- */
@@ -82,11 +92,9 @@ static int ending_step(vd_connection *connection)
     return OK;
 }
 
-void vrpc_sweep(void)
+void vrpc_sweep_all(void)
 {
     struct list_node *node;
-    if (!vpack_threads && likely(list_empty(&vrpc.ending)))
-        return;
     struct list round, left;
     list_init(&round);
     list_init(&left);
@@ -267,9 +275,6 @@ static bool nothing_comes(void *unused)
 
 static void memory_give(void)
 {
-    struct list_node *node;
-    while ((node = list_take_first(&vrpc.spare)))
-        free(container_of(node, vd_call, link));
     vbase_map_close(&vrpc.functions);
     vbase_pool_close(&vrpc.calls);
     free(vrpc.out);
@@ -326,7 +331,6 @@ VEXPORT int vd_rpc_start(int threads)
     list_init(&vrpc.at_once);
     list_init(&vrpc.queue);
     list_init(&vrpc.runs);
-    list_init(&vrpc.spare);
     list_init(&vrpc.ending);
     vbase_pool_open(&vrpc.calls, sizeof(struct vd_call), 0);
     vrpc.out = calloc((size_t)vrpc.channel->size, sizeof *vrpc.out);

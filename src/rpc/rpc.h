@@ -45,20 +45,24 @@ struct rpc_function {
     char name[64];
 };
 
-enum rpc_state { RPC_NEW, RPC_OUT, RPC_ANSWERED };
+/* At the caller a one-way call is new until it is idle. */
+enum rpc_state { RPC_IDLE, RPC_NEW, RPC_OUT, RPC_ANSWERED, RPC_SERVED };
 
-/* At the caller and at the server. At the caller it lies in the pool and its place there is the id. */
+/* At the caller and at the server. All lie in one pool, where they stay; the idle ones are a stack. At the caller the id is the
+ * place there and a number that no two calls share, so the reply to one that was given up finds nothing. */
 struct vd_call {
-    struct list_node link;     /* server: in a queue, or among those that run */
+    struct list_node link;     /* server: in a queue, or among those that the pool's threads run */
     vd_connection *arguments, *reply; /* NULL: without blocks, and nobody asked */
     uint64_t id, limit;        /* ticks when the caller gives up, 0: never */
     int remote, code;
     _Atomic uint8_t state;     /* enum rpc_state */
-    bool one_way, server;
+    bool one_way;
     _Atomic bool cancelled;
+    uint32_t place, number;    /* in the pool; of the last call that it was */
+    vd_call *idle;             /* the next one */
     const struct rpc_function *function; /* server: NULL: nobody knows it */
     uint64_t hash, ns;         /* caller: for the head */
-    char name[64];             /* caller: for messages */
+    char name[64];             /* caller: of the hash, as far as there is room; the next call is often of the same */
 };
 
 struct rpc {
@@ -66,12 +70,16 @@ struct rpc {
     vd_channel *channel;
     struct base_lock lock;
     struct base_map functions; /* by the hash of the name */
-    struct base_pool calls;    /* of the caller */
+    struct base_pool calls;
+    vd_call *idle;             /* of them */
+    vd_call *latest;           /* that was begun here: the next reply is often to it */
     struct msg_listener listener;
     struct msg_request request; /* the posted receive, */
     vd_connection *coming;      /* and where it goes */
-    struct list at_once, queue, runs, spare; /* struct vd_call of the server */
-    bool busy;                 /* somebody runs what is in at_once */
+    struct list at_once, queue, runs; /* struct vd_call of the server; the last: of the pool's threads */
+    vd_call *running;          /* at once */
+    const struct rpc_function *called; /* last; NULL: none */
+    uint64_t called_hash;
     struct list ending;        /* vd_connection that leave, or that come and are dropped */
     uint32_t *out;             /* by remote: places that are taken there */
     uint32_t *owed;            /* by remote: one-way calls of his that are over and that he was not told of */
@@ -100,8 +108,36 @@ int vrpc_leave(vd_connection *connection); /* ends it without waiting */
 int vrpc_tell(int remote, struct rpc_head *head); /* a message without blocks */
 vd_connection *vrpc_nothing(int remote); /* what unpacks no blocks; NULL: vd_error */
 void vrpc_drop(vd_connection *connection); /* nobody unpacks it any more */
-void vrpc_sweep(void);     /* what has left or come */
-bool vrpc_inside(void);    /* this thread is in a handler that runs at once */
+void vrpc_sweep_all(void); /* what has left or come */
+static inline void vrpc_sweep(void)
+{
+    if (unlikely(vpack_threads || !list_empty(&vrpc.ending)))
+        vrpc_sweep_all();
+}
+vd_call *vrpc_call_make(void); /* lock held; NULL: no memory */
+extern __thread bool vrpc_inside TLS_QUICK; /* this thread is in a handler that runs at once */
+
+/* Of NULL, too. Until a call is out, and when it was ended, it is one thread's alone. */
+static inline enum rpc_state rpc_state(const vd_call *call)
+{
+    return call ? (enum rpc_state)atomic_load_explicit((_Atomic uint8_t *)&call->state, memory_order_relaxed) : RPC_IDLE;
+}
+
+/* Lock held. */
+static inline vd_call *rpc_call_take(void)
+{
+    vd_call *call = vrpc.idle;
+    if (unlikely(!call))
+        return vrpc_call_make();
+    vrpc.idle = call->idle;
+    return call;
+}
+static inline void rpc_call_give(vd_call *call)
+{
+    atomic_store_explicit(&call->state, RPC_IDLE, memory_order_relaxed); /* under the lock; for who uses it after its end */
+    call->idle = vrpc.idle;
+    vrpc.idle = call;
+}
 
 /* serve.c; CONNECTION NULL: without blocks */
 void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connection); /* a CALL or ONE_WAY has come */

@@ -9,10 +9,6 @@
 
 #define OWED_MOST (VD_RPC_ROOM / 4) /* one-way calls that are over before their caller is told */
 
-static __thread bool inside TLS_QUICK;
-
-bool vrpc_inside(void) { return inside; }
-
 VEXPORT int vd_rpc_register(const char *name, vd_handler *handler, void *context, vd_place place)
 {
     int error = vrpc_check_open();
@@ -88,8 +84,11 @@ static void finish(vd_call *call)
         reply_send(call);
     vrpc_drop(call->arguments);
     rpc_lock();
-    list_remove(&call->link);
-    list_prepend(&vrpc.spare, &call->link);
+    if (call == vrpc.running)
+        vrpc.running = NULL;
+    else
+        list_remove(&call->link);
+    rpc_call_give(call);
     rpc_unlock();
     if (one_way)
         credit(remote);
@@ -126,13 +125,22 @@ static COLD void turn_away(int remote, const struct rpc_head *head, vd_connectio
     vrpc_drop(connection);
 }
 
+/* Lock held; NULL: there is none. The next call is often of the same. */
+static const struct rpc_function *function_of(uint64_t hash)
+{
+    if (unlikely(!vrpc.called || hash != vrpc.called_hash)) {
+        vrpc.called = vbase_map_get(&vrpc.functions, hash);
+        vrpc.called_hash = hash;
+    }
+    return vrpc.called;
+}
+
 void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connection)
 {
     rpc_lock();
-    struct list_node *spare = list_take_first(&vrpc.spare);
+    vd_call *call = rpc_call_take();
     rpc_unlock();
-    vd_call *call = spare ? container_of(spare, vd_call, link) : malloc(sizeof *call);
-    if (!call) {
+    if (unlikely(!call)) {
         turn_away(remote, head, connection);
         return;
     }
@@ -143,13 +151,12 @@ void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connect
     call->remote = remote;
     call->code = OK;
     call->one_way = head->kind == RPC_ONE_WAY;
-    call->server = true;
-    atomic_store_explicit(&call->cancelled, false, memory_order_relaxed); /* the queue orders it */
-    list_node_init(&call->link);
-    if (head->ns)
+    atomic_store_explicit(&call->state, RPC_SERVED, memory_order_relaxed); /* the queue orders it, and this: */
+    atomic_store_explicit(&call->cancelled, false, memory_order_relaxed);
+    if (unlikely(head->ns))
         call->limit = clock_ticks() + vbase_clock_ticks_of_ns(head->ns < INT64_MAX ? head->ns : INT64_MAX);
     rpc_lock();
-    call->function = vbase_map_get(&vrpc.functions, head->name);
+    call->function = function_of(head->name);
     bool pool = call->function && call->function->place == VD_POOL;
     list_append(pool ? &vrpc.queue : &vrpc.at_once, &call->link); /* behind the lock it is another thread's */
     rpc_unlock();
@@ -160,53 +167,44 @@ void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connect
     }
 }
 
-/* The first of QUEUE, which now runs. */
-static vd_call *next(struct list *queue)
-{
-    struct list_node *node = list_take_first(queue);
-    if (!node)
-        return NULL;
-    list_append(&vrpc.runs, node);
-    return container_of(node, vd_call, link);
-}
-
 void vrpc_run_at_once(void)
 {
-    vd_call *call;
+    struct list_node *node;
     do {
         rpc_lock();
-        call = vrpc.busy ? NULL : next(&vrpc.at_once);
-        if (call)
-            vrpc.busy = true;
+        node = vrpc.running ? NULL : list_take_first(&vrpc.at_once);
+        if (node)
+            vrpc.running = container_of(node, vd_call, link);
         rpc_unlock();
-        if (call) {
-            inside = true;
-            run(call);
-            inside = false;
-            rpc_lock();
-            vrpc.busy = false;
-            rpc_unlock();
+        if (node) {
+            vrpc_inside = true;
+            run(container_of(node, vd_call, link));
+            vrpc_inside = false;
         }
-    } while (call);
+    } while (node);
+}
+
+static bool cancel(vd_call *call, int remote, uint64_t id)
+{
+    if (!call || call->remote != remote || call->id != id || call->one_way)
+        return false;
+    atomic_store_explicit(&call->cancelled, true, memory_order_relaxed); /* a hint; run looks once more */
+    return true;
 }
 
 static bool cancel_in(struct list *calls, int remote, uint64_t id)
 {
     list_for_each(node, calls)
-    {
-        vd_call *call = container_of(node, vd_call, link);
-        if (call->remote == remote && call->id == id && !call->one_way) {
-            atomic_store_explicit(&call->cancelled, true, memory_order_relaxed); /* a hint; run looks once more */
+        if (cancel(container_of(node, vd_call, link), remote, id))
             return true;
-        }
-    }
     return false;
 }
 
 void vrpc_cancel_asked(int remote, uint64_t id)
 {
     rpc_lock();
-    (void)(cancel_in(&vrpc.queue, remote, id) || cancel_in(&vrpc.at_once, remote, id) || cancel_in(&vrpc.runs, remote, id));
+    (void)(cancel_in(&vrpc.queue, remote, id) || cancel_in(&vrpc.at_once, remote, id) || cancel_in(&vrpc.runs, remote, id) ||
+           cancel(vrpc.running, remote, id));
     rpc_unlock();
 }
 
@@ -214,7 +212,7 @@ bool vrpc_idle(void *unused)
 {
     (void)unused;
     rpc_lock();
-    bool idle = list_empty(&vrpc.at_once) && list_empty(&vrpc.queue) && list_empty(&vrpc.runs);
+    bool idle = list_empty(&vrpc.at_once) && list_empty(&vrpc.queue) && list_empty(&vrpc.runs) && !vrpc.running;
     rpc_unlock();
     return idle;
 }
@@ -225,19 +223,21 @@ static void *pool_thread(void *unused)
 {
     for (;;) {
         pthread_mutex_lock(&vrpc.mutex);
-        vd_call *call = NULL;
+        struct list_node *node = NULL;
         while (!vrpc.stopping) {
             base_lock(&vrpc.lock);
-            call = next(&vrpc.queue);
+            node = list_take_first(&vrpc.queue);
+            if (node)
+                list_append(&vrpc.runs, node);
             base_unlock(&vrpc.lock);
-            if (call)
+            if (node)
                 break;
             pthread_cond_wait(&vrpc.more, &vrpc.mutex);
         }
         pthread_mutex_unlock(&vrpc.mutex);
-        if (!call)
+        if (!node)
             return unused;
-        run(call);
+        run(container_of(node, vd_call, link));
     }
 }
 
@@ -272,11 +272,11 @@ void vrpc_pool_close(void)
 
 /* ---- inside a handler -------------------------------------------------------------------------------------------- */
 
-VEXPORT int vd_rpc_caller(const vd_call *call) { return call && call->server ? call->remote : ERR_STATE; }
+VEXPORT int vd_rpc_caller(const vd_call *call) { return rpc_state(call) == RPC_SERVED ? call->remote : ERR_STATE; }
 
 VEXPORT vd_connection *vd_rpc_reply(vd_call *call)
 {
-    if (!call || !call->server)
+    if (rpc_state(call) != RPC_SERVED)
         return vpack_fail(vbase_fail(ERR_STATE, "vd_rpc_reply is for handlers"));
     if (call->one_way)
         return vpack_fail(vbase_fail(ERR_STATE, "nobody waits for a reply to this call"));
@@ -289,14 +289,14 @@ VEXPORT vd_connection *vd_rpc_reply(vd_call *call)
 
 VEXPORT void vd_rpc_fail(vd_call *call, int code)
 {
-    if (call && call->server)
+    if (rpc_state(call) == RPC_SERVED)
         call->code = code < 0 ? code : ERR_ARGUMENT;
 }
 
 VEXPORT int vd_rpc_cancelled(const vd_call *call)
 {
-    return atomic_load_explicit((_Atomic bool *)&call->cancelled, memory_order_relaxed) ||
-           (call->limit && clock_ticks() >= call->limit);
+    return rpc_state(call) == RPC_SERVED && (atomic_load_explicit((_Atomic bool *)&call->cancelled, memory_order_relaxed) ||
+                                             (call->limit && clock_ticks() >= call->limit));
 }
 
 /* ---- serving ----------------------------------------------------------------------------------------------------- */
