@@ -98,7 +98,23 @@ static void describe(char *text, size_t size, const struct pack_mark *mark)
         snprintf(text, size, "something that is no block");
 }
 
-int vpack_check_mark(const vd_connection *connection, const struct pack_mark *packed, const struct pack_mark *unpacked)
+/* Synchronous: when it is over the packer's engine has it, also if the channel closes next. Our message ends behind it. */
+static int complain(vd_connection *connection, const char *text)
+{
+    struct pack_part *part = vpack_part_take(connection);
+    if (!part)
+        return ERR_MEMORY;
+    part->length = strlen(text) + 1;
+    part->frame = (unsigned char *)strdup(text);
+    struct msg_where to = {connection->context, connection->remote, PACK_TAG_COMPLAINT};
+    struct type_buffer buffer = {.base = part->frame, .count = part->length};
+    int error = part->frame ? vmsg_send_start(&part->request, &to, &buffer, MSG_SYNCHRONOUS) : ERR_MEMORY;
+    if (error)
+        vpack_part_give(connection, part);
+    return error;
+}
+
+int vpack_check_mark(vd_connection *connection, const struct pack_mark *packed, const struct pack_mark *unpacked)
 {
     char text[COMPLAINT], theirs[100], mine[100];
     if (memcmp(packed, unpacked, sizeof *packed) == 0)
@@ -107,13 +123,7 @@ int vpack_check_mark(const vd_connection *connection, const struct pack_mark *pa
     describe(mine, sizeof mine, unpacked);
     snprintf(text, sizeof text, "channel %s, message %u from rank %d to rank %d: %s was packed, %s is unpacked",
              connection->channel->name, connection->sequence, connection->remote, connection->channel->rank, theirs, mine);
-    struct msg_request request = {.completed = NULL};
-    struct msg_where to = {connection->context, connection->remote, PACK_TAG_COMPLAINT};
-    struct type_buffer buffer = {.base = text, .count = strlen(text) + 1};
-    /* synchronous: when it is over the packer's engine has it, also if the channel closes next */
-    int error = vmsg_send_start(&request, &to, &buffer, MSG_SYNCHRONOUS);
-    if (!error)
-        error = vmsg_wait(&request);
+    int error = complain(connection, text);
     LOG_ERROR("%s", text);
     return error ? error : vbase_fail(ERR_ASYMMETRY, "%s", text);
 }

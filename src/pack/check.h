@@ -15,7 +15,6 @@ struct pack_mark {
 _Static_assert(sizeof(struct pack_mark) == 16, "the marks of both sides are alike");
 
 /* PACKED came where UNPACKED was expected. OK when they agree; else both sides are told, and it is ERR_ASYMMETRY. */
-int vpack_check_mark(const vd_connection *connection, const struct pack_mark *packed,
-                     const struct pack_mark *unpacked) MUST_CHECK;
+int vpack_check_mark(vd_connection *connection, const struct pack_mark *packed, const struct pack_mark *unpacked) MUST_CHECK;
 
 #endif

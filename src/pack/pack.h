@@ -47,7 +47,7 @@ struct pack_part {
     struct list_node link;
     struct msg_request request;
     uint64_t length;      /* of a block to receive */
-    unsigned char *frame; /* the frame that is sent; NULL */
+    unsigned char *frame; /* what is sent: a frame, or unpacking a complaint; NULL */
 };
 
 /* A block that must wait. Packing: from the first LATER on. Unpacking: its frame is not here. */

@@ -117,7 +117,11 @@ int vpack_parts_test(vd_connection *connection)
 void vpack_cancel(vd_connection *connection)
 {
     list_for_each(node, &connection->parts)
-        vmsg_cancel(&container_of(node, struct pack_part, link)->request);
+    {
+        struct pack_part *part = container_of(node, struct pack_part, link);
+        if (!connection->unpacking || !part->frame) /* else a complaint */
+            vmsg_cancel(&part->request);
+    }
 }
 
 int vpack_block_wait(vd_connection *connection, const struct pack_block *block)

@@ -274,6 +274,8 @@ struct begin_wait {
 /* Nobody is left who could send it. */
 static bool forsaken(const vd_channel *channel, int remote)
 {
+    if (likely(!vmsg_deaths()))
+        return false;
     if (remote != VD_ANYONE)
         return vmsg_dead(remote);
     for (int rank = 0; rank < channel->size; rank++)
@@ -283,13 +285,19 @@ static bool forsaken(const vd_channel *channel, int remote)
 }
 
 /* What the dead have sent comes before the news of their death. */
+static int take_or_hear(vd_channel *channel, int remote, vd_connection *connection)
+{
+    int error = take_now(channel, remote, connection);
+    if (error == ERR_AGAIN && unlikely(forsaken(channel, remote)) && !vmsg_progress())
+        error = vbase_fail(ERR_PEER_DEAD, "channel %s: who could send is gone", channel->name);
+    return error;
+}
+
 static bool has_begun(void *context)
 {
     struct begin_wait *wait = context;
     if (wait->error == ERR_AGAIN)
-        wait->error = take_now(wait->channel, wait->remote, wait->connection);
-    if (wait->error == ERR_AGAIN && unlikely(forsaken(wait->channel, wait->remote)) && !vmsg_progress())
-        wait->error = vbase_fail(ERR_PEER_DEAD, "channel %s: who could send is gone", wait->channel->name);
+        wait->error = take_or_hear(wait->channel, wait->remote, wait->connection);
     return wait->error != ERR_AGAIN;
 }
 
@@ -360,7 +368,7 @@ VEXPORT int vd_begin_unpacking_now(vd_channel *channel, int remote, vd_connectio
     vd_connection *connection = vpack_take(channel, 1);
     if (!connection)
         return vd_error();
-    int error = take_now(channel, remote, connection);
+    int error = take_or_hear(channel, remote, connection);
     if (error)
         pack_give(connection);
     else
@@ -378,16 +386,25 @@ VEXPORT int vd_unpack(vd_connection *connection, void *data, size_t length, vd_s
     return pack_copy(data, from, length);
 }
 
+/* Checking. ERR_AGAIN: it is not here, and WAIT is false. */
+static int end_mark_get(vd_connection *connection, bool wait)
+{
+    struct pack_mark packed, end = {0, connection->blocks, 0, 0, PACK_MARK_END};
+    int error = block_copy(connection, &packed, sizeof packed, wait);
+    if (error == ERR_AGAIN)
+        return error;
+    connection->blocks = UINT32_MAX;
+    return error ? error : vpack_check_mark(connection, &packed, &end);
+}
+
 /* The end, as far as it goes without waiting, or all of it. ERR_AGAIN: not yet. */
 static int end_frames(vd_connection *connection, bool wait)
 {
     int error = connection->error;
     if (!error)
         error = waiting_take(connection, wait);
-    if (!error && connection->channel->check && connection->blocks != UINT32_MAX) {
-        error = mark_get(connection, &(struct pack_mark){0, connection->blocks, 0, 0, PACK_MARK_END});
-        connection->blocks = UINT32_MAX;
-    }
+    if (!error && connection->channel->check && connection->blocks != UINT32_MAX)
+        error = end_mark_get(connection, wait);
     if (!error)
         error = frame_over(connection);
     return failed(connection, error);

@@ -4,6 +4,8 @@
  * timeout: 60 */
 #include "base/settings.h"
 #include "pack_test.h"
+#include <sched.h>
+#include <sys/mman.h>
 
 /* The codes are those of the table. */
 static void codes(void)
@@ -167,12 +169,52 @@ static void checked(int rank)
     free(block);
 }
 
+static vd_connection *packing(vd_channel *channel, unsigned char *block, size_t length)
+{
+    vd_connection *to = vd_begin_packing(channel, 1);
+    CHECK_EQUAL(vd_pack(to, block, length, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), VD_OK);
+    return to;
+}
+
+static _Atomic int *goes_on; /* rank 1 has gone on */
+
+/* Checking, vd_done waits for no mark that is not packed yet, and vd_unpack not until the packer has heard what is wrong. */
+static void checked_without_waiting(int rank)
+{
+    static unsigned char block[3000];
+    vbase_settings.check = true;
+    CHECK_EQUAL(vd_init(), VD_OK);
+    vd_channel *channel = channel_open("late");
+    for (size_t wrong = 0; wrong < 2; wrong++) {
+        int code, end = wrong ? VD_ASYMMETRY : VD_OK;
+        if (rank == 0) {
+            vd_connection *to = packing(channel, block, sizeof block);
+            while (*goes_on == (int)wrong)
+                sched_yield();
+            CHECK_EQUAL(vd_end_packing(to), VD_OK);
+        } else {
+            vd_connection *from = vd_begin_unpacking(channel);
+            CHECK_EQUAL(vd_unpack(from, block, sizeof block - wrong, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER), end);
+            CHECK_EQUAL(vd_end_unpacking_start(from), end);
+            CHECK(wrong || vd_done(from) == VD_AGAIN);
+            ++*goes_on;
+            while ((code = vd_done(from)) == VD_AGAIN)
+                continue;
+            CHECK_EQUAL(code, end);
+        }
+    }
+    CHECK_EQUAL(vd_channel_close(channel), rank ? VD_OK : VD_ASYMMETRY);
+    CHECK_EQUAL(vd_finalize(), VD_OK);
+}
+
 int main(void)
 {
+    goes_on = mmap(NULL, sizeof *goes_on, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     setenv("VIADUCT_LOG_FILE", "/dev/null", 1); /* checking says it there as well */
     codes();
     harness_run(2, out_of_order);
     harness_run(2, disagree);
     harness_run(2, checked);
+    harness_run(2, checked_without_waiting);
     return check_done();
 }

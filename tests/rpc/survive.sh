@@ -158,6 +158,12 @@ int main(int argc, char **argv)
         if (!from || vd_unpack(from, &byte, 1, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS) || vd_end_unpacking(from))
             return 3;
     }
+    vd_connection *none;
+    int code;
+    while ((code = vd_begin_unpacking_now(channel, VD_ANYONE, &none)) == VD_AGAIN)
+        continue; /* who only looks hears it, too */
+    if (code != VD_DEAD)
+        return 6;
     for (int i = 0; i < 3; i++)
         if (vd_begin_unpacking(channel) || vd_error() != VD_DEAD)
             return 4;
