@@ -6,6 +6,7 @@
  * first conversion waits for the rest of it, 0.2 ms at worst on a quiet processor and usually nothing. Once, when a
  * second has gone by, the rate is taken again over that second. No thread needs a lock: the rate is one word. */
 #include "base/clock.h"
+#include "base/atomic.h"
 #include <stdatomic.h>
 #include <time.h>
 
@@ -91,4 +92,18 @@ uint64_t vbase_clock_ticks_of_ns(uint64_t ns) { return (uint64_t)(((unsigned __i
 uint64_t vbase_clock_ns_of_ticks(uint64_t ticks)
 {
     return (uint64_t)((unsigned __int128)ticks * current_rate() >> 32);
+}
+
+uint32_t vbase_clock_pauses_of_ns(uint64_t ns)
+{
+    uint64_t best = UINT64_MAX;
+    for (int try = 0; try < 8; try++) {
+        uint64_t start = clock_ticks();
+        for (int i = 0; i < 16; i++)
+            cpu_pause();
+        uint64_t ticks = clock_ticks() - start;
+        best = ticks < best ? ticks : best;
+    }
+    uint64_t pauses = best ? vbase_clock_ticks_of_ns(ns) * 16 / best : 1;
+    return pauses < 1 ? 1 : pauses > 64 ? 64 : (uint32_t)pauses;
 }

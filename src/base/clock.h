@@ -27,4 +27,7 @@ VEXPORT uint64_t vbase_clock_ns(void);
 VEXPORT uint64_t vbase_clock_ticks_of_ns(uint64_t ns);
 VEXPORT uint64_t vbase_clock_ns_of_ticks(uint64_t ticks);
 
+/* How many of cpu_pause, which takes between 4 and 50 ns, last so long: measured at each call, 1 to 64. */
+VEXPORT uint32_t vbase_clock_pauses_of_ns(uint64_t ns);
+
 #endif

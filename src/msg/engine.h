@@ -351,6 +351,8 @@ void vmsg_nics_close(void);
 int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi) MUST_CHECK; /* who owns it then */
 bool vmsg_nic_remote(int network, int world); /* reached by a nic whose polls cost */
 bool vmsg_nics_poll(int budget); /* progress held */
+void vmsg_nics_tell(enum vi_arm what);      /* that a sleep may come, or that we are awake */
+bool vmsg_nics_arm(struct vi_wait *from);   /* what to sleep on, of every nic. False: one of them has something */
 static inline void msg_await(void)
 {
     atomic_fetch_add_explicit(&vmsg_engine.awaited, 1, memory_order_relaxed); /* a count */

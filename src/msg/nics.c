@@ -9,6 +9,7 @@
  * want to connect, to cancel, or to say goodbye. */
 #include "msg/engine.h"
 #include "base/clock.h"
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -328,4 +329,28 @@ bool vmsg_nics_poll(int budget)
             moved |= vi_poll(nic, budget) > 0;
     }
     return moved;
+}
+
+/* ---- sleeping ---------------------------------------------------------------------------------------------------- */
+
+void vmsg_nics_tell(enum vi_arm what)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    while (!vmsg_progress_enter())
+        sched_yield();
+    for (uint32_t i = 0; i < engine->nics; i++)
+        (void)vi_arm(engine->nic[i], what, NULL);
+    vmsg_progress_leave();
+}
+
+bool vmsg_nics_arm(struct vi_wait *from)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    bool quiet = vmsg_progress_enter();
+    if (!quiet)
+        return false;
+    for (uint32_t i = 0; i < engine->nics && quiet; i++)
+        quiet = vi_arm(engine->nic[i], VI_ARM_SLEEP, &from[i]) == OK;
+    vmsg_progress_leave();
+    return quiet;
 }

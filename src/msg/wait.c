@@ -100,18 +100,7 @@ int vmsg_wait_start(void)
     wait.beside = vbase_clock_ticks_of_ns(BESIDE_NS);
     wait.lately = vbase_clock_ticks_of_ns(LATELY_NS);
     spin_choose(clock_ticks());
-
-    uint64_t best = UINT64_MAX;
-    for (int try = 0; try < 8; try++) {
-        uint64_t start = clock_ticks();
-        for (int i = 0; i < 16; i++)
-            cpu_pause();
-        uint64_t ticks = clock_ticks() - start;
-        best = ticks < best ? ticks : best;
-    }
-    uint64_t gap = vbase_clock_ticks_of_ns(GAP_NS) * 16;
-    gap = best ? gap / best : 1;
-    vmsg_engine.gap = gap < 1 ? 1 : gap > 64 ? 64 : (uint32_t)gap;
+    vmsg_engine.gap = vbase_clock_pauses_of_ns(GAP_NS);
     return vmsg_engine.networked ? vmsg_wait_networked() : OK;
 }
 
@@ -292,29 +281,6 @@ static void park(struct waiting *waiting, bool (*ready)(void *), void *context)
 
 /* ---- sleeping ---------------------------------------------------------------------------------------------------- */
 
-static void nics_tell(enum vi_arm what)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    while (!vmsg_progress_enter())
-        sched_yield();
-    for (uint32_t i = 0; i < engine->nics; i++)
-        (void)vi_arm(engine->nic[i], what, NULL);
-    vmsg_progress_leave();
-}
-
-/* Asks every nic what to sleep on. False: one of them has something. */
-static bool nics_arm(struct vi_wait *from)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    bool quiet = vmsg_progress_enter();
-    if (!quiet)
-        return false;
-    for (uint32_t i = 0; i < engine->nics && quiet; i++)
-        quiet = vi_arm(engine->nic[i], VI_ARM_SLEEP, &from[i]) == OK;
-    vmsg_progress_leave();
-    return quiet;
-}
-
 static void sleep_on_descriptors(const struct vi_wait *from, uint32_t count, uint64_t ns)
 {
     struct pollfd watched[MSG_NICS + 1];
@@ -362,7 +328,7 @@ static void watcher_sleep(struct waiting *waiting, bool (*ready)(void *), void *
     struct vi_wait from[MSG_NICS];
     for (int i = 0; i < MSG_NICS; i++) /* one may be added meanwhile */
         from[i] = (struct vi_wait){.descriptor = -1};
-    if (nics_arm(from))
+    if (vmsg_nics_arm(from))
         nics_sleep(waiting, from, ready, context);
     else
         sched_yield();
@@ -436,7 +402,7 @@ static bool idle(struct waiting *waiting, bool (*ready)(void *), void *context)
     if (!waiting->soon) {
         if (unlikely(vmsg_engine.threads))
             go_home(now);
-        nics_tell(VI_ARM_SOON);
+        vmsg_nics_tell(VI_ARM_SOON);
     }
     waiting->soon = true;
     if (waited < wait.spin + wait.yield) {
@@ -452,7 +418,7 @@ static bool idle(struct waiting *waiting, bool (*ready)(void *), void *context)
 static COLD void awake(struct waiting *waiting)
 {
     waiting->soon = false;
-    nics_tell(VI_ARM_AWAKE);
+    vmsg_nics_tell(VI_ARM_AWAKE);
 }
 
 static void waiting_end(struct waiting *waiting)
@@ -511,23 +477,22 @@ int vmsg_wait_first(struct msg_request *request, struct msg_request *last)
     return error;
 }
 
+static int wait_open(bool (*ready)(void *), void *context, struct waiting waiting)
+{
+    return likely(vmsg_engine.open) ? wait_for(ready, context, waiting) : vmsg_closed();
+}
+
 int vmsg_wait_until(bool (*ready)(void *context), void *context)
 {
-    if (unlikely(!vmsg_engine.open))
-        return vmsg_closed();
-    return wait_for(ready, context, (struct waiting){.request = NULL});
+    return wait_open(ready, context, (struct waiting){.request = NULL});
 }
 
 int vmsg_wait_until_ticks(bool (*ready)(void *context), void *context, uint64_t ticks)
 {
-    if (unlikely(!vmsg_engine.open))
-        return vmsg_closed();
-    return wait_for(ready, context, (struct waiting){.limit = ticks});
+    return wait_open(ready, context, (struct waiting){.limit = ticks});
 }
 
 int vmsg_share_wait(bool (*ready)(void *context), void *context)
 {
-    if (unlikely(!vmsg_engine.open))
-        return vmsg_closed();
-    return wait_for(ready, context, (struct waiting){.shared = true});
+    return wait_open(ready, context, (struct waiting){.shared = true});
 }
