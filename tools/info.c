@@ -124,7 +124,7 @@ static void print_secret(void)
 {
     if (vbase_environment(HANDOVER_SEAT_VARIABLE))
         puts("secret      of this job: from the launcher, over inherited descriptors and its agent (ssh); nobody else has it");
-    else if (vbase_environment("PMI_FD") || vbase_environment("PMI_PORT") || vbase_environment("PMIX_NAMESPACE"))
+    else if (vbase_environment("PMI_FD") || vbase_environment("PMIX_NAMESPACE"))
         puts("secret      of this job: rank 0 puts it into the key-value space of a foreign launcher. It is as private\n"
              "            as that space is: who can read there can join the job");
     else
@@ -197,7 +197,7 @@ static void print_plain(void)
     for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
         printf(" %s", provider->name);
     puts("");
-    puts("launch      mpiexec of Viaduct; PMI-1 and 2 (hydra, srun --mpi=pmi2, flux); PMIx (mpirun of Open MPI, prterun), or none");
+    puts("launch      mpiexec of Viaduct; PMI-1 (hydra, srun --mpi=pmi2, flux); PMIx (mpirun of Open MPI, prterun), or none");
     puts("more        viaduct info --settings, --errors, --counters, --shm, --net, --mpi");
 }
 

@@ -1,6 +1,6 @@
 /* Who started us? Looks at the environment, and refuses to take N ranks of a foreign launcher for N jobs of one rank.
  *
- * Order: our own launcher's seat; the PMI wire (PMI_FD, or PMI_PORT and PMI_ID); PMIx (PMIX_NAMESPACE and PMIX_RANK);
+ * Order: our own launcher's seat; the PMI wire (PMI_FD); PMIx (PMIX_NAMESPACE and PMIX_RANK);
  * signs of a launcher that speaks something else; nothing: solo. A process that a rank started with our descriptors closed is told apart from a rank.
  */
 #include "boot/inside.h"
@@ -129,26 +129,20 @@ static int join_our_launcher(struct boot_own *own, const char *text)
 
 static int join_pmi(struct boot_own *own)
 {
-    const char *fd = vbase_environment("PMI_FD"), *port = vbase_environment("PMI_PORT");
-    int error = OK;
+    const char *fd = vbase_environment("PMI_FD");
+    struct boot_pmi *pmi = &own->pmi;
+    int number;
     own->starter = &vboot_starter_pmi;
-    own->pmi.deadline_ms = ANSWER_DEADLINE_MS;
-    if (fd) {
-        int number;
-        if (!vboot_number(fd, &number) || !is_socket(number))
-            return vbase_fail(ERR_LAUNCHER,
-                              "PMI_FD=%s is no open connection to a launcher: was this program started by a rank?", fd);
-        own->pmi.fd = number;
-        own->pmi.rank = number_of("PMI_RANK", -1);
-        own->pmi.size = number_of("PMI_SIZE", -1);
-        close_on_exec(number);
-    } else
-        error = vboot_pmi_dial(&own->pmi, port, vbase_environment("PMI_ID"));
-    if (error == OK && (own->pmi.rank < 0 || own->pmi.size < 1 || own->pmi.rank >= own->pmi.size))
-        error =
-            vbase_fail(ERR_LAUNCHER, "the launcher gives a PMI connection, but PMI_RANK and PMI_SIZE make no sense");
-    if (error == OK)
-        error = vboot_pmi_start(&own->pmi, vbase_environment("PMI_JOBID")) /* only Slurm sets it */;
+    if (!vboot_number(fd, &number) || !is_socket(number))
+        return vbase_fail(ERR_LAUNCHER, "PMI_FD=%s is no open connection to a launcher: was this program started by a rank?", fd);
+    pmi->deadline_ms = ANSWER_DEADLINE_MS;
+    pmi->fd = number;
+    pmi->rank = number_of("PMI_RANK", -1);
+    pmi->size = number_of("PMI_SIZE", -1);
+    close_on_exec(number);
+    if (pmi->rank < 0 || pmi->size < 1 || pmi->rank >= pmi->size)
+        return vbase_fail(ERR_LAUNCHER, "the launcher gives a PMI connection, but PMI_RANK and PMI_SIZE make no sense");
+    int error = vboot_pmi_start(pmi);
     if (error != OK)
         return error;
     own->job.kind = BOOT_PMI;
@@ -192,6 +186,7 @@ static int refuse_foreign(void)
         {"PMIX_NAMESPACE", "a PMIx launcher", "Viaduct's mpiexec", false},
         {"PALS_RANKID", "HPE's PALS", "its PMIx (mpiexec --pmi=pmix)", false},
         {"PMI_SIZE", "a PMI launcher without a connection", "Viaduct's mpiexec", true},
+        {"PMI_PORT", "a PMI launcher that is called by its port", "mpiexec without -pmi-port", false},
         {"MPI_LOCALNRANKS", "an MPI launcher", "Viaduct's mpiexec", true},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(known); i++) {
@@ -226,7 +221,7 @@ int vboot_launcher_find(struct boot_own *own)
         error = join_our_launcher(own, seat);
         if (error == ERR_MISMATCH && vbase_environment("PMI_FD"))
             error = join_pmi(own); /* a launcher of another version: PMI-1 is the common tongue */
-    } else if (vbase_environment("PMI_FD") || (vbase_environment("PMI_PORT") && vbase_environment("PMI_ID")))
+    } else if (vbase_environment("PMI_FD"))
         error = join_pmi(own);
     else if (vbase_environment("PMIX_NAMESPACE") && vbase_environment("PMIX_RANK") && !is_only_one())
         error = join_pmix(own);

@@ -26,38 +26,8 @@ long vboot_lines_fill(struct boot_lines *lines, int fd)
     return got;
 }
 
-/* The text moves back over its head, which makes room for the NUL. */
-static const char *next_frame(struct boot_lines *lines)
-{
-    char *frame = lines->data + lines->start, head[FRAME_HEAD + 1] = "";
-    size_t have = lines->end - lines->start;
-    int length;
-    if (have < FRAME_HEAD)
-        return NULL;
-    memcpy(head, frame, FRAME_HEAD); /* padded on the left by hydra, on the right by Slurm */
-    size_t begin = strspn(head, " ");
-    head[begin + strcspn(head + begin, " ")] = 0;
-    bool sensible = vboot_number(head + begin, &length) && length > 0 &&
-                    length <= LINE_MAX_BYTES - FRAME_HEAD;
-    if (sensible && have < FRAME_HEAD + (size_t)length)
-        return NULL;
-    if (!sensible) {
-        lines->start = lines->end;
-        frame[have - 1] = 0;
-        return frame;
-    }
-    memmove(frame, frame + FRAME_HEAD, (size_t)length);
-    frame[length] = 0;
-    for (char *at = frame; (at = memchr(at, ';', (size_t)(frame + length - at)));)
-        *at = ' ';
-    lines->start += FRAME_HEAD + (size_t)length;
-    return frame;
-}
-
 const char *vboot_lines_next(struct boot_lines *lines)
 {
-    if (lines->framed)
-        return next_frame(lines);
     char *line = lines->data + lines->start;
     char *end = memchr(line, '\n', lines->end - lines->start);
     if (!end)

@@ -1,5 +1,4 @@
-/* Lines of the PMI wire: "cmd=NAME key=value key=value\n", tokens apart by spaces, in any order. In PMI 2.0 they come as
- * frames, "    28cmd=NAME;key=value;key=value;": six characters for the length, padded on either side, and no end.
+/* Lines of the PMI wire: "cmd=NAME key=value key=value\n", tokens apart by spaces, in any order.
  *
  * Used by the client (boot) and by the launcher's server. What comes in is hostile: lengths are bounded, nothing is
  * trusted to be there, unknown keys are passed over. No memory is allocated here. */
@@ -9,12 +8,10 @@
 #include "base/compiler.h"
 
 #define LINE_MAX_BYTES 4096
-#define FRAME_HEAD     6
 
 /* Collects bytes of one descriptor into lines. Start with zeros. */
 struct boot_lines {
     size_t start, end; /* what is there and not yet taken */
-    bool framed;       /* in the manner of PMI 2.0 */
     char data[LINE_MAX_BYTES];
 };
 
@@ -22,8 +19,7 @@ struct boot_lines {
  * when a line is longer than LINE_MAX_BYTES. Restarts after a signal. */
 long vboot_lines_fill(struct boot_lines *lines, int fd) MUST_CHECK;
 
-/* The next whole line, without its end; NULL: not there yet. Valid until the next fill. A frame looks like a line; one whose
- * length makes no sense gives the bytes as they are, and nothing after it. */
+/* The next whole line, without its end; NULL: not there yet. Valid until the next fill. */
 const char *vboot_lines_next(struct boot_lines *lines);
 
 /* The value of KEY in LINE. False when it is absent or does not fit, VALUE is then untouched. */

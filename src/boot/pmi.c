@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,26 +12,6 @@
 #include <unistd.h>
 
 #define MEANWHILE_MS 5 /* between two calls of what goes on during a barrier */
-
-enum command { PUT, GET, FENCE, GOODBYE, COMMANDS };
-
-/* What is asked and what must be answered: in 1.1 and in 2.0. */
-static const struct words {
-    const char *ask, *answer;
-} words[2][COMMANDS] = {
-    {{"put", "put_result"}, {"get", "get_result"}, {"barrier_in", "barrier_out"}, {"finalize", "finalize_ack"}},
-    {{"kvs-put", "kvs-put-response"},
-     {"kvs-get", "kvs-get-response"},
-     {"kvs-fence", "kvs-fence-response"},
-     {"finalize", "finalize-response"}},
-};
-
-static const struct words *words_of(const struct boot_pmi *pmi, enum command command)
-{
-    return &words[pmi->lines.framed][command];
-}
-
-static const char *space_word(const struct boot_pmi *pmi) { return pmi->lines.framed ? "jobid" : "kvsname"; }
 
 /* One command, one write: a launcher may take what one read gives it for one command. */
 static int say_bytes(struct boot_pmi *pmi, const char *bytes, size_t length)
@@ -53,21 +32,15 @@ static int say_bytes(struct boot_pmi *pmi, const char *bytes, size_t length)
     return OK;
 }
 
-/* A line of 1.1, without its end; it leaves as a frame when 2.0 is spoken: neither keys nor values hold ' ' or ';'. */
+/* A line, without its end. */
 static int say(struct boot_pmi *pmi, const char *format, va_list list)
 {
-    char text[FRAME_HEAD + LINE_MAX_BYTES], head[FRAME_HEAD + 1], *line = text + FRAME_HEAD;
-    int length = vsnprintf(line, LINE_MAX_BYTES, format, list);
+    char line[LINE_MAX_BYTES];
+    int length = vsnprintf(line, sizeof line, format, list);
     if (length < 0 || length >= LINE_MAX_BYTES - 1)
         return vbase_fail(ERR_ARGUMENT, "a PMI line would be longer than %d bytes", LINE_MAX_BYTES);
-    line[length++] = pmi->lines.framed ? ';' : '\n';
-    if (!pmi->lines.framed)
-        return say_bytes(pmi, line, (size_t)length);
-    for (char *at = line; (at = memchr(at, ' ', (size_t)(line + length - at)));)
-        *at = ';';
-    snprintf(head, sizeof head, "%*d", FRAME_HEAD, length);
-    memcpy(text, head, FRAME_HEAD);
-    return say_bytes(pmi, text, FRAME_HEAD + (size_t)length);
+    line[length++] = '\n';
+    return say_bytes(pmi, line, (size_t)length);
 }
 
 PRINTF_LIKE(2, 3) static int tell(struct boot_pmi *pmi, const char *format, ...)
@@ -109,7 +82,7 @@ static int hear_reply(struct boot_pmi *pmi, int deadline_ms, const char *reply, 
 {
     int error;
     while ((error = hear(pmi, deadline_ms, answer)) == OK && !vboot_line_is(*answer, reply)) {
-        if (!pmi->fencing || !vboot_line_is(*answer, words_of(pmi, FENCE)->answer))
+        if (!pmi->fencing || !vboot_line_is(*answer, "barrier_out"))
             return vbase_fail(ERR_LAUNCHER, "expected cmd=%s of the launcher, it said \"%.120s\"", reply, *answer);
         pmi->fencing = false;
         pmi->fence_failed = refused(*answer);
@@ -127,7 +100,8 @@ PRINTF_LIKE(4, 5) static int ask(struct boot_pmi *pmi, const char *reply, const 
     return error != OK ? error : hear_reply(pmi, pmi->deadline_ms, reply, answer);
 }
 
-static int learn_1(struct boot_pmi *pmi)
+/* What the job is. */
+static int learn(struct boot_pmi *pmi)
 {
     const char *answer;
     int error = ask(pmi, "maxes", &answer, "cmd=get_maxes");
@@ -153,62 +127,27 @@ static int learn_1(struct boot_pmi *pmi)
     return OK;
 }
 
-static int learn_2(struct boot_pmi *pmi, const char *job)
+int vboot_pmi_start(struct boot_pmi *pmi)
 {
     const char *answer;
-    pmi->key_max = 64;
-    pmi->value_max = 1024;
-    int error = ask(pmi, "fullinit-response", &answer, "cmd=fullinit pmijobid=%s pmirank=%d threaded=FALSE", job, pmi->rank);
-    if (error != OK)
-        return error;
-    if (refused(answer) || !vboot_line_int(answer, "rank", &pmi->rank) || !vboot_line_int(answer, "size", &pmi->size))
-        return vbase_fail(ERR_LAUNCHER, "the launcher gives no rank and size: \"%.120s\"", answer);
-    bool known = vboot_line_int(answer, "appnum", &pmi->appnum);
-    if ((error = ask(pmi, "info-getjobattr-response", &answer, "cmd=info-getjobattr key=universeSize")) != OK)
-        return error;
-    known &= vboot_line_int(answer, "value", &pmi->universe);
-    (void)known; /* both may stay unknown */
-    if ((error = ask(pmi, "job-getid-response", &answer, "cmd=job-getid")) != OK)
-        return error;
-    if (refused(answer) || !vboot_line_text(answer, "jobid", pmi->space, sizeof pmi->space))
-        return vbase_fail(ERR_LAUNCHER, "the launcher names no job: \"%.120s\"", answer);
-    return OK;
-}
-
-static int greet(struct boot_pmi *pmi, int version, bool *agreed)
-{
-    const char *answer;
-    int spoken;
-    int error = ask(pmi, "response_to_init", &answer, "cmd=init pmi_version=%d pmi_subversion=%d", version, version == 1);
-    if (error != OK)
-        return error;
-    *agreed = !refused(answer) && (!vboot_line_int(answer, "pmi_version", &spoken) || spoken == version);
-    return *agreed || version == 2 ? OK
-                                   : vbase_fail(ERR_LAUNCHER, "the launcher does not speak PMI 1.1, it said \"%.120s\"", answer);
-}
-
-int vboot_pmi_start(struct boot_pmi *pmi, const char *job)
-{
-    bool agreed = false;
+    int version;
     pmi->appnum = pmi->universe = -1;
-    int error = job ? greet(pmi, 2, &agreed) : OK;
-    pmi->lines.framed = agreed;
-    if (error == OK && !agreed)
-        error = greet(pmi, 1, &agreed);
+    int error = ask(pmi, "response_to_init", &answer, "cmd=init pmi_version=1 pmi_subversion=1");
+    if (error == OK && (refused(answer) || (vboot_line_int(answer, "pmi_version", &version) && version != 1)))
+        error = vbase_fail(ERR_LAUNCHER, "the launcher does not speak PMI 1.1, it said \"%.120s\"", answer);
     if (error == OK)
-        error = pmi->lines.framed ? learn_2(pmi, job) : learn_1(pmi);
+        error = learn(pmi);
     pmi->started = error == OK;
     return error;
 }
 
 int vboot_pmi_put(struct boot_pmi *pmi, const char *key, const char *value)
 {
-    const struct words *put = words_of(pmi, PUT);
     const char *answer;
     if (strlen(key) >= (size_t)pmi->key_max || strlen(value) >= (size_t)pmi->value_max)
         return vbase_fail(ERR_ARGUMENT, "the launcher takes keys of %d and values of %d bytes; %s has %zu",
                           pmi->key_max, pmi->value_max, key, strlen(value) + 1);
-    int error = ask(pmi, put->answer, &answer, "cmd=%s %s=%s key=%s value=%s", put->ask, space_word(pmi), pmi->space, key, value);
+    int error = ask(pmi, "put_result", &answer, "cmd=put kvsname=%s key=%s value=%s", pmi->space, key, value);
     if (error == OK && refused(answer))
         error = vbase_fail(ERR_LAUNCHER, "the launcher refused to keep %s: \"%.120s\"", key, answer);
     return error;
@@ -216,10 +155,9 @@ int vboot_pmi_put(struct boot_pmi *pmi, const char *key, const char *value)
 
 int vboot_pmi_get(struct boot_pmi *pmi, const char *key, char *value, size_t size)
 {
-    const struct words *get = words_of(pmi, GET);
     const char *answer;
     char text[LINE_MAX_BYTES];
-    int error = ask(pmi, get->answer, &answer, "cmd=%s %s=%s key=%s", get->ask, space_word(pmi), pmi->space, key);
+    int error = ask(pmi, "get_result", &answer, "cmd=get kvsname=%s key=%s", pmi->space, key);
     if (error != OK)
         return error;
     if (refused(answer) || !vboot_line_text(answer, "value", text, sizeof text))
@@ -234,17 +172,16 @@ int vboot_pmi_get(struct boot_pmi *pmi, const char *key, char *value, size_t siz
 
 int vboot_pmi_fence(struct boot_pmi *pmi, void (*meanwhile)(void))
 {
-    const struct words *fence = words_of(pmi, FENCE);
     const char *answer;
     struct pollfd ready = {.fd = pmi->fd, .events = POLLIN};
-    int error = tell(pmi, "cmd=%s", fence->ask);
+    int error = tell(pmi, "cmd=barrier_in");
     pmi->fencing = true;
     pmi->fence_failed = false;
     while (error == OK && meanwhile && pmi->fencing && pmi->lines.start == pmi->lines.end &&
            poll(&ready, 1, MEANWHILE_MS) == 0)
         meanwhile();
     if (error == OK && pmi->fencing) {
-        error = hear_reply(pmi, 0, fence->answer, &answer);
+        error = hear_reply(pmi, 0, "barrier_out", &answer);
         pmi->fence_failed = error == OK && refused(answer);
     }
     pmi->fencing = false;
@@ -253,63 +190,17 @@ int vboot_pmi_fence(struct boot_pmi *pmi, void (*meanwhile)(void))
 
 void vboot_pmi_abort(struct boot_pmi *pmi, int status)
 {
-    if (tell(pmi, pmi->lines.framed ? "cmd=abort isworld=TRUE exitcode=%d" : "cmd=abort exitcode=%d", status) != OK)
+    if (tell(pmi, "cmd=abort exitcode=%d", status) != OK)
         return; /* then the launcher is gone, and the job with it */
 }
 
 void vboot_pmi_finish(struct boot_pmi *pmi)
 {
-    const struct words *goodbye = words_of(pmi, GOODBYE);
     const char *answer;
     if (pmi->fd < 0)
         return;
-    if (pmi->started && ask(pmi, goodbye->answer, &answer, "cmd=%s", goodbye->ask) != OK)
+    if (pmi->started && ask(pmi, "finalize_ack", &answer, "cmd=finalize") != OK)
         pmi->started = false; /* a goodbye that nobody hears is a goodbye */
     close(pmi->fd);
     pmi->fd = -1;
-}
-
-/* The only place where a name is looked up: the launcher chose to be reached by one. */
-static int connect_to(const char *host, const char *port, int *out)
-{
-    struct addrinfo hint = {.ai_socktype = SOCK_STREAM}, *list;
-    int failed = getaddrinfo(host, port, &hint, &list);
-    if (failed)
-        return vbase_fail(ERR_LAUNCHER, "the launcher's host %s of PMI_PORT: %s", host, gai_strerror(failed));
-    int fd = -1;
-    for (struct addrinfo *at = list; at && fd < 0; at = at->ai_next) {
-        fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, at->ai_protocol);
-        if (fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) < 0) {
-            close(fd);
-            fd = -1;
-        }
-    }
-    freeaddrinfo(list);
-    if (fd < 0)
-        return vbase_fail_errno(ERR_LAUNCHER, "connecting to the launcher at PMI_PORT=%s:%s", host, port);
-    *out = fd;
-    return OK;
-}
-
-int vboot_pmi_dial(struct boot_pmi *pmi, const char *port, const char *id)
-{
-    char host[256];
-    const char *colon = strrchr(port, ':'), *answer;
-    if (!colon || colon == port || (size_t)(colon - port) >= sizeof host)
-        return vbase_fail(ERR_LAUNCHER, "PMI_PORT=%s is not host:port", port);
-    memcpy(host, port, (size_t)(colon - port));
-    host[colon - port] = 0;
-    int error = connect_to(host, colon + 1, &pmi->fd);
-    if (error == OK)
-        error = ask(pmi, "initack", &answer, "cmd=initack pmiid=%s", id);
-    pmi->rank = pmi->size = -1;
-    for (int i = 0; i < 8 && error == OK && !(pmi->rank >= 0 && pmi->size >= 0 && i >= 3); i++) {
-        error = hear(pmi, pmi->deadline_ms, &answer); /* set size=, set rank=, set debug=, in any order */
-        if (error == OK && vboot_line_is(answer, "set") && !vboot_line_int(answer, "size", &pmi->size) &&
-            !vboot_line_int(answer, "rank", &pmi->rank))
-            continue; /* debug and the like */
-    }
-    if (error == OK && (pmi->rank < 0 || pmi->size < 1 || pmi->rank >= pmi->size))
-        error = vbase_fail(ERR_LAUNCHER, "the launcher gives no rank and size over PMI_PORT");
-    return error;
 }

@@ -1,10 +1,8 @@
-/* The client of the PMI wire: lock-step, one command asked, one answered. Two dialects:
+/* The client of the PMI wire, version 1.1: lock-step, one command asked ("cmd=get kvsname=12.0 key=card-3\n"), one answered.
+ * So do hydra, Slurm's pmi2, flux and our own launcher; what PMI 2.0 has more is of no use here.
  *
- *   1.1   "cmd=get kvsname=12.0 key=card-3\n"               hydra, flux, our own launcher, Slurm too
- *   2.0   "    26cmd=kvs-get;jobid=12.0;key=card-3;"        Slurm's pmi2, after a hello in the manner of 1.1
- *
- * Written for what the launchers out there really do: every command leaves with a single write, versions are exactly
- * 1.1 or 2.0, keys come in any order, a missing key is told by rc, by found=FALSE or by no value. Every answer but a
+ * Written for what the launchers out there really do: every command leaves with a single write, the version is exactly
+ * 1.1, keys come in any order, a missing key is told by rc or by no value. Every answer but a
  * fence's has a deadline; a launcher that vanishes gives ERR_LAUNCHER. */
 #ifndef BOOT_PMI_H
 #define BOOT_PMI_H
@@ -23,12 +21,8 @@ struct boot_pmi {
     bool fence_failed;
 };
 
-/* Connects to PORT ("host:port") as process ID: learns rank and size. Fills pmi->fd. */
-int vboot_pmi_dial(struct boot_pmi *pmi, const char *port, const char *id) MUST_CHECK;
-
-/* Says hello on pmi->fd and asks for what the job is. JOB: the process is of this job of a launcher that speaks 2.0, which
- * is tried first; NULL: it need not. */
-int vboot_pmi_start(struct boot_pmi *pmi, const char *job) MUST_CHECK;
+/* Says hello on pmi->fd and asks for what the job is. */
+int vboot_pmi_start(struct boot_pmi *pmi) MUST_CHECK;
 
 int vboot_pmi_put(struct boot_pmi *pmi, const char *key, const char *value) MUST_CHECK;
 int vboot_pmi_get(struct boot_pmi *pmi, const char *key, char *value, size_t size) MUST_CHECK;

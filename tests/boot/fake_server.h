@@ -14,17 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* From FRAMED on PMI_JOBID is set, so that 2.0 is tried; HUMBLE refuses it. */
-enum habit { PLAIN, SHUFFLED, TERSE, SLURM, SLOW, FRAMED, FRAMED_SLOW, FRAMED_SHUFFLED, HUMBLE, HABITS };
-
-static bool fake_is_framed(enum habit habit)
-{
-    return habit >= FRAMED && habit < HUMBLE;
-}
+enum habit { PLAIN, SHUFFLED, TERSE, SLURM, SLOW, HABITS };
 
 static int fake_at_fence;
 
-/* Slow: byte by byte. Shuffled: keys before the command, with strange ones among them. The hello is never a frame. */
+/* Slow: byte by byte. Shuffled: keys before the command, with strange ones among them. */
 static void fake_say(int fd, enum habit habit, const char *command, const char *format, ...)
 {
     char rest[2048], line[4096];
@@ -36,16 +30,7 @@ static void fake_say(int fd, enum habit habit, const char *command, const char *
         snprintf(line, sizeof line, "odd=1 %s  cmdx=2 cmd=%s  more=(a,b)\n", rest, command);
     else
         snprintf(line, sizeof line, "cmd=%s %s\n", command, rest);
-    if (fake_is_framed(habit) && strcmp(command, "response_to_init") != 0) {
-        for (char *at = rest; (at = strchr(at, ' '));)
-            *at = ';';
-        int most = snprintf(NULL, 0, "cmd=%s;%s;", command, rest);
-        if (habit == FRAMED_SHUFFLED)
-            snprintf(line, sizeof line, "%6dthrid=7;%s;cmdx=2;cmd=%s;", most + 15, rest, command);
-        else
-            snprintf(line, sizeof line, "%6dcmd=%s;%s;", most, command, rest);
-    }
-    size_t length = strlen(line), step = habit == SLOW || habit == FRAMED_SLOW ? 1 : length;
+    size_t length = strlen(line), step = habit == SLOW ? 1 : length;
     for (size_t at = 0; at < length; at += step)
         if (send(fd, line + at, step, MSG_NOSIGNAL) < 0)
             return;
@@ -54,19 +39,9 @@ static void fake_say(int fd, enum habit habit, const char *command, const char *
 static void fake_answer(int *fd, int size, int me, enum habit habit, struct boot_kvs *kvs, const char *line)
 {
     char key[64], value[1024];
-    bool framed = fake_is_framed(habit);
     const char *rc = habit == TERSE ? "" : "rc=0 msg=success";
-    if (vboot_line_is(line, "init") && strstr(line, "pmi_version=2 pmi_subversion=0"))
-        fake_say(fd[me], habit, "response_to_init",
-                 fake_is_framed(habit) ? "rc=0 pmi_version=2 pmi_subversion=0" : "pmi_version=1 pmi_subversion=1 rc=-1");
-    else if (vboot_line_is(line, "init"))
+    if (vboot_line_is(line, "init"))
         fake_say(fd[me], habit, "response_to_init", "pmi_version=1 pmi_subversion=1 rc=0");
-    else if (vboot_line_is(line, "fullinit"))
-        fake_say(fd[me], habit, "fullinit-response", "rc=0 pmi-version=2 pmi-subversion=0 rank=%d size=%d appnum=-1", me, size);
-    else if (vboot_line_is(line, "info-getjobattr"))
-        fake_say(fd[me], habit, "info-getjobattr-response", "found=TRUE value=%d rc=0", size);
-    else if (vboot_line_is(line, "job-getid"))
-        fake_say(fd[me], habit, "job-getid-response", "jobid=12.0 rc=0");
     else if (vboot_line_is(line, "get_maxes"))
         fake_say(fd[me], habit, "maxes", habit == TERSE ? "" : "kvsname_max=256 keylen_max=64 vallen_max=%d",
                  habit == SLURM ? 256 : 1024);
@@ -76,26 +51,25 @@ static void fake_answer(int *fd, int size, int me, enum habit habit, struct boot
         fake_say(fd[me], habit, "universe_size", "size=%d", size);
     else if (vboot_line_is(line, "get_my_kvsname"))
         fake_say(fd[me], habit, "my_kvsname", "kvsname=12.0");
-    else if (vboot_line_is(line, "put") || vboot_line_is(line, "kvs-put")) {
+    else if (vboot_line_is(line, "put")) {
         bool good = vboot_line_text(line, "key", key, sizeof key) &&
                     vboot_line_text(line, "value", value, sizeof value) && vboot_kvs_put(kvs, key, value) == 0;
-        fake_say(fd[me], habit, framed ? "kvs-put-response" : "put_result", "%s", good ? rc : "rc=-1");
-    } else if (vboot_line_is(line, "get") || vboot_line_is(line, "kvs-get")) {
+        fake_say(fd[me], habit, "put_result", "%s", good ? rc : "rc=-1");
+    } else if (vboot_line_is(line, "get")) {
         const char *found = vboot_line_text(line, "key", key, sizeof key) ? vboot_kvs_get(kvs, key) : NULL;
         if (found)
-            fake_say(fd[me], habit, framed ? "kvs-get-response" : "get_result", "%s value=%s", rc, found);
+            fake_say(fd[me], habit, "get_result", "%s value=%s", rc, found);
         else
-            fake_say(fd[me], habit, framed ? "kvs-get-response" : "get_result",
-                     framed           ? "found=FALSE rc=0"
-                     : habit == SLURM ? "rc=1"
+            fake_say(fd[me], habit, "get_result",
+                     habit == SLURM   ? "rc=1"
                      : habit == TERSE ? ""
                                       : "rc=-1 value=unknown");
-    } else if (vboot_line_is(line, framed ? "kvs-fence" : "barrier_in") && ++fake_at_fence == size) {
+    } else if (vboot_line_is(line, "barrier_in") && ++fake_at_fence == size) {
         fake_at_fence = 0;
         for (int i = 0; i < size; i++)
-            fake_say(fd[i], habit, framed ? "kvs-fence-response" : "barrier_out", "%s", rc);
+            fake_say(fd[i], habit, "barrier_out", "%s", rc);
     } else if (vboot_line_is(line, "finalize"))
-        fake_say(fd[me], habit, framed ? "finalize-response" : "finalize_ack", framed ? "rc=0" : "");
+        fake_say(fd[me], habit, "finalize_ack", "%s", "");
 }
 
 static inline void fake_serve(int *fd, int size, enum habit habit)
@@ -114,10 +88,8 @@ static inline void fake_serve(int *fd, int size, enum habit habit)
                 ready[i].fd = -1;
                 open--;
             }
-            for (const char *line; (line = vboot_lines_next(&lines[i]));) {
-                lines[i].framed |= fake_is_framed(habit); /* after the hello */
+            for (const char *line; (line = vboot_lines_next(&lines[i]));)
                 fake_answer(fd, size, i, habit, &kvs, line);
-            }
         }
     vboot_kvs_close(&kvs);
     free(lines);
@@ -151,8 +123,6 @@ static inline int fake_job(int ranks, enum habit habit, int (*act)(int rank, int
             setenv("PMI_RANK", text, 1);
             snprintf(text, sizeof text, "%d", ranks);
             setenv("PMI_SIZE", text, 1);
-            if (habit >= FRAMED)
-                setenv("PMI_JOBID", "12.0", 1);
             exit(act(i, ranks));
         }
     for (int i = 0; i < ranks; i++)

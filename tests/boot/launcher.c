@@ -33,7 +33,7 @@ static const struct world worlds[] = {
     {{"PMI_FD", "77", "PMI_SIZE", "3", "PMI_RANK", "0"}, ERR_LAUNCHER, "PMI_FD=77"},
     {{"PMI_FD", "rubbish", "PMI_SIZE", "3"}, ERR_LAUNCHER, "PMI_FD=rubbish"},
     {{"PMI_FD", "77", "PMI_SIZE", "3", "VIADUCT_FOREIGN", "yes"}, OK, NULL},
-    {{"PMI_PORT", "nonsense", "PMI_ID", "0"}, ERR_LAUNCHER, "host:port"},
+    {{"PMI_PORT", "host:4711", "PMI_ID", "0"}, ERR_LAUNCHER, "called by its port"},
     {{"VIADUCT_JOB_SEAT", "taken", "PMI_FD", "77", "PMI_SIZE", "3"}, OK, NULL},
     {{"VIADUCT_JOB_SEAT", "80,81,0,-1", "PMI_RANK", "2"}, ERR_LAUNCHER, "below rank 2"},
     {{"VIADUCT_JOB_SEAT", "rubbish"}, ERR_LAUNCHER, "rubbish"},
