@@ -40,7 +40,6 @@
 static unsigned class_of(uint64_t bytes)
 {
     unsigned bit = 63 - (unsigned)__builtin_clzll(bytes | 1);
-
     if (bit < CLASS_LEAST)
         return 0;
     return bit - CLASS_LEAST + 1 < MSG_WAY_CLASSES ? bit - CLASS_LEAST + 1 : MSG_WAY_CLASSES - 1;
@@ -56,7 +55,6 @@ static unsigned turn(unsigned way)
 static unsigned other(const struct msg_ways *ways, unsigned allowed)
 {
     unsigned way = turn(ways->trial);
-
     for (int i = 0; i < MSG_WAYS && (way == ways->best || !(allowed >> way & 1)); i++)
         way = turn(way);
     return allowed >> way & 1 ? way : ways->best;
@@ -93,7 +91,6 @@ static void rest(struct msg_ways *ways, uint64_t left)
 enum msg_way vmsg_choice_take(struct msg_choice *choice, uint64_t bytes, unsigned allowed, enum msg_way first)
 {
     struct msg_ways *ways = &choice->ways[class_of(bytes)];
-
     if (unlikely(!ways->gap)) {
         ways->best = ways->trial = (uint8_t)first;
         ways->gap = ways->left = GAP_FIRST;
@@ -136,7 +133,6 @@ static bool better(uint32_t a, uint32_t b)
 static void told_best(struct msg_ways *ways, uint32_t sample, bool cold)
 {
     uint32_t *cost = &ways->cost[ways->best];
-
     if (!*cost || cold)
         *cost = sample;
     else
@@ -156,7 +152,6 @@ static void told_best(struct msg_ways *ways, uint32_t sample, bool cold)
 static void told_trial(struct msg_ways *ways, uint32_t sample, uint64_t bytes)
 {
     uint32_t best = ways->cost[ways->best];
-
     ways->lost += sample > best && ways->lost < SAMPLE_MOST ? sample - best : 0;
     if (ways->told == TRIAL && ways->taken == TRIAL - 1 && sample / HOPELESS > best) {
         ways->told = 1;
@@ -184,7 +179,6 @@ void vmsg_choice_told(struct msg_choice *choice, uint64_t bytes, enum msg_way wa
     uint64_t from = began > choice->ended ? began : choice->ended;
     uint64_t cost = now > from ? (now - from) * COST_BYTES / (bytes | 1) : 0;
     uint32_t sample = !began || overtook ? 0 : cost < SAMPLE_MOST ? (uint32_t)cost + 1 : SAMPLE_MOST;
-
     if (!overtook)
         choice->ended = now;
     choice->framed += way == MSG_WAY_FRAMES ? bytes : 0;

@@ -229,10 +229,9 @@ static inline __attribute__((always_inline)) int send_now(struct msg_context *co
                                                           const struct iovec *piece, int pieces, uint64_t bytes,
                                                           bool blocking)
 {
-    struct msg_member *member;
     if (unlikely((unsigned)rank >= (unsigned)context->size || tag < 0))
         return ERR_AGAIN; /* starting a request will tell */
-    member = __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE); /* pairs with vmsg_member_make */
+    struct msg_member *member = __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE); /* pairs with vmsg_member_make */
     if (unlikely(!member || (!blocking && member->peer->remote)))
         return ERR_AGAIN;
     uint64_t header = msg_header(MSG_FRAME_EAGER, context->id, tag, 0);

@@ -303,7 +303,6 @@ bool vmsg_peers_flush(void)
     struct list stuck;
     list_init(&stuck);
     bool went = false;
-
     /* Each stuck peer gets one turn: those that stay stuck are appended behind. */
     msg_lock(&engine->leaf);
     struct list_node *last = list_empty(&engine->stuck) ? NULL : engine->stuck.head.previous, *node = NULL;

@@ -27,7 +27,6 @@ int vi_settings_check(void)
 {
     struct fault_script script;
     char known[64] = "";
-
     for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
         snprintf(known + strlen(known), sizeof(known) - strlen(known), " %s", provider->name);
     for (const char *at = vbase_settings.transports; at && *at; at += strcspn(at, ","), at += *at == ',')
@@ -129,11 +128,9 @@ void vi_ops_fill(struct vi_ops *ops)
 int vi_nic_open(const struct vi_provider *provider, const struct vi_setup *setup, struct vi_nic **nic)
 {
     struct vi_nic *opened;
-    int error;
-
     if (setup->options && setup->options[0] != '\0')
         return fault_nic_open(provider, setup, nic);
-    error = provider->ops->open(setup, &opened);
+    int error = provider->ops->open(setup, &opened);
     if (error)
         return error;
     opened->provider = provider;

@@ -296,7 +296,6 @@ static void door_ready(struct run_job *job, struct run_watch *watch)
  * itself. */
 static int open_door(struct run_job *job)
 {
-    int error;
     const char *transports = vbase_settings.transports;
     int *local = malloc((size_t)job->local * sizeof *local);
     struct vi_setup setup = {.ranks = (uint32_t)job->size, .secret = job->handover.header->secret, .local_ranks = local,
@@ -308,7 +307,7 @@ static int open_door(struct run_job *job)
     for (int i = 0; i < job->size; i++)
         if (job->rank[i].host == job->here)
             local[job->rank[i].seat] = i;
-    error = tcp_door_open(&setup, &job->door);
+    int error = tcp_door_open(&setup, &job->door);
     free(local);
     if (error == ERR_LIMIT || error == ERR_UNSUPPORTED) {
         LOG_INFO("no door for the ranks of this host, each has its own: %s", vbase_error_detail());

@@ -37,11 +37,10 @@ static uint64_t due_time(struct fault_nic *nic)
 bool fault_hold(struct fault_vi *vi, const struct fault_event *event, const void *data)
 {
     struct fault_nic *nic = fault_nic_of(vi->vi.nic);
-    struct fault_event *held;
     bool refusable = event->kind == FAULT_RECEIVED;
     if (refusable && vi->held_count >= FAULT_HELD_MOST)
         return false;
-    held = malloc(sizeof(*held) + event->length);
+    struct fault_event *held = malloc(sizeof(*held) + event->length);
     if (!held)
         return false;
     *held = *event;
@@ -165,9 +164,8 @@ static int release_vi(struct fault_nic *nic, struct fault_vi *vi, uint64_t now, 
 
 struct fault_vi *fault_next(struct fault_nic *nic, struct fault_vi *vi)
 {
-    struct list_node *node;
     base_lock(&nic->lock);
-    node = vi ? list_next(&nic->vis, &vi->link) : list_first(&nic->vis);
+    struct list_node *node = vi ? list_next(&nic->vis, &vi->link) : list_first(&nic->vis);
     base_unlock(&nic->lock);
     return node ? container_of(node, struct fault_vi, link) : NULL;
 }

@@ -17,13 +17,12 @@ static void count_frame(struct fault_vi *vi)
 {
     struct fault_nic *nic = fault_nic_of(vi->vi.nic);
     const struct fault_script *script = &nic->script;
-    bool die;
     base_lock(&nic->lock);
     nic->frames++;
     vi->frames++;
     if (script->drop_at > 0 && vi->frames == script->drop_at && vi->vi.peer == script->drop_peer)
         vi->drop = true;
-    die = script->die_at > 0 && nic->frames >= script->die_at;
+    bool die = script->die_at > 0 && nic->frames >= script->die_at;
     base_unlock(&nic->lock);
     if (die)
         kill(getpid(), SIGKILL);
@@ -106,10 +105,9 @@ int fault_nic_open(const struct vi_provider *provider, const struct vi_setup *se
     struct fault_nic *nic = calloc(1, sizeof(*nic));
     struct vi_sink sink = {nic, received, arrived, done, called, down, up};
     struct vi_setup below = *setup;
-    int error;
     if (!nic)
         return vbase_fail(ERR_MEMORY, "a fault nic");
-    error = fault_script_parse(setup->options, &nic->script);
+    int error = fault_script_parse(setup->options, &nic->script);
     if (error)
         goto failed;
     if (nic->script.rank != FAULT_ALL_RANKS && nic->script.rank != setup->rank)
@@ -223,9 +221,8 @@ static void disconnect_vi(struct vi *base)
 
 static bool refuse(struct fault_nic *nic)
 {
-    bool refused;
     base_lock(&nic->lock);
-    refused = fault_chance(nic, nic->script.refuse);
+    bool refused = fault_chance(nic, nic->script.refuse);
     base_unlock(&nic->lock);
     if (refused)
         COUNT(lane_full);
@@ -237,12 +234,11 @@ static bool is_lost(const struct fault_vi *vi) { return !vi->inner || vi->drop |
 static int send_on(struct vi *base, uint64_t header, const struct iovec *piece, int pieces)
 {
     struct fault_vi *vi = fault_vi_of(base);
-    int error;
     if (is_lost(vi))
         return ERR_LINK_DOWN;
     if (refuse(fault_nic_of(base->nic)))
         return ERR_AGAIN;
-    error = vi_send(vi->inner, header, piece, pieces);
+    int error = vi_send(vi->inner, header, piece, pieces);
     if (!error)
         count_frame(vi);
     return error;
@@ -346,10 +342,9 @@ static int sweep(struct fault_nic *nic)
 static int poll_on(struct vi_nic *base, struct vi *only, int budget)
 {
     struct fault_nic *nic = fault_nic_of(base);
-    int events;
     (void)only; /* what is held back may be of any vi */
     nic->polling = true;
-    events = vi_poll(nic->inner, budget);
+    int events = vi_poll(nic->inner, budget);
     events += fault_release(nic, budget);
     events += sweep(nic);
     nic->polling = false;

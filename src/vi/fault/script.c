@@ -17,10 +17,9 @@ static bool number(const char *text, uint64_t *out)
 static bool percent(const char *text, uint32_t *out)
 {
     char *end;
-    double value;
     if (*text < '0' || *text > '9')
         return false;
-    value = strtod(text, &end);
+    double value = strtod(text, &end);
     if (strcmp(end, "%") != 0 || value > 100)
         return false;
     *out = (uint32_t)(value * 100);

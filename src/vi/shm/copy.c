@@ -31,7 +31,6 @@ void shm_allow_peers(int launcher)
 {
     char scope = '0';
     int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
-
     if (fd < 0)
         return;
     if (read(fd, &scope, 1) == 1 && scope == '1' && prctl(PR_SET_PTRACER, (unsigned long)launcher, 0, 0, 0) != 0)
@@ -42,7 +41,6 @@ void shm_allow_peers(int launcher)
 static pid_t peer_pid(const struct shm_vi *vi)
 {
     const struct shm_identity *identity = shm_identity_of(&shm_nic_of(vi->vi.nic)->segment, vi->index);
-
     return (pid_t) * (const volatile uint32_t *)&identity->pid;
 }
 
@@ -52,7 +50,6 @@ static bool cookie_is_there(struct shm_vi *vi, const struct shm_identity *identi
     struct iovec local = {seen, sizeof(seen)};
     struct iovec remote = {(void *)(uintptr_t)identity->cookie_address, sizeof(seen)};
     ssize_t got = process_vm_readv(peer_pid(vi), &local, 1, &remote, 1, 0);
-
     memcpy(expected, identity->cookie, sizeof(expected));
     if (got != (ssize_t)sizeof(seen))
         LOG_DEBUG("single copy from rank %u: %s", vi->vi.peer, got < 0 ? strerror(errno) : "cut short");
@@ -65,14 +62,12 @@ void shm_reach_prove(struct shm_vi *vi)
 {
     struct shm_nic *nic = shm_nic_of(vi->vi.nic);
     struct shm_identity *identity = shm_identity_of(&nic->segment, vi->index);
-    bool reached;
-
     if (atomic_load_explicit(&vi->get_reach, memory_order_relaxed) != SHM_UNKNOWN)
         return;
     /* acquire: pairs with take_slot; a peer that is not open yet stays unknown */
     if (vbase_settings.single_copy && atomic_load_explicit(&identity->state, memory_order_acquire) != SHM_SLOT_OPEN)
         return;
-    reached = vbase_settings.single_copy && cookie_is_there(vi, identity);
+    bool reached = vbase_settings.single_copy && cookie_is_there(vi, identity);
     atomic_store_explicit(&vi->put_reach, reached && nic->direct_children ? SHM_REACHED : SHM_REFUSED,
                           memory_order_relaxed);
     atomic_store_explicit(&vi->get_reach, reached ? SHM_REACHED : SHM_REFUSED, memory_order_relaxed);
@@ -116,7 +111,6 @@ struct shm_speed shm_copy_speed(void)
     static _Atomic uint64_t known; /* by hand << 32 | by the kernel; relaxed: any thread may measure, all mean the same */
     uint64_t both = atomic_load_explicit(&known, memory_order_relaxed);
     char *memory = both ? NULL : calloc(2, SAMPLE);
-
     if (memory) {
         uint64_t hand = timed(copy_by_hand, memory);
         both = hand << 32 | timed(copy_by_kernel, memory);
@@ -145,7 +139,6 @@ struct walk {
 static unsigned long walk_batch(const struct walk *walk, struct iovec *batch, uint64_t *bytes)
 {
     unsigned long n = 0;
-
     *bytes = 0;
     for (int i = 0; i < walk->pieces && n < BATCH && *bytes < CALL_MOST; i++) {
         size_t skip = i == 0 ? walk->skip : 0;
@@ -186,7 +179,6 @@ static int move(struct shm_vi *vi, const struct vi_transfer *transfer, mover cal
     struct iovec batch[BATCH];
     uint64_t bytes;
     unsigned long n;
-
     while ((n = walk_batch(&walk, batch, &bytes)) > 0) {
         struct iovec there = {remote, bytes};
         ssize_t moved = call(peer_pid(vi), batch, n, &there, 1, 0);
@@ -204,7 +196,6 @@ static int move(struct shm_vi *vi, const struct vi_transfer *transfer, mover cal
 static int check_bounds(const struct vi_transfer *transfer, uint64_t *total)
 {
     uint64_t length = 0, limit = transfer->key.word[1];
-
     for (int i = 0; i < transfer->pieces; i++) {
         if (transfer->local[i].iov_len > UINT64_MAX - length)
             return vbase_fail(ERR_ARGUMENT, "the pieces of a transfer pass 2^64 bytes");
@@ -225,7 +216,6 @@ static int copy_mapped(struct vi *vi, const struct vi_transfer *transfer, uint64
     void *mapped;
     int error = shm_map(vi, transfer->key, transfer->offset, total, &mapped);
     char *there = mapped;
-
     if (error)
         return error;
     for (int i = 0; i < transfer->pieces; i++) {
@@ -242,7 +232,6 @@ static int transfer_now(struct shm_vi *vi, const struct vi_transfer *transfer, b
     _Atomic int *reach = put ? &vi->put_reach : &vi->get_reach;
     uint64_t total = 0;
     int error = check_bounds(transfer, &total);
-
     if (error)
         return error;
     if (transfer->key.word[0] & SHM_SHARED_KEY)
@@ -262,7 +251,6 @@ int shm_get(struct vi *vi, const struct vi_transfer *transfer)
 int shm_put(struct vi *base, const struct vi_transfer *transfer)
 {
     struct shm_vi *vi = shm_vi_of(base);
-
     if (transfer->pieces == 0 && !transfer->signal) {
         shm_wake(vi);
         return VI_COMPLETE;
@@ -284,7 +272,6 @@ int shm_atomic(struct vi *vi, const struct vi_atomic_call *call)
     void *mapped;
     int error = shm_map(vi, call->key, call->offset, sizeof(uint64_t), &mapped);
     uint64_t old = call->compare;
-
     if (error)
         return error;
     if ((uintptr_t)mapped % sizeof(uint64_t) != 0)

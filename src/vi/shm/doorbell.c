@@ -35,7 +35,6 @@ int shm_ear_open(struct shm_nic *nic)
 {
     struct sockaddr_un name;
     socklen_t length = ear_address(shm_identity_of(&nic->segment, nic->index), &name);
-
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
     if (fd < 0 || bind(fd, (struct sockaddr *)&name, length) < 0) {
@@ -51,7 +50,6 @@ int shm_ear_open(struct shm_nic *nic)
 static void ear_empty(struct shm_nic *nic)
 {
     char nothing[8];
-
     while (recv(nic->ear, nothing, sizeof(nothing), MSG_DONTWAIT) >= 0)
         ;
 }
@@ -63,7 +61,6 @@ static void ear_call(const struct shm_vi *vi)
     struct sockaddr_un name;
     socklen_t length = ear_address(shm_identity_of(&nic->segment, vi->index), &name);
     int fd = nic->ear >= 0 ? nic->ear : socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
     (void)!sendto(fd, "", 0, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&name, length);
     if (fd != nic->ear && fd >= 0)
         close(fd);
@@ -73,7 +70,6 @@ static void ear_call(const struct shm_vi *vi)
 static void wake_sleeper(struct shm_vi *vi)
 {
     uint32_t mark = atomic_load_explicit(&vi->bell->mark, memory_order_relaxed);
-
     if (mark != SHM_ASLEEP && mark != SHM_LISTENING)
         return;
     /* One of many senders rings. acq_rel: nothing of this moves before or behind it */
@@ -93,7 +89,6 @@ static void wake_sleeper(struct shm_vi *vi)
 COLD void shm_ring(struct shm_vi *vi)
 {
     struct shm_nic *nic = shm_nic_of(vi->vi.nic);
-
     if (!atomic_load_explicit(&vi->credit->hot, memory_order_relaxed))
         /* release: pairs with take_bits */
         atomic_fetch_or_explicit(&shm_bits_of(&nic->segment, vi->index)[nic->index / 64], 1ull << nic->index % 64,
@@ -124,8 +119,6 @@ static void say_soon(struct shm_nic *nic)
 
 static int fall_asleep(struct shm_nic *nic, struct vi_wait *wait)
 {
-    uint32_t value;
-
     say_soon(nic);
     if (clock_ticks() - nic->soon_at < nic->settle)
         return ERR_AGAIN;
@@ -133,7 +126,7 @@ static int fall_asleep(struct shm_nic *nic, struct vi_wait *wait)
     if (nic->ear >= 0)
         ear_empty(nic);
     /* The bell is read before the mark is set: who rings afterwards changes it. acquire: pairs with shm_ring */
-    value = atomic_load_explicit(&nic->bell->bell, memory_order_acquire);
+    uint32_t value = atomic_load_explicit(&nic->bell->bell, memory_order_acquire);
     shm_hook("sleep");
     atomic_exchange_explicit(&nic->bell->mark, nic->ear >= 0 ? SHM_LISTENING : SHM_ASLEEP, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with the fence in shm_ring */
@@ -150,7 +143,6 @@ static int fall_asleep(struct shm_nic *nic, struct vi_wait *wait)
 int shm_arm(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
 {
     struct shm_nic *nic = shm_nic_of(base);
-
     switch (what) {
     case VI_ARM_DESCRIPTOR:
         return nic->ear >= 0 ? OK : shm_ear_open(nic);

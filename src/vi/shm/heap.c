@@ -28,7 +28,6 @@ void shm_heap_open(struct shm_heap *heap, char *base)
 {
     static const uint32_t size[SHM_CLASSES] = SHM_BLOCK_SIZES, count[SHM_CLASSES] = SHM_BLOCK_NUMBERS;
     uint32_t *ring = heap->ring, offset = 0;
-
     heap->base = base;
     for (uint32_t c = 0; c < SHM_CLASSES; c++) {
         uint32_t first = c << SHM_CLASS_SHIFT | offset / CACHE_LINE;
@@ -42,7 +41,6 @@ void shm_heap_open(struct shm_heap *heap, char *base)
 void shm_heap_give(struct shm_heap *heap, uint32_t block)
 {
     struct shm_class *class = &heap->class[block >> SHM_CLASS_SHIFT];
-
     class->free[class->tail++ % class->count] = block;
 }
 
@@ -74,7 +72,6 @@ static uint32_t take(struct shm_class *class, bool turns)
 uint32_t shm_heap_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t length, bool turns)
 {
     struct shm_class *first = nic->heap.class, *end = first + SHM_CLASSES;
-
     while (first->size < length)
         first++;
     if (unlikely(first->head == first->tail))
@@ -91,6 +88,5 @@ uint32_t shm_heap_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t length, 
 uint32_t shm_heap_next(const struct shm_heap *heap, uint32_t block)
 {
     const struct shm_class *class = &heap->class[block >> SHM_CLASS_SHIFT];
-
     return class->free[class->head % class->count];
 }

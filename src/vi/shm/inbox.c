@@ -47,7 +47,6 @@ void shm_inbox_call(struct shm_nic *nic, uint32_t index)
 void shm_break(struct shm_vi *vi, const char *why)
 {
     struct shm_nic *nic = shm_nic_of(vi->vi.nic);
-
     if (atomic_exchange_explicit(&vi->broken, true, memory_order_relaxed))
         return;
     COUNT(refused);
@@ -70,7 +69,6 @@ static inline void aim(struct shm_hot *hot, const struct shm_vi *vi)
 static void lane_add(struct shm_nic *nic, struct shm_vi *vi)
 {
     struct shm_hot *hot = &nic->hot[nic->hot_count];
-
     vi->place = nic->hot_count++;
     vi->cooling = false;
     vi->used = true;
@@ -93,7 +91,6 @@ static void lane_remove(struct shm_nic *nic, struct shm_vi *vi)
 static void close_gaps(struct shm_nic *nic)
 {
     uint32_t kept = 0;
-
     for (uint32_t i = 0; i < nic->hot_count; i++) {
         if (!nic->hot[i].vi)
             continue;
@@ -129,13 +126,12 @@ static inline __attribute__((always_inline)) uint32_t ready_here(const struct sh
  * then on nothing is added here, so one more look tells that it is done with. */
 static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi)
 {
-    uint32_t more;
     const struct shm_cell *next = &vi->in[(vi->in_next + 1) % SHM_CELLS];
     /* acquire: pairs with shm_publish */
     uint32_t word = atomic_load_explicit(&next->published, memory_order_acquire);
     if (word - shm_word(vi->in_next + 1) > SHM_RUN)
         return 0;
-    more = ready_here(vi);
+    uint32_t more = ready_here(vi);
     if (more)
         return more;
     consumed(vi);
@@ -145,7 +141,6 @@ static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi)
 static inline __attribute__((always_inline)) uint32_t ready(struct shm_vi *vi)
 {
     uint32_t more = ready_here(vi);
-
     return likely(more || !vi->in_run) ? more : ready_next(vi);
 }
 
@@ -153,7 +148,6 @@ static inline __attribute__((always_inline)) uint32_t ready(struct shm_vi *vi)
 static const char *block_at(const struct shm_nic *nic, const struct shm_vi *vi, const struct shm_cell *cell, uint32_t *length)
 {
     uint32_t offset = *(const volatile uint32_t *)&cell->block.offset;
-
     *length = *(const volatile uint32_t *)&cell->block.length;
     if (*length > SHM_MAX_SEND || offset > SHM_HEAP_USED || *length > SHM_HEAP_USED - offset)
         return NULL;
@@ -166,7 +160,6 @@ static inline void look_ahead(const struct shm_nic *nic, const struct shm_vi *vi
     const struct shm_cell *cell = &vi->in[(vi->in_next + 1) % SHM_CELLS];
     const char *block;
     uint32_t length;
-
     if (vi->in[vi->in_next % SHM_CELLS].kind != SHM_BLOCK)
         return;
     /* acquire: pairs with shm_publish */
@@ -181,7 +174,6 @@ static bool take_block(struct shm_nic *nic, struct shm_vi *vi, const struct shm_
 {
     uint32_t length;
     const char *block = block_at(nic, vi, cell, &length);
-
     if (!block) {
         shm_break(vi, "a block outside its heap");
         return false;
@@ -220,7 +212,6 @@ static bool answer_goodbye(struct shm_nic *nic, struct shm_vi *vi)
 static COLD bool take_closed(struct shm_nic *nic, struct shm_vi *vi, uint16_t kind)
 {
     bool taken = false, called = false, stop;
-
     base_lock(&nic->lock);
     if (vi->behind > 0) {
         vi->behind -= kind == SHM_GOODBYE;
@@ -263,7 +254,6 @@ static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, 
     const struct shm_cell *cell = &vi->in[vi->in_next % SHM_CELLS];
     uint16_t kind = *(const volatile uint16_t *)&cell->kind;
     uint32_t length = *(const volatile uint16_t *)&cell->length, run = vi->in_run, taken;
-
     if (unlikely(!atomic_load_explicit(&vi->deliver, memory_order_relaxed))) {
         taken = take_closed(nic, vi, kind) ? count : 0;
     } else if (likely(kind == SHM_DATA && (run + count) * length <= SHM_INLINE)) {
@@ -282,7 +272,6 @@ static int drain(struct shm_nic *nic, struct shm_hot *hot, int budget)
 {
     struct shm_vi *vi = hot->vi;
     int taken = 0;
-
     while (taken < budget && !nic->nic.enough) {
         uint32_t count = ready(vi), most = (uint32_t)(budget - taken), got;
         if (!count)
@@ -307,7 +296,6 @@ static void lane_called(struct shm_nic *nic, uint32_t index)
 {
     struct shm_vi *vi = NULL;
     bool tell_down = false;
-
     if (index >= nic->segment.ranks || index == nic->index) {
         COUNT(refused);
         return;
@@ -364,7 +352,6 @@ static void cool(struct shm_nic *nic)
 static COLD void tick(struct shm_nic *nic)
 {
     uint64_t now = clock_ticks();
-
     shm_inbox_settle(nic);
     if (now - nic->tick_at < nic->tick_gap)
         return;
@@ -378,7 +365,6 @@ static inline bool something(const struct shm_hot *hot)
 {
     uint32_t word = atomic_load_explicit(&hot->cell->published, memory_order_relaxed);
     uint32_t next = atomic_load_explicit(&hot->next->published, memory_order_relaxed);
-
     return word - hot->word - 1 < SHM_RUN || next - hot->next_word - 1 < SHM_RUN;
 }
 
@@ -393,7 +379,6 @@ static inline void nothing_came(struct shm_nic *nic)
 static int poll_all(struct shm_nic *nic, int budget)
 {
     int events = 0;
-
     for (uint32_t word = 0; word < nic->segment.words; word++)
         if (unlikely(atomic_load_explicit(&nic->bits[word], memory_order_relaxed) != 0))
             take_bits(nic, word);
@@ -422,7 +407,6 @@ static int poll_all(struct shm_nic *nic, int budget)
 static inline int poll_one(struct shm_nic *nic, struct shm_vi *vi)
 {
     uint64_t number = vi->in_next;
-
     if (unlikely(vi->place == SHM_NOWHERE) || !ready(vi)) {
         if (nic->ahead_bytes)
             shm_lane_ahead(nic);
@@ -440,7 +424,6 @@ static inline int poll_one(struct shm_nic *nic, struct shm_vi *vi)
 int shm_poll(struct vi_nic *base, struct vi *only, int budget)
 {
     struct shm_nic *nic = shm_nic_of(base);
-
     nic->nic.enough = false;
     return only ? poll_one(nic, shm_vi_of(only)) : poll_all(nic, budget);
 }
@@ -455,7 +438,6 @@ static bool lane_pending(struct shm_vi *vi)
 bool shm_inbox_pending(struct shm_nic *nic)
 {
     bool pending = false;
-
     for (uint32_t word = 0; word < nic->segment.words; word++)
         pending |= atomic_load_explicit(&nic->bits[word], memory_order_relaxed) != 0;
     base_lock(&nic->lock);

@@ -13,7 +13,6 @@
 static inline void copy_inline(uint8_t *to, const void *from, size_t n)
 {
     const uint8_t *f = from;
-
     if (n >= 16) {
         memcpy(to, f, 16);
         if (n > 32)
@@ -36,7 +35,6 @@ static inline void copy_inline(uint8_t *to, const void *from, size_t n)
 static inline struct shm_cell *claim(struct shm_vi *vi, uint64_t number, enum shm_kind kind, uint64_t header)
 {
     struct shm_cell *cell = &vi->out[number % SHM_CELLS];
-
     cell->header = header;
     cell->kind = (uint16_t)kind;
     vi->run.length = SHM_NO_RUN;
@@ -50,7 +48,6 @@ static inline struct shm_cell *claim(struct shm_vi *vi, uint64_t number, enum sh
 static inline bool in_turns(struct shm_vi *vi)
 {
     bool turns = atomic_load_explicit(&vi->answered, memory_order_relaxed);
-
     atomic_store_explicit(&vi->answered, false, memory_order_relaxed);
     return turns;
 }
@@ -100,7 +97,6 @@ void shm_lane_harvest(struct shm_vi *vi)
 static COLD int make_room(struct shm_vi *vi, uint64_t number)
 {
     struct shm_nic *nic = shm_nic_of(vi->vi.nic);
-
     shm_heap_lock(nic);
     shm_lane_harvest(vi);
     shm_heap_unlock(nic);
@@ -115,7 +111,6 @@ static COLD int make_room(struct shm_vi *vi, uint64_t number)
 int shm_lane_room(struct shm_vi *vi)
 {
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
-
     return likely(has_room(vi, number)) ? OK : make_room(vi, number);
 }
 
@@ -123,7 +118,6 @@ int shm_send_word(struct shm_vi *vi, enum shm_kind kind, uint64_t header)
 {
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
     int error = shm_lane_room(vi);
-
     if (error)
         return error;
     struct shm_cell *cell = claim(vi, number, kind, header);
@@ -136,7 +130,6 @@ void shm_goodbye(struct shm_vi *vi)
 {
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
     struct shm_cell *cell = claim(vi, number, SHM_GOODBYE, 0);
-
     cell->length = 0;
     publish(vi, cell, number, in_turns(vi));
 }
@@ -145,7 +138,6 @@ void shm_goodbye(struct shm_vi *vi)
 static COLD void store_told(struct shm_nic *nic, uint32_t length, uint64_t ns)
 {
     struct shm_speed speed = shm_copy_speed();
-
     shm_heap_lock(nic);
     nic->heap.store.sample = speed.sample;
     nic->heap.store.sample_ns = speed.hand_ns;
@@ -158,7 +150,6 @@ static __attribute__((noinline)) void store_source(struct shm_vi *vi, enum shm_s
                                                    const struct iovec *piece, int pieces)
 {
     uint32_t head = 0, length = (uint32_t)piece[pieces - 1].iov_len;
-
     for (int i = 0; i < pieces - 1; i++)
         head += (uint32_t)piece[i].iov_len;
     shm_store(SHM_STORE_PLAIN, to, piece, pieces - 1);
@@ -172,7 +163,6 @@ static void ask_for(const struct shm_nic *nic, uint32_t block, uint32_t length)
 {
     const char *at = nic->heap.base + shm_heap_offset(block);
     uint32_t most = length < 128 * CACHE_LINE ? length : 128 * CACHE_LINE;
-
     for (uint32_t i = 0; i < most; i += CACHE_LINE)
         cpu_prefetch_write(at + i);
 }
@@ -188,10 +178,8 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
 {
     struct shm_nic *nic = shm_nic_of(vi->vi.nic);
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
-    enum shm_store_way way;
     bool turns = in_turns(vi);
     uint32_t block, offset, next;
-
     shm_heap_lock(nic);
     block = shm_heap_take(nic, vi, length, turns);
     if (unlikely(block == SHM_NO_BLOCK)) {
@@ -202,7 +190,7 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
     vi->block[number % SHM_CELLS] = block;
     vi->blocks_out++;
     next = shm_heap_next(&nic->heap, block);
-    way = shm_store_next(&nic->heap.store, length);
+    enum shm_store_way way = shm_store_next(&nic->heap.store, length);
     shm_heap_unlock(nic);
 
     if (!turns) /* now: it comes while the block is filled, and a receiver who polls has less time to take it again */
@@ -235,7 +223,6 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
 static __attribute__((noinline)) int send_odd(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces)
 {
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed), length = 0;
-
     for (int i = 0; i < pieces; i++)
         length += piece[i].iov_len;
     if (length > SHM_MAX_SEND)
@@ -260,7 +247,6 @@ static __attribute__((noinline)) int send_odd(struct shm_vi *vi, uint64_t header
 static inline int send_beside(struct shm_vi *vi, const void *data)
 {
     struct shm_cell *cell = vi->run.cell;
-
     copy_inline(cell->data + vi->run.at, data, vi->run.length);
     shm_publish(vi, cell, ++vi->run.word);
     vi->run.at += (uint32_t)vi->run.length;
@@ -273,7 +259,6 @@ int shm_send(struct vi *base, uint64_t header, const struct iovec *piece, int pi
 {
     struct shm_vi *vi = shm_vi_of(base);
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed), length;
-
     if (unlikely(pieces != 1 || piece->iov_len > SHM_MAX_SEND))
         return send_odd(vi, header, piece, pieces);
     length = piece->iov_len;

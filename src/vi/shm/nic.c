@@ -51,7 +51,6 @@ static int take_slot(struct shm_nic *nic)
     struct shm_identity *identity = shm_identity_of(&nic->segment, nic->index);
     uint32_t free = SHM_SLOT_FREE;
     int error = vbase_random(nic->cookie, sizeof(nic->cookie));
-
     if (error)
         return error;
     if (!atomic_compare_exchange_strong_explicit(&identity->state, &free, SHM_SLOT_OPENING, memory_order_relaxed,
@@ -69,7 +68,6 @@ static int take_slot(struct shm_nic *nic)
 static int allocate(struct shm_nic *nic, const struct vi_setup *setup)
 {
     uint32_t count = setup->local_count;
-
     nic->hot = calloc(count, sizeof(*nic->hot));
     nic->peers = calloc(count, sizeof(*nic->peers));
     nic->local_ranks = calloc(count, sizeof(*nic->local_ranks));
@@ -96,7 +94,6 @@ int shm_nic_open(const struct vi_setup *setup, struct vi_nic **out)
 {
     int error = shm_nic_probe(setup);
     struct shm_nic *nic = error ? NULL : calloc(1, sizeof(*nic));
-
     if (!nic)
         return error ? error : vbase_fail(ERR_MEMORY, "a nic");
     nic->ear = -1;
@@ -134,7 +131,6 @@ free_nic:
 void shm_nic_close(struct vi_nic *base)
 {
     struct shm_nic *nic = shm_nic_of(base);
-
     vbase_counters_move(NULL);
     atomic_store_explicit(&shm_identity_of(&nic->segment, nic->index)->state, SHM_SLOT_CLOSED, memory_order_release);
     shm_region_close(nic);
@@ -148,7 +144,6 @@ void shm_nic_close(struct vi_nic *base)
 static uint32_t index_of(const struct shm_nic *nic, uint32_t rank)
 {
     uint32_t low = 0, high = nic->segment.ranks;
-
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if ((uint32_t)nic->local_ranks[middle] < rank)
@@ -163,7 +158,6 @@ struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index)
 {
     const struct shm_segment *s = &nic->segment;
     struct shm_vi *vi = atomic_load_explicit(&nic->peers[index], memory_order_relaxed);
-
     if (vi)
         return vi;
     vi = aligned_alloc(CACHE_LINE, (sizeof(*vi) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
@@ -188,7 +182,6 @@ struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index)
 void shm_update_deliver(struct shm_vi *vi)
 {
     bool broken = atomic_load_explicit(&vi->broken, memory_order_relaxed);
-
     atomic_store_explicit(&vi->deliver, vi->open && vi->behind == 0 && !broken, memory_order_relaxed);
 }
 
@@ -237,15 +230,12 @@ static int open_vi(struct shm_nic *nic, struct shm_vi *vi, void *owner)
 static int join(struct shm_nic *nic, uint32_t peer, void *owner, struct vi **out)
 {
     uint32_t index = index_of(nic, peer);
-    struct shm_vi *vi;
-    int error;
-
     if (index == SHM_NOWHERE || index == nic->index)
         return vbase_fail(ERR_UNREACHABLE, "shm: rank %u is %s", peer,
                           index == nic->index ? "this process itself" : "not on this node");
     base_lock(&nic->lock);
-    vi = shm_peer_make(nic, index);
-    error = vi ? open_vi(nic, vi, owner) : vbase_fail(ERR_MEMORY, "a connection to rank %u", peer);
+    struct shm_vi *vi = shm_peer_make(nic, index);
+    int error = vi ? open_vi(nic, vi, owner) : vbase_fail(ERR_MEMORY, "a connection to rank %u", peer);
     base_unlock(&nic->lock);
     if (!error)
         *out = &vi->vi;
@@ -268,7 +258,6 @@ void shm_disconnect(struct vi *base)
 {
     struct shm_vi *vi = shm_vi_of(base);
     struct shm_nic *nic = shm_nic_of(base->nic);
-
     base_lock(&nic->lock);
     if (vi->open) {
         vi->open = false;
@@ -287,7 +276,6 @@ int shm_query(struct vi *base, struct vi_state *state)
 {
     struct shm_vi *vi = shm_vi_of(base);
     struct shm_nic *nic = shm_nic_of(base->nic);
-
     shm_reach_prove(vi);
     bool get = atomic_load_explicit(&vi->get_reach, memory_order_relaxed) == SHM_REACHED;
     bool put = atomic_load_explicit(&vi->put_reach, memory_order_relaxed) == SHM_REACHED;

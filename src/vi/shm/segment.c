@@ -37,7 +37,6 @@ void shm_segment_plan(struct shm_segment *segment, uint32_t ranks, uint64_t shar
 {
     uint64_t n = ranks;
     uint32_t bitmap_lines = (ranks + 511) / 512;
-
     *segment = (struct shm_segment){.fd = -1, .ranks = ranks, .shared_each = shared_each};
     segment->words = (ranks + 63) / 64;
     segment->door_size = (2 + bitmap_lines) * CACHE_LINE;
@@ -56,7 +55,6 @@ static int plan_within_limits(struct shm_segment *plan, uint32_t ranks)
 {
     struct rlimit limit;
     uint64_t each = SHARED_ALL / ranks / SHARED_ALIGN * SHARED_ALIGN;
-
     if (each > SHARED_MOST)
         each = SHARED_MOST;
     shm_segment_plan(plan, ranks, each);
@@ -90,7 +88,6 @@ int shm_segment_create(int ranks, int *fd)
 {
     struct shm_segment plan;
     int made, error;
-
     if (ranks < 1 || (uint32_t)ranks > SHM_MAX_RANKS)
         return vbase_fail(ERR_LIMIT, "%d ranks on one node; shared memory serves 1 to %u", ranks, SHM_MAX_RANKS);
     error = plan_within_limits(&plan, (uint32_t)ranks);
@@ -114,7 +111,6 @@ static int check_segment(int fd, uint32_t ranks, struct shm_segment *segment)
     struct shm_header header;
     struct stat st;
     int seals = fcntl(fd, F_GET_SEALS);
-
     if (seals < 0 || (seals & SEALS) != SEALS)
         return vbase_fail(ERR_PROTOCOL, "descriptor %d is not a sealed segment", fd);
     if (fstat(fd, &st) != 0)
@@ -139,7 +135,6 @@ int shm_segment_open(int fd, uint32_t ranks, struct shm_segment *segment)
 {
     struct shm_segment plan;
     int error = check_segment(fd, ranks, &plan);
-
     if (error)
         return error;
     plan.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -166,7 +161,6 @@ void shm_segment_close(struct shm_segment *segment)
 int shm_segment_ranks(int fd, int *ranks)
 {
     struct shm_header header;
-
     if (pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) || header.magic != SHM_MAGIC ||
         header.ranks > SHM_MAX_RANKS)
         return vbase_fail(ERR_PROTOCOL, "descriptor %d is not a segment of Viaduct", fd);
@@ -178,18 +172,15 @@ int shm_segment_counters(int fd, int ranks, int index, const struct base_counter
 {
     struct shm_segment plan;
     uint64_t at, page;
-    char *base;
-    int error;
-
     if (ranks < 1 || (uint32_t)ranks > SHM_MAX_RANKS || index < 0 || index >= ranks)
         return vbase_fail(ERR_ARGUMENT, "rank %d of %d has no counters", index, ranks);
-    error = check_segment(fd, (uint32_t)ranks, &plan);
+    int error = check_segment(fd, (uint32_t)ranks, &plan);
     if (error)
         return error;
     at = plan.counters + (uint64_t)index * BASE_COUNTERS_SIZE;
     page = at / SHM_PAGE * SHM_PAGE;
     page = page / (uint64_t)sysconf(_SC_PAGESIZE) * (uint64_t)sysconf(_SC_PAGESIZE);
-    base = mmap(NULL, at - page + BASE_COUNTERS_SIZE, PROT_READ, MAP_SHARED, fd, (off_t)page);
+    char *base = mmap(NULL, at - page + BASE_COUNTERS_SIZE, PROT_READ, MAP_SHARED, fd, (off_t)page);
     if (base == MAP_FAILED)
         return vbase_fail_errno(ERR_SYSTEM, "mapping the counters of rank %d", index);
     *counters = (const struct base_counters *)(const void *)(base + (at - page));

@@ -27,7 +27,6 @@ void shm_store_told(struct shm_store *store, uint32_t length, uint64_t ns)
 {
     uint64_t lines = length / CACHE_LINE + HEAD_LINES;
     bool slow = ns * store->sample > lines * CACHE_LINE * store->sample_ns * SLOW_FACTOR;
-
     store->against = slow == store->past ? 0 : store->against + 1;
     if (store->against == IN_A_ROW) {
         store->past = slow;
@@ -47,7 +46,6 @@ static void copy_plain(char *to, const void *from, size_t n)
 static void copy_past(char *to, const char *from, size_t n)
 {
     size_t head = -(uintptr_t)to % CACHE_LINE;
-
     head = head < n ? head : n;
     copy_plain(to, from, head);
     for (to += head, from += head, n -= head; n >= CACHE_LINE; to += CACHE_LINE, from += CACHE_LINE, n -= CACHE_LINE) {
@@ -91,7 +89,6 @@ void shm_store(enum shm_store_way way, char *to, const struct iovec *piece, int 
 uint64_t shm_store_timed(char *to, const struct iovec *piece, int pieces)
 {
     uint64_t start = clock_ticks();
-
     gather(to, piece, pieces);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with nothing: it waits for the stores */
     return vbase_clock_ns_of_ticks(clock_ticks() - start);
@@ -103,7 +100,6 @@ uint64_t shm_store_source(enum shm_store_way way, char *to, struct vi_source *so
 {
     char row[SHM_STORE_ROW];
     uint64_t last = bytes < sizeof(row) ? bytes : sizeof(row);
-
     if (way != SHM_STORE_PAST) {
         source->write(source, to, way == SHM_STORE_PLAIN ? bytes : bytes - last);
         if (likely(way == SHM_STORE_PLAIN))

@@ -33,7 +33,6 @@ bool tcp_address_special(const struct tcp_address *address)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff}, zero[16];
     const uint8_t *b = address->bytes;
-
     if (address->family == AF_INET)
         return b[0] == 0 || b[0] == 127 || b[0] >= 224 || (b[0] == 169 && b[1] == 254);
     return (b[0] == 0xfe && (b[1] & 0xc0) == 0x80) || b[0] == 0xff || memcmp(b, mapped, 12) == 0 || memcmp(b, zero, 15) == 0;
@@ -124,7 +123,6 @@ static int compare_interfaces(const void *left, const void *right)
     const struct tcp_interface *b = *(const struct tcp_interface *const *)right;
     int kinds = kind_rank(kind_of(a)) - kind_rank(kind_of(b));
     uint32_t speed_a = speed_rank(a->speed), speed_b = speed_rank(b->speed);
-
     if (kinds != 0)
         return kinds;
     if (speed_a != speed_b)
@@ -136,7 +134,6 @@ static void add_card(struct tcp_cards *cards, const struct tcp_interfaces *from,
                      int at, int ordinal)
 {
     struct tcp_card *card = &cards->card[cards->count++];
-
     *card = (struct tcp_card){.address = from->address[at].address, .prefix = from->address[at].prefix,
                               .ordinal = (uint8_t)ordinal, .kind = kind_of(interface), .speed = interface->speed};
     snprintf(card->name, sizeof(card->name), "%s", interface->name);
@@ -155,7 +152,6 @@ void tcp_cards_choose(const struct tcp_interfaces *from, struct tcp_cards *cards
     static const int family[] = {AF_INET, AF_INET6};
     const struct tcp_interface *order[TCP_INTERFACES];
     int count = 0, ordinal = 0;
-
     cards->count = cards->helds = 0;
     for (int i = 0; i < from->count; i++)
         if (!tcp_interface_fault(&from->interface[i]))
@@ -179,7 +175,6 @@ int tcp_cards_only(struct tcp_cards *cards, const char *name)
 {
     char known[TCP_CARDS * 18] = "";
     int kept = 0;
-
     for (int i = 0; i < cards->count; i++) {
         if (i == 0 || strcmp(cards->card[i].name, cards->card[i - 1].name) != 0)
             snprintf(known + strlen(known), sizeof(known) - strlen(known), " %s", cards->card[i].name);
@@ -205,10 +200,8 @@ static void put(struct writer *to, const char *format, ...) PRINTF_LIKE(2, 3);
 static void put(struct writer *to, const char *format, ...)
 {
     va_list arguments;
-    int length;
-
     va_start(arguments, format);
-    length = vsnprintf(to->at, to->left, format, arguments);
+    int length = vsnprintf(to->at, to->left, format, arguments);
     va_end(arguments);
     if (length < 0 || (size_t)length >= to->left) {
         to->left = 0;
@@ -222,7 +215,6 @@ int tcp_cards_write(const struct tcp_cards *cards, char *text, size_t size)
 {
     struct writer to = {text, size};
     char address[INET6_ADDRSTRLEN];
-
     put(&to, "1,%u,%" PRIx64 ",%s", cards->port, cards->host, cards->helds ? "" : "-");
     for (int i = 0; i < cards->helds; i++)
         put(&to, "%06x", cards->held[i]);
@@ -241,7 +233,6 @@ static bool take_number(const char **at, int base, uint64_t limit, char end, uin
 {
     const char *digits = "0123456789abcdef", *p = *at;
     uint64_t value = 0;
-
     for (int n = 0;; n++, p++) {
         const char *digit = *p ? memchr(digits, *p, (size_t)base) : NULL;
         if (!digit && (n == 0 || *p != end))
@@ -262,7 +253,6 @@ static bool take_number(const char **at, int base, uint64_t limit, char end, uin
 static bool take_helds(const char **at, struct tcp_cards *cards)
 {
     const char *p = *at;
-
     if (p[0] == '-' && p[1] == ',') {
         *at = p + 2;
         return true;
@@ -286,7 +276,6 @@ static bool take_address(const char **at, struct tcp_address *out)
 {
     char text[INET6_ADDRSTRLEN];
     size_t length = strcspn(*at, "/");
-
     if (length >= sizeof(text) || (*at)[length] != '/')
         return false;
     memcpy(text, *at, length);
@@ -301,7 +290,6 @@ static bool take_card(const char **at, struct tcp_cards *cards)
     struct tcp_card *card = &cards->card[cards->count];
     const char *end = *at + strcspn(*at, ",@");
     uint64_t prefix, speed;
-
     if (cards->count == TCP_CARDS || (*at)[0] < '0' || (*at)[0] >= '0' + TCP_CARDS || !(*at)[1] ||
         !strchr("evtl", (*at)[1]) || (*at)[2] != '/')
         return false;
@@ -319,7 +307,6 @@ static bool take_card(const char **at, struct tcp_cards *cards)
 static bool take_name(const char *at, struct tcp_cards *cards)
 {
     size_t length = strspn(at, NAME_LETTERS);
-
     if (length == 0 || length > TCP_HOST_NAME || at[length])
         return false;
     memcpy(cards->name, at, length + 1);
@@ -329,7 +316,6 @@ static bool take_name(const char *at, struct tcp_cards *cards)
 static bool parse(const char *at, struct tcp_cards *cards)
 {
     uint64_t version, port;
-
     if (strlen(at) >= TCP_CARD_TEXT || !take_number(&at, 10, 2, ',', &version) || version != 1 ||
         !take_number(&at, 10, 65536, ',', &port) || port == 0 || !take_number(&at, 16, 0, ',', &cards->host) ||
         !take_helds(&at, cards))
@@ -345,7 +331,6 @@ static bool parse(const char *at, struct tcp_cards *cards)
 int tcp_cards_parse(const char *text, struct tcp_cards *out)
 {
     struct tcp_cards cards = {.port = 0};
-
     if (!parse(text, &cards))
         return vbase_fail(ERR_PROTOCOL, "the peer's addresses make no sense: \"%.100s\"", text);
     *out = cards;
@@ -357,7 +342,6 @@ int tcp_cards_parse(const char *text, struct tcp_cards *out)
 static bool same_subnet(const struct tcp_card *a, const struct tcp_card *b)
 {
     unsigned bits = a->prefix;
-
     if (a->address.family != b->address.family || a->prefix != b->prefix)
         return false;
     for (unsigned i = 0; bits > 0; i++) {
@@ -372,7 +356,6 @@ static bool same_subnet(const struct tcp_card *a, const struct tcp_card *b)
 static bool holds(const struct tcp_cards *cards, const struct tcp_address *address)
 {
     uint32_t hash = address_hash(address);
-
     for (int i = 0; i < cards->helds; i++)
         if (cards->held[i] == hash)
             return true;
@@ -384,7 +367,6 @@ static bool can_pair(const struct tcp_cards *mine, const struct tcp_card *a, con
                      const struct tcp_card *b)
 {
     bool loops = a->kind == TCP_KIND_LOOPBACK, same_host = mine->host == theirs->host;
-
     if (a->address.family != b->address.family || loops != (b->kind == TCP_KIND_LOOPBACK))
         return false;
     if (same_host)
@@ -403,7 +385,6 @@ static uint64_t order_of(const struct tcp_card *a, int i, const struct tcp_card 
     uint32_t speed_a = speed_rank(a->speed), speed_b = speed_rank(b->speed), speed = speed_a < speed_b ? speed_a : speed_b;
     int kind_a = kind_rank(a->kind), kind_b = kind_rank(b->kind), kind = kind_a > kind_b ? kind_a : kind_b;
     uint64_t order = same_subnet(a, b) ? 0 : 1;
-
     order = order << 2 | (unsigned)kind;
     order = order << 32 | (UINT32_MAX - speed);
     order = order << 1 | (a->address.family == AF_INET6);
@@ -413,7 +394,6 @@ static uint64_t order_of(const struct tcp_card *a, int i, const struct tcp_card 
 static int compare_candidates(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;
-
     return (a->order > b->order) - (a->order < b->order);
 }
 
@@ -421,7 +401,6 @@ static int candidates(const struct tcp_cards *mine, const struct tcp_cards *thei
                       struct candidate out[TCP_CARDS * TCP_CARDS])
 {
     int count = 0;
-
     for (int i = 0; i < mine->count; i++)
         for (int j = 0; j < theirs->count; j++) {
             const struct tcp_card *a = &mine->card[i], *b = &theirs->card[j];
@@ -439,7 +418,6 @@ int tcp_cards_match(const struct tcp_cards *mine, const struct tcp_cards *theirs
     struct candidate from[TCP_CARDS * TCP_CARDS];
     int count = candidates(mine, theirs, mine_first, from), found = 0;
     unsigned used_mine = 0, used_theirs = 0;
-
     *rails = 0;
     /* First each card once, then those that are left over on one side, then the alternatives. */
     for (int round = 0; round < 3; round++)

@@ -71,14 +71,12 @@ struct tcp_door {
 static int watch(struct tcp_door *door, int what, int fd, uint64_t word)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = word};
-
     return epoll_ctl(door->epoll, what, fd, &event) < 0 ? vbase_fail_errno(ERR_LIMIT, "epoll at the door") : OK;
 }
 
 static int watch_listeners(struct tcp_door *door, int what)
 {
     int error = OK;
-
     for (int i = 0; i < door->listeners && !error; i++)
         error = watch(door, what, door->listener[i], (uint64_t)i);
     return error;
@@ -91,7 +89,6 @@ static void name_of(int fd, char *out, size_t size)
     struct sockaddr_storage who;
     socklen_t length = sizeof(who);
     char address[INET6_ADDRSTRLEN] = "";
-
     snprintf(out, size, "somebody");
     if (getpeername(fd, (struct sockaddr *)&who, &length) < 0)
         return;
@@ -106,7 +103,6 @@ void tcp_refuse(int fd, const char *why)
     static struct base_log_gate gate;
     char who[64];
     char more[LOG_MORE];
-
     COUNT(refused);
     if (!vbase_log_gate_open(&gate, GATE_S, more))
         return;
@@ -159,7 +155,6 @@ static void close_until(struct tcp_door *door, uint64_t until)
 static bool give_up(struct tcp_door *door, const struct list *list, uint64_t moment, uint64_t now)
 {
     struct stranger *first;
-
     for (int standing = door->standing; !list_empty(list) && standing > 0; standing--) {
         first = container_of(list_first(list), struct stranger, node);
         if (now - first->spoke < moment)
@@ -198,7 +193,6 @@ static void go_deaf(struct tcp_door *door, uint64_t now)
 static void let_in(struct tcp_door *door, int fd, uint64_t now)
 {
     struct stranger *stranger = calloc(1, sizeof(*stranger));
-
     if (!stranger || watch(door, EPOLL_CTL_ADD, fd, (uint64_t)(uintptr_t)stranger) != OK) {
         free(stranger);
         close(fd);
@@ -261,7 +255,6 @@ static int hear(struct tcp_door *door, struct stranger *stranger, uint64_t now)
 {
     size_t length = stranger->welcomed ? sizeof(struct tcp_proof) : sizeof(struct tcp_hello);
     ssize_t got = recv(stranger->fd, (uint8_t *)&stranger->word + stranger->heard, length - stranger->heard, MSG_DONTWAIT);
-
     if (got < 0)
         return errno == EAGAIN || errno == EINTR ? ERR_AGAIN : vbase_fail_errno(ERR_LINK_DOWN, "its greeting");
     if (got == 0)
@@ -279,10 +272,8 @@ static int hear(struct tcp_door *door, struct stranger *stranger, uint64_t now)
 static int on_hello(struct tcp_door *door, struct stranger *stranger)
 {
     static const struct tcp_welcome unwelcome = {.magic = TCP_MAGIC, .version = TCP_VERSION};
-    int error;
-
     stranger->hello = stranger->word.hello;
-    error = tcp_hello_judge(&stranger->hello, door->ranks);
+    int error = tcp_hello_judge(&stranger->hello, door->ranks);
     if (!error && !seat_of(door, stranger->hello.to))
         error = vbase_fail(ERR_DENIED, "it looks for rank %u, who is not here", stranger->hello.to);
     if (error == ERR_MISMATCH || error == ERR_DENIED)
@@ -303,7 +294,6 @@ static int on_proof(struct tcp_door *door, struct stranger *stranger, uint64_t n
 {
     struct seat *seat = seat_of(door, stranger->hello.to);
     int error = tcp_proof_judge(&stranger->word.proof, &stranger->hello, &stranger->welcome, door->secret);
-
     if (error)
         return error;
     leave(door, stranger);
@@ -317,7 +307,6 @@ static int on_proof(struct tcp_door *door, struct stranger *stranger, uint64_t n
 static void greet(struct tcp_door *door, struct stranger *stranger, uint64_t now)
 {
     int error = hear(door, stranger, now);
-
     if (!error)
         error = stranger->welcomed ? on_proof(door, stranger, now) : on_hello(door, stranger);
     if (error == ERR_LINK_DOWN) {
@@ -361,7 +350,6 @@ void tcp_door_step(struct tcp_door *door, uint64_t now)
     struct epoll_event event[EVENTS];
     uint64_t before = door->timer_at, ticked;
     int count = epoll_wait(door->epoll, event, EVENTS, 0);
-
     for (int i = 0; i < count; i++) {
         struct stranger *stranger = event[i].data.ptr;
         if (event[i].data.u64 < TIMER_WORD)
@@ -397,7 +385,6 @@ int tcp_door_strangers(const struct tcp_door *door)
 int tcp_door_seat(struct tcp_door *door, int local_index)
 {
     int seat = door->seat[local_index].far;
-
     door->seat[local_index].far = -1;
     return seat;
 }
@@ -406,7 +393,6 @@ static int make_seats(struct tcp_door *door, const struct vi_setup *setup)
 {
     struct tcp_note note = {.magic = TCP_NOTE_MAGIC, .host = door->cards.host, .port = door->cards.port};
     int error = OK;
-
     for (uint32_t i = 0; i < setup->local_count && !error; i++) {
         struct seat *seat = &door->seat[i];
         *seat = (struct seat){.rank = setup->local_ranks[i], .near = -1, .far = -1};
@@ -423,8 +409,6 @@ int tcp_door_open(const struct vi_setup *setup, struct tcp_door **out)
 {
     size_t seats = setup->local_count;
     struct tcp_door *door = calloc(1, sizeof(*door) + seats * sizeof(struct seat));
-    int error;
-
     if (!door)
         return vbase_fail(ERR_MEMORY, "a door for %zu ranks", seats);
     list_init(&door->silent);
@@ -435,7 +419,7 @@ int tcp_door_open(const struct vi_setup *setup, struct tcp_door **out)
     memcpy(door->secret, setup->secret, SECRET_SIZE);
     door->epoll = epoll_create1(EPOLL_CLOEXEC);
     door->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    error = door->epoll < 0 || door->timer < 0 ? vbase_fail_errno(ERR_LIMIT, "the descriptors of a door")
+    int error = door->epoll < 0 || door->timer < 0 ? vbase_fail_errno(ERR_LIMIT, "the descriptors of a door")
                                                : watch(door, EPOLL_CTL_ADD, door->timer, TIMER_WORD);
     if (!error)
         error = tcp_cards_own(&door->cards);

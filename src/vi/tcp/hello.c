@@ -51,10 +51,8 @@ int tcp_hello_judge(const struct tcp_hello *hello, uint32_t ranks)
 
 int tcp_welcome_make(struct tcp_welcome *welcome, const struct tcp_hello *hello, const uint8_t secret[SECRET_SIZE])
 {
-    int error;
-
     *welcome = (struct tcp_welcome){.magic = TCP_MAGIC, .version = TCP_VERSION};
-    error = vbase_random(welcome->nonce, sizeof(welcome->nonce));
+    int error = vbase_random(welcome->nonce, sizeof(welcome->nonce));
     if (!error)
         prove(welcome->proof, CALLED, hello, welcome->nonce, secret);
     return error;
@@ -63,7 +61,6 @@ int tcp_welcome_make(struct tcp_welcome *welcome, const struct tcp_hello *hello,
 int tcp_welcome_judge(const struct tcp_welcome *welcome, const struct tcp_hello *hello, const uint8_t secret[SECRET_SIZE])
 {
     uint8_t right[DIGEST_SIZE];
-
     if (welcome->magic != TCP_MAGIC)
         return vbase_fail(ERR_PROTOCOL, "what answers there is not Viaduct");
     if (welcome->version != TCP_VERSION)
@@ -84,7 +81,6 @@ int tcp_proof_judge(const struct tcp_proof *proof, const struct tcp_hello *hello
                     const uint8_t secret[SECRET_SIZE])
 {
     uint8_t right[DIGEST_SIZE];
-
     prove(right, CALLER, hello, welcome->nonce, secret);
     if (!vbase_equal_secretly(right, proof->proof, DIGEST_SIZE))
         return vbase_fail(ERR_DENIED, "it does not know the job's secret");

@@ -28,7 +28,6 @@ static void copy_name(char out[16], const struct rtattr *attribute)
 static void read_kind(const struct rtattr *info, struct tcp_interface *to)
 {
     int left = RTA_PAYLOAD(info);
-
     for (const struct rtattr *a = RTA_DATA(info); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
         if (a->rta_type == IFLA_INFO_KIND)
             copy_name(to->kind, a);
@@ -42,7 +41,6 @@ static void read_link(const struct nlmsghdr *message, struct tcp_interfaces *out
     const struct ifinfomsg *link = NLMSG_DATA(message);
     int left = (int)IFLA_PAYLOAD(message);
     struct tcp_interface *to = &out->interface[out->count];
-
     if (out->count == TCP_INTERFACES)
         return;
     *to = (struct tcp_interface){.index = link->ifi_index,
@@ -66,7 +64,6 @@ static void read_address(const struct nlmsghdr *message, struct tcp_interfaces *
     size_t size = header->ifa_family == AF_INET ? 4 : 16;
     const struct rtattr *found = NULL;
     uint32_t flags = header->ifa_flags;
-
     if (out->addresses == TCP_ADDRESSES || (header->ifa_family != AF_INET && header->ifa_family != AF_INET6))
         return;
     for (const struct rtattr *a = IFA_RTA(header); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
@@ -123,12 +120,10 @@ static uint32_t speed_of(int fd, const char *name)
 {
     struct ethtool_cmd settings = {.cmd = ETHTOOL_GSET};
     struct ifreq request = {.ifr_data = (void *)&settings};
-    uint32_t speed;
-
     snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
     if (ioctl(fd, SIOCETHTOOL, &request) < 0)
         return 0;
-    speed = (uint32_t)settings.speed_hi << 16 | settings.speed;
+    uint32_t speed = (uint32_t)settings.speed_hi << 16 | settings.speed;
     return speed == (uint32_t)SPEED_UNKNOWN || speed == UINT16_MAX ? 0 : speed;
 }
 
@@ -136,7 +131,6 @@ int tcp_interfaces_read(struct tcp_interfaces *out)
 {
     struct timeval patience = {.tv_sec = 5};
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), error;
-
     if (fd < 0)
         return vbase_fail_errno(ERR_SYSTEM, "a netlink socket");
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
@@ -167,15 +161,13 @@ uint64_t tcp_host_identity(void)
 {
     char text[512] = "";
     struct utsname name;
-    size_t length;
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     ssize_t got = fd >= 0 ? read(fd, text, 64) : -1;
-
     if (fd >= 0)
         close(fd);
     if (got <= 0 && uname(&name) == 0)
         snprintf(text, 256, "%s %s %s", name.nodename, name.release, name.version);
-    length = strlen(text);
+    size_t length = strlen(text);
     got = readlink("/proc/self/ns/net", text + length, sizeof(text) - length);
     return vbase_hash_bytes(text, length + (size_t)(got > 0 ? got : 0));
 }
@@ -184,7 +176,6 @@ int tcp_cards_own(struct tcp_cards *cards)
 {
     struct tcp_interfaces *interfaces = malloc(sizeof(*interfaces));
     int error = interfaces ? tcp_interfaces_read(interfaces) : vbase_fail(ERR_MEMORY, "the list of interfaces");
-
     if (!error)
         tcp_cards_choose(interfaces, cards);
     free(interfaces);

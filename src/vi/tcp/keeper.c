@@ -23,7 +23,6 @@ static void *keep(void *argument)
 {
     struct vi_door *door = argument;
     struct pollfd either[2] = {{.fd = tcp_door_descriptor(door->door), .events = POLLIN}, {.fd = door->stop, .events = POLLIN}};
-
     while (!either[1].revents)
         if (poll(either, 2, -1) > 0 && either[0].revents)
             tcp_door_step(door->door, vbase_clock_ns());
@@ -34,13 +33,11 @@ static int start_keeper(struct vi_door *door)
 {
     pthread_attr_t how;
     sigset_t all, old;
-    int failed;
-
     sigfillset(&all);
     pthread_attr_init(&how);
     pthread_attr_setstacksize(&how, STACK);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    failed = pthread_create(&door->keeper, &how, keep, door);
+    int failed = pthread_create(&door->keeper, &how, keep, door);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&how);
     return failed ? vbase_fail(ERR_LIMIT, "no thread for the door of this node") : OK;
@@ -49,11 +46,9 @@ static int start_keeper(struct vi_door *door)
 int vi_door_open(const struct vi_setup *setup, int *seat, struct vi_door **out)
 {
     struct vi_door *door = malloc(sizeof(*door));
-    int error;
-
     if (!door)
         return vbase_fail(ERR_MEMORY, "a door");
-    error = tcp_door_open(setup, &door->door);
+    int error = tcp_door_open(setup, &door->door);
     if (error)
         goto free_door;
     door->stop = eventfd(0, EFD_CLOEXEC);

@@ -25,7 +25,6 @@ struct tcp_link *tcp_link_make(int fd, enum tcp_phase phase)
 {
     struct tcp_link *link = calloc(1, sizeof(*link));
     int on = 1, idle = 10, gap = 5, tries = 4;
-
     if (!link)
         return NULL;
     link->fd = fd;
@@ -73,7 +72,6 @@ static bool say(struct tcp_link *link, const void *message, size_t length)
 static int hear(struct tcp_link *link, size_t length)
 {
     ssize_t got = recv(link->fd, link->greeting + link->greeted, length - link->greeted, MSG_DONTWAIT);
-
     if (got < 0)
         return errno == EAGAIN || errno == EINTR ? ERR_AGAIN : vbase_fail_errno(ERR_LINK_DOWN, "its greeting");
     if (got == 0)
@@ -89,7 +87,6 @@ static int hear(struct tcp_link *link, size_t length)
 static void unanswered(const struct tcp_link *link, int ms)
 {
     int idle = ms ? 1 : 10, gap = ms ? 1 : 5;
-
     setsockopt(link->fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
     setsockopt(link->fd, IPPROTO_TCP, TCP_KEEPINTVL, &gap, sizeof(gap));
     setsockopt(link->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
@@ -99,7 +96,6 @@ static int greet_connected(struct tcp_nic *nic, struct tcp_link *link, uint64_t 
 {
     int number = 0, error;
     socklen_t length = sizeof(number);
-
     if (getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &number, &length) < 0 || number != 0) {
         tcp_rail_failed(nic, link->rail, number ? number : errno, now);
         return ERR_AGAIN; /* it is over already */
@@ -128,7 +124,6 @@ static int greet_welcome(struct tcp_nic *nic, struct tcp_link *link)
     struct tcp_peer *peer = link->peer;
     struct tcp_proof proof;
     int error = hear(link, sizeof(link->welcome));
-
     if (error)
         return error;
     memcpy(&link->welcome, link->greeting, sizeof(link->welcome));
@@ -152,7 +147,6 @@ static int greet_verdict(struct tcp_nic *nic, struct tcp_link *link, uint64_t no
     struct tcp_rail *rail = link->rail;
     struct tcp_verdict verdict;
     int error = hear(link, sizeof(verdict));
-
     if (error)
         return error;
     memcpy(&verdict, link->greeting, sizeof(verdict));
@@ -177,7 +171,6 @@ void tcp_called(struct tcp_nic *nic, const struct tcp_hello *hello, int fd, uint
 {
     struct tcp_verdict verdict = {.word = TCP_ACCEPTED};
     struct tcp_link *link = tcp_link_make(fd, TCP_CALLED);
-
     if (!link) {
         close(fd);
         return;
@@ -198,7 +191,6 @@ void tcp_called(struct tcp_nic *nic, const struct tcp_hello *hello, int fd, uint
 void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
 {
     int error;
-
     switch (link->phase) {
     case TCP_DIALLING:
         error = greet_connected(nic, link, now);
@@ -223,7 +215,6 @@ void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
 static bool in_doubt(const struct tcp_vi *vi)
 {
     uint64_t sent = atomic_load_explicit(&vi->sent, memory_order_relaxed);
-
     return sent != atomic_load_explicit(&vi->doubt, memory_order_relaxed) && sent != atomic_load_explicit(&vi->taken, memory_order_relaxed);
 }
 
@@ -233,7 +224,6 @@ static bool is_dead(struct tcp_vi *vi)
     uint64_t sent = atomic_load_explicit(&vi->sent, memory_order_relaxed);
     struct tcp_info info;
     socklen_t length = sizeof(info);
-
     if (getsockopt(vi->link->fd, IPPROTO_TCP, TCP_INFO, &info, &length) < 0)
         return false;
     if (info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0 &&
@@ -254,7 +244,6 @@ bool tcp_doubtful(const struct tcp_nic *nic)
 void tcp_health(struct tcp_nic *nic, uint64_t now)
 {
     static const struct linger at_once = {.l_onoff = 1};
-
     nic->health_at = now + HEALTH_NS;
     list_for_each(node, &nic->up) {
         struct tcp_vi *vi = container_of(node, struct tcp_vi, up);

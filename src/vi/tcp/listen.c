@@ -19,7 +19,6 @@ static int port_range(uint32_t *low, uint32_t *high)
 {
     const char *text = vbase_environment("MPIEXEC_PORT_RANGE");
     char end;
-
     *low = *high = 0;
     if (!text || text[0] == '\0')
         return OK;
@@ -33,7 +32,6 @@ static int listen_on(const struct tcp_card *card, uint16_t port, bool chosen)
     struct sockaddr_storage where;
     socklen_t length = tcp_address_socket(&card->address, port, &where);
     int fd = socket(card->address.family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1, number;
-
     if (fd < 0)
         return -1;
     if (card->address.family == AF_INET6)
@@ -54,7 +52,6 @@ static uint16_t port_of(int fd)
 {
     struct sockaddr_storage where;
     socklen_t length = sizeof(where);
-
     if (getsockname(fd, (struct sockaddr *)&where, &length) < 0)
         return 0;
     return ntohs(where.ss_family == AF_INET ? ((struct sockaddr_in *)&where)->sin_port
@@ -83,7 +80,6 @@ int tcp_listen(struct tcp_cards *cards, int listener[TCP_CARDS])
     uint32_t low, high, span, start;
     int error = port_range(&low, &high);
     bool open = false;
-
     if (error)
         return error;
     span = high - low + 1;

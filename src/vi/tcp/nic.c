@@ -43,7 +43,6 @@ void tcp_watch(struct tcp_nic *nic, struct tcp_link *link, uint32_t events)
 {
     struct epoll_event event = {.events = events, .data.ptr = link};
     int what = !link->events ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
-
     if (events == link->events)
         return;
     if (what != EPOLL_CTL_MOD)
@@ -65,7 +64,6 @@ void tcp_cold(struct tcp_nic *nic, struct tcp_link *link)
 void tcp_hot(struct tcp_nic *nic, struct tcp_link *link)
 {
     int oldest = 0;
-
     link->heard = nic->looked;
     for (int i = 0; i < nic->hot_count; i++) {
         if (nic->hot[i] == link)
@@ -79,7 +77,6 @@ void tcp_hot(struct tcp_nic *nic, struct tcp_link *link)
 static void set_timer(struct tcp_nic *nic, uint64_t at)
 {
     struct itimerspec when = {.it_value = {(time_t)(at / 1000000000u), (long)(at % 1000000000u)}};
-
     timerfd_settime(nic->timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
@@ -122,7 +119,6 @@ static void take_calls(struct tcp_nic *nic, uint64_t now)
 {
     struct tcp_hello hello;
     int fd, got = 1;
-
     for (int i = 0; i < EVENTS && (got = tcp_seat_take(nic->seat, &hello, &fd)) > 0; i++)
         tcp_called(nic, &hello, fd, now);
     if (got < 0) { /* nobody calls any more; the launcher, whose end this is, ends us */
@@ -136,7 +132,6 @@ static void ask(struct tcp_nic *nic, int budget)
     struct epoll_event event[EVENTS];
     int count = epoll_wait(nic->epoll, event, EVENTS, 0);
     uint64_t now = 0, ticked;
-
     COUNT(net_asks);
     nic->asked = nic->looked;
     for (int i = 0; i < count; i++) {
@@ -157,7 +152,6 @@ static void ask(struct tcp_nic *nic, int budget)
 static void read_hot(struct tcp_nic *nic, int budget)
 {
     int count = nic->hot_count;
-
     for (int i = 0; i < count && nic->hot_count > 0 && nic->told < budget && !nic->nic.enough; i++) {
         struct tcp_link *link = nic->hot[(nic->hot_first + i) % nic->hot_count];
         if (nic->looked - link->heard > nic->tick_hot)
@@ -173,7 +167,6 @@ static void read_unread(struct tcp_nic *nic, int budget)
 {
     struct list round;
     struct list_node *node;
-
     list_init(&round);
     while ((node = list_take_first(&nic->unread)))
         list_append(&round, node);
@@ -188,7 +181,6 @@ static void read_unread(struct tcp_nic *nic, int budget)
 static void tell_owing(struct tcp_nic *nic)
 {
     struct list_node *node;
-
     while ((node = list_take_first(&nic->owing))) {
         struct tcp_vi *vi = container_of(node, struct tcp_link, owing)->vi;
         if (atomic_load_explicit(&vi->took, memory_order_relaxed) != atomic_load_explicit(&vi->told, memory_order_relaxed))
@@ -200,7 +192,6 @@ static void step(struct tcp_nic *nic)
 {
     bool due = false;
     uint64_t now = 0;
-
     if (nic->looked - nic->timed > nic->tick_timer) {
         nic->timed = nic->looked;
         now = vbase_clock_ns();
@@ -219,7 +210,6 @@ static void step(struct tcp_nic *nic)
 static uint64_t gap(const struct tcp_nic *nic, uint64_t now)
 {
     uint64_t part = (now - nic->event) >> GAP_SHIFT;
-
     uint64_t most = nic->nic.unwanted ? nic->tick_rare : nic->watched == 0 ? nic->tick_idle : nic->tick_most;
 
     return part < most ? part : most;
@@ -240,7 +230,6 @@ int tcp_poll(struct vi_nic *base, struct vi *only, int budget)
     struct tcp_nic *nic = tcp_nic_of(base);
     struct tcp_link *awaited = only ? tcp_vi_of(only)->link : NULL;
     uint64_t now = clock_ticks();
-
     if (!nic->urgent && now - nic->looked < gap(nic, now) && !atomic_load_explicit(&nic->ordered, memory_order_relaxed))
         return 0;
     nic->looked = now;
@@ -271,7 +260,6 @@ int tcp_poll(struct vi_nic *base, struct vi *only, int budget)
 static int arm_sleep(struct tcp_nic *nic, struct vi_wait *wait)
 {
     struct epoll_event event;
-
     atomic_store_explicit(&nic->asleep, true, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with tcp_order and with writer_add */
     nic->urgent = true;                        /* the next poll looks */
@@ -291,7 +279,6 @@ static int arm_sleep(struct tcp_nic *nic, struct vi_wait *wait)
 static int tcp_arm(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
 {
     struct tcp_nic *nic = tcp_nic_of(base);
-
     if (what == VI_ARM_SLEEP)
         return arm_sleep(nic, wait);
     if (what == VI_ARM_AWAKE && atomic_load_explicit(&nic->asleep, memory_order_relaxed)) {
@@ -317,7 +304,6 @@ static int tcp_probe(const struct vi_setup *setup)
 static int watch(struct tcp_nic *nic, int fd, uint64_t word)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = word};
-
     return epoll_ctl(nic->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? vbase_fail_errno(ERR_SYSTEM, "the descriptors of a tcp nic")
                                                                 : OK;
 }
@@ -337,7 +323,6 @@ static int take_seat(struct tcp_nic *nic, const struct vi_setup *setup)
     struct tcp_note note = {.port = 0};
     int rank = (int)setup->rank, error = OK;
     struct vi_setup alone = *setup;
-
     alone.local_ranks = &rank;
     alone.local_count = 1;
     nic->seat = setup->door_fd;
@@ -382,7 +367,6 @@ static void prepare(struct tcp_nic *nic, const struct vi_setup *setup)
 static void tcp_close(struct vi_nic *base)
 {
     struct tcp_nic *nic = tcp_nic_of(base);
-
     if (nic->door) {
         close(nic->seat);
         tcp_door_close(nic->door);
@@ -403,7 +387,6 @@ static int tcp_open(const struct vi_setup *setup, struct vi_nic **out)
 {
     int error = tcp_probe(setup);
     struct tcp_nic *nic = error ? NULL : calloc(1, sizeof(*nic));
-
     if (!nic)
         return error ? error : vbase_fail(ERR_MEMORY, "a nic");
     prepare(nic, setup);
@@ -429,7 +412,6 @@ static int tcp_open(const struct vi_setup *setup, struct vi_nic **out)
 static uint64_t crowd(struct tcp_nic *nic, const struct tcp_vi *vi)
 {
     uint64_t bytes = 0;
-
     base_lock(&nic->lock);
     list_for_each(node, &nic->up) {
         struct tcp_vi *other = container_of(node, struct tcp_vi, up);
@@ -452,7 +434,6 @@ static int tcp_query(struct vi *base, struct vi_state *state)
     socklen_t length = sizeof(info);
     uint64_t bytes = crowd(tcp_nic_of(base->nic), vi);
     int unsent = 0;
-
     base_lock(&vi->lock);
     if (vi->fd >= 0) {
         (void)ioctl(vi->fd, SIOCOUTQNSD, &unsent);

@@ -32,7 +32,6 @@
 struct tcp_peer *tcp_peer_make(struct tcp_nic *nic, uint32_t rank)
 {
     struct tcp_peer *peer = nic->peers[rank];
-
     if (peer)
         return peer;
     peer = calloc(1, sizeof(*peer));
@@ -79,7 +78,6 @@ struct tcp_link *tcp_peer_parked(const struct tcp_peer *peer)
 static void several(const struct tcp_peer *peer)
 {
     int most = UNSENT_MOST, count = 0;
-
     for (int round = 0; round < 2; round++)
         for (uint32_t i = 0; i < TCP_PAIRS; i++) {
             struct tcp_link *link = peer->rail[i] ? peer->rail[i]->link : NULL;
@@ -95,7 +93,6 @@ static void several(const struct tcp_peer *peer)
 static bool unpaced(int fd)
 {
     bool near = tcp_near(fd);
-
     if (near)
         setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", sizeof("reno") - 1);
     return near;
@@ -157,7 +154,6 @@ static bool find_step(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now, 
     struct list_node *waiting = list_first(&peer->waiting);
     struct tcp_link *link = tcp_peer_parked(peer);
     struct tcp_rail *rail = waiting || tcp_peer_carried(peer) ? tcp_rail_due(peer, now) : NULL;
-
     *step = (struct step){0};
     if (waiting && link) {
         step->attach = container_of(waiting, struct tcp_vi, node);
@@ -176,7 +172,6 @@ static void peer_step(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 {
     struct step step;
     bool more;
-
     do {
         base_lock(&nic->lock);
         more = find_step(nic, peer, now, &step);
@@ -203,7 +198,6 @@ static void dials_end(struct tcp_nic *nic, struct tcp_peer *peer)
 static int dead(const struct tcp_peer *peer)
 {
     char address[INET6_ADDRSTRLEN];
-
     tcp_address_text(&peer->rail[0]->pair.theirs.address, address, sizeof(address));
     return vbase_fail(peer->cause, "no rail to rank %u on %s (%s) for %.3g s; the last error: %s", peer->rank,
                       peer->host[0] ? peer->host : "its host", address, (double)vbase_settings.patience / 1e9, peer->last);
@@ -213,7 +207,6 @@ static int dead(const struct tcp_peer *peer)
 static void give_up(struct tcp_nic *nic, struct tcp_peer *peer)
 {
     int cause = OK;
-
     for (;;) {
         base_lock(&nic->lock);
         struct list_node *node = list_take_first(&peer->waiting);
@@ -235,7 +228,6 @@ static void give_up(struct tcp_nic *nic, struct tcp_peer *peer)
 static bool drained(const struct tcp_link *link)
 {
     int unread = 0;
-
     return !list_node_linked(&link->unread) && (ioctl(link->fd, FIONREAD, &unread) < 0 || unread == 0);
 }
 
@@ -259,7 +251,6 @@ static void last_resort_drop(struct tcp_nic *nic, struct tcp_peer *peer)
 {
     struct tcp_link *last = NULL;
     uint32_t up = 0;
-
     for (uint32_t i = 0; i < peer->pairs; i++)
         if (peer->rail[i]->link && peer->rail[i]->link->phase == TCP_UP) {
             up++;
@@ -274,7 +265,6 @@ static void last_resort_drop(struct tcp_nic *nic, struct tcp_peer *peer)
 static void peer_times(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 {
     bool heard = false;
-
     for (uint32_t i = 0; i < TCP_PAIRS; i++)
         if (peer->rail[i])
             heard |= rail_times(nic, peer->rail[i], now);
@@ -286,7 +276,6 @@ static void peer_times(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 static bool still_busy(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 {
     uint64_t next = tcp_rails_next(peer, now), end = peer->silent + vbase_settings.patience;
-
     tcp_timer(nic, next);
     if (end > now && !list_empty(&peer->waiting))
         tcp_timer(nic, end);
@@ -297,7 +286,6 @@ void tcp_peers_step(struct tcp_nic *nic, uint64_t now)
 {
     struct list round;
     struct list_node *node;
-
     tcp_sessions_leave(nic);
     list_init(&round);
     base_lock(&nic->lock);
@@ -322,7 +310,6 @@ void tcp_peer_commit(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
 {
     struct tcp_peer *peer = link->peer;
     struct tcp_rail *rail = link->rail;
-
     base_lock(&nic->lock);
     peer->silent = now;
     peer->cause = OK;
@@ -353,7 +340,6 @@ void tcp_peer_commit(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
 static void peer_close(struct tcp_nic *nic, struct tcp_peer *peer)
 {
     struct list_node *node;
-
     dials_end(nic, peer);
     while ((node = list_first(&peer->parked)))
         tcp_link_close(nic, container_of(node, struct tcp_link, node));
@@ -369,7 +355,6 @@ static void peer_close(struct tcp_nic *nic, struct tcp_peer *peer)
 static void leave_now(struct tcp_nic *nic, struct tcp_vi *vi)
 {
     char dropped[4096];
-
     (void)tcp_flush(vi);
     while (recv(vi->link->fd, dropped, sizeof(dropped), MSG_DONTWAIT) > 0)
         ;
@@ -379,7 +364,6 @@ static void leave_now(struct tcp_nic *nic, struct tcp_vi *vi)
 void tcp_peers_bury(struct tcp_nic *nic)
 {
     struct list_node *node;
-
     while ((node = list_take_first(&nic->gone_vis)))
         tcp_session_free(container_of(node, struct tcp_vi, node));
     while ((node = list_take_first(&nic->gone)))
@@ -389,7 +373,6 @@ void tcp_peers_bury(struct tcp_nic *nic)
 void tcp_peers_close(struct tcp_nic *nic)
 {
     struct list_node *node;
-
     tcp_sessions_leave(nic);
     while ((node = list_first(&nic->leaving)))
         leave_now(nic, container_of(node, struct tcp_vi, node));

@@ -20,7 +20,6 @@ static void append(struct tcp_queue *queue, struct tcp_item *item)
 static struct tcp_item *chunk_add(struct tcp_queue *queue)
 {
     struct tcp_item *item = malloc(sizeof(*item) + sizeof(struct iovec) + CHUNK);
-
     if (!item)
         return NULL;
     item->room = CHUNK;
@@ -35,7 +34,6 @@ static struct tcp_item *chunk_add(struct tcp_queue *queue)
 bool tcp_queue_copy(struct tcp_queue *queue, const void *data, size_t length)
 {
     const uint8_t *from = data;
-
     while (length > 0) {
         struct tcp_item *item = queue->last;
         if (!item || item->room == 0)
@@ -57,7 +55,6 @@ bool tcp_queue_copy(struct tcp_queue *queue, const void *data, size_t length)
 struct tcp_item *tcp_queue_put(struct tcp_queue *queue, const struct iovec *piece, int pieces)
 {
     struct tcp_item *item = malloc(sizeof(*item) + (size_t)(pieces + 1) * sizeof(struct iovec));
-
     if (!item)
         return NULL;
     item->room = 0;
@@ -79,7 +76,6 @@ struct tcp_item *tcp_queue_put(struct tcp_queue *queue, const struct iovec *piec
 int tcp_queue_gather(const struct tcp_queue *queue, struct iovec *out, int most, size_t bytes)
 {
     int count = 0;
-
     for (const struct tcp_item *item = queue->first; item; item = item->next)
         for (int i = item->at; i < item->pieces; i++) {
             if (count == most || bytes == 0)
@@ -95,7 +91,6 @@ int tcp_queue_gather(const struct tcp_queue *queue, struct iovec *out, int most,
 static void pop(struct tcp_queue *queue)
 {
     struct tcp_item *item = queue->first;
-
     queue->first = item->next;
     if (!queue->first)
         queue->last = NULL;

@@ -31,7 +31,6 @@
 struct tcp_rail *tcp_rail_make(struct tcp_peer *peer, uint32_t number)
 {
     struct tcp_rail *rail = peer->rail[number];
-
     if (rail)
         return rail;
     rail = calloc(1, sizeof(*rail));
@@ -48,7 +47,6 @@ struct tcp_rail *tcp_rail_make(struct tcp_peer *peer, uint32_t number)
 static uint32_t living(const struct tcp_peer *peer)
 {
     uint32_t count = 0;
-
     for (uint32_t i = 0; i < TCP_PAIRS; i++)
         count += peer->rail[i] && peer->rail[i]->link;
     return count;
@@ -67,7 +65,6 @@ static bool settled(const struct tcp_peer *peer, uint32_t alive, uint64_t now)
 static bool uses_idle_card(const struct tcp_peer *peer, const struct tcp_rail *rail)
 {
     bool mine = true, theirs = true;
-
     for (uint32_t i = 0; i < peer->pairs; i++)
         if (peer->rail[i]->link) {
             mine &= peer->rail[i]->pair.mine.ordinal != rail->pair.mine.ordinal;
@@ -90,7 +87,6 @@ static bool is_due(const struct tcp_peer *peer, const struct tcp_rail *rail, uin
 struct tcp_rail *tcp_rail_due(const struct tcp_peer *peer, uint64_t now)
 {
     uint32_t alive = living(peer);
-
     for (uint32_t i = 0; i < peer->pairs; i++)
         if (is_due(peer, peer->rail[i], alive, now))
             return peer->rail[i];
@@ -105,7 +101,6 @@ static uint64_t sooner(uint64_t a, uint64_t b, uint64_t now)
 uint64_t tcp_rails_next(const struct tcp_peer *peer, uint64_t now)
 {
     uint64_t next = TCP_NEVER;
-
     for (uint32_t i = 0; i < TCP_PAIRS; i++) {
         const struct tcp_rail *rail = peer->rail[i];
         if (rail && rail->dial)
@@ -132,7 +127,6 @@ static void tell_failure(const struct tcp_rail *rail)
 static void listened(struct tcp_peer *peer, uint64_t ns, uint64_t now)
 {
     uint64_t silent = peer->silent;
-
     (void)atomic_compare_exchange_strong(&peer->silent, &silent, silent + ns < now ? silent + ns : now);
 }
 
@@ -167,7 +161,6 @@ void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64
 void tcp_rail_failed(struct tcp_nic *nic, struct tcp_rail *rail, int number, uint64_t now)
 {
     char from[INET6_ADDRSTRLEN], to[INET6_ADDRSTRLEN];
-
     tcp_address_text(&rail->pair.mine.address, from, sizeof(from));
     tcp_address_text(&rail->pair.theirs.address, to, sizeof(to));
     errno = number;
@@ -183,7 +176,6 @@ static int bound_socket(const struct tcp_rail *rail)
     struct sockaddr_storage from;
     socklen_t length = tcp_address_socket(&pair->mine.address, 0, &from);
     int fd = socket(pair->mine.address.family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1;
-
     if (fd < 0)
         return -1;
     setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
@@ -204,7 +196,6 @@ void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now)
     struct sockaddr_storage to;
     socklen_t length = tcp_address_socket(&rail->pair.theirs.address, rail->pair.port, &to);
     int fd = bound_socket(rail);
-
     if (fd >= 0 && connect(fd, (struct sockaddr *)&to, length) < 0 && errno != EINPROGRESS) {
         int number = errno;
         close(fd);
@@ -232,7 +223,6 @@ static bool address_of(int fd, bool theirs, struct tcp_address *out)
 {
     struct sockaddr_storage where = {.ss_family = 0};
     socklen_t length = sizeof(where);
-
     *out = (struct tcp_address){.family = 0};
     if (theirs ? getpeername(fd, (struct sockaddr *)&where, &length) : getsockname(fd, (struct sockaddr *)&where, &length))
         return false;
@@ -247,7 +237,6 @@ static bool address_of(int fd, bool theirs, struct tcp_address *out)
 bool tcp_near(int fd)
 {
     struct tcp_address mine, theirs;
-
     return address_of(fd, false, &mine) && address_of(fd, true, &theirs) && tcp_address_equal(&mine, &theirs);
 }
 
@@ -256,7 +245,6 @@ int tcp_path(const struct tcp_nic *nic, int fd, char *out, size_t size)
     char from[INET6_ADDRSTRLEN], to[INET6_ADDRSTRLEN];
     struct tcp_address mine, theirs;
     const struct tcp_card *card = NULL;
-
     snprintf(out, size, "a connection that is gone");
     if (!address_of(fd, false, &mine) || !address_of(fd, true, &theirs))
         return 0;

@@ -81,7 +81,6 @@ static enum taken landed(struct tcp_nic *nic, struct tcp_link *link)
 {
     struct tcp_landing landing = link->landing;
     struct tcp_vi *vi = link->vi;
-
     link->landing.active = false;
     link->tell |= !landing.quiet;
     if (landing.refused) { /* before anything may say that it is taken */
@@ -101,12 +100,10 @@ static void land_staged(struct tcp_nic *nic, struct tcp_link *link)
 {
     struct tcp_landing *landing = &link->landing;
     size_t take = link->end - link->start < landing->left ? link->end - link->start : (size_t)landing->left;
-    void *to;
-
     if (take == 0)
         return;
     base_lock(&nic->regions_lock);
-    to = landing->refused ? NULL : tcp_region_at(nic, landing->region, landing->offset, landing->left);
+    void *to = landing->refused ? NULL : tcp_region_at(nic, landing->region, landing->offset, landing->left);
     if (to)
         memcpy(to, link->stage + link->start, take);
     base_unlock(&nic->regions_lock);
@@ -122,11 +119,9 @@ static ssize_t read_landing(struct tcp_nic *nic, struct tcp_link *link, bool *fu
     struct tcp_landing *landing = &link->landing;
     struct iovec piece[2] = {{NULL, (size_t)landing->left}, {link->stage, link->bulk ? BULK_STAGE : TCP_STAGE}};
     struct msghdr message = {.msg_iov = piece, .msg_iovlen = 2};
-    ssize_t got;
-
     base_lock(&nic->regions_lock);
     piece[0].iov_base = tcp_region_at(nic, landing->region, landing->offset, landing->left);
-    got = piece[0].iov_base ? recvmsg(link->fd, &message, MSG_DONTWAIT) : 0;
+    ssize_t got = piece[0].iov_base ? recvmsg(link->fd, &message, MSG_DONTWAIT) : 0;
     base_unlock(&nic->regions_lock);
     if (!piece[0].iov_base) {
         landing->refused = true;
@@ -145,7 +140,6 @@ static ssize_t read_landing(struct tcp_nic *nic, struct tcp_link *link, bool *fu
 static enum taken take_put(struct tcp_nic *nic, struct tcp_link *link, const struct tcp_frame *frame)
 {
     struct tcp_put_frame put;
-
     if (link->end - link->start < sizeof(put))
         return TAKEN_NONE;
     memcpy(&put, link->stage + link->start, sizeof(put));
@@ -167,7 +161,6 @@ static enum taken take_send(struct tcp_nic *nic, struct tcp_link *link, const st
 {
     struct tcp_vi *vi = link->vi;
     uint32_t size = (uint32_t)sizeof(*frame) + frame->length;
-
     if (link->end - link->start < size)
         return TAKEN_NONE;
     if (!nic->nic.sink.received(&vi->vi, frame->word, link->stage + link->start + sizeof(*frame), frame->length, 1))
@@ -184,7 +177,6 @@ static enum taken take_send(struct tcp_nic *nic, struct tcp_link *link, const st
 static const char *fault_of(const struct tcp_link *link, const struct tcp_frame *frame)
 {
     uint32_t number = atomic_load_explicit(&link->vi->took, memory_order_relaxed);
-
     static const uint32_t most[TCP_KINDS] = {[TCP_SEND] = TCP_MAX_SEND, [TCP_PUT] = TCP_MAX_PUT};
 
     if (frame->kind == 0 || frame->kind >= TCP_KINDS)
@@ -236,8 +228,6 @@ static enum taken take_word(struct tcp_nic *nic, struct tcp_link *link, const st
 static enum taken take_frame(struct tcp_nic *nic, struct tcp_link *link)
 {
     struct tcp_frame frame;
-    const char *fault;
-
     if (link->landing.active) {
         land_staged(nic, link);
         return link->landing.left == 0 ? landed(nic, link) : TAKEN_NONE;
@@ -245,7 +235,7 @@ static enum taken take_frame(struct tcp_nic *nic, struct tcp_link *link)
     if (link->end - link->start < sizeof(frame))
         return TAKEN_NONE;
     memcpy(&frame, link->stage + link->start, sizeof(frame));
-    fault = fault_of(link, &frame);
+    const char *fault = fault_of(link, &frame);
     if (unlikely(fault))
         return nonsense(nic, link, fault);
     if (unlikely(!credit(nic, link->vi, frame.taken)))
@@ -259,9 +249,6 @@ static enum taken take_frame(struct tcp_nic *nic, struct tcp_link *link)
 
 static ssize_t read_stage(struct tcp_link *link, bool *full)
 {
-    size_t room;
-    ssize_t got;
-
     if (link->start == link->end) {
         link->start = link->end = 0;
     } else if (link->start > 0 && TCP_STAGE - link->start < TCP_MAX_SEND + sizeof(struct tcp_put_frame)) {
@@ -269,8 +256,8 @@ static ssize_t read_stage(struct tcp_link *link, bool *full)
         link->end -= link->start;
         link->start = 0;
     }
-    room = link->bulk && link->end < BULK_STAGE ? BULK_STAGE - link->end : TCP_STAGE - link->end;
-    got = recv(link->fd, link->stage + link->end, room, MSG_DONTWAIT);
+    size_t room = link->bulk && link->end < BULK_STAGE ? BULK_STAGE - link->end : TCP_STAGE - link->end;
+    ssize_t got = recv(link->fd, link->stage + link->end, room, MSG_DONTWAIT);
     if (got < 0)
         return -errno;
     *full = (size_t)got == room;
@@ -282,12 +269,10 @@ static ssize_t read_stage(struct tcp_link *link, bool *full)
 static bool read_more(struct tcp_nic *nic, struct tcp_link *link)
 {
     bool full = false, direct = link->landing.active && !link->landing.refused && link->start == link->end;
-    ssize_t got;
-
     COUNT(net_reads);
     if (direct)
         link->start = link->end = 0;
-    got = direct ? read_landing(nic, link, &full) : read_stage(link, &full);
+    ssize_t got = direct ? read_landing(nic, link, &full) : read_stage(link, &full);
     if (likely(got > 0)) {
         nic->moved = true;
         nic->bytes += (uint64_t)got;
@@ -324,7 +309,6 @@ static void read_leaving(struct tcp_nic *nic, struct tcp_link *link)
 static bool frames(struct tcp_nic *nic, struct tcp_link *link, int budget, int before)
 {
     enum taken taken = TAKEN_ONE;
-
     while (taken == TAKEN_ONE && nic->told - before < budget && !nic->nic.enough && link->phase == TCP_UP &&
            (link->start != link->end || link->landing.active)) {
         if (unlikely(!atomic_load_explicit(&link->vi->open, memory_order_relaxed)))
@@ -356,7 +340,6 @@ int tcp_receive(struct tcp_nic *nic, struct tcp_link *link, int budget)
 {
     int before = nic->told;
     bool more = true;
-
     if (link->phase == TCP_LEAVING) {
         read_leaving(nic, link);
         return 0;

@@ -9,14 +9,12 @@ int tcp_reg(struct vi_nic *base, void *address, uint64_t length, struct vi_regio
 {
     struct tcp_nic *nic = tcp_nic_of(base);
     bool own = address == NULL;
-    struct tcp_region *region;
-
     if (own)
         address = calloc(1, length ? length : 1);
     if (!address)
         return vbase_fail(ERR_MEMORY, "%llu bytes of registered memory", (unsigned long long)length);
     base_lock(&nic->regions_lock);
-    region = vbase_pool_take(&nic->regions);
+    struct tcp_region *region = vbase_pool_take(&nic->regions);
     if (region)
         *region = (struct tcp_region){address, length, own};
     base_unlock(&nic->regions_lock);
@@ -34,12 +32,10 @@ void tcp_dereg(struct vi_region *out)
 {
     struct tcp_nic *nic = tcp_nic_of(out->nic);
     struct tcp_region *region = out->own;
-    void *address;
-
     if (!region)
         return;
     base_lock(&nic->regions_lock);
-    address = region->own ? region->address : NULL;
+    void *address = region->own ? region->address : NULL;
     vbase_pool_give(&nic->regions, region);
     base_unlock(&nic->regions_lock);
     free(address);
@@ -49,7 +45,6 @@ void tcp_dereg(struct vi_region *out)
 void *tcp_region_at(struct tcp_nic *nic, uint64_t id, uint64_t offset, uint64_t length)
 {
     const struct tcp_region *region = vbase_pool_at(&nic->regions, (uint32_t)id, (uint32_t)(id >> 32));
-
     if (!region || offset > region->length || length > region->length - offset)
         return NULL;
     return (uint8_t *)region->address + offset;

@@ -17,7 +17,6 @@ int tcp_seat_pass(int seat, const struct tcp_hello *hello, int fd)
     struct iovec piece = {(void *)(uintptr_t)hello, sizeof(*hello)};
     struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-
     head->cmsg_level = SOL_SOCKET;
     head->cmsg_type = SCM_RIGHTS;
     head->cmsg_len = CMSG_LEN(sizeof(int));
@@ -30,7 +29,6 @@ int tcp_seat_pass(int seat, const struct tcp_hello *hello, int fd)
 int tcp_seat_make(const struct tcp_note *note, int rank, int *near, int *far)
 {
     int ends[2];
-
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return vbase_fail_errno(ERR_LIMIT, "a pair of sockets between the door and rank %d", rank);
     *near = ends[0];
@@ -55,7 +53,6 @@ int tcp_seat_take(int seat, struct tcp_hello *hello, int *fd)
     struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
     ssize_t got = recvmsg(seat, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
         return vbase_fail(ERR_LINK_DOWN, "the door of this node is gone");
     if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)

@@ -29,7 +29,6 @@
 static void writer_add(struct tcp_vi *vi)
 {
     struct tcp_nic *nic = tcp_nic_of(vi->vi.nic);
-
     base_lock(&nic->writers_lock);
     if (!vi->writing) {
         vi->writing = true;
@@ -58,7 +57,6 @@ static ssize_t push(struct tcp_vi *vi, const struct iovec *piece, int pieces)
 {
     struct msghdr message = {.msg_iov = (struct iovec *)piece, .msg_iovlen = (size_t)pieces};
     ssize_t sent = sendmsg(vi->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-
     if (sent >= 0) {
         uint64_t *count = &vbase_counters->card0 + vi->card; /* plain stores: as COUNT */
         __atomic_store_n(count, __atomic_load_n(count, __ATOMIC_RELAXED) + (uint64_t)sent, __ATOMIC_RELAXED);
@@ -80,7 +78,6 @@ static struct tcp_frame stamp(struct tcp_vi *vi, enum tcp_kind kind, uint32_t le
 static uint64_t count_frame(struct tcp_vi *vi)
 {
     uint64_t number = atomic_load_explicit(&vi->sent, memory_order_relaxed) + 1;
-
     atomic_store_explicit(&vi->sent, number, memory_order_release); /* pairs with the poll's judgement of `taken` */
     return number;
 }
@@ -88,7 +85,6 @@ static uint64_t count_frame(struct tcp_vi *vi)
 static int queue_pieces(struct tcp_vi *vi, const struct iovec *piece, int pieces, size_t skip)
 {
     bool fresh = !vi->queue.first;
-
     for (int i = 0; i < pieces; i++) {
         size_t gone = skip < piece[i].iov_len ? skip : piece[i].iov_len;
         skip -= gone;
@@ -104,7 +100,6 @@ static int queue_pieces(struct tcp_vi *vi, const struct iovec *piece, int pieces
 static uint64_t total_of(const struct iovec *piece, int pieces)
 {
     uint64_t length = 0;
-
     for (int i = 0; i < pieces; i++)
         length += piece[i].iov_len;
     return length;
@@ -114,7 +109,6 @@ static uint64_t total_of(const struct iovec *piece, int pieces)
 static void flush(struct tcp_vi *vi)
 {
     struct iovec piece[BATCH];
-
     vi->held = false;
     for (int turn = 0; turn < TURNS && vi->queue.first; turn++) {
         int pieces = tcp_queue_gather(&vi->queue, piece, BATCH, vi->near ? PUSH_NEAR : PUSH_MOST);
@@ -137,7 +131,6 @@ static int emit(struct tcp_vi *vi, const struct tcp_frame *frame, const struct i
     size_t total = sizeof(*frame) + frame->length;
     ssize_t sent = 0;
     int error;
-
     all[0] = (struct iovec){(void *)frame, sizeof(*frame)};
     if (pieces >= DIRECT) {
         bool fresh = !vi->queue.first && vi->fd >= 0;
@@ -190,13 +183,11 @@ int tcp_send(struct vi *base, uint64_t header, const struct iovec *piece, int pi
 {
     struct tcp_vi *vi = tcp_vi_of(base);
     uint64_t length = total_of(piece, pieces);
-    int error;
-
     if (unlikely(length > TCP_MAX_SEND))
         return vbase_fail(ERR_ARGUMENT, "a send of %llu bytes over tcp; at most %u", (unsigned long long)length,
                           TCP_MAX_SEND);
     base_lock(&vi->lock);
-    error = room(vi, length);
+    int error = room(vi, length);
     if (likely(!error)) {
         count_frame(vi);
         struct tcp_frame frame = stamp(vi, TCP_SEND, (uint32_t)length, header);
@@ -211,7 +202,6 @@ int tcp_send(struct vi *base, uint64_t header, const struct iovec *piece, int pi
 static int judge_put(const struct vi_transfer *transfer, uint64_t length)
 {
     uint64_t there = transfer->key.word[1];
-
     if (transfer->offset > there || length > there - transfer->offset)
         return vbase_fail(ERR_ARGUMENT, "a put of %llu bytes at %llu into a region of %llu", (unsigned long long)length,
                           (unsigned long long)transfer->offset, (unsigned long long)there);
@@ -224,7 +214,6 @@ static int judge_put(const struct vi_transfer *transfer, uint64_t length)
 static int put_room(struct tcp_vi *vi, bool posted)
 {
     int error = room(vi, 0);
-
     if (error || !posted)
         return error;
     if (!vi->posted)
@@ -240,12 +229,10 @@ static int put_room(struct tcp_vi *vi, bool posted)
 static int put_locked(struct tcp_vi *vi, const struct vi_transfer *transfer, uint64_t length)
 {
     bool fresh = !vi->queue.first;
-    struct tcp_item *item;
     int error = put_room(vi, transfer->cookie != NULL);
-
     if (error)
         return error;
-    item = tcp_queue_put(&vi->queue, transfer->local, transfer->pieces);
+    struct tcp_item *item = tcp_queue_put(&vi->queue, transfer->local, transfer->pieces);
     if (!item)
         return vbase_fail(ERR_MEMORY, "a put of %d pieces to rank %u", transfer->pieces, vi->vi.peer);
     item->number = count_frame(vi);
@@ -269,7 +256,6 @@ int tcp_put(struct vi *base, const struct vi_transfer *transfer)
     struct tcp_vi *vi = tcp_vi_of(base);
     uint64_t length = total_of(transfer->local, transfer->pieces);
     int error = judge_put(transfer, length);
-
     if (error)
         return error;
     base_lock(&vi->lock);
@@ -282,10 +268,8 @@ int tcp_put(struct vi *base, const struct vi_transfer *transfer)
 static bool next_completed(struct tcp_vi *vi, int failure, struct tcp_posted *out)
 {
     uint64_t taken = atomic_load_explicit(&vi->taken, memory_order_relaxed);
-    bool found;
-
     base_lock(&vi->lock);
-    found = vi->posted_first != vi->posted_end &&
+    bool found = vi->posted_first != vi->posted_end &&
             (failure || vi->posted[vi->posted_first % TCP_PUTS].number <= taken);
     if (found)
         *out = vi->posted[vi->posted_first++ % TCP_PUTS];
@@ -296,7 +280,6 @@ static bool next_completed(struct tcp_vi *vi, int failure, struct tcp_posted *ou
 void tcp_completed(struct tcp_nic *nic, struct tcp_vi *vi, int failure)
 {
     struct tcp_posted posted;
-
     while (next_completed(vi, failure, &posted))
         if (posted.cookie && atomic_load_explicit(&vi->open, memory_order_relaxed)) {
             nic->told++;
@@ -307,7 +290,6 @@ void tcp_completed(struct tcp_nic *nic, struct tcp_vi *vi, int failure)
 bool tcp_put_refused(struct tcp_vi *vi, uint64_t number)
 {
     bool found = false;
-
     base_lock(&vi->lock);
     for (uint64_t i = vi->posted_first; i != vi->posted_end; i++)
         if ((uint32_t)vi->posted[i % TCP_PUTS].number == (uint32_t)number) {
@@ -345,11 +327,8 @@ void tcp_say(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word)
 bool tcp_flush(struct tcp_vi *vi)
 {
     struct tcp_nic *nic = tcp_nic_of(vi->vi.nic);
-    uint64_t before;
-    bool good;
-
     base_lock(&vi->lock);
-    before = vi->queue.bytes;
+    uint64_t before = vi->queue.bytes;
     if (vi->fd >= 0 && !vi->failed)
         flush(vi);
     if (vi->fd >= 0 && !vi->failed && !vi->queue.first && vi->owes) {
@@ -368,17 +347,15 @@ bool tcp_flush(struct tcp_vi *vi)
     nic->moved |= vi->queue.bytes != before;
     nic->bytes += vi->queue.bytes < before ? before - vi->queue.bytes : 0;
     atomic_store_explicit(&vi->vi.waiting, vi->queue.bytes, memory_order_relaxed);
-    good = !vi->failed;
+    bool good = !vi->failed;
     base_unlock(&vi->lock);
     return good;
 }
 
 static struct tcp_vi *writer_take(struct tcp_nic *nic)
 {
-    struct list_node *node;
-
     base_lock(&nic->writers_lock);
-    node = list_take_first(&nic->writers);
+    struct list_node *node = list_take_first(&nic->writers);
     if (node) {
         container_of(node, struct tcp_vi, writer)->writing = false;
         nic->writing--;
@@ -390,7 +367,6 @@ static struct tcp_vi *writer_take(struct tcp_nic *nic)
 void tcp_writer_forget(struct tcp_vi *vi)
 {
     struct tcp_nic *nic = tcp_nic_of(vi->vi.nic);
-
     base_lock(&nic->writers_lock);
     if (vi->writing) {
         list_remove(&vi->writer);
@@ -405,7 +381,6 @@ bool tcp_writers_flush(struct tcp_nic *nic, bool tell)
 {
     struct tcp_vi *vi;
     bool good = true;
-
     /* relaxed: who comes this moment has his turn next time */
     for (uint32_t turns = atomic_load_explicit(&nic->writing, memory_order_relaxed); turns > 0; turns--) {
         vi = writer_take(nic);

@@ -17,7 +17,6 @@
 static struct tcp_vi *session_make(struct tcp_nic *nic, struct tcp_peer *peer, void *owner)
 {
     struct tcp_vi *vi = aligned_alloc(CACHE_LINE, (sizeof(*vi) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
-
     if (!vi)
         return NULL;
     memset(vi, 0, sizeof(*vi));
@@ -57,7 +56,6 @@ static void addresses_text(const struct tcp_cards *cards, char out[TCP_WHY])
 {
     char one[INET6_ADDRSTRLEN];
     size_t used = 0;
-
     snprintf(out, TCP_WHY, "none");
     for (int i = 0; i < cards->count && used + sizeof(one) + 2 < TCP_WHY; i++)
         if (cards->card[i].kind != TCP_KIND_LOOPBACK) {
@@ -70,7 +68,6 @@ static int ways_find(const struct tcp_nic *nic, uint32_t rank, const char *card,
 {
     char mine[TCP_WHY], theirs[TCP_WHY];
     int error = tcp_cards_parse(card, &ways->cards);
-
     if (error)
         return error;
     ways->pairs = tcp_cards_match(&nic->cards, &ways->cards, nic->nic.rank < rank, ways->pair, TCP_PAIRS, &ways->rails);
@@ -112,7 +109,6 @@ int tcp_connect(struct vi_nic *base, const struct vi_address *to, void *owner, s
     struct ways ways = {.pairs = 0};
     struct tcp_peer *peer;
     int error = judge_rank(nic, to->peer);
-
     if (!error && to->private_lane)
         error = vbase_fail(ERR_UNSUPPORTED, "tcp: private lanes");
     if (!error && to->card)
@@ -141,12 +137,10 @@ int tcp_accept(struct vi_nic *base, uint32_t rank, void *owner, struct vi **out)
     struct tcp_nic *nic = tcp_nic_of(base);
     int error = judge_rank(nic, rank);
     struct tcp_vi *vi = NULL;
-    struct tcp_peer *peer;
-
     if (error)
         return error;
     base_lock(&nic->lock);
-    peer = nic->peers[rank];
+    struct tcp_peer *peer = nic->peers[rank];
     if (peer && peer->vi && (peer->vi->rail == NULL || !tcp_peer_parked(peer)))
         vi = peer->vi;
     else if (!peer || !tcp_peer_parked(peer))
@@ -163,7 +157,6 @@ void tcp_disconnect(struct vi *base)
 {
     struct tcp_vi *vi = tcp_vi_of(base);
     struct tcp_nic *nic = tcp_nic_of(base->nic);
-
     base_lock(&nic->lock);
     vi->open = false;
     if (vi->peer->vi == vi)
@@ -195,8 +188,6 @@ static void session_bury(struct tcp_nic *nic, struct tcp_vi *vi)
 void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause)
 {
     struct tcp_link *link = vi->link;
-    bool open;
-
     base_lock(&nic->lock); /* first: what is in `up` has a link, for whoever looks */
     if (list_node_linked(&vi->up))
         list_remove(&vi->up);
@@ -213,7 +204,7 @@ void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause)
     base_lock(&nic->lock);
     if (vi->rail && tcp_peer_carried(vi->peer))
         vi->rail->dial_at = vbase_clock_ns() + AGAIN_NS;
-    open = vi->open;
+    bool open = vi->open;
     tcp_peer_busy(nic, vi->peer);
     if (!open && vi->leaving)
         session_bury(nic, vi);
@@ -230,7 +221,6 @@ void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause)
 void tcp_session_leave(struct tcp_nic *nic, struct tcp_vi *vi)
 {
     bool done = vi->leaving;
-
     vi->leaving = true;
     base_lock(&nic->lock);
     if (!vi->link)

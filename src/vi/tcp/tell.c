@@ -12,7 +12,6 @@ static void tell(const struct tcp_teller *to, const char *format, ...)
 {
     char text[512];
     va_list arguments;
-
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
@@ -52,7 +51,6 @@ static const char *address_fault(const struct tcp_interfaces *from, int at, cons
 static const char *split_text(const struct tcp_teller *to, const struct tcp_card *card, char out[48])
 {
     uint64_t all = 0;
-
     out[0] = '\0';
     for (int i = 0; i < TCP_CARDS && to->sent; i++)
         all += to->sent[i];
@@ -68,7 +66,6 @@ static void tell_address(const struct tcp_teller *to, const struct tcp_interface
     char text[INET6_ADDRSTRLEN], address[INET6_ADDRSTRLEN + 8], speed[16], split[48];
     const char *fault = tcp_interface_fault(interface);
     const struct tcp_card *card = card_of(cards, &from->address[at].address);
-
     tcp_address_text(&from->address[at].address, text, sizeof(text));
     snprintf(address, sizeof(address), "%s/%u", text, from->address[at].prefix);
     tell(to, "%-15s %-10s %-9s %-28s %s%s%s", interface->name, tcp_interface_kind(interface),
@@ -83,7 +80,6 @@ static void tell_interface(const struct tcp_teller *to, const struct tcp_interfa
     const char *fault = tcp_interface_fault(interface);
     char speed[16];
     bool any = false;
-
     for (int i = 0; i < from->addresses; i++)
         if (from->address[i].index == interface->index) {
             any = true;
@@ -99,7 +95,6 @@ int tcp_tell_host(const struct tcp_teller *to)
     struct tcp_interfaces *from = malloc(sizeof(*from));
     struct tcp_cards cards;
     int error = from ? tcp_interfaces_read(from) : vbase_fail(ERR_MEMORY, "the list of interfaces");
-
     if (!error) {
         tcp_cards_choose(from, &cards);
         tell(to, "%-15s %-10s %-9s %-28s", "interface", "kind", "speed", "address");
@@ -115,7 +110,6 @@ int tcp_tell_host(const struct tcp_teller *to)
 static void tell_living(const struct tcp_teller *to, const struct tcp_rail *rail)
 {
     struct vi_state state;
-
     if (!rail->vi || vi_query(&rail->vi->vi, &state) != OK)
         tell(to, "rail %u: up, and not taken by anybody yet", rail->number);
     else
@@ -126,7 +120,6 @@ static void tell_living(const struct tcp_teller *to, const struct tcp_rail *rail
 static void tell_rail(const struct tcp_teller *to, const struct tcp_rail *rail)
 {
     char mine[INET6_ADDRSTRLEN], theirs[INET6_ADDRSTRLEN];
-
     if (rail->link) {
         tell_living(to, rail);
         return;
@@ -142,7 +135,6 @@ void tcp_tell_peer(struct vi_nic *base, uint32_t rank, const struct tcp_teller *
 {
     struct tcp_nic *nic = tcp_nic_of(base);
     const struct tcp_peer *peer = rank < nic->ranks ? nic->peers[rank] : NULL;
-
     for (uint32_t i = 0; peer && i < TCP_PAIRS; i++)
         if (peer->rail[i])
             tell_rail(to, peer->rail[i]);
