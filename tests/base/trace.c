@@ -148,7 +148,7 @@ int main(void)
 
     CHECK_EQUAL(run(fork_inside, pattern), 0);
     CHECK_EQUAL(leaves_in(path), 2);
-    CHECK(size_of(path) < 1000); /* the empty rest was cut off */
+    CHECK(size_of(path) < 1000); /* nothing but its lines */
 
     /* a second process adds to the file without %r */
     CHECK_EQUAL(run(fork_inside, path), 0);
