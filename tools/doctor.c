@@ -18,7 +18,6 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SECOND_NS  1000000000ull
@@ -39,16 +38,9 @@ static struct {
     struct vi_nic *nic;
     struct vi *rail[RAILS];
     int rails, down, answers;
-    uint64_t their_clock, heard_ns;
+    uint64_t heard_ns;
     bool bye;
 } patient;
-
-static uint64_t wall_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
 
 /* ---- what is said between the two ---- */
 
@@ -60,13 +52,11 @@ static int say(struct vi *vi, enum word word, const void *data, size_t length)
 
 static uint32_t received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
 {
-    uint64_t now = wall_ns();
+    (void)data, (void)length;
     patient.heard_ns = vbase_clock_ns();
-    if (header == PONG && length == sizeof patient.their_clock)
-        memcpy(&patient.their_clock, data, length);
     patient.answers += header == PONG || header == FLOODED;
     patient.bye |= header == BYE;
-    if ((header == PING || header == FLOOD_END) && say(vi, header == PING ? PONG : FLOODED, &now, sizeof now) != OK)
+    if ((header == PING || header == FLOOD_END) && say(vi, header == PING ? PONG : FLOODED, &header, 1) != OK)
         return 0;
     return count;
 }
@@ -121,21 +111,16 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The median of half a round trip in ns, 0: it broke. The best one bounds the other clock. */
-static uint64_t ping(struct vi *vi, int64_t *ahead, uint64_t *bound)
+/* The median of half a round trip in ns, 0: it broke. */
+static uint64_t ping(struct vi *vi)
 {
     static uint64_t taken[PINGS];
-    *bound = UINT64_MAX;
     for (int i = 0; i < PINGS; i++) {
-        uint64_t before = wall_ns(), begun = vbase_clock_ns();
+        uint64_t begun = vbase_clock_ns();
         patient.answers = 0;
-        if (say(vi, PING, &before, sizeof before) != OK || !await_answers(1, PATIENCE))
+        if (say(vi, PING, &begun, sizeof begun) != OK || !await_answers(1, PATIENCE))
             return 0;
         taken[i] = vbase_clock_ns() - begun;
-        if (taken[i] / 2 < *bound) {
-            *bound = taken[i] / 2;
-            *ahead = (int64_t)(patient.their_clock - before - taken[i] / 2);
-        }
     }
     qsort(taken, PINGS, sizeof *taken, ascending);
     return taken[PINGS / 2] / 2;
@@ -157,12 +142,6 @@ static double flood(struct vi *vi)
     while ((error = say(vi, FLOOD_END, piece, 1)) == ERR_AGAIN && !patient.down)
         look();
     return error == OK && await_answers(1, PATIENCE) ? bytes * 1e9 / (double)(vbase_clock_ns() - begun) : 0;
-}
-
-static void tell_clock(int64_t ahead, uint64_t bound)
-{
-    printf("  clock     %.3f ms %s ours, known to %.3f ms\n", (double)(ahead < 0 ? -ahead : ahead) / 1e6,
-           ahead < 0 ? "behind" : "ahead of", (double)bound / 1e6);
 }
 
 static void tell_rejected(void *context, const char *text)
@@ -187,17 +166,14 @@ static bool more_to_come(void)
 
 static bool measure(void)
 {
-    uint64_t until = vbase_clock_ns() + MORE_NS, bound;
-    int64_t ahead = 0;
+    uint64_t until = vbase_clock_ns() + MORE_NS;
     double sum = 0;
     while (vbase_clock_ns() < until && !patient.down && more_to_come())
         look();
     for (int i = 0; i < patient.rails; i++) {
-        uint64_t latency = ping(patient.rail[i], &ahead, &bound);
+        uint64_t latency = ping(patient.rail[i]);
         double rate = latency ? flood(patient.rail[i]) : 0;
         sum += rate;
-        if (i == 0 && latency)
-            tell_clock(ahead, bound);
         if (rate > 0)
             printf("  way       %s: %.1f us one way, %.2f GB/s\n", tcp_tell_path(patient.rail[i]), (double)latency / 1e3,
                    rate / 1e9);
@@ -297,13 +273,12 @@ static bool examine(struct boot_job *job)
         return false;
     }
     patient.rails = 1;
-    uint64_t now = wall_ns();
-    if (say(patient.rail[0], PING, &now, sizeof now) != OK || !await_answers(1, PATIENCE)) {
+    if (say(patient.rail[0], PING, card, 1) != OK || !await_answers(1, PATIENCE)) {
         tcp_tell_peer(patient.nic, 1, &(struct tcp_teller){tell_rejected, (void *)(uintptr_t) "no way"});
         return false;
     }
     bool well = measure();
-    return say(patient.rail[0], BYE, &now, 1) == OK && well;
+    return say(patient.rail[0], BYE, card, 1) == OK && well;
 }
 
 static void be_examined(void)

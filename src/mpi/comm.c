@@ -41,10 +41,11 @@ int mpi_comm_open(struct mpi_comm *comm, uint32_t id)
     int error = ERR_MEMORY;
     if (!comm)
         goto no_comm;
-    error = vmsg_context_open(2 * id, comm->group->world, comm->size, comm->rank, &comm->context);
+    error = vmsg_context_open(mpi_context_id(id, CONTEXT_MESSAGES), comm->group->world, comm->size, comm->rank, &comm->context);
     if (error)
         goto no_context;
-    error = vmsg_context_open(2 * id + 1, comm->group->world, comm->size, comm->rank, &comm->coll.context);
+    error = vmsg_context_open(mpi_context_id(id, CONTEXT_COLLECTIVES), comm->group->world, comm->size, comm->rank,
+                              &comm->coll.context);
     if (error)
         goto no_collectives;
     if (mpi_checking)
@@ -67,6 +68,8 @@ void mpi_comm_end(void *object)
     if (comm->context) {
         vmsg_context_close(comm->context);
         vmsg_context_close(comm->coll.context);
+        if (comm->hellos)
+            vmsg_context_close(comm->hellos);
         mpi_id_give(comm->id);
     }
     mpi_drop(comm->group);
@@ -94,8 +97,8 @@ int mpi_comm_worlds_open(void)
     if (!error)
         error = open_predefined(MPI_ID_SELF, 1, &job->rank, "MPI_COMM_SELF", &mpi_process.self);
     if (!error)
-        error = mpi_engine_class(
-            vmsg_context_open(2 * MPI_ID_AGREEMENT, NULL, job->size, job->rank, &mpi_process.agreement));
+        error = mpi_engine_class(vmsg_context_open(mpi_context_id(MPI_ID_AGREEMENT, CONTEXT_MESSAGES), NULL, job->size,
+                                                   job->rank, &mpi_process.agreement));
     return error;
 }
 

@@ -11,16 +11,14 @@
 #include "mpi/inside.h"
 #include <string.h>
 
-#define ID_WORDS 512 /* 32768 communicators at once: the engine has 65536 contexts */
-#define OTHERS 8     /* the last words: contexts of other personalities */
+#define ID_WORDS 320 /* 20480 communicators at once: the engine has 65536 contexts */
 #define ID_WINDOWS (ID_WORDS / MPI_ID_WINDOW)
 
 static struct base_lock lock;
 static uint64_t used[ID_WORDS] = {
     [0] = 1u << MPI_ID_WORLD | 1u << MPI_ID_SELF | 1u << MPI_ID_AGREEMENT,
-    [ID_WORDS - OTHERS ... ID_WORDS - 1] = ~(uint64_t)0,
 };
-_Static_assert(MSG_CONTEXT_PACK / 2 >= (ID_WORDS - OTHERS) * 64, "pack's and mplite's contexts lie behind our numbers");
+_Static_assert(MSG_CONTEXT_PACK / CONTEXTS_OF_COMM >= ID_WORDS * 64, "pack's and mplite's contexts lie behind our numbers");
 
 static bool claim(uint32_t id)
 {
@@ -75,7 +73,7 @@ static bool pick(const uint64_t mask[MPI_ID_WINDOW + 1], uint32_t start, uint32_
 static int exhausted(void)
 {
     return vbase_fail(ERR_LIMIT, "all %d communicators are in use: free some with MPI_Comm_free",
-                      (ID_WORDS - OTHERS) * 64);
+                      ID_WORDS * 64);
 }
 
 /* ---- the rounds ------------------------------------------------------------------------------------------------- */

@@ -92,13 +92,14 @@ struct mpi_comm {
     struct msg_context *context; /* the user's messages */
     int rank, size;
     struct coll_group coll;      /* collectives, with a context of their own */
-    uint32_t id;                 /* contexts 2 * id and 2 * id + 1 */
+    uint32_t id;                 /* see mpi_context_id */
     uint32_t children;           /* communicators made from this one so far: the same on all members */
     struct mpi_group *group;
     struct mpi_errhandler *errhandler;
     struct mpi_attribute *attributes;
     struct mpi_topology *topology;
     struct mpi_buffer *buffer;   /* of MPI_Bsend; NULL: none was ever attached */
+    struct msg_context *hellos;  /* of partitioned communication; NULL: there was none here */
     char name[MPI_MAX_OBJECT_NAME];
 };
 
@@ -324,11 +325,14 @@ int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *g
 int mpi_comm_worlds_open(void); /* world and self */
 void mpi_comm_worlds_close(void);
 
-/* Ids of contexts (context.c): each communicator has a number, its contexts are twice that and one more. A number is
- * given when it is free at all members. */
+/* Ids of contexts (context.c): each communicator has a number, and three contexts by it. A number is given when it is free
+ * at all members. */
+enum mpi_context { CONTEXT_MESSAGES, CONTEXT_COLLECTIVES, CONTEXT_HELLOS, CONTEXTS_OF_COMM };
+static inline uint32_t mpi_context_id(uint32_t comm, enum mpi_context which) { return CONTEXTS_OF_COMM * comm + which; }
 #define MPI_ID_WORLD 0
 #define MPI_ID_SELF 1
-#define MPI_ID_AGREEMENT 2 /* its second context is for partitioned communication */
+#define MPI_ID_AGREEMENT 2 /* no communicator: two contexts of the whole world */
+#define CONTEXT_PARTS CONTEXT_COLLECTIVES /* the second: of partitioned communication */
 #define MPI_ID_WINDOW 64 /* words looked at at once: 4096 numbers */
 struct mpi_agreement {
     struct mpi_comm *parent;

@@ -1,58 +1,46 @@
 /* Partitioned communication. Each partition of the sender is a message of its own, so that it travels when it is ready
  * and can be seen to have arrived; the receiver's partitions are only another division of the same bytes.
  *
- * All of it lives in one context of the whole world. A sender's MPI_Psend_init takes a row of tags there, one for each
- * partition, and tells the receiver with a hello (tag 0). Hellos are matched with calls of MPI_Precv_init here, by
- * communicator, sender and tag, in their order, as the standard wants it: at the init calls and not at each start. A
- * receiver that starts before the hello is there posts its receives when it comes, from within progress.
+ * The parts travel in one context of the whole world. A sender's MPI_Psend_init takes a row of tags there, one for each
+ * partition, and tells the receiver with a hello. Hellos have a context of their own beside each communicator's others, where
+ * they bear the user's tag and MPI_Precv_init posts a receive for one: so the engine matches the init calls of both sides
+ * in their order, as the standard wants it. A receiver that starts before the hello is there posts its receives when it
+ * comes, from within progress.
  *
- * Threads: `lock` guards the lists and the meeting of a hello with its receiver; partitions are given by any thread. */
+ * Threads: `lock` guards the tags, the contexts, and the meeting of a hello with a start; partitions are given by any
+ * thread. */
 #include "mpi/inside.h"
-#include "base/list.h"
 #include <stdlib.h>
 #include <string.h>
 
 struct hello {
-    uint32_t comm, partitions;
-    int32_t tag, first; /* the user's tag; the tag of the first partition */
-    uint64_t bytes;     /* of one partition */
+    uint32_t partitions;
+    int32_t first;  /* the tag of the first one */
+    uint64_t bytes; /* of one */
 };
-#define TAG_HELLO 0
 
 struct mpi_partitioned {
-    struct list_node link;        /* in `waiting`: a receiver without a hello */
-    bool receives, bound, wanted; /* bound: the hello is there, or sent; wanted: started before it was there */
+    bool receives, greeted, wanted; /* greeted: the hello is on its way, or awaited; wanted: a receive was started */
+    _Atomic bool heard;           /* receiver: the hello is there, or will never come */
     _Atomic bool posted;          /* receiver: since this start */
-    int world, source;            /* the other one, in the world and in the communicator */
-    struct hello hello;           /* of the sender */
+    int world, source, tag;       /* the other one, in the world and in the communicator; the user's tag */
+    struct hello hello, coming;   /* of the sender; what is being received */
     void *base;                   /* our own partitions */
     int partitions;
     MPI_Count count;
     struct mpi_type *type;
-    struct msg_request greeting;  /* sender: the hello under way */
+    struct msg_request greeting;  /* the hello under way */
     uint32_t started;             /* receiver: parts under way or done */
     _Atomic uint32_t given;       /* sender: partitions on their way, since this start */
     struct msg_request *part;     /* one for each partition of the sender */
     _Atomic bool *ready;          /* sender: which are given */
     char *aside;                  /* receiver: where the sender's partitions hold no whole elements */
-    int error;                    /* of starting the receives */
-};
-
-struct stranger { /* a hello that nobody asked for yet */
-    struct list_node link;
-    struct hello hello;
-    int world;
+    int error;                    /* of the hello, or of starting the receives */
 };
 
 static struct base_lock lock;
-static struct msg_context *context; /* opened at first use */
-static struct list waiting, strangers;
-static int next_tag = TAG_HELLO + 1;
-static struct {
-    struct msg_request request;
-    struct hello hello;
-    bool posted;
-} listener;
+static struct msg_context *context; /* of the parts; opened at first use */
+static int next_tag;
 
 /* ---- the receiver's parts --------------------------------------------------------------------------------------- */
 
@@ -85,156 +73,95 @@ static void post(struct mpi_partitioned *p)
     atomic_store_explicit(&p->posted, true, memory_order_release);
 }
 
-/* A receiver gets its hello. Under the lock. */
-static void bind(struct mpi_partitioned *p, const struct hello *hello)
-{
-    uint64_t total = own_bytes(p) * (uint64_t)p->partitions;
-    bool whole = p->type->flat || p->type->size == 0 || hello->bytes % p->type->size == 0;
-    p->hello = *hello;
-    p->bound = true;
-    p->part = calloc(hello->partitions, sizeof *p->part);
-    p->aside = whole ? NULL : malloc(total + 1);
-    if (!p->part || (!whole && !p->aside))
-        p->error = ERR_MEMORY;
-    if (p->wanted)
-        post(p);
-}
-
 /* ---- hellos ----------------------------------------------------------------------------------------------------- */
 
-static bool is_for(const struct mpi_partitioned *p, const struct hello *hello, int world)
+/* A receiver gets its hello. Under the lock. */
+static int bind(struct mpi_partitioned *p)
 {
-    return p->hello.comm == hello->comm && p->hello.tag == hello->tag && p->world == world;
+    uint64_t total = own_bytes(p) * (uint64_t)p->partitions;
+    if (p->greeting.result.error || p->greeting.result.bytes != sizeof p->coming)
+        return p->greeting.result.error ? p->greeting.result.error : ERR_PROTOCOL;
+    p->hello = p->coming;
+    bool whole = p->type->flat || p->type->size == 0 || p->hello.bytes % p->type->size == 0;
+    p->part = calloc(p->hello.partitions, sizeof *p->part);
+    p->aside = whole ? NULL : malloc(total + 1);
+    return p->part && (whole || p->aside) ? OK : ERR_MEMORY;
 }
 
-static void heard(struct msg_request *request);
-
-/* Listens while somebody waits. Under the lock. */
-static int listen(void)
+static void heard(struct msg_request *greeting)
 {
-    static const struct type_buffer buffer = {&listener.hello, sizeof listener.hello, NULL};
-    if (listener.posted || list_empty(&waiting))
-        return OK;
-    struct msg_where from = {context, MSG_ANY_SOURCE, TAG_HELLO};
-    listener.request.completed = heard;
-    listener.request.owner = NULL;
-    listener.posted = true;
-    int error = vmsg_recv_start(&listener.request, &from, &buffer);
-    listener.posted = !error;
-    return error;
-}
-
-/* Every hello is for the oldest receiver who waits for it, or for one who comes later. */
-static void deliver(const struct hello *hello, int world)
-{
-    list_for_each(node, &waiting) {
-        struct mpi_partitioned *p = container_of(node, struct mpi_partitioned, link);
-        if (is_for(p, hello, world)) {
-            list_remove(node);
-            bind(p, hello);
-            return;
-        }
-    }
-    struct stranger *stranger = malloc(sizeof *stranger);
-    if (!stranger)
-        return;
-    *stranger = (struct stranger){.hello = *hello, .world = world};
-    list_append(&strangers, &stranger->link);
-}
-
-static void heard(struct msg_request *request)
-{
+    struct mpi_partitioned *p = greeting->owner;
     mpi_lock(&lock);
-    listener.posted = false;
-    if (!request->result.error && request->result.bytes == sizeof listener.hello)
-        deliver(&listener.hello, request->result.source);
-    int error = request->result.error ? OK : listen(); /* with an error the job is over, or MPI_Finalize cancels */
-    list_for_each(node, &waiting)
-        if (error)
-            container_of(node, struct mpi_partitioned, link)->error = error;
+    p->error = bind(p);
+    if (p->wanted)
+        post(p);
+    atomic_store_explicit(&p->heard, true, memory_order_release); /* pairs with is_heard: the last look at it */
     mpi_unlock(&lock);
 }
 
-/* A new receiver: its hello may be here already. */
-static int await(struct mpi_partitioned *p)
+static bool is_heard(void *context_)
 {
-    struct stranger *found = NULL;
-    int error = OK;
-    mpi_lock(&lock);
-    list_for_each(node, &strangers) {
-        found = container_of(node, struct stranger, link);
-        if (is_for(p, &found->hello, found->world))
-            break;
-        found = NULL;
-    }
-    if (found) {
-        list_remove(&found->link);
-        bind(p, &found->hello);
-        error = p->error;
-    } else {
-        list_append(&waiting, &p->link);
-        error = listen();
-    }
-    mpi_unlock(&lock);
-    free(found);
-    return error;
+    const struct mpi_partitioned *p = context_;
+    return atomic_load_explicit(&p->heard, memory_order_acquire); /* pairs with heard */
 }
 
-static int greet(struct mpi_partitioned *p)
+static int await(struct mpi_partitioned *p, const struct msg_where *from)
 {
+    struct type_buffer buffer = {&p->coming, sizeof p->coming, NULL};
+    p->greeting.completed = heard;
+    p->greeting.owner = p;
+    return vmsg_recv_start(&p->greeting, from, &buffer);
+}
+
+static int greet(struct mpi_partitioned *p, const struct msg_where *to)
+{
+    struct type_buffer buffer = {&p->hello, sizeof p->hello, NULL};
     p->part = calloc((size_t)p->partitions, sizeof *p->part);
     p->ready = calloc((size_t)p->partitions, sizeof *p->ready);
     if (!p->part || !p->ready)
         return ERR_MEMORY;
     mpi_lock(&lock);
     if (next_tag > INT32_MAX - p->partitions)
-        next_tag = TAG_HELLO + 1;
-    p->hello.first = next_tag;
+        next_tag = 0;
+    p->hello = (struct hello){(uint32_t)p->partitions, next_tag, own_bytes(p)};
     next_tag += p->partitions;
     mpi_unlock(&lock);
-    p->hello.partitions = (uint32_t)p->partitions;
-    p->hello.bytes = own_bytes(p);
-    struct type_buffer buffer = {&p->hello, sizeof p->hello, NULL};
-    struct msg_where to = {context, p->world, TAG_HELLO};
-    int error = vmsg_send_start(&p->greeting, &to, &buffer, MSG_STANDARD);
-    p->bound = !error;
-    return error;
+    return vmsg_send_start(&p->greeting, to, &buffer, MSG_STANDARD);
 }
 
 /* ---- making and ending ------------------------------------------------------------------------------------------ */
 
-static int open_context(void)
+static int open_contexts(struct mpi_comm *comm)
 {
-    mpi_lock(&lock);
     const struct boot_job *job = mpi_process.job;
-    int error = context ? OK : vmsg_context_open(2 * MPI_ID_AGREEMENT + 1, NULL, job->size, job->rank, &context);
-    if (!waiting.head.next) {
-        list_init(&waiting);
-        list_init(&strangers);
-    }
+    mpi_lock(&lock);
+    int error = context ? OK : vmsg_context_open(mpi_context_id(MPI_ID_AGREEMENT, CONTEXT_PARTS), NULL, job->size, job->rank, &context);
+    if (!error && !comm->hellos)
+        error = vmsg_context_open(mpi_context_id(comm->id, CONTEXT_HELLOS), comm->group->world, comm->size, comm->rank,
+                                  &comm->hellos);
     mpi_unlock(&lock);
     return error;
 }
 
 void mpi_partitioned_finish(void)
 {
-    if (!context)
-        return;
-    if (listener.posted)
-        vmsg_cancel(&listener.request);
-    vmsg_context_close(context);
+    if (context)
+        vmsg_context_close(context);
     context = NULL;
 }
 
 void mpi_partitioned_drop(struct mpi_request *request)
 {
     struct mpi_partitioned *p = request->partitioned;
-    mpi_lock(&lock);
-    if (list_node_linked(&p->link))
-        list_remove(&p->link);
-    mpi_unlock(&lock);
-    if (!p->receives && p->bound)
+    if (p->greeted && !p->receives)
         mpi_wait_here(&p->greeting);
+    if (p->greeted && p->receives && !is_heard(p)) {
+        vmsg_cancel(&p->greeting);
+        if (vmsg_wait_until(is_heard, p) != OK) {
+            request->extra = NULL; /* the job is lost, and the engine may still write to it: it is given up */
+            return;
+        }
+    }
     mpi_drop(p->type);
     free(p->part);
     free(p->ready);
@@ -245,17 +172,19 @@ static int make(struct mpi_partitioned *p, const struct mpi_message *m, int part
 {
     p->world = target->comm->group->world[m->rank];
     p->source = m->rank;
-    p->hello.comm = target->comm->id;
-    p->hello.tag = m->tag;
+    p->tag = m->tag;
     p->base = (void *)m->buffer;
     p->partitions = partitions;
     p->count = m->count;
     p->type = target->type;
     mpi_keep(p->type);
-    int error = open_context();
+    int error = open_contexts(target->comm);
     if (error)
         return error;
-    return p->receives ? await(p) : greet(p);
+    struct msg_where where = {target->comm->hellos, m->rank, m->tag};
+    error = p->receives ? await(p, &where) : greet(p, &where);
+    p->greeted = !error;
+    return error;
 }
 
 static int check(const struct mpi_message *m, int partitions, MPI_Info info, const MPI_Request *out,
@@ -324,7 +253,7 @@ int mpi_partitioned_start(struct mpi_request *request)
     mpi_lock(&lock);
     atomic_store_explicit(&p->posted, false, memory_order_relaxed);
     p->wanted = true;
-    if (p->bound)
+    if (is_heard(p))
         post(p);
     int error = p->error;
     mpi_unlock(&lock);
@@ -376,7 +305,7 @@ int mpi_partitioned_outcome(struct mpi_request *request, MPI_Status *status)
         error = error ? error : p->part[i].result.error;
     }
     if (p->receives)
-        mpi_status_set(status, p->source, p->hello.tag, bytes);
+        mpi_status_set(status, p->source, p->tag, bytes);
     else
         mpi_status_empty(status);
     if (p->aside)
