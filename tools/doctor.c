@@ -78,10 +78,7 @@ static void arrived(struct vi *vi, uint32_t immediate, uint64_t length)
     (void)vi, (void)immediate, (void)length;
 }
 
-static void done(struct vi *vi, void *cookie, int status)
-{
-    (void)vi, (void)cookie, (void)status;
-}
+static void done(struct vi *vi, void *cookie, int status) { (void)vi, (void)cookie, (void)status; }
 
 /* The machine may have better things to do than to spin. */
 static void look(void)

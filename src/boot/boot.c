@@ -185,10 +185,7 @@ static void solo_abort(struct boot_own *own, int status, const char *message)
     (void)own, (void)status, (void)message;
 }
 
-static void solo_finish(struct boot_own *own, bool goodbye)
-{
-    (void)own, (void)goodbye;
-}
+static void solo_finish(struct boot_own *own, bool goodbye) { (void)own, (void)goodbye; }
 
 const struct boot_starter vboot_starter_solo = {solo_put, solo_get, NULL, solo_abort, solo_finish};
 

@@ -46,10 +46,7 @@ static unsigned class_of(uint64_t bytes)
 }
 
 /* The way after this one. */
-static unsigned turn(unsigned way)
-{
-    return way + 1 < MSG_WAYS ? way + 1 : 0;
-}
+static unsigned turn(unsigned way) { return way + 1 < MSG_WAYS ? way + 1 : 0; }
 
 /* The way to be tried next; the best one if there is no other. */
 static unsigned other(const struct msg_ways *ways, unsigned allowed)
@@ -125,10 +122,7 @@ static void change(struct msg_ways *ways, unsigned way)
     ways->gap = ways->left = GAP_FIRST;
 }
 
-static bool better(uint32_t a, uint32_t b)
-{
-    return a && (uint64_t)a * 16 < (uint64_t)b * 15;
-}
+static bool better(uint32_t a, uint32_t b) { return a && (uint64_t)a * 16 < (uint64_t)b * 15; }
 
 static void told_best(struct msg_ways *ways, uint32_t sample, bool cold)
 {

@@ -9,10 +9,7 @@
 
 static _Atomic bool bury_queued; /* some transfers are left to be ended; relaxed: a hint to look again */
 
-static int dead_error(int world)
-{
-    return vbase_fail(ERR_PEER_DEAD, "rank %d is dead", world);
-}
+static int dead_error(int world) { return vbase_fail(ERR_PEER_DEAD, "rank %d is dead", world); }
 
 /* Under progress. */
 static void receives_end(struct msg_context *context, int world)

@@ -467,10 +467,7 @@ void vmsg_threads(bool several)
         vmsg_engine.nic[i]->alone = !several;
 }
 
-const struct boot_job *vmsg_job(void)
-{
-    return vmsg_engine.job;
-}
+const struct boot_job *vmsg_job(void) { return vmsg_engine.job; }
 
 void vmsg_abort(int status, const char *message)
 {

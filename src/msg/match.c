@@ -8,10 +8,7 @@
  * one head of one list. */
 #include "msg/engine.h"
 
-static bool tag_fits(int wanted, int tag)
-{
-    return wanted == tag || wanted == MSG_ANY_TAG;
-}
+static bool tag_fits(int wanted, int tag) { return wanted == tag || wanted == MSG_ANY_TAG; }
 
 static struct msg_request *first_fitting(const struct list *posted, int tag)
 {

@@ -277,10 +277,7 @@ static int network_nic(const char *card, int network, struct vi_nic **nic)
     return error;
 }
 
-static void go_on(void)
-{
-    (void)vmsg_progress();
-}
+static void go_on(void) { (void)vmsg_progress(); }
 
 int vmsg_network_open(const char *card, int *out)
 {

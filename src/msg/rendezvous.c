@@ -88,10 +88,7 @@ static void receive_over(struct msg_transfer *transfer, int error)
 }
 
 /* Only where it saves a copy: shared memory has other ways. */
-static bool puts_pay(const struct vi_nic *nic)
-{
-    return nic->caps.put && !nic->caps.get;
-}
+static bool puts_pay(const struct vi_nic *nic) { return nic->caps.put && !nic->caps.get; }
 
 static bool may_be_put(struct msg_transfer *transfer)
 {

@@ -8,10 +8,7 @@
 #define OWED_FRAMES 256u
 #define SKIP        UINT32_MAX /* the length of what fills the end of the ring */
 
-static unsigned pair_of(uint64_t name)
-{
-    return (unsigned)(name >> 32);
-}
+static unsigned pair_of(uint64_t name) { return (unsigned)(name >> 32); }
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
@@ -116,10 +113,7 @@ const struct msg_replay_frame *vmsg_replay_next(struct msg_replay *replay)
     return frame_at(replay, replay->next);
 }
 
-void vmsg_replay_went(struct msg_replay *replay)
-{
-    replay->next = behind(replay, replay->next);
-}
+void vmsg_replay_went(struct msg_replay *replay) { replay->next = behind(replay, replay->next); }
 
 /* Numbers are compared by their distance: they may wrap. */
 bool vmsg_replay_acknowledged(struct msg_replay *replay, uint32_t upto)
@@ -386,7 +380,4 @@ bool vmsg_replay_back(struct msg_replay *replay, struct msg_replay_bulk *bulk)
     return rail;
 }
 
-void vmsg_replay_back_taken(struct msg_replay *replay)
-{
-    settled(replay)->landed++;
-}
+void vmsg_replay_back_taken(struct msg_replay *replay) { settled(replay)->landed++; }

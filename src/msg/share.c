@@ -119,10 +119,7 @@ int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, bool w
     return OK;
 }
 
-void *vmsg_share_memory(const struct msg_share *share)
-{
-    return share->memory;
-}
+void *vmsg_share_memory(const struct msg_share *share) { return share->memory; }
 
 void vmsg_share_close(struct msg_share *share)
 {

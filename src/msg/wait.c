@@ -459,10 +459,7 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
     return error == ERR_TIMEOUT ? error : vmsg_failure();
 }
 
-static bool request_ready(void *request)
-{
-    return vmsg_request_done(request);
-}
+static bool request_ready(void *request) { return vmsg_request_done(request); }
 
 int vmsg_wait(struct msg_request *request) { return vmsg_wait_first(request, NULL); }
 

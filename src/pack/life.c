@@ -44,10 +44,7 @@ int vpack_start(void)
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
 /* Who begins again may send before others have closed what was before: so each life has other numbers than the last one. */
-uint32_t vpack_own_id(uint32_t which)
-{
-    return pack.lives % 2 * PACK_OWN + which;
-}
+uint32_t vpack_own_id(uint32_t which) { return pack.lives % 2 * PACK_OWN + which; }
 
 VEXPORT int vd_init(void)
 {
@@ -73,10 +70,7 @@ static int somebody_died(void)
     return vbase_fail(ERR_PEER_DEAD, "a rank has died, so not all can agree any more");
 }
 
-static bool done_or_death(void *schedule)
-{
-    return vcoll_done(schedule) || vmsg_deaths();
-}
+static bool done_or_death(void *schedule) { return vcoll_done(schedule) || vmsg_deaths(); }
 
 /* A collective of all ranks. When somebody dies it is over; what is under way of it is given up, and so are all to come. */
 static int together(const struct coll_call *call)

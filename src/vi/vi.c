@@ -84,10 +84,7 @@ static int no_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_
     return vbase_fail(ERR_UNSUPPORTED, "%s cannot register memory", nic->provider->name);
 }
 
-static void no_dereg(struct vi_region *region)
-{
-    (void)region;
-}
+static void no_dereg(struct vi_region *region) { (void)region; }
 
 static int no_map(struct vi *vi, struct vi_key key, uint64_t offset, uint64_t length, void **pointer)
 {
@@ -138,7 +135,4 @@ int vi_nic_open(const struct vi_provider *provider, const struct vi_setup *setup
     return OK;
 }
 
-int vi_node_create(int ranks, int *fd)
-{
-    return shm_segment_create(ranks, fd);
-}
+int vi_node_create(int ranks, int *fd) { return shm_segment_create(ranks, fd); }

@@ -23,15 +23,9 @@
 #define SHARED_MOST  (64ull << 30) /* of one rank */
 #define SHARED_ALL   (1ull << 40)  /* of all together */
 
-static uint64_t round_up(uint64_t n, uint64_t to)
-{
-    return (n + to - 1) / to * to;
-}
+static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
-static uint64_t build_id(void)
-{
-    return vbase_hash_bytes(vbase_build_id, strlen(vbase_build_id));
-}
+static uint64_t build_id(void) { return vbase_hash_bytes(vbase_build_id, strlen(vbase_build_id)); }
 
 void shm_segment_plan(struct shm_segment *segment, uint32_t ranks, uint64_t shared_each)
 {

@@ -129,10 +129,7 @@ static inline struct shm_nic *shm_nic_of(struct vi_nic *nic)
 {
     return (struct shm_nic *)(void *)nic;
 }
-static inline struct shm_vi *shm_vi_of(struct vi *vi)
-{
-    return (struct shm_vi *)(void *)vi;
-}
+static inline struct shm_vi *shm_vi_of(struct vi *vi) { return (struct shm_vi *)(void *)vi; }
 /* What is published with a cell that holds no message yet. */
 static inline uint32_t shm_word(uint64_t cell)
 {
@@ -223,10 +220,7 @@ void shm_region_close(struct shm_nic *nic);
 /* Called just before a step that a race must be forced at; a test defines it. */
 void shm_hook(const char *where);
 #else
-static inline void shm_hook(const char *where)
-{
-    (void)where;
-}
+static inline void shm_hook(const char *where) { (void)where; }
 #endif
 
 /* Makes what was put into CELL the peer's, and wakes him where needed.

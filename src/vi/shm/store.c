@@ -61,10 +61,7 @@ static void past_end(void)
     _mm_sfence(); /* these stores are in no order; the one that publishes the cell comes after them */
 }
 #else
-static void copy_past(char *to, const char *from, size_t n)
-{
-    copy_plain(to, from, n);
-}
+static void copy_past(char *to, const char *from, size_t n) { copy_plain(to, from, n); }
 static void past_end(void) {}
 #endif
 

@@ -98,10 +98,7 @@ static int kind_rank(char kind)
     return kind == TCP_KIND_LOOPBACK ? 0 : kind == TCP_KIND_HARD ? 1 : kind == TCP_KIND_VETH ? 2 : 3;
 }
 
-static uint32_t speed_rank(uint32_t speed)
-{
-    return speed ? speed : SPEED_UNKNOWN_MBS;
-}
+static uint32_t speed_rank(uint32_t speed) { return speed ? speed : SPEED_UNKNOWN_MBS; }
 
 /* The first address of FAMILY that can be offered, -1: none. Of the loopback interface only its standard address. */
 static int address_for(const struct tcp_interfaces *from, const struct tcp_interface *interface, int family)

@@ -370,15 +370,9 @@ void tcp_door_step(struct tcp_door *door, uint64_t now)
     }
 }
 
-int tcp_door_descriptor(const struct tcp_door *door)
-{
-    return door->epoll;
-}
+int tcp_door_descriptor(const struct tcp_door *door) { return door->epoll; }
 
-int tcp_door_strangers(const struct tcp_door *door)
-{
-    return door->standing;
-}
+int tcp_door_strangers(const struct tcp_door *door) { return door->standing; }
 
 /* ---- seats ---------------------------------------------------------------------------------------------------------- */
 

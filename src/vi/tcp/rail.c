@@ -93,10 +93,7 @@ struct tcp_rail *tcp_rail_due(const struct tcp_peer *peer, uint64_t now)
     return NULL;
 }
 
-static uint64_t sooner(uint64_t a, uint64_t b, uint64_t now)
-{
-    return b > now && b < a ? b : a;
-}
+static uint64_t sooner(uint64_t a, uint64_t b, uint64_t now) { return b > now && b < a ? b : a; }
 
 uint64_t tcp_rails_next(const struct tcp_peer *peer, uint64_t now)
 {

@@ -237,10 +237,7 @@ static inline struct tcp_nic *tcp_nic_of(struct vi_nic *nic)
 {
     return (struct tcp_nic *)(void *)nic;
 }
-static inline struct tcp_vi *tcp_vi_of(struct vi *vi)
-{
-    return (struct tcp_vi *)(void *)vi;
-}
+static inline struct tcp_vi *tcp_vi_of(struct vi *vi) { return (struct tcp_vi *)(void *)vi; }
 
 /* nic.c */
 int tcp_poll(struct vi_nic *nic, struct vi *only, int budget);
