@@ -1,6 +1,6 @@
-# Connections are reset at random under mixed, checked traffic of six ranks on six hosts: nothing is lost, nothing comes twice,
+# Connections are reset at random under mixed, checked traffic of six ranks on six hosts, two threads each: nothing is lost, nothing comes twice,
 # nothing out of order.
-#   RESETS in PERIOD seconds, SEED (make soak: many more)
+#   RESETS in PERIOD seconds, SEED, THREADS of a rank (make soak: many more resets)
 # timeout: 120
 # beside: 1
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
@@ -12,7 +12,7 @@ resets=${RESETS:-30} period=${PERIOD:-45} seed=${SEED:-$RANDOM}
 RANDOM=$seed
 lab-link all all rate 200mbit
 
-timeout $((period + 45)) $run -host h0,h1,h2,h3,h4,h5 "$VIADUCT_BUILD/tests/programs/mixed" $period $seed >$work/said 2>$work/log & job=$!
+timeout $((period + 45)) $run -host h0,h1,h2,h3,h4,h5 "$VIADUCT_BUILD/tests/programs/mixed" $period $seed 4194304 ${THREADS:-2} >$work/said 2>$work/log & job=$!
 sleep 1
 start=${EPOCHREALTIME/./} step=$(((period - 8) * 1000000 / resets)) # each at a random moment of its own span
 for ((i = 0; i < resets; i++)); do

@@ -1,14 +1,17 @@
-/* mixed SECONDS [SEED [MOST]]: everybody sends to everybody, for so long: sizes from 0 to MOST bytes (4 MiB), by Send, Isend, Issend
- * and Sendrecv; received by Irecv before or after, by Mprobe, with and without wildcards; collectives now and then.
+/* mixed SECONDS [SEED [MOST [THREADS]]]: everybody sends to everybody, for so long: sizes from 0 to MOST bytes (4 MiB), by Send, Isend,
+ * Issend and Sendrecv; received by Irecv before or after, by Mprobe, with and without wildcards; collectives now and then.
  *
  * Each round has a plan that all ranks draw alike from the seed: so each knows what must come, from whom, in which order, and sees
  * what is lost (it waits for ever), comes twice, out of order or with a wrong byte. A kind of receive has a communicator of its own,
  * or a wildcard would take what a plain receive waits for. A round ends with a collective that nobody leaves before
  * all have entered, so that no message of the next round can be taken in this one.
  *
+ * Each of THREADS threads (1) does all this with communicators of its own, at the same time.
+ *
  * Rank 0 prints "all right: ..." at the end, and on standard error what went wrong comes with seed, round and message. */
 #include "../check.h"
 #include <mpi.h>
+#include <pthread.h>
 
 #define MESSAGES 48
 #define TAGS 3
@@ -25,12 +28,14 @@ struct message {
     size_t size;
     unsigned id;
 };
-static struct message plan[MESSAGES];
+static _Thread_local struct message plan[MESSAGES];
 static int rank, ranks;
-static unsigned long seed = 1, most = 4 << 20, dice, messages;
-static double bytes;
-static unsigned round_number;
-static MPI_Comm comm[KINDS];
+static unsigned long most = 4 << 20;
+static double end;
+static _Thread_local unsigned long seed, dice, messages;
+static _Thread_local double bytes;
+static _Thread_local unsigned round_number;
+static _Thread_local MPI_Comm world, comm[KINDS];
 
 static unsigned long draw(void) /* the same numbers on every rank: splitmix64 */
 {
@@ -203,7 +208,7 @@ static void together(void)
 
     for (int i = 0; i < count * ranks; i++)
         out[i] = rank * 31 + i;
-    MPI_Alltoall(out, count, MPI_INT, in, count, MPI_INT, MPI_COMM_WORLD);
+    MPI_Alltoall(out, count, MPI_INT, in, count, MPI_INT, world);
     for (int i = 0; i < count * ranks; i++)
         if (in[i] != i / count * 31 + rank * count + i % count) {
             CHECK_EQUAL(in[i], i / count * 31 + rank * count + i % count);
@@ -211,7 +216,7 @@ static void together(void)
         }
     for (int i = 0; i < count; i++)
         in[i] = rank == root ? (int)round_number + i : -1;
-    MPI_Bcast(in, count, MPI_INT, root, MPI_COMM_WORLD);
+    MPI_Bcast(in, count, MPI_INT, root, world);
     for (int i = 0; i < count; i++)
         if (in[i] != (int)round_number + i) {
             CHECK_EQUAL(in[i], (int)round_number + i);
@@ -223,7 +228,7 @@ static void together(void)
 
 static void one_round(void)
 {
-    static struct box received[MESSAGES], late[MESSAGES], sent[MESSAGES];
+    static _Thread_local struct box received[MESSAGES], late[MESSAGES], sent[MESSAGES];
     int receives = 0, lates = 0, sends = 0;
 
     draw_plan();
@@ -250,33 +255,66 @@ static void one_round(void)
         together();
 }
 
-int main(int argc, char **argv)
-{
-    int more = 1, bad = 0;
-    double mine[2], all[2] = {0};
+struct job { /* of one thread */
+    MPI_Comm world;
+    unsigned long seed;
+    double sums[3]; /* rounds, messages, bytes */
+};
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    double end = MPI_Wtime() + (argc > 1 ? atof(argv[1]) : 5);
-    seed = argc > 2 ? strtoul(argv[2], NULL, 0) : seed;
-    most = argc > 3 ? strtoul(argv[3], NULL, 0) : most;
+static void *work(void *context)
+{
+    struct job *job = context;
+    int more = 1;
+
+    world = job->world;
+    seed = job->seed;
     for (int kind = 0; kind < KINDS; kind++)
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm[kind]);
+        MPI_Comm_dup(world, &comm[kind]);
     while (more) {
         int alone = rank == 0 && MPI_Wtime() < end;
         one_round();
         round_number++;
-        MPI_Allreduce(&alone, &more, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(&alone, &more, 1, MPI_INT, MPI_SUM, world);
     }
-    mine[0] = (double)messages;
-    mine[1] = bytes;
-    MPI_Reduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    MPI_Reduce(&check_failed, &bad, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (rank == 0 && !bad)
-        printf("all right: %u rounds, %.0f messages, %.0f MB\n", round_number, all[0], all[1] / 1e6);
     for (int kind = 0; kind < KINDS; kind++)
         MPI_Comm_free(&comm[kind]);
+    job->sums[0] = rank == 0 ? round_number : 0;
+    job->sums[1] = (double)messages;
+    job->sums[2] = bytes;
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static struct job job[64];
+    int threads = argc > 4 ? atoi(argv[4]) : 1, level, bad = 0;
+    double mine[3] = {0}, all[3] = {0};
+    pthread_t thread[64];
+
+    CHECK(threads > 0 && threads <= 64);
+    MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    end = MPI_Wtime() + (argc > 1 ? atof(argv[1]) : 5);
+    most = argc > 3 ? strtoul(argv[3], NULL, 0) : most;
+    for (int i = 0; i < threads; i++) {
+        job[i].seed = (argc > 2 ? strtoul(argv[2], NULL, 0) : 1) + (unsigned)i;
+        MPI_Comm_dup(MPI_COMM_WORLD, &job[i].world);
+    }
+    for (int i = 1; i < threads; i++)
+        CHECK_EQUAL(pthread_create(&thread[i], NULL, work, &job[i]), 0);
+    work(&job[0]);
+    for (int i = 0; i < threads; i++) {
+        if (i > 0)
+            pthread_join(thread[i], NULL);
+        MPI_Comm_free(&job[i].world);
+        for (int k = 0; k < 3; k++)
+            mine[k] += job[i].sums[k];
+    }
+    MPI_Reduce(mine, all, 3, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&check_failed, &bad, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0 && !bad)
+        printf("all right: %.0f rounds, %.0f messages, %.0f MB\n", all[0], all[1], all[2] / 1e6);
     MPI_Finalize();
     return check_done();
 }
