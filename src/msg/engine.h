@@ -34,6 +34,7 @@
 #define MSG_CONTROL_MOST 48    /* the longest body of an answer: CLEAR and JOIN */
 #define MSG_FRAME_COST 64      /* what a message takes of its receiver's window beside its payload */
 #define MSG_INLINE 80          /* unexpected payload that lies inside its message */
+#define MSG_FETCHED 64 /* pieces of one get or put, and of a registered buffer */
 #define MSG_CHUNK (512u << 10) /* claimed at a time, at most, where both ends copy */
 #define MSG_BURST 4            /* sends to a remote rank in a row: from now on some wait to leave together, */
 #define MSG_LAG 16             /* so many at most */
@@ -191,6 +192,7 @@ struct msg_transfer {
     struct vi_key key;     /* of the other side's memory */
     struct vi_region region; /* our memory, for the other side; nic NULL when nothing is registered */
     struct type_cursor *cursor; /* NULL: the buffer is one piece */
+    struct iovec *list;      /* of the buffer's pieces, where these are registered; else NULL */
     struct msg_slot *slot;   /* joint: the shared counters */
     uint64_t arrived;        /* joint in frames, or from afar, receiver: bytes that are in place */
     uint64_t began;          /* receiver: ticks, while its time is to be judged; else 0 */
@@ -465,6 +467,8 @@ struct msg_transfer *vmsg_transfer_find(struct msg_peer *peer, uint64_t id);
 struct msg_transfer *vmsg_transfer_at(struct msg_peer *peer, uint64_t id, enum msg_transfer_phase phase);
 void vmsg_transfer_work(struct msg_transfer *transfer); /* gives it a turn at every round */
 int vmsg_transfer_cursor(struct msg_transfer *transfer, uint64_t from) MUST_CHECK;
+uint64_t vmsg_transfer_pieces(struct msg_transfer *transfer, uint64_t bytes, struct iovec *piece, int *pieces);
+bool vmsg_transfer_register(struct msg_transfer *transfer, uint64_t bytes) MUST_CHECK;
 bool vmsg_transfer_first(struct msg_transfer *transfer); /* its turn among those of its peer; takes a place in the line */
 void vmsg_transfer_pass(struct msg_transfer *transfer);  /* leaves the line */
 void vmsg_transfer_choose(struct msg_transfer *transfer, const struct vi_state *reach);

@@ -129,9 +129,9 @@ static bool chunk_ready(struct msg_transfer *transfer)
 
 static int chunk_move(struct msg_transfer *transfer)
 {
-    struct iovec local = {(char *)transfer->request->buffer.base + transfer->moved, transfer->under_way};
-    struct vi_transfer move = {
-        .local = &local, .pieces = 1, .key = transfer->key, .offset = transfer->moved, .cookie = transfer};
+    struct iovec local[MSG_FETCHED];
+    struct vi_transfer move = {.local = local, .key = transfer->key, .offset = transfer->moved, .cookie = transfer};
+    (void)vmsg_transfer_pieces(transfer, transfer->under_way, local, &move.pieces); /* of a registered buffer: all */
     struct msg_peer *peer = transfer->peer;
     return transfer->sender ? vi_put(peer->vi, &move) : vi_get(peer->vi, &move);
 }
@@ -207,6 +207,8 @@ static bool push_step(struct msg_transfer *transfer)
         transfer->mine++;
     }
     before = transfer->moved;
+    if (transfer->cursor && transfer->cursor->position != before)
+        vtype_cursor_seek(transfer->cursor, before);
     msg_lock(&peer->lock);
     int error = vmsg_rendezvous_push(transfer, before + transfer->under_way);
     transfer->under_way -= transfer->moved - before;
@@ -326,12 +328,7 @@ bool vmsg_joint_begin(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
     transfer->frames = transfer->way == MSG_WAY_FRAMES;
-    if (!transfer->frames &&
-        vi_reg(peer->vi->nic, transfer->request->buffer.base, transfer->upto, &transfer->region) != OK) {
-        transfer->region.nic = NULL;
-        return false;
-    }
-    if (!slot_take(transfer))
+    if ((!transfer->frames && !vmsg_transfer_register(transfer, transfer->upto)) || !slot_take(transfer))
         return false;
     transfer->phase = MSG_TRANSFER_JOINT;
     struct msg_frame_join body = {transfer->remote,

@@ -29,7 +29,6 @@
 #include "msg/engine.h"
 #include <string.h>
 
-#define FETCH_PIECES  64
 #define FETCH_LEAST   2048         /* bytes of a piece: shorter ones cost a kernel more than a second copy costs */
 #define FETCH_MOST    (2u << 20)   /* bytes between two looks at the nics: a call of the kernel costs some before it copies */
 #define PART          16384u       /* bytes of a DATA frame: both ends copy at once, so it is a small share of the message; */
@@ -39,12 +38,6 @@
 #define PARTS_A_ROUND (256u << 10)
 #define DATA_LEAST    32 /* with its head it fits into a cell of shared memory: nothing else is needed */
 
-static bool may_be_fetched(struct msg_request *request)
-{
-    struct msg_peer *peer = request->peer;
-    return peer->nic->caps.get && request->total && type_buffer_contiguous(&request->buffer);
-}
-
 /* Peer lock held. */
 int vmsg_rendezvous_announce(struct msg_request *request)
 {
@@ -53,13 +46,10 @@ int vmsg_rendezvous_announce(struct msg_request *request)
     if (error)
         return error;
     struct msg_transfer *transfer = request->extra;
-    if (may_be_fetched(request) && !transfer->region.nic &&
-        vi_reg(peer->nic, request->buffer.base, request->total, &transfer->region) != OK)
-        transfer->region.nic = NULL; /* then it is sent */
-
+    bool fetchable = peer->nic->caps.get && request->total && vmsg_transfer_register(transfer, request->total);
     struct msg_frame_announce body = {request->total, vmsg_transfer_id(transfer), transfer->region.key};
     struct iovec piece = {&body, sizeof body};
-    unsigned flags = transfer->region.nic ? MSG_FLAG_KEY : 0;
+    unsigned flags = fetchable ? MSG_FLAG_KEY : 0; /* else it is sent */
     transfer->phase = MSG_TRANSFER_ANNOUNCED;
     msg_phase_set(request, MSG_PHASE_ANNOUNCED);
     error = msg_peer_send(peer, request->order | MSG_FRAME_ANNOUNCE << 8 | flags, &piece, 1);
@@ -143,12 +133,12 @@ void vmsg_rendezvous_arrived(struct msg_peer *peer, uint32_t immediate, uint64_t
 /* Whether a kernel should fetch into the pieces of this receive's buffer; the first ones tell. */
 static bool fetch_pays(const struct msg_transfer *transfer)
 {
-    struct iovec piece[FETCH_PIECES];
+    struct iovec piece[MSG_FETCHED];
     int pieces;
     if (!transfer->cursor)
         return true;
     struct type_cursor cursor = *transfer->cursor;
-    return vtype_gather(&cursor, piece, FETCH_PIECES, transfer->upto, &pieces) >= (uint64_t)pieces * FETCH_LEAST;
+    return vtype_gather(&cursor, piece, MSG_FETCHED, transfer->upto, &pieces) >= (uint64_t)pieces * FETCH_LEAST;
 }
 
 /* By the best way there is: together, by us alone, or by the sender. */
@@ -210,17 +200,13 @@ static uint64_t fetch_pieces(struct msg_transfer *transfer, struct iovec *piece,
         bytes = FETCH_MOST;
     if (bytes > most)
         bytes = most;
-    if (transfer->cursor)
-        return vtype_gather(transfer->cursor, piece, FETCH_PIECES, bytes, pieces);
-    piece[0] = (struct iovec){(char *)transfer->request->buffer.base + transfer->moved, bytes};
-    *pieces = 1;
-    return bytes;
+    return vmsg_transfer_pieces(transfer, bytes, piece, pieces);
 }
 
 /* Pulls one chunk. The transfer may be over afterwards. */
 static bool fetch_chunk(struct msg_transfer *transfer)
 {
-    struct iovec piece[FETCH_PIECES];
+    struct iovec piece[MSG_FETCHED];
     int pieces;
     if (!vmsg_transfer_first(transfer)) {
         vmsg_transfer_work(transfer);
@@ -239,8 +225,6 @@ static bool fetch_chunk(struct msg_transfer *transfer)
     if (status == OK)
         return true; /* vmsg_rendezvous_fetched goes on */
     if (status == ERR_AGAIN) {
-        if (transfer->cursor)
-            vtype_cursor_seek(transfer->cursor, transfer->moved);
         vmsg_transfer_work(transfer);
         return false;
     }
@@ -286,17 +270,18 @@ void vmsg_rendezvous_data(struct msg_peer *peer, const void *body, size_t length
         return;
     }
     COUNT_ADD(copy_pipelined, bytes);
-    if (joint) {
-        memcpy((char *)joint->request->buffer.base + head.from, payload, bytes);
-        vmsg_joint_data(joint, bytes);
-        return;
-    }
+    if (joint)
+        transfer = joint;
     if (vmsg_transfer_cursor(transfer, head.from) != OK)
         return; /* it is there since the message was asked for */
     if (transfer->cursor)
         vtype_unpack(transfer->cursor, payload, bytes);
     else
         memcpy((char *)transfer->request->buffer.base + head.from, payload, bytes);
+    if (joint) {
+        vmsg_joint_data(joint, bytes);
+        return;
+    }
     if (peer->remote) {
         landed(transfer, bytes);
         return;

@@ -4,6 +4,7 @@
  * until its message was announced, to whoever launches it. */
 #include "msg/engine.h"
 #include "base/clock.h"
+#include <string.h>
 
 struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
 {
@@ -46,6 +47,7 @@ void vmsg_transfer_give(struct msg_transfer *transfer)
     if (transfer->region.nic)
         vi_dereg(&transfer->region);
     free(transfer->cursor);
+    free(transfer->list);
     vmsg_bond_forget(transfer);
     transfer->request->extra = NULL;
     if (transfer->peer->remote)
@@ -111,6 +113,52 @@ int vmsg_transfer_cursor(struct msg_transfer *transfer, uint64_t from)
     return OK;
 }
 
+/* The next pieces of our buffer from transfer->moved on, at most MSG_FETCHED and BYTES together; returns their bytes. */
+uint64_t vmsg_transfer_pieces(struct msg_transfer *transfer, uint64_t bytes, struct iovec *piece, int *pieces)
+{
+    *pieces = 1;
+    piece[0] = (struct iovec){(void *)((uintptr_t)transfer->request->buffer.base + transfer->moved), bytes};
+    if (!transfer->cursor)
+        return bytes;
+    vtype_cursor_seek(transfer->cursor, transfer->moved);
+    return vtype_gather(transfer->cursor, piece, MSG_FETCHED, bytes, pieces);
+}
+
+#define LISTED_LEAST 32768u /* bytes of a piece, about: to begin one costs a kernel as much as copying some of these */
+
+/* The first BYTES of our buffer, if they are one piece or a few long ones: their number, else 0. */
+static int long_pieces(struct msg_transfer *transfer, uint64_t bytes, struct iovec *piece)
+{
+    uint64_t most = bytes / LISTED_LEAST + 1, scattered = transfer->peer->nic->caps.scattered;
+    int pieces = 1;
+    piece[0] = (struct iovec){transfer->request->buffer.base, bytes};
+    if (type_buffer_contiguous(&transfer->request->buffer))
+        return 1;
+    most = most < scattered ? most : scattered;
+    if (most == 0 || vmsg_transfer_cursor(transfer, 0) != OK ||
+        vtype_gather(transfer->cursor, piece, most < MSG_FETCHED ? (int)most : MSG_FETCHED, bytes, &pieces) < bytes)
+        return 0;
+    return pieces;
+}
+
+/* The other side may reach the first BYTES of our buffer, where they are one piece or a few long ones. */
+bool vmsg_transfer_register(struct msg_transfer *transfer, uint64_t bytes)
+{
+    struct iovec piece[MSG_FETCHED];
+    int pieces = transfer->region.nic ? 0 : long_pieces(transfer, bytes, piece);
+    if (pieces > 1 && (transfer->list = malloc((size_t)pieces * sizeof *piece)))
+        memcpy(transfer->list, piece, (size_t)pieces * sizeof *piece);
+    if (pieces == 0 || (pieces > 1 && !transfer->list))
+        return transfer->region.nic;
+    if (vi_reg(transfer->peer->nic, pieces > 1 ? transfer->list : piece->iov_base,
+               pieces > 1 ? VI_SCATTERED | (uint64_t)pieces : bytes, &transfer->region) == OK)
+        return true;
+    free(transfer->list);
+    transfer->list = NULL;
+    transfer->region.nic = NULL;
+    return false;
+}
+
 #define SHORT       (64u << 10) /* bytes: goes ahead of those above MSG_CHUNK, */
 #define PASSED_MOST 16u         /* which let so many pass */
 
@@ -174,7 +222,8 @@ static enum msg_way way_learned(struct msg_transfer *transfer, unsigned allowed,
 void vmsg_transfer_choose(struct msg_transfer *transfer, const struct vi_state *reach)
 {
     const struct vi_caps *caps = &transfer->peer->nic->caps;
-    bool both = !transfer->cursor && caps->map && caps->max_put >= MSG_CHUNK;
+    bool both = caps->map && caps->max_put >= MSG_CHUNK &&
+                (!transfer->cursor || vmsg_transfer_register(transfer, transfer->upto));
     bool joint = both && reach->put;
     enum msg_way first = transfer->upto >= reach->get_least ? MSG_WAY_JOINT : MSG_WAY_FRAMES;
     if (!both || (first == MSG_WAY_JOINT && !joint))

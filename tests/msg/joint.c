@@ -102,6 +102,67 @@ static void away(int rank)
     free(data);
 }
 
+/* COUNT pieces of PIECE bytes, the last one first, with gaps between them. */
+#define GAP 72
+static struct type_layout *backwards(uint64_t count, uint64_t piece)
+{
+    struct type_layout *bytes, *layout;
+    uint64_t block[64];
+    int64_t place[64];
+    for (uint64_t i = 0; i < count; i++) {
+        block[i] = piece;
+        place[i] = (int64_t)((count - 1 - i) * (piece + GAP));
+    }
+    CHECK_EQUAL(vtype_layout_bytes(1, 1, &bytes), OK);
+    CHECK_EQUAL(vtype_layout_indexed(count, block, place, bytes, &layout), OK);
+    vtype_layout_drop(bytes);
+    return layout;
+}
+
+/* Few long pieces on each side, cut at different places; now and then there is room for less. */
+static void scattered(int rank, unsigned message, uint64_t ours, uint64_t theirs, uint64_t bytes)
+{
+    uint64_t count = rank == 0 ? ours : theirs, want = message % 5 ? bytes : bytes - bytes / theirs;
+    struct type_layout *layout = backwards(rank == 0 ? ours : want * theirs / bytes, bytes / count);
+    unsigned char *spread = malloc(bytes + count * GAP);
+    struct type_buffer buffer = {.base = spread, .count = 1, .layout = layout};
+    struct type_cursor cursor;
+    struct msg_where where = {world, 1 - rank, 4};
+    struct msg_request request = {0};
+    vtype_cursor_start(&cursor, &buffer);
+    if (rank == 0) {
+        stamp(message, bytes);
+        CHECK_EQUAL(vtype_unpack(&cursor, data, bytes), bytes);
+        CHECK_EQUAL(vmsg_send_start(&request, &where, &buffer, MSG_STANDARD), OK);
+        CHECK_EQUAL(vmsg_wait(&request), OK);
+    } else {
+        memset(spread, 0x5A, bytes + count * GAP);
+        CHECK_EQUAL(vmsg_recv_start(&request, &where, &buffer), OK);
+        CHECK_EQUAL(vmsg_wait(&request), want < bytes ? ERR_TRUNCATED : OK);
+        CHECK_EQUAL(vtype_pack(&cursor, data, want), want);
+        CHECK(stamped(message, want));
+        for (uint64_t i = 0; i < GAP; i++)
+            for (uint64_t k = 1; k <= want * count / bytes; k++)
+                CHECK_EQUAL(spread[k * (bytes / count) + (k - 1) * GAP + i], 0x5A);
+    }
+    free(spread);
+    vtype_layout_drop(layout);
+}
+
+static void pieces(int rank)
+{
+    enum { UNIT = 3 * 5 * 7 * 8 * 8192 };
+    unsigned message = 0;
+    data = malloc(UNIT);
+    for (uint64_t ours = 1; ours <= 40; ours += ours < 8 ? 1 : 32)
+        for (uint64_t theirs = 1; theirs <= 8; theirs++)
+            scattered(rank, ++message, ours, theirs, UNIT / 2);
+    if (!getenv("VIADUCT_FAULT") && !in_frames())
+        CHECK(vbase_counters->copy_single > UNIT); /* at both ranks */
+    CHECK_EQUAL(vbase_counters->refused, 0);
+    free(data);
+}
+
 /* From now on the kernel refuses this call. */
 static bool forbid(int call)
 {
@@ -162,12 +223,14 @@ static void all(const char *single_from)
     unsetenv("VIADUCT_FAULT");
     *received = 0;
     harness_run(2, sizes);
+    harness_run(2, pieces);
     harness_run(2, away);
     harness_run(2, stranded);
     for (forbidden_rank = 0; forbidden_rank < 2; forbidden_rank++)
         harness_run(2, forbidden);
     setenv("VIADUCT_FAULT", "late-put", 1);
     harness_run(2, sizes);
+    harness_run(2, pieces);
     harness_run(2, stranded);
     for (forbidden_rank = 0; forbidden_rank < 2; forbidden_rank++)
         harness_run(2, forbidden);

@@ -20,7 +20,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define BATCH 64 /* local pieces given to one call */
+#define BATCH 64 /* pieces of either side given to one call */
 #ifndef CALL_MOST /* a test makes it small */
 #define CALL_MOST (1u << 30) /* bytes of one call; the kernel stops at 2 GiB less a page */
 #endif
@@ -128,7 +128,7 @@ struct shm_speed shm_copy_speed(void)
 
 typedef ssize_t (*mover)(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
 
-/* A walk over the local pieces. */
+/* A walk over pieces, ours or the peer's. */
 struct walk {
     const struct iovec *piece;
     int pieces;
@@ -172,21 +172,37 @@ static int refused(struct shm_vi *vi, _Atomic int *reach, const char *what)
     return vbase_fail_errno(ERR_UNSUPPORTED, "%s of rank %u", what, vi->vi.peer);
 }
 
+/* The peer's pieces: one, or those of the list that the key names, which he alone answers for: they are only ever the remote
+ * side of a call. */
+static int remote_pieces(struct shm_vi *vi, struct vi_key key, struct iovec *piece)
+{
+    uint64_t pieces = key.word[0] >> SHM_PIECES_SHIFT;
+    struct iovec local = {piece, pieces * sizeof(*piece)};
+    struct iovec list = {(void *)(uintptr_t)(key.word[0] & ((1ull << SHM_PIECES_SHIFT) - 1)), local.iov_len};
+    if (pieces == 0) {
+        piece[0] = (struct iovec){(void *)(uintptr_t)key.word[0], key.word[1]};
+        return 1;
+    }
+    if (pieces > SHM_SCATTERED_MOST || process_vm_readv(peer_pid(vi), &local, 1, &list, 1, 0) != (ssize_t)local.iov_len)
+        return 0;
+    return (int)pieces;
+}
+
 static int move(struct shm_vi *vi, const struct vi_transfer *transfer, mover call, _Atomic int *reach)
 {
-    struct walk walk = {transfer->local, transfer->pieces, 0};
-    char *remote = (char *)(uintptr_t)transfer->key.word[0] + transfer->offset;
-    struct iovec batch[BATCH];
-    uint64_t bytes;
+    struct iovec remote[SHM_SCATTERED_MOST], near[BATCH], far[BATCH];
+    struct walk here = {transfer->local, transfer->pieces, 0};
+    struct walk there = {remote, remote_pieces(vi, transfer->key, remote), 0};
+    uint64_t bytes, beyond;
     unsigned long n;
-    while ((n = walk_batch(&walk, batch, &bytes)) > 0) {
-        struct iovec there = {remote, bytes};
-        ssize_t moved = call(peer_pid(vi), batch, n, &there, 1, 0);
+    walk_advance(&there, transfer->offset);
+    while ((n = walk_batch(&here, near, &bytes)) > 0) {
+        ssize_t moved = call(peer_pid(vi), near, n, far, walk_batch(&there, far, &beyond), 0);
         if (moved <= 0)
             return refused(vi, reach, call == process_vm_readv ? "process_vm_readv" : "process_vm_writev");
         COUNT_ADD(copy_single, moved);
-        walk_advance(&walk, (uint64_t)moved);
-        remote += moved;
+        walk_advance(&here, (uint64_t)moved);
+        walk_advance(&there, (uint64_t)moved);
     }
     return VI_COMPLETE;
 }

@@ -42,6 +42,7 @@ static struct vi_caps capabilities(const struct vi_setup *setup)
         .put = vbase_settings.single_copy && setup->direct_children,
         .map = 1,
         .source = 1,
+        .scattered = SHM_SCATTERED_MOST,
     };
 }
 

@@ -106,12 +106,26 @@ static int extend(struct shm_nic *nic, uint64_t length, struct shm_extent **out)
     return OK;
 }
 
+static int register_pieces(struct vi_nic *base, const struct iovec *list, uint64_t pieces, struct vi_region *region)
+{
+    uint64_t length = 0;
+    if (pieces == 0 || pieces > SHM_SCATTERED_MOST || (uintptr_t)list >> SHM_PIECES_SHIFT)
+        return vbase_fail(ERR_ARGUMENT, "a region of %llu pieces", (unsigned long long)pieces);
+    for (uint64_t i = 0; i < pieces; i++)
+        length += list[i].iov_len;
+    *region = (struct vi_region){
+        base, (void *)(uintptr_t)list, length, {{(uintptr_t)list | pieces << SHM_PIECES_SHIFT, length}}, NULL};
+    return OK;
+}
+
 int shm_reg(struct vi_nic *base, void *address, uint64_t length, struct vi_region *region)
 {
     struct shm_nic *nic = shm_nic_of(base);
     struct shm_extent *extent = NULL;
     int error;
 
+    if (length & VI_SCATTERED)
+        return register_pieces(base, address, length & ~VI_SCATTERED, region);
     if (address) {
         *region = (struct vi_region){base, address, length, {{(uintptr_t)address, length}}, NULL};
         return OK;

@@ -20,6 +20,8 @@
 #define SHM_CLASS_SHIFT   24 /* of a block's name */
 #define SHM_NO_RUN        UINT64_MAX
 #define SHM_SHARED_KEY    (1ull << 63)        /* in a key's address: an offset in the owner's shared slice */
+#define SHM_PIECES_SHIFT  56                  /* the same: from this bit on the number of pieces, whose list is at the address */
+#define SHM_SCATTERED_MOST 64u
 
 enum shm_reach { SHM_UNKNOWN, SHM_REACHED, SHM_REFUSED };
 
