@@ -1,8 +1,8 @@
 /* vi: the user-level network. A wire, a window, a doorbell. No ranks' meaning, no tags, no matching.
  *
  * Objects: a nic is an opened adapter of a provider; a vi is a connected endpoint on one nic; a region is registered
- * memory with a key that the other side can name. Sixteen operations at most; a provider fills what it has, and
- * vi_ops_fill puts a function that answers ERR_UNSUPPORTED into every hole: nobody tests for NULL.
+ * memory with a key that the other side can name. Sixteen operations at most; what a provider lacks is a function
+ * that answers ERR_UNSUPPORTED (vi_no_get, vi_no_map): nobody tests for NULL.
  *
  * Threads: one thread at a time polls or arms a nic; one at a time sends on a vi. Polling and sending may go on at once.
  * msg holds the locks; providers hold none, except where a comment says so. No operation blocks.
@@ -22,18 +22,11 @@ struct vi_nic;
 struct vi_ops;
 
 /* Capabilities are numbers; 0 means cannot. */
-enum vi_reliability { VI_UNRELIABLE, VI_RELIABLE_DELIVERY, VI_RELIABLE_RECEPTION };
 struct vi_caps {
-    uint32_t max_inline;     /* payload of a send that costs no second memory access at the receiver */
     uint32_t max_send;       /* payload of any send */
     uint64_t max_put;        /* bytes of one put or get */
     uint32_t depth;          /* sends that may be under way on one vi */
-    uint32_t latency_ns;     /* one way, small; an estimate until it is measured */
-    uint64_t bandwidth;      /* bytes a second, an estimate until it is measured */
     uint8_t ordered;         /* sends of one vi arrive in order */
-    uint8_t lossless;        /* what was accepted arrives, or the vi goes down for good: no replay is ever needed */
-    uint8_t data_in_order;   /* memory written by a put may be polled, its last byte comes last */
-    uint8_t reliability;     /* enum vi_reliability */
     uint8_t get, put, map;   /* these operations exist on this nic (whether they reach a peer is known per vi: vi_query) */
     uint8_t source;          /* the last piece of a send may have a source in the place of an address */
     uint8_t scattered;       /* so many pieces a region may have: see VI_SCATTERED */
@@ -71,7 +64,7 @@ struct vi_sink {
      * the provider moves no bytes itself. */
     void (*arrived)(struct vi *vi, uint32_t immediate, uint64_t length);
 
-    /* A put, get or atomic that was not complete at once is complete (or failed: STATUS). For a put that means: in the
+    /* A put or get that was not complete at once is complete (or failed: STATUS). For a put that means: in the
      * remote memory. */
     void (*done)(struct vi *vi, void *cookie, int status);
 
@@ -117,7 +110,6 @@ struct vi_setup {
 struct vi_address {
     uint32_t peer;        /* rank in the job */
     const char *card;     /* the peer's business card for this provider, NULL where none is needed (shm) */
-    bool private_lane;    /* a lane in a segment of its own, usable by a child after fork: ERR_UNSUPPORTED where there is none */
 };
 
 /* A put or get: LOCAL pieces <-> KEY + OFFSET of the other side. With COOKIE, completion that is not at once is told
@@ -131,16 +123,7 @@ struct vi_transfer {
     bool signal;         /* put only: tell the receiver's sink IMMEDIATE when all is there */
     uint32_t immediate;
 };
-#define VI_COMPLETE 1 /* returned by put, get, atomic: done already, the sink will not be told */
-
-enum vi_atomic { VI_FETCH_ADD, VI_COMPARE_SWAP };
-struct vi_atomic_call {
-    enum vi_atomic what;
-    struct vi_key key;
-    uint64_t offset, operand, compare;
-    uint64_t *result;
-    void *cookie;
-};
+#define VI_COMPLETE 1 /* returned by put and get: done already, the sink will not be told */
 
 /* How a nic is waited for; arming closes the race of the lost wake-up. Used in this order by whoever is about to sleep:
  *   vi_arm(nic, VI_ARM_SOON, NULL)   when his yield phase begins: peers now publish so that a sleeper is woken
@@ -200,7 +183,7 @@ struct vi_ops {
      * of cards may connect the two it goes over the first that does; the others are tried meanwhile. */
     int (*connect)(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
     int (*accept)(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi);
-    /* Frees the vi. What was accepted for sending is still delivered where the provider is lossless. */
+    /* Frees the vi. What was accepted for sending is still delivered where links are not lost. */
     void (*disconnect)(struct vi *vi);
 
     /* Channel semantics: HEADER and the pieces arrive as one, in order, in memory that the receiver's provider owns. The
@@ -212,7 +195,6 @@ struct vi_ops {
      * signal moves nothing: where memory is shared it wakes a receiver that sleeps, for whoever wrote through map. */
     int (*put)(struct vi *vi, const struct vi_transfer *transfer);
     int (*get)(struct vi *vi, const struct vi_transfer *transfer);
-    int (*atomic)(struct vi *vi, const struct vi_atomic_call *call);
 
     /* Registers memory; ADDRESS NULL: the provider allocates, zeroed, in memory that peers can map. LENGTH: bytes, or where
      * caps.scattered allows it VI_SCATTERED and a number of pieces. */
@@ -260,8 +242,9 @@ VEXPORT extern const struct vi_provider vi_providers[];
 /* ERR_ARGUMENT: VIADUCT_TRANSPORTS or VIADUCT_FAULT makes no sense. */
 VEXPORT int vi_settings_check(void) MUST_CHECK;
 
-/* Puts "unsupported" into the holes. */
-void vi_ops_fill(struct vi_ops *ops);
+/* Of providers that have none. */
+int vi_no_get(struct vi *vi, const struct vi_transfer *transfer);
+int vi_no_map(struct vi *vi, struct vi_key key, uint64_t offset, uint64_t length, void **pointer);
 
 /* Opens a provider by name, wrapped in the fault provider when setup->options is set. */
 VEXPORT int vi_nic_open(const struct vi_provider *provider, const struct vi_setup *setup, struct vi_nic **nic) MUST_CHECK;
@@ -292,7 +275,6 @@ static inline int vi_send(struct vi *vi, uint64_t header, const struct iovec *pi
 }
 static inline int vi_put(struct vi *vi, const struct vi_transfer *transfer) { return vi->ops->put(vi, transfer); }
 static inline int vi_get(struct vi *vi, const struct vi_transfer *transfer) { return vi->ops->get(vi, transfer); }
-static inline int vi_atomic(struct vi *vi, const struct vi_atomic_call *call) { return vi->ops->atomic(vi, call); }
 static inline int vi_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *region)
 {
     return nic->ops->reg(nic, address, length, region);

@@ -251,10 +251,24 @@ static void headers(void)
     CHECK_EQUAL(msg_header_tag(msg_header(MSG_FRAME_EAGER, 1, 0, 0)), 0);
 }
 
+static int fake_connect(struct vi_nic *base, const struct vi_address *to, void *owner, struct vi **vi)
+{
+    (void)base, (void)to, (void)owner, (void)vi;
+    return ERR_UNSUPPORTED;
+}
+
+static int fake_arm(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
+{
+    (void)base, (void)what, (void)wait;
+    return ERR_UNSUPPORTED;
+}
+
+static void fake_dereg(struct vi_region *region) { (void)region; }
+
 int main(int count, char **arguments)
 {
-    static struct vi_ops ops = {
-        .send = fake_send, .get = fake_get, .query = fake_query, .connect = NULL, .put = fake_put, .reg = fake_reg, .accept = fake_join};
+    static const struct vi_ops ops = {.send = fake_send, .get = fake_get, .query = fake_query, .connect = fake_connect, .put = fake_put,
+                                      .reg = fake_reg, .dereg = fake_dereg, .accept = fake_join, .map = vi_no_map, .arm = fake_arm};
     static const struct vi_provider provider = {.name = "fake"};
     setenv("VIADUCT_LOG", "error", 1);
     setenv("VIADUCT_WINDOW", "4K", 1);
@@ -263,7 +277,6 @@ int main(int count, char **arguments)
     pid_t other = fork();
     far = other == 0;
     CHECK_EQUAL(vmsg_start(), OK);
-    vi_ops_fill(&ops);
     nic = (struct vi_nic){.ops = &ops, .provider = &provider, .caps = {.max_send = 700, .max_put = 500, .get = 1}};
     nic.sink.done = vmsg_sink_done;
     nic.caps.get = !far;

@@ -294,12 +294,12 @@ static void bounds(void)
     vi_dereg(&shared);
 }
 
-/* Mapped memory is the same memory; atomics of all ranks add up. */
+/* Mapped memory is the same memory, and zeros when it is registered anew. */
 static void mapped(void)
 {
-    int right = (suite.rank + 1) % suite.ranks, root = suite.rank == 0 ? 1 : 0;
+    int right = (suite.rank + 1) % suite.ranks;
     struct vi_region region;
-    uint64_t *there, old;
+    uint64_t *there;
     void *pointer;
 
     if (!suite.nic->caps.map)
@@ -308,25 +308,12 @@ static void mapped(void)
     suite.shared->key[suite.rank] = region.key;
     suite_barrier();
     suite_connect(right);
-    suite_connect(root);
     CHECK_EQUAL(vi_map(suite.vi[right], suite.shared->key[right], 4096 * 3, 8, &pointer), OK);
     there = pointer;
     *there = 77u + (unsigned)suite.rank;
-    for (int n = 0; n < 500; n++) {
-        struct vi_atomic_call add = {VI_FETCH_ADD, suite.shared->key[root], 16, 3, 0, &old, &suite};
-        CHECK_EQUAL(finish(vi_atomic(suite.vi[root], &add)), OK);
-    }
-    struct vi_atomic_call odd = {VI_FETCH_ADD, suite.shared->key[root], 4, 3, 0, &old, &suite};
-    struct vi_atomic_call far = {VI_FETCH_ADD, suite.shared->key[root], 4096 * 3 + 8, 3, 0, &old, &suite};
-    struct vi_atomic_call swap = {VI_COMPARE_SWAP, suite.shared->key[root], 24, 5, 0, &old, &suite};
-    CHECK_EQUAL(finish(vi_atomic(suite.vi[root], &odd)), ERR_ARGUMENT);
-    CHECK_EQUAL(finish(vi_atomic(suite.vi[root], &far)), ERR_ARGUMENT);
-    CHECK_EQUAL(finish(vi_atomic(suite.vi[root], &swap)), OK);
-    CHECK(old == 0 || old == 5);
     suite_barrier();
     uint64_t *own = region.address;
     CHECK_EQUAL(own[4096 * 3 / 8], 77 + (suite.rank + suite.ranks - 1) % suite.ranks);
-    CHECK_EQUAL(own[2], suite.rank == 0 ? 1500 * (suite.ranks - 1) : suite.rank == 1 ? 1500 : 0);
     suite_barrier();
     vi_dereg(&region);
     CHECK_EQUAL(vi_reg(suite.nic, NULL, 4096 * 3 + 8, &region), OK);

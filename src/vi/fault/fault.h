@@ -4,7 +4,7 @@
  *   reorder=10%       so often a frame is held back ten times longer; frames of other vis pass it (and those of its own,
  *                     where the provider does not promise order)
  *   refuse=10%        so often a send is answered "try again"
- *   late-put          puts, gets and atomics are done later, from poll, and told by the sink
+ *   late-put          puts and gets are done later, from poll, and told by the sink
  *   ghosts=20         ... and a link is lost with its 20th put; what it holds then is done all the same, a while after it was
  *                     told down, as if a network or a card had kept it
  *   drop-link=3@100   the link to rank 3 is lost after 100 frames, sent or received; what is held back is lost, too

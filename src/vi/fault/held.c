@@ -54,19 +54,10 @@ bool fault_hold(struct fault_vi *vi, const struct fault_event *event, const void
     return true;
 }
 
-static int hold_down(struct fault_vi *vi, struct fault_event *held)
+int fault_hold_transfer(struct fault_vi *vi, const struct vi_transfer *transfer, enum fault_way way)
 {
     struct fault_nic *nic = fault_nic_of(vi->vi.nic);
     uint64_t delay = nic->script.delay_ns > 0 ? nic->script.delay_ns : LATE_NS;
-    base_lock(&nic->lock);
-    held->due = vbase_clock_ns() + delay / 2 + next_random(nic) % delay;
-    list_append(&vi->transfers, &held->link);
-    base_unlock(&nic->lock);
-    return OK;
-}
-
-int fault_hold_transfer(struct fault_vi *vi, const struct vi_transfer *transfer, enum fault_way way)
-{
     size_t length = (size_t)transfer->pieces * sizeof(struct iovec);
     struct fault_event *held = malloc(sizeof(*held) + length);
     if (!held)
@@ -74,16 +65,11 @@ int fault_hold_transfer(struct fault_vi *vi, const struct vi_transfer *transfer,
     *held = (struct fault_event){.kind = FAULT_TRANSFER, .way = way, .transfer = *transfer, .cookie = transfer->cookie};
     memcpy(held->data, transfer->local, length);
     held->transfer.local = (const struct iovec *)(void *)held->data;
-    return hold_down(vi, held);
-}
-
-int fault_hold_atomic(struct fault_vi *vi, const struct vi_atomic_call *call)
-{
-    struct fault_event *held = malloc(sizeof(*held));
-    if (!held)
-        return vbase_fail(ERR_MEMORY, "a late atomic");
-    *held = (struct fault_event){.kind = FAULT_ATOMIC, .atomic = *call, .cookie = call->cookie};
-    return hold_down(vi, held);
+    base_lock(&nic->lock);
+    held->due = vbase_clock_ns() + delay / 2 + next_random(nic) % delay;
+    list_append(&vi->transfers, &held->link);
+    base_unlock(&nic->lock);
+    return OK;
 }
 
 /* ---- letting go ----------------------------------------------------------------------------------------------------- */
@@ -111,9 +97,7 @@ static bool deliver(struct fault_vi *vi, struct fault_event *event)
 /* Does a late transfer now; false: the provider below is full. */
 static bool perform(struct fault_vi *vi, struct fault_event *event)
 {
-    int result = event->kind == FAULT_ATOMIC  ? vi_atomic(vi->inner, &event->atomic)
-                 : event->way == FAULT_PUT    ? vi_put(vi->inner, &event->transfer)
-                                              : vi_get(vi->inner, &event->transfer);
+    int result = event->way == FAULT_PUT ? vi_put(vi->inner, &event->transfer) : vi_get(vi->inner, &event->transfer);
     if (result == ERR_AGAIN)
         return false;
     if (result != OK && event->cookie) /* else the provider below tells later */

@@ -9,7 +9,7 @@
 #include "base/list.h"
 #include "vi/fault/fault.h"
 
-enum fault_kind { FAULT_RECEIVED, FAULT_ARRIVED, FAULT_DONE, FAULT_DOWN, FAULT_TRANSFER, FAULT_ATOMIC };
+enum fault_kind { FAULT_RECEIVED, FAULT_ARRIVED, FAULT_DONE, FAULT_DOWN, FAULT_TRANSFER };
 enum fault_way { FAULT_PUT, FAULT_GET };
 
 struct fault_event {
@@ -22,7 +22,6 @@ struct fault_event {
     void *cookie;
     enum fault_way way;
     struct vi_transfer transfer; /* its pieces lie behind */
-    struct vi_atomic_call atomic;
     uint64_t bytes; /* of a put that arrived */
     size_t length;
     char data[]; /* a frame, or an array of iovec */
@@ -60,9 +59,7 @@ bool fault_chance(struct fault_nic *nic, uint32_t how_often);
 /* Queues an event of a vi for later; false: too many are held, or no memory. */
 bool fault_hold(struct fault_vi *vi, const struct fault_event *event, const void *data);
 
-/* Queues a transfer or an atomic. ERR_AGAIN: too many are held. */
 int fault_hold_transfer(struct fault_vi *vi, const struct vi_transfer *transfer, enum fault_way way);
-int fault_hold_atomic(struct fault_vi *vi, const struct vi_atomic_call *call);
 
 /* Delivers what is due, at most BUDGET; returns how many. Transfers first. */
 int fault_release(struct fault_nic *nic, int budget);

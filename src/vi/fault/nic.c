@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static struct vi_ops fault_ops;
+static const struct vi_ops fault_ops;
 
 /* Counts a frame of this vi, and lets happen what happens at its number. */
 static void count_frame(struct fault_vi *vi)
@@ -117,7 +117,6 @@ int fault_nic_open(const struct vi_provider *provider, const struct vi_setup *se
     error = vi_nic_open(provider, &below, &nic->inner);
     if (error)
         goto failed;
-    vi_ops_fill(&fault_ops);
     nic->nic = (struct vi_nic){.ops = &fault_ops, .provider = provider, .sink = *setup->sink};
     nic->nic.caps = nic->inner->caps;
     nic->nic.caps.source = 0;
@@ -261,16 +260,6 @@ static int put_on(struct vi *base, const struct vi_transfer *transfer) { return 
 
 static int get_on(struct vi *base, const struct vi_transfer *transfer) { return transfer_on(base, transfer, FAULT_GET); }
 
-static int atomic_on(struct vi *base, const struct vi_atomic_call *call)
-{
-    struct fault_vi *vi = fault_vi_of(base);
-    if (is_lost(vi))
-        return ERR_LINK_DOWN;
-    if (fault_nic_of(base->nic)->script.late_put)
-        return fault_hold_atomic(vi, call);
-    return vi_atomic(vi->inner, call);
-}
-
 static int reg_on(struct vi_nic *base, void *address, uint64_t length, struct vi_region *region)
 {
     return vi_reg(fault_nic_of(base)->inner, address, length, region); /* region->nic is the one below: vi_dereg too */
@@ -359,7 +348,8 @@ static int arm_on(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
     return vi_arm(nic->inner, what, wait);
 }
 
-static struct vi_ops fault_ops = {
+/* What opens it is not here, and regions are those of the provider below. */
+static const struct vi_ops fault_ops = {
     .close = close_nic,
     .connect = connect_vi,
     .accept = accept_vi,
@@ -367,7 +357,6 @@ static struct vi_ops fault_ops = {
     .send = send_on,
     .put = put_on,
     .get = get_on,
-    .atomic = atomic_on,
     .reg = reg_on,
     .map = map_on,
     .poll = poll_on,

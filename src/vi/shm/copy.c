@@ -282,22 +282,3 @@ int shm_put(struct vi *base, const struct vi_transfer *transfer)
     error = shm_send_word(vi, SHM_IMMEDIATE, transfer->immediate);
     return error ? error : VI_COMPLETE;
 }
-
-int shm_atomic(struct vi *vi, const struct vi_atomic_call *call)
-{
-    void *mapped;
-    int error = shm_map(vi, call->key, call->offset, sizeof(uint64_t), &mapped);
-    uint64_t old = call->compare;
-    if (error)
-        return error;
-    if ((uintptr_t)mapped % sizeof(uint64_t) != 0)
-        return vbase_fail(ERR_ARGUMENT, "an atomic at an offset that is no multiple of 8");
-    /* seq_cst: programs build locks on it; pairs with itself and with loads of the memory's owner */
-    if (call->what == VI_FETCH_ADD)
-        old = __atomic_fetch_add((uint64_t *)mapped, call->operand, __ATOMIC_SEQ_CST);
-    else
-        __atomic_compare_exchange_n((uint64_t *)mapped, &old, call->operand, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    if (call->result)
-        *call->result = old;
-    return VI_COMPLETE;
-}

@@ -29,15 +29,10 @@ int shm_nic_probe(const struct vi_setup *setup)
 static struct vi_caps capabilities(const struct vi_setup *setup)
 {
     return (struct vi_caps){
-        .max_inline = SHM_INLINE,
         .max_send = SHM_MAX_SEND,
         .max_put = 1ull << 30,
         .depth = SHM_DEPTH,
-        .latency_ns = 150,
-        .bandwidth = 10000000000ull,
         .ordered = 1,
-        .lossless = 1,
-        .reliability = VI_RELIABLE_RECEPTION,
         .get = vbase_settings.single_copy,
         .put = vbase_settings.single_copy && setup->direct_children,
         .map = 1,
@@ -245,8 +240,6 @@ static int join(struct shm_nic *nic, uint32_t peer, void *owner, struct vi **out
 
 int shm_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi)
 {
-    if (to->private_lane)
-        return vbase_fail(ERR_UNSUPPORTED, "shm: private lanes");
     return join(shm_nic_of(nic), to->peer, owner, vi);
 }
 
@@ -290,7 +283,7 @@ int shm_query(struct vi *base, struct vi_state *state)
     return OK;
 }
 
-struct vi_ops shm_ops = {
+const struct vi_ops shm_ops = {
     .probe = shm_nic_probe,
     .open = shm_nic_open,
     .close = shm_nic_close,
@@ -300,7 +293,6 @@ struct vi_ops shm_ops = {
     .send = shm_send,
     .put = shm_put,
     .get = shm_get,
-    .atomic = shm_atomic,
     .reg = shm_reg,
     .dereg = shm_dereg,
     .map = shm_map,

@@ -4,6 +4,6 @@
 
 #include "vi/vi.h"
 
-extern struct vi_ops shm_ops;
+extern const struct vi_ops shm_ops;
 
 #endif

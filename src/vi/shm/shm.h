@@ -210,7 +210,6 @@ int shm_ear_open(struct shm_nic *nic) MUST_CHECK;
 /* Memory semantics: copy.c, region.c */
 int shm_get(struct vi *vi, const struct vi_transfer *transfer);
 int shm_put(struct vi *vi, const struct vi_transfer *transfer);
-int shm_atomic(struct vi *vi, const struct vi_atomic_call *call);
 void shm_reach_prove(struct shm_vi *vi);
 void shm_allow_peers(int launcher);
 int shm_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *region);

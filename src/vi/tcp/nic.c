@@ -348,8 +348,7 @@ static void prepare(struct tcp_nic *nic, const struct vi_setup *setup)
         list_init(lists[i]);
     nic->nic = (struct vi_nic){.ops = &tcp_ops, .sink = *setup->sink, .rank = setup->rank, .card = nic->card};
     nic->nic.caps = (struct vi_caps){.max_send = TCP_MAX_SEND, .max_put = TCP_MAX_PUT, .depth = TCP_DEPTH,
-                                     .latency_ns = 20000, .bandwidth = 1000000000ull, .ordered = 1,
-                                     .reliability = VI_RELIABLE_DELIVERY, .put = 1};
+                                     .ordered = 1, .put = 1};
     nic->ranks = setup->ranks;
     memcpy(nic->secret, setup->secret, SECRET_SIZE);
     nic->epoll = nic->timer = -1;
@@ -391,7 +390,6 @@ static int tcp_open(const struct vi_setup *setup, struct vi_nic **out)
         return error ? error : vbase_fail(ERR_MEMORY, "a nic");
     prepare(nic, setup);
     nic->peers = calloc(setup->ranks, sizeof(struct tcp_peer *));
-    vi_ops_fill(&tcp_ops);
     error = nic->peers ? tcp_cards_own(&nic->cards) : vbase_fail(ERR_MEMORY, "the table of %u ranks", setup->ranks);
     if (!error && setup->card)
         error = tcp_cards_only(&nic->cards, setup->card);
@@ -455,7 +453,7 @@ static int tcp_query(struct vi *base, struct vi_state *state)
     return OK;
 }
 
-struct vi_ops tcp_ops = {
+const struct vi_ops tcp_ops = {
     .probe = tcp_probe,
     .open = tcp_open,
     .close = tcp_close,
@@ -464,8 +462,10 @@ struct vi_ops tcp_ops = {
     .disconnect = tcp_disconnect,
     .send = tcp_send,
     .put = tcp_put,
+    .get = vi_no_get,
     .reg = tcp_reg,
     .dereg = tcp_dereg,
+    .map = vi_no_map,
     .poll = tcp_poll,
     .arm = tcp_arm,
     .query = tcp_query,

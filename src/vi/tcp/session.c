@@ -109,8 +109,6 @@ int tcp_connect(struct vi_nic *base, const struct vi_address *to, void *owner, s
     struct ways ways = {.pairs = 0};
     struct tcp_peer *peer;
     int error = judge_rank(nic, to->peer);
-    if (!error && to->private_lane)
-        error = vbase_fail(ERR_UNSUPPORTED, "tcp: private lanes");
     if (!error && to->card)
         error = ways_find(nic, to->peer, to->card, &ways);
     if (error)
