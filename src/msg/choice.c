@@ -78,6 +78,13 @@ static bool trial_lengthen(struct msg_ways *ways, uint64_t bytes)
     return true;
 }
 
+/* Something has changed. */
+static void soon(struct msg_ways *ways)
+{
+    ways->left = ways->gap && ways->left < GAP_FIRST ? ways->left : GAP_FIRST;
+    ways->gap = GAP_FIRST;
+}
+
 /* Until the next trial. */
 static void rest(struct msg_ways *ways, uint64_t left)
 {
@@ -88,9 +95,11 @@ static void rest(struct msg_ways *ways, uint64_t left)
 enum msg_way vmsg_choice_take(struct msg_choice *choice, uint64_t bytes, unsigned allowed, enum msg_way first)
 {
     struct msg_ways *ways = &choice->ways[class_of(bytes)];
-    if (unlikely(!ways->gap)) {
+    if (unlikely(!ways->gap))
         ways->best = ways->trial = (uint8_t)first;
-        ways->gap = ways->left = GAP_FIRST;
+    if (unlikely(!ways->gap || ways->first != first)) {
+        ways->first = (uint8_t)first;
+        soon(ways);
     }
     if (unlikely(!(allowed >> ways->best & 1)))
         return first;
@@ -137,8 +146,7 @@ static void told_best(struct msg_ways *ways, uint32_t sample, bool cold)
     uint32_t now = ways->cost[ways->best];
     if (ways->reference && (now > ways->reference / 4 * 5 || now < ways->reference / 4 * 3)) {
         ways->reference = now;
-        ways->gap = GAP_FIRST;
-        ways->left = ways->left < GAP_FIRST ? ways->left : GAP_FIRST;
+        soon(ways);
     }
 }
 

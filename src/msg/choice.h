@@ -20,6 +20,7 @@ struct msg_ways {
     uint16_t gap;            /* the least number from one to the next; 0: nothing happened yet */
     uint16_t taken, told;    /* transfers of the trial that are to begin, and to end */
     uint8_t best, trial;     /* trial: the way that is or was tried last */
+    uint8_t first;           /* the guess that was heard last */
     uint8_t theirs;          /* one more than the way that the other side chose last for ours; 0: none yet */
     bool second;             /* its second part */
 };
@@ -31,7 +32,8 @@ struct msg_choice {
     struct msg_ways ways[MSG_WAY_CLASSES];
 };
 
-/* The way for a message of BYTES, out of the set ALLOWED (a bit each); FIRST: the guess while nothing is known. */
+/* The way for a message of BYTES, out of the set ALLOWED (a bit each); FIRST: the guess while nothing is known; when
+ * it becomes another one, all are tried anew. */
 enum msg_way vmsg_choice_take(struct msg_choice *choice, uint64_t bytes, unsigned allowed, enum msg_way first) MUST_CHECK;
 
 /* A transfer that went this way took from BEGAN until NOW, in ticks; BEGAN 0: it did not end as it began, and its time says

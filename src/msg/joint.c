@@ -328,7 +328,7 @@ bool vmsg_joint_begin(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
     transfer->frames = transfer->way == MSG_WAY_FRAMES;
-    if ((!transfer->frames && !vmsg_transfer_register(transfer, transfer->upto)) || !slot_take(transfer))
+    if (!slot_take(transfer))
         return false;
     transfer->phase = MSG_TRANSFER_JOINT;
     struct msg_frame_join body = {transfer->remote,

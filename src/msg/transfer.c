@@ -222,8 +222,7 @@ static enum msg_way way_learned(struct msg_transfer *transfer, unsigned allowed,
 void vmsg_transfer_choose(struct msg_transfer *transfer, const struct vi_state *reach)
 {
     const struct vi_caps *caps = &transfer->peer->nic->caps;
-    bool both = caps->map && caps->max_put >= MSG_CHUNK &&
-                (!transfer->cursor || vmsg_transfer_register(transfer, transfer->upto));
+    bool both = caps->map && caps->max_put >= MSG_CHUNK && vmsg_transfer_register(transfer, transfer->upto);
     bool joint = both && reach->put;
     enum msg_way first = transfer->upto >= reach->get_least ? MSG_WAY_JOINT : MSG_WAY_FRAMES;
     if (!both || (first == MSG_WAY_JOINT && !joint))

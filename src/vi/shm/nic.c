@@ -266,6 +266,14 @@ void shm_disconnect(struct vi *base)
     base_unlock(&nic->lock);
 }
 
+/* Our own huge pages tell what the peer's buffers are like. */
+static uint64_t single_from(struct shm_nic *nic)
+{
+    uint64_t from = shm_copy_speed().single_from;
+    bool quick = !vbase_settings.single_from && atomic_load_explicit(&nic->huge.some, memory_order_relaxed);
+    return quick && from > SHM_HUGE_LEAST ? SHM_HUGE_LEAST : from;
+}
+
 int shm_query(struct vi *base, struct vi_state *state)
 {
     struct shm_vi *vi = shm_vi_of(base);
@@ -276,7 +284,7 @@ int shm_query(struct vi *base, struct vi_state *state)
     *state = (struct vi_state){
         .usable = atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0,
         .get = get,
-        .get_least = get ? shm_copy_speed().single_from : 0,
+        .get_least = get ? single_from(nic) : 0,
         .put = put,
         .quiet = all_taken(nic, vi),
     };

@@ -100,6 +100,17 @@ struct shm_heap {
 
 struct shm_extent; /* an allocation in our shared slice; see region.c */
 
+/* Memory of the user that large messages use, by huge page: see huge.c. Under nic->lock. */
+#define SHM_USED 128
+struct shm_huge {
+    bool asked, wanted;
+    _Atomic bool some; /* relaxed: a hint for the first guess */
+    struct shm_used {
+        uintptr_t page;        /* its address over its size */
+        uint64_t left, failed; /* bytes until it is tried; after that in vain */
+    } used[SHM_USED];
+};
+
 struct shm_nic {
     struct vi_nic nic;
     struct shm_segment segment;
@@ -120,6 +131,7 @@ struct shm_nic {
     _Atomic(struct shm_vi *) *peers; /* by index; set once under lock, release, read by the poll */
     struct shm_heap heap;
     struct shm_extent *extents;      /* ascending; under lock */
+    struct shm_huge huge;
     char *slice;                     /* our own shared memory, where it is mapped; under lock */
     uint64_t cookie[2];              /* what peers read to prove that they can */
     uint64_t soon_at, settle;        /* when VI_ARM_SOON was said, 0 awake; the least time from there to sleep */
@@ -206,6 +218,10 @@ void shm_ring(struct shm_vi *vi);
 void shm_wake(struct shm_vi *vi); /* the same without a message: shared memory was written */
 int shm_arm(struct vi_nic *nic, enum vi_arm what, struct vi_wait *wait);
 int shm_ear_open(struct shm_nic *nic) MUST_CHECK;
+
+/* Huge pages: huge.c */
+#define SHM_HUGE_LEAST (256u << 10) /* bytes of a message that is told */
+void shm_huge_used(struct shm_nic *nic, const void *memory, uint64_t length);
 
 /* Memory semantics: copy.c, region.c */
 int shm_get(struct vi *vi, const struct vi_transfer *transfer);
