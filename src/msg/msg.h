@@ -127,6 +127,9 @@ struct msg_listener {
 };
 /* One in a process; until the context is closed. */
 VEXPORT void vmsg_listen(struct msg_context *context, const struct msg_listener *listener);
+/* The short way of who waits for what is listened to: looks for a moment at nothing but the next message of RANK, or of
+ * MSG_ANY_SOURCE. OK: all of it is in DATA, and who called does what HEARD would. ERR_AGAIN: wait as usual. */
+VEXPORT int vmsg_overhear(struct msg_context *context, int rank, void *data, uint64_t room, struct msg_result *result);
 
 /* How a rank is reached: connects to him if need be. PATH: the cards at both ends, in words; empty where there
  * are none, or until the connection is up. */

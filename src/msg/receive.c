@@ -72,10 +72,15 @@ int vmsg_recv_now(struct msg_request *request, struct msg_context *context, int 
 
 /* ---- the blocking receive ------------------------------------------------------------------------------------------ */
 
+/* What is overheard needs none. */
 void vmsg_expected_post(void)
 {
     struct msg_expected *expected = &vmsg_engine.expected;
     struct msg_context *context = vmsg_engine.context[msg_header_context(expected->header)];
+    if (context->listened) {
+        expected->header = 0;
+        return;
+    }
     struct msg_where from = {context, expected->member ? expected->member->rank : MSG_ANY_SOURCE,
                              msg_header_tag(expected->header)};
     struct type_buffer buffer = {.base = expected->data, .count = expected->room};
@@ -205,6 +210,40 @@ int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64
         msg_wait_gap();
     }
     return recv_waiting(&request, peer->remote, result);
+}
+
+int vmsg_overhear(struct msg_context *context, int rank, void *data, uint64_t room, struct msg_result *result)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    struct msg_request request;
+    struct msg_member *member = rank == MSG_ANY_SOURCE ? NULL : context->member[rank];
+    if (unlikely(!engine->quick || engine->networked || !engine->nics || engine->expected.header ||
+                 atomic_load_explicit(&engine->chores, memory_order_relaxed) ||
+                 atomic_load_explicit(&engine->turn, memory_order_relaxed) || /* somebody may be waited for */
+                 msg_phase(engine->listener->receive) != MSG_PHASE_POSTED ||
+                 (rank != MSG_ANY_SOURCE && (!member || !member->peer->vi))))
+        return ERR_AGAIN;
+    atomic_store_explicit(&request.state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
+    engine->expected = (struct msg_expected){
+        .header = msg_header(MSG_FRAME_EAGER, context->id, engine->listener->tag, 0),
+        .peer = member ? member->peer : NULL,
+        .data = data,
+        .room = room,
+        .result = result,
+        .request = &request,
+        .member = member,
+    };
+    result->source = rank;
+    for (uint32_t looks = member ? looks_at(member->peer) : engine->looks; looks > 0; looks--) {
+        int came = member ? vi_poll_only(member->peer->vi, 1) : vi_poll(engine->nic[0], 1);
+        if (likely(atomic_load_explicit(&request.state, memory_order_relaxed) == MSG_TAKEN))
+            return OK;
+        if (came)
+            break;
+        msg_wait_gap();
+    }
+    engine->expected.header = 0;
+    return ERR_AGAIN;
 }
 
 static void result_of(const struct msg_message *message, struct msg_result *result)

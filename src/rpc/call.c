@@ -40,72 +40,68 @@ static inline int check(int remote, const char *name)
     return likely(well) ? OK : wrong(remote, name);
 }
 
-/* A call with a place at REMOTE. ERR_AGAIN, not told: there is none now. */
-static int take(int remote, vd_call **out)
-{
-    int error = ERR_AGAIN;
-    rpc_lock();
-    if (likely(vrpc.out[remote] < VD_RPC_ROOM)) {
-        vd_call *call = rpc_call_take();
-        error = call ? OK : ERR_MEMORY;
-        if (likely(call)) {
-            call->id = (uint64_t)++call->number << 32 | call->place;
-            vrpc.out[remote]++;
-            vrpc.latest = *out = call;
-        }
-    }
-    rpc_unlock();
-    return unlikely(error == ERR_MEMORY) ? vbase_fail(error, "no memory for a call") : error;
-}
-
 static __attribute__((noinline)) void name_set(vd_call *call, const char *name)
 {
     call->hash = vbase_hash_bytes(name, strlen(name));
     snprintf(call->name, sizeof call->name, "%s", name);
 }
 
-static vd_call *begin(vd_call *call, int remote, const char *name, uint64_t ns)
+static inline void begin(vd_call *call, int remote, const char *name, uint64_t ns)
 {
+    uint64_t id = (uint64_t)++call->number << 32 | call->place;
     if (unlikely(strcmp(name, call->name) != 0))
         name_set(call, name);
+    call->one_way = ns == VD_ONE_WAY;
+    call->head = call->one_way ? rpc_head(RPC_ONE_WAY, call->hash, id, 0) : rpc_head(RPC_CALL, call->hash, id, ns);
     call->arguments = call->reply = NULL;
     call->limit = 0;
     call->remote = remote;
     call->code = OK;
     atomic_store_explicit(&call->state, RPC_NEW, memory_order_relaxed); /* nobody else knows it yet */
-    call->one_way = ns == VD_ONE_WAY;
-    call->ns = call->one_way ? 0 : ns;
-    return call;
+}
+
+/* A call with a place at REMOTE. ERR_AGAIN, not told: there is none now. */
+static inline int take(int remote, const char *name, uint64_t ns, vd_call **out)
+{
+    int error = ERR_AGAIN;
+    *out = NULL;
+    rpc_lock();
+    if (likely(vrpc.out[remote] < VD_RPC_ROOM)) {
+        *out = rpc_call_take();
+        error = *out ? OK : vbase_fail(ERR_MEMORY, "no memory for a call of %s", name);
+    }
+    if (likely(!error)) {
+        vrpc.out[remote]++;
+        vrpc.latest = *out;
+        begin(*out, remote, name, ns);
+    }
+    rpc_unlock();
+    return error;
 }
 
 VEXPORT vd_call *vd_rpc_begin_now(int remote, const char *name, uint64_t ns)
 {
-    vd_call *call;
+    vd_call *call = NULL;
     int error = check(remote, name);
-    if (!error && (error = take(remote, &call)) == ERR_AGAIN)
+    if (!error && (error = take(remote, name, ns, &call)) == ERR_AGAIN)
         error = vbase_fail(error, "%d calls to rank %d are not over", VD_RPC_ROOM, remote);
-    return error ? fail(error) : begin(call, remote, name, ns);
+    return error ? fail(error) : call;
 }
 
 VEXPORT vd_call *vd_rpc_begin(int remote, const char *name, uint64_t ns)
 {
-    vd_call *call;
+    vd_call *call = NULL;
     if (vrpc_inside)
         return vd_rpc_begin_now(remote, name, ns);
     int error = check(remote, name);
     if (likely(!error))
         vrpc_sweep();
-    while (!error && unlikely((error = take(remote, &call)) == ERR_AGAIN)) {
+    while (!error && unlikely((error = take(remote, name, ns, &call)) == ERR_AGAIN)) {
         error = vmsg_wait_until(has_room, &remote);
         if (!error && vmsg_dead(remote))
             error = vbase_fail(ERR_PEER_DEAD, "rank %d is gone", remote);
     }
-    return unlikely(error) ? fail(error) : begin(call, remote, name, ns);
-}
-
-static struct rpc_head head_of(const vd_call *call)
-{
-    return (struct rpc_head){.name = call->hash, .id = call->id, .ns = call->ns, .kind = call->one_way ? RPC_ONE_WAY : RPC_CALL};
+    return unlikely(error) ? fail(error) : call;
 }
 
 VEXPORT vd_connection *vd_rpc_arguments(vd_call *call)
@@ -116,8 +112,7 @@ VEXPORT vd_connection *vd_rpc_arguments(vd_call *call)
     if (!call->arguments && state == RPC_SERVED) {
         call->arguments = vrpc_nothing(call->remote);
     } else if (!call->arguments) {
-        struct rpc_head head = head_of(call);
-        call->arguments = vrpc_begin(call->remote, &head);
+        call->arguments = vrpc_begin(call->remote, &call->head);
     }
     return call->arguments;
 }
@@ -149,13 +144,12 @@ VEXPORT int vd_rpc_send(vd_call *call)
     vd_connection *arguments = call->arguments;
     bool one_way = call->one_way;
     int remote = call->remote;
-    struct rpc_head head = head_of(call);
     call->arguments = NULL;
-    if (unlikely(call->ns))
-        call->limit = clock_ticks() + vbase_clock_ticks_of_ns(call->ns);
+    if (unlikely(call->head.ns))
+        call->limit = clock_ticks() + vbase_clock_ticks_of_ns(call->head.ns);
     if (!one_way)
         atomic_store_explicit(&call->state, RPC_OUT, memory_order_relaxed); /* the message orders it */
-    int error = arguments ? vrpc_leave(arguments) : vrpc_tell(remote, &head);
+    int error = arguments ? vrpc_leave(arguments) : vrpc_tell(remote, &call->head);
     if (one_way)
         call_give(call);
     if (unlikely(error) && (one_way || unanswered(call, error)))
@@ -170,9 +164,9 @@ void vrpc_answered(int remote, const struct rpc_head *head, vd_connection *conne
     uint32_t *out = &vrpc.out[remote];
     *out -= *out > 0;
     vd_call *call = vrpc.latest;
-    if (unlikely(!call || call->id != head->id)) {
+    if (unlikely(!call || call->head.id != head->id)) {
         call = vbase_pool_at(&vrpc.calls, (uint32_t)head->id, 1); /* no call is ever given back to the pool */
-        call = call && call->id == head->id ? call : NULL;
+        call = call && call->head.id == head->id ? call : NULL;
     }
     bool awaited = rpc_state(call) == RPC_OUT && call->remote == remote;
     if (likely(awaited)) {
@@ -240,11 +234,13 @@ VEXPORT int vd_rpc_wait(vd_call *call, vd_connection **reply)
     if (error)
         return error;
     DOING("vd_rpc_wait");
-    if (!is_answered(call))
+    if (!is_answered(call) && vrpc_overhear(call->remote) && unlikely(!is_answered(call)))
+        vrpc_run_at_once(); /* what he called meanwhile */
+    if (unlikely(!is_answered(call)))
         error = call->limit ? vmsg_wait_until_ticks(is_over, call, call->limit) : vmsg_wait_until(is_over, call);
     if (error == ERR_TIMEOUT)
         return vbase_fail(error, "%s at rank %d has not answered", call->name, call->remote);
-    if (!error)
+    if (!error && unlikely(call->code))
         error = outcome(call);
     if (!error && reply) {
         call->reply = call->reply ? call->reply : vrpc_nothing(call->remote);
@@ -259,7 +255,7 @@ VEXPORT int vd_rpc_cancel(vd_call *call)
     int error = check_out(call);
     if (error || is_answered(call))
         return error;
-    struct rpc_head head = {.id = call->id, .kind = RPC_CANCEL};
+    struct rpc_head head = {.id = call->head.id, .kind = RPC_CANCEL};
     return vrpc_tell(call->remote, &head);
 }
 

@@ -63,18 +63,16 @@ static __attribute__((noinline)) int tell_slowly(int remote, const struct rpc_he
 }
 
 /* By the short way of the engine, from where HEAD lies. */
-int vrpc_tell(int remote, struct rpc_head *head)
+int vrpc_tell(int remote, const struct rpc_head *head)
 {
     vd_channel *channel = vrpc.channel;
-    head->frames = 0;
-    head->alone = 0;
-    if (unlikely(channel->check))
-        return tell_slowly(remote, head);
-    if (vpack_threads)
+    int error = ERR_AGAIN;
+    if (unlikely(vpack_threads))
         base_lock(&channel->first_out);
-    int error = vmsg_send_now(channel->context, remote, PACK_TAG_FIRST, head, sizeof *head);
+    if (likely(!channel->check))
+        error = vmsg_send_now(channel->context, remote, PACK_TAG_FIRST, head, sizeof *head);
     channel->sent[remote] += !error;
-    if (vpack_threads)
+    if (unlikely(vpack_threads))
         base_unlock(&channel->first_out);
     return unlikely(error == ERR_AGAIN) ? tell_slowly(remote, head) : error;
 }
@@ -173,25 +171,22 @@ vd_connection *vrpc_nothing(int remote)
     return connection;
 }
 
-static void handle(vd_connection *connection)
+/* CONNECTION NULL: it is all head. */
+static void handle(int remote, const struct rpc_head *head, vd_connection *connection)
 {
-    struct rpc_head head = {.kind = 0};
-    int remote = connection->remote;
-    if (likely(connection->bytes >= (int64_t)sizeof head))
-        memcpy(&head, connection->frame, sizeof head);
-    switch (head.kind) {
+    switch (head->kind) {
     case RPC_CALL:
     case RPC_ONE_WAY:
-        vrpc_called(remote, &head, connection);
+        vrpc_called(remote, head, connection);
         return;
     case RPC_REPLY:
-        vrpc_answered(remote, &head, connection);
+        vrpc_answered(remote, head, connection);
         return;
     case RPC_CANCEL:
-        vrpc_cancel_asked(remote, head.id);
+        vrpc_cancel_asked(remote, head->id);
         break;
     case RPC_CREDIT:
-        vrpc_place_free(remote, (uint32_t)head.code);
+        vrpc_place_free(remote, (uint32_t)head->code);
         break;
     default:
         refuse(remote);
@@ -199,17 +194,15 @@ static void handle(vd_connection *connection)
     vrpc_drop(connection);
 }
 
-/* All of a message, where it lies. */
+/* A first frame, where it lies. */
 static enum msg_heard heard(int source, const void *data, uint64_t bytes)
 {
     struct rpc_head head;
     vd_connection *connection = NULL;
-    if (bytes < sizeof head || bytes > PACK_FRAME)
+    if (unlikely(bytes < sizeof head || bytes > PACK_FRAME))
         return MSG_DECLINED;
     memcpy(&head, data, sizeof head);
-    if (head.frames || head.alone || head.kind < RPC_CALL || head.kind > RPC_REPLY)
-        return MSG_DECLINED;
-    if (bytes == sizeof head) {
+    if (likely(bytes == sizeof head && !head.frames && !head.alone)) {
         vrpc.channel->heard[source]++;
     } else {
         connection = vpack_take(vrpc.channel, 1);
@@ -218,16 +211,30 @@ static enum msg_heard heard(int source, const void *data, uint64_t bytes)
         memcpy(connection->frame, data, bytes);
         begun(connection, &(struct msg_result){.source = source, .bytes = bytes});
     }
-    if (head.kind == RPC_REPLY)
-        vrpc_answered(source, &head, connection);
-    else
-        vrpc_called(source, &head, connection);
-    return head.kind == RPC_REPLY ? MSG_HEARD : MSG_HEARD_TURN;
+    handle(source, &head, connection);
+    return head.kind <= RPC_ONE_WAY ? MSG_HEARD_TURN : MSG_HEARD;
+}
+
+bool vrpc_overhear(int remote)
+{
+    struct rpc_head head;
+    struct msg_result result;
+    if (vmsg_overhear(vrpc.channel->context, remote, &head, sizeof head, &result) != OK)
+        return false;
+    if (unlikely(heard(result.source, &head, result.bytes) == MSG_DECLINED)) {
+        vrpc.channel->heard[result.source]++;
+        if (result.bytes == sizeof head)
+            vrpc_turn_away(result.source, &head);
+        else
+            refuse(result.source);
+    }
+    return true;
 }
 
 /* A first frame is here. The next receive is posted when this one has its place in a queue, so that the order stays. */
 static void arrived(struct msg_request *request)
 {
+    struct rpc_head head;
     vd_connection *connection = vrpc.coming;
     const struct msg_result *result = &request->result;
     if (result->error == ERR_CANCELLED) { /* the end */
@@ -236,9 +243,10 @@ static void arrived(struct msg_request *request)
         return;
     }
     begun(connection, result);
-    if (likely(!result->error)) {
-        handle(connection);
-    } else { /* longer than any frame */
+    if (likely(!result->error && result->bytes >= sizeof head)) {
+        memcpy(&head, connection->frame, sizeof head);
+        handle(result->source, &head, connection);
+    } else { /* longer than any frame, or too short */
         refuse(result->source);
         vrpc_drop(connection);
     }

@@ -7,8 +7,9 @@
  *                                                 the handler runs
  *   vd_rpc_wait  <-- REPLY id, code               its reply leaves; the place is free
  *
- * A message that is all in its first frame is heard: it is taken where it lies, behind no receive; without blocks it needs
- * no connection at all, and is sent from the stack. Longer ones get the receive from anyone that is always posted. What runs
+ * A first frame is heard: it is taken where it lies, behind no receive; a message without blocks needs no connection at all, and is
+ * sent from its call. Only what no eager frame holds gets the receive from anyone that is always posted. Who waits for a reply, or
+ * serves, first looks for a moment at nothing but the next message (vrpc_overhear). What runs
  * at once is run by the thread that makes progress, behind the round and one at a time: a handler that waits for a long block
  * may see others arrive, which are queued. Nothing that is packed here waits, and nothing of it leaves before its end
  * (vd_connection.copies): so a call can be given up, and its head says how many frames and long blocks follow, so that they
@@ -25,18 +26,30 @@
 
 enum rpc_kind { RPC_CALL = 1, RPC_ONE_WAY, RPC_REPLY, RPC_CANCEL, RPC_CREDIT };
 
+typedef uint64_t rpc_pair __attribute__((vector_size(16)));
 struct rpc_head {
-    uint64_t name;   /* CALL, ONE_WAY: the hash of it */
-    uint64_t id;     /* CALL: the caller's; REPLY, CANCEL: the same */
     union {
-        uint64_t ns; /* CALL: until the caller gives up, 0: never */
-        int64_t code; /* REPLY: 0 or an error; CREDIT: places that are free again */
+        struct {
+            uint64_t name;   /* CALL, ONE_WAY: the hash of it */
+            uint64_t id;     /* CALL: the caller's; REPLY, CANCEL: the same */
+            union {
+                uint64_t ns; /* CALL: until the caller gives up, 0: never */
+                int64_t code; /* REPLY: 0 or an error; CREDIT: places that are free again */
+            };
+            uint16_t kind;   /* enum rpc_kind */
+            uint16_t frames; /* that follow the first; UINT16_MAX: so many or more */
+            uint32_t alone;  /* blocks that follow alone */
+        };
+        rpc_pair pair[2];    /* so it is written, and sent right away: a processor forwards no smaller stores to a larger load */
     };
-    uint16_t kind;   /* enum rpc_kind */
-    uint16_t frames; /* that follow the first; UINT16_MAX: so many or more */
-    uint32_t alone;  /* blocks that follow alone */
 };
 _Static_assert(sizeof(struct rpc_head) == 32, "both sides alike");
+
+/* VALUE: ns or code. */
+static inline struct rpc_head rpc_head(enum rpc_kind kind, uint64_t name, uint64_t id, uint64_t value)
+{
+    return (struct rpc_head){.pair = {{name, id}, {value, kind}}};
+}
 
 struct rpc_function {
     vd_handler *handler;
@@ -53,7 +66,8 @@ enum rpc_state { RPC_IDLE, RPC_NEW, RPC_OUT, RPC_ANSWERED, RPC_SERVED };
 struct vd_call {
     struct list_node link;     /* server: in a queue, or among those that the pool's threads run */
     vd_connection *arguments, *reply; /* NULL: without blocks, and nobody asked */
-    uint64_t id, limit;        /* ticks when the caller gives up, 0: never */
+    struct rpc_head head;      /* the caller's; at the server of the same id */
+    uint64_t limit;            /* ticks when the caller gives up, 0: never */
     int remote, code;
     _Atomic uint8_t state;     /* enum rpc_state */
     bool one_way;
@@ -61,8 +75,8 @@ struct vd_call {
     uint32_t place, number;    /* in the pool; of the last call that it was */
     vd_call *idle;             /* the next one */
     const struct rpc_function *function; /* server: NULL: nobody knows it */
-    uint64_t hash, ns;         /* caller: for the head */
-    char name[64];             /* caller: of the hash, as far as there is room; the next call is often of the same */
+    uint64_t hash;             /* caller: of the name, */
+    char name[64];             /* as far as there is room; the next call is often of the same */
 };
 
 struct rpc {
@@ -78,6 +92,7 @@ struct rpc {
     vd_connection *coming;      /* and where it goes */
     struct list at_once, queue, runs; /* struct vd_call of the server; the last: of the pool's threads */
     vd_call *running;          /* at once */
+    uint32_t served;           /* calls; where one thread calls */
     const struct rpc_function *called; /* last; NULL: none */
     uint64_t called_hash;
     struct list ending;        /* vd_connection that leave, or that come and are dropped */
@@ -105,9 +120,10 @@ static inline void rpc_unlock(void)
 int vrpc_check_open(void) MUST_CHECK;
 vd_connection *vrpc_begin(int remote, const struct rpc_head *head) MUST_CHECK; /* a message; NULL: vd_error */
 int vrpc_leave(vd_connection *connection); /* ends it without waiting */
-int vrpc_tell(int remote, struct rpc_head *head); /* a message without blocks */
+int vrpc_tell(int remote, const struct rpc_head *head); /* a message without blocks */
 vd_connection *vrpc_nothing(int remote); /* what unpacks no blocks; NULL: vd_error */
 void vrpc_drop(vd_connection *connection); /* nobody unpacks it any more */
+bool vrpc_overhear(int remote); /* one look by the short way, VD_ANYONE: at all; false: wait as usual */
 void vrpc_sweep_all(void); /* what has left or come */
 static inline void vrpc_sweep(void)
 {
@@ -141,6 +157,7 @@ static inline void rpc_call_give(vd_call *call)
 
 /* serve.c; CONNECTION NULL: without blocks */
 void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connection); /* a CALL or ONE_WAY has come */
+void vrpc_turn_away(int remote, const struct rpc_head *head) COLD; /* there is no memory for what has come */
 void vrpc_cancel_asked(int remote, uint64_t id);
 void vrpc_run_at_once(void);
 int vrpc_pool_open(int threads) MUST_CHECK;

@@ -59,7 +59,7 @@ static void credit(int remote)
 
 static struct rpc_head reply_head(const vd_call *call)
 {
-    return (struct rpc_head){.id = call->id, .code = call->code, .kind = RPC_REPLY};
+    return rpc_head(RPC_REPLY, 0, call->head.id, (uint64_t)(int64_t)call->code);
 }
 
 /* A code goes in the place of a reply that was begun. */
@@ -82,13 +82,15 @@ static void finish(vd_call *call)
         call->code = call->arguments->error;
     if (!one_way)
         reply_send(call);
-    vrpc_drop(call->arguments);
+    if (call->arguments)
+        vrpc_drop(call->arguments);
     rpc_lock();
     if (call == vrpc.running)
         vrpc.running = NULL;
     else
         list_remove(&call->link);
     rpc_call_give(call);
+    vrpc.served++;
     rpc_unlock();
     if (one_way)
         credit(remote);
@@ -112,17 +114,18 @@ static void run(vd_call *call)
 
 /* ---- queues ------------------------------------------------------------------------------------------------------ */
 
-/* There is no memory for it: its caller hears so, or gets his place back. */
-static COLD void turn_away(int remote, const struct rpc_head *head, vd_connection *connection)
+/* Its caller hears so, or gets his place back. */
+void vrpc_turn_away(int remote, const struct rpc_head *head)
 {
     struct rpc_head answer = {.id = head->id, .code = ERR_MEMORY, .kind = RPC_REPLY};
     (void)vbase_fail(ERR_MEMORY, "no memory for it");
-    complain("a call is turned away, of", remote);
+    complain("something is turned away, of", remote);
     if (head->kind == RPC_ONE_WAY)
         credit(remote);
-    else if (vrpc_tell(remote, &answer))
+    else if (head->kind == RPC_REPLY)
+        vrpc_answered(remote, &answer, NULL);
+    else if (head->kind == RPC_CALL && vrpc_tell(remote, &answer))
         complain("a reply is lost to", remote);
-    vrpc_drop(connection);
 }
 
 /* Lock held; NULL: there is none. The next call is often of the same. */
@@ -141,12 +144,13 @@ void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connect
     vd_call *call = rpc_call_take();
     rpc_unlock();
     if (unlikely(!call)) {
-        turn_away(remote, head, connection);
+        vrpc_turn_away(remote, head);
+        vrpc_drop(connection);
         return;
     }
     call->arguments = connection;
     call->reply = NULL;
-    call->id = head->id;
+    call->head.id = head->id;
     call->limit = 0;
     call->remote = remote;
     call->code = OK;
@@ -186,7 +190,7 @@ void vrpc_run_at_once(void)
 
 static bool cancel(vd_call *call, int remote, uint64_t id)
 {
-    if (!call || call->remote != remote || call->id != id || call->one_way)
+    if (!call || call->remote != remote || call->head.id != id || call->one_way)
         return false;
     atomic_store_explicit(&call->cancelled, true, memory_order_relaxed); /* a hint; run looks once more */
     return true;
@@ -304,19 +308,26 @@ VEXPORT int vd_rpc_cancelled(const vd_call *call)
 struct serving {
     int (*finished)(void *context);
     void *context;
+    uint32_t served; /* so many then; with several threads it is not looked at */
 };
 
 static bool served(void *context)
 {
     struct serving *serving = context;
-    return serving->finished(serving->context) != 0;
+    return serving->finished(serving->context) != 0 || (!vpack_threads && vrpc.served != serving->served);
 }
 
 VEXPORT int vd_rpc_serve(int (*finished)(void *context), void *context)
 {
-    struct serving serving = {finished, context};
     int error = vrpc_check_open();
     if (!error && !finished)
         error = vbase_fail(ERR_ARGUMENT, "vd_rpc_serve: finished is NULL");
-    return error ? error : vmsg_wait_until(served, &serving);
+    while (!error && !finished(context)) {
+        struct serving serving = {finished, context, vrpc.served};
+        if (vrpc_overhear(VD_ANYONE))
+            vrpc_run_at_once();
+        else
+            error = vmsg_wait_until(served, &serving);
+    }
+    return error;
 }

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# What a call that does nothing executes over shared memory, from vd_rpc_begin to vd_rpc_end at the caller and from vd_rpc_serve to it at
+# the server, where nobody ever polls for nothing: the two take turns by a byte in a fifo, which is counted, too. Instructions
+# (callgrind, the difference of N and 2N calls). The limit is what it was when this was written (1785), and some more; before, it was 2308.
+# timeout: 60
+# presets: release
+set -u
+. "$VIADUCT_SOURCE/tests/lib/shell"
+[ -x "$VIADUCT_BIN/viaduct" ] || skip "the launcher was not built"
+command -v valgrind >/dev/null || skip "valgrind is not installed"
+limit=${CALL_LIMIT:-1810}
+cd "$scratch" || exit 1
+cat >calls.c <<'END_OF_C'
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <viaduct.h>
+
+static int mine, theirs, served;
+
+static void turn_is_yours(void)
+{
+    if (write(theirs, "", 1) != 1)
+        exit(1);
+}
+
+static void await_turn(void)
+{
+    char byte;
+    if (read(mine, &byte, 1) != 1)
+        exit(1);
+}
+
+static void nothing(vd_call *call, void *context) { (void)call, (void)context, served++; }
+static int enough(void *calls) { return served >= *(int *)calls; }
+
+int main(int argc, char **argv)
+{
+    int calls = argc > 1 ? atoi(argv[1]) : 0, wanted = 0;
+    int code = vd_init() || vd_rpc_start(0) || vd_rpc_register("nothing", nothing, NULL, VD_AT_ONCE);
+    mine = open(vd_rank() ? "1" : "0", O_RDWR);
+    theirs = open(vd_rank() ? "0" : "1", O_RDWR);
+    for (int i = 0; i < calls && !code; i++) {
+        if (vd_rank() == 0) {
+            await_turn();
+            wanted++;
+            code = vd_rpc_serve(enough, &wanted);
+            turn_is_yours();
+            continue;
+        }
+        vd_call *call = vd_rpc_begin(0, "nothing", 0);
+        code = vd_rpc_send(call);
+        turn_is_yours();
+        await_turn();
+        code = code || vd_rpc_wait(call, NULL) || vd_rpc_end(call);
+    }
+    return code || vd_finalize();
+}
+END_OF_C
+run 60 ${CC:-cc} -O2 -Wall -Wextra -I"$VIADUCT_SOURCE/include" -o calls calls.c -L"$VIADUCT_BUILD/lib" \
+    -Wl,-rpath,"$VIADUCT_BUILD/lib" -lviaduct
+expect_status 0 "compiling"
+mkfifo 0 1
+
+instructions() { # CALLS: of both ranks
+    rm -f count.*
+    VIADUCT_TRANSPORTS=shm run 30 $mpiexec -n 2 valgrind --tool=callgrind --callgrind-out-file=count.%p ./calls "$1"
+    expect_status 0 "under callgrind"
+    cat count.* | awk '/^totals:/ {sum += $2} END {printf "%d", sum}'
+}
+few=500
+a=$(instructions $few) b=$(instructions $((2 * few)))
+each=$(((b - a) / few))
+echo "instructions of a call that does nothing: $each (limit $limit)"
+[ "$each" -gt 500 ] || wrong "nothing was counted"
+[ "$each" -le "$limit" ] || wrong "$each instructions, more than $limit"
+finish
