@@ -4,6 +4,7 @@
  * The innermost loop is always the same: COUNT pieces of one length, each side with a constant stride. For the lengths
  * that elements and small blocks have it is compiled with the length known. */
 #include "type/cursor.h"
+#include "base/atomic.h"
 #include <string.h>
 
 /* One side of the innermost loop. */
@@ -66,7 +67,7 @@ static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
  * come are asked for a batch at a time. Measured: 1.6 times as fast out of a third-level cache. Prefetching beyond the end
  * of the data does nothing. */
 #define FAR 256u
-#define AHEAD 32u
+#define AHEAD 64u
 #define BATCH 16u
 static bool is_far(uint64_t stride) { return stride + FAR > 2 * FAR; } /* either way */
 
@@ -74,10 +75,10 @@ static void copy_far(struct strided to, struct strided from, uint64_t length, ui
 {
     for (uint64_t some; count; count -= some) {
         some = least(count, BATCH);
-        for (uint64_t i = AHEAD; i < AHEAD + some; i++) {
+        for (uint64_t i = AHEAD; i < AHEAD + some && is_far(from.stride); i++)
             __builtin_prefetch((const void *)(from.at + i * from.stride));
-            __builtin_prefetch((const void *)(to.at + i * to.stride), 1);
-        }
+        for (uint64_t i = AHEAD; i < AHEAD + some && is_far(to.stride); i++)
+            cpu_prefetch_write((const void *)(to.at + i * to.stride));
         copy_near(to, from, length, some);
         to.at += some * to.stride;
         from.at += some * from.stride;
