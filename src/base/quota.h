@@ -5,7 +5,7 @@
 #include "base/compiler.h"
 
 /* Processors that the tightest cgroup allows, 0: no quota or none known. ROOT is put before every path ("" outside of
- * tests): ROOT/proc/self/cgroup, ROOT/proc/self/mountinfo and the mount points named there. */
+ * tests). */
 double vbase_quota(const char *root);
 
 /* Kills for want of memory so far: of this process's cgroup where the kernel counts them there, else of the machine. */
