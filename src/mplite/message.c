@@ -1,10 +1,10 @@
 /* mplite: messages. A receive is a stream: it takes messages of its source and tag until it is full. So two receives
  * that could take the same message must not lie at the engine at once, or the second would take what the first still
  * needs: a receive started later waits in our list, and is handed to the engine when none before it can take its
- * messages. A hook in the engine's progress keeps that going inside whatever call the program waits in.
+ * messages. The end of each request hands the next ones over, from progress inside whatever call the program waits in.
  *
  * Blocking calls with no receive in the list go to the engine directly. The calls of mplite come from one thread. The
- * lock is for MPI's sake: where the program also uses MPI with threads, another thread may run the hook. It is never held
+ * lock is for MPI's sake: where the program also uses MPI with threads, another thread may make progress. It is never held
  * while waiting. */
 #include "lite.h"
 #include "base/atomic.h"
@@ -32,8 +32,8 @@ static struct {
     struct base_pool pool;
     struct base_map by_id; /* all that were started and not waited for */
     struct list receives;  /* those that are not full, in the order of their start */
-    struct msg_hook hook;  /* at the engine while there are such */
-    bool hooked;           /* written by the program's thread alone */
+    _Atomic int streams;   /* how many; relaxed: the program's thread, which asks, has seen those that it waited for end */
+    bool closing;          /* nothing is posted any more */
     int last_id;
 } lite;
 
@@ -61,94 +61,80 @@ static bool could_take_the_same(const struct lite_message *a, const struct lite_
     return (a->source == b->source || a->source < 0 || b->source < 0) && (a->tag == b->tag || a->tag < 0 || b->tag < 0);
 }
 
+static void came(struct msg_request *request);
+
 static void post(struct lite_message *message)
 {
     struct msg_where from = {vmplite.messages, message->source, message->tag};
     struct type_buffer buffer = {message->next, message->left, NULL};
     message->posted = true;
+    message->request.completed = came;
+    message->request.owner = message;
     vmplite_must(message->call, vmsg_recv_start(&message->request, &from, &buffer));
 }
 
-static void post_if_first(struct lite_message *message)
+static bool is_first(const struct lite_message *message)
 {
-    list_for_each(node, &lite.receives)
-    {
-        struct lite_message *before = container_of(node, struct lite_message, link);
+    list_for_each(node, &lite.receives) {
+        const struct lite_message *before = container_of(node, struct lite_message, link);
         if (before == message)
             break;
         if (could_take_the_same(before, message))
-            return;
+            return false;
     }
-    post(message);
-}
-
-/* Locked. True: a receive became full or went on with its next message. */
-static bool advance_one(struct lite_message *message)
-{
-    if (!message->posted) {
-        post_if_first(message);
-        return message->posted;
-    }
-    if (!vmsg_request_done(&message->request))
-        return false;
-    account(message, &message->request.result);
-    if (message->left) {
-        post(message);
-        return true;
-    }
-    list_remove(&message->link);
-    /* release: pairs with the acquire of is_full; data and result are seen with it */
-    atomic_store_explicit(&message->full, true, memory_order_release);
     return true;
 }
 
-static bool advance(struct msg_hook *hook)
+/* Locked: whatever can go to the engine now. */
+static void post_all(void)
 {
-    (void)hook;
-    bool moved = false, again = true;
-    if (!base_lock_try(&lite.lock))
-        return false;
-    while (again) {
-        again = false;
-        list_for_each(node, &lite.receives)
-            again |= advance_one(container_of(node, struct lite_message, link));
-        moved |= again;
+    list_for_each(node, &lite.receives) {
+        struct lite_message *message = container_of(node, struct lite_message, link);
+        if (!message->posted && !lite.closing && is_first(message))
+            post(message);
+    }
+}
+
+/* A message has come, or the receive was withdrawn. */
+static void came(struct msg_request *request)
+{
+    struct lite_message *message = request->owner;
+    bool withdrawn = lite.closing && request->result.error == ERR_CANCELLED;
+    base_lock(&lite.lock);
+    if (!withdrawn)
+        account(message, &request->result);
+    if (message->left && !withdrawn) {
+        post(message);
+    } else {
+        list_remove(&message->link);
+        post_all();
+        atomic_fetch_sub_explicit(&lite.streams, 1, memory_order_relaxed);
+        /* release: pairs with the acquire of is_full; data and result are seen with it */
+        atomic_store_explicit(&message->full, true, memory_order_release);
     }
     base_unlock(&lite.lock);
-    if (moved)
-        vmsg_wake();
-    return moved;
+    vmsg_wake();
 }
 
 static void stream_start(struct lite_message *message)
 {
     base_lock(&lite.lock);
     list_append(&lite.receives, &message->link);
-    post_if_first(message);
-    bool hook = !lite.hooked;
-    lite.hooked = true;
+    atomic_fetch_add_explicit(&lite.streams, 1, memory_order_relaxed);
+    post_all();
     base_unlock(&lite.lock);
-    if (hook)
-        vmsg_hook_add(&lite.hook);
 }
 
 static bool is_full(void *context)
 {
     const struct lite_message *message = context;
-    /* acquire: pairs with the release of advance_one */
+    /* acquire: pairs with the release of came */
     return atomic_load_explicit((_Atomic bool *)&message->full, memory_order_acquire);
 }
 
 static void stream_wait(struct lite_message *message)
 {
-    advance(NULL);
     vmplite_must(message->call, vmsg_wait_until(is_full, message));
-    base_lock(&lite.lock);
-    bool idle = lite.hooked && list_empty(&lite.receives);
-    lite.hooked &= !idle;
-    base_unlock(&lite.lock);
-    if (idle)
-        vmsg_hook_remove(&lite.hook);
 }
 
 static void remember(const struct lite_message *message)
@@ -200,7 +186,7 @@ static void receive(const char *call, void *data, long bytes, int source, int ta
     check_receive(call, source);
     struct lite_message message = {.call = call, .receive = true, .source = source, .tag = tag, .next = data,
                                    .left = vmplite_bytes(call, bytes, 1)};
-    if (unlikely(lite.hooked)) { /* some were started before: they come first */
+    if (unlikely(atomic_load_explicit(&lite.streams, memory_order_relaxed))) { /* some were started before: they come first */
         stream_start(&message);
         stream_wait(&message);
     } else {
@@ -331,7 +317,6 @@ VEXPORT int MP_Testall(int count, int *ids, int *flag)
     vmplite_check_started("MP_Testall");
     DOING("MP_Testall");
     vmsg_progress();
-    advance(NULL);
     *flag = 1;
     for (int i = 0; i < count; i++)
         *flag &= finished("MP_Testall", ids[i]);
@@ -391,22 +376,22 @@ void vmplite_messages_open(void)
 {
     vbase_pool_open(&lite.pool, sizeof(struct lite_message), 0);
     list_init(&lite.receives);
-    lite.hook.advance = advance;
-    lite.hooked = false;
+    lite.closing = false;
+    atomic_store_explicit(&lite.streams, 0, memory_order_relaxed);
 }
 
 /* Sends that nobody waited for are finished; receives that are still open are withdrawn. */
 void vmplite_messages_close(void)
 {
-    if (lite.hooked)
-        vmsg_hook_remove(&lite.hook);
+    lite.closing = true;
     for (uint32_t i = 0; i < lite.by_id.capacity; i++) {
         struct lite_message *message = lite.by_id.entry[i].value;
-        if (!message || (message->receive && !message->posted))
+        if (message && !message->receive)
+            (void)vmsg_wait(&message->request);
+        if (!message || !message->receive || !message->posted || is_full(message))
             continue;
-        if (message->receive)
-            vmsg_cancel(&message->request);
-        (void)vmsg_wait(&message->request);
+        vmsg_cancel(&message->request);
+        (void)vmsg_wait_until(is_full, message);
     }
     vbase_map_close(&lite.by_id);
     vbase_pool_close(&lite.pool);
