@@ -118,7 +118,6 @@ static inline __attribute__((always_inline)) uint32_t ready_here(const struct sh
     /* acquire: pairs with shm_publish */
     uint32_t word = atomic_load_explicit(&cell->published, memory_order_acquire);
     uint32_t all = word - shm_word(vi->in_next);
-
     return all <= SHM_RUN && all > vi->in_run ? all - vi->in_run : 0; /* of the lap before: negative */
 }
 
@@ -324,7 +323,6 @@ static COLD void take_bits(struct shm_nic *nic, uint32_t word)
 {
     /* acquire: pairs with the or of shm_ring */
     uint64_t bits = atomic_exchange_explicit(&nic->bits[word], 0, memory_order_acquire);
-
     while (bits) {
         uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(bits);
         bits &= bits - 1;

@@ -75,7 +75,6 @@ void shm_lane_harvest(struct shm_vi *vi)
     uint32_t told = atomic_load_explicit(&vi->credit->consumed, memory_order_acquire);
     uint64_t sent = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
     int32_t more = (int32_t)(told - (uint32_t)seen * (SHM_RUN + 1)) / (int32_t)(SHM_RUN + 1);
-
     if (more > 0 && (uint64_t)more > sent - seen) {
         shm_break(vi, "more credit than cells");
         return;

@@ -198,7 +198,6 @@ static bool all_taken(struct shm_nic *nic, struct shm_vi *vi)
     uint32_t last = (uint32_t)atomic_load_explicit(&vi->out_next, memory_order_relaxed) - 1;
     /* relaxed: we wrote it */
     uint32_t word = atomic_load_explicit(&vi->out[last % SHM_CELLS].published, memory_order_relaxed);
-
     return in_flight(nic, vi) == 0 || atomic_load_explicit(&vi->credit->consumed, memory_order_relaxed) ==
                                           last * (SHM_RUN + 1) + word % (SHM_RUN + 1);
 }

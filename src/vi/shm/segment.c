@@ -67,7 +67,6 @@ static int write_header(int fd, const struct shm_segment *plan)
 {
     struct shm_header header = {
         .magic = SHM_MAGIC, .build = build_id(), .ranks = plan->ranks, .shared_each = plan->shared_each, .size = plan->size};
-
     if (ftruncate(fd, (off_t)plan->size) != 0)
         return vbase_fail_errno(errno == EFBIG ? ERR_LIMIT : ERR_SYSTEM, "ftruncate of the node's segment to %llu bytes",
                                 (unsigned long long)plan->size);

@@ -82,7 +82,6 @@ const char *tcp_interface_kind(const struct tcp_interface *interface)
 static char kind_of(const struct tcp_interface *interface)
 {
     static const char *const hard[] = {"", "bond", "team", "bridge", "vlan", "macvlan", "ipvlan", "vrf"};
-
     if (interface->loopback)
         return TCP_KIND_LOOPBACK;
     if (strcmp(interface->kind, "veth") == 0)

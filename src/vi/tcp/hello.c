@@ -23,7 +23,6 @@ static void prove(uint8_t out[DIGEST_SIZE], enum role role, const struct tcp_hel
 {
     struct transcript all = {.magic = TCP_MAGIC, .version = TCP_VERSION, .role = role, .from = hello->from,
                              .to = hello->to, .rail = hello->rail, .epoch = hello->epoch};
-
     memcpy(all.caller_nonce, hello->nonce, TCP_NONCE);
     memcpy(all.called_nonce, called_nonce, TCP_NONCE);
     vbase_hmac(secret, &all, sizeof(all), out);

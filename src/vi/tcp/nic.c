@@ -211,7 +211,6 @@ static uint64_t gap(const struct tcp_nic *nic, uint64_t now)
 {
     uint64_t part = (now - nic->event) >> GAP_SHIFT;
     uint64_t most = nic->nic.unwanted ? nic->tick_rare : nic->watched == 0 ? nic->tick_idle : nic->tick_most;
-
     return part < most ? part : most;
 }
 
@@ -343,7 +342,6 @@ static void prepare(struct tcp_nic *nic, const struct vi_setup *setup)
 {
     struct list *lists[] = {&nic->owing, &nic->unread, &nic->gone, &nic->gone_vis, &nic->up,
                             &nic->busy, &nic->closed, &nic->leaving, &nic->writers};
-
     for (size_t i = 0; i < ARRAY_LENGTH(lists); i++)
         list_init(lists[i]);
     nic->nic = (struct vi_nic){.ops = &tcp_ops, .sink = *setup->sink, .rank = setup->rank, .card = nic->card};

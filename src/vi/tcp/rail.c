@@ -135,7 +135,6 @@ void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64
     uint32_t most = !spare ? AGAIN_MOST_SHIFT : rail->epoch ? LOST_MOST_SHIFT : SPARE_MOST_SHIFT;
     uint64_t again = (!spare ? AGAIN_FIRST_NS : rail->epoch ? LOST_FIRST_NS : SPARE_FIRST_NS)
                      << (rail->attempts < most ? rail->attempts : most);
-
     if (!cause)
         peer->silent = now;
     else if (rail->dial && rail->dial->met)

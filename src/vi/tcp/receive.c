@@ -71,7 +71,6 @@ static void took_frame(struct tcp_nic *nic, struct tcp_link *link)
     struct tcp_vi *vi = link->vi;
     /* relaxed: this thread alone writes it; senders pass it on as it is */
     uint32_t took = atomic_load_explicit(&vi->took, memory_order_relaxed) + 1;
-
     atomic_store_explicit(&vi->took, took, memory_order_relaxed);
     if (!list_node_linked(&link->owing))
         list_append(&nic->owing, &link->owing);
@@ -178,7 +177,6 @@ static const char *fault_of(const struct tcp_link *link, const struct tcp_frame 
 {
     uint32_t number = atomic_load_explicit(&link->vi->took, memory_order_relaxed);
     static const uint32_t most[TCP_KINDS] = {[TCP_SEND] = TCP_MAX_SEND, [TCP_PUT] = TCP_MAX_PUT};
-
     if (frame->kind == 0 || frame->kind >= TCP_KINDS)
         return "a frame of no kind";
     if (frame->length > most[frame->kind])
@@ -197,7 +195,6 @@ static bool credit(struct tcp_nic *nic, struct tcp_vi *vi, uint32_t word)
     /* acquire: pairs with count_frame */
     uint64_t sent = atomic_load_explicit(&vi->sent, memory_order_acquire);
     uint32_t more = word - (uint32_t)taken;
-
     if (more == 0)
         return true;
     if (more > sent - taken)
@@ -329,7 +326,6 @@ static void settle(struct tcp_nic *nic, struct tcp_link *link)
 {
     uint32_t owed = atomic_load_explicit(&link->vi->took, memory_order_relaxed) -
                     atomic_load_explicit(&link->vi->told, memory_order_relaxed);
-
     if (link->tell || owed >= TCP_TELL)
         tcp_tell(link->vi);
     link->tell = false;

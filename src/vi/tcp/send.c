@@ -69,7 +69,6 @@ static struct tcp_frame stamp(struct tcp_vi *vi, enum tcp_kind kind, uint32_t le
 {
     /* relaxed: a count, it promises nothing about memory here */
     uint32_t took = atomic_load_explicit(&vi->took, memory_order_relaxed);
-
     atomic_store_explicit(&vi->told, took, memory_order_relaxed);
     return (struct tcp_frame){.length = length, .kind = (uint8_t)kind, .number = (uint16_t)vi->sent, .taken = took,
                               .word = word};
@@ -165,7 +164,6 @@ static int room(struct tcp_vi *vi, uint64_t length)
     /* relaxed: an old value only makes the way look fuller */
     uint64_t under_way = atomic_load_explicit(&vi->sent, memory_order_relaxed) -
                          atomic_load_explicit(&vi->taken, memory_order_relaxed);
-
     if (vi->dead || vi->failed)
         return ERR_LINK_DOWN;
     if (under_way >= TCP_DEPTH) {
