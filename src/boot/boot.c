@@ -14,6 +14,8 @@
 #define MEANWHILE_NS 10000000 /* between two calls of what goes on during a fence */
 #define ABORT_PATIENCE_MS 1000
 #define HEARD_MS          200
+#define PART              190 /* bytes of a text in one value: every launcher takes that much */
+#define TEXT_END          "!"
 
 static struct boot_own *own_of(struct boot_job *job) { return (struct boot_own *)(void *)job; }
 
@@ -117,6 +119,41 @@ int vboot_get(struct boot_job *job, int rank, const char *key, char *value, size
     if (!plain(key, true))
         return vbase_fail(ERR_ARGUMENT, "a key must be printable and without spaces: \"%.60s\"", key);
     return own_of(job)->starter->get(own_of(job), rank, key, value, size);
+}
+
+int vboot_put_text(struct boot_job *job, const char *key, const char *text)
+{
+    char part_key[80], part[PART + 2];
+    for (unsigned number = 0;; number++, text += PART) {
+        bool last = strnlen(text, PART) < PART;
+        snprintf(part_key, sizeof part_key, "%s-%u", key, number);
+        snprintf(part, sizeof part, "%.*s%s", PART, text, last ? TEXT_END : "");
+        int error = vboot_put(job, part_key, part);
+        if (error != OK || last)
+            return error;
+    }
+}
+
+int vboot_get_text(struct boot_job *job, int rank, const char *key, char *text, size_t size)
+{
+    char part_key[80], part[PART + 2];
+    size_t used = 0;
+    for (unsigned number = 0;; number++) {
+        snprintf(part_key, sizeof part_key, "%s-%u", key, number);
+        int error = vboot_get(job, rank, part_key, part, sizeof part);
+        if (error != OK)
+            return error;
+        size_t length = strlen(part);
+        bool last = length > 0 && part[length - 1] == TEXT_END[0];
+        length -= last;
+        if (used + length >= size || (length == 0 && !last))
+            return vbase_fail(ERR_PROTOCOL, "the text %s of rank %d has no end", key, rank);
+        memcpy(text + used, part, length);
+        used += length;
+        text[used] = 0;
+        if (last)
+            return OK;
+    }
 }
 
 int vboot_fence_meanwhile(struct boot_job *job, void (*meanwhile)(void))

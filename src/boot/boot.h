@@ -44,6 +44,9 @@ VEXPORT void vboot_close(struct boot_job *job); /* says goodbye to the launcher;
  * Solo jobs have them in memory. */
 VEXPORT int vboot_put(struct boot_job *job, const char *key, const char *value) MUST_CHECK;
 VEXPORT int vboot_get(struct boot_job *job, int rank, const char *key, char *value, size_t size) MUST_CHECK;
+/* The same for a text of any length, which has no '!': under several keys, in parts that every launcher takes. */
+VEXPORT int vboot_put_text(struct boot_job *job, const char *key, const char *text) MUST_CHECK;
+VEXPORT int vboot_get_text(struct boot_job *job, int rank, const char *key, char *text, size_t size) MUST_CHECK;
 VEXPORT int vboot_fence(struct boot_job *job) MUST_CHECK; /* a barrier of all ranks */
 /* The same; MEANWHILE is called now and then. */
 VEXPORT int vboot_fence_meanwhile(struct boot_job *job, void (*meanwhile)(void)) MUST_CHECK;

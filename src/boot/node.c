@@ -1,7 +1,7 @@
 /* Which ranks share this node, and the secret: worked out over a foreign launcher's key-value space.
  *
  * A node is (boot id, UTS host name, user), or what VIADUCT_NODE says. Every rank puts a digest of its own; rank 0
- * reads all of them and writes the whole map once, in few keys, as runs of equal numbers ("4*0,4*1"): 2 fences and O(n)
+ * reads all of them and writes the whole map once, as runs of equal numbers ("4*0,4*1"): 2 fences and O(n)
  * gets altogether instead of n times n. Rank 0 also publishes the secret, as private as that space is. */
 #include "boot/inside.h"
 #include "base/error.h"
@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 #define ID_TEXT    33   /* 128 bits of the digest in hexadecimal and a NUL */
-#define MAP_CHUNK  190  /* of the map in one value, and a run more: every launcher takes that much */
+#define RUN_TEXT   24   /* "4294967295*4294967295," of the map, at most */
+#define MAP_KEY    "viaduct-nodes"
 #define SECRET_KEY "viaduct-secret"
 
 static void to_hex(const uint8_t *bytes, size_t count, char *text)
@@ -104,59 +105,49 @@ static int number_nodes(struct boot_own *own, uint32_t *node)
     return error;
 }
 
-static int put_chunk(struct boot_own *own, int number, const char *text)
-{
-    char key[32];
-    snprintf(key, sizeof key, "viaduct-nodes-%d", number);
-    return vboot_put(&own->job, key, text);
-}
-
-/* Rank 0: writes the map. The last chunk ends with a full stop. */
+/* Rank 0: writes the map. */
 static int publish_map(struct boot_own *own, const uint32_t *node)
 {
-    char text[MAP_CHUNK + 32];
-    int length = 0, chunk = 0, error = OK;
-    for (int rank = 0; rank < own->job.size && error == OK;) {
-        int run = 1;
-        while (rank + run < own->job.size && node[rank + run] == node[rank])
+    size_t length = 0, size = (size_t)own->job.size * RUN_TEXT;
+    char *text = malloc(size);
+    if (!text)
+        return vbase_fail(ERR_MEMORY, "no memory for the map of %d ranks", own->job.size);
+    for (int rank = 0, run; rank < own->job.size; rank += run) {
+        for (run = 1; rank + run < own->job.size && node[rank + run] == node[rank];)
             run++;
-        length += snprintf(text + length, 32, "%d*%u,", run, node[rank]);
-        rank += run;
-        if (length >= MAP_CHUNK && rank < own->job.size) {
-            error = put_chunk(own, chunk++, text);
-            length = 0;
-        }
+        length += (size_t)snprintf(text + length, size - length, "%s%d*%u", rank ? "," : "", run, node[rank]);
     }
-    if (error != OK)
-        return error;
-    text[length - 1] = '.';
-    return put_chunk(own, chunk, text);
+    int error = vboot_put_text(&own->job, MAP_KEY, text);
+    free(text);
+    return error;
+}
+
+static int parse_map(const char *text, uint32_t *node, int size)
+{
+    int rank = 0;
+    const char *at = text;
+    while (rank < size) {
+        char *star, *end = NULL;
+        unsigned long run = strtoul(at, &star, 10), number = *star == '*' ? strtoul(star + 1, &end, 10) : 0;
+        if (!end || end == star + 1 || (*end && *end != ',') || run == 0 || run > (unsigned long)(size - rank))
+            return vbase_fail(ERR_PROTOCOL, "the map of nodes makes no sense at rank %d: \"%.40s\"", rank, at);
+        while (run-- > 0)
+            node[rank++] = (uint32_t)number;
+        at = *end ? end + 1 : end;
+    }
+    return *at ? vbase_fail(ERR_PROTOCOL, "the map of nodes goes on behind its end: \"%.40s\"", at) : OK;
 }
 
 /* Everyone: reads the map. */
 static int read_map(struct boot_own *own, uint32_t *node)
 {
-    int rank = 0;
-    for (int chunk = 0;; chunk++) {
-        char key[32], text[MAP_CHUNK + 64], *at = text;
-        snprintf(key, sizeof key, "viaduct-nodes-%d", chunk);
-        int error = vboot_get(&own->job, 0, key, text, sizeof text);
-        if (error != OK)
-            return error;
-        while (*at) {
-            unsigned run, number;
-            char mark;
-            int used = 0;
-            if (sscanf(at, "%u*%u%c%n", &run, &number, &mark, &used) != 3 || (mark != ',' && mark != '.') || run == 0 ||
-                run > (unsigned)(own->job.size - rank))
-                return vbase_fail(ERR_PROTOCOL, "the map of nodes makes no sense at rank %d: \"%.40s\"", rank, at);
-            while (run-- > 0)
-                node[rank++] = number;
-            at += used;
-            if (mark == '.')
-                return rank == own->job.size ? OK : vbase_fail(ERR_PROTOCOL, "the map of nodes ends at rank %d", rank);
-        }
-    }
+    size_t size = (size_t)own->job.size * RUN_TEXT;
+    char *text = malloc(size);
+    if (!text)
+        return vbase_fail(ERR_MEMORY, "no memory for the map of %d ranks", own->job.size);
+    int error = vboot_get_text(&own->job, 0, MAP_KEY, text, size) ?: parse_map(text, node, own->job.size);
+    free(text);
+    return error;
 }
 
 static int keep_neighbours(struct boot_job *job, const uint32_t *node)
@@ -206,21 +197,11 @@ int vboot_node_meet(struct boot_own *own)
     uint32_t *node = calloc((size_t)own->job.size, sizeof *node);
     if (!node)
         return vbase_fail(ERR_MEMORY, "no memory for the nodes of %d ranks", own->job.size);
-    int error = publish_own(own);
-    if (error == OK)
-        error = vboot_fence(&own->job);
+    int error = publish_own(own) ?: vboot_fence(&own->job);
     if (error == OK && own->job.rank == 0)
-        error = number_nodes(own, node);
-    if (error == OK && own->job.rank == 0)
-        error = publish_map(own, node);
+        error = number_nodes(own, node) ?: publish_map(own, node);
     if (error == OK)
-        error = vboot_fence(&own->job);
-    if (error == OK)
-        error = read_map(own, node);
-    if (error == OK)
-        error = learn_secret(own);
-    if (error == OK)
-        error = keep_neighbours(&own->job, node);
+        error = vboot_fence(&own->job) ?: read_map(own, node) ?: learn_secret(own) ?: keep_neighbours(&own->job, node);
     free(node);
     return error;
 }

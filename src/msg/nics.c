@@ -16,8 +16,6 @@
 #include <unistd.h>
 
 #define CARD_MOST  1000
-#define CARD_CHUNK 200 /* of a card in one value: every launcher takes that much */
-#define CARD_END   '!'
 
 static bool wanted(const char *name)
 {
@@ -58,40 +56,16 @@ bool vmsg_nic_remote(int network, int world)
 /* ---- business cards ---------------------------------------------------------------------------------------------- */
 
 /* NETWORK: its number among those that were tried. */
-static int card_put(const struct vi_nic *nic, int network)
+static const char *card_key(const struct vi_nic *nic, int network, int world, char key[64])
 {
-    char key[64], text[CARD_CHUNK + 2];
-    size_t length = strlen(nic->card);
-    int error = OK;
-    for (size_t at = 0, chunk = 0; at <= length && !error; at += CARD_CHUNK, chunk++) {
-        size_t part = length - at < CARD_CHUNK ? length - at : CARD_CHUNK;
-        memcpy(text, nic->card + at, part);
-        text[part] = part < CARD_CHUNK ? CARD_END : 0;
-        text[part + 1] = 0;
-        snprintf(key, sizeof key, "viaduct-%s%d-%d-%zu", nic->provider->name, network, vmsg_engine.rank, chunk);
-        error = vboot_put(vmsg_engine.job, key, text);
-    }
-    return error;
+    snprintf(key, 64, "viaduct-%s%d-%d", nic->provider->name, network, world);
+    return key;
 }
 
-static int card_read(const struct vi_nic *nic, int network, int world, char card[CARD_MOST])
+static int card_put(const struct vi_nic *nic, int network)
 {
-    char key[64], text[CARD_CHUNK + 2];
-    size_t at = 0;
-    for (size_t chunk = 0; at + CARD_CHUNK < CARD_MOST; chunk++) {
-        snprintf(key, sizeof key, "viaduct-%s%d-%d-%zu", nic->provider->name, network, world, chunk);
-        int error = vboot_get(vmsg_engine.job, world, key, text, sizeof text);
-        if (error)
-            return error;
-        size_t part = strlen(text);
-        bool last = part > 0 && text[part - 1] == CARD_END;
-        memcpy(card + at, text, part);
-        at += part - last;
-        card[at] = 0;
-        if (last)
-            return OK;
-    }
-    return vbase_fail(ERR_PROTOCOL, "the address of rank %d has no end", world);
+    char key[64];
+    return vboot_put_text(vmsg_engine.job, card_key(nic, network, vmsg_engine.rank, key), nic->card);
 }
 
 /* A vi to a rank, by the first nic of his network that reaches him. The launcher is asked under a lock: one at a time. */
@@ -99,7 +73,7 @@ int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi)
 {
     struct msg_engine *engine = &vmsg_engine;
     struct vi_nic *const *from = peer->network ? &engine->network[peer->network] : engine->nic;
-    char card[CARD_MOST];
+    char card[CARD_MOST], key[64];
     int world = peer->world;
     int error = engine->nics ? OK : vbase_fail(ERR_UNREACHABLE, "no transport is open, so rank %d is not reached", world);
     for (uint32_t i = 0; i < (peer->network ? 1 : engine->usual); i++) {
@@ -108,7 +82,7 @@ int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi)
         error = OK; /* the next may do better */
         if (nic->card) {
             msg_lock(&engine->boot_lock);
-            error = card_read(nic, peer->network, world, card);
+            error = vboot_get_text(engine->job, world, card_key(nic, peer->network, world, key), card, sizeof card);
             msg_unlock(&engine->boot_lock);
         }
         if (!error)

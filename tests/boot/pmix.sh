@@ -87,7 +87,8 @@ library '#define FENCE -24' && refuses 'fence failed \(PMIx_Fence: a reason\)'
 library '#define FENCE done(-61, context), 0' && refuses 'fence failed \(PMIx_Fence: a reason\)'
 library '#define KEYS return -46' && refuses 'knows no key viaduct-id-0 \(PMIx_Get: a reason\)'
 library '#define KEYS (*value)->type = BOOT_PMIX_STRING, (*value)->data.string = NULL' && refuses 'viaduct-id-0 is no text'
-library '#define KEYS (*value)->type = BOOT_PMIX_STRING, (*value)->data.string = strdup("10*7,")' && refuses 'map of nodes makes no sense'
+library '#define KEYS (*value)->type = BOOT_PMIX_STRING, (*value)->data.string = strdup("10*7!")' && refuses 'map of nodes makes no sense'
+library '#define KEYS (*value)->type = BOOT_PMIX_STRING, (*value)->data.string = strdup("10*7,")' && refuses 'viaduct-nodes of rank 0 has no end'
 library '#define INIT -25'
 expect 0 "1 met" "" env LD_LIBRARY_PATH=$work/lib VIADUCT_FOREIGN=yes $meet
 expect 0 "1 met" "" env OMPI_COMM_WORLD_SIZE=1 LD_LIBRARY_PATH=$work/lib $meet

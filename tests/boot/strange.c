@@ -57,7 +57,7 @@ static const struct boot_starter liar = {.put = put, .get = get, .fence = fence}
 
 static void change(char *text, unsigned times)
 {
-    static const char letters[] = "0123456789*,.-+ xf\t";
+    static const char letters[] = "0123456789*,!-+ xf\t";
     size_t length = strlen(text);
     while (times-- && length)
         text[below((unsigned)length)] = letters[below(sizeof letters - 1)];
@@ -67,7 +67,7 @@ static void change(char *text, unsigned times)
 
 static void maps(void)
 {
-    static const char *const whole[] = {"2*0,3*1.", "5*0.", "1*0,1*1,1*2,1*3,1*4.", "1*0,1*1,1*0,1*1,1*0."};
+    static const char *const whole[] = {"2*0,3*1!", "5*0!", "1*0,1*1,1*2,1*3,1*4!", "1*0,1*1,1*0,1*1,1*0!"};
     unsigned sane = 0;
     for (int round = 0; round < 100000; round++) {
         struct boot_own own = {.starter = &liar, .job = {.kind = BOOT_PMI, .rank = OWN, .size = SIZE, .host = "here"}};
