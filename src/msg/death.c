@@ -107,10 +107,11 @@ void vmsg_death_look(void)
     if (!engine->dead)
         engine->dead = calloc((size_t)engine->size, sizeof *engine->dead);
     atomic_store_explicit(&bury_queued, false, memory_order_relaxed);
-    engine->quick = false;
+    if (engine->quick) /* else other threads read it */
+        engine->quick = false;
     for (int i = 0; i < engine->job->local_count && engine->dead; i++)
         if (i != engine->job->local_index && vboot_dead(engine->job, i))
-            engine->dead[engine->job->local_ranks[i]] = true;
+            atomic_store_explicit(&engine->dead[engine->job->local_ranks[i]], true, memory_order_relaxed); /* the count orders it */
     if (engine->dead) /* release: pairs with msg_dead */
         atomic_store_explicit(&engine->deaths, deaths, memory_order_release);
     for (int world = 0; world < engine->size && engine->dead; world++)

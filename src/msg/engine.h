@@ -269,7 +269,7 @@ struct msg_engine {
     uint64_t pending_sends; /* the sum over all peers who have not said goodbye: stop waits for them */
     _Atomic uint32_t deaths; /* that are known here; 0 but where a death does not end the job. Under progress; release, so that
                               * who reads it sees `dead` */
-    bool *dead;             /* by world rank; NULL: nobody is */
+    _Atomic bool *dead;      /* by world rank; NULL: nobody is */
     struct msg_board board;
     struct base_pool members, messages, transfers, controls;
     unsigned char *scratch; /* for packing one frame; under scratch_lock, a leaf as well */
@@ -489,7 +489,8 @@ void vmsg_death_again(void); /* something was begun with a dead rank: the next l
 static inline bool msg_dead(int world)
 {
     /* acquire: pairs with vmsg_death_look */
-    return unlikely(atomic_load_explicit(&vmsg_engine.deaths, memory_order_acquire)) && vmsg_engine.dead[world];
+    return unlikely(atomic_load_explicit(&vmsg_engine.deaths, memory_order_acquire)) &&
+           atomic_load_explicit(&vmsg_engine.dead[world], memory_order_relaxed);
 }
 /* Somebody has died, and this is a context of pack's, who looks who is left before he waits for anyone. */
 static inline bool msg_context_bereaved(const struct msg_context *context)

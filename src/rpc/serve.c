@@ -308,7 +308,7 @@ VEXPORT int vd_rpc_cancelled(const vd_call *call)
 struct serving {
     int (*finished)(void *context);
     void *context;
-    uint32_t served; /* so many then; with several threads it is not looked at */
+    uint32_t served; /* so many then; with several threads nobody overhears, and nobody looks */
 };
 
 static bool served(void *context)
@@ -323,7 +323,7 @@ VEXPORT int vd_rpc_serve(int (*finished)(void *context), void *context)
     if (!error && !finished)
         error = vbase_fail(ERR_ARGUMENT, "vd_rpc_serve: finished is NULL");
     while (!error && !finished(context)) {
-        struct serving serving = {finished, context, vrpc.served};
+        struct serving serving = {finished, context, vpack_threads ? 0 : vrpc.served};
         if (vrpc_overhear(VD_ANYONE))
             vrpc_run_at_once();
         else
