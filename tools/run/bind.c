@@ -141,21 +141,6 @@ static void widen(struct run_binding *binding, int width)
         binding->count = count;
 }
 
-/* "user:0,2,4-5": one set a rank, apart by commas; '+' joins. */
-static int take_user_sets(struct run_binding *binding, const char *text, const cpu_set_t *allowed)
-{
-    char *copy = strdup(text), *rest = copy;
-    int error = OK;
-    binding->unit = run_zeros(strlen(text) + 1, sizeof *binding->unit);
-    for (char *part; copy && error == OK && (part = strsep(&rest, ","));) {
-        for (char *at = part; *at; at++)
-            *at = *at == '+' ? ',' : *at;
-        error = parse_cpus(part, allowed, &binding->unit[binding->count++].cpus);
-    }
-    free(copy);
-    return error;
-}
-
 int binding_plan(struct run_job *job)
 {
     const struct run_options *options = &job->options;
@@ -173,8 +158,6 @@ int binding_plan(struct run_job *job)
         if (error != OK)
             return error;
     }
-    if (strncmp(to, "user:", 5) == 0)
-        return take_user_sets(binding, to + 5, &allowed);
     enum unit unit = unit_of(to, length);
     const char *by = options->map_by ? options->map_by : "core";
     enum unit spread = unit_of(by, strcspn(by, ":"));
