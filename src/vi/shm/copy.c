@@ -135,16 +135,16 @@ struct walk {
     size_t skip; /* bytes of the first piece that are done */
 };
 
-/* The next pieces, at most BATCH and CALL_MOST bytes; returns their number. */
-static unsigned long walk_batch(const struct walk *walk, struct iovec *batch, uint64_t *bytes)
+/* The next pieces, at most BATCH and MOST bytes; returns their number. */
+static unsigned long walk_batch(const struct walk *walk, struct iovec *batch, uint64_t most, uint64_t *bytes)
 {
     unsigned long n = 0;
     *bytes = 0;
-    for (int i = 0; i < walk->pieces && n < BATCH && *bytes < CALL_MOST; i++) {
+    for (int i = 0; i < walk->pieces && n < BATCH && *bytes < most; i++) {
         size_t skip = i == 0 ? walk->skip : 0;
         size_t length = walk->piece[i].iov_len - skip;
-        if (length > CALL_MOST - *bytes)
-            length = CALL_MOST - *bytes;
+        if (length > most - *bytes)
+            length = most - *bytes;
         if (length == 0)
             continue;
         batch[n++] = (struct iovec){(char *)walk->piece[i].iov_base + skip, length};
@@ -196,8 +196,9 @@ static int move(struct shm_vi *vi, const struct vi_transfer *transfer, mover cal
     uint64_t bytes, beyond;
     unsigned long n;
     walk_advance(&there, transfer->offset);
-    while ((n = walk_batch(&here, near, &bytes)) > 0) {
-        ssize_t moved = call(peer_pid(vi), near, n, far, walk_batch(&there, far, &beyond), 0);
+    while ((n = walk_batch(&here, near, CALL_MOST, &bytes)) > 0) {
+        /* no more of the peer's than of ours: the kernel would look up and hold its pages, too */
+        ssize_t moved = call(peer_pid(vi), near, n, far, walk_batch(&there, far, bytes, &beyond), 0);
         if (moved <= 0)
             return refused(vi, reach, call == process_vm_readv ? "process_vm_readv" : "process_vm_writev");
         COUNT_ADD(copy_single, moved);
