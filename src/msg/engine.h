@@ -245,7 +245,8 @@ struct msg_engine {
     uint32_t nics, usual; /* usual: those that were opened at start, for network 0 */
     struct vi_nic *nic[MSG_NICS];
     struct vi_nic *network[MSG_NETWORKS]; /* the nic of each but the first */
-    int networks;           /* that were tried, the first included: names of business cards */
+    int networks;           /* that were tried, the first included, */
+    int tried_as[MSG_NETWORKS]; /* and the number of each among those: the name of its business cards */
     struct vi_door *door;   /* this rank keeps it for its node; NULL else */
     struct msg_peer **peer; /* by network and world rank, NULL until talked to; written under leaf */
     _Atomic int failed;     /* why the job is lost, 0 */

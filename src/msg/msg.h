@@ -104,6 +104,7 @@ VEXPORT int vmsg_context_open(uint32_t id, const int *members, int size, int ran
  * has this name (NULL: all). All ranks of the job call it together; it stays until stop. A context over it has all
  * ranks as members, in order. Failing at one rank it may succeed at others: to agree is the caller's business. */
 VEXPORT int vmsg_network_open(const char *card, int *network) MUST_CHECK;
+VEXPORT void vmsg_network_close(int network); /* others have failed to open it: before anything is opened over it */
 VEXPORT int vmsg_context_open_over(int network, uint32_t id, struct msg_context **context) MUST_CHECK;
 /* The last three ids belong to mplite, which lives in every process at most once and needs no agreement. */
 #define MSG_CONTEXT_MPLITE 65533

@@ -82,7 +82,7 @@ int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi)
         error = OK; /* the next may do better */
         if (nic->card) {
             msg_lock(&engine->boot_lock);
-            error = vboot_get_text(engine->job, world, card_key(nic, peer->network, world, key), card, sizeof card);
+            error = vboot_get_text(engine->job, world, card_key(nic, engine->tried_as[peer->network], world, key), card, sizeof card);
             msg_unlock(&engine->boot_lock);
         }
         if (!error)
@@ -230,9 +230,10 @@ static int network_enter(struct vi_nic *nic, int network)
     return error;
 }
 
-static int network_nic(const char *card, int network, struct vi_nic **nic)
+static int network_nic(const char *card, int network)
 {
     const struct vi_provider *provider = vi_providers;
+    struct vi_nic *nic;
     while (provider->name && strcmp(provider->name, "tcp") != 0)
         provider++;
     struct vi_setup setup = setup_of(vmsg_engine.job, &vmsg_engine.nic[0]->sink);
@@ -240,14 +241,14 @@ static int network_nic(const char *card, int network, struct vi_nic **nic)
     setup.card = card;
     if (!provider->name)
         return vbase_fail(ERR_UNSUPPORTED, "this build has no tcp");
-    int error = vi_nic_open(provider, &setup, nic);
+    int error = vi_nic_open(provider, &setup, &nic);
     if (error)
         return error;
-    error = card_put(*nic, network);
+    error = card_put(nic, vmsg_engine.tried_as[network]);
     if (!error)
-        error = network_enter(*nic, network);
+        error = network_enter(nic, network);
     if (error)
-        vi_nic_close(*nic);
+        vi_nic_close(nic);
     return error;
 }
 
@@ -256,17 +257,46 @@ static void go_on(void) { (void)vmsg_progress(); }
 int vmsg_network_open(const char *card, int *out)
 {
     struct msg_engine *engine = &vmsg_engine;
-    struct vi_nic *nic;
+    int network = 1;
     if (!engine->open)
         return vmsg_closed();
-    if (engine->networks == MSG_NETWORKS)
-        return vbase_fail(ERR_LIMIT, "%d networks were asked for by channels, more than this cannot be", engine->networks - 1);
-    int network = engine->networks++, error = network_nic(card, network, &nic);
+    while (network < MSG_NETWORKS && engine->network[network])
+        network++;
+    int tried = engine->networks++, error = OK;
+    if (network == MSG_NETWORKS)
+        error = vbase_fail(ERR_LIMIT, "%d networks were asked for by channels, more than this cannot be", MSG_NETWORKS - 1);
+    else
+        engine->tried_as[network] = tried;
+    error = error ? error : network_nic(card, network);
     int fence = vboot_fence_meanwhile(engine->job, go_on); /* who failed takes part all the same */
     error = error ? error : fence;
     if (!error)
         *out = network;
     return error;
+}
+
+/* A stranger may have called: then it stays. */
+void vmsg_network_close(int network)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    struct vi_nic *nic = engine->network[network];
+    uint32_t place = 0;
+    while (!vmsg_progress_enter())
+        cpu_pause();
+    for (int world = 0; world < engine->size && nic; world++)
+        if (engine->peer[network * engine->size + world])
+            nic = NULL;
+    while (nic && engine->nic[place] != nic)
+        place++;
+    if (nic) {
+        engine->nics--;
+        memmove(&engine->nic[place], &engine->nic[place + 1], (engine->nics - place) * sizeof *engine->nic);
+        engine->network[network] = NULL;
+    }
+    vmsg_progress_leave();
+    if (nic)
+        vi_nic_close(nic);
+    vmsg_wake();
 }
 
 void vmsg_nics_close(void)

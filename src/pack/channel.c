@@ -147,7 +147,10 @@ static int network_of(const char *name, int *network)
             *network = i;
             return OK;
         }
-    int error = agree(vmsg_network_open(strcmp(name, "tcp") == 0 ? NULL : name, network), name);
+    int mine = vmsg_network_open(strcmp(name, "tcp") == 0 ? NULL : name, network);
+    int error = agree(mine, name);
+    if (error && !mine)
+        vmsg_network_close(*network);
     if (!error)
         snprintf(pack.network[*network], sizeof pack.network[*network], "%s", name);
     return error;

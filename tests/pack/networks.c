@@ -6,6 +6,7 @@
 #include "base/settings.h"
 #include "pack/pack.h"
 #include "pack_test.h"
+#include <sys/resource.h>
 
 #define ROUNDS 60
 
@@ -70,6 +71,24 @@ static void traffic(vd_channel **channel, int channels, int rank, int size)
     }
 }
 
+/* What fails, at all ranks or at one, uses up none of the three that there may be. */
+static void refused(int rank)
+{
+    struct rlimit limit, none = {4, 4};
+    vd_channel *channel;
+    for (int i = 0; i < 4; i++)
+        CHECK_EQUAL(vd_channel_open("nothing", "nosuch0", &channel), VD_UNREACHABLE);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    none.rlim_max = limit.rlim_max;
+    for (int i = 0; i < 4; i++) {
+        if (rank == 1)
+            setrlimit(RLIMIT_NOFILE, &none); /* no more descriptors */
+        int code = vd_channel_open("nothing", "lo", &channel);
+        CHECK(code != VD_OK);
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
 static void bound(int rank)
 {
     enum { CHANNELS = 5 };
@@ -77,6 +96,7 @@ static void bound(int rank)
     vd_channel *channel[CHANNELS], *none;
     CHECK_EQUAL(vd_init(), VD_OK);
     int size = vd_size(), next = (rank + 1) % size;
+    refused(rank);
     for (int i = 0; i < CHANNELS; i++)
         channel[i] = open_over("side by side", network[i]);
     bool tcp_alone = vbase_settings.transports && strcmp(vbase_settings.transports, "tcp") == 0;
