@@ -99,7 +99,7 @@ struct msg_peer {
     bool board_told;        /* he knows ours */
     struct list turns[2];   /* transfers that move his memory, ours to him last: one after another; leaf */
     struct msg_note *note;  /* about the next message of his; NULL: none */
-    struct msg_choice choice[2]; /* of the ways that his large messages come; the second while ours cross them */
+    struct msg_choice choice[3]; /* of the ways that his large messages come; while ours cross them; into short pieces */
     uint32_t ended;         /* our transfers to him that are over; leaf */
     _Atomic bool crossing;  /* when his last large message came, some of ours were on their way; relaxed: a hint */
     uint8_t burst;          /* sends that followed each other at once, up to MSG_BURST; */
@@ -202,7 +202,8 @@ struct msg_transfer {
     uint16_t slot_number;
     uint8_t passed;          /* by shorter ones whose turn came later */
     uint8_t phase, way;      /* enum msg_way; the sender's is what the receiver chose */
-    bool sender, cancelling, crossing; /* crossing: judged as such */
+    uint8_t learned;         /* receiver: which of the peer's choices judges it */
+    bool sender, cancelling;
     bool frames, stranded;   /* joint: the sender's chunks come in frames; a get of ours failed */
     bool told_later, withdrawn; /* joint: the chunk's end comes by the sink; the sender withdrew meanwhile */
 };

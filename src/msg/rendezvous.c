@@ -93,7 +93,8 @@ void vmsg_rendezvous_ask(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
     vmsg_transfer_pass(transfer);
-    vmsg_transfer_judge(transfer, false);
+    if (transfer->way != MSG_WAY_FRAMES || transfer->region.nic)
+        vmsg_transfer_judge(transfer, false); /* else it is what was chosen */
     int error = vmsg_transfer_cursor(transfer, transfer->moved);
     if (error) {
         finish_tell(peer, transfer->remote);
@@ -148,17 +149,16 @@ static void receive_begin(struct msg_transfer *transfer, bool fetchable)
     fetchable =
         fetchable && vi_query(transfer->peer->vi, &state) == OK && state.get && vmsg_transfer_cursor(transfer, 0) == OK &&
         fetch_pays(transfer);
-    if (!fetchable) {
-        vmsg_rendezvous_ask(transfer);
-    } else {
+    if (fetchable)
         vmsg_transfer_choose(transfer, &state);
-        bool joint = transfer->way != MSG_WAY_GET;
-        if (!joint || !vmsg_joint_begin(transfer)) {
-            if (joint)
-                vmsg_transfer_judge(transfer, false);
-            transfer->phase = MSG_TRANSFER_FETCHING;
-            vmsg_transfer_work(transfer);
-        }
+    bool joint = transfer->way != MSG_WAY_GET && transfer->region.nic;
+    if (!fetchable || (transfer->way == MSG_WAY_FRAMES && !joint)) {
+        vmsg_rendezvous_ask(transfer);
+    } else if (!joint || !vmsg_joint_begin(transfer)) {
+        if (joint)
+            vmsg_transfer_judge(transfer, false);
+        transfer->phase = MSG_TRANSFER_FETCHING;
+        vmsg_transfer_work(transfer);
     }
     vmsg_wake(); /* the caller may go and compute */
 }
@@ -287,8 +287,10 @@ void vmsg_rendezvous_data(struct msg_peer *peer, const void *body, size_t length
         return;
     }
     transfer->moved += bytes;
-    if (transfer->moved == transfer->upto)
-        receive_over(transfer, OK);
+    if (transfer->moved < transfer->upto)
+        return;
+    vmsg_transfer_judge(transfer, true);
+    receive_over(transfer, OK);
 }
 
 /* ---- the sender -------------------------------------------------------------------------------------------------- */

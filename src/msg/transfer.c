@@ -200,35 +200,38 @@ static enum msg_way way_learned(struct msg_transfer *transfer, unsigned allowed,
 {
     struct msg_peer *peer = transfer->peer;
     bool crossing = atomic_load_explicit(&peer->crossing, memory_order_relaxed);
-    struct msg_choice *choice = &peer->choice[crossing];
     enum msg_way way;
+    transfer->learned = transfer->region.nic ? crossing : 2;
+    struct msg_choice *choice = &peer->choice[transfer->learned];
     if (crossing)
         allowed &= ~(1u << MSG_WAY_JOINT); /* both processors are at work in any case */
     if (!(allowed >> first & 1))
         first = MSG_WAY_GET;
     msg_lock(&peer->lock);
-    if (crossing && peer->world < vmsg_engine.rank) {
+    if (transfer->learned == 1 && peer->world < vmsg_engine.rank) {
         way = vmsg_choice_follow(choice, transfer->upto, allowed, first);
     } else {
         way = vmsg_choice_take(choice, transfer->upto, allowed, first);
-        transfer->crossing = crossing;
         transfer->began = clock_ticks();
     }
     msg_unlock(&peer->lock);
     return way;
 }
 
-/* A matched receive whose payload can be fetched; REACH: of the peer. */
+#define FRAMES_FROM (512u << 10) /* bytes into short pieces: from here on a sender who packs was faster than a kernel */
+
+/* A matched receive whose payload can be fetched; REACH: of the peer. Into short pieces: in frames, as he is asked, or alone. */
 void vmsg_transfer_choose(struct msg_transfer *transfer, const struct vi_state *reach)
 {
     const struct vi_caps *caps = &transfer->peer->nic->caps;
-    bool both = caps->map && caps->max_put >= MSG_CHUNK && vmsg_transfer_register(transfer, transfer->upto);
-    bool joint = both && reach->put;
-    enum msg_way first = transfer->upto >= reach->get_least ? MSG_WAY_JOINT : MSG_WAY_FRAMES;
+    bool both = caps->map && caps->max_put >= MSG_CHUNK, whole = vmsg_transfer_register(transfer, transfer->upto);
+    bool joint = both && whole && reach->put;
+    enum msg_way first = !whole ? (transfer->upto < FRAMES_FROM ? MSG_WAY_GET : MSG_WAY_FRAMES)
+                         : transfer->upto < reach->get_least ? MSG_WAY_FRAMES : MSG_WAY_JOINT;
     if (!both || (first == MSG_WAY_JOINT && !joint))
         transfer->way = MSG_WAY_GET;
     else if (vbase_settings.single_from)
-        transfer->way = (uint8_t)first;
+        transfer->way = whole ? (uint8_t)first : MSG_WAY_GET;
     else
         transfer->way = (uint8_t)way_learned(
             transfer, 1u << MSG_WAY_FRAMES | (unsigned)joint << MSG_WAY_JOINT | 1u << MSG_WAY_GET, first);
@@ -250,7 +253,7 @@ void vmsg_transfer_judge(struct msg_transfer *transfer, bool well)
     if (!transfer->began)
         return;
     msg_lock(&peer->lock);
-    vmsg_choice_told(&peer->choice[transfer->crossing], transfer->upto, (enum msg_way)transfer->way,
+    vmsg_choice_told(&peer->choice[transfer->learned], transfer->upto, (enum msg_way)transfer->way,
                      well ? transfer->began : 0, clock_ticks(), well && overtook(transfer));
     transfer->began = 0;
     msg_unlock(&peer->lock);

@@ -104,11 +104,12 @@ static void away(int rank)
 
 /* COUNT pieces of PIECE bytes, the last one first, with gaps between them. */
 #define GAP 72
+#define SHORT_PIECES 840
 static struct type_layout *backwards(uint64_t count, uint64_t piece)
 {
     struct type_layout *bytes, *layout;
-    uint64_t block[64];
-    int64_t place[64];
+    uint64_t block[SHORT_PIECES];
+    int64_t place[SHORT_PIECES];
     for (uint64_t i = 0; i < count; i++) {
         block[i] = piece;
         place[i] = (int64_t)((count - 1 - i) * (piece + GAP));
@@ -160,6 +161,18 @@ static void pieces(int rank)
     if (!getenv("VIADUCT_FAULT") && !in_frames())
         CHECK(vbase_counters->copy_single > 0); /* at both ranks, however busy the machine is */
     CHECK_EQUAL(vbase_counters->refused, 0);
+    free(data);
+}
+
+/* From one piece into many short ones: he sends and we fetch, whichever was faster; both are tried. */
+static void short_pieces(int rank)
+{
+    enum { BYTES = SHORT_PIECES * 4096 };
+    data = malloc(BYTES);
+    for (unsigned message = 1; message <= 40; message++)
+        scattered(rank, message, 1, SHORT_PIECES, BYTES);
+    if (rank == 1)
+        CHECK(vbase_counters->copy_single > 0 && vbase_counters->copy_pipelined > 0);
     free(data);
 }
 
@@ -241,5 +254,9 @@ int main(void)
     received = mmap(NULL, sizeof *received, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     all("1");  /* by puts and gets */
     all("4G"); /* in frames */
+    unsetenv("VIADUCT_SINGLE_FROM");
+    harness_run(2, short_pieces);
+    unsetenv("VIADUCT_FAULT");
+    harness_run(2, short_pieces);
     return check_done();
 }
