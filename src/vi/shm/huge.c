@@ -4,8 +4,8 @@
  * A kernel that copies between processes looks up and holds each page, and of 4 KiB that takes longer than to copy it. So memory
  * that large messages use again and again is put onto huge pages (MADV_COLLAPSE, Linux 6.1): its bytes stay where they are
  * for the program. It costs as much as some 32 MiB gain, so it is done after as many, and a page a time, for others who use the page wait
- * meanwhile. Only where all of it is in memory already: nothing grows. Nor where the program (MADV_NOHUGEPAGE,
- * prctl) or the owner of the machine ("never") does not want it.
+ * meanwhile. Only where nearly all of it is in memory already, or memory would grow. Nor where the program (MADV_NOHUGEPAGE,
+ * prctl) or the owner of the machine ("never") does not want it. What lies in the page beside the buffer moves with it.
  *
  * What surprises: a page that somebody holds at this moment, the peer's kernel above all, cannot be moved. It is tried
  * again, later and later. */
