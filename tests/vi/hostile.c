@@ -179,8 +179,8 @@ int main(int argc, char **argv)
     nonsense(77, 8, 0, 0);
     nonsense(SHM_DATA, 49, 0, 0);
     nonsense(SHM_DATA, 65535, 0, 0);
-    nonsense(SHM_BLOCK, 8, SHM_HEAP_USED, 1);
-    nonsense(SHM_BLOCK, 8, SHM_HEAP_USED - 10, 11);
+    nonsense(SHM_BLOCK, 8, SHM_HEAP_SIZE, 1);
+    nonsense(SHM_BLOCK, 8, SHM_HEAP_SIZE - 10, 11);
     nonsense(SHM_BLOCK, 8, 0xffffffff, 2);
     nonsense(SHM_BLOCK, 8, 0, SHM_MAX_SEND + 1);
     nonsense(SHM_BLOCK, 8, 64, 0xffffffff);

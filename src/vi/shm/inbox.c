@@ -148,7 +148,7 @@ static const char *block_at(const struct shm_nic *nic, const struct shm_vi *vi, 
 {
     uint32_t offset = *(const volatile uint32_t *)&cell->block.offset;
     *length = *(const volatile uint32_t *)&cell->block.length;
-    if (*length > SHM_MAX_SEND || offset > SHM_HEAP_USED || *length > SHM_HEAP_USED - offset)
+    if (*length > SHM_MAX_SEND || offset > SHM_HEAP_SIZE || *length > SHM_HEAP_SIZE - offset)
         return NULL;
     return shm_heap_of(&nic->segment, vi->index) + offset;
 }

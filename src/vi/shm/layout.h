@@ -75,13 +75,14 @@ struct shm_identity {
 /* Blocks for payload above SHM_INLINE: size and number of each class, smallest first. Each is a line larger than its name,
  * for the engine's envelope; those of a KiB have some lines between them that the reading ahead of the processor may touch. The
  * longest are for parts of large messages.
- * A class is 4 MiB, that of the shortest half of one: see heap.c. */
-#define SHM_CLASSES       6
-#define SHM_BLOCK_SIZES   {576u, 2112u, 4160u, 8256u, 16448u, 65600u}
-#define SHM_BLOCK_NUMBERS {1024u, 2048u, 1024u, 512u, 256u, 64u}
-#define SHM_BLOCKS        (1024u + 2048u + 1024u + 512u + 256u + 64u)
-#define SHM_HEAP_USED     (576u * 1024u + 2112u * 2048u + 4160u * 1024u + 8256u * 512u + 16448u * 256u + 65600u * 64u)
-#define SHM_HEAP_SIZE ((SHM_HEAP_USED + SHM_PAGE - 1) / SHM_PAGE * SHM_PAGE)
+ * They lie in slabs of one size, of which a class has 4 MiB at most, that of the shortest half of one: see heap.c. */
+#define SHM_CLASSES     6
+#define SHM_BLOCK_SIZES {576u, 2112u, 4160u, 8256u, 16448u, 65600u}
+#define SHM_BLOCK_SLABS {8u, 64u, 64u, 64u, 64u, 64u}
+#define SHM_BLOCKS      (1024u + 2048u + 1024u + 512u + 256u + 64u) /* of all classes, each a power of two */
+#define SHM_SLAB        67584u /* 117, 32, 16, 8, 4 blocks or one */
+#define SHM_SLABS       336u
+#define SHM_HEAP_SIZE   (SHM_SLABS * SHM_SLAB)
 #define SHM_MAX_SEND  65600u
 
 /* One process' view. */

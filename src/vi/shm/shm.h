@@ -76,11 +76,13 @@ struct shm_hot {
 
 /* The eager blocks of this process. Freed blocks queue up behind the others: they rotate. */
 struct shm_class {
-    uint32_t size, count, first;  /* first: the name of the lowest block */
-    uint32_t grown;               /* blocks that rotate */
-    int32_t left;                 /* what is still to be taken of them before they become more */
-    uint32_t head, tail;
-    uint32_t *free; /* a ring of COUNT places, which are a power of two */
+    uint32_t size, each;  /* bytes of a block; blocks of a slab */
+    uint32_t slabs, enough, most; /* that it has; that rotate; at most */
+    uint32_t rounds;      /* since it grew */
+    int32_t left;         /* what is still to be taken in this one */
+    uint32_t head, tail, mask;
+    uint32_t seen;        /* the head, when another class looked last */
+    uint32_t *free;       /* a ring of MASK + 1 places */
 };
 /* How payload is copied into them: see store.c. */
 enum shm_store_way { SHM_STORE_PLAIN, SHM_STORE_PAST, SHM_STORE_TIMED };
@@ -95,6 +97,7 @@ struct shm_heap {
     struct shm_store store; /* under lock */
     char *base;
     struct shm_class class[SHM_CLASSES];
+    uint8_t slab[SHM_SLABS]; /* whose each is: see heap.c */
     uint32_t ring[SHM_BLOCKS];
 };
 
