@@ -276,7 +276,7 @@ bool mpi_partitioned_done(const struct mpi_request *request)
 {
     const struct mpi_partitioned *p = request->partitioned;
     if (p->receives)
-        return arrived(p, 0, p->hello.partitions);
+        return arrived(p, 0, UINT32_MAX); /* the hello is not read before it is known to be there */
     /* acquire: pairs with the release in give */
     if (atomic_load_explicit(&p->given, memory_order_acquire) < (uint32_t)p->partitions)
         return false;
@@ -396,7 +396,7 @@ ENTRY(MPI_Parrived)(MPI_Request handle, int partition, int *flag)
     vmsg_progress();
     uint64_t own = own_bytes(p), theirs = p->hello.bytes; /* 0 until the hello is there, and nothing has arrived then */
     bool all = p->aside || own == 0 || theirs == 0;
-    *flag = all ? arrived(p, 0, p->hello.partitions)
+    *flag = all ? arrived(p, 0, UINT32_MAX)
                 : arrived(p, (uint32_t)((uint64_t)partition * own / theirs),
                           (uint32_t)(((uint64_t)(partition + 1) * own + theirs - 1) / theirs));
     if (*flag && p->aside)

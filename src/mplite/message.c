@@ -99,19 +99,19 @@ static void post_all(void)
 static void came(struct msg_request *request)
 {
     struct lite_message *message = request->owner;
-    bool withdrawn = lite.closing && request->result.error == ERR_CANCELLED;
+    bool withdrawn = lite.closing && request->result.error;
     base_lock(&lite.lock);
     if (!withdrawn)
         account(message, &request->result);
-    if (message->left && !withdrawn) {
+    if (message->left && !lite.closing) {
         post(message);
     } else {
         list_remove(&message->link);
-        post_all();
         atomic_fetch_sub_explicit(&lite.streams, 1, memory_order_relaxed);
         /* release: pairs with the acquire of is_full; data and result are seen with it */
         atomic_store_explicit(&message->full, true, memory_order_release);
     }
+    post_all(); /* the first message of a stream from anyone tells whose the others are, and others may go on */
     base_unlock(&lite.lock);
     vmsg_wake();
 }
@@ -391,7 +391,8 @@ void vmplite_messages_close(void)
         if (!message || !message->receive || !message->posted || is_full(message))
             continue;
         vmsg_cancel(&message->request);
-        (void)vmsg_wait_until(is_full, message);
+        if (vmsg_wait_until(is_full, message))
+            return; /* the job is lost, and what is posted stays with the engine */
     }
     vbase_map_close(&lite.by_id);
     vbase_pool_close(&lite.pool);

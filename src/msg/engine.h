@@ -458,6 +458,7 @@ void vmsg_joint_board(struct msg_peer *peer, uint64_t header, const union msg_fr
 void vmsg_joint_invited(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 void vmsg_joint_ended(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 bool vmsg_joint_data(struct msg_transfer *transfer, uint64_t bytes); /* in place; true: the transfer is over */
+void vmsg_joint_leave(struct msg_transfer *transfer); /* its receiver gives the slot back */
 void vmsg_joint_close(void);
 
 /* ---- transfer.c ---- */

@@ -80,7 +80,7 @@ static bool slot_take(struct msg_transfer *transfer)
 }
 
 /* From now on no claim of the sender succeeds. */
-static void slot_give(struct msg_transfer *transfer)
+void vmsg_joint_leave(struct msg_transfer *transfer)
 {
     atomic_store_explicit(&transfer->slot->claim, 0, memory_order_relaxed);
     transfer->slot = NULL;
@@ -147,7 +147,7 @@ static void over(struct msg_transfer *transfer)
     struct msg_request *request = transfer->request;
     int error = transfer->sender ? OK : request->result.error;
     if (!transfer->sender) {
-        slot_give(transfer);
+        vmsg_joint_leave(transfer);
         vmsg_transfer_judge(transfer, true);
     }
     vmsg_transfer_give(transfer);
@@ -167,7 +167,7 @@ static bool arrived(struct msg_transfer *transfer, uint64_t bytes)
         return true;
     }
     if (transfer->stranded && transfer->arrived + transfer->under_way == transfer->upto) {
-        slot_give(transfer); /* all but the chunk that we claimed and could not get: the sender sends it */
+        vmsg_joint_leave(transfer); /* all but the chunk that we claimed and could not get: the sender sends it */
         transfer->upto = transfer->moved + transfer->under_way;
         vmsg_rendezvous_ask(transfer);
         return true;
@@ -240,7 +240,7 @@ static void chunk_failed(struct msg_transfer *transfer)
         transfer->phase = MSG_TRANSFER_ANNOUNCED;
         notice(transfer, MSG_FRAME_WITHDRAW);
     } else {
-        slot_give(transfer);
+        vmsg_joint_leave(transfer);
         transfer->moved = 0;
         vmsg_rendezvous_ask(transfer);
     }
@@ -350,7 +350,7 @@ bool vmsg_joint_begin(struct msg_transfer *transfer)
 /* The sender withdrew: everything once more, by us alone. */
 void vmsg_joint_alone(struct msg_transfer *transfer)
 {
-    slot_give(transfer);
+    vmsg_joint_leave(transfer);
     vmsg_transfer_judge(transfer, false);
     transfer->withdrawn = false;
     transfer->under_way = transfer->moved = 0;

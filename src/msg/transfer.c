@@ -47,6 +47,10 @@ void vmsg_transfer_give(struct msg_transfer *transfer)
     if (transfer->region.nic)
         vi_dereg(&transfer->region);
     free(transfer->cursor);
+    if (transfer->slot && !transfer->sender) {
+        vmsg_joint_leave(transfer); /* given up amid the copying: a peer who knows nothing of it yet may still look at the list */
+        transfer->list = NULL;
+    }
     free(transfer->list);
     vmsg_bond_forget(transfer);
     transfer->request->extra = NULL;

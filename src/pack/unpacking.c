@@ -242,14 +242,15 @@ void vpack_begun(vd_connection *connection, const struct msg_result *result, uin
     frame_came(connection, result->bytes);
 }
 
-/* One thread at a time takes a first frame and counts it: their order is that of the numbers. */
-static int take_now(vd_channel *channel, int remote, vd_connection *connection)
+/* One thread at a time takes a first frame and counts it: their order is that of the numbers. LOOKED: it was our turn. */
+static int take_now(vd_channel *channel, int remote, vd_connection *connection, bool *looked)
 {
     struct msg_where from = {channel->context, remote, PACK_TAG_FIRST};
     struct type_buffer buffer = {.base = connection->frame, .count = PACK_FRAME};
     struct msg_message *message;
     struct msg_request request = {.completed = NULL};
-    if (vpack_threads && !base_lock_try(&channel->first_in))
+    *looked = !vpack_threads || base_lock_try(&channel->first_in);
+    if (!*looked)
         return ERR_AGAIN; /* tried only: the probe makes progress, which may call a handler, which may come here */
     int error = vmsg_message_probe(&from, &message, &request.result);
     uint32_t sequence = !error && message ? channel->heard[request.result.source]++ : 0;
@@ -287,8 +288,9 @@ static bool forsaken(const vd_channel *channel, int remote)
 /* What the dead have sent comes before the news of their death. */
 static int take_or_hear(vd_channel *channel, int remote, vd_connection *connection)
 {
-    int error = take_now(channel, remote, connection);
-    if (error == ERR_AGAIN && unlikely(forsaken(channel, remote)) && !vmsg_progress())
+    bool looked;
+    int error = take_now(channel, remote, connection, &looked);
+    if (error == ERR_AGAIN && looked && unlikely(forsaken(channel, remote)) && !vmsg_progress())
         error = vbase_fail(ERR_PEER_DEAD, "channel %s: who could send is gone", channel->name);
     return error;
 }

@@ -43,7 +43,8 @@ static inline int check(int remote, const char *name)
 static __attribute__((noinline)) void name_set(vd_call *call, const char *name)
 {
     call->hash = vbase_hash_bytes(name, strlen(name));
-    snprintf(call->name, sizeof call->name, "%s", name);
+    if (snprintf(call->name, sizeof call->name, "%s", name) >= (int)sizeof call->name)
+        call->name[0] = 0; /* cut short it would be another's */
 }
 
 static inline void begin(vd_call *call, int remote, const char *name, uint64_t ns)
@@ -164,7 +165,7 @@ void vrpc_answered(int remote, const struct rpc_head *head, vd_connection *conne
     uint32_t *out = &vrpc.out[remote];
     *out -= *out > 0;
     vd_call *call = vrpc.latest;
-    if (unlikely(!call || call->head.id != head->id)) {
+    if (unlikely(!call || call->head.id != head->id || call->place != (uint32_t)head->id)) { /* it may serve another's call now */
         call = vbase_pool_at(&vrpc.calls, (uint32_t)head->id, 1); /* no call is ever given back to the pool */
         call = call && call->head.id == head->id ? call : NULL;
     }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DEATH_TURNS 1024
+
 #define OWED_MOST (VD_RPC_ROOM / 4) /* one-way calls that are over before their caller is told */
 
 VEXPORT int vd_rpc_register(const char *name, vd_handler *handler, void *context, vd_place place)
@@ -322,7 +324,9 @@ VEXPORT int vd_rpc_serve(int (*finished)(void *context), void *context)
     int error = vrpc_check_open();
     if (!error && !finished)
         error = vbase_fail(ERR_ARGUMENT, "vd_rpc_serve: finished is NULL");
-    while (!error && !finished(context)) {
+    for (uint32_t turn = 1; !error && !finished(context); turn++) {
+        if (turn % DEATH_TURNS == 0)
+            (void)vmsg_deaths(); /* who always has something to do never waits, and hears of deaths there only */
         struct serving serving = {finished, context, vpack_threads ? 0 : vrpc.served};
         if (vrpc_overhear(VD_ANYONE))
             vrpc_run_at_once();

@@ -3,6 +3,8 @@
 #include "msg/harness.h"
 #include "mplite.h"
 
+#include <unistd.h>
+
 #define TOTAL 60000
 #define PIECES 400
 
@@ -119,6 +121,35 @@ static void two_sources(int rank)
     }
     CHECK_EQUAL(all, rank == 0 ? 600 : 0); /* as many of one as of the other */
     MP_Sync();
+    MP_Finalize();
+}
+
+/* The first message of a stream from anyone tells whose it is: a receive from another may go on before it is full. */
+static void source_is_told(int rank)
+{
+    static unsigned char data[2000], other[1000];
+    int id, second;
+    MP_Init(NULL, NULL);
+    if (rank == 0) {
+        MP_ARecv(data, sizeof data, -1, 1, &id);
+        MP_ARecv(other, sizeof other, 2, 1, &second);
+        MP_Wait(&second);
+        CHECK_EQUAL(first_wrong(other, 2, sizeof other), sizeof other);
+        MP_Send(other, 1, 1, 9);
+        MP_Wait(&id);
+        CHECK_EQUAL(first_wrong(data, 1, sizeof data), sizeof data);
+    } else if (rank == 1) {
+        fill(data, 1, sizeof data);
+        MP_Send(data, 1000, 0, 1);
+        MP_Send(data, 1, 2, 9);
+        MP_Recv(other, 1, 0, 9);
+        MP_Send(data + 1000, 1000, 0, 1);
+    } else {
+        fill(other, 2, sizeof other);
+        MP_Recv(data, 1, 1, 9);
+        usleep(100000); /* rank 0 has seen the first message long ago */
+        MP_Send(other, sizeof other, 0, 1);
+    }
     MP_Finalize();
 }
 
@@ -242,6 +273,7 @@ int main(void)
 {
     harness_run(2, pieces);
     harness_run(3, two_sources);
+    harness_run(3, source_is_told);
     harness_run(2, inside_other_calls);
     harness_run(2, order);
     harness_run(3, shifts_and_probes);

@@ -348,9 +348,37 @@ static void pool(int rank)
     CHECK_EQUAL(vd_finalize(), VD_OK);
 }
 
+/* A call is out; the one made after it has ended, and its memory serves another rank's call, whose number is that of the first. */
+static void same_number(int rank)
+{
+    struct timespec moment = {0, 50000000}, longer = {0, 200000000};
+    start(0);
+    if (rank == 0) {
+        vd_call *first = vd_rpc_begin(1, "nothing", 10000000000);
+        CHECK_EQUAL(vd_rpc_send(first), VD_OK);
+        CHECK_EQUAL(call_nothing(2, "stop", 0), VD_OK);
+        CHECK_EQUAL(vd_rpc_wait(first, NULL), VD_OK);
+        CHECK_EQUAL(vd_rpc_end(first), VD_OK);
+        stop_server(1);
+        stop_server(2);
+    } else {
+        if (rank == 2) {
+            CHECK_EQUAL(vd_rpc_serve(stopped, NULL), VD_OK);
+            stop = 0;
+            nanosleep(&moment, NULL);
+            CHECK_EQUAL(call_nothing(0, "nothing", 0), VD_OK);
+        } else {
+            nanosleep(&longer, NULL);
+        }
+        CHECK_EQUAL(vd_rpc_serve(stopped, NULL), VD_OK);
+    }
+    CHECK_EQUAL(vd_finalize(), VD_OK);
+}
+
 int main(void)
 {
     harness_run(2, replies);
+    harness_run(3, same_number);
     harness_run(3, flood);
     harness_run(2, silent_server);
     harness_run(2, pool);

@@ -104,6 +104,19 @@ static size_t pages_of(struct vi *vi, size_t size, int count)
     return pages;
 }
 
+/* Bytes sent until a block is used again. */
+static size_t rotation_of(struct vi *vi, size_t size)
+{
+    const void *first = NULL;
+    for (size_t sent = 0;; sent += block_for(size)) {
+        CHECK_EQUAL(inside_send(vi, 1, size), OK);
+        CHECK_EQUAL(vi_poll(inside.nic[1], 4), 1);
+        if (inside.data[1] == first)
+            return sent;
+        first = first ? first : inside.data[1];
+    }
+}
+
 /* What one size has grown by serves the others that follow it. */
 static void pages_are_shared(void)
 {
@@ -122,6 +135,8 @@ static void pages_are_shared(void)
     CHECK(first >= 256 && first <= 1100);
     for (size_t s = 0; s < ARRAY_LENGTH(sizes); s++)
         CHECK(pages_of(vi, sizes[s], 1000) <= (256u << 10) / SHM_PAGE);
+    CHECK_EQUAL(pages_of(vi, 2000, 40000), 0); /* what was given away comes back: */
+    CHECK(rotation_of(vi, 2000) >= first * SHM_PAGE / 2);
     inside_stop();
 }
 

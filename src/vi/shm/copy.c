@@ -184,7 +184,7 @@ static int remote_pieces(struct shm_vi *vi, struct vi_key key, struct iovec *pie
         return 1;
     }
     if (pieces > SHM_SCATTERED_MOST || process_vm_readv(peer_pid(vi), &local, 1, &list, 1, 0) != (ssize_t)local.iov_len)
-        return 0;
+        pieces = 0; /* nothing is moved then */
     return (int)pieces;
 }
 
@@ -198,6 +198,7 @@ static int move(struct shm_vi *vi, const struct vi_transfer *transfer, mover cal
     walk_advance(&there, transfer->offset);
     while ((n = walk_batch(&here, near, CALL_MOST, &bytes)) > 0) {
         /* no more of the peer's than of ours: the kernel would look up and hold its pages, too */
+        errno = EFAULT; /* where nothing is moved for want of pieces */
         ssize_t moved = call(peer_pid(vi), near, n, far, walk_batch(&there, far, bytes, &beyond), 0);
         if (moved <= 0)
             return refused(vi, reach, call == process_vm_readv ? "process_vm_readv" : "process_vm_writev");

@@ -62,6 +62,8 @@ static void shrink(struct shm_heap *heap, uint32_t c)
     for (uint32_t i = FIRST; i-- > 0;)
         adopt(heap, c, c * FIRST + i);
     class->seen = class->head;
+    class->rounds = 0;
+    class->left = (int32_t)(class->slabs * class->each * IN_TURNS);
 }
 
 /* Class C becomes twice as large, MOST slabs at most, as far as there is memory; what costs no new pages is taken first. */

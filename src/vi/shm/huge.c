@@ -3,9 +3,10 @@
  *
  * A kernel that copies between processes looks up and holds each page, and of 4 KiB that takes longer than to copy it. So memory
  * that large messages use again and again is put onto huge pages (MADV_COLLAPSE, Linux 6.1): its bytes stay where they are
- * for the program. It costs as much as some 32 MiB gain, so it is done after as many, and a page a time, for others who use the page wait
- * meanwhile. Only where nearly all of it is in memory already, or memory would grow. Nor where the program (MADV_NOHUGEPAGE,
- * prctl) or the owner of the machine ("never") does not want it. What lies in the page beside the buffer moves with it.
+ * for the program. It costs as much as some 32 MiB gain, so it is done after as many, and a page a
+ * message, for others who use the page wait meanwhile. Only where the kernel says that nearly all of it is in memory: hardly
+ * anything grows, but what was only read. Nor where the program (MADV_NOHUGEPAGE, prctl) or the owner of the machine
+ * ("never") does not want it. What lies in the page beside the buffer moves with it.
  *
  * What surprises: a page that somebody holds at this moment, the peer's kernel above all, cannot be moved. It is tried
  * again, later and later. */
@@ -78,12 +79,14 @@ static void try_one(struct shm_nic *nic, uintptr_t page)
         atomic_store_explicit(&nic->huge.some, true, memory_order_relaxed);
     }
     base_lock(&nic->lock);
-    used->left = done ? AGAIN : used->failed;
-    used->failed *= done ? 1 : 2;
+    if (used->page == page) {
+        used->left = done ? AGAIN : used->failed;
+        used->failed *= done ? 1 : 2;
+    }
     base_unlock(&nic->lock);
 }
 
-void shm_huge_used(struct shm_nic *nic, const void *memory, uint64_t length)
+bool shm_huge_used(struct shm_nic *nic, const void *memory, uint64_t length)
 {
     struct shm_huge *huge = &nic->huge;
     uintptr_t from = (uintptr_t)memory, upto = from + length, page, due = 0;
@@ -99,4 +102,5 @@ void shm_huge_used(struct shm_nic *nic, const void *memory, uint64_t length)
     base_unlock(&nic->lock);
     if (due)
         try_one(nic, due);
+    return due != 0;
 }

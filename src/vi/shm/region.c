@@ -111,11 +111,11 @@ static int register_pieces(struct vi_nic *base, const struct iovec *list, uint64
     uint64_t length = 0;
     if (pieces == 0 || pieces > SHM_SCATTERED_MOST || (uintptr_t)list >> SHM_PIECES_SHIFT)
         return vbase_fail(ERR_ARGUMENT, "a region of %llu pieces", (unsigned long long)pieces);
-    for (uint64_t i = 0; i < pieces; i++) {
-        if (list[i].iov_len >= SHM_HUGE_LEAST)
-            shm_huge_used(shm_nic_of(base), list[i].iov_base, list[i].iov_len);
+    for (uint64_t i = 0; i < pieces; i++)
         length += list[i].iov_len;
-    }
+    for (uint64_t i = 0; i < pieces; i++)
+        if (list[i].iov_len >= SHM_HUGE_LEAST && shm_huge_used(shm_nic_of(base), list[i].iov_base, list[i].iov_len))
+            break; /* one page a message */
     *region = (struct vi_region){
         base, (void *)(uintptr_t)list, length, {{(uintptr_t)list | pieces << SHM_PIECES_SHIFT, length}}, NULL};
     return OK;
@@ -129,9 +129,11 @@ int shm_reg(struct vi_nic *base, void *address, uint64_t length, struct vi_regio
 
     if (length & VI_SCATTERED)
         return register_pieces(base, address, length & ~VI_SCATTERED, region);
+    if ((uintptr_t)address >> SHM_PIECES_SHIFT)
+        return vbase_fail(ERR_ARGUMENT, "memory at %p: its address carries a tag", address);
     if (address) {
         if (length >= SHM_HUGE_LEAST)
-            shm_huge_used(nic, address, length);
+            (void)shm_huge_used(nic, address, length);
         *region = (struct vi_region){base, address, length, {{(uintptr_t)address, length}}, NULL};
         return OK;
     }

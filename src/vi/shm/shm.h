@@ -224,7 +224,7 @@ int shm_ear_open(struct shm_nic *nic) MUST_CHECK;
 
 /* Huge pages: huge.c */
 #define SHM_HUGE_LEAST (256u << 10) /* bytes of a message that is told */
-void shm_huge_used(struct shm_nic *nic, const void *memory, uint64_t length);
+bool shm_huge_used(struct shm_nic *nic, const void *memory, uint64_t length); /* true: a page was tried, which takes time */
 
 /* Memory semantics: copy.c, region.c */
 int shm_get(struct vi *vi, const struct vi_transfer *transfer);
