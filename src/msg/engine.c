@@ -459,6 +459,8 @@ undo_boot: {
     return error;
 }
 
+bool vmsg_threaded(void) { return vmsg_engine.threads; }
+
 void vmsg_threads(bool several)
 {
     vmsg_engine.threads = several;

@@ -72,12 +72,12 @@ int vmsg_recv_now(struct msg_request *request, struct msg_context *context, int 
 
 /* ---- the blocking receive ------------------------------------------------------------------------------------------ */
 
-/* What is overheard needs none. */
+/* What is overheard needs none: the listener's own receive is posted. */
 void vmsg_expected_post(void)
 {
     struct msg_expected *expected = &vmsg_engine.expected;
     struct msg_context *context = vmsg_engine.context[msg_header_context(expected->header)];
-    if (context->listened) {
+    if (context->listened && msg_header_tag(expected->header) == vmsg_engine.listener->tag) {
         expected->header = 0;
         return;
     }

@@ -62,7 +62,7 @@ VEXPORT int vd_init(void)
     }
     vpack_channels_begin();
     pack.started = true;
-    return OK;
+    return vmsg_threaded() ? vd_threads() : OK; /* others make progress, and run what stands behind it */
 }
 
 static int somebody_died(void)

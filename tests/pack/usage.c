@@ -3,6 +3,7 @@
  * on both sides.
  * timeout: 60 */
 #include "base/settings.h"
+#include "pack/pack.h"
 #include "pack_test.h"
 #include <sched.h>
 #include <sys/mman.h>
@@ -207,8 +208,21 @@ static void checked_without_waiting(int rank)
     CHECK_EQUAL(vd_finalize(), VD_OK);
 }
 
+/* Where threads of MPI make progress already, what is begun now takes locks from the first call on. */
+static void beside_threads(int rank)
+{
+    (void)rank;
+    CHECK_EQUAL(vmsg_start(), OK);
+    vmsg_threads(true);
+    CHECK_EQUAL(vd_init(), VD_OK);
+    CHECK(vpack_threads);
+    CHECK_EQUAL(vd_finalize(), VD_OK);
+    vmsg_stop();
+}
+
 int main(void)
 {
+    harness_run(2, beside_threads);
     goes_on = mmap(NULL, sizeof *goes_on, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     setenv("VIADUCT_LOG_FILE", "/dev/null", 1); /* checking says it there as well */
     codes();
