@@ -555,943 +555,744 @@ typedef void MPI_T_event_dropped_cb_function(MPI_Count count, MPI_T_event_regist
 
 /* ==== Functions ==== */
 
-/* Each has two names: a tool that defines MPI_X itself calls PMPI_X. */
-#define MPI_BOTH(result, name, parameters) result name parameters; result P##name parameters;
+/* Macros whose names end in _ are this header's own.
+ * Each function has two names: a tool that defines MPI_X itself calls PMPI_X. */
+#define MPI_BOTH_(result, name, parameters) result name parameters; result P##name parameters;
 
-/* What many take, by the type of counts (N) and displacements (A). */
-#define MPI_DATA_(N)          void *buf, N count, MPI_Datatype datatype
-#define MPI_SENT_(N)          void *sendbuf, N sendcount, MPI_Datatype sendtype
+/* Two that differ in the types of counts (N) and displacements (A), of 64 bits in NAME_C. TAKES(N, A) comes first. */
+#define MPI_TWINS_(name, name_c, takes, ...)                                                                           \
+    MPI_BOTH_(int, name, (takes(int, int), __VA_ARGS__))                                                               \
+    MPI_BOTH_(int, name_c, (takes(MPI_Count, MPI_Aint), __VA_ARGS__))
+/* The six forms of a collective: blocking, nonblocking and persistent. */
+#define MPI_FORMS_(run, run_c, start, start_c, prepare, prepare_c, takes, ...)                                         \
+    MPI_TWINS_(run, run_c, takes, __VA_ARGS__)                                                                         \
+    MPI_TWINS_(start, start_c, takes, __VA_ARGS__, MPI_Request *request)                                               \
+    MPI_TWINS_(prepare, prepare_c, takes, __VA_ARGS__, MPI_Info info, MPI_Request *request)
+
+#define MPI_DATA_(N, A)       void *buf, N count, MPI_Datatype datatype
+#define MPI_BUFFER_(N, A)     void *buffer, N count, MPI_Datatype datatype
+#define MPI_SENT_(N)          const void *sendbuf, N sendcount, MPI_Datatype sendtype
 #define MPI_RECEIVED_(N)      void *recvbuf, N recvcount, MPI_Datatype recvtype
-#define MPI_SENT_V_(N, A)     void *sendbuf, const N sendcounts[], const A sdispls[], MPI_Datatype sendtype
-#define MPI_RECEIVED_V_(N, A) void *recvbuf, const N recvcounts[], const A rdispls[], MPI_Datatype recvtype
-#define MPI_SENT_W_(N, A)     void *sendbuf, const N sendcounts[], const A sdispls[], const MPI_Datatype sendtypes[]
-#define MPI_RECEIVED_W_(N, A) void *recvbuf, const N recvcounts[], const A rdispls[], const MPI_Datatype recvtypes[]
-#define MPI_REDUCED_(N)       const void *sendbuf, void *recvbuf, N count, MPI_Datatype datatype, MPI_Op op
-#define MPI_REDUCED_V_(N)     const void *sendbuf, void *recvbuf, const N recvcounts[], MPI_Datatype datatype, MPI_Op op
+#define MPI_EXCHANGED_(N, A)  MPI_SENT_(N), int dest, int sendtag, MPI_RECEIVED_(N)
+#define MPI_SENT_V_(N, A)     const void *sendbuf, const N sendcounts[], const A sdispls[]
+#define MPI_RECEIVED_V_(N, A) void *recvbuf, const N recvcounts[], const A rdispls[]
+#define MPI_ONE_ONE_(N, A)    MPI_SENT_(N), MPI_RECEIVED_(N)
+#define MPI_ONE_MANY_(N, A)   MPI_SENT_(N), MPI_RECEIVED_V_(N, A), MPI_Datatype recvtype
+#define MPI_MANY_ONE_(N, A)   MPI_SENT_V_(N, A), MPI_Datatype sendtype, MPI_RECEIVED_(N)
+#define MPI_MANY_MANY_(N, A)  MPI_SENT_V_(N, A), MPI_Datatype sendtype, MPI_RECEIVED_V_(N, A), MPI_Datatype recvtype
+#define MPI_TYPED_(N, A) \
+    MPI_SENT_V_(N, A), const MPI_Datatype sendtypes[], MPI_RECEIVED_V_(N, A), const MPI_Datatype recvtypes[]
+#define MPI_TYPED_FAR_(N, A)  MPI_TYPED_(N, MPI_Aint)
+#define MPI_REDUCED_(N, A)    const void *sendbuf, void *recvbuf, N count, MPI_Datatype datatype, MPI_Op op
+#define MPI_SHARED_OUT_(N, A) const void *sendbuf, void *recvbuf, const N recvcounts[], MPI_Datatype datatype, MPI_Op op
 #define MPI_ORIGIN_(N)        void *origin_addr, N origin_count, MPI_Datatype origin_datatype
 #define MPI_RESULT_(N)        void *result_addr, N result_count, MPI_Datatype result_datatype
 #define MPI_TARGET_(N)        int target_rank, MPI_Aint target_disp, N target_count, MPI_Datatype target_datatype
+#define MPI_GOT_(N, A)        MPI_ORIGIN_(N), MPI_TARGET_(N)
+#define MPI_PUT_(N, A)        const MPI_ORIGIN_(N), MPI_TARGET_(N)
+#define MPI_FETCHED_(N, A)    const MPI_ORIGIN_(N), MPI_RESULT_(N), MPI_TARGET_(N)
+#define MPI_READ_(N, A)       MPI_File fh, void *buf, N count
+#define MPI_WRITTEN_(N, A)    MPI_File fh, const void *buf, N count
+#define MPI_READ_AT_(N, A)    MPI_File fh, MPI_Offset offset, void *buf, N count
+#define MPI_WRITTEN_AT_(N, A) MPI_File fh, MPI_Offset offset, const void *buf, N count
 
 /* ---- Point-to-point communication ---- */
 /* Blocking */
-MPI_BOTH(int, MPI_Send, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm))
-MPI_BOTH(int, MPI_Send_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm))
-MPI_BOTH(int, MPI_Bsend, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm))
-MPI_BOTH(int, MPI_Bsend_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm))
-MPI_BOTH(int, MPI_Ssend, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm))
-MPI_BOTH(int, MPI_Ssend_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm))
-MPI_BOTH(int, MPI_Rsend, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm))
-MPI_BOTH(int, MPI_Rsend_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm))
-MPI_BOTH(int, MPI_Recv, (MPI_DATA_(int), int source, int tag, MPI_Comm comm, MPI_Status *status))
-MPI_BOTH(int, MPI_Recv_c, (MPI_DATA_(MPI_Count), int source, int tag, MPI_Comm comm, MPI_Status *status))
-MPI_BOTH(int, MPI_Sendrecv, (const MPI_SENT_(int), int dest, int sendtag, MPI_RECEIVED_(int), int source, int recvtag,
-    MPI_Comm comm, MPI_Status *status))
-MPI_BOTH(int, MPI_Sendrecv_c, (const MPI_SENT_(MPI_Count), int dest, int sendtag, MPI_RECEIVED_(MPI_Count), int source,
-    int recvtag, MPI_Comm comm, MPI_Status *status))
-MPI_BOTH(int, MPI_Sendrecv_replace, (MPI_DATA_(int), int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
-    MPI_Status *status))
-MPI_BOTH(int, MPI_Sendrecv_replace_c, (MPI_DATA_(MPI_Count), int dest, int sendtag, int source, int recvtag,
-    MPI_Comm comm, MPI_Status *status))
+MPI_TWINS_(MPI_Send, MPI_Send_c, const MPI_DATA_, int dest, int tag, MPI_Comm comm)
+MPI_TWINS_(MPI_Bsend, MPI_Bsend_c, const MPI_DATA_, int dest, int tag, MPI_Comm comm)
+MPI_TWINS_(MPI_Ssend, MPI_Ssend_c, const MPI_DATA_, int dest, int tag, MPI_Comm comm)
+MPI_TWINS_(MPI_Rsend, MPI_Rsend_c, const MPI_DATA_, int dest, int tag, MPI_Comm comm)
+MPI_TWINS_(MPI_Recv, MPI_Recv_c, MPI_DATA_, int source, int tag, MPI_Comm comm, MPI_Status *status)
+MPI_TWINS_(MPI_Sendrecv, MPI_Sendrecv_c, MPI_EXCHANGED_, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+MPI_TWINS_(MPI_Sendrecv_replace, MPI_Sendrecv_replace_c, MPI_DATA_, int dest, int sendtag, int source, int recvtag,
+    MPI_Comm comm, MPI_Status *status)
 
 /* Nonblocking */
-MPI_BOTH(int, MPI_Isend, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Isend_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ibsend, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ibsend_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Issend, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Issend_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Irsend, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Irsend_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Irecv, (MPI_DATA_(int), int source, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Irecv_c, (MPI_DATA_(MPI_Count), int source, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Isendrecv, (const MPI_SENT_(int), int dest, int sendtag, MPI_RECEIVED_(int), int source, int recvtag,
-    MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Isendrecv_c, (const MPI_SENT_(MPI_Count), int dest, int sendtag, MPI_RECEIVED_(MPI_Count), int source,
-    int recvtag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Isendrecv_replace, (MPI_DATA_(int), int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Isendrecv_replace_c, (MPI_DATA_(MPI_Count), int dest, int sendtag, int source, int recvtag,
-    MPI_Comm comm, MPI_Request *request))
+MPI_TWINS_(MPI_Isend, MPI_Isend_c, const MPI_DATA_, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+MPI_TWINS_(MPI_Ibsend, MPI_Ibsend_c, const MPI_DATA_, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+MPI_TWINS_(MPI_Issend, MPI_Issend_c, const MPI_DATA_, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+MPI_TWINS_(MPI_Irsend, MPI_Irsend_c, const MPI_DATA_, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+MPI_TWINS_(MPI_Irecv, MPI_Irecv_c, MPI_DATA_, int source, int tag, MPI_Comm comm, MPI_Request *request)
+MPI_TWINS_(MPI_Isendrecv, MPI_Isendrecv_c, MPI_EXCHANGED_, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+MPI_TWINS_(MPI_Isendrecv_replace, MPI_Isendrecv_replace_c, MPI_DATA_, int dest, int sendtag, int source, int recvtag,
+    MPI_Comm comm, MPI_Request *request)
 
 /* Persistent */
-MPI_BOTH(int, MPI_Send_init, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Send_init_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Bsend_init, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Bsend_init_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ssend_init, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ssend_init_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Rsend_init, (const MPI_DATA_(int), int dest, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Rsend_init_c, (const MPI_DATA_(MPI_Count), int dest, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Recv_init, (MPI_DATA_(int), int source, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Recv_init_c, (MPI_DATA_(MPI_Count), int source, int tag, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Start, (MPI_Request *request))
-MPI_BOTH(int, MPI_Startall, (int count, MPI_Request array_of_requests[]))
+MPI_TWINS_(MPI_Send_init, MPI_Send_init_c, const MPI_DATA_, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+MPI_TWINS_(MPI_Bsend_init, MPI_Bsend_init_c, const MPI_DATA_, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+MPI_TWINS_(MPI_Ssend_init, MPI_Ssend_init_c, const MPI_DATA_, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+MPI_TWINS_(MPI_Rsend_init, MPI_Rsend_init_c, const MPI_DATA_, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+MPI_TWINS_(MPI_Recv_init, MPI_Recv_init_c, MPI_DATA_, int source, int tag, MPI_Comm comm, MPI_Request *request)
+MPI_BOTH_(int, MPI_Start, (MPI_Request *request))
+MPI_BOTH_(int, MPI_Startall, (int count, MPI_Request array_of_requests[]))
 
 /* Probe and matched receive */
-MPI_BOTH(int, MPI_Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status))
-MPI_BOTH(int, MPI_Iprobe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status))
-MPI_BOTH(int, MPI_Mprobe, (int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status))
-MPI_BOTH(int, MPI_Improbe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status))
-MPI_BOTH(int, MPI_Mrecv, (MPI_DATA_(int), MPI_Message *message, MPI_Status *status))
-MPI_BOTH(int, MPI_Mrecv_c, (MPI_DATA_(MPI_Count), MPI_Message *message, MPI_Status *status))
-MPI_BOTH(int, MPI_Imrecv, (MPI_DATA_(int), MPI_Message *message, MPI_Request *request))
-MPI_BOTH(int, MPI_Imrecv_c, (MPI_DATA_(MPI_Count), MPI_Message *message, MPI_Request *request))
-MPI_BOTH(int, MPI_Cancel, (MPI_Request *request))
+MPI_BOTH_(int, MPI_Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status))
+MPI_BOTH_(int, MPI_Iprobe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status))
+MPI_BOTH_(int, MPI_Mprobe, (int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status))
+MPI_BOTH_(int, MPI_Improbe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status))
+MPI_TWINS_(MPI_Mrecv, MPI_Mrecv_c, MPI_DATA_, MPI_Message *message, MPI_Status *status)
+MPI_TWINS_(MPI_Imrecv, MPI_Imrecv_c, MPI_DATA_, MPI_Message *message, MPI_Request *request)
+MPI_BOTH_(int, MPI_Cancel, (MPI_Request *request))
 
 /* Completion */
-MPI_BOTH(int, MPI_Wait, (MPI_Request *request, MPI_Status *status))
-MPI_BOTH(int, MPI_Waitany, (int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status))
-MPI_BOTH(int, MPI_Waitall, (int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses))
-MPI_BOTH(int, MPI_Waitsome, (int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+MPI_BOTH_(int, MPI_Wait, (MPI_Request *request, MPI_Status *status))
+MPI_BOTH_(int, MPI_Waitany, (int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status))
+MPI_BOTH_(int, MPI_Waitall, (int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses))
+MPI_BOTH_(int, MPI_Waitsome, (int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
     MPI_Status *array_of_statuses))
-MPI_BOTH(int, MPI_Test, (MPI_Request *request, int *flag, MPI_Status *status))
-MPI_BOTH(int, MPI_Testany, (int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status))
-MPI_BOTH(int, MPI_Testall, (int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses))
-MPI_BOTH(int, MPI_Testsome, (int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+MPI_BOTH_(int, MPI_Test, (MPI_Request *request, int *flag, MPI_Status *status))
+MPI_BOTH_(int, MPI_Testany, (int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status))
+MPI_BOTH_(int, MPI_Testall, (int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses))
+MPI_BOTH_(int, MPI_Testsome, (int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
     MPI_Status *array_of_statuses))
-MPI_BOTH(int, MPI_Request_free, (MPI_Request *request))
-MPI_BOTH(int, MPI_Request_get_status, (MPI_Request request, int *flag, MPI_Status *status))
-MPI_BOTH(int, MPI_Request_get_status_all, (int count, const MPI_Request array_of_requests[], int *flag,
+MPI_BOTH_(int, MPI_Request_free, (MPI_Request *request))
+MPI_BOTH_(int, MPI_Request_get_status, (MPI_Request request, int *flag, MPI_Status *status))
+MPI_BOTH_(int, MPI_Request_get_status_all, (int count, const MPI_Request array_of_requests[], int *flag,
     MPI_Status *array_of_statuses))
-MPI_BOTH(int, MPI_Request_get_status_any, (int count, const MPI_Request array_of_requests[], int *indx, int *flag,
+MPI_BOTH_(int, MPI_Request_get_status_any, (int count, const MPI_Request array_of_requests[], int *indx, int *flag,
     MPI_Status *status))
-MPI_BOTH(int, MPI_Request_get_status_some, (int incount, const MPI_Request array_of_requests[], int *outcount,
+MPI_BOTH_(int, MPI_Request_get_status_some, (int incount, const MPI_Request array_of_requests[], int *outcount,
     int array_of_indices[], MPI_Status *array_of_statuses))
 
 /* Status */
-MPI_BOTH(int, MPI_Get_count, (const MPI_Status *status, MPI_Datatype datatype, int *count))
-MPI_BOTH(int, MPI_Get_count_c, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count))
-MPI_BOTH(int, MPI_Get_elements, (const MPI_Status *status, MPI_Datatype datatype, int *count))
-MPI_BOTH(int, MPI_Get_elements_c, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count))
-MPI_BOTH(int, MPI_Get_elements_x, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count))
-MPI_BOTH(int, MPI_Status_get_error, (const MPI_Status *status, int *error))
-MPI_BOTH(int, MPI_Status_get_source, (const MPI_Status *status, int *source))
-MPI_BOTH(int, MPI_Status_get_tag, (const MPI_Status *status, int *tag))
-MPI_BOTH(int, MPI_Status_set_cancelled, (MPI_Status *status, int flag))
-MPI_BOTH(int, MPI_Status_set_error, (MPI_Status *status, int error))
-MPI_BOTH(int, MPI_Status_set_source, (MPI_Status *status, int source))
-MPI_BOTH(int, MPI_Status_set_tag, (MPI_Status *status, int tag))
-MPI_BOTH(int, MPI_Test_cancelled, (const MPI_Status *status, int *flag))
+MPI_BOTH_(int, MPI_Get_count, (const MPI_Status *status, MPI_Datatype datatype, int *count))
+MPI_BOTH_(int, MPI_Get_count_c, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count))
+MPI_BOTH_(int, MPI_Get_elements, (const MPI_Status *status, MPI_Datatype datatype, int *count))
+MPI_BOTH_(int, MPI_Get_elements_c, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count))
+MPI_BOTH_(int, MPI_Get_elements_x, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count))
+MPI_BOTH_(int, MPI_Status_get_error, (const MPI_Status *status, int *error))
+MPI_BOTH_(int, MPI_Status_get_source, (const MPI_Status *status, int *source))
+MPI_BOTH_(int, MPI_Status_get_tag, (const MPI_Status *status, int *tag))
+MPI_BOTH_(int, MPI_Status_set_cancelled, (MPI_Status *status, int flag))
+MPI_BOTH_(int, MPI_Status_set_error, (MPI_Status *status, int error))
+MPI_BOTH_(int, MPI_Status_set_source, (MPI_Status *status, int source))
+MPI_BOTH_(int, MPI_Status_set_tag, (MPI_Status *status, int tag))
+MPI_BOTH_(int, MPI_Test_cancelled, (const MPI_Status *status, int *flag))
 
 /* Buffers of the buffered mode */
-MPI_BOTH(int, MPI_Buffer_attach, (void *buffer, int size))
-MPI_BOTH(int, MPI_Buffer_attach_c, (void *buffer, MPI_Count size))
-MPI_BOTH(int, MPI_Buffer_detach, (void *buffer_addr, int *size))
-MPI_BOTH(int, MPI_Buffer_detach_c, (void *buffer_addr, MPI_Count *size))
-MPI_BOTH(int, MPI_Buffer_flush, (void))
-MPI_BOTH(int, MPI_Buffer_iflush, (MPI_Request *request))
-MPI_BOTH(int, MPI_Comm_attach_buffer, (MPI_Comm comm, void *buffer, int size))
-MPI_BOTH(int, MPI_Comm_attach_buffer_c, (MPI_Comm comm, void *buffer, MPI_Count size))
-MPI_BOTH(int, MPI_Comm_detach_buffer, (MPI_Comm comm, void *buffer_addr, int *size))
-MPI_BOTH(int, MPI_Comm_detach_buffer_c, (MPI_Comm comm, void *buffer_addr, MPI_Count *size))
-MPI_BOTH(int, MPI_Comm_flush_buffer, (MPI_Comm comm))
-MPI_BOTH(int, MPI_Comm_iflush_buffer, (MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Session_attach_buffer, (MPI_Session session, void *buffer, int size))
-MPI_BOTH(int, MPI_Session_attach_buffer_c, (MPI_Session session, void *buffer, MPI_Count size))
-MPI_BOTH(int, MPI_Session_detach_buffer, (MPI_Session session, void *buffer_addr, int *size))
-MPI_BOTH(int, MPI_Session_detach_buffer_c, (MPI_Session session, void *buffer_addr, MPI_Count *size))
-MPI_BOTH(int, MPI_Session_flush_buffer, (MPI_Session session))
-MPI_BOTH(int, MPI_Session_iflush_buffer, (MPI_Session session, MPI_Request *request))
+MPI_BOTH_(int, MPI_Buffer_attach, (void *buffer, int size))
+MPI_BOTH_(int, MPI_Buffer_attach_c, (void *buffer, MPI_Count size))
+MPI_BOTH_(int, MPI_Buffer_detach, (void *buffer_addr, int *size))
+MPI_BOTH_(int, MPI_Buffer_detach_c, (void *buffer_addr, MPI_Count *size))
+MPI_BOTH_(int, MPI_Buffer_flush, (void))
+MPI_BOTH_(int, MPI_Buffer_iflush, (MPI_Request *request))
+MPI_BOTH_(int, MPI_Comm_attach_buffer, (MPI_Comm comm, void *buffer, int size))
+MPI_BOTH_(int, MPI_Comm_attach_buffer_c, (MPI_Comm comm, void *buffer, MPI_Count size))
+MPI_BOTH_(int, MPI_Comm_detach_buffer, (MPI_Comm comm, void *buffer_addr, int *size))
+MPI_BOTH_(int, MPI_Comm_detach_buffer_c, (MPI_Comm comm, void *buffer_addr, MPI_Count *size))
+MPI_BOTH_(int, MPI_Comm_flush_buffer, (MPI_Comm comm))
+MPI_BOTH_(int, MPI_Comm_iflush_buffer, (MPI_Comm comm, MPI_Request *request))
+MPI_BOTH_(int, MPI_Session_attach_buffer, (MPI_Session session, void *buffer, int size))
+MPI_BOTH_(int, MPI_Session_attach_buffer_c, (MPI_Session session, void *buffer, MPI_Count size))
+MPI_BOTH_(int, MPI_Session_detach_buffer, (MPI_Session session, void *buffer_addr, int *size))
+MPI_BOTH_(int, MPI_Session_detach_buffer_c, (MPI_Session session, void *buffer_addr, MPI_Count *size))
+MPI_BOTH_(int, MPI_Session_flush_buffer, (MPI_Session session))
+MPI_BOTH_(int, MPI_Session_iflush_buffer, (MPI_Session session, MPI_Request *request))
 
 /* ---- Partitioned communication ---- */
-MPI_BOTH(int, MPI_Parrived, (MPI_Request request, int partition, int *flag))
-MPI_BOTH(int, MPI_Pready, (int partition, MPI_Request request))
-MPI_BOTH(int, MPI_Pready_list, (int length, const int array_of_partitions[], MPI_Request request))
-MPI_BOTH(int, MPI_Pready_range, (int partition_low, int partition_high, MPI_Request request))
-MPI_BOTH(int, MPI_Precv_init, (void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
+MPI_BOTH_(int, MPI_Parrived, (MPI_Request request, int partition, int *flag))
+MPI_BOTH_(int, MPI_Pready, (int partition, MPI_Request request))
+MPI_BOTH_(int, MPI_Pready_list, (int length, const int array_of_partitions[], MPI_Request request))
+MPI_BOTH_(int, MPI_Pready_range, (int partition_low, int partition_high, MPI_Request request))
+MPI_BOTH_(int, MPI_Precv_init, (void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Precv_init_c, (void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+MPI_BOTH_(int, MPI_Precv_init_c, (void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Psend_init, (const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
+MPI_BOTH_(int, MPI_Psend_init, (const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
     MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Psend_init_c, (const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest,
+MPI_BOTH_(int, MPI_Psend_init_c, (const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest,
     int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request))
 
 /* ---- Datatypes ---- */
 /* Constructors */
-MPI_BOTH(int, MPI_Type_commit, (MPI_Datatype *datatype))
-MPI_BOTH(int, MPI_Type_free, (MPI_Datatype *datatype))
-MPI_BOTH(int, MPI_Type_dup, (MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_contiguous, (int count, MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_contiguous_c, (MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_create_darray, (int size, int rank, int ndims, const int array_of_gsizes[],
+MPI_BOTH_(int, MPI_Type_commit, (MPI_Datatype *datatype))
+MPI_BOTH_(int, MPI_Type_free, (MPI_Datatype *datatype))
+MPI_BOTH_(int, MPI_Type_dup, (MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH_(int, MPI_Type_contiguous, (int count, MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH_(int, MPI_Type_contiguous_c, (MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH_(int, MPI_Type_create_darray, (int size, int rank, int ndims, const int array_of_gsizes[],
     const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
     MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_create_darray_c, (int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
+MPI_BOTH_(int, MPI_Type_create_darray_c, (int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
     const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
     MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_create_hindexed, (int count, const int array_of_blocklengths[],
+MPI_BOTH_(int, MPI_Type_create_hindexed, (int count, const int array_of_blocklengths[],
     const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_create_hindexed_c, (MPI_Count count, const MPI_Count array_of_blocklengths[],
+MPI_BOTH_(int, MPI_Type_create_hindexed_c, (MPI_Count count, const MPI_Count array_of_blocklengths[],
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_create_hindexed_block, (int count, int blocklength, const MPI_Aint array_of_displacements[],
+MPI_BOTH_(int, MPI_Type_create_hindexed_block, (int count, int blocklength, const MPI_Aint array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_create_hindexed_block_c, (MPI_Count count, MPI_Count blocklength,
+MPI_BOTH_(int, MPI_Type_create_hindexed_block_c, (MPI_Count count, MPI_Count blocklength,
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_create_hvector, (int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
+MPI_BOTH_(int, MPI_Type_create_hvector, (int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
     MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_create_hvector_c, (MPI_Count count, MPI_Count blocklength, MPI_Count stride,
+MPI_BOTH_(int, MPI_Type_create_hvector_c, (MPI_Count count, MPI_Count blocklength, MPI_Count stride,
     MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_create_indexed_block, (int count, int blocklength, const int array_of_displacements[],
+MPI_BOTH_(int, MPI_Type_create_indexed_block, (int count, int blocklength, const int array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_create_indexed_block_c, (MPI_Count count, MPI_Count blocklength,
+MPI_BOTH_(int, MPI_Type_create_indexed_block_c, (MPI_Count count, MPI_Count blocklength,
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_create_resized, (MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_create_resized_c, (MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_create_struct, (int count, const int array_of_blocklengths[],
+MPI_BOTH_(int, MPI_Type_create_resized, (MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype))
+MPI_BOTH_(int, MPI_Type_create_resized_c, (MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype))
+MPI_BOTH_(int, MPI_Type_create_struct, (int count, const int array_of_blocklengths[],
     const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_create_struct_c, (MPI_Count count, const MPI_Count array_of_blocklengths[],
+MPI_BOTH_(int, MPI_Type_create_struct_c, (MPI_Count count, const MPI_Count array_of_blocklengths[],
     const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_create_subarray, (int ndims, const int array_of_sizes[], const int array_of_subsizes[],
+MPI_BOTH_(int, MPI_Type_create_subarray, (int ndims, const int array_of_sizes[], const int array_of_subsizes[],
     const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_create_subarray_c, (int ndims, const MPI_Count array_of_sizes[],
+MPI_BOTH_(int, MPI_Type_create_subarray_c, (int ndims, const MPI_Count array_of_sizes[],
     const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype,
     MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_indexed, (int count, const int array_of_blocklengths[], const int array_of_displacements[],
+MPI_BOTH_(int, MPI_Type_indexed, (int count, const int array_of_blocklengths[], const int array_of_displacements[],
     MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_indexed_c, (MPI_Count count, const MPI_Count array_of_blocklengths[],
+MPI_BOTH_(int, MPI_Type_indexed_c, (MPI_Count count, const MPI_Count array_of_blocklengths[],
     const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_vector, (int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_vector_c, (MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+MPI_BOTH_(int, MPI_Type_vector, (int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype))
+MPI_BOTH_(int, MPI_Type_vector_c, (MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
     MPI_Datatype *newtype))
 
 /* Queries */
-MPI_BOTH(int, MPI_Get_address, (const void *location, MPI_Aint *address))
-MPI_BOTH(int, MPI_Type_get_contents, (MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
+MPI_BOTH_(int, MPI_Get_address, (const void *location, MPI_Aint *address))
+MPI_BOTH_(int, MPI_Type_get_contents, (MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
     int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[]))
-MPI_BOTH(int, MPI_Type_get_contents_c, (MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
+MPI_BOTH_(int, MPI_Type_get_contents_c, (MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
     MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
     MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[]))
-MPI_BOTH(int, MPI_Type_get_envelope, (MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes,
-    int *combiner))
-MPI_BOTH(int, MPI_Type_get_envelope_c, (MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
+MPI_BOTH_(int, MPI_Type_get_envelope, (MPI_Datatype datatype, int *num_integers, int *num_addresses,
+    int *num_datatypes, int *combiner))
+MPI_BOTH_(int, MPI_Type_get_envelope_c, (MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
     MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner))
-MPI_BOTH(int, MPI_Type_get_extent, (MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent))
-MPI_BOTH(int, MPI_Type_get_extent_c, (MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent))
-MPI_BOTH(int, MPI_Type_get_extent_x, (MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent))
-MPI_BOTH(int, MPI_Type_get_name, (MPI_Datatype datatype, char *type_name, int *resultlen))
-MPI_BOTH(int, MPI_Type_get_true_extent, (MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent))
-MPI_BOTH(int, MPI_Type_get_true_extent_c, (MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent))
-MPI_BOTH(int, MPI_Type_get_true_extent_x, (MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent))
-MPI_BOTH(int, MPI_Type_get_value_index, (MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type))
-MPI_BOTH(int, MPI_Type_set_name, (MPI_Datatype datatype, const char *type_name))
-MPI_BOTH(int, MPI_Type_size, (MPI_Datatype datatype, int *size))
-MPI_BOTH(int, MPI_Type_size_c, (MPI_Datatype datatype, MPI_Count *size))
-MPI_BOTH(int, MPI_Type_size_x, (MPI_Datatype datatype, MPI_Count *size))
+MPI_BOTH_(int, MPI_Type_get_extent, (MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent))
+MPI_BOTH_(int, MPI_Type_get_extent_c, (MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent))
+MPI_BOTH_(int, MPI_Type_get_extent_x, (MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent))
+MPI_BOTH_(int, MPI_Type_get_name, (MPI_Datatype datatype, char *type_name, int *resultlen))
+MPI_BOTH_(int, MPI_Type_get_true_extent, (MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent))
+MPI_BOTH_(int, MPI_Type_get_true_extent_c, (MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent))
+MPI_BOTH_(int, MPI_Type_get_true_extent_x, (MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent))
+MPI_BOTH_(int, MPI_Type_get_value_index, (MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type))
+MPI_BOTH_(int, MPI_Type_set_name, (MPI_Datatype datatype, const char *type_name))
+MPI_BOTH_(int, MPI_Type_size, (MPI_Datatype datatype, int *size))
+MPI_BOTH_(int, MPI_Type_size_c, (MPI_Datatype datatype, MPI_Count *size))
+MPI_BOTH_(int, MPI_Type_size_x, (MPI_Datatype datatype, MPI_Count *size))
 
 /* Packing */
-MPI_BOTH(int, MPI_Pack, (const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize,
+MPI_BOTH_(int, MPI_Pack, (const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize,
     int *position, MPI_Comm comm))
-MPI_BOTH(int, MPI_Pack_c, (const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
-    MPI_Count *position, MPI_Comm comm))
-MPI_BOTH(int, MPI_Pack_size, (int incount, MPI_Datatype datatype, MPI_Comm comm, int *size))
-MPI_BOTH(int, MPI_Pack_size_c, (MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size))
-MPI_BOTH(int, MPI_Unpack, (const void *inbuf, int insize, int *position, void *outbuf, int outcount,
+MPI_BOTH_(int, MPI_Pack_c, (const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
+    MPI_Count outsize, MPI_Count *position, MPI_Comm comm))
+MPI_BOTH_(int, MPI_Pack_size, (int incount, MPI_Datatype datatype, MPI_Comm comm, int *size))
+MPI_BOTH_(int, MPI_Pack_size_c, (MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size))
+MPI_BOTH_(int, MPI_Unpack, (const void *inbuf, int insize, int *position, void *outbuf, int outcount,
     MPI_Datatype datatype, MPI_Comm comm))
-MPI_BOTH(int, MPI_Unpack_c, (const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
-    MPI_Datatype datatype, MPI_Comm comm))
-MPI_BOTH(int, MPI_Pack_external, (const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
+MPI_BOTH_(int, MPI_Unpack_c, (const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
+    MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm))
+MPI_BOTH_(int, MPI_Pack_external, (const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
     void *outbuf, MPI_Aint outsize, MPI_Aint *position))
-MPI_BOTH(int, MPI_Pack_external_c, (const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
+MPI_BOTH_(int, MPI_Pack_external_c, (const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
     void *outbuf, MPI_Count outsize, MPI_Count *position))
-MPI_BOTH(int, MPI_Pack_external_size, (const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size))
-MPI_BOTH(int, MPI_Pack_external_size_c, (const char *datarep, MPI_Count incount, MPI_Datatype datatype,
+MPI_BOTH_(int, MPI_Pack_external_size, (const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size))
+MPI_BOTH_(int, MPI_Pack_external_size_c, (const char *datarep, MPI_Count incount, MPI_Datatype datatype,
     MPI_Count *size))
-MPI_BOTH(int, MPI_Unpack_external, (const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position,
+MPI_BOTH_(int, MPI_Unpack_external, (const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position,
     void *outbuf, int outcount, MPI_Datatype datatype))
-MPI_BOTH(int, MPI_Unpack_external_c, (const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
+MPI_BOTH_(int, MPI_Unpack_external_c, (const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
     void *outbuf, MPI_Count outcount, MPI_Datatype datatype))
 
 /* ---- Collective communication ---- */
 /* Reduction operations */
-MPI_BOTH(int, MPI_Op_commutative, (MPI_Op op, int *commute))
-MPI_BOTH(int, MPI_Op_create, (MPI_User_function *user_fn, int commute, MPI_Op *op))
-MPI_BOTH(int, MPI_Op_create_c, (MPI_User_function_c *user_fn, int commute, MPI_Op *op))
-MPI_BOTH(int, MPI_Op_free, (MPI_Op *op))
-MPI_BOTH(int, MPI_Reduce_local, (const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op))
-MPI_BOTH(int, MPI_Reduce_local_c, (const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype,
+MPI_BOTH_(int, MPI_Op_commutative, (MPI_Op op, int *commute))
+MPI_BOTH_(int, MPI_Op_create, (MPI_User_function *user_fn, int commute, MPI_Op *op))
+MPI_BOTH_(int, MPI_Op_create_c, (MPI_User_function_c *user_fn, int commute, MPI_Op *op))
+MPI_BOTH_(int, MPI_Op_free, (MPI_Op *op))
+MPI_BOTH_(int, MPI_Reduce_local, (const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op))
+MPI_BOTH_(int, MPI_Reduce_local_c, (const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype,
     MPI_Op op))
 
-/* Blocking */
-MPI_BOTH(int, MPI_Barrier, (MPI_Comm comm))
-MPI_BOTH(int, MPI_Bcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Bcast_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Gather, (const MPI_SENT_(int), MPI_RECEIVED_(int), int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Gather_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Gatherv, (const MPI_SENT_(int), MPI_RECEIVED_V_(int, int), int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Gatherv_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_V_(MPI_Count, MPI_Aint), int root,
-    MPI_Comm comm))
-MPI_BOTH(int, MPI_Scatter, (const MPI_SENT_(int), MPI_RECEIVED_(int), int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Scatter_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Scatterv, (const MPI_SENT_V_(int, int), MPI_RECEIVED_(int), int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Scatterv_c, (const MPI_SENT_V_(MPI_Count, MPI_Aint), MPI_RECEIVED_(MPI_Count), int root,
-    MPI_Comm comm))
-MPI_BOTH(int, MPI_Allgather, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm))
-MPI_BOTH(int, MPI_Allgather_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm))
-MPI_BOTH(int, MPI_Allgatherv, (const MPI_SENT_(int), MPI_RECEIVED_V_(int, int), MPI_Comm comm))
-MPI_BOTH(int, MPI_Allgatherv_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_V_(MPI_Count, MPI_Aint), MPI_Comm comm))
-MPI_BOTH(int, MPI_Alltoall, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm))
-MPI_BOTH(int, MPI_Alltoall_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm))
-MPI_BOTH(int, MPI_Alltoallv, (const MPI_SENT_V_(int, int), MPI_RECEIVED_V_(int, int), MPI_Comm comm))
-MPI_BOTH(int, MPI_Alltoallv_c, (const MPI_SENT_V_(MPI_Count, MPI_Aint), MPI_RECEIVED_V_(MPI_Count, MPI_Aint),
-    MPI_Comm comm))
-MPI_BOTH(int, MPI_Alltoallw, (const MPI_SENT_W_(int, int), MPI_RECEIVED_W_(int, int), MPI_Comm comm))
-MPI_BOTH(int, MPI_Alltoallw_c, (const MPI_SENT_W_(MPI_Count, MPI_Aint), MPI_RECEIVED_W_(MPI_Count, MPI_Aint),
-    MPI_Comm comm))
-MPI_BOTH(int, MPI_Reduce, (MPI_REDUCED_(int), int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Reduce_c, (MPI_REDUCED_(MPI_Count), int root, MPI_Comm comm))
-MPI_BOTH(int, MPI_Allreduce, (MPI_REDUCED_(int), MPI_Comm comm))
-MPI_BOTH(int, MPI_Allreduce_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm))
-MPI_BOTH(int, MPI_Reduce_scatter_block, (MPI_REDUCED_(int), MPI_Comm comm))
-MPI_BOTH(int, MPI_Reduce_scatter_block_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm))
-MPI_BOTH(int, MPI_Reduce_scatter, (MPI_REDUCED_V_(int), MPI_Comm comm))
-MPI_BOTH(int, MPI_Reduce_scatter_c, (MPI_REDUCED_V_(MPI_Count), MPI_Comm comm))
-MPI_BOTH(int, MPI_Scan, (MPI_REDUCED_(int), MPI_Comm comm))
-MPI_BOTH(int, MPI_Scan_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm))
-MPI_BOTH(int, MPI_Exscan, (MPI_REDUCED_(int), MPI_Comm comm))
-MPI_BOTH(int, MPI_Exscan_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm))
-
-/* Nonblocking */
-MPI_BOTH(int, MPI_Iallgather, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iallgather_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Iallgatherv, (const MPI_SENT_(int), MPI_RECEIVED_V_(int, int), MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iallgatherv_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_V_(MPI_Count, MPI_Aint), MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Iallreduce, (MPI_REDUCED_(int), MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iallreduce_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ialltoall, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ialltoall_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Ialltoallv, (const MPI_SENT_V_(int, int), MPI_RECEIVED_V_(int, int), MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Ialltoallv_c, (const MPI_SENT_V_(MPI_Count, MPI_Aint), MPI_RECEIVED_V_(MPI_Count, MPI_Aint),
-    MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ialltoallw, (const MPI_SENT_W_(int, int), MPI_RECEIVED_W_(int, int), MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Ialltoallw_c, (const MPI_SENT_W_(MPI_Count, MPI_Aint), MPI_RECEIVED_W_(MPI_Count, MPI_Aint),
-    MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ibarrier, (MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ibcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Ibcast_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Iexscan, (MPI_REDUCED_(int), MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iexscan_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Igather, (const MPI_SENT_(int), MPI_RECEIVED_(int), int root, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Igather_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), int root, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Igatherv, (const MPI_SENT_(int), MPI_RECEIVED_V_(int, int), int root, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Igatherv_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_V_(MPI_Count, MPI_Aint), int root,
-    MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ireduce, (MPI_REDUCED_(int), int root, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ireduce_c, (MPI_REDUCED_(MPI_Count), int root, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ireduce_scatter, (MPI_REDUCED_V_(int), MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ireduce_scatter_c, (MPI_REDUCED_V_(MPI_Count), MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ireduce_scatter_block, (MPI_REDUCED_(int), MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ireduce_scatter_block_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iscan, (MPI_REDUCED_(int), MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iscan_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iscatter, (const MPI_SENT_(int), MPI_RECEIVED_(int), int root, MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Iscatter_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), int root, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Iscatterv, (const MPI_SENT_V_(int, int), MPI_RECEIVED_(int), int root, MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Iscatterv_c, (const MPI_SENT_V_(MPI_Count, MPI_Aint), MPI_RECEIVED_(MPI_Count), int root,
-    MPI_Comm comm, MPI_Request *request))
-
-/* Persistent */
-MPI_BOTH(int, MPI_Allgather_init, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm, MPI_Info info,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Allgather_init_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm, MPI_Info info,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Allgatherv_init, (const MPI_SENT_(int), MPI_RECEIVED_V_(int, int), MPI_Comm comm, MPI_Info info,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Allgatherv_init_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_V_(MPI_Count, MPI_Aint), MPI_Comm comm,
-    MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Allreduce_init, (MPI_REDUCED_(int), MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Allreduce_init_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Alltoall_init, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm, MPI_Info info,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Alltoall_init_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm, MPI_Info info,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Alltoallv_init, (const MPI_SENT_V_(int, int), MPI_RECEIVED_V_(int, int), MPI_Comm comm, MPI_Info info,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Alltoallv_init_c, (const MPI_SENT_V_(MPI_Count, MPI_Aint), MPI_RECEIVED_V_(MPI_Count, MPI_Aint),
-    MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Alltoallw_init, (const MPI_SENT_W_(int, int), MPI_RECEIVED_W_(int, int), MPI_Comm comm, MPI_Info info,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Alltoallw_init_c, (const MPI_SENT_W_(MPI_Count, MPI_Aint), MPI_RECEIVED_W_(MPI_Count, MPI_Aint),
-    MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Bcast_init, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Bcast_init_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
-    MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Exscan_init, (MPI_REDUCED_(int), MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Exscan_init_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Gather_init, (const MPI_SENT_(int), MPI_RECEIVED_(int), int root, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Gather_init_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), int root, MPI_Comm comm,
-    MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Gatherv_init, (const MPI_SENT_(int), MPI_RECEIVED_V_(int, int), int root, MPI_Comm comm,
-    MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Gatherv_init_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_V_(MPI_Count, MPI_Aint), int root,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Reduce_init, (MPI_REDUCED_(int), int root, MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Reduce_init_c, (MPI_REDUCED_(MPI_Count), int root, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Reduce_scatter_block_init, (MPI_REDUCED_(int), MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Reduce_scatter_block_init_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm, MPI_Info info,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Reduce_scatter_init, (MPI_REDUCED_V_(int), MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Reduce_scatter_init_c, (MPI_REDUCED_V_(MPI_Count), MPI_Comm comm, MPI_Info info,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Scan_init, (MPI_REDUCED_(int), MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Scan_init_c, (MPI_REDUCED_(MPI_Count), MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Scatter_init, (const MPI_SENT_(int), MPI_RECEIVED_(int), int root, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Scatter_init_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), int root, MPI_Comm comm,
-    MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Scatterv_init, (const MPI_SENT_V_(int, int), MPI_RECEIVED_(int), int root, MPI_Comm comm,
-    MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Scatterv_init_c, (const MPI_SENT_V_(MPI_Count, MPI_Aint), MPI_RECEIVED_(MPI_Count), int root,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request))
+/* The collectives */
+MPI_BOTH_(int, MPI_Barrier, (MPI_Comm comm))
+MPI_BOTH_(int, MPI_Ibarrier, (MPI_Comm comm, MPI_Request *request))
+MPI_BOTH_(int, MPI_Barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_FORMS_(MPI_Bcast, MPI_Bcast_c, MPI_Ibcast, MPI_Ibcast_c, MPI_Bcast_init, MPI_Bcast_init_c, MPI_BUFFER_, int root,
+    MPI_Comm comm)
+MPI_FORMS_(MPI_Gather, MPI_Gather_c, MPI_Igather, MPI_Igather_c, MPI_Gather_init, MPI_Gather_init_c, MPI_ONE_ONE_,
+    int root, MPI_Comm comm)
+MPI_FORMS_(MPI_Gatherv, MPI_Gatherv_c, MPI_Igatherv, MPI_Igatherv_c, MPI_Gatherv_init, MPI_Gatherv_init_c,
+    MPI_ONE_MANY_, int root, MPI_Comm comm)
+MPI_FORMS_(MPI_Scatter, MPI_Scatter_c, MPI_Iscatter, MPI_Iscatter_c, MPI_Scatter_init, MPI_Scatter_init_c,
+    MPI_ONE_ONE_, int root, MPI_Comm comm)
+MPI_FORMS_(MPI_Scatterv, MPI_Scatterv_c, MPI_Iscatterv, MPI_Iscatterv_c, MPI_Scatterv_init, MPI_Scatterv_init_c,
+    MPI_MANY_ONE_, int root, MPI_Comm comm)
+MPI_FORMS_(MPI_Allgather, MPI_Allgather_c, MPI_Iallgather, MPI_Iallgather_c, MPI_Allgather_init, MPI_Allgather_init_c,
+    MPI_ONE_ONE_, MPI_Comm comm)
+MPI_FORMS_(MPI_Allgatherv, MPI_Allgatherv_c, MPI_Iallgatherv, MPI_Iallgatherv_c, MPI_Allgatherv_init,
+    MPI_Allgatherv_init_c, MPI_ONE_MANY_, MPI_Comm comm)
+MPI_FORMS_(MPI_Alltoall, MPI_Alltoall_c, MPI_Ialltoall, MPI_Ialltoall_c, MPI_Alltoall_init, MPI_Alltoall_init_c,
+    MPI_ONE_ONE_, MPI_Comm comm)
+MPI_FORMS_(MPI_Alltoallv, MPI_Alltoallv_c, MPI_Ialltoallv, MPI_Ialltoallv_c, MPI_Alltoallv_init, MPI_Alltoallv_init_c,
+    MPI_MANY_MANY_, MPI_Comm comm)
+MPI_FORMS_(MPI_Alltoallw, MPI_Alltoallw_c, MPI_Ialltoallw, MPI_Ialltoallw_c, MPI_Alltoallw_init, MPI_Alltoallw_init_c,
+    MPI_TYPED_, MPI_Comm comm)
+MPI_FORMS_(MPI_Reduce, MPI_Reduce_c, MPI_Ireduce, MPI_Ireduce_c, MPI_Reduce_init, MPI_Reduce_init_c, MPI_REDUCED_,
+    int root, MPI_Comm comm)
+MPI_FORMS_(MPI_Allreduce, MPI_Allreduce_c, MPI_Iallreduce, MPI_Iallreduce_c, MPI_Allreduce_init, MPI_Allreduce_init_c,
+    MPI_REDUCED_, MPI_Comm comm)
+MPI_FORMS_(MPI_Reduce_scatter_block, MPI_Reduce_scatter_block_c, MPI_Ireduce_scatter_block,
+    MPI_Ireduce_scatter_block_c, MPI_Reduce_scatter_block_init, MPI_Reduce_scatter_block_init_c, MPI_REDUCED_,
+    MPI_Comm comm)
+MPI_FORMS_(MPI_Reduce_scatter, MPI_Reduce_scatter_c, MPI_Ireduce_scatter, MPI_Ireduce_scatter_c,
+    MPI_Reduce_scatter_init, MPI_Reduce_scatter_init_c, MPI_SHARED_OUT_, MPI_Comm comm)
+MPI_FORMS_(MPI_Scan, MPI_Scan_c, MPI_Iscan, MPI_Iscan_c, MPI_Scan_init, MPI_Scan_init_c, MPI_REDUCED_, MPI_Comm comm)
+MPI_FORMS_(MPI_Exscan, MPI_Exscan_c, MPI_Iexscan, MPI_Iexscan_c, MPI_Exscan_init, MPI_Exscan_init_c, MPI_REDUCED_,
+    MPI_Comm comm)
 
 /* ---- Groups ---- */
-MPI_BOTH(int, MPI_Group_compare, (MPI_Group group1, MPI_Group group2, int *result))
-MPI_BOTH(int, MPI_Group_difference, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup))
-MPI_BOTH(int, MPI_Group_excl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup))
-MPI_BOTH(int, MPI_Group_free, (MPI_Group *group))
-MPI_BOTH(int, MPI_Group_incl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup))
-MPI_BOTH(int, MPI_Group_intersection, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup))
-MPI_BOTH(int, MPI_Group_range_excl, (MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup))
-MPI_BOTH(int, MPI_Group_range_incl, (MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup))
-MPI_BOTH(int, MPI_Group_rank, (MPI_Group group, int *rank))
-MPI_BOTH(int, MPI_Group_size, (MPI_Group group, int *size))
-MPI_BOTH(int, MPI_Group_translate_ranks, (MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]))
-MPI_BOTH(int, MPI_Group_union, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup))
+MPI_BOTH_(int, MPI_Group_compare, (MPI_Group group1, MPI_Group group2, int *result))
+MPI_BOTH_(int, MPI_Group_difference, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup))
+MPI_BOTH_(int, MPI_Group_excl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup))
+MPI_BOTH_(int, MPI_Group_free, (MPI_Group *group))
+MPI_BOTH_(int, MPI_Group_incl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup))
+MPI_BOTH_(int, MPI_Group_intersection, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup))
+MPI_BOTH_(int, MPI_Group_range_excl, (MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup))
+MPI_BOTH_(int, MPI_Group_range_incl, (MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup))
+MPI_BOTH_(int, MPI_Group_rank, (MPI_Group group, int *rank))
+MPI_BOTH_(int, MPI_Group_size, (MPI_Group group, int *size))
+MPI_BOTH_(int, MPI_Group_translate_ranks, (MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]))
+MPI_BOTH_(int, MPI_Group_union, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup))
 
 /* ---- Communicators ---- */
-MPI_BOTH(int, MPI_Comm_size, (MPI_Comm comm, int *size))
-MPI_BOTH(int, MPI_Comm_rank, (MPI_Comm comm, int *rank))
-MPI_BOTH(int, MPI_Comm_compare, (MPI_Comm comm1, MPI_Comm comm2, int *result))
-MPI_BOTH(int, MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm))
-MPI_BOTH(int, MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm))
-MPI_BOTH(int, MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm))
-MPI_BOTH(int, MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm))
-MPI_BOTH(int, MPI_Comm_free, (MPI_Comm *comm))
-MPI_BOTH(int, MPI_Comm_get_info, (MPI_Comm comm, MPI_Info *info_used))
-MPI_BOTH(int, MPI_Comm_get_name, (MPI_Comm comm, char *comm_name, int *resultlen))
-MPI_BOTH(int, MPI_Comm_group, (MPI_Comm comm, MPI_Group *group))
-MPI_BOTH(int, MPI_Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request))
-MPI_BOTH(int, MPI_Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request))
-MPI_BOTH(int, MPI_Comm_remote_group, (MPI_Comm comm, MPI_Group *group))
-MPI_BOTH(int, MPI_Comm_remote_size, (MPI_Comm comm, int *size))
-MPI_BOTH(int, MPI_Comm_set_info, (MPI_Comm comm, MPI_Info info))
-MPI_BOTH(int, MPI_Comm_set_name, (MPI_Comm comm, const char *comm_name))
-MPI_BOTH(int, MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm))
-MPI_BOTH(int, MPI_Comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm))
-MPI_BOTH(int, MPI_Comm_test_inter, (MPI_Comm comm, int *flag))
-MPI_BOTH(int, MPI_Intercomm_create, (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
+MPI_BOTH_(int, MPI_Comm_size, (MPI_Comm comm, int *size))
+MPI_BOTH_(int, MPI_Comm_rank, (MPI_Comm comm, int *rank))
+MPI_BOTH_(int, MPI_Comm_compare, (MPI_Comm comm1, MPI_Comm comm2, int *result))
+MPI_BOTH_(int, MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm))
+MPI_BOTH_(int, MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm))
+MPI_BOTH_(int, MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm))
+MPI_BOTH_(int, MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm))
+MPI_BOTH_(int, MPI_Comm_free, (MPI_Comm *comm))
+MPI_BOTH_(int, MPI_Comm_get_info, (MPI_Comm comm, MPI_Info *info_used))
+MPI_BOTH_(int, MPI_Comm_get_name, (MPI_Comm comm, char *comm_name, int *resultlen))
+MPI_BOTH_(int, MPI_Comm_group, (MPI_Comm comm, MPI_Group *group))
+MPI_BOTH_(int, MPI_Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request))
+MPI_BOTH_(int, MPI_Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request))
+MPI_BOTH_(int, MPI_Comm_remote_group, (MPI_Comm comm, MPI_Group *group))
+MPI_BOTH_(int, MPI_Comm_remote_size, (MPI_Comm comm, int *size))
+MPI_BOTH_(int, MPI_Comm_set_info, (MPI_Comm comm, MPI_Info info))
+MPI_BOTH_(int, MPI_Comm_set_name, (MPI_Comm comm, const char *comm_name))
+MPI_BOTH_(int, MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm))
+MPI_BOTH_(int, MPI_Comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm))
+MPI_BOTH_(int, MPI_Comm_test_inter, (MPI_Comm comm, int *flag))
+MPI_BOTH_(int, MPI_Intercomm_create, (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
     int tag, MPI_Comm *newintercomm))
-MPI_BOTH(int, MPI_Intercomm_create_from_groups, (MPI_Group local_group, int local_leader, MPI_Group remote_group,
+MPI_BOTH_(int, MPI_Intercomm_create_from_groups, (MPI_Group local_group, int local_leader, MPI_Group remote_group,
     int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm))
-MPI_BOTH(int, MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *newintracomm))
+MPI_BOTH_(int, MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *newintracomm))
 
 /* ---- Cached attributes ---- */
-MPI_BOTH(int, MPI_Comm_create_keyval, (MPI_Comm_copy_attr_function *comm_copy_attr_fn,
+MPI_BOTH_(int, MPI_Comm_create_keyval, (MPI_Comm_copy_attr_function *comm_copy_attr_fn,
     MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state))
-MPI_BOTH(int, MPI_Comm_delete_attr, (MPI_Comm comm, int comm_keyval))
-MPI_BOTH(int, MPI_Comm_free_keyval, (int *comm_keyval))
-MPI_BOTH(int, MPI_Comm_get_attr, (MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag))
-MPI_BOTH(int, MPI_Comm_set_attr, (MPI_Comm comm, int comm_keyval, void *attribute_val))
-MPI_BOTH(int, MPI_Type_create_keyval, (MPI_Type_copy_attr_function *type_copy_attr_fn,
+MPI_BOTH_(int, MPI_Comm_delete_attr, (MPI_Comm comm, int comm_keyval))
+MPI_BOTH_(int, MPI_Comm_free_keyval, (int *comm_keyval))
+MPI_BOTH_(int, MPI_Comm_get_attr, (MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag))
+MPI_BOTH_(int, MPI_Comm_set_attr, (MPI_Comm comm, int comm_keyval, void *attribute_val))
+MPI_BOTH_(int, MPI_Type_create_keyval, (MPI_Type_copy_attr_function *type_copy_attr_fn,
     MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state))
-MPI_BOTH(int, MPI_Type_delete_attr, (MPI_Datatype datatype, int type_keyval))
-MPI_BOTH(int, MPI_Type_free_keyval, (int *type_keyval))
-MPI_BOTH(int, MPI_Type_get_attr, (MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag))
-MPI_BOTH(int, MPI_Type_set_attr, (MPI_Datatype datatype, int type_keyval, void *attribute_val))
-MPI_BOTH(int, MPI_Win_create_keyval, (MPI_Win_copy_attr_function *win_copy_attr_fn,
+MPI_BOTH_(int, MPI_Type_delete_attr, (MPI_Datatype datatype, int type_keyval))
+MPI_BOTH_(int, MPI_Type_free_keyval, (int *type_keyval))
+MPI_BOTH_(int, MPI_Type_get_attr, (MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag))
+MPI_BOTH_(int, MPI_Type_set_attr, (MPI_Datatype datatype, int type_keyval, void *attribute_val))
+MPI_BOTH_(int, MPI_Win_create_keyval, (MPI_Win_copy_attr_function *win_copy_attr_fn,
     MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state))
-MPI_BOTH(int, MPI_Win_delete_attr, (MPI_Win win, int win_keyval))
-MPI_BOTH(int, MPI_Win_free_keyval, (int *win_keyval))
-MPI_BOTH(int, MPI_Win_get_attr, (MPI_Win win, int win_keyval, void *attribute_val, int *flag))
-MPI_BOTH(int, MPI_Win_set_attr, (MPI_Win win, int win_keyval, void *attribute_val))
+MPI_BOTH_(int, MPI_Win_delete_attr, (MPI_Win win, int win_keyval))
+MPI_BOTH_(int, MPI_Win_free_keyval, (int *win_keyval))
+MPI_BOTH_(int, MPI_Win_get_attr, (MPI_Win win, int win_keyval, void *attribute_val, int *flag))
+MPI_BOTH_(int, MPI_Win_set_attr, (MPI_Win win, int win_keyval, void *attribute_val))
 
 /* ---- Process topologies ---- */
 /* Cartesian */
-MPI_BOTH(int, MPI_Cart_coords, (MPI_Comm comm, int rank, int maxdims, int coords[]))
-MPI_BOTH(int, MPI_Cart_create, (MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
+MPI_BOTH_(int, MPI_Cart_coords, (MPI_Comm comm, int rank, int maxdims, int coords[]))
+MPI_BOTH_(int, MPI_Cart_create, (MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
     MPI_Comm *comm_cart))
-MPI_BOTH(int, MPI_Cart_get, (MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]))
-MPI_BOTH(int, MPI_Cart_map, (MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank))
-MPI_BOTH(int, MPI_Cart_rank, (MPI_Comm comm, const int coords[], int *rank))
-MPI_BOTH(int, MPI_Cart_shift, (MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest))
-MPI_BOTH(int, MPI_Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm))
-MPI_BOTH(int, MPI_Cartdim_get, (MPI_Comm comm, int *ndims))
-MPI_BOTH(int, MPI_Dims_create, (int nnodes, int ndims, int dims[]))
+MPI_BOTH_(int, MPI_Cart_get, (MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]))
+MPI_BOTH_(int, MPI_Cart_map, (MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank))
+MPI_BOTH_(int, MPI_Cart_rank, (MPI_Comm comm, const int coords[], int *rank))
+MPI_BOTH_(int, MPI_Cart_shift, (MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest))
+MPI_BOTH_(int, MPI_Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm))
+MPI_BOTH_(int, MPI_Cartdim_get, (MPI_Comm comm, int *ndims))
+MPI_BOTH_(int, MPI_Dims_create, (int nnodes, int ndims, int dims[]))
 
 /* Graphs */
-MPI_BOTH(int, MPI_Dist_graph_create, (MPI_Comm comm_old, int n, const int sources[], const int degrees[],
+MPI_BOTH_(int, MPI_Dist_graph_create, (MPI_Comm comm_old, int n, const int sources[], const int degrees[],
     const int destinations[], const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph))
-MPI_BOTH(int, MPI_Dist_graph_create_adjacent, (MPI_Comm comm_old, int indegree, const int sources[],
+MPI_BOTH_(int, MPI_Dist_graph_create_adjacent, (MPI_Comm comm_old, int indegree, const int sources[],
     const int *sourceweights, int outdegree, const int destinations[], const int *destweights, MPI_Info info,
     int reorder, MPI_Comm *comm_dist_graph))
-MPI_BOTH(int, MPI_Dist_graph_neighbors, (MPI_Comm comm, int maxindegree, int sources[], int *sourceweights,
+MPI_BOTH_(int, MPI_Dist_graph_neighbors, (MPI_Comm comm, int maxindegree, int sources[], int *sourceweights,
     int maxoutdegree, int destinations[], int *destweights))
-MPI_BOTH(int, MPI_Dist_graph_neighbors_count, (MPI_Comm comm, int *indegree, int *outdegree, int *weighted))
-MPI_BOTH(int, MPI_Get_hw_resource_info, (MPI_Info *hw_info))
-MPI_BOTH(int, MPI_Graph_create, (MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
+MPI_BOTH_(int, MPI_Dist_graph_neighbors_count, (MPI_Comm comm, int *indegree, int *outdegree, int *weighted))
+MPI_BOTH_(int, MPI_Get_hw_resource_info, (MPI_Info *hw_info))
+MPI_BOTH_(int, MPI_Graph_create, (MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
     MPI_Comm *comm_graph))
-MPI_BOTH(int, MPI_Graph_get, (MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[]))
-MPI_BOTH(int, MPI_Graph_map, (MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank))
-MPI_BOTH(int, MPI_Graph_neighbors, (MPI_Comm comm, int rank, int maxneighbors, int neighbors[]))
-MPI_BOTH(int, MPI_Graph_neighbors_count, (MPI_Comm comm, int rank, int *nneighbors))
-MPI_BOTH(int, MPI_Graphdims_get, (MPI_Comm comm, int *nnodes, int *nedges))
-MPI_BOTH(int, MPI_Topo_test, (MPI_Comm comm, int *status))
+MPI_BOTH_(int, MPI_Graph_get, (MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[]))
+MPI_BOTH_(int, MPI_Graph_map, (MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank))
+MPI_BOTH_(int, MPI_Graph_neighbors, (MPI_Comm comm, int rank, int maxneighbors, int neighbors[]))
+MPI_BOTH_(int, MPI_Graph_neighbors_count, (MPI_Comm comm, int rank, int *nneighbors))
+MPI_BOTH_(int, MPI_Graphdims_get, (MPI_Comm comm, int *nnodes, int *nedges))
+MPI_BOTH_(int, MPI_Topo_test, (MPI_Comm comm, int *status))
 
 /* ---- Neighborhood collectives ---- */
-/* Blocking */
-MPI_BOTH(int, MPI_Neighbor_allgather, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm))
-MPI_BOTH(int, MPI_Neighbor_allgather_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm))
-MPI_BOTH(int, MPI_Neighbor_allgatherv, (const MPI_SENT_(int), MPI_RECEIVED_V_(int, int), MPI_Comm comm))
-MPI_BOTH(int, MPI_Neighbor_allgatherv_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_V_(MPI_Count, MPI_Aint),
-    MPI_Comm comm))
-MPI_BOTH(int, MPI_Neighbor_alltoall, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm))
-MPI_BOTH(int, MPI_Neighbor_alltoall_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm))
-MPI_BOTH(int, MPI_Neighbor_alltoallv, (const MPI_SENT_V_(int, int), MPI_RECEIVED_V_(int, int), MPI_Comm comm))
-MPI_BOTH(int, MPI_Neighbor_alltoallv_c, (const MPI_SENT_V_(MPI_Count, MPI_Aint), MPI_RECEIVED_V_(MPI_Count, MPI_Aint),
-    MPI_Comm comm))
-MPI_BOTH(int, MPI_Neighbor_alltoallw, (const MPI_SENT_W_(int, MPI_Aint), MPI_RECEIVED_W_(int, MPI_Aint), MPI_Comm comm))
-MPI_BOTH(int, MPI_Neighbor_alltoallw_c, (const MPI_SENT_W_(MPI_Count, MPI_Aint), MPI_RECEIVED_W_(MPI_Count, MPI_Aint),
-    MPI_Comm comm))
-
-/* Nonblocking */
-MPI_BOTH(int, MPI_Ineighbor_allgather, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ineighbor_allgather_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Ineighbor_allgatherv, (const MPI_SENT_(int), MPI_RECEIVED_V_(int, int), MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Ineighbor_allgatherv_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_V_(MPI_Count, MPI_Aint),
-    MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ineighbor_alltoall, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ineighbor_alltoall_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Ineighbor_alltoallv, (const MPI_SENT_V_(int, int), MPI_RECEIVED_V_(int, int), MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Ineighbor_alltoallv_c, (const MPI_SENT_V_(MPI_Count, MPI_Aint), MPI_RECEIVED_V_(MPI_Count, MPI_Aint),
-    MPI_Comm comm, MPI_Request *request))
-MPI_BOTH(int, MPI_Ineighbor_alltoallw, (const MPI_SENT_W_(int, MPI_Aint), MPI_RECEIVED_W_(int, MPI_Aint), MPI_Comm comm,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Ineighbor_alltoallw_c, (const MPI_SENT_W_(MPI_Count, MPI_Aint), MPI_RECEIVED_W_(MPI_Count, MPI_Aint),
-    MPI_Comm comm, MPI_Request *request))
-
-/* Persistent */
-MPI_BOTH(int, MPI_Neighbor_allgather_init, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm, MPI_Info info,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Neighbor_allgather_init_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm,
-    MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Neighbor_allgatherv_init, (const MPI_SENT_(int), MPI_RECEIVED_V_(int, int), MPI_Comm comm,
-    MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Neighbor_allgatherv_init_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_V_(MPI_Count, MPI_Aint),
-    MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Neighbor_alltoall_init, (const MPI_SENT_(int), MPI_RECEIVED_(int), MPI_Comm comm, MPI_Info info,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Neighbor_alltoall_init_c, (const MPI_SENT_(MPI_Count), MPI_RECEIVED_(MPI_Count), MPI_Comm comm,
-    MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Neighbor_alltoallv_init, (const MPI_SENT_V_(int, int), MPI_RECEIVED_V_(int, int), MPI_Comm comm,
-    MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Neighbor_alltoallv_init_c, (const MPI_SENT_V_(MPI_Count, MPI_Aint),
-    MPI_RECEIVED_V_(MPI_Count, MPI_Aint), MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Neighbor_alltoallw_init, (const MPI_SENT_W_(int, MPI_Aint), MPI_RECEIVED_W_(int, MPI_Aint),
-    MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH(int, MPI_Neighbor_alltoallw_init_c, (const MPI_SENT_W_(MPI_Count, MPI_Aint),
-    MPI_RECEIVED_W_(MPI_Count, MPI_Aint), MPI_Comm comm, MPI_Info info, MPI_Request *request))
+MPI_FORMS_(MPI_Neighbor_allgather, MPI_Neighbor_allgather_c, MPI_Ineighbor_allgather, MPI_Ineighbor_allgather_c,
+    MPI_Neighbor_allgather_init, MPI_Neighbor_allgather_init_c, MPI_ONE_ONE_, MPI_Comm comm)
+MPI_FORMS_(MPI_Neighbor_allgatherv, MPI_Neighbor_allgatherv_c, MPI_Ineighbor_allgatherv, MPI_Ineighbor_allgatherv_c,
+    MPI_Neighbor_allgatherv_init, MPI_Neighbor_allgatherv_init_c, MPI_ONE_MANY_, MPI_Comm comm)
+MPI_FORMS_(MPI_Neighbor_alltoall, MPI_Neighbor_alltoall_c, MPI_Ineighbor_alltoall, MPI_Ineighbor_alltoall_c,
+    MPI_Neighbor_alltoall_init, MPI_Neighbor_alltoall_init_c, MPI_ONE_ONE_, MPI_Comm comm)
+MPI_FORMS_(MPI_Neighbor_alltoallv, MPI_Neighbor_alltoallv_c, MPI_Ineighbor_alltoallv, MPI_Ineighbor_alltoallv_c,
+    MPI_Neighbor_alltoallv_init, MPI_Neighbor_alltoallv_init_c, MPI_MANY_MANY_, MPI_Comm comm)
+MPI_FORMS_(MPI_Neighbor_alltoallw, MPI_Neighbor_alltoallw_c, MPI_Ineighbor_alltoallw, MPI_Ineighbor_alltoallw_c,
+    MPI_Neighbor_alltoallw_init, MPI_Neighbor_alltoallw_init_c, MPI_TYPED_FAR_, MPI_Comm comm)
 
 /* ---- Error handling ---- */
-MPI_BOTH(int, MPI_Add_error_class, (int *errorclass))
-MPI_BOTH(int, MPI_Add_error_code, (int errorclass, int *errorcode))
-MPI_BOTH(int, MPI_Add_error_string, (int errorcode, const char *string))
-MPI_BOTH(int, MPI_Comm_call_errhandler, (MPI_Comm comm, int errorcode))
-MPI_BOTH(int, MPI_Comm_create_errhandler, (MPI_Comm_errhandler_function *comm_errhandler_fn,
+MPI_BOTH_(int, MPI_Add_error_class, (int *errorclass))
+MPI_BOTH_(int, MPI_Add_error_code, (int errorclass, int *errorcode))
+MPI_BOTH_(int, MPI_Add_error_string, (int errorcode, const char *string))
+MPI_BOTH_(int, MPI_Comm_call_errhandler, (MPI_Comm comm, int errorcode))
+MPI_BOTH_(int, MPI_Comm_create_errhandler, (MPI_Comm_errhandler_function *comm_errhandler_fn,
     MPI_Errhandler *errhandler))
-MPI_BOTH(int, MPI_Comm_get_errhandler, (MPI_Comm comm, MPI_Errhandler *errhandler))
-MPI_BOTH(int, MPI_Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler errhandler))
-MPI_BOTH(int, MPI_Errhandler_free, (MPI_Errhandler *errhandler))
-MPI_BOTH(int, MPI_Error_class, (int errorcode, int *errorclass))
-MPI_BOTH(int, MPI_Error_string, (int errorcode, char *string, int *resultlen))
-MPI_BOTH(int, MPI_File_call_errhandler, (MPI_File fh, int errorcode))
-MPI_BOTH(int, MPI_File_create_errhandler, (MPI_File_errhandler_function *file_errhandler_fn,
+MPI_BOTH_(int, MPI_Comm_get_errhandler, (MPI_Comm comm, MPI_Errhandler *errhandler))
+MPI_BOTH_(int, MPI_Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler errhandler))
+MPI_BOTH_(int, MPI_Errhandler_free, (MPI_Errhandler *errhandler))
+MPI_BOTH_(int, MPI_Error_class, (int errorcode, int *errorclass))
+MPI_BOTH_(int, MPI_Error_string, (int errorcode, char *string, int *resultlen))
+MPI_BOTH_(int, MPI_File_call_errhandler, (MPI_File fh, int errorcode))
+MPI_BOTH_(int, MPI_File_create_errhandler, (MPI_File_errhandler_function *file_errhandler_fn,
     MPI_Errhandler *errhandler))
-MPI_BOTH(int, MPI_File_get_errhandler, (MPI_File file, MPI_Errhandler *errhandler))
-MPI_BOTH(int, MPI_File_set_errhandler, (MPI_File file, MPI_Errhandler errhandler))
-MPI_BOTH(int, MPI_Remove_error_class, (int errorclass))
-MPI_BOTH(int, MPI_Remove_error_code, (int errorcode))
-MPI_BOTH(int, MPI_Remove_error_string, (int errorcode))
-MPI_BOTH(int, MPI_Session_call_errhandler, (MPI_Session session, int errorcode))
-MPI_BOTH(int, MPI_Session_create_errhandler, (MPI_Session_errhandler_function *session_errhandler_fn,
+MPI_BOTH_(int, MPI_File_get_errhandler, (MPI_File file, MPI_Errhandler *errhandler))
+MPI_BOTH_(int, MPI_File_set_errhandler, (MPI_File file, MPI_Errhandler errhandler))
+MPI_BOTH_(int, MPI_Remove_error_class, (int errorclass))
+MPI_BOTH_(int, MPI_Remove_error_code, (int errorcode))
+MPI_BOTH_(int, MPI_Remove_error_string, (int errorcode))
+MPI_BOTH_(int, MPI_Session_call_errhandler, (MPI_Session session, int errorcode))
+MPI_BOTH_(int, MPI_Session_create_errhandler, (MPI_Session_errhandler_function *session_errhandler_fn,
     MPI_Errhandler *errhandler))
-MPI_BOTH(int, MPI_Session_get_errhandler, (MPI_Session session, MPI_Errhandler *errhandler))
-MPI_BOTH(int, MPI_Session_set_errhandler, (MPI_Session session, MPI_Errhandler errhandler))
-MPI_BOTH(int, MPI_Win_call_errhandler, (MPI_Win win, int errorcode))
-MPI_BOTH(int, MPI_Win_create_errhandler, (MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler))
-MPI_BOTH(int, MPI_Win_get_errhandler, (MPI_Win win, MPI_Errhandler *errhandler))
-MPI_BOTH(int, MPI_Win_set_errhandler, (MPI_Win win, MPI_Errhandler errhandler))
+MPI_BOTH_(int, MPI_Session_get_errhandler, (MPI_Session session, MPI_Errhandler *errhandler))
+MPI_BOTH_(int, MPI_Session_set_errhandler, (MPI_Session session, MPI_Errhandler errhandler))
+MPI_BOTH_(int, MPI_Win_call_errhandler, (MPI_Win win, int errorcode))
+MPI_BOTH_(int, MPI_Win_create_errhandler, (MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler))
+MPI_BOTH_(int, MPI_Win_get_errhandler, (MPI_Win win, MPI_Errhandler *errhandler))
+MPI_BOTH_(int, MPI_Win_set_errhandler, (MPI_Win win, MPI_Errhandler errhandler))
 
 /* ---- Environment ---- */
-MPI_BOTH(MPI_Aint, MPI_Aint_add, (MPI_Aint base, MPI_Aint disp))
-MPI_BOTH(MPI_Aint, MPI_Aint_diff, (MPI_Aint addr1, MPI_Aint addr2))
-MPI_BOTH(int, MPI_Get_library_version, (char *version, int *resultlen))
-MPI_BOTH(int, MPI_Get_processor_name, (char *name, int *resultlen))
-MPI_BOTH(int, MPI_Get_version, (int *version, int *subversion))
-MPI_BOTH(double, MPI_Wtick, (void))
-MPI_BOTH(double, MPI_Wtime, (void))
+MPI_BOTH_(MPI_Aint, MPI_Aint_add, (MPI_Aint base, MPI_Aint disp))
+MPI_BOTH_(MPI_Aint, MPI_Aint_diff, (MPI_Aint addr1, MPI_Aint addr2))
+MPI_BOTH_(int, MPI_Get_library_version, (char *version, int *resultlen))
+MPI_BOTH_(int, MPI_Get_processor_name, (char *name, int *resultlen))
+MPI_BOTH_(int, MPI_Get_version, (int *version, int *subversion))
+MPI_BOTH_(double, MPI_Wtick, (void))
+MPI_BOTH_(double, MPI_Wtime, (void))
 
 /* ---- Info ---- */
-MPI_BOTH(int, MPI_Info_create, (MPI_Info *info))
-MPI_BOTH(int, MPI_Info_create_env, (int argc, char *argv[], MPI_Info *info))
-MPI_BOTH(int, MPI_Info_delete, (MPI_Info info, const char *key))
-MPI_BOTH(int, MPI_Info_dup, (MPI_Info info, MPI_Info *newinfo))
-MPI_BOTH(int, MPI_Info_free, (MPI_Info *info))
-MPI_BOTH(int, MPI_Info_get, (MPI_Info info, const char *key, int valuelen, char *value, int *flag))
-MPI_BOTH(int, MPI_Info_get_nkeys, (MPI_Info info, int *nkeys))
-MPI_BOTH(int, MPI_Info_get_nthkey, (MPI_Info info, int n, char *key))
-MPI_BOTH(int, MPI_Info_get_string, (MPI_Info info, const char *key, int *buflen, char *value, int *flag))
-MPI_BOTH(int, MPI_Info_get_valuelen, (MPI_Info info, const char *key, int *valuelen, int *flag))
-MPI_BOTH(int, MPI_Info_set, (MPI_Info info, const char *key, const char *value))
+MPI_BOTH_(int, MPI_Info_create, (MPI_Info *info))
+MPI_BOTH_(int, MPI_Info_create_env, (int argc, char *argv[], MPI_Info *info))
+MPI_BOTH_(int, MPI_Info_delete, (MPI_Info info, const char *key))
+MPI_BOTH_(int, MPI_Info_dup, (MPI_Info info, MPI_Info *newinfo))
+MPI_BOTH_(int, MPI_Info_free, (MPI_Info *info))
+MPI_BOTH_(int, MPI_Info_get, (MPI_Info info, const char *key, int valuelen, char *value, int *flag))
+MPI_BOTH_(int, MPI_Info_get_nkeys, (MPI_Info info, int *nkeys))
+MPI_BOTH_(int, MPI_Info_get_nthkey, (MPI_Info info, int n, char *key))
+MPI_BOTH_(int, MPI_Info_get_string, (MPI_Info info, const char *key, int *buflen, char *value, int *flag))
+MPI_BOTH_(int, MPI_Info_get_valuelen, (MPI_Info info, const char *key, int *valuelen, int *flag))
+MPI_BOTH_(int, MPI_Info_set, (MPI_Info info, const char *key, const char *value))
 
 /* ---- Start, end and sessions ---- */
-MPI_BOTH(int, MPI_Init, (int *argc, char ***argv))
-MPI_BOTH(int, MPI_Init_thread, (int *argc, char ***argv, int required, int *provided))
-MPI_BOTH(int, MPI_Query_thread, (int *provided))
-MPI_BOTH(int, MPI_Is_thread_main, (int *flag))
-MPI_BOTH(int, MPI_Initialized, (int *flag))
-MPI_BOTH(int, MPI_Finalize, (void))
-MPI_BOTH(int, MPI_Finalized, (int *flag))
-MPI_BOTH(int, MPI_Abort, (MPI_Comm comm, int errorcode))
-MPI_BOTH(int, MPI_Session_init, (MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session))
-MPI_BOTH(int, MPI_Session_finalize, (MPI_Session *session))
-MPI_BOTH(int, MPI_Comm_create_from_group, (MPI_Group group, const char *stringtag, MPI_Info info,
+MPI_BOTH_(int, MPI_Init, (int *argc, char ***argv))
+MPI_BOTH_(int, MPI_Init_thread, (int *argc, char ***argv, int required, int *provided))
+MPI_BOTH_(int, MPI_Query_thread, (int *provided))
+MPI_BOTH_(int, MPI_Is_thread_main, (int *flag))
+MPI_BOTH_(int, MPI_Initialized, (int *flag))
+MPI_BOTH_(int, MPI_Finalize, (void))
+MPI_BOTH_(int, MPI_Finalized, (int *flag))
+MPI_BOTH_(int, MPI_Abort, (MPI_Comm comm, int errorcode))
+MPI_BOTH_(int, MPI_Session_init, (MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session))
+MPI_BOTH_(int, MPI_Session_finalize, (MPI_Session *session))
+MPI_BOTH_(int, MPI_Comm_create_from_group, (MPI_Group group, const char *stringtag, MPI_Info info,
     MPI_Errhandler errhandler, MPI_Comm *newcomm))
-MPI_BOTH(int, MPI_Group_from_session_pset, (MPI_Session session, const char *pset_name, MPI_Group *newgroup))
-MPI_BOTH(int, MPI_Session_get_info, (MPI_Session session, MPI_Info *info_used))
-MPI_BOTH(int, MPI_Session_get_nth_pset, (MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name))
-MPI_BOTH(int, MPI_Session_get_num_psets, (MPI_Session session, MPI_Info info, int *npset_names))
-MPI_BOTH(int, MPI_Session_get_pset_info, (MPI_Session session, const char *pset_name, MPI_Info *info))
+MPI_BOTH_(int, MPI_Group_from_session_pset, (MPI_Session session, const char *pset_name, MPI_Group *newgroup))
+MPI_BOTH_(int, MPI_Session_get_info, (MPI_Session session, MPI_Info *info_used))
+MPI_BOTH_(int, MPI_Session_get_nth_pset, (MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name))
+MPI_BOTH_(int, MPI_Session_get_num_psets, (MPI_Session session, MPI_Info info, int *npset_names))
+MPI_BOTH_(int, MPI_Session_get_pset_info, (MPI_Session session, const char *pset_name, MPI_Info *info))
 
 /* ---- Dynamic processes ---- */
-MPI_BOTH(int, MPI_Close_port, (const char *port_name))
-MPI_BOTH(int, MPI_Comm_accept, (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm))
-MPI_BOTH(int, MPI_Comm_connect, (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm))
-MPI_BOTH(int, MPI_Comm_disconnect, (MPI_Comm *comm))
-MPI_BOTH(int, MPI_Comm_get_parent, (MPI_Comm *parent))
-MPI_BOTH(int, MPI_Comm_join, (int fd, MPI_Comm *intercomm))
-MPI_BOTH(int, MPI_Comm_spawn, (const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
-    MPI_Comm *intercomm, int array_of_errcodes[]))
-MPI_BOTH(int, MPI_Comm_spawn_multiple, (int count, char *array_of_commands[], char **array_of_argv[],
+MPI_BOTH_(int, MPI_Close_port, (const char *port_name))
+MPI_BOTH_(int, MPI_Comm_accept, (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm))
+MPI_BOTH_(int, MPI_Comm_connect, (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm))
+MPI_BOTH_(int, MPI_Comm_disconnect, (MPI_Comm *comm))
+MPI_BOTH_(int, MPI_Comm_get_parent, (MPI_Comm *parent))
+MPI_BOTH_(int, MPI_Comm_join, (int fd, MPI_Comm *intercomm))
+MPI_BOTH_(int, MPI_Comm_spawn, (const char *command, char *argv[], int maxprocs, MPI_Info info, int root,
+    MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[]))
+MPI_BOTH_(int, MPI_Comm_spawn_multiple, (int count, char *array_of_commands[], char **array_of_argv[],
     const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm,
     int array_of_errcodes[]))
-MPI_BOTH(int, MPI_Lookup_name, (const char *service_name, MPI_Info info, char *port_name))
-MPI_BOTH(int, MPI_Open_port, (MPI_Info info, char *port_name))
-MPI_BOTH(int, MPI_Publish_name, (const char *service_name, MPI_Info info, const char *port_name))
-MPI_BOTH(int, MPI_Unpublish_name, (const char *service_name, MPI_Info info, const char *port_name))
+MPI_BOTH_(int, MPI_Lookup_name, (const char *service_name, MPI_Info info, char *port_name))
+MPI_BOTH_(int, MPI_Open_port, (MPI_Info info, char *port_name))
+MPI_BOTH_(int, MPI_Publish_name, (const char *service_name, MPI_Info info, const char *port_name))
+MPI_BOTH_(int, MPI_Unpublish_name, (const char *service_name, MPI_Info info, const char *port_name))
 
 /* ---- One-sided communication ---- */
 /* Memory and windows */
-MPI_BOTH(int, MPI_Alloc_mem, (MPI_Aint size, MPI_Info info, void *baseptr))
-MPI_BOTH(int, MPI_Free_mem, (void *base))
-MPI_BOTH(int, MPI_Win_allocate, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+MPI_BOTH_(int, MPI_Alloc_mem, (MPI_Aint size, MPI_Info info, void *baseptr))
+MPI_BOTH_(int, MPI_Free_mem, (void *base))
+MPI_BOTH_(int, MPI_Win_allocate, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
     MPI_Win *win))
-MPI_BOTH(int, MPI_Win_allocate_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+MPI_BOTH_(int, MPI_Win_allocate_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
     MPI_Win *win))
-MPI_BOTH(int, MPI_Win_allocate_shared, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+MPI_BOTH_(int, MPI_Win_allocate_shared, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
     MPI_Win *win))
-MPI_BOTH(int, MPI_Win_allocate_shared_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+MPI_BOTH_(int, MPI_Win_allocate_shared_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
     void *baseptr, MPI_Win *win))
-MPI_BOTH(int, MPI_Win_attach, (MPI_Win win, void *base, MPI_Aint size))
-MPI_BOTH(int, MPI_Win_create, (void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win))
-MPI_BOTH(int, MPI_Win_create_c, (void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+MPI_BOTH_(int, MPI_Win_attach, (MPI_Win win, void *base, MPI_Aint size))
+MPI_BOTH_(int, MPI_Win_create, (void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win))
+MPI_BOTH_(int, MPI_Win_create_c, (void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
     MPI_Win *win))
-MPI_BOTH(int, MPI_Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win))
-MPI_BOTH(int, MPI_Win_detach, (MPI_Win win, const void *base))
-MPI_BOTH(int, MPI_Win_free, (MPI_Win *win))
-MPI_BOTH(int, MPI_Win_get_group, (MPI_Win win, MPI_Group *group))
-MPI_BOTH(int, MPI_Win_get_info, (MPI_Win win, MPI_Info *info_used))
-MPI_BOTH(int, MPI_Win_get_name, (MPI_Win win, char *win_name, int *resultlen))
-MPI_BOTH(int, MPI_Win_set_info, (MPI_Win win, MPI_Info info))
-MPI_BOTH(int, MPI_Win_set_name, (MPI_Win win, const char *win_name))
-MPI_BOTH(int, MPI_Win_shared_query, (MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr))
-MPI_BOTH(int, MPI_Win_shared_query_c, (MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr))
+MPI_BOTH_(int, MPI_Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win))
+MPI_BOTH_(int, MPI_Win_detach, (MPI_Win win, const void *base))
+MPI_BOTH_(int, MPI_Win_free, (MPI_Win *win))
+MPI_BOTH_(int, MPI_Win_get_group, (MPI_Win win, MPI_Group *group))
+MPI_BOTH_(int, MPI_Win_get_info, (MPI_Win win, MPI_Info *info_used))
+MPI_BOTH_(int, MPI_Win_get_name, (MPI_Win win, char *win_name, int *resultlen))
+MPI_BOTH_(int, MPI_Win_set_info, (MPI_Win win, MPI_Info info))
+MPI_BOTH_(int, MPI_Win_set_name, (MPI_Win win, const char *win_name))
+MPI_BOTH_(int, MPI_Win_shared_query, (MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr))
+MPI_BOTH_(int, MPI_Win_shared_query_c, (MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr))
 
 /* Synchronization */
-MPI_BOTH(int, MPI_Win_complete, (MPI_Win win))
-MPI_BOTH(int, MPI_Win_fence, (int assert, MPI_Win win))
-MPI_BOTH(int, MPI_Win_flush, (int rank, MPI_Win win))
-MPI_BOTH(int, MPI_Win_flush_all, (MPI_Win win))
-MPI_BOTH(int, MPI_Win_flush_local, (int rank, MPI_Win win))
-MPI_BOTH(int, MPI_Win_flush_local_all, (MPI_Win win))
-MPI_BOTH(int, MPI_Win_lock, (int lock_type, int rank, int assert, MPI_Win win))
-MPI_BOTH(int, MPI_Win_lock_all, (int assert, MPI_Win win))
-MPI_BOTH(int, MPI_Win_post, (MPI_Group group, int assert, MPI_Win win))
-MPI_BOTH(int, MPI_Win_start, (MPI_Group group, int assert, MPI_Win win))
-MPI_BOTH(int, MPI_Win_sync, (MPI_Win win))
-MPI_BOTH(int, MPI_Win_test, (MPI_Win win, int *flag))
-MPI_BOTH(int, MPI_Win_unlock, (int rank, MPI_Win win))
-MPI_BOTH(int, MPI_Win_unlock_all, (MPI_Win win))
-MPI_BOTH(int, MPI_Win_wait, (MPI_Win win))
+MPI_BOTH_(int, MPI_Win_complete, (MPI_Win win))
+MPI_BOTH_(int, MPI_Win_fence, (int assert, MPI_Win win))
+MPI_BOTH_(int, MPI_Win_flush, (int rank, MPI_Win win))
+MPI_BOTH_(int, MPI_Win_flush_all, (MPI_Win win))
+MPI_BOTH_(int, MPI_Win_flush_local, (int rank, MPI_Win win))
+MPI_BOTH_(int, MPI_Win_flush_local_all, (MPI_Win win))
+MPI_BOTH_(int, MPI_Win_lock, (int lock_type, int rank, int assert, MPI_Win win))
+MPI_BOTH_(int, MPI_Win_lock_all, (int assert, MPI_Win win))
+MPI_BOTH_(int, MPI_Win_post, (MPI_Group group, int assert, MPI_Win win))
+MPI_BOTH_(int, MPI_Win_start, (MPI_Group group, int assert, MPI_Win win))
+MPI_BOTH_(int, MPI_Win_sync, (MPI_Win win))
+MPI_BOTH_(int, MPI_Win_test, (MPI_Win win, int *flag))
+MPI_BOTH_(int, MPI_Win_unlock, (int rank, MPI_Win win))
+MPI_BOTH_(int, MPI_Win_unlock_all, (MPI_Win win))
+MPI_BOTH_(int, MPI_Win_wait, (MPI_Win win))
 
 /* Transfers */
-MPI_BOTH(int, MPI_Accumulate, (const MPI_ORIGIN_(int), MPI_TARGET_(int), MPI_Op op, MPI_Win win))
-MPI_BOTH(int, MPI_Accumulate_c, (const MPI_ORIGIN_(MPI_Count), MPI_TARGET_(MPI_Count), MPI_Op op, MPI_Win win))
-MPI_BOTH(int, MPI_Compare_and_swap, (const void *origin_addr, const void *compare_addr, void *result_addr,
+MPI_TWINS_(MPI_Accumulate, MPI_Accumulate_c, MPI_PUT_, MPI_Op op, MPI_Win win)
+MPI_BOTH_(int, MPI_Compare_and_swap, (const void *origin_addr, const void *compare_addr, void *result_addr,
     MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win))
-MPI_BOTH(int, MPI_Fetch_and_op, (const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
+MPI_BOTH_(int, MPI_Fetch_and_op, (const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
     MPI_Aint target_disp, MPI_Op op, MPI_Win win))
-MPI_BOTH(int, MPI_Get, (MPI_ORIGIN_(int), MPI_TARGET_(int), MPI_Win win))
-MPI_BOTH(int, MPI_Get_c, (MPI_ORIGIN_(MPI_Count), MPI_TARGET_(MPI_Count), MPI_Win win))
-MPI_BOTH(int, MPI_Get_accumulate, (const MPI_ORIGIN_(int), MPI_RESULT_(int), MPI_TARGET_(int), MPI_Op op, MPI_Win win))
-MPI_BOTH(int, MPI_Get_accumulate_c, (const MPI_ORIGIN_(MPI_Count), MPI_RESULT_(MPI_Count), MPI_TARGET_(MPI_Count),
-    MPI_Op op, MPI_Win win))
-MPI_BOTH(int, MPI_Put, (const MPI_ORIGIN_(int), MPI_TARGET_(int), MPI_Win win))
-MPI_BOTH(int, MPI_Put_c, (const MPI_ORIGIN_(MPI_Count), MPI_TARGET_(MPI_Count), MPI_Win win))
-MPI_BOTH(int, MPI_Raccumulate, (const MPI_ORIGIN_(int), MPI_TARGET_(int), MPI_Op op, MPI_Win win, MPI_Request *request))
-MPI_BOTH(int, MPI_Raccumulate_c, (const MPI_ORIGIN_(MPI_Count), MPI_TARGET_(MPI_Count), MPI_Op op, MPI_Win win,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Rget, (MPI_ORIGIN_(int), MPI_TARGET_(int), MPI_Win win, MPI_Request *request))
-MPI_BOTH(int, MPI_Rget_c, (MPI_ORIGIN_(MPI_Count), MPI_TARGET_(MPI_Count), MPI_Win win, MPI_Request *request))
-MPI_BOTH(int, MPI_Rget_accumulate, (const MPI_ORIGIN_(int), MPI_RESULT_(int), MPI_TARGET_(int), MPI_Op op, MPI_Win win,
-    MPI_Request *request))
-MPI_BOTH(int, MPI_Rget_accumulate_c, (const MPI_ORIGIN_(MPI_Count), MPI_RESULT_(MPI_Count), MPI_TARGET_(MPI_Count),
-    MPI_Op op, MPI_Win win, MPI_Request *request))
-MPI_BOTH(int, MPI_Rput, (const MPI_ORIGIN_(int), MPI_TARGET_(int), MPI_Win win, MPI_Request *request))
-MPI_BOTH(int, MPI_Rput_c, (const MPI_ORIGIN_(MPI_Count), MPI_TARGET_(MPI_Count), MPI_Win win, MPI_Request *request))
+MPI_TWINS_(MPI_Get, MPI_Get_c, MPI_GOT_, MPI_Win win)
+MPI_TWINS_(MPI_Get_accumulate, MPI_Get_accumulate_c, MPI_FETCHED_, MPI_Op op, MPI_Win win)
+MPI_TWINS_(MPI_Put, MPI_Put_c, MPI_PUT_, MPI_Win win)
+MPI_TWINS_(MPI_Raccumulate, MPI_Raccumulate_c, MPI_PUT_, MPI_Op op, MPI_Win win, MPI_Request *request)
+MPI_TWINS_(MPI_Rget, MPI_Rget_c, MPI_GOT_, MPI_Win win, MPI_Request *request)
+MPI_TWINS_(MPI_Rget_accumulate, MPI_Rget_accumulate_c, MPI_FETCHED_, MPI_Op op, MPI_Win win, MPI_Request *request)
+MPI_TWINS_(MPI_Rput, MPI_Rput_c, MPI_PUT_, MPI_Win win, MPI_Request *request)
 
 /* ---- Generalized requests ---- */
-MPI_BOTH(int, MPI_Grequest_complete, (MPI_Request request))
-MPI_BOTH(int, MPI_Grequest_start, (MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
+MPI_BOTH_(int, MPI_Grequest_complete, (MPI_Request request))
+MPI_BOTH_(int, MPI_Grequest_start, (MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
     MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request))
-MPI_BOTH(int, MPI_Status_set_elements, (MPI_Status *status, MPI_Datatype datatype, int count))
-MPI_BOTH(int, MPI_Status_set_elements_c, (MPI_Status *status, MPI_Datatype datatype, MPI_Count count))
-MPI_BOTH(int, MPI_Status_set_elements_x, (MPI_Status *status, MPI_Datatype datatype, MPI_Count count))
+MPI_BOTH_(int, MPI_Status_set_elements, (MPI_Status *status, MPI_Datatype datatype, int count))
+MPI_BOTH_(int, MPI_Status_set_elements_c, (MPI_Status *status, MPI_Datatype datatype, MPI_Count count))
+MPI_BOTH_(int, MPI_Status_set_elements_x, (MPI_Status *status, MPI_Datatype datatype, MPI_Count count))
 
 /* ---- Files ---- */
 /* Management */
-MPI_BOTH(int, MPI_File_close, (MPI_File *fh))
-MPI_BOTH(int, MPI_File_delete, (const char *filename, MPI_Info info))
-MPI_BOTH(int, MPI_File_get_amode, (MPI_File fh, int *amode))
-MPI_BOTH(int, MPI_File_get_atomicity, (MPI_File fh, int *flag))
-MPI_BOTH(int, MPI_File_get_byte_offset, (MPI_File fh, MPI_Offset offset, MPI_Offset *disp))
-MPI_BOTH(int, MPI_File_get_group, (MPI_File fh, MPI_Group *group))
-MPI_BOTH(int, MPI_File_get_info, (MPI_File fh, MPI_Info *info_used))
-MPI_BOTH(int, MPI_File_get_position, (MPI_File fh, MPI_Offset *offset))
-MPI_BOTH(int, MPI_File_get_position_shared, (MPI_File fh, MPI_Offset *offset))
-MPI_BOTH(int, MPI_File_get_size, (MPI_File fh, MPI_Offset *size))
-MPI_BOTH(int, MPI_File_get_type_extent, (MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent))
-MPI_BOTH(int, MPI_File_get_type_extent_c, (MPI_File fh, MPI_Datatype datatype, MPI_Count *extent))
-MPI_BOTH(int, MPI_File_get_view, (MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype,
+MPI_BOTH_(int, MPI_File_close, (MPI_File *fh))
+MPI_BOTH_(int, MPI_File_delete, (const char *filename, MPI_Info info))
+MPI_BOTH_(int, MPI_File_get_amode, (MPI_File fh, int *amode))
+MPI_BOTH_(int, MPI_File_get_atomicity, (MPI_File fh, int *flag))
+MPI_BOTH_(int, MPI_File_get_byte_offset, (MPI_File fh, MPI_Offset offset, MPI_Offset *disp))
+MPI_BOTH_(int, MPI_File_get_group, (MPI_File fh, MPI_Group *group))
+MPI_BOTH_(int, MPI_File_get_info, (MPI_File fh, MPI_Info *info_used))
+MPI_BOTH_(int, MPI_File_get_position, (MPI_File fh, MPI_Offset *offset))
+MPI_BOTH_(int, MPI_File_get_position_shared, (MPI_File fh, MPI_Offset *offset))
+MPI_BOTH_(int, MPI_File_get_size, (MPI_File fh, MPI_Offset *size))
+MPI_BOTH_(int, MPI_File_get_type_extent, (MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent))
+MPI_BOTH_(int, MPI_File_get_type_extent_c, (MPI_File fh, MPI_Datatype datatype, MPI_Count *extent))
+MPI_BOTH_(int, MPI_File_get_view, (MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype,
     char *datarep))
-MPI_BOTH(int, MPI_File_open, (MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh))
-MPI_BOTH(int, MPI_File_preallocate, (MPI_File fh, MPI_Offset size))
-MPI_BOTH(int, MPI_File_seek, (MPI_File fh, MPI_Offset offset, int whence))
-MPI_BOTH(int, MPI_File_seek_shared, (MPI_File fh, MPI_Offset offset, int whence))
-MPI_BOTH(int, MPI_File_set_atomicity, (MPI_File fh, int flag))
-MPI_BOTH(int, MPI_File_set_info, (MPI_File fh, MPI_Info info))
-MPI_BOTH(int, MPI_File_set_size, (MPI_File fh, MPI_Offset size))
-MPI_BOTH(int, MPI_File_set_view, (MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
+MPI_BOTH_(int, MPI_File_open, (MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh))
+MPI_BOTH_(int, MPI_File_preallocate, (MPI_File fh, MPI_Offset size))
+MPI_BOTH_(int, MPI_File_seek, (MPI_File fh, MPI_Offset offset, int whence))
+MPI_BOTH_(int, MPI_File_seek_shared, (MPI_File fh, MPI_Offset offset, int whence))
+MPI_BOTH_(int, MPI_File_set_atomicity, (MPI_File fh, int flag))
+MPI_BOTH_(int, MPI_File_set_info, (MPI_File fh, MPI_Info info))
+MPI_BOTH_(int, MPI_File_set_size, (MPI_File fh, MPI_Offset size))
+MPI_BOTH_(int, MPI_File_set_view, (MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
     const char *datarep, MPI_Info info))
-MPI_BOTH(int, MPI_File_sync, (MPI_File fh))
-MPI_BOTH(int, MPI_Register_datarep, (const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn,
+MPI_BOTH_(int, MPI_File_sync, (MPI_File fh))
+MPI_BOTH_(int, MPI_Register_datarep, (const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn,
     MPI_Datarep_conversion_function *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
     void *extra_state))
-MPI_BOTH(int, MPI_Register_datarep_c, (const char *datarep, MPI_Datarep_conversion_function_c *read_conversion_fn,
+MPI_BOTH_(int, MPI_Register_datarep_c, (const char *datarep, MPI_Datarep_conversion_function_c *read_conversion_fn,
     MPI_Datarep_conversion_function_c *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn,
     void *extra_state))
 
 /* Individual access */
-MPI_BOTH(int, MPI_File_iread, (MPI_File fh, MPI_DATA_(int), MPI_Request *request))
-MPI_BOTH(int, MPI_File_iread_c, (MPI_File fh, MPI_DATA_(MPI_Count), MPI_Request *request))
-MPI_BOTH(int, MPI_File_iread_at, (MPI_File fh, MPI_Offset offset, MPI_DATA_(int), MPI_Request *request))
-MPI_BOTH(int, MPI_File_iread_at_c, (MPI_File fh, MPI_Offset offset, MPI_DATA_(MPI_Count), MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite, (MPI_File fh, const MPI_DATA_(int), MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite_c, (MPI_File fh, const MPI_DATA_(MPI_Count), MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite_at, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(int), MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite_at_c, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(MPI_Count), MPI_Request *request))
-MPI_BOTH(int, MPI_File_read, (MPI_File fh, MPI_DATA_(int), MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_c, (MPI_File fh, MPI_DATA_(MPI_Count), MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_at, (MPI_File fh, MPI_Offset offset, MPI_DATA_(int), MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_at_c, (MPI_File fh, MPI_Offset offset, MPI_DATA_(MPI_Count), MPI_Status *status))
-MPI_BOTH(int, MPI_File_write, (MPI_File fh, const MPI_DATA_(int), MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_c, (MPI_File fh, const MPI_DATA_(MPI_Count), MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_at, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(int), MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_at_c, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(MPI_Count), MPI_Status *status))
+MPI_TWINS_(MPI_File_iread, MPI_File_iread_c, MPI_READ_, MPI_Datatype datatype, MPI_Request *request)
+MPI_TWINS_(MPI_File_iread_at, MPI_File_iread_at_c, MPI_READ_AT_, MPI_Datatype datatype, MPI_Request *request)
+MPI_TWINS_(MPI_File_iwrite, MPI_File_iwrite_c, MPI_WRITTEN_, MPI_Datatype datatype, MPI_Request *request)
+MPI_TWINS_(MPI_File_iwrite_at, MPI_File_iwrite_at_c, MPI_WRITTEN_AT_, MPI_Datatype datatype, MPI_Request *request)
+MPI_TWINS_(MPI_File_read, MPI_File_read_c, MPI_READ_, MPI_Datatype datatype, MPI_Status *status)
+MPI_TWINS_(MPI_File_read_at, MPI_File_read_at_c, MPI_READ_AT_, MPI_Datatype datatype, MPI_Status *status)
+MPI_TWINS_(MPI_File_write, MPI_File_write_c, MPI_WRITTEN_, MPI_Datatype datatype, MPI_Status *status)
+MPI_TWINS_(MPI_File_write_at, MPI_File_write_at_c, MPI_WRITTEN_AT_, MPI_Datatype datatype, MPI_Status *status)
 
 /* Collective access */
-MPI_BOTH(int, MPI_File_iread_all, (MPI_File fh, MPI_DATA_(int), MPI_Request *request))
-MPI_BOTH(int, MPI_File_iread_all_c, (MPI_File fh, MPI_DATA_(MPI_Count), MPI_Request *request))
-MPI_BOTH(int, MPI_File_iread_at_all, (MPI_File fh, MPI_Offset offset, MPI_DATA_(int), MPI_Request *request))
-MPI_BOTH(int, MPI_File_iread_at_all_c, (MPI_File fh, MPI_Offset offset, MPI_DATA_(MPI_Count), MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite_all, (MPI_File fh, const MPI_DATA_(int), MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite_all_c, (MPI_File fh, const MPI_DATA_(MPI_Count), MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite_at_all, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(int), MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite_at_all_c, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(MPI_Count),
-    MPI_Request *request))
-MPI_BOTH(int, MPI_File_read_all, (MPI_File fh, MPI_DATA_(int), MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_all_c, (MPI_File fh, MPI_DATA_(MPI_Count), MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_all_begin, (MPI_File fh, MPI_DATA_(int)))
-MPI_BOTH(int, MPI_File_read_all_begin_c, (MPI_File fh, MPI_DATA_(MPI_Count)))
-MPI_BOTH(int, MPI_File_read_all_end, (MPI_File fh, void *buf, MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_at_all, (MPI_File fh, MPI_Offset offset, MPI_DATA_(int), MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_at_all_c, (MPI_File fh, MPI_Offset offset, MPI_DATA_(MPI_Count), MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_at_all_begin, (MPI_File fh, MPI_Offset offset, MPI_DATA_(int)))
-MPI_BOTH(int, MPI_File_read_at_all_begin_c, (MPI_File fh, MPI_Offset offset, MPI_DATA_(MPI_Count)))
-MPI_BOTH(int, MPI_File_read_at_all_end, (MPI_File fh, void *buf, MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_all, (MPI_File fh, const MPI_DATA_(int), MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_all_c, (MPI_File fh, const MPI_DATA_(MPI_Count), MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_all_begin, (MPI_File fh, const MPI_DATA_(int)))
-MPI_BOTH(int, MPI_File_write_all_begin_c, (MPI_File fh, const MPI_DATA_(MPI_Count)))
-MPI_BOTH(int, MPI_File_write_all_end, (MPI_File fh, const void *buf, MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_at_all, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(int), MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_at_all_c, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(MPI_Count), MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_at_all_begin, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(int)))
-MPI_BOTH(int, MPI_File_write_at_all_begin_c, (MPI_File fh, MPI_Offset offset, const MPI_DATA_(MPI_Count)))
-MPI_BOTH(int, MPI_File_write_at_all_end, (MPI_File fh, const void *buf, MPI_Status *status))
+MPI_TWINS_(MPI_File_iread_all, MPI_File_iread_all_c, MPI_READ_, MPI_Datatype datatype, MPI_Request *request)
+MPI_TWINS_(MPI_File_iread_at_all, MPI_File_iread_at_all_c, MPI_READ_AT_, MPI_Datatype datatype, MPI_Request *request)
+MPI_TWINS_(MPI_File_iwrite_all, MPI_File_iwrite_all_c, MPI_WRITTEN_, MPI_Datatype datatype, MPI_Request *request)
+MPI_TWINS_(MPI_File_iwrite_at_all, MPI_File_iwrite_at_all_c, MPI_WRITTEN_AT_, MPI_Datatype datatype,
+    MPI_Request *request)
+MPI_TWINS_(MPI_File_read_all, MPI_File_read_all_c, MPI_READ_, MPI_Datatype datatype, MPI_Status *status)
+MPI_TWINS_(MPI_File_read_all_begin, MPI_File_read_all_begin_c, MPI_READ_, MPI_Datatype datatype)
+MPI_BOTH_(int, MPI_File_read_all_end, (MPI_File fh, void *buf, MPI_Status *status))
+MPI_TWINS_(MPI_File_read_at_all, MPI_File_read_at_all_c, MPI_READ_AT_, MPI_Datatype datatype, MPI_Status *status)
+MPI_TWINS_(MPI_File_read_at_all_begin, MPI_File_read_at_all_begin_c, MPI_READ_AT_, MPI_Datatype datatype)
+MPI_BOTH_(int, MPI_File_read_at_all_end, (MPI_File fh, void *buf, MPI_Status *status))
+MPI_TWINS_(MPI_File_write_all, MPI_File_write_all_c, MPI_WRITTEN_, MPI_Datatype datatype, MPI_Status *status)
+MPI_TWINS_(MPI_File_write_all_begin, MPI_File_write_all_begin_c, MPI_WRITTEN_, MPI_Datatype datatype)
+MPI_BOTH_(int, MPI_File_write_all_end, (MPI_File fh, const void *buf, MPI_Status *status))
+MPI_TWINS_(MPI_File_write_at_all, MPI_File_write_at_all_c, MPI_WRITTEN_AT_, MPI_Datatype datatype, MPI_Status *status)
+MPI_TWINS_(MPI_File_write_at_all_begin, MPI_File_write_at_all_begin_c, MPI_WRITTEN_AT_, MPI_Datatype datatype)
+MPI_BOTH_(int, MPI_File_write_at_all_end, (MPI_File fh, const void *buf, MPI_Status *status))
 
 /* Shared pointer */
-MPI_BOTH(int, MPI_File_iread_shared, (MPI_File fh, MPI_DATA_(int), MPI_Request *request))
-MPI_BOTH(int, MPI_File_iread_shared_c, (MPI_File fh, MPI_DATA_(MPI_Count), MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite_shared, (MPI_File fh, const MPI_DATA_(int), MPI_Request *request))
-MPI_BOTH(int, MPI_File_iwrite_shared_c, (MPI_File fh, const MPI_DATA_(MPI_Count), MPI_Request *request))
-MPI_BOTH(int, MPI_File_read_ordered, (MPI_File fh, MPI_DATA_(int), MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_ordered_c, (MPI_File fh, MPI_DATA_(MPI_Count), MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_ordered_begin, (MPI_File fh, MPI_DATA_(int)))
-MPI_BOTH(int, MPI_File_read_ordered_begin_c, (MPI_File fh, MPI_DATA_(MPI_Count)))
-MPI_BOTH(int, MPI_File_read_ordered_end, (MPI_File fh, void *buf, MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_shared, (MPI_File fh, MPI_DATA_(int), MPI_Status *status))
-MPI_BOTH(int, MPI_File_read_shared_c, (MPI_File fh, MPI_DATA_(MPI_Count), MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_ordered, (MPI_File fh, const MPI_DATA_(int), MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_ordered_c, (MPI_File fh, const MPI_DATA_(MPI_Count), MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_ordered_begin, (MPI_File fh, const MPI_DATA_(int)))
-MPI_BOTH(int, MPI_File_write_ordered_begin_c, (MPI_File fh, const MPI_DATA_(MPI_Count)))
-MPI_BOTH(int, MPI_File_write_ordered_end, (MPI_File fh, const void *buf, MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_shared, (MPI_File fh, const MPI_DATA_(int), MPI_Status *status))
-MPI_BOTH(int, MPI_File_write_shared_c, (MPI_File fh, const MPI_DATA_(MPI_Count), MPI_Status *status))
+MPI_TWINS_(MPI_File_iread_shared, MPI_File_iread_shared_c, MPI_READ_, MPI_Datatype datatype, MPI_Request *request)
+MPI_TWINS_(MPI_File_iwrite_shared, MPI_File_iwrite_shared_c, MPI_WRITTEN_, MPI_Datatype datatype, MPI_Request *request)
+MPI_TWINS_(MPI_File_read_ordered, MPI_File_read_ordered_c, MPI_READ_, MPI_Datatype datatype, MPI_Status *status)
+MPI_TWINS_(MPI_File_read_ordered_begin, MPI_File_read_ordered_begin_c, MPI_READ_, MPI_Datatype datatype)
+MPI_BOTH_(int, MPI_File_read_ordered_end, (MPI_File fh, void *buf, MPI_Status *status))
+MPI_TWINS_(MPI_File_read_shared, MPI_File_read_shared_c, MPI_READ_, MPI_Datatype datatype, MPI_Status *status)
+MPI_TWINS_(MPI_File_write_ordered, MPI_File_write_ordered_c, MPI_WRITTEN_, MPI_Datatype datatype, MPI_Status *status)
+MPI_TWINS_(MPI_File_write_ordered_begin, MPI_File_write_ordered_begin_c, MPI_WRITTEN_, MPI_Datatype datatype)
+MPI_BOTH_(int, MPI_File_write_ordered_end, (MPI_File fh, const void *buf, MPI_Status *status))
+MPI_TWINS_(MPI_File_write_shared, MPI_File_write_shared_c, MPI_WRITTEN_, MPI_Datatype datatype, MPI_Status *status)
 
 /* ---- Profiling ---- */
-MPI_BOTH(int, MPI_Pcontrol, (const int level, ...))
+MPI_BOTH_(int, MPI_Pcontrol, (const int level, ...))
 
 /* ---- Tool information ---- */
 /* Start and enumerations */
-MPI_BOTH(int, MPI_T_enum_get_info, (MPI_T_enum enumtype, int *num, char *name, int *name_len))
-MPI_BOTH(int, MPI_T_enum_get_item, (MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len))
-MPI_BOTH(int, MPI_T_finalize, (void))
-MPI_BOTH(int, MPI_T_init_thread, (int required, int *provided))
+MPI_BOTH_(int, MPI_T_enum_get_info, (MPI_T_enum enumtype, int *num, char *name, int *name_len))
+MPI_BOTH_(int, MPI_T_enum_get_item, (MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len))
+MPI_BOTH_(int, MPI_T_finalize, (void))
+MPI_BOTH_(int, MPI_T_init_thread, (int required, int *provided))
 
 /* Control variables */
-MPI_BOTH(int, MPI_T_cvar_get_index, (const char *name, int *cvar_index))
-MPI_BOTH(int, MPI_T_cvar_get_info, (int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype,
+MPI_BOTH_(int, MPI_T_cvar_get_index, (const char *name, int *cvar_index))
+MPI_BOTH_(int, MPI_T_cvar_get_info, (int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype,
     MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope))
-MPI_BOTH(int, MPI_T_cvar_get_num, (int *num_cvar))
-MPI_BOTH(int, MPI_T_cvar_handle_alloc, (int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count))
-MPI_BOTH(int, MPI_T_cvar_handle_free, (MPI_T_cvar_handle *handle))
-MPI_BOTH(int, MPI_T_cvar_read, (MPI_T_cvar_handle handle, void *buf))
-MPI_BOTH(int, MPI_T_cvar_write, (MPI_T_cvar_handle handle, const void *buf))
+MPI_BOTH_(int, MPI_T_cvar_get_num, (int *num_cvar))
+MPI_BOTH_(int, MPI_T_cvar_handle_alloc, (int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count))
+MPI_BOTH_(int, MPI_T_cvar_handle_free, (MPI_T_cvar_handle *handle))
+MPI_BOTH_(int, MPI_T_cvar_read, (MPI_T_cvar_handle handle, void *buf))
+MPI_BOTH_(int, MPI_T_cvar_write, (MPI_T_cvar_handle handle, const void *buf))
 
 /* Performance variables */
-MPI_BOTH(int, MPI_T_pvar_get_index, (const char *name, int var_class, int *pvar_index))
-MPI_BOTH(int, MPI_T_pvar_get_info, (int pvar_index, char *name, int *name_len, int *verbosity, int *var_class,
+MPI_BOTH_(int, MPI_T_pvar_get_index, (const char *name, int var_class, int *pvar_index))
+MPI_BOTH_(int, MPI_T_pvar_get_info, (int pvar_index, char *name, int *name_len, int *verbosity, int *var_class,
     MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *readonly, int *continuous,
     int *atomic))
-MPI_BOTH(int, MPI_T_pvar_get_num, (int *num_pvar))
-MPI_BOTH(int, MPI_T_pvar_handle_alloc, (MPI_T_pvar_session session, int pvar_index, void *obj_handle,
+MPI_BOTH_(int, MPI_T_pvar_get_num, (int *num_pvar))
+MPI_BOTH_(int, MPI_T_pvar_handle_alloc, (MPI_T_pvar_session session, int pvar_index, void *obj_handle,
     MPI_T_pvar_handle *handle, int *count))
-MPI_BOTH(int, MPI_T_pvar_handle_free, (MPI_T_pvar_session session, MPI_T_pvar_handle *handle))
-MPI_BOTH(int, MPI_T_pvar_read, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf))
-MPI_BOTH(int, MPI_T_pvar_readreset, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf))
-MPI_BOTH(int, MPI_T_pvar_reset, (MPI_T_pvar_session session, MPI_T_pvar_handle handle))
-MPI_BOTH(int, MPI_T_pvar_session_create, (MPI_T_pvar_session *session))
-MPI_BOTH(int, MPI_T_pvar_session_free, (MPI_T_pvar_session *session))
-MPI_BOTH(int, MPI_T_pvar_start, (MPI_T_pvar_session session, MPI_T_pvar_handle handle))
-MPI_BOTH(int, MPI_T_pvar_stop, (MPI_T_pvar_session session, MPI_T_pvar_handle handle))
-MPI_BOTH(int, MPI_T_pvar_write, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf))
+MPI_BOTH_(int, MPI_T_pvar_handle_free, (MPI_T_pvar_session session, MPI_T_pvar_handle *handle))
+MPI_BOTH_(int, MPI_T_pvar_read, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf))
+MPI_BOTH_(int, MPI_T_pvar_readreset, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf))
+MPI_BOTH_(int, MPI_T_pvar_reset, (MPI_T_pvar_session session, MPI_T_pvar_handle handle))
+MPI_BOTH_(int, MPI_T_pvar_session_create, (MPI_T_pvar_session *session))
+MPI_BOTH_(int, MPI_T_pvar_session_free, (MPI_T_pvar_session *session))
+MPI_BOTH_(int, MPI_T_pvar_start, (MPI_T_pvar_session session, MPI_T_pvar_handle handle))
+MPI_BOTH_(int, MPI_T_pvar_stop, (MPI_T_pvar_session session, MPI_T_pvar_handle handle))
+MPI_BOTH_(int, MPI_T_pvar_write, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf))
 
 /* Events */
-MPI_BOTH(int, MPI_T_event_callback_get_info, (MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
+MPI_BOTH_(int, MPI_T_event_callback_get_info, (MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
     MPI_Info *info_used))
-MPI_BOTH(int, MPI_T_event_callback_set_info, (MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
+MPI_BOTH_(int, MPI_T_event_callback_set_info, (MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
     MPI_Info info))
-MPI_BOTH(int, MPI_T_event_copy, (MPI_T_event_instance event_instance, void *buffer))
-MPI_BOTH(int, MPI_T_event_get_index, (const char *name, int *event_index))
-MPI_BOTH(int, MPI_T_event_get_info, (int event_index, char *name, int *name_len, int *verbosity,
+MPI_BOTH_(int, MPI_T_event_copy, (MPI_T_event_instance event_instance, void *buffer))
+MPI_BOTH_(int, MPI_T_event_get_index, (const char *name, int *event_index))
+MPI_BOTH_(int, MPI_T_event_get_info, (int event_index, char *name, int *name_len, int *verbosity,
     MPI_Datatype array_of_datatypes[], MPI_Aint array_of_displacements[], int *num_elements, MPI_T_enum *enumtype,
     MPI_Info *info, char *desc, int *desc_len, int *bind))
-MPI_BOTH(int, MPI_T_event_get_num, (int *num_events))
-MPI_BOTH(int, MPI_T_event_get_source, (MPI_T_event_instance event_instance, int *source_index))
-MPI_BOTH(int, MPI_T_event_get_timestamp, (MPI_T_event_instance event_instance, MPI_Count *event_timestamp))
-MPI_BOTH(int, MPI_T_event_handle_alloc, (int event_index, void *obj_handle, MPI_Info info,
+MPI_BOTH_(int, MPI_T_event_get_num, (int *num_events))
+MPI_BOTH_(int, MPI_T_event_get_source, (MPI_T_event_instance event_instance, int *source_index))
+MPI_BOTH_(int, MPI_T_event_get_timestamp, (MPI_T_event_instance event_instance, MPI_Count *event_timestamp))
+MPI_BOTH_(int, MPI_T_event_handle_alloc, (int event_index, void *obj_handle, MPI_Info info,
     MPI_T_event_registration *event_registration))
-MPI_BOTH(int, MPI_T_event_handle_free, (MPI_T_event_registration event_registration, void *user_data,
+MPI_BOTH_(int, MPI_T_event_handle_free, (MPI_T_event_registration event_registration, void *user_data,
     MPI_T_event_free_cb_function free_cb_function))
-MPI_BOTH(int, MPI_T_event_handle_get_info, (MPI_T_event_registration event_registration, MPI_Info *info_used))
-MPI_BOTH(int, MPI_T_event_handle_set_info, (MPI_T_event_registration event_registration, MPI_Info info))
-MPI_BOTH(int, MPI_T_event_read, (MPI_T_event_instance event_instance, int element_index, void *buffer))
-MPI_BOTH(int, MPI_T_event_register_callback, (MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
+MPI_BOTH_(int, MPI_T_event_handle_get_info, (MPI_T_event_registration event_registration, MPI_Info *info_used))
+MPI_BOTH_(int, MPI_T_event_handle_set_info, (MPI_T_event_registration event_registration, MPI_Info info))
+MPI_BOTH_(int, MPI_T_event_read, (MPI_T_event_instance event_instance, int element_index, void *buffer))
+MPI_BOTH_(int, MPI_T_event_register_callback, (MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
     MPI_Info info, void *user_data, MPI_T_event_cb_function event_cb_function))
-MPI_BOTH(int, MPI_T_event_set_dropped_handler, (MPI_T_event_registration event_registration,
+MPI_BOTH_(int, MPI_T_event_set_dropped_handler, (MPI_T_event_registration event_registration,
     MPI_T_event_dropped_cb_function dropped_cb_function))
-MPI_BOTH(int, MPI_T_source_get_info, (int source_index, char *name, int *name_len, char *desc, int *desc_len,
+MPI_BOTH_(int, MPI_T_source_get_info, (int source_index, char *name, int *name_len, char *desc, int *desc_len,
     MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info))
-MPI_BOTH(int, MPI_T_source_get_num, (int *num_sources))
-MPI_BOTH(int, MPI_T_source_get_timestamp, (int source_index, MPI_Count *timestamp))
+MPI_BOTH_(int, MPI_T_source_get_num, (int *num_sources))
+MPI_BOTH_(int, MPI_T_source_get_timestamp, (int source_index, MPI_Count *timestamp))
 
 /* Categories */
-MPI_BOTH(int, MPI_T_category_changed, (int *update_number))
-MPI_BOTH(int, MPI_T_category_get_categories, (int cat_index, int len, int indices[]))
-MPI_BOTH(int, MPI_T_category_get_cvars, (int cat_index, int len, int indices[]))
-MPI_BOTH(int, MPI_T_category_get_events, (int cat_index, int len, int indices[]))
-MPI_BOTH(int, MPI_T_category_get_index, (const char *name, int *cat_index))
-MPI_BOTH(int, MPI_T_category_get_info, (int cat_index, char *name, int *name_len, char *desc, int *desc_len,
+MPI_BOTH_(int, MPI_T_category_changed, (int *update_number))
+MPI_BOTH_(int, MPI_T_category_get_categories, (int cat_index, int len, int indices[]))
+MPI_BOTH_(int, MPI_T_category_get_cvars, (int cat_index, int len, int indices[]))
+MPI_BOTH_(int, MPI_T_category_get_events, (int cat_index, int len, int indices[]))
+MPI_BOTH_(int, MPI_T_category_get_index, (const char *name, int *cat_index))
+MPI_BOTH_(int, MPI_T_category_get_info, (int cat_index, char *name, int *name_len, char *desc, int *desc_len,
     int *num_cvars, int *num_pvars, int *num_categories))
-MPI_BOTH(int, MPI_T_category_get_num, (int *num_cat))
-MPI_BOTH(int, MPI_T_category_get_num_events, (int cat_index, int *num_events))
-MPI_BOTH(int, MPI_T_category_get_pvars, (int cat_index, int len, int indices[]))
+MPI_BOTH_(int, MPI_T_category_get_num, (int *num_cat))
+MPI_BOTH_(int, MPI_T_category_get_num_events, (int cat_index, int *num_events))
+MPI_BOTH_(int, MPI_T_category_get_pvars, (int cat_index, int len, int indices[]))
 
 /* ---- Fortran types ---- */
-MPI_BOTH(int, MPI_Type_create_f90_complex, (int p, int r, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_create_f90_integer, (int r, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_create_f90_real, (int p, int r, MPI_Datatype *newtype))
-MPI_BOTH(int, MPI_Type_match_size, (int typeclass, int size, MPI_Datatype *datatype))
+MPI_BOTH_(int, MPI_Type_create_f90_complex, (int p, int r, MPI_Datatype *newtype))
+MPI_BOTH_(int, MPI_Type_create_f90_integer, (int r, MPI_Datatype *newtype))
+MPI_BOTH_(int, MPI_Type_create_f90_real, (int p, int r, MPI_Datatype *newtype))
+MPI_BOTH_(int, MPI_Type_match_size, (int typeclass, int size, MPI_Datatype *datatype))
 
 /* ---- The ABI itself ---- */
-MPI_BOTH(int, MPI_Abi_get_fortran_booleans, (int logical_size, void *logical_true, void *logical_false, int *is_set))
-MPI_BOTH(int, MPI_Abi_get_fortran_info, (MPI_Info *info))
-MPI_BOTH(int, MPI_Abi_get_info, (MPI_Info *info))
-MPI_BOTH(int, MPI_Abi_get_version, (int *abi_major, int *abi_minor))
-MPI_BOTH(int, MPI_Abi_set_fortran_booleans, (int logical_size, void *logical_true, void *logical_false))
-MPI_BOTH(int, MPI_Abi_set_fortran_info, (MPI_Info info))
-MPI_BOTH(MPI_Comm, MPI_Comm_fromint, (int comm))
-MPI_BOTH(int, MPI_Comm_toint, (MPI_Comm comm))
-MPI_BOTH(MPI_Errhandler, MPI_Errhandler_fromint, (int errhandler))
-MPI_BOTH(int, MPI_Errhandler_toint, (MPI_Errhandler errhandler))
-MPI_BOTH(MPI_File, MPI_File_fromint, (int file))
-MPI_BOTH(int, MPI_File_toint, (MPI_File file))
-MPI_BOTH(MPI_Group, MPI_Group_fromint, (int group))
-MPI_BOTH(int, MPI_Group_toint, (MPI_Group group))
-MPI_BOTH(MPI_Info, MPI_Info_fromint, (int info))
-MPI_BOTH(int, MPI_Info_toint, (MPI_Info info))
-MPI_BOTH(MPI_Message, MPI_Message_fromint, (int message))
-MPI_BOTH(int, MPI_Message_toint, (MPI_Message message))
-MPI_BOTH(MPI_Op, MPI_Op_fromint, (int op))
-MPI_BOTH(int, MPI_Op_toint, (MPI_Op op))
-MPI_BOTH(MPI_Request, MPI_Request_fromint, (int request))
-MPI_BOTH(int, MPI_Request_toint, (MPI_Request request))
-MPI_BOTH(MPI_Session, MPI_Session_fromint, (int session))
-MPI_BOTH(int, MPI_Session_toint, (MPI_Session session))
-MPI_BOTH(MPI_Datatype, MPI_Type_fromint, (int datatype))
-MPI_BOTH(int, MPI_Type_toint, (MPI_Datatype datatype))
-MPI_BOTH(MPI_Win, MPI_Win_fromint, (int win))
-MPI_BOTH(int, MPI_Win_toint, (MPI_Win win))
+MPI_BOTH_(int, MPI_Abi_get_fortran_booleans, (int logical_size, void *logical_true, void *logical_false, int *is_set))
+MPI_BOTH_(int, MPI_Abi_get_fortran_info, (MPI_Info *info))
+MPI_BOTH_(int, MPI_Abi_get_info, (MPI_Info *info))
+MPI_BOTH_(int, MPI_Abi_get_version, (int *abi_major, int *abi_minor))
+MPI_BOTH_(int, MPI_Abi_set_fortran_booleans, (int logical_size, void *logical_true, void *logical_false))
+MPI_BOTH_(int, MPI_Abi_set_fortran_info, (MPI_Info info))
+MPI_BOTH_(MPI_Comm, MPI_Comm_fromint, (int comm))
+MPI_BOTH_(int, MPI_Comm_toint, (MPI_Comm comm))
+MPI_BOTH_(MPI_Errhandler, MPI_Errhandler_fromint, (int errhandler))
+MPI_BOTH_(int, MPI_Errhandler_toint, (MPI_Errhandler errhandler))
+MPI_BOTH_(MPI_File, MPI_File_fromint, (int file))
+MPI_BOTH_(int, MPI_File_toint, (MPI_File file))
+MPI_BOTH_(MPI_Group, MPI_Group_fromint, (int group))
+MPI_BOTH_(int, MPI_Group_toint, (MPI_Group group))
+MPI_BOTH_(MPI_Info, MPI_Info_fromint, (int info))
+MPI_BOTH_(int, MPI_Info_toint, (MPI_Info info))
+MPI_BOTH_(MPI_Message, MPI_Message_fromint, (int message))
+MPI_BOTH_(int, MPI_Message_toint, (MPI_Message message))
+MPI_BOTH_(MPI_Op, MPI_Op_fromint, (int op))
+MPI_BOTH_(int, MPI_Op_toint, (MPI_Op op))
+MPI_BOTH_(MPI_Request, MPI_Request_fromint, (int request))
+MPI_BOTH_(int, MPI_Request_toint, (MPI_Request request))
+MPI_BOTH_(MPI_Session, MPI_Session_fromint, (int session))
+MPI_BOTH_(int, MPI_Session_toint, (MPI_Session session))
+MPI_BOTH_(MPI_Datatype, MPI_Type_fromint, (int datatype))
+MPI_BOTH_(int, MPI_Type_toint, (MPI_Datatype datatype))
+MPI_BOTH_(MPI_Win, MPI_Win_fromint, (int win))
+MPI_BOTH_(int, MPI_Win_toint, (MPI_Win win))
 
 /* ==== Handles for Fortran ==== */
 
@@ -1531,20 +1332,6 @@ static inline int MPI_Status_c2f(const MPI_Status *c, MPI_Fint *f)
     __builtin_memcpy(f, c, sizeof *c);
     return MPI_SUCCESS;
 }
-
-#undef MPI_BOTH
-#undef MPI_DATA_
-#undef MPI_SENT_
-#undef MPI_RECEIVED_
-#undef MPI_SENT_V_
-#undef MPI_RECEIVED_V_
-#undef MPI_SENT_W_
-#undef MPI_RECEIVED_W_
-#undef MPI_REDUCED_
-#undef MPI_REDUCED_V_
-#undef MPI_ORIGIN_
-#undef MPI_RESULT_
-#undef MPI_TARGET_
 
 #ifdef __cplusplus
 }
