@@ -4,21 +4,13 @@
  * (`viaduct examine`). So whatever keeps a host from being reached is told by the launcher, in its words. The two tell
  * each other what they are through the launcher's key-value space, then meet over every pair of cards and measure. */
 #include "verbs.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/settings.h"
-#include "base/topology.h"
 #include "boot/boot.h"
 #include "vi/tcp/tell.h"
 #include "vi/vi.h"
 #include <sched.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define SECOND_NS  1000000000ull
 #define PATIENCE   (6 * SECOND_NS)       /* until the first way is there: a packet may be lost twice */

@@ -1,25 +1,16 @@
 /* viaduct info: what this installation is, what it can do here, and its tables. */
 #include "verbs.h"
 #include "jobs.h"
-#include "base/counters.h"
-#include "base/error.h"
-#include "base/settings.h"
-#include "base/topology.h"
 #include "boot/handover.h"
 #include "vi/shm/segment.h"
 #include "vi/tcp/tell.h"
 #include "vi/vi.h"
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static void print_errors(void)
 {

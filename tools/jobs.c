@@ -1,15 +1,11 @@
 /* Finds the jobs of this host by the segments that their launchers hold, and reads the counters of their ranks there. Nothing
  * is written, and nobody is asked. */
 #include "jobs.h"
-#include "base/error.h"
 #include "vi/shm/segment.h"
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define JOBS_MOST 256
 #define SEGMENT   "/memfd:viaduct (deleted)"

@@ -1,9 +1,6 @@
 /* The program `viaduct`: a table of verbs. Under the names mpiexec, mpirun and mprun it is `viaduct run`. */
 #include "verbs.h"
-#include "base/compiler.h"
-#include "base/settings.h"
-#include <stdio.h>
-#include <string.h>
+#include "base/base.h"
 
 static int verb_help(int argc, char **argv);
 

@@ -2,14 +2,11 @@
  *
  * vbase_futex_* work on memory shared between processes; the lock is for one process and uses the private form, which
  * spares the kernel a look at the mapping. errno is left as it was: a lock is taken in the middle of other calls. */
-#include "base/atomic.h"
-#include <errno.h>
-#include <limits.h>
+#include "base/base.h"
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #define PAUSES 40 /* before a waiter looks the first time: about a short critical section */
 #define YIELDS 16 /* between looks, before he sleeps */

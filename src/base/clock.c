@@ -5,9 +5,7 @@
  * two tick reads, so its error is known; if the time between the pairs is too short for an error below 1 in 2000, the
  * first conversion waits for the rest of it, 0.2 ms at worst on a quiet processor and usually nothing. Once, when a
  * second has gone by, the rate is taken again over that second. No thread needs a lock: the rate is one word. */
-#include "base/clock.h"
-#include "base/atomic.h"
-#include <stdatomic.h>
+#include "base/base.h"
 #include <time.h>
 
 #define PRECISION 2000           /* one part in so many, for the first rate */

@@ -2,9 +2,7 @@
  *
  * The owner of the slot is whoever mapped it; it calls vbase_counters_move(NULL) before the mapping goes. Moved only
  * while no other thread counts: at start and stop. */
-#include "base/counters.h"
-#include <string.h>
-#include <unistd.h>
+#include "base/base.h"
 
 #define COUNTER(name, unit, help) +1
 enum { COUNTERS = 0

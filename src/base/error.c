@@ -3,12 +3,7 @@
  * Called from everywhere. The detail is thread-local memory, overwritten by the next failure of the thread. errno is
  * left as it was. The cause is formatted aside and then copied, because a caller may wrap the detail he was given:
  * vbase_fail(code, "opening the lane: %s", vbase_error_detail()) is allowed. */
-#include "base/error.h"
-#include "base/log.h"
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
+#include "base/base.h"
 
 struct error_row {
     int code;

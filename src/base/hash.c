@@ -2,10 +2,7 @@
  *
  * An entry is free when its value is NULL. Removal shifts the entries behind it back to where a search would find them,
  * so a map that lives long does not fill up with the dead. */
-#include "base/hash.h"
-#include "base/error.h"
-#include <stdlib.h>
-#include <string.h>
+#include "base/base.h"
 
 #define FIRST_CAPACITY 16
 

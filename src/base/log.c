@@ -3,18 +3,8 @@
  * No lock anywhere, so that a child after fork can speak whatever other threads did at that moment. The file named by
  * VIADUCT_LOG_FILE is opened by whoever writes the first line; a thread that loses that race closes its descriptor.
  * While the rank is not known and the file's name needs it, lines go to standard error. */
-#include "base/log.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/settings.h"
-#include "base/trace.h"
-#include <errno.h>
+#include "base/base.h"
 #include <fcntl.h>
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #define LINE_SIZE 2048 /* below PIPE_BUF: a line into a pipe is never torn */
 

@@ -2,10 +2,8 @@
  *
  * Pure functions: no state, no allocation. Numbers with a unit are computed exactly in 128 bits, so that "0.1us" is 100
  * and what does not fit is an error, never a wrapped value. */
-#include "base/error.h"
-#include "base/settings.h"
+#include "base/base.h"
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 struct unit {

@@ -2,10 +2,8 @@
  *
  * An index is cut into slab and place without a division: slabs grow by doubling, so that place + first_objects has the
  * slab's number as its highest bit. Slabs are published by the release store of `used`. */
-#include "base/pool.h"
+#include "base/base.h"
 #include <assert.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 
 /* The address sanitizer is told which objects are out: it then finds the use of one that was given back. */
 #if defined(__has_feature)

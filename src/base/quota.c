@@ -4,9 +4,7 @@
  * container without a cgroup namespace only a part of the hierarchy is mounted there, so that the path begins too far
  * out: it is looked at from each of its folders on. What is not there has no quota. Called once; nothing is kept. */
 #include "base/quota.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/base.h"
 
 #define PATH_SIZE 4096
 

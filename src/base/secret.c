@@ -2,10 +2,7 @@
  *
  * Used a few times a connection, so plain loops; no table or branch depends on a secret. Keys and inner states on the
  * stack are wiped. */
-#include "base/secret.h"
-#include "base/error.h"
-#include <errno.h>
-#include <string.h>
+#include "base/base.h"
 #include <sys/random.h>
 
 static const uint32_t round_constant[64] = {

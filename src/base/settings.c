@@ -3,15 +3,8 @@
  * The defaults are in place before main (a constructor reads them with the same parser), so that nothing depends on who
  * is initialized first. Texts are copied: the environment may change later. After vbase_settings_read the structure is
  * only read. Parsing one value is parse.c. */
-#include "base/settings.h"
-#include "base/atomic.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/trace.h"
+#include "base/base.h"
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define PREFIX "VIADUCT_"
 #define NAME_SIZE 64

@@ -2,13 +2,10 @@
  *
  * Read by the first caller, then a pointer to what never changes. Whatever cannot be read is unknown, never an error:
  * the numbers are advice for waiting. */
-#include "base/topology.h"
+#include "base/base.h"
 #include "base/quota.h"
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <string.h>
-#include <unistd.h>
 
 static struct base_topology topology;
 static pthread_once_t topology_once = PTHREAD_ONCE_INIT;

@@ -8,17 +8,9 @@
  * A line is one write to the end of the file: what was traced is there even if the process dies in the next instruction,
  * and several threads and processes may share the file. What a line takes to be written, a microsecond or so, lies outside
  * of the call that it tells about, and inside of those around it. A child after fork does not trace. */
-#include "base/trace.h"
-#include "base/atomic.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/settings.h"
-#include <errno.h>
+#include "base/base.h"
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #define LINE_MAX_SIZE 256
 #define DEPTH_MOST    40 /* that is shown */

@@ -1,15 +1,7 @@
 /* The life of a job from boot's side, and the key-value space over whichever way in there is. */
 #include "boot/inside.h"
-#include "base/atomic.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/settings.h"
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #define MEANWHILE_NS 10000000 /* between two calls of what goes on during a fence */
 #define ABORT_PATIENCE_MS 1000

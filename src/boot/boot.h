@@ -11,8 +11,7 @@
 #ifndef BOOT_BOOT_H
 #define BOOT_BOOT_H
 
-#include "base/compiler.h"
-#include "base/secret.h"
+#include "base/base.h"
 
 enum boot_kind { BOOT_SOLO, BOOT_PMI, BOOT_PMIX, BOOT_VIADUCT };
 

@@ -1,13 +1,10 @@
 /* The launcher's handover; see handover.h. */
 #include "boot/handover.h"
 #include "base/build.h"
-#include "base/error.h"
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 

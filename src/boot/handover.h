@@ -13,9 +13,7 @@
 #ifndef BOOT_HANDOVER_H
 #define BOOT_HANDOVER_H
 
-#include "base/compiler.h"
-#include "base/secret.h"
-#include <stdatomic.h>
+#include "base/base.h"
 
 #define HANDOVER_SEAT_VARIABLE "VIADUCT_JOB_SEAT"
 #define HANDOVER_ID_VARIABLE   "VIADUCT_JOB_ID"

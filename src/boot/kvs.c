@@ -1,8 +1,5 @@
 /* A key-value space in memory; see kvs.h. */
 #include "boot/kvs.h"
-#include "base/error.h"
-#include <stdlib.h>
-#include <string.h>
 
 struct entry {
     struct entry *next; /* another key with the same hash */

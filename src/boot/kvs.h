@@ -2,7 +2,7 @@
 #ifndef BOOT_KVS_H
 #define BOOT_KVS_H
 
-#include "base/hash.h"
+#include "base/base.h"
 
 struct boot_kvs {        /* start with zeros */
     struct base_map map; /* hash of the key to a chain of entries */

@@ -5,14 +5,8 @@
  */
 #include "boot/inside.h"
 #include "base/build.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/settings.h"
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static int number_of(const char *name, int otherwise)
 {

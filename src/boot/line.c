@@ -1,11 +1,5 @@
 /* Lines of the PMI wire; see line.h. */
 #include "boot/line.h"
-#include "base/error.h"
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 long vboot_lines_fill(struct boot_lines *lines, int fd)
 {

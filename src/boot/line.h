@@ -5,7 +5,7 @@
 #ifndef BOOT_LINE_H
 #define BOOT_LINE_H
 
-#include "base/compiler.h"
+#include "base/base.h"
 
 #define LINE_MAX_BYTES 4096
 

@@ -4,15 +4,8 @@
  * reads all of them and writes the whole map once, as runs of equal numbers ("4*0,4*1"): 2 fences and O(n)
  * gets altogether instead of n times n. Rank 0 also publishes the secret, as private as that space is. */
 #include "boot/inside.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/settings.h"
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define ID_TEXT    33   /* 128 bits of the digest in hexadecimal and a NUL */
 #define RUN_TEXT   24   /* "4294967295*4294967295," of the map, at most */

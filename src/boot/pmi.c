@@ -1,15 +1,8 @@
 /* The client of the PMI wire; see pmi.h. */
 #include "boot/pmi.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #define MEANWHILE_MS 5 /* between two calls of what goes on during a barrier */
 

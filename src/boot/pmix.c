@@ -5,15 +5,8 @@
  * and is freed here. A key is asked for at once and with a deadline: after a fence it is there or will not come. */
 #include "boot/inside.h"
 #include "boot/pmix.h"
-#include "base/atomic.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/settings.h"
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MEANWHILE_NS 10000000 /* between two calls of what goes on during a fence */
 

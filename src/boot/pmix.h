@@ -3,7 +3,7 @@
 #ifndef BOOT_PMIX_H
 #define BOOT_PMIX_H
 
-#include "base/compiler.h"
+#include "base/base.h"
 
 #define BOOT_PMIX_LIBRARY  "libpmix.so.2"
 #define BOOT_PMIX_ALL      (UINT32_MAX - 1) /* the rank that stands for the job */

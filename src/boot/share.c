@@ -9,17 +9,10 @@
  *
  * The secret itself never travels. A stranger costs at most STRANGER_MS, all of it at most DEADLINE_MS. */
 #include "boot/inside.h"
-#include "base/clock.h"
-#include "base/counters.h"
-#include "base/error.h"
-#include <errno.h>
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
-#include <unistd.h>
 
 #define DEADLINE_MS 30000
 #define STRANGER_MS 2000

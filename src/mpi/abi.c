@@ -1,7 +1,6 @@
 /* What the standard ABI adds: its version, and handles as integers. A predefined handle is its own number; the others
  * get MPI_FIRST_INT and the index of their object, the same as long as the object lives. */
 #include "mpi/inside.h"
-#include <stdio.h>
 
 CHECKED(MPI_Abi_get_version, (int *abi_major, int *abi_minor), (GIVEN(abi_major), GIVEN(abi_minor)),
         mpi_tell(abi_major, MPI_ABI_VERSION) + mpi_tell(abi_minor, MPI_ABI_SUBVERSION))

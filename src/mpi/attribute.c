@@ -2,7 +2,6 @@
  * few that the library itself answers. A key is an int: bit 30, 14 bits of generation, 16 bits of index; so a freed key
  * is noticed. The key lives as long as an attribute uses it. Threads may use the attributes of one object at once. */
 #include "mpi/inside.h"
-#include <stdlib.h>
 
 #define KEY_BIT 0x40000000
 

@@ -3,7 +3,6 @@
  * fits. With MPI_BUFFER_AUTOMATIC each copy is memory of its own. Copies are numbered, so that a flush knows what it
  * waits for. */
 #include "mpi/inside.h"
-#include <stdlib.h>
 
 struct copy {
     struct copy *next;

@@ -4,14 +4,9 @@
  * Costs a look at a flag where it is off. Places are addresses until they are told; then addr2line, where it is
  * installed, makes file and line of them. */
 #include "mpi/inside.h"
-#include "base/log.h"
-#include "base/settings.h"
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 
 #define MOST_TOLD 20 /* of a kind */

@@ -1,8 +1,6 @@
 /* Collectives: checks their arguments and gives them to coll. The entries are in forms.c; all forms of a call
  * come here with the same structure. */
 #include "mpi/collective.h"
-#include <stdio.h>
-#include <stdlib.h>
 
 /* Which sides of a call a rank's arguments must be right on, and which may be MPI_IN_PLACE. */
 enum side { NO_SIDE = 0, SEND = 1, RECEIVE = 2, BOTH = 3 };

@@ -1,8 +1,5 @@
 /* Communicators: the object, what can be asked of it, and its end. How new ones are made is in make.c. */
 #include "mpi/inside.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 MPI_Comm mpi_comm_handle(struct mpi_comm *comm)
 {

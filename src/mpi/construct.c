@@ -1,8 +1,6 @@
 /* The makers of datatypes. Each first writes the recipe, in the form MPI_Type_get_contents gives it back, and makes the
  * layout from the recipe's own numbers; so the arrays of a call are copied once, whether they are int or MPI_Count. */
 #include "mpi/making.h"
-#include <stdlib.h>
-#include <string.h>
 
 int mpi_making_wrong(const char *call, const char *name, int64_t value)
 {

@@ -9,7 +9,6 @@
  * A step is started by the completion of the one before, from whichever thread makes progress: MPI_Comm_idup needs
  * that. */
 #include "mpi/inside.h"
-#include <string.h>
 
 #define ID_WORDS 320 /* 20480 communicators at once: the engine has 65536 contexts */
 #define ID_WINDOWS (ID_WORDS / MPI_ID_WINDOW)

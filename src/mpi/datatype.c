@@ -1,10 +1,6 @@
 /* Datatypes: the predefined ones, what can be asked of any, commit and free. Made types come from construct.c. */
 #include "mpi/inside.h"
 #include <complex.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <wchar.h>
 
 struct mpi_type mpi_types[MPI_PREDEFINED_TYPES];

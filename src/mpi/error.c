@@ -5,10 +5,6 @@
  * MPI_Error_string of that class tells function, argument and value and not only the class. */
 #include "mpi/inside.h"
 #include "mpi/not_yet.h"
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct {
     const char *name, *sentence;

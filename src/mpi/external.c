@@ -3,9 +3,6 @@
  * be converted one after the other by walking the recipes, without a look at any displacement. */
 #include "mpi/inside.h"
 #include <float.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The types whose size there is not the one here. */
 static const struct {

@@ -3,8 +3,6 @@
  * before. */
 #include "mpi/making.h"
 #include <float.h>
-#include <stdlib.h>
-#include <string.h>
 
 static struct base_lock lock;
 

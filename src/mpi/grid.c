@@ -1,7 +1,6 @@
 /* Makers of parts of arrays: MPI_Type_create_subarray and MPI_Type_create_darray. Both are nested strides, the fastest
  * dimension first, moved to where the part begins and given the extent of the whole array. */
 #include "mpi/making.h"
-#include <stdlib.h>
 
 #define MOST_DIMENSIONS 4096
 

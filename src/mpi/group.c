@@ -1,8 +1,6 @@
 /* Groups: ordered sets of processes, kept as world ranks. Purely local. Set operations mark world ranks in a scratch
  * table of the world's size, so that they take time of the sizes, not of their product. */
 #include "mpi/inside.h"
-#include <stdlib.h>
-#include <string.h>
 
 struct mpi_group mpi_group_empty = {.object.identity = (uintptr_t)MPI_GROUP_EMPTY, .size = 0, .rank = MPI_UNDEFINED};
 

@@ -1,8 +1,6 @@
 /* The tables behind the handles. See handle.h. Slabs live as long as the process: a stale handle may be looked up at
  * any time, also after MPI_Finalize, and must find memory to be compared with. */
 #include "mpi/inside.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define NULL_IS(handle) #handle, handle
 const struct mpi_kind_row mpi_kinds[KIND_COUNT] = {

@@ -16,8 +16,7 @@
 #ifndef MPI_HANDLE_H
 #define MPI_HANDLE_H
 
-#include "base/atomic.h"
-#include "base/compiler.h"
+#include "base/base.h"
 
 enum mpi_kind {
     KIND_COMM = 1, KIND_GROUP, KIND_TYPE, KIND_OP, KIND_REQUEST, KIND_ERRHANDLER, KIND_INFO, KIND_MESSAGE, KIND_KEYVAL,

@@ -1,13 +1,7 @@
 /* Info objects: small ordered lists of key and value. Local, and allowed at any time, also before MPI_Init; no hint is
  * understood yet, all are kept. */
-#include "base/settings.h"
 #include "mpi/inside.h"
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 static struct mpi_info environment = {.object.identity = (uintptr_t)MPI_INFO_ENV};
 

@@ -1,11 +1,6 @@
 /* The life of the library in a process: init, finalize, abort; and what can be asked at any time. */
-#include "base/clock.h"
 #include "mpi/inside.h"
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 struct mpi_process mpi_process;
 static pthread_t main_thread;

@@ -11,9 +11,6 @@
 #ifndef MPI_INSIDE_H
 #define MPI_INSIDE_H
 
-#include "base/counters.h"
-#include "base/error.h"
-#include "base/log.h"
 #include "coll/coll.h"
 #include "msg/msg.h"
 #include "type/layout.h"

@@ -1,8 +1,6 @@
 /* How communicators are made from others: dup, create, split. All of them agree on a number (context.c) and open two
  * contexts with it; no message follows, since the engine keeps what comes for a context that is not open yet. */
 #include "mpi/inside.h"
-#include <stdlib.h>
-#include <string.h>
 
 int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, struct mpi_comm **out)
 {
@@ -66,7 +64,7 @@ static int start_dup(const char *call, struct mpi_comm *parent, MPI_Comm *out, s
     return MPI_SUCCESS;
 }
 
-static int dup(const char *call, struct mpi_comm *parent, MPI_Comm *out)
+static int duplicate(const char *call, struct mpi_comm *parent, MPI_Comm *out)
 {
     struct mpi_request *request;
     return start_dup(call, parent, out, &request) ?: mpi_request_complete(call, request, MPI_STATUS_IGNORE);
@@ -100,9 +98,9 @@ int mpi_dup_finish(struct mpi_request *request)
 }
 
 WAITS(MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm), (COMM_OF(comm), GIVEN(newcomm)),
-      dup(NAME, mpi_comm_at(comm), newcomm))
+      duplicate(NAME, mpi_comm_at(comm), newcomm))
 WAITS(MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm),
-      (COMM_OF(comm), GIVEN(newcomm), HINTS(info)), dup(NAME, mpi_comm_at(comm), newcomm))
+      (COMM_OF(comm), GIVEN(newcomm), HINTS(info)), duplicate(NAME, mpi_comm_at(comm), newcomm))
 WAITS(MPI_Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request),
       (COMM_OF(comm), GIVEN(newcomm), GIVEN(request)), idup(NAME, mpi_comm_at(comm), newcomm, request))
 WAITS(MPI_Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request),

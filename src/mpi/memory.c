@@ -1,7 +1,6 @@
 /* MPI_Alloc_mem and MPI_Free_mem. Each piece of memory is known by a record in a list, so that freeing what was not
  * allocated, or twice, is an error and not the end of the process. Programs allocate little and seldom this way. */
 #include "mpi/inside.h"
-#include <stdlib.h>
 
 struct piece {
     struct piece *next;

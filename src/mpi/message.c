@@ -1,7 +1,6 @@
 /* What sends and receives share: checking the arguments, starting operations with and without a request, and waiting for
  * one on the stack. The quick ways of send.c and receive.c come here with all that is not usual. */
 #include "mpi/inside.h"
-#include <string.h>
 
 /* Whose argument it is, in a call that takes them for both sides. */
 static const char *side_of(const char *call, bool receive)

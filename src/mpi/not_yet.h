@@ -2,7 +2,7 @@
 #ifndef MPI_NOT_YET_H
 #define MPI_NOT_YET_H
 
-#include "base/compiler.h"
+#include "base/base.h"
 
 int mpi_not_yet(const char *call) COLD;
 int mpi_no_file(const char *call) COLD;

@@ -1,7 +1,6 @@
 /* Operations of reductions: the predefined ones are kernels of type, those of programs are called through a wrapper
  * that gives them the datatype's handle, in pieces where their count is an int. */
 #include "mpi/inside.h"
-#include <limits.h>
 
 #define FIRST_OP 0x20u
 #define PREDEFINED_OPS 32u

@@ -10,8 +10,6 @@
  * Threads: `lock` guards the tags, the contexts, and the meeting of a hello with a start; partitions are given by any
  * thread. */
 #include "mpi/inside.h"
-#include <stdlib.h>
-#include <string.h>
 
 struct hello {
     uint32_t partitions;

@@ -1,7 +1,6 @@
 /* Persistent requests of point-to-point communication: made once, started again and again. Those of collectives are
  * made in collective.c and started here. */
 #include "mpi/inside.h"
-#include <stdlib.h>
 
 /* What is needed at each start. */
 struct saved {

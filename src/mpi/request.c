@@ -4,7 +4,6 @@
  * on a list of orphans, which is looked through when requests are made and at the end. */
 #include "mpi/inside.h"
 #include <pthread.h>
-#include <stdlib.h>
 
 static struct base_lock orphan_lock;
 static struct mpi_request *orphans;

@@ -1,6 +1,5 @@
 /* Sending and receiving in one call. Both operations are under way at once, so rings and exchanges cannot lock up. */
 #include "mpi/inside.h"
-#include <stdlib.h>
 
 /* Both messages of a call, checked. */
 struct exchange {

@@ -1,9 +1,6 @@
 /* Cartesian topologies: ranks laid out in a grid, the last dimension fastest. Ranks are never reordered: on one node
  * every neighbour is as near as the others. A topology is the communicator's and is copied with it. */
 #include "mpi/inside.h"
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 static struct mpi_topology *allocate(int dimensions)
 {

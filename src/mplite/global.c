@@ -1,10 +1,7 @@
 /* mplite: what all ranks do together, on coll; and the same among some of them, told by a mask, with trees of plain
  * messages: a mask may be another one in every call, and nobody outside it takes part in making a group. */
 #include "lite.h"
-#include "base/error.h"
 #include "mplite.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define MASKED_TAG 1
 

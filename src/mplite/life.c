@@ -1,12 +1,6 @@
 /* mplite: start, end, and what happens in between when something is wrong. Called by the program's threads. */
 #include "lite.h"
-#include "base/clock.h"
-#include "base/counters.h"
-#include "base/error.h"
 #include "mplite.h"
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 struct lite vmplite;
 

@@ -5,7 +5,6 @@
 #ifndef MPLITE_LITE_H
 #define MPLITE_LITE_H
 
-#include "base/counters.h"
 #include "coll/coll.h"
 #include "msg/msg.h"
 

@@ -7,12 +7,7 @@
  * lock is for MPI's sake: where the program also uses MPI with threads, another thread may make progress. It is never held
  * while waiting. */
 #include "lite.h"
-#include "base/atomic.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/pool.h"
 #include "mplite.h"
-#include <limits.h>
 
 struct lite_message {
     struct msg_request request;

@@ -3,7 +3,6 @@
  * been matched before; in the second case the message simply goes on, and the answer, coming late, is passed over. */
 #include "msg/engine.h"
 #include <sched.h>
-#include <string.h>
 
 static void receive_cancel(struct msg_request *request)
 {

@@ -2,7 +2,7 @@
 #ifndef MSG_CHOICE_H
 #define MSG_CHOICE_H
 
-#include "base/compiler.h"
+#include "base/base.h"
 
 enum msg_way {
     MSG_WAY_FRAMES, /* two copies at once, in a pipeline */

@@ -6,7 +6,6 @@
  * out. */
 #include "msg/engine.h"
 #include <sched.h>
-#include <string.h>
 
 int vmsg_member_make(struct msg_context *context, int rank, struct msg_member **out)
 {

@@ -6,7 +6,6 @@
  * receive is reached past any number of unmatched messages. If the lane is full the debt stays and is told later; it is
  * one number, so nothing piles up. */
 #include "msg/engine.h"
-#include <string.h>
 
 bool vmsg_credit_tell(struct msg_peer *peer)
 {

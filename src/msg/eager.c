@@ -5,8 +5,6 @@
  * its turn comes. Launching decides: eagerly when the payload fits into a frame and into the receiver's window,
  * announced otherwise. The buffer is the caller's until the request is complete. */
 #include "msg/engine.h"
-#include "base/clock.h"
-#include <string.h>
 
 /* A cursor that a provider asks for its bytes. */
 struct cursor_source {

@@ -7,9 +7,6 @@
  * A child made by fork has the engine's memory but is no rank: `open` is false there from the first moment, so every
  * call returns ERR_STATE and nothing is torn down. */
 #include "msg/engine.h"
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #define MESSAGES_MOST (1u << 24)
 

@@ -13,18 +13,12 @@
 #ifndef MSG_ENGINE_H
 #define MSG_ENGINE_H
 
-#include "base/atomic.h"
-#include "base/counters.h"
-#include "base/log.h"
-#include "base/pool.h"
-#include "base/settings.h"
 #include "msg/choice.h"
 #include "msg/msg.h"
 #include "msg/replay.h"
 #include "msg/wire.h"
 #include "vi/vi.h"
 #include <pthread.h>
-#include <stdlib.h>
 
 #define MSG_CONTEXTS 65536u
 #define MSG_NICS 6 /* two or three of the usual ways, and one of each other network */

@@ -26,8 +26,6 @@
  * asks for everything to be sent (CLEAR), the sender says WITHDRAW and the receiver begins again alone. Either way no
  * put lands after the receive is complete: CLEAR is answered when no put is under way. */
 #include "msg/engine.h"
-#include "base/clock.h"
-#include <string.h>
 
 #define CHUNK_LEAST 16384u
 #define PAGE        4096u

@@ -5,7 +5,6 @@
  * moves the payload, or starts the rendezvous, and gives the window back; it runs without the context's lock, since a
  * matched request and a matched message belong to nobody else. */
 #include "msg/engine.h"
-#include <string.h>
 
 static struct msg_message *message_make(const struct msg_envelope *envelope)
 {

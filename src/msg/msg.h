@@ -14,12 +14,9 @@
 #ifndef MSG_MSG_H
 #define MSG_MSG_H
 
-#include "base/compiler.h"
-#include "base/error.h"
-#include "base/list.h"
+#include "base/base.h"
 #include "boot/boot.h"
 #include "type/layout.h"
-#include <stdatomic.h>
 
 #define MSG_ANY_SOURCE (-1)
 #define MSG_ANY_TAG (-1) /* tags are 0 to 2^31 - 1 */

@@ -8,12 +8,7 @@
  * While there is none, the network is looked at rarely, whatever goes on in shared memory. Not never: a remote rank may
  * want to connect, to cancel, or to say goodbye. */
 #include "msg/engine.h"
-#include "base/clock.h"
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define CARD_MOST  1000
 

@@ -2,8 +2,6 @@
  * peer's last until the next envelope of that peer takes it; it is freed with the envelope. Contexts without notes pay
  * for this with a look at a pointer where a message takes none of the short ways. */
 #include "msg/engine.h"
-#include <stdlib.h>
-#include <string.h>
 
 _Static_assert(sizeof(struct msg_note) == 64, "wire");
 

@@ -6,8 +6,6 @@
  * A request in the queue is not launched: whether it goes eagerly or is announced is decided when its turn comes. A
  * peer with something queued has short_limit -1, so that no later message passes by. */
 #include "msg/engine.h"
-#include <stdio.h>
-#include <string.h>
 
 static struct msg_peer *peer_make(int network, int world)
 {

@@ -6,8 +6,6 @@
  * when there is none, a connection is asked for, and what is sent meanwhile waits where everything waits that finds no room.
  * The provider redials pairs of cards by itself, for as long as one rail or one question is there. */
 #include "msg/engine.h"
-#include "base/clock.h"
-#include <string.h>
 
 #define JUDGE_NS 5000000 /* between two looks for a better main rail */
 #define MOST_SLACK (1u << 20) /* of frames kept, beyond the window: envelopes and answers */

@@ -1,7 +1,5 @@
 /* Frames that are kept, bulk that is noted, fences. See replay.h. */
 #include "msg/replay.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define RING_FIRST  4096u
 #define OWED_BYTES  (128u << 10)

@@ -11,8 +11,7 @@
 #ifndef MSG_REPLAY_H
 #define MSG_REPLAY_H
 
-#include "base/compiler.h"
-#include "base/error.h"
+#include "base/base.h"
 #include <sys/uio.h>
 
 #define MSG_REPLAY_PAIRS 16   /* of cards */

@@ -5,7 +5,6 @@
  * without memory for his own part takes part and says no.
  */
 #include "msg/engine.h"
-#include <string.h>
 
 struct msg_share {
     struct msg_context *context;

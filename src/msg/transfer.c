@@ -3,8 +3,6 @@
  * the right phase. Under the leaf lock: the pool and the work list; the content belongs to whoever holds progress, or,
  * until its message was announced, to whoever launches it. */
 #include "msg/engine.h"
-#include "base/clock.h"
-#include <string.h>
 
 struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
 {

@@ -13,13 +13,9 @@
  * whoever stops watching. What a parked thread expects in memory shared with other ranks nobody here completes: the watcher
  * looks at it on his behalf. */
 #include "msg/engine.h"
-#include "base/clock.h"
-#include "base/topology.h"
-#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #define GAP_NS           40
 #define SPIN_CROWDED_NS  300        /* when the ranks that are awake outnumber the processors */

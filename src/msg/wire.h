@@ -17,7 +17,7 @@
 #ifndef MSG_WIRE_H
 #define MSG_WIRE_H
 
-#include "base/compiler.h"
+#include "base/base.h"
 #include "vi/vi.h"
 
 enum msg_frame {

@@ -1,10 +1,7 @@
 /* The makers of layouts and their lifetime. Each maker fills a builder (program.c) and ends it. A layout is immutable once
  * it is returned; only its reference count changes, from any thread. */
 #include "type/layout.h"
-#include "base/error.h"
 #include "type/program.h"
-#include <stdatomic.h>
-#include <stdlib.h>
 
 /* ---- life ------------------------------------------------------------------------------------------------------ */
 

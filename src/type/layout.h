@@ -18,7 +18,7 @@
 #ifndef TYPE_LAYOUT_H
 #define TYPE_LAYOUT_H
 
-#include "base/compiler.h"
+#include "base/base.h"
 #include <sys/uio.h>
 
 struct type_layout;

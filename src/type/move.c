@@ -4,8 +4,6 @@
  * The innermost loop is always the same: COUNT pieces of one length, each side with a constant stride. For the lengths
  * that elements and small blocks have it is compiled with the length known. */
 #include "type/cursor.h"
-#include "base/atomic.h"
-#include <string.h>
 
 /* One side of the innermost loop. */
 struct strided {

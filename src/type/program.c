@@ -4,9 +4,6 @@
  * Surprise: offsets are added modulo 2^64. Sums of nested offsets may wrap on the way to an address that does not; the
  * span of the payload is checked for overflow, the steps to it are not. */
 #include "type/program.h"
-#include "base/error.h"
-#include <stdlib.h>
-#include <string.h>
 
 static int64_t wrapped(int64_t at, uint64_t times, int64_t stride)
 {

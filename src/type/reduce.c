@@ -4,7 +4,6 @@
  * Surprise: buffers may lie at any address, so elements are read through types whose alignment is 1. Integers are added
  * and multiplied as unsigned ones of their width, where wrapping around is defined; so one kernel serves both signs. */
 #include "type/reduce.h"
-#include <string.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")

@@ -3,7 +3,7 @@
 #ifndef TYPE_REDUCE_H
 #define TYPE_REDUCE_H
 
-#include "base/compiler.h"
+#include "base/base.h"
 
 enum type_element {
     ELEMENT_NONE,

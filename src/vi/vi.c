@@ -1,13 +1,9 @@
 /* The table of providers, and what they have in common: opening, and the answer of operations that some lack. */
 #include "vi/vi.h"
-#include "base/settings.h"
 #include "vi/fault/fault.h"
 #include "vi/shm/provider.h"
 #include "vi/shm/segment.h"
 #include "vi/tcp/provider.h"
-
-#include <stdio.h>
-#include <string.h>
 
 const struct vi_provider vi_providers[] = {
     {"shm", &shm_ops},

@@ -12,9 +12,7 @@
 #ifndef VI_VI_H
 #define VI_VI_H
 
-#include "base/compiler.h"
-#include "base/error.h"
-#include "base/secret.h"
+#include "base/base.h"
 #include <sys/uio.h>
 
 struct vi;

@@ -1,15 +1,7 @@
 /* The agent, ssh or what the user names: a process that leads to another host by its standard streams. It gets a session
  * of its own, so that what a terminal sends does not reach it, and no way to ask anybody anything. */
 #include "run/run.h"
-#include "base/error.h"
-#include "base/settings.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 extern char **environ;
 

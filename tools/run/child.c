@@ -6,19 +6,9 @@
  *
  * The program is looked for by the C library, as a shell would, and in the current folder last, as people are used to. */
 #include "run/run.h"
-#include "base/error.h"
-#include "base/settings.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 extern char **environ;
 

@@ -4,10 +4,6 @@
  * job we start a job of our own. Then the names by which programs ask who they are, ours and those that scripts know
  * from other launchers. */
 #include "run/run.h"
-#include "base/settings.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 extern char **environ;
 

@@ -2,12 +2,7 @@
  * on one host, or tunes some other library, is read and passed over. */
 #include "run/flags.h"
 #include "run/help.h"
-#include "base/error.h"
-#include "base/settings.h"
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct flag {
     const char *names; /* without dashes, apart by blanks */

@@ -1,9 +1,5 @@
 /* Frames between launchers (kind, length, body; see docs/wire.md), and the growing memory that they lie in. */
 #include "run/run.h"
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static void *given(void *memory)
 {

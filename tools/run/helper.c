@@ -4,15 +4,6 @@
 #include "run/run.h"
 #include "verbs.h"
 #include "base/build.h"
-#include "base/error.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 extern char **environ;
 

@@ -4,13 +4,8 @@
  * A program is placed on the hosts of its own part, else on those of the first part that names some. Hosts are filled in
  * their order up to their slots (or -ppn); when all are full they are filled once more: slots are a shape, no limit. */
 #include "run/flags.h"
-#include "base/error.h"
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 static bool is_here(const char *name)
 {

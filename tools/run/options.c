@@ -1,12 +1,7 @@
 /* The command line: parts apart by ":", flags with one dash or two, "--flag value" or "--flag=value", files of parts.
  */
 #include "run/flags.h"
-#include "base/error.h"
-#include "base/settings.h"
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void new_app(struct reader *reader)
 {

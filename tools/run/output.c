@@ -7,21 +7,8 @@
  * A slow reader slows the ranks down, never us: his descriptor is opened anew without blocking where that is possible,
  * past HIGH bytes the ranks' pipes are left unread. A reader that went away costs his output, not the job. */
 #include "run/run.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/settings.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #define HIGH         (1u << 20)
 #define LOW          (1u << 18)

@@ -3,16 +3,6 @@
  * Our own ranks use it seldom (they have the handover); programs built with MPICH and its kin live on it. Everything a
  * rank says may be garbage: it is answered with an error or its connection is closed, and nobody else notices. */
 #include "run/run.h"
-#include "base/error.h"
-#include <errno.h>
-#include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #define KEY_MAX        HANDOVER_KEY_MAX
 #define VALUE_MAX      HANDOVER_VALUE_MAX

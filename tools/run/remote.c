@@ -10,15 +10,6 @@
  * Nothing here waits: each host has its time, and one that is silent is named while we wait for it. */
 #include "run/run.h"
 #include "base/build.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include <errno.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 #define SECOND_NS   1000000000ull
 #define PATIENCE    60 /* s: until a helper says hello, and with one that has said nothing more; --patience */

@@ -3,17 +3,9 @@
  * What a rank was doing comes from its counters in the node's segment, whether it left as it should from its seat or,
  * for programs of other libraries, from what it said over PMI. */
 #include "run/run.h"
-#include "base/atomic.h"
-#include "base/counters.h"
-#include "base/error.h"
 #include "base/quota.h"
 #include "vi/shm/segment.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define FAILURE_GRACE_NS 1000000000ull
 

@@ -1,23 +1,10 @@
 /* The life of a job: prepare, start, serve, end. */
 #include "run/run.h"
 #include "verbs.h"
-#include "base/clock.h"
-#include "base/counters.h"
-#include "base/error.h"
-#include "base/log.h"
-#include "base/settings.h"
 #include "vi/shm/segment.h"
 #include "vi/vi.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define SECOND_NS         1000000000ull
 #define ASKED_GRACE_NS    (5 * SECOND_NS) /* after INT, TERM: ranks may tidy up */

@@ -14,14 +14,17 @@
 #ifndef TOOLS_RUN_RUN_H
 #define TOOLS_RUN_RUN_H
 
-#include "base/compiler.h"
 #include "boot/handover.h"
 #include "boot/kvs.h"
 #include "boot/line.h"
 #include "vi/tcp/door.h"
+#include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/types.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 
 /* ---- what was asked for (options.c) ---- */
 

@@ -7,20 +7,11 @@
  *
  * The rank that reads our terminal stays in our own group: else the terminal would stop it. */
 #include "run/run.h"
-#include "base/clock.h"
-#include "base/error.h"
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #define CLEAR_NS 2000000000ull
 #define SWEEPS   200

@@ -5,8 +5,6 @@
 #ifndef VI_FAULT_HELD_H
 #define VI_FAULT_HELD_H
 
-#include "base/atomic.h"
-#include "base/list.h"
 #include "vi/fault/fault.h"
 
 enum fault_kind { FAULT_RECEIVED, FAULT_ARRIVED, FAULT_DONE, FAULT_DOWN, FAULT_TRANSFER };

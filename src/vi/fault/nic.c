@@ -3,12 +3,7 @@
  * A vi here wraps a vi there, whose owner it is. Events come up through our own sink, which holds them back or passes
  * them on. A dropped link is a disconnect below and a "down" above: the other side sees its own. */
 #include "vi/fault/held.h"
-#include "base/clock.h"
-#include "base/counters.h"
-
 #include <signal.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 static const struct vi_ops fault_ops;
 

@@ -1,9 +1,5 @@
 /* The fault script: words with commas. Times go through the one parser of settings. */
-#include "base/settings.h"
 #include "vi/fault/fault.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static bool number(const char *text, uint64_t *out)
 {

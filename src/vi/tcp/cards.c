@@ -1,15 +1,8 @@
 /* Choosing, telling and matching cards: see cards.h. No state, no memory, no kernel. The text comes from another process
  * by way of the launcher and is judged letter by letter. */
 #include "vi/tcp/cards.h"
-#include "base/error.h"
-#include "base/hash.h"
-
 #include <arpa/inet.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SPEED_UNKNOWN_MBS 1000 /* what a card of unknown speed counts as, between cards of known speed */
 

@@ -9,8 +9,9 @@
 #ifndef VI_TCP_CARDS_H
 #define VI_TCP_CARDS_H
 
-#include "base/compiler.h"
-#include <sys/socket.h>
+#include "base/base.h"
+#include <netinet/in.h>
+#include <sys/epoll.h>
 
 #define TCP_CARDS      8
 #define TCP_HELD       32

@@ -5,20 +5,8 @@
  *
  * Everything is watched by one epoll descriptor, a timer in it: whoever owns the door waits for that and steps. */
 #include "vi/tcp/door.h"
-#include "base/counters.h"
-#include "base/list.h"
-#include "base/log.h"
-#include "vi/tcp/cards.h"
-
 #include <arpa/inet.h>
-#include <errno.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
 #include <sys/timerfd.h>
-#include <unistd.h>
 
 #define STRANGERS   64            /* who may stand at the door */
 #define PATIENCE_NS 5000000000ull /* with a stranger */

@@ -4,10 +4,7 @@
  * both proofs, so an old greeting proves nothing; the role is, so a proof sent back to its maker proves nothing. The
  * called proves itself first: what it says to a stranger is a value that is of no use anywhere else. */
 #include "vi/tcp/hello.h"
-#include "base/error.h"
 #include "vi/tcp/cards.h"
-
-#include <string.h>
 
 struct transcript {
     uint64_t magic;

@@ -1,22 +1,14 @@
 /* What the kernel knows of the interfaces of this network namespace: two netlink dumps, and ethtool for the speed. Not
  * /sys, which may show another namespace than the one we are in. Called once when a nic is opened, and by the tools. */
-#include "base/error.h"
-#include "base/hash.h"
 #include "vi/tcp/cards.h"
-
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/ethtool.h>
 #include <linux/if.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #define REPLY 32768
 

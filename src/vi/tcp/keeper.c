@@ -2,14 +2,10 @@
  * knocks, so that a rank that computes keeps no other from being called. It touches the door and nothing else of the
  * process, takes no signals, and is gone when vi_door_close returns. */
 #include "vi/tcp/door.h"
-#include "base/clock.h"
-
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #define STACK (256u << 10)
 

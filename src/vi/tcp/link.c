@@ -4,16 +4,7 @@
  * What comes during a greeting is never read beyond the message awaited: what follows the last one are frames, and they
  * are read by others. A caller waits for his welcome as long as it takes: who listens there is alive. */
 #include "vi/tcp/tcp.h"
-#include "vi/tcp/hello.h"
-
-#include <errno.h>
 #include <linux/tcp.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 #define GREETING_MS 2000         /* until his kernel acknowledges what was said in it */
 #define CROSSED_NS  1000000000ull /* the other side's call should have come by then */

@@ -4,13 +4,6 @@
  * would be no rail of its own, so each socket listens on its card alone. The address of a tunnel may be meant to be
  * reached by any. */
 #include "vi/tcp/door.h"
-#include "base/settings.h"
-#include "vi/tcp/cards.h"
-
-#include <errno.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #define PORT_TRIES 32
 

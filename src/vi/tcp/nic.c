@@ -8,22 +8,12 @@
  * Sleeping is on the epoll descriptor, level-triggered: what is there wakes. A timer descriptor in it wakes for what is
  * due without being called. */
 #include "vi/tcp/tcp.h"
-#include "base/clock.h"
-#include "base/counters.h"
-#include "base/log.h"
 #include "vi/tcp/provider.h"
-
-#include <errno.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/timerfd.h>
-#include <unistd.h>
 
 #define GAP_SHIFT  5       /* between looks: this part of the time since the last event */
 #define GAP_MOST   4000    /* ns, of that */

@@ -12,17 +12,7 @@
  * A link that a newer one replaces is read to its end: its other side has closed it. One over a pair of last resort ends when
  * the better pairs are up. */
 #include "vi/tcp/tcp.h"
-#include "base/clock.h"
-#include "base/counters.h"
-#include "base/log.h"
-#include "base/settings.h"
-
-#include <errno.h>
 #include <linux/tcp.h>
-#include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
 
 #define DRAIN_NS      1000000ull     /* between two looks whether a link that a newer one replaced is read to its end */

@@ -2,9 +2,6 @@
  * Copied bytes belong to the queue; the memory of a put stays the caller's until the put is complete. Under vi->lock. */
 #include "vi/tcp/tcp.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define CHUNK (32u << 10)
 
 static void append(struct tcp_queue *queue, struct tcp_item *item)

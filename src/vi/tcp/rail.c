@@ -5,17 +5,6 @@
  * called only where those did not come up, in the hope of a card of one subnet that is not used yet, or of any way at all.
  * What does not answer is called again, ever less often, and tells once in the log why. */
 #include "vi/tcp/tcp.h"
-#include "base/clock.h"
-#include "base/counters.h"
-#include "base/log.h"
-
-#include <errno.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 #define ALONE_NS         20000000ull    /* the best pair is called alone for so long */
 #define SILENT_NS        2000000000ull  /* after so much silence the other pairs are called, too */

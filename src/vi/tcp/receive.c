@@ -6,14 +6,6 @@
  *
  * Everything that comes is judged: kind, epoch, length, credit, region. One thing that makes no sense ends the link. */
 #include "vi/tcp/tcp.h"
-#include "base/clock.h"
-#include "base/counters.h"
-#include "base/log.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 
 #define BULK       16384u /* after a put of so many bytes another one is expected: little is read into the stage */
 #define BULK_STAGE 2048u

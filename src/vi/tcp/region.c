@@ -3,8 +3,6 @@
  * written any more. */
 #include "vi/tcp/tcp.h"
 
-#include <stdlib.h>
-
 int tcp_reg(struct vi_nic *base, void *address, uint64_t length, struct vi_region *out)
 {
     struct tcp_nic *nic = tcp_nic_of(base);

@@ -1,11 +1,6 @@
 /* Seats: how a rank gets its calls from the door of its node. See door.h. */
 #include "vi/tcp/door.h"
 
-#include <errno.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 union control {
     struct cmsghdr head;
     char space[CMSG_SPACE(sizeof(int))];

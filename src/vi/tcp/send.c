@@ -7,13 +7,6 @@
  *
  * A socket that fails here is only marked; the poll finds the mark and tells. */
 #include "vi/tcp/tcp.h"
-#include "base/counters.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
 
 #define HELD   2048 /* frames up to this size wait for those that follow */
 #define HELD_MOST 16384 /* bytes of them */

@@ -4,12 +4,6 @@
  * A session that is disconnected while it still waits for a link keeps waiting, to send what it was given and to say
  * goodbye: the other side may have opened its half. */
 #include "vi/tcp/tcp.h"
-#include "base/clock.h"
-
-#include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define AGAIN_NS 50000000ull /* then a lost rail is called again, if another carries */
 

@@ -12,10 +12,6 @@
 #ifndef VI_TCP_TCP_H
 #define VI_TCP_TCP_H
 
-#include "base/atomic.h"
-#include "base/counters.h"
-#include "base/list.h"
-#include "base/pool.h"
 #include "vi/tcp/door.h"
 
 #define TCP_MAX_SEND   ((64u << 10) + 256) /* 64 KiB and what stands before them */

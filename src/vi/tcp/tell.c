@@ -2,11 +2,6 @@
 #include "vi/tcp/tell.h"
 #include "vi/tcp/tcp.h"
 
-#include <netinet/in.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 static void tell(const struct tcp_teller *to, const char *format, ...) PRINTF_LIKE(2, 3);
 static void tell(const struct tcp_teller *to, const char *format, ...)
 {

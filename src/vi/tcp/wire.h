@@ -27,7 +27,7 @@
 #ifndef VI_TCP_WIRE_H
 #define VI_TCP_WIRE_H
 
-#include "base/secret.h"
+#include "base/base.h"
 
 #define TCP_MAGIC   0x7463756461697631ull
 #define TCP_VERSION 1u

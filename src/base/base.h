@@ -1,0 +1,26 @@
+/* The ground floor as the others see it, with what everybody wants of libc. The face of every room includes it. */
+#ifndef BASE_BASE_H
+#define BASE_BASE_H
+
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "base/counters.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "base/secret.h"
+#include "base/settings.h"
+#include "base/topology.h"
+#include "base/trace.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#endif
