@@ -381,7 +381,6 @@ static int memory_ready(struct msg_engine *engine)
     list_init(&engine->work);
     list_init(&engine->stuck);
     list_init(&engine->finished);
-    list_init(&engine->hooks);
     list_init(&engine->early);
     vbase_pool_open(&engine->members, sizeof(struct msg_member), 0);
     vbase_pool_open(&engine->messages, sizeof(struct msg_message), MESSAGES_MOST);

@@ -5,8 +5,8 @@
  *   context      one per context: its matching
  *   peer         one per peer: its queues, its window, sends on its vis
  *   boot         while the launcher is asked
- *   leaf         one for the engine: pools, the work list, stuck peers, finished requests, hooks, early messages
- * The sink runs under progress and takes context, peer and leaf. Callbacks of requests and hooks run under none.
+ *   leaf         one for the engine: pools, the work list, stuck peers, finished requests, early messages
+ * The sink runs under progress and takes context, peer and leaf. Callbacks of requests run under none.
  *
  * A transfer is the long state of one message that does not fit into an eager frame (or waits for an answer). It lies
  * in a pool; its index and generation are its id on the wire. */
@@ -251,16 +251,12 @@ struct msg_engine {
     uint64_t burst_ticks;     /* MSG_BURST_NS */
     _Atomic uint32_t awaited; /* what may come from remote ranks, see nics.c */
     struct base_lock leaf, boot_lock;
-    _Atomic uint32_t chores; /* entries of the first four lists together: one look tells that there is nothing to do */
+    _Atomic uint32_t chores; /* entries of the first three lists together: one look tells that there is nothing to do */
     struct list work;       /* transfers that want a turn */
     struct list stuck;      /* peers with something queued */
     struct list finished;   /* requests whose callback is due */
     const struct msg_listener *listener; /* NULL: none. Under progress */
     _Atomic bool turn;      /* it wants one */
-    struct list hooks;
-    struct msg_hook *hook_running;
-    pthread_t hook_thread;  /* that is inside hook_running */
-    uint32_t hook_count;
     struct list early;      /* messages for contexts that are not open yet, as they came */
     uint64_t pending_sends; /* the sum over all peers who have not said goodbye: stop waits for them */
     _Atomic uint32_t deaths; /* that are known here; 0 but where a death does not end the job. Under progress; release, so that

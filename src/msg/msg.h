@@ -203,15 +203,6 @@ VEXPORT int vmsg_wait_until_ticks(bool (*ready)(void *context), void *context, u
 /* Another thread of this process changed what a waiter looks at. */
 VEXPORT void vmsg_wake(void);
 
-/* Things that want a turn at every round of progress (schedules of coll). ADVANCE returns true when it did something. It
- * runs under no lock, one thread at a time. The hook is the caller's memory until removed. */
-struct msg_hook {
-    struct list_node link;
-    bool (*advance)(struct msg_hook *hook);
-};
-VEXPORT void vmsg_hook_add(struct msg_hook *hook);
-VEXPORT void vmsg_hook_remove(struct msg_hook *hook);
-
 /* ---- deaths ------------------------------------------------------------------------------------------------------ */
 
 /* Where the launcher was told that a death does not end the job: what waits for a dead rank of this node alone ends with

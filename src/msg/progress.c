@@ -1,6 +1,6 @@
 /* Progress: one round looks at the nics, moves a chunk of everything under way, and retries what a full lane turned
- * away. One thread at a time makes a round; whoever finds it taken goes away. Callbacks and hooks run after the round,
- * under no lock, so that they may start operations.
+ * away. One thread at a time makes a round; whoever finds it taken goes away. Callbacks run after the round, under no lock,
+ * so that they may start operations.
  *
  * A request with a callback is done at the moment when the callback is called, by whichever thread drains the list; a
  * request without one is done at once. */
@@ -111,63 +111,12 @@ static bool callbacks_run(void)
     return ran;
 }
 
-/* ---- hooks ------------------------------------------------------------------------------------------------------- */
-
-void vmsg_hook_add(struct msg_hook *hook)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    msg_lock(&engine->leaf);
-    msg_chore(&engine->hooks, &hook->link);
-    engine->hook_count++;
-    msg_unlock(&engine->leaf);
-}
-
-/* Afterwards the hook is not called any more; if another thread is just inside it, waits for that. */
-void vmsg_hook_remove(struct msg_hook *hook)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    msg_lock(&engine->leaf);
-    msg_chore_remove(&hook->link);
-    engine->hook_count--;
-    while (engine->hook_running == hook && engine->hook_thread != pthread_self()) {
-        msg_unlock(&engine->leaf);
-        cpu_pause();
-        msg_lock(&engine->leaf);
-    }
-    msg_unlock(&engine->leaf);
-}
-
-/* Each hook that is there now gets one turn. Hooks may come and go meanwhile, so the list is turned and never kept. */
-static bool hooks_run(void)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    bool moved = false;
-    msg_lock(&engine->leaf);
-    if (!engine->hook_running) {
-        for (uint32_t turns = engine->hook_count; turns && !list_empty(&engine->hooks); turns--) {
-            struct list_node *node = list_take_first(&engine->hooks);
-            list_append(&engine->hooks, node);
-            struct msg_hook *hook = container_of(node, struct msg_hook, link);
-            engine->hook_running = hook;
-            engine->hook_thread = pthread_self();
-            msg_unlock(&engine->leaf);
-            moved |= hook->advance(hook);
-            msg_lock(&engine->leaf);
-            engine->hook_running = NULL;
-        }
-    }
-    msg_unlock(&engine->leaf);
-    return moved;
-}
-
 bool vmsg_progress_behind(void)
 {
     struct msg_engine *engine = &vmsg_engine;
     bool moved = atomic_load_explicit(&engine->turn, memory_order_relaxed) && vmsg_listener_turn();
-    if (unlikely(atomic_load_explicit(&engine->chores, memory_order_relaxed))) {
+    if (unlikely(atomic_load_explicit(&engine->chores, memory_order_relaxed)))
         moved |= callbacks_run();
-        moved |= hooks_run();
-    }
     return moved;
 }
 

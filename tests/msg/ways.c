@@ -1,6 +1,6 @@
 /* What two ranks can do to a message besides sending it: probe it, take it by a matched probe, cancel it at every
- * stage, receive it into too little room, describe it by layouts on both sides; and callbacks, hooks, contexts that
- * open late. tcp: 1 */
+ * stage, receive it into too little room, describe it by layouts on both sides; and callbacks, contexts that open
+ * late. tcp: 1 */
 #include "harness.h"
 #include "base/counters.h"
 
@@ -221,45 +221,6 @@ static void callbacks(int rank)
     CHECK_EQUAL(chain_value, CHAIN);
 }
 
-static struct msg_hook hook, second_hook;
-static int turns, second_turns;
-static bool second_turn(struct msg_hook *self)
-{
-    (void)self;
-    return ++second_turns % 3 == 0;
-}
-static bool first_turn(struct msg_hook *self)
-{
-    if (turns == 0)
-        vmsg_hook_add(&second_hook);
-    if (++turns == 10) {
-        vmsg_hook_remove(&second_hook);
-        vmsg_hook_remove(self);
-    }
-    return true;
-}
-static bool turned(void *unused)
-{
-    (void)unused;
-    return turns == 10;
-}
-
-static void hooks(int rank)
-{
-    (void)rank;
-    turns = second_turns = 0;
-    hook.advance = first_turn;
-    second_hook.advance = second_turn;
-    vmsg_hook_add(&hook);
-    CHECK_EQUAL(vmsg_wait_until(turned, NULL), OK);
-    CHECK(second_turns >= 8);
-    int before = second_turns;
-    for (int i = 0; i < 5; i++)
-        vmsg_progress();
-    CHECK_EQUAL(turns, 10);
-    CHECK_EQUAL(second_turns, before);
-}
-
 /* Rank 0 sends into a context, with its ranks turned round, before rank 1 has opened it. */
 static void early(int rank)
 {
@@ -328,7 +289,6 @@ static void body(int rank)
     half_layout(rank, true);
     half_layout(rank, false);
     callbacks(rank);
-    hooks(rank);
     early(rank);
     dropped(rank);
     CHECK_EQUAL(vbase_counters->refused, 0);
