@@ -143,7 +143,7 @@ static int agree(int mine, const char *network)
 static int network_of(const char *name, int *network)
 {
     for (int i = 1; i < MSG_NETWORKS; i++)
-        if (strcmp(pack.network[i], name) == 0) {
+        if (*name && strcmp(pack.network[i], name) == 0) {
             *network = i;
             return OK;
         }

@@ -75,6 +75,7 @@ static void out_of_order(int rank)
     CHECK_EQUAL(vd_channel_open("same", rank ? "shm" : NULL, &other), VD_ARGUMENT);
     CHECK_EQUAL(vd_channel_open("card", "eth77", &other), VD_UNREACHABLE);
     CHECK(strstr(vd_error_text(VD_UNREACHABLE), "eth77 is no network card of host"));
+    CHECK_EQUAL(vd_channel_open("card", "", &other), VD_UNREACHABLE);
     CHECK_EQUAL(vd_channel_open("near", "shm", &other), VD_OK);
     CHECK_EQUAL(vd_channel_close(other), VD_OK);
     for (int i = 0; i < 1100; i++) { /* numbers are used again */
