@@ -257,6 +257,21 @@ static uint32_t messages_open(const vd_channel *channel)
     return open;
 }
 
+static int messages_ended(const vd_channel *channel)
+{
+    uint32_t open = messages_open(channel);
+    return open ? vbase_fail(ERR_STATE, "%u messages of channel %s are not ended", open, channel->name) : OK;
+}
+
+int vpack_channels_ended(void)
+{
+    int error = OK;
+    list_for_each(node, &pack.channels)
+        if (!error && container_of(node, vd_channel, link)->id >= PACK_ID_FIRST)
+            error = messages_ended(container_of(node, vd_channel, link));
+    return error;
+}
+
 VEXPORT int vd_remote(const vd_connection *connection)
 {
     return connection && connection->state != PACK_IDLE ? connection->remote : vbase_fail(ERR_STATE, "no message is here");
@@ -402,9 +417,9 @@ VEXPORT int vd_channel_close(vd_channel *channel)
         return error;
     if (!channel || channel->magic != PACK_MAGIC)
         return vpack_argument(channel, 0);
-    uint32_t open = messages_open(channel);
-    if (open)
-        return vbase_fail(ERR_STATE, "%u messages of channel %s are not ended", open, channel->name);
+    error = messages_ended(channel);
+    if (error)
+        return error;
     DOING("vd_channel_close");
     error = vpack_all_here();
     if (!error && channel->check)

@@ -143,6 +143,8 @@ int vpack_least(int64_t *value, uint64_t count)
 VEXPORT int vd_finalize(void)
 {
     int error = vpack_start();
+    if (!error)
+        error = vpack_channels_ended(); /* before anybody waits for us */
     if (error)
         return error;
     DOING("vd_finalize");

@@ -132,6 +132,7 @@ uint32_t vpack_own_id(uint32_t which);
 #define PACK_ID_FIRST (2 * PACK_OWN)
 void vpack_channels_begin(void);
 int vpack_channels_close(void) MUST_CHECK;
+int vpack_channels_ended(void) MUST_CHECK; /* OK, or a message of the program's is on its way */
 void vpack_channels_threaded(void);
 int vpack_channel_open(uint32_t id, const char *name, vd_channel **channel) MUST_CHECK; /* by this rank alone */
 void vpack_channel_free(vd_channel *channel);

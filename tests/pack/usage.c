@@ -85,6 +85,21 @@ static void out_of_order(int rank)
     CHECK_EQUAL(vd_finalize(), VD_OK);
 }
 
+/* Who ends too early is told so, may end his message and try again; the others only wait. */
+static void too_early(int rank)
+{
+    CHECK_EQUAL(vd_init(), VD_OK);
+    vd_channel *channel = channel_open("open");
+    vd_connection *to = rank ? NULL : vd_begin_packing(channel, 0);
+    CHECK_EQUAL(vd_finalize(), rank ? VD_OK : VD_STATE);
+    if (rank)
+        return;
+    CHECK(strstr(vd_error_text(VD_STATE), "1 messages of channel open"));
+    CHECK_EQUAL(vd_end_packing_start(to), VD_OK);
+    CHECK_EQUAL(vd_wait(to), VD_OK);
+    CHECK_EQUAL(vd_finalize(), VD_OK);
+}
+
 /* Blocks that rank 0 packs and rank 1 unpacks, and the places around the latter. */
 struct wrong {
     size_t packed[3], unpacked[3];
@@ -228,6 +243,7 @@ int main(void)
     setenv("VIADUCT_LOG_FILE", "/dev/null", 1); /* checking says it there as well */
     codes();
     harness_run(2, out_of_order);
+    harness_run(2, too_early);
     harness_run(2, disagree);
     harness_run(2, checked);
     harness_run(2, checked_without_waiting);
