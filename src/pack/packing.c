@@ -187,6 +187,7 @@ static COLD int not_packing(const vd_connection *connection, const char *call)
     return vbase_fail(ERR_STATE, "%s: %s", call, !connection              ? "the connection is NULL"
                                                  : connection->unpacking  ? "this message is being unpacked"
                                                  : connection->state == PACK_ENDING ? "this message was ended"
+                                                 : connection->copies ? "a call or a reply leaves by vd_rpc_send or behind its handler"
                                                                           : "vd_begin_packing must come before");
 }
 
@@ -308,7 +309,7 @@ int vpack_packing_over(vd_connection *connection)
 
 static __attribute__((noinline)) int end_slowly(vd_connection *connection)
 {
-    if (!is_packing(connection))
+    if (!is_packing(connection) || connection->copies)
         return not_packing(connection, "vd_end_packing");
     connection->ending_now = true;
     (void)hand_over(connection);
@@ -332,7 +333,7 @@ VEXPORT int vd_end_packing(vd_connection *connection)
 
 VEXPORT int vd_end_packing_start(vd_connection *connection)
 {
-    if (!is_packing(connection))
+    if (!is_packing(connection) || connection->copies)
         return not_packing(connection, "vd_end_packing_start");
     int error = hand_over(connection);
     connection->room = -1;

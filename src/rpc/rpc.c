@@ -47,6 +47,7 @@ int vrpc_leave(vd_connection *connection)
     memcpy(connection->frame, &head, sizeof head);
     if (error)
         return vpack_packing_over(connection);
+    connection->copies = false; /* all is sealed, and may leave */
     error = vd_end_packing_start(connection);
     if (vpack_parts_test(connection) != ERR_AGAIN)
         return vpack_packing_over(connection);
