@@ -143,13 +143,13 @@ int vd_rpc_send(vd_call *call); /* one way: the call is over and gone */
 int vd_rpc_wait(vd_call *call, vd_connection **reply);
 int vd_rpc_done(vd_call *call);    /* VD_AGAIN: vd_rpc_wait would wait */
 int vd_rpc_cancel(vd_call *call);  /* asks the server to let it be; the reply, or VD_CANCELLED, comes in any case */
-int vd_rpc_end(vd_call *call);     /* at any time; what comes later is thrown away; not sent: it never is */
+int vd_rpc_end(vd_call *call);     /* at any time; what comes later, or nobody unpacks, is thrown away; not sent: it never is */
 
 /* Inside a handler: vd_rpc_arguments are to be unpacked; CHEAPER blocks are there when vd_end_unpacking was called. The reply
  * leaves when the handler returns, an empty one if vd_rpc_reply was not called. */
 int vd_rpc_caller(const vd_call *call);
 vd_connection *vd_rpc_reply(vd_call *call);
-void vd_rpc_fail(vd_call *call, int code); /* the caller gets CODE, which is negative, in the place of a reply */
+void vd_rpc_fail(vd_call *call, int code); /* the caller gets CODE, negative and not VD_AGAIN, in the place of a reply */
 int vd_rpc_cancelled(const vd_call *call); /* 1: the caller does not want it any more, or has given up */
 
 /* Handles calls until FINISHED says so; sleeps when there are none. Any other call that waits handles them as well. */

@@ -190,12 +190,13 @@ static bool is_answered(void *context)
 
 static int outcome(const vd_call *call)
 {
+    const char *name = *call->name ? call->name : "of so long a name";
     if (call->code == ERR_NOT_FOUND)
-        return vbase_fail(call->code, "rank %d has no function %s, or it found nothing", call->remote, call->name);
+        return vbase_fail(call->code, "rank %d has no function %s, or it found nothing", call->remote, name);
     if (call->code == ERR_PEER_DEAD)
-        return vbase_fail(call->code, "%s at rank %d: the peer is gone", call->name, call->remote);
+        return vbase_fail(call->code, "%s at rank %d: the peer is gone", name, call->remote);
     if (call->code)
-        return vbase_fail(call->code, "%s at rank %d", call->name, call->remote);
+        return vbase_fail(call->code, "%s at rank %d", name, call->remote);
     return OK;
 }
 
@@ -270,6 +271,12 @@ static int give_up(vd_call *call)
     return OK;
 }
 
+/* Something of it was unpacked: else nobody wants it. */
+static bool looked_at(const vd_connection *reply)
+{
+    return !reply->here || reply->fill != sizeof(struct rpc_head) || reply->waiting_blocks || reply->blocks || reply->error;
+}
+
 VEXPORT int vd_rpc_end(vd_call *call)
 {
     if (rpc_state(call) == RPC_NEW)
@@ -284,7 +291,7 @@ VEXPORT int vd_rpc_end(vd_call *call)
     rpc_unlock();
     if (likely(!reply))
         return OK;
-    if (!code && reply->state == PACK_UNPACKING)
+    if (!code && reply->state == PACK_UNPACKING && looked_at(reply))
         error = vd_end_unpacking(reply);
     vrpc_drop(reply);
     return error;

@@ -17,6 +17,8 @@ VEXPORT int vd_rpc_register(const char *name, vd_handler *handler, void *context
     if (!error && (!name || !*name || strlen(name) >= sizeof((struct rpc_function *)0)->name || !handler))
         error = vbase_fail(ERR_ARGUMENT, "vd_rpc_register: a name of 1 to %zu letters and a handler",
                            sizeof((struct rpc_function *)0)->name - 1);
+    if (!error && place != VD_AT_ONCE && place != VD_POOL)
+        error = vbase_fail(ERR_ARGUMENT, "%s: %d is no place to run", name, (int)place);
     if (!error && place == VD_POOL && !vrpc.threads)
         error = vbase_fail(ERR_ARGUMENT, "%s is for the pool, but vd_rpc_start was asked for no threads", name);
     if (error)
@@ -296,7 +298,7 @@ VEXPORT vd_connection *vd_rpc_reply(vd_call *call)
 VEXPORT void vd_rpc_fail(vd_call *call, int code)
 {
     if (rpc_state(call) == RPC_SERVED)
-        call->code = code < 0 ? code : ERR_ARGUMENT;
+        call->code = code < ERR_AGAIN ? code : ERR_ARGUMENT; /* ERR_AGAIN: the caller would wait on */
 }
 
 VEXPORT int vd_rpc_cancelled(const vd_call *call)

@@ -60,8 +60,67 @@ static void ended_like_a_message(int rank)
     end(rank);
 }
 
+/* A reply that nobody looks at is thrown away, however long; one that is unpacked in part is a disagreement. */
+static void handle_reply(vd_call *call, void *context)
+{
+    static unsigned char data[100000];
+    int length;
+    (void)context;
+    CHECK_EQUAL(vd_unpack(vd_rpc_arguments(call), &length, sizeof length, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+    CHECK_EQUAL(vd_pack(vd_rpc_reply(call), data, (size_t)length, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+}
+
+static void unwanted(int rank)
+{
+    static const int lengths[] = {0, 1, 2000, 10000, 100000};
+    start();
+    CHECK_EQUAL(vd_rpc_register("reply", handle_reply, NULL, VD_AT_ONCE), VD_OK);
+    for (int i = 0; i < 10 && rank == 1; i++) {
+        unsigned char byte;
+        vd_connection *reply;
+        vd_call *call = vd_rpc_begin(0, "reply", 0);
+        CHECK_EQUAL(vd_pack(vd_rpc_arguments(call), &lengths[i / 2], sizeof(int), VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+        CHECK_EQUAL(vd_rpc_send(call), VD_OK);
+        CHECK_EQUAL(vd_rpc_wait(call, i % 2 ? &reply : NULL), VD_OK);
+        bool part = i % 2 && lengths[i / 2] == 2000;
+        if (part)
+            CHECK_EQUAL(vd_unpack(reply, &byte, 1, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+        CHECK_EQUAL(vd_rpc_end(call), part ? VD_ASYMMETRY : VD_OK);
+    }
+    end(rank);
+}
+
+/* What a handler says is told; VD_AGAIN it cannot say, for who looks whether the call is done would look for ever. */
+static void handle_say(vd_call *call, void *context) { vd_rpc_fail(call, *(int *)context); }
+
+static void said(int rank)
+{
+    static const char *const names[] = {"again", "well", "strange", "timeout"};
+    static int codes[] = {VD_AGAIN, VD_OK, -1000, VD_TIMEOUT}, heard[] = {VD_ARGUMENT, VD_ARGUMENT, -1000, VD_TIMEOUT};
+    char longer[100];
+    start();
+    CHECK_EQUAL(vd_rpc_register("nowhere", handle_say, NULL, (vd_place)9), VD_ARGUMENT);
+    for (int i = 0; i < 4; i++)
+        CHECK_EQUAL(vd_rpc_register(names[i], handle_say, &codes[i], VD_AT_ONCE), VD_OK);
+    memset(longer, 'x', sizeof longer);
+    longer[99] = 0;
+    for (int i = 0; i < 5 && rank == 1; i++) {
+        int code;
+        vd_call *call = vd_rpc_begin(0, i < 4 ? names[i] : longer, 0);
+        CHECK_EQUAL(vd_rpc_send(call), VD_OK);
+        while ((code = vd_rpc_done(call)) == VD_AGAIN)
+            continue;
+        CHECK_EQUAL(code, i < 4 ? heard[i] : VD_NOT_FOUND);
+        CHECK(strstr(vd_error_text(code), i < 4 ? names[i] : "so long a name"));
+        CHECK_EQUAL(vd_rpc_end(call), VD_OK);
+    }
+    end(rank);
+}
+
 int main(void)
 {
+    harness_run(2, unwanted);
+    harness_run(2, said);
     harness_run(2, ended_like_a_message);
     return check_done();
 }
