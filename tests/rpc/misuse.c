@@ -1,5 +1,6 @@
 /* What a program may do wrong with calls: each has its code, and calls go on.
  * timeout: 60 */
+#include "base/settings.h"
 #include "pack/pack_test.h"
 
 static int stop;
@@ -117,8 +118,44 @@ static void said(int rank)
     end(rank);
 }
 
+/* Checking: who calls with wrong arguments hears it from that call, who unpacks a reply wrongly from that one; no other suffers. */
+static void handle_one(vd_call *call, void *context)
+{
+    int number = 0;
+    (void)context;
+    if (vd_unpack(vd_rpc_arguments(call), &number, sizeof number, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS) == VD_OK)
+        CHECK_EQUAL(vd_pack(vd_rpc_reply(call), &number, sizeof number, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+}
+
+static void call_one(size_t packed, size_t unpacked)
+{
+    int64_t number = 7;
+    vd_connection *reply;
+    vd_call *call = vd_rpc_begin(0, "one", 0);
+    int wanted = packed == sizeof(int) ? VD_OK : VD_ASYMMETRY;
+    CHECK_EQUAL(vd_pack(vd_rpc_arguments(call), &number, packed, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+    CHECK_EQUAL(vd_rpc_send(call), VD_OK);
+    CHECK_EQUAL(vd_rpc_wait(call, &reply), wanted);
+    wanted = unpacked == sizeof(int) ? VD_OK : VD_ASYMMETRY;
+    if (packed == sizeof(int))
+        CHECK_EQUAL(vd_unpack(reply, &number, unpacked, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), wanted);
+    CHECK_EQUAL(vd_rpc_end(call), packed == sizeof(int) ? wanted : VD_OK);
+}
+
+static void checked(int rank)
+{
+    vbase_settings.check = true;
+    start();
+    CHECK_EQUAL(vd_rpc_register("one", handle_one, NULL, VD_AT_ONCE), VD_OK);
+    for (int i = 0; i < 20 && rank == 1; i++)
+        call_one(i % 5 == 1 ? 8 : sizeof(int), i % 5 == 3 ? 8 : sizeof(int));
+    end(rank);
+}
+
 int main(void)
 {
+    setenv("VIADUCT_LOG_FILE", "/dev/null", 1); /* checking says it there as well */
+    harness_run(2, checked);
     harness_run(2, unwanted);
     harness_run(2, said);
     harness_run(2, ended_like_a_message);
