@@ -242,6 +242,14 @@ void vpack_begun(vd_connection *connection, const struct msg_result *result, uin
     frame_came(connection, result->bytes);
 }
 
+/* Below us, for we are a handler, begin waits for a message of REMOTE, or of who may be he: the next one is its. */
+static inline bool awaited(const vd_channel *channel, int remote)
+{
+    const vd_connection *first = channel->first[1];
+    return first->state == PACK_QUICK_IN && first->room_in < 0 &&
+           (remote == VD_ANYONE || first->remote == VD_ANYONE || first->remote == remote);
+}
+
 /* One thread at a time takes a first frame and counts it: their order is that of the numbers. LOOKED: it was our turn. */
 static int take_now(vd_channel *channel, int remote, vd_connection *connection, bool *looked)
 {
@@ -249,7 +257,7 @@ static int take_now(vd_channel *channel, int remote, vd_connection *connection, 
     struct type_buffer buffer = {.base = connection->frame, .count = PACK_FRAME};
     struct msg_message *message;
     struct msg_request request = {.completed = NULL};
-    *looked = !vpack_threads || base_lock_try(&channel->first_in);
+    *looked = vpack_threads ? base_lock_try(&channel->first_in) : !awaited(channel, remote);
     if (!*looked)
         return ERR_AGAIN; /* tried only: the probe makes progress, which may call a handler, which may come here */
     int error = vmsg_message_probe(&from, &message, &request.result);
@@ -303,7 +311,7 @@ static bool has_begun(void *context)
     return wait->error != ERR_AGAIN;
 }
 
-/* Several threads, or somebody has died: whoever finds a message takes it. */
+/* Whoever finds a message takes it, and counts it in the same moment: a handler may take others meanwhile. */
 static int take_waiting(vd_channel *channel, int remote, vd_connection *connection)
 {
     struct begin_wait wait = {channel, remote, ERR_AGAIN, connection};
@@ -313,19 +321,12 @@ static int take_waiting(vd_channel *channel, int remote, vd_connection *connecti
 
 static __attribute__((noinline)) vd_connection *begin_slowly(vd_channel *channel, int remote)
 {
-    struct msg_result result;
-    int error = ERR_PEER_DEAD;
     if (!pack_valid(channel, remote == VD_ANYONE ? 0 : remote))
         return vpack_fail(vpack_argument(channel, remote));
     vd_connection *connection = vpack_take(channel, 1);
     if (!connection)
         return NULL;
-    if (!vpack_threads && (remote != VD_ANYONE || !vmsg_deaths()))
-        error = vmsg_recv(channel->context, remote, PACK_TAG_FIRST, connection->frame, PACK_FRAME, &result);
-    if (!error)
-        vpack_begun(connection, &result, channel->heard[result.source]++);
-    else if (vpack_threads || (remote == VD_ANYONE && error == ERR_PEER_DEAD))
-        error = take_waiting(channel, remote, connection);
+    int error = take_waiting(channel, remote, connection);
     if (!error)
         return connection;
     pack_give(connection);
@@ -339,7 +340,8 @@ static inline __attribute__((always_inline)) vd_connection *begin(vd_channel *ch
     struct msg_result result;
     if (unlikely(connection->state != PACK_IDLE))
         return begin_slowly(channel, remote);
-    connection->state = PACK_QUICK_IN; /* a handler that runs meanwhile finds it taken */
+    connection->state = PACK_QUICK_IN; /* a handler that runs meanwhile finds it taken, */
+    connection->remote = remote;       /* and whom it waits for */
     int error = vmsg_recv(channel->context, remote, PACK_TAG_FIRST, connection->frame, PACK_FRAME, &result);
     if (unlikely(error)) {
         pack_give(connection);
