@@ -37,7 +37,7 @@ extern const size_t vbase_setting_count;
 VEXPORT int vbase_settings_read(void) MUST_CHECK;
 
 /* One value by its type: the parser of the table, also the launcher's. OUT is a base_value_TYPE. */
-int vbase_setting_parse(enum base_setting_type type, const char *text, void *out) MUST_CHECK;
+VEXPORT int vbase_setting_parse(enum base_setting_type type, const char *text, void *out) MUST_CHECK;
 
 /* For viaduct info --settings and the man page: every row with its value, where it came from, and its help. */
 void vbase_settings_print(FILE *out, bool as_man_page);

@@ -145,8 +145,7 @@ static struct vi_setup setup_of(const struct boot_job *job, const struct vi_sink
                              .launcher_pid = job->launcher_pid,
                              .direct_children = job->direct_children,
                              .descriptors = job->local_count < job->size,
-                             .sink = sink,
-                             .options = vbase_settings.fault};
+                             .sink = sink};
 }
 
 static int open_all(struct msg_engine *engine, const struct vi_sink *sink)

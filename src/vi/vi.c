@@ -1,6 +1,5 @@
 /* The table of providers, and what they have in common: opening, and the answer of operations that some lack. */
 #include "vi/vi.h"
-#include "vi/fault/fault.h"
 #include "vi/shm/provider.h"
 #include "vi/shm/segment.h"
 #include "vi/tcp/provider.h"
@@ -21,7 +20,6 @@ static bool is_provider(const char *name, size_t length)
 
 int vi_settings_check(void)
 {
-    struct fault_script script;
     char known[64] = "";
     for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
         snprintf(known + strlen(known), sizeof(known) - strlen(known), " %s", provider->name);
@@ -29,7 +27,7 @@ int vi_settings_check(void)
         if (!is_provider(at, strcspn(at, ",")))
             return vbase_fail(ERR_ARGUMENT, "VIADUCT_TRANSPORTS=\"%s\" is not understood: the transports are%s",
                               vbase_settings.transports, known);
-    return vbase_settings.fault ? fault_script_parse(vbase_settings.fault, &script) : OK;
+    return OK;
 }
 
 int vi_no_get(struct vi *vi, const struct vi_transfer *transfer)
@@ -44,12 +42,14 @@ int vi_no_map(struct vi *vi, struct vi_key key, uint64_t offset, uint64_t length
     return vbase_fail(ERR_UNSUPPORTED, "%s cannot map memory of a peer", vi->nic->provider->name);
 }
 
+static vi_opener *wrapper;
+
+void vi_wrap(vi_opener *open) { wrapper = open; }
+
 int vi_nic_open(const struct vi_provider *provider, const struct vi_setup *setup, struct vi_nic **nic)
 {
     struct vi_nic *opened;
-    if (setup->options && setup->options[0] != '\0')
-        return fault_nic_open(provider, setup, nic);
-    int error = provider->ops->open(setup, &opened);
+    int error = wrapper ? wrapper(provider, setup, &opened) : provider->ops->open(setup, &opened);
     if (error)
         return error;
     opened->provider = provider;

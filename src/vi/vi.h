@@ -100,7 +100,6 @@ struct vi_setup {
     bool direct_children;                /* pids of the node's ranks are not reused while the job lives */
     bool descriptors;                    /* several nics are slept on together: every one must arm with a descriptor */
     const struct vi_sink *sink;
-    const char *options;                 /* the fault provider's script, else NULL */
     const char *card;                    /* the only network card that may be used, by its name; NULL: all */
 };
 
@@ -237,15 +236,18 @@ struct vi {
 /* Every provider of this build, ending with a NULL name; the order is the order of preference. */
 VEXPORT extern const struct vi_provider vi_providers[];
 
-/* ERR_ARGUMENT: VIADUCT_TRANSPORTS or VIADUCT_FAULT makes no sense. */
+/* ERR_ARGUMENT: VIADUCT_TRANSPORTS makes no sense. */
 VEXPORT int vi_settings_check(void) MUST_CHECK;
 
 /* Of providers that have none. */
 int vi_no_get(struct vi *vi, const struct vi_transfer *transfer);
 int vi_no_map(struct vi *vi, struct vi_key key, uint64_t offset, uint64_t length, void **pointer);
 
-/* Opens a provider by name, wrapped in the fault provider when setup->options is set. */
 VEXPORT int vi_nic_open(const struct vi_provider *provider, const struct vi_setup *setup, struct vi_nic **nic) MUST_CHECK;
+
+/* For tests: whom nics are opened by in the place of their providers, which it may wrap. */
+typedef int vi_opener(const struct vi_provider *provider, const struct vi_setup *setup, struct vi_nic **nic);
+VEXPORT void vi_wrap(vi_opener *open);
 
 /* Makes the segment of a node with RANKS processes, for vi_setup.node_fd, where the launcher did not: the lowest rank of
  * the node makes it and hands the descriptor (close-on-exec) to the others. */

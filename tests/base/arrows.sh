@@ -1,6 +1,6 @@
 # Arrows only point down. Over every #include "..." of src and tools:
 #   a room includes lower floors only, and of another room only its face (the launcher also what it hands over)
-#   a provider of vi includes no other provider (fault, which wraps them, may)
+#   a provider of vi includes no other provider
 #   a personality includes neither a provider nor another personality (rpc, which stands on pack, that one)
 #   nobody climbs with "../"; getenv is called in base alone
 set -u
@@ -40,7 +40,7 @@ FNR == 1 {
         say(room " must not include " target ": it lies " (floor[to[1]] > floor[room] ? "above" : "beside"))
     else if (to[1] != room && to[1] != "base" && !(target in face) && !(room == "tools" && target in tool_face))
         say(room " may include the face of " to[1] " only, not " target)
-    if (to[1] == "vi" && steps > 2 && provider != "" && to[2] != provider && provider != "fault")
+    if (to[1] == "vi" && steps > 2 && provider != "" && to[2] != provider)
         say("provider " provider " must not include " target)
 }
 END { exit bad }
@@ -70,7 +70,6 @@ try found src/vi/shm/a.c '#include "vi/tcp/link.h"'
 try found src/vi/shm/a.c '#include "../tcp/link.h"'
 try found src/coll/a.c 'x = getenv("A");'
 try found tools/a.c 'x = secure_getenv ("A");'
-try fine src/vi/fault/a.c '#include "vi/shm/nic.h"'
 try fine src/vi/shm/a.c '#include "vi/shm/lane.h"'
 try fine src/vi/shm/a.c '#include "vi/vi.h"'
 try fine src/msg/a.c '#include "msg/peer.h"'

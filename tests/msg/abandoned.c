@@ -67,7 +67,7 @@ int main(void)
 {
     setenv("VIADUCT_LOG_FILE", "/dev/null", 1); /* the loss is logged as an error */
     if (!getenv("VIADUCT_TRANSPORTS"))
-        setenv("VIADUCT_FAULT", "drop-link=1@100,rank=0", 1);
+        setenv("FAULT", "drop-link=1@100,rank=0", 1);
     harness_run(2, lost);
     return check_done();
 }

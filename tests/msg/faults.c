@@ -6,11 +6,11 @@
 
 static void traffic_under(const char *script)
 {
-    setenv("VIADUCT_FAULT", script, 1);
+    setenv("FAULT", script, 1);
     int before = check_failed;
     harness_run(TRAFFIC_RANKS, traffic_everybody);
     if (check_failed != before)
-        fprintf(stderr, "under VIADUCT_FAULT=%s\n", script);
+        fprintf(stderr, "under FAULT=%s\n", script);
 }
 
 static void lost_link(int rank)
@@ -35,7 +35,7 @@ int main(void)
     traffic_under("delay=30us");
     traffic_under("late-put");
     traffic_under("delay=20us,reorder=5%,refuse=20%,late-put,seed=3");
-    setenv("VIADUCT_FAULT", "drop-link=1@100,rank=0", 1);
+    setenv("FAULT", "drop-link=1@100,rank=0", 1);
     setenv("VIADUCT_LOG_FILE", "/dev/null", 1); /* the loss is logged as an error */
     harness_run(2, lost_link);
     return check_done();

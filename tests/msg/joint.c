@@ -69,7 +69,7 @@ static void sizes(int rank)
             one(rank, ++message, bytes + d, MOST + 32);
     for (int i = 0; i < 200; i++)
         one(rank, ++message, 300000 + (size_t)i * 4099, i % 3 ? MOST : 200001);
-    if (!getenv("VIADUCT_FAULT") && !in_frames())
+    if (!getenv("FAULT") && !in_frames())
         CHECK(vbase_counters->copy_single > 0); /* at both ranks: neither leaves it all to the other */
     if (in_frames() && rank == 1)
         CHECK(vbase_counters->copy_pipelined > 0);
@@ -233,7 +233,7 @@ static void stranded(int rank)
 static void all(const char *single_from)
 {
     setenv("VIADUCT_SINGLE_FROM", single_from, 1);
-    unsetenv("VIADUCT_FAULT");
+    unsetenv("FAULT");
     *received = 0;
     harness_run(2, sizes);
     *copied = 0;
@@ -243,7 +243,7 @@ static void all(const char *single_from)
     harness_run(2, stranded);
     for (forbidden_rank = 0; forbidden_rank < 2; forbidden_rank++)
         harness_run(2, forbidden);
-    setenv("VIADUCT_FAULT", "late-put", 1);
+    setenv("FAULT", "late-put", 1);
     harness_run(2, sizes);
     harness_run(2, pieces);
     harness_run(2, stranded);
@@ -259,7 +259,7 @@ int main(void)
     all("4G"); /* in frames */
     unsetenv("VIADUCT_SINGLE_FROM");
     harness_run(2, short_pieces);
-    unsetenv("VIADUCT_FAULT");
+    unsetenv("FAULT");
     harness_run(2, short_pieces);
     return check_done();
 }

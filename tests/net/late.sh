@@ -9,7 +9,7 @@ fi
 export HYDRA_LAUNCHER_EXEC=lab-rsh VIADUCT_LOG=info
 lab-link all all rate 400mbit
 for side in 0 1; do
-    VIADUCT_FAULT=delay=10ms,late-put,ghosts=30,rank=$side \
+    FAULT=delay=10ms,late-put,ghosts=30,rank=$side LD_PRELOAD=$VIADUCT_BUILD/tests/libfault.so \
         timeout 30 $run -host h0,h1 "$VIADUCT_BUILD/tests/programs/mixed" 6 $((7 + side)) >$work/said 2>$work/log ||
         fail "rank $side loses its links: the job ended badly: $(grep -v info: $work/log | tail -n 5)"
     grep -q "^all right" $work/said || fail "rank $side loses its links: not all right"

@@ -4,7 +4,6 @@
 #include "base/counters.h"
 #include "vi/shm/provider.h"
 #include "vi/tcp/provider.h"
-#include "vi/fault/fault.h"
 
 #include <errno.h>
 #include <linux/filter.h>

@@ -1,6 +1,5 @@
 /* The fault provider itself: its scripts, and that each accident really happens, once, at its place. */
 #include "suite.h"
-#include "vi/fault/fault.h"
 
 #include <signal.h>
 
@@ -128,13 +127,14 @@ static uint32_t pattern(const char *script)
 {
     static const struct vi_sink sink = {&suite, suite_received, suite_arrived, suite_done, suite_called, suite_down, NULL};
     static const int local_ranks[] = {0, 1};
-    struct vi_setup setup = {.ranks = 2, .local_count = 2, .local_ranks = local_ranks, .sink = &sink, .options = script};
+    struct vi_setup setup = {.ranks = 2, .local_count = 2, .local_ranks = local_ranks, .sink = &sink};
     struct vi_address to = {.peer = 1};
     struct iovec nothing = {NULL, 0};
     uint32_t refused = 0;
     struct vi *vi;
 
     CHECK_EQUAL(shm_segment_create(2, &setup.node_fd), OK);
+    fault_words = script;
     CHECK_EQUAL(vi_nic_open(vi_providers, &setup, &suite.nic), OK);
     CHECK_EQUAL(vi_connect(suite.nic, &to, NULL, &vi), OK);
     for (int n = 0; n < 32; n++)

@@ -3,6 +3,7 @@
 #define TESTS_VI_INSIDE_H
 
 #include "check.h"
+#include "fault/fault.h"
 #include "base/clock.h"
 #include "base/counters.h"
 #include "base/settings.h"
@@ -22,7 +23,6 @@ static struct inside {
     int down[INSIDE_MOST], cause;
     _Atomic int called;
     bool refuse;
-    const char *script; /* for the fault provider; NULL: without it */
 } inside;
 
 static bool inside_one_received(struct vi *vi, uint64_t header, const void *data, size_t length)
@@ -65,8 +65,7 @@ static void inside_open(int rank)
     static int ranks[INSIDE_MOST];
     struct vi_setup setup = {.rank = (uint32_t)rank, .ranks = (uint32_t)inside.ranks, .local_index = (uint32_t)rank,
                              .local_count = (uint32_t)inside.ranks, .local_ranks = ranks, .node_fd = inside.fd, .door_fd = -1,
-                             .direct_children = true, .sink = &sink,
-                             .options = inside.script};
+                             .direct_children = true, .sink = &sink};
 
     for (int i = 0; i < INSIDE_MOST; i++)
         ranks[i] = i;

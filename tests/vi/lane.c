@@ -305,7 +305,7 @@ static void left_within(const char *script)
     struct vi *vi;
 
     inside_start(2);
-    inside.script = script;
+    fault_words = script;
     inside_open(0);
     inside_open(1);
     inside.nic[1]->sink.received = received_last;

@@ -4,6 +4,7 @@
 #define TESTS_VI_SUITE_H
 
 #include "check.h"
+#include "fault/fault.h"
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "base/settings.h"
@@ -251,12 +252,13 @@ static void suite_run_rank(const struct vi_provider *provider, int fd, void (*ru
     struct vi_setup setup = {
         .rank = (uint32_t)suite.rank, .ranks = (uint32_t)suite.ranks, .local_index = (uint32_t)suite.rank,
         .local_count = (uint32_t)suite.ranks, .local_ranks = local_ranks, .node_fd = fd, .door_fd = -1, .direct_children = true,
-        .sink = &sink, .options = suite.script,
+        .sink = &sink,
         .secret = (const uint8_t *)"the secret of the job of this suite"};
 
     alarm(SUITE_WATCHDOG);
     suite.random = 17u + (unsigned)suite.rank;
     suite.length = suite_length;
+    fault_words = suite.script;
     CHECK_EQUAL(vi_nic_open(provider, &setup, &suite.nic), OK);
     if (!suite.nic)
         return;

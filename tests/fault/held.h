@@ -2,10 +2,10 @@
  *
  * Threads: a vi may be sent on while its nic is polled, so the queues are under nic->lock; it is never held while the
  * sink or the provider below is called. */
-#ifndef VI_FAULT_HELD_H
-#define VI_FAULT_HELD_H
+#ifndef TESTS_FAULT_HELD_H
+#define TESTS_FAULT_HELD_H
 
-#include "vi/fault/fault.h"
+#include "fault/fault.h"
 
 enum fault_kind { FAULT_RECEIVED, FAULT_ARRIVED, FAULT_DONE, FAULT_DOWN, FAULT_TRANSFER };
 enum fault_way { FAULT_PUT, FAULT_GET };

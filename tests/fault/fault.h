@@ -1,4 +1,5 @@
-/* The fault provider: wraps a nic of another provider and spoils what passes, by a script. For tests.
+/* The fault provider: wraps a nic of another provider and spoils what passes, by a script: fault_words or, where that is NULL,
+ * FAULT in the environment. Tests of vi and msg are linked to it; a program with libviaduct has it by LD_PRELOAD.
  *
  *   delay=50us        what arrives is held back for a time between half of this and all of it
  *   reorder=10%       so often a frame is held back ten times longer; frames of other vis pass it (and those of its own,
@@ -14,8 +15,8 @@
  *
  * It keeps the contract: order, one "down" per vi, back-pressure (at most FAULT_HELD_MOST frames of a vi are held, then
  * the provider below keeps them), and no sleep while something is held. */
-#ifndef VI_FAULT_FAULT_H
-#define VI_FAULT_FAULT_H
+#ifndef TESTS_FAULT_FAULT_H
+#define TESTS_FAULT_FAULT_H
 
 #include "vi/vi.h"
 
@@ -36,10 +37,9 @@ struct fault_script {
 /* ERR_ARGUMENT names the word that is not understood. */
 int fault_script_parse(const char *text, struct fault_script *script) MUST_CHECK;
 
-/* Opens PROVIDER with SETUP and wraps it by setup->options. */
-int fault_nic_open(const struct vi_provider *provider, const struct vi_setup *setup, struct vi_nic **nic) MUST_CHECK;
+extern const char *fault_words;
 
-/* For tests, on a nic opened above: lose the link to this peer at the next poll; frames seen so far. */
+/* For tests, on a nic that is wrapped: lose the link to this peer at the next poll; frames seen so far. */
 void fault_drop(struct vi_nic *nic, uint32_t peer);
 uint64_t fault_frames(const struct vi_nic *nic);
 

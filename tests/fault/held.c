@@ -1,5 +1,5 @@
 /* The queues of the fault provider: holding back, and letting go when the time has come. */
-#include "vi/fault/held.h"
+#include "fault/held.h"
 
 #define LATE_NS  20000    /* a late put without a delay in the script */
 #define GHOST_NS 20000000 /* after the loss of a link */

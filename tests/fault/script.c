@@ -1,5 +1,5 @@
 /* The fault script: words with commas. Times go through the one parser of settings. */
-#include "vi/fault/fault.h"
+#include "fault/fault.h"
 
 static bool number(const char *text, uint64_t *out)
 {
@@ -67,11 +67,11 @@ int fault_script_parse(const char *text, struct fault_script *script)
     while (*text) {
         size_t length = strcspn(text, ",");
         if (length >= sizeof(word))
-            return vbase_fail(ERR_ARGUMENT, "VIADUCT_FAULT has a word of %zu letters", length);
+            return vbase_fail(ERR_ARGUMENT, "FAULT has a word of %zu letters", length);
         memcpy(word, text, length);
         word[length] = '\0';
         if (!set_word(&parsed, word))
-            return vbase_fail(ERR_ARGUMENT, "\"%s\" in VIADUCT_FAULT is not understood: delay=TIME, reorder=N%%, refuse=N%%, "
+            return vbase_fail(ERR_ARGUMENT, "\"%s\" in FAULT is not understood: delay=TIME, reorder=N%%, refuse=N%%, "
                               "late-put, ghosts=N, drop-link=RANK@N, die@N, rank=N and seed=N are", word);
         text += length + (text[length] == ',');
     }

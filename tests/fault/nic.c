@@ -2,7 +2,7 @@
  *
  * A vi here wraps a vi there, whose owner it is. Events come up through our own sink, which holds them back or passes
  * them on. A dropped link is a disconnect below and a "down" above: the other side sees its own. */
-#include "vi/fault/held.h"
+#include "fault/held.h"
 #include <signal.h>
 
 static const struct vi_ops fault_ops;
@@ -95,21 +95,33 @@ static void called(struct vi_nic *inner, uint32_t peer)
 
 /* ---- life ----------------------------------------------------------------------------------------------------------- */
 
-int fault_nic_open(const struct vi_provider *provider, const struct vi_setup *setup, struct vi_nic **out)
+const char *fault_words;
+
+static int open_plain(const struct vi_provider *provider, const struct vi_setup *setup, struct vi_nic **out)
 {
+    int error = provider->ops->open(setup, out);
+    if (!error)
+        (*out)->provider = provider;
+    return error;
+}
+
+static int open_wrapped(const struct vi_provider *provider, const struct vi_setup *setup, struct vi_nic **out)
+{
+    const char *words = fault_words ? fault_words : getenv("FAULT");
+    if (!words || !*words)
+        return open_plain(provider, setup, out);
     struct fault_nic *nic = calloc(1, sizeof(*nic));
     struct vi_sink sink = {nic, received, arrived, done, called, down, up};
     struct vi_setup below = *setup;
     if (!nic)
         return vbase_fail(ERR_MEMORY, "a fault nic");
-    int error = fault_script_parse(setup->options, &nic->script);
+    int error = fault_script_parse(words, &nic->script);
     if (error)
         goto failed;
     if (nic->script.rank != FAULT_ALL_RANKS && nic->script.rank != setup->rank)
         nic->script = (struct fault_script){.seed = nic->script.seed};
-    below.options = NULL;
     below.sink = &sink;
-    error = vi_nic_open(provider, &below, &nic->inner);
+    error = open_plain(provider, &below, &nic->inner);
     if (error)
         goto failed;
     nic->nic = (struct vi_nic){.ops = &fault_ops, .provider = provider, .sink = *setup->sink};
@@ -126,6 +138,8 @@ failed:
     free(nic);
     return error;
 }
+
+__attribute__((constructor)) static void wrap(void) { vi_wrap(open_wrapped); }
 
 static void ghost_end(struct fault_vi *vi)
 {
