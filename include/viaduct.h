@@ -120,7 +120,7 @@ int vd_progress(void);
 typedef struct vd_call vd_call;
 typedef void vd_handler(vd_call *call, void *context);
 typedef enum vd_place {
-    VD_AT_ONCE, /* by whichever thread makes progress; it must not wait for others, and is alone: the next begins after it */
+    VD_AT_ONCE, /* by whichever thread makes progress; it must not wait for others (VD_STATE), and is alone: the next begins after it */
     VD_POOL     /* by one of the pool's threads; it may wait, and call */
 } vd_place;
 #define VD_RPC_ROOM 64

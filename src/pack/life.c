@@ -12,6 +12,7 @@ static struct {
 } pack;
 
 bool vpack_threads;
+__thread uint8_t vpack_inside TLS_QUICK;
 void (*vpack_end)(bool close);
 static __thread int last_error;
 
@@ -76,6 +77,8 @@ static bool done_or_death(void *schedule) { return vcoll_done(schedule) || vmsg_
 static int together(const struct coll_call *call)
 {
     struct coll_schedule *schedule;
+    if (vpack_inside == PACK_INSIDE_AT_ONCE)
+        return vbase_fail(ERR_STATE, "a handler that runs at once must not wait for the other ranks");
     if (vmsg_deaths())
         return somebody_died();
     int error = vcoll_prepare(call, &schedule);
@@ -143,6 +146,8 @@ int vpack_least(int64_t *value, uint64_t count)
 VEXPORT int vd_finalize(void)
 {
     int error = vpack_start();
+    if (!error && vpack_inside)
+        error = vbase_fail(ERR_STATE, "vd_finalize waits for the handlers of this rank, and this is one");
     if (!error)
         error = vpack_channels_ended(); /* before anybody waits for us */
     if (error)

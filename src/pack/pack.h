@@ -118,6 +118,9 @@ struct vd_channel {
 
 /* ---- life.c ---- */
 extern bool vpack_threads; /* several threads call */
+/* Of rpc: this thread is in a handler, which runs at once or in the pool. */
+enum pack_inside { PACK_OUTSIDE, PACK_INSIDE_POOL, PACK_INSIDE_AT_ONCE };
+extern __thread uint8_t vpack_inside TLS_QUICK;
 /* Set by rpc while it is open; called by vd_finalize at all ranks, who have called nothing more since: first to let things
  * end, then to close. */
 extern void (*vpack_end)(bool close);

@@ -92,7 +92,7 @@ VEXPORT vd_call *vd_rpc_begin_now(int remote, const char *name, uint64_t ns)
 VEXPORT vd_call *vd_rpc_begin(int remote, const char *name, uint64_t ns)
 {
     vd_call *call = NULL;
-    if (vrpc_inside)
+    if (vpack_inside == PACK_INSIDE_AT_ONCE)
         return vd_rpc_begin_now(remote, name, ns);
     int error = check(remote, name);
     if (likely(!error))
@@ -236,6 +236,8 @@ VEXPORT int vd_rpc_wait(vd_call *call, vd_connection **reply)
     if (error)
         return error;
     DOING("vd_rpc_wait");
+    if (unlikely(vpack_inside == PACK_INSIDE_AT_ONCE) && !is_over(call))
+        return vbase_fail(ERR_STATE, "a handler that runs at once must not wait for %s: register it for the pool", call->name);
     if (!is_answered(call) && vrpc_overhear(call->remote) && unlikely(!is_answered(call)))
         vrpc_run_at_once(); /* what he called meanwhile */
     if (unlikely(!is_answered(call)))

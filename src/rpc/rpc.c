@@ -9,8 +9,6 @@
 
 struct rpc vrpc;
 
-__thread bool vrpc_inside TLS_QUICK;
-
 int vrpc_check_open(void)
 {
     return vrpc.open ? OK : vbase_fail(ERR_STATE, "vd_rpc_start must come before, and vd_finalize after");

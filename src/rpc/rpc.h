@@ -131,7 +131,6 @@ static inline void vrpc_sweep(void)
         vrpc_sweep_all();
 }
 vd_call *vrpc_call_make(void); /* lock held; NULL: no memory */
-extern __thread bool vrpc_inside TLS_QUICK; /* this thread is in a handler that runs at once */
 
 /* Of NULL, too. Until a call is out, and when it was ended, it is one thread's alone. */
 static inline enum rpc_state rpc_state(const vd_call *call)

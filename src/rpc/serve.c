@@ -185,9 +185,10 @@ void vrpc_run_at_once(void)
             vrpc.running = container_of(node, vd_call, link);
         rpc_unlock();
         if (node) {
-            vrpc_inside = true;
+            uint8_t outside = vpack_inside; /* or a handler of the pool, which waits */
+            vpack_inside = PACK_INSIDE_AT_ONCE;
             run(container_of(node, vd_call, link));
-            vrpc_inside = false;
+            vpack_inside = outside;
         }
     } while (node);
 }
@@ -245,6 +246,7 @@ static void *pool_thread(void *unused)
         pthread_mutex_unlock(&vrpc.mutex);
         if (!node)
             return unused;
+        vpack_inside = PACK_INSIDE_POOL;
         run(container_of(node, vd_call, link));
     }
 }
@@ -326,6 +328,8 @@ VEXPORT int vd_rpc_serve(int (*finished)(void *context), void *context)
     int error = vrpc_check_open();
     if (!error && !finished)
         error = vbase_fail(ERR_ARGUMENT, "vd_rpc_serve: finished is NULL");
+    if (!error && vpack_inside == PACK_INSIDE_AT_ONCE)
+        error = vbase_fail(ERR_STATE, "vd_rpc_serve: this handler runs at once, so others wait for its end");
     for (uint32_t turn = 1; !error && !finished(context); turn++) {
         if (turn % DEATH_TURNS == 0)
             (void)vmsg_deaths(); /* who always has something to do never waits, and hears of deaths there only */

@@ -1,16 +1,17 @@
 /* What a program may do wrong with calls: each has its code, and calls go on.
- * timeout: 60 */
+ * timeout: 60
+ * presets: release asan tsan clang */
 #include "base/settings.h"
 #include "pack/pack_test.h"
 
-static int stop;
+static _Atomic int stop;
 static int stopped(void *context) { return (void)context, stop; }
 static void handle_stop(vd_call *call, void *context) { (void)call, (void)context, stop = 1; }
 
-static void start(void)
+static void start(int threads)
 {
     CHECK_EQUAL(vd_init(), VD_OK);
-    CHECK_EQUAL(vd_rpc_start(0), VD_OK);
+    CHECK_EQUAL(vd_rpc_start(threads), VD_OK);
     CHECK_EQUAL(vd_rpc_register("stop", handle_stop, NULL, VD_AT_ONCE), VD_OK);
 }
 
@@ -42,7 +43,7 @@ static void handle_next(vd_call *call, void *context)
 
 static void ended_like_a_message(int rank)
 {
-    start();
+    start(0);
     CHECK_EQUAL(vd_rpc_register("next", handle_next, NULL, VD_AT_ONCE), VD_OK);
     for (int i = 0; i < 10 && rank == 1; i++) {
         int number = i;
@@ -74,7 +75,7 @@ static void handle_reply(vd_call *call, void *context)
 static void unwanted(int rank)
 {
     static const int lengths[] = {0, 1, 2000, 10000, 100000};
-    start();
+    start(0);
     CHECK_EQUAL(vd_rpc_register("reply", handle_reply, NULL, VD_AT_ONCE), VD_OK);
     for (int i = 0; i < 10 && rank == 1; i++) {
         unsigned char byte;
@@ -99,7 +100,7 @@ static void said(int rank)
     static const char *const names[] = {"again", "well", "strange", "timeout"};
     static int codes[] = {VD_AGAIN, VD_OK, -1000, VD_TIMEOUT}, heard[] = {VD_ARGUMENT, VD_ARGUMENT, -1000, VD_TIMEOUT};
     char longer[100];
-    start();
+    start(0);
     CHECK_EQUAL(vd_rpc_register("nowhere", handle_say, NULL, (vd_place)9), VD_ARGUMENT);
     for (int i = 0; i < 4; i++)
         CHECK_EQUAL(vd_rpc_register(names[i], handle_say, &codes[i], VD_AT_ONCE), VD_OK);
@@ -116,6 +117,55 @@ static void said(int rank)
         CHECK_EQUAL(vd_rpc_end(call), VD_OK);
     }
     end(rank);
+}
+
+/* A handler that runs at once and would wait is told so, and calls go on; none may end everything. */
+static void handle_wait(vd_call *call, void *context)
+{
+    vd_channel *channel;
+    (void)call, (void)context;
+    vd_call *own = vd_rpc_begin(vd_rank(), "stop", 0), *other = vd_rpc_begin(!vd_rank(), "stop", 0);
+    CHECK_EQUAL(vd_rpc_send(own), VD_OK);
+    CHECK_EQUAL(vd_rpc_wait(own, NULL), VD_STATE);
+    CHECK_EQUAL(vd_rpc_end(own), VD_OK);
+    CHECK_EQUAL(vd_rpc_send(other), VD_OK);
+    CHECK_EQUAL(vd_rpc_wait(other, NULL), VD_STATE);
+    CHECK_EQUAL(vd_rpc_end(other), VD_OK);
+    CHECK_EQUAL(vd_rpc_serve(stopped, NULL), VD_STATE);
+    CHECK_EQUAL(vd_channel_open("inside", NULL, &channel), VD_STATE);
+    CHECK_EQUAL(vd_finalize(), VD_STATE);
+}
+
+static void handle_wait_pool(vd_call *call, void *context)
+{
+    (void)call, (void)context;
+    vd_call *own = vd_rpc_begin(vd_rank(), "stop", 0);
+    CHECK_EQUAL(vd_rpc_send(own), VD_OK);
+    CHECK_EQUAL(vd_rpc_wait(own, NULL), VD_OK);
+    CHECK_EQUAL(vd_rpc_end(own), VD_OK);
+    CHECK_EQUAL(vd_finalize(), VD_STATE);
+}
+
+static void call_it(const char *name)
+{
+    vd_call *call = vd_rpc_begin(0, name, 0);
+    CHECK_EQUAL(vd_rpc_send(call), VD_OK);
+    CHECK_EQUAL(vd_rpc_wait(call, NULL), VD_OK);
+    CHECK_EQUAL(vd_rpc_end(call), VD_OK);
+}
+
+static void waits_inside(int rank)
+{
+    start(1);
+    CHECK_EQUAL(vd_rpc_register("wait", handle_wait, NULL, VD_AT_ONCE), VD_OK);
+    CHECK_EQUAL(vd_rpc_register("wait in the pool", handle_wait_pool, NULL, VD_POOL), VD_OK);
+    vd_channel *both = channel_open("both are here");
+    CHECK(both);
+    for (int i = 0; i < 10 && rank == 1; i++)
+        call_it(i % 2 ? "wait" : "wait in the pool");
+    if (rank == 1)
+        stop_server();
+    CHECK_EQUAL(vd_finalize(), VD_OK); /* rank 0 serves while it waits here */
 }
 
 /* Checking: who calls with wrong arguments hears it from that call, who unpacks a reply wrongly from that one; no other suffers. */
@@ -145,7 +195,7 @@ static void call_one(size_t packed, size_t unpacked)
 static void checked(int rank)
 {
     vbase_settings.check = true;
-    start();
+    start(0);
     CHECK_EQUAL(vd_rpc_register("one", handle_one, NULL, VD_AT_ONCE), VD_OK);
     for (int i = 0; i < 20 && rank == 1; i++)
         call_one(i % 5 == 1 ? 8 : sizeof(int), i % 5 == 3 ? 8 : sizeof(int));
@@ -155,6 +205,7 @@ static void checked(int rank)
 int main(void)
 {
     setenv("VIADUCT_LOG_FILE", "/dev/null", 1); /* checking says it there as well */
+    harness_run(2, waits_inside);
     harness_run(2, checked);
     harness_run(2, unwanted);
     harness_run(2, said);
