@@ -125,8 +125,8 @@ typedef enum vd_place {
 } vd_place;
 #define VD_RPC_ROOM 64
 
-/* Every process that calls or is called, after vd_init; vd_finalize ends it. THREADS: of the pool; if there are some, it
- * does what vd_threads does. */
+/* Every process that calls or is called, after vd_init; vd_finalize ends it. Functions are registered before, so that no call
+ * comes too early (VD_NOT_FOUND), or later. THREADS: of the pool; if there are some, it does what vd_threads does. */
 int vd_rpc_start(int threads);
 int vd_rpc_register(const char *name, vd_handler *handler, void *context, vd_place place);
 

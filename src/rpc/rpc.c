@@ -280,23 +280,31 @@ static bool nothing_comes(void *unused)
     return !vrpc.coming;
 }
 
+/* All but the functions, which may be registered before. */
 static void memory_give(void)
 {
-    vbase_map_close(&vrpc.functions);
     vbase_pool_close(&vrpc.calls);
     free(vrpc.out);
     free(vrpc.owed);
-    memset(&vrpc, 0, sizeof vrpc);
+    vrpc = (struct rpc){.functions = vrpc.functions, .pooled = vrpc.pooled};
 }
 
 static void functions_free(void)
 {
     for (uint32_t i = 0; i < vrpc.functions.capacity; i++)
         free(vrpc.functions.entry[i].value);
+    vbase_map_close(&vrpc.functions);
+    vrpc = (struct rpc){.open = false};
+    vpack_end = NULL;
 }
 
-static void end(bool close)
+void vrpc_end(bool close)
 {
+    if (!vrpc.open) {
+        if (close)
+            functions_free();
+        return;
+    }
     int error = vmsg_wait_until(vrpc_idle, NULL);
     if (!close)
         return;
@@ -315,9 +323,8 @@ static void end(bool close)
     if (error)
         return; /* the job is lost: the engine may still point at our memory */
     vpack_channel_free(vrpc.channel);
-    functions_free();
     memory_give();
-    vpack_end = NULL;
+    functions_free();
 }
 
 VEXPORT int vd_rpc_start(int threads)
@@ -327,6 +334,8 @@ VEXPORT int vd_rpc_start(int threads)
         error = vbase_fail(ERR_STATE, "vd_rpc_start was called before");
     if (!error && (threads < 0 || threads > 1024))
         error = vbase_fail(ERR_ARGUMENT, "vd_rpc_start: %d threads", threads);
+    if (!error && !threads && vrpc.pooled)
+        error = vbase_fail(ERR_ARGUMENT, "vd_rpc_start: %s is for the pool, but no threads are asked for", vrpc.pooled);
     if (!error && threads)
         error = vd_threads();
     if (!error)
@@ -354,6 +363,6 @@ VEXPORT int vd_rpc_start(int threads)
         return error;
     }
     vrpc.open = true;
-    vpack_end = end;
+    vpack_end = vrpc_end;
     return OK;
 }

@@ -84,6 +84,7 @@ struct rpc {
     vd_channel *channel;
     struct base_lock lock;
     struct base_map functions; /* by the hash of the name */
+    const char *pooled;        /* one of them that is for the pool; NULL: there is none */
     struct base_pool calls;
     vd_call *idle;             /* of them */
     vd_call *latest;           /* that was begun here: the next reply is often to it */
@@ -118,6 +119,7 @@ static inline void rpc_unlock(void)
 
 /* rpc.c */
 int vrpc_check_open(void) MUST_CHECK;
+void vrpc_end(bool close); /* of vpack_end, also where only functions are registered */
 vd_connection *vrpc_begin(int remote, const struct rpc_head *head) MUST_CHECK; /* a message; NULL: vd_error */
 int vrpc_leave(vd_connection *connection); /* ends it without waiting */
 int vrpc_tell(int remote, const struct rpc_head *head); /* a message without blocks */

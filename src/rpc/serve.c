@@ -13,13 +13,13 @@
 
 VEXPORT int vd_rpc_register(const char *name, vd_handler *handler, void *context, vd_place place)
 {
-    int error = vrpc_check_open();
+    int error = vpack_start();
     if (!error && (!name || !*name || strlen(name) >= sizeof((struct rpc_function *)0)->name || !handler))
         error = vbase_fail(ERR_ARGUMENT, "vd_rpc_register: a name of 1 to %zu letters and a handler",
                            sizeof((struct rpc_function *)0)->name - 1);
     if (!error && place != VD_AT_ONCE && place != VD_POOL)
         error = vbase_fail(ERR_ARGUMENT, "%s: %d is no place to run", name, (int)place);
-    if (!error && place == VD_POOL && !vrpc.threads)
+    if (!error && place == VD_POOL && vrpc.open && !vrpc.threads)
         error = vbase_fail(ERR_ARGUMENT, "%s is for the pool, but vd_rpc_start was asked for no threads", name);
     if (error)
         return error;
@@ -34,6 +34,9 @@ VEXPORT int vd_rpc_register(const char *name, vd_handler *handler, void *context
     error = other ? vbase_fail(ERR_ARGUMENT, "%s is registered already%s%s", name, strcmp(other->name, name) ? ", under the name " : "",
                                strcmp(other->name, name) ? other->name : "")
                   : vbase_map_put(&vrpc.functions, hash, function);
+    if (!error && place == VD_POOL)
+        vrpc.pooled = function->name;
+    vpack_end = vrpc_end;
     rpc_unlock();
     if (error)
         free(function);

@@ -168,6 +168,35 @@ static void waits_inside(int rank)
     CHECK_EQUAL(vd_finalize(), VD_OK); /* rank 0 serves while it waits here */
 }
 
+/* Functions that were registered before the start miss no call, even where a thread takes calls from the start on. */
+static void registered_before(int rank)
+{
+    CHECK_EQUAL(vd_init(), VD_OK);
+    CHECK_EQUAL(vd_rpc_register("stop", handle_stop, NULL, VD_AT_ONCE), VD_OK); /* and forgotten: nothing was started */
+    CHECK_EQUAL(vd_finalize(), VD_OK);
+    CHECK_EQUAL(vd_init(), VD_OK);
+    CHECK(vd_get_fd() > 0);
+    CHECK_EQUAL(vd_rpc_register("stop", handle_stop, NULL, VD_POOL), VD_OK);
+    CHECK_EQUAL(vd_rpc_start(0), VD_ARGUMENT);
+    CHECK(strstr(vd_error_text(VD_ARGUMENT), "stop is for the pool"));
+    vd_channel *both = channel_open("both are here");
+    CHECK(both);
+    if (rank == 0)
+        usleep(30000); /* the call is here */
+    CHECK_EQUAL(vd_rpc_start(1), VD_OK);
+    if (rank == 1) {
+        vd_call *call = vd_rpc_begin(0, "stop", 0);
+        CHECK_EQUAL(vd_rpc_send(call), VD_OK);
+        CHECK_EQUAL(vd_rpc_wait(call, NULL), VD_OK);
+        CHECK_EQUAL(vd_rpc_end(call), VD_OK);
+    } else {
+        usleep(30000);
+        CHECK_EQUAL(vd_rpc_register("stop", handle_stop, NULL, VD_AT_ONCE), VD_ARGUMENT);
+        CHECK_EQUAL(vd_rpc_serve(stopped, NULL), VD_OK);
+    }
+    CHECK_EQUAL(vd_finalize(), VD_OK);
+}
+
 /* Checking: who calls with wrong arguments hears it from that call, who unpacks a reply wrongly from that one; no other suffers. */
 static void handle_one(vd_call *call, void *context)
 {
@@ -206,6 +235,7 @@ int main(void)
 {
     setenv("VIADUCT_LOG_FILE", "/dev/null", 1); /* checking says it there as well */
     harness_run(2, waits_inside);
+    harness_run(2, registered_before);
     harness_run(2, checked);
     harness_run(2, unwanted);
     harness_run(2, said);
