@@ -116,7 +116,8 @@ int vd_progress(void);
  * of arguments and replies may be changed as soon as vd_pack has returned, whatever their send mode.
  *
  * At a server calls wait for their turn in the order of their coming. A caller has at most VD_RPC_ROOM calls out to one
- * server that it has not finished: so a flood waits with those who make it. */
+ * server: those that are not answered, and those whose reply has blocks longer than 2 KiB, or more than 16 KiB in all, until they
+ * are ended, for the server keeps these. So a flood waits with those who make it. */
 typedef struct vd_call vd_call;
 typedef void vd_handler(vd_call *call, void *context);
 typedef enum vd_place {
@@ -132,7 +133,7 @@ int vd_rpc_register(const char *name, vd_handler *handler, void *context, vd_pla
 
 /* A call of NAME at REMOTE. NS: nanoseconds from vd_rpc_send until the caller gives up, 0: never; VD_ONE_WAY: nobody answers. Waits while
  * VD_RPC_ROOM calls are out; inside a handler that runs at once it gives NULL and VD_AGAIN instead, as vd_rpc_begin_now does
- * everywhere. Pack the arguments, then send. */
+ * everywhere. VD_LIMIT: all of them are answered and must be ended first. Pack the arguments, then send. */
 #define VD_ONE_WAY UINT64_MAX
 vd_call *vd_rpc_begin(int remote, const char *name, uint64_t ns);
 vd_call *vd_rpc_begin_now(int remote, const char *name, uint64_t ns);

@@ -14,10 +14,12 @@ void vrpc_place_free(int remote, uint32_t count)
     vmsg_wake();
 }
 
-/* Looks without the lock: whether there is still room is seen when it is taken. Or he is dead. */
-static bool has_room(void *remote)
+/* Looks without the lock: whether there is still room is seen when it is taken. Or he is dead, or there will be none. */
+static bool has_room(void *context)
 {
-    return vmsg_dead(*(int *)remote) || __atomic_load_n(&vrpc.out[*(int *)remote], __ATOMIC_RELAXED) < VD_RPC_ROOM;
+    int remote = *(int *)context;
+    return vmsg_dead(remote) || __atomic_load_n(&vrpc.out[remote], __ATOMIC_RELAXED) < VD_RPC_ROOM ||
+           __atomic_load_n(&vrpc.held[remote], __ATOMIC_RELAXED) >= VD_RPC_ROOM;
 }
 
 static vd_call *fail(int error)
@@ -70,6 +72,8 @@ static inline int take(int remote, const char *name, uint64_t ns, vd_call **out)
     if (likely(vrpc.out[remote] < VD_RPC_ROOM)) {
         *out = rpc_call_take();
         error = *out ? OK : vbase_fail(ERR_MEMORY, "no memory for a call of %s", name);
+    } else if (vrpc.held[remote] >= VD_RPC_ROOM) {
+        error = vbase_fail(ERR_LIMIT, "%d long replies of rank %d are not unpacked: end some of these calls", VD_RPC_ROOM, remote);
     }
     if (likely(!error)) {
         vrpc.out[remote]++;
@@ -162,8 +166,6 @@ VEXPORT int vd_rpc_send(vd_call *call)
 void vrpc_answered(int remote, const struct rpc_head *head, vd_connection *connection)
 {
     rpc_lock();
-    uint32_t *out = &vrpc.out[remote];
-    *out -= *out > 0;
     vd_call *call = vrpc.latest;
     if (unlikely(!call || call->head.id != head->id || call->place != (uint32_t)head->id)) { /* it may serve another's call now */
         call = vbase_pool_at(&vrpc.calls, (uint32_t)head->id, 1); /* no call is ever given back to the pool */
@@ -175,6 +177,12 @@ void vrpc_answered(int remote, const struct rpc_head *head, vd_connection *conne
         call->reply = connection;
         /* release: pairs with is_answered */
         atomic_store_explicit(&call->state, RPC_ANSWERED, memory_order_release);
+    }
+    if (unlikely(connection) && awaited && (connection->frames_left || connection->alone_left || !connection->counted)) {
+        call->holds = true;
+        vrpc.held[remote]++;
+    } else {
+        vrpc.out[remote] -= vrpc.out[remote] > 0;
     }
     rpc_unlock();
     if (unlikely(!awaited))
@@ -236,10 +244,10 @@ VEXPORT int vd_rpc_wait(vd_call *call, vd_connection **reply)
     if (error)
         return error;
     DOING("vd_rpc_wait");
-    if (unlikely(vpack_inside == PACK_INSIDE_AT_ONCE) && !is_over(call))
-        return vbase_fail(ERR_STATE, "a handler that runs at once must not wait for %s: register it for the pool", call->name);
     if (!is_answered(call) && vrpc_overhear(call->remote) && unlikely(!is_answered(call)))
         vrpc_run_at_once(); /* what he called meanwhile */
+    if (unlikely(!is_answered(call)) && vpack_inside == PACK_INSIDE_AT_ONCE && !is_over(call))
+        return vbase_fail(ERR_STATE, "a handler that runs at once must not wait for %s: register it for the pool", call->name);
     if (unlikely(!is_answered(call)))
         error = call->limit ? vmsg_wait_until_ticks(is_over, call, call->limit) : vmsg_wait_until(is_over, call);
     if (error == ERR_TIMEOUT)
@@ -288,7 +296,11 @@ VEXPORT int vd_rpc_end(vd_call *call)
         return error;
     rpc_lock(); /* from now on the reply finds nothing */
     vd_connection *reply = is_answered(call) ? call->reply : NULL;
-    int code = call->code;
+    int code = call->code, remote = reply && call->holds ? call->remote : VD_ANYONE;
+    if (unlikely(remote >= 0)) {
+        vrpc.held[remote]--;
+        call->holds = false;
+    }
     rpc_call_give(call);
     rpc_unlock();
     if (likely(!reply))
@@ -296,5 +308,7 @@ VEXPORT int vd_rpc_end(vd_call *call)
     if (!code && reply->state == PACK_UNPACKING && looked_at(reply))
         error = vd_end_unpacking(reply);
     vrpc_drop(reply);
+    if (unlikely(remote >= 0))
+        vrpc_place_free(remote, 1);
     return error;
 }

@@ -285,6 +285,7 @@ static void memory_give(void)
 {
     vbase_pool_close(&vrpc.calls);
     free(vrpc.out);
+    free(vrpc.held);
     free(vrpc.owed);
     vrpc = (struct rpc){.functions = vrpc.functions, .pooled = vrpc.pooled};
 }
@@ -350,8 +351,9 @@ VEXPORT int vd_rpc_start(int threads)
     list_init(&vrpc.ending);
     vbase_pool_open(&vrpc.calls, sizeof(struct vd_call), 0);
     vrpc.out = calloc((size_t)vrpc.channel->size, sizeof *vrpc.out);
+    vrpc.held = calloc((size_t)vrpc.channel->size, sizeof *vrpc.held);
     vrpc.owed = calloc((size_t)vrpc.channel->size, sizeof *vrpc.owed);
-    error = vrpc.out && vrpc.owed ? vrpc_pool_open(threads) : vbase_fail(ERR_MEMORY, "no memory for remote calls");
+    error = vrpc.out && vrpc.held && vrpc.owed ? vrpc_pool_open(threads) : vbase_fail(ERR_MEMORY, "no memory for remote calls");
     if (!error)
         error = await();
     if (!error)

@@ -6,6 +6,7 @@
  *   vd_rpc_send     CALL id, name, time left -->  heard(): queued for at once, or for the pool
  *                                                 the handler runs
  *   vd_rpc_wait  <-- REPLY id, code               its reply leaves; the place is free
+ *   vd_rpc_end                                    else it is now: more of the reply than its first frame stayed there
  *
  * A first frame is heard: it is taken where it lies, behind no receive; a message without blocks needs no connection at all, and is
  * sent from its call. Only what no eager frame holds gets the receive from anyone that is always posted. Who waits for a reply, or
@@ -71,6 +72,7 @@ struct vd_call {
     int remote, code;
     _Atomic uint8_t state;     /* enum rpc_state */
     bool one_way;
+    bool holds;                /* caller: its reply is here in part; the rest, with the server, holds its place */
     _Atomic bool cancelled;
     uint32_t place, number;    /* in the pool; of the last call that it was */
     vd_call *idle;             /* the next one */
@@ -97,7 +99,8 @@ struct rpc {
     const struct rpc_function *called; /* last; NULL: none */
     uint64_t called_hash;
     struct list ending;        /* vd_connection that leave, or that come and are dropped */
-    uint32_t *out;             /* by remote: places that are taken there */
+    uint32_t *out;             /* by remote: places that are taken there, */
+    uint32_t *held;            /* so many by replies that are not unpacked */
     uint32_t *owed;            /* by remote: one-way calls of his that are over and that he was not told of */
     int threads;
     pthread_t *thread;

@@ -8,6 +8,8 @@ static _Atomic int stop;
 static int stopped(void *context) { return (void)context, stop; }
 static void handle_stop(vd_call *call, void *context) { (void)call, (void)context, stop = 1; }
 
+static void handle_nothing(vd_call *call, void *context) { (void)call, (void)context; }
+
 static void start(int threads)
 {
     CHECK_EQUAL(vd_init(), VD_OK);
@@ -197,6 +199,38 @@ static void registered_before(int rank)
     CHECK_EQUAL(vd_finalize(), VD_OK);
 }
 
+/* Long replies stay with the server: who does not unpack them gets no further place, and is not left waiting. */
+static void hoarded(int rank)
+{
+    enum { LENGTH = 5000, ALL = VD_RPC_ROOM + 3 };
+    static const int length = LENGTH;
+    static unsigned char data[LENGTH];
+    vd_call *call[ALL];
+    start(0);
+    CHECK_EQUAL(vd_rpc_register("reply", handle_reply, NULL, VD_AT_ONCE), VD_OK);
+    CHECK_EQUAL(vd_rpc_register("nothing", handle_nothing, NULL, VD_AT_ONCE), VD_OK);
+    for (int i = 0; i < ALL && rank == 1; i++) {
+        vd_connection *reply;
+        if (i >= VD_RPC_ROOM) {
+            CHECK(!vd_rpc_begin(0, "reply", 0));
+            CHECK_EQUAL(vd_error(), VD_LIMIT);
+            CHECK(!vd_rpc_begin_now(0, "reply", 0));
+            CHECK_EQUAL(vd_error(), VD_LIMIT);
+            CHECK_EQUAL(vd_rpc_wait(call[i - VD_RPC_ROOM], &reply), VD_OK);
+            CHECK_EQUAL(vd_unpack(reply, data, LENGTH, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+            CHECK_EQUAL(vd_rpc_end(call[i - VD_RPC_ROOM]), VD_OK);
+        }
+        call[i] = vd_rpc_begin(0, "reply", 0);
+        CHECK_EQUAL(vd_pack(vd_rpc_arguments(call[i]), &length, sizeof length, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+        CHECK_EQUAL(vd_rpc_send(call[i]), VD_OK);
+    }
+    for (int i = ALL - VD_RPC_ROOM; i < ALL && rank == 1; i++)
+        CHECK_EQUAL(vd_rpc_end(call[i]), VD_OK); /* answered, or not */
+    for (int i = 0; i < ALL && rank == 1; i++)
+        call_it("nothing"); /* all places are free again */
+    end(rank);
+}
+
 /* Checking: who calls with wrong arguments hears it from that call, who unpacks a reply wrongly from that one; no other suffers. */
 static void handle_one(vd_call *call, void *context)
 {
@@ -236,6 +270,7 @@ int main(void)
     setenv("VIADUCT_LOG_FILE", "/dev/null", 1); /* checking says it there as well */
     harness_run(2, waits_inside);
     harness_run(2, registered_before);
+    harness_run(2, hoarded);
     harness_run(2, checked);
     harness_run(2, unwanted);
     harness_run(2, said);
