@@ -43,7 +43,7 @@ VEXPORT void vbase_counters_move(void *slot);
 #define DOING(text)                                                                                                     \
     do {                                                                                                                \
         _Static_assert(sizeof(text) <= sizeof vbase_counters->last_call, "the name is too long");                       \
-        for (size_t i_ = 0; i_ < sizeof(text "\0\0\0\0\0\0\0") / 8; i_++) {                                             \
+        _Pragma("GCC unroll 5") for (size_t i_ = 0; i_ < sizeof(text "\0\0\0\0\0\0\0") / 8; i_++) {                   \
             uint64_t word_;                                                                                             \
             __builtin_memcpy(&word_, &(text "\0\0\0\0\0\0\0")[8 * i_], 8);                                               \
             __atomic_store_n((uint64_t *)(void *)vbase_counters->last_call + i_, word_, __ATOMIC_RELAXED);              \

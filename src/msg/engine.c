@@ -85,6 +85,8 @@ static inline void copy_short(void *to, const void *from, size_t length)
 {
     if (likely(length == 8))
         memcpy(to, from, 8);
+    else if (length == 4)
+        memcpy(to, from, 4);
     else if (length)
         memcpy(to, from, length);
 }

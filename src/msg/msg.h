@@ -143,6 +143,7 @@ VEXPORT int vmsg_route(struct msg_context *context, int rank, struct msg_route *
 /* Blocking, contiguous, standard mode: the short way. */
 VEXPORT int vmsg_send(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes);
 VEXPORT int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64_t bytes, struct msg_result *result);
+int vmsg_recv_anyone(struct msg_context *context, int tag, void *data, uint64_t bytes, struct msg_result *result);
 
 /* The same without waiting, and only if it can be done at once: OK, the buffer is the caller's; ERR_AGAIN: start a request. */
 VEXPORT int vmsg_send_now(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes);

@@ -89,12 +89,15 @@ void vmsg_expected_post(void)
     vmsg_match_post(context, expected->member, expected->request);
 }
 
-/* One thread, nothing of this sender is here, and no other receive could get what he sends next. */
+/* One thread, nothing that would do is here, and no other receive could get what comes next. MEMBER NULL: from anyone, but for
+ * whom a receive is posted, which the sink sees. */
 static inline bool may_expect(const struct msg_context *context, const struct msg_member *member)
 {
     const struct msg_engine *engine = &vmsg_engine;
-    return engine->quick && !engine->expected.header && list_empty(&member->unexpected) &&
-           list_empty(&member->posted) && list_empty(&context->wildcard) && member->peer->vi;
+    if (unlikely(!engine->quick || engine->expected.header || !list_empty(&context->wildcard)))
+        return false;
+    return member ? list_empty(&member->unexpected) && list_empty(&member->posted) && member->peer->vi
+                  : list_empty(&context->arrivals);
 }
 
 /* FAR: a remote rank may send it. */
@@ -127,89 +130,76 @@ static __attribute__((noinline)) int recv_slowly(struct msg_where from, void *da
     if (error)
         return error;
     error = vmsg_wait(&request);
-    if (vmsg_request_done(&request))
+    if (vmsg_request_done(&request) && result)
         *result = request.result;
     return error;
 }
 
-/* How often to look at one lane alone: once where something else may want progress, and now and then not at all. */
-static inline uint32_t looks_at(const struct msg_peer *peer)
+/* How often to look for what is expected before waiting like everybody. At one lane alone: once where something else may want
+ * progress, and now and then not at all. At all of them (PEER NULL): not where something else does. */
+static inline uint32_t looks_for(const struct msg_peer *peer)
 {
     struct msg_engine *engine = &vmsg_engine;
-    bool others = peer->remote || atomic_load_explicit(&engine->chores, memory_order_relaxed);
+    bool others = atomic_load_explicit(&engine->chores, memory_order_relaxed) || (peer ? peer->remote : engine->networked);
+    if (!peer)
+        return unlikely(others || !engine->nics) ? 0 : engine->looks;
     if (unlikely(++engine->straight % (others ? 16 : 64) == 0))
         return 0;
     return unlikely(others) ? 1 : engine->looks;
 }
 
-/* The same from anyone, where no message is there and no receive waits that could take it first. */
-static __attribute__((noinline)) int recv_anyone(struct msg_context *context, int tag, void *data, uint64_t bytes,
-                                                 struct msg_result *result)
+/* Looks so often for what EXPECTED says, alone if that is all there is to do: however many others are connected. True: it is here.
+ * False: it is still expected, or was posted meanwhile. */
+static inline __attribute__((always_inline)) bool expect(struct msg_expected expected, uint32_t looks)
 {
     struct msg_engine *engine = &vmsg_engine;
-    struct msg_request request;
-    if (unlikely(tag < 0 || !engine->quick || engine->expected.header || !list_empty(&context->arrivals) ||
-                 !list_empty(&context->wildcard)))
-        return recv_slowly((struct msg_where){context, MSG_ANY_SOURCE, tag}, data, bytes, result);
-    request.completed = NULL;
-    atomic_store_explicit(&request.state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
-    *result = (struct msg_result){.source = MSG_ANY_SOURCE, .tag = tag};
-    engine->expected = (struct msg_expected){
-        .header = msg_header(MSG_FRAME_EAGER, context->id, tag, 0),
-        .data = data,
-        .room = bytes,
-        .result = result,
-        .request = &request,
-    };
-    bool others = engine->networked || !engine->nics || atomic_load_explicit(&engine->chores, memory_order_relaxed);
-    for (uint32_t looks = others ? 0 : engine->looks; looks > 0; looks--) {
-        int came = vi_poll(engine->nic[0], 1);
-        if (likely(atomic_load_explicit(&request.state, memory_order_relaxed) == MSG_TAKEN))
-            return OK;
+    struct msg_peer *peer = expected.peer;
+    atomic_store_explicit(&expected.request->state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
+    engine->expected = expected;
+    for (; looks > 0; looks--) {
+        int came = peer ? vi_poll_only(peer->vi, 1) : vi_poll(engine->nic[0], 1);
+        if (likely(atomic_load_explicit(&expected.request->state, memory_order_relaxed) == MSG_TAKEN))
+            return true;
         if (came)
             break;
         msg_wait_gap();
     }
-    return recv_waiting(&request, engine->networked, result);
+    return false;
 }
 
-/* Looks at the awaited lane first, and alone, if that is all there is to do: however many others are connected. */
-int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64_t bytes, struct msg_result *result)
+/* From MEMBER; NULL: from anyone. */
+static inline __attribute__((always_inline)) int recv_from(struct msg_context *context, struct msg_member *member, int tag,
+                                                           void *data, uint64_t bytes, struct msg_result *result)
 {
-    struct msg_engine *engine = &vmsg_engine;
     struct msg_request request;
     struct msg_result own;
+    result = result ? result : &own;
+    if (unlikely(tag < 0 || !may_expect(context, member)))
+        return recv_slowly((struct msg_where){context, member ? member->rank : MSG_ANY_SOURCE, tag}, data, bytes, result);
+    struct msg_peer *peer = member ? member->peer : NULL;
+    request.completed = NULL;
+    *result = (struct msg_result){.source = member ? member->rank : MSG_ANY_SOURCE, .tag = tag};
+    if (likely(expect((struct msg_expected){.header = msg_header(MSG_FRAME_EAGER, context->id, tag, 0),
+                                            .peer = peer, .member = member, .data = data, .room = bytes,
+                                            .result = result, .request = &request}, looks_for(peer))))
+        return OK;
+    return recv_waiting(&request, peer ? peer->remote : vmsg_engine.networked, result);
+}
+
+int vmsg_recv_anyone(struct msg_context *context, int tag, void *data, uint64_t bytes, struct msg_result *result)
+{
+    return recv_from(context, NULL, tag, data, bytes, result);
+}
+
+int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64_t bytes, struct msg_result *result)
+{
     struct msg_member *member = NULL;
     if (likely((unsigned)rank < (unsigned)context->size))
         member = __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE); /* pairs with vmsg_member_make */
-    result = result ? result : &own;
-    if (rank == MSG_ANY_SOURCE)
-        return recv_anyone(context, tag, data, bytes, result);
-    if (unlikely(!member || tag < 0 || !may_expect(context, member)))
-        return recv_slowly((struct msg_where){context, rank, tag}, data, bytes, result);
-
-    struct msg_peer *peer = member->peer;
-    request.completed = NULL;
-    atomic_store_explicit(&request.state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
-    *result = (struct msg_result){.source = rank, .tag = tag};
-    engine->expected = (struct msg_expected){
-        .header = msg_header(MSG_FRAME_EAGER, context->id, tag, 0),
-        .peer = peer,
-        .data = data,
-        .room = bytes,
-        .result = result,
-        .request = &request,
-        .member = member,
-    };
-    for (uint32_t looks = looks_at(peer); looks > 0; looks--) {
-        int came = vi_poll_only(peer->vi, 1);
-        if (likely(atomic_load_explicit(&request.state, memory_order_relaxed) == MSG_TAKEN))
-            return OK;
-        if (came)
-            break;
-        msg_wait_gap();
-    }
-    return recv_waiting(&request, peer->remote, result);
+    if (likely(member != NULL))
+        return recv_from(context, member, tag, data, bytes, result);
+    return rank == MSG_ANY_SOURCE ? vmsg_recv_anyone(context, tag, data, bytes, result)
+                                  : recv_slowly((struct msg_where){context, rank, tag}, data, bytes, result);
 }
 
 int vmsg_overhear(struct msg_context *context, int rank, void *data, uint64_t room, struct msg_result *result)
@@ -223,27 +213,13 @@ int vmsg_overhear(struct msg_context *context, int rank, void *data, uint64_t ro
                  msg_phase(engine->listener->receive) != MSG_PHASE_POSTED ||
                  (rank != MSG_ANY_SOURCE && (!member || !member->peer->vi))))
         return ERR_AGAIN;
-    atomic_store_explicit(&request.state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
-    engine->expected = (struct msg_expected){
-        .header = msg_header(MSG_FRAME_EAGER, context->id, engine->listener->tag, 0),
-        .peer = member ? member->peer : NULL,
-        .data = data,
-        .room = room,
-        .result = result,
-        .request = &request,
-        .member = member,
-    };
+    struct msg_expected expected = {.header = msg_header(MSG_FRAME_EAGER, context->id, engine->listener->tag, 0),
+                                    .peer = member ? member->peer : NULL, .member = member, .data = data, .room = room,
+                                    .result = result, .request = &request};
     result->source = rank;
-    for (uint32_t looks = member ? looks_at(member->peer) : engine->looks; looks > 0; looks--) {
-        int came = member ? vi_poll_only(member->peer->vi, 1) : vi_poll(engine->nic[0], 1);
-        if (likely(atomic_load_explicit(&request.state, memory_order_relaxed) == MSG_TAKEN))
-            return OK;
-        if (came)
-            break;
-        msg_wait_gap();
-    }
+    bool here = expect(expected, member ? looks_for(expected.peer) : engine->looks);
     engine->expected.header = 0;
-    return ERR_AGAIN;
+    return here ? OK : ERR_AGAIN;
 }
 
 static void result_of(const struct msg_message *message, struct msg_result *result)

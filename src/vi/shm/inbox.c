@@ -374,7 +374,35 @@ static inline void nothing_came(struct shm_nic *nic)
         shm_inbox_settle(nic);
 }
 
-static int poll_all(struct shm_nic *nic, int budget)
+/* One message of one hot lane. Bits, ticks and events that are not messages wait for the next poll of all. */
+static inline __attribute__((always_inline)) int poll_one(struct shm_nic *nic, struct shm_vi *vi)
+{
+    uint64_t number = vi->in_next;
+    if (unlikely(vi->place == SHM_NOWHERE) || !ready(vi)) {
+        if (nic->ahead_bytes)
+            shm_lane_ahead(nic);
+        return 0;
+    }
+    if (unlikely(!take(nic, vi, 1)))
+        return 0;
+    vi->used = true;
+    /* within a run the aim is old: the next poll of all sees something new once, and aims */
+    if (vi->in_next != number && likely(vi->place != SHM_NOWHERE))
+        aim(&nic->hot[vi->place], vi);
+    return 1;
+}
+
+/* The same of a lane where something new is seen. */
+static inline __attribute__((always_inline)) int drain_one(struct shm_nic *nic, struct shm_hot *hot)
+{
+    look_ahead(nic, hot->vi);
+    int taken = poll_one(nic, hot->vi);
+    if (unlikely(!taken) && hot->vi)
+        aim(hot, hot->vi); /* within a run it was old */
+    return taken;
+}
+
+static inline __attribute__((always_inline)) int poll_all(struct shm_nic *nic, int budget)
 {
     int events = 0;
     for (uint32_t word = 0; word < nic->segment.words; word++)
@@ -384,7 +412,7 @@ static int poll_all(struct shm_nic *nic, int budget)
     for (uint32_t n = 0; n < count && events < budget && !nic->nic.enough; n++) {
         struct shm_hot *hot = &nic->hot[at];
         if (unlikely(something(hot)))
-            events += drain(nic, hot, budget - events);
+            events += likely(budget == 1) ? drain_one(nic, hot) : drain(nic, hot, budget - events);
         at = at + 1 < count ? at + 1 : 0;
     }
     nic->hot_first = at; /* after a full round the place is the same, after a full budget the next lane's */
@@ -401,29 +429,16 @@ static int poll_all(struct shm_nic *nic, int budget)
     return events;
 }
 
-/* One message of one hot lane. Bits, ticks and events that are not messages wait for the next poll of all. */
-static inline int poll_one(struct shm_nic *nic, struct shm_vi *vi)
-{
-    uint64_t number = vi->in_next;
-    if (unlikely(vi->place == SHM_NOWHERE) || !ready(vi)) {
-        if (nic->ahead_bytes)
-            shm_lane_ahead(nic);
-        return 0;
-    }
-    if (unlikely(!take(nic, vi, 1)))
-        return 0;
-    vi->used = true;
-    /* within a run the aim is old: the next poll of all finds something new once, looks, and aims */
-    if (vi->in_next != number && likely(vi->place != SHM_NOWHERE))
-        aim(&nic->hot[vi->place], vi);
-    return 1;
-}
+static __attribute__((noinline)) int poll_next(struct shm_nic *nic) { return poll_all(nic, 1); }
+static __attribute__((noinline)) int poll_many(struct shm_nic *nic, int budget) { return poll_all(nic, budget); }
 
 int shm_poll(struct vi_nic *base, struct vi *only, int budget)
 {
     struct shm_nic *nic = shm_nic_of(base);
     nic->nic.enough = false;
-    return only ? poll_one(nic, shm_vi_of(only)) : poll_all(nic, budget);
+    if (only)
+        return poll_one(nic, shm_vi_of(only));
+    return budget == 1 ? poll_next(nic) : poll_many(nic, budget);
 }
 
 /* ---- before sleeping ------------------------------------------------------------------------------------------------ */
