@@ -13,7 +13,8 @@
  * ones that are joint, and may end them first: those overtake, and their times tell nothing, nor do they
  * end the time of the one before. (When they did, 4 MiB went to and fro between joint and get, fifty times in 480 transfers.)
  *
- * Trials find out whether another way has become better. A trial is three transfers: the first finds caches cold and does
+ * Trials find out whether another way has become better. All that begin until three have told their time go the way that is
+ * tried: what goes another way beside them would be in their times. The first one finds caches cold and does
  * not count (unless it takes twice as long as the best way: then the trial is over), of the others the faster one does. Frames are fast only while their blocks are in a cache, which three transfers
  * do not bring about, and the first ones touch memory that nobody touched before, so another way that was guessed has many
  * transfers before they are tried; if they come near, the trial goes on until all blocks were used. Trials begin when enough went in frames
@@ -26,15 +27,18 @@
 
 #define TRIAL       3u
 #define HOPELESS    2u /* so many times the cost of the best way: one look was enough */
+#define SILENT_MOST 63u /* transfers of a trial that told nothing, or three that failed: it is over */
+#define SKIP_MOST   31u
 #define GAP_FIRST   4u
 #define GAP_MOST    64u
 #define LEFT_MOST   4096u
+#define LOSS_MOST   8u
 #define LOST        50u       /* transfers for each whose time a trial lost */
 #define CLASS_LEAST 15        /* the lowest class ends at 1 << CLASS_LEAST bytes */
 #define COST_BYTES  65536u
 #define WARM        (32u << 20) /* bytes in frames until the sender's blocks are as many as they become */
 #define ROUND       (6u << 20)  /* bytes in frames until each of them was used again */
-#define OUTLIER     2u        /* a sample counts for so many averages at most */
+#define OUTLIER     2u        /* a sample counts for so many averages at most, and not at all if no other such one came before */
 #define SAMPLE_MOST (1u << 28)
 
 static unsigned class_of(uint64_t bytes)
@@ -60,7 +64,8 @@ static unsigned other(const struct msg_ways *ways, unsigned allowed)
 static void trial_begin(struct msg_ways *ways, unsigned way)
 {
     ways->trial = (uint8_t)way;
-    ways->taken = ways->told = TRIAL;
+    ways->told = TRIAL;
+    ways->silent = 0;
     ways->least = SAMPLE_MOST;
     ways->lost = 0;
     ways->second = false;
@@ -71,10 +76,13 @@ static bool trial_lengthen(struct msg_ways *ways, uint64_t bytes)
 {
     if (ways->second || ways->trial != MSG_WAY_FRAMES || ways->least / 3 * 2 > ways->cost[ways->best])
         return false;
+    if (ways->skipped < ways->skip) {
+        ways->skipped++;
+        return false;
+    }
     ways->second = true;
     ways->least = SAMPLE_MOST;
-    ways->taken = ways->told = (uint16_t)(ROUND / bytes + TRIAL);
-    ways->left = 0;
+    ways->told = (uint16_t)(ROUND / bytes + TRIAL);
     return true;
 }
 
@@ -103,11 +111,11 @@ enum msg_way vmsg_choice_take(struct msg_choice *choice, uint64_t bytes, unsigne
     }
     if (unlikely(!(allowed >> ways->best & 1)))
         return first;
-    if (likely(ways->left > 0)) {
+    if (likely(!ways->told && ways->left > 0)) {
         ways->left--;
         return (enum msg_way)ways->best;
     }
-    if (!ways->taken) {
+    if (!ways->told) {
         bool early = choice->framed < WARM && ways->gap < GAP_MOST;
         unsigned way = other(ways, early ? allowed & ~(1u << MSG_WAY_FRAMES) : allowed);
         if (ways->best == MSG_WAY_FRAMES && choice->framed < WARM)
@@ -118,8 +126,6 @@ enum msg_way vmsg_choice_take(struct msg_choice *choice, uint64_t bytes, unsigne
         }
         trial_begin(ways, way);
     }
-    if (--ways->taken == 0)
-        ways->left = LEFT_MOST; /* until it is known */
     return (enum msg_way)(allowed >> ways->trial & 1 ? ways->trial : ways->best);
 }
 
@@ -129,6 +135,7 @@ static void change(struct msg_ways *ways, unsigned way)
     ways->best = (uint8_t)way;
     ways->reference = ways->cost[way];
     ways->gap = ways->left = GAP_FIRST;
+    ways->told = 0;
 }
 
 static bool better(uint32_t a, uint32_t b) { return a && (uint64_t)a * 16 < (uint64_t)b * 15; }
@@ -136,6 +143,10 @@ static bool better(uint32_t a, uint32_t b) { return a && (uint64_t)a * 16 < (uin
 static void told_best(struct msg_ways *ways, uint32_t sample, bool cold)
 {
     uint32_t *cost = &ways->cost[ways->best];
+    bool outlier = *cost && !cold && sample / OUTLIER > *cost, single = outlier && !ways->outlier;
+    ways->outlier = outlier;
+    if (single)
+        return;
     if (!*cost || cold)
         *cost = sample;
     else
@@ -150,44 +161,81 @@ static void told_best(struct msg_ways *ways, uint32_t sample, bool cold)
     }
 }
 
-/* SAMPLE 0: its time says nothing. */
-static void told_trial(struct msg_ways *ways, uint32_t sample, uint64_t bytes)
+/* No more of it. */
+static void trial_end(struct msg_ways *ways)
 {
     uint32_t best = ways->cost[ways->best];
-    ways->lost += sample > best && ways->lost < SAMPLE_MOST ? sample - best : 0;
-    if (ways->told == TRIAL && ways->taken == TRIAL - 1 && sample / HOPELESS > best) {
-        ways->told = 1;
-        ways->taken = 0;
-    }
-    if (sample && ways->told < TRIAL && sample < ways->least)
-        ways->least = sample;
-    if (--ways->told)
-        return;
-    if (!better(ways->least, best) && trial_lengthen(ways, bytes))
-        return;
-    ways->cost[ways->trial] = ways->least;
-    ways->reference = best;
-    if (better(ways->least, best)) {
-        change(ways, ways->trial);
-        return;
-    }
+    ways->told = 0;
     rest(ways, best ? (uint64_t)ways->lost * LOST / best : 0);
 }
 
+/* Of one sample, which may be an interrupted one. */
+static uint32_t loss(uint32_t sample, uint32_t best)
+{
+    uint32_t most = best < SAMPLE_MOST / LOSS_MOST ? best * LOSS_MOST : SAMPLE_MOST;
+    return sample - best < most ? sample - best : most;
+}
+
+/* SAMPLE 0: its time says nothing. */
+static void told_trial(struct msg_ways *ways, uint32_t sample, uint64_t bytes, bool failed)
+{
+    uint32_t best = ways->cost[ways->best];
+    if (sample > best && ways->lost < SAMPLE_MOST)
+        ways->lost += loss(sample, best);
+    if (!sample) {
+        ways->silent = (uint8_t)(ways->silent + (failed ? SILENT_MOST / TRIAL : 1));
+        if (ways->silent >= SILENT_MOST)
+            trial_end(ways);
+        return;
+    }
+    bool hopeless = ways->told == TRIAL && !ways->second && sample / HOPELESS > best;
+    if ((ways->told < TRIAL || hopeless) && sample < ways->least)
+        ways->least = sample;
+    if (!hopeless && --ways->told)
+        return;
+    bool won = better(ways->least, best);
+    if (!won && !hopeless && trial_lengthen(ways, bytes))
+        return;
+    if (ways->second) {
+        ways->skip = (uint8_t)(won ? 0u : ways->skip < SKIP_MOST ? ways->skip * 2u + 1 : SKIP_MOST);
+        ways->skipped = 0;
+    }
+    ways->cost[ways->trial] = ways->least;
+    ways->reference = best;
+    if (won)
+        change(ways, ways->trial);
+    else
+        trial_end(ways);
+}
+
+/* Of a trial that is over: it was under way with the others. */
+static void told_late(struct msg_ways *ways, uint32_t sample)
+{
+    uint32_t best = ways->cost[ways->best];
+    if (!best || sample <= best)
+        return;
+    uint64_t left = ways->left + loss(sample, best) * LOST / best;
+    ways->left = (uint16_t)(left < LEFT_MOST ? left : LEFT_MOST);
+}
+
 void vmsg_choice_told(struct msg_choice *choice, uint64_t bytes, enum msg_way way, uint64_t began, uint64_t now,
-                      bool overtook)
+                      enum msg_order order)
 {
     struct msg_ways *ways = &choice->ways[class_of(bytes)];
     uint64_t from = began > choice->ended ? began : choice->ended;
     uint64_t cost = now > from ? (now - from) * COST_BYTES / (bytes | 1) : 0;
-    uint32_t sample = !began || overtook ? 0 : cost < SAMPLE_MOST ? (uint32_t)cost + 1 : SAMPLE_MOST;
-    if (!overtook)
+    bool says = began && order == MSG_ORDER_ALONE && !choice->overtaken;
+    uint32_t sample = !says ? 0 : cost < SAMPLE_MOST ? (uint32_t)cost + 1 : SAMPLE_MOST;
+    choice->overtaken = order == MSG_ORDER_OVERTOOK;
+    if (order != MSG_ORDER_OVERTOOK)
         choice->ended = now;
     choice->framed += way == MSG_WAY_FRAMES ? bytes : 0;
     if (way == ways->best && sample)
         told_best(ways, sample, way == MSG_WAY_FRAMES && choice->framed < WARM);
     else if (way == ways->trial && ways->told)
-        told_trial(ways, sample, bytes);
+        told_trial(ways, sample, bytes, !began);
+    else if (way == ways->trial)
+        told_late(ways, sample);
 }
 
 void vmsg_choice_heard(struct msg_choice *choice, uint64_t bytes, enum msg_way way)

@@ -18,17 +18,21 @@ struct msg_ways {
     uint32_t least, lost;    /* of the trial under way */
     uint16_t left;           /* transfers until the next trial */
     uint16_t gap;            /* the least number from one to the next; 0: nothing happened yet */
-    uint16_t taken, told;    /* transfers of the trial that are to begin, and to end */
+    uint16_t told;           /* of the trial under way: transfers that are still to tell something, */
+    uint8_t silent;          /* and that told nothing */
+    uint8_t skipped, skip;   /* trials of frames since one went on in vain, and how many before the next one may */
     uint8_t best, trial;     /* trial: the way that is or was tried last */
     uint8_t first;           /* the guess that was heard last */
     uint8_t theirs;          /* one more than the way that the other side chose last for ours; 0: none yet */
     bool second;             /* its second part */
+    bool outlier;            /* the best one's last time was one */
 };
 
 #define MSG_WAY_CLASSES 9 /* by powers of two: below 32 KiB, ..., from 4 MiB on */
 struct msg_choice {
     uint64_t ended;  /* ticks, when the last transfer did */
     uint64_t framed; /* bytes that came in frames */
+    bool overtaken;  /* somebody overtook the one under way */
     struct msg_ways ways[MSG_WAY_CLASSES];
 };
 
@@ -36,11 +40,16 @@ struct msg_choice {
  * it becomes another one, all are tried anew. */
 enum msg_way vmsg_choice_take(struct msg_choice *choice, uint64_t bytes, unsigned allowed, enum msg_way first) MUST_CHECK;
 
+enum msg_order {
+    MSG_ORDER_ALONE,    /* nothing else of this peer was under way that the sender works on */
+    MSG_ORDER_BESIDE,   /* he may have worked on later ones meanwhile: its time says nothing */
+    MSG_ORDER_OVERTOOK, /* he moved it while one before it was under way: neither its time says anything, nor is it taken from that one's */
+};
+
 /* A transfer that went this way took from BEGAN until NOW, in ticks; BEGAN 0: it did not end as it began, and its time says
- * nothing. OVERTOOK: the other end moved it while one before it was under way; neither its time says anything, nor is it
- * taken from that one's. Every transfer that was taken is told. */
+ * nothing. Every transfer that was taken is told. */
 void vmsg_choice_told(struct msg_choice *choice, uint64_t bytes, enum msg_way way, uint64_t began, uint64_t now,
-                      bool overtook);
+                      enum msg_order order);
 
 /* The other side chose this way for a message of ours; the last one that it chose, where that is allowed. */
 void vmsg_choice_heard(struct msg_choice *choice, uint64_t bytes, enum msg_way way);

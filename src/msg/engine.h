@@ -91,6 +91,7 @@ struct msg_peer {
     struct msg_slot *board; /* his, mapped; NULL: none yet */
     _Atomic uint64_t busy;  /* ticks when he was last seen sending parts of a message, or asked to; relaxed */
     bool board_told;        /* he knows ours */
+    _Atomic uint32_t joint; /* messages of his that he works on, too; relaxed: what is learned then says nothing */
     struct list turns[2];   /* transfers that move his memory, ours to him last: one after another; leaf */
     struct msg_note *note;  /* about the next message of his; NULL: none */
     struct msg_choice choice[3]; /* of the ways that his large messages come; while ours cross them; into short pieces */

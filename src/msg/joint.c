@@ -33,16 +33,25 @@
 
 #define SLOTS 64
 struct msg_slot {
-    /* Both: generation << 32 | number of chunks, changed by compare and swap of either side. */
-    _Atomic uint64_t claim; /* chunks claimed; acquire, pairs with the release in slot_take */
-    _Atomic uint64_t ready; /* chunks moved; acq_rel: who counts the last one sees all that was put */
+    /* Changed by compare and swap of either side. */
+    _Atomic uint64_t claim; /* generation, chunks claimed at the end, at the start; acquire, pairs with the release in slot_take */
+    _Atomic uint64_t ready; /* generation, chunks moved; acq_rel: who counts the last one sees all that was put */
 } ALIGNED(CACHE_LINE);
+#define COUNT_BITS  18u /* of either count */
+#define COUNT_MASK  ((1u << COUNT_BITS) - 1)
+#define CHUNKS_MOST COUNT_MASK
+#define GENERATION_MOST ((1u << (64 - 2 * COUNT_BITS)) - 1)
+static uint64_t slot_word(uint32_t generation) { return (uint64_t)generation << (2 * COUNT_BITS); }
+static uint32_t word_generation(uint64_t word) { return (uint32_t)(word >> (2 * COUNT_BITS)); }
 
+/* A page more than half, for the receiver's: he begins while the sender does not know it yet. */
 static uint64_t chunk_size(uint64_t bytes)
 {
-    uint64_t half = (bytes / 2 + PAGE - 1) / PAGE * PAGE;
-    return half < CHUNK_LEAST ? CHUNK_LEAST : half > MSG_CHUNK ? MSG_CHUNK : half;
+    uint64_t first = (bytes / 2 + 2 * PAGE - 1) / PAGE * PAGE;
+    return first < CHUNK_LEAST ? CHUNK_LEAST : first > MSG_CHUNK ? MSG_CHUNK : first;
 }
+
+static uint64_t chunks_of(uint64_t bytes) { return (bytes + chunk_size(bytes) - 1) / chunk_size(bytes); }
 
 /* ---- the board: under leaf --------------------------------------------------------------------------------------- */
 
@@ -65,14 +74,15 @@ static bool slot_take(struct msg_transfer *transfer)
     if (taken) {
         transfer->slot_number = (uint16_t)__builtin_ctzll(board->free);
         board->free &= board->free - 1;
-        board->generation += board->generation == UINT32_MAX ? 2 : 1; /* never 0 */
+        board->generation = board->generation == GENERATION_MOST ? 1 : board->generation + 1; /* never 0 */
         transfer->generation = board->generation;
     }
     msg_unlock(&vmsg_engine.leaf);
     if (taken) {
         transfer->slot = (struct msg_slot *)board->region.address + transfer->slot_number;
-        atomic_store_explicit(&transfer->slot->ready, (uint64_t)transfer->generation << 32, memory_order_relaxed);
-        atomic_store_explicit(&transfer->slot->claim, (uint64_t)transfer->generation << 32, memory_order_release);
+        atomic_fetch_add_explicit(&transfer->peer->joint, 1, memory_order_relaxed);
+        atomic_store_explicit(&transfer->slot->ready, slot_word(transfer->generation), memory_order_relaxed);
+        atomic_store_explicit(&transfer->slot->claim, slot_word(transfer->generation), memory_order_release);
     }
     return taken;
 }
@@ -82,6 +92,7 @@ void vmsg_joint_leave(struct msg_transfer *transfer)
 {
     atomic_store_explicit(&transfer->slot->claim, 0, memory_order_relaxed);
     transfer->slot = NULL;
+    atomic_fetch_sub_explicit(&transfer->peer->joint, 1, memory_order_relaxed);
     msg_lock(&vmsg_engine.leaf);
     vmsg_engine.board.free |= 1ull << transfer->slot_number;
     msg_unlock(&vmsg_engine.leaf);
@@ -95,34 +106,38 @@ void vmsg_joint_close(void)
 
 /* ---- both sides -------------------------------------------------------------------------------------------------- */
 
-/* The next chunk, if there is one and the slot is still ours. */
+/* The next chunk, if there is one and the slot is still ours: from the start, but a sender who puts goes from the end. Then
+ * of a buffer that is used again each processor copies the part that it has in its cache. */
 static bool chunk_claim(struct msg_transfer *transfer)
 {
-    uint64_t chunk = chunk_size(transfer->upto);
-    uint64_t claim = atomic_load_explicit(&transfer->slot->claim, memory_order_acquire), from;
+    uint64_t chunk = chunk_size(transfer->upto), chunks = chunks_of(transfer->upto), number, at_end;
+    uint64_t claim = atomic_load_explicit(&transfer->slot->claim, memory_order_acquire);
+    bool from_end = transfer->sender && !transfer->frames;
     do {
-        from = (claim & UINT32_MAX) * chunk;
-        if (claim >> 32 != transfer->generation || from >= transfer->upto)
+        number = claim & COUNT_MASK, at_end = claim >> COUNT_BITS & COUNT_MASK;
+        if (word_generation(claim) != transfer->generation || number + at_end >= chunks)
             return false;
-    } while (!atomic_compare_exchange_weak_explicit(&transfer->slot->claim, &claim, claim + 1, memory_order_acquire,
+        if (from_end)
+            number = chunks - 1 - at_end;
+    } while (!atomic_compare_exchange_weak_explicit(&transfer->slot->claim, &claim,
+                                                    claim + (from_end ? 1u << COUNT_BITS : 1), memory_order_acquire,
                                                     memory_order_acquire));
-    transfer->moved = from;
-    transfer->under_way = transfer->upto - from < chunk ? transfer->upto - from : chunk;
+    transfer->moved = number * chunk;
+    transfer->under_way = number + 1 < chunks ? chunk : transfer->upto - transfer->moved;
     return true;
 }
 
 /* The claimed chunk is ready; true: that was the last of all. */
 static bool chunk_ready(struct msg_transfer *transfer)
 {
-    uint64_t chunk = chunk_size(transfer->upto), chunks = (transfer->upto + chunk - 1) / chunk;
     uint64_t ready = atomic_load_explicit(&transfer->slot->ready, memory_order_relaxed);
     transfer->under_way = 0;
     do {
-        if (ready >> 32 != transfer->generation)
+        if (word_generation(ready) != transfer->generation)
             return false; /* the receiver has given the slot away: he asks for everything anew */
     } while (!atomic_compare_exchange_weak_explicit(&transfer->slot->ready, &ready, ready + 1, memory_order_acq_rel,
                                                     memory_order_relaxed));
-    return (ready & UINT32_MAX) + 1 == chunks;
+    return (ready & COUNT_MASK) + 1 == chunks_of(transfer->upto);
 }
 
 static int chunk_move(struct msg_transfer *transfer)
@@ -195,7 +210,7 @@ static bool waits_for_sender(struct msg_transfer *transfer)
 static bool push_step(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
-    uint64_t chunk = chunk_size(transfer->upto), before;
+    uint64_t before;
     if (!transfer->under_way) {
         if (!chunk_claim(transfer)) {
             vmsg_transfer_pass(transfer);
@@ -213,7 +228,7 @@ static bool push_step(struct msg_transfer *transfer)
     bool went = transfer->moved != before;
     if (error && error != ERR_AGAIN)
         vmsg_rendezvous_sent(transfer, error);
-    else if (!transfer->under_way && transfer->mine == (transfer->upto + chunk - 1) / chunk)
+    else if (!transfer->under_way && transfer->mine == chunks_of(transfer->upto))
         vmsg_rendezvous_sent(transfer, OK);
     else
         vmsg_transfer_work(transfer);
@@ -326,7 +341,7 @@ bool vmsg_joint_begin(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
     transfer->frames = transfer->way == MSG_WAY_FRAMES;
-    if (!slot_take(transfer))
+    if (chunks_of(transfer->upto) > CHUNKS_MOST || !slot_take(transfer))
         return false;
     transfer->phase = MSG_TRANSFER_JOINT;
     struct msg_frame_join body = {transfer->remote,

@@ -239,14 +239,16 @@ void vmsg_transfer_choose(struct msg_transfer *transfer, const struct vi_state *
             transfer, 1u << MSG_WAY_FRAMES | (unsigned)joint << MSG_WAY_JOINT | 1u << MSG_WAY_GET, first);
 }
 
-/* It ended by the other end's work, and others whose turn is before its are under way. */
-static bool overtook(struct msg_transfer *transfer)
+/* What else was under way when it ended. */
+static enum msg_order order(struct msg_transfer *transfer)
 {
+    if (transfer->way == MSG_WAY_GET)
+        return atomic_load_explicit(&transfer->peer->joint, memory_order_relaxed) ? MSG_ORDER_BESIDE : MSG_ORDER_ALONE;
     msg_lock(&vmsg_engine.leaf);
     bool waits = list_node_linked(&transfer->turn) &&
                  list_first(&transfer->peer->turns[transfer->sender]) != &transfer->turn;
     msg_unlock(&vmsg_engine.leaf);
-    return waits;
+    return waits ? MSG_ORDER_OVERTOOK : MSG_ORDER_ALONE;
 }
 
 void vmsg_transfer_judge(struct msg_transfer *transfer, bool well)
@@ -256,7 +258,7 @@ void vmsg_transfer_judge(struct msg_transfer *transfer, bool well)
         return;
     msg_lock(&peer->lock);
     vmsg_choice_told(&peer->choice[transfer->learned], transfer->upto, (enum msg_way)transfer->way,
-                     well ? transfer->began : 0, clock_ticks(), well && overtook(transfer));
+                     well ? transfer->began : 0, clock_ticks(), well ? order(transfer) : MSG_ORDER_ALONE);
     transfer->began = 0;
     msg_unlock(&peer->lock);
 }

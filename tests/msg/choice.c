@@ -43,7 +43,7 @@ static void transfers(struct machine *machine, int window)
         machine->done[way[i]]++;
         machine->spent += (uint64_t)(machine->cost[way[i]] * BYTES / 10);
         machine->lost += (uint64_t)((machine->cost[way[i]] - best) * BYTES / 10);
-        vmsg_choice_told(&machine->choice, BYTES, way[i], began, machine->now, false);
+        vmsg_choice_told(&machine->choice, BYTES, way[i], began, machine->now, MSG_ORDER_ALONE);
     }
     machine->now += 1000000; /* the program computes: that is nobody's time */
 }
@@ -109,10 +109,39 @@ static void broken_trials(void)
     for (uint64_t i = 1; i <= 1000; i++) {
         enum msg_way way = vmsg_choice_take(&choice, BYTES, 1u << MSG_WAY_FRAMES | 1u << MSG_WAY_GET, MSG_WAY_FRAMES);
         tried += way == MSG_WAY_GET;
-        vmsg_choice_told(&choice, BYTES, way, way == MSG_WAY_GET ? 0 : i * 1000000, i * 1000000 + 30000, false);
+        vmsg_choice_told(&choice, BYTES, way, way == MSG_WAY_GET ? 0 : i * 1000000, i * 1000000 + 30000, MSG_ORDER_ALONE);
     }
     CHECK(tried >= 15); /* five trials */
     CHECK(tried <= 100);
+}
+
+/* Messages under way disturb each other: a get takes three times as long while the sender puts what is behind it, and what he puts
+ * before its turn tells nothing. Alone a get is best. */
+static void windows(void)
+{
+    enum { WINDOW = 16, GET = 20000, JOINT = 30000 };
+    struct msg_choice choice = {0};
+    uint64_t now = 1;
+    int got = 0;
+    for (int round = 0; round < 500; round++) {
+        enum msg_way way[WINDOW];
+        uint64_t began = now;
+        int joint = 0, overtaking = 0;
+        for (int i = 0; i < WINDOW; i++) {
+            way[i] = vmsg_choice_take(&choice, BYTES, 1u << MSG_WAY_JOINT | 1u << MSG_WAY_GET, MSG_WAY_JOINT);
+            joint += way[i] == MSG_WAY_JOINT;
+            got += round >= 100 && way[i] == MSG_WAY_GET;
+        }
+        for (int i = 0; i < WINDOW; i++) {
+            bool get = way[i] == MSG_WAY_GET, overtook = !get && overtaking > 0;
+            joint -= !get;
+            overtaking += get && joint ? 2 : overtook ? -1 : 0;
+            now += get && joint ? 3 * GET : get ? GET : overtook ? 0 : JOINT;
+            enum msg_order order = overtook ? MSG_ORDER_OVERTOOK : get && joint ? MSG_ORDER_BESIDE : MSG_ORDER_ALONE;
+            vmsg_choice_told(&choice, BYTES, way[i], began, now, order);
+        }
+    }
+    CHECK(got > 400 * WINDOW / 10 * 9);
 }
 
 /* Where another way was guessed, frames with their cold blocks are not tried before a hundred transfers, but then they are. */
@@ -124,7 +153,7 @@ static void late_frames(unsigned allowed, enum msg_way first)
         enum msg_way way = vmsg_choice_take(&choice, BYTES, allowed, first);
         frames += way == MSG_WAY_FRAMES;
         CHECK(i > 100 || !frames);
-        vmsg_choice_told(&choice, BYTES, way, i * 1000000, i * 1000000 + (way == first ? 30000 : 40000), false);
+        vmsg_choice_told(&choice, BYTES, way, i * 1000000, i * 1000000 + (way == first ? 30000 : 40000), MSG_ORDER_ALONE);
     }
     CHECK(frames > 0);
 }
@@ -159,6 +188,9 @@ static void overtaken(void)
             uint64_t end = now + (way[i] == MSG_WAY_GET ? 18000 : ahead >= 10000 ? 0 : 10000 - ahead);
             if (ended[i])
                 continue;
+            bool beside = false;
+            for (int k = i + 1; k < 8 && way[i] == MSG_WAY_GET; k++)
+                beside = beside || (way[k] == MSG_WAY_JOINT && !ended[k]);
             got += way[i] == MSG_WAY_GET;
             ahead = way[i] == MSG_WAY_GET ? ahead + 9000 : 0;
             for (int k = i + 1; k < 8 && ahead >= 10000; k++) {
@@ -166,9 +198,9 @@ static void overtaken(void)
                     continue;
                 ended[k] = true;
                 ahead -= 10000;
-                vmsg_choice_told(&choice, BYTES, way[k], began, end - 3000, true);
+                vmsg_choice_told(&choice, BYTES, way[k], began, end - 3000, MSG_ORDER_OVERTOOK);
             }
-            vmsg_choice_told(&choice, BYTES, way[i], began, now = end, false);
+            vmsg_choice_told(&choice, BYTES, way[i], began, now = end, beside ? MSG_ORDER_BESIDE : MSG_ORDER_ALONE);
         }
         now += 1000000;
     }
@@ -183,7 +215,7 @@ static void strange_times(void)
     for (uint64_t i = 0; i < 10000; i++) {
         enum msg_way way = vmsg_choice_take(&choice, 1, ALL, MSG_WAY_GET);
         CHECK(way < MSG_WAYS);
-        vmsg_choice_told(&choice, i % 3 ? 1 : 1ull << 40, way, i << 40, i % 2 ? i << 39 : i << 41, i % 5 == 0);
+        vmsg_choice_told(&choice, i % 3 ? 1 : 1ull << 40, way, i << 40, i % 2 ? i << 39 : i << 41, (enum msg_order)(i % 3));
     }
 }
 
@@ -196,6 +228,7 @@ int main(void)
     obeys();
     sizes_are_apart();
     broken_trials();
+    windows();
     late_frames(ALL, MSG_WAY_JOINT);
     late_frames(1u << MSG_WAY_FRAMES | 1u << MSG_WAY_GET, MSG_WAY_GET);
     follows_the_other();
