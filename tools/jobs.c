@@ -1,6 +1,6 @@
 /* Finds the jobs of this host by the segments that their launchers hold, and reads the counters of their ranks there. Nothing
  * is written, and nobody is asked. */
-#include "jobs.h"
+#include "verbs.h"
 #include "vi/shm/segment.h"
 #include <dirent.h>
 #include <fcntl.h>

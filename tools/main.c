@@ -1,6 +1,5 @@
 /* The program `viaduct`: a table of verbs. Under the names mpiexec, mpirun and mprun it is `viaduct run`. */
 #include "verbs.h"
-#include "base/base.h"
 
 static int verb_help(int argc, char **argv);
 

@@ -3,10 +3,16 @@
 #ifndef TOOLS_VERBS_H
 #define TOOLS_VERBS_H
 
+#include "base/base.h"
+
 int verb_run(int argc, char **argv);
 int verb_helper(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 int verb_examine(int argc, char **argv); /* the launcher on another host */
 int verb_info(int argc, char **argv);
+
+/* Adds what each network card has sent for the jobs of this host, as far as this user may look at them, over the network that
+ * this process sees (jobs.c). */
+void jobs_count_cards(uint64_t sent[COUNT_CARDS]);
 
 #endif

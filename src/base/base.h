@@ -3,6 +3,7 @@
 #define BASE_BASE_H
 
 #include "base/atomic.h"
+#include "base/build.h"
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/counters.h"
@@ -14,7 +15,6 @@
 #include "base/secret.h"
 #include "base/settings.h"
 #include "base/topology.h"
-#include "base/trace.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>

@@ -13,6 +13,12 @@ enum base_log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL
 
 VEXPORT extern int vbase_log_level; /* set once at start from VIADUCT_LOG; read everywhere */
 
+/* Within base. START: the settings are known; ERR_ARGUMENT for a level that does not exist. PATH: PATTERN with %r replaced by
+ * the rank; false when it does not fit or the rank (-1) is not known but needed. */
+int vbase_log_start(void) MUST_CHECK;
+bool vbase_log_path(char *out, size_t size, const char *pattern, int rank);
+void vbase_trace_start(int rank); /* the rank is known: turns the trace on if it is wanted and not on */
+
 VEXPORT void vbase_log_rank(int rank); /* from now on lines carry this rank; -1: none */
 VEXPORT void vbase_log_write(enum base_log_level level, const char *format, ...) PRINTF_LIKE(2, 3) COLD;
 

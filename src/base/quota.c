@@ -3,7 +3,6 @@
  * /proc/self/cgroup tells the path in the hierarchy; the hierarchies are mounted where all systems mount them. In a
  * container without a cgroup namespace only a part of the hierarchy is mounted there, so that the path begins too far
  * out: it is looked at from each of its folders on. What is not there has no quota. Called once; nothing is kept. */
-#include "base/quota.h"
 #include "base/base.h"
 
 #define PATH_SIZE 4096

@@ -3,7 +3,6 @@
  * Read by the first caller, then a pointer to what never changes. Whatever cannot be read is unknown, never an error:
  * the numbers are advice for waiting. */
 #include "base/base.h"
-#include "base/quota.h"
 #include <pthread.h>
 #include <sched.h>
 

@@ -20,4 +20,10 @@ VEXPORT void vbase_topology_home(uint32_t index);
 /* The processors this process may use now: bit i of word i / 64 for each of the first 64 * WORDS processors. */
 VEXPORT void vbase_affinity(uint64_t *mask, int words);
 
+/* Processors that the tightest cgroup allows, 0: no quota or none known. ROOT is put before every path ("" outside of
+ * tests). And kills for want of memory so far: of this process's cgroup where the kernel counts them there, else of the
+ * machine. */
+double vbase_quota(const char *root);
+uint64_t vbase_oom_kills(void);
+
 #endif

@@ -4,7 +4,6 @@
  * signs of a launcher that speaks something else; nothing: solo. A process that a rank started with our descriptors closed is told apart from a rank.
  */
 #include "boot/inside.h"
-#include "base/build.h"
 #include <fcntl.h>
 #include <sys/stat.h>
 

@@ -1,8 +1,6 @@
 /* The table of providers, and what they have in common: opening, and the answer of operations that some lack. */
 #include "vi/vi.h"
-#include "vi/shm/provider.h"
 #include "vi/shm/segment.h"
-#include "vi/tcp/provider.h"
 
 const struct vi_provider vi_providers[] = {
     {"shm", &shm_ops},

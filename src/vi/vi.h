@@ -235,6 +235,7 @@ struct vi {
 
 /* Every provider of this build, ending with a NULL name; the order is the order of preference. */
 VEXPORT extern const struct vi_provider vi_providers[];
+extern const struct vi_ops shm_ops, tcp_ops;
 
 /* ERR_ARGUMENT: VIADUCT_TRANSPORTS makes no sense. */
 VEXPORT int vi_settings_check(void) MUST_CHECK;

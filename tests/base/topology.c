@@ -1,6 +1,5 @@
 /* Topology: this machine makes sense, the affinity mask is obeyed, and cgroup quotas of both versions are found in
  * made-up trees: nested, side by side, in a container without a cgroup namespace, outside of what is mounted, broken. */
-#include "base/quota.h"
 #include "base/topology.h"
 #include "check.h"
 #include <errno.h>

@@ -2,8 +2,6 @@
  * timeout: 300 */
 #include "suite.h"
 #include "base/counters.h"
-#include "vi/shm/provider.h"
-#include "vi/tcp/provider.h"
 
 #include <errno.h>
 #include <linux/filter.h>

@@ -3,10 +3,10 @@
 #ifndef TESTS_VI_TCP_PAIR_H
 #define TESTS_VI_TCP_PAIR_H
 
+#include "vi/vi.h"
 #include "check.h"
 #include "base/clock.h"
 #include "base/settings.h"
-#include "vi/tcp/provider.h"
 
 #include <unistd.h>
 

@@ -1,11 +1,11 @@
 /* Three nics, each with a thread that polls, and sleeps on the descriptor as soon as nothing is there; two threads for
  * each send on a vi of their own, put, and meet again under another session. Everything arrives, once and in order.
  * timeout: 120 */
+#include "vi/vi.h"
 #include "check.h"
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "base/settings.h"
-#include "vi/tcp/provider.h"
 
 #include <poll.h>
 #include <pthread.h>

@@ -3,7 +3,6 @@
  * for too long, the head is gone: it kills all and ends. It believes the head, which has the user's own key to this host. */
 #include "run/run.h"
 #include "verbs.h"
-#include "base/build.h"
 
 extern char **environ;
 

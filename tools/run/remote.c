@@ -9,7 +9,6 @@
  *
  * Nothing here waits: each host has its time, and one that is silent is named while we wait for it. */
 #include "run/run.h"
-#include "base/build.h"
 
 #define SECOND_NS   1000000000ull
 #define PATIENCE    60 /* s: until a helper says hello, and with one that has said nothing more; --patience */

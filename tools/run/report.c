@@ -3,7 +3,6 @@
  * What a rank was doing comes from its counters in the node's segment, whether it left as it should from its seat or,
  * for programs of other libraries, from what it said over PMI. */
 #include "run/run.h"
-#include "base/quota.h"
 #include "vi/shm/segment.h"
 #include <sys/mman.h>
 

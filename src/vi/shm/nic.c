@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/counters.h"
 #include "base/settings.h"
-#include "vi/shm/provider.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

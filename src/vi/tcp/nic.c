@@ -8,7 +8,6 @@
  * Sleeping is on the epoll descriptor, level-triggered: what is there wakes. A timer descriptor in it wakes for what is
  * due without being called. */
 #include "vi/tcp/tcp.h"
-#include "vi/tcp/provider.h"
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <poll.h>
