@@ -23,11 +23,12 @@ static const char *agent_of(const struct run_options *options)
 static char **agent_words(const struct run_options *options, const char *host)
 {
     static const char *const for_ssh[] = {"-x", "-T", "-oBatchMode=yes", "-oConnectTimeout=30", "-oServerAliveInterval=15"};
-    static char command[8200], path[4096], quoted[8100];
+    static char command[8200], path[4096], quoted[8100], copy[8100];
     static char *word[64];
     int count = 0;
-    char *copy = strdup(agent_of(options)), *rest = copy; /* the words stay in it */
-    for (char *part; copy && count < 40 && (part = strsep(&rest, " "));)
+    char *rest = copy; /* the words stay in it */
+    snprintf(copy, sizeof copy, "%s", agent_of(options));
+    for (char *part; count < 40 && (part = strsep(&rest, " "));)
         if (*part)
             word[count++] = part;
     const char *slash = count ? strrchr(word[0], '/') : NULL;
