@@ -163,10 +163,9 @@ uint32_t vboot_deaths(const struct boot_job *job)
     return header ? atomic_load_explicit((_Atomic uint32_t *)&header->deaths, memory_order_acquire) : 0;
 }
 
-bool vboot_dead(const struct boot_job *job, int local_index)
+bool vboot_dead(const struct boot_job *job, int rank)
 {
-    const struct boot_seat *seat = &own_of((struct boot_job *)job)->handover.seat[local_index];
-    return atomic_load_explicit((_Atomic uint32_t *)&seat->dead, memory_order_relaxed); /* behind the count */
+    return atomic_load_explicit(&own_of((struct boot_job *)job)->handover.dead[rank], memory_order_relaxed); /* behind the count */
 }
 
 int vboot_fence(struct boot_job *job) { return vboot_fence_meanwhile(job, NULL); }
@@ -284,7 +283,10 @@ static int fence_here(struct boot_handover *header, void (*meanwhile)(void))
 
 static int seat_fence(struct boot_own *own, void (*meanwhile)(void))
 {
-    return own->job.local_count == own->job.size ? fence_here(own->handover.header, meanwhile) : wire_fence(own, meanwhile);
+    if (own->job.local_count == own->job.size)
+        return fence_here(own->handover.header, meanwhile);
+    int error = wire_fence(own, meanwhile);
+    return error && vboot_deaths(&own->job) ? fence_broken() : error;
 }
 
 static void seat_abort(struct boot_own *own, int status, const char *message)

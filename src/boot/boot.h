@@ -50,10 +50,10 @@ VEXPORT int vboot_fence(struct boot_job *job) MUST_CHECK; /* a barrier of all ra
 /* The same; MEANWHILE is called now and then. */
 VEXPORT int vboot_fence_meanwhile(struct boot_job *job, void (*meanwhile)(void)) MUST_CHECK;
 
-/* Ranks of this node that died, where the launcher was told that this does not end the job (mpiexec --enable-recovery); else
+/* Ranks of this job that died, where the launcher was told that this does not end the job (mpiexec --enable-recovery); else
  * 0 for ever. It grows: who of them it was is seen behind it. */
 VEXPORT uint32_t vboot_deaths(const struct boot_job *job);
-VEXPORT bool vboot_dead(const struct boot_job *job, int local_index);
+VEXPORT bool vboot_dead(const struct boot_job *job, int rank);
 
 /* Ends the whole job with this exit status; the launcher prints the message. Does not return. From any thread. */
 VEXPORT void vboot_abort(struct boot_job *job, int status, const char *message) __attribute__((noreturn));

@@ -1,5 +1,6 @@
 /* The launcher's handover; see handover.h. */
 #include "boot/handover.h"
+#include "base/atomic.h"
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -13,10 +14,16 @@ static uint32_t place_of_seats(size_t local_count)
     return (uint32_t)((end + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
 }
 
+static struct boot_handover_map map_of(int fd, size_t length, struct boot_handover *header)
+{
+    struct boot_seat *seat = (void *)((char *)header + header->seats_at);
+    return (struct boot_handover_map){fd, length, header, seat, (void *)(seat + header->local_count)};
+}
+
 int vboot_handover_create(int size, int local_count, struct boot_handover_map *map)
 {
     uint32_t seats_at = place_of_seats((size_t)local_count);
-    size_t length = seats_at + (size_t)local_count * sizeof(struct boot_seat);
+    size_t length = seats_at + (size_t)local_count * sizeof(struct boot_seat) + (size_t)size;
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && length > limit.rlim_cur) /* ftruncate would not fail but kill */
         return vbase_fail(ERR_LIMIT, "the file size limit (ulimit -f) of %llu bytes is below the %zu bytes that %d ranks need",
@@ -45,7 +52,7 @@ int vboot_handover_create(int size, int local_count, struct boot_handover_map *m
     memcpy(header->build, vbase_build_id, sizeof header->build);
     for (int i = 0; i < local_count; i++)
         header->rank[i] = (uint32_t)i;
-    *map = (struct boot_handover_map){fd, length, header, (void *)((char *)header + seats_at)};
+    *map = map_of(fd, length, header);
     return OK;
 
 unmap:
@@ -61,7 +68,7 @@ static bool makes_sense(const struct boot_handover *header, size_t length)
     uint64_t count = header->local_count;
     if (count == 0 || count > header->size || header->size > INT32_MAX ||
         sizeof *header + count * sizeof(uint32_t) > length || header->seats_at != place_of_seats(count) ||
-        header->seats_at + count * sizeof(struct boot_seat) > length)
+        header->seats_at + count * sizeof(struct boot_seat) + header->size > length)
         return false;
     for (uint64_t i = 0; i < count; i++)
         if (header->rank[i] >= header->size || (i > 0 && header->rank[i] <= header->rank[i - 1]))
@@ -88,11 +95,18 @@ int vboot_handover_open(int fd, struct boot_handover_map *map)
     else if (!makes_sense(header, length))
         error = vbase_fail(ERR_PROTOCOL, "the launcher's description makes no sense");
     else {
-        *map = (struct boot_handover_map){fd, length, header, (void *)((char *)header + header->seats_at)};
+        *map = map_of(fd, length, header);
         return OK;
     }
     munmap(header, length);
     return error;
+}
+
+void vboot_handover_dead(struct boot_handover_map *map, int rank)
+{
+    atomic_store_explicit(&map->dead[rank], 1, memory_order_relaxed);           /* the count orders it */
+    atomic_fetch_add_explicit(&map->header->deaths, 1, memory_order_release); /* pairs with vboot_deaths */
+    vbase_futex_wake(&map->header->fence_epoch, INT32_MAX);
 }
 
 void vboot_handover_close(struct boot_handover_map *map)

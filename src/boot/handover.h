@@ -1,9 +1,10 @@
 /* What our launcher hands to the ranks of a node: one sealed memfd with the job's description and a seat for each rank.
  * The second face of boot, for the launcher (tools/run); others use boot.h.
  *
- *   +--------+--------------------+---------------------------------------------+
- *   | header | rank of each seat  | seats, 256 bytes each: one writer at a time |
- *   +--------+--------------------+---------------------------------------------+
+ *   +--------+-------------------+---------------------------------------------+---------------------------+
+ *   | header | rank of each seat | seats, 256 bytes each: one writer at a time | a byte a rank of the job: |
+ *   |        |                   |                                             | 1: it is dead             |
+ *   +--------+-------------------+---------------------------------------------+---------------------------+
  *
  * A rank finds it through VIADUCT_JOB_SEAT="job descriptor,node segment's descriptor,seat,descriptor of its seat at
  * the door (-1: none)" and takes its seat once; the
@@ -20,7 +21,7 @@
 #define HANDOVER_TAKEN         "taken"
 
 #define HANDOVER_MAGIC   0x7463756461697601ull
-#define HANDOVER_VERSION 2u
+#define HANDOVER_VERSION 3u
 
 /* Our launcher's server takes keys and values of these sizes, with the final NUL, and needs no hello from our ranks. */
 #define HANDOVER_KEY_MAX   64
@@ -38,7 +39,7 @@ struct boot_handover {
     char build[16];    /* of the launcher: its segment and its door are for ranks of the same */
     uint8_t secret[SECRET_SIZE];
     _Atomic uint32_t strays; /* 1: a rank is not a direct child of the launcher (a script stands between) */
-    _Atomic uint32_t deaths; /* seats whose rank died, where that does not end the job; by the launcher, who wakes the fence */
+    _Atomic uint32_t deaths; /* ranks of the job that died, where that does not end it; see vboot_handover_dead */
     _Atomic uint32_t fence_arrived, fence_epoch; /* the fence of a job of one node; written by ranks, see vboot_fence */
     uint32_t rank[];                             /* of each seat, ascending */
 };
@@ -53,8 +54,7 @@ struct boot_seat {
     uint32_t child;         /* pid that the launcher started; written before exec */
     uint32_t pid;           /* pid that took the seat */
     int32_t appnum;
-    _Atomic uint32_t dead;  /* 1: it died without leaving; by the launcher, before it counts it in `deaths` */
-    char message[236]; /* last words of vboot_abort, for the launcher to print */
+    char message[240]; /* last words of vboot_abort, for the launcher to print */
 };
 _Static_assert(sizeof(struct boot_seat) == 256, "a seat is four lines");
 
@@ -64,11 +64,15 @@ struct boot_handover_map {
     size_t length;
     struct boot_handover *header;
     struct boot_seat *seat;
+    _Atomic uint8_t *dead; /* by world rank */
 };
 
 /* For the launcher: makes it for LOCAL_COUNT ranks of a job of SIZE, with a fresh secret; ranks are 0, 1, ... and
  * may be changed before the first start. fd is close-on-exec. */
 int vboot_handover_create(int size, int local_count, struct boot_handover_map *map) MUST_CHECK;
+
+/* For the launcher, where a death does not end the job: this rank of it is dead. Wakes the fence. */
+void vboot_handover_dead(struct boot_handover_map *map, int rank);
 
 /* Maps one that was inherited. ERR_LAUNCHER: the descriptor is not a handover; ERR_MISMATCH: of another version. */
 int vboot_handover_open(int fd, struct boot_handover_map *map) MUST_CHECK;

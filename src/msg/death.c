@@ -2,12 +2,12 @@
  * A dead rank is one who has said goodbye, and more: receives from him are over, whatever was moving to or from him is, and
  * answers for him are thrown away. From then on the short ways are closed, for they look at nothing.
  *
- * What a network was given of our memory is its own until it knows that the link is gone, so transfers to a dead rank end
- * when no rail to him is up. */
+ * What a network was given of our memory is its own until it knows that the link is gone, so the rails to a dead rank are closed
+ * before his transfers end: his host may be silent, and its connections stay. */
 #include "msg/engine.h"
 #include <sched.h>
 
-static _Atomic bool bury_queued; /* some transfers are left to be ended; relaxed: a hint to look again */
+static _Atomic bool bury_queued; /* a transfer was begun with a dead rank; relaxed: a hint to look again */
 
 static int dead_error(int world) { return vbase_fail(ERR_PEER_DEAD, "rank %d is dead", world); }
 
@@ -50,14 +50,13 @@ static void waits_for_anyone_end(struct msg_context *context, int world)
         vmsg_complete(container_of(node, struct msg_request, link), dead_error(world));
 }
 
-/* Under progress. True: all of them. */
-static bool transfers_end(const struct msg_peer *peer)
+/* Under progress. */
+static void transfers_end(struct msg_peer *peer)
 {
     struct msg_engine *engine = &vmsg_engine;
     struct msg_transfer *transfer;
-    for (int rail = 0; peer->far && rail < MSG_REPLAY_RAILS; rail++)
-        if (peer->far->vi[rail] && peer->far->vi[rail]->name) /* one without a name is called, and nobody answers */
-            return false;
+    if (peer->far && vmsg_rails_end(peer))
+        (void)vi_poll(peer->nic, 1); /* from here on it has nothing of ours */
     for (uint32_t i = 0; (transfer = vbase_pool_next(&engine->transfers, &i));) {
         struct msg_request *request = transfer->request;
         if (transfer->peer != peer)
@@ -65,7 +64,6 @@ static bool transfers_end(const struct msg_peer *peer)
         vmsg_transfer_give(transfer);
         vmsg_complete(request, dead_error(peer->world));
     }
-    return true;
 }
 
 static void bury(int world)
@@ -84,8 +82,7 @@ static void bury(int world)
             vmsg_peer_gone(peer);
             msg_unlock(&peer->lock);
         }
-        if (!transfers_end(peer))
-            atomic_store_explicit(&bury_queued, true, memory_order_relaxed);
+        transfers_end(peer);
     }
     for (uint32_t id = 0; id < MSG_CONTEXTS; id++)
         if (engine->context[id])
@@ -109,9 +106,9 @@ void vmsg_death_look(void)
     atomic_store_explicit(&bury_queued, false, memory_order_relaxed);
     if (engine->quick) /* else other threads read it */
         engine->quick = false;
-    for (int i = 0; i < engine->job->local_count && engine->dead; i++)
-        if (i != engine->job->local_index && vboot_dead(engine->job, i))
-            atomic_store_explicit(&engine->dead[engine->job->local_ranks[i]], true, memory_order_relaxed); /* the count orders it */
+    for (int world = 0; world < engine->size && engine->dead; world++)
+        if (world != engine->rank && vboot_dead(engine->job, world))
+            atomic_store_explicit(&engine->dead[world], true, memory_order_relaxed); /* the count orders it */
     if (engine->dead) /* release: pairs with msg_dead */
         atomic_store_explicit(&engine->deaths, deaths, memory_order_release);
     for (int world = 0; world < engine->size && engine->dead; world++)

@@ -358,6 +358,7 @@ static inline void msg_await_end(void)
 }
 
 /* ---- peer.c ---- */
+bool vmsg_rails_end(struct msg_peer *peer); /* he is dead: loses all, at the next poll nothing is lent to them. True: there were some */
 void vmsg_peer_gone(struct msg_peer *peer); /* lock held: answers that wait for him are thrown away */
 int vmsg_peer_find(int network, int world, struct msg_peer **peer) MUST_CHECK; /* makes it on first use */
 int vmsg_peer_connect(struct msg_peer *peer) MUST_CHECK;          /* lock held; OK when connected already */

@@ -206,7 +206,7 @@ VEXPORT void vmsg_wake(void);
 
 /* ---- deaths ------------------------------------------------------------------------------------------------------ */
 
-/* Where the launcher was told that a death does not end the job: what waits for a dead rank of this node alone ends with
+/* Where the launcher was told that a death does not end the job: what waits for a dead rank alone ends with
  * ERR_PEER_DEAD, and so does what is started for him. Waits notice it within a tenth of a second; who only polls asks. */
 VEXPORT uint32_t vmsg_deaths(void); /* looks; how many */
 VEXPORT bool vmsg_dead(int world);

@@ -271,6 +271,17 @@ static void rail_lose(struct msg_peer *peer, int rail, int cause)
 }
 
 /* No lock held, as in all that follows. */
+bool vmsg_rails_end(struct msg_peer *peer)
+{
+    msg_lock(&peer->lock);
+    bool some = peer->far->held > 0;
+    for (int i = 0; i < MSG_REPLAY_RAILS; i++)
+        if (peer->far->vi[i])
+            rail_lose(peer, i, ERR_PEER_DEAD);
+    msg_unlock(&peer->lock);
+    return some;
+}
+
 void vmsg_rail_up(struct vi *vi)
 {
     struct msg_peer *peer = vi->owner;

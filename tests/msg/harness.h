@@ -71,11 +71,6 @@ static inline void harness_seat(int rank, int ranks, pid_t server, const int *th
 }
 
 #define HARNESS_DIES 99 /* a rank that calls _exit with this has died, and the others go on: they are told as by our launcher */
-static inline void harness_announce(struct boot_handover_map *map, int rank)
-{
-    atomic_store_explicit(&map->seat[rank].dead, 1, memory_order_relaxed);        /* the count orders it */
-    atomic_fetch_add_explicit(&map->header->deaths, 1, memory_order_release); /* pairs with vboot_deaths */
-}
 
 /* Runs BODY on RANKS ranks; counts those that fail as failures of the test. */
 static inline void harness_run(int ranks, void (*body)(int rank))
@@ -108,7 +103,7 @@ static inline void harness_run(int ranks, void (*body)(int rank))
         }
         left--;
         if (one > 0 && WIFEXITED(status) && WEXITSTATUS(status) == HARNESS_DIES) {
-            harness_announce(&map, rank);
+            vboot_handover_dead(&map, rank);
         } else if (one < 0 || !WIFEXITED(status) || WEXITSTATUS(status)) {
             fprintf(stderr, "a rank ended with status 0x%x\n", (unsigned)status);
             check_failed++;

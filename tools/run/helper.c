@@ -173,6 +173,8 @@ static void obey(struct run_job *job, const struct run_frame_header *header, con
         run_signal(job, frame_number(header, body));
     else if (header->kind == FRAME_FENCE)
         remote_release(job, body, header->length);
+    else if (header->kind == FRAME_DEATH)
+        remote_death(job, body, header->length);
     else if (header->kind != FRAME_STDIN || remote_input(job, body, header->length))
         return;
     else if (header->length > 0)

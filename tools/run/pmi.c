@@ -109,7 +109,7 @@ void pmi_release(struct run_job *job, const char *puts, size_t length)
     job->in_barrier = 0;
     for (int i = 0; i < job->size; i++) {
         if (job->rank[i].in_barrier)
-            answer(&job->rank[i], "cmd=barrier_out\n");
+            answer(&job->rank[i], "cmd=barrier_out%s\n", job->deaths ? " rc=-1" : "");
         job->rank[i].in_barrier = false;
     }
 }

@@ -84,11 +84,67 @@ static void pass_to_head(struct run_job *job, struct run_host *host)
     remote_fence(job);
 }
 
+/* All dead that we know of, and the status that the job will have. */
+static void tell_dead(struct run_job *job, struct run_sink *wire)
+{
+    struct run_bytes body = {0};
+    int32_t status = job->exit_status;
+    bytes_add(&body, &status, sizeof status);
+    for (int32_t i = 0; i < job->size; i++)
+        if (job->rank[i].mourned)
+            bytes_add(&body, &i, sizeof i);
+    frame_send(job, wire, FRAME_DEATH, body.data, body.length);
+    free(body.data);
+}
+
+void remote_death(struct run_job *job, const void *said, size_t length)
+{
+    int32_t status, rank;
+    int known = job->deaths;
+    if (length < sizeof status)
+        return;
+    memcpy(&status, said, sizeof status);
+    for (size_t at = sizeof status; at + sizeof rank <= length; at += sizeof rank) {
+        memcpy(&rank, (const char *)said + at, sizeof rank);
+        if (rank < 0 || rank >= job->size || job->rank[rank].mourned)
+            continue;
+        job->rank[rank].mourned = true;
+        job->deaths++;
+        vboot_handover_dead(&job->handover, rank);
+    }
+    if (job->deaths == known)
+        return; /* an echo */
+    if (!job->failed && job->ending == ENDING_NO) {
+        job->failed = true;
+        job->exit_status = status;
+    }
+    for (int i = 0; i < job->options.hosts; i++)
+        if (is_away(&job->options.host[i]))
+            tell_dead(job, &job->options.host[i].wire);
+    if (job->head.fd >= 0)
+        tell_dead(job, &job->sink[0]);
+    remote_fence(job);
+}
+
+/* Its ranks, and those of the hosts below it, whose launchers end with it. */
+static void mourn(struct run_job *job, const struct run_host *host)
+{
+    struct run_bytes dead = {0};
+    int32_t status = STATUS_LOST;
+    bytes_add(&dead, &status, sizeof status);
+    for (int32_t i = 0; i < job->size; i++)
+        if (job->options.host[job->rank[i].host].via == host->number)
+            bytes_add(&dead, &i, sizeof i);
+    remote_death(job, dead.data, dead.length);
+    free(dead.data);
+}
+
 /* A host ended without a goodbye: it could not be reached, or it is lost. */
 static void lose(struct run_job *job, struct run_host *host, const char *why)
 {
     (void)hear_complaints(job, host);
-    bool quiet = job->failed || job->ending != ENDING_NO, called = host->state != HOST_UP;
+    bool called = host->state != HOST_UP, goes_on = job->options.keep_going && job->ending == ENDING_NO;
+    bool quiet = (job->failed && !goes_on) || job->ending != ENDING_NO;
     if (!quiet && called && vbase_clock_ns() < host->called_ns + (uint64_t)job->options.patience * SECOND_NS) {
         hang_up(job, host);
         host->state = HOST_RESTING;
@@ -104,8 +160,11 @@ static void lose(struct run_job *job, struct run_host *host, const char *why)
                     seconds_since(host->called_ns));
     else if (!quiet)
         output_line(job, "host %s is lost: %s", host->name, *host->said ? host->said : why);
+    if (goes_on && !called)
+        mourn(job, host);
     let_go(job, host);
-    run_end(job, STATUS_LOST, SECOND_NS);
+    if (called || !goes_on)
+        run_end(job, STATUS_LOST, SECOND_NS);
 }
 
 /* ---- what comes from a host ---- */
@@ -134,22 +193,22 @@ static void complaints_ready(struct run_job *job, struct run_watch *watch)
         run_watch_close(job, watch);
 }
 
-/* The head takes over what a helper could not do. */
+/* The head takes over what a helper could not do; those between learn who is below whom no more. */
 static void adopt(struct run_job *job, const int *number, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (number[i] < 0 || number[i] >= job->options.hosts)
             return;
-    if (count == 0 || is_away(&job->options.host[number[0]]) || job->ending != ENDING_NO)
+    for (size_t i = 0; i < count; i++)
+        job->options.host[number[i]].via = number[0];
+    if (job->head.fd >= 0)
+        frame_send(job, &job->sink[0], FRAME_MISSED, number, count * sizeof(int));
+    if (job->head.fd >= 0 || count == 0 || is_away(&job->options.host[number[0]]) || job->ending != ENDING_NO)
         return;
     struct run_host *host = &job->options.host[number[0]];
     host->charges = (int)count - 1;
     host->charge = run_zeros(count, sizeof(int));
-    for (size_t i = 0; i < count; i++) {
-        job->options.host[number[i]].via = number[0];
-        if (i > 0)
-            host->charge[i - 1] = number[i];
-    }
+    memcpy(host->charge, number + 1, (count - 1) * sizeof(int));
     host->called_ns = 0;
     call(job, host);
 }
@@ -174,14 +233,10 @@ static void obey(struct run_job *job, struct run_host *host, const struct run_fr
         remote_more(job);
         break;
     case FRAME_MISSED:
-        if (job->head.fd >= 0)
-            frame_send(job, &job->sink[0], FRAME_MISSED, body, header->length);
-        else {
-            struct run_bytes copy = {0}; /* aligned */
-            bytes_add(&copy, body, header->length);
-            adopt(job, (const int *)(const void *)copy.data, header->length / sizeof(int));
-            free(copy.data);
-        }
+        adopt(job, (const int *)(const void *)body, header->length / sizeof(int)); /* aligned: frames lie at the front */
+        break;
+    case FRAME_DEATH:
+        remote_death(job, body, header->length);
         break;
     case FRAME_DONE: /* 0: all went well */
         if (number > 0 && !job->failed) {
@@ -258,9 +313,14 @@ void remote_release(struct run_job *job, const char *puts, size_t length)
     pmi_release(job, puts, length);
 }
 
-/* Have all of ours arrived, here and below? Then a helper says so, and the head lets all go on. */
+/* Have all of ours arrived, here and below? Then a helper says so, and the head lets all go on. After a death nobody waits: each
+ * launcher tells its own ranks that not all will come. */
 void remote_fence(struct run_job *job)
 {
+    if (job->deaths) {
+        pmi_release(job, "", 0);
+        return;
+    }
     bool waiting = job->in_barrier > 0, missing = job->in_barrier < job->local;
     const char *ended = missing && job->started && job->running == 0 ? job->host : NULL;
     for (int i = 0; i < job->options.hosts; i++) {
@@ -478,6 +538,8 @@ static void call(struct run_job *job, struct run_host *host)
     }
     describe(job, &body, host);
     frame_send(job, &host->wire, FRAME_JOB, body.data, body.length);
+    if (job->deaths)
+        tell_dead(job, &host->wire);
     free(body.data);
 }
 

@@ -89,16 +89,6 @@ static void say_ended(struct run_job *job, const struct run_rank *rank, int code
                     memory);
 }
 
-static void end_after(struct run_job *job, int status)
-{
-    if (job->options.keep_going) {
-        if (!job->failed)
-            job->exit_status = status;
-        job->failed = true;
-    } else
-        run_end(job, status, FAILURE_GRACE_NS);
-}
-
 /* A rank that ended well and never joined, while another is inside MPI: that other would wait for it for ever. */
 static const struct run_rank *deserted(const struct run_job *job)
 {
@@ -117,46 +107,52 @@ void report_deserters(struct run_job *job)
             continue;
         output_line(job, "rank %d (pid %d on %s) ended without MPI_Init, but rank %d is in MPI and would wait for it",
                     rank->rank, rank->pid, job->host, waiting->rank);
-        end_after(job, 1);
+        if (job->options.keep_going)
+            remote_death(job, (int32_t[]){1, i}, 2 * sizeof(int32_t));
+        else
+            run_end(job, 1, FAILURE_GRACE_NS);
         return;
     }
 }
 
-/* Those who go on are told: who waits for it need not wait any more. */
-static void announce_death(struct run_job *job, const struct run_rank *rank)
+static void say_how(struct run_job *job, const struct run_rank *rank)
 {
-    struct boot_handover *header = job->handover.header;
-    atomic_store_explicit(&job->handover.seat[rank->seat].dead, 1, memory_order_relaxed); /* the count orders it */
-    atomic_fetch_add_explicit(&header->deaths, 1, memory_order_release);               /* pairs with vboot_deaths */
-    vbase_futex_wake(&header->fence_epoch, INT32_MAX);
+    if (rank->aborted)
+        say_aborted(job, rank);
+    else if (WIFSIGNALED(rank->status))
+        say_killed(job, rank);
+    else
+        say_ended(job, rank, WEXITSTATUS(rank->status));
+}
+
+static int status_after(const struct run_rank *rank)
+{
+    return rank->aborted ? rank->abort_status : WIFSIGNALED(rank->status) ? 128 + WTERMSIG(rank->status) : WEXITSTATUS(rank->status) ?: 1;
 }
 
 void report_death(struct run_job *job, struct run_rank *rank)
 {
     enum progress progress = progress_of(job, rank);
+    int status = status_after(rank);
     bool well = !rank->aborted && WIFEXITED(rank->status) && WEXITSTATUS(rank->status) == 0;
+    bool goes_on = job->options.keep_going && !rank->aborted;
+    bool left = progress == LEFT && !rank->aborted && WIFEXITED(rank->status); /* the others may end in their own time */
+    bool told = job->ending != ENDING_NO || (job->failed && (goes_on || !job->options.keep_going)); /* the first cause */
     if (well && progress != JOINED) {
         job->silent |= progress == NEVER_JOINED;
         return;
     }
-    if (job->options.keep_going && progress == JOINED && !rank->aborted)
-        announce_death(job, rank);
-    if (job->failed || job->ending != ENDING_NO) /* the first cause was told */
-        return;
-    if (!well)
+    if (!told && !well)
         let_speak(job, rank);
-    if (rank->aborted) {
-        say_aborted(job, rank);
-        run_end(job, rank->abort_status, FAILURE_GRACE_NS);
-    } else if (WIFSIGNALED(rank->status)) {
-        say_killed(job, rank);
-        end_after(job, 128 + WTERMSIG(rank->status));
-    } else if (progress == LEFT) { /* the others are done with it: they may end in their own time */
+    if (!told && !left)
+        say_how(job, rank);
+    if (goes_on && progress != LEFT)
+        remote_death(job, (int32_t[]){status, rank->rank}, 2 * sizeof(int32_t));
+    if (!told && !goes_on && !left)
+        run_end(job, status, FAILURE_GRACE_NS);
+    else if (!told) {
         job->failed = true;
-        job->exit_status = WEXITSTATUS(rank->status);
-    } else {
-        say_ended(job, rank, WEXITSTATUS(rank->status));
-        end_after(job, well ? 1 : WEXITSTATUS(rank->status));
+        job->exit_status = status;
     }
 }
 

@@ -152,6 +152,7 @@ struct run_rank {
     struct boot_lines *lines; /* NULL until it says something */
     enum run_wire wire;
     bool in_barrier;
+    bool mourned; /* it is dead, and the job goes on: all have been told */
 };
 
 struct run_binding { /* sets of processors, given to ranks in turn */
@@ -177,6 +178,7 @@ struct run_job {
     int head_silent;          /* a helper: how often we did and heard nothing */
     bool head_rests;          /* it said that it is stopped */
     bool started;             /* all ranks of this host */
+    int deaths;               /* of the job, that do not end it: no fence is waited for any more */
     bool fence_told;          /* a helper: all below are in the fence, and the head knows */
     struct run_watch head;    /* we are a helper: the wire to the head; fd -1: we are the head */
     struct run_watch input;   /* the head: our stdin, for a rank elsewhere */
@@ -256,13 +258,13 @@ bool output_behind(const struct run_job *job);
 /* frame.c. Numbers and bodies: docs/wire.md. */
 enum run_frame {
     FRAME_JOB = 1, FRAME_SIGNAL, FRAME_FENCE, FRAME_STDIN, FRAME_OUT, FRAME_ERR, FRAME_END, FRAME_MORE, FRAME_DONE,
-    FRAME_MISSED, FRAME_ALIVE
+    FRAME_MISSED, FRAME_ALIVE, FRAME_DEATH
 };
 struct run_frame_header {
     uint32_t kind, length;
 };
 #define HELPER_HELLO "viaduct-helper\n"
-#define FRAME_LAST  FRAME_ALIVE
+#define FRAME_LAST  FRAME_DEATH
 #define FRAME_MOST   (1u << 26)
 /* Memory without which there is no job: zeros; one more item of SIZE bytes behind the first COUNT. Never NULL. */
 void *run_zeros(size_t count, size_t size);
@@ -289,6 +291,8 @@ uint64_t remote_next(const struct run_job *job); /* when the tick is wanted; 0: 
 void remote_resume(struct run_job *job);
 void remote_fence(struct run_job *job); /* have all arrived? */
 void remote_release(struct run_job *job, const char *puts, size_t length);
+/* --enable-recovery: the body of a DEATH. What is news goes to our ranks and to all launchers around us. */
+void remote_death(struct run_job *job, const void *said, size_t length);
 int helper_listen(struct run_job *job) MUST_CHECK;
 void helper_orphaned(struct run_job *job); /* its head is gone: the end */
 int run_job(struct run_job *job, int argc, char **argv) MUST_CHECK; /* the whole life of a job; its exit status */
