@@ -91,9 +91,8 @@ static int group_and(const struct mpi_group *group, int tag, uint64_t *mask, int
             mask[i] &= other[i];
     }
     if (!error && me > 0) {
-        error = vmsg_send(context, group->world[me - step], tag, mask, bytes);
-        if (!error)
-            error = vmsg_recv(context, group->world[me - step], tag, mask, bytes, NULL);
+        error = vmsg_send(context, group->world[me - step], tag, mask, bytes) ?:
+                vmsg_recv(context, group->world[me - step], tag, mask, bytes, NULL);
     }
     for (step /= 2; !error && step > 0; step /= 2)
         if (me + step < group->size)
@@ -185,9 +184,8 @@ int mpi_agreement_start(struct mpi_agreement *agreement, struct mpi_comm *parent
     agreement->parent = parent;
     agreement->member = member;
     agreement->seed = parent->id << 12 ^ parent->children++;
-    int error = prepare(agreement, MPI_ID_WINDOW + 1, &agreement->schedule[0]);
-    if (!error)
-        error = prepare(agreement, 1, &agreement->schedule[1]);
+    int error = prepare(agreement, MPI_ID_WINDOW + 1, &agreement->schedule[0]) ?:
+                prepare(agreement, 1, &agreement->schedule[1]);
     if (error) {
         mpi_agreement_close(agreement);
         return error;

@@ -40,9 +40,8 @@ static MPI_Datatype choose(const struct kind *kinds, size_t count, int digits, i
 static int make(struct making *making, const struct answer *what)
 {
     bool integer = what->combiner == MPI_COMBINER_F90_INTEGER;
-    int error = mpi_making_begin(making, what->type, 0);
-    if (!error)
-        error = mpi_making_recipe(making, what->combiner, integer ? 1 : 2, 0, 0);
+    int error = mpi_making_begin(making, what->type, 0) ?:
+                mpi_making_recipe(making, what->combiner, integer ? 1 : 2, 0, 0);
     if (error)
         return error;
     if (!integer)

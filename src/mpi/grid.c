@@ -56,9 +56,7 @@ static int grid_layout(int dimensions, int order, const struct slice *slices, st
     int error = OK;
     for (int i = 0; !error && i < dimensions; i++) {
         const struct slice *slice = &slices[order == MPI_ORDER_C ? dimensions - 1 - i : i];
-        error = i > 0 ? widen(&part, stride) : OK;
-        if (!error)
-            error = cut(slice, stride, part, &next);
+        error = (i > 0 ? widen(&part, stride) : OK) ?: cut(slice, stride, part, &next);
         if (error)
             break;
         vtype_layout_drop(part);

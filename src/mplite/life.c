@@ -74,9 +74,7 @@ VEXPORT void MP_Init(int *argc, char ***argv)
     (void)argc, (void)argv; /* nothing of ours is ever in them */
     if (vmplite.started)
         vmplite_fail("MP_Init", "it was called before");
-    int error = vmsg_start();
-    if (!error)
-        error = open_contexts();
+    int error = vmsg_start() ?: open_contexts();
     vmplite_must("MP_Init", error);
     vmplite_messages_open();
     vmplite.started = true;

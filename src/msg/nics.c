@@ -160,9 +160,7 @@ static int open_all(struct msg_engine *engine, const struct vi_sink *sink)
             return OK; /* a rank alone has a place in its launcher's segment, where it is seen, and needs no more */
         if (!wanted(provider->name) || engine->nics == MSG_NICS)
             continue;
-        error = provider->ops->probe(&setup);
-        if (error == OK)
-            error = vi_nic_open(provider, &setup, &engine->nic[engine->nics]);
+        error = provider->ops->probe(&setup) ?: vi_nic_open(provider, &setup, &engine->nic[engine->nics]);
         if (error == OK)
             engine->nics++;
         else if (error == ERR_MISMATCH) /* the others of the node would wait for us there */
@@ -185,9 +183,7 @@ int vmsg_nics_open(const struct vi_sink *sink)
     struct msg_engine *engine = &vmsg_engine;
     engine->rank = engine->job->rank;
     engine->size = engine->job->size;
-    int error = vi_settings_check();
-    if (!error)
-        error = open_all(engine, sink);
+    int error = vi_settings_check() ?: open_all(engine, sink);
     engine->usual = engine->nics;
     engine->networks = 1;
     engine->burst_ticks = vbase_clock_ticks_of_ns(MSG_BURST_NS);
@@ -238,9 +234,7 @@ static int network_nic(const char *card, int network)
     int error = vi_nic_open(provider, &setup, &nic);
     if (error)
         return error;
-    error = card_put(nic, vmsg_engine.tried_as[network]);
-    if (!error)
-        error = network_enter(nic, network);
+    error = card_put(nic, vmsg_engine.tried_as[network]) ?: network_enter(nic, network);
     if (error)
         vi_nic_close(nic);
     return error;

@@ -92,9 +92,7 @@ int vmsg_route(struct msg_context *context, int rank, struct msg_route *route)
     if (error)
         return error;
     msg_lock(&peer->lock);
-    error = vmsg_peer_connect(peer);
-    if (!error)
-        error = vi_query(peer->vi, &state);
+    error = vmsg_peer_connect(peer) ?: vi_query(peer->vi, &state);
     if (!error) {
         route->transport = peer->vi->nic->provider->name;
         snprintf(route->path, sizeof route->path, "%s", state.path ? state.path : "");

@@ -86,9 +86,7 @@ static int share_take(struct msg_share *share, int tag, uint64_t bytes, bool wil
     int error = vmsg_recv(context, 0, tag, &offer, sizeof offer, &result);
     if (error || result.bytes != sizeof offer || offer.bytes != bytes)
         return ERR_UNSUPPORTED;
-    error = member_vi(context, 0, &vi);
-    if (!error)
-        error = vi_map(vi, offer.key, 0, bytes, &share->memory);
+    error = member_vi(context, 0, &vi) ?: vi_map(vi, offer.key, 0, bytes, &share->memory);
     good = error == OK && willing;
     if (vmsg_send(context, 0, tag, &good, 1) || vmsg_recv(context, 0, tag, &verdict, 1, NULL))
         return ERR_STATE;

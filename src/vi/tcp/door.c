@@ -294,9 +294,8 @@ static int on_proof(struct tcp_door *door, struct stranger *stranger, uint64_t n
 /* Who goes away by himself may be a rank whose own call was not needed any more. */
 static void greet(struct tcp_door *door, struct stranger *stranger, uint64_t now)
 {
-    int error = hear(door, stranger, now);
-    if (!error)
-        error = stranger->welcomed ? on_proof(door, stranger, now) : on_hello(door, stranger);
+    int error = hear(door, stranger, now) ?:
+                (stranger->welcomed ? on_proof(door, stranger, now) : on_hello(door, stranger));
     if (error == ERR_LINK_DOWN) {
         COUNT(left);
         see_off(door, stranger);

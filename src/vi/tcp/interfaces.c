@@ -127,9 +127,7 @@ int tcp_interfaces_read(struct tcp_interfaces *out)
         return vbase_fail_errno(ERR_SYSTEM, "a netlink socket");
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     out->count = out->addresses = 0;
-    error = dump(fd, RTM_GETLINK, out);
-    if (!error)
-        error = dump(fd, RTM_GETADDR, out);
+    error = dump(fd, RTM_GETLINK, out) ?: dump(fd, RTM_GETADDR, out);
     close(fd);
     if (error)
         return error;

@@ -319,9 +319,7 @@ static int take_seat(struct tcp_nic *nic, const struct vi_setup *setup)
         if (error)
             return error;
         nic->seat = tcp_door_seat(nic->door, 0);
-        error = watch(nic, tcp_door_descriptor(nic->door), DOOR_WORD);
-        if (!error)
-            error = tcp_seat_note(nic->seat, &note);
+        error = watch(nic, tcp_door_descriptor(nic->door), DOOR_WORD) ?: tcp_seat_note(nic->seat, &note);
     }
     nic->cards.port = (uint16_t)note.port;
     return error ? error : watch(nic, nic->seat, SEAT_WORD);

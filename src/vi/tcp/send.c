@@ -126,9 +126,7 @@ static int emit(struct tcp_vi *vi, const struct tcp_frame *frame, const struct i
     all[0] = (struct iovec){(void *)frame, sizeof(*frame)};
     if (pieces >= DIRECT) {
         bool fresh = !vi->queue.first && vi->fd >= 0;
-        error = queue_pieces(vi, all, 1, 0);
-        if (!error)
-            error = queue_pieces(vi, piece, pieces, 0);
+        error = queue_pieces(vi, all, 1, 0) ?: queue_pieces(vi, piece, pieces, 0);
         if (!error && fresh)
             flush(vi);
         return error;
