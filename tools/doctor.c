@@ -65,10 +65,7 @@ static void down(struct vi *vi, int cause)
     patient.down++;
 }
 
-static void arrived(struct vi *vi, uint32_t immediate, uint64_t length)
-{
-    (void)vi, (void)immediate, (void)length;
-}
+static void arrived(struct vi *vi, uint32_t immediate, uint64_t length) { (void)vi, (void)immediate, (void)length; }
 
 static void done(struct vi *vi, void *cookie, int status) { (void)vi, (void)cookie, (void)status; }
 

@@ -87,10 +87,7 @@ static uint64_t current_rate(void)
 
 uint64_t vbase_clock_ticks_of_ns(uint64_t ns) { return (uint64_t)(((unsigned __int128)ns << 32) / current_rate()); }
 
-uint64_t vbase_clock_ns_of_ticks(uint64_t ticks)
-{
-    return (uint64_t)((unsigned __int128)ticks * current_rate() >> 32);
-}
+uint64_t vbase_clock_ns_of_ticks(uint64_t ticks) { return (uint64_t)((unsigned __int128)ticks * current_rate() >> 32); }
 
 uint32_t vbase_clock_pauses_of_ns(uint64_t ns)
 {

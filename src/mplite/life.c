@@ -93,10 +93,7 @@ VEXPORT void MP_Finalize(void)
     vmsg_stop();
 }
 
-VEXPORT void MP_Bedlam(const char *reason)
-{
-    vmplite_fail("MP_Bedlam", "%s", reason ? reason : "the program gave up");
-}
+VEXPORT void MP_Bedlam(const char *reason) { vmplite_fail("MP_Bedlam", "%s", reason ? reason : "the program gave up"); }
 
 VEXPORT void MP_Nprocs(int *nprocs)
 {

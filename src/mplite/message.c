@@ -360,10 +360,7 @@ VEXPORT int MP_Probe(long bytes, int source, int tag)
 
 VEXPORT void MP_Get_Last_Source(int *source) { *source = vmplite.last.source; }
 VEXPORT void MP_Get_Last_Tag(int *tag) { *tag = vmplite.last.tag; }
-VEXPORT void MP_Get_Last_Size(int *bytes)
-{
-    *bytes = vmplite.last.bytes > INT_MAX ? INT_MAX : (int)vmplite.last.bytes;
-}
+VEXPORT void MP_Get_Last_Size(int *bytes) { *bytes = vmplite.last.bytes > INT_MAX ? INT_MAX : (int)vmplite.last.bytes; }
 
 /* ---- life --------------------------------------------------------------------------------------------------------- */
 

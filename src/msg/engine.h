@@ -352,10 +352,7 @@ static inline void msg_await(void)
 {
     atomic_fetch_add_explicit(&vmsg_engine.awaited, 1, memory_order_relaxed); /* a count */
 }
-static inline void msg_await_end(void)
-{
-    atomic_fetch_sub_explicit(&vmsg_engine.awaited, 1, memory_order_relaxed);
-}
+static inline void msg_await_end(void) { atomic_fetch_sub_explicit(&vmsg_engine.awaited, 1, memory_order_relaxed); }
 
 /* ---- peer.c ---- */
 bool vmsg_rails_end(struct msg_peer *peer); /* he is dead: loses all, at the next poll nothing is lent to them. True: there were some */

@@ -10,10 +10,7 @@ static unsigned pair_of(uint64_t name) { return (unsigned)(name >> 32); }
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
-static uint64_t size_of(uint64_t length)
-{
-    return (sizeof(struct msg_replay_frame) + length + 15) & ~15ull;
-}
+static uint64_t size_of(uint64_t length) { return (sizeof(struct msg_replay_frame) + length + 15) & ~15ull; }
 
 static struct msg_replay_frame *frame_at(const struct msg_replay *replay, uint64_t place)
 {
@@ -33,10 +30,7 @@ static uint64_t frame_from(const struct msg_replay *replay, uint64_t place)
 }
 
 /* Bytes from the end of what is kept to the end of the ring. */
-static uint64_t straight(const struct msg_replay *replay)
-{
-    return replay->size - (replay->end & (replay->size - 1));
-}
+static uint64_t straight(const struct msg_replay *replay) { return replay->size - (replay->end & (replay->size - 1)); }
 
 static bool fits(const struct msg_replay *replay, uint64_t bytes)
 {

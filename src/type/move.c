@@ -161,10 +161,7 @@ static inline __attribute__((always_inline)) uint64_t walk(struct type_cursor *c
     return total;
 }
 
-uint64_t vtype_pack(struct type_cursor *from, void *to, uint64_t room)
-{
-    return walk(from, (uintptr_t)to, room, true);
-}
+uint64_t vtype_pack(struct type_cursor *from, void *to, uint64_t room) { return walk(from, (uintptr_t)to, room, true); }
 
 uint64_t vtype_unpack(struct type_cursor *to, const void *from, uint64_t bytes)
 {

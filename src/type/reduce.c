@@ -136,10 +136,7 @@ BY_PAIR(maxloc, >)
 
 /* ---- neither --------------------------------------------------------------------------------------------------- */
 
-static void nothing(const void *in, void *inout, size_t count)
-{
-    (void)in, (void)inout, (void)count;
-}
+static void nothing(const void *in, void *inout, size_t count) { (void)in, (void)inout, (void)count; }
 
 static void replace_1(const void *restrict in, void *restrict inout, size_t count) { memcpy(inout, in, 1 * count); }
 static void replace_2(const void *restrict in, void *restrict inout, size_t count) { memcpy(inout, in, 2 * count); }

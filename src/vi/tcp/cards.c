@@ -6,10 +6,7 @@
 
 #define SPEED_UNKNOWN_MBS 1000 /* what a card of unknown speed counts as, between cards of known speed */
 
-static size_t address_size(const struct tcp_address *address)
-{
-    return address->family == AF_INET ? 4 : 16;
-}
+static size_t address_size(const struct tcp_address *address) { return address->family == AF_INET ? 4 : 16; }
 
 bool tcp_address_equal(const struct tcp_address *a, const struct tcp_address *b)
 {

@@ -98,10 +98,7 @@ void tcp_refuse(int fd, const char *why)
     LOG_WARN("a connection from %s was refused: %s%s", who, why, more);
 }
 
-static void timer(struct tcp_door *door, uint64_t at)
-{
-    door->timer_at = at < door->timer_at ? at : door->timer_at;
-}
+static void timer(struct tcp_door *door, uint64_t at) { door->timer_at = at < door->timer_at ? at : door->timer_at; }
 
 static void bury(struct tcp_door *door, struct stranger *stranger)
 {

@@ -105,10 +105,7 @@ static int greet_connected(struct tcp_nic *nic, struct tcp_link *link, uint64_t 
 }
 
 /* Of two calls that cross, the one of the lower rank stays. */
-static bool decides(const struct tcp_nic *nic, const struct tcp_peer *peer)
-{
-    return nic->nic.rank < peer->rank;
-}
+static bool decides(const struct tcp_nic *nic, const struct tcp_peer *peer) { return nic->nic.rank < peer->rank; }
 
 static int greet_welcome(struct tcp_nic *nic, struct tcp_link *link)
 {

@@ -229,10 +229,7 @@ struct tcp_nic {
     struct base_pool regions;
 };
 
-static inline struct tcp_nic *tcp_nic_of(struct vi_nic *nic)
-{
-    return (struct tcp_nic *)(void *)nic;
-}
+static inline struct tcp_nic *tcp_nic_of(struct vi_nic *nic) { return (struct tcp_nic *)(void *)nic; }
 static inline struct tcp_vi *tcp_vi_of(struct vi *vi) { return (struct tcp_vi *)(void *)vi; }
 
 /* nic.c */

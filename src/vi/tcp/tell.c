@@ -135,7 +135,4 @@ void tcp_tell_peer(struct vi_nic *base, uint32_t rank, const struct tcp_teller *
             tell_rail(to, peer->rail[i]);
 }
 
-const char *tcp_tell_path(const struct vi *vi)
-{
-    return ((const struct tcp_vi *)(const void *)vi)->path;
-}
+const char *tcp_tell_path(const struct vi *vi) { return ((const struct tcp_vi *)(const void *)vi)->path; }
