@@ -70,7 +70,7 @@ static void bury(int world)
 {
     struct msg_engine *engine = &vmsg_engine;
     struct msg_expected *expected = &engine->expected;
-    if (expected->header && (!expected->peer || expected->peer->world == world))
+    if (expected->header && (!expected->member || expected->peer->world == world))
         vmsg_expected_post();
     for (int network = 0; network < MSG_NETWORKS; network++) {
         struct msg_peer *peer = engine->peer[network * engine->size + world];

@@ -104,12 +104,13 @@ static inline void owe(struct msg_peer *peer, size_t length, uint32_t count)
 /* From anyone; a receive that is posted for him was first. */
 static inline bool expected_from(struct msg_expected *expected, struct msg_peer *peer, uint64_t header)
 {
-    const struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
-    int rank = expected->peer ? -1 : vmsg_context_rank_of(context, peer->world);
-    const struct msg_member *member = rank < 0 ? NULL : context->member[rank];
+    struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
+    int rank = expected->member ? -1 : vmsg_context_rank_of(context, peer->world);
+    struct msg_member *member = rank < 0 ? NULL : context->member[rank];
     if (!member || !list_empty(&member->posted))
         return false;
     peer->heard = true;
+    context->last = member;
     expected->result->source = rank;
     return true;
 }

@@ -140,6 +140,8 @@ struct msg_context {
     struct list wildcard;       /* receives from any source */
     struct list arrivals;       /* every unexpected message, as they came */
     bool listened;              /* the engine's listener hears it first */
+    struct msg_member *last;    /* whose message was received from anyone by the short way last; NULL: nobody's */
+    uint32_t guesses;           /* that the next one is his, too */
 };
 
 /* What is known of a message when it comes. */
@@ -217,12 +219,12 @@ struct msg_board {
  * sender is queued. Whatever else comes in between, or is posted, turns it into a posted request first. */
 struct msg_expected {
     uint64_t header;         /* 0: nothing is expected */
-    struct msg_peer *peer;   /* NULL: from anyone for whom no receive is posted */
+    struct msg_peer *peer;   /* from anyone: who may be it; NULL: nobody is guessed */
     void *data;
     uint64_t room;
-    struct msg_result *result; /* source and tag are set; from anyone: the tag */
+    struct msg_result *result; /* tag is set, and source, if there is a peer */
     struct msg_request *request; /* on the stack of the call; only its state is set */
-    struct msg_member *member; /* NULL: anyone */
+    struct msg_member *member; /* NULL: anyone for whom no receive is posted */
 };
 
 struct msg_engine {
