@@ -2,8 +2,8 @@
  *
  *   cc -O2 -o calls calls.c -lviaduct && mpiexec -n 2 ./calls, mpiexec -n 9 ./calls SECONDS UNDER_WAY
  *
- * Two ranks: "call ROUND_TRIP_US messages TWO_MESSAGES_US RATIO", medians of interleaved rounds. More: rank 0 serves, the others
- * call, each with UNDER_WAY calls at a time: "rate CALLS_A_SECOND". */
+ * Without arguments two ranks: "call ROUND_TRIP_US messages TWO_MESSAGES_US RATIO", medians of interleaved rounds; others are silent. Else rank 0
+ * serves, the others call, each with UNDER_WAY calls at a time: "rate CALLS_A_SECOND". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -156,9 +156,9 @@ int main(int argc, char **argv)
     check(vd_rpc_register("stop", stop, NULL, VD_AT_ONCE));
     check(vd_channel_open("bench", NULL, &channel));
     int under_way = argc > 2 ? atoi(argv[2]) : 1;
-    if (argc < 2)
+    if (argc < 2 && vd_rank() < 2)
         pair(vd_rank(), 2000);
-    else
+    else if (argc > 1)
         crowd(vd_rank(), atof(argv[1]), under_way < 1 ? 1 : under_way > MOST ? MOST : under_way);
     check(vd_finalize());
     return 0;
