@@ -2,23 +2,28 @@
 #include "check.h"
 #include "vi/shm/shm.h"
 
-#define SAMPLE    65536u
-#define SAMPLE_NS 1200u
+/* A machine: what a line costs by ordinary stores and past the caches, while stores go the one way and the other. */
+struct machine {
+    double plain[2], past[2];
+};
+static const struct machine together = {{3, 6}, {9, 6}}, apart = {{30, 30}, {14, 8}}, alike = {{8, 14}, {20, 14}};
 
-/* What a timed copy of so many bytes takes where a line costs FACTOR times memcpy's. */
-static uint64_t takes(uint32_t length, double factor)
+static bool copy(struct shm_store *store, const struct machine *machine, uint32_t length)
 {
-    return (uint64_t)((length + 512) / (double)SAMPLE * SAMPLE_NS * factor);
+    enum shm_store_way way = shm_store_next(store, length);
+    if (way & SHM_STORE_TIMED)
+        shm_store_told(store, way, length,
+                       (uint64_t)((length / 64 + 8) * (way & SHM_STORE_PAST ? machine->past : machine->plain)[store->past]));
+    return way & SHM_STORE_TIMED;
 }
 
 /* Copies COPIES blocks; returns how many until the way was WANTED, COPIES + 1 when it never was. */
-static uint32_t copies_until(struct shm_store *store, uint32_t length, double factor, bool wanted, uint32_t copies)
+static uint32_t copies_until(struct shm_store *store, uint32_t length, const struct machine *machine, bool wanted, uint32_t copies)
 {
     uint32_t until = copies + 1;
 
     for (uint32_t i = 1; i <= copies; i++) {
-        if (shm_store_next(store, length) == SHM_STORE_TIMED)
-            shm_store_told(store, length, takes(length, factor));
+        copy(store, machine, length);
         if (until > copies && store->past == wanted)
             until = i;
     }
@@ -27,44 +32,57 @@ static uint32_t copies_until(struct shm_store *store, uint32_t length, double fa
 
 static void follows(uint32_t length)
 {
-    struct shm_store store = {.sample = SAMPLE, .sample_ns = SAMPLE_NS};
+    struct shm_store store = {0};
 
-    CHECK(copies_until(&store, length, 4.5, true, 100000) > 100000); /* a shared cache */
-    CHECK(copies_until(&store, length, 15, true, 200) <= 140);       /* moved apart */
-    CHECK(copies_until(&store, length, 13, false, 100000) > 100000);
-    CHECK(copies_until(&store, length, 4.5, false, 600) <= 520);     /* and together again */
+    CHECK(copies_until(&store, length, &together, true, 100000) > 100000);
+    CHECK(copies_until(&store, length, &apart, true, 200) <= 140); /* moved apart */
+    CHECK(copies_until(&store, length, &apart, false, 100000) > 100000);
+    CHECK(copies_until(&store, length, &together, false, 600) <= 520); /* and together again */
+    CHECK(copies_until(&store, length, &apart, true, 200) <= 140);
+    CHECK(copies_until(&store, length, &alike, false, 600) <= 520); /* a machine on which both are slow */
+    CHECK(copies_until(&store, length, &alike, true, 100000) > 100000);
 }
 
-/* One sample says nothing: a page may have been touched for the first time. */
+/* One pair says nothing: a page may have been touched for the first time. */
 static void one_is_not_believed(void)
 {
-    struct shm_store store = {.sample = SAMPLE, .sample_ns = SAMPLE_NS};
+    struct shm_store store = {0};
 
     for (int i = 0; i < 1000; i++)
-        if (shm_store_next(&store, 4096) == SHM_STORE_TIMED)
-            shm_store_told(&store, 4096, takes(4096, store.against ? 4 : 40));
+        copy(&store, store.against ? &together : &apart, 4096);
     CHECK(!store.past);
 }
 
-/* While stores go past the caches, samples by ordinary ones cost two in a hundred at most. */
-static void samples_are_rare(void)
+/* Blocks of other lengths between are not compared with each other, and hardly any is timed then. */
+static void lengths_are_apart(void)
 {
-    struct shm_store store = {.sample = SAMPLE, .sample_ns = SAMPLE_NS};
+    struct shm_store store = {0};
     int timed = 0;
 
-    CHECK(copies_until(&store, 16384, 15, true, 200) <= 200);
+    for (int i = 0; i < 10000; i++)
+        timed += copy(&store, &apart, i % 2 ? 600 : 16000);
+    CHECK(timed <= 200);
+    for (int i = 0; i < 10000; i++)
+        copy(&store, &apart, i % 2 ? 6000 : 9000);
+    CHECK(store.past);
+}
+
+/* While stores go past the caches, ordinary ones cost two in a hundred at most. */
+static void samples_are_rare(void)
+{
+    struct shm_store store = {0};
+    int timed = 0;
+
+    CHECK(copies_until(&store, 16384, &apart, true, 200) <= 200);
     for (int i = 0; i < 100000; i++)
-        if (shm_store_next(&store, 16384) == SHM_STORE_TIMED) {
-            timed++;
-            shm_store_told(&store, 16384, takes(16384, 15));
-        }
-    CHECK(timed > 0 && timed * 8 < 100000 / 50);
+        timed += copy(&store, &apart, 16384);
+    CHECK(timed > 0 && timed / 2 * 8 < 100000 / 50);
 }
 
 /* Short payload is not worth it, and does not use a sample up. */
 static void short_ones_are_plain(void)
 {
-    struct shm_store store = {.sample = SAMPLE, .sample_ns = SAMPLE_NS, .past = true};
+    struct shm_store store = {.past = true};
 
     for (int i = 0; i < 100; i++)
         CHECK_EQUAL(shm_store_next(&store, 100), SHM_STORE_PLAIN);
@@ -82,10 +100,8 @@ static void writes(enum shm_store_way way, size_t at, const size_t *length, int 
         source[i] = check_byte((unsigned)at, i);
     for (int i = 0; i < pieces; total += length[i++])
         piece[i] = (struct iovec){length[i] ? source + total : NULL, length[i]};
-    if (way == SHM_STORE_TIMED)
-        CHECK(shm_store_timed((char *)block + at, piece, pieces) < 1000000000);
-    else
-        shm_store(way, (char *)block + at, piece, pieces);
+    uint64_t ns = shm_store(way, (char *)block + at, piece, pieces);
+    CHECK(way & SHM_STORE_TIMED ? ns < 1000000000 : ns == 0);
     for (size_t i = 0; i < sizeof(block); i++)
         if (block[i] != (i < at || i >= at + total ? 0xee : source[i - at])) {
             CHECK_EQUAL(i, sizeof(block));
@@ -114,12 +130,12 @@ static void sources_write_the_same(void)
 
     for (size_t l = 0; l < ARRAY_LENGTH(length); l++)
         for (size_t at = 0; at < 70; at += 23)
-            for (int way = SHM_STORE_PLAIN; way <= SHM_STORE_TIMED; way++) {
+            for (int way = SHM_STORE_PLAIN; way <= SHM_STORE_TIMED_PAST; way++) {
                 memset(block, 0xee, sizeof(block));
                 numbers.source.write = give_numbers;
                 numbers.given = 0;
                 uint64_t ns = shm_store_source((enum shm_store_way)way, (char *)block + at, &numbers.source, length[l]);
-                CHECK(way == SHM_STORE_TIMED ? ns < 1000000000 : ns == 0);
+                CHECK(way & SHM_STORE_TIMED ? ns < 1000000000 : ns == 0);
                 size_t wrong = 0;
                 for (size_t i = 0; i < sizeof(block); i++)
                     wrong += block[i] != (i < at || i >= at + length[l] ? 0xee : check_byte(7, i - at));
@@ -133,7 +149,7 @@ static void all_write_the_same(void)
 
     for (size_t l = 0; l < sizeof(length) / sizeof(length[0]); l++)
         for (size_t at = 0; at < 70; at += at < 4 ? 1 : 11)
-            for (int way = SHM_STORE_PLAIN; way <= SHM_STORE_TIMED; way++)
+            for (int way = SHM_STORE_PLAIN; way <= SHM_STORE_TIMED_PAST; way++)
                 writes((enum shm_store_way)way, at, length[l], 3);
 }
 
@@ -143,6 +159,7 @@ int main(void)
     follows(4096);
     follows(16448);
     one_is_not_believed();
+    lengths_are_apart();
     samples_are_rare();
     short_ones_are_plain();
     all_write_the_same();

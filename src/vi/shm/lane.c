@@ -133,14 +133,11 @@ void shm_goodbye(struct shm_vi *vi)
     publish(vi, cell, number, in_turns(vi));
 }
 
-/* A copy of LENGTH bytes by ordinary stores took so long. */
-static COLD void store_told(struct shm_nic *nic, uint32_t length, uint64_t ns)
+/* LENGTH bytes that were timed. */
+static COLD void store_told(struct shm_nic *nic, enum shm_store_way way, uint32_t length, uint64_t ns)
 {
-    struct shm_speed speed = shm_copy_speed();
     shm_heap_lock(nic);
-    nic->heap.store.sample = speed.sample;
-    nic->heap.store.sample_ns = speed.hand_ns;
-    shm_store_told(&nic->heap.store, length, ns);
+    shm_store_told(&nic->heap.store, way, length, ns);
     shm_heap_unlock(nic);
 }
 
@@ -151,10 +148,10 @@ static __attribute__((noinline)) void store_source(struct shm_vi *vi, enum shm_s
     uint32_t head = 0, length = (uint32_t)piece[pieces - 1].iov_len;
     for (int i = 0; i < pieces - 1; i++)
         head += (uint32_t)piece[i].iov_len;
-    shm_store(SHM_STORE_PLAIN, to, piece, pieces - 1);
+    (void)shm_store(SHM_STORE_PLAIN, to, piece, pieces - 1);
     uint64_t ns = shm_store_source(way, to + head, vi->vi.source, length);
-    if (unlikely(way == SHM_STORE_TIMED))
-        store_told(shm_nic_of(vi->vi.nic), length < SHM_STORE_ROW ? length : SHM_STORE_ROW, ns);
+    if (unlikely(way & SHM_STORE_TIMED))
+        store_told(shm_nic_of(vi->vi.nic), way, length < SHM_STORE_ROW ? length : SHM_STORE_ROW, ns);
 }
 
 /* Asks for the lines of a block that comes next, as many as the one before took: the receiver has read them before. */
@@ -197,19 +194,19 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
     offset = shm_heap_offset(block);
     if (unlikely(vi->vi.source))
         store_source(vi, way, nic->heap.base + offset, piece, pieces);
-    else if (unlikely(way == SHM_STORE_TIMED))
-        store_told(nic, length, shm_store_timed(nic->heap.base + offset, piece, pieces));
+    else if (unlikely(way & SHM_STORE_TIMED))
+        store_told(nic, way, length, shm_store(way, nic->heap.base + offset, piece, pieces));
     else if (likely(way == SHM_STORE_PLAIN && pieces == 1))
         memcpy(nic->heap.base + offset, piece->iov_base, length);
     else
-        shm_store(way, nic->heap.base + offset, piece, pieces);
+        (void)shm_store(way, nic->heap.base + offset, piece, pieces);
     struct shm_cell *cell = claim(vi, number, SHM_BLOCK, header);
     cell->length = sizeof(cell->block);
     cell->block.offset = offset;
     cell->block.length = length;
     shm_publish(vi, cell, shm_word(number) + 1);
     /* In a stream at once; where two take turns, when a poll finds no answer yet: sooner it would hold up what was just sent */
-    if (!turns && likely(way != SHM_STORE_PAST))
+    if (!turns && likely(!(way & SHM_STORE_PAST)))
         ask_for(nic, next, length);
     if (likely(nic->nic.alone)) {
         nic->ahead = next;

@@ -85,12 +85,13 @@ struct shm_class {
     uint32_t *free;       /* a ring of MASK + 1 places */
 };
 /* How payload is copied into them: see store.c. */
-enum shm_store_way { SHM_STORE_PLAIN, SHM_STORE_PAST, SHM_STORE_TIMED };
+enum shm_store_way { SHM_STORE_PLAIN, SHM_STORE_PAST, SHM_STORE_TIMED, SHM_STORE_TIMED_PAST }; /* two bits */
 struct shm_store {
-    uint32_t left;    /* copies until the next sample */
-    uint32_t against; /* samples in a row that speak against the present way */
-    bool past;        /* the present way: past the caches */
-    uint32_t sample, sample_ns; /* memcpy's bytes and time here */
+    uint32_t left;         /* blocks until the next pair that is timed */
+    uint32_t against;      /* pairs in a row that speak against the present way */
+    bool past;             /* the present way: past the caches */
+    uint32_t first_length; /* of the pair under way, by ordinary stores; 0: none */
+    uint64_t first_ns;
 };
 struct shm_heap {
     struct base_lock lock;
@@ -201,18 +202,19 @@ static inline uint32_t shm_heap_offset(uint32_t block)
 
 /* Copying into blocks: store.c */
 #define SHM_PAST_LEAST 512u /* bytes: what is shorter is not delayed by its stores */
+enum shm_store_way shm_store_sample(struct shm_store *store, uint32_t length);
 static inline enum shm_store_way shm_store_next(struct shm_store *store, uint32_t length) /* under heap.lock */
 {
     if (length < SHM_PAST_LEAST)
         return SHM_STORE_PLAIN;
     if (unlikely(store->left == 0))
-        return SHM_STORE_TIMED;
+        return shm_store_sample(store, length);
     store->left--;
     return unlikely(store->past) ? SHM_STORE_PAST : SHM_STORE_PLAIN;
 }
-void shm_store_told(struct shm_store *store, uint32_t length, uint64_t ns);  /* under heap.lock: what a timed one took */
-void shm_store(enum shm_store_way way, char *to, const struct iovec *piece, int pieces);
-uint64_t shm_store_timed(char *to, const struct iovec *piece, int pieces);
+void shm_store_told(struct shm_store *store, enum shm_store_way way, uint32_t length, uint64_t ns); /* under heap.lock */
+/* Nanoseconds until the last store is done, where the way is to be timed, else 0. */
+uint64_t shm_store(enum shm_store_way way, char *to, const struct iovec *piece, int pieces);
 #define SHM_STORE_ROW 8192u /* long enough that the processor, which stores ahead of a stream, cannot hide what lines cost */
 uint64_t shm_store_source(enum shm_store_way way, char *to, struct vi_source *source, uint64_t bytes);
 

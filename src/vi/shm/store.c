@@ -6,9 +6,10 @@
  * anybody, and he reads from memory: 20 GB/s, in either case; but without need a message of 1 KiB comes 0.2 us later.
  *
  * Which case it is may change while we run: a scheduler, ours or that below a virtual machine, moves processes. So now and
- * then a copy by ordinary stores is timed, to the end of its stores, and compared with what memcpy takes here between warm
- * buffers. Two in a row that speak against the present way change it. An interrupt or a page that is touched for the first
- * time may deceive it; the next samples mend that. */
+ * then a block is stored one way and the next one of about its length the other way, both timed to the end of their stores. Each way
+ * looks worse than it is beside the other one, which left the lines where it does not want them; so past the caches, ordinary stores need
+ * not be quite as fast to come back. Two pairs in a row that speak against the present way change it. An interrupt or a page that is
+ * touched for the first time may deceive it; the next pairs mend that. */
 #include "vi/shm/shm.h"
 #include "base/clock.h"
 
@@ -17,19 +18,43 @@
 #include <emmintrin.h>
 #endif
 
-#define PLAIN_PERIOD 128u /* blocks from one sample to the next */
-#define PAST_PERIOD  512u /* the same while they go past the caches: a sample may cost what eight others do */
+#define PLAIN_PERIOD 128u /* blocks from one pair to the next */
+#define PAST_PERIOD  512u /* the same while they go past the caches: an ordinary one may cost what eight others do */
 #define IN_A_ROW     2u
-#define SLOW_FACTOR  8u   /* a line costs so many times what it costs memcpy: measured 3 to 5 with a shared cache, else 13 to 20 */
-#define HEAD_LINES   8u   /* what any sample costs besides, in lines */
+#define HEAD_LINES   8u   /* what any block costs besides, in lines */
 
-void shm_store_told(struct shm_store *store, uint32_t length, uint64_t ns)
+static uint64_t lines(uint32_t length) { return length / CACHE_LINE + HEAD_LINES; }
+
+/* Of about the same length: their times can be compared. */
+static bool alike(uint32_t a, uint32_t b) { return a <= 2 * b && b <= 2 * a; }
+
+enum shm_store_way shm_store_sample(struct shm_store *store, uint32_t length)
 {
-    uint64_t lines = length / CACHE_LINE + HEAD_LINES;
-    bool slow = ns * store->sample > lines * CACHE_LINE * store->sample_ns * SLOW_FACTOR;
-    store->against = slow == store->past ? 0 : store->against + 1;
+    enum shm_store_way now = store->past ? SHM_STORE_PAST : SHM_STORE_PLAIN;
+    if (!store->first_length)
+        return SHM_STORE_TIMED;
+    if (alike(store->first_length, length))
+        return SHM_STORE_TIMED_PAST;
+    store->first_length = 0;
+    store->left = PLAIN_PERIOD;
+    return now;
+}
+
+void shm_store_told(struct shm_store *store, enum shm_store_way way, uint32_t length, uint64_t ns)
+{
+    if (way == SHM_STORE_TIMED) {
+        store->first_length = length;
+        store->first_ns = ns;
+        return;
+    }
+    if (!store->first_length) /* two threads timed one each */
+        return;
+    uint64_t plain = store->first_ns * lines(length), past = ns * lines(store->first_length);
+    bool better = store->past ? plain * 4 > past * 5 : plain > past;
+    store->first_length = 0;
+    store->against = better == store->past ? 0 : store->against + 1;
     if (store->against == IN_A_ROW) {
-        store->past = slow;
+        store->past = better;
         store->against = 0;
     }
     store->left = store->against ? 0 : store->past ? PAST_PERIOD : PLAIN_PERIOD;
@@ -65,50 +90,48 @@ static void copy_past(char *to, const char *from, size_t n) { copy_plain(to, fro
 static void past_end(void) {}
 #endif
 
-static void gather(char *to, const struct iovec *piece, int pieces)
+static void copy(bool past, char *to, const struct iovec *piece, int pieces)
 {
-    for (int i = 0; i < pieces; to += piece[i++].iov_len)
+    for (int i = 0; !past && i < pieces; to += piece[i++].iov_len)
         copy_plain(to, piece[i].iov_base, piece[i].iov_len);
-}
-
-void shm_store(enum shm_store_way way, char *to, const struct iovec *piece, int pieces)
-{
-    if (likely(way != SHM_STORE_PAST)) {
-        gather(to, piece, pieces);
-        return;
-    }
-    for (int i = 0; i < pieces; to += piece[i++].iov_len)
+    for (int i = 0; past && i < pieces; to += piece[i++].iov_len)
         copy_past(to, piece[i].iov_base, piece[i].iov_len);
-    past_end();
+    if (past)
+        past_end();
 }
 
-/* By ordinary stores; nanoseconds until the last one is done. */
-uint64_t shm_store_timed(char *to, const struct iovec *piece, int pieces)
+uint64_t shm_store(enum shm_store_way way, char *to, const struct iovec *piece, int pieces)
 {
+    if (likely(!(way & SHM_STORE_TIMED))) {
+        copy(way & SHM_STORE_PAST, to, piece, pieces);
+        return 0;
+    }
     uint64_t start = clock_ticks();
-    gather(to, piece, pieces);
+    copy(way & SHM_STORE_PAST, to, piece, pieces);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with nothing: it waits for the stores */
     return vbase_clock_ns_of_ticks(clock_ticks() - start);
 }
 
 /* What a source writes is put into a row first where it goes past the caches, and where the stores alone are timed: those
- * of the last row, for the first lines of a block were asked for early. Returns its nanoseconds. */
+ * of the last row, for the first lines of a block were asked for early. */
 uint64_t shm_store_source(enum shm_store_way way, char *to, struct vi_source *source, uint64_t bytes)
 {
     char row[SHM_STORE_ROW];
-    uint64_t last = bytes < sizeof(row) ? bytes : sizeof(row);
-    if (way != SHM_STORE_PAST) {
-        source->write(source, to, way == SHM_STORE_PLAIN ? bytes : bytes - last);
-        if (likely(way == SHM_STORE_PLAIN))
-            return 0;
-        source->write(source, row, last);
-        return shm_store_timed(to + bytes - last, &(struct iovec){row, last}, 1);
+    if (way == SHM_STORE_PLAIN) {
+        source->write(source, to, bytes);
+        return 0;
     }
-    for (uint64_t some; bytes; to += some, bytes -= some) {
-        some = bytes < sizeof(row) ? bytes : sizeof(row);
+    uint64_t last = bytes < sizeof(row) ? bytes : sizeof(row), some;
+    if (way == SHM_STORE_TIMED) {
+        source->write(source, to, bytes - last);
+        to += bytes - last;
+        bytes = last;
+    }
+    for (; bytes > last; to += some, bytes -= some) {
+        some = bytes - last < sizeof(row) ? bytes - last : sizeof(row);
         source->write(source, row, some);
         copy_past(to, row, some);
     }
-    past_end();
-    return 0;
+    source->write(source, row, last);
+    return shm_store(way, to, &(struct iovec){row, last}, 1);
 }
