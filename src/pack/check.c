@@ -24,13 +24,15 @@ static int await(struct pack_complaints *complaints);
 static void complained(struct msg_request *request)
 {
     struct pack_complaints *complaints = request->owner;
-    if (request->result.error)
+    if (request->result.error && request->result.error != ERR_TRUNCATED)
         return; /* the channel closes */
-    complaints->text[COMPLAINT - 1] = 0;
-    memcpy(complaints->said, complaints->text, COMPLAINT);
-    LOG_ERROR("%s", complaints->said);
-    /* release: pairs with the acquire in vpack_check_heard */
-    __atomic_store_n(&complaints->heard, request->result.source, __ATOMIC_RELEASE);
+    if (!request->result.error) { /* no honest one is longer */
+        complaints->text[COMPLAINT - 1] = 0;
+        memcpy(complaints->said, complaints->text, COMPLAINT);
+        LOG_ERROR("%s", complaints->said);
+        /* release: pairs with the acquire in vpack_check_heard */
+        __atomic_store_n(&complaints->heard, request->result.source, __ATOMIC_RELEASE);
+    }
     if (await(complaints))
         LOG_ERROR("channel %s hears no further complaints: %s", complaints->channel->name, vbase_error_detail());
 }
