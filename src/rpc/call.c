@@ -162,10 +162,22 @@ VEXPORT int vd_rpc_send(vd_call *call)
     return error;
 }
 
+/* Lock held. More of the reply than its first frame is with the server: so its place is not free. */
+static COLD void hold(vd_call *call)
+{
+    if (call->reply->frames_left || call->reply->alone_left || !call->reply->counted) {
+        call->holds = true;
+        vrpc.held[call->remote]++;
+        vrpc.out[call->remote]++;
+    }
+}
+
 /* From progress. A reply that nobody wants any more is taken and dropped. */
 void vrpc_answered(int remote, const struct rpc_head *head, vd_connection *connection)
 {
     rpc_lock();
+    uint32_t *out = &vrpc.out[remote];
+    *out -= *out > 0;
     vd_call *call = vrpc.latest;
     if (unlikely(!call || call->head.id != head->id || call->place != (uint32_t)head->id)) { /* it may serve another's call now */
         call = vbase_pool_at(&vrpc.calls, (uint32_t)head->id, 1); /* no call is ever given back to the pool */
@@ -175,14 +187,10 @@ void vrpc_answered(int remote, const struct rpc_head *head, vd_connection *conne
     if (likely(awaited)) {
         call->code = head->code > 0 || head->code < INT32_MIN ? ERR_PROTOCOL : (int)head->code;
         call->reply = connection;
-        /* release: pairs with is_answered */
+        if (unlikely(connection))
+            hold(call);
+        /* release: pairs with is_answered; from then on the reply is the caller's */
         atomic_store_explicit(&call->state, RPC_ANSWERED, memory_order_release);
-    }
-    if (unlikely(connection) && awaited && (connection->frames_left || connection->alone_left || !connection->counted)) {
-        call->holds = true;
-        vrpc.held[remote]++;
-    } else {
-        vrpc.out[remote] -= vrpc.out[remote] > 0;
     }
     rpc_unlock();
     if (unlikely(!awaited))
@@ -287,6 +295,23 @@ static bool looked_at(const vd_connection *reply)
     return !reply->here || reply->fill != sizeof(struct rpc_head) || reply->waiting_blocks || reply->blocks || reply->error;
 }
 
+/* Lock held, and given back. */
+static __attribute__((noinline)) int end_reply(vd_call *call, vd_connection *reply)
+{
+    int error = OK, remote = call->remote;
+    bool wanted = !call->code && reply->state == PACK_UNPACKING && looked_at(reply), holds = call->holds;
+    call->holds = false;
+    vrpc.held[remote] -= holds;
+    rpc_call_give(call);
+    rpc_unlock();
+    if (wanted)
+        error = vd_end_unpacking(reply);
+    vrpc_drop(reply);
+    if (holds)
+        vrpc_place_free(remote, 1);
+    return error;
+}
+
 VEXPORT int vd_rpc_end(vd_call *call)
 {
     if (rpc_state(call) == RPC_NEW)
@@ -295,20 +320,9 @@ VEXPORT int vd_rpc_end(vd_call *call)
     if (unlikely(error))
         return error;
     rpc_lock(); /* from now on the reply finds nothing */
-    vd_connection *reply = is_answered(call) ? call->reply : NULL;
-    int code = call->code, remote = reply && call->holds ? call->remote : VD_ANYONE;
-    if (unlikely(remote >= 0)) {
-        vrpc.held[remote]--;
-        call->holds = false;
-    }
+    if (unlikely(is_answered(call) && call->reply))
+        return end_reply(call, call->reply);
     rpc_call_give(call);
     rpc_unlock();
-    if (likely(!reply))
-        return OK;
-    if (!code && reply->state == PACK_UNPACKING && looked_at(reply))
-        error = vd_end_unpacking(reply);
-    vrpc_drop(reply);
-    if (unlikely(remote >= 0))
-        vrpc_place_free(remote, 1);
-    return error;
+    return OK;
 }
