@@ -102,9 +102,10 @@ int vd_end_packing_start(vd_connection *connection);
 int vd_end_unpacking_start(vd_connection *connection);
 int vd_done(vd_connection *connection); /* VD_AGAIN: not yet; else it is over: VD_OK or what went wrong */
 int vd_wait(vd_connection *connection);
-/* A descriptor for poll(2) and the like: readable when a message waits to be unpacked. vd_arm makes it quiet until the next
- * look; so after each wake-up: arm, then take messages until VD_AGAIN. It may be readable for nothing now and then. A thread
- * stands behind it, which runs remote calls as well; so this does what vd_threads does. */
+/* A descriptor for poll(2) and the like: readable when a message waits to be unpacked, and when something that was begun may be
+ * over, so that vd_done or vd_rpc_done say so (a deadline does not wake). vd_arm makes it quiet until the next look; so after each
+ * wake-up: arm, then take messages until VD_AGAIN, and ask for what is under way. It may be readable for nothing now and then. A
+ * thread stands behind it, which runs remote calls as well; so this does what vd_threads does. */
 int vd_get_fd(void);
 int vd_arm(void);
 /* Makes progress with all that is under way: 1 if something moved, else 0. */

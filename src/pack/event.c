@@ -1,7 +1,11 @@
 /* A descriptor for event loops. A thread of its own waits for messages like any other, which handles remote calls on the way;
- * when one is there for the program it makes the descriptor readable and rests until vd_arm. The thread that takes the
- * messages does so in the usual ways. The program's thread opens and closes it. */
+ * when one is there for the program, or something that was begun is over, it makes the descriptor readable and rests until
+ * vd_arm. The thread that takes the messages does so in the usual ways. The program's thread opens and closes it.
+ *
+ * What is over is counted: replies, and parts of messages, which tell so by their requests. A frame that nobody has a receive for
+ * cannot be counted; while an ended message waits for one the descriptor is readable once in a millisecond. */
 #include "pack/pack.h"
+#include "base/clock.h"
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -11,18 +15,47 @@ static struct {
     int fd; /* 0: there is none */
     _Atomic bool closing;
     _Atomic uint32_t fired; /* 1: until vd_arm the thread rests */
+    _Atomic uint32_t over;  /* so many replies and parts */
 } event;
 
-static bool something(void *unused)
+void (*_Atomic vpack_event_over)(struct msg_request *request);
+_Atomic uint32_t vpack_event_frames;
+
+static void over(struct msg_request *unused)
 {
     (void)unused;
-    return atomic_load_explicit(&event.closing, memory_order_relaxed) || vpack_any_message();
+    /* release: pairs with something: who is woken by it finds that it is over */
+    atomic_fetch_add_explicit(&event.over, 1, memory_order_release);
+    vmsg_wake();
+}
+
+struct event_wait {
+    uint32_t seen; /* so much is over, as was told */
+    bool briefly;
+};
+
+static bool something(void *context)
+{
+    const struct event_wait *wait = context;
+    return atomic_load_explicit(&event.closing, memory_order_relaxed) ||
+           atomic_load_explicit(&event.over, memory_order_acquire) != wait->seen || /* pairs with over */
+           (!wait->briefly && atomic_load_explicit(&vpack_event_frames, memory_order_relaxed)) || vpack_any_message();
+}
+
+static int await(struct event_wait *wait)
+{
+    wait->briefly = atomic_load_explicit(&vpack_event_frames, memory_order_relaxed) > 0;
+    uint64_t limit = clock_ticks() + vbase_clock_ticks_of_ns(1000000);
+    int error = wait->briefly ? vmsg_wait_until_ticks(something, wait, limit) : vmsg_wait_until(something, wait);
+    wait->seen = atomic_load_explicit(&event.over, memory_order_acquire); /* pairs with over */
+    return error == ERR_TIMEOUT ? OK : error;
 }
 
 static void *listen(void *unused)
 {
+    struct event_wait wait = {.seen = atomic_load_explicit(&event.over, memory_order_relaxed)};
     while (!atomic_load_explicit(&event.closing, memory_order_relaxed)) {
-        bool lost = vmsg_wait_until(something, NULL) != OK;
+        bool lost = await(&wait) != OK;
         /* release: pairs with vd_arm; first the mark, then the descriptor, which vd_arm empties before it takes back the mark */
         atomic_store_explicit(&event.fired, 1, memory_order_release);
         (void)!write(event.fd, &(uint64_t){1}, sizeof(uint64_t));
@@ -53,6 +86,7 @@ VEXPORT int vd_get_fd(void)
         close(fd);
         return vbase_fail(ERR_LIMIT, "a thread for events cannot be made (ulimit -u)");
     }
+    atomic_store_explicit(&vpack_event_over, over, memory_order_relaxed); /* what is over already is asked for anyhow */
     return fd;
 }
 
@@ -77,4 +111,5 @@ void vpack_event_close(void)
     pthread_join(event.thread, NULL);
     close(event.fd);
     event.fd = 0;
+    atomic_store_explicit(&vpack_event_over, NULL, memory_order_relaxed);
 }

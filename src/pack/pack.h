@@ -77,6 +77,7 @@ struct vd_connection {
     uint32_t sequence;        /* its number; packing: once it has begun */
     bool begun;               /* packing: the first frame has left */
     bool here;                /* unpacking: the current frame is in memory */
+    bool lacking;             /* unpacking: counted in vpack_event_frames */
     bool ending_now;          /* packing: in vd_end_packing, which may wait */
     bool copies;              /* packing: every block is copied, and nothing leaves before the end */
     bool kept;                /* at its end it is not idle yet: whoever keeps it gives it back */
@@ -196,6 +197,8 @@ static inline int pack_tag_alone(const vd_connection *connection)
 bool vpack_any_message(void); /* a first frame that nobody has taken; makes progress */
 
 /* ---- event.c ---- */
+extern void (*_Atomic vpack_event_over)(struct msg_request *request); /* something is over; NULL: nobody listens */
+extern _Atomic uint32_t vpack_event_frames; /* messages whose end waits for frames */
 void vpack_event_close(void);
 
 /* ---- packing.c, unpacking.c ---- */

@@ -21,6 +21,7 @@ struct pack_part *vpack_part_take(vd_connection *connection)
         return NULL;
     }
     memset(part, 0, sizeof *part);
+    part->request.completed = atomic_load_explicit(&vpack_event_over, memory_order_relaxed);
     list_append(&connection->parts, &part->link);
     connection->parts_under_way++;
     return part;

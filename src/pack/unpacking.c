@@ -423,6 +423,9 @@ static int over(vd_connection *connection)
     connection->here = true;
     connection->fill = 0;
     connection->room_in = -1;
+    if (unlikely(connection->lacking))
+        atomic_fetch_sub_explicit(&vpack_event_frames, 1, memory_order_relaxed); /* a hint */
+    connection->lacking = false;
     if (!connection->kept) {
         connection->counted = false;
         connection->error = OK;
@@ -493,6 +496,9 @@ VEXPORT int vd_end_unpacking_start(vd_connection *connection)
     int error = end_frames(connection, false);
     if (error && error != ERR_AGAIN)
         vpack_cancel(connection);
+    connection->lacking = error == ERR_AGAIN;
+    if (connection->lacking && atomic_fetch_add_explicit(&vpack_event_frames, 1, memory_order_relaxed) == 0)
+        vmsg_wake(); /* the thread of events waits with a limit from now on */
     return error == ERR_AGAIN ? OK : error;
 }
 

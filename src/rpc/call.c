@@ -172,6 +172,13 @@ static COLD void hold(vd_call *call)
     }
 }
 
+static COLD void tell_events(void)
+{
+    void (*over)(struct msg_request *) = atomic_load_explicit(&vpack_event_over, memory_order_relaxed);
+    if (over)
+        over(NULL);
+}
+
 /* From progress. A reply that nobody wants any more is taken and dropped. */
 void vrpc_answered(int remote, const struct rpc_head *head, vd_connection *connection)
 {
@@ -192,7 +199,10 @@ void vrpc_answered(int remote, const struct rpc_head *head, vd_connection *conne
         /* release: pairs with is_answered; from then on the reply is the caller's */
         atomic_store_explicit(&call->state, RPC_ANSWERED, memory_order_release);
     }
-    rpc_unlock();
+    if (unlikely(vpack_threads)) {
+        base_unlock(&vrpc.lock);
+        tell_events();
+    }
     if (unlikely(!awaited))
         vrpc_drop(connection);
     vmsg_wake();
