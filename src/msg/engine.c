@@ -460,12 +460,16 @@ undo_boot: {
 
 bool vmsg_threaded(void) { return vmsg_engine.threads; }
 
+void (*vmsg_threads_begin)(void);
+
 void vmsg_threads(bool several)
 {
     vmsg_engine.threads = several;
     vmsg_engine.quick = vmsg_engine.open && !several && !vmsg_engine.deaths;
     for (uint32_t i = 0; i < vmsg_engine.nics; i++)
         vmsg_engine.nic[i]->alone = !several;
+    if (several && vmsg_threads_begin)
+        vmsg_threads_begin();
 }
 
 const struct boot_job *vmsg_job(void) { return vmsg_engine.job; }

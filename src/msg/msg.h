@@ -88,6 +88,7 @@ VEXPORT void vmsg_stop(void);
 VEXPORT const struct boot_job *vmsg_job(void); /* rank, size, node; valid between start and stop, and for
                                                  * vmsg_abort after a start that failed; else NULL */
 VEXPORT void vmsg_threads(bool several);       /* from now on calls may come from several threads */
+extern void (*vmsg_threads_begin)(void);       /* pack's, who is to lock then, too, whoever says so; NULL: it is not there */
 VEXPORT bool vmsg_threaded(void);
 VEXPORT void vmsg_abort(int status, const char *message) __attribute__((noreturn));
 

@@ -47,6 +47,13 @@ int vpack_start(void)
 /* Who begins again may send before others have closed what was before: so each life has other numbers than the last one. */
 uint32_t vpack_own_id(uint32_t which) { return pack.lives % 2 * PACK_OWN + which; }
 
+static void threads_begin(void)
+{
+    if (!vpack_threads)
+        vpack_channels_threaded();
+    vpack_threads = true;
+}
+
 VEXPORT int vd_init(void)
 {
     if (pack.started)
@@ -63,6 +70,7 @@ VEXPORT int vd_init(void)
     }
     vpack_channels_begin();
     pack.started = true;
+    vmsg_threads_begin = threads_begin;
     return vmsg_threaded() ? vd_threads() : OK; /* others make progress, and run what stands behind it */
 }
 
@@ -168,6 +176,7 @@ VEXPORT int vd_finalize(void)
         return closed;
     vcoll_group_close(&pack.group);
     vmsg_context_close(pack.group.context);
+    vmsg_threads_begin = NULL;
     pack.started = vpack_threads = false;
     pack.lives++;
     vmsg_stop();
@@ -183,8 +192,6 @@ VEXPORT int vd_threads(void)
     if (error || vpack_threads)
         return error;
     vmsg_threads(true);
-    vpack_threads = true;
-    vpack_channels_threaded();
     return OK;
 }
 

@@ -224,13 +224,19 @@ static void checked_without_waiting(int rank)
     CHECK_EQUAL(vd_finalize(), VD_OK);
 }
 
-/* Where threads of MPI make progress already, what is begun now takes locks from the first call on. */
+/* Where threads of MPI make progress, what is begun now takes locks from the first call on, and what was begun from then on. */
 static void beside_threads(int rank)
 {
     (void)rank;
     CHECK_EQUAL(vmsg_start(), OK);
     vmsg_threads(true);
     CHECK_EQUAL(vd_init(), VD_OK);
+    CHECK(vpack_threads);
+    CHECK_EQUAL(vd_finalize(), VD_OK);
+    vmsg_threads(false);
+    CHECK_EQUAL(vd_init(), VD_OK);
+    CHECK(!vpack_threads);
+    vmsg_threads(true); /* MPI_Init_thread comes later */
     CHECK(vpack_threads);
     CHECK_EQUAL(vd_finalize(), VD_OK);
     vmsg_stop();
