@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <viaduct.h>
 
-#define LONGEST 200000
+#define LONGEST (4 << 20)
 #define MOST    16
 
 static char data[LONGEST], back[LONGEST];
@@ -85,7 +85,7 @@ static void call_until_dead(int rank)
 {
     int code = VD_OK;
     for (int i = 0; !code; i++)
-        code = call(rank, 1 << i % 18);
+        code = call(rank, 1 << (22 - i % 23));
     EXPECT(code, VD_DEAD);
 }
 
@@ -111,7 +111,7 @@ static void alone(void)
 static void go_on(int next, int last)
 {
     for (int i = 0; i < 50; i++) {
-        EXPECT(call(next, 1 << i % 18), VD_OK);
+        EXPECT(call(next, 1 << i % 23), VD_OK);
         EXPECT(send_to(next, 4000), VD_OK);
         EXPECT(take_from(last, 4000), VD_OK);
     }
