@@ -18,7 +18,8 @@
 #include <sys/eventfd.h>
 
 #define GAP_NS           40
-#define SPIN_CROWDED_NS  300        /* when the ranks that are awake outnumber the processors */
+#define SPIN_CROWDED_NS  300        /* when the ranks that are awake outnumber the processors; */
+#define YIELD_CROWDED_NS 60000      /* then who waits for a message sleeps after so long: those who follow in turn are fewer */
 #define BESIDE_NS        20000      /* a thread beside the watcher yields so long, from the last time that something was found; */
 #define LATELY_NS        1000000    /* so long the watcher takes it for one that has something to do */
 #define SPIN_LOOKS       4          /* between two looks at the clock, */
@@ -29,6 +30,7 @@
 
 static struct {
     uint64_t spin, yield;     /* in ticks: since the last time that something was found */
+    uint64_t crowded, yield_crowded; /* the most that yield may be in a crowd, and what it is now, for who waits for messages */
     uint64_t spins[2];        /* what spin may be: where every rank that is awake has a processor, and where not */
     uint32_t looks[2];        /* the same of engine.looks: half of the time, one lane alone is waited for */
     uint32_t processors;
@@ -79,6 +81,7 @@ static void spin_choose(uint64_t now)
 {
     bool short_one = crowded(now);
     wait.spin = wait.spins[short_one];
+    wait.yield_crowded = short_one && wait.yield > wait.crowded ? wait.crowded : wait.yield;
     vmsg_engine.looks = wait.looks[short_one];
 }
 
@@ -91,6 +94,7 @@ int vmsg_wait_start(void)
         wait.looks[crowded] = (uint32_t)(spin[crowded] / 2 / GAP_NS) + 1;
     }
     wait.yield = vbase_clock_ticks_of_ns(vbase_settings.yield);
+    wait.crowded = vbase_clock_ticks_of_ns(YIELD_CROWDED_NS);
     wait.processors = (uint32_t)vbase_topology()->cpus;
     wait.asleep = vmsg_engine.nics ? vmsg_engine.nic[0]->asleep : NULL;
     wait.beside = vbase_clock_ticks_of_ns(BESIDE_NS);
@@ -401,7 +405,7 @@ static bool idle(struct waiting *waiting, bool (*ready)(void *), void *context)
         vmsg_nics_tell(VI_ARM_SOON);
     }
     waiting->soon = true;
-    if (waited < wait.spin + wait.yield) {
+    if (waited < wait.spin + (waiting->shared ? wait.yield : wait.yield_crowded)) {
         COUNT(yields);
         sched_yield();
     } else {
