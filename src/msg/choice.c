@@ -17,8 +17,8 @@
  * tried: what goes another way beside them would be in their times. The first one finds caches cold and does
  * not count (unless it takes twice as long as the best way: then the trial is over), of the others the faster one does. Frames are fast only while their blocks are in a cache, which three transfers
  * do not bring about, and the first ones touch memory that nobody touched before, so another way that was guessed has many
- * transfers before they are tried; if they come near, the trial goes on until all blocks were used. Trials begin when enough went in frames
- * for that, and become rarer and rarer, down to one in 64 transfers, and the rarer the more the last one cost: fifty times
+ * transfers before they are tried; if they come near, the trial goes on until all blocks were used, the more rarely the more often in vain.
+ * Where frames were guessed another way must take half of their time until then. Trials become rarer and rarer, down to one in 64 transfers, and the rarer the more the last one cost: fifty times
  * what it lost passes until the next, so that trials cost two in a hundred. When the best way itself becomes slower or
  * faster by a quarter, something has changed, and the others are tried at once.
  *
@@ -38,6 +38,7 @@
 #define COST_BYTES  65536u
 #define WARM        (32u << 20) /* bytes in frames until the sender's blocks are as many as they become */
 #define ROUND       (6u << 20)  /* bytes in frames until each of them was used again */
+#define WHILE_COLD  2u          /* so many times they may cost until then, beside another way */
 #define OUTLIER     2u        /* a sample counts for so many averages at most, and not at all if no other such one came before */
 #define SAMPLE_MOST (1u << 28)
 
@@ -118,8 +119,6 @@ enum msg_way vmsg_choice_take(struct msg_choice *choice, uint64_t bytes, unsigne
     if (!ways->told) {
         bool early = choice->framed < WARM && ways->gap < GAP_MOST;
         unsigned way = other(ways, early ? allowed & ~(1u << MSG_WAY_FRAMES) : allowed);
-        if (ways->best == MSG_WAY_FRAMES && choice->framed < WARM)
-            return MSG_WAY_FRAMES;
         if (way == ways->best) {
             rest(ways, 0);
             return (enum msg_way)ways->best;
@@ -140,10 +139,18 @@ static void change(struct msg_ways *ways, unsigned way)
 
 static bool better(uint32_t a, uint32_t b) { return a && (uint64_t)a * 16 < (uint64_t)b * 15; }
 
+/* Than the best way; in frames that are COLD yet, which will become faster, by far. */
+static bool wins(const struct msg_ways *ways, unsigned way, bool cold)
+{
+    uint32_t best = ways->cost[ways->best];
+    return better(ways->cost[way], cold ? best / WHILE_COLD : best);
+}
+
+/* COLD: frames are the best way, and may not have used all of their blocks yet. */
 static void told_best(struct msg_ways *ways, uint32_t sample, bool cold)
 {
     uint32_t *cost = &ways->cost[ways->best];
-    bool outlier = *cost && !cold && sample / OUTLIER > *cost, single = outlier && !ways->outlier;
+    bool outlier = *cost && sample / OUTLIER > *cost, single = outlier && !ways->outlier;
     ways->outlier = outlier;
     if (single)
         return;
@@ -152,7 +159,7 @@ static void told_best(struct msg_ways *ways, uint32_t sample, bool cold)
     else
         *cost += (uint32_t)((int32_t)((sample < *cost * OUTLIER ? sample : *cost * OUTLIER) - *cost) / 8);
     for (unsigned way = 0; way < MSG_WAYS; way++)
-        if (better(ways->cost[way], ways->cost[ways->best]))
+        if (wins(ways, way, cold))
             change(ways, way);
     uint32_t now = ways->cost[ways->best];
     if (ways->reference && (now > ways->reference / 4 * 5 || now < ways->reference / 4 * 3)) {
@@ -177,7 +184,7 @@ static uint32_t loss(uint32_t sample, uint32_t best)
 }
 
 /* SAMPLE 0: its time says nothing. */
-static void told_trial(struct msg_ways *ways, uint32_t sample, uint64_t bytes, bool failed)
+static void told_trial(struct msg_ways *ways, uint32_t sample, uint64_t bytes, bool failed, bool cold)
 {
     uint32_t best = ways->cost[ways->best];
     if (sample > best && ways->lost < SAMPLE_MOST)
@@ -193,7 +200,7 @@ static void told_trial(struct msg_ways *ways, uint32_t sample, uint64_t bytes, b
         ways->least = sample;
     if (!hopeless && --ways->told)
         return;
-    bool won = better(ways->least, best);
+    bool won = better(ways->least, cold ? best / WHILE_COLD : best);
     if (!won && !hopeless && trial_lengthen(ways, bytes))
         return;
     if (ways->second) {
@@ -230,10 +237,11 @@ void vmsg_choice_told(struct msg_choice *choice, uint64_t bytes, enum msg_way wa
     if (order != MSG_ORDER_OVERTOOK)
         choice->ended = now;
     choice->framed += way == MSG_WAY_FRAMES ? bytes : 0;
+    bool cold = ways->best == MSG_WAY_FRAMES && choice->framed < WARM;
     if (way == ways->best && sample)
-        told_best(ways, sample, way == MSG_WAY_FRAMES && choice->framed < WARM);
+        told_best(ways, sample, cold);
     else if (way == ways->trial && ways->told)
-        told_trial(ways, sample, bytes, !began);
+        told_trial(ways, sample, bytes, !began, cold);
     else if (way == ways->trial)
         told_late(ways, sample);
 }

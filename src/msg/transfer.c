@@ -239,6 +239,8 @@ void vmsg_transfer_choose(struct msg_transfer *transfer, const struct vi_state *
             transfer, 1u << MSG_WAY_FRAMES | (unsigned)joint << MSG_WAY_JOINT | 1u << MSG_WAY_GET, first);
 }
 
+#define NOTICE_NS 500
+
 /* What else was under way when it ended. */
 static enum msg_order order(struct msg_transfer *transfer)
 {
@@ -256,9 +258,11 @@ void vmsg_transfer_judge(struct msg_transfer *transfer, bool well)
     struct msg_peer *peer = transfer->peer;
     if (!transfer->began)
         return;
+    /* Got alone it ends for the sender a notice later, unless others are behind it and hide that. */
+    uint64_t began = transfer->began - (transfer->way == MSG_WAY_GET ? vbase_clock_ticks_of_ns(NOTICE_NS) : 0);
     msg_lock(&peer->lock);
     vmsg_choice_told(&peer->choice[transfer->learned], transfer->upto, (enum msg_way)transfer->way,
-                     well ? transfer->began : 0, clock_ticks(), well ? order(transfer) : MSG_ORDER_ALONE);
+                     well ? began : 0, clock_ticks(), well ? order(transfer) : MSG_ORDER_ALONE);
     transfer->began = 0;
     msg_unlock(&peer->lock);
 }
