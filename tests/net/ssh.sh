@@ -51,6 +51,11 @@ serve() { # HOST PORT OPTIONS...; the shell there must not run what the user's o
     lab-rsh $host "LD_LIBRARY_PATH=$libraries exec $sshd -f /dev/null -p $port -h $work/host -o UsePAM=no -o PidFile=none \
         -o PermitRootLogin=yes -o StrictModes=no -o AuthorizedKeysFile=$work/authorized -o 'SetEnv=$set' -E $work/sshd.log $*"
 }
+# An unpacked server finds no user of its own: the hosts get one, in a list that only they see.
+if ! getent passwd sshd >/dev/null; then
+    { cat /etc/passwd && echo "sshd:x:65533:65534::/run/sshd:/usr/sbin/nologin"; } >$work/passwd && chmod 644 $work/passwd
+    for host in h1 h2; do lab-rsh $host "mount --bind $work/passwd /etc/passwd" || fail "no user for the server"; done
+fi
 serve h1 22 && serve h2 22 || fail "no server: $(cat $work/sshd.log)"
 serve h1 23 "-o ForceCommand='echo Welcome; echo news >&2; eval \"\$SSH_ORIGINAL_COMMAND\"'" || fail "no server that talks"
 serve h1 24 || fail "no server without a path"
