@@ -1,6 +1,6 @@
 #!/bin/bash
 # The model of the sleep protocol is checked exhaustively, and each broken variant of it must be found out.
-# timeout: 120
+# timeout: 120 beside: 1
 set -eu
 source=$VIADUCT_SOURCE/tests/vi/sleep.pml
 command -v spin >/dev/null || { echo "spin is not installed"; exit 77; }
