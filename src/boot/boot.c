@@ -257,17 +257,19 @@ static int fence_broken(void)
     return vbase_fail(ERR_PEER_DEAD, "a rank of this job has died, so not all come to the fence");
 }
 
-/* All ranks are on this node and share the handover: nobody need be asked. The last to arrive opens the next epoch. */
+/* All ranks are on this node and share the handover: nobody need be asked. The last to arrive opens the next epoch, and so does
+ * the launcher who tells of a death. */
 static int fence_here(struct boot_handover *header, void (*meanwhile)(void))
 {
+    /* the epoch is read before we arrive: the last one moves it only after. acquire: if a death has moved it, it is counted */
+    uint32_t epoch = atomic_load_explicit(&header->fence_epoch, memory_order_acquire);
     if (atomic_load_explicit(&header->deaths, memory_order_relaxed))
         return fence_broken();
-    /* the epoch is read before we arrive: the last one moves it only after */
-    uint32_t epoch = atomic_load_explicit(&header->fence_epoch, memory_order_relaxed);
     /* acq_rel: what all wrote before the fence is seen by the last, and through the epoch by all */
     if (atomic_fetch_add_explicit(&header->fence_arrived, 1, memory_order_acq_rel) + 1 == header->size) {
         atomic_store_explicit(&header->fence_arrived, 0, memory_order_relaxed); /* ordered by the epoch's release */
-        atomic_store_explicit(&header->fence_epoch, epoch + 1, memory_order_release); /* pairs with the loop below */
+        /* added, for the launcher may have, too; release: pairs with the loop below */
+        atomic_fetch_add_explicit(&header->fence_epoch, 1, memory_order_release);
         vbase_futex_wake(&header->fence_epoch, INT32_MAX);
         return OK;
     }
@@ -275,10 +277,8 @@ static int fence_here(struct boot_handover *header, void (*meanwhile)(void))
         vbase_futex_wait(&header->fence_epoch, epoch, meanwhile ? MEANWHILE_NS : 0);
         if (meanwhile)
             meanwhile();
-        if (atomic_load_explicit(&header->deaths, memory_order_relaxed)) /* nothing is read behind it here */
-            return fence_broken();
     }
-    return OK;
+    return atomic_load_explicit(&header->deaths, memory_order_relaxed) ? fence_broken() : OK;
 }
 
 static int seat_fence(struct boot_own *own, void (*meanwhile)(void))

@@ -106,6 +106,8 @@ void vboot_handover_dead(struct boot_handover_map *map, int rank)
 {
     atomic_store_explicit(&map->dead[rank], 1, memory_order_relaxed);           /* the count orders it */
     atomic_fetch_add_explicit(&map->header->deaths, 1, memory_order_release); /* pairs with vboot_deaths */
+    /* else who has just looked at the count would fall asleep in the fence. release: pairs with fence_here */
+    atomic_fetch_add_explicit(&map->header->fence_epoch, 1, memory_order_release);
     vbase_futex_wake(&map->header->fence_epoch, INT32_MAX);
 }
 

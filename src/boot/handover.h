@@ -40,7 +40,7 @@ struct boot_handover {
     uint8_t secret[SECRET_SIZE];
     _Atomic uint32_t strays; /* 1: a rank is not a direct child of the launcher (a script stands between) */
     _Atomic uint32_t deaths; /* ranks of the job that died, where that does not end it; see vboot_handover_dead */
-    _Atomic uint32_t fence_arrived, fence_epoch; /* the fence of a job of one node; written by ranks, see vboot_fence */
+    _Atomic uint32_t fence_arrived, fence_epoch; /* the fence of a job of one node; written by ranks, and at a death, see vboot_fence */
     uint32_t rank[];                             /* of each seat, ascending */
 };
 

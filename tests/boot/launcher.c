@@ -143,6 +143,43 @@ static void seats(void)
     CHECK_EQUAL(in_child(sit_down_late, &seat[1]), 0);
 }
 
+static int be_told(const void *context)
+{
+    struct boot_job *job;
+    alarm(10);
+    offer_seat(*(const int *)context);
+    CHECK_EQUAL(vboot_open(&job), OK);
+    CHECK_EQUAL(vboot_fence(job), ERR_PEER_DEAD);
+    CHECK_EQUAL(vboot_deaths(job), 1);
+    CHECK(vboot_dead(job, 1) && !vboot_dead(job, 0));
+    vboot_close(job);
+    return check_done();
+}
+
+/* Who has come to the fence hears of a death there, also one who has looked for deaths and is about to sleep: he is told at once when
+ * he has arrived, and sees the epoch moved. */
+static void mourners(void)
+{
+    static const int seat = 0;
+    for (int i = 0; i < 100 && !check_failed; i++) {
+        int status = -1;
+        CHECK_EQUAL(vboot_handover_create(2, 2, &map), OK);
+        uint32_t epoch = map.header->fence_epoch;
+        fflush(NULL);
+        pid_t pid = fork();
+        if (pid == 0)
+            exit(be_told(&seat));
+        while (map.header->fence_arrived == 0 && waitpid(pid, &status, WNOHANG) == 0)
+            ;
+        vboot_handover_dead(&map, 1);
+        CHECK(map.header->fence_epoch != epoch);
+        if (status == -1)
+            waitpid(pid, &status, 0);
+        CHECK_EQUAL(status, 0);
+        vboot_handover_close(&map);
+    }
+}
+
 /* A description with any byte changed is refused or makes sense; it never leads outside of itself. */
 static void changed_bytes(void)
 {
@@ -189,5 +226,6 @@ int main(void)
         }
     seats();
     changed_bytes();
+    mourners();
     return check_done();
 }
