@@ -67,6 +67,19 @@ static void lengths_are_apart(void)
     CHECK(store.past);
 }
 
+/* Of what a source writes a row is timed, however long the block. */
+static void sources_are_heard(void)
+{
+    struct shm_store store = {0};
+
+    for (int i = 0; i < 1000; i++) {
+        enum shm_store_way way = shm_store_next(&store, SHM_MAX_SEND);
+        if (way & SHM_STORE_TIMED)
+            shm_store_told(&store, way, SHM_STORE_ROW, way & SHM_STORE_PAST ? 1000 : 4000);
+    }
+    CHECK(store.past);
+}
+
 /* While stores go past the caches, ordinary ones cost two in a hundred at most. */
 static void samples_are_rare(void)
 {
@@ -160,6 +173,7 @@ int main(void)
     follows(16448);
     one_is_not_believed();
     lengths_are_apart();
+    sources_are_heard();
     samples_are_rare();
     short_ones_are_plain();
     all_write_the_same();
