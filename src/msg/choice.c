@@ -112,6 +112,8 @@ enum msg_way vmsg_choice_take(struct msg_choice *choice, uint64_t bytes, unsigne
     }
     if (unlikely(!(allowed >> ways->best & 1)))
         return first;
+    if (unlikely(!(allowed >> ways->trial & 1)))
+        ways->told = 0; /* nobody would end that trial */
     if (likely(!ways->told && ways->left > 0)) {
         ways->left--;
         return (enum msg_way)ways->best;
@@ -125,7 +127,7 @@ enum msg_way vmsg_choice_take(struct msg_choice *choice, uint64_t bytes, unsigne
         }
         trial_begin(ways, way);
     }
-    return (enum msg_way)(allowed >> ways->trial & 1 ? ways->trial : ways->best);
+    return (enum msg_way)ways->trial;
 }
 
 /* Another way is the best. */
@@ -221,7 +223,7 @@ static void told_late(struct msg_ways *ways, uint32_t sample)
     uint32_t best = ways->cost[ways->best];
     if (!best || sample <= best)
         return;
-    uint64_t left = ways->left + loss(sample, best) * LOST / best;
+    uint64_t left = ways->left + (uint64_t)loss(sample, best) * LOST / best;
     ways->left = (uint16_t)(left < LEFT_MOST ? left : LEFT_MOST);
 }
 

@@ -115,6 +115,23 @@ static void broken_trials(void)
     CHECK(tried <= 100);
 }
 
+/* Amid a trial its way is allowed no more: others are tried all the same. */
+static void forbidden_trial(void)
+{
+    struct msg_choice choice = {0};
+    unsigned allowed = 1u << MSG_WAY_JOINT | 1u << MSG_WAY_GET;
+    int got = 0;
+    for (uint64_t i = 1; i <= 1000; i++) {
+        enum msg_way way = vmsg_choice_take(&choice, BYTES, allowed, MSG_WAY_GET);
+        if (way == MSG_WAY_JOINT)
+            allowed = 1u << MSG_WAY_FRAMES | 1u << MSG_WAY_GET;
+        got += way == MSG_WAY_FRAMES;
+        CHECK(allowed >> way & 1 || way == MSG_WAY_JOINT);
+        vmsg_choice_told(&choice, BYTES, way, i * 1000000, i * 1000000 + 30000, way == MSG_WAY_JOINT ? MSG_ORDER_BESIDE : MSG_ORDER_ALONE);
+    }
+    CHECK(!(allowed >> MSG_WAY_JOINT & 1) && got > 0);
+}
+
 /* Messages under way disturb each other: a get takes three times as long while the sender puts what is behind it, and what he puts
  * before its turn tells nothing. Alone a get is best. */
 static void windows(void)
@@ -241,6 +258,7 @@ int main(void)
     obeys();
     sizes_are_apart();
     broken_trials();
+    forbidden_trial();
     windows();
     late_frames(ALL, MSG_WAY_JOINT);
     late_frames(1u << MSG_WAY_FRAMES | 1u << MSG_WAY_GET, MSG_WAY_GET);
