@@ -30,7 +30,7 @@ static void over(struct msg_request *unused)
 }
 
 struct event_wait {
-    uint32_t seen; /* so much is over, as was told */
+    uint32_t seen, deaths; /* so much is over and so many are dead, as was told */
     bool briefly;
 };
 
@@ -39,7 +39,8 @@ static bool something(void *context)
     const struct event_wait *wait = context;
     return atomic_load_explicit(&event.closing, memory_order_relaxed) ||
            atomic_load_explicit(&event.over, memory_order_acquire) != wait->seen || /* pairs with over */
-           (!wait->briefly && atomic_load_explicit(&vpack_event_frames, memory_order_relaxed)) || vpack_any_message();
+           (!wait->briefly && atomic_load_explicit(&vpack_event_frames, memory_order_relaxed)) || vmsg_deaths() != wait->deaths ||
+           vpack_any_message();
 }
 
 static int await(struct event_wait *wait)
@@ -48,6 +49,7 @@ static int await(struct event_wait *wait)
     uint64_t limit = clock_ticks() + vbase_clock_ticks_of_ns(1000000);
     int error = wait->briefly ? vmsg_wait_until_ticks(something, wait, limit) : vmsg_wait_until(something, wait);
     wait->seen = atomic_load_explicit(&event.over, memory_order_acquire); /* pairs with over */
+    wait->deaths = vmsg_deaths();
     return error == ERR_TIMEOUT ? OK : error;
 }
 

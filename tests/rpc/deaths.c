@@ -3,6 +3,7 @@
  * timeout: 60
  * tcp: 1 */
 #include "pack/pack_test.h"
+#include <poll.h>
 #include <pthread.h>
 
 #define RANKS 4
@@ -90,8 +91,32 @@ static void one_dies(int rank)
     CHECK_EQUAL(vd_finalize(), VD_DEAD);
 }
 
+/* Who sleeps at the descriptor until a call is over wakes when its server dies. */
+static void handle_death(vd_call *call, void *unused) { (void)call, (void)unused, _exit(HARNESS_DIES); }
+
+static void watched(int rank)
+{
+    CHECK_EQUAL(vd_init(), VD_OK);
+    CHECK_EQUAL(vd_rpc_register("death", handle_death, NULL, VD_AT_ONCE), VD_OK);
+    CHECK_EQUAL(vd_rpc_start(0), VD_OK);
+    if (rank == 1)
+        vd_rpc_serve(never, NULL);
+    struct pollfd watched = {.fd = vd_get_fd(), .events = POLLIN};
+    vd_call *call = vd_rpc_begin(1, "death", 0);
+    int code;
+    CHECK_EQUAL(vd_rpc_send(call), VD_OK);
+    while ((code = vd_rpc_done(call)) == VD_AGAIN) {
+        CHECK_EQUAL(poll(&watched, 1, 5000), 1);
+        CHECK_EQUAL(vd_arm(), VD_OK);
+    }
+    CHECK_EQUAL(code, VD_DEAD);
+    CHECK_EQUAL(vd_rpc_end(call), VD_OK);
+    CHECK_EQUAL(vd_finalize(), VD_DEAD);
+}
+
 int main(void)
 {
     harness_run(RANKS, one_dies);
+    harness_run(2, watched);
     return check_done();
 }
