@@ -164,6 +164,8 @@ static int bind(vd_channel *channel, const char *network)
         return OK;
     if (strcmp(network, "shm") == 0)
         return agree(all_reached(channel, network), network);
+    if (strcmp(network, "verbs") == 0)
+        return vbase_fail(ERR_UNSUPPORTED, "channel %s: verbs is not built yet; there are shm, tcp and names of cards", channel->name);
     int usual = strcmp(network, "tcp") == 0 ? agree(all_reached(channel, network), network) : ERR_UNREACHABLE;
     if (usual != ERR_UNREACHABLE)
         return usual;
@@ -380,7 +382,7 @@ bool vpack_any_message(void)
 VEXPORT int vd_channel_open(const char *name, const char *network, vd_channel **out)
 {
     vd_channel *channel = NULL;
-    int error = vpack_start();
+    int error = vpack_start_all();
     if (error)
         return error;
     if (!name || !out)
@@ -412,7 +414,7 @@ VEXPORT int vd_channel_open(const char *name, const char *network, vd_channel **
  * that the next channels do not use: ids go round. */
 VEXPORT int vd_channel_close(vd_channel *channel)
 {
-    int error = vpack_start();
+    int error = vpack_start_all();
     if (error)
         return error;
     if (!channel || channel->magic != PACK_MAGIC)

@@ -42,6 +42,12 @@ int vpack_start(void)
     return pack.started ? OK : vbase_fail(ERR_STATE, "vd_init must come before, and vd_finalize after");
 }
 
+int vpack_start_all(void)
+{
+    return vpack_inside == PACK_INSIDE_AT_ONCE ? vbase_fail(ERR_STATE, "a handler that runs at once must not wait for the other ranks")
+                                               : vpack_start();
+}
+
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
 /* Who begins again may send before others have closed what was before: so each life has other numbers than the last one. */
@@ -85,8 +91,6 @@ static bool done_or_death(void *schedule) { return vcoll_done(schedule) || vmsg_
 static int together(const struct coll_call *call)
 {
     struct coll_schedule *schedule;
-    if (vpack_inside == PACK_INSIDE_AT_ONCE)
-        return vbase_fail(ERR_STATE, "a handler that runs at once must not wait for the other ranks");
     if (vmsg_deaths())
         return somebody_died();
     int error = vcoll_prepare(call, &schedule);
@@ -156,12 +160,13 @@ VEXPORT int vd_finalize(void)
     int error = vpack_start();
     if (!error && vpack_inside)
         error = vbase_fail(ERR_STATE, "vd_finalize waits for the handlers of this rank, and this is one");
-    if (!error)
+    if (!error && !(vpack_threads && vpack_end)) /* else handlers may have some, which they will end */
         error = vpack_channels_ended(); /* before anybody waits for us */
     if (error)
         return error;
     DOING("vd_finalize");
     vpack_event_close();
+    (void)vd_rpc_start(0); /* who calls a rank that never did this is told so, and would wait for us as we for him */
     for (int close = 0; close < 2; close++) {
         error = vpack_all_here();
         if (error && !vmsg_deaths())

@@ -126,6 +126,7 @@ extern __thread uint8_t vpack_inside TLS_QUICK;
  * end, then to close. */
 extern void (*vpack_end)(bool close);
 int vpack_start(void) MUST_CHECK; /* OK, or not between vd_init and vd_finalize */
+int vpack_start_all(void) MUST_CHECK; /* the same for what waits for all ranks: or in a handler that runs at once */
 vd_connection *vpack_fail(int error) COLD; /* NULL, and vd_error gives ERROR */
 int vpack_least(int64_t *value, uint64_t count) MUST_CHECK; /* of all ranks, for each of COUNT */
 int vpack_all_here(void) MUST_CHECK;
