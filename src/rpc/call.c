@@ -1,25 +1,56 @@
 /* rpc: the caller. What goes with a call and comes back is its place in the pool and its number, so that the reply to one that
  * was given up finds nothing. */
 #include "rpc/rpc.h"
-#include "base/clock.h"
 #include "base/counters.h"
 #include <stdio.h>
 #include <string.h>
 
-void vrpc_place_free(int remote, uint32_t count)
+static void lessen(uint32_t *number, uint32_t count) { *number -= count < *number ? count : *number; } /* the count is his */
+
+static COLD void tell_events(void)
+{
+    void (*over)(struct msg_request *) = atomic_load_explicit(&vpack_event_over, memory_order_relaxed);
+    if (over)
+        over(NULL);
+}
+
+void vrpc_place_free(int remote, uint32_t count, bool one_way)
 {
     rpc_lock();
-    vrpc.out[remote] -= count < vrpc.out[remote] ? count : vrpc.out[remote]; /* the number is his */
+    lessen(&vrpc.out[remote], count);
+    if (one_way)
+        lessen(&vrpc.quiet[remote], count);
     rpc_unlock();
+    if (unlikely(vpack_threads) && one_way)
+        tell_events(); /* vd_rpc_begin_now may have said that there is none */
     vmsg_wake();
 }
 
-/* Looks without the lock: whether there is still room is seen when it is taken. Or he is dead, or there will be none. */
+/* Lock held. Calls that were begun and not sent. Of several threads another one may send them: then none. */
+static uint32_t not_sent(int remote)
+{
+    uint32_t i = 0, count = 0;
+    vd_call *call;
+    while (!vpack_threads && (call = vbase_pool_next(&vrpc.calls, &i)))
+        count += call->remote == remote && rpc_state(call) == RPC_NEW;
+    return count;
+}
+
+/* Lock held, all places are taken: only the program can free one. Of so few one-way calls the server does not tell. */
+static COLD bool stuck(int remote)
+{
+    uint32_t quiet = vrpc.quiet[remote];
+    return quiet < RPC_OWED_MOST && vrpc.held[remote] + quiet + not_sent(remote) >= VD_RPC_ROOM;
+}
+
+/* Whether there is still room is seen when it is taken. Or he is dead, or there will be none. */
 static bool has_room(void *context)
 {
     int remote = *(int *)context;
-    return vmsg_dead(remote) || __atomic_load_n(&vrpc.out[remote], __ATOMIC_RELAXED) < VD_RPC_ROOM ||
-           __atomic_load_n(&vrpc.held[remote], __ATOMIC_RELAXED) >= VD_RPC_ROOM;
+    rpc_lock();
+    bool room = vrpc.out[remote] < VD_RPC_ROOM || stuck(remote);
+    rpc_unlock();
+    return room || vmsg_dead(remote);
 }
 
 static vd_call *fail(int error)
@@ -72,8 +103,9 @@ static inline int take(int remote, const char *name, uint64_t ns, vd_call **out)
     if (likely(vrpc.out[remote] < VD_RPC_ROOM)) {
         *out = rpc_call_take();
         error = *out ? OK : vbase_fail(ERR_MEMORY, "no memory for a call of %s", name);
-    } else if (vrpc.held[remote] >= VD_RPC_ROOM) {
-        error = vbase_fail(ERR_LIMIT, "%d long replies of rank %d are not unpacked: end some of these calls", VD_RPC_ROOM, remote);
+    } else if (stuck(remote)) {
+        error = vbase_fail(ERR_LIMIT, "all %d calls to rank %d are answered at length or not sent: end or send some of them",
+                           VD_RPC_ROOM, remote);
     }
     if (likely(!error)) {
         vrpc.out[remote]++;
@@ -93,6 +125,22 @@ VEXPORT vd_call *vd_rpc_begin_now(int remote, const char *name, uint64_t ns)
     return error ? fail(error) : call;
 }
 
+/* Waits for a place, no longer than the call may take. */
+static __attribute__((noinline)) int take_waiting(int remote, const char *name, uint64_t ns, vd_call **call)
+{
+    uint64_t limit = ns && ns != VD_ONE_WAY ? rpc_limit(ns) : 0;
+    int error = ERR_AGAIN;
+    while (error == ERR_AGAIN) {
+        error = limit ? vmsg_wait_until_ticks(has_room, &remote, limit) : vmsg_wait_until(has_room, &remote);
+        if (error == ERR_TIMEOUT)
+            return vbase_fail(error, "%s: %d calls to rank %d are not over", name, VD_RPC_ROOM, remote);
+        if (!error && vmsg_dead(remote))
+            error = vbase_fail(ERR_PEER_DEAD, "rank %d is gone", remote);
+        error = error ? error : take(remote, name, ns, call);
+    }
+    return error;
+}
+
 VEXPORT vd_call *vd_rpc_begin(int remote, const char *name, uint64_t ns)
 {
     vd_call *call = NULL;
@@ -101,11 +149,8 @@ VEXPORT vd_call *vd_rpc_begin(int remote, const char *name, uint64_t ns)
     int error = check(remote, name);
     if (likely(!error))
         vrpc_sweep();
-    while (!error && unlikely((error = take(remote, name, ns, &call)) == ERR_AGAIN)) {
-        error = vmsg_wait_until(has_room, &remote);
-        if (!error && vmsg_dead(remote))
-            error = vbase_fail(ERR_PEER_DEAD, "rank %d is gone", remote);
-    }
+    if (likely(!error) && unlikely((error = take(remote, name, ns, &call)) == ERR_AGAIN))
+        error = take_waiting(remote, name, ns, &call);
     return unlikely(error) ? fail(error) : call;
 }
 
@@ -142,6 +187,14 @@ static void call_give(vd_call *call)
     rpc_unlock();
 }
 
+/* Before it leaves: he may tell of it at once. */
+static void quiet_more(int remote)
+{
+    rpc_lock();
+    vrpc.quiet[remote]++;
+    rpc_unlock();
+}
+
 VEXPORT int vd_rpc_send(vd_call *call)
 {
     if (unlikely(rpc_state(call) != RPC_NEW))
@@ -151,14 +204,16 @@ VEXPORT int vd_rpc_send(vd_call *call)
     int remote = call->remote;
     call->arguments = NULL;
     if (unlikely(call->head.ns))
-        call->limit = clock_ticks() + vbase_clock_ticks_of_ns(call->head.ns);
-    if (!one_way)
+        call->limit = rpc_limit(call->head.ns);
+    if (one_way)
+        quiet_more(remote);
+    else
         atomic_store_explicit(&call->state, RPC_OUT, memory_order_relaxed); /* the message orders it */
     int error = arguments ? vrpc_leave(arguments) : vrpc_tell(remote, &call->head);
     if (one_way)
         call_give(call);
     if (unlikely(error) && (one_way || unanswered(call, error)))
-        vrpc_place_free(remote, 1);
+        vrpc_place_free(remote, 1, one_way);
     return error;
 }
 
@@ -170,13 +225,6 @@ static COLD void hold(vd_call *call)
         vrpc.held[call->remote]++;
         vrpc.out[call->remote]++;
     }
-}
-
-static COLD void tell_events(void)
-{
-    void (*over)(struct msg_request *) = atomic_load_explicit(&vpack_event_over, memory_order_relaxed);
-    if (over)
-        over(NULL);
 }
 
 /* From progress. A reply that nobody wants any more is taken and dropped. */
@@ -241,7 +289,7 @@ static bool is_over(void *context)
     if (likely(!vmsg_dead(call->remote)))
         return false;
     if (unanswered(call, ERR_PEER_DEAD))
-        vrpc_place_free(call->remote, 1);
+        vrpc_place_free(call->remote, 1, false);
     return true;
 }
 
@@ -294,7 +342,7 @@ static int give_up(vd_call *call)
 {
     if (call->arguments)
         (void)vpack_packing_over(call->arguments);
-    vrpc_place_free(call->remote, 1);
+    vrpc_place_free(call->remote, 1, false);
     call_give(call);
     return OK;
 }
@@ -318,7 +366,7 @@ static __attribute__((noinline)) int end_reply(vd_call *call, vd_connection *rep
         error = vd_end_unpacking(reply);
     vrpc_drop(reply);
     if (holds)
-        vrpc_place_free(remote, 1);
+        vrpc_place_free(remote, 1, false);
     return error;
 }
 

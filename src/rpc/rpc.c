@@ -185,7 +185,7 @@ static void handle(int remote, const struct rpc_head *head, vd_connection *conne
         vrpc_cancel_asked(remote, head->id);
         break;
     case RPC_CREDIT:
-        vrpc_place_free(remote, (uint32_t)head->code);
+        vrpc_place_free(remote, (uint32_t)head->code, true);
         break;
     default:
         refuse(remote);
@@ -286,6 +286,7 @@ static void memory_give(void)
     vbase_pool_close(&vrpc.calls);
     free(vrpc.out);
     free(vrpc.held);
+    free(vrpc.quiet);
     free(vrpc.owed);
     vrpc = (struct rpc){.functions = vrpc.functions, .pooled = vrpc.pooled};
 }
@@ -352,8 +353,10 @@ VEXPORT int vd_rpc_start(int threads)
     vbase_pool_open(&vrpc.calls, sizeof(struct vd_call), 0);
     vrpc.out = calloc((size_t)vrpc.channel->size, sizeof *vrpc.out);
     vrpc.held = calloc((size_t)vrpc.channel->size, sizeof *vrpc.held);
+    vrpc.quiet = calloc((size_t)vrpc.channel->size, sizeof *vrpc.quiet);
     vrpc.owed = calloc((size_t)vrpc.channel->size, sizeof *vrpc.owed);
-    error = vrpc.out && vrpc.held && vrpc.owed ? vrpc_pool_open(threads) : vbase_fail(ERR_MEMORY, "no memory for remote calls");
+    error = vrpc.out && vrpc.held && vrpc.quiet && vrpc.owed ? vrpc_pool_open(threads)
+                                                             : vbase_fail(ERR_MEMORY, "no memory for remote calls");
     if (!error)
         error = await();
     if (!error)

@@ -20,6 +20,7 @@
 #ifndef RPC_RPC_H
 #define RPC_RPC_H
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/pool.h"
 #include "pack/pack.h"
@@ -100,7 +101,8 @@ struct rpc {
     uint64_t called_hash;
     struct list ending;        /* vd_connection that leave, or that come and are dropped */
     uint32_t *out;             /* by remote: places that are taken there, */
-    uint32_t *held;            /* so many by replies that are not unpacked */
+    uint32_t *held;            /* so many by replies that are not unpacked, */
+    uint32_t *quiet;           /* so many by one-way calls that he has not told of */
     uint32_t *owed;            /* by remote: one-way calls of his that are over and that he was not told of */
     int threads;
     pthread_t *thread;
@@ -108,6 +110,15 @@ struct rpc {
     pthread_cond_t more;
 };
 extern struct rpc vrpc;
+
+#define RPC_OWED_MOST (VD_RPC_ROOM / 4) /* one-way calls that are over before their caller is told */
+
+/* Ticks when NS are over; no time is so long that it would come round. */
+#define RPC_LONGEST 1000000000000000000u
+static inline uint64_t rpc_limit(uint64_t ns)
+{
+    return clock_ticks() + vbase_clock_ticks_of_ns(ns < RPC_LONGEST ? ns : RPC_LONGEST);
+}
 
 static inline void rpc_lock(void)
 {
@@ -170,6 +181,6 @@ bool vrpc_idle(void *unused); /* no call waits or runs here */
 
 /* call.c */
 void vrpc_answered(int remote, const struct rpc_head *head, vd_connection *connection); /* a REPLY has come */
-void vrpc_place_free(int remote, uint32_t count);
+void vrpc_place_free(int remote, uint32_t count, bool one_way); /* ONE_WAY: of such calls, which were sent */
 
 #endif

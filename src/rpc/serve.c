@@ -1,15 +1,12 @@
 /* rpc: the server. Calls wait in two queues in the order of their coming: those that run at once, one at a time, by whoever
  * has just made progress, and those of the pool's threads. */
 #include "rpc/rpc.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define DEATH_TURNS 1024
-
-#define OWED_MOST (VD_RPC_ROOM / 4) /* one-way calls that are over before their caller is told */
 
 VEXPORT int vd_rpc_register(const char *name, vd_handler *handler, void *context, vd_place place)
 {
@@ -56,7 +53,7 @@ static void complain(const char *what, int remote)
 static void credit(int remote)
 {
     rpc_lock();
-    uint32_t count = ++vrpc.owed[remote] >= OWED_MOST ? OWED_MOST : 0;
+    uint32_t count = ++vrpc.owed[remote] >= RPC_OWED_MOST ? RPC_OWED_MOST : 0;
     vrpc.owed[remote] -= count;
     rpc_unlock();
     struct rpc_head head = {.code = count, .kind = RPC_CREDIT};
@@ -165,7 +162,7 @@ void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connect
     atomic_store_explicit(&call->state, RPC_SERVED, memory_order_relaxed); /* the queue orders it, and this: */
     atomic_store_explicit(&call->cancelled, false, memory_order_relaxed);
     if (unlikely(head->ns))
-        call->limit = clock_ticks() + vbase_clock_ticks_of_ns(head->ns < INT64_MAX ? head->ns : INT64_MAX);
+        call->limit = rpc_limit(head->ns);
     rpc_lock();
     call->function = function_of(head->name);
     bool pool = call->function && call->function->place == VD_POOL;

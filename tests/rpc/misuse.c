@@ -1,6 +1,7 @@
 /* What a program may do wrong with calls: each has its code, and calls go on.
  * timeout: 60
  * presets: release asan tsan clang */
+#include "base/clock.h"
 #include "base/settings.h"
 #include "pack/pack_test.h"
 
@@ -122,6 +123,8 @@ static void said(int rank)
 }
 
 /* A handler that runs at once and would wait is told so, and calls go on; none may end everything. */
+static vd_channel *gate;
+
 static void handle_wait(vd_call *call, void *context)
 {
     vd_channel *channel;
@@ -135,6 +138,7 @@ static void handle_wait(vd_call *call, void *context)
     CHECK_EQUAL(vd_rpc_end(other), VD_OK);
     CHECK_EQUAL(vd_rpc_serve(stopped, NULL), VD_STATE);
     CHECK_EQUAL(vd_channel_open("inside", NULL, &channel), VD_STATE);
+    CHECK_EQUAL(vd_channel_close(gate), VD_STATE);
     CHECK_EQUAL(vd_finalize(), VD_STATE);
 }
 
@@ -161,10 +165,11 @@ static void waits_inside(int rank)
     start(1);
     CHECK_EQUAL(vd_rpc_register("wait", handle_wait, NULL, VD_AT_ONCE), VD_OK);
     CHECK_EQUAL(vd_rpc_register("wait in the pool", handle_wait_pool, NULL, VD_POOL), VD_OK);
-    vd_channel *both = channel_open("both are here");
-    CHECK(both);
+    gate = channel_open("both are here");
     for (int i = 0; i < 10 && rank == 1; i++)
         call_it(i % 2 ? "wait" : "wait in the pool");
+    CHECK_EQUAL(vd_channel_close(gate), VD_OK); /* it is what it was */
+    gate = channel_open("and the next one");
     if (rank == 1)
         stop_server();
     CHECK_EQUAL(vd_finalize(), VD_OK); /* rank 0 serves while it waits here */
@@ -231,6 +236,125 @@ static void hoarded(int rank)
     end(rank);
 }
 
+/* A deadline holds for the wait for a place, too; where nobody else can free one, nobody waits. */
+static void handle_gate(vd_call *call, void *context)
+{
+    (void)call, (void)context;
+    CHECK_EQUAL(vd_end_unpacking(vd_begin_unpacking_from(gate, 1)), VD_OK);
+}
+
+static void begin_all(vd_call *call[VD_RPC_ROOM], const char *name, int one_way)
+{
+    for (int i = 0; i < VD_RPC_ROOM; i++)
+        CHECK((call[i] = vd_rpc_begin(0, i < one_way ? "nothing" : name, i < one_way ? VD_ONE_WAY : 0)));
+}
+
+static void send_all(vd_call *call[VD_RPC_ROOM])
+{
+    for (int i = 0; i < VD_RPC_ROOM; i++)
+        CHECK_EQUAL(vd_rpc_send(call[i]), VD_OK);
+}
+
+static void end_all(vd_call *call[VD_RPC_ROOM], int one_way)
+{
+    for (int i = one_way; i < VD_RPC_ROOM; i++) {
+        CHECK_EQUAL(vd_rpc_wait(call[i], NULL), VD_OK);
+        CHECK_EQUAL(vd_rpc_end(call[i]), VD_OK);
+    }
+}
+
+static void no_place(uint64_t ns, int code)
+{
+    CHECK(!vd_rpc_begin(0, "nothing", ns));
+    CHECK_EQUAL(vd_error(), code);
+}
+
+static void crowded(int rank)
+{
+    static const int length = 5000;
+    vd_call *call[VD_RPC_ROOM];
+    start(0);
+    CHECK_EQUAL(vd_rpc_register("gate", handle_gate, NULL, VD_AT_ONCE), VD_OK);
+    CHECK_EQUAL(vd_rpc_register("reply", handle_reply, NULL, VD_AT_ONCE), VD_OK);
+    CHECK_EQUAL(vd_rpc_register("nothing", handle_nothing, NULL, VD_AT_ONCE), VD_OK);
+    gate = channel_open("gate");
+    CHECK(channel_open("both have the gate"));
+    if (rank == 1) {
+        begin_all(call, "gate", 0);
+        no_place(VD_ONE_WAY, VD_LIMIT); /* before they are sent */
+        send_all(call);
+        no_place(20000000, VD_TIMEOUT);
+        for (int i = 0; i < VD_RPC_ROOM; i++)
+            CHECK_EQUAL(vd_end_packing(vd_begin_packing(gate, 0)), VD_OK);
+        end_all(call, 0);
+        begin_all(call, "reply", 15); /* so few are not told of */
+        for (int i = 15; i < VD_RPC_ROOM; i++)
+            CHECK_EQUAL(vd_pack(vd_rpc_arguments(call[i]), &length, sizeof length, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS), VD_OK);
+        send_all(call);
+        no_place(0, VD_LIMIT);
+        end_all(call, 15);
+        for (int i = 0; i < 2 * VD_RPC_ROOM; i++)
+            call_it("nothing");
+    }
+    end(rank);
+}
+
+/* No deadline is so far that it is over at once. */
+static void handle_moment(vd_call *call, void *context) { (void)call, (void)context, usleep(20000); }
+
+static void far_deadline(int rank)
+{
+    const uint64_t far[] = {UINT64_MAX - 1, INT64_MAX, vbase_clock_ns_of_ticks(UINT64_MAX) + 2};
+    start(0);
+    CHECK_EQUAL(vd_rpc_register("moment", handle_moment, NULL, VD_AT_ONCE), VD_OK);
+    for (int i = 0; i < 3 && rank == 1; i++) {
+        vd_call *call = vd_rpc_begin(0, "moment", far[i]);
+        CHECK_EQUAL(vd_rpc_send(call), VD_OK);
+        CHECK_EQUAL(vd_rpc_wait(call, NULL), VD_OK);
+        CHECK_EQUAL(vd_rpc_end(call), VD_OK);
+    }
+    end(rank);
+}
+
+/* Who calls a rank that never starts with calls hears so, at the latest when that one ends. */
+static void never_started(int rank)
+{
+    CHECK_EQUAL(vd_init(), VD_OK);
+    if (rank == 1) {
+        CHECK_EQUAL(vd_rpc_start(0), VD_OK);
+        vd_call *call = vd_rpc_begin(0, "nothing", 0);
+        CHECK_EQUAL(vd_rpc_send(call), VD_OK);
+        CHECK_EQUAL(vd_rpc_wait(call, NULL), VD_NOT_FOUND);
+        CHECK_EQUAL(vd_rpc_end(call), VD_OK);
+    }
+    CHECK_EQUAL(vd_finalize(), VD_OK);
+}
+
+/* A handler of the pool is amid a message when its rank ends: it ends it. */
+static void handle_packs(vd_call *call, void *context)
+{
+    (void)context;
+    vd_connection *to = vd_begin_packing(gate, vd_rpc_caller(call));
+    stop = 1;
+    usleep(30000);
+    CHECK_EQUAL(vd_end_packing(to), VD_OK);
+}
+
+static void ends_amid_handlers(int rank)
+{
+    start(1);
+    CHECK_EQUAL(vd_rpc_register("packs", handle_packs, NULL, VD_POOL), VD_OK);
+    gate = channel_open("gate");
+    CHECK(channel_open("both have the gate"));
+    if (rank == 1) {
+        CHECK_EQUAL(vd_rpc_send(vd_rpc_begin(0, "packs", VD_ONE_WAY)), VD_OK);
+        CHECK_EQUAL(vd_end_unpacking(vd_begin_unpacking(gate)), VD_OK);
+    } else {
+        CHECK_EQUAL(vd_rpc_serve(stopped, NULL), VD_OK);
+    }
+    CHECK_EQUAL(vd_finalize(), VD_OK);
+}
+
 /* Checking: who calls with wrong arguments hears it from that call, who unpacks a reply wrongly from that one; no other suffers. */
 static void handle_one(vd_call *call, void *context)
 {
@@ -271,6 +395,10 @@ int main(void)
     harness_run(2, waits_inside);
     harness_run(2, registered_before);
     harness_run(2, hoarded);
+    harness_run(2, crowded);
+    harness_run(2, far_deadline);
+    harness_run(2, never_started);
+    harness_run(2, ends_amid_handlers);
     harness_run(2, checked);
     harness_run(2, unwanted);
     harness_run(2, said);
