@@ -80,7 +80,7 @@ static __attribute__((noinline)) void name_set(vd_call *call, const char *name)
         call->name[0] = 0; /* cut short it would be another's */
 }
 
-static inline void begin(vd_call *call, int remote, const char *name, uint64_t ns)
+static inline __attribute__((always_inline)) void begin(vd_call *call, int remote, const char *name, uint64_t ns)
 {
     uint64_t id = (uint64_t)++call->number << 32 | call->place;
     if (unlikely(strcmp(name, call->name) != 0))
@@ -95,7 +95,7 @@ static inline void begin(vd_call *call, int remote, const char *name, uint64_t n
 }
 
 /* A call with a place at REMOTE. ERR_AGAIN, not told: there is none now. */
-static inline int take(int remote, const char *name, uint64_t ns, vd_call **out)
+static inline __attribute__((always_inline)) int take(int remote, const char *name, uint64_t ns, vd_call **out)
 {
     int error = ERR_AGAIN;
     *out = NULL;
