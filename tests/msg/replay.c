@@ -11,7 +11,7 @@
 
 #define SCHEDULES 1000000u
 #define CONNECTIONS 24
-#define QUEUE 512
+#define QUEUE 128
 #define PAIRS 3
 #define TRANSFERS 3
 #define CHUNKS 4
