@@ -12,6 +12,7 @@ command -v valgrind >/dev/null || skip "valgrind is not installed"
 named_limit=${PACKED_LIMIT:-110} anyone_limit=${PACKED_ANYONE_LIMIT:-112}
 cd "$scratch" || exit 1
 cat >packed.c <<'END_OF_C'
+#include "turns.h"
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ cat >packed.c <<'END_OF_C'
 #define BATCH 16
 #define COUNTED __attribute__((noinline)) static void
 
-static int rank, mine, theirs, value;
+static int rank, value;
 static vd_channel *channel;
 
 COUNTED mpi_to(void) { MPI_Send(&value, 4, MPI_BYTE, !rank, 0, MPI_COMM_WORLD); }
@@ -42,19 +43,6 @@ COUNTED named_to(void) { to(); }
 COUNTED named_from(void) { take(vd_begin_unpacking_from(channel, !rank)); }
 COUNTED anyone_to(void) { to(); __asm__ volatile(""); /* no other name of the same */ }
 COUNTED anyone_from(void) { take(vd_begin_unpacking(channel)); }
-
-static void turn_is_yours(void)
-{
-    if (write(theirs, "", 1) != 1)
-        exit(1);
-}
-
-static void await_turn(void)
-{
-    char byte;
-    if (read(mine, &byte, 1) != 1)
-        exit(1);
-}
 
 static void exchange(void (*send)(void), void (*receive)(void), int batches)
 {
@@ -94,7 +82,7 @@ int main(int argc, char **argv)
     return code;
 }
 END_OF_C
-run 60 "$VIADUCT_BIN/mpicc" -O2 -Wall -Wextra -o packed packed.c -lviaduct
+run 60 "$VIADUCT_BIN/mpicc" -I"$VIADUCT_SOURCE/tests/programs" -O2 -Wall -Wextra -o packed packed.c -lviaduct
 expect_status 0 "compiling"
 mkfifo 0 1
 

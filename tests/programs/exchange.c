@@ -1,6 +1,7 @@
 /* exchange N DIRECTORY: N batches of 8-byte messages from rank 0 to rank 1 and back, without anybody ever polling: the
  * ranks take turns by reading a byte from the other's fifo (DIRECTORY/0 and DIRECTORY/1), so a receive finds its message
  * there and a send finds its credit there. What a batch costs is what its sends and receives execute. */
+#include "turns.h"
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -8,21 +9,6 @@
 #include <unistd.h>
 
 #define BATCH 16
-
-static int mine, theirs;
-
-static void turn_is_yours(void)
-{
-    if (write(theirs, "", 1) != 1)
-        exit(1);
-}
-
-static void await_turn(void)
-{
-    char byte;
-    if (read(mine, &byte, 1) != 1)
-        exit(1);
-}
 
 static int fifo(const char *directory, int rank)
 {

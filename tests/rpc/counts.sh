@@ -11,25 +11,13 @@ command -v valgrind >/dev/null || skip "valgrind is not installed"
 limit=${CALL_LIMIT:-1765}
 cd "$scratch" || exit 1
 cat >calls.c <<'END_OF_C'
+#include "turns.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <viaduct.h>
 
-static int mine, theirs, served;
-
-static void turn_is_yours(void)
-{
-    if (write(theirs, "", 1) != 1)
-        exit(1);
-}
-
-static void await_turn(void)
-{
-    char byte;
-    if (read(mine, &byte, 1) != 1)
-        exit(1);
-}
+static int served;
 
 static void nothing(vd_call *call, void *context) { (void)call, (void)context, served++; }
 static int enough(void *calls) { return served >= *(int *)calls; }
@@ -57,7 +45,7 @@ int main(int argc, char **argv)
     return code || vd_finalize();
 }
 END_OF_C
-run 60 ${CC:-cc} -O2 -Wall -Wextra -I"$VIADUCT_SOURCE/include" -o calls calls.c -L"$VIADUCT_BUILD/lib" \
+run 60 ${CC:-cc} -O2 -Wall -Wextra -I"$VIADUCT_SOURCE/include" -I"$VIADUCT_SOURCE/tests/programs" -o calls calls.c -L"$VIADUCT_BUILD/lib" \
     -Wl,-rpath,"$VIADUCT_BUILD/lib" -lviaduct
 expect_status 0 "compiling"
 mkfifo 0 1

@@ -15,78 +15,25 @@ cat >survive.c <<'END'
 
 #define VICTIM 2
 #define LONGEST 200000
-static char data[LONGEST], back[LONGEST];
-static vd_channel *channel;
+#include "survivor.h"
 static int calls[VICTIM + 2];
 
 /* The victim serves until everyone has called it often enough; then it dies amid a call. */
 static int never(void *context) { return context != NULL; }
 
-static void twice(vd_call *call, void *context)
+static void twice_and_die(vd_call *call, void *context)
 {
-    int length;
-    static char his[LONGEST];
-    (void)context;
     calls[vd_rpc_caller(call)]++;
     if (vd_rank() == VICTIM && calls[0] > 20 && calls[1] > 20 && calls[3] > 20)
         kill(getpid(), SIGKILL);
-    if (vd_unpack(vd_rpc_arguments(call), &length, sizeof length, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS) ||
-        vd_unpack(vd_rpc_arguments(call), his, (size_t)length, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS))
-        return;
-    vd_pack(vd_rpc_reply(call), his, (size_t)length, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER);
+    twice(call, context);
 }
-
-static int call(int rank, int length)
-{
-    vd_connection *reply;
-    vd_call *call = vd_rpc_begin(rank, "twice", 0);
-    if (!call)
-        return vd_error();
-    vd_pack(vd_rpc_arguments(call), &length, sizeof length, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS);
-    vd_pack(vd_rpc_arguments(call), data, (size_t)length, VD_SEND_CHEAPER, VD_RECEIVE_EXPRESS);
-    int code = vd_rpc_send(call);
-    code = code ? code : vd_rpc_wait(call, &reply);
-    if (!code) {
-        memset(back, 0, sizeof back);
-        code = vd_unpack(reply, back, (size_t)length, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER);
-    }
-    int ended = vd_rpc_end(call);
-    code = code ? code : ended;
-    if (!code && memcmp(data, back, (size_t)length))
-        exit(9);
-    return code;
-}
-
-static int send_to(int rank, int length)
-{
-    vd_connection *to = vd_begin_packing(channel, rank);
-    int code = to ? vd_pack(to, data, (size_t)length, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER) : vd_error();
-    int ended = to ? vd_end_packing(to) : code;
-    return code ? code : ended;
-}
-
-static int take_from(int rank, int length)
-{
-    vd_connection *from = vd_begin_unpacking_from(channel, rank);
-    int code = from ? vd_unpack(from, back, (size_t)length, VD_SEND_CHEAPER, VD_RECEIVE_CHEAPER) : vd_error();
-    int ended = from ? vd_end_unpacking(from) : code;
-    return code ? code : ended;
-}
-
-#define EXPECT(code, wanted) \
-    do { \
-        int code_ = (code); \
-        if (code_ != (wanted)) { \
-            fprintf(stderr, "rank %d, line %d: %d (%s), not %d\n", vd_rank(), __LINE__, code_, vd_error_text(code_), wanted); \
-            exit(7); \
-        } \
-    } while (0)
 
 int main(void)
 {
     vd_channel *none;
     memset(data, 'x', sizeof data);
-    EXPECT(vd_init() || vd_rpc_start(0) || vd_rpc_register("twice", twice, NULL, VD_AT_ONCE) || vd_channel_open("c", NULL, &channel), 0);
+    EXPECT(vd_init() || vd_rpc_start(0) || vd_rpc_register("twice", twice_and_die, NULL, VD_AT_ONCE) || vd_channel_open("c", NULL, &channel), 0);
     int me = vd_rank(), size = vd_size(), code = 0, next = (me + 1) % size == VICTIM ? VICTIM + 1 : (me + 1) % size;
     int last = (me + size - 1) % size == VICTIM ? VICTIM - 1 : (me + size - 1) % size;
     if (me == VICTIM) {
@@ -119,7 +66,7 @@ int main(void)
     return 0;
 }
 END
-run 60 ${CC:-cc} -O2 -Wall -Wextra -I"$VIADUCT_SOURCE/include" -o survive-$$ survive.c -L"$VIADUCT_BUILD/lib" \
+run 60 ${CC:-cc} -O2 -Wall -Wextra -I"$VIADUCT_SOURCE/include" -I"$VIADUCT_SOURCE/tests/programs" -o survive-$$ survive.c -L"$VIADUCT_BUILD/lib" \
     -Wl,-rpath,"$VIADUCT_BUILD/lib" -lviaduct
 expect_status 0 "compiling"
 expect_silence "compiling"
