@@ -1,50 +1,21 @@
-/* coll/alltoall: everyone has a block for everyone. Directly, a window of partners at a time, starting with the next
- * neighbour so that no rank is everybody's target; tiny blocks of larger groups travel in company (Bruck's way):
+/* coll/alltoall: everyone has a block for everyone. Directly, or tiny blocks of larger groups in company (Bruck's way):
  * log n messages, each block taking the hops that the bits of its distance say. */
 #include "coll/make.h"
 
 #define COMPANY_BLOCK 64   /* bytes of a block that rather waits for company ... */
 #define COMPANY_MEMBERS 12 /* ... in groups from this size */
 
-static struct type_buffer own_block(const struct coll_schedule *schedule)
-{
-    return coll_block(&schedule->call.receive, schedule->rank);
-}
-
-/* ---- directly ------------------------------------------------------------------------------------------------------ */
-
-static void directly(struct coll_schedule *schedule, const struct coll_side *from, const struct coll_side *to)
-{
-    for (int i = 1; i < schedule->size; i++) {
-        int below = coll_ring(schedule, schedule->rank, -i), above = coll_ring(schedule, schedule->rank, i);
-        struct type_buffer in = coll_block(to, below), out = coll_block(from, above);
-        if (type_buffer_bytes(&in))
-            vcoll_receive(schedule, below, in);
-        if (type_buffer_bytes(&out))
-            vcoll_send(schedule, above, out);
-        vcoll_window(schedule);
-    }
-}
-
 /* In place: what is sent is packed first, as the places are needed for what comes. */
 static void directly_in_place(struct coll_schedule *schedule)
 {
-    int size = schedule->size;
-    int64_t *numbers = vcoll_memory(schedule, 2 * (uint64_t)size * sizeof *numbers), *place = numbers + size;
-    int64_t total = 0;
-    if (!numbers)
+    const struct coll_side *side = &schedule->call.receive;
+    struct coll_side packed;
+    if (!vcoll_packed_side(schedule, side, schedule->rank, &packed))
         return;
-    for (int i = 0; i < size; i++) {
-        struct type_buffer block = coll_block(&schedule->call.receive, i);
-        numbers[i] = i == schedule->rank ? 0 : (int64_t)type_buffer_bytes(&block);
-        place[i] = total;
-        total += numbers[i];
-    }
-    struct coll_side packed = {.base = vcoll_memory(schedule, (uint64_t)total), .counts = numbers, .displacements = place};
-    for (int i = 0; i < size; i++)
+    for (int i = 0; i < schedule->size; i++)
         if (i != schedule->rank)
-            vcoll_copy(schedule, coll_block(&schedule->call.receive, i), coll_block(&packed, i));
-    directly(schedule, &packed, &schedule->call.receive);
+            vcoll_copy(schedule, coll_block(side, i), coll_block(&packed, i));
+    vcoll_piece_exchange(schedule, NULL, &packed, side);
 }
 
 /* ---- in company ---------------------------------------------------------------------------------------------------- */
@@ -107,7 +78,7 @@ void vcoll_make_alltoall(struct coll_schedule *schedule)
     else if (in_place)
         directly_in_place(schedule);
     else
-        directly(schedule, &call->send, &call->receive);
+        vcoll_piece_exchange(schedule, NULL, &call->send, &call->receive);
     if (!in_place)
-        vcoll_copy(schedule, coll_block(&call->send, schedule->rank), own_block(schedule));
+        vcoll_copy(schedule, coll_block(&call->send, schedule->rank), coll_block(&call->receive, schedule->rank));
 }

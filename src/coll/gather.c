@@ -6,7 +6,7 @@
 
 #define STRAIGHT_MEMBERS 32 /* up to here the root serves everyone himself */
 
-static bool over_tree(const struct coll_schedule *schedule, uint64_t block)
+static bool tree_pays(const struct coll_schedule *schedule, uint64_t block)
 {
     return schedule->size > STRAIGHT_MEMBERS && block <= COLL_SMALL_BLOCK;
 }
@@ -64,44 +64,31 @@ static struct type_buffer packed(const struct packing *packing, int node, int no
                       (uint64_t)nodes * packing->block);
 }
 
-static void gather_tree(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side,
-                        uint64_t block)
+/* Between the root, who has SIDE, and everyone's OWN block. */
+static void over_tree(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side,
+                      uint64_t block, bool gathers)
 {
     struct packing packing;
     pack_tree(schedule, &packing, root, block);
     const struct coll_tree *tree = &packing.tree;
-    for (int i = 0; i < tree->children; i++)
-        vcoll_receive(schedule, coll_ring(schedule, tree->child[i], root),
-                      packed(&packing, tree->child[i], tree->span[i]));
-    if (own.base != COLL_IN_PLACE)
-        vcoll_copy(schedule, own, packing.node ? packed(&packing, packing.node, 1) : coll_block(side, root));
-    vcoll_round(schedule);
-    if (packing.node)
-        vcoll_send(schedule, coll_ring(schedule, tree->parent, root),
-                   packed(&packing, packing.node, tree->own_span));
-    for (int node = 1; packing.node == 0 && node < schedule->size; node++)
-        vcoll_copy(schedule, packed(&packing, node, 1), coll_block(side, coll_ring(schedule, root, node)));
-    vcoll_round(schedule);
-}
-
-static void scatter_tree(struct coll_schedule *schedule, int root, const struct coll_side *side,
-                         struct type_buffer own, uint64_t block)
-{
-    struct packing packing;
-    pack_tree(schedule, &packing, root, block);
-    const struct coll_tree *tree = &packing.tree;
-    for (int node = 1; packing.node == 0 && node < schedule->size; node++)
-        vcoll_copy(schedule, coll_block(side, coll_ring(schedule, root, node)), packed(&packing, node, 1));
-    if (packing.node) {
-        vcoll_receive(schedule, coll_ring(schedule, tree->parent, root),
-                      packed(&packing, packing.node, tree->own_span));
+    void (*with_child)(struct coll_schedule *, int, struct type_buffer) = gathers ? vcoll_receive : vcoll_send;
+    void (*with_parent)(struct coll_schedule *, int, struct type_buffer) = gathers ? vcoll_send : vcoll_receive;
+    for (int step = 0; step < 2; step++) {
+        bool down = (step == 0) == gathers;
+        for (int i = tree->children - 1; down && i >= 0; i--) /* the largest subtree first */
+            with_child(schedule, coll_ring(schedule, tree->child[i], root), packed(&packing, tree->child[i], tree->span[i]));
+        if (down && own.base != COLL_IN_PLACE) {
+            struct type_buffer place = packing.node ? packed(&packing, packing.node, 1) : coll_block(side, root);
+            vcoll_copy(schedule, gathers ? own : place, gathers ? place : own);
+        }
+        if (!down && packing.node)
+            with_parent(schedule, coll_ring(schedule, tree->parent, root), packed(&packing, packing.node, tree->own_span));
+        for (int node = 1; !down && packing.node == 0 && node < schedule->size; node++) {
+            struct type_buffer travels = packed(&packing, node, 1), block_of = coll_block(side, coll_ring(schedule, root, node));
+            vcoll_copy(schedule, gathers ? travels : block_of, gathers ? block_of : travels);
+        }
         vcoll_round(schedule);
     }
-    for (int i = tree->children - 1; i >= 0; i--)
-        vcoll_send(schedule, coll_ring(schedule, tree->child[i], root),
-                   packed(&packing, tree->child[i], tree->span[i]));
-    if (own.base != COLL_IN_PLACE)
-        vcoll_copy(schedule, packing.node ? packed(&packing, packing.node, 1) : coll_block(side, root), own);
 }
 
 /* ---- the calls ----------------------------------------------------------------------------------------------------- */
@@ -111,8 +98,8 @@ static void gather(struct coll_schedule *schedule, int root, struct type_buffer 
 {
     if (block == 0)
         return;
-    if (over_tree(schedule, block))
-        gather_tree(schedule, root, own, side, block);
+    if (tree_pays(schedule, block))
+        over_tree(schedule, root, own, side, block, true);
     else
         vcoll_piece_gather(schedule, root, own, side);
 }
@@ -131,34 +118,34 @@ void vcoll_make_scatter(struct coll_schedule *schedule)
 {
     const struct coll_call *call = &schedule->call;
     uint64_t block = coll_side_bytes(schedule->rank == call->root ? &call->send : &call->receive);
-    if (call->kind == COLL_SCATTER && block && over_tree(schedule, block))
-        scatter_tree(schedule, call->root, &call->send, coll_whole(&call->receive), block);
+    if (call->kind == COLL_SCATTER && block && tree_pays(schedule, block))
+        over_tree(schedule, call->root, coll_whole(&call->receive), &call->send, block, false);
     else if (call->kind == COLL_SCATTERV || block)
         straight(schedule, call->root, coll_whole(&call->receive), &call->send, false);
 }
 
 /* ---- allgather ----------------------------------------------------------------------------------------------------- */
 
-void vcoll_piece_allgather(struct coll_schedule *schedule, struct type_buffer own, const struct coll_side *side)
+/* A window of partners at a time, starting with the next neighbour so that no rank is everybody's target. */
+void vcoll_piece_exchange(struct coll_schedule *schedule, const struct type_buffer *own, const struct coll_side *from,
+                          const struct coll_side *to)
 {
     for (int i = 1; i < schedule->size; i++) {
-        int to = coll_ring(schedule, schedule->rank, i), from = coll_ring(schedule, schedule->rank, -i);
-        struct type_buffer block = coll_block(side, from);
-        if (has_bytes(block))
-            vcoll_receive(schedule, from, block);
-        if (has_bytes(own))
-            vcoll_send(schedule, to, own);
+        int below = coll_ring(schedule, schedule->rank, -i), above = coll_ring(schedule, schedule->rank, i);
+        struct type_buffer in = coll_block(to, below), out = own ? *own : coll_block(from, above);
+        if (has_bytes(in))
+            vcoll_receive(schedule, below, in);
+        if (has_bytes(out))
+            vcoll_send(schedule, above, out);
         vcoll_window(schedule);
     }
-    vcoll_copy(schedule, own, coll_block(side, schedule->rank));
-    vcoll_round(schedule);
 }
 
-/* What this rank gives: what it passed, or what lies in its place. */
-static struct type_buffer own_block(const struct coll_schedule *schedule)
+void vcoll_piece_allgather(struct coll_schedule *schedule, struct type_buffer own, const struct coll_side *side)
 {
-    const struct coll_call *call = &schedule->call;
-    return call->send.base == COLL_IN_PLACE ? coll_block(&call->receive, schedule->rank) : coll_whole(&call->send);
+    vcoll_piece_exchange(schedule, &own, NULL, side);
+    vcoll_copy(schedule, own, coll_block(side, schedule->rank));
+    vcoll_round(schedule);
 }
 
 void vcoll_make_allgather(struct coll_schedule *schedule)
@@ -169,31 +156,37 @@ void vcoll_make_allgather(struct coll_schedule *schedule)
     if (block == 0)
         return;
     if (block > COLL_SMALL_BLOCK || schedule->size <= 2) {
-        vcoll_piece_allgather(schedule, own_block(schedule), side);
+        vcoll_piece_allgather(schedule, coll_own_block(&schedule->call), side);
         return;
     }
-    gather(schedule, 0, own_block(schedule), side, block);
+    gather(schedule, 0, coll_own_block(&schedule->call), side, block);
     vcoll_piece_bcast(schedule, 0, all);
 }
 
-/* Small blocks: packed on rank 0, handed out in one message, unpacked. PLACE[i]: where block i lies when packed. */
+bool vcoll_packed_side(struct coll_schedule *schedule, const struct coll_side *side, int skip, struct coll_side *packed)
+{
+    int size = schedule->size;
+    int64_t *numbers = vcoll_memory(schedule, 2 * (uint64_t)size * sizeof *numbers), *place = numbers + size, total = 0;
+    for (int i = 0; numbers && i < size; i++) {
+        struct type_buffer block = coll_block(side, i);
+        numbers[i] = i == skip ? 0 : (int64_t)type_buffer_bytes(&block);
+        place[i] = total;
+        total += numbers[i];
+    }
+    *packed = (struct coll_side){.base = vcoll_memory(schedule, (uint64_t)total), .counts = numbers, .displacements = place};
+    return !schedule->failure;
+}
+
+/* Small blocks: packed on rank 0, handed out in one message, unpacked. */
 static void allgatherv_packed(struct coll_schedule *schedule, uint64_t total)
 {
     const struct coll_side *side = &schedule->call.receive;
-    int size = schedule->size;
-    uint64_t element = side->layout ? side->layout->shape.size : 1;
-    int64_t *numbers = vcoll_memory(schedule, 2 * (uint64_t)size * sizeof *numbers), *place = numbers + size;
-    char *memory = vcoll_memory(schedule, total);
-    if (schedule->failure)
+    struct coll_side packed;
+    if (!vcoll_packed_side(schedule, side, -1, &packed))
         return;
-    for (int i = 0; i < size; i++) {
-        numbers[i] = side->counts[i] * (int64_t)element;
-        place[i] = i ? place[i - 1] + numbers[i - 1] : 0;
-    }
-    struct coll_side packed = {.base = memory, .counts = numbers, .displacements = place};
-    vcoll_piece_gather(schedule, 0, own_block(schedule), &packed);
-    vcoll_piece_bcast(schedule, 0, coll_bytes(memory, total));
-    for (int i = 0; i < size; i++)
+    vcoll_piece_gather(schedule, 0, coll_own_block(&schedule->call), &packed);
+    vcoll_piece_bcast(schedule, 0, coll_bytes(packed.base, total));
+    for (int i = 0; i < schedule->size; i++)
         if (i != schedule->rank || schedule->call.send.base != COLL_IN_PLACE)
             vcoll_copy(schedule, coll_block(&packed, i), coll_block(side, i));
 }
@@ -211,5 +204,5 @@ void vcoll_make_allgatherv(struct coll_schedule *schedule)
     if (schedule->size > 2 && total <= COLL_SMALL_BLOCK * (uint64_t)schedule->size)
         allgatherv_packed(schedule, total);
     else
-        vcoll_piece_allgather(schedule, own_block(schedule), side);
+        vcoll_piece_allgather(schedule, coll_own_block(&schedule->call), side);
 }

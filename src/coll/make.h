@@ -23,6 +23,11 @@ void vcoll_make_allgather(struct coll_schedule *schedule);
 void vcoll_make_allgatherv(struct coll_schedule *schedule);
 void vcoll_make_alltoall(struct coll_schedule *schedule); /* the v and w forms too */
 
+/* hall.c. True: the call is held in shared memory, *error is its outcome. False: it does not suit, or there is no memory (yet):
+ * then by messages, in run.c. */
+bool vcoll_hall_run(const struct coll_call *call, int *error);
+int vcoll_run_by_messages(const struct coll_call *call);
+
 /* ---- trees --------------------------------------------------------------------------------------------------------- */
 
 /* A tree of RADIX over n nodes numbered from its root 0: the parent of a node is the node with its lowest non-zero digit
@@ -48,7 +53,12 @@ void vcoll_piece_bcast(struct coll_schedule *schedule, int root, struct type_buf
 void vcoll_piece_reduce(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count);
 /* OWN: this rank's block; SIDE: where the root puts all of them, its own as well. */
 void vcoll_piece_gather(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side);
+/* What everyone sends to everyone: OWN to all, or where it is NULL the blocks of FROM; it comes to those of TO. */
+void vcoll_piece_exchange(struct coll_schedule *schedule, const struct type_buffer *own, const struct coll_side *from,
+                          const struct coll_side *to);
 /* Everyone's block of SIDE to everyone; OWN is what this rank sends, and is copied to its place. */
 void vcoll_piece_allgather(struct coll_schedule *schedule, struct type_buffer own, const struct coll_side *side);
+/* Memory for SIDE's blocks as they travel, one behind the other, but for that of SKIP. False: there is none. */
+bool vcoll_packed_side(struct coll_schedule *schedule, const struct coll_side *side, int skip, struct coll_side *packed);
 
 #endif

@@ -1,6 +1,6 @@
 /* Meetings: see meeting.h for the picture and for why nothing is reused too early.
  *
- * Called by hall.c and desk.c for blocking collectives of groups that live on one node. One thread of a process is in a
+ * Called by hall.c for blocking collectives of groups that live on one node. One thread of a process is in a
  * meeting at a time (MPI allows no two collectives of one communicator at once). */
 #include "coll/meeting.h"
 #include "base/error.h"
@@ -261,9 +261,7 @@ int vcoll_meeting_bcast(struct meeting *meeting, int root, const struct type_buf
     if (straight && moved) {
         memcpy(mine ? (void *)slot->data : buffer->base, mine ? buffer->base : (void *)slot->data, moved);
     } else if (moved) {
-        struct type_cursor cursor;
-        vtype_cursor_start(&cursor, buffer);
-        (void)(mine ? vtype_pack(&cursor, slot->data, moved) : vtype_unpack(&cursor, slot->data, moved));
+        (void)(mine ? vtype_pack_at(buffer, 0, slot->data, moved) : vtype_unpack_at(buffer, 0, slot->data, moved));
     }
     if (mine)
         fill_end(meeting, slot);

@@ -5,7 +5,6 @@
  * persistent collectives by the order of their initialization and lets them start in any order. Its starts cannot mix:
  * between two ranks, messages of one tag are matched in the order they were sent, and each start sends as many as it
  * receives. Starts after the first set bit 30, so that they never meet a later call whose number has come round. */
-#include "coll/hall.h"
 #include "coll/make.h"
 #include <string.h>
 
@@ -120,5 +119,5 @@ int vcoll_run_by_messages(const struct coll_call *call)
 int vcoll_run(const struct coll_call *call)
 {
     int error;
-    return vcoll_hall_suits(call) && vcoll_hall_run(call, &error) ? error : vcoll_run_by_messages(call);
+    return vcoll_hall_run(call, &error) ? error : vcoll_run_by_messages(call);
 }

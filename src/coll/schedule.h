@@ -113,10 +113,22 @@ static inline struct type_buffer coll_block(const struct coll_side *side, int i)
     return (struct type_buffer){coll_place(side->base, layout, first), count, layout};
 }
 
+/* What a rank gives, which lies where the result goes where it is in place. */
+static inline void *coll_own_base(const struct coll_call *call)
+{
+    return call->send.base == COLL_IN_PLACE ? call->receive.base : call->send.base;
+}
+
 /* A plain side as one buffer. */
 static inline struct type_buffer coll_whole(const struct coll_side *side)
 {
     return (struct type_buffer){side->base, side->count, side->layout};
+}
+
+/* The same of an allgather: its own block. */
+static inline struct type_buffer coll_own_block(const struct coll_call *call)
+{
+    return call->send.base == COLL_IN_PLACE ? coll_block(&call->receive, call->group->rank) : coll_whole(&call->send);
 }
 
 static inline uint64_t coll_side_bytes(const struct coll_side *side)

@@ -1,4 +1,4 @@
-/* coll/tree: who is above and below whom. Pure arithmetic. */
+/* coll/tree: who is above and below whom, and what goes over nothing but such a tree: barrier and broadcast. */
 #include "coll/make.h"
 
 void vcoll_tree(struct coll_tree *tree, int node, int nodes, int radix)
@@ -20,4 +20,119 @@ void vcoll_tree(struct coll_tree *tree, int node, int nodes, int radix)
             tree->span[tree->children++] = rest < weight ? rest : (int)weight;
         }
     }
+}
+
+/* ---- barrier ------------------------------------------------------------------------------------------------------- */
+
+#define RADIX_OF_BARRIER 16
+
+/* Up a flat tree and down again: 2(n-1) messages. Two ranks just exchange. */
+void vcoll_make_barrier(struct coll_schedule *schedule)
+{
+    struct type_buffer nothing = {NULL, 0, NULL};
+    struct coll_tree tree;
+    if (schedule->size == 2) {
+        vcoll_receive(schedule, !schedule->rank, nothing);
+        vcoll_send(schedule, !schedule->rank, nothing);
+        return;
+    }
+    vcoll_tree(&tree, schedule->rank, schedule->size, RADIX_OF_BARRIER);
+    for (int i = 0; i < tree.children; i++)
+        vcoll_receive(schedule, tree.child[i], nothing);
+    vcoll_round(schedule);
+    if (tree.parent >= 0) {
+        vcoll_receive(schedule, tree.parent, nothing);
+        vcoll_send(schedule, tree.parent, nothing);
+        vcoll_round(schedule);
+    }
+    while (tree.children--)
+        vcoll_send(schedule, tree.child[tree.children], nothing);
+}
+
+/* ---- broadcast: a tree for what is small; for the rest the root deals out pieces and everyone passes his on to all ---- */
+
+/* Pieces of at least this size are worth a message to each member. */
+#define PIECE 131072
+
+static void over_tree(struct coll_schedule *schedule, int root, struct type_buffer buffer)
+{
+    struct coll_tree tree;
+    vcoll_tree(&tree, coll_ring(schedule, schedule->rank, -root), schedule->size,
+               coll_radix(type_buffer_bytes(&buffer)));
+    if (tree.parent >= 0) {
+        vcoll_receive(schedule, coll_ring(schedule, tree.parent, root), buffer);
+        vcoll_round(schedule);
+    }
+    while (tree.children--) /* the largest subtree first */
+        vcoll_send(schedule, coll_ring(schedule, tree.child[tree.children], root), buffer);
+    vcoll_round(schedule);
+}
+
+/* Piece I of the payload as it travels, cut at cache lines. */
+static struct type_buffer piece(const struct coll_schedule *schedule, struct type_buffer packed, int i)
+{
+    uint64_t each = (packed.count / (uint64_t)schedule->size + CACHE_LINE) & ~(uint64_t)(CACHE_LINE - 1);
+    uint64_t first = each * (uint64_t)i, end = first + each;
+    first = first < packed.count ? first : packed.count;
+    end = end < packed.count ? end : packed.count;
+    return coll_bytes((char *)packed.base + first, end - first);
+}
+
+static void deal(struct coll_schedule *schedule, int root, struct type_buffer packed)
+{
+    int node = coll_ring(schedule, schedule->rank, -root);
+    if (node) {
+        vcoll_receive(schedule, root, piece(schedule, packed, node));
+        vcoll_round(schedule);
+        return;
+    }
+    for (int i = 1; i < schedule->size; i++) {
+        vcoll_send(schedule, coll_ring(schedule, root, i), piece(schedule, packed, i));
+        vcoll_window(schedule);
+    }
+    vcoll_round(schedule);
+}
+
+/* The root has everything and only sends. */
+static void pass_on(struct coll_schedule *schedule, int root, struct type_buffer packed)
+{
+    int node = coll_ring(schedule, schedule->rank, -root);
+    for (int i = 1; i < schedule->size; i++) {
+        int from = coll_ring(schedule, node, -i), to = coll_ring(schedule, node, i);
+        if (node)
+            vcoll_receive(schedule, coll_ring(schedule, from, root), piece(schedule, packed, from));
+        if (to)
+            vcoll_send(schedule, coll_ring(schedule, to, root), piece(schedule, packed, node));
+        vcoll_window(schedule);
+    }
+    vcoll_round(schedule);
+}
+
+static void in_pieces(struct coll_schedule *schedule, int root, struct type_buffer buffer)
+{
+    uint64_t bytes = type_buffer_bytes(&buffer);
+    bool direct = type_buffer_contiguous(&buffer);
+    struct type_buffer packed = coll_bytes(direct ? buffer.base : vcoll_memory(schedule, bytes), bytes);
+    if (!direct && schedule->rank == root)
+        vcoll_copy(schedule, buffer, packed);
+    deal(schedule, root, packed);
+    pass_on(schedule, root, packed);
+    if (!direct && schedule->rank != root)
+        vcoll_copy(schedule, packed, buffer);
+    vcoll_round(schedule);
+}
+
+void vcoll_piece_bcast(struct coll_schedule *schedule, int root, struct type_buffer buffer)
+{
+    if (schedule->size > 2 && type_buffer_bytes(&buffer) / PIECE >= (uint64_t)schedule->size)
+        in_pieces(schedule, root, buffer);
+    else
+        over_tree(schedule, root, buffer);
+}
+
+void vcoll_make_bcast(struct coll_schedule *schedule)
+{
+    struct type_buffer buffer = coll_whole(&schedule->call.receive);
+    if (schedule->size > 1 && type_buffer_bytes(&buffer))
+        vcoll_piece_bcast(schedule, schedule->call.root, buffer);
 }

@@ -129,13 +129,10 @@ void vmsg_message_arrived(uint32_t context_id, struct msg_envelope *envelope)
 
 static void payload_move(const struct msg_request *request, const void *payload, uint64_t bytes)
 {
-    if (likely(type_buffer_contiguous(&request->buffer))) {
+    if (likely(type_buffer_contiguous(&request->buffer)))
         memcpy(request->buffer.base, payload, bytes);
-    } else {
-        struct type_cursor cursor;
-        vtype_cursor_start(&cursor, &request->buffer);
-        vtype_unpack(&cursor, payload, bytes);
-    }
+    else
+        (void)vtype_unpack_at(&request->buffer, 0, payload, bytes);
 }
 
 static void deliver_payload(struct msg_request *request, const struct msg_envelope *envelope, uint64_t want)

@@ -39,7 +39,7 @@ struct type_layout {
     uint32_t runs;
     bool bounded;         /* lower bound and extent were set, not found */
     bool record;          /* its program is a short list of single pieces, as of a C struct with holes */
-    struct type_run *run; /* the program; see program.h */
+    struct type_run *run; /* the program */
     struct type_layout *owner; /* whose program it is, where it is not its own */
 };
 
@@ -51,6 +51,22 @@ struct type_run {
     uint64_t before;            /* bytes of payload in the runs before this one: a seek searches here */
     struct type_layout *nested; /* NULL: pieces of memory; else copies of its program */
 };
+
+/* Private: COUNT copies of a layout, the first at 0, as one run of its own kind where that can be: the run, else false. */
+static inline bool type_one_run(const struct type_layout *of, int64_t stride, uint64_t count, struct type_run *run)
+{
+    const struct type_run *only = of->run;
+    if (of->runs != 1)
+        return false;
+    *run = *only;
+    if (only->count == 1) {
+        run->stride = stride;
+        run->count = count;
+        return true;
+    }
+    run->count = only->count * count;
+    return count == 1 || (uint64_t)stride == (uint64_t)only->stride * only->count;
+}
 
 /* Makers. They keep what they need of what they are made of; the result has one reference. ERR_ARGUMENT for what cannot
  * be (overflow of 64 bits, an alignment that is no power of two), ERR_MEMORY, ERR_LIMIT for nesting too deep to walk (it
@@ -114,6 +130,10 @@ VEXPORT void vtype_cursor_seek(struct type_cursor *cursor, uint64_t position); /
 VEXPORT uint64_t vtype_pack(struct type_cursor *from, void *to, uint64_t room);
 VEXPORT uint64_t vtype_unpack(struct type_cursor *to, const void *from, uint64_t bytes);
 VEXPORT uint64_t vtype_copy(struct type_cursor *to, struct type_cursor *from, uint64_t bytes);
+
+/* The first two from byte AT of a buffer on, for who goes on with nothing. */
+VEXPORT uint64_t vtype_pack_at(const struct type_buffer *from, uint64_t at, void *to, uint64_t room);
+VEXPORT uint64_t vtype_unpack_at(const struct type_buffer *to, uint64_t at, const void *from, uint64_t bytes);
 
 /* The next pieces of the stream as an iovec: at most COUNT pieces and BYTES bytes; *pieces tells how many. Pieces that
  * touch in memory and follow each other in the stream become one. */

@@ -1,9 +1,154 @@
-/* The movers: pack, unpack, layout to layout, and the gathering of pieces. Called by whoever sends, receives or copies;
+/* Cursors and movers.
+ *
+ * A cursor is a place in the byte stream of a buffer. Level 0 is the buffer (its elements as one run), each further level a
+ * nested program. Nothing is allocated; a cursor has one user at a time. While position < end the current run is one of
+ * pieces (not nested), repeat < its count and within < its length.
+ *
+ * The movers: pack, unpack, layout to layout, and the gathering of pieces. Called by whoever sends, receives or copies;
  * none of them allocates or fails. Addresses are integers until they are touched, because offsets may be absolute.
  *
  * The innermost loop is always the same: COUNT pieces of one length, each side with a constant stride. For the lengths
  * that elements and small blocks have it is compiled with the length known. */
-#include "type/cursor.h"
+#include "type/layout.h"
+
+/* ---- cursors --------------------------------------------------------------------------------------------------- */
+
+/* Go one level down, into the program of which LEVEL's current copy is made; RUN is LEVEL's. */
+static inline void cursor_enter(struct type_level *level, const struct type_run *run)
+{
+    const struct type_layout *nested = run->nested;
+    level[1].base = level->base + (uint64_t)run->offset + level->repeat * (uint64_t)run->stride;
+    level[1].repeat = 0;
+    level[1].run = nested->run;
+    level[1].last = nested->run + nested->runs - 1;
+    level[1].record = nested->record ? nested->run : NULL;
+}
+
+static inline const struct type_run *cursor_run(const struct type_cursor *cursor)
+{
+    return cursor->depth ? cursor->level[cursor->depth].run : &cursor->root;
+}
+
+static inline uintptr_t cursor_address(const struct type_cursor *cursor, const struct type_run *run)
+{
+    const struct type_level *level = &cursor->level[cursor->depth];
+    return level->base + (uint64_t)run->offset + level->repeat * (uint64_t)run->stride + cursor->within;
+}
+
+/* From a run of copies down to the first run of pieces of its current copy. */
+static void descend(struct type_cursor *cursor)
+{
+    const struct type_run *run;
+    while ((run = cursor_run(cursor))->nested)
+        cursor_enter(&cursor->level[cursor->depth++], run);
+}
+
+/* The current run is done (repeat == count): go to the next one of pieces. At the end of the buffer it stays. */
+static __attribute__((noinline)) void cursor_next(struct type_cursor *cursor)
+{
+    while (cursor->depth) {
+        struct type_level *level = &cursor->level[cursor->depth];
+        if (level->run < level->last) {
+            level->run++;
+            level->repeat = 0;
+            descend(cursor);
+            return;
+        }
+        cursor->depth--;
+        if (++level[-1].repeat < cursor_run(cursor)->count) {
+            descend(cursor);
+            return;
+        }
+    }
+}
+
+/* COUNT whole pieces are done. */
+static inline void cursor_step(struct type_cursor *cursor, const struct type_run *run, uint64_t count)
+{
+    struct type_level *level = &cursor->level[cursor->depth];
+    level->repeat += count;
+    if (level->repeat < run->count)
+        return;
+    if (cursor->depth && level->run < level->last && !level->run[1].nested) {
+        level->run++; /* the usual case of a long list */
+        level->repeat = 0;
+    } else {
+        cursor_next(cursor);
+    }
+}
+
+/* BYTES of the current piece, no more than it has left, are done. */
+static inline void cursor_advance(struct type_cursor *cursor, const struct type_run *run, uint64_t bytes)
+{
+    cursor->within += bytes;
+    if (cursor->within < run->length)
+        return;
+    cursor->within = 0;
+    cursor_step(cursor, run, 1);
+}
+
+void vtype_cursor_start(struct type_cursor *cursor, const struct type_buffer *buffer)
+{
+    struct type_layout *layout = buffer->layout;
+    uint64_t bytes = type_buffer_bytes(buffer);
+    cursor->buffer = *buffer;
+    cursor->position = cursor->within = 0;
+    cursor->end = bytes;
+    cursor->depth = 0;
+    cursor->level[0].base = (uintptr_t)buffer->base;
+    cursor->level[0].repeat = 0;
+    cursor->level[0].record = NULL;
+    if (type_buffer_contiguous(buffer)) {
+        cursor->root = (struct type_run){.length = bytes, .count = 1};
+    } else if (!type_one_run(layout, layout->shape.extent, buffer->count, &cursor->root)) {
+        cursor->root = (struct type_run){.length = layout->shape.size, .stride = layout->shape.extent,
+                                         .count = buffer->count, .nested = layout};
+    }
+    if (bytes)
+        descend(cursor);
+}
+
+/* The last run whose bytes begin at or before POSITION. */
+static const struct type_run *find(const struct type_run *run, uint32_t count, uint64_t position)
+{
+    while (count > 1) {
+        uint32_t half = count / 2;
+        bool right = run[half].before <= position;
+        run = right ? run + half : run;
+        count = right ? count - half : half;
+    }
+    return run;
+}
+
+void vtype_cursor_seek(struct type_cursor *cursor, uint64_t position)
+{
+    const struct type_run *run = &cursor->root;
+    struct type_level *level = cursor->level;
+    uint64_t rest = position;
+    cursor->depth = 0;
+    cursor->within = 0;
+    if (position >= cursor->end) {
+        cursor->position = cursor->end;
+        level->repeat = run->count;
+        return;
+    }
+    cursor->position = position;
+    for (;;) {
+        level->repeat = rest / run->length;
+        rest -= level->repeat * run->length;
+        if (!run->nested)
+            break;
+        cursor_enter(level, run);
+        run = find(run->nested->run, run->nested->runs, rest);
+        rest -= run->before;
+        level++;
+        level->run = run;
+        cursor->depth++;
+    }
+    cursor->within = rest;
+}
+
+/* ---- packed ---------------------------------------------------------------------------------------------------- */
 
 /* One side of the innermost loop. */
 struct strided {
@@ -166,6 +311,24 @@ uint64_t vtype_pack(struct type_cursor *from, void *to, uint64_t room) { return 
 uint64_t vtype_unpack(struct type_cursor *to, const void *from, uint64_t bytes)
 {
     return walk(to, (uintptr_t)from, bytes, false);
+}
+
+uint64_t vtype_pack_at(const struct type_buffer *from, uint64_t at, void *to, uint64_t room)
+{
+    struct type_cursor cursor;
+    vtype_cursor_start(&cursor, from);
+    if (at)
+        vtype_cursor_seek(&cursor, at);
+    return vtype_pack(&cursor, to, room);
+}
+
+uint64_t vtype_unpack_at(const struct type_buffer *to, uint64_t at, const void *from, uint64_t bytes)
+{
+    struct type_cursor cursor;
+    vtype_cursor_start(&cursor, to);
+    if (at)
+        vtype_cursor_seek(&cursor, at);
+    return vtype_unpack(&cursor, from, bytes);
 }
 
 /* ---- layout to layout ------------------------------------------------------------------------------------------ */

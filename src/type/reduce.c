@@ -134,17 +134,6 @@ BY_WIDTH(bxor, a ^ b)
 BY_PAIR(minloc, <)
 BY_PAIR(maxloc, >)
 
-/* ---- neither --------------------------------------------------------------------------------------------------- */
-
-static void nothing(const void *in, void *inout, size_t count) { (void)in, (void)inout, (void)count; }
-
-static void replace_1(const void *restrict in, void *restrict inout, size_t count) { memcpy(inout, in, 1 * count); }
-static void replace_2(const void *restrict in, void *restrict inout, size_t count) { memcpy(inout, in, 2 * count); }
-static void replace_4(const void *restrict in, void *restrict inout, size_t count) { memcpy(inout, in, 4 * count); }
-static void replace_8(const void *restrict in, void *restrict inout, size_t count) { memcpy(inout, in, 8 * count); }
-static void replace_16(const void *restrict in, void *restrict inout, size_t count) { memcpy(inout, in, 16 * count); }
-static void replace_32(const void *restrict in, void *restrict inout, size_t count) { memcpy(inout, in, 32 * count); }
-
 /* ---- the table ------------------------------------------------------------------------------------------------- */
 
 /* Rows that several operations share the shape of: by width, for integers of either sign. */
@@ -167,7 +156,7 @@ static void replace_32(const void *restrict in, void *restrict inout, size_t cou
     [ELEMENT_2INT] = name##_2int, [ELEMENT_SHORT_INT] = name##_short_int, [ELEMENT_2F32] = name##_2f32,                \
     [ELEMENT_LONG_DOUBLE_INT] = name##_long_double_int, [ELEMENT_2F64] = name##_2f64
 
-static type_kernel *const table[OPERATION_REPLACE][ELEMENT_COUNT] = {
+static type_kernel *const table[][ELEMENT_COUNT] = {
     [OPERATION_SUM] = {ROW_NUMBERS(sum)},
     [OPERATION_PRODUCT] = {ROW_NUMBERS(product)},
     [OPERATION_MIN] = {ROW_ORDER(min)},
@@ -182,40 +171,8 @@ static type_kernel *const table[OPERATION_REPLACE][ELEMENT_COUNT] = {
     [OPERATION_MAXLOC] = {ROW_PAIRS(maxloc)},
 };
 
-static type_kernel *replace_of(enum type_element element)
-{
-    switch (vtype_element_size(element)) {
-    case 1: return replace_1;
-    case 2: return replace_2;
-    case 4: return replace_4;
-    case 8: return replace_8;
-    case 16: return replace_16;
-    default: return replace_32;
-    }
-}
-
 type_kernel *vtype_kernel(enum type_operation operation, enum type_element element)
 {
-    if (element <= ELEMENT_NONE || element >= ELEMENT_COUNT)
-        return NULL;
-    if (operation == OPERATION_REPLACE)
-        return replace_of(element);
-    if (operation == OPERATION_NOTHING)
-        return nothing;
-    return (unsigned)operation < OPERATION_REPLACE ? table[operation][element] : NULL;
-}
-
-static const uint8_t element_sizes[ELEMENT_COUNT] = {
-    [ELEMENT_I8] = 1, [ELEMENT_U8] = 1, [ELEMENT_BOOL] = 1, [ELEMENT_BYTE] = 1, [ELEMENT_LOGICAL1] = 1,
-    [ELEMENT_I16] = 2, [ELEMENT_U16] = 2, [ELEMENT_LOGICAL2] = 2,
-    [ELEMENT_I32] = 4, [ELEMENT_U32] = 4, [ELEMENT_F32] = 4, [ELEMENT_LOGICAL4] = 4,
-    [ELEMENT_I64] = 8, [ELEMENT_U64] = 8, [ELEMENT_F64] = 8, [ELEMENT_LOGICAL8] = 8, [ELEMENT_C32] = 8,
-    [ELEMENT_LONG_DOUBLE] = sizeof(long double), [ELEMENT_C64] = 16, [ELEMENT_C_LONG_DOUBLE] = 2 * sizeof(long double),
-    [ELEMENT_F32_INT] = 8, [ELEMENT_F64_INT] = 16, [ELEMENT_LONG_INT] = 16, [ELEMENT_2INT] = 8, [ELEMENT_SHORT_INT] = 8,
-    [ELEMENT_LONG_DOUBLE_INT] = 2 * sizeof(long double), [ELEMENT_2F32] = 8, [ELEMENT_2F64] = 16,
-};
-
-size_t vtype_element_size(enum type_element element)
-{
-    return (unsigned)element < ELEMENT_COUNT ? element_sizes[element] : 0;
+    bool known = element > ELEMENT_NONE && element < ELEMENT_COUNT && (unsigned)operation < ARRAY_LENGTH(table);
+    return known ? table[operation][element] : NULL;
 }

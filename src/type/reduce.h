@@ -23,7 +23,8 @@ enum type_operation {
     OPERATION_SUM, OPERATION_PRODUCT, OPERATION_MIN, OPERATION_MAX,
     OPERATION_LAND, OPERATION_LOR, OPERATION_LXOR,
     OPERATION_BAND, OPERATION_BOR, OPERATION_BXOR,
-    OPERATION_MINLOC, OPERATION_MAXLOC, OPERATION_REPLACE, OPERATION_NOTHING,
+    OPERATION_MINLOC, OPERATION_MAXLOC,
+    OPERATION_REPLACE, OPERATION_NOTHING, /* of windows: they have a name and no kernel */
     OPERATION_COUNT,
     OPERATION_USER = OPERATION_COUNT
 };
@@ -33,15 +34,11 @@ enum type_operation {
  *
  * Integers wrap around. Logical operations take anything but 0 for true and give 0 or 1. A NaN wins every minimum and
  * maximum, the located ones too, so that the result does not depend on the order of ranks; of equal located values the
- * lower index wins. The product of complex numbers is the plain formula: an infinite part may become NaN. REPLACE copies
- * IN, NOTHING leaves INOUT; both are there for every element. */
+ * lower index wins. The product of complex numbers is the plain formula: an infinite part may become NaN. */
 typedef void type_kernel(const void *in, void *inout, size_t count);
 
 /* NULL when the operation makes no sense for the element (a sum of truth values, a minimum of complex numbers). */
 VEXPORT type_kernel *vtype_kernel(enum type_operation operation, enum type_element element);
-
-/* Bytes from one element to the next in an array of them; 0 for ELEMENT_NONE. */
-VEXPORT size_t vtype_element_size(enum type_element element);
 
 /* What coll is given. For a user's operation FUNCTION is called as function(context, in, inout, count), COUNT in elements
  * of the call's layout; else KERNEL is set. */
