@@ -564,6 +564,10 @@ typedef void MPI_T_event_dropped_cb_function(MPI_Count count, MPI_T_event_regist
 #define MPI_TWINS_(name, name_c, takes, ...)                                                                           \
     MPI_BOTH_(int, name, (takes(int, int), __VA_ARGS__))                                                               \
     MPI_BOTH_(int, name_c, (takes(MPI_Count, MPI_Aint), __VA_ARGS__))
+/* Two that differ in a type A as well, which is MPI_Count in NAME_C. */
+#define MPI_WIDENED_(name, name_c, A, takes)                                                                           \
+    MPI_BOTH_(int, name, (takes(int, A)))                                                                              \
+    MPI_BOTH_(int, name_c, (takes(MPI_Count, MPI_Count)))
 /* The six forms of a collective: blocking, nonblocking and persistent. */
 #define MPI_FORMS_(run, run_c, start, start_c, prepare, prepare_c, takes, ...)                                         \
     MPI_TWINS_(run, run_c, takes, __VA_ARGS__)                                                                         \
@@ -657,10 +661,9 @@ MPI_BOTH_(int, MPI_Request_get_status_some, (int incount, const MPI_Request arra
     int array_of_indices[], MPI_Status *array_of_statuses))
 
 /* Status */
-MPI_BOTH_(int, MPI_Get_count, (const MPI_Status *status, MPI_Datatype datatype, int *count))
-MPI_BOTH_(int, MPI_Get_count_c, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count))
-MPI_BOTH_(int, MPI_Get_elements, (const MPI_Status *status, MPI_Datatype datatype, int *count))
-MPI_BOTH_(int, MPI_Get_elements_c, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count))
+#define MPI_COUNTED_(N, A) const MPI_Status *status, MPI_Datatype datatype, N *count
+MPI_WIDENED_(MPI_Get_count, MPI_Get_count_c, int, MPI_COUNTED_)
+MPI_WIDENED_(MPI_Get_elements, MPI_Get_elements_c, int, MPI_COUNTED_)
 MPI_BOTH_(int, MPI_Get_elements_x, (const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count))
 MPI_BOTH_(int, MPI_Status_get_error, (const MPI_Status *status, int *error))
 MPI_BOTH_(int, MPI_Status_get_source, (const MPI_Status *status, int *source))
@@ -672,22 +675,22 @@ MPI_BOTH_(int, MPI_Status_set_tag, (MPI_Status *status, int tag))
 MPI_BOTH_(int, MPI_Test_cancelled, (const MPI_Status *status, int *flag))
 
 /* Buffers of the buffered mode */
-MPI_BOTH_(int, MPI_Buffer_attach, (void *buffer, int size))
-MPI_BOTH_(int, MPI_Buffer_attach_c, (void *buffer, MPI_Count size))
-MPI_BOTH_(int, MPI_Buffer_detach, (void *buffer_addr, int *size))
-MPI_BOTH_(int, MPI_Buffer_detach_c, (void *buffer_addr, MPI_Count *size))
+#define MPI_ATTACH_(N, A)      void *buffer, N size
+#define MPI_DETACH_(N, A)      void *buffer_addr, N *size
+#define MPI_COMM_ATTACH_(N, A) MPI_Comm comm, MPI_ATTACH_(N, A)
+#define MPI_COMM_DETACH_(N, A) MPI_Comm comm, MPI_DETACH_(N, A)
+MPI_WIDENED_(MPI_Buffer_attach, MPI_Buffer_attach_c, int, MPI_ATTACH_)
+MPI_WIDENED_(MPI_Buffer_detach, MPI_Buffer_detach_c, int, MPI_DETACH_)
 MPI_BOTH_(int, MPI_Buffer_flush, (void))
 MPI_BOTH_(int, MPI_Buffer_iflush, (MPI_Request *request))
-MPI_BOTH_(int, MPI_Comm_attach_buffer, (MPI_Comm comm, void *buffer, int size))
-MPI_BOTH_(int, MPI_Comm_attach_buffer_c, (MPI_Comm comm, void *buffer, MPI_Count size))
-MPI_BOTH_(int, MPI_Comm_detach_buffer, (MPI_Comm comm, void *buffer_addr, int *size))
-MPI_BOTH_(int, MPI_Comm_detach_buffer_c, (MPI_Comm comm, void *buffer_addr, MPI_Count *size))
+MPI_WIDENED_(MPI_Comm_attach_buffer, MPI_Comm_attach_buffer_c, int, MPI_COMM_ATTACH_)
+MPI_WIDENED_(MPI_Comm_detach_buffer, MPI_Comm_detach_buffer_c, int, MPI_COMM_DETACH_)
 MPI_BOTH_(int, MPI_Comm_flush_buffer, (MPI_Comm comm))
 MPI_BOTH_(int, MPI_Comm_iflush_buffer, (MPI_Comm comm, MPI_Request *request))
-MPI_BOTH_(int, MPI_Session_attach_buffer, (MPI_Session session, void *buffer, int size))
-MPI_BOTH_(int, MPI_Session_attach_buffer_c, (MPI_Session session, void *buffer, MPI_Count size))
-MPI_BOTH_(int, MPI_Session_detach_buffer, (MPI_Session session, void *buffer_addr, int *size))
-MPI_BOTH_(int, MPI_Session_detach_buffer_c, (MPI_Session session, void *buffer_addr, MPI_Count *size))
+MPI_BOTH_(int, MPI_Session_attach_buffer, (MPI_Session session, MPI_ATTACH_(int, )))
+MPI_BOTH_(int, MPI_Session_attach_buffer_c, (MPI_Session session, MPI_ATTACH_(MPI_Count, )))
+MPI_BOTH_(int, MPI_Session_detach_buffer, (MPI_Session session, MPI_DETACH_(int, )))
+MPI_BOTH_(int, MPI_Session_detach_buffer_c, (MPI_Session session, MPI_DETACH_(MPI_Count, )))
 MPI_BOTH_(int, MPI_Session_flush_buffer, (MPI_Session session))
 MPI_BOTH_(int, MPI_Session_iflush_buffer, (MPI_Session session, MPI_Request *request))
 
@@ -696,62 +699,41 @@ MPI_BOTH_(int, MPI_Parrived, (MPI_Request request, int partition, int *flag))
 MPI_BOTH_(int, MPI_Pready, (int partition, MPI_Request request))
 MPI_BOTH_(int, MPI_Pready_list, (int length, const int array_of_partitions[], MPI_Request request))
 MPI_BOTH_(int, MPI_Pready_range, (int partition_low, int partition_high, MPI_Request request))
-MPI_BOTH_(int, MPI_Precv_init, (void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH_(int, MPI_Precv_init_c, (void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH_(int, MPI_Psend_init, (const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_BOTH_(int, MPI_Psend_init_c, (const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest,
-    int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+#define MPI_PARTS_(N, A) void *buf, int partitions, N count, MPI_Datatype datatype
+MPI_TWINS_(MPI_Precv_init, MPI_Precv_init_c, MPI_PARTS_, int dest, int tag, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+MPI_TWINS_(MPI_Psend_init, MPI_Psend_init_c, const MPI_PARTS_, int dest, int tag, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
 
 /* ---- Datatypes ---- */
 /* Constructors */
 MPI_BOTH_(int, MPI_Type_commit, (MPI_Datatype *datatype))
 MPI_BOTH_(int, MPI_Type_free, (MPI_Datatype *datatype))
 MPI_BOTH_(int, MPI_Type_dup, (MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_contiguous, (int count, MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_contiguous_c, (MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_create_darray, (int size, int rank, int ndims, const int array_of_gsizes[],
-    const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
-    MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_create_darray_c, (int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
-    const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
-    MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_create_hindexed, (int count, const int array_of_blocklengths[],
-    const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_create_hindexed_c, (MPI_Count count, const MPI_Count array_of_blocklengths[],
-    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_create_hindexed_block, (int count, int blocklength, const MPI_Aint array_of_displacements[],
-    MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_create_hindexed_block_c, (MPI_Count count, MPI_Count blocklength,
-    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_create_hvector, (int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
-    MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_create_hvector_c, (MPI_Count count, MPI_Count blocklength, MPI_Count stride,
-    MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_create_indexed_block, (int count, int blocklength, const int array_of_displacements[],
-    MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_create_indexed_block_c, (MPI_Count count, MPI_Count blocklength,
-    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_create_resized, (MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_create_resized_c, (MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_create_struct, (int count, const int array_of_blocklengths[],
-    const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_create_struct_c, (MPI_Count count, const MPI_Count array_of_blocklengths[],
-    const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_create_subarray, (int ndims, const int array_of_sizes[], const int array_of_subsizes[],
-    const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_create_subarray_c, (int ndims, const MPI_Count array_of_sizes[],
-    const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype,
-    MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_indexed, (int count, const int array_of_blocklengths[], const int array_of_displacements[],
-    MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_indexed_c, (MPI_Count count, const MPI_Count array_of_blocklengths[],
-    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_vector, (int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype))
-MPI_BOTH_(int, MPI_Type_vector_c, (MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
-    MPI_Datatype *newtype))
+#define MPI_MADE_                   MPI_Datatype oldtype, MPI_Datatype *newtype
+#define MPI_CONTIGUOUS_(N, A)       N count, MPI_MADE_
+#define MPI_VECTOR_(N, A)           N count, N blocklength, A stride, MPI_MADE_
+#define MPI_BLOCKS_(N, A)           N count, const N array_of_blocklengths[], const A array_of_displacements[]
+#define MPI_INDEXED_(N, A)          MPI_BLOCKS_(N, A), MPI_MADE_
+#define MPI_INDEXED_BLOCK_(N, A)    N count, N blocklength, const A array_of_displacements[], MPI_MADE_
+#define MPI_STRUCT_(N, A)           MPI_BLOCKS_(N, A), const MPI_Datatype array_of_types[], MPI_Datatype *newtype
+#define MPI_RESIZED_(N, A)          MPI_Datatype oldtype, A lb, A extent, MPI_Datatype *newtype
+#define MPI_SUBARRAY_(N, A)                                                                                            \
+    int ndims, const N array_of_sizes[], const N array_of_subsizes[], const N array_of_starts[], int order, MPI_MADE_
+#define MPI_DARRAY_(N, A)                                                                                              \
+    int size, int rank, int ndims, const N array_of_gsizes[], const int array_of_distribs[],                           \
+        const int array_of_dargs[], const int array_of_psizes[], int order, MPI_MADE_
+MPI_WIDENED_(MPI_Type_contiguous, MPI_Type_contiguous_c, int, MPI_CONTIGUOUS_)
+MPI_WIDENED_(MPI_Type_vector, MPI_Type_vector_c, int, MPI_VECTOR_)
+MPI_WIDENED_(MPI_Type_create_hvector, MPI_Type_create_hvector_c, MPI_Aint, MPI_VECTOR_)
+MPI_WIDENED_(MPI_Type_indexed, MPI_Type_indexed_c, int, MPI_INDEXED_)
+MPI_WIDENED_(MPI_Type_create_hindexed, MPI_Type_create_hindexed_c, MPI_Aint, MPI_INDEXED_)
+MPI_WIDENED_(MPI_Type_create_indexed_block, MPI_Type_create_indexed_block_c, int, MPI_INDEXED_BLOCK_)
+MPI_WIDENED_(MPI_Type_create_hindexed_block, MPI_Type_create_hindexed_block_c, MPI_Aint, MPI_INDEXED_BLOCK_)
+MPI_WIDENED_(MPI_Type_create_struct, MPI_Type_create_struct_c, MPI_Aint, MPI_STRUCT_)
+MPI_WIDENED_(MPI_Type_create_resized, MPI_Type_create_resized_c, MPI_Aint, MPI_RESIZED_)
+MPI_WIDENED_(MPI_Type_create_subarray, MPI_Type_create_subarray_c, int, MPI_SUBARRAY_)
+MPI_WIDENED_(MPI_Type_create_darray, MPI_Type_create_darray_c, int, MPI_DARRAY_)
 
 /* Queries */
 MPI_BOTH_(int, MPI_Get_address, (const void *location, MPI_Aint *address))
@@ -773,32 +755,25 @@ MPI_BOTH_(int, MPI_Type_get_true_extent_c, (MPI_Datatype datatype, MPI_Count *tr
 MPI_BOTH_(int, MPI_Type_get_true_extent_x, (MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent))
 MPI_BOTH_(int, MPI_Type_get_value_index, (MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type))
 MPI_BOTH_(int, MPI_Type_set_name, (MPI_Datatype datatype, const char *type_name))
-MPI_BOTH_(int, MPI_Type_size, (MPI_Datatype datatype, int *size))
-MPI_BOTH_(int, MPI_Type_size_c, (MPI_Datatype datatype, MPI_Count *size))
+#define MPI_SIZE_(N, A) MPI_Datatype datatype, N *size
+MPI_WIDENED_(MPI_Type_size, MPI_Type_size_c, int, MPI_SIZE_)
 MPI_BOTH_(int, MPI_Type_size_x, (MPI_Datatype datatype, MPI_Count *size))
 
 /* Packing */
-MPI_BOTH_(int, MPI_Pack, (const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize,
-    int *position, MPI_Comm comm))
-MPI_BOTH_(int, MPI_Pack_c, (const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
-    MPI_Count outsize, MPI_Count *position, MPI_Comm comm))
-MPI_BOTH_(int, MPI_Pack_size, (int incount, MPI_Datatype datatype, MPI_Comm comm, int *size))
-MPI_BOTH_(int, MPI_Pack_size_c, (MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size))
-MPI_BOTH_(int, MPI_Unpack, (const void *inbuf, int insize, int *position, void *outbuf, int outcount,
-    MPI_Datatype datatype, MPI_Comm comm))
-MPI_BOTH_(int, MPI_Unpack_c, (const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
-    MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm))
-MPI_BOTH_(int, MPI_Pack_external, (const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
-    void *outbuf, MPI_Aint outsize, MPI_Aint *position))
-MPI_BOTH_(int, MPI_Pack_external_c, (const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
-    void *outbuf, MPI_Count outsize, MPI_Count *position))
-MPI_BOTH_(int, MPI_Pack_external_size, (const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size))
-MPI_BOTH_(int, MPI_Pack_external_size_c, (const char *datarep, MPI_Count incount, MPI_Datatype datatype,
-    MPI_Count *size))
-MPI_BOTH_(int, MPI_Unpack_external, (const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position,
-    void *outbuf, int outcount, MPI_Datatype datatype))
-MPI_BOTH_(int, MPI_Unpack_external_c, (const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
-    void *outbuf, MPI_Count outcount, MPI_Datatype datatype))
+#define MPI_PACKED_(N, A)     const void *inbuf, N incount, MPI_Datatype datatype, void *outbuf, A outsize, A *position
+#define MPI_UNPACKED_(N, A)   const void *inbuf, A insize, A *position, void *outbuf, N outcount, MPI_Datatype datatype
+#define MPI_PACK_(N, A)       MPI_PACKED_(N, A), MPI_Comm comm
+#define MPI_PACK_SIZE_(N, A)  N incount, MPI_Datatype datatype, MPI_Comm comm, A *size
+#define MPI_UNPACK_(N, A)     MPI_UNPACKED_(N, A), MPI_Comm comm
+#define MPI_EXTERNAL_(N, A)   const char *datarep, MPI_PACKED_(N, A)
+#define MPI_EXTERNAL_SIZE_(N, A) const char *datarep, N incount, MPI_Datatype datatype, A *size
+#define MPI_INTERNAL_(N, A)   const char datarep[], MPI_UNPACKED_(N, A)
+MPI_WIDENED_(MPI_Pack, MPI_Pack_c, int, MPI_PACK_)
+MPI_WIDENED_(MPI_Pack_size, MPI_Pack_size_c, int, MPI_PACK_SIZE_)
+MPI_WIDENED_(MPI_Unpack, MPI_Unpack_c, int, MPI_UNPACK_)
+MPI_WIDENED_(MPI_Pack_external, MPI_Pack_external_c, MPI_Aint, MPI_EXTERNAL_)
+MPI_WIDENED_(MPI_Pack_external_size, MPI_Pack_external_size_c, MPI_Aint, MPI_EXTERNAL_SIZE_)
+MPI_WIDENED_(MPI_Unpack_external, MPI_Unpack_external_c, MPI_Aint, MPI_INTERNAL_)
 
 /* ---- Collective communication ---- */
 /* Reduction operations */
@@ -806,9 +781,8 @@ MPI_BOTH_(int, MPI_Op_commutative, (MPI_Op op, int *commute))
 MPI_BOTH_(int, MPI_Op_create, (MPI_User_function *user_fn, int commute, MPI_Op *op))
 MPI_BOTH_(int, MPI_Op_create_c, (MPI_User_function_c *user_fn, int commute, MPI_Op *op))
 MPI_BOTH_(int, MPI_Op_free, (MPI_Op *op))
-MPI_BOTH_(int, MPI_Reduce_local, (const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op))
-MPI_BOTH_(int, MPI_Reduce_local_c, (const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Op op))
+#define MPI_LOCAL_(N, A) const void *inbuf, void *inoutbuf, N count, MPI_Datatype datatype, MPI_Op op
+MPI_WIDENED_(MPI_Reduce_local, MPI_Reduce_local_c, int, MPI_LOCAL_)
 
 /* The collectives */
 MPI_BOTH_(int, MPI_Barrier, (MPI_Comm comm))
@@ -889,24 +863,18 @@ MPI_BOTH_(int, MPI_Intercomm_create_from_groups, (MPI_Group local_group, int loc
 MPI_BOTH_(int, MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *newintracomm))
 
 /* ---- Cached attributes ---- */
-MPI_BOTH_(int, MPI_Comm_create_keyval, (MPI_Comm_copy_attr_function *comm_copy_attr_fn,
-    MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state))
-MPI_BOTH_(int, MPI_Comm_delete_attr, (MPI_Comm comm, int comm_keyval))
-MPI_BOTH_(int, MPI_Comm_free_keyval, (int *comm_keyval))
-MPI_BOTH_(int, MPI_Comm_get_attr, (MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag))
-MPI_BOTH_(int, MPI_Comm_set_attr, (MPI_Comm comm, int comm_keyval, void *attribute_val))
-MPI_BOTH_(int, MPI_Type_create_keyval, (MPI_Type_copy_attr_function *type_copy_attr_fn,
-    MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval, void *extra_state))
-MPI_BOTH_(int, MPI_Type_delete_attr, (MPI_Datatype datatype, int type_keyval))
-MPI_BOTH_(int, MPI_Type_free_keyval, (int *type_keyval))
-MPI_BOTH_(int, MPI_Type_get_attr, (MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag))
-MPI_BOTH_(int, MPI_Type_set_attr, (MPI_Datatype datatype, int type_keyval, void *attribute_val))
-MPI_BOTH_(int, MPI_Win_create_keyval, (MPI_Win_copy_attr_function *win_copy_attr_fn,
-    MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state))
-MPI_BOTH_(int, MPI_Win_delete_attr, (MPI_Win win, int win_keyval))
-MPI_BOTH_(int, MPI_Win_free_keyval, (int *win_keyval))
-MPI_BOTH_(int, MPI_Win_get_attr, (MPI_Win win, int win_keyval, void *attribute_val, int *flag))
-MPI_BOTH_(int, MPI_Win_set_attr, (MPI_Win win, int win_keyval, void *attribute_val))
+#define MPI_CACHED_(type, copies, deletes, create, release, set, get, remove)                                          \
+    MPI_BOTH_(int, create, (copies *copy_attr_fn, deletes *delete_attr_fn, int *keyval, void *extra_state))            \
+    MPI_BOTH_(int, release, (int *keyval))                                                                             \
+    MPI_BOTH_(int, set, (type object, int keyval, void *attribute_val))                                                \
+    MPI_BOTH_(int, get, (type object, int keyval, void *attribute_val, int *flag))                                     \
+    MPI_BOTH_(int, remove, (type object, int keyval))
+MPI_CACHED_(MPI_Comm, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function, MPI_Comm_create_keyval,
+    MPI_Comm_free_keyval, MPI_Comm_set_attr, MPI_Comm_get_attr, MPI_Comm_delete_attr)
+MPI_CACHED_(MPI_Datatype, MPI_Type_copy_attr_function, MPI_Type_delete_attr_function, MPI_Type_create_keyval,
+    MPI_Type_free_keyval, MPI_Type_set_attr, MPI_Type_get_attr, MPI_Type_delete_attr)
+MPI_CACHED_(MPI_Win, MPI_Win_copy_attr_function, MPI_Win_delete_attr_function, MPI_Win_create_keyval,
+    MPI_Win_free_keyval, MPI_Win_set_attr, MPI_Win_get_attr, MPI_Win_delete_attr)
 
 /* ---- Process topologies ---- */
 /* Cartesian */
@@ -956,31 +924,25 @@ MPI_FORMS_(MPI_Neighbor_alltoallw, MPI_Neighbor_alltoallw_c, MPI_Ineighbor_allto
 MPI_BOTH_(int, MPI_Add_error_class, (int *errorclass))
 MPI_BOTH_(int, MPI_Add_error_code, (int errorclass, int *errorcode))
 MPI_BOTH_(int, MPI_Add_error_string, (int errorcode, const char *string))
-MPI_BOTH_(int, MPI_Comm_call_errhandler, (MPI_Comm comm, int errorcode))
-MPI_BOTH_(int, MPI_Comm_create_errhandler, (MPI_Comm_errhandler_function *comm_errhandler_fn,
-    MPI_Errhandler *errhandler))
-MPI_BOTH_(int, MPI_Comm_get_errhandler, (MPI_Comm comm, MPI_Errhandler *errhandler))
-MPI_BOTH_(int, MPI_Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler errhandler))
 MPI_BOTH_(int, MPI_Errhandler_free, (MPI_Errhandler *errhandler))
+#define MPI_HANDLED_(type, function, create, set, get, call)                                                           \
+    MPI_BOTH_(int, create, (function *errhandler_fn, MPI_Errhandler *errhandler))                                      \
+    MPI_BOTH_(int, set, (type object, MPI_Errhandler errhandler))                                                      \
+    MPI_BOTH_(int, get, (type object, MPI_Errhandler *errhandler))                                                     \
+    MPI_BOTH_(int, call, (type object, int errorcode))
+MPI_HANDLED_(MPI_Comm, MPI_Comm_errhandler_function, MPI_Comm_create_errhandler, MPI_Comm_set_errhandler,
+    MPI_Comm_get_errhandler, MPI_Comm_call_errhandler)
+MPI_HANDLED_(MPI_File, MPI_File_errhandler_function, MPI_File_create_errhandler, MPI_File_set_errhandler,
+    MPI_File_get_errhandler, MPI_File_call_errhandler)
+MPI_HANDLED_(MPI_Session, MPI_Session_errhandler_function, MPI_Session_create_errhandler, MPI_Session_set_errhandler,
+    MPI_Session_get_errhandler, MPI_Session_call_errhandler)
+MPI_HANDLED_(MPI_Win, MPI_Win_errhandler_function, MPI_Win_create_errhandler, MPI_Win_set_errhandler,
+    MPI_Win_get_errhandler, MPI_Win_call_errhandler)
 MPI_BOTH_(int, MPI_Error_class, (int errorcode, int *errorclass))
 MPI_BOTH_(int, MPI_Error_string, (int errorcode, char *string, int *resultlen))
-MPI_BOTH_(int, MPI_File_call_errhandler, (MPI_File fh, int errorcode))
-MPI_BOTH_(int, MPI_File_create_errhandler, (MPI_File_errhandler_function *file_errhandler_fn,
-    MPI_Errhandler *errhandler))
-MPI_BOTH_(int, MPI_File_get_errhandler, (MPI_File file, MPI_Errhandler *errhandler))
-MPI_BOTH_(int, MPI_File_set_errhandler, (MPI_File file, MPI_Errhandler errhandler))
 MPI_BOTH_(int, MPI_Remove_error_class, (int errorclass))
 MPI_BOTH_(int, MPI_Remove_error_code, (int errorcode))
 MPI_BOTH_(int, MPI_Remove_error_string, (int errorcode))
-MPI_BOTH_(int, MPI_Session_call_errhandler, (MPI_Session session, int errorcode))
-MPI_BOTH_(int, MPI_Session_create_errhandler, (MPI_Session_errhandler_function *session_errhandler_fn,
-    MPI_Errhandler *errhandler))
-MPI_BOTH_(int, MPI_Session_get_errhandler, (MPI_Session session, MPI_Errhandler *errhandler))
-MPI_BOTH_(int, MPI_Session_set_errhandler, (MPI_Session session, MPI_Errhandler errhandler))
-MPI_BOTH_(int, MPI_Win_call_errhandler, (MPI_Win win, int errorcode))
-MPI_BOTH_(int, MPI_Win_create_errhandler, (MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler))
-MPI_BOTH_(int, MPI_Win_get_errhandler, (MPI_Win win, MPI_Errhandler *errhandler))
-MPI_BOTH_(int, MPI_Win_set_errhandler, (MPI_Win win, MPI_Errhandler errhandler))
 
 /* ---- Environment ---- */
 MPI_BOTH_(MPI_Aint, MPI_Aint_add, (MPI_Aint base, MPI_Aint disp))
@@ -1097,8 +1059,8 @@ MPI_TWINS_(MPI_Rput, MPI_Rput_c, MPI_PUT_, MPI_Win win, MPI_Request *request)
 MPI_BOTH_(int, MPI_Grequest_complete, (MPI_Request request))
 MPI_BOTH_(int, MPI_Grequest_start, (MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
     MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request))
-MPI_BOTH_(int, MPI_Status_set_elements, (MPI_Status *status, MPI_Datatype datatype, int count))
-MPI_BOTH_(int, MPI_Status_set_elements_c, (MPI_Status *status, MPI_Datatype datatype, MPI_Count count))
+#define MPI_ELEMENTS_(N, A) MPI_Status *status, MPI_Datatype datatype, N count
+MPI_WIDENED_(MPI_Status_set_elements, MPI_Status_set_elements_c, int, MPI_ELEMENTS_)
 MPI_BOTH_(int, MPI_Status_set_elements_x, (MPI_Status *status, MPI_Datatype datatype, MPI_Count count))
 
 /* ---- Files ---- */

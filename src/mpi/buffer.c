@@ -95,7 +95,7 @@ static int send_copy(struct mpi_buffer *buffer, const struct mpi_message *m, con
     }
     if (!copy)
         return ERR_LIMIT;
-    mpi_pack(&from, copy + 1);
+    (void)vtype_pack_at(&from, 0, copy + 1, bytes);
     struct type_buffer packed = {copy + 1, bytes, NULL};
     int error = mpi_operation_start(&copy->request, m, target, WAY_STANDARD, &packed);
     if (error)
@@ -254,17 +254,13 @@ static int start_flush(const char *call, struct mpi_comm *comm, MPI_Request *out
     return MPI_SUCCESS;
 }
 
-#define ATTACH(number) void *memory, number size
-#define COMM_ATTACH(number) MPI_Comm comm, ATTACH(number)
-CHECKED_PAIR(MPI_Buffer_attach, MPI_Buffer_attach_c, ATTACH, (RUNNING), attach(NAME, NULL, memory, size))
-CHECKED_PAIR(MPI_Comm_attach_buffer, MPI_Comm_attach_buffer_c, COMM_ATTACH, (COMM_OF(comm)),
-             attach(NAME, mpi_comm_at(comm), memory, size))
-#define DETACH(number) void *buffer_addr, number *size
-#define COMM_DETACH(number) MPI_Comm comm, DETACH(number)
+CHECKED_PAIR(MPI_Buffer_attach, MPI_Buffer_attach_c, MPI_ATTACH_, (RUNNING), attach(NAME, NULL, buffer, size))
+CHECKED_PAIR(MPI_Comm_attach_buffer, MPI_Comm_attach_buffer_c, MPI_COMM_ATTACH_, (COMM_OF(comm)),
+             attach(NAME, mpi_comm_at(comm), buffer, size))
 #define DETACHED GIVEN(buffer_addr), GIVEN(size)
-CHECKED_PAIR(MPI_Buffer_detach, MPI_Buffer_detach_c, DETACH, (RUNNING, DETACHED),
+CHECKED_PAIR(MPI_Buffer_detach, MPI_Buffer_detach_c, MPI_DETACH_, (RUNNING, DETACHED),
              detach(NAME, NULL, buffer_addr, COUNT_AT(size)))
-CHECKED_PAIR(MPI_Comm_detach_buffer, MPI_Comm_detach_buffer_c, COMM_DETACH, (COMM_OF(comm), DETACHED),
+CHECKED_PAIR(MPI_Comm_detach_buffer, MPI_Comm_detach_buffer_c, MPI_COMM_DETACH_, (COMM_OF(comm), DETACHED),
              detach(NAME, mpi_comm_at(comm), buffer_addr, COUNT_AT(size)))
 CHECKED(MPI_Buffer_flush, (void), (RUNNING), flush_of(NAME, NULL))
 CHECKED(MPI_Comm_flush_buffer, (MPI_Comm comm), (COMM_OF(comm)), flush_of(NAME, mpi_comm_at(comm)))

@@ -1,14 +1,34 @@
-/* Collectives: checks their arguments and gives them to coll. The entries are in forms.c; all forms of a call
- * come here with the same structure. */
-#include "mpi/collective.h"
+/* Collectives: checks their arguments and gives them to coll. Each has six forms: blocking, non-blocking and persistent, with int
+ * and with 64-bit counts; all come to one body with the same structure. What a collective takes is written in mpi.h
+ * (MPI_ONE_ONE_ and its like); its row at the end tells what that is, by the entry's own name. */
+#include "mpi/inside.h"
+
+/* The arguments of any collective, as its entries hand them over. */
+struct side {
+    const void *buffer;
+    MPI_Count count;
+    MPI_Datatype type;
+    const void *counts, *displacements; /* of v and w forms: int, or (wide) MPI_Count and MPI_Aint */
+    const MPI_Datatype *types;          /* of w forms */
+};
+
+struct collective {
+    const char *call;
+    enum coll_kind kind;
+    MPI_Comm comm;
+    int root;
+    MPI_Op op;
+    bool wide; /* counts and displacements are arrays of 64 bits */
+    struct side send, receive; /* bcast and reductions: type, count and counts are in receive */
+};
 
 /* Which sides of a call a rank's arguments must be right on, and which may be MPI_IN_PLACE. */
-enum side { NO_SIDE = 0, SEND = 1, RECEIVE = 2, BOTH = 3 };
+enum sides { NO_SIDE = 0, SEND = 1, RECEIVE = 2, BOTH = 3 };
 enum { ROOTED = 1, REDUCES = 2, SEND_ARRAYS = 4, RECEIVE_ARRAYS = 8, DISPLACED = 16, TYPED = 32 };
 #define ALL_ARRAYS (SEND_ARRAYS | RECEIVE_ARRAYS | DISPLACED)
 
 static const struct {
-    uint8_t flags, at_root, elsewhere; /* enum side; all are the root where there is none */
+    uint8_t flags, at_root, elsewhere; /* enum sides; all are the root where there is none */
     uint8_t place_at_root, place_elsewhere;
 } rules[COLL_KINDS] = {
     [COLL_BARRIER] = {0},
@@ -32,7 +52,7 @@ static const struct {
 
 /* A checked call. It lies on the stack for a blocking call, else with the request. */
 struct work {
-    const struct mpi_collective *c; /* while it is made */
+    const struct collective *c; /* while it is made */
     struct mpi_comm *comm;
     uint8_t rule;           /* flags of its kind */
     struct coll_call call;
@@ -44,7 +64,7 @@ struct work {
 /* What the send or receive side of a call is called in a sentence: nothing where there is one only. */
 static const char *said(const struct work *work, const char *name)
 {
-    const struct mpi_collective *c = work->c;
+    const struct collective *c = work->c;
     bool two = rules[c->kind].at_root == BOTH && !(work->rule & REDUCES);
     return !two ? "" : name[0] == 's' ? "send " : "receive ";
 }
@@ -97,7 +117,7 @@ static const int64_t *widen(struct work *work, const void *array)
     return place;
 }
 
-static int fill_types(struct work *work, const struct mpi_side *from, struct coll_side *side, const char *name)
+static int fill_types(struct work *work, const struct side *from, struct coll_side *side, const char *name)
 {
     struct type_layout **layouts = (struct type_layout **)room_for_array(work);
     if (!layouts)
@@ -113,9 +133,9 @@ static int fill_types(struct work *work, const struct mpi_side *from, struct col
     return MPI_SUCCESS;
 }
 
-static int fill_arrays(struct work *work, const struct mpi_side *from, struct coll_side *side, const char *name)
+static int fill_arrays(struct work *work, const struct side *from, struct coll_side *side, const char *name)
 {
-    const struct mpi_collective *c = work->c;
+    const struct collective *c = work->c;
     bool displaced = work->rule & DISPLACED, typed = work->rule & TYPED;
     if (!from->counts || (displaced && !from->displacements) || (typed && !from->types))
         return mpi_error(work->comm, c->call, MPI_ERR_ARG, "an array of the %s side is NULL", name);
@@ -138,7 +158,7 @@ static int fill_arrays(struct work *work, const struct mpi_side *from, struct co
 
 /* ---- one side --------------------------------------------------------------------------------------------------- */
 
-static int fill_plain(struct work *work, const struct mpi_side *from, struct coll_side *side, const char *name)
+static int fill_plain(struct work *work, const struct side *from, struct coll_side *side, const char *name)
 {
     uint64_t bytes;
     side->count = (uint64_t)from->count;
@@ -150,7 +170,7 @@ static int fill_plain(struct work *work, const struct mpi_side *from, struct col
     return unlikely(bytes > 0 && !mpi_base_fits(from->buffer, 0, side->layout)) ? no_buffer(work, name) : MPI_SUCCESS;
 }
 
-static int fill(struct work *work, const struct mpi_side *from, struct coll_side *side, bool arrays, const char *name)
+static int fill(struct work *work, const struct side *from, struct coll_side *side, bool arrays, const char *name)
 {
     int error = MPI_SUCCESS;
     side->base = (void *)from->buffer;
@@ -184,9 +204,9 @@ static bool may_hold_data(const struct work *work, const struct coll_side *side)
 /* Reductions have one type and count for both sides; only the buffers differ. */
 static int fill_reduction(struct work *work, int significant, int may_be_in_place)
 {
-    const struct mpi_collective *c = work->c;
+    const struct collective *c = work->c;
     struct coll_side *send = &work->call.send, *receive = &work->call.receive;
-    struct mpi_side described = c->receive;
+    struct side described = c->receive;
     bool receives = significant & RECEIVE;
     if (receives && c->receive.buffer == MPI_IN_PLACE)
         return in_place(work, receive, false, "receive");
@@ -211,10 +231,10 @@ static int fill_reduction(struct work *work, int significant, int may_be_in_plac
 }
 
 /* The side of a call that is WHICH, if this rank needs it. */
-static int fill_side(struct work *work, enum side which, int significant, int may_be_in_place)
+static int fill_side(struct work *work, enum sides which, int significant, int may_be_in_place)
 {
     bool sends = which == SEND;
-    const struct mpi_side *from = sends ? &work->c->send : &work->c->receive;
+    const struct side *from = sends ? &work->c->send : &work->c->receive;
     struct coll_side *side = sends ? &work->call.send : &work->call.receive;
     const char *name = sends ? "send" : "receive";
     if (!(significant & which))
@@ -225,7 +245,7 @@ static int fill_side(struct work *work, enum side which, int significant, int ma
 }
 
 /* Checks the call C and makes coll's out of it in WORK. */
-static int make(struct work *work, const struct mpi_collective *c)
+static int make(struct work *work, const struct collective *c)
 {
     char name[64];
     mpi_enter(c->call);
@@ -252,7 +272,7 @@ static int make(struct work *work, const struct mpi_collective *c)
 
 /* ---- the three ways --------------------------------------------------------------------------------------------- */
 
-int mpi_collective_run(const struct mpi_collective *c)
+static int run(const struct collective *c)
 {
     struct work work;
     work.arrays = NULL;
@@ -279,7 +299,7 @@ void mpi_collective_drop(void *extra)
 }
 
 /* The schedule with all it needs, in a request that is not started. */
-static int make_request(const struct mpi_collective *c, MPI_Request *out, struct mpi_request **request)
+static int make_request(const struct collective *c, MPI_Request *out, struct mpi_request **request)
 {
     struct work *work = malloc(sizeof *work);
     if (!work)
@@ -317,7 +337,7 @@ refused:
     return error;
 }
 
-int mpi_collective_start(const struct mpi_collective *c, MPI_Request *out)
+static int start(const struct collective *c, MPI_Request *out)
 {
     struct mpi_request *request;
     int error = make_request(c, out, &request);
@@ -333,7 +353,7 @@ int mpi_collective_start(const struct mpi_collective *c, MPI_Request *out)
     return MPI_SUCCESS;
 }
 
-int mpi_collective_prepare(const struct mpi_collective *c, MPI_Info info, MPI_Request *out)
+static int prepare(const struct collective *c, MPI_Info info, MPI_Request *out)
 {
     struct mpi_request *request;
     int error = mpi_arguments(c->call, ARGUMENTS(RUNNING, HINTS(info))) ?: make_request(c, out, &request);
@@ -344,3 +364,74 @@ int mpi_collective_prepare(const struct mpi_collective *c, MPI_Info info, MPI_Re
     *out = mpi_request_publish(request);
     return MPI_SUCCESS;
 }
+
+/* ---- the forms ------------------------------------------------------------------------------------------------------ */
+
+/* Whom it is about, what follows that, and what each way does with it. */
+#define ALL MPI_Comm comm
+#define ROOT int root, MPI_Comm comm
+#define STARTED MPI_Request *request
+#define PERSISTENT MPI_Info info, MPI_Request *request
+#define RUN(...) run(__VA_ARGS__)
+#define START(...) start(__VA_ARGS__, request)
+#define PREPARE(...) prepare(__VA_ARGS__, info, request)
+
+/* The six forms of a collective. */
+#define FORMS(run, run_c, start, start_c, prepare, prepare_c, takes, whom, ...)                                        \
+    ENTRIES(run, run_c, takes, (whom), RUN(__VA_ARGS__))                                                               \
+    ENTRIES(start, start_c, takes, (whom, STARTED), START(__VA_ARGS__))                                                \
+    ENTRIES(prepare, prepare_c, takes, (whom, PERSISTENT), PREPARE(__VA_ARGS__))
+
+#define IS(kind, ...) &(struct collective){NAME, kind, comm, __VA_ARGS__}
+/* The sides: a count for all partners, an array with one for each (V), and datatypes for each, too (W). */
+#define SENDS .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype}
+#define SENDS_V .send = {.buffer = sendbuf, .counts = sendcounts, .displacements = sdispls, .type = sendtype}
+#define SENDS_W .send = {.buffer = sendbuf, .counts = sendcounts, .displacements = sdispls, .types = sendtypes}
+#define RECEIVES .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype}
+#define RECEIVES_V .receive = {.buffer = recvbuf, .counts = recvcounts, .displacements = rdispls, .type = recvtype}
+#define RECEIVES_W .receive = {.buffer = recvbuf, .counts = recvcounts, .displacements = rdispls, .types = recvtypes}
+#define WIDE_BY(counts) .wide = sizeof *(counts) == sizeof(MPI_Count)
+
+ENTERED(MPI_Barrier, (ALL), RUN(IS(COLL_BARRIER, 0)))
+ENTERED(MPI_Ibarrier, (ALL, STARTED), START(IS(COLL_BARRIER, 0)))
+ENTERED(MPI_Barrier_init, (ALL, PERSISTENT), PREPARE(IS(COLL_BARRIER, 0)))
+
+FORMS(MPI_Bcast, MPI_Bcast_c, MPI_Ibcast, MPI_Ibcast_c, MPI_Bcast_init, MPI_Bcast_init_c, MPI_BUFFER_, ROOT,
+      IS(COLL_BCAST, root, .receive = {.buffer = buffer, .count = count, .type = datatype}))
+
+FORMS(MPI_Gather, MPI_Gather_c, MPI_Igather, MPI_Igather_c, MPI_Gather_init, MPI_Gather_init_c, MPI_ONE_ONE_, ROOT,
+      IS(COLL_GATHER, root, SENDS, RECEIVES))
+FORMS(MPI_Gatherv, MPI_Gatherv_c, MPI_Igatherv, MPI_Igatherv_c, MPI_Gatherv_init, MPI_Gatherv_init_c, MPI_ONE_MANY_,
+      ROOT, IS(COLL_GATHERV, root, WIDE_BY(recvcounts), SENDS, RECEIVES_V))
+FORMS(MPI_Scatter, MPI_Scatter_c, MPI_Iscatter, MPI_Iscatter_c, MPI_Scatter_init, MPI_Scatter_init_c, MPI_ONE_ONE_,
+      ROOT, IS(COLL_SCATTER, root, SENDS, RECEIVES))
+FORMS(MPI_Scatterv, MPI_Scatterv_c, MPI_Iscatterv, MPI_Iscatterv_c, MPI_Scatterv_init, MPI_Scatterv_init_c,
+      MPI_MANY_ONE_, ROOT, IS(COLL_SCATTERV, root, WIDE_BY(sendcounts), SENDS_V, RECEIVES))
+
+FORMS(MPI_Allgather, MPI_Allgather_c, MPI_Iallgather, MPI_Iallgather_c, MPI_Allgather_init, MPI_Allgather_init_c,
+      MPI_ONE_ONE_, ALL, IS(COLL_ALLGATHER, SENDS, RECEIVES))
+FORMS(MPI_Allgatherv, MPI_Allgatherv_c, MPI_Iallgatherv, MPI_Iallgatherv_c, MPI_Allgatherv_init,
+      MPI_Allgatherv_init_c, MPI_ONE_MANY_, ALL, IS(COLL_ALLGATHERV, WIDE_BY(recvcounts), SENDS, RECEIVES_V))
+FORMS(MPI_Alltoall, MPI_Alltoall_c, MPI_Ialltoall, MPI_Ialltoall_c, MPI_Alltoall_init, MPI_Alltoall_init_c,
+      MPI_ONE_ONE_, ALL, IS(COLL_ALLTOALL, SENDS, RECEIVES))
+FORMS(MPI_Alltoallv, MPI_Alltoallv_c, MPI_Ialltoallv, MPI_Ialltoallv_c, MPI_Alltoallv_init, MPI_Alltoallv_init_c,
+      MPI_MANY_MANY_, ALL, IS(COLL_ALLTOALLV, WIDE_BY(sendcounts), SENDS_V, RECEIVES_V))
+FORMS(MPI_Alltoallw, MPI_Alltoallw_c, MPI_Ialltoallw, MPI_Ialltoallw_c, MPI_Alltoallw_init, MPI_Alltoallw_init_c,
+      MPI_TYPED_, ALL, IS(COLL_ALLTOALLW, WIDE_BY(sendcounts), SENDS_W, RECEIVES_W))
+
+#define OPERANDS .op = op, .send = {.buffer = sendbuf}, .receive = {.buffer = recvbuf, .count = count, .type = datatype}
+FORMS(MPI_Reduce, MPI_Reduce_c, MPI_Ireduce, MPI_Ireduce_c, MPI_Reduce_init, MPI_Reduce_init_c, MPI_REDUCED_, ROOT,
+      IS(COLL_REDUCE, root, OPERANDS))
+FORMS(MPI_Allreduce, MPI_Allreduce_c, MPI_Iallreduce, MPI_Iallreduce_c, MPI_Allreduce_init, MPI_Allreduce_init_c,
+      MPI_REDUCED_, ALL, IS(COLL_ALLREDUCE, OPERANDS))
+FORMS(MPI_Scan, MPI_Scan_c, MPI_Iscan, MPI_Iscan_c, MPI_Scan_init, MPI_Scan_init_c, MPI_REDUCED_, ALL,
+      IS(COLL_SCAN, OPERANDS))
+FORMS(MPI_Exscan, MPI_Exscan_c, MPI_Iexscan, MPI_Iexscan_c, MPI_Exscan_init, MPI_Exscan_init_c, MPI_REDUCED_, ALL,
+      IS(COLL_EXSCAN, OPERANDS))
+FORMS(MPI_Reduce_scatter_block, MPI_Reduce_scatter_block_c, MPI_Ireduce_scatter_block, MPI_Ireduce_scatter_block_c,
+      MPI_Reduce_scatter_block_init, MPI_Reduce_scatter_block_init_c, MPI_REDUCED_, ALL,
+      IS(COLL_REDUCE_SCATTER_BLOCK, OPERANDS))
+FORMS(MPI_Reduce_scatter, MPI_Reduce_scatter_c, MPI_Ireduce_scatter, MPI_Ireduce_scatter_c, MPI_Reduce_scatter_init,
+      MPI_Reduce_scatter_init_c, MPI_SHARED_OUT_, ALL,
+      IS(COLL_REDUCE_SCATTER, .op = op, WIDE_BY(recvcounts), .send = {.buffer = sendbuf},
+         .receive = {.buffer = recvbuf, .counts = recvcounts, .type = datatype}))

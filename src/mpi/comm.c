@@ -28,7 +28,7 @@ struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group)
     comm->size = comm->coll.size = group->size;
     mpi_object_keep(group);
     comm->group = group;
-    comm->errhandler = parent ? parent->errhandler : &mpi_errors_are_fatal;
+    comm->errhandler = parent ? parent->errhandler : mpi_errhandler_at(MPI_ERRORS_ARE_FATAL);
     mpi_keep(comm->errhandler);
     return comm;
 }

@@ -137,23 +137,18 @@ static int derive(struct making *making, int combiner, uint32_t integers, uint32
     return mpi_making_end(making, error, layout);
 }
 
-#define CONTIGUOUS(number) number count, MPI_Datatype old, MPI_Datatype *out
 #define ROW_OF MPI_COMBINER_CONTIGUOUS, 1, 0, (MPI_Count[]){count}
-ENTRIES(MPI_Type_contiguous, MPI_Type_contiguous_c, CONTIGUOUS, derive(MAKING(count), ROW_OF, old))
+WIDENED(MPI_Type_contiguous, MPI_Type_contiguous_c, int, MPI_CONTIGUOUS_, derive(MAKING(count), ROW_OF, oldtype))
 
-#define WIDE (MPI_Count, MPI_Count)
-#define VECTOR(number, offset) number count, number block, offset stride, MPI_Datatype old, MPI_Datatype *out
-#define SHAPE (MPI_Count[]){count, block, stride}
+#define SHAPE (MPI_Count[]){count, blocklength, stride}
 #define IN_EXTENTS MPI_COMBINER_VECTOR, 3, 0, SHAPE
 #define IN_BYTES MPI_COMBINER_HVECTOR, 2, 1, SHAPE
-ENTRIES_OF(MPI_Type_vector, MPI_Type_vector_c, VECTOR, (int, int), WIDE, derive(MAKING(count), IN_EXTENTS, old))
-ENTRIES_OF(MPI_Type_create_hvector, MPI_Type_create_hvector_c, VECTOR, (int, MPI_Aint), WIDE,
-           derive(MAKING(count), IN_BYTES, old))
+WIDENED(MPI_Type_vector, MPI_Type_vector_c, int, MPI_VECTOR_, derive(MAKING(count), IN_EXTENTS, oldtype))
+WIDENED(MPI_Type_create_hvector, MPI_Type_create_hvector_c, MPI_Aint, MPI_VECTOR_, derive(MAKING(count), IN_BYTES, oldtype))
 
-#define RESIZED(number) MPI_Datatype old, number lb, number extent, MPI_Datatype *out
 #define BOUNDS MPI_COMBINER_RESIZED, 0, 2, (MPI_Count[]){lb, extent}
-ENTRY(MPI_Type_create_resized)(RESIZED(MPI_Aint)) { return derive(MAKING(int), BOUNDS, old); }
-ENTRY(MPI_Type_create_resized_c)(RESIZED(MPI_Count)) { return derive(MAKING(MPI_Count), BOUNDS, old); }
+ENTRY(MPI_Type_create_resized)(MPI_RESIZED_(, MPI_Aint)) { return derive(MAKING(int), BOUNDS, oldtype); }
+ENTRY(MPI_Type_create_resized_c)(MPI_RESIZED_(, MPI_Count)) { return derive(MAKING(MPI_Count), BOUNDS, oldtype); }
 
 /* ---- indexed ---------------------------------------------------------------------------------------------------- */
 
@@ -218,22 +213,18 @@ static int indexed(struct making *making, const struct places *at, MPI_Datatype 
     return mpi_making_end(making, error, layout);
 }
 
-#define NARROW(array) (sizeof *(array) == sizeof(int))
-#define INDEXED(number, offset)                                                                                        \
-    number count, const number blocks[], const offset displacements[], MPI_Datatype old, MPI_Datatype *out
-#define PLACES(in_bytes) &(struct places){count, false, blocks, 0, displacements, in_bytes, NARROW(displacements)}
-ENTRIES_OF(MPI_Type_indexed, MPI_Type_indexed_c, INDEXED, (int, int), WIDE, indexed(MAKING(count), PLACES(false), old))
-ENTRIES_OF(MPI_Type_create_hindexed, MPI_Type_create_hindexed_c, INDEXED, (int, MPI_Aint), WIDE,
-           indexed(MAKING(count), PLACES(true), old))
-
-#define EQUAL(number, offset)                                                                                          \
-    number count, number block, const offset displacements[], MPI_Datatype old, MPI_Datatype *out
+#define NARROW_DISPLACEMENTS (sizeof *array_of_displacements == sizeof(int))
+#define PLACES(in_bytes)                                                                                               \
+    &(struct places){count, false, array_of_blocklengths, 0, array_of_displacements, in_bytes, NARROW_DISPLACEMENTS}
 #define EQUAL_PLACES(in_bytes)                                                                                         \
-    &(struct places){count, true, NULL, block, displacements, in_bytes, NARROW(displacements)}
-ENTRIES_OF(MPI_Type_create_indexed_block, MPI_Type_create_indexed_block_c, EQUAL, (int, int), WIDE,
-           indexed(MAKING(count), EQUAL_PLACES(false), old))
-ENTRIES_OF(MPI_Type_create_hindexed_block, MPI_Type_create_hindexed_block_c, EQUAL, (int, MPI_Aint), WIDE,
-           indexed(MAKING(count), EQUAL_PLACES(true), old))
+    &(struct places){count, true, NULL, blocklength, array_of_displacements, in_bytes, NARROW_DISPLACEMENTS}
+WIDENED(MPI_Type_indexed, MPI_Type_indexed_c, int, MPI_INDEXED_, indexed(MAKING(count), PLACES(false), oldtype))
+WIDENED(MPI_Type_create_hindexed, MPI_Type_create_hindexed_c, MPI_Aint, MPI_INDEXED_,
+        indexed(MAKING(count), PLACES(true), oldtype))
+WIDENED(MPI_Type_create_indexed_block, MPI_Type_create_indexed_block_c, int, MPI_INDEXED_BLOCK_,
+        indexed(MAKING(count), EQUAL_PLACES(false), oldtype))
+WIDENED(MPI_Type_create_hindexed_block, MPI_Type_create_hindexed_block_c, MPI_Aint, MPI_INDEXED_BLOCK_,
+        indexed(MAKING(count), EQUAL_PLACES(true), oldtype))
 
 /* ---- struct ----------------------------------------------------------------------------------------------------- */
 
@@ -275,10 +266,8 @@ static int structure(struct making *making, MPI_Count length, const void *blocks
     return mpi_making_end(making, error, layout);
 }
 
-#define STRUCT(number, offset)                                                                                         \
-    number count, const number blocks[], const offset displacements[], const MPI_Datatype types[], MPI_Datatype *out
-ENTRIES_OF(MPI_Type_create_struct, MPI_Type_create_struct_c, STRUCT, (int, MPI_Aint), WIDE,
-           structure(MAKING(count), count, blocks, displacements, types))
+WIDENED(MPI_Type_create_struct, MPI_Type_create_struct_c, MPI_Aint, MPI_STRUCT_,
+        structure(MAKING(count), count, array_of_blocklengths, array_of_displacements, array_of_types))
 
 /* ---- dup -------------------------------------------------------------------------------------------------------- */
 

@@ -107,20 +107,6 @@ ENTRY(MPI_Type_get_contents_c)(MPI_Datatype type, MPI_Count max_integers, MPI_Co
 
 /* ---- pack ------------------------------------------------------------------------------------------------------- */
 
-void mpi_pack(const struct type_buffer *buffer, void *packed)
-{
-    struct type_cursor cursor;
-    vtype_cursor_start(&cursor, buffer);
-    vtype_pack(&cursor, packed, type_buffer_bytes(buffer));
-}
-
-void mpi_unpack(const struct type_buffer *buffer, const void *packed, uint64_t bytes)
-{
-    struct type_cursor cursor;
-    vtype_cursor_start(&cursor, buffer);
-    vtype_unpack(&cursor, packed, bytes);
-}
-
 struct packing {
     const char *call;
     void *data;          /* COUNT of TYPE */
@@ -156,19 +142,16 @@ static int pack(const struct packing *p, bool unpack)
     if (bytes > 0 && !p->packed)
         return mpi_error(comm, p->call, MPI_ERR_BUFFER, "the packed buffer is NULL");
     if (unpack)
-        mpi_unpack(&buffer, p->packed + position, bytes);
+        (void)vtype_unpack_at(&buffer, 0, p->packed + position, bytes);
     else
-        mpi_pack(&buffer, p->packed + position);
+        (void)vtype_pack_at(&buffer, 0, p->packed + position, bytes);
     return mpi_count_tell(at, position + (MPI_Count)bytes);
 }
 
-#define PACKING(data, packed) &(struct packing){NAME, data, count, type, packed, size, COUNT_AT(position), comm}
-#define PACK(number)                                                                                                   \
-    const void *in, number count, MPI_Datatype type, void *out, number size, number *position, MPI_Comm comm
-ENTRIES(MPI_Pack, MPI_Pack_c, PACK, pack(PACKING((void *)in, out), false))
-#define UNPACK(number)                                                                                                 \
-    const void *in, number size, number *position, void *out, number count, MPI_Datatype type, MPI_Comm comm
-ENTRIES(MPI_Unpack, MPI_Unpack_c, UNPACK, pack(PACKING(out, (char *)in), true))
+#define PACKING(data, count, packed, size)                                                                             \
+    &(struct packing){NAME, data, count, datatype, packed, size, COUNT_AT(position), comm}
+WIDENED(MPI_Pack, MPI_Pack_c, int, MPI_PACK_, pack(PACKING((void *)inbuf, incount, outbuf, outsize), false))
+WIDENED(MPI_Unpack, MPI_Unpack_c, int, MPI_UNPACK_, pack(PACKING(outbuf, outcount, (char *)inbuf, insize), true))
 
 static int pack_size(const char *call, MPI_Count count, const struct mpi_type *type, struct mpi_comm *comm,
                      struct mpi_count size)
@@ -181,6 +164,5 @@ static int pack_size(const char *call, MPI_Count count, const struct mpi_type *t
     return mpi_count_tell(size, bytes);
 }
 
-#define PACK_SIZE(number) number count, MPI_Datatype type, MPI_Comm comm, number *size
-CHECKED_PAIR(MPI_Pack_size, MPI_Pack_size_c, PACK_SIZE, (COMM_OF(comm), TYPE_OF(type), GIVEN(size)),
-             pack_size(NAME, count, mpi_type_at(type), mpi_comm_at(comm), COUNT_AT(size)))
+CHECKED_PAIR(MPI_Pack_size, MPI_Pack_size_c, MPI_PACK_SIZE_, (COMM_OF(comm), TYPE_OF(datatype), GIVEN(size)),
+             pack_size(NAME, incount, mpi_type_at(datatype), mpi_comm_at(comm), COUNT_AT(size)))

@@ -185,10 +185,9 @@ static int size_of(MPI_Datatype handle, struct mpi_count size)
     return mpi_count_tell(size, absent_name(handle) ? MPI_UNDEFINED : (MPI_Count)mpi_type_at(handle)->size);
 }
 
-#define SIZE(number) MPI_Datatype type, number *size
-#define SIZED (TYPE_OF(absent_name(type) ? MPI_BYTE : type), GIVEN(size))
-CHECKED_PAIR(MPI_Type_size, MPI_Type_size_c, SIZE, SIZED, size_of(type, COUNT_AT(size)))
-CHECKED(MPI_Type_size_x, (SIZE(MPI_Count)), SIZED, size_of(type, COUNT_AT(size)))
+#define SIZED (TYPE_OF(absent_name(datatype) ? MPI_BYTE : datatype), GIVEN(size))
+CHECKED_PAIR(MPI_Type_size, MPI_Type_size_c, MPI_SIZE_, SIZED, size_of(datatype, COUNT_AT(size)))
+CHECKED(MPI_Type_size_x, (MPI_SIZE_(MPI_Count, )), SIZED, size_of(datatype, COUNT_AT(size)))
 
 /* TRUE_ONE: of the payload alone. MPI_Aint and MPI_Count are the same here. */
 static int extent_of(const struct mpi_type *type, bool true_one, int64_t *lb, int64_t *extent)

@@ -1,10 +1,35 @@
-/* Errors: the classes with their sentences, raising, and the classes and codes that programs add (at any time, also
- * before MPI_Init).
+/* Errors: handlers, the classes with their sentences, raising, and what programs add (classes and codes at any time, also before
+ * MPI_Init).
  *
  * A code that this library returns is a class. The sentence of the error raised last in a thread is kept, so that
  * MPI_Error_string of that class tells function, argument and value and not only the class. */
 #include "mpi/inside.h"
 #include "mpi/not_yet.h"
+
+/* ---- handlers --------------------------------------------------------------------------------------------------- */
+
+#define FIRST_HANDLER (uintptr_t)MPI_ERRORS_ARE_FATAL
+static struct mpi_errhandler predefined[] = {
+#define PREDEFINED(handle, does) {.object.identity = (uintptr_t)handle, .what = does}
+    PREDEFINED(MPI_ERRORS_ARE_FATAL, HANDLER_FATAL), PREDEFINED(MPI_ERRORS_ABORT, HANDLER_ABORT),
+    PREDEFINED(MPI_ERRORS_RETURN, HANDLER_RETURN),
+};
+
+struct mpi_errhandler *mpi_errhandler_at(MPI_Errhandler handle)
+{
+    uintptr_t number = (uintptr_t)handle - FIRST_HANDLER; /* the handles are neighbours */
+    return number < ARRAY_LENGTH(predefined) ? &predefined[number]
+                                             : mpi_object_at(KIND_ERRHANDLER, handle, sizeof(struct mpi_errhandler));
+}
+
+/* Of files there is only MPI_FILE_NULL, whose handler files take over when they are opened. */
+static struct mpi_errhandler **handler_of(struct mpi_comm *comm)
+{
+    static struct mpi_errhandler *of_files = &predefined[2];
+    return comm == MPI_OF_FILES ? &of_files : &comm->errhandler;
+}
+
+/* ---- classes ---------------------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *sentence;
@@ -84,7 +109,7 @@ int mpi_engine_class(int error)
  * for these too. */
 static struct mpi_comm *home(void)
 {
-    return mpi_process.self->errhandler == &mpi_errors_are_fatal ? mpi_process.world : mpi_process.self;
+    return mpi_process.self->errhandler == predefined ? mpi_process.world : mpi_process.self;
 }
 
 /* Gives the error kept last to the handler. VISIBLE: the address of the handle it belongs to. */
@@ -105,11 +130,8 @@ static int handle(const struct mpi_errhandler *handler, void *visible, int code)
 
 static int handle_of(struct mpi_comm *comm, int code)
 {
-    MPI_File file = MPI_FILE_NULL;
-    if (comm == MPI_OF_FILES)
-        return handle(mpi_file_errhandler, &file, code);
-    MPI_Comm visible = mpi_comm_handle(comm);
-    return handle(comm->errhandler, &visible, code);
+    void *visible = comm == MPI_OF_FILES ? (void *)MPI_FILE_NULL : mpi_comm_handle(comm);
+    return handle(*handler_of(comm), &visible, code);
 }
 
 int mpi_error(struct mpi_comm *comm, const char *call, int class, const char *format, ...)
@@ -273,7 +295,53 @@ static int text_of(int code, char *text)
 CHECKED(MPI_Error_string, (int errorcode, char *string, int *resultlen), (GIVEN(string), GIVEN(resultlen)),
         valid_code(errorcode) ? mpi_tell(resultlen, text_of(errorcode, string)) : wrong_code(NAME, errorcode))
 
-int mpi_error_of_program(struct mpi_comm *comm, const char *call, int code)
+/* ---- handlers of programs --------------------------------------------------------------------------------------- */
+
+static int create_handler(const char *call, enum mpi_kind of, void (*function)(void *, int *, ...), MPI_Errhandler *handle)
+{
+    struct mpi_errhandler *handler = mpi_object_take(KIND_ERRHANDLER, sizeof *handler);
+    if (!handler)
+        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for an error handler");
+    handler->what = HANDLER_FUNCTION;
+    handler->of = of;
+    handler->function = function;
+    *handle = mpi_object_deliver(handler);
+    return MPI_SUCCESS;
+}
+
+#define MAKES(type) (type *function, MPI_Errhandler *errhandler), (RUNNING, FUNCTION_GIVEN, GIVEN(errhandler))
+#define FUNCTION_GIVEN GIVEN_AS((void *)function, "the function")
+#define FUNCTION (void (*)(void *, int *, ...))function
+CHECKED(MPI_Comm_create_errhandler, MAKES(MPI_Comm_errhandler_function), create_handler(NAME, KIND_COMM, FUNCTION, errhandler))
+CHECKED(MPI_File_create_errhandler, MAKES(MPI_File_errhandler_function), create_handler(NAME, KIND_FILE, FUNCTION, errhandler))
+
+CHECKED(MPI_Errhandler_free, (MPI_Errhandler *errhandler), (BEHIND(KIND_ERRHANDLER, errhandler)),
+        mpi_free_handle(NAME, KIND_ERRHANDLER, errhandler))
+
+static int set_handler(const char *call, struct mpi_comm *comm, MPI_Errhandler handle)
+{
+    struct mpi_errhandler *handler = mpi_errhandler_at(handle), *old = *handler_of(comm);
+    if (!handler)
+        return mpi_wrong(comm, call, KIND_ERRHANDLER, handle);
+    bool files = comm == MPI_OF_FILES;
+    if (!mpi_predefined(handler) && handler->of != (files ? KIND_FILE : KIND_COMM))
+        return mpi_error(comm, call, MPI_ERR_ERRHANDLER, "the error handler is for %s", files ? "communicators" : "files");
+    mpi_keep(handler);
+    *handler_of(comm) = handler;
+    mpi_drop(old);
+    return MPI_SUCCESS;
+}
+
+static int get_handler(const char *call, struct mpi_comm *comm, MPI_Errhandler *out)
+{
+    if (!out)
+        return mpi_null(comm, call, "errhandler");
+    *out = mpi_object_publish(*handler_of(comm));
+    return MPI_SUCCESS;
+}
+
+/* The program reports an error. */
+static int report(struct mpi_comm *comm, const char *call, int code)
 {
     if (!valid_code(code))
         return wrong_code(call, code);
@@ -284,6 +352,22 @@ int mpi_error_of_program(struct mpi_comm *comm, const char *call, int code)
     handle_of(comm, code);
     return MPI_SUCCESS;
 }
+
+#define OF_COMM mpi_comm_at(comm)
+CHECKED(MPI_Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler handle), (COMM_OF(comm)), set_handler(NAME, OF_COMM, handle))
+CHECKED(MPI_Comm_get_errhandler, (MPI_Comm comm, MPI_Errhandler *handle), (COMM_OF(comm)), get_handler(NAME, OF_COMM, handle))
+CHECKED(MPI_Comm_call_errhandler, (MPI_Comm comm, int code), (COMM_OF(comm)), report(OF_COMM, NAME, code))
+
+/* Raises that FILE is none, where it is not MPI_FILE_NULL. */
+static int wrong_file(const char *call, MPI_File file)
+{
+    return file == MPI_FILE_NULL ? MPI_SUCCESS
+                                 : mpi_error(MPI_OF_FILES, call, MPI_ERR_FILE, "%p is not a file", (void *)file);
+}
+#define OF_FILE(parameters, ...) parameters, (RUNNING), wrong_file(NAME, file) ?: __VA_ARGS__
+CHECKED(MPI_File_set_errhandler, OF_FILE((MPI_File file, MPI_Errhandler handle), set_handler(NAME, MPI_OF_FILES, handle)))
+CHECKED(MPI_File_get_errhandler, OF_FILE((MPI_File file, MPI_Errhandler *handle), get_handler(NAME, MPI_OF_FILES, handle)))
+CHECKED(MPI_File_call_errhandler, OF_FILE((MPI_File file, int code), report(MPI_OF_FILES, NAME, code)))
 
 /* ---- what is not implemented yet -------------------------------------------------------------------------------- */
 

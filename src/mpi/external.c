@@ -160,11 +160,11 @@ static int move(const struct external *e, bool unpack)
     if (!native)
         return mpi_engine_error(NULL, e->call, ERR_MEMORY);
     if (!unpack)
-        mpi_pack(&buffer, native);
+        (void)vtype_pack_at(&buffer, 0, native, bytes);
     way = (struct way){.native = native, .external = e->packed + *e->position, .unpack = unpack};
     convert(&way, type, (uint64_t)e->count);
     if (unpack)
-        mpi_unpack(&buffer, native, bytes);
+        (void)vtype_unpack_at(&buffer, 0, native, bytes);
     free(native);
     *e->position += (MPI_Count)way.bytes;
     return MPI_SUCCESS;
@@ -182,18 +182,10 @@ static int size_of(const struct external *e)
     return MPI_SUCCESS;
 }
 
-#define EXTERNAL(data, packed) &(struct external){NAME, representation, data, count, type, packed, size, position}
-#define PACK(number, offset)                                                                                           \
-    const char representation[], const void *data, number count, MPI_Datatype type, void *packed, offset size,         \
-        offset *position
-ENTRIES_OF(MPI_Pack_external, MPI_Pack_external_c, PACK, (int, MPI_Aint), (MPI_Count, MPI_Count),
-           move(EXTERNAL((void *)data, packed), false))
-#define UNPACK(number, offset)                                                                                         \
-    const char representation[], const void *packed, offset size, offset *position, void *data, number count,          \
-        MPI_Datatype type
-ENTRIES_OF(MPI_Unpack_external, MPI_Unpack_external_c, UNPACK, (int, MPI_Aint), (MPI_Count, MPI_Count),
-           move(EXTERNAL(data, (char *)packed), true))
-#define SIZE(number, offset) const char representation[], number count, MPI_Datatype type, offset *size
-#define NOTHING_MOVED &(struct external){NAME, representation, NULL, count, type, NULL, 0, size}
-ENTRIES_OF(MPI_Pack_external_size, MPI_Pack_external_size_c, SIZE, (int, MPI_Aint), (MPI_Count, MPI_Count),
-           size_of(NOTHING_MOVED))
+#define EXTERNAL(data, count, packed, size) &(struct external){NAME, datarep, data, count, datatype, packed, size, position}
+WIDENED(MPI_Pack_external, MPI_Pack_external_c, MPI_Aint, MPI_EXTERNAL_,
+        move(EXTERNAL((void *)inbuf, incount, outbuf, outsize), false))
+WIDENED(MPI_Unpack_external, MPI_Unpack_external_c, MPI_Aint, MPI_INTERNAL_,
+        move(EXTERNAL(outbuf, outcount, (char *)inbuf, insize), true))
+WIDENED(MPI_Pack_external_size, MPI_Pack_external_size_c, MPI_Aint, MPI_EXTERNAL_SIZE_,
+        size_of(&(struct external){NAME, datarep, NULL, incount, datatype, NULL, 0, size}))

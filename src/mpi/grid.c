@@ -147,11 +147,9 @@ static int subarray(struct making *making, const struct subarray *of, MPI_Dataty
     return finish(making, n, of->order, slices);
 }
 
-#define SUBARRAY(number)                                                                                               \
-    int n, const number sizes[], const number subsizes[], const number starts[], int order, MPI_Datatype old,          \
-        MPI_Datatype *out
-#define SUBARRAY_IS &(struct subarray){n, order, sizes, subsizes, starts}
-ENTRIES(MPI_Type_create_subarray, MPI_Type_create_subarray_c, SUBARRAY, subarray(MAKING(*sizes), SUBARRAY_IS, old))
+#define SUBARRAY_IS &(struct subarray){ndims, order, array_of_sizes, array_of_subsizes, array_of_starts}
+WIDENED(MPI_Type_create_subarray, MPI_Type_create_subarray_c, int, MPI_SUBARRAY_,
+        subarray(MAKING(*array_of_sizes), SUBARRAY_IS, oldtype))
 
 /* ---- darray ----------------------------------------------------------------------------------------------------- */
 
@@ -243,8 +241,7 @@ static int darray(struct making *making, const struct darray *of, MPI_Datatype o
     return finish(making, n, of->order, slices);
 }
 
-#define DARRAY(number)                                                                                                 \
-    int size, int rank, int n, const number sizes[], const int ways[], const int arguments[], const int processes[],   \
-        int order, MPI_Datatype old, MPI_Datatype *out
-#define DARRAY_IS &(struct darray){size, rank, n, order, sizes, ways, arguments, processes}
-ENTRIES(MPI_Type_create_darray, MPI_Type_create_darray_c, DARRAY, darray(MAKING(*sizes), DARRAY_IS, old))
+#define DARRAY_IS                                                                                                      \
+    &(struct darray){size, rank, ndims, order, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes}
+WIDENED(MPI_Type_create_darray, MPI_Type_create_darray_c, int, MPI_DARRAY_,
+        darray(MAKING(*array_of_gsizes), DARRAY_IS, oldtype))

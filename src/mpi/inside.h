@@ -35,12 +35,16 @@
         DOING(#name);                                                                                                  \
         return __VA_ARGS__;                                                                                            \
     }
-/* Two that differ in the type of their counts alone. TAKES(number) tells what they take, or TAKES of NARROW and WIDE, lists in
- * parentheses. */
-#define ENTRIES_OF(name, name_c, takes, narrow, wide, ...)                                                             \
-    ENTERED(name, (takes narrow), __VA_ARGS__)                                                                         \
-    ENTERED(name_c, (takes wide), __VA_ARGS__)
-#define ENTRIES(name, name_c, takes, ...) ENTRIES_OF(name, name_c, takes, (int), (MPI_Count), __VA_ARGS__)
+/* Two that differ in the types of their counts and displacements alone. TAKES(N, A) tells what they take, as in mpi.h;
+ * FOLLOWS, in parentheses, what comes then in both. */
+#define UNWRAPPED(...) __VA_ARGS__
+#define ENTRIES(name, name_c, takes, follows, ...)                                                                     \
+    ENTERED(name, (takes(int, int), UNWRAPPED follows), __VA_ARGS__)                                                   \
+    ENTERED(name_c, (takes(MPI_Count, MPI_Aint), UNWRAPPED follows), __VA_ARGS__)
+/* The same where a type is A in the first one, and MPI_Count in the other. */
+#define WIDENED(name, name_c, A, takes, ...)                                                                           \
+    ENTERED(name, (takes(int, A)), __VA_ARGS__)                                                                        \
+    ENTERED(name_c, (takes(MPI_Count, MPI_Count)), __VA_ARGS__)
 
 /* ---- objects ---------------------------------------------------------------------------------------------------- */
 
@@ -142,12 +146,18 @@ enum mpi_request_kind {
     REQUEST_RECEIVE,
     REQUEST_SENT,       /* complete from the start: the message has left */
     REQUEST_BUFFERED,   /* complete from the start: the attached buffer has the message */
-    REQUEST_PAIR,       /* Isendrecv: two operations */
+    REQUEST_PAIR,       /* Isendrecv */
     REQUEST_COLLECTIVE,
     REQUEST_DUP,        /* MPI_Comm_idup */
     REQUEST_PARTITIONED,
     REQUEST_FLUSH,      /* MPI_Buffer_iflush and of communicators */
     REQUEST_GENERAL     /* MPI_Grequest_start */
+};
+
+struct mpi_pair { /* Sendrecv */
+    struct msg_request send, receive;
+    bool sends, receives;       /* false: MPI_PROC_NULL */
+    struct type_layout *layout; /* of what comes, kept; that of what goes is the request's */
 };
 
 struct mpi_request {
@@ -162,7 +172,7 @@ struct mpi_request {
     union {
         struct msg_request operation;
         struct coll_schedule *schedule;
-        struct mpi_pair *pair;
+        struct mpi_pair pair;
         struct mpi_general *general;
         struct mpi_dup *dup;
         struct mpi_partitioned *partitioned;
@@ -215,7 +225,7 @@ static inline void mpi_enter(const char *call)
 /* Shows CALL, in a body that serves several entries: a few stores more, where nobody feels them. */
 void mpi_doing(const char *call);
 
-/* ---- errors (error.c, errhandler.c) ----------------------------------------------------------------------------- */
+/* ---- errors (error.c) ------------------------------------------------------------------------------------------- */
 
 /* Raises an error: joins the sentence "CALL: FORMAT (CLASS, rank R of COMM)", keeps it for MPI_Error_string, and gives
  * it to the error handler of COMM (NULL: where errors without a communicator go). Returns the class, if at all. */
@@ -230,8 +240,6 @@ int mpi_wrong_type(struct mpi_comm *comm, const char *call, MPI_Datatype handle,
 
 /* In the place of a communicator: errors go where those of files go, to the handler of MPI_FILE_NULL. */
 #define MPI_OF_FILES ((struct mpi_comm *)1)
-/* The program reports an error on COMM. */
-int mpi_error_of_program(struct mpi_comm *comm, const char *call, int code);
 
 /* The same for an error of the engine, with its sentence and detail. */
 int mpi_engine_error(struct mpi_comm *comm, const char *call, int error) COLD;
@@ -273,10 +281,10 @@ int mpi_arguments(const char *call, const struct mpi_argument *list);
 #define CHECKED_AS(name, parameters, arguments, ...)                                                                   \
     ENTRY(name) parameters { return mpi_arguments(#name, ARGUMENTS arguments) ?: (__VA_ARGS__); }
 #define CHECKED(...) CHECKED_AS(__VA_ARGS__)
-/* Two that differ in the type of their counts alone, as ENTRIES. */
+/* Two that differ in the type of their counts alone, as WIDENED. */
 #define CHECKED_PAIR(name, name_c, takes, arguments, ...)                                                              \
-    CHECKED_AS(name, (takes(int)), arguments, __VA_ARGS__)                                                             \
-    CHECKED_AS(name_c, (takes(MPI_Count)), arguments, __VA_ARGS__)
+    CHECKED_AS(name, (takes(int, int)), arguments, __VA_ARGS__)                                                        \
+    CHECKED_AS(name_c, (takes(MPI_Count, MPI_Count)), arguments, __VA_ARGS__)
 /* The same for calls that can wait: it says where the process is. */
 #define WAITS_AS(name, parameters, arguments, ...)                                                                     \
     ENTERED(name, parameters, mpi_arguments(#name, ARGUMENTS arguments) ?: (__VA_ARGS__))
@@ -289,7 +297,6 @@ static inline int mpi_tell(int *out, int value)
 }
 
 struct mpi_errhandler *mpi_errhandler_at(MPI_Errhandler handle);
-extern struct mpi_errhandler mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return, *mpi_file_errhandler;
 
 /* ---- communicators and groups ----------------------------------------------------------------------------------- */
 
@@ -391,10 +398,6 @@ static inline struct type_buffer mpi_buffer(void *base, uint64_t count, const st
     return (struct type_buffer){base, count, type->layout};
 }
 
-/* Packs all of BUFFER to PACKED, or unpacks it from there. */
-void mpi_pack(const struct type_buffer *buffer, void *packed);
-void mpi_unpack(const struct type_buffer *buffer, const void *packed, uint64_t bytes);
-
 struct mpi_op *mpi_op_at(MPI_Op handle);
 void mpi_ops_open(void);
 
@@ -443,25 +446,6 @@ static inline bool mpi_data_fits(const void *buffer, MPI_Count count, const stru
            likely(buffer != NULL || bytes == 0 || mpi_base_fits(buffer, 0, type->layout));
 }
 
-/* The usual message: everything about it is right, its data lie in a row, and both ends are ranks. False: something is
- * wrong or unusual, the long way finds out what. */
-struct mpi_plain {
-    struct mpi_comm *comm;
-    uint64_t bytes;
-};
-MPI_HOT bool mpi_is_plain(const struct mpi_message *message, struct mpi_plain *plain)
-{
-    uintptr_t number = (uintptr_t)message->type - MPI_FIRST_TYPE;
-    const struct mpi_type *type =
-        likely(number < MPI_PREDEFINED_TYPES) ? &mpi_types[number] : mpi_type_at(message->type);
-    plain->comm = mpi_process.world; /* it is there: see mpi_quick */
-    if (unlikely(!type || (message->comm != MPI_COMM_WORLD && !(plain->comm = mpi_comm_at(message->comm)))))
-        return false;
-    plain->bytes = (uint64_t)message->count * type->plain;
-    return likely((uint64_t)(message->count | message->tag) <= INT32_MAX) && likely(type->plain) &&
-           likely(message->buffer != NULL) && likely((unsigned)message->rank < (unsigned)plain->comm->size);
-}
-
 _Static_assert(MPI_ANY_SOURCE == MSG_ANY_SOURCE, "the engine's wildcard of ranks is MPI's");
 static inline struct msg_where mpi_where(const struct mpi_comm *comm, int rank, int tag)
 {
@@ -478,13 +462,6 @@ enum mpi_way { WAY_STANDARD = MSG_STANDARD, WAY_SYNCHRONOUS = MSG_SYNCHRONOUS, W
  * An error of the engine. */
 int mpi_operation_start(struct msg_request *operation, const struct mpi_message *message, const struct mpi_target *target,
                         enum mpi_way way, const struct type_buffer *data);
-/* The same, and waits. RESULT of a receive may be NULL. */
-int mpi_operation_run(const struct mpi_message *message, const struct mpi_target *target, enum mpi_way way,
-                      struct msg_result *result);
-/* What kind of request a message has. */
-enum mpi_request_kind mpi_message_kind(const struct mpi_message *message, enum mpi_way way);
-/* Any message without waiting for it; a class that was raised. By value: see mpi_message_wrong. */
-int mpi_message_start(struct mpi_message message, enum mpi_way way, MPI_Request *out);
 
 /* Waits for an operation whose memory is the caller's stack: does not return while the engine may still use it. Where
  * the job is lost and even cancelling does not end the operation, the process ends. The operation's error. */
@@ -501,8 +478,6 @@ void mpi_check_tell(void);                   /* what is left at MPI_Finalize */
 void mpi_check_starts(struct msg_request *operation, const struct mpi_message *message, const struct mpi_target *target,
                       bool sends) COLD;
 void mpi_check_ends(struct msg_request *operation) COLD;
-/* The signature of the first BYTES of as many of TYPE as it takes (signature.c): equal where the basic types are. */
-uint64_t mpi_signature(const struct mpi_type *type, uint64_t bytes);
 
 /* ---- requests (request.c) --------------------------------------------------------------------------------------- */
 
@@ -593,13 +568,7 @@ void mpi_request_retire(MPI_Request *handle, struct mpi_request *request);
 void mpi_requests_settle(void); /* frees what was freed while under way and is complete now */
 void mpi_requests_finish(void); /* waits for it: the end */
 void mpi_saved_drop(struct mpi_request *request); /* what a persistent one has kept */
-int mpi_receive_error(struct mpi_comm *comm, const char *call, const struct msg_result *result) COLD;
-
-struct mpi_pair { /* Isendrecv */
-    struct msg_request send, receive;
-    bool sends, receives; /* false: MPI_PROC_NULL */
-    struct type_layout *send_layout, *receive_layout;
-};
+int mpi_receive_error(struct mpi_comm *comm, const char *call, int error, const struct msg_result *result) COLD;
 
 void mpi_pair_drop(struct mpi_pair *pair);
 

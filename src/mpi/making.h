@@ -16,7 +16,7 @@ struct making {
 };
 
 /* A call of the entry that this is written in, by one of its counts, or their type. */
-#define MAKING(number) &(struct making){.call = NAME, .wide = sizeof(number) == sizeof(MPI_Count), .out = out}
+#define MAKING(number) &(struct making){.call = NAME, .wide = sizeof(number) == sizeof(MPI_Count), .out = newtype}
 
 /* The checks that all makers share: OLD, COUNT, and where the new one goes. A class that was raised. */
 int mpi_making_begin(struct making *making, MPI_Datatype old, MPI_Count count);

@@ -68,8 +68,7 @@ int mpi_reduction(struct mpi_comm *comm, const char *call, struct mpi_user_opera
         reduction->context = context;
         return MPI_SUCCESS;
     }
-    if (op->operation != OPERATION_REPLACE && op->operation != OPERATION_NOTHING)
-        reduction->kernel = vtype_kernel(op->operation, context->type->element);
+    reduction->kernel = vtype_kernel(op->operation, context->type->element);
     if (likely(reduction->kernel != NULL))
         return MPI_SUCCESS;
     return mpi_error(comm, call, MPI_ERR_OP, "%s is not defined for %s", known[op->operation].name,
@@ -118,6 +117,5 @@ static int reduce_local(const struct mpi_message *m, void *inout, MPI_Op handle)
     return MPI_SUCCESS;
 }
 
-#define LOCAL(number) const void *in, void *inout, number count, MPI_Datatype type, MPI_Op op
-#define OPERAND &(struct mpi_message){NAME, in, count, type, MPI_PROC_NULL, 0, MPI_COMM_SELF}
-CHECKED_PAIR(MPI_Reduce_local, MPI_Reduce_local_c, LOCAL, (OP_OF(op)), reduce_local(OPERAND, inout, op))
+#define OPERAND &(struct mpi_message){NAME, inbuf, count, datatype, MPI_PROC_NULL, 0, MPI_COMM_SELF}
+CHECKED_PAIR(MPI_Reduce_local, MPI_Reduce_local_c, MPI_LOCAL_, (OP_OF(op)), reduce_local(OPERAND, inoutbuf, op))

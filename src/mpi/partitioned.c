@@ -230,12 +230,11 @@ static int prepare(const struct mpi_message *m, int partitions, MPI_Info info, b
     return MPI_SUCCESS;
 }
 
-#define TAKES(constant, number)                                                                                        \
-    constant void *buffer, int partitions, number count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,          \
-        MPI_Info info, MPI_Request *request
-#define MESSAGE &(struct mpi_message){NAME, buffer, count, type, rank, tag, comm}
-ENTRIES_OF(MPI_Psend_init, MPI_Psend_init_c, TAKES, (const, int), (const, MPI_Count), prepare(MESSAGE, partitions, info, false, request))
-ENTRIES_OF(MPI_Precv_init, MPI_Precv_init_c, TAKES, (, int), (, MPI_Count), prepare(MESSAGE, partitions, info, true, request))
+#define WHOM int rank, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request
+#define PREPARED(receives)                                                                                             \
+    prepare(&(struct mpi_message){NAME, buf, count, datatype, rank, tag, comm}, partitions, info, receives, request)
+ENTRIES(MPI_Psend_init, MPI_Psend_init_c, const MPI_PARTS_, (WHOM), PREPARED(false))
+ENTRIES(MPI_Precv_init, MPI_Precv_init_c, MPI_PARTS_, (WHOM), PREPARED(true))
 
 /* ---- starting and finishing ------------------------------------------------------------------------------------- */
 
@@ -289,7 +288,7 @@ static void unpack(struct mpi_partitioned *p)
 {
     struct type_buffer buffer = mpi_buffer(p->base, (uint64_t)p->count * (uint64_t)p->partitions, p->type);
     uint64_t there = p->hello.bytes * p->hello.partitions, total = type_buffer_bytes(&buffer);
-    mpi_unpack(&buffer, p->aside, there < total ? there : total);
+    (void)vtype_unpack_at(&buffer, 0, p->aside, there < total ? there : total);
 }
 
 int mpi_partitioned_outcome(struct mpi_request *request, MPI_Status *status)

@@ -88,98 +88,69 @@ ENTERED(MPI_Improbe, (PROBE, int *flag, MPI_Message *message, MPI_Status *status
 
 /* ---- matched ---------------------------------------------------------------------------------------------------- */
 
-/* A receive of a matched message. */
-struct taking {
-    const char *call;
-    void *buffer;
-    MPI_Count count;
-    MPI_Datatype type;
-    MPI_Message *handle;
-};
-
-/* Finds the message and its buffer; *OBJECT is NULL for MPI_MESSAGE_NO_PROC. */
-static int find(const struct taking *t, struct mpi_message_object **object, struct mpi_type **type)
+/* Finds the message behind HANDLE, NULL for MPI_MESSAGE_NO_PROC, and the type of what is received; M has no comm yet. */
+static int find(struct mpi_message *m, const MPI_Message *handle, struct mpi_message_object **object, struct mpi_type **type)
 {
-    mpi_enter(t->call);
+    mpi_enter(m->call);
     *object = NULL;
-    if (!t->handle)
-        return mpi_null(NULL, t->call, "message");
-    if (*t->handle == MPI_MESSAGE_NO_PROC)
+    if (!handle)
+        return mpi_null(NULL, m->call, "message");
+    if (*handle == MPI_MESSAGE_NO_PROC)
         return MPI_SUCCESS;
-    *object = mpi_object_at(KIND_MESSAGE, *t->handle, sizeof **object);
+    *object = mpi_object_at(KIND_MESSAGE, *handle, sizeof **object);
     if (!*object)
-        return mpi_wrong(NULL, t->call, KIND_MESSAGE, *t->handle);
-    *type = mpi_type_at(t->type);
-    if (*type && mpi_data_fits(t->buffer, t->count, *type))
+        return mpi_wrong(NULL, m->call, KIND_MESSAGE, *handle);
+    *type = mpi_type_at(m->type);
+    if (*type && mpi_data_fits(m->buffer, m->count, *type))
         return MPI_SUCCESS;
-    struct mpi_message m = {t->call, t->buffer, t->count, t->type, 0, 0, mpi_comm_handle((*object)->comm)};
-    return mpi_comm_at(m.comm) ? mpi_message_wrong(m, true)
-                               : mpi_error(NULL, t->call, MPI_ERR_ARG, "count, datatype or buffer is wrong");
+    m->comm = mpi_comm_handle((*object)->comm);
+    return mpi_comm_at(m->comm) ? mpi_message_wrong(*m, true)
+                                : mpi_error(NULL, m->call, MPI_ERR_ARG, "count, datatype or buffer is wrong");
 }
 
-/* The handle is used up; the reference on the communicator goes to the caller. */
-static struct mpi_comm *use_up(const struct taking *t, struct mpi_message_object *object)
-{
-    struct mpi_comm *comm = object->comm;
-    mpi_object_give(KIND_MESSAGE, object);
-    *t->handle = MPI_MESSAGE_NULL;
-    return comm;
-}
-
-static void starts(struct msg_request *operation, const struct taking *t, struct mpi_comm *comm, struct mpi_type *type)
-{
-    struct mpi_message message = {.call = t->call, .count = t->count};
-    struct mpi_target target = {comm, type};
-    mpi_check_starts(operation, &message, &target, false);
-}
-
-static int start(const struct taking *t, struct mpi_request **out)
+static int start(struct mpi_message *m, MPI_Message *handle, struct mpi_request **out)
 {
     struct mpi_message_object *object;
     struct mpi_type *type;
-    int error = find(t, &object, &type);
+    int error = find(m, handle, &object, &type);
     if (error)
         return error;
-    struct type_buffer buffer = object ? mpi_buffer(t->buffer, (uint64_t)t->count, type) : (struct type_buffer){0};
-    struct mpi_request *request = mpi_request_take(object ? REQUEST_RECEIVE : REQUEST_NOTHING, t->call,
-                                                   object ? object->comm : NULL, buffer.layout);
+    struct type_buffer buffer = object ? mpi_buffer((void *)m->buffer, (uint64_t)m->count, type) : (struct type_buffer){0};
+    struct mpi_request *request = *out = mpi_request_take(object ? REQUEST_RECEIVE : REQUEST_NOTHING, m->call,
+                                                          object ? object->comm : NULL, buffer.layout);
     if (!request)
-        return mpi_engine_error(NULL, t->call, ERR_MEMORY);
+        return mpi_engine_error(NULL, m->call, ERR_MEMORY);
     if (object) {
         struct msg_message *message = object->message;
-        mpi_comm_drop(use_up(t, object)); /* the request has its own reference */
+        mpi_comm_drop(object->comm); /* the request has its own reference */
+        mpi_object_give(KIND_MESSAGE, object);
         if (mpi_checking)
-            starts(&request->operation, t, request->comm, type);
+            mpi_check_starts(&request->operation, m, &(struct mpi_target){request->comm, type}, false);
         error = vmsg_message_recv(&request->operation, message, &buffer);
     }
     if (error) {
-        error = mpi_engine_error(request->comm, t->call, error);
+        error = mpi_engine_error(request->comm, m->call, error);
         mpi_request_give(request);
-        return error;
     }
-    *t->handle = MPI_MESSAGE_NULL;
-    *out = request;
-    return MPI_SUCCESS;
+    *handle = MPI_MESSAGE_NULL; /* it is used up, in any case */
+    return error;
 }
 
-static int receive(const struct taking *t, MPI_Status *status)
+static int receive(struct mpi_message *m, MPI_Message *message, MPI_Status *status)
 {
     struct mpi_request *request;
-    return start(t, &request) ?: mpi_request_complete(t->call, request, status);
+    return start(m, message, &request) ?: mpi_request_complete(m->call, request, status);
 }
 
-static int start_receive(const struct taking *t, MPI_Request *handle)
+static int start_receive(struct mpi_message *m, MPI_Message *message, MPI_Request *handle)
 {
     struct mpi_request *request;
-    int error = handle ? start(t, &request) : mpi_null(NULL, t->call, "request");
+    int error = handle ? start(m, message, &request) : mpi_null(NULL, m->call, "request");
     if (!error)
         *handle = mpi_request_publish(request);
     return error;
 }
 
-#define MATCHED(number, result) void *buffer, number count, MPI_Datatype type, MPI_Message *message, result
-#define TAKING &(struct taking){NAME, buffer, count, type, message}
-ENTRIES_OF(MPI_Mrecv, MPI_Mrecv_c, MATCHED, (int, MPI_Status *status), (MPI_Count, MPI_Status *status),
-           receive(TAKING, status))
-ENTRIES_OF(MPI_Imrecv, MPI_Imrecv_c, MATCHED, (int, MPI_Request *request), (MPI_Count, MPI_Request *request),
-           start_receive(TAKING, request))
+#define MATCHED &(struct mpi_message){NAME, buf, count, datatype, 0, 0, MPI_COMM_NULL}, message
+ENTRIES(MPI_Mrecv, MPI_Mrecv_c, MPI_DATA_, (MPI_Message *message, MPI_Status *status), receive(MATCHED, status))
+ENTRIES(MPI_Imrecv, MPI_Imrecv_c, MPI_DATA_, (MPI_Message *message, MPI_Request *request), start_receive(MATCHED, request))

@@ -101,7 +101,7 @@ static void give_parts(struct mpi_request *request)
         mpi_collective_drop(request->extra);
         break;
     case REQUEST_PAIR:
-        mpi_pair_drop(request->pair);
+        mpi_pair_drop(&request->pair);
         break;
     case REQUEST_PARTITIONED:
         mpi_partitioned_drop(request);
@@ -129,8 +129,8 @@ bool mpi_request_done(struct mpi_request *request)
     case REQUEST_RECEIVE:
         return vmsg_request_done(&request->operation);
     case REQUEST_PAIR:
-        return (!request->pair->sends || vmsg_request_done(&request->pair->send)) &&
-               (!request->pair->receives || vmsg_request_done(&request->pair->receive));
+        return (!request->pair.sends || vmsg_request_done(&request->pair.send)) &&
+               (!request->pair.receives || vmsg_request_done(&request->pair.receive));
     case REQUEST_COLLECTIVE:
         return vcoll_done(request->schedule);
     case REQUEST_DUP: /* acquire: pairs with the release of the agreement's end */
@@ -211,7 +211,7 @@ int mpi_request_outcome(struct mpi_request *request, MPI_Status *status, bool la
     case REQUEST_RECEIVE:
         return operation_outcome(&request->operation, true, status);
     case REQUEST_PAIR:
-        return pair_outcome(request->pair, status);
+        return pair_outcome(&request->pair, status);
     case REQUEST_PARTITIONED:
         return mpi_partitioned_outcome(request, status);
     case REQUEST_GENERAL:
@@ -246,7 +246,7 @@ void mpi_request_retire(MPI_Request *handle, struct mpi_request *request)
 int mpi_request_raise(const char *call, struct mpi_request *request, int class)
 {
     if (request->kind == REQUEST_RECEIVE && request->operation.result.error == ERR_TRUNCATED)
-        return mpi_receive_error(request->comm, call, &request->operation.result);
+        return mpi_receive_error(request->comm, call, ERR_TRUNCATED, &request->operation.result);
     if (request->kind == REQUEST_DUP)
         return request->dup->error
                    ? mpi_error(request->comm, call, class, "the copy function of an attribute failed")

@@ -16,10 +16,9 @@ static int get_count(uint64_t bytes, const struct mpi_type *type, struct mpi_cou
     return mpi_count_tell(count, !whole ? MPI_UNDEFINED : type->size ? (MPI_Count)(bytes / type->size) : 0);
 }
 
-#define COUNTED(number) const MPI_Status *status, MPI_Datatype datatype, number *count
 #define COUNTED_WELL (GIVEN(status), GIVEN(count), TYPE_OF(datatype))
 #define BYTES_OF_TYPE bytes_of(status), mpi_type_at(datatype)
-CHECKED_PAIR(MPI_Get_count, MPI_Get_count_c, COUNTED, COUNTED_WELL, get_count(BYTES_OF_TYPE, COUNT_AT(count)))
+CHECKED_PAIR(MPI_Get_count, MPI_Get_count_c, MPI_COUNTED_, COUNTED_WELL, get_count(BYTES_OF_TYPE, COUNT_AT(count)))
 
 /* The bytes of the second value of a pair: as long as the first, or an int. */
 static uint64_t second_of(const struct mpi_type *pair)
@@ -68,8 +67,8 @@ static int get_elements(uint64_t bytes, const struct mpi_type *type, struct mpi_
 }
 
 #define ELEMENTS_GOT get_elements(BYTES_OF_TYPE, COUNT_AT(count))
-CHECKED_PAIR(MPI_Get_elements, MPI_Get_elements_c, COUNTED, COUNTED_WELL, ELEMENTS_GOT)
-CHECKED(MPI_Get_elements_x, (COUNTED(MPI_Count)), COUNTED_WELL, ELEMENTS_GOT)
+CHECKED_PAIR(MPI_Get_elements, MPI_Get_elements_c, MPI_COUNTED_, COUNTED_WELL, ELEMENTS_GOT)
+CHECKED(MPI_Get_elements_x, (MPI_COUNTED_(MPI_Count, )), COUNTED_WELL, ELEMENTS_GOT)
 
 /* The first bytes of TYPE that hold as many basic elements: elements_in, the other way round. */
 static uint64_t bytes_in(const struct mpi_type *type, uint64_t elements)
@@ -102,11 +101,10 @@ static int set_elements(const char *call, MPI_Status *status, const struct mpi_t
     return MPI_SUCCESS;
 }
 
-#define ELEMENTS(number) MPI_Status *status, MPI_Datatype datatype, number count
 #define ELEMENTS_WELL (GIVEN(status), TYPE_OF(datatype))
 #define ELEMENTS_SET set_elements(NAME, status, mpi_type_at(datatype), count)
-CHECKED_PAIR(MPI_Status_set_elements, MPI_Status_set_elements_c, ELEMENTS, ELEMENTS_WELL, ELEMENTS_SET)
-CHECKED(MPI_Status_set_elements_x, (ELEMENTS(MPI_Count)), ELEMENTS_WELL, ELEMENTS_SET)
+CHECKED_PAIR(MPI_Status_set_elements, MPI_Status_set_elements_c, MPI_ELEMENTS_, ELEMENTS_WELL, ELEMENTS_SET)
+CHECKED(MPI_Status_set_elements_x, (MPI_ELEMENTS_(MPI_Count, )), ELEMENTS_WELL, ELEMENTS_SET)
 
 /* ---- fields ----------------------------------------------------------------------------------------------------- */
 
