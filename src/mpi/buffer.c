@@ -4,34 +4,28 @@
  * waits for. */
 #include "mpi/inside.h"
 
-struct copy {
-    struct copy *next;
+struct mpi_copy {
+    struct mpi_copy *next;
     uint64_t room; /* with this header */
     uint64_t number;
     struct msg_request request;
 };
 #define COPY_ALIGNMENT 16
-_Static_assert(sizeof(struct copy) + 2 * COPY_ALIGNMENT <= MPI_BSEND_OVERHEAD, "the ABI grants so much per message");
+_Static_assert(sizeof(struct mpi_copy) + 2 * COPY_ALIGNMENT <= MPI_BSEND_OVERHEAD, "the ABI grants so much per message");
 
-struct mpi_buffer { /* lives as long as its communicator, attached or not */
-    void *attached; /* NULL: none; or MPI_BUFFER_AUTOMATIC */
-    int64_t size;   /* as it was attached */
-    char *start, *end;
-    struct copy *copies;
-    uint64_t copied; /* copies ever made */
-    struct mpi_buffer *next;
-};
 static struct base_lock lock; /* of all */
 static struct mpi_buffer of_process;
-static struct mpi_buffer *buffers = &of_process; /* the process's is the last */
+
+/* The calls are for the process's buffer (COMM is NULL) or for that of a communicator. */
+static struct mpi_buffer *buffer_of(struct mpi_comm *comm) { return comm ? &comm->buffer : &of_process; }
 
 static bool automatic(const struct mpi_buffer *buffer) { return buffer->attached == MPI_BUFFER_AUTOMATIC; }
 
 /* Takes the copies that are sent off the list. */
 static void reap(struct mpi_buffer *buffer)
 {
-    for (struct copy **place = &buffer->copies; *place;) {
-        struct copy *copy = *place;
+    for (struct mpi_copy **place = &buffer->copies; *place;) {
+        struct mpi_copy *copy = *place;
         if (!vmsg_request_done(&copy->request)) {
             place = &copy->next;
             continue;
@@ -45,10 +39,10 @@ static void reap(struct mpi_buffer *buffer)
 }
 
 /* A header with room for BYTES behind it, in the list; NULL: no room. */
-static struct copy *place_copy(struct mpi_buffer *buffer, uint64_t bytes)
+static struct mpi_copy *place_copy(struct mpi_buffer *buffer, uint64_t bytes)
 {
-    uint64_t room = (sizeof(struct copy) + bytes + COPY_ALIGNMENT - 1) / COPY_ALIGNMENT * COPY_ALIGNMENT;
-    struct copy **place = &buffer->copies, *copy;
+    uint64_t room = (sizeof(struct mpi_copy) + bytes + COPY_ALIGNMENT - 1) / COPY_ALIGNMENT * COPY_ALIGNMENT;
+    struct mpi_copy **place = &buffer->copies, *copy;
     if (automatic(buffer)) {
         copy = malloc(room);
     } else {
@@ -58,7 +52,7 @@ static struct copy *place_copy(struct mpi_buffer *buffer, uint64_t bytes)
             place = &(*place)->next;
         }
         char *limit = *place ? (char *)*place : buffer->end;
-        copy = gap <= limit && (uint64_t)(limit - gap) >= room ? (struct copy *)(void *)gap : NULL;
+        copy = gap <= limit && (uint64_t)(limit - gap) >= room ? (struct mpi_copy *)(void *)gap : NULL;
     }
     if (!copy)
         return NULL;
@@ -69,9 +63,9 @@ static struct copy *place_copy(struct mpi_buffer *buffer, uint64_t bytes)
     return copy;
 }
 
-static void remove_copy(struct mpi_buffer *buffer, struct copy *copy)
+static void remove_copy(struct mpi_buffer *buffer, struct mpi_copy *copy)
 {
-    struct copy **place = &buffer->copies;
+    struct mpi_copy **place = &buffer->copies;
     while (*place != copy)
         place = &(*place)->next;
     *place = copy->next;
@@ -87,7 +81,7 @@ static int send_copy(struct mpi_buffer *buffer, const struct mpi_message *m, con
     if (!buffer->attached)
         return ERR_STATE;
     reap(buffer);
-    struct copy *copy = place_copy(buffer, bytes);
+    struct mpi_copy *copy = place_copy(buffer, bytes);
     if (!copy) {
         vmsg_progress();
         reap(buffer);
@@ -106,9 +100,7 @@ static int send_copy(struct mpi_buffer *buffer, const struct mpi_message *m, con
 int mpi_buffered_send(const struct mpi_message *m, const struct mpi_target *target)
 {
     mpi_lock(&lock);
-    struct mpi_buffer *buffer = target->comm->buffer;
-    if (!buffer || !buffer->attached)
-        buffer = &of_process;
+    struct mpi_buffer *buffer = buffer_of(target->comm->buffer.attached ? target->comm : NULL);
     int error = send_copy(buffer, m, target);
     mpi_unlock(&lock);
     if (!error)
@@ -134,7 +126,7 @@ bool mpi_buffer_flushed(struct mpi_buffer *buffer, uint64_t last)
     bool left = false;
     mpi_lock(&lock);
     reap(buffer);
-    for (const struct copy *copy = buffer->copies; copy; copy = copy->next)
+    for (const struct mpi_copy *copy = buffer->copies; copy; copy = copy->next)
         left |= copy->number <= last;
     mpi_unlock(&lock);
     return !left;
@@ -146,66 +138,32 @@ static bool is_flushed(void *context)
     return mpi_buffer_flushed(flush->buffer, flush->last);
 }
 
-static int flush(struct mpi_comm *comm, const char *call, struct mpi_buffer *buffer)
+int mpi_buffer_flush(const char *call, struct mpi_comm *comm)
 {
-    struct flush all = {buffer, UINT64_MAX};
+    struct flush all = {buffer_of(comm), UINT64_MAX};
     int error = is_flushed(&all) ? OK : vmsg_wait_until(is_flushed, &all);
     return error ? mpi_engine_error(comm, call, error) : MPI_SUCCESS;
 }
 
+/* Of communicators that were never freed, too. */
 void mpi_buffers_finish(void)
 {
-    for (struct mpi_buffer *buffer = buffers; buffer; buffer = buffer->next)
-        if (flush(NULL, "MPI_Finalize", buffer) == MPI_SUCCESS)
-            buffer->attached = NULL;
-}
-
-int mpi_buffer_release(const char *call, struct mpi_comm *comm)
-{
-    return comm->buffer ? flush(comm, call, comm->buffer) : MPI_SUCCESS;
-}
-
-void mpi_buffer_drop(struct mpi_comm *comm)
-{
-    struct mpi_buffer **place = &buffers;
-    if (!comm->buffer)
-        return;
-    mpi_lock(&lock);
-    while (*place != comm->buffer)
-        place = &(*place)->next;
-    *place = comm->buffer->next;
-    mpi_unlock(&lock);
-    free(comm->buffer);
+    if (mpi_buffer_flush("MPI_Finalize", NULL) == MPI_SUCCESS)
+        of_process.attached = NULL;
+    for (uint32_t i = 0; i < mpi_tables[KIND_COMM].objects; i++) {
+        struct mpi_comm *comm = mpi_slot(KIND_COMM, i, sizeof *comm);
+        /* relaxed: no other thread calls any more */
+        if (atomic_load_explicit(&comm->object.references, memory_order_relaxed) > 0)
+            (void)mpi_buffer_flush("MPI_Finalize", comm);
+    }
 }
 
 /* ---- attaching -------------------------------------------------------------------------------------------------- */
 
-/* The buffer of COMM, made at the first attach. NULL: no memory. */
-static struct mpi_buffer *made_for(struct mpi_comm *comm)
-{
-    if (!comm)
-        return &of_process;
-    mpi_lock(&lock);
-    if (!comm->buffer) {
-        comm->buffer = calloc(1, sizeof *comm->buffer);
-        if (comm->buffer) {
-            comm->buffer->next = buffers;
-            buffers = comm->buffer;
-        }
-    }
-    mpi_unlock(&lock);
-    return comm->buffer;
-}
-
-/* The calls are for the process's buffer (COMM is NULL) or for that of a communicator, which may have none: NULL. */
-static struct mpi_buffer *buffer_of(struct mpi_comm *comm) { return comm ? comm->buffer : &of_process; }
-
 static int attach(const char *call, struct mpi_comm *comm, void *memory, int64_t size)
 {
-    struct mpi_buffer *buffer = made_for(comm);
+    struct mpi_buffer *buffer = buffer_of(comm);
     bool memory_is_ours = memory == MPI_BUFFER_AUTOMATIC;
-    if (!buffer)
-        return mpi_engine_error(comm, call, ERR_MEMORY);
     if (size < 0 || (!memory && size > 0))
         return mpi_error(comm, call, size < 0 ? MPI_ERR_ARG : MPI_ERR_BUFFER, "the buffer is %lld bytes at %p",
                          (long long)size, memory);
@@ -225,9 +183,9 @@ static int detach(const char *call, struct mpi_comm *comm, void *memory, struct 
 {
     struct mpi_buffer *buffer = buffer_of(comm);
     mpi_doing(call);
-    if (!buffer || !buffer->attached)
+    if (!buffer->attached)
         return mpi_error(comm, call, MPI_ERR_BUFFER, "no buffer is attached");
-    int error = flush(comm, call, buffer);
+    int error = mpi_buffer_flush(call, comm);
     if (error)
         return error;
     *(void **)memory = buffer->attached == (void *)buffer ? NULL : buffer->attached;
@@ -238,29 +196,28 @@ static int detach(const char *call, struct mpi_comm *comm, void *memory, struct 
 static int flush_of(const char *call, struct mpi_comm *comm)
 {
     mpi_doing(call);
-    return buffer_of(comm) ? flush(comm, call, buffer_of(comm)) : MPI_SUCCESS;
+    return mpi_buffer_flush(call, comm);
 }
 
 /* A request that is complete when what is in the buffer now is sent. */
 static int start_flush(const char *call, struct mpi_comm *comm, MPI_Request *out)
 {
-    struct mpi_buffer *buffer = made_for(comm);
-    struct mpi_request *request = buffer ? mpi_request_take(REQUEST_FLUSH, call, comm, NULL) : NULL;
+    struct mpi_request *request = mpi_request_take(REQUEST_FLUSH, call, comm, NULL);
     if (!request)
         return mpi_engine_error(comm, call, ERR_MEMORY);
-    request->flush.buffer = buffer;
-    request->flush.last = buffer->copied;
+    request->flush.buffer = buffer_of(comm);
+    request->flush.last = request->flush.buffer->copied;
     *out = mpi_request_publish(request);
     return MPI_SUCCESS;
 }
 
-CHECKED_PAIR(MPI_Buffer_attach, MPI_Buffer_attach_c, MPI_ATTACH_, (RUNNING), attach(NAME, NULL, buffer, size))
-CHECKED_PAIR(MPI_Comm_attach_buffer, MPI_Comm_attach_buffer_c, MPI_COMM_ATTACH_, (COMM_OF(comm)),
+CHECKED_PAIR(MPI_Buffer_attach, MPI_Buffer_attach_c, int, MPI_ATTACH_, (RUNNING), attach(NAME, NULL, buffer, size))
+CHECKED_PAIR(MPI_Comm_attach_buffer, MPI_Comm_attach_buffer_c, int, MPI_COMM_ATTACH_, (COMM_OF(comm)),
              attach(NAME, mpi_comm_at(comm), buffer, size))
 #define DETACHED GIVEN(buffer_addr), GIVEN(size)
-CHECKED_PAIR(MPI_Buffer_detach, MPI_Buffer_detach_c, MPI_DETACH_, (RUNNING, DETACHED),
+CHECKED_PAIR(MPI_Buffer_detach, MPI_Buffer_detach_c, int, MPI_DETACH_, (RUNNING, DETACHED),
              detach(NAME, NULL, buffer_addr, COUNT_AT(size)))
-CHECKED_PAIR(MPI_Comm_detach_buffer, MPI_Comm_detach_buffer_c, MPI_COMM_DETACH_, (COMM_OF(comm), DETACHED),
+CHECKED_PAIR(MPI_Comm_detach_buffer, MPI_Comm_detach_buffer_c, int, MPI_COMM_DETACH_, (COMM_OF(comm), DETACHED),
              detach(NAME, mpi_comm_at(comm), buffer_addr, COUNT_AT(size)))
 CHECKED(MPI_Buffer_flush, (void), (RUNNING), flush_of(NAME, NULL))
 CHECKED(MPI_Comm_flush_buffer, (MPI_Comm comm), (COMM_OF(comm)), flush_of(NAME, mpi_comm_at(comm)))

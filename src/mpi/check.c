@@ -116,19 +116,9 @@ static struct sequence element(unsigned number)
     return (struct sequence){mixed ^ mixed >> 31, BASE};
 }
 
-/* A predefined type: one element, or a pair. What has no kind is told apart by its handle. */
+/* What has no kind is told apart by its handle. */
 static struct sequence basic(const struct mpi_type *type)
 {
-    static const uint8_t first[ELEMENT_COUNT] = {
-        [ELEMENT_F32_INT] = ELEMENT_F32,  [ELEMENT_F64_INT] = ELEMENT_F64,
-        [ELEMENT_LONG_INT] = sizeof(long) == 8 ? ELEMENT_I64 : ELEMENT_I32,
-        [ELEMENT_2INT] = ELEMENT_I32,     [ELEMENT_SHORT_INT] = ELEMENT_I16,
-        [ELEMENT_LONG_DOUBLE_INT] = ELEMENT_LONG_DOUBLE,
-        [ELEMENT_2F32] = ELEMENT_F32,     [ELEMENT_2F64] = ELEMENT_F64,
-    };
-    unsigned one = first[type->element];
-    if (one)
-        return join(element(one), element(type->element >= ELEMENT_2F32 ? one : ELEMENT_I32));
     return element(type->element ? type->element : ELEMENT_COUNT + (unsigned)(uintptr_t)mpi_handle(type));
 }
 
@@ -137,14 +127,13 @@ static struct sequence bytes_of(const struct mpi_type *type, uint64_t bytes);
 /* The first BYTES of one. A basic type that is cut is like nothing else. */
 static struct sequence part_of(const struct mpi_type *type, uint64_t bytes)
 {
-    const struct mpi_recipe *recipe = type->recipe;
+    const struct mpi_type *part;
     struct sequence all = empty;
-    if (!recipe || recipe->types == 0)
+    uint64_t count;
+    if (!mpi_type_part(type, 0, &part, &count))
         return bytes == type->size ? basic(type) : element(0);
-    for (uint32_t i = 0; i < recipe->types && bytes > 0; i++) {
-        const struct mpi_type *part = recipe->type[i];
-        uint64_t most = recipe->combiner == MPI_COMBINER_STRUCT ? (uint64_t)recipe->value[1 + i] * part->size : bytes;
-        uint64_t some = bytes < most ? bytes : most;
+    for (uint32_t i = 0; bytes > 0 && mpi_type_part(type, i, &part, &count); i++) {
+        uint64_t some = bytes < count * part->size ? bytes : count * part->size;
         all = join(all, bytes_of(part, some));
         bytes -= some;
     }

@@ -71,7 +71,6 @@ void mpi_comm_end(void *object)
     }
     mpi_drop(comm->group);
     mpi_drop(comm->errhandler);
-    mpi_buffer_drop(comm);
     free(comm->topology);
 }
 
@@ -170,7 +169,7 @@ static int free_comm(const char *call, MPI_Comm *comm)
     error = mpi_attributes_delete(*comm, &old->attributes);
     if (error)
         return mpi_error(old, call, error, "the delete function of an attribute failed");
-    error = mpi_buffer_release(call, old);
+    error = mpi_buffer_flush(call, old);
     if (error)
         return error;
     if (!mpi_object_unpublish(old))

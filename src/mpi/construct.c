@@ -60,20 +60,11 @@ void mpi_making_forget(struct making *making)
     free(making->recipe);
 }
 
-static uint64_t count_elements(const struct mpi_recipe *recipe, uint64_t size)
-{
-    const struct mpi_type *first = recipe->types ? recipe->type[0] : NULL;
-    if (recipe->combiner != MPI_COMBINER_STRUCT)
-        return first && first->size ? size / first->size * first->elements : 0;
-    uint64_t elements = 0;
-    for (uint32_t i = 0; i < recipe->types; i++)
-        elements += (uint64_t)recipe->value[1 + i] * recipe->type[i]->elements;
-    return elements;
-}
-
 int mpi_making_end(struct making *making, int error, struct type_layout *layout)
 {
     struct mpi_type *type = error ? NULL : mpi_object_take(KIND_TYPE, sizeof *type);
+    const struct mpi_type *part;
+    uint64_t count;
     if (!type) {
         if (!error)
             vtype_layout_drop(layout);
@@ -84,7 +75,8 @@ int mpi_making_end(struct making *making, int error, struct type_layout *layout)
     type->size = layout->shape.size;
     type->flat = layout->shape.contiguous;
     type->recipe = making->recipe;
-    type->elements = count_elements(type->recipe, type->size);
+    for (uint32_t i = 0; mpi_type_part(type, i, &part, &count); i++)
+        type->elements += count * part->elements;
     *making->out = mpi_object_deliver(type);
     return MPI_SUCCESS;
 }

@@ -1,7 +1,5 @@
-/* How a datatype was made: its envelope and contents; and packing by hand. */
+/* How a datatype was made: its envelope and contents. */
 #include "mpi/inside.h"
-
-/* ---- envelope and contents -------------------------------------------------------------------------------------- */
 
 static const struct mpi_recipe named = {.combiner = MPI_COMBINER_NAMED};
 
@@ -104,65 +102,3 @@ ENTRY(MPI_Type_get_contents_c)(MPI_Datatype type, MPI_Count max_integers, MPI_Co
                             integers, addresses,    larges,        types};
     return contents(NAME, type, &room);
 }
-
-/* ---- pack ------------------------------------------------------------------------------------------------------- */
-
-struct packing {
-    const char *call;
-    void *data;          /* COUNT of TYPE */
-    MPI_Count count;
-    MPI_Datatype type;
-    char *packed;        /* SIZE bytes, of which POSITION are done */
-    MPI_Count size;
-    struct mpi_count position;
-    MPI_Comm comm;
-};
-
-static int pack(const struct packing *p, bool unpack)
-{
-    struct mpi_comm *comm;
-    struct mpi_type *type;
-    struct mpi_count at = p->position;
-    MPI_Count position = at.wide ? *at.wide : at.narrow ? *at.narrow : -1;
-    int error = mpi_arguments(p->call, ARGUMENTS(COMM_OF(p->comm, &comm), TYPE_OF(p->type, &type)));
-    if (error)
-        return error;
-    if (!mpi_data_fits(p->data, p->count, type)) {
-        struct mpi_message message = {p->call, p->data, p->count, p->type, MPI_PROC_NULL, 0, p->comm};
-        return mpi_message_wrong(message, false);
-    }
-    if (position < 0 || position > p->size)
-        return mpi_error(comm, p->call, MPI_ERR_ARG, "position %lld is not in a buffer of %lld bytes",
-                         (long long)position, (long long)p->size);
-    struct type_buffer buffer = mpi_buffer(p->data, (uint64_t)p->count, type);
-    uint64_t bytes = type_buffer_bytes(&buffer), left = (uint64_t)(p->size - position);
-    if (bytes > left)
-        return mpi_error(comm, p->call, MPI_ERR_TRUNCATE, "%llu bytes do not fit into the %llu that are left",
-                         (unsigned long long)bytes, (unsigned long long)left);
-    if (bytes > 0 && !p->packed)
-        return mpi_error(comm, p->call, MPI_ERR_BUFFER, "the packed buffer is NULL");
-    if (unpack)
-        (void)vtype_unpack_at(&buffer, 0, p->packed + position, bytes);
-    else
-        (void)vtype_pack_at(&buffer, 0, p->packed + position, bytes);
-    return mpi_count_tell(at, position + (MPI_Count)bytes);
-}
-
-#define PACKING(data, count, packed, size)                                                                             \
-    &(struct packing){NAME, data, count, datatype, packed, size, COUNT_AT(position), comm}
-WIDENED(MPI_Pack, MPI_Pack_c, int, MPI_PACK_, pack(PACKING((void *)inbuf, incount, outbuf, outsize), false))
-WIDENED(MPI_Unpack, MPI_Unpack_c, int, MPI_UNPACK_, pack(PACKING(outbuf, outcount, (char *)inbuf, insize), true))
-
-static int pack_size(const char *call, MPI_Count count, const struct mpi_type *type, struct mpi_comm *comm,
-                     struct mpi_count size)
-{
-    MPI_Count bytes;
-    if (count < 0)
-        return mpi_error(comm, call, MPI_ERR_COUNT, "count %lld is negative", (long long)count);
-    if (__builtin_mul_overflow(count, (MPI_Count)type->size, &bytes))
-        return mpi_error(comm, call, MPI_ERR_COUNT, "the size does not fit into 64 bits");
-    return mpi_count_tell(size, bytes);
-}
-
-CHECKED_PAIR(MPI_Pack_size, MPI_Pack_size_c, MPI_PACK_SIZE_, (COMM_OF(comm), TYPE_OF(datatype), GIVEN(size)),
-             pack_size(NAME, incount, mpi_type_at(datatype), mpi_comm_at(comm), COUNT_AT(size)))

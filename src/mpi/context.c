@@ -78,16 +78,16 @@ static int exhausted(void)
 /* ---- the rounds ------------------------------------------------------------------------------------------------- */
 
 /* The AND over the members of GROUP, by a binomial tree over its first member, in a context that is kept for this. */
-static int group_and(const struct mpi_group *group, int tag, uint64_t *mask, int words)
+static int group_and(const struct mpi_group *group, int tag, uint64_t mask[MPI_ID_WINDOW + 1])
 {
     struct msg_context *context = mpi_process.agreement;
-    uint64_t bytes = (uint64_t)words * 8, other[MPI_ID_WINDOW + 1];
+    uint64_t other[MPI_ID_WINDOW + 1], bytes = sizeof other;
     int me = group->rank, step = 1, error = OK;
     for (; !error && step < group->size && !(me & step); step *= 2) {
         if (me + step >= group->size)
             continue;
         error = vmsg_recv(context, group->world[me + step], tag, other, bytes, NULL);
-        for (int i = 0; i < words; i++)
+        for (int i = 0; i <= MPI_ID_WINDOW; i++)
             mask[i] &= other[i];
     }
     if (!error && me > 0) {
@@ -103,18 +103,18 @@ static int group_and(const struct mpi_group *group, int tag, uint64_t *mask, int
 static void finish(struct mpi_agreement *agreement, int error)
 {
     agreement->error = error;
-    /* release: pairs with the acquire in is_done */
+    /* release: pairs with the acquire in mpi_request_done */
     atomic_store_explicit(&agreement->done, true, memory_order_release);
 }
 
-/* Starts round NUMBER; THEN goes on when it is over. */
-static void start_round(struct mpi_agreement *agreement, int number, void (*then)(void *agreement, int error))
+/* Starts a round; THEN goes on when it is over. */
+static void start_round(struct mpi_agreement *agreement, void (*then)(void *agreement, int error))
 {
     if (agreement->group) {
-        then(agreement, group_and(agreement->group, agreement->tag, agreement->mask, number ? 1 : MPI_ID_WINDOW + 1));
+        then(agreement, group_and(agreement->group, agreement->tag, agreement->mask));
         return;
     }
-    int error = vcoll_launch(agreement->schedule[number], then, agreement);
+    int error = vcoll_launch(agreement->schedule, then, agreement);
     if (error)
         finish(agreement, error);
 }
@@ -124,7 +124,7 @@ static void offered(void *context, int error);
 static void next_attempt(struct mpi_agreement *agreement)
 {
     offer(agreement->mask, place(agreement->seed, agreement->attempt), agreement->member);
-    start_round(agreement, 0, offered);
+    start_round(agreement, offered);
 }
 
 static void claims_told(void *context, int error)
@@ -162,36 +162,26 @@ static void offered(void *context, int error)
         return;
     }
     agreement->mask[0] = agreement->claimed;
-    start_round(agreement, 1, claims_told);
-}
-
-static int prepare(struct mpi_agreement *agreement, uint64_t words, struct coll_schedule **schedule)
-{
-    struct type_layout *word = mpi_type_at(MPI_UINT64_T)->layout;
-    struct coll_call call = {
-        .kind = COLL_ALLREDUCE,
-        .group = &agreement->parent->coll,
-        .send = {.base = COLL_IN_PLACE, .count = words, .layout = word},
-        .receive = {.base = agreement->mask, .count = words, .layout = word},
-        .reduction = {.kernel = vtype_kernel(OPERATION_BAND, ELEMENT_U64), .commutative = true},
-    };
-    return vcoll_prepare(&call, schedule);
+    start_round(agreement, claims_told);
 }
 
 int mpi_agreement_start(struct mpi_agreement *agreement, struct mpi_comm *parent, bool member)
 {
+    struct type_layout *word = mpi_type_at(MPI_UINT64_T)->layout;
+    struct coll_call call = {
+        .kind = COLL_ALLREDUCE,
+        .group = &parent->coll,
+        .send = {.base = COLL_IN_PLACE, .count = MPI_ID_WINDOW + 1, .layout = word},
+        .receive = {.base = agreement->mask, .count = MPI_ID_WINDOW + 1, .layout = word},
+        .reduction = {.kernel = vtype_kernel(OPERATION_BAND, ELEMENT_U64), .commutative = true},
+    };
     memset(agreement, 0, sizeof *agreement);
-    agreement->parent = parent;
     agreement->member = member;
     agreement->seed = parent->id << 12 ^ parent->children++;
-    int error = prepare(agreement, MPI_ID_WINDOW + 1, &agreement->schedule[0]) ?:
-                prepare(agreement, 1, &agreement->schedule[1]);
-    if (error) {
-        mpi_agreement_close(agreement);
-        return error;
-    }
-    next_attempt(agreement);
-    return OK;
+    int error = vcoll_prepare(&call, &agreement->schedule);
+    if (!error)
+        next_attempt(agreement);
+    return error;
 }
 
 int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_comm *parent, struct mpi_group *group, int tag)
@@ -205,21 +195,8 @@ int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_comm *par
     return OK;
 }
 
-static bool is_done(void *context)
-{
-    struct mpi_agreement *agreement = context;
-    /* acquire: pairs with the release in finish */
-    return atomic_load_explicit(&agreement->done, memory_order_acquire);
-}
-
-int mpi_agreement_wait(struct mpi_agreement *agreement)
-{
-    return vmsg_wait_until(is_done, agreement) ?: agreement->error;
-}
-
 void mpi_agreement_close(struct mpi_agreement *agreement)
 {
-    for (int i = 0; i < 2; i++)
-        if (agreement->schedule[i])
-            vcoll_release(agreement->schedule[i]);
+    if (agreement->schedule)
+        vcoll_release(agreement->schedule);
 }

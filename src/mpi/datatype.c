@@ -62,15 +62,25 @@ static const struct {
     PAIR(MPI_2INTEGER, MPI_INTEGER, MPI_INTEGER, ELEMENT_2INT),
 };
 
-bool mpi_pair_parts(MPI_Datatype handle, MPI_Datatype part[2])
+bool mpi_type_part(const struct mpi_type *type, uint32_t i, const struct mpi_type **part, uint64_t *count)
 {
-    for (size_t i = 0; i < ARRAY_LENGTH(pairs); i++)
-        if (pairs[i].handle == handle) {
-            part[0] = pairs[i].first;
-            part[1] = pairs[i].second;
-            return true;
-        }
-    return false;
+    const struct mpi_recipe *recipe = type->recipe;
+    if (!recipe) {
+        for (size_t k = 0; i < 2 && k < ARRAY_LENGTH(pairs); k++)
+            if (pairs[k].handle == mpi_handle(type)) {
+                *part = mpi_type_at(i ? pairs[k].second : pairs[k].first);
+                *count = 1;
+                return true;
+            }
+        return false;
+    }
+    if (i >= recipe->types)
+        return false;
+    *part = recipe->type[i];
+    *count = recipe->combiner == MPI_COMBINER_STRUCT ? (uint64_t)recipe->value[1 + i]
+             : (*part)->size                         ? type->size / (*part)->size
+                                                     : 0;
+    return true;
 }
 
 /* In the ABI and not here: they have a name, their size is MPI_UNDEFINED, nothing else can be done with them. */
@@ -186,7 +196,7 @@ static int size_of(MPI_Datatype handle, struct mpi_count size)
 }
 
 #define SIZED (TYPE_OF(absent_name(datatype) ? MPI_BYTE : datatype), GIVEN(size))
-CHECKED_PAIR(MPI_Type_size, MPI_Type_size_c, MPI_SIZE_, SIZED, size_of(datatype, COUNT_AT(size)))
+CHECKED_PAIR(MPI_Type_size, MPI_Type_size_c, int, MPI_SIZE_, SIZED, size_of(datatype, COUNT_AT(size)))
 CHECKED(MPI_Type_size_x, (MPI_SIZE_(MPI_Count, )), SIZED, size_of(datatype, COUNT_AT(size)))
 
 /* TRUE_ONE: of the payload alone. MPI_Aint and MPI_Count are the same here. */

@@ -88,6 +88,14 @@ struct mpi_topology {
     int *extent, *periodic, *coordinates; /* one block of memory; coordinates of this rank */
 };
 
+struct mpi_buffer { /* of MPI_Bsend (buffer.c) */
+    void *attached; /* NULL: none; or MPI_BUFFER_AUTOMATIC */
+    int64_t size;   /* as it was attached */
+    char *start, *end;
+    struct mpi_copy *copies;
+    uint64_t copied; /* copies ever made */
+};
+
 struct mpi_comm {
     struct mpi_object object;
     struct msg_context *context; /* the user's messages */
@@ -99,7 +107,7 @@ struct mpi_comm {
     struct mpi_errhandler *errhandler;
     struct mpi_attribute *attributes;
     struct mpi_topology *topology;
-    struct mpi_buffer *buffer;   /* of MPI_Bsend; NULL: none was ever attached */
+    struct mpi_buffer buffer;    /* of MPI_Bsend */
     struct msg_context *hellos;  /* of partitioned communication; NULL: there was none here */
     char name[MPI_MAX_OBJECT_NAME];
 };
@@ -148,7 +156,7 @@ enum mpi_request_kind {
     REQUEST_BUFFERED,   /* complete from the start: the attached buffer has the message */
     REQUEST_PAIR,       /* Isendrecv */
     REQUEST_COLLECTIVE,
-    REQUEST_DUP,        /* MPI_Comm_idup */
+    REQUEST_COMM,       /* a communicator is made: MPI_Comm_idup */
     REQUEST_PARTITIONED,
     REQUEST_FLUSH,      /* MPI_Buffer_iflush and of communicators */
     REQUEST_GENERAL     /* MPI_Grequest_start */
@@ -174,7 +182,7 @@ struct mpi_request {
         struct coll_schedule *schedule;
         struct mpi_pair pair;
         struct mpi_general *general;
-        struct mpi_dup *dup;
+        struct mpi_birth *birth;
         struct mpi_partitioned *partitioned;
         struct {
             struct mpi_buffer *buffer;
@@ -282,8 +290,8 @@ int mpi_arguments(const char *call, const struct mpi_argument *list);
     ENTRY(name) parameters { return mpi_arguments(#name, ARGUMENTS arguments) ?: (__VA_ARGS__); }
 #define CHECKED(...) CHECKED_AS(__VA_ARGS__)
 /* Two that differ in the type of their counts alone, as WIDENED. */
-#define CHECKED_PAIR(name, name_c, takes, arguments, ...)                                                              \
-    CHECKED_AS(name, (takes(int, int)), arguments, __VA_ARGS__)                                                        \
+#define CHECKED_PAIR(name, name_c, A, takes, arguments, ...)                                                           \
+    CHECKED_AS(name, (takes(int, A)), arguments, __VA_ARGS__)                                                          \
     CHECKED_AS(name_c, (takes(MPI_Count, MPI_Count)), arguments, __VA_ARGS__)
 /* The same for calls that can wait: it says where the process is. */
 #define WAITS_AS(name, parameters, arguments, ...)                                                                     \
@@ -325,7 +333,8 @@ int mpi_comm_open(struct mpi_comm *comm, uint32_t id) MUST_CHECK;
 /* From PARENT's members in GROUP (NULL: this process is in none, *out is NULL); all of PARENT must call, or only GROUP with
  * a TAG that tells them apart from others. */
 #define MPI_ALL_CALL (-1)
-int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, struct mpi_comm **out);
+int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, struct mpi_topology *topology,
+                  MPI_Comm *out); /* takes TOPOLOGY, NULL: it has none */
 int mpi_comm_worlds_open(void); /* world and self */
 void mpi_comm_worlds_close(void);
 
@@ -339,11 +348,10 @@ static inline uint32_t mpi_context_id(uint32_t comm, enum mpi_context which) { r
 #define CONTEXT_PARTS CONTEXT_COLLECTIVES /* the second: of partitioned communication */
 #define MPI_ID_WINDOW 64 /* words looked at at once: 4096 numbers */
 struct mpi_agreement {
-    struct mpi_comm *parent;
     bool member;            /* needs the number; else only takes part */
     struct mpi_group *group; /* which alone agree, told apart from others by TAG; NULL: all of PARENT */
     int tag;
-    struct coll_schedule *schedule[2];
+    struct coll_schedule *schedule; /* of a round; NULL: in a group */
     uint64_t mask[MPI_ID_WINDOW + 1], claimed;
     uint32_t seed, attempt, id;
     int error;
@@ -352,7 +360,6 @@ struct mpi_agreement {
 /* Among all of PARENT, or of PARENT's GROUP alone: that waits. */
 int mpi_agreement_start(struct mpi_agreement *agreement, struct mpi_comm *parent, bool member) MUST_CHECK;
 int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_comm *parent, struct mpi_group *group, int tag) MUST_CHECK;
-int mpi_agreement_wait(struct mpi_agreement *agreement) MUST_CHECK;
 void mpi_agreement_close(struct mpi_agreement *agreement);
 void mpi_id_give(uint32_t id);
 
@@ -385,7 +392,8 @@ static inline void mpi_type_ready(struct mpi_type *type) /* it is committed */
     type->plain = type->flat && type->size <= INT32_MAX ? (uint32_t)type->size : 0;
 }
 int mpi_types_open(void);
-bool mpi_pair_parts(MPI_Datatype handle, MPI_Datatype part[2]); /* of MPI_FLOAT_INT and its kin; false: none of them */
+/* What TYPE's type map is made of: its part I, which follows COUNT times. False: there is no more, or TYPE is basic. */
+bool mpi_type_part(const struct mpi_type *type, uint32_t i, const struct mpi_type **part, uint64_t *count);
 void mpi_fortran_apply(void); /* what was told of Fortran's types (fortran.c) */
 void mpi_type_end(void *type);
 const char *mpi_type_text(const struct mpi_type *type); /* its name, or "a derived datatype" */
@@ -582,13 +590,13 @@ struct mpi_general { /* MPI_Grequest_start */
 #define GENERAL_COMPLETE 1
 #define GENERAL_FREED 2
 
-struct mpi_dup { /* MPI_Comm_idup */
+struct mpi_birth { /* of a communicator */
     struct mpi_agreement agreement;
-    struct mpi_comm *comm; /* as its parent was when the call was made; opened at the end */
+    struct mpi_comm *comm; /* opened at the end; NULL: this rank is not in it */
     int error;             /* a class: of copying the attributes */
     MPI_Comm *out;
 };
-int mpi_dup_finish(struct mpi_request *request); /* a class, not raised */
+int mpi_birth_finish(struct mpi_request *request); /* a class, not raised */
 
 /* Partitioned communication (partitioned.c). */
 int mpi_partitioned_start(struct mpi_request *request); /* an error of the engine */
@@ -652,8 +660,7 @@ static inline void mpi_status_result(MPI_Status *status, const struct msg_result
 int mpi_buffered_send(const struct mpi_message *message, const struct mpi_target *target);
 bool mpi_buffer_flushed(struct mpi_buffer *buffer, uint64_t last); /* its copies up to number LAST are sent */
 void mpi_buffers_finish(void);
-int mpi_buffer_release(const char *call, struct mpi_comm *comm); /* its program frees COMM: waits; raises */
-void mpi_buffer_drop(struct mpi_comm *comm);
+int mpi_buffer_flush(const char *call, struct mpi_comm *comm); /* waits until all its copies are sent; NULL: the process's. Raises */
 
 /* ---- the rest --------------------------------------------------------------------------------------------------- */
 

@@ -2,32 +2,59 @@
  * contexts with it; no message follows, since the engine keeps what comes for a context that is not open yet. */
 #include "mpi/inside.h"
 
-int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, struct mpi_comm **out)
+/* Starts the making of one over GROUP (NULL: this rank is not in it), which is PARENT's child. A class that was raised. */
+static int start(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, MPI_Comm *out,
+                 struct mpi_request **request)
 {
-    struct mpi_agreement *agreement = malloc(sizeof *agreement);
-    int error = !agreement             ? ERR_MEMORY
-                : tag == MPI_ALL_CALL ? mpi_agreement_start(agreement, parent, group != NULL)
-                                      : mpi_agreement_in_group(agreement, parent, group, tag);
-    uint32_t id = 0;
-    if (!error) {
-        error = mpi_agreement_wait(agreement);
-        id = agreement->id;
-        if (!atomic_load_explicit(&agreement->done, memory_order_acquire))
-            agreement = NULL; /* the job is lost: the engine may still write to it, so it is given up */
-        else
-            mpi_agreement_close(agreement);
+    struct mpi_request *made = *request = mpi_request_take(REQUEST_COMM, call, parent, NULL);
+    struct mpi_birth *birth = calloc(1, sizeof *birth);
+    struct mpi_comm *comm = group ? mpi_comm_new(parent, group) : NULL;
+    int error = ERR_MEMORY;
+    *out = MPI_COMM_NULL; /* also when it fails: programs look at the handle where they ought to look at the error */
+    if (made && birth && (comm || !group))
+        error = tag == MPI_ALL_CALL ? mpi_agreement_start(&birth->agreement, parent, group != NULL)
+                                    : mpi_agreement_in_group(&birth->agreement, parent, group, tag);
+    if (error) {
+        free(birth);
+        mpi_drop(comm);
+        if (made)
+            mpi_request_give(made);
+        return mpi_engine_error(parent, call, error);
     }
-    free(agreement);
-    *out = !error && group ? mpi_comm_new(parent, group) : NULL;
-    if (!error && group)
-        error = mpi_comm_open(*out, id);
-    return error ? mpi_engine_error(parent, call, error) : MPI_SUCCESS;
+    birth->comm = comm;
+    birth->out = out;
+    made->birth = made->extra = birth;
+    return MPI_SUCCESS;
 }
 
-static void deliver(struct mpi_comm *comm, MPI_Comm *out)
+int mpi_birth_finish(struct mpi_request *request)
 {
-    *out = comm ? mpi_object_publish(comm) : MPI_COMM_NULL;
-    mpi_drop(comm);
+    struct mpi_birth *birth = request->birth;
+    struct mpi_agreement *agreement = &birth->agreement;
+    mpi_agreement_close(agreement);
+    if (agreement->error)
+        mpi_drop(birth->comm);
+    else if (birth->comm)
+        agreement->error = mpi_comm_open(birth->comm, agreement->id);
+    if (agreement->error)
+        return mpi_engine_class(agreement->error);
+    if (birth->error)
+        mpi_comm_drop(birth->comm);
+    else if (birth->comm)
+        *birth->out = mpi_object_deliver(birth->comm);
+    return birth->error;
+}
+
+int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, struct mpi_topology *topology,
+                  MPI_Comm *out)
+{
+    struct mpi_request *request;
+    int error = start(call, parent, group, tag, out, &request);
+    if (error || !group)
+        free(topology);
+    else
+        request->birth->comm->topology = topology;
+    return error ?: mpi_request_complete(call, request, MPI_STATUS_IGNORE);
 }
 
 /* ---- dup -------------------------------------------------------------------------------------------------------- */
@@ -45,23 +72,10 @@ static int inherit(struct mpi_comm *parent, struct mpi_comm *comm)
 
 static int start_dup(const char *call, struct mpi_comm *parent, MPI_Comm *out, struct mpi_request **request)
 {
-    struct mpi_request *made = *request = mpi_request_take(REQUEST_DUP, call, parent, NULL);
-    struct mpi_dup *state = calloc(1, sizeof *state);
-    struct mpi_comm *comm = mpi_comm_new(parent, parent->group);
-    *out = MPI_COMM_NULL; /* also when it fails: programs look at the handle where they ought to look at the error */
-    int error = made && state && comm ? mpi_agreement_start(&state->agreement, parent, true) : ERR_MEMORY;
-    if (error) {
-        free(state);
-        mpi_drop(comm);
-        if (made)
-            mpi_request_give(made);
-        return mpi_engine_error(parent, call, error);
-    }
-    state->comm = comm;
-    state->out = out;
-    state->error = inherit(parent, comm); /* told at the end: the others wait for us */
-    made->dup = made->extra = state;
-    return MPI_SUCCESS;
+    int error = start(call, parent, parent->group, MPI_ALL_CALL, out, request);
+    if (!error)
+        (*request)->birth->error = inherit(parent, (*request)->birth->comm); /* told at the end: the others wait for us */
+    return error;
 }
 
 static int duplicate(const char *call, struct mpi_comm *parent, MPI_Comm *out)
@@ -79,24 +93,6 @@ static int idup(const char *call, struct mpi_comm *parent, MPI_Comm *out, MPI_Re
     return error;
 }
 
-int mpi_dup_finish(struct mpi_request *request)
-{
-    struct mpi_dup *state = request->dup;
-    struct mpi_agreement *agreement = &state->agreement;
-    mpi_agreement_close(agreement);
-    if (agreement->error)
-        mpi_comm_drop(state->comm);
-    else
-        agreement->error = mpi_comm_open(state->comm, agreement->id);
-    if (agreement->error)
-        return mpi_engine_class(agreement->error);
-    if (state->error)
-        mpi_comm_drop(state->comm);
-    else
-        deliver(state->comm, state->out);
-    return state->error;
-}
-
 WAITS(MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm), (COMM_OF(comm), GIVEN(newcomm)),
       duplicate(NAME, mpi_comm_at(comm), newcomm))
 WAITS(MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm),
@@ -111,26 +107,22 @@ WAITS(MPI_Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
 /* For the members of GROUP, who must all be in PARENT. TAG as for mpi_comm_make. */
 static int create(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, MPI_Comm *out)
 {
-    struct mpi_comm *comm = NULL;
     bool member = group->rank != MPI_UNDEFINED;
     for (int i = 0; i < group->size; i++)
         if (mpi_group_find(parent->group, group->world[i]) == MPI_UNDEFINED)
             return mpi_error(parent, call, MPI_ERR_GROUP, "rank %d of the group is not in the communicator", i);
-    int error = member || tag == MPI_ALL_CALL ? mpi_comm_make(call, parent, member ? group : NULL, tag, &comm) : MPI_SUCCESS;
-    if (!error)
-        deliver(comm, out);
-    return error;
-}
-static int check_tag(const char *call, struct mpi_comm *comm, int tag)
-{
-    return tag >= 0 ? MPI_SUCCESS : mpi_error(comm, call, MPI_ERR_TAG, "tag %d is negative", tag);
+    if (member || tag == MPI_ALL_CALL)
+        return mpi_comm_make(call, parent, member ? group : NULL, tag, NULL, out);
+    *out = MPI_COMM_NULL;
+    return MPI_SUCCESS;
 }
 
 #define MEMBERS (COMM_OF(comm), GIVEN(newcomm), GROUP_OF(group))
 WAITS(MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm), MEMBERS,
       create(NAME, mpi_comm_at(comm), mpi_group_at(group), MPI_ALL_CALL, newcomm))
 WAITS(MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm), MEMBERS,
-      check_tag(NAME, mpi_comm_at(comm), tag) ?: create(NAME, mpi_comm_at(comm), mpi_group_at(group), tag, newcomm))
+      tag < 0 ? mpi_error(mpi_comm_at(comm), NAME, MPI_ERR_TAG, "tag %d is negative", tag)
+              : create(NAME, mpi_comm_at(comm), mpi_group_at(group), tag, newcomm))
 
 /* ---- split ------------------------------------------------------------------------------------------------------ */
 
@@ -184,6 +176,8 @@ static struct mpi_group *choose(const struct mpi_comm *comm, struct choice *all,
 static int split(const char *call, struct mpi_comm *parent, int color, int key, MPI_Comm *out)
 {
     int error;
+    if (color < 0 && color != MPI_UNDEFINED)
+        return mpi_error(parent, call, MPI_ERR_ARG, "color %d is negative and not MPI_UNDEFINED", color);
     struct choice *all = gather_choices(parent, color, key, &error);
     if (!all)
         return mpi_engine_error(parent, call, error);
@@ -191,21 +185,13 @@ static int split(const char *call, struct mpi_comm *parent, int color, int key, 
     free(all);
     if (!group && color != MPI_UNDEFINED)
         return mpi_error(parent, call, MPI_ERR_NO_MEM, "no memory for a group");
-    struct mpi_comm *comm;
-    error = mpi_comm_make(call, parent, group, MPI_ALL_CALL, &comm);
+    error = mpi_comm_make(call, parent, group, MPI_ALL_CALL, NULL, out);
     mpi_drop(group);
-    if (!error)
-        deliver(comm, out);
     return error;
 }
 
-static int check_color(const char *call, struct mpi_comm *comm, int color)
-{
-    bool right = color >= 0 || color == MPI_UNDEFINED;
-    return right ? MPI_SUCCESS : mpi_error(comm, call, MPI_ERR_ARG, "color %d is negative and not MPI_UNDEFINED", color);
-}
 WAITS(MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm), (COMM_OF(comm), GIVEN(newcomm)),
-      check_color(NAME, mpi_comm_at(comm), color) ?: split(NAME, mpi_comm_at(comm), color, key, newcomm))
+      split(NAME, mpi_comm_at(comm), color, key, newcomm))
 
 /* By node, or (TYPE says none that is known here) not at all. */
 static int split_type(const char *call, struct mpi_comm *comm, int type, int key, MPI_Info info, MPI_Comm *out)

@@ -118,4 +118,4 @@ static int reduce_local(const struct mpi_message *m, void *inout, MPI_Op handle)
 }
 
 #define OPERAND &(struct mpi_message){NAME, inbuf, count, datatype, MPI_PROC_NULL, 0, MPI_COMM_SELF}
-CHECKED_PAIR(MPI_Reduce_local, MPI_Reduce_local_c, MPI_LOCAL_, (OP_OF(op)), reduce_local(OPERAND, inoutbuf, op))
+CHECKED_PAIR(MPI_Reduce_local, MPI_Reduce_local_c, int, MPI_LOCAL_, (OP_OF(op)), reduce_local(OPERAND, inoutbuf, op))

@@ -133,8 +133,8 @@ bool mpi_request_done(struct mpi_request *request)
                (!request->pair.receives || vmsg_request_done(&request->pair.receive));
     case REQUEST_COLLECTIVE:
         return vcoll_done(request->schedule);
-    case REQUEST_DUP: /* acquire: pairs with the release of the agreement's end */
-        return atomic_load_explicit(&request->dup->agreement.done, memory_order_acquire);
+    case REQUEST_COMM: /* acquire: pairs with the release of the agreement's end */
+        return atomic_load_explicit(&request->birth->agreement.done, memory_order_acquire);
     case REQUEST_PARTITIONED:
         return mpi_partitioned_done(request);
     case REQUEST_FLUSH:
@@ -222,9 +222,9 @@ int mpi_request_outcome(struct mpi_request *request, MPI_Status *status, bool la
     case REQUEST_COLLECTIVE:
         mpi_status_empty(status);
         return mpi_engine_class(vcoll_error(request->schedule));
-    case REQUEST_DUP:
+    case REQUEST_COMM:
         mpi_status_empty(status);
-        return last ? mpi_dup_finish(request) : MPI_SUCCESS;
+        return last ? mpi_birth_finish(request) : MPI_SUCCESS;
     default:
         mpi_status_empty(status);
         return MPI_SUCCESS;
@@ -247,10 +247,10 @@ int mpi_request_raise(const char *call, struct mpi_request *request, int class)
 {
     if (request->kind == REQUEST_RECEIVE && request->operation.result.error == ERR_TRUNCATED)
         return mpi_receive_error(request->comm, call, ERR_TRUNCATED, &request->operation.result);
-    if (request->kind == REQUEST_DUP)
-        return request->dup->error
+    if (request->kind == REQUEST_COMM)
+        return request->birth->error
                    ? mpi_error(request->comm, call, class, "the copy function of an attribute failed")
-                   : mpi_engine_error(request->comm, call, request->dup->agreement.error);
+                   : mpi_engine_error(request->comm, call, request->birth->agreement.error);
     return mpi_error(request->comm, call, class, "the request of %s failed: %s", request->call,
                      mpi_class_sentence(class));
 }
@@ -296,7 +296,7 @@ static void finish_orphans(struct mpi_request *list, bool wait)
             continue; /* the engine's goodbye delivers it, or learns that its receiver has left without it */
         if (wait && mpi_request_wait(request, NULL))
             continue; /* the job is lost: what is left of it is not touched again */
-        if (request->kind == REQUEST_DUP)
+        if (request->kind == REQUEST_COMM)
             mpi_request_outcome(request, MPI_STATUS_IGNORE, true);
         mpi_request_give(request);
     }

@@ -18,36 +18,21 @@ static int get_count(uint64_t bytes, const struct mpi_type *type, struct mpi_cou
 
 #define COUNTED_WELL (GIVEN(status), GIVEN(count), TYPE_OF(datatype))
 #define BYTES_OF_TYPE bytes_of(status), mpi_type_at(datatype)
-CHECKED_PAIR(MPI_Get_count, MPI_Get_count_c, MPI_COUNTED_, COUNTED_WELL, get_count(BYTES_OF_TYPE, COUNT_AT(count)))
-
-/* The bytes of the second value of a pair: as long as the first, or an int. */
-static uint64_t second_of(const struct mpi_type *pair)
-{
-    return pair->element == ELEMENT_2F32 || pair->element == ELEMENT_2F64 ? pair->size / 2 : sizeof(int);
-}
-
-/* How many of part I there are in one of the recipe's type, at most. */
-static uint64_t most_of(const struct mpi_recipe *recipe, uint32_t i)
-{
-    return recipe->combiner == MPI_COMBINER_STRUCT ? (uint64_t)recipe->value[1 + i] : UINT64_MAX;
-}
+CHECKED_PAIR(MPI_Get_count, MPI_Get_count_c, int, MPI_COUNTED_, COUNTED_WELL, get_count(BYTES_OF_TYPE, COUNT_AT(count)))
 
 /* The basic elements in the first BYTES of one TYPE, -1 where the last one is not whole. */
 static int64_t elements_in(const struct mpi_type *type, uint64_t bytes)
 {
-    const struct mpi_recipe *recipe = type->recipe;
-    if (bytes == 0)
-        return 0;
+    const struct mpi_type *part;
+    uint64_t most;
+    int64_t sum = 0;
     if (bytes == type->size)
         return (int64_t)type->elements;
-    if (!recipe || recipe->types == 0) /* of a pair, the first value may be whole */
-        return type->elements == 2 && bytes == type->size - second_of(type) ? 1 : -1;
-    int64_t sum = 0;
-    for (uint32_t i = 0; i < recipe->types && bytes > 0; i++) {
-        const struct mpi_type *part = recipe->type[i];
+    for (uint32_t i = 0; bytes > 0; i++) {
+        if (!mpi_type_part(type, i, &part, &most))
+            return -1;
         if (part->size == 0)
             continue;
-        uint64_t most = most_of(recipe, i);
         uint64_t whole = bytes / part->size < most ? bytes / part->size : most;
         sum += (int64_t)(whole * part->elements);
         bytes -= whole * part->size;
@@ -67,24 +52,17 @@ static int get_elements(uint64_t bytes, const struct mpi_type *type, struct mpi_
 }
 
 #define ELEMENTS_GOT get_elements(BYTES_OF_TYPE, COUNT_AT(count))
-CHECKED_PAIR(MPI_Get_elements, MPI_Get_elements_c, MPI_COUNTED_, COUNTED_WELL, ELEMENTS_GOT)
+CHECKED_PAIR(MPI_Get_elements, MPI_Get_elements_c, int, MPI_COUNTED_, COUNTED_WELL, ELEMENTS_GOT)
 CHECKED(MPI_Get_elements_x, (MPI_COUNTED_(MPI_Count, )), COUNTED_WELL, ELEMENTS_GOT)
 
 /* The first bytes of TYPE that hold as many basic elements: elements_in, the other way round. */
 static uint64_t bytes_in(const struct mpi_type *type, uint64_t elements)
 {
-    const struct mpi_recipe *recipe = type->recipe;
-    uint64_t whole = type->elements ? elements / type->elements : 0, bytes = whole * type->size;
+    const struct mpi_type *part;
+    uint64_t whole = type->elements ? elements / type->elements : 0, bytes = whole * type->size, most;
     elements -= whole * type->elements;
-    if (type->elements == 0 || elements == 0)
-        return bytes;
-    if (!recipe || recipe->types == 0)
-        return bytes + type->size - second_of(type);
-    for (uint32_t i = 0; i < recipe->types && elements > 0; i++) {
-        const struct mpi_type *part = recipe->type[i];
-        if (part->elements == 0)
-            continue;
-        uint64_t most = most_of(recipe, i), taken = most < elements ? most * part->elements : elements;
+    for (uint32_t i = 0; type->elements && elements > 0 && mpi_type_part(type, i, &part, &most); i++) {
+        uint64_t taken = most < elements ? most * part->elements : part->elements ? elements : 0;
         taken = taken < elements ? taken : elements;
         bytes += bytes_in(part, taken);
         elements -= taken;
@@ -103,7 +81,7 @@ static int set_elements(const char *call, MPI_Status *status, const struct mpi_t
 
 #define ELEMENTS_WELL (GIVEN(status), TYPE_OF(datatype))
 #define ELEMENTS_SET set_elements(NAME, status, mpi_type_at(datatype), count)
-CHECKED_PAIR(MPI_Status_set_elements, MPI_Status_set_elements_c, MPI_ELEMENTS_, ELEMENTS_WELL, ELEMENTS_SET)
+CHECKED_PAIR(MPI_Status_set_elements, MPI_Status_set_elements_c, int, MPI_ELEMENTS_, ELEMENTS_WELL, ELEMENTS_SET)
 CHECKED(MPI_Status_set_elements_x, (MPI_ELEMENTS_(MPI_Count, )), ELEMENTS_WELL, ELEMENTS_SET)
 
 /* ---- fields ----------------------------------------------------------------------------------------------------- */

@@ -67,21 +67,15 @@ static int check_grid(struct mpi_comm *comm, const char *call, int n, const int 
     return MPI_SUCCESS;
 }
 
-/* The new communicator over GROUP (NULL: not for this rank) with TOPOLOGY, which it takes. */
+/* The new communicator over GROUP (NULL: not for this rank; else dropped) with TOPOLOGY, which it takes. */
 static int make(const char *call, struct mpi_comm *parent, struct mpi_group *group, struct mpi_topology *topology,
                 MPI_Comm *out)
 {
-    struct mpi_comm *comm;
-    int error = mpi_comm_make(call, parent, group, MPI_ALL_CALL, &comm);
-    if (error || !comm) {
-        free(topology);
-        *out = MPI_COMM_NULL;
-        return error;
-    }
-    coordinates_of(topology, comm->rank, topology->coordinates);
-    comm->topology = topology;
-    *out = mpi_object_deliver(comm);
-    return MPI_SUCCESS;
+    if (group)
+        coordinates_of(topology, group->rank, topology->coordinates);
+    int error = mpi_comm_make(call, parent, group, MPI_ALL_CALL, topology, out);
+    mpi_drop(group);
+    return error;
 }
 
 ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int periods[], int reorder, MPI_Comm *comm_cart)
@@ -105,9 +99,7 @@ ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int perio
         topology->extent[i] = dims[i];
         topology->periodic[i] = periods[i] != 0;
     }
-    error = make(NAME, parent, group, topology, comm_cart);
-    mpi_drop(group);
-    return error;
+    return make(NAME, parent, group, topology, comm_cart);
 }
 
 /* Those ranks of PARENT whose coordinates differ from ours at most where REMAIN is set, in the order of the grid. */
@@ -155,9 +147,7 @@ ENTRY(MPI_Cart_sub)(MPI_Comm handle, const int remain[], MPI_Comm *newcomm)
             topology->periodic[n++] = grid->periodic[i];
         }
     topology->dimensions = n;
-    error = make(NAME, parent, group, topology, newcomm);
-    mpi_drop(group);
-    return error;
+    return make(NAME, parent, group, topology, newcomm);
 }
 
 /* ---- questions -------------------------------------------------------------------------------------------------- */
