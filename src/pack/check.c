@@ -1,7 +1,7 @@
 /* Checking (VIADUCT_CHECK=yes): before each block lies a mark with its number, length and modes, and behind the last one a
  * mark that says so. The unpacker compares; where they differ he says what he expected and what came, and complains to the
  * packer, who says the same: at once, as his engine makes progress, and by the error of his next call. */
-#include "pack/check.h"
+#include "pack/pack.h"
 #include "base/log.h"
 #include <stdio.h>
 #include <stdlib.h>

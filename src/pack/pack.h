@@ -212,6 +212,11 @@ void vpack_abandon(vd_connection *connection);
 int vpack_drop(vd_connection *connection); /* OK: given back, kept or not */
 
 /* ---- part.c ---- */
+int vpack_failed(vd_connection *connection, int error); /* ERROR, but for ERR_AGAIN: the message goes no further */
+bool vpack_goes_on(vd_connection *connection, bool unpacking); /* it is open for that; no longer by the short way alone */
+int vpack_not_open(const vd_connection *connection, bool unpacking, const char *call) COLD;
+int vpack_block_check(vd_connection *connection, bool unpacking, const void *data, size_t length, vd_send_mode send,
+                      vd_receive_mode receive) MUST_CHECK;
 struct pack_part *vpack_part_take(vd_connection *connection); /* NULL: no memory; linked as the newest */
 void vpack_part_give(vd_connection *connection, struct pack_part *part);
 int vpack_outcome(const vd_connection *connection, int error, uint64_t bytes, uint64_t length) MUST_CHECK; /* of a block alone */
@@ -221,7 +226,19 @@ int vpack_parts_test(vd_connection *connection) MUST_CHECK; /* gives those that 
 void vpack_cancel(vd_connection *connection); /* its parts, as far as they are not on their way */
 int vpack_block_wait(vd_connection *connection, const struct pack_block *block) MUST_CHECK; /* appends to those that wait */
 
-/* ---- check.c ---- */
+/* ---- check.c: what packer and unpacker must agree upon ---- */
+/* Before each block, in the frame; behind the last one with PACK_MARK_END. */
+struct pack_mark {
+    uint64_t length;
+    uint32_t number; /* of the block; at the end: how many there were */
+    uint8_t send, receive, what, unused;
+};
+#define PACK_MARK_BLOCK 0xb1
+#define PACK_MARK_END 0xe2
+_Static_assert(sizeof(struct pack_mark) == 16, "the marks of both sides are alike");
+
+/* PACKED came where UNPACKED was expected. OK when they agree; else both sides are told, and it is ERR_ASYMMETRY. */
+int vpack_check_mark(vd_connection *connection, const struct pack_mark *packed, const struct pack_mark *unpacked) MUST_CHECK;
 int vpack_check_open(vd_channel *channel) MUST_CHECK;
 void vpack_check_close(vd_channel *channel);
 int vpack_check_heard(vd_channel *channel, int remote) MUST_CHECK; /* ERR_ASYMMETRY: a receiver has complained */

@@ -3,7 +3,6 @@
  * and the next blocks go into a new frame: so packing never waits, but for a SAFER block that goes alone. */
 #include "pack/pack.h"
 #include "base/counters.h"
-#include "pack/check.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,51 +162,17 @@ static int block_take(vd_connection *connection, const void *data, size_t length
     return block_put(connection, data, length, send);
 }
 
-/* The message goes no further. */
-static int failed(vd_connection *connection, int error)
-{
-    if (error) {
-        connection->room = -1;
-        connection->error = connection->error ? connection->error : error;
-    }
-    return error;
-}
-
-/* It may be packed into; no longer by the short way alone. */
-static bool is_packing(vd_connection *connection)
-{
-    if (!connection || (connection->state != PACK_QUICK_OUT && connection->state != PACK_PACKING))
-        return false;
-    connection->state = PACK_PACKING;
-    return true;
-}
-
-static COLD int not_packing(const vd_connection *connection, const char *call)
-{
-    return vbase_fail(ERR_STATE, "%s: %s", call, !connection              ? "the connection is NULL"
-                                                 : connection->unpacking  ? "this message is being unpacked"
-                                                 : connection->state == PACK_ENDING ? "this message was ended"
-                                                 : connection->copies ? "a call or a reply leaves by vd_rpc_send or behind its handler"
-                                                                          : "vd_begin_packing must come before");
-}
-
 static __attribute__((noinline)) int pack_slowly(vd_connection *connection, const void *data, size_t length,
                                                  vd_send_mode send, vd_receive_mode receive)
 {
-    if (!is_packing(connection))
-        return not_packing(connection, "vd_pack");
-    if (connection->error)
-        return connection->error;
-    if ((unsigned)send > VD_SEND_LATER || (unsigned)receive > VD_RECEIVE_EXPRESS || (length && !data) || length > INT64_MAX)
-        return failed(connection, vbase_fail(ERR_ARGUMENT, "vd_pack: %zu bytes at %p, send mode %d, receive mode %d", length,
-                                             data, (int)send, (int)receive));
+    int error = vpack_block_check(connection, false, data, length, send, receive);
+    if (error)
+        return error;
     if (connection->channel->check) {
         struct pack_mark mark = {length, connection->blocks++, (uint8_t)send, (uint8_t)receive, PACK_MARK_BLOCK};
-        int error = block_take(connection, &mark, sizeof mark, VD_SEND_SAFER);
-        if (error)
-            return failed(connection, error);
+        error = block_take(connection, &mark, sizeof mark, VD_SEND_SAFER);
     }
-    return failed(connection, block_take(connection, data, length, send));
+    return vpack_failed(connection, error ? error : block_take(connection, data, length, send));
 }
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
@@ -278,7 +243,7 @@ int vpack_seal(vd_connection *connection, uint32_t *frames, uint32_t *alone)
     full += fill || !full;
     *frames = full - 1;
     *alone = single;
-    return failed(connection, error);
+    return vpack_failed(connection, error);
 }
 
 /* Everything is handed to the engine. */
@@ -289,7 +254,7 @@ static int hand_over(vd_connection *connection)
         error = block_put(connection, connection->waiting[i].data, connection->waiting[i].length, VD_SEND_CHEAPER);
     if (!error)
         error = frame_send(connection);
-    return failed(connection, error);
+    return vpack_failed(connection, error);
 }
 
 int vpack_packing_over(vd_connection *connection)
@@ -309,11 +274,11 @@ int vpack_packing_over(vd_connection *connection)
 
 static __attribute__((noinline)) int end_slowly(vd_connection *connection)
 {
-    if (!is_packing(connection) || connection->copies)
-        return not_packing(connection, "vd_end_packing");
+    if (!vpack_goes_on(connection, false) || connection->copies)
+        return vpack_not_open(connection, false, "vd_end_packing");
     connection->ending_now = true;
     (void)hand_over(connection);
-    (void)failed(connection, vpack_parts_wait(connection));
+    (void)vpack_failed(connection, vpack_parts_wait(connection));
     return vpack_packing_over(connection);
 }
 
@@ -333,8 +298,8 @@ VEXPORT int vd_end_packing(vd_connection *connection)
 
 VEXPORT int vd_end_packing_start(vd_connection *connection)
 {
-    if (!is_packing(connection) || connection->copies)
-        return not_packing(connection, "vd_end_packing_start");
+    if (!vpack_goes_on(connection, false) || connection->copies)
+        return vpack_not_open(connection, false, "vd_end_packing_start");
     int error = hand_over(connection);
     connection->room = -1;
     connection->state = PACK_ENDING;

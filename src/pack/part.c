@@ -9,6 +9,54 @@ int vpack_copy(void *to, const void *from, size_t length)
     return OK;
 }
 
+/* ---- what a connection is asked for ------------------------------------------------------------------------------ */
+
+int vpack_failed(vd_connection *connection, int error)
+{
+    if (error && error != ERR_AGAIN) {
+        connection->room = connection->room_in = -1;
+        connection->error = connection->error ? connection->error : error;
+    }
+    return error;
+}
+
+bool vpack_goes_on(vd_connection *connection, bool unpacking)
+{
+    uint8_t quick = unpacking ? PACK_QUICK_IN : PACK_QUICK_OUT, open = unpacking ? PACK_UNPACKING : PACK_PACKING;
+    if (!connection || (connection->state != quick && connection->state != open))
+        return false;
+    connection->state = open;
+    return true;
+}
+
+int vpack_not_open(const vd_connection *connection, bool unpacking, const char *call)
+{
+    const char *why = !connection                                     ? "the connection is NULL"
+                      : connection->unpacking != unpacking && unpacking ? "this message is being packed"
+                      : connection->unpacking != unpacking              ? "this message is being unpacked"
+                      : connection->state == PACK_ENDING                ? "this message was ended"
+                      : connection->copies ? "a call or a reply leaves by vd_rpc_send or behind its handler"
+                      : unpacking          ? "vd_begin_unpacking must come before"
+                                           : "vd_begin_packing must come before";
+    return vbase_fail(ERR_STATE, "%s: %s", call, why);
+}
+
+int vpack_block_check(vd_connection *connection, bool unpacking, const void *data, size_t length, vd_send_mode send,
+                      vd_receive_mode receive)
+{
+    const char *call = unpacking ? "vd_unpack" : "vd_pack";
+    if (!vpack_goes_on(connection, unpacking))
+        return vpack_not_open(connection, unpacking, call);
+    if (connection->error)
+        return connection->error;
+    if ((unsigned)send > VD_SEND_LATER || (unsigned)receive > VD_RECEIVE_EXPRESS || (length && !data) || length > INT64_MAX)
+        return vpack_failed(connection, vbase_fail(ERR_ARGUMENT, "%s: %zu bytes at %p, send mode %d, receive mode %d", call,
+                                                   length, data, (int)send, (int)receive));
+    return OK;
+}
+
+/* ---- parts ------------------------------------------------------------------------------------------------------- */
+
 struct pack_part *vpack_part_take(vd_connection *connection)
 {
     vd_channel *channel = connection->channel;

@@ -6,22 +6,12 @@
  * is, nothing is written outside the places that were given. */
 #include "pack/pack.h"
 #include "base/counters.h"
-#include "pack/check.h"
 #include <string.h>
 
 static COLD int disagree(const vd_connection *connection, const char *what)
 {
     return vbase_fail(ERR_ASYMMETRY, "the message from rank %d on channel %s has %s (VIADUCT_CHECK=yes tells where)",
                       connection->remote, connection->channel->name, what);
-}
-
-static int failed(vd_connection *connection, int error)
-{
-    if (error && error != ERR_AGAIN) {
-        connection->room_in = -1;
-        connection->error = connection->error ? connection->error : error;
-    }
-    return error;
 }
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
@@ -189,23 +179,6 @@ static int block_get(vd_connection *connection, void *data, size_t length, vd_re
     return error ? error : block_copy(connection, data, length, true);
 }
 
-/* It may be unpacked from; no longer by the short way alone. */
-static bool is_unpacking(vd_connection *connection)
-{
-    if (!connection || (connection->state != PACK_QUICK_IN && connection->state != PACK_UNPACKING))
-        return false;
-    connection->state = PACK_UNPACKING;
-    return true;
-}
-
-static COLD int not_unpacking(const vd_connection *connection, const char *call)
-{
-    return vbase_fail(ERR_STATE, "%s: %s", call, !connection              ? "the connection is NULL"
-                                                 : !connection->unpacking ? "this message is being packed"
-                                                 : connection->state == PACK_ENDING ? "this message was ended"
-                                                                          : "vd_begin_unpacking must come before");
-}
-
 static int mark_get(vd_connection *connection, const struct pack_mark *unpacked)
 {
     struct pack_mark packed;
@@ -216,20 +189,15 @@ static int mark_get(vd_connection *connection, const struct pack_mark *unpacked)
 static __attribute__((noinline)) int unpack_slowly(vd_connection *connection, void *data, size_t length,
                                                    vd_send_mode send, vd_receive_mode receive)
 {
-    if (!is_unpacking(connection))
-        return not_unpacking(connection, "vd_unpack");
-    if (connection->error)
-        return connection->error;
-    if ((unsigned)send > VD_SEND_LATER || (unsigned)receive > VD_RECEIVE_EXPRESS || (length && !data) || length > INT64_MAX)
-        return failed(connection, vbase_fail(ERR_ARGUMENT, "vd_unpack: %zu bytes at %p, send mode %d, receive mode %d",
-                                             length, data, (int)send, (int)receive));
-    int error = OK;
+    int error = vpack_block_check(connection, true, data, length, send, receive);
+    if (error)
+        return error;
     if (connection->channel->check)
         error = mark_get(connection, &(struct pack_mark){length, connection->blocks++, (uint8_t)send, (uint8_t)receive,
                                                          PACK_MARK_BLOCK});
     if (!error)
         error = block_get(connection, data, length, receive);
-    return failed(connection, error);
+    return vpack_failed(connection, error);
 }
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
@@ -413,7 +381,7 @@ static int end_frames(vd_connection *connection, bool wait)
         error = end_mark_get(connection, wait);
     if (!error)
         error = frame_over(connection);
-    return failed(connection, error);
+    return vpack_failed(connection, error);
 }
 
 static int over(vd_connection *connection)
@@ -470,11 +438,11 @@ int vpack_drop(vd_connection *connection)
 
 static __attribute__((noinline)) int end_slowly(vd_connection *connection)
 {
-    if (!is_unpacking(connection))
-        return not_unpacking(connection, "vd_end_unpacking");
+    if (!vpack_goes_on(connection, true))
+        return vpack_not_open(connection, true, "vd_end_unpacking");
     if (end_frames(connection, true))
         vpack_cancel(connection);
-    (void)failed(connection, vpack_parts_wait(connection));
+    (void)vpack_failed(connection, vpack_parts_wait(connection));
     return over(connection);
 }
 
@@ -490,8 +458,8 @@ VEXPORT int vd_end_unpacking(vd_connection *connection)
 
 VEXPORT int vd_end_unpacking_start(vd_connection *connection)
 {
-    if (!is_unpacking(connection))
-        return not_unpacking(connection, "vd_end_unpacking_start");
+    if (!vpack_goes_on(connection, true))
+        return vpack_not_open(connection, true, "vd_end_unpacking_start");
     connection->state = PACK_ENDING;
     int error = end_frames(connection, false);
     if (error && error != ERR_AGAIN)

@@ -17,9 +17,9 @@ static COLD void tell_events(void)
 void vrpc_place_free(int remote, uint32_t count, bool one_way)
 {
     rpc_lock();
-    lessen(&vrpc.out[remote], count);
+    lessen(&vrpc.remote[remote].out, count);
     if (one_way)
-        lessen(&vrpc.quiet[remote], count);
+        lessen(&vrpc.remote[remote].quiet, count);
     rpc_unlock();
     if (unlikely(vpack_threads) && one_way)
         tell_events(); /* vd_rpc_begin_now may have said that there is none */
@@ -39,8 +39,8 @@ static uint32_t not_sent(int remote)
 /* Lock held, all places are taken: only the program can free one. Of so few one-way calls the server does not tell. */
 static COLD bool stuck(int remote)
 {
-    uint32_t quiet = vrpc.quiet[remote];
-    return quiet < RPC_OWED_MOST && vrpc.held[remote] + quiet + not_sent(remote) >= VD_RPC_ROOM;
+    uint32_t quiet = vrpc.remote[remote].quiet;
+    return quiet < RPC_OWED_MOST && vrpc.remote[remote].held + quiet + not_sent(remote) >= VD_RPC_ROOM;
 }
 
 /* Whether there is still room is seen when it is taken. Or he is dead, or there will be none. */
@@ -48,7 +48,7 @@ static bool has_room(void *context)
 {
     int remote = *(int *)context;
     rpc_lock();
-    bool room = vrpc.out[remote] < VD_RPC_ROOM || stuck(remote);
+    bool room = vrpc.remote[remote].out < VD_RPC_ROOM || stuck(remote);
     rpc_unlock();
     return room || vmsg_dead(remote);
 }
@@ -100,7 +100,7 @@ static inline __attribute__((always_inline)) int take(int remote, const char *na
     int error = ERR_AGAIN;
     *out = NULL;
     rpc_lock();
-    if (likely(vrpc.out[remote] < VD_RPC_ROOM)) {
+    if (likely(vrpc.remote[remote].out < VD_RPC_ROOM)) {
         *out = rpc_call_take();
         error = *out ? OK : vbase_fail(ERR_MEMORY, "no memory for a call of %s", name);
     } else if (stuck(remote)) {
@@ -108,7 +108,7 @@ static inline __attribute__((always_inline)) int take(int remote, const char *na
                            VD_RPC_ROOM, remote);
     }
     if (likely(!error)) {
-        vrpc.out[remote]++;
+        vrpc.remote[remote].out++;
         vrpc.latest = *out;
         begin(*out, remote, name, ns);
     }
@@ -191,7 +191,7 @@ static void call_give(vd_call *call)
 static void quiet_more(int remote)
 {
     rpc_lock();
-    vrpc.quiet[remote]++;
+    vrpc.remote[remote].quiet++;
     rpc_unlock();
 }
 
@@ -222,8 +222,8 @@ static COLD void hold(vd_call *call)
 {
     if (call->reply->frames_left || call->reply->alone_left || !call->reply->counted) {
         call->holds = true;
-        vrpc.held[call->remote]++;
-        vrpc.out[call->remote]++;
+        vrpc.remote[call->remote].held++;
+        vrpc.remote[call->remote].out++;
     }
 }
 
@@ -231,7 +231,7 @@ static COLD void hold(vd_call *call)
 void vrpc_answered(int remote, const struct rpc_head *head, vd_connection *connection)
 {
     rpc_lock();
-    uint32_t *out = &vrpc.out[remote];
+    uint32_t *out = &vrpc.remote[remote].out;
     *out -= *out > 0;
     vd_call *call = vrpc.latest;
     if (unlikely(!call || call->head.id != head->id || call->place != (uint32_t)head->id)) { /* it may serve another's call now */
@@ -359,7 +359,7 @@ static __attribute__((noinline)) int end_reply(vd_call *call, vd_connection *rep
     int error = OK, remote = call->remote;
     bool wanted = !call->code && reply->state == PACK_UNPACKING && looked_at(reply), holds = call->holds;
     call->holds = false;
-    vrpc.held[remote] -= holds;
+    vrpc.remote[remote].held -= holds;
     rpc_call_give(call);
     rpc_unlock();
     if (wanted)

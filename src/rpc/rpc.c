@@ -284,10 +284,7 @@ static bool nothing_comes(void *unused)
 static void memory_give(void)
 {
     vbase_pool_close(&vrpc.calls);
-    free(vrpc.out);
-    free(vrpc.held);
-    free(vrpc.quiet);
-    free(vrpc.owed);
+    free(vrpc.remote);
     vrpc = (struct rpc){.functions = vrpc.functions, .pooled = vrpc.pooled};
 }
 
@@ -351,12 +348,8 @@ VEXPORT int vd_rpc_start(int threads)
     list_init(&vrpc.runs);
     list_init(&vrpc.ending);
     vbase_pool_open(&vrpc.calls, sizeof(struct vd_call), 0);
-    vrpc.out = calloc((size_t)vrpc.channel->size, sizeof *vrpc.out);
-    vrpc.held = calloc((size_t)vrpc.channel->size, sizeof *vrpc.held);
-    vrpc.quiet = calloc((size_t)vrpc.channel->size, sizeof *vrpc.quiet);
-    vrpc.owed = calloc((size_t)vrpc.channel->size, sizeof *vrpc.owed);
-    error = vrpc.out && vrpc.held && vrpc.quiet && vrpc.owed ? vrpc_pool_open(threads)
-                                                             : vbase_fail(ERR_MEMORY, "no memory for remote calls");
+    vrpc.remote = calloc((size_t)vrpc.channel->size, sizeof *vrpc.remote);
+    error = vrpc.remote ? vrpc_pool_open(threads) : vbase_fail(ERR_MEMORY, "no memory for remote calls");
     if (!error)
         error = await();
     if (!error)

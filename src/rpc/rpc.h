@@ -82,6 +82,14 @@ struct vd_call {
     char name[64];             /* as far as there is room; the next call is often of the same */
 };
 
+/* What is between us and another rank. */
+struct rpc_remote {
+    uint32_t out;   /* places that are taken there, */
+    uint32_t held;  /* so many by replies that are not unpacked, */
+    uint32_t quiet; /* so many by one-way calls that he has not told of */
+    uint32_t owed;  /* one-way calls of his that are over and that he was not told of */
+};
+
 struct rpc {
     bool open, stopping;
     vd_channel *channel;
@@ -100,10 +108,7 @@ struct rpc {
     const struct rpc_function *called; /* last; NULL: none */
     uint64_t called_hash;
     struct list ending;        /* vd_connection that leave, or that come and are dropped */
-    uint32_t *out;             /* by remote: places that are taken there, */
-    uint32_t *held;            /* so many by replies that are not unpacked, */
-    uint32_t *quiet;           /* so many by one-way calls that he has not told of */
-    uint32_t *owed;            /* by remote: one-way calls of his that are over and that he was not told of */
+    struct rpc_remote *remote; /* by rank */
     int threads;
     pthread_t *thread;
     pthread_mutex_t mutex;     /* of the pool's sleep */

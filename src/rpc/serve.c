@@ -53,8 +53,8 @@ static void complain(const char *what, int remote)
 static void credit(int remote)
 {
     rpc_lock();
-    uint32_t count = ++vrpc.owed[remote] >= RPC_OWED_MOST ? RPC_OWED_MOST : 0;
-    vrpc.owed[remote] -= count;
+    uint32_t count = ++vrpc.remote[remote].owed >= RPC_OWED_MOST ? RPC_OWED_MOST : 0;
+    vrpc.remote[remote].owed -= count;
     rpc_unlock();
     struct rpc_head head = {.code = count, .kind = RPC_CREDIT};
     if (count && vrpc_tell(remote, &head))
