@@ -20,6 +20,7 @@
 struct coll_group {
     struct msg_context *context; /* for collectives only; the caller opens and closes it */
     int rank, size;
+    const int *member;           /* whose ranks in the context they are; NULL: all of the context, in order */
     uint32_t sequence;           /* of the next collective; starts at 0 on all members */
     uint32_t meetings;           /* private: small blocking collectives so far; starts at 0 */
     struct coll_hall *hall;      /* private: where they happen, once there were a few; starts NULL */

@@ -332,7 +332,8 @@ static bool reduces(const struct coll_call *call)
 
 static bool suits(const struct coll_call *call)
 {
-    if (call->group->size < 2 || call->group->size > HALL_RANKS || call->root < 0 || call->root >= call->group->size)
+    const struct coll_group *group = call->group;
+    if (group->member || group->size < 2 || group->size > HALL_RANKS || call->root < 0 || call->root >= group->size)
         return false;
     switch (call->kind) {
     case COLL_BARRIER:

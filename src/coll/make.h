@@ -53,12 +53,7 @@ void vcoll_piece_bcast(struct coll_schedule *schedule, int root, struct type_buf
 void vcoll_piece_reduce(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count);
 /* OWN: this rank's block; SIDE: where the root puts all of them, its own as well. */
 void vcoll_piece_gather(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side);
-/* What everyone sends to everyone: OWN to all, or where it is NULL the blocks of FROM; it comes to those of TO. */
-void vcoll_piece_exchange(struct coll_schedule *schedule, const struct type_buffer *own, const struct coll_side *from,
-                          const struct coll_side *to);
 /* Everyone's block of SIDE to everyone; OWN is what this rank sends, and is copied to its place. */
 void vcoll_piece_allgather(struct coll_schedule *schedule, struct type_buffer own, const struct coll_side *side);
-/* Memory for SIDE's blocks as they travel, one behind the other, but for that of SKIP. False: there is none. */
-bool vcoll_packed_side(struct coll_schedule *schedule, const struct coll_side *side, int skip, struct coll_side *packed);
 
 #endif

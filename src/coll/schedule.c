@@ -260,7 +260,8 @@ static void step_completed(struct msg_request *request);
 static int start_message(struct coll_schedule *schedule, const struct coll_step *step, uint32_t index)
 {
     struct msg_request *request = &schedule->request[index];
-    struct msg_where where = {schedule->call.group->context, step->peer, schedule->tag};
+    const struct coll_group *group = schedule->call.group;
+    struct msg_where where = {group->context, group->member ? group->member[step->peer] : step->peer, schedule->tag};
     request->completed = step_completed;
     request->owner = schedule;
     int error = step->kind == STEP_SEND ? vmsg_send_start(request, &where, &step->from, MSG_STANDARD)

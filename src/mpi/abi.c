@@ -1,6 +1,9 @@
-/* What the standard ABI adds: its version, and handles as integers. A predefined handle is its own number; the others
+/* What the standard ABI adds: its version; handles as integers; and what Fortran needs of a C library: datatypes by precision and
+ * range, and what a Fortran library on top of the ABI tells about its compiler. It may tell once, at any time; MPI_INTEGER
+ * and its kin have the sizes of common compilers before. A predefined handle is its own number; the others
  * get MPI_FIRST_INT and the index of their object, the same as long as the object lives. */
-#include "mpi/inside.h"
+#include "mpi/making.h"
+#include <float.h>
 
 CHECKED(MPI_Abi_get_version, (int *abi_major, int *abi_minor), (GIVEN(abi_major), GIVEN(abi_minor)),
         mpi_tell(abi_major, MPI_ABI_VERSION) + mpi_tell(abi_minor, MPI_ABI_SUBVERSION))
@@ -57,3 +60,223 @@ NUMBERED(MPI_Info, MPI_Info_toint, MPI_Info_fromint, KIND_INFO)
 NUMBERED(MPI_File, MPI_File_toint, MPI_File_fromint, KIND_FILE)
 NUMBERED(MPI_Session, MPI_Session_toint, MPI_Session_fromint, KIND_SESSION)
 NUMBERED(MPI_Win, MPI_Win_toint, MPI_Win_fromint, KIND_WIN)
+
+/* ---- datatypes by precision and range --------------------------------------------------------------------------- */
+
+static struct base_lock lock;
+
+/* The types of a family, smallest first: decimal digits and exponent range. */
+struct kind {
+    int digits, range;
+    MPI_Datatype type;
+};
+static const struct kind reals[] = {{FLT_DIG, FLT_MAX_10_EXP - 1, MPI_REAL4}, {DBL_DIG, DBL_MAX_10_EXP - 1, MPI_REAL8},
+                                    {LDBL_DIG, LDBL_MAX_10_EXP - 1, MPI_LONG_DOUBLE}},
+    complexes[] = {{FLT_DIG, FLT_MAX_10_EXP - 1, MPI_COMPLEX8}, {DBL_DIG, DBL_MAX_10_EXP - 1, MPI_COMPLEX16},
+                   {LDBL_DIG, LDBL_MAX_10_EXP - 1, MPI_C_LONG_DOUBLE_COMPLEX}},
+    integers[] = {{0, 2, MPI_INTEGER1}, {0, 4, MPI_INTEGER2}, {0, 9, MPI_INTEGER4}, {0, 18, MPI_INTEGER8}};
+
+/* What was asked for already: the same question has the same handle for an answer, which is never freed. */
+struct answer {
+    struct answer *next;
+    int combiner, digits, range;
+    MPI_Datatype type;
+};
+static struct answer *answers;
+
+/* The smallest of the COUNT kinds that is large enough; MPI_DATATYPE_NULL: none is. */
+static MPI_Datatype choose(const struct kind *kinds, size_t count, int digits, int range)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((digits == MPI_UNDEFINED || digits <= kinds[i].digits) &&
+            (range == MPI_UNDEFINED || range <= kinds[i].range))
+            return kinds[i].type;
+    return MPI_DATATYPE_NULL;
+}
+
+static int make(struct making *making, const struct answer *what)
+{
+    bool integer = what->combiner == MPI_COMBINER_F90_INTEGER;
+    int error = mpi_making_begin(making, what->type, 0) ?:
+                mpi_making_recipe(making, what->combiner, integer ? 1 : 2, 0, 0);
+    if (error)
+        return error;
+    if (!integer)
+        mpi_making_number(making, what->digits);
+    mpi_making_number(making, what->range);
+    error = mpi_making_end(making, OK, vtype_layout_keep(making->old->layout));
+    if (error)
+        return error;
+    struct mpi_type *made = mpi_type_at(*making->out);
+    mpi_type_ready(made);
+    made->element = making->old->element;
+    made->elements = 1;
+    return MPI_SUCCESS;
+}
+
+static int answer(const char *call, const struct answer *asked, MPI_Datatype *out)
+{
+    struct making making = {.call = call, .out = out};
+    if (asked->type == MPI_DATATYPE_NULL)
+        return mpi_error(NULL, call, MPI_ERR_ARG, "there is no type of precision %d and range %d", asked->digits,
+                         asked->range);
+    struct answer *known = malloc(sizeof *known), *found;
+    if (!known)
+        return mpi_engine_error(NULL, call, ERR_MEMORY);
+    mpi_lock(&lock);
+    for (found = answers; found; found = found->next)
+        if (found->combiner == asked->combiner && found->digits == asked->digits && found->range == asked->range)
+            break;
+    int error = found ? MPI_SUCCESS : make(&making, asked);
+    if (!error && !found) {
+        *known = *asked;
+        known->type = *out;
+        known->next = answers;
+        answers = found = known;
+        known = NULL;
+    }
+    mpi_unlock(&lock);
+    free(known);
+    if (!error)
+        *out = found->type;
+    return error;
+}
+
+static int real(const char *call, int combiner, int digits, int range, MPI_Datatype *out)
+{
+    bool complex = combiner == MPI_COMBINER_F90_COMPLEX;
+    struct answer asked = {NULL, combiner, digits, range, MPI_DATATYPE_NULL};
+    if (digits != MPI_UNDEFINED || range != MPI_UNDEFINED)
+        asked.type = choose(complex ? complexes : reals, ARRAY_LENGTH(reals), digits, range);
+    return answer(call, &asked, out);
+}
+
+#define WANTED (RUNNING, GIVEN(newtype))
+CHECKED(MPI_Type_create_f90_real, (int digits, int range, MPI_Datatype *newtype), WANTED,
+        real(NAME, MPI_COMBINER_F90_REAL, digits, range, newtype))
+CHECKED(MPI_Type_create_f90_complex, (int digits, int range, MPI_Datatype *newtype), WANTED,
+        real(NAME, MPI_COMBINER_F90_COMPLEX, digits, range, newtype))
+#define SMALLEST choose(integers, ARRAY_LENGTH(integers), MPI_UNDEFINED, range)
+CHECKED(MPI_Type_create_f90_integer, (int range, MPI_Datatype *newtype), WANTED,
+        answer(NAME, &(struct answer){NULL, MPI_COMBINER_F90_INTEGER, 0, range, SMALLEST}, newtype))
+
+/* No REAL*16 is here: who asks for 16 bytes has C's long double. */
+ENTRY(MPI_Type_match_size)(int class, int size, MPI_Datatype *out)
+{
+    const struct kind *kinds = class == MPI_TYPECLASS_REAL      ? reals
+                               : class == MPI_TYPECLASS_INTEGER ? integers
+                               : class == MPI_TYPECLASS_COMPLEX ? complexes
+                                                                : NULL;
+    size_t count = kinds == integers ? ARRAY_LENGTH(integers) : ARRAY_LENGTH(reals);
+    mpi_enter(NAME);
+    for (size_t i = 0; kinds && out && i < count; i++)
+        if (mpi_type_at(kinds[i].type)->size == (uint64_t)size) {
+            *out = kinds[i].type;
+            return MPI_SUCCESS;
+        }
+    return mpi_error(NULL, NAME, MPI_ERR_ARG, "there is no datatype of class %d and size %d", class, size);
+}
+
+/* ---- the compiler ----------------------------------------------------------------------------------------------- */
+
+static struct mpi_info *told; /* NULL: nothing yet */
+
+/* The types that have no size in their name, and where it is told. */
+static const struct {
+    MPI_Datatype type;
+    const char *key;
+    int parts; /* 2: complex */
+    MPI_Datatype sized[2]; /* for a part of 4 and of 8 bytes */
+} plain[] = {
+    {MPI_LOGICAL, "mpi_logical_size", 1, {MPI_LOGICAL4, MPI_LOGICAL8}},
+    {MPI_INTEGER, "mpi_integer_size", 1, {MPI_INTEGER4, MPI_INTEGER8}},
+    {MPI_REAL, "mpi_real_size", 1, {MPI_REAL4, MPI_REAL8}},
+    {MPI_DOUBLE_PRECISION, "mpi_double_precision_size", 1, {MPI_REAL4, MPI_REAL8}},
+    {MPI_COMPLEX, "mpi_real_size", 2, {MPI_COMPLEX8, MPI_COMPLEX16}},
+    {MPI_DOUBLE_COMPLEX, "mpi_double_precision_size", 2, {MPI_COMPLEX8, MPI_COMPLEX16}},
+};
+
+/* The size told for row I, 0: none that this library has. */
+static int size_told(const struct mpi_info *info, size_t i)
+{
+    const char *text = mpi_info_value(info, plain[i].key);
+    int size = text ? atoi(text) : 0;
+    return size == 4 || size == 8 ? size : 0;
+}
+
+void mpi_fortran_apply(void)
+{
+    for (size_t i = 0; told && i < ARRAY_LENGTH(plain); i++) {
+        int size = size_told(told, i);
+        struct mpi_type *type = mpi_type_at(plain[i].type);
+        const struct mpi_type *like = size ? mpi_type_at(plain[i].sized[size == 8]) : NULL;
+        if (!like || type->size == like->size)
+            continue;
+        vtype_layout_drop(type->layout);
+        type->layout = vtype_layout_keep(like->layout);
+        type->size = like->size;
+        type->element = like->element;
+        mpi_type_ready(type);
+    }
+}
+
+ENTRY(MPI_Abi_set_fortran_info)(MPI_Info handle)
+{
+    const struct mpi_info *info;
+    int error = mpi_arguments(NAME, ARGUMENTS(INFO_OF(handle, &info)));
+    if (error)
+        return error;
+    for (size_t i = 0; i < ARRAY_LENGTH(plain); i++)
+        if (mpi_info_value(info, plain[i].key) && !size_told(info, i))
+            return mpi_error(NULL, NAME, MPI_ERR_ABI, "%s is %s: only 4 and 8 are supported", plain[i].key,
+                             mpi_info_value(info, plain[i].key));
+    if (told)
+        return mpi_error(NULL, NAME, MPI_ERR_ABI, "it was told already, and holds for the life of the process");
+    told = mpi_info_copy(info);
+    if (!told)
+        return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "no memory for an info object");
+    if (mpi_is_running())
+        mpi_fortran_apply();
+    return MPI_SUCCESS;
+}
+
+CHECKED(MPI_Abi_get_fortran_info, (MPI_Info *info), (GIVEN(info)),
+        told ? mpi_info_deliver(NULL, NAME, mpi_info_copy(told), info) : (*info = MPI_INFO_NULL, MPI_SUCCESS))
+
+/* How the compiler writes true and false. Kept for whoever asks: reductions take anything but 0 for true and give 1. */
+static struct {
+    int size; /* 0: not told */
+    unsigned char yes[16], no[16];
+} booleans;
+
+static int check_size(const char *call, int size)
+{
+    bool right = size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
+    return right ? MPI_SUCCESS : mpi_error(NULL, call, MPI_ERR_ARG, "logical_size is %d", size);
+}
+
+ENTRY(MPI_Abi_set_fortran_booleans)(int size, void *logical_true, void *logical_false)
+{
+    int error = mpi_arguments(NAME, ARGUMENTS(GIVEN(logical_true), GIVEN(logical_false))) ?: check_size(NAME, size);
+    if (!error && booleans.size)
+        error = mpi_error(NULL, NAME, MPI_ERR_ABI, "they were told already");
+    if (error)
+        return error;
+    booleans.size = size;
+    memcpy(booleans.yes, logical_true, (size_t)size);
+    memcpy(booleans.no, logical_false, (size_t)size);
+    return MPI_SUCCESS;
+}
+
+ENTRY(MPI_Abi_get_fortran_booleans)(int size, void *logical_true, void *logical_false, int *is_set)
+{
+    int error = mpi_arguments(NAME, ARGUMENTS(GIVEN(logical_true), GIVEN(logical_false), GIVEN(is_set))) ?: check_size(NAME, size);
+    if (!error && booleans.size && booleans.size != size)
+        error = mpi_error(NULL, NAME, MPI_ERR_ARG, "they were told for a LOGICAL of %d bytes, not %d",
+                          booleans.size, size);
+    if (error)
+        return error;
+    memcpy(logical_true, booleans.yes, (size_t)booleans.size);
+    memcpy(logical_false, booleans.no, (size_t)booleans.size);
+    return mpi_tell(is_set, booleans.size != 0);
+}

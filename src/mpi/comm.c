@@ -1,4 +1,4 @@
-/* Communicators: the object, what can be asked of it, and its end. How new ones are made is in make.c. */
+/* Communicators: the object, what can be asked of it, how others are made from it, and its end. */
 #include "mpi/inside.h"
 
 MPI_Comm mpi_comm_handle(struct mpi_comm *comm)
@@ -19,7 +19,9 @@ const char *mpi_comm_name(const struct mpi_comm *comm, char text[64])
     return text;
 }
 
-struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group)
+/* One more communicator over GROUP (a reference is taken), with PARENT's error handler, that nothing can be sent on yet; NULL:
+ * no memory. */
+static struct mpi_comm *new_comm(struct mpi_comm *parent, struct mpi_group *group)
 {
     struct mpi_comm *comm = mpi_object_take(KIND_COMM, sizeof *comm);
     if (!comm)
@@ -33,12 +35,10 @@ struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group)
     return comm;
 }
 
-int mpi_comm_open(struct mpi_comm *comm, uint32_t id)
+/* Then with the agreed id: an error of the engine, and COMM is gone, where it cannot be. */
+static int open_comm(struct mpi_comm *comm, uint32_t id)
 {
-    int error = ERR_MEMORY;
-    if (!comm)
-        goto no_comm;
-    error = vmsg_context_open(mpi_context_id(id, CONTEXT_MESSAGES), comm->group->world, comm->size, comm->rank, &comm->context);
+    int error = vmsg_context_open(mpi_context_id(id, CONTEXT_MESSAGES), comm->group->world, comm->size, comm->rank, &comm->context);
     if (error)
         goto no_context;
     error = vmsg_context_open(mpi_context_id(id, CONTEXT_COLLECTIVES), comm->group->world, comm->size, comm->rank,
@@ -54,7 +54,6 @@ no_collectives:
     comm->context = NULL;
 no_context:
     mpi_comm_drop(comm);
-no_comm:
     mpi_id_give(id);
     return error;
 }
@@ -77,9 +76,9 @@ void mpi_comm_end(void *object)
 static int open_predefined(uint32_t id, int size, const int *world, const char *name, struct mpi_comm **out)
 {
     struct mpi_group *group = mpi_group_make(size, world);
-    struct mpi_comm *comm = *out = group ? mpi_comm_new(NULL, group) : NULL;
+    struct mpi_comm *comm = *out = group ? new_comm(NULL, group) : NULL;
     mpi_drop(group);
-    int error = mpi_comm_open(comm, id);
+    int error = comm ? open_comm(comm, id) : ERR_MEMORY;
     if (error)
         return mpi_engine_class(error);
     strcpy(comm->name, name);
@@ -155,6 +154,224 @@ ENTRY(MPI_Comm_get_name)(MPI_Comm handle, char *comm_name, int *resultlen)
 CHECKED(MPI_Comm_set_info, (MPI_Comm comm, MPI_Info info), (COMM_OF(comm), HINTS(info)), MPI_SUCCESS)
 CHECKED(MPI_Comm_get_info, (MPI_Comm comm, MPI_Info *info_used), (COMM_OF(comm), GIVEN(info_used)),
         mpi_info_deliver(mpi_comm_at(comm), NAME, mpi_info_copy(NULL), info_used))
+
+/* ---- making from others: all agree on a number (context.c) and open two contexts with it; no message follows, since the
+ * engine keeps what comes for a context that is not open yet ------------------------------------------------------- */
+
+/* Starts the making of one over GROUP (NULL: this rank is not in it), which is PARENT's child. A class that was raised. */
+static int start(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, MPI_Comm *out,
+                 struct mpi_request **request)
+{
+    struct mpi_request *made = *request = mpi_request_take(REQUEST_COMM, call, parent, NULL);
+    struct mpi_birth *birth = calloc(1, sizeof *birth);
+    struct mpi_comm *comm = group ? new_comm(parent, group) : NULL;
+    int error = ERR_MEMORY;
+    *out = MPI_COMM_NULL; /* also when it fails: programs look at the handle where they ought to look at the error */
+    if (made && birth && (comm || !group))
+        error = tag == MPI_ALL_CALL ? mpi_agreement_start(&birth->agreement, parent, group != NULL)
+                                    : mpi_agreement_in_group(&birth->agreement, parent, group, tag);
+    if (error) {
+        free(birth);
+        mpi_drop(comm);
+        if (made)
+            mpi_request_give(made);
+        return mpi_engine_error(parent, call, error);
+    }
+    birth->comm = comm;
+    birth->out = out;
+    made->birth = made->extra = birth;
+    return MPI_SUCCESS;
+}
+
+int mpi_birth_finish(struct mpi_request *request)
+{
+    struct mpi_birth *birth = request->birth;
+    struct mpi_agreement *agreement = &birth->agreement;
+    mpi_agreement_close(agreement);
+    if (agreement->error)
+        mpi_drop(birth->comm);
+    else if (birth->comm)
+        agreement->error = open_comm(birth->comm, agreement->id);
+    if (agreement->error)
+        return mpi_engine_class(agreement->error);
+    if (birth->error)
+        mpi_comm_drop(birth->comm);
+    else if (birth->comm)
+        *birth->out = mpi_object_deliver(birth->comm);
+    return birth->error;
+}
+
+int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, struct mpi_topology *topology,
+                  MPI_Comm *out)
+{
+    struct mpi_request *request;
+    int error = start(call, parent, group, tag, out, &request);
+    if (error || !group)
+        free(topology);
+    else
+        request->birth->comm->topology = topology;
+    return error ?: mpi_request_complete(call, request, MPI_STATUS_IGNORE);
+}
+
+/* ---- dup -------------------------------------------------------------------------------------------------------- */
+
+/* What a duplicate has of its parent beside the group. A class, not raised. */
+static int inherit(struct mpi_comm *parent, struct mpi_comm *comm)
+{
+    if (parent->topology) {
+        comm->topology = mpi_topology_copy(parent->topology);
+        if (!comm->topology)
+            return MPI_ERR_NO_MEM;
+    }
+    return mpi_attributes_copy(mpi_comm_handle(parent), parent->attributes, &comm->attributes);
+}
+
+static int start_dup(const char *call, struct mpi_comm *parent, MPI_Comm *out, struct mpi_request **request)
+{
+    int error = start(call, parent, parent->group, MPI_ALL_CALL, out, request);
+    if (!error)
+        (*request)->birth->error = inherit(parent, (*request)->birth->comm); /* told at the end: the others wait for us */
+    return error;
+}
+
+static int duplicate(const char *call, struct mpi_comm *parent, MPI_Comm *out)
+{
+    struct mpi_request *request;
+    return start_dup(call, parent, out, &request) ?: mpi_request_complete(call, request, MPI_STATUS_IGNORE);
+}
+
+static int idup(const char *call, struct mpi_comm *parent, MPI_Comm *out, MPI_Request *handle)
+{
+    struct mpi_request *request;
+    int error = start_dup(call, parent, out, &request);
+    if (!error)
+        *handle = mpi_request_publish(request);
+    return error;
+}
+
+WAITS(MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm), (COMM_OF(comm), GIVEN(newcomm)),
+      duplicate(NAME, mpi_comm_at(comm), newcomm))
+WAITS(MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm),
+      (COMM_OF(comm), GIVEN(newcomm), HINTS(info)), duplicate(NAME, mpi_comm_at(comm), newcomm))
+WAITS(MPI_Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request),
+      (COMM_OF(comm), GIVEN(newcomm), GIVEN(request)), idup(NAME, mpi_comm_at(comm), newcomm, request))
+WAITS(MPI_Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request),
+      (COMM_OF(comm), GIVEN(newcomm), HINTS(info), GIVEN(request)), idup(NAME, mpi_comm_at(comm), newcomm, request))
+
+/* ---- create ----------------------------------------------------------------------------------------------------- */
+
+/* For the members of GROUP, who must all be in PARENT. TAG as for mpi_comm_make. */
+static int create(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, MPI_Comm *out)
+{
+    bool member = group->rank != MPI_UNDEFINED;
+    for (int i = 0; i < group->size; i++)
+        if (mpi_group_find(parent->group, group->world[i]) == MPI_UNDEFINED)
+            return mpi_error(parent, call, MPI_ERR_GROUP, "rank %d of the group is not in the communicator", i);
+    if (member || tag == MPI_ALL_CALL)
+        return mpi_comm_make(call, parent, member ? group : NULL, tag, NULL, out);
+    *out = MPI_COMM_NULL;
+    return MPI_SUCCESS;
+}
+
+#define MEMBERS (COMM_OF(comm), GIVEN(newcomm), GROUP_OF(group))
+WAITS(MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm), MEMBERS,
+      create(NAME, mpi_comm_at(comm), mpi_group_at(group), MPI_ALL_CALL, newcomm))
+WAITS(MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm), MEMBERS,
+      tag < 0 ? mpi_error(mpi_comm_at(comm), NAME, MPI_ERR_TAG, "tag %d is negative", tag)
+              : create(NAME, mpi_comm_at(comm), mpi_group_at(group), tag, newcomm))
+
+/* ---- split ------------------------------------------------------------------------------------------------------ */
+
+struct choice { /* of one rank */
+    int color, key, rank;
+};
+
+static int by_key_then_rank(const void *a, const void *b)
+{
+    const struct choice *one = a, *two = b;
+    if (one->key != two->key)
+        return one->key < two->key ? -1 : 1;
+    return one->rank - two->rank;
+}
+
+/* All ranks' choices; to be freed. NULL: *error is the engine's. */
+static struct choice *gather_choices(struct mpi_comm *comm, int color, int key, int *error)
+{
+    struct choice mine = {color, key, comm->rank}, *all = malloc((size_t)comm->size * sizeof *all);
+    if (!all) {
+        *error = ERR_MEMORY;
+        return NULL;
+    }
+    struct coll_call call = {.kind = COLL_ALLGATHER,
+                             .group = &comm->coll,
+                             .send = {.base = &mine, .count = sizeof mine},
+                             .receive = {.base = all, .count = sizeof mine}};
+    *error = vcoll_run(&call);
+    if (!*error)
+        return all;
+    free(all);
+    return NULL;
+}
+
+/* The group of those with COLOR, ordered by key. NULL: no memory. */
+static struct mpi_group *choose(const struct mpi_comm *comm, struct choice *all, int color)
+{
+    int n = 0;
+    for (int i = 0; i < comm->size; i++)
+        if (all[i].color == color)
+            all[n++] = all[i];
+    qsort(all, (size_t)n, sizeof *all, by_key_then_rank);
+    int *world = malloc((size_t)n * sizeof(int));
+    for (int i = 0; world && i < n; i++)
+        world[i] = comm->group->world[all[i].rank];
+    struct mpi_group *group = world ? mpi_group_make(n, world) : NULL;
+    free(world);
+    return group;
+}
+
+static int split(const char *call, struct mpi_comm *parent, int color, int key, MPI_Comm *out)
+{
+    int error;
+    if (color < 0 && color != MPI_UNDEFINED)
+        return mpi_error(parent, call, MPI_ERR_ARG, "color %d is negative and not MPI_UNDEFINED", color);
+    struct choice *all = gather_choices(parent, color, key, &error);
+    if (!all)
+        return mpi_engine_error(parent, call, error);
+    struct mpi_group *group = color == MPI_UNDEFINED ? NULL : choose(parent, all, color);
+    free(all);
+    if (!group && color != MPI_UNDEFINED)
+        return mpi_error(parent, call, MPI_ERR_NO_MEM, "no memory for a group");
+    error = mpi_comm_make(call, parent, group, MPI_ALL_CALL, NULL, out);
+    mpi_drop(group);
+    return error;
+}
+
+WAITS(MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm), (COMM_OF(comm), GIVEN(newcomm)),
+      split(NAME, mpi_comm_at(comm), color, key, newcomm))
+
+/* By node, or (TYPE says none that is known here) not at all. */
+static int split_type(const char *call, struct mpi_comm *comm, int type, int key, MPI_Info info, MPI_Comm *out)
+{
+    const char *resource = "";
+    switch (type) {
+    case MPI_COMM_TYPE_SHARED:
+        resource = "mpi_shared_memory";
+        break;
+    case MPI_COMM_TYPE_HW_GUIDED:
+    case MPI_COMM_TYPE_RESOURCE_GUIDED:
+        resource = info == MPI_INFO_NULL ? NULL : mpi_info_value(mpi_info_at(info), "mpi_hw_resource_type");
+        break;
+    case MPI_COMM_TYPE_HW_UNGUIDED: /* no level below the node is known here */
+    case MPI_UNDEFINED:
+        break;
+    default:
+        return mpi_error(comm, call, MPI_ERR_ARG, "%d is not a split type", type);
+    }
+    bool by_node = resource && strcmp(resource, "mpi_shared_memory") == 0; /* its lowest rank names a node */
+    return split(call, comm, by_node ? mpi_process.job->local_ranks[0] : MPI_UNDEFINED, key, out);
+}
+WAITS(MPI_Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *newcomm),
+      (COMM_OF(comm), GIVEN(newcomm), HINTS(info)), split_type(NAME, mpi_comm_at(comm), type, key, info, newcomm))
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 

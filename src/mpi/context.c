@@ -77,29 +77,6 @@ static int exhausted(void)
 
 /* ---- the rounds ------------------------------------------------------------------------------------------------- */
 
-/* The AND over the members of GROUP, by a binomial tree over its first member, in a context that is kept for this. */
-static int group_and(const struct mpi_group *group, int tag, uint64_t mask[MPI_ID_WINDOW + 1])
-{
-    struct msg_context *context = mpi_process.agreement;
-    uint64_t other[MPI_ID_WINDOW + 1], bytes = sizeof other;
-    int me = group->rank, step = 1, error = OK;
-    for (; !error && step < group->size && !(me & step); step *= 2) {
-        if (me + step >= group->size)
-            continue;
-        error = vmsg_recv(context, group->world[me + step], tag, other, bytes, NULL);
-        for (int i = 0; i <= MPI_ID_WINDOW; i++)
-            mask[i] &= other[i];
-    }
-    if (!error && me > 0) {
-        error = vmsg_send(context, group->world[me - step], tag, mask, bytes) ?:
-                vmsg_recv(context, group->world[me - step], tag, mask, bytes, NULL);
-    }
-    for (step /= 2; !error && step > 0; step /= 2)
-        if (me + step < group->size)
-            error = vmsg_send(context, group->world[me + step], tag, mask, bytes);
-    return error;
-}
-
 static void finish(struct mpi_agreement *agreement, int error)
 {
     agreement->error = error;
@@ -110,10 +87,6 @@ static void finish(struct mpi_agreement *agreement, int error)
 /* Starts a round; THEN goes on when it is over. */
 static void start_round(struct mpi_agreement *agreement, void (*then)(void *agreement, int error))
 {
-    if (agreement->group) {
-        then(agreement, group_and(agreement->group, agreement->tag, agreement->mask));
-        return;
-    }
     int error = vcoll_launch(agreement->schedule, then, agreement);
     if (error)
         finish(agreement, error);
@@ -165,34 +138,35 @@ static void offered(void *context, int error)
     start_round(agreement, claims_told);
 }
 
-int mpi_agreement_start(struct mpi_agreement *agreement, struct mpi_comm *parent, bool member)
+static int start(struct mpi_agreement *agreement, struct coll_group *group, uint32_t seed, bool member)
 {
     struct type_layout *word = mpi_type_at(MPI_UINT64_T)->layout;
     struct coll_call call = {
         .kind = COLL_ALLREDUCE,
-        .group = &parent->coll,
+        .group = group,
         .send = {.base = COLL_IN_PLACE, .count = MPI_ID_WINDOW + 1, .layout = word},
         .receive = {.base = agreement->mask, .count = MPI_ID_WINDOW + 1, .layout = word},
         .reduction = {.kernel = vtype_kernel(OPERATION_BAND, ELEMENT_U64), .commutative = true},
     };
-    memset(agreement, 0, sizeof *agreement);
     agreement->member = member;
-    agreement->seed = parent->id << 12 ^ parent->children++;
+    agreement->seed = seed;
     int error = vcoll_prepare(&call, &agreement->schedule);
     if (!error)
         next_attempt(agreement);
     return error;
 }
 
+int mpi_agreement_start(struct mpi_agreement *agreement, struct mpi_comm *parent, bool member)
+{
+    return start(agreement, &parent->coll, parent->id << 12 ^ parent->children++, member);
+}
+
+/* Agreements in groups of one communicator are told apart by TAG, so are their messages in the context of all. */
 int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_comm *parent, struct mpi_group *group, int tag)
 {
-    memset(agreement, 0, sizeof *agreement);
-    agreement->member = true;
-    agreement->group = group;
-    agreement->tag = (int)(parent->id << 15 | (tag & 0x7FFF));
-    agreement->seed = (uint32_t)agreement->tag;
-    next_attempt(agreement);
-    return OK;
+    uint32_t seed = parent->id << 15 | (uint32_t)(tag & 0x7FFF);
+    agreement->group = (struct coll_group){mpi_process.agreement, group->rank, group->size, group->world, .sequence = seed};
+    return start(agreement, &agreement->group, seed, true);
 }
 
 void mpi_agreement_close(struct mpi_agreement *agreement)

@@ -326,10 +326,6 @@ static inline void mpi_comm_drop(struct mpi_comm *comm)
         mpi_object_end(comm);
 }
 
-/* One more communicator over GROUP (a reference is taken), with PARENT's error handler, that nothing can be sent on yet; NULL:
- * no memory. Then with the agreed id: an error of the engine, and COMM is gone, where it cannot be; or where it is NULL. */
-struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group);
-int mpi_comm_open(struct mpi_comm *comm, uint32_t id) MUST_CHECK;
 /* From PARENT's members in GROUP (NULL: this process is in none, *out is NULL); all of PARENT must call, or only GROUP with
  * a TAG that tells them apart from others. */
 #define MPI_ALL_CALL (-1)
@@ -349,15 +345,14 @@ static inline uint32_t mpi_context_id(uint32_t comm, enum mpi_context which) { r
 #define MPI_ID_WINDOW 64 /* words looked at at once: 4096 numbers */
 struct mpi_agreement {
     bool member;            /* needs the number; else only takes part */
-    struct mpi_group *group; /* which alone agree, told apart from others by TAG; NULL: all of PARENT */
-    int tag;
-    struct coll_schedule *schedule; /* of a round; NULL: in a group */
+    struct coll_group group;        /* where they alone agree */
+    struct coll_schedule *schedule; /* of a round; NULL: not yet */
     uint64_t mask[MPI_ID_WINDOW + 1], claimed;
     uint32_t seed, attempt, id;
     int error;
     _Atomic bool done;
 };
-/* Among all of PARENT, or of PARENT's GROUP alone: that waits. */
+/* AGREEMENT is zeroed. Among all of PARENT, or of PARENT's GROUP alone, told apart from others by TAG. */
 int mpi_agreement_start(struct mpi_agreement *agreement, struct mpi_comm *parent, bool member) MUST_CHECK;
 int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_comm *parent, struct mpi_group *group, int tag) MUST_CHECK;
 void mpi_agreement_close(struct mpi_agreement *agreement);
@@ -394,7 +389,7 @@ static inline void mpi_type_ready(struct mpi_type *type) /* it is committed */
 int mpi_types_open(void);
 /* What TYPE's type map is made of: its part I, which follows COUNT times. False: there is no more, or TYPE is basic. */
 bool mpi_type_part(const struct mpi_type *type, uint32_t i, const struct mpi_type **part, uint64_t *count);
-void mpi_fortran_apply(void); /* what was told of Fortran's types (fortran.c) */
+void mpi_fortran_apply(void); /* what was told of Fortran's types (abi.c) */
 void mpi_type_end(void *type);
 const char *mpi_type_text(const struct mpi_type *type); /* its name, or "a derived datatype" */
 

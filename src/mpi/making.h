@@ -1,4 +1,4 @@
-/* What the makers of datatypes share (construct.c, grid.c, fortran.c): the steps of a call that makes one. Private to
+/* What the makers of datatypes share (construct.c, grid.c, abi.c): the steps of a call that makes one. Private to
  * src/mpi. */
 #ifndef MPI_MAKING_H
 #define MPI_MAKING_H
