@@ -49,8 +49,6 @@ static inline int coll_radix(uint64_t bytes) { return bytes <= 2048 ? 16 : 4; }
 /* ---- pieces -------------------------------------------------------------------------------------------------------- */
 
 void vcoll_piece_bcast(struct coll_schedule *schedule, int root, struct type_buffer buffer);
-/* RESULT is looked at on the root alone and may be OWN. */
-void vcoll_piece_reduce(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count);
 /* OWN: this rank's block; SIDE: where the root puts all of them, its own as well. */
 void vcoll_piece_gather(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side);
 /* Everyone's block of SIDE to everyone; OWN is what this rank sends, and is copied to its place. */

@@ -48,7 +48,8 @@ static const void *collect(struct coll_schedule *schedule, const struct coll_tre
     return sum;
 }
 
-void vcoll_piece_reduce(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count)
+/* RESULT is looked at on the root alone and may be OWN. */
+static void piece_reduce(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count)
 {
     int rank = schedule->rank, top = schedule->call.reduction.commutative ? root : 0;
     struct coll_tree tree;
@@ -208,7 +209,7 @@ void vcoll_make_reduce(struct coll_schedule *schedule)
     if (cut_it(schedule, count))
         reduce_in_pieces(schedule, call->root, own_value(schedule), result, count);
     else
-        vcoll_piece_reduce(schedule, call->root, own_value(schedule), result, count);
+        piece_reduce(schedule, call->root, own_value(schedule), result, count);
 }
 
 /* Each computes rank 0's value OP rank 1's. */
@@ -238,7 +239,7 @@ void vcoll_make_allreduce(struct coll_schedule *schedule)
     } else if (schedule->size == 2) {
         exchange(schedule, own, result, count);
     } else {
-        vcoll_piece_reduce(schedule, 0, own, result, count);
+        piece_reduce(schedule, 0, own, result, count);
         vcoll_piece_bcast(schedule, 0, part(schedule, result, count));
     }
 }
@@ -250,7 +251,7 @@ static void reduce_then_scatter(struct coll_schedule *schedule, const uint64_t *
     uint64_t mine = first[rank + 1] - first[rank];
     struct type_buffer place = part(schedule, schedule->call.receive.base, mine);
     void *sums = rank == 0 ? vcoll_elements(schedule, first[size]) : NULL;
-    vcoll_piece_reduce(schedule, 0, own_value(schedule), sums, first[size]);
+    piece_reduce(schedule, 0, own_value(schedule), sums, first[size]);
     if (rank && mine)
         vcoll_receive(schedule, 0, place);
     for (int i = 1; rank == 0 && i < size; i++)

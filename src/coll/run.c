@@ -45,7 +45,7 @@ static int prepare(const struct coll_call *call, struct coll_schedule **out)
     maker[call->kind](schedule);
     int error = vcoll_schedule_seal(schedule);
     if (error) {
-        vcoll_schedule_free(schedule);
+        vcoll_release(schedule);
         return error;
     }
     *out = schedule;
@@ -84,8 +84,6 @@ int vcoll_error(const struct coll_schedule *schedule)
 {
     return atomic_load_explicit((_Atomic int *)&schedule->error, memory_order_relaxed);
 }
-
-void vcoll_release(struct coll_schedule *schedule) { vcoll_schedule_free(schedule); }
 
 static bool is_done(void *schedule) { return vcoll_done(schedule); }
 

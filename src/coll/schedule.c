@@ -95,7 +95,7 @@ void *vcoll_elements(struct coll_schedule *schedule, uint64_t count)
 
 struct coll_schedule *vcoll_schedule_new(const struct coll_call *call)
 {
-    /* acquire: pairs with the release in vcoll_schedule_free, so the block's last use is over */
+    /* acquire: pairs with the release in vcoll_release, so the block's last use is over */
     struct coll_schedule *schedule = atomic_exchange_explicit(&spare, NULL, memory_order_acquire);
     if (!schedule)
         schedule = malloc(SCHEDULE_BYTES);
@@ -197,7 +197,7 @@ void vcoll_schedule_keep(struct coll_schedule *schedule)
             vtype_layout_keep(layout_of(schedule, i));
 }
 
-void vcoll_schedule_free(struct coll_schedule *schedule)
+void vcoll_release(struct coll_schedule *schedule)
 {
     for (uint32_t i = 0; schedule->keeps && i < 2 * schedule->steps; i++)
         if (layout_of(schedule, i))

@@ -79,7 +79,6 @@ int vcoll_schedule_seal(struct coll_schedule *schedule) MUST_CHECK; /* after the
 void vcoll_schedule_keep(struct coll_schedule *schedule);           /* the layouts, until freed */
 void vcoll_schedule_start(struct coll_schedule *schedule);
 void vcoll_schedule_stop(struct coll_schedule *schedule, int error); /* cancels what is under way */
-void vcoll_schedule_free(struct coll_schedule *schedule);
 
 /* ---- places -------------------------------------------------------------------------------------------------------- */
 

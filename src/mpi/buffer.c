@@ -99,6 +99,8 @@ static int send_copy(struct mpi_buffer *buffer, const struct mpi_message *m, con
 
 int mpi_buffered_send(const struct mpi_message *m, const struct mpi_target *target)
 {
+    if (m->rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
     mpi_lock(&lock);
     struct mpi_buffer *buffer = buffer_of(target->comm->buffer.attached ? target->comm : NULL);
     int error = send_copy(buffer, m, target);

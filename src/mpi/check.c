@@ -14,13 +14,6 @@
 
 bool mpi_checking;
 
-/* Who made the object of an index, by kind. */
-static struct {
-    void **caller;
-    uint32_t room;
-} sites[KIND_COUNT];
-static struct base_lock lock;
-
 void mpi_check_open(void) { mpi_checking = vbase_settings.check; }
 
 /* The first address of the stack that is not in this library. */
@@ -37,25 +30,7 @@ static void *caller_of_library(void)
     return NULL;
 }
 
-void mpi_check_made(uintptr_t identity)
-{
-    enum mpi_kind kind = (enum mpi_kind)(identity >> 40);
-    uint32_t index = identity & MPI_INDEX_MASK;
-    void *caller = caller_of_library();
-    mpi_lock(&lock);
-    if (index >= sites[kind].room) {
-        uint32_t room = index / MPI_SLAB_OBJECTS * MPI_SLAB_OBJECTS * 2 + MPI_SLAB_OBJECTS;
-        void **bigger = realloc(sites[kind].caller, room * sizeof *bigger);
-        if (bigger) {
-            memset(bigger + sites[kind].room, 0, (room - sites[kind].room) * sizeof *bigger);
-            sites[kind].caller = bigger;
-            sites[kind].room = room;
-        }
-    }
-    if (index < sites[kind].room)
-        sites[kind].caller[index] = caller;
-    mpi_unlock(&lock);
-}
+void mpi_check_made(struct mpi_object *object) { object->made_at = caller_of_library(); }
 
 /* Where CALLER is: "file.c:12" by addr2line, else function and file. */
 static const char *place_of(const void *caller, char text[400])
@@ -278,8 +253,7 @@ static void tell_handles(enum mpi_kind kind)
         if (atomic_load_explicit(&object->handle, memory_order_relaxed) == 0 || ++told > MOST_TOLD)
             continue;
         LOG_WARN("check: a%s %s%s was never freed; it was made at %s", strchr("aeiou", mpi_kinds[kind].name[0]) ? "n" : "",
-                 mpi_kinds[kind].name, detail_of(kind, object, detail),
-                 place_of(i < sites[kind].room ? sites[kind].caller[i] : NULL, place));
+                 mpi_kinds[kind].name, detail_of(kind, object, detail), place_of(object->made_at, place));
     }
     if (told > MOST_TOLD)
         LOG_WARN("check: and %d more of kind %s", told - MOST_TOLD, mpi_kinds[kind].name);

@@ -41,6 +41,10 @@ static const struct {
     ROW(MPI_INTEGER4, int32_t, ELEMENT_I32), ROW(MPI_INTEGER8, int64_t, ELEMENT_I64),
     ROW(MPI_REAL4, float, ELEMENT_F32), ROW(MPI_REAL8, double, ELEMENT_F64),
     ROW(MPI_COMPLEX8, float complex, ELEMENT_C32), ROW(MPI_COMPLEX16, double complex, ELEMENT_C64),
+    /* In the ABI and not here: they have a name, their size is MPI_UNDEFINED, nothing else can be done with them. */
+#define ABSENT(name) {name, #name, 0, 0, ELEMENT_NONE}
+    ABSENT(MPI_REAL2), ABSENT(MPI_COMPLEX4), ABSENT(MPI_LOGICAL16), ABSENT(MPI_INTEGER16), ABSENT(MPI_REAL16),
+    ABSENT(MPI_COMPLEX32),
 };
 
 /* Two pieces, for the locating operations. */
@@ -83,21 +87,11 @@ bool mpi_type_part(const struct mpi_type *type, uint32_t i, const struct mpi_typ
     return true;
 }
 
-/* In the ABI and not here: they have a name, their size is MPI_UNDEFINED, nothing else can be done with them. */
-#define ABSENT(name) {name, #name}
-static const struct {
-    MPI_Datatype handle;
-    const char *name;
-} absent[] = {
-    ABSENT(MPI_REAL2), ABSENT(MPI_COMPLEX4), ABSENT(MPI_LOGICAL16), ABSENT(MPI_INTEGER16), ABSENT(MPI_REAL16),
-    ABSENT(MPI_COMPLEX32),
-};
-
 static const char *absent_name(MPI_Datatype handle)
 {
-    for (size_t i = 0; i < ARRAY_LENGTH(absent); i++)
-        if (handle == absent[i].handle)
-            return absent[i].name;
+    for (size_t i = 0; i < ARRAY_LENGTH(simple); i++)
+        if (handle == simple[i].handle && simple[i].size == 0)
+            return simple[i].name;
     return NULL;
 }
 
@@ -134,6 +128,8 @@ int mpi_types_open(void)
 {
     for (size_t i = 0; i < ARRAY_LENGTH(simple); i++) {
         struct type_layout *layout;
+        if (simple[i].size == 0)
+            continue;
         int error = vtype_layout_bytes(simple[i].size, simple[i].alignment, &layout);
         if (error)
             return mpi_engine_class(error);

@@ -297,23 +297,14 @@ CHECKED(MPI_Error_string, (int errorcode, char *string, int *resultlen), (GIVEN(
 
 /* ---- handlers of programs --------------------------------------------------------------------------------------- */
 
-static int create_handler(const char *call, enum mpi_kind of, void (*function)(void *, int *, ...), MPI_Errhandler *handle)
-{
-    struct mpi_errhandler *handler = mpi_object_take(KIND_ERRHANDLER, sizeof *handler);
-    if (!handler)
-        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for an error handler");
-    handler->what = HANDLER_FUNCTION;
-    handler->of = of;
-    handler->function = function;
-    *handle = mpi_object_deliver(handler);
-    return MPI_SUCCESS;
-}
-
 #define MAKES(type) (type *function, MPI_Errhandler *errhandler), (RUNNING, FUNCTION_GIVEN, GIVEN(errhandler))
 #define FUNCTION_GIVEN GIVEN_AS((void *)function, "the function")
-#define FUNCTION (void (*)(void *, int *, ...))function
-CHECKED(MPI_Comm_create_errhandler, MAKES(MPI_Comm_errhandler_function), create_handler(NAME, KIND_COMM, FUNCTION, errhandler))
-CHECKED(MPI_File_create_errhandler, MAKES(MPI_File_errhandler_function), create_handler(NAME, KIND_FILE, FUNCTION, errhandler))
+#define HANDLER_OF(kind)                                                                                               \
+    mpi_object_make(NAME, KIND_ERRHANDLER,                                                                             \
+                    &(struct mpi_errhandler){.what = HANDLER_FUNCTION, .of = kind, .function = (void (*)(void *, int *, ...))function}, \
+                    errhandler)
+CHECKED(MPI_Comm_create_errhandler, MAKES(MPI_Comm_errhandler_function), HANDLER_OF(KIND_COMM))
+CHECKED(MPI_File_create_errhandler, MAKES(MPI_File_errhandler_function), HANDLER_OF(KIND_FILE))
 
 CHECKED(MPI_Errhandler_free, (MPI_Errhandler *errhandler), (BEHIND(KIND_ERRHANDLER, errhandler)),
         mpi_free_handle(NAME, KIND_ERRHANDLER, errhandler))

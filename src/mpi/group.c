@@ -124,26 +124,26 @@ ENTRY(MPI_Group_translate_ranks)(MPI_Group handle1, int n, const int ranks1[], M
     return MPI_SUCCESS;
 }
 
+/* Appends those of GROUP whose place is known, or (KNOWN is false) is not, to the COUNT in LIST: how many there are then. */
+static int filter(const struct mpi_group *group, const int *place, bool known, int *list, int count)
+{
+    for (int i = 0; i < group->size; i++)
+        if ((place[group->world[i]] != MPI_UNDEFINED) == known)
+            list[count++] = group->world[i];
+    return count;
+}
+
 enum set_operation { SET_UNION, SET_INTERSECTION, SET_DIFFERENCE };
 
 static int set_operation(const char *call, enum set_operation what, const struct mpi_group *one,
                          const struct mpi_group *two, MPI_Group *out)
 {
-    const struct mpi_group *marked = what == SET_UNION ? one : two;
-    int *place = places(marked), *list = malloc((size_t)(one->size + two->size) * sizeof(int) + 1);
-    int n = 0, error;
-    if (!place || !list) {
-        error = no_memory(call, one->size + two->size);
-        goto done;
+    int *place = places(what == SET_UNION ? one : two), *list = malloc((size_t)(one->size + two->size) * sizeof(int) + 1);
+    int error = place && list ? MPI_SUCCESS : no_memory(call, one->size + two->size);
+    if (!error) {
+        int count = filter(one, place, what != SET_DIFFERENCE, list, 0);
+        error = deliver(call, what == SET_UNION ? filter(two, place, false, list, count) : count, list, out);
     }
-    for (int i = 0; i < one->size; i++)
-        if (what == SET_UNION || (place[one->world[i]] != MPI_UNDEFINED) == (what == SET_INTERSECTION))
-            list[n++] = one->world[i];
-    for (int i = 0; what == SET_UNION && i < two->size; i++)
-        if (place[two->world[i]] == MPI_UNDEFINED)
-            list[n++] = two->world[i];
-    error = deliver(call, n, list, out);
-done:
     free(place);
     free(list);
     return error;
@@ -161,30 +161,22 @@ static int choose(const char *call, const struct mpi_group *group, int n, const 
 {
     if (n < 0 || (n > 0 && !ranks))
         return mpi_error(NULL, call, MPI_ERR_ARG, "%d ranks at %p", n, (const void *)ranks);
-    char *listed = calloc((size_t)group->size + 1, 1);
-    int *list = malloc((size_t)group->size * sizeof(int) + 1);
-    int count = 0, error;
-    if (!listed || !list) {
-        error = no_memory(call, group->size);
-        goto done;
-    }
-    for (int i = 0; i < n; i++) {
-        if ((unsigned)ranks[i] >= (unsigned)group->size || listed[ranks[i]]) {
+    struct mpi_group none = {.size = 0};
+    int *place = places(&none), *list = malloc((size_t)group->size * sizeof(int) + 1);
+    int error = place && list ? MPI_SUCCESS : no_memory(call, group->size);
+    for (int i = 0; i < n && !error; i++) {
+        bool there = (unsigned)ranks[i] < (unsigned)group->size;
+        if (!there || place[group->world[ranks[i]]] != MPI_UNDEFINED) {
             error = mpi_error(NULL, call, MPI_ERR_RANK, "rank %d %s a group of %d", ranks[i],
-                              (unsigned)ranks[i] >= (unsigned)group->size ? "is not in" : "is named twice for",
-                              group->size);
-            goto done;
+                              there ? "is named twice for" : "is not in", group->size);
+            break;
         }
-        listed[ranks[i]] = 1;
-        if (!leave_out)
-            list[count++] = group->world[ranks[i]];
+        list[i] = group->world[ranks[i]];
+        place[list[i]] = i;
     }
-    for (int i = 0; leave_out && i < group->size; i++)
-        if (!listed[i])
-            list[count++] = group->world[i];
-    error = deliver(call, count, list, out);
-done:
-    free(listed);
+    if (!error)
+        error = deliver(call, leave_out ? filter(group, place, false, list, 0) : n, list, out);
+    free(place);
     free(list);
     return error;
 }

@@ -111,7 +111,7 @@ void *mpi_object_publish(void *pointer)
     /* release: pairs with the acquire in mpi_object_at: whoever finds the handle sees the object made */
     atomic_store_explicit(&object->handle, object->identity, memory_order_release);
     if (unlikely(mpi_checking))
-        mpi_check_made(object->identity);
+        mpi_check_made(object);
     return (void *)object->identity;
 }
 
@@ -120,6 +120,17 @@ void *mpi_object_deliver(void *object)
     void *handle = mpi_object_publish(object);
     mpi_drop(object);
     return handle;
+}
+
+int mpi_object_make(const char *call, enum mpi_kind kind, const void *like, void *handle)
+{
+    const struct mpi_kind_row *row = &mpi_kinds[kind];
+    struct mpi_object *object = mpi_object_take_raw(kind, row->size);
+    if (!object)
+        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for one more %s", row->name);
+    memcpy(object + 1, (const struct mpi_object *)like + 1, row->size - sizeof *object);
+    *(void **)handle = mpi_object_deliver(object);
+    return MPI_SUCCESS;
 }
 
 bool mpi_object_unpublish(void *pointer)

@@ -37,7 +37,10 @@ struct mpi_object {
     _Atomic uintptr_t handle;    /* 0: the user has no handle of it */
     uintptr_t identity;          /* what handle is while there are users; changes when the slot is reused */
     _Atomic uint32_t references, users;
-    struct mpi_object *next_free;
+    union {
+        struct mpi_object *next_free;
+        void *made_at; /* of one in use, with VIADUCT_CHECK: who called */
+    };
 };
 
 #define MPI_SLAB_OBJECTS 128
@@ -84,6 +87,9 @@ void *mpi_object_publish(void *object);
 
 /* The same for a new object, whose first reference becomes his. */
 void *mpi_object_deliver(void *object);
+
+/* A new one, of the content of LIKE, is the program's: its handle is at HANDLE. A class: that there is no memory is raised. */
+int mpi_object_make(const char *call, enum mpi_kind kind, const void *like, void *handle);
 
 /* The user frees his handle; true when he had one. His reference is still to be dropped. */
 bool mpi_object_unpublish(void *object);

@@ -149,7 +149,7 @@ struct mpi_message_object { /* of MPI_Mprobe */
 };
 
 enum mpi_request_kind {
-    REQUEST_NOTHING,    /* complete from the start: MPI_PROC_NULL */
+    REQUEST_NOTHING,    /* complete from the start: matched or partitioned, with MPI_PROC_NULL */
     REQUEST_SEND,
     REQUEST_RECEIVE,
     REQUEST_SENT,       /* complete from the start: the message has left */
@@ -164,7 +164,6 @@ enum mpi_request_kind {
 
 struct mpi_pair { /* Sendrecv */
     struct msg_request send, receive;
-    bool sends, receives;       /* false: MPI_PROC_NULL */
     struct type_layout *layout; /* of what comes, kept; that of what goes is the request's */
 };
 
@@ -177,6 +176,8 @@ struct mpi_request {
     struct mpi_comm *comm;      /* NULL: none */
     struct type_layout *layout; /* kept for the time of the request; NULL: none needed */
     const char *call;           /* that made it, for errors that come later */
+    void *extra;                /* freed with the request */
+    struct mpi_request *next;   /* freed by the user while under way */
     union {
         struct msg_request operation;
         struct coll_schedule *schedule;
@@ -189,8 +190,6 @@ struct mpi_request {
             uint64_t last;
         } flush;
     };
-    void *extra;                /* freed with the request */
-    struct mpi_request *next;   /* freed by the user while under way */
 } ALIGNED(CACHE_LINE);
 
 /* ---- the process ------------------------------------------------------------------------------------------------ */
@@ -461,7 +460,7 @@ int mpi_message_check(const struct mpi_message *message, bool receives, struct m
 /* What becomes of a message. */
 enum mpi_way { WAY_STANDARD = MSG_STANDARD, WAY_SYNCHRONOUS = MSG_SYNCHRONOUS, WAY_RECEIVE, WAY_BUFFERED };
 
-/* Starts the operation of a checked message, which is not buffered. DATA: what is sent in the place of its own; NULL: that.
+/* Starts the operation of a checked message, which is not buffered; with MPI_PROC_NULL it is over then. DATA: what is sent in the place of its own; NULL: that.
  * An error of the engine. */
 int mpi_operation_start(struct msg_request *operation, const struct mpi_message *message, const struct mpi_target *target,
                         enum mpi_way way, const struct type_buffer *data);
@@ -474,7 +473,7 @@ int mpi_wait_here(struct msg_request *operation);
 
 extern bool mpi_checking;
 void mpi_check_open(void);                   /* looks at the setting */
-void mpi_check_made(uintptr_t handle) COLD;  /* a handle was given to the program */
+void mpi_check_made(struct mpi_object *object) COLD; /* a handle of it was given to the program */
 void mpi_check_tell(void);                   /* what is left at MPI_Finalize */
 /* Before an operation with COUNT of TYPE starts: what is sent is told along with the message, or what is expected is
  * kept. And when the operation is over: compares the two; harmless a second time. */
@@ -550,7 +549,7 @@ MPI_HOT MPI_Request mpi_request_publish_short(struct mpi_request *request)
 static inline MPI_Request mpi_request_publish(struct mpi_request *request)
 {
     if (unlikely(mpi_checking))
-        mpi_check_made(request->object.identity);
+        mpi_check_made(&request->object);
     return mpi_request_publish_short(request);
 }
 static inline struct mpi_request *mpi_request_at(MPI_Request handle)

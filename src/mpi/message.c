@@ -67,6 +67,12 @@ int mpi_operation_start(struct msg_request *operation, const struct mpi_message 
     struct msg_where where = mpi_where(target->comm, m->rank, m->tag);
     operation->completed = NULL;
     operation->owner = NULL;
+    if (unlikely(m->rank == MPI_PROC_NULL)) {
+        operation->note = NULL;
+        operation->result = (struct msg_result){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
+        atomic_store_explicit(&operation->state, MSG_DONE, memory_order_relaxed); /* nobody else knows it */
+        return OK;
+    }
     if (unlikely(mpi_checking))
         mpi_check_starts(operation, m, target, way != WAY_RECEIVE);
     return way == WAY_RECEIVE ? vmsg_recv_start(operation, &where, &buffer)
@@ -100,12 +106,9 @@ int mpi_wait_here(struct msg_request *operation)
     return error;
 }
 
-static enum mpi_request_kind kind_of(const struct mpi_message *m, enum mpi_way way)
+static enum mpi_request_kind kind_of(enum mpi_way way)
 {
-    return m->rank == MPI_PROC_NULL ? REQUEST_NOTHING
-           : way == WAY_BUFFERED    ? REQUEST_BUFFERED
-           : way == WAY_RECEIVE     ? REQUEST_RECEIVE
-                                    : REQUEST_SEND;
+    return way == WAY_BUFFERED ? REQUEST_BUFFERED : way == WAY_RECEIVE ? REQUEST_RECEIVE : REQUEST_SEND;
 }
 
 /* Any message without waiting for it; a class that was raised. By value: see mpi_message_wrong. */
@@ -115,16 +118,15 @@ static __attribute__((noinline)) int start_slowly(struct mpi_message m, enum mpi
     int error = mpi_message_check(&m, way == WAY_RECEIVE, &target);
     if (!error && !out)
         error = mpi_null(target.comm, m.call, "request");
-    if (!error && way == WAY_BUFFERED && m.rank != MPI_PROC_NULL)
+    if (!error && way == WAY_BUFFERED)
         error = mpi_buffered_send(&m, &target);
     if (error)
         return error;
-    enum mpi_request_kind kind = kind_of(&m, way);
     struct mpi_request *request =
-        mpi_request_take(kind, m.call, target.comm, target.type->flat ? NULL : target.type->layout);
+        mpi_request_take(kind_of(way), m.call, target.comm, target.type->flat ? NULL : target.type->layout);
     if (!request)
         return mpi_engine_error(target.comm, m.call, ERR_MEMORY);
-    if (kind == REQUEST_SEND || kind == REQUEST_RECEIVE)
+    if (way != WAY_BUFFERED)
         error = mpi_operation_start(&request->operation, &m, &target, way, NULL);
     if (unlikely(error)) {
         mpi_request_give(request);
@@ -160,11 +162,11 @@ static __attribute__((noinline)) int send_slowly(struct mpi_message m, enum mpi_
 {
     struct mpi_target target;
     int error = mpi_message_check(&m, false, &target);
-    if (error || m.rank == MPI_PROC_NULL)
+    if (error)
         return error;
     if (way == WAY_BUFFERED)
         return mpi_buffered_send(&m, &target);
-    if (way == WAY_STANDARD && target.type->flat && !mpi_checking)
+    if (way == WAY_STANDARD && target.type->flat && !mpi_checking && m.rank != MPI_PROC_NULL)
         error = vmsg_send(target.comm->context, m.rank, m.tag, m.buffer, (uint64_t)m.count * target.type->size);
     else
         error = operation_run(&m, &target, way, NULL);
@@ -233,11 +235,7 @@ static __attribute__((noinline)) int receive_slowly(struct mpi_message m, MPI_St
     int error = mpi_message_check(&m, true, &target);
     if (error)
         return error;
-    if (m.rank == MPI_PROC_NULL) {
-        mpi_status_proc_null(status);
-        return MPI_SUCCESS;
-    }
-    if (target.type->flat && !mpi_checking)
+    if (target.type->flat && !mpi_checking && m.rank != MPI_PROC_NULL)
         error = vmsg_recv(target.comm->context, m.rank, m.tag == MPI_ANY_TAG ? MSG_ANY_TAG : m.tag, (void *)m.buffer,
                           (uint64_t)m.count * target.type->size, &result);
     else
@@ -307,7 +305,7 @@ static int initialize(const struct mpi_message *m, enum mpi_way way, MPI_Request
     if (error)
         return error;
     struct saved *saved = malloc(sizeof *saved);
-    struct mpi_request *request = saved ? mpi_request_take(kind_of(m, way), m->call, target.comm, NULL) : NULL;
+    struct mpi_request *request = saved ? mpi_request_take(kind_of(way), m->call, target.comm, NULL) : NULL;
     if (!request) {
         free(saved);
         return mpi_engine_error(target.comm, m->call, ERR_MEMORY);

@@ -77,21 +77,9 @@ int mpi_reduction(struct mpi_comm *comm, const char *call, struct mpi_user_opera
 
 /* ---- the calls -------------------------------------------------------------------------------------------------- */
 
-static int create(const char *call, const struct mpi_op *what, MPI_Op *out)
-{
-    struct mpi_op *op = mpi_object_take(KIND_OP, sizeof *op);
-    if (!op)
-        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for an operation");
-    op->operation = OPERATION_USER;
-    op->function = what->function;
-    op->function_c = what->function_c;
-    op->commutative = what->commutative;
-    *out = mpi_object_deliver(op);
-    return MPI_SUCCESS;
-}
-
 #define MAKES(type) (type *function_, int commute, MPI_Op *op), (RUNNING, GIVEN_AS((void *)function_, "user_fn"), GIVEN(op))
-#define OP_WITH(field) create(NAME, &(struct mpi_op){.field = function_, .commutative = commute != 0}, op)
+#define OP_WITH(field)                                                                                                 \
+    mpi_object_make(NAME, KIND_OP, &(struct mpi_op){.operation = OPERATION_USER, .field = function_, .commutative = commute != 0}, op)
 CHECKED(MPI_Op_create, MAKES(MPI_User_function), OP_WITH(function))
 CHECKED(MPI_Op_create_c, MAKES(MPI_User_function_c), OP_WITH(function_c))
 

@@ -35,18 +35,6 @@ struct probe {
     MPI_Message *message;
 };
 
-static int deliver(const struct probe *p, struct mpi_comm *comm, const struct look *l)
-{
-    struct mpi_message_object *object = mpi_object_take(KIND_MESSAGE, sizeof *object);
-    if (!object)
-        return mpi_engine_error(comm, p->call, ERR_MEMORY);
-    object->message = l->message;
-    object->comm = comm;
-    mpi_object_keep(comm);
-    *p->message = mpi_object_publish(object);
-    return MPI_SUCCESS;
-}
-
 static int probe(const struct probe *p, MPI_Status *status)
 {
     struct mpi_target target;
@@ -74,7 +62,10 @@ static int probe(const struct probe *p, MPI_Status *status)
     if (!l.found)
         return MPI_SUCCESS;
     mpi_status_result(status, &l.result);
-    return p->matched ? deliver(p, target.comm, &l) : MPI_SUCCESS;
+    if (!p->matched)
+        return MPI_SUCCESS;
+    mpi_object_keep(target.comm);
+    return mpi_object_make(p->call, KIND_MESSAGE, &(struct mpi_message_object){.message = l.message, .comm = target.comm}, p->message);
 }
 
 #define PROBED(...) probe(&(struct probe){NAME, rank, tag, comm, __VA_ARGS__}, status)

@@ -129,8 +129,7 @@ bool mpi_request_done(struct mpi_request *request)
     case REQUEST_RECEIVE:
         return vmsg_request_done(&request->operation);
     case REQUEST_PAIR:
-        return (!request->pair.sends || vmsg_request_done(&request->pair.send)) &&
-               (!request->pair.receives || vmsg_request_done(&request->pair.receive));
+        return vmsg_request_done(&request->pair.send) && vmsg_request_done(&request->pair.receive);
     case REQUEST_COLLECTIVE:
         return vcoll_done(request->schedule);
     case REQUEST_COMM: /* acquire: pairs with the release of the agreement's end */
@@ -197,10 +196,8 @@ static int operation_outcome(const struct msg_request *operation, bool receive, 
 
 static int pair_outcome(const struct mpi_pair *pair, MPI_Status *status)
 {
-    int error = pair->sends ? operation_outcome(&pair->send, false, status) : MPI_SUCCESS;
-    mpi_status_proc_null(status);
-    int error_of_receive = pair->receives ? operation_outcome(&pair->receive, true, status) : MPI_SUCCESS;
-    return error_of_receive ? error_of_receive : error;
+    int error = operation_outcome(&pair->send, false, status);
+    return operation_outcome(&pair->receive, true, status) ?: error;
 }
 
 int mpi_request_outcome(struct mpi_request *request, MPI_Status *status, bool last)

@@ -29,17 +29,13 @@ static int prepare(struct exchange *x)
 /* A class that was raised. */
 static int start_both(const struct exchange *x, struct mpi_pair *pair)
 {
-    int error = OK;
-    pair->sends = pair->receives = false;
-    if (x->receive.rank != MPI_PROC_NULL)
-        error = mpi_operation_start(&pair->receive, &x->receive, &x->from, WAY_RECEIVE, NULL);
-    pair->receives = !error && x->receive.rank != MPI_PROC_NULL;
-    if (!error && x->send.rank != MPI_PROC_NULL)
+    int error = mpi_operation_start(&pair->receive, &x->receive, &x->from, WAY_RECEIVE, NULL);
+    if (!error) {
         error = mpi_operation_start(&pair->send, &x->send, &x->to, WAY_STANDARD, x->replaces ? &x->copy : NULL);
-    pair->sends = !error && x->send.rank != MPI_PROC_NULL;
-    if (error && pair->receives) { /* it must not stay behind with a buffer that the caller takes back */
-        vmsg_cancel(&pair->receive);
-        mpi_wait_here(&pair->receive);
+        if (error) { /* the other must not stay behind with a buffer that the caller takes back */
+            vmsg_cancel(&pair->receive);
+            mpi_wait_here(&pair->receive);
+        }
     }
     return error ? mpi_engine_error(x->to.comm, x->send.call, error) : MPI_SUCCESS;
 }
@@ -50,12 +46,8 @@ static int exchange(struct exchange *x, MPI_Status *status)
     const char *call = x->send.call;
     int error = prepare(x) ?: start_both(x, &pair);
     if (!error) {
-        int send_error = pair.sends ? mpi_wait_here(&pair.send) : OK;
-        int receive_error = pair.receives ? mpi_wait_here(&pair.receive) : OK;
-        if (pair.receives)
-            mpi_status_result(status, &pair.receive.result);
-        else
-            mpi_status_proc_null(status);
+        int send_error = mpi_wait_here(&pair.send), receive_error = mpi_wait_here(&pair.receive);
+        mpi_status_result(status, &pair.receive.result);
         if (receive_error)
             error = mpi_receive_error(x->to.comm, call, receive_error, &pair.receive.result);
         else if (send_error)

@@ -75,23 +75,27 @@ void vpack_channels_threaded(void)
 
 enum { SAME_NAME, SAME_NETWORK, SAME_CHECK, SAME_ID, SAME_COUNT };
 
-static int same_everywhere(const vd_channel *channel, const char *network)
+/* ERROR is what this rank has come to: where one fails, or opens another channel, all do. */
+static int same_everywhere(const char *name, uint32_t id, const char *network, int error)
 {
     static const char *const what[] = {"name", "network", "VIADUCT_CHECK", "number"};
-    int64_t mine[SAME_COUNT], value[2 * SAME_COUNT];
-    mine[SAME_NAME] = (int64_t)(vbase_hash_bytes(channel->name, strlen(channel->name)) >> 1);
-    mine[SAME_NETWORK] = (int64_t)(vbase_hash_bytes(network, strlen(network)) >> 1);
-    mine[SAME_CHECK] = channel->check;
-    mine[SAME_ID] = channel->id;
+    const int64_t mine[SAME_COUNT] = {[SAME_NAME] = (int64_t)(vbase_hash_bytes(name, strlen(name)) >> 1),
+                                      [SAME_NETWORK] = (int64_t)(vbase_hash_bytes(network, strlen(network)) >> 1),
+                                      [SAME_CHECK] = vbase_settings.check, [SAME_ID] = id};
+    int64_t least[2 * SAME_COUNT + 1] = {[2 * SAME_COUNT] = error};
     for (int i = 0; i < SAME_COUNT; i++) {
-        value[i] = mine[i];
-        value[i + SAME_COUNT] = -mine[i];
+        least[i] = mine[i];
+        least[i + SAME_COUNT] = -mine[i];
     }
-    int error = vpack_least(value, 2 * SAME_COUNT);
+    int agreement = vpack_least(least, ARRAY_LENGTH(least));
+    if (error || agreement)
+        return error ? error : agreement;
+    if (least[2 * SAME_COUNT])
+        return vbase_fail((int)least[2 * SAME_COUNT], "another rank cannot open channel %s", name);
     for (int i = 0; i < SAME_COUNT && !error; i++)
-        if (value[i] != -value[i + SAME_COUNT])
+        if (least[i] != -least[i + SAME_COUNT])
             error = vbase_fail(ERR_ARGUMENT, "not all ranks open the same channel now: its %s differs; here it is %s over %s",
-                               what[i], channel->name, network);
+                               what[i], name, network);
     return error;
 }
 
@@ -392,15 +396,7 @@ VEXPORT int vd_channel_open(const char *name, const char *network, vd_channel **
     uint32_t id = free_id();
     error = id ? vpack_channel_open(id, name, &channel)
                : vbase_fail(ERR_LIMIT, "%u channels are open", MSG_CONTEXTS_PACK - PACK_ID_FIRST);
-    int64_t failed = error;
-    int agreement = vpack_least(&failed, 1);
-    if (!error && !agreement && failed)
-        error = vbase_fail((int)failed, "another rank cannot open channel %s", name);
-    error = error ? error : agreement;
-    if (!error)
-        error = same_everywhere(channel, network);
-    if (!error)
-        error = bind(channel, network);
+    error = same_everywhere(name, id, network, error) ?: bind(channel, network);
     if (error) {
         if (channel)
             vpack_channel_free(channel);
