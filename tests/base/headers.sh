@@ -1,5 +1,5 @@
 # Every header of src, include and tools compiles alone and twice; those of include also as C++.
-# timeout: 240
+# timeout: 240 takes: 2 beside: 1
 set -u
 cd "$VIADUCT_SOURCE" || exit 1
 scratch=$(mktemp -d) || exit 1

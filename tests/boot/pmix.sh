@@ -1,6 +1,5 @@
 # The client of PMIx: its structures beside the library's own header, and a library that is missing, strange or lies.
-# timeout: 120
-# beside: 1
+# timeout: 120 waits: 31
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
 meet=$VIADUCT_BUILD/tests/programs/meet
 export PMIX_NAMESPACE=job PMIX_RANK=0

@@ -2,7 +2,7 @@
  * bytes of all buffers are compared, the guards around them and the holes of layouts too. Several collectives are under
  * way at once, started in another order on each rank, and started again as persistent ones are.
  *
- * presets: release asan
+ * takes: 15 presets: release asan
  * timeout: 300 */
 #include "coll/cases.h"
 #include "coll/fake_msg.h"

@@ -1,5 +1,5 @@
 # Collectives among the ranks of real jobs of several sizes, more ranks than processors too, several threads too.
-# timeout: 300 beside: 1
+# timeout: 300 takes: 16 beside: 1
 set -eu
 launcher="$VIADUCT_BIN/viaduct"
 if [ ! -x "$launcher" ]; then

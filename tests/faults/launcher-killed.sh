@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The launcher killed outright takes its ranks with it, and the children they started as shells do.
-# timeout: 60
+# timeout: 60 waits: 4
 set -um # with job control, so that what runs in the background does not ignore SIGINT
 . "$VIADUCT_SOURCE/tests/lib/shell"
 cp "$programs/victim" "$scratch/victim-$$" || skip "no victim was built"

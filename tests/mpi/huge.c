@@ -1,5 +1,5 @@
 /* One message of 3 GiB, and one of more than 2^31 elements by the _c form.
- * ranks: 2
+ * takes: 7 ranks: 2
  * presets: release
  * timeout: 300 */
 #include "mpi_check.h"

@@ -1,5 +1,5 @@
 /* A rank that waits two seconds in MPI_Recv, in a barrier, or for one of several requests uses under 2% of a core.
- * ranks: 2 16 */
+ * waits: 6 ranks: 2 16 */
 #include "mpi_check.h"
 #include <sys/resource.h>
 #include <unistd.h>

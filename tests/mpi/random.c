@@ -3,7 +3,7 @@
  * receiving. The model: a receive gets the first message, in the order of sending, of those from its sender that fit it and
  * are not taken yet; and its buffer holds that message where the layout says, and is untouched elsewhere. Then the same by
  * two threads a rank, on communicators of their own and on one that they share.
- * everywhere: 1 2 3 5 8
+ * takes: 8 everywhere: 1 2 3 5 8
  * timeout: 120 */
 #include "mpi_check.h"
 #include <pthread.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Random wrong arguments to every function: an error class and a sentence, never a crash. See tests/programs/strange.c.
-# timeout: 170 presets: release asan beside: 1
+# timeout: 170 waits: 24 presets: release asan
 set -u
 . "$VIADUCT_SOURCE/tests/lib/shell"
 unset PMI_FD PMI_RANK PMI_SIZE

@@ -1,6 +1,6 @@
 /* Messages of more than 4 GiB of address arithmetic would show here: 3 GiB, fetched, together and sent; and 64 MiB both
  * ways at once. Needs 6 GiB; skips where the machine has less.
- * presets: release
+ * takes: 9 presets: release
  * timeout: 180 */
 #include "harness.h"
 #include <sys/mman.h>

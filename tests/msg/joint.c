@@ -1,6 +1,6 @@
 /* Large messages that both ends copy, by puts and gets or in frames: whole, whoever does how much of it; from a sender who
  * computes meanwhile; with puts and gets that are told later; and when the kernel begins to refuse one side in the middle
- * of the job. timeout: 120 */
+ * of the job. takes: 5 timeout: 120 */
 #include "msg/engine.h"
 #include "harness.h"
 #include "base/counters.h"

@@ -1,6 +1,6 @@
 # A peer that no rail leads to for the time that is allowed is reported dead, once, with host, address and last error; a rank that
 # was killed is told apart from that.
-# timeout: 120
+# timeout: 120 waits: 27
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
 if [ "${LAB:-}" != 1 ]; then
     LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 3 2 bash "$0"

@@ -1,6 +1,6 @@
 # One port a node: of the launcher, of its helpers, of the lowest rank under a foreign launcher. A range of as many ports as
 # nodes is enough; a rank that stops keeps no other from being called.
-# timeout: 60
+# timeout: 60 waits: 3
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
 if [ "${LAB:-}" != 1 ]; then
     LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 3 1 bash "$0"

@@ -1,7 +1,7 @@
 # What a lost connection still delivers, late, lands nowhere: links are lost again and again while the provider
 # holds puts back, and 20 ms later these are done all the same, by a connection that the other side had no reason to
 # close but the fence. Each byte is checked.
-# timeout: 60
+# timeout: 60 waits: 15
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
 if [ "${LAB:-}" != 1 ]; then
     LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 2 2 bash "$0"

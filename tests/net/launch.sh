@@ -1,5 +1,5 @@
 # The launcher over several hosts of the laboratory: places, input, output, ends, and MPI across them.
-# timeout: 90
+# timeout: 90 waits: 8
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
 if [ "${LAB:-}" != 1 ]; then
     LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 3 1 bash "$0"

@@ -1,6 +1,5 @@
 # Ranks of ours under Open MPI's launcher, over PMIx, on several hosts of the laboratory.
-# timeout: 120
-# beside: 1
+# timeout: 120 waits: 25
 source "$VIADUCT_SOURCE/tests/net/foreign.bash"
 reason=
 type mpirun.openmpi >/dev/null 2>&1 || reason="Open MPI's launcher is not installed (openmpi-bin)"

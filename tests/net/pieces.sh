@@ -1,8 +1,7 @@
 # Packed messages and remote calls while links fail: channels over all cards and over each of two, calls both ways; connections
 # are reset, a link is cut and mended. A channel that is bound to a card uses it alone, and waits while it is away.
 #   RESETS in so many times 0.4 s (make soak: longer)
-# timeout: 120
-# beside: 1
+# timeout: 120 waits: 11
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
 if [ "${LAB:-}" != 1 ]; then
     LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 2 2 bash "$0"

@@ -1,6 +1,5 @@
 # Which cards of two hosts go together, and what becomes of pairs that do not answer. All of it in the laboratory.
-# timeout: 180
-# beside: 1
+# timeout: 180 waits: 12
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
 if [ "${LAB:-}" != 1 ]; then
     LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 4 3 bash "$0"

@@ -1,6 +1,6 @@
 # After mpiexec --enable-recovery ranks of other hosts die, one by one or with their launcher, while they are called and while they are
 # waited for: those who need them get VD_DEAD soon, on each host, go on with each other, and the job ends in order.
-# timeout: 90
+# timeout: 90 waits: 9
 # presets: release asan tsan
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
 if [ "${LAB:-}" != 1 ]; then

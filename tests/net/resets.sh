@@ -1,8 +1,7 @@
 # Connections are reset at random under mixed, checked traffic of six ranks on six hosts, two threads each: nothing is lost, nothing comes twice,
 # nothing out of order.
 #   RESETS in PERIOD seconds, SEED, THREADS of a rank (make soak: many more resets)
-# timeout: 120
-# beside: 1
+# timeout: 120 waits: 47
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
 if [ "${LAB:-}" != 1 ]; then
     LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 6 2 bash "$0"

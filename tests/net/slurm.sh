@@ -1,7 +1,6 @@
 # Ranks of ours under Slurm, over PMI-1 (its plugin pmi2) and over its PMIx, on several hosts of the laboratory, with a cluster made for it: munge,
 # a controller and a daemon on each host, all in a folder of the test. The laboratory takes them away, however the test ends.
-# timeout: 150
-# beside: 1
+# timeout: 150 waits: 23
 source "$VIADUCT_SOURCE/tests/net/foreign.bash"
 unpacked=$VIADUCT_SOURCE/build/slurm # by scripts/need, where it is not installed
 if [ -d "$unpacked" ]; then

@@ -1,6 +1,5 @@
 # Over real ssh, with a server on each host of the laboratory: ranks there, and everything that keeps them from starting.
-# timeout: 90
-# beside: 1
+# timeout: 90 waits: 17
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
 sshd=/usr/sbin/sshd
 [ -x $sshd ] || sshd=$VIADUCT_SOURCE/build/sshd/usr/sbin/sshd

@@ -1,7 +1,6 @@
 # The tree of helpers: hosts that call further hosts. Places, output, input, exit statuses, signals and clean-up go all
 # through it, whoever dies; what a helper cannot reach the head calls itself.
-# timeout: 120
-# beside: 1
+# timeout: 120 waits: 27
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
 if [ "${LAB:-}" != 1 ]; then
     LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 32 1 bash "$0"

@@ -1,5 +1,5 @@
 /* Random layouts against a model that lists the offset of every byte: shape, pack, unpack, seek, gather and layout to
- * layout, cut at random places, with a guard around every destination. timeout: 60 */
+ * layout, cut at random places, with a guard around every destination. takes: 10 timeout: 60 */
 #include "check.h"
 #include "type/layout.h"
 

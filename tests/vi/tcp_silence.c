@@ -1,7 +1,7 @@
 /* The other side's host vanishes in the middle of a greeting: in a network of our own the loopback interface goes down right
  * after the caller's proof has left. Whether the proof has arrived or not, the call ends within a bounded time, which is
  * shortened here, and when the network is back both meet.
- * timeout: 60 */
+ * waits: 4 timeout: 60 */
 #include "tcp_pair.h"
 #include "vi/tcp/tcp.h"
 
