@@ -265,24 +265,13 @@ typedef struct MPI_ABI_Win *MPI_Win;
 #define MPI_ERR_LASTCODE                  16383
 
 /* Error classes of the tool interface */
-#define MPI_T_ERR_CANNOT_INIT           1001
-#define MPI_T_ERR_NOT_ACCESSIBLE        1002
-#define MPI_T_ERR_NOT_INITIALIZED       1003
-#define MPI_T_ERR_NOT_SUPPORTED         1004
-#define MPI_T_ERR_MEMORY                1005
-#define MPI_T_ERR_INVALID               1006
-#define MPI_T_ERR_INVALID_INDEX         1007
-#define MPI_T_ERR_INVALID_ITEM          1008
-#define MPI_T_ERR_INVALID_SESSION       1009
-#define MPI_T_ERR_INVALID_HANDLE        1010
-#define MPI_T_ERR_INVALID_NAME          1011
-#define MPI_T_ERR_OUT_OF_HANDLES        1012
-#define MPI_T_ERR_OUT_OF_SESSIONS       1013
-#define MPI_T_ERR_CVAR_SET_NOT_NOW      1014
-#define MPI_T_ERR_CVAR_SET_NEVER        1015
-#define MPI_T_ERR_PVAR_NO_WRITE         1016
-#define MPI_T_ERR_PVAR_NO_STARTSTOP     1017
-#define MPI_T_ERR_PVAR_NO_ATOMIC        1018
+enum {
+    MPI_T_ERR_CANNOT_INIT = 1001, MPI_T_ERR_NOT_ACCESSIBLE, MPI_T_ERR_NOT_INITIALIZED, MPI_T_ERR_NOT_SUPPORTED,
+    MPI_T_ERR_MEMORY, MPI_T_ERR_INVALID, MPI_T_ERR_INVALID_INDEX, MPI_T_ERR_INVALID_ITEM, MPI_T_ERR_INVALID_SESSION,
+    MPI_T_ERR_INVALID_HANDLE, MPI_T_ERR_INVALID_NAME, MPI_T_ERR_OUT_OF_HANDLES, MPI_T_ERR_OUT_OF_SESSIONS,
+    MPI_T_ERR_CVAR_SET_NOT_NOW, MPI_T_ERR_CVAR_SET_NEVER, MPI_T_ERR_PVAR_NO_WRITE, MPI_T_ERR_PVAR_NO_STARTSTOP,
+    MPI_T_ERR_PVAR_NO_ATOMIC
+};
 
 /* ==== Predefined handles: compile-time constants, all below 4096 ==== */
 
@@ -508,50 +497,31 @@ typedef void MPI_T_event_dropped_cb_function(MPI_Count count, MPI_T_event_regist
 #define MPI_T_PVAR_ALL_HANDLES  ((MPI_T_pvar_handle)1)
 
 /* Whom a variable is for */
-#define MPI_T_VERBOSITY_USER_BASIC        0x09
-#define MPI_T_VERBOSITY_USER_DETAIL       0x0a
-#define MPI_T_VERBOSITY_USER_ALL          0x0c
-#define MPI_T_VERBOSITY_TUNER_BASIC       0x11
-#define MPI_T_VERBOSITY_TUNER_DETAIL      0x12
-#define MPI_T_VERBOSITY_TUNER_ALL         0x14
-#define MPI_T_VERBOSITY_MPIDEV_BASIC      0x21
-#define MPI_T_VERBOSITY_MPIDEV_DETAIL     0x22
-#define MPI_T_VERBOSITY_MPIDEV_ALL        0x24
+enum {
+    MPI_T_VERBOSITY_USER_BASIC = 0x09, MPI_T_VERBOSITY_USER_DETAIL = 0x0a, MPI_T_VERBOSITY_USER_ALL = 0x0c,
+    MPI_T_VERBOSITY_TUNER_BASIC = 0x11, MPI_T_VERBOSITY_TUNER_DETAIL = 0x12, MPI_T_VERBOSITY_TUNER_ALL = 0x14,
+    MPI_T_VERBOSITY_MPIDEV_BASIC = 0x21, MPI_T_VERBOSITY_MPIDEV_DETAIL = 0x22, MPI_T_VERBOSITY_MPIDEV_ALL = 0x24
+};
 
 /* What a variable belongs to */
-#define MPI_T_BIND_NO_OBJECT          1
-#define MPI_T_BIND_MPI_COMM           2
-#define MPI_T_BIND_MPI_DATATYPE       3
-#define MPI_T_BIND_MPI_ERRHANDLER     4
-#define MPI_T_BIND_MPI_FILE           5
-#define MPI_T_BIND_MPI_GROUP          6
-#define MPI_T_BIND_MPI_OP             7
-#define MPI_T_BIND_MPI_REQUEST        8
-#define MPI_T_BIND_MPI_WIN            9
-#define MPI_T_BIND_MPI_MESSAGE        10
-#define MPI_T_BIND_MPI_INFO           11
-#define MPI_T_BIND_MPI_SESSION        12
+enum {
+    MPI_T_BIND_NO_OBJECT = 1, MPI_T_BIND_MPI_COMM, MPI_T_BIND_MPI_DATATYPE, MPI_T_BIND_MPI_ERRHANDLER,
+    MPI_T_BIND_MPI_FILE, MPI_T_BIND_MPI_GROUP, MPI_T_BIND_MPI_OP, MPI_T_BIND_MPI_REQUEST, MPI_T_BIND_MPI_WIN,
+    MPI_T_BIND_MPI_MESSAGE, MPI_T_BIND_MPI_INFO, MPI_T_BIND_MPI_SESSION
+};
 
 /* Where a change of a control variable acts */
-#define MPI_T_SCOPE_CONSTANT     1
-#define MPI_T_SCOPE_READONLY     2
-#define MPI_T_SCOPE_LOCAL        3
-#define MPI_T_SCOPE_GROUP        4
-#define MPI_T_SCOPE_GROUP_EQ     5
-#define MPI_T_SCOPE_ALL          6
-#define MPI_T_SCOPE_ALL_EQ       7
+enum {
+    MPI_T_SCOPE_CONSTANT = 1, MPI_T_SCOPE_READONLY, MPI_T_SCOPE_LOCAL, MPI_T_SCOPE_GROUP, MPI_T_SCOPE_GROUP_EQ,
+    MPI_T_SCOPE_ALL, MPI_T_SCOPE_ALL_EQ
+};
 
 /* Classes of performance variables */
-#define MPI_T_PVAR_CLASS_STATE             1
-#define MPI_T_PVAR_CLASS_LEVEL             2
-#define MPI_T_PVAR_CLASS_SIZE              3
-#define MPI_T_PVAR_CLASS_PERCENTAGE        4
-#define MPI_T_PVAR_CLASS_HIGHWATERMARK     5
-#define MPI_T_PVAR_CLASS_LOWWATERMARK      6
-#define MPI_T_PVAR_CLASS_COUNTER           7
-#define MPI_T_PVAR_CLASS_AGGREGATE         8
-#define MPI_T_PVAR_CLASS_TIMER             9
-#define MPI_T_PVAR_CLASS_GENERIC           10
+enum {
+    MPI_T_PVAR_CLASS_STATE = 1, MPI_T_PVAR_CLASS_LEVEL, MPI_T_PVAR_CLASS_SIZE, MPI_T_PVAR_CLASS_PERCENTAGE,
+    MPI_T_PVAR_CLASS_HIGHWATERMARK, MPI_T_PVAR_CLASS_LOWWATERMARK, MPI_T_PVAR_CLASS_COUNTER,
+    MPI_T_PVAR_CLASS_AGGREGATE, MPI_T_PVAR_CLASS_TIMER, MPI_T_PVAR_CLASS_GENERIC
+};
 
 /* ==== Functions ==== */
 
@@ -568,11 +538,12 @@ typedef void MPI_T_event_dropped_cb_function(MPI_Count count, MPI_T_event_regist
 #define MPI_WIDENED_(name, name_c, A, takes)                                                                           \
     MPI_BOTH_(int, name, (takes(int, A)))                                                                              \
     MPI_BOTH_(int, name_c, (takes(MPI_Count, MPI_Count)))
-/* The six forms of a collective: blocking, nonblocking and persistent. */
-#define MPI_FORMS_(run, run_c, start, start_c, prepare, prepare_c, takes, ...)                                         \
+/* The six forms of a collective: blocking, nonblocking and persistent. Their names may be one macro. */
+#define MPI_SIX_(run, run_c, start, start_c, prepare, prepare_c, takes, ...)                                           \
     MPI_TWINS_(run, run_c, takes, __VA_ARGS__)                                                                         \
     MPI_TWINS_(start, start_c, takes, __VA_ARGS__, MPI_Request *request)                                               \
     MPI_TWINS_(prepare, prepare_c, takes, __VA_ARGS__, MPI_Info info, MPI_Request *request)
+#define MPI_FORMS_(...) MPI_SIX_(__VA_ARGS__)
 
 #define MPI_DATA_(N, A)       void *buf, N count, MPI_Datatype datatype
 #define MPI_BUFFER_(N, A)     void *buffer, N count, MPI_Datatype datatype
@@ -788,38 +759,49 @@ MPI_WIDENED_(MPI_Reduce_local, MPI_Reduce_local_c, int, MPI_LOCAL_)
 MPI_BOTH_(int, MPI_Barrier, (MPI_Comm comm))
 MPI_BOTH_(int, MPI_Ibarrier, (MPI_Comm comm, MPI_Request *request))
 MPI_BOTH_(int, MPI_Barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request *request))
-MPI_FORMS_(MPI_Bcast, MPI_Bcast_c, MPI_Ibcast, MPI_Ibcast_c, MPI_Bcast_init, MPI_Bcast_init_c, MPI_BUFFER_, int root,
-    MPI_Comm comm)
-MPI_FORMS_(MPI_Gather, MPI_Gather_c, MPI_Igather, MPI_Igather_c, MPI_Gather_init, MPI_Gather_init_c, MPI_ONE_ONE_,
-    int root, MPI_Comm comm)
-MPI_FORMS_(MPI_Gatherv, MPI_Gatherv_c, MPI_Igatherv, MPI_Igatherv_c, MPI_Gatherv_init, MPI_Gatherv_init_c,
-    MPI_ONE_MANY_, int root, MPI_Comm comm)
-MPI_FORMS_(MPI_Scatter, MPI_Scatter_c, MPI_Iscatter, MPI_Iscatter_c, MPI_Scatter_init, MPI_Scatter_init_c,
-    MPI_ONE_ONE_, int root, MPI_Comm comm)
-MPI_FORMS_(MPI_Scatterv, MPI_Scatterv_c, MPI_Iscatterv, MPI_Iscatterv_c, MPI_Scatterv_init, MPI_Scatterv_init_c,
-    MPI_MANY_ONE_, int root, MPI_Comm comm)
-MPI_FORMS_(MPI_Allgather, MPI_Allgather_c, MPI_Iallgather, MPI_Iallgather_c, MPI_Allgather_init, MPI_Allgather_init_c,
-    MPI_ONE_ONE_, MPI_Comm comm)
-MPI_FORMS_(MPI_Allgatherv, MPI_Allgatherv_c, MPI_Iallgatherv, MPI_Iallgatherv_c, MPI_Allgatherv_init,
-    MPI_Allgatherv_init_c, MPI_ONE_MANY_, MPI_Comm comm)
-MPI_FORMS_(MPI_Alltoall, MPI_Alltoall_c, MPI_Ialltoall, MPI_Ialltoall_c, MPI_Alltoall_init, MPI_Alltoall_init_c,
-    MPI_ONE_ONE_, MPI_Comm comm)
-MPI_FORMS_(MPI_Alltoallv, MPI_Alltoallv_c, MPI_Ialltoallv, MPI_Ialltoallv_c, MPI_Alltoallv_init, MPI_Alltoallv_init_c,
-    MPI_MANY_MANY_, MPI_Comm comm)
-MPI_FORMS_(MPI_Alltoallw, MPI_Alltoallw_c, MPI_Ialltoallw, MPI_Ialltoallw_c, MPI_Alltoallw_init, MPI_Alltoallw_init_c,
-    MPI_TYPED_, MPI_Comm comm)
-MPI_FORMS_(MPI_Reduce, MPI_Reduce_c, MPI_Ireduce, MPI_Ireduce_c, MPI_Reduce_init, MPI_Reduce_init_c, MPI_REDUCED_,
-    int root, MPI_Comm comm)
-MPI_FORMS_(MPI_Allreduce, MPI_Allreduce_c, MPI_Iallreduce, MPI_Iallreduce_c, MPI_Allreduce_init, MPI_Allreduce_init_c,
-    MPI_REDUCED_, MPI_Comm comm)
-MPI_FORMS_(MPI_Reduce_scatter_block, MPI_Reduce_scatter_block_c, MPI_Ireduce_scatter_block,
-    MPI_Ireduce_scatter_block_c, MPI_Reduce_scatter_block_init, MPI_Reduce_scatter_block_init_c, MPI_REDUCED_,
-    MPI_Comm comm)
-MPI_FORMS_(MPI_Reduce_scatter, MPI_Reduce_scatter_c, MPI_Ireduce_scatter, MPI_Ireduce_scatter_c,
-    MPI_Reduce_scatter_init, MPI_Reduce_scatter_init_c, MPI_SHARED_OUT_, MPI_Comm comm)
-MPI_FORMS_(MPI_Scan, MPI_Scan_c, MPI_Iscan, MPI_Iscan_c, MPI_Scan_init, MPI_Scan_init_c, MPI_REDUCED_, MPI_Comm comm)
-MPI_FORMS_(MPI_Exscan, MPI_Exscan_c, MPI_Iexscan, MPI_Iexscan_c, MPI_Exscan_init, MPI_Exscan_init_c, MPI_REDUCED_,
-    MPI_Comm comm)
+#define MPI_BCAST_ MPI_Bcast, MPI_Bcast_c, MPI_Ibcast, MPI_Ibcast_c, MPI_Bcast_init, MPI_Bcast_init_c
+MPI_FORMS_(MPI_BCAST_, MPI_BUFFER_, int root, MPI_Comm comm)
+#define MPI_GATHER_ MPI_Gather, MPI_Gather_c, MPI_Igather, MPI_Igather_c, MPI_Gather_init, MPI_Gather_init_c
+MPI_FORMS_(MPI_GATHER_, MPI_ONE_ONE_, int root, MPI_Comm comm)
+#define MPI_GATHERV_ MPI_Gatherv, MPI_Gatherv_c, MPI_Igatherv, MPI_Igatherv_c, MPI_Gatherv_init, MPI_Gatherv_init_c
+MPI_FORMS_(MPI_GATHERV_, MPI_ONE_MANY_, int root, MPI_Comm comm)
+#define MPI_SCATTER_ MPI_Scatter, MPI_Scatter_c, MPI_Iscatter, MPI_Iscatter_c, MPI_Scatter_init, MPI_Scatter_init_c
+MPI_FORMS_(MPI_SCATTER_, MPI_ONE_ONE_, int root, MPI_Comm comm)
+#define MPI_SCATTERV_                                                                                                  \
+    MPI_Scatterv, MPI_Scatterv_c, MPI_Iscatterv, MPI_Iscatterv_c, MPI_Scatterv_init, MPI_Scatterv_init_c
+MPI_FORMS_(MPI_SCATTERV_, MPI_MANY_ONE_, int root, MPI_Comm comm)
+#define MPI_ALLGATHER_                                                                                                 \
+    MPI_Allgather, MPI_Allgather_c, MPI_Iallgather, MPI_Iallgather_c, MPI_Allgather_init, MPI_Allgather_init_c
+MPI_FORMS_(MPI_ALLGATHER_, MPI_ONE_ONE_, MPI_Comm comm)
+#define MPI_ALLGATHERV_                                                                                                \
+    MPI_Allgatherv, MPI_Allgatherv_c, MPI_Iallgatherv, MPI_Iallgatherv_c, MPI_Allgatherv_init, MPI_Allgatherv_init_c
+MPI_FORMS_(MPI_ALLGATHERV_, MPI_ONE_MANY_, MPI_Comm comm)
+#define MPI_ALLTOALL_                                                                                                  \
+    MPI_Alltoall, MPI_Alltoall_c, MPI_Ialltoall, MPI_Ialltoall_c, MPI_Alltoall_init, MPI_Alltoall_init_c
+MPI_FORMS_(MPI_ALLTOALL_, MPI_ONE_ONE_, MPI_Comm comm)
+#define MPI_ALLTOALLV_                                                                                                 \
+    MPI_Alltoallv, MPI_Alltoallv_c, MPI_Ialltoallv, MPI_Ialltoallv_c, MPI_Alltoallv_init, MPI_Alltoallv_init_c
+MPI_FORMS_(MPI_ALLTOALLV_, MPI_MANY_MANY_, MPI_Comm comm)
+#define MPI_ALLTOALLW_                                                                                                 \
+    MPI_Alltoallw, MPI_Alltoallw_c, MPI_Ialltoallw, MPI_Ialltoallw_c, MPI_Alltoallw_init, MPI_Alltoallw_init_c
+MPI_FORMS_(MPI_ALLTOALLW_, MPI_TYPED_, MPI_Comm comm)
+#define MPI_REDUCE_ MPI_Reduce, MPI_Reduce_c, MPI_Ireduce, MPI_Ireduce_c, MPI_Reduce_init, MPI_Reduce_init_c
+MPI_FORMS_(MPI_REDUCE_, MPI_REDUCED_, int root, MPI_Comm comm)
+#define MPI_ALLREDUCE_                                                                                                 \
+    MPI_Allreduce, MPI_Allreduce_c, MPI_Iallreduce, MPI_Iallreduce_c, MPI_Allreduce_init, MPI_Allreduce_init_c
+MPI_FORMS_(MPI_ALLREDUCE_, MPI_REDUCED_, MPI_Comm comm)
+#define MPI_REDUCE_SCATTER_BLOCK_                                                                                      \
+    MPI_Reduce_scatter_block, MPI_Reduce_scatter_block_c, MPI_Ireduce_scatter_block, MPI_Ireduce_scatter_block_c,      \
+    MPI_Reduce_scatter_block_init, MPI_Reduce_scatter_block_init_c
+MPI_FORMS_(MPI_REDUCE_SCATTER_BLOCK_, MPI_REDUCED_, MPI_Comm comm)
+#define MPI_REDUCE_SCATTER_                                                                                            \
+    MPI_Reduce_scatter, MPI_Reduce_scatter_c, MPI_Ireduce_scatter, MPI_Ireduce_scatter_c, MPI_Reduce_scatter_init,     \
+    MPI_Reduce_scatter_init_c
+MPI_FORMS_(MPI_REDUCE_SCATTER_, MPI_SHARED_OUT_, MPI_Comm comm)
+#define MPI_SCAN_ MPI_Scan, MPI_Scan_c, MPI_Iscan, MPI_Iscan_c, MPI_Scan_init, MPI_Scan_init_c
+MPI_FORMS_(MPI_SCAN_, MPI_REDUCED_, MPI_Comm comm)
+#define MPI_EXSCAN_ MPI_Exscan, MPI_Exscan_c, MPI_Iexscan, MPI_Iexscan_c, MPI_Exscan_init, MPI_Exscan_init_c
+MPI_FORMS_(MPI_EXSCAN_, MPI_REDUCED_, MPI_Comm comm)
 
 /* ---- Groups ---- */
 MPI_BOTH_(int, MPI_Group_compare, (MPI_Group group1, MPI_Group group2, int *result))
