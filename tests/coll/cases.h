@@ -39,8 +39,12 @@ struct area {
 
 static void fill(struct area *area, unsigned seed)
 {
-    for (size_t i = 0; i < area->size; i++)
-        area->memory[i] = check_byte(seed, i);
+    for (size_t i = 0; i < area->size; i += 8) { /* as check_byte, eight at once: every rank fills those of all */
+        uint64_t x = (i + 1) * 0x9E3779B97F4A7C15ull ^ (seed + 1) * 0xC2B2AE3D27D4EB4Full;
+        x = (x ^ x >> 32) * 0x9E3779B97F4A7C15ull;
+        x ^= x >> 29;
+        memcpy(area->memory + i, &x, area->size - i < 8 ? area->size - i : 8);
+    }
     memcpy(area->expected, area->memory, area->size);
 }
 
