@@ -248,6 +248,27 @@ void vmsg_choice_told(struct msg_choice *choice, uint64_t bytes, enum msg_way wa
         told_late(ways, sample);
 }
 
+#define SHARE_LEAST 64u
+#define SHARE_FIRST 144u /* he begins while the sender does not know it yet */
+#define SHARE_MOST  224u
+#define SHARE_MORE  3u /* a sender who is last has to say so, which takes time; so it should be the receiver more often */
+
+uint8_t vmsg_choice_share(const struct msg_choice *choice, uint64_t bytes)
+{
+    uint8_t share = choice->ways[class_of(bytes)].share;
+    return share ? share : SHARE_FIRST;
+}
+
+void vmsg_choice_balance(struct msg_choice *choice, uint64_t bytes, bool first)
+{
+    unsigned share = vmsg_choice_share(choice, bytes);
+    if (first)
+        share = share + SHARE_MORE < SHARE_MOST ? share + SHARE_MORE : SHARE_MOST;
+    else if (share > SHARE_LEAST)
+        share--;
+    choice->ways[class_of(bytes)].share = (uint8_t)share;
+}
+
 void vmsg_choice_heard(struct msg_choice *choice, uint64_t bytes, enum msg_way way)
 {
     choice->ways[class_of(bytes)].theirs = (uint8_t)(way + 1);

@@ -26,6 +26,7 @@ struct msg_ways {
     uint8_t theirs;          /* one more than the way that the other side chose last for ours; 0: none yet */
     bool second;             /* its second part */
     bool outlier;            /* the best one's last time was one */
+    uint8_t share;           /* see vmsg_choice_share; 0: not known yet */
 };
 
 #define MSG_WAY_CLASSES 9 /* by powers of two: below 32 KiB, ..., from 4 MiB on */
@@ -54,5 +55,9 @@ void vmsg_choice_told(struct msg_choice *choice, uint64_t bytes, enum msg_way wa
 /* The other side chose this way for a message of ours; the last one that it chose, where that is allowed. */
 void vmsg_choice_heard(struct msg_choice *choice, uint64_t bytes, enum msg_way way);
 enum msg_way vmsg_choice_follow(const struct msg_choice *choice, uint64_t bytes, unsigned allowed, enum msg_way first) MUST_CHECK;
+
+/* Of a message that both ends copy in two parts: the receiver's, in 256ths. Whoever is ready first does more the next time. */
+uint8_t vmsg_choice_share(const struct msg_choice *choice, uint64_t bytes);
+void vmsg_choice_balance(struct msg_choice *choice, uint64_t bytes, bool first); /* FIRST: it was the receiver */
 
 #endif

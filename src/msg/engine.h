@@ -195,8 +195,9 @@ struct msg_transfer {
     uint64_t began;          /* receiver: ticks, while its time is to be judged; else 0 */
     uint32_t ended;          /* receiver: peer->ended then */
     uint32_t generation;
-    uint32_t mine;           /* joint in frames: chunks claimed here */
+    uint32_t mine;           /* joint: chunks claimed here */
     uint16_t slot_number;
+    uint8_t share;           /* joint: as in the invitation */
     uint8_t passed;          /* by shorter ones whose turn came later */
     uint8_t phase, way;      /* enum msg_way; the sender's is what the receiver chose */
     uint8_t learned;         /* receiver: which of the peer's choices judges it */

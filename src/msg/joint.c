@@ -12,7 +12,8 @@
  *     |-------------------------------------------->|
  *
  * The board is memory of the receiver that the sender maps: a line a slot, which counts the chunks that were claimed
- * and those that are ready. Whoever counts the last one ready has the last word, so there is exactly one notice. A
+ * and those that are ready. Up to 1 MiB there are two; how large the first one is the receiver learns from who is ready
+ * first. Whoever counts the last one ready has the last word, so there is exactly one notice. A
  * sender who computes, or cannot put, claims nothing, and the receiver does it all. The counters carry a generation: a
  * sender who comes late finds the slot in other hands and changes nothing.
  *
@@ -44,14 +45,22 @@ struct msg_slot {
 static uint64_t slot_word(uint32_t generation) { return (uint64_t)generation << (2 * COUNT_BITS); }
 static uint32_t word_generation(uint64_t word) { return (uint32_t)(word >> (2 * COUNT_BITS)); }
 
-/* A page more than half, for the receiver's: he begins while the sender does not know it yet. */
-static uint64_t chunk_size(uint64_t bytes)
+static uint64_t chunks_of(uint64_t bytes)
 {
-    uint64_t first = (bytes / 2 + 2 * PAGE - 1) / PAGE * PAGE;
-    return first < CHUNK_LEAST ? CHUNK_LEAST : first > MSG_CHUNK ? MSG_CHUNK : first;
+    return bytes <= CHUNK_LEAST ? 1 : bytes <= 2 * MSG_CHUNK ? 2 : (bytes + MSG_CHUNK - 1) / MSG_CHUNK;
 }
 
-static uint64_t chunks_of(uint64_t bytes) { return (bytes + chunk_size(bytes) - 1) / chunk_size(bytes); }
+/* Where it begins. */
+static uint64_t chunk_at(const struct msg_transfer *transfer, uint64_t number)
+{
+    uint64_t upto = transfer->upto, chunks = chunks_of(upto);
+    if (number == chunks)
+        return upto;
+    if (number == 0 || chunks > 2)
+        return number * MSG_CHUNK;
+    uint64_t first = upto * transfer->share / 256 / PAGE * PAGE;
+    return first ? first : PAGE;
+}
 
 /* ---- the board: under leaf --------------------------------------------------------------------------------------- */
 
@@ -66,7 +75,8 @@ static bool board_ready(struct vi_nic *nic)
     return board->nic == nic;
 }
 
-static bool slot_take(struct msg_transfer *transfer)
+/* AT_ONCE: the first chunk is claimed by us already. */
+static bool slot_take(struct msg_transfer *transfer, bool at_once)
 {
     struct msg_board *board = &vmsg_engine.board;
     msg_lock(&vmsg_engine.leaf);
@@ -82,7 +92,10 @@ static bool slot_take(struct msg_transfer *transfer)
         transfer->slot = (struct msg_slot *)board->region.address + transfer->slot_number;
         atomic_fetch_add_explicit(&transfer->peer->joint, 1, memory_order_relaxed);
         atomic_store_explicit(&transfer->slot->ready, slot_word(transfer->generation), memory_order_relaxed);
-        atomic_store_explicit(&transfer->slot->claim, slot_word(transfer->generation), memory_order_release);
+        atomic_store_explicit(&transfer->slot->claim, slot_word(transfer->generation) + at_once, memory_order_release);
+        transfer->moved = 0;
+        transfer->under_way = at_once ? chunk_at(transfer, 1) : 0;
+        transfer->mine = at_once;
     }
     return taken;
 }
@@ -110,7 +123,7 @@ void vmsg_joint_close(void)
  * of a buffer that is used again each processor copies the part that it has in its cache. */
 static bool chunk_claim(struct msg_transfer *transfer)
 {
-    uint64_t chunk = chunk_size(transfer->upto), chunks = chunks_of(transfer->upto), number, at_end;
+    uint64_t chunks = chunks_of(transfer->upto), number, at_end;
     uint64_t claim = atomic_load_explicit(&transfer->slot->claim, memory_order_acquire);
     bool from_end = transfer->sender && !transfer->frames;
     do {
@@ -122,8 +135,9 @@ static bool chunk_claim(struct msg_transfer *transfer)
     } while (!atomic_compare_exchange_weak_explicit(&transfer->slot->claim, &claim,
                                                     claim + (from_end ? 1u << COUNT_BITS : 1), memory_order_acquire,
                                                     memory_order_acquire));
-    transfer->moved = number * chunk;
-    transfer->under_way = number + 1 < chunks ? chunk : transfer->upto - transfer->moved;
+    transfer->moved = chunk_at(transfer, number);
+    transfer->under_way = chunk_at(transfer, number + 1) - transfer->moved;
+    transfer->mine++;
     return true;
 }
 
@@ -155,11 +169,22 @@ static void notice(struct msg_transfer *transfer, enum msg_frame frame)
     vmsg_peer_control(transfer->peer, msg_header(frame, 0, 0, 0), &body, sizeof body);
 }
 
-static void over(struct msg_transfer *transfer)
+static void balance(struct msg_transfer *transfer, bool first)
+{
+    struct msg_peer *peer = transfer->peer;
+    msg_lock(&peer->lock);
+    vmsg_choice_balance(&peer->choice[transfer->learned], transfer->upto, first);
+    msg_unlock(&peer->lock);
+}
+
+/* FIRST: this side was ready before the other one. */
+static void over(struct msg_transfer *transfer, bool first)
 {
     struct msg_request *request = transfer->request;
     int error = transfer->sender ? OK : request->result.error;
     if (!transfer->sender) {
+        if (!transfer->frames && transfer->mine == 1 && chunks_of(transfer->upto) == 2)
+            balance(transfer, first);
         vmsg_joint_leave(transfer);
         vmsg_transfer_judge(transfer, true);
     }
@@ -176,7 +201,7 @@ static bool arrived(struct msg_transfer *transfer, uint64_t bytes)
     if (transfer->arrived == transfer->upto) {
         if (transfer->mine)
             notice(transfer, MSG_FRAME_FINISH);
-        over(transfer);
+        over(transfer, false);
         return true;
     }
     if (transfer->stranded && transfer->arrived + transfer->under_way == transfer->upto) {
@@ -217,7 +242,6 @@ static bool push_step(struct msg_transfer *transfer)
             transfer->phase = MSG_TRANSFER_ANNOUNCED; /* the receiver took chunks, too, and will tell */
             return false;
         }
-        transfer->mine++;
     }
     before = transfer->moved;
     if (transfer->cursor && transfer->cursor->position != before)
@@ -268,7 +292,7 @@ static void chunk_moved(struct msg_transfer *transfer)
             vmsg_transfer_work(transfer);
     } else if (chunk_ready(transfer)) {
         notice(transfer, transfer->sender ? MSG_FRAME_DONE : MSG_FRAME_FINISH);
-        over(transfer);
+        over(transfer, false);
     } else {
         vmsg_transfer_work(transfer);
     }
@@ -293,7 +317,6 @@ bool vmsg_joint_step(struct msg_transfer *transfer)
                 transfer->phase = MSG_TRANSFER_ANNOUNCED;
             return false;
         }
-        transfer->mine++;
     }
     int status = chunk_move(transfer);
     if (status == VI_COMPLETE) {
@@ -336,12 +359,20 @@ static void board_tell(struct msg_peer *peer)
     peer->board_told = true;
 }
 
+/* It will be worked on in this very round: its first chunk is claimed while nobody else knows the slot. Elsewhere the caller
+ * may go and compute, and the sender should find everything unclaimed. */
+static bool comes_next(struct msg_transfer *transfer)
+{
+    return !vmsg_engine.threads && vmsg_engine.progressing && vmsg_transfer_first(transfer);
+}
+
 /* A matched receive whose way is frames or joint; true: it goes that way. No lock held. */
 bool vmsg_joint_begin(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
     transfer->frames = transfer->way == MSG_WAY_FRAMES;
-    if (chunks_of(transfer->upto) > CHUNKS_MOST || !slot_take(transfer))
+    transfer->share = vmsg_choice_share(&peer->choice[transfer->learned], transfer->upto);
+    if (chunks_of(transfer->upto) > CHUNKS_MOST || !slot_take(transfer, !transfer->frames && comes_next(transfer)))
         return false;
     transfer->phase = MSG_TRANSFER_JOINT;
     struct msg_frame_join body = {transfer->remote,
@@ -350,7 +381,8 @@ bool vmsg_joint_begin(struct msg_transfer *transfer)
                                   transfer->region.key,
                                   transfer->generation,
                                   transfer->slot_number,
-                                  transfer->frames};
+                                  transfer->frames,
+                                  transfer->share};
     atomic_store_explicit(&peer->busy, clock_ticks(), memory_order_relaxed);
     msg_lock(&peer->lock); /* the sink takes it, too: it does not see the end before the transfer is in the work list */
     board_tell(peer);
@@ -385,7 +417,7 @@ void vmsg_joint_ended(struct msg_peer *peer, uint64_t header, const union msg_fr
     else if (transfer && !done)
         vmsg_joint_alone(transfer);
     else if (transfer && !transfer->under_way)
-        over(transfer);
+        over(transfer, true);
     else if (done) /* a withdrawal may cross our CLEAR */
         vmsg_refused(peer, "the end of a joint copy that is not under way");
 }
@@ -410,6 +442,8 @@ void vmsg_joint_invited(struct msg_peer *peer, uint64_t header, const union msg_
 {
     const struct msg_frame_join *join = &body->join;
     (void)header;
+    if (peer->board && join->slot < SLOTS)
+        __builtin_prefetch(peer->board + join->slot, 1); /* the receiver has just written it */
     msg_lock(&peer->lock);
     struct msg_transfer *transfer = vmsg_transfer_at(peer, join->id, MSG_TRANSFER_ANNOUNCED);
     bool sane = transfer && transfer->sender && transfer->region.nic && join->slot < SLOTS && join->upto > 0 &&
@@ -428,6 +462,7 @@ void vmsg_joint_invited(struct msg_peer *peer, uint64_t header, const union msg_
         transfer->key = join->key;
         transfer->generation = join->generation;
         transfer->slot = peer->board + join->slot;
+        transfer->share = join->share;
         vmsg_transfer_work(transfer);
     } else if (sane && join->frames) { /* else he does it all and need not know */
         struct msg_frame_id refusal = {join->answer};

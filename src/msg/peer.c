@@ -152,8 +152,7 @@ void vmsg_peer_queue(struct msg_peer *peer, struct msg_request *request)
  * may compute for hours, and he may be waiting; so he is reached by what needs less. */
 bool vmsg_peer_starved(struct msg_peer *peer)
 {
-    struct vi_state state;
-    return vi_query(peer->vi, &state) == OK && state.quiet;
+    return vi_taken(peer->vi);
 }
 
 static void controls_drop(struct msg_peer *peer)

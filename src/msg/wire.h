@@ -80,7 +80,8 @@ struct msg_frame_join {
     struct vi_key key; /* of the receiver's buffer */
     uint32_t generation;
     uint16_t slot;
-    uint16_t frames;   /* 1: send what you claim in DATA frames, do not put it */
+    uint8_t frames;    /* 1: send what you claim in DATA frames, do not put it */
+    uint8_t share;     /* where there are two chunks: 256ths of UPTO in the first one, down to a page */
 };
 
 /* For rails that may lose what they took: what is needed to acknowledge, replay and drop duplicates. */

@@ -144,7 +144,6 @@ struct vi_state {
     bool usable;
     bool get, put;           /* proven to work with this very peer (shm: a real read of a cookie succeeded) */
     uint64_t get_least;      /* from so many bytes on gets and puts are faster than sends while both ends are there */
-    bool quiet;              /* everything sent has been taken by the other side's provider */
     uint64_t backlog;        /* bytes accepted and not yet on their way */
     uint64_t rate;           /* bytes a second lately, 0 unknown */
     uint32_t round_trip_ns;  /* 0 unknown */
@@ -206,6 +205,7 @@ struct vi_ops {
     int (*poll)(struct vi_nic *nic, struct vi *only, int budget);
     int (*arm)(struct vi_nic *nic, enum vi_arm what, struct vi_wait *wait);
     int (*query)(struct vi *vi, struct vi_state *state);
+    bool (*taken)(struct vi *vi); /* everything sent has been taken by the other side's provider */
 };
 
 /* Common heads; a provider's own structures begin with these. Written at open and connect, then only read. */
@@ -292,5 +292,6 @@ static inline int vi_arm(struct vi_nic *nic, enum vi_arm what, struct vi_wait *w
     return nic->ops->arm(nic, what, wait);
 }
 static inline int vi_query(struct vi *vi, struct vi_state *state) { return vi->ops->query(vi, state); }
+static inline bool vi_taken(struct vi *vi) { return vi->ops->taken(vi); }
 
 #endif

@@ -289,8 +289,13 @@ static int query_on(struct vi *base, struct vi_state *state)
     if (!vi->inner)
         *state = (struct vi_state){.usable = false};
     state->usable &= !is_lost(vi);
-    state->quiet &= list_empty(&vi->transfers);
     return OK;
+}
+
+static bool taken_on(struct vi *base)
+{
+    struct fault_vi *vi = fault_vi_of(base);
+    return vi->inner && vi_taken(vi->inner) && list_empty(&vi->transfers);
 }
 
 /* ---- polling and sleeping ------------------------------------------------------------------------------------------- */
@@ -371,6 +376,7 @@ static const struct vi_ops fault_ops = {
     .poll = poll_on,
     .arm = arm_on,
     .query = query_on,
+    .taken = taken_on,
 };
 
 /* ---- for tests ------------------------------------------------------------------------------------------------------ */

@@ -249,6 +249,26 @@ static void strange_times(void)
     }
 }
 
+/* Two parts that both ends copy: wherever both would be ready at once, the receiver's part comes near it, his being the later one. */
+static void shares(void)
+{
+    const unsigned even[] = {70, 100, 128, 160, 200, 250};
+    struct msg_choice choice = {0};
+    for (size_t i = 0; i < ARRAY_LENGTH(even); i++) {
+        unsigned late = 0;
+        for (int n = 0; n < 400; n++) {
+            unsigned share = vmsg_choice_share(&choice, BYTES);
+            if (n >= 300)
+                late += share > even[i];
+            vmsg_choice_balance(&choice, BYTES, share <= even[i]);
+        }
+        unsigned share = vmsg_choice_share(&choice, BYTES);
+        CHECK(even[i] == 250 ? share == 224 : share >= even[i] - 3 && share <= even[i] + 4);
+        CHECK(even[i] == 250 || late > 50);
+    }
+    CHECK_EQUAL(vmsg_choice_share(&choice, BYTES * 4), vmsg_choice_share(&(struct msg_choice){0}, BYTES)); /* nothing is known of those */
+}
+
 int main(void)
 {
     follows(1, 0);
@@ -267,5 +287,6 @@ int main(void)
     guessed(17000, true);
     guessed(30000, false);
     strange_times();
+    shares();
     return check_done();
 }

@@ -86,6 +86,12 @@ static int fake_query(struct vi *vi, struct vi_state *state)
     return OK;
 }
 
+static bool fake_taken(struct vi *vi)
+{
+    (void)vi;
+    return rand() % 2;
+}
+
 static int fake_join(struct vi_nic *from, uint32_t peer, void *owner, struct vi **vi)
 {
     (void)from;
@@ -267,8 +273,8 @@ static void fake_dereg(struct vi_region *region) { (void)region; }
 
 int main(int count, char **arguments)
 {
-    static const struct vi_ops ops = {.send = fake_send, .get = fake_get, .query = fake_query, .connect = fake_connect, .put = fake_put,
-                                      .reg = fake_reg, .dereg = fake_dereg, .accept = fake_join, .map = vi_no_map, .arm = fake_arm};
+    static const struct vi_ops ops = {.send = fake_send, .get = fake_get, .query = fake_query, .taken = fake_taken, .connect = fake_connect,
+                                      .put = fake_put, .reg = fake_reg, .dereg = fake_dereg, .accept = fake_join, .map = vi_no_map, .arm = fake_arm};
     static const struct vi_provider provider = {.name = "fake"};
     setenv("VIADUCT_LOG", "error", 1);
     setenv("VIADUCT_WINDOW", "4K", 1);

@@ -149,14 +149,14 @@ static void *sender(void *context)
 
     for (int session = 0; session < SESSIONS; session++) {
         struct vi_address address = {.peer = (uint32_t)to, .card = nics[to]->card};
-        struct vi_state state = {.quiet = false};
+        struct vi_state state;
         struct vi *vi;
         if (vi_connect(nics[from], &address, &stop, &vi) != OK) {
             failure("no connection");
             return NULL;
         }
         send_all(vi, &number);
-        while (!state.quiet) {
+        while (!vi_taken(vi)) {
             (void)vi_query(vi, &state);
             sched_yield();
         }

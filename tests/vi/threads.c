@@ -49,7 +49,7 @@ static void *sender(void *context)
     struct vi *vi = context;
     unsigned char data[700];
     struct iovec piece = {data, 0};
-    struct vi_state state = {.quiet = false};
+    struct vi_state state;
 
     for (uint64_t n = 0; n < EACH; n++) {
         piece.iov_len = length_of(n);
@@ -58,7 +58,7 @@ static void *sender(void *context)
         while (vi_send(vi, header_of(n), &piece, 1) == ERR_AGAIN)
             sched_yield();
     }
-    while (!state.quiet) {
+    while (!vi_taken(vi)) {
         if (vi_query(vi, &state) != OK)
             atomic_fetch_add(&failures, 1);
         sched_yield();

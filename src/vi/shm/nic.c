@@ -192,12 +192,13 @@ static uint64_t in_flight(struct shm_nic *nic, struct shm_vi *vi)
 
 /* The same with the messages of a cell: the receiver waits for more in the last one, and then it is never credited as a
  * whole. Its word says how many it holds, whether or not we would add to it. */
-static bool all_taken(struct shm_nic *nic, struct shm_vi *vi)
+static bool shm_taken(struct vi *base)
 {
+    struct shm_vi *vi = shm_vi_of(base);
     uint32_t last = (uint32_t)atomic_load_explicit(&vi->out_next, memory_order_relaxed) - 1;
     /* relaxed: we wrote it */
     uint32_t word = atomic_load_explicit(&vi->out[last % SHM_CELLS].published, memory_order_relaxed);
-    return in_flight(nic, vi) == 0 || atomic_load_explicit(&vi->credit->consumed, memory_order_relaxed) ==
+    return in_flight(shm_nic_of(base->nic), vi) == 0 || atomic_load_explicit(&vi->credit->consumed, memory_order_relaxed) ==
                                           last * (SHM_RUN + 1) + word % (SHM_RUN + 1);
 }
 
@@ -264,12 +265,14 @@ void shm_disconnect(struct vi *base)
     base_unlock(&nic->lock);
 }
 
+#define HUGE_FROM (256u << 10) /* bytes: where pages are huge the kernel copies well, too */
+
 /* Our own huge pages tell what the peer's buffers are like. */
 static uint64_t single_from(struct shm_nic *nic)
 {
     uint64_t from = shm_copy_speed().single_from;
     bool quick = !vbase_settings.single_from && atomic_load_explicit(&nic->huge.some, memory_order_relaxed);
-    return quick && from > SHM_HUGE_LEAST ? SHM_HUGE_LEAST : from;
+    return quick && from > HUGE_FROM ? HUGE_FROM : from;
 }
 
 int shm_query(struct vi *base, struct vi_state *state)
@@ -284,7 +287,6 @@ int shm_query(struct vi *base, struct vi_state *state)
         .get = get,
         .get_least = get ? single_from(nic) : 0,
         .put = put,
-        .quiet = all_taken(nic, vi),
     };
     return OK;
 }
@@ -305,4 +307,5 @@ const struct vi_ops shm_ops = {
     .poll = shm_poll,
     .arm = shm_arm,
     .query = shm_query,
+    .taken = shm_taken,
 };

@@ -225,7 +225,7 @@ int shm_arm(struct vi_nic *nic, enum vi_arm what, struct vi_wait *wait);
 int shm_ear_open(struct shm_nic *nic) MUST_CHECK;
 
 /* Huge pages: huge.c */
-#define SHM_HUGE_LEAST (256u << 10) /* bytes of a message that is told */
+#define SHM_HUGE_LEAST (64u << 10) /* bytes of a message that is told */
 bool shm_huge_used(struct shm_nic *nic, const void *memory, uint64_t length); /* true: a page was tried, which takes time */
 
 /* Memory semantics: copy.c, region.c */

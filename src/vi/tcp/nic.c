@@ -425,8 +425,6 @@ static int tcp_query(struct vi *base, struct vi_state *state)
     *state = (struct vi_state){
         .usable = !vi->dead && !vi->failed,
         .put = !vi->dead && !vi->failed,
-        .quiet = atomic_load_explicit(&vi->sent, memory_order_relaxed) ==
-                 atomic_load_explicit(&vi->taken, memory_order_relaxed),
         .backlog = vi->queue.bytes + (uint64_t)(unsent > 0 ? unsent : 0),
         .rate = info.tcpi_delivery_rate,
         .round_trip_ns = info.tcpi_rtt < UINT32_MAX / 1000 ? info.tcpi_rtt * 1000 : UINT32_MAX,
@@ -436,6 +434,12 @@ static int tcp_query(struct vi *base, struct vi_state *state)
     };
     base_unlock(&vi->lock);
     return OK;
+}
+
+static bool tcp_taken(struct vi *base)
+{
+    struct tcp_vi *vi = tcp_vi_of(base);
+    return atomic_load_explicit(&vi->sent, memory_order_relaxed) == atomic_load_explicit(&vi->taken, memory_order_relaxed);
 }
 
 const struct vi_ops tcp_ops = {
@@ -454,4 +458,5 @@ const struct vi_ops tcp_ops = {
     .poll = tcp_poll,
     .arm = tcp_arm,
     .query = tcp_query,
+    .taken = tcp_taken,
 };
