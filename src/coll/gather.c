@@ -128,25 +128,35 @@ void vcoll_make_scatter(struct coll_schedule *schedule)
 
 /* ---- allgather ----------------------------------------------------------------------------------------------------- */
 
-/* What everyone sends to everyone: OWN to all, or where it is NULL the blocks of FROM; it comes to those of TO. A window of
- * partners at a time, starting with the next neighbour so that no rank is everybody's target. */
-static void exchange(struct coll_schedule *schedule, const struct type_buffer *own, const struct coll_side *from,
+/* What everyone sends to everyone: OWN to all, or where it is NULL the blocks of FROM; it comes to those of TO. To FULL, who has
+ * all, nobody sends. A window of partners at a time, starting with the next neighbour so that no rank is everybody's target. */
+#define NOBODY (-1)
+static void exchange(struct coll_schedule *schedule, int full, const struct type_buffer *own, const struct coll_side *from,
                      const struct coll_side *to)
 {
     for (int i = 1; i < schedule->size; i++) {
         int below = coll_ring(schedule, schedule->rank, -i), above = coll_ring(schedule, schedule->rank, i);
         struct type_buffer in = coll_block(to, below), out = own ? *own : coll_block(from, above);
-        if (has_bytes(in))
+        if (has_bytes(in) && schedule->rank != full)
             vcoll_receive(schedule, below, in);
-        if (has_bytes(out))
+        if (has_bytes(out) && above != full)
             vcoll_send(schedule, above, out);
         vcoll_window(schedule);
     }
 }
 
+void vcoll_piece_spread(struct coll_schedule *schedule, int root, const struct coll_side *side)
+{
+    struct type_buffer own = coll_block(side, schedule->rank), there = {.base = COLL_IN_PLACE};
+    straight(schedule, root, schedule->rank == root ? there : own, side, false);
+    vcoll_round(schedule);
+    exchange(schedule, root, &own, NULL, side);
+    vcoll_round(schedule);
+}
+
 void vcoll_piece_allgather(struct coll_schedule *schedule, struct type_buffer own, const struct coll_side *side)
 {
-    exchange(schedule, &own, NULL, side);
+    exchange(schedule, NOBODY, &own, NULL, side);
     vcoll_copy(schedule, own, coll_block(side, schedule->rank));
     vcoll_round(schedule);
 }
@@ -223,7 +233,7 @@ static void directly_in_place(struct coll_schedule *schedule)
     for (int i = 0; i < schedule->size; i++)
         if (i != schedule->rank)
             vcoll_copy(schedule, coll_block(side, i), coll_block(&packed, i));
-    exchange(schedule, NULL, &packed, side);
+    exchange(schedule, NOBODY, NULL, &packed, side);
 }
 
 #define COMPANY_BLOCK 64   /* bytes of a block that rather waits for company ... */
@@ -285,7 +295,7 @@ void vcoll_make_alltoall(struct coll_schedule *schedule)
     else if (in_place)
         directly_in_place(schedule);
     else
-        exchange(schedule, NULL, &call->send, &call->receive);
+        exchange(schedule, NOBODY, NULL, &call->send, &call->receive);
     if (!in_place)
         vcoll_copy(schedule, coll_block(&call->send, schedule->rank), coll_block(&call->receive, schedule->rank));
 }

@@ -49,6 +49,8 @@ static inline int coll_radix(uint64_t bytes) { return bytes <= 2048 ? 16 : 4; }
 /* ---- pieces -------------------------------------------------------------------------------------------------------- */
 
 void vcoll_piece_bcast(struct coll_schedule *schedule, int root, struct type_buffer buffer);
+/* What the root has goes to everyone, in the blocks of SIDE: he deals them out, and everyone passes his on to all others. */
+void vcoll_piece_spread(struct coll_schedule *schedule, int root, const struct coll_side *side);
 /* OWN: this rank's block; SIDE: where the root puts all of them, its own as well. */
 void vcoll_piece_gather(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side);
 /* Everyone's block of SIDE to everyone; OWN is what this rank sends, and is copied to its place. */

@@ -68,55 +68,24 @@ static void over_tree(struct coll_schedule *schedule, int root, struct type_buff
     vcoll_round(schedule);
 }
 
-/* Piece I of the payload as it travels, cut at cache lines. */
-static struct type_buffer piece(const struct coll_schedule *schedule, struct type_buffer packed, int i)
-{
-    uint64_t each = (packed.count / (uint64_t)schedule->size + CACHE_LINE) & ~(uint64_t)(CACHE_LINE - 1);
-    uint64_t first = each * (uint64_t)i, end = first + each;
-    first = first < packed.count ? first : packed.count;
-    end = end < packed.count ? end : packed.count;
-    return coll_bytes((char *)packed.base + first, end - first);
-}
-
-static void deal(struct coll_schedule *schedule, int root, struct type_buffer packed)
-{
-    int node = coll_ring(schedule, schedule->rank, -root);
-    if (node) {
-        vcoll_receive(schedule, root, piece(schedule, packed, node));
-        vcoll_round(schedule);
-        return;
-    }
-    for (int i = 1; i < schedule->size; i++) {
-        vcoll_send(schedule, coll_ring(schedule, root, i), piece(schedule, packed, i));
-        vcoll_window(schedule);
-    }
-    vcoll_round(schedule);
-}
-
-/* The root has everything and only sends. */
-static void pass_on(struct coll_schedule *schedule, int root, struct type_buffer packed)
-{
-    int node = coll_ring(schedule, schedule->rank, -root);
-    for (int i = 1; i < schedule->size; i++) {
-        int from = coll_ring(schedule, node, -i), to = coll_ring(schedule, node, i);
-        if (node)
-            vcoll_receive(schedule, coll_ring(schedule, from, root), piece(schedule, packed, from));
-        if (to)
-            vcoll_send(schedule, coll_ring(schedule, to, root), piece(schedule, packed, node));
-        vcoll_window(schedule);
-    }
-    vcoll_round(schedule);
-}
-
+/* A piece for each rank, cut at cache lines. */
 static void in_pieces(struct coll_schedule *schedule, int root, struct type_buffer buffer)
 {
-    uint64_t bytes = type_buffer_bytes(&buffer);
+    uint64_t bytes = type_buffer_bytes(&buffer), size = (uint64_t)schedule->size;
+    uint64_t each = (bytes / size + CACHE_LINE) & ~(uint64_t)(CACHE_LINE - 1);
     bool direct = type_buffer_contiguous(&buffer);
     struct type_buffer packed = coll_bytes(direct ? buffer.base : vcoll_memory(schedule, bytes), bytes);
+    int64_t *counts = vcoll_memory(schedule, 2 * size * sizeof *counts), *place = counts + size;
+    if (schedule->failure)
+        return;
+    for (uint64_t i = 0; i < size; i++) {
+        uint64_t first = each * i < bytes ? each * i : bytes;
+        place[i] = (int64_t)first;
+        counts[i] = (int64_t)(bytes - first < each ? bytes - first : each);
+    }
     if (!direct && schedule->rank == root)
         vcoll_copy(schedule, buffer, packed);
-    deal(schedule, root, packed);
-    pass_on(schedule, root, packed);
+    vcoll_piece_spread(schedule, root, &(struct coll_side){.base = packed.base, .counts = counts, .displacements = place});
     if (!direct && schedule->rank != root)
         vcoll_copy(schedule, packed, buffer);
     vcoll_round(schedule);
