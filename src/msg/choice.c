@@ -249,14 +249,16 @@ void vmsg_choice_told(struct msg_choice *choice, uint64_t bytes, enum msg_way wa
 }
 
 #define SHARE_LEAST 64u
-#define SHARE_FIRST 144u /* he begins while the sender does not know it yet */
+#define SHARE_EVEN  128u
+#define EARLIER     4096u /* bytes: he begins while the sender does not know it yet */
 #define SHARE_MOST  224u
 #define SHARE_MORE  3u /* a sender who is last has to say so, which takes time; so it should be the receiver more often */
 
 uint8_t vmsg_choice_share(const struct msg_choice *choice, uint64_t bytes)
 {
     uint8_t share = choice->ways[class_of(bytes)].share;
-    return share ? share : SHARE_FIRST;
+    uint64_t more = EARLIER * 256 / bytes;
+    return share ? share : (uint8_t)(SHARE_EVEN + (more < SHARE_EVEN / 2 ? more : SHARE_EVEN / 2));
 }
 
 void vmsg_choice_balance(struct msg_choice *choice, uint64_t bytes, bool first)

@@ -57,7 +57,7 @@ void vmsg_choice_heard(struct msg_choice *choice, uint64_t bytes, enum msg_way w
 enum msg_way vmsg_choice_follow(const struct msg_choice *choice, uint64_t bytes, unsigned allowed, enum msg_way first) MUST_CHECK;
 
 /* Of a message that both ends copy in two parts: the receiver's, in 256ths. Whoever is ready first does more the next time. */
-uint8_t vmsg_choice_share(const struct msg_choice *choice, uint64_t bytes);
+uint8_t vmsg_choice_share(const struct msg_choice *choice, uint64_t bytes); /* BYTES: not 0 */
 void vmsg_choice_balance(struct msg_choice *choice, uint64_t bytes, bool first); /* FIRST: it was the receiver */
 
 #endif

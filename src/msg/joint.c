@@ -169,9 +169,16 @@ static void notice(struct msg_transfer *transfer, enum msg_frame frame)
     vmsg_peer_control(transfer->peer, msg_header(frame, 0, 0, 0), &body, sizeof body);
 }
 
+/* Where others wait either side may be ahead by several messages, and who was ready first says nothing. */
 static void balance(struct msg_transfer *transfer, bool first)
 {
     struct msg_peer *peer = transfer->peer;
+    vmsg_transfer_pass(transfer);
+    msg_lock(&vmsg_engine.leaf);
+    bool alone = list_empty(&peer->turns[false]);
+    msg_unlock(&vmsg_engine.leaf);
+    if (!alone)
+        return;
     msg_lock(&peer->lock);
     vmsg_choice_balance(&peer->choice[transfer->learned], transfer->upto, first);
     msg_unlock(&peer->lock);
