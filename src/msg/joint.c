@@ -75,6 +75,13 @@ static bool board_ready(struct vi_nic *nic)
     return board->nic == nic;
 }
 
+/* Only here is it written; a locked instruction would wait for all that was just stored for the sender. */
+static void count(struct msg_peer *peer, int more)
+{
+    uint32_t joint = atomic_load_explicit(&peer->joint, memory_order_relaxed); /* others read it as a hint */
+    atomic_store_explicit(&peer->joint, joint + (uint32_t)more, memory_order_relaxed);
+}
+
 /* AT_ONCE: the first chunk is claimed by us already. */
 static bool slot_take(struct msg_transfer *transfer, bool at_once)
 {
@@ -86,11 +93,11 @@ static bool slot_take(struct msg_transfer *transfer, bool at_once)
         board->free &= board->free - 1;
         board->generation = board->generation == GENERATION_MOST ? 1 : board->generation + 1; /* never 0 */
         transfer->generation = board->generation;
+        count(transfer->peer, 1);
     }
     msg_unlock(&vmsg_engine.leaf);
     if (taken) {
         transfer->slot = (struct msg_slot *)board->region.address + transfer->slot_number;
-        atomic_fetch_add_explicit(&transfer->peer->joint, 1, memory_order_relaxed);
         atomic_store_explicit(&transfer->slot->ready, slot_word(transfer->generation), memory_order_relaxed);
         atomic_store_explicit(&transfer->slot->claim, slot_word(transfer->generation) + at_once, memory_order_release);
         transfer->moved = 0;
@@ -105,8 +112,8 @@ void vmsg_joint_leave(struct msg_transfer *transfer)
 {
     atomic_store_explicit(&transfer->slot->claim, 0, memory_order_relaxed);
     transfer->slot = NULL;
-    atomic_fetch_sub_explicit(&transfer->peer->joint, 1, memory_order_relaxed);
     msg_lock(&vmsg_engine.leaf);
+    count(transfer->peer, -1);
     vmsg_engine.board.free |= 1ull << transfer->slot_number;
     msg_unlock(&vmsg_engine.leaf);
 }

@@ -78,19 +78,19 @@ static void try_one(struct shm_nic *nic, uintptr_t page)
         COUNT(pages_huge);
         atomic_store_explicit(&nic->huge.some, true, memory_order_relaxed);
     }
-    base_lock(&nic->lock);
+    shm_lock(nic, &nic->lock);
     if (used->page == page) {
         used->left = done ? AGAIN : used->failed;
         used->failed *= done ? 1 : 2;
     }
-    base_unlock(&nic->lock);
+    shm_unlock(nic, &nic->lock);
 }
 
 bool shm_huge_used(struct shm_nic *nic, const void *memory, uint64_t length)
 {
     struct shm_huge *huge = &nic->huge;
     uintptr_t from = (uintptr_t)memory, upto = from + length, page, due = 0;
-    base_lock(&nic->lock);
+    shm_lock(nic, &nic->lock);
     if (!huge->asked)
         huge->wanted = wanted();
     huge->asked = true;
@@ -99,7 +99,7 @@ bool shm_huge_used(struct shm_nic *nic, const void *memory, uint64_t length)
         if (count(huge, page, (end < upto ? end : upto) - (start > from ? start : from)))
             due = page;
     }
-    base_unlock(&nic->lock);
+    shm_unlock(nic, &nic->lock);
     if (due)
         try_one(nic, due);
     return due != 0;

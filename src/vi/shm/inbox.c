@@ -197,9 +197,9 @@ static bool take_goodbye(struct shm_nic *nic, struct shm_vi *vi)
 
 static bool answer_goodbye(struct shm_nic *nic, struct shm_vi *vi)
 {
-    shm_heap_lock(nic);
+    shm_lock(nic, &nic->heap.lock);
     shm_lane_harvest(vi);
-    shm_heap_unlock(nic);
+    shm_unlock(nic, &nic->heap.lock);
     if (atomic_load_explicit(&vi->out_next, memory_order_relaxed) -
             atomic_load_explicit(&vi->out_seen, memory_order_relaxed) >= SHM_CELLS)
         return false;

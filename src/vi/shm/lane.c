@@ -96,9 +96,9 @@ void shm_lane_harvest(struct shm_vi *vi)
 static COLD int make_room(struct shm_vi *vi, uint64_t number)
 {
     struct shm_nic *nic = shm_nic_of(vi->vi.nic);
-    shm_heap_lock(nic);
+    shm_lock(nic, &nic->heap.lock);
     shm_lane_harvest(vi);
-    shm_heap_unlock(nic);
+    shm_unlock(nic, &nic->heap.lock);
     if (has_room(vi, number))
         return OK;
     if (atomic_load_explicit(&vi->limit, memory_order_relaxed) == 0)
@@ -136,9 +136,9 @@ void shm_goodbye(struct shm_vi *vi)
 /* LENGTH bytes that were timed. */
 static COLD void store_told(struct shm_nic *nic, enum shm_store_way way, uint32_t length, uint64_t ns)
 {
-    shm_heap_lock(nic);
+    shm_lock(nic, &nic->heap.lock);
     shm_store_told(&nic->heap.store, way, length, ns);
-    shm_heap_unlock(nic);
+    shm_unlock(nic, &nic->heap.lock);
 }
 
 /* The pieces of a send, the last one without an address. */
@@ -176,10 +176,10 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
     bool turns = in_turns(vi);
     uint32_t block, offset, next;
-    shm_heap_lock(nic);
+    shm_lock(nic, &nic->heap.lock);
     block = shm_heap_take(nic, vi, length, turns);
     if (unlikely(block == SHM_NO_BLOCK)) {
-        shm_heap_unlock(nic);
+        shm_unlock(nic, &nic->heap.lock);
         COUNT(blocks_empty);
         return ERR_AGAIN;
     }
@@ -187,7 +187,7 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
     vi->blocks_out++;
     next = shm_heap_next(&nic->heap, block);
     enum shm_store_way way = shm_store_next(&nic->heap.store, length);
-    shm_heap_unlock(nic);
+    shm_unlock(nic, &nic->heap.lock);
 
     if (!turns) /* now: it comes while the block is filled, and a receiver who polls has less time to take it again */
         cpu_prefetch_write(&vi->out[number % SHM_CELLS]);

@@ -183,9 +183,9 @@ void shm_update_deliver(struct shm_vi *vi)
 /* Cells of ours that the peer did not take yet, goodbyes of earlier sessions included. */
 static uint64_t in_flight(struct shm_nic *nic, struct shm_vi *vi)
 {
-    shm_heap_lock(nic);
+    shm_lock(nic, &nic->heap.lock);
     shm_lane_harvest(vi);
-    shm_heap_unlock(nic);
+    shm_unlock(nic, &nic->heap.lock);
     return atomic_load_explicit(&vi->out_next, memory_order_relaxed) -
            atomic_load_explicit(&vi->out_seen, memory_order_relaxed);
 }

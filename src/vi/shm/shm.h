@@ -179,15 +179,16 @@ void shm_inbox_settle(struct shm_nic *nic);  /* tells every credit that is owed 
 void shm_inbox_call(struct shm_nic *nic, uint32_t index); /* makes the next poll look at this lane */
 void shm_break(struct shm_vi *vi, const char *why);       /* the peer sent nonsense; the next poll tells */
 
-static inline void shm_heap_lock(struct shm_nic *nic)
+/* Of the nic or its heap: a locked instruction also waits until what was stored for a peer has left. */
+static inline void shm_lock(struct shm_nic *nic, struct base_lock *lock)
 {
     if (unlikely(!nic->nic.alone))
-        base_lock(&nic->heap.lock);
+        base_lock(lock);
 }
-static inline void shm_heap_unlock(struct shm_nic *nic)
+static inline void shm_unlock(struct shm_nic *nic, struct base_lock *lock)
 {
     if (unlikely(!nic->nic.alone))
-        base_unlock(&nic->heap.lock);
+        base_unlock(lock);
 }
 
 /* Blocks: heap.c */
