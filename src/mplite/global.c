@@ -23,13 +23,12 @@ struct circle {
     int root;                 /* among them */
 };
 
-/* ROOT -1: there is none. MASK NULL: all ranks. */
+/* MASK NULL: all ranks. */
+#define NO_ROOT (-1)
 static void circle_open(struct circle *circle, const char *call, int root, const int *mask)
 {
     vmplite_check_started(call);
-    if (root >= 0)
-        vmplite_check_rank(call, "root", root);
-    *circle = (struct circle){.call = call, .group = &vmplite.group, .root = root > 0 ? root : 0};
+    *circle = (struct circle){.call = call, .group = &vmplite.group, .root = root == NO_ROOT ? 0 : root};
     if (!mask)
         return;
     struct coll_group *masked = circle->group = &circle->masked;
@@ -65,7 +64,7 @@ VEXPORT void MP_Sync(void)
 {
     struct circle circle;
     DOING("MP_Sync");
-    circle_open(&circle, "MP_Sync", -1, NULL);
+    circle_open(&circle, "MP_Sync", NO_ROOT, NULL);
     run(&circle, &(struct coll_call){.kind = COLL_BARRIER});
 }
 
@@ -73,6 +72,7 @@ static void broadcast(const char *call, const struct element *of, void *data, lo
 {
     uint64_t bytes = vmplite_bytes(call, count, of->size);
     struct circle circle;
+    vmplite_check_rank(call, "root", root);
     circle_open(&circle, call, root, mask);
     run(&circle, &(struct coll_call){.kind = COLL_BCAST, .root = circle.root, .receive = {.base = data, .count = bytes}});
 }
@@ -81,7 +81,7 @@ static void gather(const char *call, const struct element *of, void *data, long 
 {
     uint64_t bytes = vmplite_bytes(call, count, of->size);
     struct circle circle;
-    circle_open(&circle, call, -1, mask);
+    circle_open(&circle, call, NO_ROOT, mask);
     run(&circle, &(struct coll_call){.kind = COLL_ALLGATHER,
                                      .send = {.base = COLL_IN_PLACE},
                                      .receive = {.base = data, .count = bytes}});
@@ -92,7 +92,7 @@ static void combine(const char *call, enum type_operation operation, const struc
 {
     struct circle circle;
     struct type_layout *layout;
-    circle_open(&circle, call, -1, mask);
+    circle_open(&circle, call, NO_ROOT, mask);
     (void)vmplite_bytes(call, count, of->size);
     vmplite_must(call, vtype_layout_bytes(of->size, (uint32_t)of->size, &layout));
     run(&circle, &(struct coll_call){

@@ -43,6 +43,8 @@ static void stale_id(void)
     MP_Wait(&copy);
 }
 static void wrong_root(void) { MP_Bcast(buffer, 1, 3); }
+static void negative_root(void) { MP_Bcast(buffer, 1, -1); }
+static void negative_root_masked(void) { MP_Bcast_masked(buffer, 1, -1, (int[]){1}); }
 static void left_out(void) { MP_iSum_masked(&id, 1, (int[]){0}); }
 static void no_grid(void) { MP_Cart_Coords(0, &id); }
 static void wrong_grid(void) { MP_Cart_Create(2, (int[]){1, 2}); }
@@ -93,6 +95,8 @@ int main(void)
         {overflow, "MP_dSum", "a count of "},
         {stale_id, "MP_Wait", "not yet waited for"},
         {wrong_root, "MP_Bcast", "the root 3"},
+        {negative_root, "MP_Bcast", "the root -1"},
+        {negative_root_masked, "MP_Bcast_masked", "the root -1"},
         {left_out, "MP_iSum_masked", "leaves this rank out"},
         {no_grid, "MP_Cart_Coords", "MP_Cart_Create must come before"},
         {wrong_grid, "MP_Cart_Create", "dimension 1 is 2"},
