@@ -257,13 +257,29 @@ static void reduce_now(const struct type_reduction *reduction, const struct coll
 
 static void step_completed(struct msg_request *request);
 
+/* Some ranks of a context may differ in what they call, as nobody made a group of them: then one gets less than he expects. */
+static void some_came(struct msg_request *request)
+{
+    struct coll_schedule *schedule = request->owner;
+    /* relaxed: `pending` orders it */
+    atomic_fetch_sub_explicit(&schedule->lacking, request->result.bytes, memory_order_relaxed);
+    step_completed(request);
+}
+
 static int start_message(struct coll_schedule *schedule, const struct coll_step *step, uint32_t index)
 {
     struct msg_request *request = &schedule->request[index];
     const struct coll_group *group = schedule->call.group;
-    struct msg_where where = {group->context, group->member ? group->member[step->peer] : step->peer, schedule->tag};
+    struct msg_where where = {group->context, step->peer, schedule->tag};
     request->completed = step_completed;
     request->owner = schedule;
+    if (unlikely(group->member)) {
+        where.rank = group->member[step->peer];
+        if (step->kind == STEP_RECEIVE) {
+            atomic_fetch_add_explicit(&schedule->lacking, type_buffer_bytes(&step->to), memory_order_relaxed);
+            request->completed = some_came;
+        }
+    }
     int error = step->kind == STEP_SEND ? vmsg_send_start(request, &where, &step->from, MSG_STANDARD)
                                         : vmsg_recv_start(request, &where, &step->to);
     if (!error)
@@ -312,6 +328,12 @@ static void finish(struct coll_schedule *schedule)
     void (*completed)(void *, int) = schedule->completed;
     void *context = schedule->context;
     int error = atomic_load_explicit(&schedule->error, memory_order_relaxed);
+    uint64_t lacking = atomic_load_explicit(&schedule->lacking, memory_order_relaxed);
+    if (unlikely(lacking && !error)) {
+        error = vbase_fail(ERR_ARGUMENT, "%llu bytes less came than were expected: another member passes less",
+                           (unsigned long long)lacking);
+        note_error(schedule, error);
+    }
     /* release: pairs with the acquire in vcoll_done. The schedule may be released from here on. */
     atomic_store_explicit(&schedule->state, SCHEDULE_DONE, memory_order_release);
     if (completed)
@@ -345,6 +367,7 @@ void vcoll_schedule_start(struct coll_schedule *schedule)
     schedule->next = 0;
     atomic_store_explicit(&schedule->error, OK, memory_order_relaxed);
     atomic_store_explicit(&schedule->over, false, memory_order_relaxed);
+    atomic_store_explicit(&schedule->lacking, 0, memory_order_relaxed);
     atomic_store_explicit(&schedule->state, SCHEDULE_RUNNING, memory_order_relaxed);
     run_rounds(schedule);
 }

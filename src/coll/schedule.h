@@ -45,6 +45,7 @@ struct coll_schedule {
     _Atomic uint32_t state;    /* SCHEDULE_IDLE, _RUNNING, _DONE */
     _Atomic int error;         /* the first of this run */
     _Atomic bool over;         /* an error that nothing can follow: no more steps are started */
+    _Atomic uint64_t lacking;  /* of some ranks of a context: bytes that were expected and did not come */
     void (*completed)(void *context, int error);
     void *context;
 

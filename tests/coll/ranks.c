@@ -132,6 +132,26 @@ static void all_kinds(void)
     }
 }
 
+/* The same among some ranks of a context, in another order than there: all but one from three on, counted from the last. */
+static void among_some(struct msg_context *context)
+{
+    static int member[CASE_RANKS];
+    int all = size, own = rank, left_out = all > 2 ? all / 2 : -1;
+    size = 0;
+    for (int i = all - 1; i >= 0; i--)
+        if (i != left_out) {
+            rank = i == own ? size : rank;
+            member[size++] = i;
+        }
+    if (own != left_out) {
+        group[rank] = (struct coll_group){.context = context, .rank = rank, .size = size, .member = member, .sequence = 9};
+        all_kinds();
+        CHECK(!group[rank].hall);
+    }
+    rank = own;
+    size = all;
+}
+
 int main(int argc, char **argv)
 {
     int repeats = argc > 1 ? atoi(argv[1]) : 1;
@@ -162,6 +182,7 @@ int main(int argc, char **argv)
     if (argc > 2)
         say_times();
     vcoll_group_close(&group[rank]);
+    among_some(messages);
     vmsg_context_close(collectives);
     vmsg_context_close(messages);
     vmsg_stop();
