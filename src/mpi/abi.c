@@ -204,7 +204,7 @@ static int size_told(const struct mpi_info *info, size_t i)
     return size == 4 || size == 8 ? size : 0;
 }
 
-void mpi_fortran_apply(void)
+int mpi_fortran_apply(void)
 {
     for (size_t i = 0; told && i < ARRAY_LENGTH(plain); i++) {
         int size = size_told(told, i);
@@ -218,6 +218,7 @@ void mpi_fortran_apply(void)
         type->element = like->element;
         mpi_type_ready(type);
     }
+    return mpi_pairs_open();
 }
 
 ENTRY(MPI_Abi_set_fortran_info)(MPI_Info handle)
@@ -235,9 +236,8 @@ ENTRY(MPI_Abi_set_fortran_info)(MPI_Info handle)
     told = mpi_info_copy(info);
     if (!told)
         return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "no memory for an info object");
-    if (mpi_is_running())
-        mpi_fortran_apply();
-    return MPI_SUCCESS;
+    int class = mpi_is_running() ? mpi_fortran_apply() : MPI_SUCCESS;
+    return class ? mpi_error(NULL, NAME, class, "no memory for pairs of these types") : MPI_SUCCESS;
 }
 
 CHECKED(MPI_Abi_get_fortran_info, (MPI_Info *info), (GIVEN(info)),

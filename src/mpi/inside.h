@@ -388,7 +388,8 @@ static inline void mpi_type_ready(struct mpi_type *type) /* it is committed */
 int mpi_types_open(void);
 /* What TYPE's type map is made of: its part I, which follows COUNT times. False: there is no more, or TYPE is basic. */
 bool mpi_type_part(const struct mpi_type *type, uint32_t i, const struct mpi_type **part, uint64_t *count);
-void mpi_fortran_apply(void); /* what was told of Fortran's types (abi.c) */
+int mpi_pairs_open(void);    /* of those there are */
+int mpi_fortran_apply(void); /* what was told of Fortran's types (abi.c), and pairs of them */
 void mpi_type_end(void *type);
 const char *mpi_type_text(const struct mpi_type *type); /* its name, or "a derived datatype" */
 
@@ -460,8 +461,8 @@ int mpi_message_check(const struct mpi_message *message, bool receives, struct m
 /* What becomes of a message. */
 enum mpi_way { WAY_STANDARD = MSG_STANDARD, WAY_SYNCHRONOUS = MSG_SYNCHRONOUS, WAY_RECEIVE, WAY_BUFFERED };
 
-/* Starts the operation of a checked message, which is not buffered; with MPI_PROC_NULL it is over then. DATA: what is sent in the place of its own; NULL: that.
- * An error of the engine. */
+/* Starts the operation of a checked message, which is not buffered; with MPI_PROC_NULL it is over then. DATA: what is sent in
+ * the place of its own; NULL: that. An error of the engine. */
 int mpi_operation_start(struct msg_request *operation, const struct mpi_message *message, const struct mpi_target *target,
                         enum mpi_way way, const struct type_buffer *data);
 

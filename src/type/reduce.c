@@ -130,7 +130,8 @@ BY_WIDTH(bxor, a ^ b)
     LOCATE(name##_short_int, short, int, less)                                                                         \
     LOCATE(name##_long_double_int, long double, int, less)                                                             \
     LOCATE(name##_2f32, float, float, less)                                                                            \
-    LOCATE(name##_2f64, double, double, less)
+    LOCATE(name##_2f64, double, double, less)                                                                          \
+    LOCATE(name##_2i64, int64_t, int64_t, less)
 BY_PAIR(minloc, <)
 BY_PAIR(maxloc, >)
 
@@ -154,7 +155,7 @@ BY_PAIR(maxloc, >)
 #define ROW_PAIRS(name)                                                                                                \
     [ELEMENT_F32_INT] = name##_f32_int, [ELEMENT_F64_INT] = name##_f64_int, [ELEMENT_LONG_INT] = name##_long_int,      \
     [ELEMENT_2INT] = name##_2int, [ELEMENT_SHORT_INT] = name##_short_int, [ELEMENT_2F32] = name##_2f32,                \
-    [ELEMENT_LONG_DOUBLE_INT] = name##_long_double_int, [ELEMENT_2F64] = name##_2f64
+    [ELEMENT_LONG_DOUBLE_INT] = name##_long_double_int, [ELEMENT_2F64] = name##_2f64, [ELEMENT_2I64] = name##_2i64
 
 static type_kernel *const table[][ELEMENT_COUNT] = {
     [OPERATION_SUM] = {ROW_NUMBERS(sum)},

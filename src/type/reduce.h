@@ -14,7 +14,7 @@ enum type_element {
     ELEMENT_BYTE,                                    /* bits only */
     /* value and index, for the locating operations: laid out as struct { value; int index; } */
     ELEMENT_F32_INT, ELEMENT_F64_INT, ELEMENT_LONG_INT, ELEMENT_2INT, ELEMENT_SHORT_INT, ELEMENT_LONG_DOUBLE_INT,
-    ELEMENT_2F32, ELEMENT_2F64, /* pairs of equals, Fortran's way */
+    ELEMENT_2F32, ELEMENT_2F64, ELEMENT_2I64, /* pairs of equals, Fortran's way */
     ELEMENT_LOGICAL1, ELEMENT_LOGICAL2, ELEMENT_LOGICAL4, ELEMENT_LOGICAL8, /* integers used as truth values */
     ELEMENT_COUNT
 };

@@ -35,6 +35,32 @@ static void precision_and_range(void)
     CHECK_CLASS(MPI_Type_create_f90_real(1000, 1, &real), MPI_ERR_ARG);
 }
 
+/* A pair is as long as two of its numbers: of 8 bytes, as the compiler's INTEGER is now, or of 4. */
+static void pairs(void)
+{
+    int bytes, count, at = 0;
+    int64_t pair[2] = {INT64_C(1) << 40, -2}, greatest[2] = {0, 0}, back[2] = {0, 0};
+    char packed[16];
+    MPI_Aint there = 0;
+    MPI_Status status;
+    MPI_Type_size(MPI_2REAL, &bytes);
+    CHECK_EQUAL(bytes, 8);
+    MPI_Type_size(MPI_2INTEGER, &bytes);
+    CHECK_EQUAL(bytes, 16);
+    CHECK_OK(MPI_Allreduce(pair, greatest, 1, MPI_2INTEGER, MPI_MAXLOC, MPI_COMM_WORLD));
+    CHECK(greatest[0] == pair[0] && greatest[1] == pair[1]);
+    CHECK_OK(MPI_Pack_external("external32", pair, 1, MPI_2INTEGER, packed, sizeof packed, &there));
+    CHECK_EQUAL(there, 16);
+    there = 0;
+    CHECK_OK(MPI_Unpack_external("external32", packed, sizeof packed, &there, back, 1, MPI_2INTEGER));
+    CHECK(back[0] == pair[0] && back[1] == pair[1]);
+    CHECK_OK(MPI_Pack(pair, 1, MPI_2INTEGER, packed, sizeof packed, &at, MPI_COMM_WORLD));
+    CHECK_EQUAL(at, 16);
+    CHECK_OK(MPI_Status_set_elements(&status, MPI_2INTEGER, 3));
+    CHECK_OK(MPI_Get_elements(&status, MPI_2INTEGER, &count));
+    CHECK_EQUAL(count, 3);
+}
+
 static void compiler(void)
 {
     MPI_Info info, told;
@@ -53,6 +79,7 @@ static void compiler(void)
     CHECK_EQUAL(bytes, 8);
     MPI_Type_size(MPI_REAL, &bytes);
     CHECK_EQUAL(bytes, 4);
+    pairs();
     CHECK_OK(MPI_Abi_get_fortran_info(&told));
     CHECK_OK(MPI_Info_get_string(told, "mpi_integer_size", &length, text, &flag));
     CHECK(flag && strcmp(text, "8") == 0);

@@ -51,6 +51,7 @@ static const struct kind kinds[] = {
     {ELEMENT_LONG_DOUBLE_INT, PAIR, 2 * sizeof(long double), sizeof(long double)},
     {ELEMENT_2F32, PAIR, 8, 4},
     {ELEMENT_2F64, PAIR, 16, 8},
+    {ELEMENT_2I64, PAIR, 16, 8},
 };
 
 static bool legal(enum type_operation operation, enum class class)
@@ -187,8 +188,10 @@ static bool pair_of_floats(const struct kind *k)
 }
 static bool integer_value(const struct kind *k)
 {
-    return k->element == ELEMENT_LONG_INT || k->element == ELEMENT_2INT || k->element == ELEMENT_SHORT_INT;
+    return k->element == ELEMENT_LONG_INT || k->element == ELEMENT_2INT || k->element == ELEMENT_SHORT_INT ||
+           k->element == ELEMENT_2I64;
 }
+static size_t index_size(const struct kind *k) { return k->element == ELEMENT_2I64 ? 8 : 4; }
 
 static long double pair_value(const struct kind *k, const unsigned char *at)
 {
@@ -207,7 +210,8 @@ static long double pair_index(const struct kind *k, const unsigned char *at)
 {
     if (pair_of_floats(k))
         return number(at + k->part, k->part);
-    return (int32_t)load(at + index_offset(k), 4);
+    uint64_t index = load(at + index_offset(k), index_size(k));
+    return index_size(k) == 8 ? (int64_t)index : (int32_t)index;
 }
 
 static bool equal_pair(const struct kind *k, enum type_operation operation, const unsigned char *bytes[3])
@@ -254,8 +258,8 @@ static void fill(const struct kind *k, unsigned char *to)
     if (k->class == PAIR && integer_value(k))
         memset(to, (int)(any() % 3) - 1, k->part);
     if (k->class == PAIR && !pair_of_floats(k)) {
-        int32_t index = (int32_t)(any() % 5) - 2;
-        memcpy(to + index_offset(k), &index, 4);
+        int64_t index = (int64_t)(any() % 5) - 2;
+        memcpy(to + index_offset(k), &index, index_size(k)); /* its lower end */
     }
 }
 
