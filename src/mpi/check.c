@@ -30,7 +30,11 @@ static void *caller_of_library(void)
     return NULL;
 }
 
-void mpi_check_made(struct mpi_object *object) { object->made_at = caller_of_library(); }
+void mpi_check_made(struct mpi_object *object)
+{
+    /* relaxed: two threads may be given the same group at once, and either has made it */
+    atomic_store_explicit(&object->made_at, caller_of_library(), memory_order_relaxed);
+}
 
 /* Where CALLER is: "file.c:12" by addr2line, else function and file. */
 static const char *place_of(const void *caller, char text[400])

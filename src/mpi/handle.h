@@ -39,7 +39,7 @@ struct mpi_object {
     _Atomic uint32_t references, users;
     union {
         struct mpi_object *next_free;
-        void *made_at; /* of one in use, with VIADUCT_CHECK: who called */
+        void *_Atomic made_at; /* of one in use, with VIADUCT_CHECK: who called */
     };
 };
 

@@ -159,11 +159,13 @@ static int pack(const struct packing *p, bool unpack)
     struct mpi_comm *comm = NULL;
     struct mpi_type *type;
     struct mpi_count at = p->position;
-    MPI_Count position = at.wide ? *at.wide : at.narrow ? *at.narrow : -1;
     const struct mpi_argument wanted[] = {COMM_OF(p->comm, &comm), TYPE_OF(p->type, &type), {0}};
     int error = mpi_arguments(p->call, p->representation ? wanted + 1 : wanted);
+    if (!error && !mpi_count_wanted(at))
+        error = mpi_null(comm, p->call, "position");
     if (error)
         return error;
+    MPI_Count position = at.wide ? *at.wide : *at.narrow;
     if (!mpi_data_fits(p->data, p->count, type)) {
         struct mpi_message message = {p->call, p->data, p->count, p->type, MPI_PROC_NULL, 0, p->comm};
         return mpi_message_wrong(message, false);

@@ -81,6 +81,10 @@ static void derived(void)
     at = 1;
     CHECK_CLASS(MPI_Pack_external("external32", data, 2, resized, packed, 30, &at), MPI_ERR_TRUNCATE);
     CHECK_EQUAL(at, 1);
+    at = 31;
+    CHECK_CLASS(MPI_Pack_external("external32", data, 2, resized, packed, 30, &at), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Unpack_external("external32", packed, 30, &(MPI_Aint){-1}, data, 2, resized), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Pack_external("external32", data, 2, resized, NULL, 30, &(MPI_Aint){0}), MPI_ERR_BUFFER);
     CHECK_CLASS(MPI_Pack_external("native", data, 2, resized, packed, 100, &at), MPI_ERR_ARG);
     MPI_Type_free(&vector);
     MPI_Type_free(&type);

@@ -27,5 +27,33 @@ int main(void)
         CHECK_EQUAL(status.MPI_SOURCE, MPI_PROC_NULL);
     }
     CHECK_OK(MPI_Request_free(&request[0]));
+
+    /* What is over cannot be cancelled, and may be freed; persistent and buffered sends; both ways at once. */
+    int flag = -1;
+    CHECK_OK(MPI_Irecv(&data, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_WORLD, &request[0]));
+    CHECK_OK(MPI_Cancel(&request[0]));
+    CHECK_OK(MPI_Wait(&request[0], &status));
+    CHECK_OK(MPI_Test_cancelled(&status, &flag));
+    CHECK(!flag && status.MPI_SOURCE == MPI_PROC_NULL);
+    CHECK_OK(MPI_Isend(&data, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request[0]));
+    CHECK_OK(MPI_Request_free(&request[0]));
+    CHECK_OK(MPI_Bsend_init(&data, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request[0]));
+    CHECK_OK(MPI_Ssend_init(&data, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request[1]));
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(MPI_Startall(2, request));
+        CHECK_OK(MPI_Waitall(2, request, both));
+    }
+    CHECK_OK(MPI_Request_free(&request[0]));
+    CHECK_OK(MPI_Request_free(&request[1]));
+    int next = (rank + 1) % size, last = (rank + size - 1) % size, in = -1;
+    CHECK_OK(MPI_Isendrecv(&rank, 1, MPI_INT, next, 2, &data, 1, MPI_INT, MPI_PROC_NULL, 2, MPI_COMM_WORLD, &request[0]));
+    CHECK_OK(MPI_Isendrecv(&data, 1, MPI_INT, MPI_PROC_NULL, 2, &in, 1, MPI_INT, last, 2, MPI_COMM_WORLD, &request[1]));
+    CHECK_OK(MPI_Waitall(2, request, both));
+    CHECK(both[0].MPI_SOURCE == MPI_PROC_NULL && both[0].MPI_TAG == MPI_ANY_TAG && count_of(&both[0], MPI_INT) == 0);
+    CHECK(both[1].MPI_SOURCE == last && both[1].MPI_TAG == 2 && count_of(&both[1], MPI_INT) == 1);
+    CHECK(data == 3 && in == last);
+    CHECK_OK(MPI_Isendrecv_replace(&data, 1, MPI_INT, MPI_PROC_NULL, 2, MPI_PROC_NULL, 2, MPI_COMM_WORLD, &request[0]));
+    CHECK_OK(MPI_Wait(&request[0], &status));
+    CHECK(data == 3 && status.MPI_SOURCE == MPI_PROC_NULL);
     return check_finalize();
 }

@@ -1,0 +1,71 @@
+/* Two threads of each rank make communicators of some ranks at once, told apart by their tags, beside duplicates of their own:
+ * every one of them has a number of its own, and its messages stay in it.
+ * ranks: 2 5 tcp: 5 mixed: 6 presets: release tsan */
+#include "mpi_check.h"
+#include <pthread.h>
+
+#define ROUNDS 60
+static MPI_Comm own[2];
+
+/* Those whose rank is no multiple of STEP, and rank 0, from the last on. */
+static MPI_Group some(MPI_Group world, int step)
+{
+    MPI_Group group;
+    int ranks[64], n = 0;
+    for (int i = size - 1; i >= 0; i--)
+        if (i == 0 || i % step)
+            ranks[n++] = i;
+    MPI_Group_incl(world, n, ranks, &group);
+    return group;
+}
+
+static void *work(void *argument)
+{
+    int thread = *(int *)argument, sum, first;
+    MPI_Group world;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    for (int round = 0; round < ROUNDS; round++) {
+        MPI_Group group = some(world, 2 + round % 3);
+        MPI_Comm comm = MPI_COMM_NULL, again;
+        int me, n;
+        MPI_Group_rank(group, &me);
+        MPI_Group_size(group, &n);
+        if (me != MPI_UNDEFINED) {
+            CHECK_OK(MPI_Comm_create_group(MPI_COMM_WORLD, group, thread, &comm));
+            MPI_Group_free(&group);
+            int value = 1000 * thread + round;
+            CHECK_OK(MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, comm));
+            CHECK_EQUAL(sum, n * value);
+            first = rank;
+            CHECK_OK(MPI_Bcast(&first, 1, MPI_INT, n - 1, comm));
+            CHECK_EQUAL(first, 0);
+        } else {
+            MPI_Group_free(&group);
+        }
+        if (round % 5 == 0) {
+            CHECK_OK(MPI_Comm_dup(own[thread], &again));
+            CHECK_OK(MPI_Comm_free(&again));
+        }
+        if (comm != MPI_COMM_NULL)
+            CHECK_OK(MPI_Comm_free(&comm));
+    }
+    MPI_Group_free(&world);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    int provided, ids[2] = {0, 1};
+    pthread_t second;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_dup(MPI_COMM_WORLD, &own[0]);
+    MPI_Comm_dup(MPI_COMM_WORLD, &own[1]);
+    pthread_create(&second, NULL, work, &ids[1]);
+    work(&ids[0]);
+    pthread_join(second, NULL);
+    MPI_Comm_free(&own[0]);
+    MPI_Comm_free(&own[1]);
+    return check_finalize();
+}
