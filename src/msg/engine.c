@@ -119,7 +119,7 @@ static inline bool expected_from(struct msg_expected *expected, struct msg_peer 
 static inline bool expected_taken(struct vi *vi, struct msg_peer *peer, uint64_t header, const void *data, size_t length)
 {
     struct msg_expected *expected = &vmsg_engine.expected;
-    if (header != expected->header || length > expected->room ||
+    if (header != expected->header || !header || length > expected->room || /* 0: nothing is expected, whoever sends it */
         (peer != expected->peer && !expected_from(expected, peer, header)))
         return false;
     expected->header = 0;
