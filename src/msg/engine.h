@@ -29,7 +29,7 @@
 #define MSG_FRAME_COST 64      /* what a message takes of its receiver's window beside its payload */
 #define MSG_INLINE 80          /* unexpected payload that lies inside its message */
 #define MSG_FETCHED 64 /* pieces of one get or put, and of a registered buffer */
-#define MSG_CHUNK (512u << 10) /* claimed at a time, at most, where both ends copy */
+#define MSG_CHUNK (512u << 10) /* claimed at a time where both ends copy; of a message of two chunks one may be nearly all */
 #define MSG_BURST 4            /* sends to a remote rank in a row: from now on some wait to leave together, */
 #define MSG_LAG 16             /* so many at most */
 #define MSG_BURST_NS 3000      /* from one to the next, at most */

@@ -385,7 +385,9 @@ bool vmsg_joint_begin(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
     transfer->frames = transfer->way == MSG_WAY_FRAMES;
+    msg_lock(&peer->lock);
     transfer->share = vmsg_choice_share(&peer->choice[transfer->learned], transfer->upto);
+    msg_unlock(&peer->lock);
     if (chunks_of(transfer->upto) > CHUNKS_MOST || !slot_take(transfer, !transfer->frames && comes_next(transfer)))
         return false;
     transfer->phase = MSG_TRANSFER_JOINT;

@@ -226,7 +226,7 @@ static enum msg_way way_learned(struct msg_transfer *transfer, unsigned allowed,
 void vmsg_transfer_choose(struct msg_transfer *transfer, const struct vi_state *reach)
 {
     const struct vi_caps *caps = &transfer->peer->nic->caps;
-    bool both = caps->map && caps->max_put >= MSG_CHUNK, whole = vmsg_transfer_register(transfer, transfer->upto);
+    bool both = caps->map && caps->max_put >= 2 * MSG_CHUNK, whole = vmsg_transfer_register(transfer, transfer->upto);
     bool joint = both && whole && reach->put;
     enum msg_way first = !whole ? (transfer->upto < FRAMES_FROM ? MSG_WAY_GET : MSG_WAY_FRAMES)
                          : transfer->upto < reach->get_least ? MSG_WAY_FRAMES : MSG_WAY_JOINT;

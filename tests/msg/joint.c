@@ -61,6 +61,22 @@ static void one(int rank, unsigned message, size_t bytes, size_t room)
     }
 }
 
+/* Both parts, wherever they meet. */
+static void shares(int rank)
+{
+    unsigned message = 0;
+    data = malloc((1u << 20) + 2);
+    for (unsigned share = 1; share < 256; share += 6)
+        for (size_t bytes = 16385 + share; bytes <= 1u << 20; bytes = bytes * 3 - share) {
+            struct msg_choice *choice = vmsg_engine.peer[1 - rank] ? vmsg_engine.peer[1 - rank]->choice : NULL;
+            for (int i = 0; choice && rank == 1 && i < MSG_WAY_CLASSES; i++)
+                choice->ways[i].share = (uint8_t)share;
+            one(rank, ++message, bytes, (1u << 20) + 1);
+        }
+    CHECK_EQUAL(vbase_counters->refused, 0);
+    free(data);
+}
+
 static void sizes(int rank)
 {
     unsigned message = 0;
@@ -240,6 +256,7 @@ static void all(const char *single_from)
     unsetenv("FAULT");
     *received = 0;
     harness_run(2, sizes);
+    harness_run(2, shares);
     *copied = 0;
     harness_run(2, pieces);
     CHECK(*copied > 0 || in_frames()); /* by whom is the scheduler's choice */
@@ -249,6 +266,7 @@ static void all(const char *single_from)
         harness_run(2, forbidden);
     setenv("FAULT", "late-put", 1);
     harness_run(2, sizes);
+    harness_run(2, shares);
     harness_run(2, pieces);
     harness_run(2, stranded);
     for (forbidden_rank = 0; forbidden_rank < 2; forbidden_rank++)

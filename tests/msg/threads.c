@@ -130,6 +130,8 @@ static void body(int rank)
 int main(void)
 {
     harness_run(2, body);
+    setenv("VIADUCT_SINGLE_FROM", "1", 1); /* both ends copy, and learn */
+    harness_run(2, body);
     setenv("VIADUCT_SINGLE_COPY", "no", 1);
     harness_run(2, body);
     return check_done();
