@@ -444,7 +444,11 @@ void vmsg_joint_board(struct msg_peer *peer, uint64_t header, const union msg_fr
 {
     void *memory;
     (void)header;
-    if (vi_map(peer->vi, body->board.key, 0, SLOTS * sizeof(struct msg_slot), &memory) == OK)
+    if (vi_map(peer->vi, body->board.key, 0, SLOTS * sizeof(struct msg_slot), &memory) != OK)
+        return;
+    if ((uintptr_t)memory % CACHE_LINE)
+        vmsg_refused(peer, "a board that begins amid a line");
+    else
         peer->board = memory;
 }
 
