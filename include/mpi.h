@@ -565,7 +565,7 @@ enum {
 #define MPI_RESULT_(N)        void *result_addr, N result_count, MPI_Datatype result_datatype
 #define MPI_TARGET_(N)        int target_rank, MPI_Aint target_disp, N target_count, MPI_Datatype target_datatype
 #define MPI_GOT_(N, A)        MPI_ORIGIN_(N), MPI_TARGET_(N)
-#define MPI_PUT_(N, A)        const MPI_ORIGIN_(N), MPI_TARGET_(N)
+#define MPI_PUT_ROW_(N, A)        const MPI_ORIGIN_(N), MPI_TARGET_(N)
 #define MPI_FETCHED_(N, A)    const MPI_ORIGIN_(N), MPI_RESULT_(N), MPI_TARGET_(N)
 #define MPI_READ_(N, A)       MPI_File fh, void *buf, N count
 #define MPI_WRITTEN_(N, A)    MPI_File fh, const void *buf, N count
@@ -733,15 +733,15 @@ MPI_BOTH_(int, MPI_Type_size_x, (MPI_Datatype datatype, MPI_Count *size))
 /* Packing */
 #define MPI_PACKED_(N, A)     const void *inbuf, N incount, MPI_Datatype datatype, void *outbuf, A outsize, A *position
 #define MPI_UNPACKED_(N, A)   const void *inbuf, A insize, A *position, void *outbuf, N outcount, MPI_Datatype datatype
-#define MPI_PACK_(N, A)       MPI_PACKED_(N, A), MPI_Comm comm
-#define MPI_PACK_SIZE_(N, A)  N incount, MPI_Datatype datatype, MPI_Comm comm, A *size
-#define MPI_UNPACK_(N, A)     MPI_UNPACKED_(N, A), MPI_Comm comm
+#define MPI_PACK_ROW_(N, A)       MPI_PACKED_(N, A), MPI_Comm comm
+#define MPI_PACK_SIZE_ROW_(N, A)  N incount, MPI_Datatype datatype, MPI_Comm comm, A *size
+#define MPI_UNPACK_ROW_(N, A)     MPI_UNPACKED_(N, A), MPI_Comm comm
 #define MPI_EXTERNAL_(N, A)   const char *datarep, MPI_PACKED_(N, A)
 #define MPI_EXTERNAL_SIZE_(N, A) const char *datarep, N incount, MPI_Datatype datatype, A *size
 #define MPI_INTERNAL_(N, A)   const char datarep[], MPI_UNPACKED_(N, A)
-MPI_WIDENED_(MPI_Pack, MPI_Pack_c, int, MPI_PACK_)
-MPI_WIDENED_(MPI_Pack_size, MPI_Pack_size_c, int, MPI_PACK_SIZE_)
-MPI_WIDENED_(MPI_Unpack, MPI_Unpack_c, int, MPI_UNPACK_)
+MPI_WIDENED_(MPI_Pack, MPI_Pack_c, int, MPI_PACK_ROW_)
+MPI_WIDENED_(MPI_Pack_size, MPI_Pack_size_c, int, MPI_PACK_SIZE_ROW_)
+MPI_WIDENED_(MPI_Unpack, MPI_Unpack_c, int, MPI_UNPACK_ROW_)
 MPI_WIDENED_(MPI_Pack_external, MPI_Pack_external_c, MPI_Aint, MPI_EXTERNAL_)
 MPI_WIDENED_(MPI_Pack_external_size, MPI_Pack_external_size_c, MPI_Aint, MPI_EXTERNAL_SIZE_)
 MPI_WIDENED_(MPI_Unpack_external, MPI_Unpack_external_c, MPI_Aint, MPI_INTERNAL_)
@@ -759,49 +759,49 @@ MPI_WIDENED_(MPI_Reduce_local, MPI_Reduce_local_c, int, MPI_LOCAL_)
 MPI_BOTH_(int, MPI_Barrier, (MPI_Comm comm))
 MPI_BOTH_(int, MPI_Ibarrier, (MPI_Comm comm, MPI_Request *request))
 MPI_BOTH_(int, MPI_Barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request *request))
-#define MPI_BCAST_ MPI_Bcast, MPI_Bcast_c, MPI_Ibcast, MPI_Ibcast_c, MPI_Bcast_init, MPI_Bcast_init_c
-MPI_FORMS_(MPI_BCAST_, MPI_BUFFER_, int root, MPI_Comm comm)
-#define MPI_GATHER_ MPI_Gather, MPI_Gather_c, MPI_Igather, MPI_Igather_c, MPI_Gather_init, MPI_Gather_init_c
-MPI_FORMS_(MPI_GATHER_, MPI_ONE_ONE_, int root, MPI_Comm comm)
-#define MPI_GATHERV_ MPI_Gatherv, MPI_Gatherv_c, MPI_Igatherv, MPI_Igatherv_c, MPI_Gatherv_init, MPI_Gatherv_init_c
-MPI_FORMS_(MPI_GATHERV_, MPI_ONE_MANY_, int root, MPI_Comm comm)
-#define MPI_SCATTER_ MPI_Scatter, MPI_Scatter_c, MPI_Iscatter, MPI_Iscatter_c, MPI_Scatter_init, MPI_Scatter_init_c
-MPI_FORMS_(MPI_SCATTER_, MPI_ONE_ONE_, int root, MPI_Comm comm)
-#define MPI_SCATTERV_                                                                                                  \
+#define MPI_BCAST_ROW_ MPI_Bcast, MPI_Bcast_c, MPI_Ibcast, MPI_Ibcast_c, MPI_Bcast_init, MPI_Bcast_init_c
+MPI_FORMS_(MPI_BCAST_ROW_, MPI_BUFFER_, int root, MPI_Comm comm)
+#define MPI_GATHER_ROW_ MPI_Gather, MPI_Gather_c, MPI_Igather, MPI_Igather_c, MPI_Gather_init, MPI_Gather_init_c
+MPI_FORMS_(MPI_GATHER_ROW_, MPI_ONE_ONE_, int root, MPI_Comm comm)
+#define MPI_GATHERV_ROW_ MPI_Gatherv, MPI_Gatherv_c, MPI_Igatherv, MPI_Igatherv_c, MPI_Gatherv_init, MPI_Gatherv_init_c
+MPI_FORMS_(MPI_GATHERV_ROW_, MPI_ONE_MANY_, int root, MPI_Comm comm)
+#define MPI_SCATTER_ROW_ MPI_Scatter, MPI_Scatter_c, MPI_Iscatter, MPI_Iscatter_c, MPI_Scatter_init, MPI_Scatter_init_c
+MPI_FORMS_(MPI_SCATTER_ROW_, MPI_ONE_ONE_, int root, MPI_Comm comm)
+#define MPI_SCATTERV_ROW_                                                                                              \
     MPI_Scatterv, MPI_Scatterv_c, MPI_Iscatterv, MPI_Iscatterv_c, MPI_Scatterv_init, MPI_Scatterv_init_c
-MPI_FORMS_(MPI_SCATTERV_, MPI_MANY_ONE_, int root, MPI_Comm comm)
-#define MPI_ALLGATHER_                                                                                                 \
+MPI_FORMS_(MPI_SCATTERV_ROW_, MPI_MANY_ONE_, int root, MPI_Comm comm)
+#define MPI_ALLGATHER_ROW_                                                                                             \
     MPI_Allgather, MPI_Allgather_c, MPI_Iallgather, MPI_Iallgather_c, MPI_Allgather_init, MPI_Allgather_init_c
-MPI_FORMS_(MPI_ALLGATHER_, MPI_ONE_ONE_, MPI_Comm comm)
-#define MPI_ALLGATHERV_                                                                                                \
+MPI_FORMS_(MPI_ALLGATHER_ROW_, MPI_ONE_ONE_, MPI_Comm comm)
+#define MPI_ALLGATHERV_ROW_                                                                                            \
     MPI_Allgatherv, MPI_Allgatherv_c, MPI_Iallgatherv, MPI_Iallgatherv_c, MPI_Allgatherv_init, MPI_Allgatherv_init_c
-MPI_FORMS_(MPI_ALLGATHERV_, MPI_ONE_MANY_, MPI_Comm comm)
-#define MPI_ALLTOALL_                                                                                                  \
+MPI_FORMS_(MPI_ALLGATHERV_ROW_, MPI_ONE_MANY_, MPI_Comm comm)
+#define MPI_ALLTOALL_ROW_                                                                                              \
     MPI_Alltoall, MPI_Alltoall_c, MPI_Ialltoall, MPI_Ialltoall_c, MPI_Alltoall_init, MPI_Alltoall_init_c
-MPI_FORMS_(MPI_ALLTOALL_, MPI_ONE_ONE_, MPI_Comm comm)
-#define MPI_ALLTOALLV_                                                                                                 \
+MPI_FORMS_(MPI_ALLTOALL_ROW_, MPI_ONE_ONE_, MPI_Comm comm)
+#define MPI_ALLTOALLV_ROW_                                                                                             \
     MPI_Alltoallv, MPI_Alltoallv_c, MPI_Ialltoallv, MPI_Ialltoallv_c, MPI_Alltoallv_init, MPI_Alltoallv_init_c
-MPI_FORMS_(MPI_ALLTOALLV_, MPI_MANY_MANY_, MPI_Comm comm)
-#define MPI_ALLTOALLW_                                                                                                 \
+MPI_FORMS_(MPI_ALLTOALLV_ROW_, MPI_MANY_MANY_, MPI_Comm comm)
+#define MPI_ALLTOALLW_ROW_                                                                                             \
     MPI_Alltoallw, MPI_Alltoallw_c, MPI_Ialltoallw, MPI_Ialltoallw_c, MPI_Alltoallw_init, MPI_Alltoallw_init_c
-MPI_FORMS_(MPI_ALLTOALLW_, MPI_TYPED_, MPI_Comm comm)
-#define MPI_REDUCE_ MPI_Reduce, MPI_Reduce_c, MPI_Ireduce, MPI_Ireduce_c, MPI_Reduce_init, MPI_Reduce_init_c
-MPI_FORMS_(MPI_REDUCE_, MPI_REDUCED_, int root, MPI_Comm comm)
-#define MPI_ALLREDUCE_                                                                                                 \
+MPI_FORMS_(MPI_ALLTOALLW_ROW_, MPI_TYPED_, MPI_Comm comm)
+#define MPI_REDUCE_ROW_ MPI_Reduce, MPI_Reduce_c, MPI_Ireduce, MPI_Ireduce_c, MPI_Reduce_init, MPI_Reduce_init_c
+MPI_FORMS_(MPI_REDUCE_ROW_, MPI_REDUCED_, int root, MPI_Comm comm)
+#define MPI_ALLREDUCE_ROW_                                                                                             \
     MPI_Allreduce, MPI_Allreduce_c, MPI_Iallreduce, MPI_Iallreduce_c, MPI_Allreduce_init, MPI_Allreduce_init_c
-MPI_FORMS_(MPI_ALLREDUCE_, MPI_REDUCED_, MPI_Comm comm)
-#define MPI_REDUCE_SCATTER_BLOCK_                                                                                      \
+MPI_FORMS_(MPI_ALLREDUCE_ROW_, MPI_REDUCED_, MPI_Comm comm)
+#define MPI_REDUCE_SCATTER_BLOCK_ROW_                                                                                  \
     MPI_Reduce_scatter_block, MPI_Reduce_scatter_block_c, MPI_Ireduce_scatter_block, MPI_Ireduce_scatter_block_c,      \
     MPI_Reduce_scatter_block_init, MPI_Reduce_scatter_block_init_c
-MPI_FORMS_(MPI_REDUCE_SCATTER_BLOCK_, MPI_REDUCED_, MPI_Comm comm)
-#define MPI_REDUCE_SCATTER_                                                                                            \
+MPI_FORMS_(MPI_REDUCE_SCATTER_BLOCK_ROW_, MPI_REDUCED_, MPI_Comm comm)
+#define MPI_REDUCE_SCATTER_ROW_                                                                                        \
     MPI_Reduce_scatter, MPI_Reduce_scatter_c, MPI_Ireduce_scatter, MPI_Ireduce_scatter_c, MPI_Reduce_scatter_init,     \
     MPI_Reduce_scatter_init_c
-MPI_FORMS_(MPI_REDUCE_SCATTER_, MPI_SHARED_OUT_, MPI_Comm comm)
-#define MPI_SCAN_ MPI_Scan, MPI_Scan_c, MPI_Iscan, MPI_Iscan_c, MPI_Scan_init, MPI_Scan_init_c
-MPI_FORMS_(MPI_SCAN_, MPI_REDUCED_, MPI_Comm comm)
-#define MPI_EXSCAN_ MPI_Exscan, MPI_Exscan_c, MPI_Iexscan, MPI_Iexscan_c, MPI_Exscan_init, MPI_Exscan_init_c
-MPI_FORMS_(MPI_EXSCAN_, MPI_REDUCED_, MPI_Comm comm)
+MPI_FORMS_(MPI_REDUCE_SCATTER_ROW_, MPI_SHARED_OUT_, MPI_Comm comm)
+#define MPI_SCAN_ROW_ MPI_Scan, MPI_Scan_c, MPI_Iscan, MPI_Iscan_c, MPI_Scan_init, MPI_Scan_init_c
+MPI_FORMS_(MPI_SCAN_ROW_, MPI_REDUCED_, MPI_Comm comm)
+#define MPI_EXSCAN_ROW_ MPI_Exscan, MPI_Exscan_c, MPI_Iexscan, MPI_Iexscan_c, MPI_Exscan_init, MPI_Exscan_init_c
+MPI_FORMS_(MPI_EXSCAN_ROW_, MPI_REDUCED_, MPI_Comm comm)
 
 /* ---- Groups ---- */
 MPI_BOTH_(int, MPI_Group_compare, (MPI_Group group1, MPI_Group group2, int *result))
@@ -1024,18 +1024,18 @@ MPI_BOTH_(int, MPI_Win_unlock_all, (MPI_Win win))
 MPI_BOTH_(int, MPI_Win_wait, (MPI_Win win))
 
 /* Transfers */
-MPI_TWINS_(MPI_Accumulate, MPI_Accumulate_c, MPI_PUT_, MPI_Op op, MPI_Win win)
+MPI_TWINS_(MPI_Accumulate, MPI_Accumulate_c, MPI_PUT_ROW_, MPI_Op op, MPI_Win win)
 MPI_BOTH_(int, MPI_Compare_and_swap, (const void *origin_addr, const void *compare_addr, void *result_addr,
     MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win))
 MPI_BOTH_(int, MPI_Fetch_and_op, (const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
     MPI_Aint target_disp, MPI_Op op, MPI_Win win))
 MPI_TWINS_(MPI_Get, MPI_Get_c, MPI_GOT_, MPI_Win win)
 MPI_TWINS_(MPI_Get_accumulate, MPI_Get_accumulate_c, MPI_FETCHED_, MPI_Op op, MPI_Win win)
-MPI_TWINS_(MPI_Put, MPI_Put_c, MPI_PUT_, MPI_Win win)
-MPI_TWINS_(MPI_Raccumulate, MPI_Raccumulate_c, MPI_PUT_, MPI_Op op, MPI_Win win, MPI_Request *request)
+MPI_TWINS_(MPI_Put, MPI_Put_c, MPI_PUT_ROW_, MPI_Win win)
+MPI_TWINS_(MPI_Raccumulate, MPI_Raccumulate_c, MPI_PUT_ROW_, MPI_Op op, MPI_Win win, MPI_Request *request)
 MPI_TWINS_(MPI_Rget, MPI_Rget_c, MPI_GOT_, MPI_Win win, MPI_Request *request)
 MPI_TWINS_(MPI_Rget_accumulate, MPI_Rget_accumulate_c, MPI_FETCHED_, MPI_Op op, MPI_Win win, MPI_Request *request)
-MPI_TWINS_(MPI_Rput, MPI_Rput_c, MPI_PUT_, MPI_Win win, MPI_Request *request)
+MPI_TWINS_(MPI_Rput, MPI_Rput_c, MPI_PUT_ROW_, MPI_Win win, MPI_Request *request)
 
 /* ---- Generalized requests ---- */
 MPI_BOTH_(int, MPI_Grequest_complete, (MPI_Request request))

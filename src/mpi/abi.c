@@ -45,21 +45,29 @@ static void *from_int(enum mpi_kind kind, int number)
     return object ? (void *)atomic_load_explicit(&object->handle, memory_order_acquire) : NULL;
 }
 
-#define NUMBERED(type, to, from, kind)                                                                                 \
-    ENTRY(to)(type handle) { return to_int(handle); }                                                                  \
-    ENTRY_OF(type, from)(int number) { return from_int(kind, number); }
-NUMBERED(MPI_Comm, MPI_Comm_toint, MPI_Comm_fromint, KIND_COMM)
-NUMBERED(MPI_Group, MPI_Group_toint, MPI_Group_fromint, KIND_GROUP)
-NUMBERED(MPI_Datatype, MPI_Type_toint, MPI_Type_fromint, KIND_TYPE)
-NUMBERED(MPI_Op, MPI_Op_toint, MPI_Op_fromint, KIND_OP)
-NUMBERED(MPI_Request, MPI_Request_toint, MPI_Request_fromint, KIND_REQUEST)
-NUMBERED(MPI_Message, MPI_Message_toint, MPI_Message_fromint, KIND_MESSAGE)
-NUMBERED(MPI_Errhandler, MPI_Errhandler_toint, MPI_Errhandler_fromint, KIND_ERRHANDLER)
-NUMBERED(MPI_Info, MPI_Info_toint, MPI_Info_fromint, KIND_INFO)
+ENTRY(MPI_Comm_toint)(MPI_Comm handle) { return to_int(handle); }
+ENTRY_OF(MPI_Comm, MPI_Comm_fromint)(int number) { return from_int(KIND_COMM, number); }
+ENTRY(MPI_Group_toint)(MPI_Group handle) { return to_int(handle); }
+ENTRY_OF(MPI_Group, MPI_Group_fromint)(int number) { return from_int(KIND_GROUP, number); }
+ENTRY(MPI_Type_toint)(MPI_Datatype handle) { return to_int(handle); }
+ENTRY_OF(MPI_Datatype, MPI_Type_fromint)(int number) { return from_int(KIND_TYPE, number); }
+ENTRY(MPI_Op_toint)(MPI_Op handle) { return to_int(handle); }
+ENTRY_OF(MPI_Op, MPI_Op_fromint)(int number) { return from_int(KIND_OP, number); }
+ENTRY(MPI_Request_toint)(MPI_Request handle) { return to_int(handle); }
+ENTRY_OF(MPI_Request, MPI_Request_fromint)(int number) { return from_int(KIND_REQUEST, number); }
+ENTRY(MPI_Message_toint)(MPI_Message handle) { return to_int(handle); }
+ENTRY_OF(MPI_Message, MPI_Message_fromint)(int number) { return from_int(KIND_MESSAGE, number); }
+ENTRY(MPI_Errhandler_toint)(MPI_Errhandler handle) { return to_int(handle); }
+ENTRY_OF(MPI_Errhandler, MPI_Errhandler_fromint)(int number) { return from_int(KIND_ERRHANDLER, number); }
+ENTRY(MPI_Info_toint)(MPI_Info handle) { return to_int(handle); }
+ENTRY_OF(MPI_Info, MPI_Info_fromint)(int number) { return from_int(KIND_INFO, number); }
 /* Of these there are only null handles yet. */
-NUMBERED(MPI_File, MPI_File_toint, MPI_File_fromint, KIND_FILE)
-NUMBERED(MPI_Session, MPI_Session_toint, MPI_Session_fromint, KIND_SESSION)
-NUMBERED(MPI_Win, MPI_Win_toint, MPI_Win_fromint, KIND_WIN)
+ENTRY(MPI_File_toint)(MPI_File handle) { return to_int(handle); }
+ENTRY_OF(MPI_File, MPI_File_fromint)(int number) { return from_int(KIND_FILE, number); }
+ENTRY(MPI_Session_toint)(MPI_Session handle) { return to_int(handle); }
+ENTRY_OF(MPI_Session, MPI_Session_fromint)(int number) { return from_int(KIND_SESSION, number); }
+ENTRY(MPI_Win_toint)(MPI_Win handle) { return to_int(handle); }
+ENTRY_OF(MPI_Win, MPI_Win_fromint)(int number) { return from_int(KIND_WIN, number); }
 
 /* ---- datatypes by precision and range --------------------------------------------------------------------------- */
 

@@ -206,9 +206,9 @@ static int pack_size(const char *call, bool external, MPI_Count count, const str
     &(struct packing){NAME, comm, representation, data, count, datatype, packed, size, COUNT_AT(position)}
 #define SIZED TYPE_OF(datatype), GIVEN(size)
 #define SIZE_OF(external, comm) pack_size(NAME, external, incount, mpi_type_at(datatype), comm, COUNT_AT(size))
-WIDENED(MPI_Pack, MPI_Pack_c, int, MPI_PACK_, pack(PACKING(comm, NULL, (void *)inbuf, incount, outbuf, outsize), false))
-WIDENED(MPI_Unpack, MPI_Unpack_c, int, MPI_UNPACK_, pack(PACKING(comm, NULL, outbuf, outcount, (char *)inbuf, insize), true))
-CHECKED_PAIR(MPI_Pack_size, MPI_Pack_size_c, int, MPI_PACK_SIZE_, (COMM_OF(comm), SIZED), SIZE_OF(false, mpi_comm_at(comm)))
+WIDENED(MPI_Pack, MPI_Pack_c, int, MPI_PACK_ROW_, pack(PACKING(comm, NULL, (void *)inbuf, incount, outbuf, outsize), false))
+WIDENED(MPI_Unpack, MPI_Unpack_c, int, MPI_UNPACK_ROW_, pack(PACKING(comm, NULL, outbuf, outcount, (char *)inbuf, insize), true))
+CHECKED_PAIR(MPI_Pack_size, MPI_Pack_size_c, int, MPI_PACK_SIZE_ROW_, (COMM_OF(comm), SIZED), SIZE_OF(false, mpi_comm_at(comm)))
 
 #define EXTERNAL32 check_representation(NAME, datarep)
 #define CONVERTING(...) PACKING(MPI_COMM_SELF, datarep, __VA_ARGS__)

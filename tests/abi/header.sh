@@ -69,6 +69,11 @@ int main(int argc, char **argv)
     return MPI_Bcast(MPI_BOTTOM, 0, MPI_INT, 0, graph);
 }
 EOF
+# A tool may define what Fortran compilers call, in whatever case and with whatever number of underscores.
+sed -n 's/^FUNCTION([^,]*, \(MPI_[A-Za-z0-9_]*\),.*/\1/p' "$here/functions.def" | while read -r name; do
+    echo "void ${name^^}(int *); void ${name^^}_(int *); void ${name^^}__(int *); void ${name,,}_(int *);"
+done >"$work/fortran"
+{ echo '#ifdef __cplusplus' && echo 'extern "C" {' && echo '#endif' && cat "$work/fortran" && echo '#ifdef __cplusplus' && echo '}' && echo '#endif'; } >>"$work/absent.c"
 cp "$work/absent.c" "$work/absent.cc"
 
 compiled=0

@@ -1,11 +1,9 @@
 /* Two threads of each rank make communicators of some ranks at once, told apart by their tags, beside duplicates of their own:
  * every one of them has a number of its own, and its messages stay in it.
  * ranks: 2 5 tcp: 5 mixed: 6 presets: release tsan */
-#include "mpi_check.h"
-#include <pthread.h>
+#include "two_threads.h"
 
 #define ROUNDS 60
-static MPI_Comm own[2];
 
 /* Those whose rank is no multiple of STEP, and rank 0, from the last on. */
 static MPI_Group some(MPI_Group world, int step)
@@ -53,19 +51,4 @@ static void *work(void *argument)
     return NULL;
 }
 
-int main(int argc, char **argv)
-{
-    int provided, ids[2] = {0, 1};
-    pthread_t second;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Comm_dup(MPI_COMM_WORLD, &own[0]);
-    MPI_Comm_dup(MPI_COMM_WORLD, &own[1]);
-    pthread_create(&second, NULL, work, &ids[1]);
-    work(&ids[0]);
-    pthread_join(second, NULL);
-    MPI_Comm_free(&own[0]);
-    MPI_Comm_free(&own[1]);
-    return check_finalize();
-}
+int main(void) { return two_threads(work); }

@@ -2,11 +2,9 @@
  * own and on communicators of their own, with wildcards, probes and collectives, and make and free communicators.
  * everywhere: 1 2 3 5 8
  * timeout: 120 */
-#include "mpi_check.h"
-#include <pthread.h>
+#include "two_threads.h"
 
 #define ROUNDS 150
-static MPI_Comm own[2];
 static const int sizes[] = {0, 1, 60, 3000, 17000, 150000};
 
 static unsigned seed_of(int from, int thread, int round) { return (unsigned)(from * 1000003 + thread * 500 + round); }
@@ -76,20 +74,4 @@ static void *work(void *argument)
     return NULL;
 }
 
-int main(int argc, char **argv)
-{
-    int provided = 0, ids[2] = {0, 1};
-    pthread_t second;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    CHECK_EQUAL(provided, MPI_THREAD_MULTIPLE);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Comm_dup(MPI_COMM_WORLD, &own[0]);
-    MPI_Comm_dup(MPI_COMM_WORLD, &own[1]);
-    pthread_create(&second, NULL, work, &ids[1]);
-    work(&ids[0]);
-    pthread_join(second, NULL);
-    MPI_Comm_free(&own[0]);
-    MPI_Comm_free(&own[1]);
-    return check_finalize();
-}
+int main(void) { return two_threads(work); }
