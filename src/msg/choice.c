@@ -233,10 +233,10 @@ void vmsg_choice_told(struct msg_choice *choice, uint64_t bytes, enum msg_way wa
     struct msg_ways *ways = &choice->ways[class_of(bytes)];
     uint64_t from = began > choice->ended ? began : choice->ended;
     uint64_t cost = now > from ? (now - from) * COST_BYTES / (bytes | 1) : 0;
-    bool says = began && order == MSG_ORDER_ALONE && !choice->overtaken;
+    bool says = began && order == MSG_ORDER_ALONE && !choice->overtaken && now > from; /* else a later one told before it */
     uint32_t sample = !says ? 0 : cost < SAMPLE_MOST ? (uint32_t)cost + 1 : SAMPLE_MOST;
     choice->overtaken = order == MSG_ORDER_OVERTOOK;
-    if (order != MSG_ORDER_OVERTOOK)
+    if (order != MSG_ORDER_OVERTOOK && now > choice->ended)
         choice->ended = now;
     choice->framed += way == MSG_WAY_FRAMES ? bytes : 0;
     bool cold = ways->best == MSG_WAY_FRAMES && choice->framed < WARM;
@@ -252,18 +252,20 @@ void vmsg_choice_told(struct msg_choice *choice, uint64_t bytes, enum msg_way wa
 #define SHARE_EVEN  128u
 #define EARLIER     4096u /* bytes: he begins while the sender does not know it yet */
 #define SHARE_MOST  224u
-#define SHARE_MORE  3u /* a sender who is last has to say so, which takes time; so it should be the receiver more often */
+#define SHARE_MORE  3u /* to wait for the sender's word takes longer than to find it there; so the receiver should be last more often */
 
-uint8_t vmsg_choice_share(const struct msg_choice *choice, uint64_t bytes)
+uint8_t vmsg_choice_share(const struct msg_choice *choice, uint64_t bytes, bool alone)
 {
     uint8_t share = choice->ways[class_of(bytes)].share;
+    if (!alone)
+        return SHARE_EVEN; /* both are busy from one to the next: nobody comes late */
     uint64_t more = EARLIER * 256 / bytes;
     return share ? share : (uint8_t)(SHARE_EVEN + (more < SHARE_EVEN / 2 ? more : SHARE_EVEN / 2));
 }
 
 void vmsg_choice_balance(struct msg_choice *choice, uint64_t bytes, bool first)
 {
-    unsigned share = vmsg_choice_share(choice, bytes);
+    unsigned share = vmsg_choice_share(choice, bytes, true);
     if (first)
         share = share + SHARE_MORE < SHARE_MOST ? share + SHARE_MORE : SHARE_MOST;
     else if (share > SHARE_LEAST)

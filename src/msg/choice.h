@@ -48,7 +48,7 @@ enum msg_order {
 };
 
 /* A transfer that went this way took from BEGAN until NOW, in ticks; BEGAN 0: it did not end as it began, and its time says
- * nothing. Every transfer that was taken is told. */
+ * nothing. Every transfer that was taken is told, not always in the order of their ends. */
 void vmsg_choice_told(struct msg_choice *choice, uint64_t bytes, enum msg_way way, uint64_t began, uint64_t now,
                       enum msg_order order);
 
@@ -57,7 +57,7 @@ void vmsg_choice_heard(struct msg_choice *choice, uint64_t bytes, enum msg_way w
 enum msg_way vmsg_choice_follow(const struct msg_choice *choice, uint64_t bytes, unsigned allowed, enum msg_way first) MUST_CHECK;
 
 /* Of a message that both ends copy in two parts: the receiver's, in 256ths. Whoever is ready first does more the next time. */
-uint8_t vmsg_choice_share(const struct msg_choice *choice, uint64_t bytes); /* BYTES: not 0 */
+uint8_t vmsg_choice_share(const struct msg_choice *choice, uint64_t bytes, bool alone); /* BYTES: not 0; ALONE: no other waits */
 void vmsg_choice_balance(struct msg_choice *choice, uint64_t bytes, bool first); /* FIRST: it was the receiver */
 
 #endif

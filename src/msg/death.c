@@ -62,7 +62,8 @@ static void transfers_end(struct msg_peer *peer)
         if (transfer->peer != peer)
             continue;
         vmsg_transfer_give(transfer);
-        vmsg_complete(request, dead_error(peer->world));
+        if (request)
+            vmsg_complete(request, dead_error(peer->world));
     }
 }
 

@@ -240,8 +240,7 @@ static const struct frame_row {
     [MSG_FRAME_CANCELLED] = {vmsg_cancel_answered, sizeof(struct msg_frame_id)},
     [MSG_FRAME_BOARD] = {vmsg_joint_board, sizeof(struct msg_frame_board)},
     [MSG_FRAME_JOIN] = {vmsg_joint_invited, sizeof(struct msg_frame_join)},
-    [MSG_FRAME_DONE] = {vmsg_joint_ended, sizeof(struct msg_frame_id)},
-    [MSG_FRAME_WITHDRAW] = {vmsg_joint_ended, sizeof(struct msg_frame_id)},
+    [MSG_FRAME_WITHDRAW] = {vmsg_joint_withdrawn, sizeof(struct msg_frame_withdraw)},
     [MSG_FRAME_GOODBYE] = {vmsg_peer_parted, 0},
     [MSG_FRAME_NOTE] = {vmsg_note_arrived, sizeof(struct msg_note)},
 };

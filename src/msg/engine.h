@@ -110,6 +110,7 @@ union msg_frame_body {
     struct msg_frame_credit credit;
     struct msg_frame_board board;
     struct msg_frame_join join;
+    struct msg_frame_withdraw withdraw;
     struct msg_note note;
 };
 
@@ -173,9 +174,10 @@ enum msg_transfer_phase {
     MSG_TRANSFER_ANNOUNCED, /* sender: waits for CLEAR, FINISH or ACK */
     MSG_TRANSFER_SENDING,   /* sender: DATA frames go out; in the work list */
     MSG_TRANSFER_PLACING,   /* sender: puts go out; in the work list until the last one has begun; over at FINISH */
-    MSG_TRANSFER_JOINT,     /* either: both copy, see joint.c; in the work list until nothing is left to claim */
+    MSG_TRANSFER_JOINT,     /* either: both copy, see joint.c; in the work list, in frames until nothing is left to claim */
     MSG_TRANSFER_FETCHING,  /* receiver: pulls; in the work list, or a get is under way */
-    MSG_TRANSFER_RECEIVING  /* receiver: DATA frames come in */
+    MSG_TRANSFER_RECEIVING, /* receiver: DATA frames come in */
+    MSG_TRANSFER_OVER       /* receiver: the request is complete and gone; to be learned from and given back; in the work list */
 };
 struct msg_transfer {
     struct list_node link; /* in the work list */
@@ -193,16 +195,20 @@ struct msg_transfer {
     struct msg_slot *slot;   /* joint: the shared counters */
     uint64_t arrived;        /* joint in frames, or from afar, receiver: bytes that are in place */
     uint64_t began;          /* receiver: ticks, while its time is to be judged; else 0 */
+    uint64_t over_at;        /* ticks: its end, where it is judged later; else 0 */
     uint32_t ended;          /* receiver: peer->ended then */
     uint32_t generation;
-    uint32_t mine;           /* joint: chunks claimed here */
+    uint32_t mine, done;     /* joint: chunks claimed here, and moved */
     uint16_t slot_number;
     uint8_t share;           /* joint: as in the invitation */
     uint8_t passed;          /* by shorter ones whose turn came later */
     uint8_t phase, way;      /* enum msg_way; the sender's is what the receiver chose */
     uint8_t learned;         /* receiver: which of the peer's choices judges it */
+    bool overtook, alone;    /* OVER: one before it was still under way then; no other one waited then */
     bool sender, cancelling;
     bool frames, stranded;   /* joint: the sender's chunks come in frames; a get of ours failed */
+    bool first;              /* joint, receiver: this side was ready before the other one */
+    bool looking;            /* joint: nothing is left to claim, but the other side may be at it */
     bool told_later, withdrawn; /* joint: the chunk's end comes by the sink; the sender withdrew meanwhile */
 };
 
@@ -434,6 +440,7 @@ void vmsg_rendezvous_matched(struct msg_request *request, const struct msg_envel
 void vmsg_rendezvous_clear(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 void vmsg_rendezvous_data(struct msg_peer *peer, const void *body, size_t length);
 void vmsg_rendezvous_finish(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
+void vmsg_rendezvous_finish_tell(struct msg_peer *peer, uint64_t id);
 void vmsg_rendezvous_arrived(struct msg_peer *peer, uint32_t immediate, uint64_t bytes);
 void vmsg_rendezvous_fetched(struct msg_transfer *transfer, int status);
 void vmsg_rendezvous_ask(struct msg_transfer *transfer);
@@ -448,8 +455,9 @@ void vmsg_joint_told(struct msg_transfer *transfer, int status);
 void vmsg_joint_alone(struct msg_transfer *transfer);
 void vmsg_joint_board(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 void vmsg_joint_invited(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
-void vmsg_joint_ended(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
+void vmsg_joint_withdrawn(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 bool vmsg_joint_data(struct msg_transfer *transfer, uint64_t bytes); /* in place; true: the transfer is over */
+bool vmsg_joint_after(struct msg_transfer *transfer); /* in phase OVER */
 void vmsg_joint_leave(struct msg_transfer *transfer); /* its receiver gives the slot back */
 void vmsg_joint_close(void);
 
@@ -457,6 +465,7 @@ void vmsg_joint_close(void);
 struct msg_transfer *vmsg_transfer_take(struct msg_request *request); /* NULL: no memory */
 int vmsg_transfer_for_send(struct msg_request *request) MUST_CHECK;
 void vmsg_transfer_give(struct msg_transfer *transfer);
+void vmsg_transfer_over(struct msg_transfer *transfer, int error);
 uint64_t vmsg_transfer_id(const struct msg_transfer *transfer);
 struct msg_transfer *vmsg_transfer_find(struct msg_peer *peer, uint64_t id);
 struct msg_transfer *vmsg_transfer_at(struct msg_peer *peer, uint64_t id, enum msg_transfer_phase phase);

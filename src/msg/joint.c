@@ -5,25 +5,23 @@
  *     |-------------------------------------------->|  matched; takes a slot of its board
  *     |   BOARD key (once), JOIN id, answer, key of  |
  *     |<--------------------------------------------|  the buffer, slot; begins to fetch at once
- *     |  both claim chunks from the slot's counter: the receiver gets, the sender puts
- *     |      FINISH id, if the last chunk to be      |
- *     |<--------------------------------------------|  ready was the receiver's,
- *     | DONE answer, if it was the sender's          |
- *     |-------------------------------------------->|
+ *     |  both claim chunks from the slot's counter: the receiver gets, the sender puts;
+ *     |  each writes how many it has moved, and looks how many the other one has
  *
- * The board is memory of the receiver that the sender maps: a line a slot, which counts the chunks that were claimed
- * and those that are ready. Up to 1 MiB there are two; how large the first one is the receiver learns from who is ready
- * first. Whoever counts the last one ready has the last word, so there is exactly one notice. A
- * sender who computes, or cannot put, claims nothing, and the receiver does it all. The counters carry a generation: a
- * sender who comes late finds the slot in other hands and changes nothing.
+ * The board is memory of the receiver that the sender maps. A slot of it counts the chunks that were claimed, and has a word of
+ * each side with the chunks that it moved, which it alone writes. Up to 1 MiB there are two chunks; how large the first one is the
+ * receiver learns from who has done his part first. Both words together tell either side that all is there; no frame says so. A
+ * sender who computes, or cannot put, claims nothing, and the receiver does it all. All carry a generation: a
+ * sender who comes late finds the slot in other hands, so all is there. For that the receiver keeps it until his receive is complete,
+ * or the sender has withdrawn.
  *
  * In frames: below the size from which single copies pay on this machine, the sender does not put what he claims but sends
  * it in DATA frames, which the receiver copies out while the next ones are copied in: two copies, on two cores. The
  * receiver then begins to fetch only when he has heard nothing for a while: a sender who computes holds nobody up. He
- * counts the bytes himself, `ready` is not used, and says FINISH if he fetched any. A sender who claimed all is complete
+ * counts the bytes himself, without these words, and says FINISH if he fetched any. A sender who claimed all is complete
  * with his last frame. A chunk that the receiver cannot get is asked for (CLEAR) when everything else is there.
  *
- * Without frames: a chunk that was claimed and could not be moved is never ready, so no notice can be given any more: the receiver then
+ * Without frames: a chunk that was claimed and could not be moved is never counted: the receiver then
  * asks for everything to be sent (CLEAR), the sender says WITHDRAW and the receiver begins again alone. Either way no
  * put lands after the receive is complete: CLEAR is answered when no put is under way. */
 #include "msg/engine.h"
@@ -34,10 +32,14 @@
 
 #define SLOTS 64
 struct msg_slot {
-    /* Changed by compare and swap of either side. */
-    _Atomic uint64_t claim; /* generation, chunks claimed at the end, at the start; acquire, pairs with the release in slot_take */
-    _Atomic uint64_t ready; /* generation, chunks moved; acq_rel: who counts the last one sees all that was put */
-} ALIGNED(CACHE_LINE);
+    _Atomic uint64_t claim; /* generation, chunks claimed at the end, at the start; changed by compare and swap of either side;
+                             * acquire, pairs with the release in slot_take */
+    /* Generation, chunks moved; release and acquire: who sees that all are there sees their bytes. Of `got` also in slot_take:
+     * a sender who comes late takes a new generation for the end. */
+    _Atomic uint64_t got; /* by the receiver, who alone writes it */
+    _Atomic uint64_t put ALIGNED(2 * CACHE_LINE); /* by the sender, who alone writes it; a processor may fetch lines in pairs */
+} ALIGNED(4 * CACHE_LINE);
+_Static_assert(sizeof(struct msg_slot) == 256 && offsetof(struct msg_slot, put) == 128, "wire");
 #define COUNT_BITS  18u /* of either count */
 #define COUNT_MASK  ((1u << COUNT_BITS) - 1)
 #define CHUNKS_MOST COUNT_MASK
@@ -98,7 +100,7 @@ static bool slot_take(struct msg_transfer *transfer, bool at_once)
     msg_unlock(&vmsg_engine.leaf);
     if (taken) {
         transfer->slot = (struct msg_slot *)board->region.address + transfer->slot_number;
-        atomic_store_explicit(&transfer->slot->ready, slot_word(transfer->generation), memory_order_relaxed);
+        atomic_store_explicit(&transfer->slot->got, slot_word(transfer->generation), memory_order_release);
         atomic_store_explicit(&transfer->slot->claim, slot_word(transfer->generation) + at_once, memory_order_release);
         transfer->moved = 0;
         transfer->under_way = at_once ? chunk_at(transfer, 1) : 0;
@@ -108,9 +110,14 @@ static bool slot_take(struct msg_transfer *transfer, bool at_once)
 }
 
 /* From now on no claim of the sender succeeds. */
-void vmsg_joint_leave(struct msg_transfer *transfer)
+static void slot_shut(struct msg_transfer *transfer)
 {
     atomic_store_explicit(&transfer->slot->claim, 0, memory_order_relaxed);
+}
+
+void vmsg_joint_leave(struct msg_transfer *transfer)
+{
+    slot_shut(transfer);
     transfer->slot = NULL;
     msg_lock(&vmsg_engine.leaf);
     count(transfer->peer, -1);
@@ -148,17 +155,27 @@ static bool chunk_claim(struct msg_transfer *transfer)
     return true;
 }
 
-/* The claimed chunk is ready; true: that was the last of all. */
-static bool chunk_ready(struct msg_transfer *transfer)
+/* Both sides together have moved all. A sender who finds the slot in other hands knows it, too. */
+static bool all_moved(const struct msg_transfer *transfer)
 {
-    uint64_t ready = atomic_load_explicit(&transfer->slot->ready, memory_order_relaxed);
+    const struct msg_slot *slot = transfer->slot;
+    uint64_t theirs = atomic_load_explicit(transfer->sender ? &slot->got : &slot->put, memory_order_acquire);
+    if (word_generation(theirs) != transfer->generation)
+        return transfer->sender || transfer->done == chunks_of(transfer->upto);
+    return transfer->done + (theirs & COUNT_MASK) == chunks_of(transfer->upto);
+}
+
+/* The claimed chunk is moved, and the other side may see it: who sleeps is woken. */
+static void chunk_tell(struct msg_transfer *transfer)
+{
+    struct msg_slot *slot = transfer->slot;
+    __builtin_prefetch(transfer->sender ? &slot->got : &slot->put);
     transfer->under_way = 0;
-    do {
-        if (word_generation(ready) != transfer->generation)
-            return false; /* the receiver has given the slot away: he asks for everything anew */
-    } while (!atomic_compare_exchange_weak_explicit(&transfer->slot->ready, &ready, ready + 1, memory_order_acq_rel,
-                                                    memory_order_relaxed));
-    return (ready & COUNT_MASK) + 1 == chunks_of(transfer->upto);
+    transfer->done++;
+    atomic_store_explicit(transfer->sender ? &slot->put : &slot->got, slot_word(transfer->generation) + transfer->done,
+                          memory_order_release);
+    struct vi_transfer nothing = {.local = NULL};
+    (void)vi_put(transfer->peer->vi, &nothing);
 }
 
 static int chunk_move(struct msg_transfer *transfer)
@@ -170,40 +187,34 @@ static int chunk_move(struct msg_transfer *transfer)
     return transfer->sender ? vi_put(peer->vi, &move) : vi_get(peer->vi, &move);
 }
 
-static void notice(struct msg_transfer *transfer, enum msg_frame frame)
-{
-    struct msg_frame_id body = {transfer->remote};
-    vmsg_peer_control(transfer->peer, msg_header(frame, 0, 0, 0), &body, sizeof body);
-}
-
-/* Where others wait either side may be ahead by several messages, and who was ready first says nothing. */
-static void balance(struct msg_transfer *transfer, bool first)
-{
-    struct msg_peer *peer = transfer->peer;
-    vmsg_transfer_pass(transfer);
-    msg_lock(&vmsg_engine.leaf);
-    bool alone = list_empty(&peer->turns[false]);
-    msg_unlock(&vmsg_engine.leaf);
-    if (!alone)
-        return;
-    msg_lock(&peer->lock);
-    vmsg_choice_balance(&peer->choice[transfer->learned], transfer->upto, first);
-    msg_unlock(&peer->lock);
-}
-
 /* FIRST: this side was ready before the other one. */
 static void over(struct msg_transfer *transfer, bool first)
 {
     struct msg_request *request = transfer->request;
-    int error = transfer->sender ? OK : request->result.error;
+    transfer->first = first;
     if (!transfer->sender) {
-        if (!transfer->frames && transfer->mine == 1 && chunks_of(transfer->upto) == 2)
-            balance(transfer, first);
-        vmsg_joint_leave(transfer);
-        vmsg_transfer_judge(transfer, true);
+        vmsg_transfer_over(transfer, request->result.error);
+        return;
     }
     vmsg_transfer_give(transfer);
-    vmsg_complete(request, error);
+    vmsg_complete(request, OK);
+}
+
+/* Where others wait either side may be ahead by several messages, and who was ready first says nothing. */
+bool vmsg_joint_after(struct msg_transfer *transfer)
+{
+    struct msg_peer *peer = transfer->peer;
+    transfer->overtook |= !transfer->frames && !transfer->mine; /* when we came to it, it was done */
+    if (!transfer->frames && transfer->alone && transfer->mine == 1 && chunks_of(transfer->upto) == 2) {
+        struct msg_choice *choice = &peer->choice[transfer->learned];
+        msg_lock(&peer->lock);
+        if (transfer->share == vmsg_choice_share(choice, transfer->upto, true))
+            vmsg_choice_balance(choice, transfer->upto, transfer->first);
+        msg_unlock(&peer->lock);
+    }
+    vmsg_transfer_judge(transfer, true);
+    vmsg_transfer_give(transfer);
+    return false;
 }
 
 /* ---- in frames, see above ----------------------------------------------------------------------------------------- */
@@ -214,7 +225,7 @@ static bool arrived(struct msg_transfer *transfer, uint64_t bytes)
     transfer->arrived += bytes;
     if (transfer->arrived == transfer->upto) {
         if (transfer->mine)
-            notice(transfer, MSG_FRAME_FINISH);
+            vmsg_rendezvous_finish_tell(transfer->peer, transfer->remote);
         over(transfer, false);
         return true;
     }
@@ -289,9 +300,10 @@ static void chunk_failed(struct msg_transfer *transfer)
     if (transfer->sender) {
         vmsg_transfer_pass(transfer);
         transfer->phase = MSG_TRANSFER_ANNOUNCED;
-        notice(transfer, MSG_FRAME_WITHDRAW);
+        struct msg_frame_withdraw body = {transfer->remote, vmsg_transfer_id(transfer)};
+        vmsg_peer_control(transfer->peer, msg_header(MSG_FRAME_WITHDRAW, 0, 0, 0), &body, sizeof body);
     } else {
-        vmsg_joint_leave(transfer);
+        slot_shut(transfer);
         transfer->moved = 0;
         vmsg_rendezvous_ask(transfer);
     }
@@ -304,18 +316,32 @@ static void chunk_moved(struct msg_transfer *transfer)
         transfer->under_way = 0;
         if (!arrived(transfer, bytes))
             vmsg_transfer_work(transfer);
-    } else if (chunk_ready(transfer)) {
-        notice(transfer, transfer->sender ? MSG_FRAME_DONE : MSG_FRAME_FINISH);
-        over(transfer, false);
     } else {
-        vmsg_transfer_work(transfer);
+        chunk_tell(transfer);
+        if (all_moved(transfer))
+            over(transfer, false);
+        else
+            vmsg_transfer_work(transfer);
     }
 }
 
-/* A turn of a joint transfer, taken out of the work list: one chunk, or nothing is left to claim and the other side
- * will tell. A chunk that found the provider busy stays claimed. */
+/* Nothing is left to claim: once more whether the other side is through. */
+static bool look(struct msg_transfer *transfer)
+{
+    bool all = all_moved(transfer);
+    if (all)
+        over(transfer, true);
+    else
+        vmsg_transfer_work(transfer);
+    return all;
+}
+
+/* A turn of a joint transfer, taken out of the work list: one chunk, or a look when nothing is left to claim. Of one in frames the
+ * other side will tell. A chunk that found the provider busy stays claimed. */
 bool vmsg_joint_step(struct msg_transfer *transfer)
 {
+    if (transfer->looking)
+        return look(transfer);
     if (!vmsg_transfer_first(transfer)) {
         vmsg_transfer_work(transfer);
         return false;
@@ -324,13 +350,10 @@ bool vmsg_joint_step(struct msg_transfer *transfer)
         return push_step(transfer);
     if (transfer->frames && waits_for_sender(transfer))
         return false;
-    if (!transfer->under_way) {
-        if (!chunk_claim(transfer)) {
-            vmsg_transfer_pass(transfer);
-            if (transfer->sender)
-                transfer->phase = MSG_TRANSFER_ANNOUNCED;
-            return false;
-        }
+    if (!transfer->under_way && !chunk_claim(transfer)) {
+        vmsg_transfer_pass(transfer);
+        transfer->looking = !transfer->frames;
+        return transfer->looking && look(transfer);
     }
     int status = chunk_move(transfer);
     if (status == VI_COMPLETE) {
@@ -373,7 +396,7 @@ static void board_tell(struct msg_peer *peer)
     peer->board_told = true;
 }
 
-/* It will be worked on in this very round: its first chunk is claimed while nobody else knows the slot. Elsewhere the caller
+/* It is worked on as soon as the sender is invited: its first chunk is claimed while nobody else knows the slot. Elsewhere the caller
  * may go and compute, and the sender should find everything unclaimed. */
 static bool comes_next(struct msg_transfer *transfer)
 {
@@ -385,8 +408,11 @@ bool vmsg_joint_begin(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
     transfer->frames = transfer->way == MSG_WAY_FRAMES;
+    msg_lock(&vmsg_engine.leaf);
+    bool alone = list_empty(&peer->turns[false]);
+    msg_unlock(&vmsg_engine.leaf);
     msg_lock(&peer->lock);
-    transfer->share = vmsg_choice_share(&peer->choice[transfer->learned], transfer->upto);
+    transfer->share = vmsg_choice_share(&peer->choice[transfer->learned], transfer->upto, alone);
     msg_unlock(&peer->lock);
     if (chunks_of(transfer->upto) > CHUNKS_MOST || !slot_take(transfer, !transfer->frames && comes_next(transfer)))
         return false;
@@ -403,8 +429,12 @@ bool vmsg_joint_begin(struct msg_transfer *transfer)
     msg_lock(&peer->lock); /* the sink takes it, too: it does not see the end before the transfer is in the work list */
     board_tell(peer);
     vmsg_peer_answer(peer, msg_header(MSG_FRAME_JOIN, 0, 0, 0), &body, sizeof body);
-    vmsg_transfer_work(transfer);
+    bool now = transfer->mine;
+    if (!now)
+        vmsg_transfer_work(transfer);
     msg_unlock(&peer->lock);
+    if (now)
+        (void)vmsg_joint_step(transfer);
     return true;
 }
 
@@ -419,23 +449,21 @@ void vmsg_joint_alone(struct msg_transfer *transfer)
     vmsg_transfer_work(transfer);
 }
 
-/* DONE and WITHDRAW. */
-void vmsg_joint_ended(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
+void vmsg_joint_withdrawn(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
 {
-    bool done = msg_header_kind(header) == MSG_FRAME_DONE;
+    (void)header;
     msg_lock(&peer->lock); /* see vmsg_joint_begin */
-    struct msg_transfer *transfer = vmsg_transfer_at(peer, body->id.id, MSG_TRANSFER_JOINT);
+    struct msg_transfer *transfer = vmsg_transfer_find(peer, body->withdraw.answer);
     msg_unlock(&peer->lock);
-    if (transfer && transfer->sender)
-        transfer = NULL;
-    if (transfer && !done && transfer->told_later)
+    bool ended = !transfer || transfer->phase == MSG_TRANSFER_OVER;
+    if (ended && body->withdraw.id)
+        vmsg_rendezvous_finish_tell(peer, body->withdraw.id);
+    if (ended || transfer->sender || transfer->phase != MSG_TRANSFER_JOINT)
+        return; /* the latter: it crosses our CLEAR */
+    if (transfer->told_later)
         transfer->withdrawn = true;
-    else if (transfer && !done)
+    else
         vmsg_joint_alone(transfer);
-    else if (transfer && !transfer->under_way)
-        over(transfer, true);
-    else if (done) /* a withdrawal may cross our CLEAR */
-        vmsg_refused(peer, "the end of a joint copy that is not under way");
 }
 
 /* ---- the sender -------------------------------------------------------------------------------------------------- */
@@ -446,8 +474,8 @@ void vmsg_joint_board(struct msg_peer *peer, uint64_t header, const union msg_fr
     (void)header;
     if (vi_map(peer->vi, body->board.key, 0, SLOTS * sizeof(struct msg_slot), &memory) != OK)
         return;
-    if ((uintptr_t)memory % CACHE_LINE)
-        vmsg_refused(peer, "a board that begins amid a line");
+    if ((uintptr_t)memory % _Alignof(struct msg_slot))
+        vmsg_refused(peer, "a board that begins amid a slot");
     else
         peer->board = memory;
 }
@@ -468,14 +496,14 @@ void vmsg_joint_invited(struct msg_peer *peer, uint64_t header, const union msg_
     struct msg_transfer *transfer = vmsg_transfer_at(peer, join->id, MSG_TRANSFER_ANNOUNCED);
     bool sane = transfer && transfer->sender && transfer->region.nic && join->slot < SLOTS && join->upto > 0 &&
                 join->upto <= transfer->request->total;
-    bool able = sane && peer->board && (join->frames || may_put(peer));
+    bool able = sane && peer->board;
     if (sane) {
+        msg_phase_set(transfer->request, MSG_PHASE_MOVING);
         transfer->way = join->frames ? MSG_WAY_FRAMES : MSG_WAY_JOINT;
         vmsg_choice_heard(&peer->choice[1], join->upto, (enum msg_way)transfer->way);
     }
     if (able) {
         transfer->frames = join->frames;
-        msg_phase_set(transfer->request, MSG_PHASE_MOVING);
         transfer->phase = MSG_TRANSFER_JOINT;
         transfer->remote = join->answer;
         transfer->upto = join->upto;
@@ -483,12 +511,15 @@ void vmsg_joint_invited(struct msg_peer *peer, uint64_t header, const union msg_
         transfer->generation = join->generation;
         transfer->slot = peer->board + join->slot;
         transfer->share = join->share;
-        vmsg_transfer_work(transfer);
-    } else if (sane && join->frames) { /* else he does it all and need not know */
-        struct msg_frame_id refusal = {join->answer};
+        transfer->under_way = transfer->mine = transfer->done = 0;
+        transfer->looking = !join->frames && !may_put(peer);
+    } else if (sane) { /* we see nothing of the slot */
+        struct msg_frame_withdraw refusal = {join->answer, join->frames ? 0 : join->id};
         vmsg_peer_answer(peer, msg_header(MSG_FRAME_WITHDRAW, 0, 0, 0), &refusal, sizeof refusal);
     }
     msg_unlock(&peer->lock);
+    if (able)
+        (void)vmsg_joint_step(transfer); /* the receiver is at it already */
     if (!sane)
         vmsg_refused(peer, "an invitation to a message that is not announced");
 }

@@ -63,7 +63,7 @@ int vmsg_rendezvous_announce(struct msg_request *request)
 
 /* ---- the receiver ------------------------------------------------------------------------------------------------ */
 
-static void finish_tell(struct msg_peer *peer, uint64_t id)
+void vmsg_rendezvous_finish_tell(struct msg_peer *peer, uint64_t id)
 {
     struct msg_frame_id body = {id};
     vmsg_peer_control(peer, msg_header(MSG_FRAME_FINISH, 0, 0, 0), &body, sizeof body);
@@ -96,7 +96,7 @@ void vmsg_rendezvous_ask(struct msg_transfer *transfer)
         vmsg_transfer_judge(transfer, false); /* else it is what was chosen */
     int error = vmsg_transfer_cursor(transfer, transfer->moved);
     if (error) {
-        finish_tell(peer, transfer->remote);
+        vmsg_rendezvous_finish_tell(peer, transfer->remote);
         receive_over(transfer, error);
         return;
     }
@@ -113,7 +113,7 @@ static void landed(struct msg_transfer *transfer, uint64_t bytes)
     transfer->arrived += bytes;
     if (transfer->moved + transfer->arrived < transfer->upto)
         return;
-    finish_tell(transfer->peer, transfer->remote);
+    vmsg_rendezvous_finish_tell(transfer->peer, transfer->remote);
     receive_over(transfer, OK);
 }
 
@@ -169,7 +169,7 @@ void vmsg_rendezvous_matched(struct msg_request *request, const struct msg_envel
     request->peer = peer;
     struct msg_transfer *transfer = want ? vmsg_transfer_take(request) : NULL;
     if (!transfer) {
-        finish_tell(peer, envelope->id);
+        vmsg_rendezvous_finish_tell(peer, envelope->id);
         int error = request->result.error;
         if (want)
             error = vbase_fail(ERR_MEMORY, "no memory to receive %llu bytes", (unsigned long long)want);
@@ -187,7 +187,7 @@ static void fetched(struct msg_transfer *transfer, uint64_t bytes)
     transfer->moved += bytes;
     if (transfer->moved == transfer->upto) {
         vmsg_transfer_judge(transfer, true);
-        finish_tell(transfer->peer, transfer->remote);
+        vmsg_rendezvous_finish_tell(transfer->peer, transfer->remote);
         receive_over(transfer, OK);
     }
 }
@@ -406,6 +406,7 @@ bool vmsg_rendezvous_work(void)
         struct msg_transfer *transfer = container_of(node, struct msg_transfer, link);
         msg_unlock(&engine->leaf);
         moved |= transfer->phase == MSG_TRANSFER_JOINT      ? vmsg_joint_step(transfer)
+                 : transfer->phase == MSG_TRANSFER_OVER     ? vmsg_joint_after(transfer)
                  : transfer->phase == MSG_TRANSFER_FETCHING ? fetch_chunk(transfer)
                  : transfer->peer->remote                   ? vmsg_bond_step(transfer)
                                                             : data_send(transfer);

@@ -39,6 +39,36 @@ int vmsg_transfer_for_send(struct msg_request *request)
                       request->peer->world);
 }
 
+/* Whether ours were on their way beside it. Under leaf. */
+static void crossed(const struct msg_transfer *transfer)
+{
+    struct msg_peer *peer = transfer->peer;
+    /* relaxed: a hint for the next one */
+    atomic_store_explicit(&peer->crossing, peer->pending_sends || peer->ended != transfer->ended, memory_order_relaxed);
+}
+
+/* Receiver: the request is complete. What else an end takes waits until there is nothing better to do. */
+void vmsg_transfer_over(struct msg_transfer *transfer, int error)
+{
+    struct msg_request *request = transfer->request;
+    transfer->phase = MSG_TRANSFER_OVER;
+    transfer->over_at = clock_ticks();
+    transfer->request = NULL;
+    request->extra = NULL;
+    struct list *turns = &transfer->peer->turns[false];
+    msg_lock(&vmsg_engine.leaf);
+    crossed(transfer);
+    if (list_node_linked(&transfer->turn)) {
+        transfer->overtook = list_first(turns) != &transfer->turn;
+        list_remove(&transfer->turn);
+    }
+    transfer->alone = list_empty(turns);
+    if (!list_node_linked(&transfer->link))
+        msg_chore(&vmsg_engine.work, &transfer->link);
+    msg_unlock(&vmsg_engine.leaf);
+    vmsg_complete(request, error);
+}
+
 void vmsg_transfer_give(struct msg_transfer *transfer)
 {
     struct msg_engine *engine = &vmsg_engine;
@@ -46,12 +76,14 @@ void vmsg_transfer_give(struct msg_transfer *transfer)
         vi_dereg(&transfer->region);
     free(transfer->cursor);
     if (transfer->slot && !transfer->sender) {
-        vmsg_joint_leave(transfer); /* given up amid the copying: a peer who knows nothing of it yet may still look at the list */
-        transfer->list = NULL;
+        if (transfer->phase == MSG_TRANSFER_JOINT)
+            transfer->list = NULL; /* given up amid the copying: a peer who knows nothing of it yet may still look at it */
+        vmsg_joint_leave(transfer);
     }
     free(transfer->list);
     vmsg_bond_forget(transfer);
-    transfer->request->extra = NULL;
+    if (transfer->request)
+        transfer->request->extra = NULL;
     if (transfer->peer->remote)
         msg_await_end();
     msg_lock(&engine->leaf);
@@ -66,8 +98,8 @@ void vmsg_transfer_give(struct msg_transfer *transfer)
     }
     if (transfer->sender)
         peer->ended++;
-    else /* relaxed: a hint for the next one */
-        atomic_store_explicit(&peer->crossing, peer->pending_sends || peer->ended != transfer->ended, memory_order_relaxed);
+    else if (transfer->phase != MSG_TRANSFER_OVER)
+        crossed(transfer);
     vbase_pool_give(&engine->transfers, transfer);
     msg_unlock(&engine->leaf);
 }
@@ -242,15 +274,11 @@ void vmsg_transfer_choose(struct msg_transfer *transfer, const struct vi_state *
 #define NOTICE_NS 500
 
 /* What else was under way when it ended. */
-static enum msg_order order(struct msg_transfer *transfer)
+static enum msg_order order(const struct msg_transfer *transfer)
 {
     if (transfer->way == MSG_WAY_GET)
         return atomic_load_explicit(&transfer->peer->joint, memory_order_relaxed) ? MSG_ORDER_BESIDE : MSG_ORDER_ALONE;
-    msg_lock(&vmsg_engine.leaf);
-    bool waits = list_node_linked(&transfer->turn) &&
-                 list_first(&transfer->peer->turns[transfer->sender]) != &transfer->turn;
-    msg_unlock(&vmsg_engine.leaf);
-    return waits ? MSG_ORDER_OVERTOOK : MSG_ORDER_ALONE;
+    return transfer->overtook ? MSG_ORDER_OVERTOOK : MSG_ORDER_ALONE;
 }
 
 void vmsg_transfer_judge(struct msg_transfer *transfer, bool well)
@@ -262,7 +290,7 @@ void vmsg_transfer_judge(struct msg_transfer *transfer, bool well)
     uint64_t began = transfer->began - (transfer->way == MSG_WAY_GET ? vbase_clock_ticks_of_ns(NOTICE_NS) : 0);
     msg_lock(&peer->lock);
     vmsg_choice_told(&peer->choice[transfer->learned], transfer->upto, (enum msg_way)transfer->way,
-                     well ? began : 0, clock_ticks(), well ? order(transfer) : MSG_ORDER_ALONE);
+                     well ? began : 0, transfer->over_at ? transfer->over_at : clock_ticks(), well ? order(transfer) : MSG_ORDER_ALONE);
     transfer->began = 0;
     msg_unlock(&peer->lock);
 }

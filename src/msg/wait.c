@@ -199,12 +199,14 @@ static void watch_end(struct waiting *waiting)
     vmsg_wait_changed();
 }
 
-/* Things that nobody will ring for: they must be tried again soon. */
+/* Things that nobody will ring for: they must be tried again soon. Not transfers that only look: who writes what they look at rings. */
 static bool something_pends(void)
 {
     struct msg_engine *engine = &vmsg_engine;
     msg_lock(&engine->leaf);
-    bool pends = !list_empty(&engine->work) || !list_empty(&engine->stuck) || !list_empty(&engine->finished);
+    bool pends = !list_empty(&engine->stuck) || !list_empty(&engine->finished);
+    list_for_each(node, &engine->work)
+        pends |= !container_of(node, struct msg_transfer, link)->looking; /* written before it came into the list */
     msg_unlock(&engine->leaf);
     return pends;
 }
@@ -322,16 +324,22 @@ static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool
     atomic_store_explicit(&wait.listening, false, memory_order_relaxed);
 }
 
-static void watcher_sleep(struct waiting *waiting, bool (*ready)(void *), void *context)
+/* True: something has happened instead. */
+static bool watcher_sleep(struct waiting *waiting, bool (*ready)(void *), void *context)
 {
     TRACE("sleep");
     struct vi_wait from[MSG_NICS];
     for (int i = 0; i < MSG_NICS; i++) /* one may be added meanwhile */
         from[i] = (struct vi_wait){.descriptor = -1};
-    if (vmsg_nics_arm(from))
-        nics_sleep(waiting, from, ready, context);
-    else
+    if (!vmsg_nics_arm(from)) {
         sched_yield();
+        return false;
+    }
+    /* What no lane brings: the words of joint copies. A callback may have waited, and ended this arming. */
+    if (atomic_load_explicit(&vmsg_engine.chores, memory_order_relaxed) && vmsg_progress())
+        return true;
+    nics_sleep(waiting, from, ready, context);
+    return false;
 }
 
 /* The gaps of the spin. Where nothing but shared memory can bring what is waited for, it is looked at between them, and all
@@ -409,7 +417,7 @@ static bool idle(struct waiting *waiting, bool (*ready)(void *), void *context)
         COUNT(yields);
         sched_yield();
     } else {
-        watcher_sleep(waiting, ready, context);
+        return watcher_sleep(waiting, ready, context);
     }
     return false;
 }
@@ -450,8 +458,11 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
             error = ERR_TIMEOUT;
         if (unlikely(error || !engine->open))
             break;
-        if (!ready(context) && idle(&waiting, ready, context))
+        if (!ready(context) && idle(&waiting, ready, context)) {
             waiting.since = waiting.sleep_ns = 0;
+            if (unlikely(waiting.soon))
+                awake(&waiting);
+        }
     }
     waiting_end(&waiting);
     if (likely(!error) || ready(context))

@@ -33,8 +33,7 @@ enum msg_frame {
     MSG_FRAME_CANCELLED, /* msg_frame_id                              the answer: forgotten (flag WON), or too late */
     MSG_FRAME_BOARD,     /* msg_frame_board                           where the slots of joint copies are; once */
     MSG_FRAME_JOIN,      /* msg_frame_join                            matched: let us copy it together */
-    MSG_FRAME_DONE,      /* msg_frame_id                              the last chunk of a joint copy was mine */
-    MSG_FRAME_WITHDRAW,  /* msg_frame_id                              a chunk of mine failed: copy it alone */
+    MSG_FRAME_WITHDRAW,  /* msg_frame_withdraw                        I cannot, or a chunk of mine failed: copy it alone */
     MSG_FRAME_GOODBYE,   /* nothing                                   the last frame of this rank to that one */
     MSG_FRAME_NOTE,      /* msg_note                                  about the message that comes next */
     MSG_FRAME_FENCE,     /* msg_frame_rail                            I have closed this rail: nothing lands from it any more */
@@ -75,13 +74,18 @@ struct msg_frame_board {
 };
 struct msg_frame_join {
     uint64_t id;       /* of the sender's transfer */
-    uint64_t answer;   /* of the receiver's transfer: DONE and WITHDRAW carry it */
+    uint64_t answer;   /* of the receiver's transfer: WITHDRAW carries it */
     uint64_t upto;     /* bytes that are wanted, from the first */
     struct vi_key key; /* of the receiver's buffer */
     uint32_t generation;
     uint16_t slot;
     uint8_t frames;    /* 1: send what you claim in DATA frames, do not put it */
     uint8_t share;     /* where there are two chunks: 256ths of UPTO in the first one, down to a page */
+};
+
+struct msg_frame_withdraw {
+    uint64_t answer; /* of the receiver's transfer */
+    uint64_t id;     /* of the sender's: FINISH is wanted even if that one is over; 0: it is not */
 };
 
 /* For rails that may lose what they took: what is needed to acknowledge, replay and drop duplicates. */
@@ -102,6 +106,7 @@ _Static_assert(sizeof(struct msg_frame_data) == 16, "wire");
 _Static_assert(sizeof(struct msg_frame_credit) == 8, "wire");
 _Static_assert(sizeof(struct msg_frame_board) == 16, "wire");
 _Static_assert(sizeof(struct msg_frame_join) == 48, "wire: it fits into one cell of 64 bytes");
+_Static_assert(sizeof(struct msg_frame_withdraw) == 16, "wire");
 _Static_assert(sizeof(struct msg_frame_extension) == 8, "wire");
 _Static_assert(sizeof(struct msg_frame_rail) == 16, "wire");
 

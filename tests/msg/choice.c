@@ -115,6 +115,23 @@ static void broken_trials(void)
     CHECK(tried <= 100);
 }
 
+/* An end that is told after a later one says nothing, and takes nothing from the one after it. */
+static void late_tellings(void)
+{
+    struct msg_choice choice = {0};
+    unsigned class = 0;
+    for (uint64_t i = 1; i <= 1000; i++) {
+        (void)!vmsg_choice_take(&choice, BYTES, 1u << MSG_WAY_JOINT, MSG_WAY_JOINT);
+        vmsg_choice_told(&choice, BYTES, MSG_WAY_JOINT, i * 1000000, i * 1000000 + 30000, MSG_ORDER_ALONE);
+        vmsg_choice_told(&choice, BYTES, MSG_WAY_JOINT, i * 1000000, i * 1000000 + 20000, MSG_ORDER_ALONE);
+        vmsg_choice_told(&choice, BYTES, MSG_WAY_JOINT, i * 1000000, i * 1000000 + 60000, MSG_ORDER_ALONE);
+    }
+    while (!choice.ways[class].cost[MSG_WAY_JOINT])
+        class++;
+    uint64_t cost = (uint64_t)choice.ways[class].cost[MSG_WAY_JOINT] * BYTES / 65536;
+    CHECK(cost > 29000 && cost < 31000);
+}
+
 /* Amid a trial its way is allowed no more: others are tried all the same. */
 static void forbidden_trial(void)
 {
@@ -257,16 +274,17 @@ static void shares(void)
     for (size_t i = 0; i < ARRAY_LENGTH(even); i++) {
         unsigned late = 0;
         for (int n = 0; n < 400; n++) {
-            unsigned share = vmsg_choice_share(&choice, BYTES);
+            unsigned share = vmsg_choice_share(&choice, BYTES, true);
             if (n >= 300)
                 late += share > even[i];
             vmsg_choice_balance(&choice, BYTES, share <= even[i]);
         }
-        unsigned share = vmsg_choice_share(&choice, BYTES);
+        unsigned share = vmsg_choice_share(&choice, BYTES, true);
         CHECK(even[i] == 250 ? share == 224 : share >= even[i] - 3 && share <= even[i] + 4);
         CHECK(even[i] == 250 || late > 50);
     }
-    CHECK_EQUAL(vmsg_choice_share(&choice, 1 << 20), 129); /* nothing is known of those */
+    CHECK_EQUAL(vmsg_choice_share(&choice, 1 << 20, true), 129); /* nothing is known of those */
+    CHECK_EQUAL(vmsg_choice_share(&choice, 1 << 15, false), 128); /* others wait */
 }
 
 int main(void)
@@ -278,6 +296,7 @@ int main(void)
     obeys();
     sizes_are_apart();
     broken_trials();
+    late_tellings();
     forbidden_trial();
     windows();
     late_frames(ALL, MSG_WAY_JOINT);

@@ -123,6 +123,45 @@ static void away(int rank)
     free(data);
 }
 
+/* The same with more messages than there are slots: when the sender comes back, most are in other hands. NO_BOARD: nor can he look. */
+static bool no_board;
+static void behind(int rank)
+{
+    enum { BYTES = 70000, MOST_BEHIND = 100 };
+    static struct msg_request send[MOST_BEHIND];
+    const int count = no_board ? 5 : MOST_BEHIND; /* 5: he answers for all of them in one round */
+    data = malloc(MOST_BEHIND * BYTES);
+    struct msg_where to = {world, 1, 5};
+    struct timespec moment = {0, 1000000};
+    unsigned char *all = data;
+    memset(send, 0, sizeof send);
+    one(rank, 0, BYTES, BYTES + 1); /* they know each other */
+    if (rank == 0 && no_board)
+        vmsg_engine.peer[1]->board = NULL;
+    for (int i = 0; i < count; i++) {
+        struct type_buffer buffer = {.base = data = all + i * BYTES, .count = BYTES};
+        if (rank == 0) {
+            stamp((unsigned)i, BYTES);
+            CHECK_EQUAL(vmsg_send_start(&send[i], &to, &buffer, MSG_STANDARD), OK);
+        } else {
+            CHECK_EQUAL(vmsg_recv(world, 0, 5, data, BYTES, NULL), OK);
+            CHECK(stamped((unsigned)i, BYTES));
+            ++*received;
+        }
+    }
+    while (rank == 0 && *received < count)
+        nanosleep(&moment, NULL);
+    if (rank == 1)
+        nanosleep(&(struct timespec){0, 30000000}, NULL); /* he answers while our last one is complete and not given back */
+    for (int i = 0; i < count && rank == 0; i++)
+        CHECK_EQUAL(vmsg_wait(&send[i]), OK);
+    data = all;
+    for (unsigned i = 0; i < 20; i++) /* he is here again */
+        one(rank, i, 2 * BYTES + i, MOST_BEHIND * BYTES - 1);
+    CHECK_EQUAL(vbase_counters->refused, 0);
+    free(all);
+}
+
 /* COUNT pieces of PIECE bytes, the last one first, with gaps between them. */
 #define GAP 72
 #define SHORT_PIECES 840
@@ -261,6 +300,11 @@ static void all(const char *single_from)
     harness_run(2, pieces);
     CHECK(*copied > 0 || in_frames()); /* by whom is the scheduler's choice */
     harness_run(2, away);
+    for (int i = 0; i < 2; i++) {
+        no_board = i;
+        *received = 0;
+        harness_run(2, behind);
+    }
     harness_run(2, stranded);
     for (forbidden_rank = 0; forbidden_rank < 2; forbidden_rank++)
         harness_run(2, forbidden);

@@ -23,7 +23,7 @@ static uint64_t known_id[64];
 static unsigned known_ids;
 static struct vi *later_vi; /* of a get that will be told by the sink */
 static void *later_cookie;
-static uint64_t boards[2][64][8] ALIGNED(CACHE_LINE); /* of joint copies: ours, which a peer may write, and his */
+static uint64_t boards[2][64][32] ALIGNED(256); /* of joint copies: ours, which a peer may write, and his */
 
 static void remember(uint64_t id)
 {
@@ -76,6 +76,8 @@ static int fake_put(struct vi *vi, const struct vi_transfer *put)
     static unsigned char seen[LONGEST];
     if (later_cookie || rand() % 4 == 0)
         return ERR_AGAIN;
+    if (!put->pieces)
+        return VI_COMPLETE; /* it only wakes */
     CHECK(put->local[0].iov_len > 0 && put->local[0].iov_len <= LONGEST);
     memcpy(seen, put->local[0].iov_base, put->local[0].iov_len); /* all of it is there */
     if (!far && rand() % 2)
@@ -189,8 +191,7 @@ static void hostile_frame(void)
                                                   [MSG_FRAME_CANCELLED] = 8,
                                                   [MSG_FRAME_BOARD] = sizeof(struct msg_frame_board),
                                                   [MSG_FRAME_JOIN] = sizeof(struct msg_frame_join),
-                                                  [MSG_FRAME_DONE] = 8,
-                                                  [MSG_FRAME_WITHDRAW] = 8,
+                                                  [MSG_FRAME_WITHDRAW] = sizeof(struct msg_frame_withdraw),
                                                   [MSG_FRAME_FENCE] = sizeof(struct msg_frame_rail),
                                                   [MSG_FRAME_LANDED] = sizeof(struct msg_frame_rail)};
     static unsigned char storage[LONGEST + 64];
@@ -230,11 +231,11 @@ static void hostile_frame(void)
     CHECK(vmsg_sink_received(&peer_vi[from], header, data, length, 1));
 }
 
-/* Peers write what they like into slots: a generation, chunks claimed or ready at the end and at the start. */
+/* Peers write what they like into slots: a generation, chunks claimed or moved at the end and at the start. */
 static void board_word(void)
 {
     uint64_t word = (uint64_t)(rand() % 3) << 36 | (uint64_t)(rand() % 3) << 18 | (unsigned)rand() % 3;
-    __atomic_store_n(&boards[rand() % 2][rand() % 64][rand() % 2], rand() % 20 ? word : UINT64_MAX - word, __ATOMIC_RELAXED);
+    __atomic_store_n(&boards[rand() % 2][rand() % 64][rand() % 3 ? rand() % 2 : 16], rand() % 20 ? word : UINT64_MAX - word, __ATOMIC_RELAXED);
 }
 
 static void late_end(void)

@@ -188,8 +188,23 @@ static int remote_pieces(struct shm_vi *vi, struct vi_key key, struct iovec *pie
     return (int)pieces;
 }
 
+/* One piece on either side, in one call. False: not so, or not all was moved: then all is moved once more, and who refuses says why. */
+static bool move_one(const struct shm_vi *vi, const struct vi_transfer *transfer, mover call)
+{
+    if (transfer->pieces != 1 || transfer->key.word[0] >> SHM_PIECES_SHIFT || transfer->local->iov_len > CALL_MOST)
+        return false;
+    const struct iovec *here = transfer->local;
+    struct iovec there = {(void *)(uintptr_t)(transfer->key.word[0] + transfer->offset), here->iov_len};
+    if (call(peer_pid(vi), here, 1, &there, 1, 0) != (ssize_t)there.iov_len)
+        return false;
+    COUNT_ADD(copy_single, there.iov_len);
+    return true;
+}
+
 static int move(struct shm_vi *vi, const struct vi_transfer *transfer, mover call, _Atomic int *reach)
 {
+    if (likely(move_one(vi, transfer, call)))
+        return VI_COMPLETE;
     struct iovec remote[SHM_SCATTERED_MOST], near[BATCH], far[BATCH];
     struct walk here = {transfer->local, transfer->pieces, 0};
     struct walk there = {remote, remote_pieces(vi, transfer->key, remote), 0};

@@ -1,5 +1,5 @@
-/* Huge pages under the buffers of large messages. Called by shm_reg, whenever memory of the user may be copied by the
- * kernel.
+/* Huge pages under the buffers of large messages. Called when registered memory is given back (of several
+ * pieces: when it is registered), so the kernel may have copied it.
  *
  * A kernel that copies between processes looks up and holds each page, and of 4 KiB that takes longer than to copy it. So memory
  * that large messages use again and again is put onto huge pages (MADV_COLLAPSE, Linux 6.1): its bytes stay where they are

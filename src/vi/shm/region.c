@@ -132,8 +132,6 @@ int shm_reg(struct vi_nic *base, void *address, uint64_t length, struct vi_regio
     if ((uintptr_t)address >> SHM_PIECES_SHIFT)
         return vbase_fail(ERR_ARGUMENT, "memory at %p: its address carries a tag", address);
     if (address) {
-        if (length >= SHM_HUGE_LEAST)
-            (void)shm_huge_used(nic, address, length);
         *region = (struct vi_region){base, address, length, {{(uintptr_t)address, length}}, NULL};
         return OK;
     }
@@ -154,6 +152,8 @@ void shm_dereg(struct vi_region *region)
     struct shm_nic *nic = shm_nic_of(region->nic);
     struct shm_extent *extent = region->own, **link = &nic->extents;
 
+    if (!extent && region->length >= SHM_HUGE_LEAST && !(region->key.word[0] >> SHM_PIECES_SHIFT))
+        (void)shm_huge_used(nic, region->address, region->length); /* not before: the peer holds none of it any more */
     if (!extent)
         return;
     base_lock(&nic->lock);

@@ -30,7 +30,7 @@
 #include "base/base.h"
 
 #define TCP_MAGIC   0x7463756461697631ull
-#define TCP_VERSION 1u
+#define TCP_VERSION 2u
 #define TCP_NONCE   32
 
 struct tcp_hello {
