@@ -93,7 +93,7 @@ int vmsg_send_launch(struct msg_request *request)
 {
     struct msg_peer *peer = request->peer;
     int64_t bytes = (int64_t)request->total;
-    int error = unlikely(request->context->noted) ? vmsg_note_send(request) : OK;
+    int error = unlikely(request->order & MSG_FLAG_NOTED) ? vmsg_note_send(request) : OK;
     if (unlikely(error))
         return error;
     bool fits = bytes <= peer->eager;
@@ -166,7 +166,8 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
     request->context = to->context;
     request->peer = peer;
     request->buffer = *buffer;
-    request->order = msg_header(0, to->context->id, to->tag, 0);
+    /* What waits in a queue may outlive its context. */
+    request->order = msg_header(0, to->context->id, to->tag, unlikely(to->context->noted) && request->note ? MSG_FLAG_NOTED : 0);
     request->total = type_buffer_bytes(buffer);
     request->result.bytes = request->total;
     request->extra = NULL;

@@ -10,10 +10,7 @@ void vmsg_context_noted(struct msg_context *context) { context->noted = true; }
 int vmsg_note_send(struct msg_request *request)
 {
     struct iovec piece = {request->note, sizeof *request->note};
-    if (!request->note)
-        return OK;
-    request->order |= MSG_FLAG_NOTED;
-    return msg_peer_send(request->peer, msg_header(MSG_FRAME_NOTE, request->context->id, 0, 0), &piece, 1);
+    return msg_peer_send(request->peer, msg_header(MSG_FRAME_NOTE, msg_header_context(request->order), 0, 0), &piece, 1);
 }
 
 void vmsg_note_arrived(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
