@@ -529,10 +529,15 @@ bool vmsg_progress_behind(void); /* after leave: what runs under no lock; true: 
 /* ---- wait.c ---- */
 int vmsg_wait_start(void) MUST_CHECK; /* measures the gap, decides how long to spin */
 int vmsg_wait_networked(void) MUST_CHECK; /* from now on it is slept on descriptors */
-static inline void msg_wait_gap(void)
+/* Between two looks; returns how many pauses it was. */
+static inline uint32_t msg_wait_gap(void)
 {
-    for (uint32_t i = 0; i < vmsg_engine.gap; i++)
+    const struct vi_nic *nic = vmsg_engine.nic[0];
+    uint32_t linger = nic ? atomic_load_explicit(&nic->linger, memory_order_relaxed) : 0;
+    uint32_t pauses = linger > vmsg_engine.gap ? linger : vmsg_engine.gap;
+    for (uint32_t i = 0; i < pauses; i++)
         cpu_pause();
+    return pauses;
 }
 void vmsg_wait_changed(void); /* several threads: somebody's request may be complete */
 /* The same for one thing: a request that a thread was PARKED for, or what only those look at who wait for anything. */

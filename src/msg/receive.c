@@ -168,7 +168,7 @@ static inline __attribute__((always_inline)) bool expect(struct msg_expected exp
     bool all = !expected.member;
     atomic_store_explicit(&expected.request->state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
     engine->expected = expected;
-    for (; looks > 0; looks--) {
+    for (int64_t pauses = (int64_t)looks * engine->gap; pauses > 0;) {
         int came = all && !peer ? 0 : vi_poll_only(peer->vi, 1);
         if (all && !came)
             came = vi_poll(engine->nic[0], 1);
@@ -176,7 +176,7 @@ static inline __attribute__((always_inline)) bool expect(struct msg_expected exp
             return true;
         if (came)
             break;
-        msg_wait_gap();
+        pauses -= msg_wait_gap();
     }
     return false;
 }

@@ -25,6 +25,13 @@ static struct inside {
     bool refuse;
 } inside;
 
+static unsigned random_state = 12345;
+static inline unsigned random_below(unsigned n)
+{
+    random_state = random_state * 1103515245u + 12345u;
+    return (random_state >> 8) % n;
+}
+
 static bool inside_one_received(struct vi *vi, uint64_t header, const void *data, size_t length)
 {
     uint32_t rank = vi->nic->rank;

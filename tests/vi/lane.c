@@ -323,6 +323,99 @@ static void left_within(const char *script)
     inside_stop();
 }
 
+/* Who answers writes the cell that both write, and the lanes stay as they are; what is in it counts as any message does. Turns are
+ * 24 bits of a count from FIRST on. */
+static void by_turns(uint64_t first)
+{
+    struct vi *side[2];
+
+    inside_start(2);
+    inside_open(0);
+    inside_open(1);
+    side[0] = inside_connect(0, 1);
+    side[1] = inside_connect(1, 0);
+    atomic_store(&shm_vi_of(side[0])->turn_out, first * SHM_TURN);
+    shm_vi_of(side[1])->turn_in = first * SHM_TURN;
+    shm_vi_of(side[0])->turn_in = (first + 1) * SHM_TURN;
+    CHECK_EQUAL(inside_send(side[1], 0, 8), OK); /* nobody has answered yet: by the lane */
+    CHECK_EQUAL(vi_poll(inside.nic[0], 1), 1);
+    CHECK_EQUAL(atomic_load(&shm_vi_of(side[1])->out->published), shm_word(0) + 1);
+    for (uint64_t n = 0; n < 1000; n++) {
+        struct shm_vi *from = shm_vi_of(side[n % 2]);
+        int to = 1 - (int)(n % 2);
+        CHECK_EQUAL(inside_send(&from->vi, n, n % 5 * 12), OK);
+        CHECK(!vi_taken(&from->vi));
+        CHECK_EQUAL(atomic_load(&from->turn->published), (uint32_t)(n + first) * SHM_TURN + (n / 2 + n % 2) % SHM_TURN);
+        if (n % 7 == 0) { /* not wanted now: it stays, and whose turn it is */
+            inside.refuse = true;
+            CHECK_EQUAL(vi_poll(inside.nic[to], 16), 0);
+            CHECK_EQUAL(atomic_load(&shm_vi_of(side[to])->turn_out), 0);
+            inside.refuse = false;
+        }
+        CHECK_EQUAL(n % 2 || n == 0 ? vi_poll(inside.nic[to], 16) : vi_poll_only(side[to], 1), 1);
+        CHECK_EQUAL(inside.header[to], n);
+        CHECK_EQUAL(inside.length[to], n % 5 * 12);
+        for (int idle = 0; idle < (n % 50 ? 0 : 1100); idle++)
+            CHECK_EQUAL(vi_poll(inside.nic[to], 16), 0);
+        CHECK(n % 50 || vi_taken(&from->vi));
+    }
+    for (int n = 1; n < (int)SHM_CELLS; n++) {
+        CHECK_EQUAL(atomic_load(&shm_vi_of(side[0])->out[n].published), 0);
+        CHECK_EQUAL(atomic_load(&shm_vi_of(side[1])->out[n].published), 0);
+    }
+    inside_stop();
+}
+
+/* Both send and take as it comes, short and long, by their lanes and by turns, much and little at a time: each way all comes once, in
+ * order, and is known to be taken. */
+static void two_ways(void)
+{
+    static uint64_t header[2][64];
+    static size_t length[2][64];
+    uint64_t sent[2] = {0};
+    struct vi *side[2];
+
+    random_state = 11;
+    inside_start(2);
+    inside_open(0);
+    inside_open(1);
+    side[0] = inside_connect(0, 1);
+    side[1] = inside_connect(1, 0);
+    for (int from = 0; from < 2; from++) { /* a lane is looked at alone when it is known */
+        CHECK_EQUAL(inside_send(side[from], 0, 0), OK);
+        CHECK_EQUAL(vi_poll(inside.nic[1 - from], 1), 1);
+        sent[from]++;
+    }
+    for (int round = 0; round < 300000; round++) {
+        unsigned from = random_below(2), to = 1 - from, at = sent[from] % 64;
+        if (random_below(round / 1000 % 2 ? 2 : 4) == 0 && sent[from] - inside.got[to] < 60) {
+            char data[600];
+            bool same = sent[from] > 0 && random_below(4) > 0;
+            header[from][at] = same ? header[from][(at + 63) % 64] : (uint64_t)random_below(1000);
+            length[from][at] = same ? length[from][(at + 63) % 64] : (size_t)random_below(random_below(3) ? 30 : 600);
+            memset(data, (int)(sent[from]++ % 251), sizeof(data));
+            struct iovec piece[2] = {{data, length[from][at]}, {data, 0}};
+            CHECK_EQUAL(vi_send(side[from], header[from][at], piece, random_below(8) ? 1 : 2), OK);
+            continue;
+        }
+        uint64_t before = inside.got[to];
+        inside.refuse = random_below(10) == 0;
+        int budget = 1 + (int)random_below(9), count = random_below(2) ? vi_poll(inside.nic[to], budget) : vi_poll_only(side[to], 1);
+        CHECK(count <= budget && (count > 0) == (!inside.refuse && before != sent[from]));
+        CHECK_EQUAL(inside.got[to], before + (uint64_t)count);
+        inside.refuse = false;
+        if (count == 0)
+            continue;
+        at = (inside.got[to] - 1) % 64;
+        CHECK_EQUAL(inside.header[to], header[from][at]);
+        CHECK_EQUAL(inside.length[to], length[from][at]);
+        if (length[from][at])
+            CHECK_EQUAL(*((const unsigned char *)inside.data[to] + length[from][at] - 1), (inside.got[to] - 1) % 251);
+        CHECK(inside.got[to] == sent[from] || !vi_taken(side[from]));
+    }
+    inside_stop();
+}
+
 int main(void)
 {
     CHECK_EQUAL(vbase_settings_read(), OK);
@@ -333,6 +426,9 @@ int main(void)
     one_way();
     runs();
     run_credit();
+    by_turns(1);
+    by_turns((1u << 24) - 500);
+    two_ways();
     taken_in_pieces();
     left_within(NULL);
     left_within("seed=1"); /* the same with a provider between */

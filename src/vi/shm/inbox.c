@@ -64,6 +64,7 @@ static inline void aim(struct shm_hot *hot, const struct shm_vi *vi)
     hot->word = shm_word(vi->in_next) + vi->in_run;
     hot->next = vi->in_run ? &vi->in[(vi->in_next + 1) % SHM_CELLS] : hot->cell;
     hot->next_word = vi->in_run ? shm_word(vi->in_next + 1) : hot->word;
+    hot->turn_word = shm_turn_word(vi->turn_in, vi->in_next + (vi->in_run > 0));
 }
 
 static void lane_add(struct shm_nic *nic, struct shm_vi *vi)
@@ -73,6 +74,7 @@ static void lane_add(struct shm_nic *nic, struct shm_vi *vi)
     vi->cooling = false;
     vi->used = true;
     hot->vi = vi;
+    hot->turn = vi->turn;
     aim(hot, vi);
     /* relaxed: a sender who still reads 0 sets his bit once more */
     atomic_store_explicit(&vi->told_line->hot, 1, memory_order_relaxed);
@@ -83,7 +85,7 @@ static void lane_remove(struct shm_nic *nic, struct shm_vi *vi)
     if (vi->place == SHM_NOWHERE)
         return;
     tell(vi);
-    nic->hot[vi->place] = (struct shm_hot){.cell = &no_cell, .next = &no_cell};
+    nic->hot[vi->place] = (struct shm_hot){.cell = &no_cell, .next = &no_cell, .turn = &no_cell, .turn_word = SHM_TURN};
     vi->place = SHM_NOWHERE;
     nic->stale = true;
 }
@@ -121,26 +123,41 @@ static inline __attribute__((always_inline)) uint32_t ready_here(const struct sh
     return all <= SHM_RUN && all > vi->in_run ? all - vi->in_run : 0; /* of the lap before: negative */
 }
 
+/* Cell NUMBER of this lane is the one that both write, and there. */
+static inline __attribute__((always_inline)) bool ready_turn(const struct shm_vi *vi, uint64_t number)
+{
+    /* acquire: pairs with shm_publish */
+    return atomic_load_explicit(&vi->turn->published, memory_order_acquire) == shm_turn_word(vi->turn_in, number);
+}
+
 /* Nothing new lies in the cell that a run has begun in. Where the sender has gone on to the next one, it is that: from
  * then on nothing is added here, so one more look tells that it is done with. */
-static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi)
+static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi, const struct shm_cell **cell)
 {
     const struct shm_cell *next = &vi->in[(vi->in_next + 1) % SHM_CELLS];
     /* acquire: pairs with shm_publish */
     uint32_t word = atomic_load_explicit(&next->published, memory_order_acquire);
-    if (word - shm_word(vi->in_next + 1) > SHM_RUN)
+    bool turn = ready_turn(vi, vi->in_next + 1);
+    if (word - shm_word(vi->in_next + 1) > SHM_RUN && !turn)
         return 0;
     uint32_t more = ready_here(vi);
     if (more)
         return more;
     consumed(vi);
-    return ready_here(vi);
+    *cell = turn ? vi->turn : next;
+    return turn ? 1 : ready_here(vi);
 }
 
-static inline __attribute__((always_inline)) uint32_t ready(struct shm_vi *vi)
+/* Messages that may be taken, and the cell in which they lie. */
+static inline __attribute__((always_inline)) uint32_t ready(struct shm_vi *vi, const struct shm_cell **cell)
 {
+    if (ready_turn(vi, vi->in_next)) {
+        *cell = vi->turn;
+        return 1;
+    }
     uint32_t more = ready_here(vi);
-    return likely(more || !vi->in_run) ? more : ready_next(vi);
+    *cell = &vi->in[vi->in_next % SHM_CELLS];
+    return likely(more || !vi->in_run) ? more : ready_next(vi, cell);
 }
 
 /* Where the block of a cell lies; NULL: outside its heap. */
@@ -247,10 +264,34 @@ static bool take_odd(struct shm_nic *nic, struct shm_vi *vi, const struct shm_ce
     return true;
 }
 
-/* Hands COUNT messages of the next cell to the sink; how many it took, the others stay. Every field is read once. */
-static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, struct shm_vi *vi, uint32_t count)
+/* How long an answer took says how often to look for the next one: three times. Who looks while the peer is about to answer takes
+ * the line from him once more. Where it takes long the peer does not answer at once, and what is awaited may be something else. */
+static COLD void learn_linger(const struct shm_nic *nic, struct shm_vi *vi, uint64_t turn_at)
 {
-    const struct shm_cell *cell = &vi->in[vi->in_next % SHM_CELLS];
+    uint64_t best = (clock_ticks() - turn_at) * nic->linger_of_ticks >> 16;
+    uint32_t now = atomic_load_explicit(&vi->linger, memory_order_relaxed);
+    if (best > nic->linger_most)
+        best = best < 2 * nic->linger_most ? nic->linger_most : 0;
+    atomic_store_explicit(&vi->linger, (now + (uint32_t)best + (best > now)) / 2, memory_order_relaxed);
+    atomic_store_explicit(&vi->turn_at, 0, memory_order_relaxed);
+}
+
+/* The cell that both write is read: the turn is ours. */
+static inline void turn_taken(struct shm_nic *nic, struct shm_vi *vi)
+{
+    uint64_t turn_at = atomic_load_explicit(&vi->turn_at, memory_order_relaxed);
+    atomic_store_explicit(&nic->nic.linger, 0, memory_order_relaxed);
+    if (unlikely(turn_at))
+        learn_linger(nic, vi, turn_at);
+    /* release: pairs with claim */
+    atomic_store_explicit(&vi->turn_out, vi->turn_in + SHM_TURN, memory_order_release);
+    vi->turn_in += 2 * SHM_TURN;
+}
+
+/* Hands COUNT messages of the next cell to the sink; how many it took, the others stay. Every field is read once. */
+static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, struct shm_vi *vi,
+                                                           const struct shm_cell *cell, uint32_t count)
+{
     uint16_t kind = *(const volatile uint16_t *)&cell->kind;
     uint32_t length = *(const volatile uint16_t *)&cell->length, run = vi->in_run, taken;
     if (unlikely(!atomic_load_explicit(&vi->deliver, memory_order_relaxed))) {
@@ -262,6 +303,13 @@ static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, 
     }
     atomic_store_explicit(&vi->answered, true, memory_order_relaxed);
     vi->in_run = run += taken;
+    if (cell == vi->turn) {
+        if (taken) {
+            turn_taken(nic, vi);
+            consumed(vi);
+        }
+        return taken;
+    }
     if (taken && (kind != SHM_DATA || (run + 1) * length > SHM_INLINE || run == SHM_RUN))
         consumed(vi);
     return taken;
@@ -272,11 +320,12 @@ static int drain(struct shm_nic *nic, struct shm_hot *hot, int budget)
     struct shm_vi *vi = hot->vi;
     int taken = 0;
     while (taken < budget && !nic->nic.enough) {
-        uint32_t count = ready(vi), most = (uint32_t)(budget - taken), got;
+        const struct shm_cell *cell;
+        uint32_t count = ready(vi, &cell), most = (uint32_t)(budget - taken), got;
         if (!count)
             break;
         look_ahead(nic, vi);
-        got = take(nic, vi, count < most ? count : most);
+        got = take(nic, vi, cell, count < most ? count : most);
         if (!got)
             break;
         taken += (int)got;
@@ -363,7 +412,8 @@ static inline bool something(const struct shm_hot *hot)
 {
     uint32_t word = atomic_load_explicit(&hot->cell->published, memory_order_relaxed);
     uint32_t next = atomic_load_explicit(&hot->next->published, memory_order_relaxed);
-    return word - hot->word - 1 < SHM_RUN || next - hot->next_word - 1 < SHM_RUN;
+    uint32_t turn = atomic_load_explicit(&hot->turn->published, memory_order_relaxed);
+    return word - hot->word - 1 < SHM_RUN || next - hot->next_word - 1 < SHM_RUN || turn == hot->turn_word;
 }
 
 static inline void nothing_came(struct shm_nic *nic)
@@ -377,13 +427,14 @@ static inline void nothing_came(struct shm_nic *nic)
 /* One message of one hot lane. Bits, ticks and events that are not messages wait for the next poll of all. */
 static inline __attribute__((always_inline)) int poll_one(struct shm_nic *nic, struct shm_vi *vi)
 {
+    const struct shm_cell *cell;
     uint64_t number = vi->in_next;
-    if (unlikely(vi->place == SHM_NOWHERE) || !ready(vi)) {
+    if (unlikely(vi->place == SHM_NOWHERE) || !ready(vi, &cell)) {
         if (nic->ahead_bytes)
             shm_lane_ahead(nic);
         return 0;
     }
-    if (unlikely(!take(nic, vi, 1)))
+    if (unlikely(!take(nic, vi, cell, 1)))
         return 0;
     vi->used = true;
     /* within a run the aim is old: the next poll of all sees something new once, and aims */
@@ -445,7 +496,8 @@ int shm_poll(struct vi_nic *base, struct vi *only, int budget)
 
 static bool lane_pending(struct shm_vi *vi)
 {
-    return !vi->waiting && vi->behind >= 0 && ready(vi) > 0;
+    const struct shm_cell *cell;
+    return !vi->waiting && vi->behind >= 0 && ready(vi, &cell) > 0;
 }
 
 bool shm_inbox_pending(struct shm_nic *nic)

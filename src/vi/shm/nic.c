@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define TICK_NS   100000 /* how long a lane told cold is still polled, at least */
+#define LINGER_NS 150    /* between two looks, at most */
 #define SETTLE_NS 20000  /* between SOON and ASLEEP, at least: every store buffer has drained */
 
 int shm_nic_probe(const struct vi_setup *setup)
@@ -103,6 +104,8 @@ int shm_nic_open(const struct vi_setup *setup, struct vi_nic **out)
     nic->bell = shm_bell_of(&nic->segment, nic->index);
     nic->bits = shm_bits_of(&nic->segment, nic->index);
     nic->tick_gap = vbase_clock_ticks_of_ns(TICK_NS);
+    nic->linger_most = vbase_clock_pauses_of_ns(LINGER_NS);
+    nic->linger_of_ticks = ((uint64_t)nic->linger_most << 16) / (3 * vbase_clock_ticks_of_ns(LINGER_NS));
     nic->settle = vbase_clock_ticks_of_ns(SETTLE_NS);
     shm_heap_open(&nic->heap, shm_heap_of(&nic->segment, nic->index));
     error = allocate(nic, setup);
@@ -164,6 +167,9 @@ struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index)
     vi->place = SHM_NOWHERE;
     vi->run.length = SHM_NO_RUN;
     vi->out = shm_lane_of(s, index, nic->index);
+    vi->turn = shm_turn_of(s, nic->index, index);
+    vi->turn_in = nic->index < index ? 2 * SHM_TURN : SHM_TURN;
+    atomic_store_explicit(&vi->turn_out, nic->index < index ? SHM_TURN : 0, memory_order_relaxed);
     vi->credit = shm_credit_of(s, nic->index, index);
     vi->bell = shm_bell_of(s, index);
     vi->in = shm_lane_of(s, nic->index, index);
@@ -191,15 +197,17 @@ static uint64_t in_flight(struct shm_nic *nic, struct shm_vi *vi)
 }
 
 /* The same with the messages of a cell: the receiver waits for more in the last one, and then it is never credited as a
- * whole. Its word says how many it holds, whether or not we would add to it. */
+ * whole. Its word says how many it holds, whether or not we would add to it; that of a cell whose message took the shared one is
+ * old, but so many of it are never credited. */
 static bool shm_taken(struct vi *base)
 {
     struct shm_vi *vi = shm_vi_of(base);
     uint32_t last = (uint32_t)atomic_load_explicit(&vi->out_next, memory_order_relaxed) - 1;
     /* relaxed: we wrote it */
     uint32_t word = atomic_load_explicit(&vi->out[last % SHM_CELLS].published, memory_order_relaxed);
-    return in_flight(shm_nic_of(base->nic), vi) == 0 || atomic_load_explicit(&vi->credit->consumed, memory_order_relaxed) ==
-                                          last * (SHM_RUN + 1) + word % (SHM_RUN + 1);
+    return in_flight(shm_nic_of(base->nic), vi) == 0 ||
+           (word % (SHM_RUN + 1) != 0 && atomic_load_explicit(&vi->credit->consumed, memory_order_relaxed) ==
+                                             last * (SHM_RUN + 1) + word % (SHM_RUN + 1));
 }
 
 /* Under nic->lock. */
