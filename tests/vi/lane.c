@@ -323,8 +323,8 @@ static void left_within(const char *script)
     inside_stop();
 }
 
-/* Who answers writes the cell that both write, and the lanes stay as they are; what is in it counts as any message does. Turns are
- * 24 bits of a count from FIRST on. */
+/* Who answers writes the cell that both write, and the lanes stay as they are; what is in it counts as any message does.
+ * Turns are 24 bits of a count from FIRST on. */
 static void by_turns(uint64_t first)
 {
     struct vi *side[2];
@@ -366,8 +366,8 @@ static void by_turns(uint64_t first)
     inside_stop();
 }
 
-/* Both send and take as it comes, short and long, by their lanes and by turns, much and little at a time: each way all comes once, in
- * order, and is known to be taken. */
+/* Both send and take as it comes, short and long, by their lanes and by turns, much and little at a time: each way all
+ * comes once, in order, and is known to be taken. */
 static void two_ways(void)
 {
     static uint64_t header[2][64];
@@ -400,7 +400,8 @@ static void two_ways(void)
         }
         uint64_t before = inside.got[to];
         inside.refuse = random_below(10) == 0;
-        int budget = 1 + (int)random_below(9), count = random_below(2) ? vi_poll(inside.nic[to], budget) : vi_poll_only(side[to], 1);
+        int budget = 1 + (int)random_below(9);
+        int count = random_below(2) ? vi_poll(inside.nic[to], budget) : vi_poll_only(side[to], 1);
         CHECK(count <= budget && (count > 0) == (!inside.refuse && before != sent[from]));
         CHECK_EQUAL(inside.got[to], before + (uint64_t)count);
         inside.refuse = false;

@@ -264,15 +264,26 @@ static bool take_odd(struct shm_nic *nic, struct shm_vi *vi, const struct shm_ce
     return true;
 }
 
-/* How long an answer took says how often to look for the next one: three times. Who looks while the peer is about to answer takes
- * the line from him once more. Where it takes long the peer does not answer at once, and what is awaited may be something else. */
+/* How long an answer took says how often to look for the next one: three times. Who looks while the peer is about to
+ * answer takes the line from him once more, which costs where lines are slow. Past LINGER_MOST that is what it is; past twice as
+ * much the peer did not answer at once, and nothing is learned but that. */
 static COLD void learn_linger(const struct shm_nic *nic, struct shm_vi *vi, uint64_t turn_at)
 {
-    uint64_t best = (clock_ticks() - turn_at) * nic->linger_of_ticks >> 16;
+    uint64_t third = (clock_ticks() - turn_at) * nic->linger_of_ticks >> 16, most = nic->linger_most;
     uint32_t now = atomic_load_explicit(&vi->linger, memory_order_relaxed);
-    if (best > nic->linger_most)
-        best = best < 2 * nic->linger_most ? nic->linger_most : 0;
-    atomic_store_explicit(&vi->linger, (now + (uint32_t)best + (best > now)) / 2, memory_order_relaxed);
+    uint32_t best = (uint32_t)(third < most / 2 || third > 2 * most ? 0 : third < most ? third : most);
+    atomic_store_explicit(&vi->linger, (now + best + (best > now)) / 2, memory_order_relaxed);
+    atomic_store_explicit(&vi->turn_at, 0, memory_order_relaxed);
+}
+
+/* Something came by a lane while we looked rarely: that is for turns alone. Where it is the lane of him whose turn it is, the two
+ * do not answer each other by turns. */
+static COLD void linger_ends(struct shm_nic *nic, struct shm_vi *vi)
+{
+    atomic_store_explicit(&nic->nic.linger, 0, memory_order_relaxed);
+    if (atomic_load_explicit(&vi->turn_out, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&vi->linger, 0, memory_order_relaxed);
     atomic_store_explicit(&vi->turn_at, 0, memory_order_relaxed);
 }
 
@@ -310,6 +321,8 @@ static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, 
         }
         return taken;
     }
+    if (unlikely(atomic_load_explicit(&nic->nic.linger, memory_order_relaxed)))
+        linger_ends(nic, vi);
     if (taken && (kind != SHM_DATA || (run + 1) * length > SHM_INLINE || run == SHM_RUN))
         consumed(vi);
     return taken;

@@ -32,8 +32,8 @@ static inline void copy_inline(uint8_t *to, const void *from, size_t n)
     }
 }
 
-/* The cell that message NUMBER goes into: the one that both write, where two take turns and it is ours, else that of the lane. The
- * caller has seen that there is room. */
+/* The cell that message NUMBER goes into: the one that both write, where two take turns and it is ours, else that of the
+ * lane. The caller has seen that there is room. */
 static inline struct shm_cell *claim(struct shm_vi *vi, uint64_t number, enum shm_kind kind, uint64_t header, bool turns)
 {
     struct shm_cell *cell = &vi->out[number % SHM_CELLS];
@@ -57,7 +57,7 @@ static inline bool in_turns(struct shm_vi *vi)
     return turns;
 }
 
-#define TURNS_TIMED 256u /* one of so many is: with one of sixteen a message took 0.25 us in the place of 0.22 */
+#define TURNS_TIMED 256u /* of so many each end times one: of sixteen, and a message took 0.25 us in the place of 0.22 */
 
 /* The turn is the peer's from now on; what is published with it. */
 static inline uint32_t give_turn(struct shm_vi *vi, uint64_t number)

@@ -4,7 +4,8 @@
  *   doors      one per rank: [bell] [bitmap, 512 ranks a line] [identity]
  *   counters   BASE_COUNTERS_SIZE per rank
  *   credits    a line for each (sender, receiver), sender-major: what a sender reads of all his lanes lies together
- *   turns      a line for each pair of ranks, lower-major
+ *   turns      a line for each pair of ranks, lower-major; rows are odd, or all that a rank polls would fall into one place of
+ *              its cache
  *   lanes      128 cells for each (receiver, sender), receiver-major
  *   heaps      the eager blocks of each rank
  *   shared     a slice per rank for memory that peers can map; each process maps the slices it needs, when it does
@@ -48,11 +49,11 @@ struct shm_cell {
 } ALIGNED(CACHE_LINE);
 _Static_assert(sizeof(struct shm_cell) == CACHE_LINE, "a cell is a cache line");
 
-/* Beside its two lanes each pair has one cell that both write, by turns. Who writes it hands the turn to the other one, who has it
- * back when he answers. The cell stands for the lane's cell of its number, which stays as it was: the receiver finds number N
- * in his lane or here. Who answers writes a line that he has just read, in the place of one that his peer polls: a transfer
- * between two processors' caches less. `published` is the turn, from 1, * SHM_TURN + the cell's number % SHM_TURN. Turn 1 is the
- * lower rank's to write. */
+/* Beside its two lanes each pair has one cell that both write, by turns. Who writes it hands the turn to the other one,
+ * and has it back with the answer. The cell stands for the lane's cell of its number, which stays as it was: the receiver
+ * finds number N in his lane or here. Who answers writes a line that he has just read, in the place of one that his peer
+ * polls: a transfer between two processors' caches less. `published` is the turn, from 1, * SHM_TURN + the cell's
+ * number % SHM_TURN. Turn 1 is the lower rank's to write. */
 #define SHM_TURN 256u /* larger than a lane */
 
 /* Never 0: a page that nobody wrote holds no message. */
@@ -132,7 +133,7 @@ static inline struct shm_credit *shm_credit_of(const struct shm_segment *s, uint
 static inline struct shm_cell *shm_turn_of(const struct shm_segment *s, uint32_t a, uint32_t b)
 {
     uint32_t lower = a < b ? a : b, higher = a < b ? b : a;
-    return (struct shm_cell *)(void *)(s->base + s->turns) + (uint64_t)lower * s->ranks + higher;
+    return (struct shm_cell *)(void *)(s->base + s->turns) + (uint64_t)lower * (s->ranks | 1) + higher;
 }
 static inline struct shm_cell *shm_lane_of(const struct shm_segment *s, uint32_t receiver, uint32_t sender)
 {

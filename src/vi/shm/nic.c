@@ -64,7 +64,7 @@ static int take_slot(struct shm_nic *nic)
 static int allocate(struct shm_nic *nic, const struct vi_setup *setup)
 {
     uint32_t count = setup->local_count;
-    nic->hot = calloc(count, sizeof(*nic->hot));
+    nic->hot = aligned_alloc(CACHE_LINE, count * sizeof(*nic->hot));
     nic->peers = calloc(count, sizeof(*nic->peers));
     nic->local_ranks = calloc(count, sizeof(*nic->local_ranks));
     if (!nic->hot || !nic->peers || !nic->local_ranks)
@@ -105,7 +105,7 @@ int shm_nic_open(const struct vi_setup *setup, struct vi_nic **out)
     nic->bits = shm_bits_of(&nic->segment, nic->index);
     nic->tick_gap = vbase_clock_ticks_of_ns(TICK_NS);
     nic->linger_most = vbase_clock_pauses_of_ns(LINGER_NS);
-    nic->linger_of_ticks = ((uint64_t)nic->linger_most << 16) / (3 * vbase_clock_ticks_of_ns(LINGER_NS));
+    nic->linger_of_ticks = ((uint64_t)nic->linger_most << 16) / (vbase_clock_ticks_of_ns(3 * LINGER_NS) + 1);
     nic->settle = vbase_clock_ticks_of_ns(SETTLE_NS);
     shm_heap_open(&nic->heap, shm_heap_of(&nic->segment, nic->index));
     error = allocate(nic, setup);

@@ -73,7 +73,7 @@ struct shm_vi {
     uint32_t block[SHM_CELLS];        /* the block behind each cell in flight; under heap.lock */
 };
 
-/* A polled lane: what one look needs, within a line. A message comes into the cell, or behind a run into the next one, or into
+/* A polled lane: what one look needs, in a line. A message comes into the cell, or behind a run into the next one, or into
  * the one that both write. */
 struct shm_hot {
     const struct shm_cell *cell, *next; /* the same when no run has begun */
@@ -81,7 +81,7 @@ struct shm_hot {
     uint32_t word, next_word;           /* what they say while nothing comes */
     uint32_t turn_word;                 /* what it says when something has come */
     struct shm_vi *vi;
-};
+} ALIGNED(CACHE_LINE);
 
 /* The eager blocks of this process. Freed blocks queue up behind the others: they rotate. */
 struct shm_class {
@@ -135,7 +135,7 @@ struct shm_nic {
     struct shm_hot *hot; /* room for all peers */
     uint32_t hot_count, hot_first, polls, idle;
     uint32_t linger_most;     /* pauses */
-    uint64_t linger_of_ticks; /* pauses that fill a third of 2^16 ticks */
+    uint64_t linger_of_ticks; /* pauses a tick, * 2^16 / 3 */
     uint32_t ahead, ahead_bytes; /* so much of the block that comes next is asked for by a poll that finds nothing; 0
                                   * where several threads call */
     int told;            /* events of this poll that were not messages: called, down */
