@@ -18,6 +18,7 @@ static void wrap(void)
         atomic_store(&vi->out_next, start);
         atomic_store(&vi->out_seen, start);
         vi->in_next = start;
+        vi->turn_word = shm_turn_word(vi->turn_in, start);
         atomic_store(&vi->told_line->consumed, (uint32_t)start * 8);
     }
     for (uint64_t n = 0; n < 200000; n++) {
@@ -255,6 +256,47 @@ static void run_credit(void)
     inside_stop();
 }
 
+/* How often a waiting caller looks is for turns alone: whatever comes by a lane ends it, and where it is the lane of him whose
+ * turn it is, what was learned is forgotten. */
+static void linger(void)
+{
+    struct vi *side[2], *third;
+
+    inside_start(3);
+    for (int i = 0; i < 3; i++)
+        inside_open(i);
+    side[0] = inside_connect(0, 1);
+    side[1] = inside_connect(1, 0);
+    third = inside_connect(2, 0);
+    inside_connect(0, 2);
+    for (int n = 0; n < 20000; n++) {
+        CHECK_EQUAL(inside_send(side[n % 2], 0, 8), OK);
+        CHECK_EQUAL(vi_poll(inside.nic[1 - n % 2], 1), 1);
+    }
+    CHECK_EQUAL(inside.nic[0]->linger, 0); /* nobody is awaited */
+    atomic_store(&shm_vi_of(side[0])->linger, 5);
+    for (int beside = 0; beside < 2; beside++) {
+        CHECK_EQUAL(inside_send(side[0], 0, 8), OK);
+        CHECK_EQUAL(inside.nic[0]->linger, 5);
+        CHECK_EQUAL(inside_send(third, 0, 48), OK);
+        CHECK_EQUAL(vi_poll(inside.nic[0], 1), 1);
+        CHECK_EQUAL(inside.nic[0]->linger, 0);
+        CHECK_EQUAL(shm_vi_of(side[0])->linger, 5);
+        CHECK_EQUAL(vi_poll(inside.nic[1], 1), 1);
+        if (beside == 0) {
+            CHECK_EQUAL(inside_send(side[1], 0, 8), OK);
+            CHECK_EQUAL(vi_poll(inside.nic[0], 1), 1);
+            CHECK_EQUAL(shm_vi_of(side[0])->linger, 5);
+        }
+    }
+    atomic_store(&inside.nic[0]->linger, 5);
+    CHECK_EQUAL(inside_send(side[1], 0, 400), OK); /* a block, in the place of the turn */
+    CHECK_EQUAL(vi_poll(inside.nic[0], 1), 1);
+    CHECK_EQUAL(inside.nic[0]->linger, 0);
+    CHECK_EQUAL(shm_vi_of(side[0])->linger, 0);
+    inside_stop();
+}
+
 /* Whatever was sent last, and however it came to be, it is known when it is taken: a short message in pieces begins no run
  * at the sender, but the receiver waits for more of it. */
 static void taken_in_pieces(void)
@@ -335,8 +377,10 @@ static void by_turns(uint64_t first)
     side[0] = inside_connect(0, 1);
     side[1] = inside_connect(1, 0);
     atomic_store(&shm_vi_of(side[0])->turn_out, first * SHM_TURN);
-    shm_vi_of(side[1])->turn_in = first * SHM_TURN;
-    shm_vi_of(side[0])->turn_in = (first + 1) * SHM_TURN;
+    for (uint64_t i = 0; i < 2; i++) {
+        shm_vi_of(side[i])->turn_in = (first + 1 - i) * SHM_TURN;
+        shm_vi_of(side[i])->turn_word = shm_turn_word(shm_vi_of(side[i])->turn_in, 0);
+    }
     CHECK_EQUAL(inside_send(side[1], 0, 8), OK); /* nobody has answered yet: by the lane */
     CHECK_EQUAL(vi_poll(inside.nic[0], 1), 1);
     CHECK_EQUAL(atomic_load(&shm_vi_of(side[1])->out->published), shm_word(0) + 1);
@@ -414,6 +458,7 @@ static void two_ways(void)
             CHECK_EQUAL(*((const unsigned char *)inside.data[to] + length[from][at] - 1), (inside.got[to] - 1) % 251);
         CHECK(inside.got[to] == sent[from] || !vi_taken(side[from]));
     }
+    CHECK(atomic_load(&shm_vi_of(side[0])->turn->published) / SHM_TURN > 10000); /* many went that way */
     inside_stop();
 }
 
@@ -430,6 +475,7 @@ int main(void)
     by_turns(1);
     by_turns((1u << 24) - 500);
     two_ways();
+    linger();
     taken_in_pieces();
     left_within(NULL);
     left_within("seed=1"); /* the same with a provider between */

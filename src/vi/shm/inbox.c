@@ -64,7 +64,7 @@ static inline void aim(struct shm_hot *hot, const struct shm_vi *vi)
     hot->word = shm_word(vi->in_next) + vi->in_run;
     hot->next = vi->in_run ? &vi->in[(vi->in_next + 1) % SHM_CELLS] : hot->cell;
     hot->next_word = vi->in_run ? shm_word(vi->in_next + 1) : hot->word;
-    hot->turn_word = shm_turn_word(vi->turn_in, vi->in_next + (vi->in_run > 0));
+    hot->turn_word = vi->in_run ? shm_turn_word(vi->turn_in, vi->in_next + 1) : vi->turn_word;
 }
 
 static void lane_add(struct shm_nic *nic, struct shm_vi *vi)
@@ -106,10 +106,24 @@ static void close_gaps(struct shm_nic *nic)
 
 /* ---- cells ---------------------------------------------------------------------------------------------------------- */
 
+/* Something came by a lane while we looked rarely: that is for turns alone. Where it is the lane of him whose turn it is, the two
+ * do not answer each other by turns. */
+static COLD void linger_ends(struct shm_nic *nic, struct shm_vi *vi)
+{
+    atomic_store_explicit(&nic->nic.linger, 0, memory_order_relaxed);
+    if (atomic_load_explicit(&vi->turn_out, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&vi->linger, 0, memory_order_relaxed);
+    atomic_store_explicit(&vi->turn_at, 0, memory_order_relaxed);
+}
+
 static inline void consumed(struct shm_vi *vi)
 {
     vi->in_run = 0;
-    if (unlikely(++vi->in_next % SHM_CREDIT_PERIOD == 0 || vi->owed_bytes >= OWED_MOST))
+    if (unlikely(atomic_load_explicit(&vi->vi.nic->linger, memory_order_relaxed)))
+        linger_ends(shm_nic_of(vi->vi.nic), vi);
+    vi->turn_word = shm_turn_word(vi->turn_in, ++vi->in_next);
+    if (unlikely(vi->in_next % SHM_CREDIT_PERIOD == 0 || vi->owed_bytes >= OWED_MOST))
         tell(vi);
 }
 
@@ -123,11 +137,11 @@ static inline __attribute__((always_inline)) uint32_t ready_here(const struct sh
     return all <= SHM_RUN && all > vi->in_run ? all - vi->in_run : 0; /* of the lap before: negative */
 }
 
-/* Cell NUMBER of this lane is the one that both write, and there. */
-static inline __attribute__((always_inline)) bool ready_turn(const struct shm_vi *vi, uint64_t number)
+/* The cell that both write says this. */
+static inline __attribute__((always_inline)) bool ready_turn(const struct shm_vi *vi, uint32_t word)
 {
     /* acquire: pairs with shm_publish */
-    return atomic_load_explicit(&vi->turn->published, memory_order_acquire) == shm_turn_word(vi->turn_in, number);
+    return atomic_load_explicit(&vi->turn->published, memory_order_acquire) == word;
 }
 
 /* Nothing new lies in the cell that a run has begun in. Where the sender has gone on to the next one, it is that: from
@@ -137,7 +151,7 @@ static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi, const st
     const struct shm_cell *next = &vi->in[(vi->in_next + 1) % SHM_CELLS];
     /* acquire: pairs with shm_publish */
     uint32_t word = atomic_load_explicit(&next->published, memory_order_acquire);
-    bool turn = ready_turn(vi, vi->in_next + 1);
+    bool turn = ready_turn(vi, shm_turn_word(vi->turn_in, vi->in_next + 1));
     if (word - shm_word(vi->in_next + 1) > SHM_RUN && !turn)
         return 0;
     uint32_t more = ready_here(vi);
@@ -151,7 +165,7 @@ static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi, const st
 /* Messages that may be taken, and the cell in which they lie. */
 static inline __attribute__((always_inline)) uint32_t ready(struct shm_vi *vi, const struct shm_cell **cell)
 {
-    if (ready_turn(vi, vi->in_next)) {
+    if (ready_turn(vi, vi->turn_word)) {
         *cell = vi->turn;
         return 1;
     }
@@ -276,17 +290,6 @@ static COLD void learn_linger(const struct shm_nic *nic, struct shm_vi *vi, uint
     atomic_store_explicit(&vi->turn_at, 0, memory_order_relaxed);
 }
 
-/* Something came by a lane while we looked rarely: that is for turns alone. Where it is the lane of him whose turn it is, the two
- * do not answer each other by turns. */
-static COLD void linger_ends(struct shm_nic *nic, struct shm_vi *vi)
-{
-    atomic_store_explicit(&nic->nic.linger, 0, memory_order_relaxed);
-    if (atomic_load_explicit(&vi->turn_out, memory_order_relaxed))
-        return;
-    atomic_store_explicit(&vi->linger, 0, memory_order_relaxed);
-    atomic_store_explicit(&vi->turn_at, 0, memory_order_relaxed);
-}
-
 /* The cell that both write is read: the turn is ours. */
 static inline void turn_taken(struct shm_nic *nic, struct shm_vi *vi)
 {
@@ -321,8 +324,6 @@ static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, 
         }
         return taken;
     }
-    if (unlikely(atomic_load_explicit(&nic->nic.linger, memory_order_relaxed)))
-        linger_ends(nic, vi);
     if (taken && (kind != SHM_DATA || (run + 1) * length > SHM_INLINE || run == SHM_RUN))
         consumed(vi);
     return taken;

@@ -169,6 +169,7 @@ struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index)
     vi->out = shm_lane_of(s, index, nic->index);
     vi->turn = shm_turn_of(s, nic->index, index);
     vi->turn_in = nic->index < index ? 2 * SHM_TURN : SHM_TURN;
+    vi->turn_word = shm_turn_word(vi->turn_in, 0);
     atomic_store_explicit(&vi->turn_out, nic->index < index ? SHM_TURN : 0, memory_order_relaxed);
     vi->credit = shm_credit_of(s, nic->index, index);
     vi->bell = shm_bell_of(s, index);

@@ -56,6 +56,7 @@ struct shm_vi {
     struct shm_credit *told_line;
     uint64_t in_next;            /* cells taken */
     uint64_t turn_in;            /* the turn that the peer writes next, * SHM_TURN */
+    uint32_t turn_word;          /* what the cell that both write says when message in_next is in it */
     uint32_t in_run;             /* messages taken of the cell in_next */
     uint32_t told;               /* the explicit credit given last */
     uint32_t owed_bytes;         /* of blocks, taken since then */
