@@ -334,7 +334,7 @@ static uint32_t received_last(struct vi *vi, uint64_t header, const void *data, 
     return taken;
 }
 
-static void left_within(const char *script)
+static void left_within(const char *script, bool by_turn)
 {
     struct vi *vi;
 
@@ -344,7 +344,9 @@ static void left_within(const char *script)
     inside_open(1);
     inside.nic[1]->sink.received = received_last;
     vi = inside_connect(0, 1);
-    inside_connect(1, 0);
+    CHECK_EQUAL(inside_send(inside_connect(1, 0), 7, by_turn ? 8 : 0), OK);
+    while (by_turn && inside.got[0] == 0)
+        vi_poll(inside.nic[0], 16);
     for (int n = 0; n < 5; n++)
         CHECK_EQUAL(inside_send(vi, 5, 8), OK);
     for (int n = 0; n < 20; n++)
@@ -462,6 +464,44 @@ static void two_ways(void)
     inside_stop();
 }
 
+static void poll_both(void)
+{
+    for (int n = 0; n < 20; n++)
+        for (int i = 0; i < 2; i++)
+            vi_poll(inside.nic[i], 16);
+}
+
+/* Who leaves while it is his turn says so by turn; the next session goes on where this one ended. */
+static void goodbye_by_turn(void)
+{
+    struct vi *side[2];
+    int by_turn = 0;
+
+    inside_start(2);
+    inside_open(0);
+    inside_open(1);
+    for (uint64_t n = 0; n < 300; n++) {
+        int first = random_below(2) > 0;
+        side[0] = inside_connect(0, 1);
+        side[1] = inside_connect(1, 0);
+        for (int i = 0; i < 2; i++) {
+            CHECK_EQUAL(inside_send(side[1 - i], n, 8), OK);
+            poll_both();
+            CHECK_EQUAL(inside.got[i], n + 1);
+            CHECK_EQUAL(inside.header[i], n);
+        }
+        uint32_t before = atomic_load(&shm_vi_of(side[0])->turn->published);
+        vi_disconnect(side[first]);
+        by_turn += atomic_load(&shm_vi_of(side[0])->turn->published) != before;
+        poll_both();
+        CHECK_EQUAL(inside.down[0] + inside.down[1], (int)n + 1);
+        vi_disconnect(side[1 - first]);
+        poll_both();
+    }
+    CHECK(by_turn > 50);
+    inside_stop();
+}
+
 int main(void)
 {
     CHECK_EQUAL(vbase_settings_read(), OK);
@@ -477,7 +517,10 @@ int main(void)
     two_ways();
     linger();
     taken_in_pieces();
-    left_within(NULL);
-    left_within("seed=1"); /* the same with a provider between */
+    goodbye_by_turn();
+    left_within(NULL, false);
+    left_within("seed=1", false); /* the same with a provider between */
+    left_within(NULL, true);
+    left_within("seed=1", true);
     return check_done();
 }
