@@ -117,14 +117,20 @@ static COLD void linger_ends(struct shm_nic *nic, struct shm_vi *vi)
     atomic_store_explicit(&vi->turn_at, 0, memory_order_relaxed);
 }
 
-static inline void consumed(struct shm_vi *vi)
+static inline void number_over(struct shm_vi *vi)
 {
     vi->in_run = 0;
-    if (unlikely(atomic_load_explicit(&vi->vi.nic->linger, memory_order_relaxed)))
-        linger_ends(shm_nic_of(vi->vi.nic), vi);
     vi->turn_word = shm_turn_word(vi->turn_in, ++vi->in_next);
     if (unlikely(vi->in_next % SHM_CREDIT_PERIOD == 0 || vi->owed_bytes >= OWED_MOST))
         tell(vi);
+}
+
+/* A cell of the lane. */
+static inline void consumed(struct shm_vi *vi)
+{
+    if (unlikely(atomic_load_explicit(&vi->vi.nic->linger, memory_order_relaxed)))
+        linger_ends(shm_nic_of(vi->vi.nic), vi);
+    number_over(vi);
 }
 
 /* Messages that lie in the cell of lane VI which is taken next, behind those that are taken. */
@@ -320,7 +326,7 @@ static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, 
     if (cell == vi->turn) {
         if (taken) {
             turn_taken(nic, vi);
-            consumed(vi);
+            number_over(vi);
         }
         return taken;
     }
