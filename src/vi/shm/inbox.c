@@ -285,8 +285,8 @@ static bool take_odd(struct shm_nic *nic, struct shm_vi *vi, const struct shm_ce
 }
 
 /* How long an answer took says how often to look for the next one: three times. Who looks while the peer is about to
- * answer takes the line from him once more, which costs where lines are slow. Past LINGER_MOST that is what it is; past twice as
- * much the peer did not answer at once, and nothing is learned but that. */
+ * answer takes the line from him once more, which costs where lines are slow. Above the most it is the most; above twice
+ * that the peer did not answer at once, and nothing is learned but that. */
 static COLD void learn_linger(const struct shm_nic *nic, struct shm_vi *vi, uint64_t turn_at)
 {
     uint64_t third = (clock_ticks() - turn_at) * nic->linger_of_ticks >> 16, most = nic->linger_most;
@@ -303,7 +303,7 @@ static inline void turn_taken(struct shm_nic *nic, struct shm_vi *vi)
     atomic_store_explicit(&nic->nic.linger, 0, memory_order_relaxed);
     if (unlikely(turn_at))
         learn_linger(nic, vi, turn_at);
-    /* release: pairs with claim */
+    /* release: pairs with our_turn */
     atomic_store_explicit(&vi->turn_out, vi->turn_in + SHM_TURN, memory_order_release);
     vi->turn_in += 2 * SHM_TURN;
 }

@@ -198,7 +198,7 @@ static uint64_t in_flight(struct shm_nic *nic, struct shm_vi *vi)
 }
 
 /* The same with the messages of a cell: the receiver waits for more in the last one, and then it is never credited as a
- * whole. Its word says how many it holds, whether or not we would add to it; that of a cell whose message took the shared one is
+ * whole. Its word says how many it holds, whether or not we would add to it; that of a cell whose message went by turn is
  * old, but so many of it are never credited. */
 static bool shm_taken(struct vi *base)
 {

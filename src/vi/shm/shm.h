@@ -39,7 +39,7 @@ struct shm_vi {
     uint32_t index;                  /* of the peer on the node */
     uint32_t blocks_out;             /* under heap.lock */
     _Atomic uint64_t turn_out;       /* the turn that is ours to write, * SHM_TURN; 0: the peer has it. Release by the poll,
-                                      * pairs with claim */
+                                      * pairs with our_turn */
     _Atomic uint64_t turn_at;        /* when we gave it away, in ticks; 0: that one is not timed; relaxed */
     _Atomic uint32_t linger;         /* nic.linger while the peer has it; relaxed */
     _Atomic bool answered;           /* something came from the peer since the last send; by both threads, relaxed: a hint */
