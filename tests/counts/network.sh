@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the network costs in system calls: nothing while ranks of one node talk, though a rank of another node is connected;
 # no socket at all where all ranks are on one node; few writes for a burst of small messages.
-# timeout: 90
+# timeout: 90 clock: 1
 # presets: release
 set -u
 . "$VIADUCT_SOURCE/tests/lib/shell"

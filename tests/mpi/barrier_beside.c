@@ -1,7 +1,7 @@
 /* A thread in a barrier is not slowed down to the time-out of a sleep by another thread of its rank that waits for a
  * message: what the barrier waits for is written by other ranks, and nobody here completes it.
  * ranks: 2 tcp: 2
- * timeout: 60 */
+ * timeout: 60 clock: 1 */
 #include "check.h"
 #include <mpi.h>
 #include <pthread.h>

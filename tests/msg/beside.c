@@ -1,6 +1,6 @@
 /* What a thread starts and leaves alone goes on while another thread sleeps in a wait: the sleeper is woken for it, and
  * not only when his time is over.
- * timeout: 60 waits: 2 tcp: 1 */
+ * timeout: 60 waits: 2 clock: 1 tcp: 1 */
 #include "harness.h"
 #include "base/clock.h"
 #include <pthread.h>

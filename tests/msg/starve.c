@@ -1,5 +1,5 @@
 /* Receivers that compute and hold what was sent to them do not keep a message from somebody who waits for it.
- * timeout: 60 waits: 5 tcp: 1 */
+ * timeout: 60 waits: 5 clock: 1 tcp: 1 */
 #include "harness.h"
 #include "base/clock.h"
 #include <time.h>

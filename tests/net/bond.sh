@@ -1,6 +1,6 @@
 # All cards carry, unequal ones too, and a cable that is pulled costs bandwidth and nothing else. Links of 100 Mbit/s: what is
 # compared are seconds, so the bars are lower than those of bench/bond.
-# timeout: 90 takes: 26
+# timeout: 90 clock: 1 takes: 26
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
 if [ "${LAB:-}" != 1 ]; then
     LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 2 3 bash "$0"

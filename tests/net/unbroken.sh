@@ -1,6 +1,6 @@
 # Every link fails, the receiver stands still or computes: the job waits and goes on, and nobody is declared dead.
 #   STOP, COMPUTE and REBOOT: seconds that the receiver is stopped, computes, the switch is away (make soak: longer)
-# timeout: 120 takes: 62
+# timeout: 120 clock: 1 takes: 62
 source "$VIADUCT_SOURCE/tests/tools/check.bash"
 if [ "${LAB:-}" != 1 ]; then
     LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 2 2 bash "$0"
