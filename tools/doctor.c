@@ -2,7 +2,7 @@
  *
  * For each host a job of two ranks is started by the launcher itself: rank 0 here, rank 1 there, both this program
  * (`viaduct examine`). So whatever keeps a host from being reached is told by the launcher, in its words. The two tell
- * each other what they are through the launcher's key-value space, then meet over every pair of cards and measure. */
+ * in turn what they are and see, then meet over every pair of cards and measure. */
 #include "verbs.h"
 #include "boot/boot.h"
 #include "vi/tcp/tell.h"
@@ -20,7 +20,6 @@
 #define PINGS      500
 #define PIECE      65536
 #define RAILS      16
-#define LINES      16 /* about cards of no use there */
 
 enum word { PING = 1, PONG, FLOOD, FLOOD_END, FLOODED, BYE };
 
@@ -30,7 +29,7 @@ static struct {
     struct vi_nic *nic;
     struct vi *rail[RAILS];
     int rails, down, answers;
-    uint64_t heard_ns;
+    uint64_t begun_ns, heard_ns; /* begun: by the doctor */
     bool bye;
 } patient;
 
@@ -173,51 +172,41 @@ static bool measure(void)
 
 /* ---- the two ranks ---- */
 
-/* Values of the key-value space have neither blanks nor ';'. */
-static int put_line(struct boot_job *job, const char *key, const char *text)
+/* Rank 1: what it is. */
+static int tell_host(struct boot_job *job)
 {
-    char plain[256];
-    snprintf(plain, sizeof plain, "%s", text);
-    for (char *at = plain; *at; at++)
-        *at = *at == ' ' ? '~' : *at == ';' ? ',' : *at;
-    return vboot_put(job, key, plain);
-}
-
-static bool get_line(struct boot_job *job, const char *key, char *text, size_t size)
-{
-    if (vboot_get(job, 1, key, text, size) != OK)
-        return false;
-    for (char *at = text; *at; at++)
-        *at = *at == '~' ? ' ' : *at;
-    return true;
-}
-
-struct lines {
-    struct boot_job *job;
-    int count;
-};
-
-static void put_rejected(void *context, const char *text)
-{
-    struct lines *lines = context;
-    char key[32];
-    snprintf(key, sizeof key, "doctor-line-%d", lines->count);
-    if (strstr(text, "not used") && !strstr(text, " fe80:") && !strstr(text, " ::1/") && lines->count < LINES && put_line(lines->job, key, text) == OK)
-        lines->count++;
-}
-
-/* Rank 1 says what it is and which of its cards are of no use. */
-static int describe(struct boot_job *job)
-{
-    struct lines lines = {job, 0};
     struct utsname system;
-    char text[256];
     if (uname(&system) < 0)
         return vbase_fail_errno(ERR_SYSTEM, "uname");
-    snprintf(text, sizeof text, "%s, %s %s, %d processors, user %u", system.nodename, system.sysname, system.release,
-             vbase_topology()->cpus, (unsigned)geteuid());
-    int error = put_line(job, "doctor-host", text) ?: tcp_tell_host(&(struct tcp_teller){put_rejected, &lines});
-    return error != OK || !patient.nic ? error : vboot_put(job, "doctor-card", patient.nic->card);
+    printf("  host      %s, %s %s, %d processors, user %u\n", system.nodename, system.sysname, system.release,
+           vbase_topology()->cpus, (unsigned)geteuid());
+    return patient.nic ? vboot_put(job, "doctor-card", patient.nic->card) : OK;
+}
+
+/* Rank 0: how the other was reached. */
+static int tell_road(struct boot_job *job)
+{
+    printf("  reached   in %.2f s, by the same build\n", (double)(vbase_clock_ns() - patient.begun_ns) / 1e9);
+    printf("  node      %s\n", job->local_count == 2 ? "this one: ranks share memory; viaduct info --shm tells more"
+                                                     : "another than this: ranks talk over TCP");
+    puts("  secret    by the launcher, over inherited descriptors and the agent's input; nobody else has it");
+    return OK;
+}
+
+/* Rank 1: which of its cards are of no use. */
+static int tell_useless(struct boot_job *job)
+{
+    (void)job;
+    return patient.nic ? tcp_tell_host(&(struct tcp_teller){tell_rejected, (void *)(uintptr_t) "there"}) : OK;
+}
+
+/* What both tell comes in turn, for a fence lies between. */
+static int turn(struct boot_job *job, int rank, int (*tell)(struct boot_job *job))
+{
+    if (job->rank == rank && tell(job) != OK)
+        vboot_abort(job, 1, vbase_error_detail());
+    fflush(stdout);
+    return vboot_fence(job);
 }
 
 static int open_nic(struct boot_job *job)
@@ -229,23 +218,6 @@ static int open_nic(struct boot_job *job)
     while (tcp->name && strcmp(tcp->name, "tcp") != 0)
         tcp++;
     return vi_nic_open(tcp, &setup, &patient.nic);
-}
-
-static void tell_there(struct boot_job *job, const char *began)
-{
-    char text[256], key[32];
-    if (get_line(job, "doctor-host", text, sizeof text))
-        printf("  host      %s\n", text);
-    printf("  reached   in %.2f s, by the same build\n", (double)(vbase_clock_ns() - strtoull(began, NULL, 10)) / 1e9);
-    printf("  node      %s\n", job->local_count == 2 ? "this one: ranks share memory; viaduct info --shm tells more"
-                                                     : "another than this: ranks talk over TCP");
-    puts("  secret    by the launcher, over inherited descriptors and the agent's input; nobody else has it");
-    for (int i = 0; i < LINES && job->local_count == 1; i++) {
-        snprintf(key, sizeof key, "doctor-line-%d", i);
-        if (!get_line(job, key, text, sizeof text))
-            break;
-        printf("  there     %s\n", text);
-    }
 }
 
 static bool examine(struct boot_job *job)
@@ -284,15 +256,10 @@ int verb_examine(int argc, char **argv)
         fprintf(stderr, "viaduct: %s\n", error ? vbase_error_detail() : "examine is for viaduct doctor alone");
         return 2;
     }
-    if (job->local_count == 1)
-        error = open_nic(job);
-    if (error == OK && job->rank == 1)
-        error = describe(job);
-    if (error != OK)
+    patient.begun_ns = strtoull(argv[1], NULL, 10);
+    if (job->local_count == 1 && open_nic(job) != OK)
         vboot_abort(job, 1, vbase_error_detail());
-    error = vboot_fence(job);
-    if (error == OK && job->rank == 0)
-        tell_there(job, argv[1]);
+    error = turn(job, 1, tell_host) ?: turn(job, 0, tell_road) ?: turn(job, 1, tell_useless);
     if (error == OK && patient.nic && job->rank == 0)
         well = examine(job);
     else if (error == OK && patient.nic)
