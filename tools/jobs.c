@@ -4,7 +4,6 @@
 #include "vi/shm/segment.h"
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #define JOBS_MOST 256
@@ -29,17 +28,15 @@ static bool is_new(struct seen *seen, int fd)
 
 static void ranks_count(int fd, uint64_t sent[COUNT_CARDS])
 {
-    const struct base_counters *counters;
+    struct base_counters counters;
     int ranks = 0;
-    void *map;
-    size_t length;
+    off_t at;
     if (shm_segment_ranks(fd, &ranks) != OK)
         return;
-    for (int i = 0; i < ranks && shm_segment_counters(fd, ranks, i, &counters, &map, &length) == OK; i++) {
-        for (int card = 0; card < COUNT_CARDS; card++)
-            sent[card] += __atomic_load_n(&counters->card0 + card, __ATOMIC_RELAXED);
-        munmap(map, length);
-    }
+    for (int i = 0; i < ranks && shm_segment_counters(fd, ranks, i, &at) == OK; i++)
+        if (pread(fd, &counters, sizeof counters, at) == (ssize_t)sizeof counters)
+            for (int card = 0; card < COUNT_CARDS; card++)
+                sent[card] += (&counters.card0)[card];
 }
 
 static bool link_is(const char *path, const char *target)

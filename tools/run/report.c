@@ -4,7 +4,6 @@
  * for programs of other libraries, from what it said over PMI. */
 #include "run/run.h"
 #include "vi/shm/segment.h"
-#include <sys/mman.h>
 
 #define FAILURE_GRACE_NS 1000000000ull
 
@@ -15,19 +14,14 @@ void report_start(struct run_job *job) { job->oom_kills = vbase_oom_kills(); }
 /* The library call that the rank entered last; "" if it never did. */
 static void last_call(const struct run_job *job, int seat, char *text, size_t size)
 {
-    const struct base_counters *counters;
-    void *map;
-    size_t length;
-    *text = 0;
-    if (job->node_fd < 0 || shm_segment_counters(job->node_fd, job->local, seat, &counters, &map, &length) != OK)
-        return;
-    char copy[sizeof counters->last_call];
-    memcpy(copy, counters->last_call, sizeof copy);
-    munmap(map, length);
-    copy[sizeof copy - 1] = 0;
-    for (char *at = copy; *at; at++)
-        if (*at < ' ' || *at > '~')
-            *at = '?'; /* the rank wrote it */
+    char copy[sizeof((struct base_counters *)0)->last_call + 1] = "";
+    off_t at;
+    if (job->node_fd >= 0 && shm_segment_counters(job->node_fd, job->local, seat, &at) == OK &&
+        pread(job->node_fd, copy, sizeof copy - 1, at + (off_t)offsetof(struct base_counters, last_call)) < 0)
+        *copy = 0;
+    for (char *letter = copy; *letter; letter++)
+        if (*letter < ' ' || *letter > '~')
+            *letter = '?'; /* the rank wrote it */
     snprintf(text, size, "%s", copy);
 }
 

@@ -162,23 +162,13 @@ int shm_segment_ranks(int fd, int *ranks)
     return OK;
 }
 
-int shm_segment_counters(int fd, int ranks, int index, const struct base_counters **counters, void **map, size_t *length)
+int shm_segment_counters(int fd, int ranks, int index, off_t *at)
 {
     struct shm_segment plan;
-    uint64_t at, page;
     if (ranks < 1 || (uint32_t)ranks > SHM_MAX_RANKS || index < 0 || index >= ranks)
         return vbase_fail(ERR_ARGUMENT, "rank %d of %d has no counters", index, ranks);
     int error = check_segment(fd, (uint32_t)ranks, &plan);
-    if (error)
-        return error;
-    at = plan.counters + (uint64_t)index * BASE_COUNTERS_SIZE;
-    page = at / SHM_PAGE * SHM_PAGE;
-    page = page / (uint64_t)sysconf(_SC_PAGESIZE) * (uint64_t)sysconf(_SC_PAGESIZE);
-    char *base = mmap(NULL, at - page + BASE_COUNTERS_SIZE, PROT_READ, MAP_SHARED, fd, (off_t)page);
-    if (base == MAP_FAILED)
-        return vbase_fail_errno(ERR_SYSTEM, "mapping the counters of rank %d", index);
-    *counters = (const struct base_counters *)(const void *)(base + (at - page));
-    *map = base;
-    *length = at - page + BASE_COUNTERS_SIZE;
-    return OK;
+    if (error == OK)
+        *at = (off_t)(plan.counters + (uint64_t)index * BASE_COUNTERS_SIZE);
+    return error;
 }

@@ -15,6 +15,7 @@
 #include "base/compiler.h"
 #include "base/counters.h"
 #include "base/secret.h"
+#include <sys/types.h>
 
 /* A new segment for RANKS processes of one node; *fd is close-on-exec. ERR_SYSTEM, ERR_LIMIT (file size limit: the
  * detail names it). */
@@ -22,9 +23,8 @@ VEXPORT int shm_segment_create(int ranks, int *fd) MUST_CHECK;
 
 /* For lookers-on: how many ranks a segment is for; */
 int shm_segment_ranks(int fd, int *ranks) MUST_CHECK;
-/* the counters of the rank with this local index, mapped read-only; unmap with munmap(*map, *length). */
-int shm_segment_counters(int fd, int ranks, int index, const struct base_counters **counters, void **map,
-                         size_t *length) MUST_CHECK;
+/* where in it the counters of the rank with this local index lie: a struct base_counters, for pread. */
+int shm_segment_counters(int fd, int ranks, int index, off_t *at) MUST_CHECK;
 
 /* How messages go, and how fast this machine copies `sample` bytes, measured once. */
 struct shm_speed {
