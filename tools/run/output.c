@@ -10,15 +10,13 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define HIGH         (1u << 20)
-#define LOW          (1u << 18)
+#define HIGH         (1u << 18)
+#define LOW          (1u << 16)
 #define LONGEST_LINE (1u << 16)
 #define QUIET_NS     100000000ull
 #define FLOOR_NS     1000000000ull
 
 /* ---- sinks ---- */
-
-static size_t unwritten(const struct run_sink *sink) { return sink->bytes.length - sink->start; }
 
 /* Nothing more can be written. A reader who went away did so on purpose; any other cause is told at the end. */
 static void sink_break(struct run_job *job, struct run_sink *sink, int cause)
@@ -28,15 +26,13 @@ static void sink_break(struct run_job *job, struct run_sink *sink, int cause)
         epoll_ctl(job->epoll, EPOLL_CTL_DEL, sink->watch.fd, NULL);
     sink->watched = false;
     sink->broken = true;
-    sink->start = sink->bytes.length = 0;
+    sink->bytes.length = 0;
 }
 
 /* One write; -1 with EAGAIN when the reader is behind. A descriptor that we could not open anew is asked first, and
  * then given no more than it surely takes. */
-static ssize_t put_out(struct run_sink *sink)
+static ssize_t put_out(const struct run_sink *sink, const char *data, size_t length)
 {
-    const char *data = sink->bytes.data + sink->start;
-    size_t length = unwritten(sink);
     if (sink->pollable || sink->regular)
         return write(sink->watch.fd, data, length);
     ssize_t sent = send(sink->watch.fd, data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -53,28 +49,25 @@ static ssize_t put_out(struct run_sink *sink)
 /* As much as goes now. False: the reader is behind. */
 static bool sink_flush(struct run_job *job, struct run_sink *sink)
 {
-    while (unwritten(sink) > 0) {
-        ssize_t written = put_out(sink);
+    size_t done = 0;
+    while (done < sink->bytes.length) {
+        ssize_t written = put_out(sink, sink->bytes.data + done, sink->bytes.length - done);
         if (written > 0)
-            sink->start += (size_t)written;
+            done += (size_t)written;
         else if (written < 0 && errno == EAGAIN)
-            return false;
+            break;
         else if (written < 0 && errno != EINTR)
             sink_break(job, sink, errno);
     }
-    sink->start = sink->bytes.length = 0;
-    return true;
+    if (done > 0 && !sink->broken)
+        bytes_drop(&sink->bytes, done);
+    return sink->bytes.length == 0;
 }
 
 static void sink_push(struct run_sink *sink, const char *data, size_t length)
 {
-    if (sink->broken || length == 0)
-        return;
-    if (sink->start > 0 && sink->bytes.length + length > sink->bytes.capacity) {
-        bytes_drop(&sink->bytes, sink->start);
-        sink->start = 0;
-    }
-    bytes_add(&sink->bytes, data, length);
+    if (!sink->broken)
+        bytes_add(&sink->bytes, data, length);
 }
 
 /* Bytes for a sink. A helper's lie in frames on the one wire that it has. */
@@ -114,25 +107,6 @@ static struct run_stream *stream_of(const struct run_job *job, int i)
 
 static int streams(const struct run_job *job) { return 2 * (job->size + job->options.hosts); }
 
-static void resume_streams(struct run_job *job, struct run_sink *sink)
-{
-    remote_resume(job);
-    for (int i = 0; i < 2 * job->size && sink->paused > 0; i++) {
-        struct run_stream *stream = stream_of(job, i);
-        if (stream->paused && stream->sink == sink && run_watch_add(job, &stream->watch, EPOLLIN) == OK) {
-            stream->paused = false;
-            sink->paused--;
-        }
-    }
-}
-
-static void pause_stream(struct run_job *job, struct run_stream *stream)
-{
-    epoll_ctl(job->epoll, EPOLL_CTL_DEL, stream->watch.fd, NULL);
-    stream->paused = true;
-    stream->sink->paused++;
-}
-
 /* Must STREAM wait, because another is in the middle of a line? */
 static bool floor_taken(struct run_job *job, const struct run_stream *stream)
 {
@@ -161,8 +135,8 @@ static void sink_ready(struct run_job *job, struct run_watch *watch)
 {
     struct run_sink *sink = container_of(watch, struct run_sink, watch);
     sink_move(job, sink);
-    if (unwritten(sink) < LOW)
-        resume_streams(job, sink);
+    if (sink->bytes.length < LOW)
+        run_watch_resume(job);
 }
 
 /* After new bytes were pushed. */
@@ -238,9 +212,9 @@ static void emit(struct run_job *job, struct run_stream *stream, const char *dat
     bool ends = data[length - 1] == '\n';
     if (!ends && sink->open_line != stream)
         sink->open_ns = vbase_clock_ns();
+    if (ends && sink->open_line) /* the floor is free */
+        run_watch_resume(job);
     sink->open_line = ends ? NULL : stream;
-    if (ends && sink->paused > 0 && unwritten(sink) < LOW)
-        resume_streams(job, sink);
     if (stream->rank < 0 || (!job->options.label && !job->options.timestamp)) /* a helper has put it there */
         put(job, sink, stream->which, data, length);
     else
@@ -293,8 +267,6 @@ static void stream_end(struct run_job *job, struct run_stream *stream)
 {
     emit_unfinished(job, stream);
     sink_pump(job, stream->sink);
-    stream->sink->paused -= stream->paused;
-    stream->paused = false;
     run_watch_close(job, &stream->watch);
     free(stream->line.data);
     stream->line = (struct run_bytes){0};
@@ -315,10 +287,8 @@ static bool read_once(struct run_job *job, struct run_stream *stream)
 static void stream_ready(struct run_job *job, struct run_watch *watch)
 {
     struct run_stream *stream = container_of(watch, struct run_stream, watch);
-    if (stream->paused)
-        return;
-    if (unwritten(stream->sink) > HIGH || floor_taken(job, stream))
-        pause_stream(job, stream);
+    if (stream->sink->bytes.length > HIGH || floor_taken(job, stream))
+        run_watch_pause(job, watch);
     else if (!read_once(job, stream))
         stream_end(job, stream);
     else
@@ -340,7 +310,7 @@ void output_drain(struct run_job *job, struct run_stream *stream)
     struct pollfd there = {.fd = stream->watch.fd, .events = POLLIN};
     if (there.fd < 0)
         return;
-    while (unwritten(stream->sink) <= HIGH && poll(&there, 1, 0) > 0)
+    while (stream->sink->bytes.length <= HIGH && poll(&there, 1, 0) > 0)
         if (!read_once(job, stream)) {
             stream_end(job, stream);
             return;
@@ -379,13 +349,7 @@ void output_flush_quiet(struct run_job *job, uint64_t now_ns)
         emit_unfinished(job, stream);
         sink_pump(job, stream->sink);
     }
-    for (int i = 0; i < 2; i++) {
-        struct run_sink *sink = &job->sink[i];
-        if (sink->paused > 0 && sink->open_line && now_ns < sink->open_ns + FLOOR_NS)
-            wake_at(job, sink->open_ns + FLOOR_NS);
-        else if (sink->paused > 0 && unwritten(sink) < LOW)
-            resume_streams(job, sink);
-    }
+    run_watch_resume(job); /* who waits for the floor: it may be free */
 }
 
 void output_push(struct run_job *job, struct run_sink *sink, const char *data, size_t length)
@@ -403,7 +367,7 @@ void output_wire(struct run_sink *sink, int fd)
 
 bool output_behind(const struct run_job *job)
 {
-    return unwritten(&job->sink[0]) > HIGH || unwritten(&job->sink[1]) > HIGH;
+    return job->sink[0].bytes.length > HIGH || job->sink[1].bytes.length > HIGH;
 }
 
 void output_take(struct run_job *job, struct run_stream *stream, const char *data, size_t length)
@@ -443,7 +407,7 @@ bool output_finish(struct run_job *job)
             struct pollfd there = {.fd = stream->watch.fd, .events = POLLIN};
             if (poll(&there, 1, 0) <= 0 || !read_once(job, stream))
                 stream_end(job, stream);
-            if (unwritten(stream->sink) > HIGH)
+            if (stream->sink->bytes.length > HIGH)
                 sink_finish(job, stream->sink);
         }
     }

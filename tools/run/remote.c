@@ -46,7 +46,6 @@ static void hang_up(struct run_job *job, struct run_host *host)
     host->wire.broken = true;
     free(host->wire.bytes.data);
     host->wire.bytes = (struct run_bytes){0};
-    host->wire.start = 0;
     if (host->agent > 0)
         kill(-host->agent, SIGTERM);
 }
@@ -114,10 +113,8 @@ void remote_death(struct run_job *job, const void *said, size_t length)
     }
     if (job->deaths == known)
         return; /* an echo */
-    if (!job->failed && job->ending == ENDING_NO) {
-        job->failed = true;
-        job->exit_status = status;
-    }
+    if (job->ending == ENDING_NO)
+        run_failed(job, status);
     for (int i = 0; i < job->options.hosts; i++)
         if (is_away(&job->options.host[i]))
             tell_dead(job, &job->options.host[i].wire);
@@ -239,10 +236,8 @@ static void obey(struct run_job *job, struct run_host *host, const struct run_fr
         remote_death(job, body, header->length);
         break;
     case FRAME_DONE: /* 0: all went well */
-        if (number > 0 && !job->failed) {
-            job->failed = true;
-            job->exit_status = number;
-        }
+        if (number > 0)
+            run_failed(job, number);
         (void)hear_complaints(job, host); /* its last words */
         let_go(job, host);
         break;
@@ -272,8 +267,7 @@ static void host_ready(struct run_job *job, struct run_watch *watch)
     struct run_frame_header header;
     bool broken = false;
     if (output_behind(job)) {
-        epoll_ctl(job->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
-        host->paused = true;
+        run_watch_pause(job, watch);
         return;
     }
     bool more = bytes_read(&host->got, watch->fd);
@@ -287,15 +281,6 @@ static void host_ready(struct run_job *job, struct run_watch *watch)
     }
     if (is_away(host) && (!more || broken))
         lose(job, host, broken ? "what it says makes no sense" : "its helper or the connection to it ended");
-}
-
-void remote_resume(struct run_job *job)
-{
-    for (int i = 0; i < job->options.hosts; i++) {
-        struct run_host *host = &job->options.host[i];
-        if (host->paused && host->in.fd >= 0 && run_watch_add(job, &host->in, EPOLLIN) == OK)
-            host->paused = false;
-    }
 }
 
 /* ---- fences ---- */
@@ -409,7 +394,7 @@ void remote_signal(struct run_job *job, int number)
 static bool has_something(const struct run_host *host)
 {
     struct pollfd there = {.fd = host->in.fd, .events = POLLIN};
-    return host->paused || poll(&there, 1, 0) > 0;
+    return poll(&there, 1, 0) > 0;
 }
 
 static void look_at(struct run_job *job, struct run_host *host, uint64_t now_ns)
@@ -447,26 +432,13 @@ void remote_tick(struct run_job *job, uint64_t now_ns)
 {
     for (int i = 0; i < job->options.hosts; i++) {
         struct run_host *host = &job->options.host[i];
-        if (host->state == HOST_RESTING && now_ns >= host->again_ns && job->ending == ENDING_NO)
+        if (host->state == HOST_RESTING && job->ending == ENDING_NO && run_due(job, host->again_ns, now_ns))
             call(job, host);
-        if (is_away(host) && now_ns >= host->look_ns)
+        if (is_away(host) && run_due(job, host->look_ns, now_ns))
             look_at(job, host, now_ns);
     }
-    if (now_ns >= job->alive_ns)
+    if ((job->head.fd >= 0 || job->away > 0) && run_due(job, job->alive_ns, now_ns))
         say_alive(job, now_ns);
-}
-
-uint64_t remote_next(const struct run_job *job)
-{
-    uint64_t next = job->head.fd >= 0 || job->away > 0 ? job->alive_ns : 0;
-    for (int i = 0; i < job->options.hosts; i++) {
-        const struct run_host *host = &job->options.host[i];
-        if (is_away(host) && (next == 0 || host->look_ns < next))
-            next = host->look_ns;
-        if (host->state == HOST_RESTING && host->again_ns < next)
-            next = host->again_ns;
-    }
-    return next;
 }
 
 /* ---- the job, for a helper: texts with their NULs. The order is that of helper.c. ---- */

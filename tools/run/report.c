@@ -144,10 +144,8 @@ void report_death(struct run_job *job, struct run_rank *rank)
         remote_death(job, (int32_t[]){status, rank->rank}, 2 * sizeof(int32_t));
     if (!told && !goes_on && !left)
         run_end(job, status, FAILURE_GRACE_NS);
-    else if (!told) {
-        job->failed = true;
-        job->exit_status = status;
-    }
+    else if (!told)
+        run_failed(job, status);
 }
 
 /* ---- at the end ---- */

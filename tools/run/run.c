@@ -36,18 +36,44 @@ int run_watch_add(struct run_job *job, struct run_watch *watch, uint32_t events)
 void run_watch_close(struct run_job *job, struct run_watch *watch)
 {
     epoll_ctl(job->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+    if (list_node_linked(&watch->paused))
+        list_remove(&watch->paused);
     close(watch->fd);
     watch->fd = -1;
 }
 
+void run_watch_pause(struct run_job *job, struct run_watch *watch)
+{
+    epoll_ctl(job->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+    list_append(&job->paused, &watch->paused);
+}
+
+void run_watch_resume(struct run_job *job)
+{
+    list_for_each(node, &job->paused)
+        if (run_watch_add(job, container_of(node, struct run_watch, paused), EPOLLIN) == OK)
+            list_remove(node);
+}
+
+bool run_due(struct run_job *job, uint64_t at_ns, uint64_t now_ns)
+{
+    if (at_ns && at_ns < job->wake_ns)
+        job->wake_ns = at_ns;
+    return at_ns && now_ns >= at_ns;
+}
+
 /* ---- the end ---- */
+
+void run_failed(struct run_job *job, int exit_status)
+{
+    if (!job->failed)
+        job->exit_status = exit_status;
+    job->failed = true;
+}
 
 void run_end(struct run_job *job, int exit_status, uint64_t grace_ns)
 {
-    if (!job->failed) {
-        job->failed = true;
-        job->exit_status = exit_status;
-    }
+    run_failed(job, exit_status);
     if (job->ending != ENDING_NO)
         return;
     job->ending = ENDING_TERM;
@@ -322,51 +348,48 @@ static int prepare(struct run_job *job)
 static void act_on_time(struct run_job *job)
 {
     uint64_t now = vbase_clock_ns();
-    if (job->line_ns && now >= job->line_ns)
+    job->wake_ns = UINT64_MAX;
+    if (run_due(job, job->line_ns, now))
         output_flush_quiet(job, now);
-    if (job->deadline_ns && now >= job->deadline_ns) {
+    if (run_due(job, job->deadline_ns, now)) {
         job->deadline_ns = 0;
         if (job->ending == ENDING_NO)
             report_timeout(job);
         run_end(job, STATUS_TIMEOUT, TIMEOUT_GRACE_NS);
     }
-    if (job->kill_ns && now >= job->kill_ns)
+    if (run_due(job, job->kill_ns, now))
         kill_all(job);
     remote_tick(job, now);
-    if (job->silent)
+    if (job->silent) {
         report_deserters(job);
+        (void)run_due(job, now + DESERTER_TICK_NS, now); /* another may have come into MPI by then */
+    }
 }
 
+/* In ms; at least every hour. */
 static int time_to_sleep(const struct run_job *job)
 {
-    uint64_t now = vbase_clock_ns(), next = UINT64_MAX;
-    const uint64_t at[] = {job->line_ns, job->deadline_ns, job->kill_ns, remote_next(job), job->silent ? now + DESERTER_TICK_NS : 0};
-    for (size_t i = 0; i < ARRAY_LENGTH(at); i++)
-        if (at[i] && at[i] < next)
-            next = at[i];
-    if (next == UINT64_MAX)
-        return -1;
-    uint64_t left = next <= now ? 0 : (next - now + 999999) / 1000000;
+    uint64_t now = vbase_clock_ns(), left = job->wake_ns > now ? (job->wake_ns - now + 999999) / 1000000 : 0;
     return left > 3600000 ? 3600000 : (int)left;
 }
 
-static void serve_once(struct run_job *job, int wait_ms)
+static void serve_once(struct run_job *job, bool wait)
 {
     struct epoll_event event[64];
-    int count = epoll_wait(job->epoll, event, ARRAY_LENGTH(event), wait_ms);
+    act_on_time(job);
+    int count = epoll_wait(job->epoll, event, ARRAY_LENGTH(event), wait ? time_to_sleep(job) : 0);
     for (int i = 0; i < count; i++) {
         struct run_watch *watch = event[i].data.ptr;
         if (watch->fd >= 0) /* else an earlier event of this round closed it */
             watch->ready(job, watch);
     }
-    act_on_time(job);
 }
 
 static void serve(struct run_job *job)
 {
     look_for_dead(job);
     while (job->running > 0 || job->away > 0)
-        serve_once(job, time_to_sleep(job));
+        serve_once(job, true);
 }
 
 /* ---- starting ---- */
@@ -381,7 +404,7 @@ static int start_app(struct run_job *job, struct run_app *app, struct run_rank *
             continue;
         error = child_start(job, &first[i], &environment);
         if (i % START_BATCH == START_BATCH - 1)
-            serve_once(job, 0); /* the first may have failed already, or somebody lost patience */
+            serve_once(job, false); /* the first may have failed already, or somebody lost patience */
     }
     environment_free(&environment);
     return error;
@@ -431,6 +454,7 @@ int run_job(struct run_job *job, int argc, char **argv)
     int error = vbase_settings_read() ?: vi_settings_check();
     job->options.told = job->head.fd >= 0;
     job->argv = argv;
+    list_init(&job->paused);
     if (error == OK)
         error = options_read(&job->options, argc, argv);
     if (error == 1)

@@ -86,6 +86,7 @@ void hosts_place(struct run_job *job);
 struct run_watch { /* a descriptor in the epoll: embedded in whatever it belongs to */
     void (*ready)(struct run_job *job, struct run_watch *watch);
     int fd; /* -1: none */
+    struct list_node paused; /* among those of the job that are not watched for a while */
 };
 
 struct run_bytes { /* a growing buffer */
@@ -97,11 +98,9 @@ struct run_sink { /* where lines go: our stdout or our stderr */
     struct run_watch watch;
     bool pollable, watched, broken, regular;
     int lost;   /* errno of what made it broken, 0: nothing, or a reader who went away */
-    struct run_bytes bytes; /* from START on they could not be written yet */
-    size_t start;
+    struct run_bytes bytes; /* they could not be written yet */
     struct run_stream *open_line; /* wrote the last piece and did not end it: it has the floor for a while */
     uint64_t open_ns;             /* since when */
-    int paused;                   /* streams that wait for the floor, or for a slow reader */
 };
 
 struct run_stream { /* a pipe that a rank writes to */
@@ -110,7 +109,6 @@ struct run_stream { /* a pipe that a rank writes to */
     int rank;
     int which;   /* 0 stdout, 1 stderr */
     bool fresh;  /* the next byte begins a line */
-    bool paused; /* not read because its sink is behind */
     struct run_bytes line; /* the unfinished one */
     uint64_t since_ns; /* when its last byte came */
 };
@@ -131,7 +129,7 @@ struct run_host {
     struct run_bytes got;            /* the frame that is not whole yet */
     char said[256];                  /* the last line of the agent's own */
     uint64_t called_ns, look_ns, again_ns;
-    bool paused, in_fence;
+    bool in_fence;
 };
 
 enum run_state { RANK_WAITING, RANK_RUNNING, RANK_DEAD };
@@ -195,6 +193,8 @@ struct run_job {
     struct tcp_door *door; /* one port for all ranks of this host; NULL: nobody calls them, or they have their own */
     struct run_watch at_door;
     int epoll;
+    struct list paused;       /* watches that wait for the floor, or for a slow reader of our output */
+    uint64_t wake_ns;         /* when act_on_time is to look next, as far as it knows */
     struct run_watch signals;
     sigset_t old_mask;
     bool pipe_ignored;       /* SIGPIPE was ignored when we came */
@@ -287,8 +287,6 @@ void remote_more(struct run_job *job);   /* it has taken that */
 void remote_forget(struct run_job *job); /* hangs up on all */
 void remote_signal(struct run_job *job, int number);
 void remote_tick(struct run_job *job, uint64_t now_ns);
-uint64_t remote_next(const struct run_job *job); /* when the tick is wanted; 0: not at all */
-void remote_resume(struct run_job *job);
 void remote_fence(struct run_job *job); /* have all arrived? */
 void remote_release(struct run_job *job, const char *puts, size_t length);
 /* --enable-recovery: the body of a DEATH. What is news goes to our ranks and to all launchers around us. */
@@ -318,9 +316,15 @@ void report_timeout(struct run_job *job);
 void report_all(struct run_job *job);
 
 /* run.c */
-void run_end(struct run_job *job, int exit_status, uint64_t grace_ns); /* the job must end; the first status stays */
+void run_failed(struct run_job *job, int exit_status);                 /* the first status stays */
+void run_end(struct run_job *job, int exit_status, uint64_t grace_ns); /* the same, and the job must end */
+/* Is it time for what is to happen at AT_NS (0: never)? If it is to come, or has come and may bring more, we look again in time. */
+bool run_due(struct run_job *job, uint64_t at_ns, uint64_t now_ns);
 int run_watch_add(struct run_job *job, struct run_watch *watch, uint32_t events) MUST_CHECK;
 void run_watch_close(struct run_job *job, struct run_watch *watch);
+/* Not read for a while; all of them are then tried again: who must still wait pauses anew. */
+void run_watch_pause(struct run_job *job, struct run_watch *watch);
+void run_watch_resume(struct run_job *job);
 
 /* mpir.c */
 void mpir_publish(struct run_job *job);
