@@ -6,35 +6,6 @@
 
 extern char **environ;
 
-struct text { /* what is left of the job's frame */
-    const char *at, *end;
-};
-
-static const char *next(struct text *text)
-{
-    const char *found = text->at, *stop = found ? memchr(found, 0, (size_t)(text->end - found)) : NULL;
-    text->at = stop ? stop + 1 : NULL;
-    return stop ? found : NULL;
-}
-
-/* A number from 0 to MOST, -1 if there is none. */
-static int next_number(struct text *text, int most)
-{
-    int number;
-    const char *word = next(text);
-    return word && vboot_number(word, &number) && number >= 0 && number <= most ? number : -1;
-}
-
-static char **next_words(struct text *text, int *count)
-{
-    *count = next_number(text, 1 << 20);
-    char **word = *count >= 0 ? calloc((size_t)*count + 1, sizeof(char *)) : NULL;
-    for (int i = 0; word && i < *count; i++)
-        if (!(word[i] = (char *)(uintptr_t)next(text)))
-            return NULL;
-    return word;
-}
-
 /* What belongs to a host and not to the user's shell on the head. */
 static bool stays(const char *variable)
 {
@@ -45,7 +16,7 @@ static bool stays(const char *variable)
     return false;
 }
 
-static void take_environment(char **theirs, const char *id)
+static void take_environment(char **theirs, int count, const char *id)
 {
     char **old = environ;
     static char *none[1];
@@ -53,9 +24,9 @@ static void take_environment(char **theirs, const char *id)
     for (char **at = old; *at; at++)
         if (stays(*at))
             putenv(*at);
-    for (char **at = theirs; *at; at++)
-        if (!stays(*at) && strchr(*at, '='))
-            putenv(*at);
+    for (int i = 0; i < count; i++)
+        if (!stays(theirs[i]) && strchr(theirs[i], '='))
+            putenv(theirs[i]);
     setenv(HANDOVER_ID_VARIABLE, id, 1); /* ours is made as of a job within it */
 }
 
@@ -82,77 +53,78 @@ static bool move_streams(struct run_job *job)
     return true;
 }
 
-/* COUNT numbers, or as many as the first one says; NULL if there is one that cannot be. */
-static int *next_numbers(struct text *text, int count)
-{
-    int *number = count >= 0 ? calloc((size_t)count + 1, sizeof(int)) : NULL;
-    for (int i = 0; number && i < count; i++)
-        if ((number[i] = next_number(text, 1 << 20)) < 0)
-            return NULL;
-    return number;
-}
-
-/* False: it makes no sense. Arrays and texts stay for ever. */
-static bool take_places(struct run_job *job, struct text *text)
-{
-    int size = 0;
-    job->told.apps = next_number(text, 1 << 20);
-    job->told.count = next_numbers(text, job->told.apps);
-    for (int i = 0; job->told.count && i < job->told.apps; i++)
-        size += job->told.count[i];
-    job->told.name = next_words(text, &job->told.hosts);
-    job->told.host = next_numbers(text, size);
-    job->here = next_number(text, job->told.hosts - 1);
-    job->charges = next_number(text, job->told.hosts);
-    job->charge = next_numbers(text, job->charges);
-    for (int i = 0; job->told.host && i < size; i++)
-        if (job->told.host[i] >= job->told.hosts)
-            return false;
-    for (int i = 0; job->charge && i < job->charges; i++)
-        if (job->charge[i] >= job->told.hosts || job->charge[i] == job->here)
-            return false;
-    return job->told.count && job->told.name && job->told.host && job->charge && job->here >= 0 && size > 0;
-}
-
-/* The job's frame: the first that comes. */
-static bool hear_job(struct run_job *job, struct text *text)
+/* The job's frame: the first that comes. It stays for ever; NULL: something else came. */
+static struct run_order *hear_job(struct run_job *job, size_t *length)
 {
     struct run_frame_header header;
-    struct run_bytes copy = {0}; /* its texts stay for ever */
+    struct run_bytes copy = {0};
     bool broken = false;
     const char *body;
     while (!(body = frame_next(&job->heard, &header, &broken)))
         if (broken || !bytes_read(&job->heard, 0))
-            return false;
+            return NULL;
     bytes_add(&copy, body, header.length);
     bytes_drop(&job->heard, sizeof header + header.length);
-    *text = (struct text){copy.data, copy.data + copy.length};
-    return header.kind == FRAME_JOB;
+    *length = header.length;
+    return header.kind == FRAME_JOB ? (struct run_order *)(void *)copy.data : NULL;
+}
+
+static bool all_within(const int32_t *number, int count, int32_t most)
+{
+    for (int i = 0; i < count; i++)
+        if (number[i] < 0 || number[i] > most)
+            return false;
+    return true;
+}
+
+/* Its texts, which stay in it; NULL: it makes no sense. */
+static char **understand(const struct run_order *order, size_t length)
+{
+    const int32_t part[] = {order->apps, order->size, order->charges, order->variables, order->words, order->hosts, order->here};
+    int64_t ranks = 0;
+    if (!all_within(part, ARRAY_LENGTH(part), 1 << 20))
+        return NULL;
+    int count = 3 + order->variables + order->words + order->hosts;
+    const int32_t *host = order->number + order->apps, *charge = host + order->size;
+    const char *at = (const char *)(charge + order->charges), *end = (const char *)order + length;
+    if (at > end || order->here >= order->hosts || order->size == 0 || order->words == 0 ||
+        !all_within(order->number, order->apps, order->size) ||
+        !all_within(host, order->size + order->charges, order->hosts - 1))
+        return NULL;
+    for (int i = 0; i < order->apps; i++)
+        ranks += order->number[i];
+    for (int i = 0; i < order->charges; i++)
+        if (charge[i] == order->here)
+            return NULL;
+    char **text = run_zeros((size_t)count, sizeof *text);
+    for (int i = 0; i < count && at; i++) {
+        const char *stop = memchr(at, 0, (size_t)(end - at));
+        text[i] = (char *)(uintptr_t)at;
+        at = stop ? stop + 1 : NULL;
+    }
+    return at && ranks == order->size ? text : NULL;
 }
 
 int verb_helper(int argc, char **argv)
 {
     static struct run_job job = {.input.fd = -1};
-    struct text text;
-    int words, variables;
+    size_t length;
     (void)argc, (void)argv;
-    if (!hear_job(&job, &text))
+    struct run_order *told = hear_job(&job, &length);
+    if (!told)
         return refuse("viaduct helper: nobody gives it a job; it is for the launcher alone");
-    const char *build = next(&text);
-    if (!build || strcmp(build, vbase_build_id) != 0)
+    if (length < sizeof *told || memcmp(told->build, vbase_build_id, sizeof told->build) != 0)
         return refuse("its Viaduct is of another build: install the same files on all hosts");
-    if (text.end - text.at >= SECRET_SIZE) {
-        memcpy(job.secret, text.at, SECRET_SIZE);
-        text.at += SECRET_SIZE;
-    }
-    const char *directory = next(&text), *id = next(&text), *space = next(&text);
-    char **environment = next_words(&text, &variables), **word = next_words(&text, &words);
-    if (!environment || !word || !take_places(&job, &text))
+    char **text = understand(told, length);
+    if (!text)
         return refuse("the job that came makes no sense");
-    take_environment(environment, id);
-    snprintf(job.space, sizeof job.space, "%s", space);
-    if (chdir(directory) < 0) {
-        fprintf(stderr, "cannot go to %s there: %s\n", directory, strerror(errno));
+    char **variable = text + 3, **word = variable + told->variables;
+    job.told = told;
+    job.told_hosts = word + told->words;
+    take_environment(variable, told->variables, text[1]);
+    snprintf(job.space, sizeof job.space, "%s", text[2]);
+    if (chdir(text[0]) < 0) {
+        fprintf(stderr, "cannot go to %s there: %s\n", text[0], strerror(errno));
         return 1;
     }
     /* only now: what is refused before this is told as a host on which nothing could be started */
@@ -160,7 +132,7 @@ int verb_helper(int argc, char **argv)
         return 1;
     if (!move_streams(&job))
         return refuse("no descriptors left");
-    return run_job(&job, words, word);
+    return run_job(&job, told->words, word);
 }
 
 /* ---- while the job runs ---- */
@@ -174,7 +146,7 @@ static void obey(struct run_job *job, const struct run_frame_header *header, con
     else if (header->kind == FRAME_FENCE)
         remote_release(job, body, header->length);
     else if (header->kind == FRAME_DEATH)
-        remote_death(job, body, header->length);
+        remote_death(job, (const int *)(const void *)body, header->length / sizeof(int));
     else if (header->kind != FRAME_STDIN || remote_input(job, body, header->length))
         return;
     else if (header->length > 0)

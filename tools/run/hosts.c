@@ -151,22 +151,25 @@ static int choose(const struct run_options *options, const struct run_app *from)
 }
 
 /* A helper was told everything. */
-static void take_places(struct run_job *job)
+static void take_places(struct run_job *job, const struct run_order *told)
 {
     job->options.hosts = 0;
-    for (int i = 0; i < job->told.hosts; i++)
-        add(&job->options, job->told.name[i], i == job->here);
+    for (int i = 0; i < told->hosts; i++)
+        add(&job->options, job->told_hosts[i], i == told->here);
     for (int i = 0; i < job->size; i++) {
-        job->rank[i].host = job->told.host[i];
-        job->rank[i].seat = job->rank[i].host == job->here ? job->local++ : 0;
+        job->rank[i].host = told->number[told->apps + i];
+        job->rank[i].seat = job->rank[i].host == told->here ? job->local++ : 0;
     }
+    job->here = told->here;
+    job->charges = told->charges;
+    job->charge = &job->told->number[told->apps + told->size];
 }
 
 void hosts_place(struct run_job *job)
 {
     struct run_options *options = &job->options;
-    if (options->told) {
-        take_places(job);
+    if (job->told) {
+        take_places(job, job->told);
         return;
     }
     for (int i = 0; i < job->size; i++) {

@@ -87,24 +87,19 @@ static void pass_to_head(struct run_job *job, struct run_host *host)
 static void tell_dead(struct run_job *job, struct run_sink *wire)
 {
     struct run_bytes body = {0};
-    int32_t status = job->exit_status;
-    bytes_add(&body, &status, sizeof status);
-    for (int32_t i = 0; i < job->size; i++)
+    bytes_add(&body, &job->exit_status, sizeof job->exit_status);
+    for (int i = 0; i < job->size; i++)
         if (job->rank[i].mourned)
             bytes_add(&body, &i, sizeof i);
     frame_send(job, wire, FRAME_DEATH, body.data, body.length);
     free(body.data);
 }
 
-void remote_death(struct run_job *job, const void *said, size_t length)
+void remote_death(struct run_job *job, const int *said, size_t count)
 {
-    int32_t status, rank;
     int known = job->deaths;
-    if (length < sizeof status)
-        return;
-    memcpy(&status, said, sizeof status);
-    for (size_t at = sizeof status; at + sizeof rank <= length; at += sizeof rank) {
-        memcpy(&rank, (const char *)said + at, sizeof rank);
+    for (size_t i = 1; i < count; i++) {
+        int rank = said[i];
         if (rank < 0 || rank >= job->size || job->rank[rank].mourned)
             continue;
         job->rank[rank].mourned = true;
@@ -114,7 +109,7 @@ void remote_death(struct run_job *job, const void *said, size_t length)
     if (job->deaths == known)
         return; /* an echo */
     if (job->ending == ENDING_NO)
-        run_failed(job, status);
+        run_failed(job, said[0]);
     for (int i = 0; i < job->options.hosts; i++)
         if (is_away(&job->options.host[i]))
             tell_dead(job, &job->options.host[i].wire);
@@ -126,14 +121,14 @@ void remote_death(struct run_job *job, const void *said, size_t length)
 /* Its ranks, and those of the hosts below it, whose launchers end with it. */
 static void mourn(struct run_job *job, const struct run_host *host)
 {
-    struct run_bytes dead = {0};
-    int32_t status = STATUS_LOST;
-    bytes_add(&dead, &status, sizeof status);
-    for (int32_t i = 0; i < job->size; i++)
+    int *dead = run_zeros((size_t)job->size + 1, sizeof *dead);
+    size_t count = 0;
+    dead[count++] = STATUS_LOST;
+    for (int i = 0; i < job->size; i++)
         if (job->options.host[job->rank[i].host].via == host->number)
-            bytes_add(&dead, &i, sizeof i);
-    remote_death(job, dead.data, dead.length);
-    free(dead.data);
+            dead[count++] = i;
+    remote_death(job, dead, count);
+    free(dead);
 }
 
 /* A host ended without a goodbye: it could not be reached, or it is lost. */
@@ -212,6 +207,8 @@ static void adopt(struct run_job *job, const int *number, size_t count)
 
 static void obey(struct run_job *job, struct run_host *host, const struct run_frame_header *header, const char *body)
 {
+    const int *numbers = (const int *)(const void *)body; /* aligned: frames lie at the front */
+    size_t count = header->length / sizeof *numbers;
     int number = frame_number(header, body);
     switch ((enum run_frame)header->kind) {
     case FRAME_OUT:
@@ -230,10 +227,10 @@ static void obey(struct run_job *job, struct run_host *host, const struct run_fr
         remote_more(job);
         break;
     case FRAME_MISSED:
-        adopt(job, (const int *)(const void *)body, header->length / sizeof(int)); /* aligned: frames lie at the front */
+        adopt(job, numbers, count);
         break;
     case FRAME_DEATH:
-        remote_death(job, body, header->length);
+        remote_death(job, numbers, count);
         break;
     case FRAME_DONE: /* 0: all went well */
         if (number > 0)
@@ -441,49 +438,35 @@ void remote_tick(struct run_job *job, uint64_t now_ns)
         say_alive(job, now_ns);
 }
 
-/* ---- the job, for a helper: texts with their NULs. The order is that of helper.c. ---- */
+/* ---- the job, for a helper (see helper.c) ---- */
 
 static void add_text(struct run_bytes *body, const char *text) { bytes_add(body, text, strlen(text) + 1); }
 
-static void add_number(struct run_bytes *body, int number)
+static void describe(const struct run_job *job, struct run_bytes *body, const struct run_host *host)
 {
-    char text[16];
-    snprintf(text, sizeof text, "%d", number);
-    add_text(body, text);
-}
-
-static void add_words(struct run_bytes *body, char **word)
-{
-    int count = 0;
-    while (word[count])
-        count++;
-    add_number(body, count);
-    for (int i = 0; i < count; i++)
-        add_text(body, word[i]);
-}
-
-static void describe(struct run_job *job, struct run_bytes *body, const struct run_host *host)
-{
+    const struct run_options *options = &job->options;
     char directory[4096];
-    add_text(body, vbase_build_id);
-    bytes_add(body, job->handover.header->secret, SECRET_SIZE);
+    struct run_order order = {.apps = options->apps, .size = job->size, .hosts = options->hosts, .here = host->number,
+                              .charges = host->charges, .words = job->argc};
+    memcpy(order.build, vbase_build_id, sizeof order.build);
+    memcpy(order.secret, job->handover.header->secret, SECRET_SIZE);
+    while (environ[order.variables])
+        order.variables++;
+    bytes_add(body, &order, sizeof order);
+    for (int i = 0; i < options->apps; i++)
+        bytes_add(body, &options->app[i].count, sizeof(int));
+    for (int i = 0; i < job->size; i++)
+        bytes_add(body, &job->rank[i].host, sizeof(int));
+    bytes_add(body, host->charge, (size_t)host->charges * sizeof(int));
     add_text(body, getcwd(directory, sizeof directory) ? directory : "/");
     add_text(body, job->id);
     add_text(body, job->space);
-    add_words(body, environ);
-    add_words(body, job->argv);
-    add_number(body, job->options.apps);
-    for (int i = 0; i < job->options.apps; i++)
-        add_number(body, job->options.app[i].count);
-    add_number(body, job->options.hosts);
-    for (int i = 0; i < job->options.hosts; i++)
-        add_text(body, job->options.host[i].name);
-    for (int i = 0; i < job->size; i++)
-        add_number(body, job->rank[i].host);
-    add_number(body, host->number);
-    add_number(body, host->charges);
-    for (int i = 0; i < host->charges; i++)
-        add_number(body, host->charge[i]);
+    for (int i = 0; i < order.variables; i++)
+        add_text(body, environ[i]);
+    for (int i = 0; i < order.words; i++)
+        add_text(body, job->argv[i]);
+    for (int i = 0; i < options->hosts; i++)
+        add_text(body, options->host[i].name);
 }
 
 /* ---- calling ---- */

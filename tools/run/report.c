@@ -102,7 +102,7 @@ void report_deserters(struct run_job *job)
         output_line(job, "rank %d (pid %d on %s) ended without MPI_Init, but rank %d is in MPI and would wait for it",
                     rank->rank, rank->pid, job->host, waiting->rank);
         if (job->options.keep_going)
-            remote_death(job, (int32_t[]){1, i}, 2 * sizeof(int32_t));
+            remote_death(job, (int[]){1, i}, 2);
         else
             run_end(job, 1, FAILURE_GRACE_NS);
         return;
@@ -141,7 +141,7 @@ void report_death(struct run_job *job, struct run_rank *rank)
     if (!told && !left)
         say_how(job, rank);
     if (goes_on && progress != LEFT)
-        remote_death(job, (int32_t[]){status, rank->rank}, 2 * sizeof(int32_t));
+        remote_death(job, (int[]){status, rank->rank}, 2);
     if (!told && !goes_on && !left)
         run_end(job, status, FAILURE_GRACE_NS);
     else if (!told)

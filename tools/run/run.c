@@ -242,10 +242,10 @@ static int make_id(struct run_job *job)
 static int make_ranks(struct run_job *job)
 {
     long total = 0;
-    if (job->options.told && job->told.apps != job->options.apps)
+    if (job->told && job->told->apps != job->options.apps)
         return vbase_fail(ERR_PROTOCOL, "the head and this host read the command line differently");
-    for (int i = 0; job->options.told && i < job->options.apps; i++)
-        job->options.app[i].count = job->told.count[i];
+    for (int i = 0; job->told && i < job->options.apps; i++)
+        job->options.app[i].count = job->told->number[i];
     for (int i = 0; i < job->options.apps; i++)
         total += job->options.app[i].count;
     if (total > 1000000)
@@ -289,8 +289,8 @@ static int make_handover(struct run_job *job)
             job->handover.seat[job->rank[i].seat].appnum = (int32_t)(job->rank[i].app - job->options.app);
             job->handover.header->rank[job->rank[i].seat] = (uint32_t)i;
         }
-    if (job->head.fd >= 0)
-        memcpy(job->handover.header->secret, job->secret, SECRET_SIZE);
+    if (job->told)
+        memcpy(job->handover.header->secret, job->told->secret, SECRET_SIZE);
     job->handover.header->universe = job->options.universe ? job->options.universe : job->size;
     if (shm_segment_create(local, &job->node_fd) != OK)
         job->node_fd = -1; /* programs that are no ranks run anyway; those that are say what is missing */
@@ -452,7 +452,8 @@ static void fill_standard_descriptors(void)
 int run_job(struct run_job *job, int argc, char **argv)
 {
     int error = vbase_settings_read() ?: vi_settings_check();
-    job->options.told = job->head.fd >= 0;
+    job->options.told = job->told != NULL;
+    job->argc = argc;
     job->argv = argv;
     list_init(&job->paused);
     if (error == OK)

@@ -58,7 +58,7 @@ struct run_options {
     struct run_app common; /* -genv and its kin: for all parts */
     struct run_host *host; /* all that were named */
     int hosts;
-    bool told;             /* we are a helper: the head says who goes where */
+    bool told;             /* we are a helper: the head has said who goes where */
     int fanout, patience;  /* hosts called by one; seconds for each; 0: not said */
     const char *agent;     /* what reaches other hosts; NULL: as the environment says, else ssh */
     int per_node;          /* -ppn; 0: not said */
@@ -171,6 +171,7 @@ struct run_job {
     int here;                 /* our number among the hosts; -1: no rank is here */
     int away;                 /* hosts that are called or up */
     int *charge, charges;     /* hosts that we must see called, by us or by those whom we call */
+    int argc;
     char **argv;              /* our command line, for helpers */
     uint64_t alive_ns;        /* when we say again that we are alive */
     int head_silent;          /* a helper: how often we did and heard nothing */
@@ -183,11 +184,8 @@ struct run_job {
     struct run_sink rank_input; /* a helper: to the rank that reads it */
     struct run_bytes heard;   /* a helper: of the head */
     struct run_bytes puts;    /* what was put since the last fence */
-    uint8_t secret[SECRET_SIZE]; /* a helper: of the job */
-    struct {
-        int apps, *count, hosts, *host; /* ranks of each program; hosts of the job, and of each rank */
-        char **name;
-    } told; /* a helper: by the head */
+    struct run_order *told;   /* by the head; NULL: we are the head */
+    char **told_hosts;        /* their names */
     struct boot_handover_map handover;
     int node_fd;
     struct tcp_door *door; /* one port for all ranks of this host; NULL: nobody calls them, or they have their own */
@@ -263,6 +261,13 @@ enum run_frame {
 struct run_frame_header {
     uint32_t kind, length;
 };
+/* The body of JOB. Behind its numbers lie texts: folder, job id, name of the key-value space, variables, words, hosts. */
+struct run_order {
+    char build[16]; /* another one refuses */
+    uint8_t secret[SECRET_SIZE];
+    int32_t apps, size, hosts, here, charges, variables, words; /* how many there are; HERE: which host is called */
+    int32_t number[]; /* ranks of each program; host of each rank; each host that it must see called */
+};
 #define HELPER_HELLO "viaduct-helper\n"
 #define FRAME_LAST  FRAME_DEATH
 #define FRAME_MOST   (1u << 26)
@@ -289,8 +294,8 @@ void remote_signal(struct run_job *job, int number);
 void remote_tick(struct run_job *job, uint64_t now_ns);
 void remote_fence(struct run_job *job); /* have all arrived? */
 void remote_release(struct run_job *job, const char *puts, size_t length);
-/* --enable-recovery: the body of a DEATH. What is news goes to our ranks and to all launchers around us. */
-void remote_death(struct run_job *job, const void *said, size_t length);
+/* --enable-recovery: what a DEATH says. What is news goes to our ranks and to all launchers around us. */
+void remote_death(struct run_job *job, const int *said, size_t count);
 int helper_listen(struct run_job *job) MUST_CHECK;
 void helper_orphaned(struct run_job *job); /* its head is gone: the end */
 int run_job(struct run_job *job, int argc, char **argv) MUST_CHECK; /* the whole life of a job; its exit status */
@@ -318,7 +323,7 @@ void report_all(struct run_job *job);
 /* run.c */
 void run_failed(struct run_job *job, int exit_status);                 /* the first status stays */
 void run_end(struct run_job *job, int exit_status, uint64_t grace_ns); /* the same, and the job must end */
-/* Is it time for what is to happen at AT_NS (0: never)? If it is to come, or has come and may bring more, we look again in time. */
+/* Is it time for what is to happen at AT_NS (0: never)? We look again when it is, and at once where it is: it may bring more. */
 bool run_due(struct run_job *job, uint64_t at_ns, uint64_t now_ns);
 int run_watch_add(struct run_job *job, struct run_watch *watch, uint32_t events) MUST_CHECK;
 void run_watch_close(struct run_job *job, struct run_watch *watch);
