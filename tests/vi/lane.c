@@ -412,6 +412,36 @@ static void by_turns(uint64_t first)
     inside_stop();
 }
 
+/* A lane whose cells nobody wrote for 2^29 laps, since turns stood for them: each says a message of the lap after the next one. */
+static void old_cells(void)
+{
+    enum { BOTH = 6 * SHM_CELLS };
+    struct vi *side[2];
+
+    inside_start(2);
+    inside_open(0);
+    inside_open(1);
+    for (int i = 0; i < 2; i++) {
+        struct shm_vi *vi = shm_vi_of(side[i] = inside_connect(i, 1 - i));
+        uint64_t first = SHM_OLD_LAPS / 2 * SHM_CELLS;
+        atomic_store(&vi->out_next, first);
+        atomic_store(&vi->out_seen, first);
+        vi->turn_word = shm_turn_word(vi->turn_in, vi->in_next = first);
+        for (uint64_t n = 1; n < SHM_CELLS; n++)
+            atomic_store(&vi->out[n].published, shm_word(first + 2 * SHM_CELLS + n) + (n % 2));
+    }
+    CHECK_EQUAL(inside_send(side[1], 0, 8), OK); /* by the lane: from then on they answer */
+    CHECK_EQUAL(vi_poll(inside.nic[0], 1), 1);
+    for (uint64_t n = 0; n < BOTH; n++) {
+        int to = 1 - (int)(n % 2);
+        CHECK_EQUAL(inside_send(side[1 - to], n, 8), OK);
+        CHECK_EQUAL(n == 0 ? vi_poll(inside.nic[to], 16) : vi_poll_only(side[to], 1), 1);
+        CHECK_EQUAL(inside.header[to], n);
+        CHECK_EQUAL(vi_poll(inside.nic[to], 16), 0);
+    }
+    inside_stop();
+}
+
 /* Both send and take as it comes, short and long, by their lanes and by turns, much and little at a time: each way all
  * comes once, in order, and is known to be taken. */
 static void two_ways(void)
@@ -514,6 +544,7 @@ int main(void)
     run_credit();
     by_turns(1);
     by_turns((1u << 24) - 500);
+    old_cells();
     two_ways();
     linger();
     taken_in_pieces();

@@ -95,6 +95,21 @@ static inline bool has_room(struct shm_vi *vi, uint64_t number)
            atomic_load_explicit(&vi->limit, memory_order_relaxed);
 }
 
+/* Of the cells from SEEN to UPTO, which are taken, what is older than their lap becomes a cell of this lap without a
+ * message. By compare and swap: who sends may see OUT_SEEN before he sees what is written here. */
+static COLD void renew(struct shm_vi *vi, uint64_t seen, uint64_t upto)
+{
+    for (uint64_t n = seen; n < upto; n++) {
+        _Atomic uint32_t *published = &vi->out[n % SHM_CELLS].published;
+        uint32_t word = atomic_load_explicit(published, memory_order_relaxed);
+        if (word - shm_word(n) > SHM_RUN) /* relaxed: nothing is told */
+            atomic_compare_exchange_strong_explicit(published, &word, shm_word(n), memory_order_relaxed,
+                                                    memory_order_relaxed);
+    }
+}
+
+static bool old_lap(uint64_t number) { return number / SHM_CELLS % SHM_OLD_LAPS == SHM_OLD_LAPS / 2; }
+
 void shm_lane_harvest(struct shm_vi *vi)
 {
     struct shm_heap *heap = &shm_nic_of(vi->vi.nic)->heap;
@@ -117,6 +132,8 @@ void shm_lane_harvest(struct shm_vi *vi)
             vi->blocks_out--;
         }
     }
+    if (unlikely(old_lap(seen) || old_lap(upto)))
+        renew(vi, seen, upto);
     atomic_store_explicit(&vi->out_seen, upto, memory_order_relaxed);
 }
 

@@ -56,6 +56,10 @@ _Static_assert(sizeof(struct shm_cell) == CACHE_LINE, "a cell is a cache line");
  * number % SHM_TURN. Turn 1 is the lower rank's to write. */
 #define SHM_TURN 256u /* larger than a lane */
 
+/* The cells for which turns stand keep what they said many laps ago, and a lap's number begins anew after 2^29: then that would
+ * be a message. So in one lap of so many the sender writes what is old as if it were of this lap. */
+#define SHM_OLD_LAPS 65536u
+
 /* Never 0: a page that nobody wrote holds no message. */
 enum shm_kind { SHM_DATA = 1, SHM_BLOCK, SHM_IMMEDIATE, SHM_GOODBYE };
 
