@@ -5,20 +5,6 @@
 
 extern char **environ;
 
-static const char *agent_of(const struct run_options *options)
-{
-    static const char *const names[] = {"HYDRA_LAUNCHER_EXEC",      "HYDRA_BOOTSTRAP_EXEC",     "OMPI_MCA_plm_rsh_agent",
-                                        "PRTE_MCA_plm_ssh_agent",   "OMPI_MCA_plm_ssh_agent",   "OMPI_MCA_orte_rsh_agent"};
-    if (options->agent)
-        return options->agent;
-    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-        const char *text = vbase_environment(names[i]);
-        if (text && *text)
-            return text;
-    }
-    return "ssh";
-}
-
 /* The agent's words, the host, and our own program by its path. ssh is told never to ask anybody anything. */
 static char **agent_words(const struct run_options *options, const char *host)
 {
@@ -27,7 +13,7 @@ static char **agent_words(const struct run_options *options, const char *host)
     static char *word[64];
     int count = 0;
     char *rest = copy; /* the words stay in it */
-    snprintf(copy, sizeof copy, "%s", agent_of(options));
+    snprintf(copy, sizeof copy, "%s", options->agent ? options->agent : "ssh");
     for (char *part; count < 40 && (part = strsep(&rest, " "));)
         if (*part)
             word[count++] = part;

@@ -20,7 +20,7 @@ struct spawn {
     struct boot_seat *seat;
     const cpu_set_t *cpus;
     pid_t launcher;
-    int input, out, err, pmi, door; /* input -1: ours stays; door -1: none */
+    int stream[3], pmi, door; /* stream -1: ours stays; door -1: none */
     volatile int failed;      /* errno of what failed, 0: exec happened */
     const char *volatile what;
 };
@@ -49,9 +49,8 @@ __attribute__((noreturn)) static void become_rank(struct spawn *spawn)
         _exit(127);
     if (spawn->rank->own_group)
         setpgid(0, 0);
-    give(spawn, spawn->input, 0);
-    give(spawn, spawn->out, 1);
-    give(spawn, spawn->err, 2);
+    for (int i = 0; i < 3; i++)
+        give(spawn, spawn->stream[i], i);
     const int inherited[] = {spawn->pmi, spawn->door, spawn->job->handover.fd, spawn->job->node_fd};
     for (size_t i = 0; i < ARRAY_LENGTH(inherited); i++)
         fcntl(inherited[i], F_SETFD, 0); /* -1: there is none, which does no harm */
@@ -99,62 +98,45 @@ static int open_file(const char *pattern, const struct run_job *job, int rank)
     return fd;
 }
 
-/* One output of the rank: a file of its own, our own descriptor, or a pipe to us. *fd is what the rank gets. */
-static int plumb(struct run_job *job, struct run_rank *rank, int which, int *fd)
+/* What stdout (WHICH 0) or stderr of the rank is to be: a file of its own, our own descriptor, or a pipe to us. Or an error. */
+static int outlet(struct run_job *job, struct run_rank *rank, int which)
 {
-    const char *pattern = which == 0 ? job->options.out_pattern : job->options.err_pattern;
-    struct run_stream *stream = which == 0 ? &rank->out : &rank->err;
+    const char *pattern = job->options.pattern[which];
     char in_directory[4096];
+    int ends[2];
     if (job->options.out_directory) {
         int width = snprintf(NULL, 0, "%d", job->size - 1);
         snprintf(in_directory, sizeof in_directory, "%s/1/rank.%0*d/%s", job->options.out_directory, width, rank->rank,
                  which == 0 ? "stdout" : "stderr");
         pattern = in_directory;
     }
-    if (pattern) {
-        *fd = open_file(pattern, job, rank->rank);
-        return *fd < 0 ? *fd : OK;
-    }
+    if (pattern)
+        return open_file(pattern, job, rank->rank);
     if (job->direct_output) {
-        *fd = fcntl(which + 1, F_DUPFD_CLOEXEC, 3);
-        return *fd < 0 ? vbase_fail_errno(ERR_LIMIT, "a descriptor for the output of rank %d", rank->rank) : OK;
+        int fd = fcntl(which + 1, F_DUPFD_CLOEXEC, 3);
+        return fd >= 0 ? fd : vbase_fail_errno(ERR_LIMIT, "a descriptor for the output of rank %d", rank->rank);
     }
-    int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return vbase_fail_errno(ERR_LIMIT, "a pipe for the output of rank %d", rank->rank);
-    int error = output_stream(job, stream, rank->rank, ends[0], which);
-    if (error != OK) {
-        close(ends[0]);
-        close(ends[1]);
-        return error;
-    }
-    *fd = ends[1];
-    return OK;
-}
-
-/* Both outputs. They share one where they end in the same place, which also keeps their order. */
-static int plumb_outputs(struct run_job *job, struct run_rank *rank, int *out, int *err)
-{
-    const struct run_options *options = &job->options;
-    int error = plumb(job, rank, 0, out);
-    if (error != OK)
-        return error;
-    bool to_pipes = !options->out_pattern && !options->err_pattern && !options->out_directory && !job->direct_output;
-    if (options->merge || (to_pipes && job->one_sink)) {
-        *err = *out;
-        return OK;
-    }
-    error = plumb(job, rank, 1, err);
-    if (error != OK)
-        close(*out);
+    int error = output_stream(job, &rank->out[which], rank->rank, ends[0], which);
+    if (error == OK)
+        return ends[1];
+    close(ends[0]);
+    close(ends[1]);
     return error;
 }
 
-static int input_of(const struct run_job *job, const struct run_rank *rank)
+/* Its standard streams. Both outputs share one where they end in the same place, which also keeps their order. */
+static int plumb(struct run_job *job, struct run_rank *rank, int stream[3])
 {
-    if (job->options.stdin_to == STDIN_RANK && job->options.stdin_rank == rank->rank)
-        return -1;
-    return open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const struct run_options *options = &job->options;
+    bool to_pipes = !options->pattern[0] && !options->pattern[1] && !options->out_directory && !job->direct_output;
+    if (options->stdin_rank != rank->rank)
+        stream[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    stream[1] = outlet(job, rank, 0);
+    if (stream[1] >= 0)
+        stream[2] = options->merge || (to_pipes && job->one_sink) ? stream[1] : outlet(job, rank, 1);
+    return stream[1] < 0 ? stream[1] : stream[2] < 0 ? stream[2] : OK;
 }
 
 static int explain(const struct spawn *spawn)
@@ -170,46 +152,43 @@ static int explain(const struct spawn *spawn)
 
 int child_start(struct run_job *job, struct run_rank *rank, struct run_environment *environment)
 {
-    int wire[2], out = -1, err = -1, error;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wire) < 0)
-        return vbase_fail_errno(ERR_LIMIT, "a connection to rank %d", rank->rank);
-    rank->pmi = (struct run_watch){pmi_ready, wire[0]};
-    error = run_watch_add(job, &rank->pmi, EPOLLIN) ?: plumb_outputs(job, rank, &out, &err);
-    if (error != OK)
-        goto close_wire;
+    int wire[2], error;
     struct spawn spawn = {.job = job,
                           .rank = rank,
                           .environment = environment,
                           .launcher = getpid(),
-                          .pmi = wire[1],
-                          .door = job->door ? tcp_door_seat(job->door, rank->seat) : -1,
                           .seat = &job->handover.seat[rank->seat],
-                          .out = out,
-                          .err = err,
-                          .cpus = binding_of(&job->binding, rank->seat),
-                          .input = input_of(job, rank)};
-    rank->own_group = !(spawn.input < 0 && isatty(0));
+                          .stream = {-1, -1, -1},
+                          .cpus = binding_of(&job->binding, rank->seat)};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wire) < 0)
+        return vbase_fail_errno(ERR_LIMIT, "a connection to rank %d", rank->rank);
+    rank->pmi = (struct run_watch){.ready = pmi_ready, .fd = wire[0]};
+    spawn.pmi = wire[1];
+    spawn.door = job->door ? tcp_door_seat(job->door, rank->seat) : -1;
+    error = run_watch_add(job, &rank->pmi, EPOLLIN) ?: plumb(job, rank, spawn.stream);
+    if (error != OK)
+        goto close_all;
+    rank->own_group = !(spawn.stream[0] < 0 && isatty(0));
     environment_for(environment, job, rank->rank, wire[1], spawn.door);
     pid_t pid = start(&spawn);
-    if (pid < 0)
+    if (pid < 0) {
         error = vbase_fail_errno(ERR_LIMIT, "a process for rank %d", rank->rank);
-    else {
-        rank->pid = pid;
-        rank->state = RANK_RUNNING;
-        job->running++;
-        if (rank->own_group)
-            tree_started(rank->rank, pid);
-        if (spawn.failed)
-            error = explain(&spawn);
+        goto close_all;
     }
-    if (spawn.input >= 0)
-        close(spawn.input);
-    if (spawn.door >= 0)
-        close(spawn.door);
-    close(out);
-    if (err != out)
-        close(err);
-close_wire:
-    close(wire[1]);
+    rank->pid = pid;
+    rank->state = RANK_RUNNING;
+    job->running++;
+    if (rank->own_group)
+        tree_started(rank->rank, pid);
+    if (spawn.failed)
+        error = explain(&spawn);
+
+close_all:
+    if (spawn.stream[2] == spawn.stream[1])
+        spawn.stream[2] = -1;
+    const int given[] = {spawn.stream[0], spawn.stream[1], spawn.stream[2], spawn.door, wire[1]};
+    for (size_t i = 0; i < ARRAY_LENGTH(given); i++)
+        if (given[i] >= 0)
+            close(given[i]);
     return error;
 }

@@ -120,12 +120,10 @@ static int take_names(struct reader *reader, char **word)
 
 static int take_stdin(struct reader *reader, char **word)
 {
-    if (strcmp(word[0], "none") == 0) {
-        reader->options->stdin_to = STDIN_NONE;
-        return OK;
-    }
-    reader->options->stdin_to = STDIN_RANK;
-    if (!vboot_number(word[0], &reader->options->stdin_rank) || reader->options->stdin_rank < 0)
+    int *rank = &reader->options->stdin_rank;
+    if (strcmp(word[0], "none") == 0)
+        *rank = -1;
+    else if (!vboot_number(word[0], rank) || *rank < 0)
         return wrong(reader, word[0], "the number of one rank, or none,");
     return OK;
 }
@@ -157,8 +155,8 @@ static int take_output(struct reader *reader, char **word)
             static char out[4096], err[4096];
             snprintf(out, sizeof out, "%s.%%r.out", at + 5);
             snprintf(err, sizeof err, "%s.%%r.err", at + 5);
-            reader->options->out_pattern = out;
-            reader->options->err_pattern = err;
+            reader->options->pattern[0] = out;
+            reader->options->pattern[1] = err;
         } else if (*at && strcmp(at, "nocopy") != 0 && strcmp(at, "raw") != 0)
             return wrong(reader, at, "tag, timestamp, merge, file=NAME or dir=NAME");
     }
@@ -219,8 +217,8 @@ static const struct flag flags[] = {
     {"prepend-pattern", 1, set_text, OPTION(label)},
     {"timestamp-output", 0, set_yes, OPTION(timestamp)},
     {"merge-stderr-to-stdout merge-stderr-to-stdout-raw", 0, set_yes, OPTION(merge)},
-    {"outfile-pattern", 1, set_text, OPTION(out_pattern)},
-    {"errfile-pattern", 1, set_text, OPTION(err_pattern)},
+    {"outfile-pattern", 1, set_text, OPTION(pattern[0])},
+    {"errfile-pattern", 1, set_text, OPTION(pattern[1])},
     {"output-filename output-directory", 1, take_out_directory},
     {"output", 1, take_output},
     {"xterm", 1, refuse, NOTHING, "is not offered; mpiexec -n 4 xterm -hold -e ./program does it"},

@@ -29,8 +29,8 @@ static int add(struct run_options *options, const char *name, bool here)
                                                       .in.fd = -1,
                                                       .complaints.fd = -1,
                                                       .wire.watch.fd = -1,
-                                                      .out = {.watch.fd = -1, .rank = -1, .fresh = true},
-                                                      .err = {.watch.fd = -1, .rank = -1, .fresh = true, .which = 1}};
+                                                      .out = {{.watch.fd = -1, .rank = -1, .fresh = true},
+                                                              {.watch.fd = -1, .rank = -1, .fresh = true, .which = 1}}};
     return options->hosts++;
 }
 

@@ -92,37 +92,40 @@ int options_read_file(struct reader *reader, char **word)
     return error;
 }
 
-/* Where no host is named on the command line: the file that schedulers and operators name for other launchers. */
-static int default_hosts(struct reader *reader)
+static int take_agent(struct reader *reader, char **word)
 {
-    static const char *const names[] = {"HYDRA_HOST_FILE", "OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile"};
-    for (size_t i = 0; i < ARRAY_LENGTH(names) && reader->options->hosts == 0; i++) {
-        char *file = (char *)(uintptr_t)vbase_environment(names[i]);
-        int error = file && *file ? hosts_read_file(reader, &file) : OK;
-        if (error != OK)
-            return error;
+    reader->options->agent = word[0];
+    return OK;
+}
+
+/* What schedulers and operators say by variables, to us and to other launchers. The first that says something counts. */
+static int read_variables(struct reader *reader, const char *const *name, int (*take)(struct reader *reader, char **word))
+{
+    for (; *name; name++) {
+        char *text = (char *)(uintptr_t)vbase_environment(*name);
+        reader->flag = *name;
+        if (text && *text)
+            return take(reader, &text);
     }
     return OK;
 }
 
 int options_read(struct run_options *options, int argc, char **argv)
 {
+    static const char *const limits[] = {"MPIEXEC_TIMEOUT", NULL};
+    static const char *const agents[] = {"HYDRA_LAUNCHER_EXEC",    "HYDRA_BOOTSTRAP_EXEC",   "OMPI_MCA_plm_rsh_agent",
+                                         "PRTE_MCA_plm_ssh_agent", "OMPI_MCA_plm_ssh_agent", "OMPI_MCA_orte_rsh_agent", NULL};
+    static const char *const files[] = {"HYDRA_HOST_FILE", "OMPI_MCA_orte_default_hostfile",
+                                        "PRTE_MCA_prte_default_hostfile", NULL};
     struct reader reader = {.options = options};
-    const char *limit = vbase_environment("MPIEXEC_TIMEOUT");
-    int error = OK;
     *options = (struct run_options){.told = options->told};
-    if (limit && *limit) {
-        char *text = strdup(limit);
-        reader.flag = "MPIEXEC_TIMEOUT";
-        error = flag_take_timeout(&reader, &text);
-        free(text);
-    }
+    int error = read_variables(&reader, limits, flag_take_timeout) ?: read_variables(&reader, agents, take_agent);
     new_app(&reader);
     if (error == OK)
         error = read_words(&reader, argv + 1, argc - 1);
     reader.app = options->app;
-    if (error == OK)
-        error = default_hosts(&reader);
+    if (error == OK && options->hosts == 0)
+        error = read_variables(&reader, files, hosts_read_file);
     if (error != OK)
         return error;
     for (int i = 0; i < options->apps; i++) {

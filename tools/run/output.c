@@ -99,10 +99,7 @@ static void wake_at(struct run_job *job, uint64_t ns)
 /* Stream number I: two of each rank, then two of each host. */
 static struct run_stream *stream_of(const struct run_job *job, int i)
 {
-    if (i < 2 * job->size)
-        return i % 2 ? &job->rank[i / 2].err : &job->rank[i / 2].out;
-    struct run_host *host = &job->options.host[i / 2 - job->size];
-    return i % 2 ? &host->err : &host->out;
+    return i < 2 * job->size ? &job->rank[i / 2].out[i % 2] : &job->options.host[i / 2 - job->size].out[i % 2];
 }
 
 static int streams(const struct run_job *job) { return 2 * (job->size + job->options.hosts); }

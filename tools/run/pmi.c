@@ -43,7 +43,7 @@ static void on_init(struct run_job *job, struct run_rank *rank, const struct com
         answer(rank, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n");
         return;
     }
-    rank->wire = WIRE_JOINED;
+    rank->wire = SEAT_JOINED;
     answer(rank, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
 }
 
@@ -117,7 +117,7 @@ void pmi_release(struct run_job *job, const char *puts, size_t length)
 static void on_finalize(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
 {
     (void)job, (void)asked, (void)line;
-    rank->wire = WIRE_LEFT;
+    rank->wire = SEAT_LEFT;
     answer(rank, "cmd=finalize_ack\n");
 }
 

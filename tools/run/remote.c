@@ -52,8 +52,8 @@ static void hang_up(struct run_job *job, struct run_host *host)
 
 static void let_go(struct run_job *job, struct run_host *host)
 {
-    output_end(job, &host->out);
-    output_end(job, &host->err);
+    output_end(job, &host->out[0]);
+    output_end(job, &host->out[1]);
     hang_up(job, host);
     host->state = HOST_DONE;
     job->away--;
@@ -213,7 +213,7 @@ static void obey(struct run_job *job, struct run_host *host, const struct run_fr
     switch ((enum run_frame)header->kind) {
     case FRAME_OUT:
     case FRAME_ERR:
-        output_take(job, header->kind == FRAME_OUT ? &host->out : &host->err, body, header->length);
+        output_take(job, &host->out[header->kind == FRAME_ERR], body, header->length);
         break;
     case FRAME_FENCE:
         host->in_fence = true;
@@ -335,7 +335,7 @@ void remote_fence(struct run_job *job)
 static struct run_host *reader_of(struct run_job *job)
 {
     int rank = job->options.stdin_rank;
-    if (job->options.stdin_to != STDIN_RANK || rank >= job->size || job->rank[rank].host == job->here)
+    if (rank < 0 || rank >= job->size || job->rank[rank].host == job->here)
         return NULL;
     return &job->options.host[job->options.host[job->rank[rank].host].via];
 }

@@ -25,15 +25,12 @@ static void last_call(const struct run_job *job, int seat, char *text, size_t si
     snprintf(text, size, "%s", copy);
 }
 
-enum progress { NEVER_JOINED, JOINED, LEFT };
-
-static enum progress progress_of(const struct run_job *job, const struct run_rank *rank)
+/* By its seat, else by what it said over PMI. */
+static enum boot_seat_state progress_of(const struct run_job *job, const struct run_rank *rank)
 {
     /* acquire: pairs with the rank's release, so its last words are seen */
     uint32_t seat = atomic_load_explicit(&job->handover.seat[rank->seat].state, memory_order_acquire);
-    if (seat != SEAT_EMPTY)
-        return seat == SEAT_JOINED ? JOINED : LEFT;
-    return rank->wire == WIRE_JOINED ? JOINED : rank->wire == WIRE_LEFT ? LEFT : NEVER_JOINED;
+    return seat == SEAT_EMPTY ? rank->wire : seat == SEAT_JOINED ? SEAT_JOINED : SEAT_LEFT;
 }
 
 /* ---- one message ---- */
@@ -41,8 +38,8 @@ static enum progress progress_of(const struct run_job *job, const struct run_ran
 /* Its own last words come before ours about it. */
 static void let_speak(struct run_job *job, struct run_rank *rank)
 {
-    output_drain(job, &rank->out);
-    output_drain(job, &rank->err);
+    output_drain(job, &rank->out[0]);
+    output_drain(job, &rank->out[1]);
 }
 
 static void say_aborted(struct run_job *job, const struct run_rank *rank)
@@ -75,7 +72,7 @@ static void say_killed(struct run_job *job, const struct run_rank *rank)
 static void say_ended(struct run_job *job, const struct run_rank *rank, int code)
 {
     const char *memory = code == 128 + SIGKILL ? want_of_memory(job) : ""; /* a shell tells its child's end so */
-    if (progress_of(job, rank) == JOINED)
+    if (progress_of(job, rank) == SEAT_JOINED)
         output_line(job, "rank %d (pid %d on %s) ended without MPI_Finalize, with exit status %d", rank->rank,
                     rank->pid, job->host, code);
     else
@@ -87,7 +84,7 @@ static void say_ended(struct run_job *job, const struct run_rank *rank, int code
 static const struct run_rank *deserted(const struct run_job *job)
 {
     for (int i = 0; i < job->size; i++)
-        if (job->rank[i].state == RANK_RUNNING && progress_of(job, &job->rank[i]) == JOINED)
+        if (job->rank[i].state == RANK_RUNNING && progress_of(job, &job->rank[i]) == SEAT_JOINED)
             return &job->rank[i];
     return NULL;
 }
@@ -97,7 +94,7 @@ void report_deserters(struct run_job *job)
     const struct run_rank *waiting = job->failed || job->ending ? NULL : deserted(job);
     for (int i = 0; waiting && i < job->size; i++) {
         const struct run_rank *rank = &job->rank[i];
-        if (rank->state != RANK_DEAD || progress_of(job, rank) != NEVER_JOINED)
+        if (rank->state != RANK_DEAD || progress_of(job, rank) != SEAT_EMPTY)
             continue;
         output_line(job, "rank %d (pid %d on %s) ended without MPI_Init, but rank %d is in MPI and would wait for it",
                     rank->rank, rank->pid, job->host, waiting->rank);
@@ -121,26 +118,28 @@ static void say_how(struct run_job *job, const struct run_rank *rank)
 
 static int status_after(const struct run_rank *rank)
 {
-    return rank->aborted ? rank->abort_status : WIFSIGNALED(rank->status) ? 128 + WTERMSIG(rank->status) : WEXITSTATUS(rank->status) ?: 1;
+    if (rank->aborted)
+        return rank->abort_status;
+    return WIFSIGNALED(rank->status) ? 128 + WTERMSIG(rank->status) : WEXITSTATUS(rank->status) ?: 1;
 }
 
 void report_death(struct run_job *job, struct run_rank *rank)
 {
-    enum progress progress = progress_of(job, rank);
+    enum boot_seat_state progress = progress_of(job, rank);
     int status = status_after(rank);
     bool well = !rank->aborted && WIFEXITED(rank->status) && WEXITSTATUS(rank->status) == 0;
     bool goes_on = job->options.keep_going && !rank->aborted;
-    bool left = progress == LEFT && !rank->aborted && WIFEXITED(rank->status); /* the others may end in their own time */
+    bool left = progress == SEAT_LEFT && !rank->aborted && WIFEXITED(rank->status); /* the others may end in their own time */
     bool told = job->ending != ENDING_NO || (job->failed && (goes_on || !job->options.keep_going)); /* the first cause */
-    if (well && progress != JOINED) {
-        job->silent |= progress == NEVER_JOINED;
+    if (well && progress != SEAT_JOINED) {
+        job->silent |= progress == SEAT_EMPTY;
         return;
     }
     if (!told && !well)
         let_speak(job, rank);
     if (!told && !left)
         say_how(job, rank);
-    if (goes_on && progress != LEFT)
+    if (goes_on && progress != SEAT_LEFT)
         remote_death(job, (int[]){status, rank->rank}, 2);
     if (!told && !goes_on && !left)
         run_end(job, status, FAILURE_GRACE_NS);
@@ -161,7 +160,7 @@ void report_timeout(struct run_job *job)
     for (int i = 0; i < job->size; i++) {
         if (job->rank[i].state != RANK_RUNNING)
             snprintf(call[i], sizeof *call, "-");
-        else if (progress_of(job, &job->rank[i]) == JOINED)
+        else if (progress_of(job, &job->rank[i]) == SEAT_JOINED)
             last_call(job, job->rank[i].seat, call[i], sizeof *call);
     }
     for (int i = 0; i < job->size && said < 16; i++) {

@@ -257,7 +257,7 @@ static int make_ranks(struct run_job *job)
     for (int i = 0, rank = 0; i < job->options.apps; i++)
         for (int j = 0; j < job->options.app[i].count; j++, rank++)
             job->rank[rank] = (struct run_rank){
-                .rank = rank, .app = &job->options.app[i], .out.watch.fd = -1, .err.watch.fd = -1, .pmi.fd = -1};
+                .rank = rank, .app = &job->options.app[i], .out = {{.watch.fd = -1}, {.watch.fd = -1}}, .pmi.fd = -1};
     hosts_place(job);
     return OK;
 }

@@ -50,8 +50,6 @@ struct run_app { /* what stands between two colons */
 
 #define RUN_LABEL "[%r] "
 
-enum run_stdin { STDIN_RANK, STDIN_NONE };
-
 struct run_options {
     struct run_app *app;
     int apps;
@@ -60,13 +58,12 @@ struct run_options {
     int hosts;
     bool told;             /* we are a helper: the head has said who goes where */
     int fanout, patience;  /* hosts called by one; seconds for each; 0: not said */
-    const char *agent;     /* what reaches other hosts; NULL: as the environment says, else ssh */
+    const char *agent;     /* what reaches other hosts; NULL: ssh */
     int per_node;          /* -ppn; 0: not said */
-    enum run_stdin stdin_to;
-    int stdin_rank;
+    int stdin_rank;        /* who reads our stdin; -1: nobody */
     bool timestamp, merge;
     const char *label; /* what each line begins with, as a pattern; NULL: nothing */
-    const char *out_pattern, *err_pattern, *out_directory;
+    const char *pattern[2], *out_directory; /* files for stdout and stderr */
     const char *bind_to, *map_by, *cpu_list;
     bool report_bindings, print_exitcodes, keep_going;
     uint64_t timeout_ns; /* 0: none */
@@ -125,7 +122,7 @@ struct run_host {
     pid_t agent;
     struct run_watch in, complaints; /* the agent's stdout and stderr */
     struct run_sink wire;            /* its stdin */
-    struct run_stream out, err;      /* lines of its ranks */
+    struct run_stream out[2];        /* lines of its ranks: stdout, stderr */
     struct run_bytes got;            /* the frame that is not whole yet */
     char said[256];                  /* the last line of the agent's own */
     uint64_t called_ns, look_ns, again_ns;
@@ -133,7 +130,6 @@ struct run_host {
 };
 
 enum run_state { RANK_WAITING, RANK_RUNNING, RANK_DEAD };
-enum run_wire { WIRE_SILENT, WIRE_JOINED, WIRE_LEFT };
 
 struct run_rank {
     int rank;
@@ -145,10 +141,10 @@ struct run_rank {
     bool aborted;   /* asked for the end of the job */
     int abort_status;
     int status;                 /* as of wait, once dead */
-    struct run_stream out, err; /* err.watch.fd -1: both in one pipe, or not ours */
+    struct run_stream out[2]; /* stdout, stderr; watch.fd -1: both in one pipe, or not ours */
     struct run_watch pmi;
     struct boot_lines *lines; /* NULL until it says something */
-    enum run_wire wire;
+    enum boot_seat_state wire; /* what it said over PMI */
     bool in_barrier;
     bool mourned; /* it is dead, and the job goes on: all have been told */
 };
