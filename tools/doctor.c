@@ -21,7 +21,7 @@
 #define PIECE      65536
 #define RAILS      16
 
-enum word { PING = 1, PONG, FLOOD, FLOOD_END, FLOODED, BYE };
+enum word { ASK = 1, ANSWER, FLOOD, BYE };
 
 extern char **environ;
 
@@ -45,11 +45,9 @@ static uint32_t received(struct vi *vi, uint64_t header, const void *data, size_
 {
     (void)data, (void)length;
     patient.heard_ns = vbase_clock_ns();
-    patient.answers += header == PONG || header == FLOODED;
+    patient.answers += header == ANSWER;
     patient.bye |= header == BYE;
-    if ((header == PING || header == FLOOD_END) && say(vi, header == PING ? PONG : FLOODED, &header, 1) != OK)
-        return 0;
-    return count;
+    return header == ASK && say(vi, ANSWER, &header, 1) != OK ? 0 : count;
 }
 
 static void called(struct vi_nic *nic, uint32_t peer)
@@ -103,7 +101,7 @@ static uint64_t ping(struct vi *vi)
     for (int i = 0; i < PINGS; i++) {
         uint64_t begun = vbase_clock_ns();
         patient.answers = 0;
-        if (say(vi, PING, &begun, sizeof begun) != OK || !await_answers(1, PATIENCE))
+        if (say(vi, ASK, &begun, sizeof begun) != OK || !await_answers(1, PATIENCE))
             return 0;
         taken[i] = vbase_clock_ns() - begun;
     }
@@ -124,7 +122,7 @@ static double flood(struct vi *vi)
         bytes += error == OK ? PIECE : 0;
         look();
     }
-    while ((error = say(vi, FLOOD_END, piece, 1)) == ERR_AGAIN && !patient.down)
+    while ((error = say(vi, ASK, piece, 1)) == ERR_AGAIN && !patient.down)
         look();
     return error == OK && await_answers(1, PATIENCE) ? bytes * 1e9 / (double)(vbase_clock_ns() - begun) : 0;
 }
@@ -231,7 +229,7 @@ static bool examine(struct boot_job *job)
         return false;
     }
     patient.rails = 1;
-    if (say(patient.rail[0], PING, card, 1) != OK || !await_answers(1, PATIENCE)) {
+    if (say(patient.rail[0], ASK, card, 1) != OK || !await_answers(1, PATIENCE)) {
         tcp_tell_peer(patient.nic, 1, &(struct tcp_teller){tell_rejected, (void *)(uintptr_t) "no way"});
         return false;
     }

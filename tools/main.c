@@ -27,12 +27,6 @@ static int verb_help(int argc, char **argv)
     return 0;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static int unknown_verb(const char *name)
 {
     const char *names[ARRAY_LENGTH(verbs)];
@@ -46,7 +40,7 @@ static int unknown_verb(const char *name)
 
 int main(int argc, char **argv)
 {
-    const char *called = argc > 0 ? base_name(argv[0]) : "viaduct";
+    const char *called = argc > 0 ? basename(argv[0]) : "viaduct";
     if (strncmp(called, "mpiexec", 7) == 0 || strncmp(called, "mpirun", 6) == 0 || strncmp(called, "mprun", 5) == 0)
         return verb_run(argc, argv);
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)

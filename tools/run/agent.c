@@ -17,8 +17,7 @@ static char **agent_words(const struct run_options *options, const char *host)
     for (char *part; count < 40 && (part = strsep(&rest, " "));)
         if (*part)
             word[count++] = part;
-    const char *slash = count ? strrchr(word[0], '/') : NULL;
-    for (size_t i = 0; count && strcmp(slash ? slash + 1 : word[0], "ssh") == 0 && i < ARRAY_LENGTH(for_ssh); i++)
+    for (size_t i = 0; count && strcmp(basename(word[0]), "ssh") == 0 && i < ARRAY_LENGTH(for_ssh); i++)
         word[count++] = (char *)(uintptr_t)for_ssh[i];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     path[length > 0 ? length : 0] = 0;

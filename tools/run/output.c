@@ -33,7 +33,7 @@ static void sink_break(struct run_job *job, struct run_sink *sink, int cause)
  * then given no more than it surely takes. */
 static ssize_t put_out(const struct run_sink *sink, const char *data, size_t length)
 {
-    if (sink->pollable || sink->regular)
+    if (sink->never_blocks)
         return write(sink->watch.fd, data, length);
     ssize_t sent = send(sink->watch.fd, data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent >= 0 || errno != ENOTSOCK)
@@ -148,7 +148,7 @@ static void sink_open(struct run_sink *sink, int fd)
     struct stat status;
     char path[32];
     *sink = (struct run_sink){.watch = {sink_ready, fd}};
-    sink->regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    sink->never_blocks = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
     if (!S_ISFIFO(status.st_mode) && !S_ISCHR(status.st_mode))
         return;
     /* A description of our own: O_NONBLOCK on the one we inherited would be felt by all who share it. */
@@ -156,7 +156,7 @@ static void sink_open(struct run_sink *sink, int fd)
     int own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (own >= 0) {
         sink->watch.fd = own;
-        sink->pollable = true;
+        sink->never_blocks = true;
     }
 }
 
@@ -359,7 +359,7 @@ void output_wire(struct run_sink *sink, int fd)
 {
     *sink = (struct run_sink){.watch = {sink_ready, fd}};
     struct stat status;
-    sink->pollable = fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode) && fcntl(fd, F_SETFL, O_NONBLOCK) == 0;
+    sink->never_blocks = fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode) && fcntl(fd, F_SETFL, O_NONBLOCK) == 0;
 }
 
 bool output_behind(const struct run_job *job)

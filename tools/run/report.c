@@ -7,8 +7,6 @@
 
 #define FAILURE_GRACE_NS 1000000000ull
 
-void report_start(struct run_job *job) { job->oom_kills = vbase_oom_kills(); }
-
 /* ---- what a rank was doing ---- */
 
 /* The library call that the rank entered last; "" if it never did. */

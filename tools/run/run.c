@@ -473,7 +473,7 @@ int run_job(struct run_job *job, int argc, char **argv)
         binding_report(job);
     if (job->options.timeout_ns && job->head.fd < 0)
         job->deadline_ns = vbase_clock_ns() + job->options.timeout_ns;
-    report_start(job);
+    job->oom_kills = vbase_oom_kills();
     start(job);
     mpir_publish(job);
     serve(job);

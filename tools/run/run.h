@@ -93,7 +93,7 @@ struct run_bytes { /* a growing buffer */
 
 struct run_sink { /* where lines go: our stdout or our stderr */
     struct run_watch watch;
-    bool pollable, watched, broken, regular;
+    bool never_blocks, watched, broken;
     int lost;   /* errno of what made it broken, 0: nothing, or a reader who went away */
     struct run_bytes bytes; /* they could not be written yet */
     struct run_stream *open_line; /* wrote the last piece and did not end it: it has the floor for a while */
@@ -310,7 +310,6 @@ void tree_signal(struct run_job *job, int signal, bool from_terminal);
 void tree_clear(struct run_job *job); /* at the end: kills what is left, reaps all */
 
 /* report.c */
-void report_start(struct run_job *job);
 void report_death(struct run_job *job, struct run_rank *rank);
 void report_deserters(struct run_job *job);
 void report_timeout(struct run_job *job);

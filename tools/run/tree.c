@@ -37,9 +37,11 @@ static bool carries(const char *pid, const char *mark)
     return memmem(text, length, mark, strlen(mark)) != NULL;
 }
 
-/* Kills every process of the job. How many there were. */
-static int sweep(const char *mark)
+/* Kills every process of the job. How many there were. The last part of the id is this job's; those before it are of jobs
+ * around us. */
+static int sweep(const struct run_job *job)
 {
+    const char *mark = basename(job->id);
     DIR *proc = opendir("/proc");
     int killed = 0;
     if (!proc)
@@ -52,13 +54,6 @@ static int sweep(const char *mark)
     }
     closedir(proc);
     return killed;
-}
-
-/* The last part of the id is this job's; those before it are of jobs around us. */
-static const char *own_id(const struct run_job *job)
-{
-    const char *slash = strrchr(job->id, '/');
-    return slash ? slash + 1 : job->id;
 }
 
 static int groups(const struct run_job *job) { return job->size + job->options.hosts; }
@@ -91,7 +86,7 @@ __attribute__((noreturn)) static void watch(const struct run_job *job, int pipe_
         got = read(3, &byte, 1);
     while (got < 0 && errno == EINTR);
     kill_groups(groups(job));
-    for (int i = 0; i < SWEEPS && sweep(own_id(job)) > 0; i++) {
+    for (int i = 0; i < SWEEPS && sweep(job) > 0; i++) {
         kill_groups(groups(job));
         nap(i < 10 ? 2 : 20);
     }
@@ -156,7 +151,7 @@ void tree_clear(struct run_job *job)
             continue;
         if (pid < 0 || vbase_clock_ns() > end)
             break; /* no child is left: nobody strayed, for all orphans came to us */
-        sweep(own_id(job));
+        sweep(job);
         nap(1);
     }
 }
