@@ -1,65 +1,48 @@
-/* A key-value space in memory; see kvs.h. */
+/* A key-value space in memory; see kvs.h. An entry is the key, its NUL and the value: it is found by its beginning. */
 #include "boot/kvs.h"
+#include <search.h>
 
-struct entry {
-    struct entry *next; /* another key with the same hash */
-    char *value;
-    char key[];
-};
+static int compare(const void *left, const void *right) { return strcmp(left, right); }
 
-static uint64_t hash_of(const char *key) { return vbase_hash_bytes(key, strlen(key)); }
-
-static struct entry *find(const struct boot_kvs *kvs, const char *key)
+static void take_away(struct boot_kvs *kvs, const char *key)
 {
-    struct entry *entry = vbase_map_get(&kvs->map, hash_of(key));
-    while (entry && strcmp(entry->key, key) != 0)
-        entry = entry->next;
-    return entry;
+    char **found = tfind(key, &kvs->tree, compare), *entry = found ? *found : NULL;
+    if (entry)
+        tdelete(key, &kvs->tree, compare);
+    free(entry);
 }
 
 int vboot_kvs_put(struct boot_kvs *kvs, const char *key, const char *value)
 {
-    char *copy = value ? strdup(value) : NULL;
-    if (value && !copy)
-        return vbase_fail(ERR_MEMORY, "no memory for the value of %s", key);
-    struct entry *entry = find(kvs, key);
-    if (entry) {
-        free(entry->value);
-        entry->value = copy;
+    size_t key_size = strlen(key) + 1, value_size = value ? strlen(value) + 1 : 0;
+    char *entry = value ? malloc(key_size + value_size) : NULL, **place = NULL;
+    if (!value) {
+        take_away(kvs, key);
         return OK;
     }
-    size_t size = strlen(key) + 1;
-    entry = malloc(sizeof *entry + size);
-    if (!entry)
-        goto free_copy;
-    memcpy(entry->key, key, size);
-    entry->value = copy;
-    uint64_t hash = hash_of(key);
-    entry->next = vbase_map_get(&kvs->map, hash);
-    if (vbase_map_put(&kvs->map, hash, entry) != OK)
-        goto free_entry;
+    if (entry) {
+        memcpy(entry, key, key_size);
+        memcpy(entry + key_size, value, value_size);
+        place = tsearch(entry, &kvs->tree, compare);
+    }
+    if (!place) {
+        free(entry);
+        return vbase_fail(ERR_MEMORY, "no memory for the key %s", key);
+    }
+    if (*place != entry)
+        free(*place);
+    *place = entry;
     return OK;
-
-free_entry:
-    free(entry);
-free_copy:
-    free(copy);
-    return vbase_fail(ERR_MEMORY, "no memory for the key %s", key);
 }
 
 const char *vboot_kvs_get(const struct boot_kvs *kvs, const char *key)
 {
-    struct entry *entry = find(kvs, key);
-    return entry ? entry->value : NULL;
+    char **found = tfind(key, &kvs->tree, compare);
+    return found ? *found + strlen(key) + 1 : NULL;
 }
 
 void vboot_kvs_close(struct boot_kvs *kvs)
 {
-    for (uint32_t i = 0; i < kvs->map.capacity; i++)
-        for (struct entry *entry = kvs->map.entry[i].value, *next; entry; entry = next) {
-            next = entry->next;
-            free(entry->value);
-            free(entry);
-        }
-    vbase_map_close(&kvs->map);
+    tdestroy(kvs->tree, free);
+    kvs->tree = NULL;
 }

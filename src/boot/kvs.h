@@ -4,8 +4,8 @@
 
 #include "base/base.h"
 
-struct boot_kvs {        /* start with zeros */
-    struct base_map map; /* hash of the key to a chain of entries */
+struct boot_kvs { /* start with zeros */
+    void *tree;   /* of search.h, by the key */
 };
 
 int vboot_kvs_put(struct boot_kvs *kvs, const char *key, const char *value) MUST_CHECK; /* replaces; NULL: takes away */
