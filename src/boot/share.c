@@ -1,7 +1,7 @@
 /* Handing a descriptor round the node, where the launcher did not.
  *
  * The lowest rank listens on an abstract socket (no file, no name left behind) whose name only those can compute who
- * know the job's secret; the others dial until it is there. Kernel-vouched user on both sides, then
+ * know the job's secret; the others dial until it is there. Kernel-vouched user on both sides, then three packets:
  *
  *      server  -> nonce_s                                       32 bytes
  *      client  -> rank, nonce_c, HMAC("client", both, rank)     68 bytes
@@ -33,10 +33,14 @@ _Static_assert(sizeof(struct meeting) == 80, "hashed as bytes: no holes");
 
 static uint64_t now_ms(void) { return vbase_clock_ns() / 1000000; }
 
-static int time_left(uint64_t end_ms)
+/* False: nothing came until END_MS. */
+static bool comes(int fd, uint64_t end_ms)
 {
-    uint64_t now = now_ms();
-    return now >= end_ms ? 0 : (int)(end_ms - now);
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    for (uint64_t now; (now = now_ms()) < end_ms;)
+        if (poll(&ready, 1, (int)(end_ms - now)) > 0)
+            return true;
+    return false;
 }
 
 static socklen_t rendezvous(const struct boot_own *own, struct sockaddr_un *address)
@@ -68,95 +72,17 @@ static void prove(const struct boot_own *own, const char *role, const struct mee
     vbase_hmac(own->job.secret, &words, sizeof words, proof);
 }
 
-/* All SIZE bytes or nothing, until END_MS. */
-static bool read_all(int fd, void *data, size_t size, uint64_t end_ms)
+/* A message of SIZE bytes until END_MS, and exactly one descriptor beside it; where DESCRIPTOR is NULL, none. */
+static bool hear(int fd, void *data, size_t size, int *descriptor, uint64_t end_ms)
 {
-    size_t have = 0;
-    while (have < size) {
-        struct pollfd ready = {.fd = fd, .events = POLLIN};
-        int left = time_left(end_ms);
-        if (left == 0 || poll(&ready, 1, left) == 0)
-            return false;
-        ssize_t got = recv(fd, (char *)data + have, size - have, MSG_DONTWAIT);
-        if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN))
-            return false;
-        if (got > 0)
-            have += (size_t)got;
-    }
-    return true;
-}
-
-static bool send_all(int fd, const void *data, size_t size)
-{
-    return send(fd, data, size, MSG_NOSIGNAL) == (ssize_t)size; /* a few dozen bytes always fit a new socket */
-}
-
-static bool send_descriptor(int fd, const uint8_t proof[DIGEST_SIZE], int descriptor)
-{
-    union {
-        struct cmsghdr head;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control = {0};
-    struct iovec piece = {(void *)(uintptr_t)proof, DIGEST_SIZE};
-    struct msghdr message = {
-        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-    head->cmsg_level = SOL_SOCKET;
-    head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(head), &descriptor, sizeof(int));
-    return sendmsg(fd, &message, MSG_NOSIGNAL) == DIGEST_SIZE;
-}
-
-/* The proof and, with it, exactly one descriptor; -1 for anything else. */
-static int receive_descriptor(int fd, uint8_t proof[DIGEST_SIZE], uint64_t end_ms)
-{
-    union {
-        struct cmsghdr head;
-        char space[CMSG_SPACE(4 * sizeof(int))];
-    } control = {0};
-    struct iovec piece = {proof, DIGEST_SIZE};
-    struct msghdr message = {
-        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    struct pollfd ready = {.fd = fd, .events = POLLIN};
-    if (poll(&ready, 1, time_left(end_ms)) <= 0)
-        return -1;
-    ssize_t got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_WAITALL);
-    int descriptor = -1;
-    for (struct cmsghdr *head = CMSG_FIRSTHDR(&message); head; head = CMSG_NXTHDR(&message, head)) {
-        if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
-            continue;
-        for (size_t i = 0; CMSG_LEN((i + 1) * sizeof(int)) <= head->cmsg_len; i++) {
-            if (descriptor >= 0)
-                close(descriptor);
-            memcpy(&descriptor, CMSG_DATA(head) + i * sizeof(int), sizeof(int));
-        }
-    }
-    if (got != DIGEST_SIZE && descriptor >= 0) {
-        close(descriptor);
-        descriptor = -1;
-    }
-    return descriptor;
-}
-
-/* Which of the node's ranks knocks? Its local index; -1: nobody who can prove it. */
-static int hear_knock(struct boot_own *own, int fd, struct meeting *with)
-{
-    struct knock knock;
-    uint8_t expected[DIGEST_SIZE];
-    if (!same_user(fd) || vbase_random(with->server, sizeof with->server) != OK ||
-        !send_all(fd, with->server, sizeof with->server) || !read_all(fd, &knock, sizeof knock, now_ms() + STRANGER_MS))
-        return -1;
-    memcpy(with->client, knock.nonce, sizeof with->client);
-    with->rank = knock.rank;
-    with->round = own->shared;
-    prove(own, "client", with, expected);
-    if (!vbase_equal_secretly(expected, knock.proof, DIGEST_SIZE))
-        return -1;
-    for (int i = 1; i < own->job.local_count; i++)
-        if ((uint32_t)own->job.local_ranks[i] == knock.rank)
-            return i;
-    return -1;
+    int came = -1;
+    bool good = comes(fd, end_ms) && vbase_packet_receive(fd, data, size, &came, MSG_DONTWAIT) == (ssize_t)size &&
+                (came >= 0) == (descriptor != NULL);
+    if (good && descriptor)
+        *descriptor = came;
+    else if (came >= 0)
+        close(came);
+    return good;
 }
 
 /* Our launcher's segment is there for all; only ranks of another build than its own come here. */
@@ -165,18 +91,26 @@ static const char *guess(const struct boot_own *own)
     return own->job.kind == BOOT_VIADUCT ? ": are all of one build of Viaduct?" : "";
 }
 
-/* One caller: 1 when it was a rank of ours and has its descriptor now. */
-static int serve_one(struct boot_own *own, int fd, const int *descriptor)
+/* One caller. True: it was a rank of ours and has its descriptor now. */
+static bool serve_one(const struct boot_own *own, int fd, const int *descriptor)
 {
-    struct meeting with;
+    struct meeting with = {.round = own->shared};
+    struct knock knock;
     uint8_t proof[DIGEST_SIZE];
-    int who = hear_knock(own, fd, &with);
-    if (who < 0) {
-        COUNT(refused);
-        return 0;
-    }
+    int who = own->job.local_count - 1;
+    if (!same_user(fd) || vbase_random(with.server, sizeof with.server) != OK ||
+        !vbase_packet_send(fd, with.server, sizeof with.server, -1, MSG_DONTWAIT) ||
+        !hear(fd, &knock, sizeof knock, NULL, now_ms() + STRANGER_MS))
+        return false;
+    memcpy(with.client, knock.nonce, sizeof with.client);
+    with.rank = knock.rank;
+    prove(own, "client", &with, proof);
+    if (!vbase_equal_secretly(proof, knock.proof, DIGEST_SIZE))
+        return false;
+    while (who > 0 && (uint32_t)own->job.local_ranks[who] != knock.rank)
+        who--;
     prove(own, "server", &with, proof);
-    return send_descriptor(fd, proof, descriptor[who]);
+    return who > 0 && vbase_packet_send(fd, proof, sizeof proof, descriptor[who], MSG_DONTWAIT);
 }
 
 static int serve(struct boot_own *own, const int *descriptor)
@@ -184,16 +118,14 @@ static int serve(struct boot_own *own, const int *descriptor)
     struct sockaddr_un address;
     socklen_t length = rendezvous(own, &address);
     uint64_t end = now_ms() + DEADLINE_MS;
-    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (listener < 0)
         return vbase_fail_errno(ERR_SYSTEM, "a socket to pass the node's segment");
     int error = OK, served = 1;
     if (bind(listener, (struct sockaddr *)&address, length) < 0 || listen(listener, own->job.local_count) < 0)
         error = vbase_fail_errno(ERR_SYSTEM, "an abstract socket to pass the node's segment");
     while (error == OK && served < own->job.local_count) {
-        struct pollfd ready = {.fd = listener, .events = POLLIN};
-        int left = time_left(end);
-        if (left == 0 || poll(&ready, 1, left) == 0) {
+        if (!comes(listener, end)) {
             error = vbase_fail(ERR_TIMEOUT, "only %d of %d ranks of this node took the segment within %d s%s", served - 1,
                                own->job.local_count - 1, DEADLINE_MS / 1000, guess(own));
             break;
@@ -201,7 +133,10 @@ static int serve(struct boot_own *own, const int *descriptor)
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         if (fd < 0)
             continue; /* it hung up, or a signal came: the deadline holds */
-        served += serve_one(own, fd, descriptor);
+        if (serve_one(own, fd, descriptor))
+            served++;
+        else
+            COUNT(refused);
         close(fd);
     }
     close(listener);
@@ -213,7 +148,7 @@ static int dial(const struct boot_own *own, uint64_t end, int *out)
     struct sockaddr_un address;
     socklen_t length = rendezvous(own, &address);
     for (long pause_us = 100;; pause_us = pause_us < 10000 ? 2 * pause_us : pause_us) {
-        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
         if (fd < 0)
             return vbase_fail_errno(ERR_SYSTEM, "a socket to take the node's segment");
         if (connect(fd, (struct sockaddr *)&address, length) == 0) {
@@ -221,7 +156,7 @@ static int dial(const struct boot_own *own, uint64_t end, int *out)
             return OK;
         }
         close(fd);
-        if (time_left(end) == 0)
+        if (now_ms() >= end)
             return vbase_fail(ERR_TIMEOUT, "rank %d of this node did not offer its segment within %d s%s",
                               own->job.local_ranks[0], DEADLINE_MS / 1000, guess(own));
         nanosleep(&(struct timespec){.tv_nsec = pause_us * 1000}, NULL);
@@ -233,22 +168,21 @@ static int fetch(struct boot_own *own, int fd, uint64_t end, int *descriptor)
     struct meeting with = {.rank = (uint32_t)own->job.rank, .round = own->shared};
     struct knock knock = {.rank = with.rank};
     uint8_t proof[DIGEST_SIZE], expected[DIGEST_SIZE];
+    int got;
     if (!same_user(fd))
         return vbase_fail(ERR_DENIED, "another user answers in the name of rank %d", own->job.local_ranks[0]);
     if (vbase_random(with.client, sizeof with.client) != OK)
         return ERR_SYSTEM;
-    if (!read_all(fd, with.server, sizeof with.server, end))
+    if (!hear(fd, with.server, sizeof with.server, NULL, end))
         return vbase_fail(ERR_TIMEOUT, "rank %d of this node says nothing", own->job.local_ranks[0]);
     memcpy(knock.nonce, with.client, sizeof knock.nonce);
     prove(own, "client", &with, knock.proof);
-    int got = send_all(fd, &knock, sizeof knock) ? receive_descriptor(fd, proof, end) : -1;
-    if (got < 0)
+    if (!vbase_packet_send(fd, &knock, sizeof knock, -1, MSG_DONTWAIT) || !hear(fd, proof, sizeof proof, &got, end))
         return vbase_fail(ERR_DENIED, "rank %d of this node gave no descriptor", own->job.local_ranks[0]);
     prove(own, "server", &with, expected);
     if (!vbase_equal_secretly(expected, proof, DIGEST_SIZE)) {
         close(got);
-        return vbase_fail(ERR_DENIED, "who answers for rank %d does not know the job's secret",
-                          own->job.local_ranks[0]);
+        return vbase_fail(ERR_DENIED, "who answers for rank %d does not know the job's secret", own->job.local_ranks[0]);
     }
     *descriptor = got;
     return OK;

@@ -50,7 +50,7 @@ static size_t knock(const char *name)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     memcpy(address.sun_path + 1, name, strlen(name));
     socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     size_t got = 0;
     if (connect(fd, (struct sockaddr *)&address, length) == 0 && send(fd, bytes, sizeof bytes, MSG_NOSIGNAL) > 0)
         for (ssize_t part; got < sizeof answer && (part = recv(fd, answer + got, sizeof answer - got, 0)) > 0;)

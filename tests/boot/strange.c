@@ -155,7 +155,7 @@ static void knocks(void)
     CHECK_EQUAL(pthread_create(&server, NULL, serve, &served), 0);
     for (int stranger = 0; stranger < 300;) {
         unsigned char bytes[2 * KNOCK];
-        int dialled = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        int dialled = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
         if (connect(dialled, (struct sockaddr *)&address, length) == 0) {
             size_t count = random_bytes(bytes, sizeof bytes);
             (void)!send(dialled, bytes, count, MSG_NOSIGNAL);
@@ -201,7 +201,7 @@ static void answers(void)
     struct boot_own own = rank_of_two(1);
     socklen_t length;
     struct sockaddr_un address = place(&own, &length);
-    int before = descriptors(), listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int before = descriptors(), listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     pthread_t thread;
     CHECK(bind(listener, (struct sockaddr *)&address, length) == 0 && listen(listener, 8) == 0);
     CHECK_EQUAL(pthread_create(&thread, NULL, impostor, &listener), 0);

@@ -1,22 +1,9 @@
 /* Seats: how a rank gets its calls from the door of its node. See door.h. */
 #include "vi/tcp/door.h"
 
-union control {
-    struct cmsghdr head;
-    char space[CMSG_SPACE(sizeof(int))];
-};
-
 int tcp_seat_pass(int seat, const struct tcp_hello *hello, int fd)
 {
-    union control control = {0};
-    struct iovec piece = {(void *)(uintptr_t)hello, sizeof(*hello)};
-    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
-    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-    head->cmsg_level = SOL_SOCKET;
-    head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(head), &fd, sizeof(int));
-    if (sendmsg(seat, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+    if (vbase_packet_send(seat, hello, sizeof(*hello), fd, MSG_DONTWAIT))
         return OK;
     return errno == EPIPE || errno == ECONNRESET ? ERR_PEER_DEAD : ERR_AGAIN;
 }
@@ -28,9 +15,7 @@ int tcp_seat_make(const struct tcp_note *note, int rank, int *near, int *far)
         return vbase_fail_errno(ERR_LIMIT, "a pair of sockets between the door and rank %d", rank);
     *near = ends[0];
     *far = ends[1];
-    if (send(*near, note, sizeof(*note), MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(*note))
-        return vbase_fail_errno(ERR_SYSTEM, "a note to rank %d", rank);
-    return OK;
+    return vbase_packet_send(*near, note, sizeof(*note), -1, MSG_DONTWAIT) ? OK : vbase_fail_errno(ERR_SYSTEM, "a note to rank %d", rank);
 }
 
 int tcp_seat_note(int seat, struct tcp_note *note)
@@ -43,18 +28,16 @@ int tcp_seat_note(int seat, struct tcp_note *note)
 
 int tcp_seat_take(int seat, struct tcp_hello *hello, int *fd)
 {
-    union control control = {0};
-    struct iovec piece = {hello, sizeof(*hello)};
-    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
-    ssize_t got = recvmsg(seat, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    int given;
+    ssize_t got = vbase_packet_receive(seat, hello, sizeof(*hello), &given, MSG_DONTWAIT);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
         return vbase_fail(ERR_LINK_DOWN, "the door of this node is gone");
-    if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
+    if (given < 0)
         return 0; /* nothing now; or no descriptor was left for it, then it is closed */
-    memcpy(fd, CMSG_DATA(head), sizeof(int));
-    if (got == sizeof(*hello))
-        return 1;
-    close(*fd);
-    return 0;
+    if (got != sizeof(*hello)) {
+        close(given);
+        return 0;
+    }
+    *fd = given;
+    return 1;
 }
