@@ -3,8 +3,10 @@
  * Read by the first caller, then a pointer to what never changes. Whatever cannot be read is unknown, never an error:
  * the numbers are advice for waiting. */
 #include "base/base.h"
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/utsname.h>
 
 static struct base_topology topology;
 static pthread_once_t topology_once = PTHREAD_ONCE_INIT;
@@ -68,4 +70,19 @@ const struct base_topology *vbase_topology(void)
 {
     pthread_once(&topology_once, read_all);
     return &topology;
+}
+
+uint64_t vbase_host_identity(void)
+{
+    char text[512] = "";
+    struct utsname name;
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, text, 64) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (got <= 0 && uname(&name) == 0)
+        snprintf(text, 256, "%s %s %s", name.nodename, name.release, name.version);
+    size_t length = strlen(text);
+    got = readlink("/proc/self/ns/net", text + length, sizeof(text) - length);
+    return vbase_hash_bytes(text, length + (size_t)(got > 0 ? got : 0));
 }

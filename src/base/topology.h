@@ -20,6 +20,10 @@ VEXPORT void vbase_topology_home(uint32_t index);
 /* The processors this process may use now: bit i of word i / 64 for each of the first 64 * WORDS processors. */
 VEXPORT void vbase_affinity(uint64_t *mask, int words);
 
+/* Equal for two processes that reach each other over the loopback interface, different otherwise: the boot of this
+ * kernel, or the host's name where that is hidden, and the network namespace. */
+uint64_t vbase_host_identity(void);
+
 /* Processors that the tightest cgroup allows, 0: no quota or none known. ROOT is put before every path ("" outside of
  * tests). And kills for want of memory so far: of this process's cgroup where the kernel counts them there, else of the
  * machine. */

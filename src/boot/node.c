@@ -1,62 +1,24 @@
 /* Which ranks share this node, and the secret: worked out over a foreign launcher's key-value space.
  *
- * A node is (boot id, UTS host name, user), or what VIADUCT_NODE says. Every rank puts a digest of its own; rank 0
+ * A node is (boot id, network, UTS host name, user), or what VIADUCT_NODE says. Every rank puts a hash of its own; rank 0
  * reads all of them and writes the whole map once, as runs of equal numbers ("4*0,4*1"): 2 fences and O(n)
  * gets altogether instead of n times n. Rank 0 also publishes the secret, as private as that space is. */
 #include "boot/inside.h"
-#include <fcntl.h>
-#include <sys/stat.h>
 
-#define ID_TEXT    33   /* 128 bits of the digest in hexadecimal and a NUL */
+#define ID_TEXT    17   /* 64 bits of a hash in hexadecimal and a NUL */
 #define RUN_TEXT   24   /* "4294967295*4294967295," of the map, at most */
 #define MAP_KEY    "viaduct-nodes"
 #define SECRET_KEY "viaduct-secret"
 
-static void to_hex(const uint8_t *bytes, size_t count, char *text)
-{
-    for (size_t i = 0; i < count; i++)
-        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-}
-
-static bool from_hex(const char *text, uint8_t *bytes, size_t count)
-{
-    if (strlen(text) != 2 * count || strspn(text, "0123456789abcdef") != 2 * count)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        unsigned byte;
-        if (sscanf(text + 2 * i, "%2x", &byte) != 1)
-            return false;
-        bytes[i] = (uint8_t)byte;
-    }
-    return true;
-}
-
-/* The abstract socket that hands the node's segment round does not reach over network namespaces. */
-static unsigned long long network(void)
-{
-    struct stat status;
-    return stat("/proc/self/ns/net", &status) == 0 ? (unsigned long long)status.st_ino : 0;
-}
-
+/* Two network namespaces are two nodes: the abstract socket that hands the node's segment round does not reach over. */
 static void own_id(const char *host, char text[ID_TEXT])
 {
-    char boot_id[64] = "", words[512];
-    uint8_t digest[DIGEST_SIZE];
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        ssize_t got = read(fd, boot_id, sizeof boot_id - 1);
-        boot_id[got > 0 ? got : 0] = 0;
-        close(fd);
-    }
+    char words[512];
     if (vbase_settings.node)
         snprintf(words, sizeof words, "named %s %u", vbase_settings.node, geteuid());
     else
-        snprintf(words, sizeof words, "host %s %s %u %llu", boot_id, host, geteuid(), network());
-    struct base_sha256 sha;
-    vbase_sha256_start(&sha);
-    vbase_sha256_add(&sha, words, strlen(words));
-    vbase_sha256_end(&sha, digest);
-    to_hex(digest, (ID_TEXT - 1) / 2, text);
+        snprintf(words, sizeof words, "host %llx %s %u", (unsigned long long)vbase_host_identity(), host, geteuid());
+    snprintf(text, ID_TEXT, "%016llx", (unsigned long long)vbase_hash_bytes(words, strlen(words)));
 }
 
 static int publish_own(struct boot_own *own)
@@ -70,7 +32,8 @@ static int publish_own(struct boot_own *own)
     error = vbase_random(own->job.secret, SECRET_SIZE);
     if (error != OK)
         return error;
-    to_hex(own->job.secret, SECRET_SIZE, text);
+    for (size_t i = 0; i < SECRET_SIZE; i++)
+        snprintf(text + 2 * i, 3, "%02x", own->job.secret[i]);
     return vboot_put(&own->job, SECRET_KEY, text);
 }
 
@@ -163,12 +126,14 @@ static int keep_neighbours(struct boot_job *job, const uint32_t *node)
 
 static int learn_secret(struct boot_own *own)
 {
-    char text[2 * SECRET_SIZE + 1];
+    char text[2 * SECRET_SIZE + 1] = "";
     if (own->job.rank == 0)
         return OK;
     int error = vboot_get(&own->job, 0, SECRET_KEY, text, sizeof text);
-    if (error == OK && !from_hex(text, own->job.secret, SECRET_SIZE))
+    if (error == OK && strspn(text, "0123456789abcdef") != 2 * SECRET_SIZE)
         error = vbase_fail(ERR_PROTOCOL, "rank 0 published a secret that is none");
+    for (size_t i = 0; error == OK && i < SECRET_SIZE; i++)
+        own->job.secret[i] = (uint8_t)strtoul((char[3]){text[2 * i], text[2 * i + 1]}, NULL, 16);
     return error;
 }
 
