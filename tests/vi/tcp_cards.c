@@ -281,8 +281,8 @@ static void this_host(void)
         loopback |= host->interface[i].loopback && strcmp(host->interface[i].name, "lo") == 0;
     CHECK(loopback);
     tcp_cards_choose(host, &cards);
-    cards.host = tcp_host_identity();
-    CHECK_EQUAL(cards.host, tcp_host_identity());
+    cards.host = vbase_host_identity();
+    CHECK_EQUAL(cards.host, vbase_host_identity());
     if (cards.count > 0)
         CHECK_EQUAL(tcp_cards_write(&cards, text, sizeof(text)), OK);
     free(host);

@@ -28,21 +28,21 @@ bool tcp_address_special(const struct tcp_address *address)
     return (b[0] == 0xfe && (b[1] & 0xc0) == 0x80) || b[0] == 0xff || memcmp(b, mapped, 12) == 0 || memcmp(b, zero, 15) == 0;
 }
 
-socklen_t tcp_address_socket(const struct tcp_address *address, uint16_t port, struct sockaddr_storage *out)
+socklen_t tcp_address_place(const struct tcp_address *address, uint16_t port, union tcp_place *out)
 {
-    memset(out, 0, sizeof(*out));
-    if (address->family == AF_INET) {
-        struct sockaddr_in *in = (struct sockaddr_in *)out;
-        in->sin_family = AF_INET;
-        in->sin_port = htons(port);
-        memcpy(&in->sin_addr, address->bytes, 4);
-        return sizeof(*in);
-    }
-    struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)out;
-    in6->sin6_family = AF_INET6;
-    in6->sin6_port = htons(port);
-    memcpy(&in6->sin6_addr, address->bytes, 16);
-    return sizeof(*in6);
+    bool four = address->family == AF_INET;
+    *out = (union tcp_place){.any.sa_family = address->family};
+    out->in.sin_port = htons(port); /* at the same place in both */
+    memcpy(four ? (void *)&out->in.sin_addr : &out->in6.sin6_addr, address->bytes, address_size(address));
+    return four ? sizeof(out->in) : sizeof(out->in6);
+}
+
+struct tcp_address tcp_place_address(const union tcp_place *place)
+{
+    struct tcp_address address = {.family = (uint8_t)place->any.sa_family};
+    bool four = address.family == AF_INET;
+    memcpy(address.bytes, four ? (const void *)&place->in.sin_addr : &place->in6.sin6_addr, address_size(&address));
+    return address;
 }
 
 void tcp_address_text(const struct tcp_address *address, char *out, size_t size)
@@ -125,12 +125,12 @@ static void add_card(struct tcp_cards *cards, const struct tcp_interfaces *from,
     snprintf(card->name, sizeof(card->name), "%s", interface->name);
 }
 
-static bool is_offered(const struct tcp_cards *cards, const struct tcp_address *address)
+const struct tcp_card *tcp_card_of(const struct tcp_cards *cards, const struct tcp_address *address)
 {
     for (int i = 0; i < cards->count; i++)
         if (tcp_address_equal(&cards->card[i].address, address))
-            return true;
-    return false;
+            return &cards->card[i];
+    return NULL;
 }
 
 void tcp_cards_choose(const struct tcp_interfaces *from, struct tcp_cards *cards)
@@ -147,13 +147,13 @@ void tcp_cards_choose(const struct tcp_interfaces *from, struct tcp_cards *cards
         int before = cards->count;
         for (size_t f = 0; f < ARRAY_LENGTH(family) && cards->count < TCP_CARDS; f++) {
             int at = address_for(from, order[i], family[f]);
-            if (at >= 0 && !is_offered(cards, &from->address[at].address))
+            if (at >= 0 && !tcp_card_of(cards, &from->address[at].address))
                 add_card(cards, from, order[i], at, ordinal);
         }
         ordinal += cards->count > before;
     }
     for (int i = 0; i < from->addresses && cards->helds < TCP_HELD; i++)
-        if (!tcp_address_special(&from->address[i].address) && !is_offered(cards, &from->address[i].address))
+        if (!tcp_address_special(&from->address[i].address) && !tcp_card_of(cards, &from->address[i].address))
             cards->held[cards->helds++] = address_hash(&from->address[i].address);
 }
 
@@ -177,141 +177,63 @@ int tcp_cards_only(struct tcp_cards *cards, const char *name)
 
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
 
-struct writer {
-    char *at;
-    size_t left; /* 0: it did not fit */
-};
-
-static void put(struct writer *to, const char *format, ...) PRINTF_LIKE(2, 3);
-static void put(struct writer *to, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(to->at, to->left, format, arguments);
-    va_end(arguments);
-    if (length < 0 || (size_t)length >= to->left) {
-        to->left = 0;
-        return;
-    }
-    to->at += length;
-    to->left -= (size_t)length;
-}
-
 int tcp_cards_write(const struct tcp_cards *cards, char *text, size_t size)
 {
-    struct writer to = {text, size};
-    char address[INET6_ADDRSTRLEN];
-    put(&to, "1,%u,%" PRIx64 ",%s", cards->port, cards->host, cards->helds ? "" : "-");
+    char all[TCP_CARD_TEXT], address[INET6_ADDRSTRLEN]; /* as much as the longest needs, and more */
+    size_t used = (size_t)snprintf(all, sizeof(all), "1,%u,%" PRIx64 ",%s", cards->port, cards->host, cards->helds ? "" : "-");
     for (int i = 0; i < cards->helds; i++)
-        put(&to, "%06x", cards->held[i]);
+        used += (size_t)snprintf(all + used, sizeof(all) - used, "%06x", cards->held[i]);
     for (int i = 0; i < cards->count; i++) {
         const struct tcp_card *card = &cards->card[i];
         tcp_address_text(&card->address, address, sizeof(address));
-        put(&to, ",%u%c/%s/%u/%u", card->ordinal, card->kind, address, card->prefix, card->speed);
+        used += (size_t)snprintf(all + used, sizeof(all) - used, ",%u%c/%s/%u/%u", card->ordinal, card->kind, address,
+                                 card->prefix, card->speed);
     }
     if (strspn(cards->name, NAME_LETTERS) == strlen(cards->name) && cards->name[0])
-        put(&to, "@%s", cards->name);
-    return to.left ? OK : vbase_fail(ERR_LIMIT, "the addresses of this host do not fit into %zu bytes", size);
+        used += (size_t)snprintf(all + used, sizeof(all) - used, "@%s", cards->name);
+    if (used >= size)
+        return vbase_fail(ERR_LIMIT, "the addresses of this host do not fit into %zu bytes", size);
+    memcpy(text, all, used + 1);
+    return OK;
 }
 
-/* A number below LIMIT in BASE, and then the letter END or, where END is 0, the end of the text. */
-static bool take_number(const char **at, int base, uint64_t limit, char end, uint64_t *out)
-{
-    const char *digits = "0123456789abcdef", *p = *at;
-    uint64_t value = 0;
-    for (int n = 0;; n++, p++) {
-        const char *digit = *p ? memchr(digits, *p, (size_t)base) : NULL;
-        if (!digit && (n == 0 || *p != end))
-            return false;
-        if (!digit)
-            break;
-        if (n == 16)
-            return false;
-        value = value * (uint64_t)base + (uint64_t)(digit - digits);
-    }
-    if (value >= limit && limit != 0)
-        return false;
-    *at = p + (end != '\0');
-    *out = value;
-    return true;
-}
-
-static bool take_helds(const char **at, struct tcp_cards *cards)
-{
-    const char *p = *at;
-    if (p[0] == '-' && p[1] == ',') {
-        *at = p + 2;
-        return true;
-    }
-    while (cards->helds < TCP_HELD && *p != ',') {
-        char digits[8] = "";
-        const char *from = digits;
-        uint64_t value;
-        for (int i = 0; i < 6 && p[i]; i++)
-            digits[i] = p[i];
-        if (!take_number(&from, 16, 0, '\0', &value) || from != digits + 6)
-            return false;
-        cards->held[cards->helds++] = (uint32_t)value;
-        p += 6;
-    }
-    *at = p + 1;
-    return *p == ',' && cards->helds > 0;
-}
-
-static bool take_address(const char **at, struct tcp_address *out)
-{
-    char text[INET6_ADDRSTRLEN];
-    size_t length = strcspn(*at, "/");
-    if (length >= sizeof(text) || (*at)[length] != '/')
-        return false;
-    memcpy(text, *at, length);
-    text[length] = '\0';
-    *at += length + 1;
-    out->family = strchr(text, ':') ? AF_INET6 : AF_INET;
-    return inet_pton(out->family, text, out->bytes) == 1;
-}
-
-static bool take_card(const char **at, struct tcp_cards *cards)
+/* What follows the card at AT, and the comma before it; NULL: it makes no sense. */
+static const char *take_card(const char *at, struct tcp_cards *cards)
 {
     struct tcp_card *card = &cards->card[cards->count];
-    const char *end = *at + strcspn(*at, ",@");
-    uint64_t prefix, speed;
-    if (cards->count == TCP_CARDS || (*at)[0] < '0' || (*at)[0] >= '0' + TCP_CARDS || !(*at)[1] ||
-        !strchr("evtl", (*at)[1]) || (*at)[2] != '/')
-        return false;
-    *card = (struct tcp_card){.ordinal = (uint8_t)((*at)[0] - '0'), .kind = (*at)[1]};
-    *at += 3;
-    if (!take_address(at, &card->address) || !take_number(at, 10, 8 * address_size(&card->address) + 1, '/', &prefix) ||
-        !take_number(at, 10, UINT32_MAX, *end, &speed))
-        return false;
-    card->prefix = (uint8_t)prefix;
-    card->speed = (uint32_t)speed;
-    cards->count++;
-    return true;
-}
-
-static bool take_name(const char *at, struct tcp_cards *cards)
-{
-    size_t length = strspn(at, NAME_LETTERS);
-    if (length == 0 || length > TCP_HOST_NAME || at[length])
-        return false;
-    memcpy(cards->name, at, length + 1);
-    return true;
+    char ordinal[2], kind[2], address[INET6_ADDRSTRLEN], prefix[4], speed[11];
+    int used;
+    if (cards->count++ == TCP_CARDS || sscanf(at, ",%1[0-9]%1[evtl]/%45[0-9a-f:.]/%3[0-9]/%10[0-9]%n", ordinal, kind, address,
+                                              prefix, speed, &used) != 5)
+        return NULL;
+    unsigned long megabits = strtoul(speed, NULL, 10);
+    *card = (struct tcp_card){.ordinal = (uint8_t)(ordinal[0] - '0'), .kind = kind[0], .speed = (uint32_t)megabits,
+                              .prefix = (uint8_t)atoi(prefix), .address.family = strchr(address, ':') ? AF_INET6 : AF_INET};
+    return card->ordinal < TCP_CARDS && megabits < UINT32_MAX && atoi(prefix) <= 8 * (int)address_size(&card->address) &&
+           inet_pton(card->address.family, address, card->address.bytes) == 1 ? at + used : NULL;
 }
 
 static bool parse(const char *at, struct tcp_cards *cards)
 {
-    uint64_t version, port;
-    if (strlen(at) >= TCP_CARD_TEXT || !take_number(&at, 10, 2, ',', &version) || version != 1 ||
-        !take_number(&at, 10, 65536, ',', &port) || port == 0 || !take_number(&at, 16, 0, ',', &cards->host) ||
-        !take_helds(&at, cards))
+    char port[6], host[17], held[7];
+    int used = 0;
+    if (strlen(at) >= TCP_CARD_TEXT || sscanf(at, "1,%5[0-9],%16[0-9a-f],%n", port, host, &used) != 2 || used == 0 ||
+        atoi(port) == 0 || atoi(port) > 65535)
         return false;
-    cards->port = (uint16_t)port;
-    do
-        if (!take_card(&at, cards))
+    cards->port = (uint16_t)atoi(port);
+    cards->host = strtoull(host, NULL, 16);
+    for (at += used; cards->helds < TCP_HELD && sscanf(at, "%6[0-9a-f]%n", held, &used) == 1 && used == 6; at += used)
+        cards->held[cards->helds++] = (uint32_t)strtoul(held, NULL, 16);
+    if (cards->helds == 0 && *at++ != '-')
+        return false;
+    while (*at == ',')
+        if (!(at = take_card(at, cards)))
             return false;
-    while (at[-1] != '@' && (*at || at[-1] == ','));
-    return at[-1] != '@' || take_name(at, cards);
+    size_t name = *at == '@' ? strspn(++at, NAME_LETTERS) : 0;
+    if (cards->count == 0 || at[name] || name > TCP_HOST_NAME || (at[-1] == '@' && name == 0))
+        return false;
+    memcpy(cards->name, at, name + 1);
+    return true;
 }
 
 int tcp_cards_parse(const char *text, struct tcp_cards *out)
@@ -345,7 +267,7 @@ static bool holds(const struct tcp_cards *cards, const struct tcp_address *addre
     for (int i = 0; i < cards->helds; i++)
         if (cards->held[i] == hash)
             return true;
-    return is_offered(cards, address);
+    return tcp_card_of(cards, address);
 }
 
 /* Whether A of MINE can reach B of THEIRS, as far as the cards tell. */

@@ -71,11 +71,16 @@ struct tcp_pair {
 };
 
 int tcp_interfaces_read(struct tcp_interfaces *out) MUST_CHECK;
-uint64_t tcp_host_identity(void);
 
-/* What FD sends leaves by this card, and what comes by another is not for it. Where the kernel does not permit it the
- * address of the card has to do. */
-void tcp_card_bind(const struct tcp_card *card, int fd);
+/* A socket for connections on CARD's address and PORT (0: any). With KEEP what is sent leaves by this card, and what comes by
+ * another is not for it: where the kernel does not permit that, the address has to do. CALLS: it will connect, else listen. -1: errno. */
+int tcp_card_socket(const struct tcp_card *card, uint16_t port, bool keep, bool calls);
+
+/* The end of a connection, and its port; 0: it is gone. */
+uint16_t tcp_end_of(int fd, bool theirs, struct tcp_address *address);
+
+void tcp_option(int fd, int level, int name, int value);
+int tcp_close_failed(int fd); /* -1, and errno as it was */
 
 /* Why the interface is no card, NULL: it is one (if it has an address that fits). */
 const char *tcp_interface_fault(const struct tcp_interface *interface);
@@ -87,6 +92,9 @@ void tcp_cards_choose(const struct tcp_interfaces *from, struct tcp_cards *cards
 
 /* Leaves the addresses of interface NAME. ERR_UNREACHABLE: it is none of them. */
 int tcp_cards_only(struct tcp_cards *cards, const char *name) MUST_CHECK;
+
+/* The card with this address, NULL: none. */
+const struct tcp_card *tcp_card_of(const struct tcp_cards *cards, const struct tcp_address *address);
 
 /* Those of this host, the port apart. ERR_UNSUPPORTED: there is none. */
 int tcp_cards_own(struct tcp_cards *cards) MUST_CHECK;
@@ -101,8 +109,15 @@ int tcp_cards_parse(const char *text, struct tcp_cards *cards) MUST_CHECK;
 int tcp_cards_match(const struct tcp_cards *mine, const struct tcp_cards *theirs, bool mine_first, struct tcp_pair *pair,
                     int most, int *rails);
 
-/* Where to bind and connect to; gives the length. */
-socklen_t tcp_address_socket(const struct tcp_address *address, uint16_t port, struct sockaddr_storage *out);
+/* Where to bind and connect to. */
+union tcp_place {
+    struct sockaddr any;
+    struct sockaddr_in in;
+    struct sockaddr_in6 in6;
+};
+_Static_assert(offsetof(struct sockaddr_in, sin_port) == offsetof(struct sockaddr_in6, sin6_port), "one place of the port");
+socklen_t tcp_address_place(const struct tcp_address *address, uint16_t port, union tcp_place *out); /* its length */
+struct tcp_address tcp_place_address(const union tcp_place *place);
 bool tcp_address_special(const struct tcp_address *address); /* it names no host to others */
 bool tcp_address_equal(const struct tcp_address *a, const struct tcp_address *b);
 void tcp_address_text(const struct tcp_address *address, char *out, size_t size);

@@ -15,7 +15,7 @@ struct tcp_door;
 
 /* What a rank must know to write its business card. */
 struct tcp_note {
-    uint64_t magic, host; /* tcp_host_identity of the door: seats are of use in its network namespace alone */
+    uint64_t magic, host; /* vbase_host_identity of the door: seats are of use in its network namespace alone */
     uint32_t port, zero;
 };
 _Static_assert(sizeof(struct tcp_note) == 24, "a note has no holes");

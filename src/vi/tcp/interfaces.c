@@ -1,14 +1,12 @@
 /* What the kernel knows of the interfaces of this network namespace: two netlink dumps, and ethtool for the speed. Not
  * /sys, which may show another namespace than the one we are in. Called once when a nic is opened, and by the tools. */
 #include "vi/tcp/cards.h"
-#include <fcntl.h>
 #include <linux/ethtool.h>
 #include <linux/if.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
-#include <sys/utsname.h>
 
 #define REPLY 32768
 
@@ -139,27 +137,42 @@ int tcp_interfaces_read(struct tcp_interfaces *out)
     return OK;
 }
 
-void tcp_card_bind(const struct tcp_card *card, int fd)
+void tcp_option(int fd, int level, int name, int value) { (void)setsockopt(fd, level, name, &value, sizeof(value)); }
+
+int tcp_close_failed(int fd)
 {
-    if (card->kind != TCP_KIND_LOOPBACK)
-        (void)setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, card->name, (socklen_t)strlen(card->name));
+    int number = errno;
+    close(fd);
+    errno = number;
+    return -1;
 }
 
-/* Equal for two processes that reach each other over the loopback interface, different otherwise: the boot of this
- * kernel, or the host's name where that is hidden, and the network namespace. */
-uint64_t tcp_host_identity(void)
+int tcp_card_socket(const struct tcp_card *card, uint16_t port, bool keep, bool calls)
 {
-    char text[512] = "";
-    struct utsname name;
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, text, 64) : -1;
-    if (fd >= 0)
-        close(fd);
-    if (got <= 0 && uname(&name) == 0)
-        snprintf(text, 256, "%s %s %s", name.nodename, name.release, name.version);
-    size_t length = strlen(text);
-    got = readlink("/proc/self/ns/net", text + length, sizeof(text) - length);
-    return vbase_hash_bytes(text, length + (size_t)(got > 0 ? got : 0));
+    union tcp_place where;
+    socklen_t length = tcp_address_place(&card->address, port, &where);
+    int fd = socket(card->address.family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    if (calls)
+        tcp_option(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+    else if (card->address.family == AF_INET6)
+        tcp_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+    if (keep && card->kind != TCP_KIND_LOOPBACK)
+        (void)setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, card->name, (socklen_t)strlen(card->name));
+    if (port)
+        tcp_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    return bind(fd, &where.any, length) == 0 ? fd : tcp_close_failed(fd);
+}
+
+uint16_t tcp_end_of(int fd, bool theirs, struct tcp_address *address)
+{
+    union tcp_place where;
+    socklen_t length = sizeof(where);
+    if (theirs ? getpeername(fd, &where.any, &length) : getsockname(fd, &where.any, &length))
+        return 0;
+    *address = tcp_place_address(&where);
+    return ntohs(where.in.sin_port);
 }
 
 int tcp_cards_own(struct tcp_cards *cards)
@@ -171,7 +184,7 @@ int tcp_cards_own(struct tcp_cards *cards)
     free(interfaces);
     if (!error && cards->count == 0)
         error = vbase_fail(ERR_UNSUPPORTED, "tcp: no interface of this host is up and has an address");
-    cards->host = tcp_host_identity();
+    cards->host = vbase_host_identity();
     if (gethostname(cards->name, sizeof(cards->name) - 1) < 0)
         cards->name[0] = '\0';
     return error;

@@ -20,48 +20,21 @@ static int port_range(uint32_t *low, uint32_t *high)
     return OK;
 }
 
-static int listen_on(const struct tcp_card *card, uint16_t port, bool chosen)
-{
-    struct sockaddr_storage where;
-    socklen_t length = tcp_address_socket(&card->address, port, &where);
-    int fd = socket(card->address.family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1, number;
-    if (fd < 0)
-        return -1;
-    if (card->address.family == AF_INET6)
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
-    if (card->kind == TCP_KIND_HARD || card->kind == TCP_KIND_VETH)
-        tcp_card_bind(card, fd);
-    if (chosen)
-        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (bind(fd, (struct sockaddr *)&where, length) == 0 && listen(fd, 4096) == 0)
-        return fd;
-    number = errno;
-    close(fd);
-    errno = number;
-    return -1;
-}
-
-static uint16_t port_of(int fd)
-{
-    struct sockaddr_storage where;
-    socklen_t length = sizeof(where);
-    if (getsockname(fd, (struct sockaddr *)&where, &length) < 0)
-        return 0;
-    return ntohs(where.ss_family == AF_INET ? ((struct sockaddr_in *)&where)->sin_port
-                                            : ((struct sockaddr_in6 *)&where)->sin6_port);
-}
-
 /* All cards on one port; false: some address has no such port. */
-static bool listen_at(struct tcp_cards *cards, int listener[TCP_CARDS], uint16_t port, bool chosen)
+static bool listen_at(struct tcp_cards *cards, int listener[TCP_CARDS], uint16_t port)
 {
+    struct tcp_address address;
     for (int i = 0; i < cards->count; i++) {
-        listener[i] = listen_on(&cards->card[i], port, chosen);
+        const struct tcp_card *card = &cards->card[i];
+        listener[i] = tcp_card_socket(card, port, card->kind != TCP_KIND_TUNNEL, false);
+        if (listener[i] >= 0 && listen(listener[i], 4096) < 0)
+            listener[i] = tcp_close_failed(listener[i]);
         if (listener[i] < 0) {
             while (i > 0)
-                close(listener[--i]);
+                (void)tcp_close_failed(listener[--i]);
             return false;
         }
-        port = port ? port : port_of(listener[i]);
+        port = port ? port : tcp_end_of(listener[i], false, &address);
     }
     cards->port = port;
     return true;
@@ -78,9 +51,9 @@ int tcp_listen(struct tcp_cards *cards, int listener[TCP_CARDS])
     span = high - low + 1;
     start = (uint32_t)getpid() % span;
     for (uint32_t i = 0; low && !open && i < span; i++)
-        open = listen_at(cards, listener, (uint16_t)(low + (start + i) % span), true);
+        open = listen_at(cards, listener, (uint16_t)(low + (start + i) % span));
     for (int i = 0; !low && !open && i < PORT_TRIES; i++)
-        open = listen_at(cards, listener, 0, false);
+        open = listen_at(cards, listener, 0);
     return open ? OK
                 : vbase_fail_errno(ERR_SYSTEM, low ? "no port from %u to %u can be listened on" : "listening on all cards",
                                    low, high);

@@ -67,7 +67,7 @@ struct tcp_link *tcp_peer_parked(const struct tcp_peer *peer)
 /* Where there are several rails what is not sent is better off with us: another one may take it. */
 static void several(const struct tcp_peer *peer)
 {
-    int most = UNSENT_MOST, count = 0;
+    int count = 0;
     for (int round = 0; round < 2; round++)
         for (uint32_t i = 0; i < TCP_PAIRS; i++) {
             struct tcp_link *link = peer->rail[i] ? peer->rail[i]->link : NULL;
@@ -75,17 +75,8 @@ static void several(const struct tcp_peer *peer)
                 continue;
             count += round == 0;
             if (round == 1 && count > 1)
-                setsockopt(link->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &most, sizeof(most));
+                tcp_option(link->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, UNSENT_MOST);
         }
-}
-
-/* Within a host nothing is crowded: what estimates rates and paces costs time there, and is used where it is the machine's choice. */
-static bool unpaced(int fd)
-{
-    bool near = tcp_near(fd);
-    if (near)
-        setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", sizeof("reno") - 1);
-    return near;
 }
 
 static void attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link)
@@ -94,8 +85,9 @@ static void attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link
     link->phase = TCP_UP;
     vi->vi.name = (uint64_t)link->rail->number << 32 | link->epoch;
     link->deadline = TCP_NEVER;
-    vi->card = (uint8_t)tcp_path(nic, link->fd, vi->path, sizeof(vi->path));
-    vi->near = unpaced(link->fd);
+    tcp_path(nic, vi, link->fd);
+    if (vi->near) /* nothing is crowded: what estimates rates and paces costs time, and is used where it is the machine's choice */
+        setsockopt(link->fd, IPPROTO_TCP, TCP_CONGESTION, "reno", sizeof("reno") - 1);
     base_lock(&vi->lock);
     vi->link = link;
     vi->epoch = link->epoch;

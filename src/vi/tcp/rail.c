@@ -153,40 +153,23 @@ void tcp_rail_failed(struct tcp_nic *nic, struct tcp_rail *rail, int number, uin
                                               rail->pair.mine.name, to, rail->pair.port), 0, now);
 }
 
-/* A socket on our address of the pair, and on our card: the kernel would take another one that leads there, too. Where
- * nothing leads there the card is left out of it, every other time: its address may be reached by others. */
-static int bound_socket(const struct tcp_rail *rail)
+/* On our address of the pair, and on our card: the kernel would take another one that leads there, too. Where nothing
+ * leads there the card is left out of it, every other time: its address may be reached by others. */
+static int call(const struct tcp_rail *rail)
 {
     const struct tcp_pair *pair = &rail->pair;
-    struct sockaddr_storage from;
-    socklen_t length = tcp_address_socket(&pair->mine.address, 0, &from);
-    int fd = socket(pair->mine.address.family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1;
-    if (fd < 0)
-        return -1;
-    setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
-    if (!tcp_address_equal(&pair->mine.address, &pair->theirs.address) &&
-        (pair->local || rail->attempts % 2 == 0 || living(rail->peer) > 0))
-        tcp_card_bind(&pair->mine, fd);
-    if (bind(fd, (struct sockaddr *)&from, length) == 0)
-        return fd;
-    int number = errno;
-    close(fd);
-    errno = number;
-    return -1;
+    bool keep = !tcp_address_equal(&pair->mine.address, &pair->theirs.address) &&
+                (pair->local || rail->attempts % 2 == 0 || living(rail->peer) > 0);
+    union tcp_place to;
+    socklen_t length = tcp_address_place(&pair->theirs.address, pair->port, &to);
+    int fd = tcp_card_socket(&pair->mine, 0, keep, true);
+    return fd < 0 || connect(fd, &to.any, length) == 0 || errno == EINPROGRESS ? fd : tcp_close_failed(fd);
 }
 
 void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now)
 {
     uint64_t patience = CONNECT_FIRST_NS << (rail->attempts < 4 ? rail->attempts : 4);
-    struct sockaddr_storage to;
-    socklen_t length = tcp_address_socket(&rail->pair.theirs.address, rail->pair.port, &to);
-    int fd = bound_socket(rail);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&to, length) < 0 && errno != EINPROGRESS) {
-        int number = errno;
-        close(fd);
-        errno = number;
-        fd = -1;
-    }
+    int fd = call(rail);
     if (fd >= 0) {
         rail->dial = tcp_link_make(fd, TCP_DIALLING);
         if (!rail->dial)
@@ -204,40 +187,17 @@ void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now)
 
 /* ---- in words ------------------------------------------------------------------------------------------------------- */
 
-static bool address_of(int fd, bool theirs, struct tcp_address *out)
-{
-    struct sockaddr_storage where = {.ss_family = 0};
-    socklen_t length = sizeof(where);
-    *out = (struct tcp_address){.family = 0};
-    if (theirs ? getpeername(fd, (struct sockaddr *)&where, &length) : getsockname(fd, (struct sockaddr *)&where, &length))
-        return false;
-    out->family = (uint8_t)where.ss_family;
-    if (where.ss_family == AF_INET)
-        memcpy(out->bytes, &((struct sockaddr_in *)&where)->sin_addr, 4);
-    else
-        memcpy(out->bytes, &((struct sockaddr_in6 *)&where)->sin6_addr, 16);
-    return true;
-}
-
-bool tcp_near(int fd)
-{
-    struct tcp_address mine, theirs;
-    return address_of(fd, false, &mine) && address_of(fd, true, &theirs) && tcp_address_equal(&mine, &theirs);
-}
-
-int tcp_path(const struct tcp_nic *nic, int fd, char *out, size_t size)
+void tcp_path(const struct tcp_nic *nic, struct tcp_vi *vi, int fd)
 {
     char from[INET6_ADDRSTRLEN], to[INET6_ADDRSTRLEN];
     struct tcp_address mine, theirs;
-    const struct tcp_card *card = NULL;
-    snprintf(out, size, "a connection that is gone");
-    if (!address_of(fd, false, &mine) || !address_of(fd, true, &theirs))
-        return 0;
-    for (int i = 0; i < nic->cards.count; i++)
-        if (tcp_address_equal(&nic->cards.card[i].address, &mine))
-            card = &nic->cards.card[i];
+    snprintf(vi->path, sizeof(vi->path), "a connection that is gone");
+    if (!tcp_end_of(fd, false, &mine) || !tcp_end_of(fd, true, &theirs))
+        return;
+    const struct tcp_card *card = tcp_card_of(&nic->cards, &mine);
     tcp_address_text(&mine, from, sizeof(from));
     tcp_address_text(&theirs, to, sizeof(to));
-    snprintf(out, size, "%s %s - %s", card ? card->name : "?", from, to);
-    return card ? card->ordinal : 0;
+    snprintf(vi->path, sizeof(vi->path), "%s %s - %s", card ? card->name : "?", from, to);
+    vi->card = card ? card->ordinal : 0;
+    vi->near = tcp_address_equal(&mine, &theirs);
 }

@@ -266,8 +266,7 @@ uint64_t tcp_rails_next(const struct tcp_peer *peer, uint64_t now);      /* unde
 void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now); /* under nic->lock */
 void tcp_rail_failed(struct tcp_nic *nic, struct tcp_rail *rail, int number, uint64_t now); /* errno of connect(2) */
 void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64_t wait, uint64_t now);
-bool tcp_near(int fd); /* both ends of this connected socket are this host */
-int tcp_path(const struct tcp_nic *nic, int fd, char *out, size_t size); /* of a connected socket, in words; the ordinal of our card, 0 where it is unknown */
+void tcp_path(const struct tcp_nic *nic, struct tcp_vi *vi, int fd); /* path, card and near of VI, which gets this socket */
 
 /* Sockets and greetings: link.c */
 void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now);    /* something came, or the call got through */

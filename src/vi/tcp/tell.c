@@ -23,14 +23,6 @@ static const char *speed_text(uint32_t speed, char out[16])
 
 /* ---- this host ------------------------------------------------------------------------------------------------------ */
 
-static const struct tcp_card *card_of(const struct tcp_cards *cards, const struct tcp_address *address)
-{
-    for (int i = 0; i < cards->count; i++)
-        if (tcp_address_equal(&cards->card[i].address, address))
-            return &cards->card[i];
-    return NULL;
-}
-
 /* Why an address of an interface that is fine is not offered. */
 static const char *address_fault(const struct tcp_interfaces *from, int at, const struct tcp_cards *cards)
 {
@@ -60,7 +52,7 @@ static void tell_address(const struct tcp_teller *to, const struct tcp_interface
 {
     char text[INET6_ADDRSTRLEN], address[INET6_ADDRSTRLEN + 8], speed[16], split[48];
     const char *fault = tcp_interface_fault(interface);
-    const struct tcp_card *card = card_of(cards, &from->address[at].address);
+    const struct tcp_card *card = tcp_card_of(cards, &from->address[at].address);
     tcp_address_text(&from->address[at].address, text, sizeof(text));
     snprintf(address, sizeof(address), "%s/%u", text, from->address[at].prefix);
     tell(to, "%-15s %-10s %-9s %-28s %s%s%s", interface->name, tcp_interface_kind(interface),
