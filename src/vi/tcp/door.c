@@ -1,11 +1,10 @@
-/* The door of a node; see door.h. A stranger costs a descriptor and half a kilobyte for five seconds at most; sixty-four
- * of them may stand here, and when there is no room the one who has been silent longest goes. Nobody is shown the door
+/* The door of a node; see door.h. A stranger costs a descriptor for five seconds at most; there are places for sixty-four
+ * of them, and when there is no room the one who has been silent longest goes. Nobody is shown the door
  * before he had a moment to speak: while the sixty-four are fresh, others wait in the kernel's queue. A rank of this job
  * that was sent away calls again.
  *
  * Everything is watched by one epoll descriptor, a timer in it: whoever owns the door waits for that and steps. */
 #include "vi/tcp/door.h"
-#include <arpa/inet.h>
 #include <sys/timerfd.h>
 
 #define STRANGERS   64            /* who may stand at the door */
@@ -17,26 +16,29 @@
 #define A_STEP      16            /* strangers let in at once */
 #define EVENTS      16
 #define GATE_S      60            /* a line in the log at most every so often */
-#define TIMER_WORD  TCP_CARDS     /* in epoll's data; below: listeners; above: pointers to strangers */
+#define TIMER_WORD  TCP_CARDS     /* in epoll's data; below: listeners; above: the places of strangers */
 #define NEVER       UINT64_MAX
 
 struct stranger {
-    struct list_node node; /* door->silent, door->welcomed, seat->waiting, door->gone */
-    int fd;                /* -1: gone */
+    bool here;             /* else the place is free */
     bool welcomed;         /* the proof is awaited, else the hello */
+    int fd;
     uint32_t heard;        /* bytes of it */
-    uint64_t deadline, spoke;
+    uint64_t came, spoke;
     struct tcp_hello hello;
     struct tcp_welcome welcome;
-    union {
-        struct tcp_hello hello;
-        struct tcp_proof proof;
-    } word;
+    struct tcp_proof proof;
+};
+
+struct call { /* proven, and not passed on yet */
+    struct list_node node; /* seat->waiting */
+    int fd;
+    struct tcp_hello hello;
 };
 
 struct seat {
     int rank, near, far;  /* near: ours; far: the rank's, -1: given away */
-    struct list waiting;  /* proven, and not passed on yet */
+    struct list waiting;  /* calls, the oldest first */
 };
 
 struct tcp_door {
@@ -44,10 +46,8 @@ struct tcp_door {
     uint32_t ranks;
     uint8_t secret[SECRET_SIZE];
     struct tcp_cards cards;
-    struct list silent;    /* strangers who have said no hello, the longest silent first */
-    struct list welcomed;  /* strangers whose proof is awaited, the same */
-    struct list gone;      /* freed when the step ends */
-    int standing;
+    struct stranger stranger[STRANGERS];
+    int standing;          /* of them */
     uint64_t timer_at;     /* ns */
     uint64_t closed_until; /* ns: nobody is let in; 0: open */
     int seats;
@@ -72,53 +72,33 @@ static int watch_listeners(struct tcp_door *door, int what)
 
 /* ---- strangers ------------------------------------------------------------------------------------------------------ */
 
-static void name_of(int fd, char *out, size_t size)
-{
-    struct sockaddr_storage who;
-    socklen_t length = sizeof(who);
-    char address[INET6_ADDRSTRLEN] = "";
-    snprintf(out, size, "somebody");
-    if (getpeername(fd, (struct sockaddr *)&who, &length) < 0)
-        return;
-    inet_ntop(who.ss_family, who.ss_family == AF_INET ? (void *)&((struct sockaddr_in *)&who)->sin_addr
-                                                      : (void *)&((struct sockaddr_in6 *)&who)->sin6_addr,
-              address, sizeof(address));
-    snprintf(out, size, "%s", address);
-}
-
 void tcp_refuse(int fd, const char *why)
 {
     static struct base_log_gate gate;
-    char who[64];
-    char more[LOG_MORE];
+    struct tcp_address address;
+    char who[INET6_ADDRSTRLEN] = "somebody", more[LOG_MORE];
     COUNT(refused);
     if (!vbase_log_gate_open(&gate, GATE_S, more))
         return;
-    name_of(fd, who, sizeof(who));
+    if (tcp_end_of(fd, true, &address))
+        tcp_address_text(&address, who, sizeof(who));
     LOG_WARN("a connection from %s was refused: %s%s", who, why, more);
 }
 
 static void timer(struct tcp_door *door, uint64_t at) { door->timer_at = at < door->timer_at ? at : door->timer_at; }
 
-static void bury(struct tcp_door *door, struct stranger *stranger)
-{
-    close(stranger->fd);
-    stranger->fd = -1;
-    list_remove(&stranger->node);
-    list_append(&door->gone, &stranger->node);
-}
-
 /* He stands here no more. */
 static void leave(struct tcp_door *door, struct stranger *stranger)
 {
     epoll_ctl(door->epoll, EPOLL_CTL_DEL, stranger->fd, NULL);
+    stranger->here = false;
     door->standing--;
 }
 
 static void see_off(struct tcp_door *door, struct stranger *stranger)
 {
     leave(door, stranger);
-    bury(door, stranger);
+    close(stranger->fd);
 }
 
 static void refuse(struct tcp_door *door, struct stranger *stranger, const char *why)
@@ -136,22 +116,29 @@ static void close_until(struct tcp_door *door, uint64_t until)
     (void)watch_listeners(door, EPOLL_CTL_DEL);
 }
 
-/* Whether the first of a list has had its moment. What it said last may be here unread. */
-static bool give_up(struct tcp_door *door, const struct list *list, uint64_t moment, uint64_t now)
+/* Who has been silent longest, of those who have been welcomed or of those who have not. */
+static struct stranger *silent_longest(struct tcp_door *door, bool welcomed)
+{
+    struct stranger *found = NULL;
+    for (struct stranger *one = door->stranger; one < door->stranger + STRANGERS; one++)
+        if (one->here && one->welcomed == welcomed && (!found || one->spoke < found->spoke))
+            found = one;
+    return found;
+}
+
+/* Whether one of these has had his moment and has gone. What he said last may be here unread. */
+static bool give_up(struct tcp_door *door, bool welcomed, uint64_t moment, uint64_t now)
 {
     struct stranger *first;
-    for (int standing = door->standing; !list_empty(list) && standing > 0; standing--) {
-        first = container_of(list_first(list), struct stranger, node);
-        if (now - first->spoke < moment)
-            return false;
+    while ((first = silent_longest(door, welcomed)) && now - first->spoke >= moment) {
         greet(door, first, now);
-        if (door->standing < STRANGERS)
-            return true;
-        if (list_first(list) == &first->node && now != first->spoke) {
+        if (door->standing == STRANGERS && first->spoke == now)
+            continue;
+        if (door->standing == STRANGERS) {
             COUNT(refused); /* and nothing is said: in a crowd it may be one of us, who calls again */
             see_off(door, first);
-            return true;
         }
+        return true;
     }
     return false;
 }
@@ -159,8 +146,7 @@ static bool give_up(struct tcp_door *door, const struct list *list, uint64_t mom
 /* Room for one more: true. Who has said hello stays before who has not. */
 static bool make_room(struct tcp_door *door, uint64_t now)
 {
-    if (door->standing < STRANGERS || give_up(door, &door->silent, MOMENT_NS, now) ||
-        give_up(door, &door->welcomed, ANSWER_NS, now))
+    if (door->standing < STRANGERS || give_up(door, false, MOMENT_NS, now) || give_up(door, true, ANSWER_NS, now))
         return true;
     close_until(door, now + MOMENT_NS / 2);
     return false;
@@ -170,26 +156,26 @@ static bool make_room(struct tcp_door *door, uint64_t now)
 static void go_deaf(struct tcp_door *door, uint64_t now)
 {
     LOG_WARN_ONCE("no file descriptor is left to accept connections with: raise the limit (ulimit -n)");
-    for (struct list_node *node; (node = list_first(&door->silent)) || (node = list_first(&door->welcomed));)
-        see_off(door, container_of(node, struct stranger, node));
+    for (int i = 0; i < STRANGERS; i++)
+        if (door->stranger[i].here)
+            see_off(door, &door->stranger[i]);
     close_until(door, now + DEAF_NS);
 }
 
+/* There is room. */
 static void let_in(struct tcp_door *door, int fd, uint64_t now)
 {
-    struct stranger *stranger = calloc(1, sizeof(*stranger));
-    if (!stranger || watch(door, EPOLL_CTL_ADD, fd, (uint64_t)(uintptr_t)stranger) != OK) {
-        free(stranger);
+    int place = 0;
+    while (door->stranger[place].here)
+        place++;
+    if (watch(door, EPOLL_CTL_ADD, fd, TIMER_WORD + 1 + (uint64_t)place) != OK) {
         close(fd);
         return;
     }
-    stranger->fd = fd;
-    stranger->spoke = now;
-    stranger->deadline = now + PATIENCE_NS;
-    timer(door, stranger->deadline);
-    list_append(&door->silent, &stranger->node);
+    door->stranger[place] = (struct stranger){.here = true, .fd = fd, .came = now, .spoke = now};
     door->standing++;
-    greet(door, stranger, now); /* his hello may be here already */
+    timer(door, now + PATIENCE_NS);
+    greet(door, &door->stranger[place], now); /* his hello may be here already */
 }
 
 static void accept_some(struct tcp_door *door, int which, uint64_t now)
@@ -207,16 +193,23 @@ static void accept_some(struct tcp_door *door, int which, uint64_t now)
 
 /* ---- the proven are passed on --------------------------------------------------------------------------------------- */
 
+static void call_end(struct call *call)
+{
+    list_remove(&call->node);
+    close(call->fd);
+    free(call);
+}
+
 /* The oldest first. When the rank has no room, or the kernel, they wait; when the rank is gone they are gone. */
 static void pass_on(struct tcp_door *door, struct seat *seat, uint64_t now)
 {
     for (struct list_node *node; (node = list_first(&seat->waiting));) {
-        struct stranger *stranger = container_of(node, struct stranger, node);
-        if (tcp_seat_pass(seat->near, &stranger->hello, stranger->fd) == ERR_AGAIN) {
+        struct call *call = container_of(node, struct call, node);
+        if (tcp_seat_pass(seat->near, &call->hello, call->fd) == ERR_AGAIN) {
             timer(door, now + SEATED_NS);
             return;
         }
-        bury(door, stranger);
+        call_end(call);
     }
 }
 
@@ -230,60 +223,45 @@ static struct seat *seat_of(struct tcp_door *door, uint32_t rank)
 
 /* ---- the greeting --------------------------------------------------------------------------------------------------- */
 
-static bool say(const struct stranger *stranger, const void *message, size_t length)
+/* Reads the message awaited. */
+static int hear(struct stranger *stranger, uint64_t now)
 {
-    return send(stranger->fd, message, length, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)length;
-}
-
-/* Reads the message awaited, never beyond it. OK: it is whole; ERR_AGAIN: not yet; else he is of no use. */
-static int hear(struct tcp_door *door, struct stranger *stranger, uint64_t now)
-{
-    size_t length = stranger->welcomed ? sizeof(struct tcp_proof) : sizeof(struct tcp_hello);
-    ssize_t got = recv(stranger->fd, (uint8_t *)&stranger->word + stranger->heard, length - stranger->heard, MSG_DONTWAIT);
-    if (got < 0)
-        return errno == EAGAIN || errno == EINTR ? ERR_AGAIN : vbase_fail_errno(ERR_LINK_DOWN, "its greeting");
-    if (got == 0)
-        return vbase_fail(ERR_LINK_DOWN, "it closed the connection before it had proved anything");
-    stranger->spoke = now;
-    list_remove(&stranger->node);
-    list_append(stranger->welcomed ? &door->welcomed : &door->silent, &stranger->node);
-    stranger->heard += (uint32_t)got;
-    if (stranger->heard < length)
-        return ERR_AGAIN;
-    stranger->heard = 0;
-    return OK;
+    uint32_t before = stranger->heard;
+    int error = stranger->welcomed
+                    ? tcp_greeting_hear(stranger->fd, &stranger->proof, sizeof(stranger->proof), &stranger->heard)
+                    : tcp_greeting_hear(stranger->fd, &stranger->hello, sizeof(stranger->hello), &stranger->heard);
+    if (!error || stranger->heard != before)
+        stranger->spoke = now;
+    return error;
 }
 
 static int on_hello(struct tcp_door *door, struct stranger *stranger)
 {
     static const struct tcp_welcome unwelcome = {.magic = TCP_MAGIC, .version = TCP_VERSION};
-    stranger->hello = stranger->word.hello;
     int error = tcp_hello_judge(&stranger->hello, door->ranks);
     if (!error && !seat_of(door, stranger->hello.to))
         error = vbase_fail(ERR_DENIED, "it looks for rank %u, who is not here", stranger->hello.to);
     if (error == ERR_MISMATCH || error == ERR_DENIED)
-        (void)say(stranger, &unwelcome, sizeof(unwelcome)); /* so that he can say what is wrong */
+        (void)!tcp_greeting_say(stranger->fd, &unwelcome, sizeof(unwelcome)); /* so that he can say what is wrong */
     if (!error)
         error = tcp_welcome_make(&stranger->welcome, &stranger->hello, door->secret);
     if (error)
         return error;
     stranger->welcomed = true;
-    list_remove(&stranger->node);
-    list_append(&door->welcomed, &stranger->node);
-    if (!say(stranger, &stranger->welcome, sizeof(stranger->welcome)))
-        return vbase_fail_errno(ERR_LINK_DOWN, "a welcome");
-    return OK;
+    return tcp_greeting_say(stranger->fd, &stranger->welcome, sizeof(stranger->welcome))
+               ? OK : vbase_fail_errno(ERR_LINK_DOWN, "a welcome");
 }
 
 static int on_proof(struct tcp_door *door, struct stranger *stranger, uint64_t now)
 {
     struct seat *seat = seat_of(door, stranger->hello.to);
-    int error = tcp_proof_judge(&stranger->word.proof, &stranger->hello, &stranger->welcome, door->secret);
-    if (error)
-        return error;
+    int error = tcp_proof_judge(&stranger->proof, &stranger->hello, &stranger->welcome, door->secret);
+    struct call *call = error ? NULL : malloc(sizeof(*call));
+    if (!call)
+        return error ? error : vbase_fail(ERR_MEMORY, "a call of rank %u", stranger->hello.from);
     leave(door, stranger);
-    list_remove(&stranger->node);
-    list_append(&seat->waiting, &stranger->node);
+    *call = (struct call){.fd = stranger->fd, .hello = stranger->hello};
+    list_append(&seat->waiting, &call->node);
     pass_on(door, seat, now);
     return OK;
 }
@@ -291,7 +269,7 @@ static int on_proof(struct tcp_door *door, struct stranger *stranger, uint64_t n
 /* Who goes away by himself may be a rank whose own call was not needed any more. */
 static void greet(struct tcp_door *door, struct stranger *stranger, uint64_t now)
 {
-    int error = hear(door, stranger, now) ?:
+    int error = hear(stranger, now) ?:
                 (stranger->welcomed ? on_proof(door, stranger, now) : on_hello(door, stranger));
     if (error == ERR_LINK_DOWN) {
         COUNT(left);
@@ -303,22 +281,14 @@ static void greet(struct tcp_door *door, struct stranger *stranger, uint64_t now
 
 /* ---- a step --------------------------------------------------------------------------------------------------------- */
 
-static void expire(struct tcp_door *door, struct list *list, uint64_t now)
-{
-    list_for_each(node, list) {
-        struct stranger *stranger = container_of(node, struct stranger, node);
-        if (now >= stranger->deadline)
-            refuse(door, stranger, "it did not prove in time that it belongs to this job");
-        else
-            timer(door, stranger->deadline);
-    }
-}
-
 static void on_time(struct tcp_door *door, uint64_t now)
 {
     door->timer_at = NEVER;
-    expire(door, &door->silent, now);
-    expire(door, &door->welcomed, now);
+    for (struct stranger *one = door->stranger; one < door->stranger + STRANGERS; one++)
+        if (one->here && now >= one->came + PATIENCE_NS)
+            refuse(door, one, "it did not prove in time that it belongs to this job");
+        else if (one->here)
+            timer(door, one->came + PATIENCE_NS);
     if (door->closed_until && now >= door->closed_until) {
         door->closed_until = 0;
         (void)watch_listeners(door, EPOLL_CTL_ADD);
@@ -335,18 +305,16 @@ void tcp_door_step(struct tcp_door *door, uint64_t now)
     uint64_t before = door->timer_at, ticked;
     int count = epoll_wait(door->epoll, event, EVENTS, 0);
     for (int i = 0; i < count; i++) {
-        struct stranger *stranger = event[i].data.ptr;
-        if (event[i].data.u64 < TIMER_WORD)
-            accept_some(door, (int)event[i].data.u64, now);
-        else if (event[i].data.u64 == TIMER_WORD)
+        uint64_t word = event[i].data.u64;
+        if (word < TIMER_WORD)
+            accept_some(door, (int)word, now);
+        else if (word == TIMER_WORD)
             before = read(door->timer, &ticked, sizeof(ticked)) > 0 ? 0 : before;
-        else if (stranger->fd >= 0)
-            greet(door, stranger, now);
+        else if (door->stranger[word - TIMER_WORD - 1].here)
+            greet(door, &door->stranger[word - TIMER_WORD - 1], now);
     }
     if (now >= door->timer_at)
         on_time(door, now);
-    for (struct list_node *node; (node = list_take_first(&door->gone));)
-        free(container_of(node, struct stranger, node));
     if (door->timer_at != before) {
         uint64_t at = door->timer_at == NEVER ? 0 : door->timer_at;
         struct itimerspec when = {.it_value = {(time_t)(at / 1000000000u), (long)(at % 1000000000u)}};
@@ -389,9 +357,6 @@ int tcp_door_open(const struct vi_setup *setup, struct tcp_door **out)
     struct tcp_door *door = calloc(1, sizeof(*door) + seats * sizeof(struct seat));
     if (!door)
         return vbase_fail(ERR_MEMORY, "a door for %zu ranks", seats);
-    list_init(&door->silent);
-    list_init(&door->welcomed);
-    list_init(&door->gone);
     door->ranks = setup->ranks;
     door->timer_at = NEVER;
     memcpy(door->secret, setup->secret, SECRET_SIZE);
@@ -416,23 +381,14 @@ int tcp_door_open(const struct vi_setup *setup, struct tcp_door **out)
     return error;
 }
 
-static void free_all(struct list *list)
-{
-    for (struct list_node *node; (node = list_take_first(list));) {
-        struct stranger *stranger = container_of(node, struct stranger, node);
-        if (stranger->fd >= 0)
-            close(stranger->fd);
-        free(stranger);
-    }
-}
-
 void tcp_door_close(struct tcp_door *door)
 {
-    free_all(&door->silent);
-    free_all(&door->welcomed);
-    free_all(&door->gone);
+    for (int i = 0; i < STRANGERS; i++)
+        if (door->stranger[i].here)
+            close(door->stranger[i].fd);
     for (int i = 0; i < door->seats; i++) {
-        free_all(&door->seat[i].waiting);
+        for (struct list_node *node; (node = list_first(&door->seat[i].waiting));)
+            call_end(container_of(node, struct call, node));
         if (door->seat[i].near >= 0)
             close(door->seat[i].near);
         if (door->seat[i].far >= 0)

@@ -1,10 +1,11 @@
-/* Who may talk: the messages of the greeting. Called by the greeting of link.c, and by tests; owns nothing.
+/* Who may talk: the messages of the greeting. Called by the door, by the greeting of link.c, and by tests; owns nothing.
  *
  * Each side proves that it knows the job's secret for these very nonces, ranks, rail, epoch and role. Both nonces are in
  * both proofs, so an old greeting proves nothing; the role is, so a proof sent back to its maker proves nothing. The
  * called proves itself first: what it says to a stranger is a value that is of no use anywhere else. */
 #include "vi/tcp/hello.h"
 #include "vi/tcp/cards.h"
+#include <sys/socket.h>
 
 struct transcript {
     uint64_t magic;
@@ -80,5 +81,24 @@ int tcp_proof_judge(const struct tcp_proof *proof, const struct tcp_hello *hello
     prove(right, CALLER, hello, welcome->nonce, secret);
     if (!vbase_equal_secretly(right, proof->proof, DIGEST_SIZE))
         return vbase_fail(ERR_DENIED, "it does not know the job's secret");
+    return OK;
+}
+
+bool tcp_greeting_say(int fd, const void *message, size_t length)
+{
+    return send(fd, message, length, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)length;
+}
+
+int tcp_greeting_hear(int fd, void *message, size_t length, uint32_t *heard)
+{
+    ssize_t got = recv(fd, (uint8_t *)message + *heard, length - *heard, MSG_DONTWAIT);
+    if (got < 0)
+        return errno == EAGAIN || errno == EINTR ? ERR_AGAIN : vbase_fail_errno(ERR_LINK_DOWN, "its greeting");
+    if (got == 0)
+        return vbase_fail(ERR_LINK_DOWN, "it closed the connection before it had proved anything");
+    *heard += (uint32_t)got;
+    if (*heard < length)
+        return ERR_AGAIN;
+    *heard = 0;
     return OK;
 }

@@ -1,4 +1,4 @@
-/* The greeting's messages: made and judged here, without any socket. */
+/* The greeting's messages: how they are made and judged, said and heard. */
 #ifndef VI_TCP_HELLO_H
 #define VI_TCP_HELLO_H
 
@@ -21,5 +21,11 @@ void tcp_proof_make(struct tcp_proof *proof, const struct tcp_hello *hello, cons
                     const uint8_t secret[SECRET_SIZE]);
 int tcp_proof_judge(const struct tcp_proof *proof, const struct tcp_hello *hello, const struct tcp_welcome *welcome,
                     const uint8_t secret[SECRET_SIZE]) MUST_CHECK;
+
+/* At once and as a whole, or not at all. */
+bool tcp_greeting_say(int fd, const void *message, size_t length) MUST_CHECK;
+/* Reads the message awaited, of which *HEARD bytes are here, and never beyond it. OK: it is whole, and *HEARD 0 again; ERR_AGAIN:
+ * not yet; else who talks there is of no use: ERR_LINK_DOWN. */
+int tcp_greeting_hear(int fd, void *message, size_t length, uint32_t *heard) MUST_CHECK;
 
 #endif

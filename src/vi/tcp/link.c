@@ -12,20 +12,26 @@
 #define DEAD_MS        400u        /* without an acknowledgement, */
 #define DEAD_PROBED_MS 3000u       /* where room is asked for */
 
+/* How long the kernel waits for an acknowledgement, and asks soon where nothing is under way; 0: its own time. */
+static void unanswered(int fd, int ms)
+{
+    tcp_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, ms ? 1 : 10);
+    tcp_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, ms ? 1 : 5);
+    tcp_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, ms);
+}
+
 struct tcp_link *tcp_link_make(int fd, enum tcp_phase phase)
 {
     struct tcp_link *link = calloc(1, sizeof(*link));
-    int on = 1, idle = 10, gap = 5, tries = 4;
     if (!link)
         return NULL;
     link->fd = fd;
     link->phase = phase;
     link->deadline = TCP_NEVER;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &gap, sizeof(gap));
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &tries, sizeof(tries));
+    tcp_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    tcp_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    tcp_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 4);
+    unanswered(fd, 0);
     return link;
 }
 
@@ -54,35 +60,6 @@ void tcp_link_close(struct tcp_nic *nic, struct tcp_link *link)
 
 /* ---- the greeting --------------------------------------------------------------------------------------------------- */
 
-static bool say(struct tcp_link *link, const void *message, size_t length)
-{
-    return send(link->fd, message, length, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)length;
-}
-
-/* Reads the message awaited. OK: it is whole; ERR_AGAIN: not yet; else the link is of no use. */
-static int hear(struct tcp_link *link, size_t length)
-{
-    ssize_t got = recv(link->fd, link->greeting + link->greeted, length - link->greeted, MSG_DONTWAIT);
-    if (got < 0)
-        return errno == EAGAIN || errno == EINTR ? ERR_AGAIN : vbase_fail_errno(ERR_LINK_DOWN, "its greeting");
-    if (got == 0)
-        return vbase_fail(ERR_LINK_DOWN, "it closed the connection before it had proved anything");
-    link->greeted += (uint32_t)got;
-    if (link->greeted < length)
-        return ERR_AGAIN;
-    link->greeted = 0;
-    return OK;
-}
-
-/* How long the kernel waits for an acknowledgement, and asks soon where nothing is under way; 0: its own time. */
-static void unanswered(const struct tcp_link *link, int ms)
-{
-    int idle = ms ? 1 : 10, gap = ms ? 1 : 5;
-    setsockopt(link->fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
-    setsockopt(link->fd, IPPROTO_TCP, TCP_KEEPINTVL, &gap, sizeof(gap));
-    setsockopt(link->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
-}
-
 static int greet_connected(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
 {
     int number = 0, error;
@@ -94,8 +71,8 @@ static int greet_connected(struct tcp_nic *nic, struct tcp_link *link, uint64_t 
     error = tcp_hello_make(&link->hello, nic->nic.rank, link->peer->rank, link->rail->number, link->epoch);
     if (error)
         return error;
-    unanswered(link, GREETING_MS); /* a card that goes dead now would keep us for a quarter of an hour */
-    if (!say(link, &link->hello, sizeof(link->hello)))
+    unanswered(link->fd, GREETING_MS); /* a card that goes dead now would keep us for a quarter of an hour */
+    if (!tcp_greeting_say(link->fd, &link->hello, sizeof(link->hello)))
         return vbase_fail_errno(ERR_LINK_DOWN, "a hello to rank %u", link->peer->rank);
     link->phase = TCP_GREETING;
     link->deadline = TCP_NEVER;
@@ -111,15 +88,12 @@ static int greet_welcome(struct tcp_nic *nic, struct tcp_link *link)
 {
     struct tcp_peer *peer = link->peer;
     struct tcp_proof proof;
-    int error = hear(link, sizeof(link->welcome));
-    if (error)
-        return error;
-    memcpy(&link->welcome, link->greeting, sizeof(link->welcome));
-    error = tcp_welcome_judge(&link->welcome, &link->hello, nic->secret);
+    int error = tcp_greeting_hear(link->fd, &link->welcome, sizeof(link->welcome), &link->greeted) ?:
+                tcp_welcome_judge(&link->welcome, &link->hello, nic->secret);
     if (error)
         return error;
     tcp_proof_make(&proof, &link->hello, &link->welcome, nic->secret);
-    if (!say(link, &proof, sizeof(proof)))
+    if (!tcp_greeting_say(link->fd, &proof, sizeof(proof)))
         return vbase_fail_errno(ERR_LINK_DOWN, "a proof to rank %u", peer->rank);
     link->phase = TCP_PROVED;
     link->deadline = TCP_NEVER; /* from here on he may take it for the connection */
@@ -133,18 +107,16 @@ static int greet_welcome(struct tcp_nic *nic, struct tcp_link *link)
 static int greet_verdict(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
 {
     struct tcp_rail *rail = link->rail;
-    struct tcp_verdict verdict;
-    int error = hear(link, sizeof(verdict));
+    int error = tcp_greeting_hear(link->fd, &link->verdict, sizeof(link->verdict), &link->greeted);
     if (error)
         return error;
-    memcpy(&verdict, link->greeting, sizeof(verdict));
-    if (verdict.word == TCP_ACCEPTED) {
-        unanswered(link, 0); /* a rank may leave its socket full as long as it likes */
+    if (link->verdict.word == TCP_ACCEPTED) {
+        unanswered(link->fd, 0); /* a rank may leave its socket full as long as it likes */
         tcp_peer_commit(nic, link, now);
         return OK;
     }
-    rail->floor = verdict.epoch > rail->floor ? verdict.epoch : rail->floor;
-    tcp_rail_over(nic, rail, OK, verdict.word == TCP_CROSSED ? CROSSED_NS : 0, now);
+    rail->floor = link->verdict.epoch > rail->floor ? link->verdict.epoch : rail->floor;
+    tcp_rail_over(nic, rail, OK, link->verdict.word == TCP_CROSSED ? CROSSED_NS : 0, now);
     return ERR_AGAIN;
 }
 
@@ -170,7 +142,7 @@ void tcp_called(struct tcp_nic *nic, const struct tcp_hello *hello, int fd, uint
         verdict = (struct tcp_verdict){has_link(nic, link->rail) ? TCP_CROSSED : TCP_STALE, link->rail->epoch};
     base_unlock(&nic->lock);
     link->epoch = hello->epoch;
-    if (!link->rail || !say(link, &verdict, sizeof(verdict)) || verdict.word != TCP_ACCEPTED)
+    if (!link->rail || !tcp_greeting_say(link->fd, &verdict, sizeof(verdict)) || verdict.word != TCP_ACCEPTED)
         tcp_link_close(nic, link);
     else
         tcp_peer_commit(nic, link, now);
@@ -178,20 +150,9 @@ void tcp_called(struct tcp_nic *nic, const struct tcp_hello *hello, int fd, uint
 
 void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
 {
-    int error;
-    switch (link->phase) {
-    case TCP_DIALLING:
-        error = greet_connected(nic, link, now);
-        break;
-    case TCP_GREETING:
-        error = greet_welcome(nic, link);
-        break;
-    case TCP_PROVED:
-        error = greet_verdict(nic, link, now);
-        break;
-    default:
-        return;
-    }
+    int error = link->phase == TCP_DIALLING ? greet_connected(nic, link, now)
+              : link->phase == TCP_GREETING ? greet_welcome(nic, link)
+              : link->phase == TCP_PROVED ? greet_verdict(nic, link, now) : OK;
     if (error && error != ERR_AGAIN)
         tcp_rail_over(nic, link->rail, error, 0, now);
 }

@@ -127,8 +127,8 @@ struct tcp_link {
 
     struct tcp_hello hello;
     struct tcp_welcome welcome;
-    uint8_t greeting[sizeof(struct tcp_welcome)]; /* what came of the message awaited */
-    uint32_t greeted;
+    struct tcp_verdict verdict;
+    uint32_t greeted; /* bytes that came of the message awaited */
 
     uint8_t *stage; /* NULL: nothing lies here, the nic's own is used */
     uint32_t start, end;
