@@ -50,8 +50,6 @@ void tcp_link_close(struct tcp_nic *nic, struct tcp_link *link)
         list_remove(&link->node);
     if (link->rail && link->rail->link == link)
         link->rail->link = NULL;
-    if (link->rail && link->rail->old == link)
-        link->rail->old = NULL;
     close(link->fd);
     link->fd = -1;
     link->phase = TCP_GONE;

@@ -9,13 +9,12 @@
  * session, except where one over the same rail is open still.
  * tcp_peers_step does whatever can be done now and is called again when something changed: it never waits.
  *
- * A link that a newer one replaces is read to its end: its other side has closed it. One over a pair of last resort ends when
+ * A link that a newer one replaces is read to its end, for its other side has closed it: what was sent before lies here
+ * already. One over a pair of last resort ends when
  * the better pairs are up. */
 #include "vi/tcp/tcp.h"
 #include <linux/tcp.h>
-#include <sys/ioctl.h>
 
-#define DRAIN_NS      1000000ull     /* between two looks whether a link that a newer one replaced is read to its end */
 #define UNSENT_MOST   (128 << 10)    /* bytes in a socket, with several rails */
 #define PARKED_MOST   (TCP_PAIRS + 4)
 
@@ -135,7 +134,9 @@ static bool find_step(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now, 
 {
     struct list_node *waiting = list_first(&peer->waiting);
     struct tcp_link *link = tcp_peer_parked(peer);
-    struct tcp_rail *rail = waiting || tcp_peer_carried(peer) ? tcp_rail_due(peer, now) : NULL;
+    struct tcp_rail *rail = NULL;
+    if (waiting || tcp_peer_carried(peer))
+        (void)tcp_rails_look(peer, now, &rail);
     *step = (struct step){0};
     if (waiting && link) {
         step->attach = container_of(waiting, struct tcp_vi, node);
@@ -206,28 +207,6 @@ static void give_up(struct tcp_nic *nic, struct tcp_peer *peer)
     }
 }
 
-/* What he sent before he closed it is read first; it lies here already, for the newer link was made after that. */
-static bool drained(const struct tcp_link *link)
-{
-    int unread = 0;
-    return !list_node_linked(&link->unread) && (ioctl(link->fd, FIONREAD, &unread) < 0 || unread == 0);
-}
-
-/* Timers of one rail: an old link that hides a new one, a call that takes too long. True: somebody listens there, perhaps
- * he computes. */
-static bool rail_times(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now)
-{
-    if (rail->old && now >= rail->old->deadline && !drained(rail->old)) {
-        rail->old->deadline = now + DRAIN_NS;
-    } else if (rail->old && now >= rail->old->deadline) {
-        (void)vbase_fail(ERR_LINK_DOWN, "rank %u has made a newer connection", rail->peer->rank);
-        tcp_vi_break(nic, rail->old->vi, ERR_LINK_DOWN);
-    }
-    if (rail->dial && now >= rail->dial->deadline)
-        tcp_rail_failed(nic, rail, ETIMEDOUT, now);
-    return rail->dial && rail->dial->phase != TCP_DIALLING;
-}
-
 /* A pair of last resort may have come up first; when the better ones carry it would only share their cards. */
 static void last_resort_drop(struct tcp_nic *nic, struct tcp_peer *peer)
 {
@@ -246,10 +225,13 @@ static void last_resort_drop(struct tcp_nic *nic, struct tcp_peer *peer)
 
 static void peer_times(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 {
-    bool heard = false;
-    for (uint32_t i = 0; i < TCP_PAIRS; i++)
-        if (peer->rail[i])
-            heard |= rail_times(nic, peer->rail[i], now);
+    bool heard = false; /* somebody listens there, perhaps he computes */
+    for (uint32_t i = 0; i < TCP_PAIRS; i++) {
+        struct tcp_rail *rail = peer->rail[i];
+        if (rail && rail->dial && now >= rail->dial->deadline)
+            tcp_rail_failed(nic, rail, ETIMEDOUT, now);
+        heard |= rail && rail->dial && rail->dial->phase != TCP_DIALLING;
+    }
     if (peer->cause && !heard && now >= peer->silent + vbase_settings.patience)
         give_up(nic, peer);
 }
@@ -257,7 +239,8 @@ static void peer_times(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 /* Under nic->lock: still something to wait for? Sets the timer for it. */
 static bool still_busy(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 {
-    uint64_t next = tcp_rails_next(peer, now), end = peer->silent + vbase_settings.patience;
+    struct tcp_rail *due;
+    uint64_t next = tcp_rails_look(peer, now, &due), end = peer->silent + vbase_settings.patience;
     tcp_timer(nic, next);
     if (end > now && !list_empty(&peer->waiting))
         tcp_timer(nic, end);
@@ -301,10 +284,8 @@ void tcp_peer_commit(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
     if (rail->dial && rail->dial != link)
         tcp_link_close(nic, rail->dial);
     rail->dial = NULL;
-    if (rail->link && rail->link->phase == TCP_UP) {
-        rail->old = rail->link;
-        rail->old->deadline = now;
-    }
+    if (rail->link && rail->link->phase == TCP_UP)
+        shutdown(rail->link->fd, SHUT_RD); /* its end comes behind what lies here already */
     rail->link = link;
     link->phase = TCP_PARKED;
     tcp_watch(nic, link, 0);

@@ -41,12 +41,12 @@ static uint32_t living(const struct tcp_peer *peer)
     return count;
 }
 
-/* Every pair with a card of its own is up or has failed, or nothing is up though all had their time. */
-static bool settled(const struct tcp_peer *peer, uint32_t alive, uint64_t now)
+/* Every pair with a card of its own is up or has failed. */
+static bool settled(const struct tcp_peer *peer)
 {
     for (uint32_t i = 0; i < peer->most; i++)
         if (!peer->rail[i]->link && peer->rail[i]->attempts == 0)
-            return alive == 0 && now >= peer->since + SILENT_NS;
+            return false;
     return true;
 }
 
@@ -62,42 +62,35 @@ static bool uses_idle_card(const struct tcp_peer *peer, const struct tcp_rail *r
     return mine || theirs;
 }
 
-static bool is_due(const struct tcp_peer *peer, const struct tcp_rail *rail, uint32_t alive, uint64_t now)
+static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* When RAIL, which has no link, is to be called, as things are: ns; TCP_NEVER. */
+static uint64_t due_at(const struct tcp_peer *peer, const struct tcp_rail *rail, uint32_t alive)
 {
-    if (rail->link || rail->dial || now < rail->dial_at)
-        return false;
     if (rail->number == 0)
-        return true;
+        return rail->dial_at;
     if (rail->number < peer->most)
-        return alive > 0 || peer->rail[0]->attempts > 0 || now >= peer->since + ALONE_NS;
-    return alive < peer->most && settled(peer, alive, now) && (alive == 0 || (rail->pair.local && uses_idle_card(peer, rail)));
+        return alive > 0 || peer->rail[0]->attempts > 0 ? rail->dial_at : later(rail->dial_at, peer->since + ALONE_NS);
+    if (alive == 0)
+        return settled(peer) ? rail->dial_at : later(rail->dial_at, peer->since + SILENT_NS);
+    return alive < peer->most && settled(peer) && rail->pair.local && uses_idle_card(peer, rail) ? rail->dial_at : TCP_NEVER;
 }
 
-struct tcp_rail *tcp_rail_due(const struct tcp_peer *peer, uint64_t now)
+uint64_t tcp_rails_look(const struct tcp_peer *peer, uint64_t now, struct tcp_rail **due)
 {
     uint32_t alive = living(peer);
-    for (uint32_t i = 0; i < peer->pairs; i++)
-        if (is_due(peer, peer->rail[i], alive, now))
-            return peer->rail[i];
-    return NULL;
-}
-
-static uint64_t sooner(uint64_t a, uint64_t b, uint64_t now) { return b > now && b < a ? b : a; }
-
-uint64_t tcp_rails_next(const struct tcp_peer *peer, uint64_t now)
-{
     uint64_t next = TCP_NEVER;
+    *due = NULL;
     for (uint32_t i = 0; i < TCP_PAIRS; i++) {
-        const struct tcp_rail *rail = peer->rail[i];
-        if (rail && rail->dial)
-            next = sooner(next, rail->dial->deadline, now);
-        else if (rail && !rail->link && i < peer->pairs)
-            next = sooner(next, rail->dial_at, now);
-        if (rail && rail->old)
-            next = sooner(next, rail->old->deadline, now);
+        struct tcp_rail *rail = peer->rail[i];
+        bool callable = rail && !rail->link && !rail->dial && i < peer->pairs;
+        uint64_t at = rail && rail->dial ? rail->dial->deadline : callable ? due_at(peer, rail, alive) : TCP_NEVER;
+        if (at > now && at < next)
+            next = at;
+        if (callable && at <= now && !*due)
+            *due = rail;
     }
-    next = sooner(next, peer->since + ALONE_NS, now);
-    return sooner(next, peer->since + SILENT_NS, now);
+    return next;
 }
 
 /* ---- calling -------------------------------------------------------------------------------------------------------- */

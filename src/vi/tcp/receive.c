@@ -273,7 +273,8 @@ static bool read_more(struct tcp_nic *nic, struct tcp_link *link)
     if (got == -EAGAIN)
         return false;
     errno = (int)-got;
-    (void)(got == 0 ? vbase_fail(ERR_LINK_DOWN, "rank %u closed the connection", link->peer->rank)
+    (void)(got == 0 ? vbase_fail(ERR_LINK_DOWN, link->rail->link == link ? "rank %u closed the connection"
+                                                                         : "rank %u has made a newer connection", link->peer->rank)
                     : vbase_fail_errno(ERR_LINK_DOWN, "the connection to rank %u", link->peer->rank));
     tcp_vi_break(nic, link->vi, ERR_LINK_DOWN);
     return false;

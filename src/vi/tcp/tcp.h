@@ -148,7 +148,6 @@ struct tcp_rail {
 
     /* By the poll. */
     struct tcp_link *link;  /* the newest proven one, NULL: none lives */
-    struct tcp_link *old;   /* one that it replaces */
     struct tcp_link *dial;  /* the connection being made */
     uint32_t epoch;         /* of the newest proven link */
     uint32_t floor;         /* our next call has a higher one, as has been said to us */
@@ -261,8 +260,8 @@ void tcp_peers_close(struct tcp_nic *nic);
 
 /* Pairs of cards, and calls over them: rail.c */
 struct tcp_rail *tcp_rail_make(struct tcp_peer *peer, uint32_t number); /* under nic->lock; NULL: no memory */
-struct tcp_rail *tcp_rail_due(const struct tcp_peer *peer, uint64_t now); /* under nic->lock: is to be called now, NULL */
-uint64_t tcp_rails_next(const struct tcp_peer *peer, uint64_t now);      /* under nic->lock: ns when one may be due */
+/* Under nic->lock: when something may be due next, ns. *DUE: what is to be called now; NULL. */
+uint64_t tcp_rails_look(const struct tcp_peer *peer, uint64_t now, struct tcp_rail **due);
 void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now); /* under nic->lock */
 void tcp_rail_failed(struct tcp_nic *nic, struct tcp_rail *rail, int number, uint64_t now); /* errno of connect(2) */
 void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64_t wait, uint64_t now);
