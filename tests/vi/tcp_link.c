@@ -306,7 +306,7 @@ static void replaced(void)
     tcp_watch(tcp_nic_of(pair[0].nic), link, 0);
     dup2(other, link->fd); /* the goodbye goes nowhere */
     close(other);
-    CHECK_EQUAL(peer->rail[0]->epoch, 1);
+    CHECK_EQUAL(peer->rail[0].epoch, 1);
     CHECK_EQUAL(pair_connect(0, 1), OK);
     pair_send(0, 1, 1, 8);
     PAIR_WAIT(pair[1].got == 2);

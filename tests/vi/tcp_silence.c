@@ -45,16 +45,16 @@ static struct tcp_rail *proved(bool arrived)
 
     CHECK_EQUAL(pair_connect(0, 1), OK);
     peer = tcp_nic_of(pair[0].nic)->peers[1];
-    PAIR_WAIT(peer->rail[0] && peer->rail[0]->dial && peer->rail[0]->dial->phase == TCP_GREETING);
+    PAIR_WAIT(peer->rail[0].dial && peer->rail[0].dial->phase == TCP_GREETING);
     while (vbase_clock_ns() - since < 200000000) /* the welcome goes out */
         CHECK(vi_poll(pair[1].nic, 16) >= 0);
     if (!arrived)
         CHECK(loopback(false));
-    while (peer->rail[0]->dial->phase != TCP_PROVED && !pair_late(since))
+    while (peer->rail[0].dial->phase != TCP_PROVED && !pair_late(since))
         CHECK(vi_poll(pair[0].nic, 16) >= 0);
     usleep(100000); /* its kernel has acknowledged the proof, if it heard it */
     CHECK(loopback(false));
-    return peer->rail[0];
+    return &peer->rail[0];
 }
 
 static void vanish(bool arrived)

@@ -135,7 +135,7 @@ void tcp_called(struct tcp_nic *nic, const struct tcp_hello *hello, int fd, uint
     }
     base_lock(&nic->lock);
     link->peer = tcp_peer_make(nic, hello->from);
-    link->rail = link->peer ? tcp_rail_make(link->peer, hello->rail) : NULL;
+    link->rail = link->peer ? &link->peer->rail[hello->rail] : NULL;
     if (link->rail && hello->epoch <= link->rail->epoch)
         verdict = (struct tcp_verdict){has_link(nic, link->rail) ? TCP_CROSSED : TCP_STALE, link->rail->epoch};
     base_unlock(&nic->lock);

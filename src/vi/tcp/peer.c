@@ -29,6 +29,10 @@ struct tcp_peer *tcp_peer_make(struct tcp_nic *nic, uint32_t rank)
     peer->rank = rank;
     list_init(&peer->waiting);
     list_init(&peer->parked);
+    for (uint32_t i = 0; i < TCP_PAIRS; i++) {
+        peer->rail[i].number = i;
+        peer->rail[i].peer = peer;
+    }
     nic->peers[rank] = peer;
     return peer;
 }
@@ -45,7 +49,7 @@ void tcp_peer_busy(struct tcp_nic *nic, struct tcp_peer *peer)
 bool tcp_peer_carried(const struct tcp_peer *peer)
 {
     for (uint32_t i = 0; i < TCP_PAIRS; i++)
-        if (peer->rail[i] && peer->rail[i]->vi && peer->rail[i]->vi->link)
+        if (peer->rail[i].vi && peer->rail[i].vi->link)
             return true;
     return false;
 }
@@ -69,7 +73,7 @@ static void several(const struct tcp_peer *peer)
     int count = 0;
     for (int round = 0; round < 2; round++)
         for (uint32_t i = 0; i < TCP_PAIRS; i++) {
-            struct tcp_link *link = peer->rail[i] ? peer->rail[i]->link : NULL;
+            struct tcp_link *link = peer->rail[i].link;
             if (!link || link->phase != TCP_UP)
                 continue;
             count += round == 0;
@@ -171,9 +175,9 @@ static void peer_step(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 static void dials_end(struct tcp_nic *nic, struct tcp_peer *peer)
 {
     for (uint32_t i = 0; i < TCP_PAIRS; i++)
-        if (peer->rail[i] && peer->rail[i]->dial) {
-            tcp_link_close(nic, peer->rail[i]->dial);
-            peer->rail[i]->dial = NULL;
+        if (peer->rail[i].dial) {
+            tcp_link_close(nic, peer->rail[i].dial);
+            peer->rail[i].dial = NULL;
         }
 }
 
@@ -181,9 +185,10 @@ static void dials_end(struct tcp_nic *nic, struct tcp_peer *peer)
 static int dead(const struct tcp_peer *peer)
 {
     char address[INET6_ADDRSTRLEN];
-    tcp_address_text(&peer->rail[0]->pair.theirs.address, address, sizeof(address));
+    tcp_address_text(&peer->rail[0].pair.theirs.address, address, sizeof(address));
     return vbase_fail(peer->cause, "no rail to rank %u on %s (%s) for %.3g s; the last error: %s", peer->rank,
-                      peer->host[0] ? peer->host : "its host", address, (double)vbase_settings.patience / 1e9, peer->last);
+                      peer->host[0] ? peer->host : "its host", address, (double)vbase_settings.patience / 1e9,
+                      tcp_rail_last(peer->failed));
 }
 
 /* Nothing but failures for too long: every session that waits ends. */
@@ -213,9 +218,9 @@ static void last_resort_drop(struct tcp_nic *nic, struct tcp_peer *peer)
     struct tcp_link *last = NULL;
     uint32_t up = 0;
     for (uint32_t i = 0; i < peer->pairs; i++)
-        if (peer->rail[i]->link && peer->rail[i]->link->phase == TCP_UP) {
+        if (peer->rail[i].link && peer->rail[i].link->phase == TCP_UP) {
             up++;
-            last = i >= peer->most ? peer->rail[i]->link : NULL;
+            last = i >= peer->most ? peer->rail[i].link : NULL;
         }
     if (!last || up <= peer->most)
         return;
@@ -227,10 +232,10 @@ static void peer_times(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 {
     bool heard = false; /* somebody listens there, perhaps he computes */
     for (uint32_t i = 0; i < TCP_PAIRS; i++) {
-        struct tcp_rail *rail = peer->rail[i];
-        if (rail && rail->dial && now >= rail->dial->deadline)
+        struct tcp_rail *rail = &peer->rail[i];
+        if (rail->dial && now >= rail->dial->deadline)
             tcp_rail_failed(nic, rail, ETIMEDOUT, now);
-        heard |= rail && rail->dial && rail->dial->phase != TCP_DIALLING;
+        heard |= rail->dial && rail->dial->phase != TCP_DIALLING;
     }
     if (peer->cause && !heard && now >= peer->silent + vbase_settings.patience)
         give_up(nic, peer);
@@ -309,7 +314,7 @@ static void peer_close(struct tcp_nic *nic, struct tcp_peer *peer)
     while ((node = list_take_first(&peer->waiting)))
         tcp_session_free(container_of(node, struct tcp_vi, node));
     for (uint32_t i = 0; i < TCP_PAIRS; i++)
-        free(peer->rail[i]);
+        free(peer->rail[i].last);
     free(peer);
 }
 

@@ -17,27 +17,13 @@
 #define LOST_FIRST_NS    50000000ull    /* and this one did */
 #define LOST_MOST_SHIFT  4
 
-struct tcp_rail *tcp_rail_make(struct tcp_peer *peer, uint32_t number)
-{
-    struct tcp_rail *rail = peer->rail[number];
-    if (rail)
-        return rail;
-    rail = calloc(1, sizeof(*rail));
-    if (!rail)
-        return NULL;
-    rail->number = number;
-    rail->peer = peer;
-    peer->rail[number] = rail;
-    return rail;
-}
-
 /* ---- which, and when ------------------------------------------------------------------------------------------------ */
 
 static uint32_t living(const struct tcp_peer *peer)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < TCP_PAIRS; i++)
-        count += peer->rail[i] && peer->rail[i]->link;
+        count += peer->rail[i].link != NULL;
     return count;
 }
 
@@ -45,7 +31,7 @@ static uint32_t living(const struct tcp_peer *peer)
 static bool settled(const struct tcp_peer *peer)
 {
     for (uint32_t i = 0; i < peer->most; i++)
-        if (!peer->rail[i]->link && peer->rail[i]->attempts == 0)
+        if (!peer->rail[i].link && peer->rail[i].attempts == 0)
             return false;
     return true;
 }
@@ -55,9 +41,9 @@ static bool uses_idle_card(const struct tcp_peer *peer, const struct tcp_rail *r
 {
     bool mine = true, theirs = true;
     for (uint32_t i = 0; i < peer->pairs; i++)
-        if (peer->rail[i]->link) {
-            mine &= peer->rail[i]->pair.mine.ordinal != rail->pair.mine.ordinal;
-            theirs &= peer->rail[i]->pair.theirs.ordinal != rail->pair.theirs.ordinal;
+        if (peer->rail[i].link) {
+            mine &= peer->rail[i].pair.mine.ordinal != rail->pair.mine.ordinal;
+            theirs &= peer->rail[i].pair.theirs.ordinal != rail->pair.theirs.ordinal;
         }
     return mine || theirs;
 }
@@ -70,21 +56,21 @@ static uint64_t due_at(const struct tcp_peer *peer, const struct tcp_rail *rail,
     if (rail->number == 0)
         return rail->dial_at;
     if (rail->number < peer->most)
-        return alive > 0 || peer->rail[0]->attempts > 0 ? rail->dial_at : later(rail->dial_at, peer->since + ALONE_NS);
+        return alive > 0 || peer->rail[0].attempts > 0 ? rail->dial_at : later(rail->dial_at, peer->since + ALONE_NS);
     if (alive == 0)
         return settled(peer) ? rail->dial_at : later(rail->dial_at, peer->since + SILENT_NS);
     return alive < peer->most && settled(peer) && rail->pair.local && uses_idle_card(peer, rail) ? rail->dial_at : TCP_NEVER;
 }
 
-uint64_t tcp_rails_look(const struct tcp_peer *peer, uint64_t now, struct tcp_rail **due)
+uint64_t tcp_rails_look(struct tcp_peer *peer, uint64_t now, struct tcp_rail **due)
 {
     uint32_t alive = living(peer);
     uint64_t next = TCP_NEVER;
     *due = NULL;
     for (uint32_t i = 0; i < TCP_PAIRS; i++) {
-        struct tcp_rail *rail = peer->rail[i];
-        bool callable = rail && !rail->link && !rail->dial && i < peer->pairs;
-        uint64_t at = rail && rail->dial ? rail->dial->deadline : callable ? due_at(peer, rail, alive) : TCP_NEVER;
+        struct tcp_rail *rail = &peer->rail[i];
+        bool callable = !rail->link && !rail->dial && i < peer->pairs;
+        uint64_t at = rail->dial ? rail->dial->deadline : callable ? due_at(peer, rail, alive) : TCP_NEVER;
         if (at > now && at < next)
             next = at;
         if (callable && at <= now && !*due)
@@ -95,11 +81,13 @@ uint64_t tcp_rails_look(const struct tcp_peer *peer, uint64_t now, struct tcp_ra
 
 /* ---- calling -------------------------------------------------------------------------------------------------------- */
 
+const char *tcp_rail_last(const struct tcp_rail *rail) { return rail->last ? rail->last : "no memory for its words"; }
+
 /* The first failure of a rail is told; the others would say the same. */
 static void tell_failure(const struct tcp_rail *rail)
 {
     COUNT(rails_failed);
-    LOG_INFO("rail %u to rank %u does not come up: %s", rail->number, rail->peer->rank, rail->last);
+    LOG_INFO("rail %u to rank %u does not come up: %s", rail->number, rail->peer->rank, tcp_rail_last(rail));
 }
 
 /* Somebody was there for NS, perhaps he computes. Who connects just now has set a later time, which stays. */
@@ -126,8 +114,9 @@ void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64
     rail->dial = NULL;
     if (cause) {
         peer->cause = cause == ERR_LINK_DOWN ? ERR_UNREACHABLE : cause; /* there was none to be lost */
-        snprintf(rail->last, sizeof(rail->last), "%s", vbase_error_detail());
-        memcpy(peer->last, rail->last, sizeof(peer->last));
+        free(rail->last);
+        rail->last = strdup(vbase_error_detail());
+        peer->failed = rail;
         if (rail->attempts++ == 0)
             tell_failure(rail);
     }

@@ -38,13 +38,6 @@ void tcp_session_free(struct tcp_vi *vi)
 
 /* ---- the caller's operations ---------------------------------------------------------------------------------------- */
 
-/* How a rank may be reached. */
-struct ways {
-    struct tcp_cards cards; /* his */
-    struct tcp_pair pair[TCP_PAIRS];
-    int pairs, rails;
-};
-
 /* Those that others could reach, in words. */
 static void addresses_text(const struct tcp_cards *cards, char out[TCP_WHY])
 {
@@ -58,34 +51,27 @@ static void addresses_text(const struct tcp_cards *cards, char out[TCP_WHY])
         }
 }
 
-static int ways_find(const struct tcp_nic *nic, uint32_t rank, const char *card, struct ways *ways)
+/* Under nic->lock, for a rank of which no way is known yet: from now on the poll takes them as they are. */
+static int ways_find(const struct tcp_nic *nic, struct tcp_peer *peer, const char *card)
 {
     char mine[TCP_WHY], theirs[TCP_WHY];
-    int error = tcp_cards_parse(card, &ways->cards);
+    struct tcp_pair pair[TCP_PAIRS];
+    struct tcp_cards cards;
+    int rails, error = tcp_cards_parse(card, &cards);
     if (error)
         return error;
-    ways->pairs = tcp_cards_match(&nic->cards, &ways->cards, nic->nic.rank < rank, ways->pair, TCP_PAIRS, &ways->rails);
-    if (ways->pairs > 0)
+    int pairs = tcp_cards_match(&nic->cards, &cards, nic->nic.rank < peer->rank, pair, TCP_PAIRS, &rails);
+    for (int i = 0; i < pairs; i++)
+        peer->rail[i].pair = pair[i];
+    peer->most = (uint32_t)rails;
+    memcpy(peer->host, cards.name, sizeof(peer->host));
+    peer->pairs = (uint32_t)pairs;
+    if (pairs > 0)
         return OK;
     addresses_text(&nic->cards, mine);
-    addresses_text(&ways->cards, theirs);
-    return vbase_fail(ERR_UNREACHABLE, "no address of this host (%s) goes with one of rank %u's on %s (%s)", mine, rank,
-                      ways->cards.name[0] ? ways->cards.name : "its host", theirs);
-}
-
-/* Under nic->lock, for a rank of which no way is known yet: from now on the poll takes them as they are. */
-static int ways_keep(struct tcp_peer *peer, const struct ways *ways)
-{
-    for (int i = 0; i < ways->pairs; i++) {
-        struct tcp_rail *rail = tcp_rail_make(peer, (uint32_t)i);
-        if (!rail)
-            return vbase_fail(ERR_MEMORY, "the ways to rank %u", peer->rank);
-        rail->pair = ways->pair[i];
-    }
-    peer->most = (uint32_t)ways->rails;
-    memcpy(peer->host, ways->cards.name, sizeof(peer->host));
-    peer->pairs = (uint32_t)ways->pairs;
-    return OK;
+    addresses_text(&cards, theirs);
+    return vbase_fail(ERR_UNREACHABLE, "no address of this host (%s) goes with one of rank %u's on %s (%s)", mine, peer->rank,
+                      cards.name[0] ? cards.name : "its host", theirs);
 }
 
 static int judge_rank(const struct tcp_nic *nic, uint32_t rank)
@@ -100,19 +86,16 @@ static int judge_rank(const struct tcp_nic *nic, uint32_t rank)
 int tcp_connect(struct vi_nic *base, const struct vi_address *to, void *owner, struct vi **out)
 {
     struct tcp_nic *nic = tcp_nic_of(base);
-    struct ways ways = {.pairs = 0};
     struct tcp_peer *peer;
     int error = judge_rank(nic, to->peer);
-    if (!error && to->card)
-        error = ways_find(nic, to->peer, to->card, &ways);
     if (error)
         return error;
     base_lock(&nic->lock);
     peer = tcp_peer_make(nic, to->peer);
     if (!peer)
         error = vbase_fail(ERR_MEMORY, "rank %u", to->peer);
-    else if (ways.pairs > 0 && peer->pairs == 0)
-        error = ways_keep(peer, &ways);
+    else if (to->card && peer->pairs == 0)
+        error = ways_find(nic, peer, to->card);
     if (!error && !peer->vi && peer->pairs == 0 && list_empty(&peer->parked))
         error = vbase_fail(ERR_UNREACHABLE, "tcp: no card of rank %u, and it has not called", to->peer);
     if (!error && !peer->vi && !session_make(nic, peer, owner))

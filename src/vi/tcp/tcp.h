@@ -153,7 +153,7 @@ struct tcp_rail {
     uint32_t floor;         /* our next call has a higher one, as has been said to us */
     uint32_t attempts;      /* calls that failed since one did not */
     uint64_t dial_at;       /* ns: not before */
-    char last[TCP_WHY];     /* why the last one failed */
+    char *last;             /* why the last one failed; NULL: none has */
 };
 
 struct tcp_peer {
@@ -166,7 +166,7 @@ struct tcp_peer {
     bool called;            /* the sink knows of the first of them that it can take */
 
     /* Written under nic->lock, by whoever connects, too; read by the poll without it. */
-    struct tcp_rail *_Atomic rail[TCP_PAIRS]; /* made when they are needed */
+    struct tcp_rail rail[TCP_PAIRS];
     _Atomic uint32_t pairs; /* of these can be called; 0: no card of the peer is known yet. Set once, after what follows */
     uint32_t most;          /* rails that may live: the cards of who has more; the first of the pairs use every card once */
     char host[TCP_HOST_NAME + 1]; /* "": unknown */
@@ -175,7 +175,7 @@ struct tcp_peer {
 
     /* By the poll. */
     int cause;              /* of the last call that failed; OK: none has since there was a rail */
-    char last[TCP_WHY];     /* it, in words */
+    struct tcp_rail *failed; /* by which it was made */
 };
 
 struct tcp_region {
@@ -259,12 +259,12 @@ void tcp_peers_bury(struct tcp_nic *nic);                           /* frees wha
 void tcp_peers_close(struct tcp_nic *nic);
 
 /* Pairs of cards, and calls over them: rail.c */
-struct tcp_rail *tcp_rail_make(struct tcp_peer *peer, uint32_t number); /* under nic->lock; NULL: no memory */
 /* Under nic->lock: when something may be due next, ns. *DUE: what is to be called now; NULL. */
-uint64_t tcp_rails_look(const struct tcp_peer *peer, uint64_t now, struct tcp_rail **due);
+uint64_t tcp_rails_look(struct tcp_peer *peer, uint64_t now, struct tcp_rail **due);
 void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now); /* under nic->lock */
 void tcp_rail_failed(struct tcp_nic *nic, struct tcp_rail *rail, int number, uint64_t now); /* errno of connect(2) */
 void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64_t wait, uint64_t now);
+const char *tcp_rail_last(const struct tcp_rail *rail); /* why its last call failed */
 void tcp_path(const struct tcp_nic *nic, struct tcp_vi *vi, int fd); /* path, card and near of VI, which gets this socket */
 
 /* Sockets and greetings: link.c */

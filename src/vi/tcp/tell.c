@@ -114,7 +114,7 @@ static void tell_rail(const struct tcp_teller *to, const struct tcp_rail *rail)
     tcp_address_text(&rail->pair.mine.address, mine, sizeof(mine));
     tcp_address_text(&rail->pair.theirs.address, theirs, sizeof(theirs));
     tell(to, "rail %u: %s %s - %s: not used: %s", rail->number, rail->pair.mine.name, mine, theirs,
-         rail->attempts > 0 ? rail->last : rail->dial ? "no answer yet"
+         rail->attempts > 0 ? tcp_rail_last(rail) : rail->dial ? "no answer yet"
          : rail->number >= rail->peer->most ? "it shares its cards with better ones" : "not called yet");
 }
 
@@ -123,8 +123,8 @@ void tcp_tell_peer(struct vi_nic *base, uint32_t rank, const struct tcp_teller *
     struct tcp_nic *nic = tcp_nic_of(base);
     const struct tcp_peer *peer = rank < nic->ranks ? nic->peers[rank] : NULL;
     for (uint32_t i = 0; peer && i < TCP_PAIRS; i++)
-        if (peer->rail[i])
-            tell_rail(to, peer->rail[i]);
+        if (i < peer->pairs || peer->rail[i].link)
+            tell_rail(to, &peer->rail[i]);
 }
 
 const char *tcp_tell_path(const struct vi *vi) { return ((const struct tcp_vi *)(const void *)vi)->path; }
