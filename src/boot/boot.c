@@ -1,10 +1,8 @@
 /* The life of a job from boot's side, and the key-value space over whichever way in there is. */
 #include "boot/inside.h"
-#include <poll.h>
 #include <sys/ioctl.h>
 
 #define MEANWHILE_NS 10000000 /* between two calls of what goes on during a fence */
-#define ABORT_PATIENCE_MS 1000
 #define HEARD_MS          200
 #define PART              190 /* bytes of a text in one value: every launcher takes that much */
 #define TEXT_END          "!"
@@ -217,39 +215,6 @@ static void solo_finish(struct boot_own *own, bool goodbye) { (void)own, (void)g
 
 const struct boot_starter vboot_starter_solo = {solo_put, solo_get, NULL, solo_abort, solo_finish};
 
-/* ---- PMI: a wire -------------------------------------------------------------------------------------------------- */
-
-static int wire_put(struct boot_own *own, const char *key, const char *value)
-{
-    return vboot_pmi_put(&own->pmi, key, value);
-}
-
-static int wire_get(struct boot_own *own, int rank, const char *key, char *value, size_t size)
-{
-    (void)rank; /* one space for all */
-    return vboot_pmi_get(&own->pmi, key, value, size);
-}
-
-static int wire_fence(struct boot_own *own, void (*meanwhile)(void)) { return vboot_pmi_fence(&own->pmi, meanwhile); }
-
-static void wire_abort(struct boot_own *own, int status, const char *message)
-{
-    (void)message;
-    if (own->pmi.fd < 0)
-        return;
-    vboot_pmi_abort(&own->pmi, status);
-    struct pollfd gone = {.fd = own->pmi.fd};
-    poll(&gone, 1, ABORT_PATIENCE_MS); /* the launcher kills us, or hangs up */
-}
-
-static void wire_finish(struct boot_own *own, bool goodbye)
-{
-    own->pmi.started &= goodbye;
-    vboot_pmi_finish(&own->pmi);
-}
-
-const struct boot_starter vboot_starter_pmi = {wire_put, wire_get, wire_fence, wire_abort, wire_finish};
-
 /* ---- our launcher: a seat, and the wire for what lies beyond this node --------------------------------------------- */
 
 static int fence_broken(void)
@@ -285,15 +250,14 @@ static int seat_fence(struct boot_own *own, void (*meanwhile)(void))
 {
     if (own->job.local_count == own->job.size)
         return fence_here(own->handover.header, meanwhile);
-    int error = wire_fence(own, meanwhile);
+    int error = vboot_pmi_fence(own, meanwhile);
     return error && vboot_deaths(&own->job) ? fence_broken() : error;
 }
 
 static void seat_abort(struct boot_own *own, int status, const char *message)
 {
     snprintf(own->seat->message, sizeof own->seat->message, "%s", message);
-    if (own->pmi.fd >= 0)
-        vboot_pmi_abort(&own->pmi, status);
+    vboot_pmi_abort(own, status, message);
 }
 
 /* The seat says goodbye, not the wire. */
@@ -301,7 +265,7 @@ static void seat_finish(struct boot_own *own, bool goodbye)
 {
     if (goodbye) /* release: the launcher that reads LEFT knows that this rank ended as it should */
         atomic_store_explicit(&own->seat->state, SEAT_LEFT, memory_order_release);
-    wire_finish(own, false);
+    vboot_pmi_finish(own, false);
 }
 
-const struct boot_starter vboot_starter_ours = {wire_put, wire_get, seat_fence, seat_abort, seat_finish};
+const struct boot_starter vboot_starter_ours = {vboot_pmi_put, vboot_pmi_get, seat_fence, seat_abort, seat_finish};

@@ -5,7 +5,7 @@
 #include "boot/boot.h"
 #include "boot/handover.h"
 #include "boot/kvs.h"
-#include "boot/pmi.h"
+#include "boot/line.h"
 
 #define ANSWER_DEADLINE_MS 30000 /* of a foreign launcher, to anything but a fence */
 
@@ -21,6 +21,17 @@ struct boot_starter {
 };
 extern const struct boot_starter vboot_starter_solo, vboot_starter_pmi, vboot_starter_pmix, vboot_starter_ours;
 
+struct boot_pmi {
+    int fd;          /* -1: none */
+    bool started;    /* init is done */
+    int deadline_ms; /* of an answer; 0: none */
+    int key_max, value_max; /* bytes with the final NUL */
+    char space[257];        /* name of the key-value space */
+    struct boot_lines lines;
+    bool fencing; /* the answer to a fence is to come; what goes on meanwhile may ask, and is answered before it or after */
+    bool fence_failed;
+};
+
 struct boot_own {
     struct boot_job job; /* first: the face's pointer is ours */
     const struct boot_starter *starter;
@@ -33,6 +44,14 @@ struct boot_own {
 
 /* launcher.c: who started us? Fills kind, rank, size and what each way in brings. */
 int vboot_launcher_find(struct boot_own *own) MUST_CHECK;
+
+/* pmi.c: says hello on pmi.fd and asks for what the job is. The others are the starter's; our launcher has two of its own. */
+int vboot_pmi_start(struct boot_own *own) MUST_CHECK;
+int vboot_pmi_put(struct boot_own *own, const char *key, const char *value) MUST_CHECK;
+int vboot_pmi_get(struct boot_own *own, int rank, const char *key, char *value, size_t size) MUST_CHECK;
+int vboot_pmi_fence(struct boot_own *own, void (*meanwhile)(void)) MUST_CHECK;
+void vboot_pmi_abort(struct boot_own *own, int status, const char *message);
+void vboot_pmi_finish(struct boot_own *own, bool goodbye);
 
 /* pmix.c: joins by libpmix. */
 int vboot_pmix_join(struct boot_own *own) MUST_CHECK;

@@ -73,16 +73,12 @@ static void mark_taken(const char *text)
 static void take_descriptors(struct boot_own *own, int node_fd, int door_fd)
 {
     bool same = memcmp(own->handover.header->build, vbase_build_id, sizeof own->handover.header->build) == 0;
-    own->job.node_fd = node_fd;
-    own->job.door_fd = door_fd;
-    int *descriptor[] = {&own->job.node_fd, &own->job.door_fd};
-    for (size_t i = 0; i < ARRAY_LENGTH(descriptor); i++)
+    int *place[] = {&own->job.node_fd, &own->job.door_fd}, given[] = {node_fd, door_fd};
+    for (size_t i = 0; i < ARRAY_LENGTH(place); i++)
         if (same)
-            close_on_exec(*descriptor[i]);
-        else if (*descriptor[i] >= 0) {
-            close(*descriptor[i]);
-            *descriptor[i] = -1;
-        }
+            close_on_exec(*place[i] = given[i]);
+        else if (given[i] >= 0)
+            close(given[i]);
     if (!same)
         LOG_INFO("the launcher is of another build of Viaduct (%.16s, this is %.16s): its shared memory is not used",
                  own->handover.header->build, vbase_build_id);
@@ -123,27 +119,19 @@ static int join_our_launcher(struct boot_own *own, const char *text)
 static int join_pmi(struct boot_own *own)
 {
     const char *fd = vbase_environment("PMI_FD");
-    struct boot_pmi *pmi = &own->pmi;
     int number;
     own->starter = &vboot_starter_pmi;
     if (!vboot_number(fd, &number) || !is_socket(number))
         return vbase_fail(ERR_LAUNCHER, "PMI_FD=%s is no open connection to a launcher: was this program started by a rank?", fd);
-    pmi->deadline_ms = ANSWER_DEADLINE_MS;
-    pmi->fd = number;
-    pmi->rank = number_of("PMI_RANK", -1);
-    pmi->size = number_of("PMI_SIZE", -1);
-    close_on_exec(number);
-    if (pmi->rank < 0 || pmi->size < 1 || pmi->rank >= pmi->size)
-        return vbase_fail(ERR_LAUNCHER, "the launcher gives a PMI connection, but PMI_RANK and PMI_SIZE make no sense");
-    int error = vboot_pmi_start(pmi);
-    if (error != OK)
-        return error;
+    own->pmi.deadline_ms = ANSWER_DEADLINE_MS;
+    own->pmi.fd = number;
     own->job.kind = BOOT_PMI;
-    own->job.rank = own->pmi.rank;
-    own->job.size = own->pmi.size;
-    own->job.appnum = own->pmi.appnum;
-    own->job.universe = own->pmi.universe;
-    return OK;
+    own->job.rank = number_of("PMI_RANK", -1);
+    own->job.size = number_of("PMI_SIZE", -1);
+    close_on_exec(number);
+    if (own->job.rank < 0 || own->job.rank >= own->job.size)
+        return vbase_fail(ERR_LAUNCHER, "the launcher gives a PMI connection, but PMI_RANK and PMI_SIZE make no sense");
+    return vboot_pmi_start(own);
 }
 
 /* A program that this process starts finds in the variables that it is nobody's rank: libpmix would take it for one. */

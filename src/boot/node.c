@@ -137,21 +137,10 @@ static int learn_secret(struct boot_own *own)
     return error;
 }
 
-static int meet_nobody(struct boot_own *own)
-{
-    own->job.local_ranks = malloc(sizeof(int));
-    if (!own->job.local_ranks)
-        return vbase_fail(ERR_MEMORY, "no memory for a job of one rank");
-    own->job.local_ranks[0] = own->job.rank;
-    own->job.local_index = 0;
-    own->job.local_count = 1;
-    return vbase_random(own->job.secret, SECRET_SIZE);
-}
-
 int vboot_node_meet(struct boot_own *own)
 {
     if (own->job.size == 1)
-        return meet_nobody(own);
+        return keep_neighbours(&own->job, &(uint32_t){0}) ?: vbase_random(own->job.secret, SECRET_SIZE);
     uint32_t *node = calloc((size_t)own->job.size, sizeof *node);
     if (!node)
         return vbase_fail(ERR_MEMORY, "no memory for the nodes of %d ranks", own->job.size);

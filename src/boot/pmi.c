@@ -1,39 +1,34 @@
-/* The client of the PMI wire; see pmi.h. */
-#include "boot/pmi.h"
+/* The client of the PMI wire, version 1.1: lock-step, one command asked ("cmd=get kvsname=12.0 key=card-3\n"), one answered.
+ * So do hydra, Slurm's pmi2, flux and our own launcher; what PMI 2.0 has more is of no use here.
+ *
+ * Written for what the launchers out there really do: every command leaves with a single write, the version is exactly
+ * 1.1, keys come in any order, a missing key is told by rc or by no value. Every answer but a
+ * fence's has a deadline; a launcher that vanishes gives ERR_LAUNCHER. */
+#include "boot/inside.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 
-#define MEANWHILE_MS 5 /* between two calls of what goes on during a barrier */
+#define MEANWHILE_MS      5 /* between two calls of what goes on during a barrier */
+#define ABORT_PATIENCE_MS 1000
 
-/* One command, one write: a launcher may take what one read gives it for one command. */
-static int say_bytes(struct boot_pmi *pmi, const char *bytes, size_t length)
-{
-    if (pmi->fd < 0)
-        return vbase_fail(ERR_LAUNCHER, "the connection to the launcher is not there");
-    while (length > 0) {
-        ssize_t sent = send(pmi->fd, bytes, length, MSG_NOSIGNAL);
-        if (sent < 0 && errno == ENOTSOCK)
-            sent = write(pmi->fd, bytes, length);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent < 0)
-            return vbase_fail_errno(ERR_LAUNCHER, "the launcher went away: writing to it");
-        bytes += sent;
-        length -= (size_t)sent;
-    }
-    return OK;
-}
-
-/* A line, without its end. */
+/* A line, without its end. One command, one write: a launcher may take what one read gives it for one command. */
 static int say(struct boot_pmi *pmi, const char *format, va_list list)
 {
     char line[LINE_MAX_BYTES];
-    int length = vsnprintf(line, sizeof line, format, list);
+    int length = vsnprintf(line, sizeof line, format, list), sent = 0;
     if (length < 0 || length >= LINE_MAX_BYTES - 1)
         return vbase_fail(ERR_ARGUMENT, "a PMI line would be longer than %d bytes", LINE_MAX_BYTES);
+    if (pmi->fd < 0)
+        return vbase_fail(ERR_LAUNCHER, "the connection to the launcher is not there");
     line[length++] = '\n';
-    return say_bytes(pmi, line, (size_t)length);
+    while (sent < length) {
+        ssize_t some = send(pmi->fd, line + sent, (size_t)(length - sent), MSG_NOSIGNAL);
+        if (some < 0 && errno != EINTR)
+            return vbase_fail_errno(ERR_LAUNCHER, "the launcher went away: writing to it");
+        sent += some > 0 ? (int)some : 0;
+    }
+    return OK;
 }
 
 PRINTF_LIKE(2, 3) static int tell(struct boot_pmi *pmi, const char *format, ...)
@@ -64,12 +59,15 @@ static int hear(struct boot_pmi *pmi, int deadline_ms, const char **line)
     return OK;
 }
 
-/* An answer without rc is a good one. */
-static bool refused(const char *answer)
+/* The value of KEY in an answer; OTHERWISE where it has none, or one below LEAST. */
+static int number_in(const char *answer, const char *key, int least, int otherwise)
 {
-    int rc;
-    return vboot_line_int(answer, "rc", &rc) && rc != 0;
+    int value;
+    return vboot_line_int(answer, key, &value) && value >= least ? value : otherwise;
 }
+
+/* An answer without rc is a good one. */
+static bool refused(const char *answer) { return number_in(answer, "rc", INT_MIN, 0) != 0; }
 
 static int hear_reply(struct boot_pmi *pmi, int deadline_ms, const char *reply, const char **answer)
 {
@@ -94,25 +92,20 @@ PRINTF_LIKE(4, 5) static int ask(struct boot_pmi *pmi, const char *reply, const 
 }
 
 /* What the job is. */
-static int learn(struct boot_pmi *pmi)
+static int learn(struct boot_pmi *pmi, struct boot_job *job)
 {
     const char *answer;
     int error = ask(pmi, "maxes", &answer, "cmd=get_maxes");
     if (error != OK)
         return error;
-    if (!vboot_line_int(answer, "keylen_max", &pmi->key_max) || pmi->key_max < 16)
-        pmi->key_max = 64;
-    if (!vboot_line_int(answer, "vallen_max", &pmi->value_max) || pmi->value_max < 128)
-        pmi->value_max = 256;
-
+    pmi->key_max = number_in(answer, "keylen_max", 16, 64);
+    pmi->value_max = number_in(answer, "vallen_max", 128, 256);
     if ((error = ask(pmi, "appnum", &answer, "cmd=get_appnum")) != OK)
         return error;
-    bool known = vboot_line_int(answer, "appnum", &pmi->appnum);
+    job->appnum = number_in(answer, "appnum", INT_MIN, -1);
     if ((error = ask(pmi, "universe_size", &answer, "cmd=get_universe_size")) != OK)
         return error;
-    known &= vboot_line_int(answer, "size", &pmi->universe);
-    (void)known; /* both may stay unknown */
-
+    job->universe = number_in(answer, "size", INT_MIN, -1);
     if ((error = ask(pmi, "my_kvsname", &answer, "cmd=get_my_kvsname")) != OK)
         return error;
     if (!vboot_line_text(answer, "kvsname", pmi->space, sizeof pmi->space))
@@ -120,22 +113,21 @@ static int learn(struct boot_pmi *pmi)
     return OK;
 }
 
-int vboot_pmi_start(struct boot_pmi *pmi)
+int vboot_pmi_start(struct boot_own *own)
 {
     const char *answer;
-    int version;
-    pmi->appnum = pmi->universe = -1;
-    int error = ask(pmi, "response_to_init", &answer, "cmd=init pmi_version=1 pmi_subversion=1");
-    if (error == OK && (refused(answer) || (vboot_line_int(answer, "pmi_version", &version) && version != 1)))
+    int error = ask(&own->pmi, "response_to_init", &answer, "cmd=init pmi_version=1 pmi_subversion=1");
+    if (error == OK && (refused(answer) || number_in(answer, "pmi_version", INT_MIN, 1) != 1))
         error = vbase_fail(ERR_LAUNCHER, "the launcher does not speak PMI 1.1, it said \"%.120s\"", answer);
     if (error == OK)
-        error = learn(pmi);
-    pmi->started = error == OK;
+        error = learn(&own->pmi, &own->job);
+    own->pmi.started = error == OK;
     return error;
 }
 
-int vboot_pmi_put(struct boot_pmi *pmi, const char *key, const char *value)
+int vboot_pmi_put(struct boot_own *own, const char *key, const char *value)
 {
+    struct boot_pmi *pmi = &own->pmi;
     const char *answer;
     if (strlen(key) >= (size_t)pmi->key_max || strlen(value) >= (size_t)pmi->value_max)
         return vbase_fail(ERR_ARGUMENT, "the launcher takes keys of %d and values of %d bytes; %s has %zu",
@@ -146,26 +138,25 @@ int vboot_pmi_put(struct boot_pmi *pmi, const char *key, const char *value)
     return error;
 }
 
-int vboot_pmi_get(struct boot_pmi *pmi, const char *key, char *value, size_t size)
+int vboot_pmi_get(struct boot_own *own, int rank, const char *key, char *value, size_t size)
 {
     const char *answer;
     char text[LINE_MAX_BYTES];
-    int error = ask(pmi, "get_result", &answer, "cmd=get kvsname=%s key=%s", pmi->space, key);
+    int error = ask(&own->pmi, "get_result", &answer, "cmd=get kvsname=%s key=%s", own->pmi.space, key);
+    (void)rank; /* one space for all */
     if (error != OK)
         return error;
     if (refused(answer) || !vboot_line_text(answer, "value", text, sizeof text))
         return vbase_fail(ERR_NOT_FOUND, "the launcher knows no key %s", key);
-    size_t length = strnlen(text, size ? size - 1 : 0);
-    if (size) {
-        memcpy(value, text, length);
-        value[length] = 0;
-    }
+    if (size)
+        snprintf(value, size, "%s", text);
     return OK;
 }
 
-int vboot_pmi_fence(struct boot_pmi *pmi, void (*meanwhile)(void))
+int vboot_pmi_fence(struct boot_own *own, void (*meanwhile)(void))
 {
     const char *answer;
+    struct boot_pmi *pmi = &own->pmi;
     struct pollfd ready = {.fd = pmi->fd, .events = POLLIN};
     int error = tell(pmi, "cmd=barrier_in");
     pmi->fencing = true;
@@ -181,19 +172,24 @@ int vboot_pmi_fence(struct boot_pmi *pmi, void (*meanwhile)(void))
     return error == OK && pmi->fence_failed ? vbase_fail(ERR_LAUNCHER, "the launcher's barrier failed") : error;
 }
 
-void vboot_pmi_abort(struct boot_pmi *pmi, int status)
+void vboot_pmi_abort(struct boot_own *own, int status, const char *message)
 {
-    if (tell(pmi, "cmd=abort exitcode=%d", status) != OK)
-        return; /* then the launcher is gone, and the job with it */
+    struct pollfd gone = {.fd = own->pmi.fd};
+    (void)message;
+    if (own->pmi.fd >= 0 && tell(&own->pmi, "cmd=abort exitcode=%d", status) == OK && !own->seat)
+        poll(&gone, 1, ABORT_PATIENCE_MS); /* the launcher kills us, or hangs up; if it is gone already so is the job */
 }
 
-void vboot_pmi_finish(struct boot_pmi *pmi)
+void vboot_pmi_finish(struct boot_own *own, bool goodbye)
 {
     const char *answer;
+    struct boot_pmi *pmi = &own->pmi;
     if (pmi->fd < 0)
         return;
-    if (pmi->started && ask(pmi, "finalize_ack", &answer, "cmd=finalize") != OK)
+    if (goodbye && pmi->started && ask(pmi, "finalize_ack", &answer, "cmd=finalize") != OK)
         pmi->started = false; /* a goodbye that nobody hears is a goodbye */
     close(pmi->fd);
     pmi->fd = -1;
 }
+
+const struct boot_starter vboot_starter_pmi = {vboot_pmi_put, vboot_pmi_get, vboot_pmi_fence, vboot_pmi_abort, vboot_pmi_finish};

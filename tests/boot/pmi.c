@@ -5,8 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/settings.h"
-#include "boot/boot.h"
-#include "boot/pmi.h"
+#include "boot/inside.h"
 #include "check.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -181,24 +180,24 @@ static void garbage(void)
     unsigned long long state = 20260101;
     int got_through = 0;
     for (int round = 0; round < 3000; round++) {
-        struct boot_pmi pmi = {.deadline_ms = 1000};
+        struct boot_own own = {.pmi = {.deadline_ms = 1000}};
         char value[64];
         int pair[2];
         CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
         babble(pair[1], good_1, &state);
         shutdown(pair[1], SHUT_WR);
-        pmi.fd = pair[0];
-        int error = vboot_pmi_start(&pmi);
+        own.pmi.fd = pair[0];
+        int error = vboot_pmi_start(&own);
         if (error == OK) {
-            if (vboot_pmi_get(&pmi, "key", value, sizeof value) == OK)
+            if (vboot_pmi_get(&own, 0, "key", value, sizeof value) == OK)
                 CHECK(strlen(value) < sizeof value);
-            error = vboot_pmi_put(&pmi, "key", "value");
+            error = vboot_pmi_put(&own, "key", "value");
             if (error == OK)
-                error = vboot_pmi_fence(&pmi, NULL);
+                error = vboot_pmi_fence(&own, NULL);
             got_through += error == OK;
         }
         CHECK(error == OK || error == ERR_LAUNCHER || error == ERR_PROTOCOL || error == ERR_NOT_FOUND);
-        vboot_pmi_finish(&pmi);
+        vboot_pmi_finish(&own, true);
         close(pair[1]);
     }
     CHECK(got_through > 100 && got_through < 2900); /* both ways were walked */
@@ -206,7 +205,7 @@ static void garbage(void)
 
 /* What goes on during a fence asks for a key, and the fence is over before that is answered. */
 static struct {
-    struct boot_pmi pmi;
+    struct boot_own own;
     int far, asked;
 } busy;
 
@@ -216,7 +215,7 @@ static void ask_meanwhile(void)
     char value[8];
     busy.asked++;
     CHECK(send(busy.far, words, sizeof words - 1, 0) > 0);
-    CHECK_EQUAL(vboot_pmi_get(&busy.pmi, "key", value, sizeof value), OK);
+    CHECK_EQUAL(vboot_pmi_get(&busy.own, 0, "key", value, sizeof value), OK);
     CHECK_TEXT(value, "abc");
 }
 
@@ -224,32 +223,32 @@ static void fence_meanwhile(void)
 {
     int pair[2];
     CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
-    busy.pmi = (struct boot_pmi){.fd = pair[0], .deadline_ms = 1000};
+    busy.own.pmi = (struct boot_pmi){.fd = pair[0], .deadline_ms = 1000};
     busy.far = pair[1];
     busy.asked = 0;
-    CHECK_EQUAL(vboot_pmi_fence(&busy.pmi, ask_meanwhile), OK);
+    CHECK_EQUAL(vboot_pmi_fence(&busy.own, ask_meanwhile), OK);
     CHECK_EQUAL(busy.asked, 1);
-    vboot_pmi_finish(&busy.pmi);
+    vboot_pmi_finish(&busy.own, true);
     close(pair[1]);
 }
 
 /* A launcher that says nothing at all, or falls silent after some answers: a key that never comes. */
 static void silence(int answers)
 {
-    struct boot_pmi pmi = {.deadline_ms = 50};
+    struct boot_own own = {.pmi = {.deadline_ms = 50}};
     int pair[2];
     char value[8];
     uint64_t begun = vbase_clock_ns();
     CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
-    pmi.fd = pair[0];
+    own.pmi.fd = pair[0];
     for (int i = 0; i < answers; i++)
         CHECK(send(pair[1], good_1[i], strlen(good_1[i]), 0) > 0);
-    int error = vboot_pmi_start(&pmi);
+    int error = vboot_pmi_start(&own);
     if (error == OK)
-        error = vboot_pmi_get(&pmi, "key", value, sizeof value);
+        error = vboot_pmi_get(&own, 0, "key", value, sizeof value);
     CHECK_EQUAL(error, ERR_LAUNCHER);
     CHECK(strstr(vbase_error_detail(), "no answer of the launcher within 50 ms"));
-    vboot_pmi_finish(&pmi);
+    vboot_pmi_finish(&own, true);
     CHECK(vbase_clock_ns() - begun < 2000000000);
     close(pair[1]);
 }
