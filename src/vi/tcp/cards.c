@@ -82,9 +82,11 @@ static char kind_of(const struct tcp_interface *interface)
     return TCP_KIND_TUNNEL;
 }
 
+/* Ascending: the better one. */
 static int kind_rank(char kind)
 {
-    return kind == TCP_KIND_LOOPBACK ? 0 : kind == TCP_KIND_HARD ? 1 : kind == TCP_KIND_VETH ? 2 : 3;
+    static const char kinds[] = {TCP_KIND_LOOPBACK, TCP_KIND_HARD, TCP_KIND_VETH, TCP_KIND_TUNNEL, '\0'};
+    return (int)(strchr(kinds, kind) - kinds);
 }
 
 static uint32_t speed_rank(uint32_t speed) { return speed ? speed : SPEED_UNKNOWN_MBS; }

@@ -173,7 +173,7 @@ static void tell_owing(struct tcp_nic *nic)
     while ((node = list_take_first(&nic->owing))) {
         struct tcp_vi *vi = container_of(node, struct tcp_link, owing)->vi;
         if (atomic_load_explicit(&vi->took, memory_order_relaxed) != atomic_load_explicit(&vi->told, memory_order_relaxed))
-            tcp_tell(vi);
+            tcp_say(vi, TCP_TAKEN, 0);
     }
 }
 
@@ -361,8 +361,8 @@ static void tcp_close(struct vi_nic *base)
     if (nic->timer >= 0)
         close(nic->timer);
     vbase_pool_close(&nic->regions);
-    free(nic->stage);
-    free(nic->spare);
+    while (nic->spares > 0)
+        free(nic->spare[--nic->spares]);
     explicit_bzero(nic->secret, sizeof(nic->secret));
     free(nic);
 }
@@ -416,16 +416,13 @@ static int tcp_query(struct vi *base, struct vi_state *state)
     struct tcp_info info = {.tcpi_rtt = 0};
     socklen_t length = sizeof(info);
     uint64_t bytes = crowd(tcp_nic_of(base->nic), vi);
-    int unsent = 0;
     base_lock(&vi->lock);
-    if (vi->fd >= 0) {
-        (void)ioctl(vi->fd, SIOCOUTQNSD, &unsent);
+    if (vi->fd >= 0)
         (void)getsockopt(vi->fd, IPPROTO_TCP, TCP_INFO, &info, &length);
-    }
     *state = (struct vi_state){
         .usable = !vi->dead && !vi->failed,
         .put = !vi->dead && !vi->failed,
-        .backlog = vi->queue.bytes + (uint64_t)(unsent > 0 ? unsent : 0),
+        .backlog = vi->queue.bytes + info.tcpi_notsent_bytes,
         .rate = info.tcpi_delivery_rate,
         .round_trip_ns = info.tcpi_rtt < UINT32_MAX / 1000 ? info.tcpi_rtt * 1000 : UINT32_MAX,
         .least_trip_ns = info.tcpi_min_rtt < UINT32_MAX / 1000 ? info.tcpi_min_rtt * 1000 : UINT32_MAX,

@@ -70,16 +70,12 @@ struct tcp_link *tcp_peer_parked(const struct tcp_peer *peer)
 /* Where there are several rails what is not sent is better off with us: another one may take it. */
 static void several(const struct tcp_peer *peer)
 {
-    int count = 0;
-    for (int round = 0; round < 2; round++)
-        for (uint32_t i = 0; i < TCP_PAIRS; i++) {
-            struct tcp_link *link = peer->rail[i].link;
-            if (!link || link->phase != TCP_UP)
-                continue;
-            count += round == 0;
-            if (round == 1 && count > 1)
-                tcp_option(link->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, UNSENT_MOST);
-        }
+    int fd[TCP_PAIRS], count = 0;
+    for (uint32_t i = 0; i < TCP_PAIRS; i++)
+        if (peer->rail[i].link && peer->rail[i].link->phase == TCP_UP)
+            fd[count++] = peer->rail[i].link->fd;
+    for (int i = 0; count > 1 && i < count; i++)
+        tcp_option(fd[i], IPPROTO_TCP, TCP_NOTSENT_LOWAT, UNSENT_MOST);
 }
 
 static void attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link)
@@ -115,13 +111,6 @@ static void attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link
     }
 }
 
-/* What one step finds to do. */
-struct step {
-    struct tcp_vi *attach;
-    struct tcp_link *link;
-    bool dial, call;
-};
-
 /* Under nic->lock: VI, which waits, gets LINK, which does. */
 static void bring_together(struct tcp_peer *peer, struct tcp_vi *vi, struct tcp_link *link)
 {
@@ -133,43 +122,31 @@ static void bring_together(struct tcp_peer *peer, struct tcp_vi *vi, struct tcp_
         link->rail->vi = vi;
 }
 
-/* Under nic->lock. True: there was something. */
-static bool find_step(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now, struct step *step)
+/* True: there was something to do. */
+static bool peer_step(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 {
+    struct tcp_rail *due = NULL;
+    bool call = false;
+    base_lock(&nic->lock);
     struct list_node *waiting = list_first(&peer->waiting);
     struct tcp_link *link = tcp_peer_parked(peer);
-    struct tcp_rail *rail = NULL;
-    if (waiting || tcp_peer_carried(peer))
-        (void)tcp_rails_look(peer, now, &rail);
-    *step = (struct step){0};
-    if (waiting && link) {
-        step->attach = container_of(waiting, struct tcp_vi, node);
-        step->link = link;
-        bring_together(peer, step->attach, link);
-    } else if (rail) {
-        tcp_rail_dial(nic, rail, now);
-        step->dial = true;
-    } else if (!waiting && link && !peer->called && !(peer->vi && !peer->vi->rail)) {
-        step->call = peer->called = true;
+    struct tcp_vi *vi = waiting && link ? container_of(waiting, struct tcp_vi, node) : NULL;
+    if (!vi && (waiting || tcp_peer_carried(peer)))
+        (void)tcp_rails_look(peer, now, &due);
+    if (vi)
+        bring_together(peer, vi, link);
+    else if (due)
+        tcp_rail_dial(nic, due, now);
+    else if (!waiting && link && !peer->called && !(peer->vi && !peer->vi->rail))
+        call = peer->called = true;
+    base_unlock(&nic->lock);
+    if (vi)
+        attach(nic, vi, link);
+    if (call) {
+        nic->told++;
+        nic->nic.sink.called(&nic->nic, peer->rank);
     }
-    return step->attach || step->dial || step->call;
-}
-
-static void peer_step(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
-{
-    struct step step;
-    bool more;
-    do {
-        base_lock(&nic->lock);
-        more = find_step(nic, peer, now, &step);
-        base_unlock(&nic->lock);
-        if (step.attach)
-            attach(nic, step.attach, step.link);
-        if (step.call) {
-            nic->told++;
-            nic->nic.sink.called(&nic->nic, peer->rank);
-        }
-    } while (more);
+    return vi || due || call;
 }
 
 static void dials_end(struct tcp_nic *nic, struct tcp_peer *peer)
@@ -265,7 +242,8 @@ void tcp_peers_step(struct tcp_nic *nic, uint64_t now)
         struct tcp_peer *peer = container_of(node, struct tcp_peer, node);
         base_unlock(&nic->lock);
         peer_times(nic, peer, now);
-        peer_step(nic, peer, now);
+        while (peer_step(nic, peer, now))
+            ;
         last_resort_drop(nic, peer);
         base_lock(&nic->lock);
         if (still_busy(nic, peer, now) && !list_node_linked(&peer->node))

@@ -4,27 +4,22 @@
 
 #define CHUNK (32u << 10)
 
-static void append(struct tcp_queue *queue, struct tcp_item *item)
+/* A new one at the end, of PIECES pieces, the first of which is to be set, and ROOM bytes behind them. */
+static struct tcp_item *item_add(struct tcp_queue *queue, int pieces, uint32_t room)
 {
+    struct tcp_item *item = malloc(sizeof(*item) + (size_t)pieces * sizeof(struct iovec) + room);
+    if (!item)
+        return NULL;
     item->next = NULL;
+    item->room = room;
+    item->put = room == 0;
+    item->at = 0;
+    item->pieces = 1;
     if (queue->last)
         queue->last->next = item;
     else
         queue->first = item;
     queue->last = item;
-}
-
-static struct tcp_item *chunk_add(struct tcp_queue *queue)
-{
-    struct tcp_item *item = malloc(sizeof(*item) + sizeof(struct iovec) + CHUNK);
-    if (!item)
-        return NULL;
-    item->room = CHUNK;
-    item->put = false;
-    item->at = 0;
-    item->pieces = 1;
-    item->piece[0] = (struct iovec){item->piece + 1, 0};
-    append(queue, item);
     return item;
 }
 
@@ -33,10 +28,12 @@ bool tcp_queue_copy(struct tcp_queue *queue, const void *data, size_t length)
     const uint8_t *from = data;
     while (length > 0) {
         struct tcp_item *item = queue->last;
-        if (!item || item->room == 0)
-            item = chunk_add(queue);
-        if (!item)
-            return false;
+        if (!item || item->room == 0) {
+            item = item_add(queue, 1, CHUNK);
+            if (!item)
+                return false;
+            item->piece[0] = (struct iovec){item->piece + 1, 0};
+        }
         size_t take = length < item->room ? length : item->room;
         memcpy((uint8_t *)item->piece[0].iov_base + item->piece[0].iov_len, from, take);
         item->piece[0].iov_len += take;
@@ -51,13 +48,9 @@ bool tcp_queue_copy(struct tcp_queue *queue, const void *data, size_t length)
 
 struct tcp_item *tcp_queue_put(struct tcp_queue *queue, const struct iovec *piece, int pieces)
 {
-    struct tcp_item *item = malloc(sizeof(*item) + (size_t)(pieces + 1) * sizeof(struct iovec));
+    struct tcp_item *item = item_add(queue, pieces + 1, 0);
     if (!item)
         return NULL;
-    item->room = 0;
-    item->put = true;
-    item->at = 0;
-    item->pieces = 1;
     item->piece[0] = (struct iovec){&item->frame, sizeof(item->frame)};
     queue->bytes += sizeof(item->frame);
     for (int i = 0; i < pieces; i++) {
@@ -66,7 +59,6 @@ struct tcp_item *tcp_queue_put(struct tcp_queue *queue, const struct iovec *piec
         item->piece[item->pieces++] = piece[i];
         queue->bytes += piece[i].iov_len;
     }
-    append(queue, item);
     return item;
 }
 

@@ -1,7 +1,7 @@
 /* The way in: from a socket to the sink. Called by the poll alone.
  *
- * A read goes into the nic's stage, and the sink sees its frames there. What is left, the beginning of a frame or what
- * the sink does not want now, stays in that stage: the link keeps it, and the nic takes another one. So only links in
+ * A read goes into a stage, and the sink sees its frames there. The link gives it back to the nic when nothing is left in
+ * it: neither the beginning of a frame nor what the sink does not want now. So only links in
  * the middle of something cost memory. The bytes of a put are read where they belong, together with what follows.
  *
  * Everything that comes is judged: kind, epoch, length, credit, region. One thing that makes no sense ends the link. */
@@ -24,34 +24,17 @@ static COLD enum taken nonsense(struct tcp_nic *nic, struct tcp_link *link, cons
 
 static bool stage_use(struct tcp_nic *nic, struct tcp_link *link)
 {
-    if (link->stage)
-        return true;
-    if (!nic->stage) {
-        nic->stage = nic->spare ? nic->spare : malloc(TCP_STAGE);
-        nic->spare = NULL;
-    }
-    link->stage = nic->stage;
-    link->start = link->end = 0;
+    if (!link->stage)
+        link->stage = nic->spares > 0 ? nic->spare[--nic->spares] : malloc(TCP_STAGE);
     return link->stage != NULL;
-}
-
-/* The link keeps a stage only while something lies in it. */
-static void stage_leave(struct tcp_nic *nic, struct tcp_link *link)
-{
-    if (link->start != link->end && link->stage == nic->stage)
-        nic->stage = NULL;
-    else if (link->start == link->end)
-        tcp_stage_drop(nic, link);
 }
 
 void tcp_stage_drop(struct tcp_nic *nic, struct tcp_link *link)
 {
-    if (link->stage && link->stage != nic->stage) {
-        if (nic->spare)
-            free(link->stage);
-        else
-            nic->spare = link->stage;
-    }
+    if (link->stage && nic->spares < TCP_SPARES)
+        nic->spare[nic->spares++] = link->stage;
+    else
+        free(link->stage);
     link->stage = NULL;
     link->start = link->end = 0;
 }
@@ -283,17 +266,14 @@ static bool read_more(struct tcp_nic *nic, struct tcp_link *link)
 /* After goodbye nobody wants what comes; the socket is read so that closing it does not reset what we sent last. */
 static void read_leaving(struct tcp_nic *nic, struct tcp_link *link)
 {
-    if (!stage_use(nic, link))
-        return;
-    link->start = link->end = 0;
-    for (int turn = 0; turn < 4; turn++) {
-        ssize_t got = recv(link->fd, link->stage, TCP_STAGE, MSG_DONTWAIT);
+    char dropped[TCP_STAGE / 4];
+    for (int turn = 0; turn < 16; turn++) {
+        ssize_t got = recv(link->fd, dropped, sizeof(dropped), MSG_DONTWAIT);
         if (got < 0 && errno == EAGAIN)
-            return tcp_stage_drop(nic, link);
-        if (got <= 0 && errno != EINTR)
+            return;
+        if (got == 0 || (got < 0 && errno != EINTR))
             return tcp_vi_break(nic, link->vi, ERR_LINK_DOWN);
     }
-    tcp_stage_drop(nic, link);
 }
 
 static bool frames(struct tcp_nic *nic, struct tcp_link *link, int budget, int before)
@@ -320,9 +300,10 @@ static void settle(struct tcp_nic *nic, struct tcp_link *link)
     uint32_t owed = atomic_load_explicit(&link->vi->took, memory_order_relaxed) -
                     atomic_load_explicit(&link->vi->told, memory_order_relaxed);
     if (link->tell || owed >= TCP_TELL)
-        tcp_tell(link->vi);
+        tcp_say(link->vi, TCP_TAKEN, 0);
     link->tell = false;
-    stage_leave(nic, link);
+    if (link->start == link->end)
+        tcp_stage_drop(nic, link);
 }
 
 int tcp_receive(struct tcp_nic *nic, struct tcp_link *link, int budget)

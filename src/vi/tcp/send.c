@@ -291,25 +291,19 @@ bool tcp_put_refused(struct tcp_vi *vi, uint64_t number)
 
 /* ---- what the poll sends -------------------------------------------------------------------------------------------- */
 
-void tcp_tell(struct tcp_vi *vi)
+static void say(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word)
 {
-    base_lock(&vi->lock);
-    if (vi->fd >= 0 && vi->queue.first) {
-        vi->owes = true;
-    } else if (vi->fd >= 0) {
-        struct tcp_frame frame = stamp(vi, TCP_TAKEN, 0, 0);
-        (void)emit(vi, &frame, NULL, 0);
-    }
-    base_unlock(&vi->lock);
+    struct tcp_frame frame = stamp(vi, kind, 0, word);
+    (void)emit(vi, &frame, NULL, 0);
 }
 
 void tcp_say(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word)
 {
     base_lock(&vi->lock);
-    if (vi->fd >= 0) {
-        struct tcp_frame frame = stamp(vi, kind, 0, word);
-        (void)emit(vi, &frame, NULL, 0);
-    }
+    if (vi->fd >= 0 && kind == TCP_TAKEN && vi->queue.first)
+        vi->owes = true;
+    else if (vi->fd >= 0)
+        say(vi, kind, word);
     base_unlock(&vi->lock);
 }
 
@@ -321,9 +315,8 @@ bool tcp_flush(struct tcp_vi *vi)
     if (vi->fd >= 0 && !vi->failed)
         flush(vi);
     if (vi->fd >= 0 && !vi->failed && !vi->queue.first && vi->owes) {
-        struct tcp_frame frame = stamp(vi, TCP_TAKEN, 0, 0);
         vi->owes = false;
-        (void)emit(vi, &frame, NULL, 0);
+        say(vi, TCP_TAKEN, 0);
     }
     if (vi->fd >= 0 && (vi->queue.first || vi->failed)) {
         writer_add(vi);
@@ -341,27 +334,31 @@ bool tcp_flush(struct tcp_vi *vi)
     return good;
 }
 
+/* Under writers_lock. */
+static void writer_remove(struct tcp_nic *nic, struct tcp_vi *vi)
+{
+    list_remove(&vi->writer);
+    vi->writing = false;
+    nic->writing--;
+}
+
 static struct tcp_vi *writer_take(struct tcp_nic *nic)
 {
     base_lock(&nic->writers_lock);
-    struct list_node *node = list_take_first(&nic->writers);
-    if (node) {
-        container_of(node, struct tcp_vi, writer)->writing = false;
-        nic->writing--;
-    }
+    struct list_node *node = list_first(&nic->writers);
+    struct tcp_vi *vi = node ? container_of(node, struct tcp_vi, writer) : NULL;
+    if (vi)
+        writer_remove(nic, vi);
     base_unlock(&nic->writers_lock);
-    return node ? container_of(node, struct tcp_vi, writer) : NULL;
+    return vi;
 }
 
 void tcp_writer_forget(struct tcp_vi *vi)
 {
     struct tcp_nic *nic = tcp_nic_of(vi->vi.nic);
     base_lock(&nic->writers_lock);
-    if (vi->writing) {
-        list_remove(&vi->writer);
-        nic->writing--;
-    }
-    vi->writing = false;
+    if (vi->writing)
+        writer_remove(nic, vi);
     base_unlock(&nic->writers_lock);
 }
 

@@ -21,6 +21,7 @@
 #define TCP_PUTS       64u            /* puts under way on one vi */
 #define TCP_QUEUE_MOST (256u << 10)   /* copied bytes that may wait for the socket */
 #define TCP_STAGE      (128u << 10)   /* what one look at a socket may bring; holds the largest send and its frame */
+#define TCP_SPARES     2              /* stages kept at hand */
 #define TCP_HOT        4              /* links read directly at every poll */
 #define TCP_NEVER      UINT64_MAX
 #define TCP_PATH       112            /* two interfaces' names and addresses */
@@ -130,7 +131,7 @@ struct tcp_link {
     struct tcp_verdict verdict;
     uint32_t greeted; /* bytes that came of the message awaited */
 
-    uint8_t *stage; /* NULL: nothing lies here, the nic's own is used */
+    uint8_t *stage; /* where reads go; NULL: nothing lies here */
     uint32_t start, end;
     struct tcp_landing landing;
     bool tell;      /* a put is complete: the other side waits to hear it */
@@ -201,7 +202,8 @@ struct tcp_nic {
     int told;               /* events of this poll */
     bool moved;             /* bytes went out or in, */
     uint64_t bytes;         /* and how many, in this poll */
-    uint8_t *stage, *spare; /* where reads go; a second one at hand */
+    uint8_t *spare[TCP_SPARES]; /* stages that no link has, */
+    int spares;                 /* so many */
     struct list owing, unread, gone, up;
     uint64_t health_at;     /* ns: of the next look at the health of links */
     struct list gone_vis;   /* under lock */
@@ -278,8 +280,7 @@ bool tcp_doubtful(const struct tcp_nic *nic);       /* a look at the health is d
 /* The way out: send.c, queue.c */
 int tcp_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces);
 int tcp_put(struct vi *vi, const struct vi_transfer *transfer);
-void tcp_tell(struct tcp_vi *vi);                                   /* what was taken */
-void tcp_say(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word); /* a frame without payload */
+void tcp_say(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word); /* a frame without payload; TCP_TAKEN lets others go first */
 bool tcp_put_refused(struct tcp_vi *vi, uint64_t number);           /* false: there is no such put */
 bool tcp_flush(struct tcp_vi *vi);                                  /* by the poll; false: the socket has failed */
 bool tcp_writers_flush(struct tcp_nic *nic, bool tell);             /* all of them; false: one has failed (TELL: told) */
