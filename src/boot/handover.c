@@ -86,7 +86,7 @@ int vboot_handover_open(int fd, struct boot_handover_map *map)
     struct boot_handover *header = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (header == MAP_FAILED)
         return vbase_fail_errno(ERR_SYSTEM, "mmap of the job's description");
-    int error;
+    int error = OK;
     if (header->magic != HANDOVER_MAGIC)
         error = vbase_fail(ERR_LAUNCHER, "descriptor %d is not the job's description", fd);
     else if (header->version != HANDOVER_VERSION)
@@ -94,11 +94,10 @@ int vboot_handover_open(int fd, struct boot_handover_map *map)
                            header->version, HANDOVER_VERSION);
     else if (!makes_sense(header, length))
         error = vbase_fail(ERR_PROTOCOL, "the launcher's description makes no sense");
-    else {
+    if (error)
+        munmap(header, length);
+    else
         *map = map_of(fd, length, header);
-        return OK;
-    }
-    munmap(header, length);
     return error;
 }
 

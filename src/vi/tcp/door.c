@@ -365,15 +365,11 @@ int tcp_door_open(const struct vi_setup *setup, struct tcp_door **out)
     int error = door->epoll < 0 || door->timer < 0 ? vbase_fail_errno(ERR_LIMIT, "the descriptors of a door")
                                                : watch(door, EPOLL_CTL_ADD, door->timer, TIMER_WORD);
     if (!error)
-        error = tcp_cards_own(&door->cards);
-    if (!error)
-        error = tcp_listen(&door->cards, door->listener);
+        error = tcp_cards_own(&door->cards) ?: tcp_listen(&door->cards, door->listener);
     if (!error) {
         door->listeners = door->cards.count;
-        error = watch_listeners(door, EPOLL_CTL_ADD);
+        error = watch_listeners(door, EPOLL_CTL_ADD) ?: make_seats(door, setup);
     }
-    if (!error)
-        error = make_seats(door, setup);
     if (error)
         tcp_door_close(door);
     else

@@ -93,8 +93,7 @@ static int greet_welcome(struct tcp_nic *nic, struct tcp_link *link)
     tcp_proof_make(&proof, &link->hello, &link->welcome, nic->secret);
     if (!tcp_greeting_say(link->fd, &proof, sizeof(proof)))
         return vbase_fail_errno(ERR_LINK_DOWN, "a proof to rank %u", peer->rank);
-    link->phase = TCP_PROVED;
-    link->deadline = TCP_NEVER; /* from here on he may take it for the connection */
+    link->phase = TCP_PROVED; /* from here on he may take it for the connection */
     base_lock(&nic->lock);
     if (decides(nic, peer))
         link->rail->epoch = link->epoch; /* so it is: his own calls are crossed */

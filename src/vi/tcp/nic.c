@@ -328,7 +328,7 @@ static int take_seat(struct tcp_nic *nic, const struct vi_setup *setup)
 static void prepare(struct tcp_nic *nic, const struct vi_setup *setup)
 {
     struct list *lists[] = {&nic->owing, &nic->unread, &nic->gone, &nic->gone_vis, &nic->up,
-                            &nic->busy, &nic->closed, &nic->leaving, &nic->writers};
+                            &nic->busy, &nic->closed, &nic->writers};
     for (size_t i = 0; i < ARRAY_LENGTH(lists); i++)
         list_init(lists[i]);
     nic->nic = (struct vi_nic){.ops = &tcp_ops, .sink = *setup->sink, .rank = setup->rank, .card = nic->card};
@@ -379,11 +379,7 @@ static int tcp_open(const struct vi_setup *setup, struct vi_nic **out)
     if (!error && setup->card)
         error = tcp_cards_only(&nic->cards, setup->card);
     if (!error)
-        error = open_epoll(nic);
-    if (!error)
-        error = take_seat(nic, setup);
-    if (!error)
-        error = tcp_cards_write(&nic->cards, nic->card, sizeof(nic->card));
+        error = open_epoll(nic) ?: take_seat(nic, setup) ?: tcp_cards_write(&nic->cards, nic->card, sizeof(nic->card));
     if (error)
         tcp_close(&nic->nic);
     else

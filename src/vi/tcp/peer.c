@@ -83,13 +83,11 @@ static void attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link
     link->vi = vi;
     link->phase = TCP_UP;
     vi->vi.name = (uint64_t)link->rail->number << 32 | link->epoch;
-    link->deadline = TCP_NEVER;
     tcp_path(nic, vi, link->fd);
     if (vi->near) /* nothing is crowded: what estimates rates and paces costs time, and is used where it is the machine's choice */
         setsockopt(link->fd, IPPROTO_TCP, TCP_CONGESTION, "reno", sizeof("reno") - 1);
     base_lock(&vi->lock);
     vi->link = link;
-    vi->epoch = link->epoch;
     vi->fd = link->fd;
     base_unlock(&vi->lock);
     base_lock(&nic->lock);
@@ -320,8 +318,8 @@ void tcp_peers_close(struct tcp_nic *nic)
 {
     struct list_node *node;
     tcp_sessions_leave(nic);
-    while ((node = list_first(&nic->leaving)))
-        leave_now(nic, container_of(node, struct tcp_vi, node));
+    while ((node = list_first(&nic->up)))
+        leave_now(nic, container_of(node, struct tcp_vi, up));
     for (uint32_t i = 0; nic->peers && i < nic->ranks; i++)
         if (nic->peers[i])
             peer_close(nic, nic->peers[i]);

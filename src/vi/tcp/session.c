@@ -200,8 +200,6 @@ void tcp_session_leave(struct tcp_nic *nic, struct tcp_vi *vi)
     base_lock(&nic->lock);
     if (!vi->link)
         session_bury(nic, vi);
-    else if (!list_node_linked(&vi->node))
-        list_append(&nic->leaving, &vi->node);
     base_unlock(&nic->lock);
     if (done || !vi->link)
         return;

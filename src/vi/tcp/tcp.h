@@ -80,7 +80,6 @@ struct tcp_vi {
     bool held;                /* the queue holds what the socket would have taken: its sender said that more follows */
     bool owes;                /* a TCP_TAKEN frame goes out when the queue is empty */
     int failed;               /* errno of a send, the poll tells */
-    uint32_t epoch;
     struct tcp_queue queue;
     struct list_node writer;
     struct tcp_posted *posted; /* a ring of TCP_PUTS, made with the first put */
@@ -220,7 +219,6 @@ struct tcp_nic {
     struct tcp_peer **peers; /* by rank */
     struct list busy;        /* peers who wait for something */
     struct list closed;      /* vis disconnected, to be seen off */
-    struct list leaving;     /* vis seen off, whose link still is */
 
     struct base_lock writers_lock;
     struct list writers;     /* vis with something in their queue */
