@@ -106,7 +106,6 @@ static int join_our_launcher(struct boot_own *own, const char *text)
     own->pmi.fd = number_of("PMI_FD", -1);
     if (!is_socket(own->pmi.fd))
         own->pmi.fd = -1;
-    own->pmi.started = true;
     own->pmi.key_max = HANDOVER_KEY_MAX;
     own->pmi.value_max = HANDOVER_VALUE_MAX;
     take_descriptors(own, node_fd, door_fd);

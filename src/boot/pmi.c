@@ -186,8 +186,8 @@ void vboot_pmi_finish(struct boot_own *own, bool goodbye)
     struct boot_pmi *pmi = &own->pmi;
     if (pmi->fd < 0)
         return;
-    if (goodbye && pmi->started && ask(pmi, "finalize_ack", &answer, "cmd=finalize") != OK)
-        pmi->started = false; /* a goodbye that nobody hears is a goodbye */
+    if (goodbye && pmi->started)
+        (void)ask(pmi, "finalize_ack", &answer, "cmd=finalize"); /* a goodbye that nobody hears is a goodbye */
     close(pmi->fd);
     pmi->fd = -1;
 }

@@ -104,18 +104,23 @@ static int address_for(const struct tcp_interfaces *from, const struct tcp_inter
     return -1;
 }
 
-/* Ascending: the better one. */
-static int compare_interfaces(const void *left, const void *right)
+/* Of interfaces, or of pairs of cards, that are put in order. */
+struct candidate {
+    uint64_t order; /* ascending: better; of pairs the same on both sides */
+    uint8_t mine, theirs;
+    bool taken;
+};
+
+static int compare_candidates(const void *left, const void *right)
 {
-    const struct tcp_interface *a = *(const struct tcp_interface *const *)left;
-    const struct tcp_interface *b = *(const struct tcp_interface *const *)right;
-    int kinds = kind_rank(kind_of(a)) - kind_rank(kind_of(b));
-    uint32_t speed_a = speed_rank(a->speed), speed_b = speed_rank(b->speed);
-    if (kinds != 0)
-        return kinds;
-    if (speed_a != speed_b)
-        return speed_a > speed_b ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
+    const struct candidate *a = left, *b = right;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+static uint64_t order_of_interface(const struct tcp_interface *interface)
+{
+    uint64_t kind = (uint64_t)kind_rank(kind_of(interface)), slow = UINT32_MAX - speed_rank(interface->speed);
+    return kind << 62 | slow << 30 | ((uint32_t)interface->index & 0x3fffffff);
 }
 
 static void add_card(struct tcp_cards *cards, const struct tcp_interfaces *from, const struct tcp_interface *interface,
@@ -138,19 +143,20 @@ const struct tcp_card *tcp_card_of(const struct tcp_cards *cards, const struct t
 void tcp_cards_choose(const struct tcp_interfaces *from, struct tcp_cards *cards)
 {
     static const int family[] = {AF_INET, AF_INET6};
-    const struct tcp_interface *order[TCP_INTERFACES];
+    struct candidate order[TCP_INTERFACES];
     int count = 0, ordinal = 0;
     cards->count = cards->helds = 0;
     for (int i = 0; i < from->count; i++)
         if (!tcp_interface_fault(&from->interface[i]))
-            order[count++] = &from->interface[i];
-    qsort(order, (size_t)count, sizeof(order[0]), compare_interfaces);
+            order[count++] = (struct candidate){.order = order_of_interface(&from->interface[i]), .mine = (uint8_t)i};
+    qsort(order, (size_t)count, sizeof(order[0]), compare_candidates);
     for (int i = 0; i < count; i++) {
+        const struct tcp_interface *interface = &from->interface[order[i].mine];
         int before = cards->count;
         for (size_t f = 0; f < ARRAY_LENGTH(family) && cards->count < TCP_CARDS; f++) {
-            int at = address_for(from, order[i], family[f]);
+            int at = address_for(from, interface, family[f]);
             if (at >= 0 && !tcp_card_of(cards, &from->address[at].address))
-                add_card(cards, from, order[i], at, ordinal);
+                add_card(cards, from, interface, at, ordinal);
         }
         ordinal += cards->count > before;
     }
@@ -284,12 +290,6 @@ static bool can_pair(const struct tcp_cards *mine, const struct tcp_card *a, con
     return !loops && !holds(mine, &b->address) && !holds(theirs, &a->address);
 }
 
-struct candidate {
-    uint64_t order; /* ascending: better; the same on both sides */
-    uint8_t mine, theirs;
-    bool taken;
-};
-
 static uint64_t order_of(const struct tcp_card *a, int i, const struct tcp_card *b, int j)
 {
     uint32_t speed_a = speed_rank(a->speed), speed_b = speed_rank(b->speed), speed = speed_a < speed_b ? speed_a : speed_b;
@@ -299,12 +299,6 @@ static uint64_t order_of(const struct tcp_card *a, int i, const struct tcp_card 
     order = order << 32 | (UINT32_MAX - speed);
     order = order << 1 | (a->address.family == AF_INET6);
     return order << 8 | (unsigned)i << 4 | (unsigned)j;
-}
-
-static int compare_candidates(const void *left, const void *right)
-{
-    const struct candidate *a = left, *b = right;
-    return (a->order > b->order) - (a->order < b->order);
 }
 
 static int candidates(const struct tcp_cards *mine, const struct tcp_cards *theirs, bool mine_first,
