@@ -40,42 +40,28 @@ static void let_speak(struct run_job *job, struct run_rank *rank)
     output_drain(job, &rank->out[1]);
 }
 
-static void say_aborted(struct run_job *job, const struct run_rank *rank)
+static void say_how(struct run_job *job, const struct run_rank *rank)
 {
-    char words[sizeof job->handover.seat->message];
-    memcpy(words, job->handover.seat[rank->seat].message, sizeof words);
-    words[sizeof words - 1] = 0;
-    output_line(job, "rank %d (pid %d on %s) ended the job with status %d%s%s", rank->rank, rank->pid, job->host,
-                rank->abort_status, *words ? ": " : "", words);
-}
-
-/* What the kernel did, if it did it since we began; "" else. */
-static const char *want_of_memory(const struct run_job *job)
-{
-    return vbase_oom_kills() > job->oom_kills
-               ? ": the kernel's out-of-memory killer; use fewer ranks or raise the memory limit"
-               : "";
-}
-
-static void say_killed(struct run_job *job, const struct run_rank *rank)
-{
-    int number = WTERMSIG(rank->status);
-    char call[64];
+    const char *words = job->handover.seat[rank->seat].message; /* the rank wrote it, perhaps without an end */
+    bool killed = WIFSIGNALED(rank->status);
+    int number = WTERMSIG(rank->status), code = WEXITSTATUS(rank->status);
+    /* what the kernel did, if it did it since we began; a shell tells its child's end by its status */
+    const char *memory = (killed ? number == SIGKILL : code == 128 + SIGKILL) && vbase_oom_kills() > job->oom_kills
+                             ? ": the kernel's out-of-memory killer; use fewer ranks or raise the memory limit"
+                             : "";
+    char how[512], call[64];
     last_call(job, rank->seat, call, sizeof call);
-    output_line(job, "rank %d (pid %d on %s) was killed by signal %d (%s)%s%s%s%s", rank->rank, rank->pid, job->host,
-                number, strsignal(number), WCOREDUMP(rank->status) ? ", core dumped" : "",
-                number == SIGKILL ? want_of_memory(job) : "", *call ? "; its last MPI call was " : "", call);
-}
-
-static void say_ended(struct run_job *job, const struct run_rank *rank, int code)
-{
-    const char *memory = code == 128 + SIGKILL ? want_of_memory(job) : ""; /* a shell tells its child's end so */
-    if (progress_of(job, rank) == SEAT_JOINED)
-        output_line(job, "rank %d (pid %d on %s) ended without MPI_Finalize, with exit status %d", rank->rank,
-                    rank->pid, job->host, code);
+    if (rank->aborted)
+        snprintf(how, sizeof how, "ended the job with status %d%s%.*s", rank->abort_status, *words ? ": " : "",
+                 (int)sizeof job->handover.seat->message - 1, words);
+    else if (killed)
+        snprintf(how, sizeof how, "was killed by signal %d (%s)%s%s%s%s", number, strsignal(number),
+                 WCOREDUMP(rank->status) ? ", core dumped" : "", memory, *call ? "; its last MPI call was " : "", call);
+    else if (progress_of(job, rank) == SEAT_JOINED)
+        snprintf(how, sizeof how, "ended without MPI_Finalize, with exit status %d", code);
     else
-        output_line(job, "rank %d (pid %d on %s) ended with exit status %d%s", rank->rank, rank->pid, job->host, code,
-                    memory);
+        snprintf(how, sizeof how, "ended with exit status %d%s", code, memory);
+    output_line(job, "rank %d (pid %d on %s) %s", rank->rank, rank->pid, job->host, how);
 }
 
 /* A rank that ended well and never joined, while another is inside MPI: that other would wait for it for ever. */
@@ -102,16 +88,6 @@ void report_deserters(struct run_job *job)
             run_end(job, 1, FAILURE_GRACE_NS);
         return;
     }
-}
-
-static void say_how(struct run_job *job, const struct run_rank *rank)
-{
-    if (rank->aborted)
-        say_aborted(job, rank);
-    else if (WIFSIGNALED(rank->status))
-        say_killed(job, rank);
-    else
-        say_ended(job, rank, WEXITSTATUS(rank->status));
 }
 
 static int status_after(const struct run_rank *rank)
