@@ -50,12 +50,13 @@ static void hang_up(struct run_job *job, struct run_host *host)
         kill(-host->agent, SIGTERM);
 }
 
-static void let_go(struct run_job *job, struct run_host *host)
+/* STATE: done, or not called: then somebody else will. */
+static void let_go(struct run_job *job, struct run_host *host, enum run_host_state state)
 {
     output_end(job, &host->out[0]);
     output_end(job, &host->out[1]);
     hang_up(job, host);
-    host->state = HOST_DONE;
+    host->state = state;
     job->away--;
     remote_fence(job);
 }
@@ -64,7 +65,7 @@ void remote_forget(struct run_job *job)
 {
     for (int i = 0; i < job->options.hosts; i++)
         if (is_away(&job->options.host[i]))
-            let_go(job, &job->options.host[i]);
+            let_go(job, &job->options.host[i], HOST_DONE);
 }
 
 static bool hear_complaints(struct run_job *job, struct run_host *host);
@@ -77,10 +78,7 @@ static void pass_to_head(struct run_job *job, struct run_host *host)
     bytes_add(&body, host->charge, (size_t)host->charges * sizeof(int));
     frame_send(job, &job->sink[0], FRAME_MISSED, body.data, body.length);
     free(body.data);
-    hang_up(job, host);
-    host->state = HOST_NOT_CALLED;
-    job->away--;
-    remote_fence(job);
+    let_go(job, host, HOST_NOT_CALLED);
 }
 
 /* All dead that we know of, and the status that the job will have. */
@@ -154,7 +152,7 @@ static void lose(struct run_job *job, struct run_host *host, const char *why)
         output_line(job, "host %s is lost: %s", host->name, *host->said ? host->said : why);
     if (goes_on && !called)
         mourn(job, host);
-    let_go(job, host);
+    let_go(job, host, HOST_DONE);
     if (called || !goes_on)
         run_end(job, STATUS_LOST, SECOND_NS);
 }
@@ -236,7 +234,7 @@ static void obey(struct run_job *job, struct run_host *host, const struct run_fr
         if (number > 0)
             run_failed(job, number);
         (void)hear_complaints(job, host); /* its last words */
-        let_go(job, host);
+        let_go(job, host, HOST_DONE);
         break;
     case FRAME_ALIVE:
     case FRAME_JOB:

@@ -310,18 +310,11 @@ static void door_ready(struct run_job *job, struct run_watch *watch)
 static int open_door(struct run_job *job)
 {
     const char *transports = vbase_settings.transports;
-    int *local = malloc((size_t)job->local * sizeof *local);
-    struct vi_setup setup = {.ranks = (uint32_t)job->size, .secret = job->handover.header->secret, .local_ranks = local,
-                             .local_count = (uint32_t)job->local};
-    if (!local || job->local == 0 || job->size == 1 || (job->local == job->size && (!transports || strstr(transports, "shm")))) {
-        free(local);
+    struct vi_setup setup = {.ranks = (uint32_t)job->size, .secret = job->handover.header->secret,
+                             .local_ranks = (const int *)job->handover.header->rank, .local_count = (uint32_t)job->local};
+    if (job->local == 0 || job->size == 1 || (job->local == job->size && (!transports || strstr(transports, "shm"))))
         return OK;
-    }
-    for (int i = 0; i < job->size; i++)
-        if (job->rank[i].host == job->here)
-            local[job->rank[i].seat] = i;
     int error = tcp_door_open(&setup, &job->door);
-    free(local);
     if (error == ERR_LIMIT || error == ERR_UNSUPPORTED) {
         LOG_INFO("no door for the ranks of this host, each has its own: %s", vbase_error_detail());
         return OK;
@@ -460,14 +453,12 @@ int run_job(struct run_job *job, int argc, char **argv)
         error = options_read(&job->options, argc, argv);
     if (error == 1)
         return 0;
+    bool understood = error == OK;
+    if (understood)
+        error = prepare(job);
     if (error != OK) {
         fprintf(stderr, "viaduct: %s\n", vbase_error_detail());
-        return STATUS_USAGE;
-    }
-    error = prepare(job);
-    if (error != OK) {
-        fprintf(stderr, "viaduct: %s\n", vbase_error_detail());
-        return error == ERR_ARGUMENT ? STATUS_USAGE : STATUS_NOT_RUNNABLE;
+        return !understood || error == ERR_ARGUMENT ? STATUS_USAGE : STATUS_NOT_RUNNABLE;
     }
     if (job->options.report_bindings)
         binding_report(job);
