@@ -25,7 +25,8 @@ ssize_t vbase_packet_receive(int fd, void *data, size_t size, int *descriptor, i
 {
     union control control = {.space = ""};
     struct iovec piece = {data, size};
-    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_LEN(sizeof(int))};
+    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control,
+                             .msg_controllen = CMSG_LEN(sizeof(int))};
     ssize_t got = recvmsg(fd, &message, flags | MSG_CMSG_CLOEXEC);
     struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
     *descriptor = -1;
