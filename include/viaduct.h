@@ -104,9 +104,10 @@ int vd_end_unpacking_start(vd_connection *connection);
 int vd_done(vd_connection *connection); /* VD_AGAIN: not yet; else it is over: VD_OK or what went wrong */
 int vd_wait(vd_connection *connection);
 /* A descriptor for poll(2) and the like: readable when a message waits to be unpacked, and when something that was begun may be
- * over, so that vd_done or vd_rpc_done say so, if it was begun after this call (a deadline does not wake). vd_arm makes it quiet until the next look; so after each
- * wake-up: arm, then take messages until VD_AGAIN, and ask for what is under way. It may be readable for nothing now and then. A
- * thread stands behind it, which runs remote calls as well; so this does what vd_threads does. */
+ * over, so that vd_done or vd_rpc_done say so, if it was begun after this call (a deadline does not wake). vd_arm makes it
+ * quiet until the next look; so after each wake-up: arm, then take messages until VD_AGAIN, and ask for what is under way. It
+ * may be readable for nothing now and then. A thread stands behind it, which runs remote calls as well; so this does what
+ * vd_threads does. */
 int vd_get_fd(void);
 int vd_arm(void);
 /* Makes progress with all that is under way: 1 if something moved, else 0. */
@@ -128,15 +129,16 @@ typedef enum vd_place {
 } vd_place;
 #define VD_RPC_ROOM 64
 
-/* Every process that calls or is called, after vd_init; vd_finalize ends it. Calls wait until it was called; vd_finalize does that, too. Functions are registered before, so that no call
- * comes too early (VD_NOT_FOUND), or later. THREADS: of the pool; if there are some, it does what vd_threads does. */
+/* Every process that calls or is called, after vd_init; vd_finalize ends it. Calls wait until it was called; vd_finalize does
+ * that, too. Functions are registered before, so that no call comes too early (VD_NOT_FOUND), or later. THREADS: of the pool;
+ * if there are some, it does what vd_threads does. */
 int vd_rpc_start(int threads);
 int vd_rpc_register(const char *name, vd_handler *handler, void *context, vd_place place);
 
-/* A call of NAME at REMOTE. NS: nanoseconds from vd_rpc_send until the caller gives up, 0: never; VD_ONE_WAY: nobody answers. Waits while
- * VD_RPC_ROOM calls are out, no longer than NS (VD_TIMEOUT); inside a handler that runs at once it gives NULL and VD_AGAIN instead, as
- * vd_rpc_begin_now does everywhere. VD_LIMIT: only you can free a place, for what is out was not sent, or is answered and must be ended
- * first. Pack the arguments, then send. */
+/* A call of NAME at REMOTE. NS: nanoseconds from vd_rpc_send until the caller gives up, 0: never; VD_ONE_WAY: nobody answers.
+ * Waits while VD_RPC_ROOM calls are out, no longer than NS (VD_TIMEOUT); inside a handler that runs at once it gives NULL and
+ * VD_AGAIN instead, as vd_rpc_begin_now does everywhere. VD_LIMIT: only you can free a place, for what is out was not sent, or
+ * is answered and must be ended first. Pack the arguments, then send. */
 #define VD_ONE_WAY UINT64_MAX
 vd_call *vd_rpc_begin(int remote, const char *name, uint64_t ns);
 vd_call *vd_rpc_begin_now(int remote, const char *name, uint64_t ns);

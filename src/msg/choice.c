@@ -15,12 +15,13 @@
  *
  * Trials find out whether another way has become better. All that begin until three have told their time go the way that is
  * tried: what goes another way beside them would be in their times. The first one finds caches cold and does
- * not count (unless it takes twice as long as the best way: then the trial is over), of the others the faster one does. Frames are fast only while their blocks are in a cache, which three transfers
- * do not bring about, and the first ones touch memory that nobody touched before, so another way that was guessed has many
- * transfers before they are tried; if they come near, the trial goes on until all blocks were used, the more rarely the more often in vain.
- * Where frames were guessed another way must take half of their time until then. Trials become rarer and rarer, down to one in 64 transfers, and the rarer the more the last one cost: fifty times
- * what it lost passes until the next, so that trials cost two in a hundred. When the best way itself becomes slower or
- * faster by a quarter, something has changed, and the others are tried at once.
+ * not count (unless it takes twice as long as the best way: then the trial is over), of the others the faster one does. Frames
+ * are fast only while their blocks are in a cache, which three transfers do not bring about, and the first ones touch memory
+ * that nobody touched before, so another way that was guessed has many transfers before they are tried; if they come near, the
+ * trial goes on until all blocks were used, the more rarely the more often in vain. Where frames were guessed another way must
+ * take half of their time until then. Trials become rarer and rarer, down to one in 64 transfers, and the rarer the more the
+ * last one cost: fifty times what it lost passes until the next, so that trials cost two in a hundred. When the best way itself
+ * becomes slower or faster by a quarter, something has changed, and the others are tried at once.
  *
  * Called under the peer's lock. */
 #include "msg/choice.h"

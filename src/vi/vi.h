@@ -80,8 +80,8 @@ struct vi_sink {
 };
 
 /* What is sent need not lie in a row: where caps.source says so, whoever sends on a vi may set vi->source around one send of
- * several pieces (the first may be empty), whose last one then has a length and no address. What belongs there is asked for, in order and by pieces of the
- * provider's choice, when nothing can go wrong any more. */
+ * several pieces (the first may be empty), whose last one then has a length and no address. What belongs there is asked for, in
+ * order and by pieces of the provider's choice, when nothing can go wrong any more. */
 struct vi_source {
     void (*write)(struct vi_source *source, void *to, uint64_t bytes); /* the next so many */
 };

@@ -1,5 +1,6 @@
 /* Large messages in both directions at once, in numbers and sizes that change, while the engine learns how to move them, and by
- * each way alone: whole, whichever ways are tried, on one side or on both. And one way only in between, so that what crosses changes, too. And a short one passes a long one.
+ * each way alone: whole, whichever ways are tried, on one side or on both. And one way only in between,
+ * so that what crosses changes, too. And a short one passes a long one.
  * timeout: 120 */
 #include "harness.h"
 #include "base/counters.h"

@@ -1,5 +1,6 @@
 /* A rank that waits for two seconds sleeps, and where nothing but a message can end that he rarely looks up: under 2 % of a core,
- * for a blocking receive, for a wait of several threads, and in a job of one. And it wakes at once: the message that ends the wait is not found by a time-out.
+ * for a blocking receive, for a wait of several threads, and in a job of one. And it wakes at once: the message that ends
+ * the wait is not found by a time-out.
  * timeout: 60 waits: 6 clock: 1 tcp: 1 */
 #include "harness.h"
 #include "base/clock.h"
