@@ -43,6 +43,22 @@ static void follows(uint32_t length)
     CHECK(copies_until(&store, length, &alike, true, 100000) > 100000);
 }
 
+/* By turns whole rounds are told, and past the caches must be better by a quarter, or it is given up. */
+static void rounds_are_weighed(void)
+{
+    static const struct machine near = {{10, 12}, {16, 13}}, even = {{10, 10}, {9, 9}}, far = {{30, 28}, {20, 18}};
+    struct shm_store store = {.turns = true};
+
+    CHECK(copies_until(&store, 8192, &near, true, 10000) > 10000);
+    CHECK(copies_until(&store, 8192, &even, true, 10000) > 10000);
+    CHECK(copies_until(&store, 8192, &far, true, 200) <= 140);
+    CHECK(copies_until(&store, 8192, &far, false, 10000) > 10000);
+    CHECK(copies_until(&store, 8192, &even, false, 200) <= 140);
+    for (int i = 0; i < 10000; i++)
+        copy(&store, &far, i % 2 ? 8192 : 8193);
+    CHECK(!store.past); /* rounds of two lengths cannot be compared */
+}
+
 /* One pair says nothing: a page may have been touched for the first time. */
 static void one_is_not_believed(void)
 {
@@ -171,6 +187,7 @@ int main(void)
     follows(1024);
     follows(4096);
     follows(16448);
+    rounds_are_weighed();
     one_is_not_believed();
     lengths_are_apart();
     sources_are_heard();

@@ -6,7 +6,7 @@
  * receiver's cache must be fetched back line by line. The longer the rotation the better: when it outgrows the caches of
  * the two cores, blocks travel through the cache that they share, which was measured four times as fast. But a long
  * rotation touches much memory, and a new page costs as much as to send it ten times. So a class begins with an eighth of a
- * megabyte and doubles after each seven rounds (fourteen where two take turns) until it is as large as both caches, and further
+ * megabyte and doubles after each seven rounds (56 where two take turns) until it is as large as both caches, and further
  * when receivers who do not look hold all of it: only who sends much holds much.
  *
  * Classes share the heap by slabs, and one that is not used gives those back that it has grown by. They are in memory, so
@@ -21,7 +21,8 @@
 #define FIRST    2u /* slabs of each class, always */
 #define SHORT    4u /* that rotate of the shortest blocks: more of them gain nothing */
 #define ROUNDS   7u /* in a stream; */
-#define IN_TURNS 2u /* so many times that where two take turns: they gain less, and new pages cost them as much */
+#define IN_TURNS 8u /* so many times that where two take turns: they gain less, and new pages, which cost them as much, are a twentieth
+                     * of their time then */
 
 enum slab { FRESH, WARM, OWNED }; /* WARM: nobody's, and in memory */
 
@@ -102,6 +103,8 @@ void shm_heap_open(struct shm_heap *heap, char *base)
     static const uint32_t size[SHM_CLASSES] = SHM_BLOCK_SIZES, most[SHM_CLASSES] = SHM_BLOCK_SLABS;
     uint32_t *ring = heap->ring, enough = cached();
     heap->base = base;
+    heap->store[true] = (struct shm_store){.turns = true};
+    shm_store_nothing(&heap->store[true]); /* new pages say nothing */
     for (uint32_t c = 0; c < SHM_CLASSES; c++) {
         uint32_t each = SHM_SLAB / size[c];
         struct shm_class *class = &heap->class[c];

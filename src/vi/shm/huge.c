@@ -3,7 +3,7 @@
  *
  * A kernel that copies between processes looks up and holds each page, and of 4 KiB that takes longer than to copy it. So memory
  * that large messages use again and again is put onto huge pages (MADV_COLLAPSE, Linux 6.1): its bytes stay where they are
- * for the program. It costs as much as some 32 MiB gain, so it is done after as many, and a page a
+ * for the program. It costs as much as some 70 to 90 MiB gain, so it is done after as many, and a page a
  * message, for others who use the page wait meanwhile. Only where the kernel says that nearly all of it is in memory: hardly
  * anything grows, but what was only read. Nor where the program (MADV_NOHUGEPAGE, prctl) or the owner of the machine
  * ("never") does not want it. What lies in the page beside the buffer moves with it.
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define PAGE   (2ull << 20)  /* a huge page; where it has another size nothing is done */
-#define WORTH  (32u << 20)   /* bytes through a page, before */
+#define WORTH  (72u << 20)   /* bytes through a page, before */
 #define FAILED (2u << 20)    /* the same after the first try in vain, twice as many after each */
 #define AGAIN  (16ull << 30) /* until it is looked at anew: the program may have got other memory there */
 #define MISSING 16u /* such a part of it may be absent */

@@ -184,8 +184,28 @@ void shm_goodbye(struct shm_vi *vi)
 static COLD void store_told(struct shm_nic *nic, enum shm_store_way way, uint32_t length, uint64_t ns)
 {
     shm_lock(nic, &nic->heap.lock);
-    shm_store_told(&nic->heap.store, way, length, ns);
+    shm_store_told(&nic->heap.store[false], way, length, ns);
     shm_unlock(nic, &nic->heap.lock);
+}
+
+/* The round that was timed is over with a block of LENGTH bytes, unless that is not the like of what began it. Under
+ * heap.lock. */
+static COLD void round_over(struct shm_nic *nic, struct shm_vi *vi, uint32_t length, bool turns)
+{
+    struct shm_store *store = &nic->heap.store[true];
+    if (turns && length == vi->round.length)
+        shm_store_told(store, vi->round.way, length, vbase_clock_ns_of_ticks(clock_ticks() - vi->round.at));
+    else
+        shm_store_nothing(store);
+    vi->round.at = 0;
+}
+
+static COLD enum shm_store_way round_begin(struct shm_vi *vi, enum shm_store_way way, uint32_t length)
+{
+    vi->round.at = clock_ticks();
+    vi->round.length = length;
+    vi->round.way = way;
+    return way & SHM_STORE_PAST;
 }
 
 /* The pieces of a send, the last one without an address. */
@@ -224,6 +244,8 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
     bool turns = in_turns(vi);
     uint32_t block, offset, next;
     shm_lock(nic, &nic->heap.lock);
+    if (unlikely(vi->round.at))
+        round_over(nic, vi, length, turns);
     block = shm_heap_take(nic, vi, length, turns);
     if (unlikely(block == SHM_NO_BLOCK)) {
         shm_unlock(nic, &nic->heap.lock);
@@ -233,8 +255,10 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
     vi->block[number % SHM_CELLS] = block;
     vi->blocks_out++;
     next = shm_heap_next(&nic->heap, block);
-    enum shm_store_way way = shm_store_next(&nic->heap.store, length);
+    enum shm_store_way way = shm_store_next(&nic->heap.store[turns], length);
     shm_unlock(nic, &nic->heap.lock);
+    if (unlikely(way & SHM_STORE_TIMED) && turns)
+        way = round_begin(vi, way, length);
 
     if (!turns) /* now: it comes while the block is filled, and a receiver who polls has less time to take it again */
         cpu_prefetch_write(&vi->out[number % SHM_CELLS]);

@@ -23,6 +23,9 @@
 #define SHM_PIECES_SHIFT  56                  /* the same: from this bit on the number of pieces, whose list is at the address */
 #define SHM_SCATTERED_MOST 64u
 
+/* How payload is copied into blocks: see store.c. */
+enum shm_store_way { SHM_STORE_PLAIN, SHM_STORE_PAST, SHM_STORE_TIMED, SHM_STORE_TIMED_PAST }; /* two bits */
+
 enum shm_reach { SHM_UNKNOWN, SHM_REACHED, SHM_REFUSED };
 
 struct shm_vi {
@@ -50,6 +53,11 @@ struct shm_vi {
         uint32_t at;   /* where the next one lies */
         uint32_t word; /* published */
     } run;
+    struct {                         /* the round that is timed: until the next block by turns */
+        uint64_t at;                 /* when it began, in ticks; 0: none is */
+        uint32_t length;
+        enum shm_store_way way;
+    } round;
 
     /* Receiving. Written by the polling thread. */
     struct shm_cell *in ALIGNED(CACHE_LINE);
@@ -94,9 +102,8 @@ struct shm_class {
     uint32_t seen;        /* the head, when another class looked last */
     uint32_t *free;       /* a ring of MASK + 1 places */
 };
-/* How payload is copied into them: see store.c. */
-enum shm_store_way { SHM_STORE_PLAIN, SHM_STORE_PAST, SHM_STORE_TIMED, SHM_STORE_TIMED_PAST }; /* two bits */
 struct shm_store {
+    bool turns;            /* for blocks that are sent by turns: whole rounds are timed */
     uint32_t left;         /* blocks until the next pair that is timed */
     uint32_t against;      /* pairs in a row that speak against the present way */
     bool past;             /* the present way: past the caches */
@@ -105,7 +112,7 @@ struct shm_store {
 };
 struct shm_heap {
     struct base_lock lock;
-    struct shm_store store; /* under lock */
+    struct shm_store store[2]; /* in a stream, and by turns; under lock */
     char *base;
     struct shm_class class[SHM_CLASSES];
     uint8_t slab[SHM_SLABS]; /* whose each is: see heap.c */
@@ -228,6 +235,7 @@ static inline enum shm_store_way shm_store_next(struct shm_store *store, uint32_
     return unlikely(store->past) ? SHM_STORE_PAST : SHM_STORE_PLAIN;
 }
 void shm_store_told(struct shm_store *store, enum shm_store_way way, uint32_t length, uint64_t ns); /* under heap.lock */
+void shm_store_nothing(struct shm_store *store); /* what was to be told says nothing; under heap.lock */
 /* Nanoseconds until the last store is done, where the way is to be timed, else 0. */
 uint64_t shm_store(enum shm_store_way way, char *to, const struct iovec *piece, int pieces);
 #define SHM_STORE_ROW 8192u /* long enough that the processor, which stores ahead of a stream, cannot hide what lines cost */

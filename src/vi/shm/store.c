@@ -6,10 +6,13 @@
  * anybody, and he reads from memory: 20 GB/s, in either case; but without need a message of 1 KiB comes 0.2 us later.
  *
  * Which case it is may change while we run: a scheduler, ours or that below a virtual machine, moves processes. So now and
- * then a block is stored one way and the next one of about its length the other way, both timed to the end of their stores. Each way
- * looks worse than it is beside the other one, which left the lines where it does not want them; so past the caches, ordinary stores need
- * not be quite as fast to come back. Two pairs in a row that speak against the present way change it. An interrupt or a page that is
- * touched for the first time may deceive it; the next pairs mend that. */
+ * then a block is stored one way and the next one of about its length the other way, and both are timed. In a stream the
+ * sender alone is in the way: to the end of their stores. Each way looks worse than it is beside the other one, which left
+ * the lines where it does not want them; so past the caches, ordinary stores need not be quite as fast to come back. Where two
+ * take turns, the receiver is in the way as much: what he must fetch from memory may cost more than the sender saves. There
+ * a round is timed, from one block to the next of the same length, with the answer between them, whatever that is; and past the
+ * caches must be better by a quarter of it. Two pairs in a row that speak against the present way change it. An interrupt or
+ * a page that is touched for the first time may deceive it; the next pairs mend that. */
 #include "vi/shm/shm.h"
 #include "base/clock.h"
 
@@ -25,10 +28,11 @@
 
 static uint64_t lines(uint32_t length) { return length / CACHE_LINE + HEAD_LINES; }
 
-/* Of about the same length, or both as long as is ever timed of a source: their times can be compared. */
-static bool alike(uint32_t a, uint32_t b)
+/* Of the same length, in a stream of about the same, or both as long as is ever timed of a source: their times can be compared. */
+static bool alike(const struct shm_store *store, uint32_t b)
 {
-    return (a <= 2 * b && b <= 2 * a) || (a >= SHM_STORE_ROW && b >= SHM_STORE_ROW);
+    uint32_t a = store->first_length;
+    return store->turns ? a == b : (a <= 2 * b && b <= 2 * a) || (a >= SHM_STORE_ROW && b >= SHM_STORE_ROW);
 }
 
 enum shm_store_way shm_store_sample(struct shm_store *store, uint32_t length)
@@ -36,11 +40,16 @@ enum shm_store_way shm_store_sample(struct shm_store *store, uint32_t length)
     enum shm_store_way now = store->past ? SHM_STORE_PAST : SHM_STORE_PLAIN;
     if (!store->first_length)
         return SHM_STORE_TIMED;
-    if (alike(store->first_length, length))
+    if (alike(store, length))
         return SHM_STORE_TIMED_PAST;
+    shm_store_nothing(store);
+    return now;
+}
+
+void shm_store_nothing(struct shm_store *store)
+{
     store->first_length = 0;
     store->left = PLAIN_PERIOD;
-    return now;
 }
 
 void shm_store_told(struct shm_store *store, enum shm_store_way way, uint32_t length, uint64_t ns)
@@ -53,14 +62,14 @@ void shm_store_told(struct shm_store *store, enum shm_store_way way, uint32_t le
     if (!store->first_length) /* two threads timed one each */
         return;
     uint64_t plain = store->first_ns * lines(length), past = ns * lines(store->first_length);
-    bool better = store->past ? plain * 4 > past * 5 : plain > past;
+    bool better = store->past || store->turns ? plain * 4 > past * 5 : plain > past;
     store->first_length = 0;
     store->against = better == store->past ? 0 : store->against + 1;
     if (store->against == IN_A_ROW) {
         store->past = better;
         store->against = 0;
     }
-    store->left = store->against ? 0 : store->past ? PAST_PERIOD : PLAIN_PERIOD;
+    store->left = store->against ? 0 : store->past && !store->turns ? PAST_PERIOD : PLAIN_PERIOD;
 }
 
 static void copy_plain(char *to, const void *from, size_t n)
