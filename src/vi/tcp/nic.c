@@ -252,13 +252,13 @@ static int arm_sleep(struct tcp_nic *nic, struct vi_wait *wait)
     atomic_thread_fence(memory_order_seq_cst); /* pairs with tcp_order and with writer_add */
     nic->urgent = true;                        /* the next poll looks */
     tell_owing(nic);
-    if (atomic_load_explicit(&nic->ordered, memory_order_relaxed) || !list_empty(&nic->unread) ||
-        !tcp_writers_flush(nic, false))
+    if (!list_empty(&nic->unread) || !tcp_writers_flush(nic, false))
         return ERR_AGAIN;
     if (tcp_doubtful(nic))
         tcp_timer(nic, nic->health_at);
     set_timer(nic, nic->timer_at == TCP_NEVER ? 0 : nic->timer_at);
-    if (epoll_wait(nic->epoll, &event, 1, 0) != 0)
+    /* only now: who orders sets the timer, too, and this has set it anew */
+    if (atomic_load_explicit(&nic->ordered, memory_order_relaxed) || epoll_wait(nic->epoll, &event, 1, 0) != 0)
         return ERR_AGAIN;
     *wait = (struct vi_wait){.futex = NULL, .descriptor = nic->epoll, .events = POLLIN};
     return OK;
