@@ -316,6 +316,31 @@ static void replaced(void)
     pair_close();
 }
 
+/* The call of one more rail fails in its greeting, long after everything else was done for that peer: it is made again. */
+static void called_again(void)
+{
+    pair_open(2);
+    pair[0].accept_later = pair[1].accept_later = true;
+    CHECK_EQUAL(pair_connect(0, 1), OK);
+    PAIR_WAIT(tcp_vi_of(pair[0].vi[1])->link != NULL);
+    struct tcp_nic *nic = tcp_nic_of(pair[0].nic);
+    struct tcp_peer *peer = nic->peers[1];
+    struct tcp_rail *rail = &peer->rail[1];
+    base_lock(&nic->lock); /* as if there were two cards */
+    rail->pair = peer->rail[0].pair;
+    peer->most = 2;
+    peer->pairs = 2;
+    tcp_peer_busy(nic, peer);
+    base_unlock(&nic->lock);
+    for (uint64_t since = vbase_clock_ns(); vbase_clock_ns() - since < 400000000;) /* rank 1 computes */
+        CHECK(vi_poll(pair[0].nic, 16) >= 0);
+    CHECK(rail->dial && rail->dial->phase == TCP_GREETING);
+    CHECK_EQUAL(shutdown(rail->dial->fd, SHUT_RD), 0);
+    PAIR_WAIT(rail->link != NULL);
+    CHECK_EQUAL(rail->attempts, 0);
+    pair_close();
+}
+
 /* Nobody is there: a bounded time, then one word. */
 static void nobody(void)
 {
@@ -353,6 +378,7 @@ int main(void)
     reset();
     sessions();
     replaced();
+    called_again();
     nobody();
     return check_done();
 }

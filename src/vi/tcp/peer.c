@@ -216,15 +216,18 @@ static void peer_times(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
         give_up(nic, peer);
 }
 
-/* Under nic->lock: still something to wait for? Sets the timer for it. */
+/* Under nic->lock: still something to wait for? Sets the timer for it. A call that has no deadline may fail, and is made again. */
 static bool still_busy(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 {
     struct tcp_rail *due;
     uint64_t next = tcp_rails_look(peer, now, &due), end = peer->silent + vbase_settings.patience;
+    bool busy = next != TCP_NEVER || !list_empty(&peer->waiting) || !list_empty(&peer->parked);
+    for (uint32_t i = 0; i < TCP_PAIRS; i++)
+        busy |= peer->rail[i].dial != NULL;
     tcp_timer(nic, next);
     if (end > now && !list_empty(&peer->waiting))
         tcp_timer(nic, end);
-    return next != TCP_NEVER || !list_empty(&peer->waiting) || !list_empty(&peer->parked);
+    return busy;
 }
 
 void tcp_peers_step(struct tcp_nic *nic, uint64_t now)
