@@ -264,7 +264,7 @@ static void suite_run_rank(const struct vi_provider *provider, int fd, void (*ru
         return;
     if (suite.nic->card)
         snprintf(suite.shared->card[suite.rank], sizeof(suite.shared->card[0]), "%s", suite.nic->card);
-    suite_barrier();
+    suite_barrier_still(); /* who polled here would be called by those who have gone on */
     run();
     suite_barrier();
     for (int i = 0; i < suite.ranks; i++)
