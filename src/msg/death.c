@@ -53,14 +53,11 @@ static void waits_for_anyone_end(struct msg_context *context, int world)
 /* Under progress. */
 static void transfers_end(struct msg_peer *peer)
 {
-    struct msg_engine *engine = &vmsg_engine;
     struct msg_transfer *transfer;
     if (peer->far && vmsg_rails_end(peer))
         (void)vi_poll(peer->nic, 1); /* from here on it has nothing of ours */
-    for (uint32_t i = 0; (transfer = vbase_pool_next(&engine->transfers, &i));) {
+    for (uint32_t i = 0; (transfer = vmsg_transfer_next(peer, &i));) {
         struct msg_request *request = transfer->request;
-        if (transfer->peer != peer)
-            continue;
         vmsg_transfer_give(transfer);
         if (request)
             vmsg_complete(request, dead_error(peer->world));
@@ -74,7 +71,7 @@ static void bury(int world)
     if (expected->header && (!expected->member || expected->peer->world == world))
         vmsg_expected_post();
     for (int network = 0; network < MSG_NETWORKS; network++) {
-        struct msg_peer *peer = engine->peer[network * engine->size + world];
+        struct msg_peer *peer = vmsg_peer_known(network, world);
         if (!peer)
             continue;
         if (!peer->gone) {
@@ -135,7 +132,7 @@ bool vmsg_left(int world)
 {
     bool left = msg_dead(world);
     for (int network = 0; network < MSG_NETWORKS; network++) {
-        const struct msg_peer *peer = vmsg_engine.peer[network * vmsg_engine.size + world];
+        const struct msg_peer *peer = vmsg_peer_known(network, world);
         left |= peer && peer->parted;
     }
     return left;

@@ -76,7 +76,7 @@ struct msg_peer {
     int32_t world;       /* his rank in the job */
     uint32_t lagging;    /* sends in the queue because more may follow */
     bool heard;          /* he called or sent: he knows us and will say goodbye */
-    bool parted;         /* he said goodbye */
+    _Atomic bool parted; /* he said goodbye, or died; written under leaf, and what comes after it takes the lock */
     bool stuck;          /* linked in the engine's list of stuck peers (leaf) */
     bool remote;         /* reached by a nic whose polls cost */
 
@@ -367,6 +367,7 @@ static inline void msg_await_end(void) { atomic_fetch_sub_explicit(&vmsg_engine.
 bool vmsg_rails_end(struct msg_peer *peer); /* he is dead: loses all, at the next poll nothing is lent to them. True: there were some */
 void vmsg_peer_gone(struct msg_peer *peer); /* lock held: answers that wait for him are thrown away */
 int vmsg_peer_find(int network, int world, struct msg_peer **peer) MUST_CHECK; /* makes it on first use */
+struct msg_peer *vmsg_peer_known(int network, int world);                      /* NULL: nobody talked to it */
 int vmsg_peer_connect(struct msg_peer *peer) MUST_CHECK;          /* lock held; OK when connected already */
 int vmsg_peer_accept(struct vi_nic *nic, uint32_t world) MUST_CHECK;
 void vmsg_peer_queue(struct msg_peer *peer, struct msg_request *request); /* lock held */
@@ -466,6 +467,7 @@ struct msg_transfer *vmsg_transfer_take(struct msg_request *request); /* NULL: n
 int vmsg_transfer_for_send(struct msg_request *request) MUST_CHECK;
 void vmsg_transfer_give(struct msg_transfer *transfer);
 void vmsg_transfer_over(struct msg_transfer *transfer, int error);
+struct msg_transfer *vmsg_transfer_next(const struct msg_peer *peer, uint32_t *place); /* of his, from PLACE on; NULL: no more */
 uint64_t vmsg_transfer_id(const struct msg_transfer *transfer);
 struct msg_transfer *vmsg_transfer_find(struct msg_peer *peer, uint64_t id);
 struct msg_transfer *vmsg_transfer_at(struct msg_peer *peer, uint64_t id, enum msg_transfer_phase phase);

@@ -52,6 +52,15 @@ int vmsg_peer_find(int network, int world, struct msg_peer **out)
     return OK;
 }
 
+struct msg_peer *vmsg_peer_known(int network, int world)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    msg_lock(&engine->leaf);
+    struct msg_peer *peer = engine->peer[network * engine->size + world];
+    msg_unlock(&engine->leaf);
+    return peer;
+}
+
 /* The first vi of a peer carries: from now on small messages may take the short way. */
 static void vi_add(struct msg_peer *peer, struct vi *vi)
 {
@@ -335,8 +344,8 @@ void vmsg_peer_parted(struct msg_peer *peer, uint64_t header, const union msg_fr
     list_for_each(node, &peer->queue)
         vmsg_send_forsake(container_of(node, struct msg_request, link));
     struct msg_transfer *transfer;
-    for (uint32_t i = 0; some && (transfer = vbase_pool_next(&engine->transfers, &i));)
-        if (transfer->peer == peer && transfer->sender && transfer->phase == MSG_TRANSFER_ANNOUNCED)
+    for (uint32_t i = 0; some && (transfer = vmsg_transfer_next(peer, &i));)
+        if (transfer->sender && transfer->phase == MSG_TRANSFER_ANNOUNCED)
             vmsg_send_forsake(transfer->request);
     msg_unlock(&peer->lock);
 }

@@ -13,17 +13,17 @@ struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
         request->peer->pending_sends++;
         engine->pending_sends++;
     }
-    uint32_t ended = request->peer->ended;
+    if (transfer)
+        *transfer = (struct msg_transfer){.request = request,
+                                          .peer = request->peer,
+                                          .sender = request->kind == MSG_SEND,
+                                          .ended = request->peer->ended,
+                                          .way = MSG_WAY_GET};
     msg_unlock(&engine->leaf);
     if (!transfer)
         return NULL;
     if (request->peer->remote)
         msg_await();
-    *transfer = (struct msg_transfer){.request = request,
-                                      .peer = request->peer,
-                                      .sender = request->kind == MSG_SEND,
-                                      .ended = ended,
-                                      .way = MSG_WAY_GET};
     request->extra = transfer;
     if (msg_dead(request->peer->world)) /* announced before he died */
         vmsg_death_again();
@@ -102,6 +102,17 @@ void vmsg_transfer_give(struct msg_transfer *transfer)
         crossed(transfer);
     vbase_pool_give(&engine->transfers, transfer);
     msg_unlock(&engine->leaf);
+}
+
+struct msg_transfer *vmsg_transfer_next(const struct msg_peer *peer, uint32_t *place)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    struct msg_transfer *transfer;
+    msg_lock(&engine->leaf); /* those of others are made meanwhile */
+    while ((transfer = vbase_pool_next(&engine->transfers, place)) && transfer->peer != peer)
+        ;
+    msg_unlock(&engine->leaf);
+    return transfer;
 }
 
 uint64_t vmsg_transfer_id(const struct msg_transfer *transfer)
