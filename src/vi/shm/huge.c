@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define PAGE   (2ull << 20)  /* a huge page; where it has another size nothing is done */
-#define WORTH  (72u << 20)   /* bytes through a page, before */
+#define WORTH  (72u << 20)   /* bytes of messages that lie in a page at least in part, before */
 #define FAILED (2u << 20)    /* the same after the first try in vain, twice as many after each */
 #define AGAIN  (16ull << 30) /* until it is looked at anew: the program may have got other memory there */
 #define MISSING 16u /* such a part of it may be absent */
@@ -59,7 +59,7 @@ static bool is_there(void *at)
     return missing <= sizeof(there) / MISSING;
 }
 
-/* BYTES more of a page; true: it is time. */
+/* A message of BYTES used the page; true: it is time. */
 static bool count(struct shm_huge *huge, uintptr_t page, uint64_t bytes)
 {
     struct shm_used *used = &huge->used[page % SHM_USED];
@@ -94,11 +94,9 @@ bool shm_huge_used(struct shm_nic *nic, const void *memory, uint64_t length)
     if (!huge->asked)
         huge->wanted = wanted();
     huge->asked = true;
-    for (page = from / PAGE; huge->wanted && !due && page * PAGE < upto && page - from / PAGE < SHM_USED; page++) {
-        uintptr_t start = page * PAGE, end = start + PAGE;
-        if (count(huge, page, (end < upto ? end : upto) - (start > from ? start : from)))
+    for (page = from / PAGE; huge->wanted && !due && page * PAGE < upto && page - from / PAGE < SHM_USED; page++)
+        if (count(huge, page, length))
             due = page;
-    }
     shm_unlock(nic, &nic->lock);
     if (due)
         try_one(nic, due);
