@@ -62,7 +62,7 @@ static size_t resident(unsigned char *memory)
 
 int main(void)
 {
-    unsigned char *memory = map_pages(), *alone = map_pages();
+    unsigned char *memory = map_pages(), *alone = map_pages(), *half = map_pages();
 
     CHECK_EQUAL(vbase_settings_read(), OK);
     if (!kernel_can() || sysconf(_SC_PAGESIZE) != 4096) {
@@ -86,6 +86,11 @@ int main(void)
             CHECK_EQUAL(memory[i], check_byte(1, i));
             break;
         }
+
+    /* A page counts the whole of each message that lies in it in part. */
+    memset(half, 3, PAGES * PAGE);
+    CHECK_EQUAL(tell(half + PAGE - PAGE / 4, PAGE / 2, 70), 0);
+    CHECK(tell(half + PAGE - PAGE / 4, PAGE / 2, 76) >= 1);
 
     memset(alone + PAGE + 4096, 2, 300 << 10); /* what lies around it is not there, and does not come */
     CHECK_EQUAL(tell(alone + PAGE + 4096, 300 << 10, 1000), 0);
