@@ -3,7 +3,7 @@
  * A chunk is a put where both buffers are one piece, else a DATA frame; it says itself where it belongs. It is noted with its
  * rail until it has landed; what a lost rail did not land comes back here and goes over another. The transfer is over when
  * the receiver says FINISH: until then its buffer is lent. */
-#include "msg/engine.h"
+#include "msg/transfer.h"
 
 #define CHUNK_US    1500         /* of a rail's time, for one chunk, where there are several rails; */
 #define CHUNK_LEAST (32u << 10)

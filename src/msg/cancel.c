@@ -1,7 +1,7 @@
 /* Cancelling. A receive that is still posted and a send that is still here are decided at once. A send that its
  * receiver knows of is decided there: CANCEL goes out, and the answer says whether the message was forgotten or had
  * been matched before; in the second case the message simply goes on, and the answer, coming late, is passed over. */
-#include "msg/engine.h"
+#include "msg/transfer.h"
 #include <sched.h>
 
 static void receive_cancel(struct msg_request *request)
@@ -86,7 +86,7 @@ static bool request_unlink(struct msg_request *request)
  */
 void vmsg_request_abandon(struct msg_request *request, int error)
 {
-    struct msg_expected *expected = &vmsg_engine.expected;
+    struct msg_expected *expected = &vmsg_expected;
     while (!vmsg_progress_enter())
         sched_yield();
     if (expected->header && expected->request == request) {
@@ -104,28 +104,12 @@ void vmsg_request_abandon(struct msg_request *request, int error)
     vmsg_progress_leave();
 }
 
-/* Its receiver has said goodbye. What he was sent at once is his; what waits for his answer is given up, unless it is
- * being cancelled: he still answers that. */
-void vmsg_send_forsake(struct msg_request *request)
-{
-    struct msg_transfer *transfer = request->extra;
-    enum msg_phase phase = msg_phase(request);
-    if (phase == MSG_PHASE_QUEUED)
-        list_remove(&request->link);
-    else if (phase != MSG_PHASE_ANNOUNCED || transfer->cancelling)
-        return;
-    int error = vbase_fail(ERR_PEER_DEAD, "rank %d has left the job and receives nothing any more", request->peer->world);
-    if (transfer)
-        vmsg_transfer_give(transfer);
-    vmsg_complete(request, error);
-}
-
 /* ---- the two ends of a cancel ---------------------------------------------------------------------------------------
  */
 
 static struct msg_message *take_early(struct msg_peer *peer, uint64_t id)
 {
-    list_for_each(node, &vmsg_engine.early)
+    list_for_each(node, &vmsg_early)
     {
         struct msg_message *message = container_of(node, struct msg_message, of_context);
         if (message->envelope.peer == peer && message->envelope.id == id) {

@@ -4,45 +4,8 @@
  * Messages may come before their context is open here (another rank was quicker): they wait in the engine's early list,
  * in order, and enter when it opens. The sink looks the context up without a lock; closing therefore keeps progress
  * out. */
-#include "msg/engine.h"
+#include "msg/match.h"
 #include <sched.h>
-
-int vmsg_member_make(struct msg_context *context, int rank, struct msg_member **out)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    struct msg_member *member = context->member[rank];
-    if (!member) {
-        struct msg_peer *peer;
-        int error = vmsg_peer_find(context->network, vmsg_context_world(context, rank), &peer);
-        if (error)
-            return error;
-        msg_lock(&engine->leaf);
-        member = vbase_pool_take(&engine->members);
-        msg_unlock(&engine->leaf);
-        if (!member)
-            return vbase_fail(ERR_MEMORY, "no memory for rank %d of context %u", rank, context->id);
-        *member = (struct msg_member){.peer = peer, .rank = rank};
-        list_init(&member->posted);
-        list_init(&member->unexpected);
-        /* release: pairs with the acquire in vmsg_member_find of another thread */
-        __atomic_store_n(&context->member[rank], member, __ATOMIC_RELEASE);
-    }
-    *out = member;
-    return OK;
-}
-
-int vmsg_member_find(struct msg_context *context, int rank, struct msg_member **member)
-{
-    if (rank < 0 || rank >= context->size)
-        return vbase_fail(ERR_ARGUMENT, "rank %d is not in context %u of %d ranks", rank, context->id, context->size);
-    *member = __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE);
-    if (likely(*member != NULL))
-        return OK;
-    msg_lock(&context->lock);
-    int error = vmsg_member_make(context, rank, member);
-    msg_unlock(&context->lock);
-    return error;
-}
 
 static void context_free(struct msg_context *context)
 {
@@ -108,7 +71,7 @@ static void progress_keep_out(void)
 /* The messages that came too early, in their order. Progress is kept out: nothing new comes in between. */
 static void early_enter(struct msg_context *context)
 {
-    list_for_each(node, &vmsg_engine.early)
+    list_for_each(node, &vmsg_early)
     {
         struct msg_message *message = container_of(node, struct msg_message, of_context);
         if (message->context_id != context->id)
@@ -187,7 +150,7 @@ static void member_close(struct msg_member *member)
     }
     receives_cancel(&member->posted);
     msg_lock(&engine->leaf);
-    vbase_pool_give(&engine->members, member);
+    vbase_pool_give(&vmsg_members, member);
     msg_unlock(&engine->leaf);
 }
 
@@ -213,11 +176,8 @@ void vmsg_contexts_close(void)
         if (engine->context[id])
             vmsg_context_close(engine->context[id]);
     struct list_node *node;
-    while ((node = list_take_first(&engine->early)))
+    while ((node = list_take_first(&vmsg_early)))
         vmsg_message_drop(container_of(node, struct msg_message, of_context));
 }
 
-int vmsg_context_world(const struct msg_context *context, int rank)
-{
-    return context->world ? context->world[rank] : rank;
-}
+void vmsg_context_noted(struct msg_context *context) { context->noted = true; }

@@ -1,16 +1,10 @@
-/* The engine's life: who we are, which nics are open, what comes from them, and the goodbye.
- *
- * Stopping: first everything of ours is delivered (no send without its receiver's answer, nothing queued), then every
- * peer hears GOODBYE, and those who know us have said it, too: nothing of theirs is under way to us any more. Then all
- * ranks meet at the launcher's fence before the segment is left. Somebody who never talked to us is not waited for.
- *
- * A child made by fork has the engine's memory but is no rank: `open` is false there from the first moment, so every
- * call returns ERR_STATE and nothing is torn down. */
+/* The engine: its state, why it failed, and the lock of progress. */
 #include "msg/engine.h"
-
-#define MESSAGES_MOST (1u << 24)
+#include "msg/peer.h"
 
 struct msg_engine vmsg_engine;
+
+static char engine_why[512]; /* the job is lost, in words; under leaf, unchanged once it is */
 
 int vmsg_closed(void)
 {
@@ -26,7 +20,7 @@ void vmsg_failed(int error)
     msg_lock(&engine->leaf);
     bool first = !engine->failed; /* the first cause stays */
     if (first) {
-        snprintf(engine->why, sizeof engine->why, "%s", vbase_error_detail());
+        snprintf(engine_why, sizeof engine_why, "%s", vbase_error_detail());
         atomic_store_explicit(&engine->failed, error, memory_order_release); /* pairs with vmsg_failure */
     }
     msg_unlock(&engine->leaf);
@@ -37,521 +31,38 @@ void vmsg_failed(int error)
 int vmsg_failure(void)
 {
     int error = atomic_load_explicit(&vmsg_engine.failed, memory_order_acquire); /* pairs with vmsg_failed */
-    return error ? vbase_fail(error, "%s", vmsg_engine.why) : OK;
+    return error ? vbase_fail(error, "%s", engine_why) : OK;
 }
 
-/* ---- the sink: under progress ------------------------------------------------------------------------------------ */
-
-static void eager_arrived(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
-{
-    struct msg_envelope envelope = {.peer = peer,
-                                    .payload = length ? data : "",
-                                    .total = length,
-                                    .tag = msg_header_tag(header),
-                                    .frame = MSG_FRAME_EAGER};
-    vmsg_message_arrived(msg_header_context(header), &envelope);
-}
-
-static void sync_arrived(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
-{
-    struct msg_frame_id body;
-    if (length < sizeof body) {
-        vmsg_refused(peer, "a synchronous message without its id");
-        return;
-    }
-    memcpy(&body, data, sizeof body);
-    struct msg_envelope envelope = {.peer = peer,
-                                    .payload = (const char *)data + sizeof body,
-                                    .total = length - sizeof body,
-                                    .tag = msg_header_tag(header),
-                                    .frame = MSG_FRAME_EAGER_SYNC,
-                                    .id = body.id};
-    vmsg_message_arrived(msg_header_context(header), &envelope);
-}
-
-static void announce_arrived(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
-{
-    struct msg_envelope envelope = {.peer = peer,
-                                    .total = body->announce.total,
-                                    .tag = msg_header_tag(header),
-                                    .frame = MSG_FRAME_ANNOUNCE,
-                                    .id = body->announce.id,
-                                    .key = body->announce.key,
-                                    .fetchable = msg_header_flags(header) & MSG_FLAG_KEY};
-    vmsg_message_arrived(msg_header_context(header), &envelope);
-}
-
-static inline void copy_short(void *to, const void *from, size_t length)
-{
-    if (likely(length == 8))
-        memcpy(to, from, 8);
-    else if (length == 4)
-        memcpy(to, from, 4);
-    else if (length)
-        memcpy(to, from, length);
-}
-
-/* The window of COUNT messages of LENGTH bytes is free again; one thread. */
-static inline void owe(struct msg_peer *peer, size_t length, uint32_t count)
-{
-    peer->owed += (int64_t)(count * (length + MSG_FRAME_COST));
-    if (unlikely(peer->owed >= peer->window_half) && !vmsg_credit_tell(peer))
-        vmsg_peer_stuck(peer);
-    COUNT_ADD(recv_messages, count);
-    COUNT_ADD(recv_bytes, count * length);
-}
-
-/* From anyone; a receive that is posted for him was first. */
-static inline bool expected_from(struct msg_expected *expected, struct msg_peer *peer, uint64_t header)
-{
-    struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
-    int rank = expected->member ? -1 : vmsg_context_rank_of(context, peer->world);
-    struct msg_member *member = rank < 0 ? NULL : context->member[rank];
-    if (!member || !list_empty(&member->posted))
-        return false;
-    peer->heard = true;
-    context->last = member;
-    expected->result->source = rank;
-    return true;
-}
-
-/* The short way of a message that a blocking receive waits for. */
-static inline bool expected_taken(struct vi *vi, struct msg_peer *peer, uint64_t header, const void *data, size_t length)
-{
-    struct msg_expected *expected = &vmsg_engine.expected;
-    if (header != expected->header || !header || length > expected->room || /* 0: nothing is expected, whoever sends it */
-        (peer != expected->peer && !expected_from(expected, peer, header)))
-        return false;
-    expected->header = 0;
-    copy_short(expected->data, data, length);
-    expected->result->bytes = length;
-    /* relaxed: there is one thread */
-    atomic_store_explicit(&expected->request->state, MSG_TAKEN, memory_order_relaxed);
-    vi->nic->enough = true;
-    owe(peer, length, 1);
-    return true;
-}
-
-/* The receives that an eager message of this header looks at, if that is plain to see: those for its sender, no others. */
-static inline struct list *plainly_for(const struct msg_peer *peer, uint64_t header)
-{
-    const struct msg_engine *engine = &vmsg_engine;
-    const struct msg_context *context = engine->context[msg_header_context(header)];
-    int rank;
-    if ((uint16_t)header != MSG_FRAME_EAGER << 8 || engine->expected.header || !context ||
-        !list_empty(&context->wildcard) || (rank = vmsg_context_rank_of(context, peer->world)) < 0)
-        return NULL;
-    struct msg_member *member = context->member[rank];
-    return member ? &member->posted : NULL;
-}
-
-/* The short way of messages whose receives are posted, in their order; how many took it. */
-static inline uint32_t posted_taken(struct msg_peer *peer, uint64_t header, const char *data, size_t length,
-                                    uint32_t count)
-{
-    struct list *posted = plainly_for(peer, header);
-    int tag = msg_header_tag(header);
-    uint32_t taken = 0;
-    if (unlikely(!posted || tag < 0))
-        return 0;
-    struct list_node *node = posted->head.next;
-    for (; taken < count && node != &posted->head; taken++) {
-        struct msg_request *request = container_of(node, struct msg_request, link);
-        if (unlikely((request->result.tag != tag && request->result.tag != MSG_ANY_TAG) || length > request->total ||
-                     request->buffer.layout))
-            break;
-        node = node->next; /* all that are taken leave the list together */
-        copy_short(request->buffer.base, data + taken * length, length);
-        request->total = length;
-        request->result.tag = tag;
-        request->result.bytes = length;
-        if (unlikely(request->completed != NULL || request->awaited)) {
-            vmsg_complete(request, OK);
-        } else { /* the same in short; its error is OK from the start */
-            msg_phase_set(request, MSG_PHASE_OVER);
-            atomic_store_explicit(&request->state, MSG_DONE, memory_order_relaxed); /* one thread */
-        }
-    }
-    posted->head.next = node;
-    node->previous = &posted->head;
-    if (taken)
-        owe(peer, length, taken);
-    return taken;
-}
-
-#define RUN_MOST 8 /* messages looked at together */
-
-/* The same with several threads: first they leave the list, for whoever waits for one of them may free it when it is done. */
-static uint32_t posted_cut(struct msg_context *context, const struct msg_peer *peer, int tag, size_t length,
-                           uint32_t count, struct msg_request **cut)
-{
-    uint32_t n = 0;
-    msg_lock(&context->lock);
-    int rank = list_empty(&context->wildcard) ? vmsg_context_rank_of(context, peer->world) : -1;
-    struct msg_member *member = rank < 0 ? NULL : context->member[rank];
-    while (member && n < count && n < RUN_MOST && !list_empty(&member->posted)) {
-        struct msg_request *request = container_of(list_first(&member->posted), struct msg_request, link);
-        if ((request->result.tag != tag && request->result.tag != MSG_ANY_TAG) || length > request->total ||
-            request->buffer.layout)
-            break;
-        list_remove(&request->link);
-        msg_phase_set(request, MSG_PHASE_MOVING); /* from now on a cancel comes too late */
-        cut[n++] = request;
-    }
-    msg_unlock(&context->lock);
-    return n;
-}
-
-static __attribute__((noinline)) uint32_t posted_taken_locked(struct msg_peer *peer, uint64_t header, const char *data,
-                                                              size_t length, uint32_t count)
-{
-    struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
-    struct msg_request *cut[RUN_MOST];
-    int tag = msg_header_tag(header);
-    if ((uint16_t)header != MSG_FRAME_EAGER << 8 || tag < 0 || !context || peer->note || vmsg_engine.expected.header)
-        return 0;
-    uint32_t taken = posted_cut(context, peer, tag, length, count, cut);
-    if (!taken)
-        return 0;
-    for (uint32_t i = 0; i < taken; i++) {
-        copy_short(cut[i]->buffer.base, data + i * length, length);
-        cut[i]->total = length;
-        cut[i]->result.tag = tag;
-        cut[i]->result.bytes = length;
-    }
-    vmsg_credit_owe(peer, taken * (length + MSG_FRAME_COST));
-    COUNT_ADD(recv_messages, taken);
-    COUNT_ADD(recv_bytes, taken * length);
-    vmsg_complete_all(cut, taken);
-    return taken;
-}
-
-/* Frames whose body has one length. */
-static const struct frame_row {
-    void (*take)(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
-    size_t length;
-} rows[MSG_FRAME_KINDS] = {
-    [MSG_FRAME_ANNOUNCE] = {announce_arrived, sizeof(struct msg_frame_announce)},
-    [MSG_FRAME_CLEAR] = {vmsg_rendezvous_clear, sizeof(struct msg_frame_clear)},
-    [MSG_FRAME_FINISH] = {vmsg_rendezvous_finish, sizeof(struct msg_frame_id)},
-    [MSG_FRAME_ACK] = {vmsg_rendezvous_finish, sizeof(struct msg_frame_id)},
-    [MSG_FRAME_CREDIT] = {vmsg_credit_returned, sizeof(struct msg_frame_credit)},
-    [MSG_FRAME_CANCEL] = {vmsg_cancel_asked, sizeof(struct msg_frame_id)},
-    [MSG_FRAME_CANCELLED] = {vmsg_cancel_answered, sizeof(struct msg_frame_id)},
-    [MSG_FRAME_BOARD] = {vmsg_joint_board, sizeof(struct msg_frame_board)},
-    [MSG_FRAME_JOIN] = {vmsg_joint_invited, sizeof(struct msg_frame_join)},
-    [MSG_FRAME_WITHDRAW] = {vmsg_joint_withdrawn, sizeof(struct msg_frame_withdraw)},
-    [MSG_FRAME_GOODBYE] = {vmsg_peer_parted, 0},
-    [MSG_FRAME_NOTE] = {vmsg_note_arrived, sizeof(struct msg_note)},
-};
-
-/* Every frame that no short way takes. */
-static __attribute__((noinline)) void frame_arrived(struct msg_peer *peer, uint64_t header, const void *data,
-                                                    size_t length)
-{
-    unsigned kind = msg_header_tag(header) < 0 ? 0 : msg_header_kind(header);
-    union msg_frame_body body;
-    if (kind == MSG_FRAME_EAGER) {
-        eager_arrived(peer, header, data, length);
-    } else if (kind == MSG_FRAME_EAGER_SYNC) {
-        sync_arrived(peer, header, data, length);
-    } else if (kind == MSG_FRAME_DATA) {
-        vmsg_rendezvous_data(peer, data, length);
-    } else if (kind >= MSG_FRAME_KINDS || !rows[kind].take || length != rows[kind].length) {
-        vmsg_refused(peer, "a frame of an unknown kind or a wrong length");
-    } else {
-        if (length)
-            memcpy(&body, data, length);
-        rows[kind].take(peer, header, &body);
-    }
-}
-
-static inline __attribute__((always_inline)) uint32_t received(struct vi *vi, struct msg_peer *peer, uint64_t header,
-                                                               const void *data, size_t length, uint32_t count)
-{
-    if (likely(expected_taken(vi, peer, header, data, length)))
-        return 1;
-    peer->heard = true;
-    struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
-    uint32_t taken = 0;
-    if (context && context->listened) /* no receive of its tag is posted but the listener's */
-        taken = vmsg_listened(context, vi, header, data, length, count);
-    if (!taken)
-        taken = likely(vmsg_engine.quick) ? posted_taken(peer, header, data, length, count)
-                                          : posted_taken_locked(peer, header, data, length, count);
-    if (likely(taken))
-        return taken;
-    frame_arrived(peer, header, data, length);
-    return 1;
-}
-
-/* From a remote rank: a frame with its number. */
-static __attribute__((noinline)) bool far_received(struct vi *vi, uint64_t header, const void *data, size_t length)
-{
-    struct msg_peer *peer = vi->owner;
-    int verdict = vmsg_rail_received(vi, header, data, length);
-    if (verdict == 1)
-        return received(vi, peer, header, (const char *)data + sizeof(struct msg_frame_extension),
-                        length - sizeof(struct msg_frame_extension), 1);
-    if (unlikely(verdict < 0)) {
-        vmsg_refused(peer, "a frame out of its turn");
-        vmsg_failed(vbase_fail(ERR_PROTOCOL, "rank %d sent a frame that makes no sense: %s", peer->world, vbase_error_detail()));
-    }
-    return true;
-}
-
-uint32_t vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
-{
-    struct msg_peer *peer = vi->owner;
-    if (unlikely(peer->remote))
-        return vi_each(far_received, vi, header, data, length, count);
-    return received(vi, peer, header, data, length, count);
-}
-
-static void sink_arrived(struct vi *vi, uint32_t immediate, uint64_t length)
-{
-    struct msg_peer *peer = vi->owner;
-    if (peer->remote && vmsg_rail_landed(vi))
-        vmsg_rendezvous_arrived(peer, immediate, length);
-}
-
-void vmsg_sink_done(struct vi *vi, void *cookie, int status)
-{
-    struct msg_transfer *transfer = cookie;
-    (void)vi;
-    if (vmsg_engine.failed)
-        return; /* its request may have been abandoned */
-    if (transfer->told_later)
-        vmsg_joint_told(transfer, status);
-    else
-        vmsg_rendezvous_fetched(transfer, status);
-}
-
-static void sink_called(struct vi_nic *nic, uint32_t world)
-{
-    int error = vmsg_peer_accept(nic, world);
-    if (error)
-        vmsg_failed(error);
-}
-
-static void sink_down(struct vi *vi, int cause)
-{
-    struct msg_peer *peer = vi->owner;
-    if (peer->remote)
-        vmsg_rail_down(vi, cause);
-    else if (!peer->parted && !vmsg_engine.stopping)
-        (void)vmsg_peer_lost(peer, cause);
-}
-
-static const struct vi_sink sink = {.received = vmsg_sink_received,
-                                    .arrived = sink_arrived,
-                                    .done = vmsg_sink_done,
-                                    .called = sink_called,
-                                    .down = sink_down,
-                                    .up = vmsg_rail_up};
-
-/* ---- start ------------------------------------------------------------------------------------------------------- */
-
-static void child_made(void)
-{
-    vmsg_engine.open = vmsg_engine.quick = false;
-    vmsg_engine.child = true;
-}
-
-static int segment_ready(struct boot_job *job)
-{
-    if (job->node_fd >= 0 || job->local_count == 1)
-        return OK;
-    int *fd = malloc((size_t)job->local_count * sizeof *fd); /* the same for all */
-    int error = fd ? OK : vbase_fail(ERR_MEMORY, "no memory to share a segment");
-    if (!error && job->local_index == 0)
-        error = vi_node_create(job->local_count, fd);
-    for (int i = 1; !error && i < job->local_count; i++)
-        fd[i] = fd[0];
-    if (!error)
-        error = vboot_share_descriptor(job, fd);
-    if (!error)
-        job->node_fd = fd[0];
-    free(fd);
-    return error;
-}
-
-static int memory_ready(struct msg_engine *engine)
-{
-    engine->rank = engine->job->rank;
-    engine->size = engine->job->size;
-    list_init(&engine->work);
-    list_init(&engine->stuck);
-    list_init(&engine->finished);
-    list_init(&engine->early);
-    vbase_pool_open(&engine->members, sizeof(struct msg_member), 0);
-    vbase_pool_open(&engine->messages, sizeof(struct msg_message), MESSAGES_MOST);
-    vbase_pool_open(&engine->transfers, sizeof(struct msg_transfer), MESSAGES_MOST);
-    vbase_pool_open(&engine->controls, sizeof(struct msg_control), MESSAGES_MOST);
-    engine->peer = calloc((size_t)engine->size * MSG_NETWORKS, sizeof *engine->peer);
-    engine->context = calloc(MSG_CONTEXTS, sizeof *engine->context);
-    if (!engine->peer || !engine->context)
-        return vbase_fail(ERR_MEMORY, "no memory to start a job of %d ranks", engine->size);
-    int error = OK;
-    for (uint32_t i = 0; i < engine->nics && !error; i++)
-        error = vmsg_scratch_grow(engine->nic[i]);
-    return error;
-}
-
-static void memory_close(struct msg_engine *engine)
-{
-    vbase_pool_close(&engine->members);
-    vbase_pool_close(&engine->messages);
-    vbase_pool_close(&engine->transfers);
-    vbase_pool_close(&engine->controls);
-    free(engine->scratch);
-    free(engine->dead);
-    free(engine->context);
-    free(engine->peer);
-}
-
-int vmsg_start(void)
+bool vmsg_progress_enter(void)
 {
     struct msg_engine *engine = &vmsg_engine;
-    if (engine->child)
-        return vmsg_closed();
-    if (engine->starts) {
-        engine->starts++;
-        return OK;
-    }
-    int error = vbase_settings_read();
-    if (!error)
-        error = vboot_open(&engine->job);
-    if (error)
-        return error;
-    vbase_log_rank(engine->job->rank);
-    TRACE("start");
-    error = segment_ready(engine->job);
-    if (error)
-        goto undo_boot;
-    error = vmsg_nics_open(&sink);
-    if (error)
-        goto undo_nics;
-    error = memory_ready(engine);
-    if (!error)
-        error = vmsg_wait_start();
-    if (error)
-        goto undo_memory;
-    static bool watched;
-    if (!watched)
-        watched = pthread_atfork(NULL, NULL, child_made) == 0;
-    engine->starts = 1;
-    engine->open = true;
-    vmsg_threads(false);
-    return OK;
+    if (unlikely(engine->threads))
+        return base_lock_try(&engine->progress);
+    if (engine->progressing)
+        return false;
+    engine->progressing = true;
+    return true;
+}
 
-undo_memory:
-    memory_close(engine);
-undo_nics:
-    vmsg_nics_close();
-undo_boot: {
-        struct boot_job *job = engine->job;
-        memset(engine, 0, sizeof *engine);
-        engine->job = job; /* vmsg_abort tells the launcher why */
-    }
-    return error;
+void vmsg_progress_leave(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    if (unlikely(engine->threads))
+        base_unlock(&engine->progress);
+    else
+        engine->progressing = false;
+}
+
+void vmsg_refused(const struct msg_peer *peer, const char *what)
+{
+    static struct base_log_gate gate;
+    char more[LOG_MORE];
+    COUNT(refused);
+    if (vbase_log_gate_open(&gate, 10, more))
+        LOG_WARN("rank %d sent %s; it was dropped%s", peer->world, what, more);
 }
 
 bool vmsg_threaded(void) { return vmsg_engine.threads; }
 
-void (*vmsg_threads_begin)(void);
-
-void vmsg_threads(bool several)
-{
-    vmsg_engine.threads = several;
-    vmsg_engine.quick = vmsg_engine.open && !several && !vmsg_engine.deaths;
-    for (uint32_t i = 0; i < vmsg_engine.nics; i++)
-        vmsg_engine.nic[i]->alone = !several;
-    if (several && vmsg_threads_begin)
-        vmsg_threads_begin();
-}
-
 const struct boot_job *vmsg_job(void) { return vmsg_engine.job; }
-
-void vmsg_abort(int status, const char *message)
-{
-    if (vmsg_engine.job && !vmsg_engine.child)
-        vboot_abort(vmsg_engine.job, status, message);
-    if (message)
-        LOG_ERROR("%s", message);
-    _exit(status);
-}
-
-/* ---- stop -------------------------------------------------------------------------------------------------------- */
-
-static bool all_delivered(void *context)
-{
-    (void)context;
-    struct msg_engine *engine = &vmsg_engine;
-    msg_lock(&engine->leaf);
-    bool all = !engine->pending_sends && list_empty(&engine->work) && list_empty(&engine->stuck) &&
-               list_empty(&engine->finished);
-    msg_unlock(&engine->leaf);
-    return all;
-}
-
-static bool all_parted(void *context)
-{
-    (void)context;
-    struct msg_engine *engine = &vmsg_engine;
-    if (!all_delivered(NULL))
-        return false; /* somebody has not even heard our goodbye */
-    for (int i = 0; i < engine->size * MSG_NETWORKS; i++)
-        if (engine->peer[i] && engine->peer[i]->heard && !engine->peer[i]->parted)
-            return false;
-    return true;
-}
-
-/* What was sent never arrives, and no call is left to say so. */
-static void end_if_lost(void)
-{
-    if (vmsg_failure() != OK)
-        vmsg_abort(1, vbase_error_detail());
-}
-
-/* Somebody may still ask: to cancel what he sent us, or how it is with a message that we left behind. */
-static void listen_on(void)
-{
-    (void)vmsg_progress();
-    end_if_lost();
-}
-
-static void goodbye(struct msg_engine *engine)
-{
-    if (engine->failed)
-        return; /* the job is lost, and somebody has been told */
-    (void)vmsg_wait_until(all_delivered, NULL);
-    end_if_lost();
-    msg_await();
-    engine->leaving = true;
-    for (int i = 0; i < engine->size * MSG_NETWORKS; i++)
-        if (engine->peer[i] && engine->peer[i]->nic && !engine->peer[i]->gone)
-            vmsg_peer_control(engine->peer[i], msg_header(MSG_FRAME_GOODBYE, 0, 0, 0), NULL, 0);
-    (void)vmsg_wait_until(all_parted, NULL);
-    end_if_lost();
-    if (vboot_fence_meanwhile(engine->job, listen_on) != OK)
-        LOG_DEBUG("the last fence: %s", vbase_error_detail());
-}
-
-void vmsg_stop(void)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    if (!engine->open || --engine->starts)
-        return;
-    TRACE("goodbye");
-    goodbye(engine);
-    engine->stopping = true;
-    vmsg_contexts_close();
-    vmsg_joint_close();
-    vmsg_peers_close();
-    vmsg_wait_stop();
-    vmsg_nics_close();
-    memory_close(engine);
-    vboot_close(engine->job);
-    memset(engine, 0, sizeof *engine);
-}

@@ -24,7 +24,9 @@
  * Without frames: a chunk that was claimed and could not be moved is never counted: the receiver then
  * asks for everything to be sent (CLEAR), the sender says WITHDRAW and the receiver begins again alone. Either way no
  * put lands after the receive is complete: CLEAR is answered when no put is under way. */
-#include "msg/engine.h"
+#include "msg/transfer.h"
+
+struct msg_board vmsg_board;
 
 #define CHUNK_LEAST 16384u
 #define PAGE        4096u
@@ -68,7 +70,7 @@ static uint64_t chunk_at(const struct msg_transfer *transfer, uint64_t number)
 
 static bool board_ready(struct vi_nic *nic)
 {
-    struct msg_board *board = &vmsg_engine.board;
+    struct msg_board *board = &vmsg_board;
     if (!board->tried && vi_reg(nic, NULL, SLOTS * sizeof(struct msg_slot), &board->region) == OK) {
         board->nic = nic;
         board->free = UINT64_MAX;
@@ -87,7 +89,7 @@ static void count(struct msg_peer *peer, int more)
 /* AT_ONCE: the first chunk is claimed by us already. */
 static bool slot_take(struct msg_transfer *transfer, bool at_once)
 {
-    struct msg_board *board = &vmsg_engine.board;
+    struct msg_board *board = &vmsg_board;
     msg_lock(&vmsg_engine.leaf);
     bool taken = board_ready(transfer->peer->vi->nic) && board->free;
     if (taken) {
@@ -121,14 +123,14 @@ void vmsg_joint_leave(struct msg_transfer *transfer)
     transfer->slot = NULL;
     msg_lock(&vmsg_engine.leaf);
     count(transfer->peer, -1);
-    vmsg_engine.board.free |= 1ull << transfer->slot_number;
+    vmsg_board.free |= 1ull << transfer->slot_number;
     msg_unlock(&vmsg_engine.leaf);
 }
 
 void vmsg_joint_close(void)
 {
-    if (vmsg_engine.board.nic)
-        vi_dereg(&vmsg_engine.board.region);
+    if (vmsg_board.nic)
+        vi_dereg(&vmsg_board.region);
 }
 
 /* ---- both sides -------------------------------------------------------------------------------------------------- */
@@ -390,7 +392,7 @@ void vmsg_joint_told(struct msg_transfer *transfer, int status)
 /* Peer lock held. */
 static void board_tell(struct msg_peer *peer)
 {
-    struct msg_frame_board body = {vmsg_engine.board.region.key};
+    struct msg_frame_board body = {vmsg_board.region.key};
     if (!peer->board_told)
         vmsg_peer_answer(peer, msg_header(MSG_FRAME_BOARD, 0, 0, 0), &body, sizeof body);
     peer->board_told = true;

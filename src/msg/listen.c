@@ -1,7 +1,7 @@
 /* The listener: a layer that would post the same receive again and again is shown each message where it lies. There is one
  * in a process. What is not eager, is declined or comes from ourselves goes the ordinary way, and while the receive is taken
  * by such a message, so does all that comes behind it: the order stays. */
-#include "msg/engine.h"
+#include "msg/match.h"
 
 void vmsg_listen(struct msg_context *context, const struct msg_listener *listener)
 {

@@ -6,7 +6,52 @@
  * receives from any source. Among receives that fit a message, the first posted is taken: a member's receives and the
  * wildcard ones are two lists, and the posting number tells which of the two heads was first. The usual case looks at
  * one head of one list. */
-#include "msg/engine.h"
+#include "msg/match.h"
+#include "msg/wait.h"
+
+struct base_pool vmsg_members;
+
+int vmsg_context_world(const struct msg_context *context, int rank)
+{
+    return context->world ? context->world[rank] : rank;
+}
+
+int vmsg_member_make(struct msg_context *context, int rank, struct msg_member **out)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    struct msg_member *member = context->member[rank];
+    if (!member) {
+        struct msg_peer *peer;
+        int error = vmsg_peer_find(context->network, vmsg_context_world(context, rank), &peer);
+        if (error)
+            return error;
+        msg_lock(&engine->leaf);
+        member = vbase_pool_take(&vmsg_members);
+        msg_unlock(&engine->leaf);
+        if (!member)
+            return vbase_fail(ERR_MEMORY, "no memory for rank %d of context %u", rank, context->id);
+        *member = (struct msg_member){.peer = peer, .rank = rank};
+        list_init(&member->posted);
+        list_init(&member->unexpected);
+        /* release: pairs with the acquire in vmsg_member_find of another thread */
+        __atomic_store_n(&context->member[rank], member, __ATOMIC_RELEASE);
+    }
+    *out = member;
+    return OK;
+}
+
+int vmsg_member_find(struct msg_context *context, int rank, struct msg_member **member)
+{
+    if (rank < 0 || rank >= context->size)
+        return vbase_fail(ERR_ARGUMENT, "rank %d is not in context %u of %d ranks", rank, context->id, context->size);
+    *member = __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE);
+    if (likely(*member != NULL))
+        return OK;
+    msg_lock(&context->lock);
+    int error = vmsg_member_make(context, rank, member);
+    msg_unlock(&context->lock);
+    return error;
+}
 
 static bool tag_fits(int wanted, int tag) { return wanted == tag || wanted == MSG_ANY_TAG; }
 

@@ -7,8 +7,11 @@
  * What is awaited from afar is counted: posted receives that a remote rank may match, transfers with one, queues to one.
  * While there is none, the network is looked at rarely, whatever goes on in shared memory. Not never: a remote rank may
  * want to connect, to cancel, or to say goodbye. */
-#include "msg/engine.h"
+#include "msg/match.h"
+#include "msg/wait.h"
 #include <sched.h>
+
+struct msg_networks vmsg_networks;
 
 #define CARD_MOST  1000
 
@@ -40,7 +43,7 @@ bool vmsg_nic_remote(int network, int world)
     const struct msg_engine *engine = &vmsg_engine;
     if (!engine->networked || world == engine->rank)
         return false;
-    if (!network && engine->networks > 1 && engine->job->local_count == engine->size && !engine->nic[0]->card)
+    if (!network && vmsg_networks.tried > 1 && engine->job->local_count == engine->size && !engine->nic[0]->card)
         return false; /* networked for others' sake alone */
     for (int i = 0; engine->usual > 1 && !network && i < engine->job->local_count; i++)
         if (engine->job->local_ranks[i] == world)
@@ -57,7 +60,7 @@ static const char *card_key(const struct vi_nic *nic, int network, int world, ch
     return key;
 }
 
-static int card_put(const struct vi_nic *nic, int network)
+int vmsg_card_put(const struct vi_nic *nic, int network)
 {
     char key[64];
     return vboot_put_text(vmsg_engine.job, card_key(nic, network, vmsg_engine.rank, key), nic->card);
@@ -67,7 +70,7 @@ static int card_put(const struct vi_nic *nic, int network)
 int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi)
 {
     struct msg_engine *engine = &vmsg_engine;
-    struct vi_nic *const *from = peer->network ? &engine->network[peer->network] : engine->nic;
+    struct vi_nic *const *from = peer->network ? &vmsg_networks.nic[peer->network] : engine->nic;
     char card[CARD_MOST], key[64];
     int world = peer->world;
     int error = engine->nics ? OK : vbase_fail(ERR_UNREACHABLE, "no transport is open, so rank %d is not reached", world);
@@ -77,7 +80,7 @@ int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi)
         error = OK; /* the next may do better */
         if (nic->card) {
             msg_lock(&engine->boot_lock);
-            error = vboot_get_text(engine->job, world, card_key(nic, engine->tried_as[peer->network], world, key), card, sizeof card);
+            error = vboot_get_text(engine->job, world, card_key(nic, vmsg_networks.tried_as[peer->network], world, key), card, sizeof card);
             msg_unlock(&engine->boot_lock);
         }
         if (!error)
@@ -97,12 +100,12 @@ static int door_share(struct msg_engine *engine, const struct vi_setup *setup)
     int *seat = malloc((size_t)job->local_count * sizeof *seat);
     int error = seat ? OK : vbase_fail(ERR_MEMORY, "no memory to share a door");
     if (!error && job->local_index == 0)
-        error = vi_door_open(setup, seat, &engine->door);
+        error = vi_door_open(setup, seat, &vmsg_networks.door);
     if (!error)
         error = vboot_share_descriptor(job, seat);
     if (!error)
         job->door_fd = seat[0];
-    for (int i = 1; engine->door && i < job->local_count; i++)
+    for (int i = 1; vmsg_networks.door && i < job->local_count; i++)
         close(seat[i]);
     free(seat);
     return error;
@@ -120,20 +123,7 @@ static int door_ready(struct msg_engine *engine, struct vi_setup *setup)
     return error;
 }
 
-int vmsg_scratch_grow(const struct vi_nic *nic)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    size_t size = nic->caps.max_send;
-    msg_lock(&engine->scratch_lock);
-    unsigned char *scratch = size > engine->scratch_size ? realloc(engine->scratch, size) : engine->scratch;
-    if (scratch && size > engine->scratch_size)
-        engine->scratch_size = size;
-    engine->scratch = scratch ? scratch : engine->scratch;
-    msg_unlock(&engine->scratch_lock);
-    return scratch ? OK : vbase_fail(ERR_MEMORY, "no memory for a frame of %zu bytes", size);
-}
-
-static struct vi_setup setup_of(const struct boot_job *job, const struct vi_sink *sink)
+struct vi_setup vmsg_nic_setup(const struct boot_job *job, const struct vi_sink *sink)
 {
     return (struct vi_setup){.rank = (uint32_t)job->rank,
                              .ranks = (uint32_t)job->size,
@@ -151,7 +141,7 @@ static struct vi_setup setup_of(const struct boot_job *job, const struct vi_sink
 static int open_all(struct msg_engine *engine, const struct vi_sink *sink)
 {
     struct boot_job *job = engine->job;
-    struct vi_setup setup = setup_of(job, sink);
+    struct vi_setup setup = vmsg_nic_setup(job, sink);
     int error = door_ready(engine, &setup);
     if (error)
         return error;
@@ -185,114 +175,23 @@ int vmsg_nics_open(const struct vi_sink *sink)
     engine->size = engine->job->size;
     int error = vi_settings_check() ?: open_all(engine, sink);
     engine->usual = engine->nics;
-    engine->networks = 1;
-    engine->burst_ticks = vbase_clock_ticks_of_ns(MSG_BURST_NS);
+    vmsg_networks.tried = 1;
     for (uint32_t i = 0; i < engine->nics && !error; i++)
         if (engine->nic[i]->card) {
             engine->networked = true;
-            error = card_put(engine->nic[i], 0);
+            error = vmsg_card_put(engine->nic[i], 0);
         }
     if (!error && engine->networked)
         error = vboot_fence(engine->job);
     return error;
 }
 
-/* ---- networks of their own ----------------------------------------------------------------------------------------- */
-
-/* From now on it is polled and slept on like the others. */
-static int network_enter(struct vi_nic *nic, int network)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    int error = vmsg_scratch_grow(nic);
-    while (!vmsg_progress_enter())
-        cpu_pause();
-    for (uint32_t i = 0; i < engine->nics && !error; i++)
-        error = engine->nic[i]->card ? OK : vi_arm(engine->nic[i], VI_ARM_DESCRIPTOR, NULL);
-    if (!error)
-        error = vmsg_wait_networked();
-    if (!error) {
-        nic->alone = !engine->threads;
-        engine->nic[engine->nics++] = engine->network[network] = nic;
-        engine->networked = true;
-    }
-    vmsg_progress_leave();
-    vmsg_wake();
-    return error;
-}
-
-static int network_nic(const char *card, int network)
-{
-    const struct vi_provider *provider = vi_providers;
-    struct vi_nic *nic;
-    while (provider->name && strcmp(provider->name, "tcp") != 0)
-        provider++;
-    struct vi_setup setup = setup_of(vmsg_engine.job, &vmsg_engine.nic[0]->sink);
-    setup.door_fd = -1; /* the node's belongs to the usual ways */
-    setup.card = card;
-    if (!provider->name)
-        return vbase_fail(ERR_UNSUPPORTED, "this build has no tcp");
-    int error = vi_nic_open(provider, &setup, &nic);
-    if (error)
-        return error;
-    error = card_put(nic, vmsg_engine.tried_as[network]) ?: network_enter(nic, network);
-    if (error)
-        vi_nic_close(nic);
-    return error;
-}
-
-static void go_on(void) { (void)vmsg_progress(); }
-
-int vmsg_network_open(const char *card, int *out)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    int network = 1;
-    if (!engine->open)
-        return vmsg_closed();
-    while (network < MSG_NETWORKS && engine->network[network])
-        network++;
-    int tried = engine->networks++, error = OK;
-    if (network == MSG_NETWORKS)
-        error = vbase_fail(ERR_LIMIT, "%d networks were asked for by channels, more than this cannot be", MSG_NETWORKS - 1);
-    else
-        engine->tried_as[network] = tried;
-    error = error ? error : network_nic(card, network);
-    int fence = vboot_fence_meanwhile(engine->job, go_on); /* who failed takes part all the same */
-    error = error ? error : fence;
-    if (!error)
-        *out = network;
-    return error;
-}
-
-/* A stranger may have called: then it stays. */
-void vmsg_network_close(int network)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    struct vi_nic *nic = engine->network[network];
-    uint32_t place = 0;
-    while (!vmsg_progress_enter())
-        cpu_pause();
-    for (int world = 0; world < engine->size && nic; world++)
-        if (engine->peer[network * engine->size + world])
-            nic = NULL;
-    while (nic && engine->nic[place] != nic)
-        place++;
-    if (nic) {
-        engine->nics--;
-        memmove(&engine->nic[place], &engine->nic[place + 1], (engine->nics - place) * sizeof *engine->nic);
-        engine->network[network] = NULL;
-    }
-    vmsg_progress_leave();
-    if (nic)
-        vi_nic_close(nic);
-    vmsg_wake();
-}
-
 void vmsg_nics_close(void)
 {
     struct msg_engine *engine = &vmsg_engine;
-    if (engine->door)
-        vi_door_close(engine->door); /* first: its keeper counts in memory that goes with shared memory */
-    engine->door = NULL;
+    if (vmsg_networks.door)
+        vi_door_close(vmsg_networks.door); /* first: its keeper counts in memory that goes with shared memory */
+    vmsg_networks.door = NULL;
     while (engine->nics)
         vi_nic_close(engine->nic[--engine->nics]);
 }
@@ -309,10 +208,10 @@ bool vmsg_nics_poll(int budget)
     bool none = atomic_load_explicit(&engine->awaited, memory_order_relaxed) == 0;
     for (uint32_t i = 0; i < engine->nics; i++) {
         struct vi_nic *nic = engine->nic[i];
-        const struct msg_peer *from = engine->expected.header ? engine->expected.peer : NULL;
+        const struct msg_peer *from = vmsg_expected.header ? vmsg_expected.peer : NULL;
         struct vi *only = from && (!from->far || from->far->held == 1) ? from->vi : NULL; /* he may send over any */
         nic->unwanted = none && nic->card;
-        if (nic->card && only && only->nic == nic && ++engine->straight % 8)
+        if (nic->card && only && only->nic == nic && ++vmsg_straight % 8)
             moved |= vi_poll_only(only, budget) > 0;
         else
             moved |= vi_poll(nic, budget) > 0;

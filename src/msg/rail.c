@@ -5,10 +5,9 @@
  * Ordered frames go over the main rail, peer->vi. When it is lost the next one gets everything that is not acknowledged;
  * when there is none, a connection is asked for, and what is sent meanwhile waits where everything waits that finds no room.
  * The provider redials pairs of cards by itself, for as long as one rail or one question is there. */
-#include "msg/engine.h"
+#include "msg/transfer.h"
 
 #define JUDGE_NS 5000000 /* between two looks for a better main rail */
-#define MOST_SLACK (1u << 20) /* of frames kept, beyond the window: envelopes and answers */
 
 static int rail_of(const struct msg_peer *peer, const struct vi *vi)
 {
@@ -111,21 +110,9 @@ static int rail_owing(const struct msg_peer *peer)
     return vmsg_replay_owes(replay) ? replay->main : MSG_REPLAY_NONE;
 }
 
-/* What lost rails did not land goes back to its messages; without memory it waits. */
-static bool backs_go(struct msg_peer *peer)
-{
-    struct msg_replay *replay = &peer->far->replay;
-    struct msg_replay_bulk back;
-    bool went = false;
-    for (; vmsg_replay_back(replay, &back) && vmsg_bond_back(peer, &back); went = true)
-        vmsg_replay_back_taken(replay);
-    return went;
-}
-
 bool vmsg_rails_flush(struct msg_peer *peer)
 {
     bool went = fences_go(peer);
-    went |= backs_go(peer);
     if (!peer->vi)
         return went;
     went |= frames_go(peer);
@@ -157,24 +144,6 @@ static void flush_soon(struct msg_peer *peer)
 }
 
 /* ---- rails that come and go -------------------------------------------------------------------------------------- */
-
-int vmsg_rails_open(struct msg_peer *peer)
-{
-    peer->far = calloc(1, sizeof *peer->far);
-    if (!peer->far)
-        return ERR_MEMORY;
-    vmsg_replay_open(&peer->far->replay, vbase_settings.window + MOST_SLACK);
-    return OK;
-}
-
-void vmsg_rails_close(struct msg_peer *peer)
-{
-    for (int i = 0; i < MSG_REPLAY_RAILS; i++)
-        if (peer->far->vi[i])
-            vi_disconnect(peer->far->vi[i]);
-    vmsg_replay_close(&peer->far->replay);
-    free(peer->far);
-}
 
 static void main_choose(struct msg_peer *peer)
 {

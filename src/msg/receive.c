@@ -1,6 +1,10 @@
 /* Receiving and probing: look among the messages that are there, else wait in a posted list. The buffer is the engine's
  * until the request is complete; a blocking receive's request lies on the stack. */
-#include "msg/engine.h"
+#include "msg/transfer.h"
+#include "msg/wait.h"
+
+struct msg_expected vmsg_expected;
+uint32_t vmsg_looks, vmsg_straight;
 
 #define GUESSES 8 /* one receive from anyone of so many looks at all lanes alike */
 
@@ -40,7 +44,7 @@ int vmsg_recv_start(struct msg_request *request, const struct msg_where *from, c
     if (unlikely(error))
         return error;
     request_prepare(request, from, buffer);
-    if (unlikely(vmsg_engine.expected.header))
+    if (unlikely(vmsg_expected.header))
         vmsg_expected_post(); /* it was first */
 
     msg_lock(&context->lock);
@@ -61,7 +65,7 @@ int vmsg_recv_now(struct msg_request *request, struct msg_context *context, int 
     struct msg_where from = {context, rank, tag};
     struct type_buffer buffer = {.base = data, .count = bytes};
     struct msg_member *member = NULL;
-    if (likely((unsigned)rank < (unsigned)context->size && tag >= 0 && vmsg_engine.quick && !vmsg_engine.expected.header))
+    if (likely((unsigned)rank < (unsigned)context->size && tag >= 0 && vmsg_engine.quick && !vmsg_expected.header))
         member = context->member[rank];
     if (unlikely(!member || !list_empty(&member->unexpected) || member->peer->remote))
         return ERR_AGAIN;
@@ -77,7 +81,7 @@ int vmsg_recv_now(struct msg_request *request, struct msg_context *context, int 
 /* What is overheard needs none: the listener's own receive is posted. */
 void vmsg_expected_post(void)
 {
-    struct msg_expected *expected = &vmsg_engine.expected;
+    struct msg_expected *expected = &vmsg_expected;
     struct msg_context *context = vmsg_engine.context[msg_header_context(expected->header)];
     if (context->listened && msg_header_tag(expected->header) == vmsg_engine.listener->tag) {
         expected->header = 0;
@@ -96,7 +100,7 @@ void vmsg_expected_post(void)
 static inline bool may_expect(const struct msg_context *context, const struct msg_member *member)
 {
     const struct msg_engine *engine = &vmsg_engine;
-    if (unlikely(!engine->quick || engine->expected.header || !list_empty(&context->wildcard)))
+    if (unlikely(!engine->quick || vmsg_expected.header || !list_empty(&context->wildcard)))
         return false;
     return member ? list_empty(&member->unexpected) && list_empty(&member->posted) && member->peer->vi
                   : list_empty(&context->arrivals);
@@ -112,7 +116,7 @@ static __attribute__((noinline)) int recv_waiting(struct msg_request *request, b
         error = vmsg_wait(request);
     if (unlikely(far))
         msg_await_end();
-    vmsg_engine.expected.header = 0; /* where the wait failed */
+    vmsg_expected.header = 0; /* where the wait failed */
     if (likely(atomic_load_explicit(&request->state, memory_order_relaxed) == MSG_TAKEN))
         return OK;
     if (!vmsg_request_done(request))
@@ -144,10 +148,10 @@ static inline uint32_t looks_for(const struct msg_peer *peer, bool all)
     struct msg_engine *engine = &vmsg_engine;
     bool others = atomic_load_explicit(&engine->chores, memory_order_relaxed) || (all ? engine->networked : peer->remote);
     if (all)
-        return unlikely(others || !engine->nics) ? 0 : engine->looks;
-    if (unlikely(++engine->straight % (others ? 16 : 64) == 0))
+        return unlikely(others || !engine->nics) ? 0 : vmsg_looks;
+    if (unlikely(++vmsg_straight % (others ? 16 : 64) == 0))
         return 0;
-    return unlikely(others) ? 1 : engine->looks;
+    return unlikely(others) ? 1 : vmsg_looks;
 }
 
 /* From anyone: he whose message was the last such one is looked at first, and expected as if he alone could send it, but not
@@ -167,8 +171,8 @@ static inline __attribute__((always_inline)) bool expect(struct msg_expected exp
     struct msg_peer *peer = expected.peer;
     bool all = !expected.member;
     atomic_store_explicit(&expected.request->state, MSG_PENDING, memory_order_relaxed); /* nobody else knows it yet */
-    engine->expected = expected;
-    for (int64_t pauses = (int64_t)looks * engine->gap; pauses > 0;) {
+    vmsg_expected = expected;
+    for (int64_t pauses = (int64_t)looks * vmsg_gap; pauses > 0;) {
         int came = all && !peer ? 0 : vi_poll_only(peer->vi, 1);
         if (all && !came)
             came = vi_poll(engine->nic[0], 1);
@@ -221,7 +225,7 @@ int vmsg_overhear(struct msg_context *context, int rank, void *data, uint64_t ro
     struct msg_engine *engine = &vmsg_engine;
     struct msg_request request;
     struct msg_member *member = rank == MSG_ANY_SOURCE ? NULL : context->member[rank];
-    if (unlikely(!engine->quick || engine->networked || !engine->nics || engine->expected.header ||
+    if (unlikely(!engine->quick || engine->networked || !engine->nics || vmsg_expected.header ||
                  atomic_load_explicit(&engine->chores, memory_order_relaxed) ||
                  atomic_load_explicit(&engine->turn, memory_order_relaxed) || /* somebody may be waited for */
                  msg_phase(engine->listener->receive) != MSG_PHASE_POSTED ||
@@ -231,8 +235,8 @@ int vmsg_overhear(struct msg_context *context, int rank, void *data, uint64_t ro
                                     .peer = member ? member->peer : guess(context), .member = member, .data = data,
                                     .room = room, .result = result, .request = &request};
     result->source = !member && expected.peer ? context->last->rank : rank;
-    bool here = expect(expected, member ? looks_for(expected.peer, false) : engine->looks);
-    engine->expected.header = 0;
+    bool here = expect(expected, member ? looks_for(expected.peer, false) : vmsg_looks);
+    vmsg_expected.header = 0;
     return here ? OK : ERR_AGAIN;
 }
 

@@ -26,7 +26,7 @@
  *
  * Everything here that moves runs under progress, one chunk of each transfer a round, so that the nics are looked at in
  * between. */
-#include "msg/engine.h"
+#include "msg/transfer.h"
 
 #define FETCH_LEAST   2048         /* bytes of a piece: shorter ones cost a kernel more than a second copy costs */
 #define FETCH_MOST    (2u << 20)   /* bytes between two looks at the nics: a call of the kernel costs some before it copies */

@@ -1,17 +1,6 @@
 /* Messages to the own rank, without any transport: one copy between the two buffers when the receive is there; else a
  * small one is copied aside within the window, and any other waits with its payload in the sender's buffer. */
-#include "msg/engine.h"
-
-/* The receive and the send have found each other; the receive's result is filled in. */
-void vmsg_self_copy(struct msg_request *receive, struct msg_request *send)
-{
-    struct type_cursor to, from;
-    vtype_cursor_start(&to, &receive->buffer);
-    vtype_cursor_start(&from, &send->buffer);
-    vtype_copy(&to, &from, receive->result.bytes);
-    vmsg_complete(send, OK);
-    vmsg_complete(receive, receive->result.error);
-}
+#include "msg/transfer.h"
 
 static bool window_take(struct msg_peer *peer, uint64_t bytes)
 {

@@ -4,7 +4,8 @@
  * they could; he tells them all the verdict. So either everybody has it or nobody. Three short messages a member, once. A member
  * without memory for his own part takes part and says no.
  */
-#include "msg/engine.h"
+#include "msg/transfer.h"
+#include "msg/wait.h"
 
 struct msg_share {
     struct msg_context *context;

@@ -2,13 +2,15 @@
  * the other side uses. An id that comes from the wire is believed only if it names a live transfer of this very peer in
  * the right phase. Under the leaf lock: the pool and the work list; the content belongs to whoever holds progress, or,
  * until its message was announced, to whoever launches it. */
-#include "msg/engine.h"
+#include "msg/transfer.h"
+
+struct base_pool vmsg_transfers;
 
 struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
 {
     struct msg_engine *engine = &vmsg_engine;
     msg_lock(&engine->leaf);
-    struct msg_transfer *transfer = vbase_pool_take(&engine->transfers);
+    struct msg_transfer *transfer = vbase_pool_take(&vmsg_transfers);
     if (transfer && request->kind == MSG_SEND && !request->peer->parted) {
         request->peer->pending_sends++;
         engine->pending_sends++;
@@ -26,7 +28,7 @@ struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
         msg_await();
     request->extra = transfer;
     if (msg_dead(request->peer->world)) /* announced before he died */
-        vmsg_death_again();
+        msg_death_again();
     return transfer;
 }
 
@@ -100,7 +102,7 @@ void vmsg_transfer_give(struct msg_transfer *transfer)
         peer->ended++;
     else if (transfer->phase != MSG_TRANSFER_OVER)
         crossed(transfer);
-    vbase_pool_give(&engine->transfers, transfer);
+    vbase_pool_give(&vmsg_transfers, transfer);
     msg_unlock(&engine->leaf);
 }
 
@@ -109,7 +111,7 @@ struct msg_transfer *vmsg_transfer_next(const struct msg_peer *peer, uint32_t *p
     struct msg_engine *engine = &vmsg_engine;
     struct msg_transfer *transfer;
     msg_lock(&engine->leaf); /* those of others are made meanwhile */
-    while ((transfer = vbase_pool_next(&engine->transfers, place)) && transfer->peer != peer)
+    while ((transfer = vbase_pool_next(&vmsg_transfers, place)) && transfer->peer != peer)
         ;
     msg_unlock(&engine->leaf);
     return transfer;
@@ -122,7 +124,7 @@ uint64_t vmsg_transfer_id(const struct msg_transfer *transfer)
 
 struct msg_transfer *vmsg_transfer_find(struct msg_peer *peer, uint64_t id)
 {
-    struct msg_transfer *transfer = vbase_pool_at(&vmsg_engine.transfers, (uint32_t)id, (uint32_t)(id >> 32));
+    struct msg_transfer *transfer = vbase_pool_at(&vmsg_transfers, (uint32_t)id, (uint32_t)(id >> 32));
     return transfer && transfer->peer == peer ? transfer : NULL;
 }
 

@@ -12,7 +12,8 @@
  * parked and ends the watcher's sleep; for those who wait for anything else (they are counted) any completion does. So does
  * whoever stops watching. What a parked thread expects in memory shared with other ranks nobody here completes: the watcher
  * looks at it on his behalf. */
-#include "msg/engine.h"
+#include "msg/transfer.h"
+#include "msg/wait.h"
 #include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
@@ -28,6 +29,8 @@
 #define SLEEP_RETRY_NS   1000000ull /* where something is to be tried again; else doubled by each time-out */
 #define SLEEP_LONGEST_NS 100000000ull
 
+uint32_t vmsg_gap;
+
 static struct {
     uint64_t spin, yield;     /* in ticks: since the last time that something was found */
     uint64_t crowded, yield_crowded; /* the most that yield may be in a crowd, and what it is now, for who waits for messages */
@@ -36,18 +39,12 @@ static struct {
     uint32_t processors;
     _Atomic uint32_t *asleep; /* ranks of this node that sleep; NULL: nobody counts */
     /* Below: several threads only. */
-    _Atomic uint32_t changes;            /* parked threads sleep on it */
-    _Atomic uint32_t parked;             /* how many do */
-    _Atomic uint32_t curious;            /* how many sleep, parked or watching, for more than one request */
     _Atomic bool watched;                /* there is a watcher */
     _Atomic uint64_t beside_at;          /* ticks: when a thread last waited beside him; relaxed */
     uint64_t beside, lately;             /* in ticks: how long such a thread yields before it parks, and is thought of */
-    _Atomic(_Atomic uint32_t *) bell;    /* what the watcher sleeps on, NULL while awake or on descriptors */
-    _Atomic bool listening;              /* he sleeps on descriptors, and on `ear` */
-    int ear;                             /* an eventfd, -1: no nic asks for descriptors */
     struct base_lock lock;               /* of `expected` */
     struct list expected;                /* struct expectation */
-} wait = {.ear = -1, .expected = {{&wait.expected.head, &wait.expected.head}}};
+} wait = {.expected = {{&wait.expected.head, &wait.expected.head}}};
 
 /* What a parked thread waits for in shared memory. On its stack; READY is called under the lock only. */
 struct expectation {
@@ -82,7 +79,7 @@ static void spin_choose(uint64_t now)
     bool short_one = crowded(now);
     wait.spin = wait.spins[short_one];
     wait.yield_crowded = short_one && wait.yield > wait.crowded ? wait.crowded : wait.yield;
-    vmsg_engine.looks = wait.looks[short_one];
+    vmsg_looks = wait.looks[short_one];
 }
 
 int vmsg_wait_start(void)
@@ -100,51 +97,25 @@ int vmsg_wait_start(void)
     wait.beside = vbase_clock_ticks_of_ns(BESIDE_NS);
     wait.lately = vbase_clock_ticks_of_ns(LATELY_NS);
     spin_choose(clock_ticks());
-    vmsg_engine.gap = vbase_clock_pauses_of_ns(GAP_NS);
+    vmsg_gap = vbase_clock_pauses_of_ns(GAP_NS);
     return vmsg_engine.networked ? vmsg_wait_networked() : OK;
 }
 
 int vmsg_wait_networked(void)
 {
-    if (wait.ear < 0)
-        wait.ear = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    return wait.ear < 0 ? vbase_fail_errno(ERR_SYSTEM, "a descriptor to be woken by") : OK;
+    if (vmsg_waiters.ear < 0)
+        vmsg_waiters.ear = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return vmsg_waiters.ear < 0 ? vbase_fail_errno(ERR_SYSTEM, "a descriptor to be woken by") : OK;
 }
 
 void vmsg_wait_stop(void)
 {
-    if (wait.ear >= 0)
-        close(wait.ear);
-    wait.ear = -1;
+    if (vmsg_waiters.ear >= 0)
+        close(vmsg_waiters.ear);
+    vmsg_waiters.ear = -1;
 }
 
 /* ---- several threads --------------------------------------------------------------------------------------------- */
-
-/* Wakes whoever sleeps in this process, so that he looks again. */
-void vmsg_wait_changed(void)
-{
-    /* seq_cst: pairs with the fences in park and sleep: either they see what changed, or we see that they sleep */
-    atomic_thread_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&wait.parked, memory_order_relaxed)) {
-        atomic_fetch_add_explicit(&wait.changes, 1, memory_order_relaxed); /* the futex orders it */
-        vbase_futex_wake(&wait.changes, INT_MAX);
-    }
-    _Atomic uint32_t *bell = atomic_load_explicit(&wait.bell, memory_order_relaxed);
-    if (bell) {
-        atomic_fetch_add_explicit(bell, 1, memory_order_relaxed); /* the watcher's futex_wait then returns at once */
-        vbase_futex_wake(bell, INT_MAX);
-    }
-    if (atomic_load_explicit(&wait.listening, memory_order_relaxed))
-        (void)!write(wait.ear, &(uint64_t){1}, sizeof(uint64_t));
-}
-
-void vmsg_wait_completed(bool parked)
-{
-    /* seq_cst: pairs with the fences in park and nics_sleep, as to `curious` */
-    atomic_thread_fence(memory_order_seq_cst);
-    if (parked || atomic_load_explicit(&wait.curious, memory_order_relaxed))
-        vmsg_wait_changed();
-}
 
 /* Who sleeps wants to be woken when it is done. False: it is. */
 static bool mark(struct msg_request *request)
@@ -160,7 +131,7 @@ static bool mark(struct msg_request *request)
 static void sleep_begins(const struct waiting *waiting)
 {
     if (!waiting->request)
-        atomic_fetch_add_explicit(&wait.curious, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&vmsg_waiters.curious, 1, memory_order_relaxed);
     else if (!waiting->last || !mark(waiting->last))
         (void)mark(waiting->request);
 }
@@ -168,13 +139,7 @@ static void sleep_begins(const struct waiting *waiting)
 static void sleep_ends(const struct waiting *waiting)
 {
     if (!waiting->request)
-        atomic_fetch_sub_explicit(&wait.curious, 1, memory_order_relaxed);
-}
-
-void vmsg_wake(void)
-{
-    if (vmsg_engine.threads)
-        vmsg_wait_changed();
+        atomic_fetch_sub_explicit(&vmsg_waiters.curious, 1, memory_order_relaxed);
 }
 
 static bool watch(struct waiting *waiting)
@@ -269,16 +234,16 @@ static bool expected_came(void)
 static void park(struct waiting *waiting, bool (*ready)(void *), void *context)
 {
     struct expectation expectation = {.ready = ready, .context = context};
-    uint32_t changes = atomic_load_explicit(&wait.changes, memory_order_relaxed);
-    atomic_fetch_add_explicit(&wait.parked, 1, memory_order_relaxed);
+    uint32_t changes = atomic_load_explicit(&vmsg_waiters.changes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&vmsg_waiters.parked, 1, memory_order_relaxed);
     sleep_begins(waiting);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with vmsg_wait_changed */
     bool absent = waiting->shared ? expect(&expectation) : !ready(context);
     if (absent && atomic_load_explicit(&wait.watched, memory_order_relaxed))
-        vbase_futex_wait(&wait.changes, changes, next_sleep(waiting));
+        vbase_futex_wait(&vmsg_waiters.changes, changes, next_sleep(waiting));
     expect_no_more(&expectation);
     sleep_ends(waiting);
-    atomic_fetch_sub_explicit(&wait.parked, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&vmsg_waiters.parked, 1, memory_order_relaxed);
 }
 
 /* ---- sleeping ---------------------------------------------------------------------------------------------------- */
@@ -289,22 +254,22 @@ static void sleep_on_descriptors(const struct vi_wait *from, uint32_t count, uin
     uint64_t calls;
     for (uint32_t i = 0; i < count; i++)
         watched[i] = (struct pollfd){.fd = from[i].descriptor, .events = from[i].events};
-    watched[count] = (struct pollfd){.fd = wait.ear, .events = POLLIN};
+    watched[count] = (struct pollfd){.fd = vmsg_waiters.ear, .events = POLLIN};
     struct timespec limit = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
     if (ppoll(watched, count + 1, &limit, NULL) > 0 && watched[count].revents)
-        (void)!read(wait.ear, &calls, sizeof calls);
+        (void)!read(vmsg_waiters.ear, &calls, sizeof calls);
 }
 
 /* A futex where there is one nic, or none (then nobody but this process can ring); else the descriptors of all. */
 static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool (*ready)(void *), void *context)
 {
     struct msg_engine *engine = &vmsg_engine;
-    _Atomic uint32_t *bell = engine->nics ? from[0].futex : &wait.changes;
-    uint32_t value = engine->nics ? from[0].value : atomic_load_explicit(&wait.changes, memory_order_relaxed);
+    _Atomic uint32_t *bell = engine->nics ? from[0].futex : &vmsg_waiters.changes;
+    uint32_t value = engine->nics ? from[0].value : atomic_load_explicit(&vmsg_waiters.changes, memory_order_relaxed);
     if (engine->networked)
         bell = NULL;
-    atomic_store_explicit(&wait.bell, bell, memory_order_relaxed);
-    atomic_store_explicit(&wait.listening, !bell, memory_order_relaxed);
+    atomic_store_explicit(&vmsg_waiters.bell, bell, memory_order_relaxed);
+    atomic_store_explicit(&vmsg_waiters.listening, !bell, memory_order_relaxed);
     sleep_begins(waiting);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with vmsg_wait_changed */
     if (!ready(context) && !expected_came()) {
@@ -320,8 +285,8 @@ static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool
             atomic_fetch_sub_explicit(wait.asleep, 1, memory_order_relaxed);
     }
     sleep_ends(waiting);
-    atomic_store_explicit(&wait.bell, NULL, memory_order_relaxed);
-    atomic_store_explicit(&wait.listening, false, memory_order_relaxed);
+    atomic_store_explicit(&vmsg_waiters.bell, NULL, memory_order_relaxed);
+    atomic_store_explicit(&vmsg_waiters.listening, false, memory_order_relaxed);
 }
 
 /* True: something has happened instead. */

@@ -1,7 +1,7 @@
 /* The job is lost while blocking calls wait: they give their requests back complete, so that nothing of the engine points
  * into a stack that has gone, and the calls after them find its lists whole.
  * timeout: 60 tcp: 1 */
-#include "msg/engine.h"
+#include "msg/transfer.h"
 #include "harness.h"
 
 static __attribute__((noinline)) void scribble(void)

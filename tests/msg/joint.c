@@ -1,7 +1,7 @@
 /* Large messages that both ends copy, by puts and gets or in frames: whole, whoever does how much of it; from a sender who
  * computes meanwhile; with puts and gets that are told later; and when the kernel begins to refuse one side in the middle
  * of the job. takes: 5 timeout: 120 */
-#include "msg/engine.h"
+#include "msg/transfer.h"
 #include "harness.h"
 #include "base/counters.h"
 #include <linux/filter.h>
@@ -81,7 +81,7 @@ static void sizes(int rank)
 {
     unsigned message = 0;
     data = malloc(MOST + 64);
-    vmsg_engine.board.generation = (1u << 28) - 100; /* they come round */
+    vmsg_board.generation = (1u << 28) - 100; /* they come round */
     for (size_t bytes = 65535; bytes <= MOST + 1; bytes = bytes * 2 - 1)
         for (size_t d = 0; d < 3; d++)
             one(rank, ++message, bytes + d, MOST + 32);
@@ -92,7 +92,7 @@ static void sizes(int rank)
     if (in_frames() && rank == 1)
         CHECK(vbase_counters->copy_pipelined > 0);
     if (rank == 1)
-        CHECK(vmsg_engine.board.generation < 1000);
+        CHECK(vmsg_board.generation < 1000);
     free(data);
 }
 

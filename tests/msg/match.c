@@ -2,7 +2,7 @@
  * probes, matched probes and cancels, in contexts of which one opens late. The peers are invented; frames are handed to
  * the engine as its sink would. tcp: 1 */
 #include "check.h"
-#include "msg/engine.h"
+#include "msg/transfer.h"
 
 #define RANKS    5
 #define CONTEXTS 3

@@ -6,7 +6,7 @@
  * is the number of games: a longer run is `test-msg-wire 100000`. All of it twice: the second time the peers are remote,
  * their frames are numbered, and large messages are put. */
 #include "check.h"
-#include "msg/engine.h"
+#include "msg/transfer.h"
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -325,7 +325,7 @@ int main(int count, char **arguments)
     vmsg_engine.size = PEERS;
     vmsg_engine.peer = realloc(vmsg_engine.peer, PEERS * MSG_NETWORKS * sizeof *vmsg_engine.peer);
     memset(vmsg_engine.peer, 0, PEERS * MSG_NETWORKS * sizeof *vmsg_engine.peer);
-    vmsg_engine.scratch = realloc(vmsg_engine.scratch, nic.caps.max_send);
+    CHECK(vmsg_scratch_grow(&nic) == OK);
     for (uint32_t i = 1; i < PEERS; i++) {
         CHECK_EQUAL(vmsg_peer_accept(&nic, i), OK);
         if (far)

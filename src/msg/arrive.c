@@ -1,16 +1,22 @@
-/* Messages that come: from the sink or from ourselves, matched at once or kept until a receive or a probe asks.
+/* Messages that come: from the sink or from the own rank, matched at once or kept until a receive or a probe asks.
  *
- * An envelope describes a message while it is looked at. If no receive waits for it, it is copied into a message, with
- * its payload when it has one: payload without a receive is bounded by the window that we gave its sender. Delivering
- * moves the payload, or starts the rendezvous, and gives the window back; it runs without the context's lock, since a
- * matched request and a matched message belong to nobody else. */
-#include "msg/engine.h"
+ * An envelope describes a message while it is looked at. If no receive waits for it, it is copied into a message, with its
+ * payload when it has one: payload without a receive is bounded by the window that its sender was given.
+ *
+ * A note comes in a frame of its own right before its message. It is its peer's last until the next envelope of that peer takes
+ * it; it is freed with the envelope. Contexts without notes look at one pointer for this. */
+#include "msg/transfer.h"
+
+struct base_pool vmsg_messages;
+struct list vmsg_early;
+
+_Static_assert(sizeof(struct msg_note) == 64, "wire");
 
 static struct msg_message *message_make(const struct msg_envelope *envelope)
 {
     struct msg_engine *engine = &vmsg_engine;
     msg_lock(&engine->leaf);
-    struct msg_message *message = vbase_pool_take(&engine->messages);
+    struct msg_message *message = vbase_pool_take(&vmsg_messages);
     msg_unlock(&engine->leaf);
     if (!message)
         return NULL;
@@ -26,7 +32,7 @@ static struct msg_message *message_make(const struct msg_envelope *envelope)
         place = message->block = malloc(envelope->total);
     if (!place) {
         msg_lock(&engine->leaf);
-        vbase_pool_give(&engine->messages, message);
+        vbase_pool_give(&vmsg_messages, message);
         msg_unlock(&engine->leaf);
         return NULL;
     }
@@ -44,8 +50,24 @@ static void message_free(struct msg_message *message)
     free(message->block);
     free(message->envelope.note);
     msg_lock(&engine->leaf);
-    vbase_pool_give(&engine->messages, message);
+    vbase_pool_give(&vmsg_messages, message);
     msg_unlock(&engine->leaf);
+}
+
+void vmsg_note_arrived(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
+{
+    (void)header;
+    if (!peer->note) /* else its message did not fit into the lane behind it: the two come again */
+        peer->note = malloc(sizeof *peer->note);
+    if (peer->note)
+        *peer->note = body->note;
+}
+
+void vmsg_note_of_self(const struct msg_request *request, struct msg_envelope *envelope)
+{
+    envelope->note = request->note ? malloc(sizeof *envelope->note) : NULL;
+    if (envelope->note)
+        *envelope->note = *request->note;
 }
 
 /* A message for a context that is not open: it waits. Runs under progress, as opening does. */
@@ -55,7 +77,7 @@ static int message_wait(uint32_t context_id, const struct msg_envelope *envelope
     if (!message)
         return vbase_fail(ERR_MEMORY, "no memory for a message of %llu bytes", (unsigned long long)envelope->total);
     message->context_id = context_id;
-    list_append(&vmsg_engine.early, &message->of_context);
+    list_append(&vmsg_early, &message->of_context);
     return OK;
 }
 
@@ -64,7 +86,7 @@ int vmsg_message_enter(struct msg_context *context, struct msg_envelope *envelop
 {
     struct msg_member *member;
     struct msg_request *request = NULL;
-    if (unlikely(vmsg_engine.expected.header))
+    if (unlikely(vmsg_expected.header))
         vmsg_expected_post();
     msg_lock(&context->lock);
     int error = vmsg_member_make(context, envelope->source, &member);
@@ -125,50 +147,6 @@ void vmsg_message_arrived(uint32_t context_id, struct msg_envelope *envelope)
     }
     if (unlikely(error))
         vmsg_failed(error);
-}
-
-static void payload_move(const struct msg_request *request, const void *payload, uint64_t bytes)
-{
-    if (likely(type_buffer_contiguous(&request->buffer)))
-        memcpy(request->buffer.base, payload, bytes);
-    else
-        (void)vtype_unpack_at(&request->buffer, 0, payload, bytes);
-}
-
-static void deliver_payload(struct msg_request *request, const struct msg_envelope *envelope, uint64_t want)
-{
-    struct msg_peer *peer = envelope->peer;
-    if (want)
-        payload_move(request, envelope->payload, want);
-    uint64_t id = envelope->frame == MSG_FRAME_EAGER_SYNC ? envelope->id : 0;
-    vmsg_credit_owe(peer, envelope->total + MSG_FRAME_COST);
-    if (unlikely(id)) {
-        struct msg_frame_id ack = {id};
-        vmsg_peer_control(peer, msg_header(MSG_FRAME_ACK, 0, 0, 0), &ack, sizeof ack);
-    }
-    vmsg_complete(request, request->result.error);
-}
-
-/* REQUEST and the message belong together and to us alone. request->total is the room of its buffer. */
-void vmsg_message_deliver(struct msg_request *request, const struct msg_envelope *envelope)
-{
-    uint64_t room = request->total, want = envelope->total < room ? envelope->total : room;
-    request->total = envelope->total;
-    request->result = (struct msg_result){.source = envelope->source, .tag = envelope->tag, .bytes = want};
-    if (unlikely(envelope->total > room))
-        request->result.error =
-            vbase_fail(ERR_TRUNCATED, "%llu bytes came from rank %d with tag %d, there is room for %llu",
-                       (unsigned long long)envelope->total, envelope->source, envelope->tag, (unsigned long long)room);
-    COUNT(recv_messages);
-    COUNT_ADD(recv_bytes, want);
-    if (unlikely(envelope->note != NULL))
-        vmsg_note_give(request, envelope->note);
-    if (envelope->local)
-        vmsg_self_copy(request, envelope->local);
-    else if (envelope->frame == MSG_FRAME_ANNOUNCE)
-        vmsg_rendezvous_matched(request, envelope, want);
-    else
-        deliver_payload(request, envelope, want);
 }
 
 void vmsg_message_give(struct msg_message *message, struct msg_request *request)

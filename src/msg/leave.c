@@ -1,13 +1,52 @@
-/* Deaths that do not end the job. The launcher counts them in the handover; waits look at that count when they yield or sleep.
- * A dead rank is one who has said goodbye, and more: receives from him are over, whatever was moving to or from him is, and
- * answers for him are thrown away. From then on the short ways are closed, for they look at nothing.
+/* Ranks that leave: by a goodbye, or by a death that does not end the job.
  *
- * What a network was given of our memory is its own until it knows that the link is gone, so the rails to a dead rank are closed
- * before his transfers end: his host may be silent, and its connections stay. */
-#include "msg/engine.h"
+ * The launcher counts deaths in the handover; waits look at that count when they yield or sleep. A dead rank is one that has
+ * said goodbye, and more: receives from it are over, whatever was moving to or from it is, and answers for it are dropped.
+ * From then on the short ways are closed, for they look at nothing.
+ *
+ * What a network was given of our memory is its own until it knows that the link is gone, so the rails to a dead rank are
+ * closed before its transfers end: its host may be silent, and its connections stay. */
+#include "msg/transfer.h"
 #include <sched.h>
 
-static _Atomic bool bury_queued; /* a transfer was begun with a dead rank; relaxed: a hint to look again */
+/* Its receiver has said goodbye. What he was sent at once is his; what waits for his answer is given up, unless it is
+ * being cancelled: he still answers that. */
+void vmsg_send_forsake(struct msg_request *request)
+{
+    struct msg_transfer *transfer = request->extra;
+    enum msg_phase phase = msg_phase(request);
+    if (phase == MSG_PHASE_QUEUED)
+        list_remove(&request->link);
+    else if (phase != MSG_PHASE_ANNOUNCED || transfer->cancelling)
+        return;
+    int error = vbase_fail(ERR_PEER_DEAD, "rank %d has left the job and receives nothing any more", request->peer->world);
+    if (transfer)
+        vmsg_transfer_give(transfer);
+    vmsg_complete(request, error);
+}
+
+/* He said goodbye: what he has not received by now he never will. Stop does not wait for it, nor does anybody else. */
+void vmsg_peer_parted(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
+{
+    (void)header, (void)body;
+    struct msg_engine *engine = &vmsg_engine;
+    msg_lock(&engine->leaf);
+    bool some = peer->pending_sends;
+    engine->pending_sends -= peer->pending_sends;
+    peer->pending_sends = 0;
+    peer->parted = true;
+    msg_unlock(&engine->leaf);
+
+    msg_lock(&peer->lock);
+    peer->short_limit = -1;
+    list_for_each(node, &peer->queue)
+        vmsg_send_forsake(container_of(node, struct msg_request, link));
+    struct msg_transfer *transfer;
+    for (uint32_t i = 0; some && (transfer = vmsg_transfer_next(peer, &i));)
+        if (transfer->sender && transfer->phase == MSG_TRANSFER_ANNOUNCED)
+            vmsg_send_forsake(transfer->request);
+    msg_unlock(&peer->lock);
+}
 
 static int dead_error(int world) { return vbase_fail(ERR_PEER_DEAD, "rank %d is dead", world); }
 
@@ -67,7 +106,7 @@ static void transfers_end(struct msg_peer *peer)
 static void bury(int world)
 {
     struct msg_engine *engine = &vmsg_engine;
-    struct msg_expected *expected = &engine->expected;
+    struct msg_expected *expected = &vmsg_expected;
     if (expected->header && (!expected->member || expected->peer->world == world))
         vmsg_expected_post();
     for (int network = 0; network < MSG_NETWORKS; network++) {
@@ -95,13 +134,13 @@ void vmsg_death_look(void)
     struct msg_engine *engine = &vmsg_engine;
     uint32_t deaths = vboot_deaths(engine->job);
     if (likely(deaths == atomic_load_explicit(&engine->deaths, memory_order_relaxed) &&
-               !atomic_load_explicit(&bury_queued, memory_order_relaxed)))
+               !atomic_load_explicit(&vmsg_engine.bury_again, memory_order_relaxed)))
         return;
     while (!vmsg_progress_enter())
         sched_yield();
     if (!engine->dead)
         engine->dead = calloc((size_t)engine->size, sizeof *engine->dead);
-    atomic_store_explicit(&bury_queued, false, memory_order_relaxed);
+    atomic_store_explicit(&vmsg_engine.bury_again, false, memory_order_relaxed);
     if (engine->quick) /* else other threads read it */
         engine->quick = false;
     for (int world = 0; world < engine->size && engine->dead; world++)
@@ -115,8 +154,6 @@ void vmsg_death_look(void)
     vmsg_progress_leave();
     vmsg_wake();
 }
-
-void vmsg_death_again(void) { atomic_store_explicit(&bury_queued, true, memory_order_relaxed); }
 
 uint32_t vmsg_deaths(void)
 {

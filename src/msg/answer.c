@@ -1,0 +1,195 @@
+/* The connection to a peer, and what it is told beside messages: answers and credit.
+ *
+ * An answer is never lost and never waits behind messages: what a full lane turns away waits in `control`, in order.
+ *
+ * Credit bounds the unmatched payload that one rank may leave at another. The sender counts down its window by payload +
+ * MSG_FRAME_COST for each eager message; when it is used up, messages travel as bare envelopes and their payload stays where
+ * it is. The receiver counts what it matched and tells it in a CREDIT frame at half a window, before the call that matched
+ * returns. Frames themselves are never refused: a posted receive is reached past any number of unmatched messages. If the
+ * lane is full the debt stays and is told later; it is one number, so nothing piles up. */
+#include "msg/transfer.h"
+
+/* The first vi of a peer carries: from now on small messages may take the short way. */
+static void vi_add(struct msg_peer *peer, struct vi *vi)
+{
+    if (!peer->nic) {
+        peer->nic = vi->nic;
+        if (peer->remote)
+            peer->eager *= MSG_FAR_EAGER;
+        if (peer->eager > (int64_t)msg_frame_most(peer))
+            peer->eager = (int64_t)msg_frame_most(peer);
+    }
+    if (peer->remote)
+        vmsg_rail_add(peer, vi);
+    else
+        peer->vi = vi;
+    if (list_empty(&peer->queue))
+        peer->short_limit = peer->parted ? -1 : peer->eager;
+}
+
+int vmsg_peer_connect(struct msg_peer *peer)
+{
+    if (peer->vi)
+        return OK;
+    TRACE("connect");
+    struct vi *vi;
+    int error = vmsg_nic_connect(peer, &vi);
+    if (error == OK)
+        vi_add(peer, vi);
+    return error;
+}
+
+int vmsg_route(struct msg_context *context, int rank, struct msg_route *route)
+{
+    struct msg_peer *peer;
+    struct vi_state state = {.path = NULL};
+    if (!vmsg_engine.open)
+        return vmsg_closed();
+    int error = vmsg_peer_find(context->network, vmsg_context_world(context, rank), &peer);
+    if (error)
+        return error;
+    msg_lock(&peer->lock);
+    error = vmsg_peer_connect(peer) ?: vi_query(peer->vi, &state);
+    if (!error) {
+        route->transport = peer->vi->nic->provider->name;
+        snprintf(route->path, sizeof route->path, "%s", state.path ? state.path : "");
+    }
+    msg_unlock(&peer->lock);
+    return error;
+}
+
+/* A frame for this peer was turned away although he has taken all that we sent: what it needs is held up by others. They
+ * may compute for hours, and he may be waiting; so he is reached by what needs less. */
+bool vmsg_peer_starved(struct msg_peer *peer)
+{
+    return vi_taken(peer->vi);
+}
+
+static void control_keep(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    msg_lock(&engine->leaf);
+    struct msg_control *control = vbase_pool_take(&vmsg_controls);
+    msg_unlock(&engine->leaf);
+    if (!control) {
+        vmsg_failed(vbase_fail(ERR_MEMORY, "no memory for an answer to rank %d", peer->world));
+        return;
+    }
+    control->header = header;
+    control->length = length;
+    if (length)
+        memcpy(control->body, body, length);
+    list_append(&peer->control, &control->link);
+    vmsg_peer_stuck(peer);
+}
+
+/* False: not now. Without memory it can neither be sent nor waited with: the other side would wait for ever. */
+static bool answer_send(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
+{
+    struct iovec piece = {(void *)(uintptr_t)body, length};
+    int error = msg_peer_send(peer, header, &piece, 1);
+    if (unlikely(error == ERR_MEMORY))
+        vmsg_failed(error);
+    return error != ERR_AGAIN;
+}
+
+/* Sends an answer now, or keeps it: an answer is never lost and never waits behind messages. */
+void vmsg_peer_answer(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
+{
+    if (unlikely(peer->gone))
+        return;
+    if (!peer->vi || !list_empty(&peer->control) || !answer_send(peer, header, body, length))
+        control_keep(peer, header, body, length);
+}
+
+void vmsg_peer_control(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
+{
+    msg_lock(&peer->lock);
+    vmsg_peer_answer(peer, header, body, length);
+    msg_unlock(&peer->lock);
+}
+
+bool vmsg_answers_flush(struct msg_peer *peer)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    bool went = false;
+    struct list_node *node;
+    while ((node = list_first(&peer->control))) {
+        struct msg_control *control = container_of(node, struct msg_control, link);
+        if (!answer_send(peer, control->header, control->body, control->length))
+            break;
+        list_remove(node);
+        msg_lock(&engine->leaf);
+        vbase_pool_give(&vmsg_controls, control);
+        msg_unlock(&engine->leaf);
+        went = true;
+    }
+    return went;
+}
+
+int vmsg_peer_accept(struct vi_nic *nic, uint32_t world)
+{
+    struct msg_peer *peer;
+    int network = 0;
+    for (int i = 1; i < MSG_NETWORKS; i++)
+        network = vmsg_networks.nic[i] == nic ? i : network;
+    int error = vmsg_peer_find(network, (int)world, &peer);
+    if (error)
+        return error;
+    struct vi *vi;
+    msg_lock(&peer->lock);
+    bool unknown = !peer->nic;
+    error = vi_accept(nic, world, peer, &vi);
+    if (error == OK) {
+        vi_add(peer, vi);
+        peer->heard = true;
+    }
+    if (error == OK && unknown && vmsg_engine.leaving)
+        vmsg_peer_answer(peer, msg_header(MSG_FRAME_GOODBYE, 0, 0, 0), NULL, 0);
+    msg_unlock(&peer->lock);
+    return error;
+}
+
+/* Credits: how much unmatched payload one rank may leave at another.
+ *
+ * The sender counts down its window by payload + MSG_FRAME_COST for each eager message; when it is used up, messages
+ * travel as bare envelopes and their payload stays where it is. The receiver counts what it matched and tells it in a
+ * CREDIT frame at half a window, before the call that matched returns. Frames themselves are never refused: a posted
+ * receive is reached past any number of unmatched messages. If the lane is full the debt stays and is told later; it is
+ * one number, so nothing piles up. */
+#include "msg/engine.h"
+
+bool vmsg_credit_tell(struct msg_peer *peer)
+{
+    struct msg_frame_credit body = {(uint64_t)peer->owed};
+    struct iovec piece = {&body, sizeof body};
+    if (msg_peer_send(peer, msg_header(MSG_FRAME_CREDIT, 0, 0, 0), &piece, 1) == ERR_AGAIN)
+        return false;
+    peer->owed = 0;
+    return true;
+}
+
+void vmsg_credit_owe(struct msg_peer *peer, uint64_t cost)
+{
+    msg_lock(&peer->lock);
+    if (peer->world == vmsg_engine.rank) {
+        peer->window += (int64_t)cost;
+    } else {
+        peer->owed += (int64_t)cost;
+        if (unlikely(peer->owed >= peer->window_half) && !vmsg_credit_tell(peer))
+            vmsg_peer_stuck(peer);
+    }
+    msg_unlock(&peer->lock);
+}
+
+void vmsg_credit_returned(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
+{
+    (void)header;
+    msg_lock(&peer->lock);
+    bool sane = body->credit.bytes <= vbase_settings.window - (uint64_t)peer->window;
+    if (sane)
+        peer->window += (int64_t)body->credit.bytes;
+    msg_unlock(&peer->lock);
+    if (!sane)
+        vmsg_refused(peer, "more credit than was used");
+}

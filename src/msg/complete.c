@@ -1,0 +1,105 @@
+/* Completion: a request becomes its owner's again, and a thread that sleeps until then is woken.
+ *
+ * A request with a callback is done when the callback is called, by the thread that drains the list; a request without one is
+ * done at once. */
+#include "msg/wait.h"
+
+struct msg_waiters vmsg_waiters = {.ear = -1};
+
+/* Wakes whoever sleeps in this process, so that he looks again. */
+void vmsg_wait_changed(void)
+{
+    /* seq_cst: pairs with the fences in park and sleep: either they see what changed, or we see that they sleep */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&vmsg_waiters.parked, memory_order_relaxed)) {
+        atomic_fetch_add_explicit(&vmsg_waiters.changes, 1, memory_order_relaxed); /* the futex orders it */
+        vbase_futex_wake(&vmsg_waiters.changes, INT_MAX);
+    }
+    _Atomic uint32_t *bell = atomic_load_explicit(&vmsg_waiters.bell, memory_order_relaxed);
+    if (bell) {
+        atomic_fetch_add_explicit(bell, 1, memory_order_relaxed); /* the watcher's futex_wait then returns at once */
+        vbase_futex_wake(bell, INT_MAX);
+    }
+    if (atomic_load_explicit(&vmsg_waiters.listening, memory_order_relaxed))
+        (void)!write(vmsg_waiters.ear, &(uint64_t){1}, sizeof(uint64_t));
+}
+
+void vmsg_wait_completed(bool parked)
+{
+    /* seq_cst: pairs with the fences in park and nics_sleep, as to `curious` */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (parked || atomic_load_explicit(&vmsg_waiters.curious, memory_order_relaxed))
+        vmsg_wait_changed();
+}
+
+void vmsg_wake(void)
+{
+    if (vmsg_engine.threads)
+        vmsg_wait_changed();
+}
+
+/* It is done, and its owner's. */
+static inline void publish(struct msg_request *request)
+{
+    /* release: pairs with the acquire of vmsg_request_done; acq_rel: and the exchange with that of park */
+    if (likely(!vmsg_engine.threads))
+        atomic_store_explicit(&request->state, MSG_DONE, memory_order_release);
+    else
+        vmsg_wait_completed(atomic_exchange_explicit(&request->state, MSG_DONE, memory_order_acq_rel) == MSG_PARKED);
+}
+
+void vmsg_complete(struct msg_request *request, int error)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    msg_phase_set(request, MSG_PHASE_OVER);
+    request->result.error = error;
+    if (unlikely(request->awaited)) {
+        request->awaited = false;
+        msg_await_end();
+    }
+    if (likely(!request->completed)) {
+        publish(request);
+        return;
+    }
+    msg_lock(&engine->leaf);
+    msg_chore(&engine->finished, &request->link);
+    msg_unlock(&engine->leaf);
+    vmsg_wake();
+}
+
+void vmsg_complete_all(struct msg_request *const *request, uint32_t count)
+{
+    bool parked = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (unlikely(request[i]->completed || request[i]->awaited)) {
+            vmsg_complete(request[i], OK);
+            continue;
+        }
+        msg_phase_set(request[i], MSG_PHASE_OVER);
+        /* acq_rel: pairs with park, as in publish */
+        parked |= atomic_exchange_explicit(&request[i]->state, MSG_DONE, memory_order_acq_rel) == MSG_PARKED;
+    }
+    vmsg_wait_completed(parked);
+}
+
+bool vmsg_callbacks_run(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    bool ran = false;
+    struct list_node *node;
+    do {
+        msg_lock(&engine->leaf);
+        node = list_first(&engine->finished);
+        if (node)
+            msg_chore_remove(node);
+        msg_unlock(&engine->leaf);
+        if (node) {
+            struct msg_request *request = container_of(node, struct msg_request, link);
+            void (*completed)(struct msg_request *) = request->completed;
+            publish(request);
+            completed(request); /* who may free it */
+            ran = true;
+        }
+    } while (node);
+    return ran;
+}

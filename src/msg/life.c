@@ -1,0 +1,215 @@
+/* The engine's life: who we are, which nics are open, what comes from them, and the goodbye.
+ *
+ * Stopping: first everything of ours is delivered (no send without its receiver's answer, nothing queued), then every
+ * peer hears GOODBYE, and those who know us have said it, too: nothing of theirs is under way to us any more. Then all
+ * ranks meet at the launcher's fence before the segment is left. Somebody who never talked to us is not waited for.
+ *
+ * A child made by fork has the engine's memory but is no rank: `open` is false there from the first moment, so every
+ * call returns ERR_STATE and nothing is torn down. */
+#include "msg/transfer.h"
+#include "msg/wait.h"
+#include <pthread.h>
+
+#define MESSAGES_MOST (1u << 24)
+
+static void child_made(void)
+{
+    vmsg_engine.open = vmsg_engine.quick = false;
+    vmsg_engine.child = true;
+}
+
+static int segment_ready(struct boot_job *job)
+{
+    if (job->node_fd >= 0 || job->local_count == 1)
+        return OK;
+    int *fd = malloc((size_t)job->local_count * sizeof *fd); /* the same for all */
+    int error = fd ? OK : vbase_fail(ERR_MEMORY, "no memory to share a segment");
+    if (!error && job->local_index == 0)
+        error = vi_node_create(job->local_count, fd);
+    for (int i = 1; !error && i < job->local_count; i++)
+        fd[i] = fd[0];
+    if (!error)
+        error = vboot_share_descriptor(job, fd);
+    if (!error)
+        job->node_fd = fd[0];
+    free(fd);
+    return error;
+}
+
+static int memory_ready(struct msg_engine *engine)
+{
+    engine->rank = engine->job->rank;
+    engine->size = engine->job->size;
+    list_init(&engine->work);
+    list_init(&engine->stuck);
+    list_init(&engine->finished);
+    list_init(&vmsg_early);
+    vbase_pool_open(&vmsg_members, sizeof(struct msg_member), 0);
+    vbase_pool_open(&vmsg_messages, sizeof(struct msg_message), MESSAGES_MOST);
+    vbase_pool_open(&vmsg_transfers, sizeof(struct msg_transfer), MESSAGES_MOST);
+    vbase_pool_open(&vmsg_controls, sizeof(struct msg_control), MESSAGES_MOST);
+    engine->peer = calloc((size_t)engine->size * MSG_NETWORKS, sizeof *engine->peer);
+    engine->context = calloc(MSG_CONTEXTS, sizeof *engine->context);
+    if (!engine->peer || !engine->context)
+        return vbase_fail(ERR_MEMORY, "no memory to start a job of %d ranks", engine->size);
+    int error = OK;
+    for (uint32_t i = 0; i < engine->nics && !error; i++)
+        error = vmsg_scratch_grow(engine->nic[i]);
+    return error;
+}
+
+static void memory_close(struct msg_engine *engine)
+{
+    vbase_pool_close(&vmsg_members);
+    vbase_pool_close(&vmsg_messages);
+    vbase_pool_close(&vmsg_transfers);
+    vbase_pool_close(&vmsg_controls);
+    vmsg_scratch_close();
+    free(engine->dead);
+    free(engine->context);
+    free(engine->peer);
+}
+
+int vmsg_start(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    if (engine->child)
+        return vmsg_closed();
+    if (engine->starts) {
+        engine->starts++;
+        return OK;
+    }
+    int error = vbase_settings_read();
+    if (!error)
+        error = vboot_open(&engine->job);
+    if (error)
+        return error;
+    vbase_log_rank(engine->job->rank);
+    TRACE("start");
+    error = segment_ready(engine->job);
+    if (error)
+        goto undo_boot;
+    error = vmsg_nics_open(&vmsg_sink);
+    if (error)
+        goto undo_nics;
+    error = memory_ready(engine);
+    if (!error)
+        error = vmsg_wait_start();
+    if (error)
+        goto undo_memory;
+    static bool watched;
+    if (!watched)
+        watched = pthread_atfork(NULL, NULL, child_made) == 0;
+    engine->starts = 1;
+    engine->open = true;
+    vmsg_threads(false);
+    return OK;
+
+undo_memory:
+    memory_close(engine);
+undo_nics:
+    vmsg_nics_close();
+undo_boot: {
+        struct boot_job *job = engine->job;
+        memset(engine, 0, sizeof *engine);
+        engine->job = job; /* vmsg_abort tells the launcher why */
+    }
+    return error;
+}
+
+void (*vmsg_threads_begin)(void);
+
+void vmsg_threads(bool several)
+{
+    vmsg_engine.threads = several;
+    vmsg_engine.quick = vmsg_engine.open && !several && !vmsg_engine.deaths;
+    for (uint32_t i = 0; i < vmsg_engine.nics; i++)
+        vmsg_engine.nic[i]->alone = !several;
+    if (several && vmsg_threads_begin)
+        vmsg_threads_begin();
+}
+
+void vmsg_abort(int status, const char *message)
+{
+    if (vmsg_engine.job && !vmsg_engine.child)
+        vboot_abort(vmsg_engine.job, status, message);
+    if (message)
+        LOG_ERROR("%s", message);
+    _exit(status);
+}
+
+/* ---- stop -------------------------------------------------------------------------------------------------------- */
+
+static bool all_delivered(void *context)
+{
+    (void)context;
+    struct msg_engine *engine = &vmsg_engine;
+    msg_lock(&engine->leaf);
+    bool all = !engine->pending_sends && list_empty(&engine->work) && list_empty(&engine->stuck) &&
+               list_empty(&engine->finished);
+    msg_unlock(&engine->leaf);
+    return all;
+}
+
+static bool all_parted(void *context)
+{
+    (void)context;
+    struct msg_engine *engine = &vmsg_engine;
+    if (!all_delivered(NULL))
+        return false; /* somebody has not even heard our goodbye */
+    for (int i = 0; i < engine->size * MSG_NETWORKS; i++)
+        if (engine->peer[i] && engine->peer[i]->heard && !engine->peer[i]->parted)
+            return false;
+    return true;
+}
+
+/* What was sent never arrives, and no call is left to say so. */
+static void end_if_lost(void)
+{
+    if (vmsg_failure() != OK)
+        vmsg_abort(1, vbase_error_detail());
+}
+
+/* Somebody may still ask: to cancel what he sent us, or how it is with a message that we left behind. */
+static void listen_on(void)
+{
+    (void)vmsg_progress();
+    end_if_lost();
+}
+
+static void goodbye(struct msg_engine *engine)
+{
+    if (engine->failed)
+        return; /* the job is lost, and somebody has been told */
+    (void)vmsg_wait_until(all_delivered, NULL);
+    end_if_lost();
+    msg_await();
+    engine->leaving = true;
+    for (int i = 0; i < engine->size * MSG_NETWORKS; i++)
+        if (engine->peer[i] && engine->peer[i]->nic && !engine->peer[i]->gone)
+            vmsg_peer_control(engine->peer[i], msg_header(MSG_FRAME_GOODBYE, 0, 0, 0), NULL, 0);
+    (void)vmsg_wait_until(all_parted, NULL);
+    end_if_lost();
+    if (vboot_fence_meanwhile(engine->job, listen_on) != OK)
+        LOG_DEBUG("the last fence: %s", vbase_error_detail());
+}
+
+void vmsg_stop(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    if (!engine->open || --engine->starts)
+        return;
+    TRACE("goodbye");
+    goodbye(engine);
+    engine->stopping = true;
+    vmsg_contexts_close();
+    vmsg_joint_close();
+    vmsg_peers_close();
+    vmsg_wait_stop();
+    vmsg_nics_close();
+    memory_close(engine);
+    vboot_close(engine->job);
+    memset(&vmsg_networks, 0, sizeof vmsg_networks);
+    memset(&vmsg_board, 0, sizeof vmsg_board);
+    memset(engine, 0, sizeof *engine);
+}

@@ -1,0 +1,91 @@
+/* Networks that channels ask for: a nic and peers of their own, to all ranks. */
+#include "msg/peer.h"
+#include "msg/wait.h"
+
+/* From now on it is polled and slept on like the others. */
+static int network_enter(struct vi_nic *nic, int network)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    int error = vmsg_scratch_grow(nic);
+    while (!vmsg_progress_enter())
+        cpu_pause();
+    for (uint32_t i = 0; i < engine->nics && !error; i++)
+        error = engine->nic[i]->card ? OK : vi_arm(engine->nic[i], VI_ARM_DESCRIPTOR, NULL);
+    if (!error)
+        error = vmsg_wait_networked();
+    if (!error) {
+        nic->alone = !engine->threads;
+        engine->nic[engine->nics++] = vmsg_networks.nic[network] = nic;
+        engine->networked = true;
+    }
+    vmsg_progress_leave();
+    vmsg_wake();
+    return error;
+}
+
+static int network_nic(const char *card, int network)
+{
+    const struct vi_provider *provider = vi_providers;
+    struct vi_nic *nic;
+    while (provider->name && strcmp(provider->name, "tcp") != 0)
+        provider++;
+    struct vi_setup setup = vmsg_nic_setup(vmsg_engine.job, &vmsg_engine.nic[0]->sink);
+    setup.door_fd = -1; /* the node's belongs to the usual ways */
+    setup.card = card;
+    if (!provider->name)
+        return vbase_fail(ERR_UNSUPPORTED, "this build has no tcp");
+    int error = vi_nic_open(provider, &setup, &nic);
+    if (error)
+        return error;
+    error = vmsg_card_put(nic, vmsg_networks.tried_as[network]) ?: network_enter(nic, network);
+    if (error)
+        vi_nic_close(nic);
+    return error;
+}
+
+static void go_on(void) { (void)vmsg_progress(); }
+
+int vmsg_network_open(const char *card, int *out)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    int network = 1;
+    if (!engine->open)
+        return vmsg_closed();
+    while (network < MSG_NETWORKS && vmsg_networks.nic[network])
+        network++;
+    int tried = vmsg_networks.tried++, error = OK;
+    if (network == MSG_NETWORKS)
+        error = vbase_fail(ERR_LIMIT, "%d networks were asked for by channels, more than this cannot be", MSG_NETWORKS - 1);
+    else
+        vmsg_networks.tried_as[network] = tried;
+    error = error ? error : network_nic(card, network);
+    int fence = vboot_fence_meanwhile(engine->job, go_on); /* who failed takes part all the same */
+    error = error ? error : fence;
+    if (!error)
+        *out = network;
+    return error;
+}
+
+/* A stranger may have called: then it stays. */
+void vmsg_network_close(int network)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    struct vi_nic *nic = vmsg_networks.nic[network];
+    uint32_t place = 0;
+    while (!vmsg_progress_enter())
+        cpu_pause();
+    for (int world = 0; world < engine->size && nic; world++)
+        if (engine->peer[network * engine->size + world])
+            nic = NULL;
+    while (nic && engine->nic[place] != nic)
+        place++;
+    if (nic) {
+        engine->nics--;
+        memmove(&engine->nic[place], &engine->nic[place + 1], (engine->nics - place) * sizeof *engine->nic);
+        vmsg_networks.nic[network] = NULL;
+    }
+    vmsg_progress_leave();
+    if (nic)
+        vi_nic_close(nic);
+    vmsg_wake();
+}

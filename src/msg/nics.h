@@ -1,0 +1,26 @@
+/* The nics that are open, and the networks that channels asked for. */
+#ifndef MSG_NICS_H
+#define MSG_NICS_H
+
+#include "msg/engine.h"
+
+struct msg_networks {
+    struct vi_nic *nic[MSG_NETWORKS]; /* of each but the first */
+    int tried;                        /* networks that were tried, the first included, */
+    int tried_as[MSG_NETWORKS];       /* and the number of each among those: the name of its business cards */
+    struct vi_door *door;             /* this rank keeps it for its node; NULL else */
+};
+extern struct msg_networks vmsg_networks;
+
+int vmsg_nics_open(const struct vi_sink *sink) MUST_CHECK;
+void vmsg_nics_close(void);
+struct vi_setup vmsg_nic_setup(const struct boot_job *job, const struct vi_sink *sink);
+int vmsg_card_put(const struct vi_nic *nic, int network) MUST_CHECK;
+struct msg_peer;
+int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi) MUST_CHECK; /* PEER owns it then */
+bool vmsg_nic_remote(int network, int world); /* reached by a nic whose polls cost */
+bool vmsg_nics_poll(int budget);            /* progress held */
+void vmsg_nics_tell(enum vi_arm what);      /* that a sleep may come, or that we are awake */
+bool vmsg_nics_arm(struct vi_wait *from);   /* what to sleep on, of every nic. False: one of them has something */
+
+#endif

@@ -1,0 +1,158 @@
+/* Peers: one structure for each rank that this one talks to, its rails, and answers to it. */
+#ifndef MSG_PEER_H
+#define MSG_PEER_H
+
+#include "msg/choice.h"
+#include "msg/nics.h"
+#include "msg/replay.h"
+#include "msg/request.h"
+#include "msg/wire.h"
+
+#define MSG_RAILS 8
+#define MSG_FAR_EAGER 4 /* to ask over a network costs as much as to copy so many times the bytes as inside a node */
+#define MSG_PIECES 32 /* of an iovec for one frame; more are packed first */
+#define MSG_CONTROL_MOST 48    /* the longest body of an answer: CLEAR and JOIN */
+#define MSG_FRAME_COST 64      /* what a message takes of its receiver's window beside its payload */
+#define MSG_BURST 4            /* sends to a remote rank in a row: from now on some wait to leave together, */
+#define MSG_LAG 16             /* so many at most */
+#define MSG_BURST_NS 3000      /* from one to the next, at most */
+
+/* What a rail does, as it was when the kernel was asked last. */
+struct msg_pace {
+    uint64_t asked;           /* ticks; 0: never */
+    uint64_t rate;            /* bytes a second, 0 unknown */
+    uint64_t backlog;         /* bytes given and not on their way, with those given since */
+    uint64_t score;           /* ns until a small message would be there */
+    uint64_t given;           /* bytes of chunks, since it came up */
+};
+
+/* Of a remote peer. */
+struct msg_far {
+    struct msg_replay replay;
+    struct vi *vi[MSG_REPLAY_RAILS]; /* of the rails that are held */
+    int held;
+    int over; /* the rail of the next DATA frame */
+    uint64_t judged; /* ticks: of the last look for a better main rail */
+    struct msg_pace pace[MSG_REPLAY_RAILS];
+};
+
+struct msg_peer {
+    /* First line: all that a small send touches, under the lock. */
+    struct vi *vi;       /* of the rail for small messages, NULL: not connected */
+    int64_t short_limit; /* payload that may go at once; -1: not connected, something is queued, or it is ourselves */
+    int64_t window;      /* bytes of unmatched payload that the peer still takes from us */
+    int64_t owed;        /* bytes of his window that he does not know to be free */
+    int64_t window_half; /* owed is told when it reaches this */
+    int64_t eager;       /* payload that fits into one eager frame here */
+    struct base_lock lock;
+    int32_t world;       /* his rank in the job */
+    uint32_t lagging;    /* sends in the queue because more may follow */
+    bool heard;          /* he called or sent: he knows us and will say goodbye */
+    _Atomic bool parted; /* he said goodbye, or died; written under leaf, and what comes after it takes the lock */
+    bool stuck;          /* linked in the engine's list of stuck peers (leaf) */
+    bool remote;         /* reached by a nic whose polls cost */
+
+    struct vi_nic *nic;  /* by which he is reached, once he is */
+    int network;
+    bool gone;           /* he is dead: nothing is sent to him any more */
+    struct msg_far *far; /* NULL: he is not remote */
+    struct list queue;   /* requests that were not launched yet, in order */
+    struct list control; /* struct msg_control: answers that did not fit into the lane; bounded by what the peer asked */
+    struct list_node stuck_link;
+    uint64_t pending_sends; /* transfers of ours that he has not finished; leaf */
+    struct msg_slot *board; /* his, mapped; NULL: none yet */
+    _Atomic uint64_t busy;  /* ticks when he was last seen sending parts of a message, or asked to; relaxed */
+    bool board_told;        /* he knows ours */
+    _Atomic uint32_t joint; /* messages of his that he works on, too; relaxed: what is learned then says nothing */
+    struct list turns[2];   /* transfers that move his memory, ours to him last: one after another; leaf */
+    struct msg_note *note;  /* about the next message of his; NULL: none */
+    struct msg_choice choice[3]; /* of the ways that his large messages come; while ours cross them; into short pieces */
+    uint32_t ended;         /* our transfers to him that are over; leaf */
+    _Atomic bool crossing;  /* when his last large message came, some of ours were on their way; relaxed: a hint */
+    uint8_t burst;          /* sends that followed each other at once, up to MSG_BURST; */
+    uint64_t burst_at;      /* ticks: the end of the last one */
+} ALIGNED(CACHE_LINE);
+_Static_assert(offsetof(struct msg_peer, nic) == CACHE_LINE, "the hot part of a peer is one line");
+
+/* Of a frame that came, if it has one length: a copy, read once; the sink has judged the length. */
+union msg_frame_body {
+    struct msg_frame_id id;
+    struct msg_frame_announce announce;
+    struct msg_frame_clear clear;
+    struct msg_frame_credit credit;
+    struct msg_frame_board board;
+    struct msg_frame_join join;
+    struct msg_frame_withdraw withdraw;
+    struct msg_note note;
+};
+
+struct msg_control {
+    struct list_node link;
+    uint64_t header;
+    uint32_t length;
+    uint64_t body[MSG_CONTROL_MOST / 8];
+};
+
+extern struct base_pool vmsg_controls;
+
+int vmsg_peer_lost(struct msg_peer *peer, int cause) COLD;
+int vmsg_peer_send_far(struct msg_peer *peer, uint64_t header, const struct iovec *piece, int pieces);
+
+/* Every send goes through here, with the peer's lock held: OK, ERR_AGAIN, or the link is gone for good. */
+static inline int msg_peer_send(struct msg_peer *peer, uint64_t header, const struct iovec *piece, int pieces)
+{
+    if (unlikely(peer->remote))
+        return vmsg_peer_send_far(peer, header, piece, pieces);
+    int error = vi_send(peer->vi, header, piece, pieces);
+    return likely(!error) || error == ERR_AGAIN ? error : vmsg_peer_lost(peer, error);
+}
+
+/* Bytes of a body. */
+static inline uint64_t msg_frame_most(const struct msg_peer *peer)
+{
+    return peer->nic->caps.max_send - (peer->remote ? sizeof(struct msg_frame_extension) : 0);
+}
+
+/* ---- peer.c ---- */
+bool vmsg_rails_end(struct msg_peer *peer); /* the peer is dead: loses all, at the next poll nothing is lent to them. True: there were some */
+void vmsg_peer_gone(struct msg_peer *peer); /* lock held: answers that wait for him are thrown away */
+int vmsg_peer_find(int network, int world, struct msg_peer **peer) MUST_CHECK; /* makes it on first use */
+struct msg_peer *vmsg_peer_known(int network, int world);                      /* NULL: nobody talked to it */
+int vmsg_peer_connect(struct msg_peer *peer) MUST_CHECK;          /* lock held; OK when connected already */
+int vmsg_peer_accept(struct vi_nic *nic, uint32_t world) MUST_CHECK;
+void vmsg_peer_queue(struct msg_peer *peer, struct msg_request *request); /* lock held */
+bool vmsg_peer_flush(struct msg_peer *peer);  /* lock held: what is queued for him, as far as it goes */
+bool vmsg_peers_flush(void);           /* progress held: queued things of all stuck peers; true: something went */
+void vmsg_peer_answer(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length); /* lock held */
+void vmsg_peer_control(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length); /* takes the lock */
+void vmsg_peer_stuck(struct msg_peer *peer); /* lock held: wants to be flushed */
+bool vmsg_peer_starved(struct msg_peer *peer); /* lock held, after ERR_AGAIN */
+void vmsg_peer_parted(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
+void vmsg_peers_close(void); /* vis and memory, not the table */
+
+/* ---- rail.c: remote peers; lock held ---- */
+int vmsg_rails_open(struct msg_peer *peer) MUST_CHECK;
+void vmsg_rails_close(struct msg_peer *peer);
+bool vmsg_rails_flush(struct msg_peer *peer); /* fences, what is to be sent again, what is owed; true: something went */
+bool vmsg_rails_pend(struct msg_peer *peer);  /* not all of that went */
+void vmsg_rail_add(struct msg_peer *peer, struct vi *vi);
+void vmsg_rail_measure(struct msg_peer *peer, int rail, uint64_t age_ns); /* its pace, unless it is younger */
+void vmsg_rail_up(struct vi *vi);              /* no lock held, as in all that follows */
+void vmsg_rail_down(struct vi *vi, int cause);
+int vmsg_rail_received(struct vi *vi, uint64_t header, const void *data, size_t length) MUST_CHECK;
+bool vmsg_rail_landed(struct vi *vi);
+
+/* ---- answer.c: peer lock not held ---- */
+bool vmsg_answers_flush(struct msg_peer *peer); /* lock held */
+void vmsg_credit_owe(struct msg_peer *peer, uint64_t cost); /* of messages, each with MSG_FRAME_COST */
+void vmsg_credit_returned(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
+bool vmsg_credit_tell(struct msg_peer *peer); /* lock held; false: the lane is full */
+void vmsg_refused(const struct msg_peer *peer, const char *what) COLD; /* a frame came that makes no sense */
+
+/* ---- frame.c ---- */
+int vmsg_scratch_grow(const struct vi_nic *nic) MUST_CHECK; /* to what its largest send holds */
+void vmsg_scratch_close(void);
+int vmsg_frame_send(struct msg_request *request, uint64_t header, struct iovec body, struct type_cursor *cursor,
+                    uint64_t from, uint64_t bytes) MUST_CHECK; /* peer lock held */
+
+#endif

@@ -1,0 +1,36 @@
+/* Requests as msg sees them: kinds, phases, completion. */
+#ifndef MSG_REQUEST_H
+#define MSG_REQUEST_H
+
+#include "msg/engine.h"
+
+enum msg_kind { MSG_SEND = 1, MSG_RECEIVE };
+enum msg_phase {
+    MSG_PHASE_NEW,       /* send: being started, or to the own rank */
+    MSG_PHASE_QUEUED,    /* send: in its peer's queue */
+    MSG_PHASE_ANNOUNCED, /* send: known to the receiver, not matched as far as we know; cancel must ask */
+    MSG_PHASE_POSTED,    /* receive: in a posted list */
+    MSG_PHASE_MOVING,    /* matched, payload under way */
+    MSG_PHASE_OVER
+};
+
+/* A cancel of another thread reads the phase under the lock that guards the way out of it: POSTED under the context's,
+ * QUEUED and ANNOUNCED under the peer's. The others may be written without; hence atomic, and relaxed. */
+static inline void msg_phase_set(struct msg_request *request, enum msg_phase phase)
+{
+    __atomic_store_n(&request->phase, (uint8_t)phase, __ATOMIC_RELAXED);
+}
+static inline enum msg_phase msg_phase(const struct msg_request *request)
+{
+    return (enum msg_phase)__atomic_load_n(&request->phase, __ATOMIC_RELAXED);
+}
+
+/* ---- complete.c ---- */
+void vmsg_complete(struct msg_request *request, int error); /* under any lock; the request is gone afterwards */
+void vmsg_complete_all(struct msg_request *const *request, uint32_t count); /* well, all of them at once; several threads */
+bool vmsg_callbacks_run(void); /* no lock held; true: there were some */
+void vmsg_wait_changed(void);  /* several threads: a request of any of them may be complete */
+/* The same for one thing: a request that a thread was PARKED for, or what only threads look at that wait for anything. */
+void vmsg_wait_completed(bool parked);
+
+#endif

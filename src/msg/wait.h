@@ -1,0 +1,38 @@
+/* The one wait. */
+#ifndef MSG_WAIT_H
+#define MSG_WAIT_H
+
+#include "msg/request.h"
+
+/* What threads of this process sleep on, and how they are woken: written by wait.c, read by complete.c. */
+struct msg_waiters {
+    _Atomic uint32_t changes;         /* parked threads sleep on it */
+    _Atomic uint32_t parked;          /* how many do */
+    _Atomic uint32_t curious;         /* how many sleep, parked or watching, for more than one request */
+    _Atomic(_Atomic uint32_t *) bell; /* what the watcher sleeps on, NULL while awake or on descriptors */
+    _Atomic bool listening;           /* the watcher sleeps on descriptors, and on `ear` */
+    int ear;                          /* an eventfd, -1: no nic asks for descriptors */
+};
+extern struct msg_waiters vmsg_waiters;
+
+extern uint32_t vmsg_gap;                  /* pauses between two looks */
+extern uint32_t vmsg_looks, vmsg_straight; /* of blocking receives */
+
+/* Between two looks; returns how many pauses it was. */
+static inline uint32_t msg_wait_gap(void)
+{
+    const struct vi_nic *nic = vmsg_engine.nic[0];
+    uint32_t linger = nic ? atomic_load_explicit(&nic->linger, memory_order_relaxed) : 0;
+    uint32_t pauses = linger > vmsg_gap ? linger : vmsg_gap;
+    for (uint32_t i = 0; i < pauses; i++)
+        cpu_pause();
+    return pauses;
+}
+
+int vmsg_wait_start(void) MUST_CHECK;     /* measures the gap, decides how long to spin */
+int vmsg_wait_networked(void) MUST_CHECK; /* from now on sleeps are on descriptors */
+void vmsg_wait_stop(void);
+bool vmsg_progress_round(void);  /* between enter and leave */
+bool vmsg_progress_behind(void); /* after leave: what runs under no lock; true: something did */
+
+#endif
