@@ -16,6 +16,7 @@
 #include "base/secret.h"
 #include "base/settings.h"
 #include "base/topology.h"
+#include "base/tunables.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
