@@ -30,27 +30,6 @@ void vbase_affinity(uint64_t *words, int count)
     memcpy(words, mask, (size_t)count * sizeof *words);
 }
 
-/* Number INDEX of the COUNT processors of a mask. */
-static int processor_of(const uint64_t mask[MASK_WORDS], uint32_t index, int count)
-{
-    int left = (int)(index % (uint32_t)count), cpu = 0;
-    while (!(mask[cpu / 64] >> cpu % 64 & 1) || left-- > 0)
-        cpu++;
-    return cpu;
-}
-
-void vbase_topology_home(uint32_t index)
-{
-    uint64_t mask[MASK_WORDS], one[MASK_WORDS] = {0};
-    int saved = errno, count = read_affinity(mask), cpu = count > 1 ? processor_of(mask, index, count) : -1;
-    if (cpu >= 0 && sched_getcpu() != cpu) {
-        one[cpu / 64] = 1ull << cpu % 64;
-        if (sched_setaffinity(0, CPUS_MOST / 8, (const cpu_set_t *)(const void *)one) == 0)
-            (void)sched_setaffinity(0, CPUS_MOST / 8, (const cpu_set_t *)(const void *)mask);
-    }
-    errno = saved;
-}
-
 static void read_all(void)
 {
     uint64_t mask[MASK_WORDS];

@@ -13,10 +13,6 @@ struct base_topology {
 
 VEXPORT const struct base_topology *vbase_topology(void);
 
-/* Moves the calling thread to one of the processors that it may use: number INDEX of them, counted around. It may be moved
- * away again at once: its affinity is what it was. */
-VEXPORT void vbase_topology_home(uint32_t index);
-
 /* The processors this process may use now: bit i of word i / 64 for each of the first 64 * WORDS processors. */
 VEXPORT void vbase_affinity(uint64_t *mask, int words);
 

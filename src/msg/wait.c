@@ -327,24 +327,11 @@ static bool spin(const struct waiting *waiting)
     return false;
 }
 
-/* Where ranks are as many as processors, threads of one rank are best off on one: what they share stays in its caches, and
- * each processor serves one end of a stream. Looked after once in a while; the scheduler may have other reasons. */
-static void go_home(uint64_t now)
-{
-    static __thread uint64_t looked;
-    if (now - looked < wait.lately)
-        return;
-    looked = now;
-    if (crowded(now))
-        vbase_topology_home((uint32_t)vmsg_engine.job->local_index);
-}
-
 /* Another thread watches. To park and to be woken costs two calls and more: who will be at it again in a moment only gives
  * the processor away, to the watcher perhaps, or to one whose messages both wait for. */
 static void beside(struct waiting *waiting, uint64_t now, bool (*ready)(void *), void *context)
 {
     atomic_store_explicit(&wait.beside_at, now, memory_order_relaxed);
-    go_home(now);
     waiting->since = waiting->since ? waiting->since : now;
     vmsg_death_look();
     if (now - waiting->since >= wait.beside) {
@@ -372,11 +359,8 @@ static bool idle(struct waiting *waiting, bool (*ready)(void *), void *context)
     if (waited < wait.spin)
         return spin(waiting);
     vmsg_death_look();
-    if (!waiting->soon) {
-        if (unlikely(vmsg_engine.threads))
-            go_home(now);
+    if (!waiting->soon)
         vmsg_nics_tell(VI_ARM_SOON);
-    }
     waiting->soon = true;
     if (waited < wait.spin + (waiting->shared ? wait.yield : wait.yield_crowded)) {
         COUNT(yields);

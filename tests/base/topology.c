@@ -137,28 +137,6 @@ static void bound_to_one(void)
     CHECK_EQUAL(status, 0);
 }
 
-/* Who goes home is there, unless somebody moved him since, and may go anywhere as before. */
-static void home(void)
-{
-    cpu_set_t before, after;
-    CHECK_EQUAL(sched_getaffinity(0, sizeof before, &before), 0);
-    int count = CPU_COUNT(&before);
-    for (int index = 0; index < 2 * count && index < 6; index++) {
-        int there = 0, cpu = 0;
-        for (int left = index % count; !CPU_ISSET(cpu, &before) || left-- > 0;)
-            cpu++;
-        for (int i = 0; i < 20; i++) {
-            errno = EXDEV;
-            vbase_topology_home((uint32_t)index);
-            CHECK_EQUAL(errno, EXDEV);
-            there += sched_getcpu() == cpu;
-        }
-        CHECK(there >= 15);
-        CHECK_EQUAL(sched_getaffinity(0, sizeof after, &after), 0);
-        CHECK(CPU_EQUAL(&before, &after));
-    }
-}
-
 int main(void)
 {
     check_folder(root);
@@ -170,6 +148,5 @@ int main(void)
     rubbish();
     clean();
     rmdir(root);
-    home();
     return check_done();
 }
