@@ -6,7 +6,8 @@
  *
  * The class says what a line costs that the other processor has just written: near, slow or far. It is timed as the
  * receiver's own copy out of a fresh, plainly stored block, not as a round trip: a round trip contains the polling and the
- * computing of both sides, and it orders machines wrongly. */
+ * computing of both sides, and it orders machines wrongly. Of longer blocks the processor fetches more ahead, so the cost of
+ * a line falls with the length (on a Zen 5: 12.0 ns of 1 KiB, 7.2 of 2, 4.9 of 4, 3.4 of 8): a class is told by 2 KiB alone. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <sched.h>
@@ -25,8 +26,8 @@
 #define ROUNDS 7
 #define BIG (8 << 20)
 
-#define BLOCK        4096
-#define BLOCKS       64   /* in rotation: a block is not in the receiver's first cache from its last turn */
+#define BLOCK        2048
+#define BLOCKS       128  /* in rotation: a block is not in the receiver's first cache from its last turn */
 #define LINE         64
 #define SAMPLES      256
 #define NEAR_BELOW   4.5  /* ns a line */
@@ -189,7 +190,7 @@ static void fresh_blocks(int side, int n)
             await(&shared->there, (unsigned)i);
             double start = now();
             memcpy(private, block, BLOCK);
-            __asm__ volatile("" ::: "memory");
+            __asm__ volatile("" ::"r"(private) : "memory");
             double end = now(), clock = now() - end;
             cost[i - 1] = (end - start - clock) * 1e9 / (BLOCK / LINE);
             atomic_store_explicit(&shared->here, (unsigned)i, memory_order_release);
@@ -241,7 +242,7 @@ int main(int argc, char **argv)
     static const char *const name[] = {"floor_same_line 8", "floor_own_lines 8", "floor_yield 1", "floor_futex 1", "floor_wake 1",
                                        "floor_memcpy 65536", "floor_memcpy 1048576", "floor_memcpy 4194304",
                                        "floor_process_vm 65536", "floor_process_vm 1048576", "floor_process_vm 4194304",
-                                       "floor_fresh_line 4096"};
+                                       "floor_fresh_line 2048"};
     enum { FIGURES = sizeof name / sizeof *name };
     double value[FIGURES][ROUNDS];
     int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;
