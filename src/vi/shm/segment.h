@@ -1,14 +1,8 @@
-/* The node's segment: one sparse memfd, sealed against resizing, that holds every rank's inbox, heap and counters. It
- * has no name in any file system and dies with its last descriptor. Pages cost memory only when touched.
+/* The node's segment: one sparse memfd, sealed against resizing. It has no name in any file system and dies with its last
+ * descriptor. Pages cost memory only when touched. What lies where: vi/shm/layout.h.
  *
- *   +--------+--------------+-----------------------+---------------------+----------------------+
- *   | header | rank slots   | lanes, N x N, 8 KiB + | heaps, one a rank   |  shared allocations  |
- *   |        | (bell, cards,| a line of credit each | (eager blocks)      |  (sparse)            |
- *   |        |  counters)   | receiver-major        |                     |                      |
- *   +--------+--------------+-----------------------+---------------------+----------------------+
- *
- * Made by the launcher or by the lowest rank of the node; the face for those who are not the shm provider: the launcher
- * (tools/run) and viaduct top. */
+ * Made by the launcher or by the lowest rank of the node. This header is for users outside the shm provider: the launcher
+ * (tools/run) and the tools that read counters. */
 #ifndef VI_SHM_SEGMENT_H
 #define VI_SHM_SEGMENT_H
 

@@ -76,11 +76,10 @@ static void land_staged(struct tcp_nic *nic, struct tcp_link *link)
     size_t take = link->end - link->start < landing->left ? link->end - link->start : (size_t)landing->left;
     if (take == 0)
         return;
-    base_lock(&nic->regions_lock);
-    void *to = landing->refused ? NULL : tcp_region_at(nic, landing->region, landing->offset, landing->left);
+    void *to = landing->refused ? NULL : tcp_region_hold(nic, landing->region, landing->offset, landing->left);
     if (to)
         memcpy(to, link->stage + link->start, take);
-    base_unlock(&nic->regions_lock);
+    tcp_region_release(nic);
     landing->refused |= !to;
     landing->offset += take;
     landing->left -= take;
@@ -93,16 +92,16 @@ static ssize_t read_landing(struct tcp_nic *nic, struct tcp_link *link, bool *fu
     struct tcp_landing *landing = &link->landing;
     struct iovec piece[2] = {{NULL, (size_t)landing->left}, {link->stage, link->bulk ? BULK_STAGE : TCP_STAGE}};
     struct msghdr message = {.msg_iov = piece, .msg_iovlen = 2};
-    base_lock(&nic->regions_lock);
-    piece[0].iov_base = tcp_region_at(nic, landing->region, landing->offset, landing->left);
+    piece[0].iov_base = tcp_region_hold(nic, landing->region, landing->offset, landing->left);
     ssize_t got = piece[0].iov_base ? recvmsg(link->fd, &message, MSG_DONTWAIT) : 0;
-    base_unlock(&nic->regions_lock);
+    int number = errno;
+    tcp_region_release(nic);
     if (!piece[0].iov_base) {
         landing->refused = true;
         return -EINTR; /* the rest is read into the stage and dropped */
     }
     if (got <= 0)
-        return got < 0 ? -errno : 0;
+        return got < 0 ? -number : 0;
     size_t put = (size_t)got < landing->left ? (size_t)got : (size_t)landing->left;
     *full = (size_t)got == piece[0].iov_len + piece[1].iov_len;
     landing->offset += put;
@@ -123,9 +122,8 @@ static enum taken take_put(struct tcp_nic *nic, struct tcp_link *link, const str
                                          .quiet = frame->flags & TCP_FLAG_QUIET, .length = frame->length,
                                          .immediate = frame->immediate, .region = frame->word, .offset = put.offset,
                                          .left = frame->length};
-    base_lock(&nic->regions_lock);
-    link->landing.refused = !tcp_region_at(nic, frame->word, put.offset, frame->length);
-    base_unlock(&nic->regions_lock);
+    link->landing.refused = !tcp_region_hold(nic, frame->word, put.offset, frame->length);
+    tcp_region_release(nic);
     return TAKEN_ONE;
 }
 

@@ -1,7 +1,9 @@
 /* Registered memory: a table of what peers may put into. A peer names an index, a generation and an offset; what they
- * mean is looked up here, under regions_lock, which is held while bytes are written: memory that is deregistered is not
- * written any more. */
+ * mean is looked up here. The poll holds the one region that it writes to; deregistering that region waits until it is
+ * released, so memory that is deregistered is not written any more. No lock is held over a system call. */
 #include "vi/tcp/tcp.h"
+
+#include <sched.h>
 
 int tcp_reg(struct vi_nic *base, void *address, uint64_t length, struct vi_region *out)
 {
@@ -33,6 +35,11 @@ void tcp_dereg(struct vi_region *out)
     if (!region)
         return;
     base_lock(&nic->regions_lock);
+    while (nic->landing == region) {
+        base_unlock(&nic->regions_lock);
+        sched_yield();
+        base_lock(&nic->regions_lock);
+    }
     void *address = region->own ? region->address : NULL;
     vbase_pool_give(&nic->regions, region);
     base_unlock(&nic->regions_lock);
@@ -40,10 +47,20 @@ void tcp_dereg(struct vi_region *out)
     out->own = NULL;
 }
 
-void *tcp_region_at(struct tcp_nic *nic, uint64_t id, uint64_t offset, uint64_t length)
+void *tcp_region_hold(struct tcp_nic *nic, uint64_t id, uint64_t offset, uint64_t length)
 {
+    base_lock(&nic->regions_lock);
     const struct tcp_region *region = vbase_pool_at(&nic->regions, (uint32_t)id, (uint32_t)(id >> 32));
-    if (!region || offset > region->length || length > region->length - offset)
-        return NULL;
-    return (uint8_t *)region->address + offset;
+    if (region && (offset > region->length || length > region->length - offset))
+        region = NULL;
+    nic->landing = region;
+    base_unlock(&nic->regions_lock);
+    return region ? (uint8_t *)region->address + offset : NULL;
+}
+
+void tcp_region_release(struct tcp_nic *nic)
+{
+    base_lock(&nic->regions_lock);
+    nic->landing = NULL;
+    base_unlock(&nic->regions_lock);
 }

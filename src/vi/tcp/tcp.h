@@ -224,8 +224,9 @@ struct tcp_nic {
     struct list writers;     /* vis with something in their queue */
     _Atomic uint32_t writing; /* how many; changed under writers_lock */
 
-    struct base_lock regions_lock;
+    struct base_lock regions_lock; /* never held over a system call */
     struct base_pool regions;
+    const struct tcp_region *landing; /* the poll writes to it: it stays registered; under regions_lock; NULL: none */
 };
 
 static inline struct tcp_nic *tcp_nic_of(struct vi_nic *nic) { return (struct tcp_nic *)(void *)nic; }
@@ -298,7 +299,8 @@ void tcp_stage_drop(struct tcp_nic *nic, struct tcp_link *link);
 /* Memory: region.c */
 int tcp_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *region);
 void tcp_dereg(struct vi_region *region);
-/* Under regions_lock: LENGTH bytes at OFFSET of region ID, NULL if they are not there. */
-void *tcp_region_at(struct tcp_nic *nic, uint64_t id, uint64_t offset, uint64_t length);
+/* By the poll: LENGTH bytes at OFFSET of region ID, which stays registered until it is released; NULL: they are not there. */
+void *tcp_region_hold(struct tcp_nic *nic, uint64_t id, uint64_t offset, uint64_t length);
+void tcp_region_release(struct tcp_nic *nic);
 
 #endif
