@@ -314,11 +314,11 @@ static bool spin(const struct waiting *waiting)
     struct msg_engine *engine = &vmsg_engine;
     if (!engine->quick || engine->networked || !engine->nics || waiting->shared ||
         atomic_load_explicit(&engine->chores, memory_order_relaxed)) {
-        (void)msg_wait_gap();
+        msg_wait_gap();
         return false;
     }
     for (int look = 0; look < SPIN_LOOKS; look++) {
-        (void)msg_wait_gap();
+        msg_wait_gap();
         if (vi_poll(engine->nic[0], SPIN_EVENTS) > 0) {
             (void)vmsg_progress_behind();
             return true;

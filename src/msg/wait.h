@@ -18,15 +18,11 @@ extern struct msg_waiters vmsg_waiters;
 extern uint32_t vmsg_gap;                  /* pauses between two looks */
 extern uint32_t vmsg_looks, vmsg_straight; /* of blocking receives */
 
-/* Between two looks; returns how many pauses it was. */
-static inline uint32_t msg_wait_gap(void)
+/* Between two looks. */
+static inline void msg_wait_gap(void)
 {
-    const struct vi_nic *nic = vmsg_engine.nic[0];
-    uint32_t linger = nic ? atomic_load_explicit(&nic->linger, memory_order_relaxed) : 0;
-    uint32_t pauses = linger > vmsg_gap ? linger : vmsg_gap;
-    for (uint32_t i = 0; i < pauses; i++)
+    for (uint32_t i = 0; i < vmsg_gap; i++)
         cpu_pause();
-    return pauses;
 }
 
 int vmsg_wait_start(void) MUST_CHECK;     /* measures the gap, decides how long to spin */

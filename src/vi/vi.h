@@ -218,7 +218,6 @@ struct vi_nic {
     bool alone;          /* set by the caller: one thread does everything, no lock is needed */
     bool enough;         /* set by the sink: what was waited for is here, this poll may end */
     bool unwanted;       /* set by the user: nothing is awaited here; a poll may look as rarely as it likes to */
-    _Atomic uint32_t linger; /* by the provider, relaxed: who waits makes at least so many pauses between two looks */
     _Atomic uint32_t *asleep; /* how many processes of the node sleep; each counts itself. NULL: no memory is shared */
     const char *card; /* what peers put into vi_address.card: printable, no blank, '=' or ';', below 1000 bytes; or NULL */
 };

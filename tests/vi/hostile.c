@@ -106,23 +106,19 @@ static void scribble(const struct shm_segment *s)
     static const uint32_t words[] = {0, 1, 2, 3, 4, 0x00010001, 0xffffffff, 0x80000000, 0x40000030, 0x00300001};
     char *place[] = {(char *)shm_lane_of(s, 0, 1), (char *)shm_lane_of(s, 1, 0), (char *)shm_credit_of(s, 0, 1),
                      (char *)shm_credit_of(s, 1, 0), (char *)shm_bell_of(s, 0), (char *)shm_bell_of(s, 1),
-                     shm_heap_of(s, 1), shm_counters_of(s, 0), (char *)shm_turn_of(s, 0, 1)};
+                     shm_heap_of(s, 1), shm_counters_of(s, 0)};
     size_t length[] = {SHM_CELLS * CACHE_LINE, SHM_CELLS * CACHE_LINE, CACHE_LINE, CACHE_LINE, s->door_size,
-                       s->door_size, SHM_HEAP_SIZE, BASE_COUNTERS_SIZE, CACHE_LINE};
+                       s->door_size, SHM_HEAP_SIZE, BASE_COUNTERS_SIZE};
     unsigned which = random_below(ARRAY_LENGTH(place));
     uint32_t word = random_below(2) ? words[random_below(ARRAY_LENGTH(words))] : random_below(1u << 24) * 257u;
 
-    bool turn = which == ARRAY_LENGTH(place) - 1;
-    if ((which < 2 || turn) && random_below(2)) { /* a cell that will be believed for a moment */
-        struct shm_cell *cell = (struct shm_cell *)(void *)place[which] + (turn ? 0 : random_below(SHM_CELLS));
+    if (which < 2 && random_below(2)) { /* a cell that will be believed for a moment */
+        struct shm_cell *cell = (struct shm_cell *)(void *)place[which] + random_below(SHM_CELLS);
         cell->kind = (uint16_t)random_below(6);
         cell->length = (uint16_t)random_below(80);
         cell->block.offset = word;
         cell->block.length = random_below(2) ? random_below(20000) : word;
-        if (turn)
-            atomic_store(&cell->published, random_below(10) * SHM_TURN + random_below(20));
-        else
-            atomic_store(&cell->published, random_below(2) << 31 | (8 * (1 + random_below(4)) + random_below(8)));
+        atomic_store(&cell->published, random_below(2) << 31 | (8 * (1 + random_below(4)) + random_below(8)));
         return;
     }
     memcpy(place[which] + random_below((unsigned)length[which] / 4) * 4, &word, 4);

@@ -18,7 +18,6 @@ static void wrap(void)
         atomic_store(&vi->out_next, start);
         atomic_store(&vi->out_seen, start);
         vi->in_next = start;
-        vi->turn_word = shm_turn_word(vi->turn_in, start);
         atomic_store(&vi->told_line->consumed, (uint32_t)start * 8);
     }
     for (uint64_t n = 0; n < 200000; n++) {
@@ -256,47 +255,6 @@ static void run_credit(void)
     inside_stop();
 }
 
-/* How often a waiting caller looks is for turns alone: whatever comes by a lane ends it, and where it is the lane of him whose
- * turn it is, what was learned is forgotten. */
-static void linger(void)
-{
-    struct vi *side[2], *third;
-
-    inside_start(3);
-    for (int i = 0; i < 3; i++)
-        inside_open(i);
-    side[0] = inside_connect(0, 1);
-    side[1] = inside_connect(1, 0);
-    third = inside_connect(2, 0);
-    inside_connect(0, 2);
-    for (int n = 0; n < 20000; n++) {
-        CHECK_EQUAL(inside_send(side[n % 2], 0, 8), OK);
-        CHECK_EQUAL(vi_poll(inside.nic[1 - n % 2], 1), 1);
-    }
-    CHECK_EQUAL(inside.nic[0]->linger, 0); /* nobody is awaited */
-    atomic_store(&shm_vi_of(side[0])->linger, 5);
-    for (int beside = 0; beside < 2; beside++) {
-        CHECK_EQUAL(inside_send(side[0], 0, 8), OK);
-        CHECK_EQUAL(inside.nic[0]->linger, 5);
-        CHECK_EQUAL(inside_send(third, 0, 48), OK);
-        CHECK_EQUAL(vi_poll(inside.nic[0], 1), 1);
-        CHECK_EQUAL(inside.nic[0]->linger, 0);
-        CHECK_EQUAL(shm_vi_of(side[0])->linger, 5);
-        CHECK_EQUAL(vi_poll(inside.nic[1], 1), 1);
-        if (beside == 0) {
-            CHECK_EQUAL(inside_send(side[1], 0, 8), OK);
-            CHECK_EQUAL(vi_poll(inside.nic[0], 1), 1);
-            CHECK_EQUAL(shm_vi_of(side[0])->linger, 5);
-        }
-    }
-    atomic_store(&inside.nic[0]->linger, 5);
-    CHECK_EQUAL(inside_send(side[1], 0, 400), OK); /* a block, in the place of the turn */
-    CHECK_EQUAL(vi_poll(inside.nic[0], 1), 1);
-    CHECK_EQUAL(inside.nic[0]->linger, 0);
-    CHECK_EQUAL(shm_vi_of(side[0])->linger, 0);
-    inside_stop();
-}
-
 /* Whatever was sent last, and however it came to be, it is known when it is taken: a short message in pieces begins no run
  * at the sender, but the receiver waits for more of it. */
 static void taken_in_pieces(void)
@@ -334,7 +292,7 @@ static uint32_t received_last(struct vi *vi, uint64_t header, const void *data, 
     return taken;
 }
 
-static void left_within(const char *script, bool by_turn)
+static void left_within(const char *script)
 {
     struct vi *vi;
 
@@ -344,9 +302,7 @@ static void left_within(const char *script, bool by_turn)
     inside_open(1);
     inside.nic[1]->sink.received = received_last;
     vi = inside_connect(0, 1);
-    CHECK_EQUAL(inside_send(inside_connect(1, 0), 7, by_turn ? 8 : 0), OK);
-    while (by_turn && inside.got[0] == 0)
-        vi_poll(inside.nic[0], 16);
+    CHECK_EQUAL(inside_send(inside_connect(1, 0), 7, 0), OK);
     for (int n = 0; n < 5; n++)
         CHECK_EQUAL(inside_send(vi, 5, 8), OK);
     for (int n = 0; n < 20; n++)
@@ -367,83 +323,7 @@ static void left_within(const char *script, bool by_turn)
     inside_stop();
 }
 
-/* Who answers writes the cell that both write, and the lanes stay as they are; what is in it counts as any message does.
- * Turns are 24 bits of a count from FIRST on. */
-static void by_turns(uint64_t first)
-{
-    struct vi *side[2];
-
-    inside_start(2);
-    inside_open(0);
-    inside_open(1);
-    side[0] = inside_connect(0, 1);
-    side[1] = inside_connect(1, 0);
-    atomic_store(&shm_vi_of(side[0])->turn_out, first * SHM_TURN);
-    for (uint64_t i = 0; i < 2; i++) {
-        shm_vi_of(side[i])->turn_in = (first + 1 - i) * SHM_TURN;
-        shm_vi_of(side[i])->turn_word = shm_turn_word(shm_vi_of(side[i])->turn_in, 0);
-    }
-    CHECK_EQUAL(inside_send(side[1], 0, 8), OK); /* nobody has answered yet: by the lane */
-    CHECK_EQUAL(vi_poll(inside.nic[0], 1), 1);
-    CHECK_EQUAL(atomic_load(&shm_vi_of(side[1])->out->published), shm_word(0) + 1);
-    for (uint64_t n = 0; n < 1000; n++) {
-        struct shm_vi *from = shm_vi_of(side[n % 2]);
-        int to = 1 - (int)(n % 2);
-        CHECK_EQUAL(inside_send(&from->vi, n, n % 5 * 12), OK);
-        CHECK(!vi_taken(&from->vi));
-        CHECK_EQUAL(atomic_load(&from->turn->published), (uint32_t)(n + first) * SHM_TURN + (n / 2 + n % 2) % SHM_TURN);
-        if (n % 7 == 0) { /* not wanted now: it stays, and whose turn it is */
-            inside.refuse = true;
-            CHECK_EQUAL(vi_poll(inside.nic[to], 16), 0);
-            CHECK_EQUAL(atomic_load(&shm_vi_of(side[to])->turn_out), 0);
-            inside.refuse = false;
-        }
-        CHECK_EQUAL(n % 2 || n == 0 ? vi_poll(inside.nic[to], 16) : vi_poll_only(side[to], 1), 1);
-        CHECK_EQUAL(inside.header[to], n);
-        CHECK_EQUAL(inside.length[to], n % 5 * 12);
-        for (int idle = 0; idle < (n % 50 ? 0 : 1100); idle++)
-            CHECK_EQUAL(vi_poll(inside.nic[to], 16), 0);
-        CHECK(n % 50 || vi_taken(&from->vi));
-    }
-    for (int n = 1; n < (int)SHM_CELLS; n++) {
-        CHECK_EQUAL(atomic_load(&shm_vi_of(side[0])->out[n].published), 0);
-        CHECK_EQUAL(atomic_load(&shm_vi_of(side[1])->out[n].published), 0);
-    }
-    inside_stop();
-}
-
-/* A lane whose cells nobody wrote for 2^29 laps, since turns stood for them: each says a message of the lap after the next one. */
-static void old_cells(void)
-{
-    enum { BOTH = 6 * SHM_CELLS };
-    struct vi *side[2];
-
-    inside_start(2);
-    inside_open(0);
-    inside_open(1);
-    for (int i = 0; i < 2; i++) {
-        struct shm_vi *vi = shm_vi_of(side[i] = inside_connect(i, 1 - i));
-        uint64_t first = SHM_OLD_LAPS / 2 * SHM_CELLS;
-        atomic_store(&vi->out_next, first);
-        atomic_store(&vi->out_seen, first);
-        vi->turn_word = shm_turn_word(vi->turn_in, vi->in_next = first);
-        for (uint64_t n = 1; n < SHM_CELLS; n++)
-            atomic_store(&vi->out[n].published, shm_word(first + 2 * SHM_CELLS + n) + (n % 2));
-    }
-    CHECK_EQUAL(inside_send(side[1], 0, 8), OK); /* by the lane: from then on they answer */
-    CHECK_EQUAL(vi_poll(inside.nic[0], 1), 1);
-    for (uint64_t n = 0; n < BOTH; n++) {
-        int to = 1 - (int)(n % 2);
-        CHECK_EQUAL(inside_send(side[1 - to], n, 8), OK);
-        CHECK_EQUAL(n == 0 ? vi_poll(inside.nic[to], 16) : vi_poll_only(side[to], 1), 1);
-        CHECK_EQUAL(inside.header[to], n);
-        CHECK_EQUAL(vi_poll(inside.nic[to], 16), 0);
-    }
-    inside_stop();
-}
-
-/* Both send and take as it comes, short and long, by their lanes and by turns, much and little at a time: each way all
- * comes once, in order, and is known to be taken. */
+/* Both send and take as it comes, short and long, much and little at a time: each way all comes once, in order, and is known to be taken. */
 static void two_ways(void)
 {
     static uint64_t header[2][64];
@@ -490,7 +370,6 @@ static void two_ways(void)
             CHECK_EQUAL(*((const unsigned char *)inside.data[to] + length[from][at] - 1), (inside.got[to] - 1) % 251);
         CHECK(inside.got[to] == sent[from] || !vi_taken(side[from]));
     }
-    CHECK(atomic_load(&shm_vi_of(side[0])->turn->published) / SHM_TURN > 10000); /* many went that way */
     inside_stop();
 }
 
@@ -501,11 +380,10 @@ static void poll_both(void)
             vi_poll(inside.nic[i], 16);
 }
 
-/* Who leaves while it is his turn says so by turn; the next session goes on where this one ended. */
-static void goodbye_by_turn(void)
+/* Either side may leave first; the next session goes on where this one ended. */
+static void sessions(void)
 {
     struct vi *side[2];
-    int by_turn = 0;
 
     inside_start(2);
     inside_open(0);
@@ -520,15 +398,12 @@ static void goodbye_by_turn(void)
             CHECK_EQUAL(inside.got[i], n + 1);
             CHECK_EQUAL(inside.header[i], n);
         }
-        uint32_t before = atomic_load(&shm_vi_of(side[0])->turn->published);
         vi_disconnect(side[first]);
-        by_turn += atomic_load(&shm_vi_of(side[0])->turn->published) != before;
         poll_both();
         CHECK_EQUAL(inside.down[0] + inside.down[1], (int)n + 1);
         vi_disconnect(side[1 - first]);
         poll_both();
     }
-    CHECK(by_turn > 50);
     inside_stop();
 }
 
@@ -542,16 +417,10 @@ int main(void)
     one_way();
     runs();
     run_credit();
-    by_turns(1);
-    by_turns((1u << 24) - 500);
-    old_cells();
     two_ways();
-    linger();
     taken_in_pieces();
-    goodbye_by_turn();
-    left_within(NULL, false);
-    left_within("seed=1", false); /* the same with a provider between */
-    left_within(NULL, true);
-    left_within("seed=1", true);
+    sessions();
+    left_within(NULL);
+    left_within("seed=1"); /* the same with a provider between */
     return check_done();
 }

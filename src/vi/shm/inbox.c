@@ -64,7 +64,6 @@ static inline void aim(struct shm_hot *hot, const struct shm_vi *vi)
     hot->word = shm_word(vi->in_next) + vi->in_run;
     hot->next = vi->in_run ? &vi->in[(vi->in_next + 1) % SHM_CELLS] : hot->cell;
     hot->next_word = vi->in_run ? shm_word(vi->in_next + 1) : hot->word;
-    hot->turn_word = vi->in_run ? shm_turn_word(vi->turn_in, vi->in_next + 1) : vi->turn_word;
 }
 
 static void lane_add(struct shm_nic *nic, struct shm_vi *vi)
@@ -74,7 +73,6 @@ static void lane_add(struct shm_nic *nic, struct shm_vi *vi)
     vi->cooling = false;
     vi->used = true;
     hot->vi = vi;
-    hot->turn = vi->turn;
     aim(hot, vi);
     /* relaxed: a sender who still reads 0 sets his bit once more */
     atomic_store_explicit(&vi->told_line->hot, 1, memory_order_relaxed);
@@ -85,7 +83,7 @@ static void lane_remove(struct shm_nic *nic, struct shm_vi *vi)
     if (vi->place == SHM_NOWHERE)
         return;
     tell(vi);
-    nic->hot[vi->place] = (struct shm_hot){.cell = &no_cell, .next = &no_cell, .turn = &no_cell, .turn_word = SHM_TURN};
+    nic->hot[vi->place] = (struct shm_hot){.cell = &no_cell, .next = &no_cell};
     vi->place = SHM_NOWHERE;
     nic->stale = true;
 }
@@ -106,31 +104,13 @@ static void close_gaps(struct shm_nic *nic)
 
 /* ---- cells ---------------------------------------------------------------------------------------------------------- */
 
-/* Something came by a lane while we looked rarely: that is for turns alone. Where it is the lane of him whose turn it is, the two
- * do not answer each other by turns. */
-static COLD void linger_ends(struct shm_nic *nic, struct shm_vi *vi)
-{
-    atomic_store_explicit(&nic->nic.linger, 0, memory_order_relaxed);
-    if (atomic_load_explicit(&vi->turn_out, memory_order_relaxed))
-        return;
-    atomic_store_explicit(&vi->linger, 0, memory_order_relaxed);
-    atomic_store_explicit(&vi->turn_at, 0, memory_order_relaxed);
-}
-
-static inline void number_over(struct shm_vi *vi)
+/* The next cell is done with. */
+static inline void cell_end(struct shm_vi *vi)
 {
     vi->in_run = 0;
-    vi->turn_word = shm_turn_word(vi->turn_in, ++vi->in_next);
+    vi->in_next++;
     if (unlikely(vi->in_next % SHM_CREDIT_PERIOD == 0 || vi->owed_bytes >= OWED_MOST))
         tell(vi);
-}
-
-/* A cell of the lane. */
-static inline void consumed(struct shm_vi *vi)
-{
-    if (unlikely(atomic_load_explicit(&vi->vi.nic->linger, memory_order_relaxed)))
-        linger_ends(shm_nic_of(vi->vi.nic), vi);
-    number_over(vi);
 }
 
 /* Messages that lie in the cell of lane VI which is taken next, behind those that are taken. */
@@ -143,13 +123,6 @@ static inline __attribute__((always_inline)) uint32_t ready_here(const struct sh
     return all <= SHM_RUN && all > vi->in_run ? all - vi->in_run : 0; /* of the lap before: negative */
 }
 
-/* The cell that both write says this. */
-static inline __attribute__((always_inline)) bool ready_turn(const struct shm_vi *vi, uint32_t word)
-{
-    /* acquire: pairs with shm_publish */
-    return atomic_load_explicit(&vi->turn->published, memory_order_acquire) == word;
-}
-
 /* Nothing new lies in the cell that a run has begun in. Where the sender has gone on to the next one, it is that: from
  * then on nothing is added here, so one more look tells that it is done with. */
 static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi, const struct shm_cell **cell)
@@ -157,24 +130,19 @@ static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi, const st
     const struct shm_cell *next = &vi->in[(vi->in_next + 1) % SHM_CELLS];
     /* acquire: pairs with shm_publish */
     uint32_t word = atomic_load_explicit(&next->published, memory_order_acquire);
-    bool turn = ready_turn(vi, shm_turn_word(vi->turn_in, vi->in_next + 1));
-    if (word - shm_word(vi->in_next + 1) > SHM_RUN && !turn)
+    if (word - shm_word(vi->in_next + 1) > SHM_RUN)
         return 0;
     uint32_t more = ready_here(vi);
     if (more)
         return more;
-    consumed(vi);
-    *cell = turn ? vi->turn : next;
-    return turn ? 1 : ready_here(vi);
+    cell_end(vi);
+    *cell = next;
+    return ready_here(vi);
 }
 
 /* Messages that may be taken, and the cell in which they lie. */
 static inline __attribute__((always_inline)) uint32_t ready(struct shm_vi *vi, const struct shm_cell **cell)
 {
-    if (ready_turn(vi, vi->turn_word)) {
-        *cell = vi->turn;
-        return 1;
-    }
     uint32_t more = ready_here(vi);
     *cell = &vi->in[vi->in_next % SHM_CELLS];
     return likely(more || !vi->in_run) ? more : ready_next(vi, cell);
@@ -284,30 +252,6 @@ static bool take_odd(struct shm_nic *nic, struct shm_vi *vi, const struct shm_ce
     return true;
 }
 
-/* How long an answer took says how often to look for the next one: three times. Who looks while the peer is about to
- * answer takes the line from him once more, which costs where lines are slow. Above the most it is the most; above twice
- * that the peer did not answer at once, and nothing is learned but that. */
-static COLD void learn_linger(const struct shm_nic *nic, struct shm_vi *vi, uint64_t turn_at)
-{
-    uint64_t third = (clock_ticks() - turn_at) * nic->linger_of_ticks >> 16, most = nic->linger_most;
-    uint32_t now = atomic_load_explicit(&vi->linger, memory_order_relaxed);
-    uint32_t best = (uint32_t)(third < most / 2 || third > 2 * most ? 0 : third < most ? third : most);
-    atomic_store_explicit(&vi->linger, (now + best + (best > now)) / 2, memory_order_relaxed);
-    atomic_store_explicit(&vi->turn_at, 0, memory_order_relaxed);
-}
-
-/* The cell that both write is read: the turn is ours. */
-static inline void turn_taken(struct shm_nic *nic, struct shm_vi *vi)
-{
-    uint64_t turn_at = atomic_load_explicit(&vi->turn_at, memory_order_relaxed);
-    atomic_store_explicit(&nic->nic.linger, 0, memory_order_relaxed);
-    if (unlikely(turn_at))
-        learn_linger(nic, vi, turn_at);
-    /* release: pairs with our_turn */
-    atomic_store_explicit(&vi->turn_out, vi->turn_in + SHM_TURN, memory_order_release);
-    vi->turn_in += 2 * SHM_TURN;
-}
-
 /* Hands COUNT messages of the next cell to the sink; how many it took, the others stay. Every field is read once. */
 static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, struct shm_vi *vi,
                                                            const struct shm_cell *cell, uint32_t count)
@@ -323,15 +267,8 @@ static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, 
     }
     atomic_store_explicit(&vi->answered, true, memory_order_relaxed);
     vi->in_run = run += taken;
-    if (cell == vi->turn) {
-        if (taken) {
-            turn_taken(nic, vi);
-            number_over(vi);
-        }
-        return taken;
-    }
     if (taken && (kind != SHM_DATA || (run + 1) * length > SHM_INLINE || run == SHM_RUN))
-        consumed(vi);
+        cell_end(vi);
     return taken;
 }
 
@@ -432,8 +369,7 @@ static inline bool something(const struct shm_hot *hot)
 {
     uint32_t word = atomic_load_explicit(&hot->cell->published, memory_order_relaxed);
     uint32_t next = atomic_load_explicit(&hot->next->published, memory_order_relaxed);
-    uint32_t turn = atomic_load_explicit(&hot->turn->published, memory_order_relaxed);
-    return word - hot->word - 1 < SHM_RUN || next - hot->next_word - 1 < SHM_RUN || turn == hot->turn_word;
+    return word - hot->word - 1 < SHM_RUN || next - hot->next_word - 1 < SHM_RUN;
 }
 
 static inline void nothing_came(struct shm_nic *nic)

@@ -32,10 +32,10 @@ static inline void copy_inline(uint8_t *to, const void *from, size_t n)
     }
 }
 
-/* Message NUMBER goes into CELL: what is the same of all. */
-static inline struct shm_cell *begin(struct shm_vi *vi, struct shm_cell *cell, uint64_t number, enum shm_kind kind,
-                                     uint64_t header)
+/* The cell of message NUMBER: what is the same of all. The caller has seen that there is room. */
+static inline struct shm_cell *cell_begin(struct shm_vi *vi, uint64_t number, enum shm_kind kind, uint64_t header)
 {
+    struct shm_cell *cell = &vi->out[number % SHM_CELLS];
     cell->header = header;
     cell->kind = (uint16_t)kind;
     vi->run.length = SHM_NO_RUN;
@@ -44,21 +44,8 @@ static inline struct shm_cell *begin(struct shm_vi *vi, struct shm_cell *cell, u
     return cell;
 }
 
-/* The turn that is ours to write, 0: none is. acquire: pairs with turn_taken; what lay in the cell has been read */
-static inline uint64_t our_turn(struct shm_vi *vi)
-{
-    return atomic_load_explicit(&vi->turn_out, memory_order_acquire);
-}
-
-/* The cell that both write, where two take turns and it is ours, else that of the lane; the caller has seen that there is
- * room. */
-static inline struct shm_cell *claim(struct shm_vi *vi, uint64_t number, enum shm_kind kind, uint64_t header, bool turns)
-{
-    return begin(vi, turns && our_turn(vi) ? vi->turn : &vi->out[number % SHM_CELLS], number, kind, header);
-}
-
-/* The two take turns: the peer sent something since we did. Then he looks at our next lines already, and whoever asks for
- * them early only disturbs him. */
+/* The two take turns: the peer sent something since we did. Then it looks at our next lines already, and to ask for them
+ * early only disturbs it. */
 static inline bool in_turns(struct shm_vi *vi)
 {
     bool turns = atomic_load_explicit(&vi->answered, memory_order_relaxed);
@@ -66,24 +53,10 @@ static inline bool in_turns(struct shm_vi *vi)
     return turns;
 }
 
-#define TURNS_TIMED (254u * SHM_TURN) /* each end times one of 128: of 8, and a message took 0.25 us in the place of 0.22 */
-
-/* The turn is the peer's from now on; what is published with it. */
-static inline uint32_t give_turn(struct shm_vi *vi, uint64_t number)
-{
-    uint64_t turn = atomic_load_explicit(&vi->turn_out, memory_order_relaxed);
-    /* relaxed: the poll sets it again when the answer is taken, and that comes after what is published now */
-    atomic_store_explicit(&vi->turn_out, 0, memory_order_relaxed);
-    if (unlikely(!(turn & TURNS_TIMED)))
-        atomic_store_explicit(&vi->turn_at, clock_ticks(), memory_order_relaxed);
-    atomic_store_explicit(&vi->vi.nic->linger, atomic_load_explicit(&vi->linger, memory_order_relaxed), memory_order_relaxed);
-    return shm_turn_word(turn, number);
-}
-
 /* The cell is filled; in a stream the lane's next one is asked for. */
-static inline void publish(struct shm_vi *vi, struct shm_cell *cell, uint64_t number, bool turns)
+static inline void cell_publish(struct shm_vi *vi, struct shm_cell *cell, uint64_t number, bool turns)
 {
-    shm_publish(vi, cell, cell == vi->turn ? give_turn(vi, number) : shm_word(number) + 1);
+    shm_publish(vi, cell, shm_word(number) + 1);
     if (!turns)
         cpu_prefetch_write(&vi->out[(number + 1) % SHM_CELLS]);
 }
@@ -94,21 +67,6 @@ static inline bool has_room(struct shm_vi *vi, uint64_t number)
     return number - atomic_load_explicit(&vi->out_seen, memory_order_relaxed) <
            atomic_load_explicit(&vi->limit, memory_order_relaxed);
 }
-
-/* Of the cells from SEEN to UPTO, which are taken, what is older than their lap becomes a cell of this lap without a
- * message. By compare and swap: who sends may see OUT_SEEN before he sees what is written here. */
-static COLD void renew(struct shm_vi *vi, uint64_t seen, uint64_t upto)
-{
-    for (uint64_t n = seen; n < upto; n++) {
-        _Atomic uint32_t *published = &vi->out[n % SHM_CELLS].published;
-        uint32_t word = atomic_load_explicit(published, memory_order_relaxed);
-        if (word - shm_word(n) > SHM_RUN) /* relaxed: nothing is told */
-            atomic_compare_exchange_strong_explicit(published, &word, shm_word(n), memory_order_relaxed,
-                                                    memory_order_relaxed);
-    }
-}
-
-static bool old_lap(uint64_t number) { return number / SHM_CELLS % SHM_OLD_LAPS == SHM_OLD_LAPS / 2; }
 
 void shm_lane_harvest(struct shm_vi *vi)
 {
@@ -132,8 +90,6 @@ void shm_lane_harvest(struct shm_vi *vi)
             vi->blocks_out--;
         }
     }
-    if (unlikely(old_lap(seen) || old_lap(upto)))
-        renew(vi, seen, upto);
     atomic_store_explicit(&vi->out_seen, upto, memory_order_relaxed);
 }
 
@@ -165,9 +121,9 @@ int shm_send_word(struct shm_vi *vi, enum shm_kind kind, uint64_t header)
     if (error)
         return error;
     bool turns = in_turns(vi);
-    struct shm_cell *cell = claim(vi, number, kind, header, turns);
+    struct shm_cell *cell = cell_begin(vi, number, kind, header);
     cell->length = 0;
-    publish(vi, cell, number, turns);
+    cell_publish(vi, cell, number, turns);
     return OK;
 }
 
@@ -175,9 +131,9 @@ void shm_goodbye(struct shm_vi *vi)
 {
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
     bool turns = in_turns(vi);
-    struct shm_cell *cell = claim(vi, number, SHM_GOODBYE, 0, turns);
+    struct shm_cell *cell = cell_begin(vi, number, SHM_GOODBYE, 0);
     cell->length = 0;
-    publish(vi, cell, number, turns);
+    cell_publish(vi, cell, number, turns);
 }
 
 /* LENGTH bytes that were timed. */
@@ -271,7 +227,7 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
         memcpy(nic->heap.base + offset, piece->iov_base, length);
     else
         (void)shm_store(way, nic->heap.base + offset, piece, pieces);
-    struct shm_cell *cell = begin(vi, &vi->out[number % SHM_CELLS], number, SHM_BLOCK, header);
+    struct shm_cell *cell = cell_begin(vi, number, SHM_BLOCK, header);
     cell->length = sizeof(cell->block);
     cell->block.offset = offset;
     cell->block.length = length;
@@ -301,13 +257,13 @@ static __attribute__((noinline)) int send_odd(struct shm_vi *vi, uint64_t header
     if (length > SHM_INLINE)
         return send_block(vi, header, piece, pieces, (uint32_t)length);
     bool turns = in_turns(vi);
-    struct shm_cell *cell = claim(vi, number, SHM_DATA, header, turns);
+    struct shm_cell *cell = cell_begin(vi, number, SHM_DATA, header);
     cell->length = (uint16_t)length;
     if (vi->vi.source)
         store_source(vi, SHM_STORE_PLAIN, (char *)cell->data, piece, pieces);
     else
         shm_store(SHM_STORE_PLAIN, (char *)cell->data, piece, pieces);
-    publish(vi, cell, number, turns);
+    cell_publish(vi, cell, number, turns);
     return OK;
 }
 
@@ -320,16 +276,6 @@ static inline int send_beside(struct shm_vi *vi, const void *data)
     vi->run.at += (uint32_t)vi->run.length;
     if (vi->run.at + vi->run.length > SHM_INLINE || vi->run.word % (SHM_RUN + 1) == SHM_RUN)
         vi->run.length = SHM_NO_RUN;
-    return OK;
-}
-
-/* By turn. */
-static inline int answer(struct shm_vi *vi, uint64_t number, uint64_t header, const void *data, uint64_t length)
-{
-    struct shm_cell *cell = begin(vi, vi->turn, number, SHM_DATA, header);
-    cell->length = (uint16_t)length;
-    copy_inline(cell->data, data, length);
-    shm_publish(vi, cell, give_turn(vi, number));
     return OK;
 }
 
@@ -351,12 +297,10 @@ int shm_send(struct vi *base, uint64_t header, const struct iovec *piece, int pi
     if (length > SHM_INLINE)
         return send_block(vi, header, piece, 1, (uint32_t)length);
     bool turns = in_turns(vi);
-    if (turns && our_turn(vi))
-        return answer(vi, number, header, piece->iov_base, length);
-    struct shm_cell *cell = begin(vi, &vi->out[number % SHM_CELLS], number, SHM_DATA, header);
+    struct shm_cell *cell = cell_begin(vi, number, SHM_DATA, header);
     cell->length = (uint16_t)length;
     copy_inline(cell->data, piece->iov_base, length);
-    publish(vi, cell, number, turns);
+    cell_publish(vi, cell, number, turns);
     if (length <= SHM_INLINE / 2) {
         vi->run.header = header;
         vi->run.length = vi->run.at = (uint32_t)length;

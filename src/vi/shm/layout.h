@@ -4,8 +4,6 @@
  *   doors      one per rank: [bell] [bitmap, 512 ranks a line] [identity]
  *   counters   BASE_COUNTERS_SIZE per rank
  *   credits    a line for each (sender, receiver), sender-major: what a sender reads of all his lanes lies together
- *   turns      a line for each pair of ranks, lower-major; rows are odd, or all that a rank polls would fall into one place of
- *              its cache
  *   lanes      128 cells for each (receiver, sender), receiver-major
  *   heaps      the eager blocks of each rank
  *   shared     a slice per rank for memory that peers can map; each process maps the slices it needs, when it does
@@ -48,17 +46,6 @@ struct shm_cell {
     _Atomic uint32_t published; /* lap, from 1, * 8 + messages; release, pairs with shm_poll */
 } ALIGNED(CACHE_LINE);
 _Static_assert(sizeof(struct shm_cell) == CACHE_LINE, "a cell is a cache line");
-
-/* Beside its two lanes each pair has one cell that both write, by turns. Who writes it hands the turn to the other one,
- * and has it back with the answer. The cell stands for the lane's cell of its number, which stays as it was: the receiver
- * finds number N in his lane or here. Who answers writes a line that he has just read, in the place of one that his peer
- * polls: a transfer between two processors' caches less. `published` is the turn, from 1, * SHM_TURN + the cell's
- * number % SHM_TURN. Turn 1 is the lower rank's to write. */
-#define SHM_TURN 256u /* larger than a lane */
-
-/* The cells for which turns stand keep what they said many laps ago, and a lap's number begins anew after 2^29: then that would
- * be a message. So in one lap of so many the sender writes what is old as if it were of this lap. */
-#define SHM_OLD_LAPS 65536u
 
 /* Never 0: a page that nobody wrote holds no message. */
 enum shm_kind { SHM_DATA = 1, SHM_BLOCK, SHM_IMMEDIATE, SHM_GOODBYE };
@@ -104,7 +91,7 @@ struct shm_segment {
     size_t mapped; /* everything up to the shared slices */
     int fd;
     uint32_t ranks, door_size, words; /* words: of a bitmap */
-    uint64_t doors, counters, credits, turns, lanes, heaps, shared, shared_each, size;
+    uint64_t doors, counters, credits, lanes, heaps, shared, shared_each, size;
 };
 
 /* Where everything lies for this many ranks. */
@@ -133,11 +120,6 @@ static inline void *shm_counters_of(const struct shm_segment *s, uint32_t rank)
 static inline struct shm_credit *shm_credit_of(const struct shm_segment *s, uint32_t sender, uint32_t receiver)
 {
     return (struct shm_credit *)(void *)(s->base + s->credits) + (uint64_t)sender * s->ranks + receiver;
-}
-static inline struct shm_cell *shm_turn_of(const struct shm_segment *s, uint32_t a, uint32_t b)
-{
-    uint32_t lower = a < b ? a : b, higher = a < b ? b : a;
-    return (struct shm_cell *)(void *)(s->base + s->turns) + (uint64_t)lower * (s->ranks | 1) + higher;
 }
 static inline struct shm_cell *shm_lane_of(const struct shm_segment *s, uint32_t receiver, uint32_t sender)
 {

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #define TICK_NS   100000 /* how long a lane told cold is still polled, at least */
-#define LINGER_NS 150    /* between two looks, at most */
 #define SETTLE_NS 20000  /* between SOON and ASLEEP, at least: every store buffer has drained */
 
 int shm_nic_probe(const struct vi_setup *setup)
@@ -104,8 +103,6 @@ int shm_nic_open(const struct vi_setup *setup, struct vi_nic **out)
     nic->bell = shm_bell_of(&nic->segment, nic->index);
     nic->bits = shm_bits_of(&nic->segment, nic->index);
     nic->tick_gap = vbase_clock_ticks_of_ns(TICK_NS);
-    nic->linger_most = vbase_clock_pauses_of_ns(LINGER_NS);
-    nic->linger_of_ticks = ((uint64_t)nic->linger_most << 16) / (vbase_clock_ticks_of_ns(3 * LINGER_NS) + 1);
     nic->settle = vbase_clock_ticks_of_ns(SETTLE_NS);
     shm_heap_open(&nic->heap, shm_heap_of(&nic->segment, nic->index));
     error = allocate(nic, setup);
@@ -167,10 +164,6 @@ struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index)
     vi->place = SHM_NOWHERE;
     vi->run.length = SHM_NO_RUN;
     vi->out = shm_lane_of(s, index, nic->index);
-    vi->turn = shm_turn_of(s, nic->index, index);
-    vi->turn_in = nic->index < index ? 2 * SHM_TURN : SHM_TURN;
-    vi->turn_word = shm_turn_word(vi->turn_in, 0);
-    atomic_store_explicit(&vi->turn_out, nic->index < index ? SHM_TURN : 0, memory_order_relaxed);
     vi->credit = shm_credit_of(s, nic->index, index);
     vi->bell = shm_bell_of(s, index);
     vi->in = shm_lane_of(s, nic->index, index);
@@ -198,8 +191,7 @@ static uint64_t in_flight(struct shm_nic *nic, struct shm_vi *vi)
 }
 
 /* The same with the messages of a cell: the receiver waits for more in the last one, and then it is never credited as a
- * whole. Its word says how many it holds, whether or not we would add to it; that of a cell whose message went by turn is
- * old, but so many of it are never credited. */
+ * whole. Its word says how many it holds, whether or not we would add to it. */
 static bool shm_taken(struct vi *base)
 {
     struct shm_vi *vi = shm_vi_of(base);

@@ -33,7 +33,6 @@ struct shm_vi {
 
     /* Sending. Written by the sending thread, except where it says more. */
     struct shm_cell *out;
-    struct shm_cell *turn;           /* the cell that both write */
     const struct shm_credit *credit; /* of the lane out; the peer writes it */
     struct shm_bell *bell;           /* the peer's */
     _Atomic uint64_t out_next;       /* cells sent; relaxed, stored before the cell is published */
@@ -41,10 +40,6 @@ struct shm_vi {
     _Atomic uint32_t limit;          /* SHM_DEPTH, 0 when down: one comparison tells both */
     uint32_t index;                  /* of the peer on the node */
     uint32_t blocks_out;             /* under heap.lock */
-    _Atomic uint64_t turn_out;       /* the turn that is ours to write, * SHM_TURN; 0: the peer has it. Release by the poll,
-                                      * pairs with our_turn */
-    _Atomic uint64_t turn_at;        /* when we gave it away, in ticks; 0: that one is not timed; relaxed */
-    _Atomic uint32_t linger;         /* nic.linger while the peer has it; relaxed */
     _Atomic bool answered;           /* something came from the peer since the last send; by both threads, relaxed: a hint */
     struct {                         /* the cell written last, while it may take more */
         uint64_t header;
@@ -63,8 +58,6 @@ struct shm_vi {
     struct shm_cell *in ALIGNED(CACHE_LINE);
     struct shm_credit *told_line;
     uint64_t in_next;            /* cells taken */
-    uint64_t turn_in;            /* the turn that the peer writes next, * SHM_TURN */
-    uint32_t turn_word;          /* what the cell that both write says when message in_next is in it */
     uint32_t in_run;             /* messages taken of the cell in_next */
     uint32_t told;               /* the explicit credit given last */
     uint32_t owed_bytes;         /* of blocks, taken since then */
@@ -82,13 +75,10 @@ struct shm_vi {
     uint32_t block[SHM_CELLS];        /* the block behind each cell in flight; under heap.lock */
 };
 
-/* A polled lane: what one look needs, in a line. A message comes into the cell, or behind a run into the next one, or into
- * the one that both write. */
+/* A polled lane: what one look needs, in a line. A message comes into the cell, or behind a run into the next one. */
 struct shm_hot {
     const struct shm_cell *cell, *next; /* the same when no run has begun */
-    const struct shm_cell *turn;        /* the one that both write */
     uint32_t word, next_word;           /* what they say while nothing comes */
-    uint32_t turn_word;                 /* what it says when something has come */
     struct shm_vi *vi;
 } ALIGNED(CACHE_LINE);
 
@@ -142,8 +132,6 @@ struct shm_nic {
 
     struct shm_hot *hot; /* room for all peers */
     uint32_t hot_count, hot_first, polls, idle;
-    uint32_t linger_most;     /* pauses */
-    uint64_t linger_of_ticks; /* pauses a tick, * 2^16 / 3 */
     uint32_t ahead, ahead_bytes; /* so much of the block that comes next is asked for by a poll that finds nothing; 0
                                   * where several threads call */
     int told;            /* events of this poll that were not messages: called, down */
@@ -172,8 +160,6 @@ static inline uint32_t shm_word(uint64_t cell)
 {
     return (uint32_t)(cell / SHM_CELLS + 1) * (SHM_RUN + 1);
 }
-/* What is published with the cell that both write, when it holds the message of that cell. */
-static inline uint32_t shm_turn_word(uint64_t turn, uint64_t cell) { return (uint32_t)(turn | cell % SHM_TURN); }
 
 /* segment users: nic.c */
 int shm_nic_probe(const struct vi_setup *setup);
