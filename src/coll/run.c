@@ -4,7 +4,9 @@
  * on it, and that number modulo 2^30 is the tag of all its messages. A persistent schedule keeps its number: MPI matches
  * persistent collectives by the order of their initialization and lets them start in any order. Its starts cannot mix:
  * between two ranks, messages of one tag are matched in the order they were sent, and each start sends as many as it
- * receives. Starts after the first set bit 30, so that they never meet a later call whose number has come round. */
+ * receives. Starts after the first set bit 30, so that they never meet a later call whose number has come round.
+ *
+ * In a group of some ranks of a context all 31 bits of the number are the caller's, and all starts have the same tag. */
 #include "coll/make.h"
 #include <string.h>
 
@@ -41,7 +43,7 @@ static int prepare(const struct coll_call *call, struct coll_schedule **out)
     struct coll_schedule *schedule = vcoll_schedule_new(call);
     if (!schedule)
         return ERR_MEMORY;
-    schedule->tag = (int)(sequence & SEQUENCE_MASK);
+    schedule->tag = (int)(sequence & (call->group->member ? INT32_MAX : SEQUENCE_MASK));
     maker[call->kind](schedule);
     int error = vcoll_schedule_seal(schedule);
     if (error) {
@@ -66,7 +68,7 @@ int vcoll_launch(struct coll_schedule *schedule, void (*completed)(void *context
     uint32_t state = atomic_load_explicit(&schedule->state, memory_order_acquire);
     if (state == SCHEDULE_RUNNING)
         return vbase_fail(ERR_STATE, "the collective is still under way");
-    if (state == SCHEDULE_DONE)
+    if (state == SCHEDULE_DONE && !schedule->call.group->member)
         schedule->tag |= STARTED_AGAIN;
     schedule->completed = completed;
     schedule->context = context;

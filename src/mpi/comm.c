@@ -66,6 +66,8 @@ void mpi_comm_end(void *object)
         vmsg_context_close(comm->coll.context);
         if (comm->hellos)
             vmsg_context_close(comm->hellos);
+        if (comm->agreements)
+            vmsg_context_close(comm->agreements);
         mpi_id_give(comm->id);
     }
     mpi_drop(comm->group);
@@ -91,16 +93,12 @@ int mpi_comm_worlds_open(void)
     int error = open_predefined(MPI_ID_WORLD, job->size, NULL, "MPI_COMM_WORLD", &mpi_process.world);
     if (!error)
         error = open_predefined(MPI_ID_SELF, 1, &job->rank, "MPI_COMM_SELF", &mpi_process.self);
-    if (!error)
-        error = mpi_engine_class(vmsg_context_open(mpi_context_id(MPI_ID_AGREEMENT, CONTEXT_MESSAGES), NULL, job->size,
-                                                   job->rank, &mpi_process.agreement));
     return error;
 }
 
 void mpi_comm_worlds_close(void)
 {
     vcoll_group_close(&mpi_process.world->coll);
-    vmsg_context_close(mpi_process.agreement);
     mpi_comm_drop(mpi_process.self);
     mpi_comm_drop(mpi_process.world);
 }

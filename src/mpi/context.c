@@ -10,12 +10,14 @@
  * that. */
 #include "mpi/inside.h"
 
-#define ID_WORDS 320 /* 20480 communicators at once: the engine has 65536 contexts */
+#define ID_WORDS 252 /* 16128 communicators at once: the engine has 65536 contexts */
 #define ID_WINDOWS (ID_WORDS / MPI_ID_WINDOW)
+
+_Static_assert(ID_WORDS % MPI_ID_WINDOW == 0, "whole windows");
 
 static struct base_lock lock;
 static uint64_t used[ID_WORDS] = {
-    [0] = 1u << MPI_ID_WORLD | 1u << MPI_ID_SELF | 1u << MPI_ID_AGREEMENT,
+    [0] = 1u << MPI_ID_WORLD | 1u << MPI_ID_SELF | 1u << MPI_ID_PARTS,
 };
 _Static_assert(MSG_CONTEXT_PACK / CONTEXTS_OF_COMM >= ID_WORDS * 64, "pack's and mplite's contexts lie behind our numbers");
 
@@ -161,12 +163,28 @@ int mpi_agreement_start(struct mpi_agreement *agreement, struct mpi_comm *parent
     return start(agreement, &parent->coll, parent->id << 12 ^ parent->children++, member);
 }
 
-/* Agreements in groups of one communicator are told apart by TAG, so are their messages in the context of all. */
+/* All of the world are members, so that ranks of a group need no translation. What comes before it is open is kept. */
+static int open_agreements(struct mpi_comm *parent)
+{
+    const struct boot_job *job = mpi_process.job;
+    mpi_lock(&lock);
+    int error = parent->agreements ? OK
+                                   : vmsg_context_open(mpi_context_id(parent->id, CONTEXT_AGREEMENTS), NULL, job->size,
+                                                       job->rank, &parent->agreements);
+    mpi_unlock(&lock);
+    return error;
+}
+
+/* Agreements of one communicator that are under way together have different tags (MPI demands it of threads that call at
+ * once), and TAG is the tag of all their messages: so no two of them can meet. */
 int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_comm *parent, struct mpi_group *group, int tag)
 {
-    uint32_t seed = parent->id << 15 | (uint32_t)(tag & 0x7FFF);
-    agreement->group = (struct coll_group){mpi_process.agreement, group->rank, group->size, group->world, .sequence = seed};
-    return start(agreement, &agreement->group, seed, true);
+    int error = open_agreements(parent);
+    if (error)
+        return error;
+    agreement->group = (struct coll_group){parent->agreements, group->rank, group->size, group->world,
+                                           .sequence = (uint32_t)tag};
+    return start(agreement, &agreement->group, parent->id << 16 ^ (uint32_t)tag, true);
 }
 
 void mpi_agreement_close(struct mpi_agreement *agreement)

@@ -109,6 +109,7 @@ struct mpi_comm {
     struct mpi_topology *topology;
     struct mpi_buffer buffer;    /* of MPI_Bsend */
     struct msg_context *hellos;  /* of partitioned communication; NULL: there was none here */
+    struct msg_context *agreements; /* of MPI_Comm_create_group, ranks of the world; NULL: there was none here */
     char name[MPI_MAX_OBJECT_NAME];
 };
 
@@ -200,7 +201,6 @@ struct mpi_process {
     int thread_level;
     const struct boot_job *job;
     struct mpi_comm *world, *self;
-    struct msg_context *agreement; /* all of the world: for MPI_Comm_create_group */
 };
 extern struct mpi_process mpi_process;
 
@@ -333,15 +333,14 @@ int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *g
 int mpi_comm_worlds_open(void); /* world and self */
 void mpi_comm_worlds_close(void);
 
-/* Ids of contexts (context.c): each communicator has a number, and three contexts by it. A number is given when it is free
+/* Ids of contexts (context.c): each communicator has a number, and four contexts by it. A number is given when it is free
  * at all members. */
-enum mpi_context { CONTEXT_MESSAGES, CONTEXT_COLLECTIVES, CONTEXT_HELLOS, CONTEXTS_OF_COMM };
+enum mpi_context { CONTEXT_MESSAGES, CONTEXT_COLLECTIVES, CONTEXT_HELLOS, CONTEXT_AGREEMENTS, CONTEXTS_OF_COMM };
 static inline uint32_t mpi_context_id(uint32_t comm, enum mpi_context which) { return CONTEXTS_OF_COMM * comm + which; }
 #define MPI_ID_WORLD 0
 #define MPI_ID_SELF 1
-#define MPI_ID_AGREEMENT 2 /* no communicator: two contexts of the whole world */
-#define CONTEXT_PARTS CONTEXT_COLLECTIVES /* the second: of partitioned communication */
-#define MPI_ID_WINDOW 64 /* words looked at at once: 4096 numbers */
+#define MPI_ID_PARTS 2 /* no communicator: its first context is that of partitions, of the whole world */
+#define MPI_ID_WINDOW 63 /* words looked at at once: 4032 numbers */
 struct mpi_agreement {
     bool member;            /* needs the number; else only takes part */
     struct coll_group group;        /* where they alone agree */

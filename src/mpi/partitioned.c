@@ -133,7 +133,7 @@ static int open_contexts(struct mpi_comm *comm)
 {
     const struct boot_job *job = mpi_process.job;
     mpi_lock(&lock);
-    int error = context ? OK : vmsg_context_open(mpi_context_id(MPI_ID_AGREEMENT, CONTEXT_PARTS), NULL, job->size, job->rank, &context);
+    int error = context ? OK : vmsg_context_open(mpi_context_id(MPI_ID_PARTS, CONTEXT_MESSAGES), NULL, job->size, job->rank, &context);
     if (!error && !comm->hellos)
         error = vmsg_context_open(mpi_context_id(comm->id, CONTEXT_HELLOS), comm->group->world, comm->size, comm->rank,
                                   &comm->hellos);

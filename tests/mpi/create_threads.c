@@ -1,9 +1,12 @@
 /* Two threads of each rank make communicators of some ranks at once, told apart by their tags, beside duplicates of their own:
- * every one of them has a number of its own, and its messages stay in it.
+ * every one of them has a number of its own, and its messages stay in it. Tags differ in one bit, each of the 31 in its turn.
  * ranks: 2 5 tcp: 5 mixed: 6 presets: release tsan */
 #include "two_threads.h"
+#include <unistd.h>
 
-#define ROUNDS 60
+#define ROUNDS (4 * 31)
+
+static pthread_barrier_t both; /* so that they really call at once, in an order that differs from rank to rank */
 
 /* Those whose rank is no multiple of STEP, and rank 0, from the last on. */
 static MPI_Group some(MPI_Group world, int step)
@@ -28,8 +31,12 @@ static void *work(void *argument)
         int me, n;
         MPI_Group_rank(group, &me);
         MPI_Group_size(group, &n);
+        pthread_barrier_wait(&both);
+        if ((round + thread + rank) % 2)
+            usleep(20);
         if (me != MPI_UNDEFINED) {
-            CHECK_OK(MPI_Comm_create_group(MPI_COMM_WORLD, group, thread, &comm));
+            int tag = (round & 1 ? 0 : 0x2AAAAAAA) ^ thread << round % 31;
+            CHECK_OK(MPI_Comm_create_group(MPI_COMM_WORLD, group, tag, &comm));
             MPI_Group_free(&group);
             int value = 1000 * thread + round;
             CHECK_OK(MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, comm));
@@ -51,4 +58,8 @@ static void *work(void *argument)
     return NULL;
 }
 
-int main(void) { return two_threads(work); }
+int main(void)
+{
+    pthread_barrier_init(&both, NULL, 2);
+    return two_threads(work);
+}
