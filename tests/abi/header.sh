@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # mpi.h equals the tables: every prototype and constant in C and C++, under both names, and no function besides.
 # timeout: 120 beside: 1
-set -eu
+source "$VIADUCT_SOURCE/tests/lib/shell"
+set -e
 here=$VIADUCT_SOURCE/tests/abi header=$VIADUCT_SOURCE/include/mpi.h
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 
 cat >"$work/prototypes.c" <<'EOF'
 #include "mpi.h"

@@ -3,11 +3,9 @@
 #   a provider of vi includes no other provider
 #   a personality includes neither a provider nor another personality (rpc, which stands on pack, that one)
 #   nobody climbs with "../"; getenv is called in base alone
-set -u
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
+source "$VIADUCT_SOURCE/tests/lib/shell"
 
-cat >"$scratch/arrows.awk" <<'AWK'
+cat >"$work/arrows.awk" <<'AWK'
 BEGIN {
     split("base:0 boot:1 type:1 vi:1 msg:2 coll:3 mpi:4 pack:4 rpc:5 mplite:4 sock:4 tools:6", rooms, " ")
     for (i in rooms) {
@@ -48,17 +46,16 @@ AWK
 
 # check DIRECTORY: prints what points up there
 check() {
-    (cd "$1" && find src tools \( -name '*.c' -o -name '*.h' \) -print 2>/dev/null | sort | xargs awk -f "$scratch/arrows.awk")
+    (cd "$1" && find src tools \( -name '*.c' -o -name '*.h' \) -print 2>/dev/null | sort | xargs awk -f "$work/arrows.awk")
 }
 
 # The check can fail: each of these lines alone must be found, and none of those after them.
-wrong=0
 try() { # try found|fine FILE LINE
-    rm -rf "$scratch/tree"
-    mkdir -p "$scratch/tree/$(dirname "$2")"
-    printf '%s\n' "$3" >"$scratch/tree/$2"
-    if check "$scratch/tree" >/dev/null; then verdict=fine; else verdict=found; fi
-    [ $verdict = "$1" ] || { echo "arrows: \"$3\" in $2 should be $1, is $verdict"; wrong=1; }
+    rm -rf "$work/tree"
+    mkdir -p "$work/tree/$(dirname "$2")"
+    printf '%s\n' "$3" >"$work/tree/$2"
+    if check "$work/tree" >/dev/null; then verdict=fine; else verdict=found; fi
+    [ $verdict = "$1" ] || fail "\"$3\" in $2 should be $1, is $verdict"
 }
 try found src/base/a.c '#include "boot/boot.h"'
 try found src/msg/a.c '#include "coll/coll.h"'
@@ -79,7 +76,6 @@ try fine src/mpi/a.c '#include "mpi.h"'
 try fine tools/a.c '#include "base/hash.h"'
 try fine src/rpc/a.c '#include "pack/pack.h"'
 try found src/rpc/a.c '#include "pack/check.h"'
-[ $wrong = 0 ] || exit 1
-
-[ -d "$VIADUCT_SOURCE/src/base" ] || { echo "arrows: no tree at $VIADUCT_SOURCE"; exit 1; }
-check "$VIADUCT_SOURCE" || exit 1
+[ -d "$VIADUCT_SOURCE/src/base" ] || fail "no tree at $VIADUCT_SOURCE"
+check "$VIADUCT_SOURCE" || fail "arrows point up"
+finish

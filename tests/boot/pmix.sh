@@ -1,6 +1,6 @@
 # The client of PMIx: its structures beside the library's own header, and a library that is missing, strange or lies.
 # timeout: 120 waits: 31
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 meet=$VIADUCT_BUILD/tests/programs/meet
 export PMIX_NAMESPACE=job PMIX_RANK=0
 unset OMPI_COMM_WORLD_SIZE SLURM_STEP_NUM_TASKS PMI_SIZE PMI_FD
@@ -92,7 +92,7 @@ library '#define INIT -25'
 expect 0 "1 met" "" env LD_LIBRARY_PATH=$work/lib VIADUCT_FOREIGN=yes $meet
 expect 0 "1 met" "" env OMPI_COMM_WORLD_SIZE=1 LD_LIBRARY_PATH=$work/lib $meet
 
-flags=$(pkg-config --cflags pmix 2>/dev/null) || { ((failures)) && finish; echo "libpmix-dev is not installed: structures not compared"; exit 77; }
+flags=$(pkg-config --cflags pmix 2>/dev/null) || { ((failed)) && finish; skip "libpmix-dev is not installed: structures not compared"; }
 cat >$work/same.c <<'C'
 #include <pmix.h>
 #include "boot/pmix.h"

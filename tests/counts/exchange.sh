@@ -6,54 +6,54 @@
 # timeout: 150 takes: 8 beside: 1
 # presets: release
 set -u
-. "$VIADUCT_SOURCE/tests/lib/shell"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 [ -x "$programs/exchange" ] || skip "no exchange program was built"
 command -v valgrind >/dev/null || skip "valgrind is not installed"
 limit=${EXCHANGE_LIMIT:-542} far_limit=${EXCHANGE_FAR_LIMIT:-1200}
 few=200 many=400 batch=16
-mkfifo "$scratch/0" "$scratch/1"
+mkfifo "$work/0" "$work/1"
 
 instructions() { # BATCHES: of both ranks
-    rm -f "$scratch"/count.*
-    run 100 $mpiexec -n 2 valgrind --tool=callgrind --callgrind-out-file="$scratch/count.%p" "$programs/exchange" "$1" "$scratch"
+    rm -f "$work"/count.*
+    run 100 $mpiexec -n 2 valgrind --tool=callgrind --callgrind-out-file="$work/count.%p" "$programs/exchange" "$1" "$work"
     expect_status 0 "under callgrind"
-    cat "$scratch"/count.* | awk '/^(summary|totals):/ {if ($1 == "totals:") sum += $2} END {printf "%d", sum}'
+    cat "$work"/count.* | awk '/^(summary|totals):/ {if ($1 == "totals:") sum += $2} END {printf "%d", sum}'
 }
 allocations() {
-    run 100 $mpiexec -n 2 valgrind --log-file="$scratch/heap.%p" "$programs/exchange" "$1" "$scratch"
-    cat "$scratch"/heap.* | awk '/total heap usage/ {gsub(",", ""); sum += $5} END {printf "%d", sum}'
-    rm -f "$scratch"/heap.*
+    run 100 $mpiexec -n 2 valgrind --log-file="$work/heap.%p" "$programs/exchange" "$1" "$work"
+    cat "$work"/heap.* | awk '/total heap usage/ {gsub(",", ""); sum += $5} END {printf "%d", sum}'
+    rm -f "$work"/heap.*
 }
 calls() { # system calls but those of the fifos
-    run 60 strace -f -qq -o "$scratch/calls" $mpiexec -n 2 "$programs/exchange" "$1" "$scratch"
-    grep -cE '(futex|sched_yield|sendto|recvfrom|sendmsg|recvmsg|epoll_wait|poll|mmap|munmap|brk|madvise|process_vm_readv)\(' "$scratch/calls"
+    run 60 strace -f -qq -o "$work/calls" $mpiexec -n 2 "$programs/exchange" "$1" "$work"
+    grep -cE '(futex|sched_yield|sendto|recvfrom|sendmsg|recvmsg|epoll_wait|poll|mmap|munmap|brk|madvise|process_vm_readv)\(' "$work/calls"
 }
 
 a=$(instructions $few) b=$(instructions $many)
 each=$(((b - a) / ((many - few) * 2 * batch)))
 echo "instructions of one 8-byte send and its receive: $each (limit $limit)"
-[ "$each" -gt 0 ] || wrong "nothing was counted"
-[ "$each" -le "$limit" ] || wrong "$each instructions, more than $limit"
+[ "$each" -gt 0 ] || fail "nothing was counted"
+[ "$each" -le "$limit" ] || fail "$each instructions, more than $limit"
 
 a=$(allocations $few) b=$(allocations $many)
 echo "allocations of $(((many - few) * 2 * batch)) exchanges: $((b - a))"
-[ $((b - a)) -eq 0 ] || wrong "an exchange allocates"
+[ $((b - a)) -eq 0 ] || fail "an exchange allocates"
 
 if command -v strace >/dev/null; then
     a=$(calls 2000) b=$(calls 4000)
     echo "system calls of $((2000 * 2 * batch)) exchanges: $((b - a))"
-    [ $((b - a)) -lt 400 ] || wrong "an exchange calls the kernel" # start and end vary by some
+    [ $((b - a)) -lt 400 ] || fail "an exchange calls the kernel" # start and end vary by some
 fi
 
 export VIADUCT_TRANSPORTS=tcp
 a=$(instructions $few) b=$(instructions $many)
 each=$(((b - a) / ((many - few) * 2 * batch)))
 echo "over the network: $each (limit $far_limit)"
-[ "$each" -gt 0 ] && [ "$each" -le "$far_limit" ] || wrong "$each instructions, more than $far_limit"
+[ "$each" -gt 0 ] && [ "$each" -le "$far_limit" ] || fail "$each instructions, more than $far_limit"
 if command -v strace >/dev/null; then
     a=$(calls $few) b=$(calls $many)
     each=$(((b - a) * 100 / ((many - few) * 2 * batch)))
     echo "over the network: $each system calls of a hundred exchanges"
-    [ $each -le 120 ] || wrong "$each system calls of a hundred exchanges"
+    [ $each -le 120 ] || fail "$each system calls of a hundred exchanges"
 fi
 finish

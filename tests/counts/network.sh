@@ -4,48 +4,48 @@
 # timeout: 90 clock: 1
 # presets: release
 set -u
-. "$VIADUCT_SOURCE/tests/lib/shell"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 [ -x "$programs/beside" ] || skip "no program was built"
 command -v strace >/dev/null || skip "strace is not installed"
-cat >"$scratch/split" <<'SPLIT'
+cat >"$work/split" <<'SPLIT'
 #!/bin/sh
 [ "$PMI_RANK" = 2 ] && VIADUCT_NODE=there || VIADUCT_NODE=here
 export VIADUCT_NODE
 unset VIADUCT_JOB_SEAT
 exec "$@"
 SPLIT
-chmod +x "$scratch/split"
+chmod +x "$work/split"
 
 # calls NAMES COMMAND...: how many of these system calls there are, in all processes; others are not slowed down
 calls() {
     local names=$1
     shift
-    rm -f "$scratch/calls"
-    run 60 strace -f --seccomp-bpf -qq -e "trace=$names" -o "$scratch/calls" "$@"
+    rm -f "$work/calls"
+    run 60 strace -f --seccomp-bpf -qq -e "trace=$names" -o "$work/calls" "$@"
     expect_status 0 "under strace"
-    grep -c '(' "$scratch/calls"
+    grep -c '(' "$work/calls"
 }
 
 network=epoll_wait,ppoll,recvfrom,recvmsg,sendmsg,sendto
 # Two ranks look by the clock, every 4 ms; nobody looks because of an exchange. Who waits for a peer that a busy machine does not run
 # sleeps at last, which is calls, too: so the best of three counts.
 for _ in 1 2 3; do
-    a=$(calls "$network" $mpiexec -n 3 "$scratch/split" "$programs/beside" 20000)
+    a=$(calls "$network" $mpiexec -n 3 "$work/split" "$programs/beside" 20000)
     start=${EPOCHREALTIME/./}
-    b=$(calls "$network" $mpiexec -n 3 "$scratch/split" "$programs/beside" 220000)
+    b=$(calls "$network" $mpiexec -n 3 "$work/split" "$programs/beside" 220000)
     spent=$(((${EPOCHREALTIME/./} - start) / 1000)) quiet=false
     echo "network system calls of 200000 exchanges in shared memory: $((b - a)), in $spent ms"
     [ $((b - a)) -lt $((500 + spent * 3 / 4)) ] && quiet=true && break
 done
-$quiet || wrong "talking on one node asks the network"
+$quiet || fail "talking on one node asks the network"
 
-run 60 strace -ff -qq -o "$scratch/here" $mpiexec -n 2 "$programs/exchange" 0 "$scratch"
-sockets=$(cat "$(grep -l 'programs/exchange' "$scratch"/here.* | head -1)" | grep -cE 'socket\(AF_(INET|NETLINK)|epoll_create')
-[ "$sockets" -eq 0 ] || wrong "a job of one node opens $sockets sockets"
+run 60 strace -ff -qq -o "$work/here" $mpiexec -n 2 "$programs/exchange" 0 "$work"
+sockets=$(cat "$(grep -l 'programs/exchange' "$work"/here.* | head -1)" | grep -cE 'socket\(AF_(INET|NETLINK)|epoll_create')
+[ "$sockets" -eq 0 ] || fail "a job of one node opens $sockets sockets"
 
 export VIADUCT_TRANSPORTS=tcp
 a=$(calls sendmsg $mpiexec -n 2 "$programs/burst" 10)
 b=$(calls sendmsg $mpiexec -n 2 "$programs/burst" 110)
 echo "writes of 6400 messages of 8 bytes in bursts of 64: $((b - a))"
-[ $((b - a)) -lt 2400 ] || wrong "messages of a burst do not leave together"
+[ $((b - a)) -lt 2400 ] || fail "messages of a burst do not leave together"
 finish

@@ -2,9 +2,9 @@
 # The examples, built as their comments say: heat gives the serial answer and the same picture on any number of ranks.
 # timeout: 120
 set -u
-. "$VIADUCT_SOURCE/tests/lib/shell"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 [ -f "$VIADUCT_BUILD/lib/libmpi_abi.so.1" ] || skip "libmpi_abi is not built"
-cd "$scratch" || exit 1
+cd "$work" || exit 1
 for program in hello ring heat pingpong; do
     run 60 "$VIADUCT_BIN/mpicc" -O2 -Wall -Wextra -pedantic "$VIADUCT_SOURCE/examples/$program.c" -o $program -lm
     expect_status 0 "compiling $program"
@@ -13,7 +13,7 @@ done
 
 run 20 $mpiexec -n 7 ./hello
 expect_status 0 hello
-[ "$(sort -u out | grep -cE '^rank [0-6] of 7 on ')" -eq 7 ] || { wrong "hello on 7 ranks:"; cat out; }
+[ "$(sort -u out | grep -cE '^rank [0-6] of 7 on ')" -eq 7 ] || { fail "hello on 7 ranks:"; cat out; }
 for ranks in 1 2 5; do
     run 30 $mpiexec -n $ranks ./ring 100
     expect_status 0 "ring on $ranks"
@@ -24,9 +24,9 @@ for ranks in 1 2 3 4 6 7; do
     expect_status 0 "heat on $ranks"
     expect_out 'largest difference to its answer: 0, right' "heat on $ranks"
     expect_silence "heat on $ranks"
-    cmp -s 1.ppm $ranks.ppm || wrong "heat on $ranks ranks paints another picture"
+    cmp -s 1.ppm $ranks.ppm || fail "heat on $ranks ranks paints another picture"
 done
-[ "$(stat -c %s 1.ppm)" -eq $((61 * 61 * 3 + 13)) ] || wrong "the picture has $(stat -c %s 1.ppm) bytes"
+[ "$(stat -c %s 1.ppm)" -eq $((61 * 61 * 3 + 13)) ] || fail "the picture has $(stat -c %s 1.ppm) bytes"
 run 20 $mpiexec -n 4 ./heat x.ppm 1 5
 expect_status 1 "heat with too few points"
 expect_err 'too few for 4 ranks' "heat with too few points"

@@ -2,26 +2,26 @@
 # scripts/need: content when all is there; else root gets the packages installed and others get the one line to type.
 # beside: 1
 set -u
-. "$VIADUCT_SOURCE/tests/lib/shell"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 unset CI
 need=$VIADUCT_SOURCE/scripts/need
-mkdir "$scratch/bin"
-for tool in bash env grep tr; do ln -s "$(command -v $tool)" "$scratch/bin/$tool"; done
-pretend() { printf '#!/usr/bin/env bash\n%s\n' "$2" >"$scratch/bin/$1" && chmod +x "$scratch/bin/$1"; }
-ask() { run 20 env -i "PATH=$scratch/bin" "CI=${2:-}" bash "$need" "$1"; }
+mkdir "$work/bin"
+for tool in bash env grep tr; do ln -s "$(command -v $tool)" "$work/bin/$tool"; done
+pretend() { printf '#!/usr/bin/env bash\n%s\n' "$2" >"$work/bin/$1" && chmod +x "$work/bin/$1"; }
+ask() { run 20 env -i "PATH=$work/bin" "CI=${2:-}" bash "$need" "$1"; }
 
 pretend id 'echo 1000'
 pretend apt-get 'exit 1'
 ask build
 expect_status 1 "cmake is missing, not root"
 expect_err '^  sudo apt-get install -y --no-install-recommends cmake$' "cmake is missing, not root"
-[ "$(wc -l <"$scratch/err")" -eq 2 ] || wrong "not two lines"
+[ "$(wc -l <"$work/err")" -eq 2 ] || fail "not two lines"
 
 pretend id 'echo 0'
-pretend apt-get "echo \"\$@\" >>'$scratch/asked'"
+pretend apt-get "echo \"\$@\" >>'$work/asked'"
 ask build
 expect_status 0 "cmake is missing, root"
-grep -q 'install.* cmake$' "$scratch/asked" || wrong "root: apt-get was not asked for cmake"
+grep -q 'install.* cmake$' "$work/asked" || fail "root: apt-get was not asked for cmake"
 
 for tool in cmake g++ clang pkg-config; do pretend $tool ''; done
 pretend id 'echo 1000'

@@ -3,26 +3,26 @@
 # pkg-config; then uninstall leaves nothing, and folders that were there keep their permissions.
 # timeout: 180
 set -u
-. "$VIADUCT_SOURCE/tests/lib/shell"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 unset MPI_CC MPI_CXX MPICH_CC MPICH_CXX OMPI_CC OMPI_CXX CMAKE_PREFIX_PATH PKG_CONFIG_PATH LD_LIBRARY_PATH DESTDIR PREFIX
 cmake=$(command -v cmake) || skip "cmake is not installed"
 [ -f "$VIADUCT_BUILD/lib/libmpi_abi.so.1" ] || skip "libmpi_abi is not built"
 
 in_place() { # install or uninstall, into the scratch folder and nowhere else
-    BUILD=$VIADUCT_BUILD DESTDIR=$scratch/stage PREFIX=/opt/viaduct bash "$VIADUCT_SOURCE/scripts/install" "$1" \
-        >"$scratch/log" 2>&1 || { wrong "$1:"; cat "$scratch/log"; finish; }
+    BUILD=$VIADUCT_BUILD DESTDIR=$work/stage PREFIX=/opt/viaduct bash "$VIADUCT_SOURCE/scripts/install" "$1" \
+        >"$work/log" 2>&1 || { fail "$1:"; cat "$work/log"; finish; }
 }
-mkdir -p "$scratch/stage/opt" && chmod 751 "$scratch/stage" && chmod 2775 "$scratch/stage/opt"
+mkdir -p "$work/stage/opt" && chmod 751 "$work/stage" && chmod 2775 "$work/stage/opt"
 in_place install
-[ "$(stat -c %a "$scratch/stage") $(stat -c %a "$scratch/stage/opt")" = "751 2775" ] ||
-    wrong "install changed the permissions of folders that were there"
-mkdir -p "$scratch/new home"
-cp -a "$scratch/stage/opt/viaduct" "$scratch/new home/moved"
-mv "$scratch/stage/opt/viaduct" "$scratch/hidden" # nothing may lean on the old place
-tree="$scratch/new home/moved"
+[ "$(stat -c %a "$work/stage") $(stat -c %a "$work/stage/opt")" = "751 2775" ] ||
+    fail "install changed the permissions of folders that were there"
+mkdir -p "$work/new home"
+cp -a "$work/stage/opt/viaduct" "$work/new home/moved"
+mv "$work/stage/opt/viaduct" "$work/hidden" # nothing may lean on the old place
+tree="$work/new home/moved"
 PATH=$tree/bin:$PATH
 
-cat >"$scratch/sum.c" <<'EOF'
+cat >"$work/sum.c" <<'EOF'
 #include <mpi.h>
 #include <stdio.h>
 int main(int argc, char **argv)
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     return 0;
 }
 EOF
-cp "$scratch/sum.c" "$scratch/sum.cc"
+cp "$work/sum.c" "$work/sum.cc"
 sums() { # PROGRAM WHAT: three ranks of it add up, silently
     run 30 mpiexec -n 3 "$1"
     expect_status 0 "$2"
@@ -49,26 +49,26 @@ sums() { # PROGRAM WHAT: three ranks of it add up, silently
 # Links of the documents lead somewhere
 (cd "$tree/share/doc/viaduct" && grep -Ho ']([^)#:]*' ./*.md docs/*.md | while IFS=: read -r page link; do
     [ -e "${page%/*}/${link#](}" ] || echo "$page: $link"
-done) >"$scratch/out"
-[ ! -s "$scratch/out" ] || { wrong "links that lead nowhere:"; cat "$scratch/out"; }
+done) >"$work/out"
+[ ! -s "$work/out" ] || { fail "links that lead nowhere:"; cat "$work/out"; }
 
 # Wrappers
-run 60 mpicc -O2 -Wall -Wextra -pedantic "$scratch/sum.c" -o "$scratch/by-mpicc"
+run 60 mpicc -O2 -Wall -Wextra -pedantic "$work/sum.c" -o "$work/by-mpicc"
 expect_status 0 "mpicc"
 expect_silence "mpicc"
-sums "$scratch/by-mpicc" "a C program"
-readelf -d "$scratch/by-mpicc" | grep NEEDED >"$scratch/out"
-[ "$(grep -cvE 'libc\.so|libmpi_abi\.so\.1|ld-linux' "$scratch/out")" -eq 0 ] || { wrong "a program needs more than libmpi_abi"; cat "$scratch/out"; }
+sums "$work/by-mpicc" "a C program"
+readelf -d "$work/by-mpicc" | grep NEEDED >"$work/out"
+[ "$(grep -cvE 'libc\.so|libmpi_abi\.so\.1|ld-linux' "$work/out")" -eq 0 ] || { fail "a program needs more than libmpi_abi"; cat "$work/out"; }
 if command -v g++ >/dev/null; then
-    run 60 mpicxx -O2 -Wall -Wextra -pedantic "$scratch/sum.cc" -o "$scratch/by-mpicxx"
+    run 60 mpicxx -O2 -Wall -Wextra -pedantic "$work/sum.cc" -o "$work/by-mpicxx"
     expect_status 0 "mpicxx"
     expect_silence "mpicxx"
-    sums "$scratch/by-mpicxx" "a C++ program"
+    sums "$work/by-mpicxx" "a C++ program"
 fi
 
 # A CMake project that wants MPI, by the wrappers; and one that wants this library
-mkdir "$scratch/project" "$scratch/project2"
-cat >"$scratch/project/CMakeLists.txt" <<'EOF'
+mkdir "$work/project" "$work/project2"
+cat >"$work/project/CMakeLists.txt" <<'EOF'
 cmake_minimum_required(VERSION 3.12)
 project(sum C)
 find_package(MPI 3.0 REQUIRED COMPONENTS C)
@@ -86,8 +86,8 @@ configure() { # FOLDER WHAT OPTION...
     expect_status 0 "$what: building"
     sums "$folder/build/sum" "$what"
 }
-configure "$scratch/project" "find_package(MPI)"
-cat >"$scratch/project2/CMakeLists.txt" <<'EOF'
+configure "$work/project" "find_package(MPI)"
+cat >"$work/project2/CMakeLists.txt" <<'EOF'
 cmake_minimum_required(VERSION 3.12)
 project(sum C)
 find_package(viaduct 0.1 REQUIRED CONFIG)
@@ -96,20 +96,20 @@ target_link_libraries(sum PRIVATE viaduct::mpi)
 get_target_property(file viaduct::mpi IMPORTED_LOCATION)
 message(STATUS "launcher ${viaduct_MPIEXEC} version 5.0 libraries ${file}")
 EOF
-configure "$scratch/project2" "find_package(viaduct)" "-Dviaduct_DIR=$tree/lib/cmake/viaduct"
+configure "$work/project2" "find_package(viaduct)" "-Dviaduct_DIR=$tree/lib/cmake/viaduct"
 
 # pkg-config
 if command -v pkg-config >/dev/null; then
     export PKG_CONFIG_PATH=$tree/lib/pkgconfig
-    eval "gcc '$scratch/sum.c' -o '$scratch/by-pkg-config' $(pkg-config --cflags --libs mpi-c)" || wrong "pkg-config mpi-c"
-    sums "$scratch/by-pkg-config" "pkg-config"
-    pkg-config --exists viaduct mpi-cxx || wrong "pkg-config does not know viaduct and mpi-cxx"
+    eval "gcc '$work/sum.c' -o '$work/by-pkg-config' $(pkg-config --cflags --libs mpi-c)" || fail "pkg-config mpi-c"
+    sums "$work/by-pkg-config" "pkg-config"
+    pkg-config --exists viaduct mpi-cxx || fail "pkg-config does not know viaduct and mpi-cxx"
 fi
 
 # Away again
-mv "$scratch/hidden" "$scratch/stage/opt/viaduct"
+mv "$work/hidden" "$work/stage/opt/viaduct"
 in_place uninstall
-left=$(find "$scratch/stage/opt" -mindepth 1)
-[ -z "$left" ] || { wrong "uninstall leaves:"; echo "$left" | head -5; }
-[ -d "$scratch/stage/opt" ] || wrong "uninstall took a folder that was there before"
+left=$(find "$work/stage/opt" -mindepth 1)
+[ -z "$left" ] || { fail "uninstall leaves:"; echo "$left" | head -5; }
+[ -d "$work/stage/opt" ] || fail "uninstall took a folder that was there before"
 finish

@@ -3,19 +3,19 @@
 # through symbolic links, and from a place with a space in it.
 # beside: 1
 set -u
-. "$VIADUCT_SOURCE/tests/lib/shell"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 unset MPI_CC MPI_CXX MPICH_CC MPICH_CXX OMPI_CC OMPI_CXX
 bin=$VIADUCT_BIN
 root=$(cd "$bin/.." && pwd -P)
 compile="-I$root/include" link="-L$root/lib -Wl,-rpath,$root/lib -lmpi_abi"
-printf 'int main(void) { return 0; }\n' >"$scratch/a.c"
+printf 'int main(void) { return 0; }\n' >"$work/a.c"
 
 says() { # EXPECTED COMMAND...: prints exactly this, and nothing else
     local expected=$1
     shift
     run 20 "$@"
     expect_status 0 "${*##*/}"
-    [ "$(cat "$scratch/out" "$scratch/err")" = "$expected" ] || wrong "$*: $(cat "$scratch/out" "$scratch/err"), not $expected"
+    [ "$(cat "$work/out" "$work/err")" = "$expected" ] || fail "$*: $(cat "$work/out" "$work/err"), not $expected"
 }
 
 says "$compile" "$bin/mpicc" -showme:compile
@@ -37,14 +37,14 @@ for option in -c -S -E -M -MM -fsyntax-only; do says "cc $option a.c $compile" "
 says "cc \"-DA=\\\"b c\\\"\" a.c $compile $link" "$bin/mpicc" -show '-DA="b c"' a.c
 says "$(cc --version)" "$bin/mpicc" --version
 says "$(cc -dumpmachine)" "$bin/mpicc" -dumpmachine
-says "$(cc -print-file-name=libc.so -I "$scratch")" "$bin/mpicc" -print-file-name=libc.so -I "$scratch"
-says '' "$bin/mpicc" -c "$scratch/a.c" -o "$scratch/a.o"
-says '' "$bin/mpicc" "$scratch/a.o" -o "$scratch/a"
-says '' "$scratch/a"
-printf 'int main() { return sizeof(MPI_Comm) != sizeof(void *); }\n' >"$scratch/b"
-says '' "$bin/mpicc" -x c -include mpi.h "$scratch/b" -o "$scratch/b.out"
+says "$(cc -print-file-name=libc.so -I "$work")" "$bin/mpicc" -print-file-name=libc.so -I "$work"
+says '' "$bin/mpicc" -c "$work/a.c" -o "$work/a.o"
+says '' "$bin/mpicc" "$work/a.o" -o "$work/a"
+says '' "$work/a"
+printf 'int main() { return sizeof(MPI_Comm) != sizeof(void *); }\n' >"$work/b"
+says '' "$bin/mpicc" -x c -include mpi.h "$work/b" -o "$work/b.out"
 run 20 "$bin/mpicc"
-[ "$status" -ne 0 ] || wrong "mpicc without arguments succeeds"
+[ "$status" -ne 0 ] || fail "mpicc without arguments succeeds"
 run 20 "$bin/mpicc" -showme:nonsense
 expect_status 1 "an unknown query"
 expect_err 'showme:nonsense is not known' "an unknown query"
@@ -57,21 +57,21 @@ says mine env MPI_CC=other "$bin/mpicc" -cc=mine -showme:command
 says "mine -c a.c $compile" "$bin/mpicc" -show -cc=mine -c a.c
 
 # By other names, through links, from elsewhere
-ln -s "$bin/mpicxx" "$scratch/mpicxx.mine"
-ln -s mpicxx.mine "$scratch/mpic++"
-ln -s "$bin/mpicc" "$scratch/compile"
-says "c++ $compile" "$scratch/mpic++" -compile-info
-says "c++ $compile" "$scratch/mpicxx.mine" -compile-info
-says "cc $compile" "$scratch/compile" -compile-info
+ln -s "$bin/mpicxx" "$work/mpicxx.mine"
+ln -s mpicxx.mine "$work/mpic++"
+ln -s "$bin/mpicc" "$work/compile"
+says "c++ $compile" "$work/mpic++" -compile-info
+says "c++ $compile" "$work/mpicxx.mine" -compile-info
+says "cc $compile" "$work/compile" -compile-info
 says "c++" "$bin/mpiCC" -showme:command
 says "cc $compile" env "PATH=$bin:$PATH" mpicc -compile-info
 (cd "$bin" && says "$compile" ./mpicc -showme:compile)
-mkdir -p "$scratch/a place/bin" && cp -P "$bin/mpicc" "$bin/mpicxx" "$scratch/a place/bin/"
-says "-I\"$scratch/a place/include\"" "$scratch/a place/bin/mpicc" -showme:compile
-says "-L\"$scratch/a place/lib\" -Wl,\"-rpath,$scratch/a place/lib\" -lmpi_abi" "$scratch/a place/bin/mpicxx" -showme:link
-mkdir "$scratch/none"
-for tool in sh readlink sed; do ln -s "$(command -v $tool)" "$scratch/none/$tool"; done
-run 20 env "PATH=$scratch/none" "$bin/mpicc" -c a.c
+mkdir -p "$work/a place/bin" && cp -P "$bin/mpicc" "$bin/mpicxx" "$work/a place/bin/"
+says "-I\"$work/a place/include\"" "$work/a place/bin/mpicc" -showme:compile
+says "-L\"$work/a place/lib\" -Wl,\"-rpath,$work/a place/lib\" -lmpi_abi" "$work/a place/bin/mpicxx" -showme:link
+mkdir "$work/none"
+for tool in sh readlink sed; do ln -s "$(command -v $tool)" "$work/none/$tool"; done
+run 20 env "PATH=$work/none" "$bin/mpicc" -c a.c
 expect_status 1 "no compiler"
 expect_err 'no C compiler was found' "no compiler"
 finish

@@ -2,7 +2,7 @@
 # VIADUCT_CHECK names what a program left behind, and is silent about one that left nothing.
 # beside: 1
 set -u
-. "$VIADUCT_SOURCE/tests/lib/shell"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 program=$programs/leaks
 [ -x "$program" ] || skip "the program that leaves things behind was not built"
 
@@ -16,7 +16,7 @@ expect_err 'rank 0.* a request of MPI_Irecv on communicator [0-9]+ was never fre
 expect_err 'rank 0.* a datatype was never freed; it was made at ' "datatype"
 expect_err 'rank 0.* a communicator \(communicator [0-9]+\) was never freed' "communicator"
 expect_err 'rank 1.* a message of 4 bytes from rank 0 with tag 77 on MPI_COMM_WORLD was never received' "message"
-[ "$(wc -l <"$scratch/err")" -eq 4 ] || { wrong "not four lines:"; cat "$scratch/err"; }
+[ "$(wc -l <"$work/err")" -eq 4 ] || { fail "not four lines:"; cat "$work/err"; }
 if command -v addr2line >/dev/null && readelf -S "$program" | grep -q debug_line; then
     expect_err 'request.* made at .*leaks.c:14' "line of the request"
     expect_err 'datatype.* made at .*leaks.c:15' "line of the datatype"

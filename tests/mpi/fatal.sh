@@ -3,17 +3,16 @@
 # is not 0 and a sentence that names the call and what was wrong.
 # beside: 1
 set -u
-. "$VIADUCT_SOURCE/tests/lib/shell"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 program=$programs/wrong
 [ -x "$program" ] || skip "the program that does wrong was not built"
 
 # ends WHAT PATTERN: with 3 ranks
 ends() {
-    run 20 $mpiexec -n 3 "$program" "$1"
-    [ "$status" -ne 0 ] && [ "$status" -lt 124 ] || wrong "$1: exit status $status"
+    run 10 $mpiexec -n 3 "$program" "$1"
+    [ "$status" -ne 0 ] && [ "$status" -lt 124 ] || fail "$1: exit status $status"
     expect_err "$2" "$1"
-    [ "$spent" -lt 5000 ] || wrong "$1: took $spent ms"
-    [ ! -s "$scratch/out" ] || wrong "$1: the program went on"
+    [ ! -s "$work/out" ] || fail "$1: the program went on"
 }
 
 ends rank 'MPI_Send: rank 7 is not in MPI_COMM_WORLD of 3 ranks \(MPI_ERR_RANK, rank 1 of MPI_COMM_WORLD\)'
@@ -25,11 +24,11 @@ ends before 'MPI_Barrier: called before MPI_Init'
 ends after 'MPI_Comm_rank: called after MPI_Finalize'
 ends twice 'MPI_Init: called twice'
 ends abort 'MPI_Abort: .* 42'
-[ "$status" -eq 42 ] || wrong "abort: exit status $status, not 42"
+[ "$status" -eq 42 ] || fail "abort: exit status $status, not 42"
 run 20 $mpiexec -n 3 "$program" nothing
 expect_status 0 "nothing wrong"
 expect_silence "nothing wrong"
 run 20 "$program" before
-[ "$status" -ne 0 ] || wrong "before, alone: exit status 0"
+[ "$status" -ne 0 ] || fail "before, alone: exit status 0"
 expect_err 'MPI_Barrier: called before MPI_Init' "before, alone"
 finish

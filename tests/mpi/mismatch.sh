@@ -3,7 +3,7 @@
 # where types match, however they were made, and without the setting.
 # beside: 1
 set -u
-. "$VIADUCT_SOURCE/tests/lib/shell"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 program=$programs/mismatch
 [ -x "$program" ] || skip "the program with types that do not match was not built"
 
@@ -22,7 +22,7 @@ for transports in shm tcp; do
     expect_err 'tag 1 on MPI_COMM_WORLD as 100000 of MPI_FLOAT; it was sent at .* as 10 of MPI_INT' "both types"
     expect_err 'tag 3 .* as 100000 of a type made of MPI_DOUBLE, ...; .* as 3 of a type made of MPI_INT, ...' "made types"
     expect_err 'MPI_Irecv at .* with tag 6 ' "the call of a request"
-    [ "$(grep -c check: "$scratch/err")" -eq 13 ] || { wrong "not 13 lines:"; cat "$scratch/err"; }
+    [ "$(grep -c check: "$work/err")" -eq 13 ] || { fail "not 13 lines:"; cat "$work/err"; }
     if command -v addr2line >/dev/null && readelf -S "$program" | grep -q debug_line; then
         expect_err 'MPI_Recv at .*mismatch.c:16 .* tag 1 .* sent at .*mismatch.c:14 ' "both lines"
     fi

@@ -1,11 +1,7 @@
 # The example of mplite, built like a user's program and started by the launcher; and a mistake in it ends the job.
-set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-[ -x "$VIADUCT_BIN/viaduct" ] || { echo "the launcher was not built"; exit 77; }
+source "$VIADUCT_SOURCE/tests/lib/shell"
+[ -x "$VIADUCT_BIN/viaduct" ] || skip "the launcher was not built"
 build="${CC:-cc} -I$VIADUCT_SOURCE/include -L$VIADUCT_BUILD/lib -Wl,-rpath,$VIADUCT_BUILD/lib"
-failed=0
-fail() { echo "$*"; failed=1; }
 
 $build -Wall -Wextra -Werror -o "$work/ring" "$VIADUCT_SOURCE/examples/mplite_ring.c" -lviaduct || exit 1
 for n in 1 2 4 7; do
@@ -80,4 +76,4 @@ echo '#include <mplite.h>' >"$work/cxx.cc"
 if command -v c++ >/dev/null; then
     c++ -Wall -Wextra -Werror -I"$VIADUCT_SOURCE/include" -c -o "$work/cxx.o" "$work/cxx.cc" || fail "mplite.h is no C++"
 fi
-exit $failed
+finish

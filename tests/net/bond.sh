@@ -1,15 +1,13 @@
 # All cards carry, unequal ones too, and a cable that is pulled costs bandwidth and nothing else. Links of 100 Mbit/s: what is
 # compared are seconds, so the bars are lower than those of bench/bond.
 # timeout: 90 clock: 1 takes: 26
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
-if [ "${LAB:-}" != 1 ]; then
-    LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 2 3 bash "$0"
-fi
+source "$VIADUCT_SOURCE/tests/lib/shell"
+laboratory 2 3
 ticks=$work/ticks
 source "$VIADUCT_SOURCE/tests/net/meter.bash"
 export HYDRA_LAUNCHER_EXEC=lab-rsh VIADUCT_LOG=info
 meter() { # SECONDS
-    timeout $(($1 + 20)) $run -host h0,h1 "$VIADUCT_BUILD/tests/programs/meter" 1048576 8 "$1" >$ticks 2>$work/log
+    timeout $(($1 + 20)) $mpiexec -host h0,h1 "$VIADUCT_BUILD/tests/programs/meter" 1048576 8 "$1" >$ticks 2>$work/log
 }
 links() { # COUNT
     for ((link = 0; link < 3; link++)); do

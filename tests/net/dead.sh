@@ -1,16 +1,14 @@
 # A peer that no rail leads to for the time that is allowed is reported dead, once, with host, address and last error; a rank that
 # was killed is told apart from that.
 # timeout: 120 waits: 27
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
-if [ "${LAB:-}" != 1 ]; then
-    LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 3 2 bash "$0"
-fi
+source "$VIADUCT_SOURCE/tests/lib/shell"
+laboratory 3 2
 ticks=$work/ticks
 export HYDRA_LAUNCHER_EXEC=lab-rsh VIADUCT_PATIENCE=4s
 lab-link all all rate 100mbit
 start() {
     : >$ticks
-    timeout 60 $run -host h0,h1 "$VIADUCT_BUILD/tests/programs/meter" 1048576 8 ${1:-20} >$ticks 2>$work/log & job=$!
+    timeout 60 $mpiexec -host h0,h1 "$VIADUCT_BUILD/tests/programs/meter" 1048576 8 ${1:-20} >$ticks 2>$work/log & job=$!
     eventually 10 grep -q tick $ticks || fail "not started: $(cat $work/log)"
 }
 gone() { # WHAT: dead after 4 s, told once
@@ -40,7 +38,7 @@ lab-link h1 all restore
 
 # What was sent last never arrives, and the next call is MPI_Finalize: the sender does not end well.
 : >$work/go
-timeout 60 $run -host h0,h1 "$VIADUCT_BUILD/tests/programs/oneway" $work/go >$ticks 2>$work/log & job=$!
+timeout 60 $mpiexec -host h0,h1 "$VIADUCT_BUILD/tests/programs/oneway" $work/go >$ticks 2>$work/log & job=$!
 eventually 10 grep -q met $ticks || fail "not started: $(cat $work/log)"
 lab-link h1 all mute
 rm $work/go
@@ -59,7 +57,7 @@ lab-link h1 1 restore
 # killed: the launcher's one sentence, at once, and none about links
 start
 begun=$SECONDS
-kill -KILL $(pgrep -x meter | tail -n 1)
+kill -KILL $(processes -x meter | tail -n 1)
 wait $job
 status=$?
 [ $status = 137 ] || fail "a rank was killed: status $status"

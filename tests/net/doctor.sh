@@ -1,9 +1,7 @@
 # The doctor tells which ways lead to a host, how good they are, which are not used and why, and who cannot be reached.
 # timeout: 120 waits: 12
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
-if [ "${LAB:-}" != 1 ]; then
-    LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 2 2 bash "$0"
-fi
+source "$VIADUCT_SOURCE/tests/lib/shell"
+laboratory 2 2
 export HYDRA_LAUNCHER_EXEC=lab-rsh
 doctor="$VIADUCT_BIN/viaduct doctor"
 number='[0-9]+\.[0-9]+'

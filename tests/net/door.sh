@@ -1,18 +1,16 @@
 # One port a node: of the launcher, of its helpers, of the lowest rank under a foreign launcher. A range of as many ports as
 # nodes is enough; a rank that stops keeps no other from being called.
 # timeout: 60 waits: 3
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
-if [ "${LAB:-}" != 1 ]; then
-    LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 3 1 bash "$0"
-fi
+source "$VIADUCT_SOURCE/tests/lib/shell"
+laboratory 3 1
 export HYDRA_LAUNCHER_EXEC=lab-rsh
 all=$VIADUCT_BUILD/tests/programs/meet
 ports() { lab-rsh "$1" ss -Hltn | awk '{print $4}' | sort -u | tr '\n' ' '; }
 
 # the launcher's
-expect 0 "6 met" "" env MPIEXEC_PORT_RANGE=20000:20000 timeout 30 $run -host h0,h1:3,h2:2 $all
+expect 0 "6 met" "" env MPIEXEC_PORT_RANGE=20000:20000 timeout 30 $mpiexec -host h0,h1:3,h2:2 $all
 mkfifo $work/pause
-VIADUCT_LOG=info MPIEXEC_PORT_RANGE=20000:20000 $run -host h0:2,h1:3 $all wait <$work/pause >$work/out 2>$work/log & job=$!
+VIADUCT_LOG=info MPIEXEC_PORT_RANGE=20000:20000 $mpiexec -host h0:2,h1:3 $all wait <$work/pause >$work/out 2>$work/log & job=$!
 exec 9>$work/pause
 eventually 10 grep -q met $work/out || fail "they did not meet"
 for host in h0 h1; do
@@ -29,10 +27,10 @@ grep -qx "viaduct: h1: warning: a connection from 10.77.0.3 was refused: this is
 grep -q "h1: info: 3 connections were refused at the door of h1" $work/log || fail "strangers are not counted: $(cat $work/log)"
 
 # a range that makes no sense, or is in use, is told
-expect 2 "" "~^viaduct: MPIEXEC_PORT_RANGE is \"20000\", not two ports" env MPIEXEC_PORT_RANGE=20000 timeout 30 $run -host h0,h1 $all
+expect 2 "" "~^viaduct: MPIEXEC_PORT_RANGE is \"20000\", not two ports" env MPIEXEC_PORT_RANGE=20000 timeout 30 $mpiexec -host h0,h1 $all
 
 # the lowest rank's: three pretended nodes, three ports
-expect 0 "6 met" "" env MPIEXEC_PORT_RANGE=20000:20002 timeout 30 $run -n 6 "$VIADUCT_SOURCE/tests/lib/split" $all
+expect 0 "6 met" "" env MPIEXEC_PORT_RANGE=20000:20002 timeout 30 $mpiexec -n 6 "$VIADUCT_SOURCE/tests/lib/split" $all
 # ... and it may leave the library alone meanwhile: ranks 1 to 3 are a node, 1 keeps its door
-expect 0 "6 met" "" timeout 30 $run -n 6 "$VIADUCT_SOURCE/tests/lib/split" $all without 1
+expect 0 "6 met" "" timeout 30 $mpiexec -n 6 "$VIADUCT_SOURCE/tests/lib/split" $all without 1
 finish

@@ -1,10 +1,10 @@
 # Sourced by the scripts of foreign launchers: on hosts of the laboratory, the same ordeal for each.
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 programs=$VIADUCT_BUILD/tests/programs
 
 to_lab() { # REASON: goes there, or skips where the launcher is not installed
-    [ -z "$1" ] || { echo "skipped: $1"; exit 77; }
-    [ "${LAB:-}" = 1 ] || LAB=1 exec "$VIADUCT_SOURCE/tests/net/lab" 3 1 bash "$0"
+    [ -z "$1" ] || skip "$1"
+    laboratory 3 1
 }
 
 within() { # SECONDS EXPECT-ARGUMENTS...
@@ -14,17 +14,15 @@ within() { # SECONDS EXPECT-ARGUMENTS...
     ((SECONDS - begun <= limit)) || fail "took $((SECONDS - begun)) s, not $limit: ${*:4}"
 }
 
-nobody() { ! pgrep -x victim >/dev/null; }
-all_there() { [ "$(pgrep -xc victim)" = 3 ]; }
 
 # The launcher is killed while a rank sleeps in the library and another, of another host, is stopped. ($! is a shell that runs it.)
 beheaded() { # LAUNCH NAME
     $1 3 $programs/victim 2 19 recv >$work/out 2>&1 &
-    eventually 10 all_there || fail "not started: $(cat $work/out)"
-    kill -KILL $(pgrep -x "$2") || fail "no $2 to kill"
+    eventually 10 are 3 -x victim || fail "not started: $(cat $work/out)"
+    kill -KILL $(processes -x "$2") || fail "no $2 to kill"
     wait $! 2>/dev/null
     # mostly at once; whom the launcher's own helpers leave behind alone goes when VIADUCT_PATIENCE (30 s) is over
-    eventually 45 nobody || { fail "$2 was killed, ranks are left: $(cat $work/out)"; pkill -KILL -x victim; }
+    eventually 45 none_of -x victim || { fail "$2 was killed, ranks are left: $(cat $work/out)"; kill -KILL $(processes -x victim); }
 }
 
 quiet= # what may be said when all is well

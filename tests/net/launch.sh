@@ -1,62 +1,60 @@
 # The launcher over several hosts of the laboratory: places, input, output, ends, and MPI across them.
 # timeout: 90 waits: 8
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
-if [ "${LAB:-}" != 1 ]; then
-    LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 3 1 bash "$0"
-fi
+source "$VIADUCT_SOURCE/tests/lib/shell"
+laboratory 3 1
 export HYDRA_LAUNCHER_EXEC=lab-rsh
 sorted() { "$@" | sort; }
 say='echo $PMI_RANK/$PMI_SIZE $MPI_LOCALRANKID/$MPI_LOCALNRANKS $(uname -n)'
 
 # places
-expect 0 $'0/3 0/1 h0\n1/3 0/1 h1\n2/3 0/1 h2' "" sorted $run -hosts h0,h1,h2 sh -c "$say"
-expect 0 $'0/3 0/2 h1\n1/3 1/2 h1\n2/3 0/1 h2' "" sorted $run -host h1:2,h2 sh -c "$say"
+expect 0 $'0/3 0/1 h0\n1/3 0/1 h1\n2/3 0/1 h2' "" sorted $mpiexec -hosts h0,h1,h2 sh -c "$say"
+expect 0 $'0/3 0/2 h1\n1/3 1/2 h1\n2/3 0/1 h2' "" sorted $mpiexec -host h1:2,h2 sh -c "$say"
 printf 'h1 slots=2\nh2:1\n' >$work/hosts
-expect 0 $'0/4 0/3 h1\n1/4 1/3 h1\n2/4 0/1 h2\n3/4 2/3 h1' "" sorted $run -n 4 -f $work/hosts sh -c "$say"
-expect 0 $'0/4 0/2 h1\n1/4 0/2 h2\n2/4 1/2 h1\n3/4 1/2 h2' "" sorted $run -n 4 --map-by node -f $work/hosts sh -c "$say"
-expect 0 $'a h1\nb h2' "" sorted $run -host h1 sh -c 'echo a $(uname -n)' : -host h2 sh -c 'echo b $(uname -n)'
-expect 0 $'[0] h1\n[1] h2' "" sorted $run -l -host h1,h2 uname -n
-expect 0 x "" env MARK=x $run -host h1 sh -c 'echo $MARK'
-expect 0 "$PWD" "" $run -host h1 pwd
+expect 0 $'0/4 0/3 h1\n1/4 1/3 h1\n2/4 0/1 h2\n3/4 2/3 h1' "" sorted $mpiexec -n 4 -f $work/hosts sh -c "$say"
+expect 0 $'0/4 0/2 h1\n1/4 0/2 h2\n2/4 1/2 h1\n3/4 1/2 h2' "" sorted $mpiexec -n 4 --map-by node -f $work/hosts sh -c "$say"
+expect 0 $'a h1\nb h2' "" sorted $mpiexec -host h1 sh -c 'echo a $(uname -n)' : -host h2 sh -c 'echo b $(uname -n)'
+expect 0 $'[0] h1\n[1] h2' "" sorted $mpiexec -l -host h1,h2 uname -n
+expect 0 x "" env MARK=x $mpiexec -host h1 sh -c 'echo $MARK'
+expect 0 "$PWD" "" $mpiexec -host h1 pwd
 
 # input for a rank elsewhere, byte for byte, and its end
 seq 1 300000 >$work/numbers
-$run -host h1,h2 cat <$work/numbers >$work/got || fail "cat over a host"
+$mpiexec -host h1,h2 cat <$work/numbers >$work/got || fail "cat over a host"
 cmp -s $work/numbers $work/got || fail "input from a file is not the same"
-cat $work/numbers | $run -host h1,h2 cat >$work/got
+cat $work/numbers | $mpiexec -host h1,h2 cat >$work/got
 cmp -s $work/numbers $work/got || fail "input from a pipe is not the same"
 
 # ends
-expect 3 "" "~rank 1 .* on h2\) ended with exit status 3" $run -host h1,h2 sh -c 'test $PMI_RANK = 1 && exit 3; sleep 100'
-expect 137 "" "~rank 1 .* on h2\) was killed by signal 9" $run -host h0,h2 sh -c 'test $PMI_RANK = 1 && kill -9 $$; sleep 100'
-expect 255 "" "~^viaduct: cannot start ranks on far: lab-rsh: Could not resolve hostname far" $run -host h1,far sleep 100
-expect 127 "" "~cannot start ./none: No such file or directory: on h1$" $run -host h1 ./none
-expect 126 "" "~cannot start rank 0: its working directory: No such file or directory: on h1$" $run -wdir /none -host h1 true
-expect 124 "" "~the time allowed" $run -timeout 1 -host h1,h2 sleep 100
+expect 3 "" "~rank 1 .* on h2\) ended with exit status 3" $mpiexec -host h1,h2 sh -c 'test $PMI_RANK = 1 && exit 3; sleep 100'
+expect 137 "" "~rank 1 .* on h2\) was killed by signal 9" $mpiexec -host h0,h2 sh -c 'test $PMI_RANK = 1 && kill -9 $$; sleep 100'
+expect 255 "" "~^viaduct: cannot start ranks on far: lab-rsh: Could not resolve hostname far" $mpiexec -host h1,far sleep 100
+expect 127 "" "~cannot start ./none: No such file or directory: on h1$" $mpiexec -host h1 ./none
+expect 126 "" "~cannot start rank 0: its working directory: No such file or directory: on h1$" $mpiexec -wdir /none -host h1 true
+expect 124 "" "~the time allowed" $mpiexec -timeout 1 -host h1,h2 sleep 100
 printf '#!/bin/sh\nexec sleep 100\n' >$work/deaf
 chmod +x $work/deaf
 begun=$SECONDS
-expect 124 "" "~^viaduct: waiting for h1: no answer yet \(5 s\)" timeout -s INT 6 $run --agent $work/deaf -host h1 true
+expect 124 "" "~^viaduct: waiting for h1: no answer yet \(5 s\)" timeout -s INT 6 $mpiexec --agent $work/deaf -host h1 true
 ((SECONDS - begun <= 8)) || fail "an interrupt did not end the wait for a host"
 mkdir $work/here
 expect 255 "" "~^viaduct: cannot start ranks on h1: cannot go to .*/here/only there" unshare --mount sh -c \
-    "mount -t tmpfs none $work/here && mkdir $work/here/only && cd $work/here/only && $run -host h1 true"
-nobody() { ! pgrep -f "sleep 10[1]|viaduct helpe[r]" >/dev/null; }
-$run -host h0,h1,h2 sleep 101 & head=$!
-eventually 5 sh -c 'test $(pgrep -fc "^sleep 10[1]") = 3' || fail "not started"
+    "mount -t tmpfs none $work/here && mkdir $work/here/only && cd $work/here/only && $mpiexec -host h1 true"
+nobody() { none_of -f "sleep 101|viaduct helper"; }
+$mpiexec -host h0,h1,h2 sleep 101 & head=$!
+eventually 5 are 3 -f "^sleep 101" || fail "not started"
 kill -KILL $head
 eventually 2 nobody || fail "the launcher was killed, somebody is left"
-$run -host h0,h1,h2 sleep 101 2>$work/err & head=$!
-eventually 5 sh -c 'test $(pgrep -fc "^sleep 10[1]") = 3' || fail "not started"
-kill -KILL $(pgrep -x viaduct | tail -1) # not its watchdog, which has a name of its own
+$mpiexec -host h0,h1,h2 sleep 101 2>$work/err & head=$!
+eventually 5 are 3 -f "^sleep 101" || fail "not started"
+kill -KILL $(processes -x viaduct | tail -n 1) # not its watchdog, which has a name of its own
 wait $head
 [ $? = 255 ] && grep -q "host h[12] is lost" $work/err || fail "a helper was killed: $(cat $work/err)"
 eventually 2 nobody || fail "a helper was killed, somebody is left"
 
 # MPI
 "$VIADUCT_BIN/mpicc" -o $work/ring "$VIADUCT_SOURCE/examples/ring.c" || fail "mpicc"
-expect 0 "~." "" timeout 30 $run -host h0,h1:3,h2:2 $work/ring
+expect 0 "~." "" timeout 30 $mpiexec -host h0,h1:3,h2:2 $work/ring
 lab-rsh h2 ip addr flush dev eth0
 expect "~[1-9]" "" "~no address of this host .10.77.0.1. goes with one of rank 1's on h2 .none.|of this host .none. goes with one of rank 0's on h0 .10.77.0.1." \
-    timeout 30 $run -host h0,h2 $work/ring
+    timeout 30 $mpiexec -host h0,h2 $work/ring
 finish

@@ -2,15 +2,13 @@
 # are reset, a link is cut and mended. A channel that is bound to a card uses it alone, and waits while it is away.
 #   RESETS in so many times 0.4 s (make soak: longer)
 # timeout: 120 waits: 11
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
-if [ "${LAB:-}" != 1 ]; then
-    LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 2 2 bash "$0"
-fi
+source "$VIADUCT_SOURCE/tests/lib/shell"
+laboratory 2 2
 export HYDRA_LAUNCHER_EXEC=lab-rsh VIADUCT_LOG=info
 resets=${RESETS:-10} period=$((${RESETS:-10} * 2 / 5 + 6))
 lab-link all all rate 200mbit
 
-timeout $((period + 60)) $run -host h0,h1 "$VIADUCT_BUILD/tests/programs/pieces" $period >$work/said 2>$work/log & job=$!
+timeout $((period + 60)) $mpiexec -host h0,h1 "$VIADUCT_BUILD/tests/programs/pieces" $period >$work/said 2>$work/log & job=$!
 eventually 20 grep -q "each over its card" $work/said || fail "not alone on their cards: $(grep -v info: $work/log)"
 for ((i = 0; i < resets; i++)); do
     lab-link h$((RANDOM % 2)) $((RANDOM % 2)) reset one

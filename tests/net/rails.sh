@@ -1,9 +1,7 @@
 # Which cards of two hosts go together, and what becomes of pairs that do not answer. All of it in the laboratory.
 # timeout: 180 waits: 12
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
-if [ "${LAB:-}" != 1 ]; then
-    LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 4 3 bash "$0"
-fi
+source "$VIADUCT_SOURCE/tests/lib/shell"
+laboratory 4 3
 export HYDRA_LAUNCHER_EXEC=lab-rsh VIADUCT_LOG=info
 rounds=$VIADUCT_BUILD/tests/programs/rounds
 on() { local host=$1; shift; nsenter -t "$(cat /mnt/pid/$host)" -n -- "$@"; }
@@ -13,7 +11,7 @@ hub() { nsenter -t 1 -n -- "$@"; }
 start() { # HOSTS
     : >$work/go
     : >$work/log
-    timeout 60 $run -host "$1" $rounds $work/go >$work/said 2>$work/log & job=$!
+    timeout 60 $mpiexec -host "$1" $rounds $work/go >$work/said 2>$work/log & job=$!
 }
 end() {
     rm $work/go
@@ -94,7 +92,7 @@ rails 0 2
 end
 export MPIEXEC_PORT_RANGE=21000:21000
 : >$work/other
-lab-rsh h2 "env VIADUCT_LOG=error timeout 60 $run -host h3,h2 $rounds $work/other" >/dev/null 2>$work/errors & other=$!
+lab-rsh h2 "env VIADUCT_LOG=error timeout 60 $mpiexec -host h3,h2 $rounds $work/other" >/dev/null 2>$work/errors & other=$!
 eventually 10 sh -c 'nsenter -t $(cat /mnt/pid/h2) -n -- ss -Hltn | grep -q 21000' || fail "the other job: $(cat $work/errors)"
 start h0,h1
 said 0 "rail 0 to rank 1 does not come up: what answers there does not belong to this job"
@@ -115,9 +113,9 @@ for port in 20000 20001 20002; do on h1 ip rule add pref 5 ipproto tcp dport $po
 for link in 1 2; do on h1 ip link set eth$link down; done
 programs=$VIADUCT_BUILD/tests/programs
 export MPIEXEC_PORT_RANGE=20000:20002 VIADUCT_PATIENCE=6s
-timeout 50 $run -host h0,h1 $programs/oneway 2>$work/one & one=$!
-timeout 50 $run -host h0,h1 $programs/meet >$work/met 2>$work/two & two=$!
-expect 0 "" "" env VIADUCT_LOG=error timeout 50 $run -host h1,h0 $programs/oneway
+timeout 50 $mpiexec -host h0,h1 $programs/oneway 2>$work/one & one=$!
+timeout 50 $mpiexec -host h0,h1 $programs/meet >$work/met 2>$work/two & two=$!
+expect 0 "" "" env VIADUCT_LOG=error timeout 50 $mpiexec -host h1,h0 $programs/oneway
 wait $one
 status=$?
 [ $status = 1 ] || fail "rank 0 could not send before its end: status $status: $(cat $work/one)"

@@ -2,19 +2,17 @@
 # waited for: those who need them get VD_DEAD soon, on each host, go on with each other, and the job ends in order.
 # timeout: 90 waits: 9
 # presets: release asan tsan
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
-if [ "${LAB:-}" != 1 ]; then
-    LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 3 1 bash "$0"
-fi
+source "$VIADUCT_SOURCE/tests/lib/shell"
+laboratory 3 1
 export HYDRA_LAUNCHER_EXEC=lab-rsh
 mourn=$VIADUCT_BUILD/tests/programs/mourn
-[ -x "$mourn" ] || { echo "skipped: MPI was not built"; exit 77; }
+[ -x "$mourn" ] || skip "MPI was not built"
 
 start() { # RANKS ARGUMENTS...: until all are at it
     local ranks=$1
     shift
     : >$work/said
-    timeout -k 2 30 $run --enable-recovery "$@" >$work/said 2>$work/err & job=$!
+    timeout -k 2 30 $mpiexec --enable-recovery "$@" >$work/said 2>$work/err & job=$!
     all() { [ "$(grep -c ' is ' $work/said)" = $ranks ]; }
     eventually 20 all || fail "not started: $(cat $work/said $work/err)"
     begun=$EPOCHREALTIME
@@ -22,7 +20,7 @@ start() { # RANKS ARGUMENTS...: until all are at it
 pid_of() { awk -v rank=$1 '$2 == rank && $3 == "is" {print $4}' $work/said; }
 helper_on() { # HOST: its launcher, not the watchdog
     local pid
-    for pid in $(pgrep -x viaduct); do
+    for pid in $(processes -x viaduct); do
         [ "$(readlink /proc/$pid/ns/net)" != "$(readlink /proc/$(</mnt/pid/$1)/ns/net)" ] || echo $pid
     done
 }
@@ -36,8 +34,7 @@ mourned() { # STATUS SURVIVORS CAUSE WHAT [SECONDS]
     grep -Eq "$3" $work/err && [ -z "$(grep -Eo "$3" $work/err | sort | uniq -d)" ] || fail "$4: the cause is not told once: $(cat $work/err)"
     last=$(awk '$3 == "mourns" {print $5}' $work/said | sort -n | tail -n 1)
     awk -v from=$begun -v to=${last:-0} -v most=${5:-2} 'BEGIN {exit !(to - from < most)}' || fail "$4: killed at $begun, heard at $last"
-    nobody() { ! pgrep -x "mourn|viaduct" >/dev/null; }
-    eventually 5 nobody || fail "$4: somebody is left: $(pgrep -ax "mourn|viaduct")"
+    eventually 5 none_of -x "mourn|viaduct" || fail "$4: somebody is left: $(processes -ax "mourn|viaduct")"
 }
 
 # a server on h1, called and waited for from its own and both other hosts
@@ -70,13 +67,13 @@ mourned 255 4 "host h1 is lost: it has been silent" "a silent host" 5
 # before it has joined: the others are not kept in the first fence
 printf '#!/bin/sh\n[ $PMI_RANK = 1 ] && exit 3\nexec "$@"\n' >$work/one
 chmod +x $work/one
-expect 3 $'somebody is dead before all have begun\nsomebody is dead before all have begun' "~rank 1 .* on h1\) ended with exit status 3" timeout 10 $run --enable-recovery -host h0,h1,h2 $work/one $mourn 1
+expect 3 $'somebody is dead before all have begun\nsomebody is dead before all have begun' "~rank 1 .* on h1\) ended with exit status 3" timeout 10 $mpiexec --enable-recovery -host h0,h1,h2 $work/one $mourn 1
 
 # the same, on one host, of one that ends as if all were well
 printf '#!/bin/sh\n[ $PMI_RANK = 1 ] && exit 0\nexec "$@"\n' >$work/one
-expect 1 $'somebody is dead before all have begun\nsomebody is dead before all have begun' "~rank 1 .* ended without MPI_Init" timeout 10 $run --enable-recovery -n 3 $work/one $mourn 1
+expect 1 $'somebody is dead before all have begun\nsomebody is dead before all have begun' "~rank 1 .* ended without MPI_Init" timeout 10 $mpiexec --enable-recovery -n 3 $work/one $mourn 1
 
 # a survivor may still end the job
-expect 137 "" "~rank 1 .* on h1\) was killed by signal 9.*rank 0 .* on h0\) ended the job with status 5" timeout 10 $run --enable-recovery -host h0,h1,h2 \
+expect 137 "" "~rank 1 .* on h1\) was killed by signal 9.*rank 0 .* on h0\) ended the job with status 5" timeout 10 $mpiexec --enable-recovery -host h0,h1,h2 \
     bash -c '[ $PMI_RANK = 1 ] && kill -9 $$; sleep 0.3; [ $PMI_RANK = 0 ] && echo "cmd=abort exitcode=5" >&$PMI_FD; sleep 100'
 finish

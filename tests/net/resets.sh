@@ -2,16 +2,14 @@
 # nothing out of order.
 #   RESETS in PERIOD seconds, SEED, THREADS of a rank (make soak: many more resets)
 # timeout: 120 waits: 47
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
-if [ "${LAB:-}" != 1 ]; then
-    LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 6 2 bash "$0"
-fi
+source "$VIADUCT_SOURCE/tests/lib/shell"
+laboratory 6 2
 export HYDRA_LAUNCHER_EXEC=lab-rsh VIADUCT_LOG=info
 resets=${RESETS:-30} period=${PERIOD:-45} seed=${SEED:-$RANDOM}
 RANDOM=$seed
 lab-link all all rate 200mbit
 
-timeout $((period + 45)) $run -host h0,h1,h2,h3,h4,h5 "$VIADUCT_BUILD/tests/programs/mixed" $period $seed 4194304 ${THREADS:-2} >$work/said 2>$work/log & job=$!
+timeout $((period + 45)) $mpiexec -host h0,h1,h2,h3,h4,h5 "$VIADUCT_BUILD/tests/programs/mixed" $period $seed 4194304 ${THREADS:-2} >$work/said 2>$work/log & job=$!
 sleep 1
 start=${EPOCHREALTIME/./} step=$(((period - 8) * 1000000 / resets)) # each at a random moment of its own span
 for ((i = 0; i < resets; i++)); do

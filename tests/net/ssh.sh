@@ -1,13 +1,11 @@
 # Over real ssh, with a server on each host of the laboratory: ranks there, and everything that keeps them from starting.
 # timeout: 90 waits: 17
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 sshd=/usr/sbin/sshd
 [ -x $sshd ] || sshd=$VIADUCT_SOURCE/build/sshd/usr/sbin/sshd
-[ -x $sshd ] && command -v ssh >/dev/null || { echo "openssh is not installed (scripts/need check unpacks a server)"; exit 77; }
-[ "$(id -u)" -eq 0 ] || { echo "a server for other ports and hosts needs root"; exit 77; }
-if [ "${LAB:-}" != 1 ]; then
-    LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 3 1 bash "$0"
-fi
+[ -x $sshd ] && command -v ssh >/dev/null || skip "openssh is not installed (scripts/need check unpacks a server)"
+[ "$(id -u)" -eq 0 ] || skip "a server for other ports and hosts needs root"
+laboratory 3 1
 libraries=$(find "${sshd%/usr/sbin/sshd}" -maxdepth 4 -type d -name '*-linux-gnu' 2>/dev/null | tr '\n' ':')
 [ $sshd = /usr/sbin/sshd ] && libraries=
 mkdir -p /run/sshd
@@ -58,8 +56,8 @@ fi
 serve h1 22 && serve h2 22 || fail "no server: $(cat $work/sshd.log)"
 serve h1 23 "-o ForceCommand='echo Welcome; echo news >&2; eval \"\$SSH_ORIGINAL_COMMAND\"'" || fail "no server that talks"
 serve h1 24 || fail "no server without a path"
-over="$run --agent ssh\ -F\ $work/config"
-over() { $run --agent "ssh -F $work/config" "$@"; }
+over="$mpiexec --agent ssh\ -F\ $work/config"
+over() { $mpiexec --agent "ssh -F $work/config" "$@"; }
 quick() { # SECONDS COMMAND...: nothing waits for an answer
     local most=$1 begun=$SECONDS
     shift
@@ -77,16 +75,16 @@ expect 7 "" "~on h2\) ended with exit status 7" over -host h1,h2 sh -c 'test $PM
 seq 1 100000 >$work/numbers
 over -host h1 cat <$work/numbers | cmp -s - $work/numbers || fail "input over ssh is not the same"
 over -host h1,h2 sleep 101 & head=$!
-eventually 5 sh -c 'test $(pgrep -fc "^sleep 10[1]") = 2' || fail "not started"
-kill -KILL $(pgrep -P $head -x mpiexec)
+eventually 5 are 2 -f "^sleep 101" || fail "not started"
+kill -KILL $(processes -P $head -x mpiexec)
 wait $head 2>/dev/null
-eventually 5 sh -c '! pgrep -f "sleep 10[1]|viaduct helpe[r]"' >/dev/null || fail "the launcher was killed, somebody is left"
+eventually 5 none_of -f "sleep 101|viaduct helper" || fail "the launcher was killed, somebody is left"
 over -host h1,h2 sleep 101 2>$work/err & head=$!
-eventually 5 sh -c 'test $(pgrep -fc "^sleep 10[1]") = 2' || fail "not started"
-pkill -KILL -f "sshd: .*@notty" # the far side's connections
+eventually 5 are 2 -f "^sleep 101" || fail "not started"
+kill -KILL $(processes -f "sshd: .*@notty") # the far side's connections
 wait $head
 [ $? = 255 ] && grep -q "host h[12] is lost" $work/err || fail "the connections were killed: $(cat $work/err)"
-eventually 5 sh -c '! pgrep -f "sleep 10[1]|viaduct helpe[r]"' >/dev/null || fail "the connections were killed, somebody is left"
+eventually 5 none_of -f "sleep 101|viaduct helper" || fail "the connections were killed, somebody is left"
 
 # other sides that are strange
 expect 0 h1 "~^(viaduct: talks: news)?$" over -host talks uname -n

@@ -1,10 +1,8 @@
 # Every link fails, the receiver stands still or computes: the job waits and goes on, and nobody is declared dead.
 #   STOP, COMPUTE and REBOOT: seconds that the receiver is stopped, computes, the switch is away (make soak: longer)
 # timeout: 120 clock: 1 takes: 62
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
-if [ "${LAB:-}" != 1 ]; then
-    LAB=1 VIADUCT_BIN=$VIADUCT_BIN exec "$VIADUCT_SOURCE/tests/net/lab" 2 2 bash "$0"
-fi
+source "$VIADUCT_SOURCE/tests/lib/shell"
+laboratory 2 2
 ticks=$work/ticks
 source "$VIADUCT_SOURCE/tests/net/meter.bash"
 export HYDRA_LAUNCHER_EXEC=lab-rsh VIADUCT_LOG=info
@@ -13,7 +11,7 @@ stop=${STOP:-10} compute=${COMPUTE:-5} reboot=${REBOOT:-3}
 
 start() { # ARGUMENTS OF THE METER
     : >$ticks
-    timeout $((stop + compute + reboot + 60)) $run -host h0,h1 "$VIADUCT_BUILD/tests/programs/meter" "$@" >$ticks 2>$work/log & job=$!
+    timeout $((stop + compute + reboot + 60)) $mpiexec -host h0,h1 "$VIADUCT_BUILD/tests/programs/meter" "$@" >$ticks 2>$work/log & job=$!
     eventually 10 grep -q tick $ticks || fail "not started: $(cat $work/log)"
 }
 end() { # WHAT FROM TO: it went on, and the longest time without a message is in between
@@ -22,7 +20,7 @@ end() { # WHAT FROM TO: it went on, and the longest time without a message is in
     least "$(longest)" "$2" && least "$3" "$(longest)" || fail "$1: $(longest) s without a message, not $2 to $3"
 }
 on_host() { # HOST PROGRAM: its process
-    pgrep -x "$2" | while read -r pid; do [ "$(nsenter -t "$pid" -u uname -n)" = "$1" ] && echo "$pid" && break; done
+    processes -x "$2" | while read -r pid; do [ "$(nsenter -t "$pid" -u uname -n)" = "$1" ] && echo "$pid" && break; done
 }
 
 start 1048576 8 9

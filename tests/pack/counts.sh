@@ -6,11 +6,11 @@
 # timeout: 60
 # presets: release
 set -u
-. "$VIADUCT_SOURCE/tests/lib/shell"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 [ -e "$VIADUCT_BUILD/lib/libmpi_abi.so" ] || skip "MPI was not built"
 command -v valgrind >/dev/null || skip "valgrind is not installed"
 named_limit=${PACKED_LIMIT:-110} anyone_limit=${PACKED_ANYONE_LIMIT:-112}
-cd "$scratch" || exit 1
+cd "$work" || exit 1
 cat >packed.c <<'END_OF_C'
 #include "turns.h"
 #include <fcntl.h>
@@ -101,12 +101,12 @@ few=100
 count $few
 count $((2 * few))
 mpi=$(instructions mpi)
-[ "$mpi" -gt 200 ] || wrong "nothing was counted: $mpi instructions of MPI_Send and MPI_Recv"
+[ "$mpi" -gt 200 ] || fail "nothing was counted: $mpi instructions of MPI_Send and MPI_Recv"
 for kind in named anyone; do
     limit=${kind}_limit each=$(instructions $kind)
     percent=$((each * 100 / (mpi > 0 ? mpi : 1)))
     echo "instructions of 4 bytes packed, $kind: $each, $percent in a hundred of MPI's $mpi (limit ${!limit})"
-    [ "$each" -gt 200 ] || wrong "nothing was counted"
-    [ $percent -le "${!limit}" ] || wrong "$percent in a hundred, more than ${!limit}"
+    [ "$each" -gt 200 ] || fail "nothing was counted"
+    [ $percent -le "${!limit}" ] || fail "$percent in a hundred, more than ${!limit}"
 done
 finish

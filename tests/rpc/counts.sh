@@ -5,11 +5,11 @@
 # timeout: 60
 # presets: release
 set -u
-. "$VIADUCT_SOURCE/tests/lib/shell"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 [ -x "$VIADUCT_BIN/viaduct" ] || skip "the launcher was not built"
 command -v valgrind >/dev/null || skip "valgrind is not installed"
 limit=${CALL_LIMIT:-1765}
-cd "$scratch" || exit 1
+cd "$work" || exit 1
 cat >calls.c <<'END_OF_C'
 #include "turns.h"
 #include <fcntl.h>
@@ -60,6 +60,6 @@ few=500
 a=$(instructions $few) b=$(instructions $((2 * few)))
 each=$(((b - a) / few))
 echo "instructions of a call that does nothing: $each (limit $limit)"
-[ "$each" -gt 500 ] || wrong "nothing was counted"
-[ "$each" -le "$limit" ] || wrong "$each instructions, more than $limit"
+[ "$each" -gt 500 ] || fail "nothing was counted"
+[ "$each" -le "$limit" ] || fail "$each instructions, more than $limit"
 finish

@@ -2,9 +2,9 @@
 # The two examples of remote calls, built as their comments say: the store finds every value, the search every solution.
 # timeout: 120
 set -u
-. "$VIADUCT_SOURCE/tests/lib/shell"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 [ -x "$VIADUCT_BIN/viaduct" ] || skip "the launcher was not built"
-cd "$scratch" || exit 1
+cd "$work" || exit 1
 for program in kvstore steal; do
     run 60 ${CC:-cc} -O2 -Wall -Wextra -pedantic -I"$VIADUCT_SOURCE/include" -o $program \
         "$VIADUCT_SOURCE/examples/$program.c" -L"$VIADUCT_BUILD/lib" -Wl,-rpath,"$VIADUCT_BUILD/lib" -lviaduct

@@ -2,9 +2,9 @@
 # VD_DEAD, who does not goes on, and vd_finalize lets them part.
 # timeout: 60
 set -u
-. "$VIADUCT_SOURCE/tests/lib/shell"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 [ -x "$VIADUCT_BIN/viaduct" ] || skip "the launcher was not built"
-cd "$scratch" || exit 1
+cd "$work" || exit 1
 cat >survive.c <<'END'
 #include <signal.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ for transport in shm tcp; do
     VIADUCT_TRANSPORTS=$transport run 20 $mpiexec --enable-recovery -n 4 ./survive-$$
     expect_status 137 "over $transport"
     expect_err "rank 2 .*was killed by signal 9" "over $transport"
-    [ "$(grep -c "goes on" out)" = 3 ] || wrong "over $transport: $(cat out err)"
+    [ "$(grep -c "goes on" out)" = 3 ] || fail "over $transport: $(cat out err)"
     no_process "survive-$$" "over $transport"
 done
 

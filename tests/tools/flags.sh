@@ -1,104 +1,104 @@
 # The command line of the launcher: every spelling, MPMD, files, environment, folders, exit statuses.
 # timeout: 60 takes: 3 beside: 1
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 say='echo $PMI_RANK/$PMI_SIZE'
 sorted() { "$@" | sort; }
 
 # counts, under every name and spelling
-for flag in -n -np --n --np -c; do expect 0 $'0/3\n1/3\n2/3' "" sorted $run $flag 3 sh -c "$say"; done
-expect 0 $'0/2\n1/2' "" sorted $run --np=2 sh -c "$say"
-expect 0 0/1 "" $run sh -c "$say"
+for flag in -n -np --n --np -c; do expect 0 $'0/3\n1/3\n2/3' "" sorted $mpiexec $flag 3 sh -c "$say"; done
+expect 0 $'0/2\n1/2' "" sorted $mpiexec --np=2 sh -c "$say"
+expect 0 0/1 "" $mpiexec sh -c "$say"
 expect 0 0/1 "" $VIADUCT_BIN/mpirun sh -c "$say"
 expect 0 0/1 "" $VIADUCT_BIN/mprun sh -c "$say"
 expect 0 0/1 "" $VIADUCT_BIN/viaduct run sh -c "$say"
-expect 0 $'0/2\n1/2' "" sorted $run -ppn 2 sh -c "$say"
-expect 0 $'0/2\n1/2' "" sorted $run --map-by ppr:2:node sh -c "$say"
-expect 0 $'0/3\n1/3\n2/3' "" sorted $run -host localhost:3 sh -c "$say"
-expect 0 $'0/2\n1/2' "" sorted $run -hosts localhost,$(uname -n) sh -c "$say"
+expect 0 $'0/2\n1/2' "" sorted $mpiexec -ppn 2 sh -c "$say"
+expect 0 $'0/2\n1/2' "" sorted $mpiexec --map-by ppr:2:node sh -c "$say"
+expect 0 $'0/3\n1/3\n2/3' "" sorted $mpiexec -host localhost:3 sh -c "$say"
+expect 0 $'0/2\n1/2' "" sorted $mpiexec -hosts localhost,$(uname -n) sh -c "$say"
 printf '# ours\nlocalhost slots=2 max_slots=8\n\n127.0.0.1:1 # more\n' >$work/hosts
-for flag in -f -hostfile --machinefile; do expect 0 $'0/3\n1/3\n2/3' "" sorted $run $flag $work/hosts sh -c "$say"; done
-expect 0 0/1 "" $run -n 1 -hostfile $work/hosts sh -c "$say"
+for flag in -f -hostfile --machinefile; do expect 0 $'0/3\n1/3\n2/3' "" sorted $mpiexec $flag $work/hosts sh -c "$say"; done
+expect 0 0/1 "" $mpiexec -n 1 -hostfile $work/hosts sh -c "$say"
 printf 'localhost max_slots=9 slots = 3\n' >$work/hosts
-expect 0 $'0/3\n1/3\n2/3' "" sorted $run -f $work/hosts sh -c "$say"
+expect 0 $'0/3\n1/3\n2/3' "" sorted $mpiexec -f $work/hosts sh -c "$say"
 for file in HYDRA_HOST_FILE OMPI_MCA_orte_default_hostfile; do
-    expect 0 $'0/3\n1/3\n2/3' "" sorted env $file=$work/hosts $run sh -c "$say"
-    expect 0 0/1 "" env $file=/none $run -host localhost sh -c "$say"
+    expect 0 $'0/3\n1/3\n2/3' "" sorted env $file=$work/hosts $mpiexec sh -c "$say"
+    expect 0 0/1 "" env $file=/none $mpiexec -host localhost sh -c "$say"
 done
 printf '# nobody\n' >$work/hosts
-expect 2 "" "~^viaduct: the host file .*hosts names no host" $run -f $work/hosts true
-expect 2 "" '~^viaduct: -host "" names no host' $run -host "" true
+expect 2 "" "~^viaduct: the host file .*hosts names no host" $mpiexec -f $work/hosts true
+expect 2 "" '~^viaduct: -host "" names no host' $mpiexec -host "" true
 printf 'localhost slots=many\n' >$work/hosts
-expect 2 "" "~^viaduct: host localhost: the number of slots makes no sense" $run -f $work/hosts true
+expect 2 "" "~^viaduct: host localhost: the number of slots makes no sense" $mpiexec -f $work/hosts true
 expect 255 "" "~^viaduct: cannot start ranks on far.example: its helper or the connection to it ended" \
-    $run --agent false -host far.example true
-expect 255 "" "~^viaduct: cannot start ranks on far.example: cannot start /no/agent: No such file" $run --agent /no/agent -host far.example true
-expect 2 "" "~^viaduct: -oProxyCommand=x is not the name of a host" $run -host -oProxyCommand=x true
+    $mpiexec --agent false -host far.example true
+expect 255 "" "~^viaduct: cannot start ranks on far.example: cannot start /no/agent: No such file" $mpiexec --agent /no/agent -host far.example true
+expect 2 "" "~^viaduct: -oProxyCommand=x is not the name of a host" $mpiexec -host -oProxyCommand=x true
 
 # swallowed without a word
-expect 0 0/1 "" $run --oversubscribe --allow-run-as-root --mca btl self,vader --prtemca a b --pmixmca c d -iface eth0 \
+expect 0 0/1 "" $mpiexec --oversubscribe --allow-run-as-root --mca btl self,vader --prtemca a b --pmixmca c d -iface eth0 \
     -launcher fork --report-state-on-timeout --get-stack-traces -rmk user --disable-hostname-propagation sh -c "$say"
 
 # wrong ones
-expect 2 "" "~^viaduct: unknown option --oversubscibe \(maybe: --oversubscribe\?\)" $run --oversubscibe true
-expect 2 "" "~^viaduct: -n x: a whole number" $run -n x true
-expect 2 "" "~^viaduct: -n 0: a whole number" $run -n 0 true
-expect 2 "" "~^viaduct: -n wants 1 word" $run -n
-expect 2 "" "~no program to start" $run -n 2
-expect 2 "" "~no program to start" $run -n 2 true : -n 1
-expect 0 "~usage: viaduct run" "" $run --help
-expect 0 "~viaduct run .mpiexec. [0-9]" "" $run --version
+expect 2 "" "~^viaduct: unknown option --oversubscibe \(maybe: --oversubscribe\?\)" $mpiexec --oversubscibe true
+expect 2 "" "~^viaduct: -n x: a whole number" $mpiexec -n x true
+expect 2 "" "~^viaduct: -n 0: a whole number" $mpiexec -n 0 true
+expect 2 "" "~^viaduct: -n wants 1 word" $mpiexec -n
+expect 2 "" "~no program to start" $mpiexec -n 2
+expect 2 "" "~no program to start" $mpiexec -n 2 true : -n 1
+expect 0 "~usage: viaduct run" "" $mpiexec --help
+expect 0 "~viaduct run .mpiexec. [0-9]" "" $mpiexec --version
 
 # several programs
-expect 0 $'0 a\n1 b\n2 b' "" sorted $run -n 1 sh -c 'echo $PMI_RANK a' : -n 2 sh -c 'echo $PMI_RANK b'
+expect 0 $'0 a\n1 b\n2 b' "" sorted $mpiexec -n 1 sh -c 'echo $PMI_RANK a' : -n 2 sh -c 'echo $PMI_RANK b'
 printf '# parts\n-n 1 sh -c "echo $PMI_RANK \\"a b\\""\n\n-n 2 sh -c '"'"'echo $PMI_RANK $X'"'"'\n' >$work/parts
-expect 0 $'0 a b\n1 x\n2 x' "" sorted $run -genv X x -configfile $work/parts
-expect 0 $'0 a b\n1 x\n2 x' "" sorted env X=x $run --app $work/parts
+expect 0 $'0 a b\n1 x\n2 x' "" sorted $mpiexec -genv X x -configfile $work/parts
+expect 0 $'0 a b\n1 x\n2 x' "" sorted env X=x $mpiexec --app $work/parts
 
 # environment
 export INHERITED=here VIADUCT_LOG=warn
-expect 0 "here set all" "" $run -genv ALL all -env ONE set sh -c 'echo $INHERITED $ONE $ALL'
-expect 0 "here set," "" $run -x INHERITED -x ONE=set -n 1 sh -c 'echo $INHERITED $ONE,$TWO' : -x TWO=2 -n 1 true
-expect 0 "," "" $run -genvnone /bin/sh -c 'echo $INHERITED,$VIADUCT_LOG'
-expect 0 "here," "" $run -genvlist INHERITED /bin/sh -c 'echo $INHERITED,$VIADUCT_LOG'
-expect 0 ",warn" "" $run -envlist VIADUCT_LOG,NONE /bin/sh -c 'echo $INHERITED,$VIADUCT_LOG'
-expect 0 "0 1 0 1 0 1 0 0" "" env PMI_RANK=7 PMI_SIZE=9 PMIX_RANK=3 OMPI_COMM_WORLD_RANK=5 $run sh -c \
+expect 0 "here set all" "" $mpiexec -genv ALL all -env ONE set sh -c 'echo $INHERITED $ONE $ALL'
+expect 0 "here set," "" $mpiexec -x INHERITED -x ONE=set -n 1 sh -c 'echo $INHERITED $ONE,$TWO' : -x TWO=2 -n 1 true
+expect 0 "," "" $mpiexec -genvnone /bin/sh -c 'echo $INHERITED,$VIADUCT_LOG'
+expect 0 "here," "" $mpiexec -genvlist INHERITED /bin/sh -c 'echo $INHERITED,$VIADUCT_LOG'
+expect 0 ",warn" "" $mpiexec -envlist VIADUCT_LOG,NONE /bin/sh -c 'echo $INHERITED,$VIADUCT_LOG'
+expect 0 "0 1 0 1 0 1 0 0" "" env PMI_RANK=7 PMI_SIZE=9 PMIX_RANK=3 OMPI_COMM_WORLD_RANK=5 $mpiexec sh -c \
     'echo $PMI_RANK $PMI_SIZE $MPI_LOCALRANKID $MPI_LOCALNRANKS $OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_SIZE $OMPI_COMM_WORLD_LOCAL_RANK $OMPI_COMM_WORLD_NODE_RANK$PMIX_RANK'
 
 # folders and programs
 mkdir $work/dir
 printf 'echo here in $(basename $PWD) $1\n' >$work/dir/plain
 chmod +x $work/dir/plain
-for flag in -wdir --wd; do expect 0 "here in dir x" "" $run $flag $work/dir ./plain x; done
-expect 0 "here in dir y" "" $run -wdir $work/dir plain y
-expect 0 "~here in" "" $run -path $work/dir plain
-expect 127 "" "~^viaduct: cannot start nosuchprogram: no such program" $run -n 3 nosuchprogram
-expect 127 "" "~^viaduct: cannot start ./nosuch: No such file" $run ./nosuch
-expect 126 "" "~^viaduct: cannot start /etc/passwd: Permission denied" $run /etc/passwd
-expect 126 "" "~its working directory: No such file" $run -wdir /nowhere true
+for flag in -wdir --wd; do expect 0 "here in dir x" "" $mpiexec $flag $work/dir ./plain x; done
+expect 0 "here in dir y" "" $mpiexec -wdir $work/dir plain y
+expect 0 "~here in" "" $mpiexec -path $work/dir plain
+expect 127 "" "~^viaduct: cannot start nosuchprogram: no such program" $mpiexec -n 3 nosuchprogram
+expect 127 "" "~^viaduct: cannot start ./nosuch: No such file" $mpiexec ./nosuch
+expect 126 "" "~^viaduct: cannot start /etc/passwd: Permission denied" $mpiexec /etc/passwd
+expect 126 "" "~its working directory: No such file" $mpiexec -wdir /nowhere true
 
 # exit statuses: the first that failed, in time
-expect 3 "" "~^viaduct: rank 1 .*ended with exit status 3$" $run -n 3 sh -c '[ $PMI_RANK = 1 ] && exit 3; sleep 20'
-expect 139 "" "~rank 0 .*killed by signal 11 \(Segmentation fault\)" $run -n 2 sh -c '[ $PMI_RANK = 0 ] && kill -SEGV $$; sleep 20'
-expect 0 "" "" $run -n 40 true
-expect 5 "" "~exit status 5" $run -disable-auto-cleanup -n 2 sh -c '[ $PMI_RANK = 1 ] && exit 5; sleep 0.2'
+expect 3 "" "~^viaduct: rank 1 .*ended with exit status 3$" $mpiexec -n 3 sh -c '[ $PMI_RANK = 1 ] && exit 3; sleep 20'
+expect 139 "" "~rank 0 .*killed by signal 11 \(Segmentation fault\)" $mpiexec -n 2 sh -c '[ $PMI_RANK = 0 ] && kill -SEGV $$; sleep 20'
+expect 0 "" "" $mpiexec -n 40 true
+expect 5 "" "~exit status 5" $mpiexec -disable-auto-cleanup -n 2 sh -c '[ $PMI_RANK = 1 ] && exit 5; sleep 0.2'
 expect 4 "" "~rank 0 \(pid [0-9]+\): exit status 0.*rank 1 \(pid [0-9]+\): exit status 4" \
-    $run -print-all-exitcodes -disable-auto-cleanup -n 2 sh -c 'exit $((PMI_RANK * 4))'
+    $mpiexec -print-all-exitcodes -disable-auto-cleanup -n 2 sh -c 'exit $((PMI_RANK * 4))'
 
 # the first rank fails while the last are not started: one sentence, soon
-expect 7 "" "~^viaduct: rank 0 [^:]*ended with exit status 7$" $run -n 2000 sh -c '[ $PMI_RANK = 0 ] && exit 7; exec sleep 20'
+expect 7 "" "~^viaduct: rank 0 [^:]*ended with exit status 7$" $mpiexec -n 2000 sh -c '[ $PMI_RANK = 0 ] && exit 7; exec sleep 20'
 
 # time limits
-expect 124 "" "~^viaduct: the time allowed \(0.2 s\) is over" $run --timeout 0.2 -n 2 sleep 20
-expect 124 "" "~the time allowed" env MPIEXEC_TIMEOUT=1 $run sleep 20
-expect 124 "" "~the time allowed" $run --timeout 200ms sh -c 'trap "" TERM; sleep 20; sleep 20'
-expect 2 "" "~a time in seconds" $run --timeout soon true
+expect 124 "" "~^viaduct: the time allowed \(0.2 s\) is over" $mpiexec --timeout 0.2 -n 2 sleep 20
+expect 124 "" "~the time allowed" env MPIEXEC_TIMEOUT=1 $mpiexec sleep 20
+expect 124 "" "~the time allowed" $mpiexec --timeout 200ms sh -c 'trap "" TERM; sleep 20; sleep 20'
+expect 2 "" "~a time in seconds" $mpiexec --timeout soon true
 
 # binding
 allowed=$(taskset -cp $$ | sed 's/.*: //')
-expect 0 "~$allowed" "" $run sh -c 'taskset -cp $$'
-expect 0 "~: [0-9]+$" "" $run --bind-to core:1 --cpu-list ${allowed%%[,-]*} sh -c 'taskset -cp $$'
-expect 0 "" "~rank 0 on .* is bound to processors [0-9].*rank 1 on .* is bound to processors" $run --bind-to hwthread --report-bindings -n 2 true
-expect 0 "" "~rank 0 on .* is not bound" $run --bind-to none --report-bindings true
-expect 2 "" "~understood" $run --bind-to moon true
-expect 2 "" "~a list like 0-3,8" $run --cpu-list a-b true
+expect 0 "~$allowed" "" $mpiexec sh -c 'taskset -cp $$'
+expect 0 "~: [0-9]+$" "" $mpiexec --bind-to core:1 --cpu-list ${allowed%%[,-]*} sh -c 'taskset -cp $$'
+expect 0 "" "~rank 0 on .* is bound to processors [0-9].*rank 1 on .* is bound to processors" $mpiexec --bind-to hwthread --report-bindings -n 2 true
+expect 0 "" "~rank 0 on .* is not bound" $mpiexec --bind-to none --report-bindings true
+expect 2 "" "~understood" $mpiexec --bind-to moon true
+expect 2 "" "~a list like 0-3,8" $mpiexec --cpu-list a-b true
 finish

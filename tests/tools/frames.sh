@@ -2,7 +2,7 @@
 # CHECK_SEED draws other bytes.
 # timeout: 120 takes: 7 beside: 1
 # presets: release asan
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 RANDOM=${CHECK_SEED:-1}
 export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 # who refuses a job ends at once, with all that it had read of it
 cp "$VIADUCT_BIN/viaduct" $work # so that all processes of this test are known by their names
@@ -10,7 +10,7 @@ run="$work/viaduct run"
 printf '#!/bin/sh\ntee %s/job | { shift; sh -c "$*"; } | tee %s/words\n' $work $work >$work/listen
 printf '#!/bin/sh\ncat %s/spoiled\n' $work >$work/liar
 chmod +x $work/listen $work/liar
-expect 0 $'0\n1' "" $run --agent $work/listen -host elsewhere:2 -n 2 sh -c 'test $PMI_RANK = 1 && sleep 0.2; echo $PMI_RANK'
+expect 0 $'0\n1' "" $mpiexec --agent $work/listen -host elsewhere:2 -n 2 sh -c 'test $PMI_RANK = 1 && sleep 0.2; echo $PMI_RANK'
 [ -s $work/job ] && [ -s $work/words ] || fail "nothing was said"
 
 # spoil FILE: a few bytes of it are others, or its end is missing
@@ -29,14 +29,13 @@ sane() { # STATUS WHO: no signal of its own fault, no time-out
     [ "$2" = "the launcher" ] && told $1 || case $1 in 124 | 132 | 134 | 135 | 136 | 139) fail "$2 ended with status $1: $(base64 -w 0 $work/spoiled)" ;; esac
     grep -q Sanitizer $work/err && fail "$2: $(grep -m1 Sanitizer $work/err)"
 }
-for ((round = 0; round < 150 && failures == 0; round++)); do
+for ((round = 0; round < 150 && failed == 0; round++)); do
     spoil job
     timeout 10 $work/viaduct helper <$work/spoiled >/dev/null 2>$work/err
     sane $? "a helper"
     spoil words
-    timeout 10 $run --agent $work/liar -host elsewhere:2 -n 2 true >/dev/null 2>$work/err </dev/null
+    timeout 10 $mpiexec --agent $work/liar -host elsewhere:2 -n 2 true >/dev/null 2>$work/err </dev/null
     sane $? "the launcher"
 done
-nobody() { ! pgrep -f $work >/dev/null; }
-eventually 5 nobody || fail "somebody is left: $(pgrep -af $work)"
+no_process $work "after all this"
 finish

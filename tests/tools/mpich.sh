@@ -1,7 +1,7 @@
 # Programs of another library under our launcher, and ours under another launcher (hydra), where MPICH is installed.
 # timeout: 90
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
-type mpicc.mpich mpiexec.mpich >/dev/null 2>&1 || { echo "MPICH is not installed (apt install mpich libmpich-dev)"; exit 77; }
+source "$VIADUCT_SOURCE/tests/lib/shell"
+type mpicc.mpich mpiexec.mpich >/dev/null 2>&1 || skip "MPICH is not installed (apt install mpich libmpich-dev)"
 
 cat >$work/ring.c <<'END'
 #include <mpi.h>
@@ -39,16 +39,16 @@ int main(int argc, char **argv)
 END
 mpicc.mpich -O1 "$work/ring.c" -o "$work/ring" || { echo "mpicc.mpich does not compile"; exit 1; }
 
-expect 0 $'0/3 3 app 0 here\n1/3 3 app 0 here\n2/3 3 app 0 here' "" sh -c "$run -n 3 $work/ring | sort"
-expect 0 $'0/2 1 app 0 here\n1/2 1 app 1 here' "" sh -c "$run -n 1 $work/ring : -n 1 $work/ring | sort"
-expect 0 "~^.*harbour.*harbour$" "" sh -c "$run -n 2 $work/ring 3 | sort | tr '\n' ' ' | sed 's/ $//'"
-expect 7 "" "~rank 1 .*ended the job with status 7" $run -n 3 $work/ring 1
-expect 1 "" "~rank 1 .*ended without MPI_Finalize, with exit status 0" $run -n 3 $work/ring 2
-expect 0 "~2/12 66" "" $run -n 12 $work/ring
+expect 0 $'0/3 3 app 0 here\n1/3 3 app 0 here\n2/3 3 app 0 here' "" sh -c "$mpiexec -n 3 $work/ring | sort"
+expect 0 $'0/2 1 app 0 here\n1/2 1 app 1 here' "" sh -c "$mpiexec -n 1 $work/ring : -n 1 $work/ring | sort"
+expect 0 "~^.*harbour.*harbour$" "" sh -c "$mpiexec -n 2 $work/ring 3 | sort | tr '\n' ' ' | sed 's/ $//'"
+expect 7 "" "~rank 1 .*ended the job with status 7" $mpiexec -n 3 $work/ring 1
+expect 1 "" "~rank 1 .*ended without MPI_Finalize, with exit status 0" $mpiexec -n 3 $work/ring 2
+expect 0 "~2/12 66" "" $mpiexec -n 12 $work/ring
 
 # hydra inside of a rank of ours, ours inside of a rank of hydra
-expect 0 $'0/2 1 app 0 here\n1/2 1 app 0 here' "" sh -c "$run -n 1 mpiexec.mpich -n 2 $work/ring | sort"
-expect 0 $'0/2 1 app 0 here\n1/2 1 app 0 here' "" sh -c "mpiexec.mpich -n 1 $run -n 2 $work/ring | sort"
+expect 0 $'0/2 1 app 0 here\n1/2 1 app 0 here' "" sh -c "$mpiexec -n 1 mpiexec.mpich -n 2 $work/ring | sort"
+expect 0 $'0/2 1 app 0 here\n1/2 1 app 0 here' "" sh -c "mpiexec.mpich -n 1 $mpiexec -n 2 $work/ring | sort"
 
 # our ranks under hydra, over its PMI-1
 boot=$VIADUCT_BUILD/tests/test-tools-hydra

@@ -1,9 +1,9 @@
 # What ranks write: whole lines, labels, files, unfinished lines, slow and closed readers; what they read.
 # timeout: 90 takes: 5 beside: 1
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 
 # 12 ranks, 2,000 lines each in three writes: every line whole, every rank's lines in order
-$run -n 12 bash -c 'for ((i = 0; i < 2000; i++)); do printf "<$PMI_RANK "; printf "$i "; printf "%050d>\n" $i; done' >$work/lines
+$mpiexec -n 12 bash -c 'for ((i = 0; i < 2000; i++)); do printf "<$PMI_RANK "; printf "$i "; printf "%050d>\n" $i; done' >$work/lines
 [[ $(wc -l <$work/lines) == 24000 ]] || fail "lines lost: $(wc -l <$work/lines)"
 grep -vqE '^<[0-9]+ [0-9]+ [0-9]{50}>$' $work/lines && fail "a cut line: $(grep -vE '^<[0-9]+ [0-9]+ [0-9]{50}>$' $work/lines | head -2)"
 for rank in 0 5 11; do
@@ -11,69 +11,69 @@ for rank in 0 5 11; do
 done
 
 # labels at true line starts only
-expect 0 $'[0] one\n[0] two' "" $run -l sh -c 'printf o; sleep 0.02; printf "ne\ntwo\n"'
-expect 0 $'[0] a\n[1] a' "" sh -c "$run --tag-output -n 2 echo a | sort"
-expect 0 "~^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3} \[0\] a$" "" $run --timestamp-output -l echo a
-expect 0 "[0] no end" "" $run -l printf "no end"
-expect 0 "" "[0] wrong" $run -l sh -c 'echo wrong >&2'
-expect 0 $'<0 of 0> a\n<1 of 0> a' "" sh -c "$run -prepend-pattern '<%r of %g> ' -n 2 echo a | sort"
-expect 0 $'[0] right' "[0] wrong" $run --output tag sh -c 'echo wrong >&2; echo right'
+expect 0 $'[0] one\n[0] two' "" $mpiexec -l sh -c 'printf o; sleep 0.02; printf "ne\ntwo\n"'
+expect 0 $'[0] a\n[1] a' "" sh -c "$mpiexec --tag-output -n 2 echo a | sort"
+expect 0 "~^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3} \[0\] a$" "" $mpiexec --timestamp-output -l echo a
+expect 0 "[0] no end" "" $mpiexec -l printf "no end"
+expect 0 "" "[0] wrong" $mpiexec -l sh -c 'echo wrong >&2'
+expect 0 $'<0 of 0> a\n<1 of 0> a' "" sh -c "$mpiexec -prepend-pattern '<%r of %g> ' -n 2 echo a | sort"
+expect 0 $'[0] right' "[0] wrong" $mpiexec --output tag sh -c 'echo wrong >&2; echo right'
 
 # an unfinished line is shown after a while; others wait for its end, but not for ever
-expect 0 $'name? bob\nother' "" $run -n 2 sh -c '[ $PMI_RANK = 0 ] && { printf "name? "; sleep 0.6; echo bob; } || { sleep 0.3; echo other; }'
-expect 0 $'name? \nother\nbob' "" $run -n 2 sh -c '[ $PMI_RANK = 0 ] && { printf "name? "; sleep 2; echo bob; } || { sleep 0.3; echo other; }'
+expect 0 $'name? bob\nother' "" $mpiexec -n 2 sh -c '[ $PMI_RANK = 0 ] && { printf "name? "; sleep 0.6; echo bob; } || { sleep 0.3; echo other; }'
+expect 0 $'name? \nother\nbob' "" $mpiexec -n 2 sh -c '[ $PMI_RANK = 0 ] && { printf "name? "; sleep 2; echo bob; } || { sleep 0.3; echo other; }'
 (
-    $run sh -c 'printf "prompt> "; sleep 5' >$work/prompt &
+    $mpiexec sh -c 'printf "prompt> "; sleep 5' >$work/prompt &
     eventually 2 grep -q 'prompt> ' $work/prompt || echo "a prompt is not shown" >&2
     kill %1
 ) 2>$work/err
 [[ -s $work/err ]] && grep -q "not shown" $work/err && fail "a prompt is not shown"
 
 # both outputs in one place keep their order
-$run sh -c 'for i in 1 2 3 4 5 6 7 8 9; do echo out $i; echo err $i >&2; done' >$work/both 2>&1
+$mpiexec sh -c 'for i in 1 2 3 4 5 6 7 8 9; do echo out $i; echo err $i >&2; done' >$work/both 2>&1
 [[ $(tr '\n' ' ' <$work/both) == "$(for i in 1 2 3 4 5 6 7 8 9; do printf 'out %s err %s ' $i $i; done)" ]] || fail "the order of out and err is lost"
 
 # files
-expect 0 "" "" $run -outfile-pattern $work/o.%r -errfile-pattern $work/e.%r -n 2 sh -c 'echo out $PMI_RANK; echo err $PMI_RANK >&2'
+expect 0 "" "" $mpiexec -outfile-pattern $work/o.%r -errfile-pattern $work/e.%r -n 2 sh -c 'echo out $PMI_RANK; echo err $PMI_RANK >&2'
 [[ $(cat $work/o.1 $work/e.0) == $'out 1\nerr 0' ]] || fail "files of ranks"
-expect 0 "" "" $run --output-filename $work/d -n 11 sh -c 'echo out $PMI_RANK; echo err >&2'
+expect 0 "" "" $mpiexec --output-filename $work/d -n 11 sh -c 'echo out $PMI_RANK; echo err >&2'
 [[ $(cat $work/d/1/rank.03/stdout $work/d/1/rank.10/stderr) == $'out 3\nerr' ]] || fail "folders of ranks"
-expect 0 "" "" $run --output-filename $work/m --merge-stderr-to-stdout sh -c 'echo out; echo err >&2'
+expect 0 "" "" $mpiexec --output-filename $work/m --merge-stderr-to-stdout sh -c 'echo out; echo err >&2'
 [[ $(cat $work/m/1/rank.0/stdout) == $'out\nerr' ]] || fail "merged output"
 
 # bytes pass as they are
 head -c 3000000 /dev/urandom >$work/random
-$run cat <$work/random | cmp - $work/random || fail "bytes were changed on the way"
-$run -n 4 --stdin 2 sh -c 'cat' <$work/random | cmp - $work/random || fail "bytes were changed on the way to rank 2"
-$run -n 3 --stdin none cat <$work/random | cmp - /dev/null || fail "--stdin none"
-{ $run true; head -c 4; } <<<"left" >$work/rest
+$mpiexec cat <$work/random | cmp - $work/random || fail "bytes were changed on the way"
+$mpiexec -n 4 --stdin 2 sh -c 'cat' <$work/random | cmp - $work/random || fail "bytes were changed on the way to rank 2"
+$mpiexec -n 3 --stdin none cat <$work/random | cmp - /dev/null || fail "--stdin none"
+{ $mpiexec true; head -c 4; } <<<"left" >$work/rest
 [[ $(cat $work/rest) == left ]] || fail "input was eaten that no rank read"
 
 # a slow reader slows down, a reader that goes away costs only the output
-size=$($run -n 4 sh -c 'yes | head -c 8000000' | (sleep 1; wc -c))
+size=$($mpiexec -n 4 sh -c 'yes | head -c 8000000' | (sleep 1; wc -c))
 [[ $size == 32000000 ]] || fail "a slow reader got $size bytes"
-$run -n 2 sh -c "yes | head -c 4000000; echo \$PMI_RANK >>$work/ended" | head -1 >$work/out
+$mpiexec -n 2 sh -c "yes | head -c 4000000; echo \$PMI_RANK >>$work/ended" | head -1 >$work/out
 [[ ${PIPESTATUS[0]} == 0 && $(sort $work/ended) == $'0\n1' ]] || fail "a closed reader ended the job"
-expect 0 "" "" sh -c "$run -n 2 echo nobody reads >&- 2>&-"
+expect 0 "" "" sh -c "$mpiexec -n 2 echo nobody reads >&- 2>&-"
 
 # what cannot be written is told, and fails a job that did well
-expect 1 "" "viaduct: output of the ranks is lost: No space left on device" sh -c "$run -n 2 echo x >/dev/full"
-expect 1 "" "" sh -c "$run -n 2 sh -c 'echo x >&2' 2>/dev/full"
-expect 5 "" "~with exit status 5" sh -c "$run sh -c 'echo x >&2; exit 5' >/dev/full"
+expect 1 "" "viaduct: output of the ranks is lost: No space left on device" sh -c "$mpiexec -n 2 echo x >/dev/full"
+expect 1 "" "" sh -c "$mpiexec -n 2 sh -c 'echo x >&2' 2>/dev/full"
+expect 5 "" "~with exit status 5" sh -c "$mpiexec sh -c 'echo x >&2; exit 5' >/dev/full"
 
 # a reader that is stopped holds nobody up but those who write to him
 mkfifo $work/fifo
 sleep 100 <$work/fifo &
 reader=$!
-$run -n 2 sh -c "[ \$PMI_RANK = 0 ] && exec head -c 50000000 /dev/zero; echo done >$work/alone" >$work/fifo &
+$mpiexec -n 2 sh -c "[ \$PMI_RANK = 0 ] && exec head -c 50000000 /dev/zero; echo done >$work/alone" >$work/fifo &
 eventually 5 test -s $work/alone || fail "a stuck reader holds up another rank"
 kill $! $reader
 wait 2>/dev/null
 
 # many ranks and few descriptors
-(failures=0; ulimit -n 64 && expect 0 30 "" sh -c "$run -n 30 echo x | wc -l" && expect 0 "" "" $run -n 44 true &&
-    expect 126 "" "~^viaduct: 60 ranks need 80 open files in the launcher, the limit is 64 .ulimit -n.$" $run -n 60 true
-    exit $failures) || fail "with 64 descriptors"
-(failures=0; ulimit -Sn 64 && expect 0 200 "" sh -c "$run -n 200 sh -c 'ulimit -Sn' | grep -c 64"; exit $failures) || fail "the soft limit is raised and given back"
-expect 0 256 "" sh -c "$run -n 256 echo x | wc -l"
+(failed=0; ulimit -n 64 && expect 0 30 "" sh -c "$mpiexec -n 30 echo x | wc -l" && expect 0 "" "" $mpiexec -n 44 true &&
+    expect 126 "" "~^viaduct: 60 ranks need 80 open files in the launcher, the limit is 64 .ulimit -n.$" $mpiexec -n 60 true
+    exit $failed) || fail "with 64 descriptors"
+(failed=0; ulimit -Sn 64 && expect 0 200 "" sh -c "$mpiexec -n 200 sh -c 'ulimit -Sn' | grep -c 64"; exit $failed) || fail "the soft limit is raised and given back"
+expect 0 256 "" sh -c "$mpiexec -n 256 echo x | wc -l"
 finish

@@ -1,27 +1,27 @@
 # VIADUCT_ variables as a user meets them: wrong ones are told once for the whole job, the log and the trace of an MPI
 # program lie in the files that were asked for.
 # timeout: 60
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 traffic=$VIADUCT_BUILD/tests/programs/traffic
-[[ -x $traffic ]] || { echo "no traffic program was built"; exit 77; }
+[[ -x $traffic ]] || skip "no traffic program was built"
 fault=LD_PRELOAD=$VIADUCT_BUILD/tests/libfault.so # accidents, see tests/fault
 
 # wrong ones
-expect 0 "all right" "viaduct: warning: the variable VIADUCT_EAGRE is unknown (maybe: VIADUCT_EAGER?)" env VIADUCT_EAGRE=1K $run -n 3 $traffic
+expect 0 "all right" "viaduct: warning: the variable VIADUCT_EAGRE is unknown (maybe: VIADUCT_EAGER?)" env VIADUCT_EAGRE=1K $mpiexec -n 3 $traffic
 expect 2 "" 'viaduct: VIADUCT_EAGER="3x" is not understood: a size is a number with B, K, M, G or T, like 16K' \
-    env VIADUCT_EAGER=3x $run -n 3 $traffic
+    env VIADUCT_EAGER=3x $mpiexec -n 3 $traffic
 expect 2 "" "viaduct: VIADUCT_TRANSPORTS=\"shm,pigeon\" is not understood: the transports are shm tcp" \
-    env VIADUCT_TRANSPORTS=shm,pigeon $run -n 3 $traffic
+    env VIADUCT_TRANSPORTS=shm,pigeon $mpiexec -n 3 $traffic
 expect 1 "" "~^viaduct: rank 0 .*: MPI_Init: .*VIADUCT_TRANSPORTS=\"shm,pigeon\" is not understood: the transports are" env VIADUCT_TRANSPORTS=shm,pigeon $traffic
-expect 0 "all right" "" env $fault FAULT=delay=10us,refuse=5% VIADUCT_TRANSPORTS=shm $run -n 3 $traffic
+expect 0 "all right" "" env $fault FAULT=delay=10us,refuse=5% VIADUCT_TRANSPORTS=shm $mpiexec -n 3 $traffic
 
 # the log
-expect 0 "all right" "" env VIADUCT_LOG=debug VIADUCT_LOG_FILE=$work/log.%r VIADUCT_SINGLE_COPY=no $run -n 2 $traffic
-expect 0 "all right" "~\[rank [01]\] warning: no trace: $work/none/x cannot be opened" env VIADUCT_TRACE=$work/none/x $run -n 2 $traffic
+expect 0 "all right" "" env VIADUCT_LOG=debug VIADUCT_LOG_FILE=$work/log.%r VIADUCT_SINGLE_COPY=no $mpiexec -n 2 $traffic
+expect 0 "all right" "~\[rank [01]\] warning: no trace: $work/none/x cannot be opened" env VIADUCT_TRACE=$work/none/x $mpiexec -n 2 $traffic
 [[ $(wc -l <$work/err) == 2 ]] || fail "not one warning for each rank: $(cat $work/err)"
 
 # the trace: each line that enters has one that leaves, at the same depth, no sooner
-expect 0 "all right" "" env VIADUCT_TRACE=$work/trace.%r $run -n 3 $traffic
+expect 0 "all right" "" env VIADUCT_TRACE=$work/trace.%r $mpiexec -n 3 $traffic
 for rank in 0 1 2; do
     awk '{ depth = index($0, $3) } $3 == ">" { name[depth] = $4; at[depth] = $1 }
          $3 == "<" && (name[depth] != $4 || $1 < at[depth]) { exit 1 } $3 != "<" && $3 != ">" { exit 1 }' $work/trace.$rank ||
@@ -30,6 +30,6 @@ for rank in 0 1 2; do
         grep -qE "< $call [0-9.]+ us$" $work/trace.$rank || fail "no $call in the trace of rank $rank"
     done
 done
-expect 0 "all right" "" env VIADUCT_TRACE=$work/one $run -n 2 $traffic
+expect 0 "all right" "" env VIADUCT_TRACE=$work/one $mpiexec -n 2 $traffic
 [[ $(grep -c '> start' $work/one) == 2 ]] || fail "two ranks do not share a trace"
 finish

@@ -1,15 +1,16 @@
 # Signals to the launcher, and nobody left behind however it ends.
 # timeout: 90
-source "$VIADUCT_SOURCE/tests/tools/check.bash"
+source "$VIADUCT_SOURCE/tests/lib/shell"
 mark=4242$$ # the sleepers of this run
 
-sleepers() { pgrep -f "sleep $mark" >/dev/null; }
-gone() { ! sleepers; }
+sleepers() { processes -f "sleep $mark"; }
+gone() { none_of -f "sleep $mark"; }
+at_least_12() { [[ $(processes -f "^sleep $mark" | wc -l) -ge 12 ]]; }
 lines() { [[ -f $1 && $(wc -l <$1) -ge $2 ]]; }
 
 begin() { # FLAGS...: starts the launcher, waits until its ranks are there; $job is its pid
     rm -f $work/there
-    env -u BASH_ENV $run -n 3 bash -c "$1" >$work/out 2>$work/err &
+    env -u BASH_ENV $mpiexec -n 3 bash -c "$1" >$work/out 2>$work/err &
     job=$!
     eventually 10 lines $work/there 3 || fail "the ranks did not come up"
 }
@@ -19,7 +20,7 @@ after() { # STATUS SENTENCE
     local status=$?
     [[ $status == "$1" ]] || fail "status $status, not $1"
     same "$2" "$(cat $work/err)" || fail "said: $(cat $work/err)"
-    eventually 3 gone || { fail "left behind: $(pgrep -af "sleep $mark")"; pgrep -f "sleep $mark" | xargs -r kill -9; }
+    eventually 3 gone || { fail "left behind: $(sleepers)"; sleepers | xargs -r kill -9; }
 }
 
 # passed on as it was sent; the ranks decide
@@ -56,8 +57,8 @@ after 0 "~"
 # stop and continue
 begin "echo >>$work/there; exec sleep $mark"
 kill -TSTP $job
-stopped() { [[ $(ps -o stat= -p "$(pgrep -d, -f "^sleep $mark")" $job | grep -c '^T') == 4 ]]; }
-awake() { [[ $(ps -o stat= -p "$(pgrep -d, -f "^sleep $mark")" $job | grep -c '^T') == 0 ]]; }
+stopped() { [[ $(ps -o stat= -p "$(processes -f "^sleep $mark" | paste -sd,)" $job | grep -c '^T') == 4 ]]; }
+awake() { [[ $(ps -o stat= -p "$(processes -f "^sleep $mark" | paste -sd,)" $job | grep -c '^T') == 0 ]]; }
 eventually 5 stopped || fail "TSTP does not stop the job"
 kill -CONT $job
 eventually 5 awake || fail "CONT does not continue it"
@@ -66,7 +67,7 @@ after 143 ""
 
 # the launcher is killed: ranks, their children, and those who went their own way
 begin "sleep $mark & setsid sleep $mark & (setsid sh -c 'setsid sleep $mark & sleep $mark' &) ; echo >>$work/there; sleep $mark"
-eventually 5 bash -c "[[ \$(pgrep -fc '^sleep $mark') -ge 12 ]]"
+eventually 5 at_least_12
 kill -KILL $job
 after 137 "~"
 
@@ -77,12 +78,12 @@ kill -KILL $job
 after 137 "~"
 
 # what a rank leaves running when it ends well
-expect 0 "" "" $run -n 2 sh -c "setsid sleep $mark & (sleep $mark &) ; exit 0"
-eventually 3 gone || { fail "left behind"; pgrep -f "sleep $mark" | xargs -r kill -9; }
+expect 0 "" "" $mpiexec -n 2 sh -c "setsid sleep $mark & (sleep $mark &) ; exit 0"
+eventually 3 gone || { fail "left behind"; sleepers | xargs -r kill -9; }
 
 # a job in a job: killing the outer launcher ends the inner one
-begin "echo >>$work/there; exec $run -n 2 sh -c 'sleep $mark & sleep $mark'"
-eventually 5 bash -c "[[ \$(pgrep -fc '^sleep $mark') -ge 12 ]]"
+begin "echo >>$work/there; exec $mpiexec -n 2 sh -c 'sleep $mark & sleep $mark'"
+eventually 5 at_least_12
 kill -KILL $job
 after 137 "~"
 
