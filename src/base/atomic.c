@@ -11,17 +11,19 @@
 #define PAUSES 40 /* before a waiter looks the first time: about a short critical section */
 #define YIELDS 16 /* between looks, before he sleeps */
 
-static void futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *limit)
+/* 0 or an errno. */
+static int futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *limit)
 {
     int saved = errno;
-    syscall(SYS_futex, word, operation, value, limit, NULL, 0);
+    int error = syscall(SYS_futex, word, operation, value, limit, NULL, 0) < 0 ? errno : 0;
     errno = saved;
+    return error;
 }
 
-void vbase_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
+bool vbase_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 {
     struct timespec limit = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
-    futex(word, FUTEX_WAIT, value, ns ? &limit : NULL);
+    return futex(word, FUTEX_WAIT, value, ns ? &limit : NULL) == ETIMEDOUT;
 }
 
 void vbase_futex_wake(_Atomic uint32_t *word, int how_many) { futex(word, FUTEX_WAKE, (uint32_t)how_many, NULL); }

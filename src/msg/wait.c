@@ -61,6 +61,7 @@ struct waiting {
     uint64_t sleep_ns; /* of the next sleep */
     uint64_t limit;    /* ticks when the waiting ends in any case, 0: never */
     bool soon;         /* the nics think that we may sleep */
+    bool late;         /* the last sleep ended by its time-out */
     bool watcher;
     bool shared;       /* ready() looks at memory that other ranks write */
 };
@@ -239,16 +240,19 @@ static void park(struct waiting *waiting, bool (*ready)(void *), void *context)
     sleep_begins(waiting);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with vmsg_wait_changed */
     bool absent = waiting->shared ? expect(&expectation) : !ready(context);
-    if (absent && atomic_load_explicit(&wait.watched, memory_order_relaxed))
-        vbase_futex_wait(&vmsg_waiters.changes, changes, next_sleep(waiting));
+    bool late = absent && atomic_load_explicit(&wait.watched, memory_order_relaxed) &&
+                vbase_futex_wait(&vmsg_waiters.changes, changes, next_sleep(waiting));
     expect_no_more(&expectation);
+    if (late && ready(context))
+        COUNT(overslept);
     sleep_ends(waiting);
     atomic_fetch_sub_explicit(&vmsg_waiters.parked, 1, memory_order_relaxed);
 }
 
 /* ---- sleeping ---------------------------------------------------------------------------------------------------- */
 
-static void sleep_on_descriptors(const struct vi_wait *from, uint32_t count, uint64_t ns)
+/* True: nothing came in time; so does nics_sleep note it. */
+static bool sleep_on_descriptors(const struct vi_wait *from, uint32_t count, uint64_t ns)
 {
     struct pollfd watched[MSG_NICS + 1];
     uint64_t calls;
@@ -256,8 +260,10 @@ static void sleep_on_descriptors(const struct vi_wait *from, uint32_t count, uin
         watched[i] = (struct pollfd){.fd = from[i].descriptor, .events = from[i].events};
     watched[count] = (struct pollfd){.fd = vmsg_waiters.ear, .events = POLLIN};
     struct timespec limit = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
-    if (ppoll(watched, count + 1, &limit, NULL) > 0 && watched[count].revents)
+    int found = ppoll(watched, count + 1, &limit, NULL);
+    if (found > 0 && watched[count].revents)
         (void)!read(vmsg_waiters.ear, &calls, sizeof calls);
+    return found == 0;
 }
 
 /* A futex where there is one nic, or none (then nobody but this process can ring); else the descriptors of all. */
@@ -270,6 +276,7 @@ static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool
         bell = NULL;
     atomic_store_explicit(&vmsg_waiters.bell, bell, memory_order_relaxed);
     atomic_store_explicit(&vmsg_waiters.listening, !bell, memory_order_relaxed);
+    waiting->late = false;
     sleep_begins(waiting);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with vmsg_wait_changed */
     if (!ready(context) && !expected_came()) {
@@ -277,10 +284,7 @@ static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool
         COUNT(sleeps);
         if (wait.asleep)
             atomic_fetch_add_explicit(wait.asleep, 1, memory_order_relaxed); /* a hint for others */
-        if (bell)
-            vbase_futex_wait(bell, value, ns);
-        else
-            sleep_on_descriptors(from, engine->nics, ns);
+        waiting->late = bell ? vbase_futex_wait(bell, value, ns) : sleep_on_descriptors(from, engine->nics, ns);
         if (wait.asleep)
             atomic_fetch_sub_explicit(wait.asleep, 1, memory_order_relaxed);
     }
@@ -374,7 +378,9 @@ static bool idle(struct waiting *waiting, bool (*ready)(void *), void *context)
 /* Who waits on, as a server does, is awake again: else each peer would ring for each of its frames. */
 static COLD void awake(struct waiting *waiting)
 {
-    waiting->soon = false;
+    if (waiting->late)
+        COUNT(overslept);
+    waiting->soon = waiting->late = false;
     vmsg_nics_tell(VI_ARM_AWAKE);
 }
 
@@ -404,7 +410,7 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
             continue;
         }
         if (limit && !error && clock_ticks() >= limit)
-            error = ERR_TIMEOUT;
+            error = ERR_TIMEOUT, waiting.late = false;
         if (unlikely(error || !engine->open))
             break;
         if (!ready(context) && idle(&waiting, ready, context)) {

@@ -1,8 +1,8 @@
 /* What a thread starts and leaves alone goes on while another thread sleeps in a wait: the sleeper is woken for it, and
- * not only when his time is over.
- * timeout: 60 waits: 2 clock: 1 tcp: 1 */
+ * not only when its time is over.
+ * timeout: 120 waits: 2 tcp: 1 */
 #include "harness.h"
-#include "base/clock.h"
+#include "base/counters.h"
 #include <pthread.h>
 #include <time.h>
 
@@ -24,7 +24,6 @@ static void sleep_ms(long ms)
 static void beside(int rank)
 {
     static unsigned char data[BYTES];
-    uint64_t waited = 0;
     pthread_t thread;
     vmsg_threads(true);
     if (rank == 0)
@@ -38,18 +37,18 @@ static void beside(int rank)
         struct msg_where from = {world, 1, 2};
         struct type_buffer buffer = {.base = data, .count = BYTES};
         sleep_ms(300); /* it was announced, and the sleeper's sleeps have grown long */
-        uint64_t start = vbase_clock_ns();
         CHECK_EQUAL(vmsg_recv_start(&request, &from, &buffer), OK);
-        while (!vmsg_request_done(&request) && vbase_clock_ns() - start < 1000000000)
+        while (!vmsg_request_done(&request)) /* that looks only: the sleeper must do it */
             sleep_ms(1);
-        waited += vbase_clock_ns() - start;
         CHECK_EQUAL(vmsg_wait(&request), OK);
     }
     if (rank == 1) {
         CHECK_EQUAL(vmsg_send(world, 0, 1, "", 1), OK);
     } else {
         pthread_join(thread, NULL);
-        CHECK(waited < TIMES * 20000000ull);
+        fprintf(stderr, "%lu sleeps, %lu of them too long\n", vbase_counters->sleeps, vbase_counters->overslept);
+        CHECK(vbase_counters->sleeps >= TIMES);
+        CHECK(vbase_counters->overslept <= 1); /* it may come in the moment of a time-out */
     }
 }
 

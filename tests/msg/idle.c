@@ -1,7 +1,7 @@
-/* A rank that waits for two seconds sleeps, and where nothing but a message can end that he rarely looks up: under 2 % of a core,
- * for a blocking receive, for a wait of several threads, and in a job of one. And it wakes at once: the message that ends
- * the wait is not found by a time-out.
- * timeout: 60 waits: 6 clock: 1 tcp: 1 */
+/* A rank that waits for two seconds sleeps, and where nothing but a message can end that it rarely looks up: for a blocking
+ * receive, for a wait of several threads, and in a job of one. And it is woken: the message that ends the wait is not found by
+ * a time-out. Counters tell; of the processor's time only that it is a small part.
+ * timeout: 60 waits: 6 tcp: 1 */
 #include "harness.h"
 #include "base/clock.h"
 #include "base/counters.h"
@@ -24,26 +24,30 @@ static void pause_ms(long ms)
 }
 
 struct moment {
-    uint64_t ns;
+    uint64_t ns, sleeps, yields;
     double used_ms;
 };
 
 static struct moment now(void)
 {
-    return (struct moment){vbase_clock_ns(), processor_ms()};
+    return (struct moment){vbase_clock_ns(), vbase_counters->sleeps, vbase_counters->yields, processor_ms()};
 }
 
-/* Since BEFORE a rank waited, for two seconds or as long as a busy machine made of them. */
+/* Since BEFORE a rank waited, for two seconds or as long as a busy machine made of them. It yields before the first sleep, and
+ * only then; where there are no timers a sleep ends by a message, or after 100 ms. */
 static void check_idle(struct moment before)
 {
     double used = processor_ms() - before.used_ms;
     double ms = (double)(vbase_clock_ns() - before.ns) / 1e6;
-    uint64_t sleeps = vbase_counters->sleeps;
-    if (used > ms / 50 || (double)sleeps > ms / 80)
-        fprintf(stderr, "waiting %.0f ms used %.1f ms of a processor and slept %lu times\n", ms, used, sleeps);
-    CHECK(used <= ms / 50);
+    uint64_t sleeps = vbase_counters->sleeps - before.sleeps, yields = vbase_counters->yields - before.yields;
+    fprintf(stderr, "waiting %.0f ms: %lu yields, %lu sleeps, %.1f ms of a processor\n", ms, yields, sleeps, used);
+    CHECK(ms >= 1900);
+    CHECK(used <= ms / 10);
+    CHECK(yields < 2000);
     CHECK(sleeps > 0);
-    if (!getenv("VIADUCT_TRANSPORTS")) /* shared memory alone: no timers */
+    if (getenv("VIADUCT_TRANSPORTS")) /* with timers of links */
+        CHECK((double)sleeps <= ms / 10);
+    else
         CHECK((double)sleeps <= ms / 80);
 }
 
@@ -90,29 +94,26 @@ static void threads(int rank)
         check_idle(before);
 }
 
-/* Naps of 3 ms before each message: the receiver is asleep each time, and its time-outs are at least 1 ms, so a lost
- * wake-up shows in the sum. */
+/* Naps of 3 ms before each message: the receiver is asleep each time. A lost wake-up is one that a time-out has found. */
 #define NAPS 100
 static void wake_ups(int rank)
 {
     int value = 0;
-    uint64_t late = 0;
     for (int i = 0; i < NAPS; i++) {
         if (rank == 1)
             pause_ms(3);
-        uint64_t sent = vbase_clock_ns();
         if (rank == 1) {
-            CHECK_EQUAL(vmsg_send(world, 0, 1, &sent, sizeof sent), OK);
+            CHECK_EQUAL(vmsg_send(world, 0, 1, &value, sizeof value), OK);
             CHECK_EQUAL(vmsg_recv(world, 0, 2, &value, sizeof value, NULL), OK);
         } else {
-            CHECK_EQUAL(vmsg_recv(world, 1, 1, &sent, sizeof sent, NULL), OK);
-            late += vbase_clock_ns() - sent; /* one clock for the machine */
+            CHECK_EQUAL(vmsg_recv(world, 1, 1, &value, sizeof value, NULL), OK);
             CHECK_EQUAL(vmsg_send(world, 1, 2, &value, sizeof value), OK);
         }
     }
     if (rank == 0) {
         CHECK(vbase_counters->sleeps >= NAPS / 2);
-        CHECK(late / NAPS < 10000000); /* 10 ms in the mean, on a machine that does other things, too */
+        fprintf(stderr, "%lu sleeps, %lu of them too long\n", vbase_counters->sleeps, vbase_counters->overslept);
+        CHECK(vbase_counters->overslept <= NAPS / 10); /* a message may come in the moment of a time-out */
     }
 }
 
