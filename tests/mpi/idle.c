@@ -43,7 +43,7 @@ static void wait_for(int how)
     double seconds = MPI_Wtime() - start, part = (used() - before) / seconds;
     yields = vbase_counters->yields - yields;
     sleeps = vbase_counters->sleeps - sleeps;
-    bool wrong = seconds < 1 || part > 0.1 || yields > 2000 || sleeps == 0 || (double)sleeps > seconds * 12 + 2 * size;
+    bool wrong = seconds < 1 || part > 0.1 || yields > 1000 || sleeps == 0 || (double)sleeps > seconds * 12 + 2 * size;
     if (wrong || rank == 1)
         fprintf(stderr, "rank %d in wait %d of %.1f s: %lu yields, %lu sleeps, %.1f %% of a processor\n", rank, how, seconds, yields,
                 sleeps, part * 100);

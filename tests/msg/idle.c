@@ -43,7 +43,7 @@ static void check_idle(struct moment before)
     fprintf(stderr, "waiting %.0f ms: %lu yields, %lu sleeps, %.1f ms of a processor\n", ms, yields, sleeps, used);
     CHECK(ms >= 1900);
     CHECK(used <= ms / 10);
-    CHECK(yields < 2000);
+    CHECK(yields < 1000);
     CHECK(sleeps > 0);
     if (getenv("VIADUCT_TRANSPORTS")) /* with timers of links */
         CHECK((double)sleeps <= ms / 10);
