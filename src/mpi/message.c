@@ -256,8 +256,8 @@ MPI_HOT int receive(const struct mpi_message *m, MPI_Status *status)
 #define RECEIVED TO, MPI_Status *status
 ENTRIES(MPI_Recv, MPI_Recv_c, MPI_DATA_, (RECEIVED), receive(MESSAGE, status))
 
-/* The message may be here, or there are threads. A class that was raised. */
-static __attribute__((noinline)) int start_at_once(const struct mpi_message *m, const struct plain *plain,
+/* A class that was raised. */
+MPI_HOT int start_at_once(const struct mpi_message *m, const struct plain *plain,
                                                    struct mpi_request *request)
 {
     struct msg_where from = {plain->comm->context, m->rank, m->tag};
@@ -270,17 +270,14 @@ static __attribute__((noinline)) int start_at_once(const struct mpi_message *m, 
     return mpi_engine_error(plain->comm, m->call, error);
 }
 
-/* A receive whose message is not here yet is only posted. */
 MPI_HOT int start_receive(const struct mpi_message *m, MPI_Request *out)
 {
     struct plain plain;
     if (unlikely(!mpi_quick() || !is_plain(m, &plain) || !out))
         return start_slowly(*m, WAY_RECEIVE, out);
     struct mpi_request *request = mpi_request_take_short(REQUEST_RECEIVE, m->call, plain.comm);
-    int error = ERR_MEMORY;
-    if (likely(request != NULL))
-        error = vmsg_recv_now(&request->operation, plain.comm->context, m->rank, m->tag, (void *)m->buffer, plain.bytes);
-    if (unlikely(error) && (error = start_at_once(m, &plain, request)))
+    int error = start_at_once(m, &plain, request);
+    if (unlikely(error))
         return error;
     *out = mpi_request_publish_short(request);
     return MPI_SUCCESS;

@@ -22,7 +22,7 @@ static void vi_add(struct msg_peer *peer, struct vi *vi)
     if (peer->remote)
         vmsg_rail_add(peer, vi);
     else
-        peer->vi = vi;
+        __atomic_store_n(&peer->vi, vi, __ATOMIC_RELAXED); /* waits look at it */
     if (list_empty(&peer->queue))
         peer->short_limit = peer->parted ? -1 : peer->eager;
 }
@@ -167,19 +167,6 @@ bool vmsg_credit_tell(struct msg_peer *peer)
         return false;
     peer->owed = 0;
     return true;
-}
-
-void vmsg_credit_owe(struct msg_peer *peer, uint64_t cost)
-{
-    msg_lock(&peer->lock);
-    if (peer->world == vmsg_engine.rank) {
-        peer->window += (int64_t)cost;
-    } else {
-        peer->owed += (int64_t)cost;
-        if (unlikely(peer->owed >= peer->window_half) && !vmsg_credit_tell(peer))
-            vmsg_peer_stuck(peer);
-    }
-    msg_unlock(&peer->lock);
 }
 
 void vmsg_credit_returned(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)

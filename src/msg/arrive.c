@@ -12,7 +12,7 @@ struct list vmsg_early;
 
 _Static_assert(sizeof(struct msg_note) == 64, "wire");
 
-static struct msg_message *message_make(const struct msg_envelope *envelope)
+static __attribute__((noinline)) struct msg_message *message_make(const struct msg_envelope *envelope)
 {
     struct msg_engine *engine = &vmsg_engine;
     msg_lock(&engine->leaf);
@@ -81,30 +81,62 @@ static int message_wait(uint32_t context_id, const struct msg_envelope *envelope
     return OK;
 }
 
+/* The receive of a message, out of its list but for a listener that may hear it; NULL: it is kept. Context lock held. */
+static int match_or_keep(struct msg_context *context, struct msg_envelope *envelope, struct msg_request **found)
+{
+    struct msg_member *member = context->member[envelope->source];
+    int error = likely(member != NULL) ? OK : vmsg_member_make(context, envelope->source, &member);
+    if (unlikely(error))
+        return error;
+    *found = msg_match_arrival(context, member, envelope->tag);
+    if (likely(*found != NULL)) {
+        bool heard = (*found)->mode == MSG_LISTEN && envelope->frame == MSG_FRAME_EAGER &&
+                     envelope->peer->world != vmsg_engine.rank; /* a message to ourselves comes outside progress */
+        if (likely(!heard))
+            msg_match_unlink(*found);
+        return OK;
+    }
+    struct msg_message *message = message_make(envelope);
+    if (!message)
+        return vbase_fail(ERR_MEMORY, "no memory for a message of %llu bytes", (unsigned long long)envelope->total);
+    vmsg_match_keep(context, member, message);
+    if (envelope->local)
+        envelope->local->extra = message;
+    return OK;
+}
+
+/* A listener's receive is still in its list. True: the listener has taken the message. Else the receive has it, unless it was
+ * cancelled meanwhile: then *FOUND is NULL. */
+static bool listener_takes(struct msg_context *context, const struct msg_envelope *envelope, struct msg_request **found)
+{
+    if (likely(vmsg_listener_hears(envelope)))
+        return true;
+    msg_lock(&context->lock);
+    if (msg_phase(*found) == MSG_PHASE_POSTED)
+        msg_match_unlink(*found);
+    else
+        *found = NULL;
+    msg_unlock(&context->lock);
+    return false;
+}
+
 /* Matches, and keeps what has no receive. envelope->source is set. */
 int vmsg_message_enter(struct msg_context *context, struct msg_envelope *envelope)
 {
-    struct msg_member *member;
-    struct msg_request *request = NULL;
-    if (unlikely(vmsg_expected.header))
-        vmsg_expected_post();
-    msg_lock(&context->lock);
-    int error = vmsg_member_make(context, envelope->source, &member);
-    if (likely(!error)) {
-        request = vmsg_match_arrival(context, member, envelope->tag);
-        if (!request) {
-            struct msg_message *message = message_make(envelope);
-            if (message)
-                vmsg_match_keep(context, member, message);
-            else
-                error = vbase_fail(ERR_MEMORY, "no memory for a message of %llu bytes",
-                                   (unsigned long long)envelope->total);
-            if (message && envelope->local)
-                envelope->local->extra = message;
-        }
-    }
-    msg_unlock(&context->lock);
-    if (request) {
+    struct msg_request *request;
+    int error;
+    do {
+        request = NULL;
+        msg_lock(&context->lock);
+        error = match_or_keep(context, envelope, &request);
+        bool listens = request && msg_phase(request) == MSG_PHASE_POSTED;
+        msg_unlock(&context->lock);
+        if (likely(!listens))
+            break;
+        if (listener_takes(context, envelope, &request))
+            return OK;
+    } while (!request);
+    if (likely(request != NULL)) {
         vmsg_message_deliver(request, envelope);
         if (unlikely(envelope->note != NULL))
             free(envelope->note);
@@ -121,7 +153,7 @@ static void envelope_decline(const struct msg_envelope *envelope)
         vmsg_peer_control(envelope->peer, msg_header(kind, 0, 0, 0), &body, sizeof body);
     }
     if (envelope->frame != MSG_FRAME_ANNOUNCE)
-        vmsg_credit_owe(envelope->peer, envelope->total + MSG_FRAME_COST);
+        msg_credit_owe(envelope->peer, envelope->total + MSG_FRAME_COST);
 }
 
 /* A message from another rank, from the sink. */
@@ -159,7 +191,7 @@ void vmsg_message_give(struct msg_message *message, struct msg_request *request)
 void vmsg_message_forget(struct msg_message *message)
 {
     if (message->envelope.frame != MSG_FRAME_ANNOUNCE)
-        vmsg_credit_owe(message->envelope.peer, message->envelope.total + MSG_FRAME_COST);
+        msg_credit_owe(message->envelope.peer, message->envelope.total + MSG_FRAME_COST);
     message_free(message);
 }
 
@@ -167,7 +199,7 @@ void vmsg_message_forget(struct msg_message *message)
 void vmsg_message_drop(struct msg_message *message)
 {
     if (message->envelope.local)
-        vmsg_complete(message->envelope.local, OK);
+        msg_complete(message->envelope.local, OK);
     envelope_decline(&message->envelope);
     message_free(message);
 }

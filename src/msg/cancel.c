@@ -15,7 +15,7 @@ static void receive_cancel(struct msg_request *request)
     }
     msg_unlock(&context->lock);
     if (won)
-        vmsg_complete(request, ERR_CANCELLED);
+        msg_complete(request, ERR_CANCELLED);
 }
 
 static void local_cancel(struct msg_request *request)
@@ -28,7 +28,7 @@ static void local_cancel(struct msg_request *request)
     msg_unlock(&context->lock);
     if (message) {
         vmsg_message_forget(message);
-        vmsg_complete(request, ERR_CANCELLED);
+        msg_complete(request, ERR_CANCELLED);
     }
 }
 
@@ -43,7 +43,7 @@ static void send_cancel(struct msg_request *request)
         list_remove(&request->link);
         if (transfer)
             vmsg_transfer_give(transfer);
-        vmsg_complete(request, ERR_CANCELLED);
+        msg_complete(request, ERR_CANCELLED);
     } else if (msg_phase(request) == MSG_PHASE_ANNOUNCED && !transfer->cancelling) {
         transfer->cancelling = true;
         body.id = vmsg_transfer_id(transfer);
@@ -86,22 +86,19 @@ static bool request_unlink(struct msg_request *request)
  */
 void vmsg_request_abandon(struct msg_request *request, int error)
 {
-    struct msg_expected *expected = &vmsg_expected;
-    while (!vmsg_progress_enter())
+    while (!msg_progress_enter())
         sched_yield();
-    if (expected->header && expected->request == request) {
-        expected->header = 0; /* in no list, and no more of it is set */
-    } else if (!vmsg_request_done(request)) {
+    if (!vmsg_request_done(request)) {
         bool to_self = request->kind == MSG_SEND && request->peer->world == vmsg_engine.rank;
         if (to_self)
             local_cancel(request);
         else if (request_unlink(request) || request->extra) {
             if (request->extra)
                 vmsg_transfer_give(request->extra);
-            vmsg_complete(request, error);
+            msg_complete(request, error);
         }
     }
-    vmsg_progress_leave();
+    msg_progress_leave();
 }
 
 /* ---- the two ends of a cancel ---------------------------------------------------------------------------------------
@@ -159,7 +156,7 @@ void vmsg_cancel_answered(struct msg_peer *peer, uint64_t header, const union ms
     } else if (won && sane) { /* else too late: the message goes its way */
         struct msg_request *request = transfer->request;
         vmsg_transfer_give(transfer);
-        vmsg_complete(request, ERR_CANCELLED);
+        msg_complete(request, ERR_CANCELLED);
     }
     msg_unlock(&peer->lock);
     if (!sane)

@@ -38,48 +38,19 @@ void vmsg_wake(void)
         vmsg_wait_changed();
 }
 
-/* It is done, and its owner's. */
-static inline void publish(struct msg_request *request)
+void vmsg_publish(struct msg_request *request)
 {
-    /* release: pairs with the acquire of vmsg_request_done; acq_rel: and the exchange with that of park */
-    if (likely(!vmsg_engine.threads))
-        atomic_store_explicit(&request->state, MSG_DONE, memory_order_release);
-    else
-        vmsg_wait_completed(atomic_exchange_explicit(&request->state, MSG_DONE, memory_order_acq_rel) == MSG_PARKED);
+    /* acq_rel: pairs with the acquire of vmsg_request_done, and the exchange with that of a thread that parks */
+    vmsg_wait_completed(atomic_exchange_explicit(&request->state, MSG_DONE, memory_order_acq_rel) == MSG_PARKED);
 }
 
-void vmsg_complete(struct msg_request *request, int error)
+void vmsg_finish(struct msg_request *request)
 {
     struct msg_engine *engine = &vmsg_engine;
-    msg_phase_set(request, MSG_PHASE_OVER);
-    request->result.error = error;
-    if (unlikely(request->awaited)) {
-        request->awaited = false;
-        msg_await_end();
-    }
-    if (likely(!request->completed)) {
-        publish(request);
-        return;
-    }
     msg_lock(&engine->leaf);
     msg_chore(&engine->finished, &request->link);
     msg_unlock(&engine->leaf);
     vmsg_wake();
-}
-
-void vmsg_complete_all(struct msg_request *const *request, uint32_t count)
-{
-    bool parked = false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (unlikely(request[i]->completed || request[i]->awaited)) {
-            vmsg_complete(request[i], OK);
-            continue;
-        }
-        msg_phase_set(request[i], MSG_PHASE_OVER);
-        /* acq_rel: pairs with park, as in publish */
-        parked |= atomic_exchange_explicit(&request[i]->state, MSG_DONE, memory_order_acq_rel) == MSG_PARKED;
-    }
-    vmsg_wait_completed(parked);
 }
 
 bool vmsg_callbacks_run(void)
@@ -96,7 +67,7 @@ bool vmsg_callbacks_run(void)
         if (node) {
             struct msg_request *request = container_of(node, struct msg_request, link);
             void (*completed)(struct msg_request *) = request->completed;
-            publish(request);
+            msg_publish(request);
             completed(request); /* who may free it */
             ran = true;
         }

@@ -64,7 +64,7 @@ static int context_make(uint32_t id, const int *members, int size, int rank, str
 
 static void progress_keep_out(void)
 {
-    while (!vmsg_progress_enter())
+    while (!msg_progress_enter())
         sched_yield();
 }
 
@@ -105,7 +105,7 @@ static int context_enter(struct msg_context *context, struct msg_context **out)
         early_enter(context);
         engine->context[id] = context;
     }
-    vmsg_progress_leave();
+    msg_progress_leave();
     if (error) {
         context_free(context);
         return error;
@@ -136,7 +136,7 @@ static void receives_cancel(struct list *posted)
 {
     struct list_node *node;
     while ((node = list_take_first(posted)))
-        vmsg_complete(container_of(node, struct msg_request, link), ERR_CANCELLED);
+        msg_complete(container_of(node, struct msg_request, link), ERR_CANCELLED);
 }
 
 static void member_close(struct msg_member *member)
@@ -165,7 +165,7 @@ void vmsg_context_close(struct msg_context *context)
         if (context->member[i])
             member_close(context->member[i]);
     receives_cancel(&context->wildcard);
-    vmsg_progress_leave();
+    msg_progress_leave();
     context_free(context);
 }
 

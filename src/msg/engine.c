@@ -34,26 +34,6 @@ int vmsg_failure(void)
     return error ? vbase_fail(error, "%s", engine_why) : OK;
 }
 
-bool vmsg_progress_enter(void)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    if (unlikely(engine->threads))
-        return base_lock_try(&engine->progress);
-    if (engine->progressing)
-        return false;
-    engine->progressing = true;
-    return true;
-}
-
-void vmsg_progress_leave(void)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    if (unlikely(engine->threads))
-        base_unlock(&engine->progress);
-    else
-        engine->progressing = false;
-}
-
 void vmsg_refused(const struct msg_peer *peer, const char *what)
 {
     static struct base_log_gate gate;

@@ -18,13 +18,10 @@
 #define MSG_CONTEXTS 65536u
 #define MSG_NICS 6 /* two or three of the usual ways, and one of each other network */
 
-struct msg_expected;
-
 struct msg_engine {
     /* Read by every call, written at start and stop. */
     bool open;      /* false: before start, after stop, and in a child made by fork */
     bool threads;   /* take locks */
-    bool quick;     /* open and one thread: the short ways may be taken */
     bool child;     /* made by fork */
     bool networked; /* some ranks are reached by a nic whose polls cost a system call */
     int rank, size;
@@ -46,7 +43,8 @@ struct msg_engine {
     struct list finished;    /* requests whose callback is due */
     uint64_t pending_sends;  /* the sum over all peers that have not said goodbye: stop waits for them */
 
-    const struct msg_listener *listener; /* NULL: none. Under progress */
+    const struct msg_request *waited; /* by the thread that polls, NULL: a poll need not end early. Under progress */
+    const struct msg_listener *listener; /* NULL: none */
     _Atomic bool turn;                   /* it wants one */
 
     /* Ranks that died without ending the job. Under progress; release, so that a reader of the count sees `dead`. */
@@ -64,8 +62,6 @@ extern struct msg_engine vmsg_engine;
 int vmsg_closed(void) COLD;            /* the error of a call while the engine is not open */
 void vmsg_failed(int error);           /* the job is lost: every wait returns this from now on */
 int vmsg_failure(void);                /* OK, or why it is lost, with the cause */
-bool vmsg_progress_enter(void);        /* false: another thread makes progress */
-void vmsg_progress_leave(void);
 
 static inline void msg_lock(struct base_lock *lock)
 {
@@ -76,6 +72,24 @@ static inline void msg_unlock(struct base_lock *lock)
 {
     if (unlikely(vmsg_engine.threads))
         base_unlock(lock);
+}
+
+/* False: another thread makes progress, or this one does further up. */
+static inline bool msg_progress_enter(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    if (unlikely(engine->threads))
+        return base_lock_try(&engine->progress);
+    bool free = !engine->progressing;
+    engine->progressing = true;
+    return free;
+}
+static inline void msg_progress_leave(void)
+{
+    if (unlikely(vmsg_engine.threads))
+        base_unlock(&vmsg_engine.progress);
+    else
+        vmsg_engine.progressing = false;
 }
 
 /* Under leaf. Progress reads the count without the lock: what it misses has its turn in the next round. */

@@ -199,7 +199,7 @@ static void over(struct msg_transfer *transfer, bool first)
         return;
     }
     vmsg_transfer_give(transfer);
-    vmsg_complete(request, OK);
+    msg_complete(request, OK);
 }
 
 /* Where others wait either side may be ahead by several messages, and who was ready first says nothing. */

@@ -65,7 +65,7 @@ int vmsg_send_launch(struct msg_request *request)
     if (error == OK) {
         if (request->extra)
             vmsg_transfer_give(request->extra);
-        vmsg_complete(request, OK);
+        msg_complete(request, OK);
     }
     return error;
 }

@@ -22,7 +22,7 @@ void vmsg_send_forsake(struct msg_request *request)
     int error = vbase_fail(ERR_PEER_DEAD, "rank %d has left the job and receives nothing any more", request->peer->world);
     if (transfer)
         vmsg_transfer_give(transfer);
-    vmsg_complete(request, error);
+    msg_complete(request, error);
 }
 
 /* He said goodbye: what he has not received by now he never will. Stop does not wait for it, nor does anybody else. */
@@ -64,7 +64,7 @@ static void receives_end(struct msg_context *context, int world)
         msg_unlock(&context->lock);
         if (!node)
             return;
-        vmsg_complete(container_of(node, struct msg_request, link), dead_error(world));
+        msg_complete(container_of(node, struct msg_request, link), dead_error(world));
     }
 }
 
@@ -86,7 +86,7 @@ static void waits_for_anyone_end(struct msg_context *context, int world)
     }
     msg_unlock(&context->lock);
     while ((node = list_take_first(&over)))
-        vmsg_complete(container_of(node, struct msg_request, link), dead_error(world));
+        msg_complete(container_of(node, struct msg_request, link), dead_error(world));
 }
 
 /* Under progress. */
@@ -99,16 +99,13 @@ static void transfers_end(struct msg_peer *peer)
         struct msg_request *request = transfer->request;
         vmsg_transfer_give(transfer);
         if (request)
-            vmsg_complete(request, dead_error(peer->world));
+            msg_complete(request, dead_error(peer->world));
     }
 }
 
 static void bury(int world)
 {
     struct msg_engine *engine = &vmsg_engine;
-    struct msg_expected *expected = &vmsg_expected;
-    if (expected->header && (!expected->member || expected->peer->world == world))
-        vmsg_expected_post();
     for (int network = 0; network < MSG_NETWORKS; network++) {
         struct msg_peer *peer = vmsg_peer_known(network, world);
         if (!peer)
@@ -136,13 +133,11 @@ void vmsg_death_look(void)
     if (likely(deaths == atomic_load_explicit(&engine->deaths, memory_order_relaxed) &&
                !atomic_load_explicit(&vmsg_engine.bury_again, memory_order_relaxed)))
         return;
-    while (!vmsg_progress_enter())
+    while (!msg_progress_enter())
         sched_yield();
     if (!engine->dead)
         engine->dead = calloc((size_t)engine->size, sizeof *engine->dead);
     atomic_store_explicit(&vmsg_engine.bury_again, false, memory_order_relaxed);
-    if (engine->quick) /* else other threads read it */
-        engine->quick = false;
     for (int world = 0; world < engine->size && engine->dead; world++)
         if (world != engine->rank && vboot_dead(engine->job, world))
             atomic_store_explicit(&engine->dead[world], true, memory_order_relaxed); /* the count orders it */
@@ -151,7 +146,7 @@ void vmsg_death_look(void)
     for (int world = 0; world < engine->size && engine->dead; world++)
         if (engine->dead[world])
             bury(world);
-    vmsg_progress_leave();
+    msg_progress_leave();
     vmsg_wake();
 }
 

@@ -14,7 +14,7 @@
 
 static void child_made(void)
 {
-    vmsg_engine.open = vmsg_engine.quick = false;
+    vmsg_engine.open = false;
     vmsg_engine.child = true;
 }
 
@@ -122,7 +122,6 @@ void (*vmsg_threads_begin)(void);
 void vmsg_threads(bool several)
 {
     vmsg_engine.threads = several;
-    vmsg_engine.quick = vmsg_engine.open && !several && !vmsg_engine.deaths;
     for (uint32_t i = 0; i < vmsg_engine.nics; i++)
         vmsg_engine.nic[i]->alone = !several;
     if (several && vmsg_threads_begin)

@@ -66,7 +66,7 @@ static struct msg_request *first_fitting(const struct list *posted, int tag)
     return NULL;
 }
 
-/* The receive that a message of MEMBER gets, unlinked; NULL: none was posted. */
+/* The receive that a message of MEMBER gets, left in its list; NULL: none was posted. */
 struct msg_request *vmsg_match_arrival(struct msg_context *context, struct msg_member *member, int tag)
 {
     struct msg_request *found = first_fitting(&member->posted, tag);
@@ -75,43 +75,19 @@ struct msg_request *vmsg_match_arrival(struct msg_context *context, struct msg_m
         if (any && (!found || any->order < found->order))
             found = any;
     }
-    if (found) {
-        list_remove(&found->link);
-        msg_phase_set(found, MSG_PHASE_MOVING); /* from now on a cancel comes too late */
-    }
     return found;
 }
 
-/* The message that a receive (or a probe) gets, left in the lists; NULL: none came yet. MEMBER NULL: any source. */
-struct msg_message *vmsg_match_posting(struct msg_context *context, struct msg_member *member, int tag)
+struct msg_message *vmsg_match_search(const struct list *unexpected, bool of_member, int tag)
 {
-    if (member) {
-        list_for_each(node, &member->unexpected)
-        {
-            struct msg_message *message = container_of(node, struct msg_message, of_member);
-            if (tag_fits(tag, message->envelope.tag))
-                return message;
-        }
-        return NULL;
-    }
-    list_for_each(node, &context->arrivals)
+    list_for_each(node, unexpected)
     {
-        struct msg_message *message = container_of(node, struct msg_message, of_context);
+        struct msg_message *message = of_member ? container_of(node, struct msg_message, of_member)
+                                                : container_of(node, struct msg_message, of_context);
         if (tag_fits(tag, message->envelope.tag))
             return message;
     }
     return NULL;
-}
-
-void vmsg_match_post(struct msg_context *context, struct msg_member *member, struct msg_request *request)
-{
-    request->order = context->order++;
-    if (unlikely(vmsg_engine.networked) && (!member || member->peer->remote)) {
-        request->awaited = true;
-        msg_await();
-    }
-    msg_phase_set(request, MSG_PHASE_POSTED);
-    list_append(member ? &member->posted : &context->wildcard, &request->link);
 }
 
 void vmsg_match_keep(struct msg_context *context, struct msg_member *member, struct msg_message *message)

@@ -3,6 +3,7 @@
 #define MSG_MATCH_H
 
 #include "msg/peer.h"
+#include "type/layout.h"
 
 #define MSG_INLINE 80          /* unexpected payload that lies inside its message */
 
@@ -25,9 +26,6 @@ struct msg_context {
     uint64_t order;             /* of the next receive posted */
     struct list wildcard;       /* receives from any source */
     struct list arrivals;       /* every unexpected message, as they came */
-    bool listened;              /* the engine's listener hears it first */
-    struct msg_member *last;    /* whose message was received from anyone by the short way last; NULL: nobody's */
-    uint32_t guesses;           /* that the next one is his, too */
 };
 
 /* What is known of a message when it comes. */
@@ -55,34 +53,59 @@ struct msg_message {
     unsigned char near[MSG_INLINE];
 };
 
-/* What a blocking receive waits for, if one eager frame can be all of it: then the sink compares two words and is done,
- * without matching. Only while there is one thread, and only when no other receive of the context and no message of the
- * sender is queued. Whatever else comes in between, or is posted, turns it into a posted request first. */
-struct msg_expected {
-    uint64_t header;         /* 0: nothing is expected */
-    struct msg_peer *peer;   /* from anyone: who may be it; NULL: nobody is guessed */
-    void *data;
-    uint64_t room;
-    struct msg_result *result; /* tag is set, and source, if there is a peer */
-    struct msg_request *request; /* on the stack of the call; only its state is set */
-    struct msg_member *member; /* NULL: anyone for whom no receive is posted */
-};
-extern struct msg_expected vmsg_expected;
-void vmsg_expected_post(void) COLD; /* from now on it is a posted request like any other */
-
 extern struct base_pool vmsg_members, vmsg_messages;
 extern struct list vmsg_early; /* messages for contexts that are not open yet, as they came; under progress */
 
 /* ---- match.c: context lock held ---- */
 struct msg_request *vmsg_match_arrival(struct msg_context *context, struct msg_member *member, int tag);
-struct msg_message *vmsg_match_posting(struct msg_context *context, struct msg_member *member, int tag);
-void vmsg_match_post(struct msg_context *context, struct msg_member *member, struct msg_request *request);
+/* The receive that a message of MEMBER gets, left in its list; NULL: none was posted. */
+static inline struct msg_request *msg_match_arrival(struct msg_context *context, struct msg_member *member, int tag)
+{
+    if (list_empty(&member->posted) && list_empty(&context->wildcard))
+        return NULL;
+    struct msg_request *first = container_of(member->posted.head.next, struct msg_request, link);
+    if (likely(list_empty(&context->wildcard)) && likely(first->result.tag == tag))
+        return first;
+    return vmsg_match_arrival(context, member, tag);
+}
+/* A receive has its message: from now on a cancel comes too late. */
+static inline void msg_match_unlink(struct msg_request *request)
+{
+    list_remove(&request->link);
+    msg_phase_set(request, MSG_PHASE_MOVING);
+}
+struct msg_message *vmsg_match_search(const struct list *unexpected, bool of_member, int tag);
+/* The message that a receive (or a probe) gets, left in the lists; NULL: none came yet. MEMBER NULL: any source. */
+static inline struct msg_message *msg_match_posting(struct msg_context *context, struct msg_member *member, int tag)
+{
+    const struct list *unexpected = member ? &member->unexpected : &context->arrivals;
+    return likely(list_empty(unexpected)) ? NULL : vmsg_match_search(unexpected, member, tag);
+}
+static inline void msg_match_post(struct msg_context *context, struct msg_member *member, struct msg_request *request)
+{
+    request->order = context->order++;
+    if (unlikely(vmsg_engine.networked) && (!member || member->peer->remote)) {
+        request->awaited = true;
+        msg_await();
+    }
+    msg_phase_set(request, MSG_PHASE_POSTED);
+    list_append(member ? &member->posted : &context->wildcard, &request->link);
+}
 void vmsg_match_keep(struct msg_context *context, struct msg_member *member, struct msg_message *message);
 void vmsg_match_take(struct msg_message *message); /* out of the lists */
 struct msg_message *vmsg_match_sent(struct msg_member *member, uint64_t id);
 
-/* ---- context.c ---- */
+/* ---- members, match.c ---- */
 int vmsg_member_find(struct msg_context *context, int rank, struct msg_member **member) MUST_CHECK; /* takes the lock */
+static inline int msg_member_find(struct msg_context *context, int rank, struct msg_member **member)
+{
+    if (likely((unsigned)rank < (unsigned)context->size)) {
+        *member = __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE); /* pairs with vmsg_member_make */
+        if (likely(*member != NULL))
+            return OK;
+    }
+    return vmsg_member_find(context, rank, member);
+}
 int vmsg_member_make(struct msg_context *context, int rank, struct msg_member **member) MUST_CHECK; /* lock held */
 void vmsg_contexts_close(void);
 static inline int vmsg_context_rank_of(const struct msg_context *context, int world)
@@ -94,6 +117,35 @@ static inline int vmsg_context_rank_of(const struct msg_context *context, int wo
 void vmsg_message_arrived(uint32_t context_id, struct msg_envelope *envelope);
 int vmsg_message_enter(struct msg_context *context, struct msg_envelope *envelope) MUST_CHECK;
 void vmsg_message_deliver(struct msg_request *request, const struct msg_envelope *envelope);
+void vmsg_receive_truncated(struct msg_request *request, uint64_t room) COLD;
+
+/* A receive has its message. Returns the bytes that fit; the room for them was in request->total. */
+static inline uint64_t msg_receive_found(struct msg_request *request, int source, int tag, uint64_t total)
+{
+    uint64_t room = request->total, want = total < room ? total : room;
+    request->total = total;
+    request->result.source = source; /* its error is OK from the start */
+    request->result.tag = tag;
+    request->result.bytes = want;
+    if (unlikely(total > room))
+        vmsg_receive_truncated(request, room);
+    COUNT(recv_messages);
+    COUNT_ADD(recv_bytes, want);
+    return want;
+}
+
+/* The payload of an eager message lies at hand: into the buffer of its receive, which is over. */
+static inline void msg_payload_deliver(struct msg_request *request, struct msg_peer *peer, const void *payload, uint64_t bytes)
+{
+    if (unlikely(!type_buffer_contiguous(&request->buffer)))
+        (void)vtype_unpack_at(&request->buffer, 0, payload, bytes);
+    else if (likely(bytes == 8)) /* a word needs no call */
+        memcpy(request->buffer.base, payload, 8);
+    else if (bytes)
+        memcpy(request->buffer.base, payload, bytes);
+    msg_credit_owe(peer, request->total + MSG_FRAME_COST);
+    msg_complete(request, request->result.error);
+}
 void vmsg_message_give(struct msg_message *message, struct msg_request *request); /* deliver and free */
 void vmsg_message_forget(struct msg_message *message);
 void vmsg_message_drop(struct msg_message *message);
@@ -106,9 +158,7 @@ void vmsg_note_give(const struct msg_request *request, const struct msg_note *no
 
 /* ---- listen.c ---- */
 bool vmsg_listener_turn(void); /* no lock held: true: it had one */
-/* Under progress: how many were taken. */
-uint32_t vmsg_listened(struct msg_context *context, struct vi *vi, uint64_t header, const char *data, size_t length,
-                       uint32_t count);
+bool vmsg_listener_hears(const struct msg_envelope *envelope); /* under progress; false: declined */
 
 /* Somebody has died, and this is a context of pack's, which looks who is left before it waits for anyone. */
 static inline bool msg_context_bereaved(const struct msg_context *context)

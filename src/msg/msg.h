@@ -64,7 +64,6 @@ struct msg_request {
 #define MSG_PENDING 0u
 #define MSG_PARKED 1u /* pending, and a thread sleeps until it is done */
 #define MSG_DONE 2u
-#define MSG_TAKEN 3u /* done by the short way of a blocking receive */
 static inline bool vmsg_request_done(const struct msg_request *request)
 {
     /* acquire: pairs with the release of completion, so result and buffer are seen */
@@ -75,7 +74,8 @@ enum msg_mode {
     MSG_STANDARD,
     MSG_SYNCHRONOUS,
     MSG_READY,
-    MSG_AT_ONCE /* standard; the caller waits, so it never waits for others to leave together */
+    MSG_AT_ONCE, /* standard; the caller waits, so it never waits for others to leave together */
+    MSG_LISTEN   /* of a receive: a listener's */
 };
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
@@ -115,21 +115,16 @@ VEXPORT void vmsg_context_close(struct msg_context *context);
 VEXPORT void vmsg_context_noted(struct msg_context *context); /* its messages carry notes: right after it was opened */
 VEXPORT int vmsg_context_world(const struct msg_context *context, int rank); /* the world rank of a member */
 
-/* Hears the eager messages that RECEIVE would get, while it is posted: no other receive of the context has its tag. HEARD
- * runs under progress: it may send and start, but not wait, and DATA is valid during the call only. What it declines RECEIVE
- * gets. Where it wants a turn, BEHIND is called soon, by whoever made progress, with no lock held. */
+/* A receive with a function in the place of a buffer, for a layer that would post the same receive again and again. While it is
+ * posted it hears each eager message that it matches, where the message lies, and stays posted. HEARD runs under progress: it
+ * may send and start, but not wait, and DATA is valid during the call only. A message that HEARD declines, and one that is not
+ * eager, completes the receive like any other, into its buffer; until it is posted again all messages behind that one wait.
+ * Where HEARD wants a turn, BEHIND is called soon, by a thread that made progress, with no lock held. One in a process. */
 enum msg_heard { MSG_DECLINED, MSG_HEARD, MSG_HEARD_TURN };
 struct msg_listener {
-    struct msg_request *receive;
-    int tag; /* its tag */
     enum msg_heard (*heard)(int source, const void *data, uint64_t bytes);
     void (*behind)(void);
 };
-/* One in a process; until the context is closed. */
-VEXPORT void vmsg_listen(struct msg_context *context, const struct msg_listener *listener);
-/* The short way of who waits for what is listened to: looks for a moment at nothing but the next message of RANK, or of
- * MSG_ANY_SOURCE. OK: all of it is in DATA, and who called does what HEARD would. ERR_AGAIN: wait as usual. */
-VEXPORT int vmsg_overhear(struct msg_context *context, int rank, void *data, uint64_t room, struct msg_result *result);
 
 /* How a rank is reached: connects to him if need be. PATH: the cards at both ends, in words; empty where there
  * are none, or until the connection is up. */
@@ -144,7 +139,6 @@ VEXPORT int vmsg_route(struct msg_context *context, int rank, struct msg_route *
 /* Blocking, contiguous, standard mode: the short way. */
 VEXPORT int vmsg_send(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes);
 VEXPORT int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64_t bytes, struct msg_result *result);
-int vmsg_recv_anyone(struct msg_context *context, int tag, void *data, uint64_t bytes, struct msg_result *result);
 
 /* The same without waiting, and only if it can be done at once: OK, the buffer is the caller's; ERR_AGAIN: start a request. */
 VEXPORT int vmsg_send_now(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes);
@@ -167,9 +161,9 @@ VEXPORT int vmsg_send_start(struct msg_request *request, const struct msg_where 
 VEXPORT int vmsg_recv_start(struct msg_request *request, const struct msg_where *from,
                             const struct type_buffer *buffer) MUST_CHECK;
 
-/* The second without a choice: it is posted at once, since nothing of this sender is here; else ERR_AGAIN, start it. */
-VEXPORT int vmsg_recv_now(struct msg_request *request, struct msg_context *context, int rank, int tag, void *data,
-                          uint64_t bytes);
+/* The second for a listener. */
+VEXPORT int vmsg_recv_listen(struct msg_request *request, const struct msg_where *from, const struct type_buffer *buffer,
+                             const struct msg_listener *listener) MUST_CHECK;
 
 /* Asks to cancel. The request still completes, with result.error ERR_CANCELLED where the cancel won. A receive is decided
  * at once; a send that was announced is decided by its receiver's engine. */

@@ -7,7 +7,7 @@ static int network_enter(struct vi_nic *nic, int network)
 {
     struct msg_engine *engine = &vmsg_engine;
     int error = vmsg_scratch_grow(nic);
-    while (!vmsg_progress_enter())
+    while (!msg_progress_enter())
         cpu_pause();
     for (uint32_t i = 0; i < engine->nics && !error; i++)
         error = engine->nic[i]->card ? OK : vi_arm(engine->nic[i], VI_ARM_DESCRIPTOR, NULL);
@@ -18,7 +18,7 @@ static int network_enter(struct vi_nic *nic, int network)
         engine->nic[engine->nics++] = vmsg_networks.nic[network] = nic;
         engine->networked = true;
     }
-    vmsg_progress_leave();
+    msg_progress_leave();
     vmsg_wake();
     return error;
 }
@@ -72,7 +72,7 @@ void vmsg_network_close(int network)
     struct msg_engine *engine = &vmsg_engine;
     struct vi_nic *nic = vmsg_networks.nic[network];
     uint32_t place = 0;
-    while (!vmsg_progress_enter())
+    while (!msg_progress_enter())
         cpu_pause();
     for (int world = 0; world < engine->size && nic; world++)
         if (engine->peer[network * engine->size + world])
@@ -84,7 +84,7 @@ void vmsg_network_close(int network)
         memmove(&engine->nic[place], &engine->nic[place + 1], (engine->nics - place) * sizeof *engine->nic);
         vmsg_networks.nic[network] = NULL;
     }
-    vmsg_progress_leave();
+    msg_progress_leave();
     if (nic)
         vi_nic_close(nic);
     vmsg_wake();

@@ -7,7 +7,7 @@
  * What is awaited from afar is counted: posted receives that a remote rank may match, transfers with one, queues to one.
  * While there is none, the network is looked at rarely, whatever goes on in shared memory. Not never: a remote rank may
  * want to connect, to cancel, or to say goodbye. */
-#include "msg/match.h"
+#include "msg/peer.h"
 #include "msg/wait.h"
 #include <sched.h>
 
@@ -198,20 +198,18 @@ void vmsg_nics_close(void)
 
 /* ---- polling ----------------------------------------------------------------------------------------------------- */
 
-/* One round over several nics. What a blocking receive expects on a socket is looked for there, and everywhere now and
- * then. */
-bool vmsg_nics_poll(int budget)
+/* One round over several nics. Of the nic of ONLY its socket alone is polled, and all of them now and then. */
+bool vmsg_nics_poll(int budget, struct vi *only)
 {
     struct msg_engine *engine = &vmsg_engine;
+    static uint32_t looks; /* progress held */
     bool moved = false;
-    /* relaxed: a count; who adds to it polls afterwards */
+    /* relaxed: a count; a thread that adds to it polls afterwards */
     bool none = atomic_load_explicit(&engine->awaited, memory_order_relaxed) == 0;
     for (uint32_t i = 0; i < engine->nics; i++) {
         struct vi_nic *nic = engine->nic[i];
-        const struct msg_peer *from = vmsg_expected.header ? vmsg_expected.peer : NULL;
-        struct vi *only = from && (!from->far || from->far->held == 1) ? from->vi : NULL; /* he may send over any */
         nic->unwanted = none && nic->card;
-        if (nic->card && only && only->nic == nic && ++vmsg_straight % 8)
+        if (nic->card && only && only->nic == nic && ++looks % TUNED(SOCKET_ROUND))
             moved |= vi_poll_only(only, budget) > 0;
         else
             moved |= vi_poll(nic, budget) > 0;
@@ -224,21 +222,21 @@ bool vmsg_nics_poll(int budget)
 void vmsg_nics_tell(enum vi_arm what)
 {
     struct msg_engine *engine = &vmsg_engine;
-    while (!vmsg_progress_enter())
+    while (!msg_progress_enter())
         sched_yield();
     for (uint32_t i = 0; i < engine->nics; i++)
         (void)vi_arm(engine->nic[i], what, NULL);
-    vmsg_progress_leave();
+    msg_progress_leave();
 }
 
 bool vmsg_nics_arm(struct vi_wait *from)
 {
     struct msg_engine *engine = &vmsg_engine;
-    bool quiet = vmsg_progress_enter();
+    bool quiet = msg_progress_enter();
     if (!quiet)
         return false;
     for (uint32_t i = 0; i < engine->nics && quiet; i++)
         quiet = vi_arm(engine->nic[i], VI_ARM_SLEEP, &from[i]) == OK;
-    vmsg_progress_leave();
+    msg_progress_leave();
     return quiet;
 }

@@ -19,7 +19,7 @@ int vmsg_card_put(const struct vi_nic *nic, int network) MUST_CHECK;
 struct msg_peer;
 int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi) MUST_CHECK; /* PEER owns it then */
 bool vmsg_nic_remote(int network, int world); /* reached by a nic whose polls cost */
-bool vmsg_nics_poll(int budget);            /* progress held */
+bool vmsg_nics_poll(int budget, struct vi *only); /* progress held; only: what is awaited comes on it, NULL: on any */
 void vmsg_nics_tell(enum vi_arm what);      /* that a sleep may come, or that we are awake */
 bool vmsg_nics_arm(struct vi_wait *from);   /* what to sleep on, of every nic. False: one of them has something */
 

@@ -13,9 +13,6 @@
 #define MSG_PIECES 32 /* of an iovec for one frame; more are packed first */
 #define MSG_CONTROL_MOST 48    /* the longest body of an answer: CLEAR and JOIN */
 #define MSG_FRAME_COST 64      /* what a message takes of its receiver's window beside its payload */
-#define MSG_BURST 4            /* sends to a remote rank in a row: from now on some wait to leave together, */
-#define MSG_LAG 16             /* so many at most */
-#define MSG_BURST_NS 3000      /* from one to the next, at most */
 
 /* What a rail does, as it was when the kernel was asked last. */
 struct msg_pace {
@@ -69,7 +66,7 @@ struct msg_peer {
     struct msg_choice choice[3]; /* of the ways that his large messages come; while ours cross them; into short pieces */
     uint32_t ended;         /* our transfers to him that are over; leaf */
     _Atomic bool crossing;  /* when his last large message came, some of ours were on their way; relaxed: a hint */
-    uint8_t burst;          /* sends that followed each other at once, up to MSG_BURST; */
+    uint8_t burst;          /* sends that followed each other at once, up to BURST_LENGTH; */
     uint64_t burst_at;      /* ticks: the end of the last one */
 } ALIGNED(CACHE_LINE);
 _Static_assert(offsetof(struct msg_peer, nic) == CACHE_LINE, "the hot part of a peer is one line");
@@ -144,10 +141,23 @@ bool vmsg_rail_landed(struct vi *vi);
 
 /* ---- answer.c: peer lock not held ---- */
 bool vmsg_answers_flush(struct msg_peer *peer); /* lock held */
-void vmsg_credit_owe(struct msg_peer *peer, uint64_t cost); /* of messages, each with MSG_FRAME_COST */
 void vmsg_credit_returned(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 bool vmsg_credit_tell(struct msg_peer *peer); /* lock held; false: the lane is full */
 void vmsg_refused(const struct msg_peer *peer, const char *what) COLD; /* a frame came that makes no sense */
+
+/* Messages whose window was COST are matched, each with MSG_FRAME_COST: told to the sender at half a window. */
+static inline void msg_credit_owe(struct msg_peer *peer, uint64_t cost)
+{
+    msg_lock(&peer->lock);
+    if (unlikely(peer->world == vmsg_engine.rank)) {
+        peer->window += (int64_t)cost;
+    } else {
+        peer->owed += (int64_t)cost;
+        if (unlikely(peer->owed >= peer->window_half) && !vmsg_credit_tell(peer))
+            vmsg_peer_stuck(peer);
+    }
+    msg_unlock(&peer->lock);
+}
 
 /* ---- frame.c ---- */
 int vmsg_scratch_grow(const struct vi_nic *nic) MUST_CHECK; /* to what its largest send holds */

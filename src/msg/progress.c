@@ -7,41 +7,50 @@
 #include "msg/transfer.h"
 #include "msg/wait.h"
 
-#define EVENTS_A_ROUND 16
+static uint32_t looks; /* at one lane or socket alone; under progress */
 
-bool vmsg_progress_round(void)
+/* The vi on which must come what REQUEST waits for; NULL: it may come on any. Progress held, so that no rail is closed. */
+static inline struct vi *vi_of(const struct msg_request *request)
+{
+    /* relaxed: the peer of a receive is a hint, and is written again when a message has matched */
+    const struct msg_peer *peer = request ? __atomic_load_n(&request->peer, __ATOMIC_RELAXED) : NULL;
+    if (!peer || (peer->far && peer->far->held != 1))
+        return NULL;
+    return __atomic_load_n(&peer->vi, __ATOMIC_RELAXED);
+}
+
+/* Polls the lane of ONLY alone, but all of them now and then: third ranks must not starve. */
+static inline bool poll_round(struct vi *only)
 {
     struct msg_engine *engine = &vmsg_engine;
-    bool moved = false;
+    if (likely(only && !only->nic->card && ++looks % TUNED(DIRECT_ROUND)))
+        return vi_poll_only(only, TUNED(POLL_EVENTS)) > 0;
     if (unlikely(engine->networked))
-        moved = vmsg_nics_poll(EVENTS_A_ROUND);
-    else if (likely(engine->nics))
-        moved = vi_poll(engine->nic[0], EVENTS_A_ROUND) > 0;
-    if (unlikely(atomic_load_explicit(&engine->chores, memory_order_relaxed))) {
-        moved |= vmsg_rendezvous_work();
-        moved |= vmsg_peers_flush();
-    }
-    return moved;
+        return vmsg_nics_poll(TUNED(POLL_EVENTS), only);
+    return likely(engine->nics) && vi_poll(engine->nic[0], TUNED(POLL_EVENTS)) > 0;
 }
 
-bool vmsg_progress_behind(void)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    bool moved = atomic_load_explicit(&engine->turn, memory_order_relaxed) && vmsg_listener_turn();
-    if (unlikely(atomic_load_explicit(&engine->chores, memory_order_relaxed)))
-        moved |= vmsg_callbacks_run();
-    return moved;
-}
-
-bool vmsg_progress(void)
+bool vmsg_progress_for(const struct msg_request *request)
 {
     struct msg_engine *engine = &vmsg_engine;
     bool moved = false;
     if (unlikely(!engine->open))
         return false;
-    if (likely(vmsg_progress_enter())) {
-        moved = vmsg_progress_round();
-        vmsg_progress_leave();
+    if (likely(msg_progress_enter())) {
+        engine->waited = request;
+        moved = poll_round(vi_of(request));
+        engine->waited = NULL;
+        if (unlikely(atomic_load_explicit(&engine->chores, memory_order_relaxed))) {
+            moved |= vmsg_rendezvous_work();
+            moved |= vmsg_peers_flush();
+        }
+        msg_progress_leave();
     }
-    return vmsg_progress_behind() || moved;
+    if (unlikely(atomic_load_explicit(&engine->turn, memory_order_relaxed)))
+        moved |= vmsg_listener_turn();
+    if (unlikely(atomic_load_explicit(&engine->chores, memory_order_relaxed)))
+        moved |= vmsg_callbacks_run();
+    return moved;
 }
+
+bool vmsg_progress(void) { return vmsg_progress_for(NULL); }

@@ -43,7 +43,7 @@ static bool flush_queue(struct msg_peer *peer)
             return went;
         }
         if (error)
-            vmsg_complete(request, error);
+            msg_complete(request, error);
         went = true;
     }
     peer->short_limit = peer->parted ? -1 : peer->eager;

@@ -7,7 +7,6 @@
  * The provider redials pairs of cards by itself, for as long as one rail or one question is there. */
 #include "msg/transfer.h"
 
-#define JUDGE_NS 5000000 /* between two looks for a better main rail */
 
 static int rail_of(const struct msg_peer *peer, const struct vi *vi)
 {
@@ -152,7 +151,7 @@ static void main_choose(struct msg_peer *peer)
     for (int i = 0; i < MSG_REPLAY_RAILS; i++)
         if (far->vi[i] && (best == MSG_REPLAY_NONE || (far->replay.rail[i].name && !far->replay.rail[best].name)))
             best = i;
-    peer->vi = best == MSG_REPLAY_NONE ? NULL : far->vi[best];
+    __atomic_store_n(&peer->vi, best == MSG_REPLAY_NONE ? NULL : far->vi[best], __ATOMIC_RELAXED); /* waits look at it */
     if (peer->vi)
         vmsg_replay_main(&far->replay, best);
 }
@@ -177,18 +176,18 @@ static void main_better(struct msg_peer *peer)
 {
     struct msg_far *far = peer->far;
     int best = far->replay.main;
-    if (!msg_replay_quiet(&far->replay) || clock_ticks() - far->judged < vbase_clock_ticks_of_ns(JUDGE_NS))
+    if (!msg_replay_quiet(&far->replay) || clock_ticks() - far->judged < vbase_clock_ticks_of_ns(TUNED(RAIL_JUDGE)))
         return;
     far->judged = clock_ticks();
     for (int i = 0; i < MSG_REPLAY_RAILS; i++)
         if (far->vi[i] && far->replay.rail[i].name) {
-            vmsg_rail_measure(peer, i, JUDGE_NS);
+            vmsg_rail_measure(peer, i, TUNED(RAIL_JUDGE));
             if (far->pace[i].score && far->pace[i].score < far->pace[best].score)
                 best = i;
         }
     if (best == far->replay.main || far->pace[best].score > far->pace[far->replay.main].score / 4 * 3)
         return;
-    peer->vi = far->vi[best];
+    __atomic_store_n(&peer->vi, far->vi[best], __ATOMIC_RELAXED);
     vmsg_replay_main(&far->replay, best);
 }
 

@@ -73,7 +73,7 @@ static void receive_over(struct msg_transfer *transfer, int error)
 {
     struct msg_request *request = transfer->request;
     vmsg_transfer_give(transfer);
-    vmsg_complete(request, error ? error : request->result.error);
+    msg_complete(request, error ? error : request->result.error);
 }
 
 /* Only where it saves a copy: shared memory has other ways. */
@@ -166,14 +166,14 @@ static void receive_begin(struct msg_transfer *transfer, bool fetchable)
 void vmsg_rendezvous_matched(struct msg_request *request, const struct msg_envelope *envelope, uint64_t want)
 {
     struct msg_peer *peer = envelope->peer;
-    request->peer = peer;
+    __atomic_store_n(&request->peer, peer, __ATOMIC_RELAXED); /* its wait looks at it */
     struct msg_transfer *transfer = want ? vmsg_transfer_take(request) : NULL;
     if (!transfer) {
         vmsg_rendezvous_finish_tell(peer, envelope->id);
         int error = request->result.error;
         if (want)
             error = vbase_fail(ERR_MEMORY, "no memory to receive %llu bytes", (unsigned long long)want);
-        vmsg_complete(request, error);
+        msg_complete(request, error);
         return;
     }
     transfer->remote = envelope->id;
@@ -298,7 +298,7 @@ void vmsg_rendezvous_sent(struct msg_transfer *transfer, int error)
 {
     struct msg_request *request = transfer->request;
     vmsg_transfer_give(transfer);
-    vmsg_complete(request, error);
+    msg_complete(request, error);
 }
 
 /* The transfer of ours that the receiver answers: announced, or in a joint copy. Peer lock held. */

@@ -26,11 +26,35 @@ static inline enum msg_phase msg_phase(const struct msg_request *request)
 }
 
 /* ---- complete.c ---- */
-void vmsg_complete(struct msg_request *request, int error); /* under any lock; the request is gone afterwards */
-void vmsg_complete_all(struct msg_request *const *request, uint32_t count); /* well, all of them at once; several threads */
+void vmsg_publish(struct msg_request *request); /* several threads: it is done; wakes a thread that waits for it */
+void vmsg_finish(struct msg_request *request);  /* its callback is called soon, then it is done */
 bool vmsg_callbacks_run(void); /* no lock held; true: there were some */
 void vmsg_wait_changed(void);  /* several threads: a request of any of them may be complete */
 /* The same for one thing: a request that a thread was PARKED for, or what only threads look at that wait for anything. */
 void vmsg_wait_completed(bool parked);
+
+/* It is done, and its owner's. */
+static inline void msg_publish(struct msg_request *request)
+{
+    if (likely(!vmsg_engine.threads)) /* release: pairs with the acquire of vmsg_request_done */
+        atomic_store_explicit(&request->state, MSG_DONE, memory_order_release);
+    else
+        vmsg_publish(request);
+}
+
+/* Under any lock; the request is gone afterwards. */
+static inline void msg_complete(struct msg_request *request, int error)
+{
+    msg_phase_set(request, MSG_PHASE_OVER);
+    request->result.error = error;
+    if (unlikely(request->awaited)) {
+        request->awaited = false;
+        msg_await_end();
+    }
+    if (likely(!request->completed))
+        msg_publish(request);
+    else
+        vmsg_finish(request);
+}
 
 #endif

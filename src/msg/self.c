@@ -33,6 +33,6 @@ int vmsg_self_send(struct msg_request *request, struct msg_member *member)
         vmsg_note_of_self(request, &envelope);
     int error = vmsg_message_enter(request->context, &envelope);
     if (!error && envelope.frame == MSG_FRAME_EAGER)
-        vmsg_complete(request, OK);
+        msg_complete(request, OK);
     return error;
 }

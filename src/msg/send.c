@@ -10,11 +10,11 @@
  * and leave together: sixteen at a time, or when the program looks for progress, as it must to complete them. */
 static bool lags(struct msg_peer *peer)
 {
-    if (clock_ticks() - peer->burst_at > vbase_clock_ticks_of_ns(MSG_BURST_NS))
+    if (clock_ticks() - peer->burst_at > vbase_clock_ticks_of_ns(TUNED(BURST_GAP)))
         peer->burst = 0;
-    else if (peer->burst < MSG_BURST)
+    else if (peer->burst < TUNED(BURST_LENGTH))
         peer->burst++;
-    return peer->burst == MSG_BURST;
+    return peer->burst == TUNED(BURST_LENGTH);
 }
 
 int vmsg_send_start(struct msg_request *request, const struct msg_where *to, const struct type_buffer *buffer,
@@ -23,7 +23,7 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
     if (unlikely(!vmsg_engine.open))
         return vmsg_closed();
     struct msg_member *member;
-    int error = vmsg_member_find(to->context, to->rank, &member);
+    int error = msg_member_find(to->context, to->rank, &member);
     if (unlikely(error))
         return error;
     if (unlikely(to->tag < 0))
@@ -57,7 +57,7 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
     if (error == ERR_AGAIN) {
         vmsg_peer_queue(peer, request);
         error = OK;
-        if (lag && ++peer->lagging == MSG_LAG)
+        if (lag && ++peer->lagging == TUNED(BATCH_MOST))
             (void)vmsg_peer_flush(peer);
     }
     if (unlikely(peer->remote))
@@ -84,32 +84,22 @@ static inline __attribute__((always_inline)) int send_eagerly(struct msg_peer *p
     return OK;
 }
 
-/* Not open, or several threads. */
-static __attribute__((noinline)) int send_locked(struct msg_peer *peer, uint64_t header, const struct iovec *piece,
-                                                 int pieces, uint64_t bytes)
-{
-    if (!vmsg_engine.open)
-        return ERR_AGAIN; /* starting a request will tell */
-    msg_lock(&peer->lock);
-    int error = send_eagerly(peer, header, piece, pieces, bytes);
-    msg_unlock(&peer->lock);
-    return error;
-}
-
-/* BLOCKING: the caller waits; else messages to a remote rank may leave together, see lags. */
+/* ERR_AGAIN: start a request, which waits or tells what is wrong. BLOCKING: the caller waits; else messages to a remote rank
+ * may leave together, see lags. */
 static inline __attribute__((always_inline)) int send_now(struct msg_context *context, int rank, int tag,
                                                           const struct iovec *piece, int pieces, uint64_t bytes,
                                                           bool blocking)
 {
-    if (unlikely((unsigned)rank >= (unsigned)context->size || tag < 0))
-        return ERR_AGAIN; /* starting a request will tell */
+    if (unlikely(!vmsg_engine.open || (unsigned)rank >= (unsigned)context->size || tag < 0))
+        return ERR_AGAIN;
     struct msg_member *member = __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE); /* pairs with vmsg_member_make */
     if (unlikely(!member || (!blocking && member->peer->remote)))
         return ERR_AGAIN;
-    uint64_t header = msg_header(MSG_FRAME_EAGER, context->id, tag, 0);
-    if (unlikely(!vmsg_engine.quick))
-        return send_locked(member->peer, header, piece, pieces, bytes);
-    return send_eagerly(member->peer, header, piece, pieces, bytes);
+    struct msg_peer *peer = member->peer;
+    msg_lock(&peer->lock);
+    int error = send_eagerly(peer, msg_header(MSG_FRAME_EAGER, context->id, tag, 0), piece, pieces, bytes);
+    msg_unlock(&peer->lock);
+    return error;
 }
 
 int vmsg_send_now(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes)

@@ -1,14 +1,35 @@
 /* The sink: what comes from the nics. Runs under progress. A frame is parsed here and nowhere else. */
 #include "msg/transfer.h"
 
-static void eager_arrived(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
+/* An eager message that waits, or of which more is to be told. */
+static __attribute__((noinline)) void eager_kept(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
 {
-    struct msg_envelope envelope = {.peer = peer,
-                                    .payload = length ? data : "",
-                                    .total = length,
-                                    .tag = msg_header_tag(header),
-                                    .frame = MSG_FRAME_EAGER};
+    struct msg_envelope envelope = {
+        .peer = peer, .payload = length ? data : "", .total = length, .tag = msg_header_tag(header), .frame = MSG_FRAME_EAGER};
     vmsg_message_arrived(msg_header_context(header), &envelope);
+}
+
+/* The usual message: its context is open and its receive is posted. */
+static inline __attribute__((always_inline)) void eager_arrived(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
+{
+    struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
+    int tag = msg_header_tag(header), rank = likely(context != NULL) ? vmsg_context_rank_of(context, peer->world) : -1;
+    struct msg_request *request = NULL;
+    if (likely(rank >= 0 && !peer->note)) {
+        msg_lock(&context->lock);
+        struct msg_member *member = context->member[rank];
+        if (likely(member && (request = msg_match_arrival(context, member, tag)) && request->mode != MSG_LISTEN))
+            msg_match_unlink(request);
+        else
+            request = NULL;
+        msg_unlock(&context->lock);
+    }
+    if (likely(request != NULL)) {
+        uint64_t want = msg_receive_found(request, rank, tag, length);
+        msg_payload_deliver(request, peer, data, want);
+        return;
+    }
+    eager_kept(peer, header, data, length);
 }
 
 static void sync_arrived(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
@@ -40,151 +61,6 @@ static void announce_arrived(struct msg_peer *peer, uint64_t header, const union
     vmsg_message_arrived(msg_header_context(header), &envelope);
 }
 
-static inline void copy_short(void *to, const void *from, size_t length)
-{
-    if (likely(length == 8))
-        memcpy(to, from, 8);
-    else if (length == 4)
-        memcpy(to, from, 4);
-    else if (length)
-        memcpy(to, from, length);
-}
-
-/* The window of COUNT messages of LENGTH bytes is free again; one thread. */
-static inline void owe(struct msg_peer *peer, size_t length, uint32_t count)
-{
-    peer->owed += (int64_t)(count * (length + MSG_FRAME_COST));
-    if (unlikely(peer->owed >= peer->window_half) && !vmsg_credit_tell(peer))
-        vmsg_peer_stuck(peer);
-    COUNT_ADD(recv_messages, count);
-    COUNT_ADD(recv_bytes, count * length);
-}
-
-/* From anyone; a receive that is posted for him was first. */
-static inline bool expected_from(struct msg_expected *expected, struct msg_peer *peer, uint64_t header)
-{
-    struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
-    int rank = expected->member ? -1 : vmsg_context_rank_of(context, peer->world);
-    struct msg_member *member = rank < 0 ? NULL : context->member[rank];
-    if (!member || !list_empty(&member->posted))
-        return false;
-    peer->heard = true;
-    context->last = member;
-    expected->result->source = rank;
-    return true;
-}
-
-/* The short way of a message that a blocking receive waits for. */
-static inline bool expected_taken(struct vi *vi, struct msg_peer *peer, uint64_t header, const void *data, size_t length)
-{
-    struct msg_expected *expected = &vmsg_expected;
-    if (header != expected->header || !header || length > expected->room || /* 0: nothing is expected, whoever sends it */
-        (peer != expected->peer && !expected_from(expected, peer, header)))
-        return false;
-    expected->header = 0;
-    copy_short(expected->data, data, length);
-    expected->result->bytes = length;
-    /* relaxed: there is one thread */
-    atomic_store_explicit(&expected->request->state, MSG_TAKEN, memory_order_relaxed);
-    vi->nic->enough = true;
-    owe(peer, length, 1);
-    return true;
-}
-
-/* The receives that an eager message of this header looks at, if that is plain to see: those for its sender, no others. */
-static inline struct list *plainly_for(const struct msg_peer *peer, uint64_t header)
-{
-    const struct msg_engine *engine = &vmsg_engine;
-    const struct msg_context *context = engine->context[msg_header_context(header)];
-    int rank;
-    if ((uint16_t)header != MSG_FRAME_EAGER << 8 || vmsg_expected.header || !context ||
-        !list_empty(&context->wildcard) || (rank = vmsg_context_rank_of(context, peer->world)) < 0)
-        return NULL;
-    struct msg_member *member = context->member[rank];
-    return member ? &member->posted : NULL;
-}
-
-/* The short way of messages whose receives are posted, in their order; how many took it. */
-static inline uint32_t posted_taken(struct msg_peer *peer, uint64_t header, const char *data, size_t length,
-                                    uint32_t count)
-{
-    struct list *posted = plainly_for(peer, header);
-    int tag = msg_header_tag(header);
-    uint32_t taken = 0;
-    if (unlikely(!posted || tag < 0))
-        return 0;
-    struct list_node *node = posted->head.next;
-    for (; taken < count && node != &posted->head; taken++) {
-        struct msg_request *request = container_of(node, struct msg_request, link);
-        if (unlikely((request->result.tag != tag && request->result.tag != MSG_ANY_TAG) || length > request->total ||
-                     request->buffer.layout))
-            break;
-        node = node->next; /* all that are taken leave the list together */
-        copy_short(request->buffer.base, data + taken * length, length);
-        request->total = length;
-        request->result.tag = tag;
-        request->result.bytes = length;
-        if (unlikely(request->completed != NULL || request->awaited)) {
-            vmsg_complete(request, OK);
-        } else { /* the same in short; its error is OK from the start */
-            msg_phase_set(request, MSG_PHASE_OVER);
-            atomic_store_explicit(&request->state, MSG_DONE, memory_order_relaxed); /* one thread */
-        }
-    }
-    posted->head.next = node;
-    node->previous = &posted->head;
-    if (taken)
-        owe(peer, length, taken);
-    return taken;
-}
-
-#define RUN_MOST 8 /* messages looked at together */
-
-/* The same with several threads: first they leave the list, for whoever waits for one of them may free it when it is done. */
-static uint32_t posted_cut(struct msg_context *context, const struct msg_peer *peer, int tag, size_t length,
-                           uint32_t count, struct msg_request **cut)
-{
-    uint32_t n = 0;
-    msg_lock(&context->lock);
-    int rank = list_empty(&context->wildcard) ? vmsg_context_rank_of(context, peer->world) : -1;
-    struct msg_member *member = rank < 0 ? NULL : context->member[rank];
-    while (member && n < count && n < RUN_MOST && !list_empty(&member->posted)) {
-        struct msg_request *request = container_of(list_first(&member->posted), struct msg_request, link);
-        if ((request->result.tag != tag && request->result.tag != MSG_ANY_TAG) || length > request->total ||
-            request->buffer.layout)
-            break;
-        list_remove(&request->link);
-        msg_phase_set(request, MSG_PHASE_MOVING); /* from now on a cancel comes too late */
-        cut[n++] = request;
-    }
-    msg_unlock(&context->lock);
-    return n;
-}
-
-static __attribute__((noinline)) uint32_t posted_taken_locked(struct msg_peer *peer, uint64_t header, const char *data,
-                                                              size_t length, uint32_t count)
-{
-    struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
-    struct msg_request *cut[RUN_MOST];
-    int tag = msg_header_tag(header);
-    if ((uint16_t)header != MSG_FRAME_EAGER << 8 || tag < 0 || !context || peer->note || vmsg_expected.header)
-        return 0;
-    uint32_t taken = posted_cut(context, peer, tag, length, count, cut);
-    if (!taken)
-        return 0;
-    for (uint32_t i = 0; i < taken; i++) {
-        copy_short(cut[i]->buffer.base, data + i * length, length);
-        cut[i]->total = length;
-        cut[i]->result.tag = tag;
-        cut[i]->result.bytes = length;
-    }
-    vmsg_credit_owe(peer, taken * (length + MSG_FRAME_COST));
-    COUNT_ADD(recv_messages, taken);
-    COUNT_ADD(recv_bytes, taken * length);
-    vmsg_complete_all(cut, taken);
-    return taken;
-}
-
 /* Frames whose body has one length. */
 static const struct frame_row {
     void (*take)(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
@@ -204,15 +80,12 @@ static const struct frame_row {
     [MSG_FRAME_NOTE] = {vmsg_note_arrived, sizeof(struct msg_note)},
 };
 
-/* Every frame that no short way takes. */
-static __attribute__((noinline)) void frame_arrived(struct msg_peer *peer, uint64_t header, const void *data,
-                                                    size_t length)
+/* Every other frame. */
+static __attribute__((noinline)) void frame_arrived(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
 {
     unsigned kind = msg_header_tag(header) < 0 ? 0 : msg_header_kind(header);
     union msg_frame_body body;
-    if (kind == MSG_FRAME_EAGER) {
-        eager_arrived(peer, header, data, length);
-    } else if (kind == MSG_FRAME_EAGER_SYNC) {
+    if (kind == MSG_FRAME_EAGER_SYNC) {
         sync_arrived(peer, header, data, length);
     } else if (kind == MSG_FRAME_DATA) {
         vmsg_rendezvous_data(peer, data, length);
@@ -225,46 +98,51 @@ static __attribute__((noinline)) void frame_arrived(struct msg_peer *peer, uint6
     }
 }
 
-static inline __attribute__((always_inline)) uint32_t received(struct vi *vi, struct msg_peer *peer, uint64_t header,
-                                                               const void *data, size_t length, uint32_t count)
+static inline bool is_eager(uint64_t header)
 {
-    if (likely(expected_taken(vi, peer, header, data, length)))
-        return 1;
-    peer->heard = true;
-    struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
-    uint32_t taken = 0;
-    if (context && context->listened) /* no receive of its tag is posted but the listener's */
-        taken = vmsg_listened(context, vi, header, data, length, count);
-    if (!taken)
-        taken = likely(vmsg_engine.quick) ? posted_taken(peer, header, data, length, count)
-                                          : posted_taken_locked(peer, header, data, length, count);
-    if (likely(taken))
-        return taken;
-    frame_arrived(peer, header, data, length);
-    return 1;
+    return msg_header_kind(header) == MSG_FRAME_EAGER && msg_header_tag(header) >= 0;
 }
 
 /* From a remote rank: a frame with its number. */
-static __attribute__((noinline)) bool far_received(struct vi *vi, uint64_t header, const void *data, size_t length)
+static void far_received(struct vi *vi, uint64_t header, const char *data, size_t length)
 {
     struct msg_peer *peer = vi->owner;
     int verdict = vmsg_rail_received(vi, header, data, length);
-    if (verdict == 1)
-        return received(vi, peer, header, (const char *)data + sizeof(struct msg_frame_extension),
-                        length - sizeof(struct msg_frame_extension), 1);
+    data += sizeof(struct msg_frame_extension);
+    if (verdict == 1 && is_eager(header))
+        eager_arrived(peer, header, data, length - sizeof(struct msg_frame_extension));
+    else if (verdict == 1)
+        frame_arrived(peer, header, data, length - sizeof(struct msg_frame_extension));
     if (unlikely(verdict < 0)) {
         vmsg_refused(peer, "a frame out of its turn");
         vmsg_failed(vbase_fail(ERR_PROTOCOL, "rank %d sent a frame that makes no sense: %s", peer->world, vbase_error_detail()));
     }
-    return true;
+}
+
+static __attribute__((noinline)) void others_arrived(struct vi *vi, uint64_t header, const char *data, size_t length,
+                                                     uint32_t count)
+{
+    struct msg_peer *peer = vi->owner;
+    for (uint32_t i = 0; i < count; i++)
+        if (peer->remote)
+            far_received(vi, header, data + i * length, length);
+        else
+            frame_arrived(peer, header, data + i * length, length);
 }
 
 uint32_t vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
 {
+    const struct msg_engine *engine = &vmsg_engine;
     struct msg_peer *peer = vi->owner;
-    if (unlikely(peer->remote))
-        return vi_each(far_received, vi, header, data, length, count);
-    return received(vi, peer, header, data, length, count);
+    peer->heard = true;
+    if (likely(is_eager(header) && !peer->remote))
+        for (uint32_t i = 0; i < count; i++)
+            eager_arrived(peer, header, (const char *)data + i * length, length);
+    else
+        others_arrived(vi, header, data, length, count);
+    if (engine->waited && vmsg_request_done(engine->waited))
+        vi->nic->enough = true;
+    return count;
 }
 
 static void sink_arrived(struct vi *vi, uint32_t immediate, uint64_t length)

@@ -68,7 +68,7 @@ void vmsg_transfer_over(struct msg_transfer *transfer, int error)
     if (!list_node_linked(&transfer->link))
         msg_chore(&vmsg_engine.work, &transfer->link);
     msg_unlock(&vmsg_engine.leaf);
-    vmsg_complete(request, error);
+    msg_complete(request, error);
 }
 
 void vmsg_transfer_give(struct msg_transfer *transfer)

@@ -1,46 +1,43 @@
-/* The one wait of every layer: poll with a gap, then yield between polls, then sleep until a nic has something.
+/* The one wait of every layer: poll with a gap, then sleep until a nic has something.
  *
- * Polling faster than every 40 ns slows the writer of the line that is polled; the pause instruction takes between 4
- * and 50 ns, so it is measured at start. Yielding hands the processor to a peer that has something for us; sleeping
- * costs tens of microseconds to end, so it comes late. The nics are told SOON when yielding begins: from then on peers
- * publish so that a sleeper is woken. The time-out of a sleep is a second net, not a way to make progress; only what
- * waits for room in a lane is looked after by it, since room rings no bell.
+ * Polling faster than every 40 ns slows the writer of the line that is polled; the pause instruction takes between 4 and 50 ns,
+ * so it is measured at start. A wait for a request polls the lane where the answer must come, and all of them now and then.
+ * Where the awake ranks outnumber the processors, a waiting rank soon yields between polls: the peer that has something for it
+ * may need the processor. Elsewhere it never yields, since a yield can give the processor to a stranger for milliseconds.
+ * Sleeping costs tens of microseconds to end, so it comes late. The nics are told SOON some time before: from then on peers
+ * publish so that a sleeper is woken. The time-out of a sleep is a second net, not a way to make progress; only what waits for
+ * room in a lane depends on it, since room wakes no sleeper.
  *
- * Several threads: the first that waits is the watcher: it polls and, in the end, sleeps on the nics. Others make
- * rounds of their own (what they started must move even while the watcher sleeps) and yield between them for a moment,
- * then park on `changes`. Who sleeps until a request is done says so in its state, and whoever completes that one wakes the
- * parked and ends the watcher's sleep; for those who wait for anything else (they are counted) any completion does. So does
- * whoever stops watching. What a parked thread expects in memory shared with other ranks nobody here completes: the watcher
- * looks at it on his behalf. */
+ * Several threads: the first that waits is the watcher: it polls and, in the end, sleeps on the nics. Others make rounds of
+ * their own (what they started must move even while the watcher sleeps) and yield between them for a moment, then park on
+ * `changes`. A thread that sleeps until a request is done says so in the state of the request. The thread that completes it
+ * wakes the parked ones and ends the watcher's sleep; for threads that wait for anything else (they are counted) any
+ * completion does. So does a thread that stops watching. What a parked thread expects in memory shared with other ranks no
+ * thread of this process completes: the watcher looks at it on its behalf. */
 #include "msg/transfer.h"
 #include "msg/wait.h"
 #include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 
-#define GAP_NS           40
-#define SPIN_CROWDED_NS  300        /* when the ranks that are awake outnumber the processors; */
-#define YIELD_CROWDED_NS 60000      /* then who waits for a message sleeps after so long: those who follow in turn are fewer */
-#define BESIDE_NS        20000      /* a thread beside the watcher yields so long, from the last time that something was found; */
-#define LATELY_NS        1000000    /* so long the watcher takes it for one that has something to do */
-#define SPIN_LOOKS       4          /* between two looks at the clock, */
-#define DEATH_ROUNDS     1024       /* in which something moved, until it is looked whether somebody has died */
-#define SPIN_EVENTS      16         /* taken by one at most */
-#define SLEEP_RETRY_NS   1000000ull /* where something is to be tried again; else doubled by each time-out */
-#define SLEEP_LONGEST_NS 100000000ull
-
 uint32_t vmsg_gap;
 
+/* How long a thread polls and yields since it last found something, in ticks. */
+struct patience {
+    uint64_t yield; /* until then it polls only, from then on it yields between polls */
+    uint64_t soon;  /* from then on the nics know that a sleep may come */
+    uint64_t sleep; /* from then on it sleeps */
+};
+
 static struct {
-    uint64_t spin, yield;     /* in ticks: since the last time that something was found */
-    uint64_t crowded, yield_crowded; /* the most that yield may be in a crowd, and what it is now, for who waits for messages */
-    uint64_t spins[2];        /* what spin may be: where every rank that is awake has a processor, and where not */
-    uint32_t looks[2];        /* the same of engine.looks: half of the time, one lane alone is waited for */
+    struct patience alone;   /* every rank that is awake has a processor: a yield would give it to a stranger */
+    struct patience crowded; /* ranks outnumber processors, and messages are waited for; */
+    struct patience shared;  /* the same, and memory that other ranks write is looked at */
     uint32_t processors;
     _Atomic uint32_t *asleep; /* ranks of this node that sleep; NULL: nobody counts */
     /* Below: several threads only. */
     _Atomic bool watched;                /* there is a watcher */
-    _Atomic uint64_t beside_at;          /* ticks: when a thread last waited beside him; relaxed */
+    _Atomic uint64_t beside_at;          /* ticks: when a thread last waited beside it; relaxed */
     uint64_t beside, lately;             /* in ticks: how long such a thread yields before it parks, and is thought of */
     struct base_lock lock;               /* of `expected` */
     struct list expected;                /* struct expectation */
@@ -58,6 +55,7 @@ struct waiting {
     struct msg_request *request; /* that is waited for; NULL: something else */
     struct msg_request *last;    /* and this one then: who sleeps does so until it is done; NULL: none */
     uint64_t since;    /* of the first empty poll, 0: the last one found something */
+    const struct patience *patience; /* from then on */
     uint64_t sleep_ns; /* of the next sleep */
     uint64_t limit;    /* ticks when the waiting ends in any case, 0: never */
     bool soon;         /* the nics think that we may sleep */
@@ -75,30 +73,29 @@ static bool crowded(uint64_t now)
     return (uint32_t)vmsg_engine.job->local_count - asleep + beside > wait.processors;
 }
 
-static void spin_choose(uint64_t now)
+static struct patience patience_of(uint64_t spin, uint64_t yield)
 {
-    bool short_one = crowded(now);
-    wait.spin = wait.spins[short_one];
-    wait.yield_crowded = short_one && wait.yield > wait.crowded ? wait.crowded : wait.yield;
-    vmsg_looks = wait.looks[short_one];
+    return (struct patience){vbase_clock_ticks_of_ns(spin), vbase_clock_ticks_of_ns(spin), vbase_clock_ticks_of_ns(spin + yield)};
+}
+
+static const struct patience *patience_choose(uint64_t now, bool shared)
+{
+    return !crowded(now) ? &wait.alone : shared ? &wait.shared : &wait.crowded;
 }
 
 int vmsg_wait_start(void)
 {
-    const uint64_t spin[2] = {vbase_settings.spin,
-                              vbase_settings.spin < SPIN_CROWDED_NS ? vbase_settings.spin : SPIN_CROWDED_NS};
-    for (int crowded = 0; crowded < 2; crowded++) {
-        wait.spins[crowded] = vbase_clock_ticks_of_ns(spin[crowded]);
-        wait.looks[crowded] = (uint32_t)(spin[crowded] / 2 / GAP_NS) + 1;
-    }
-    wait.yield = vbase_clock_ticks_of_ns(vbase_settings.yield);
-    wait.crowded = vbase_clock_ticks_of_ns(YIELD_CROWDED_NS);
+    uint64_t spin = vbase_settings.spin, yield = vbase_settings.yield;
+    uint64_t spin_crowded = spin < TUNED(SPIN_CROWDED) ? spin : TUNED(SPIN_CROWDED);
+    wait.alone = patience_of((spin + yield) / 2, (spin + yield) / 2);
+    wait.alone.yield = UINT64_MAX;
+    wait.shared = patience_of(spin_crowded, yield);
+    wait.crowded = patience_of(spin_crowded, yield < TUNED(YIELD_CROWDED) ? yield : TUNED(YIELD_CROWDED));
     wait.processors = (uint32_t)vbase_topology()->cpus;
     wait.asleep = vmsg_engine.nics ? vmsg_engine.nic[0]->asleep : NULL;
-    wait.beside = vbase_clock_ticks_of_ns(BESIDE_NS);
-    wait.lately = vbase_clock_ticks_of_ns(LATELY_NS);
-    spin_choose(clock_ticks());
-    vmsg_gap = vbase_clock_pauses_of_ns(GAP_NS);
+    wait.beside = vbase_clock_ticks_of_ns(TUNED(BESIDE));
+    wait.lately = vbase_clock_ticks_of_ns(TUNED(BESIDE_RECENT));
+    vmsg_gap = vbase_clock_pauses_of_ns(TUNED(POLL_GAP));
     return vmsg_engine.networked ? vmsg_wait_networked() : OK;
 }
 
@@ -181,10 +178,10 @@ static uint64_t next_sleep(struct waiting *waiting)
 {
     uint64_t ns = waiting->sleep_ns;
     if (something_pends() || (vmsg_engine.networked && !ns))
-        ns = SLEEP_RETRY_NS;
+        ns = TUNED(SLEEP_RETRY);
     else if (!ns)
-        ns = SLEEP_LONGEST_NS; /* many who wake at once would disturb those who do not sleep */
-    waiting->sleep_ns = ns * 2 > SLEEP_LONGEST_NS ? SLEEP_LONGEST_NS : ns * 2;
+        ns = TUNED(SLEEP_LONGEST); /* many who wake at once would disturb those who do not sleep */
+    waiting->sleep_ns = ns * 2 > TUNED(SLEEP_LONGEST) ? TUNED(SLEEP_LONGEST) : ns * 2;
     if (unlikely(waiting->limit)) {
         uint64_t now = clock_ticks(), left = now < waiting->limit ? vbase_clock_ns_of_ticks(waiting->limit - now) + 1 : 1;
         ns = left < ns ? left : ns;
@@ -311,24 +308,15 @@ static bool watcher_sleep(struct waiting *waiting, bool (*ready)(void *), void *
     return false;
 }
 
-/* The gaps of the spin. Where nothing but shared memory can bring what is waited for, it is looked at between them, and all
- * that a round costs beside that is saved. True: something came. */
+/* Looks some times with a gap before each, without reading the clock. True: something came. */
 static bool spin(const struct waiting *waiting)
 {
-    struct msg_engine *engine = &vmsg_engine;
-    if (!engine->quick || engine->networked || !engine->nics || waiting->shared ||
-        atomic_load_explicit(&engine->chores, memory_order_relaxed)) {
+    bool moved = false;
+    for (uint64_t look = 0; look < TUNED(POLL_LOOKS) && !moved; look++) {
         msg_wait_gap();
-        return false;
+        moved = vmsg_progress_for(waiting->request);
     }
-    for (int look = 0; look < SPIN_LOOKS; look++) {
-        msg_wait_gap();
-        if (vi_poll(engine->nic[0], SPIN_EVENTS) > 0) {
-            (void)vmsg_progress_behind();
-            return true;
-        }
-    }
-    return false;
+    return moved;
 }
 
 /* Another thread watches. To park and to be woken costs two calls and more: who will be at it again in a moment only gives
@@ -357,21 +345,22 @@ static bool idle(struct waiting *waiting, bool (*ready)(void *), void *context)
     (void)expected_came();
     if (!waiting->since) {
         waiting->since = now;
-        spin_choose(now);
+        waiting->patience = patience_choose(now, waiting->shared);
     }
+    const struct patience *patience = waiting->patience;
     uint64_t waited = now - waiting->since;
-    if (waited < wait.spin)
-        return spin(waiting);
-    vmsg_death_look();
-    if (!waiting->soon)
-        vmsg_nics_tell(VI_ARM_SOON);
-    waiting->soon = true;
-    if (waited < wait.spin + (waiting->shared ? wait.yield : wait.yield_crowded)) {
-        COUNT(yields);
-        sched_yield();
-    } else {
-        return watcher_sleep(waiting, ready, context);
+    if (waited >= patience->soon) {
+        vmsg_death_look();
+        if (!waiting->soon)
+            vmsg_nics_tell(VI_ARM_SOON);
+        waiting->soon = true;
     }
+    if (waited >= patience->sleep)
+        return watcher_sleep(waiting, ready, context);
+    if (waited < patience->yield)
+        return spin(waiting);
+    COUNT(yields);
+    sched_yield();
     return false;
 }
 
@@ -399,13 +388,13 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
     uint32_t rounds = 0;
     int error = OK;
     while (!ready(context)) {
-        bool moved = vmsg_progress();
+        bool moved = vmsg_progress_for(waiting.request);
         error = atomic_load_explicit(&engine->failed, memory_order_relaxed);
         if (likely(moved && !error)) { /* others may talk to us for ever */
             waiting.since = waiting.sleep_ns = 0;
             if (unlikely(waiting.soon))
                 awake(&waiting);
-            if (unlikely(++rounds % DEATH_ROUNDS == 0))
+            if (unlikely(++rounds % TUNED(DEATH_ROUNDS) == 0))
                 vmsg_death_look();
             continue;
         }
@@ -427,7 +416,12 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
 
 static bool request_ready(void *request) { return vmsg_request_done(request); }
 
-int vmsg_wait(struct msg_request *request) { return vmsg_wait_first(request, NULL); }
+int vmsg_wait(struct msg_request *request)
+{
+    if (!vmsg_request_done(request))
+        (void)vmsg_progress_for(request); /* what is here needs no more */
+    return likely(vmsg_request_done(request)) ? request->result.error : vmsg_wait_first(request, NULL);
+}
 
 int vmsg_wait_first(struct msg_request *request, struct msg_request *last)
 {

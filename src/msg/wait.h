@@ -16,7 +16,6 @@ struct msg_waiters {
 extern struct msg_waiters vmsg_waiters;
 
 extern uint32_t vmsg_gap;                  /* pauses between two looks */
-extern uint32_t vmsg_looks, vmsg_straight; /* of blocking receives */
 
 /* Between two looks. */
 static inline void msg_wait_gap(void)
@@ -28,7 +27,6 @@ static inline void msg_wait_gap(void)
 int vmsg_wait_start(void) MUST_CHECK;     /* measures the gap, decides how long to spin */
 int vmsg_wait_networked(void) MUST_CHECK; /* from now on sleeps are on descriptors */
 void vmsg_wait_stop(void);
-bool vmsg_progress_round(void);  /* between enter and leave */
-bool vmsg_progress_behind(void); /* after leave: what runs under no lock; true: something did */
+bool vmsg_progress_for(const struct msg_request *request); /* a round for a thread that waits for it; NULL: for anything */
 
 #endif

@@ -310,9 +310,7 @@ static inline __attribute__((always_inline)) vd_connection *begin(vd_channel *ch
         return begin_slowly(channel, remote);
     connection->state = PACK_QUICK_IN; /* a handler that runs meanwhile finds it taken, */
     connection->remote = remote;       /* and whom it waits for */
-    int error = remote == MSG_ANY_SOURCE
-                    ? vmsg_recv_anyone(channel->context, PACK_TAG_FIRST, connection->frame, PACK_FRAME, &result)
-                    : vmsg_recv(channel->context, remote, PACK_TAG_FIRST, connection->frame, PACK_FRAME, &result);
+    int error = vmsg_recv(channel->context, remote, PACK_TAG_FIRST, connection->frame, PACK_FRAME, &result);
     if (unlikely(error)) {
         pack_give(connection);
         return error == ERR_PEER_DEAD && remote == MSG_ANY_SOURCE ? begin_slowly(channel, remote) : vpack_fail(error);

@@ -310,8 +310,6 @@ VEXPORT int vd_rpc_wait(vd_call *call, vd_connection **reply)
     if (error)
         return error;
     DOING("vd_rpc_wait");
-    if (!is_answered(call) && vrpc_overhear(call->remote) && unlikely(!is_answered(call)))
-        vrpc_run_at_once(); /* what he called meanwhile */
     if (unlikely(!is_answered(call)) && vpack_inside == PACK_INSIDE_AT_ONCE && !is_over(call))
         return vbase_fail(ERR_STATE, "a handler that runs at once must not wait for %s: register it for the pool", call->name);
     if (unlikely(!is_answered(call)))

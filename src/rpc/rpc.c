@@ -123,6 +123,7 @@ void vrpc_drop(vd_connection *connection)
 /* ---- coming ------------------------------------------------------------------------------------------------------ */
 
 static void arrived(struct msg_request *request);
+static const struct msg_listener listener;
 
 static int await(void)
 {
@@ -132,7 +133,7 @@ static int await(void)
         return vd_error();
     struct type_buffer buffer = {.base = vrpc.coming->frame, .count = PACK_FRAME};
     vrpc.request.completed = arrived;
-    return vmsg_recv_start(&vrpc.request, &from, &buffer);
+    return vmsg_recv_listen(&vrpc.request, &from, &buffer, &listener);
 }
 
 static COLD void refuse(int remote)
@@ -214,22 +215,6 @@ static enum msg_heard heard(int source, const void *data, uint64_t bytes)
     return head.kind <= RPC_ONE_WAY ? MSG_HEARD_TURN : MSG_HEARD;
 }
 
-bool vrpc_overhear(int remote)
-{
-    struct rpc_head head;
-    struct msg_result result;
-    if (vmsg_overhear(vrpc.channel->context, remote, &head, sizeof head, &result) != OK)
-        return false;
-    if (unlikely(heard(result.source, &head, result.bytes) == MSG_DECLINED)) {
-        vrpc.channel->heard[result.source]++;
-        if (result.bytes == sizeof head)
-            vrpc_turn_away(result.source, &head);
-        else
-            refuse(result.source);
-    }
-    return true;
-}
-
 /* A first frame is here. The next receive is posted when this one has its place in a queue, so that the order stays. */
 static void arrived(struct msg_request *request)
 {
@@ -261,6 +246,8 @@ static void behind(void)
     vrpc_sweep();
     vrpc_run_at_once();
 }
+
+static const struct msg_listener listener = {.heard = heard, .behind = behind};
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
@@ -342,7 +329,6 @@ VEXPORT int vd_rpc_start(int threads)
     if (error)
         return error;
     vrpc.channel->listed = true;
-    vrpc.listener = (struct msg_listener){.receive = &vrpc.request, .tag = PACK_TAG_FIRST, .heard = heard, .behind = behind};
     list_init(&vrpc.at_once);
     list_init(&vrpc.queue);
     list_init(&vrpc.runs);
@@ -352,8 +338,6 @@ VEXPORT int vd_rpc_start(int threads)
     error = vrpc.remote ? vrpc_pool_open(threads) : vbase_fail(ERR_MEMORY, "no memory for remote calls");
     if (!error)
         error = await();
-    if (!error)
-        vmsg_listen(vrpc.channel->context, &vrpc.listener);
     if (error) {
         vrpc_pool_close();
         vpack_channel_free(vrpc.channel);

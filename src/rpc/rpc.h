@@ -8,9 +8,8 @@
  *   vd_rpc_wait  <-- REPLY id, code               its reply leaves; the place is free
  *   vd_rpc_end                                    else it is now: more of the reply than its first frame stayed there
  *
- * A first frame is heard: it is taken where it lies, behind no receive; a message without blocks needs no connection at all, and is
- * sent from its call. Only what no eager frame holds gets the receive from anyone that is always posted. Who waits for a reply, or
- * serves, first looks for a moment at nothing but the next message (vrpc_overhear). What runs
+ * A first frame is heard where it lies (msg_listener); a message without blocks needs no connection at all, and is sent from
+ * its call. Only what no eager frame holds gets the receive from anyone that is always posted. What runs
  * at once is run by the thread that makes progress, behind the round and one at a time: a handler that waits for a long block
  * may see others arrive, which are queued. Nothing that is packed here waits, and nothing of it leaves before its end
  * (vd_connection.copies): so a call can be given up, and its head says how many frames and long blocks follow, so that they
@@ -99,7 +98,6 @@ struct rpc {
     struct base_pool calls;
     vd_call *idle;             /* of them */
     vd_call *latest;           /* that was begun here: the next reply is often to it */
-    struct msg_listener listener;
     struct msg_request request; /* the posted receive, */
     vd_connection *coming;      /* and where it goes */
     struct list at_once, queue, runs; /* struct vd_call of the server; the last: of the pool's threads */
@@ -144,7 +142,6 @@ int vrpc_leave(vd_connection *connection); /* ends it without waiting */
 int vrpc_tell(int remote, const struct rpc_head *head); /* a message without blocks */
 vd_connection *vrpc_nothing(int remote); /* what unpacks no blocks; NULL: vd_error */
 void vrpc_drop(vd_connection *connection); /* nobody unpacks it any more */
-bool vrpc_overhear(int remote); /* one look by the short way, VD_ANYONE: at all; false: wait as usual */
 void vrpc_sweep_all(void); /* what has left or come */
 static inline void vrpc_sweep(void)
 {

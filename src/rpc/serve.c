@@ -314,7 +314,7 @@ VEXPORT int vd_rpc_cancelled(const vd_call *call)
 struct serving {
     int (*finished)(void *context);
     void *context;
-    uint32_t served; /* so many then; with several threads nobody overhears, and nobody looks */
+    uint32_t served; /* so many then; not looked at where there are several threads */
 };
 
 static bool served(void *context)
@@ -334,10 +334,7 @@ VEXPORT int vd_rpc_serve(int (*finished)(void *context), void *context)
         if (turn % DEATH_TURNS == 0)
             (void)vmsg_deaths(); /* who always has something to do never waits, and hears of deaths there only */
         struct serving serving = {finished, context, vpack_threads ? 0 : vrpc.served};
-        if (vrpc_overhear(VD_ANYONE))
-            vrpc_run_at_once();
-        else
-            error = vmsg_wait_until(served, &serving);
+        error = vmsg_wait_until(served, &serving);
     }
     return error;
 }

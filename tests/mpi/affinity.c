@@ -1,7 +1,6 @@
 /* Two threads of each rank wait for messages where ranks and threads outnumber the processors: no call of the library sets the
  * affinity of a thread. sched_setaffinity and its sister stand here, so the library would call these.
  * ranks: 3 tcp: 2 presets: release */
-#define _GNU_SOURCE
 #include "two_threads.h"
 #include <errno.h>
 #include <sched.h>

@@ -7,6 +7,7 @@
 #include <time.h>
 
 static int stop, seen;
+static int looked[2]; /* a pipe: rank 0 has looked at its counters */
 static int stopped(void *context)
 {
     (void)context;
@@ -190,8 +191,10 @@ static void replies(int rank)
     if (rank == 0) {
         CHECK_EQUAL(vd_rpc_serve(stopped, NULL), VD_OK);
         CHECK_EQUAL(vbase_counters->unexpected_now, 0);
+        CHECK_EQUAL(write(looked[1], "", 1), 1);
     } else {
         unsigned name = 0;
+        char end;
         for (size_t length = 0; length < 1 << 20; length = length * 3 + 1)
             twice(0, length, ++name);
         CHECK_EQUAL(call_nothing(0, "nothing", 0), VD_OK);
@@ -206,6 +209,7 @@ static void replies(int rank)
         CHECK(!vd_rpc_begin(7, "nothing", 0));
         CHECK_EQUAL(vd_error(), VD_ARGUMENT);
         stop_server(0);
+        CHECK_EQUAL(read(looked[0], &end, 1), 1); /* what comes next is of the end */
     }
     CHECK_EQUAL(vd_finalize(), VD_OK);
 }
@@ -403,6 +407,7 @@ static void same_number(int rank)
 
 int main(void)
 {
+    CHECK_EQUAL(pipe(looked), 0);
     harness_run(2, replies);
     harness_run(3, same_number);
     harness_run(3, crossing);
