@@ -69,8 +69,7 @@ int mpi_operation_start(struct msg_request *operation, const struct mpi_message 
     operation->owner = NULL;
     if (unlikely(m->rank == MPI_PROC_NULL)) {
         operation->note = NULL;
-        operation->result = (struct msg_result){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
-        atomic_store_explicit(&operation->state, MSG_DONE, memory_order_relaxed); /* nobody else knows it */
+        vmsg_request_settle(operation, &(struct msg_result){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG});
         return OK;
     }
     if (unlikely(mpi_checking))

@@ -70,6 +70,13 @@ static inline bool vmsg_request_done(const struct msg_request *request)
     return atomic_load_explicit((_Atomic uint32_t *)&request->state, memory_order_acquire) > MSG_PARKED;
 }
 
+/* A request that nothing is started with, and that is done with RESULT, as one with nobody is. */
+static inline void vmsg_request_settle(struct msg_request *request, const struct msg_result *result)
+{
+    request->result = *result;
+    atomic_store_explicit(&request->state, MSG_DONE, memory_order_relaxed); /* nobody else knows it */
+}
+
 enum msg_mode {
     MSG_STANDARD,
     MSG_SYNCHRONOUS,
