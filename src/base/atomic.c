@@ -26,6 +26,33 @@ bool vbase_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
     return futex(word, FUTEX_WAIT, value, ns ? &limit : NULL) == ETIMEDOUT;
 }
 
+#define FUTEX_WAITV_NUMBER 449 /* the same everywhere; older headers do not have it */
+#define FUTEX_WAITV_32     2
+#define TWO_LOOK_NS        20000000ull
+
+struct futex_two { /* the kernel's struct futex_waitv */
+    uint64_t value, address;
+    uint32_t flags, zero;
+};
+
+bool vbase_futex_wait_two(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *second, uint32_t second_value, uint64_t ns)
+{
+    const struct futex_two both[2] = {{value, (uintptr_t)word, FUTEX_WAITV_32, 0},
+                                      {second_value, (uintptr_t)second, FUTEX_WAITV_32, 0}};
+    struct timespec end; /* not how long, but until when */
+    int saved = errno;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    uint64_t until = (uint64_t)end.tv_nsec + ns;
+    end.tv_sec += (time_t)(until / 1000000000);
+    end.tv_nsec = (long)(until % 1000000000);
+    long got = syscall(FUTEX_WAITV_NUMBER, both, 2, 0, ns ? &end : NULL, CLOCK_MONOTONIC);
+    int error = got < 0 ? errno : 0;
+    errno = saved;
+    if (error == 0 || error == EAGAIN || error == EINTR || error == ETIMEDOUT)
+        return error == ETIMEDOUT;
+    return vbase_futex_wait(word, value, ns && ns < TWO_LOOK_NS ? ns : TWO_LOOK_NS);
+}
+
 void vbase_futex_wake(_Atomic uint32_t *word, int how_many) { futex(word, FUTEX_WAKE, (uint32_t)how_many, NULL); }
 
 void vbase_lock_slow(struct base_lock *lock)

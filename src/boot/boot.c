@@ -1,8 +1,8 @@
 /* The life of a job from boot's side, and the key-value space over whichever way in there is. */
 #include "boot/inside.h"
+#include <poll.h>
 #include <sys/ioctl.h>
 
-#define MEANWHILE_NS 10000000 /* between two calls of what goes on during a fence */
 #define HEARD_MS          200
 #define PART              190 /* bytes of a text in one value: every launcher takes that much */
 #define TEXT_END          "!"
@@ -146,12 +146,36 @@ int vboot_get_text(struct boot_job *job, int rank, const char *key, char *text, 
     }
 }
 
-int vboot_fence_meanwhile(struct boot_job *job, void (*meanwhile)(void))
+int vboot_fence_begin(struct boot_job *job, struct boot_fence *fence)
 {
-    if (job->size == 1)
-        return OK;
+    *fence = (struct boot_fence){.descriptor = -1, .changed = fence->changed, .over = job->size == 1};
+    return fence->over ? OK : own_of(job)->starter->fence_begin(own_of(job), fence);
+}
+
+bool vboot_fence_over(struct boot_job *job, struct boot_fence *fence)
+{
+    if (!fence->over)
+        own_of(job)->starter->fence_look(own_of(job), fence);
+    return fence->over;
+}
+
+int vboot_fence_end(struct boot_job *job, struct boot_fence *fence)
+{
+    while (!vboot_fence_over(job, fence)) {
+        struct pollfd ready = {.fd = fence->descriptor, .events = POLLIN};
+        if (fence->word)
+            (void)vbase_futex_wait(fence->word, fence->value, 0);
+        else
+            (void)poll(&ready, 1, -1);
+    }
+    return fence->error;
+}
+
+int vboot_fence(struct boot_job *job)
+{
+    struct boot_fence fence = {.changed = NULL};
     TRACE("fence");
-    return own_of(job)->starter->fence(own_of(job), meanwhile);
+    return vboot_fence_begin(job, &fence) ?: vboot_fence_end(job, &fence);
 }
 
 uint32_t vboot_deaths(const struct boot_job *job)
@@ -165,8 +189,6 @@ bool vboot_dead(const struct boot_job *job, int rank)
 {
     return atomic_load_explicit(&own_of((struct boot_job *)job)->handover.dead[rank], memory_order_relaxed); /* behind the count */
 }
-
-int vboot_fence(struct boot_job *job) { return vboot_fence_meanwhile(job, NULL); }
 
 /* A launcher that hears of the end may read no pipe any more: what was said must be with it before. */
 static void wait_heard(void)
@@ -213,7 +235,7 @@ static void solo_abort(struct boot_own *own, int status, const char *message)
 
 static void solo_finish(struct boot_own *own, bool goodbye) { (void)own, (void)goodbye; }
 
-const struct boot_starter vboot_starter_solo = {solo_put, solo_get, NULL, solo_abort, solo_finish};
+const struct boot_starter vboot_starter_solo = {solo_put, solo_get, NULL, NULL, solo_abort, solo_finish};
 
 /* ---- our launcher: a seat, and the wire for what lies beyond this node --------------------------------------------- */
 
@@ -224,34 +246,39 @@ static int fence_broken(void)
 
 /* All ranks are on this node and share the handover: nobody need be asked. The last to arrive opens the next epoch, and so does
  * the launcher who tells of a death. */
-static int fence_here(struct boot_handover *header, void (*meanwhile)(void))
+static int fence_here(struct boot_handover *header, struct boot_fence *fence)
 {
+    fence->word = &header->fence_epoch;
     /* the epoch is read before we arrive: the last one moves it only after. acquire: if a death has moved it, it is counted */
-    uint32_t epoch = atomic_load_explicit(&header->fence_epoch, memory_order_acquire);
+    fence->value = atomic_load_explicit(&header->fence_epoch, memory_order_acquire);
     if (atomic_load_explicit(&header->deaths, memory_order_relaxed))
         return fence_broken();
     /* acq_rel: what all wrote before the fence is seen by the last, and through the epoch by all */
     if (atomic_fetch_add_explicit(&header->fence_arrived, 1, memory_order_acq_rel) + 1 == header->size) {
         atomic_store_explicit(&header->fence_arrived, 0, memory_order_relaxed); /* ordered by the epoch's release */
-        /* added, for the launcher may have, too; release: pairs with the loop below */
+        /* added, for the launcher may have, too; release: pairs with seat_fence_look */
         atomic_fetch_add_explicit(&header->fence_epoch, 1, memory_order_release);
         vbase_futex_wake(&header->fence_epoch, INT32_MAX);
-        return OK;
+        fence->over = true;
     }
-    while (atomic_load_explicit(&header->fence_epoch, memory_order_acquire) == epoch) {
-        vbase_futex_wait(&header->fence_epoch, epoch, meanwhile ? MEANWHILE_NS : 0);
-        if (meanwhile)
-            meanwhile();
-    }
-    return atomic_load_explicit(&header->deaths, memory_order_relaxed) ? fence_broken() : OK;
+    return OK;
 }
 
-static int seat_fence(struct boot_own *own, void (*meanwhile)(void))
+static int seat_fence_begin(struct boot_own *own, struct boot_fence *fence)
 {
     if (own->job.local_count == own->job.size)
-        return fence_here(own->handover.header, meanwhile);
-    int error = vboot_pmi_fence(own, meanwhile);
-    return error && vboot_deaths(&own->job) ? fence_broken() : error;
+        return fence_here(own->handover.header, fence);
+    return vboot_pmi_fence_begin(own, fence);
+}
+
+static void seat_fence_look(struct boot_own *own, struct boot_fence *fence)
+{
+    if (!fence->word)
+        vboot_pmi_fence_look(own, fence);
+    else
+        fence->over = atomic_load_explicit(fence->word, memory_order_acquire) != fence->value;
+    if (fence->over && (fence->word || fence->error) && vboot_deaths(&own->job))
+        fence->error = fence_broken();
 }
 
 static void seat_abort(struct boot_own *own, int status, const char *message)
@@ -268,4 +295,5 @@ static void seat_finish(struct boot_own *own, bool goodbye)
     vboot_pmi_finish(own, false);
 }
 
-const struct boot_starter vboot_starter_ours = {vboot_pmi_put, vboot_pmi_get, seat_fence, seat_abort, seat_finish};
+const struct boot_starter vboot_starter_ours = {vboot_pmi_put, vboot_pmi_get, seat_fence_begin, seat_fence_look,
+                                                 seat_abort, seat_finish};

@@ -47,8 +47,20 @@ VEXPORT int vboot_get(struct boot_job *job, int rank, const char *key, char *val
 VEXPORT int vboot_put_text(struct boot_job *job, const char *key, const char *text) MUST_CHECK;
 VEXPORT int vboot_get_text(struct boot_job *job, int rank, const char *key, char *text, size_t size) MUST_CHECK;
 VEXPORT int vboot_fence(struct boot_job *job) MUST_CHECK; /* a barrier of all ranks */
-/* The same; MEANWHILE is called now and then. */
-VEXPORT int vboot_fence_meanwhile(struct boot_job *job, void (*meanwhile)(void)) MUST_CHECK;
+
+/* The same in parts, for a caller that has other things to do until all ranks are there. Between the parts, one of these
+ * tells that it is worth asking whether the fence is over; the others are not there. */
+struct boot_fence {
+    _Atomic uint32_t *word; /* no longer has VALUE; whoever changes it wakes the futex. NULL: not there */
+    uint32_t value;
+    int descriptor;         /* can be read; -1: not there */
+    void (*changed)(void);  /* is called, perhaps by another thread. Set before the begin */
+    bool over;              /* private, as is the rest */
+    int error;
+};
+VEXPORT int vboot_fence_begin(struct boot_job *job, struct boot_fence *fence) MUST_CHECK; /* then it must be ended, else not */
+VEXPORT bool vboot_fence_over(struct boot_job *job, struct boot_fence *fence); /* does not wait */
+VEXPORT int vboot_fence_end(struct boot_job *job, struct boot_fence *fence) MUST_CHECK; /* waits */
 
 /* Ranks of this job that died, where the launcher was told that this does not end the job (mpiexec --enable-recovery); else
  * 0 for ever. It grows: who of them it was is seen behind it. */

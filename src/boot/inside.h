@@ -11,11 +11,12 @@
 
 struct boot_own;
 
-/* The same five of every way in. What may be asked is documented in boot.h; keys and values are checked already. */
+/* The same six of every way in. What may be asked is documented in boot.h; keys and values are checked already. */
 struct boot_starter {
     int (*put)(struct boot_own *own, const char *key, const char *value);
     int (*get)(struct boot_own *own, int rank, const char *key, char *value, size_t size);
-    int (*fence)(struct boot_own *own, void (*meanwhile)(void));
+    int (*fence_begin)(struct boot_own *own, struct boot_fence *fence);
+    void (*fence_look)(struct boot_own *own, struct boot_fence *fence); /* without waiting: sets OVER, and ERROR before */
     void (*abort)(struct boot_own *own, int status, const char *message); /* from any thread; returns when it is told */
     void (*finish)(struct boot_own *own, bool goodbye); /* without a goodbye the launcher ends the others with us */
 };
@@ -28,7 +29,7 @@ struct boot_pmi {
     int key_max, value_max; /* bytes with the final NUL */
     char space[257];        /* name of the key-value space */
     struct boot_lines lines;
-    bool fencing; /* the answer to a fence is to come; what goes on meanwhile may ask, and is answered before it or after */
+    bool fencing; /* the answer to a fence is to come; what is asked meanwhile is answered before it or after */
     bool fence_failed;
 };
 
@@ -49,7 +50,8 @@ int vboot_launcher_find(struct boot_own *own) MUST_CHECK;
 int vboot_pmi_start(struct boot_own *own) MUST_CHECK;
 int vboot_pmi_put(struct boot_own *own, const char *key, const char *value) MUST_CHECK;
 int vboot_pmi_get(struct boot_own *own, int rank, const char *key, char *value, size_t size) MUST_CHECK;
-int vboot_pmi_fence(struct boot_own *own, void (*meanwhile)(void)) MUST_CHECK;
+int vboot_pmi_fence_begin(struct boot_own *own, struct boot_fence *fence) MUST_CHECK;
+void vboot_pmi_fence_look(struct boot_own *own, struct boot_fence *fence);
 void vboot_pmi_abort(struct boot_own *own, int status, const char *message);
 void vboot_pmi_finish(struct boot_own *own, bool goodbye);
 

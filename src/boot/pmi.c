@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#define MEANWHILE_MS      5 /* between two calls of what goes on during a barrier */
 #define ABORT_PATIENCE_MS 1000
 
 /* A line, without its end. One command, one write: a launcher may take what one read gives it for one command. */
@@ -153,23 +152,32 @@ int vboot_pmi_get(struct boot_own *own, int rank, const char *key, char *value, 
     return OK;
 }
 
-int vboot_pmi_fence(struct boot_own *own, void (*meanwhile)(void))
+int vboot_pmi_fence_begin(struct boot_own *own, struct boot_fence *fence)
+{
+    int error = tell(&own->pmi, "cmd=barrier_in");
+    own->pmi.fencing = error == OK;
+    own->pmi.fence_failed = false;
+    fence->descriptor = own->pmi.fd;
+    return error;
+}
+
+/* The answer may lie in the buffer already, or have been heard when something else was asked. */
+void vboot_pmi_fence_look(struct boot_own *own, struct boot_fence *fence)
 {
     const char *answer;
     struct boot_pmi *pmi = &own->pmi;
     struct pollfd ready = {.fd = pmi->fd, .events = POLLIN};
-    int error = tell(pmi, "cmd=barrier_in");
-    pmi->fencing = true;
-    pmi->fence_failed = false;
-    while (error == OK && meanwhile && pmi->fencing && pmi->lines.start == pmi->lines.end &&
-           poll(&ready, 1, MEANWHILE_MS) == 0)
-        meanwhile();
-    if (error == OK && pmi->fencing) {
-        error = hear_reply(pmi, 0, "barrier_out", &answer);
-        pmi->fence_failed = error == OK && refused(answer);
+    if (pmi->fencing && !memchr(pmi->lines.data + pmi->lines.start, '\n', pmi->lines.end - pmi->lines.start) &&
+        poll(&ready, 1, 0) <= 0)
+        return;
+    if (pmi->fencing) {
+        fence->error = hear_reply(pmi, 0, "barrier_out", &answer);
+        pmi->fence_failed = !fence->error && refused(answer);
     }
     pmi->fencing = false;
-    return error == OK && pmi->fence_failed ? vbase_fail(ERR_LAUNCHER, "the launcher's barrier failed") : error;
+    if (pmi->fence_failed)
+        fence->error = vbase_fail(ERR_LAUNCHER, "the launcher's barrier failed");
+    fence->over = true;
 }
 
 void vboot_pmi_abort(struct boot_own *own, int status, const char *message)
@@ -192,4 +200,5 @@ void vboot_pmi_finish(struct boot_own *own, bool goodbye)
     pmi->fd = -1;
 }
 
-const struct boot_starter vboot_starter_pmi = {vboot_pmi_put, vboot_pmi_get, vboot_pmi_fence, vboot_pmi_abort, vboot_pmi_finish};
+const struct boot_starter vboot_starter_pmi = {vboot_pmi_put, vboot_pmi_get, vboot_pmi_fence_begin, vboot_pmi_fence_look,
+                                                vboot_pmi_abort, vboot_pmi_finish};

@@ -8,8 +8,6 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-#define MEANWHILE_NS 10000000 /* between two calls of what goes on during a fence */
-
 static struct {
 #define F(name, result, parameters) result(*name) parameters;
     BOOT_PMIX_FUNCTIONS(F)
@@ -107,15 +105,19 @@ static int get(struct boot_own *own, int rank, const char *key, char *text, size
 struct answer {
     _Atomic uint32_t here;
     int status;
+    void (*changed)(void); /* called when it is here; NULL: nobody asks for that */
 };
 
 static void answered(int status, void *context)
 {
     struct answer *answer = context;
     _Atomic uint32_t *here = &answer->here;
+    void (*changed)(void) = answer->changed;
     answer->status = status;
     atomic_store_explicit(here, 1, memory_order_release); /* pairs with is_here; who waited may have left now */
     vbase_futex_wake(here, 1);                            /* of an address: nothing is read there */
+    if (changed)
+        changed();
 }
 
 static bool is_here(const struct answer *answer)
@@ -123,23 +125,33 @@ static bool is_here(const struct answer *answer)
     return atomic_load_explicit(&answer->here, memory_order_acquire) != 0;
 }
 
-static int fence(struct boot_own *own, void (*meanwhile)(void))
+static struct answer fence_answer; /* one fence at a time */
+
+static int fence_failed(int status)
+{
+    return vbase_fail(ERR_LAUNCHER, "the launcher's fence failed (PMIx_Fence: %s)", pmix.Error_string(status));
+}
+
+static int fence_begin(struct boot_own *own, struct boot_fence *fence)
 {
     (void)own;
     struct boot_pmix_info collect = wish(BOOT_PMIX_COLLECT, BOOT_PMIX_FLAG, 1);
-    struct answer answer = {0};
+    fence_answer.changed = fence->changed;
+    atomic_store_explicit(&fence_answer.here, 0, memory_order_relaxed); /* the library's own locks order it */
+    fence->word = &fence_answer.here;
     int status = pmix.Commit();
     if (status == 0)
-        status = pmix.Fence_nb(NULL, 0, &collect, 1, answered, &answer);
-    while (status == 0 && !is_here(&answer)) {
-        vbase_futex_wait(&answer.here, 0, meanwhile ? MEANWHILE_NS : 0);
-        if (meanwhile)
-            meanwhile();
-    }
-    status = status == 0 ? answer.status : status;
-    return status == 0 || status == BOOT_PMIX_DONE
-               ? OK
-               : vbase_fail(ERR_LAUNCHER, "the launcher's fence failed (PMIx_Fence: %s)", pmix.Error_string(status));
+        status = pmix.Fence_nb(NULL, 0, &collect, 1, answered, &fence_answer);
+    fence->over = status == BOOT_PMIX_DONE;
+    return status == 0 || fence->over ? OK : fence_failed(status);
+}
+
+static void fence_look(struct boot_own *own, struct boot_fence *fence)
+{
+    (void)own;
+    fence->over = is_here(&fence_answer);
+    if (fence->over && fence_answer.status != 0 && fence_answer.status != BOOT_PMIX_DONE)
+        fence->error = fence_failed(fence_answer.status);
 }
 
 static void end(struct boot_own *own, int status, const char *message)
@@ -155,7 +167,7 @@ static void finish(struct boot_own *own, bool goodbye)
         (void)pmix.Finalize(NULL, 0);
 }
 
-const struct boot_starter vboot_starter_pmix = {put, get, fence, end, finish};
+const struct boot_starter vboot_starter_pmix = {put, get, fence_begin, fence_look, end, finish};
 
 static void *greet(void *answer)
 {

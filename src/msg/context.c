@@ -93,6 +93,8 @@ static void early_enter(struct msg_context *context)
     }
 }
 
+static uint32_t contexts_open; /* with progress kept out; the table is long, and most of it was never touched */
+
 static int context_enter(struct msg_context *context, struct msg_context **out)
 {
     struct msg_engine *engine = &vmsg_engine;
@@ -104,6 +106,7 @@ static int context_enter(struct msg_context *context, struct msg_context **out)
     } else {
         early_enter(context);
         engine->context[id] = context;
+        contexts_open++;
     }
     msg_progress_leave();
     if (error) {
@@ -161,6 +164,7 @@ void vmsg_context_close(struct msg_context *context)
         return;
     progress_keep_out();
     engine->context[context->id] = NULL;
+    contexts_open--;
     for (int i = 0; i < context->size; i++)
         if (context->member[i])
             member_close(context->member[i]);
@@ -172,7 +176,7 @@ void vmsg_context_close(struct msg_context *context)
 void vmsg_contexts_close(void)
 {
     struct msg_engine *engine = &vmsg_engine;
-    for (uint32_t id = 0; id < MSG_CONTEXTS; id++)
+    for (uint32_t id = 0; contexts_open && id < MSG_CONTEXTS; id++)
         if (engine->context[id])
             vmsg_context_close(engine->context[id]);
     struct list_node *node;

@@ -169,13 +169,6 @@ static void end_if_lost(void)
         vmsg_abort(1, vbase_error_detail());
 }
 
-/* Somebody may still ask: to cancel what he sent us, or how it is with a message that we left behind. */
-static void listen_on(void)
-{
-    (void)vmsg_progress();
-    end_if_lost();
-}
-
 static void goodbye(struct msg_engine *engine)
 {
     if (engine->failed)
@@ -189,7 +182,10 @@ static void goodbye(struct msg_engine *engine)
             vmsg_peer_control(engine->peer[i], msg_header(MSG_FRAME_GOODBYE, 0, 0, 0), NULL, 0);
     (void)vmsg_wait_until(all_parted, NULL);
     end_if_lost();
-    if (vboot_fence_meanwhile(engine->job, listen_on) != OK)
+    /* progress goes on: a peer may cancel what it sent, or ask about a message that was left behind */
+    int error = vmsg_wait_fence();
+    end_if_lost();
+    if (error)
         LOG_DEBUG("the last fence: %s", vbase_error_detail());
 }
 

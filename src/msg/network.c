@@ -43,8 +43,6 @@ static int network_nic(const char *card, int network)
     return error;
 }
 
-static void go_on(void) { (void)vmsg_progress(); }
-
 int vmsg_network_open(const char *card, int *out)
 {
     struct msg_engine *engine = &vmsg_engine;
@@ -59,7 +57,7 @@ int vmsg_network_open(const char *card, int *out)
     else
         vmsg_networks.tried_as[network] = tried;
     error = error ? error : network_nic(card, network);
-    int fence = vboot_fence_meanwhile(engine->job, go_on); /* who failed takes part all the same */
+    int fence = vmsg_wait_fence(); /* who failed takes part all the same */
     error = error ? error : fence;
     if (!error)
         *out = network;

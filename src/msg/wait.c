@@ -62,6 +62,7 @@ struct waiting {
     bool late;         /* the last sleep ended by its time-out */
     bool watcher;
     bool shared;       /* ready() looks at memory that other ranks write */
+    const struct boot_fence *fence; /* NULL: something else is waited for */
 };
 
 /* Ranks that sleep take no processor from anybody: who waits spins as if they were not there. Another thread that lately
@@ -249,18 +250,27 @@ static void park(struct waiting *waiting, bool (*ready)(void *), void *context)
 /* ---- sleeping ---------------------------------------------------------------------------------------------------- */
 
 /* True: nothing came in time; so does nics_sleep note it. */
-static bool sleep_on_descriptors(const struct vi_wait *from, uint32_t count, uint64_t ns)
+static bool sleep_on_descriptors(const struct waiting *waiting, const struct vi_wait *from, uint32_t count, uint64_t ns)
 {
-    struct pollfd watched[MSG_NICS + 1];
+    struct pollfd watched[MSG_NICS + 2];
     uint64_t calls;
     for (uint32_t i = 0; i < count; i++)
         watched[i] = (struct pollfd){.fd = from[i].descriptor, .events = from[i].events};
     watched[count] = (struct pollfd){.fd = vmsg_waiters.ear, .events = POLLIN};
+    watched[count + 1] = (struct pollfd){.fd = waiting->fence ? waiting->fence->descriptor : -1, .events = POLLIN};
     struct timespec limit = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
-    int found = ppoll(watched, count + 1, &limit, NULL);
+    int found = ppoll(watched, count + 2, &limit, NULL);
     if (found > 0 && watched[count].revents)
         (void)!read(vmsg_waiters.ear, &calls, sizeof calls);
     return found == 0;
+}
+
+static bool sleep_on_words(const struct waiting *waiting, _Atomic uint32_t *bell, uint32_t value, uint64_t ns)
+{
+    const struct boot_fence *fence = waiting->fence;
+    if (!fence || !fence->word)
+        return vbase_futex_wait(bell, value, ns);
+    return vbase_futex_wait_two(bell, value, fence->word, fence->value, ns == TUNED(SLEEP_LONGEST) ? TUNED(SLEEP_FENCE) : ns);
 }
 
 /* A futex where there is one nic, or none (then nobody but this process can ring); else the descriptors of all. */
@@ -281,7 +291,7 @@ static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool
         COUNT(sleeps);
         if (wait.asleep)
             atomic_fetch_add_explicit(wait.asleep, 1, memory_order_relaxed); /* a hint for others */
-        waiting->late = bell ? vbase_futex_wait(bell, value, ns) : sleep_on_descriptors(from, engine->nics, ns);
+        waiting->late = bell ? sleep_on_words(waiting, bell, value, ns) : sleep_on_descriptors(waiting, from, engine->nics, ns);
         if (wait.asleep)
             atomic_fetch_sub_explicit(wait.asleep, 1, memory_order_relaxed);
     }
@@ -452,4 +462,33 @@ int vmsg_wait_until_ticks(bool (*ready)(void *context), void *context, uint64_t 
 int vmsg_share_wait(bool (*ready)(void *context), void *context)
 {
     return wait_open(ready, context, (struct waiting){.shared = true});
+}
+
+/* ---- the job's fence --------------------------------------------------------------------------------------------- */
+
+static bool fence_is_over(void *fence) { return vboot_fence_over(vmsg_engine.job, fence); }
+
+/* A fence that a descriptor tells of cannot be slept on beside a word. Where the change fails, time-outs look after it. */
+static void sleep_on_descriptors_from_now(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    int error = vmsg_wait_networked();
+    while (!msg_progress_enter())
+        sched_yield();
+    for (uint32_t i = 0; i < engine->nics && !error; i++)
+        error = engine->nic[i]->card ? OK : vi_arm(engine->nic[i], VI_ARM_DESCRIPTOR, NULL);
+    if (!error)
+        engine->networked = true;
+    msg_progress_leave();
+}
+
+int vmsg_wait_fence(void)
+{
+    struct boot_fence fence = {.changed = vmsg_wait_changed};
+    int error = vboot_fence_begin(vmsg_engine.job, &fence);
+    if (error)
+        return error;
+    if (fence.descriptor >= 0 && !vmsg_engine.networked)
+        sleep_on_descriptors_from_now();
+    return wait_for(fence_is_over, &fence, (struct waiting){.fence = &fence}) ?: vboot_fence_end(vmsg_engine.job, &fence);
 }

@@ -75,7 +75,7 @@ static const struct run_rank *deserted(const struct run_job *job)
 
 void report_deserters(struct run_job *job)
 {
-    const struct run_rank *waiting = job->failed || job->ending ? NULL : deserted(job);
+    const struct run_rank *waiting = !job->silent || job->failed || job->ending ? NULL : deserted(job);
     for (int i = 0; waiting && i < job->size; i++) {
         const struct run_rank *rank = &job->rank[i];
         if (rank->state != RANK_DEAD || progress_of(job, rank) != SEAT_EMPTY)

@@ -12,6 +12,7 @@
 #define DESERTER_TICK_NS  (SECOND_NS / 2)
 #define SPARE_DESCRIPTORS 20
 #define START_BATCH       16
+#define LOOK_GAP_NS       5000 /* for each rank: to look at all of them for the dead takes a tenth of it */
 #define DOOR_DESCRIPTORS  100 /* strangers, and ranks that wait for theirs */
 
 enum {
@@ -122,6 +123,7 @@ void run_signal(struct run_job *job, int number)
 
 static void look_for_dead(struct run_job *job)
 {
+    job->look_ns = 0;
     for (int i = 0; i < job->size; i++) {
         struct run_rank *rank = &job->rank[i];
         siginfo_t what = {0};
@@ -137,6 +139,17 @@ static void look_for_dead(struct run_job *job)
     }
     report_deserters(job);
     remote_fence(job);
+    job->looked_ns = vbase_clock_ns();
+}
+
+/* Thousands that end one after the other are looked for together. */
+static void look_for_dead_soon(struct run_job *job)
+{
+    uint64_t at = job->looked_ns + (uint64_t)job->size * LOOK_GAP_NS;
+    if (vbase_clock_ns() >= at)
+        look_for_dead(job);
+    else
+        job->look_ns = at;
 }
 
 /* ---- signals ---- */
@@ -168,7 +181,7 @@ static void signals_ready(struct run_job *job, struct run_watch *watch)
             raise(SIGSTOP); /* we stop too; whoever continues us lets us continue them */
     }
     if (dead)
-        look_for_dead(job);
+        look_for_dead_soon(job);
 }
 
 /* The epoll and the first in it, signals. What was ignored when we came stays ignored, by us and by the ranks. */
@@ -352,6 +365,8 @@ static void act_on_time(struct run_job *job)
     }
     if (run_due(job, job->kill_ns, now))
         kill_all(job);
+    if (run_due(job, job->look_ns, now))
+        look_for_dead(job);
     remote_tick(job, now);
     if (job->silent) {
         report_deserters(job);

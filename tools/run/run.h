@@ -209,6 +209,7 @@ struct run_job {
     uint64_t deadline_ns; /* of the whole job */
     uint64_t kill_ns;     /* when TERM becomes KILL */
     uint64_t line_ns;     /* when an unfinished line is shown */
+    uint64_t look_ns, looked_ns; /* when all ranks are looked at for the dead: next, 0: no need; last */
     uint64_t oom_kills;   /* of our cgroup, before we began */
     int watchdog;         /* its pid */
     bool silent;          /* a rank ended well without ever joining */
