@@ -8,6 +8,7 @@
 #include "base/compiler.h"
 #include "base/counters.h"
 #include "base/error.h"
+#include "base/flush.h"
 #include "base/hash.h"
 #include "base/list.h"
 #include "base/log.h"

@@ -198,13 +198,24 @@ static void wait_heard(void)
         usleep(1000);
 }
 
+/* Not by stdio, whose lock may be held. */
+static void say_end(const struct boot_job *job, const char *message)
+{
+    char line[1024];
+    int length = snprintf(line, sizeof line - 1, "viaduct: rank %d on %s ends the job: %s", job->rank, job->host, message);
+    size_t end = length < 0 ? 0 : (size_t)length < sizeof line - 1 ? (size_t)length : sizeof line - 2;
+    line[end] = '\n';
+    (void)!write(STDERR_FILENO, line, end + 1);
+}
+
 /* Our launcher prints what lies in the seat; under any other launcher nobody would, so we do. */
 void vboot_abort(struct boot_job *job, int status, const char *message)
 {
     struct boot_own *own = own_of(job);
     int code = (status & 255) == 0 && status != 0 ? 1 : status & 255;
+    vbase_flush(); /* before the launcher hears of it and ends this process */
     if (!own->seat && message && *message)
-        fprintf(stderr, "viaduct: rank %d on %s ends the job: %s\n", job->rank, job->host, message);
+        say_end(job, message);
     if (!own->seat && own->starter != &vboot_starter_solo)
         wait_heard();
     own->starter->abort(own, code, message ? message : "");

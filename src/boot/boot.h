@@ -67,7 +67,8 @@ VEXPORT int vboot_fence_end(struct boot_job *job, struct boot_fence *fence) MUST
 VEXPORT uint32_t vboot_deaths(const struct boot_job *job);
 VEXPORT bool vboot_dead(const struct boot_job *job, int rank);
 
-/* Ends the whole job with this exit status; the launcher prints the message. Does not return. From any thread. */
+/* Ends the whole job with this exit status; what the program has printed is written, the launcher prints the message. Does not
+ * return. From any thread. */
 VEXPORT void vboot_abort(struct boot_job *job, int status, const char *message) __attribute__((noreturn));
 
 /* Gives a descriptor of the node's lowest rank to all others of the node, where the launcher did not (an abstract

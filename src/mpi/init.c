@@ -28,8 +28,8 @@ void mpi_end_early(const char *sentence)
 {
     if (vmsg_job())
         vmsg_abort(1, sentence);
-    fprintf(stderr, "viaduct: %s\n", sentence);
-    fflush(NULL);
+    vbase_flush();
+    dprintf(STDERR_FILENO, "viaduct: %s\n", sentence);
     _exit(1);
 }
 
@@ -124,8 +124,8 @@ ENTRY(MPI_Abort)(MPI_Comm handle, int code)
     char text[160], name[64] = "a communicator that is none";
     DOING("MPI_Abort");
     if (!mpi_is_running()) {
-        fprintf(stderr, "viaduct: MPI_Abort(%d) outside of MPI_Init and MPI_Finalize\n", code);
-        fflush(NULL);
+        vbase_flush();
+        dprintf(STDERR_FILENO, "viaduct: MPI_Abort(%d) outside of MPI_Init and MPI_Finalize\n", code);
         _exit(code);
     }
     const struct mpi_comm *comm = mpi_comm_at(handle);

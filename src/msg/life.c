@@ -132,6 +132,8 @@ void vmsg_abort(int status, const char *message)
 {
     if (vmsg_engine.job && !vmsg_engine.child)
         vboot_abort(vmsg_engine.job, status, message);
+    if (!vmsg_engine.child) /* there the buffers are copies */
+        vbase_flush();
     if (message)
         LOG_ERROR("%s", message);
     _exit(status);
