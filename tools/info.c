@@ -4,6 +4,7 @@
 #include "vi/shm/segment.h"
 #include "vi/tcp/tell.h"
 #include "vi/vi.h"
+#include "mpi/not_yet.def"
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -140,10 +141,8 @@ static void print_net(void)
 static void print_mpi(void)
 {
     static const char *const names[] = {
-#define NOT_YET(name) #name,
-#define NO_FILE(name) #name,
-#define NO_TOOL(name) #name,
-#include "mpi/not_yet.def"
+#define TEXT(unused, name) #name,
+        NOT_YET_FUNCTIONS(TEXT, ) NO_FILE_FUNCTIONS(TEXT, ) NO_TOOL_FUNCTIONS(TEXT, )
     };
     puts("Implemented: all functions of MPI 5.0 but these.\n\n"
          "Not yet: they return MPI_ERR_UNSUPPORTED_OPERATION (MPI_T_ERR_NOT_SUPPORTED)");

@@ -5,8 +5,11 @@
 #include "mpi/making.h"
 #include <float.h>
 
-CHECKED(MPI_Abi_get_version, (int *abi_major, int *abi_minor), (GIVEN(abi_major), GIVEN(abi_minor)),
-        mpi_tell(abi_major, MPI_ABI_VERSION) + mpi_tell(abi_minor, MPI_ABI_SUBVERSION))
+ENTRY(MPI_Abi_get_version)(int *abi_major, int *abi_minor)
+{
+    return CHECK(GIVEN(abi_major), GIVEN(abi_minor)) ?:
+           mpi_tell(abi_major, MPI_ABI_VERSION) + mpi_tell(abi_minor, MPI_ABI_SUBVERSION);
+}
 
 ENTRY(MPI_Abi_get_info)(MPI_Info *out)
 {
@@ -159,14 +162,16 @@ static int real(const char *call, int combiner, int digits, int range, MPI_Datat
     return answer(call, &asked, out);
 }
 
-#define WANTED (RUNNING, GIVEN(newtype))
-CHECKED(MPI_Type_create_f90_real, (int digits, int range, MPI_Datatype *newtype), WANTED,
-        real(NAME, MPI_COMBINER_F90_REAL, digits, range, newtype))
-CHECKED(MPI_Type_create_f90_complex, (int digits, int range, MPI_Datatype *newtype), WANTED,
-        real(NAME, MPI_COMBINER_F90_COMPLEX, digits, range, newtype))
+#define WANTED RUNNING, GIVEN(newtype)
+ENTRY(MPI_Type_create_f90_real)(int digits, int range, MPI_Datatype *newtype)
+    { return CHECK(WANTED) ?: real(NAME, MPI_COMBINER_F90_REAL, digits, range, newtype); }
+ENTRY(MPI_Type_create_f90_complex)(int digits, int range, MPI_Datatype *newtype)
+    { return CHECK(WANTED) ?: real(NAME, MPI_COMBINER_F90_COMPLEX, digits, range, newtype); }
 #define SMALLEST choose(integers, ARRAY_LENGTH(integers), MPI_UNDEFINED, range)
-CHECKED(MPI_Type_create_f90_integer, (int range, MPI_Datatype *newtype), WANTED,
-        answer(NAME, &(struct answer){NULL, MPI_COMBINER_F90_INTEGER, 0, range, SMALLEST}, newtype))
+ENTRY(MPI_Type_create_f90_integer)(int range, MPI_Datatype *newtype)
+{
+    return CHECK(WANTED) ?: answer(NAME, &(struct answer){NULL, MPI_COMBINER_F90_INTEGER, 0, range, SMALLEST}, newtype);
+}
 
 /* No REAL*16 is here: who asks for 16 bytes has C's long double. */
 ENTRY(MPI_Type_match_size)(int class, int size, MPI_Datatype *out)
@@ -232,7 +237,7 @@ int mpi_fortran_apply(void)
 ENTRY(MPI_Abi_set_fortran_info)(MPI_Info handle)
 {
     const struct mpi_info *info;
-    int error = mpi_arguments(NAME, ARGUMENTS(INFO_OF(handle, &info)));
+    int error = CHECK(INFO_OF(handle, &info));
     if (error)
         return error;
     for (size_t i = 0; i < ARRAY_LENGTH(plain); i++)
@@ -248,8 +253,11 @@ ENTRY(MPI_Abi_set_fortran_info)(MPI_Info handle)
     return class ? mpi_error(NULL, NAME, class, "no memory for pairs of these types") : MPI_SUCCESS;
 }
 
-CHECKED(MPI_Abi_get_fortran_info, (MPI_Info *info), (GIVEN(info)),
-        told ? mpi_info_deliver(NULL, NAME, mpi_info_copy(told), info) : (*info = MPI_INFO_NULL, MPI_SUCCESS))
+ENTRY(MPI_Abi_get_fortran_info)(MPI_Info *info)
+{
+    return CHECK(GIVEN(info)) ?:
+           told ? mpi_info_deliver(NULL, NAME, mpi_info_copy(told), info) : (*info = MPI_INFO_NULL, MPI_SUCCESS);
+}
 
 /* How the compiler writes true and false. Kept for whoever asks: reductions take anything but 0 for true and give 1. */
 static struct {
@@ -265,7 +273,7 @@ static int check_size(const char *call, int size)
 
 ENTRY(MPI_Abi_set_fortran_booleans)(int size, void *logical_true, void *logical_false)
 {
-    int error = mpi_arguments(NAME, ARGUMENTS(GIVEN(logical_true), GIVEN(logical_false))) ?: check_size(NAME, size);
+    int error = CHECK(GIVEN(logical_true), GIVEN(logical_false)) ?: check_size(NAME, size);
     if (!error && booleans.size)
         error = mpi_error(NULL, NAME, MPI_ERR_ABI, "they were told already");
     if (error)
@@ -278,7 +286,7 @@ ENTRY(MPI_Abi_set_fortran_booleans)(int size, void *logical_true, void *logical_
 
 ENTRY(MPI_Abi_get_fortran_booleans)(int size, void *logical_true, void *logical_false, int *is_set)
 {
-    int error = mpi_arguments(NAME, ARGUMENTS(GIVEN(logical_true), GIVEN(logical_false), GIVEN(is_set))) ?: check_size(NAME, size);
+    int error = CHECK(GIVEN(logical_true), GIVEN(logical_false), GIVEN(is_set)) ?: check_size(NAME, size);
     if (!error && booleans.size && booleans.size != size)
         error = mpi_error(NULL, NAME, MPI_ERR_ARG, "they were told for a LOGICAL of %d bytes, not %d",
                           booleans.size, size);

@@ -251,20 +251,22 @@ static int drop(const struct place *at, int key)
 }
 
 #define KEYVAL(kind) &(struct mpi_keyval){.of = kind, .copy = (void *)copy, .drop = (void *)drop_, .extra = extra}
-#define NEW_KEY(copies, deletes) (copies *copy, deletes *drop_, int *keyval, void *extra), (RUNNING, GIVEN(keyval))
-CHECKED(MPI_Comm_create_keyval, NEW_KEY(MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function),
-        create(NAME, KEYVAL(KIND_COMM), keyval))
-CHECKED(MPI_Type_create_keyval, NEW_KEY(MPI_Type_copy_attr_function, MPI_Type_delete_attr_function),
-        create(NAME, KEYVAL(KIND_TYPE), keyval))
-CHECKED(MPI_Comm_free_keyval, (int *keyval), (RUNNING, GIVEN(keyval)), free_key(NAME, KIND_COMM, keyval))
-CHECKED(MPI_Type_free_keyval, (int *keyval), (RUNNING, GIVEN(keyval)), free_key(NAME, KIND_TYPE, keyval))
+#define NEW_KEY(name, copies, deletes) ENTRY(name)(copies *copy, deletes *drop_, int *keyval, void *extra)
+NEW_KEY(MPI_Comm_create_keyval, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function)
+    { return CHECK(RUNNING, GIVEN(keyval)) ?: create(NAME, KEYVAL(KIND_COMM), keyval); }
+NEW_KEY(MPI_Type_create_keyval, MPI_Type_copy_attr_function, MPI_Type_delete_attr_function)
+    { return CHECK(RUNNING, GIVEN(keyval)) ?: create(NAME, KEYVAL(KIND_TYPE), keyval); }
+ENTRY(MPI_Comm_free_keyval)(int *keyval) { return CHECK(RUNNING, GIVEN(keyval)) ?: free_key(NAME, KIND_COMM, keyval); }
+ENTRY(MPI_Type_free_keyval)(int *keyval) { return CHECK(RUNNING, GIVEN(keyval)) ?: free_key(NAME, KIND_TYPE, keyval); }
 
-CHECKED(MPI_Comm_set_attr, (MPI_Comm comm, int key, void *value), (COMM_OF(comm)), set(COMM_PLACE, key, value))
-CHECKED(MPI_Type_set_attr, (MPI_Datatype type, int key, void *value), (TYPE_OF(type)), set(TYPE_PLACE, key, value))
+ENTRY(MPI_Comm_set_attr)(MPI_Comm comm, int key, void *value)
+    { return CHECK(COMM_OF(comm)) ?: set(COMM_PLACE, key, value); }
+ENTRY(MPI_Type_set_attr)(MPI_Datatype type, int key, void *value)
+    { return CHECK(TYPE_OF(type)) ?: set(TYPE_PLACE, key, value); }
 #define ANSWERS GIVEN(attribute_val), GIVEN(flag)
-CHECKED(MPI_Comm_get_attr, (MPI_Comm comm, int key, void *attribute_val, int *flag), (COMM_OF(comm), ANSWERS),
-        get(COMM_PLACE, key, attribute_val, flag))
-CHECKED(MPI_Type_get_attr, (MPI_Datatype type, int key, void *attribute_val, int *flag), (TYPE_OF(type), ANSWERS),
-        get(TYPE_PLACE, key, attribute_val, flag))
-CHECKED(MPI_Comm_delete_attr, (MPI_Comm comm, int key), (COMM_OF(comm)), drop(COMM_PLACE, key))
-CHECKED(MPI_Type_delete_attr, (MPI_Datatype type, int key), (TYPE_OF(type)), drop(TYPE_PLACE, key))
+ENTRY(MPI_Comm_get_attr)(MPI_Comm comm, int key, void *attribute_val, int *flag)
+    { return CHECK(COMM_OF(comm), ANSWERS) ?: get(COMM_PLACE, key, attribute_val, flag); }
+ENTRY(MPI_Type_get_attr)(MPI_Datatype type, int key, void *attribute_val, int *flag)
+    { return CHECK(TYPE_OF(type), ANSWERS) ?: get(TYPE_PLACE, key, attribute_val, flag); }
+ENTRY(MPI_Comm_delete_attr)(MPI_Comm comm, int key) { return CHECK(COMM_OF(comm)) ?: drop(COMM_PLACE, key); }
+ENTRY(MPI_Type_delete_attr)(MPI_Datatype type, int key) { return CHECK(TYPE_OF(type)) ?: drop(TYPE_PLACE, key); }

@@ -213,16 +213,18 @@ static int start_flush(const char *call, struct mpi_comm *comm, MPI_Request *out
     return MPI_SUCCESS;
 }
 
-CHECKED_PAIR(MPI_Buffer_attach, MPI_Buffer_attach_c, int, MPI_ATTACH_, (RUNNING), attach(NAME, NULL, buffer, size))
-CHECKED_PAIR(MPI_Comm_attach_buffer, MPI_Comm_attach_buffer_c, int, MPI_COMM_ATTACH_, (COMM_OF(comm)),
-             attach(NAME, mpi_comm_at(comm), buffer, size))
+WIDENED(MPI_Buffer_attach, MPI_Buffer_attach_c, int, MPI_ATTACH_,
+        return CHECK(RUNNING) ?: attach(NAME, NULL, buffer, size))
+WIDENED(MPI_Comm_attach_buffer, MPI_Comm_attach_buffer_c, int, MPI_COMM_ATTACH_,
+        return CHECK(COMM_OF(comm)) ?: attach(NAME, mpi_comm_at(comm), buffer, size))
 #define DETACHED GIVEN(buffer_addr), GIVEN(size)
-CHECKED_PAIR(MPI_Buffer_detach, MPI_Buffer_detach_c, int, MPI_DETACH_, (RUNNING, DETACHED),
-             detach(NAME, NULL, buffer_addr, COUNT_AT(size)))
-CHECKED_PAIR(MPI_Comm_detach_buffer, MPI_Comm_detach_buffer_c, int, MPI_COMM_DETACH_, (COMM_OF(comm), DETACHED),
-             detach(NAME, mpi_comm_at(comm), buffer_addr, COUNT_AT(size)))
-CHECKED(MPI_Buffer_flush, (void), (RUNNING), flush_of(NAME, NULL))
-CHECKED(MPI_Comm_flush_buffer, (MPI_Comm comm), (COMM_OF(comm)), flush_of(NAME, mpi_comm_at(comm)))
-CHECKED(MPI_Buffer_iflush, (MPI_Request *request), (RUNNING, GIVEN(request)), start_flush(NAME, NULL, request))
-CHECKED(MPI_Comm_iflush_buffer, (MPI_Comm comm, MPI_Request *request), (COMM_OF(comm), GIVEN(request)),
-        start_flush(NAME, mpi_comm_at(comm), request))
+WIDENED(MPI_Buffer_detach, MPI_Buffer_detach_c, int, MPI_DETACH_,
+        return CHECK(RUNNING, DETACHED) ?: detach(NAME, NULL, buffer_addr, COUNT_AT(size)))
+WIDENED(MPI_Comm_detach_buffer, MPI_Comm_detach_buffer_c, int, MPI_COMM_DETACH_,
+        return CHECK(COMM_OF(comm), DETACHED) ?: detach(NAME, mpi_comm_at(comm), buffer_addr, COUNT_AT(size)))
+ENTRY(MPI_Buffer_flush)(void) { return CHECK(RUNNING) ?: flush_of(NAME, NULL); }
+ENTRY(MPI_Comm_flush_buffer)(MPI_Comm comm) { return CHECK(COMM_OF(comm)) ?: flush_of(NAME, mpi_comm_at(comm)); }
+ENTRY(MPI_Buffer_iflush)(MPI_Request *request)
+    { return CHECK(RUNNING, GIVEN(request)) ?: start_flush(NAME, NULL, request); }
+ENTRY(MPI_Comm_iflush_buffer)(MPI_Comm comm, MPI_Request *request)
+    { return CHECK(COMM_OF(comm), GIVEN(request)) ?: start_flush(NAME, mpi_comm_at(comm), request); }

@@ -367,23 +367,34 @@ static int prepare(const struct collective *c, MPI_Info info, MPI_Request *out)
 
 /* ---- the forms ------------------------------------------------------------------------------------------------------ */
 
-/* Whom it is about, what follows that, and what each way does with it. */
+/* How a form carries out a collective, and what it takes for that. */
+struct form {
+    enum { FORM_RUN, FORM_START, FORM_PREPARE } how;
+    MPI_Request *request;
+    MPI_Info info;
+};
+
+static inline __attribute__((always_inline)) int perform(struct form form, const struct collective *c)
+{
+    return form.how == FORM_RUN ? run(c) : form.how == FORM_START ? start(c, form.request) : prepare(c, form.info, form.request);
+}
+
 #define ALL MPI_Comm comm
 #define ROOT int root, MPI_Comm comm
 #define STARTED MPI_Request *request
 #define PERSISTENT MPI_Info info, MPI_Request *request
-#define RUN(...) run(__VA_ARGS__)
-#define START(...) start(__VA_ARGS__, request)
-#define PREPARE(...) prepare(__VA_ARGS__, info, request)
+#define RUNS const struct form form = {FORM_RUN, NULL, MPI_INFO_NULL}
+#define STARTS const struct form form = {FORM_START, request, MPI_INFO_NULL}
+#define PREPARES const struct form form = {FORM_PREPARE, request, info}
 
-/* The six forms of a collective, by the macro of its names in mpi.h. */
+/* The six forms of a collective, by the macro of its names in mpi.h. They have one body, in which `form` is theirs. */
 #define SIX(run, run_c, start, start_c, prepare, prepare_c, takes, whom, ...)                                          \
-    ENTRIES(run, run_c, takes, whom, RUN(__VA_ARGS__))                                                                 \
-    ENTRIES(start, start_c, takes, (UNWRAPPED whom, STARTED), START(__VA_ARGS__))                                      \
-    ENTRIES(prepare, prepare_c, takes, (UNWRAPPED whom, PERSISTENT), PREPARE(__VA_ARGS__))
+    ENTRIES(run, run_c, takes, whom, RUNS; __VA_ARGS__)                                                                \
+    ENTRIES(start, start_c, takes, (UNWRAPPED whom, STARTED), STARTS; __VA_ARGS__)                                     \
+    ENTRIES(prepare, prepare_c, takes, (UNWRAPPED whom, PERSISTENT), PREPARES; __VA_ARGS__)
 #define FORMS(...) SIX(__VA_ARGS__)
 
-#define IS(kind, ...) &(struct collective){NAME, kind, comm, __VA_ARGS__}
+#define IS(kind, ...) perform(form, &(struct collective){NAME, kind, comm, __VA_ARGS__})
 /* The sides: a count for all partners, an array with one for each (V), and datatypes for each, too (W). */
 #define SENDS .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype}
 #define SENDS_V .send = {.buffer = sendbuf, .counts = sendcounts, .displacements = sdispls, .type = sendtype}
@@ -393,30 +404,31 @@ static int prepare(const struct collective *c, MPI_Info info, MPI_Request *out)
 #define RECEIVES_W .receive = {.buffer = recvbuf, .counts = recvcounts, .displacements = rdispls, .types = recvtypes}
 #define WIDE_BY(counts) .wide = sizeof *(counts) == sizeof(MPI_Count)
 
-ENTERED(MPI_Barrier, (ALL), RUN(IS(COLL_BARRIER, 0)))
-ENTERED(MPI_Ibarrier, (ALL, STARTED), START(IS(COLL_BARRIER, 0)))
-ENTERED(MPI_Barrier_init, (ALL, PERSISTENT), PREPARE(IS(COLL_BARRIER, 0)))
+#define BARRIER IS(COLL_BARRIER, 0)
+ENTRY(MPI_Barrier)(ALL) { DOING("MPI_Barrier"); RUNS; return BARRIER; }
+ENTRY(MPI_Ibarrier)(ALL, STARTED) { DOING("MPI_Ibarrier"); STARTS; return BARRIER; }
+ENTRY(MPI_Barrier_init)(ALL, PERSISTENT) { DOING("MPI_Barrier_init"); PREPARES; return BARRIER; }
 
 FORMS(MPI_BCAST_ROW_, MPI_BUFFER_, (ROOT),
-      IS(COLL_BCAST, root, .receive = {.buffer = buffer, .count = count, .type = datatype}))
+      return IS(COLL_BCAST, root, .receive = {.buffer = buffer, .count = count, .type = datatype}))
 
-FORMS(MPI_GATHER_ROW_, MPI_ONE_ONE_, (ROOT), IS(COLL_GATHER, root, SENDS, RECEIVES))
-FORMS(MPI_GATHERV_ROW_, MPI_ONE_MANY_, (ROOT), IS(COLL_GATHERV, root, WIDE_BY(recvcounts), SENDS, RECEIVES_V))
-FORMS(MPI_SCATTER_ROW_, MPI_ONE_ONE_, (ROOT), IS(COLL_SCATTER, root, SENDS, RECEIVES))
-FORMS(MPI_SCATTERV_ROW_, MPI_MANY_ONE_, (ROOT), IS(COLL_SCATTERV, root, WIDE_BY(sendcounts), SENDS_V, RECEIVES))
+FORMS(MPI_GATHER_ROW_, MPI_ONE_ONE_, (ROOT), return IS(COLL_GATHER, root, SENDS, RECEIVES))
+FORMS(MPI_GATHERV_ROW_, MPI_ONE_MANY_, (ROOT), return IS(COLL_GATHERV, root, WIDE_BY(recvcounts), SENDS, RECEIVES_V))
+FORMS(MPI_SCATTER_ROW_, MPI_ONE_ONE_, (ROOT), return IS(COLL_SCATTER, root, SENDS, RECEIVES))
+FORMS(MPI_SCATTERV_ROW_, MPI_MANY_ONE_, (ROOT), return IS(COLL_SCATTERV, root, WIDE_BY(sendcounts), SENDS_V, RECEIVES))
 
-FORMS(MPI_ALLGATHER_ROW_, MPI_ONE_ONE_, (ALL), IS(COLL_ALLGATHER, SENDS, RECEIVES))
-FORMS(MPI_ALLGATHERV_ROW_, MPI_ONE_MANY_, (ALL), IS(COLL_ALLGATHERV, WIDE_BY(recvcounts), SENDS, RECEIVES_V))
-FORMS(MPI_ALLTOALL_ROW_, MPI_ONE_ONE_, (ALL), IS(COLL_ALLTOALL, SENDS, RECEIVES))
-FORMS(MPI_ALLTOALLV_ROW_, MPI_MANY_MANY_, (ALL), IS(COLL_ALLTOALLV, WIDE_BY(sendcounts), SENDS_V, RECEIVES_V))
-FORMS(MPI_ALLTOALLW_ROW_, MPI_TYPED_, (ALL), IS(COLL_ALLTOALLW, WIDE_BY(sendcounts), SENDS_W, RECEIVES_W))
+FORMS(MPI_ALLGATHER_ROW_, MPI_ONE_ONE_, (ALL), return IS(COLL_ALLGATHER, SENDS, RECEIVES))
+FORMS(MPI_ALLGATHERV_ROW_, MPI_ONE_MANY_, (ALL), return IS(COLL_ALLGATHERV, WIDE_BY(recvcounts), SENDS, RECEIVES_V))
+FORMS(MPI_ALLTOALL_ROW_, MPI_ONE_ONE_, (ALL), return IS(COLL_ALLTOALL, SENDS, RECEIVES))
+FORMS(MPI_ALLTOALLV_ROW_, MPI_MANY_MANY_, (ALL), return IS(COLL_ALLTOALLV, WIDE_BY(sendcounts), SENDS_V, RECEIVES_V))
+FORMS(MPI_ALLTOALLW_ROW_, MPI_TYPED_, (ALL), return IS(COLL_ALLTOALLW, WIDE_BY(sendcounts), SENDS_W, RECEIVES_W))
 
 #define OPERANDS .op = op, .send = {.buffer = sendbuf}, .receive = {.buffer = recvbuf, .count = count, .type = datatype}
-FORMS(MPI_REDUCE_ROW_, MPI_REDUCED_, (ROOT), IS(COLL_REDUCE, root, OPERANDS))
-FORMS(MPI_ALLREDUCE_ROW_, MPI_REDUCED_, (ALL), IS(COLL_ALLREDUCE, OPERANDS))
-FORMS(MPI_SCAN_ROW_, MPI_REDUCED_, (ALL), IS(COLL_SCAN, OPERANDS))
-FORMS(MPI_EXSCAN_ROW_, MPI_REDUCED_, (ALL), IS(COLL_EXSCAN, OPERANDS))
-FORMS(MPI_REDUCE_SCATTER_BLOCK_ROW_, MPI_REDUCED_, (ALL), IS(COLL_REDUCE_SCATTER_BLOCK, OPERANDS))
+FORMS(MPI_REDUCE_ROW_, MPI_REDUCED_, (ROOT), return IS(COLL_REDUCE, root, OPERANDS))
+FORMS(MPI_ALLREDUCE_ROW_, MPI_REDUCED_, (ALL), return IS(COLL_ALLREDUCE, OPERANDS))
+FORMS(MPI_SCAN_ROW_, MPI_REDUCED_, (ALL), return IS(COLL_SCAN, OPERANDS))
+FORMS(MPI_EXSCAN_ROW_, MPI_REDUCED_, (ALL), return IS(COLL_EXSCAN, OPERANDS))
+FORMS(MPI_REDUCE_SCATTER_BLOCK_ROW_, MPI_REDUCED_, (ALL), return IS(COLL_REDUCE_SCATTER_BLOCK, OPERANDS))
 FORMS(MPI_REDUCE_SCATTER_ROW_, MPI_SHARED_OUT_, (ALL),
-      IS(COLL_REDUCE_SCATTER, .op = op, WIDE_BY(recvcounts), .send = {.buffer = sendbuf},
-         .receive = {.buffer = recvbuf, .counts = recvcounts, .type = datatype}))
+      return IS(COLL_REDUCE_SCATTER, .op = op, WIDE_BY(recvcounts), .send = {.buffer = sendbuf},
+                .receive = {.buffer = recvbuf, .counts = recvcounts, .type = datatype}))

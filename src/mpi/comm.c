@@ -105,10 +105,10 @@ void mpi_comm_worlds_close(void)
 
 /* ---- questions -------------------------------------------------------------------------------------------------- */
 
-CHECKED(MPI_Comm_rank, (MPI_Comm comm, int *rank), (COMM_OF(comm), GIVEN(rank)),
-        mpi_tell(rank, mpi_comm_at(comm)->rank))
-CHECKED(MPI_Comm_size, (MPI_Comm comm, int *size), (COMM_OF(comm), GIVEN(size)),
-        mpi_tell(size, mpi_comm_at(comm)->size))
+ENTRY(MPI_Comm_rank)(MPI_Comm comm, int *rank)
+    { return CHECK(COMM_OF(comm), GIVEN(rank)) ?: mpi_tell(rank, mpi_comm_at(comm)->rank); }
+ENTRY(MPI_Comm_size)(MPI_Comm comm, int *size)
+    { return CHECK(COMM_OF(comm), GIVEN(size)) ?: mpi_tell(size, mpi_comm_at(comm)->size); }
 
 static int compare(const char *call, struct mpi_comm *one, struct mpi_comm *two, int *result)
 {
@@ -117,41 +117,50 @@ static int compare(const char *call, struct mpi_comm *one, struct mpi_comm *two,
         return mpi_error(one, call, MPI_ERR_NO_MEM, "no memory to compare %d ranks", one->size);
     return mpi_tell(result, relation != MPI_IDENT ? relation : one == two ? MPI_IDENT : MPI_CONGRUENT);
 }
-CHECKED(MPI_Comm_compare, (MPI_Comm one, MPI_Comm two, int *result), (COMM_OF(one), COMM_OF(two), GIVEN(result)),
-        compare(NAME, mpi_comm_at(one), mpi_comm_at(two), result))
+ENTRY(MPI_Comm_compare)(MPI_Comm one, MPI_Comm two, int *result)
+{
+    return CHECK(COMM_OF(one), COMM_OF(two), GIVEN(result)) ?:
+           compare(NAME, mpi_comm_at(one), mpi_comm_at(two), result);
+}
 
 /* There are no intercommunicators yet, nor parents. */
-CHECKED(MPI_Comm_test_inter, (MPI_Comm comm, int *flag), (COMM_OF(comm), GIVEN(flag)), mpi_tell(flag, 0))
+ENTRY(MPI_Comm_test_inter)(MPI_Comm comm, int *flag) { return CHECK(COMM_OF(comm), GIVEN(flag)) ?: mpi_tell(flag, 0); }
 static int not_inter(const char *call, MPI_Comm comm)
 {
     return mpi_error(mpi_comm_at(comm), call, MPI_ERR_COMM, "the communicator is no intercommunicator");
 }
-CHECKED(MPI_Comm_remote_size, (MPI_Comm comm, int *size), (COMM_OF(comm)), ((void)size, not_inter(NAME, comm)))
-CHECKED(MPI_Comm_remote_group, (MPI_Comm comm, MPI_Group *group), (COMM_OF(comm)), ((void)group, not_inter(NAME, comm)))
-CHECKED(MPI_Comm_get_parent, (MPI_Comm *parent), (RUNNING, GIVEN(parent)), (*parent = MPI_COMM_NULL, MPI_SUCCESS))
+ENTRY(MPI_Comm_remote_size)(MPI_Comm comm, int *size)
+    { return CHECK(COMM_OF(comm)) ?: ((void)size, not_inter(NAME, comm)); }
+ENTRY(MPI_Comm_remote_group)(MPI_Comm comm, MPI_Group *group)
+    { return CHECK(COMM_OF(comm)) ?: ((void)group, not_inter(NAME, comm)); }
+ENTRY(MPI_Comm_get_parent)(MPI_Comm *parent)
+    { return CHECK(RUNNING, GIVEN(parent)) ?: (*parent = MPI_COMM_NULL, MPI_SUCCESS); }
 
 static int set_name(struct mpi_comm *comm, const char *name)
 {
     snprintf(comm->name, sizeof comm->name, "%s", name);
     return MPI_SUCCESS;
 }
-CHECKED(MPI_Comm_set_name, (MPI_Comm comm, const char *comm_name), (COMM_OF(comm), GIVEN(comm_name)),
-        set_name(mpi_comm_at(comm), comm_name))
+ENTRY(MPI_Comm_set_name)(MPI_Comm comm, const char *comm_name)
+    { return CHECK(COMM_OF(comm), GIVEN(comm_name)) ?: set_name(mpi_comm_at(comm), comm_name); }
 
 ENTRY(MPI_Comm_get_name)(MPI_Comm handle, char *comm_name, int *resultlen)
 {
     struct mpi_comm *comm;
     bool none = handle == MPI_COMM_NULL;
-    int error = mpi_arguments(NAME, ARGUMENTS(COMM_OF(none ? MPI_COMM_SELF : handle, &comm), GIVEN(comm_name), GIVEN(resultlen)));
+    int error = CHECK(COMM_OF(none ? MPI_COMM_SELF : handle, &comm), GIVEN(comm_name), GIVEN(resultlen));
     if (error)
         return error;
     return mpi_tell(resultlen, snprintf(comm_name, MPI_MAX_OBJECT_NAME, "%s", none ? "MPI_COMM_NULL" : comm->name));
 }
 
 /* Hints: none is understood, so none is in use. */
-CHECKED(MPI_Comm_set_info, (MPI_Comm comm, MPI_Info info), (COMM_OF(comm), HINTS(info)), MPI_SUCCESS)
-CHECKED(MPI_Comm_get_info, (MPI_Comm comm, MPI_Info *info_used), (COMM_OF(comm), GIVEN(info_used)),
-        mpi_info_deliver(mpi_comm_at(comm), NAME, mpi_info_copy(NULL), info_used))
+ENTRY(MPI_Comm_set_info)(MPI_Comm comm, MPI_Info info) { return CHECK(COMM_OF(comm), HINTS(info)) ?: MPI_SUCCESS; }
+ENTRY(MPI_Comm_get_info)(MPI_Comm comm, MPI_Info *info_used)
+{
+    return CHECK(COMM_OF(comm), GIVEN(info_used)) ?:
+           mpi_info_deliver(mpi_comm_at(comm), NAME, mpi_info_copy(NULL), info_used);
+}
 
 /* ---- making from others: all agree on a number (context.c) and open two contexts with it; no message follows, since the
  * engine keeps what comes for a context that is not open yet ------------------------------------------------------- */
@@ -247,14 +256,20 @@ static int idup(const char *call, struct mpi_comm *parent, MPI_Comm *out, MPI_Re
     return error;
 }
 
-WAITS(MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *newcomm), (COMM_OF(comm), GIVEN(newcomm)),
-      duplicate(NAME, mpi_comm_at(comm), newcomm))
-WAITS(MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm),
-      (COMM_OF(comm), GIVEN(newcomm), HINTS(info)), duplicate(NAME, mpi_comm_at(comm), newcomm))
-WAITS(MPI_Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request),
-      (COMM_OF(comm), GIVEN(newcomm), GIVEN(request)), idup(NAME, mpi_comm_at(comm), newcomm, request))
-WAITS(MPI_Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request),
-      (COMM_OF(comm), GIVEN(newcomm), HINTS(info), GIVEN(request)), idup(NAME, mpi_comm_at(comm), newcomm, request))
+ENTRY(MPI_Comm_dup)(MPI_Comm comm, MPI_Comm *newcomm)
+    { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm)) ?: duplicate(NAME, mpi_comm_at(comm), newcomm); }
+ENTRY(MPI_Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+    { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), HINTS(info)) ?: duplicate(NAME, mpi_comm_at(comm), newcomm); }
+ENTRY(MPI_Comm_idup)(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), GIVEN(request)) ?:
+           idup(NAME, mpi_comm_at(comm), newcomm, request);
+}
+ENTRY(MPI_Comm_idup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), HINTS(info), GIVEN(request)) ?:
+           idup(NAME, mpi_comm_at(comm), newcomm, request);
+}
 
 /* ---- create ----------------------------------------------------------------------------------------------------- */
 
@@ -271,12 +286,14 @@ static int create(const char *call, struct mpi_comm *parent, struct mpi_group *g
     return MPI_SUCCESS;
 }
 
-#define MEMBERS (COMM_OF(comm), GIVEN(newcomm), GROUP_OF(group))
-WAITS(MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm), MEMBERS,
-      create(NAME, mpi_comm_at(comm), mpi_group_at(group), MPI_ALL_CALL, newcomm))
-WAITS(MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm), MEMBERS,
-      tag < 0 ? mpi_error(mpi_comm_at(comm), NAME, MPI_ERR_TAG, "tag %d is negative", tag)
-              : create(NAME, mpi_comm_at(comm), mpi_group_at(group), tag, newcomm))
+#define MEMBERS COMM_OF(comm), GIVEN(newcomm), GROUP_OF(group)
+ENTRY(MPI_Comm_create)(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
+    { return CHECK_WAITS(MEMBERS) ?: create(NAME, mpi_comm_at(comm), mpi_group_at(group), MPI_ALL_CALL, newcomm); }
+ENTRY(MPI_Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
+{
+    return CHECK_WAITS(MEMBERS) ?:
+           tag < 0 ? mpi_error(mpi_comm_at(comm), NAME, MPI_ERR_TAG, "tag %d is negative", tag) : create(NAME, mpi_comm_at(comm), mpi_group_at(group), tag, newcomm);
+}
 
 /* ---- split ------------------------------------------------------------------------------------------------------ */
 
@@ -344,8 +361,8 @@ static int split(const char *call, struct mpi_comm *parent, int color, int key, 
     return error;
 }
 
-WAITS(MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm), (COMM_OF(comm), GIVEN(newcomm)),
-      split(NAME, mpi_comm_at(comm), color, key, newcomm))
+ENTRY(MPI_Comm_split)(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+    { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm)) ?: split(NAME, mpi_comm_at(comm), color, key, newcomm); }
 
 /* By node, or (TYPE says none that is known here) not at all. */
 static int split_type(const char *call, struct mpi_comm *comm, int type, int key, MPI_Info info, MPI_Comm *out)
@@ -368,8 +385,11 @@ static int split_type(const char *call, struct mpi_comm *comm, int type, int key
     bool by_node = resource && strcmp(resource, "mpi_shared_memory") == 0; /* its lowest rank names a node */
     return split(call, comm, by_node ? mpi_process.job->local_ranks[0] : MPI_UNDEFINED, key, out);
 }
-WAITS(MPI_Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *newcomm),
-      (COMM_OF(comm), GIVEN(newcomm), HINTS(info)), split_type(NAME, mpi_comm_at(comm), type, key, info, newcomm))
+ENTRY(MPI_Comm_split_type)(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *newcomm)
+{
+    return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), HINTS(info)) ?:
+           split_type(NAME, mpi_comm_at(comm), type, key, info, newcomm);
+}
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
@@ -395,5 +415,7 @@ static int free_comm(const char *call, MPI_Comm *comm)
     return MPI_SUCCESS;
 }
 
-ENTERED(MPI_Comm_free, (MPI_Comm *comm), free_comm(NAME, comm))
-ENTERED(MPI_Comm_disconnect, (MPI_Comm *comm), free_comm(NAME, comm))
+ENTRY(MPI_Comm_free)(MPI_Comm *comm)
+    { DOING("MPI_Comm_free"); return free_comm(NAME, comm); }
+ENTRY(MPI_Comm_disconnect)(MPI_Comm *comm)
+    { DOING("MPI_Comm_disconnect"); return free_comm(NAME, comm); }

@@ -130,13 +130,14 @@ static int derive(struct making *making, int combiner, uint32_t integers, uint32
 }
 
 #define ROW_OF MPI_COMBINER_CONTIGUOUS, 1, 0, (MPI_Count[]){count}
-WIDENED(MPI_Type_contiguous, MPI_Type_contiguous_c, int, MPI_CONTIGUOUS_, derive(MAKING(count), ROW_OF, oldtype))
+WIDENED(MPI_Type_contiguous, MPI_Type_contiguous_c, int, MPI_CONTIGUOUS_, return derive(MAKING(count), ROW_OF, oldtype))
 
 #define SHAPE (MPI_Count[]){count, blocklength, stride}
 #define IN_EXTENTS MPI_COMBINER_VECTOR, 3, 0, SHAPE
 #define IN_BYTES MPI_COMBINER_HVECTOR, 2, 1, SHAPE
-WIDENED(MPI_Type_vector, MPI_Type_vector_c, int, MPI_VECTOR_, derive(MAKING(count), IN_EXTENTS, oldtype))
-WIDENED(MPI_Type_create_hvector, MPI_Type_create_hvector_c, MPI_Aint, MPI_VECTOR_, derive(MAKING(count), IN_BYTES, oldtype))
+WIDENED(MPI_Type_vector, MPI_Type_vector_c, int, MPI_VECTOR_, return derive(MAKING(count), IN_EXTENTS, oldtype))
+WIDENED(MPI_Type_create_hvector, MPI_Type_create_hvector_c, MPI_Aint, MPI_VECTOR_,
+        return derive(MAKING(count), IN_BYTES, oldtype))
 
 #define BOUNDS MPI_COMBINER_RESIZED, 0, 2, (MPI_Count[]){lb, extent}
 ENTRY(MPI_Type_create_resized)(MPI_RESIZED_(, MPI_Aint)) { return derive(MAKING(int), BOUNDS, oldtype); }
@@ -210,13 +211,13 @@ static int indexed(struct making *making, const struct places *at, MPI_Datatype 
     &(struct places){count, false, array_of_blocklengths, 0, array_of_displacements, in_bytes, NARROW_DISPLACEMENTS}
 #define EQUAL_PLACES(in_bytes)                                                                                         \
     &(struct places){count, true, NULL, blocklength, array_of_displacements, in_bytes, NARROW_DISPLACEMENTS}
-WIDENED(MPI_Type_indexed, MPI_Type_indexed_c, int, MPI_INDEXED_, indexed(MAKING(count), PLACES(false), oldtype))
+WIDENED(MPI_Type_indexed, MPI_Type_indexed_c, int, MPI_INDEXED_, return indexed(MAKING(count), PLACES(false), oldtype))
 WIDENED(MPI_Type_create_hindexed, MPI_Type_create_hindexed_c, MPI_Aint, MPI_INDEXED_,
-        indexed(MAKING(count), PLACES(true), oldtype))
+        return indexed(MAKING(count), PLACES(true), oldtype))
 WIDENED(MPI_Type_create_indexed_block, MPI_Type_create_indexed_block_c, int, MPI_INDEXED_BLOCK_,
-        indexed(MAKING(count), EQUAL_PLACES(false), oldtype))
+        return indexed(MAKING(count), EQUAL_PLACES(false), oldtype))
 WIDENED(MPI_Type_create_hindexed_block, MPI_Type_create_hindexed_block_c, MPI_Aint, MPI_INDEXED_BLOCK_,
-        indexed(MAKING(count), EQUAL_PLACES(true), oldtype))
+        return indexed(MAKING(count), EQUAL_PLACES(true), oldtype))
 
 /* ---- struct ----------------------------------------------------------------------------------------------------- */
 
@@ -259,7 +260,7 @@ static int structure(struct making *making, MPI_Count length, const void *blocks
 }
 
 WIDENED(MPI_Type_create_struct, MPI_Type_create_struct_c, MPI_Aint, MPI_STRUCT_,
-        structure(MAKING(count), count, array_of_blocklengths, array_of_displacements, array_of_types))
+        return structure(MAKING(count), count, array_of_blocklengths, array_of_displacements, array_of_types))
 
 /* ---- dup -------------------------------------------------------------------------------------------------------- */
 

@@ -37,11 +37,13 @@ static int envelope(const char *call, MPI_Datatype handle, bool wide, const stru
 }
 
 #define PLACES(larges) (struct mpi_count[]){COUNT_AT(integers), COUNT_AT(addresses), larges, COUNT_AT(types)}
-ENTERED(MPI_Type_get_envelope, (MPI_Datatype type, int *integers, int *addresses, int *types, int *combiner),
-        envelope(NAME, type, false, PLACES({0}), combiner))
-ENTERED(MPI_Type_get_envelope_c,
-        (MPI_Datatype type, MPI_Count *integers, MPI_Count *addresses, MPI_Count *larges, MPI_Count *types, int *combiner),
-        envelope(NAME, type, true, PLACES(COUNT_AT(larges)), combiner))
+ENTRY(MPI_Type_get_envelope)(MPI_Datatype type, int *integers, int *addresses, int *types, int *combiner)
+    { DOING("MPI_Type_get_envelope"); return envelope(NAME, type, false, PLACES({0}), combiner); }
+ENTRY(MPI_Type_get_envelope_c)(MPI_Datatype type, MPI_Count *integers, MPI_Count *addresses, MPI_Count *larges, MPI_Count *types, int *combiner)
+{
+    DOING("MPI_Type_get_envelope_c");
+    return envelope(NAME, type, true, PLACES(COUNT_AT(larges)), combiner);
+}
 
 struct contents {
     bool wide; /* the _c form */
@@ -83,12 +85,13 @@ static int contents(const char *call, MPI_Datatype handle, const struct contents
     return MPI_SUCCESS;
 }
 
-ENTERED(MPI_Type_get_contents,
-        (MPI_Datatype type, int max_integers, int max_addresses, int max_types, int integers[], MPI_Aint addresses[],
-         MPI_Datatype types[]),
-        contents(NAME, type, &(struct contents){false, max_integers, max_addresses, 0, max_types, integers, addresses, NULL, types}))
-ENTERED(MPI_Type_get_contents_c,
-        (MPI_Datatype type, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_larges, MPI_Count max_types,
-         int integers[], MPI_Aint addresses[], MPI_Count larges[], MPI_Datatype types[]),
-        contents(NAME, type, &(struct contents){true, max_integers, max_addresses, max_larges, max_types, integers, addresses,
-                                                larges, types}))
+ENTRY(MPI_Type_get_contents)(MPI_Datatype type, int max_integers, int max_addresses, int max_types, int integers[], MPI_Aint addresses[], MPI_Datatype types[])
+{
+    DOING("MPI_Type_get_contents");
+    return contents(NAME, type, &(struct contents){false, max_integers, max_addresses, 0, max_types, integers, addresses, NULL, types});
+}
+ENTRY(MPI_Type_get_contents_c)(MPI_Datatype type, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_larges, MPI_Count max_types, int integers[], MPI_Aint addresses[], MPI_Count larges[], MPI_Datatype types[])
+{
+    DOING("MPI_Type_get_contents_c");
+    return contents(NAME, type, &(struct contents){true, max_integers, max_addresses, max_larges, max_types, integers, addresses, larges, types});
+}

@@ -171,13 +171,13 @@ void mpi_type_end(void *object)
 
 /* ---- commit and free -------------------------------------------------------------------------------------------- */
 
-CHECKED(MPI_Type_commit, (MPI_Datatype *datatype), (BEHIND(KIND_TYPE, datatype)),
-        (mpi_type_ready(mpi_type_at(*datatype)), MPI_SUCCESS))
+ENTRY(MPI_Type_commit)(MPI_Datatype *datatype)
+    { return CHECK(BEHIND(KIND_TYPE, datatype)) ?: (mpi_type_ready(mpi_type_at(*datatype)), MPI_SUCCESS); }
 
 ENTRY(MPI_Type_free)(MPI_Datatype *datatype)
 {
     struct mpi_type *type;
-    int error = mpi_arguments(NAME, ARGUMENTS(BEHIND(KIND_TYPE, datatype, &type)));
+    int error = CHECK(BEHIND(KIND_TYPE, datatype, &type));
     if (error)
         return error;
     if (mpi_predefined(type))
@@ -201,9 +201,9 @@ static int size_of(MPI_Datatype handle, struct mpi_count size)
     return mpi_count_tell(size, absent_name(handle) ? MPI_UNDEFINED : (MPI_Count)mpi_type_at(handle)->size);
 }
 
-#define SIZED (TYPE_OF(absent_name(datatype) ? MPI_BYTE : datatype), GIVEN(size))
-CHECKED_PAIR(MPI_Type_size, MPI_Type_size_c, int, MPI_SIZE_, SIZED, size_of(datatype, COUNT_AT(size)))
-CHECKED(MPI_Type_size_x, (MPI_SIZE_(MPI_Count, )), SIZED, size_of(datatype, COUNT_AT(size)))
+#define SIZED TYPE_OF(absent_name(datatype) ? MPI_BYTE : datatype), GIVEN(size)
+WIDENED(MPI_Type_size, MPI_Type_size_c, int, MPI_SIZE_, return CHECK(SIZED) ?: size_of(datatype, COUNT_AT(size)))
+ENTRY(MPI_Type_size_x)(MPI_SIZE_(MPI_Count, )) { return CHECK(SIZED) ?: size_of(datatype, COUNT_AT(size)); }
 
 /* TRUE_ONE: of the payload alone. MPI_Aint and MPI_Count are the same here. */
 static int extent_of(const struct mpi_type *type, bool true_one, int64_t *lb, int64_t *extent)
@@ -214,20 +214,21 @@ static int extent_of(const struct mpi_type *type, bool true_one, int64_t *lb, in
     return MPI_SUCCESS;
 }
 
-#define EXTENT(number) (MPI_Datatype type, number *lb, number *extent), (TYPE_OF(type), GIVEN(lb), GIVEN(extent))
-#define EXTENT_IS(true_one) extent_of(mpi_type_at(type), true_one, lb, extent)
-CHECKED(MPI_Type_get_extent, EXTENT(MPI_Aint), EXTENT_IS(false))
-CHECKED(MPI_Type_get_extent_c, EXTENT(MPI_Count), EXTENT_IS(false))
-CHECKED(MPI_Type_get_extent_x, EXTENT(MPI_Count), EXTENT_IS(false))
-CHECKED(MPI_Type_get_true_extent, EXTENT(MPI_Aint), EXTENT_IS(true))
-CHECKED(MPI_Type_get_true_extent_c, EXTENT(MPI_Count), EXTENT_IS(true))
-CHECKED(MPI_Type_get_true_extent_x, EXTENT(MPI_Count), EXTENT_IS(true))
+#define EXTENT(name, number) ENTRY(name)(MPI_Datatype type, number *lb, number *extent)
+#define EXTENT_IS(true_one) \
+    CHECK(TYPE_OF(type), GIVEN(lb), GIVEN(extent)) ?: extent_of(mpi_type_at(type), true_one, lb, extent)
+EXTENT(MPI_Type_get_extent, MPI_Aint) { return EXTENT_IS(false); }
+EXTENT(MPI_Type_get_extent_c, MPI_Count) { return EXTENT_IS(false); }
+EXTENT(MPI_Type_get_extent_x, MPI_Count) { return EXTENT_IS(false); }
+EXTENT(MPI_Type_get_true_extent, MPI_Aint) { return EXTENT_IS(true); }
+EXTENT(MPI_Type_get_true_extent_c, MPI_Count) { return EXTENT_IS(true); }
+EXTENT(MPI_Type_get_true_extent_x, MPI_Count) { return EXTENT_IS(true); }
 
 ENTRY(MPI_Type_get_name)(MPI_Datatype handle, char *type_name, int *resultlen)
 {
     struct mpi_type *type;
     const char *known = handle == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : absent_name(handle);
-    int error = mpi_arguments(NAME, ARGUMENTS(TYPE_OF(known ? MPI_BYTE : handle, &type), GIVEN(type_name), GIVEN(resultlen)));
+    int error = CHECK(TYPE_OF(known ? MPI_BYTE : handle, &type), GIVEN(type_name), GIVEN(resultlen));
     if (error)
         return error;
     if (!known)
@@ -238,7 +239,7 @@ ENTRY(MPI_Type_get_name)(MPI_Datatype handle, char *type_name, int *resultlen)
 ENTRY(MPI_Type_set_name)(MPI_Datatype handle, const char *type_name)
 {
     struct mpi_type *type;
-    int error = mpi_arguments(NAME, ARGUMENTS(TYPE_OF(handle, &type), GIVEN(type_name)));
+    int error = CHECK(TYPE_OF(handle, &type), GIVEN(type_name));
     if (error)
         return error;
     char *copy = strndup(type_name, MPI_MAX_OBJECT_NAME - 1);
@@ -258,11 +259,11 @@ static int pair_of(MPI_Datatype value, MPI_Datatype index, MPI_Datatype *out)
             *out = pairs[i].handle;
     return MPI_SUCCESS;
 }
-CHECKED(MPI_Type_get_value_index, (MPI_Datatype value, MPI_Datatype index, MPI_Datatype *pair_type),
-        (RUNNING, GIVEN(pair_type)), pair_of(value, index, pair_type))
+ENTRY(MPI_Type_get_value_index)(MPI_Datatype value, MPI_Datatype index, MPI_Datatype *pair_type)
+    { return CHECK(RUNNING, GIVEN(pair_type)) ?: pair_of(value, index, pair_type); }
 
-CHECKED(MPI_Get_address, (const void *location, MPI_Aint *address), (GIVEN(address)),
-        (*address = (MPI_Aint)location, MPI_SUCCESS))
+ENTRY(MPI_Get_address)(const void *location, MPI_Aint *address)
+    { return CHECK(GIVEN(address)) ?: (*address = (MPI_Aint)location, MPI_SUCCESS); }
 
 ENTRY_OF(MPI_Aint, MPI_Aint_add)(MPI_Aint base, MPI_Aint displacement)
 {

@@ -239,9 +239,12 @@ static int add(const char *call, int class, int *out)
         return mpi_error(NULL, call, MPI_ERR_NO_MEM, "%d classes and codes are the most", ADDED_MOST);
     return mpi_tell(out, code);
 }
-CHECKED(MPI_Add_error_class, (int *errorclass), (GIVEN(errorclass)), add(NAME, 0, errorclass))
-CHECKED(MPI_Add_error_code, (int errorclass, int *errorcode), (GIVEN(errorcode)),
-        valid_code(errorclass) ? add(NAME, errorclass ? errorclass : MPI_ERR_UNKNOWN, errorcode) : wrong_code(NAME, errorclass))
+ENTRY(MPI_Add_error_class)(int *errorclass) { return CHECK(GIVEN(errorclass)) ?: add(NAME, 0, errorclass); }
+ENTRY(MPI_Add_error_code)(int errorclass, int *errorcode)
+{
+    return CHECK(GIVEN(errorcode)) ?:
+           valid_code(errorclass) ? add(NAME, errorclass ? errorclass : MPI_ERR_UNKNOWN, errorcode) : wrong_code(NAME, errorclass);
+}
 
 ENTRY(MPI_Add_error_string)(int code, const char *text)
 {
@@ -280,8 +283,11 @@ static int class_of(int code)
     const struct added *row = added_at(code);
     return row ? row->class : code;
 }
-CHECKED(MPI_Error_class, (int errorcode, int *errorclass), (GIVEN(errorclass)),
-        valid_code(errorcode) ? mpi_tell(errorclass, class_of(errorcode)) : wrong_code(NAME, errorcode))
+ENTRY(MPI_Error_class)(int errorcode, int *errorclass)
+{
+    return CHECK(GIVEN(errorclass)) ?:
+           valid_code(errorcode) ? mpi_tell(errorclass, class_of(errorcode)) : wrong_code(NAME, errorcode);
+}
 
 static int text_of(int code, char *text)
 {
@@ -292,22 +298,25 @@ static int text_of(int code, char *text)
         return snprintf(text, MPI_MAX_ERROR_STRING, "%s", last.sentence);
     return snprintf(text, MPI_MAX_ERROR_STRING, "%s: %s", class_name(code), mpi_class_sentence(code));
 }
-CHECKED(MPI_Error_string, (int errorcode, char *string, int *resultlen), (GIVEN(string), GIVEN(resultlen)),
-        valid_code(errorcode) ? mpi_tell(resultlen, text_of(errorcode, string)) : wrong_code(NAME, errorcode))
+ENTRY(MPI_Error_string)(int errorcode, char *string, int *resultlen)
+{
+    return CHECK(GIVEN(string), GIVEN(resultlen)) ?:
+           valid_code(errorcode) ? mpi_tell(resultlen, text_of(errorcode, string)) : wrong_code(NAME, errorcode);
+}
 
 /* ---- handlers of programs --------------------------------------------------------------------------------------- */
 
-#define MAKES(type) (type *function, MPI_Errhandler *errhandler), (RUNNING, FUNCTION_GIVEN, GIVEN(errhandler))
-#define FUNCTION_GIVEN GIVEN_AS((void *)function, "the function")
-#define HANDLER_OF(kind)                                                                                               \
-    mpi_object_make(NAME, KIND_ERRHANDLER,                                                                             \
-                    &(struct mpi_errhandler){.what = HANDLER_FUNCTION, .of = kind, .function = (void (*)(void *, int *, ...))function}, \
-                    errhandler)
-CHECKED(MPI_Comm_create_errhandler, MAKES(MPI_Comm_errhandler_function), HANDLER_OF(KIND_COMM))
-CHECKED(MPI_File_create_errhandler, MAKES(MPI_File_errhandler_function), HANDLER_OF(KIND_FILE))
+#define NEW_HANDLER(kind)                                                                                              \
+    &(struct mpi_errhandler){                                                                                          \
+        .what = HANDLER_FUNCTION, .of = kind, .function = (void (*)(void *, int *, ...))function}
+#define NEW_HANDLER_GIVEN RUNNING, GIVEN_AS((void *)function, "the function"), GIVEN(errhandler)
+ENTRY(MPI_Comm_create_errhandler)(MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler)
+    { return CHECK(NEW_HANDLER_GIVEN) ?: mpi_object_make(NAME, KIND_ERRHANDLER, NEW_HANDLER(KIND_COMM), errhandler); }
+ENTRY(MPI_File_create_errhandler)(MPI_File_errhandler_function *function, MPI_Errhandler *errhandler)
+    { return CHECK(NEW_HANDLER_GIVEN) ?: mpi_object_make(NAME, KIND_ERRHANDLER, NEW_HANDLER(KIND_FILE), errhandler); }
 
-CHECKED(MPI_Errhandler_free, (MPI_Errhandler *errhandler), (BEHIND(KIND_ERRHANDLER, errhandler)),
-        mpi_free_handle(NAME, KIND_ERRHANDLER, errhandler))
+ENTRY(MPI_Errhandler_free)(MPI_Errhandler *errhandler)
+    { return CHECK(BEHIND(KIND_ERRHANDLER, errhandler)) ?: mpi_free_handle(NAME, KIND_ERRHANDLER, errhandler); }
 
 static int set_handler(const char *call, struct mpi_comm *comm, MPI_Errhandler handle)
 {
@@ -345,9 +354,11 @@ static int report(struct mpi_comm *comm, const char *call, int code)
 }
 
 #define OF_COMM mpi_comm_at(comm)
-CHECKED(MPI_Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler handle), (COMM_OF(comm)), set_handler(NAME, OF_COMM, handle))
-CHECKED(MPI_Comm_get_errhandler, (MPI_Comm comm, MPI_Errhandler *handle), (COMM_OF(comm)), get_handler(NAME, OF_COMM, handle))
-CHECKED(MPI_Comm_call_errhandler, (MPI_Comm comm, int code), (COMM_OF(comm)), report(OF_COMM, NAME, code))
+ENTRY(MPI_Comm_set_errhandler)(MPI_Comm comm, MPI_Errhandler handle)
+    { return CHECK(COMM_OF(comm)) ?: set_handler(NAME, OF_COMM, handle); }
+ENTRY(MPI_Comm_get_errhandler)(MPI_Comm comm, MPI_Errhandler *handle)
+    { return CHECK(COMM_OF(comm)) ?: get_handler(NAME, OF_COMM, handle); }
+ENTRY(MPI_Comm_call_errhandler)(MPI_Comm comm, int code) { return CHECK(COMM_OF(comm)) ?: report(OF_COMM, NAME, code); }
 
 /* Raises that FILE is none, where it is not MPI_FILE_NULL. */
 static int wrong_file(const char *call, MPI_File file)
@@ -355,10 +366,12 @@ static int wrong_file(const char *call, MPI_File file)
     return file == MPI_FILE_NULL ? MPI_SUCCESS
                                  : mpi_error(MPI_OF_FILES, call, MPI_ERR_FILE, "%p is not a file", (void *)file);
 }
-#define OF_FILE(parameters, ...) parameters, (RUNNING), wrong_file(NAME, file) ?: __VA_ARGS__
-CHECKED(MPI_File_set_errhandler, OF_FILE((MPI_File file, MPI_Errhandler handle), set_handler(NAME, MPI_OF_FILES, handle)))
-CHECKED(MPI_File_get_errhandler, OF_FILE((MPI_File file, MPI_Errhandler *handle), get_handler(NAME, MPI_OF_FILES, handle)))
-CHECKED(MPI_File_call_errhandler, OF_FILE((MPI_File file, int code), report(MPI_OF_FILES, NAME, code)))
+ENTRY(MPI_File_set_errhandler)(MPI_File file, MPI_Errhandler handle)
+    { return CHECK(RUNNING) ?: wrong_file(NAME, file) ?: set_handler(NAME, MPI_OF_FILES, handle); }
+ENTRY(MPI_File_get_errhandler)(MPI_File file, MPI_Errhandler *handle)
+    { return CHECK(RUNNING) ?: wrong_file(NAME, file) ?: get_handler(NAME, MPI_OF_FILES, handle); }
+ENTRY(MPI_File_call_errhandler)(MPI_File file, int code)
+    { return CHECK(RUNNING) ?: wrong_file(NAME, file) ?: report(MPI_OF_FILES, NAME, code); }
 
 /* ---- what is not implemented yet -------------------------------------------------------------------------------- */
 

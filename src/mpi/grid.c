@@ -149,7 +149,7 @@ static int subarray(struct making *making, const struct subarray *of, MPI_Dataty
 
 #define SUBARRAY_IS &(struct subarray){ndims, order, array_of_sizes, array_of_subsizes, array_of_starts}
 WIDENED(MPI_Type_create_subarray, MPI_Type_create_subarray_c, int, MPI_SUBARRAY_,
-        subarray(MAKING(*array_of_sizes), SUBARRAY_IS, oldtype))
+        return subarray(MAKING(*array_of_sizes), SUBARRAY_IS, oldtype))
 
 /* ---- darray ----------------------------------------------------------------------------------------------------- */
 
@@ -244,4 +244,4 @@ static int darray(struct making *making, const struct darray *of, MPI_Datatype o
 #define DARRAY_IS                                                                                                      \
     &(struct darray){size, rank, ndims, order, array_of_gsizes, array_of_distribs, array_of_dargs, array_of_psizes}
 WIDENED(MPI_Type_create_darray, MPI_Type_create_darray_c, int, MPI_DARRAY_,
-        darray(MAKING(*array_of_gsizes), DARRAY_IS, oldtype))
+        return darray(MAKING(*array_of_gsizes), DARRAY_IS, oldtype))

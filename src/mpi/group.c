@@ -71,14 +71,17 @@ static int *places(const struct mpi_group *group)
     return place;
 }
 
-CHECKED(MPI_Comm_group, (MPI_Comm comm, MPI_Group *group), (COMM_OF(comm), GIVEN(group)),
-        (*group = mpi_object_publish(mpi_comm_at(comm)->group), MPI_SUCCESS))
+ENTRY(MPI_Comm_group)(MPI_Comm comm, MPI_Group *group)
+{
+    return CHECK(COMM_OF(comm), GIVEN(group)) ?: (*group = mpi_object_publish(mpi_comm_at(comm)->group), MPI_SUCCESS);
+}
 
-CHECKED(MPI_Group_free, (MPI_Group *group), (BEHIND(KIND_GROUP, group)), mpi_free_handle(NAME, KIND_GROUP, group))
-CHECKED(MPI_Group_rank, (MPI_Group group, int *rank), (GROUP_OF(group), GIVEN(rank)),
-        mpi_tell(rank, mpi_group_at(group)->rank))
-CHECKED(MPI_Group_size, (MPI_Group group, int *size), (GROUP_OF(group), GIVEN(size)),
-        mpi_tell(size, mpi_group_at(group)->size))
+ENTRY(MPI_Group_free)(MPI_Group *group)
+    { return CHECK(BEHIND(KIND_GROUP, group)) ?: mpi_free_handle(NAME, KIND_GROUP, group); }
+ENTRY(MPI_Group_rank)(MPI_Group group, int *rank)
+    { return CHECK(GROUP_OF(group), GIVEN(rank)) ?: mpi_tell(rank, mpi_group_at(group)->rank); }
+ENTRY(MPI_Group_size)(MPI_Group group, int *size)
+    { return CHECK(GROUP_OF(group), GIVEN(size)) ?: mpi_tell(size, mpi_group_at(group)->size); }
 
 int mpi_group_relation(const struct mpi_group *one, const struct mpi_group *two)
 {
@@ -101,13 +104,16 @@ static int compare(const char *call, const struct mpi_group *one, const struct m
     int relation = mpi_group_relation(one, two);
     return relation < 0 ? no_memory(call, one->size) : mpi_tell(result, relation);
 }
-CHECKED(MPI_Group_compare, (MPI_Group one, MPI_Group two, int *result), (GROUP_OF(one), GROUP_OF(two), GIVEN(result)),
-        compare(NAME, mpi_group_at(one), mpi_group_at(two), result))
+ENTRY(MPI_Group_compare)(MPI_Group one, MPI_Group two, int *result)
+{
+    return CHECK(GROUP_OF(one), GROUP_OF(two), GIVEN(result)) ?:
+           compare(NAME, mpi_group_at(one), mpi_group_at(two), result);
+}
 
 ENTRY(MPI_Group_translate_ranks)(MPI_Group handle1, int n, const int ranks1[], MPI_Group handle2, int ranks2[])
 {
     const struct mpi_group *one, *two;
-    int error = mpi_arguments(NAME, ARGUMENTS(GROUP_OF(handle1, &one), GROUP_OF(handle2, &two)));
+    int error = CHECK(GROUP_OF(handle1, &one), GROUP_OF(handle2, &two));
     if (error)
         return error;
     if (n < 0 || (n > 0 && (!ranks1 || !ranks2)))
@@ -149,11 +155,12 @@ static int set_operation(const char *call, enum set_operation what, const struct
     return error;
 }
 
-#define SETS (MPI_Group one, MPI_Group two, MPI_Group *newgroup), (GROUP_OF(one), GROUP_OF(two), GIVEN(newgroup))
+#define SETS(name) ENTRY(name)(MPI_Group one, MPI_Group two, MPI_Group *newgroup)
+#define SETS_GIVEN GROUP_OF(one), GROUP_OF(two), GIVEN(newgroup)
 #define OF_BOTH mpi_group_at(one), mpi_group_at(two), newgroup
-CHECKED(MPI_Group_union, SETS, set_operation(NAME, SET_UNION, OF_BOTH))
-CHECKED(MPI_Group_intersection, SETS, set_operation(NAME, SET_INTERSECTION, OF_BOTH))
-CHECKED(MPI_Group_difference, SETS, set_operation(NAME, SET_DIFFERENCE, OF_BOTH))
+SETS(MPI_Group_union) { return CHECK(SETS_GIVEN) ?: set_operation(NAME, SET_UNION, OF_BOTH); }
+SETS(MPI_Group_intersection) { return CHECK(SETS_GIVEN) ?: set_operation(NAME, SET_INTERSECTION, OF_BOTH); }
+SETS(MPI_Group_difference) { return CHECK(SETS_GIVEN) ?: set_operation(NAME, SET_DIFFERENCE, OF_BOTH); }
 
 /* The N ranks of GROUP that are listed, in that order, or (LEAVE_OUT) all others in their order. */
 static int choose(const char *call, const struct mpi_group *group, int n, const int *ranks, bool leave_out,
@@ -181,10 +188,11 @@ static int choose(const char *call, const struct mpi_group *group, int n, const 
     return error;
 }
 
-#define FROM(list) (MPI_Group group, int n, list, MPI_Group *newgroup), (GROUP_OF(group), GIVEN(newgroup))
-#define RANKS FROM(const int ranks[])
-CHECKED(MPI_Group_incl, RANKS, choose(NAME, mpi_group_at(group), n, ranks, false, newgroup))
-CHECKED(MPI_Group_excl, RANKS, choose(NAME, mpi_group_at(group), n, ranks, true, newgroup))
+#define LISTED(name, list) ENTRY(name)(MPI_Group group, int n, list, MPI_Group *newgroup)
+#define FROM_GROUP CHECK(GROUP_OF(group), GIVEN(newgroup))
+#define RANKS(leave_out) choose(NAME, mpi_group_at(group), n, ranks, leave_out, newgroup)
+LISTED(MPI_Group_incl, const int ranks[]) { return FROM_GROUP ?: RANKS(false); }
+LISTED(MPI_Group_excl, const int ranks[]) { return FROM_GROUP ?: RANKS(true); }
 
 /* Ranges (first, last, stride) written out; at most LIMIT ranks, -1 if there is anything wrong. */
 static int write_out(int n, int ranges[][3], int *list, int limit)
@@ -218,6 +226,6 @@ static int choose_ranges(const char *call, const struct mpi_group *group, int n,
     return error;
 }
 
-#define RANGES FROM(int ranges[][3])
-CHECKED(MPI_Group_range_incl, RANGES, choose_ranges(NAME, mpi_group_at(group), n, ranges, false, newgroup))
-CHECKED(MPI_Group_range_excl, RANGES, choose_ranges(NAME, mpi_group_at(group), n, ranges, true, newgroup))
+#define RANGES(leave_out) choose_ranges(NAME, mpi_group_at(group), n, ranges, leave_out, newgroup)
+LISTED(MPI_Group_range_incl, int ranges[][3]) { return FROM_GROUP ?: RANGES(false); }
+LISTED(MPI_Group_range_excl, int ranges[][3]) { return FROM_GROUP ?: RANGES(true); }

@@ -124,25 +124,28 @@ int mpi_info_deliver(struct mpi_comm *comm, const char *call, struct mpi_info *i
 }
 
 #define COPY_OF(original) mpi_info_deliver(NULL, NAME, mpi_info_copy(original), info)
-CHECKED(MPI_Info_create, (MPI_Info *info), (GIVEN(info)), COPY_OF(NULL))
-CHECKED(MPI_Info_dup, (MPI_Info original, MPI_Info *info), (INFO_OF(original), GIVEN(info)), COPY_OF(mpi_info_at(original)))
+ENTRY(MPI_Info_create)(MPI_Info *info) { return CHECK(GIVEN(info)) ?: COPY_OF(NULL); }
+ENTRY(MPI_Info_dup)(MPI_Info original, MPI_Info *info)
+    { return CHECK(INFO_OF(original), GIVEN(info)) ?: COPY_OF(mpi_info_at(original)); }
 
 ENTRY(MPI_Info_create_env)(int argc, char *argv[], MPI_Info *info)
 {
-    int error = mpi_arguments(NAME, ARGUMENTS(GIVEN(info))) ?: COPY_OF(NULL);
+    int error = CHECK(GIVEN(info)) ?: COPY_OF(NULL);
     if (!error)
         tell_environment(mpi_info_at(*info), argv ? argc : 0, argv);
     return error;
 }
 
-CHECKED(MPI_Info_free, (MPI_Info *info), (BEHIND(KIND_INFO, info)),
-        *info != MPI_INFO_ENV ? mpi_free_handle(NAME, KIND_INFO, info)
-                              : mpi_error(NULL, NAME, MPI_ERR_INFO, "MPI_INFO_ENV cannot be freed"))
+ENTRY(MPI_Info_free)(MPI_Info *info)
+{
+    return CHECK(BEHIND(KIND_INFO, info)) ?:
+           *info != MPI_INFO_ENV ? mpi_free_handle(NAME, KIND_INFO, info) : mpi_error(NULL, NAME, MPI_ERR_INFO, "MPI_INFO_ENV cannot be freed");
+}
 
 ENTRY(MPI_Info_set)(MPI_Info handle, const char *key, const char *value)
 {
     struct mpi_info *info;
-    int error = mpi_arguments(NAME, ARGUMENTS(INFO_OF(handle, &info))) ?: check_key(NAME, key);
+    int error = CHECK(INFO_OF(handle, &info)) ?: check_key(NAME, key);
     if (error)
         return error;
     if (info == &environment)
@@ -156,7 +159,7 @@ ENTRY(MPI_Info_set)(MPI_Info handle, const char *key, const char *value)
 ENTRY(MPI_Info_delete)(MPI_Info handle, const char *key)
 {
     struct mpi_info *info;
-    int error = mpi_arguments(NAME, ARGUMENTS(INFO_OF(handle, &info))) ?: check_key(NAME, key);
+    int error = CHECK(INFO_OF(handle, &info)) ?: check_key(NAME, key);
     if (error)
         return error;
     struct mpi_info_pair *pair = info == &environment ? NULL : find(info, key);
@@ -169,8 +172,8 @@ ENTRY(MPI_Info_delete)(MPI_Info handle, const char *key)
     return MPI_SUCCESS;
 }
 
-CHECKED(MPI_Info_get_nkeys, (MPI_Info info, int *nkeys), (INFO_OF(info), GIVEN(nkeys)),
-        mpi_tell(nkeys, mpi_info_at(info)->pairs))
+ENTRY(MPI_Info_get_nkeys)(MPI_Info info, int *nkeys)
+    { return CHECK(INFO_OF(info), GIVEN(nkeys)) ?: mpi_tell(nkeys, mpi_info_at(info)->pairs); }
 
 static int nth_key(const char *call, const struct mpi_info *info, int n, char *key)
 {
@@ -179,7 +182,8 @@ static int nth_key(const char *call, const struct mpi_info *info, int n, char *k
     strcpy(key, info->pair[n].key);
     return MPI_SUCCESS;
 }
-CHECKED(MPI_Info_get_nthkey, (MPI_Info info, int n, char *key), (INFO_OF(info)), nth_key(NAME, mpi_info_at(info), n, key))
+ENTRY(MPI_Info_get_nthkey)(MPI_Info info, int n, char *key)
+    { return CHECK(INFO_OF(info)) ?: nth_key(NAME, mpi_info_at(info), n, key); }
 
 /* The value of a key; NULL where there is none, which FLAG tells. */
 static int look_up(const char *call, MPI_Info handle, const char *key, int *flag, const char **value)
@@ -223,7 +227,7 @@ ENTRY(MPI_Info_get)(MPI_Info info, const char *key, int length, char *value, int
 ENTRY(MPI_Info_get_valuelen)(MPI_Info info, const char *key, int *valuelen, int *flag)
 {
     const char *found;
-    int error = mpi_arguments(NAME, ARGUMENTS(GIVEN(valuelen))) ?: look_up(NAME, info, key, flag, &found);
+    int error = CHECK(GIVEN(valuelen)) ?: look_up(NAME, info, key, flag, &found);
     if (!error && found)
         *valuelen = (int)strlen(found);
     return error;

@@ -113,11 +113,12 @@ ENTRY(MPI_Finalize)(void)
     return MPI_SUCCESS;
 }
 
-CHECKED(MPI_Initialized, (int *flag), (GIVEN(flag)), mpi_tell(flag, stage() != MPI_BEFORE))
-CHECKED(MPI_Finalized, (int *flag), (GIVEN(flag)), mpi_tell(flag, stage() == MPI_AFTER))
-CHECKED(MPI_Query_thread, (int *provided), (RUNNING, GIVEN(provided)), mpi_tell(provided, mpi_process.thread_level))
-CHECKED(MPI_Is_thread_main, (int *flag), (RUNNING, GIVEN(flag)),
-        mpi_tell(flag, pthread_equal(main_thread, pthread_self()) != 0))
+ENTRY(MPI_Initialized)(int *flag) { return CHECK(GIVEN(flag)) ?: mpi_tell(flag, stage() != MPI_BEFORE); }
+ENTRY(MPI_Finalized)(int *flag) { return CHECK(GIVEN(flag)) ?: mpi_tell(flag, stage() == MPI_AFTER); }
+ENTRY(MPI_Query_thread)(int *provided)
+    { return CHECK(RUNNING, GIVEN(provided)) ?: mpi_tell(provided, mpi_process.thread_level); }
+ENTRY(MPI_Is_thread_main)(int *flag)
+    { return CHECK(RUNNING, GIVEN(flag)) ?: mpi_tell(flag, pthread_equal(main_thread, pthread_self()) != 0); }
 
 ENTRY(MPI_Abort)(MPI_Comm handle, int code)
 {
@@ -136,19 +137,25 @@ ENTRY(MPI_Abort)(MPI_Comm handle, int code)
     vmsg_abort(code, text);
 }
 
-CHECKED(MPI_Get_version, (int *version, int *subversion), (GIVEN(version), GIVEN(subversion)),
-        mpi_tell(version, MPI_VERSION) + mpi_tell(subversion, MPI_SUBVERSION))
+ENTRY(MPI_Get_version)(int *version, int *subversion)
+{
+    return CHECK(GIVEN(version), GIVEN(subversion)) ?:
+           mpi_tell(version, MPI_VERSION) + mpi_tell(subversion, MPI_SUBVERSION);
+}
 
 static int library_version(char *text, int *length)
 {
     return mpi_tell(length, snprintf(text, MPI_MAX_LIBRARY_VERSION_STRING, "Viaduct %s, MPI %d.%d, standard ABI %d.%d",
                                      VIADUCT_VERSION, MPI_VERSION, MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION));
 }
-CHECKED(MPI_Get_library_version, (char *version, int *resultlen), (GIVEN(version), GIVEN(resultlen)),
-        library_version(version, resultlen))
+ENTRY(MPI_Get_library_version)(char *version, int *resultlen)
+    { return CHECK(GIVEN(version), GIVEN(resultlen)) ?: library_version(version, resultlen); }
 
-CHECKED(MPI_Get_processor_name, (char *name, int *resultlen), (RUNNING, GIVEN(name), GIVEN(resultlen)),
-        mpi_tell(resultlen, snprintf(name, MPI_MAX_PROCESSOR_NAME, "%s", mpi_process.job->host)))
+ENTRY(MPI_Get_processor_name)(char *name, int *resultlen)
+{
+    return CHECK(RUNNING, GIVEN(name), GIVEN(resultlen)) ?:
+           mpi_tell(resultlen, snprintf(name, MPI_MAX_PROCESSOR_NAME, "%s", mpi_process.job->host));
+}
 
 ENTRY_OF(double, MPI_Wtime)(void) { return (double)vbase_clock_ns() * 1e-9; }
 

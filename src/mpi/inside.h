@@ -28,23 +28,16 @@
 #define ENTRY(name) ENTRY_OF(int, name)
 #define NAME (&__func__[1])
 
-/* An entry that says where the process is and returns what follows its PARAMETERS. A macro with a return, but a whole function. */
-#define ENTERED(name, parameters, ...)                                                                                 \
-    ENTRY(name) parameters                                                                                             \
-    {                                                                                                                  \
-        DOING(#name);                                                                                                  \
-        return __VA_ARGS__;                                                                                            \
-    }
-/* Two that differ in the types of their counts and displacements alone. TAKES(N, A) tells what they take, as in mpi.h;
- * FOLLOWS, in parentheses, what comes then in both. */
+/* Two entries with one body, which differ in the types of their counts and displacements alone. TAKES(N, A) lists the
+ * parameters that differ, as in mpi.h; FOLLOWS, in parentheses, those that come then in both. */
 #define UNWRAPPED(...) __VA_ARGS__
 #define ENTRIES(name, name_c, takes, follows, ...)                                                                     \
-    ENTERED(name, (takes(int, int), UNWRAPPED follows), __VA_ARGS__)                                                   \
-    ENTERED(name_c, (takes(MPI_Count, MPI_Aint), UNWRAPPED follows), __VA_ARGS__)
-/* The same where a type is A in the first one, and MPI_Count in the other. */
+    ENTRY(name)(takes(int, int), UNWRAPPED follows) { DOING(#name); __VA_ARGS__; }                                     \
+    ENTRY(name_c)(takes(MPI_Count, MPI_Aint), UNWRAPPED follows) { DOING(#name_c); __VA_ARGS__; }
+/* The same where a type is A in the first one and MPI_Count in the other. */
 #define WIDENED(name, name_c, A, takes, ...)                                                                           \
-    ENTERED(name, (takes(int, A)), __VA_ARGS__)                                                                        \
-    ENTERED(name_c, (takes(MPI_Count, MPI_Count)), __VA_ARGS__)
+    ENTRY(name)(takes(int, A)) { __VA_ARGS__; }                                                                        \
+    ENTRY(name_c)(takes(MPI_Count, MPI_Count)) { __VA_ARGS__; }
 
 /* ---- objects ---------------------------------------------------------------------------------------------------- */
 
@@ -283,19 +276,9 @@ struct mpi_argument {
 int mpi_arguments(const char *call, const struct mpi_argument *list);
 #define ARGUMENTS(...) ((const struct mpi_argument[]){__VA_ARGS__, {0}})
 
-/* An entry that checks its ARGUMENTS, a list in parentheses, before it returns what follows them. Any of these may be macros
- * that stand for several. */
-#define CHECKED_AS(name, parameters, arguments, ...)                                                                   \
-    ENTRY(name) parameters { return mpi_arguments(#name, ARGUMENTS arguments) ?: (__VA_ARGS__); }
-#define CHECKED(...) CHECKED_AS(__VA_ARGS__)
-/* Two that differ in the type of their counts alone, as WIDENED. */
-#define CHECKED_PAIR(name, name_c, A, takes, arguments, ...)                                                           \
-    CHECKED_AS(name, (takes(int, A)), arguments, __VA_ARGS__)                                                          \
-    CHECKED_AS(name_c, (takes(MPI_Count, MPI_Count)), arguments, __VA_ARGS__)
-/* The same for calls that can wait: it says where the process is. */
-#define WAITS_AS(name, parameters, arguments, ...)                                                                     \
-    ENTERED(name, parameters, mpi_arguments(#name, ARGUMENTS arguments) ?: (__VA_ARGS__))
-#define WAITS(...) WAITS_AS(__VA_ARGS__)
+/* The arguments of the entry that this is written in; and the same in a call that can wait, which shows where the process is. */
+#define CHECK(...) mpi_arguments(NAME, ARGUMENTS(__VA_ARGS__))
+#define CHECK_WAITS(...) (mpi_doing(NAME), CHECK(__VA_ARGS__))
 
 static inline int mpi_tell(int *out, int value)
 {

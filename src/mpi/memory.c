@@ -33,8 +33,8 @@ static int allocate(const char *call, MPI_Aint size, MPI_Info info, void **base)
     mpi_unlock(&lock);
     return MPI_SUCCESS;
 }
-CHECKED(MPI_Alloc_mem, (MPI_Aint size, MPI_Info info, void *baseptr), (RUNNING, GIVEN(baseptr), HINTS(info)),
-        allocate(NAME, size, info, baseptr))
+ENTRY(MPI_Alloc_mem)(MPI_Aint size, MPI_Info info, void *baseptr)
+    { return CHECK(RUNNING, GIVEN(baseptr), HINTS(info)) ?: allocate(NAME, size, info, baseptr); }
 
 ENTRY(MPI_Free_mem)(void *base)
 {

@@ -183,10 +183,10 @@ MPI_HOT int send(const struct mpi_message *m)
 
 #define TO int rank, int tag, MPI_Comm comm
 #define MESSAGE &(struct mpi_message){NAME, buf, count, datatype, rank, tag, comm}
-ENTRIES(MPI_Send, MPI_Send_c, const MPI_DATA_, (TO), send(MESSAGE))
-ENTRIES(MPI_Rsend, MPI_Rsend_c, const MPI_DATA_, (TO), send(MESSAGE))
-ENTRIES(MPI_Ssend, MPI_Ssend_c, const MPI_DATA_, (TO), send_slowly(*MESSAGE, WAY_SYNCHRONOUS))
-ENTRIES(MPI_Bsend, MPI_Bsend_c, const MPI_DATA_, (TO), send_slowly(*MESSAGE, WAY_BUFFERED))
+ENTRIES(MPI_Send, MPI_Send_c, const MPI_DATA_, (TO), return send(MESSAGE))
+ENTRIES(MPI_Rsend, MPI_Rsend_c, const MPI_DATA_, (TO), return send(MESSAGE))
+ENTRIES(MPI_Ssend, MPI_Ssend_c, const MPI_DATA_, (TO), return send_slowly(*MESSAGE, WAY_SYNCHRONOUS))
+ENTRIES(MPI_Bsend, MPI_Bsend_c, const MPI_DATA_, (TO), return send_slowly(*MESSAGE, WAY_BUFFERED))
 
 /* What can leave at once needs no operation, only a handle. */
 MPI_HOT int start_quickly(const struct mpi_message *m, MPI_Request *out)
@@ -203,10 +203,10 @@ MPI_HOT int start_quickly(const struct mpi_message *m, MPI_Request *out)
 }
 
 #define STARTED TO, MPI_Request *request
-ENTRIES(MPI_Isend, MPI_Isend_c, const MPI_DATA_, (STARTED), start_quickly(MESSAGE, request))
-ENTRIES(MPI_Irsend, MPI_Irsend_c, const MPI_DATA_, (STARTED), start_slowly(*MESSAGE, WAY_STANDARD, request))
-ENTRIES(MPI_Issend, MPI_Issend_c, const MPI_DATA_, (STARTED), start_slowly(*MESSAGE, WAY_SYNCHRONOUS, request))
-ENTRIES(MPI_Ibsend, MPI_Ibsend_c, const MPI_DATA_, (STARTED), start_slowly(*MESSAGE, WAY_BUFFERED, request))
+ENTRIES(MPI_Isend, MPI_Isend_c, const MPI_DATA_, (STARTED), return start_quickly(MESSAGE, request))
+ENTRIES(MPI_Irsend, MPI_Irsend_c, const MPI_DATA_, (STARTED), return start_slowly(*MESSAGE, WAY_STANDARD, request))
+ENTRIES(MPI_Issend, MPI_Issend_c, const MPI_DATA_, (STARTED), return start_slowly(*MESSAGE, WAY_SYNCHRONOUS, request))
+ENTRIES(MPI_Ibsend, MPI_Ibsend_c, const MPI_DATA_, (STARTED), return start_slowly(*MESSAGE, WAY_BUFFERED, request))
 
 /* ---- receiving -------------------------------------------------------------------------------------------------- */
 
@@ -253,7 +253,7 @@ MPI_HOT int receive(const struct mpi_message *m, MPI_Status *status)
 }
 
 #define RECEIVED TO, MPI_Status *status
-ENTRIES(MPI_Recv, MPI_Recv_c, MPI_DATA_, (RECEIVED), receive(MESSAGE, status))
+ENTRIES(MPI_Recv, MPI_Recv_c, MPI_DATA_, (RECEIVED), return receive(MESSAGE, status))
 
 /* A class that was raised. */
 MPI_HOT int start_at_once(const struct mpi_message *m, const struct plain *plain,
@@ -282,7 +282,7 @@ MPI_HOT int start_receive(const struct mpi_message *m, MPI_Request *out)
     return MPI_SUCCESS;
 }
 
-ENTRIES(MPI_Irecv, MPI_Irecv_c, MPI_DATA_, (STARTED), start_receive(MESSAGE, request))
+ENTRIES(MPI_Irecv, MPI_Irecv_c, MPI_DATA_, (STARTED), return start_receive(MESSAGE, request))
 
 /* ---- persistent requests: made once, started again and again; those of collectives and partitions, too -------------- */
 
@@ -316,11 +316,12 @@ static int initialize(const struct mpi_message *m, enum mpi_way way, MPI_Request
     return MPI_SUCCESS;
 }
 
-ENTRIES(MPI_Send_init, MPI_Send_init_c, const MPI_DATA_, (STARTED), initialize(MESSAGE, WAY_STANDARD, request))
-ENTRIES(MPI_Ssend_init, MPI_Ssend_init_c, const MPI_DATA_, (STARTED), initialize(MESSAGE, WAY_SYNCHRONOUS, request))
-ENTRIES(MPI_Rsend_init, MPI_Rsend_init_c, const MPI_DATA_, (STARTED), initialize(MESSAGE, WAY_STANDARD, request))
-ENTRIES(MPI_Bsend_init, MPI_Bsend_init_c, const MPI_DATA_, (STARTED), initialize(MESSAGE, WAY_BUFFERED, request))
-ENTRIES(MPI_Recv_init, MPI_Recv_init_c, MPI_DATA_, (STARTED), initialize(MESSAGE, WAY_RECEIVE, request))
+ENTRIES(MPI_Send_init, MPI_Send_init_c, const MPI_DATA_, (STARTED), return initialize(MESSAGE, WAY_STANDARD, request))
+ENTRIES(MPI_Ssend_init, MPI_Ssend_init_c, const MPI_DATA_, (STARTED),
+        return initialize(MESSAGE, WAY_SYNCHRONOUS, request))
+ENTRIES(MPI_Rsend_init, MPI_Rsend_init_c, const MPI_DATA_, (STARTED), return initialize(MESSAGE, WAY_STANDARD, request))
+ENTRIES(MPI_Bsend_init, MPI_Bsend_init_c, const MPI_DATA_, (STARTED), return initialize(MESSAGE, WAY_BUFFERED, request))
+ENTRIES(MPI_Recv_init, MPI_Recv_init_c, MPI_DATA_, (STARTED), return initialize(MESSAGE, WAY_RECEIVE, request))
 
 void mpi_saved_drop(struct mpi_request *request)
 {

@@ -77,17 +77,23 @@ int mpi_reduction(struct mpi_comm *comm, const char *call, struct mpi_user_opera
 
 /* ---- the calls -------------------------------------------------------------------------------------------------- */
 
-#define MAKES(type) (type *function_, int commute, MPI_Op *op), (RUNNING, GIVEN_AS((void *)function_, "user_fn"), GIVEN(op))
-#define OP_WITH(field)                                                                                                 \
-    mpi_object_make(NAME, KIND_OP, &(struct mpi_op){.operation = OPERATION_USER, .field = function_, .commutative = commute != 0}, op)
-CHECKED(MPI_Op_create, MAKES(MPI_User_function), OP_WITH(function))
-CHECKED(MPI_Op_create_c, MAKES(MPI_User_function_c), OP_WITH(function_c))
+#define NEW_OP(field)                                                                                                  \
+    &(struct mpi_op){.operation = OPERATION_USER, .field = user_fn, .commutative = commute != 0}
+#define NEW_OP_GIVEN RUNNING, GIVEN_AS((void *)user_fn, "user_fn"), GIVEN(op)
+ENTRY(MPI_Op_create)(MPI_User_function *user_fn, int commute, MPI_Op *op)
+    { return CHECK(NEW_OP_GIVEN) ?: mpi_object_make(NAME, KIND_OP, NEW_OP(function), op); }
+ENTRY(MPI_Op_create_c)(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
+    { return CHECK(NEW_OP_GIVEN) ?: mpi_object_make(NAME, KIND_OP, NEW_OP(function_c), op); }
 
-CHECKED(MPI_Op_free, (MPI_Op *op), (BEHIND(KIND_OP, op)),
-        !mpi_predefined(mpi_op_at(*op)) ? mpi_free_handle(NAME, KIND_OP, op)
-                                        : mpi_error(NULL, NAME, MPI_ERR_OP, "a predefined operation cannot be freed"))
-CHECKED(MPI_Op_commutative, (MPI_Op op, int *commute), (OP_OF(op), GIVEN(commute)),
-        mpi_tell(commute, mpi_op_at(op)->commutative))
+static int free_op(const char *call, MPI_Op *op)
+{
+    if (mpi_predefined(mpi_op_at(*op)))
+        return mpi_error(NULL, call, MPI_ERR_OP, "a predefined operation cannot be freed");
+    return mpi_free_handle(call, KIND_OP, op);
+}
+ENTRY(MPI_Op_free)(MPI_Op *op) { return CHECK(BEHIND(KIND_OP, op)) ?: free_op(NAME, op); }
+ENTRY(MPI_Op_commutative)(MPI_Op op, int *commute)
+    { return CHECK(OP_OF(op), GIVEN(commute)) ?: mpi_tell(commute, mpi_op_at(op)->commutative); }
 
 static int reduce_local(const struct mpi_message *m, void *inout, MPI_Op handle)
 {
@@ -106,4 +112,5 @@ static int reduce_local(const struct mpi_message *m, void *inout, MPI_Op handle)
 }
 
 #define OPERAND &(struct mpi_message){NAME, inbuf, count, datatype, MPI_PROC_NULL, 0, MPI_COMM_SELF}
-CHECKED_PAIR(MPI_Reduce_local, MPI_Reduce_local_c, int, MPI_LOCAL_, (OP_OF(op)), reduce_local(OPERAND, inoutbuf, op))
+WIDENED(MPI_Reduce_local, MPI_Reduce_local_c, int, MPI_LOCAL_,
+        return CHECK(OP_OF(op)) ?: reduce_local(OPERAND, inoutbuf, op))

@@ -206,15 +206,18 @@ static int pack_size(const char *call, bool external, MPI_Count count, const str
     &(struct packing){NAME, comm, representation, data, count, datatype, packed, size, COUNT_AT(position)}
 #define SIZED TYPE_OF(datatype), GIVEN(size)
 #define SIZE_OF(external, comm) pack_size(NAME, external, incount, mpi_type_at(datatype), comm, COUNT_AT(size))
-WIDENED(MPI_Pack, MPI_Pack_c, int, MPI_PACK_ROW_, pack(PACKING(comm, NULL, (void *)inbuf, incount, outbuf, outsize), false))
-WIDENED(MPI_Unpack, MPI_Unpack_c, int, MPI_UNPACK_ROW_, pack(PACKING(comm, NULL, outbuf, outcount, (char *)inbuf, insize), true))
-CHECKED_PAIR(MPI_Pack_size, MPI_Pack_size_c, int, MPI_PACK_SIZE_ROW_, (COMM_OF(comm), SIZED), SIZE_OF(false, mpi_comm_at(comm)))
+WIDENED(MPI_Pack, MPI_Pack_c, int, MPI_PACK_ROW_,
+        return pack(PACKING(comm, NULL, (void *)inbuf, incount, outbuf, outsize), false))
+WIDENED(MPI_Unpack, MPI_Unpack_c, int, MPI_UNPACK_ROW_,
+        return pack(PACKING(comm, NULL, outbuf, outcount, (char *)inbuf, insize), true))
+WIDENED(MPI_Pack_size, MPI_Pack_size_c, int, MPI_PACK_SIZE_ROW_,
+        return CHECK(COMM_OF(comm), SIZED) ?: SIZE_OF(false, mpi_comm_at(comm)))
 
 #define EXTERNAL32 check_representation(NAME, datarep)
 #define CONVERTING(...) PACKING(MPI_COMM_SELF, datarep, __VA_ARGS__)
 WIDENED(MPI_Pack_external, MPI_Pack_external_c, MPI_Aint, MPI_EXTERNAL_,
-        EXTERNAL32 ?: pack(CONVERTING((void *)inbuf, incount, outbuf, outsize), false))
+        return EXTERNAL32 ?: pack(CONVERTING((void *)inbuf, incount, outbuf, outsize), false))
 WIDENED(MPI_Unpack_external, MPI_Unpack_external_c, MPI_Aint, MPI_INTERNAL_,
-        EXTERNAL32 ?: pack(CONVERTING(outbuf, outcount, (char *)inbuf, insize), true))
-CHECKED_PAIR(MPI_Pack_external_size, MPI_Pack_external_size_c, MPI_Aint, MPI_EXTERNAL_SIZE_, (SIZED),
-             EXTERNAL32 ?: SIZE_OF(true, NULL))
+        return EXTERNAL32 ?: pack(CONVERTING(outbuf, outcount, (char *)inbuf, insize), true))
+WIDENED(MPI_Pack_external_size, MPI_Pack_external_size_c, MPI_Aint, MPI_EXTERNAL_SIZE_,
+        return CHECK(SIZED) ?: EXTERNAL32 ?: SIZE_OF(true, NULL))

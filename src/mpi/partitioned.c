@@ -233,8 +233,8 @@ static int prepare(const struct mpi_message *m, int partitions, MPI_Info info, b
 #define WHOM int rank, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request
 #define PREPARED(receives)                                                                                             \
     prepare(&(struct mpi_message){NAME, buf, count, datatype, rank, tag, comm}, partitions, info, receives, request)
-ENTRIES(MPI_Psend_init, MPI_Psend_init_c, const MPI_PARTS_, (WHOM), PREPARED(false))
-ENTRIES(MPI_Precv_init, MPI_Precv_init_c, MPI_PARTS_, (WHOM), PREPARED(true))
+ENTRIES(MPI_Psend_init, MPI_Psend_init_c, const MPI_PARTS_, (WHOM), return PREPARED(false))
+ENTRIES(MPI_Precv_init, MPI_Precv_init_c, MPI_PARTS_, (WHOM), return PREPARED(true))
 
 /* ---- starting and finishing ------------------------------------------------------------------------------------- */
 

@@ -70,12 +70,14 @@ static int probe(const struct probe *p, MPI_Status *status)
 
 #define PROBED(...) probe(&(struct probe){NAME, rank, tag, comm, __VA_ARGS__}, status)
 #define PROBE int rank, int tag, MPI_Comm comm
-ENTERED(MPI_Probe, (PROBE, MPI_Status *status), PROBED(.wait = true))
-ENTERED(MPI_Iprobe, (PROBE, int *flag, MPI_Status *status), PROBED(.flag = flag))
-ENTERED(MPI_Mprobe, (PROBE, MPI_Message *message, MPI_Status *status),
-        PROBED(.wait = true, .matched = true, .message = message))
-ENTERED(MPI_Improbe, (PROBE, int *flag, MPI_Message *message, MPI_Status *status),
-        PROBED(.matched = true, .flag = flag, .message = message))
+ENTRY(MPI_Probe)(PROBE, MPI_Status *status)
+    { DOING("MPI_Probe"); return PROBED(.wait = true); }
+ENTRY(MPI_Iprobe)(PROBE, int *flag, MPI_Status *status)
+    { DOING("MPI_Iprobe"); return PROBED(.flag = flag); }
+ENTRY(MPI_Mprobe)(PROBE, MPI_Message *message, MPI_Status *status)
+    { DOING("MPI_Mprobe"); return PROBED(.wait = true, .matched = true, .message = message); }
+ENTRY(MPI_Improbe)(PROBE, int *flag, MPI_Message *message, MPI_Status *status)
+    { DOING("MPI_Improbe"); return PROBED(.matched = true, .flag = flag, .message = message); }
 
 /* ---- matched ---------------------------------------------------------------------------------------------------- */
 
@@ -143,5 +145,6 @@ static int start_receive(struct mpi_message *m, MPI_Message *message, MPI_Reques
 }
 
 #define MATCHED &(struct mpi_message){NAME, buf, count, datatype, 0, 0, MPI_COMM_NULL}, message
-ENTRIES(MPI_Mrecv, MPI_Mrecv_c, MPI_DATA_, (MPI_Message *message, MPI_Status *status), receive(MATCHED, status))
-ENTRIES(MPI_Imrecv, MPI_Imrecv_c, MPI_DATA_, (MPI_Message *message, MPI_Request *request), start_receive(MATCHED, request))
+ENTRIES(MPI_Mrecv, MPI_Mrecv_c, MPI_DATA_, (MPI_Message *message, MPI_Status *status), return receive(MATCHED, status))
+ENTRIES(MPI_Imrecv, MPI_Imrecv_c, MPI_DATA_, (MPI_Message *message, MPI_Request *request),
+        return start_receive(MATCHED, request))

@@ -327,7 +327,7 @@ ENTRY(MPI_Request_free)(MPI_Request *handle)
 {
     struct mpi_request *request;
     ENTER("MPI_Request_free");
-    int error = mpi_arguments(NAME, ARGUMENTS({WANT_BEHIND | KIND_REQUEST, handle, "request", &request}));
+    int error = CHECK({WANT_BEHIND | KIND_REQUEST, handle, "request", &request});
     if (error)
         return error;
     *handle = MPI_REQUEST_NULL;
@@ -344,7 +344,7 @@ ENTRY(MPI_Cancel)(MPI_Request *handle)
 {
     struct mpi_request *request;
     ENTER("MPI_Cancel");
-    int error = mpi_arguments(NAME, ARGUMENTS({WANT_BEHIND | KIND_REQUEST, handle, "request", &request}));
+    int error = CHECK({WANT_BEHIND | KIND_REQUEST, handle, "request", &request});
     if (error)
         return error;
     switch (request->kind) {
@@ -377,7 +377,7 @@ ENTRY(MPI_Cancel)(MPI_Request *handle)
 ENTRY(MPI_Grequest_start)(MPI_Grequest_query_function *query, MPI_Grequest_free_function *free_,
                           MPI_Grequest_cancel_function *cancel, void *extra, MPI_Request *out)
 {
-    int error = mpi_arguments(NAME, ARGUMENTS(RUNNING, GIVEN_AS(out, "request")));
+    int error = CHECK(RUNNING, GIVEN_AS(out, "request"));
     if (error)
         return error;
     struct mpi_request *request = mpi_request_take(REQUEST_GENERAL, NAME, NULL, NULL);

@@ -93,12 +93,14 @@ void mpi_pair_drop(struct mpi_pair *pair)
 #define BOTH                                                                                                           \
     &(struct exchange){.send = {NAME, sendbuf, sendcount, sendtype, dest, sendtag, comm},                              \
                        .receive = {NAME, recvbuf, recvcount, recvtype, source, recvtag, comm}}
-ENTRIES(MPI_Sendrecv, MPI_Sendrecv_c, MPI_EXCHANGED_, (WHOM, MPI_Status *status), exchange(BOTH, status))
-ENTRIES(MPI_Isendrecv, MPI_Isendrecv_c, MPI_EXCHANGED_, (WHOM, MPI_Request *request), iexchange(BOTH, request))
+ENTRIES(MPI_Sendrecv, MPI_Sendrecv_c, MPI_EXCHANGED_, (WHOM, MPI_Status *status), return exchange(BOTH, status))
+ENTRIES(MPI_Isendrecv, MPI_Isendrecv_c, MPI_EXCHANGED_, (WHOM, MPI_Request *request), return iexchange(BOTH, request))
 
 #define BOTH_RANKS int dest, int sendtag, int source, int recvtag, MPI_Comm comm
 #define ONE                                                                                                            \
     &(struct exchange){.send = {NAME, buf, count, datatype, dest, sendtag, comm},                                      \
                        .receive = {NAME, buf, count, datatype, source, recvtag, comm}, .replaces = true}
-ENTRIES(MPI_Sendrecv_replace, MPI_Sendrecv_replace_c, MPI_DATA_, (BOTH_RANKS, MPI_Status *status), exchange(ONE, status))
-ENTRIES(MPI_Isendrecv_replace, MPI_Isendrecv_replace_c, MPI_DATA_, (BOTH_RANKS, MPI_Request *request), iexchange(ONE, request))
+ENTRIES(MPI_Sendrecv_replace, MPI_Sendrecv_replace_c, MPI_DATA_, (BOTH_RANKS, MPI_Status *status),
+        return exchange(ONE, status))
+ENTRIES(MPI_Isendrecv_replace, MPI_Isendrecv_replace_c, MPI_DATA_, (BOTH_RANKS, MPI_Request *request),
+        return iexchange(ONE, request))

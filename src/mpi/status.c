@@ -16,9 +16,10 @@ static int get_count(uint64_t bytes, const struct mpi_type *type, struct mpi_cou
     return mpi_count_tell(count, !whole ? MPI_UNDEFINED : type->size ? (MPI_Count)(bytes / type->size) : 0);
 }
 
-#define COUNTED_WELL (GIVEN(status), GIVEN(count), TYPE_OF(datatype))
+#define COUNTED_WELL GIVEN(status), GIVEN(count), TYPE_OF(datatype)
 #define BYTES_OF_TYPE bytes_of(status), mpi_type_at(datatype)
-CHECKED_PAIR(MPI_Get_count, MPI_Get_count_c, int, MPI_COUNTED_, COUNTED_WELL, get_count(BYTES_OF_TYPE, COUNT_AT(count)))
+WIDENED(MPI_Get_count, MPI_Get_count_c, int, MPI_COUNTED_,
+        return CHECK(COUNTED_WELL) ?: get_count(BYTES_OF_TYPE, COUNT_AT(count)))
 
 /* The basic elements in the first BYTES of one TYPE, -1 where the last one is not whole. */
 static int64_t elements_in(const struct mpi_type *type, uint64_t bytes)
@@ -52,8 +53,8 @@ static int get_elements(uint64_t bytes, const struct mpi_type *type, struct mpi_
 }
 
 #define ELEMENTS_GOT get_elements(BYTES_OF_TYPE, COUNT_AT(count))
-CHECKED_PAIR(MPI_Get_elements, MPI_Get_elements_c, int, MPI_COUNTED_, COUNTED_WELL, ELEMENTS_GOT)
-CHECKED(MPI_Get_elements_x, (MPI_COUNTED_(MPI_Count, )), COUNTED_WELL, ELEMENTS_GOT)
+WIDENED(MPI_Get_elements, MPI_Get_elements_c, int, MPI_COUNTED_, return CHECK(COUNTED_WELL) ?: ELEMENTS_GOT)
+ENTRY(MPI_Get_elements_x)(MPI_COUNTED_(MPI_Count, )) { return CHECK(COUNTED_WELL) ?: ELEMENTS_GOT; }
 
 /* The first bytes of TYPE that hold as many basic elements: elements_in, the other way round. */
 static uint64_t bytes_in(const struct mpi_type *type, uint64_t elements)
@@ -79,21 +80,24 @@ static int set_elements(const char *call, MPI_Status *status, const struct mpi_t
     return MPI_SUCCESS;
 }
 
-#define ELEMENTS_WELL (GIVEN(status), TYPE_OF(datatype))
+#define ELEMENTS_WELL GIVEN(status), TYPE_OF(datatype)
 #define ELEMENTS_SET set_elements(NAME, status, mpi_type_at(datatype), count)
-CHECKED_PAIR(MPI_Status_set_elements, MPI_Status_set_elements_c, int, MPI_ELEMENTS_, ELEMENTS_WELL, ELEMENTS_SET)
-CHECKED(MPI_Status_set_elements_x, (MPI_ELEMENTS_(MPI_Count, )), ELEMENTS_WELL, ELEMENTS_SET)
+WIDENED(MPI_Status_set_elements, MPI_Status_set_elements_c, int, MPI_ELEMENTS_,
+        return CHECK(ELEMENTS_WELL) ?: ELEMENTS_SET)
+ENTRY(MPI_Status_set_elements_x)(MPI_ELEMENTS_(MPI_Count, )) { return CHECK(ELEMENTS_WELL) ?: ELEMENTS_SET; }
 
 /* ---- fields ----------------------------------------------------------------------------------------------------- */
 
-#define GETS(place) (const MPI_Status *status, int *place), (GIVEN(status), GIVEN(place))
-CHECKED(MPI_Status_get_source, GETS(source), mpi_tell(source, status->MPI_SOURCE))
-CHECKED(MPI_Status_get_tag, GETS(tag), mpi_tell(tag, status->MPI_TAG))
-CHECKED(MPI_Status_get_error, GETS(err), mpi_tell(err, status->MPI_ERROR))
-CHECKED(MPI_Test_cancelled, GETS(flag), mpi_tell(flag, status->MPI_internal[MPI_STATUS_CANCELLED]))
+#define FIELD(name, out) ENTRY(name)(const MPI_Status *status, int *out)
+FIELD(MPI_Status_get_source, source) { return CHECK(GIVEN(status), GIVEN(source)) ?: mpi_tell(source, status->MPI_SOURCE); }
+FIELD(MPI_Status_get_tag, tag) { return CHECK(GIVEN(status), GIVEN(tag)) ?: mpi_tell(tag, status->MPI_TAG); }
+FIELD(MPI_Status_get_error, err) { return CHECK(GIVEN(status), GIVEN(err)) ?: mpi_tell(err, status->MPI_ERROR); }
+FIELD(MPI_Test_cancelled, flag)
+    { return CHECK(GIVEN(status), GIVEN(flag)) ?: mpi_tell(flag, status->MPI_internal[MPI_STATUS_CANCELLED]); }
 
-#define SETS (MPI_Status *status, int value), (GIVEN(status))
-CHECKED(MPI_Status_set_source, SETS, mpi_tell(&status->MPI_SOURCE, value))
-CHECKED(MPI_Status_set_tag, SETS, mpi_tell(&status->MPI_TAG, value))
-CHECKED(MPI_Status_set_error, SETS, mpi_tell(&status->MPI_ERROR, value))
-CHECKED(MPI_Status_set_cancelled, SETS, mpi_tell(&status->MPI_internal[MPI_STATUS_CANCELLED], value != 0))
+#define SETTER(name) ENTRY(name)(MPI_Status *status, int value)
+SETTER(MPI_Status_set_source) { return CHECK(GIVEN(status)) ?: mpi_tell(&status->MPI_SOURCE, value); }
+SETTER(MPI_Status_set_tag) { return CHECK(GIVEN(status)) ?: mpi_tell(&status->MPI_TAG, value); }
+SETTER(MPI_Status_set_error) { return CHECK(GIVEN(status)) ?: mpi_tell(&status->MPI_ERROR, value); }
+SETTER(MPI_Status_set_cancelled)
+    { return CHECK(GIVEN(status)) ?: mpi_tell(&status->MPI_internal[MPI_STATUS_CANCELLED], value != 0); }

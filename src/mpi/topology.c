@@ -84,7 +84,7 @@ ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int perio
     int ranks;
     (void)reorder;
     ENTER("MPI_Cart_create");
-    int error = mpi_arguments(NAME, ARGUMENTS(COMM_OF(handle, &parent), GIVEN(comm_cart), GIVEN_IF(n > 0, periods, "periods"))) ?:
+    int error = CHECK(COMM_OF(handle, &parent), GIVEN(comm_cart), GIVEN_IF(n > 0, periods, "periods")) ?:
                 check_grid(parent, NAME, n, dims, &ranks);
     if (error)
         return error;
@@ -128,7 +128,7 @@ ENTRY(MPI_Cart_sub)(MPI_Comm handle, const int remain[], MPI_Comm *newcomm)
 {
     struct mpi_comm *parent;
     DOING("MPI_Cart_sub");
-    int error = mpi_arguments(NAME, ARGUMENTS(GRID_OF(handle, &parent), GIVEN(newcomm)));
+    int error = CHECK(GRID_OF(handle, &parent), GIVEN(newcomm));
     if (error)
         return error;
     const struct mpi_topology *grid = parent->topology;
@@ -152,10 +152,13 @@ ENTRY(MPI_Cart_sub)(MPI_Comm handle, const int remain[], MPI_Comm *newcomm)
 
 /* ---- questions -------------------------------------------------------------------------------------------------- */
 
-CHECKED(MPI_Topo_test, (MPI_Comm comm, int *status), (COMM_OF(comm), GIVEN(status)),
-        mpi_tell(status, mpi_comm_at(comm)->topology ? MPI_CART : MPI_UNDEFINED))
-CHECKED(MPI_Cartdim_get, (MPI_Comm comm, int *ndims), (GRID_OF(comm), GIVEN(ndims)),
-        mpi_tell(ndims, mpi_comm_at(comm)->topology->dimensions))
+ENTRY(MPI_Topo_test)(MPI_Comm comm, int *status)
+{
+    return CHECK(COMM_OF(comm), GIVEN(status)) ?:
+           mpi_tell(status, mpi_comm_at(comm)->topology ? MPI_CART : MPI_UNDEFINED);
+}
+ENTRY(MPI_Cartdim_get)(MPI_Comm comm, int *ndims)
+    { return CHECK(GRID_OF(comm), GIVEN(ndims)) ?: mpi_tell(ndims, mpi_comm_at(comm)->topology->dimensions); }
 
 static int too_short(struct mpi_comm *comm, const char *call, int room)
 {
@@ -165,7 +168,7 @@ static int too_short(struct mpi_comm *comm, const char *call, int room)
 ENTRY(MPI_Cart_get)(MPI_Comm handle, int room, int dims[], int periods[], int coordinates[])
 {
     struct mpi_comm *comm;
-    int error = mpi_arguments(NAME, ARGUMENTS(GRID_OF(handle, &comm)));
+    int error = CHECK(GRID_OF(handle, &comm));
     if (error)
         return error;
     const struct mpi_topology *grid = comm->topology;
@@ -183,7 +186,7 @@ ENTRY(MPI_Cart_coords)(MPI_Comm handle, int rank, int room, int coordinates[])
 {
     struct mpi_comm *comm;
     char name[64];
-    int error = mpi_arguments(NAME, ARGUMENTS(GRID_OF(handle, &comm)));
+    int error = CHECK(GRID_OF(handle, &comm));
     if (error)
         return error;
     const struct mpi_topology *grid = comm->topology;
@@ -205,13 +208,13 @@ static int cart_rank(const char *call, struct mpi_comm *comm, const int *coordin
         return mpi_error(comm, call, MPI_ERR_ARG, "the coordinates lie outside of the grid");
     return mpi_tell(rank, found);
 }
-CHECKED(MPI_Cart_rank, (MPI_Comm comm, const int coords[], int *rank), (GRID_OF(comm), GIVEN(rank)),
-        cart_rank(NAME, mpi_comm_at(comm), coords, rank))
+ENTRY(MPI_Cart_rank)(MPI_Comm comm, const int coords[], int *rank)
+    { return CHECK(GRID_OF(comm), GIVEN(rank)) ?: cart_rank(NAME, mpi_comm_at(comm), coords, rank); }
 
 ENTRY(MPI_Cart_shift)(MPI_Comm handle, int direction, int distance, int *rank_source, int *rank_dest)
 {
     struct mpi_comm *comm;
-    int error = mpi_arguments(NAME, ARGUMENTS(GRID_OF(handle, &comm), GIVEN(rank_source), GIVEN(rank_dest)));
+    int error = CHECK(GRID_OF(handle, &comm), GIVEN(rank_source), GIVEN(rank_dest));
     if (error)
         return error;
     const struct mpi_topology *grid = comm->topology;
@@ -237,12 +240,17 @@ static int cart_map(const char *call, struct mpi_comm *comm, int n, const int *d
     int ranks, error = check_grid(comm, call, n, dims, &ranks);
     return error ?: mpi_tell(rank, comm->rank < ranks ? comm->rank : MPI_UNDEFINED);
 }
-CHECKED(MPI_Cart_map, (MPI_Comm comm, int n, const int dims[], const int periods[], int *newrank),
-        (COMM_OF(comm), GIVEN(newrank)), ((void)periods, cart_map(NAME, mpi_comm_at(comm), n, dims, newrank)))
+ENTRY(MPI_Cart_map)(MPI_Comm comm, int n, const int dims[], const int periods[], int *newrank)
+{
+    return CHECK(COMM_OF(comm), GIVEN(newrank)) ?: ((void)periods, cart_map(NAME, mpi_comm_at(comm), n, dims, newrank));
+}
 
 /* The types of hardware that MPI_Comm_split_type knows by name: a node's memory, which every process stays within. */
-CHECKED(MPI_Get_hw_resource_info, (MPI_Info *hw_info), (RUNNING, GIVEN(hw_info)),
-        mpi_info_deliver(NULL, NAME, mpi_info_of("mpi_shared_memory", "true"), hw_info))
+ENTRY(MPI_Get_hw_resource_info)(MPI_Info *hw_info)
+{
+    return CHECK(RUNNING, GIVEN(hw_info)) ?:
+           mpi_info_deliver(NULL, NAME, mpi_info_of("mpi_shared_memory", "true"), hw_info);
+}
 
 /* ---- dims ------------------------------------------------------------------------------------------------------- */
 

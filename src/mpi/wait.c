@@ -256,10 +256,10 @@ static int test_all(const struct request_list *list, int *flag, bool last)
 }
 
 #define LIST(statuses) &(struct request_list){NAME, count, (MPI_Request *)requests, statuses}
-ENTERED(MPI_Testall, (int count, MPI_Request requests[], int *flag, MPI_Status statuses[]),
-        test_all(LIST(statuses), flag, true))
-ENTERED(MPI_Request_get_status_all, (int count, const MPI_Request requests[], int *flag, MPI_Status statuses[]),
-        test_all(LIST(statuses), flag, false))
+ENTRY(MPI_Testall)(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
+    { DOING("MPI_Testall"); return test_all(LIST(statuses), flag, true); }
+ENTRY(MPI_Request_get_status_all)(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
+    { DOING("MPI_Request_get_status_all"); return test_all(LIST(statuses), flag, false); }
 
 /* ---- any -------------------------------------------------------------------------------------------------------- */
 
@@ -319,12 +319,17 @@ static int test_any(struct request_list *list, int *index, int *flag, MPI_Status
 
 #define ANY(constant) int count, constant MPI_Request requests[], int *index
 #define BARE LIST(MPI_STATUSES_IGNORE)
-ENTERED(MPI_Waitany, (ANY(), MPI_Status *status), any(BARE, index, NULL, status, true))
-ENTERED(MPI_Testany, (ANY(), int *flag, MPI_Status *status), test_any(BARE, index, flag, status, true))
-ENTERED(MPI_Request_get_status, (MPI_Request request, int *flag, MPI_Status *status),
-        test_any(&(struct request_list){NAME, 1, &request, MPI_STATUSES_IGNORE}, &(int){0}, flag, status, false))
-ENTERED(MPI_Request_get_status_any, (ANY(const), int *flag, MPI_Status *status),
-        test_any(BARE, index, flag, status, false))
+ENTRY(MPI_Waitany)(ANY(), MPI_Status *status)
+    { DOING("MPI_Waitany"); return any(BARE, index, NULL, status, true); }
+ENTRY(MPI_Testany)(ANY(), int *flag, MPI_Status *status)
+    { DOING("MPI_Testany"); return test_any(BARE, index, flag, status, true); }
+ENTRY(MPI_Request_get_status)(MPI_Request request, int *flag, MPI_Status *status)
+{
+    DOING("MPI_Request_get_status");
+    return test_any(&(struct request_list){NAME, 1, &request, MPI_STATUSES_IGNORE}, &(int){0}, flag, status, false);
+}
+ENTRY(MPI_Request_get_status_any)(ANY(const), int *flag, MPI_Status *status)
+    { DOING("MPI_Request_get_status_any"); return test_any(BARE, index, flag, status, false); }
 
 /* ---- some ------------------------------------------------------------------------------------------------------- */
 
@@ -363,6 +368,9 @@ static int some(struct request_list *list, int *done, int indices[], bool wait, 
 
 #define SOME(constant)                                                                                                 \
     int count, constant MPI_Request requests[], int *done, int indices[], MPI_Status statuses[]
-ENTERED(MPI_Waitsome, (SOME()), some(LIST(statuses), done, indices, true, true))
-ENTERED(MPI_Testsome, (SOME()), some(LIST(statuses), done, indices, false, true))
-ENTERED(MPI_Request_get_status_some, (SOME(const)), some(LIST(statuses), done, indices, false, false))
+ENTRY(MPI_Waitsome)(SOME())
+    { DOING("MPI_Waitsome"); return some(LIST(statuses), done, indices, true, true); }
+ENTRY(MPI_Testsome)(SOME())
+    { DOING("MPI_Testsome"); return some(LIST(statuses), done, indices, false, true); }
+ENTRY(MPI_Request_get_status_some)(SOME(const))
+    { DOING("MPI_Request_get_status_some"); return some(LIST(statuses), done, indices, false, false); }
