@@ -28,6 +28,7 @@ check:
 bench: all
 	@scripts/need bench
 	@bench/compare
+	@bench/compare --short
 	@bench/packed
 	@bench/plot build/plots
 

@@ -5,9 +5,9 @@
  *   floor class      only the class and what it was judged by: "far 27.10", in nanoseconds a line
  *
  * The class says what a line costs that the other processor has just written: near, slow or far. It is timed as the
- * receiver's own copy out of a fresh, plainly stored block, not as a round trip: a round trip contains the polling and the
- * computing of both sides, and it orders machines wrongly. Of longer blocks the processor fetches more ahead, so the cost of
- * a line falls with the length (on a Zen 5: 12.0 ns of 1 KiB, 7.2 of 2, 4.9 of 4, 3.4 of 8): a class is told by 2 KiB alone. */
+ * receiver's own copy out of a fresh, plainly stored block, not as a round trip: a round trip contains the polling and
+ * the computing of both sides, and it orders machines wrongly. Of longer blocks the processor fetches more ahead, so the
+ * cost of a line falls with the length (bench/results/blocks.md): a class is told by blocks of 2 KiB alone. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <sched.h>
@@ -239,10 +239,10 @@ static double figure(int which)
 
 int main(int argc, char **argv)
 {
-    static const char *const name[] = {"floor_same_line 8", "floor_own_lines 8", "floor_yield 1", "floor_futex 1", "floor_wake 1",
-                                       "floor_memcpy 65536", "floor_memcpy 1048576", "floor_memcpy 4194304",
-                                       "floor_process_vm 65536", "floor_process_vm 1048576", "floor_process_vm 4194304",
-                                       "floor_fresh_line 2048"};
+    static const char *const name[] = {
+        "floor_same_line 8", "floor_own_lines 8", "floor_yield 1", "floor_futex 1", "floor_wake 1", "floor_memcpy 65536",
+        "floor_memcpy 1048576", "floor_memcpy 4194304", "floor_process_vm 65536", "floor_process_vm 1048576",
+        "floor_process_vm 4194304", "floor_fresh_line 2048"};
     enum { FIGURES = sizeof name / sizeof *name };
     double value[FIGURES][ROUNDS];
     int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;
@@ -273,8 +273,8 @@ int main(int argc, char **argv)
         printf("%s %.3f %s\n", name[f], value[f][rounds / 2], f < 5 || f == FIGURES - 1 ? "ns" : "GB/s");
     }
     double line = value[FIGURES - 1][rounds / 2];
-    printf("# class %s: a fresh line costs %.2f ns (near below %.1f, slow below %.0f, else far)\n", class_of(line), line,
-           NEAR_BELOW, SLOW_BELOW);
+    printf("# class %s: a fresh line costs %.2f ns (near below %.1f, slow below %.0f, else far)\n", class_of(line),
+           line, NEAR_BELOW, SLOW_BELOW);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     return 0;

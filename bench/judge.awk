@@ -1,10 +1,10 @@
-# Judges what bench/compare measured: for each class of the line the medians of all figures, their ratios to the better peer,
-# and the bars of that class; then the floor of the machine in the same rounds.
+# Judges what bench/compare measured: for each class of the line the medians of all figures, their ratios to the better
+# peer, and the bars of that class; then the floor of the machine in the same rounds.
 #
 #   awk -v mpis=NAMES -v table=ROWS -v share=SHARE -f judge.awk FILE
 #
-# FILE has a value a line: round mpi figure size value unit class. ROWS are those of bench/compare. With a SHARE all rows together
-# are judged: how many of the points that have a peer are not slower than the better one.
+# FILE has a value a line: round mpi figure size value unit class. ROWS are those of bench/compare. With a SHARE all rows
+# together are judged: how many of the points that have a peer are not slower than the better one.
 
 function median(list, n,   i, j, t, v) {
     n = split(list, v, " ")
@@ -60,7 +60,10 @@ function print_row(class, figure, better, bar, own, raw_bar,   i, key, best, rat
         if (reaches(ratio, better, 1)) reached++; else printf " slower"
     }
     if (mid["before"] && mid["viaduct"]) printf " %7.2fx of before", mid["viaduct"] / mid["before"]
-    if (mid["raw"] && mid["viaduct"]) printf " %7.2fx of raw  %s", mid["viaduct"] / mid["raw"], verdict(mid["viaduct"] / mid["raw"], better, raw_bar)
+    if (mid["raw"] && mid["viaduct"]) {
+        ratio = mid["viaduct"] / mid["raw"]
+        printf " %7.2fx of raw  %s", ratio, verdict(ratio, better, raw_bar)
+    }
     printf "\n"
 }
 
@@ -79,13 +82,14 @@ function print_class(class,   i, r, rows, row, f, key, columns) {
         print_row(class, f[1], f[4], bar_of(f[5], class), f[6], f[7])
     }
     if (share && points)
-        printf "not slower than the better peer: %d of %d points, %.0f %%  > %.0f %%  %s\n", reached, points, 100 * reached / points,
-               100 * share, (reached >= share * points) ? "met" : "MISSED"
+        printf "not slower than the better peer: %d of %d points, %.0f %%  > %.0f %%  %s\n", reached, points,
+               100 * reached / points, 100 * share, (reached >= share * points) ? "met" : "MISSED"
     if (floors) print "the floor of this machine in the same rounds: median, least, most"
     for (i = 1; i <= floors; i++) {
         key = class SUBSEP "floor" SUBSEP floor[i]
         if (key in all)
-            printf "  %-26s %10.3f %10.3f %10.3f %s\n", floor[i], median(all[key]), least[key], most[key], unit[floor[i]]
+            printf "  %-26s %10.3f %10.3f %10.3f %s\n", floor[i], median(all[key]), least[key], most[key],
+                   unit[floor[i]]
     }
 }
 

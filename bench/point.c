@@ -248,7 +248,8 @@ int main(int argc, char **argv)
         for (int r = 0; r < ROUNDS; r++)
             value[r] = kind->measure(size);
         if (rank == 0)
-            printf("%s%s %zu %.4f %s\n", first == 2 ? "multiple_" : "", kind->name, size, median(value, ROUNDS), kind->unit);
+            printf("%s%s %zu %.4f %s\n", first == 2 ? "multiple_" : "", kind->name, size, median(value, ROUNDS),
+                   kind->unit);
     }
     /* The silent ones were connected once and wait in a receive. */
     char byte = 0;
