@@ -6,7 +6,7 @@
  *
  * The class says what a line costs that the other processor has just written: near, slow or far. It is timed as the
  * receiver's own copy out of a fresh, plainly stored block, not as a round trip: a round trip contains the polling and
- * the computing of both sides, and it orders machines wrongly. Of longer blocks the processor fetches more ahead, so the
+ * the computing of both sides, and it orders machines wrongly. The processor fetches longer blocks further ahead, so the
  * cost of a line falls with the length (bench/results/blocks.md): a class is told by blocks of 2 KiB alone. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
@@ -240,9 +240,9 @@ static double figure(int which)
 int main(int argc, char **argv)
 {
     static const char *const name[] = {
-        "floor_same_line 8", "floor_own_lines 8", "floor_yield 1", "floor_futex 1", "floor_wake 1", "floor_memcpy 65536",
-        "floor_memcpy 1048576", "floor_memcpy 4194304", "floor_process_vm 65536", "floor_process_vm 1048576",
-        "floor_process_vm 4194304", "floor_fresh_line 2048"};
+        "floor_same_line 8", "floor_own_lines 8", "floor_yield 1", "floor_futex 1", "floor_wake 1",
+        "floor_memcpy 65536", "floor_memcpy 1048576", "floor_memcpy 4194304", "floor_process_vm 65536",
+        "floor_process_vm 1048576", "floor_process_vm 4194304", "floor_fresh_line 2048"};
     enum { FIGURES = sizeof name / sizeof *name };
     double value[FIGURES][ROUNDS];
     int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;

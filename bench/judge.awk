@@ -3,8 +3,8 @@
 #
 #   awk -v mpis=NAMES -v table=ROWS -v share=SHARE -f judge.awk FILE
 #
-# FILE has a value a line: round mpi figure size value unit class. ROWS are those of bench/compare. With a SHARE all rows
-# together are judged: how many of the points that have a peer are not slower than the better one.
+# FILE has a value a line: round mpi figure size value unit class. ROWS are those of bench/compare. With a SHARE all
+# rows together are judged: how many of the points that have a peer are not slower than the better one.
 
 function median(list, n,   i, j, t, v) {
     n = split(list, v, " ")

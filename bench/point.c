@@ -7,7 +7,9 @@
  *   compute                   Isend, 1 ms of computing, Wait: how long the receiver waits
  *   rate, bandwidth64, bandwidth8, both
  *
- * With "multiple" MPI is started with MPI_THREAD_MULTIPLE and the figures are called multiple_WHAT. One line a figure: "name size value unit". A figure is the median of 5 rounds inside the process; the comparison runs
+ * With "multiple" MPI is started with MPI_THREAD_MULTIPLE and the figures are called multiple_WHAT.
+ *
+ * One line a figure: "name size value unit". A figure is the median of 5 rounds inside the process; the comparison runs
  * the process several times, interleaved with the other MPIs. */
 #include <mpi.h>
 #include <stdio.h>
@@ -233,8 +235,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const struct kind *kind = argc > first ? kind_find(argv[first]) : NULL;
     if (!kind || ranks < 2 || level < MPI_THREAD_MULTIPLE) {
-        fprintf(stderr, "usage: point [multiple] latency|silent|beside|used|compute|rate|bandwidth64|bandwidth8|both SIZE..., "
-                        "on two ranks or more\n");
+        fprintf(stderr, "usage: point [multiple] latency|silent|beside|used|compute|rate|bandwidth64|bandwidth8|both "
+                        "SIZE..., on two ranks or more\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     if (posix_memalign((void **)&out, 4096, most) || posix_memalign((void **)&in, 4096, most))

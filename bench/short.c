@@ -1,6 +1,6 @@
-/* Short runs, of any MPI, as programs run: portable, built and run by bench/compare --short. Two ranks send every size from
- * 1 byte to 4 MiB in one process, each size in new buffers; a figure is the mean from the first message of its size on,
- * without messages to warm up.
+/* Short runs, of any MPI, as programs run: portable, built and run by bench/compare --short. Two ranks send every size
+ * from 1 byte to 4 MiB in one process, each size in new buffers; a figure is the mean from the first message of its size
+ * on, without messages to warm up.
  *
  *   short latency | stream | both
  *
