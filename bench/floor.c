@@ -6,7 +6,7 @@
  *
  * The class says what a line costs that the other processor has just written: near, slow or far. It is timed as the
  * receiver's own copy out of a fresh, plainly stored block, not as a round trip: a round trip contains the polling and
- * the computing of both sides, and it orders machines wrongly. The processor fetches longer blocks further ahead, so the
+ * the computing of both sides, and it orders machines wrongly. The processor fetches long blocks further ahead, so the
  * cost of a line falls with the length (bench/results/blocks.md): a class is told by blocks of 2 KiB alone. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
