@@ -13,6 +13,6 @@ for side in 0 1; do
     grep -q "^all right" $work/said || fail "rank $side loses its links: not all right"
     late=$(grep -c "puts of a lost link to rank . are done late" $work/log)
     echo "rank $side lost a link with puts to come $late times: $(cat $work/said)"
-    ((late >= 5)) || fail "rank $side lost a link with puts to come only $late times"
+    ((late >= 1)) || fail "rank $side never lost a link with puts to come"
 done
 finish

@@ -1,4 +1,18 @@
-# Sourced by who runs tests/programs/meter in the laboratory: $ticks is the file with its output.
+# Sourced by what runs tests/programs/meter in the laboratory: $ticks is the file with its output.
+start() { # ARGUMENTS OF THE METER; end, or SIGUSR1, ends it
+    : >$ticks
+    HYDRA_LAUNCHER_EXEC=lab-rsh VIADUCT_LOG=info $mpiexec -host h0,h1 "$programs/meter" "$@" >$ticks 2>$work/log & job=$!
+    eventually 20 grep -q tick $ticks || fail "not started: $(cat $work/log)"
+}
+end() { # WHAT
+    kill -USR1 $job
+    wait $job || fail "$1: the job ended badly: $(tail -n 3 $work/log)"
+    grep -q total $ticks || fail "$1: the receiver has not got everything"
+}
+heard() { grep -c tick $ticks; }
+more_than() { (($(heard) > $1)); }
+goes_on() { eventually 15 more_than $(($(heard) + 3)) || fail "$1: nothing comes any more: $(tail -n 3 $work/log)"; } # WHAT
+
 total() { awk '$1 == "total" { print $2 }' "$ticks"; }
 longest() { awk '$1 == "total" { print $5 }' "$ticks"; } # seconds without a message
 plus() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.3f", a + b }'; }

@@ -66,8 +66,8 @@ eventually 20 idle || { fail "the cluster is not ready: $(sinfo -h; tail -n 3 $w
 launch() { srun -Q -K --mpi=pmi2 -N "$(($1 < 3 ? $1 : 3))" --distribution=cyclic -n "$@"; }
 ordeal launch '~^(7|137|143)$' '~^(5|137|143)$' '~^(1|137|143)$' 143 # by KILL or, who was quick to end, by TERM
 launch() { srun -Q --mpi=pmi2 -N 2 -n "$@"; } # without it, whoever can still speak ends the job
-within 10 '~^(137|143)$' "~" "~rank 1 on h. ends the job: MPI_Abort" launch 3 $programs/victim 1 -2 loop
-within 10 '~^(137|143)$' "~" "~rank 1 on h. ends the job: the program ended without MPI_Finalize" launch 3 $programs/victim 1 -1 barrier
+soon '~^(137|143)$' "~" "~rank 1 on h. ends the job: MPI_Abort" launch 3 $programs/victim 1 -2 loop
+soon '~^(137|143)$' "~" "~rank 1 on h. ends the job: the program ended without MPI_Finalize" launch 3 $programs/victim 1 -1 barrier
 
 # its PMIx, with libpmix
 launch() { srun -Q -K --mpi=pmix -N "$(($1 < 3 ? $1 : 3))" --distribution=cyclic -n "$@"; }
@@ -75,7 +75,7 @@ ordeal launch '~^(7|137|143)$' '~^(5|137|143)$' '~^(1|137|143)$' '~^(137|143)$'
 
 # No protocol offered: said once a rank, and never so many jobs of one rank.
 for none in --mpi=none ""; do
-    within 10 1 "" "~started by Slurm's srun .SLURM_STEP_NUM_TASKS=3., .* use srun --mpi=pmi2" srun -Q $none -N 3 -n 3 $programs/meet
+    soon 1 "" "~started by Slurm's srun .SLURM_STEP_NUM_TASKS=3., .* use srun --mpi=pmi2" srun -Q $none -N 3 -n 3 $programs/meet
 done
-within 10 0 "1 met" "" srun -Q -n 1 $programs/meet
+soon 0 "1 met" "" srun -Q -n 1 $programs/meet
 finish

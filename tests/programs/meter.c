@@ -1,18 +1,22 @@
 /* meter SIZE WINDOW SECONDS [COMPUTE]: rank 0 streams messages to rank 1, so many at once; rank 1 checks every byte, and tells
  * each 100 ms in which a message came the time of day and the MB/s since the line before ("tick 1763726193.412 11.73"), at the
- * end all of it ("total 11.72 MB/s longest 0.094 s": the longest time without a message). With COMPUTE, after a second rank 1
- * computes for so many seconds and leaves the library alone. */
+ * end all of it ("total 11.72 MB/s longest 0.094 s": the longest time without a message). SIGUSR1 ends it before its time. With COMPUTE,
+ * after a second rank 1 computes for so many seconds and leaves the library alone. */
 #include "../check.h"
 #include <mpi.h>
+#include <signal.h>
 #include <time.h>
 
 #define END 1 /* bytes of a message that ends it */
 
+static volatile sig_atomic_t enough;
 static size_t size;
 static int window;
 static double seconds, compute;
 static unsigned char *buffer;
 static MPI_Request *request;
+
+static void stop(int signal) { enough = signal; }
 
 static double of_day(void)
 {
@@ -27,7 +31,7 @@ static void send_all(void)
     int left = window;
 
     for (unsigned n = 0; left; n++) {
-        int slot = (int)(n % (unsigned)window), over = MPI_Wtime() >= end;
+        int slot = (int)(n % (unsigned)window), over = enough || MPI_Wtime() >= end;
         unsigned char *data = buffer + size * (size_t)slot;
 
         MPI_Wait(&request[slot], MPI_STATUS_IGNORE);
@@ -99,6 +103,7 @@ int main(int argc, char **argv)
 {
     int rank;
 
+    signal(SIGUSR1, stop);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (argc < 4) {
