@@ -1,6 +1,9 @@
 /* beside N: ranks 0 and 1, on one node, exchange N messages of 8 bytes, half of them by blocking calls; rank 2, on another
- * one, is connected to both and has nothing to say. */
+ * one, is connected to both and has nothing to say. What the exchange cost 0 and 1: "asked the network 12 times, slept 3 times,
+ * yielded 40 times, 210 ms". */
+#include "base/counters.h"
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static void exchange(int rank, int count)
@@ -31,7 +34,12 @@ int main(int argc, char **argv)
         MPI_Send(&byte, 1, MPI_BYTE, i, 0, MPI_COMM_WORLD);
     if (rank < 2) {
         MPI_Recv(&byte, 1, MPI_BYTE, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        struct base_counters before = *vbase_counters;
+        double start = MPI_Wtime();
         exchange(rank, argc > 1 ? atoi(argv[1]) : 0);
+        printf("asked the network %lu times, slept %lu times, yielded %lu times, %.0f ms\n",
+               vbase_counters->net_asks + vbase_counters->net_reads - before.net_asks - before.net_reads,
+               vbase_counters->sleeps - before.sleeps, vbase_counters->yields - before.yields, (MPI_Wtime() - start) * 1e3);
         MPI_Send(&byte, 1, MPI_BYTE, 2, 3, MPI_COMM_WORLD);
     } else {
         for (int i = 0; i < 2; i++)
