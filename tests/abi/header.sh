@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # mpi.h equals the tables: every prototype and constant in C and C++, under both names, and no function besides.
-# timeout: 120 beside: 1
+# timeout: 120
 source "$VIADUCT_SOURCE/tests/lib/shell"
 set -e
 here=$VIADUCT_SOURCE/tests/abi header=$VIADUCT_SOURCE/include/mpi.h

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the libraries export: libmpi_abi nothing but names of the standard, each with its profiling twin and both the same
 # function; libviaduct nothing but its own; and no library calls an MPI_ or PMPI_ name, which a profiler would see.
-# beside: 1
+#
 set -u
 source "$VIADUCT_SOURCE/tests/lib/shell"
 mpi=$VIADUCT_BUILD/lib/libmpi_abi.so.1 engine=$VIADUCT_BUILD/lib/libviaduct.so.0

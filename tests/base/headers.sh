@@ -1,5 +1,5 @@
 # Every header of src, include and tools compiles alone and twice; those of include also as C++.
-# timeout: 240 takes: 2 beside: 1
+# timeout: 240 takes: 2
 source "$VIADUCT_SOURCE/tests/lib/shell"
 cd "$VIADUCT_SOURCE" || exit 1
 cc=${CC:-cc} cxx=${CXX:-c++}

@@ -1,6 +1,7 @@
 /* What a schedule does when something is wrong, and what it promises besides moving bytes: a barrier holds, a truncated
  * message stops nobody, any other failure ends the schedule with everything cancelled, layouts live as long as the
- * schedule, small collectives need no memory of their own. */
+ * schedule, small collectives need no memory of their own.
+ * apart: 1 */
 #include "coll/fake_msg.h"
 #include "coll/schedule.h"
 

@@ -3,7 +3,8 @@
  * way at once, started in another order on each rank, and started again as persistent ones are.
  *
  * takes: 15 presets: release asan
- * timeout: 300 */
+ * timeout: 300
+ * apart: 1 */
 #include "coll/cases.h"
 #include "coll/fake_msg.h"
 

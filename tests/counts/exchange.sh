@@ -3,7 +3,7 @@
 # difference of N and 2N exchanges), system calls (none), allocations (none). Over the network: what reliability costs with
 # one healthy rail, in instructions, and a system call for a send, one for many receives. The limit is what it was before threads,
 # several networks and recovery came in (522), and twenty more.
-# timeout: 150 takes: 8 beside: 1
+# timeout: 150 takes: 8
 # presets: release
 set -u
 source "$VIADUCT_SOURCE/tests/lib/shell"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A rank, or the launcher, is killed from outside at moments that nobody chose: while the program is loaded, in MPI_Init,
 # in traffic, in MPI_Finalize. The job ends, one sentence names rank, pid and signal; nobody is left.
-# timeout: 120 takes: 3 beside: 1
+# timeout: 120 takes: 3
 set -u
 source "$VIADUCT_SOURCE/tests/lib/shell"
 RANDOM=20251

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A poor environment: what is missing is done without, silently, or named in one line.
-# timeout: 120 takes: 3 beside: 1
+# timeout: 120 takes: 3
 set -u
 source "$VIADUCT_SOURCE/tests/lib/shell"
 traffic=$programs/traffic

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The manual: every page renders without a warning, at any width; the settings of the table are all in it.
-# beside: 1
+#
 set -u
 source "$VIADUCT_SOURCE/tests/lib/shell"
 command -v man >/dev/null || skip "man is not installed (apt install man-db)"

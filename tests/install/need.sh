@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # scripts/need: content when all is there; else root gets the packages installed and others get the one line to type.
-# beside: 1
+#
 set -u
 source "$VIADUCT_SOURCE/tests/lib/shell"
 unset CI

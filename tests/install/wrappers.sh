@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The wrappers: every query, every way to name the compiler, and what they add to which kind of command; by any name,
 # through symbolic links, and from a place with a space in it.
-# beside: 1
+#
 set -u
 source "$VIADUCT_SOURCE/tests/lib/shell"
 unset MPI_CC MPI_CXX MPICH_CC MPICH_CXX OMPI_CC OMPI_CXX

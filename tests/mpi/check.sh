@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # VIADUCT_CHECK names what a program left behind, and is silent about one that left nothing.
-# beside: 1
+#
 set -u
 source "$VIADUCT_SOURCE/tests/lib/shell"
 program=$programs/leaks

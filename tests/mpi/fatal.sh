@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The default error handler, calls before MPI_Init and after MPI_Finalize, MPI_Abort: the job ends soon, with a status that
 # is not 0 and a sentence that names the call and what was wrong.
-# beside: 1
+#
 set -u
 source "$VIADUCT_SOURCE/tests/lib/shell"
 program=$programs/wrong

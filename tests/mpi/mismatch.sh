@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # VIADUCT_CHECK names messages that are received as other types than they were sent as, whichever way they go; it is silent
 # where types match, however they were made, and without the setting.
-# beside: 1
+#
 set -u
 source "$VIADUCT_SOURCE/tests/lib/shell"
 program=$programs/mismatch

@@ -1,7 +1,7 @@
 # 200 ranks on 20 hosts: connections are made where they are used and nowhere else, and descriptors stay few; 64 ranks
 # on 32 hosts start, meet and end, at all (a lost call would wait for the time-out of a helper).
 # timeout: 150 takes: 12
-# Alone: 20 launchers are 20 sessions, between which the kernel divides the processors evenly, and nothing is left for others.
+# alone: 1 (20 launchers are 20 sessions, between which the kernel divides the processors evenly, and nothing is left for others.
 source "$VIADUCT_SOURCE/tests/lib/shell"
 laboratory 32 1
 export HYDRA_LAUNCHER_EXEC=lab-rsh

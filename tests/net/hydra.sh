@@ -1,6 +1,6 @@
 # Ranks of ours under hydra, over PMI-1, on several hosts of the laboratory.
 # timeout: 120
-# beside: 1
+#
 source "$VIADUCT_SOURCE/tests/net/foreign.bash"
 reason=
 type mpiexec.hydra >/dev/null 2>&1 || reason="hydra is not installed (mpich)"

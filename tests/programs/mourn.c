@@ -1,7 +1,8 @@
 /* mourn DEAD...: ranks of these numbers are killed from outside, all others survive them (tests/net/recover.sh). Of the survivors every
  * second one calls the dead over and over, the others wait for messages of theirs; each tells its pid when it is at it ("rank 0 is
  * 1234"), and the time of day at which it has heard of all deaths ("rank 0 mourns at 1763726193.412"). Then they go on with each
- * other, or, if one alone is left, hear it of whoever waits for anyone. */
+ * other, or, if one alone is left, hear it of whoever waits for anyone.
+ * presets: release asan tsan */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

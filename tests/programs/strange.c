@@ -3,7 +3,8 @@
  * a sentence that names the function; nothing may crash. Pointers that are not null point to memory of the program.
  *
  * usage: strange [FUNCTION [SEED]]. A child for each function, without a launcher; one that waits for a message that
- * nobody sends is ended and the next seed is tried. */
+ * nobody sends is ended and the next seed is tried.
+ * presets: release asan */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A server or a client is killed while calls and messages of all lengths run, over shared memory and the network, with ranks that
 # end when they are asked and with ranks that do not: the job ends, the launcher names who was killed, nothing is left.
-# timeout: 120 takes: 5 beside: 1
+# timeout: 120 takes: 5
 set -u
 source "$VIADUCT_SOURCE/tests/lib/shell"
 [ -x "$VIADUCT_BIN/viaduct" ] || skip "the launcher was not built"

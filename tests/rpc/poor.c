@@ -1,6 +1,7 @@
 /* A server without memory for a call says so to its caller, and gives the place of a one-way call back: nobody waits for ever.
  * timeout: 8
- * presets: release clang */
+ * presets: release clang
+ * apart: 1 */
 #include "pack/pack_test.h"
 #include "rpc/rpc.h"
 #include <errno.h>

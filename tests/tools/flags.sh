@@ -1,5 +1,5 @@
 # The command line of the launcher: every spelling, MPMD, files, environment, folders, exit statuses.
-# timeout: 60 takes: 3 beside: 1
+# timeout: 60 takes: 3
 source "$VIADUCT_SOURCE/tests/lib/shell"
 say='echo $PMI_RANK/$PMI_SIZE'
 sorted() { "$@" | sort; }

@@ -1,6 +1,6 @@
 # What passes between the launcher and its helpers, spoiled byte by byte: refused or obeyed, but no crash, no hang, nobody left.
 # CHECK_SEED draws other bytes.
-# timeout: 120 takes: 7 beside: 1
+# timeout: 120 takes: 7
 # presets: release asan
 source "$VIADUCT_SOURCE/tests/lib/shell"
 RANDOM=${CHECK_SEED:-1}

@@ -1,5 +1,6 @@
 /* A rank of ours for mpich.sh: started by a foreign launcher it finds its node, the secret, and passes a descriptor.
- * Run alone it is a job of one. */
+ * Run alone it is a job of one.
+ * apart: 1 */
 #include "base/error.h"
 #include "base/settings.h"
 #include "boot/boot.h"

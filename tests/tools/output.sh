@@ -1,5 +1,5 @@
 # What ranks write: whole lines, labels, files, unfinished lines, slow and closed readers; what they read.
-# timeout: 90 takes: 5 beside: 1
+# timeout: 90 takes: 5
 source "$VIADUCT_SOURCE/tests/lib/shell"
 
 # 12 ranks, 2,000 lines each in three writes: every line whole, every rank's lines in order

@@ -1,6 +1,7 @@
 /* Ranks under our launcher: what they share, how they end, and what the launcher says about it. Without arguments this
  * program is the test and starts itself as ranks.
- * timeout: 120 */
+ * timeout: 120
+ * apart: 1 */
 #include "base/clock.h"
 #include "base/counters.h"
 #include "base/error.h"

@@ -1,5 +1,5 @@
 # The model of the sleep protocol is checked exhaustively, and each broken variant of it must be found out.
-# timeout: 120 takes: 8 beside: 1
+# timeout: 120 takes: 8
 source "$VIADUCT_SOURCE/tests/lib/shell"
 model=$VIADUCT_SOURCE/tests/vi/sleep.pml
 command -v spin >/dev/null || skip "spin is not installed"

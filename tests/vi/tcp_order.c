@@ -1,4 +1,5 @@
-/* Somebody orders something of a nic in the very moment in which it sets the timer that is to wake it: it does not sleep on. */
+/* Somebody orders something of a nic in the very moment in which it sets the timer that is to wake it: it does not sleep on.
+ * apart: 1 */
 #include "tcp_pair.h"
 #include "vi/tcp/tcp.h"
 

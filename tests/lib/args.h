@@ -1,0 +1,1 @@
+int main(int, char **); /* renamed, see main.c */
