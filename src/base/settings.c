@@ -28,6 +28,11 @@ static bool settings_read;
 /* Not settings: what our launcher tells its ranks, and places that module files and build scripts like to name. */
 static const char *const passed_over[] = {"ROOT", "HOME", "DIR", "PREFIX", "BIN", "LIB", "BUILD", "SOURCE", "VERSION"};
 
+/* Settings of earlier versions, and what holds now. */
+static const char *const gone[][2] = {
+    {"HUGE_PAGES", "the program's memory stays on the pages that it has"},
+};
+
 static void *value_of(const struct base_setting *row) { return (char *)&vbase_settings + row->offset; }
 
 __attribute__((constructor(111))) static void set_defaults(void)
@@ -74,6 +79,11 @@ static void warn_if_unknown(const char *name)
         if (strcmp(name, known[i]) == 0)
             return;
     }
+    for (size_t i = 0; i < ARRAY_LENGTH(gone); i++)
+        if (strcmp(name, gone[i][0]) == 0) {
+            LOG_WARN("the variable " PREFIX "%s has no effect any more: %s", name, gone[i][1]);
+            return;
+        }
     const char *near = vbase_name_nearest(name, known, ARRAY_LENGTH(known));
     if (near)
         LOG_WARN("the variable " PREFIX "%s is unknown (maybe: " PREFIX "%s?)", name, near);

@@ -77,12 +77,8 @@ void vmsg_transfer_give(struct msg_transfer *transfer)
     if (transfer->region.nic)
         vi_dereg(&transfer->region);
     free(transfer->cursor);
-    if (transfer->slot && !transfer->sender) {
-        if (transfer->phase == MSG_TRANSFER_JOINT)
-            transfer->list = NULL; /* given up amid the copying: a peer who knows nothing of it yet may still look at it */
+    if (transfer->slot && !transfer->sender)
         vmsg_joint_leave(transfer);
-    }
-    free(transfer->list);
     vmsg_bond_forget(transfer);
     if (transfer->request)
         transfer->request->extra = NULL;
@@ -171,39 +167,14 @@ uint64_t vmsg_transfer_pieces(struct msg_transfer *transfer, uint64_t bytes, str
     return vtype_gather(transfer->cursor, piece, MSG_FETCHED, bytes, pieces);
 }
 
-#define LISTED_LEAST 32768u /* bytes of a piece, about: to begin one costs a kernel as much as copying some of these */
-
-/* The first BYTES of our buffer, if they are one piece or a few long ones: their number, else 0. */
-static int long_pieces(struct msg_transfer *transfer, uint64_t bytes, struct iovec *piece)
-{
-    uint64_t most = bytes / LISTED_LEAST + 1, scattered = transfer->peer->nic->caps.scattered;
-    int pieces = 1;
-    piece[0] = (struct iovec){transfer->request->buffer.base, bytes};
-    if (type_buffer_contiguous(&transfer->request->buffer))
-        return 1;
-    most = most < scattered ? most : scattered;
-    if (most == 0 || vmsg_transfer_cursor(transfer, 0) != OK ||
-        vtype_gather(transfer->cursor, piece, most < MSG_FETCHED ? (int)most : MSG_FETCHED, bytes, &pieces) < bytes)
-        return 0;
-    return pieces;
-}
-
-/* The other side may reach the first BYTES of our buffer, where they are one piece or a few long ones. */
+/* The other side may reach the first BYTES of our buffer, where they are one piece. */
 bool vmsg_transfer_register(struct msg_transfer *transfer, uint64_t bytes)
 {
-    struct iovec piece[MSG_FETCHED];
-    int pieces = transfer->region.nic ? 0 : long_pieces(transfer, bytes, piece);
-    if (pieces > 1 && (transfer->list = malloc((size_t)pieces * sizeof *piece)))
-        memcpy(transfer->list, piece, (size_t)pieces * sizeof *piece);
-    if (pieces == 0 || (pieces > 1 && !transfer->list))
-        return transfer->region.nic;
-    if (vi_reg(transfer->peer->nic, pieces > 1 ? transfer->list : piece->iov_base,
-               pieces > 1 ? VI_SCATTERED | (uint64_t)pieces : bytes, &transfer->region) == OK)
-        return true;
-    free(transfer->list);
-    transfer->list = NULL;
-    transfer->region.nic = NULL;
-    return false;
+    const struct type_buffer *buffer = &transfer->request->buffer;
+    if (!transfer->region.nic && type_buffer_contiguous(buffer) &&
+        vi_reg(transfer->peer->nic, buffer->base, bytes, &transfer->region) != OK)
+        transfer->region.nic = NULL;
+    return transfer->region.nic;
 }
 
 #define SHORT       (64u << 10) /* bytes: goes ahead of those above MSG_CHUNK, */

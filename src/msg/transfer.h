@@ -5,7 +5,7 @@
 
 #include "msg/match.h"
 
-#define MSG_FETCHED 64 /* pieces of one get or put, and of a registered buffer */
+#define MSG_FETCHED 64 /* pieces of one get or put */
 #define MSG_CHUNK (512u << 10) /* claimed at a time where both ends copy; of a message of two chunks one may be nearly all */
 #define MSG_PLACE (4u << 20)   /* of one put; both sides count by it */
 
@@ -30,7 +30,6 @@ struct msg_transfer {
     struct vi_key key;     /* of the other side's memory */
     struct vi_region region; /* our memory, for the other side; nic NULL when nothing is registered */
     struct type_cursor *cursor; /* NULL: the buffer is one piece */
-    struct iovec *list;      /* of the buffer's pieces, where these are registered; else NULL */
     struct msg_slot *slot;   /* joint: the shared counters */
     uint64_t arrived;        /* joint in frames, or from afar, receiver: bytes that are in place */
     uint64_t began;          /* receiver: ticks, while its time is to be judged; else 0 */

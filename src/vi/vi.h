@@ -27,12 +27,7 @@ struct vi_caps {
     uint8_t ordered;         /* sends of one vi arrive in order */
     uint8_t get, put, map;   /* these operations exist on this nic (whether they reach a peer is known per vi: vi_query) */
     uint8_t source;          /* the last piece of a send may have a source in the place of an address */
-    uint8_t scattered;       /* so many pieces a region may have: see VI_SCATTERED */
 };
-
-/* In vi_reg's LENGTH: ADDRESS is an array of so many struct iovec, and the region is these pieces one after the other. The
- * array must stay as long as the region. */
-#define VI_SCATTERED (1ull << 63)
 
 /* What names a registered region to the other side: opaque bytes of the provider, safe to send, bounds are checked by
  * whoever uses it. */
@@ -192,8 +187,7 @@ struct vi_ops {
     int (*put)(struct vi *vi, const struct vi_transfer *transfer);
     int (*get)(struct vi *vi, const struct vi_transfer *transfer);
 
-    /* Registers memory; ADDRESS NULL: the provider allocates, zeroed, in memory that peers can map. LENGTH: bytes, or where
-     * caps.scattered allows it VI_SCATTERED and a number of pieces. */
+    /* Registers memory; ADDRESS NULL: the provider allocates, zeroed, in memory that peers can map. */
     int (*reg)(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *region);
     void (*dereg)(struct vi_region *region);
     /* A local pointer to LENGTH bytes at OFFSET of a peer's region, where the two share memory. */

@@ -130,6 +130,9 @@ int main(void)
                      "are\n");
     IN_CHILD(read_well, "VIADUCT_spin=2us"); /* variables have capitals */
     CHECK_TEXT(said, "viaduct: warning: the variable VIADUCT_spin is unknown (maybe: VIADUCT_SPIN?)\n");
+    IN_CHILD(read_well, "VIADUCT_HUGE_PAGES=no");
+    CHECK_TEXT(said, "viaduct: warning: the variable VIADUCT_HUGE_PAGES has no effect any more: the program's memory stays on "
+                     "the pages that it has\n");
     IN_CHILD(read_well, "VIADUCT_SPIN=2us", "VIADUCT_ROOT=/opt/viaduct", "VIADUCTX=1", "XVIADUCT_Y=1");
     CHECK_TEXT(said, "");
     IN_CHILD(read_well, "VIADUCT_JOB_NODE_FD=5", "VIADUCT_SPIM=1"); /* a rank of our launcher, which has warned */

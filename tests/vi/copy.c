@@ -72,53 +72,6 @@ static void long_transfer(void)
     inside_stop();
 }
 
-/* The same with a region in pieces: the cuts of both sides and those of the calls fall anywhere. */
-static void pieces_at_both_ends(void)
-{
-    static unsigned char there[50000], here[50000];
-    struct iovec list[SHM_SCATTERED_MOST], piece[200];
-    struct vi_region region;
-    struct vi *vi = pair();
-    struct vi_transfer transfer = {.local = piece};
-    size_t length = 0, bytes = 0, last = SHM_SCATTERED_MOST - 1;
-
-    for (size_t i = 0; i <= last; i++) { /* the last one lies first */
-        list[i] = (struct iovec){there + (last - i) * 700, i * 6151 % 690};
-        for (size_t k = 0; k < list[i].iov_len; k++)
-            ((unsigned char *)list[i].iov_base)[k] = check_byte(1, length++);
-    }
-    CHECK_EQUAL(vi_reg(inside.nic[1], list, VI_SCATTERED | (last + 2), &region), ERR_ARGUMENT);
-    CHECK_EQUAL(vi_reg(inside.nic[1], list, VI_SCATTERED | (last + 1), &region), OK);
-    CHECK_EQUAL(region.length, length);
-    transfer.key = region.key;
-    for (transfer.offset = 0; transfer.offset < length; transfer.offset += 997) {
-        memset(here, 0, sizeof(here));
-        for (bytes = 0, transfer.pieces = 0; transfer.pieces < 200; transfer.pieces++) {
-            size_t n = (size_t)transfer.pieces * 7919 % 300;
-            n = n < length - transfer.offset - bytes ? n : length - transfer.offset - bytes;
-            piece[transfer.pieces] = (struct iovec){here + bytes, n};
-            bytes += n;
-        }
-        CHECK_EQUAL(vi_get(vi, &transfer), VI_COMPLETE);
-        for (size_t i = 0; i < sizeof(here); i++)
-            CHECK_EQUAL(here[i], i < bytes ? check_byte(1, i + transfer.offset) : 0);
-    }
-    transfer.offset = 500;
-    bytes = 0;
-    for (int i = 0; i < transfer.pieces; bytes += piece[i++].iov_len)
-        piece[i] = (struct iovec){here + bytes, 100};
-    for (size_t i = 0; i < bytes; i++)
-        here[i] = check_byte(2, i);
-    CHECK_EQUAL(vi_put(vi, &transfer), VI_COMPLETE);
-    for (size_t i = 0, at = 0; i <= last; i++)
-        for (size_t k = 0; k < list[i].iov_len; k++, at++)
-            CHECK_EQUAL(((unsigned char *)list[i].iov_base)[k],
-                        at >= 500 && at < 500 + bytes ? check_byte(2, at - 500) : check_byte(1, at));
-    transfer.offset = length - 100;
-    CHECK_EQUAL(vi_put(vi, &transfer), ERR_ARGUMENT);
-    inside_stop();
-}
-
 /* Memory that is not all there: this transfer cannot be done so, others can. */
 static void hole(void)
 {
@@ -217,7 +170,6 @@ int main(void)
 {
     CHECK_EQUAL(vbase_settings_read(), OK);
     long_transfer();
-    pieces_at_both_ends();
     hole();
     somebody_else();
     forbidden();

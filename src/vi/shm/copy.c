@@ -128,7 +128,7 @@ struct shm_speed shm_copy_speed(void)
 
 typedef ssize_t (*mover)(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
 
-/* A walk over pieces, ours or the peer's. */
+/* A walk over our pieces. */
 struct walk {
     const struct iovec *piece;
     int pieces;
@@ -172,26 +172,10 @@ static int refused(struct shm_vi *vi, _Atomic int *reach, const char *what)
     return vbase_fail_errno(ERR_UNSUPPORTED, "%s of rank %u", what, vi->vi.peer);
 }
 
-/* The peer's pieces: one, or those of the list that the key names, which he alone answers for: they are only ever the remote
- * side of a call. */
-static int remote_pieces(struct shm_vi *vi, struct vi_key key, struct iovec *piece)
-{
-    uint64_t pieces = key.word[0] >> SHM_PIECES_SHIFT;
-    struct iovec local = {piece, pieces * sizeof(*piece)};
-    struct iovec list = {(void *)(uintptr_t)(key.word[0] & ((1ull << SHM_PIECES_SHIFT) - 1)), local.iov_len};
-    if (pieces == 0) {
-        piece[0] = (struct iovec){(void *)(uintptr_t)key.word[0], key.word[1]};
-        return 1;
-    }
-    if (pieces > SHM_SCATTERED_MOST || process_vm_readv(peer_pid(vi), &local, 1, &list, 1, 0) != (ssize_t)local.iov_len)
-        pieces = 0; /* nothing is moved then */
-    return (int)pieces;
-}
-
-/* One piece on either side, in one call. False: not so, or not all was moved: then all is moved once more, and who refuses says why. */
+/* One local piece, in one call. False: there are more, or not all was moved: then all is moved once more, and errno says why. */
 static bool move_one(const struct shm_vi *vi, const struct vi_transfer *transfer, mover call)
 {
-    if (transfer->pieces != 1 || transfer->key.word[0] >> SHM_PIECES_SHIFT || transfer->local->iov_len > CALL_MOST)
+    if (transfer->pieces != 1 || transfer->local->iov_len > CALL_MOST)
         return false;
     const struct iovec *here = transfer->local;
     struct iovec there = {(void *)(uintptr_t)(transfer->key.word[0] + transfer->offset), here->iov_len};
@@ -205,21 +189,21 @@ static int move(struct shm_vi *vi, const struct vi_transfer *transfer, mover cal
 {
     if (likely(move_one(vi, transfer, call)))
         return VI_COMPLETE;
-    struct iovec remote[SHM_SCATTERED_MOST], near[BATCH], far[BATCH];
+    struct iovec near[BATCH];
     struct walk here = {transfer->local, transfer->pieces, 0};
-    struct walk there = {remote, remote_pieces(vi, transfer->key, remote), 0};
-    uint64_t bytes, beyond;
+    uint64_t at = transfer->key.word[0] + transfer->offset, bytes;
     unsigned long n;
-    walk_advance(&there, transfer->offset);
     while ((n = walk_batch(&here, near, CALL_MOST, &bytes)) > 0) {
         /* no more of the peer's than of ours: the kernel would look up and hold its pages, too */
-        errno = EFAULT; /* where nothing is moved for want of pieces */
-        ssize_t moved = call(peer_pid(vi), near, n, far, walk_batch(&there, far, bytes, &beyond), 0);
+        struct iovec far = {(void *)(uintptr_t)at, bytes};
+        ssize_t moved = call(peer_pid(vi), near, n, &far, 1, 0);
+        if (moved == 0)
+            errno = EFAULT;
         if (moved <= 0)
             return refused(vi, reach, call == process_vm_readv ? "process_vm_readv" : "process_vm_writev");
         COUNT_ADD(copy_single, moved);
         walk_advance(&here, (uint64_t)moved);
-        walk_advance(&there, (uint64_t)moved);
+        at += (uint64_t)moved;
     }
     return VI_COMPLETE;
 }

@@ -36,7 +36,6 @@ static struct vi_caps capabilities(const struct vi_setup *setup)
         .put = vbase_settings.single_copy && setup->direct_children,
         .map = 1,
         .source = 1,
-        .scattered = SHM_SCATTERED_MOST,
     };
 }
 
@@ -266,27 +265,16 @@ void shm_disconnect(struct vi *base)
     base_unlock(&nic->lock);
 }
 
-#define HUGE_FROM (256u << 10) /* bytes: where pages are huge the kernel copies well, too */
-
-/* Our own huge pages tell what the peer's buffers are like. */
-static uint64_t single_from(struct shm_nic *nic)
-{
-    uint64_t from = shm_copy_speed().single_from;
-    bool quick = !vbase_settings.single_from && atomic_load_explicit(&nic->huge.some, memory_order_relaxed);
-    return quick && from > HUGE_FROM ? HUGE_FROM : from;
-}
-
 int shm_query(struct vi *base, struct vi_state *state)
 {
     struct shm_vi *vi = shm_vi_of(base);
-    struct shm_nic *nic = shm_nic_of(base->nic);
     shm_reach_prove(vi);
     bool get = atomic_load_explicit(&vi->get_reach, memory_order_relaxed) == SHM_REACHED;
     bool put = atomic_load_explicit(&vi->put_reach, memory_order_relaxed) == SHM_REACHED;
     *state = (struct vi_state){
         .usable = atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0,
         .get = get,
-        .get_least = get ? single_from(nic) : 0,
+        .get_least = get ? shm_copy_speed().single_from : 0,
         .put = put,
     };
     return OK;

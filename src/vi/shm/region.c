@@ -106,30 +106,13 @@ static int extend(struct shm_nic *nic, uint64_t length, struct shm_extent **out)
     return OK;
 }
 
-static int register_pieces(struct vi_nic *base, const struct iovec *list, uint64_t pieces, struct vi_region *region)
-{
-    uint64_t length = 0;
-    if (pieces == 0 || pieces > SHM_SCATTERED_MOST || (uintptr_t)list >> SHM_PIECES_SHIFT)
-        return vbase_fail(ERR_ARGUMENT, "a region of %llu pieces", (unsigned long long)pieces);
-    for (uint64_t i = 0; i < pieces; i++)
-        length += list[i].iov_len;
-    for (uint64_t i = 0; i < pieces; i++)
-        if (list[i].iov_len >= SHM_HUGE_LEAST && shm_huge_used(shm_nic_of(base), list[i].iov_base, list[i].iov_len))
-            break; /* one page a message */
-    *region = (struct vi_region){
-        base, (void *)(uintptr_t)list, length, {{(uintptr_t)list | pieces << SHM_PIECES_SHIFT, length}}, NULL};
-    return OK;
-}
-
 int shm_reg(struct vi_nic *base, void *address, uint64_t length, struct vi_region *region)
 {
     struct shm_nic *nic = shm_nic_of(base);
     struct shm_extent *extent = NULL;
     int error;
 
-    if (length & VI_SCATTERED)
-        return register_pieces(base, address, length & ~VI_SCATTERED, region);
-    if ((uintptr_t)address >> SHM_PIECES_SHIFT)
+    if ((uintptr_t)address & SHM_SHARED_KEY)
         return vbase_fail(ERR_ARGUMENT, "memory at %p: its address carries a tag", address);
     if (address) {
         *region = (struct vi_region){base, address, length, {{(uintptr_t)address, length}}, NULL};
@@ -152,8 +135,6 @@ void shm_dereg(struct vi_region *region)
     struct shm_nic *nic = shm_nic_of(region->nic);
     struct shm_extent *extent = region->own, **link = &nic->extents;
 
-    if (!extent && region->length >= SHM_HUGE_LEAST && !(region->key.word[0] >> SHM_PIECES_SHIFT))
-        (void)shm_huge_used(nic, region->address, region->length); /* not before: the peer holds none of it any more */
     if (!extent)
         return;
     base_lock(&nic->lock);

@@ -20,8 +20,6 @@
 #define SHM_CLASS_SHIFT   24 /* of a block's name */
 #define SHM_NO_RUN        UINT64_MAX
 #define SHM_SHARED_KEY    (1ull << 63)        /* in a key's address: an offset in the owner's shared slice */
-#define SHM_PIECES_SHIFT  56                  /* the same: from this bit on the number of pieces, whose list is at the address */
-#define SHM_SCATTERED_MOST 64u
 
 /* How payload is copied into blocks: see store.c. */
 enum shm_store_way { SHM_STORE_PLAIN, SHM_STORE_PAST, SHM_STORE_TIMED, SHM_STORE_TIMED_PAST }; /* two bits */
@@ -111,17 +109,6 @@ struct shm_heap {
 
 struct shm_extent; /* an allocation in our shared slice; see region.c */
 
-/* Memory of the user that large messages use, by huge page: see huge.c. Under nic->lock. */
-#define SHM_USED 128
-struct shm_huge {
-    bool asked, wanted;
-    _Atomic bool some; /* relaxed: a hint for the first guess */
-    struct shm_used {
-        uintptr_t page;        /* its address over its size */
-        uint64_t left, failed; /* bytes until it is tried; after that in vain */
-    } used[SHM_USED];
-};
-
 struct shm_nic {
     struct vi_nic nic;
     struct shm_segment segment;
@@ -142,7 +129,6 @@ struct shm_nic {
     _Atomic(struct shm_vi *) *peers; /* by index; set once under lock, release, read by the poll */
     struct shm_heap heap;
     struct shm_extent *extents;      /* ascending; under lock */
-    struct shm_huge huge;
     char *slice;                     /* our own shared memory, where it is mapped; under lock */
     uint64_t cookie[2];              /* what peers read to prove that they can */
     uint64_t soon_at, settle;        /* when VI_ARM_SOON was said, 0 awake; the least time from there to sleep */
@@ -232,10 +218,6 @@ void shm_ring(struct shm_vi *vi);
 void shm_wake(struct shm_vi *vi); /* the same without a message: shared memory was written */
 int shm_arm(struct vi_nic *nic, enum vi_arm what, struct vi_wait *wait);
 int shm_ear_open(struct shm_nic *nic) MUST_CHECK;
-
-/* Huge pages: huge.c */
-#define SHM_HUGE_LEAST (64u << 10) /* bytes of a message that is told */
-bool shm_huge_used(struct shm_nic *nic, const void *memory, uint64_t length); /* true: a page was tried, which takes time */
 
 /* Memory semantics: copy.c, region.c */
 int shm_get(struct vi *vi, const struct vi_transfer *transfer);
