@@ -58,13 +58,6 @@ int vmsg_route(struct msg_context *context, int rank, struct msg_route *route)
     return error;
 }
 
-/* A frame for this peer was turned away although he has taken all that we sent: what it needs is held up by others. They
- * may compute for hours, and he may be waiting; so he is reached by what needs less. */
-bool vmsg_peer_starved(struct msg_peer *peer)
-{
-    return vi_taken(peer->vi);
-}
-
 static void control_keep(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
 {
     struct msg_engine *engine = &vmsg_engine;
@@ -90,7 +83,7 @@ static bool answer_send(struct msg_peer *peer, uint64_t header, const void *body
     int error = msg_peer_send(peer, header, &piece, 1);
     if (unlikely(error == ERR_MEMORY))
         vmsg_failed(error);
-    return error != ERR_AGAIN;
+    return error != ERR_AGAIN && error != VI_HELD;
 }
 
 /* Sends an answer now, or keeps it: an answer is never lost and never waits behind messages. */

@@ -41,11 +41,8 @@ static int frame_written(struct msg_peer *peer, uint64_t header, struct iovec *p
                          uint64_t bytes)
 {
     struct cursor_source own = {{cursor_write}, from};
-    piece[1] = (struct iovec){NULL, bytes};
-    peer->vi->source = &own.source;
-    int error = msg_peer_send(peer, header, piece, 2);
-    peer->vi->source = NULL;
-    return error;
+    piece[1] = (struct iovec){&own.source, bytes};
+    return msg_peer_send_as(peer, header, piece, 2, VI_SOURCE);
 }
 
 /* One frame of BYTES from a cursor, behind the HEADS pieces at the front of PIECE (which has room for MSG_PIECES). The
@@ -53,7 +50,7 @@ static int frame_written(struct msg_peer *peer, uint64_t header, struct iovec *p
 static int frame_scattered(struct msg_peer *peer, uint64_t header, struct iovec *piece, int heads,
                            struct type_cursor *from, uint64_t bytes)
 {
-    if (peer->vi->nic->caps.source)
+    if (vi_caps(peer->vi)->source)
         return frame_written(peer, header, piece, from, bytes);
     struct type_cursor place = *from;
     int pieces;

@@ -176,14 +176,13 @@ static void chunk_tell(struct msg_transfer *transfer)
     transfer->done++;
     atomic_store_explicit(transfer->sender ? &slot->put : &slot->got, slot_word(transfer->generation) + transfer->done,
                           memory_order_release);
-    struct vi_transfer nothing = {.local = NULL};
-    (void)vi_put(transfer->peer->vi, &nothing);
+    (void)vi_wake(transfer->peer->vi);
 }
 
 static int chunk_move(struct msg_transfer *transfer)
 {
     struct iovec local[MSG_FETCHED];
-    struct vi_transfer move = {.local = local, .key = transfer->key, .offset = transfer->moved, .cookie = transfer};
+    struct vi_transfer move = {.local = local, .region = transfer->region.nic ? &transfer->region : NULL, .key = transfer->key, .offset = transfer->moved, .cookie = transfer};
     (void)vmsg_transfer_pieces(transfer, transfer->under_way, local, &move.pieces); /* of a registered buffer: all */
     struct msg_peer *peer = transfer->peer;
     return transfer->sender ? vi_put(peer->vi, &move) : vi_get(peer->vi, &move);

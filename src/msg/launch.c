@@ -32,7 +32,7 @@ int vmsg_send_launch(struct msg_request *request)
     int64_t bytes = (int64_t)request->total;
     int error = unlikely(request->order & MSG_FLAG_NOTED) ? vmsg_note_send(request) : OK;
     if (unlikely(error))
-        return error;
+        return error == VI_HELD ? ERR_AGAIN : error;
     bool fits = bytes <= peer->eager;
     if (fits && bytes + MSG_FRAME_COST > peer->window) {
         COUNT(window_empty);
@@ -50,17 +50,17 @@ int vmsg_send_launch(struct msg_request *request)
         error = eager_send(request, MSG_FRAME_EAGER_SYNC, (struct iovec){&body, sizeof body});
         if (error == OK)
             msg_phase_set(request, MSG_PHASE_ANNOUNCED);
+        else if (error == VI_HELD)
+            error = vmsg_rendezvous_announce(request);
         else if (error != ERR_AGAIN)
             vmsg_transfer_give(request->extra);
-        else if (vmsg_peer_starved(peer))
-            error = vmsg_rendezvous_announce(request);
         return error;
     }
     if (request->mode == MSG_SYNCHRONOUS)
         return vmsg_rendezvous_announce(request);
 
     error = eager_send(request, MSG_FRAME_EAGER, (struct iovec){NULL, 0});
-    if (error == ERR_AGAIN && vmsg_peer_starved(peer))
+    if (error == VI_HELD) /* others may hold the memory for hours, and this peer may be waiting: an envelope needs none */
         return vmsg_rendezvous_announce(request);
     if (error == OK) {
         if (request->extra)

@@ -123,7 +123,7 @@ void vmsg_threads(bool several)
 {
     vmsg_engine.threads = several;
     for (uint32_t i = 0; i < vmsg_engine.nics; i++)
-        vmsg_engine.nic[i]->alone = !several;
+        vi_threads(vmsg_engine.nic[i], several);
     if (several && vmsg_threads_begin)
         vmsg_threads_begin();
 }

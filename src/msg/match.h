@@ -178,7 +178,7 @@ void vmsg_self_copy(struct msg_request *receive, struct msg_request *send);
 
 /* ---- sink.c ---- */
 extern const struct vi_sink vmsg_sink;
-uint32_t vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count);
+bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count);
 void vmsg_sink_done(struct vi *vi, void *cookie, int status);
 
 /* ---- launch.c, queue.c, leave.c ---- */

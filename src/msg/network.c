@@ -14,7 +14,7 @@ static int network_enter(struct vi_nic *nic, int network)
     if (!error)
         error = vmsg_wait_networked();
     if (!error) {
-        nic->alone = !engine->threads;
+        vi_threads(nic, engine->threads);
         engine->nic[engine->nics++] = vmsg_networks.nic[network] = nic;
         engine->networked = true;
     }
@@ -27,13 +27,13 @@ static int network_nic(const char *card, int network)
 {
     const struct vi_provider *provider = vi_providers;
     struct vi_nic *nic;
-    while (provider->name && strcmp(provider->name, "tcp") != 0)
+    while (provider->name && !provider->cards)
         provider++;
     struct vi_setup setup = vmsg_nic_setup(vmsg_engine.job, &vmsg_engine.nic[0]->sink);
     setup.door_fd = -1; /* the node's belongs to the usual ways */
     setup.card = card;
     if (!provider->name)
-        return vbase_fail(ERR_UNSUPPORTED, "this build has no tcp");
+        return vbase_fail(ERR_UNSUPPORTED, "this build has no transport over network cards");
     int error = vi_nic_open(provider, &setup, &nic);
     if (error)
         return error;

@@ -9,6 +9,7 @@
  * want to connect, to cancel, or to say goodbye. */
 #include "msg/peer.h"
 #include "msg/wait.h"
+#include "vi/listener.h"
 #include <sched.h>
 
 struct msg_networks vmsg_networks;
@@ -28,22 +29,22 @@ static bool wanted(const char *name)
     return !vbase_settings.transports;
 }
 
-/* True: every other rank is reached by what is open. Only shared memory has bounds. */
+/* True: every other rank is reached by what is open. */
 static bool complete(const struct msg_engine *engine)
 {
     for (uint32_t i = 0; i < engine->nics; i++)
-        if (engine->nic[i]->card || engine->job->local_count == engine->size)
+        if (!engine->nic[i]->caps.node || engine->job->local_count == engine->size)
             return true;
     return false;
 }
 
-/* Shared memory reaches the ranks of the node, the network all. */
+/* What reaches this node alone comes first, where it is open. */
 bool vmsg_nic_remote(int network, int world)
 {
     const struct msg_engine *engine = &vmsg_engine;
     if (!engine->networked || world == engine->rank)
         return false;
-    if (!network && vmsg_networks.tried > 1 && engine->job->local_count == engine->size && !engine->nic[0]->card)
+    if (!network && vmsg_networks.tried > 1 && engine->job->local_count == engine->size && engine->nic[0]->caps.node)
         return false; /* networked for others' sake alone */
     for (int i = 0; engine->usual > 1 && !network && i < engine->job->local_count; i++)
         if (engine->job->local_ranks[i] == world)
@@ -115,7 +116,10 @@ static int door_share(struct msg_engine *engine, const struct vi_setup *setup)
 static int door_ready(struct msg_engine *engine, struct vi_setup *setup)
 {
     struct boot_job *job = engine->job;
-    bool needed = (job->local_count < job->size || !wanted("shm")) && wanted("tcp");
+    bool cards = false, memory = false;
+    for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
+        *(provider->cards ? &cards : &memory) |= wanted(provider->name);
+    bool needed = cards && (job->local_count < job->size || !memory);
     int error = OK;
     if (needed && job->local_count > 1 && job->door_fd < 0)
         error = door_share(engine, setup);
@@ -208,9 +212,10 @@ bool vmsg_nics_poll(int budget, struct vi *only)
     bool none = atomic_load_explicit(&engine->awaited, memory_order_relaxed) == 0;
     for (uint32_t i = 0; i < engine->nics; i++) {
         struct vi_nic *nic = engine->nic[i];
-        nic->unwanted = none && nic->card;
         if (nic->card && only && only->nic == nic && ++looks % TUNED(SOCKET_ROUND))
             moved |= vi_poll_only(only, budget) > 0;
+        else if (none && nic->card)
+            moved |= vi_poll_rarely(nic, budget) > 0;
         else
             moved |= vi_poll(nic, budget) > 0;
     }

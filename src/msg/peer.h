@@ -51,6 +51,7 @@ struct msg_peer {
 
     struct vi_nic *nic;  /* by which he is reached, once he is */
     int network;
+    bool more;           /* the queue is flushed, and more of it follows at once; by a remote peer's sends */
     bool gone;           /* he is dead: nothing is sent to him any more */
     struct msg_far *far; /* NULL: he is not remote */
     struct list queue;   /* requests that were not launched yet, in order */
@@ -95,13 +96,19 @@ extern struct base_pool vmsg_controls;
 int vmsg_peer_lost(struct msg_peer *peer, int cause) COLD;
 int vmsg_peer_send_far(struct msg_peer *peer, uint64_t header, const struct iovec *piece, int pieces);
 
-/* Every send goes through here, with the peer's lock held: OK, ERR_AGAIN, or the link is gone for good. */
-static inline int msg_peer_send(struct msg_peer *peer, uint64_t header, const struct iovec *piece, int pieces)
+/* Every send goes through here, with the peer's lock held: OK, ERR_AGAIN, VI_HELD, or the link is gone for good. FLAGS: of
+ * vi_send_as, VI_SOURCE only where the vi has it. */
+static inline int msg_peer_send_as(struct msg_peer *peer, uint64_t header, const struct iovec *piece, int pieces,
+                                   unsigned flags)
 {
     if (unlikely(peer->remote))
         return vmsg_peer_send_far(peer, header, piece, pieces);
-    int error = vi_send(peer->vi, header, piece, pieces);
-    return likely(!error) || error == ERR_AGAIN ? error : vmsg_peer_lost(peer, error);
+    int error = vi_send_as(peer->vi, header, piece, pieces, flags);
+    return likely(!error) || error == ERR_AGAIN || error == VI_HELD ? error : vmsg_peer_lost(peer, error);
+}
+static inline int msg_peer_send(struct msg_peer *peer, uint64_t header, const struct iovec *piece, int pieces)
+{
+    return msg_peer_send_as(peer, header, piece, pieces, 0);
 }
 
 /* Bytes of a body. */
@@ -123,7 +130,6 @@ bool vmsg_peers_flush(void);           /* progress held: queued things of all st
 void vmsg_peer_answer(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length); /* lock held */
 void vmsg_peer_control(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length); /* takes the lock */
 void vmsg_peer_stuck(struct msg_peer *peer); /* lock held: wants to be flushed */
-bool vmsg_peer_starved(struct msg_peer *peer); /* lock held, after ERR_AGAIN */
 void vmsg_peer_parted(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 void vmsg_peers_close(void); /* vis and memory, not the table */
 

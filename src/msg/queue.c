@@ -32,14 +32,12 @@ static bool flush_queue(struct msg_peer *peer)
     while ((node = list_first(&peer->queue))) {
         struct msg_request *request = container_of(node, struct msg_request, link);
         list_remove(node);
-        if (peer->vi)
-            peer->vi->hold = peer->remote && !list_empty(&peer->queue);
+        peer->more = !list_empty(&peer->queue);
         int error = vmsg_send_launch(request);
         if (error == ERR_AGAIN) {
             list_prepend(&peer->queue, node);
             msg_phase_set(request, MSG_PHASE_QUEUED);
-            if (peer->vi)
-                peer->vi->hold = false;
+            peer->more = false;
             return went;
         }
         if (error)

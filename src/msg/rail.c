@@ -27,7 +27,7 @@ static int send_on(struct msg_peer *peer, int rail, uint64_t header, uint32_t se
     all[0] = (struct iovec){&extension, sizeof extension};
     for (int i = 0; i < pieces; i++)
         all[i + 1] = piece[i];
-    int error = vi_send(peer->far->vi[rail], header, all, pieces + 1);
+    int error = vi_send_as(peer->far->vi[rail], header, all, pieces + 1, peer->more ? VI_MORE : 0);
     if (likely(!error))
         msg_replay_acknowledge(replay);
     return error;
@@ -230,8 +230,7 @@ static void rail_lose(struct msg_peer *peer, int rail, int cause)
     far->vi[rail] = NULL;
     far->held--;
     vmsg_replay_lost(&far->replay, rail);
-    vi->abrupt = true;
-    vi_disconnect(vi);
+    vi_disconnect_abruptly(vi);
     if (peer->vi == vi)
         main_choose(peer);
     if (!vmsg_engine.stopping)

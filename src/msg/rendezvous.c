@@ -77,7 +77,7 @@ static void receive_over(struct msg_transfer *transfer, int error)
 }
 
 /* Only where it saves a copy: shared memory has other ways. */
-static bool puts_pay(const struct vi_nic *nic) { return nic->caps.put && !nic->caps.get; }
+static bool puts_pay(const struct vi_nic *nic) { return nic->caps.put_least != 0; }
 
 static bool may_be_put(struct msg_transfer *transfer)
 {
@@ -370,12 +370,12 @@ int vmsg_rendezvous_push(struct msg_transfer *transfer, uint64_t upto)
                                 (struct iovec){&head, sizeof head}, transfer->cursor, transfer->moved, bytes);
         if (!error) {
             transfer->moved += bytes;
-        } else if (error == ERR_AGAIN && most > DATA_LEAST && vmsg_peer_starved(peer)) {
+        } else if (error == VI_HELD && most > DATA_LEAST) { /* what fits into a cell needs no memory that others hold */
             most = most / 4 > DATA_LEAST ? most / 4 : DATA_LEAST;
             error = OK;
         }
     }
-    return error;
+    return error == VI_HELD ? ERR_AGAIN : error;
 }
 
 /* The transfer may be over afterwards. */

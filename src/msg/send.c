@@ -77,7 +77,7 @@ static inline __attribute__((always_inline)) int send_eagerly(struct msg_peer *p
         return ERR_AGAIN;
     int error = msg_peer_send(peer, header, piece, pieces);
     if (unlikely(error))
-        return error;
+        return error == VI_HELD ? ERR_AGAIN : error;
     peer->window -= cost;
     COUNT(send_eager);
     COUNT_ADD(send_bytes, bytes);

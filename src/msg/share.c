@@ -44,7 +44,7 @@ static int share_allocate(struct msg_context *context, uint64_t bytes, struct ms
         int error = member_vi(context, rank, &vi);
         if (error)
             return error;
-        if (!vi->nic->caps.map || (nic && nic != vi->nic))
+        if (!vi_caps(vi)->map || (nic && nic != vi->nic))
             return ERR_UNSUPPORTED;
         nic = vi->nic;
     }
@@ -128,16 +128,14 @@ void vmsg_share_close(struct msg_share *share)
     free(share);
 }
 
-/* A put of nothing wakes whoever sleeps; it touches nothing when he is awake. */
 void vmsg_share_wake(struct msg_share *share, int rank)
 {
     struct vi *vi;
-    struct vi_transfer nothing = {.pieces = 0};
     if (member_vi(share->context, rank, &vi) != OK || !vi)
         return;
     struct msg_peer *peer = vi->owner;
     msg_lock(&peer->lock);
-    (void)vi_put(vi, &nothing);
+    (void)vi_wake(vi);
     msg_unlock(&peer->lock);
 }
 

@@ -130,7 +130,7 @@ static __attribute__((noinline)) void others_arrived(struct vi *vi, uint64_t hea
             frame_arrived(peer, header, data + i * length, length);
 }
 
-uint32_t vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
+bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
 {
     const struct msg_engine *engine = &vmsg_engine;
     struct msg_peer *peer = vi->owner;
@@ -140,9 +140,7 @@ uint32_t vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, si
             eager_arrived(peer, header, (const char *)data + i * length, length);
     else
         others_arrived(vi, header, data, length, count);
-    if (engine->waited && vmsg_request_done(engine->waited))
-        vi->nic->enough = true;
-    return count;
+    return engine->waited && vmsg_request_done(engine->waited);
 }
 
 static void sink_arrived(struct vi *vi, uint32_t immediate, uint64_t length)

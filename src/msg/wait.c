@@ -34,7 +34,7 @@ static struct {
     struct patience crowded; /* ranks outnumber processors, and messages are waited for; */
     struct patience shared;  /* the same, and memory that other ranks write is looked at */
     uint32_t processors;
-    _Atomic uint32_t *asleep; /* ranks of this node that sleep; NULL: nobody counts */
+    const _Atomic uint32_t *asleep; /* ranks of this node that sleep; NULL: nobody counts */
     /* Below: several threads only. */
     _Atomic bool watched;                /* there is a watcher */
     _Atomic uint64_t beside_at;          /* ticks: when a thread last waited beside it; relaxed */
@@ -93,7 +93,9 @@ int vmsg_wait_start(void)
     wait.shared = patience_of(spin_crowded, yield);
     wait.crowded = patience_of(spin_crowded, yield < TUNED(YIELD_CROWDED) ? yield : TUNED(YIELD_CROWDED));
     wait.processors = (uint32_t)vbase_topology()->cpus;
-    wait.asleep = vmsg_engine.nics ? vmsg_engine.nic[0]->asleep : NULL;
+    wait.asleep = NULL;
+    for (uint32_t i = 0; i < vmsg_engine.nics && !wait.asleep; i++)
+        wait.asleep = vmsg_engine.nic[i]->asleep;
     wait.beside = vbase_clock_ticks_of_ns(TUNED(BESIDE));
     wait.lately = vbase_clock_ticks_of_ns(TUNED(BESIDE_RECENT));
     vmsg_gap = vbase_clock_pauses_of_ns(TUNED(POLL_GAP));
@@ -289,11 +291,7 @@ static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool
     if (!ready(context) && !expected_came()) {
         uint64_t ns = next_sleep(waiting); /* looks at what others started, hence behind the fence */
         COUNT(sleeps);
-        if (wait.asleep)
-            atomic_fetch_add_explicit(wait.asleep, 1, memory_order_relaxed); /* a hint for others */
         waiting->late = bell ? sleep_on_words(waiting, bell, value, ns) : sleep_on_descriptors(waiting, from, engine->nics, ns);
-        if (wait.asleep)
-            atomic_fetch_sub_explicit(wait.asleep, 1, memory_order_relaxed);
     }
     sleep_ends(waiting);
     atomic_store_explicit(&vmsg_waiters.bell, NULL, memory_order_relaxed);

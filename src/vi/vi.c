@@ -2,9 +2,11 @@
 #include "vi/vi.h"
 #include "vi/shm/segment.h"
 
+extern const struct vi_ops shm_ops, tcp_ops; /* of vi/shm/nic.c and vi/tcp/nic.c */
+
 const struct vi_provider vi_providers[] = {
     {"shm", &shm_ops},
-    {"tcp", &tcp_ops},
+    {"tcp", &tcp_ops, .cards = true},
     {NULL, NULL},
 };
 
@@ -38,6 +40,11 @@ int vi_no_map(struct vi *vi, struct vi_key key, uint64_t offset, uint64_t length
 {
     (void)key, (void)offset, (void)length, (void)pointer;
     return vbase_fail(ERR_UNSUPPORTED, "%s cannot map memory of a peer", vi->nic->provider->name);
+}
+
+int vi_no_wake(struct vi *vi)
+{
+    return vbase_fail(ERR_UNSUPPORTED, "%s shares no memory", vi->nic->provider->name);
 }
 
 static vi_opener *wrapper;

@@ -1,13 +1,14 @@
 /* vi: the user-level network. A wire, a window, a doorbell. No ranks' meaning, no tags, no matching.
  *
  * Objects: a nic is an opened adapter of a provider; a vi is a connected endpoint on one nic; a region is registered
- * memory with a key that the other side can name. Sixteen operations at most; what a provider lacks is a function
- * that answers ERR_UNSUPPORTED (vi_no_get, vi_no_map): nobody tests for NULL.
+ * memory with a key that the other side can name, one for each nic. Sixteen operations; what a provider lacks is a function
+ * that answers ERR_UNSUPPORTED (vi_no_get, vi_no_map, vi_no_wake): nobody tests for NULL. What a call needs is its argument,
+ * what it has to tell is its result.
  *
  * Threads: one thread at a time polls or arms a nic; one at a time sends on a vi. Polling and sending may go on at once.
  * msg holds the locks; providers hold none, except where a comment says so. No operation blocks.
  *
- * Back-pressure is a value: ERR_AGAIN (its reason is counted), never a failure and never a hidden buffer.
+ * Back-pressure is a value (ERR_AGAIN or VI_HELD), never a failure and never a hidden buffer.
  * Whatever is read from shared memory or a wire is hostile: an index is read once and checked against its bounds. */
 #ifndef VI_VI_H
 #define VI_VI_H
@@ -19,18 +20,20 @@ struct vi;
 struct vi_nic;
 struct vi_ops;
 
-/* Capabilities are numbers; 0 means cannot. */
+/* What the vis of a nic can, in numbers; 0 means cannot. Two vis of one peer may be of different nics: ask the vi
+ * (vi_caps). */
 struct vi_caps {
     uint32_t max_send;       /* payload of any send */
     uint64_t max_put;        /* bytes of one put or get */
+    uint64_t put_least;      /* from so many bytes on a put by the sender alone beats sends; 0: it never does */
     uint32_t depth;          /* sends that may be under way on one vi */
     uint8_t ordered;         /* sends of one vi arrive in order */
     uint8_t get, put, map;   /* these operations exist on this nic (whether they reach a peer is known per vi: vi_query) */
-    uint8_t source;          /* the last piece of a send may have a source in the place of an address */
+    uint8_t source;          /* the last piece of a send may be written by a source: VI_SOURCE */
+    uint8_t node;            /* it reaches the ranks of this node alone */
 };
 
-/* What names a registered region to the other side: opaque bytes of the provider, safe to send, bounds are checked by
- * whoever uses it. */
+/* What names a registered region to the other side: opaque bytes of the provider, safe to send; its user checks the bounds. */
 struct vi_key {
     uint64_t word[2];
 };
@@ -43,15 +46,15 @@ struct vi_region {
 };
 
 /* What happens on a nic is told to the caller's sink, from inside vi_poll only, never from a send. A sink may send, put
- * and connect; it must not poll, arm or close. */
+ * and connect; it must not poll, arm or close. It takes everything that it is shown: so lanes drain whenever a rank polls,
+ * and answers arrive. */
 struct vi_sink {
     void *context;
 
     /* COUNT sends of the other side arrived, one at least, with one header and one length; what they carry lies in a
-     * row. DATA is valid only during the call and may be anything: check it. Answer how many are taken, from the first;
-     * the provider keeps the others and everything behind them on this vi, in order, and offers them again: at once if
-     * some were taken, else at a later poll; it returns no credit meanwhile. */
-    uint32_t (*received)(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count);
+     * row. DATA is valid only during the call and may be anything: check it. True: what the caller of poll waits for is
+     * here, this poll may end. */
+    bool (*received)(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count);
 
     /* A put of LENGTH bytes with an immediate arrived: everything before it on this vi is in memory. LENGTH may be 0 where
      * the provider moves no bytes itself. */
@@ -61,8 +64,8 @@ struct vi_sink {
      * remote memory. */
     void (*done)(struct vi *vi, void *cookie, int status);
 
-    /* PEER, who proved that he belongs to the job, calls. Answer with vi_accept, now or later; until then his sends wait.
-     * Told again when another pair of cards has come up: accepting gives one more vi to him. Which of several vis a side
+    /* PEER, which has proved that it belongs to the job, calls. Answer with vi_accept, now or later; until then its sends
+     * wait. Told again when another pair of cards has come up: accepting gives one more vi to it. Which of several vis a side
      * sends on is its own choice; what is sent on different ones has no order. */
     void (*called)(struct vi_nic *nic, uint32_t peer);
 
@@ -74,12 +77,18 @@ struct vi_sink {
     void (*up)(struct vi *vi);
 };
 
-/* What is sent need not lie in a row: where caps.source says so, whoever sends on a vi may set vi->source around one send of
- * several pieces (the first may be empty), whose last one then has a length and no address. What belongs there is asked for, in
- * order and by pieces of the provider's choice, when nothing can go wrong any more. */
+/* Flags of a send. */
+#define VI_MORE   1u /* more follows at once: what is small may wait for that, or for a poll, to leave together */
+#define VI_SOURCE 2u /* where caps.source: the last piece's address is that of a vi_source, which writes its bytes */
 struct vi_source {
-    void (*write)(struct vi_source *source, void *to, uint64_t bytes); /* the next so many */
+    /* The next so many, called in order, in sizes that the provider chooses, after the send can no longer fail. */
+    void (*write)(struct vi_source *source, void *to, uint64_t bytes);
 };
+
+/* Results beside OK and errors. */
+#define VI_COMPLETE 1 /* of put and get: done already, the sink will not be told */
+#define VI_HELD     2 /* of send, in the place of ERR_AGAIN: there is room for short messages, but the memory that this one
+                       * needs is held by messages to other peers, and they may not look for hours */
 
 /* How to open a nic. Everything pointed to must live until close. */
 struct vi_setup {
@@ -109,18 +118,19 @@ struct vi_address {
 struct vi_transfer {
     const struct iovec *local;
     int pieces;
+    const struct vi_region *region; /* of this nic, in which the local pieces lie; NULL: they are not registered */
     struct vi_key key;
     uint64_t offset;
     void *cookie;
     bool signal;         /* put only: tell the receiver's sink IMMEDIATE when all is there */
     uint32_t immediate;
 };
-#define VI_COMPLETE 1 /* returned by put and get: done already, the sink will not be told */
-
-/* How a nic is waited for; arming closes the race of the lost wake-up. Used in this order by whoever is about to sleep:
- *   vi_arm(nic, VI_ARM_SOON, NULL)   when his yield phase begins: peers now publish so that a sleeper is woken
- *   vi_arm(nic, VI_ARM_SLEEP, &w)    ERR_AGAIN: something is there, poll; OK: sleep on w (futex or descriptor)
- *   vi_arm(nic, VI_ARM_AWAKE, NULL)  after waking, or when he no longer wants to sleep. */
+/* How a nic is waited for; arming closes the race of the lost wake-up. A thread that is about to sleep uses it in this
+ * order:
+ *   vi_arm(nic, VI_ARM_SOON, NULL)   when its yield phase begins: peers now publish so that a sleeper is woken
+ *   vi_arm(nic, VI_ARM_SLEEP, &w)    ERR_AGAIN: something is there, poll; OK: sleep on w (futex or descriptor); from now on
+ *                                    it is counted among those that sleep (vi_nic.asleep)
+ *   vi_arm(nic, VI_ARM_AWAKE, NULL)  after waking, or when it no longer wants to sleep. */
 enum vi_arm {
     VI_ARM_SOON,
     VI_ARM_SLEEP,
@@ -147,19 +157,23 @@ struct vi_state {
     const char *path;        /* the cards at both ends, in words; NULL: there are none, or not yet. Lives as the vi does */
 };
 
-/* Hands COUNT sends to a sink that looks at each: true, it is taken. Not for one that disconnects VI inside. */
-static inline uint32_t vi_each(bool (*one)(struct vi *, uint64_t, const void *, size_t), struct vi *vi, uint64_t header,
-                               const void *data, size_t length, uint32_t count)
+/* Hands COUNT sends to a function that looks at each. */
+static inline bool vi_each(bool (*one)(struct vi *, uint64_t, const void *, size_t), struct vi *vi, uint64_t header,
+                           const void *data, size_t length, uint32_t count)
 {
-    uint32_t taken = 0;
-    while (taken < count && one(vi, header, (const char *)data + taken * length, length))
-        taken++;
-    return taken;
+    bool enough = false;
+    for (uint32_t i = 0; i < count; i++)
+        enough |= one(vi, header, (const char *)data + i * length, length);
+    return enough;
 }
+
+/* How a poll looks. */
+#define VI_RARELY 1u /* nothing is awaited here: it may look as rarely as it likes to */
 
 struct vi_provider {
     const char *name; /* "shm" */
     const struct vi_ops *ops;
+    bool cards; /* it goes over network cards, of which vi_setup.card may name one, and is called by a listener */
 };
 
 struct vi_ops {
@@ -174,18 +188,21 @@ struct vi_ops {
      * of cards may connect the two it goes over the first that does; the others are tried meanwhile. */
     int (*connect)(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
     int (*accept)(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi);
-    /* Frees the vi. What was accepted for sending is still delivered where links are not lost. */
-    void (*disconnect)(struct vi *vi);
+    /* Frees the vi. What was accepted for sending is still delivered where links are not lost. ABRUPT: it is of no use any
+     * more, and nothing of this vi lands any more when the call returns. */
+    void (*disconnect)(struct vi *vi, bool abrupt);
 
     /* Channel semantics: HEADER and the pieces arrive as one, in order, in memory that the receiver's provider owns. The
-     * memory of the pieces is free when the call returns. ERR_AGAIN: full. ERR_ARGUMENT: above max_send. */
-    int (*send)(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces);
+     * memory of the pieces is free when the call returns. FLAGS: VI_MORE, VI_SOURCE. ERR_AGAIN: full; VI_HELD: see there.
+     * ERR_ARGUMENT: above max_send. */
+    int (*send)(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces, unsigned flags);
 
     /* Memory semantics. OK: under way; VI_COMPLETE: done. A get or put that the kernel refuses for this peer gives
-     * ERR_UNSUPPORTED from then on (and vi_query says so): the caller falls back to sends. A put of no pieces without a
-     * signal moves nothing: where memory is shared it wakes a receiver that sleeps, for whoever wrote through map. */
+     * ERR_UNSUPPORTED from then on (and vi_query says so): the caller falls back to sends. */
     int (*put)(struct vi *vi, const struct vi_transfer *transfer);
     int (*get)(struct vi *vi, const struct vi_transfer *transfer);
+    /* Memory that the other side shares (map) was written: if it sleeps it wakes, and looks at it. */
+    int (*wake)(struct vi *vi);
 
     /* Registers memory; ADDRESS NULL: the provider allocates, zeroed, in memory that peers can map. */
     int (*reg)(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *region);
@@ -193,13 +210,12 @@ struct vi_ops {
     /* A local pointer to LENGTH bytes at OFFSET of a peer's region, where the two share memory. */
     int (*map)(struct vi *vi, struct vi_key key, uint64_t offset, uint64_t length, void **pointer);
 
-    /* Hands at most BUDGET events to the sink, fewer when the sink says nic->enough; returns how many, 0 when nothing was
-     * there. With ONLY a provider may look at this vi alone (the lane or the socket that an answer must come on): whoever
-     * polls so must poll the whole nic now and then, too. */
-    int (*poll)(struct vi_nic *nic, struct vi *only, int budget);
+    /* Hands at most BUDGET events to the sink, fewer when the sink says that it has enough; returns how many, 0 when nothing
+     * was there. With ONLY a provider may look at this vi alone (the lane or the socket that an answer must come on): then
+     * the whole nic must be polled now and then, too. FLAGS: VI_RARELY. */
+    int (*poll)(struct vi_nic *nic, struct vi *only, int budget, unsigned flags);
     int (*arm)(struct vi_nic *nic, enum vi_arm what, struct vi_wait *wait);
     int (*query)(struct vi *vi, struct vi_state *state);
-    bool (*taken)(struct vi *vi); /* everything sent has been taken by the other side's provider */
 };
 
 /* Common heads; a provider's own structures begin with these. Written at open and connect, then only read. */
@@ -209,10 +225,8 @@ struct vi_nic {
     struct vi_sink sink; /* a copy */
     struct vi_caps caps;
     uint32_t rank;
-    bool alone;          /* set by the caller: one thread does everything, no lock is needed */
-    bool enough;         /* set by the sink: what was waited for is here, this poll may end */
-    bool unwanted;       /* set by the user: nothing is awaited here; a poll may look as rarely as it likes to */
-    _Atomic uint32_t *asleep; /* how many processes of the node sleep; each counts itself. NULL: no memory is shared */
+    bool alone;          /* one thread does everything, no lock is needed: vi_threads */
+    const _Atomic uint32_t *asleep; /* how many processes of the node sleep, a hint; NULL: no memory is shared */
     const char *card; /* what peers put into vi_address.card: printable, no blank, '=' or ';', below 1000 bytes; or NULL */
 };
 struct vi {
@@ -222,20 +236,17 @@ struct vi {
     uint32_t peer;
     uint64_t name;    /* of the connection: the pair of cards << 32 | an epoch that grows; both ends know it; 0: none yet */
     _Atomic uint64_t waiting; /* bytes that the provider has taken and not passed on, a moment ago; by the provider; relaxed */
-    bool hold; /* set by the sender: more follows at once; what is small may wait for that, or for a poll, to leave together */
-    struct vi_source *source; /* set by the sender around one send; else NULL */
-    bool abrupt; /* set before vi_disconnect: what was taken for sending is of no use any more */
 };
 
 /* Every provider of this build, ending with a NULL name; the order is the order of preference. */
 VEXPORT extern const struct vi_provider vi_providers[];
-extern const struct vi_ops shm_ops, tcp_ops;
 
 /* ERR_ARGUMENT: VIADUCT_TRANSPORTS makes no sense. */
 VEXPORT int vi_settings_check(void) MUST_CHECK;
 
 /* Of providers that have none. */
 int vi_no_get(struct vi *vi, const struct vi_transfer *transfer);
+int vi_no_wake(struct vi *vi);
 int vi_no_map(struct vi *vi, struct vi_key key, uint64_t offset, uint64_t length, void **pointer);
 
 VEXPORT int vi_nic_open(const struct vi_provider *provider, const struct vi_setup *setup, struct vi_nic **nic) MUST_CHECK;
@@ -248,12 +259,6 @@ VEXPORT void vi_wrap(vi_opener *open);
  * the node makes it and hands the descriptor (close-on-exec) to the others. */
 VEXPORT int vi_node_create(int ranks, int *fd) MUST_CHECK;
 
-/* The door of this node for all its ranks, where the launcher has none: opened by one of them, watched by a thread until it
- * is closed. SEAT: one for each local rank, for its vi_setup.door_fd; close-on-exec, the caller's. */
-struct vi_door;
-VEXPORT int vi_door_open(const struct vi_setup *setup, int *seat, struct vi_door **door) MUST_CHECK;
-VEXPORT void vi_door_close(struct vi_door *door);
-
 static inline void vi_nic_close(struct vi_nic *nic) { nic->ops->close(nic); }
 static inline int vi_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi)
 {
@@ -263,13 +268,22 @@ static inline int vi_accept(struct vi_nic *nic, uint32_t peer, void *owner, stru
 {
     return nic->ops->accept(nic, peer, owner, vi);
 }
-static inline void vi_disconnect(struct vi *vi) { vi->ops->disconnect(vi); }
+static inline const struct vi_caps *vi_caps(const struct vi *vi) { return &vi->nic->caps; }
+/* From now on several threads use the nic, or one alone does. While no other thread does. */
+static inline void vi_threads(struct vi_nic *nic, bool several) { nic->alone = !several; }
+static inline void vi_disconnect(struct vi *vi) { vi->ops->disconnect(vi, false); }
+static inline void vi_disconnect_abruptly(struct vi *vi) { vi->ops->disconnect(vi, true); }
 static inline int vi_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces)
 {
-    return vi->ops->send(vi, header, piece, pieces);
+    return vi->ops->send(vi, header, piece, pieces, 0);
+}
+static inline int vi_send_as(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces, unsigned flags)
+{
+    return vi->ops->send(vi, header, piece, pieces, flags);
 }
 static inline int vi_put(struct vi *vi, const struct vi_transfer *transfer) { return vi->ops->put(vi, transfer); }
 static inline int vi_get(struct vi *vi, const struct vi_transfer *transfer) { return vi->ops->get(vi, transfer); }
+static inline int vi_wake(struct vi *vi) { return vi->ops->wake(vi); }
 static inline int vi_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *region)
 {
     return nic->ops->reg(nic, address, length, region);
@@ -279,13 +293,13 @@ static inline int vi_map(struct vi *vi, struct vi_key key, uint64_t offset, uint
 {
     return vi->ops->map(vi, key, offset, length, pointer);
 }
-static inline int vi_poll(struct vi_nic *nic, int budget) { return nic->ops->poll(nic, NULL, budget); }
-static inline int vi_poll_only(struct vi *vi, int budget) { return vi->ops->poll(vi->nic, vi, budget); }
+static inline int vi_poll(struct vi_nic *nic, int budget) { return nic->ops->poll(nic, NULL, budget, 0); }
+static inline int vi_poll_rarely(struct vi_nic *nic, int budget) { return nic->ops->poll(nic, NULL, budget, VI_RARELY); }
+static inline int vi_poll_only(struct vi *vi, int budget) { return vi->ops->poll(vi->nic, vi, budget, 0); }
 static inline int vi_arm(struct vi_nic *nic, enum vi_arm what, struct vi_wait *wait)
 {
     return nic->ops->arm(nic, what, wait);
 }
 static inline int vi_query(struct vi *vi, struct vi_state *state) { return vi->ops->query(vi, state); }
-static inline bool vi_taken(struct vi *vi) { return vi->ops->taken(vi); }
 
 #endif

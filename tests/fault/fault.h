@@ -13,14 +13,13 @@
  *   rank=2            all this only in rank 2
  *   seed=7            the same seed gives the same faults for the same sequence of calls
  *
- * It keeps the contract: order, one "down" per vi, back-pressure (at most FAULT_HELD_MOST frames of a vi are held, then
- * the provider below keeps them), and no sleep while something is held. */
+ * It keeps the contract: order, one "down" per vi, everything taken that the provider below shows, and no sleep while
+ * something is held. */
 #ifndef TESTS_FAULT_FAULT_H
 #define TESTS_FAULT_FAULT_H
 
 #include "vi/vi.h"
 
-#define FAULT_HELD_MOST 64
 #define FAULT_ALL_RANKS UINT64_MAX
 
 struct fault_script {

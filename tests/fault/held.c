@@ -32,9 +32,6 @@ static uint64_t due_time(struct fault_nic *nic)
 bool fault_hold(struct fault_vi *vi, const struct fault_event *event, const void *data)
 {
     struct fault_nic *nic = fault_nic_of(vi->vi.nic);
-    bool refusable = event->kind == FAULT_RECEIVED;
-    if (refusable && vi->held_count >= FAULT_HELD_MOST)
-        return false;
     struct fault_event *held = malloc(sizeof(*held) + event->length);
     if (!held)
         return false;
@@ -44,7 +41,6 @@ bool fault_hold(struct fault_vi *vi, const struct fault_event *event, const void
     base_lock(&nic->lock);
     held->due = due_time(nic);
     list_append(&vi->held, &held->link);
-    vi->held_count++;
     base_unlock(&nic->lock);
     return true;
 }
@@ -69,23 +65,22 @@ int fault_hold_transfer(struct fault_vi *vi, const struct vi_transfer *transfer,
 
 /* ---- letting go ----------------------------------------------------------------------------------------------------- */
 
-/* Tells the sink; false: not now. */
-static bool deliver(struct fault_vi *vi, struct fault_event *event)
+static void deliver(struct fault_vi *vi, struct fault_event *event)
 {
     const struct vi_sink *sink = &vi->vi.nic->sink;
     switch (event->kind) {
     case FAULT_RECEIVED:
-        return sink->received(&vi->vi, event->header, event->data, event->length, 1);
+        (void)sink->received(&vi->vi, event->header, event->data, event->length, 1);
+        return;
     case FAULT_ARRIVED:
         sink->arrived(&vi->vi, event->immediate, event->bytes);
-        return true;
+        return;
     case FAULT_DONE:
         sink->done(&vi->vi, event->cookie, event->status);
-        return true;
+        return;
     default:
         vi->down = true;
         sink->down(&vi->vi, event->status);
-        return true;
     }
 }
 
@@ -133,8 +128,8 @@ static int release_vi(struct fault_nic *nic, struct fault_vi *vi, uint64_t now, 
         drop_event(nic, event);
         events++;
     }
-    while (events < budget && !vi->gone && (event = first_due(nic, &vi->held, now)) && deliver(vi, event)) {
-        vi->held_count--;
+    while (events < budget && !vi->gone && (event = first_due(nic, &vi->held, now))) {
+        deliver(vi, event);
         drop_event(nic, event);
         events++;
     }
@@ -162,10 +157,8 @@ void fault_lose(struct fault_vi *vi)
 {
     struct fault_nic *nic = fault_nic_of(vi->vi.nic);
     struct list_node *node;
-    while ((node = list_first(&vi->held))) {
-        vi->held_count--;
+    while ((node = list_first(&vi->held)))
         drop_event(nic, container_of(node, struct fault_event, link));
-    }
     while ((node = list_first(&vi->transfers))) {
         struct fault_event *event = container_of(node, struct fault_event, link);
         if (!vi->gone && event->cookie)

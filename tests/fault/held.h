@@ -31,7 +31,6 @@ struct fault_vi {
     struct list_node link; /* in nic->vis */
     struct list held;      /* up, by order of arrival */
     struct list transfers; /* down */
-    uint32_t held_count;
     uint64_t frames, puts;
     _Atomic bool drop, down, gone; /* to be dropped; told down; disconnected by the user, freed after the poll */
     uint64_t ghost; /* ns: told down, and then its transfers are done; 0: no. Nothing else passes */
@@ -54,7 +53,7 @@ static inline struct fault_vi *fault_vi_of(struct vi *vi) { return (struct fault
 /* Once in HOW_OFTEN of 10,000; under the lock. */
 bool fault_chance(struct fault_nic *nic, uint32_t how_often);
 
-/* Queues an event of a vi for later; false: too many are held, or no memory. */
+/* Queues an event of a vi for later; false: no memory. */
 bool fault_hold(struct fault_vi *vi, const struct fault_event *event, const void *data);
 
 int fault_hold_transfer(struct fault_vi *vi, const struct vi_transfer *transfer, enum fault_way way);

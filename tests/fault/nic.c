@@ -31,21 +31,22 @@ static bool holding(const struct fault_vi *vi)
     return script->delay_ns > 0 || script->reorder > 0 || !list_empty(&vi->held);
 }
 
-/* One at a time: the sink may disconnect inside, and then the provider below knows what becomes of the others. */
-static uint32_t received(struct vi *inner, uint64_t header, const void *data, size_t length, uint32_t count)
+static bool one_received(struct vi *inner, uint64_t header, const void *data, size_t length)
 {
     struct fault_vi *vi = inner->owner;
-    bool taken;
-    (void)count;
-    if (vi->drop || vi->ghost)
-        return true; /* lost */
-    if (holding(vi))
-        taken = fault_hold(vi, &(struct fault_event){.kind = FAULT_RECEIVED, .header = header, .length = length}, data);
-    else
-        taken = vi->vi.nic->sink.received(&vi->vi, header, data, length, 1);
-    if (taken)
-        count_frame(vi);
-    return taken;
+    bool enough = false;
+    if (vi->drop || vi->ghost || vi->gone)
+        return false; /* lost, or disconnected by the sink a moment ago */
+    if (!holding(vi) ||
+        !fault_hold(vi, &(struct fault_event){.kind = FAULT_RECEIVED, .header = header, .length = length}, data))
+        enough = vi->vi.nic->sink.received(&vi->vi, header, data, length, 1);
+    count_frame(vi);
+    return enough;
+}
+
+static bool received(struct vi *inner, uint64_t header, const void *data, size_t length, uint32_t count)
+{
+    return vi_each(one_received, inner, header, data, length, count);
 }
 
 static void arrived(struct vi *inner, uint32_t immediate, uint64_t length)
@@ -144,8 +145,7 @@ __attribute__((constructor)) static void wrap(void) { vi_wrap(open_wrapped); }
 static void ghost_end(struct fault_vi *vi)
 {
     vi->ghost = 0;
-    vi->inner->abrupt = true;
-    vi_disconnect(vi->inner);
+    vi_disconnect_abruptly(vi->inner);
     vi->inner = NULL;
     fault_lose(vi);
 }
@@ -210,12 +210,11 @@ static int accept_vi(struct vi_nic *base, uint32_t peer, void *owner, struct vi 
     return make_vi(base, peer, NULL, owner, out);
 }
 
-static void disconnect_vi(struct vi *base)
+static void disconnect_vi(struct vi *base, bool abrupt)
 {
     struct fault_vi *vi = fault_vi_of(base);
     if (vi->inner && !vi->ghost) {
-        vi->inner->abrupt = base->abrupt;
-        vi_disconnect(vi->inner);
+        vi->inner->ops->disconnect(vi->inner, abrupt);
         vi->inner = NULL;
     }
     vi->gone = true;
@@ -239,14 +238,14 @@ static bool refuse(struct fault_nic *nic)
 
 static bool is_lost(const struct fault_vi *vi) { return !vi->inner || vi->drop || vi->down; }
 
-static int send_on(struct vi *base, uint64_t header, const struct iovec *piece, int pieces)
+static int send_on(struct vi *base, uint64_t header, const struct iovec *piece, int pieces, unsigned flags)
 {
     struct fault_vi *vi = fault_vi_of(base);
     if (is_lost(vi))
         return ERR_LINK_DOWN;
     if (refuse(fault_nic_of(base->nic)))
         return ERR_AGAIN;
-    int error = vi_send(vi->inner, header, piece, pieces);
+    int error = vi_send_as(vi->inner, header, piece, pieces, flags);
     if (!error)
         count_frame(vi);
     return error;
@@ -260,7 +259,7 @@ static int transfer_on(struct vi *base, const struct vi_transfer *transfer, enum
         return ERR_LINK_DOWN;
     if (script->ghosts && way == FAULT_PUT && ++vi->puts == script->ghosts)
         vi->drop = true;
-    if (script->late_put && (way == FAULT_GET || transfer->pieces > 0 || transfer->signal))
+    if (script->late_put)
         return fault_hold_transfer(vi, transfer, way);
     return way == FAULT_PUT ? vi_put(vi->inner, transfer) : vi_get(vi->inner, transfer);
 }
@@ -292,10 +291,10 @@ static int query_on(struct vi *base, struct vi_state *state)
     return OK;
 }
 
-static bool taken_on(struct vi *base)
+static int wake_on(struct vi *base)
 {
     struct fault_vi *vi = fault_vi_of(base);
-    return vi->inner && vi_taken(vi->inner) && list_empty(&vi->transfers);
+    return vi->inner ? vi_wake(vi->inner) : ERR_LINK_DOWN;
 }
 
 /* ---- polling and sleeping ------------------------------------------------------------------------------------------- */
@@ -342,12 +341,12 @@ static int sweep(struct fault_nic *nic)
     return events;
 }
 
-static int poll_on(struct vi_nic *base, struct vi *only, int budget)
+static int poll_on(struct vi_nic *base, struct vi *only, int budget, unsigned flags)
 {
     struct fault_nic *nic = fault_nic_of(base);
     (void)only; /* what is held back may be of any vi */
     nic->polling = true;
-    int events = vi_poll(nic->inner, budget);
+    int events = nic->inner->ops->poll(nic->inner, NULL, budget, flags);
     events += fault_release(nic, budget);
     events += sweep(nic);
     nic->polling = false;
@@ -376,7 +375,7 @@ static const struct vi_ops fault_ops = {
     .poll = poll_on,
     .arm = arm_on,
     .query = query_on,
-    .taken = taken_on,
+    .wake = wake_on,
 };
 
 /* ---- for tests ------------------------------------------------------------------------------------------------------ */

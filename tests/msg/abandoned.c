@@ -18,8 +18,8 @@ static int receive(int tag)
 }
 
 static struct vi_ops busy;
-static int (*poll_of_nic)(struct vi_nic *nic, struct vi *only, int budget);
-static int busy_poll(struct vi_nic *nic, struct vi *only, int budget) { return poll_of_nic(nic, only, budget) + 1; }
+static int (*poll_of_nic)(struct vi_nic *nic, struct vi *only, int budget, unsigned flags);
+static int busy_poll(struct vi_nic *nic, struct vi *only, int budget, unsigned flags) { return poll_of_nic(nic, only, budget, flags) + 1; }
 
 static void lost(int rank)
 {

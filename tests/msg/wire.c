@@ -32,10 +32,10 @@ static void remember(uint64_t id)
 
 /* ---- a nic that does what it likes ------------------------------------------------------------------------------- */
 
-static int fake_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces)
+static int fake_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces, unsigned flags)
 {
     size_t length = 0;
-    (void)vi;
+    (void)vi, (void)flags;
     for (int i = 0; i < pieces; i++)
         length += piece[i].iov_len;
     CHECK(length <= nic.caps.max_send);
@@ -94,10 +94,10 @@ static int fake_query(struct vi *vi, struct vi_state *state)
     return OK;
 }
 
-static bool fake_taken(struct vi *vi)
+static int fake_wake(struct vi *vi)
 {
     (void)vi;
-    return rand() % 2;
+    return OK;
 }
 
 static int fake_join(struct vi_nic *from, uint32_t peer, void *owner, struct vi **vi)
@@ -228,7 +228,7 @@ static void hostile_frame(void)
         header = 0;
         length = 8u * far;
     }
-    CHECK(vmsg_sink_received(&peer_vi[from], header, data, length, 1));
+    (void)vmsg_sink_received(&peer_vi[from], header, data, length, 1);
 }
 
 /* Peers write what they like into slots: a generation, chunks claimed or moved at the end and at the start. */
@@ -306,7 +306,7 @@ static void fake_dereg(struct vi_region *region) { (void)region; }
 
 int main(int count, char **arguments)
 {
-    static const struct vi_ops ops = {.send = fake_send, .get = fake_get, .query = fake_query, .taken = fake_taken, .connect = fake_connect,
+    static const struct vi_ops ops = {.send = fake_send, .get = fake_get, .query = fake_query, .wake = fake_wake, .connect = fake_connect,
                                       .put = fake_put, .reg = fake_reg, .dereg = fake_dereg, .accept = fake_join, .map = fake_map, .arm = fake_arm};
     static const struct vi_provider provider = {.name = "fake"};
     setenv("VIADUCT_LOG", "error", 1);
@@ -320,6 +320,7 @@ int main(int count, char **arguments)
     nic.sink.done = vmsg_sink_done;
     nic.caps.get = !far;
     nic.caps.put = far;
+    nic.caps.put_least = far;
     nic.caps.map = !far;
     vmsg_engine.networked = far;
     vmsg_engine.size = PEERS;

@@ -60,7 +60,7 @@ static void too_much_credit(void)
 
 /* Ever more messages of no length in one cell, then a length: whatever was believed so far, nothing outside the cell is
  * shown. */
-static uint32_t received_here(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
+static bool received_here(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
 {
     const struct shm_vi *lane = shm_vi_of(vi);
     const char *from = data, *first = (const char *)lane->in[lane->in_next % SHM_CELLS].data;
@@ -68,7 +68,7 @@ static uint32_t received_here(struct vi *vi, uint64_t header, const void *data, 
     (void)header;
     CHECK(from >= first && count <= SHM_RUN && from + count * length <= first + SHM_INLINE);
     inside.got[vi->nic->rank] += count;
-    return from >= first && from <= first + SHM_INLINE ? count : 0;
+    return false;
 }
 
 static void endless_run(void)

@@ -268,10 +268,6 @@ int shm_get(struct vi *vi, const struct vi_transfer *transfer)
 int shm_put(struct vi *base, const struct vi_transfer *transfer)
 {
     struct shm_vi *vi = shm_vi_of(base);
-    if (transfer->pieces == 0 && !transfer->signal) {
-        shm_wake(vi);
-        return VI_COMPLETE;
-    }
     /* The room for the immediate is seen first: this thread alone sends here, so it is still there afterwards. */
     int error = transfer->signal ? shm_lane_room(vi) : OK;
 

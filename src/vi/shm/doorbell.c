@@ -98,13 +98,24 @@ COLD void shm_ring(struct shm_vi *vi)
     wake_sleeper(vi);
 }
 
-void shm_wake(struct shm_vi *vi)
+int shm_wake(struct vi *base)
 {
-    /* relaxed: who is awake now, and sleeps later, looks at the memory once more in between */
+    struct shm_vi *vi = shm_vi_of(base);
+    /* relaxed: a peer that is awake now, and sleeps later, looks at the memory once more in between */
     if (atomic_load_explicit(&vi->bell->mark, memory_order_relaxed) == SHM_AWAKE)
-        return;
+        return OK;
     atomic_thread_fence(memory_order_seq_cst); /* pairs with the exchange in shm_arm, as in shm_ring */
     wake_sleeper(vi);
+    return OK;
+}
+
+/* Among the ranks of the node that sleep; a hint for the others. */
+static void sleeper_count(struct shm_nic *nic, bool sleeps)
+{
+    if (nic->counted == sleeps)
+        return;
+    nic->counted = sleeps;
+    atomic_fetch_add_explicit(nic->asleep, sleeps ? 1 : UINT32_MAX, memory_order_relaxed);
 }
 
 static void say_soon(struct shm_nic *nic)
@@ -119,6 +130,7 @@ static void say_soon(struct shm_nic *nic)
 static int fall_asleep(struct shm_nic *nic, struct vi_wait *wait)
 {
     say_soon(nic);
+    sleeper_count(nic, false);
     if (clock_ticks() - nic->soon_at < nic->settle)
         return ERR_AGAIN;
     shm_inbox_settle(nic);
@@ -134,6 +146,7 @@ static int fall_asleep(struct shm_nic *nic, struct vi_wait *wait)
         atomic_store_explicit(&nic->bell->mark, SHM_SOON, memory_order_relaxed);
         return ERR_AGAIN;
     }
+    sleeper_count(nic, true);
     *wait = nic->ear >= 0 ? (struct vi_wait){.descriptor = nic->ear, .events = POLLIN}
                           : (struct vi_wait){.futex = &nic->bell->bell, .value = value, .descriptor = -1};
     return OK;
@@ -152,6 +165,7 @@ int shm_arm(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
         return fall_asleep(nic, wait);
     case VI_ARM_AWAKE:
         nic->soon_at = 0;
+        sleeper_count(nic, false);
         /* relaxed: a late sender rings once for nothing */
         atomic_store_explicit(&nic->bell->mark, SHM_AWAKE, memory_order_relaxed);
         return OK;

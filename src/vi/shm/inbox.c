@@ -4,7 +4,7 @@
  * sender sets his bit in our bitmap; with more than 16 of them, idle ones turn cold again. A lane told cold is polled
  * for one more tick, so that a sender who saw "hot" just before is still heard; before sleeping all lanes are swept.
  *
- * A message that the sink does not want now stays in its cell, and the lane behind it waits. */
+ * A message for a session that nobody has opened here stays in its cell, and the lane behind it waits. */
 #include "vi/shm/shm.h"
 #include "base/clock.h"
 #include "base/counters.h"
@@ -182,8 +182,7 @@ static bool take_block(struct shm_nic *nic, struct shm_vi *vi, const struct shm_
         shm_break(vi, "a block outside its heap");
         return false;
     }
-    if (!nic->nic.sink.received(&vi->vi, cell->header, block, length, 1))
-        return false;
+    nic->enough |= nic->nic.sink.received(&vi->vi, cell->header, block, length, 1);
     vi->owed_bytes += length;
     return true;
 }
@@ -252,18 +251,18 @@ static bool take_odd(struct shm_nic *nic, struct shm_vi *vi, const struct shm_ce
     return true;
 }
 
-/* Hands COUNT messages of the next cell to the sink; how many it took, the others stay. Every field is read once. */
+/* Hands COUNT messages of the next cell to the sink; 0: they stay, or the lane is broken. Every field is read once. */
 static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, struct shm_vi *vi,
                                                            const struct shm_cell *cell, uint32_t count)
 {
     uint16_t kind = *(const volatile uint16_t *)&cell->kind;
-    uint32_t length = *(const volatile uint16_t *)&cell->length, run = vi->in_run, taken;
+    uint32_t length = *(const volatile uint16_t *)&cell->length, run = vi->in_run, taken = count;
     if (unlikely(!atomic_load_explicit(&vi->deliver, memory_order_relaxed))) {
         taken = take_closed(nic, vi, kind) ? count : 0;
     } else if (likely(kind == SHM_DATA && (run + count) * length <= SHM_INLINE)) {
-        taken = nic->nic.sink.received(&vi->vi, cell->header, cell->data + run * length, length, count);
+        nic->enough |= nic->nic.sink.received(&vi->vi, cell->header, cell->data + run * length, length, count);
     } else {
-        taken = take_odd(nic, vi, cell, kind);
+        taken = take_odd(nic, vi, cell, kind) ? count : 0;
     }
     atomic_store_explicit(&vi->answered, true, memory_order_relaxed);
     vi->in_run = run += taken;
@@ -276,7 +275,7 @@ static int drain(struct shm_nic *nic, struct shm_hot *hot, int budget)
 {
     struct shm_vi *vi = hot->vi;
     int taken = 0;
-    while (taken < budget && !nic->nic.enough) {
+    while (taken < budget && !nic->enough) {
         const struct shm_cell *cell;
         uint32_t count = ready(vi, &cell), most = (uint32_t)(budget - taken), got;
         if (!count)
@@ -416,7 +415,7 @@ static inline __attribute__((always_inline)) int poll_all(struct shm_nic *nic, i
         if (unlikely(atomic_load_explicit(&nic->bits[word], memory_order_relaxed) != 0))
             take_bits(nic, word);
     uint32_t count = nic->hot_count, at = nic->hot_first < count ? nic->hot_first : 0;
-    for (uint32_t n = 0; n < count && events < budget && !nic->nic.enough; n++) {
+    for (uint32_t n = 0; n < count && events < budget && !nic->enough; n++) {
         struct shm_hot *hot = &nic->hot[at];
         if (unlikely(something(hot)))
             events += likely(budget == 1) ? drain_one(nic, hot) : drain(nic, hot, budget - events);
@@ -439,10 +438,11 @@ static inline __attribute__((always_inline)) int poll_all(struct shm_nic *nic, i
 static __attribute__((noinline)) int poll_next(struct shm_nic *nic) { return poll_all(nic, 1); }
 static __attribute__((noinline)) int poll_many(struct shm_nic *nic, int budget) { return poll_all(nic, budget); }
 
-int shm_poll(struct vi_nic *base, struct vi *only, int budget)
+int shm_poll(struct vi_nic *base, struct vi *only, int budget, unsigned flags)
 {
     struct shm_nic *nic = shm_nic_of(base);
-    nic->nic.enough = false;
+    (void)flags;
+    nic->enough = false;
     if (only)
         return poll_one(nic, shm_vi_of(only));
     return budget == 1 ? poll_next(nic) : poll_many(nic, budget);

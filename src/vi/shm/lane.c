@@ -172,7 +172,7 @@ static __attribute__((noinline)) void store_source(struct shm_vi *vi, enum shm_s
     for (int i = 0; i < pieces - 1; i++)
         head += (uint32_t)piece[i].iov_len;
     (void)shm_store(SHM_STORE_PLAIN, to, piece, pieces - 1);
-    uint64_t ns = shm_store_source(way, to + head, vi->vi.source, length);
+    uint64_t ns = shm_store_source(way, to + head, piece[pieces - 1].iov_base, length);
     if (unlikely(way & SHM_STORE_TIMED))
         store_told(shm_nic_of(vi->vi.nic), way, length < SHM_STORE_ROW ? length : SHM_STORE_ROW, ns);
 }
@@ -193,7 +193,7 @@ void shm_lane_ahead(struct shm_nic *nic)
 }
 
 static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces,
-                                                uint32_t length)
+                                                uint32_t length, unsigned flags)
 {
     struct shm_nic *nic = shm_nic_of(vi->vi.nic);
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
@@ -206,7 +206,7 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
     if (unlikely(block == SHM_NO_BLOCK)) {
         shm_unlock(nic, &nic->heap.lock);
         COUNT(blocks_empty);
-        return ERR_AGAIN;
+        return vi->blocks_out > 0 ? ERR_AGAIN : VI_HELD;
     }
     vi->block[number % SHM_CELLS] = block;
     vi->blocks_out++;
@@ -219,7 +219,7 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
     if (!turns) /* now: it comes while the block is filled, and a receiver who polls has less time to take it again */
         cpu_prefetch_write(&vi->out[number % SHM_CELLS]);
     offset = shm_heap_offset(block);
-    if (unlikely(vi->vi.source))
+    if (unlikely(flags & VI_SOURCE))
         store_source(vi, way, nic->heap.base + offset, piece, pieces);
     else if (unlikely(way & SHM_STORE_TIMED))
         store_told(nic, way, length, shm_store(way, nic->heap.base + offset, piece, pieces));
@@ -243,7 +243,8 @@ static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t head
 }
 
 /* In several pieces, or larger than a block. */
-static __attribute__((noinline)) int send_odd(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces)
+static __attribute__((noinline)) int send_odd(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces,
+                                              unsigned flags)
 {
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed), length = 0;
     for (int i = 0; i < pieces; i++)
@@ -255,11 +256,11 @@ static __attribute__((noinline)) int send_odd(struct shm_vi *vi, uint64_t header
     if (error)
         return error;
     if (length > SHM_INLINE)
-        return send_block(vi, header, piece, pieces, (uint32_t)length);
+        return send_block(vi, header, piece, pieces, (uint32_t)length, flags);
     bool turns = in_turns(vi);
     struct shm_cell *cell = cell_begin(vi, number, SHM_DATA, header);
     cell->length = (uint16_t)length;
-    if (vi->vi.source)
+    if (flags & VI_SOURCE)
         store_source(vi, SHM_STORE_PLAIN, (char *)cell->data, piece, pieces);
     else
         shm_store(SHM_STORE_PLAIN, (char *)cell->data, piece, pieces);
@@ -279,12 +280,12 @@ static inline int send_beside(struct shm_vi *vi, const void *data)
     return OK;
 }
 
-int shm_send(struct vi *base, uint64_t header, const struct iovec *piece, int pieces)
+int shm_send(struct vi *base, uint64_t header, const struct iovec *piece, int pieces, unsigned flags)
 {
     struct shm_vi *vi = shm_vi_of(base);
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed), length;
-    if (unlikely(pieces != 1 || piece->iov_len > SHM_MAX_SEND))
-        return send_odd(vi, header, piece, pieces);
+    if (unlikely(pieces != 1 || (flags & VI_SOURCE) || piece->iov_len > SHM_MAX_SEND))
+        return send_odd(vi, header, piece, pieces, flags);
     length = piece->iov_len;
     if (header == vi->run.header && length == vi->run.length &&
         likely(atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0))
@@ -295,7 +296,7 @@ int shm_send(struct vi *base, uint64_t header, const struct iovec *piece, int pi
             return error;
     }
     if (length > SHM_INLINE)
-        return send_block(vi, header, piece, 1, (uint32_t)length);
+        return send_block(vi, header, piece, 1, (uint32_t)length, flags);
     bool turns = in_turns(vi);
     struct shm_cell *cell = cell_begin(vi, number, SHM_DATA, header);
     cell->length = (uint16_t)length;

@@ -36,6 +36,7 @@ static struct vi_caps capabilities(const struct vi_setup *setup)
         .put = vbase_settings.single_copy && setup->direct_children,
         .map = 1,
         .source = 1,
+        .node = 1,
     };
 }
 
@@ -96,7 +97,7 @@ int shm_nic_open(const struct vi_setup *setup, struct vi_nic **out)
         goto free_nic;
     nic->nic = (struct vi_nic){.ops = &shm_ops, .provider = NULL, .sink = *setup->sink, .rank = setup->rank};
     nic->nic.caps = capabilities(setup);
-    nic->nic.asleep = &((struct shm_header *)(void *)nic->segment.base)->asleep;
+    nic->nic.asleep = nic->asleep = &((struct shm_header *)(void *)nic->segment.base)->asleep;
     nic->index = setup->local_index;
     nic->direct_children = setup->direct_children;
     nic->bell = shm_bell_of(&nic->segment, nic->index);
@@ -189,19 +190,6 @@ static uint64_t in_flight(struct shm_nic *nic, struct shm_vi *vi)
            atomic_load_explicit(&vi->out_seen, memory_order_relaxed);
 }
 
-/* The same with the messages of a cell: the receiver waits for more in the last one, and then it is never credited as a
- * whole. Its word says how many it holds, whether or not we would add to it. */
-static bool shm_taken(struct vi *base)
-{
-    struct shm_vi *vi = shm_vi_of(base);
-    uint32_t last = (uint32_t)atomic_load_explicit(&vi->out_next, memory_order_relaxed) - 1;
-    /* relaxed: we wrote it */
-    uint32_t word = atomic_load_explicit(&vi->out[last % SHM_CELLS].published, memory_order_relaxed);
-    return in_flight(shm_nic_of(base->nic), vi) == 0 ||
-           (word % (SHM_RUN + 1) != 0 && atomic_load_explicit(&vi->credit->consumed, memory_order_relaxed) ==
-                                             last * (SHM_RUN + 1) + word % (SHM_RUN + 1));
-}
-
 /* Under nic->lock. */
 static int open_vi(struct shm_nic *nic, struct shm_vi *vi, void *owner)
 {
@@ -247,8 +235,10 @@ int shm_accept(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi)
     return join(shm_nic_of(nic), peer, owner, vi);
 }
 
-void shm_disconnect(struct vi *base)
+/* Nothing of ours lands in the peer's memory after a put has returned, so an abrupt end is one like any other. */
+void shm_disconnect(struct vi *base, bool abrupt)
 {
+    (void)abrupt;
     struct shm_vi *vi = shm_vi_of(base);
     struct shm_nic *nic = shm_nic_of(base->nic);
     base_lock(&nic->lock);
@@ -290,11 +280,11 @@ const struct vi_ops shm_ops = {
     .send = shm_send,
     .put = shm_put,
     .get = shm_get,
+    .wake = shm_wake,
     .reg = shm_reg,
     .dereg = shm_dereg,
     .map = shm_map,
     .poll = shm_poll,
     .arm = shm_arm,
     .query = shm_query,
-    .taken = shm_taken,
 };

@@ -123,6 +123,9 @@ struct shm_nic {
                                   * where several threads call */
     int told;            /* events of this poll that were not messages: called, down */
     bool stale;          /* some entry of hot is to be removed */
+    bool enough;         /* the sink said so: this poll ends */
+    bool counted;        /* among those that sleep */
+    _Atomic uint32_t *asleep;
     uint64_t tick_at, tick_gap; /* in ticks of the clock */
 
     struct base_lock lock;
@@ -135,6 +138,8 @@ struct shm_nic {
     bool direct_children;
     int ear; /* the socket slept on where other nics are slept on, too; -1: the bell alone */
 };
+
+extern const struct vi_ops shm_ops;
 
 static inline struct shm_nic *shm_nic_of(struct vi_nic *nic)
 {
@@ -153,20 +158,20 @@ int shm_nic_open(const struct vi_setup *setup, struct vi_nic **nic);
 void shm_nic_close(struct vi_nic *nic);
 int shm_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
 int shm_accept(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi);
-void shm_disconnect(struct vi *vi);
+void shm_disconnect(struct vi *vi, bool abrupt);
 int shm_query(struct vi *vi, struct vi_state *state);
 struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index); /* under nic->lock; NULL: no memory */
 
 void shm_update_deliver(struct shm_vi *vi);                         /* under nic->lock */
 
 /* The lane: lane.c (sending), inbox.c (receiving) */
-int shm_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces);
+int shm_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces, unsigned flags);
 int shm_send_word(struct shm_vi *vi, enum shm_kind kind, uint64_t header); /* a cell without payload */
 int shm_lane_room(struct shm_vi *vi);                                       /* OK, ERR_AGAIN, ERR_LINK_DOWN */
 void shm_lane_harvest(struct shm_vi *vi);                                   /* under heap.lock */
 void shm_goodbye(struct shm_vi *vi);                                        /* under nic->lock */
 void shm_lane_ahead(struct shm_nic *nic); /* nothing came: asks for the next block */
-int shm_poll(struct vi_nic *nic, struct vi *only, int budget);
+int shm_poll(struct vi_nic *nic, struct vi *only, int budget, unsigned flags);
 bool shm_inbox_pending(struct shm_nic *nic); /* the full sweep before sleeping */
 void shm_inbox_settle(struct shm_nic *nic);  /* tells every credit that is owed */
 void shm_inbox_call(struct shm_nic *nic, uint32_t index); /* makes the next poll look at this lane */
@@ -215,7 +220,7 @@ uint64_t shm_store_source(enum shm_store_way way, char *to, struct vi_source *so
 
 /* Waking and sleeping: doorbell.c */
 void shm_ring(struct shm_vi *vi);
-void shm_wake(struct shm_vi *vi); /* the same without a message: shared memory was written */
+int shm_wake(struct vi *vi); /* the same without a message: shared memory was written */
 int shm_arm(struct vi_nic *nic, enum vi_arm what, struct vi_wait *wait);
 int shm_ear_open(struct shm_nic *nic) MUST_CHECK;
 

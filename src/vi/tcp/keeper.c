@@ -1,6 +1,7 @@
 /* Who keeps the door of a node when the launcher does not: a thread of the node's lowest rank. It sleeps until somebody
  * knocks, so that a rank that computes keeps no other from being called. It touches the door and nothing else of the
  * process, takes no signals, and is gone when vi_door_close returns. */
+#include "vi/listener.h"
 #include "vi/tcp/door.h"
 #include <poll.h>
 #include <pthread.h>

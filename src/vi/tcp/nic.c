@@ -141,7 +141,7 @@ static void ask(struct tcp_nic *nic, int budget)
 static void read_hot(struct tcp_nic *nic, int budget)
 {
     int count = nic->hot_count;
-    for (int i = 0; i < count && nic->hot_count > 0 && nic->told < budget && !nic->nic.enough; i++) {
+    for (int i = 0; i < count && nic->hot_count > 0 && nic->told < budget && !nic->enough; i++) {
         struct tcp_link *link = nic->hot[(nic->hot_first + i) % nic->hot_count];
         if (nic->looked - link->heard > nic->tick_hot)
             tcp_cold(nic, link);
@@ -160,7 +160,7 @@ static void read_unread(struct tcp_nic *nic, int budget)
     while ((node = list_take_first(&nic->unread)))
         list_append(&round, node);
     while ((node = list_take_first(&round))) {
-        if (nic->told < budget && !nic->nic.enough)
+        if (nic->told < budget && !nic->enough)
             tcp_receive(nic, container_of(node, struct tcp_link, unread), budget - nic->told);
         else
             list_append(&nic->unread, node);
@@ -199,7 +199,7 @@ static void step(struct tcp_nic *nic)
 static uint64_t gap(const struct tcp_nic *nic, uint64_t now)
 {
     uint64_t part = (now - nic->event) >> GAP_SHIFT;
-    uint64_t most = nic->nic.unwanted ? nic->tick_rare : nic->watched == 0 ? nic->tick_idle : nic->tick_most;
+    uint64_t most = nic->rarely ? nic->tick_rare : nic->watched == 0 ? nic->tick_idle : nic->tick_most;
     return part < most ? part : most;
 }
 
@@ -213,15 +213,16 @@ static int poll_end(struct tcp_nic *nic)
     return nic->told > 0 ? nic->told : nic->bytes >= TRICKLE;
 }
 
-int tcp_poll(struct vi_nic *base, struct vi *only, int budget)
+int tcp_poll(struct vi_nic *base, struct vi *only, int budget, unsigned flags)
 {
     struct tcp_nic *nic = tcp_nic_of(base);
     struct tcp_link *awaited = only ? tcp_vi_of(only)->link : NULL;
     uint64_t now = clock_ticks();
+    nic->rarely = flags & VI_RARELY;
     if (!nic->urgent && now - nic->looked < gap(nic, now) && !atomic_load_explicit(&nic->ordered, memory_order_relaxed))
         return 0;
     nic->looked = now;
-    nic->urgent = nic->moved = nic->nic.enough = false;
+    nic->urgent = nic->moved = nic->enough = false;
     nic->told = 0;
     nic->bytes = 0;
     if (awaited) {
@@ -333,7 +334,7 @@ static void prepare(struct tcp_nic *nic, const struct vi_setup *setup)
         list_init(lists[i]);
     nic->nic = (struct vi_nic){.ops = &tcp_ops, .sink = *setup->sink, .rank = setup->rank, .card = nic->card};
     nic->nic.caps = (struct vi_caps){.max_send = TCP_MAX_SEND, .max_put = TCP_MAX_PUT, .depth = TCP_DEPTH,
-                                     .ordered = 1, .put = 1};
+                                     .put_least = 1, .ordered = 1, .put = 1};
     nic->ranks = setup->ranks;
     memcpy(nic->secret, setup->secret, SECRET_SIZE);
     nic->epoll = nic->timer = -1;
@@ -405,7 +406,6 @@ static uint64_t crowd(struct tcp_nic *nic, const struct tcp_vi *vi)
     return bytes;
 }
 
-/* Quiet: taken by the other side's provider, every frame, not only by its kernel. */
 static int tcp_query(struct vi *base, struct vi_state *state)
 {
     struct tcp_vi *vi = tcp_vi_of(base);
@@ -429,12 +429,6 @@ static int tcp_query(struct vi *base, struct vi_state *state)
     return OK;
 }
 
-static bool tcp_taken(struct vi *base)
-{
-    struct tcp_vi *vi = tcp_vi_of(base);
-    return atomic_load_explicit(&vi->sent, memory_order_relaxed) == atomic_load_explicit(&vi->taken, memory_order_relaxed);
-}
-
 const struct vi_ops tcp_ops = {
     .probe = tcp_probe,
     .open = tcp_open,
@@ -445,11 +439,11 @@ const struct vi_ops tcp_ops = {
     .send = tcp_send,
     .put = tcp_put,
     .get = vi_no_get,
+    .wake = vi_no_wake,
     .reg = tcp_reg,
     .dereg = tcp_dereg,
     .map = vi_no_map,
     .poll = tcp_poll,
     .arm = tcp_arm,
     .query = tcp_query,
-    .taken = tcp_taken,
 };

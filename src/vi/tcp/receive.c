@@ -1,8 +1,7 @@
 /* The way in: from a socket to the sink. Called by the poll alone.
  *
- * A read goes into a stage, and the sink sees its frames there. The link gives it back to the nic when nothing is left in
- * it: neither the beginning of a frame nor what the sink does not want now. So only links in
- * the middle of something cost memory. The bytes of a put are read where they belong, together with what follows.
+ * A read goes into a stage, and the sink sees its frames there. The link gives it back to the nic when not even the
+ * beginning of a frame is left in it. So only links in the middle of something cost memory. The bytes of a put are read where they belong, together with what follows.
  *
  * Everything that comes is judged: kind, epoch, length, credit, region. One thing that makes no sense ends the link. */
 #include "vi/tcp/tcp.h"
@@ -10,7 +9,7 @@
 #define BULK       16384u /* after a put of so many bytes another one is expected: little is read into the stage */
 #define BULK_STAGE 2048u
 
-enum taken { TAKEN_NONE, TAKEN_ONE, TAKEN_STOP }; /* nothing whole is there; go on; the sink or the link does not want */
+enum taken { TAKEN_NONE, TAKEN_ONE, TAKEN_STOP }; /* nothing whole is there; go on; the link has ended */
 
 /* The link ends: it said something that makes no sense. */
 static COLD enum taken nonsense(struct tcp_nic *nic, struct tcp_link *link, const char *what)
@@ -135,8 +134,7 @@ static enum taken take_send(struct tcp_nic *nic, struct tcp_link *link, const st
     uint32_t size = (uint32_t)sizeof(*frame) + frame->length;
     if (link->end - link->start < size)
         return TAKEN_NONE;
-    if (!nic->nic.sink.received(&vi->vi, frame->word, link->stage + link->start + sizeof(*frame), frame->length, 1))
-        return TAKEN_STOP;
+    nic->enough |= nic->nic.sink.received(&vi->vi, frame->word, link->stage + link->start + sizeof(*frame), frame->length, 1);
     nic->told++;
     if (link->phase == TCP_GONE)
         return TAKEN_STOP;
@@ -277,7 +275,7 @@ static void read_leaving(struct tcp_nic *nic, struct tcp_link *link)
 static bool frames(struct tcp_nic *nic, struct tcp_link *link, int budget, int before)
 {
     enum taken taken = TAKEN_ONE;
-    while (taken == TAKEN_ONE && nic->told - before < budget && !nic->nic.enough && link->phase == TCP_UP &&
+    while (taken == TAKEN_ONE && nic->told - before < budget && !nic->enough && link->phase == TCP_UP &&
            (link->start != link->end || link->landing.active)) {
         if (unlikely(!atomic_load_explicit(&link->vi->open, memory_order_relaxed)))
             return false;
@@ -286,7 +284,7 @@ static bool frames(struct tcp_nic *nic, struct tcp_link *link, int budget, int b
     if (link->phase != TCP_UP)
         return false;
     if (taken == TAKEN_NONE || link->start == link->end)
-        return taken != TAKEN_STOP && !nic->nic.enough;
+        return !nic->enough;
     if (!list_node_linked(&link->unread))
         list_append(&nic->unread, &link->unread);
     return false;

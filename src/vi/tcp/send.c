@@ -117,7 +117,7 @@ static void flush(struct tcp_vi *vi)
 }
 
 /* FRAME and the pieces, at once if the socket takes them and nothing waits before them. */
-static int emit(struct tcp_vi *vi, const struct tcp_frame *frame, const struct iovec *piece, int pieces)
+static int emit(struct tcp_vi *vi, const struct tcp_frame *frame, const struct iovec *piece, int pieces, bool more)
 {
     struct iovec all[DIRECT];
     size_t total = sizeof(*frame) + frame->length;
@@ -133,10 +133,10 @@ static int emit(struct tcp_vi *vi, const struct tcp_frame *frame, const struct i
     }
     for (int i = 0; i < pieces; i++)
         all[i + 1] = piece[i];
-    if (vi->fd >= 0 && (vi->held || (vi->vi.hold && total <= HELD && !vi->queue.first))) {
+    if (vi->fd >= 0 && (vi->held || (more && total <= HELD && !vi->queue.first))) {
         error = queue_pieces(vi, all, pieces + 1, 0);
         vi->held = true;
-        if (!error && (!vi->vi.hold || vi->queue.copied > HELD_MOST))
+        if (!error && (!more || vi->queue.copied > HELD_MOST))
             flush(vi);
         return error;
     }
@@ -168,7 +168,7 @@ static int room(struct tcp_vi *vi, uint64_t length)
     return OK;
 }
 
-int tcp_send(struct vi *base, uint64_t header, const struct iovec *piece, int pieces)
+int tcp_send(struct vi *base, uint64_t header, const struct iovec *piece, int pieces, unsigned flags)
 {
     struct tcp_vi *vi = tcp_vi_of(base);
     uint64_t length = total_of(piece, pieces);
@@ -180,7 +180,7 @@ int tcp_send(struct vi *base, uint64_t header, const struct iovec *piece, int pi
     if (likely(!error)) {
         count_frame(vi);
         struct tcp_frame frame = stamp(vi, TCP_SEND, (uint32_t)length, header);
-        error = emit(vi, &frame, piece, pieces);
+        error = emit(vi, &frame, piece, pieces, flags & VI_MORE);
     }
     base_unlock(&vi->lock);
     return error;
@@ -294,7 +294,7 @@ bool tcp_put_refused(struct tcp_vi *vi, uint64_t number)
 static void say(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word)
 {
     struct tcp_frame frame = stamp(vi, kind, 0, word);
-    (void)emit(vi, &frame, NULL, 0);
+    (void)emit(vi, &frame, NULL, 0, false);
 }
 
 void tcp_say(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word)

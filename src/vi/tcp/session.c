@@ -128,11 +128,12 @@ int tcp_accept(struct vi_nic *base, uint32_t rank, void *owner, struct vi **out)
     return error;
 }
 
-void tcp_disconnect(struct vi *base)
+void tcp_disconnect(struct vi *base, bool abrupt)
 {
     struct tcp_vi *vi = tcp_vi_of(base);
     struct tcp_nic *nic = tcp_nic_of(base->nic);
     base_lock(&nic->lock);
+    vi->abrupt = abrupt;
     vi->open = false;
     if (vi->peer->vi == vi)
         vi->peer->vi = NULL;
@@ -207,9 +208,9 @@ void tcp_session_leave(struct tcp_nic *nic, struct tcp_vi *vi)
     if (vi->rail->link == vi->link)
         vi->rail->link = NULL; /* no rail any more: the next session makes another one */
     tcp_stage_drop(nic, vi->link);
-    if (!vi->vi.abrupt)
+    if (!vi->abrupt)
         tcp_say(vi, TCP_GOODBYE, 0);
-    if (vi->vi.abrupt || tcp_queue_lent(&vi->queue) != TCP_NEVER || !tcp_flush(vi))
+    if (vi->abrupt || tcp_queue_lent(&vi->queue) != TCP_NEVER || !tcp_flush(vi))
         tcp_vi_break(nic, vi, ERR_LINK_DOWN);
 }
 

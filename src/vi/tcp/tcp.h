@@ -71,6 +71,7 @@ struct tcp_vi {
     _Atomic uint64_t doubt;   /* `sent` when the kernel last said that all of it has arrived there; by the poll, relaxed */
     _Atomic bool open;        /* between connect or accept, and disconnect; changed under nic->lock */
     bool leaving;             /* the goodbye is said; by the poll */
+    bool abrupt;              /* disconnected so: nothing that waits is of use; before `open` is cleared */
 
     struct base_lock lock;    /* below */
     int fd;                   /* -1: no link */
@@ -113,7 +114,7 @@ struct tcp_landing { /* a put whose bytes are coming */
 struct tcp_link {
     struct list_node node;  /* peer->parked, nic->gone */
     struct list_node owing; /* nic->owing: frames taken are not told */
-    struct list_node unread; /* nic->unread: frames lie in the stage, the budget was used up or the sink did not want */
+    struct list_node unread; /* nic->unread: frames lie in the stage, and the budget was used up */
     struct tcp_peer *peer;
     struct tcp_rail *rail;
     struct tcp_vi *vi;      /* UP, LEAVING */
@@ -199,6 +200,8 @@ struct tcp_nic {
     int hot_count, hot_first;
     int watched;            /* links in the epoll set */
     int told;               /* events of this poll */
+    bool enough;            /* the sink said so: this poll ends */
+    bool rarely;            /* nothing is awaited, as the last poll said */
     bool moved;             /* bytes went out or in, */
     uint64_t bytes;         /* and how many, in this poll */
     uint8_t *spare[TCP_SPARES]; /* stages that no link has, */
@@ -229,11 +232,13 @@ struct tcp_nic {
     const struct tcp_region *landing; /* the poll writes to it: it stays registered; under regions_lock; NULL: none */
 };
 
+extern const struct vi_ops tcp_ops;
+
 static inline struct tcp_nic *tcp_nic_of(struct vi_nic *nic) { return (struct tcp_nic *)(void *)nic; }
 static inline struct tcp_vi *tcp_vi_of(struct vi *vi) { return (struct tcp_vi *)(void *)vi; }
 
 /* nic.c */
-int tcp_poll(struct vi_nic *nic, struct vi *only, int budget);
+int tcp_poll(struct vi_nic *nic, struct vi *only, int budget, unsigned flags);
 void tcp_watch(struct tcp_nic *nic, struct tcp_link *link, uint32_t events); /* 0: not any more */
 void tcp_hot(struct tcp_nic *nic, struct tcp_link *link);                    /* read it directly for a while */
 void tcp_cold(struct tcp_nic *nic, struct tcp_link *link);
@@ -243,7 +248,7 @@ void tcp_timer(struct tcp_nic *nic, uint64_t at_ns);    /* poll: be called then 
 /* Sessions: session.c */
 int tcp_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
 int tcp_accept(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi);
-void tcp_disconnect(struct vi *vi);
+void tcp_disconnect(struct vi *vi, bool abrupt);
 void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause);
 void tcp_session_leave(struct tcp_nic *nic, struct tcp_vi *vi); /* says goodbye */
 void tcp_sessions_leave(struct tcp_nic *nic);                   /* those that were disconnected */
@@ -277,7 +282,7 @@ void tcp_health(struct tcp_nic *nic, uint64_t now); /* breaks what is dead */
 bool tcp_doubtful(const struct tcp_nic *nic);       /* a look at the health is due in time */
 
 /* The way out: send.c, queue.c */
-int tcp_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces);
+int tcp_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces, unsigned flags);
 int tcp_put(struct vi *vi, const struct vi_transfer *transfer);
 void tcp_say(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word); /* a frame without payload; TCP_TAKEN lets others go first */
 bool tcp_put_refused(struct tcp_vi *vi, uint64_t number);           /* false: there is no such put */
