@@ -14,6 +14,7 @@
 #define VI_VI_H
 
 #include "base/base.h"
+#include "base/tunables.h"
 #include <sys/uio.h>
 
 struct vi;
@@ -146,6 +147,7 @@ struct vi_wait {
 
 /* The health and the state of a vi, from the provider and the kernel, never from the peer's engine. */
 struct vi_state {
+    enum base_class line;    /* what it costs to read what the other side has written; of one host: as measured lately */
     bool usable;
     bool get, put;           /* proven to work with this very peer (shm: a real read of a cookie succeeded) */
     uint64_t get_least;      /* from so many bytes on gets and puts are faster than sends while both ends are there */

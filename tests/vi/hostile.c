@@ -37,7 +37,59 @@ static void nonsense(uint16_t kind, uint16_t length, uint32_t offset, uint32_t b
     inside_stop();
 }
 
-/* More credit than there were cells: the sender must not overwrite what was not read. */
+/* The next message would be that of line NUMBER. */
+static void stand_at(struct vi *there, struct vi *here, uint64_t number)
+{
+    atomic_store(&shm_vi_of(there)->out_next, number);
+    atomic_store(&shm_vi_of(there)->out_seen, number);
+    atomic_store(&shm_vi_of(here)->told_line->consumed, (uint32_t)number * (SHM_RUN + 1));
+    shm_vi_of(here)->in_next = number;
+    shm_vi_of(here)->told = (uint32_t)number * (SHM_RUN + 1);
+}
+
+static void told_down(struct shm_cell *cell, uint64_t number)
+{
+    atomic_store(&cell->published, shm_word(number) + 1);
+    for (int n = 0; n < 10; n++)
+        vi_poll(inside.nic[0], 16);
+    CHECK_EQUAL(inside.down[0], 1);
+    CHECK_EQUAL(inside.cause, ERR_PROTOCOL);
+}
+
+/* A row that goes on behind the end of the ring. */
+static void row_beyond(void)
+{
+    inside_start(2);
+    inside_open(0);
+    inside_open(1);
+    struct vi *vi = inside_connect(1, 0), *back = inside_connect(0, 1);
+    stand_at(vi, back, SHM_LINES - 10);
+    struct shm_cell *cell = &shm_vi_of(vi)->out[SHM_LINES - 10];
+    CHECK_EQUAL(inside_send(vi, 0, 0), OK); /* it calls the receiver */
+    cell->kind = SHM_ROWED;
+    cell->length = 10 * CACHE_LINE - 15; /* one byte too many */
+    told_down(cell, SHM_LINES - 10);
+    CHECK_EQUAL(inside.got[0], 0);
+    inside_stop();
+}
+
+/* Nothing left of the ring twice in a row: that has no end. */
+static void ring_skipped(void)
+{
+    inside_start(2);
+    inside_open(0);
+    inside_open(1);
+    struct vi *vi = inside_connect(1, 0);
+    inside_connect(0, 1);
+    CHECK_EQUAL(inside_send(vi, 0, 0), OK);
+    struct shm_cell *cell = shm_vi_of(vi)->out;
+    cell->kind = SHM_SKIP;
+    told_down(cell, 0);
+    CHECK_EQUAL(inside.got[0], 0);
+    inside_stop();
+}
+
+/* More credit than there were lines: the sender must not overwrite what was not read. */
 static void too_much_credit(void)
 {
     struct vi *vi;
@@ -63,7 +115,7 @@ static void too_much_credit(void)
 static bool received_here(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
 {
     const struct shm_vi *lane = shm_vi_of(vi);
-    const char *from = data, *first = (const char *)lane->in[lane->in_next % SHM_CELLS].data;
+    const char *from = data, *first = (const char *)lane->in[lane->in_next % SHM_LINES].data;
 
     (void)header;
     CHECK(from >= first && count <= SHM_RUN && from + count * length <= first + SHM_INLINE);
@@ -107,15 +159,15 @@ static void scribble(const struct shm_segment *s)
     char *place[] = {(char *)shm_lane_of(s, 0, 1), (char *)shm_lane_of(s, 1, 0), (char *)shm_credit_of(s, 0, 1),
                      (char *)shm_credit_of(s, 1, 0), (char *)shm_bell_of(s, 0), (char *)shm_bell_of(s, 1),
                      shm_heap_of(s, 1), shm_counters_of(s, 0)};
-    size_t length[] = {SHM_CELLS * CACHE_LINE, SHM_CELLS * CACHE_LINE, CACHE_LINE, CACHE_LINE, s->door_size,
+    size_t length[] = {SHM_LINES * CACHE_LINE, SHM_LINES * CACHE_LINE, CACHE_LINE, CACHE_LINE, s->door_size,
                        s->door_size, SHM_HEAP_SIZE, BASE_COUNTERS_SIZE};
     unsigned which = random_below(ARRAY_LENGTH(place));
     uint32_t word = random_below(2) ? words[random_below(ARRAY_LENGTH(words))] : random_below(1u << 24) * 257u;
 
     if (which < 2 && random_below(2)) { /* a cell that will be believed for a moment */
-        struct shm_cell *cell = (struct shm_cell *)(void *)place[which] + random_below(SHM_CELLS);
-        cell->kind = (uint16_t)random_below(6);
-        cell->length = (uint16_t)random_below(80);
+        struct shm_cell *cell = (struct shm_cell *)(void *)place[which] + random_below(SHM_LINES);
+        cell->kind = (uint16_t)(random_below(8) | random_below(2) * SHM_PAST);
+        cell->length = (uint16_t)random_below(random_below(2) ? 80 : 3000);
         cell->block.offset = word;
         cell->block.length = random_below(2) ? random_below(20000) : word;
         atomic_store(&cell->published, random_below(2) << 31 | (8 * (1 + random_below(4)) + random_below(8)));
@@ -176,6 +228,11 @@ int main(int argc, char **argv)
     nonsense(SHM_BLOCK, 8, 0xffffffff, 2);
     nonsense(SHM_BLOCK, 8, 0, SHM_MAX_SEND + 1);
     nonsense(SHM_BLOCK, 8, 64, 0xffffffff);
+    nonsense(SHM_ROWED, SHM_INLINE, 0, 0);
+    nonsense(SHM_ROWED, SHM_ROW + 1, 0, 0);
+    nonsense(SHM_ROWED | SHM_PAST, 65535, 0, 0);
+    row_beyond();
+    ring_skipped();
     too_much_credit();
     endless_run();
     unsigned first = (unsigned)check_seed();

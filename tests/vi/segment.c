@@ -20,7 +20,7 @@ static void plan(uint32_t ranks)
     CHECK((char *)(shm_identity_of(&s, ranks - 1) + 1) <= (char *)shm_counters_of(&s, 0));
     CHECK((char *)shm_counters_of(&s, ranks - 1) + BASE_COUNTERS_SIZE <= (char *)shm_credit_of(&s, 0, 0));
     CHECK((char *)(shm_credit_of(&s, ranks - 1, ranks - 1) + 1) <= (char *)shm_lane_of(&s, 0, 0));
-    CHECK((char *)(shm_lane_of(&s, ranks - 1, ranks - 1) + SHM_CELLS) <= shm_heap_of(&s, 0));
+    CHECK((char *)(shm_lane_of(&s, ranks - 1, ranks - 1) + SHM_LINES) <= shm_heap_of(&s, 0));
     CHECK((uintptr_t)shm_heap_of(&s, ranks - 1) + SHM_HEAP_SIZE <= s.shared);
     CHECK((uintptr_t)shm_lane_of(&s, 0, 0) % SHM_PAGE == 0 && s.shared % (2u << 20) == 0);
     CHECK_EQUAL(s.size, s.shared + ranks * (2ull << 20));

@@ -22,6 +22,8 @@ static uint64_t next[NICS][NICS]; /* by receiver, sender; written by the receive
 static _Atomic uint64_t arrived[NICS][NICS];
 static _Atomic int failures, puts_done, slept, quiet;
 static unsigned char memory[NICS][4096];
+extern const struct vi_ops tcp_ops;
+
 static struct vi_region region[NICS];
 
 static void failure(const char *what)

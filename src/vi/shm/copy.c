@@ -76,9 +76,6 @@ void shm_reach_prove(struct shm_vi *vi)
 /* ---- is it worth it? ------------------------------------------------------------------------------------------------ */
 
 #define SAMPLE      65536u      /* bytes of a copy that is timed */
-#define FROM_QUICK  32768u      /* where the kernel copies well: both ends at once beat blocks from here on */
-#define FROM_SLOW   (2u << 20)  /* where it does not: from here on, since blocks no longer stay in the caches */
-#define SLOW_FACTOR 3           /* slower than memcpy */
 
 static void copy_by_kernel(char *to, const char *from)
 {
@@ -118,7 +115,7 @@ struct shm_speed shm_copy_speed(void)
     }
     free(memory);
     struct shm_speed speed = {.sample = SAMPLE, .inline_most = SHM_INLINE, .hand_ns = (uint32_t)(both >> 32), .kernel_ns = (uint32_t)both};
-    speed.single_from = speed.kernel_ns > SLOW_FACTOR * speed.hand_ns ? FROM_SLOW : FROM_QUICK;
+    speed.single_from = speed.kernel_ns > TUNED(SINGLE_FACTOR) * speed.hand_ns ? TUNED(SINGLE_SLOW) : TUNED(SINGLE_QUICK);
     if (vbase_settings.single_from)
         speed.single_from = vbase_settings.single_from;
     return speed;

@@ -4,7 +4,7 @@
  *   sender  cell; looks at mark. AWAKE: done. Else: fence; looks again; ASLEEP: mark = SOON, bell + 1, wake
  *
  * A sender who saw AWAKE needs no fence, because his store is visible long before the owner can get from SOON to
- * ASLEEP. That is an assumption about processors: a store buffer drains within SETTLE_NS (in fact within a few hundred
+ * ASLEEP. That is an assumption about processors: a store buffer drains within SHM_SETTLE (in fact within a few hundred
  * nanoseconds; interrupts and task switches drain it, too). The time is measured here, whatever the caller does.
  *
  * Who sleeps on other nics as well cannot sleep on a futex. He has an ear: a datagram socket whose abstract name is a
@@ -88,7 +88,7 @@ static void wake_sleeper(struct shm_vi *vi)
 COLD void shm_ring(struct shm_vi *vi)
 {
     struct shm_nic *nic = shm_nic_of(vi->vi.nic);
-    if (!atomic_load_explicit(&vi->credit->hot, memory_order_relaxed))
+    if (!(atomic_load_explicit(&vi->credit->hot, memory_order_relaxed) & SHM_HOT))
         /* release: pairs with take_bits */
         atomic_fetch_or_explicit(&shm_bits_of(&nic->segment, vi->index)[nic->index / 64], 1ull << nic->index % 64,
                                  memory_order_release);

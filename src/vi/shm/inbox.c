@@ -9,12 +9,6 @@
 #include "base/clock.h"
 #include "base/counters.h"
 
-#define HOT_MOST    16    /* lanes polled flat for ever */
-#define TICK_POLLS  1024  /* polls between two looks at the clock */
-#define IDLE_POLLS  64    /* polls without an event, then all credit is given */
-#define OWED_MOST   4096  /* bytes of blocks whose credit may be held back */
-#define AHEAD_MOST  1152  /* bytes of the next block that are asked for: the processor itself reads ahead in what is longer */
-
 static const struct shm_cell no_cell; /* what a removed entry looks at: nothing comes to it */
 
 static inline uint32_t position(const struct shm_vi *vi)
@@ -60,10 +54,20 @@ void shm_break(struct shm_vi *vi, const char *why)
 
 static inline void aim(struct shm_hot *hot, const struct shm_vi *vi)
 {
-    hot->cell = &vi->in[vi->in_next % SHM_CELLS];
+    hot->cell = &vi->in[vi->in_next % SHM_LINES];
     hot->word = shm_word(vi->in_next) + vi->in_run;
-    hot->next = vi->in_run ? &vi->in[(vi->in_next + 1) % SHM_CELLS] : hot->cell;
+    hot->next = vi->in_run ? &vi->in[(vi->in_next + 1) % SHM_LINES] : hot->cell;
     hot->next_word = vi->in_run ? shm_word(vi->in_next + 1) : hot->word;
+}
+
+/* Whether the lane is polled, and the class of the line. relaxed: a sender that still reads the lane cold sets its bit once
+ * more; one that reads an old class stores as it did. */
+static void hot_tell(struct shm_vi *vi)
+{
+    int fixed = atomic_load_explicit(&shm_line_fixed, memory_order_relaxed);
+    uint32_t class = fixed >= 0 ? (uint32_t)fixed + 1 : vi->line.known ? (uint32_t)vi->line.class + 1 : 0;
+    bool polled = vi->place != SHM_NOWHERE && !vi->cooling;
+    atomic_store_explicit(&vi->told_line->hot, (polled ? SHM_HOT : 0) | class << SHM_CLASS_SHIFT, memory_order_relaxed);
 }
 
 static void lane_add(struct shm_nic *nic, struct shm_vi *vi)
@@ -74,8 +78,7 @@ static void lane_add(struct shm_nic *nic, struct shm_vi *vi)
     vi->used = true;
     hot->vi = vi;
     aim(hot, vi);
-    /* relaxed: a sender who still reads 0 sets his bit once more */
-    atomic_store_explicit(&vi->told_line->hot, 1, memory_order_relaxed);
+    hot_tell(vi);
 }
 
 static void lane_remove(struct shm_nic *nic, struct shm_vi *vi)
@@ -104,19 +107,20 @@ static void close_gaps(struct shm_nic *nic)
 
 /* ---- cells ---------------------------------------------------------------------------------------------------------- */
 
-/* The next cell is done with. */
-static inline void cell_end(struct shm_vi *vi)
+/* The next message, of so many lines, is done with. */
+static inline void lines_end(struct shm_vi *vi, uint32_t lines)
 {
     vi->in_run = 0;
-    vi->in_next++;
-    if (unlikely(vi->in_next % SHM_CREDIT_PERIOD == 0 || vi->owed_bytes >= OWED_MOST))
+    vi->in_next += lines;
+    if (unlikely(position(vi) - vi->told >= TUNED(SHM_CREDIT_LINES) * (SHM_RUN + 1) ||
+                 vi->owed_bytes >= TUNED(SHM_CREDIT_BYTES)))
         tell(vi);
 }
 
 /* Messages that lie in the cell of lane VI which is taken next, behind those that are taken. */
 static inline __attribute__((always_inline)) uint32_t ready_here(const struct shm_vi *vi)
 {
-    const struct shm_cell *cell = &vi->in[vi->in_next % SHM_CELLS];
+    const struct shm_cell *cell = &vi->in[vi->in_next % SHM_LINES];
     /* acquire: pairs with shm_publish */
     uint32_t word = atomic_load_explicit(&cell->published, memory_order_acquire);
     uint32_t all = word - shm_word(vi->in_next);
@@ -127,7 +131,7 @@ static inline __attribute__((always_inline)) uint32_t ready_here(const struct sh
  * then on nothing is added here, so one more look tells that it is done with. */
 static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi, const struct shm_cell **cell)
 {
-    const struct shm_cell *next = &vi->in[(vi->in_next + 1) % SHM_CELLS];
+    const struct shm_cell *next = &vi->in[(vi->in_next + 1) % SHM_LINES];
     /* acquire: pairs with shm_publish */
     uint32_t word = atomic_load_explicit(&next->published, memory_order_acquire);
     if (word - shm_word(vi->in_next + 1) > SHM_RUN)
@@ -135,8 +139,23 @@ static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi, const st
     uint32_t more = ready_here(vi);
     if (more)
         return more;
-    cell_end(vi);
+    lines_end(vi, 1);
     *cell = next;
+    return ready_here(vi);
+}
+
+/* What is left of the ring holds nothing. */
+static COLD uint32_t ready_behind(struct shm_vi *vi, const struct shm_cell **cell)
+{
+    uint32_t at = (uint32_t)(vi->in_next % SHM_LINES);
+    if (at == 0) {
+        shm_break(vi, "a ring that is skipped");
+        return 0;
+    }
+    lines_end(vi, SHM_LINES - at);
+    if (vi->place != SHM_NOWHERE)
+        aim(&shm_nic_of(vi->vi.nic)->hot[vi->place], vi);
+    *cell = &vi->in[0];
     return ready_here(vi);
 }
 
@@ -144,8 +163,10 @@ static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi, const st
 static inline __attribute__((always_inline)) uint32_t ready(struct shm_vi *vi, const struct shm_cell **cell)
 {
     uint32_t more = ready_here(vi);
-    *cell = &vi->in[vi->in_next % SHM_CELLS];
-    return likely(more || !vi->in_run) ? more : ready_next(vi, cell);
+    *cell = &vi->in[vi->in_next % SHM_LINES];
+    if (unlikely(!more && vi->in_run))
+        more = ready_next(vi, cell);
+    return unlikely(more && *(const volatile uint16_t *)&(*cell)->kind == SHM_SKIP) ? ready_behind(vi, cell) : more;
 }
 
 /* Where the block of a cell lies; NULL: outside its heap. */
@@ -158,23 +179,26 @@ static const char *block_at(const struct shm_nic *nic, const struct shm_vi *vi, 
     return shm_heap_of(&nic->segment, vi->index) + offset;
 }
 
-/* In a stream of blocks: that of the message behind the next one is asked for before the next one is copied. */
-static inline void look_ahead(const struct shm_nic *nic, const struct shm_vi *vi)
+/* Payload that was stored ordinarily has come: now and then the line is judged by it, if nothing is behind it, for then it is
+ * fresh. */
+static COLD void line_judge(struct shm_vi *vi, const void *data, uint32_t length, uint32_t lines)
 {
-    const struct shm_cell *cell = &vi->in[(vi->in_next + 1) % SHM_CELLS];
-    const char *block;
-    uint32_t length;
-    if (vi->in[vi->in_next % SHM_CELLS].kind != SHM_BLOCK)
-        return;
-    /* acquire: pairs with shm_publish */
-    if (atomic_load_explicit(&cell->published, memory_order_acquire) != shm_word(vi->in_next + 1) + 1 ||
-        cell->kind != SHM_BLOCK || !(block = block_at(nic, vi, cell, &length)))
-        return;
-    for (uint32_t i = 0; i < length && i < AHEAD_MOST; i += CACHE_LINE)
-        __builtin_prefetch(block + i);
+    uint64_t behind = vi->in_next + lines;
+    uint32_t word = atomic_load_explicit(&vi->in[behind % SHM_LINES].published, memory_order_relaxed);
+    vi->line.left = 1;
+    if (word - shm_word(behind) - 1 >= SHM_RUN && shm_line_time(&vi->line, data, length) && vi->place != SHM_NOWHERE)
+        hot_tell(vi);
 }
 
-static bool take_block(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell)
+static inline void payload_take(struct shm_nic *nic, struct shm_vi *vi, uint64_t header, uint16_t kind, const void *data,
+                                uint32_t length, uint32_t lines)
+{
+    if (unlikely(length >= SHM_SAMPLE / 2 && !(kind & SHM_PAST) && --vi->line.left == 0))
+        line_judge(vi, data, length, lines);
+    nic->enough |= nic->nic.sink.received(&vi->vi, header, data, length, 1);
+}
+
+static bool take_block(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell, uint16_t kind)
 {
     uint32_t length;
     const char *block = block_at(nic, vi, cell, &length);
@@ -182,7 +206,7 @@ static bool take_block(struct shm_nic *nic, struct shm_vi *vi, const struct shm_
         shm_break(vi, "a block outside its heap");
         return false;
     }
-    nic->enough |= nic->nic.sink.received(&vi->vi, cell->header, block, length, 1);
+    payload_take(nic, vi, cell->header, kind, block, length, 1);
     vi->owed_bytes += length;
     return true;
 }
@@ -205,7 +229,7 @@ static bool answer_goodbye(struct shm_nic *nic, struct shm_vi *vi)
     shm_lane_harvest(vi);
     shm_unlock(nic, &nic->heap.lock);
     if (atomic_load_explicit(&vi->out_next, memory_order_relaxed) -
-            atomic_load_explicit(&vi->out_seen, memory_order_relaxed) >= SHM_CELLS)
+            atomic_load_explicit(&vi->out_seen, memory_order_relaxed) > SHM_DEPTH)
         return false;
     shm_goodbye(vi);
     return true;
@@ -237,37 +261,57 @@ static COLD bool take_closed(struct shm_nic *nic, struct shm_vi *vi, uint16_t ki
     return taken;
 }
 
-static bool take_odd(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell, uint16_t kind)
+static bool take_odd(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell, uint16_t kind, uint32_t length,
+                     uint32_t lines)
 {
-    if (kind == SHM_BLOCK)
-        return take_block(nic, vi, cell);
-    if (kind == SHM_GOODBYE)
+    switch (kind & ~SHM_PAST) {
+    case SHM_ROWED:
+        payload_take(nic, vi, cell->header, kind, cell->data, length, lines);
+        return true;
+    case SHM_BLOCK:
+        return take_block(nic, vi, cell, kind);
+    case SHM_GOODBYE:
         return take_goodbye(nic, vi);
-    if (kind != SHM_IMMEDIATE) {
-        shm_break(vi, "a cell of no kind");
+    case SHM_IMMEDIATE:
+        nic->nic.sink.arrived(&vi->vi, (uint32_t)cell->header, 0);
+        return true;
+    default:
+        shm_break(vi, "a head of no kind");
         return false;
     }
-    nic->nic.sink.arrived(&vi->vi, (uint32_t)cell->header, 0);
-    return true;
 }
 
-/* Hands COUNT messages of the next cell to the sink; 0: they stay, or the lane is broken. Every field is read once. */
+/* Lines of a message whose head is the next line; 0: it makes no sense. */
+static inline uint32_t lines_of(const struct shm_vi *vi, uint16_t kind, uint32_t length)
+{
+    if (likely((kind & ~SHM_PAST) != SHM_ROWED))
+        return 1;
+    uint32_t lines = shm_row_lines(length);
+    return length <= SHM_INLINE || length > SHM_ROW || vi->in_next % SHM_LINES + lines > SHM_LINES ? 0 : lines;
+}
+
+/* Hands COUNT messages of the next head to the sink; 0: they stay, or the lane is broken. Every field is read once. */
 static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, struct shm_vi *vi,
                                                            const struct shm_cell *cell, uint32_t count)
 {
     uint16_t kind = *(const volatile uint16_t *)&cell->kind;
-    uint32_t length = *(const volatile uint16_t *)&cell->length, run = vi->in_run, taken = count;
-    if (unlikely(!atomic_load_explicit(&vi->deliver, memory_order_relaxed))) {
-        taken = take_closed(nic, vi, kind) ? count : 0;
-    } else if (likely(kind == SHM_DATA && (run + count) * length <= SHM_INLINE)) {
+    uint32_t length = *(const volatile uint16_t *)&cell->length, run = vi->in_run, taken = count, lines = 1;
+    if (likely(kind == SHM_DATA && (run + count) * length <= SHM_INLINE &&
+               atomic_load_explicit(&vi->deliver, memory_order_relaxed))) {
         nic->enough |= nic->nic.sink.received(&vi->vi, cell->header, cell->data + run * length, length, count);
     } else {
-        taken = take_odd(nic, vi, cell, kind) ? count : 0;
+        lines = lines_of(vi, kind, length);
+        if (unlikely(lines == 0))
+            shm_break(vi, "a row that is no row");
+        if (lines == 0 || !(atomic_load_explicit(&vi->deliver, memory_order_relaxed)
+                                ? take_odd(nic, vi, cell, kind, length, lines)
+                                : take_closed(nic, vi, kind)))
+            taken = 0;
     }
     atomic_store_explicit(&vi->answered, true, memory_order_relaxed);
     vi->in_run = run += taken;
     if (taken && (kind != SHM_DATA || (run + 1) * length > SHM_INLINE || run == SHM_RUN))
-        cell_end(vi);
+        lines_end(vi, lines);
     return taken;
 }
 
@@ -280,7 +324,6 @@ static int drain(struct shm_nic *nic, struct shm_hot *hot, int budget)
         uint32_t count = ready(vi, &cell), most = (uint32_t)(budget - taken), got;
         if (!count)
             break;
-        look_ahead(nic, vi);
         got = take(nic, vi, cell, count < most ? count : most);
         if (!got)
             break;
@@ -344,7 +387,7 @@ static void cool(struct shm_nic *nic)
             continue;
         if (vi->used == vi->cooling) {
             vi->cooling = !vi->used;
-            atomic_store_explicit(&vi->told_line->hot, vi->used, memory_order_relaxed);
+            hot_tell(vi);
         } else if (!vi->used) {
             lane_remove(nic, vi);
         }
@@ -359,7 +402,7 @@ static COLD void tick(struct shm_nic *nic)
     if (now - nic->tick_at < nic->tick_gap)
         return;
     nic->tick_at = now;
-    if (nic->hot_count > HOT_MOST)
+    if (nic->hot_count > TUNED(SHM_HOT_LANES))
         cool(nic);
 }
 
@@ -373,9 +416,7 @@ static inline bool something(const struct shm_hot *hot)
 
 static inline void nothing_came(struct shm_nic *nic)
 {
-    if (unlikely(nic->ahead_bytes))
-        shm_lane_ahead(nic);
-    if (unlikely(++nic->idle == IDLE_POLLS))
+    if (unlikely(++nic->idle == TUNED(SHM_IDLE_POLLS)))
         shm_inbox_settle(nic);
 }
 
@@ -384,11 +425,8 @@ static inline __attribute__((always_inline)) int poll_one(struct shm_nic *nic, s
 {
     const struct shm_cell *cell;
     uint64_t number = vi->in_next;
-    if (unlikely(vi->place == SHM_NOWHERE) || !ready(vi, &cell)) {
-        if (nic->ahead_bytes)
-            shm_lane_ahead(nic);
+    if (unlikely(vi->place == SHM_NOWHERE) || !ready(vi, &cell))
         return 0;
-    }
     if (unlikely(!take(nic, vi, cell, 1)))
         return 0;
     vi->used = true;
@@ -401,7 +439,6 @@ static inline __attribute__((always_inline)) int poll_one(struct shm_nic *nic, s
 /* The same of a lane where something new is seen. */
 static inline __attribute__((always_inline)) int drain_one(struct shm_nic *nic, struct shm_hot *hot)
 {
-    look_ahead(nic, hot->vi);
     int taken = poll_one(nic, hot->vi);
     if (unlikely(!taken) && hot->vi)
         aim(hot, hot->vi); /* within a run it was old */
@@ -428,7 +465,7 @@ static inline __attribute__((always_inline)) int poll_all(struct shm_nic *nic, i
         nic->idle = 0;
     else
         nothing_came(nic);
-    if (unlikely(++nic->polls % TICK_POLLS == 0))
+    if (unlikely(++nic->polls % TUNED(SHM_TICK_POLLS) == 0))
         tick(nic);
     if (unlikely(nic->stale))
         close_gaps(nic);

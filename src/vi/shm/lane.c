@@ -1,11 +1,15 @@
-/* The sending half of a lane. Called by whoever holds the peer's sending lock of msg.
+/* The sending half of a lane. Called by the thread that holds the peer's sending lock of msg.
  *
- * A send of one piece up to 48 bytes is: one comparison, one cell filled, one release store. No read-modify-write, no
- * fence, no call. Larger payload goes to a block of our own heap, and the cell says where.
+ * A message of up to 48 bytes is one line, its head included: one comparison, one line filled, one release store. No
+ * read-modify-write, no fence, no call. Up to SHM_ROW bytes it goes on in the lines behind, so that head and payload come in one
+ * row that the receiver's processor fetches ahead. Longer payload goes to a block of our own heap, and the line says where.
+ *
+ * A line that was payload may say anything where the word of a head would be. So before a head is published the line behind its
+ * message, where the receiver looks next, is cleaned if it was payload in the lap before. What a row leaves over at the
+ * end of the ring is skipped.
  *
  * Credits are looked at only when the lane seems full or blocks run out; that is when blocks come back, too. */
 #include "vi/shm/shm.h"
-#include "base/clock.h"
 #include "base/counters.h"
 
 #include <string.h>
@@ -32,19 +36,48 @@ static inline void copy_inline(uint8_t *to, const void *from, size_t n)
     }
 }
 
-/* The cell of message NUMBER: what is the same of all. The caller has seen that there is room. */
-static inline struct shm_cell *cell_begin(struct shm_vi *vi, uint64_t number, enum shm_kind kind, uint64_t header)
+/* ---- lines that were payload ---------------------------------------------------------------------------------------- */
+
+static inline bool line_is_stale(const struct shm_vi *vi, uint64_t number)
 {
-    struct shm_cell *cell = &vi->out[number % SHM_CELLS];
+    return vi->stale[number % SHM_LINES / 64] >> number % 64 & 1;
+}
+
+static void line_mark(struct shm_vi *vi, uint64_t number, bool stale)
+{
+    if (line_is_stale(vi, number) == stale)
+        return;
+    vi->stale[number % SHM_LINES / 64] ^= 1ull << number % 64;
+    vi->stale_lines += stale ? 1 : UINT32_MAX;
+}
+
+static COLD void line_clean(struct shm_vi *vi, uint64_t number)
+{
+    if (!line_is_stale(vi, number))
+        return;
+    /* relaxed: ordered before the head that is published next by its release */
+    atomic_store_explicit(&vi->out[number % SHM_LINES].published, 0, memory_order_relaxed);
+    line_mark(vi, number, false);
+}
+
+/* ---- heads ---------------------------------------------------------------------------------------------------------- */
+
+/* The head of message NUMBER, which takes LINES: what is the same of all. The caller has seen that there is room. */
+static inline struct shm_cell *head_begin(struct shm_vi *vi, uint64_t number, uint32_t lines, enum shm_kind kind,
+                                          uint64_t header)
+{
+    struct shm_cell *cell = &vi->out[number % SHM_LINES];
     cell->header = header;
     cell->kind = (uint16_t)kind;
     vi->run.length = SHM_NO_RUN;
-    /* relaxed: ordered before the cell by its release; shm_lane_harvest must not see credit for a cell it does not know */
-    atomic_store_explicit(&vi->out_next, number + 1, memory_order_relaxed);
+    if (unlikely(vi->stale_lines))
+        line_mark(vi, number, false);
+    /* relaxed: ordered before the head by its release; shm_lane_harvest must not see credit for a line it does not know */
+    atomic_store_explicit(&vi->out_next, number + lines, memory_order_relaxed);
     return cell;
 }
 
-/* The two take turns: the peer sent something since we did. Then it looks at our next lines already, and to ask for them
+/* The two take turns: the peer sent something since we did. Then it looks at our next line already, and to ask for that
  * early only disturbs it. */
 static inline bool in_turns(struct shm_vi *vi)
 {
@@ -53,18 +86,20 @@ static inline bool in_turns(struct shm_vi *vi)
     return turns;
 }
 
-/* The cell is filled; in a stream the lane's next one is asked for. */
-static inline void cell_publish(struct shm_vi *vi, struct shm_cell *cell, uint64_t number, bool turns)
+/* The lines of the message are filled, and END is the number of the next one; in a stream its head is asked for. */
+static inline void head_publish(struct shm_vi *vi, struct shm_cell *cell, uint64_t number, uint64_t end, bool turns)
 {
+    if (unlikely(vi->stale_lines))
+        line_clean(vi, end);
     shm_publish(vi, cell, shm_word(number) + 1);
     if (!turns)
-        cpu_prefetch_write(&vi->out[(number + 1) % SHM_CELLS]);
+        cpu_prefetch_write(&vi->out[end % SHM_LINES]);
 }
 
-static inline bool has_room(struct shm_vi *vi, uint64_t number)
+static inline bool has_room(struct shm_vi *vi, uint64_t number, uint32_t lines)
 {
     /* relaxed: an old value only makes the lane look fuller */
-    return number - atomic_load_explicit(&vi->out_seen, memory_order_relaxed) <
+    return number + lines - atomic_load_explicit(&vi->out_seen, memory_order_relaxed) <=
            atomic_load_explicit(&vi->limit, memory_order_relaxed);
 }
 
@@ -72,21 +107,21 @@ void shm_lane_harvest(struct shm_vi *vi)
 {
     struct shm_heap *heap = &shm_nic_of(vi->vi.nic)->heap;
     uint64_t seen = atomic_load_explicit(&vi->out_seen, memory_order_relaxed), upto = seen;
-    /* acquire: pairs with the receiver's release: he has read the cells and blocks that he gives back */
+    /* acquire: pairs with the receiver's release: it has read the lines and blocks that it gives back */
     uint32_t told = atomic_load_explicit(&vi->credit->consumed, memory_order_acquire);
     uint64_t sent = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
     int32_t more = (int32_t)(told - (uint32_t)seen * (SHM_RUN + 1)) / (int32_t)(SHM_RUN + 1);
     if (more > 0 && (uint64_t)more > sent - seen) {
-        shm_break(vi, "more credit than cells");
+        shm_break(vi, "more credit than lines");
         return;
     }
     if (more > 0)
         upto = seen + (uint32_t)more;
     for (uint64_t n = seen; vi->blocks_out > 0 && n < upto; n++) {
-        uint32_t *block = &vi->block[n % SHM_CELLS];
-        if (*block != SHM_NO_BLOCK) {
-            shm_heap_give(heap, *block);
-            *block = SHM_NO_BLOCK;
+        uint8_t *slab = &vi->slab[n % SHM_LINES];
+        if (*slab != SHM_NO_SLAB) {
+            shm_heap_give(heap, *slab);
+            *slab = SHM_NO_SLAB;
             vi->blocks_out--;
         }
     }
@@ -94,13 +129,13 @@ void shm_lane_harvest(struct shm_vi *vi)
 }
 
 /* The lane seems full, or is down: look at the credits. */
-static COLD int make_room(struct shm_vi *vi, uint64_t number)
+static COLD int make_room(struct shm_vi *vi, uint64_t number, uint32_t lines)
 {
     struct shm_nic *nic = shm_nic_of(vi->vi.nic);
     shm_lock(nic, &nic->heap.lock);
     shm_lane_harvest(vi);
     shm_unlock(nic, &nic->heap.lock);
-    if (has_room(vi, number))
+    if (has_room(vi, number, lines))
         return OK;
     if (atomic_load_explicit(&vi->limit, memory_order_relaxed) == 0)
         return ERR_LINK_DOWN;
@@ -111,140 +146,112 @@ static COLD int make_room(struct shm_vi *vi, uint64_t number)
 int shm_lane_room(struct shm_vi *vi)
 {
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
-    return likely(has_room(vi, number)) ? OK : make_room(vi, number);
+    return likely(has_room(vi, number, 1)) ? OK : make_room(vi, number, 1);
+}
+
+static void word_send(struct shm_vi *vi, enum shm_kind kind, uint64_t header)
+{
+    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
+    struct shm_cell *cell = head_begin(vi, number, 1, kind, header);
+    cell->length = 0;
+    head_publish(vi, cell, number, number + 1, in_turns(vi));
 }
 
 int shm_send_word(struct shm_vi *vi, enum shm_kind kind, uint64_t header)
 {
-    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
     int error = shm_lane_room(vi);
-    if (error)
-        return error;
-    bool turns = in_turns(vi);
-    struct shm_cell *cell = cell_begin(vi, number, kind, header);
-    cell->length = 0;
-    cell_publish(vi, cell, number, turns);
-    return OK;
+    if (!error)
+        word_send(vi, kind, header);
+    return error;
 }
 
-void shm_goodbye(struct shm_vi *vi)
-{
-    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
-    bool turns = in_turns(vi);
-    struct shm_cell *cell = cell_begin(vi, number, SHM_GOODBYE, 0);
-    cell->length = 0;
-    cell_publish(vi, cell, number, turns);
-}
+void shm_goodbye(struct shm_vi *vi) { word_send(vi, SHM_GOODBYE, 0); }
 
-/* LENGTH bytes that were timed. */
-static COLD void store_told(struct shm_nic *nic, enum shm_store_way way, uint32_t length, uint64_t ns)
-{
-    shm_lock(nic, &nic->heap.lock);
-    shm_store_told(&nic->heap.store[false], way, length, ns);
-    shm_unlock(nic, &nic->heap.lock);
-}
+/* ---- rows ----------------------------------------------------------------------------------------------------------- */
 
-/* The round that was timed is over with a block of LENGTH bytes, unless that is not the like of what began it. Under
- * heap.lock. */
-static COLD void round_over(struct shm_nic *nic, struct shm_vi *vi, uint32_t length, bool turns)
+/* Asks for lines that are written next in a stream: as many as the message before took. */
+static void lines_ask(const char *at, uint32_t length)
 {
-    struct shm_store *store = &nic->heap.store[true];
-    if (turns && length == vi->round.length)
-        shm_store_told(store, vi->round.way, length, vbase_clock_ns_of_ticks(clock_ticks() - vi->round.at));
-    else
-        shm_store_nothing(store);
-    vi->round.at = 0;
-}
-
-static COLD enum shm_store_way round_begin(struct shm_vi *vi, enum shm_store_way way, uint32_t length)
-{
-    vi->round.at = clock_ticks();
-    vi->round.length = length;
-    vi->round.way = way;
-    return way & SHM_STORE_PAST;
-}
-
-/* The pieces of a send, the last one without an address. */
-static __attribute__((noinline)) void store_source(struct shm_vi *vi, enum shm_store_way way, char *to,
-                                                   const struct iovec *piece, int pieces)
-{
-    uint32_t head = 0, length = (uint32_t)piece[pieces - 1].iov_len;
-    for (int i = 0; i < pieces - 1; i++)
-        head += (uint32_t)piece[i].iov_len;
-    (void)shm_store(SHM_STORE_PLAIN, to, piece, pieces - 1);
-    uint64_t ns = shm_store_source(way, to + head, piece[pieces - 1].iov_base, length);
-    if (unlikely(way & SHM_STORE_TIMED))
-        store_told(shm_nic_of(vi->vi.nic), way, length < SHM_STORE_ROW ? length : SHM_STORE_ROW, ns);
-}
-
-/* Asks for the lines of a block that comes next, as many as the one before took: the receiver has read them before. */
-static void ask_for(const struct shm_nic *nic, uint32_t block, uint32_t length)
-{
-    const char *at = nic->heap.base + shm_heap_offset(block);
-    uint32_t most = length < 128 * CACHE_LINE ? length : 128 * CACHE_LINE;
+    uint32_t most = length < TUNED(SHM_ASK_MOST) ? length : (uint32_t)TUNED(SHM_ASK_MOST);
     for (uint32_t i = 0; i < most; i += CACHE_LINE)
         cpu_prefetch_write(at + i);
 }
 
-void shm_lane_ahead(struct shm_nic *nic)
+/* What is left of the ring is too short: the row begins with the next lap. */
+static COLD uint64_t ring_skip(struct shm_vi *vi, uint64_t number)
 {
-    ask_for(nic, nic->ahead, nic->ahead_bytes);
-    nic->ahead_bytes = 0;
+    uint32_t rest = SHM_LINES - (uint32_t)(number % SHM_LINES);
+    struct shm_cell *cell = head_begin(vi, number, rest, SHM_SKIP, 0);
+    cell->length = 0;
+    head_publish(vi, cell, number, number + rest, false);
+    return number + rest;
 }
 
-static __attribute__((noinline)) int send_block(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces,
+static __attribute__((noinline)) int row_send(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces,
+                                              uint32_t length, unsigned flags)
+{
+    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
+    uint32_t lines = shm_row_lines(length), rest = SHM_LINES - (uint32_t)(number % SHM_LINES);
+    uint32_t wanted = lines <= rest ? lines : rest + lines;
+    if (unlikely(!has_room(vi, number, wanted))) {
+        int error = make_room(vi, number, wanted);
+        if (error)
+            return error;
+    }
+    bool turns = in_turns(vi), past = shm_stores_past(vi, length);
+    if (unlikely(lines > rest))
+        number = ring_skip(vi, number);
+    struct shm_cell *cell = head_begin(vi, number, lines, SHM_ROWED | (past ? SHM_PAST : 0), header);
+    cell->length = (uint16_t)length;
+    for (uint32_t i = 1; i < lines; i++)
+        line_mark(vi, number + i, true);
+    shm_store((char *)cell->data, piece, pieces, past, flags);
+    head_publish(vi, cell, number, number + lines, turns);
+    if (!turns && !past && (number + lines) % SHM_LINES + lines <= SHM_LINES)
+        lines_ask((const char *)&vi->out[(number + lines) % SHM_LINES], length);
+    return OK;
+}
+
+/* ---- blocks --------------------------------------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) int block_send(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces,
                                                 uint32_t length, unsigned flags)
 {
     struct shm_nic *nic = shm_nic_of(vi->vi.nic);
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
-    bool turns = in_turns(vi);
-    uint32_t block, offset, next;
+    int error = shm_lane_room(vi);
+    if (unlikely(error))
+        return error;
+    bool turns = in_turns(vi), past = shm_stores_past(vi, length);
     shm_lock(nic, &nic->heap.lock);
-    if (unlikely(vi->round.at))
-        round_over(nic, vi, length, turns);
-    block = shm_heap_take(nic, vi, length, turns);
-    if (unlikely(block == SHM_NO_BLOCK)) {
-        shm_unlock(nic, &nic->heap.lock);
+    uint32_t offset = shm_heap_take(nic, vi, length), next = shm_heap_next(&nic->heap, length);
+    if (likely(offset != SHM_NO_BLOCK)) {
+        vi->slab[number % SHM_LINES] = (uint8_t)(offset / SHM_SLAB);
+        vi->blocks_out++;
+    }
+    shm_unlock(nic, &nic->heap.lock);
+    if (unlikely(offset == SHM_NO_BLOCK)) {
         COUNT(blocks_empty);
         return vi->blocks_out > 0 ? ERR_AGAIN : VI_HELD;
     }
-    vi->block[number % SHM_CELLS] = block;
-    vi->blocks_out++;
-    next = shm_heap_next(&nic->heap, block);
-    enum shm_store_way way = shm_store_next(&nic->heap.store[turns], length);
-    shm_unlock(nic, &nic->heap.lock);
-    if (unlikely(way & SHM_STORE_TIMED) && turns)
-        way = round_begin(vi, way, length);
-
-    if (!turns) /* now: it comes while the block is filled, and a receiver who polls has less time to take it again */
-        cpu_prefetch_write(&vi->out[number % SHM_CELLS]);
-    offset = shm_heap_offset(block);
-    if (unlikely(flags & VI_SOURCE))
-        store_source(vi, way, nic->heap.base + offset, piece, pieces);
-    else if (unlikely(way & SHM_STORE_TIMED))
-        store_told(nic, way, length, shm_store(way, nic->heap.base + offset, piece, pieces));
-    else if (likely(way == SHM_STORE_PLAIN && pieces == 1))
-        memcpy(nic->heap.base + offset, piece->iov_base, length);
-    else
-        (void)shm_store(way, nic->heap.base + offset, piece, pieces);
-    struct shm_cell *cell = cell_begin(vi, number, SHM_BLOCK, header);
+    if (!turns) /* now: it comes while the block is filled, and a receiver that polls has less time to take it again */
+        cpu_prefetch_write(&vi->out[number % SHM_LINES]);
+    shm_store(nic->heap.base + offset, piece, pieces, past, flags);
+    struct shm_cell *cell = head_begin(vi, number, 1, SHM_BLOCK | (past ? SHM_PAST : 0), header);
     cell->length = sizeof(cell->block);
     cell->block.offset = offset;
     cell->block.length = length;
-    shm_publish(vi, cell, shm_word(number) + 1);
-    /* In a stream at once; where two take turns, when a poll finds no answer yet: sooner it would hold up what was just sent */
-    if (!turns && likely(!(way & SHM_STORE_PAST)))
-        ask_for(nic, next, length);
-    if (likely(nic->nic.alone)) {
-        nic->ahead = next;
-        nic->ahead_bytes = turns && way != SHM_STORE_PAST ? length : 0;
-    }
+    head_publish(vi, cell, number, number + 1, true);
+    if (!turns && !past)
+        lines_ask(nic->heap.base + next, length);
     return OK;
 }
 
-/* In several pieces, or larger than a block. */
-static __attribute__((noinline)) int send_odd(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces,
-                                              unsigned flags)
+/* ---- sends ---------------------------------------------------------------------------------------------------------- */
+
+/* In several pieces, or longer than a line. */
+static __attribute__((noinline)) int send_long(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces,
+                                               unsigned flags)
 {
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed), length = 0;
     for (int i = 0; i < pieces; i++)
@@ -252,23 +259,21 @@ static __attribute__((noinline)) int send_odd(struct shm_vi *vi, uint64_t header
     if (length > SHM_MAX_SEND)
         return vbase_fail(ERR_ARGUMENT, "a send of %llu bytes over shared memory; at most %u",
                           (unsigned long long)length, SHM_MAX_SEND);
+    if (length > SHM_ROW)
+        return block_send(vi, header, piece, pieces, (uint32_t)length, flags);
+    if (length > SHM_INLINE)
+        return row_send(vi, header, piece, pieces, (uint32_t)length, flags);
     int error = shm_lane_room(vi);
     if (error)
         return error;
-    if (length > SHM_INLINE)
-        return send_block(vi, header, piece, pieces, (uint32_t)length, flags);
-    bool turns = in_turns(vi);
-    struct shm_cell *cell = cell_begin(vi, number, SHM_DATA, header);
+    struct shm_cell *cell = head_begin(vi, number, 1, SHM_DATA, header);
     cell->length = (uint16_t)length;
-    if (flags & VI_SOURCE)
-        store_source(vi, SHM_STORE_PLAIN, (char *)cell->data, piece, pieces);
-    else
-        shm_store(SHM_STORE_PLAIN, (char *)cell->data, piece, pieces);
-    cell_publish(vi, cell, number, turns);
+    shm_store((char *)cell->data, piece, pieces, false, flags);
+    head_publish(vi, cell, number, number + 1, in_turns(vi));
     return OK;
 }
 
-/* Beside its like, in the cell that was written last. */
+/* Beside its like, in the line that was written last. */
 static inline int send_beside(struct shm_vi *vi, const void *data)
 {
     struct shm_cell *cell = vi->run.cell;
@@ -284,24 +289,22 @@ int shm_send(struct vi *base, uint64_t header, const struct iovec *piece, int pi
 {
     struct shm_vi *vi = shm_vi_of(base);
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed), length;
-    if (unlikely(pieces != 1 || (flags & VI_SOURCE) || piece->iov_len > SHM_MAX_SEND))
-        return send_odd(vi, header, piece, pieces, flags);
+    if (unlikely(pieces != 1 || (flags & VI_SOURCE) || piece->iov_len > SHM_INLINE))
+        return send_long(vi, header, piece, pieces, flags);
     length = piece->iov_len;
     if (header == vi->run.header && length == vi->run.length &&
         likely(atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0))
         return send_beside(vi, piece->iov_base);
-    if (unlikely(!has_room(vi, number))) {
-        int error = make_room(vi, number);
+    if (unlikely(!has_room(vi, number, 1))) {
+        int error = make_room(vi, number, 1);
         if (error)
             return error;
     }
-    if (length > SHM_INLINE)
-        return send_block(vi, header, piece, 1, (uint32_t)length, flags);
     bool turns = in_turns(vi);
-    struct shm_cell *cell = cell_begin(vi, number, SHM_DATA, header);
+    struct shm_cell *cell = head_begin(vi, number, 1, SHM_DATA, header);
     cell->length = (uint16_t)length;
     copy_inline(cell->data, piece->iov_base, length);
-    cell_publish(vi, cell, number, turns);
+    head_publish(vi, cell, number, number + 1, turns);
     if (length <= SHM_INLINE / 2) {
         vi->run.header = header;
         vi->run.length = vi->run.at = (uint32_t)length;

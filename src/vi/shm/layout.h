@@ -4,7 +4,7 @@
  *   doors      one per rank: [bell] [bitmap, 512 ranks a line] [identity]
  *   counters   BASE_COUNTERS_SIZE per rank
  *   credits    a line for each (sender, receiver), sender-major: what a sender reads of all his lanes lies together
- *   lanes      128 cells for each (receiver, sender), receiver-major
+ *   lanes      256 lines for each (receiver, sender), receiver-major
  *   heaps      the eager blocks of each rank
  *   shared     a slice per rank for memory that peers can map; each process maps the slices it needs, when it does
  *
@@ -16,6 +16,7 @@
 #include "base/compiler.h"
 #include "base/counters.h"
 #include <stdatomic.h>
+#include <stddef.h>
 
 #define SHM_MAGIC     0x6d68732d74637564ull
 #define SHM_MAX_RANKS 4096u
@@ -26,36 +27,49 @@ struct shm_header {
     _Atomic uint32_t asleep ALIGNED(CACHE_LINE); /* processes that sleep: counted by each, a hint */
 };
 
-/* A message, or a run of short ones that follow each other and have one header and one length. Written by the sender of
- * the lane alone. The last word says which lap of the ring the cell belongs to, and how many messages it holds, and is stored
- * last: whoever sees a message counted sees the message. The sender may add to the cell that he wrote last; once he
- * has written the next one it is complete. */
-#define SHM_CELLS  128u
+/* A lane is a ring of lines. A message is a head of one line, with up to SHM_INLINE bytes, or a run of short ones that follow
+ * each other and have one header and one length; or a row: a head and the payload, which goes on in the lines behind; or it
+ * says where its block lies. Written by the sender of the lane alone. `published` says which lap of the ring the head belongs
+ * to, and how many messages it holds, and is stored last: whoever sees a message counted sees the message. The sender may add to
+ * the head that it wrote last; once it has written the next one it is complete.
+ * A line that was payload is cleaned before it may be taken for a head: see lane.c. */
+#define SHM_LINES  256u /* of a lane; a power of two */
 #define SHM_INLINE 48u
-#define SHM_RUN    7u /* messages of a cell, at most */
+#define SHM_RUN    7u /* messages of a head, at most */
+#define SHM_ROW    2112u /* bytes of a row, at most: 2 KiB and the engine's envelope */
 struct shm_cell {
-    union {
-        uint8_t data[SHM_INLINE];
-        struct {
-            uint32_t offset, length; /* in the sender's heap */
-        } block;
-    };
     uint64_t header;
     uint16_t length; /* of a message's data */
     uint16_t kind;
     _Atomic uint32_t published; /* lap, from 1, * 8 + messages; release, pairs with shm_poll */
+    union {
+        uint8_t data[SHM_INLINE]; /* of a row it goes on behind the cell */
+        struct {
+            uint32_t offset, length; /* in the sender's heap */
+        } block;
+    };
 } ALIGNED(CACHE_LINE);
 _Static_assert(sizeof(struct shm_cell) == CACHE_LINE, "a cell is a cache line");
 
-/* Never 0: a page that nobody wrote holds no message. */
-enum shm_kind { SHM_DATA = 1, SHM_BLOCK, SHM_IMMEDIATE, SHM_GOODBYE };
+static inline uint32_t shm_row_lines(uint32_t length)
+{
+    return (uint32_t)(offsetof(struct shm_cell, data) + length + CACHE_LINE - 1) / CACHE_LINE;
+}
+
+/* Never 0: a page that nobody wrote holds no message. SKIP: what is left of the ring holds none. */
+enum shm_kind { SHM_DATA = 1, SHM_BLOCK, SHM_IMMEDIATE, SHM_GOODBYE, SHM_ROWED, SHM_SKIP, SHM_PAST = 0x100 }; /* PAST, with ROWED and
+    * BLOCK: stored past the caches */
 
 /* What a receiver tells one sender. Written by the receiver alone. */
 struct shm_credit {
-    _Atomic uint32_t consumed; /* cells taken so far * 8 + messages of the next, modulo 2^32; release, pairs with
+    _Atomic uint32_t consumed; /* lines taken so far * 8 + messages of the next, modulo 2^32; release, pairs with
                                   shm_lane_harvest */
-    _Atomic uint32_t hot;      /* 1: the receiver polls this lane; 0: set your bit in his bitmap */
+    _Atomic uint32_t hot;      /* bit 0: the receiver polls this lane, else set your bit in its bitmap; the bits from
+                                * SHM_CLASS_SHIFT on: the class of the line to us, plus one, as it has measured; 0: unknown */
 } ALIGNED(CACHE_LINE);
+
+#define SHM_HOT         1u
+#define SHM_CLASS_SHIFT 8
 
 enum shm_mark { SHM_AWAKE, SHM_SOON, SHM_ASLEEP, SHM_LISTENING }; /* LISTENING: asleep on a descriptor, see doorbell.c */
 struct shm_bell {
@@ -72,18 +86,12 @@ struct shm_identity {
     uint64_t cookie[2];
 } ALIGNED(CACHE_LINE);
 
-/* Blocks for payload above SHM_INLINE: size and number of each class, smallest first. Each is a line larger than its name,
- * for the engine's envelope; those of a KiB have some lines between them that the reading ahead of the processor may touch. The
- * longest are for parts of large messages.
- * They lie in slabs of one size, of which a class has 4 MiB at most, that of the shortest half of one: see heap.c. */
-#define SHM_CLASSES     6
-#define SHM_BLOCK_SIZES {576u, 2112u, 4160u, 8256u, 16448u, 65600u}
-#define SHM_BLOCK_SLABS {8u, 64u, 64u, 64u, 64u, 64u}
-#define SHM_BLOCKS      (1024u + 2048u + 1024u + 512u + 256u + 64u) /* of all classes, each a power of two */
-#define SHM_SLAB        67584u /* 117, 32, 16, 8, 4 blocks or one */
-#define SHM_SLABS       336u
-#define SHM_HEAP_SIZE   (SHM_SLABS * SHM_SLAB)
-#define SHM_MAX_SEND  65600u
+/* Memory for payload above SHM_ROW, of each rank: see heap.c. */
+#define SHM_MAX_SEND  65600u /* 64 KiB and the engine's envelope */
+#define SHM_SLAB      69632u /* whole pages, one of the longest block */
+#define SHM_SLABS     64u
+#define SHM_HEAP_SIZE (SHM_SLABS * SHM_SLAB)
+_Static_assert(SHM_SLAB >= SHM_MAX_SEND && SHM_SLAB % SHM_PAGE == 0, "a slab holds a block");
 
 /* One process' view. */
 struct shm_segment {
@@ -123,7 +131,7 @@ static inline struct shm_credit *shm_credit_of(const struct shm_segment *s, uint
 }
 static inline struct shm_cell *shm_lane_of(const struct shm_segment *s, uint32_t receiver, uint32_t sender)
 {
-    return (struct shm_cell *)(void *)(s->base + s->lanes) + ((uint64_t)receiver * s->ranks + sender) * SHM_CELLS;
+    return (struct shm_cell *)(void *)(s->base + s->lanes) + ((uint64_t)receiver * s->ranks + sender) * SHM_LINES;
 }
 static inline char *shm_heap_of(const struct shm_segment *s, uint32_t rank)
 {

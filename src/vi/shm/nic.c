@@ -13,9 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TICK_NS   100000 /* how long a lane told cold is still polled, at least */
-#define SETTLE_NS 20000  /* between SOON and ASLEEP, at least: every store buffer has drained */
-
 int shm_nic_probe(const struct vi_setup *setup)
 {
     if (setup->node_fd < 0)
@@ -102,8 +99,8 @@ int shm_nic_open(const struct vi_setup *setup, struct vi_nic **out)
     nic->direct_children = setup->direct_children;
     nic->bell = shm_bell_of(&nic->segment, nic->index);
     nic->bits = shm_bits_of(&nic->segment, nic->index);
-    nic->tick_gap = vbase_clock_ticks_of_ns(TICK_NS);
-    nic->settle = vbase_clock_ticks_of_ns(SETTLE_NS);
+    nic->tick_gap = vbase_clock_ticks_of_ns(TUNED(SHM_TICK));
+    nic->settle = vbase_clock_ticks_of_ns(TUNED(SHM_SETTLE));
     shm_heap_open(&nic->heap, shm_heap_of(&nic->segment, nic->index));
     error = allocate(nic, setup);
     if (error)
@@ -168,7 +165,8 @@ struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index)
     vi->bell = shm_bell_of(s, index);
     vi->in = shm_lane_of(s, nic->index, index);
     vi->told_line = shm_credit_of(s, index, nic->index);
-    memset(vi->block, 0xff, sizeof(vi->block));
+    memset(vi->slab, SHM_NO_SLAB, sizeof(vi->slab));
+    vi->line = (struct shm_line){.left = 1, .class = CLASS_SLOW};
     /* release: pairs with the acquire of whoever walks the table without the lock */
     atomic_store_explicit(&nic->peers[index], vi, memory_order_release);
     return vi;
@@ -261,7 +259,9 @@ int shm_query(struct vi *base, struct vi_state *state)
     shm_reach_prove(vi);
     bool get = atomic_load_explicit(&vi->get_reach, memory_order_relaxed) == SHM_REACHED;
     bool put = atomic_load_explicit(&vi->put_reach, memory_order_relaxed) == SHM_REACHED;
+    unsigned told = shm_class_told(vi);
     *state = (struct vi_state){
+        .line = told < CLASSES ? (enum base_class)told : vi->line.known ? vi->line.class : CLASS_SLOW,
         .usable = atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0,
         .get = get,
         .get_least = get ? shm_copy_speed().single_from : 0,

@@ -1,9 +1,10 @@
 /* Registered memory. The user's own costs nothing: its key is address and length, and the kernel copies. Memory that
- * the provider allocates lies in this rank's slice of the segment; peers map the slice when they first need it, and no
- * kernel stands between.
+ * the provider allocates lies in this rank's slice of the segment; each region is mapped by itself, here when it is made, by
+ * a peer when that first reaches it, and no kernel stands between.
  *
  * The slice is handed out first fit, in pages. It is committed when it is handed out, so that a full node gives an
- * error here and not a SIGBUS later, and it is punched out again when it comes back, so that it is zero the next time. */
+ * error here and not a SIGBUS later, and it is punched out again when it comes back, so that it is zero the next time. A peer's
+ * mapping stays, in whole parts of 2 MiB: what is handed out again at the same place is reached by the same one. */
 #include "vi/shm/shm.h"
 
 #include <errno.h>
@@ -12,34 +13,33 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define PART (2ull << 20)
+
 struct shm_extent {
     struct shm_extent *next;
     struct shm_nic *nic;
+    char *base;
     uint64_t offset, length; /* in the slice */
 };
 
-/* A rank's slice, mapped for good at the first call. */
-static char *slice_of(struct shm_nic *nic, uint32_t index)
+/* A part of a peer's slice. */
+struct shm_reached {
+    struct shm_reached *next;
+    char *base;
+    uint64_t offset, length;
+};
+
+static char *slice_map(struct shm_nic *nic, uint32_t index, uint64_t offset, uint64_t length)
 {
     const struct shm_segment *s = &nic->segment;
-    char *base = mmap(NULL, s->shared_each, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, s->fd,
-                      (off_t)(s->shared + (uint64_t)index * s->shared_each));
-
+    char *base = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, s->fd,
+                      (off_t)(s->shared + (uint64_t)index * s->shared_each + offset));
     if (base == MAP_FAILED) {
-        (void)vbase_fail_errno(ERR_LIMIT, "mapping %llu bytes of shared memory (ulimit -v)",
-                               (unsigned long long)s->shared_each);
+        (void)vbase_fail_errno(ERR_LIMIT, "mapping %llu bytes of shared memory (ulimit -v)", (unsigned long long)length);
         return NULL;
     }
-    (void)madvise(base, s->shared_each, MADV_DONTDUMP);
+    (void)madvise(base, length, MADV_DONTDUMP);
     return base;
-}
-
-/* Under nic->lock. */
-static char *own_slice(struct shm_nic *nic)
-{
-    if (!nic->slice && nic->segment.shared_each > 0)
-        nic->slice = slice_of(nic, nic->index);
-    return nic->slice;
 }
 
 /* The first gap that is large enough; where to link the new extent. */
@@ -77,6 +77,7 @@ static int commit(struct shm_nic *nic, const struct shm_extent *extent)
 
 static void forget(struct shm_nic *nic, struct shm_extent *extent)
 {
+    munmap(extent->base, extent->length);
     (void)fallocate(nic->segment.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, file_offset(nic, extent),
                     (off_t)extent->length);
     free(extent);
@@ -92,10 +93,15 @@ static int extend(struct shm_nic *nic, uint64_t length, struct shm_extent **out)
     if (!extent)
         return vbase_fail(ERR_MEMORY, "the record of a shared allocation");
     *extent = (struct shm_extent){.nic = nic, .length = (length + SHM_PAGE - 1) / SHM_PAGE * SHM_PAGE};
-    link = own_slice(nic) ? find_gap(nic, extent->length, &extent->offset) : NULL;
+    link = find_gap(nic, extent->length, &extent->offset);
     error = link ? commit(nic, extent)
                  : vbase_fail(ERR_LIMIT, "%llu bytes of shared memory; this rank has %llu in all",
                               (unsigned long long)length, (unsigned long long)nic->segment.shared_each);
+    if (!error && !(extent->base = slice_map(nic, nic->index, extent->offset, extent->length))) {
+        (void)fallocate(nic->segment.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, file_offset(nic, extent),
+                        (off_t)extent->length);
+        error = ERR_LIMIT;
+    }
     if (error) {
         free(extent);
         return error;
@@ -126,7 +132,7 @@ int shm_reg(struct vi_nic *base, void *address, uint64_t length, struct vi_regio
     if (error)
         return error;
     *region = (struct vi_region){
-        base, nic->slice + extent->offset, length, {{extent->offset | SHM_SHARED_KEY, length}}, extent};
+        base, extent->base, length, {{extent->offset | SHM_SHARED_KEY, length}}, extent};
     return OK;
 }
 
@@ -146,49 +152,63 @@ void shm_dereg(struct vi_region *region)
     region->own = NULL;
 }
 
+/* The part of a peer's memory from START to END, mapped when it is first reached. Under nic->lock; NULL: it cannot be. */
+static char *reach(struct shm_nic *nic, struct shm_vi *vi, uint64_t start, uint64_t end)
+{
+    struct shm_reached *part = vi->reached;
+    while (part && (start < part->offset || end > part->offset + part->length))
+        part = part->next;
+    if (!part) {
+        uint64_t each = nic->segment.shared_each, from = start / PART * PART, upto = (end + PART - 1) / PART * PART;
+        part = malloc(sizeof(*part));
+        if (!part) {
+            (void)vbase_fail(ERR_MEMORY, "the record of shared memory of rank %u", vi->vi.peer);
+            return NULL;
+        }
+        *part = (struct shm_reached){vi->reached, NULL, from, (upto < each ? upto : each) - from};
+        part->base = slice_map(nic, vi->index, from, part->length);
+        if (!part->base) {
+            free(part);
+            return NULL;
+        }
+        vi->reached = part;
+    }
+    return part->base + (start - part->offset);
+}
+
 int shm_map(struct vi *base, struct vi_key key, uint64_t offset, uint64_t length, void **pointer)
 {
     struct shm_vi *vi = shm_vi_of(base);
     struct shm_nic *nic = shm_nic_of(base->nic);
     uint64_t start = key.word[0] & ~SHM_SHARED_KEY, each = nic->segment.shared_each;
-    char *slice;
 
     if (!(key.word[0] & SHM_SHARED_KEY))
         return vbase_fail(ERR_UNSUPPORTED, "this memory of rank %u is its own", base->peer);
     if (start > each || key.word[1] > each - start || offset > key.word[1] || length > key.word[1] - offset)
         return vbase_fail(ERR_ARGUMENT, "%llu bytes at %llu are outside a region of %llu bytes",
                           (unsigned long long)length, (unsigned long long)offset, (unsigned long long)key.word[1]);
-    /* acquire: pairs with the release below */
-    slice = atomic_load_explicit(&vi->slice, memory_order_acquire);
-    if (!slice) {
-        base_lock(&nic->lock);
-        slice = atomic_load_explicit(&vi->slice, memory_order_relaxed);
-        if (!slice)
-            slice = slice_of(nic, vi->index);
-        atomic_store_explicit(&vi->slice, slice, memory_order_release);
-        base_unlock(&nic->lock);
-    }
-    if (!slice)
+    base_lock(&nic->lock);
+    char *region = reach(nic, vi, start, start + (key.word[1] ? key.word[1] : 1));
+    base_unlock(&nic->lock);
+    if (!region)
         return ERR_LIMIT;
-    *pointer = slice + start + offset;
+    *pointer = region + offset;
     return OK;
 }
 
 void shm_region_close(struct shm_nic *nic)
 {
-    uint64_t each = nic->segment.shared_each;
-
     while (nic->extents) {
         struct shm_extent *extent = nic->extents;
         nic->extents = extent->next;
         forget(nic, extent);
     }
-    if (nic->slice)
-        munmap(nic->slice, each);
     for (uint32_t i = 0; i < nic->segment.ranks; i++) {
         struct shm_vi *vi = atomic_load_explicit(&nic->peers[i], memory_order_relaxed);
-        char *slice = vi ? atomic_load_explicit(&vi->slice, memory_order_relaxed) : NULL;
-        if (slice)
-            munmap(slice, each);
+        for (struct shm_reached *part = vi ? vi->reached : NULL, *next; part; part = next) {
+            next = part->next;
+            munmap(part->base, part->length);
+            free(part);
+        }
     }
 }

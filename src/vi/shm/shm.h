@@ -9,22 +9,32 @@
 #define VI_SHM_SHM_H
 
 #include "base/atomic.h"
+#include "base/tunables.h"
 #include "vi/shm/layout.h"
 #include "vi/shm/segment.h"
 #include "vi/vi.h"
 
-#define SHM_CREDIT_PERIOD 32u                 /* cells between two credits */
-#define SHM_DEPTH         (SHM_CELLS - 1)     /* cells in flight; one is kept for the goodbye */
+#define SHM_DEPTH         (SHM_LINES - 2)     /* lines in flight; one is kept for the goodbye, one may be cleaned behind it */
 #define SHM_NOWHERE       UINT32_MAX
 #define SHM_NO_BLOCK      UINT32_MAX
-#define SHM_CLASS_SHIFT   24 /* of a block's name */
+#define SHM_NO_SLAB       0xffu
+#define SHM_SAMPLE        2048u /* bytes that are timed to judge a line */
 #define SHM_NO_RUN        UINT64_MAX
 #define SHM_SHARED_KEY    (1ull << 63)        /* in a key's address: an offset in the owner's shared slice */
 
-/* How payload is copied into blocks: see store.c. */
-enum shm_store_way { SHM_STORE_PLAIN, SHM_STORE_PAST, SHM_STORE_TIMED, SHM_STORE_TIMED_PAST }; /* two bits */
+/* What is known of the line between two processors, by the receiver: see line.c. */
+struct shm_line {
+    uint32_t left;       /* payloads until the next one that is timed */
+    bool known;
+    enum base_class class;
+    uint32_t row;        /* samples in a row that would change it; the first ones, while it is not known */
+    uint64_t least;      /* of them, in picoseconds a line */
+    uint64_t changed_at, dwell; /* in ticks: it stays so long at least */
+};
 
 enum shm_reach { SHM_UNKNOWN, SHM_REACHED, SHM_REFUSED };
+
+struct shm_reached; /* a part of a peer's slice that is mapped; see region.c */
 
 struct shm_vi {
     struct vi vi;
@@ -33,7 +43,7 @@ struct shm_vi {
     struct shm_cell *out;
     const struct shm_credit *credit; /* of the lane out; the peer writes it */
     struct shm_bell *bell;           /* the peer's */
-    _Atomic uint64_t out_next;       /* cells sent; relaxed, stored before the cell is published */
+    _Atomic uint64_t out_next;       /* lines sent; relaxed, stored before the head is published */
     _Atomic uint64_t out_seen;       /* of them known to be consumed; under heap.lock, read relaxed by the sender */
     _Atomic uint32_t limit;          /* SHM_DEPTH, 0 when down: one comparison tells both */
     uint32_t index;                  /* of the peer on the node */
@@ -46,16 +56,15 @@ struct shm_vi {
         uint32_t at;   /* where the next one lies */
         uint32_t word; /* published */
     } run;
-    struct {                         /* the round that is timed: until the next block by turns */
-        uint64_t at;                 /* when it began, in ticks; 0: none is */
-        uint32_t length;
-        enum shm_store_way way;
-    } round;
+    uint64_t stale[SHM_LINES / 64];  /* a bit for each line that was payload in the last lap */
+    uint32_t stale_lines;            /* how many */
+    uint32_t past;                   /* stores past the caches */
 
     /* Receiving. Written by the polling thread. */
     struct shm_cell *in ALIGNED(CACHE_LINE);
     struct shm_credit *told_line;
-    uint64_t in_next;            /* cells taken */
+    struct shm_line line;        /* to the peer */
+    uint64_t in_next;            /* lines taken */
     uint32_t in_run;             /* messages taken of the cell in_next */
     uint32_t told;               /* the explicit credit given last */
     uint32_t owed_bytes;         /* of blocks, taken since then */
@@ -69,8 +78,8 @@ struct shm_vi {
     _Atomic bool broken;  /* the peer sent nonsense: never again */
     int behind;           /* goodbyes sent less goodbyes received */
     _Atomic int get_reach, put_reach; /* enum shm_reach */
-    _Atomic(char *) slice;            /* the peer's shared memory, where it is mapped */
-    uint32_t block[SHM_CELLS];        /* the block behind each cell in flight; under heap.lock */
+    struct shm_reached *reached;      /* parts of the peer's shared memory that are mapped; under nic->lock */
+    uint8_t slab[SHM_LINES];          /* in which the block of each line in flight lies; under heap.lock */
 };
 
 /* A polled lane: what one look needs, in a line. A message comes into the cell, or behind a run into the next one. */
@@ -80,31 +89,16 @@ struct shm_hot {
     struct shm_vi *vi;
 } ALIGNED(CACHE_LINE);
 
-/* The eager blocks of this process. Freed blocks queue up behind the others: they rotate. */
-struct shm_class {
-    uint32_t size, each;  /* bytes of a block; blocks of a slab */
-    uint32_t slabs, enough, most; /* that it has; that rotate; at most */
-    uint32_t rounds;      /* since it grew */
-    int32_t left;         /* what is still to be taken in this one */
-    uint32_t head, tail, mask;
-    uint32_t seen;        /* the head, when another class looked last */
-    uint32_t *free;       /* a ring of MASK + 1 places */
-};
-struct shm_store {
-    bool turns;            /* for blocks that are sent by turns: whole rounds are timed */
-    uint32_t left;         /* blocks until the next pair that is timed */
-    uint32_t against;      /* pairs in a row that speak against the present way */
-    bool past;             /* the present way: past the caches */
-    uint32_t first_length; /* of the pair under way, by ordinary stores; 0: none */
-    uint64_t first_ns;
-};
+/* The memory for blocks of this process: see heap.c. */
 struct shm_heap {
     struct base_lock lock;
-    struct shm_store store[2]; /* in a stream, and by turns; under lock */
     char *base;
-    struct shm_class class[SHM_CLASSES];
-    uint8_t slab[SHM_SLABS]; /* whose each is: see heap.c */
-    uint32_t ring[SHM_BLOCKS];
+    uint32_t slabs, most;    /* slabs in use; at most */
+    uint32_t present, at;    /* the slab from which blocks are cut, down from AT; SHM_NO_SLAB: none yet */
+    uint32_t taken, rounds;  /* slabs taken; and how often as many as there are */
+    uint32_t head, tail;     /* of the ring FREE */
+    uint8_t free[SHM_SLABS]; /* slabs, the one that was given back first first */
+    uint16_t out[SHM_SLABS]; /* blocks of each that are not back */
 };
 
 struct shm_extent; /* an allocation in our shared slice; see region.c */
@@ -119,8 +113,6 @@ struct shm_nic {
 
     struct shm_hot *hot; /* room for all peers */
     uint32_t hot_count, hot_first, polls, idle;
-    uint32_t ahead, ahead_bytes; /* so much of the block that comes next is asked for by a poll that finds nothing; 0
-                                  * where several threads call */
     int told;            /* events of this poll that were not messages: called, down */
     bool stale;          /* some entry of hot is to be removed */
     bool enough;         /* the sink said so: this poll ends */
@@ -132,7 +124,6 @@ struct shm_nic {
     _Atomic(struct shm_vi *) *peers; /* by index; set once under lock, release, read by the poll */
     struct shm_heap heap;
     struct shm_extent *extents;      /* ascending; under lock */
-    char *slice;                     /* our own shared memory, where it is mapped; under lock */
     uint64_t cookie[2];              /* what peers read to prove that they can */
     uint64_t soon_at, settle;        /* when VI_ARM_SOON was said, 0 awake; the least time from there to sleep */
     bool direct_children;
@@ -146,10 +137,10 @@ static inline struct shm_nic *shm_nic_of(struct vi_nic *nic)
     return (struct shm_nic *)(void *)nic;
 }
 static inline struct shm_vi *shm_vi_of(struct vi *vi) { return (struct shm_vi *)(void *)vi; }
-/* What is published with a cell that holds no message yet. */
-static inline uint32_t shm_word(uint64_t cell)
+/* What is published with a head that holds no message yet. */
+static inline uint32_t shm_word(uint64_t line)
 {
-    return (uint32_t)(cell / SHM_CELLS + 1) * (SHM_RUN + 1);
+    return (uint32_t)(line / SHM_LINES + 1) * (SHM_RUN + 1);
 }
 
 /* segment users: nic.c */
@@ -170,7 +161,6 @@ int shm_send_word(struct shm_vi *vi, enum shm_kind kind, uint64_t header); /* a 
 int shm_lane_room(struct shm_vi *vi);                                       /* OK, ERR_AGAIN, ERR_LINK_DOWN */
 void shm_lane_harvest(struct shm_vi *vi);                                   /* under heap.lock */
 void shm_goodbye(struct shm_vi *vi);                                        /* under nic->lock */
-void shm_lane_ahead(struct shm_nic *nic); /* nothing came: asks for the next block */
 int shm_poll(struct vi_nic *nic, struct vi *only, int budget, unsigned flags);
 bool shm_inbox_pending(struct shm_nic *nic); /* the full sweep before sleeping */
 void shm_inbox_settle(struct shm_nic *nic);  /* tells every credit that is owed */
@@ -189,34 +179,31 @@ static inline void shm_unlock(struct shm_nic *nic, struct base_lock *lock)
         base_unlock(lock);
 }
 
-/* Blocks: heap.c */
+/* Blocks: heap.c; under heap.lock */
 void shm_heap_open(struct shm_heap *heap, char *base);
-uint32_t shm_heap_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t length, bool turns); /* under heap.lock; SHM_NO_BLOCK */
-void shm_heap_give(struct shm_heap *heap, uint32_t block);                       /* under heap.lock */
-uint32_t shm_heap_next(const struct shm_heap *heap, uint32_t block);             /* of its class, taken next */
-static inline uint32_t shm_heap_offset(uint32_t block)
-{
-    return (block & ((1u << SHM_CLASS_SHIFT) - 1)) * CACHE_LINE;
-}
+uint32_t shm_heap_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t length); /* its offset; SHM_NO_BLOCK */
+void shm_heap_give(struct shm_heap *heap, uint32_t slab);                        /* one block of it */
+uint32_t shm_heap_next(const struct shm_heap *heap, uint32_t length); /* the offset of a block of this length, if it comes next */
 
-/* Copying into blocks: store.c */
-#define SHM_PAST_LEAST 512u /* bytes: what is shorter is not delayed by its stores */
-enum shm_store_way shm_store_sample(struct shm_store *store, uint32_t length);
-static inline enum shm_store_way shm_store_next(struct shm_store *store, uint32_t length) /* under heap.lock */
+/* Copying into rows and blocks: store.c */
+void shm_store(char *to, const struct iovec *piece, int pieces, bool past, unsigned flags);
+
+/* The class of a line: line.c */
+extern _Atomic int shm_line_fixed; /* for tests: every line is told to be of this class; -1 */
+bool shm_line_time(struct shm_line *line, const void *data, uint32_t length); /* true: the class has changed */
+void shm_line_sampled(struct shm_line *line, uint64_t ns, uint32_t bytes, uint64_t now);
+/* As the peer has measured it and told; CLASSES: not yet. */
+static inline unsigned shm_class_told(const struct shm_vi *vi)
 {
-    if (length < SHM_PAST_LEAST)
-        return SHM_STORE_PLAIN;
-    if (unlikely(store->left == 0))
-        return shm_store_sample(store, length);
-    store->left--;
-    return unlikely(store->past) ? SHM_STORE_PAST : SHM_STORE_PLAIN;
+    unsigned word = atomic_load_explicit(&vi->credit->hot, memory_order_relaxed) >> SHM_CLASS_SHIFT;
+    return word - 1 < CLASSES ? word - 1 : CLASSES;
 }
-void shm_store_told(struct shm_store *store, enum shm_store_way way, uint32_t length, uint64_t ns); /* under heap.lock */
-void shm_store_nothing(struct shm_store *store); /* what was to be told says nothing; under heap.lock */
-/* Nanoseconds until the last store is done, where the way is to be timed, else 0. */
-uint64_t shm_store(enum shm_store_way way, char *to, const struct iovec *piece, int pieces);
-#define SHM_STORE_ROW 8192u /* long enough that the processor, which stores ahead of a stream, cannot hide what lines cost */
-uint64_t shm_store_source(enum shm_store_way way, char *to, struct vi_source *source, uint64_t bytes);
+/* Where the line is far, but for one in so many, which tells whether it still is. */
+static inline bool shm_stores_past(struct shm_vi *vi, uint32_t length)
+{
+    return unlikely(shm_class_told(vi) == CLASS_FAR) && length >= TUNED(STORE_PAST_LEAST) &&
+           ++vi->past % TUNED(LINE_PLAIN) != 0;
+}
 
 /* Waking and sleeping: doorbell.c */
 void shm_ring(struct shm_vi *vi);
@@ -254,7 +241,7 @@ static inline void shm_publish(struct shm_vi *vi, struct shm_cell *cell, uint32_
     atomic_signal_fence(memory_order_seq_cst);
     shm_hook("look");
     if (unlikely(atomic_load_explicit(&vi->bell->mark, memory_order_relaxed) != SHM_AWAKE ||
-                 !atomic_load_explicit(&vi->credit->hot, memory_order_relaxed)))
+                 !(atomic_load_explicit(&vi->credit->hot, memory_order_relaxed) & SHM_HOT)))
         shm_ring(vi);
 }
 

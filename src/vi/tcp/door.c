@@ -4,15 +4,11 @@
  * that was sent away calls again.
  *
  * Everything is watched by one epoll descriptor, a timer in it: whoever owns the door waits for that and steps. */
+#include "base/tunables.h"
 #include "vi/tcp/door.h"
 #include <sys/timerfd.h>
 
 #define STRANGERS   64            /* who may stand at the door */
-#define PATIENCE_NS 5000000000ull /* with a stranger */
-#define MOMENT_NS   2000000ull    /* to say hello, before somebody else gets the place */
-#define ANSWER_NS   20000000ull   /* the same for a proof: its maker may wait for a processor */
-#define DEAF_NS     100000000ull  /* closed for so long when no descriptor is left */
-#define SEATED_NS   10000000ull   /* a rank with no room for more is tried again */
 #define A_STEP      16            /* strangers let in at once */
 #define EVENTS      16
 #define GATE_S      60            /* a line in the log at most every so often */
@@ -146,9 +142,9 @@ static bool give_up(struct tcp_door *door, bool welcomed, uint64_t moment, uint6
 /* Room for one more: true. Who has said hello stays before who has not. */
 static bool make_room(struct tcp_door *door, uint64_t now)
 {
-    if (door->standing < STRANGERS || give_up(door, false, MOMENT_NS, now) || give_up(door, true, ANSWER_NS, now))
+    if (door->standing < STRANGERS || give_up(door, false, (TUNED(LISTENER_HELLO) * 1000000), now) || give_up(door, true, (TUNED(LISTENER_PROOF) * 1000000), now))
         return true;
-    close_until(door, now + MOMENT_NS / 2);
+    close_until(door, now + (TUNED(LISTENER_HELLO) * 1000000) / 2);
     return false;
 }
 
@@ -159,7 +155,7 @@ static void go_deaf(struct tcp_door *door, uint64_t now)
     for (int i = 0; i < STRANGERS; i++)
         if (door->stranger[i].here)
             see_off(door, &door->stranger[i]);
-    close_until(door, now + DEAF_NS);
+    close_until(door, now + (TUNED(LISTENER_DEAF) * 1000000));
 }
 
 /* There is room. */
@@ -174,7 +170,7 @@ static void let_in(struct tcp_door *door, int fd, uint64_t now)
     }
     door->stranger[place] = (struct stranger){.here = true, .fd = fd, .came = now, .spoke = now};
     door->standing++;
-    timer(door, now + PATIENCE_NS);
+    timer(door, now + (TUNED(LISTENER_PATIENCE) * 1000000));
     greet(door, &door->stranger[place], now); /* his hello may be here already */
 }
 
@@ -206,7 +202,7 @@ static void pass_on(struct tcp_door *door, struct seat *seat, uint64_t now)
     for (struct list_node *node; (node = list_first(&seat->waiting));) {
         struct call *call = container_of(node, struct call, node);
         if (tcp_seat_pass(seat->near, &call->hello, call->fd) == ERR_AGAIN) {
-            timer(door, now + SEATED_NS);
+            timer(door, now + (TUNED(LISTENER_SEAT_RETRY) * 1000000));
             return;
         }
         call_end(call);
@@ -285,10 +281,10 @@ static void on_time(struct tcp_door *door, uint64_t now)
 {
     door->timer_at = NEVER;
     for (struct stranger *one = door->stranger; one < door->stranger + STRANGERS; one++)
-        if (one->here && now >= one->came + PATIENCE_NS)
+        if (one->here && now >= one->came + (TUNED(LISTENER_PATIENCE) * 1000000))
             refuse(door, one, "it did not prove in time that it belongs to this job");
         else if (one->here)
-            timer(door, one->came + PATIENCE_NS);
+            timer(door, one->came + (TUNED(LISTENER_PATIENCE) * 1000000));
     if (door->closed_until && now >= door->closed_until) {
         door->closed_until = 0;
         (void)watch_listeners(door, EPOLL_CTL_ADD);

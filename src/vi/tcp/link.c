@@ -6,11 +6,6 @@
 #include "vi/tcp/tcp.h"
 #include <linux/tcp.h>
 
-#define GREETING_MS 2000         /* until his kernel acknowledges what was said in it */
-#define CROSSED_NS  1000000000ull /* the other side's call should have come by then */
-#define HEALTH_NS      50000000ull /* between two looks at it */
-#define DEAD_MS        400u        /* without an acknowledgement, */
-#define DEAD_PROBED_MS 3000u       /* where room is asked for */
 
 /* How long the kernel waits for an acknowledgement, and asks soon where nothing is under way; 0: its own time. */
 static void unanswered(int fd, int ms)
@@ -69,7 +64,7 @@ static int greet_connected(struct tcp_nic *nic, struct tcp_link *link, uint64_t 
     error = tcp_hello_make(&link->hello, nic->nic.rank, link->peer->rank, link->rail->number, link->epoch);
     if (error)
         return error;
-    unanswered(link->fd, GREETING_MS); /* a card that goes dead now would keep us for a quarter of an hour */
+    unanswered(link->fd, (int)TUNED(TCP_GREETING)); /* a card that goes dead now would keep us for a quarter of an hour */
     if (!tcp_greeting_say(link->fd, &link->hello, sizeof(link->hello)))
         return vbase_fail_errno(ERR_LINK_DOWN, "a hello to rank %u", link->peer->rank);
     link->phase = TCP_GREETING;
@@ -113,7 +108,7 @@ static int greet_verdict(struct tcp_nic *nic, struct tcp_link *link, uint64_t no
         return OK;
     }
     rail->floor = link->verdict.epoch > rail->floor ? link->verdict.epoch : rail->floor;
-    tcp_rail_over(nic, rail, OK, link->verdict.word == TCP_CROSSED ? CROSSED_NS : 0, now);
+    tcp_rail_over(nic, rail, OK, link->verdict.word == TCP_CROSSED ? (TUNED(TCP_CROSSED) * 1000000) : 0, now);
     return ERR_AGAIN;
 }
 
@@ -175,8 +170,8 @@ static bool is_dead(struct tcp_vi *vi)
     if (info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0 &&
         atomic_load_explicit(&vi->vi.waiting, memory_order_relaxed) == 0)
         atomic_store_explicit(&vi->doubt, sent, memory_order_relaxed);
-    return (info.tcpi_unacked > 0 && info.tcpi_retransmits >= 2 && info.tcpi_last_ack_recv >= DEAD_MS) ||
-           (info.tcpi_probes >= 3 && info.tcpi_last_ack_recv >= DEAD_PROBED_MS);
+    return (info.tcpi_unacked > 0 && info.tcpi_retransmits >= 2 && info.tcpi_last_ack_recv >= TUNED(TCP_DEAD)) ||
+           (info.tcpi_probes >= 3 && info.tcpi_last_ack_recv >= TUNED(TCP_DEAD_PROBED));
 }
 
 bool tcp_doubtful(const struct tcp_nic *nic)
@@ -190,7 +185,7 @@ bool tcp_doubtful(const struct tcp_nic *nic)
 void tcp_health(struct tcp_nic *nic, uint64_t now)
 {
     static const struct linger at_once = {.l_onoff = 1};
-    nic->health_at = now + HEALTH_NS;
+    nic->health_at = now + (TUNED(TCP_HEALTH) * 1000000);
     list_for_each(node, &nic->up) {
         struct tcp_vi *vi = container_of(node, struct tcp_vi, up);
         if (!in_doubt(vi) || !is_dead(vi))

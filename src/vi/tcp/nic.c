@@ -14,16 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/timerfd.h>
 
-#define GAP_SHIFT  5       /* between looks: this part of the time since the last event */
-#define GAP_MOST   4000    /* ns, of that */
-#define GAP_ALONE  50000   /* ns, with no connection */
-#define GAP_RARE   4000000 /* ns, where nothing is awaited */
-#define ASK_NS     20000   /* epoll, while links are read directly */
-#define HOT_NS     1000000 /* a link not heard for so long is left to epoll */
-#define SETTLE_NS  20000   /* after so much quiet the other sides are told what was taken */
-#define TIMERS_NS  100000  /* between two looks at the timers */
 #define EVENTS     16
-#define TRICKLE    16384   /* bytes in one poll; fewer, that complete nothing, are nothing to stay awake for: bulk over a slow link */
 enum { TIMER_WORD, SEAT_WORD, DOOR_WORD, WORDS }; /* in epoll's data; above: pointers to links */
 
 /* ---- what epoll watches --------------------------------------------------------------------------------------------- */
@@ -198,7 +189,7 @@ static void step(struct tcp_nic *nic)
 
 static uint64_t gap(const struct tcp_nic *nic, uint64_t now)
 {
-    uint64_t part = (now - nic->event) >> GAP_SHIFT;
+    uint64_t part = (now - nic->event) >> TUNED(TCP_GAP_SHIFT);
     uint64_t most = nic->rarely ? nic->tick_rare : nic->watched == 0 ? nic->tick_idle : nic->tick_most;
     return part < most ? part : most;
 }
@@ -210,7 +201,7 @@ static int poll_end(struct tcp_nic *nic)
     nic->urgent = !list_empty(&nic->unread);
     if (!list_empty(&nic->gone) || !list_empty(&nic->gone_vis))
         tcp_peers_bury(nic);
-    return nic->told > 0 ? nic->told : nic->bytes >= TRICKLE;
+    return nic->told > 0 ? nic->told : nic->bytes >= TUNED(TCP_TRICKLE);
 }
 
 int tcp_poll(struct vi_nic *base, struct vi *only, int budget, unsigned flags)
@@ -339,13 +330,13 @@ static void prepare(struct tcp_nic *nic, const struct vi_setup *setup)
     memcpy(nic->secret, setup->secret, SECRET_SIZE);
     nic->epoll = nic->timer = -1;
     nic->timer_at = TCP_NEVER;
-    nic->tick_soon = vbase_clock_ticks_of_ns(ASK_NS);
-    nic->tick_most = vbase_clock_ticks_of_ns(GAP_MOST);
-    nic->tick_rare = vbase_clock_ticks_of_ns(GAP_RARE);
-    nic->tick_idle = vbase_clock_ticks_of_ns(GAP_ALONE);
-    nic->tick_hot = vbase_clock_ticks_of_ns(HOT_NS);
-    nic->tick_settle = vbase_clock_ticks_of_ns(SETTLE_NS);
-    nic->tick_timer = vbase_clock_ticks_of_ns(TIMERS_NS);
+    nic->tick_soon = vbase_clock_ticks_of_ns(TUNED(TCP_ASK));
+    nic->tick_most = vbase_clock_ticks_of_ns(TUNED(TCP_GAP_MOST));
+    nic->tick_rare = vbase_clock_ticks_of_ns(TUNED(TCP_GAP_RARE));
+    nic->tick_idle = vbase_clock_ticks_of_ns(TUNED(TCP_GAP_ALONE));
+    nic->tick_hot = vbase_clock_ticks_of_ns(TUNED(TCP_HOT_TIME));
+    nic->tick_settle = vbase_clock_ticks_of_ns(TUNED(TCP_SETTLE));
+    nic->tick_timer = vbase_clock_ticks_of_ns(TUNED(TCP_TIMERS));
     vbase_pool_open(&nic->regions, sizeof(struct tcp_region), 0);
 }
 
@@ -416,6 +407,7 @@ static int tcp_query(struct vi *base, struct vi_state *state)
     if (vi->fd >= 0)
         (void)getsockopt(vi->fd, IPPROTO_TCP, TCP_INFO, &info, &length);
     *state = (struct vi_state){
+        .line = CLASS_REMOTE,
         .usable = !vi->dead && !vi->failed,
         .put = !vi->dead && !vi->failed,
         .backlog = vi->queue.bytes + info.tcpi_notsent_bytes,

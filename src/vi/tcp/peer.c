@@ -15,7 +15,6 @@
 #include "vi/tcp/tcp.h"
 #include <linux/tcp.h>
 
-#define UNSENT_MOST   (128 << 10)    /* bytes in a socket, with several rails */
 #define PARKED_MOST   (TCP_PAIRS + 4)
 
 struct tcp_peer *tcp_peer_make(struct tcp_nic *nic, uint32_t rank)
@@ -75,7 +74,7 @@ static void several(const struct tcp_peer *peer)
         if (peer->rail[i].link && peer->rail[i].link->phase == TCP_UP)
             fd[count++] = peer->rail[i].link->fd;
     for (int i = 0; count > 1 && i < count; i++)
-        tcp_option(fd[i], IPPROTO_TCP, TCP_NOTSENT_LOWAT, UNSENT_MOST);
+        tcp_option(fd[i], IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)TUNED(TCP_UNSENT));
 }
 
 static void attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link)

@@ -2,7 +2,6 @@
  * Copied bytes belong to the queue; the memory of a put stays the caller's until the put is complete. Under vi->lock. */
 #include "vi/tcp/tcp.h"
 
-#define CHUNK (32u << 10)
 
 /* A new one at the end, of PIECES pieces, the first of which is to be set, and ROOM bytes behind them. */
 static struct tcp_item *item_add(struct tcp_queue *queue, int pieces, uint32_t room)
@@ -29,7 +28,7 @@ bool tcp_queue_copy(struct tcp_queue *queue, const void *data, size_t length)
     while (length > 0) {
         struct tcp_item *item = queue->last;
         if (!item || item->room == 0) {
-            item = item_add(queue, 1, CHUNK);
+            item = item_add(queue, 1, (uint32_t)TUNED(TCP_CHUNK));
             if (!item)
                 return false;
             item->piece[0] = (struct iovec){item->piece + 1, 0};

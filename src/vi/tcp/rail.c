@@ -6,16 +6,6 @@
  * What does not answer is called again, ever less often, and tells once in the log why. */
 #include "vi/tcp/tcp.h"
 
-#define ALONE_NS         20000000ull    /* the best pair is called alone for so long */
-#define SILENT_NS        2000000000ull  /* after so much silence the other pairs are called, too */
-#define CONNECT_FIRST_NS 250000000ull   /* the patience of connect(2), doubled with each attempt */
-#define CONNECT_MOST_NS  2000000000ull
-#define AGAIN_FIRST_NS   5000000ull     /* between two attempts, doubled with each */
-#define AGAIN_MOST_SHIFT 6
-#define SPARE_FIRST_NS   1000000000ull  /* the same, where another rail carries, */
-#define SPARE_MOST_SHIFT 3
-#define LOST_FIRST_NS    50000000ull    /* and this one did */
-#define LOST_MOST_SHIFT  4
 
 /* ---- which, and when ------------------------------------------------------------------------------------------------ */
 
@@ -56,9 +46,9 @@ static uint64_t due_at(const struct tcp_peer *peer, const struct tcp_rail *rail,
     if (rail->number == 0)
         return rail->dial_at;
     if (rail->number < peer->most)
-        return alive > 0 || peer->rail[0].attempts > 0 ? rail->dial_at : later(rail->dial_at, peer->since + ALONE_NS);
+        return alive > 0 || peer->rail[0].attempts > 0 ? rail->dial_at : later(rail->dial_at, peer->since + (TUNED(RAIL_ALONE) * 1000000));
     if (alive == 0)
-        return settled(peer) ? rail->dial_at : later(rail->dial_at, peer->since + SILENT_NS);
+        return settled(peer) ? rail->dial_at : later(rail->dial_at, peer->since + (TUNED(RAIL_SILENT) * 1000000));
     return alive < peer->most && settled(peer) && rail->pair.local && uses_idle_card(peer, rail) ? rail->dial_at : TCP_NEVER;
 }
 
@@ -102,8 +92,8 @@ void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64
 {
     struct tcp_peer *peer = rail->peer;
     bool spare = living(peer) > 0;
-    uint32_t most = !spare ? AGAIN_MOST_SHIFT : rail->epoch ? LOST_MOST_SHIFT : SPARE_MOST_SHIFT;
-    uint64_t again = (!spare ? AGAIN_FIRST_NS : rail->epoch ? LOST_FIRST_NS : SPARE_FIRST_NS)
+    uint32_t most = !spare ? (uint32_t)TUNED(RAIL_AGAIN_DOUBLED) : rail->epoch ? (uint32_t)TUNED(RAIL_LOST_DOUBLED) : (uint32_t)TUNED(RAIL_SPARE_DOUBLED);
+    uint64_t again = (!spare ? (TUNED(RAIL_AGAIN) * 1000000) : rail->epoch ? (TUNED(RAIL_LOST) * 1000000) : (TUNED(RAIL_SPARE) * 1000000))
                      << (rail->attempts < most ? rail->attempts : most);
     if (!cause)
         peer->silent = now;
@@ -150,7 +140,7 @@ static int call(const struct tcp_rail *rail)
 
 void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now)
 {
-    uint64_t patience = CONNECT_FIRST_NS << (rail->attempts < 4 ? rail->attempts : 4);
+    uint64_t patience = (TUNED(RAIL_CONNECT) * 1000000) << (rail->attempts < 4 ? rail->attempts : 4);
     int fd = call(rail);
     if (fd >= 0) {
         rail->dial = tcp_link_make(fd, TCP_DIALLING);
@@ -163,7 +153,7 @@ void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now)
     rail->dial->rail = rail;
     rail->dial->peer = rail->peer;
     rail->dial->epoch = (rail->epoch > rail->floor ? rail->epoch : rail->floor) + 1;
-    rail->dial->deadline = now + (patience < CONNECT_MOST_NS ? patience : CONNECT_MOST_NS);
+    rail->dial->deadline = now + (patience < (TUNED(RAIL_CONNECT_MOST) * 1000000) ? patience : (TUNED(RAIL_CONNECT_MOST) * 1000000));
     tcp_watch(nic, rail->dial, EPOLLOUT);
 }
 

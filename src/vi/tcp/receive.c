@@ -6,8 +6,6 @@
  * Everything that comes is judged: kind, epoch, length, credit, region. One thing that makes no sense ends the link. */
 #include "vi/tcp/tcp.h"
 
-#define BULK       16384u /* after a put of so many bytes another one is expected: little is read into the stage */
-#define BULK_STAGE 2048u
 
 enum taken { TAKEN_NONE, TAKEN_ONE, TAKEN_STOP }; /* nothing whole is there; go on; the link has ended */
 
@@ -89,7 +87,7 @@ static void land_staged(struct tcp_nic *nic, struct tcp_link *link)
 static ssize_t read_landing(struct tcp_nic *nic, struct tcp_link *link, bool *full)
 {
     struct tcp_landing *landing = &link->landing;
-    struct iovec piece[2] = {{NULL, (size_t)landing->left}, {link->stage, link->bulk ? BULK_STAGE : TCP_STAGE}};
+    struct iovec piece[2] = {{NULL, (size_t)landing->left}, {link->stage, link->bulk ? TUNED(TCP_BULK_STAGE) : TCP_STAGE}};
     struct msghdr message = {.msg_iov = piece, .msg_iovlen = 2};
     piece[0].iov_base = tcp_region_hold(nic, landing->region, landing->offset, landing->left);
     ssize_t got = piece[0].iov_base ? recvmsg(link->fd, &message, MSG_DONTWAIT) : 0;
@@ -116,7 +114,7 @@ static enum taken take_put(struct tcp_nic *nic, struct tcp_link *link, const str
         return TAKEN_NONE;
     memcpy(&put, link->stage + link->start, sizeof(put));
     link->start += sizeof(put);
-    link->bulk = frame->length >= BULK;
+    link->bulk = frame->length >= TUNED(TCP_BULK);
     link->landing = (struct tcp_landing){.active = true, .signal = frame->flags & TCP_FLAG_SIGNAL,
                                          .quiet = frame->flags & TCP_FLAG_QUIET, .length = frame->length,
                                          .immediate = frame->immediate, .region = frame->word, .offset = put.offset,
@@ -224,7 +222,7 @@ static ssize_t read_stage(struct tcp_link *link, bool *full)
         link->end -= link->start;
         link->start = 0;
     }
-    size_t room = link->bulk && link->end < BULK_STAGE ? BULK_STAGE - link->end : TCP_STAGE - link->end;
+    size_t room = link->bulk && link->end < TUNED(TCP_BULK_STAGE) ? TUNED(TCP_BULK_STAGE) - link->end : TCP_STAGE - link->end;
     ssize_t got = recv(link->fd, link->stage + link->end, room, MSG_DONTWAIT);
     if (got < 0)
         return -errno;

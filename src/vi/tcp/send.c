@@ -8,15 +8,10 @@
  * A socket that fails here is only marked; the poll finds the mark and tells. */
 #include "vi/tcp/tcp.h"
 
-#define HELD   2048 /* frames up to this size wait for those that follow */
-#define HELD_MOST 16384 /* bytes of them */
 #define DIRECT 32  /* pieces of a send that go straight to the socket, its frame included */
 #define BATCH  64  /* pieces of a queue in one system call */
-#define TURNS  4   /* system calls for one vi in a row */
 /* Bytes in one of them. It holds the socket, and acknowledgements wait outside: between two virtual cards whole megabytes at
  * once go at half the speed. Within a host fewer calls are better. */
-#define PUSH_MOST (640u << 10)
-#define PUSH_NEAR (2u << 20)
 
 /* The poll will look at this vi: its queue is not empty, or its socket has failed. */
 static void writer_add(struct tcp_vi *vi)
@@ -102,8 +97,8 @@ static void flush(struct tcp_vi *vi)
 {
     struct iovec piece[BATCH];
     vi->held = false;
-    for (int turn = 0; turn < TURNS && vi->queue.first; turn++) {
-        int pieces = tcp_queue_gather(&vi->queue, piece, BATCH, vi->near ? PUSH_NEAR : PUSH_MOST);
+    for (int turn = 0; turn < (int)TUNED(TCP_TURNS) && vi->queue.first; turn++) {
+        int pieces = tcp_queue_gather(&vi->queue, piece, BATCH, vi->near ? TUNED(TCP_PUSH_NEAR) : TUNED(TCP_PUSH_MOST));
         size_t asked = total_of(piece, pieces);
         ssize_t sent = push(vi, piece, pieces);
         if (sent < 0) {
@@ -133,10 +128,10 @@ static int emit(struct tcp_vi *vi, const struct tcp_frame *frame, const struct i
     }
     for (int i = 0; i < pieces; i++)
         all[i + 1] = piece[i];
-    if (vi->fd >= 0 && (vi->held || (more && total <= HELD && !vi->queue.first))) {
+    if (vi->fd >= 0 && (vi->held || (more && total <= TUNED(TCP_HELD) && !vi->queue.first))) {
         error = queue_pieces(vi, all, pieces + 1, 0);
         vi->held = true;
-        if (!error && (!more || vi->queue.copied > HELD_MOST))
+        if (!error && (!more || vi->queue.copied > TUNED(TCP_HELD_MOST)))
             flush(vi);
         return error;
     }

@@ -5,7 +5,6 @@
  * goodbye: the other side may have opened its half. */
 #include "vi/tcp/tcp.h"
 
-#define AGAIN_NS 50000000ull /* then a lost rail is called again, if another carries */
 
 /* Under nic->lock: a new session at the end of those that wait. */
 static struct tcp_vi *session_make(struct tcp_nic *nic, struct tcp_peer *peer, void *owner)
@@ -179,7 +178,7 @@ void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause)
         tcp_link_close(nic, link);
     base_lock(&nic->lock);
     if (vi->rail && tcp_peer_carried(vi->peer))
-        vi->rail->dial_at = vbase_clock_ns() + AGAIN_NS;
+        vi->rail->dial_at = vbase_clock_ns() + (TUNED(RAIL_LOST) * 1000000);
     bool open = vi->open;
     tcp_peer_busy(nic, vi->peer);
     if (!open && vi->leaving)

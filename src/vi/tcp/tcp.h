@@ -12,6 +12,7 @@
 #ifndef VI_TCP_TCP_H
 #define VI_TCP_TCP_H
 
+#include "base/tunables.h"
 #include "vi/tcp/door.h"
 
 #define TCP_MAX_SEND   ((64u << 10) + 256) /* 64 KiB and what stands before them */

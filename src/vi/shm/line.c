@@ -1,0 +1,73 @@
+/* The class of the line between two processors: what it costs to read what the other one has just written. Called by the poll.
+ *
+ * The receiver times its own copy of the first 2 KiB of payload that was stored ordinarily and has just come: round trips
+ * would time polling and the peer's computing as well, and a stream has none. Rarely, and every one until the class is known. The
+ * least of some samples counts; a change needs several samples in a row beyond the border, and soon after another change more
+ * time than after that, so that a class between two does not go to and fro. The sender reads the class with the word that
+ * says whether the lane is polled. A scheduler, ours or that below a virtual machine, moves processes, so it may change at
+ * any time. In class far nearly all payload goes past the caches and says nothing; now and then one is stored ordinarily. */
+#include "vi/shm/shm.h"
+#include "base/clock.h"
+
+#include <string.h>
+
+_Atomic int shm_line_fixed = -1;
+
+/* Picoseconds a line, as of 2 KiB: of half as many lines each looks as much dearer, for the first ones are waited for alone. */
+static uint64_t line_cost(uint64_t ns, uint32_t bytes)
+{
+    uint64_t cost = ns * 1000 * CACHE_LINE / bytes;
+    return bytes < SHM_SAMPLE ? cost * 3 / 5 : cost;
+}
+
+static enum base_class class_of(uint64_t ps)
+{
+    return ps < TUNED(LINE_NEAR) ? CLASS_NEAR : ps < TUNED(LINE_SLOW) ? CLASS_SLOW : CLASS_FAR;
+}
+
+/* Beyond the border of the present class by a quarter. */
+static bool beyond(const struct shm_line *line, uint64_t ps)
+{
+    enum base_class least = class_of(ps + ps / 4), most = class_of(ps - ps / 5);
+    return least < line->class || most > line->class;
+}
+
+static void class_set(struct shm_line *line, uint64_t ps, uint64_t now)
+{
+    bool soon = line->known && now - line->changed_at < 10 * line->dwell;
+    uint64_t first = vbase_clock_ticks_of_ns(TUNED(LINE_DWELL) * 1000000), most = vbase_clock_ticks_of_ns(TUNED(LINE_DWELL_MOST) * 1000000);
+    line->dwell = !soon ? first : 2 * line->dwell < most ? 2 * line->dwell : most;
+    line->changed_at = now;
+    line->class = class_of(ps);
+    line->known = true;
+    line->row = 0;
+}
+
+void shm_line_sampled(struct shm_line *line, uint64_t ns, uint32_t bytes, uint64_t now)
+{
+    uint64_t ps = line_cost(ns, bytes);
+    if (ps > TUNED(LINE_SANE)) /* an interrupt, or a new page */
+        return;
+    if (line->known && (!beyond(line, ps) || now - line->changed_at < line->dwell)) {
+        line->row = 0;
+        return;
+    }
+    line->least = line->row == 0 || ps < line->least ? ps : line->least;
+    if (++line->row >= (line->known ? TUNED(LINE_AGAINST) : TUNED(LINE_SAMPLES)))
+        class_set(line, line->least, now);
+}
+
+bool shm_line_time(struct shm_line *line, const void *data, uint32_t length)
+{
+    char copy[SHM_SAMPLE];
+    uint32_t bytes = length < SHM_SAMPLE ? SHM_SAMPLE / 2 : SHM_SAMPLE;
+    enum base_class before = line->class;
+    bool known = line->known;
+    uint64_t start = clock_ticks();
+    memcpy(copy, data, bytes);
+    __asm__ volatile("" : : "r"(copy) : "memory"); /* it is not seen to be unused */
+    uint64_t now = clock_ticks();
+    shm_line_sampled(line, vbase_clock_ns_of_ticks(now - start), bytes, now);
+    line->left = line->known && line->row == 0 ? (uint32_t)TUNED(LINE_PERIOD) : 1;
+    return line->class != before || line->known != known;
+}

@@ -1,0 +1,125 @@
+/* The class of a line: what samples say, how soon it follows them, and that messages are whole whichever way they are stored. */
+#include "inside.h"
+
+static uint64_t now;
+
+/* So many samples of 2 KiB whose lines cost NS each. */
+static void samples(struct shm_line *line, double ns, int count)
+{
+    for (int i = 0; i < count; i++)
+        shm_line_sampled(line, (uint64_t)(ns * SHM_SAMPLE / CACHE_LINE), SHM_SAMPLE, now);
+}
+
+static void pass_ms(uint64_t ms) { now += vbase_clock_ticks_of_ns(ms * 1000000); }
+
+static void first_samples(void)
+{
+    static const struct { double ns; enum base_class class; } machines[] = {
+        {2, CLASS_NEAR}, {4, CLASS_NEAR}, {6, CLASS_SLOW}, {12, CLASS_SLOW}, {16, CLASS_FAR}, {60, CLASS_FAR}};
+
+    for (size_t i = 0; i < ARRAY_LENGTH(machines); i++) {
+        struct shm_line line = {.class = CLASS_SLOW};
+        samples(&line, machines[i].ns, TUNED(LINE_SAMPLES) - 1);
+        CHECK(!line.known);
+        samples(&line, 2 * machines[i].ns, 1); /* the least of them counts */
+        CHECK(line.known);
+        CHECK_EQUAL(line.class, machines[i].class);
+    }
+    struct shm_line line = {.class = CLASS_SLOW};
+    samples(&line, 500, 100); /* interrupted, each of them */
+    CHECK(!line.known);
+}
+
+/* Shorter samples look dearer a line, and are judged alike. */
+static void shorter(void)
+{
+    struct shm_line line = {.class = CLASS_SLOW};
+
+    for (uint64_t i = 0; i < TUNED(LINE_SAMPLES); i++)
+        shm_line_sampled(&line, 6 * SHM_SAMPLE / 2 / CACHE_LINE, SHM_SAMPLE / 2, now);
+    CHECK_EQUAL(line.class, CLASS_NEAR);
+}
+
+static void changes(void)
+{
+    struct shm_line line = {.class = CLASS_SLOW};
+
+    samples(&line, 3, TUNED(LINE_SAMPLES));
+    CHECK_EQUAL(line.class, CLASS_NEAR);
+    pass_ms(10000);
+    for (int i = 0; i < 100; i++) { /* not beyond the border by a quarter, or not often enough in a row */
+        samples(&line, 5, 1);
+        samples(&line, 30, TUNED(LINE_AGAINST) - 1);
+        samples(&line, 3, 1);
+    }
+    CHECK_EQUAL(line.class, CLASS_NEAR);
+    samples(&line, 30, TUNED(LINE_AGAINST));
+    CHECK_EQUAL(line.class, CLASS_FAR);
+    samples(&line, 3, 100); /* so soon again: not before some time has passed */
+    CHECK_EQUAL(line.class, CLASS_FAR);
+    pass_ms(TUNED(LINE_DWELL) + 1);
+    samples(&line, 3, TUNED(LINE_AGAINST));
+    CHECK_EQUAL(line.class, CLASS_NEAR);
+    pass_ms(TUNED(LINE_DWELL) + 1);
+    samples(&line, 30, 100);
+    CHECK_EQUAL(line.class, CLASS_NEAR); /* it takes twice as long now */
+    pass_ms(TUNED(LINE_DWELL) + 1);
+    samples(&line, 30, TUNED(LINE_AGAINST));
+    CHECK_EQUAL(line.class, CLASS_FAR);
+    for (int i = 0; i < 100; i++) {
+        pass_ms(TUNED(LINE_DWELL_MOST) + 1);
+        samples(&line, i % 2 ? 30 : 3, TUNED(LINE_AGAINST));
+        CHECK_EQUAL(line.class, i % 2 ? CLASS_FAR : CLASS_NEAR);
+    }
+}
+
+/* Whatever a peer is told to do, messages of any length come whole, from pieces and from sources, too. */
+static void stored(enum base_class class)
+{
+    static unsigned char data[SHM_MAX_SEND];
+    struct vi_state state;
+    unsigned past = 0, plain = 0;
+
+    atomic_store(&shm_line_fixed, (int)class);
+    inside_start(2);
+    inside_open(0);
+    inside_open(1);
+    struct vi *vi = inside_connect(0, 1);
+    CHECK_EQUAL(inside_send(vi, 0, 8), OK);
+    while (vi_poll(inside.nic[1], 4) > 0)
+        ;
+    CHECK_EQUAL(vi_query(vi, &state), OK);
+    CHECK_EQUAL(state.line, class);
+    for (unsigned n = 0; n < 4000; n++) {
+        size_t length = random_below(n % 3 ? SHM_ROW : SHM_MAX_SEND) + 1, cut = random_below((unsigned)length);
+        struct iovec piece[2] = {{data, cut}, {data + cut, length - cut}};
+        const struct shm_cell *cell = &shm_vi_of(vi)->out[atomic_load(&shm_vi_of(vi)->out_next) % SHM_LINES];
+        for (size_t i = 0; i < length; i++)
+            data[i] = check_byte(n, i);
+        CHECK_EQUAL(vi_send(vi, n, n % 2 ? piece : &(struct iovec){data, length}, n % 2 ? 2 : 1), OK);
+        if (cell->kind == SHM_SKIP)
+            cell = shm_vi_of(vi)->out;
+        past += cell->kind & SHM_PAST ? 1 : 0;
+        plain += length >= TUNED(STORE_PAST_LEAST) && !(cell->kind & SHM_PAST);
+        CHECK(length >= TUNED(STORE_PAST_LEAST) || !(cell->kind & SHM_PAST));
+        CHECK_EQUAL(vi_poll(inside.nic[1], 1), 1);
+        CHECK_EQUAL(inside.length[1], length);
+        CHECK(memcmp(inside.data[1], data, length) == 0);
+    }
+    CHECK(class == CLASS_FAR ? past > 100 && plain > 0 && plain < past / 100 : past == 0);
+    inside_stop();
+    atomic_store(&shm_line_fixed, -1);
+}
+
+int main(void)
+{
+    CHECK_EQUAL(vbase_settings_read(), OK);
+    now = clock_ticks();
+    first_samples();
+    shorter();
+    changes();
+    stored(CLASS_NEAR);
+    stored(CLASS_SLOW);
+    stored(CLASS_FAR);
+    return check_done();
+}
