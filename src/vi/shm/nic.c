@@ -166,6 +166,7 @@ struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index)
     vi->in = shm_lane_of(s, nic->index, index);
     vi->told_line = shm_credit_of(s, index, nic->index);
     memset(vi->slab, SHM_NO_SLAB, sizeof(vi->slab));
+    shm_lane_class(vi, CLASSES);
     vi->line = (struct shm_line){.left = 1, .class = CLASS_SLOW};
     /* release: pairs with the acquire of whoever walks the table without the lock */
     atomic_store_explicit(&nic->peers[index], vi, memory_order_release);

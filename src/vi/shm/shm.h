@@ -59,6 +59,8 @@ struct shm_vi {
     uint64_t stale[SHM_LINES / 64];  /* a bit for each line that was payload in the last lap */
     uint32_t stale_lines;            /* how many */
     uint32_t past;                   /* stores past the caches */
+    unsigned class;                  /* as the peer has told it; CLASSES: not yet */
+    uint32_t row_most;               /* bytes of a row in this class */
 
     /* Receiving. Written by the polling thread. */
     struct shm_cell *in ALIGNED(CACHE_LINE);
@@ -160,6 +162,7 @@ int shm_send(struct vi *vi, uint64_t header, const struct iovec *piece, int piec
 int shm_send_word(struct shm_vi *vi, enum shm_kind kind, uint64_t header); /* a cell without payload */
 int shm_lane_room(struct shm_vi *vi);                                       /* OK, ERR_AGAIN, ERR_LINK_DOWN */
 void shm_lane_harvest(struct shm_vi *vi);                                   /* under heap.lock */
+void shm_lane_class(struct shm_vi *vi, unsigned class);                     /* CLASSES: not known yet */
 void shm_goodbye(struct shm_vi *vi);                                        /* under nic->lock */
 int shm_poll(struct vi_nic *nic, struct vi *only, int budget, unsigned flags);
 bool shm_inbox_pending(struct shm_nic *nic); /* the full sweep before sleeping */
@@ -201,7 +204,7 @@ static inline unsigned shm_class_told(const struct shm_vi *vi)
 /* Where the line is far, but for one in so many, which tells whether it still is. */
 static inline bool shm_stores_past(struct shm_vi *vi, uint32_t length)
 {
-    return unlikely(shm_class_told(vi) == CLASS_FAR) && length >= TUNED(STORE_PAST_LEAST) &&
+    return unlikely(vi->class == CLASS_FAR) && length >= TUNED(STORE_PAST_LEAST) &&
            ++vi->past % TUNED(LINE_PLAIN) != 0;
 }
 

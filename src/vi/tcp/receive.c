@@ -17,25 +17,6 @@ static COLD enum taken nonsense(struct tcp_nic *nic, struct tcp_link *link, cons
     return TAKEN_STOP;
 }
 
-/* ---- the stage ------------------------------------------------------------------------------------------------------ */
-
-static bool stage_use(struct tcp_nic *nic, struct tcp_link *link)
-{
-    if (!link->stage)
-        link->stage = nic->spares > 0 ? nic->spare[--nic->spares] : malloc(TCP_STAGE);
-    return link->stage != NULL;
-}
-
-void tcp_stage_drop(struct tcp_nic *nic, struct tcp_link *link)
-{
-    if (link->stage && nic->spares < TCP_SPARES)
-        nic->spare[nic->spares++] = link->stage;
-    else
-        free(link->stage);
-    link->stage = NULL;
-    link->start = link->end = 0;
-}
-
 /* ---- puts ----------------------------------------------------------------------------------------------------------- */
 
 static void took_frame(struct tcp_nic *nic, struct tcp_link *link)
@@ -308,7 +289,7 @@ int tcp_receive(struct tcp_nic *nic, struct tcp_link *link, int budget)
         read_leaving(nic, link);
         return 0;
     }
-    if (link->phase != TCP_UP || !stage_use(nic, link))
+    if (link->phase != TCP_UP || !tcp_stage_use(nic, link))
         return 0;
     if (list_node_linked(&link->unread))
         list_remove(&link->unread);

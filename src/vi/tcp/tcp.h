@@ -240,11 +240,14 @@ static inline struct tcp_vi *tcp_vi_of(struct vi *vi) { return (struct tcp_vi *)
 
 /* nic.c */
 int tcp_poll(struct vi_nic *nic, struct vi *only, int budget, unsigned flags);
+
+/* watch.c */
 void tcp_watch(struct tcp_nic *nic, struct tcp_link *link, uint32_t events); /* 0: not any more */
 void tcp_hot(struct tcp_nic *nic, struct tcp_link *link);                    /* read it directly for a while */
 void tcp_cold(struct tcp_nic *nic, struct tcp_link *link);
 void tcp_order(struct tcp_nic *nic);                    /* any thread: the next poll steps the peers */
 void tcp_timer(struct tcp_nic *nic, uint64_t at_ns);    /* poll: be called then */
+void tcp_timer_set(struct tcp_nic *nic, uint64_t at_ns);
 
 /* Sessions: session.c */
 int tcp_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
@@ -300,6 +303,9 @@ uint64_t tcp_queue_lent(const struct tcp_queue *queue);             /* the first
 
 /* The way in: receive.c */
 int tcp_receive(struct tcp_nic *nic, struct tcp_link *link, int budget);
+
+/* stage.c */
+bool tcp_stage_use(struct tcp_nic *nic, struct tcp_link *link); /* false: no memory */
 void tcp_stage_drop(struct tcp_nic *nic, struct tcp_link *link);
 
 /* Memory: region.c */
