@@ -51,7 +51,7 @@ foreach(page ${pages})
   if(name STREQUAL viaduct.7 AND TARGET viaduct_tool AND NOT VIADUCT_SANITIZE)
     set(page_made ${installed}/made/${name})
     add_custom_command(OUTPUT ${page_made} DEPENDS ${page} viaduct_tool cmake/manual.cmake VERBATIM
-      COMMAND ${CMAKE_COMMAND} -DTOOL=$<TARGET_FILE:viaduct_tool> -DPAGE=${installed}/man/${name}
+      COMMAND ${CMAKE_COMMAND} "-DTOOL=${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:viaduct_tool>" -DPAGE=${installed}/man/${name}
               -DOUTPUT=${page_made} -P ${CMAKE_SOURCE_DIR}/cmake/manual.cmake)
     add_custom_target(manual ALL DEPENDS ${page_made})
     install(FILES ${page_made} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})

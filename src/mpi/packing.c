@@ -32,7 +32,7 @@ static void convert_integer(struct way *way, size_t here, size_t there, bool is_
     char wide[8];
     if (way->unpack) {
         swap(wide, way->external, there); /* little end first, then the sign */
-        memset(wide + there, is_signed && wide[there - 1] < 0 ? -1 : 0, sizeof wide - there);
+        memset(wide + there, is_signed && (signed char)wide[there - 1] < 0 ? -1 : 0, sizeof wide - there);
         memcpy(way->native, wide, here);
     } else {
         swap(way->external, way->native, there); /* its lower bytes */

@@ -15,6 +15,9 @@
 #define LONGEST  3000
 #define GUARD    16
 #define RAIL     (3ull << 32 | 1000000)
+#ifndef WIRE_GAME_ENDS /* also played by fuzz/messages.c */
+#define WIRE_GAME_ENDS false
+#endif
 
 static struct vi peer_vi[PEERS];
 static struct vi_nic nic;
@@ -254,7 +257,7 @@ static void game(unsigned seed)
 {
     srand(seed);
     nic.caps.max_put = far || seed % 2 ? 500 : 2 * MSG_CHUNK; /* the latter: both ends may copy */
-    for (int i = 0; i < 400; i++)
+    for (int i = 0; i < 400 && !WIRE_GAME_ENDS; i++)
         switch (rand() % 8) {
         case 0:
             program_step();
@@ -304,17 +307,15 @@ static int fake_arm(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
 
 static void fake_dereg(struct vi_region *region) { (void)region; }
 
-int main(int count, char **arguments)
+/* The engine and its hostile peers: of this node, or REMOTE. */
+static void world_begin(bool remote)
 {
     static const struct vi_ops ops = {.send = fake_send, .get = fake_get, .query = fake_query, .wake = fake_wake, .connect = fake_connect,
                                       .put = fake_put, .reg = fake_reg, .dereg = fake_dereg, .accept = fake_join, .map = fake_map, .arm = fake_arm};
     static const struct vi_provider provider = {.name = "fake"};
     setenv("VIADUCT_LOG", "error", 1);
     setenv("VIADUCT_WINDOW", "4K", 1);
-    headers();
-    int status = 0;
-    pid_t other = fork();
-    far = other == 0;
+    far = remote;
     CHECK_EQUAL(vmsg_start(), OK);
     nic = (struct vi_nic){.ops = &ops, .provider = &provider, .caps = {.max_send = 700, .max_put = 500, .get = 1}};
     nic.sink.done = vmsg_sink_done;
@@ -342,6 +343,14 @@ int main(int count, char **arguments)
         CHECK_EQUAL(vmsg_context_open((uint32_t)i, NULL, PEERS, 0, &contexts[i]), OK);
     for (int i = 0; i < REQUESTS; i++)
         memset(slots[i].data, 0xEE, sizeof slots[i].data);
+}
+
+int main(int count, char **arguments)
+{
+    headers();
+    int status = 0;
+    pid_t other = fork();
+    world_begin(other == 0);
     unsigned games = count > 1 ? (unsigned)atoi(arguments[1]) : 300;
     for (unsigned seed = 1; seed <= games && !check_failed; seed++)
         game(seed);
