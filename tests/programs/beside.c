@@ -26,9 +26,9 @@ static void exchange(int rank, int count)
 
 int main(int argc, char **argv)
 {
-    int rank;
+    int rank, level;
     char byte = 0;
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, getenv("THREADS") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < 2 && rank == 2; i++)
         MPI_Send(&byte, 1, MPI_BYTE, i, 0, MPI_COMM_WORLD);

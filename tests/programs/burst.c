@@ -4,10 +4,10 @@
 
 int main(int argc, char **argv)
 {
-    int rank;
+    int rank, level;
     long word[64] = {0};
     MPI_Request request[64];
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, getenv("THREADS") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int n = 0; n < (argc > 1 ? atoi(argv[1]) : 0); n++) {
         for (int i = 0; i < 64; i++)

@@ -1,6 +1,7 @@
 /* exchange N DIRECTORY: N batches of 8-byte messages from rank 0 to rank 1 and back, without anybody ever polling: the
  * ranks take turns by reading a byte from the other's fifo (DIRECTORY/0 and DIRECTORY/1), so a receive finds its message
- * there and a send finds its credit there. What a batch costs is what its sends and receives execute. */
+ * there and a send finds its credit there. What a batch costs is what its sends and receives execute. With THREADS in the
+ * environment several threads may call, though one does. */
 #include "turns.h"
 #include <fcntl.h>
 #include <mpi.h>
@@ -19,9 +20,9 @@ static int fifo(const char *directory, int rank)
 
 int main(int argc, char **argv)
 {
-    int rank, batches = argc > 2 ? atoi(argv[1]) : 0;
+    int rank, level, batches = argc > 2 ? atoi(argv[1]) : 0;
     long value = 0;
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, getenv("THREADS") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     mine = fifo(argv[2], rank);
     theirs = fifo(argv[2], !rank);
