@@ -1,6 +1,7 @@
 /* The agent, ssh or what the user names: a process that leads to another host by its standard streams. It gets a session
  * of its own, so that what a terminal sends does not reach it, and no way to ask anybody anything. */
-#include "run/run.h"
+#include "run/job.h"
+#include <fcntl.h>
 #include <spawn.h>
 
 extern char **environ;
@@ -73,7 +74,7 @@ int agent_start(struct run_job *job, struct run_host *host)
         return error;
     }
     tree_started(job->size + host->number, host->agent);
-    output_wire(&host->wire, pipe[0][1]);
+    sink_wire(&host->wire, pipe[0][1]);
     host->in.fd = pipe[1][0];
     host->complaints.fd = pipe[2][0];
     fcntl(host->complaints.fd, F_SETFL, O_NONBLOCK);

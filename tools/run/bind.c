@@ -3,7 +3,7 @@
  *
  * The processors that we may use are cut into units (a core, a socket, ...) by what the kernel tells in /sys; ranks
  * take them in turn, neighbours first or spread over the sockets. More ranks than units begin again at the first. */
-#include "run/run.h"
+#include "run/job.h"
 #include <ctype.h>
 
 enum unit { UNIT_HWTHREAD, UNIT_CORE, UNIT_L2, UNIT_L3, UNIT_NUMA, UNIT_SOCKET, UNIT_BOARD, UNIT_UNKNOWN };

@@ -5,10 +5,12 @@
  * written. All descriptors of ours are close-on-exec; the child opens the gate for the three that its rank inherits.
  *
  * The program is looked for by the C library, as a shell would, and in the current folder last, as people are used to. */
-#include "run/run.h"
+#include "run/job.h"
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 extern char **environ;
 
@@ -162,10 +164,10 @@ int child_start(struct run_job *job, struct run_rank *rank, struct run_environme
                           .cpus = binding_of(&job->binding, rank->seat)};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wire) < 0)
         return vbase_fail_errno(ERR_LIMIT, "a connection to rank %d", rank->rank);
-    rank->pmi = (struct run_watch){.ready = pmi_ready, .fd = wire[0]};
+    rank->pmi.fd = wire[0];
     spawn.pmi = wire[1];
     spawn.door = job->door ? tcp_door_seat(job->door, rank->seat) : -1;
-    error = run_watch_add(job, &rank->pmi, EPOLLIN) ?: plumb(job, rank, spawn.stream);
+    error = loop_add(&job->loop, &rank->pmi, EPOLLIN) ?: plumb(job, rank, spawn.stream);
     if (error != OK)
         goto close_all;
     rank->own_group = !(spawn.stream[0] < 0 && isatty(0));

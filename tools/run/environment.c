@@ -3,7 +3,7 @@
  * Everything of ours, unless told otherwise, but nothing that another launcher said to us: under a rank of another
  * job we start a job of our own. Then the names by which programs ask who they are, ours and those that scripts know
  * from other launchers. */
-#include "run/run.h"
+#include "run/job.h"
 
 extern char **environ;
 

@@ -1,6 +1,8 @@
 /* The flags of the launcher, in one table: everything that people type for the launchers they know. What makes no sense
  * on one host, or tunes some other library, is read and passed over. */
 #include "run/flags.h"
+#include "boot/line.h"
+#include "run/bytes.h"
 #include "run/help.h"
 #include <ctype.h>
 

@@ -2,7 +2,7 @@
 #ifndef TOOLS_RUN_FLAGS_H
 #define TOOLS_RUN_FLAGS_H
 
-#include "run/run.h"
+#include "run/options.h"
 
 struct reader {
     struct run_options *options;

@@ -4,6 +4,7 @@
  * A program is placed on the hosts of its own part, else on those of the first part that names some. Hosts are filled in
  * their order up to their slots (or -ppn); when all are full they are filled once more: slots are a shape, no limit. */
 #include "run/flags.h"
+#include "run/job.h"
 #include <ctype.h>
 #include <strings.h>
 

@@ -1,6 +1,7 @@
 /* The command line: parts apart by ":", flags with one dash or two, "--flag value" or "--flag=value", files of parts.
  */
 #include "run/flags.h"
+#include "run/bytes.h"
 #include <ctype.h>
 
 static void new_app(struct reader *reader)

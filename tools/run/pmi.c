@@ -2,7 +2,9 @@
  *
  * Our own ranks use it seldom (they have the handover); programs built with MPICH and its kin live on it. Everything a
  * rank says may be garbage: it is answered with an error or its connection is closed, and nobody else notices. */
-#include "run/run.h"
+#include "run/job.h"
+#include <poll.h>
+#include <sys/socket.h>
 
 #define KEY_MAX        HANDOVER_KEY_MAX
 #define VALUE_MAX      HANDOVER_VALUE_MAX
@@ -12,11 +14,12 @@ struct command {
     const char *name;
     void (*act)(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line);
     const char *answer, *key, *value; /* of those that keep and find: what is answered, what its words are called */
+    enum pmi_event event;
 };
 
-static void hang_up(struct run_job *job, struct run_rank *rank)
+void pmi_hang_up(struct run_job *job, struct run_rank *rank)
 {
-    run_watch_close(job, &rank->pmi);
+    loop_close(&job->loop, &rank->pmi);
     free(rank->lines);
     rank->lines = NULL;
 }
@@ -92,7 +95,6 @@ static void on_barrier(struct run_job *job, struct run_rank *rank, const struct 
         return; /* it did not wait for the answer: once is enough */
     rank->in_barrier = true;
     job->in_barrier++;
-    remote_fence(job);
 }
 
 /* PUTS: what was put elsewhere, as key and value in turn, each with its NUL. */
@@ -124,21 +126,20 @@ static void on_finalize(struct run_job *job, struct run_rank *rank, const struct
 static void on_abort(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
 {
     int status = 1;
-    (void)asked;
+    (void)job, (void)asked;
     if (!vboot_line_int(line, "exitcode", &status) || (status & 255) == 0)
         status = 1;
     rank->aborted = true;
     rank->abort_status = status & 255;
-    report_death(job, rank);
 }
 
 static const struct command commands[] = {
-    {"init", on_init, NULL, NULL, NULL},
+    {"init", on_init},
     {"put", on_put, "put_result", "key", "value"},
     {"get", on_get, "get_result", "key", "value"},
-    {"barrier_in", on_barrier, NULL, NULL, NULL},
-    {"finalize", on_finalize, NULL, NULL, NULL},
-    {"abort", on_abort, NULL, NULL, NULL},
+    {"barrier_in", on_barrier, .event = PMI_BARRIER},
+    {"finalize", on_finalize},
+    {"abort", on_abort, .event = PMI_ABORT},
     {"publish_name", on_put, "publish_result", "service", "port"},
     {"lookup_name", on_get, "lookup_result", "service", "port"},
     {"unpublish_name", on_get, "unpublish_result", "service", NULL},
@@ -163,54 +164,43 @@ static void answer_question(const struct run_job *job, struct run_rank *rank, co
         answer(rank, "cmd=%s_result rc=-1 msg=unknown_command\n", name);
 }
 
-static void obey(struct run_job *job, struct run_rank *rank, const char *line)
+static enum pmi_event rank_obey(struct run_job *job, struct run_rank *rank, const char *line)
 {
     for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
         if (vboot_line_is(line, commands[i].name)) {
             commands[i].act(job, rank, &commands[i], line);
-            return;
+            return commands[i].event;
         }
     answer_question(job, rank, line);
+    return PMI_QUIET;
 }
 
-/* False: the connection has nothing more now, or is closed. */
-static bool serve_once(struct run_job *job, struct run_rank *rank)
+/* At most one read, so that a rank that never stops cannot keep us from the others. */
+enum pmi_event pmi_serve(struct run_job *job, struct run_rank *rank)
 {
-    if (!rank->lines && !(rank->lines = calloc(1, sizeof *rank->lines)))
-        return false;
     struct pollfd there = {.fd = rank->pmi.fd, .events = POLLIN};
-    if (rank->pmi.fd < 0 || poll(&there, 1, 0) <= 0)
-        return false;
-    long got = vboot_lines_fill(rank->lines, rank->pmi.fd);
-    if (got <= 0) {
-        hang_up(job, rank);
-        return false;
+    if (there.fd < 0 || (!rank->lines && !(rank->lines = calloc(1, sizeof *rank->lines))))
+        return PMI_QUIET;
+    for (bool has_read = false;; has_read = true) {
+        enum pmi_event event = PMI_QUIET;
+        for (const char *line; event == PMI_QUIET && (line = vboot_lines_next(rank->lines));)
+            event = rank_obey(job, rank, line);
+        if (event != PMI_QUIET || has_read)
+            return event != PMI_QUIET ? event : PMI_MORE;
+        if (poll(&there, 1, 0) <= 0)
+            return PMI_QUIET;
+        if (vboot_lines_fill(rank->lines, rank->pmi.fd) <= 0) {
+            pmi_hang_up(job, rank);
+            return PMI_QUIET;
+        }
     }
-    for (const char *line; rank->lines && (line = vboot_lines_next(rank->lines));)
-        obey(job, rank, line);
-    return rank->pmi.fd >= 0;
-}
-
-void pmi_ready(struct run_job *job, struct run_watch *watch)
-{
-    serve_once(job, container_of(watch, struct run_rank, pmi));
-}
-
-void pmi_drain(struct run_job *job, struct run_rank *rank)
-{
-    while (serve_once(job, rank))
-        ;
-    job->in_barrier -= rank->in_barrier;
-    rank->in_barrier = false;
-    if (rank->pmi.fd >= 0)
-        hang_up(job, rank);
 }
 
 void pmi_close(struct run_job *job)
 {
     for (int i = 0; i < job->size; i++)
         if (job->rank[i].pmi.fd >= 0)
-            hang_up(job, &job->rank[i]);
+            pmi_hang_up(job, &job->rank[i]);
     vboot_kvs_close(&job->kvs);
     vboot_kvs_close(&job->names);
 }

@@ -2,8 +2,9 @@
  *
  * What a rank was doing comes from its counters in the node's segment, whether it left as it should from its seat or,
  * for programs of other libraries, from what it said over PMI. */
-#include "run/run.h"
+#include "run/job.h"
 #include "vi/shm/segment.h"
+#include <sys/wait.h>
 
 #define FAILURE_GRACE_NS 1000000000ull
 
@@ -83,9 +84,9 @@ void report_deserters(struct run_job *job)
         output_line(job, "rank %d (pid %d on %s) ended without MPI_Init, but rank %d is in MPI and would wait for it",
                     rank->rank, rank->pid, job->host, waiting->rank);
         if (job->options.keep_going)
-            remote_death(job, (int[]){1, i}, 2);
+            death_spread(job, (int[]){1, i}, 2);
         else
-            run_end(job, 1, FAILURE_GRACE_NS);
+            end_begin(job, 1, FAILURE_GRACE_NS);
         return;
     }
 }
@@ -114,11 +115,11 @@ void report_death(struct run_job *job, struct run_rank *rank)
     if (!told && !left)
         say_how(job, rank);
     if (goes_on && progress != SEAT_LEFT)
-        remote_death(job, (int[]){status, rank->rank}, 2);
+        death_spread(job, (int[]){status, rank->rank}, 2);
     if (!told && !goes_on && !left)
-        run_end(job, status, FAILURE_GRACE_NS);
+        end_begin(job, status, FAILURE_GRACE_NS);
     else if (!told)
-        run_failed(job, status);
+        end_status(job, status);
 }
 
 /* ---- at the end ---- */

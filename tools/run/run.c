@@ -1,13 +1,14 @@
-/* The life of a job: prepare, start, serve, end. */
-#include "run/run.h"
+/* The life of a job: job_prepare, job_start, job_serve, end. */
+#include "run/job.h"
 #include "verbs.h"
 #include "vi/shm/segment.h"
 #include "vi/vi.h"
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 
 #define SECOND_NS         1000000000ull
-#define ASKED_GRACE_NS    (5 * SECOND_NS) /* after INT, TERM: ranks may tidy up */
 #define TIMEOUT_GRACE_NS  SECOND_NS
 #define DESERTER_TICK_NS  (SECOND_NS / 2)
 #define SPARE_DESCRIPTORS 20
@@ -24,104 +25,27 @@ enum {
     STATUS_SIGNAL = 128
 };
 
-/* ---- watching ---- */
+/* ---- ranks ---- */
 
-int run_watch_add(struct run_job *job, struct run_watch *watch, uint32_t events)
+/* What it says over PMI: one read, or ALL of it. */
+static void rank_hear(struct run_job *job, struct run_rank *rank, bool all)
 {
-    struct epoll_event event = {.events = events, .data.ptr = watch};
-    if (epoll_ctl(job->epoll, EPOLL_CTL_ADD, watch->fd, &event) < 0)
-        return vbase_fail_errno(ERR_LIMIT, "epoll");
-    return OK;
+    enum pmi_event event;
+    do {
+        event = pmi_serve(job, rank);
+        if (event == PMI_BARRIER)
+            fence_check(job);
+        else if (event == PMI_ABORT)
+            report_death(job, rank);
+    } while (event > PMI_MORE || (all && event == PMI_MORE));
 }
 
-void run_watch_close(struct run_job *job, struct run_watch *watch)
+static void rank_ready(struct run_job *job, struct run_watch *watch)
 {
-    epoll_ctl(job->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
-    if (list_node_linked(&watch->paused))
-        list_remove(&watch->paused);
-    close(watch->fd);
-    watch->fd = -1;
+    rank_hear(job, container_of(watch, struct run_rank, pmi), false);
 }
 
-void run_watch_pause(struct run_job *job, struct run_watch *watch)
-{
-    epoll_ctl(job->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
-    list_append(&job->paused, &watch->paused);
-}
-
-void run_watch_resume(struct run_job *job)
-{
-    list_for_each(node, &job->paused)
-        if (run_watch_add(job, container_of(node, struct run_watch, paused), EPOLLIN) == OK)
-            list_remove(node);
-}
-
-bool run_due(struct run_job *job, uint64_t at_ns, uint64_t now_ns)
-{
-    if (at_ns && at_ns < job->wake_ns)
-        job->wake_ns = at_ns;
-    return at_ns && now_ns >= at_ns;
-}
-
-/* ---- the end ---- */
-
-void run_failed(struct run_job *job, int exit_status)
-{
-    if (!job->failed)
-        job->exit_status = exit_status;
-    job->failed = true;
-}
-
-void run_end(struct run_job *job, int exit_status, uint64_t grace_ns)
-{
-    run_failed(job, exit_status);
-    if (job->ending != ENDING_NO)
-        return;
-    job->ending = ENDING_TERM;
-    job->kill_ns = vbase_clock_ns() + grace_ns;
-    if (job->head.fd >= 0)
-        frame_send_number(job, &job->sink[0], FRAME_END, exit_status);
-    tree_signal(job, SIGTERM, false);
-}
-
-static void kill_all(struct run_job *job)
-{
-    job->ending = ENDING_KILL;
-    job->kill_ns = 0;
-    tree_signal(job, SIGKILL, false);
-}
-
-/* Somebody asks for the end: the ranks hear it as it was said, and have some time. The second time they have none. */
-static void asked_to_end(struct run_job *job, int number, bool from_terminal)
-{
-    if (job->asked_signal) {
-        kill_all(job);
-        return;
-    }
-    job->asked_signal = number;
-    tree_signal(job, number, from_terminal);
-    if (job->ending == ENDING_NO) {
-        job->ending = ENDING_TERM;
-        job->kill_ns = vbase_clock_ns() + ASKED_GRACE_NS;
-    }
-}
-
-/* The head asks: it decides how long the ranks may take. */
-void run_signal(struct run_job *job, int number)
-{
-    bool ends = number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT;
-    if (number == SIGKILL) {
-        kill_all(job);
-        return;
-    }
-    if (ends && job->ending == ENDING_NO) {
-        job->ending = ENDING_TERM;
-        job->asked_signal = number;
-    }
-    tree_signal(job, number, false);
-}
-
-static void look_for_dead(struct run_job *job)
+static void ranks_reap(struct run_job *job)
 {
     job->look_ns = 0;
     for (int i = 0; i < job->size; i++) {
@@ -134,20 +58,24 @@ static void look_for_dead(struct run_job *job)
         job->running--;
         rank->status = what.si_code == CLD_EXITED ? (what.si_status & 255) << 8
                                                   : what.si_status | (what.si_code == CLD_DUMPED ? 0x80 : 0);
-        pmi_drain(job, rank);
+        rank_hear(job, rank, true);
+        job->in_barrier -= rank->in_barrier;
+        rank->in_barrier = false;
+        if (rank->pmi.fd >= 0)
+            pmi_hang_up(job, rank);
         report_death(job, rank);
     }
     report_deserters(job);
-    remote_fence(job);
+    fence_check(job);
     job->looked_ns = vbase_clock_ns();
 }
 
 /* Thousands that end one after the other are looked for together. */
-static void look_for_dead_soon(struct run_job *job)
+static void ranks_reap_soon(struct run_job *job)
 {
     uint64_t at = job->looked_ns + (uint64_t)job->size * LOOK_GAP_NS;
     if (vbase_clock_ns() >= at)
-        look_for_dead(job);
+        ranks_reap(job);
     else
         job->look_ns = at;
 }
@@ -174,26 +102,23 @@ static void signals_ready(struct run_job *job, struct run_watch *watch)
             if ((pid_t)got.ssi_pid != job->watchdog && !is_rank(job, (pid_t)got.ssi_pid))
                 waitpid((pid_t)got.ssi_pid, NULL, WNOHANG); /* an orphan of a rank that came to us */
         } else if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)
-            asked_to_end(job, number, from_terminal);
+            end_asked(job, number, from_terminal);
         else
-            tree_signal(job, number, from_terminal);
+            end_signal(job, number, from_terminal);
         if (number == SIGTSTP)
             raise(SIGSTOP); /* we stop too; whoever continues us lets us continue them */
     }
     if (dead)
-        look_for_dead_soon(job);
+        ranks_reap_soon(job);
 }
 
 /* The epoll and the first in it, signals. What was ignored when we came stays ignored, by us and by the ranks. */
-static int open_events(struct run_job *job)
+static int events_open(struct run_job *job)
 {
     static const int heard[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,  SIGTSTP,
                                 SIGCONT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD};
     struct sigaction action = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
     sigset_t set;
-    job->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (job->epoll < 0)
-        return vbase_fail_errno(ERR_LIMIT, "epoll_create1");
     sigaction(SIGCHLD, &action, NULL);
     sigemptyset(&set);
     for (size_t i = 0; i < ARRAY_LENGTH(heard); i++)
@@ -204,14 +129,14 @@ static int open_events(struct run_job *job)
     job->signals = (struct run_watch){signals_ready, signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)};
     if (job->signals.fd < 0)
         return vbase_fail_errno(ERR_LIMIT, "signalfd");
-    return run_watch_add(job, &job->signals, EPOLLIN);
+    return loop_open(&job->loop) ?: loop_add(&job->loop, &job->signals, EPOLLIN);
 }
 
 /* ---- preparing ---- */
 
 /* Two or three descriptors a rank for its output and its connection; one where the system allows no more: then ranks
  * write to our own outputs. */
-static int count_descriptors(struct run_job *job)
+static int descriptors_count(struct run_job *job)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
@@ -233,7 +158,7 @@ static int count_descriptors(struct run_job *job)
     return OK;
 }
 
-static int make_id(struct run_job *job)
+static int id_make(struct run_job *job)
 {
     uint64_t random[2];
     const char *outer = vbase_environment(HANDOVER_ID_VARIABLE);
@@ -252,7 +177,7 @@ static int make_id(struct run_job *job)
     return OK;
 }
 
-static int make_ranks(struct run_job *job)
+static int ranks_make(struct run_job *job)
 {
     long total = 0;
     if (job->told && job->told->apps != job->options.apps)
@@ -270,13 +195,13 @@ static int make_ranks(struct run_job *job)
     for (int i = 0, rank = 0; i < job->options.apps; i++)
         for (int j = 0; j < job->options.app[i].count; j++, rank++)
             job->rank[rank] = (struct run_rank){
-                .rank = rank, .app = &job->options.app[i], .out = {{.watch.fd = -1}, {.watch.fd = -1}}, .pmi.fd = -1};
+                .rank = rank, .app = &job->options.app[i], .out = {{.watch.fd = -1}, {.watch.fd = -1}}, .pmi = {rank_ready, -1}};
     hosts_place(job);
     return OK;
 }
 
 /* Which ranks are where, as PMI writes it: "(vector,(host,1,ranks),...)"; nothing if it is too long. */
-static void write_mapping(const struct run_job *job, char *text, size_t size)
+static void mapping_write(const struct run_job *job, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "(vector");
     for (int i = 0, run; i < job->size && used < size - 40; i += run) {
@@ -291,7 +216,7 @@ static void write_mapping(const struct run_job *job, char *text, size_t size)
 }
 
 /* What the ranks inherit, and the few facts that every PMI program asks for. */
-static int make_handover(struct run_job *job)
+static int handover_make(struct run_job *job)
 {
     int local = job->local > 0 ? job->local : 1;
     int error = vboot_handover_create(job->size, local, &job->handover);
@@ -308,7 +233,7 @@ static int make_handover(struct run_job *job)
     if (shm_segment_create(local, &job->node_fd) != OK)
         job->node_fd = -1; /* programs that are no ranks run anyway; those that are say what is missing */
     char mapping[900];
-    write_mapping(job, mapping, sizeof mapping);
+    mapping_write(job, mapping, sizeof mapping);
     return vboot_kvs_put(&job->kvs, "PMI_process_mapping", mapping);
 }
 
@@ -320,7 +245,7 @@ static void door_ready(struct run_job *job, struct run_watch *watch)
 
 /* Ranks of other hosts call ours at one port. Where descriptors are short, or there is no network, each rank is left to
  * itself. */
-static int open_door(struct run_job *job)
+static int door_open(struct run_job *job)
 {
     const char *transports = vbase_settings.transports;
     struct vi_setup setup = {.ranks = (uint32_t)job->size, .secret = job->handover.header->secret,
@@ -335,13 +260,13 @@ static int open_door(struct run_job *job)
     if (error != OK)
         return error;
     job->at_door = (struct run_watch){door_ready, tcp_door_descriptor(job->door)};
-    return run_watch_add(job, &job->at_door, EPOLLIN);
+    return loop_add(&job->loop, &job->at_door, EPOLLIN);
 }
 
-static int prepare(struct run_job *job)
+static int job_prepare(struct run_job *job)
 {
     static int (*const step[])(struct run_job *job) = {
-        make_ranks, make_id, binding_plan, output_open, count_descriptors, open_events, tree_guard, make_handover, open_door,
+        ranks_make, id_make, binding_plan, output_open, descriptors_count, events_open, tree_guard, handover_make, door_open,
     };
     int error = OK;
     for (size_t i = 0; i < ARRAY_LENGTH(step) && error == OK; i++)
@@ -351,58 +276,46 @@ static int prepare(struct run_job *job)
 
 /* ---- serving ---- */
 
-static void act_on_time(struct run_job *job)
+static void job_tick(struct run_job *job)
 {
     uint64_t now = vbase_clock_ns();
-    job->wake_ns = UINT64_MAX;
-    if (run_due(job, job->line_ns, now))
+    job->loop.wake_ns = UINT64_MAX;
+    if (loop_due(&job->loop, job->line_ns, now))
         output_flush_quiet(job, now);
-    if (run_due(job, job->deadline_ns, now)) {
+    if (loop_due(&job->loop, job->deadline_ns, now)) {
         job->deadline_ns = 0;
         if (job->ending == ENDING_NO)
             report_timeout(job);
-        run_end(job, STATUS_TIMEOUT, TIMEOUT_GRACE_NS);
+        end_begin(job, STATUS_TIMEOUT, TIMEOUT_GRACE_NS);
     }
-    if (run_due(job, job->kill_ns, now))
-        kill_all(job);
-    if (run_due(job, job->look_ns, now))
-        look_for_dead(job);
+    if (loop_due(&job->loop, job->kill_ns, now))
+        end_at_once(job);
+    if (loop_due(&job->loop, job->look_ns, now))
+        ranks_reap(job);
     remote_tick(job, now);
+    head_tick(job, now);
     if (job->silent) {
         report_deserters(job);
-        (void)run_due(job, now + DESERTER_TICK_NS, now); /* another may have come into MPI by then */
+        (void)loop_due(&job->loop, now + DESERTER_TICK_NS, now); /* another may have come into MPI by then */
     }
 }
 
-/* In ms; at least every hour. */
-static int time_to_sleep(const struct run_job *job)
+static void job_serve_once(struct run_job *job, bool wait)
 {
-    uint64_t now = vbase_clock_ns(), left = job->wake_ns > now ? (job->wake_ns - now + 999999) / 1000000 : 0;
-    return left > 3600000 ? 3600000 : (int)left;
+    job_tick(job);
+    loop_step(&job->loop, job, wait);
 }
 
-static void serve_once(struct run_job *job, bool wait)
+static void job_serve(struct run_job *job)
 {
-    struct epoll_event event[64];
-    act_on_time(job);
-    int count = epoll_wait(job->epoll, event, ARRAY_LENGTH(event), wait ? time_to_sleep(job) : 0);
-    for (int i = 0; i < count; i++) {
-        struct run_watch *watch = event[i].data.ptr;
-        if (watch->fd >= 0) /* else an earlier event of this round closed it */
-            watch->ready(job, watch);
-    }
-}
-
-static void serve(struct run_job *job)
-{
-    look_for_dead(job);
+    ranks_reap(job);
     while (job->running > 0 || job->away > 0)
-        serve_once(job, true);
+        job_serve_once(job, true);
 }
 
 /* ---- starting ---- */
 
-static int start_app(struct run_job *job, struct run_app *app, struct run_rank *first)
+static int app_start(struct run_job *job, struct run_app *app, struct run_rank *first)
 {
     struct run_environment environment;
     int error = OK;
@@ -412,29 +325,29 @@ static int start_app(struct run_job *job, struct run_app *app, struct run_rank *
             continue;
         error = child_start(job, &first[i], &environment);
         if (i % START_BATCH == START_BATCH - 1)
-            serve_once(job, false); /* the first may have failed already, or somebody lost patience */
+            job_serve_once(job, false); /* the first may have failed already, or somebody lost patience */
     }
     environment_free(&environment);
     return error;
 }
 
-static void start(struct run_job *job)
+static void job_start(struct run_job *job)
 {
     struct run_rank *first = job->rank;
-    int error = job->head.fd >= 0 ? helper_listen(job) : OK;
+    int error = job->head.fd >= 0 ? head_listen(job) : OK;
     if (error == OK)
         remote_start(job);
     for (int i = 0; i < job->options.apps && error == OK; first += job->options.app[i++].count)
-        error = start_app(job, &job->options.app[i], first);
+        error = app_start(job, &job->options.app[i], first);
     job->started = true;
     if (error != OK) {
         output_line(job, "%s%s%s", vbase_error_detail(), job->options.hosts > 1 || job->head.fd >= 0 ? ": on " : "",
                     job->options.hosts > 1 || job->head.fd >= 0 ? job->host : "");
-        run_end(job, error == ERR_NOT_FOUND ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE, 0);
+        end_begin(job, error == ERR_NOT_FOUND ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE, 0);
     }
 }
 
-static int status_of(const struct run_job *job)
+static int job_status(const struct run_job *job)
 {
     if (job->failed)
         return job->exit_status;
@@ -447,7 +360,7 @@ static int status_of(const struct run_job *job)
 }
 
 /* Descriptors 0 to 2 must be somebody's, or a pipe of ours would become a rank's standard output. */
-static void fill_standard_descriptors(void)
+static void standard_descriptors_fill(void)
 {
     int fd;
     do
@@ -463,14 +376,13 @@ int run_job(struct run_job *job, int argc, char **argv)
     job->options.told = job->told != NULL;
     job->argc = argc;
     job->argv = argv;
-    list_init(&job->paused);
     if (error == OK)
         error = options_read(&job->options, argc, argv);
     if (error == 1)
         return 0;
     bool understood = error == OK;
     if (understood)
-        error = prepare(job);
+        error = job_prepare(job);
     if (error != OK) {
         fprintf(stderr, "viaduct: %s\n", vbase_error_detail());
         return !understood || error == ERR_ARGUMENT ? STATUS_USAGE : STATUS_NOT_RUNNABLE;
@@ -480,9 +392,9 @@ int run_job(struct run_job *job, int argc, char **argv)
     if (job->options.timeout_ns && job->head.fd < 0)
         job->deadline_ns = vbase_clock_ns() + job->options.timeout_ns;
     job->oom_kills = vbase_oom_kills();
-    start(job);
+    job_start(job);
     mpir_publish(job);
-    serve(job);
+    job_serve(job);
     tree_clear(job);
     report_all(job);
     if (job->door && vbase_counters->refused + vbase_counters->left > 0)
@@ -490,7 +402,7 @@ int run_job(struct run_job *job, int argc, char **argv)
                  (unsigned long long)vbase_counters->refused, job->host, (unsigned long long)vbase_counters->left);
     bool written = output_finish(job);
     pmi_close(job);
-    int status = status_of(job);
+    int status = job_status(job);
     status = status || written ? status : STATUS_FAILED;
     if (job->head.fd >= 0) {
         frame_send_number(job, &job->sink[0], FRAME_DONE, status);
@@ -502,6 +414,6 @@ int run_job(struct run_job *job, int argc, char **argv)
 int verb_run(int argc, char **argv)
 {
     static struct run_job job = {.head.fd = -1, .input.fd = -1, .rank_input.watch.fd = -1};
-    fill_standard_descriptors();
+    standard_descriptors_fill();
     return run_job(&job, argc, argv);
 }

@@ -6,11 +6,13 @@
  *                         groups, then every process that carries the job's id in its environment, until there is none
  *
  * The rank that reads our terminal stays in our own group: else the terminal would stop it. */
-#include "run/run.h"
+#include "run/job.h"
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #define CLEAR_NS 2000000000ull
@@ -123,7 +125,6 @@ void tree_started(int place, pid_t leader)
 /* What the terminal sent has reached our own group already. */
 void tree_signal(struct run_job *job, int signal, bool from_terminal)
 {
-    remote_signal(job, signal);
     for (int i = 0; i < job->size; i++) {
         struct run_rank *rank = &job->rank[i];
         if (rank->state != RANK_RUNNING)

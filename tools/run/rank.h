@@ -1,0 +1,63 @@
+/* One rank of the job, and how it is started: its environment, its processors, its process. */
+#ifndef TOOLS_RUN_RANK_H
+#define TOOLS_RUN_RANK_H
+
+#include "boot/handover.h"
+#include "boot/line.h"
+#include "run/options.h"
+#include "run/output.h"
+#include <sched.h>
+#include <sys/types.h>
+
+enum run_rank_state { RANK_WAITING, RANK_RUNNING, RANK_DEAD };
+
+struct run_rank {
+    int rank;
+    int host, seat; /* its host, and its number among the ranks there */
+    struct run_app *app;
+    enum run_rank_state state;
+    pid_t pid;
+    bool own_group; /* leads a process group; false: shares ours, because it reads our terminal */
+    bool aborted;   /* asked for the end of the job */
+    int abort_status;
+    int status;                /* as of wait, once dead */
+    struct run_stream out[2];  /* stdout, stderr; watch.fd -1: both in one pipe, or not ours */
+    struct run_watch pmi;
+    struct boot_lines *lines;  /* NULL until it says something */
+    enum boot_seat_state wire; /* what it said over PMI */
+    bool in_barrier;
+    bool mourned; /* it is dead, and the job goes on: all have been told */
+};
+
+/* environment.c: built into a block of the app and changed for each rank in place. */
+struct run_environment {
+    char **list;
+    char *ours;   /* texts that differ from rank to rank */
+    char *search; /* "PATH=...": where the program may be */
+};
+void environment_build(struct run_environment *out, const struct run_job *job, const struct run_app *app);
+void environment_for(struct run_environment *environment, const struct run_job *job, int rank, int pmi_fd, int door_fd);
+void environment_free(struct run_environment *environment);
+
+/* bind.c: sets of processors, given to ranks in turn. */
+struct run_binding {
+    struct run_unit {
+        cpu_set_t cpus;
+        int group, turn; /* the socket or numa node that it is in, and which unit of that */
+    } *unit;
+    int count; /* 0: no binding */
+};
+int binding_plan(struct run_job *job) MUST_CHECK;
+const cpu_set_t *binding_of(const struct run_binding *binding, int rank); /* NULL: as we are */
+void binding_report(struct run_job *job);
+
+/* child.c */
+int child_start(struct run_job *job, struct run_rank *rank, struct run_environment *environment) MUST_CHECK;
+
+/* tree.c: no process is left behind. */
+int tree_guard(struct run_job *job) MUST_CHECK; /* subreaper and watchdog; before the first rank */
+void tree_started(int place, pid_t leader);     /* of a group: of a rank, or of the agent for a host */
+void tree_signal(struct run_job *job, int signal, bool from_terminal); /* to the ranks of this host */
+void tree_clear(struct run_job *job); /* at the end: kills what is left, reaps all */
+
+#endif
