@@ -8,11 +8,11 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#define PAUSES 40 /* before a waiter looks the first time: about a short critical section */
-#define YIELDS 16 /* between looks, before he sleeps */
+#define PAUSES 40 /* before the first attempt: about a short critical section */
+#define YIELDS 16 /* between attempts, before the thread sleeps */
 
 /* 0 or an errno. */
-static int futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *limit)
+static int futex_call(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *limit)
 {
     int saved = errno;
     int error = syscall(SYS_futex, word, operation, value, limit, NULL, 0) < 0 ? errno : 0;
@@ -23,7 +23,7 @@ static int futex(_Atomic uint32_t *word, int operation, uint32_t value, const st
 bool vbase_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 {
     struct timespec limit = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
-    return futex(word, FUTEX_WAIT, value, ns ? &limit : NULL) == ETIMEDOUT;
+    return futex_call(word, FUTEX_WAIT, value, ns ? &limit : NULL) == ETIMEDOUT;
 }
 
 #define FUTEX_WAITV_NUMBER 449 /* the same everywhere; older headers do not have it */
@@ -53,23 +53,23 @@ bool vbase_futex_wait_two(_Atomic uint32_t *word, uint32_t value, _Atomic uint32
     return vbase_futex_wait(word, value, ns && ns < TWO_LOOK_NS ? ns : TWO_LOOK_NS);
 }
 
-void vbase_futex_wake(_Atomic uint32_t *word, int how_many) { futex(word, FUTEX_WAKE, (uint32_t)how_many, NULL); }
+void vbase_futex_wake(_Atomic uint32_t *word, int how_many) { futex_call(word, FUTEX_WAKE, (uint32_t)how_many, NULL); }
 
 void vbase_lock_slow(struct base_lock *lock)
 {
     for (int i = 0; i < PAUSES && atomic_load_explicit(&lock->word, memory_order_relaxed); i++)
         cpu_pause();
-    /* Who holds it will soon want it again: without us its line stays with him, and another thread has our processor, one that
-     * takes what the first one makes perhaps. And it need not be left as a 2, with which to unlock is a call of the kernel. */
+    /* Yield rather than poll or sleep: the holder will soon lock again and keeps the cache line, another thread gets
+     * our processor, and the word stays 1, so that unlocking needs no system call. */
     for (int i = 0; i < YIELDS; i++) {
         if (!atomic_load_explicit(&lock->word, memory_order_relaxed) && base_lock_try(lock))
             return;
         sched_yield();
     }
-    /* Who comes this way always leaves a 2: he cannot know whether others sleep, and a wake too many harms nobody.
-     * acquire: pairs with the release in base_unlock */
+    /* Always leaves a 2: this thread cannot know whether others sleep, and a wake too many does no harm. acquire: pairs
+     * with the release in base_unlock */
     while (atomic_exchange_explicit(&lock->word, 2, memory_order_acquire) != 0)
-        futex(&lock->word, FUTEX_WAIT_PRIVATE, 2, NULL);
+        futex_call(&lock->word, FUTEX_WAIT_PRIVATE, 2, NULL);
 }
 
-void vbase_unlock_slow(struct base_lock *lock) { futex(&lock->word, FUTEX_WAKE_PRIVATE, 1, NULL); }
+void vbase_unlock_slow(struct base_lock *lock) { futex_call(&lock->word, FUTEX_WAKE_PRIVATE, 1, NULL); }

@@ -1,5 +1,5 @@
-/* Atomics and waiting in small. The C11 operations are used by their own names (stdatomic.h); this file adds what C
- * lacks: the pause of a spinning processor, prefetch for writing, futexes, and a lock of four bytes. */
+/* Small tools for atomics and waiting. The C11 operations are used by their own names (stdatomic.h); this file adds
+ * what C lacks: the pause of a spinning processor, prefetch for writing, futexes, and a lock of four bytes. */
 #ifndef BASE_ATOMIC_H
 #define BASE_ATOMIC_H
 
@@ -15,7 +15,8 @@ static inline void cpu_pause(void)
 #endif
 }
 
-/* The builtin gives a prefetch for reading where the baseline does not promise PREFETCHW; every 64-bit processor takes it. */
+/* The builtin gives a prefetch for reading where the baseline does not promise PREFETCHW; every 64-bit processor takes
+ * it. */
 static inline void cpu_prefetch_write(const void *line)
 {
 #if defined(__x86_64__)
@@ -34,7 +35,7 @@ VEXPORT bool vbase_futex_wait_two(_Atomic uint32_t *word, uint32_t value, _Atomi
                                   uint64_t ns);
 VEXPORT void vbase_futex_wake(_Atomic uint32_t *word, int how_many);
 
-/* A mutex: 0 free, 1 held, 2 held and somebody may sleep. Not recursive. For the threads of one process. */
+/* A mutex: 0 free, 1 held, 2 held and a thread may sleep on it. Not recursive. For the threads of one process. */
 struct base_lock {
     _Atomic uint32_t word;
 };

@@ -1,4 +1,4 @@
-/* The ground floor as the others see it, with what everybody wants of libc. The face of every room includes it. */
+/* All of base, and the headers of libc that nearly every file needs. The public header of every room includes it. */
 #ifndef BASE_BASE_H
 #define BASE_BASE_H
 

@@ -1,6 +1,7 @@
-/* Which build this is. libviaduct and the libraries over it share structures that are nobody's interface: files of two
- * builds must not meet in one process. Each library carries the identity it was built with (BUILD_ID, made from all
- * sources and the options, see cmake/build_id.cmake); the upper one compares when it is loaded, see src/mpi/build.c. */
+/* Which build this is. libviaduct and the libraries over it share structures that are no public interface: files of two
+ * builds must not be loaded into one process. Each library carries the identity it was built with (BUILD_ID, made from
+ * all sources and the options, see cmake/build_id.cmake); the upper one compares when it is loaded, see
+ * src/mpi/build.c. */
 #ifndef BASE_BUILD_H
 #define BASE_BUILD_H
 

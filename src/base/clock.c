@@ -1,15 +1,15 @@
-/* Time: how long a tick of the processor's counter is.
+/* Time: the length of a tick of the processor's counter.
  *
- * aarch64 tells it in a register. x86-64 does not tell every guest, so it is measured: a pair (ticks, nanoseconds) is
- * read when the library is loaded (about 100 ns) and another at the first conversion. Each pair is read in a bracket of
- * two tick reads, so its error is known; if the time between the pairs is too short for an error below 1 in 2000, the
- * first conversion waits for the rest of it, 0.2 ms at worst on a quiet processor and usually nothing. Once, when a
- * second has gone by, the rate is taken again over that second. No thread needs a lock: the rate is one word. */
+ * aarch64 has it in a register. A guest on x86-64 may not see it, so it is measured: a pair (ticks, nanoseconds) is
+ * read when the library is loaded and another at the first conversion. Each pair is read between two tick reads, so its
+ * error is known; if the time between the pairs is too short for an error below 1 in 2000, the first conversion waits
+ * for the rest of it. When a second has gone by, the rate is measured once more over that second. No thread needs a
+ * lock: the rate is one word. */
 #include "base/base.h"
 #include <time.h>
 
 #define PRECISION 2000           /* one part in so many, for the first rate */
-#define LONG_ENOUGH 1000000000ull /* ns after which the rate is taken a last time */
+#define LONG_ENOUGH 1000000000ull /* ns after which the rate is measured a last time */
 
 struct clock_pair {
     uint64_t ticks, ns, width; /* width: ticks between the reads before and after ns */
@@ -26,7 +26,7 @@ uint64_t vbase_clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
-static struct clock_pair read_pair(int tries)
+static struct clock_pair pair_read(int tries)
 {
     struct clock_pair best = {0, 0, UINT64_MAX};
     for (int i = 0; i < tries; i++) {
@@ -37,10 +37,10 @@ static struct clock_pair read_pair(int tries)
     return best;
 }
 
-__attribute__((constructor(110))) static void drop_anchor(void) { anchor = read_pair(3); }
+__attribute__((constructor(110))) static void anchor_read(void) { anchor = pair_read(3); }
 
-/* relaxed: the rate is complete in itself, and two threads that measure at once both have a good one */
-static uint64_t keep_rate(uint64_t result, bool for_good)
+/* relaxed: the rate is complete in itself, and two threads that measure at the same time both have a good one */
+static uint64_t rate_keep(uint64_t result, bool for_good)
 {
     atomic_store_explicit(&settled, for_good, memory_order_relaxed);
     atomic_store_explicit(&rate, result, memory_order_relaxed);
@@ -48,46 +48,46 @@ static uint64_t keep_rate(uint64_t result, bool for_good)
 }
 
 #if defined(__aarch64__)
-static COLD uint64_t measure(void)
+static COLD uint64_t rate_measure(void)
 {
     uint64_t hertz;
     __asm__("mrs %0, cntfrq_el0" : "=r"(hertz));
-    return keep_rate((uint64_t)(((unsigned __int128)1000000000 << 32) / hertz), true);
+    return rate_keep((uint64_t)(((unsigned __int128)1000000000 << 32) / hertz), true);
 }
 #else
 static uint64_t rate_between(const struct clock_pair *from, const struct clock_pair *to)
 {
     uint64_t ticks = to->ticks - from->ticks, ns = to->ns - from->ns;
     if (ticks == 0 || ticks >> 63)
-        return 1ull << 32; /* a counter that stands or runs backwards: take a nanosecond a tick, nothing depends on it */
+        return 1ull << 32; /* the counter stands still or runs backwards: nothing depends on it */
     uint64_t result = (uint64_t)(((unsigned __int128)ns << 32) / ticks);
     return result ? result : 1;
 }
 
-static COLD uint64_t measure(void)
+static COLD uint64_t rate_measure(void)
 {
     struct clock_pair now;
     do
-        now = read_pair(5);
+        now = pair_read(5);
     while (now.ns - anchor.ns < LONG_ENOUGH &&
            now.ticks - anchor.ticks < (uint64_t)PRECISION * (now.width + anchor.width));
-    return keep_rate(rate_between(&anchor, &now), now.ns - anchor.ns >= LONG_ENOUGH);
+    return rate_keep(rate_between(&anchor, &now), now.ns - anchor.ns >= LONG_ENOUGH);
 }
 #endif
 
-static uint64_t current_rate(void)
+static uint64_t rate_current(void)
 {
     uint64_t known = atomic_load_explicit(&rate, memory_order_relaxed);
     if (likely(known && atomic_load_explicit(&settled, memory_order_relaxed)))
         return known;
     if (!known || ((unsigned __int128)(clock_ticks() - anchor.ticks) * known >> 32) >= LONG_ENOUGH)
-        return measure();
+        return rate_measure();
     return known;
 }
 
-uint64_t vbase_clock_ticks_of_ns(uint64_t ns) { return (uint64_t)(((unsigned __int128)ns << 32) / current_rate()); }
+uint64_t vbase_clock_ticks_of_ns(uint64_t ns) { return (uint64_t)(((unsigned __int128)ns << 32) / rate_current()); }
 
-uint64_t vbase_clock_ns_of_ticks(uint64_t ticks) { return (uint64_t)((unsigned __int128)ticks * current_rate() >> 32); }
+uint64_t vbase_clock_ns_of_ticks(uint64_t ticks) { return (uint64_t)((unsigned __int128)ticks * rate_current() >> 32); }
 
 uint32_t vbase_clock_pauses_of_ns(uint64_t ns)
 {

@@ -1,4 +1,4 @@
-/* Time. ticks are the processor's own counter (8 ns to read), good for gaps and gates; ns are CLOCK_MONOTONIC. */
+/* Time. Ticks are the processor's own counter, cheap to read, for short gaps; ns are CLOCK_MONOTONIC. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
@@ -22,12 +22,12 @@ static inline uint64_t clock_ticks(void)
 
 VEXPORT uint64_t vbase_clock_ns(void);
 
-/* Ticks in NS nanoseconds and back. The first call measures (a fraction of a millisecond at worst, usually nothing);
- * right to 1 in 1000, and far better once the process is a second old. */
+/* Ticks in NS nanoseconds and back. The first call may measure for a fraction of a millisecond; the error is below 1 in
+ * 1000, and much smaller once the process is a second old. */
 VEXPORT uint64_t vbase_clock_ticks_of_ns(uint64_t ns);
 VEXPORT uint64_t vbase_clock_ns_of_ticks(uint64_t ticks);
 
-/* How many of cpu_pause, which takes between 4 and 50 ns, last so long: measured at each call, 1 to 64. */
+/* How many calls of cpu_pause last so long, which depends on the processor: measured at each call, 1 to 64. */
 VEXPORT uint32_t vbase_clock_pauses_of_ns(uint64_t ns);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the compiler is told. Included by every face; nothing here costs anything at run time.
+/* Attributes and small macros. Included by every header; nothing here costs anything at run time.
  *
  * VEXPORT marks the few functions of libviaduct that its sister libraries call: they carry a name that no program will
  * have (a layer's prefix with a leading v) and are bound once, without a PLT. Everything else is hidden. */
@@ -24,7 +24,8 @@
 /* The structure of type TYPE whose MEMBER lies at POINTER. */
 #define container_of(pointer, type, member) ((type *)((char *)(pointer) - offsetof(type, member)))
 
-/* Of a few small variables of a thread, on short ways: they lie where the loader has some room for libraries that come late. */
+/* For a few small thread-local variables on the hot path: they use the little static TLS that the loader keeps for
+ * libraries loaded later. */
 #define TLS_QUICK __attribute__((tls_model("initial-exec")))
 
 #endif

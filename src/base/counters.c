@@ -1,7 +1,7 @@
 /* Counters: the table as data, the private page, and the move.
  *
- * The owner of the slot is whoever mapped it; it calls vbase_counters_move(NULL) before the mapping goes. Moved only
- * while no other thread counts: at start and stop. */
+ * The slot belongs to the room that mapped it, which calls vbase_counters_move(NULL) before it unmaps. Moved only while
+ * no other thread counts: at start and stop. */
 #include "base/base.h"
 
 #define COUNTER(name, unit, help) +1

@@ -1,8 +1,8 @@
 /* Counters: one table (counters.def), one page per process, one writer, always on.
  *
- * The page starts as private memory and moves into the node's segment when there is one, so that others can look
- * without asking. Written with plain relaxed stores: with several threads an increment may get lost, a torn value
- * never appears. Readers know the layout by its version. */
+ * The page starts as private memory and moves into the node's segment when there is one, so that other processes can
+ * read it. Written with plain relaxed stores: with several threads an increment may get lost, a torn value never
+ * appears. Readers know the layout by its version. */
 #ifndef BASE_COUNTERS_H
 #define BASE_COUNTERS_H
 
@@ -11,7 +11,7 @@
 struct base_counters {
     uint32_t version; /* number of counters in the table: a reader of another build stops here */
     uint32_t pid;
-    char last_call[40] ALIGNED(8); /* "MPI_Recv": the library call entered last, for reports; see DOING */
+    char last_call[40] ALIGNED(8); /* "MPI_Recv": the library call entered last; see DOING */
 #define COUNTER(name, unit, help) uint64_t name;
 #include "base/counters.def"
 #undef COUNTER
@@ -32,22 +32,22 @@ extern const size_t vbase_counter_count;
  * NULL: back to private memory, before the slot is unmapped. */
 VEXPORT void vbase_counters_move(void *slot);
 
-#define COUNT_ADD(name, n)                                                                                              \
-    __atomic_store_n(&vbase_counters->name,                                                                             \
+#define COUNT_ADD(name, n)                                                                                             \
+    __atomic_store_n(&vbase_counters->name,                                                                            \
                      __atomic_load_n(&vbase_counters->name, __ATOMIC_RELAXED) + (uint64_t)(n), __ATOMIC_RELAXED)
 #define COUNT(name) COUNT_ADD(name, 1)
 #define COUNT_CARDS 8 /* counters card0 to card7, in a row */
 
-/* Says which library call this process is in, for whoever must tell why it hangs or died. TEXT is a string constant of at
- * most 39 letters: two or three plain stores. */
-#define DOING(text)                                                                                                     \
-    do {                                                                                                                \
-        _Static_assert(sizeof(text) <= sizeof vbase_counters->last_call, "the name is too long");                       \
+/* Records which library call this process is in, for reports of a hang or a death. TEXT is a string constant of
+ * at most 39 letters: two or three plain stores. */
+#define DOING(text)                                                                                                    \
+    do {                                                                                                               \
+        _Static_assert(sizeof(text) <= sizeof vbase_counters->last_call, "the name is too long");                      \
         _Pragma("GCC unroll 5") for (size_t i_ = 0; i_ < sizeof(text "\0\0\0\0\0\0\0") / 8; i_++) {                   \
-            uint64_t word_;                                                                                             \
-            __builtin_memcpy(&word_, &(text "\0\0\0\0\0\0\0")[8 * i_], 8);                                               \
-            __atomic_store_n((uint64_t *)(void *)vbase_counters->last_call + i_, word_, __ATOMIC_RELAXED);              \
-        }                                                                                                               \
+            uint64_t word_;                                                                                            \
+            __builtin_memcpy(&word_, &(text "\0\0\0\0\0\0\0")[8 * i_], 8);                                             \
+            __atomic_store_n((uint64_t *)(void *)vbase_counters->last_call + i_, word_, __ATOMIC_RELAXED);             \
+        }                                                                                                              \
     } while (0)
 
 #endif

@@ -1,8 +1,8 @@
 /* Errors: 0 or a negative code from one table (error.def), with a sentence and a scope for each.
  *
- * The first function that decides an error says so with vbase_fail(): it keeps the exact cause, with its numbers, as
- * this thread's detail and logs it at level debug; callers only propagate the code. Whoever presents the error to a
- * person (an MPI error handler, the launcher) joins sentence and detail. Outputs are written on success only. */
+ * The first function that decides an error calls vbase_fail(): it keeps the exact cause, with its numbers, as this
+ * thread's detail and logs it at level debug; callers only propagate the code. Code that shows the error to the user
+ * (an MPI error handler, the launcher) joins sentence and detail. Outputs are written on success only. */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 

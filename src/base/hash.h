@@ -19,6 +19,6 @@ VEXPORT int vbase_map_put(struct base_map *map, uint64_t key, void *value) MUST_
 VEXPORT void *vbase_map_remove(struct base_map *map, uint64_t key);                     /* the old value or NULL */
 VEXPORT void vbase_map_close(struct base_map *map);                                     /* frees; leaves it empty */
 
-VEXPORT uint64_t vbase_hash_bytes(const void *data, size_t length); /* not for strangers' keys: no secret in it */
+VEXPORT uint64_t vbase_hash_bytes(const void *data, size_t length); /* not for keys from outside: no secret in it */
 
 #endif

@@ -28,7 +28,10 @@ static inline void list_insert_before(struct list_node *place, struct list_node 
 }
 
 static inline void list_append(struct list *list, struct list_node *node) { list_insert_before(&list->head, node); }
-static inline void list_prepend(struct list *list, struct list_node *node) { list_insert_before(list->head.next, node); }
+static inline void list_prepend(struct list *list, struct list_node *node)
+{
+    list_insert_before(list->head.next, node);
+}
 
 static inline void list_remove(struct list_node *node)
 {
@@ -56,8 +59,8 @@ static inline struct list_node *list_take_first(struct list *list)
 }
 
 /* The body may remove NODE, nothing else. */
-#define list_for_each(node, list)                                                                                       \
-    for (struct list_node *node = (list)->head.next, *node##_next_ = node->next; node != &(list)->head;                 \
+#define list_for_each(node, list)                                                                                      \
+    for (struct list_node *node = (list)->head.next, *node##_next_ = node->next; node != &(list)->head;                \
          node = node##_next_, node##_next_ = node->next)
 
 #endif

@@ -1,8 +1,8 @@
 /* The log: a line is formatted on the stack and leaves with one write(2).
  *
- * No lock anywhere, so that a child after fork can speak whatever other threads did at that moment. The file named by
- * VIADUCT_LOG_FILE is opened by whoever writes the first line; a thread that loses that race closes its descriptor.
- * While the rank is not known and the file's name needs it, lines go to standard error. */
+ * No lock anywhere, so that a child after fork can log whatever other threads did at that moment. The thread that
+ * writes the first line opens VIADUCT_LOG_FILE; if two do, one closes its descriptor again. While the rank is not known
+ * and the file's name needs it, lines go to standard error. */
 #include "base/base.h"
 #include <fcntl.h>
 
@@ -30,8 +30,9 @@ int vbase_log_start(void)
     int level = level_of(text);
     if (level < 0) {
         const char *near = vbase_name_nearest(text, level_name, ARRAY_LENGTH(level_name));
-        return vbase_fail(ERR_ARGUMENT, "VIADUCT_LOG=\"%s\" is not understood: a level is error, warn, info or debug%s%s%s",
-                          text, near ? " (maybe: " : "", near ? near : "", near ? "?)" : "");
+        return vbase_fail(ERR_ARGUMENT,
+                          "VIADUCT_LOG=\"%s\" is not understood: a level is error, warn, info or debug%s%s%s", text,
+                          near ? " (maybe: " : "", near ? near : "", near ? "?)" : "");
     }
     vbase_log_level = level;
     return OK;
@@ -48,9 +49,9 @@ bool vbase_log_path(char *out, size_t size, const char *pattern, int rank)
     return (rank >= 0 || !strstr(pattern, "%r")) && vbase_expand(out, size, pattern, rank, "%h") < size;
 }
 
-static int output(int rank)
+static int log_descriptor(int rank)
 {
-    /* acquire: pairs with the release below; nothing but the number itself is used, so this is for the reader's ease */
+    /* acquire: pairs with the release below; only the number itself is used, so relaxed would do */
     int fd = atomic_load_explicit(&file_now, memory_order_acquire);
     if (fd >= 0 || !vbase_settings.log_file)
         return fd >= 0 ? fd : STDERR_FILENO;
@@ -71,7 +72,7 @@ static int output(int rank)
     return fd;
 }
 
-static void write_all(int fd, const char *line, size_t length)
+static void line_write(int fd, const char *line, size_t length)
 {
     while (length > 0) {
         ssize_t n = write(fd, line, length);
@@ -85,7 +86,7 @@ static void write_all(int fd, const char *line, size_t length)
 }
 
 /* What came from outside must not make a second line or move the cursor of a terminal. */
-static void make_plain(char *text, size_t length)
+static void line_make_plain(char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)text[i] < ' ' || text[i] == 127)
@@ -105,18 +106,18 @@ void vbase_log_write(enum base_log_level level, const char *format, ...)
     int n = vsnprintf(line + at, room, format, arguments);
     va_end(arguments);
     size_t length = n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
-    make_plain(line + at, length);
+    line_make_plain(line + at, length);
     if (n > 0 && (size_t)n >= room)
         memcpy(line + at + length - 3, "...", 3);
     line[at + length] = '\n';
-    write_all(output(rank), line, at + length + 1);
+    line_write(log_descriptor(rank), line, at + length + 1);
     errno = saved;
 }
 
 bool vbase_log_gate_open(struct base_log_gate *gate, unsigned seconds, char more[LOG_MORE])
 {
     uint64_t now = vbase_clock_ns();
-    /* relaxed throughout: the gate guards nothing but itself; the exchange decides who of several threads speaks */
+    /* relaxed throughout: the gate guards nothing but itself; the exchange decides which of several threads writes */
     uint64_t next = atomic_load_explicit(&gate->next_ns, memory_order_relaxed);
     if (now < next || !atomic_compare_exchange_strong_explicit(&gate->next_ns, &next, now + seconds * 1000000000ull,
                                                                memory_order_relaxed, memory_order_relaxed)) {

@@ -1,4 +1,4 @@
-/* Descriptors beside bytes; see packet.h. */
+/* Messages with descriptors; see packet.h. */
 #include "base/packet.h"
 #include <string.h>
 #include <sys/socket.h>
@@ -10,7 +10,8 @@ union control {
 
 bool vbase_packet_send(int fd, const void *data, size_t size, int descriptor, int flags)
 {
-    union control control = {.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))}};
+    union control control = {
+        .head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))}};
     struct iovec piece = {(void *)(uintptr_t)data, size};
     struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
     if (descriptor >= 0) {

@@ -24,7 +24,7 @@ static const char *const understood[] = {
     [SETTING_TEXT] = "a text",
 };
 
-static bool parse_bool(const char *text, size_t length, bool *out)
+static bool bool_parse(const char *text, size_t length, bool *out)
 {
     static const char *const word[] = {"no", "yes", "off", "on", "false", "true", "0", "1"};
     for (size_t i = 0; i < ARRAY_LENGTH(word); i++)
@@ -35,7 +35,7 @@ static bool parse_bool(const char *text, size_t length, bool *out)
     return false;
 }
 
-static const struct unit *find_unit(const struct unit *unit, size_t count, const char *text, size_t length)
+static const struct unit *unit_find(const struct unit *unit, size_t count, const char *text, size_t length)
 {
     for (size_t i = 0; i < count; i++)
         if (strlen(unit[i].name) == length && strncasecmp(text, unit[i].name, length) == 0)
@@ -44,7 +44,7 @@ static const struct unit *find_unit(const struct unit *unit, size_t count, const
 }
 
 /* Digits, perhaps a point and up to nine more, spaces, a unit. */
-static bool parse_scaled(const char *text, size_t length, enum base_setting_type type, uint64_t *out)
+static bool scaled_parse(const char *text, size_t length, enum base_setting_type type, uint64_t *out)
 {
     unsigned __int128 value = 0, divisor = 1;
     size_t i = 0, digits = 0;
@@ -65,10 +65,11 @@ static bool parse_scaled(const char *text, size_t length, enum base_setting_type
     while (i < length && isspace((unsigned char)text[i]))
         i++;
     static const struct unit nothing = {"", 1};
-    const struct unit *unit = type == SETTING_SIZE ? find_unit(size_unit, ARRAY_LENGTH(size_unit), text + i, length - i)
-                                                   : find_unit(time_unit, ARRAY_LENGTH(time_unit), text + i, length - i);
+    const struct unit *unit = type == SETTING_SIZE
+                                  ? unit_find(size_unit, ARRAY_LENGTH(size_unit), text + i, length - i)
+                                  : unit_find(time_unit, ARRAY_LENGTH(time_unit), text + i, length - i);
     if (!unit && type == SETTING_TIME && i == length && value == 0)
-        unit = &nothing; /* no time is no time in every unit; any other bare number would be a guess */
+        unit = &nothing; /* 0 is the same in every unit; any other number needs one */
     if (!unit || (value * unit->factor) % divisor != 0 || value * unit->factor / divisor > UINT64_MAX)
         return false;
     *out = (uint64_t)(value * unit->factor / divisor);
@@ -87,13 +88,13 @@ int vbase_setting_parse(enum base_setting_type type, const char *text, void *out
     size_t length = strlen(from);
     while (length > 0 && isspace((unsigned char)from[length - 1]))
         length--;
-    bool good = type == SETTING_BOOL ? parse_bool(from, length, out) : parse_scaled(from, length, type, out);
+    bool good = type == SETTING_BOOL ? bool_parse(from, length, out) : scaled_parse(from, length, type, out);
     return good ? OK : vbase_fail(ERR_ARGUMENT, "\"%.100s\" is not understood: %s", text, understood[type]);
 }
 
 /* Letters to insert, remove, replace or swap with a neighbour to turn A into B. Both are shorter than NEAR_LENGTH. */
 #define NEAR_LENGTH 64
-static unsigned distance(const char *a, const char *b)
+static unsigned name_distance(const char *a, const char *b)
 {
     unsigned row[3][NEAR_LENGTH + 1]; /* row i lies in i % 3 */
     size_t n = strlen(b);
@@ -122,7 +123,7 @@ const char *vbase_name_nearest(const char *name, const char *const *names, size_
         return NULL;
     unsigned best = (unsigned)(strlen(name) + 1) / 3; /* a letter wrong in every three is near, more is another name */
     for (size_t i = 0; i < count; i++) {
-        unsigned d = strlen(names[i]) < NEAR_LENGTH ? distance(name, names[i]) : best + 1;
+        unsigned d = strlen(names[i]) < NEAR_LENGTH ? name_distance(name, names[i]) : best + 1;
         if (d < best || (d == best && !nearest)) {
             best = d;
             nearest = names[i];

@@ -1,11 +1,11 @@
-/* Pools: a header of 16 bytes before each object tells its index, its generation and whether it is out.
+/* Pools: a header of 16 bytes before each object holds its index, its generation and whether it is taken.
  *
  * An index is cut into slab and place without a division: slabs grow by doubling, so that place + first_objects has the
  * slab's number as its highest bit. Slabs are published by the release store of `used`. */
 #include "base/base.h"
 #include <assert.h>
 
-/* The address sanitizer is told which objects are out: it then finds the use of one that was given back. */
+/* The address sanitizer is told which objects are taken, so that it finds uses of one that was given back. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define POOL_SANITIZED 1
@@ -63,15 +63,16 @@ void vbase_pool_close(struct base_pool *pool)
     *pool = (struct base_pool){0};
 }
 
-/* The next object that was never out, NULL when there is no more. */
-static struct pool_header *fresh(struct base_pool *pool)
+/* The next object that was never taken, NULL when there is no more. */
+static struct pool_header *object_make(struct base_pool *pool)
 {
     uint32_t index = atomic_load_explicit(&pool->used, memory_order_relaxed); /* written under the caller's lock only */
     if (index >= pool->maximum)
         return NULL;
     uint32_t slab = slab_of(pool, index);
     if (!pool->slab[slab])
-        pool->slab[slab] = malloc((size_t)(pool->first_objects << slab) * (pool->object_size + sizeof(struct pool_header)));
+        pool->slab[slab] =
+            malloc((size_t)(pool->first_objects << slab) * (pool->object_size + sizeof(struct pool_header)));
     if (!pool->slab[slab])
         return NULL;
     struct pool_header *header = header_at(pool, index);
@@ -89,11 +90,11 @@ void *vbase_pool_take(struct base_pool *pool)
         header = header_at(pool, pool->free_head - 1);
         pool->free_head = header->next_free;
     } else {
-        header = fresh(pool);
+        header = object_make(pool);
         if (!header)
             return NULL;
     }
-    /* relaxed: whoever is told of the object learns of it by other means, which order it */
+    /* relaxed: a thread that is given the object learns of it by other means, which order it */
     uint32_t state = atomic_load_explicit(&header->state, memory_order_relaxed);
     atomic_store_explicit(&header->state, state | 1, memory_order_relaxed);
     pool->live++;
@@ -123,7 +124,7 @@ uint32_t vbase_pool_generation(const void *object)
 
 void *vbase_pool_at(const struct base_pool *pool, uint32_t index, uint32_t generation)
 {
-    /* acquire: pairs with the release in fresh() */
+    /* acquire: pairs with the release in object_make() */
     if (index >= atomic_load_explicit(&pool->used, memory_order_acquire))
         return NULL;
     struct pool_header *header = header_at(pool, index);
@@ -133,7 +134,7 @@ void *vbase_pool_at(const struct base_pool *pool, uint32_t index, uint32_t gener
 
 void *vbase_pool_next(const struct base_pool *pool, uint32_t *index)
 {
-    /* acquire: pairs with the release in fresh() */
+    /* acquire: pairs with the release in object_make() */
     uint32_t used = atomic_load_explicit(&pool->used, memory_order_acquire);
     while (*index < used) {
         struct pool_header *header = header_at(pool, (*index)++);

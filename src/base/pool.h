@@ -4,7 +4,7 @@
  *
  * Memory comes in slabs, each twice as big as the one before, that never move and are never given back before
  * vbase_pool_close. Taking and giving need the caller's lock; vbase_pool_at may run beside them in other threads (it
- * says whether the object was live at that moment: keeping it alive is the caller's business). */
+ * says whether the object was live at that moment: keeping it alive is up to the caller). */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
 
@@ -15,7 +15,7 @@ struct base_pool {
     size_t object_size;     /* as asked for, rounded up to 16 */
     uint32_t first_objects; /* in slab 0, a power of two; slab k holds as many shifted left by k */
     uint32_t maximum;       /* never more than this many */
-    uint32_t live;          /* objects out now */
+    uint32_t live;          /* objects taken now */
     uint32_t free_head;     /* index + 1 of the object given last, 0: none */
     _Atomic uint32_t used;  /* indices handed out so far, free ones included */
     char *slab[BASE_POOL_SLABS];

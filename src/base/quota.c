@@ -1,20 +1,20 @@
 /* Cgroup quotas, version 1 and 2: where the process is, and every parent of that.
  *
  * /proc/self/cgroup tells the path in the hierarchy; the hierarchies are mounted where all systems mount them. In a
- * container without a cgroup namespace only a part of the hierarchy is mounted there, so that the path begins too far
- * out: it is looked at from each of its folders on. What is not there has no quota. Called once; nothing is kept. */
+ * container without a cgroup namespace only a part of the hierarchy is mounted there, and the path has too many leading
+ * folders: every tail of it is tried. A file that is missing means no quota. Called once; nothing is kept. */
 #include "base/base.h"
 
 #define PATH_SIZE 4096
 
-/* Where a hierarchy may be; %s is the controller, which version 2 has not in its name. */
+/* Where a hierarchy may be mounted; %s is the controller, which version 2 does not name. */
 static const struct {
     const char *mount;
     int version;
 } hierarchies[] = {{"/sys/fs/cgroup/%s", 1}, {"/sys/fs/cgroup", 2}, {"/sys/fs/cgroup/unified", 2}};
 
 /* Is WORD one of the words of LIST, which are separated by commas? */
-static bool has_word(const char *list, const char *word)
+static bool list_has(const char *list, const char *word)
 {
     size_t n = strlen(word);
     for (const char *p = strstr(list, word); p; p = strstr(p + 1, word))
@@ -24,7 +24,7 @@ static bool has_word(const char *list, const char *word)
 }
 
 /* Our path in the hierarchy, of lines "4:cpu,cpuacct:/a/b" (version 1) and "0::/a/b"; "" where there is none. */
-static void own_path(const char *root, const char *controller, int version, char path[PATH_SIZE])
+static void path_find(const char *root, const char *controller, int version, char path[PATH_SIZE])
 {
     char whole[PATH_SIZE], *line = NULL;
     size_t size = 0;
@@ -37,7 +37,7 @@ static void own_path(const char *root, const char *controller, int version, char
             continue;
         *found++ = 0;
         found[strcspn(found, "\n")] = 0;
-        bool ours = version == 2 ? controllers[1] == 0 : has_word(controllers + 1, controller);
+        bool ours = version == 2 ? controllers[1] == 0 : list_has(controllers + 1, controller);
         if (ours && found[0] == '/') /* "/..": it was moved out of what is mounted */
             snprintf(path, PATH_SIZE, "%s", strncmp(found, "/..", 3) == 0 ? "/" : found);
     }
@@ -47,7 +47,7 @@ static void own_path(const char *root, const char *controller, int version, char
 }
 
 /* One or two numbers of a small file; how many there are. "max" is none. */
-static int read_numbers(const char *folder, const char *name, double *first, double *second)
+static int numbers_read(const char *folder, const char *name, double *first, double *second)
 {
     char path[2 * PATH_SIZE];
     snprintf(path, sizeof(path), "%s/%s", folder, name);
@@ -58,13 +58,13 @@ static int read_numbers(const char *folder, const char *name, double *first, dou
     return count;
 }
 
-static void take_quota(const char *folder, int version, double *least)
+static void quota_lower(const char *folder, int version, double *least)
 {
     double quota = 0, period = 0, none;
     if (version == 2)
-        read_numbers(folder, "cpu.max", &quota, &period);
-    else if (read_numbers(folder, "cpu.cfs_quota_us", &quota, &none) > 0)
-        read_numbers(folder, "cpu.cfs_period_us", &period, &none);
+        numbers_read(folder, "cpu.max", &quota, &period);
+    else if (numbers_read(folder, "cpu.cfs_quota_us", &quota, &none) > 0)
+        numbers_read(folder, "cpu.cfs_period_us", &period, &none);
     if (quota > 0 && period > 0 && (*least == 0 || quota / period < *least))
         *least = quota / period;
 }
@@ -76,19 +76,19 @@ double vbase_quota(const char *root)
     for (size_t i = 0; i < ARRAY_LENGTH(hierarchies); i++) {
         int mount = snprintf(folder, 512, "%s", root);
         mount += snprintf(folder + mount, 512, hierarchies[i].mount, "cpu");
-        own_path(root, "cpu", hierarchies[i].version, path);
+        path_find(root, "cpu", hierarchies[i].version, path);
         for (const char *part = path; part && *part; part = strchr(part + 1, '/')) {
             snprintf(folder + mount, PATH_SIZE, "%s", part);
             for (char *slash; (slash = strrchr(folder, '/')) >= folder + mount; *slash = 0)
-                take_quota(folder, hierarchies[i].version, &least);
-            take_quota(folder, hierarchies[i].version, &least);
+                quota_lower(folder, hierarchies[i].version, &least);
+            quota_lower(folder, hierarchies[i].version, &least);
         }
     }
     return least;
 }
 
 /* The number after NAME in a small file of "name number" lines. */
-static bool number_after(const char *folder, const char *file, const char *name, uint64_t *value)
+static bool number_find(const char *folder, const char *file, const char *name, uint64_t *value)
 {
     char path[PATH_SIZE + 600], line[256];
     size_t length = strlen(name);
@@ -110,12 +110,12 @@ uint64_t vbase_oom_kills(void)
     uint64_t kills = 0;
     for (size_t i = 0; i < ARRAY_LENGTH(hierarchies); i++) {
         int mount = snprintf(folder, 512, hierarchies[i].mount, "memory");
-        own_path("", "memory", hierarchies[i].version, path);
+        path_find("", "memory", hierarchies[i].version, path);
         for (const char *part = path; part && *part; part = strchr(part + 1, '/')) {
             snprintf(folder + mount, PATH_SIZE, "%s", part);
-            if (number_after(folder, file[hierarchies[i].version], "oom_kill", &kills))
+            if (number_find(folder, file[hierarchies[i].version], "oom_kill", &kills))
                 return kills;
         }
     }
-    return number_after("/proc", "vmstat", "oom_kill", &kills) ? kills : 0;
+    return number_find("/proc", "vmstat", "oom_kill", &kills) ? kills : 0;
 }

@@ -1,4 +1,5 @@
-/* SHA-256, HMAC-SHA256, random bytes, comparison in constant time. Self-contained; checked with the standard vectors. */
+/* SHA-256, HMAC-SHA256, random bytes, comparison in constant time. Self-contained; checked with the standard
+ * vectors. */
 #ifndef BASE_SECRET_H
 #define BASE_SECRET_H
 
@@ -16,7 +17,8 @@ void vbase_sha256_start(struct base_sha256 *sha);
 void vbase_sha256_add(struct base_sha256 *sha, const void *data, size_t length);
 void vbase_sha256_end(struct base_sha256 *sha, uint8_t digest[DIGEST_SIZE]);
 
-VEXPORT void vbase_hmac(const uint8_t secret[SECRET_SIZE], const void *data, size_t length, uint8_t digest[DIGEST_SIZE]);
+VEXPORT void vbase_hmac(const uint8_t secret[SECRET_SIZE], const void *data, size_t length,
+                        uint8_t digest[DIGEST_SIZE]);
 VEXPORT int vbase_random(void *out, size_t length) MUST_CHECK; /* from the kernel; ERR_SYSTEM */
 VEXPORT bool vbase_equal_secretly(const void *a, const void *b, size_t length);
 

@@ -1,8 +1,8 @@
 /* Settings: the table as data, and the environment read into it.
  *
- * The defaults are in place before main (a constructor reads them with the same parser), so that nothing depends on who
- * is initialized first. Texts are copied: the environment may change later. After vbase_settings_read the structure is
- * only read. Parsing one value is parse.c. */
+ * The defaults are in place before main (a constructor reads them with the same parser), so that nothing depends on the
+ * order of initialization. Texts are copied: the environment may change later. After vbase_settings_read the structure
+ * is only read. Parsing one value is parse.c. */
 #include "base/base.h"
 #include <ctype.h>
 
@@ -25,7 +25,7 @@ static const char *from_environment[ARRAY_LENGTH(vbase_setting_table)]; /* the t
 static struct base_lock reading;
 static bool settings_read;
 
-/* Not settings: what our launcher tells its ranks, and places that module files and build scripts like to name. */
+/* Not settings: variables that module files and build scripts often set. */
 static const char *const passed_over[] = {"ROOT", "HOME", "DIR", "PREFIX", "BIN", "LIB", "BUILD", "SOURCE", "VERSION"};
 
 /* Settings of earlier versions, and what holds now. */
@@ -35,7 +35,7 @@ static const char *const gone[][2] = {
 
 static void *value_of(const struct base_setting *row) { return (char *)&vbase_settings + row->offset; }
 
-__attribute__((constructor(111))) static void set_defaults(void)
+__attribute__((constructor(111))) static void defaults_set(void)
 {
     for (size_t i = 0; i < vbase_setting_count; i++) {
         const struct base_setting *row = &vbase_setting_table[i];
@@ -43,13 +43,13 @@ __attribute__((constructor(111))) static void set_defaults(void)
         for (char *at = variable[i]; *at; at++)
             *at = (char)toupper((unsigned char)*at);
         if (vbase_setting_parse(row->type, row->standard, value_of(row)) != OK)
-            abort(); /* the table itself is wrong: no program ever leaves the house so */
+            abort(); /* the table itself is wrong, which the first run of any test shows */
     }
 }
 
 const char *vbase_environment(const char *name) { return secure_getenv(name); }
 
-static int read_one(size_t i)
+static int setting_read(size_t i)
 {
     const struct base_setting *row = &vbase_setting_table[i];
     const char *text = vbase_environment(variable[i]);
@@ -68,7 +68,7 @@ static int read_one(size_t i)
 }
 
 /* NAME is what follows VIADUCT_ in a variable. */
-static void warn_if_unknown(const char *name)
+static void variable_warn_if_unknown(const char *name)
 {
     const char *known[ARRAY_LENGTH(variable)];
     for (size_t i = 0; i < ARRAY_LENGTH(passed_over); i++)
@@ -92,7 +92,7 @@ static void warn_if_unknown(const char *name)
 }
 
 /* Under our launcher only the launcher warns: one line for a job, not one for every rank. */
-static void warn_of_strangers(void)
+static void variables_warn_of_unknown(void)
 {
     for (char **text = environ; text && *text; text++)
         if (strncmp(*text, PREFIX "JOB_", sizeof(PREFIX "JOB_") - 1) == 0)
@@ -103,16 +103,16 @@ static void warn_of_strangers(void)
         if (strncmp(*text, PREFIX, sizeof(PREFIX) - 1) != 0)
             continue;
         snprintf(name, sizeof(name), "%.*s", (int)strcspn(rest, "="), rest);
-        warn_if_unknown(name);
+        variable_warn_if_unknown(name);
     }
 }
 
-static int read_environment(void)
+static int environment_read(void)
 {
     int first = OK;
     char cause[512] = "";
     for (size_t i = 0; i < vbase_setting_count; i++) {
-        int status = read_one(i);
+        int status = setting_read(i);
         if (status && !first) {
             first = status;
             snprintf(cause, sizeof(cause), "%s", vbase_error_detail());
@@ -123,21 +123,21 @@ static int read_environment(void)
         return vbase_fail(first, "%s", cause);
     if (status)
         return status;
-    warn_of_strangers();
+    variables_warn_of_unknown();
     return OK;
 }
 
 int vbase_settings_read(void)
 {
-    /* after a bad value the next call says the same again, for a second personality that starts */
+    /* after a bad value the next call fails the same way, for a second personality that starts */
     base_lock(&reading);
-    int status = settings_read ? OK : read_environment();
+    int status = settings_read ? OK : environment_read();
     settings_read = status == OK;
     base_unlock(&reading);
     return status;
 }
 
-static void print_roff(FILE *out, const char *text)
+static void roff_print(FILE *out, const char *text)
 {
     for (const char *p = text; *p; p++) {
         const char *escape = *p == '-' ? "\\-" : *p == '\\' ? "\\e" : *p == '"' ? "\\(dq" : NULL;
@@ -148,15 +148,15 @@ static void print_roff(FILE *out, const char *text)
     }
 }
 
-static void print_row_as_man(FILE *out, const struct base_setting *row, const char *name)
+static void row_print_as_man(FILE *out, const struct base_setting *row, const char *name)
 {
     fprintf(out, ".TP\n.BR %s \" (", name);
-    print_roff(out, row->type == SETTING_BOOL ? "yes | no" : row->unit);
+    roff_print(out, row->type == SETTING_BOOL ? "yes | no" : row->unit);
     fputs(*row->standard ? "; default " : "", out);
-    print_roff(out, row->standard);
+    roff_print(out, row->standard);
     fputs(")\"\n", out);
     putc(toupper((unsigned char)row->help[0]), out);
-    print_roff(out, row->help + 1);
+    roff_print(out, row->help + 1);
     fputs(".\n", out);
 }
 
@@ -165,12 +165,12 @@ void vbase_settings_print(FILE *out, bool as_man_page)
     for (size_t i = 0; i < vbase_setting_count; i++) {
         const struct base_setting *row = &vbase_setting_table[i];
         if (as_man_page) {
-            print_row_as_man(out, row, variable[i]);
+            row_print_as_man(out, row, variable[i]);
             continue;
         }
         const char *text = from_environment[i] ? from_environment[i] : row->standard;
-        fprintf(out, "%s=%s%s\n    %s%s%s%s\n", variable[i], text, from_environment[i] ? "  (environment)" : "", row->help,
-                row->type == SETTING_BOOL || *row->unit ? " [" : "", row->type == SETTING_BOOL ? "yes | no" : row->unit,
-                row->type == SETTING_BOOL || *row->unit ? "]" : "");
+        fprintf(out, "%s=%s%s\n    %s%s%s%s\n", variable[i], text, from_environment[i] ? "  (environment)" : "",
+                row->help, row->type == SETTING_BOOL || *row->unit ? " [" : "",
+                row->type == SETTING_BOOL ? "yes | no" : row->unit, row->type == SETTING_BOOL || *row->unit ? "]" : "");
     }
 }

@@ -1,7 +1,7 @@
 /* Settings: one table (settings.def), read once from VIADUCT_* at start, then only read.
  *
  * An unknown VIADUCT_* variable is warned about with the nearest name; a value that does not parse is an error that
- * names the variable, the value and what is understood. Set to nothing is not set. The launcher's own variables
+ * names the variable, the value and what is accepted. An empty value counts as not set. The launcher's own variables
  * (VIADUCT_JOB_*) are not settings; where one is seen nothing is warned about, because the launcher has read the same
  * environment and has warned once for all its ranks. The defaults stand before main. */
 #ifndef BASE_SETTINGS_H
@@ -45,10 +45,11 @@ void vbase_settings_print(FILE *out, bool as_man_page);
 /* The name of the table that is nearest to NAME, NULL if none is near: "maybe: X?" */
 const char *vbase_name_nearest(const char *name, const char *const *names, size_t count);
 
-/* PATTERN with %r replaced by RANK, %h by HOST, and %g by 0, the group of other launchers. Its length; from SIZE on: cut. */
+/* PATTERN with %r replaced by RANK, %h by HOST, and %g by 0, the group of other launchers. Its length; from SIZE on:
+ * cut. */
 size_t vbase_expand(char *out, size_t size, const char *pattern, int rank, const char *host);
 
-/* The only door to the environment: no other layer calls getenv. */
+/* The only access to the environment: no other room calls getenv. */
 VEXPORT const char *vbase_environment(const char *name);
 
 #endif

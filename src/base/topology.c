@@ -1,7 +1,7 @@
 /* Topology: processors of the affinity mask, cut down by the cgroup's quota (quota.c).
  *
- * Read by the first caller, then a pointer to what never changes. Whatever cannot be read is unknown, never an error:
- * the numbers are advice for waiting. */
+ * Read by the first caller, then a pointer to what never changes. What cannot be read is unknown, never an error: the
+ * numbers are hints for waiting. */
 #include "base/base.h"
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,7 +16,7 @@ static pthread_once_t topology_once = PTHREAD_ONCE_INIT;
 #define MASK_WORDS (CPUS_MOST / 64)
 
 /* How many processors are in the mask, 0: not known. */
-static int read_affinity(uint64_t mask[MASK_WORDS])
+static int affinity_read(uint64_t mask[MASK_WORDS])
 {
     memset(mask, 0, CPUS_MOST / 8);
     cpu_set_t *set = (cpu_set_t *)(void *)mask;
@@ -26,15 +26,15 @@ static int read_affinity(uint64_t mask[MASK_WORDS])
 void vbase_affinity(uint64_t *words, int count)
 {
     uint64_t mask[MASK_WORDS];
-    read_affinity(mask);
+    affinity_read(mask);
     memcpy(words, mask, (size_t)count * sizeof *words);
 }
 
-static void read_all(void)
+static void topology_read(void)
 {
     uint64_t mask[MASK_WORDS];
     topology.cpus_online = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    topology.cpus_allowed = read_affinity(mask);
+    topology.cpus_allowed = affinity_read(mask);
     if (topology.cpus_online < 1)
         topology.cpus_online = 1;
     if (topology.cpus_allowed < 1)
@@ -47,7 +47,7 @@ static void read_all(void)
 
 const struct base_topology *vbase_topology(void)
 {
-    pthread_once(&topology_once, read_all);
+    pthread_once(&topology_once, topology_read);
     return &topology;
 }
 

@@ -1,13 +1,13 @@
-/* The trace: a timed call tree of the engine, for people who look into it.
+/* The trace: a timed call tree of the engine, for work on it.
  *
  *     microseconds of this process, thread, > enter or < leave, words, time spent
  *          12.345 0 > send
  *          12.801 0   > lane
  *          13.002 0   < lane 0.201 us
  *
- * A line is one write to the end of the file: what was traced is there even if the process dies in the next instruction,
- * and several threads and processes may share the file. What a line takes to be written, a microsecond or so, lies outside
- * of the call that it tells about, and inside of those around it. A child after fork does not trace. */
+ * A line is one write to the end of the file: what was traced is there even if the process dies in the next
+ * instruction, and several threads and processes may share the file. The time to write a line is not counted in the
+ * call that it is about, but in those around it. A child after fork does not trace. */
 #include "base/base.h"
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,10 +23,10 @@ static uint64_t trace_zero;
 static _Atomic unsigned trace_threads;            /* relaxed: a count */
 static _Thread_local unsigned own_number, depth;  /* of this thread, from 1; 0: it has none yet */
 
-static void stop_in_child(void) { vbase_trace_on = false; }
+static void trace_stop(void) { vbase_trace_on = false; }
 
 /* SPENT is NULL: on entering. */
-static void write_line(const char *what, uint64_t now, const uint64_t *spent)
+static void line_write(const char *what, uint64_t now, const uint64_t *spent)
 {
     char line[LINE_MAX_SIZE], time[40] = "";
     double at = (double)vbase_clock_ns_of_ticks(now - trace_zero) * 1e-3;
@@ -45,7 +45,7 @@ static void write_line(const char *what, uint64_t now, const uint64_t *spent)
 struct base_trace vbase_trace_enter(const char *what)
 {
     int saved = errno;
-    write_line(what, clock_ticks(), NULL);
+    line_write(what, clock_ticks(), NULL);
     depth++;
     errno = saved;
     return (struct base_trace){what, clock_ticks()};
@@ -57,7 +57,7 @@ void vbase_trace_leave(const struct base_trace *frame)
     int saved = errno;
     depth--;
     if (vbase_trace_on)
-        write_line(frame->what, now, &spent);
+        line_write(frame->what, now, &spent);
     errno = saved;
 }
 
@@ -72,7 +72,7 @@ void vbase_trace_start(int rank)
         if (trace_fd < 0) {
             LOG_WARN("no trace: %s cannot be opened: %s", path, strerror(errno));
         } else {
-            pthread_atfork(NULL, NULL, stop_in_child);
+            pthread_atfork(NULL, NULL, trace_stop);
             trace_zero = clock_ticks();
             vbase_trace_on = true;
         }
