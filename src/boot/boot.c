@@ -9,8 +9,9 @@
 
 static struct boot_own *own_of(struct boot_job *job) { return (struct boot_own *)(void *)job; }
 
-/* A rank that ends without goodbye says so to a foreign launcher, for few of them see it: the others would wait for ever,
- * or the job would end with status 0. Not by atexit: programs say their goodbye there, too, in handlers older than ours. */
+/* A rank that ends without goodbye says so to a foreign launcher, for few of them see it: the others would wait for
+ * ever, or the job would end with status 0. Not by atexit: programs say their goodbye there, too, in handlers older
+ * than ours. */
 static struct boot_own *joined;
 static pid_t joined_by;
 static int exit_status;

@@ -8,13 +8,13 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-static uint32_t place_of_seats(size_t local_count)
+static uint32_t seats_offset(size_t local_count)
 {
     size_t end = sizeof(struct boot_handover) + local_count * sizeof(uint32_t);
     return (uint32_t)((end + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
 }
 
-static struct boot_handover_map map_of(int fd, size_t length, struct boot_handover *header)
+static struct boot_handover_map map_make(int fd, size_t length, struct boot_handover *header)
 {
     struct boot_seat *seat = (void *)((char *)header + header->seats_at);
     return (struct boot_handover_map){fd, length, header, seat, (void *)(seat + header->local_count)};
@@ -22,11 +22,13 @@ static struct boot_handover_map map_of(int fd, size_t length, struct boot_handov
 
 int vboot_handover_create(int size, int local_count, struct boot_handover_map *map)
 {
-    uint32_t seats_at = place_of_seats((size_t)local_count);
+    uint32_t seats_at = seats_offset((size_t)local_count);
     size_t length = seats_at + (size_t)local_count * sizeof(struct boot_seat) + (size_t)size;
     struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && length > limit.rlim_cur) /* ftruncate would not fail but kill */
-        return vbase_fail(ERR_LIMIT, "the file size limit (ulimit -f) of %llu bytes is below the %zu bytes that %d ranks need",
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+        length > limit.rlim_cur) /* ftruncate would not fail but raise SIGXFSZ */
+        return vbase_fail(ERR_LIMIT,
+                          "the file size limit (ulimit -f) of %llu bytes is below the %zu bytes that %d ranks need",
                           (unsigned long long)limit.rlim_cur, length, local_count);
     int fd = memfd_create("viaduct-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
@@ -52,7 +54,7 @@ int vboot_handover_create(int size, int local_count, struct boot_handover_map *m
     memcpy(header->build, vbase_build_id, sizeof header->build);
     for (int i = 0; i < local_count; i++)
         header->rank[i] = (uint32_t)i;
-    *map = map_of(fd, length, header);
+    *map = map_make(fd, length, header);
     return OK;
 
 unmap:
@@ -63,11 +65,11 @@ close_fd:
 }
 
 /* Sizes and counts must agree with each other; ranks must be in order. */
-static bool makes_sense(const struct boot_handover *header, size_t length)
+static bool header_is_valid(const struct boot_handover *header, size_t length)
 {
     uint64_t count = header->local_count;
     if (count == 0 || count > header->size || header->size > INT32_MAX ||
-        sizeof *header + count * sizeof(uint32_t) > length || header->seats_at != place_of_seats(count) ||
+        sizeof *header + count * sizeof(uint32_t) > length || header->seats_at != seats_offset(count) ||
         header->seats_at + count * sizeof(struct boot_seat) + header->size > length)
         return false;
     for (uint64_t i = 0; i < count; i++)
@@ -92,12 +94,12 @@ int vboot_handover_open(int fd, struct boot_handover_map *map)
     else if (header->version != HANDOVER_VERSION)
         error = vbase_fail(ERR_MISMATCH, "the launcher's description has version %u, this library knows %u",
                            header->version, HANDOVER_VERSION);
-    else if (!makes_sense(header, length))
+    else if (!header_is_valid(header, length))
         error = vbase_fail(ERR_PROTOCOL, "the launcher's description makes no sense");
     if (error)
         munmap(header, length);
     else
-        *map = map_of(fd, length, header);
+        *map = map_make(fd, length, header);
     return error;
 }
 
@@ -105,7 +107,7 @@ void vboot_handover_dead(struct boot_handover_map *map, int rank)
 {
     atomic_store_explicit(&map->dead[rank], 1, memory_order_relaxed);           /* the count orders it */
     atomic_fetch_add_explicit(&map->header->deaths, 1, memory_order_release); /* pairs with vboot_deaths */
-    /* else who has just looked at the count would fall asleep in the fence. release: pairs with fence_here */
+    /* else a rank that has just read the count would sleep in the fence. release: pairs with fence_here */
     atomic_fetch_add_explicit(&map->header->fence_epoch, 1, memory_order_release);
     vbase_futex_wake(&map->header->fence_epoch, INT32_MAX);
 }

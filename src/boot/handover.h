@@ -1,16 +1,15 @@
 /* What our launcher hands to the ranks of a node: one sealed memfd with the job's description and a seat for each rank.
- * The second face of boot, for the launcher (tools/run); others use boot.h.
+ * The second header of boot, for the launcher (tools/run); other rooms use boot.h.
  *
  *   +--------+-------------------+---------------------------------------------+---------------------------+
  *   | header | rank of each seat | seats, 256 bytes each: one writer at a time | a byte a rank of the job: |
  *   |        |                   |                                             | 1: it is dead             |
  *   +--------+-------------------+---------------------------------------------+---------------------------+
  *
- * A rank finds it through VIADUCT_JOB_SEAT="job descriptor,node segment's descriptor,seat,descriptor of its seat at
- * the door (-1: none)" and takes its seat once; the
- * variable's text is then overwritten in place with "taken", so that a program which the rank starts knows that it
- * is nobody's rank. VIADUCT_JOB_ID is in the environment of every process of the job: random, outer jobs first, apart
- * by '/'. It is no secret; the launcher finds strayed processes by it. */
+ * A rank finds it through VIADUCT_JOB_SEAT="job descriptor,node segment's descriptor,seat,descriptor of its seat at the
+ * listener (-1: none)" and takes its seat once. It then overwrites the variable's text in place with "taken", so that a
+ * program which the rank starts knows that it is no rank. VIADUCT_JOB_ID is in the environment of every process of the
+ * job: random, outer jobs first, apart by '/'. It is no secret; the launcher finds strayed processes by it. */
 #ifndef BOOT_HANDOVER_H
 #define BOOT_HANDOVER_H
 
@@ -36,19 +35,18 @@ struct boot_handover {
     int32_t universe;
     uint32_t launcher_pid;
     uint32_t seats_at; /* offset of the first seat */
-    char build[16];    /* of the launcher: its segment and its door are for ranks of the same */
+    char build[16];    /* of the launcher: its segment and its listener are for ranks of the same */
     uint8_t secret[SECRET_SIZE];
     _Atomic uint32_t strays; /* 1: a rank is not a direct child of the launcher (a script stands between) */
     _Atomic uint32_t deaths; /* ranks of the job that died, where that does not end it; see vboot_handover_dead */
-    _Atomic uint32_t fence_arrived, fence_epoch; /* the fence of a job of one node; written by ranks, and at a death, see vboot_fence */
+    _Atomic uint32_t fence_arrived, fence_epoch; /* the fence of a job of one node; written by ranks, and at a death */
     uint32_t rank[];                             /* of each seat, ascending */
 };
 
 enum boot_seat_state { SEAT_EMPTY, SEAT_JOINED, SEAT_LEFT };
 
-/* `state` goes up only: EMPTY to JOINED by whoever takes the seat (compare and swap), JOINED to LEFT by the same. The
- * launcher reads it after the rank has died; what it reads is a report, nothing is decided by it but words and status.
- */
+/* `state` only goes up: EMPTY to JOINED by the process that takes the seat (compare and swap), JOINED to LEFT by the
+ * same. The launcher reads it after the rank has died, for its report and the exit status only. */
 struct boot_seat {
     _Atomic uint32_t state; /* release by the rank, acquire by the launcher */
     uint32_t child;         /* pid that the launcher started; written before exec */

@@ -1,4 +1,4 @@
-/* What the files of boot share with each other. Nobody else includes this. */
+/* What the files of boot share with each other. No other room includes this. */
 #ifndef BOOT_INSIDE_H
 #define BOOT_INSIDE_H
 
@@ -11,7 +11,7 @@
 
 struct boot_own;
 
-/* The same six of every way in. What may be asked is documented in boot.h; keys and values are checked already. */
+/* The same six functions of every kind of launcher; boot.h documents what they do. Keys and values are checked already. */
 struct boot_starter {
     int (*put)(struct boot_own *own, const char *key, const char *value);
     int (*get)(struct boot_own *own, int rank, const char *key, char *value, size_t size);
@@ -29,12 +29,12 @@ struct boot_pmi {
     int key_max, value_max; /* bytes with the final NUL */
     char space[257];        /* name of the key-value space */
     struct boot_lines lines;
-    bool fencing; /* the answer to a fence is to come; what is asked meanwhile is answered before it or after */
+    bool fencing; /* the answer to a fence is to come; questions asked meanwhile are answered before it or after */
     bool fence_failed;
 };
 
 struct boot_own {
-    struct boot_job job; /* first: the face's pointer is ours */
+    struct boot_job job; /* first: a pointer to it is a pointer to this */
     const struct boot_starter *starter;
     struct boot_pmi pmi; /* fd -1: none */
     struct boot_kvs kvs; /* solo */
@@ -43,10 +43,11 @@ struct boot_own {
     unsigned shared;        /* descriptors handed round so far: part of the next rendezvous' name */
 };
 
-/* launcher.c: who started us? Fills kind, rank, size and what each way in brings. */
+/* launcher.c: which launcher started us? Fills kind, rank, size and what that launcher hands over. */
 int vboot_launcher_find(struct boot_own *own) MUST_CHECK;
 
-/* pmi.c: says hello on pmi.fd and asks for what the job is. The others are the starter's; our launcher has two of its own. */
+/* pmi.c: says hello on pmi.fd and asks for what the job is. The others are the starter's; our launcher has two of its
+ * own. */
 int vboot_pmi_start(struct boot_own *own) MUST_CHECK;
 int vboot_pmi_put(struct boot_own *own, const char *key, const char *value) MUST_CHECK;
 int vboot_pmi_get(struct boot_own *own, int rank, const char *key, char *value, size_t size) MUST_CHECK;
@@ -58,8 +59,8 @@ void vboot_pmi_finish(struct boot_own *own, bool goodbye);
 /* pmix.c: joins by libpmix. */
 int vboot_pmix_join(struct boot_own *own) MUST_CHECK;
 
-/* node.c: the ranks that share this node and the secret, through the key-value space of a foreign launcher. Collective.
- */
+/* node.c: the ranks that share this node and the secret, through the key-value space of a foreign launcher.
+ * Collective. */
 int vboot_node_meet(struct boot_own *own) MUST_CHECK;
 
 #endif

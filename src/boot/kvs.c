@@ -2,13 +2,13 @@
 #include "boot/kvs.h"
 #include <search.h>
 
-static int compare(const void *left, const void *right) { return strcmp(left, right); }
+static int key_compare(const void *left, const void *right) { return strcmp(left, right); }
 
-static void take_away(struct boot_kvs *kvs, const char *key)
+static void entry_remove(struct boot_kvs *kvs, const char *key)
 {
-    char **found = tfind(key, &kvs->tree, compare), *entry = found ? *found : NULL;
+    char **found = tfind(key, &kvs->tree, key_compare), *entry = found ? *found : NULL;
     if (entry)
-        tdelete(key, &kvs->tree, compare);
+        tdelete(key, &kvs->tree, key_compare);
     free(entry);
 }
 
@@ -17,13 +17,13 @@ int vboot_kvs_put(struct boot_kvs *kvs, const char *key, const char *value)
     size_t key_size = strlen(key) + 1, value_size = value ? strlen(value) + 1 : 0;
     char *entry = value ? malloc(key_size + value_size) : NULL, **place = NULL;
     if (!value) {
-        take_away(kvs, key);
+        entry_remove(kvs, key);
         return OK;
     }
     if (entry) {
         memcpy(entry, key, key_size);
         memcpy(entry + key_size, value, value_size);
-        place = tsearch(entry, &kvs->tree, compare);
+        place = tsearch(entry, &kvs->tree, key_compare);
     }
     if (!place) {
         free(entry);
@@ -37,7 +37,7 @@ int vboot_kvs_put(struct boot_kvs *kvs, const char *key, const char *value)
 
 const char *vboot_kvs_get(const struct boot_kvs *kvs, const char *key)
 {
-    char **found = tfind(key, &kvs->tree, compare);
+    char **found = tfind(key, &kvs->tree, key_compare);
     return found ? *found + strlen(key) + 1 : NULL;
 }
 

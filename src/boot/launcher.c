@@ -1,40 +1,40 @@
-/* Who started us? Looks at the environment, and refuses to take N ranks of a foreign launcher for N jobs of one rank.
+/* Which launcher started us? Reads the environment, and refuses to take N ranks of a foreign launcher for N jobs of one
+ * rank.
  *
- * Order: our own launcher's seat; the PMI wire (PMI_FD); PMIx (PMIX_NAMESPACE and PMIX_RANK);
- * signs of a launcher that speaks something else; nothing: solo. A process that a rank started with our descriptors closed is told apart from a rank.
- */
+ * Order: our own launcher's seat; the PMI wire (PMI_FD); PMIx (PMIX_NAMESPACE and PMIX_RANK); signs of a launcher that
+ * speaks something else; nothing: solo. A process that a rank started with our descriptors closed is no rank. */
 #include "boot/inside.h"
 #include <fcntl.h>
 #include <sys/stat.h>
 
-static int number_of(const char *name, int otherwise)
+static int environment_number(const char *name, int otherwise)
 {
     int value;
     const char *text = vbase_environment(name);
     return text && vboot_number(text, &value) ? value : otherwise;
 }
 
-static void close_on_exec(int fd)
+static void descriptor_set_close_on_exec(int fd)
 {
     int flags = fcntl(fd, F_GETFD);
     if (flags >= 0)
         fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
 }
 
-static bool is_socket(int fd)
+static bool descriptor_is_socket(int fd)
 {
     struct stat status;
     return fd >= 0 && fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
-/* The seat is taken once. That another process of the same rank had it is the commonest mistake of a wrapper script. */
-static int take_seat(struct boot_own *own, int index)
+/* The seat is taken once. A wrapper script that starts two programs is the usual cause of a second attempt. */
+static int seat_take(struct boot_own *own, int index)
 {
     struct boot_handover *header = own->handover.header;
     struct boot_seat *seat = &own->handover.seat[index];
     uint32_t empty = SEAT_EMPTY;
-    /* release: the launcher that sees JOINED (acquire, after our death) sees whatever we wrote before; nothing is read
-     * back here, so no acquire */
+    /* release: the launcher that sees JOINED (acquire, after our death) sees what we wrote before; nothing is read back
+     * here, so no acquire */
     if (!atomic_compare_exchange_strong_explicit(&seat->state, &empty, SEAT_JOINED, memory_order_release,
                                                  memory_order_relaxed))
         return vbase_fail(ERR_STATE,
@@ -49,7 +49,7 @@ static int take_seat(struct boot_own *own, int index)
     own->job.universe = header->universe;
     own->job.appnum = seat->appnum;
     own->job.launcher_pid = (int)header->launcher_pid;
-    /* relaxed: a hint to be careful, which comes before its own rank's first word to anybody */
+    /* relaxed: a hint to be careful, set before this rank sends anything */
     if (seat->child != seat->pid)
         atomic_store_explicit(&header->strays, 1, memory_order_relaxed);
     own->job.direct_children = atomic_load_explicit(&header->strays, memory_order_relaxed) == 0;
@@ -59,24 +59,24 @@ static int take_seat(struct boot_own *own, int index)
     return OK;
 }
 
-/* From now on a program that this process starts finds no seat. The text is changed where it lies: setenv would move
- * the environment under other threads' feet. */
-static void mark_taken(const char *text)
+/* From now on a program that this process starts finds no seat. The text is changed in place: setenv would move the
+ * environment while other threads read it. */
+static void seat_mark_taken(const char *text)
 {
     char *place = (char *)(uintptr_t)text;
     if (strlen(place) >= sizeof HANDOVER_TAKEN - 1)
         memcpy(place, HANDOVER_TAKEN, sizeof HANDOVER_TAKEN);
 }
 
-/* A launcher of another build, as that of a host around a container: what it hands over besides the seat may look different
- * to us. The ranks of the node make it anew, as under a foreign launcher. */
-static void take_descriptors(struct boot_own *own, int node_fd, int door_fd)
+/* A launcher of another build, such as that of a host around a container, may use other structures: only its seat is
+ * used. The ranks of the node make the rest themselves, as under a foreign launcher. */
+static void descriptors_take(struct boot_own *own, int node_fd, int door_fd)
 {
     bool same = memcmp(own->handover.header->build, vbase_build_id, sizeof own->handover.header->build) == 0;
     int *place[] = {&own->job.node_fd, &own->job.door_fd}, given[] = {node_fd, door_fd};
     for (size_t i = 0; i < ARRAY_LENGTH(place); i++)
         if (same)
-            close_on_exec(*place[i] = given[i]);
+            descriptor_set_close_on_exec(*place[i] = given[i]);
         else if (given[i] >= 0)
             close(given[i]);
     if (!same)
@@ -84,7 +84,7 @@ static void take_descriptors(struct boot_own *own, int node_fd, int door_fd)
                  own->handover.header->build, vbase_build_id);
 }
 
-static int join_our_launcher(struct boot_own *own, const char *text)
+static int viaduct_join(struct boot_own *own, const char *text)
 {
     int job_fd, node_fd, index, door_fd, end = 0;
     if (sscanf(text, "%d,%d,%d,%d%n", &job_fd, &node_fd, &index, &door_fd, &end) != 4 || text[end])
@@ -100,41 +100,42 @@ static int join_our_launcher(struct boot_own *own, const char *text)
     if (index < 0 || (uint32_t)index >= own->handover.header->local_count)
         return vbase_fail(ERR_PROTOCOL, "the job has %u seats here, not one of number %d",
                           own->handover.header->local_count, index);
-    error = take_seat(own, index);
+    error = seat_take(own, index);
     if (error != OK)
         return error;
-    own->pmi.fd = number_of("PMI_FD", -1);
-    if (!is_socket(own->pmi.fd))
+    own->pmi.fd = environment_number("PMI_FD", -1);
+    if (!descriptor_is_socket(own->pmi.fd))
         own->pmi.fd = -1;
     own->pmi.key_max = HANDOVER_KEY_MAX;
     own->pmi.value_max = HANDOVER_VALUE_MAX;
-    take_descriptors(own, node_fd, door_fd);
-    close_on_exec(job_fd);
-    close_on_exec(own->pmi.fd);
-    mark_taken(text);
+    descriptors_take(own, node_fd, door_fd);
+    descriptor_set_close_on_exec(job_fd);
+    descriptor_set_close_on_exec(own->pmi.fd);
+    seat_mark_taken(text);
     return OK;
 }
 
-static int join_pmi(struct boot_own *own)
+static int pmi_join(struct boot_own *own)
 {
     const char *fd = vbase_environment("PMI_FD");
     int number;
     own->starter = &vboot_starter_pmi;
-    if (!vboot_number(fd, &number) || !is_socket(number))
-        return vbase_fail(ERR_LAUNCHER, "PMI_FD=%s is no open connection to a launcher: was this program started by a rank?", fd);
+    if (!vboot_number(fd, &number) || !descriptor_is_socket(number))
+        return vbase_fail(ERR_LAUNCHER,
+                          "PMI_FD=%s is no open connection to a launcher: was this program started by a rank?", fd);
     own->pmi.deadline_ms = ANSWER_DEADLINE_MS;
     own->pmi.fd = number;
     own->job.kind = BOOT_PMI;
-    own->job.rank = number_of("PMI_RANK", -1);
-    own->job.size = number_of("PMI_SIZE", -1);
-    close_on_exec(number);
+    own->job.rank = environment_number("PMI_RANK", -1);
+    own->job.size = environment_number("PMI_SIZE", -1);
+    descriptor_set_close_on_exec(number);
     if (own->job.rank < 0 || own->job.rank >= own->job.size)
         return vbase_fail(ERR_LAUNCHER, "the launcher gives a PMI connection, but PMI_RANK and PMI_SIZE make no sense");
     return vboot_pmi_start(own);
 }
 
-/* A program that this process starts finds in the variables that it is nobody's rank: libpmix would take it for one. */
-static int join_pmix(struct boot_own *own)
+/* The variables are changed so that a program which this process starts is no rank: libpmix would take it for one. */
+static int pmix_join(struct boot_own *own)
 {
     char *rank = (char *)(uintptr_t)vbase_environment("PMIX_RANK");
     if (*rank == '-')
@@ -142,22 +143,22 @@ static int join_pmix(struct boot_own *own)
                           vbase_environment("PMIX_NAMESPACE"));
     int error = vboot_pmix_join(own);
     if (error == OK)
-        *rank = '-'; /* where it lies, as in mark_taken */
+        *rank = '-'; /* in place, as in seat_mark_taken */
     return error;
 }
 
-/* One rank is no N jobs of one rank, whoever started it. */
-static bool is_only_one(void)
+/* One rank is a job of one rank, under any launcher. */
+static bool job_is_single(void)
 {
-    return number_of("SLURM_STEP_NUM_TASKS", 0) == 1 || number_of("OMPI_COMM_WORLD_SIZE", 0) == 1 ||
-           number_of("PMI_SIZE", 0) == 1;
+    return environment_number("SLURM_STEP_NUM_TASKS", 0) == 1 || environment_number("OMPI_COMM_WORLD_SIZE", 0) == 1 ||
+           environment_number("PMI_SIZE", 0) == 1;
 }
 
-/* Started by a launcher of several ranks whose protocol we do not speak, or that speaks none? */
-static int refuse_foreign(void)
+/* Fails if a launcher of several ranks started us whose protocol we do not speak, or that has none. */
+static int foreign_refuse(void)
 {
     static const struct {
-        const char *sign, *who, *remedy;
+        const char *sign, *launcher, *remedy;
         bool counts; /* the variable's value is a number of ranks: 1 is harmless */
     } known[] = {
         {"SLURM_STEP_NUM_TASKS", "Slurm's srun", "srun --mpi=pmi2", true},
@@ -171,16 +172,16 @@ static int refuse_foreign(void)
     };
     for (size_t i = 0; i < ARRAY_LENGTH(known); i++) {
         const char *text = vbase_environment(known[i].sign);
-        if (text && (known[i].counts ? number_of(known[i].sign, 0) > 1 : !is_only_one()))
+        if (text && (known[i].counts ? environment_number(known[i].sign, 0) > 1 : !job_is_single()))
             return vbase_fail(ERR_LAUNCHER,
                               "started by %s (%s=%s), which offers neither PMI nor PMIx to this program: use %s, or "
                               "VIADUCT_FOREIGN=yes for jobs of one rank each",
-                              known[i].who, known[i].sign, text, known[i].remedy);
+                              known[i].launcher, known[i].sign, text, known[i].remedy);
     }
     return OK;
 }
 
-static void be_solo(struct boot_own *own)
+static void solo_join(struct boot_own *own)
 {
     if (own->starter)
         own->starter->finish(own, false);
@@ -196,23 +197,23 @@ int vboot_launcher_find(struct boot_own *own)
     const char *seat = vbase_environment(HANDOVER_SEAT_VARIABLE);
     int error = OK;
     if (seat && strcmp(seat, HANDOVER_TAKEN) == 0)
-        ; /* below a rank, without a launcher of its own */
+        ; /* started by a rank, without a launcher of its own */
     else if (seat) {
-        error = join_our_launcher(own, seat);
+        error = viaduct_join(own, seat);
         if (error == ERR_MISMATCH && vbase_environment("PMI_FD"))
-            error = join_pmi(own); /* a launcher of another version: PMI-1 is the common tongue */
+            error = pmi_join(own); /* a launcher of another version: both have PMI-1 */
     } else if (vbase_environment("PMI_FD"))
-        error = join_pmi(own);
-    else if (vbase_environment("PMIX_NAMESPACE") && vbase_environment("PMIX_RANK") && !is_only_one())
-        error = join_pmix(own);
+        error = pmi_join(own);
+    else if (vbase_environment("PMIX_NAMESPACE") && vbase_environment("PMIX_RANK") && !job_is_single())
+        error = pmix_join(own);
     else
-        error = refuse_foreign();
+        error = foreign_refuse();
     if (error != OK && vbase_settings.foreign) {
         LOG_INFO("going on alone (VIADUCT_FOREIGN): %s", vbase_error_detail());
-        be_solo(own);
+        solo_join(own);
         error = OK;
     }
     if (error == OK && !own->starter)
-        be_solo(own);
+        solo_join(own);
     return error;
 }

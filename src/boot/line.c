@@ -32,7 +32,7 @@ const char *vboot_lines_next(struct boot_lines *lines)
 }
 
 /* Where the value of KEY begins, and its length. */
-static const char *find(const char *line, const char *key, size_t *length)
+static const char *value_find(const char *line, const char *key, size_t *length)
 {
     size_t key_length = strlen(key);
     for (const char *token = line; *token;) {
@@ -50,7 +50,7 @@ static const char *find(const char *line, const char *key, size_t *length)
 bool vboot_line_text(const char *line, const char *key, char *value, size_t size)
 {
     size_t length;
-    const char *found = find(line, key, &length);
+    const char *found = value_find(line, key, &length);
     if (!found || length >= size)
         return false;
     memcpy(value, found, length);
@@ -67,7 +67,7 @@ bool vboot_line_int(const char *line, const char *key, int *value)
 bool vboot_line_is(const char *line, const char *name)
 {
     size_t length;
-    const char *found = find(line, "cmd", &length);
+    const char *found = value_find(line, "cmd", &length);
     return found && length == strlen(name) && memcmp(found, name, length) == 0;
 }
 

@@ -1,8 +1,8 @@
-/* Which ranks share this node, and the secret: worked out over a foreign launcher's key-value space.
+/* Which ranks share this node, and the secret: found out through a foreign launcher's key-value space.
  *
- * A node is (boot id, network, UTS host name, user), or what VIADUCT_NODE says. Every rank puts a hash of its own; rank 0
- * reads all of them and writes the whole map once, as runs of equal numbers ("4*0,4*1"): 2 fences and O(n)
- * gets altogether instead of n times n. Rank 0 also publishes the secret, as private as that space is. */
+ * A node is (boot id, network, UTS host name, user), or what VIADUCT_NODE says. Every rank puts a hash of its own; rank
+ * 0 reads all of them and writes the whole map once, as runs of equal numbers ("4*0,4*1"): 2 fences and O(n) gets
+ * altogether instead of n times n. Rank 0 also publishes the secret, as private as that space is. */
 #include "boot/inside.h"
 
 #define ID_TEXT    17   /* 64 bits of a hash in hexadecimal and a NUL */
@@ -10,8 +10,9 @@
 #define MAP_KEY    "viaduct-nodes"
 #define SECRET_KEY "viaduct-secret"
 
-/* Two network namespaces are two nodes: the abstract socket that hands the node's segment round does not reach over. */
-static void own_id(const char *host, char text[ID_TEXT])
+/* Two network namespaces are two nodes: the abstract socket that hands round the node's segment is not visible in the
+ * other. */
+static void id_write(const char *host, char text[ID_TEXT])
 {
     char words[512];
     if (vbase_settings.node)
@@ -21,10 +22,10 @@ static void own_id(const char *host, char text[ID_TEXT])
     snprintf(text, ID_TEXT, "%016llx", (unsigned long long)vbase_hash_bytes(words, strlen(words)));
 }
 
-static int publish_own(struct boot_own *own)
+static int id_publish(struct boot_own *own)
 {
     char key[32], text[2 * SECRET_SIZE + 1];
-    own_id(own->job.host, text);
+    id_write(own->job.host, text);
     snprintf(key, sizeof key, "viaduct-id-%d", own->job.rank);
     int error = vboot_put(&own->job, key, text);
     if (error != OK || own->job.rank != 0)
@@ -38,7 +39,7 @@ static int publish_own(struct boot_own *own)
 }
 
 /* Rank 0: the number of each rank's node, counted in order of appearance. */
-static int number_nodes(struct boot_own *own, uint32_t *node)
+static int nodes_number(struct boot_own *own, uint32_t *node)
 {
     struct base_map seen = {0};
     uint32_t nodes = 0;
@@ -62,7 +63,7 @@ static int number_nodes(struct boot_own *own, uint32_t *node)
 }
 
 /* Rank 0: writes the map. */
-static int publish_map(struct boot_own *own, const uint32_t *node)
+static int map_publish(struct boot_own *own, const uint32_t *node)
 {
     size_t length = 0, size = (size_t)own->job.size * RUN_TEXT;
     char *text = malloc(size);
@@ -78,7 +79,7 @@ static int publish_map(struct boot_own *own, const uint32_t *node)
     return error;
 }
 
-static int parse_map(const char *text, uint32_t *node, int size)
+static int map_parse(const char *text, uint32_t *node, int size)
 {
     int rank = 0;
     const char *at = text;
@@ -94,19 +95,19 @@ static int parse_map(const char *text, uint32_t *node, int size)
     return *at ? vbase_fail(ERR_PROTOCOL, "the map of nodes goes on behind its end: \"%.40s\"", at) : OK;
 }
 
-/* Everyone: reads the map. */
-static int read_map(struct boot_own *own, uint32_t *node)
+/* All ranks: read the map. */
+static int map_read(struct boot_own *own, uint32_t *node)
 {
     size_t size = (size_t)own->job.size * RUN_TEXT;
     char *text = malloc(size);
     if (!text)
         return vbase_fail(ERR_MEMORY, "no memory for the map of %d ranks", own->job.size);
-    int error = vboot_get_text(&own->job, 0, MAP_KEY, text, size) ?: parse_map(text, node, own->job.size);
+    int error = vboot_get_text(&own->job, 0, MAP_KEY, text, size) ?: map_parse(text, node, own->job.size);
     free(text);
     return error;
 }
 
-static int keep_neighbours(struct boot_job *job, const uint32_t *node)
+static int neighbours_keep(struct boot_job *job, const uint32_t *node)
 {
     int count = 0;
     for (int rank = 0; rank < job->size; rank++)
@@ -124,7 +125,7 @@ static int keep_neighbours(struct boot_job *job, const uint32_t *node)
     return OK;
 }
 
-static int learn_secret(struct boot_own *own)
+static int secret_get(struct boot_own *own)
 {
     char text[2 * SECRET_SIZE + 1] = "";
     if (own->job.rank == 0)
@@ -140,15 +141,15 @@ static int learn_secret(struct boot_own *own)
 int vboot_node_meet(struct boot_own *own)
 {
     if (own->job.size == 1)
-        return keep_neighbours(&own->job, &(uint32_t){0}) ?: vbase_random(own->job.secret, SECRET_SIZE);
+        return neighbours_keep(&own->job, &(uint32_t){0}) ?: vbase_random(own->job.secret, SECRET_SIZE);
     uint32_t *node = calloc((size_t)own->job.size, sizeof *node);
     if (!node)
         return vbase_fail(ERR_MEMORY, "no memory for the nodes of %d ranks", own->job.size);
-    int error = publish_own(own) ?: vboot_fence(&own->job);
+    int error = id_publish(own) ?: vboot_fence(&own->job);
     if (error == OK && own->job.rank == 0)
-        error = number_nodes(own, node) ?: publish_map(own, node);
+        error = nodes_number(own, node) ?: map_publish(own, node);
     if (error == OK)
-        error = vboot_fence(&own->job) ?: read_map(own, node) ?: learn_secret(own) ?: keep_neighbours(&own->job, node);
+        error = vboot_fence(&own->job) ?: map_read(own, node) ?: secret_get(own) ?: neighbours_keep(&own->job, node);
     free(node);
     return error;
 }

@@ -1,9 +1,9 @@
-/* The client of the PMI wire, version 1.1: lock-step, one command asked ("cmd=get kvsname=12.0 key=card-3\n"), one answered.
- * So do hydra, Slurm's pmi2, flux and our own launcher; what PMI 2.0 has more is of no use here.
+/* The client of the PMI wire, version 1.1: lock-step, one command asked ("cmd=get kvsname=12.0 key=card-3\n"), one
+ * answered. So do hydra, Slurm's pmi2, flux and our own launcher; what PMI 2.0 has more is of no use here.
  *
  * Written for what the launchers out there really do: every command leaves with a single write, the version is exactly
- * 1.1, keys come in any order, a missing key is told by rc or by no value. Every answer but a
- * fence's has a deadline; a launcher that vanishes gives ERR_LAUNCHER. */
+ * 1.1, keys come in any order, a missing key is told by rc or by no value. Every answer but a fence's has a deadline; a
+ * launcher that vanishes gives ERR_LAUNCHER. */
 #include "boot/inside.h"
 #include <fcntl.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
-/* What we use of libpmix.so.2, which is loaded at run time: no header of it is needed to build. Its structures are fixed
- * within that soname; tests/boot/pmix.sh compares them with the library's own header. */
+/* What we use of libpmix.so.2, which is loaded at run time: no header of it is needed to build. Its structures are
+ * the same for all versions of that soname; tests/boot/pmix.sh compares them with the library's own header. */
 #ifndef BOOT_PMIX_H
 #define BOOT_PMIX_H
 
@@ -8,7 +8,7 @@
 #define BOOT_PMIX_LIBRARY  "libpmix.so.2"
 #define BOOT_PMIX_ALL      (UINT32_MAX - 1) /* the rank that stands for the job */
 #define BOOT_PMIX_EVERYONE 3                /* the scope of a key: here and on other nodes */
-#define BOOT_PMIX_DONE     -157             /* done already, so nobody calls back */
+#define BOOT_PMIX_DONE     -157             /* done already, so there is no callback */
 
 /* The keys of what may be asked, and of how. */
 #define BOOT_PMIX_SIZE      "pmix.job.size"
@@ -50,7 +50,7 @@ struct boot_pmix_info {
     F(Put, int, (uint8_t, const char *, struct boot_pmix_value *))                                                     \
     F(Commit, int, (void))                                                                                            \
     F(Fence_nb, int,                                                                                                  \
-      (const struct boot_pmix_process *, size_t, const struct boot_pmix_info *, size_t, void (*)(int, void *), void *)) \
+      (const struct boot_pmix_process *, size_t, const struct boot_pmix_info *, size_t, void (*)(int, void *), void *))\
     F(Get, int,                                                                                                       \
       (const struct boot_pmix_process *, const char *, const struct boot_pmix_info *, size_t,                          \
        struct boot_pmix_value **))                                                                                    \
