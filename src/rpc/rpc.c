@@ -1,4 +1,4 @@
-/* rpc: its life, and what comes and leaves. */
+/* rpc: start and end, messages that come and that leave. */
 #include "rpc/rpc.h"
 #include "base/counters.h"
 #include "base/log.h"
@@ -55,13 +55,13 @@ int vrpc_leave(vd_connection *connection)
     return error;
 }
 
-static __attribute__((noinline)) int tell_slowly(int remote, const struct rpc_head *head)
+static __attribute__((noinline)) int head_send_slowly(int remote, const struct rpc_head *head)
 {
     vd_connection *connection = vrpc_begin(remote, head);
     return connection ? vrpc_leave(connection) : vd_error();
 }
 
-/* By the short way of the engine, from where HEAD lies. */
+/* By the engine's short path, from where HEAD lies. */
 int vrpc_tell(int remote, const struct rpc_head *head)
 {
     vd_channel *channel = vrpc.channel;
@@ -73,11 +73,11 @@ int vrpc_tell(int remote, const struct rpc_head *head)
     channel->sent[remote] += !error;
     if (unlikely(vpack_threads))
         base_unlock(&channel->first_out);
-    return unlikely(error == ERR_AGAIN) ? tell_slowly(remote, head) : error;
+    return unlikely(error == ERR_AGAIN) ? head_send_slowly(remote, head) : error;
 }
 
-/* It leaves or is dropped: over is OK. */
-static int ending_step(vd_connection *connection)
+/* It is being sent or dropped. OK: done. */
+static int connection_step(vd_connection *connection)
 {
     if (connection->unpacking)
         return vpack_drop(connection);
@@ -100,7 +100,7 @@ void vrpc_sweep_all(void)
         list_append(&round, node);
     rpc_unlock();
     while ((node = list_take_first(&round)))
-        if (ending_step(container_of(node, vd_connection, link)) == ERR_AGAIN)
+        if (connection_step(container_of(node, vd_connection, link)) == ERR_AGAIN)
             list_append(&left, node);
     rpc_lock();
     while ((node = list_take_first(&left)))
@@ -122,21 +122,21 @@ void vrpc_drop(vd_connection *connection)
 
 /* ---- coming ------------------------------------------------------------------------------------------------------ */
 
-static void arrived(struct msg_request *request);
+static void frame_arrived(struct msg_request *request);
 static const struct msg_listener listener;
 
-static int await(void)
+static int receive_post(void)
 {
     struct msg_where from = {vrpc.channel->context, MSG_ANY_SOURCE, PACK_TAG_FIRST};
     vrpc.coming = vpack_take(vrpc.channel, 1);
     if (!vrpc.coming)
         return vd_error();
     struct type_buffer buffer = {.base = vrpc.coming->frame, .count = PACK_FRAME};
-    vrpc.request.completed = arrived;
+    vrpc.request.completed = frame_arrived;
     return vmsg_recv_listen(&vrpc.request, &from, &buffer, &listener);
 }
 
-static COLD void refuse(int remote)
+static COLD void frame_refuse(int remote)
 {
     static struct base_log_gate gate;
     char more[LOG_MORE];
@@ -146,7 +146,7 @@ static COLD void refuse(int remote)
 }
 
 /* The message whose first frame, of BYTES, lies in CONNECTION. */
-static void begun(vd_connection *connection, const struct msg_result *result)
+static void message_begun(vd_connection *connection, const struct msg_result *result)
 {
     struct rpc_head head;
     vpack_begun(connection, result, vrpc.channel->heard[result->source]++);
@@ -171,8 +171,8 @@ vd_connection *vrpc_nothing(int remote)
     return connection;
 }
 
-/* CONNECTION NULL: it is all head. */
-static void handle(int remote, const struct rpc_head *head, vd_connection *connection)
+/* CONNECTION NULL: the head is all of it. */
+static void head_handle(int remote, const struct rpc_head *head, vd_connection *connection)
 {
     switch (head->kind) {
     case RPC_CALL:
@@ -189,13 +189,13 @@ static void handle(int remote, const struct rpc_head *head, vd_connection *conne
         vrpc_place_free(remote, (uint32_t)head->code, true);
         break;
     default:
-        refuse(remote);
+        frame_refuse(remote);
     }
     vrpc_drop(connection);
 }
 
 /* A first frame, where it lies. */
-static enum msg_heard heard(int source, const void *data, uint64_t bytes)
+static enum msg_heard frame_heard(int source, const void *data, uint64_t bytes)
 {
     struct rpc_head head;
     vd_connection *connection = NULL;
@@ -209,14 +209,14 @@ static enum msg_heard heard(int source, const void *data, uint64_t bytes)
         if (!connection)
             return MSG_DECLINED;
         memcpy(connection->frame, data, bytes);
-        begun(connection, &(struct msg_result){.source = source, .bytes = bytes});
+        message_begun(connection, &(struct msg_result){.source = source, .bytes = bytes});
     }
-    handle(source, &head, connection);
+    head_handle(source, &head, connection);
     return head.kind <= RPC_ONE_WAY ? MSG_HEARD_TURN : MSG_HEARD;
 }
 
 /* A first frame is here. The next receive is posted when this one has its place in a queue, so that the order stays. */
-static void arrived(struct msg_request *request)
+static void frame_arrived(struct msg_request *request)
 {
     struct rpc_head head;
     vd_connection *connection = vrpc.coming;
@@ -226,32 +226,32 @@ static void arrived(struct msg_request *request)
         vrpc.coming = NULL;
         return;
     }
-    begun(connection, result);
+    message_begun(connection, result);
     if (likely(!result->error && result->bytes >= sizeof head)) {
         memcpy(&head, connection->frame, sizeof head);
-        handle(result->source, &head, connection);
+        head_handle(result->source, &head, connection);
     } else { /* longer than any frame, or too short */
-        refuse(result->source);
+        frame_refuse(result->source);
         vrpc_drop(connection);
     }
-    int error = await();
+    int error = receive_post();
     if (error)
         LOG_ERROR("remote calls end here: %s", vbase_error_detail());
     vrpc_sweep();
     vrpc_run_at_once();
 }
 
-static void behind(void)
+static void round_after(void)
 {
     vrpc_sweep();
     vrpc_run_at_once();
 }
 
-static const struct msg_listener listener = {.heard = heard, .behind = behind};
+static const struct msg_listener listener = {.heard = frame_heard, .behind = round_after};
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
-static bool nothing_ends(void *unused)
+static bool no_message_leaves(void *unused)
 {
     (void)unused;
     vrpc_sweep();
@@ -261,7 +261,7 @@ static bool nothing_ends(void *unused)
     return none;
 }
 
-static bool nothing_comes(void *unused)
+static bool no_message_comes(void *unused)
 {
     (void)unused;
     return !vrpc.coming;
@@ -294,18 +294,18 @@ void vrpc_end(bool close)
     int error = vmsg_wait_until(vrpc_idle, NULL);
     if (!close)
         return;
-    list_for_each(node, &vrpc.ending) { /* nobody runs any more who would unpack it */
+    list_for_each(node, &vrpc.ending) { /* no handler runs any more that would unpack it */
         vd_connection *connection = container_of(node, vd_connection, link);
         connection->frames_left = connection->alone_left = 0;
         vpack_cancel(connection);
     }
     if (!error)
-        error = vmsg_wait_until(nothing_ends, NULL);
+        error = vmsg_wait_until(no_message_leaves, NULL);
     vrpc_pool_close();
     if (vrpc.coming)
         vmsg_cancel(&vrpc.request);
     if (!error)
-        error = vmsg_wait_until(nothing_comes, NULL);
+        error = vmsg_wait_until(no_message_comes, NULL);
     if (error)
         return; /* the job is lost: the engine may still point at our memory */
     vpack_channel_free(vrpc.channel);
@@ -337,7 +337,7 @@ VEXPORT int vd_rpc_start(int threads)
     vrpc.remote = calloc((size_t)vrpc.channel->size, sizeof *vrpc.remote);
     error = vrpc.remote ? vrpc_pool_open(threads) : vbase_fail(ERR_MEMORY, "no memory for remote calls");
     if (!error)
-        error = await();
+        error = receive_post();
     if (error) {
         vrpc_pool_close();
         vpack_channel_free(vrpc.channel);

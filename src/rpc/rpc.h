@@ -1,5 +1,5 @@
-/* rpc: calls of functions in other processes, the last part of viaduct.h. It stands on pack: a channel of its own carries
- * calls, replies and notices; each is a packed message that begins with a struct rpc_head.
+/* rpc: calls of functions in other processes, the last part of viaduct.h. It stands on pack: a channel of its own
+ * carries calls, replies and notices; each is a packed message that begins with a struct rpc_head.
  *
  *   caller                                       server
  *   vd_rpc_begin    takes one of 64 places
@@ -8,12 +8,12 @@
  *   vd_rpc_wait  <-- REPLY id, code               its reply leaves; the place is free
  *   vd_rpc_end                                    else it is now: more of the reply than its first frame stayed there
  *
- * A first frame is heard where it lies (msg_listener); a message without blocks needs no connection at all, and is sent from
- * its call. Only what no eager frame holds gets the receive from anyone that is always posted. What runs
- * at once is run by the thread that makes progress, behind the round and one at a time: a handler that waits for a long block
- * may see others arrive, which are queued. Nothing that is packed here waits, and nothing of it leaves before its end
- * (vd_connection.copies): so a call can be given up, and its head says how many frames and long blocks follow, so that they
- * are taken and dropped where nobody unpacks them.
+ * The listener (msg_listener) takes a first frame where it lies; a message without blocks needs no connection, and is
+ * sent from its call. Only what no eager frame holds gets the receive from anyone that is always posted. Handlers that
+ * run at once are run by the thread that makes progress, after the round and one at a time: while one waits for a long
+ * block others may arrive, which are queued. Packing here never waits, and nothing leaves before the message's end
+ * (vd_connection.copies): so a call can be given up. Its head says how many frames and long blocks follow, so that they
+ * can be taken and dropped where no handler unpacks them.
  *
  * One lock for all that is shared; it is held for a few lines and never around a call of msg. */
 #ifndef RPC_RPC_H
@@ -41,7 +41,8 @@ struct rpc_head {
             uint16_t frames; /* that follow the first; UINT16_MAX: so many or more */
             uint32_t alone;  /* blocks that follow alone */
         };
-        rpc_pair pair[2];    /* so it is written, and sent right away: a processor forwards no smaller stores to a larger load */
+        rpc_pair
+            pair[2]; /* written in pairs and sent at once: processors do not forward smaller stores to a larger load */
     };
 };
 _Static_assert(sizeof(struct rpc_head) == 32, "both sides alike");
@@ -62,11 +63,12 @@ struct rpc_function {
 /* At the caller a one-way call is new until it is idle. */
 enum rpc_state { RPC_IDLE, RPC_NEW, RPC_OUT, RPC_ANSWERED, RPC_SERVED };
 
-/* At the caller and at the server. All lie in one pool, where they stay; the idle ones are a stack. At the caller the id is the
- * place there and a number that no two calls share, so the reply to one that was given up finds nothing. */
+/* At the caller and at the server. All lie in one pool and keep their place; the idle ones form a stack. At the caller
+ * the id is the place there and a number that no two calls share, so the reply to one that was given up finds
+ * nothing. */
 struct vd_call {
     struct list_node link;     /* server: in a queue, or among those that the pool's threads run */
-    vd_connection *arguments, *reply; /* NULL: without blocks, and nobody asked */
+    vd_connection *arguments, *reply; /* NULL: without blocks, or not asked for yet */
     struct rpc_head head;      /* the caller's; at the server of the same id */
     uint64_t limit;            /* ticks when the caller gives up, 0: never */
     int remote, code;
@@ -76,17 +78,17 @@ struct vd_call {
     _Atomic bool cancelled;
     uint32_t place, number;    /* in the pool; of the last call that it was */
     vd_call *idle;             /* the next one */
-    const struct rpc_function *function; /* server: NULL: nobody knows it */
+    const struct rpc_function *function; /* server; NULL: not registered here */
     uint64_t hash;             /* caller: of the name, */
     char name[64];             /* as far as there is room; the next call is often of the same */
 };
 
-/* What is between us and another rank. */
+/* The state of calls between us and another rank. */
 struct rpc_remote {
     uint32_t out;   /* places that are taken there, */
     uint32_t held;  /* so many by replies that are not unpacked, */
-    uint32_t quiet; /* so many by one-way calls that he has not told of */
-    uint32_t owed;  /* one-way calls of his that are over and that he was not told of */
+    uint32_t quiet; /* so many by one-way calls that the server has not reported as over */
+    uint32_t owed;  /* one-way calls from there that are over and not reported yet */
 };
 
 struct rpc {
@@ -116,7 +118,7 @@ extern struct rpc vrpc;
 
 #define RPC_OWED_MOST (VD_RPC_ROOM / 4) /* one-way calls that are over before their caller is told */
 
-/* Ticks when NS are over; no time is so long that it would come round. */
+/* Ticks when NS are over, at most a time that does not overflow. */
 #define RPC_LONGEST 1000000000000000000u
 static inline uint64_t rpc_limit(uint64_t ns)
 {
@@ -140,8 +142,8 @@ void vrpc_end(bool close); /* of vpack_end, also where only functions are regist
 vd_connection *vrpc_begin(int remote, const struct rpc_head *head) MUST_CHECK; /* a message; NULL: vd_error */
 int vrpc_leave(vd_connection *connection); /* ends it without waiting */
 int vrpc_tell(int remote, const struct rpc_head *head); /* a message without blocks */
-vd_connection *vrpc_nothing(int remote); /* what unpacks no blocks; NULL: vd_error */
-void vrpc_drop(vd_connection *connection); /* nobody unpacks it any more */
+vd_connection *vrpc_nothing(int remote); /* a connection that unpacks no blocks; NULL: vd_error */
+void vrpc_drop(vd_connection *connection); /* takes the rest of it without unpacking */
 void vrpc_sweep_all(void); /* what has left or come */
 static inline void vrpc_sweep(void)
 {
@@ -150,10 +152,11 @@ static inline void vrpc_sweep(void)
 }
 vd_call *vrpc_call_make(void); /* lock held; NULL: no memory */
 
-/* Of NULL, too. Until a call is out, and when it was ended, it is one thread's alone. */
+/* NULL is idle, too. Before a call is sent and after its end only one thread uses it. */
 static inline enum rpc_state rpc_state(const vd_call *call)
 {
-    return call ? (enum rpc_state)atomic_load_explicit((_Atomic uint8_t *)&call->state, memory_order_relaxed) : RPC_IDLE;
+    return call ? (enum rpc_state)atomic_load_explicit((_Atomic uint8_t *)&call->state, memory_order_relaxed)
+                : RPC_IDLE;
 }
 
 /* Lock held. */
@@ -167,7 +170,8 @@ static inline vd_call *rpc_call_take(void)
 }
 static inline void rpc_call_give(vd_call *call)
 {
-    atomic_store_explicit(&call->state, RPC_IDLE, memory_order_relaxed); /* under the lock; for who uses it after its end */
+    atomic_store_explicit(&call->state, RPC_IDLE,
+                          memory_order_relaxed); /* under the lock; read by programs that use a call after its end */
     call->idle = vrpc.idle;
     vrpc.idle = call;
 }

@@ -1,5 +1,5 @@
-/* rpc: the server. Calls wait in two queues in the order of their coming: those that run at once, one at a time, by whoever
- * has just made progress, and those of the pool's threads. */
+/* rpc: the server. Calls wait in two queues in the order of their coming: those that run at once, one at a time, on the
+ * thread that has just made progress, and those of the pool's threads. */
 #include "rpc/rpc.h"
 #include "base/log.h"
 #include <stdio.h>
@@ -28,7 +28,8 @@ VEXPORT int vd_rpc_register(const char *name, vd_handler *handler, void *context
     snprintf(function->name, sizeof function->name, "%s", name);
     rpc_lock();
     const struct rpc_function *other = vbase_map_get(&vrpc.functions, hash);
-    error = other ? vbase_fail(ERR_ARGUMENT, "%s is registered already%s%s", name, strcmp(other->name, name) ? ", under the name " : "",
+    error = other ? vbase_fail(ERR_ARGUMENT, "%s is registered already%s%s", name,
+                               strcmp(other->name, name) ? ", under the name " : "",
                                strcmp(other->name, name) ? other->name : "")
                   : vbase_map_put(&vrpc.functions, hash, function);
     if (!error && place == VD_POOL)
@@ -42,7 +43,7 @@ VEXPORT int vd_rpc_register(const char *name, vd_handler *handler, void *context
 
 /* ---- the end of a call ------------------------------------------------------------------------------------------- */
 
-static void complain(const char *what, int remote)
+static void error_log(const char *what, int remote)
 {
     static struct base_log_gate gate;
     char more[LOG_MORE];
@@ -50,7 +51,7 @@ static void complain(const char *what, int remote)
         LOG_WARN("%s rank %d: %s%s", what, remote, vbase_error_detail(), more);
 }
 
-static void credit(int remote)
+static void credit_send(int remote)
 {
     rpc_lock();
     uint32_t count = ++vrpc.remote[remote].owed >= RPC_OWED_MOST ? RPC_OWED_MOST : 0;
@@ -58,7 +59,7 @@ static void credit(int remote)
     rpc_unlock();
     struct rpc_head head = {.code = count, .kind = RPC_CREDIT};
     if (count && vrpc_tell(remote, &head))
-        complain("a notice is lost to", remote);
+        error_log("a notice is lost to", remote);
 }
 
 static struct rpc_head reply_head(const vd_call *call)
@@ -66,7 +67,7 @@ static struct rpc_head reply_head(const vd_call *call)
     return rpc_head(RPC_REPLY, 0, call->head.id, (uint64_t)(int64_t)call->code);
 }
 
-/* A code goes in the place of a reply that was begun. */
+/* Instead of a reply that was begun, its code is sent. */
 static void reply_send(vd_call *call)
 {
     if (call->reply && call->code) {
@@ -75,10 +76,10 @@ static void reply_send(vd_call *call)
     }
     struct rpc_head head = reply_head(call);
     if (call->reply ? vrpc_leave(call->reply) : vrpc_tell(call->remote, &head))
-        complain("a reply is lost to", call->remote);
+        error_log("a reply is lost to", call->remote);
 }
 
-static void finish(vd_call *call)
+static void call_finish(vd_call *call)
 {
     int remote = call->remote;
     bool one_way = call->one_way;
@@ -97,11 +98,11 @@ static void finish(vd_call *call)
     vrpc.served++;
     rpc_unlock();
     if (one_way)
-        credit(remote);
+        credit_send(remote);
     vmsg_wake(); /* vd_rpc_serve looks at what handlers change */
 }
 
-static void run(vd_call *call)
+static void call_run(vd_call *call)
 {
     if (unlikely(!call->function))
         call->code = vbase_fail(ERR_NOT_FOUND, "it calls a function that is not registered here");
@@ -112,24 +113,24 @@ static void run(vd_call *call)
     else
         call->function->handler(call, call->function->context);
     if (unlikely(!call->function && call->one_way))
-        complain("a one-way call was dropped from", call->remote);
-    finish(call);
+        error_log("a one-way call was dropped from", call->remote);
+    call_finish(call);
 }
 
 /* ---- queues ------------------------------------------------------------------------------------------------------ */
 
-/* Its caller hears so, or gets his place back. */
+/* Tells the caller, or gives it its place back. */
 void vrpc_turn_away(int remote, const struct rpc_head *head)
 {
     struct rpc_head answer = {.id = head->id, .code = ERR_MEMORY, .kind = RPC_REPLY};
     (void)vbase_fail(ERR_MEMORY, "no memory for it");
-    complain("something is turned away, of", remote);
+    error_log("something is turned away, of", remote);
     if (head->kind == RPC_ONE_WAY)
-        credit(remote);
+        credit_send(remote);
     else if (head->kind == RPC_REPLY)
         vrpc_answered(remote, &answer, NULL);
     else if (head->kind == RPC_CALL && vrpc_tell(remote, &answer))
-        complain("a reply is lost to", remote);
+        error_log("a reply is lost to", remote);
 }
 
 /* Lock held; NULL: there is none. The next call is often of the same. */
@@ -159,14 +160,14 @@ void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connect
     call->remote = remote;
     call->code = OK;
     call->one_way = head->kind == RPC_ONE_WAY;
-    atomic_store_explicit(&call->state, RPC_SERVED, memory_order_relaxed); /* the queue orders it, and this: */
+    atomic_store_explicit(&call->state, RPC_SERVED, memory_order_relaxed); /* ordered by the queue, as is this: */
     atomic_store_explicit(&call->cancelled, false, memory_order_relaxed);
     if (unlikely(head->ns))
         call->limit = rpc_limit(head->ns);
     rpc_lock();
     call->function = function_of(head->name);
     bool pool = call->function && call->function->place == VD_POOL;
-    list_append(pool ? &vrpc.queue : &vrpc.at_once, &call->link); /* behind the lock it is another thread's */
+    list_append(pool ? &vrpc.queue : &vrpc.at_once, &call->link); /* after the unlock another thread may have it */
     rpc_unlock();
     if (pool) {
         pthread_mutex_lock(&vrpc.mutex);
@@ -185,15 +186,15 @@ void vrpc_run_at_once(void)
             vrpc.running = container_of(node, vd_call, link);
         rpc_unlock();
         if (node) {
-            uint8_t outside = vpack_inside; /* or a handler of the pool, which waits */
+            uint8_t outside = vpack_inside; /* a handler of the pool may be waiting in it */
             vpack_inside = PACK_INSIDE_AT_ONCE;
-            run(container_of(node, vd_call, link));
+            call_run(container_of(node, vd_call, link));
             vpack_inside = outside;
         }
     } while (node);
 }
 
-static bool cancel(vd_call *call, int remote, uint64_t id)
+static bool call_cancel(vd_call *call, int remote, uint64_t id)
 {
     if (!call || call->remote != remote || call->head.id != id || call->one_way)
         return false;
@@ -201,10 +202,10 @@ static bool cancel(vd_call *call, int remote, uint64_t id)
     return true;
 }
 
-static bool cancel_in(struct list *calls, int remote, uint64_t id)
+static bool list_cancel(struct list *calls, int remote, uint64_t id)
 {
     list_for_each(node, calls)
-        if (cancel(container_of(node, vd_call, link), remote, id))
+        if (call_cancel(container_of(node, vd_call, link), remote, id))
             return true;
     return false;
 }
@@ -212,8 +213,8 @@ static bool cancel_in(struct list *calls, int remote, uint64_t id)
 void vrpc_cancel_asked(int remote, uint64_t id)
 {
     rpc_lock();
-    (void)(cancel_in(&vrpc.queue, remote, id) || cancel_in(&vrpc.at_once, remote, id) || cancel_in(&vrpc.runs, remote, id) ||
-           cancel(vrpc.running, remote, id));
+    (void)(list_cancel(&vrpc.queue, remote, id) || list_cancel(&vrpc.at_once, remote, id) ||
+           list_cancel(&vrpc.runs, remote, id) || call_cancel(vrpc.running, remote, id));
     rpc_unlock();
 }
 
@@ -247,7 +248,7 @@ static void *pool_thread(void *unused)
         if (!node)
             return unused;
         vpack_inside = PACK_INSIDE_POOL;
-        run(container_of(node, vd_call, link));
+        call_run(container_of(node, vd_call, link));
     }
 }
 
@@ -305,8 +306,9 @@ VEXPORT void vd_rpc_fail(vd_call *call, int code)
 
 VEXPORT int vd_rpc_cancelled(const vd_call *call)
 {
-    return rpc_state(call) == RPC_SERVED && (atomic_load_explicit((_Atomic bool *)&call->cancelled, memory_order_relaxed) ||
-                                             (call->limit && clock_ticks() >= call->limit));
+    return rpc_state(call) == RPC_SERVED &&
+           (atomic_load_explicit((_Atomic bool *)&call->cancelled, memory_order_relaxed) ||
+            (call->limit && clock_ticks() >= call->limit));
 }
 
 /* ---- serving ----------------------------------------------------------------------------------------------------- */
@@ -314,7 +316,7 @@ VEXPORT int vd_rpc_cancelled(const vd_call *call)
 struct serving {
     int (*finished)(void *context);
     void *context;
-    uint32_t served; /* so many then; not looked at where there are several threads */
+    uint32_t served; /* so many then; unused with several threads */
 };
 
 static bool served(void *context)
@@ -332,7 +334,7 @@ VEXPORT int vd_rpc_serve(int (*finished)(void *context), void *context)
         error = vbase_fail(ERR_STATE, "vd_rpc_serve: this handler runs at once, so others wait for its end");
     for (uint32_t turn = 1; !error && !finished(context); turn++) {
         if (turn % DEATH_TURNS == 0)
-            (void)vmsg_deaths(); /* who always has something to do never waits, and hears of deaths there only */
+            (void)vmsg_deaths(); /* a server that never waits learns of deaths here alone */
         struct serving serving = {finished, context, vpack_threads ? 0 : vrpc.served};
         error = vmsg_wait_until(served, &serving);
     }
