@@ -1,5 +1,5 @@
-/* pack: channels, and the connections of a channel. All ranks open and close channels in the same order: they
- * compare name, network and settings, so a rank that opens another channel is told so, and either all have it or none. */
+/* pack: channels, and the connections of a channel. All ranks open and close channels in the same order: they compare
+ * name, network and settings, so a rank that opens another channel gets an error, and either all have it or none. */
 #include "pack/pack.h"
 #include "base/counters.h"
 #include "base/hash.h"
@@ -15,7 +15,7 @@ static struct {
     char network[MSG_NETWORKS][64]; /* that networks of the engine were opened for; of 0 none */
 } pack;
 
-static vd_connection nobody = {.state = PACK_ENDING}; /* the first of a channel that has none */
+static vd_connection never_idle = {.state = PACK_ENDING}; /* the first of a channel that has none */
 
 int vpack_argument(vd_channel *channel, int remote)
 {
@@ -49,8 +49,8 @@ int vpack_channels_close(void)
 static void first_release(vd_channel *channel, int unpacking)
 {
     vd_connection *connection = channel->first[unpacking];
-    channel->first[unpacking] = &nobody;
-    if (connection == &nobody)
+    channel->first[unpacking] = &never_idle;
+    if (connection == &never_idle)
         return;
     connection->listed = true;
     channel->made++;
@@ -75,8 +75,8 @@ void vpack_channels_threaded(void)
 
 enum { SAME_NAME, SAME_NETWORK, SAME_CHECK, SAME_ID, SAME_COUNT };
 
-/* ERROR is what this rank has come to: where one fails, or opens another channel, all do. */
-static int same_everywhere(const char *name, uint32_t id, const char *network, int error)
+/* ERROR: of this rank. Where one rank fails, or opens another channel, all fail. */
+static int channel_compare(const char *name, uint32_t id, const char *network, int error)
 {
     static const char *const what[] = {"name", "network", "VIADUCT_CHECK", "number"};
     const int64_t mine[SAME_COUNT] = {[SAME_NAME] = (int64_t)(vbase_hash_bytes(name, strlen(name)) >> 1),
@@ -94,7 +94,8 @@ static int same_everywhere(const char *name, uint32_t id, const char *network, i
         return vbase_fail((int)least[2 * SAME_COUNT], "another rank cannot open channel %s", name);
     for (int i = 0; i < SAME_COUNT && !error; i++)
         if (least[i] != -least[i + SAME_COUNT])
-            error = vbase_fail(ERR_ARGUMENT, "not all ranks open the same channel now: its %s differs; here it is %s over %s",
+            error = vbase_fail(ERR_ARGUMENT,
+                               "not all ranks open the same channel now: its %s differs; here it is %s over %s",
                                what[i], name, network);
     return error;
 }
@@ -107,7 +108,7 @@ struct path_wait {
     struct msg_route route;
 };
 
-static bool path_known(void *context)
+static bool peer_path_is_known(void *context)
 {
     struct path_wait *wait = context;
     wait->error = vmsg_route(wait->channel->context, wait->remote, &wait->route);
@@ -115,7 +116,7 @@ static bool path_known(void *context)
 }
 
 /* ERR_UNREACHABLE: one of them is not reached over TRANSPORT. */
-static int all_reached(const vd_channel *channel, const char *transport)
+static int channel_reaches_all(const vd_channel *channel, const char *transport)
 {
     int error = OK;
     for (int remote = 0; remote < channel->size && !error; remote++) {
@@ -127,24 +128,25 @@ static int all_reached(const vd_channel *channel, const char *transport)
             error = vbase_fail(ERR_UNREACHABLE, "rank %d is reached over %s from rank %d, not over %s", remote,
                                wait.route.transport, channel->rank, transport);
         if (!error && channel->network)
-            error = vmsg_wait_until(path_known, &wait);
+            error = vmsg_wait_until(peer_path_is_known, &wait);
         error = error ? error : wait.error;
     }
     return error;
 }
 
-/* What goes wrong at any rank goes wrong at all, with one code. */
-static int agree(int mine, const char *network)
+/* An error at any rank becomes an error at all, with one code. */
+static int error_agree(int mine, const char *network)
 {
     int64_t least_code[2] = {mine, mine ? vd_rank() : INT32_MAX};
     int error = vpack_least(least_code, 2);
     if (error || least_code[0] == mine)
         return error ? error : mine;
-    return vbase_fail((int)least_code[0], "rank %d does not reach all others over %s, and says why", (int)least_code[1], network);
+    return vbase_fail((int)least_code[0], "rank %d does not reach all others over %s, and says why", (int)least_code[1],
+                      network);
 }
 
 /* The network of NAME: one that a channel has opened before, or a new one. */
-static int network_of(const char *name, int *network)
+static int network_find(const char *name, int *network)
 {
     for (int i = 1; i < MSG_NETWORKS; i++)
         if (*name && strcmp(pack.network[i], name) == 0) {
@@ -152,7 +154,7 @@ static int network_of(const char *name, int *network)
             return OK;
         }
     int mine = vmsg_network_open(strcmp(name, "tcp") == 0 ? NULL : name, network);
-    int error = agree(mine, name);
+    int error = error_agree(mine, name);
     if (error && !mine)
         vmsg_network_close(*network);
     if (!error)
@@ -160,20 +162,22 @@ static int network_of(const char *name, int *network)
     return error;
 }
 
-/* A context of CHANNEL over NETWORK in the place of the usual one, if that does not go over it anyhow. Other ranks may have
- * theirs already: what they send for it waits. */
-static int bind(vd_channel *channel, const char *network)
+/* Replaces the context of CHANNEL by one over NETWORK, unless it uses that network already. Other ranks may have theirs
+ * already: what they send for it waits. */
+static int channel_bind(vd_channel *channel, const char *network)
 {
     if (strcmp(network, "all") == 0)
         return OK;
     if (strcmp(network, "shm") == 0)
-        return agree(all_reached(channel, network), network);
+        return error_agree(channel_reaches_all(channel, network), network);
     if (strcmp(network, "verbs") == 0)
-        return vbase_fail(ERR_UNSUPPORTED, "channel %s: verbs is not built yet; there are shm, tcp and names of cards", channel->name);
-    int usual = strcmp(network, "tcp") == 0 ? agree(all_reached(channel, network), network) : ERR_UNREACHABLE;
+        return vbase_fail(ERR_UNSUPPORTED, "channel %s: verbs is not built yet; there are shm, tcp and names of cards",
+                          channel->name);
+    int usual =
+        strcmp(network, "tcp") == 0 ? error_agree(channel_reaches_all(channel, network), network) : ERR_UNREACHABLE;
     if (usual != ERR_UNREACHABLE)
         return usual;
-    int error = network_of(network, &channel->network);
+    int error = network_find(network, &channel->network);
     if (error)
         return error;
     vpack_check_close(channel);
@@ -182,7 +186,7 @@ static int bind(vd_channel *channel, const char *network)
     error = vmsg_context_open_over(channel->network, MSG_CONTEXT_PACK + channel->id, &channel->context);
     if (!error && channel->check)
         error = vpack_check_open(channel);
-    return agree(error ? error : all_reached(channel, "tcp"), network);
+    return error_agree(error ? error : channel_reaches_all(channel, "tcp"), network);
 }
 
 /* ---- connections ------------------------------------------------------------------------------------------------- */
@@ -231,9 +235,9 @@ static vd_connection *listed_take(vd_channel *channel, int unpacking)
 vd_connection *vpack_take(vd_channel *channel, int unpacking)
 {
     vd_connection *connection = channel->first[unpacking];
-    if (channel->listed || (connection != &nobody && connection->state != PACK_IDLE))
+    if (channel->listed || (connection != &never_idle && connection->state != PACK_IDLE))
         connection = listed_take(channel, unpacking);
-    else if (connection == &nobody)
+    else if (connection == &never_idle)
         connection = first_make(channel, unpacking);
     if (connection)
         connection->state = unpacking ? PACK_UNPACKING : PACK_PACKING;
@@ -251,12 +255,12 @@ void vpack_give(vd_connection *connection)
     pack_unlock(channel);
 }
 
-/* How many messages are on their way. One thread is left. */
+/* How many messages are on their way. Other threads call no more. */
 static uint32_t messages_open(const vd_channel *channel)
 {
     uint32_t open = channel->made;
     for (int i = 0; i < 2; i++) {
-        open += channel->first[i] != &nobody && channel->first[i]->state != PACK_IDLE;
+        open += channel->first[i] != &never_idle && channel->first[i]->state != PACK_IDLE;
         list_for_each(node, &channel->idle[i])
             open--;
     }
@@ -280,7 +284,8 @@ int vpack_channels_ended(void)
 
 VEXPORT int vd_remote(const vd_connection *connection)
 {
-    return connection && connection->state != PACK_IDLE ? connection->remote : vbase_fail(ERR_STATE, "no message is here");
+    return connection && connection->state != PACK_IDLE ? connection->remote
+                                                        : vbase_fail(ERR_STATE, "no message is here");
 }
 
 /* ---- channels ---------------------------------------------------------------------------------------------------- */
@@ -296,7 +301,7 @@ int vpack_channel_open(uint32_t id, const char *name, vd_channel **out)
     channel->id = id;
     channel->check = vbase_settings.check;
     channel->listed = vpack_threads || channel->check;
-    channel->first[0] = channel->first[1] = &nobody;
+    channel->first[0] = channel->first[1] = &never_idle;
     list_init(&channel->idle[0]);
     list_init(&channel->idle[1]);
     list_init(&channel->spare_parts);
@@ -354,7 +359,7 @@ void vpack_channel_free(vd_channel *channel)
     free(channel);
 }
 
-static uint32_t free_id(void)
+static uint32_t id_find(void)
 {
     for (uint32_t tries = 0; tries < MSG_CONTEXTS_PACK; tries++) {
         uint32_t id = pack.next;
@@ -393,10 +398,10 @@ VEXPORT int vd_channel_open(const char *name, const char *network, vd_channel **
         return vbase_fail(ERR_ARGUMENT, "vd_channel_open: %s is NULL", name ? "channel" : "name");
     DOING("vd_channel_open");
     network = network ? network : "all";
-    uint32_t id = free_id();
+    uint32_t id = id_find();
     error = id ? vpack_channel_open(id, name, &channel)
                : vbase_fail(ERR_LIMIT, "%u channels are open", MSG_CONTEXTS_PACK - PACK_ID_FIRST);
-    error = same_everywhere(name, id, network, error) ?: bind(channel, network);
+    error = channel_compare(name, id, network, error) ?: channel_bind(channel, network);
     if (error) {
         if (channel)
             vpack_channel_free(channel);
@@ -406,8 +411,8 @@ VEXPORT int vd_channel_open(const char *name, const char *network, vd_channel **
     return OK;
 }
 
-/* Behind the barrier every rank has ended its messages. What is still under way is dropped on arrival, or waits for a context
- * that the next channels do not use: ids go round. */
+/* Behind the barrier every rank has ended its messages. What is still under way is dropped on arrival, or waits for a
+ * context that the next channels do not use: ids go round. */
 VEXPORT int vd_channel_close(vd_channel *channel)
 {
     int error = vpack_start_all();

@@ -1,6 +1,7 @@
-/* Checking (VIADUCT_CHECK=yes): before each block lies a mark with its number, length and modes, and behind the last one a
- * mark that says so. The unpacker compares; where they differ he says what he expected and what came, and complains to the
- * packer, who says the same: at once, as his engine makes progress, and by the error of his next call. */
+/* Checking (VIADUCT_CHECK=yes): before each block lies a mark with its number, length and modes, and behind the last
+ * one a mark that says so. The unpacker compares; where they differ it logs what it expected and what came, and sends a
+ * complaint to the packer. The packer logs the same when its engine makes progress, and its next call returns the
+ * error. */
 #include "pack/pack.h"
 #include "base/log.h"
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 #define COMPLAINT 400
 
-/* The complaint that comes next, and who has complained. */
+/* The complaint that comes next, and the rank that sent the last one. */
 struct pack_complaints {
     struct msg_request request;
     vd_channel *channel;
@@ -19,25 +20,25 @@ struct pack_complaints {
     char text[COMPLAINT];
 };
 
-static int await(struct pack_complaints *complaints);
+static int complaint_post(struct pack_complaints *complaints);
 
-static void complained(struct msg_request *request)
+static void complaint_came(struct msg_request *request)
 {
     struct pack_complaints *complaints = request->owner;
     if (request->result.error && request->result.error != ERR_TRUNCATED)
         return; /* the channel closes */
-    if (!request->result.error) { /* no honest one is longer */
+    if (!request->result.error) { /* a valid one is not longer */
         complaints->text[COMPLAINT - 1] = 0;
         memcpy(complaints->said, complaints->text, COMPLAINT);
         LOG_ERROR("%s", complaints->said);
         /* release: pairs with the acquire in vpack_check_heard */
         __atomic_store_n(&complaints->heard, request->result.source, __ATOMIC_RELEASE);
     }
-    if (await(complaints))
+    if (complaint_post(complaints))
         LOG_ERROR("channel %s hears no further complaints: %s", complaints->channel->name, vbase_error_detail());
 }
 
-static int await(struct pack_complaints *complaints)
+static int complaint_post(struct pack_complaints *complaints)
 {
     struct msg_where from = {complaints->channel->context, MSG_ANY_SOURCE, PACK_TAG_COMPLAINT};
     struct type_buffer buffer = {.base = complaints->text, .count = COMPLAINT};
@@ -51,13 +52,13 @@ int vpack_check_open(vd_channel *channel)
         return vbase_fail(ERR_MEMORY, "no memory to check channel %s", channel->name);
     complaints->channel = channel;
     complaints->heard = -1;
-    complaints->request.completed = complained;
+    complaints->request.completed = complaint_came;
     complaints->request.owner = complaints;
     channel->complaints = complaints;
-    return await(complaints);
+    return complaint_post(complaints);
 }
 
-static bool cancelled(void *context)
+static bool complaint_is_cancelled(void *context)
 {
     return vmsg_request_done(&((struct pack_complaints *)context)->request);
 }
@@ -68,21 +69,21 @@ void vpack_check_close(vd_channel *channel)
     if (!complaints)
         return;
     vmsg_cancel(&complaints->request);
-    if (vmsg_wait_until(cancelled, complaints) == OK)
-        free(complaints); /* else the job is lost, and it is the engine's */
+    if (vmsg_wait_until(complaint_is_cancelled, complaints) == OK)
+        free(complaints); /* else the job is lost, and the engine may still write to it */
     channel->complaints = NULL;
 }
 
 int vpack_check_heard(vd_channel *channel, int remote)
 {
-    int who = __atomic_load_n(&channel->complaints->heard, __ATOMIC_ACQUIRE); /* pairs with complained */
-    if (who < 0 || (remote != VD_ANYONE && who != remote))
+    int from = __atomic_load_n(&channel->complaints->heard, __ATOMIC_ACQUIRE); /* pairs with complained */
+    if (from < 0 || (remote != VD_ANYONE && from != remote))
         return OK;
     __atomic_store_n(&channel->complaints->heard, -1, __ATOMIC_RELAXED); /* told once */
     return vbase_fail(ERR_ASYMMETRY, "%s", channel->complaints->said);
 }
 
-static const char *modes(const struct pack_mark *mark)
+static const char *mark_modes(const struct pack_mark *mark)
 {
     static const char *const names[3][2] = {{"CHEAPER, CHEAPER", "CHEAPER, EXPRESS"},
                                             {"SAFER, CHEAPER", "SAFER, EXPRESS"},
@@ -90,18 +91,20 @@ static const char *modes(const struct pack_mark *mark)
     return mark->send < 3 && mark->receive < 2 ? names[mark->send][mark->receive] : "?";
 }
 
-static void describe(char *text, size_t size, const struct pack_mark *mark)
+static void mark_describe(char *text, size_t size, const struct pack_mark *mark)
 {
     if (mark->what == PACK_MARK_END)
         snprintf(text, size, "the end after %u blocks", mark->number);
     else if (mark->what == PACK_MARK_BLOCK)
-        snprintf(text, size, "block %u of %llu bytes (%s)", mark->number, (unsigned long long)mark->length, modes(mark));
+        snprintf(text, size, "block %u of %llu bytes (%s)", mark->number, (unsigned long long)mark->length,
+                 mark_modes(mark));
     else
         snprintf(text, size, "something that is no block");
 }
 
-/* Synchronous: when it is over the packer's engine has it, also if the channel closes next. Our message ends behind it. */
-static int complain(vd_connection *connection, const char *text)
+/* Synchronous: when it is over the packer's engine has it, even if the channel closes next. Our message ends after
+ * it. */
+static int complaint_send(vd_connection *connection, const char *text)
 {
     struct pack_part *part = vpack_part_take(connection);
     if (!part)
@@ -121,11 +124,12 @@ int vpack_check_mark(vd_connection *connection, const struct pack_mark *packed, 
     char text[COMPLAINT], theirs[100], mine[100];
     if (memcmp(packed, unpacked, sizeof *packed) == 0)
         return OK;
-    describe(theirs, sizeof theirs, packed);
-    describe(mine, sizeof mine, unpacked);
+    mark_describe(theirs, sizeof theirs, packed);
+    mark_describe(mine, sizeof mine, unpacked);
     snprintf(text, sizeof text, "channel %s, message %u from rank %d to rank %d: %s was packed, %s is unpacked",
-             connection->channel->name, connection->sequence, connection->remote, connection->channel->rank, theirs, mine);
-    int error = complain(connection, text);
+             connection->channel->name, connection->sequence, connection->remote, connection->channel->rank, theirs,
+             mine);
+    int error = complaint_send(connection, text);
     LOG_ERROR("%s", text);
     return error ? error : vbase_fail(ERR_ASYMMETRY, "%s", text);
 }

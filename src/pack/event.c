@@ -1,9 +1,10 @@
-/* A descriptor for event loops. A thread of its own waits for messages like any other, which handles remote calls on the way;
- * when one is there for the program, or something that was begun is over, it makes the descriptor readable and rests until
- * vd_arm. The thread that takes the messages does so in the usual ways. The program's thread opens and closes it.
+/* A descriptor for event loops. A thread of its own waits for messages like any other thread, and so handles remote
+ * calls, too. When a message is there for the program, or something that was begun is over, it makes the descriptor
+ * readable and rests until vd_arm. The program takes the messages as usual. The program's thread opens and closes the
+ * descriptor.
  *
- * What is over is counted: replies, and parts of messages, which tell so by their requests. A frame that nobody has a receive for
- * cannot be counted; while an ended message waits for one the descriptor is readable once in a millisecond. */
+ * Replies, and parts of messages, are counted when their requests complete. A frame without a posted receive cannot be
+ * counted; while an ended message waits for one the descriptor is readable once in a millisecond. */
 #include "pack/pack.h"
 #include "base/clock.h"
 #include <pthread.h>
@@ -21,44 +22,45 @@ static struct {
 void (*_Atomic vpack_event_over)(struct msg_request *request);
 _Atomic uint32_t vpack_event_frames;
 
-static void over(struct msg_request *unused)
+static void request_over(struct msg_request *unused)
 {
     (void)unused;
-    /* release: pairs with something: who is woken by it finds that it is over */
+    /* release: pairs with event_is_due: a thread that this wakes finds that it is over */
     atomic_fetch_add_explicit(&event.over, 1, memory_order_release);
     vmsg_wake();
 }
 
 struct event_wait {
-    uint32_t seen, deaths; /* so much is over and so many are dead, as was told */
+    uint32_t seen, deaths; /* the counts that the program knows of */
     bool briefly;
 };
 
-static bool something(void *context)
+static bool event_is_due(void *context)
 {
     const struct event_wait *wait = context;
     return atomic_load_explicit(&event.closing, memory_order_relaxed) ||
-           atomic_load_explicit(&event.over, memory_order_acquire) != wait->seen || /* pairs with over */
-           (!wait->briefly && atomic_load_explicit(&vpack_event_frames, memory_order_relaxed)) || vmsg_deaths() != wait->deaths ||
-           vpack_any_message();
+           atomic_load_explicit(&event.over, memory_order_acquire) != wait->seen || /* pairs with request_over */
+           (!wait->briefly && atomic_load_explicit(&vpack_event_frames, memory_order_relaxed)) ||
+           vmsg_deaths() != wait->deaths || vpack_any_message();
 }
 
-static int await(struct event_wait *wait)
+static int event_wait(struct event_wait *wait)
 {
     wait->briefly = atomic_load_explicit(&vpack_event_frames, memory_order_relaxed) > 0;
     uint64_t limit = clock_ticks() + vbase_clock_ticks_of_ns(1000000);
-    int error = wait->briefly ? vmsg_wait_until_ticks(something, wait, limit) : vmsg_wait_until(something, wait);
-    wait->seen = atomic_load_explicit(&event.over, memory_order_acquire); /* pairs with over */
+    int error = wait->briefly ? vmsg_wait_until_ticks(event_is_due, wait, limit) : vmsg_wait_until(event_is_due, wait);
+    wait->seen = atomic_load_explicit(&event.over, memory_order_acquire); /* pairs with request_over */
     wait->deaths = vmsg_deaths();
     return error == ERR_TIMEOUT ? OK : error;
 }
 
-static void *listen(void *unused)
+static void *event_thread(void *unused)
 {
     struct event_wait wait = {.seen = atomic_load_explicit(&event.over, memory_order_relaxed)};
     while (!atomic_load_explicit(&event.closing, memory_order_relaxed)) {
-        bool lost = await(&wait) != OK;
-        /* release: pairs with vd_arm; first the mark, then the descriptor, which vd_arm empties before it takes back the mark */
+        bool lost = event_wait(&wait) != OK;
+        /* release: pairs with vd_arm; first the mark, then the descriptor, which vd_arm empties before it takes back
+         * the mark */
         atomic_store_explicit(&event.fired, 1, memory_order_release);
         (void)!write(event.fd, &(uint64_t){1}, sizeof(uint64_t));
         while (atomic_load_explicit(&event.fired, memory_order_acquire) || lost) {
@@ -83,12 +85,13 @@ VEXPORT int vd_get_fd(void)
     event.fd = fd;
     atomic_store_explicit(&event.closing, false, memory_order_relaxed); /* there is no thread yet */
     atomic_store_explicit(&event.fired, 0, memory_order_relaxed);
-    if (pthread_create(&event.thread, NULL, listen, NULL)) {
+    if (pthread_create(&event.thread, NULL, event_thread, NULL)) {
         event.fd = 0;
         close(fd);
         return vbase_fail(ERR_LIMIT, "a thread for events cannot be made (ulimit -u)");
     }
-    atomic_store_explicit(&vpack_event_over, over, memory_order_relaxed); /* what is over already is asked for anyhow */
+    atomic_store_explicit(&vpack_event_over, request_over,
+                          memory_order_relaxed); /* what is over already is checked anyhow */
     return fd;
 }
 
@@ -98,7 +101,7 @@ VEXPORT int vd_arm(void)
     if (!event.fd)
         return vbase_fail(ERR_STATE, "vd_arm: vd_get_fd must come before");
     (void)!read(event.fd, &count, sizeof count);
-    atomic_store_explicit(&event.fired, 0, memory_order_release); /* pairs with listen */
+    atomic_store_explicit(&event.fired, 0, memory_order_release); /* pairs with event_thread */
     vbase_futex_wake(&event.fired, 1);
     return OK;
 }

@@ -1,5 +1,5 @@
-/* pack: its life, and what all ranks do together. A collective of all is over as soon as somebody is dead, where that does not
- * end the job. */
+/* pack: start and end, and what all ranks do together. Where a death does not end the job, a collective of all ranks
+ * ends at the first death. */
 #include "base/counters.h"
 #include "coll/coll.h"
 #include "pack/pack.h"
@@ -44,16 +44,17 @@ int vpack_start(void)
 
 int vpack_start_all(void)
 {
-    return vpack_inside == PACK_INSIDE_AT_ONCE ? vbase_fail(ERR_STATE, "a handler that runs at once must not wait for the other ranks")
-                                               : vpack_start();
+    return vpack_inside == PACK_INSIDE_AT_ONCE
+               ? vbase_fail(ERR_STATE, "a handler that runs at once must not wait for the other ranks")
+               : vpack_start();
 }
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
-/* Who begins again may send before others have closed what was before: so each life has other numbers than the last one. */
+/* After a restart a rank may send before others have closed the last one: so each one uses other numbers. */
 uint32_t vpack_own_id(uint32_t which) { return pack.lives % 2 * PACK_OWN + which; }
 
-static void threads_begin(void)
+static void threads_start(void)
 {
     if (!vpack_threads)
         vpack_channels_threaded();
@@ -76,47 +77,47 @@ VEXPORT int vd_init(void)
     }
     vpack_channels_begin();
     pack.started = true;
-    vmsg_threads_begin = threads_begin;
-    return vmsg_threaded() ? vd_threads() : OK; /* others make progress, and run what stands behind it */
+    vmsg_threads_begin = threads_start;
+    return vmsg_threaded() ? vd_threads() : OK; /* other threads make progress, and run handlers after it */
 }
 
-static int somebody_died(void)
+static int rank_has_died(void)
 {
     return vbase_fail(ERR_PEER_DEAD, "a rank has died, so not all can agree any more");
 }
 
-static bool done_or_death(void *schedule) { return vcoll_done(schedule) || vmsg_deaths(); }
+static bool schedule_is_over(void *schedule) { return vcoll_done(schedule) || vmsg_deaths(); }
 
-/* A collective of all ranks. When somebody dies it is over; what is under way of it is given up, and so are all to come. */
-static int together(const struct coll_call *call)
+/* A collective of all ranks. After a death it is given up, and so are all later ones. */
+static int collective_run(const struct coll_call *call)
 {
     struct coll_schedule *schedule;
     if (vmsg_deaths())
-        return somebody_died();
+        return rank_has_died();
     int error = vcoll_prepare(call, &schedule);
     if (error)
         return error;
     error = vcoll_launch(schedule, NULL, NULL);
     if (!error)
-        error = vmsg_wait_until(done_or_death, schedule);
-    return vcoll_abandon(schedule, error || vcoll_done(schedule) ? error : somebody_died());
+        error = vmsg_wait_until(schedule_is_over, schedule);
+    return vcoll_abandon(schedule, error || vcoll_done(schedule) ? error : rank_has_died());
 }
 
 int vpack_all_here(void)
 {
     struct coll_call call = {.kind = COLL_BARRIER, .group = &pack.group};
-    return together(&call);
+    return collective_run(&call);
 }
 
-/* Where somebody has died those who are left meet without him: everyone tells all others that he is here, and waits until each
- * of them is, or is gone, too. */
+/* After a death the survivors meet by messages: each tells all others that it is here, and waits until each other is
+ * here, or gone. */
 struct survivor {
     struct msg_request here;
     int rank;
 };
 #define TAG_SURVIVORS 1
 
-static bool here_or_gone(void *context)
+static bool survivor_is_here(void *context)
 {
     const struct survivor *other = context;
     return vmsg_request_done(&other->here) || vmsg_left(other->rank);
@@ -132,7 +133,7 @@ static void survivors_meet(void)
         struct msg_where from = {pack.group.context, rank, TAG_SURVIVORS};
         if (rank == pack.group.rank || vmsg_recv_start(&other.here, &from, &(struct type_buffer){.count = 0}))
             continue;
-        (void)vmsg_wait_until(here_or_gone, &other);
+        (void)vmsg_wait_until(survivor_is_here, &other);
         vmsg_cancel(&other.here);
         (void)vmsg_wait(&other.here);
     }
@@ -150,7 +151,7 @@ int vpack_least(int64_t *value, uint64_t count)
                              .send = {.base = COLL_IN_PLACE, .count = count, .layout = layout},
                              .receive = {.base = value, .count = count, .layout = layout},
                              .reduction = {.kernel = vtype_kernel(OPERATION_MIN, ELEMENT_I64), .commutative = true}};
-    error = together(&call);
+    error = collective_run(&call);
     vtype_layout_drop(layout);
     return error;
 }
@@ -161,12 +162,13 @@ VEXPORT int vd_finalize(void)
     if (!error && vpack_inside)
         error = vbase_fail(ERR_STATE, "vd_finalize waits for the handlers of this rank, and this is one");
     if (!error && !(vpack_threads && vpack_end)) /* else handlers may have some, which they will end */
-        error = vpack_channels_ended(); /* before anybody waits for us */
+        error = vpack_channels_ended(); /* before another rank waits for us */
     if (error)
         return error;
     DOING("vd_finalize");
     vpack_event_close();
-    (void)vd_rpc_start(0); /* who calls a rank that never did this is told so, and would wait for us as we for him */
+    (void)vd_rpc_start(
+        0); /* so that calls from others end with an error: else they would wait for us, and we for them */
     for (int close = 0; close < 2; close++) {
         error = vpack_all_here();
         if (error && !vmsg_deaths())

@@ -1,4 +1,4 @@
-/* pack: channels and packed messages, the personality of viaduct.h. The face is for rpc, which stands on it.
+/* pack: channels and packed messages, the personality of viaduct.h. This header is for its files and for rpc.
  *
  * A channel is a context of msg. A message travels as frames and as blocks that go alone:
  *
@@ -10,16 +10,16 @@
  *
  * A block longer than `alone` goes by itself, from and to the user's memory. Others lie in frames of at most PACK_FRAME
  * bytes, one behind the other. A frame goes when the next block does not fit, when a block goes alone, and at the end;
- * the first goes in any case. These rules look at nothing but the lengths, which both sides know, so nothing on the wire
- * describes a message. How the sender brings a block into its frame is his own affair: copied at once, or gathered from
- * where it lies when the frame goes.
+ * the first goes in any case. These rules depend on the lengths alone, which both sides know, so no byte is sent to
+ * describe a message. Whether the sender copies a block into its frame at once, or gathers it from its place when the
+ * frame goes, makes no difference to the receiver.
  *
- * Tags: all first frames have tag 0, so that a receive from anyone finds them. What follows carries the number of the message
- * among those from its sender to its receiver on this channel, which both count; so several messages of one sender may be
- * unpacked at once, and what is left of one never gets into another.
+ * Tags: all first frames have tag 0, so that a receive from anyone finds them. What follows carries the number of the
+ * message among those from its sender to its receiver on this channel, which both count; so several messages of one
+ * sender may be unpacked at once, and what is left of one never gets into another.
  *
- * A connection is a message on its way. It is taken from the channel's idle ones and belongs to one thread until it ends. With
- * several threads the channel's lock guards that list, and that first frames go in the order of their numbers.
+ * A connection is a message on its way. It is taken from the channel's idle ones and belongs to one thread until it
+ * ends. With several threads the channel's locks guard that list, and keep first frames in the order of their numbers.
  *
  * Checking (VIADUCT_CHECK): each block has a mark before it in the frame, see check.c. */
 #ifndef PACK_PACK_H
@@ -32,14 +32,14 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#define PACK_FRAME 16384 /* what small messages of the engine hold, and shared memory copies best */
+#define PACK_FRAME 16384 /* as small messages of the engine */
 #define PACK_REFS 8      /* blocks of one frame that are gathered; more are copied */
 #define PACK_ALONE 2048  /* a longer block goes alone, */
-#define PACK_POSTED 16384 /* a longer one that goes alone is received in the background; a shorter one when its turn comes */
+#define PACK_POSTED 16384 /* a longer one is received in the background, a shorter one when its turn comes */
 #define PACK_GATHER 1024 /* a longer one of the others is gathered */
 
-/* QUICK: the connection is its channel's first, no other thread calls, and the message is nothing but one frame of copied
- * blocks so far: it may end by the short way. */
+/* QUICK: the connection is its channel's first, no other thread calls, and so far the message is one frame of copied
+ * blocks: it may end by the short path. */
 enum pack_state { PACK_IDLE, PACK_QUICK_OUT, PACK_PACKING, PACK_QUICK_IN, PACK_UNPACKING, PACK_ENDING };
 
 /* Something of a message that is under way: a frame, or a block that goes alone. */
@@ -59,20 +59,21 @@ struct pack_block {
     bool flush;           /* unpacking: no block; the frame ends here, since one went alone that is posted */
 };
 
-/* Idle, it is ready for the next message: whoever ends one puts back what it changed, so that beginning is a few stores. */
+/* An idle connection is ready for the next message: the code that ends one resets what it changed, so that beginning is
+ * a few stores. */
 struct vd_connection {
-    /* The first line is all that a small message touches. FILL + length <= ROOM: it lies in this frame. ROOM is -1 where this
-     * short way is closed; packing has the one, unpacking the other, and what it has not is -1 for ever. */
+    /* A small message touches the first cache line only. FILL + length <= ROOM: the block lies in this frame. ROOM is
+     * -1 where this short path is closed; packing uses one, unpacking the other, and the unused one stays -1. */
     int64_t fill, room, room_in;
     unsigned char *frame;
-    size_t copy_most;         /* a longer block takes the long way */
+    size_t copy_most;         /* a longer block takes the long path */
     vd_channel *channel;
     struct msg_context *context;
     int remote;
     uint8_t state;            /* enum pack_state */
     bool unpacking;
     bool listed;              /* idle it lies in its channel's list: it is not the first */
-    /* What any other touches. */
+    /* For all other messages. */
     int error;                /* of the message, 0 */
     uint32_t sequence;        /* its number; packing: once it has begun */
     bool begun;               /* packing: the first frame has left */
@@ -80,7 +81,7 @@ struct vd_connection {
     bool lacking;             /* unpacking: counted in vpack_event_frames */
     bool ending_now;          /* packing: in vd_end_packing, which may wait */
     bool copies;              /* packing: every block is copied, and nothing leaves before the end */
-    bool kept;                /* at its end it is not idle yet: whoever keeps it gives it back */
+    bool kept;                /* at its end it is not idle yet: its keeper (rpc) gives it back */
     uint32_t pieces;          /* packing: of the frame, if blocks are gathered */
     int64_t bytes;            /* unpacking: of the current frame */
     int64_t run;              /* packing: the copied bytes since the last gathered block begin here */
@@ -101,12 +102,12 @@ struct vd_channel {
     struct msg_context *context;
     int network;              /* of the engine, over which it goes */
     size_t alone;             /* longer blocks go alone, */
-    size_t gather;            /* packing: longer ones are gathered; other numbers than the usual only to be measured */
+    size_t gather;            /* packing: longer ones are gathered; changed by measurements only */
     bool check;
     bool listed;              /* `first` is not used: several threads, checking, or connections are kept */
     struct base_lock lock;    /* of the lists; innermost */
-    struct base_lock first_out, first_in; /* several threads: first frames leave and are taken in the order of their numbers */
-    vd_connection *first[2];  /* a connection for packing, one for unpacking; one that is never idle, while there are none */
+    struct base_lock first_out, first_in; /* several threads: first frames are sent and taken in order */
+    vd_connection *first[2];  /* for packing, for unpacking; none: one that is never idle */
     struct list idle[2];      /* of the others */
     struct list spare_parts;
     uint32_t *sent, *heard;   /* messages so far, by remote */
@@ -122,7 +123,7 @@ extern bool vpack_threads; /* several threads call */
 /* Of rpc: this thread is in a handler, which runs at once or in the pool. */
 enum pack_inside { PACK_OUTSIDE, PACK_INSIDE_POOL, PACK_INSIDE_AT_ONCE };
 extern __thread uint8_t vpack_inside TLS_QUICK;
-/* Set by rpc while it is open; called by vd_finalize at all ranks, who have called nothing more since: first to let things
+/* Set by rpc while it is open; called by vd_finalize at all ranks, which call nothing after it: first to let things
  * end, then to close. */
 extern void (*vpack_end)(bool close);
 int vpack_start(void) MUST_CHECK; /* OK, or not between vd_init and vd_finalize */
@@ -141,7 +142,8 @@ int vpack_channels_ended(void) MUST_CHECK; /* OK, or a message of the program's 
 void vpack_channels_threaded(void);
 int vpack_channel_open(uint32_t id, const char *name, vd_channel **channel) MUST_CHECK; /* by this rank alone */
 void vpack_channel_free(vd_channel *channel);
-vd_connection *vpack_take(vd_channel *channel, int unpacking) MUST_CHECK; /* one that was idle; NULL, with vd_error set */
+/* One that was idle; NULL, with vd_error set. */
+vd_connection *vpack_take(vd_channel *channel, int unpacking) MUST_CHECK;
 void vpack_give(vd_connection *connection); /* of those that are listed: it is idle again */
 int vpack_argument(vd_channel *channel, int remote) COLD; /* what is wrong with them */
 
@@ -195,36 +197,40 @@ static inline int pack_tag_alone(const vd_connection *connection)
 }
 #define PACK_TAG_COMPLAINT INT32_MAX
 
-bool vpack_any_message(void); /* a first frame that nobody has taken; makes progress */
+bool vpack_any_message(void); /* is there a first frame that was not taken? Makes progress */
 
 /* ---- event.c ---- */
-extern void (*_Atomic vpack_event_over)(struct msg_request *request); /* something is over; NULL: nobody listens */
+extern void (*_Atomic vpack_event_over)(struct msg_request *request); /* something is over; NULL: no event thread */
 extern _Atomic uint32_t vpack_event_frames; /* messages whose end waits for frames */
 void vpack_event_close(void);
 
 /* ---- packing.c, unpacking.c ---- */
 int vpack_packing_over(vd_connection *connection); /* gives it back; what has come of it */
-int vpack_seal(vd_connection *connection, uint32_t *frames, uint32_t *alone) MUST_CHECK; /* no more blocks: how many frames
-                                                        * behind the first, and blocks alone, will leave; needs `copies` */
-void vpack_begun(vd_connection *connection, const struct msg_result *result, uint32_t sequence); /* its first frame is here */
-/* Unpacking: what was not unpacked is not wanted. What is left comes and is dropped: ERR_AGAIN, not all of it is here. */
+/* No more blocks; counts frames after the first, and blocks alone; needs `copies`. */
+int vpack_seal(vd_connection *connection, uint32_t *frames, uint32_t *alone) MUST_CHECK;
+/* Its first frame is here. */
+void vpack_begun(vd_connection *connection, const struct msg_result *result, uint32_t sequence);
+/* Unpacking: takes and drops what was not unpacked. ERR_AGAIN: not all of it is here. */
 void vpack_abandon(vd_connection *connection);
 int vpack_drop(vd_connection *connection); /* OK: given back, kept or not */
 
 /* ---- part.c ---- */
 int vpack_failed(vd_connection *connection, int error); /* ERROR, but for ERR_AGAIN: the message goes no further */
-bool vpack_goes_on(vd_connection *connection, bool unpacking); /* it is open for that; no longer by the short way alone */
+bool vpack_goes_on(vd_connection *connection, bool unpacking); /* it is open for that; leaves the short path */
 int vpack_not_open(const vd_connection *connection, bool unpacking, const char *call) COLD;
 int vpack_block_check(vd_connection *connection, bool unpacking, const void *data, size_t length, vd_send_mode send,
                       vd_receive_mode receive) MUST_CHECK;
 struct pack_part *vpack_part_take(vd_connection *connection); /* NULL: no memory; linked as the newest */
 void vpack_part_give(vd_connection *connection, struct pack_part *part);
-int vpack_outcome(const vd_connection *connection, int error, uint64_t bytes, uint64_t length) MUST_CHECK; /* of a block alone */
+/* Of a block alone. */
+int vpack_outcome(const vd_connection *connection, int error, uint64_t bytes, uint64_t length) MUST_CHECK;
 int vpack_part_wait(vd_connection *connection, struct pack_part *part) MUST_CHECK; /* and gives it */
 int vpack_parts_wait(vd_connection *connection) MUST_CHECK; /* for all: the first error */
-int vpack_parts_test(vd_connection *connection) MUST_CHECK; /* gives those that are over; ERR_AGAIN while some are not */
+/* Gives those that are over; ERR_AGAIN while some are not. */
+int vpack_parts_test(vd_connection *connection) MUST_CHECK;
 void vpack_cancel(vd_connection *connection); /* its parts, as far as they are not on their way */
-int vpack_block_wait(vd_connection *connection, const struct pack_block *block) MUST_CHECK; /* appends to those that wait */
+/* Appends to those that wait. */
+int vpack_block_wait(vd_connection *connection, const struct pack_block *block) MUST_CHECK;
 
 /* ---- check.c: what packer and unpacker must agree upon ---- */
 /* Before each block, in the frame; behind the last one with PACK_MARK_END. */
@@ -237,8 +243,9 @@ struct pack_mark {
 #define PACK_MARK_END 0xe2
 _Static_assert(sizeof(struct pack_mark) == 16, "the marks of both sides are alike");
 
-/* PACKED came where UNPACKED was expected. OK when they agree; else both sides are told, and it is ERR_ASYMMETRY. */
-int vpack_check_mark(vd_connection *connection, const struct pack_mark *packed, const struct pack_mark *unpacked) MUST_CHECK;
+/* PACKED came where UNPACKED was expected. OK: they agree; ERR_ASYMMETRY: both sides report it. */
+int vpack_check_mark(vd_connection *connection, const struct pack_mark *packed,
+                     const struct pack_mark *unpacked) MUST_CHECK;
 int vpack_check_open(vd_channel *channel) MUST_CHECK;
 void vpack_check_close(vd_channel *channel);
 int vpack_check_heard(vd_channel *channel, int remote) MUST_CHECK; /* ERR_ASYMMETRY: a receiver has complained */

@@ -1,6 +1,6 @@
-/* Packing: blocks become frames. A small block is one copy behind the others; the frame of a small message leaves by the
- * short way of the engine, without a request. What the engine cannot take at once becomes a part, with a frame of its own,
- * and the next blocks go into a new frame: so packing never waits, but for a SAFER block that goes alone. */
+/* Packing: blocks become frames. A small block is one copy behind the others; the frame of a small message is sent by
+ * the short path of the engine, without a request. What the engine cannot take at once becomes a part, with a frame of
+ * its own, and the next blocks go into a new frame: so packing waits only for a SAFER block that goes alone. */
 #include "pack/pack.h"
 #include "base/counters.h"
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static int frame_start(vd_connection *connection, int tag)
     return error;
 }
 
-/* WAIT: it may, and need not become a part. */
+/* WAIT: it may wait, and then becomes no part. */
 static int frame_leave(vd_connection *connection, int tag, bool wait)
 {
     int error = ERR_AGAIN;
@@ -58,7 +58,8 @@ static int frame_leave(vd_connection *connection, int tag, bool wait)
         if (error == ERR_AGAIN)
             refs_copy(connection, connection->pieces);
     } else if (!wait) {
-        error = vmsg_send_now(connection->context, connection->remote, tag, connection->frame, (uint64_t)connection->fill);
+        error =
+            vmsg_send_now(connection->context, connection->remote, tag, connection->frame, (uint64_t)connection->fill);
     }
     if (error == ERR_AGAIN && wait)
         return vmsg_send(connection->context, connection->remote, tag, connection->frame, (uint64_t)connection->fill);
@@ -124,7 +125,8 @@ static int block_put(vd_connection *connection, const void *data, size_t length,
         error = frame_send(connection);
     if (error)
         return error;
-    if (length > channel->gather && send != VD_SEND_SAFER && connection->pieces + 3 <= ARRAY_LENGTH(connection->piece)) {
+    if (length > channel->gather && send != VD_SEND_SAFER &&
+        connection->pieces + 3 <= ARRAY_LENGTH(connection->piece)) {
         run_end(connection, &connection->pieces);
         connection->piece[connection->pieces++] = (struct iovec){(void *)data, length};
         connection->run = connection->fill + (int64_t)length;
@@ -162,7 +164,7 @@ static int block_take(vd_connection *connection, const void *data, size_t length
     return block_put(connection, data, length, send);
 }
 
-static __attribute__((noinline)) int pack_slowly(vd_connection *connection, const void *data, size_t length,
+static __attribute__((noinline)) int block_pack_slowly(vd_connection *connection, const void *data, size_t length,
                                                  vd_send_mode send, vd_receive_mode receive)
 {
     int error = vpack_block_check(connection, false, data, length, send, receive);
@@ -177,10 +179,10 @@ static __attribute__((noinline)) int pack_slowly(vd_connection *connection, cons
 
 /* ---- the calls --------------------------------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) vd_connection *begin_slowly(vd_channel *channel, int remote)
+static __attribute__((noinline)) vd_connection *message_begin_slowly(vd_channel *channel, int remote)
 {
     int error = pack_valid(channel, remote) ? OK : vpack_argument(channel, remote);
-    if (!error && channel->check && channel->id >= PACK_ID_FIRST) /* a call has a code of its own */
+    if (!error && channel->check && channel->id >= PACK_ID_FIRST) /* calls report it by their code */
         error = vpack_check_heard(channel, remote);
     if (error)
         return vpack_fail(error);
@@ -195,7 +197,7 @@ static __attribute__((noinline)) vd_connection *begin_slowly(vd_channel *channel
 VEXPORT vd_connection *vd_begin_packing(vd_channel *channel, int remote)
 {
     if (unlikely(!pack_valid(channel, remote)) || unlikely(channel->first[0]->state != PACK_IDLE))
-        return begin_slowly(channel, remote);
+        return message_begin_slowly(channel, remote);
     vd_connection *connection = channel->first[0];
     connection->remote = remote;
     connection->state = PACK_QUICK_OUT;
@@ -209,14 +211,14 @@ VEXPORT int vd_pack(vd_connection *connection, const void *data, size_t length, 
     if (unlikely(!connection || !data || length > connection->copy_most ||
                  connection->fill + (int64_t)length > connection->room ||
                  ((unsigned)send | (unsigned)receive) > 1))
-        return pack_slowly(connection, data, length, send, receive);
+        return block_pack_slowly(connection, data, length, send, receive);
     unsigned char *to = connection->frame + connection->fill;
     connection->fill += (int64_t)length;
     return pack_copy(to, data, length);
 }
 
 /* Checking: behind the last block a mark says so. */
-static int end_mark(vd_connection *connection)
+static int mark_put_end(vd_connection *connection)
 {
     if (!connection->channel->check || connection->error || connection->blocks == UINT32_MAX)
         return connection->error;
@@ -227,7 +229,7 @@ static int end_mark(vd_connection *connection)
 
 int vpack_seal(vd_connection *connection, uint32_t *frames, uint32_t *alone)
 {
-    int error = end_mark(connection);
+    int error = mark_put_end(connection);
     int64_t fill = connection->fill;
     uint32_t full = 0, single = 0;
     for (uint32_t i = 0; i < connection->waiting_blocks; i++) { /* what block_put will do */
@@ -247,9 +249,9 @@ int vpack_seal(vd_connection *connection, uint32_t *frames, uint32_t *alone)
 }
 
 /* Everything is handed to the engine. */
-static int hand_over(vd_connection *connection)
+static int message_hand_over(vd_connection *connection)
 {
-    int error = end_mark(connection);
+    int error = mark_put_end(connection);
     for (uint32_t i = 0; i < connection->waiting_blocks && !error; i++)
         error = block_put(connection, connection->waiting[i].data, connection->waiting[i].length, VD_SEND_CHEAPER);
     if (!error)
@@ -272,12 +274,12 @@ int vpack_packing_over(vd_connection *connection)
     return error;
 }
 
-static __attribute__((noinline)) int end_slowly(vd_connection *connection)
+static __attribute__((noinline)) int message_end_slowly(vd_connection *connection)
 {
     if (!vpack_goes_on(connection, false) || connection->copies)
         return vpack_not_open(connection, false, "vd_end_packing");
     connection->ending_now = true;
-    (void)hand_over(connection);
+    (void)message_hand_over(connection);
     (void)vpack_failed(connection, vpack_parts_wait(connection));
     return vpack_packing_over(connection);
 }
@@ -286,7 +288,7 @@ VEXPORT int vd_end_packing(vd_connection *connection)
 {
     DOING("vd_end_packing");
     if (unlikely(!connection || connection->state != PACK_QUICK_OUT))
-        return end_slowly(connection);
+        return message_end_slowly(connection);
     connection->channel->sent[connection->remote]++;
     int error = vmsg_send(connection->context, connection->remote, PACK_TAG_FIRST, connection->frame,
                           (uint64_t)connection->fill);
@@ -300,7 +302,7 @@ VEXPORT int vd_end_packing_start(vd_connection *connection)
 {
     if (!vpack_goes_on(connection, false) || connection->copies)
         return vpack_not_open(connection, false, "vd_end_packing_start");
-    int error = hand_over(connection);
+    int error = message_hand_over(connection);
     connection->room = -1;
     connection->state = PACK_ENDING;
     return error;

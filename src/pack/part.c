@@ -1,4 +1,4 @@
-/* Parts: what of a message is under way, and blocks that wait for their turn. */
+/* Parts: pieces of a message that are under way, and blocks that wait for their turn. */
 #include "pack/pack.h"
 #include <stdlib.h>
 #include <string.h>
@@ -49,9 +49,10 @@ int vpack_block_check(vd_connection *connection, bool unpacking, const void *dat
         return vpack_not_open(connection, unpacking, call);
     if (connection->error)
         return connection->error;
-    if ((unsigned)send > VD_SEND_LATER || (unsigned)receive > VD_RECEIVE_EXPRESS || (length && !data) || length > INT64_MAX)
-        return vpack_failed(connection, vbase_fail(ERR_ARGUMENT, "%s: %zu bytes at %p, send mode %d, receive mode %d", call,
-                                                   length, data, (int)send, (int)receive));
+    if ((unsigned)send > VD_SEND_LATER || (unsigned)receive > VD_RECEIVE_EXPRESS || (length && !data) ||
+        length > INT64_MAX)
+        return vpack_failed(connection, vbase_fail(ERR_ARGUMENT, "%s: %zu bytes at %p, send mode %d, receive mode %d",
+                                                   call, length, data, (int)send, (int)receive));
     return OK;
 }
 
@@ -89,14 +90,16 @@ void vpack_part_give(vd_connection *connection, struct pack_part *part)
 int vpack_outcome(const vd_connection *connection, int error, uint64_t bytes, uint64_t length)
 {
     if (error == ERR_TRUNCATED || (!error && connection->unpacking && bytes != length))
-        return vbase_fail(ERR_ASYMMETRY, "a block of the message from rank %d on channel %s has %s bytes than the %llu that are "
-                          "unpacked (VIADUCT_CHECK=yes tells which)", connection->remote, connection->channel->name,
-                          error ? "more" : "less", (unsigned long long)length);
+        return vbase_fail(ERR_ASYMMETRY,
+                          "a block of the message from rank %d on channel %s has %s bytes than the %llu that are "
+                          "unpacked (VIADUCT_CHECK=yes tells which)",
+                          connection->remote, connection->channel->name, error ? "more" : "less",
+                          (unsigned long long)length);
     return error;
 }
 
-/* What a part that is over has come to. */
-static int outcome(const vd_connection *connection, const struct pack_part *part)
+/* The error of a part that is over. */
+static int part_outcome(const vd_connection *connection, const struct pack_part *part)
 {
     return vpack_outcome(connection, part->request.result.error, part->request.result.bytes, part->length);
 }
@@ -107,7 +110,7 @@ struct part_wait {
     int heard;
 };
 
-static bool over_or_complained(void *context)
+static bool part_is_over(void *context)
 {
     struct part_wait *wait = context;
     if (!wait->heard)
@@ -115,11 +118,11 @@ static bool over_or_complained(void *context)
     return wait->heard || vmsg_request_done(&wait->part->request);
 }
 
-/* Checking: a receiver that complained may never take it. */
-static int wait_checked(vd_connection *connection, struct pack_part *part)
+/* Checking: a receiver that sent a complaint may never take it. */
+static int part_wait_checked(vd_connection *connection, struct pack_part *part)
 {
     struct part_wait wait = {connection, part, OK};
-    int error = vmsg_wait_until(over_or_complained, &wait);
+    int error = vmsg_wait_until(part_is_over, &wait);
     if (!error && wait.heard && !vmsg_request_done(&part->request))
         vmsg_cancel(&part->request);
     error = vmsg_wait(&part->request);
@@ -128,10 +131,10 @@ static int wait_checked(vd_connection *connection, struct pack_part *part)
 
 int vpack_part_wait(vd_connection *connection, struct pack_part *part)
 {
-    int error = connection->channel->check && !connection->unpacking ? wait_checked(connection, part)
+    int error = connection->channel->check && !connection->unpacking ? part_wait_checked(connection, part)
                                                                      : vmsg_wait(&part->request);
     if (!error || error == part->request.result.error)
-        error = outcome(connection, part);
+        error = part_outcome(connection, part);
     vpack_part_give(connection, part);
     return error;
 }
@@ -154,7 +157,7 @@ int vpack_parts_test(vd_connection *connection)
         struct pack_part *part = container_of(node, struct pack_part, link);
         if (!vmsg_request_done(&part->request))
             continue;
-        int one = outcome(connection, part);
+        int one = part_outcome(connection, part);
         error = error ? error : one;
         vpack_part_give(connection, part);
     }
@@ -179,8 +182,8 @@ int vpack_block_wait(vd_connection *connection, const struct pack_block *block)
         uint32_t room = connection->waiting_room ? 2 * connection->waiting_room : 16;
         struct pack_block *more = realloc(connection->waiting, room * sizeof *more);
         if (!more)
-            return vbase_fail(ERR_MEMORY, "no memory for block %u of a message on channel %s", connection->waiting_blocks,
-                              connection->channel->name);
+            return vbase_fail(ERR_MEMORY, "no memory for block %u of a message on channel %s",
+                              connection->waiting_blocks, connection->channel->name);
         connection->waiting = more;
         connection->waiting_room = room;
     }

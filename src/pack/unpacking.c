@@ -1,14 +1,14 @@
-/* Unpacking: the same rules from the other side. A block is taken from the frame that is here. Where the frame is not here
- * yet an EXPRESS block waits for it, a CHEAPER one is remembered and taken when the frame is needed for something that
- * cannot wait. A block that went alone is received into its place.
+/* Unpacking: the same rules from the other side. A block is taken from the frame that is here. Where the frame is not
+ * here yet an EXPRESS block waits for it, a CHEAPER one is remembered and taken when the frame is needed for something
+ * that cannot wait. A block that went alone is received into its place.
  *
- * A length that disagrees with the packer's is noticed where a frame or a block ends elsewhere than it should; whatever it
- * is, nothing is written outside the places that were given. */
+ * A length that differs from the packer's is noticed where a frame or block does not end as expected; nothing is ever
+ * written outside the user's blocks. */
 #include "pack/pack.h"
 #include "base/counters.h"
 #include <string.h>
 
-static COLD int disagree(const vd_connection *connection, const char *what)
+static COLD int length_disagree(const vd_connection *connection, const char *what)
 {
     return vbase_fail(ERR_ASYMMETRY, "the message from rank %d on channel %s has %s (VIADUCT_CHECK=yes tells where)",
                       connection->remote, connection->channel->name, what);
@@ -24,11 +24,11 @@ static void frame_came(vd_connection *connection, uint64_t bytes)
     connection->room_in = connection->channel->check ? -1 : connection->bytes;
 }
 
-/* Nothing more of this frame will be unpacked. */
+/* The rest of this frame will not be unpacked. */
 static int frame_over(vd_connection *connection)
 {
     if (connection->here && connection->fill != connection->bytes)
-        return disagree(connection, "more bytes packed than are unpacked");
+        return length_disagree(connection, "more bytes packed than are unpacked");
     connection->here = false;
     connection->room_in = -1;
     connection->fill = 0;
@@ -42,7 +42,7 @@ static int frame_get(vd_connection *connection, bool wait)
     struct msg_result result;
     bool found = true;
     if (connection->counted && !connection->frames_left)
-        return disagree(connection, "less bytes packed than are unpacked");
+        return length_disagree(connection, "less bytes packed than are unpacked");
     int error = wait ? OK : vmsg_probe(&from, &found, &result);
     if (error || !found)
         return error ? error : ERR_AGAIN;
@@ -67,7 +67,7 @@ static int block_copy(vd_connection *connection, void *data, size_t length, bool
     if (!error && !connection->here)
         error = frame_get(connection, wait);
     if (!error && connection->fill + (int64_t)length > connection->bytes)
-        error = disagree(connection, "less bytes packed than are unpacked");
+        error = length_disagree(connection, "less bytes packed than are unpacked");
     if (error)
         return error;
     memcpy(data, connection->frame + connection->fill, length);
@@ -88,7 +88,7 @@ static int alone_take(vd_connection *connection, void *data, size_t length, bool
     bool found = true;
     int error = frame_over(connection);
     if (!error && alone_overdrawn(connection))
-        error = disagree(connection, "less long blocks packed than are unpacked");
+        error = length_disagree(connection, "less long blocks packed than are unpacked");
     if (!error && !wait)
         error = vmsg_probe(&from, &found, &result);
     if (error || !found)
@@ -118,7 +118,8 @@ static int waiting_take(vd_connection *connection, bool wait)
 
 static int alone_post(vd_connection *connection, void *data, size_t length, struct pack_part **out)
 {
-    int error = alone_overdrawn(connection) ? disagree(connection, "less long blocks packed than are unpacked") : OK;
+    int error =
+        alone_overdrawn(connection) ? length_disagree(connection, "less long blocks packed than are unpacked") : OK;
     struct pack_part *part = error ? NULL : vpack_part_take(connection);
     if (!part)
         return error ? error : ERR_MEMORY;
@@ -134,7 +135,8 @@ static int alone_post(vd_connection *connection, void *data, size_t length, stru
     return error;
 }
 
-/* A longer one is posted, so that it may come meanwhile; and so are shorter ones that wait, for it comes behind them. */
+/* A longer one is posted, so that it may come meanwhile; shorter ones that wait are posted before it, since it comes
+ * behind them. */
 static int alone_receive(vd_connection *connection, void *data, size_t length, vd_receive_mode receive)
 {
     struct pack_part *part;
@@ -172,7 +174,7 @@ static int block_get(vd_connection *connection, void *data, size_t length, vd_re
     }
     bool absent = connection->waiting_blocks || !connection->here || connection->fill + (int64_t)length > PACK_FRAME;
     if (absent)
-        connection->room_in = -1; /* what comes next must not pass it by */
+        connection->room_in = -1; /* the next block must not overtake it */
     if (absent && receive == VD_RECEIVE_CHEAPER)
         return length ? vpack_block_wait(connection, &(struct pack_block){.data = data, .length = length}) : OK;
     int error = connection->waiting_blocks ? waiting_take(connection, true) : OK;
@@ -186,7 +188,7 @@ static int mark_get(vd_connection *connection, const struct pack_mark *unpacked)
     return error ? error : vpack_check_mark(connection, &packed, unpacked);
 }
 
-static __attribute__((noinline)) int unpack_slowly(vd_connection *connection, void *data, size_t length,
+static __attribute__((noinline)) int block_unpack_slowly(vd_connection *connection, void *data, size_t length,
                                                    vd_send_mode send, vd_receive_mode receive)
 {
     int error = vpack_block_check(connection, true, data, length, send, receive);
@@ -210,22 +212,24 @@ void vpack_begun(vd_connection *connection, const struct msg_result *result, uin
     frame_came(connection, result->bytes);
 }
 
-/* Below us, for we are a handler, begin waits for a message of REMOTE, or of who may be he: the next one is its. */
-static inline bool awaited(const vd_channel *channel, int remote)
+/* Does vd_begin_unpacking, which called this handler, wait for a message from REMOTE? Then the next one belongs to
+ * it. */
+static inline bool message_is_awaited(const vd_channel *channel, int remote)
 {
     const vd_connection *first = channel->first[1];
     return first->state == PACK_QUICK_IN && first->room_in < 0 &&
            (remote == VD_ANYONE || first->remote == VD_ANYONE || first->remote == remote);
 }
 
-/* One thread at a time takes a first frame and counts it: their order is that of the numbers. LOOKED: it was our turn. */
-static int take_now(vd_channel *channel, int remote, vd_connection *connection, bool *looked)
+/* One thread at a time takes a first frame and counts it: their order is that of the numbers. LOOKED: it was our turn
+ * to try. */
+static int message_take_now(vd_channel *channel, int remote, vd_connection *connection, bool *looked)
 {
     struct msg_where from = {channel->context, remote, PACK_TAG_FIRST};
     struct type_buffer buffer = {.base = connection->frame, .count = PACK_FRAME};
     struct msg_message *message;
     struct msg_request request = {.completed = NULL};
-    *looked = vpack_threads ? base_lock_try(&channel->first_in) : !awaited(channel, remote);
+    *looked = vpack_threads ? base_lock_try(&channel->first_in) : !message_is_awaited(channel, remote);
     if (!*looked)
         return ERR_AGAIN; /* tried only: the probe makes progress, which may call a handler, which may come here */
     int error = vmsg_message_probe(&from, &message, &request.result);
@@ -248,8 +252,8 @@ struct begin_wait {
     vd_connection *connection;
 };
 
-/* Nobody is left who could send it. */
-static bool forsaken(const vd_channel *channel, int remote)
+/* Are all ranks dead that could send it? */
+static bool senders_are_dead(const vd_channel *channel, int remote)
 {
     if (likely(!vmsg_deaths()))
         return false;
@@ -261,40 +265,40 @@ static bool forsaken(const vd_channel *channel, int remote)
     return channel->size > 1;
 }
 
-/* What the dead have sent comes before the news of their death. */
-static int take_or_hear(vd_channel *channel, int remote, vd_connection *connection)
+/* Messages of a dead rank come before the news of its death. */
+static int message_take_or_fail(vd_channel *channel, int remote, vd_connection *connection)
 {
     bool looked;
-    int error = take_now(channel, remote, connection, &looked);
-    if (error == ERR_AGAIN && looked && unlikely(forsaken(channel, remote)) && !vmsg_progress())
-        error = vbase_fail(ERR_PEER_DEAD, "channel %s: who could send is gone", channel->name);
+    int error = message_take_now(channel, remote, connection, &looked);
+    if (error == ERR_AGAIN && looked && unlikely(senders_are_dead(channel, remote)) && !vmsg_progress())
+        error = vbase_fail(ERR_PEER_DEAD, "channel %s: all ranks that could send are gone", channel->name);
     return error;
 }
 
-static bool has_begun(void *context)
+static bool message_has_begun(void *context)
 {
     struct begin_wait *wait = context;
     if (wait->error == ERR_AGAIN)
-        wait->error = take_or_hear(wait->channel, wait->remote, wait->connection);
+        wait->error = message_take_or_fail(wait->channel, wait->remote, wait->connection);
     return wait->error != ERR_AGAIN;
 }
 
-/* Whoever finds a message takes it, and counts it in the same moment: a handler may take others meanwhile. */
-static int take_waiting(vd_channel *channel, int remote, vd_connection *connection)
+/* The thread that finds a message takes and counts it at once: a handler may take others meanwhile. */
+static int message_take_waiting(vd_channel *channel, int remote, vd_connection *connection)
 {
     struct begin_wait wait = {channel, remote, ERR_AGAIN, connection};
-    int error = vmsg_wait_until(has_begun, &wait);
+    int error = vmsg_wait_until(message_has_begun, &wait);
     return wait.error == ERR_AGAIN ? error : wait.error;
 }
 
-static __attribute__((noinline)) vd_connection *begin_slowly(vd_channel *channel, int remote)
+static __attribute__((noinline)) vd_connection *message_begin_slowly(vd_channel *channel, int remote)
 {
     if (!pack_valid(channel, remote == VD_ANYONE ? 0 : remote))
         return vpack_fail(vpack_argument(channel, remote));
     vd_connection *connection = vpack_take(channel, 1);
     if (!connection)
         return NULL;
-    int error = take_waiting(channel, remote, connection);
+    int error = message_take_waiting(channel, remote, connection);
     if (!error)
         return connection;
     pack_give(connection);
@@ -302,18 +306,19 @@ static __attribute__((noinline)) vd_connection *begin_slowly(vd_channel *channel
 }
 
 /* REMOTE is a rank of the channel, or VD_ANYONE. */
-static inline __attribute__((always_inline)) vd_connection *begin(vd_channel *channel, int remote)
+static inline __attribute__((always_inline)) vd_connection *message_begin(vd_channel *channel, int remote)
 {
     vd_connection *connection = channel->first[1];
     struct msg_result result;
     if (unlikely(connection->state != PACK_IDLE))
-        return begin_slowly(channel, remote);
-    connection->state = PACK_QUICK_IN; /* a handler that runs meanwhile finds it taken, */
-    connection->remote = remote;       /* and whom it waits for */
+        return message_begin_slowly(channel, remote);
+    connection->state = PACK_QUICK_IN; /* a handler that runs meanwhile sees that it is taken, */
+    connection->remote = remote;       /* and the rank that it waits for */
     int error = vmsg_recv(channel->context, remote, PACK_TAG_FIRST, connection->frame, PACK_FRAME, &result);
     if (unlikely(error)) {
         pack_give(connection);
-        return error == ERR_PEER_DEAD && remote == MSG_ANY_SOURCE ? begin_slowly(channel, remote) : vpack_fail(error);
+        return error == ERR_PEER_DEAD && remote == MSG_ANY_SOURCE ? message_begin_slowly(channel, remote)
+                                                                  : vpack_fail(error);
     }
     connection->remote = result.source;
     connection->sequence = channel->heard[result.source]++;
@@ -324,13 +329,13 @@ static inline __attribute__((always_inline)) vd_connection *begin(vd_channel *ch
 VEXPORT vd_connection *vd_begin_unpacking(vd_channel *channel)
 {
     DOING("vd_begin_unpacking");
-    return likely(pack_valid(channel, 0)) ? begin(channel, MSG_ANY_SOURCE) : begin_slowly(channel, 0);
+    return likely(pack_valid(channel, 0)) ? message_begin(channel, MSG_ANY_SOURCE) : message_begin_slowly(channel, 0);
 }
 
 VEXPORT vd_connection *vd_begin_unpacking_from(vd_channel *channel, int remote)
 {
     DOING("vd_begin_unpacking_from");
-    return likely(pack_valid(channel, remote)) ? begin(channel, remote) : begin_slowly(channel, remote);
+    return likely(pack_valid(channel, remote)) ? message_begin(channel, remote) : message_begin_slowly(channel, remote);
 }
 
 VEXPORT int vd_begin_unpacking_now(vd_channel *channel, int remote, vd_connection **out)
@@ -340,7 +345,7 @@ VEXPORT int vd_begin_unpacking_now(vd_channel *channel, int remote, vd_connectio
     vd_connection *connection = vpack_take(channel, 1);
     if (!connection)
         return vd_error();
-    int error = take_or_hear(channel, remote, connection);
+    int error = message_take_or_fail(channel, remote, connection);
     if (error)
         pack_give(connection);
     else
@@ -352,14 +357,14 @@ VEXPORT int vd_unpack(vd_connection *connection, void *data, size_t length, vd_s
 {
     if (unlikely(!connection || !data || length > connection->copy_most ||
                  connection->fill + (int64_t)length > connection->room_in))
-        return unpack_slowly(connection, data, length, send, receive);
+        return block_unpack_slowly(connection, data, length, send, receive);
     const unsigned char *from = connection->frame + connection->fill;
     connection->fill += (int64_t)length;
     return pack_copy(data, from, length);
 }
 
 /* Checking. ERR_AGAIN: it is not here, and WAIT is false. */
-static int end_mark_get(vd_connection *connection, bool wait)
+static int mark_get_end(vd_connection *connection, bool wait)
 {
     struct pack_mark packed, end = {0, connection->blocks, 0, 0, PACK_MARK_END};
     int error = block_copy(connection, &packed, sizeof packed, wait);
@@ -370,19 +375,19 @@ static int end_mark_get(vd_connection *connection, bool wait)
 }
 
 /* The end, as far as it goes without waiting, or all of it. ERR_AGAIN: not yet. */
-static int end_frames(vd_connection *connection, bool wait)
+static int frames_end(vd_connection *connection, bool wait)
 {
     int error = connection->error;
     if (!error)
         error = waiting_take(connection, wait);
     if (!error && connection->channel->check && connection->blocks != UINT32_MAX)
-        error = end_mark_get(connection, wait);
+        error = mark_get_end(connection, wait);
     if (!error)
         error = frame_over(connection);
     return vpack_failed(connection, error);
 }
 
-static int over(vd_connection *connection)
+static int message_over(vd_connection *connection)
 {
     int error = connection->error;
     connection->waiting_blocks = connection->waiting_done = connection->blocks = 0;
@@ -426,7 +431,7 @@ int vpack_drop(vd_connection *connection)
             if (part)
                 vpack_part_give(connection, part);
             connection->kept = false;
-            (void)over(connection);
+            (void)message_over(connection);
             return OK;
         }
         --*left;
@@ -434,20 +439,20 @@ int vpack_drop(vd_connection *connection)
     return ERR_AGAIN;
 }
 
-static __attribute__((noinline)) int end_slowly(vd_connection *connection)
+static __attribute__((noinline)) int message_end_slowly(vd_connection *connection)
 {
     if (!vpack_goes_on(connection, true))
         return vpack_not_open(connection, true, "vd_end_unpacking");
-    if (end_frames(connection, true))
+    if (frames_end(connection, true))
         vpack_cancel(connection);
     (void)vpack_failed(connection, vpack_parts_wait(connection));
-    return over(connection);
+    return message_over(connection);
 }
 
 VEXPORT int vd_end_unpacking(vd_connection *connection)
 {
     if (unlikely(!connection || connection->state != PACK_QUICK_IN || connection->fill != connection->room_in))
-        return end_slowly(connection);
+        return message_end_slowly(connection);
     connection->fill = 0;
     connection->room_in = -1;
     pack_give(connection);
@@ -459,18 +464,19 @@ VEXPORT int vd_end_unpacking_start(vd_connection *connection)
     if (!vpack_goes_on(connection, true))
         return vpack_not_open(connection, true, "vd_end_unpacking_start");
     connection->state = PACK_ENDING;
-    int error = end_frames(connection, false);
+    int error = frames_end(connection, false);
     if (error && error != ERR_AGAIN)
         vpack_cancel(connection);
     connection->lacking = error == ERR_AGAIN;
     if (connection->lacking && atomic_fetch_add_explicit(&vpack_event_frames, 1, memory_order_relaxed) == 0)
-        vmsg_wake(); /* the thread of events waits with a limit from now on */
+        vmsg_wake(); /* the event thread waits with a limit from now on */
     return error == ERR_AGAIN ? OK : error;
 }
 
-/* ---- what was ended without waiting ------------------------------------------------------------------------------- */
+/* ---- what was ended without waiting -------------------------------------------------------------------------------
+ */
 
-static int not_ending(const vd_connection *connection)
+static int message_not_ending(const vd_connection *connection)
 {
     if (connection && connection->state == PACK_ENDING)
         return OK;
@@ -479,20 +485,20 @@ static int not_ending(const vd_connection *connection)
 
 VEXPORT int vd_done(vd_connection *connection)
 {
-    int error = not_ending(connection);
+    int error = message_not_ending(connection);
     if (error)
         return error;
     (void)vd_progress();
-    if (connection->unpacking && !connection->error && end_frames(connection, false) == ERR_AGAIN)
+    if (connection->unpacking && !connection->error && frames_end(connection, false) == ERR_AGAIN)
         return ERR_AGAIN;
     if (vpack_parts_test(connection) == ERR_AGAIN)
         return ERR_AGAIN;
-    return connection->unpacking ? over(connection) : vpack_packing_over(connection);
+    return connection->unpacking ? message_over(connection) : vpack_packing_over(connection);
 }
 
 VEXPORT int vd_wait(vd_connection *connection)
 {
-    int error = not_ending(connection);
+    int error = message_not_ending(connection);
     if (error)
         return error;
     if (!connection->unpacking) {
@@ -501,5 +507,5 @@ VEXPORT int vd_wait(vd_connection *connection)
         return vpack_packing_over(connection);
     }
     connection->state = PACK_UNPACKING;
-    return end_slowly(connection);
+    return message_end_slowly(connection);
 }
