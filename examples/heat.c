@@ -1,8 +1,9 @@
 /* Heat spreads over a square plate, cut into one block per rank.   mpiexec -n 4 ./heat [PICTURE.ppm [POINTS [STEPS]]]
  *
  * Each step a point becomes the mean of its four neighbours; some spots are kept hot or cold. The ranks form a
- * Cartesian grid; before each step neighbours exchange the edges of their blocks, rows as they lie in memory and columns
- * by a vector datatype. In the end rank 0 collects the plate, computes the same alone, compares, and paints it. */
+ * Cartesian grid; before each step neighbours exchange the edges of their blocks, rows as they lie in memory and
+ * columns by a vector datatype. In the end rank 0 collects the plate, computes the same alone, compares, and paints
+ * it. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -100,8 +101,8 @@ static int share_first(int points, int parts, int part) { return (int)((long lon
 static void show_progress(int step, int steps, double change, double start)
 {
     int tenths = 30 * step / steps;
-    printf("\r  [%.*s%*s] step %d of %d, largest change %.1e, %.1f s ", tenths, "##############################", 30 - tenths,
-           "", step, steps, change, MPI_Wtime() - start);
+    printf("\r  [%.*s%*s] step %d of %d, largest change %.1e, %.1f s ", tenths, "##############################",
+           30 - tenths, "", step, steps, change, MPI_Wtime() - start);
     if (step == steps)
         printf("\n");
     fflush(stdout);

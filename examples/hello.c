@@ -1,4 +1,4 @@
-/* Every rank says who it is and where.   mpicc hello.c -o hello && mpiexec -n 4 ./hello */
+/* Every rank prints its number and its host.   mpicc hello.c -o hello && mpiexec -n 4 ./hello */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
-/* A key-value store over all ranks, and a client in each of them. A key lives with the rank that its hash names. The server
- * part is three functions that run as calls come, inside whatever call of viaduct their rank waits in.
+/* A key-value store over all ranks, and a client in each of them. A key lives with the rank that its hash names. The
+ * server part is three functions that run as calls come, inside whatever call of viaduct their rank waits in.
  *
  *   mpicc -o kvstore kvstore.c -lviaduct && mpiexec -n 4 ./kvstore [KEYS]
  *
- * Every rank puts KEYS values of many lengths, reads back those of the rank before it, removes a third of them, and looks
- * again. Rank 0 prints what came of it. */
+ * Every rank puts KEYS values of many lengths, reads back those of the rank before it, removes a third of them, and
+ * looks again. Rank 0 prints what came of it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

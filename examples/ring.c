@@ -32,8 +32,8 @@ int main(int argc, char **argv)
     if (rank == 0) {
         long long sum = (long long)size * (size - 1) / 2 * rounds;
         wrong = token != sum;
-        printf("%d times around %d ranks: %lld, %s; %.2f us a hop\n", rounds, size, token, wrong ? "WRONG" : "as it must be",
-               (MPI_Wtime() - start) / rounds / size * 1e6);
+        printf("%d times around %d ranks: %lld, %s; %.2f us a hop\n", rounds, size, token,
+               wrong ? "WRONG" : "as it must be", (MPI_Wtime() - start) / rounds / size * 1e6);
     }
     MPI_Finalize();
     return wrong;

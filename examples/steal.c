@@ -4,8 +4,8 @@
  *
  * A piece of work is a board with some rows set. Each rank takes the newest of its own pieces, and makes more of it or
  * counts. A rank without work calls `steal` at one rank after another and gets the oldest half of what is there. Rank 0
- * begins with the empty board. All is done when no more pieces have been made, over all ranks, than were done at the look
- * before; rank 0 looks when it has nothing to do. */
+ * begins with the empty board. All is done when no more pieces have been made, over all ranks, than were done at the
+ * look before; rank 0 looks when it has nothing to do. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,8 @@ static void work(struct piece piece)
         unsigned free_places = ~(piece.columns | piece.left | piece.right) & ((1u << queens) - 1);
         for (; free_places; free_places &= free_places - 1) {
             unsigned place = free_places & -free_places;
-            push((struct piece){piece.row + 1, piece.columns | place, (piece.left | place) << 1, (piece.right | place) >> 1});
+            push((struct piece){piece.row + 1, piece.columns | place, (piece.left | place) << 1,
+                                (piece.right | place) >> 1});
         }
     }
     count.done++;
@@ -191,8 +192,8 @@ int main(int argc, char **argv)
     }
     if (vd_rank() == 0) {
         struct count all = count_all();
-        printf("%d queens, %d ranks: %ld ways, %ld pieces, %ld of them stolen\n", queens, vd_size(), all.solutions, all.done,
-               all.stolen);
+        printf("%d queens, %d ranks: %ld ways, %ld pieces, %ld of them stolen\n", queens, vd_size(), all.solutions,
+               all.done, all.stolen);
     }
     check(vd_finalize(), "ending");
     return 0;

@@ -1,9 +1,9 @@
 /* MPI 5.0 in its standard ABI, version 1.0. A program built with this header runs on any library of that ABI.
  *
  * Compiles alone, as C99 and later and as C++ (by -pedantic, as C++11). Needs libmpi_abi and nothing else. All that the
- * standard deprecated in MPI-3.1 or before is left out. MPI_Fint and its conversions, no part of the ABI, are other names of
- * what is. A function whose name ends in _c takes counts of 64 bits. Weights are declared as pointers, not as arrays: compilers
- * warn when an array lies at an address like MPI_UNWEIGHTED.
+ * standard deprecated in MPI-3.1 or before is left out. MPI_Fint and its conversions, no part of the ABI, are other
+ * names of what is. A function whose name ends in _c takes counts of 64 bits. Weights are declared as pointers, not as
+ * arrays: compilers warn when an array lies at an address like MPI_UNWEIGHTED.
  *
  * Order: types; constants and handles; callbacks; the tool interface's types and constants; the functions, chapter by
  * chapter as in the standard, each with its profiling name, PMPI_. */
@@ -525,9 +525,8 @@ enum {
 
 /* ==== Functions ==== */
 
-/* Macros whose names end in _ are this header's own.
- * Each function has two names: a tool that defines MPI_X itself calls PMPI_X. What a compiler sees of one tells, for instance:
- * cc -E -P mpi.h | grep -o 'int MPI_Bcast *([^;]*;' */
+/* Macros whose names end in _ are this header's own. Each function has two names: a tool that defines MPI_X itself
+ * calls PMPI_X. To see one as the compiler does: cc -E -P mpi.h | grep -o 'int MPI_Bcast *([^;]*;' */
 #define MPI_BOTH_(result, name, parameters) result name parameters; result P##name parameters;
 
 /* Two that differ in the types of counts (N) and displacements (A), of 64 bits in NAME_C. TAKES(N, A) comes first. */

@@ -4,8 +4,8 @@
  * elements (d: double, i: int, f: float), bytes where no letter says otherwise, and 64 bits wide.
  *
  * A receive of n bytes returns when n bytes of its source and tag have come, in one message or in several. A message
- * that is longer than what is left to receive is an error. An error is one sentence on standard error, and the job ends:
- * so nothing here returns a code. See mplite(3). */
+ * that is longer than what is left to receive is an error. An error is one sentence on standard error, and the job
+ * ends: so nothing here returns a code. See mplite(3). */
 #ifndef MPLITE_H
 #define MPLITE_H
 
@@ -38,8 +38,8 @@ void MP_Block(int *id); /* the same as MP_Wait */
 int MP_Test(int *id, int *flag);
 int MP_Testall(int count, int *ids, int *flag); /* 1 when all are finished: then all ids become -1 */
 
-/* Has a message of this source and tag come? With bytes not negative: one of at most so many. MP_Probe waits for it. The
- * MP_Get_Last functions tell of the last receive, MP_Wait of a receive, or probe that found something. */
+/* Has a message of this source and tag come? With bytes not negative: one of at most so many. MP_Probe waits for it.
+ * The MP_Get_Last functions tell of the last receive, MP_Wait of a receive, or probe that found something. */
 int MP_AProbe(long bytes, int source, int tag, int *flag);
 int MP_Probe(long bytes, int source, int tag);
 void MP_Get_Last_Source(int *source);
@@ -115,7 +115,7 @@ void MP_fGather_masked(float *data, long count, const int *mask);
 
 /* ---- a grid of ranks, periodic; the first coordinate runs fastest ---- */
 
-void MP_Cart_Create(int dimensions, int *dims); /* dims[0] == 0: they are chosen, as equal as can be, and told in dims */
+void MP_Cart_Create(int dimensions, int *dims); /* dims[0] == 0: chosen as equal as possible, and returned */
 void MP_Cart_Coords(int rank, int *coords);
 void MP_Cart_Get(int *dims, int *coords); /* the dims, and the own coordinates */
 void MP_Cart_Shift(int direction, int distance, int *source, int *dest);
