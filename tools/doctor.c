@@ -37,21 +37,21 @@ static struct {
 
 /* ---- what is said between the two ---- */
 
-static int say(struct vi *vi, enum word word, const void *data, size_t length)
+static int word_send(struct vi *vi, enum word word, const void *data, size_t length)
 {
     struct iovec piece = {(void *)(uintptr_t)data, length};
     return vi_send(vi, word, &piece, 1);
 }
 
 /* As many as the way takes; those left go when it is looked at again. */
-static void answer(void)
+static void answers_send(void)
 {
     uint64_t word = ASK;
-    while (patient.asked > 0 && say(patient.asker, ANSWER, &word, 1) == OK)
+    while (patient.asked > 0 && word_send(patient.asker, ANSWER, &word, 1) == OK)
         patient.asked--;
 }
 
-static bool received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
+static bool word_came(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
 {
     (void)data, (void)length;
     patient.heard_ns = vbase_clock_ns();
@@ -59,30 +59,30 @@ static bool received(struct vi *vi, uint64_t header, const void *data, size_t le
     patient.bye |= header == BYE;
     patient.asked += header == ASK ? count : 0;
     patient.asker = header == ASK ? vi : patient.asker;
-    answer();
+    answers_send();
     return false;
 }
 
-static void called(struct vi_nic *nic, uint32_t peer)
+static void peer_called(struct vi_nic *nic, uint32_t peer)
 {
     if (patient.rails < RAILS && vi_accept(nic, peer, NULL, &patient.rail[patient.rails]) == OK)
         patient.rails++;
 }
 
-static void down(struct vi *vi, int cause)
+static void rail_down(struct vi *vi, int cause)
 {
     (void)vi, (void)cause;
     patient.down++;
 }
 
-static void arrived(struct vi *vi, uint32_t immediate, uint64_t length) { (void)vi, (void)immediate, (void)length; }
+static void put_arrived(struct vi *vi, uint32_t immediate, uint64_t length) { (void)vi, (void)immediate, (void)length; }
 
-static void done(struct vi *vi, void *cookie, int status) { (void)vi, (void)cookie, (void)status; }
+static void transfer_done(struct vi *vi, void *cookie, int status) { (void)vi, (void)cookie, (void)status; }
 
 /* The machine may have better things to do than to spin. */
-static void look(void)
+static void network_poll(void)
 {
-    answer();
+    answers_send();
     if (vi_poll(patient.nic, 16) > 0)
         return;
     if (vbase_clock_ns() < patient.heard_ns + BUSY_NS)
@@ -92,11 +92,11 @@ static void look(void)
 }
 
 /* Until there are so many answers; false: no more come. */
-static bool await_answers(int count, uint64_t patience)
+static bool answers_await(int count, uint64_t patience)
 {
     uint64_t end = vbase_clock_ns() + patience;
     while (patient.answers < count && !patient.down && vbase_clock_ns() < end)
-        look();
+        network_poll();
     return patient.answers >= count;
 }
 
@@ -109,13 +109,13 @@ static int ascending(const void *left, const void *right)
 }
 
 /* The median of half a round trip in ns, 0: it broke. */
-static uint64_t ping(struct vi *vi)
+static uint64_t rail_ping(struct vi *vi)
 {
     static uint64_t taken[PINGS];
     for (int i = 0; i < PINGS; i++) {
         uint64_t begun = vbase_clock_ns();
         patient.answers = 0;
-        if (say(vi, ASK, &begun, sizeof begun) != OK || !await_answers(1, PATIENCE))
+        if (word_send(vi, ASK, &begun, sizeof begun) != OK || !answers_await(1, PATIENCE))
             return 0;
         taken[i] = vbase_clock_ns() - begun;
     }
@@ -124,7 +124,7 @@ static uint64_t ping(struct vi *vi)
 }
 
 /* Bytes a second, 0: it broke. */
-static double flood(struct vi *vi)
+static double rail_flood(struct vi *vi)
 {
     static char piece[PIECE];
     uint64_t begun = vbase_clock_ns();
@@ -132,60 +132,62 @@ static double flood(struct vi *vi)
     int error = OK;
     patient.answers = 0;
     while ((error == OK || error == ERR_AGAIN) && !patient.down && vbase_clock_ns() < begun + FLOOD_NS) {
-        error = say(vi, FLOOD, piece, sizeof piece);
+        error = word_send(vi, FLOOD, piece, sizeof piece);
         bytes += error == OK ? PIECE : 0;
-        look();
+        network_poll();
     }
-    while ((error = say(vi, ASK, piece, 1)) == ERR_AGAIN && !patient.down)
-        look();
-    return error == OK && await_answers(1, PATIENCE) ? bytes * 1e9 / (double)(vbase_clock_ns() - begun) : 0;
+    while ((error = word_send(vi, ASK, piece, 1)) == ERR_AGAIN && !patient.down)
+        network_poll();
+    return error == OK && answers_await(1, PATIENCE) ? bytes * 1e9 / (double)(vbase_clock_ns() - begun) : 0;
 }
 
-static void tell_rejected(void *context, const char *text)
+static void line_print_rejected(void *context, const char *text)
 {
     const char *where = context;
-    if (strstr(text, "not used") && !strstr(text, " fe80:") && !strstr(text, " ::1/")) /* every interface has one of these */
+    if (strstr(text, "not used") && !strstr(text, " fe80:") &&
+        !strstr(text, " ::1/")) /* every interface has one of these */
         printf("  %-9s %s\n", where, text);
 }
 
-static void hope(void *context, const char *text)
+static void line_gives_hope(void *context, const char *text)
 {
     *(bool *)context |= strstr(text, "not used") && !strstr(text, "shares its cards");
 }
 
 /* Whether another way may come up yet. */
-static bool more_to_come(void)
+static bool rails_may_come(void)
 {
     bool hoped = false;
-    tcp_tell_peer(patient.nic, 1, &(struct tcp_teller){hope, &hoped});
+    tcp_tell_peer(patient.nic, 1, &(struct tcp_teller){line_gives_hope, &hoped});
     return hoped;
 }
 
-static bool measure(void)
+static bool rails_measure(void)
 {
     uint64_t until = vbase_clock_ns() + MORE_NS;
     double sum = 0;
-    while (vbase_clock_ns() < until && !patient.down && more_to_come())
-        look();
+    while (vbase_clock_ns() < until && !patient.down && rails_may_come())
+        network_poll();
     for (int i = 0; i < patient.rails; i++) {
-        uint64_t latency = ping(patient.rail[i]);
-        double rate = latency ? flood(patient.rail[i]) : 0;
+        uint64_t latency = rail_ping(patient.rail[i]);
+        double rate = latency ? rail_flood(patient.rail[i]) : 0;
         sum += rate;
         if (rate > 0)
-            printf("  way       %s: %.1f us one way, %.2f GB/s\n", tcp_tell_path(patient.rail[i]), (double)latency / 1e3,
-                   rate / 1e9);
+            printf("  way       %s: %.1f us one way, %.2f GB/s\n", tcp_tell_path(patient.rail[i]),
+                   (double)latency / 1e3, rate / 1e9);
         else
             printf("  way       %s: it broke while it was measured\n", tcp_tell_path(patient.rail[i]));
     }
-    tcp_tell_peer(patient.nic, 1, &(struct tcp_teller){tell_rejected, (void *)(uintptr_t) "no way"});
-    printf("  together  %d way%s, %.2f GB/s one after the other\n", patient.rails, patient.rails == 1 ? "" : "s", sum / 1e9);
+    tcp_tell_peer(patient.nic, 1, &(struct tcp_teller){line_print_rejected, (void *)(uintptr_t) "no way"});
+    printf("  together  %d way%s, %.2f GB/s one after the other\n", patient.rails, patient.rails == 1 ? "" : "s",
+           sum / 1e9);
     return sum > 0;
 }
 
 /* ---- the two ranks ---- */
 
 /* Rank 1: what it is. */
-static int tell_host(struct boot_job *job)
+static int host_print(struct boot_job *job)
 {
     struct utsname system;
     if (uname(&system) < 0)
@@ -196,7 +198,7 @@ static int tell_host(struct boot_job *job)
 }
 
 /* Rank 0: how the other was reached. */
-static int tell_road(struct boot_job *job)
+static int road_print(struct boot_job *job)
 {
     printf("  reached   in %.2f s, by the same build\n", (double)(vbase_clock_ns() - patient.begun_ns) / 1e9);
     printf("  node      %s\n", job->local_count == 2 ? "this one: ranks share memory; viaduct info --shm tells more"
@@ -206,14 +208,14 @@ static int tell_road(struct boot_job *job)
 }
 
 /* Rank 1: which of its cards are of no use. */
-static int tell_useless(struct boot_job *job)
+static int cards_print_unused(struct boot_job *job)
 {
     (void)job;
-    return patient.nic ? tcp_tell_host(&(struct tcp_teller){tell_rejected, (void *)(uintptr_t) "there"}) : OK;
+    return patient.nic ? tcp_tell_host(&(struct tcp_teller){line_print_rejected, (void *)(uintptr_t) "there"}) : OK;
 }
 
 /* What both tell comes in turn, for a fence lies between. */
-static int turn(struct boot_job *job, int rank, int (*tell)(struct boot_job *job))
+static int turn_print(struct boot_job *job, int rank, int (*tell)(struct boot_job *job))
 {
     if (job->rank == rank && tell(job) != OK)
         vboot_abort(job, 1, vbase_error_detail());
@@ -221,41 +223,45 @@ static int turn(struct boot_job *job, int rank, int (*tell)(struct boot_job *job
     return vboot_fence(job);
 }
 
-static int open_nic(struct boot_job *job)
+static int nic_open(struct boot_job *job)
 {
-    static const struct vi_sink sink = {NULL, received, arrived, done, called, down, NULL};
-    struct vi_setup setup = {.rank = (uint32_t)job->rank, .ranks = (uint32_t)job->size, .secret = job->secret, .node_fd = -1,
-                             .door_fd = job->door_fd, .sink = &sink};
+    static const struct vi_sink sink = {NULL, word_came, put_arrived, transfer_done, peer_called, rail_down, NULL};
+    struct vi_setup setup = {.rank = (uint32_t)job->rank,
+                             .ranks = (uint32_t)job->size,
+                             .secret = job->secret,
+                             .node_fd = -1,
+                             .door_fd = job->door_fd,
+                             .sink = &sink};
     const struct vi_provider *tcp = vi_providers;
     while (tcp->name && strcmp(tcp->name, "tcp") != 0)
         tcp++;
     return vi_nic_open(tcp, &setup, &patient.nic);
 }
 
-static bool examine(struct boot_job *job)
+static bool peer_examine(struct boot_job *job)
 {
     char card[1024];
     struct vi_address to = {.peer = 1, .card = card};
-    if (tcp_tell_host(&(struct tcp_teller){tell_rejected, (void *)(uintptr_t) "here"}) != OK ||
+    if (tcp_tell_host(&(struct tcp_teller){line_print_rejected, (void *)(uintptr_t) "here"}) != OK ||
         vboot_get(job, 1, "doctor-card", card, sizeof card) != OK ||
         vi_connect(patient.nic, &to, NULL, &patient.rail[0]) != OK) {
         printf("  no way    %s\n", vbase_error_detail());
         return false;
     }
     patient.rails = 1;
-    if (say(patient.rail[0], ASK, card, 1) != OK || !await_answers(1, PATIENCE)) {
-        tcp_tell_peer(patient.nic, 1, &(struct tcp_teller){tell_rejected, (void *)(uintptr_t) "no way"});
+    if (word_send(patient.rail[0], ASK, card, 1) != OK || !answers_await(1, PATIENCE)) {
+        tcp_tell_peer(patient.nic, 1, &(struct tcp_teller){line_print_rejected, (void *)(uintptr_t) "no way"});
         return false;
     }
-    bool well = measure();
-    return say(patient.rail[0], BYE, card, 1) == OK && well;
+    bool well = rails_measure();
+    return word_send(patient.rail[0], BYE, card, 1) == OK && well;
 }
 
-static void be_examined(void)
+static void peer_answer(void)
 {
     patient.heard_ns = vbase_clock_ns();
     while (!patient.bye && !patient.down && vbase_clock_ns() < patient.heard_ns + PATIENCE + MORE_NS)
-        look();
+        network_poll();
 }
 
 /* A rank of the job that the doctor has started. */
@@ -269,13 +275,13 @@ int verb_examine(int argc, char **argv)
         return 2;
     }
     patient.begun_ns = strtoull(argv[1], NULL, 10);
-    if (job->local_count == 1 && open_nic(job) != OK)
+    if (job->local_count == 1 && nic_open(job) != OK)
         vboot_abort(job, 1, vbase_error_detail());
-    error = turn(job, 1, tell_host) ?: turn(job, 0, tell_road) ?: turn(job, 1, tell_useless);
+    error = turn_print(job, 1, host_print) ?: turn_print(job, 0, road_print) ?: turn_print(job, 1, cards_print_unused);
     if (error == OK && patient.nic && job->rank == 0)
-        well = examine(job);
+        well = peer_examine(job);
     else if (error == OK && patient.nic)
-        be_examined();
+        peer_answer();
     fflush(stdout);
     if (error == OK)
         error = vboot_fence(job);
@@ -290,7 +296,7 @@ int verb_examine(int argc, char **argv)
 /* ---- the doctor ---- */
 
 /* Starts the two ranks for HOST; FLAGS go to the launcher. */
-static int visit(char **flag, int flags, const char *host)
+static int host_visit(char **flag, int flags, const char *host)
 {
     char self[4096], hosts[600], began[32];
     char *word[64];
@@ -321,11 +327,12 @@ int verb_doctor(int argc, char **argv)
         first += strchr(argv[first], '=') ? 1 : 2; /* --agent COMMAND, --patience SECONDS: for the launcher */
     if (first >= argc || argv[first][0] == '-') {
         puts("usage: viaduct doctor [--agent COMMAND] [--patience SECONDS] HOST...\n"
-             "Starts a rank on each host and tells: how it is reached, what it is, the way of each pair of cards with its\n"
+             "Starts a rank on each host and tells: how it is reached, what it is, the way of each pair of cards with "
+             "its\n"
              "latency and rate, and what is not used and why. Status 0: jobs can run on all of them.");
         return first >= argc ? 2 : 0;
     }
     for (int i = first; i < argc; i++)
-        sick += visit(argv + 1, first - 1, argv[i]);
+        sick += host_visit(argv + 1, first - 1, argv[i]);
     return sick > 0;
 }

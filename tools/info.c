@@ -46,7 +46,7 @@ static void print_segment(int ranks)
 }
 
 /* Really reads a word of a child: what seccomp, Yama or a namespace forbids, only a try tells. */
-static int try_single_copy(void)
+static int single_copy_try(void)
 {
     static volatile uint64_t word;
     uint64_t copy = 0;
@@ -83,7 +83,7 @@ static void print_ways(bool single)
 static void print_shm(void)
 {
     char yama[16] = "absent";
-    int refused = try_single_copy();
+    int refused = single_copy_try();
     print_segment(2);
     print_segment(16);
     print_segment(256);
@@ -114,12 +114,15 @@ static void print_line(void *context, const char *text)
 static void print_secret(void)
 {
     if (vbase_environment(HANDOVER_SEAT_VARIABLE))
-        puts("secret      of this job: from the launcher, over inherited descriptors and its agent (ssh); nobody else has it");
+        puts("secret      of this job: from the launcher, over inherited descriptors and its agent (ssh); nobody else "
+             "has it");
     else if (vbase_environment("PMI_FD") || vbase_environment("PMIX_NAMESPACE"))
-        puts("secret      of this job: rank 0 puts it into the key-value space of a foreign launcher. It is as private\n"
-             "            as that space is: who can read there can join the job");
+        puts(
+            "secret      of this job: rank 0 puts it into the key-value space of a foreign launcher. It is as private\n"
+            "            as that space is: who can read there can join the job");
     else
-        puts("secret      by viaduct run: over inherited descriptors and its agent (ssh), nobody else has it. Under a foreign\n"
+        puts("secret      by viaduct run: over inherited descriptors and its agent (ssh), nobody else has it. Under a "
+             "foreign\n"
              "            launcher (PMI, PMIx): in its key-value space, as private as that space is");
 }
 
@@ -130,7 +133,8 @@ static void print_net(void)
     jobs_count_cards(sent);
     if (tcp_tell_host(&(struct tcp_teller){.line = print_line, .sent = sent}) != OK)
         printf("interfaces  not known: %s\n", vbase_error_detail());
-    puts("\nWith a peer that has an address of this list, too, the address is not used. What really answers, only a try\n"
+    puts("\nWith a peer that has an address of this list, too, the address is not used. What really answers, only a "
+         "try\n"
          "tells: VIADUCT_LOG=info names each pair of cards that came up, and those that did not, with the reason.\n");
     printf("ports       %s (MPIEXEC_PORT_RANGE), one for each job\n", ports && ports[0] ? ports : "any");
     print_secret();
@@ -186,7 +190,8 @@ static void print_plain(void)
     for (const struct vi_provider *provider = vi_providers; provider->name; provider++)
         printf(" %s", provider->name);
     puts("");
-    puts("launch      mpiexec of Viaduct; PMI-1 (hydra, srun --mpi=pmi2, flux); PMIx (mpirun of Open MPI, prterun), or none");
+    puts("launch      mpiexec of Viaduct; PMI-1 (hydra, srun --mpi=pmi2, flux); PMIx (mpirun of Open MPI, prterun), or "
+         "none");
     puts("more        viaduct info --settings, --errors, --counters, --shm, --net, --mpi");
 }
 

@@ -1,5 +1,5 @@
-/* Finds the jobs of this host by the segments that their launchers hold, and reads the counters of their ranks there. Nothing
- * is written, and nobody is asked. */
+/* Finds the jobs of this host by the segments that their launchers hold, and reads the counters of their ranks there.
+ * Nothing is written, and no process is asked. */
 #include "verbs.h"
 #include "vi/shm/segment.h"
 #include <dirent.h>

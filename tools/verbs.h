@@ -11,8 +11,8 @@ int verb_doctor(int argc, char **argv);
 int verb_examine(int argc, char **argv); /* the launcher on another host */
 int verb_info(int argc, char **argv);
 
-/* Adds what each network card has sent for the jobs of this host, as far as this user may look at them, over the network that
- * this process sees (jobs.c). */
+/* Adds what each network card has sent for the jobs of this host, as far as this user may look at them, over the
+ * network that this process sees (jobs.c). */
 void jobs_count_cards(uint64_t sent[COUNT_CARDS]);
 
 #endif

@@ -1,15 +1,16 @@
-/* The agent, ssh or what the user names: a process that leads to another host by its standard streams. It gets a session
- * of its own, so that what a terminal sends does not reach it, and no way to ask anybody anything. */
+/* The agent, ssh or what the user names: a process that leads to another host by its standard streams. It gets a
+ * session of its own, so that signals of the terminal do not reach it, and no means to ask for a password. */
 #include "run/job.h"
 #include <fcntl.h>
 #include <spawn.h>
 
 extern char **environ;
 
-/* The agent's words, the host, and our own program by its path. ssh is told never to ask anybody anything. */
+/* The agent's words, the host, and our own program by its path. ssh is told never to ask. */
 static char **agent_words(const struct run_options *options, const char *host)
 {
-    static const char *const for_ssh[] = {"-x", "-T", "-oBatchMode=yes", "-oConnectTimeout=30", "-oServerAliveInterval=15"};
+    static const char *const for_ssh[] = {"-x", "-T", "-oBatchMode=yes", "-oConnectTimeout=30",
+                                          "-oServerAliveInterval=15"};
     static char command[8200], path[4096], quoted[8100], copy[8100];
     static char *word[64];
     int count = 0;
@@ -33,7 +34,7 @@ static char **agent_words(const struct run_options *options, const char *host)
 }
 
 /* PIPE: to its stdin, from its stdout, from its stderr. */
-static int spawn(struct run_job *job, struct run_host *host, int pipe[3][2])
+static int agent_spawn(struct run_job *job, struct run_host *host, int pipe[3][2])
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t how;
@@ -62,7 +63,7 @@ int agent_start(struct run_job *job, struct run_host *host)
         if (pipe2(pipe[i], O_CLOEXEC) < 0)
             error = vbase_fail_errno(ERR_LIMIT, "pipes to the agent");
     if (error == OK)
-        error = spawn(job, host, pipe);
+        error = agent_spawn(job, host, pipe);
     for (int i = 0; i < 3; i++) {
         if (pipe[i][i > 0] >= 0)
             close(pipe[i][i > 0]);

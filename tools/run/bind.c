@@ -59,7 +59,7 @@ static int by_nearness(const void *a, const void *b)
 }
 
 /* "0-3,8" of the processors in ALLOWED. */
-static int parse_cpus(const char *text, const cpu_set_t *allowed, cpu_set_t *out)
+static int cpus_parse(const char *text, const cpu_set_t *allowed, cpu_set_t *out)
 {
     CPU_ZERO(out);
     for (const char *at = text; *at;) {
@@ -104,8 +104,10 @@ static int by_turn(const void *a, const void *b)
     return x->turn != y->turn ? x->turn - y->turn : x->group - y->group;
 }
 
-/* Cuts processors into units. SPREAD over sockets (numa nodes) deals them like cards: first one of each, then the next. */
-static void cut(struct run_binding *binding, const struct place *place, int places, enum unit unit, enum unit spread)
+/* Cuts processors into units. SPREAD over sockets (numa nodes) deals them like cards: first one of each, then the
+ * next. */
+static void units_cut(struct run_binding *binding, const struct place *place, int places, enum unit unit,
+                      enum unit spread)
 {
     struct run_unit *last = NULL;
     binding->unit = run_zeros((size_t)places, sizeof *binding->unit);
@@ -123,7 +125,7 @@ static void cut(struct run_binding *binding, const struct place *place, int plac
 }
 
 /* "core:2": every rank gets two units that follow each other. */
-static void widen(struct run_binding *binding, int width)
+static void units_widen(struct run_binding *binding, int width)
 {
     int count = binding->count / width;
     for (int i = 0; i < count; i++) {
@@ -149,7 +151,7 @@ int binding_plan(struct run_job *job)
         return vbase_fail_errno(ERR_SYSTEM, "sched_getaffinity");
     if (options->cpu_list) {
         cpu_set_t all = allowed;
-        int error = parse_cpus(options->cpu_list, &all, &allowed);
+        int error = cpus_parse(options->cpu_list, &all, &allowed);
         if (error != OK)
             return error;
     }
@@ -165,10 +167,10 @@ int binding_plan(struct run_job *job)
         if (CPU_ISSET(cpu, &allowed))
             place[places++] = place_of(cpu);
     qsort(place, (size_t)places, sizeof *place, by_nearness);
-    cut(binding, place, places, unit, spread);
+    units_cut(binding, place, places, unit, spread);
     int width = to[length] == ':' && isdigit((unsigned char)to[length + 1]) ? atoi(to + length + 1) : 1;
     if (width > 1)
-        widen(binding, width);
+        units_widen(binding, width);
     return OK;
 }
 

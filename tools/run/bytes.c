@@ -10,7 +10,10 @@ static void *memory_checked(void *memory)
 
 void *run_zeros(size_t count, size_t size) { return memory_checked(calloc(count, size)); }
 
-void *run_grown(void *list, int count, size_t size) { return memory_checked(realloc(list, (size_t)(count + 1) * size)); }
+void *run_grown(void *list, int count, size_t size)
+{
+    return memory_checked(realloc(list, (size_t)(count + 1) * size));
+}
 
 void bytes_add(struct run_bytes *bytes, const void *data, size_t length)
 {

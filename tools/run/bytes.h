@@ -9,7 +9,8 @@ struct run_bytes {
     size_t length, capacity;
 };
 
-/* Zeroed memory; LIST with room for one more item of SIZE bytes behind the first COUNT. Never NULL: without it we abort. */
+/* Zeroed memory; LIST with room for one more item of SIZE bytes behind the first COUNT. Never NULL: without it we
+ * abort. */
 void *run_zeros(size_t count, size_t size);
 void *run_grown(void *list, int count, size_t size);
 

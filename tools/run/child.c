@@ -1,10 +1,10 @@
 /* One rank: its descriptors, its place, exec.
  *
  * vfork, not fork: the child borrows our memory until exec, so a start costs the same however large we are, and it can
- * tell us by a variable why exec failed. Between vfork and exec only system calls are made and only `spawn` is
- * written. All descriptors of ours are close-on-exec; the child opens the gate for the three that its rank inherits.
+ * tell us by a variable why exec failed. Between vfork and exec only system calls are made and only `spawn` is written.
+ * All descriptors of ours are close-on-exec; the child removes that flag from those that its rank inherits.
  *
- * The program is looked for by the C library, as a shell would, and in the current folder last, as people are used to. */
+ * The C library looks for the program, as a shell would; the current folder comes last, as other launchers do. */
 #include "run/job.h"
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -22,28 +22,28 @@ struct spawn {
     struct boot_seat *seat;
     const cpu_set_t *cpus;
     pid_t launcher;
-    int stream[3], pmi, door; /* stream -1: ours stays; door -1: none */
+    int stream[3], pmi, listener; /* stream -1: ours stays; listener -1: none */
     volatile int failed;      /* errno of what failed, 0: exec happened */
     const char *volatile what;
 };
 
-__attribute__((noreturn)) static void fail_in_child(struct spawn *spawn, const char *what)
+__attribute__((noreturn)) static void child_fail(struct spawn *spawn, const char *what)
 {
     spawn->what = what;
     spawn->failed = errno;
     _exit(127);
 }
 
-static void give(struct spawn *spawn, int from, int to)
+static void child_give(struct spawn *spawn, int from, int to)
 {
     if (from >= 0 && from != to && dup2(from, to) < 0)
-        fail_in_child(spawn, "its standard streams");
+        child_fail(spawn, "its standard streams");
     if (from == to)
         fcntl(to, F_SETFD, 0);
 }
 
 /* In the child. Dies with us, even if we died just before it asked for that. */
-__attribute__((noreturn)) static void become_rank(struct spawn *spawn)
+__attribute__((noreturn)) static void child_become_rank(struct spawn *spawn)
 {
     spawn->seat->child = (uint32_t)getpid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -52,14 +52,14 @@ __attribute__((noreturn)) static void become_rank(struct spawn *spawn)
     if (spawn->rank->own_group)
         setpgid(0, 0);
     for (int i = 0; i < 3; i++)
-        give(spawn, spawn->stream[i], i);
-    const int inherited[] = {spawn->pmi, spawn->door, spawn->job->handover.fd, spawn->job->node_fd};
+        child_give(spawn, spawn->stream[i], i);
+    const int inherited[] = {spawn->pmi, spawn->listener, spawn->job->handover.fd, spawn->job->node_fd};
     for (size_t i = 0; i < ARRAY_LENGTH(inherited); i++)
         fcntl(inherited[i], F_SETFD, 0); /* -1: there is none, which does no harm */
     if (spawn->cpus && sched_setaffinity(0, sizeof *spawn->cpus, spawn->cpus) < 0)
-        fail_in_child(spawn, "its processors (--bind-to)");
+        child_fail(spawn, "its processors (--bind-to)");
     if (spawn->rank->app->directory && chdir(spawn->rank->app->directory) < 0)
-        fail_in_child(spawn, "its working directory");
+        child_fail(spawn, "its working directory");
     if (spawn->job->old_limit) {
         struct rlimit limit;
         if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -71,22 +71,22 @@ __attribute__((noreturn)) static void become_rank(struct spawn *spawn)
         signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &spawn->job->old_mask, NULL);
     execvpe(*spawn->rank->app->argv, spawn->rank->app->argv, spawn->environment->list);
-    fail_in_child(spawn, "the program");
+    child_fail(spawn, "the program");
 }
 
-/* execvpe searches the PATH of whoever calls it: for so long ours is where this program is to be found. */
-static pid_t start(struct spawn *spawn)
+/* execvpe searches the PATH of the calling process, so that is set for the moment of the call. */
+static pid_t child_spawn(struct spawn *spawn)
 {
     char **ours = environ, *search[] = {spawn->environment->search, NULL};
     environ = search;
     pid_t pid = vfork();
     if (pid == 0)
-        become_rank(spawn);
+        child_become_rank(spawn);
     environ = ours;
     return pid;
 }
 
-static int open_file(const char *pattern, const struct run_job *job, int rank)
+static int file_open(const char *pattern, const struct run_job *job, int rank)
 {
     char path[4096];
     vbase_expand(path, sizeof path, pattern, rank, job->host);
@@ -100,8 +100,9 @@ static int open_file(const char *pattern, const struct run_job *job, int rank)
     return fd;
 }
 
-/* What stdout (WHICH 0) or stderr of the rank is to be: a file of its own, our own descriptor, or a pipe to us. Or an error. */
-static int outlet(struct run_job *job, struct run_rank *rank, int which)
+/* What stdout (WHICH 0) or stderr of the rank is to be: a file of its own, our own descriptor, or a pipe to us. Or an
+ * error. */
+static int stream_open(struct run_job *job, struct run_rank *rank, int which)
 {
     const char *pattern = job->options.pattern[which];
     char in_directory[4096];
@@ -113,7 +114,7 @@ static int outlet(struct run_job *job, struct run_rank *rank, int which)
         pattern = in_directory;
     }
     if (pattern)
-        return open_file(pattern, job, rank->rank);
+        return file_open(pattern, job, rank->rank);
     if (job->direct_output) {
         int fd = fcntl(which + 1, F_DUPFD_CLOEXEC, 3);
         return fd >= 0 ? fd : vbase_fail_errno(ERR_LIMIT, "a descriptor for the output of rank %d", rank->rank);
@@ -129,19 +130,19 @@ static int outlet(struct run_job *job, struct run_rank *rank, int which)
 }
 
 /* Its standard streams. Both outputs share one where they end in the same place, which also keeps their order. */
-static int plumb(struct run_job *job, struct run_rank *rank, int stream[3])
+static int streams_open(struct run_job *job, struct run_rank *rank, int stream[3])
 {
     const struct run_options *options = &job->options;
     bool to_pipes = !options->pattern[0] && !options->pattern[1] && !options->out_directory && !job->direct_output;
     if (options->stdin_rank != rank->rank)
         stream[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    stream[1] = outlet(job, rank, 0);
+    stream[1] = stream_open(job, rank, 0);
     if (stream[1] >= 0)
-        stream[2] = options->merge || (to_pipes && job->one_sink) ? stream[1] : outlet(job, rank, 1);
+        stream[2] = options->merge || (to_pipes && job->one_sink) ? stream[1] : stream_open(job, rank, 1);
     return stream[1] < 0 ? stream[1] : stream[2] < 0 ? stream[2] : OK;
 }
 
-static int explain(const struct spawn *spawn)
+static int spawn_explain(const struct spawn *spawn)
 {
     errno = spawn->failed;
     const char *name = spawn->rank->app->argv[0];
@@ -166,13 +167,13 @@ int child_start(struct run_job *job, struct run_rank *rank, struct run_environme
         return vbase_fail_errno(ERR_LIMIT, "a connection to rank %d", rank->rank);
     rank->pmi.fd = wire[0];
     spawn.pmi = wire[1];
-    spawn.door = job->door ? tcp_door_seat(job->door, rank->seat) : -1;
-    error = loop_add(&job->loop, &rank->pmi, EPOLLIN) ?: plumb(job, rank, spawn.stream);
+    spawn.listener = job->listener ? tcp_door_seat(job->listener, rank->seat) : -1;
+    error = loop_add(&job->loop, &rank->pmi, EPOLLIN) ?: streams_open(job, rank, spawn.stream);
     if (error != OK)
         goto close_all;
     rank->own_group = !(spawn.stream[0] < 0 && isatty(0));
-    environment_for(environment, job, rank->rank, wire[1], spawn.door);
-    pid_t pid = start(&spawn);
+    environment_for(environment, job, rank->rank, wire[1], spawn.listener);
+    pid_t pid = child_spawn(&spawn);
     if (pid < 0) {
         error = vbase_fail_errno(ERR_LIMIT, "a process for rank %d", rank->rank);
         goto close_all;
@@ -183,12 +184,12 @@ int child_start(struct run_job *job, struct run_rank *rank, struct run_environme
     if (rank->own_group)
         tree_started(rank->rank, pid);
     if (spawn.failed)
-        error = explain(&spawn);
+        error = spawn_explain(&spawn);
 
 close_all:
     if (spawn.stream[2] == spawn.stream[1])
         spawn.stream[2] = -1;
-    const int given[] = {spawn.stream[0], spawn.stream[1], spawn.stream[2], spawn.door, wire[1]};
+    const int given[] = {spawn.stream[0], spawn.stream[1], spawn.stream[2], spawn.listener, wire[1]};
     for (size_t i = 0; i < ARRAY_LENGTH(given); i++)
         if (given[i] >= 0)
             close(given[i]);

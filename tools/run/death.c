@@ -1,15 +1,15 @@
-/* Deaths that do not end the job (--enable-recovery): all launchers tell each other, and their ranks, of all dead. */
+/* Deaths that do not end the job (--enable-recovery): launchers tell each other, and their ranks, of all dead ranks. */
 #include "run/job.h"
 
 #define STATUS_LOST 255
 
-/* All dead that we know of, and the status that the job will have. */
+/* Sends all deaths that we know of, and the status that the job will have. */
 void death_send_all(struct run_job *job, struct run_sink *wire)
 {
     struct run_bytes body = {0};
     bytes_add(&body, &job->exit_status, sizeof job->exit_status);
     for (int i = 0; i < job->size; i++)
-        if (job->rank[i].mourned)
+        if (job->rank[i].death_known)
             bytes_add(&body, &i, sizeof i);
     frame_send(job, wire, FRAME_DEATH, body.data, body.length);
     free(body.data);
@@ -20,14 +20,14 @@ void death_spread(struct run_job *job, const int *said, size_t count)
     int known = job->deaths;
     for (size_t i = 1; i < count; i++) {
         int rank = said[i];
-        if (rank < 0 || rank >= job->size || job->rank[rank].mourned)
+        if (rank < 0 || rank >= job->size || job->rank[rank].death_known)
             continue;
-        job->rank[rank].mourned = true;
+        job->rank[rank].death_known = true;
         job->deaths++;
         vboot_handover_dead(&job->handover, rank);
     }
     if (job->deaths == known)
-        return; /* an echo */
+        return; /* nothing new */
     if (job->ending == ENDING_NO)
         end_status(job, said[0]);
     for (int i = 0; i < job->options.hosts; i++)
@@ -38,7 +38,7 @@ void death_spread(struct run_job *job, const int *said, size_t count)
     fence_check(job);
 }
 
-/* Its ranks, and those of the hosts below it, whose launchers end with it. */
+/* The ranks of HOST, and of the hosts below it, whose launchers end with it. */
 void death_spread_host(struct run_job *job, const struct run_host *host)
 {
     int *dead = run_zeros((size_t)job->size + 1, sizeof *dead);

@@ -1,5 +1,5 @@
-/* The end of the job: the status that it will have, and who is told: the ranks of this host (tree.c) and the hosts that we
- * called. TERM comes first, KILL when the grace is over; a helper asks the head, which decides for all. */
+/* The end of the job: the status that it will have, and signals to the ranks of this host (tree.c) and to the hosts
+ * that we called. TERM comes first, KILL when the grace is over; a helper asks the head, which decides for all. */
 #include "run/job.h"
 
 #define SECOND_NS      1000000000ull

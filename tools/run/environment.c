@@ -1,8 +1,8 @@
 /* What a rank finds in its environment.
  *
- * Everything of ours, unless told otherwise, but nothing that another launcher said to us: under a rank of another
- * job we start a job of our own. Then the names by which programs ask who they are, ours and those that scripts know
- * from other launchers. */
+ * All of ours, unless told otherwise, except what another launcher set for us: started by a rank of another job we
+ * start a job of our own. Then the variables that hold rank and size, ours and those that scripts know from other
+ * launchers. */
 #include "run/job.h"
 
 extern char **environ;
@@ -11,7 +11,8 @@ extern char **environ;
 
 enum fact { FACT_RANK, FACT_SEAT, FACT_PMI_FD, FACT_SIZE, FACT_LOCAL_SIZE, FACT_COUNT };
 
-/* What we say of each rank besides its seat. Ours comes before what the user sets; of the sizes his comes first. */
+/* What each rank is told besides its seat. These override what the user sets, but for the sizes, which the user may
+ * set. */
 static const struct {
     const char *name;
     enum fact fact;
@@ -30,7 +31,7 @@ static const struct {
 };
 #define SAID ARRAY_LENGTH(said)
 
-/* What other launchers, or a job around us, said to us. A name that ends with '*' stands for all that begin so. */
+/* Set by other launchers, or a job around us. A name that ends with '*' stands for all that begin so. */
 static const char *const not_passed[] = {
     "VIADUCT_JOB_*",   "PMI_*",           "PMIX_*",          "OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE",
     "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "HYDI_CONTROL_FD", "PRTE_LAUNCHED",     "OMPI_APP_CTX_NUM_PROCS",
@@ -44,7 +45,7 @@ static bool same_name(const char *a, const char *b)
     return length == name_length(b) && memcmp(a, b, length) == 0;
 }
 
-static bool is_ours(const char *variable)
+static bool variable_is_ours(const char *variable)
 {
     for (size_t i = 0; i < ARRAY_LENGTH(not_passed); i++) {
         size_t length = strlen(not_passed[i]);
@@ -55,7 +56,7 @@ static bool is_ours(const char *variable)
     return false;
 }
 
-static bool listed(const struct run_list *list, const char *variable)
+static bool list_has(const struct run_list *list, const char *variable)
 {
     for (int i = 0; i < list->count; i++)
         if (same_name(list->item[i], variable))
@@ -63,18 +64,18 @@ static bool listed(const struct run_list *list, const char *variable)
     return false;
 }
 
-static bool passed_on(const struct run_job *job, const struct run_app *app, const char *variable)
+static bool variable_is_passed_on(const struct run_job *job, const struct run_app *app, const char *variable)
 {
     const struct run_app *common = &job->options.common;
-    if (is_ours(variable))
+    if (variable_is_ours(variable))
         return false;
     if (app->bare || common->bare)
-        return listed(&app->only, variable) || listed(&common->only, variable);
+        return list_has(&app->only, variable) || list_has(&common->only, variable);
     return true;
 }
 
 /* A later word replaces an earlier one of the same name. */
-static void set(struct run_environment *environment, int *count, const char *variable)
+static void variable_set(struct run_environment *environment, int *count, const char *variable)
 {
     for (int i = 0; i < *count; i++)
         if (same_name(environment->list[i], variable)) {
@@ -84,22 +85,22 @@ static void set(struct run_environment *environment, int *count, const char *var
     environment->list[(*count)++] = (char *)(uintptr_t)variable;
 }
 
-static void set_all(struct run_environment *environment, int *count, const struct run_list *list)
+static void variables_set(struct run_environment *environment, int *count, const struct run_list *list)
 {
     for (int i = 0; i < list->count; i++) {
         const char *item = list->item[i];
         if (item[name_length(item)] == '=') {
-            set(environment, count, item);
+            variable_set(environment, count, item);
             continue;
         }
         for (char **at = environ; *at; at++)
             if (same_name(*at, item))
-                set(environment, count, *at);
+                variable_set(environment, count, *at);
     }
 }
 
 /* Texts of ours, the sizes or all else; the last is the seat. */
-static void add_ours(struct run_environment *environment, int *count, bool sizes)
+static void ours_add(struct run_environment *environment, int *count, bool sizes)
 {
     for (size_t i = 0; i <= SAID; i++)
         if (sizes == (i < SAID && said[i].fact >= FACT_SIZE))
@@ -113,14 +114,15 @@ void environment_build(struct run_environment *out, const struct run_job *job, c
     int count = 0, places = (int)SAID + 2 + app->set.count + common->set.count;
     for (char **at = environ; *at; at++)
         places++;
-    *out = (struct run_environment){run_zeros((size_t)places + 1, sizeof(char *)), run_zeros(SAID + 1, TEXT_SIZE), NULL};
-    add_ours(out, &count, false);
+    *out =
+        (struct run_environment){run_zeros((size_t)places + 1, sizeof(char *)), run_zeros(SAID + 1, TEXT_SIZE), NULL};
+    ours_add(out, &count, false);
     for (char **at = environ; *at; at++)
-        if (passed_on(job, app, *at))
+        if (variable_is_passed_on(job, app, *at))
             out->list[count++] = *at;
-    set_all(out, &count, &common->set);
-    set_all(out, &count, &app->set);
-    add_ours(out, &count, true);
+    variables_set(out, &count, &common->set);
+    variables_set(out, &count, &app->set);
+    ours_add(out, &count, true);
     snprintf(id, sizeof id, "%s=%s", HANDOVER_ID_VARIABLE, job->id);
     out->list[count++] = id;
     const char *path = "";
@@ -137,8 +139,8 @@ void environment_for(struct run_environment *environment, const struct run_job *
     const int value[FACT_COUNT] = {rank, seat, pmi_fd, job->size, job->local};
     for (size_t i = 0; i < SAID; i++)
         snprintf(environment->ours + i * TEXT_SIZE, TEXT_SIZE, "%s=%d", said[i].name, value[said[i].fact]);
-    snprintf(environment->ours + SAID * TEXT_SIZE, TEXT_SIZE, "%s=%d,%d,%d,%d", HANDOVER_SEAT_VARIABLE, job->handover.fd,
-             job->node_fd, seat, door_fd);
+    snprintf(environment->ours + SAID * TEXT_SIZE, TEXT_SIZE, "%s=%d,%d,%d,%d", HANDOVER_SEAT_VARIABLE,
+             job->handover.fd, job->node_fd, seat, door_fd);
 }
 
 void environment_free(struct run_environment *environment)

@@ -3,7 +3,7 @@
 
 #define SECOND_NS 1000000000ull
 
-/* All are in: PUTS, as key and value in turn, is what they have put. */
+/* All have arrived: PUTS, as key and value in turn, is what they have put. */
 void fence_release(struct run_job *job, const char *puts, size_t length)
 {
     job->fence_told = false;
@@ -16,8 +16,8 @@ void fence_release(struct run_job *job, const char *puts, size_t length)
     pmi_release(job, puts, length);
 }
 
-/* Have all of ours arrived, here and below? Then a helper says so, and the head lets all go on. After a death nobody waits: each
- * launcher tells its own ranks that not all will come. */
+/* Have all ranks here and below arrived? Then a helper tells its head, and the head releases all. After a death the
+ * fence fails: each launcher tells its own ranks at once. */
 void fence_check(struct run_job *job)
 {
     if (job->deaths) {

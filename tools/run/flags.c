@@ -20,7 +20,7 @@ struct flag {
 #define WHOLE_PART    true, 0
 #define NOTHING       false, 0
 
-static int wrong(const struct reader *reader, const char *word, const char *understood)
+static int flag_wrong(const struct reader *reader, const char *word, const char *understood)
 {
     return vbase_fail(ERR_ARGUMENT, "%s %s: %s is understood", reader->flag, word, understood);
 }
@@ -34,34 +34,34 @@ static void list_add(struct run_list *list, const char *item)
 /* ---- plain ones ---- */
 
 /* What this flag sets. */
-static void *place(const struct reader *reader)
+static void *flag_place(const struct reader *reader)
 {
     return (reader->row->of_part ? (char *)reader->app : (char *)reader->options) + reader->row->place;
 }
 
-static int set_number(struct reader *reader, char **word)
+static int number_set(struct reader *reader, char **word)
 {
     int number;
     if (!vboot_number(word[0], &number) || number < 1)
-        return wrong(reader, word[0], "a whole number from 1");
-    *(int *)place(reader) = number;
+        return flag_wrong(reader, word[0], "a whole number from 1");
+    *(int *)flag_place(reader) = number;
     return OK;
 }
 
-static int set_yes(struct reader *reader, char **word)
+static int yes_set(struct reader *reader, char **word)
 {
     (void)word;
-    *(bool *)place(reader) = true;
+    *(bool *)flag_place(reader) = true;
     return OK;
 }
 
-static int set_text(struct reader *reader, char **word)
+static int text_set(struct reader *reader, char **word)
 {
-    *(const char **)place(reader) = word[0];
+    *(const char **)flag_place(reader) = word[0];
     return OK;
 }
 
-static int pass_over(struct reader *reader, char **word)
+static int flag_pass_over(struct reader *reader, char **word)
 {
     (void)reader, (void)word;
     return OK;
@@ -69,20 +69,20 @@ static int pass_over(struct reader *reader, char **word)
 
 /* ---- places ---- */
 
-static int take_universe(struct reader *reader, char **word)
+static int universe_take(struct reader *reader, char **word)
 {
     if (isalpha((unsigned char)word[0][0])) /* SYSTEM, INFINITE: what we do anyway */
         return OK;
-    return set_number(reader, word);
+    return number_set(reader, word);
 }
 
-static int take_map(struct reader *reader, char **word)
+static int map_take(struct reader *reader, char **word)
 {
     if (strncmp(word[0], "ppr:", 4) == 0) {
         char *end;
         reader->options->per_node = (int)strtol(word[0] + 4, &end, 10);
         if (*end != ':' || reader->options->per_node < 1)
-            return wrong(reader, word[0], "ppr:N:node");
+            return flag_wrong(reader, word[0], "ppr:N:node");
         return OK;
     }
     reader->options->map_by = word[0];
@@ -91,15 +91,15 @@ static int take_map(struct reader *reader, char **word)
 
 /* ---- environment: of one part, or what all parts have in common ---- */
 
-static int add_text(struct reader *reader, char **word)
+static int text_add(struct reader *reader, char **word)
 {
-    list_add(place(reader), word[0]);
+    list_add(flag_place(reader), word[0]);
     return OK;
 }
 
-static int take_set(struct reader *reader, char **word)
+static int variable_take(struct reader *reader, char **word)
 {
-    struct run_app *part = place(reader);
+    struct run_app *part = flag_place(reader);
     char *text;
     if (asprintf(&text, "%s=%s", word[0], word[1]) < 0)
         abort();
@@ -107,9 +107,9 @@ static int take_set(struct reader *reader, char **word)
     return OK;
 }
 
-static int take_names(struct reader *reader, char **word)
+static int names_take(struct reader *reader, char **word)
 {
-    struct run_app *part = place(reader);
+    struct run_app *part = flag_place(reader);
     char *rest = strdup(word[0]); /* the names stay in it */
     part->bare = true;
     for (char *name; (name = strsep(&rest, ","));)
@@ -120,17 +120,17 @@ static int take_names(struct reader *reader, char **word)
 
 /* ---- input and output ---- */
 
-static int take_stdin(struct reader *reader, char **word)
+static int stdin_take(struct reader *reader, char **word)
 {
     int *rank = &reader->options->stdin_rank;
     if (strcmp(word[0], "none") == 0)
         *rank = -1;
     else if (!vboot_number(word[0], rank) || *rank < 0)
-        return wrong(reader, word[0], "the number of one rank, or none,");
+        return flag_wrong(reader, word[0], "the number of one rank, or none,");
     return OK;
 }
 
-static int take_out_directory(struct reader *reader, char **word)
+static int directory_take(struct reader *reader, char **word)
 {
     char *copy = strdup(word[0]); /* helpers read the words as they were */
     if (!copy)
@@ -141,7 +141,7 @@ static int take_out_directory(struct reader *reader, char **word)
 }
 
 /* --output tag,timestamp,merge,file=NAME,dir=NAME */
-static int take_output(struct reader *reader, char **word)
+static int output_option_take(struct reader *reader, char **word)
 {
     char *rest = strdup(word[0]); /* names stay in it */
     for (char *at; (at = strsep(&rest, ",:"));) {
@@ -160,7 +160,7 @@ static int take_output(struct reader *reader, char **word)
             reader->options->pattern[0] = out;
             reader->options->pattern[1] = err;
         } else if (*at && strcmp(at, "nocopy") != 0 && strcmp(at, "raw") != 0)
-            return wrong(reader, at, "tag, timestamp, merge, file=NAME or dir=NAME");
+            return flag_wrong(reader, at, "tag, timestamp, merge, file=NAME or dir=NAME");
     }
     return OK;
 }
@@ -175,69 +175,69 @@ int flag_take_timeout(struct reader *reader, char **word)
     if (strcmp(word[0], "-1") == 0)
         return OK;
     if (vbase_setting_parse(SETTING_TIME, text, &reader->options->timeout_ns) != OK)
-        return wrong(reader, word[0], "a time in seconds");
+        return flag_wrong(reader, word[0], "a time in seconds");
     return OK;
 }
 
-static int print(struct reader *reader, char **word)
+static int text_print(struct reader *reader, char **word)
 {
     (void)reader;
     fputs(word[0], stdout);
     return 1;
 }
 
-static int refuse(struct reader *reader, char **word)
+static int flag_refuse(struct reader *reader, char **word)
 {
     (void)word;
     return vbase_fail(ERR_ARGUMENT, "%s %s", reader->flag, reader->row->fixed);
 }
 
 static const struct flag flags[] = {
-    {"n np c nprocs", 1, set_number, PART(count)},
-    {"ppn N npernode perhost ranks-per-proc", 1, set_number, OPTION(per_node)},
-    {"pernode", 0, set_number, OPTION(per_node), "1"},
-    {"usize", 1, take_universe, OPTION(universe)},
+    {"n np c nprocs", 1, number_set, PART(count)},
+    {"ppn N npernode perhost ranks-per-proc", 1, number_set, OPTION(per_node)},
+    {"pernode", 0, number_set, OPTION(per_node), "1"},
+    {"usize", 1, universe_take, OPTION(universe)},
     {"host hosts H", 1, hosts_read_list},
     {"hostfile machinefile machine f default-hostfile", 1, hosts_read_file},
-    {"agent launcher-exec bootstrap-exec", 1, set_text, OPTION(agent)},
-    {"fanout", 1, set_number, OPTION(fanout)},
-    {"patience", 1, set_number, OPTION(patience)},
-    {"wdir wd", 1, set_text, PART(directory)},
-    {"path", 1, set_text, PART(path)},
+    {"agent launcher-exec bootstrap-exec", 1, text_set, OPTION(agent)},
+    {"fanout", 1, number_set, OPTION(fanout)},
+    {"patience", 1, number_set, OPTION(patience)},
+    {"wdir wd", 1, text_set, PART(directory)},
+    {"path", 1, text_set, PART(path)},
     {"configfile app", 1, options_read_file},
 
-    {"x", 1, add_text, PART(set)},
-    {"env", 2, take_set, WHOLE_PART},
-    {"genv", 2, take_set, OPTION(common)},
-    {"envlist", 1, take_names, WHOLE_PART},
-    {"genvlist", 1, take_names, OPTION(common)},
-    {"envnone", 0, set_yes, PART(bare)},
-    {"genvnone", 0, set_yes, OPTION(common.bare)},
+    {"x", 1, text_add, PART(set)},
+    {"env", 2, variable_take, WHOLE_PART},
+    {"genv", 2, variable_take, OPTION(common)},
+    {"envlist", 1, names_take, WHOLE_PART},
+    {"genvlist", 1, names_take, OPTION(common)},
+    {"envnone", 0, yes_set, PART(bare)},
+    {"genvnone", 0, yes_set, OPTION(common.bare)},
 
-    {"stdin s", 1, take_stdin},
-    {"l prepend-rank tag-output tag-output-detailed tag-output-fullname", 0, set_text, OPTION(label), RUN_LABEL},
-    {"prepend-pattern", 1, set_text, OPTION(label)},
-    {"timestamp-output", 0, set_yes, OPTION(timestamp)},
-    {"merge-stderr-to-stdout merge-stderr-to-stdout-raw", 0, set_yes, OPTION(merge)},
-    {"outfile-pattern", 1, set_text, OPTION(pattern[0])},
-    {"errfile-pattern", 1, set_text, OPTION(pattern[1])},
-    {"output-filename output-directory", 1, take_out_directory},
-    {"output", 1, take_output},
-    {"xterm", 1, refuse, NOTHING, "is not offered; mpiexec -n 4 xterm -hold -e ./program does it"},
+    {"stdin s", 1, stdin_take},
+    {"l prepend-rank tag-output tag-output-detailed tag-output-fullname", 0, text_set, OPTION(label), RUN_LABEL},
+    {"prepend-pattern", 1, text_set, OPTION(label)},
+    {"timestamp-output", 0, yes_set, OPTION(timestamp)},
+    {"merge-stderr-to-stdout merge-stderr-to-stdout-raw", 0, yes_set, OPTION(merge)},
+    {"outfile-pattern", 1, text_set, OPTION(pattern[0])},
+    {"errfile-pattern", 1, text_set, OPTION(pattern[1])},
+    {"output-filename output-directory", 1, directory_take},
+    {"output", 1, output_option_take},
+    {"xterm", 1, flag_refuse, NOTHING, "is not offered; mpiexec -n 4 xterm -hold -e ./program does it"},
 
-    {"bind-to binding", 1, set_text, OPTION(bind_to)},
-    {"bind-to-core", 0, set_text, OPTION(bind_to), "core"},
-    {"bind-to-socket", 0, set_text, OPTION(bind_to), "socket"},
-    {"bind-to-none", 0, set_text, OPTION(bind_to), "none"},
-    {"map-by", 1, take_map},
-    {"cpu-set cpu-list", 1, set_text, OPTION(cpu_list)},
-    {"report-bindings", 0, set_yes, OPTION(report_bindings)},
+    {"bind-to binding", 1, text_set, OPTION(bind_to)},
+    {"bind-to-core", 0, text_set, OPTION(bind_to), "core"},
+    {"bind-to-socket", 0, text_set, OPTION(bind_to), "socket"},
+    {"bind-to-none", 0, text_set, OPTION(bind_to), "none"},
+    {"map-by", 1, map_take},
+    {"cpu-set cpu-list", 1, text_set, OPTION(cpu_list)},
+    {"report-bindings", 0, yes_set, OPTION(report_bindings)},
 
     {"timeout", 1, flag_take_timeout},
-    {"print-all-exitcodes", 0, set_yes, OPTION(print_exitcodes)},
-    {"disable-auto-cleanup continuous enable-recovery", 0, set_yes, OPTION(keep_going)},
-    {"version V info", 0, print, NOTHING, "viaduct run (mpiexec) " VIADUCT_VERSION "\n"},
-    {"help h", 0, print, NOTHING, run_help},
+    {"print-all-exitcodes", 0, yes_set, OPTION(print_exitcodes)},
+    {"disable-auto-cleanup continuous enable-recovery", 0, yes_set, OPTION(keep_going)},
+    {"version V info", 0, text_print, NOTHING, "viaduct run (mpiexec) " VIADUCT_VERSION "\n"},
+    {"help h", 0, text_print, NOTHING, run_help},
 
     /* nothing to do on one host, what we do anyway, or nothing to do with us */
     {"allow-run-as-root bycore bynode byslot bysocket d debug-daemons disable-hostname-propagation disable-recovery "
@@ -246,13 +246,13 @@ static const struct flag flags[] = {
      "leave-session-attached mpmd nolocal nooversubscribe noprefix novm overload-allowed oversubscribe pmi-port "
      "preload-binary q quiet report-child-jobs-separately report-state-on-timeout rr set-cwd-to-session-dir "
      "show-progress skip-hosts-check skip-launch-node use-hwthread-cpus v verbose",
-     0, pass_over},
+     0, flag_pass_over},
     {"am amca arch bootstrap cpus-per-proc cpus-per-rank demux display file gpus-per-proc iface "
      "initial-errhandler launch-agent launcher localhost max-restarts max-vm-size membind "
      "memory-alloc-kinds nameserver npersocket ompi-server order-nodes personality prefix preload-files rank-by "
      "rankfile report-events report-pid report-uri rf rmk rtos runtime-options soft topolib tune with-ft",
-     1, pass_over},
-    {"gmca gpmixmca gprtemca mca omca pmixmca prtemca", 2, pass_over},
+     1, flag_pass_over},
+    {"gmca gpmixmca gprtemca mca omca pmixmca prtemca", 2, flag_pass_over},
 };
 
 /* ---- finding them ---- */
@@ -272,7 +272,7 @@ static const struct flag *row_of(const char *name)
 
 #define NAMES_MOST 256
 
-static int unknown(const char *flag, const char *name)
+static int flag_unknown(const char *flag, const char *name)
 {
     const char *names[NAMES_MOST];
     size_t count = 0;
@@ -292,12 +292,12 @@ int flag_read(struct reader *reader, char **word, int left, int *used)
     const char *text = word[0] + strspn(word[0], "-");
     size_t length = strcspn(text, "=");
     if (length >= sizeof name)
-        return unknown(word[0], "");
+        return flag_unknown(word[0], "");
     memcpy(name, text, length);
     name[length] = 0;
     const struct flag *row = row_of(name);
     if (!row || (text[length] == '=' && row->words != 1))
-        return unknown(word[0], name);
+        return flag_unknown(word[0], name);
     char *value = (char *)(uintptr_t)(row->words ? text + length + 1 : row->fixed);
     bool apart = row->words && text[length] != '='; /* its words follow it */
     reader->flag = word[0];

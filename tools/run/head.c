@@ -5,7 +5,7 @@
 static void head_obey(struct run_job *job, const struct run_frame_header *header, const char *body)
 {
     job->head_silent = 0;
-    job->head_rests = header->kind == FRAME_SIGNAL && frame_number(header, body) == SIGTSTP; /* with the terminal's user */
+    job->head_rests = header->kind == FRAME_SIGNAL && frame_number(header, body) == SIGTSTP; /* by the terminal */
     if (header->kind == FRAME_SIGNAL)
         end_signal_from_head(job, frame_number(header, body));
     else if (header->kind == FRAME_FENCE)
@@ -37,9 +37,9 @@ static bool head_obey_all(struct run_job *job)
 static void head_lost(struct run_job *job)
 {
     loop_remove(&job->loop, &job->head);
-    job->sink[0].broken = true; /* nobody reads it */
+    job->sink[0].broken = true; /* its reader is gone */
     end_signal_from_head(job, SIGKILL);
-    remote_forget(job); /* they see the end as we do */
+    remote_forget(job); /* their helpers see the end of the stream, as we did */
 }
 
 static void head_ready(struct run_job *job, struct run_watch *watch)
@@ -58,8 +58,8 @@ int head_listen(struct run_job *job)
     return error;
 }
 
-/* We report that we are alive to the hosts that we called and to our head: each side ends when it hears nothing more. The
- * head's silence is counted in turns of our own, so that time in which this process was stopped does not count. */
+/* We report that we are alive to the hosts that we called and to our head: each side ends when it hears nothing more.
+ * The head's silence is counted in turns of our own, so that time in which this process was stopped does not count. */
 void head_tick(struct run_job *job, uint64_t now_ns)
 {
     if ((job->head.fd < 0 && job->away == 0) || !loop_due(&job->loop, job->alive_ns, now_ns))

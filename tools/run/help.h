@@ -5,7 +5,8 @@
 static const char run_help[] =
     "usage: viaduct run [FLAGS] PROGRAM [ARGUMENTS] [: [FLAGS] PROGRAM ...]      (also: mpiexec, mpirun, mprun)\n"
     "\n"
-    "Starts ranks on this host, or on those that are named. Any number of them, on any number of processors, as any user.\n"
+    "Starts ranks on this host, or on those that are named. Any number of them, on any number of processors, as any "
+    "user.\n"
     "One dash or two, \"--flag value\" or \"--flag=value\".\n"
     "\n"
     "  -n N  -np N              ranks of this program (standard: 1)\n"
@@ -40,8 +41,10 @@ static const char run_help[] =
     "  -print-all-exitcodes     how every rank ended\n"
     "  -disable-auto-cleanup    a failed rank does not end the job\n"
     "\n"
-    "Flags of other launchers that have no meaning here (--oversubscribe, --allow-run-as-root, --mca K V, -iface I, ...)\n"
-    "are accepted. Exit status: of the rank that failed first; 128 + signal if a signal ended it; 124 on time-out; 127 if\n"
+    "Flags of other launchers that have no meaning here (--oversubscribe, --allow-run-as-root, --mca K V, -iface I, "
+    "...)\n"
+    "are accepted. Exit status: of the rank that failed first; 128 + signal if a signal ended it; 124 on time-out; 127 "
+    "if\n"
     "the program is not found; 2 if the command line is wrong.\n";
 
 #endif

@@ -1,13 +1,14 @@
-/* `viaduct helper`: what an agent starts on another host. It reads the job from its standard input, is the launcher of
- * its own host's ranks, as `viaduct run` is, and passes their words on to the head. When its input ends, or nothing comes
- * for too long, the head is gone: it kills all and ends. It believes the head, which has the user's own key to this host. */
+/* `viaduct helper`: what an agent starts on another host. It reads the job from its standard input, launches the ranks
+ * of its own host, as `viaduct run` does, and passes their output to the head. When its input ends, or nothing comes
+ * for too long, the head is gone: it kills all and ends. It trusts the head, which has the user's own key to this
+ * host. */
 #include "run/job.h"
 #include "verbs.h"
 #include <fcntl.h>
 
 extern char **environ;
 
-/* What belongs to a host and not to the user's shell on the head. */
+/* Variables of this host, not of the user's shell at the head. */
 static bool variable_stays(const char *variable)
 {
     static const char *const own[] = {"HOSTNAME=", "SSH_", "XDG_", "DISPLAY=", "VIADUCT_NODE=", "VIADUCT_JOB_"};
@@ -37,7 +38,7 @@ static int helper_refuse(const char *why)
     return 1;
 }
 
-/* From now on standard input is a rank's, if it is to have one, and standard output is nobody's. */
+/* From now on standard input is for a rank, if one reads it, and standard output is unused. */
 static bool streams_move(struct run_job *job)
 {
     int input[2];
@@ -55,7 +56,7 @@ static bool streams_move(struct run_job *job)
     return true;
 }
 
-/* The job's frame: the first that comes. It stays for ever; NULL: something else came. */
+/* The job's frame, the first that comes; never freed. NULL: something else came. */
 static struct run_order *order_read(struct run_job *job, size_t *length)
 {
     struct run_frame_header header;
@@ -93,7 +94,7 @@ int verb_helper(int argc, char **argv)
         fprintf(stderr, "cannot go to %s there: %s\n", text[0], strerror(errno));
         return 1;
     }
-    /* only now: what is refused before this is told as a host on which nothing could be started */
+    /* only now: a refusal before this is reported as a host on which nothing could be started */
     if (write(1, HELPER_HELLO, strlen(HELPER_HELLO)) < 0)
         return 1;
     if (!streams_move(&job))

@@ -6,7 +6,7 @@
 #include "run/output.h"
 #include <sys/types.h>
 
-enum run_host_state { HOST_NOT_CALLED, HOST_CALLED, HOST_RESTING, HOST_UP, HOST_DONE }; /* RESTING: to be called again */
+enum run_host_state { HOST_NOT_CALLED, HOST_CALLED, HOST_RESTING, HOST_UP, HOST_DONE }; /* RESTING: is called again */
 
 struct run_host {
     const char *name;
@@ -36,7 +36,8 @@ int agent_start(struct run_job *job, struct run_host *host) MUST_CHECK;
 /* remote.c: the hosts that we call. */
 void remote_start(struct run_job *job);
 void remote_tick(struct run_job *job, uint64_t now_ns);
-/* How long a host may be silent, before its first frame and after; each side reports that it is alive so many times in it. */
+/* How long a host may be silent, before its first frame and after; each side reports that it is alive so many times in
+ * it. */
 uint64_t remote_patience(const struct run_job *job);
 #define ALIVE_PART 4
 void remote_forget(struct run_job *job); /* hangs up on all */
@@ -54,8 +55,9 @@ void input_more(struct run_job *job);                                  /* the la
 void fence_check(struct run_job *job); /* have all arrived? */
 void fence_release(struct run_job *job, const char *puts, size_t length);
 
-/* death.c, --enable-recovery: ranks that died, for all launchers. A list begins with the status that the job will have. */
-void death_spread(struct run_job *job, const int *list, size_t count); /* what is news goes to our ranks and to all around us */
+/* death.c, --enable-recovery: ranks that died, for all launchers. A list begins with the status that the job will
+ * have. */
+void death_spread(struct run_job *job, const int *list, size_t count); /* new ones go on to all around us */
 void death_spread_host(struct run_job *job, const struct run_host *host); /* it is lost, with those below it */
 void death_send_all(struct run_job *job, struct run_sink *wire);          /* all that we know of */
 

@@ -1,8 +1,9 @@
-/* Host names, host files, and which rank goes where. No name is looked up here: the agent that reaches a host knows it.
- * Syntaxes: "a:4,b", "a slots=4", "a:4", '#' begins a comment.
+/* Host names, host files, and which rank goes where. No name is resolved here: that is up to the agent. Syntaxes:
+ * "a:4,b", "a slots=4", "a:4", '#' begins a comment.
  *
- * A program is placed on the hosts of its own part, else on those of the first part that names some. Hosts are filled in
- * their order up to their slots (or -ppn); when all are full they are filled once more: slots are a shape, no limit. */
+ * A program is placed on the hosts of its own part, else on those of the first part that names some. Hosts are filled
+ * in their order up to their slots (or -ppn); when all are full they are filled once more: slots set the distribution
+ * and limit nothing. */
 #include "run/flags.h"
 #include "run/job.h"
 #include <ctype.h>
@@ -20,7 +21,7 @@ static bool is_here(const char *name)
             (name[plain] == 0 || name[plain] == '.'));
 }
 
-static int add(struct run_options *options, const char *name, bool here)
+static int host_add(struct run_options *options, const char *name, bool here)
 {
     options->host = run_grown(options->host, options->hosts, sizeof *options->host);
     options->host[options->hosts] = (struct run_host){.name = strdup(name),
@@ -36,18 +37,18 @@ static int add(struct run_options *options, const char *name, bool here)
 }
 
 /* The number of the host of this name; made if it is new. */
-static int number_of(struct run_options *options, const char *name)
+static int host_number(struct run_options *options, const char *name)
 {
     bool here = is_here(name);
     for (int i = 0; i < options->hosts; i++)
         if (here ? options->host[i].here : strcmp(options->host[i].name, name) == 0)
             return i;
-    return add(options, name, here);
+    return host_add(options, name, here);
 }
 
-static void offer(struct run_options *options, struct run_app *app, const char *name, int slots)
+static void host_offer(struct run_options *options, struct run_app *app, const char *name, int slots)
 {
-    int host = number_of(options, name);
+    int host = host_number(options, name);
     for (int i = 0; i < app->offers; i++)
         if (app->offer[i].host == host) {
             app->offer[i].slots += slots;
@@ -58,7 +59,7 @@ static void offer(struct run_options *options, struct run_app *app, const char *
 }
 
 /* One host with its slots: "name", "name:4", "name slots=4 max_slots=8". */
-static int add_host(struct run_options *options, struct run_app *app, char *text)
+static int host_read(struct run_options *options, struct run_app *app, char *text)
 {
     int count = 1;
     char *more = text + strcspn(text, " \t");
@@ -79,7 +80,7 @@ static int add_host(struct run_options *options, struct run_app *app, char *text
         return vbase_fail(ERR_ARGUMENT, "host %s: the number of slots makes no sense", text);
     if (*text == '-') /* an agent would take it for a flag */
         return vbase_fail(ERR_ARGUMENT, "%s is not the name of a host", text);
-    offer(options, app, text, count);
+    host_offer(options, app, text, count);
     return OK;
 }
 
@@ -89,7 +90,7 @@ int hosts_read_list(struct reader *reader, char **word)
     int error = OK;
     for (char *host; copy && error == OK && (host = strsep(&rest, ","));)
         if (*host)
-            error = add_host(reader->options, reader->app, host);
+            error = host_read(reader->options, reader->app, host);
     free(copy);
     if (error == OK && reader->app->offers == 0)
         error = vbase_fail(ERR_ARGUMENT, "%s \"%s\" names no host", reader->flag, word[0]);
@@ -110,7 +111,7 @@ int hosts_read_file(struct reader *reader, char **word)
         char *start = line + strspn(line, " \t");
         start[strcspn(start, "#\n\r")] = 0;
         if (*start)
-            error = add_host(reader->options, reader->app, start);
+            error = host_read(reader->options, reader->app, start);
     }
     free(line);
     fclose(file);
@@ -136,7 +137,7 @@ int hosts_slots(const struct run_options *options, const struct run_app *app)
     return slots ? slots : options->per_node ? options->per_node : 1;
 }
 
-static int choose(const struct run_options *options, const struct run_app *from)
+static int host_choose(const struct run_options *options, const struct run_app *from)
 {
     bool in_turn = options->map_by && strncmp(options->map_by, "node", 4) == 0;
     int best = -1;
@@ -151,12 +152,12 @@ static int choose(const struct run_options *options, const struct run_app *from)
     return best >= 0 ? best : from->offer[0].host;
 }
 
-/* A helper was told everything. */
-static void take_places(struct run_job *job, const struct run_order *told)
+/* A helper takes the places from the head. */
+static void places_take(struct run_job *job, const struct run_order *told)
 {
     job->options.hosts = 0;
     for (int i = 0; i < told->hosts; i++)
-        add(&job->options, job->told_hosts[i], i == told->here);
+        host_add(&job->options, job->told_hosts[i], i == told->here);
     for (int i = 0; i < job->size; i++) {
         job->rank[i].host = told->number[told->apps + i];
         job->rank[i].seat = job->rank[i].host == told->here ? job->local++ : 0;
@@ -170,12 +171,12 @@ void hosts_place(struct run_job *job)
 {
     struct run_options *options = &job->options;
     if (job->told) {
-        take_places(job, job->told);
+        places_take(job, job->told);
         return;
     }
     for (int i = 0; i < job->size; i++) {
         const struct run_app *from = offers_for(options, job->rank[i].app);
-        int host = from->offers ? choose(options, from) : number_of(options, "localhost");
+        int host = from->offers ? host_choose(options, from) : host_number(options, "localhost");
         job->rank[i].host = host;
         job->rank[i].seat = options->host[host].ranks++;
     }

@@ -38,7 +38,8 @@ void input_more(struct run_job *job)
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &job->input};
     if (job->head.fd >= 0)
         frame_send(job, &job->sink[0], FRAME_MORE, NULL, 0);
-    else if (job->input.fd >= 0 && epoll_ctl(job->loop.epoll, EPOLL_CTL_ADD, job->input.fd, &event) < 0 && errno == EPERM)
+    else if (job->input.fd >= 0 && epoll_ctl(job->loop.epoll, EPOLL_CTL_ADD, job->input.fd, &event) < 0 &&
+             errno == EPERM)
         input_ready(job, &job->input); /* a file is always ready */
 }
 

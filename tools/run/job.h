@@ -14,8 +14,8 @@
  *   run.c          the life of a job: prepare, start, serve      death.c   deaths that do not end the job
  *   helper.c       the verb that another host's launcher starts
  *
- * One thread. The launcher stays the parent of all ranks of its host; the dead stay unreaped until the job ends, so that
- * no pid is used twice while ranks address each other by pid. */
+ * One thread. The launcher stays the parent of all ranks of its host; the dead stay unreaped until the job ends, so
+ * that no pid is used twice while ranks address each other by pid. */
 #ifndef TOOLS_RUN_JOB_H
 #define TOOLS_RUN_JOB_H
 
@@ -54,8 +54,8 @@ struct run_job {
     char **told_hosts;        /* their names */
     struct boot_handover_map handover;
     int node_fd;
-    struct tcp_door *door; /* one port for all ranks of this host; NULL: not needed, or each rank has its own */
-    struct run_watch at_door;
+    struct tcp_door *listener; /* one port for all ranks of this host; NULL: not needed, or each rank has its own */
+    struct run_watch at_listener;
     struct run_loop loop;
     struct run_watch signals;
     sigset_t old_mask;
@@ -92,12 +92,12 @@ int run_job(struct run_job *job, int argc, char **argv) MUST_CHECK; /* the whole
 void end_status(struct run_job *job, int exit_status);             /* the job fails; the first status stays */
 void end_begin(struct run_job *job, int exit_status, uint64_t grace_ns); /* the same, and the job must end */
 void end_at_once(struct run_job *job);
-void end_asked(struct run_job *job, int number, bool from_terminal); /* by a signal: the second time the ranks have no time */
+void end_asked(struct run_job *job, int number, bool from_terminal); /* by a signal; the second time at once */
 void end_signal(struct run_job *job, int number, bool from_terminal); /* to the ranks of all hosts */
 void end_signal_from_head(struct run_job *job, int number);
 
-/* pmi.c. What a rank said that concerns others: the caller acts on it and calls again, until QUIET (it said nothing more)
- * or MORE (it may have said more, which an event tells). */
+/* pmi.c. What a rank said that concerns others: the caller acts on it and calls again, until QUIET (it said nothing
+ * more) or MORE (it may have said more, which an event tells). */
 enum pmi_event { PMI_QUIET, PMI_MORE, PMI_BARRIER, PMI_ABORT };
 enum pmi_event pmi_serve(struct run_job *job, struct run_rank *rank) MUST_CHECK;
 void pmi_release(struct run_job *job, const char *puts, size_t length); /* the fence is over */

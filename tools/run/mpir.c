@@ -1,5 +1,6 @@
 /* The table of ranks for debuggers (the MPIR interface): they set MPIR_being_debugged, stop at MPIR_Breakpoint and read
- * MPIR_proctable. The names and types are given by that interface; they are exported, so that they outlive stripping. */
+ * MPIR_proctable. The names and types are given by that interface; they are exported, so that they outlive
+ * stripping. */
 #include "run/job.h"
 
 typedef struct {

@@ -1,10 +1,10 @@
-/* The command line: parts apart by ":", flags with one dash or two, "--flag value" or "--flag=value", files of parts.
- */
+/* The command line: parts apart by ":", flags with one dash or two, "--flag value" or "--flag=value", files of
+ * parts. */
 #include "run/flags.h"
 #include "run/bytes.h"
 #include <ctype.h>
 
-static void new_app(struct reader *reader)
+static void app_add(struct reader *reader)
 {
     struct run_options *options = reader->options;
     options->app = run_grown(options->app, options->apps, sizeof *options->app);
@@ -13,13 +13,13 @@ static void new_app(struct reader *reader)
 }
 
 /* Words of one line or of the command line itself: parts apart by ":". */
-static int read_words(struct reader *reader, char **word, int count)
+static int words_read(struct reader *reader, char **word, int count)
 {
     for (int at = 0; at < count;) {
         int used = 1, error = OK;
         if (strcmp(word[at], ":") == 0) {
             if (reader->app->argv) /* else flags before the first colon, no program: they were for all */
-                new_app(reader);
+                app_add(reader);
         } else if (word[at][0] == '-' && word[at][1]) {
             if (strcmp(word[at], "--") != 0)
                 error = flag_read(reader, word + at, count - at, &used);
@@ -39,7 +39,7 @@ static int read_words(struct reader *reader, char **word, int count)
 }
 
 /* A line of a configuration file to words: blanks apart, quotes of both kinds, backslash. */
-static int split(char *line, char ***out)
+static int line_split(char *line, char ***out)
 {
     char **word = run_zeros(strlen(line) + 1, sizeof *word), *write = line;
     int count = 0;
@@ -78,13 +78,13 @@ int options_read_file(struct reader *reader, char **word)
         error = vbase_fail(ERR_ARGUMENT, "%s %s: a file in a file", reader->flag, word[0]);
     while (error == OK && getline(&line, &size, file) > 0) {
         char **words, *copy = strdup(line); /* the words stay in it for good */
-        int count = split(copy, &words);
+        int count = line_split(copy, &words);
         if (count == 0)
             free(copy);
         if (count > 0 && reader->app->argv)
-            new_app(reader);
+            app_add(reader);
         if (count > 0)
-            error = read_words(reader, words, count);
+            error = words_read(reader, words, count);
         free(words);
     }
     reader->depth--;
@@ -93,14 +93,16 @@ int options_read_file(struct reader *reader, char **word)
     return error;
 }
 
-static int take_agent(struct reader *reader, char **word)
+static int agent_take(struct reader *reader, char **word)
 {
     reader->options->agent = word[0];
     return OK;
 }
 
-/* What schedulers and operators say by variables, to us and to other launchers. The first that says something counts. */
-static int read_variables(struct reader *reader, const char *const *name, int (*take)(struct reader *reader, char **word))
+/* Variables by which schedulers and operators set options of ours and of other launchers. The first that is set
+ * counts. */
+static int variables_read(struct reader *reader, const char *const *name,
+                          int (*take)(struct reader *reader, char **word))
 {
     for (; *name; name++) {
         char *text = (char *)(uintptr_t)vbase_environment(*name);
@@ -114,19 +116,24 @@ static int read_variables(struct reader *reader, const char *const *name, int (*
 int options_read(struct run_options *options, int argc, char **argv)
 {
     static const char *const limits[] = {"MPIEXEC_TIMEOUT", NULL};
-    static const char *const agents[] = {"HYDRA_LAUNCHER_EXEC",    "HYDRA_BOOTSTRAP_EXEC",   "OMPI_MCA_plm_rsh_agent",
-                                         "PRTE_MCA_plm_ssh_agent", "OMPI_MCA_plm_ssh_agent", "OMPI_MCA_orte_rsh_agent", NULL};
+    static const char *const agents[] = {"HYDRA_LAUNCHER_EXEC",
+                                         "HYDRA_BOOTSTRAP_EXEC",
+                                         "OMPI_MCA_plm_rsh_agent",
+                                         "PRTE_MCA_plm_ssh_agent",
+                                         "OMPI_MCA_plm_ssh_agent",
+                                         "OMPI_MCA_orte_rsh_agent",
+                                         NULL};
     static const char *const files[] = {"HYDRA_HOST_FILE", "OMPI_MCA_orte_default_hostfile",
                                         "PRTE_MCA_prte_default_hostfile", NULL};
     struct reader reader = {.options = options};
     *options = (struct run_options){.told = options->told};
-    int error = read_variables(&reader, limits, flag_take_timeout) ?: read_variables(&reader, agents, take_agent);
-    new_app(&reader);
+    int error = variables_read(&reader, limits, flag_take_timeout) ?: variables_read(&reader, agents, agent_take);
+    app_add(&reader);
     if (error == OK)
-        error = read_words(&reader, argv + 1, argc - 1);
+        error = words_read(&reader, argv + 1, argc - 1);
     reader.app = options->app;
     if (error == OK && options->hosts == 0)
-        error = read_variables(&reader, files, hosts_read_file);
+        error = variables_read(&reader, files, hosts_read_file);
     if (error != OK)
         return error;
     for (int i = 0; i < options->apps; i++) {
@@ -134,7 +141,7 @@ int options_read(struct run_options *options, int argc, char **argv)
         if (!app->argv)
             return vbase_fail(ERR_ARGUMENT, "no program to start; usage: %s -n 4 ./program [...]; --help tells more",
                               argv[0]);
-        if (app->count == 0) /* nobody said: what hosts or -ppn offer, else one */
+        if (app->count == 0) /* not given: what hosts or -ppn offer, else one */
             app->count = hosts_slots(options, app);
     }
     return OK;

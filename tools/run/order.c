@@ -42,7 +42,8 @@ static bool numbers_are_within(const int32_t *number, int count, int32_t most)
 
 char **order_texts(const struct run_order *order, size_t length)
 {
-    const int32_t part[] = {order->apps, order->size, order->charges, order->variables, order->words, order->hosts, order->here};
+    const int32_t part[] = {order->apps,  order->size,  order->charges, order->variables,
+                            order->words, order->hosts, order->here};
     int64_t ranks = 0;
     if (!numbers_are_within(part, ARRAY_LENGTH(part), 1 << 20))
         return NULL;

@@ -17,7 +17,7 @@
 #define QUIET_NS     100000000ull
 #define FLOOR_NS     1000000000ull
 
-/* Bytes for a sink. A helper's lie in frames on the one wire that it has. */
+/* Bytes for a sink. A helper sends them to the head in frames. */
 static void sink_put_lines(struct run_job *job, struct run_sink *sink, int which, const char *data, size_t length)
 {
     if (job->head.fd >= 0 && length > 0) {
@@ -27,7 +27,7 @@ static void sink_put_lines(struct run_job *job, struct run_sink *sink, int which
     sink_add(sink, data, length);
 }
 
-/* Whoever left a line open has it ended for him. */
+/* Ends the line that a stream left open. */
 static void line_end_open(struct run_job *job, struct run_sink *sink)
 {
     if (!sink->open_line)
@@ -69,7 +69,7 @@ static struct run_sink *sink_for(struct run_job *job, int which)
 int output_open(struct run_job *job)
 {
     struct stat out, err;
-    if (job->head.fd >= 0) { /* its sink is the wire, open already */
+    if (job->head.fd >= 0) { /* its sink leads to the head and is open already */
         job->sink[1].watch.fd = -1;
         return OK;
     }
@@ -99,7 +99,7 @@ static void stream_put_prefix(struct run_job *job, struct run_stream *stream)
     sink_put_lines(job, stream->sink, stream->which, text, length < sizeof text ? length : sizeof text - 1);
 }
 
-/* Bytes of a rank onto its sink; whoever left a line open there has it ended first. */
+/* Bytes of a rank onto its sink; a line that another stream left open there is ended first. */
 static void stream_emit(struct run_job *job, struct run_stream *stream, const char *data, size_t length)
 {
     struct run_sink *sink = stream->sink;
@@ -247,7 +247,7 @@ void output_flush_quiet(struct run_job *job, uint64_t now_ns)
         stream_emit_unfinished(job, stream);
         sink_pump(job, stream->sink);
     }
-    loop_resume(&job->loop); /* who waits for the floor: it may be free */
+    loop_resume(&job->loop); /* streams that wait for the floor: it may be free */
 }
 
 bool output_behind(const struct run_job *job)
@@ -270,7 +270,7 @@ void output_end(struct run_job *job, struct run_stream *stream)
     }
 }
 
-/* Until all is written, the reader is gone, or a signal says that nobody wants to wait for him. */
+/* Until all is written, the reader is gone, or a signal asks for the end. */
 static void sink_finish(struct run_job *job, struct run_sink *sink)
 {
     while (!sink->broken && sink->watch.fd >= 0 && !sink_flush(job, sink)) {

@@ -1,7 +1,7 @@
 /* The PMI-1 server: one connection to each rank, one command at a time.
  *
- * Our own ranks use it seldom (they have the handover); programs built with MPICH and its kin live on it. Everything a
- * rank says may be garbage: it is answered with an error or its connection is closed, and nobody else notices. */
+ * Our own ranks use it seldom (they have the handover); programs built with MPICH and the like need it. A rank may send
+ * anything: it gets an error or its connection is closed, and no other rank notices. */
 #include "run/job.h"
 #include <poll.h>
 #include <sys/socket.h>
@@ -24,8 +24,8 @@ void pmi_hang_up(struct run_job *job, struct run_rank *rank)
     rank->lines = NULL;
 }
 
-/* Lock-step: the answer always fits the socket of somebody who waits for it; one that does not listen is hung up on. */
-PRINTF_LIKE(2, 3) static void answer(struct run_rank *rank, const char *format, ...)
+/* Lock-step: the answer always fits the socket of a rank that waits for it; a rank that does not read is hung up on. */
+PRINTF_LIKE(2, 3) static void rank_answer(struct run_rank *rank, const char *format, ...)
 {
     char text[LINE_MAX_BYTES];
     va_list list;
@@ -37,17 +37,17 @@ PRINTF_LIKE(2, 3) static void answer(struct run_rank *rank, const char *format, 
         shutdown(rank->pmi.fd, SHUT_RDWR); /* its end is read next, and hung up on */
 }
 
-static void on_init(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
+static void init_obey(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
 {
     int version = 0, subversion = 0;
     (void)job, (void)asked;
     bool known = vboot_line_int(line, "pmi_version", &version) && vboot_line_int(line, "pmi_subversion", &subversion);
     if (!known || version != 1) {
-        answer(rank, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n");
+        rank_answer(rank, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n");
         return;
     }
     rank->wire = SEAT_JOINED;
-    answer(rank, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
+    rank_answer(rank, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
 }
 
 static bool is_names(const struct command *asked)
@@ -56,39 +56,39 @@ static bool is_names(const struct command *asked)
 }
 
 /* put, publish_name: KEY and VALUE for later. */
-static void on_put(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
+static void put_obey(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
 {
     char key[NAME_MAX_BYTES], value[VALUE_MAX];
     bool names = is_names(asked);
     if (!vboot_line_text(line, asked->key, key, names ? sizeof key : KEY_MAX) ||
         !vboot_line_text(line, asked->value, value, sizeof value))
-        answer(rank, "cmd=%s rc=-1 msg=%s_or_%s_missing_or_too_long\n", asked->answer, asked->key, asked->value);
+        rank_answer(rank, "cmd=%s rc=-1 msg=%s_or_%s_missing_or_too_long\n", asked->answer, asked->key, asked->value);
     else if (vboot_kvs_put(names ? &job->names : &job->kvs, key, value) != OK)
-        answer(rank, "cmd=%s rc=-1 msg=out_of_memory\n", asked->answer);
+        rank_answer(rank, "cmd=%s rc=-1 msg=out_of_memory\n", asked->answer);
     else {
         if (!names && (job->options.hosts > 1 || job->head.fd >= 0)) {
             bytes_add(&job->puts, key, strlen(key) + 1);
             bytes_add(&job->puts, value, strlen(value) + 1);
         }
-        answer(rank, "cmd=%s rc=0 msg=success\n", asked->answer);
+        rank_answer(rank, "cmd=%s rc=0 msg=success\n", asked->answer);
     }
 }
 
 /* get, lookup_name, unpublish_name: what lies there. */
-static void on_get(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
+static void get_obey(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
 {
     char key[NAME_MAX_BYTES];
     struct boot_kvs *space = is_names(asked) ? &job->names : &job->kvs;
     const char *value = vboot_line_text(line, asked->key, key, sizeof key) ? vboot_kvs_get(space, key) : NULL;
     if (!value)
-        answer(rank, "cmd=%s rc=-1 msg=%s_not_found value=unknown\n", asked->answer, asked->key);
+        rank_answer(rank, "cmd=%s rc=-1 msg=%s_not_found value=unknown\n", asked->answer, asked->key);
     else if (asked->value)
-        answer(rank, "cmd=%s rc=0 msg=success %s=%s\n", asked->answer, asked->value, value);
+        rank_answer(rank, "cmd=%s rc=0 msg=success %s=%s\n", asked->answer, asked->value, value);
     else
-        answer(rank, "cmd=%s rc=%d\n", asked->answer, vboot_kvs_put(space, key, NULL) == OK ? 0 : -1);
+        rank_answer(rank, "cmd=%s rc=%d\n", asked->answer, vboot_kvs_put(space, key, NULL) == OK ? 0 : -1);
 }
 
-static void on_barrier(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
+static void barrier_obey(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
 {
     (void)asked, (void)line;
     if (rank->in_barrier)
@@ -111,19 +111,19 @@ void pmi_release(struct run_job *job, const char *puts, size_t length)
     job->in_barrier = 0;
     for (int i = 0; i < job->size; i++) {
         if (job->rank[i].in_barrier)
-            answer(&job->rank[i], "cmd=barrier_out%s\n", job->deaths ? " rc=-1" : "");
+            rank_answer(&job->rank[i], "cmd=barrier_out%s\n", job->deaths ? " rc=-1" : "");
         job->rank[i].in_barrier = false;
     }
 }
 
-static void on_finalize(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
+static void finalize_obey(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
 {
     (void)job, (void)asked, (void)line;
     rank->wire = SEAT_LEFT;
-    answer(rank, "cmd=finalize_ack\n");
+    rank_answer(rank, "cmd=finalize_ack\n");
 }
 
-static void on_abort(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
+static void abort_obey(struct run_job *job, struct run_rank *rank, const struct command *asked, const char *line)
 {
     int status = 1;
     (void)job, (void)asked;
@@ -134,34 +134,34 @@ static void on_abort(struct run_job *job, struct run_rank *rank, const struct co
 }
 
 static const struct command commands[] = {
-    {"init", on_init},
-    {"put", on_put, "put_result", "key", "value"},
-    {"get", on_get, "get_result", "key", "value"},
-    {"barrier_in", on_barrier, .event = PMI_BARRIER},
-    {"finalize", on_finalize},
-    {"abort", on_abort, .event = PMI_ABORT},
-    {"publish_name", on_put, "publish_result", "service", "port"},
-    {"lookup_name", on_get, "lookup_result", "service", "port"},
-    {"unpublish_name", on_get, "unpublish_result", "service", NULL},
+    {"init", init_obey},
+    {"put", put_obey, "put_result", "key", "value"},
+    {"get", get_obey, "get_result", "key", "value"},
+    {"barrier_in", barrier_obey, .event = PMI_BARRIER},
+    {"finalize", finalize_obey},
+    {"abort", abort_obey, .event = PMI_ABORT},
+    {"publish_name", put_obey, "publish_result", "service", "port"},
+    {"lookup_name", get_obey, "lookup_result", "service", "port"},
+    {"unpublish_name", get_obey, "unpublish_result", "service", NULL},
 };
 
 /* What the job is; else a line of a spawn ("mcmd=spawn" ... "endcmd": only the last is answered), or something that we
  * never heard of. */
-static void answer_question(const struct run_job *job, struct run_rank *rank, const char *line)
+static void rank_answer_question(const struct run_job *job, struct run_rank *rank, const char *line)
 {
     char name[40];
     if (vboot_line_is(line, "get_maxes"))
-        answer(rank, "cmd=maxes kvsname_max=%d keylen_max=%d vallen_max=%d\n", NAME_MAX_BYTES, KEY_MAX, VALUE_MAX);
+        rank_answer(rank, "cmd=maxes kvsname_max=%d keylen_max=%d vallen_max=%d\n", NAME_MAX_BYTES, KEY_MAX, VALUE_MAX);
     else if (vboot_line_is(line, "get_appnum"))
-        answer(rank, "cmd=appnum appnum=%d\n", (int)(rank->app - job->options.app));
+        rank_answer(rank, "cmd=appnum appnum=%d\n", (int)(rank->app - job->options.app));
     else if (vboot_line_is(line, "get_universe_size"))
-        answer(rank, "cmd=universe_size size=%d\n", job->options.universe ? job->options.universe : job->size);
+        rank_answer(rank, "cmd=universe_size size=%d\n", job->options.universe ? job->options.universe : job->size);
     else if (vboot_line_is(line, "get_my_kvsname"))
-        answer(rank, "cmd=my_kvsname kvsname=%s\n", job->space);
+        rank_answer(rank, "cmd=my_kvsname kvsname=%s\n", job->space);
     else if (strcmp(line, "endcmd") == 0)
-        answer(rank, "cmd=spawn_result rc=-1 msg=this_launcher_starts_no_ranks_later errcodes=1\n");
+        rank_answer(rank, "cmd=spawn_result rc=-1 msg=this_launcher_starts_no_ranks_later errcodes=1\n");
     else if (vboot_line_text(line, "cmd", name, sizeof name))
-        answer(rank, "cmd=%s_result rc=-1 msg=unknown_command\n", name);
+        rank_answer(rank, "cmd=%s_result rc=-1 msg=unknown_command\n", name);
 }
 
 static enum pmi_event rank_obey(struct run_job *job, struct run_rank *rank, const char *line)
@@ -171,7 +171,7 @@ static enum pmi_event rank_obey(struct run_job *job, struct run_rank *rank, cons
             commands[i].act(job, rank, &commands[i], line);
             return commands[i].event;
         }
-    answer_question(job, rank, line);
+    rank_answer_question(job, rank, line);
     return PMI_QUIET;
 }
 

@@ -26,7 +26,7 @@ struct run_rank {
     struct boot_lines *lines;  /* NULL until it says something */
     enum boot_seat_state wire; /* what it said over PMI */
     bool in_barrier;
-    bool mourned; /* it is dead, and the job goes on: all have been told */
+    bool death_known; /* it is dead, and the job goes on: all have been told */
 };
 
 /* environment.c: built into a block of the app and changed for each rank in place. */

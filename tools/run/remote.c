@@ -1,21 +1,21 @@
-/* Other hosts, as seen by whoever calls them: the head, or a helper in the middle of the tree. Each is reached by an agent
- * (agent.c), which leads to a helper there, this same program. Everything goes over the agent's standard streams: the job
- * with its secret and its environment to the helper's stdin, never onto a command line; frames come back on stdout. What
- * the agent says on stderr is shown, and is the cause that is told if no helper answers.
+/* Other hosts, as their caller sees them: the head, or a helper in the middle of the tree. Each is reached by an agent
+ * (agent.c), which leads to a helper there, this same program. Everything goes over the agent's standard streams: the
+ * job with its secret and its environment to the helper's stdin, never onto a command line; frames come back on stdout.
+ * What the agent prints on stderr is shown, and is the reported cause if no helper answers.
  *
- * Who calls whom: the hosts that somebody is charged with are dealt like cards to the first FANOUT of them, which he
- * calls. A host that a helper cannot reach is called by the head itself: its user may have a key to every host where the
+ * The tree: a launcher calls the first FANOUT of the hosts that it must see called, and deals the others to these in
+ * turn. A host that a helper cannot reach is called by the head itself: its user may have a key to every host where the
  * hosts have none to each other.
  *
- * Nothing here waits: each host has its time, and one that is silent is named while we wait for it. */
+ * Nothing here blocks: each host has its time limit, and a silent one is named meanwhile. */
 #include "run/job.h"
 #include <poll.h>
 
 #define SECOND_NS   1000000000ull
-#define PATIENCE    60 /* s: until a helper says hello, and with one that has said nothing more; --patience */
+#define PATIENCE    60 /* s, until a helper's first word, and without a further frame; --patience */
 #define NAMING_NS   (5 * SECOND_NS) /* a host that we wait for is named so often */
 #define AGAIN_NS    SECOND_NS       /* with --patience, a host that was not reached is called again */
-#define FANOUT      32 /* a call costs its caller some 20 ms of a processor and a key; 1,056 hosts are two calls away */
+#define FANOUT      32 /* a call costs processor time of its caller, a level of the tree costs waiting */
 #define STATUS_LOST 255
 
 static void host_call(struct run_job *job, struct run_host *host);
@@ -42,7 +42,7 @@ static void host_hang_up(struct run_job *job, struct run_host *host)
         kill(-host->agent, SIGTERM);
 }
 
-/* STATE: done, or not called: then somebody else will. */
+/* STATE: done, or not called, so that another launcher can. */
 static void host_let_go(struct run_job *job, struct run_host *host, enum run_host_state state)
 {
     output_end(job, &host->out[0]);
@@ -62,7 +62,7 @@ void remote_forget(struct run_job *job)
 
 static bool complaints_read(struct run_job *job, struct run_host *host);
 
-/* A helper could not reach one of its hosts: the head is to do it. */
+/* A helper could not reach one of its hosts: the head is to call it. */
 static void host_pass_to_head(struct run_job *job, struct run_host *host)
 {
     struct run_bytes body = {0};
@@ -73,7 +73,7 @@ static void host_pass_to_head(struct run_job *job, struct run_host *host)
     host_let_go(job, host, HOST_NOT_CALLED);
 }
 
-/* A host ended without a goodbye: it could not be reached, or it is lost. */
+/* A host ended without DONE: it could not be reached, or it is lost. */
 static void host_lose(struct run_job *job, struct run_host *host, const char *why)
 {
     (void)complaints_read(job, host);
@@ -113,7 +113,7 @@ static bool complaints_read(struct run_job *job, struct run_host *host)
     text[got] = 0;
     for (char *rest = text, *line; (line = strsep(&rest, "\r\n"));)
         if (*line) {
-            line += strncmp(line, "viaduct: ", 9) == 0 ? 9 : 0; /* so begins ours, too */
+            line += strncmp(line, "viaduct: ", 9) == 0 ? 9 : 0; /* ours begins with the same */
             snprintf(host->said, sizeof host->said, "%s", line);
             if (host->state == HOST_UP && job->ending == ENDING_NO)
                 output_line(job, "%s: %s", host->name, line);
@@ -127,7 +127,7 @@ static void complaints_ready(struct run_job *job, struct run_watch *watch)
         loop_close(&job->loop, watch);
 }
 
-/* The head takes over what a helper could not do; those between learn who is below whom no more. */
+/* The head calls what a helper could not reach; launchers between them update their tree. */
 static void host_adopt(struct run_job *job, const int *number, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -147,7 +147,8 @@ static void host_adopt(struct run_job *job, const int *number, size_t count)
     host_call(job, host);
 }
 
-static void host_obey(struct run_job *job, struct run_host *host, const struct run_frame_header *header, const char *body)
+static void host_obey(struct run_job *job, struct run_host *host, const struct run_frame_header *header,
+                      const char *body)
 {
     const int *numbers = (const int *)(const void *)body; /* aligned: frames lie at the front */
     size_t count = header->length / sizeof *numbers;
@@ -188,7 +189,7 @@ static void host_obey(struct run_job *job, struct run_host *host, const struct r
     }
 }
 
-/* A shell's start-up file may print what it likes before the helper's first word. */
+/* Start-up files of a shell may print anything before the helper's first word. */
 static bool host_says_hello(struct run_host *host)
 {
     const char *at = memmem(host->got.data, host->got.length, HELPER_HELLO, strlen(HELPER_HELLO));
@@ -235,7 +236,7 @@ static void host_look_at(struct run_job *job, struct run_host *host, uint64_t no
     host->look_ns = now_ns + NAMING_NS;
     if (job->ending == ENDING_KILL || (host->state != HOST_UP && job->ending != ENDING_NO))
         host_lose(job, host, "it did not end in time");
-    else if (host->state == HOST_UP && host_has_spoken(host)) /* it was we who slept */
+    else if (host->state == HOST_UP && host_has_spoken(host)) /* it was us who slept */
         host->look_ns = now_ns + remote_patience(job);
     else if (host->state == HOST_UP)
         host_lose(job, host, "it has been silent for too long");
@@ -286,7 +287,7 @@ static void host_call(struct run_job *job, struct run_host *host)
     free(body.data);
 }
 
-/* Deals what we are charged with, and calls the first ones. */
+/* Deals the hosts that we must see called, and calls the first ones. */
 void remote_start(struct run_job *job)
 {
     int fanout = job->options.fanout ? job->options.fanout : FANOUT;

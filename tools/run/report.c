@@ -1,4 +1,4 @@
-/* Who died of what: one message for the first cause, in time, and the exit status of the job.
+/* What each rank died of: one message for the first cause, in time, and the exit status of the job.
  *
  * What a rank was doing comes from its counters in the node's segment, whether it left as it should from its seat or,
  * for programs of other libraries, from what it said over PMI. */
@@ -34,14 +34,14 @@ static enum boot_seat_state progress_of(const struct run_job *job, const struct 
 
 /* ---- one message ---- */
 
-/* Its own last words come before ours about it. */
-static void let_speak(struct run_job *job, struct run_rank *rank)
+/* Its own output comes before our message about it. */
+static void rank_drain(struct run_job *job, struct run_rank *rank)
 {
     output_drain(job, &rank->out[0]);
     output_drain(job, &rank->out[1]);
 }
 
-static void say_how(struct run_job *job, const struct run_rank *rank)
+static void rank_print_death(struct run_job *job, const struct run_rank *rank)
 {
     const char *words = job->handover.seat[rank->seat].message; /* the rank wrote it, perhaps without an end */
     bool killed = WIFSIGNALED(rank->status);
@@ -66,7 +66,7 @@ static void say_how(struct run_job *job, const struct run_rank *rank)
 }
 
 /* A rank that ended well and never joined, while another is inside MPI: that other would wait for it for ever. */
-static const struct run_rank *deserted(const struct run_job *job)
+static const struct run_rank *rank_deserted(const struct run_job *job)
 {
     for (int i = 0; i < job->size; i++)
         if (job->rank[i].state == RANK_RUNNING && progress_of(job, &job->rank[i]) == SEAT_JOINED)
@@ -76,7 +76,7 @@ static const struct run_rank *deserted(const struct run_job *job)
 
 void report_deserters(struct run_job *job)
 {
-    const struct run_rank *waiting = !job->silent || job->failed || job->ending ? NULL : deserted(job);
+    const struct run_rank *waiting = !job->silent || job->failed || job->ending ? NULL : rank_deserted(job);
     for (int i = 0; waiting && i < job->size; i++) {
         const struct run_rank *rank = &job->rank[i];
         if (rank->state != RANK_DEAD || progress_of(job, rank) != SEAT_EMPTY)
@@ -91,7 +91,7 @@ void report_deserters(struct run_job *job)
     }
 }
 
-static int status_after(const struct run_rank *rank)
+static int rank_status(const struct run_rank *rank)
 {
     if (rank->aborted)
         return rank->abort_status;
@@ -101,19 +101,20 @@ static int status_after(const struct run_rank *rank)
 void report_death(struct run_job *job, struct run_rank *rank)
 {
     enum boot_seat_state progress = progress_of(job, rank);
-    int status = status_after(rank);
+    int status = rank_status(rank);
     bool well = !rank->aborted && WIFEXITED(rank->status) && WEXITSTATUS(rank->status) == 0;
     bool goes_on = job->options.keep_going && !rank->aborted;
-    bool left = progress == SEAT_LEFT && !rank->aborted && WIFEXITED(rank->status); /* the others may end in their own time */
-    bool told = job->ending != ENDING_NO || (job->failed && (goes_on || !job->options.keep_going)); /* the first cause */
+    bool left = progress == SEAT_LEFT && !rank->aborted && WIFEXITED(rank->status); /* the others may go on */
+    bool told =
+        job->ending != ENDING_NO || (job->failed && (goes_on || !job->options.keep_going)); /* the first cause */
     if (well && progress != SEAT_JOINED) {
         job->silent |= progress == SEAT_EMPTY;
         return;
     }
     if (!told && !well)
-        let_speak(job, rank);
+        rank_drain(job, rank);
     if (!told && !left)
-        say_how(job, rank);
+        rank_print_death(job, rank);
     if (goes_on && progress != SEAT_LEFT)
         death_spread(job, (int[]){status, rank->rank}, 2);
     if (!told && !goes_on && !left)
@@ -124,7 +125,7 @@ void report_death(struct run_job *job, struct run_rank *rank)
 
 /* ---- at the end ---- */
 
-/* Where the ranks are, those at one place together. */
+/* The last call of each rank; ranks with the same one together. */
 void report_timeout(struct run_job *job)
 {
     char(*call)[64] = calloc((size_t)job->size, sizeof *call);

@@ -13,8 +13,8 @@
 #define DESERTER_TICK_NS  (SECOND_NS / 2)
 #define SPARE_DESCRIPTORS 20
 #define START_BATCH       16
-#define LOOK_GAP_NS       5000 /* for each rank: to look at all of them for the dead takes a tenth of it */
-#define DOOR_DESCRIPTORS  100 /* strangers, and ranks that wait for theirs */
+#define LOOK_GAP_NS       5000 /* for each rank, between two searches of all ranks for dead ones */
+#define LISTENER_DESCRIPTORS 100 /* unauthenticated connections, and proven ones not yet taken */
 
 enum {
     STATUS_FAILED = 1,
@@ -70,7 +70,7 @@ static void ranks_reap(struct run_job *job)
     job->looked_ns = vbase_clock_ns();
 }
 
-/* Thousands that end one after the other are looked for together. */
+/* Ranks that end one after the other are looked for together. */
 static void ranks_reap_soon(struct run_job *job)
 {
     uint64_t at = job->looked_ns + (uint64_t)job->size * LOOK_GAP_NS;
@@ -106,7 +106,7 @@ static void signals_ready(struct run_job *job, struct run_watch *watch)
         else
             end_signal(job, number, from_terminal);
         if (number == SIGTSTP)
-            raise(SIGSTOP); /* we stop too; whoever continues us lets us continue them */
+            raise(SIGSTOP); /* we stop, too; when we are continued we continue the ranks */
     }
     if (dead)
         ranks_reap_soon(job);
@@ -144,7 +144,7 @@ static int descriptors_count(struct run_job *job)
     uint64_t full = (uint64_t)job->size * (job->one_sink || job->options.merge ? 2 : 3) + SPARE_DESCRIPTORS;
     uint64_t least = (uint64_t)job->size + SPARE_DESCRIPTORS;
     if (job->local < job->size)
-        full += 2 * (uint64_t)job->local + DOOR_DESCRIPTORS;
+        full += 2 * (uint64_t)job->local + LISTENER_DESCRIPTORS;
     if (limit.rlim_cur < full && limit.rlim_cur < limit.rlim_max) {
         job->old_limit = limit.rlim_cur;
         limit.rlim_cur = limit.rlim_max < full ? limit.rlim_max : full;
@@ -194,8 +194,10 @@ static int ranks_make(struct run_job *job)
         return vbase_fail(ERR_MEMORY, "no memory for %ld ranks", total);
     for (int i = 0, rank = 0; i < job->options.apps; i++)
         for (int j = 0; j < job->options.app[i].count; j++, rank++)
-            job->rank[rank] = (struct run_rank){
-                .rank = rank, .app = &job->options.app[i], .out = {{.watch.fd = -1}, {.watch.fd = -1}}, .pmi = {rank_ready, -1}};
+            job->rank[rank] = (struct run_rank){.rank = rank,
+                                                .app = &job->options.app[i],
+                                                .out = {{.watch.fd = -1}, {.watch.fd = -1}},
+                                                .pmi = {rank_ready, -1}};
     hosts_place(job);
     return OK;
 }
@@ -231,42 +233,45 @@ static int handover_make(struct run_job *job)
         memcpy(job->handover.header->secret, job->told->secret, SECRET_SIZE);
     job->handover.header->universe = job->options.universe ? job->options.universe : job->size;
     if (shm_segment_create(local, &job->node_fd) != OK)
-        job->node_fd = -1; /* programs that are no ranks run anyway; those that are say what is missing */
+        job->node_fd = -1; /* programs that are no ranks run anyway; ranks report what is missing */
     char mapping[900];
     mapping_write(job, mapping, sizeof mapping);
     return vboot_kvs_put(&job->kvs, "PMI_process_mapping", mapping);
 }
 
-static void door_ready(struct run_job *job, struct run_watch *watch)
+static void listener_ready(struct run_job *job, struct run_watch *watch)
 {
     (void)watch;
-    tcp_door_step(job->door, vbase_clock_ns());
+    tcp_door_step(job->listener, vbase_clock_ns());
 }
 
-/* Ranks of other hosts call ours at one port. Where descriptors are short, or there is no network, each rank is left to
- * itself. */
-static int door_open(struct run_job *job)
+/* Ranks of other hosts connect to ours at one port. Where descriptors are short, or there is no network, each rank has
+ * its own. */
+static int listener_open(struct run_job *job)
 {
     const char *transports = vbase_settings.transports;
-    struct vi_setup setup = {.ranks = (uint32_t)job->size, .secret = job->handover.header->secret,
-                             .local_ranks = (const int *)job->handover.header->rank, .local_count = (uint32_t)job->local};
+    struct vi_setup setup = {.ranks = (uint32_t)job->size,
+                             .secret = job->handover.header->secret,
+                             .local_ranks = (const int *)job->handover.header->rank,
+                             .local_count = (uint32_t)job->local};
     if (job->local == 0 || job->size == 1 || (job->local == job->size && (!transports || strstr(transports, "shm"))))
         return OK;
-    int error = tcp_door_open(&setup, &job->door);
+    int error = tcp_door_open(&setup, &job->listener);
     if (error == ERR_LIMIT || error == ERR_UNSUPPORTED) {
         LOG_INFO("no door for the ranks of this host, each has its own: %s", vbase_error_detail());
         return OK;
     }
     if (error != OK)
         return error;
-    job->at_door = (struct run_watch){door_ready, tcp_door_descriptor(job->door)};
-    return loop_add(&job->loop, &job->at_door, EPOLLIN);
+    job->at_listener = (struct run_watch){listener_ready, tcp_door_descriptor(job->listener)};
+    return loop_add(&job->loop, &job->at_listener, EPOLLIN);
 }
 
 static int job_prepare(struct run_job *job)
 {
-    static int (*const step[])(struct run_job *job) = {
-        ranks_make, id_make, binding_plan, output_open, descriptors_count, events_open, tree_guard, handover_make, door_open,
+    static int (*const step[])(struct run_job * job) = {
+        ranks_make,  id_make,    binding_plan,  output_open,   descriptors_count,
+        events_open, tree_guard, handover_make, listener_open,
     };
     int error = OK;
     for (size_t i = 0; i < ARRAY_LENGTH(step) && error == OK; i++)
@@ -325,7 +330,7 @@ static int app_start(struct run_job *job, struct run_app *app, struct run_rank *
             continue;
         error = child_start(job, &first[i], &environment);
         if (i % START_BATCH == START_BATCH - 1)
-            job_serve_once(job, false); /* the first may have failed already, or somebody lost patience */
+            job_serve_once(job, false); /* the first may have failed already, or a signal came */
     }
     environment_free(&environment);
     return error;
@@ -353,13 +358,13 @@ static int job_status(const struct run_job *job)
         return job->exit_status;
     if (!job->asked_signal)
         return 0;
-    for (int i = 0; i < job->size; i++) /* somebody asked for the end; did the ranks end well all the same? */
+    for (int i = 0; i < job->size; i++) /* the end was asked for; did the ranks end well all the same? */
         if (job->rank[i].status != 0)
             return STATUS_SIGNAL + job->asked_signal;
     return 0;
 }
 
-/* Descriptors 0 to 2 must be somebody's, or a pipe of ours would become a rank's standard output. */
+/* Descriptors 0 to 2 must be open, or a pipe of ours would become a rank's standard output. */
 static void standard_descriptors_fill(void)
 {
     int fd;
@@ -397,7 +402,7 @@ int run_job(struct run_job *job, int argc, char **argv)
     job_serve(job);
     tree_clear(job);
     report_all(job);
-    if (job->door && vbase_counters->refused + vbase_counters->left > 0)
+    if (job->listener && vbase_counters->refused + vbase_counters->left > 0)
         LOG_INFO("%llu connections were refused at the door of %s, %llu left it by themselves",
                  (unsigned long long)vbase_counters->refused, job->host, (unsigned long long)vbase_counters->left);
     bool written = output_finish(job);

@@ -6,7 +6,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-/* Nothing more can be written. A reader that closed its end did so on purpose; any other cause is reported at the end. */
+/* Nothing more can be written. A reader that closed its end did so on purpose; any other cause is reported at the
+ * end. */
 static void sink_break(struct run_job *job, struct run_sink *sink, int cause)
 {
     sink->lost = cause == EPIPE ? 0 : cause;

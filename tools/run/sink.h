@@ -1,4 +1,5 @@
-/* Bytes on their way to a descriptor whose reader may be slow: our stdout or stderr, a rank's stdin, another launcher. */
+/* Bytes on their way to a descriptor whose reader may be slow: our stdout or stderr, a rank's stdin, another
+ * launcher. */
 #ifndef TOOLS_RUN_SINK_H
 #define TOOLS_RUN_SINK_H
 
@@ -14,7 +15,7 @@ struct run_sink {
     int lost;                           /* errno of what made it broken; 0: nothing, or a reader that closed its end */
     struct run_bytes bytes;             /* not written yet */
     void (*wanted)(struct run_job *job); /* all is written, the owner may have more; NULL: it does not care */
-    struct run_stream *open_line;       /* output.c: wrote the last piece without ending its line, so it has the floor */
+    struct run_stream *open_line;       /* output.c: its line is not ended, so it has the floor */
     uint64_t open_ns;                   /* since when */
 };
 

@@ -1,4 +1,4 @@
-/* Nobody is left behind, however we end.
+/* No process is left behind, however we end.
  *
  *   a rank                dies with us (PR_SET_PDEATHSIG), leads a process group of its own
  *   what a rank started   is ours when its parent dies (we are a subreaper); in the rank's group unless it left
@@ -21,10 +21,10 @@
 /* Pids of the groups of ranks, then of agents: ours and the watchdog's alone, shared before it is made. */
 static _Atomic pid_t *group;
 
-static void nap(long ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL); }
+static void time_pass(long ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL); }
 
 /* Does the process carry our id in the environment that it was started with? */
-static bool carries(const char *pid, const char *mark)
+static bool process_carries(const char *pid, const char *mark)
 {
     char path[64];
     static char text[1 << 17];
@@ -39,9 +39,9 @@ static bool carries(const char *pid, const char *mark)
     return memmem(text, length, mark, strlen(mark)) != NULL;
 }
 
-/* Kills every process of the job. How many there were. The last part of the id is this job's; those before it are of jobs
- * around us. */
-static int sweep(const struct run_job *job)
+/* Kills every process of the job. How many there were. The last part of the id is this job's; those before it are of
+ * jobs around us. */
+static int job_sweep(const struct run_job *job)
 {
     const char *mark = basename(job->id);
     DIR *proc = opendir("/proc");
@@ -50,7 +50,7 @@ static int sweep(const struct run_job *job)
         return 0;
     for (struct dirent *entry; (entry = readdir(proc));) {
         int pid;
-        if (vboot_number(entry->d_name, &pid) && pid > 1 && pid != getpid() && carries(entry->d_name, mark) &&
+        if (vboot_number(entry->d_name, &pid) && pid > 1 && pid != getpid() && process_carries(entry->d_name, mark) &&
             kill(pid, SIGKILL) == 0)
             killed++;
     }
@@ -58,9 +58,9 @@ static int sweep(const struct run_job *job)
     return killed;
 }
 
-static int groups(const struct run_job *job) { return job->size + job->options.hosts; }
+static int group_count(const struct run_job *job) { return job->size + job->options.hosts; }
 
-static void kill_groups(int count)
+static void groups_kill(int count)
 {
     for (int i = 0; i < count; i++) {
         pid_t leader = atomic_load_explicit(&group[i], memory_order_relaxed); /* its writer is dead or is us */
@@ -69,8 +69,8 @@ static void kill_groups(int count)
     }
 }
 
-/* The watchdog's whole life. It holds nothing of ours but the pipe: a reader of our output must see its end. */
-__attribute__((noreturn)) static void watch(const struct run_job *job, int pipe_end)
+/* The watchdog's whole life. It closes all but the pipe: readers of our output must see its end. */
+__attribute__((noreturn)) static void watchdog_run(const struct run_job *job, int pipe_end)
 {
     char byte;
     ssize_t got;
@@ -87,10 +87,10 @@ __attribute__((noreturn)) static void watch(const struct run_job *job, int pipe_
     do
         got = read(3, &byte, 1);
     while (got < 0 && errno == EINTR);
-    kill_groups(groups(job));
-    for (int i = 0; i < SWEEPS && sweep(job) > 0; i++) {
-        kill_groups(groups(job));
-        nap(i < 10 ? 2 : 20);
+    groups_kill(group_count(job));
+    for (int i = 0; i < SWEEPS && job_sweep(job) > 0; i++) {
+        groups_kill(group_count(job));
+        time_pass(i < 10 ? 2 : 20);
     }
     _exit(0);
 }
@@ -98,7 +98,7 @@ __attribute__((noreturn)) static void watch(const struct run_job *job, int pipe_
 int tree_guard(struct run_job *job)
 {
     int ends[2];
-    size_t bytes = (size_t)groups(job) * sizeof *group;
+    size_t bytes = (size_t)group_count(job) * sizeof *group;
     group = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (group == MAP_FAILED)
         return vbase_fail_errno(ERR_MEMORY, "memory for %d process groups", job->size);
@@ -107,7 +107,7 @@ int tree_guard(struct run_job *job)
         return vbase_fail_errno(ERR_LIMIT, "a pipe to the watchdog");
     pid_t pid = fork();
     if (pid == 0)
-        watch(job, ends[0]);
+        watchdog_run(job, ends[0]);
     close(ends[0]);
     if (pid < 0) {
         close(ends[1]);
@@ -119,10 +119,10 @@ int tree_guard(struct run_job *job)
 
 void tree_started(int place, pid_t leader)
 {
-    atomic_store_explicit(&group[place], leader, memory_order_relaxed); /* read once we are dead: the pipe's end orders it */
+    atomic_store_explicit(&group[place], leader, memory_order_relaxed); /* read once we are dead */
 }
 
-/* What the terminal sent has reached our own group already. */
+/* A signal from the terminal has reached our own group already. */
 void tree_signal(struct run_job *job, int signal, bool from_terminal)
 {
     for (int i = 0; i < job->size; i++) {
@@ -139,7 +139,7 @@ void tree_signal(struct run_job *job, int signal, bool from_terminal)
 /* All ranks are dead, none is reaped: their group ids are still theirs. Agents are asked to end. */
 void tree_clear(struct run_job *job)
 {
-    kill_groups(job->size);
+    groups_kill(job->size);
     for (int i = 0; i < job->size; i++)
         if (job->rank[i].pid > 0)
             waitpid(job->rank[i].pid, NULL, 0);
@@ -151,8 +151,8 @@ void tree_clear(struct run_job *job)
         if (pid > 0)
             continue;
         if (pid < 0 || vbase_clock_ns() > end)
-            break; /* no child is left: nobody strayed, for all orphans came to us */
-        sweep(job);
-        nap(1);
+            break; /* no child is left, and all orphans became our children */
+        job_sweep(job);
+        time_pass(1);
     }
 }
