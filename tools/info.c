@@ -1,5 +1,6 @@
 /* viaduct info: what this installation is, what it can do here, and its tables. */
 #include "verbs.h"
+#include "base/tunables.h"
 #include "boot/handover.h"
 #include "vi/shm/segment.h"
 #include "vi/tcp/tell.h"
@@ -25,6 +26,18 @@ static void print_counters(void)
     for (size_t i = 0; i < vbase_counter_count; i++)
         printf("%-18s %-9s %s\n", vbase_counter_table[i].name, vbase_counter_table[i].unit,
                vbase_counter_table[i].help);
+}
+
+static void print_tunables(void)
+{
+    printf("%-18s %-8s %9s %9s %9s %9s  what for (row of the bench)\n", "name", "unit", "near", "slow", "far", "remote");
+    for (int i = 0; i < TUNABLES; i++) {
+        const struct base_tunable *row = &vbase_tunable_table[i];
+        printf("%-18s %-8s", row->name, row->unit);
+        for (int line = 0; line < CLASSES; line++)
+            printf(" %9llu", (unsigned long long)row->value[line]);
+        printf("  %s (%s)\n", row->text, row->row);
+    }
 }
 
 static void print_settings(void) { vbase_settings_print(stdout, false); }
@@ -192,7 +205,7 @@ static void print_plain(void)
     puts("");
     puts("launch      mpiexec of Viaduct; PMI-1 (hydra, srun --mpi=pmi2, flux); PMIx (mpirun of Open MPI, prterun), or "
          "none");
-    puts("more        viaduct info --settings, --errors, --counters, --shm, --net, --mpi");
+    puts("more        viaduct info --settings, --errors, --counters, --tunables, --shm, --net, --mpi");
 }
 
 static const struct page {
@@ -206,6 +219,7 @@ static const struct page {
     {"--shm", print_shm, "shared memory: how large a segment may be, what the kernel allows"},
     {"--net", print_net, "the network: every interface, used or not and why; who knows the secret"},
     {"--mpi", print_mpi, "the functions of MPI: implemented and not yet"},
+    {"--tunables", print_tunables, "every tuned threshold: its value for each class of distance, what it is for"},
     {"--counters", print_counters, "every counter: name, unit, meaning"},
 };
 
