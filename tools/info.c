@@ -30,7 +30,7 @@ static void print_counters(void)
 
 static void print_tunables(void)
 {
-    printf("%-18s %-8s %9s %9s %9s %9s  what for (row of the bench)\n", "name", "unit", "near", "slow", "far", "remote");
+    puts("name               unit          near      slow       far    remote  what for (row of the bench)");
     for (int i = 0; i < TUNABLES; i++) {
         const struct base_tunable *row = &vbase_tunable_table[i];
         printf("%-18s %-8s", row->name, row->unit);

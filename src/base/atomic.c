@@ -35,7 +35,8 @@ struct futex_two { /* the kernel's struct futex_waitv */
     uint32_t flags, zero;
 };
 
-bool vbase_futex_wait_two(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *second, uint32_t second_value, uint64_t ns)
+bool vbase_futex_wait_two(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *second, uint32_t second_value,
+                          uint64_t ns)
 {
     const struct futex_two both[2] = {{value, (uintptr_t)word, FUTEX_WAITV_32, 0},
                                       {second_value, (uintptr_t)second, FUTEX_WAITV_32, 0}};

@@ -29,10 +29,10 @@ static inline void cpu_prefetch_write(const void *line)
 /* Sleep while *word == value, at most ns nanoseconds (0: no limit); futexes here may lie in memory shared between
  * processes. Returns on wake, on time-out, on a signal, and sometimes for no reason: the caller looks again. */
 VEXPORT bool vbase_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns);
-/* The same of two words, until one of both has changed. Where the kernel cannot (before Linux 5.16) it looks at the second
- * again after 20 ms. */
-VEXPORT bool vbase_futex_wait_two(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *second, uint32_t second_value,
-                                  uint64_t ns);
+/* The same of two words, until one of both has changed. Where the kernel cannot (before Linux 5.16) it looks at the
+ * second again after 20 ms. */
+VEXPORT bool vbase_futex_wait_two(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *second,
+                                  uint32_t second_value, uint64_t ns);
 VEXPORT void vbase_futex_wake(_Atomic uint32_t *word, int how_many);
 
 /* A mutex: 0 free, 1 held, 2 held and a thread may sleep on it. Not recursive. For the threads of one process. */

@@ -1,8 +1,8 @@
 /* What the program has printed, before the process ends without exit().
  *
- * fflush may wait for ever: for the lock of a stream that another thread holds (one that reads standard input, say), or for
- * the reader of a pipe. So an alarm ends it: its handler jumps out of fflush, wherever that is. No thread is made for it,
- * for the caller may be a signal handler that interrupted malloc. */
+ * fflush may wait for ever: for the lock of a stream that another thread holds (one that reads standard input, say), or
+ * for the reader of a pipe. So an alarm ends it: its handler jumps out of fflush, wherever that is. No thread is made
+ * for it, for the caller may be a signal handler that interrupted malloc. */
 #include "base/base.h"
 #include <pthread.h>
 #include <setjmp.h>

@@ -4,8 +4,9 @@
 
 #include "base/compiler.h"
 
-/* Writes what the buffers of stdio hold. Takes a second at most, also where a lock of stdio is held, by whomever, and where
- * nobody reads. From any thread, and from a signal handler. Afterwards only _exit is safe, and what takes no such lock. */
+/* Writes what the buffers of stdio hold. Takes a second at most, also where a lock of stdio is held, and where the
+ * output is not read. From any thread, and from a signal handler. Afterwards only _exit is safe, and what takes no such
+ * lock. */
 VEXPORT void vbase_flush(void);
 
 #endif

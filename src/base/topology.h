@@ -21,8 +21,8 @@ VEXPORT void vbase_affinity(uint64_t *mask, int words);
 uint64_t vbase_host_identity(void);
 
 /* Processors that the tightest cgroup allows, 0: no quota or none known. ROOT is put before every path ("" outside of
- * tests). Processes killed for lack of memory so far: of this process's cgroup where the kernel counts them there, else of the
- * machine. */
+ * tests). Processes killed for lack of memory so far: of this process's cgroup where the kernel counts them there, else
+ * of the machine. */
 double vbase_quota(const char *root);
 uint64_t vbase_oom_kills(void);
 

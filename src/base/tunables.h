@@ -1,12 +1,14 @@
-/* The table of tunables as data and as constants. TUNED(NAME) is a constant: the value of a row that has one for all classes.
- * vbase_tuned(TUNABLE_NAME, class) is read when two ends meet, or when the class of their line changes, never for a message. */
+/* The table of tunables as data and as constants. TUNED(NAME) is a constant: the value of a row that has one for all
+ * classes. vbase_tuned(TUNABLE_NAME, class) is read when two ends meet, or when the class of their line changes, never
+ * for a message. */
 #ifndef BASE_TUNABLES_H
 #define BASE_TUNABLES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* How far apart two processes are. The first three: on one host, by what a line costs that the other processor has written. */
+/* How far apart two processes are. The first three: on one host, by what a line costs that the other processor has
+ * written. */
 enum base_class { CLASS_NEAR, CLASS_SLOW, CLASS_FAR, CLASS_REMOTE, CLASSES };
 
 #ifndef VIADUCT_TUNABLES

@@ -1,4 +1,4 @@
-/* The life of a job from boot's side, and the key-value space over whichever way in there is. */
+/* Start and end of a job, fences, and the key-value space of any launcher. */
 #include "boot/inside.h"
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -9,14 +9,14 @@
 
 static struct boot_own *own_of(struct boot_job *job) { return (struct boot_own *)(void *)job; }
 
-/* A rank that ends without goodbye says so to a foreign launcher, for few of them see it: the others would wait for
- * ever, or the job would end with status 0. Not by atexit: programs say their goodbye there, too, in handlers older
- * than ours. */
+/* A rank that ends without vboot_close tells a foreign launcher, since few of them notice: the others would wait for
+ * ever, or the job would end with status 0. Not by atexit: programs may end MPI there, in handlers registered before
+ * ours. */
 static struct boot_own *joined;
 static pid_t joined_by;
 static int exit_status;
 
-static void note_status(int status, void *context)
+static void status_note(int status, void *context)
 {
     (void)context;
     exit_status = status;
@@ -28,17 +28,17 @@ __attribute__((destructor)) static void end_early(void)
         vboot_abort(&joined->job, exit_status ? exit_status : 1, "the program ended without MPI_Finalize");
 }
 
-static void watch_end(struct boot_own *own)
+static void end_watch(struct boot_own *own)
 {
     if (own->job.kind != BOOT_PMI && own->job.kind != BOOT_PMIX)
         return;
     joined = own;
     joined_by = getpid();
-    if (on_exit(note_status, NULL) != 0)
-        LOG_DEBUG("the exit status will not be known"); /* then it is told as 1 */
+    if (on_exit(status_note, NULL) != 0)
+        LOG_DEBUG("the exit status will not be known"); /* then it is reported as 1 */
 }
 
-static int join_node(struct boot_own *own)
+static int node_join(struct boot_own *own)
 {
     if (own->job.kind != BOOT_VIADUCT)
         return vboot_node_meet(own);
@@ -51,7 +51,7 @@ static int join_node(struct boot_own *own)
     return OK;
 }
 
-static void release(struct boot_own *own, bool goodbye)
+static void job_release(struct boot_own *own, bool goodbye)
 {
     joined = NULL;
     if (own->starter)
@@ -77,20 +77,20 @@ int vboot_open(struct boot_job **job)
         snprintf(own->job.host, sizeof own->job.host, "unknown");
     int error = vboot_launcher_find(own);
     if (error == OK)
-        error = join_node(own);
+        error = node_join(own);
     if (error != OK) {
-        release(own, false); /* so that the launcher ends the others when this process ends */
+        job_release(own, false); /* so that the launcher ends the others when this process ends */
         return error;
     }
-    watch_end(own);
+    end_watch(own);
     *job = &own->job;
     return OK;
 }
 
-void vboot_close(struct boot_job *job) { release(own_of(job), true); }
+void vboot_close(struct boot_job *job) { job_release(own_of(job), true); }
 
-/* What may travel on every wire: printable, no space, no ';'; no '=' in a key. */
-static bool plain(const char *text, bool is_key)
+/* What every launcher passes on: printable, no space, no ';'; no '=' in a key. */
+static bool text_is_plain(const char *text, bool is_key)
 {
     for (const char *at = text; *at; at++)
         if (*at <= ' ' || *at > '~' || *at == '\\' || *at == ';' || (is_key && *at == '='))
@@ -100,14 +100,14 @@ static bool plain(const char *text, bool is_key)
 
 int vboot_put(struct boot_job *job, const char *key, const char *value)
 {
-    if (!plain(key, true) || !plain(value, false))
+    if (!text_is_plain(key, true) || !text_is_plain(value, false))
         return vbase_fail(ERR_ARGUMENT, "key and value must be printable and without spaces: \"%.60s\"", key);
     return own_of(job)->starter->put(own_of(job), key, value);
 }
 
 int vboot_get(struct boot_job *job, int rank, const char *key, char *value, size_t size)
 {
-    if (!plain(key, true))
+    if (!text_is_plain(key, true))
         return vbase_fail(ERR_ARGUMENT, "a key must be printable and without spaces: \"%.60s\"", key);
     return own_of(job)->starter->get(own_of(job), rank, key, value, size);
 }
@@ -182,17 +182,18 @@ int vboot_fence(struct boot_job *job)
 uint32_t vboot_deaths(const struct boot_job *job)
 {
     const struct boot_handover *header = own_of((struct boot_job *)job)->handover.header;
-    /* acquire: pairs with the launcher's release: who is dead is seen */
+    /* acquire: pairs with the launcher's release: the marks of the dead are seen */
     return header ? atomic_load_explicit((_Atomic uint32_t *)&header->deaths, memory_order_acquire) : 0;
 }
 
 bool vboot_dead(const struct boot_job *job, int rank)
 {
-    return atomic_load_explicit(&own_of((struct boot_job *)job)->handover.dead[rank], memory_order_relaxed); /* behind the count */
+    return atomic_load_explicit(&own_of((struct boot_job *)job)->handover.dead[rank],
+                                memory_order_relaxed); /* ordered by the count */
 }
 
-/* A launcher that hears of the end may read no pipe any more: what was said must be with it before. */
-static void wait_heard(void)
+/* A launcher that learns of the end may stop reading our output, so it must have that before. */
+static void output_wait_read(void)
 {
     int unread = 0;
     for (int ms = 0; ms < HEARD_MS && ioctl(STDERR_FILENO, FIONREAD, &unread) == 0 && unread > 0; ms++)
@@ -200,25 +201,26 @@ static void wait_heard(void)
 }
 
 /* Not by stdio, whose lock may be held. */
-static void say_end(const struct boot_job *job, const char *message)
+static void end_print(const struct boot_job *job, const char *message)
 {
     char line[1024];
-    int length = snprintf(line, sizeof line - 1, "viaduct: rank %d on %s ends the job: %s", job->rank, job->host, message);
+    int length =
+        snprintf(line, sizeof line - 1, "viaduct: rank %d on %s ends the job: %s", job->rank, job->host, message);
     size_t end = length < 0 ? 0 : (size_t)length < sizeof line - 1 ? (size_t)length : sizeof line - 2;
     line[end] = '\n';
     (void)!write(STDERR_FILENO, line, end + 1);
 }
 
-/* Our launcher prints what lies in the seat; under any other launcher nobody would, so we do. */
+/* Our launcher prints the message of the seat; under any other launcher we print it. */
 void vboot_abort(struct boot_job *job, int status, const char *message)
 {
     struct boot_own *own = own_of(job);
     int code = (status & 255) == 0 && status != 0 ? 1 : status & 255;
     vbase_flush(); /* before the launcher hears of it and ends this process */
     if (!own->seat && message && *message)
-        say_end(job, message);
+        end_print(job, message);
     if (!own->seat && own->starter != &vboot_starter_solo)
-        wait_heard();
+        output_wait_read();
     own->starter->abort(own, code, message ? message : "");
     _exit(code);
 }
@@ -249,19 +251,20 @@ static void solo_finish(struct boot_own *own, bool goodbye) { (void)own, (void)g
 
 const struct boot_starter vboot_starter_solo = {solo_put, solo_get, NULL, NULL, solo_abort, solo_finish};
 
-/* ---- our launcher: a seat, and the wire for what lies beyond this node --------------------------------------------- */
+/* ---- our launcher: a seat, and PMI for other nodes --------------------------------------------- */
 
 static int fence_broken(void)
 {
     return vbase_fail(ERR_PEER_DEAD, "a rank of this job has died, so not all come to the fence");
 }
 
-/* All ranks are on this node and share the handover: nobody need be asked. The last to arrive opens the next epoch, and so does
- * the launcher who tells of a death. */
+/* All ranks are on this node and share the handover. The last to arrive opens the next epoch; so does the launcher
+ * after a death. */
 static int fence_here(struct boot_handover *header, struct boot_fence *fence)
 {
     fence->word = &header->fence_epoch;
-    /* the epoch is read before we arrive: the last one moves it only after. acquire: if a death has moved it, it is counted */
+    /* the epoch is read before we arrive: the last one moves it only after. acquire: if a death has moved it, it is
+     * counted */
     fence->value = atomic_load_explicit(&header->fence_epoch, memory_order_acquire);
     if (atomic_load_explicit(&header->deaths, memory_order_relaxed))
         return fence_broken();
@@ -299,7 +302,7 @@ static void seat_abort(struct boot_own *own, int status, const char *message)
     vboot_pmi_abort(own, status, message);
 }
 
-/* The seat says goodbye, not the wire. */
+/* The seat is marked as left; PMI is not told. */
 static void seat_finish(struct boot_own *own, bool goodbye)
 {
     if (goodbye) /* release: the launcher that reads LEFT knows that this rank ended as it should */

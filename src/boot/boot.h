@@ -49,17 +49,18 @@ VEXPORT int vboot_put_text(struct boot_job *job, const char *key, const char *te
 VEXPORT int vboot_get_text(struct boot_job *job, int rank, const char *key, char *text, size_t size) MUST_CHECK;
 VEXPORT int vboot_fence(struct boot_job *job) MUST_CHECK; /* a barrier of all ranks */
 
-/* The same in parts, for a caller that has other things to do until all ranks are there. Between the parts, one of these
- * tells that it is worth asking whether the fence is over; the others are not there. */
+/* The same in parts, for a caller that has other things to do until all ranks are there. Between the parts, one of
+ * these tells that it is worth asking whether the fence is over; the others are not there. */
 struct boot_fence {
-    _Atomic uint32_t *word; /* no longer has VALUE; whoever changes it wakes the futex. NULL: not there */
+    _Atomic uint32_t *word; /* no longer has VALUE; its writer wakes the futex. NULL: not there */
     uint32_t value;
     int descriptor;         /* can be read; -1: not there */
     void (*changed)(void);  /* is called, perhaps by another thread. Set before the begin */
     bool over;              /* private, as is the rest */
     int error;
 };
-VEXPORT int vboot_fence_begin(struct boot_job *job, struct boot_fence *fence) MUST_CHECK; /* then it must be ended, else not */
+VEXPORT int vboot_fence_begin(struct boot_job *job,
+                              struct boot_fence *fence) MUST_CHECK;            /* then it must be ended, else not */
 VEXPORT bool vboot_fence_over(struct boot_job *job, struct boot_fence *fence); /* does not wait */
 VEXPORT int vboot_fence_end(struct boot_job *job, struct boot_fence *fence) MUST_CHECK; /* waits */
 
@@ -68,8 +69,8 @@ VEXPORT int vboot_fence_end(struct boot_job *job, struct boot_fence *fence) MUST
 VEXPORT uint32_t vboot_deaths(const struct boot_job *job);
 VEXPORT bool vboot_dead(const struct boot_job *job, int rank);
 
-/* Ends the whole job with this exit status; what the program has printed is written, the launcher prints the message. Does not
- * return. From any thread. */
+/* Ends the whole job with this exit status; what the program has printed is written, the launcher prints the message.
+ * Does not return. From any thread. */
 VEXPORT void vboot_abort(struct boot_job *job, int status, const char *message) __attribute__((noreturn));
 
 /* Gives a descriptor of the node's lowest rank to all others of the node, where the launcher did not (an abstract

@@ -11,12 +11,14 @@
 
 struct boot_own;
 
-/* The same six functions of every kind of launcher; boot.h documents what they do. Keys and values are checked already. */
+/* The same six functions of every kind of launcher; boot.h documents what they do. Keys and values are checked already.
+ */
 struct boot_starter {
     int (*put)(struct boot_own *own, const char *key, const char *value);
     int (*get)(struct boot_own *own, int rank, const char *key, char *value, size_t size);
     int (*fence_begin)(struct boot_own *own, struct boot_fence *fence);
-    void (*fence_look)(struct boot_own *own, struct boot_fence *fence); /* without waiting: sets OVER, and ERROR before */
+    void (*fence_look)(struct boot_own *own,
+                       struct boot_fence *fence); /* without waiting: sets OVER, and ERROR before */
     void (*abort)(struct boot_own *own, int status, const char *message); /* from any thread; returns when it is told */
     void (*finish)(struct boot_own *own, bool goodbye); /* without a goodbye the launcher ends the others with us */
 };

@@ -1,9 +1,8 @@
-/* The client of the PMI wire, version 1.1: lock-step, one command asked ("cmd=get kvsname=12.0 key=card-3\n"), one
- * answered. So do hydra, Slurm's pmi2, flux and our own launcher; what PMI 2.0 has more is of no use here.
- *
- * Written for what the launchers out there really do: every command leaves with a single write, the version is exactly
- * 1.1, keys come in any order, a missing key is told by rc or by no value. Every answer but a fence's has a deadline; a
- * launcher that vanishes gives ERR_LAUNCHER. */
+/* The client of PMI, version 1.1: lock-step, one command asked ("cmd=get kvsname=12.0 key=card-3\n"), one answered.
+ * hydra, Slurm's pmi2, flux and our own launcher have it; nothing of PMI 2.0 is needed. Written for what launchers
+ * really do: every command leaves with a single write, the version is exactly 1.1, keys come in any order, a missing
+ * key is told by rc or by no value. Every answer but a fence's has a deadline; a launcher that vanishes gives
+ * ERR_LAUNCHER. */
 #include "boot/inside.h"
 #include <fcntl.h>
 #include <poll.h>
@@ -12,7 +11,7 @@
 #define ABORT_PATIENCE_MS 1000
 
 /* A line, without its end. One command, one write: a launcher may take what one read gives it for one command. */
-static int say(struct boot_pmi *pmi, const char *format, va_list list)
+static int line_say(struct boot_pmi *pmi, const char *format, va_list list)
 {
     char line[LINE_MAX_BYTES];
     int length = vsnprintf(line, sizeof line, format, list), sent = 0;
@@ -30,16 +29,16 @@ static int say(struct boot_pmi *pmi, const char *format, va_list list)
     return OK;
 }
 
-PRINTF_LIKE(2, 3) static int tell(struct boot_pmi *pmi, const char *format, ...)
+PRINTF_LIKE(2, 3) static int line_tell(struct boot_pmi *pmi, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    int error = say(pmi, format, list);
+    int error = line_say(pmi, format, list);
     va_end(list);
     return error;
 }
 
-static int hear(struct boot_pmi *pmi, int deadline_ms, const char **line)
+static int line_hear(struct boot_pmi *pmi, int deadline_ms, const char **line)
 {
     uint64_t end = vbase_clock_ns() / 1000000 + (uint64_t)deadline_ms;
     while (!(*line = vboot_lines_next(&pmi->lines))) {
@@ -59,53 +58,54 @@ static int hear(struct boot_pmi *pmi, int deadline_ms, const char **line)
 }
 
 /* The value of KEY in an answer; OTHERWISE where it has none, or one below LEAST. */
-static int number_in(const char *answer, const char *key, int least, int otherwise)
+static int answer_number(const char *answer, const char *key, int least, int otherwise)
 {
     int value;
     return vboot_line_int(answer, key, &value) && value >= least ? value : otherwise;
 }
 
 /* An answer without rc is a good one. */
-static bool refused(const char *answer) { return number_in(answer, "rc", INT_MIN, 0) != 0; }
+static bool answer_is_refused(const char *answer) { return answer_number(answer, "rc", INT_MIN, 0) != 0; }
 
-static int hear_reply(struct boot_pmi *pmi, int deadline_ms, const char *reply, const char **answer)
+static int reply_hear(struct boot_pmi *pmi, int deadline_ms, const char *reply, const char **answer)
 {
     int error;
-    while ((error = hear(pmi, deadline_ms, answer)) == OK && !vboot_line_is(*answer, reply)) {
+    while ((error = line_hear(pmi, deadline_ms, answer)) == OK && !vboot_line_is(*answer, reply)) {
         if (!pmi->fencing || !vboot_line_is(*answer, "barrier_out"))
             return vbase_fail(ERR_LAUNCHER, "expected cmd=%s of the launcher, it said \"%.120s\"", reply, *answer);
         pmi->fencing = false;
-        pmi->fence_failed = refused(*answer);
+        pmi->fence_failed = answer_is_refused(*answer);
     }
     return error;
 }
 
 /* Says a line and hears the answer, which must be cmd=REPLY. */
-PRINTF_LIKE(4, 5) static int ask(struct boot_pmi *pmi, const char *reply, const char **answer, const char *format, ...)
+PRINTF_LIKE(4, 5)
+static int reply_ask(struct boot_pmi *pmi, const char *reply, const char **answer, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    int error = say(pmi, format, list);
+    int error = line_say(pmi, format, list);
     va_end(list);
-    return error != OK ? error : hear_reply(pmi, pmi->deadline_ms, reply, answer);
+    return error != OK ? error : reply_hear(pmi, pmi->deadline_ms, reply, answer);
 }
 
 /* What the job is. */
-static int learn(struct boot_pmi *pmi, struct boot_job *job)
+static int job_learn(struct boot_pmi *pmi, struct boot_job *job)
 {
     const char *answer;
-    int error = ask(pmi, "maxes", &answer, "cmd=get_maxes");
+    int error = reply_ask(pmi, "maxes", &answer, "cmd=get_maxes");
     if (error != OK)
         return error;
-    pmi->key_max = number_in(answer, "keylen_max", 16, 64);
-    pmi->value_max = number_in(answer, "vallen_max", 128, 256);
-    if ((error = ask(pmi, "appnum", &answer, "cmd=get_appnum")) != OK)
+    pmi->key_max = answer_number(answer, "keylen_max", 16, 64);
+    pmi->value_max = answer_number(answer, "vallen_max", 128, 256);
+    if ((error = reply_ask(pmi, "appnum", &answer, "cmd=get_appnum")) != OK)
         return error;
-    job->appnum = number_in(answer, "appnum", INT_MIN, -1);
-    if ((error = ask(pmi, "universe_size", &answer, "cmd=get_universe_size")) != OK)
+    job->appnum = answer_number(answer, "appnum", INT_MIN, -1);
+    if ((error = reply_ask(pmi, "universe_size", &answer, "cmd=get_universe_size")) != OK)
         return error;
-    job->universe = number_in(answer, "size", INT_MIN, -1);
-    if ((error = ask(pmi, "my_kvsname", &answer, "cmd=get_my_kvsname")) != OK)
+    job->universe = answer_number(answer, "size", INT_MIN, -1);
+    if ((error = reply_ask(pmi, "my_kvsname", &answer, "cmd=get_my_kvsname")) != OK)
         return error;
     if (!vboot_line_text(answer, "kvsname", pmi->space, sizeof pmi->space))
         return vbase_fail(ERR_LAUNCHER, "the launcher names no key-value space: \"%.120s\"", answer);
@@ -115,11 +115,11 @@ static int learn(struct boot_pmi *pmi, struct boot_job *job)
 int vboot_pmi_start(struct boot_own *own)
 {
     const char *answer;
-    int error = ask(&own->pmi, "response_to_init", &answer, "cmd=init pmi_version=1 pmi_subversion=1");
-    if (error == OK && (refused(answer) || number_in(answer, "pmi_version", INT_MIN, 1) != 1))
+    int error = reply_ask(&own->pmi, "response_to_init", &answer, "cmd=init pmi_version=1 pmi_subversion=1");
+    if (error == OK && (answer_is_refused(answer) || answer_number(answer, "pmi_version", INT_MIN, 1) != 1))
         error = vbase_fail(ERR_LAUNCHER, "the launcher does not speak PMI 1.1, it said \"%.120s\"", answer);
     if (error == OK)
-        error = learn(&own->pmi, &own->job);
+        error = job_learn(&own->pmi, &own->job);
     own->pmi.started = error == OK;
     return error;
 }
@@ -131,8 +131,8 @@ int vboot_pmi_put(struct boot_own *own, const char *key, const char *value)
     if (strlen(key) >= (size_t)pmi->key_max || strlen(value) >= (size_t)pmi->value_max)
         return vbase_fail(ERR_ARGUMENT, "the launcher takes keys of %d and values of %d bytes; %s has %zu",
                           pmi->key_max, pmi->value_max, key, strlen(value) + 1);
-    int error = ask(pmi, "put_result", &answer, "cmd=put kvsname=%s key=%s value=%s", pmi->space, key, value);
-    if (error == OK && refused(answer))
+    int error = reply_ask(pmi, "put_result", &answer, "cmd=put kvsname=%s key=%s value=%s", pmi->space, key, value);
+    if (error == OK && answer_is_refused(answer))
         error = vbase_fail(ERR_LAUNCHER, "the launcher refused to keep %s: \"%.120s\"", key, answer);
     return error;
 }
@@ -141,11 +141,11 @@ int vboot_pmi_get(struct boot_own *own, int rank, const char *key, char *value, 
 {
     const char *answer;
     char text[LINE_MAX_BYTES];
-    int error = ask(&own->pmi, "get_result", &answer, "cmd=get kvsname=%s key=%s", own->pmi.space, key);
+    int error = reply_ask(&own->pmi, "get_result", &answer, "cmd=get kvsname=%s key=%s", own->pmi.space, key);
     (void)rank; /* one space for all */
     if (error != OK)
         return error;
-    if (refused(answer) || !vboot_line_text(answer, "value", text, sizeof text))
+    if (answer_is_refused(answer) || !vboot_line_text(answer, "value", text, sizeof text))
         return vbase_fail(ERR_NOT_FOUND, "the launcher knows no key %s", key);
     if (size)
         snprintf(value, size, "%s", text);
@@ -154,7 +154,7 @@ int vboot_pmi_get(struct boot_own *own, int rank, const char *key, char *value, 
 
 int vboot_pmi_fence_begin(struct boot_own *own, struct boot_fence *fence)
 {
-    int error = tell(&own->pmi, "cmd=barrier_in");
+    int error = line_tell(&own->pmi, "cmd=barrier_in");
     own->pmi.fencing = error == OK;
     own->pmi.fence_failed = false;
     fence->descriptor = own->pmi.fd;
@@ -171,8 +171,8 @@ void vboot_pmi_fence_look(struct boot_own *own, struct boot_fence *fence)
         poll(&ready, 1, 0) <= 0)
         return;
     if (pmi->fencing) {
-        fence->error = hear_reply(pmi, 0, "barrier_out", &answer);
-        pmi->fence_failed = !fence->error && refused(answer);
+        fence->error = reply_hear(pmi, 0, "barrier_out", &answer);
+        pmi->fence_failed = !fence->error && answer_is_refused(answer);
     }
     pmi->fencing = false;
     if (pmi->fence_failed)
@@ -184,8 +184,8 @@ void vboot_pmi_abort(struct boot_own *own, int status, const char *message)
 {
     struct pollfd gone = {.fd = own->pmi.fd};
     (void)message;
-    if (own->pmi.fd >= 0 && tell(&own->pmi, "cmd=abort exitcode=%d", status) == OK && !own->seat)
-        poll(&gone, 1, ABORT_PATIENCE_MS); /* the launcher kills us, or hangs up; if it is gone already so is the job */
+    if (own->pmi.fd >= 0 && line_tell(&own->pmi, "cmd=abort exitcode=%d", status) == OK && !own->seat)
+        poll(&gone, 1, ABORT_PATIENCE_MS); /* until the launcher kills us or hangs up */
 }
 
 void vboot_pmi_finish(struct boot_own *own, bool goodbye)
@@ -195,10 +195,10 @@ void vboot_pmi_finish(struct boot_own *own, bool goodbye)
     if (pmi->fd < 0)
         return;
     if (goodbye && pmi->started)
-        (void)ask(pmi, "finalize_ack", &answer, "cmd=finalize"); /* a goodbye that nobody hears is a goodbye */
+        (void)reply_ask(pmi, "finalize_ack", &answer, "cmd=finalize"); /* its answer does not matter */
     close(pmi->fd);
     pmi->fd = -1;
 }
 
-const struct boot_starter vboot_starter_pmi = {vboot_pmi_put, vboot_pmi_get, vboot_pmi_fence_begin, vboot_pmi_fence_look,
-                                                vboot_pmi_abort, vboot_pmi_finish};
+const struct boot_starter vboot_starter_pmi = {vboot_pmi_put,        vboot_pmi_get,   vboot_pmi_fence_begin,
+                                               vboot_pmi_fence_look, vboot_pmi_abort, vboot_pmi_finish};

@@ -170,7 +170,8 @@ static void pmix_finish(struct boot_own *own, bool goodbye)
         (void)pmix.Finalize(NULL, 0);
 }
 
-const struct boot_starter vboot_starter_pmix = {pmix_put, pmix_get, pmix_fence_begin, pmix_fence_look, pmix_abort, pmix_finish};
+const struct boot_starter vboot_starter_pmix = {pmix_put,        pmix_get,   pmix_fence_begin,
+                                                pmix_fence_look, pmix_abort, pmix_finish};
 
 static void *greet(void *answer)
 {
