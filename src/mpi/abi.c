@@ -3,6 +3,8 @@
  * and its kin have the sizes of common compilers before. A predefined handle is its own number; the others
  * get MPI_FIRST_INT and the index of their object, the same as long as the object lives. */
 #include "mpi/making.h"
+#include "mpi/info.h"
+#include "mpi/request.h"
 #include <float.h>
 
 ENTRY(MPI_Abi_get_version)(int *abi_major, int *abi_minor)
@@ -33,44 +35,45 @@ ENTRY(MPI_Abi_get_info)(MPI_Info *out)
     return mpi_info_deliver(NULL, NAME, info, out);
 }
 
-static int to_int(const void *handle)
+static int handle_to_int(const void *handle)
 {
     uintptr_t value = (uintptr_t)handle;
     return value < MPI_FIRST_INT ? (int)value : MPI_FIRST_INT + (int)(value & MPI_INDEX_MASK);
 }
 
 /* The handle of a live object, NULL for numbers that have none. */
-static void *from_int(enum mpi_kind kind, int number)
+static void *handle_from_int(enum mpi_kind kind, int number)
 {
+    const struct mpi_kind_row *row = mpi_tables[kind].kind; /* NULL: there were no objects yet */
     if (number < MPI_FIRST_INT)
         return (void *)(uintptr_t)(number > 0 ? number : 0);
-    struct mpi_object *object = mpi_slot(kind, (uint32_t)(number - MPI_FIRST_INT), mpi_kinds[kind].size);
+    struct mpi_object *object = row ? mpi_slot(kind, (uint32_t)(number - MPI_FIRST_INT), row->size) : NULL;
     return object ? (void *)atomic_load_explicit(&object->handle, memory_order_acquire) : NULL;
 }
 
-ENTRY(MPI_Comm_toint)(MPI_Comm handle) { return to_int(handle); }
-ENTRY_OF(MPI_Comm, MPI_Comm_fromint)(int number) { return from_int(KIND_COMM, number); }
-ENTRY(MPI_Group_toint)(MPI_Group handle) { return to_int(handle); }
-ENTRY_OF(MPI_Group, MPI_Group_fromint)(int number) { return from_int(KIND_GROUP, number); }
-ENTRY(MPI_Type_toint)(MPI_Datatype handle) { return to_int(handle); }
-ENTRY_OF(MPI_Datatype, MPI_Type_fromint)(int number) { return from_int(KIND_TYPE, number); }
-ENTRY(MPI_Op_toint)(MPI_Op handle) { return to_int(handle); }
-ENTRY_OF(MPI_Op, MPI_Op_fromint)(int number) { return from_int(KIND_OP, number); }
-ENTRY(MPI_Request_toint)(MPI_Request handle) { return to_int(handle); }
-ENTRY_OF(MPI_Request, MPI_Request_fromint)(int number) { return from_int(KIND_REQUEST, number); }
-ENTRY(MPI_Message_toint)(MPI_Message handle) { return to_int(handle); }
-ENTRY_OF(MPI_Message, MPI_Message_fromint)(int number) { return from_int(KIND_MESSAGE, number); }
-ENTRY(MPI_Errhandler_toint)(MPI_Errhandler handle) { return to_int(handle); }
-ENTRY_OF(MPI_Errhandler, MPI_Errhandler_fromint)(int number) { return from_int(KIND_ERRHANDLER, number); }
-ENTRY(MPI_Info_toint)(MPI_Info handle) { return to_int(handle); }
-ENTRY_OF(MPI_Info, MPI_Info_fromint)(int number) { return from_int(KIND_INFO, number); }
+ENTRY(MPI_Comm_toint)(MPI_Comm handle) { return handle_to_int(handle); }
+ENTRY_OF(MPI_Comm, MPI_Comm_fromint)(int number) { return handle_from_int(KIND_COMM, number); }
+ENTRY(MPI_Group_toint)(MPI_Group handle) { return handle_to_int(handle); }
+ENTRY_OF(MPI_Group, MPI_Group_fromint)(int number) { return handle_from_int(KIND_GROUP, number); }
+ENTRY(MPI_Type_toint)(MPI_Datatype handle) { return handle_to_int(handle); }
+ENTRY_OF(MPI_Datatype, MPI_Type_fromint)(int number) { return handle_from_int(KIND_TYPE, number); }
+ENTRY(MPI_Op_toint)(MPI_Op handle) { return handle_to_int(handle); }
+ENTRY_OF(MPI_Op, MPI_Op_fromint)(int number) { return handle_from_int(KIND_OP, number); }
+ENTRY(MPI_Request_toint)(MPI_Request handle) { return handle_to_int(handle); }
+ENTRY_OF(MPI_Request, MPI_Request_fromint)(int number) { return handle_from_int(KIND_REQUEST, number); }
+ENTRY(MPI_Message_toint)(MPI_Message handle) { return handle_to_int(handle); }
+ENTRY_OF(MPI_Message, MPI_Message_fromint)(int number) { return handle_from_int(KIND_MESSAGE, number); }
+ENTRY(MPI_Errhandler_toint)(MPI_Errhandler handle) { return handle_to_int(handle); }
+ENTRY_OF(MPI_Errhandler, MPI_Errhandler_fromint)(int number) { return handle_from_int(KIND_ERRHANDLER, number); }
+ENTRY(MPI_Info_toint)(MPI_Info handle) { return handle_to_int(handle); }
+ENTRY_OF(MPI_Info, MPI_Info_fromint)(int number) { return handle_from_int(KIND_INFO, number); }
 /* Of these there are only null handles yet. */
-ENTRY(MPI_File_toint)(MPI_File handle) { return to_int(handle); }
-ENTRY_OF(MPI_File, MPI_File_fromint)(int number) { return from_int(KIND_FILE, number); }
-ENTRY(MPI_Session_toint)(MPI_Session handle) { return to_int(handle); }
-ENTRY_OF(MPI_Session, MPI_Session_fromint)(int number) { return from_int(KIND_SESSION, number); }
-ENTRY(MPI_Win_toint)(MPI_Win handle) { return to_int(handle); }
-ENTRY_OF(MPI_Win, MPI_Win_fromint)(int number) { return from_int(KIND_WIN, number); }
+ENTRY(MPI_File_toint)(MPI_File handle) { return handle_to_int(handle); }
+ENTRY_OF(MPI_File, MPI_File_fromint)(int number) { return handle_from_int(KIND_FILE, number); }
+ENTRY(MPI_Session_toint)(MPI_Session handle) { return handle_to_int(handle); }
+ENTRY_OF(MPI_Session, MPI_Session_fromint)(int number) { return handle_from_int(KIND_FILE, number); }
+ENTRY(MPI_Win_toint)(MPI_Win handle) { return handle_to_int(handle); }
+ENTRY_OF(MPI_Win, MPI_Win_fromint)(int number) { return handle_from_int(KIND_FILE, number); }
 
 /* ---- datatypes by precision and range --------------------------------------------------------------------------- */
 
@@ -96,7 +99,7 @@ struct answer {
 static struct answer *answers;
 
 /* The smallest of the COUNT kinds that is large enough; MPI_DATATYPE_NULL: none is. */
-static MPI_Datatype choose(const struct kind *kinds, size_t count, int digits, int range)
+static MPI_Datatype kind_choose(const struct kind *kinds, size_t count, int digits, int range)
 {
     for (size_t i = 0; i < count; i++)
         if ((digits == MPI_UNDEFINED || digits <= kinds[i].digits) &&
@@ -105,7 +108,7 @@ static MPI_Datatype choose(const struct kind *kinds, size_t count, int digits, i
     return MPI_DATATYPE_NULL;
 }
 
-static int make(struct making *making, const struct answer *what)
+static int answer_make(struct making *making, const struct answer *what)
 {
     bool integer = what->combiner == MPI_COMBINER_F90_INTEGER;
     int error = mpi_making_begin(making, what->type, 0) ?:
@@ -125,7 +128,7 @@ static int make(struct making *making, const struct answer *what)
     return MPI_SUCCESS;
 }
 
-static int answer(const char *call, const struct answer *asked, MPI_Datatype *out)
+static int answer_find(const char *call, const struct answer *asked, MPI_Datatype *out)
 {
     struct making making = {.call = call, .out = out};
     if (asked->type == MPI_DATATYPE_NULL)
@@ -138,7 +141,7 @@ static int answer(const char *call, const struct answer *asked, MPI_Datatype *ou
     for (found = answers; found; found = found->next)
         if (found->combiner == asked->combiner && found->digits == asked->digits && found->range == asked->range)
             break;
-    int error = found ? MPI_SUCCESS : make(&making, asked);
+    int error = found ? MPI_SUCCESS : answer_make(&making, asked);
     if (!error && !found) {
         *known = *asked;
         known->type = *out;
@@ -153,24 +156,24 @@ static int answer(const char *call, const struct answer *asked, MPI_Datatype *ou
     return error;
 }
 
-static int real(const char *call, int combiner, int digits, int range, MPI_Datatype *out)
+static int real_find(const char *call, int combiner, int digits, int range, MPI_Datatype *out)
 {
     bool complex = combiner == MPI_COMBINER_F90_COMPLEX;
     struct answer asked = {NULL, combiner, digits, range, MPI_DATATYPE_NULL};
     if (digits != MPI_UNDEFINED || range != MPI_UNDEFINED)
-        asked.type = choose(complex ? complexes : reals, ARRAY_LENGTH(reals), digits, range);
-    return answer(call, &asked, out);
+        asked.type = kind_choose(complex ? complexes : reals, ARRAY_LENGTH(reals), digits, range);
+    return answer_find(call, &asked, out);
 }
 
 #define WANTED RUNNING, GIVEN(newtype)
 ENTRY(MPI_Type_create_f90_real)(int digits, int range, MPI_Datatype *newtype)
-    { return CHECK(WANTED) ?: real(NAME, MPI_COMBINER_F90_REAL, digits, range, newtype); }
+    { return CHECK(WANTED) ?: real_find(NAME, MPI_COMBINER_F90_REAL, digits, range, newtype); }
 ENTRY(MPI_Type_create_f90_complex)(int digits, int range, MPI_Datatype *newtype)
-    { return CHECK(WANTED) ?: real(NAME, MPI_COMBINER_F90_COMPLEX, digits, range, newtype); }
-#define SMALLEST choose(integers, ARRAY_LENGTH(integers), MPI_UNDEFINED, range)
+    { return CHECK(WANTED) ?: real_find(NAME, MPI_COMBINER_F90_COMPLEX, digits, range, newtype); }
+#define SMALLEST kind_choose(integers, ARRAY_LENGTH(integers), MPI_UNDEFINED, range)
 ENTRY(MPI_Type_create_f90_integer)(int range, MPI_Datatype *newtype)
 {
-    return CHECK(WANTED) ?: answer(NAME, &(struct answer){NULL, MPI_COMBINER_F90_INTEGER, 0, range, SMALLEST}, newtype);
+    return CHECK(WANTED) ?: answer_find(NAME, &(struct answer){NULL, MPI_COMBINER_F90_INTEGER, 0, range, SMALLEST}, newtype);
 }
 
 /* No REAL*16 is here: who asks for 16 bytes has C's long double. */
@@ -265,7 +268,7 @@ static struct {
     unsigned char yes[16], no[16];
 } booleans;
 
-static int check_size(const char *call, int size)
+static int size_check(const char *call, int size)
 {
     bool right = size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
     return right ? MPI_SUCCESS : mpi_error(NULL, call, MPI_ERR_ARG, "logical_size is %d", size);
@@ -273,7 +276,7 @@ static int check_size(const char *call, int size)
 
 ENTRY(MPI_Abi_set_fortran_booleans)(int size, void *logical_true, void *logical_false)
 {
-    int error = CHECK(GIVEN(logical_true), GIVEN(logical_false)) ?: check_size(NAME, size);
+    int error = CHECK(GIVEN(logical_true), GIVEN(logical_false)) ?: size_check(NAME, size);
     if (!error && booleans.size)
         error = mpi_error(NULL, NAME, MPI_ERR_ABI, "they were told already");
     if (error)
@@ -286,7 +289,7 @@ ENTRY(MPI_Abi_set_fortran_booleans)(int size, void *logical_true, void *logical_
 
 ENTRY(MPI_Abi_get_fortran_booleans)(int size, void *logical_true, void *logical_false, int *is_set)
 {
-    int error = CHECK(GIVEN(logical_true), GIVEN(logical_false), GIVEN(is_set)) ?: check_size(NAME, size);
+    int error = CHECK(GIVEN(logical_true), GIVEN(logical_false), GIVEN(is_set)) ?: size_check(NAME, size);
     if (!error && booleans.size && booleans.size != size)
         error = mpi_error(NULL, NAME, MPI_ERR_ARG, "they were told for a LOGICAL of %d bytes, not %d",
                           booleans.size, size);

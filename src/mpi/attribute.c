@@ -1,7 +1,12 @@
 /* Attributes: values that programs and libraries hang on communicators and datatypes under keys of their own, and the
  * few that the library itself answers. A key is an int: bit 30, 14 bits of generation, 16 bits of index; so a freed key
  * is noticed. The key lives as long as an attribute uses it. Threads may use the attributes of one object at once. */
-#include "mpi/inside.h"
+#include "mpi/attribute.h"
+#include "mpi/comm.h"
+#include "mpi/type.h"
+
+const struct mpi_kind_row mpi_kind_keyval = {
+    MPI_KIND(KIND_KEYVAL, "attribute key", struct mpi_keyval, MPI_ERR_KEYVAL, NULL)};
 
 #define KEY_BIT 0x40000000
 
@@ -29,17 +34,17 @@ static struct mpi_keyval *keyval_at(int key, enum mpi_kind of)
     return keyval;
 }
 
-static int wrong_key(struct mpi_comm *comm, const char *call, int key)
+static int key_wrong(struct mpi_comm *comm, const char *call, int key)
 {
     return mpi_error(comm, call, MPI_ERR_KEYVAL, "%d is not an attribute key for this kind of object, or was freed",
                      key);
 }
 
-static int create(const char *call, const struct mpi_keyval *what, int *key)
+static int key_create(const char *call, const struct mpi_keyval *what, int *key)
 {
-    struct mpi_keyval *keyval = mpi_object_take(KIND_KEYVAL, sizeof *keyval);
+    struct mpi_keyval *keyval = mpi_object_take(&mpi_kind_keyval);
     if (keyval && (keyval->object.identity & MPI_INDEX_MASK) > 0xFFFF) {
-        mpi_object_give(KIND_KEYVAL, keyval);
+        mpi_object_give(keyval);
         keyval = NULL;
     }
     if (!keyval)
@@ -53,11 +58,11 @@ static int create(const char *call, const struct mpi_keyval *what, int *key)
     return MPI_SUCCESS;
 }
 
-static int free_key(const char *call, enum mpi_kind of, int *key)
+static int key_free(const char *call, enum mpi_kind of, int *key)
 {
     struct mpi_keyval *keyval = keyval_at(*key, of);
     if (!keyval)
-        return wrong_key(NULL, call, *key);
+        return key_wrong(NULL, call, *key);
     if (mpi_object_unpublish(keyval))
         mpi_drop(keyval);
     *key = MPI_KEYVAL_INVALID;
@@ -66,7 +71,7 @@ static int free_key(const char *call, enum mpi_kind of, int *key)
 
 /* ---- lists of attributes ---------------------------------------------------------------------------------------- */
 
-static int run_delete(void *object, const struct mpi_keyval *keyval, void *value)
+static int delete_run(void *object, const struct mpi_keyval *keyval, void *value)
 {
     if (!keyval->drop)
         return MPI_SUCCESS;
@@ -74,9 +79,9 @@ static int run_delete(void *object, const struct mpi_keyval *keyval, void *value
 }
 
 /* Takes an attribute out of its list, after its delete function agreed. */
-static int remove_one(void *object, struct mpi_attribute **list, struct mpi_attribute *attribute)
+static int attribute_remove(void *object, struct mpi_attribute **list, struct mpi_attribute *attribute)
 {
-    int error = run_delete(object, attribute->keyval, attribute->value);
+    int error = delete_run(object, attribute->keyval, attribute->value);
     if (error)
         return error;
     mpi_lock(&lock);
@@ -93,7 +98,7 @@ static int remove_one(void *object, struct mpi_attribute **list, struct mpi_attr
     return MPI_SUCCESS;
 }
 
-static int append(struct mpi_attribute **list, struct mpi_keyval *keyval, void *value)
+static int attribute_append(struct mpi_attribute **list, struct mpi_keyval *keyval, void *value)
 {
     struct mpi_attribute *attribute = malloc(sizeof *attribute);
     if (!attribute)
@@ -109,7 +114,7 @@ static int append(struct mpi_attribute **list, struct mpi_keyval *keyval, void *
 int mpi_attributes_delete(void *object, struct mpi_attribute **list)
 {
     while (*list) {
-        int error = remove_one(object, list, *list);
+        int error = attribute_remove(object, list, *list);
         if (error)
             return error;
     }
@@ -130,7 +135,7 @@ int mpi_attributes_copy(void *object, const struct mpi_attribute *from, struct m
         error = ((copy_function *)keyval->copy)(object, key_of(keyval), keyval->extra, from->value, &value, &flag);
     if (error || !flag)
         return error;
-    return append(to, keyval, value);
+    return attribute_append(to, keyval, value);
 }
 
 /* Whose attributes a call is about. */
@@ -144,7 +149,7 @@ struct place {
 #define COMM_PLACE &(struct place){NAME, mpi_comm_at(comm), KIND_COMM, comm, &mpi_comm_at(comm)->attributes}
 #define TYPE_PLACE &(struct place){NAME, NULL, KIND_TYPE, type, &mpi_type_at(type)->attributes}
 
-static struct mpi_attribute *find_at(const struct place *at, const struct mpi_keyval *keyval)
+static struct mpi_attribute *attribute_find(const struct place *at, const struct mpi_keyval *keyval)
 {
     mpi_lock(&lock);
     struct mpi_attribute *found = *at->list;
@@ -157,7 +162,7 @@ static struct mpi_attribute *find_at(const struct place *at, const struct mpi_ke
 /* ---- of communicators ------------------------------------------------------------------------------------------- */
 
 /* The value behind a predefined key, NULL where there is none; false: no such key. */
-static bool predefined(int key, const int **value)
+static bool key_predefined(int key, const int **value)
 {
     static const int tag_ub = 0x7FFFFFFF, io = MPI_ANY_SOURCE, host = MPI_PROC_NULL, one = 1;
     static int appnum, universe, last_code;
@@ -188,42 +193,42 @@ static bool predefined(int key, const int **value)
 /* ---- the calls -------------------------------------------------------------------------------------------------- */
 
 /* The key of a call that changes AT: no predefined one. NULL: *error is raised. */
-static struct mpi_keyval *key_to_change(const struct place *at, int key, const char *how, int *error)
+static struct mpi_keyval *key_changeable(const struct place *at, int key, const char *how, int *error)
 {
     const int *unused;
     struct mpi_keyval *keyval = keyval_at(key, at->of);
-    if (at->of == KIND_COMM && predefined(key, &unused))
+    if (at->of == KIND_COMM && key_predefined(key, &unused))
         *error = mpi_error(at->comm, at->call, MPI_ERR_ARG, "the predefined attribute %d cannot be %s", key, how);
     else if (!keyval)
-        *error = wrong_key(at->comm, at->call, key);
+        *error = key_wrong(at->comm, at->call, key);
     return keyval;
 }
 
-static int set(const struct place *at, int key, void *value)
+static int attribute_set(const struct place *at, int key, void *value)
 {
     int error = MPI_SUCCESS;
-    struct mpi_keyval *keyval = key_to_change(at, key, "set", &error);
+    struct mpi_keyval *keyval = key_changeable(at, key, "set", &error);
     if (error)
         return error;
     /* relaxed: a key that one thread frees while another sets it is the program's race */
     if (atomic_load_explicit(&keyval->object.handle, memory_order_relaxed) == 0)
-        return wrong_key(at->comm, at->call, key);
-    struct mpi_attribute *old = find_at(at, keyval);
+        return key_wrong(at->comm, at->call, key);
+    struct mpi_attribute *old = attribute_find(at, keyval);
     if (!old) {
-        error = append(at->list, keyval, value);
+        error = attribute_append(at->list, keyval, value);
         return error ? mpi_error(at->comm, at->call, error, "no memory for an attribute") : MPI_SUCCESS;
     }
-    error = run_delete(at->handle, keyval, old->value);
+    error = delete_run(at->handle, keyval, old->value);
     if (error)
         return mpi_error(at->comm, at->call, error, "the delete function of the old value failed");
     old->value = value;
     return MPI_SUCCESS;
 }
 
-static int get(const struct place *at, int key, void *value, int *flag)
+static int attribute_get(const struct place *at, int key, void *value, int *flag)
 {
     const int *known;
-    if (at->of == KIND_COMM && predefined(key, &known)) {
+    if (at->of == KIND_COMM && key_predefined(key, &known)) {
         *flag = known != NULL;
         if (known)
             *(const void **)value = known;
@@ -231,42 +236,42 @@ static int get(const struct place *at, int key, void *value, int *flag)
     }
     struct mpi_keyval *keyval = keyval_at(key, at->of);
     if (!keyval)
-        return wrong_key(at->comm, at->call, key);
-    struct mpi_attribute *found = find_at(at, keyval);
+        return key_wrong(at->comm, at->call, key);
+    struct mpi_attribute *found = attribute_find(at, keyval);
     *flag = found != NULL;
     if (found)
         *(void **)value = found->value;
     return MPI_SUCCESS;
 }
 
-static int drop(const struct place *at, int key)
+static int attribute_drop(const struct place *at, int key)
 {
     int error = MPI_SUCCESS;
-    struct mpi_keyval *keyval = key_to_change(at, key, "deleted", &error);
-    struct mpi_attribute *found = keyval ? find_at(at, keyval) : NULL;
+    struct mpi_keyval *keyval = key_changeable(at, key, "deleted", &error);
+    struct mpi_attribute *found = keyval ? attribute_find(at, keyval) : NULL;
     if (!found)
         return error;
-    error = remove_one(at->handle, at->list, found);
+    error = attribute_remove(at->handle, at->list, found);
     return error ? mpi_error(at->comm, at->call, error, "the delete function of the attribute failed") : MPI_SUCCESS;
 }
 
 #define KEYVAL(kind) &(struct mpi_keyval){.of = kind, .copy = (void *)copy, .drop = (void *)drop_, .extra = extra}
 #define NEW_KEY(name, copies, deletes) ENTRY(name)(copies *copy, deletes *drop_, int *keyval, void *extra)
 NEW_KEY(MPI_Comm_create_keyval, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function)
-    { return CHECK(RUNNING, GIVEN(keyval)) ?: create(NAME, KEYVAL(KIND_COMM), keyval); }
+    { return CHECK(RUNNING, GIVEN(keyval)) ?: key_create(NAME, KEYVAL(KIND_COMM), keyval); }
 NEW_KEY(MPI_Type_create_keyval, MPI_Type_copy_attr_function, MPI_Type_delete_attr_function)
-    { return CHECK(RUNNING, GIVEN(keyval)) ?: create(NAME, KEYVAL(KIND_TYPE), keyval); }
-ENTRY(MPI_Comm_free_keyval)(int *keyval) { return CHECK(RUNNING, GIVEN(keyval)) ?: free_key(NAME, KIND_COMM, keyval); }
-ENTRY(MPI_Type_free_keyval)(int *keyval) { return CHECK(RUNNING, GIVEN(keyval)) ?: free_key(NAME, KIND_TYPE, keyval); }
+    { return CHECK(RUNNING, GIVEN(keyval)) ?: key_create(NAME, KEYVAL(KIND_TYPE), keyval); }
+ENTRY(MPI_Comm_free_keyval)(int *keyval) { return CHECK(RUNNING, GIVEN(keyval)) ?: key_free(NAME, KIND_COMM, keyval); }
+ENTRY(MPI_Type_free_keyval)(int *keyval) { return CHECK(RUNNING, GIVEN(keyval)) ?: key_free(NAME, KIND_TYPE, keyval); }
 
 ENTRY(MPI_Comm_set_attr)(MPI_Comm comm, int key, void *value)
-    { return CHECK(COMM_OF(comm)) ?: set(COMM_PLACE, key, value); }
+    { return CHECK(COMM_OF(comm)) ?: attribute_set(COMM_PLACE, key, value); }
 ENTRY(MPI_Type_set_attr)(MPI_Datatype type, int key, void *value)
-    { return CHECK(TYPE_OF(type)) ?: set(TYPE_PLACE, key, value); }
+    { return CHECK(TYPE_OF(type)) ?: attribute_set(TYPE_PLACE, key, value); }
 #define ANSWERS GIVEN(attribute_val), GIVEN(flag)
 ENTRY(MPI_Comm_get_attr)(MPI_Comm comm, int key, void *attribute_val, int *flag)
-    { return CHECK(COMM_OF(comm), ANSWERS) ?: get(COMM_PLACE, key, attribute_val, flag); }
+    { return CHECK(COMM_OF(comm), ANSWERS) ?: attribute_get(COMM_PLACE, key, attribute_val, flag); }
 ENTRY(MPI_Type_get_attr)(MPI_Datatype type, int key, void *attribute_val, int *flag)
-    { return CHECK(TYPE_OF(type), ANSWERS) ?: get(TYPE_PLACE, key, attribute_val, flag); }
-ENTRY(MPI_Comm_delete_attr)(MPI_Comm comm, int key) { return CHECK(COMM_OF(comm)) ?: drop(COMM_PLACE, key); }
-ENTRY(MPI_Type_delete_attr)(MPI_Datatype type, int key) { return CHECK(TYPE_OF(type)) ?: drop(TYPE_PLACE, key); }
+    { return CHECK(TYPE_OF(type), ANSWERS) ?: attribute_get(TYPE_PLACE, key, attribute_val, flag); }
+ENTRY(MPI_Comm_delete_attr)(MPI_Comm comm, int key) { return CHECK(COMM_OF(comm)) ?: attribute_drop(COMM_PLACE, key); }
+ENTRY(MPI_Type_delete_attr)(MPI_Datatype type, int key) { return CHECK(TYPE_OF(type)) ?: attribute_drop(TYPE_PLACE, key); }

@@ -2,7 +2,9 @@
  * buffer one after the other, each behind a header with its request, in a list by address; room is the first gap that
  * fits. With MPI_BUFFER_AUTOMATIC each copy is memory of its own. Copies are numbered, so that a flush knows what it
  * waits for. */
-#include "mpi/inside.h"
+#include "mpi/check.h"
+#include "mpi/message.h"
+#include "mpi/request.h"
 
 struct mpi_copy {
     struct mpi_copy *next;
@@ -19,10 +21,10 @@ static struct mpi_buffer of_process;
 /* The calls are for the process's buffer (COMM is NULL) or for that of a communicator. */
 static struct mpi_buffer *buffer_of(struct mpi_comm *comm) { return comm ? &comm->buffer : &of_process; }
 
-static bool automatic(const struct mpi_buffer *buffer) { return buffer->attached == MPI_BUFFER_AUTOMATIC; }
+static bool is_automatic(const struct mpi_buffer *buffer) { return buffer->attached == MPI_BUFFER_AUTOMATIC; }
 
 /* Takes the copies that are sent off the list. */
-static void reap(struct mpi_buffer *buffer)
+static void copies_reap(struct mpi_buffer *buffer)
 {
     for (struct mpi_copy **place = &buffer->copies; *place;) {
         struct mpi_copy *copy = *place;
@@ -33,17 +35,17 @@ static void reap(struct mpi_buffer *buffer)
         *place = copy->next;
         if (mpi_checking)
             mpi_check_ends(&copy->request);
-        if (automatic(buffer))
+        if (is_automatic(buffer))
             free(copy);
     }
 }
 
 /* A header with room for BYTES behind it, in the list; NULL: no room. */
-static struct mpi_copy *place_copy(struct mpi_buffer *buffer, uint64_t bytes)
+static struct mpi_copy *copy_place(struct mpi_buffer *buffer, uint64_t bytes)
 {
     uint64_t room = (sizeof(struct mpi_copy) + bytes + COPY_ALIGNMENT - 1) / COPY_ALIGNMENT * COPY_ALIGNMENT;
     struct mpi_copy **place = &buffer->copies, *copy;
-    if (automatic(buffer)) {
+    if (is_automatic(buffer)) {
         copy = malloc(room);
     } else {
         char *gap = buffer->start;
@@ -63,29 +65,29 @@ static struct mpi_copy *place_copy(struct mpi_buffer *buffer, uint64_t bytes)
     return copy;
 }
 
-static void remove_copy(struct mpi_buffer *buffer, struct mpi_copy *copy)
+static void copy_remove(struct mpi_buffer *buffer, struct mpi_copy *copy)
 {
     struct mpi_copy **place = &buffer->copies;
     while (*place != copy)
         place = &(*place)->next;
     *place = copy->next;
-    if (automatic(buffer))
+    if (is_automatic(buffer))
         free(copy);
 }
 
 /* Under the lock: the copy is made and on its way. The engine's errors; ERR_LIMIT: no room. */
-static int send_copy(struct mpi_buffer *buffer, const struct mpi_message *m, const struct mpi_target *target)
+static int copy_send(struct mpi_buffer *buffer, const struct mpi_message *m, const struct mpi_target *target)
 {
     struct type_buffer from = mpi_buffer((void *)m->buffer, (uint64_t)m->count, target->type);
     uint64_t bytes = type_buffer_bytes(&from);
     if (!buffer->attached)
         return ERR_STATE;
-    reap(buffer);
-    struct mpi_copy *copy = place_copy(buffer, bytes);
+    copies_reap(buffer);
+    struct mpi_copy *copy = copy_place(buffer, bytes);
     if (!copy) {
         vmsg_progress();
-        reap(buffer);
-        copy = place_copy(buffer, bytes);
+        copies_reap(buffer);
+        copy = copy_place(buffer, bytes);
     }
     if (!copy)
         return ERR_LIMIT;
@@ -93,7 +95,7 @@ static int send_copy(struct mpi_buffer *buffer, const struct mpi_message *m, con
     struct type_buffer packed = {copy + 1, bytes, NULL};
     int error = mpi_operation_start(&copy->request, m, target, WAY_STANDARD, &packed);
     if (error)
-        remove_copy(buffer, copy);
+        copy_remove(buffer, copy);
     return error;
 }
 
@@ -103,7 +105,7 @@ int mpi_buffered_send(const struct mpi_message *m, const struct mpi_target *targ
         return MPI_SUCCESS;
     mpi_lock(&lock);
     struct mpi_buffer *buffer = buffer_of(target->comm->buffer.attached ? target->comm : NULL);
-    int error = send_copy(buffer, m, target);
+    int error = copy_send(buffer, m, target);
     mpi_unlock(&lock);
     if (!error)
         return MPI_SUCCESS;
@@ -123,21 +125,16 @@ struct flush { /* until the copies numbered up to LAST are sent */
     uint64_t last;
 };
 
-bool mpi_buffer_flushed(struct mpi_buffer *buffer, uint64_t last)
-{
-    bool left = false;
-    mpi_lock(&lock);
-    reap(buffer);
-    for (const struct mpi_copy *copy = buffer->copies; copy; copy = copy->next)
-        left |= copy->number <= last;
-    mpi_unlock(&lock);
-    return !left;
-}
-
 static bool is_flushed(void *context)
 {
     const struct flush *flush = context;
-    return mpi_buffer_flushed(flush->buffer, flush->last);
+    bool left = false;
+    mpi_lock(&lock);
+    copies_reap(flush->buffer);
+    for (const struct mpi_copy *copy = flush->buffer->copies; copy; copy = copy->next)
+        left |= copy->number <= flush->last;
+    mpi_unlock(&lock);
+    return !left;
 }
 
 int mpi_buffer_flush(const char *call, struct mpi_comm *comm)
@@ -162,7 +159,7 @@ void mpi_buffers_finish(void)
 
 /* ---- attaching -------------------------------------------------------------------------------------------------- */
 
-static int attach(const char *call, struct mpi_comm *comm, void *memory, int64_t size)
+static int buffer_attach(const char *call, struct mpi_comm *comm, void *memory, int64_t size)
 {
     struct mpi_buffer *buffer = buffer_of(comm);
     bool memory_is_ours = memory == MPI_BUFFER_AUTOMATIC;
@@ -181,7 +178,7 @@ static int attach(const char *call, struct mpi_comm *comm, void *memory, int64_t
     return MPI_SUCCESS;
 }
 
-static int detach(const char *call, struct mpi_comm *comm, void *memory, struct mpi_count size)
+static int buffer_detach(const char *call, struct mpi_comm *comm, void *memory, struct mpi_count size)
 {
     struct mpi_buffer *buffer = buffer_of(comm);
     mpi_doing(call);
@@ -195,36 +192,42 @@ static int detach(const char *call, struct mpi_comm *comm, void *memory, struct 
     return mpi_count_tell(size, buffer->size);
 }
 
-static int flush_of(const char *call, struct mpi_comm *comm)
+static int buffer_flush(const char *call, struct mpi_comm *comm)
 {
     mpi_doing(call);
     return mpi_buffer_flush(call, comm);
 }
 
+static bool flush_done(struct mpi_request *request) { return is_flushed(request->extra); }
+static const struct mpi_request_kind flush_request = {.done = flush_done};
+
 /* A request that is complete when what is in the buffer now is sent. */
-static int start_flush(const char *call, struct mpi_comm *comm, MPI_Request *out)
+static int flush_start(const char *call, struct mpi_comm *comm, MPI_Request *out)
 {
-    struct mpi_request *request = mpi_request_take(REQUEST_FLUSH, call, comm, NULL);
-    if (!request)
+    struct flush *flush = malloc(sizeof *flush);
+    struct mpi_request *request = flush ? mpi_request_take(&flush_request, call, comm) : NULL;
+    if (!request) {
+        free(flush);
         return mpi_engine_error(comm, call, ERR_MEMORY);
-    request->flush.buffer = buffer_of(comm);
-    request->flush.last = request->flush.buffer->copied;
+    }
+    *flush = (struct flush){buffer_of(comm), buffer_of(comm)->copied};
+    request->extra = flush;
     *out = mpi_request_publish(request);
     return MPI_SUCCESS;
 }
 
 WIDENED(MPI_Buffer_attach, MPI_Buffer_attach_c, int, MPI_ATTACH_,
-        return CHECK(RUNNING) ?: attach(NAME, NULL, buffer, size))
+        return CHECK(RUNNING) ?: buffer_attach(NAME, NULL, buffer, size))
 WIDENED(MPI_Comm_attach_buffer, MPI_Comm_attach_buffer_c, int, MPI_COMM_ATTACH_,
-        return CHECK(COMM_OF(comm)) ?: attach(NAME, mpi_comm_at(comm), buffer, size))
+        return CHECK(COMM_OF(comm)) ?: buffer_attach(NAME, mpi_comm_at(comm), buffer, size))
 #define DETACHED GIVEN(buffer_addr), GIVEN(size)
 WIDENED(MPI_Buffer_detach, MPI_Buffer_detach_c, int, MPI_DETACH_,
-        return CHECK(RUNNING, DETACHED) ?: detach(NAME, NULL, buffer_addr, COUNT_AT(size)))
+        return CHECK(RUNNING, DETACHED) ?: buffer_detach(NAME, NULL, buffer_addr, COUNT_AT(size)))
 WIDENED(MPI_Comm_detach_buffer, MPI_Comm_detach_buffer_c, int, MPI_COMM_DETACH_,
-        return CHECK(COMM_OF(comm), DETACHED) ?: detach(NAME, mpi_comm_at(comm), buffer_addr, COUNT_AT(size)))
-ENTRY(MPI_Buffer_flush)(void) { return CHECK(RUNNING) ?: flush_of(NAME, NULL); }
-ENTRY(MPI_Comm_flush_buffer)(MPI_Comm comm) { return CHECK(COMM_OF(comm)) ?: flush_of(NAME, mpi_comm_at(comm)); }
+        return CHECK(COMM_OF(comm), DETACHED) ?: buffer_detach(NAME, mpi_comm_at(comm), buffer_addr, COUNT_AT(size)))
+ENTRY(MPI_Buffer_flush)(void) { return CHECK(RUNNING) ?: buffer_flush(NAME, NULL); }
+ENTRY(MPI_Comm_flush_buffer)(MPI_Comm comm) { return CHECK(COMM_OF(comm)) ?: buffer_flush(NAME, mpi_comm_at(comm)); }
 ENTRY(MPI_Buffer_iflush)(MPI_Request *request)
-    { return CHECK(RUNNING, GIVEN(request)) ?: start_flush(NAME, NULL, request); }
+    { return CHECK(RUNNING, GIVEN(request)) ?: flush_start(NAME, NULL, request); }
 ENTRY(MPI_Comm_iflush_buffer)(MPI_Comm comm, MPI_Request *request)
-    { return CHECK(COMM_OF(comm), GIVEN(request)) ?: start_flush(NAME, mpi_comm_at(comm), request); }
+    { return CHECK(COMM_OF(comm), GIVEN(request)) ?: flush_start(NAME, mpi_comm_at(comm), request); }

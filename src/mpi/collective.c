@@ -1,7 +1,8 @@
 /* Collectives: checks their arguments and gives them to coll. Each has six forms: blocking, non-blocking and persistent, with int
  * and with 64-bit counts; all come to one body with the same structure. What a collective takes is written in mpi.h
  * (MPI_ONE_ONE_ and its like); its row at the end tells what that is, by the entry's own name. */
-#include "mpi/inside.h"
+#include "mpi/message.h"
+#include "mpi/request.h"
 
 /* The arguments of any collective, as its entries hand them over. */
 struct side {
@@ -56,46 +57,47 @@ struct work {
     struct mpi_comm *comm;
     uint8_t rule;           /* flags of its kind */
     struct coll_call call;
+    struct coll_schedule *schedule; /* of a request */
     struct mpi_user_operation operation;
     int64_t *arrays, *next; /* widened arrays; NULL where none was needed */
     bool kept;              /* references on operation's objects are held */
 };
 
 /* What the send or receive side of a call is called in a sentence: nothing where there is one only. */
-static const char *said(const struct work *work, const char *name)
+static const char *side_name(const struct work *work, const char *name)
 {
     const struct collective *c = work->c;
     bool two = rules[c->kind].at_root == BOTH && !(work->rule & REDUCES);
     return !two ? "" : name[0] == 's' ? "send " : "receive ";
 }
 
-static struct mpi_type *check_type(const struct work *work, MPI_Datatype handle, const char *name, int *error)
+static struct mpi_type *type_check(const struct work *work, MPI_Datatype handle, const char *name, int *error)
 {
     struct mpi_type *type = mpi_type_at(handle);
     bool right = likely(type != NULL) && likely(type->committed);
-    *error = right ? MPI_SUCCESS : mpi_wrong_type(work->comm, work->c->call, handle, said(work, name));
+    *error = right ? MPI_SUCCESS : mpi_wrong_type(work->comm, work->c->call, handle, side_name(work, name));
     return type;
 }
 
-static int no_buffer(const struct work *work, const char *name)
+static int buffer_refuse(const struct work *work, const char *name)
 {
     return mpi_error(work->comm, work->c->call, MPI_ERR_BUFFER, "the %s buffer is NULL", name);
 }
 
 /* RANK: whose it is, -1: there is one for all. */
-static int negative_count(const struct work *work, int rank, int64_t count, const char *name)
+static int count_refuse(const struct work *work, int rank, int64_t count, const char *name)
 {
     char whose[32] = "";
     if (rank >= 0)
         snprintf(whose, sizeof whose, " for rank %d", rank);
-    return mpi_error(work->comm, work->c->call, MPI_ERR_COUNT, "%scount %lld%s is negative", said(work, name),
+    return mpi_error(work->comm, work->c->call, MPI_ERR_COUNT, "%scount %lld%s is negative", side_name(work, name),
                      (long long)count, whose);
 }
 
 /* ---- arrays ----------------------------------------------------------------------------------------------------- */
 
 /* Room for an array of 64 bits each; NULL: no memory. */
-static int64_t *room_for_array(struct work *work)
+static int64_t *array_room(struct work *work)
 {
     size_t size = (size_t)work->comm->size;
     if (!work->arrays)
@@ -107,24 +109,24 @@ static int64_t *room_for_array(struct work *work)
 }
 
 /* Numbers as 64 bits: the program's own array where it has them already. NULL: no memory. */
-static const int64_t *widen(struct work *work, const void *array)
+static const int64_t *array_widen(struct work *work, const void *array)
 {
     if (work->c->wide)
         return array;
-    int64_t *place = room_for_array(work);
+    int64_t *place = array_room(work);
     for (int i = 0; place && i < work->comm->size; i++)
         place[i] = ((const int *)array)[i];
     return place;
 }
 
-static int fill_types(struct work *work, const struct side *from, struct coll_side *side, const char *name)
+static int types_fill(struct work *work, const struct side *from, struct coll_side *side, const char *name)
 {
-    struct type_layout **layouts = (struct type_layout **)room_for_array(work);
+    struct type_layout **layouts = (struct type_layout **)array_room(work);
     if (!layouts)
         return mpi_engine_error(work->comm, work->c->call, ERR_MEMORY);
     for (int i = 0; i < work->comm->size; i++) {
         int error;
-        struct mpi_type *type = check_type(work, from->types[i], name, &error);
+        struct mpi_type *type = type_check(work, from->types[i], name, &error);
         if (error)
             return error;
         layouts[i] = type->layout;
@@ -133,58 +135,58 @@ static int fill_types(struct work *work, const struct side *from, struct coll_si
     return MPI_SUCCESS;
 }
 
-static int fill_arrays(struct work *work, const struct side *from, struct coll_side *side, const char *name)
+static int arrays_fill(struct work *work, const struct side *from, struct coll_side *side, const char *name)
 {
     const struct collective *c = work->c;
     bool displaced = work->rule & DISPLACED, typed = work->rule & TYPED;
     if (!from->counts || (displaced && !from->displacements) || (typed && !from->types))
         return mpi_error(work->comm, c->call, MPI_ERR_ARG, "an array of the %s side is NULL", name);
-    side->counts = widen(work, from->counts);
-    side->displacements = displaced ? widen(work, from->displacements) : NULL;
+    side->counts = array_widen(work, from->counts);
+    side->displacements = displaced ? array_widen(work, from->displacements) : NULL;
     if (!side->counts || (displaced && !side->displacements))
         return mpi_engine_error(work->comm, c->call, ERR_MEMORY);
     for (int i = 0; i < work->comm->size; i++)
         if (side->counts[i] < 0)
-            return negative_count(work, i, side->counts[i], name);
-    int error = typed ? fill_types(work, from, side, name) : MPI_SUCCESS;
+            return count_refuse(work, i, side->counts[i], name);
+    int error = typed ? types_fill(work, from, side, name) : MPI_SUCCESS;
     for (int i = 0; !error && !from->buffer && i < work->comm->size; i++) {
         const struct type_layout *layout = typed ? side->layouts[i] : side->layout;
         int64_t displacement = displaced ? side->displacements[i] * (typed ? 1 : layout->shape.extent) : 0;
         if (side->counts[i] > 0 && layout->shape.size > 0 && !mpi_base_fits(NULL, displacement, layout))
-            error = no_buffer(work, name);
+            error = buffer_refuse(work, name);
     }
     return error;
 }
 
 /* ---- one side --------------------------------------------------------------------------------------------------- */
 
-static int fill_plain(struct work *work, const struct side *from, struct coll_side *side, const char *name)
+static int plain_fill(struct work *work, const struct side *from, struct coll_side *side, const char *name)
 {
     uint64_t bytes;
     side->count = (uint64_t)from->count;
     if (unlikely(from->count < 0))
-        return negative_count(work, -1, from->count, name);
+        return count_refuse(work, -1, from->count, name);
     if (unlikely(__builtin_mul_overflow(side->count, side->layout->shape.size, &bytes)))
         return mpi_error(work->comm, work->c->call, MPI_ERR_COUNT, "%lld elements do not fit into 64 bits",
                          (long long)from->count);
-    return unlikely(bytes > 0 && !mpi_base_fits(from->buffer, 0, side->layout)) ? no_buffer(work, name) : MPI_SUCCESS;
+    return unlikely(bytes > 0 && !mpi_base_fits(from->buffer, 0, side->layout)) ? buffer_refuse(work, name) : MPI_SUCCESS;
 }
 
-static int fill(struct work *work, const struct side *from, struct coll_side *side, bool arrays, const char *name)
+static int side_fill(struct work *work, const struct side *from, struct coll_side *side, bool arrays, const char *name)
 {
     int error = MPI_SUCCESS;
     side->base = (void *)from->buffer;
     if (!(work->rule & TYPED)) {
-        struct mpi_type *type = check_type(work, from->type, name, &error);
+        struct mpi_type *type = type_check(work, from->type, name, &error);
         if (unlikely(error))
             return error;
         side->layout = type->layout;
     }
-    return arrays ? fill_arrays(work, from, side, name) : fill_plain(work, from, side, name);
+    return arrays ? arrays_fill(work, from, side, name) : plain_fill(work, from, side, name);
 }
 
 /* MPI_IN_PLACE on a side: allowed or not. */
-static int in_place(struct work *work, struct coll_side *side, bool allowed, const char *name)
+static int place_fill(struct work *work, struct coll_side *side, bool allowed, const char *name)
 {
     if (!allowed)
         return mpi_error(work->comm, work->c->call, MPI_ERR_BUFFER, "the %s buffer cannot be MPI_IN_PLACE here", name);
@@ -193,7 +195,7 @@ static int in_place(struct work *work, struct coll_side *side, bool allowed, con
 }
 
 /* The sum of an array's counts decides for reduce_scatter. */
-static bool may_hold_data(const struct work *work, const struct coll_side *side)
+static bool side_may_hold_data(const struct work *work, const struct coll_side *side)
 {
     int64_t sum = side->counts ? 0 : (int64_t)side->count;
     for (int i = 0; side->counts && i < work->comm->size; i++)
@@ -202,36 +204,36 @@ static bool may_hold_data(const struct work *work, const struct coll_side *side)
 }
 
 /* Reductions have one type and count for both sides; only the buffers differ. */
-static int fill_reduction(struct work *work, int significant, int may_be_in_place)
+static int reduction_fill(struct work *work, int significant, int may_be_in_place)
 {
     const struct collective *c = work->c;
     struct coll_side *send = &work->call.send, *receive = &work->call.receive;
     struct side described = c->receive;
     bool receives = significant & RECEIVE;
     if (receives && c->receive.buffer == MPI_IN_PLACE)
-        return in_place(work, receive, false, "receive");
+        return place_fill(work, receive, false, "receive");
     if (!receives) /* what is looked at is the send buffer */
         described.buffer = c->send.buffer;
-    int error = fill(work, &described, receive, work->rule & RECEIVE_ARRAYS, receives ? "receive" : "send");
+    int error = side_fill(work, &described, receive, work->rule & RECEIVE_ARRAYS, receives ? "receive" : "send");
     if (error)
         return error;
     receive->base = (void *)c->receive.buffer;
     *send = *receive;
     send->base = (void *)c->send.buffer;
     if (c->send.buffer == MPI_IN_PLACE)
-        error = in_place(work, send, may_be_in_place & SEND, "send");
-    else if (!c->send.buffer && receives && may_hold_data(work, receive) && !mpi_base_fits(NULL, 0, receive->layout))
-        error = no_buffer(work, "send");
+        error = place_fill(work, send, may_be_in_place & SEND, "send");
+    else if (!c->send.buffer && receives && side_may_hold_data(work, receive) && !mpi_base_fits(NULL, 0, receive->layout))
+        error = buffer_refuse(work, "send");
     if (error)
         return error;
     work->operation = (struct mpi_user_operation){mpi_op_at(c->op), mpi_type_at(c->receive.type)};
     if (unlikely(!work->operation.op))
-        return mpi_wrong(work->comm, c->call, KIND_OP, c->op);
+        return mpi_wrong(work->comm, c->call, &mpi_kind_op, c->op);
     return mpi_reduction(work->comm, c->call, &work->operation, &work->call.reduction);
 }
 
 /* The side of a call that is WHICH, if this rank needs it. */
-static int fill_side(struct work *work, enum sides which, int significant, int may_be_in_place)
+static int side_fill_needed(struct work *work, enum sides which, int significant, int may_be_in_place)
 {
     bool sends = which == SEND;
     const struct side *from = sends ? &work->c->send : &work->c->receive;
@@ -240,18 +242,18 @@ static int fill_side(struct work *work, enum sides which, int significant, int m
     if (!(significant & which))
         return MPI_SUCCESS;
     if (from->buffer == MPI_IN_PLACE)
-        return in_place(work, side, may_be_in_place & which, name);
-    return fill(work, from, side, work->rule & (sends ? SEND_ARRAYS : RECEIVE_ARRAYS), name);
+        return place_fill(work, side, may_be_in_place & which, name);
+    return side_fill(work, from, side, work->rule & (sends ? SEND_ARRAYS : RECEIVE_ARRAYS), name);
 }
 
 /* Checks the call C and makes coll's out of it in WORK. */
-static int make(struct work *work, const struct collective *c)
+static int work_make(struct work *work, const struct collective *c)
 {
     char name[64];
     mpi_enter(c->call);
     struct mpi_comm *comm = mpi_comm_at(c->comm);
     if (unlikely(!comm))
-        return mpi_wrong(NULL, c->call, KIND_COMM, c->comm);
+        return mpi_wrong(NULL, c->call, &mpi_kind_comm, c->comm);
     work->c = c;
     work->comm = comm;
     work->rule = rules[c->kind].flags;
@@ -265,18 +267,18 @@ static int make(struct work *work, const struct collective *c)
     int significant = root ? rules[c->kind].at_root : rules[c->kind].elsewhere;
     int may_be_in_place = root ? rules[c->kind].place_at_root : rules[c->kind].place_elsewhere;
     if (work->rule & REDUCES)
-        return fill_reduction(work, significant, may_be_in_place);
-    int error = fill_side(work, SEND, significant, may_be_in_place);
-    return error ? error : fill_side(work, RECEIVE, significant, may_be_in_place);
+        return reduction_fill(work, significant, may_be_in_place);
+    int error = side_fill_needed(work, SEND, significant, may_be_in_place);
+    return error ? error : side_fill_needed(work, RECEIVE, significant, may_be_in_place);
 }
 
 /* ---- the three ways --------------------------------------------------------------------------------------------- */
 
-static int run(const struct collective *c)
+static int collective_run(const struct collective *c)
 {
     struct work work;
     work.arrays = NULL;
-    int error = make(&work, c);
+    int error = work_make(&work, c);
     if (likely(!error)) {
         error = vcoll_run(&work.call);
         if (unlikely(error))
@@ -286,11 +288,31 @@ static int run(const struct collective *c)
     return error;
 }
 
-void mpi_collective_drop(void *extra)
+static bool work_done(struct mpi_request *request)
 {
-    struct work *work = extra;
-    if (!work)
-        return;
+    const struct work *work = request->extra;
+    return vcoll_done(work->schedule);
+}
+
+static int work_outcome(struct mpi_request *request, MPI_Status *status, bool last)
+{
+    const struct work *work = request->extra;
+    (void)last;
+    mpi_status_empty(status);
+    return mpi_engine_class(vcoll_error(work->schedule));
+}
+
+static int work_start(const char *call, struct mpi_request *request)
+{
+    const struct work *work = request->extra;
+    int error = vcoll_launch(work->schedule, NULL, NULL);
+    return error ? mpi_engine_error(request->comm, call, error) : MPI_SUCCESS;
+}
+
+static void work_drop(struct mpi_request *request)
+{
+    struct work *work = request->extra;
+    vcoll_release(work->schedule);
     free(work->arrays);
     if (!work->kept)
         return;
@@ -298,25 +320,27 @@ void mpi_collective_drop(void *extra)
     mpi_drop(work->operation.type);
 }
 
+static const struct mpi_request_kind collective_request = {
+    .done = work_done, .outcome = work_outcome, .start = work_start, .drop = work_drop};
+
 /* The schedule with all it needs, in a request that is not started. */
-static int make_request(const struct collective *c, MPI_Request *out, struct mpi_request **request)
+static int request_make(const struct collective *c, MPI_Request *out, struct mpi_request **request)
 {
     struct work *work = malloc(sizeof *work);
     if (!work)
         return mpi_error(NULL, c->call, MPI_ERR_NO_MEM, "no memory for a request");
     work->arrays = NULL;
-    int error = make(work, c);
+    int error = work_make(work, c);
     if (!error && !out)
         error = mpi_null(work->comm, c->call, "request");
     if (error)
         goto refused;
-    struct coll_schedule *schedule;
-    error = vcoll_prepare(&work->call, &schedule);
+    error = vcoll_prepare(&work->call, &work->schedule);
     if (error)
         goto failed;
-    *request = mpi_request_take(REQUEST_COLLECTIVE, c->call, work->comm, NULL);
+    *request = mpi_request_take(&collective_request, c->call, work->comm);
     if (!*request) {
-        vcoll_release(schedule);
+        vcoll_release(work->schedule);
         error = ERR_MEMORY;
         goto failed;
     }
@@ -326,7 +350,6 @@ static int make_request(const struct collective *c, MPI_Request *out, struct mpi
         mpi_keep(work->operation.type);
     }
     work->c = NULL;
-    (*request)->schedule = schedule;
     (*request)->extra = work;
     return MPI_SUCCESS;
 failed:
@@ -337,15 +360,14 @@ refused:
     return error;
 }
 
-static int start(const struct collective *c, MPI_Request *out)
+static int collective_start(const struct collective *c, MPI_Request *out)
 {
     struct mpi_request *request;
-    int error = make_request(c, out, &request);
+    int error = request_make(c, out, &request);
     if (error)
         return error;
-    error = vcoll_launch(request->schedule, NULL, NULL);
+    error = work_start(c->call, request);
     if (error) {
-        error = mpi_engine_error(request->comm, c->call, error);
         mpi_request_give(request);
         return error;
     }
@@ -353,10 +375,10 @@ static int start(const struct collective *c, MPI_Request *out)
     return MPI_SUCCESS;
 }
 
-static int prepare(const struct collective *c, MPI_Info info, MPI_Request *out)
+static int collective_prepare(const struct collective *c, MPI_Info info, MPI_Request *out)
 {
     struct mpi_request *request;
-    int error = mpi_arguments(c->call, ARGUMENTS(RUNNING, HINTS(info))) ?: make_request(c, out, &request);
+    int error = mpi_arguments(c->call, ARGUMENTS(RUNNING, HINTS(info))) ?: request_make(c, out, &request);
     if (error)
         return error;
     request->persistent = true;
@@ -374,9 +396,9 @@ struct form {
     MPI_Info info;
 };
 
-static inline __attribute__((always_inline)) int perform(struct form form, const struct collective *c)
+static inline __attribute__((always_inline)) int collective_perform(struct form form, const struct collective *c)
 {
-    return form.how == FORM_RUN ? run(c) : form.how == FORM_START ? start(c, form.request) : prepare(c, form.info, form.request);
+    return form.how == FORM_RUN ? collective_run(c) : form.how == FORM_START ? collective_start(c, form.request) : collective_prepare(c, form.info, form.request);
 }
 
 #define ALL MPI_Comm comm
@@ -394,7 +416,7 @@ static inline __attribute__((always_inline)) int perform(struct form form, const
     ENTRIES(prepare, prepare_c, takes, (UNWRAPPED whom, PERSISTENT), PREPARES; __VA_ARGS__)
 #define FORMS(...) SIX(__VA_ARGS__)
 
-#define IS(kind, ...) perform(form, &(struct collective){NAME, kind, comm, __VA_ARGS__})
+#define IS(kind, ...) collective_perform(form, &(struct collective){NAME, kind, comm, __VA_ARGS__})
 /* The sides: a count for all partners, an array with one for each (V), and datatypes for each, too (W). */
 #define SENDS .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype}
 #define SENDS_V .send = {.buffer = sendbuf, .counts = sendcounts, .displacements = sdispls, .type = sendtype}

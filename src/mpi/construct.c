@@ -1,6 +1,7 @@
 /* The makers of datatypes. Each first writes the recipe, in the form MPI_Type_get_contents gives it back, and makes the
  * layout from the recipe's own numbers; so the arrays of a call are copied once, whether they are int or MPI_Count. */
 #include "mpi/making.h"
+#include "mpi/attribute.h"
 
 int mpi_making_wrong(const char *call, const char *name, int64_t value)
 {
@@ -62,7 +63,7 @@ void mpi_making_forget(struct making *making)
 
 int mpi_making_end(struct making *making, int error, struct type_layout *layout)
 {
-    struct mpi_type *type = error ? NULL : mpi_object_take(KIND_TYPE, sizeof *type);
+    struct mpi_type *type = error ? NULL : mpi_object_take(&mpi_kind_type);
     const struct mpi_type *part;
     uint64_t count;
     if (!type) {
@@ -82,13 +83,13 @@ int mpi_making_end(struct making *making, int error, struct type_layout *layout)
 }
 
 /* Of arrays, whose recipes have indexes of 32 bits. */
-static int check_length(const char *call, MPI_Count count)
+static int length_check(const char *call, MPI_Count count)
 {
     return count <= INT32_MAX ? MPI_SUCCESS : mpi_error(NULL, call, MPI_ERR_COUNT, "count %lld is too large", (long long)count);
 }
 
 /* BLOCKS must not be negative; forgets the recipe if one is. */
-static int check_blocks(struct making *making, const int64_t *blocks, int64_t count)
+static int blocks_check(struct making *making, const int64_t *blocks, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         if (blocks[i] < 0) {
@@ -102,7 +103,7 @@ static int check_blocks(struct making *making, const int64_t *blocks, int64_t co
 /* ---- contiguous, vector, resized -------------------------------------------------------------------------------- */
 
 /* What takes one datatype and a few NUMBERs, INTEGERS and then ADDRESSES. */
-static int derive(struct making *making, int combiner, uint32_t integers, uint32_t addresses, const MPI_Count *number,
+static int type_derive(struct making *making, int combiner, uint32_t integers, uint32_t addresses, const MPI_Count *number,
                   MPI_Datatype old)
 {
     struct type_layout *layout = NULL;
@@ -130,18 +131,18 @@ static int derive(struct making *making, int combiner, uint32_t integers, uint32
 }
 
 #define ROW_OF MPI_COMBINER_CONTIGUOUS, 1, 0, (MPI_Count[]){count}
-WIDENED(MPI_Type_contiguous, MPI_Type_contiguous_c, int, MPI_CONTIGUOUS_, return derive(MAKING(count), ROW_OF, oldtype))
+WIDENED(MPI_Type_contiguous, MPI_Type_contiguous_c, int, MPI_CONTIGUOUS_, return type_derive(MAKING(count), ROW_OF, oldtype))
 
 #define SHAPE (MPI_Count[]){count, blocklength, stride}
 #define IN_EXTENTS MPI_COMBINER_VECTOR, 3, 0, SHAPE
 #define IN_BYTES MPI_COMBINER_HVECTOR, 2, 1, SHAPE
-WIDENED(MPI_Type_vector, MPI_Type_vector_c, int, MPI_VECTOR_, return derive(MAKING(count), IN_EXTENTS, oldtype))
+WIDENED(MPI_Type_vector, MPI_Type_vector_c, int, MPI_VECTOR_, return type_derive(MAKING(count), IN_EXTENTS, oldtype))
 WIDENED(MPI_Type_create_hvector, MPI_Type_create_hvector_c, MPI_Aint, MPI_VECTOR_,
-        return derive(MAKING(count), IN_BYTES, oldtype))
+        return type_derive(MAKING(count), IN_BYTES, oldtype))
 
 #define BOUNDS MPI_COMBINER_RESIZED, 0, 2, (MPI_Count[]){lb, extent}
-ENTRY(MPI_Type_create_resized)(MPI_RESIZED_(, MPI_Aint)) { return derive(MAKING(int), BOUNDS, oldtype); }
-ENTRY(MPI_Type_create_resized_c)(MPI_RESIZED_(, MPI_Count)) { return derive(MAKING(MPI_Count), BOUNDS, oldtype); }
+ENTRY(MPI_Type_create_resized)(MPI_RESIZED_(, MPI_Aint)) { return type_derive(MAKING(int), BOUNDS, oldtype); }
+ENTRY(MPI_Type_create_resized_c)(MPI_RESIZED_(, MPI_Count)) { return type_derive(MAKING(MPI_Count), BOUNDS, oldtype); }
 
 /* ---- indexed ---------------------------------------------------------------------------------------------------- */
 
@@ -181,12 +182,12 @@ static int indexed_layout(struct making *making, const struct places *at, int64_
                                 layout);
 }
 
-static int indexed(struct making *making, const struct places *at, MPI_Datatype old)
+static int type_index(struct making *making, const struct places *at, MPI_Datatype old)
 {
     struct type_layout *layout = NULL;
     int64_t *scratch = NULL;
     uint32_t count = (uint32_t)at->count, lengths = at->equal ? 1 : count;
-    int error = mpi_making_begin(making, old, at->count) ?: check_length(making->call, at->count) ?:
+    int error = mpi_making_begin(making, old, at->count) ?: length_check(making->call, at->count) ?:
                 mpi_arguments(making->call, ARGUMENTS(GIVEN_IF(count > 0 && !at->equal, at->blocks, "array_of_blocklengths"),
                                                       GIVEN_IF(count > 0, at->displacements, "array_of_displacements"))) ?:
                 mpi_making_recipe(making, indexed_combiner(at), 1 + lengths + (at->in_bytes ? 0 : count),
@@ -197,7 +198,7 @@ static int indexed(struct making *making, const struct places *at, MPI_Datatype 
     int64_t *blocks = at->equal ? mpi_making_number(making, at->block)
                                 : mpi_making_array(making, at->blocks, !making->wide, count);
     mpi_making_array(making, at->displacements, at->narrow_displacements, count);
-    error = check_blocks(making, blocks, lengths);
+    error = blocks_check(making, blocks, lengths);
     if (error)
         return error;
     mpi_making_type(making, making->old);
@@ -211,41 +212,41 @@ static int indexed(struct making *making, const struct places *at, MPI_Datatype 
     &(struct places){count, false, array_of_blocklengths, 0, array_of_displacements, in_bytes, NARROW_DISPLACEMENTS}
 #define EQUAL_PLACES(in_bytes)                                                                                         \
     &(struct places){count, true, NULL, blocklength, array_of_displacements, in_bytes, NARROW_DISPLACEMENTS}
-WIDENED(MPI_Type_indexed, MPI_Type_indexed_c, int, MPI_INDEXED_, return indexed(MAKING(count), PLACES(false), oldtype))
+WIDENED(MPI_Type_indexed, MPI_Type_indexed_c, int, MPI_INDEXED_, return type_index(MAKING(count), PLACES(false), oldtype))
 WIDENED(MPI_Type_create_hindexed, MPI_Type_create_hindexed_c, MPI_Aint, MPI_INDEXED_,
-        return indexed(MAKING(count), PLACES(true), oldtype))
+        return type_index(MAKING(count), PLACES(true), oldtype))
 WIDENED(MPI_Type_create_indexed_block, MPI_Type_create_indexed_block_c, int, MPI_INDEXED_BLOCK_,
-        return indexed(MAKING(count), EQUAL_PLACES(false), oldtype))
+        return type_index(MAKING(count), EQUAL_PLACES(false), oldtype))
 WIDENED(MPI_Type_create_hindexed_block, MPI_Type_create_hindexed_block_c, MPI_Aint, MPI_INDEXED_BLOCK_,
-        return indexed(MAKING(count), EQUAL_PLACES(true), oldtype))
+        return type_index(MAKING(count), EQUAL_PLACES(true), oldtype))
 
 /* ---- struct ----------------------------------------------------------------------------------------------------- */
 
-static int check_types(const char *call, uint32_t count, const MPI_Datatype *types)
+static int types_check(const char *call, uint32_t count, const MPI_Datatype *types)
 {
     for (uint32_t i = 0; i < count; i++)
         if (!mpi_type_at(types[i]))
-            return mpi_wrong(NULL, call, KIND_TYPE, types[i]);
+            return mpi_wrong(NULL, call, &mpi_kind_type, types[i]);
     return MPI_SUCCESS;
 }
 
-static int structure(struct making *making, MPI_Count length, const void *blocks, const int64_t *displacements,
+static int struct_make(struct making *making, MPI_Count length, const void *blocks, const int64_t *displacements,
                      const MPI_Datatype *types)
 {
     uint32_t count = (uint32_t)length;
     struct type_layout *layout = NULL;
-    int error = mpi_making_begin(making, MPI_BYTE, length) ?: check_length(making->call, length) ?:
+    int error = mpi_making_begin(making, MPI_BYTE, length) ?: length_check(making->call, length) ?:
                 mpi_arguments(making->call, ARGUMENTS(GIVEN_IF(count > 0, blocks, "array_of_blocklengths"),
                                                       GIVEN_IF(count > 0, displacements, "array_of_displacements"),
                                                       GIVEN_IF(count > 0, types, "array_of_types"))) ?:
-                check_types(making->call, count, types) ?:
+                types_check(making->call, count, types) ?:
                 mpi_making_recipe(making, MPI_COMBINER_STRUCT, 1 + count, count, count);
     if (error)
         return error;
     mpi_making_number(making, length);
     int64_t *lengths = mpi_making_array(making, blocks, !making->wide, count);
     int64_t *offsets = mpi_making_array(making, displacements, false, count);
-    error = check_blocks(making, lengths, count);
+    error = blocks_check(making, lengths, count);
     if (error)
         return error;
     struct type_layout **of = malloc(count * sizeof *of + 1);
@@ -260,7 +261,7 @@ static int structure(struct making *making, MPI_Count length, const void *blocks
 }
 
 WIDENED(MPI_Type_create_struct, MPI_Type_create_struct_c, MPI_Aint, MPI_STRUCT_,
-        return structure(MAKING(count), count, array_of_blocklengths, array_of_displacements, array_of_types))
+        return struct_make(MAKING(count), count, array_of_blocklengths, array_of_displacements, array_of_types))
 
 /* ---- dup -------------------------------------------------------------------------------------------------------- */
 

@@ -8,7 +8,8 @@
  *
  * A step is started by the completion of the one before, from whichever thread makes progress: MPI_Comm_idup needs
  * that. */
-#include "mpi/inside.h"
+#include "mpi/context.h"
+#include "mpi/type.h"
 
 #define ID_WORDS 252 /* 16128 communicators at once: the engine has 65536 contexts */
 #define ID_WINDOWS (ID_WORDS / MPI_ID_WINDOW)

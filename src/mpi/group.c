@@ -1,13 +1,13 @@
 /* Groups: ordered sets of processes, kept as world ranks. Purely local. Set operations mark world ranks in a scratch
  * table of the world's size, so that they take time of the sizes, not of their product. */
-#include "mpi/inside.h"
+#include "mpi/comm.h"
 
-struct mpi_group mpi_group_empty = {.object.identity = (uintptr_t)MPI_GROUP_EMPTY, .size = 0, .rank = MPI_UNDEFINED};
+static struct mpi_group group_empty = {.object.identity = (uintptr_t)MPI_GROUP_EMPTY, .size = 0, .rank = MPI_UNDEFINED};
 
 struct mpi_group *mpi_group_at(MPI_Group handle)
 {
     if (handle == MPI_GROUP_EMPTY)
-        return &mpi_group_empty;
+        return &group_empty;
     return mpi_object_at(KIND_GROUP, handle, sizeof(struct mpi_group));
 }
 
@@ -21,12 +21,12 @@ int mpi_group_find(const struct mpi_group *group, int world)
 
 struct mpi_group *mpi_group_make(int size, const int *world)
 {
-    struct mpi_group *group = mpi_object_take(KIND_GROUP, sizeof *group);
+    struct mpi_group *group = mpi_object_take(&mpi_kind_group);
     if (!group)
         return NULL;
     group->world = malloc((size_t)size * sizeof(int) + 1);
     if (!group->world) {
-        mpi_object_give(KIND_GROUP, group);
+        mpi_object_give(group);
         return NULL;
     }
     group->size = size;
@@ -36,15 +36,18 @@ struct mpi_group *mpi_group_make(int size, const int *world)
     return group;
 }
 
-void mpi_group_end(void *group) { free(((struct mpi_group *)group)->world); }
+static void *group_at(void *handle) { return mpi_group_at(handle); }
+static void group_end(void *group) { free(((struct mpi_group *)group)->world); }
+const struct mpi_kind_row mpi_kind_group = {
+    MPI_KIND(KIND_GROUP, "group", struct mpi_group, MPI_ERR_GROUP, MPI_GROUP_NULL), .at = group_at, .end = group_end};
 
-static int no_memory(const char *call, int size)
+static int memory_error(const char *call, int size)
 {
     return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for a group of %d ranks", size);
 }
 
 /* A new group from a list of world ranks, for the user. */
-static int deliver(const char *call, int size, const int *world, MPI_Group *out)
+static int group_deliver(const char *call, int size, const int *world, MPI_Group *out)
 {
     if (size == 0) {
         *out = MPI_GROUP_EMPTY;
@@ -52,13 +55,13 @@ static int deliver(const char *call, int size, const int *world, MPI_Group *out)
     }
     struct mpi_group *group = mpi_group_make(size, world);
     if (!group)
-        return no_memory(call, size);
+        return memory_error(call, size);
     *out = mpi_object_deliver(group);
     return MPI_SUCCESS;
 }
 
 /* For each world rank its rank in GROUP, or MPI_UNDEFINED. To be freed. */
-static int *places(const struct mpi_group *group)
+static int *group_places(const struct mpi_group *group)
 {
     int ranks = mpi_process.job->size;
     int *place = malloc((size_t)ranks * sizeof(int));
@@ -71,13 +74,8 @@ static int *places(const struct mpi_group *group)
     return place;
 }
 
-ENTRY(MPI_Comm_group)(MPI_Comm comm, MPI_Group *group)
-{
-    return CHECK(COMM_OF(comm), GIVEN(group)) ?: (*group = mpi_object_publish(mpi_comm_at(comm)->group), MPI_SUCCESS);
-}
-
 ENTRY(MPI_Group_free)(MPI_Group *group)
-    { return CHECK(BEHIND(KIND_GROUP, group)) ?: mpi_free_handle(NAME, KIND_GROUP, group); }
+    { return CHECK(BEHIND(mpi_kind_group, group)) ?: mpi_free_handle(NAME, &mpi_kind_group, group); }
 ENTRY(MPI_Group_rank)(MPI_Group group, int *rank)
     { return CHECK(GROUP_OF(group), GIVEN(rank)) ?: mpi_tell(rank, mpi_group_at(group)->rank); }
 ENTRY(MPI_Group_size)(MPI_Group group, int *size)
@@ -89,7 +87,7 @@ int mpi_group_relation(const struct mpi_group *one, const struct mpi_group *two)
         return MPI_UNEQUAL;
     if (one->size == 0 || memcmp(one->world, two->world, (size_t)one->size * sizeof(int)) == 0)
         return MPI_IDENT;
-    int *place = places(one);
+    int *place = group_places(one);
     if (!place)
         return -1;
     int common = 0;
@@ -99,15 +97,15 @@ int mpi_group_relation(const struct mpi_group *one, const struct mpi_group *two)
     return common == one->size ? MPI_SIMILAR : MPI_UNEQUAL;
 }
 
-static int compare(const char *call, const struct mpi_group *one, const struct mpi_group *two, int *result)
+static int group_compare(const char *call, const struct mpi_group *one, const struct mpi_group *two, int *result)
 {
     int relation = mpi_group_relation(one, two);
-    return relation < 0 ? no_memory(call, one->size) : mpi_tell(result, relation);
+    return relation < 0 ? memory_error(call, one->size) : mpi_tell(result, relation);
 }
 ENTRY(MPI_Group_compare)(MPI_Group one, MPI_Group two, int *result)
 {
     return CHECK(GROUP_OF(one), GROUP_OF(two), GIVEN(result)) ?:
-           compare(NAME, mpi_group_at(one), mpi_group_at(two), result);
+           group_compare(NAME, mpi_group_at(one), mpi_group_at(two), result);
 }
 
 ENTRY(MPI_Group_translate_ranks)(MPI_Group handle1, int n, const int ranks1[], MPI_Group handle2, int ranks2[])
@@ -121,9 +119,9 @@ ENTRY(MPI_Group_translate_ranks)(MPI_Group handle1, int n, const int ranks1[], M
     for (int i = 0; i < n; i++)
         if (ranks1[i] != MPI_PROC_NULL && (unsigned)ranks1[i] >= (unsigned)one->size)
             return mpi_error(NULL, NAME, MPI_ERR_RANK, "rank %d is not in a group of %d", ranks1[i], one->size);
-    int *place = places(two);
+    int *place = group_places(two);
     if (!place)
-        return no_memory(NAME, two->size);
+        return memory_error(NAME, two->size);
     for (int i = 0; i < n; i++)
         ranks2[i] = ranks1[i] == MPI_PROC_NULL ? MPI_PROC_NULL : place[one->world[ranks1[i]]];
     free(place);
@@ -131,7 +129,7 @@ ENTRY(MPI_Group_translate_ranks)(MPI_Group handle1, int n, const int ranks1[], M
 }
 
 /* Appends those of GROUP whose place is known, or (KNOWN is false) is not, to the COUNT in LIST: how many there are then. */
-static int filter(const struct mpi_group *group, const int *place, bool known, int *list, int count)
+static int group_filter(const struct mpi_group *group, const int *place, bool known, int *list, int count)
 {
     for (int i = 0; i < group->size; i++)
         if ((place[group->world[i]] != MPI_UNDEFINED) == known)
@@ -141,14 +139,14 @@ static int filter(const struct mpi_group *group, const int *place, bool known, i
 
 enum set_operation { SET_UNION, SET_INTERSECTION, SET_DIFFERENCE };
 
-static int set_operation(const char *call, enum set_operation what, const struct mpi_group *one,
+static int groups_combine(const char *call, enum set_operation what, const struct mpi_group *one,
                          const struct mpi_group *two, MPI_Group *out)
 {
-    int *place = places(what == SET_UNION ? one : two), *list = malloc((size_t)(one->size + two->size) * sizeof(int) + 1);
-    int error = place && list ? MPI_SUCCESS : no_memory(call, one->size + two->size);
+    int *place = group_places(what == SET_UNION ? one : two), *list = malloc((size_t)(one->size + two->size) * sizeof(int) + 1);
+    int error = place && list ? MPI_SUCCESS : memory_error(call, one->size + two->size);
     if (!error) {
-        int count = filter(one, place, what != SET_DIFFERENCE, list, 0);
-        error = deliver(call, what == SET_UNION ? filter(two, place, false, list, count) : count, list, out);
+        int count = group_filter(one, place, what != SET_DIFFERENCE, list, 0);
+        error = group_deliver(call, what == SET_UNION ? group_filter(two, place, false, list, count) : count, list, out);
     }
     free(place);
     free(list);
@@ -158,19 +156,19 @@ static int set_operation(const char *call, enum set_operation what, const struct
 #define SETS(name) ENTRY(name)(MPI_Group one, MPI_Group two, MPI_Group *newgroup)
 #define SETS_GIVEN GROUP_OF(one), GROUP_OF(two), GIVEN(newgroup)
 #define OF_BOTH mpi_group_at(one), mpi_group_at(two), newgroup
-SETS(MPI_Group_union) { return CHECK(SETS_GIVEN) ?: set_operation(NAME, SET_UNION, OF_BOTH); }
-SETS(MPI_Group_intersection) { return CHECK(SETS_GIVEN) ?: set_operation(NAME, SET_INTERSECTION, OF_BOTH); }
-SETS(MPI_Group_difference) { return CHECK(SETS_GIVEN) ?: set_operation(NAME, SET_DIFFERENCE, OF_BOTH); }
+SETS(MPI_Group_union) { return CHECK(SETS_GIVEN) ?: groups_combine(NAME, SET_UNION, OF_BOTH); }
+SETS(MPI_Group_intersection) { return CHECK(SETS_GIVEN) ?: groups_combine(NAME, SET_INTERSECTION, OF_BOTH); }
+SETS(MPI_Group_difference) { return CHECK(SETS_GIVEN) ?: groups_combine(NAME, SET_DIFFERENCE, OF_BOTH); }
 
 /* The N ranks of GROUP that are listed, in that order, or (LEAVE_OUT) all others in their order. */
-static int choose(const char *call, const struct mpi_group *group, int n, const int *ranks, bool leave_out,
+static int group_choose(const char *call, const struct mpi_group *group, int n, const int *ranks, bool leave_out,
                   MPI_Group *out)
 {
     if (n < 0 || (n > 0 && !ranks))
         return mpi_error(NULL, call, MPI_ERR_ARG, "%d ranks at %p", n, (const void *)ranks);
     struct mpi_group none = {.size = 0};
-    int *place = places(&none), *list = malloc((size_t)group->size * sizeof(int) + 1);
-    int error = place && list ? MPI_SUCCESS : no_memory(call, group->size);
+    int *place = group_places(&none), *list = malloc((size_t)group->size * sizeof(int) + 1);
+    int error = place && list ? MPI_SUCCESS : memory_error(call, group->size);
     for (int i = 0; i < n && !error; i++) {
         bool there = (unsigned)ranks[i] < (unsigned)group->size;
         if (!there || place[group->world[ranks[i]]] != MPI_UNDEFINED) {
@@ -182,7 +180,7 @@ static int choose(const char *call, const struct mpi_group *group, int n, const 
         place[list[i]] = i;
     }
     if (!error)
-        error = deliver(call, leave_out ? filter(group, place, false, list, 0) : n, list, out);
+        error = group_deliver(call, leave_out ? group_filter(group, place, false, list, 0) : n, list, out);
     free(place);
     free(list);
     return error;
@@ -190,12 +188,12 @@ static int choose(const char *call, const struct mpi_group *group, int n, const 
 
 #define LISTED(name, list) ENTRY(name)(MPI_Group group, int n, list, MPI_Group *newgroup)
 #define FROM_GROUP CHECK(GROUP_OF(group), GIVEN(newgroup))
-#define RANKS(leave_out) choose(NAME, mpi_group_at(group), n, ranks, leave_out, newgroup)
+#define RANKS(leave_out) group_choose(NAME, mpi_group_at(group), n, ranks, leave_out, newgroup)
 LISTED(MPI_Group_incl, const int ranks[]) { return FROM_GROUP ?: RANKS(false); }
 LISTED(MPI_Group_excl, const int ranks[]) { return FROM_GROUP ?: RANKS(true); }
 
 /* Ranges (first, last, stride) written out; at most LIMIT ranks, -1 if there is anything wrong. */
-static int write_out(int n, int ranges[][3], int *list, int limit)
+static int ranges_write(int n, int ranges[][3], int *list, int limit)
 {
     int count = 0;
     for (int i = 0; i < n; i++) {
@@ -211,21 +209,21 @@ static int write_out(int n, int ranges[][3], int *list, int limit)
     return count;
 }
 
-static int choose_ranges(const char *call, const struct mpi_group *group, int n, int ranges[][3], bool leave_out,
+static int group_choose_ranges(const char *call, const struct mpi_group *group, int n, int ranges[][3], bool leave_out,
                          MPI_Group *out)
 {
     if (n < 0 || (n > 0 && !ranges))
         return mpi_error(NULL, call, MPI_ERR_ARG, "%d ranges at %p", n, (void *)ranges);
     int *list = malloc((size_t)group->size * sizeof(int) + 1);
     if (!list)
-        return no_memory(call, group->size);
-    int count = write_out(n, ranges, list, group->size);
+        return memory_error(call, group->size);
+    int count = ranges_write(n, ranges, list, group->size);
     int error = count < 0 ? mpi_error(NULL, call, MPI_ERR_RANK, "the ranges do not fit a group of %d", group->size)
-                          : choose(call, group, count, list, leave_out, out);
+                          : group_choose(call, group, count, list, leave_out, out);
     free(list);
     return error;
 }
 
-#define RANGES(leave_out) choose_ranges(NAME, mpi_group_at(group), n, ranges, leave_out, newgroup)
+#define RANGES(leave_out) group_choose_ranges(NAME, mpi_group_at(group), n, ranges, leave_out, newgroup)
 LISTED(MPI_Group_range_incl, int ranges[][3]) { return FROM_GROUP ?: RANGES(false); }
 LISTED(MPI_Group_range_excl, int ranges[][3]) { return FROM_GROUP ?: RANGES(true); }

@@ -1,6 +1,6 @@
 /* Info objects: small ordered lists of key and value. Local, and allowed at any time, also before MPI_Init; no hint is
  * understood yet, all are kept. */
-#include "mpi/inside.h"
+#include "mpi/info.h"
 #include <sys/utsname.h>
 
 static struct mpi_info environment = {.object.identity = (uintptr_t)MPI_INFO_ENV};
@@ -12,7 +12,7 @@ struct mpi_info *mpi_info_at(MPI_Info handle)
     return mpi_object_at(KIND_INFO, handle, sizeof(struct mpi_info));
 }
 
-static struct mpi_info_pair *find(const struct mpi_info *info, const char *key)
+static struct mpi_info_pair *pair_find(const struct mpi_info *info, const char *key)
 {
     for (int i = 0; i < info->pairs; i++)
         if (strcmp(info->pair[i].key, key) == 0)
@@ -22,7 +22,7 @@ static struct mpi_info_pair *find(const struct mpi_info *info, const char *key)
 
 const char *mpi_info_value(const struct mpi_info *info, const char *key)
 {
-    const struct mpi_info_pair *pair = info ? find(info, key) : NULL;
+    const struct mpi_info_pair *pair = info ? pair_find(info, key) : NULL;
     return pair ? pair->value : NULL;
 }
 
@@ -31,7 +31,7 @@ int mpi_info_put(struct mpi_info *info, const char *key, const char *value)
     char *value_copy = strdup(value), *key_copy;
     if (!value_copy)
         return MPI_ERR_NO_MEM;
-    struct mpi_info_pair *old = find(info, key);
+    struct mpi_info_pair *old = pair_find(info, key);
     if (old) {
         free(old->value);
         old->value = value_copy;
@@ -51,7 +51,7 @@ int mpi_info_put(struct mpi_info *info, const char *key, const char *value)
 
 struct mpi_info *mpi_info_copy(const struct mpi_info *info)
 {
-    struct mpi_info *copy = mpi_object_take(KIND_INFO, sizeof *copy);
+    struct mpi_info *copy = mpi_object_take(&mpi_kind_info);
     for (int i = 0; copy && info && i < info->pairs; i++)
         if (mpi_info_put(copy, info->pair[i].key, info->pair[i].value)) {
             mpi_drop(copy);
@@ -69,7 +69,7 @@ struct mpi_info *mpi_info_of(const char *key, const char *value)
     return NULL;
 }
 
-void mpi_info_end(void *object)
+static void info_end(void *object)
 {
     struct mpi_info *info = object;
     for (int i = 0; i < info->pairs; i++) {
@@ -79,9 +79,13 @@ void mpi_info_end(void *object)
     free(info->pair);
 }
 
+static void *info_at(void *handle) { return mpi_info_at(handle); }
+const struct mpi_kind_row mpi_kind_info = {
+    MPI_KIND(KIND_INFO, "info object", struct mpi_info, MPI_ERR_INFO, MPI_INFO_NULL), .at = info_at, .end = info_end};
+
 /* What is known of how this process was started, and when MPI does not run yet, too: COUNT ARGUMENTS may say more. The number of
  * ranks is what a launcher wrote into the environment; no launcher asks for a thread level before main. */
-static void tell_environment(struct mpi_info *info, int count, char **arguments)
+static void environment_tell(struct mpi_info *info, int count, char **arguments)
 {
     char path[MPI_MAX_INFO_VAL], all[MPI_MAX_INFO_VAL] = "";
     struct utsname system;
@@ -103,11 +107,11 @@ static void tell_environment(struct mpi_info *info, int count, char **arguments)
             return; /* out of memory this early will be told by whoever needs it */
 }
 
-void mpi_info_environment_open(int count, char **arguments) { tell_environment(&environment, count, arguments); }
+void mpi_info_environment_open(int count, char **arguments) { environment_tell(&environment, count, arguments); }
 
 /* ---- the calls -------------------------------------------------------------------------------------------------- */
 
-static int check_key(const char *call, const char *key)
+static int key_check(const char *call, const char *key)
 {
     if (!key || key[0] == 0 || strlen(key) >= MPI_MAX_INFO_KEY)
         return mpi_error(NULL, call, MPI_ERR_INFO_KEY, "the key is %s",
@@ -132,20 +136,20 @@ ENTRY(MPI_Info_create_env)(int argc, char *argv[], MPI_Info *info)
 {
     int error = CHECK(GIVEN(info)) ?: COPY_OF(NULL);
     if (!error)
-        tell_environment(mpi_info_at(*info), argv ? argc : 0, argv);
+        environment_tell(mpi_info_at(*info), argv ? argc : 0, argv);
     return error;
 }
 
 ENTRY(MPI_Info_free)(MPI_Info *info)
 {
-    return CHECK(BEHIND(KIND_INFO, info)) ?:
-           *info != MPI_INFO_ENV ? mpi_free_handle(NAME, KIND_INFO, info) : mpi_error(NULL, NAME, MPI_ERR_INFO, "MPI_INFO_ENV cannot be freed");
+    return CHECK(BEHIND(mpi_kind_info, info)) ?:
+           *info != MPI_INFO_ENV ? mpi_free_handle(NAME, &mpi_kind_info, info) : mpi_error(NULL, NAME, MPI_ERR_INFO, "MPI_INFO_ENV cannot be freed");
 }
 
 ENTRY(MPI_Info_set)(MPI_Info handle, const char *key, const char *value)
 {
     struct mpi_info *info;
-    int error = CHECK(INFO_OF(handle, &info)) ?: check_key(NAME, key);
+    int error = CHECK(INFO_OF(handle, &info)) ?: key_check(NAME, key);
     if (error)
         return error;
     if (info == &environment)
@@ -159,10 +163,10 @@ ENTRY(MPI_Info_set)(MPI_Info handle, const char *key, const char *value)
 ENTRY(MPI_Info_delete)(MPI_Info handle, const char *key)
 {
     struct mpi_info *info;
-    int error = CHECK(INFO_OF(handle, &info)) ?: check_key(NAME, key);
+    int error = CHECK(INFO_OF(handle, &info)) ?: key_check(NAME, key);
     if (error)
         return error;
-    struct mpi_info_pair *pair = info == &environment ? NULL : find(info, key);
+    struct mpi_info_pair *pair = info == &environment ? NULL : pair_find(info, key);
     if (!pair)
         return mpi_error(NULL, NAME, MPI_ERR_INFO_NOKEY, "there is no key %s", key);
     free(pair->key);
@@ -175,7 +179,7 @@ ENTRY(MPI_Info_delete)(MPI_Info handle, const char *key)
 ENTRY(MPI_Info_get_nkeys)(MPI_Info info, int *nkeys)
     { return CHECK(INFO_OF(info), GIVEN(nkeys)) ?: mpi_tell(nkeys, mpi_info_at(info)->pairs); }
 
-static int nth_key(const char *call, const struct mpi_info *info, int n, char *key)
+static int key_nth(const char *call, const struct mpi_info *info, int n, char *key)
 {
     if (n < 0 || n >= info->pairs || !key)
         return mpi_error(NULL, call, MPI_ERR_ARG, "there is no key number %d of %d", n, info->pairs);
@@ -183,13 +187,13 @@ static int nth_key(const char *call, const struct mpi_info *info, int n, char *k
     return MPI_SUCCESS;
 }
 ENTRY(MPI_Info_get_nthkey)(MPI_Info info, int n, char *key)
-    { return CHECK(INFO_OF(info)) ?: nth_key(NAME, mpi_info_at(info), n, key); }
+    { return CHECK(INFO_OF(info)) ?: key_nth(NAME, mpi_info_at(info), n, key); }
 
 /* The value of a key; NULL where there is none, which FLAG tells. */
-static int look_up(const char *call, MPI_Info handle, const char *key, int *flag, const char **value)
+static int value_find(const char *call, MPI_Info handle, const char *key, int *flag, const char **value)
 {
     struct mpi_info *info;
-    int error = mpi_arguments(call, ARGUMENTS(INFO_OF(handle, &info), GIVEN(flag))) ?: check_key(call, key);
+    int error = mpi_arguments(call, ARGUMENTS(INFO_OF(handle, &info), GIVEN(flag))) ?: key_check(call, key);
     if (error)
         return error;
     *value = mpi_info_value(info, key);
@@ -199,7 +203,7 @@ static int look_up(const char *call, MPI_Info handle, const char *key, int *flag
 ENTRY(MPI_Info_get_string)(MPI_Info info, const char *key, int *length, char *value, int *flag)
 {
     const char *found;
-    int error = look_up(NAME, info, key, flag, &found);
+    int error = value_find(NAME, info, key, flag, &found);
     if (error)
         return error;
     if (!length || *length < 0 || (*length > 0 && !value))
@@ -214,7 +218,7 @@ ENTRY(MPI_Info_get_string)(MPI_Info info, const char *key, int *length, char *va
 ENTRY(MPI_Info_get)(MPI_Info info, const char *key, int length, char *value, int *flag)
 {
     const char *found;
-    int error = look_up(NAME, info, key, flag, &found);
+    int error = value_find(NAME, info, key, flag, &found);
     if (error)
         return error;
     if (length < 0 || !value)
@@ -227,7 +231,7 @@ ENTRY(MPI_Info_get)(MPI_Info info, const char *key, int length, char *value, int
 ENTRY(MPI_Info_get_valuelen)(MPI_Info info, const char *key, int *valuelen, int *flag)
 {
     const char *found;
-    int error = CHECK(GIVEN(valuelen)) ?: look_up(NAME, info, key, flag, &found);
+    int error = CHECK(GIVEN(valuelen)) ?: value_find(NAME, info, key, flag, &found);
     if (!error && found)
         *valuelen = (int)strlen(found);
     return error;

@@ -1,61 +1,23 @@
 /* The life of the library in a process: init, finalize, abort; and what can be asked at any time. */
-#include "mpi/inside.h"
+#include "mpi/attribute.h"
+#include "mpi/check.h"
+#include "mpi/info.h"
+#include "mpi/message.h"
+#include "mpi/request.h"
 #include <pthread.h>
 
-struct mpi_process mpi_process;
 static pthread_t main_thread;
 
-static int stage(void)
+static void process_start(const char *call, int required, const int *argc, char ***argv)
 {
-    /* acquire: pairs with the release in set_stage */
-    return atomic_load_explicit(&mpi_process.stage, memory_order_acquire);
-}
-
-static void set_stage(enum mpi_stage now) { atomic_store_explicit(&mpi_process.stage, now, memory_order_release); }
-
-bool mpi_is_running(void) { return stage() == MPI_RUNNING || stage() == MPI_WATCHED; }
-
-void mpi_doing(const char *call)
-{
-    uint64_t word[sizeof vbase_counters->last_call / 8] = {0};
-    strncpy((char *)word, call, sizeof word - 1);
-    for (size_t i = 0; i < ARRAY_LENGTH(word); i++)
-        __atomic_store_n((uint64_t *)(void *)vbase_counters->last_call + i, word[i], __ATOMIC_RELAXED);
-}
-
-/* There is no communicator to raise an error on, and perhaps no engine: say it and end. */
-void mpi_end_early(const char *sentence)
-{
-    if (vmsg_job())
-        vmsg_abort(1, sentence);
-    vbase_flush();
-    dprintf(STDERR_FILENO, "viaduct: %s\n", sentence);
-    _exit(1);
-}
-
-static void die(const char *call, const char *why) __attribute__((noreturn));
-static void die(const char *call, const char *why)
-{
-    char text[600];
-    snprintf(text, sizeof text, "%s: %s", call, why);
-    mpi_end_early(text);
-}
-
-void mpi_not_running(const char *call)
-{
-    die(call, stage() == MPI_BEFORE ? "called before MPI_Init" : "called after MPI_Finalize");
-}
-
-static void start(const char *call, int required, const int *argc, char ***argv)
-{
-    if (stage() != MPI_BEFORE)
-        die(call, mpi_is_running() ? "called twice" : "called after MPI_Finalize: MPI cannot begin again");
+    if (mpi_stage() != MPI_BEFORE)
+        mpi_die(call, mpi_is_running() ? "called twice" : "called after MPI_Finalize: MPI cannot begin again");
     int error = vmsg_start();
     if (error) {
         char text[512];
         const char *detail = vbase_error_detail();
         snprintf(text, sizeof text, "%s%s%s", vbase_error_sentence(error), detail[0] ? ": " : "", detail);
-        die(call, text);
+        mpi_die(call, text);
     }
     mpi_process.job = vmsg_job();
     mpi_process.thread_level = required;
@@ -66,16 +28,16 @@ static void start(const char *call, int required, const int *argc, char ***argv)
     mpi_check_open();
     mpi_info_environment_open(argc && argv ? *argc : 0, argc && argv ? *argv : NULL);
     mpi_ops_open();
-    error = mpi_types_open() ?: mpi_comm_worlds_open();
+    error = mpi_types_open() ?: mpi_fortran_apply() ?: mpi_comm_worlds_open();
     if (error)
-        die(call, mpi_class_sentence(error));
-    set_stage(vbase_trace_on || mpi_checking ? MPI_WATCHED : MPI_RUNNING);
+        mpi_die(call, mpi_class_sentence(error));
+    mpi_stage_set(vbase_trace_on || mpi_checking ? MPI_WATCHED : MPI_RUNNING);
 }
 
 ENTRY(MPI_Init)(int *argc, char ***argv)
 {
     DOING("MPI_Init");
-    start(NAME, MPI_THREAD_SINGLE, argc, argv);
+    process_start(NAME, MPI_THREAD_SINGLE, argc, argv);
     return MPI_SUCCESS;
 }
 
@@ -87,7 +49,7 @@ ENTRY(MPI_Init_thread)(int *argc, char ***argv, int required, int *provided)
                 : required <= MPI_THREAD_FUNNELED   ? MPI_THREAD_FUNNELED
                 : required <= MPI_THREAD_SERIALIZED ? MPI_THREAD_SERIALIZED
                                                     : MPI_THREAD_MULTIPLE;
-    start(NAME, level, argc, argv);
+    process_start(NAME, level, argc, argv);
     if (provided)
         *provided = level;
     return MPI_SUCCESS;
@@ -102,19 +64,19 @@ ENTRY(MPI_Finalize)(void)
     error = mpi_attributes_delete(MPI_COMM_WORLD, &mpi_process.world->attributes);
     if (error)
         return mpi_error(NULL, NAME, error, "the delete function of an attribute of MPI_COMM_WORLD failed");
-    mpi_check_tell();
+    mpi_check_leftovers();
     mpi_buffers_finish();
     mpi_requests_finish();
     mpi_partitioned_finish();
     mpi_comm_worlds_close();
     mpi_threads = true; /* info objects live on */
-    set_stage(MPI_AFTER);
+    mpi_stage_set(MPI_AFTER);
     vmsg_stop();
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Initialized)(int *flag) { return CHECK(GIVEN(flag)) ?: mpi_tell(flag, stage() != MPI_BEFORE); }
-ENTRY(MPI_Finalized)(int *flag) { return CHECK(GIVEN(flag)) ?: mpi_tell(flag, stage() == MPI_AFTER); }
+ENTRY(MPI_Initialized)(int *flag) { return CHECK(GIVEN(flag)) ?: mpi_tell(flag, mpi_stage() != MPI_BEFORE); }
+ENTRY(MPI_Finalized)(int *flag) { return CHECK(GIVEN(flag)) ?: mpi_tell(flag, mpi_stage() == MPI_AFTER); }
 ENTRY(MPI_Query_thread)(int *provided)
     { return CHECK(RUNNING, GIVEN(provided)) ?: mpi_tell(provided, mpi_process.thread_level); }
 ENTRY(MPI_Is_thread_main)(int *flag)

@@ -3,7 +3,7 @@
 #ifndef MPI_MAKING_H
 #define MPI_MAKING_H
 
-#include "mpi/inside.h"
+#include "mpi/type.h"
 
 /* A call of a maker, while it goes on. */
 struct making {

@@ -1,6 +1,6 @@
 /* MPI_Alloc_mem and MPI_Free_mem. Each piece of memory is known by a record in a list, so that freeing what was not
  * allocated, or twice, is an error and not the end of the process. Programs allocate little and seldom this way. */
-#include "mpi/inside.h"
+#include "mpi/info.h"
 
 struct piece {
     struct piece *next;
@@ -17,7 +17,7 @@ static size_t alignment_of(MPI_Info info)
     return wanted > CACHE_LINE && wanted <= 1u << 30 && (wanted & (wanted - 1)) == 0 ? wanted : CACHE_LINE;
 }
 
-static int allocate(const char *call, MPI_Aint size, MPI_Info info, void **base)
+static int piece_allocate(const char *call, MPI_Aint size, MPI_Info info, void **base)
 {
     if (size < 0)
         return mpi_error(NULL, call, MPI_ERR_ARG, "size %lld is negative", (long long)size);
@@ -34,7 +34,7 @@ static int allocate(const char *call, MPI_Aint size, MPI_Info info, void **base)
     return MPI_SUCCESS;
 }
 ENTRY(MPI_Alloc_mem)(MPI_Aint size, MPI_Info info, void *baseptr)
-    { return CHECK(RUNNING, GIVEN(baseptr), HINTS(info)) ?: allocate(NAME, size, info, baseptr); }
+    { return CHECK(RUNNING, GIVEN(baseptr), HINTS(info)) ?: piece_allocate(NAME, size, info, baseptr); }
 
 ENTRY(MPI_Free_mem)(void *base)
 {

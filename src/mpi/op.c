@@ -1,6 +1,6 @@
 /* Operations of reductions: the predefined ones are kernels of type, those of programs are called through a wrapper
  * that gives them the datatype's handle, in pieces where their count is an int. */
-#include "mpi/inside.h"
+#include "mpi/message.h"
 
 #define FIRST_OP 0x20u
 #define PREDEFINED_OPS 32u
@@ -34,8 +34,12 @@ struct mpi_op *mpi_op_at(MPI_Op handle)
     return mpi_object_at(KIND_OP, handle, sizeof(struct mpi_op));
 }
 
+static void *op_at(void *handle) { return mpi_op_at(handle); }
+const struct mpi_kind_row mpi_kind_op = {
+    MPI_KIND(KIND_OP, "operation", struct mpi_op, MPI_ERR_OP, MPI_OP_NULL), .at = op_at};
+
 /* A handle for the time of a call: a datatype that was freed meanwhile gets its old one back. */
-static void call_user(void *context, const void *in, void *inout, size_t count)
+static void user_call(void *context, const void *in, void *inout, size_t count)
 {
     const struct mpi_user_operation *user = context;
     struct mpi_type *type = user->type;
@@ -64,7 +68,7 @@ int mpi_reduction(struct mpi_comm *comm, const char *call, struct mpi_user_opera
     const struct mpi_op *op = context->op;
     *reduction = (struct type_reduction){.commutative = op->commutative};
     if (!mpi_predefined(op)) {
-        reduction->function = call_user;
+        reduction->function = user_call;
         reduction->context = context;
         return MPI_SUCCESS;
     }
@@ -81,21 +85,21 @@ int mpi_reduction(struct mpi_comm *comm, const char *call, struct mpi_user_opera
     &(struct mpi_op){.operation = OPERATION_USER, .field = user_fn, .commutative = commute != 0}
 #define NEW_OP_GIVEN RUNNING, GIVEN_AS((void *)user_fn, "user_fn"), GIVEN(op)
 ENTRY(MPI_Op_create)(MPI_User_function *user_fn, int commute, MPI_Op *op)
-    { return CHECK(NEW_OP_GIVEN) ?: mpi_object_make(NAME, KIND_OP, NEW_OP(function), op); }
+    { return CHECK(NEW_OP_GIVEN) ?: mpi_object_make(NAME, &mpi_kind_op, NEW_OP(function), op); }
 ENTRY(MPI_Op_create_c)(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
-    { return CHECK(NEW_OP_GIVEN) ?: mpi_object_make(NAME, KIND_OP, NEW_OP(function_c), op); }
+    { return CHECK(NEW_OP_GIVEN) ?: mpi_object_make(NAME, &mpi_kind_op, NEW_OP(function_c), op); }
 
-static int free_op(const char *call, MPI_Op *op)
+static int op_free(const char *call, MPI_Op *op)
 {
     if (mpi_predefined(mpi_op_at(*op)))
         return mpi_error(NULL, call, MPI_ERR_OP, "a predefined operation cannot be freed");
-    return mpi_free_handle(call, KIND_OP, op);
+    return mpi_free_handle(call, &mpi_kind_op, op);
 }
-ENTRY(MPI_Op_free)(MPI_Op *op) { return CHECK(BEHIND(KIND_OP, op)) ?: free_op(NAME, op); }
+ENTRY(MPI_Op_free)(MPI_Op *op) { return CHECK(BEHIND(mpi_kind_op, op)) ?: op_free(NAME, op); }
 ENTRY(MPI_Op_commutative)(MPI_Op op, int *commute)
     { return CHECK(OP_OF(op), GIVEN(commute)) ?: mpi_tell(commute, mpi_op_at(op)->commutative); }
 
-static int reduce_local(const struct mpi_message *m, void *inout, MPI_Op handle)
+static int local_reduce(const struct mpi_message *m, void *inout, MPI_Op handle)
 {
     struct mpi_user_operation user = {mpi_op_at(handle), mpi_type_at(m->type)};
     struct type_reduction reduction;
@@ -113,4 +117,4 @@ static int reduce_local(const struct mpi_message *m, void *inout, MPI_Op handle)
 
 #define OPERAND &(struct mpi_message){NAME, inbuf, count, datatype, MPI_PROC_NULL, 0, MPI_COMM_SELF}
 WIDENED(MPI_Reduce_local, MPI_Reduce_local_c, int, MPI_LOCAL_,
-        return CHECK(OP_OF(op)) ?: reduce_local(OPERAND, inoutbuf, op))
+        return CHECK(OP_OF(op)) ?: local_reduce(OPERAND, inoutbuf, op))

@@ -1,7 +1,7 @@
 /* Packing by hand: MPI_Pack and its kin, and those of the representation external32, big-endian and with sizes of its own. For that
  * the native bytes are packed first, as for a message; they are the datatype's basic elements in the order of its type map, so
  * they can be converted one after the other by walking the recipes, without a look at any displacement. */
-#include "mpi/inside.h"
+#include "mpi/message.h"
 #include <float.h>
 
 /* ---- external32 ------------------------------------------------------------------------------------------------- */
@@ -20,56 +20,56 @@ struct way {
     uint64_t bytes;  /* external ones so far */
 };
 
-static void swap(char *to, const char *from, size_t size)
+static void bytes_swap(char *to, const char *from, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         to[i] = from[__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? size - 1 - i : i];
 }
 
 /* A number of HERE bytes and its image of THERE bytes. */
-static void convert_integer(struct way *way, size_t here, size_t there, bool is_signed)
+static void integer_convert(struct way *way, size_t here, size_t there, bool is_signed)
 {
     char wide[8];
     if (way->unpack) {
-        swap(wide, way->external, there); /* little end first, then the sign */
+        bytes_swap(wide, way->external, there); /* little end first, then the sign */
         memset(wide + there, is_signed && (signed char)wide[there - 1] < 0 ? -1 : 0, sizeof wide - there);
         memcpy(way->native, wide, here);
     } else {
-        swap(way->external, way->native, there); /* its lower bytes */
+        bytes_swap(way->external, way->native, there); /* its lower bytes */
     }
 }
 
 /* The long double of this machine and IEEE's of 16 bytes, where they differ. */
-static void convert_long_double(struct way *way)
+static void long_double_convert(struct way *way)
 {
 #if LDBL_MANT_DIG == 64 && defined(__SIZEOF_FLOAT128__)
     long double here;
     __float128 there;
     if (way->unpack) {
-        swap((char *)&there, way->external, sizeof there);
+        bytes_swap((char *)&there, way->external, sizeof there);
         here = (long double)there;
         memcpy(way->native, &here, sizeof here);
     } else {
         memcpy(&here, way->native, sizeof here);
         there = here;
-        swap(way->external, (const char *)&there, sizeof there);
+        bytes_swap(way->external, (const char *)&there, sizeof there);
     }
 #else
-    swap(way->unpack ? way->native : way->external, way->unpack ? way->external : way->native, sizeof(long double));
+    bytes_swap(way->unpack ? way->native : way->external, way->unpack ? way->external : way->native, sizeof(long double));
 #endif
 }
 
-static void convert(struct way *way, const struct mpi_type *type, uint64_t count);
+static void elements_convert(struct way *way, const struct mpi_type *type, uint64_t count);
 
 /* A predefined type, or one of precision and range. A complex number is two. */
-static void convert_basic(struct way *way, const struct mpi_type *type)
+static void basic_convert(struct way *way, const struct mpi_type *type)
 {
     MPI_Datatype half = type->element == ELEMENT_C32             ? MPI_FLOAT
                         : type->element == ELEMENT_C64           ? MPI_DOUBLE
                         : type->element == ELEMENT_C_LONG_DOUBLE ? MPI_LONG_DOUBLE
                                                                  : MPI_DATATYPE_NULL;
     if (half != MPI_DATATYPE_NULL) {
-        convert(way, mpi_type_at(half), 2);
+        elements_convert(way, mpi_type_at(half), 2);
         return;
     }
     MPI_Datatype handle = mpi_handle(type);
@@ -80,11 +80,11 @@ static void convert_basic(struct way *way, const struct mpi_type *type)
             there = sizes[i].size;
     if (!way->count_only) {
         if (long_double)
-            convert_long_double(way);
+            long_double_convert(way);
         else if (here != there)
-            convert_integer(way, here, there, handle == MPI_LONG);
+            integer_convert(way, here, there, handle == MPI_LONG);
         else
-            swap(way->unpack ? way->native : way->external, way->unpack ? way->external : way->native, here);
+            bytes_swap(way->unpack ? way->native : way->external, way->unpack ? way->external : way->native, here);
         way->native += here;
         way->external += there;
     }
@@ -92,7 +92,7 @@ static void convert_basic(struct way *way, const struct mpi_type *type)
 }
 
 /* COUNT of TYPE. Only the sizes count where nothing is moved: one is walked, and multiplied. */
-static void convert(struct way *way, const struct mpi_type *type, uint64_t count)
+static void elements_convert(struct way *way, const struct mpi_type *type, uint64_t count)
 {
     const struct mpi_type *part;
     uint64_t before = way->bytes, times;
@@ -100,9 +100,9 @@ static void convert(struct way *way, const struct mpi_type *type, uint64_t count
         return;
     for (uint64_t i = 0; i < (way->count_only ? 1 : count); i++) {
         if (!mpi_type_part(type, 0, &part, &times))
-            convert_basic(way, type);
+            basic_convert(way, type);
         for (uint32_t k = 0; mpi_type_part(type, k, &part, &times); k++)
-            convert(way, part, times);
+            elements_convert(way, part, times);
     }
     if (way->count_only)
         way->bytes = before + (way->bytes - before) * count;
@@ -111,7 +111,7 @@ static void convert(struct way *way, const struct mpi_type *type, uint64_t count
 static uint64_t external_bytes(const struct mpi_type *type, MPI_Count count)
 {
     struct way way = {.count_only = true};
-    convert(&way, type, (uint64_t)count);
+    elements_convert(&way, type, (uint64_t)count);
     return way.bytes;
 }
 
@@ -129,7 +129,7 @@ struct packing {
     struct mpi_count position;
 };
 
-static int check_representation(const char *call, const char *representation)
+static int representation_check(const char *call, const char *representation)
 {
     if (representation && strcmp(representation, "external32") == 0)
         return MPI_SUCCESS;
@@ -137,7 +137,7 @@ static int check_representation(const char *call, const char *representation)
 }
 
 /* Between the data and what is external of them, by way of the native bytes packed. */
-static int convert_all(const struct packing *p, const struct type_buffer *buffer, const struct mpi_type *type, char *external,
+static int buffer_convert(const struct packing *p, const struct type_buffer *buffer, const struct mpi_type *type, char *external,
                        bool unpack)
 {
     uint64_t bytes = type_buffer_bytes(buffer);
@@ -147,14 +147,14 @@ static int convert_all(const struct packing *p, const struct type_buffer *buffer
     if (!unpack)
         (void)vtype_pack_at(buffer, 0, native, bytes);
     struct way way = {.native = native, .external = external, .unpack = unpack};
-    convert(&way, type, (uint64_t)p->count);
+    elements_convert(&way, type, (uint64_t)p->count);
     if (unpack)
         (void)vtype_unpack_at(buffer, 0, native, bytes);
     free(native);
     return MPI_SUCCESS;
 }
 
-static int pack(const struct packing *p, bool unpack)
+static int data_pack(const struct packing *p, bool unpack)
 {
     struct mpi_comm *comm = NULL;
     struct mpi_type *type;
@@ -183,7 +183,7 @@ static int pack(const struct packing *p, bool unpack)
         return mpi_error(comm, p->call, MPI_ERR_BUFFER, "the packed buffer is NULL");
     char *place = p->packed + position;
     if (p->representation)
-        error = convert_all(p, &buffer, type, place, unpack);
+        error = buffer_convert(p, &buffer, type, place, unpack);
     else if (unpack)
         (void)vtype_unpack_at(&buffer, 0, place, bytes);
     else
@@ -191,7 +191,7 @@ static int pack(const struct packing *p, bool unpack)
     return error ? error : mpi_count_tell(at, position + (MPI_Count)bytes);
 }
 
-static int pack_size(const char *call, bool external, MPI_Count count, const struct mpi_type *type, struct mpi_comm *comm,
+static int packed_size(const char *call, bool external, MPI_Count count, const struct mpi_type *type, struct mpi_comm *comm,
                      struct mpi_count size)
 {
     MPI_Count bytes;
@@ -205,19 +205,19 @@ static int pack_size(const char *call, bool external, MPI_Count count, const str
 #define PACKING(comm, representation, data, count, packed, size)                                                       \
     &(struct packing){NAME, comm, representation, data, count, datatype, packed, size, COUNT_AT(position)}
 #define SIZED TYPE_OF(datatype), GIVEN(size)
-#define SIZE_OF(external, comm) pack_size(NAME, external, incount, mpi_type_at(datatype), comm, COUNT_AT(size))
+#define SIZE_OF(external, comm) packed_size(NAME, external, incount, mpi_type_at(datatype), comm, COUNT_AT(size))
 WIDENED(MPI_Pack, MPI_Pack_c, int, MPI_PACK_ROW_,
-        return pack(PACKING(comm, NULL, (void *)inbuf, incount, outbuf, outsize), false))
+        return data_pack(PACKING(comm, NULL, (void *)inbuf, incount, outbuf, outsize), false))
 WIDENED(MPI_Unpack, MPI_Unpack_c, int, MPI_UNPACK_ROW_,
-        return pack(PACKING(comm, NULL, outbuf, outcount, (char *)inbuf, insize), true))
+        return data_pack(PACKING(comm, NULL, outbuf, outcount, (char *)inbuf, insize), true))
 WIDENED(MPI_Pack_size, MPI_Pack_size_c, int, MPI_PACK_SIZE_ROW_,
         return CHECK(COMM_OF(comm), SIZED) ?: SIZE_OF(false, mpi_comm_at(comm)))
 
-#define EXTERNAL32 check_representation(NAME, datarep)
+#define EXTERNAL32 representation_check(NAME, datarep)
 #define CONVERTING(...) PACKING(MPI_COMM_SELF, datarep, __VA_ARGS__)
 WIDENED(MPI_Pack_external, MPI_Pack_external_c, MPI_Aint, MPI_EXTERNAL_,
-        return EXTERNAL32 ?: pack(CONVERTING((void *)inbuf, incount, outbuf, outsize), false))
+        return EXTERNAL32 ?: data_pack(CONVERTING((void *)inbuf, incount, outbuf, outsize), false))
 WIDENED(MPI_Unpack_external, MPI_Unpack_external_c, MPI_Aint, MPI_INTERNAL_,
-        return EXTERNAL32 ?: pack(CONVERTING(outbuf, outcount, (char *)inbuf, insize), true))
+        return EXTERNAL32 ?: data_pack(CONVERTING(outbuf, outcount, (char *)inbuf, insize), true))
 WIDENED(MPI_Pack_external_size, MPI_Pack_external_size_c, MPI_Aint, MPI_EXTERNAL_SIZE_,
         return CHECK(SIZED) ?: EXTERNAL32 ?: SIZE_OF(true, NULL))

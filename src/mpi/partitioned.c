@@ -9,7 +9,9 @@
  *
  * Threads: `lock` guards the tags, the contexts, and the meeting of a hello with a start; partitions are given by any
  * thread. */
-#include "mpi/inside.h"
+#include "mpi/context.h"
+#include "mpi/message.h"
+#include "mpi/request.h"
 
 struct hello {
     uint32_t partitions;
@@ -17,7 +19,7 @@ struct hello {
     uint64_t bytes; /* of one */
 };
 
-struct mpi_partitioned {
+struct partitioned {
     bool receives, greeted, wanted; /* greeted: the hello is on its way, or awaited; wanted: a receive was started */
     _Atomic bool heard;           /* receiver: the hello is there, or will never come */
     _Atomic bool posted;          /* receiver: since this start */
@@ -42,12 +44,12 @@ static int next_tag;
 
 /* ---- the receiver's parts --------------------------------------------------------------------------------------- */
 
-static uint64_t own_bytes(const struct mpi_partitioned *p) { return (uint64_t)p->count * p->type->size; }
+static uint64_t partition_bytes(const struct partitioned *p) { return (uint64_t)p->count * p->type->size; }
 
 /* Where part I of the sender goes; what does not fit is cut off, which is an error of its receive. */
-static struct type_buffer place_of(const struct mpi_partitioned *p, uint32_t i)
+static struct type_buffer part_place(const struct partitioned *p, uint32_t i)
 {
-    uint64_t total = own_bytes(p) * (uint64_t)p->partitions, start = i * p->hello.bytes;
+    uint64_t total = partition_bytes(p) * (uint64_t)p->partitions, start = i * p->hello.bytes;
     uint64_t bytes = start > total ? 0 : total - start < p->hello.bytes ? total - start : p->hello.bytes;
     char *flat = p->aside ? p->aside : p->type->flat ? p->base : NULL;
     if (flat || p->type->size == 0)
@@ -58,25 +60,25 @@ static struct type_buffer place_of(const struct mpi_partitioned *p, uint32_t i)
 }
 
 /* Under the lock. */
-static void post(struct mpi_partitioned *p)
+static void parts_post(struct partitioned *p)
 {
     for (p->started = 0; !p->error && p->started < p->hello.partitions; p->started++) {
-        struct type_buffer buffer = place_of(p, p->started);
+        struct type_buffer buffer = part_place(p, p->started);
         struct msg_where from = {context, p->world, p->hello.first + (int)p->started};
         p->error = vmsg_recv_start(&p->part[p->started], &from, &buffer);
         if (p->error)
             break;
     }
-    /* release: pairs with the acquire in is_done */
+    /* release: pairs with the acquire in parts_arrived */
     atomic_store_explicit(&p->posted, true, memory_order_release);
 }
 
 /* ---- hellos ----------------------------------------------------------------------------------------------------- */
 
 /* A receiver gets its hello. Under the lock. */
-static int bind(struct mpi_partitioned *p)
+static int hello_bind(struct partitioned *p)
 {
-    uint64_t total = own_bytes(p) * (uint64_t)p->partitions;
+    uint64_t total = partition_bytes(p) * (uint64_t)p->partitions;
     if (p->greeting.result.error || p->greeting.result.bytes != sizeof p->coming)
         return p->greeting.result.error ? p->greeting.result.error : ERR_PROTOCOL;
     p->hello = p->coming;
@@ -86,32 +88,32 @@ static int bind(struct mpi_partitioned *p)
     return p->part && (whole || p->aside) ? OK : ERR_MEMORY;
 }
 
-static void heard(struct msg_request *greeting)
+static void hello_heard(struct msg_request *greeting)
 {
-    struct mpi_partitioned *p = greeting->owner;
+    struct partitioned *p = greeting->owner;
     mpi_lock(&lock);
-    p->error = bind(p);
+    p->error = hello_bind(p);
     if (p->wanted)
-        post(p);
+        parts_post(p);
     atomic_store_explicit(&p->heard, true, memory_order_release); /* pairs with is_heard: the last look at it */
     mpi_unlock(&lock);
 }
 
 static bool is_heard(void *context_)
 {
-    const struct mpi_partitioned *p = context_;
-    return atomic_load_explicit(&p->heard, memory_order_acquire); /* pairs with heard */
+    const struct partitioned *p = context_;
+    return atomic_load_explicit(&p->heard, memory_order_acquire); /* pairs with hello_heard */
 }
 
-static int await(struct mpi_partitioned *p, const struct msg_where *from)
+static int hello_await(struct partitioned *p, const struct msg_where *from)
 {
     struct type_buffer buffer = {&p->coming, sizeof p->coming, NULL};
-    p->greeting.completed = heard;
+    p->greeting.completed = hello_heard;
     p->greeting.owner = p;
     return vmsg_recv_start(&p->greeting, from, &buffer);
 }
 
-static int greet(struct mpi_partitioned *p, const struct msg_where *to)
+static int hello_send(struct partitioned *p, const struct msg_where *to)
 {
     struct type_buffer buffer = {&p->hello, sizeof p->hello, NULL};
     p->part = calloc((size_t)p->partitions, sizeof *p->part);
@@ -121,15 +123,113 @@ static int greet(struct mpi_partitioned *p, const struct msg_where *to)
     mpi_lock(&lock);
     if (next_tag > INT32_MAX - p->partitions)
         next_tag = 0;
-    p->hello = (struct hello){(uint32_t)p->partitions, next_tag, own_bytes(p)};
+    p->hello = (struct hello){(uint32_t)p->partitions, next_tag, partition_bytes(p)};
     next_tag += p->partitions;
     mpi_unlock(&lock);
     return vmsg_send_start(&p->greeting, to, &buffer, MSG_STANDARD);
 }
 
-/* ---- making and ending ------------------------------------------------------------------------------------------ */
+/* ---- starting and finishing ------------------------------------------------------------------------------------- */
 
-static int open_contexts(struct mpi_comm *comm)
+static int partitioned_start(const char *call, struct mpi_request *request)
+{
+    struct partitioned *p = request->extra;
+    if (!p->receives) {
+        for (int i = 0; i < p->partitions; i++)
+            atomic_store_explicit(&p->ready[i], false, memory_order_relaxed);
+        atomic_store_explicit(&p->given, 0, memory_order_relaxed);
+        return MPI_SUCCESS;
+    }
+    mpi_lock(&lock);
+    atomic_store_explicit(&p->posted, false, memory_order_relaxed);
+    p->wanted = true;
+    if (is_heard(p))
+        parts_post(p);
+    int error = p->error;
+    mpi_unlock(&lock);
+    return error ? mpi_engine_error(request->comm, call, error) : MPI_SUCCESS;
+}
+
+/* Parts FROM up to TO of the sender are there. */
+static bool parts_arrived(const struct partitioned *p, uint32_t from, uint32_t to)
+{
+    /* acquire: pairs with the release in parts_post */
+    if (!atomic_load_explicit(&p->posted, memory_order_acquire))
+        return false;
+    for (uint32_t i = from; i < to && i < p->started; i++)
+        if (!vmsg_request_done(&p->part[i]))
+            return false;
+    return true;
+}
+
+static bool partitioned_done(struct mpi_request *request)
+{
+    const struct partitioned *p = request->extra;
+    if (p->receives)
+        return parts_arrived(p, 0, UINT32_MAX); /* the hello is not read before it is known to be there */
+    /* acquire: pairs with the release in partition_give */
+    if (atomic_load_explicit(&p->given, memory_order_acquire) < (uint32_t)p->partitions)
+        return false;
+    for (int i = 0; i < p->partitions; i++)
+        if (!vmsg_request_done(&p->part[i]))
+            return false;
+    return true;
+}
+
+/* What came aside goes to its place. */
+static void aside_unpack(struct partitioned *p)
+{
+    struct type_buffer buffer = mpi_buffer(p->base, (uint64_t)p->count * (uint64_t)p->partitions, p->type);
+    uint64_t there = p->hello.bytes * p->hello.partitions, total = type_buffer_bytes(&buffer);
+    (void)vtype_unpack_at(&buffer, 0, p->aside, there < total ? there : total);
+}
+
+static int partitioned_outcome(struct mpi_request *request, MPI_Status *status, bool last)
+{
+    struct partitioned *p = request->extra;
+    uint64_t bytes = 0;
+    (void)last;
+    int error = p->error;
+    uint32_t parts = p->receives ? p->started : (uint32_t)p->partitions;
+    for (uint32_t i = 0; i < parts; i++) {
+        bytes += p->part[i].result.bytes;
+        error = error ? error : p->part[i].result.error;
+    }
+    if (p->receives)
+        mpi_status_set(status, p->source, p->tag, bytes);
+    else
+        mpi_status_empty(status);
+    if (p->aside)
+        aside_unpack(p);
+    return mpi_engine_class(error);
+}
+
+static void partitioned_drop(struct mpi_request *request)
+{
+    struct partitioned *p = request->extra;
+    if (p->greeted && !p->receives)
+        mpi_wait_here(&p->greeting);
+    if (p->greeted && p->receives && !is_heard(p)) {
+        vmsg_cancel(&p->greeting);
+        if (vmsg_wait_until(is_heard, p) != OK) {
+            request->extra = NULL; /* the job is lost, and the engine may still write to it: it is given up */
+            return;
+        }
+    }
+    mpi_drop(p->type);
+    free(p->part);
+    free(p->ready);
+    free(p->aside);
+}
+
+static const struct mpi_request_kind partitioned_request = {.done = partitioned_done,
+                                                            .outcome = partitioned_outcome,
+                                                            .start = partitioned_start,
+                                                            .drop = partitioned_drop};
+
+/* ---- making --------------------------------------------------------------------------------------------------- */
+
+static int contexts_open(struct mpi_comm *comm)
 {
     const struct boot_job *job = mpi_process.job;
     mpi_lock(&lock);
@@ -148,25 +248,7 @@ void mpi_partitioned_finish(void)
     context = NULL;
 }
 
-void mpi_partitioned_drop(struct mpi_request *request)
-{
-    struct mpi_partitioned *p = request->partitioned;
-    if (p->greeted && !p->receives)
-        mpi_wait_here(&p->greeting);
-    if (p->greeted && p->receives && !is_heard(p)) {
-        vmsg_cancel(&p->greeting);
-        if (vmsg_wait_until(is_heard, p) != OK) {
-            request->extra = NULL; /* the job is lost, and the engine may still write to it: it is given up */
-            return;
-        }
-    }
-    mpi_drop(p->type);
-    free(p->part);
-    free(p->ready);
-    free(p->aside);
-}
-
-static int make(struct mpi_partitioned *p, const struct mpi_message *m, int partitions, const struct mpi_target *target)
+static int partitioned_make(struct partitioned *p, const struct mpi_message *m, int partitions, const struct mpi_target *target)
 {
     p->world = target->comm->group->world[m->rank];
     p->source = m->rank;
@@ -176,16 +258,16 @@ static int make(struct mpi_partitioned *p, const struct mpi_message *m, int part
     p->count = m->count;
     p->type = target->type;
     mpi_keep(p->type);
-    int error = open_contexts(target->comm);
+    int error = contexts_open(target->comm);
     if (error)
         return error;
     struct msg_where where = {target->comm->hellos, m->rank, m->tag};
-    error = p->receives ? await(p, &where) : greet(p, &where);
+    error = p->receives ? hello_await(p, &where) : hello_send(p, &where);
     p->greeted = !error;
     return error;
 }
 
-static int check(const struct mpi_message *m, int partitions, MPI_Info info, const MPI_Request *out,
+static int partitioned_check(const struct mpi_message *m, int partitions, MPI_Info info, const MPI_Request *out,
                  struct mpi_target *target)
 {
     uint64_t bytes;
@@ -202,27 +284,29 @@ static int check(const struct mpi_message *m, int partitions, MPI_Info info, con
     return MPI_SUCCESS;
 }
 
-static int prepare(const struct mpi_message *m, int partitions, MPI_Info info, bool receives, MPI_Request *out)
+static int partitioned_prepare(const struct mpi_message *m, int partitions, MPI_Info info, bool receives, MPI_Request *out)
 {
     struct mpi_target target;
-    int error = check(m, partitions, info, out, &target);
+    int error = partitioned_check(m, partitions, info, out, &target);
     if (error)
         return error;
     bool nothing = m->rank == MPI_PROC_NULL;
+    struct partitioned *p = nothing ? NULL : calloc(1, sizeof *p);
     struct mpi_request *request =
-        mpi_request_take(nothing ? REQUEST_NOTHING : REQUEST_PARTITIONED, m->call, target.comm, target.type->layout);
-    if (!request)
+        nothing || p ? mpi_request_take(p ? &partitioned_request : &mpi_request_null, m->call, target.comm) : NULL;
+    if (!request) {
+        free(p);
         return mpi_engine_error(target.comm, m->call, ERR_MEMORY);
+    }
     request->persistent = true;
     request->active = false;
-    struct mpi_partitioned *p = nothing ? NULL : calloc(1, sizeof *p);
-    request->partitioned = request->extra = p;
-    if (p)
+    request->extra = p;
+    if (p) {
         p->receives = receives;
-    error = nothing ? OK : p ? make(p, m, partitions, &target) : ERR_MEMORY;
+        request->layout = vtype_layout_keep(target.type->layout);
+        error = partitioned_make(p, m, partitions, &target);
+    }
     if (error) {
-        if (!p)
-            request->kind = REQUEST_NOTHING;
         mpi_request_give(request);
         return mpi_engine_error(target.comm, m->call, error);
     }
@@ -232,104 +316,30 @@ static int prepare(const struct mpi_message *m, int partitions, MPI_Info info, b
 
 #define WHOM int rank, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request
 #define PREPARED(receives)                                                                                             \
-    prepare(&(struct mpi_message){NAME, buf, count, datatype, rank, tag, comm}, partitions, info, receives, request)
+    partitioned_prepare(&(struct mpi_message){NAME, buf, count, datatype, rank, tag, comm}, partitions, info, receives, request)
 ENTRIES(MPI_Psend_init, MPI_Psend_init_c, const MPI_PARTS_, (WHOM), return PREPARED(false))
 ENTRIES(MPI_Precv_init, MPI_Precv_init_c, MPI_PARTS_, (WHOM), return PREPARED(true))
-
-/* ---- starting and finishing ------------------------------------------------------------------------------------- */
-
-int mpi_partitioned_start(struct mpi_request *request)
-{
-    struct mpi_partitioned *p = request->partitioned;
-    if (!p->receives) {
-        for (int i = 0; i < p->partitions; i++)
-            atomic_store_explicit(&p->ready[i], false, memory_order_relaxed);
-        atomic_store_explicit(&p->given, 0, memory_order_relaxed);
-        return OK;
-    }
-    mpi_lock(&lock);
-    atomic_store_explicit(&p->posted, false, memory_order_relaxed);
-    p->wanted = true;
-    if (is_heard(p))
-        post(p);
-    int error = p->error;
-    mpi_unlock(&lock);
-    return error;
-}
-
-/* Parts FROM up to TO of the sender are there. */
-static bool arrived(const struct mpi_partitioned *p, uint32_t from, uint32_t to)
-{
-    /* acquire: pairs with the release in post */
-    if (!atomic_load_explicit(&p->posted, memory_order_acquire))
-        return false;
-    for (uint32_t i = from; i < to && i < p->started; i++)
-        if (!vmsg_request_done(&p->part[i]))
-            return false;
-    return true;
-}
-
-bool mpi_partitioned_done(const struct mpi_request *request)
-{
-    const struct mpi_partitioned *p = request->partitioned;
-    if (p->receives)
-        return arrived(p, 0, UINT32_MAX); /* the hello is not read before it is known to be there */
-    /* acquire: pairs with the release in give */
-    if (atomic_load_explicit(&p->given, memory_order_acquire) < (uint32_t)p->partitions)
-        return false;
-    for (int i = 0; i < p->partitions; i++)
-        if (!vmsg_request_done(&p->part[i]))
-            return false;
-    return true;
-}
-
-/* What came aside goes to its place. */
-static void unpack(struct mpi_partitioned *p)
-{
-    struct type_buffer buffer = mpi_buffer(p->base, (uint64_t)p->count * (uint64_t)p->partitions, p->type);
-    uint64_t there = p->hello.bytes * p->hello.partitions, total = type_buffer_bytes(&buffer);
-    (void)vtype_unpack_at(&buffer, 0, p->aside, there < total ? there : total);
-}
-
-int mpi_partitioned_outcome(struct mpi_request *request, MPI_Status *status)
-{
-    struct mpi_partitioned *p = request->partitioned;
-    uint64_t bytes = 0;
-    int error = p->error;
-    uint32_t parts = p->receives ? p->started : (uint32_t)p->partitions;
-    for (uint32_t i = 0; i < parts; i++) {
-        bytes += p->part[i].result.bytes;
-        error = error ? error : p->part[i].result.error;
-    }
-    if (p->receives)
-        mpi_status_set(status, p->source, p->tag, bytes);
-    else
-        mpi_status_empty(status);
-    if (p->aside)
-        unpack(p);
-    return mpi_engine_class(error);
-}
 
 /* ---- partitions ------------------------------------------------------------------------------------------------- */
 
 /* The request of a call about a partition. */
-static int find(const char *call, MPI_Request handle, bool receives, struct mpi_request **request)
+static int request_find(const char *call, MPI_Request handle, bool receives, struct mpi_request **request)
 {
     int error = mpi_arguments(call, ARGUMENTS(REQUEST_OF(handle, request)));
     if (error)
         return error;
-    bool fits = (*request)->kind == REQUEST_PARTITIONED ? (*request)->partitioned->receives == receives
-                                                        : (*request)->kind == REQUEST_NOTHING && (*request)->persistent;
+    bool fits = (*request)->kind == &partitioned_request ? ((struct partitioned *)(*request)->extra)->receives == receives
+                                                        : (*request)->kind == &mpi_request_null && (*request)->persistent;
     if (!fits || (!receives && !(*request)->active))
         return mpi_error((*request)->comm, call, MPI_ERR_REQUEST, "the request of %s is %s", (*request)->call,
                          fits ? "not active" : receives ? "no partitioned receive" : "no partitioned send");
     return MPI_SUCCESS;
 }
 
-static int give(const char *call, struct mpi_request *request, int partition)
+static int partition_give(const char *call, struct mpi_request *request, int partition)
 {
-    struct mpi_partitioned *p = request->partitioned;
-    if (request->kind == REQUEST_NOTHING)
+    struct partitioned *p = request->extra;
+    if (request->kind == &mpi_request_null)
         return MPI_SUCCESS;
     if (partition < 0 || partition >= p->partitions)
         return mpi_error(request->comm, call, MPI_ERR_ARG, "partition %d of %d", partition, p->partitions);
@@ -342,7 +352,7 @@ static int give(const char *call, struct mpi_request *request, int partition)
     int error = vmsg_send_start(&p->part[partition], &to, &buffer, MSG_STANDARD);
     if (error)
         return mpi_engine_error(request->comm, call, error);
-    /* release: pairs with the acquire in mpi_partitioned_done: who counts it sees the part started */
+    /* release: pairs with the acquire in partitioned_done: who counts it sees the part started */
     if (atomic_fetch_add_explicit(&p->given, 1, memory_order_release) + 1 == (uint32_t)p->partitions && mpi_threads)
         vmsg_wake();
     return MPI_SUCCESS;
@@ -351,52 +361,52 @@ static int give(const char *call, struct mpi_request *request, int partition)
 ENTRY(MPI_Pready)(int partition, MPI_Request handle)
 {
     struct mpi_request *request;
-    return find(NAME, handle, false, &request) ?: give(NAME, request, partition);
+    return request_find(NAME, handle, false, &request) ?: partition_give(NAME, request, partition);
 }
 
 ENTRY(MPI_Pready_range)(int low, int high, MPI_Request handle)
 {
     struct mpi_request *request;
-    int error = find(NAME, handle, false, &request);
+    int error = request_find(NAME, handle, false, &request);
     if (!error && low > high)
         error = mpi_error(request->comm, NAME, MPI_ERR_ARG, "partitions from %d to %d", low, high);
     for (int i = low; !error && i <= high; i++)
-        error = give(NAME, request, i);
+        error = partition_give(NAME, request, i);
     return error;
 }
 
 ENTRY(MPI_Pready_list)(int length, const int partitions[], MPI_Request handle)
 {
     struct mpi_request *request;
-    int error = find(NAME, handle, false, &request);
+    int error = request_find(NAME, handle, false, &request);
     if (!error && (length < 0 || (length > 0 && !partitions)))
         error = mpi_error(request->comm, NAME, MPI_ERR_ARG, "%d partitions at %p", length, (const void *)partitions);
     for (int i = 0; !error && i < length; i++)
-        error = give(NAME, request, partitions[i]);
+        error = partition_give(NAME, request, partitions[i]);
     return error;
 }
 
 ENTRY(MPI_Parrived)(MPI_Request handle, int partition, int *flag)
 {
     struct mpi_request *request;
-    int error = find(NAME, handle, true, &request);
+    int error = request_find(NAME, handle, true, &request);
     if (error)
         return error;
     if (!flag)
         return mpi_null(request->comm, NAME, "flag");
     *flag = 1;
-    if (request->kind == REQUEST_NOTHING || !request->active)
+    if (request->kind == &mpi_request_null || !request->active)
         return MPI_SUCCESS;
-    struct mpi_partitioned *p = request->partitioned;
+    struct partitioned *p = request->extra;
     if (partition < 0 || partition >= p->partitions)
         return mpi_error(request->comm, NAME, MPI_ERR_ARG, "partition %d of %d", partition, p->partitions);
     vmsg_progress();
-    uint64_t own = own_bytes(p), theirs = p->hello.bytes; /* 0 until the hello is there, and nothing has arrived then */
+    uint64_t own = partition_bytes(p), theirs = p->hello.bytes; /* 0 until the hello is there, and nothing has arrived then */
     bool all = p->aside || own == 0 || theirs == 0;
-    *flag = all ? arrived(p, 0, UINT32_MAX)
-                : arrived(p, (uint32_t)((uint64_t)partition * own / theirs),
+    *flag = all ? parts_arrived(p, 0, UINT32_MAX)
+                : parts_arrived(p, (uint32_t)((uint64_t)partition * own / theirs),
                           (uint32_t)(((uint64_t)(partition + 1) * own + theirs - 1) / theirs));
     if (*flag && p->aside)
-        unpack(p);
+        aside_unpack(p);
     return MPI_SUCCESS;
 }

@@ -1,5 +1,6 @@
 /* Looking for messages before they are received; and receiving the ones that a matched probe took out of matching. */
-#include "mpi/inside.h"
+#include "mpi/message.h"
+#include "mpi/request.h"
 
 /* One look; what the waiting calls repeat until it found something, and may ask once more then: a message that was
  * taken out of matching must not be forgotten for the next one. */
@@ -11,7 +12,7 @@ struct look {
     struct msg_message *message;
 };
 
-static bool look(void *context)
+static bool probe_look(void *context)
 {
     struct look *l = context;
     if (l->found || l->error)
@@ -25,6 +26,14 @@ static bool look(void *context)
     return l->found || l->error;
 }
 
+struct message_object { /* of MPI_Mprobe */
+    struct mpi_object object;
+    struct msg_message *message;
+    struct mpi_comm *comm;
+};
+static const struct mpi_kind_row kind_message = {
+    MPI_KIND(KIND_MESSAGE, "matched message", struct message_object, MPI_ERR_REQUEST, MPI_MESSAGE_NULL)};
+
 /* Any probe. WAIT: until there is a message, else FLAG tells what one look found. A matched one has its MESSAGE. */
 struct probe {
     const char *call;
@@ -35,7 +44,7 @@ struct probe {
     MPI_Message *message;
 };
 
-static int probe(const struct probe *p, MPI_Status *status)
+static int message_probe(const struct probe *p, MPI_Status *status)
 {
     struct mpi_target target;
     int unused, *flag = p->wait ? &unused : p->flag;
@@ -53,7 +62,7 @@ static int probe(const struct probe *p, MPI_Status *status)
         return MPI_SUCCESS;
     }
     struct look l = {.from = mpi_where(target.comm, p->rank, p->tag), .take = p->matched};
-    error = p->wait ? vmsg_wait_until(look, &l) : (look(&l), OK);
+    error = p->wait ? vmsg_wait_until(probe_look, &l) : (probe_look(&l), OK);
     if (error || l.error)
         return mpi_engine_error(target.comm, p->call, error ? error : l.error);
     *flag = l.found;
@@ -65,10 +74,10 @@ static int probe(const struct probe *p, MPI_Status *status)
     if (!p->matched)
         return MPI_SUCCESS;
     mpi_object_keep(target.comm);
-    return mpi_object_make(p->call, KIND_MESSAGE, &(struct mpi_message_object){.message = l.message, .comm = target.comm}, p->message);
+    return mpi_object_make(p->call, &kind_message, &(struct message_object){.message = l.message, .comm = target.comm}, p->message);
 }
 
-#define PROBED(...) probe(&(struct probe){NAME, rank, tag, comm, __VA_ARGS__}, status)
+#define PROBED(...) message_probe(&(struct probe){NAME, rank, tag, comm, __VA_ARGS__}, status)
 #define PROBE int rank, int tag, MPI_Comm comm
 ENTRY(MPI_Probe)(PROBE, MPI_Status *status)
     { DOING("MPI_Probe"); return PROBED(.wait = true); }
@@ -82,7 +91,7 @@ ENTRY(MPI_Improbe)(PROBE, int *flag, MPI_Message *message, MPI_Status *status)
 /* ---- matched ---------------------------------------------------------------------------------------------------- */
 
 /* Finds the message behind HANDLE, NULL for MPI_MESSAGE_NO_PROC, and the type of what is received; M has no comm yet. */
-static int find(struct mpi_message *m, const MPI_Message *handle, struct mpi_message_object **object, struct mpi_type **type)
+static int matched_find(struct mpi_message *m, const MPI_Message *handle, struct message_object **object, struct mpi_type **type)
 {
     mpi_enter(m->call);
     *object = NULL;
@@ -92,7 +101,7 @@ static int find(struct mpi_message *m, const MPI_Message *handle, struct mpi_mes
         return MPI_SUCCESS;
     *object = mpi_object_at(KIND_MESSAGE, *handle, sizeof **object);
     if (!*object)
-        return mpi_wrong(NULL, m->call, KIND_MESSAGE, *handle);
+        return mpi_wrong(NULL, m->call, &kind_message, *handle);
     *type = mpi_type_at(m->type);
     if (*type && mpi_data_fits(m->buffer, m->count, *type))
         return MPI_SUCCESS;
@@ -101,22 +110,23 @@ static int find(struct mpi_message *m, const MPI_Message *handle, struct mpi_mes
                                 : mpi_error(NULL, m->call, MPI_ERR_ARG, "count, datatype or buffer is wrong");
 }
 
-static int start(struct mpi_message *m, MPI_Message *handle, struct mpi_request **out)
+static int matched_start(struct mpi_message *m, MPI_Message *handle, struct mpi_request **out)
 {
-    struct mpi_message_object *object;
+    struct message_object *object;
     struct mpi_type *type;
-    int error = find(m, handle, &object, &type);
+    int error = matched_find(m, handle, &object, &type);
     if (error)
         return error;
     struct type_buffer buffer = object ? mpi_buffer((void *)m->buffer, (uint64_t)m->count, type) : (struct type_buffer){0};
-    struct mpi_request *request = *out = mpi_request_take(object ? REQUEST_RECEIVE : REQUEST_NOTHING, m->call,
-                                                          object ? object->comm : NULL, buffer.layout);
+    struct mpi_request *request = *out =
+        mpi_request_take(object ? &mpi_request_receive : &mpi_request_null, m->call, object ? object->comm : NULL);
     if (!request)
         return mpi_engine_error(NULL, m->call, ERR_MEMORY);
+    request->layout = buffer.layout ? vtype_layout_keep(buffer.layout) : NULL;
     if (object) {
         struct msg_message *message = object->message;
         mpi_comm_drop(object->comm); /* the request has its own reference */
-        mpi_object_give(KIND_MESSAGE, object);
+        mpi_object_give(object);
         if (mpi_checking)
             mpi_check_starts(&request->operation, m, &(struct mpi_target){request->comm, type}, false);
         error = vmsg_message_recv(&request->operation, message, &buffer);
@@ -129,22 +139,22 @@ static int start(struct mpi_message *m, MPI_Message *handle, struct mpi_request 
     return error;
 }
 
-static int receive(struct mpi_message *m, MPI_Message *message, MPI_Status *status)
+static int matched_receive(struct mpi_message *m, MPI_Message *message, MPI_Status *status)
 {
     struct mpi_request *request;
-    return start(m, message, &request) ?: mpi_request_complete(m->call, request, status);
+    return matched_start(m, message, &request) ?: mpi_request_complete(m->call, request, status);
 }
 
-static int start_receive(struct mpi_message *m, MPI_Message *message, MPI_Request *handle)
+static int matched_start_receive(struct mpi_message *m, MPI_Message *message, MPI_Request *handle)
 {
     struct mpi_request *request;
-    int error = handle ? start(m, message, &request) : mpi_null(NULL, m->call, "request");
+    int error = handle ? matched_start(m, message, &request) : mpi_null(NULL, m->call, "request");
     if (!error)
         *handle = mpi_request_publish(request);
     return error;
 }
 
 #define MATCHED &(struct mpi_message){NAME, buf, count, datatype, 0, 0, MPI_COMM_NULL}, message
-ENTRIES(MPI_Mrecv, MPI_Mrecv_c, MPI_DATA_, (MPI_Message *message, MPI_Status *status), return receive(MATCHED, status))
+ENTRIES(MPI_Mrecv, MPI_Mrecv_c, MPI_DATA_, (MPI_Message *message, MPI_Status *status), return matched_receive(MATCHED, status))
 ENTRIES(MPI_Imrecv, MPI_Imrecv_c, MPI_DATA_, (MPI_Message *message, MPI_Request *request),
-        return start_receive(MATCHED, request))
+        return matched_start_receive(MATCHED, request))

@@ -1,26 +1,28 @@
-/* Requests: their life, and finishing one. The families of calls that wait for and test requests are in wait.c.
+/* Requests: their life, cancelling, and starting persistent ones. The families of calls that wait for and test requests are
+ * in wait.c.
  *
- * A request belongs to whoever has its handle; two threads must not finish the same one. Freed while under way, it goes
+ * A request belongs to the holder of its handle; two threads must not finish the same one. Freed while under way, it goes
  * on a list of orphans, which is looked through when requests are made and at the end. */
-#include "mpi/inside.h"
+#include "mpi/request.h"
+#include "mpi/message.h"
 #include <pthread.h>
 
-static struct base_lock orphan_lock;
-static struct mpi_request *orphans;
-_Atomic bool mpi_have_orphans;
+const struct mpi_kind_row mpi_kind_request = {
+    MPI_KIND(KIND_REQUEST, "request", struct mpi_request, MPI_ERR_REQUEST, MPI_REQUEST_NULL)};
 
 /* ---- free ones -------------------------------------------------------------------------------------------------- */
 
 #define REFILL 64
 
 __thread struct mpi_own_requests mpi_own_requests;
+_Atomic bool mpi_have_orphans;
 static pthread_key_t ending; /* of threads that have free ones */
 static pthread_once_t ending_once = PTHREAD_ONCE_INIT;
 
 static void thread_ends(void *unused)
 {
     (void)unused;
-    mpi_own_requests_return();
+    mpi_requests_return();
 }
 static void ending_open(void)
 {
@@ -28,7 +30,7 @@ static void ending_open(void)
         ending = 0; /* the free ones of threads that end are lost, no more */
 }
 
-void mpi_own_requests_return(void)
+void mpi_requests_return(void)
 {
     struct mpi_table *table = &mpi_tables[KIND_REQUEST];
     mpi_lock(&table->lock);
@@ -42,151 +44,51 @@ void mpi_own_requests_return(void)
     mpi_unlock(&table->lock);
 }
 
-static void refill(void)
+static void orphans_settle(void);
+
+struct mpi_request *mpi_requests_refill(void)
 {
-    if (mpi_threads && pthread_once(&ending_once, ending_open) == 0)
+    orphans_settle();
+    if (!mpi_own_requests.free && mpi_threads && pthread_once(&ending_once, ending_open) == 0)
         pthread_setspecific(ending, &mpi_own_requests);
-    for (int i = 0; i < REFILL; i++) {
-        struct mpi_object *object = mpi_object_take_raw(KIND_REQUEST, sizeof(struct mpi_request));
+    for (int i = 0; i < REFILL && mpi_own_requests.count < REFILL; i++) {
+        struct mpi_object *object = mpi_object_take_raw(&mpi_kind_request);
         if (!object)
-            return;
+            break;
         object->next_free = mpi_own_requests.free;
         mpi_own_requests.free = object;
         mpi_own_requests.count++;
     }
+    return (struct mpi_request *)(void *)mpi_own_requests.free;
 }
 
-struct mpi_request *mpi_request_take(enum mpi_request_kind kind, const char *call, struct mpi_comm *comm,
-                                     struct type_layout *layout)
+void mpi_request_empty(struct mpi_request *request)
 {
-    /* relaxed: an orphan seen late is settled later */
-    if (unlikely(atomic_load_explicit(&mpi_have_orphans, memory_order_relaxed)))
-        mpi_requests_settle();
-    if (unlikely(!mpi_own_requests.free))
-        refill();
-    struct mpi_request *request = (struct mpi_request *)(void *)mpi_own_requests.free;
-    if (unlikely(!request))
-        return NULL;
-    mpi_own_requests.free = request->object.next_free;
-    mpi_own_requests.count--;
-    request->kind = (uint8_t)kind;
-    request->persistent = request->simple = false;
-    request->active = true;
-    request->comm = comm;
-    request->layout = layout;
-    request->call = call;
-    if (comm)
-        mpi_object_keep(comm);
-    if (layout)
-        vtype_layout_keep(layout);
-    return request;
-}
-
-/* What belongs to one kind only. */
-static void give_parts(struct mpi_request *request)
-{
-    switch (request->kind) {
-    case REQUEST_SEND:
-    case REQUEST_RECEIVE:
-        if (mpi_checking)
-            mpi_check_ends(&request->operation);
-        mpi_saved_drop(request);
-        break;
-    case REQUEST_BUFFERED:
-    case REQUEST_NOTHING:
-        mpi_saved_drop(request);
-        break;
-    case REQUEST_COLLECTIVE:
-        vcoll_release(request->schedule);
-        mpi_collective_drop(request->extra);
-        break;
-    case REQUEST_PAIR:
-        mpi_pair_drop(&request->pair);
-        break;
-    case REQUEST_PARTITIONED:
-        mpi_partitioned_drop(request);
-        break;
-    default:
-        break;
-    }
-}
-
-void mpi_request_give(struct mpi_request *request)
-{
-    give_parts(request);
+    if (request->kind->drop)
+        request->kind->drop(request);
     free(request->extra);
     if (request->layout)
         vtype_layout_drop(request->layout);
     request->extra = NULL;
     request->layout = NULL;
-    mpi_request_give_short(request);
 }
 
-bool mpi_request_done(struct mpi_request *request)
-{
-    switch (request->kind) {
-    case REQUEST_SEND:
-    case REQUEST_RECEIVE:
-        return vmsg_request_done(&request->operation);
-    case REQUEST_PAIR:
-        return vmsg_request_done(&request->pair.send) && vmsg_request_done(&request->pair.receive);
-    case REQUEST_COLLECTIVE:
-        return vcoll_done(request->schedule);
-    case REQUEST_COMM: /* acquire: pairs with the release of the agreement's end */
-        return atomic_load_explicit(&request->birth->agreement.done, memory_order_acquire);
-    case REQUEST_PARTITIONED:
-        return mpi_partitioned_done(request);
-    case REQUEST_FLUSH:
-        return mpi_buffer_flushed(request->flush.buffer, request->flush.last);
-    case REQUEST_GENERAL: /* acquire: pairs with the release in settle_general */
-        return atomic_load_explicit(&request->general->state, memory_order_acquire) & GENERAL_COMPLETE;
-    default:
-        return true;
-    }
-}
+/* ---- waiting and finishing -------------------------------------------------------------------------------------- */
 
-static bool ready(void *request) { return mpi_request_done(request); }
-
-static bool is_operation(const struct mpi_request *request)
-{
-    return request->kind == REQUEST_SEND || request->kind == REQUEST_RECEIVE;
-}
+static bool request_ready(void *request) { return mpi_request_done(request); }
 
 int mpi_request_wait(struct mpi_request *request, struct mpi_request *last)
 {
-    if (is_operation(request)) {
-        bool ends = last && last->active && is_operation(last);
-        /* the operation's own error, unless the engine gave up waiting */
-        int error = vmsg_wait_first(&request->operation, ends ? &last->operation : NULL);
-        return vmsg_request_done(&request->operation) ? OK : error;
-    }
-    return mpi_request_done(request) ? OK : vmsg_wait_until(ready, request);
+    if (!request->kind->operation)
+        return mpi_request_done(request) ? OK : vmsg_wait_until(request_ready, request);
+    bool ends = last && last->active && last->kind->operation;
+    /* the operation's own error, unless the engine gave up waiting */
+    int error = vmsg_wait_first(&request->operation, ends ? &last->operation : NULL);
+    return vmsg_request_done(&request->operation) ? OK : error;
 }
 
-/* ---- finishing -------------------------------------------------------------------------------------------------- */
-
-static int free_general(const struct mpi_general *general)
+int mpi_operation_class(const struct msg_result *result, MPI_Status *status)
 {
-    return general->free ? general->free(general->extra) : MPI_SUCCESS;
-}
-
-static int general_outcome(struct mpi_request *request, MPI_Status *status, bool last)
-{
-    MPI_Status own, *place = status == MPI_STATUS_IGNORE ? &own : status;
-    const struct mpi_general *general = request->general;
-    mpi_status_empty(place);
-    int error = general->query ? general->query(general->extra, place) : MPI_SUCCESS;
-    int error_of_free = last ? free_general(general) : MPI_SUCCESS;
-    return error ? error : error_of_free;
-}
-
-static int operation_outcome(const struct msg_request *operation, bool receive, MPI_Status *status)
-{
-    const struct msg_result *result = &operation->result;
-    if (receive)
-        mpi_status_result(status, result);
-    else
-        mpi_status_empty(status);
     if (result->error != ERR_CANCELLED)
         return mpi_engine_class(result->error);
     if (status != MPI_STATUS_IGNORE)
@@ -194,67 +96,37 @@ static int operation_outcome(const struct msg_request *operation, bool receive, 
     return MPI_SUCCESS;
 }
 
-static int pair_outcome(const struct mpi_pair *pair, MPI_Status *status)
+void mpi_request_rest(struct mpi_request *request)
 {
-    int error = operation_outcome(&pair->send, false, status);
-    return operation_outcome(&pair->receive, true, status) ?: error;
-}
-
-int mpi_request_outcome(struct mpi_request *request, MPI_Status *status, bool last)
-{
-    switch (request->kind) {
-    case REQUEST_SEND:
-        return operation_outcome(&request->operation, false, status);
-    case REQUEST_RECEIVE:
-        return operation_outcome(&request->operation, true, status);
-    case REQUEST_PAIR:
-        return pair_outcome(&request->pair, status);
-    case REQUEST_PARTITIONED:
-        return mpi_partitioned_outcome(request, status);
-    case REQUEST_GENERAL:
-        return general_outcome(request, status, last);
-    case REQUEST_NOTHING:
-        mpi_status_proc_null(status);
-        return MPI_SUCCESS;
-    case REQUEST_COLLECTIVE:
-        mpi_status_empty(status);
-        return mpi_engine_class(vcoll_error(request->schedule));
-    case REQUEST_COMM:
-        mpi_status_empty(status);
-        return last ? mpi_birth_finish(request) : MPI_SUCCESS;
-    default:
-        mpi_status_empty(status);
-        return MPI_SUCCESS;
-    }
-}
-
-void mpi_request_retire(MPI_Request *handle, struct mpi_request *request)
-{
-    if (request->persistent) {
-        request->active = false;
-        if (mpi_checking && (request->kind == REQUEST_SEND || request->kind == REQUEST_RECEIVE))
-            mpi_check_ends(&request->operation);
-        return;
-    }
-    *handle = MPI_REQUEST_NULL;
-    mpi_request_give(request);
+    request->active = false;
+    if (mpi_checking && request->kind->operation)
+        mpi_check_ends(&request->operation);
 }
 
 int mpi_request_raise(const char *call, struct mpi_request *request, int class)
 {
-    if (request->kind == REQUEST_RECEIVE && request->operation.result.error == ERR_TRUNCATED)
+    if (request->kind->raise)
+        return request->kind->raise(call, request, class);
+    if (request->kind->operation == RECEIVES && request->operation.result.error == ERR_TRUNCATED)
         return mpi_receive_error(request->comm, call, ERR_TRUNCATED, &request->operation.result);
-    if (request->kind == REQUEST_COMM)
-        return request->birth->error
-                   ? mpi_error(request->comm, call, class, "the copy function of an attribute failed")
-                   : mpi_engine_error(request->comm, call, request->birth->agreement.error);
     return mpi_error(request->comm, call, class, "the request of %s failed: %s", request->call,
                      mpi_class_sentence(class));
 }
 
+static int null_outcome(struct mpi_request *request, MPI_Status *status, bool last)
+{
+    (void)request, (void)last;
+    mpi_status_proc_null(status);
+    return MPI_SUCCESS;
+}
+const struct mpi_request_kind mpi_request_null = {.outcome = null_outcome};
+
 /* ---- freed by the user ------------------------------------------------------------------------------------------ */
 
-static void adopt(struct mpi_request *request)
+static struct base_lock orphan_lock;
+static struct mpi_request *orphans;
+
+static void orphan_add(struct mpi_request *request)
 {
     atomic_store_explicit(&request->object.handle, 0, memory_order_relaxed);
     mpi_lock(&orphan_lock);
@@ -265,7 +137,7 @@ static void adopt(struct mpi_request *request)
 }
 
 /* Takes the complete ones (ALL: any) off the list. */
-static struct mpi_request *take_orphans(bool all)
+static struct mpi_request *orphans_take(bool all)
 {
     struct mpi_request *taken = NULL;
     mpi_lock(&orphan_lock);
@@ -284,123 +156,103 @@ static struct mpi_request *take_orphans(bool all)
     return taken;
 }
 
-static void finish_orphans(struct mpi_request *list, bool wait)
+static void orphans_finish(struct mpi_request *list, bool wait)
 {
     while (list) {
         struct mpi_request *request = list;
         list = request->next;
-        if (wait && request->kind == REQUEST_SEND && !mpi_request_done(request))
+        if (wait && request->kind->operation == SENDS && !mpi_request_done(request))
             continue; /* the engine's goodbye delivers it, or learns that its receiver has left without it */
         if (wait && mpi_request_wait(request, NULL))
             continue; /* the job is lost: what is left of it is not touched again */
-        if (request->kind == REQUEST_COMM)
-            mpi_request_outcome(request, MPI_STATUS_IGNORE, true);
+        mpi_request_outcome(request, MPI_STATUS_IGNORE, true);
         mpi_request_give(request);
     }
 }
 
-void mpi_requests_settle(void) { finish_orphans(take_orphans(false), false); }
+static void orphans_settle(void)
+{
+    /* relaxed: an orphan seen late is settled later */
+    if (atomic_load_explicit(&mpi_have_orphans, memory_order_relaxed))
+        orphans_finish(orphans_take(false), false);
+}
 
 void mpi_requests_finish(void)
 {
-    /* a receive that nobody will answer must not hold the end of the program */
+    /* a receive that is never answered must not hold the end of the program */
     for (struct mpi_request *request = orphans; request; request = request->next)
-        if (request->kind == REQUEST_RECEIVE)
+        if (request->kind->operation == RECEIVES)
             vmsg_cancel(&request->operation);
-    finish_orphans(take_orphans(true), true);
-}
-
-/* A request of the program is told that it is complete, or freed; after the second its own function frees it. The handle is
- * good until then. */
-static int settle_general(const char *call, struct mpi_request *request, int news)
-{
-    /* both ways: pairs with itself in another thread, and with the acquire in mpi_request_done */
-    int all = news | atomic_fetch_or_explicit(&request->general->state, news, memory_order_acq_rel);
-    if (all != (GENERAL_COMPLETE | GENERAL_FREED))
-        return MPI_SUCCESS;
-    int error = free_general(request->general);
-    mpi_request_give(request);
-    return error ? mpi_error(NULL, call, error, "the free function of the request failed") : MPI_SUCCESS;
+    orphans_finish(orphans_take(true), true);
 }
 
 ENTRY(MPI_Request_free)(MPI_Request *handle)
 {
     struct mpi_request *request;
     ENTER("MPI_Request_free");
-    int error = CHECK({WANT_BEHIND | KIND_REQUEST, handle, "request", &request});
+    int error = CHECK({WANT_BEHIND, &mpi_kind_request, handle, "request", &request});
     if (error)
         return error;
     *handle = MPI_REQUEST_NULL;
-    if (request->kind == REQUEST_GENERAL)
-        return settle_general(NAME, request, GENERAL_FREED);
+    if (request->kind->freed)
+        return request->kind->freed(NAME, request);
     if (request->active)
-        adopt(request);
+        orphan_add(request);
     else
         mpi_request_give(request);
     return MPI_SUCCESS;
 }
 
+/* ---- cancelling and starting ------------------------------------------------------------------------------------ */
+
 ENTRY(MPI_Cancel)(MPI_Request *handle)
 {
     struct mpi_request *request;
     ENTER("MPI_Cancel");
-    int error = CHECK({WANT_BEHIND | KIND_REQUEST, handle, "request", &request});
+    int error = CHECK({WANT_BEHIND, &mpi_kind_request, handle, "request", &request});
     if (error)
         return error;
-    switch (request->kind) {
-    case REQUEST_SEND:
-    case REQUEST_RECEIVE:
-        if (!request->active)
-            break;
-        vmsg_cancel(&request->operation);
-        return MPI_SUCCESS;
-    case REQUEST_GENERAL: {
-        const struct mpi_general *general = request->general;
-        return general->cancel ? general->cancel(general->extra, mpi_request_done(request)) : MPI_SUCCESS;
-    }
-    case REQUEST_NOTHING:
-    case REQUEST_SENT:
-    case REQUEST_BUFFERED:
-        if (request->active)
-            return MPI_SUCCESS; /* complete: too late */
-        break;
-    default:
-        return mpi_error(request->comm, NAME, MPI_ERR_REQUEST, "a request of %s cannot be cancelled",
+    const struct mpi_request_kind *kind = request->kind;
+    if (kind->cancel)
+        return kind->cancel(request);
+    if (!kind->operation && kind->done)
+        return mpi_error(request->comm, NAME, MPI_ERR_REQUEST, "a request of %s cannot be cancelled", request->call);
+    if (!request->active)
+        return mpi_error(request->comm, NAME, MPI_ERR_REQUEST, "the persistent request of %s is not active",
                          request->call);
-    }
-    return mpi_error(request->comm, NAME, MPI_ERR_REQUEST, "the persistent request of %s is not active",
-                     request->call);
+    if (kind->operation)
+        vmsg_cancel(&request->operation);
+    return MPI_SUCCESS; /* without an operation it is complete: too late */
 }
 
-/* ---- requests of the program ------------------------------------------------------------------------------------ */
-
-ENTRY(MPI_Grequest_start)(MPI_Grequest_query_function *query, MPI_Grequest_free_function *free_,
-                          MPI_Grequest_cancel_function *cancel, void *extra, MPI_Request *out)
+static int request_start(const char *call, MPI_Request handle)
 {
-    int error = CHECK(RUNNING, GIVEN_AS(out, "request"));
-    if (error)
-        return error;
-    struct mpi_request *request = mpi_request_take(REQUEST_GENERAL, NAME, NULL, NULL);
-    struct mpi_general *general = request ? malloc(sizeof *general) : NULL;
-    if (!general) {
-        if (request)
-            mpi_request_give(request);
-        return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "no memory for a request");
-    }
-    *general = (struct mpi_general){query, free_, cancel, extra, 0};
-    request->general = request->extra = general;
-    *out = mpi_request_publish(request);
-    return MPI_SUCCESS;
-}
-
-ENTRY(MPI_Grequest_complete)(MPI_Request handle)
-{
-    mpi_enter(NAME);
     struct mpi_request *request = mpi_request_at(handle);
-    if (!request || request->kind != REQUEST_GENERAL)
-        return mpi_error(NULL, NAME, MPI_ERR_REQUEST, "%p is not a request of MPI_Grequest_start",
-                         (void *)handle);
-    int error = settle_general(NAME, request, GENERAL_COMPLETE);
-    vmsg_wake();
+    if (!request)
+        return mpi_wrong(NULL, call, &mpi_kind_request, handle);
+    if (!request->persistent || request->active)
+        return mpi_error(request->comm, call, MPI_ERR_REQUEST, "the request of %s is %s", request->call,
+                         request->persistent ? "active already" : "not persistent");
+    request->active = true;
+    int error = request->kind->start ? request->kind->start(call, request) : MPI_SUCCESS;
+    request->active = !error;
+    return error;
+}
+
+ENTRY(MPI_Start)(MPI_Request *request)
+{
+    ENTER("MPI_Start");
+    return request ? request_start(NAME, *request) : mpi_null(NULL, NAME, "request");
+}
+
+ENTRY(MPI_Startall)(int count, MPI_Request requests[])
+{
+    ENTER("MPI_Startall");
+    if (count < 0 || (count > 0 && !requests))
+        return mpi_error(NULL, NAME, count < 0 ? MPI_ERR_COUNT : MPI_ERR_ARG, "%d requests at %p", count,
+                         (void *)requests);
+    int error = MPI_SUCCESS;
+    for (int i = 0; i < count && !error; i++)
+        error = request_start(NAME, requests[i]);
     return error;
 }

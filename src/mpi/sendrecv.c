@@ -1,5 +1,12 @@
 /* Sending and receiving in one call. Both operations are under way at once, so rings and exchanges cannot lock up. */
-#include "mpi/inside.h"
+#include "mpi/message.h"
+#include "mpi/request.h"
+
+struct pair { /* extra of a request for both */
+    struct msg_request send, receive;
+    void *copy;                 /* of what is sent; NULL: none */
+    struct type_layout *layout; /* of what comes, kept; that of what goes is the request's */
+};
 
 /* Both messages of a call. */
 struct exchange {
@@ -10,7 +17,7 @@ struct exchange {
 };
 
 /* Checks both, and makes the copy, which is to be freed. A class that was raised. */
-static int prepare(struct exchange *x)
+static int exchange_prepare(struct exchange *x)
 {
     mpi_doing(x->send.call);
     int error = mpi_message_check(&x->send, false, &x->to) ?: mpi_message_check(&x->receive, true, &x->from);
@@ -27,7 +34,7 @@ static int prepare(struct exchange *x)
 }
 
 /* A class that was raised. */
-static int start_both(const struct exchange *x, struct mpi_pair *pair)
+static int exchange_start(const struct exchange *x, struct pair *pair)
 {
     int error = mpi_operation_start(&pair->receive, &x->receive, &x->from, WAY_RECEIVE, NULL);
     if (!error) {
@@ -40,11 +47,11 @@ static int start_both(const struct exchange *x, struct mpi_pair *pair)
     return error ? mpi_engine_error(x->to.comm, x->send.call, error) : MPI_SUCCESS;
 }
 
-static int exchange(struct exchange *x, MPI_Status *status)
+static int exchange_run(struct exchange *x, MPI_Status *status)
 {
-    struct mpi_pair pair;
+    struct pair pair;
     const char *call = x->send.call;
-    int error = prepare(x) ?: start_both(x, &pair);
+    int error = exchange_prepare(x) ?: exchange_start(x, &pair);
     if (!error) {
         int send_error = mpi_wait_here(&pair.send), receive_error = mpi_wait_here(&pair.receive);
         mpi_status_result(status, &pair.receive.result);
@@ -57,34 +64,56 @@ static int exchange(struct exchange *x, MPI_Status *status)
     return error;
 }
 
-static int iexchange(struct exchange *x, MPI_Request *out)
+static bool pair_done(struct mpi_request *request)
+{
+    struct pair *pair = request->extra;
+    return vmsg_request_done(&pair->send) && vmsg_request_done(&pair->receive);
+}
+
+static int pair_outcome(struct mpi_request *request, MPI_Status *status, bool last)
+{
+    const struct pair *pair = request->extra;
+    (void)last;
+    mpi_status_result(status, &pair->receive.result);
+    int error = pair->receive.result.error ? mpi_operation_class(&pair->receive.result, status) : MPI_SUCCESS;
+    return error || !pair->send.result.error ? error : mpi_operation_class(&pair->send.result, status);
+}
+
+static void pair_drop(struct mpi_request *request)
+{
+    struct pair *pair = request->extra;
+    if (mpi_checking) {
+        mpi_check_ends(&pair->send);
+        mpi_check_ends(&pair->receive);
+    }
+    free(pair->copy);
+    vtype_layout_drop(pair->layout);
+}
+
+static const struct mpi_request_kind pair_request = {.done = pair_done, .outcome = pair_outcome, .drop = pair_drop};
+
+static int pair_start(struct exchange *x, MPI_Request *out)
 {
     const char *call = x->send.call;
-    int error = prepare(x);
+    int error = exchange_prepare(x);
     if (!error && !out)
         error = mpi_null(x->to.comm, call, "request");
-    struct mpi_request *request = error ? NULL : mpi_request_take(REQUEST_PAIR, call, x->to.comm, x->to.type->layout);
+    struct pair *pair = error ? NULL : malloc(sizeof *pair);
+    struct mpi_request *request = pair ? mpi_request_take(&pair_request, call, x->to.comm) : NULL;
     if (!request) {
+        free(pair);
         free(x->copy.base);
         return error ? error : mpi_engine_error(x->to.comm, call, ERR_MEMORY);
     }
-    request->extra = x->copy.base;
-    request->pair = (struct mpi_pair){.layout = vtype_layout_keep(x->from.type->layout)};
-    error = start_both(x, &request->pair);
+    *pair = (struct pair){.copy = x->copy.base, .layout = vtype_layout_keep(x->from.type->layout)};
+    request->extra = pair;
+    request->layout = vtype_layout_keep(x->to.type->layout);
+    error = exchange_start(x, pair);
     if (error)
         mpi_request_give(request);
     else
         *out = mpi_request_publish(request);
     return error;
-}
-
-void mpi_pair_drop(struct mpi_pair *pair)
-{
-    if (mpi_checking) {
-        mpi_check_ends(&pair->send);
-        mpi_check_ends(&pair->receive);
-    }
-    vtype_layout_drop(pair->layout);
 }
 
 /* ---- entries ---------------------------------------------------------------------------------------------------- */
@@ -93,14 +122,14 @@ void mpi_pair_drop(struct mpi_pair *pair)
 #define BOTH                                                                                                           \
     &(struct exchange){.send = {NAME, sendbuf, sendcount, sendtype, dest, sendtag, comm},                              \
                        .receive = {NAME, recvbuf, recvcount, recvtype, source, recvtag, comm}}
-ENTRIES(MPI_Sendrecv, MPI_Sendrecv_c, MPI_EXCHANGED_, (WHOM, MPI_Status *status), return exchange(BOTH, status))
-ENTRIES(MPI_Isendrecv, MPI_Isendrecv_c, MPI_EXCHANGED_, (WHOM, MPI_Request *request), return iexchange(BOTH, request))
+ENTRIES(MPI_Sendrecv, MPI_Sendrecv_c, MPI_EXCHANGED_, (WHOM, MPI_Status *status), return exchange_run(BOTH, status))
+ENTRIES(MPI_Isendrecv, MPI_Isendrecv_c, MPI_EXCHANGED_, (WHOM, MPI_Request *request), return pair_start(BOTH, request))
 
 #define BOTH_RANKS int dest, int sendtag, int source, int recvtag, MPI_Comm comm
 #define ONE                                                                                                            \
     &(struct exchange){.send = {NAME, buf, count, datatype, dest, sendtag, comm},                                      \
                        .receive = {NAME, buf, count, datatype, source, recvtag, comm}, .replaces = true}
 ENTRIES(MPI_Sendrecv_replace, MPI_Sendrecv_replace_c, MPI_DATA_, (BOTH_RANKS, MPI_Status *status),
-        return exchange(ONE, status))
+        return exchange_run(ONE, status))
 ENTRIES(MPI_Isendrecv_replace, MPI_Isendrecv_replace_c, MPI_DATA_, (BOTH_RANKS, MPI_Request *request),
-        return iexchange(ONE, request))
+        return pair_start(ONE, request))

@@ -1,25 +1,26 @@
 /* What a status tells: counts, elements, fields. MPI_internal holds the bytes received in its first two ints, and in
  * the third whether the operation was cancelled. Statuses are the program's memory: nothing here needs MPI to be
  * initialized. */
-#include "mpi/inside.h"
+#include "mpi/status.h"
+#include "mpi/type.h"
 
-static uint64_t bytes_of(const MPI_Status *status)
+static uint64_t status_bytes(const MPI_Status *status)
 {
     uint64_t bytes;
     __builtin_memcpy(&bytes, &status->MPI_internal[MPI_STATUS_BYTES], sizeof bytes);
     return bytes;
 }
 
-static int get_count(uint64_t bytes, const struct mpi_type *type, struct mpi_count count)
+static int count_tell(uint64_t bytes, const struct mpi_type *type, struct mpi_count count)
 {
     bool whole = type->size ? bytes % type->size == 0 : bytes == 0;
     return mpi_count_tell(count, !whole ? MPI_UNDEFINED : type->size ? (MPI_Count)(bytes / type->size) : 0);
 }
 
 #define COUNTED_WELL GIVEN(status), GIVEN(count), TYPE_OF(datatype)
-#define BYTES_OF_TYPE bytes_of(status), mpi_type_at(datatype)
+#define BYTES_OF_TYPE status_bytes(status), mpi_type_at(datatype)
 WIDENED(MPI_Get_count, MPI_Get_count_c, int, MPI_COUNTED_,
-        return CHECK(COUNTED_WELL) ?: get_count(BYTES_OF_TYPE, COUNT_AT(count)))
+        return CHECK(COUNTED_WELL) ?: count_tell(BYTES_OF_TYPE, COUNT_AT(count)))
 
 /* The basic elements in the first BYTES of one TYPE, -1 where the last one is not whole. */
 static int64_t elements_in(const struct mpi_type *type, uint64_t bytes)
@@ -45,14 +46,14 @@ static int64_t elements_in(const struct mpi_type *type, uint64_t bytes)
     return sum;
 }
 
-static int get_elements(uint64_t bytes, const struct mpi_type *type, struct mpi_count count)
+static int elements_tell(uint64_t bytes, const struct mpi_type *type, struct mpi_count count)
 {
     uint64_t whole = type->size ? bytes / type->size : 0;
     int64_t rest = type->size ? elements_in(type, bytes % type->size) : bytes ? -1 : 0;
     return mpi_count_tell(count, rest < 0 ? MPI_UNDEFINED : (MPI_Count)(whole * type->elements) + rest);
 }
 
-#define ELEMENTS_GOT get_elements(BYTES_OF_TYPE, COUNT_AT(count))
+#define ELEMENTS_GOT elements_tell(BYTES_OF_TYPE, COUNT_AT(count))
 WIDENED(MPI_Get_elements, MPI_Get_elements_c, int, MPI_COUNTED_, return CHECK(COUNTED_WELL) ?: ELEMENTS_GOT)
 ENTRY(MPI_Get_elements_x)(MPI_COUNTED_(MPI_Count, )) { return CHECK(COUNTED_WELL) ?: ELEMENTS_GOT; }
 
@@ -71,7 +72,7 @@ static uint64_t bytes_in(const struct mpi_type *type, uint64_t elements)
     return bytes;
 }
 
-static int set_elements(const char *call, MPI_Status *status, const struct mpi_type *type, MPI_Count count)
+static int elements_set(const char *call, MPI_Status *status, const struct mpi_type *type, MPI_Count count)
 {
     if (count < 0)
         return mpi_error(NULL, call, MPI_ERR_COUNT, "count %lld is negative", (long long)count);
@@ -81,7 +82,7 @@ static int set_elements(const char *call, MPI_Status *status, const struct mpi_t
 }
 
 #define ELEMENTS_WELL GIVEN(status), TYPE_OF(datatype)
-#define ELEMENTS_SET set_elements(NAME, status, mpi_type_at(datatype), count)
+#define ELEMENTS_SET elements_set(NAME, status, mpi_type_at(datatype), count)
 WIDENED(MPI_Status_set_elements, MPI_Status_set_elements_c, int, MPI_ELEMENTS_,
         return CHECK(ELEMENTS_WELL) ?: ELEMENTS_SET)
 ENTRY(MPI_Status_set_elements_x)(MPI_ELEMENTS_(MPI_Count, )) { return CHECK(ELEMENTS_WELL) ?: ELEMENTS_SET; }

@@ -1,29 +1,9 @@
 /* Cartesian topologies: ranks laid out in a grid, the last dimension fastest. Ranks are never reordered: on one node
  * every neighbour is as near as the others. A topology is the communicator's and is copied with it. */
-#include "mpi/inside.h"
+#include "mpi/comm.h"
+#include "mpi/info.h"
 
-static struct mpi_topology *allocate(int dimensions)
-{
-    size_t n = (size_t)dimensions;
-    struct mpi_topology *topology = calloc(1, sizeof *topology + 3 * n * sizeof(int));
-    if (!topology)
-        return NULL;
-    topology->dimensions = dimensions;
-    topology->extent = (int *)(topology + 1);
-    topology->periodic = topology->extent + n;
-    topology->coordinates = topology->periodic + n;
-    return topology;
-}
-
-struct mpi_topology *mpi_topology_copy(const struct mpi_topology *topology)
-{
-    struct mpi_topology *copy = allocate(topology->dimensions);
-    if (copy)
-        memcpy(copy->extent, topology->extent, 3 * (size_t)topology->dimensions * sizeof(int));
-    return copy;
-}
-
-static void coordinates_of(const struct mpi_topology *topology, int rank, int *coordinates)
+static void grid_coordinates(const struct mpi_topology *topology, int rank, int *coordinates)
 {
     for (int i = topology->dimensions - 1; i >= 0; i--) {
         coordinates[i] = rank % topology->extent[i];
@@ -32,7 +12,7 @@ static void coordinates_of(const struct mpi_topology *topology, int rank, int *c
 }
 
 /* The rank at COORDINATES, round where periodic; MPI_PROC_NULL outside of the grid. */
-static int rank_at(const struct mpi_topology *topology, const int *coordinates)
+static int grid_rank(const struct mpi_topology *topology, const int *coordinates)
 {
     int rank = 0;
     for (int i = 0; i < topology->dimensions; i++) {
@@ -49,7 +29,7 @@ static int rank_at(const struct mpi_topology *topology, const int *coordinates)
 /* ---- making ----------------------------------------------------------------------------------------------------- */
 
 /* The number of ranks in a grid of DIMS; raises where it is wrong or more than there are. */
-static int check_grid(struct mpi_comm *comm, const char *call, int n, const int *dims, int *ranks)
+static int grid_check(struct mpi_comm *comm, const char *call, int n, const int *dims, int *ranks)
 {
     int64_t product = 1;
     if (n < 0 || (n > 0 && !dims))
@@ -68,11 +48,11 @@ static int check_grid(struct mpi_comm *comm, const char *call, int n, const int 
 }
 
 /* The new communicator over GROUP (NULL: not for this rank; else dropped) with TOPOLOGY, which it takes. */
-static int make(const char *call, struct mpi_comm *parent, struct mpi_group *group, struct mpi_topology *topology,
+static int grid_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, struct mpi_topology *topology,
                 MPI_Comm *out)
 {
     if (group)
-        coordinates_of(topology, group->rank, topology->coordinates);
+        grid_coordinates(topology, group->rank, topology->coordinates);
     int error = mpi_comm_make(call, parent, group, MPI_ALL_CALL, topology, out);
     mpi_drop(group);
     return error;
@@ -85,11 +65,11 @@ ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int perio
     (void)reorder;
     ENTER("MPI_Cart_create");
     int error = CHECK(COMM_OF(handle, &parent), GIVEN(comm_cart), GIVEN_IF(n > 0, periods, "periods")) ?:
-                check_grid(parent, NAME, n, dims, &ranks);
+                grid_check(parent, NAME, n, dims, &ranks);
     if (error)
         return error;
     bool member = parent->rank < ranks;
-    struct mpi_topology *topology = allocate(n);
+    struct mpi_topology *topology = mpi_topology_new(n);
     struct mpi_group *group = member ? mpi_group_make(ranks, parent->group->world) : NULL;
     if (!topology || (member && !group)) {
         free(topology);
@@ -99,11 +79,11 @@ ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int perio
         topology->extent[i] = dims[i];
         topology->periodic[i] = periods[i] != 0;
     }
-    return make(NAME, parent, group, topology, comm_cart);
+    return grid_make(NAME, parent, group, topology, comm_cart);
 }
 
 /* Those ranks of PARENT whose coordinates differ from ours at most where REMAIN is set, in the order of the grid. */
-static struct mpi_group *slice(const struct mpi_comm *parent, const int *remain)
+static struct mpi_group *grid_slice(const struct mpi_comm *parent, const int *remain)
 {
     const struct mpi_topology *grid = parent->topology;
     int *world = malloc((size_t)parent->size * sizeof(int)), *at = malloc((size_t)(grid->dimensions + 1) * sizeof(int));
@@ -111,7 +91,7 @@ static struct mpi_group *slice(const struct mpi_comm *parent, const int *remain)
     int count = 0;
     for (int rank = 0; world && at && rank < parent->size; rank++) {
         bool same = true;
-        coordinates_of(grid, rank, at);
+        grid_coordinates(grid, rank, at);
         for (int i = 0; i < grid->dimensions; i++)
             same &= remain[i] || at[i] == grid->coordinates[i];
         if (same)
@@ -134,8 +114,8 @@ ENTRY(MPI_Cart_sub)(MPI_Comm handle, const int remain[], MPI_Comm *newcomm)
     const struct mpi_topology *grid = parent->topology;
     if (grid->dimensions > 0 && !remain)
         return mpi_null(parent, NAME, "remain_dims");
-    struct mpi_topology *topology = allocate(grid->dimensions);
-    struct mpi_group *group = topology ? slice(parent, remain) : NULL;
+    struct mpi_topology *topology = mpi_topology_new(grid->dimensions);
+    struct mpi_group *group = topology ? grid_slice(parent, remain) : NULL;
     if (!group) {
         free(topology);
         return mpi_error(parent, NAME, MPI_ERR_NO_MEM, "no memory for a grid");
@@ -147,7 +127,7 @@ ENTRY(MPI_Cart_sub)(MPI_Comm handle, const int remain[], MPI_Comm *newcomm)
             topology->periodic[n++] = grid->periodic[i];
         }
     topology->dimensions = n;
-    return make(NAME, parent, group, topology, newcomm);
+    return grid_make(NAME, parent, group, topology, newcomm);
 }
 
 /* ---- questions -------------------------------------------------------------------------------------------------- */
@@ -160,7 +140,7 @@ ENTRY(MPI_Topo_test)(MPI_Comm comm, int *status)
 ENTRY(MPI_Cartdim_get)(MPI_Comm comm, int *ndims)
     { return CHECK(GRID_OF(comm), GIVEN(ndims)) ?: mpi_tell(ndims, mpi_comm_at(comm)->topology->dimensions); }
 
-static int too_short(struct mpi_comm *comm, const char *call, int room)
+static int arrays_refuse(struct mpi_comm *comm, const char *call, int room)
 {
     return mpi_error(comm, call, MPI_ERR_ARG, "arrays of %d for a grid of %d dimensions", room, comm->topology->dimensions);
 }
@@ -173,7 +153,7 @@ ENTRY(MPI_Cart_get)(MPI_Comm handle, int room, int dims[], int periods[], int co
         return error;
     const struct mpi_topology *grid = comm->topology;
     if (room < grid->dimensions || (grid->dimensions > 0 && (!dims || !periods || !coordinates)))
-        return too_short(comm, NAME, room);
+        return arrays_refuse(comm, NAME, room);
     for (int i = 0; i < grid->dimensions; i++) {
         dims[i] = grid->extent[i];
         periods[i] = grid->periodic[i];
@@ -194,8 +174,8 @@ ENTRY(MPI_Cart_coords)(MPI_Comm handle, int rank, int room, int coordinates[])
         return mpi_error(comm, NAME, MPI_ERR_RANK, "rank %d is not in %s of %d ranks", rank, mpi_comm_name(comm, name),
                          comm->size);
     if (room < grid->dimensions || (grid->dimensions > 0 && !coordinates))
-        return too_short(comm, NAME, room);
-    coordinates_of(grid, rank, coordinates);
+        return arrays_refuse(comm, NAME, room);
+    grid_coordinates(grid, rank, coordinates);
     return MPI_SUCCESS;
 }
 
@@ -203,7 +183,7 @@ static int cart_rank(const char *call, struct mpi_comm *comm, const int *coordin
 {
     if (comm->topology->dimensions > 0 && !coordinates)
         return mpi_null(comm, call, "coords");
-    int found = rank_at(comm->topology, coordinates);
+    int found = grid_rank(comm->topology, coordinates);
     if (found == MPI_PROC_NULL)
         return mpi_error(comm, call, MPI_ERR_ARG, "the coordinates lie outside of the grid");
     return mpi_tell(rank, found);
@@ -237,7 +217,7 @@ ENTRY(MPI_Cart_shift)(MPI_Comm handle, int direction, int distance, int *rank_so
 
 static int cart_map(const char *call, struct mpi_comm *comm, int n, const int *dims, int *rank)
 {
-    int ranks, error = check_grid(comm, call, n, dims, &ranks);
+    int ranks, error = grid_check(comm, call, n, dims, &ranks);
     return error ?: mpi_tell(rank, comm->rank < ranks ? comm->rank : MPI_UNDEFINED);
 }
 ENTRY(MPI_Cart_map)(MPI_Comm comm, int n, const int dims[], const int periods[], int *newrank)
@@ -264,7 +244,7 @@ struct spread {
 };
 
 /* The largest number whose COUNTth power is at most N. */
-static int root(int n, int count)
+static int root_of(int n, int count)
 {
     int low = 1, high = n;
     while (low < high) {
@@ -278,7 +258,7 @@ static int root(int n, int count)
 }
 
 /* N in COUNT factors, chosen from the last one on, large ones first. */
-static void spread(struct spread *search, int n, int count)
+static void factors_find(struct spread *search, int n, int count)
 {
     bool last = count == search->count;
     if (count == 1) {
@@ -287,14 +267,14 @@ static void spread(struct spread *search, int n, int count)
         memcpy(search->found, search->trial, sizeof search->found);
         return;
     }
-    for (int factor = root(n, count), least = last ? 1 : search->trial[count]; factor >= least; factor--) {
+    for (int factor = root_of(n, count), least = last ? 1 : search->trial[count]; factor >= least; factor--) {
         if (n % factor)
             continue;
         search->trial[count - 1] = factor;
-        int rest = n / factor, largest = root(rest, count - 1); /* of the others, at least */
+        int rest = n / factor, largest = root_of(rest, count - 1); /* of the others, at least */
         if (largest - search->trial[search->count - 1] >= search->best)
             return; /* and a smaller factor leaves more for them */
-        spread(search, rest, count - 1);
+        factors_find(search, rest, count - 1);
     }
 }
 
@@ -317,7 +297,7 @@ ENTRY(MPI_Dims_create)(int ranks, int n, int dims[])
     if (open == 0)
         return MPI_SUCCESS;
     struct spread search = {.best = INT_MAX, .count = open < MOST_FACTORS ? open : MOST_FACTORS};
-    spread(&search, ranks / (int)fixed, search.count);
+    factors_find(&search, ranks / (int)fixed, search.count);
     for (int i = 0, next = 0; i < n; i++)
         if (dims[i] == 0)
             dims[i] = next < search.count ? search.found[next++] : 1;

@@ -2,7 +2,7 @@
  *
  * Handles are looked up again at every turn: an array that names a request twice finds the second one gone, which is an
  * error like any other. Null handles and inactive persistent requests count as not there. */
-#include "mpi/inside.h"
+#include "mpi/request.h"
 
 struct request_list { /* the arguments of an array call */
     const char *call;
@@ -16,39 +16,22 @@ static MPI_Status *status_at(const struct request_list *list, int i)
     return list->status == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &list->status[i];
 }
 
-/* A short way for the usual request, complete and all right: true, it is told in STATUS and gone. */
-MPI_HOT bool finish_quickly(MPI_Request *handle, struct mpi_request *request, MPI_Status *status)
-{
-    if (unlikely(!request->simple))
-        return false;
-    if (request->kind == REQUEST_RECEIVE) {
-        if (unlikely(!vmsg_request_done(&request->operation) || request->operation.result.error))
-            return false;
-        mpi_status_result(status, &request->operation.result);
-    } else {
-        mpi_status_empty(status);
-    }
-    mpi_request_give_short(request);
-    *handle = MPI_REQUEST_NULL;
-    return true;
-}
-
 /* The active request at *HANDLE, NULL if there is nothing to wait for; *error is raised for a handle that is none. */
-static struct mpi_request *find(const char *call, MPI_Request handle, int *error)
+static struct mpi_request *request_find(const char *call, MPI_Request handle, int *error)
 {
     *error = MPI_SUCCESS;
     if (handle == MPI_REQUEST_NULL)
         return NULL;
     struct mpi_request *request = mpi_request_at(handle);
     if (unlikely(!request)) {
-        *error = mpi_wrong(NULL, call, KIND_REQUEST, handle);
+        *error = mpi_wrong(NULL, call, &mpi_kind_request, handle);
         return NULL;
     }
     return request->active ? request : NULL;
 }
 
 /* Finishes a complete request. Raises. */
-static int finish(const char *call, MPI_Request *handle, struct mpi_request *request, MPI_Status *status)
+MPI_HOT int request_finish(const char *call, MPI_Request *handle, struct mpi_request *request, MPI_Status *status)
 {
     int class = mpi_request_outcome(request, status, true);
     if (unlikely(class))
@@ -57,7 +40,7 @@ static int finish(const char *call, MPI_Request *handle, struct mpi_request *req
     return class;
 }
 
-static int check_arguments(const struct request_list *list)
+static int arguments_check(const struct request_list *list)
 {
     if (unlikely(list->count < 0))
         return mpi_error(NULL, list->call, MPI_ERR_COUNT, "count %d is negative", list->count);
@@ -66,14 +49,14 @@ static int check_arguments(const struct request_list *list)
     return MPI_SUCCESS;
 }
 
-static int check_list(const struct request_list *list)
+static int list_check(const struct request_list *list)
 {
-    int wrong = check_arguments(list);
+    int wrong = arguments_check(list);
     if (unlikely(wrong))
         return wrong;
     for (int i = 0; i < list->count; i++) {
         int error;
-        find(list->call, list->request[i], &error);
+        request_find(list->call, list->request[i], &error);
         if (unlikely(error))
             return error;
     }
@@ -82,17 +65,17 @@ static int check_list(const struct request_list *list)
 
 /* ---- one -------------------------------------------------------------------------------------------------------- */
 
-static int wait_and_finish(const char *call, MPI_Request *handle, struct mpi_request *request, MPI_Status *status)
+MPI_HOT int request_wait_finish(const char *call, MPI_Request *handle, struct mpi_request *request, MPI_Status *status)
 {
-    int error = mpi_request_wait(request, NULL);
+    int error = mpi_request_done(request) ? OK : mpi_request_wait(request, NULL);
     if (unlikely(error))
         return mpi_engine_error(request->comm, call, error);
-    return finish(call, handle, request, status);
+    return request_finish(call, handle, request, status);
 }
 
 int mpi_request_complete(const char *call, struct mpi_request *request, MPI_Status *status)
 {
-    return wait_and_finish(call, &(MPI_Request){0}, request, status);
+    return request_wait_finish(call, &(MPI_Request){0}, request, status);
 }
 
 ENTRY(MPI_Wait)(MPI_Request *handle, MPI_Status *status)
@@ -101,18 +84,16 @@ ENTRY(MPI_Wait)(MPI_Request *handle, MPI_Status *status)
     ENTER("MPI_Wait");
     if (unlikely(!handle))
         return mpi_null(NULL, NAME, "request");
-    struct mpi_request *request = find(NAME, *handle, &error);
+    struct mpi_request *request = request_find(NAME, *handle, &error);
     if (!request) {
         mpi_status_empty(status);
         return error;
     }
-    if (finish_quickly(handle, request, status))
-        return MPI_SUCCESS;
-    return wait_and_finish(NAME, handle, request, status);
+    return request_wait_finish(NAME, handle, request, status);
 }
 
 /* Complete, after one round of progress at most. */
-static bool try(struct mpi_request *request)
+static bool request_try(struct mpi_request *request)
 {
     if (mpi_request_done(request))
         return true;
@@ -126,14 +107,14 @@ ENTRY(MPI_Test)(MPI_Request *handle, int *flag, MPI_Status *status)
     ENTER("MPI_Test");
     if (unlikely(!handle || !flag))
         return mpi_null(NULL, NAME, handle ? "flag" : "request");
-    struct mpi_request *request = find(NAME, *handle, &error);
+    struct mpi_request *request = request_find(NAME, *handle, &error);
     if (error)
         return error;
-    *flag = !request || try(request);
+    *flag = !request || request_try(request);
     if (!*flag)
         return MPI_SUCCESS;
     if (request)
-        return finish(NAME, handle, request, status);
+        return request_finish(NAME, handle, request, status);
     mpi_status_empty(status);
     return MPI_SUCCESS;
 }
@@ -146,7 +127,7 @@ struct failures {
     struct mpi_comm *comm; /* of the first one, kept until it is raised */
 };
 
-static void note_failure(struct failures *failures, struct mpi_comm *comm)
+static void failure_note(struct failures *failures, struct mpi_comm *comm)
 {
     if (!failures->any && comm) {
         mpi_object_keep(comm);
@@ -156,18 +137,18 @@ static void note_failure(struct failures *failures, struct mpi_comm *comm)
 }
 
 /* Tells number I of a list, whose errors go into the statuses, in STATUS. LAST: and finishes it. */
-static void tell_in_list(const struct request_list *list, int i, MPI_Status *status, bool last, struct failures *failures)
+MPI_HOT void list_tell(const struct request_list *list, int i, MPI_Status *status, bool last, struct failures *failures)
 {
     struct mpi_request *request = mpi_request_at(list->request[i]);
     int class = MPI_SUCCESS;
-    if (!request && list->request[i] != MPI_REQUEST_NULL)
+    if (unlikely(!request && list->request[i] != MPI_REQUEST_NULL))
         class = MPI_ERR_REQUEST; /* named twice, and the first one took it */
-    if (!request || !request->active) {
+    if (unlikely(!request || !request->active)) {
         mpi_status_empty(status);
     } else {
         class = mpi_request_outcome(request, status, last);
-        if (class && last)
-            note_failure(failures, request->comm);
+        if (unlikely(class) && last)
+            failure_note(failures, request->comm);
         if (last)
             mpi_request_retire(&list->request[i], request);
     }
@@ -176,7 +157,7 @@ static void tell_in_list(const struct request_list *list, int i, MPI_Status *sta
     failures->any |= class && last;
 }
 
-static int raise_failures(const struct request_list *list, const struct failures *failures)
+static int failures_raise(const struct request_list *list, const struct failures *failures)
 {
     if (likely(!failures->any))
         return MPI_SUCCESS;
@@ -186,40 +167,35 @@ static int raise_failures(const struct request_list *list, const struct failures
     return class;
 }
 
-/* Waits for number I, which is not complete, or more than a short way can finish, or not there. */
-static __attribute__((noinline)) int wait_in_list(const struct request_list *list, int i, struct failures *failures)
+/* Until number I is complete, if it is there. A class that was raised. */
+static __attribute__((noinline)) int list_wait(const struct request_list *list, int i)
 {
     struct mpi_request *request = mpi_request_at(list->request[i]);
-    int error = request && request->active ? mpi_request_wait(request, mpi_request_at(list->request[list->count - 1])) : OK;
-    if (unlikely(error))
-        return mpi_engine_error(request->comm, list->call, error);
-    tell_in_list(list, i, status_at(list, i), true, failures);
-    return MPI_SUCCESS;
+    int error = mpi_request_wait(request, mpi_request_at(list->request[list->count - 1]));
+    return error ? mpi_engine_error(request->comm, list->call, error) : MPI_SUCCESS;
 }
 
 ENTRY(MPI_Waitall)(int count, MPI_Request requests[], MPI_Status statuses[])
 {
-    struct request_list list = {NAME, count, requests, statuses};
+    const struct request_list list = {NAME, count, requests, statuses};
     struct failures failures = {0};
     ENTER("MPI_Waitall");
-    int error = check_arguments(&list);
-    MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses;
+    int error = arguments_check(&list);
     for (int i = 0; i < count && likely(!error); i++) {
         struct mpi_request *request = mpi_request_at(requests[i]);
-        if (unlikely(!request || !finish_quickly(&requests[i], request, status)))
-            error = wait_in_list(&list, i, &failures);
-        else if (status != MPI_STATUS_IGNORE)
-            status->MPI_ERROR = MPI_SUCCESS;
-        status += status != MPI_STATUS_IGNORE;
+        if (unlikely(request && request->active && !mpi_request_done(request)))
+            error = list_wait(&list, i);
+        if (likely(!error))
+            list_tell(&list, i, status_at(&list, i), true, &failures);
     }
-    return likely(!error) ? raise_failures(&list, &failures) : error;
+    return likely(!error) ? failures_raise(&list, &failures) : error;
 }
 
 #define NONE_ACTIVE (-1)
 #define NONE_DONE (-2)
 
 /* NONE_DONE as long as any is not. */
-static int all_done(const struct request_list *list)
+static int list_all_done(const struct request_list *list)
 {
     for (int i = 0; i < list->count; i++) {
         struct mpi_request *request = mpi_request_at(list->request[i]);
@@ -230,7 +206,7 @@ static int all_done(const struct request_list *list)
 }
 
 /* What LOOK says, after one round of progress at most. */
-static int try_list(const struct request_list *list, int (*look)(const struct request_list *))
+static int list_try(const struct request_list *list, int (*look)(const struct request_list *))
 {
     int found = look(list);
     if (found != NONE_DONE)
@@ -239,32 +215,32 @@ static int try_list(const struct request_list *list, int (*look)(const struct re
     return look(list);
 }
 
-static int test_all(const struct request_list *list, int *flag, bool last)
+static int all_test(const struct request_list *list, int *flag, bool last)
 {
     struct failures failures = {0};
     mpi_enter(list->call);
     TRACE(list->call);
-    int error = check_list(list);
+    int error = list_check(list);
     if (error)
         return error;
     if (!flag)
         return mpi_null(NULL, list->call, "flag");
-    *flag = try_list(list, all_done) != NONE_DONE;
+    *flag = list_try(list, list_all_done) != NONE_DONE;
     for (int i = 0; *flag && i < list->count; i++)
-        tell_in_list(list, i, status_at(list, i), last, &failures);
-    return raise_failures(list, &failures);
+        list_tell(list, i, status_at(list, i), last, &failures);
+    return failures_raise(list, &failures);
 }
 
 #define LIST(statuses) &(struct request_list){NAME, count, (MPI_Request *)requests, statuses}
 ENTRY(MPI_Testall)(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
-    { DOING("MPI_Testall"); return test_all(LIST(statuses), flag, true); }
+    { DOING("MPI_Testall"); return all_test(LIST(statuses), flag, true); }
 ENTRY(MPI_Request_get_status_all)(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
-    { DOING("MPI_Request_get_status_all"); return test_all(LIST(statuses), flag, false); }
+    { DOING("MPI_Request_get_status_all"); return all_test(LIST(statuses), flag, false); }
 
 /* ---- any -------------------------------------------------------------------------------------------------------- */
 
 /* The first complete request, or why there is none. */
-static int first_done(const struct request_list *list)
+static int list_first_done(const struct request_list *list)
 {
     int found = NONE_ACTIVE;
     for (int i = 0; i < list->count; i++) {
@@ -278,33 +254,33 @@ static int first_done(const struct request_list *list)
     return found;
 }
 
-static bool any_done(void *context) { return first_done(context) != NONE_DONE; }
+static bool list_any_done(void *context) { return list_first_done(context) != NONE_DONE; }
 
 /* Until any is done, or none is active. An error is raised. */
-static int wait_for_any(struct request_list *list)
+static int list_wait_any(struct request_list *list)
 {
-    int error = any_done(list) ? OK : vmsg_wait_until(any_done, list);
+    int error = list_any_done(list) ? OK : vmsg_wait_until(list_any_done, list);
     return error ? mpi_engine_error(NULL, list->call, error) : MPI_SUCCESS;
 }
 
 /* FLAG is NULL: until one is done. LAST: it is finished. */
-static int any(struct request_list *list, int *index, int *flag, MPI_Status *status, bool last)
+static int any_finish(struct request_list *list, int *index, int *flag, MPI_Status *status, bool last)
 {
     mpi_enter(list->call);
     TRACE(list->call);
-    int error = check_list(list);
+    int error = list_check(list);
     if (!error && !index)
         error = mpi_null(NULL, list->call, "index");
     if (!error && !flag)
-        error = wait_for_any(list);
+        error = list_wait_any(list);
     if (error)
         return error;
-    int i = flag ? try_list(list, first_done) : first_done(list);
+    int i = flag ? list_try(list, list_first_done) : list_first_done(list);
     *index = i >= 0 ? i : MPI_UNDEFINED;
     if (flag)
         *flag = i != NONE_DONE;
     if (i >= 0 && last)
-        return finish(list->call, &list->request[i], mpi_request_at(list->request[i]), status);
+        return request_finish(list->call, &list->request[i], mpi_request_at(list->request[i]), status);
     if (i >= 0)
         mpi_request_outcome(mpi_request_at(list->request[i]), status, false);
     else if (i == NONE_ACTIVE)
@@ -312,28 +288,28 @@ static int any(struct request_list *list, int *index, int *flag, MPI_Status *sta
     return MPI_SUCCESS;
 }
 
-static int test_any(struct request_list *list, int *index, int *flag, MPI_Status *status, bool last)
+static int any_test(struct request_list *list, int *index, int *flag, MPI_Status *status, bool last)
 {
-    return flag ? any(list, index, flag, status, last) : mpi_null(NULL, list->call, "flag");
+    return flag ? any_finish(list, index, flag, status, last) : mpi_null(NULL, list->call, "flag");
 }
 
 #define ANY(constant) int count, constant MPI_Request requests[], int *index
 #define BARE LIST(MPI_STATUSES_IGNORE)
 ENTRY(MPI_Waitany)(ANY(), MPI_Status *status)
-    { DOING("MPI_Waitany"); return any(BARE, index, NULL, status, true); }
+    { DOING("MPI_Waitany"); return any_finish(BARE, index, NULL, status, true); }
 ENTRY(MPI_Testany)(ANY(), int *flag, MPI_Status *status)
-    { DOING("MPI_Testany"); return test_any(BARE, index, flag, status, true); }
+    { DOING("MPI_Testany"); return any_test(BARE, index, flag, status, true); }
 ENTRY(MPI_Request_get_status)(MPI_Request request, int *flag, MPI_Status *status)
 {
     DOING("MPI_Request_get_status");
-    return test_any(&(struct request_list){NAME, 1, &request, MPI_STATUSES_IGNORE}, &(int){0}, flag, status, false);
+    return any_test(&(struct request_list){NAME, 1, &request, MPI_STATUSES_IGNORE}, &(int){0}, flag, status, false);
 }
 ENTRY(MPI_Request_get_status_any)(ANY(const), int *flag, MPI_Status *status)
-    { DOING("MPI_Request_get_status_any"); return test_any(BARE, index, flag, status, false); }
+    { DOING("MPI_Request_get_status_any"); return any_test(BARE, index, flag, status, false); }
 
 /* ---- some ------------------------------------------------------------------------------------------------------- */
 
-static int tell_some(const struct request_list *list, int *count, int indices[], bool last)
+static int some_tell(const struct request_list *list, int *count, int indices[], bool last)
 {
     struct failures failures = {0};
     int n = 0;
@@ -341,27 +317,27 @@ static int tell_some(const struct request_list *list, int *count, int indices[],
         struct mpi_request *request = mpi_request_at(list->request[i]);
         if (!request || !request->active || !mpi_request_done(request))
             continue;
-        tell_in_list(list, i, status_at(list, n), last, &failures);
+        list_tell(list, i, status_at(list, n), last, &failures);
         indices[n++] = i;
     }
     *count = n;
-    return raise_failures(list, &failures);
+    return failures_raise(list, &failures);
 }
 
 /* WAIT: until some are done, else after one look. LAST: they are finished. */
-static int some(struct request_list *list, int *done, int indices[], bool wait, bool last)
+static int some_finish(struct request_list *list, int *done, int indices[], bool wait, bool last)
 {
     mpi_enter(list->call);
     TRACE(list->call);
-    int error = check_list(list);
+    int error = list_check(list);
     if (!error && (!done || (list->count > 0 && !indices)))
         error = mpi_null(NULL, list->call, done ? "array_of_indices" : "outcount");
     if (!error && wait)
-        error = wait_for_any(list);
+        error = list_wait_any(list);
     if (error)
         return error;
-    if ((wait ? first_done(list) : try_list(list, first_done)) != NONE_ACTIVE)
-        return tell_some(list, done, indices, last);
+    if ((wait ? list_first_done(list) : list_try(list, list_first_done)) != NONE_ACTIVE)
+        return some_tell(list, done, indices, last);
     *done = MPI_UNDEFINED;
     return MPI_SUCCESS;
 }
@@ -369,8 +345,8 @@ static int some(struct request_list *list, int *done, int indices[], bool wait, 
 #define SOME(constant)                                                                                                 \
     int count, constant MPI_Request requests[], int *done, int indices[], MPI_Status statuses[]
 ENTRY(MPI_Waitsome)(SOME())
-    { DOING("MPI_Waitsome"); return some(LIST(statuses), done, indices, true, true); }
+    { DOING("MPI_Waitsome"); return some_finish(LIST(statuses), done, indices, true, true); }
 ENTRY(MPI_Testsome)(SOME())
-    { DOING("MPI_Testsome"); return some(LIST(statuses), done, indices, false, true); }
+    { DOING("MPI_Testsome"); return some_finish(LIST(statuses), done, indices, false, true); }
 ENTRY(MPI_Request_get_status_some)(SOME(const))
-    { DOING("MPI_Request_get_status_some"); return some(LIST(statuses), done, indices, false, false); }
+    { DOING("MPI_Request_get_status_some"); return some_finish(LIST(statuses), done, indices, false, false); }

@@ -1,37 +1,45 @@
 /* Handles and the objects behind them.
  *
  * A user's handle is a value, never a pointer: kind << 40 | generation << 24 | index. The first word of every object is
- * its own handle, or 0 once the user has freed it; so a lookup is: find the slot of the index (it never moves and is
- * never given back), load its first word, compare with the whole handle. Null, foreign, stale and random handles fail
+ * its own handle, or 0 once the user has freed it. So a lookup finds the slot of the index (it never moves and is never
+ * given back), loads its first word and compares it with the whole handle. Null, foreign, stale and random handles fail
  * that comparison. Predefined handles are the small numbers of the ABI and are looked up in tables of their own.
  *
  * An object has users (how many handles the program must still free) and references (users, communicators, requests and
  * types that hold it). The handle dies with the last user, the object with the last reference. A handle may be given
  * out again while the object lives (MPI_Comm_group, MPI_Type_get_contents): it has the same value then.
  *
- * Predefined objects have the ABI's number for their identity. They are not counted: keep, drop, publish and unpublish let
- * them be.
+ * Predefined objects have the ABI's number for their identity. They are not counted: keep, drop, publish and unpublish
+ * leave them alone.
  *
  * Threads: lookups take no lock. Taking and giving back take the table's lock once several threads may call. */
-#ifndef MPI_HANDLE_H
-#define MPI_HANDLE_H
+#ifndef MPI_OBJECT_H
+#define MPI_OBJECT_H
 
-#include "base/base.h"
+#include "mpi/process.h"
+
+#pragma GCC visibility push(hidden)
 
 enum mpi_kind {
     KIND_COMM = 1, KIND_GROUP, KIND_TYPE, KIND_OP, KIND_REQUEST, KIND_ERRHANDLER, KIND_INFO, KIND_MESSAGE, KIND_KEYVAL,
-    KIND_FILE, /* no objects yet, nor of sessions and windows: only their null handles */
-    KIND_SESSION, KIND_WIN, KIND_COUNT
+    KIND_FILE, /* of these and sessions and windows there are only the null handles yet */
+    KIND_COUNT
 };
 
-extern const struct mpi_kind_row {
-    const char *name; /* for people */
-    size_t size;      /* of its structure; 0: there are no objects of it */
+/* A kind of objects; the file that defines its structure has the row. */
+struct mpi_kind_row {
+    enum mpi_kind kind;
+    const char *name; /* in sentences */
+    size_t size;      /* of its structure */
     int class;        /* of the error that there is no such object */
     const char *null; /* the name of its null handle, */
     const void *none; /* and that handle */
+    void *(*at)(void *handle); /* the object of a handle that may be predefined; NULL: none of them is */
     void (*end)(void *object); /* gives back what it holds; NULL: nothing */
-} mpi_kinds[KIND_COUNT];
+};
+extern const struct mpi_kind_row mpi_kind_comm, mpi_kind_group, mpi_kind_type, mpi_kind_op, mpi_kind_request,
+    mpi_kind_errhandler, mpi_kind_info, mpi_kind_keyval;
+#define MPI_KIND(kind, name, structure, class, null) kind, name, sizeof(structure), class, #null, null
 
 struct mpi_object {
     _Atomic uintptr_t handle;    /* 0: the user has no handle of it */
@@ -39,7 +47,7 @@ struct mpi_object {
     _Atomic uint32_t references, users;
     union {
         struct mpi_object *next_free;
-        void *_Atomic made_at; /* of one in use, with VIADUCT_CHECK: who called */
+        void *_Atomic made_at; /* of one in use, with VIADUCT_CHECK: the caller */
     };
 };
 
@@ -52,17 +60,17 @@ struct mpi_table {
     char *_Atomic slab[MPI_SLABS];
     struct base_lock lock;
     struct mpi_object *free;
-    uint32_t objects; /* ever made */
+    uint32_t objects;                 /* ever made */
+    const struct mpi_kind_row *kind; /* set before the first one */
 };
 extern struct mpi_table mpi_tables[KIND_COUNT];
-extern bool mpi_threads; /* several threads may call: set before the second one can exist */
 
 /* SIZE must be the size of the kind's structure: the compiler turns it into shifts. */
 static inline void *mpi_slot(enum mpi_kind kind, uint32_t index, size_t size)
 {
     if (unlikely(index >= MPI_SLAB_OBJECTS * MPI_SLABS))
         return NULL;
-    /* acquire: pairs with the release in mpi_object_take, so the slab's content is seen */
+    /* acquire: pairs with the release in slab_add, so the slab's content is seen */
     char *slab = atomic_load_explicit(&mpi_tables[kind].slab[index / MPI_SLAB_OBJECTS], memory_order_acquire);
     return slab ? slab + index % MPI_SLAB_OBJECTS * size : NULL;
 }
@@ -78,30 +86,23 @@ static inline void *mpi_object_at(enum mpi_kind kind, const void *handle, size_t
 }
 
 /* A zeroed object with one reference and no user; NULL when memory is exhausted. */
-void *mpi_object_take(enum mpi_kind kind, size_t size) MUST_CHECK;
+void *mpi_object_take(const struct mpi_kind_row *kind) MUST_CHECK;
 /* The same with undefined content behind the head. */
-void *mpi_object_take_raw(enum mpi_kind kind, size_t size) MUST_CHECK;
+void *mpi_object_take_raw(const struct mpi_kind_row *kind) MUST_CHECK;
 
-/* One more user, who holds a reference of his own: the handle to give him. */
+/* One more user, with a reference of its own: returns the user's handle. */
 void *mpi_object_publish(void *object);
-
-/* The same for a new object, whose first reference becomes his. */
+/* The same for a new object, whose first reference becomes the user's. */
 void *mpi_object_deliver(void *object);
-
-/* A new one, of the content of LIKE, is the program's: its handle is at HANDLE. A class: that there is no memory is raised. */
-int mpi_object_make(const char *call, enum mpi_kind kind, const void *like, void *handle);
-
-/* The user frees his handle; true when he had one. His reference is still to be dropped. */
+/* The user frees its handle; true when there was one. The reference that came with it is still to be dropped. */
 bool mpi_object_unpublish(void *object);
-
-/* The same, with his reference, for the handle at PLACE, which becomes null. A class: that there is none is raised. */
-int mpi_free_handle(const char *call, enum mpi_kind kind, void *place);
+void mpi_object_made(struct mpi_object *object) COLD; /* with VIADUCT_CHECK: notes the caller */
 
 /* Gives the slot back; the caller dropped the last reference. And the same after what the object holds. */
-void mpi_object_give(enum mpi_kind kind, void *object);
+void mpi_object_give(void *object);
 void mpi_object_end(void *object);
 
-/* One reference more or less; NULL is nobody. */
+/* One reference more or less; OBJECT may be NULL. */
 void mpi_keep(void *object);
 void mpi_drop(void *object);
 
@@ -122,21 +123,10 @@ static inline void *mpi_handle(const void *object) /* without a new user */
     return (void *)((const struct mpi_object *)object)->identity;
 }
 
-static inline void mpi_lock(struct base_lock *lock)
-{
-    if (mpi_threads)
-        base_lock(lock);
-}
-static inline void mpi_unlock(struct base_lock *lock)
-{
-    if (mpi_threads)
-        base_unlock(lock);
-}
-
 static inline void mpi_object_keep(void *pointer)
 {
     struct mpi_object *object = pointer;
-    /* relaxed: whoever keeps has a reference already */
+    /* relaxed: the caller has a reference already */
     if (mpi_threads)
         atomic_fetch_add_explicit(&object->references, 1, memory_order_relaxed);
     else
@@ -155,4 +145,5 @@ static inline bool mpi_object_drop(void *pointer)
     return left == 0;
 }
 
+#pragma GCC visibility pop
 #endif

@@ -1,0 +1,74 @@
+/* Checking the arguments of calls by their list; making and freeing handles for the program. See arguments.h. */
+#include "mpi/comm.h"
+#include "mpi/type.h"
+
+static void *object_at(const struct mpi_kind_row *kind, void *handle)
+{
+    return kind->at ? kind->at(handle) : mpi_object_at(kind->kind, handle, kind->size);
+}
+
+int mpi_object_make(const char *call, const struct mpi_kind_row *kind, const void *like, void *handle)
+{
+    struct mpi_object *object = mpi_object_take_raw(kind);
+    if (!object)
+        return mpi_error(NULL, call, MPI_ERR_NO_MEM, "no memory for one more %s", kind->name);
+    memcpy(object + 1, (const struct mpi_object *)like + 1, kind->size - sizeof *object);
+    *(void **)handle = mpi_object_deliver(object);
+    return MPI_SUCCESS;
+}
+
+int mpi_free_handle(const char *call, const struct mpi_kind_row *kind, void *place)
+{
+    void *handle = *(void **)place, *object = object_at(kind, handle);
+    if (!object || !mpi_object_unpublish(object))
+        return mpi_wrong(NULL, call, kind, handle);
+    mpi_drop(object);
+    *(const void **)place = kind->none;
+    return MPI_SUCCESS;
+}
+
+int mpi_wrong_type(struct mpi_comm *comm, const char *call, MPI_Datatype handle, const char *side)
+{
+    const struct mpi_type *type = mpi_type_at(handle);
+    if (type)
+        return mpi_error(comm, call, MPI_ERR_TYPE, "%s%s is not committed: call MPI_Type_commit", side,
+                         mpi_type_text(type));
+    if (handle == MPI_DATATYPE_NULL)
+        return mpi_error(comm, call, MPI_ERR_TYPE, "the %sdatatype is MPI_DATATYPE_NULL", side);
+    return mpi_error(comm, call, MPI_ERR_TYPE, "the %sdatatype %p is none, or was freed", side, (void *)handle);
+}
+
+/* One that wants an object; COMM: where its error goes. */
+static int object_check(const char *call, const struct mpi_argument *one, struct mpi_comm *comm, void **object)
+{
+    void *handle = (void *)(uintptr_t)one->value;
+    char name[64];
+    if (one->want == WANT_BEHIND)
+        handle = *(void **)handle;
+    *object = object_at(one->kind, handle);
+    if (!*object)
+        return mpi_wrong(comm, call, one->kind, handle);
+    if (one->want == WANT_GRID && !((struct mpi_comm *)*object)->topology)
+        return mpi_error(*object, call, MPI_ERR_TOPOLOGY, "%s has no Cartesian topology", mpi_comm_name(*object, name));
+    if (one->found)
+        memcpy(one->found, object, sizeof *object);
+    return MPI_SUCCESS;
+}
+
+int mpi_arguments(const char *call, const struct mpi_argument *list)
+{
+    struct mpi_comm *comm = NULL;
+    int error = MPI_SUCCESS;
+    for (const struct mpi_argument *one = list; one->want && !error; one++) {
+        void *object = NULL;
+        if (one->want == WANT_RUNNING || (one->kind && one->kind->kind != KIND_INFO))
+            mpi_enter(call);
+        if (!one->value && (one->want == WANT_GIVEN || one->want == WANT_BEHIND))
+            error = mpi_null(comm, call, one->name);
+        else if (one->kind && !(one->want == WANT_HINTS && one->value == MPI_INFO_NULL))
+            error = object_check(call, one, comm, &object);
+        if (object && one->kind->kind == KIND_COMM && !comm)
+            comm = object;
+    }
+    return error;
+}

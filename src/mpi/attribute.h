@@ -1,0 +1,27 @@
+/* Attributes: values that programs attach to communicators and datatypes under keys of their own. */
+#ifndef MPI_ATTRIBUTE_H
+#define MPI_ATTRIBUTE_H
+
+#include "mpi/arguments.h"
+
+struct mpi_keyval {
+    struct mpi_object object;
+    enum mpi_kind of; /* KIND_COMM or KIND_TYPE */
+    void *copy, *drop; /* functions of that kind, or the sentinels of the ABI */
+    void *extra;
+};
+
+struct mpi_attribute {
+    struct mpi_attribute *next;
+    struct mpi_keyval *keyval;
+    void *value;
+};
+
+
+/* Runs the copy functions of FROM's attributes and appends to TO. A class, not raised. OBJECT is FROM's handle. */
+int mpi_attributes_copy(void *object, const struct mpi_attribute *from, struct mpi_attribute **to);
+/* The youngest first; stops at a delete function that fails. A class, not raised. */
+int mpi_attributes_delete(void *object, struct mpi_attribute **list);
+int mpi_last_used_code(void); /* the value of MPI_LASTUSEDCODE (error.c) */
+
+#endif

@@ -1,0 +1,85 @@
+/* Communicators and groups. A communicator holds its group and its error handler. */
+#ifndef MPI_COMM_H
+#define MPI_COMM_H
+
+#include "coll/coll.h"
+#include "mpi/arguments.h"
+
+struct mpi_group {
+    struct mpi_object object;
+    int size, rank; /* rank of this process, MPI_UNDEFINED: not in it */
+    int *world;     /* the world rank of each member */
+};
+
+struct mpi_topology {
+    int dimensions;
+    int *extent, *periodic, *coordinates; /* in one block of memory with this; coordinates of this rank */
+};
+
+struct mpi_buffer { /* of MPI_Bsend (buffer.c) */
+    void *attached; /* NULL: none; or MPI_BUFFER_AUTOMATIC */
+    int64_t size;   /* as it was attached */
+    char *start, *end;
+    struct mpi_copy *copies;
+    uint64_t copied; /* copies ever made */
+};
+
+struct mpi_comm {
+    struct mpi_object object;
+    struct msg_context *context; /* the user's messages */
+    int rank, size;
+    struct coll_group coll;      /* collectives, with a context of their own */
+    uint32_t id;                 /* see mpi_context_id */
+    uint32_t children;           /* communicators made from this one so far: the same on all members */
+    struct mpi_group *group;
+    struct mpi_errhandler *errhandler;
+    struct mpi_attribute *attributes;
+    struct mpi_topology *topology;
+    struct mpi_buffer buffer;
+    struct msg_context *hellos;  /* of partitioned communication; NULL: there was none here */
+    struct msg_context *agreements; /* of MPI_Comm_create_group, ranks of the world; NULL: there was none here */
+    char name[MPI_MAX_OBJECT_NAME];
+};
+
+static inline struct mpi_comm *mpi_comm_at(MPI_Comm handle)
+{
+    if (likely(handle == MPI_COMM_WORLD))
+        return mpi_process.world;
+    if (handle == MPI_COMM_SELF)
+        return mpi_process.self;
+    return mpi_object_at(KIND_COMM, handle, sizeof(struct mpi_comm));
+}
+static inline MPI_Comm mpi_comm_handle(struct mpi_comm *comm) /* without a new user */
+{
+    return comm == mpi_process.world  ? MPI_COMM_WORLD
+           : comm == mpi_process.self ? MPI_COMM_SELF
+                                      : (MPI_Comm)comm->object.identity;
+}
+static inline void mpi_comm_drop(struct mpi_comm *comm)
+{
+    if (unlikely(mpi_object_drop(comm)))
+        mpi_object_end(comm);
+}
+
+/* One more communicator over GROUP (a reference is taken), with PARENT's error handler, that nothing can be sent on yet;
+ * NULL: no memory. Then it is opened with the agreed id: an error of the engine, and COMM is gone, where it cannot be. */
+struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group);
+int mpi_comm_open(struct mpi_comm *comm, uint32_t id) MUST_CHECK;
+int mpi_comm_worlds_open(void); /* world and self */
+void mpi_comm_worlds_close(void);
+
+/* Makes a communicator from PARENT's members in GROUP (NULL: this process is in none, *out is null); all of PARENT must call,
+ * or only GROUP with a TAG that tells them apart from others. */
+#define MPI_ALL_CALL (-1)
+int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag,
+                  struct mpi_topology *topology, MPI_Comm *out); /* takes TOPOLOGY, NULL: it has none */
+
+struct mpi_group *mpi_group_at(MPI_Group handle);
+struct mpi_group *mpi_group_make(int size, const int *world);    /* copies; NULL: no memory */
+int mpi_group_find(const struct mpi_group *group, int world);    /* rank of a world rank, MPI_UNDEFINED */
+int mpi_group_relation(const struct mpi_group *one, const struct mpi_group *two); /* MPI_IDENT ...; -1: no memory */
+
+struct mpi_topology *mpi_topology_new(int dimensions); /* NULL: no memory */
+struct mpi_topology *mpi_topology_copy(const struct mpi_topology *topology);
+
+#endif

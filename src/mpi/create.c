@@ -1,0 +1,295 @@
+/* Communicators made from others, and freed. All members agree on a number (context.c) and open two contexts with it; no
+ * message follows, since the engine keeps what comes for a context that is not open yet. */
+#include "mpi/attribute.h"
+#include "mpi/context.h"
+#include "mpi/info.h"
+#include "mpi/message.h"
+#include "mpi/request.h"
+
+/* Making of a communicator under way; extra of its request. */
+struct birth {
+    struct mpi_agreement agreement;
+    struct mpi_comm *comm; /* opened at the end; NULL: this rank is not in it */
+    int error;             /* a class: of copying the attributes */
+    MPI_Comm *out;
+};
+
+static bool birth_done(struct mpi_request *request)
+{
+    struct birth *birth = request->extra;
+    /* acquire: pairs with the release of the agreement's end */
+    return atomic_load_explicit(&birth->agreement.done, memory_order_acquire);
+}
+
+/* A class, not raised. */
+static int birth_finish(struct birth *birth)
+{
+    struct mpi_agreement *agreement = &birth->agreement;
+    mpi_agreement_close(agreement);
+    if (agreement->error)
+        mpi_drop(birth->comm);
+    else if (birth->comm)
+        agreement->error = mpi_comm_open(birth->comm, agreement->id);
+    if (agreement->error)
+        return mpi_engine_class(agreement->error);
+    if (birth->error)
+        mpi_comm_drop(birth->comm);
+    else if (birth->comm)
+        *birth->out = mpi_object_deliver(birth->comm);
+    return birth->error;
+}
+
+static int birth_outcome(struct mpi_request *request, MPI_Status *status, bool last)
+{
+    mpi_status_empty(status);
+    return last ? birth_finish(request->extra) : MPI_SUCCESS;
+}
+
+static int birth_raise(const char *call, struct mpi_request *request, int class)
+{
+    const struct birth *birth = request->extra;
+    return birth->error ? mpi_error(request->comm, call, class, "the copy function of an attribute failed")
+                        : mpi_engine_error(request->comm, call, birth->agreement.error);
+}
+
+static const struct mpi_request_kind comm_request = {
+    .done = birth_done, .outcome = birth_outcome, .raise = birth_raise};
+
+/* Starts the making of one over GROUP (NULL: this rank is not in it), which is PARENT's child. A class that was raised. */
+static int birth_start(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, MPI_Comm *out,
+                 struct mpi_request **request)
+{
+    struct mpi_request *made = *request = mpi_request_take(&comm_request, call, parent);
+    struct birth *birth = calloc(1, sizeof *birth);
+    struct mpi_comm *comm = group ? mpi_comm_new(parent, group) : NULL;
+    int error = ERR_MEMORY;
+    *out = MPI_COMM_NULL; /* also when it fails: programs look at the handle where they ought to look at the error */
+    if (made && birth && (comm || !group))
+        error = tag == MPI_ALL_CALL ? mpi_agreement_start(&birth->agreement, parent, group != NULL)
+                                    : mpi_agreement_in_group(&birth->agreement, parent, group, tag);
+    if (error) {
+        free(birth);
+        mpi_drop(comm);
+        if (made)
+            mpi_request_give(made);
+        return mpi_engine_error(parent, call, error);
+    }
+    birth->comm = comm;
+    birth->out = out;
+    made->extra = birth;
+    return MPI_SUCCESS;
+}
+
+int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, struct mpi_topology *topology,
+                  MPI_Comm *out)
+{
+    struct mpi_request *request;
+    int error = birth_start(call, parent, group, tag, out, &request);
+    if (error || !group)
+        free(topology);
+    else
+        ((struct birth *)request->extra)->comm->topology = topology;
+    return error ?: mpi_request_complete(call, request, MPI_STATUS_IGNORE);
+}
+
+/* ---- dup -------------------------------------------------------------------------------------------------------- */
+
+/* What a duplicate has of its parent beside the group. A class, not raised. */
+static int comm_inherit(struct mpi_comm *parent, struct mpi_comm *comm)
+{
+    if (parent->topology) {
+        comm->topology = mpi_topology_copy(parent->topology);
+        if (!comm->topology)
+            return MPI_ERR_NO_MEM;
+    }
+    return mpi_attributes_copy(mpi_comm_handle(parent), parent->attributes, &comm->attributes);
+}
+
+static int dup_start(const char *call, struct mpi_comm *parent, MPI_Comm *out, struct mpi_request **request)
+{
+    int error = birth_start(call, parent, parent->group, MPI_ALL_CALL, out, request);
+    if (error)
+        return error;
+    struct birth *birth = (*request)->extra;
+    birth->error = comm_inherit(parent, birth->comm); /* told at the end: the others wait for us */
+    return MPI_SUCCESS;
+}
+
+static int comm_duplicate(const char *call, struct mpi_comm *parent, MPI_Comm *out)
+{
+    struct mpi_request *request;
+    return dup_start(call, parent, out, &request) ?: mpi_request_complete(call, request, MPI_STATUS_IGNORE);
+}
+
+static int comm_idup(const char *call, struct mpi_comm *parent, MPI_Comm *out, MPI_Request *handle)
+{
+    struct mpi_request *request;
+    int error = dup_start(call, parent, out, &request);
+    if (!error)
+        *handle = mpi_request_publish(request);
+    return error;
+}
+
+ENTRY(MPI_Comm_dup)(MPI_Comm comm, MPI_Comm *newcomm)
+    { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm)) ?: comm_duplicate(NAME, mpi_comm_at(comm), newcomm); }
+ENTRY(MPI_Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+    { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), HINTS(info)) ?: comm_duplicate(NAME, mpi_comm_at(comm), newcomm); }
+ENTRY(MPI_Comm_idup)(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), GIVEN(request)) ?:
+           comm_idup(NAME, mpi_comm_at(comm), newcomm, request);
+}
+ENTRY(MPI_Comm_idup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), HINTS(info), GIVEN(request)) ?:
+           comm_idup(NAME, mpi_comm_at(comm), newcomm, request);
+}
+
+/* ---- create ----------------------------------------------------------------------------------------------------- */
+
+/* For the members of GROUP, who must all be in PARENT. TAG as for mpi_comm_make. */
+static int comm_create(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, MPI_Comm *out)
+{
+    bool member = group->rank != MPI_UNDEFINED;
+    for (int i = 0; i < group->size; i++)
+        if (mpi_group_find(parent->group, group->world[i]) == MPI_UNDEFINED)
+            return mpi_error(parent, call, MPI_ERR_GROUP, "rank %d of the group is not in the communicator", i);
+    if (member || tag == MPI_ALL_CALL)
+        return mpi_comm_make(call, parent, member ? group : NULL, tag, NULL, out);
+    *out = MPI_COMM_NULL;
+    return MPI_SUCCESS;
+}
+
+#define MEMBERS COMM_OF(comm), GIVEN(newcomm), GROUP_OF(group)
+ENTRY(MPI_Comm_create)(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
+    { return CHECK_WAITS(MEMBERS) ?: comm_create(NAME, mpi_comm_at(comm), mpi_group_at(group), MPI_ALL_CALL, newcomm); }
+ENTRY(MPI_Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
+{
+    return CHECK_WAITS(MEMBERS) ?:
+           tag < 0 ? mpi_error(mpi_comm_at(comm), NAME, MPI_ERR_TAG, "tag %d is negative", tag) : comm_create(NAME, mpi_comm_at(comm), mpi_group_at(group), tag, newcomm);
+}
+
+/* ---- split ------------------------------------------------------------------------------------------------------ */
+
+struct choice { /* of one rank */
+    int color, key, rank;
+};
+
+static int choice_order(const void *a, const void *b)
+{
+    const struct choice *one = a, *two = b;
+    if (one->key != two->key)
+        return one->key < two->key ? -1 : 1;
+    return one->rank - two->rank;
+}
+
+/* All ranks' choices; to be freed. NULL: *error is the engine's. */
+static struct choice *choices_gather(struct mpi_comm *comm, int color, int key, int *error)
+{
+    struct choice mine = {color, key, comm->rank}, *all = malloc((size_t)comm->size * sizeof *all);
+    if (!all) {
+        *error = ERR_MEMORY;
+        return NULL;
+    }
+    struct coll_call call = {.kind = COLL_ALLGATHER,
+                             .group = &comm->coll,
+                             .send = {.base = &mine, .count = sizeof mine},
+                             .receive = {.base = all, .count = sizeof mine}};
+    *error = vcoll_run(&call);
+    if (!*error)
+        return all;
+    free(all);
+    return NULL;
+}
+
+/* The group of those with COLOR, ordered by key. NULL: no memory. */
+static struct mpi_group *color_group(const struct mpi_comm *comm, struct choice *all, int color)
+{
+    int n = 0;
+    for (int i = 0; i < comm->size; i++)
+        if (all[i].color == color)
+            all[n++] = all[i];
+    qsort(all, (size_t)n, sizeof *all, choice_order);
+    int *world = malloc((size_t)n * sizeof(int));
+    for (int i = 0; world && i < n; i++)
+        world[i] = comm->group->world[all[i].rank];
+    struct mpi_group *group = world ? mpi_group_make(n, world) : NULL;
+    free(world);
+    return group;
+}
+
+static int comm_split(const char *call, struct mpi_comm *parent, int color, int key, MPI_Comm *out)
+{
+    int error;
+    if (color < 0 && color != MPI_UNDEFINED)
+        return mpi_error(parent, call, MPI_ERR_ARG, "color %d is negative and not MPI_UNDEFINED", color);
+    struct choice *all = choices_gather(parent, color, key, &error);
+    if (!all)
+        return mpi_engine_error(parent, call, error);
+    struct mpi_group *group = color == MPI_UNDEFINED ? NULL : color_group(parent, all, color);
+    free(all);
+    if (!group && color != MPI_UNDEFINED)
+        return mpi_error(parent, call, MPI_ERR_NO_MEM, "no memory for a group");
+    error = mpi_comm_make(call, parent, group, MPI_ALL_CALL, NULL, out);
+    mpi_drop(group);
+    return error;
+}
+
+ENTRY(MPI_Comm_split)(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+    { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm)) ?: comm_split(NAME, mpi_comm_at(comm), color, key, newcomm); }
+
+/* By node, or (TYPE says none that is known here) not at all. */
+static int comm_split_type(const char *call, struct mpi_comm *comm, int type, int key, MPI_Info info, MPI_Comm *out)
+{
+    const char *resource = "";
+    switch (type) {
+    case MPI_COMM_TYPE_SHARED:
+        resource = "mpi_shared_memory";
+        break;
+    case MPI_COMM_TYPE_HW_GUIDED:
+    case MPI_COMM_TYPE_RESOURCE_GUIDED:
+        resource = info == MPI_INFO_NULL ? NULL : mpi_info_value(mpi_info_at(info), "mpi_hw_resource_type");
+        break;
+    case MPI_COMM_TYPE_HW_UNGUIDED: /* no level below the node is known here */
+    case MPI_UNDEFINED:
+        break;
+    default:
+        return mpi_error(comm, call, MPI_ERR_ARG, "%d is not a split type", type);
+    }
+    bool by_node = resource && strcmp(resource, "mpi_shared_memory") == 0; /* its lowest rank names a node */
+    return comm_split(call, comm, by_node ? mpi_process.job->local_ranks[0] : MPI_UNDEFINED, key, out);
+}
+ENTRY(MPI_Comm_split_type)(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *newcomm)
+{
+    return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), HINTS(info)) ?:
+           comm_split_type(NAME, mpi_comm_at(comm), type, key, info, newcomm);
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------------------- */
+
+static int comm_free(const char *call, MPI_Comm *comm)
+{
+    struct mpi_comm *old;
+    int error = mpi_arguments(call, ARGUMENTS(BEHIND(mpi_kind_comm, comm, &old)));
+    if (error)
+        return error;
+    if (old == mpi_process.world || old == mpi_process.self)
+        return mpi_error(old, call, MPI_ERR_COMM, "%s cannot be freed", old->name);
+    error = mpi_attributes_delete(*comm, &old->attributes);
+    if (error)
+        return mpi_error(old, call, error, "the delete function of an attribute failed");
+    error = mpi_buffer_flush(call, old);
+    if (error)
+        return error;
+    if (!mpi_object_unpublish(old))
+        return mpi_wrong(NULL, call, &mpi_kind_comm, *comm);
+    vcoll_group_close(&old->coll); /* all members are here: this is collective */
+    mpi_comm_drop(old);
+    *comm = MPI_COMM_NULL;
+    return MPI_SUCCESS;
+}
+
+ENTRY(MPI_Comm_free)(MPI_Comm *comm)
+    { DOING("MPI_Comm_free"); return comm_free(NAME, comm); }
+ENTRY(MPI_Comm_disconnect)(MPI_Comm *comm)
+    { DOING("MPI_Comm_disconnect"); return comm_free(NAME, comm); }

@@ -1,0 +1,44 @@
+/* The process: its stage, and its end where there is no communicator yet, or no more, to raise an error on. */
+#include "mpi/process.h"
+
+struct mpi_process mpi_process;
+bool mpi_threads = true; /* before MPI_Init the number of threads is unknown */
+
+int mpi_stage(void)
+{
+    /* acquire: pairs with the release in mpi_stage_set */
+    return atomic_load_explicit(&mpi_process.stage, memory_order_acquire);
+}
+
+void mpi_stage_set(enum mpi_stage stage) { atomic_store_explicit(&mpi_process.stage, stage, memory_order_release); }
+
+bool mpi_is_running(void) { return mpi_stage() == MPI_RUNNING || mpi_stage() == MPI_WATCHED; }
+
+void mpi_doing(const char *call)
+{
+    uint64_t word[sizeof vbase_counters->last_call / 8] = {0};
+    strncpy((char *)word, call, sizeof word - 1);
+    for (size_t i = 0; i < ARRAY_LENGTH(word); i++)
+        __atomic_store_n((uint64_t *)(void *)vbase_counters->last_call + i, word[i], __ATOMIC_RELAXED);
+}
+
+void mpi_end_early(const char *sentence)
+{
+    if (vmsg_job())
+        vmsg_abort(1, sentence);
+    vbase_flush();
+    dprintf(STDERR_FILENO, "viaduct: %s\n", sentence);
+    _exit(1);
+}
+
+void mpi_die(const char *call, const char *why)
+{
+    char text[600];
+    snprintf(text, sizeof text, "%s: %s", call, why);
+    mpi_end_early(text);
+}
+
+void mpi_not_running(const char *call)
+{
+    mpi_die(call, mpi_stage() == MPI_BEFORE ? "called before MPI_Init" : "called after MPI_Finalize");
+}

@@ -1,0 +1,65 @@
+/* The process: whether MPI runs in it, and what is there from MPI_Init on. The lowest header of this room. */
+#ifndef MPI_PROCESS_H
+#define MPI_PROCESS_H
+
+#include "base/base.h"
+#include "msg/msg.h"
+
+#pragma GCC visibility push(hidden)
+
+/* MPI_WATCHED: running, and traced or checked, so that no call takes a short way. */
+enum mpi_stage { MPI_BEFORE, MPI_RUNNING, MPI_WATCHED, MPI_AFTER };
+struct mpi_process {
+    _Atomic int stage; /* enum mpi_stage */
+    int thread_level;
+    const struct boot_job *job;
+    struct mpi_comm *world, *self;
+};
+extern struct mpi_process mpi_process;
+extern bool mpi_threads; /* several threads may call; set before the second one can exist */
+
+int mpi_stage(void);
+void mpi_stage_set(enum mpi_stage stage);
+bool mpi_is_running(void);
+void mpi_not_running(const char *call) __attribute__((noreturn)) COLD;
+/* Ends the process where no communicator can handle an error. */
+void mpi_die(const char *call, const char *why) __attribute__((noreturn)) COLD;
+void mpi_end_early(const char *sentence) __attribute__((noreturn)) COLD;
+
+/* False: the call is too early or too late, or watched; mpi_enter tells these apart. */
+static inline bool mpi_quick(void)
+{
+    /* relaxed: a thread that may call at all was made after MPI_Init or waited for it */
+    return likely(atomic_load_explicit(&mpi_process.stage, memory_order_relaxed) == MPI_RUNNING);
+}
+
+/* Comes first in a call that needs MPI to be initialized. */
+static inline void mpi_enter(const char *call)
+{
+    if (unlikely(!mpi_quick()) && !mpi_is_running())
+        mpi_not_running(call);
+}
+
+/* The same in a call that can wait: the name is shown to other processes that ask what this rank is doing, and in the trace.
+ * The few calls whose speed would suffer from it ask mpi_quick instead. */
+#define ENTER(call)                                                                                                    \
+    DOING(call);                                                                                                       \
+    mpi_enter(call);                                                                                                   \
+    TRACE(call)
+
+/* Shows CALL where the name is no constant: a body that serves several entries. Slower than DOING. */
+void mpi_doing(const char *call);
+
+static inline void mpi_lock(struct base_lock *lock)
+{
+    if (mpi_threads)
+        base_lock(lock);
+}
+static inline void mpi_unlock(struct base_lock *lock)
+{
+    if (mpi_threads)
+        base_unlock(lock);
+}
+
+#pragma GCC visibility pop
+#endif

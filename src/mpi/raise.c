@@ -1,0 +1,196 @@
+/* Raising errors: the classes with their sentences, the predefined handlers, and calling the handler of a communicator.
+ *
+ * A code that this library returns is a class. The sentence of the error raised last in a thread is kept, so that
+ * MPI_Error_string of that class tells function, argument and value and not only the class. */
+#include "mpi/comm.h"
+
+/* ---- handlers --------------------------------------------------------------------------------------------------- */
+
+#define FIRST_HANDLER (uintptr_t)MPI_ERRORS_ARE_FATAL
+static struct mpi_errhandler predefined[] = {
+#define PREDEFINED(handle, does) {.object.identity = (uintptr_t)handle, .what = does}
+    PREDEFINED(MPI_ERRORS_ARE_FATAL, HANDLER_FATAL), PREDEFINED(MPI_ERRORS_ABORT, HANDLER_ABORT),
+    PREDEFINED(MPI_ERRORS_RETURN, HANDLER_RETURN),
+};
+
+static void *errhandler_at(void *handle) { return mpi_errhandler_at(handle); }
+const struct mpi_kind_row mpi_kind_errhandler = {
+    MPI_KIND(KIND_ERRHANDLER, "error handler", struct mpi_errhandler, MPI_ERR_ERRHANDLER, MPI_ERRHANDLER_NULL),
+    .at = errhandler_at};
+
+struct mpi_errhandler *mpi_errhandler_at(MPI_Errhandler handle)
+{
+    uintptr_t number = (uintptr_t)handle - FIRST_HANDLER; /* the handles are neighbours */
+    return number < ARRAY_LENGTH(predefined) ? &predefined[number]
+                                             : mpi_object_at(KIND_ERRHANDLER, handle, sizeof(struct mpi_errhandler));
+}
+
+/* Of files there is only MPI_FILE_NULL, whose handler files take over when they are opened. */
+struct mpi_errhandler **mpi_handler_of(struct mpi_comm *comm)
+{
+    static struct mpi_errhandler *of_files = &predefined[2];
+    return comm == MPI_OF_FILES ? &of_files : &comm->errhandler;
+}
+
+/* ---- classes ---------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *sentence;
+} classes[] = {
+#define CLASS(name, sentence) [name] = {#name, sentence}
+    CLASS(MPI_SUCCESS, "no error"), CLASS(MPI_ERR_BUFFER, "a buffer is wrong"),
+    CLASS(MPI_ERR_COUNT, "a count is wrong"), CLASS(MPI_ERR_TYPE, "a datatype is wrong"),
+    CLASS(MPI_ERR_TAG, "a tag is wrong"), CLASS(MPI_ERR_COMM, "a communicator is wrong"),
+    CLASS(MPI_ERR_RANK, "a rank is wrong"), CLASS(MPI_ERR_REQUEST, "a request is wrong"),
+    CLASS(MPI_ERR_ROOT, "the root is wrong"), CLASS(MPI_ERR_GROUP, "a group is wrong"),
+    CLASS(MPI_ERR_OP, "an operation is wrong"), CLASS(MPI_ERR_TOPOLOGY, "the topology is wrong"),
+    CLASS(MPI_ERR_DIMS, "a dimension is wrong"), CLASS(MPI_ERR_ARG, "an argument is wrong"),
+    CLASS(MPI_ERR_UNKNOWN, "unknown error"),
+    CLASS(MPI_ERR_TRUNCATE, "the message is longer than the buffer of its receive"),
+    CLASS(MPI_ERR_OTHER, "an error of no other class"), CLASS(MPI_ERR_INTERN, "an error inside the library"),
+    CLASS(MPI_ERR_PENDING, "the request is neither failed nor complete"),
+    CLASS(MPI_ERR_IN_STATUS, "the error is told in the statuses"), CLASS(MPI_ERR_ACCESS, "permission denied"),
+    CLASS(MPI_ERR_AMODE, "the access mode of a file is wrong"), CLASS(MPI_ERR_ASSERT, "an assertion is wrong"),
+    CLASS(MPI_ERR_BAD_FILE, "a file name is wrong"), CLASS(MPI_ERR_BASE, "the base of MPI_Free_mem is wrong"),
+    CLASS(MPI_ERR_CONVERSION, "a data conversion function failed"), CLASS(MPI_ERR_DISP, "a displacement is wrong"),
+    CLASS(MPI_ERR_DUP_DATAREP, "the data representation exists already"),
+    CLASS(MPI_ERR_FILE_EXISTS, "the file exists"), CLASS(MPI_ERR_FILE_IN_USE, "the file is in use"),
+    CLASS(MPI_ERR_FILE, "a file handle is wrong"), CLASS(MPI_ERR_INFO_KEY, "an info key is wrong"),
+    CLASS(MPI_ERR_INFO_NOKEY, "no such info key"), CLASS(MPI_ERR_INFO_VALUE, "an info value is wrong"),
+    CLASS(MPI_ERR_INFO, "an info handle is wrong"), CLASS(MPI_ERR_IO, "input or output failed"),
+    CLASS(MPI_ERR_KEYVAL, "an attribute key is wrong"), CLASS(MPI_ERR_LOCKTYPE, "a lock type is wrong"),
+    CLASS(MPI_ERR_NAME, "no such service name"), CLASS(MPI_ERR_NO_MEM, "out of memory"),
+    CLASS(MPI_ERR_NOT_SAME, "an argument differs between the ranks"), CLASS(MPI_ERR_NO_SPACE, "no space left"),
+    CLASS(MPI_ERR_NO_SUCH_FILE, "no such file"), CLASS(MPI_ERR_PORT, "a port name is wrong"),
+    CLASS(MPI_ERR_QUOTA, "the quota is used up"), CLASS(MPI_ERR_READ_ONLY, "the file or file system is read-only"),
+    CLASS(MPI_ERR_RMA_ATTACH, "the memory cannot be attached"),
+    CLASS(MPI_ERR_RMA_CONFLICT, "conflicting accesses to a window"),
+    CLASS(MPI_ERR_RMA_RANGE, "the target memory is not part of the window"),
+    CLASS(MPI_ERR_RMA_SHARED, "the memory cannot be shared"),
+    CLASS(MPI_ERR_RMA_SYNC, "wrong synchronization of a window"),
+    CLASS(MPI_ERR_SERVICE, "a service name cannot be withdrawn"), CLASS(MPI_ERR_SIZE, "a size is wrong"),
+    CLASS(MPI_ERR_SPAWN, "processes could not be started"),
+    CLASS(MPI_ERR_UNSUPPORTED_DATAREP, "the data representation is not supported"),
+    CLASS(MPI_ERR_UNSUPPORTED_OPERATION, "the operation is not supported"), CLASS(MPI_ERR_WIN, "a window is wrong"),
+    CLASS(MPI_ERR_RMA_FLAVOR, "the window is of the wrong flavor"),
+    CLASS(MPI_ERR_PROC_ABORTED, "a process of the job is gone"),
+    CLASS(MPI_ERR_VALUE_TOO_LARGE, "a value does not fit into its variable"),
+    CLASS(MPI_ERR_SESSION, "a session is wrong"), CLASS(MPI_ERR_ERRHANDLER, "an error handler is wrong"),
+    CLASS(MPI_ERR_ABI, "the ABI's rule is broken"),
+};
+
+static __thread struct {
+    int class;
+    char sentence[MPI_MAX_ERROR_STRING];
+} last;
+
+const char *mpi_class_name(int class)
+{
+    return class >= 0 && (size_t)class < ARRAY_LENGTH(classes) ? classes[class].name : NULL;
+}
+
+const char *mpi_class_sentence(int class)
+{
+    return class >= 0 && (size_t)class < ARRAY_LENGTH(classes) ? classes[class].sentence : "";
+}
+
+const char *mpi_last_sentence(int code) { return last.class == code ? last.sentence : NULL; }
+
+int mpi_engine_class(int error)
+{
+    static const struct {
+        int error, class;
+    } known[] = {
+        {OK, MPI_SUCCESS}, {ERR_MEMORY, MPI_ERR_NO_MEM}, {ERR_ARGUMENT, MPI_ERR_ARG}, {ERR_TRUNCATED, MPI_ERR_TRUNCATE},
+        {ERR_PEER_DEAD, MPI_ERR_PROC_ABORTED}, {ERR_UNSUPPORTED, MPI_ERR_UNSUPPORTED_OPERATION}, {ERR_PROTOCOL, MPI_ERR_INTERN},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
+        if (known[i].error == error)
+            return known[i].class;
+    return MPI_ERR_OTHER;
+}
+
+/* Errors without a communicator belong to MPI_COMM_SELF; a program that only set the handler of MPI_COMM_WORLD means it
+ * for these too. */
+static struct mpi_comm *comm_default(void)
+{
+    return mpi_process.self->errhandler == predefined ? mpi_process.world : mpi_process.self;
+}
+
+/* Gives the error raised last to the handler. VISIBLE: the address of the handle it belongs to. */
+static int handler_run(const struct mpi_errhandler *handler, void *visible, int code)
+{
+    int copy = code; /* the handler's to write to; what is returned stays an error */
+    switch (handler->what) {
+    case HANDLER_RETURN:
+        break;
+    case HANDLER_FUNCTION:
+        handler->function(visible, &copy);
+        break;
+    default:
+        vmsg_abort(code > 0 && code < 256 ? code : 1, last.class == code ? last.sentence : mpi_class_sentence(code));
+    }
+    return code;
+}
+
+static int comm_handle(struct mpi_comm *comm, int code)
+{
+    void *visible = comm == MPI_OF_FILES ? (void *)MPI_FILE_NULL : mpi_comm_handle(comm);
+    return handler_run(*mpi_handler_of(comm), &visible, code);
+}
+
+int mpi_report(struct mpi_comm *comm, int code, const char *sentence)
+{
+    last.class = code;
+    snprintf(last.sentence, sizeof last.sentence, "%s", sentence);
+    return comm_handle(comm, code);
+}
+
+const char *mpi_comm_name(const struct mpi_comm *comm, char text[64])
+{
+    if (comm->name[0])
+        snprintf(text, 64, "%.63s", comm->name);
+    else
+        snprintf(text, 64, "communicator %u", comm->id);
+    return text;
+}
+
+int mpi_error(struct mpi_comm *comm, const char *call, int class, const char *format, ...)
+{
+    char name[64];
+    size_t room = sizeof last.sentence;
+    va_list arguments;
+    int at = snprintf(last.sentence, room, "%s: ", call);
+    va_start(arguments, format);
+    at += vsnprintf(last.sentence + at, room - (size_t)at, format, arguments);
+    va_end(arguments);
+    last.class = class;
+    if (!mpi_is_running())
+        mpi_end_early(last.sentence);
+    if (!comm)
+        comm = comm_default();
+    const struct mpi_comm *where = comm == MPI_OF_FILES ? mpi_process.world : comm;
+    if (at > 0 && (size_t)at < room)
+        snprintf(last.sentence + at, room - (size_t)at, " (%s, rank %d of %s)",
+                 mpi_class_name(class) ?: "an added class", where->rank, mpi_comm_name(where, name));
+    return comm_handle(comm, class);
+}
+
+int mpi_null(struct mpi_comm *comm, const char *call, const char *argument)
+{
+    return mpi_error(comm, call, MPI_ERR_ARG, "%s is NULL", argument);
+}
+
+int mpi_wrong(struct mpi_comm *comm, const char *call, const struct mpi_kind_row *kind, const void *handle)
+{
+    if (handle == kind->none)
+        return mpi_error(comm, call, kind->class, "the %s is %s", kind->name, kind->null);
+    return mpi_error(comm, call, kind->class, "%p is no %s, or was freed", handle, kind->name);
+}
+
+int mpi_engine_error(struct mpi_comm *comm, const char *call, int error)
+{
+    const char *detail = vbase_error_detail();
+    return mpi_error(comm, call, mpi_engine_class(error), "%s%s%s", vbase_error_sentence(error), detail[0] ? ": " : "",
+                     detail);
+}

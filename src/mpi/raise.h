@@ -1,0 +1,43 @@
+/* Errors are raised here. A body returns an MPI class (MPI_SUCCESS is 0); a class that is returned has been raised already,
+ * with its sentence, unless a comment says otherwise. */
+#ifndef MPI_RAISE_H
+#define MPI_RAISE_H
+
+#include "mpi/entry.h"
+#include "mpi/object.h"
+
+struct mpi_comm;
+
+struct mpi_errhandler {
+    struct mpi_object object;
+    enum { HANDLER_FATAL, HANDLER_ABORT, HANDLER_RETURN, HANDLER_FUNCTION } what;
+    enum mpi_kind of; /* KIND_COMM or KIND_FILE, for a function */
+    void (*function)(void *object, int *code, ...); /* a MPI_X_errhandler_function */
+};
+
+/* Raises an error: joins the sentence "CALL: FORMAT (CLASS, rank R of COMM)", keeps it for MPI_Error_string, and gives
+ * it to the error handler of COMM (NULL: where errors without a communicator go). Returns the class, if at all. */
+int mpi_error(struct mpi_comm *comm, const char *call, int class, const char *format, ...) PRINTF_LIKE(4, 5) COLD;
+/* In the place of a communicator: errors go where those of files go, to the handler of MPI_FILE_NULL. */
+#define MPI_OF_FILES ((struct mpi_comm *)1)
+
+/* ARGUMENT is NULL: MPI_ERR_ARG. */
+int mpi_null(struct mpi_comm *comm, const char *call, const char *argument) COLD;
+/* HANDLE is no object of this kind. */
+int mpi_wrong(struct mpi_comm *comm, const char *call, const struct mpi_kind_row *kind, const void *handle) COLD;
+/* The same for an error of the engine, with its sentence and detail. */
+int mpi_engine_error(struct mpi_comm *comm, const char *call, int error) COLD;
+int mpi_engine_class(int error);
+/* An error of CODE that the program reports itself, with a sentence of its own. Returns CODE, if at all. */
+int mpi_report(struct mpi_comm *comm, int code, const char *sentence) COLD;
+
+/* What is told of a class of the standard; of others NULL and "". */
+const char *mpi_class_name(int class);
+const char *mpi_class_sentence(int class);
+const char *mpi_last_sentence(int code); /* of the error raised last in this thread, where it was CODE; else NULL */
+
+struct mpi_errhandler **mpi_handler_of(struct mpi_comm *comm); /* where the error handler of COMM stands */
+struct mpi_errhandler *mpi_errhandler_at(MPI_Errhandler handle);
+const char *mpi_comm_name(const struct mpi_comm *comm, char text[64]); /* its name, or "communicator 12" */
+
+#endif
