@@ -1,5 +1,5 @@
-/* coll: collectives. Every one is a schedule: rounds of steps that progress advances. The algorithm is written once, as
- * the making of the schedule; blocking, non-blocking and persistent forms differ only in who waits and who frees.
+/* coll: collectives. Each one is a schedule: rounds of steps that progress advances. The algorithm is written once, as
+ * the making of the schedule; blocking, non-blocking and persistent forms differ only in which caller waits and frees.
  *
  *   round 0: send, receive, receive      all steps of a round start together;
  *   round 1: reduce, copy, send          when all are complete the next round starts;
@@ -9,7 +9,7 @@
  * messages. All members call the same collectives in the same order; a sequence number becomes the tag, so that several
  * may be under way at once.
  *
- * Results of reductions are bitwise the same on every rank, and the same for every run with the same number of ranks. */
+ * Results of reductions are bitwise the same on every rank, and in every run with the same number of ranks. */
 #ifndef COLL_COLL_H
 #define COLL_COLL_H
 
@@ -53,7 +53,8 @@ struct coll_call {
     enum coll_kind kind;
     struct coll_group *group;
     int root;
-    struct coll_side send, receive; /* bcast uses `receive` on every rank; reductions count elements of receive.layout */
+    /* bcast uses `receive` on every rank; reductions count elements of receive.layout */
+    struct coll_side send, receive;
     struct type_reduction reduction;
 };
 
@@ -62,18 +63,19 @@ struct coll_schedule;
 /* Makes the schedule of a call; nothing moves yet. All members must prepare in the same order (the sequence number is
  * taken here, also when preparing fails). Layouts are kept until release; arrays are not looked at again. */
 VEXPORT int vcoll_prepare(const struct coll_call *call, struct coll_schedule **schedule) MUST_CHECK;
-/* Starts it, again and again for persistent use, never while it is under way. Starts of different schedules need no order:
- * a schedule's messages carry the number it took when it was prepared. COMPLETED (may be NULL) is called once per start,
- * from progress or from within the launch, when vcoll_done is true already: the schedule may be released in it, or by
- * whoever saw vcoll_done, not by both. */
-VEXPORT int vcoll_launch(struct coll_schedule *schedule, void (*completed)(void *context, int error), void *context) MUST_CHECK;
+/* Starts it, again and again for persistent use, never while it is under way. Starts of different schedules need no
+ * order: a schedule's messages carry the number it took when it was prepared. COMPLETED (may be NULL) is called once for
+ * each start, from progress or within the launch, when vcoll_done is true already. Either COMPLETED or a caller that saw
+ * vcoll_done may release the schedule, not both. */
+VEXPORT int vcoll_launch(struct coll_schedule *schedule, void (*completed)(void *context, int error),
+                         void *context) MUST_CHECK;
 VEXPORT bool vcoll_done(const struct coll_schedule *schedule);
 /* The first error of the last start. A message longer than its place is ERR_TRUNCATED here and disturbs no other rank;
  * after any other error this rank's part ended early. */
 VEXPORT int vcoll_error(const struct coll_schedule *schedule);
 VEXPORT void vcoll_release(struct coll_schedule *schedule);
-/* Releases it, in any case: what is under way is cancelled for CAUSE. Should even that not complete, as the engine may still
- * write to it, it is left alone. What has come of it. */
+/* Cancels what is under way for CAUSE, and releases it. If even that does not complete, the memory is left alone, since
+ * the engine may still write to it. Returns how it ended. */
 VEXPORT int vcoll_abandon(struct coll_schedule *schedule, int cause);
 
 /* Prepare, launch, wait, release: the blocking form. */

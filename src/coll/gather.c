@@ -1,12 +1,12 @@
-/* coll/gather: gather and scatter, which are each other's mirror image, allgather and alltoall.
+/* coll/gather: gather and its mirror image scatter, allgather, alltoall.
  *
- * Few members or large blocks: straight between root and member. Many small ones: over a tree, whose nodes hold the
- * packed blocks of their subtree in the order of the tree. In the v forms only the root knows the counts: straight.
- * Of an alltoall tiny blocks in larger groups travel in company (Bruck's way): log n messages, each block taking the hops that the
- * bits of its distance say. */
+ * Few members or large blocks: directly between root and member. Many small ones: over a tree, whose nodes hold the
+ * packed blocks of their subtree in the order of the tree. In the v forms only the root knows the counts: directly. An
+ * alltoall of tiny blocks in a larger group joins them (Bruck's algorithm): log n messages, where a block is forwarded
+ * once for each bit of its distance. */
 #include "coll/make.h"
 
-#define STRAIGHT_MEMBERS 32 /* up to here the root serves everyone himself */
+#define STRAIGHT_MEMBERS 32 /* up to here the root exchanges with each member itself */
 
 static bool tree_pays(const struct coll_schedule *schedule, uint64_t block)
 {
@@ -15,9 +15,9 @@ static bool tree_pays(const struct coll_schedule *schedule, uint64_t block)
 
 static bool has_bytes(struct type_buffer buffer) { return type_buffer_bytes(&buffer) > 0; }
 
-/* ---- straight ------------------------------------------------------------------------------------------------------ */
+/* ---- straight ---- */
 
-/* Between the root, who has SIDE, and everyone's OWN block. */
+/* Between the root's SIDE and the OWN block of each member. */
 static void straight(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side,
                      bool gathers)
 {
@@ -42,7 +42,7 @@ void vcoll_piece_gather(struct coll_schedule *schedule, int root, struct type_bu
     vcoll_round(schedule);
 }
 
-/* ---- over a tree --------------------------------------------------------------------------------------------------- */
+/* ---- over a tree ---- */
 
 struct packing { /* of the blocks of a node's subtree: its own first, then those of its children's subtrees */
     struct coll_tree tree;
@@ -66,7 +66,7 @@ static struct type_buffer packed(const struct packing *packing, int node, int no
                       (uint64_t)nodes * packing->block);
 }
 
-/* Between the root, who has SIDE, and everyone's OWN block. */
+/* Between the root's SIDE and the OWN block of each member. */
 static void over_tree(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side,
                       uint64_t block, bool gathers)
 {
@@ -78,22 +78,25 @@ static void over_tree(struct coll_schedule *schedule, int root, struct type_buff
     for (int step = 0; step < 2; step++) {
         bool down = (step == 0) == gathers;
         for (int i = tree->children - 1; down && i >= 0; i--) /* the largest subtree first */
-            with_child(schedule, coll_ring(schedule, tree->child[i], root), packed(&packing, tree->child[i], tree->span[i]));
+            with_child(schedule, coll_ring(schedule, tree->child[i], root),
+                       packed(&packing, tree->child[i], tree->span[i]));
         if (down && own.base != COLL_IN_PLACE) {
             struct type_buffer place = packing.node ? packed(&packing, packing.node, 1) : coll_block(side, root);
             vcoll_copy(schedule, gathers ? own : place, gathers ? place : own);
         }
         if (!down && packing.node)
-            with_parent(schedule, coll_ring(schedule, tree->parent, root), packed(&packing, packing.node, tree->own_span));
+            with_parent(schedule, coll_ring(schedule, tree->parent, root),
+                        packed(&packing, packing.node, tree->own_span));
         for (int node = 1; !down && packing.node == 0 && node < schedule->size; node++) {
-            struct type_buffer travels = packed(&packing, node, 1), block_of = coll_block(side, coll_ring(schedule, root, node));
+            struct type_buffer travels = packed(&packing, node, 1),
+                               block_of = coll_block(side, coll_ring(schedule, root, node));
             vcoll_copy(schedule, gathers ? travels : block_of, gathers ? block_of : travels);
         }
         vcoll_round(schedule);
     }
 }
 
-/* ---- the calls ----------------------------------------------------------------------------------------------------- */
+/* ---- the calls ---- */
 
 static void gather(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side,
                    uint64_t block)
@@ -126,13 +129,14 @@ void vcoll_make_scatter(struct coll_schedule *schedule)
         straight(schedule, call->root, coll_whole(&call->receive), &call->send, false);
 }
 
-/* ---- allgather ----------------------------------------------------------------------------------------------------- */
+/* ---- allgather ---- */
 
-/* What everyone sends to everyone: OWN to all, or where it is NULL the blocks of FROM; it comes to those of TO. To FULL, who has
- * all, nobody sends. A window of partners at a time, starting with the next neighbour so that no rank is everybody's target. */
-#define NOBODY (-1)
-static void exchange(struct coll_schedule *schedule, int full, const struct type_buffer *own, const struct coll_side *from,
-                     const struct coll_side *to)
+/* Each member sends to each: OWN to all, or where it is NULL the blocks of FROM; what arrives goes to the blocks of TO.
+ * FULL has all already and receives nothing. A window of partners at a time, the next neighbour first, so that the
+ * messages do not all go to one rank. */
+#define NO_RANK (-1)
+static void exchange(struct coll_schedule *schedule, int full, const struct type_buffer *own,
+                     const struct coll_side *from, const struct coll_side *to)
 {
     for (int i = 1; i < schedule->size; i++) {
         int below = coll_ring(schedule, schedule->rank, -i), above = coll_ring(schedule, schedule->rank, i);
@@ -156,7 +160,7 @@ void vcoll_piece_spread(struct coll_schedule *schedule, int root, const struct c
 
 void vcoll_piece_allgather(struct coll_schedule *schedule, struct type_buffer own, const struct coll_side *side)
 {
-    exchange(schedule, NOBODY, &own, NULL, side);
+    exchange(schedule, NO_RANK, &own, NULL, side);
     vcoll_copy(schedule, own, coll_block(side, schedule->rank));
     vcoll_round(schedule);
 }
@@ -177,7 +181,8 @@ void vcoll_make_allgather(struct coll_schedule *schedule)
 }
 
 /* Memory for SIDE's blocks as they travel, one behind the other, but for that of SKIP. False: there is none. */
-static bool packed_side(struct coll_schedule *schedule, const struct coll_side *side, int skip, struct coll_side *packed)
+static bool packed_side(struct coll_schedule *schedule, const struct coll_side *side, int skip,
+                        struct coll_side *packed)
 {
     int size = schedule->size;
     int64_t *numbers = vcoll_memory(schedule, 2 * (uint64_t)size * sizeof *numbers), *place = numbers + size, total = 0;
@@ -187,7 +192,8 @@ static bool packed_side(struct coll_schedule *schedule, const struct coll_side *
         place[i] = total;
         total += numbers[i];
     }
-    *packed = (struct coll_side){.base = vcoll_memory(schedule, (uint64_t)total), .counts = numbers, .displacements = place};
+    *packed =
+        (struct coll_side){.base = vcoll_memory(schedule, (uint64_t)total), .counts = numbers, .displacements = place};
     return !schedule->failure;
 }
 
@@ -221,7 +227,7 @@ void vcoll_make_allgatherv(struct coll_schedule *schedule)
         vcoll_piece_allgather(schedule, coll_own_block(&schedule->call), side);
 }
 
-/* ---- alltoall ------------------------------------------------------------------------------------------------------ */
+/* ---- alltoall ---- */
 
 /* In place: what is sent is packed first, as the places are needed for what comes. */
 static void directly_in_place(struct coll_schedule *schedule)
@@ -233,10 +239,10 @@ static void directly_in_place(struct coll_schedule *schedule)
     for (int i = 0; i < schedule->size; i++)
         if (i != schedule->rank)
             vcoll_copy(schedule, coll_block(side, i), coll_block(&packed, i));
-    exchange(schedule, NOBODY, NULL, &packed, side);
+    exchange(schedule, NO_RANK, NULL, &packed, side);
 }
 
-#define COMPANY_BLOCK 64   /* bytes of a block that rather waits for company ... */
+#define COMPANY_BLOCK 64   /* bytes of a block that is joined with others ... */
 #define COMPANY_MEMBERS 12 /* ... in groups from this size */
 
 struct company {
@@ -264,7 +270,8 @@ static void in_company(struct coll_schedule *schedule, const struct coll_side *f
 {
     int rank = schedule->rank, size = schedule->size;
     uint64_t all = (uint64_t)size * bytes;
-    struct company company = {vcoll_memory(schedule, all), vcoll_memory(schedule, all), vcoll_memory(schedule, all), bytes};
+    struct company company = {vcoll_memory(schedule, all), vcoll_memory(schedule, all), vcoll_memory(schedule, all),
+                              bytes};
     if (schedule->failure)
         return;
     for (int i = 1; i < size; i++)
@@ -295,7 +302,7 @@ void vcoll_make_alltoall(struct coll_schedule *schedule)
     else if (in_place)
         directly_in_place(schedule);
     else
-        exchange(schedule, NOBODY, NULL, &call->send, &call->receive);
+        exchange(schedule, NO_RANK, NULL, &call->send, &call->receive);
     if (!in_place)
         vcoll_copy(schedule, coll_block(&call->send, schedule->rank), coll_block(&call->receive, schedule->rank));
 }

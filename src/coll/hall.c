@@ -1,15 +1,14 @@
 /* coll/hall: blocking collectives of a group on one node, in shared memory (meeting.h).
  *
- * A group gets a hall at its first suitable call, and an annex at the third one that needs it, so that groups made for a
- * moment pay little. Suitable is decided from what is the same on all members, and the memory is had by all or by none, so
- * all members always decide alike. Of a broadcast the root alone knows the length, and tells it in the hall. A hall is its
- * group's: opened here, closed by vcoll_group_close.
+ * A group gets a hall at its first suitable call and an annex at the third call that needs one, so groups that live for a
+ * moment pay little. Suitability depends only on what is the same on all members, and either all members get the memory
+ * or none, so all decide alike. Only the root of a broadcast knows its length, and tells it in the hall.
  *
- * What is no barrier, no broadcast and no small reduction goes over desks, in a row of steps: everybody lays a part on his desk,
- * all arrive, and everybody takes what is his from the desks of all. Two copies for each byte, and one turn of the scheduler
- * for as many bytes as a desk holds; the ranks are never more than a step apart.
+ * What is no barrier, no broadcast and no small reduction goes over desks, in steps: each member puts a part on its desk,
+ * all arrive, and each takes its part from the desks of all. That is two copies for each byte, and one switch of the
+ * scheduler for as many bytes as a desk holds.
  *
- * Elements of reductions are combined in rank order, each by one rank, or by two alike: the bits are the same everywhere. */
+ * Elements of reductions are combined in rank order: the bits are the same on all members. */
 #include "base/topology.h"
 #include "coll/make.h"
 #include "coll/meeting.h"
@@ -28,7 +27,7 @@ struct coll_hall {
 
 static void wake_all(void *share) { vmsg_share_wake_all(share); }
 
-/* More ranks than processors that any of them may use? Asked in the first meeting, so that all know the same. */
+/* More ranks than processors that any of them may use? Decided in the first meeting, so that all know the same. */
 static int agree_on_crowd(struct meeting *meeting)
 {
     const struct base_topology *topology = vbase_topology();
@@ -36,14 +35,15 @@ static int agree_on_crowd(struct meeting *meeting)
     int cpus = 0;
     vbase_affinity(mask, MASK_WORDS);
     meeting->crowd = true;
-    int error = vcoll_meeting_reduce(meeting, -1, vtype_kernel(OPERATION_BOR, ELEMENT_U64), mask, sizeof *mask, MASK_WORDS);
+    int error =
+        vcoll_meeting_reduce(meeting, -1, vtype_kernel(OPERATION_BOR, ELEMENT_U64), mask, sizeof *mask, MASK_WORDS);
     if (error)
         return error;
     for (int i = 0; i < MASK_WORDS; i++)
         cpus += __builtin_popcountll(mask[i]);
     if (cpus == 0)
         cpus = topology->cpus_online;
-    /* A quota is a rank's own knowledge, but a crowd for one must be one for all. */
+    /* only the rank itself knows its quota, and all must decide alike */
     uint64_t crowd = meeting->ranks > cpus || (topology->cpus_quota > 0 && meeting->ranks > topology->cpus_quota);
     error = vcoll_meeting_reduce(meeting, -1, vtype_kernel(OPERATION_BOR, ELEMENT_U64), &crowd, sizeof crowd, 1);
     meeting->crowd = crowd != 0;
@@ -70,7 +70,7 @@ static int open_hall(struct coll_group *group)
     hall->meeting = (struct meeting){.hall = vmsg_share_memory(share), .rank = group->rank, .ranks = group->size,
                                      .wait = vmsg_share_wait, .wake = wake_all, .owner = share};
     error = agree_on_crowd(&hall->meeting);
-    if (error) { /* the job is lost; nobody comes any more */
+    if (error) { /* the job is lost */
         vmsg_share_close(share);
         free(hall);
         return error;
@@ -94,7 +94,7 @@ static bool annex(struct coll_group *group)
     return hall->meeting.annex != NULL;
 }
 
-/* ---- desks --------------------------------------------------------------------------------------------------------- */
+/* ---- desks ---- */
 
 struct trade {
     const struct coll_call *call;
@@ -102,10 +102,10 @@ struct trade {
     size_t desk;     /* bytes of a desk */
     uint64_t piece;  /* of them for each partner, or of each chunk; reductions: elements */
     uint64_t size;   /* bytes of an element */
-    uint64_t count;  /* elements of a reduction, of mine where everyone has his own */
+    uint64_t count;  /* elements of a reduction; of this rank where each has its own */
     const char *own; /* elements that this rank gives */
     char *out;       /* and where the result goes; NULL: nowhere */
-    int64_t *first;  /* where everyone's part begins among those that each gives */
+    int64_t *first;  /* where the part of each rank begins among those that each gives */
 };
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -151,7 +151,8 @@ static void take_blocks(struct trade *trade, uint64_t step)
     for (int r = 0; r < call->group->size; r++) {
         struct type_buffer block = coll_block(&call->receive, r);
         if (r != call->group->rank || call->send.base != COLL_IN_PLACE)
-            (void)vtype_unpack_at(&block, step * trade->piece, vcoll_meeting_desk(trade->meeting, r) + mine, trade->piece);
+            (void)vtype_unpack_at(&block, step * trade->piece, vcoll_meeting_desk(trade->meeting, r) + mine,
+                                  trade->piece);
     }
 }
 
@@ -194,7 +195,8 @@ static void combine(struct trade *trade, uint64_t offset, char *out, uint64_t co
 
 static void lay_chunk(struct trade *trade, uint64_t step, char *desk)
 {
-    memcpy(desk, trade->own + step * trade->piece * trade->size, part_of(trade->count, trade->piece, step) * trade->size);
+    memcpy(desk, trade->own + step * trade->piece * trade->size,
+           part_of(trade->count, trade->piece, step) * trade->size);
 }
 
 static void combine_chunk(struct trade *trade, uint64_t step)
@@ -208,7 +210,7 @@ static uint64_t slice(const struct trade *trade, uint64_t count, int r)
     return count * (uint64_t)r / (uint64_t)trade->call->group->size;
 }
 
-/* Everyone combines a part of each chunk, and lays it down with the next chunk: first the chunk, then behind it the part. */
+/* Each rank combines a part of each chunk and lays it down with the next chunk: first the chunk, then the part. */
 static int reduce_in_slices(struct trade *trade, bool waits)
 {
     int rank = trade->call->group->rank, ranks = trade->call->group->size;
@@ -316,7 +318,7 @@ static int run_over_desks(const struct coll_call *call, struct meeting *meeting)
     }
 }
 
-/* ---- calls --------------------------------------------------------------------------------------------------------- */
+/* ---- calls ---- */
 
 #define HALL_RANKS 1024
 
@@ -352,7 +354,7 @@ static bool suits(const struct coll_call *call)
     }
 }
 
-/* By messages, as long as the root says: who expects something else disturbs nobody. */
+/* By messages, of the length that the root told: a member that expects another length fails alone. */
 static int broadcast_by_messages(const struct coll_call *call, uint64_t total)
 {
     struct type_buffer buffer = coll_whole(&call->receive);
@@ -361,8 +363,9 @@ static int broadcast_by_messages(const struct coll_call *call, uint64_t total)
         return vcoll_run_by_messages(call);
     struct coll_call other = *call;
     other.receive = (struct coll_side){.base = malloc(total), .count = total};
-    int error = other.receive.base ? vcoll_run_by_messages(&other)
-                                   : vbase_fail(ERR_MEMORY, "no memory for a broadcast of %llu bytes", (unsigned long long)total);
+    int error = other.receive.base
+                    ? vcoll_run_by_messages(&other)
+                    : vbase_fail(ERR_MEMORY, "no memory for a broadcast of %llu bytes", (unsigned long long)total);
     if (!error)
         (void)vtype_unpack_at(&buffer, 0, other.receive.base, total);
     free(other.receive.base);
@@ -395,7 +398,8 @@ static int reduce_small(const struct coll_call *call, struct meeting *meeting, s
 
 static bool is_small_reduction(const struct coll_call *call)
 {
-    return (call->kind == COLL_ALLREDUCE || call->kind == COLL_REDUCE) && coll_side_bytes(&call->receive) <= MEETING_DATA;
+    return (call->kind == COLL_ALLREDUCE || call->kind == COLL_REDUCE) &&
+           coll_side_bytes(&call->receive) <= MEETING_DATA;
 }
 
 bool vcoll_hall_run(const struct coll_call *call, int *error)
@@ -429,7 +433,7 @@ bool vcoll_hall_run(const struct coll_call *call, int *error)
 static bool others_left(void *context)
 {
     struct meeting *meeting = context;
-    /* acquire: pairs with the release of those who left */
+    /* acquire: pairs with the release of each member that left */
     return atomic_load_explicit(&meeting->hall->left, memory_order_acquire) + 1 == (uint64_t)meeting->ranks;
 }
 

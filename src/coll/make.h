@@ -1,11 +1,11 @@
 /* coll/make: the makers, one for each family of calls, and the pieces they are made of. A maker reads schedule->call and
  * describes the whole operation of this rank; a piece describes a part and ends its last round.
  *
- * The choice of an algorithm looks only at what is the same on all members: the size of the group, the bytes of the
+ * The choice of an algorithm depends only on what is the same on all members: the size of the group, the bytes of the
  * payload (MPI demands equal signatures, not equal layouts), commutativity. Where ranks outnumber the processors each
- * round costs a turn of the scheduler, so small operations go over a flat tree: two turns and 2(n-1) messages, where a
- * dissemination needs log n turns and n log n messages. Large payloads go directly from everyone to everyone: as many
- * bytes as any ring or halving moves, no chain of dependences, and a start rotated by rank. */
+ * round costs a switch of the scheduler, so small operations go over a flat tree: two switches and 2(n-1) messages, where
+ * a dissemination needs log n switches and n log n messages. Large payloads go directly between all members: as many
+ * bytes as a ring or halving moves, without a chain of dependences. */
 #ifndef COLL_MAKE_H
 #define COLL_MAKE_H
 
@@ -23,15 +23,15 @@ void vcoll_make_allgather(struct coll_schedule *schedule);
 void vcoll_make_allgatherv(struct coll_schedule *schedule);
 void vcoll_make_alltoall(struct coll_schedule *schedule); /* the v and w forms too */
 
-/* hall.c. True: the call is held in shared memory, *error is its outcome. False: it does not suit, or there is no memory (yet):
- * then by messages, in run.c. */
+/* hall.c. True: the call is held in shared memory, *error is its outcome. False: it does not suit, or there is no
+ * memory (yet): then by messages, in run.c. */
 bool vcoll_hall_run(const struct coll_call *call, int *error);
 int vcoll_run_by_messages(const struct coll_call *call);
 
-/* ---- trees --------------------------------------------------------------------------------------------------------- */
+/* ---- trees ---- */
 
-/* A tree of RADIX over n nodes numbered from its root 0: the parent of a node is the node with its lowest non-zero digit
- * cleared. Each subtree is a contiguous range of numbers and children ascend, so operands meet in order. */
+/* A tree of RADIX over n nodes numbered from its root 0: the parent of a node is the node with its lowest non-zero
+ * digit cleared. Each subtree is a contiguous range of numbers and children ascend, so operands meet in order. */
 struct coll_tree {
     int parent; /* -1: the root */
     int children;
@@ -43,17 +43,17 @@ void vcoll_tree(struct coll_tree *tree, int node, int nodes, int radix);
 /* Flat while a payload costs less than a turn of the scheduler, narrower when a node's copies cost more. */
 static inline int coll_radix(uint64_t bytes) { return bytes <= 2048 ? 16 : 4; }
 
-/* A block up to this size travels in company. */
+/* A block up to this size is joined with others. */
 #define COLL_SMALL_BLOCK 1024
 
-/* ---- pieces -------------------------------------------------------------------------------------------------------- */
+/* ---- pieces ---- */
 
 void vcoll_piece_bcast(struct coll_schedule *schedule, int root, struct type_buffer buffer);
-/* What the root has goes to everyone, in the blocks of SIDE: he deals them out, and everyone passes his on to all others. */
+/* The blocks of SIDE, which the root has, go to all members: the root sends a block to each, each forwards it to all. */
 void vcoll_piece_spread(struct coll_schedule *schedule, int root, const struct coll_side *side);
 /* OWN: this rank's block; SIDE: where the root puts all of them, its own as well. */
 void vcoll_piece_gather(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side);
-/* Everyone's block of SIDE to everyone; OWN is what this rank sends, and is copied to its place. */
+/* Each member's block of SIDE to all members; OWN is what this rank sends, and is copied to its place. */
 void vcoll_piece_allgather(struct coll_schedule *schedule, struct type_buffer own, const struct coll_side *side);
 
 #endif

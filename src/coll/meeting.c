@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include <string.h>
 
-/* What somebody waits for: all in an epoch, its result, a broadcast, or that all have taken enough of them. */
+/* What a rank waits for: all in an epoch, its result, a broadcast, or that all have taken enough of them. */
 struct expected {
     struct meeting *meeting;
     uint64_t number;
@@ -63,7 +63,7 @@ static bool all_have_taken(void *context)
 {
     struct expected *expected = context;
     for (; expected->seen < expected->meeting->ranks; expected->seen++)
-        /* acquire: pairs with the release in take_end() of that rank, who has read what is overwritten now */
+        /* acquire: pairs with the release in take_end() of that rank, which has read what is overwritten now */
         if (atomic_load_explicit(&expected->meeting->hall->taken[expected->seen].casts, memory_order_acquire) <
             expected->number)
             return false;
@@ -74,7 +74,7 @@ static void publish(struct meeting_block *block, const void *data, size_t bytes,
 {
     if (bytes)
         memcpy(block->data, data, bytes);
-    /* release: pairs with the acquire of whoever waits for this block */
+    /* release: pairs with the acquire of each rank that waits for this block */
     atomic_store_explicit(&block->epoch, epoch, memory_order_release);
 }
 
@@ -84,7 +84,7 @@ static int await(struct meeting *meeting, bool (*ready)(void *), uint64_t number
     return ready(&expected) ? OK : meeting->wait(ready, &expected);
 }
 
-/* ---- epochs ------------------------------------------------------------------------------------------------------- */
+/* ---- epochs ---- */
 
 /* Until all have arrived in the epoch that began last. */
 static int settle(struct meeting *meeting)
@@ -111,8 +111,8 @@ static bool arrive(struct meeting *meeting, const void *data, size_t bytes)
     return last;
 }
 
-/* Combines the blocks of all ranks in rank order into OUT. The kernel puts its left operand first, so OUT, which holds the
- * ranks before, is the right place only for commutative kernels; the built-in ones all are. */
+/* Combines the blocks of all ranks in rank order into OUT. The kernel puts its left operand first, so OUT, which holds
+ * the ranks before, is the right place only for commutative kernels; the built-in ones all are. */
 static void combine(struct meeting *meeting, type_kernel *kernel, void *out, size_t size, size_t count)
 {
     memcpy(out, block_of(meeting, 0, meeting->epoch)->data, size * count);
@@ -120,7 +120,8 @@ static void combine(struct meeting *meeting, type_kernel *kernel, void *out, siz
         kernel(block_of(meeting, r, meeting->epoch)->data, out, count);
 }
 
-static int reduce_in_crowd(struct meeting *meeting, bool mine, type_kernel *kernel, void *inout, size_t size, size_t count)
+static int reduce_in_crowd(struct meeting *meeting, bool mine, type_kernel *kernel, void *inout, size_t size,
+                           size_t count)
 {
     unsigned char result[MEETING_DATA] ALIGNED(16);
     if (arrive(meeting, inout, size * count)) {
@@ -142,7 +143,8 @@ static int reduce_in_crowd(struct meeting *meeting, bool mine, type_kernel *kern
     return OK;
 }
 
-static int reduce_at_table(struct meeting *meeting, bool mine, type_kernel *kernel, void *inout, size_t size, size_t count)
+static int reduce_at_table(struct meeting *meeting, bool mine, type_kernel *kernel, void *inout, size_t size,
+                           size_t count)
 {
     unsigned char result[MEETING_DATA] ALIGNED(16);
     (void)arrive(meeting, inout, size * count);
@@ -164,7 +166,7 @@ int vcoll_meeting_reduce(struct meeting *meeting, int root, type_kernel *kernel,
     return (meeting->crowd ? reduce_in_crowd : reduce_at_table)(meeting, mine, kernel, inout, size, count);
 }
 
-/* ---- steps -------------------------------------------------------------------------------------------------------- */
+/* ---- steps ---- */
 
 int vcoll_meeting_step_end(struct meeting *meeting, bool waits)
 {
@@ -194,9 +196,12 @@ int vcoll_meeting_step_begin(struct meeting *meeting, char **desk)
     return settle(meeting);
 }
 
-const char *vcoll_meeting_desk(const struct meeting *meeting, int rank) { return desk_of(meeting, rank, meeting->epoch); }
+const char *vcoll_meeting_desk(const struct meeting *meeting, int rank)
+{
+    return desk_of(meeting, rank, meeting->epoch);
+}
 
-/* ---- broadcasts --------------------------------------------------------------------------------------------------- */
+/* ---- broadcasts ---- */
 
 static void say_taken(struct meeting *meeting)
 {
@@ -240,8 +245,8 @@ int vcoll_meeting_told(int root, uint64_t came, uint64_t room)
     if (likely(came == room))
         return OK;
     return vbase_fail(came > room ? ERR_TRUNCATED : ERR_ARGUMENT,
-                      "%llu bytes came from root %d of a broadcast, there is room for %llu", (unsigned long long)came, root,
-                      (unsigned long long)room);
+                      "%llu bytes came from root %d of a broadcast, there is room for %llu", (unsigned long long)came,
+                      root, (unsigned long long)room);
 }
 
 int vcoll_meeting_bcast(struct meeting *meeting, int root, const struct type_buffer *buffer, uint64_t *total)

@@ -1,7 +1,7 @@
 /* coll/reduce: reduce, allreduce, reduce_scatter, scan and exscan.
  *
- * Order: over a tree operands meet in rank order (starting at the root if the operation is commutative), always with the
- * same brackets for one size of group. Each element of a result is computed on one rank and then handed out, so all
+ * Order: over a tree operands meet in rank order (starting at the root if the operation is commutative), always with
+ * the same brackets for one size of group. Each element of a result is computed on one rank and then handed out, so all
  * ranks see the same bits. Two ranks alone exchange and compute twice, with the same operands in the same places. */
 #include "coll/make.h"
 
@@ -23,10 +23,10 @@ static bool in_place(const struct coll_schedule *schedule) { return schedule->ca
 
 static const void *own_value(const struct coll_schedule *schedule) { return coll_own_base(&schedule->call); }
 
-/* ---- over a tree --------------------------------------------------------------------------------------------------- */
+/* ---- over a tree ---- */
 
-/* OWN OP child OP child ..., where each value lands in a buffer of its own and takes the sum so far. The last may land in
- * LAST (NULL: nowhere special). Returns where the sum is. */
+/* OWN OP child OP child ..., where each value lands in a buffer of its own and takes the sum so far. The last may land
+ * in LAST (NULL: nowhere special). Returns where the sum is. */
 static const void *collect(struct coll_schedule *schedule, const struct coll_tree *tree, int top, const void *own,
                            void *last, uint64_t count)
 {
@@ -68,14 +68,14 @@ static void piece_reduce(struct coll_schedule *schedule, int root, const void *o
     vcoll_round(schedule);
 }
 
-/* ---- cut into pieces ----------------------------------------------------------------------------------------------- */
+/* ---- cut into pieces ---- */
 
 #define PIECE 8192  /* bytes of a piece that is worth a message of its own */
 #define CHUNK 65536 /* a piece travels in chunks of this size, so that sums find them in the cache */
 #define ABREAST 4   /* chunks that travel to one rank at once */
 
-/* Everyone's part in everyone's sum. Item k is chunk k / (size - 1) of the pieces that meet at distance k % (size - 1) + 1;
- * all ranks go through the items in the same order, so no one waits in a circle. */
+/* The exchange of parts of all pieces. Item k is chunk k / (size - 1) of the pieces that are exchanged at distance
+ * k % (size - 1) + 1; all ranks go through the items in the same order, so no circle of ranks waits for each other. */
 struct pieces {
     const void *input;
     const uint64_t *first; /* rank i's piece is elements first[i] to first[i + 1] of INPUT */
@@ -176,7 +176,7 @@ static bool cut_it(const struct coll_schedule *schedule, uint64_t count)
            bytes_of(schedule, count) / PIECE >= (uint64_t)schedule->size;
 }
 
-/* Everyone sums his piece, and all pieces go to ROOT, or to everyone (-1). RESULT is NULL where nothing ends. */
+/* Each member sums its piece, and all pieces go to ROOT, or to all members (-1). RESULT is NULL where nothing ends. */
 static void reduce_in_pieces(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count)
 {
     uint64_t *first = cut(schedule, NULL, count);
@@ -197,7 +197,7 @@ static void reduce_in_pieces(struct coll_schedule *schedule, int root, const voi
         vcoll_piece_gather(schedule, root, part(schedule, sum, mine), &pieces);
 }
 
-/* ---- the calls ----------------------------------------------------------------------------------------------------- */
+/* ---- the calls ---- */
 
 void vcoll_make_reduce(struct coll_schedule *schedule)
 {
@@ -285,7 +285,7 @@ void vcoll_make_reduce_scatter(struct coll_schedule *schedule)
         vcoll_copy(schedule, part(schedule, sum, mine), place);
 }
 
-/* ---- scan and exscan ----------------------------------------------------------------------------------------------- */
+/* ---- scan and exscan ---- */
 
 struct scan {
     const void *own;
@@ -294,8 +294,8 @@ struct scan {
     uint64_t count;
 };
 
-/* Before the round with distance d a rank holds the sum of the d ranks that end with it; it passes that on d ranks further and
- * puts what comes from d ranks below before its own. */
+/* Before the round with distance d a rank holds the sum of the d ranks that end with it; it passes that on d ranks
+ * further and puts what comes from d ranks below before its own. */
 static void doubling(struct coll_schedule *schedule, const struct scan *scan)
 {
     int rank = schedule->rank, size = schedule->size;

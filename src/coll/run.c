@@ -1,12 +1,14 @@
 /* coll/run: the face of coll. Preparing, launching, waiting.
  *
- * Tags. A call takes its group's next sequence number when it is prepared, so members that prepare in the same order agree
- * on it, and that number modulo 2^30 is the tag of all its messages. A persistent schedule keeps its number: MPI matches
- * persistent collectives by the order of their initialization and lets them start in any order. Its starts cannot mix:
- * between two ranks, messages of one tag are matched in the order they were sent, and each start sends as many as it
- * receives. Starts after the first set bit 30, so that they never meet a later call whose number has come round.
+ * Tags. A call takes its group's next sequence number when it is prepared, so members that prepare in the same order
+ * agree on it, and that number modulo 2^30 is the tag of all its messages. A persistent schedule keeps its number: MPI
+ * matches persistent collectives by the order of their initialization and lets them start in any order. Its starts
+ * cannot mix: between two ranks, messages of one tag are matched in the order they were sent, and each start sends as
+ * many as it receives. Starts after the first set bit 30, so that they never meet a later call whose number has come
+ * round.
  *
- * In a group of some ranks of a context all 31 bits of the number are the caller's, and all starts have the same tag. */
+ * In a group of some ranks of a context all 31 bits of the number are the caller's, and all starts have the same
+ * tag. */
 #include "coll/make.h"
 #include <string.h>
 

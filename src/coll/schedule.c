@@ -1,8 +1,8 @@
 /* coll/schedule: steps are collected by a maker, then run round by round.
  *
- * Called by the makers, by run.c, and by msg through the completion callback of each step's request: there is no hook
- * and no polling here. `pending` counts the steps of a round that are under way, and one more while the round is being
- * started; whoever takes it to 0 starts the next round, in a loop, so completions inside of a start never recurse.
+ * Called by the makers, by run.c, and by msg through the completion callback of each step's request: there is no polling
+ * here. `pending` counts the steps of a round that are under way, and one more while the round is being started. The
+ * thread that takes it to 0 starts the next round, in a loop, so completions inside of a start never recurse.
  *
  * Errors: a truncated message is remembered and the schedule goes on, because other ranks wait for what follows. After
  * any other error nothing more is started, what is under way is cancelled, and the schedule ends when all of it has
@@ -20,14 +20,13 @@ struct coll_memory {
     char data[] ALIGNED(16);
 };
 
-/* What was released last, for the next one to come: a program of blocking collectives allocates once, and does not have
- * the kernel clear the same memory again and again. */
+/* The schedule and memory released last, kept for the next call: a program of blocking collectives allocates once. */
 #define SPARE_LEAST 65536
 #define SPARE_MOST (1 << 20)
 static _Atomic(struct coll_schedule *) spare;
 static _Atomic(struct coll_memory *) spare_memory;
 
-/* ---- memory -------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 static void release_memory(struct coll_schedule *schedule)
 {
@@ -91,7 +90,7 @@ void *vcoll_elements(struct coll_schedule *schedule, uint64_t count)
     return (char *)(((uintptr_t)memory - (uintptr_t)low + 15) & ~(uintptr_t)15);
 }
 
-/* ---- making -------------------------------------------------------------------------------------------------------- */
+/* ---- making ---- */
 
 struct coll_schedule *vcoll_schedule_new(const struct coll_call *call)
 {
@@ -207,7 +206,7 @@ void vcoll_release(struct coll_schedule *schedule)
     free(atomic_exchange_explicit(&spare, schedule, memory_order_acq_rel));
 }
 
-/* ---- running ------------------------------------------------------------------------------------------------------- */
+/* ---- running ---- */
 
 static void cancel_round(struct coll_schedule *schedule)
 {
@@ -225,7 +224,7 @@ static bool note_error(struct coll_schedule *schedule, int error)
     atomic_compare_exchange_strong_explicit(&schedule->error, &none, error, memory_order_relaxed, memory_order_relaxed);
     if (error == ERR_TRUNCATED)
         return false;
-    /* seq_cst, as in start_round: either the starter sees it before the next start, or we see what he started */
+    /* seq_cst, as in start_round: either the starter sees it before the next start, or we see what it started */
     return !atomic_exchange(&schedule->over, true);
 }
 
@@ -257,7 +256,7 @@ static void reduce_now(const struct type_reduction *reduction, const struct coll
 
 static void step_completed(struct msg_request *request);
 
-/* Some ranks of a context may differ in what they call, as nobody made a group of them: then one gets less than he expects. */
+/* Members of a masked group may disagree about it, since no call made it: then one receives less than it expects. */
 static void some_came(struct msg_request *request)
 {
     struct coll_schedule *schedule = request->owner;
@@ -298,7 +297,7 @@ static uint32_t messages_of_round(const struct coll_schedule *schedule)
     }
 }
 
-/* Returns how many counts of `pending` the caller has to give back: his own, and those of messages never started. */
+/* Returns how many counts of `pending` the caller has to give back: its own, and those of messages never started. */
 static uint32_t start_round(struct coll_schedule *schedule)
 {
     uint32_t messages = messages_of_round(schedule), started = 0;
@@ -345,7 +344,7 @@ static void run_rounds(struct coll_schedule *schedule)
 {
     while (schedule->next < schedule->steps && !atomic_load(&schedule->over)) {
         uint32_t back = start_round(schedule);
-        /* acq_rel: what the completed steps wrote is seen by the one who goes on */
+        /* acq_rel: what the completed steps wrote is seen by the thread that goes on */
         if (atomic_fetch_sub_explicit(&schedule->pending, back, memory_order_acq_rel) != back)
             return;
     }

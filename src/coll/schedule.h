@@ -25,7 +25,7 @@ struct coll_step {
 struct coll_memory; /* a block from malloc, for what the arena cannot hold */
 
 /* One block of SCHEDULE_BYTES; its tail is an arena for steps, requests and small temporaries, so that a small collective
- * allocates nothing else. Made by one thread; run by whichever thread makes progress, one at a time: whoever takes
+ * allocates nothing else. Made by one thread; run by any thread that makes progress, one at a time: the thread that takes
  * `pending` to 0 owns the schedule. */
 struct coll_schedule {
     struct coll_call call;
@@ -40,7 +40,7 @@ struct coll_schedule {
     bool keeps;                  /* holds a reference on the layouts of all steps */
 
     uint32_t next;             /* the step that starts the next round */
-    _Atomic uint32_t started;  /* requests of the current round that were started; who cancels reads it */
+    _Atomic uint32_t started;  /* requests of the current round that were started; read to cancel them */
     _Atomic uint32_t pending;  /* steps under way, and one more while a round is being started */
     _Atomic uint32_t state;    /* SCHEDULE_IDLE, _RUNNING, _DONE */
     _Atomic int error;         /* the first of this run */
@@ -57,7 +57,7 @@ struct coll_schedule {
 #define SCHEDULE_RUNNING 1u
 #define SCHEDULE_DONE 2u
 
-/* ---- making -------------------------------------------------------------------------------------------------------- */
+/* ---- making ---- */
 
 void vcoll_send(struct coll_schedule *schedule, int to, struct type_buffer buffer);
 void vcoll_receive(struct coll_schedule *schedule, int from, struct type_buffer buffer);
@@ -70,10 +70,11 @@ void vcoll_window(struct coll_schedule *schedule);
 
 /* BYTES of the schedule's memory, aligned to 16; NULL when there is none (then schedule->failure is set). */
 void *vcoll_memory(struct coll_schedule *schedule, uint64_t bytes);
-/* Room for COUNT elements of the call's receive layout, holes and bounds as the layout says: the base to address them by. */
+/* Room for COUNT elements of the call's receive layout, holes and bounds as the layout says: the base to address them
+ * by. */
 void *vcoll_elements(struct coll_schedule *schedule, uint64_t count);
 
-/* ---- running, for run.c -------------------------------------------------------------------------------------------- */
+/* ---- running, for run.c ---- */
 
 struct coll_schedule *vcoll_schedule_new(const struct coll_call *call);
 int vcoll_schedule_seal(struct coll_schedule *schedule) MUST_CHECK; /* after the making: room for the requests */
@@ -81,7 +82,7 @@ void vcoll_schedule_keep(struct coll_schedule *schedule);           /* the layou
 void vcoll_schedule_start(struct coll_schedule *schedule);
 void vcoll_schedule_stop(struct coll_schedule *schedule, int error); /* cancels what is under way */
 
-/* ---- places -------------------------------------------------------------------------------------------------------- */
+/* ---- places ---- */
 
 static inline struct type_buffer coll_bytes(void *base, uint64_t bytes)
 {

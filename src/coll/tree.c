@@ -1,4 +1,4 @@
-/* coll/tree: who is above and below whom, and what goes over nothing but such a tree: barrier and broadcast. */
+/* coll/tree: parents and children, and what needs nothing but such a tree: barrier and broadcast. */
 #include "coll/make.h"
 
 void vcoll_tree(struct coll_tree *tree, int node, int nodes, int radix)
@@ -22,7 +22,7 @@ void vcoll_tree(struct coll_tree *tree, int node, int nodes, int radix)
     }
 }
 
-/* ---- barrier ------------------------------------------------------------------------------------------------------- */
+/* ---- barrier ---- */
 
 #define RADIX_OF_BARRIER 16
 
@@ -49,7 +49,7 @@ void vcoll_make_barrier(struct coll_schedule *schedule)
         vcoll_send(schedule, tree.child[tree.children], nothing);
 }
 
-/* ---- broadcast: a tree for what is small; for the rest the root deals out pieces and everyone passes his on to all ---- */
+/* ---- broadcast: small ones over the tree; of large ones the root sends each member a piece, which it forwards to all ---- */
 
 /* Pieces of at least this size are worth a message to each member. */
 #define PIECE 131072
@@ -85,7 +85,8 @@ static void in_pieces(struct coll_schedule *schedule, int root, struct type_buff
     }
     if (!direct && schedule->rank == root)
         vcoll_copy(schedule, buffer, packed);
-    vcoll_piece_spread(schedule, root, &(struct coll_side){.base = packed.base, .counts = counts, .displacements = place});
+    vcoll_piece_spread(schedule, root,
+                       &(struct coll_side){.base = packed.base, .counts = counts, .displacements = place});
     if (!direct && schedule->rank != root)
         vcoll_copy(schedule, packed, buffer);
     vcoll_round(schedule);

@@ -1,17 +1,15 @@
-/* What the standard ABI adds: its version; handles as integers; and what Fortran needs of a C library: datatypes by precision and
- * range, and what a Fortran library on top of the ABI tells about its compiler. It may tell once, at any time; MPI_INTEGER
- * and its kin have the sizes of common compilers before. A predefined handle is its own number; the others
- * get MPI_FIRST_INT and the index of their object, the same as long as the object lives. */
+/* What the standard ABI adds: its version; handles as integers; and what Fortran needs of a C library: datatypes by
+ * precision and range, and what a Fortran library on top of the ABI tells about its compiler. It may tell once, at any
+ * time; MPI_INTEGER and its kin have the sizes of common compilers before. A predefined handle is its own number; the
+ * others get MPI_FIRST_INT and the index of their object, the same as long as the object lives. */
 #include "mpi/making.h"
 #include "mpi/info.h"
 #include "mpi/request.h"
 #include <float.h>
 
 ENTRY(MPI_Abi_get_version)(int *abi_major, int *abi_minor)
-{
-    return CHECK(GIVEN(abi_major), GIVEN(abi_minor)) ?:
-           mpi_tell(abi_major, MPI_ABI_VERSION) + mpi_tell(abi_minor, MPI_ABI_SUBVERSION);
-}
+    { return CHECK(GIVEN(abi_major), GIVEN(abi_minor)) ?:
+             mpi_tell(abi_major, MPI_ABI_VERSION) + mpi_tell(abi_minor, MPI_ABI_SUBVERSION); }
 
 ENTRY(MPI_Abi_get_info)(MPI_Info *out)
 {
@@ -75,7 +73,7 @@ ENTRY_OF(MPI_Session, MPI_Session_fromint)(int number) { return handle_from_int(
 ENTRY(MPI_Win_toint)(MPI_Win handle) { return handle_to_int(handle); }
 ENTRY_OF(MPI_Win, MPI_Win_fromint)(int number) { return handle_from_int(KIND_FILE, number); }
 
-/* ---- datatypes by precision and range --------------------------------------------------------------------------- */
+/* ---- datatypes by precision and range ---- */
 
 static struct base_lock lock;
 
@@ -172,9 +170,8 @@ ENTRY(MPI_Type_create_f90_complex)(int digits, int range, MPI_Datatype *newtype)
     { return CHECK(WANTED) ?: real_find(NAME, MPI_COMBINER_F90_COMPLEX, digits, range, newtype); }
 #define SMALLEST kind_choose(integers, ARRAY_LENGTH(integers), MPI_UNDEFINED, range)
 ENTRY(MPI_Type_create_f90_integer)(int range, MPI_Datatype *newtype)
-{
-    return CHECK(WANTED) ?: answer_find(NAME, &(struct answer){NULL, MPI_COMBINER_F90_INTEGER, 0, range, SMALLEST}, newtype);
-}
+    { return CHECK(WANTED) ?:
+             answer_find(NAME, &(struct answer){NULL, MPI_COMBINER_F90_INTEGER, 0, range, SMALLEST}, newtype); }
 
 /* No REAL*16 is here: who asks for 16 bytes has C's long double. */
 ENTRY(MPI_Type_match_size)(int class, int size, MPI_Datatype *out)
@@ -193,7 +190,7 @@ ENTRY(MPI_Type_match_size)(int class, int size, MPI_Datatype *out)
     return mpi_error(NULL, NAME, MPI_ERR_ARG, "there is no datatype of class %d and size %d", class, size);
 }
 
-/* ---- the compiler ----------------------------------------------------------------------------------------------- */
+/* ---- the compiler ---- */
 
 static struct mpi_info *told; /* NULL: nothing yet */
 
@@ -257,10 +254,8 @@ ENTRY(MPI_Abi_set_fortran_info)(MPI_Info handle)
 }
 
 ENTRY(MPI_Abi_get_fortran_info)(MPI_Info *info)
-{
-    return CHECK(GIVEN(info)) ?:
-           told ? mpi_info_deliver(NULL, NAME, mpi_info_copy(told), info) : (*info = MPI_INFO_NULL, MPI_SUCCESS);
-}
+    { return CHECK(GIVEN(info)) ?:
+             told ? mpi_info_deliver(NULL, NAME, mpi_info_copy(told), info) : (*info = MPI_INFO_NULL, MPI_SUCCESS); }
 
 /* How the compiler writes true and false. Kept for whoever asks: reductions take anything but 0 for true and give 1. */
 static struct {

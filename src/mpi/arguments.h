@@ -1,5 +1,5 @@
-/* The arguments of calls: what a call wants of them is a list, which one function checks. And how handles are made and freed
- * for a program, and counts are told to it. */
+/* The arguments of calls: what a call wants of them is a list, which one function checks. And how handles are made and
+ * freed for a program, and counts are told to it. */
 #ifndef MPI_ARGUMENTS_H
 #define MPI_ARGUMENTS_H
 
@@ -37,12 +37,12 @@ struct mpi_argument {
 #define GIVEN_IF(needed, pointer, name) GIVEN_AS((needed) ? (const void *)(pointer) : "", name)
 #define RUNNING {WANT_RUNNING}
 
-/* Checks the arguments of CALL one after the other and raises what is wrong with the first that is not as wanted, on the
- * first communicator among them. */
+/* Checks the arguments of CALL one after the other and raises what is wrong with the first that is not as wanted, on
+ * the first communicator among them. */
 int mpi_arguments(const char *call, const struct mpi_argument *list);
 #define ARGUMENTS(...) ((const struct mpi_argument[]){__VA_ARGS__, {0}})
-/* The arguments of the entry that this is written in; and the same in a call that can wait, which shows where the process
- * is. */
+/* The arguments of the entry that this is written in; and the same in a call that can wait, which shows where the
+ * process is. */
 #define CHECK(...) mpi_arguments(NAME, ARGUMENTS(__VA_ARGS__))
 #define CHECK_WAITS(...) (mpi_doing(NAME), CHECK(__VA_ARGS__))
 

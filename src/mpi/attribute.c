@@ -69,7 +69,7 @@ static int key_free(const char *call, enum mpi_kind of, int *key)
     return MPI_SUCCESS;
 }
 
-/* ---- lists of attributes ---------------------------------------------------------------------------------------- */
+/* ---- lists of attributes ---- */
 
 static int delete_run(void *object, const struct mpi_keyval *keyval, void *value)
 {
@@ -159,7 +159,7 @@ static struct mpi_attribute *attribute_find(const struct place *at, const struct
     return found;
 }
 
-/* ---- of communicators ------------------------------------------------------------------------------------------- */
+/* ---- of communicators ---- */
 
 /* The value behind a predefined key, NULL where there is none; false: no such key. */
 static bool key_predefined(int key, const int **value)
@@ -190,7 +190,7 @@ static bool key_predefined(int key, const int **value)
     return false;
 }
 
-/* ---- the calls -------------------------------------------------------------------------------------------------- */
+/* ---- the calls ---- */
 
 /* The key of a call that changes AT: no predefined one. NULL: *error is raised. */
 static struct mpi_keyval *key_changeable(const struct place *at, int key, const char *how, int *error)
@@ -274,4 +274,5 @@ ENTRY(MPI_Comm_get_attr)(MPI_Comm comm, int key, void *attribute_val, int *flag)
 ENTRY(MPI_Type_get_attr)(MPI_Datatype type, int key, void *attribute_val, int *flag)
     { return CHECK(TYPE_OF(type), ANSWERS) ?: attribute_get(TYPE_PLACE, key, attribute_val, flag); }
 ENTRY(MPI_Comm_delete_attr)(MPI_Comm comm, int key) { return CHECK(COMM_OF(comm)) ?: attribute_drop(COMM_PLACE, key); }
-ENTRY(MPI_Type_delete_attr)(MPI_Datatype type, int key) { return CHECK(TYPE_OF(type)) ?: attribute_drop(TYPE_PLACE, key); }
+ENTRY(MPI_Type_delete_attr)(MPI_Datatype type, int key)
+    { return CHECK(TYPE_OF(type)) ?: attribute_drop(TYPE_PLACE, key); }

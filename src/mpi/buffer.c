@@ -13,7 +13,8 @@ struct mpi_copy {
     struct msg_request request;
 };
 #define COPY_ALIGNMENT 16
-_Static_assert(sizeof(struct mpi_copy) + 2 * COPY_ALIGNMENT <= MPI_BSEND_OVERHEAD, "the ABI grants so much per message");
+_Static_assert(sizeof(struct mpi_copy) + 2 * COPY_ALIGNMENT <= MPI_BSEND_OVERHEAD,
+               "the ABI grants so much per message");
 
 static struct base_lock lock; /* of all */
 static struct mpi_buffer of_process;
@@ -118,7 +119,7 @@ int mpi_buffered_send(const struct mpi_message *m, const struct mpi_target *targ
     return mpi_engine_error(target->comm, m->call, error);
 }
 
-/* ---- flushing --------------------------------------------------------------------------------------------------- */
+/* ---- flushing ---- */
 
 struct flush { /* until the copies numbered up to LAST are sent */
     struct mpi_buffer *buffer;
@@ -157,7 +158,7 @@ void mpi_buffers_finish(void)
     }
 }
 
-/* ---- attaching -------------------------------------------------------------------------------------------------- */
+/* ---- attaching ---- */
 
 static int buffer_attach(const char *call, struct mpi_comm *comm, void *memory, int64_t size)
 {

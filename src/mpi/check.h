@@ -1,5 +1,5 @@
-/* VIADUCT_CHECK: what was never freed or received is told at MPI_Finalize (leftover.c), and a message that is received as
- * other types than it was sent as is told at once (signature.c). Without the setting it costs a look at a flag. */
+/* VIADUCT_CHECK: what was never freed or received is told at MPI_Finalize (leftover.c), and a message that is received
+ * as other types than it was sent as is told at once (signature.c). Without the setting it costs a look at a flag. */
 #ifndef MPI_CHECK_H
 #define MPI_CHECK_H
 
@@ -11,7 +11,8 @@ extern bool mpi_checking;
 #define MPI_CHECK_MOST 20 /* warnings of a kind */
 void mpi_check_open(void); /* reads the setting */
 void *mpi_check_caller(void); /* the address in the program that the library was called from; NULL: unknown */
-const char *mpi_check_place(const void *caller, char text[400]); /* where that is: "file.c:12", else function and file */
+/* where that is: "file.c:12", else function and file */
+const char *mpi_check_place(const void *caller, char text[400]);
 
 /* Before an operation with COUNT of TYPE starts: what is sent is told along with the message, or what is expected is
  * kept. And when the operation is over: compares the two; harmless a second time. */

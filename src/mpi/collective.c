@@ -1,6 +1,6 @@
-/* Collectives: checks their arguments and gives them to coll. Each has six forms: blocking, non-blocking and persistent, with int
- * and with 64-bit counts; all come to one body with the same structure. What a collective takes is written in mpi.h
- * (MPI_ONE_ONE_ and its like); its row at the end tells what that is, by the entry's own name. */
+/* Collectives: checks their arguments and gives them to coll. Each has six forms: blocking, non-blocking and
+ * persistent, with int and with 64-bit counts; all come to one body with the same structure. What a collective takes is
+ * written in mpi.h (MPI_ONE_ONE_ and its like); its row at the end tells what that is, by the entry's own name. */
 #include "mpi/message.h"
 #include "mpi/request.h"
 
@@ -94,7 +94,7 @@ static int count_refuse(const struct work *work, int rank, int64_t count, const 
                      (long long)count, whose);
 }
 
-/* ---- arrays ----------------------------------------------------------------------------------------------------- */
+/* ---- arrays ---- */
 
 /* Room for an array of 64 bits each; NULL: no memory. */
 static int64_t *array_room(struct work *work)
@@ -158,7 +158,7 @@ static int arrays_fill(struct work *work, const struct side *from, struct coll_s
     return error;
 }
 
-/* ---- one side --------------------------------------------------------------------------------------------------- */
+/* ---- one side ---- */
 
 static int plain_fill(struct work *work, const struct side *from, struct coll_side *side, const char *name)
 {
@@ -169,7 +169,8 @@ static int plain_fill(struct work *work, const struct side *from, struct coll_si
     if (unlikely(__builtin_mul_overflow(side->count, side->layout->shape.size, &bytes)))
         return mpi_error(work->comm, work->c->call, MPI_ERR_COUNT, "%lld elements do not fit into 64 bits",
                          (long long)from->count);
-    return unlikely(bytes > 0 && !mpi_base_fits(from->buffer, 0, side->layout)) ? buffer_refuse(work, name) : MPI_SUCCESS;
+    return unlikely(bytes > 0 && !mpi_base_fits(from->buffer, 0, side->layout)) ? buffer_refuse(work, name)
+                                                                                : MPI_SUCCESS;
 }
 
 static int side_fill(struct work *work, const struct side *from, struct coll_side *side, bool arrays, const char *name)
@@ -222,7 +223,8 @@ static int reduction_fill(struct work *work, int significant, int may_be_in_plac
     send->base = (void *)c->send.buffer;
     if (c->send.buffer == MPI_IN_PLACE)
         error = place_fill(work, send, may_be_in_place & SEND, "send");
-    else if (!c->send.buffer && receives && side_may_hold_data(work, receive) && !mpi_base_fits(NULL, 0, receive->layout))
+    else if (!c->send.buffer && receives && side_may_hold_data(work, receive) &&
+             !mpi_base_fits(NULL, 0, receive->layout))
         error = buffer_refuse(work, "send");
     if (error)
         return error;
@@ -272,7 +274,7 @@ static int work_make(struct work *work, const struct collective *c)
     return error ? error : side_fill_needed(work, RECEIVE, significant, may_be_in_place);
 }
 
-/* ---- the three ways --------------------------------------------------------------------------------------------- */
+/* ---- the three ways ---- */
 
 static int collective_run(const struct collective *c)
 {
@@ -387,7 +389,7 @@ static int collective_prepare(const struct collective *c, MPI_Info info, MPI_Req
     return MPI_SUCCESS;
 }
 
-/* ---- the forms ------------------------------------------------------------------------------------------------------ */
+/* ---- the forms ---- */
 
 /* How a form carries out a collective, and what it takes for that. */
 struct form {
@@ -398,7 +400,9 @@ struct form {
 
 static inline __attribute__((always_inline)) int collective_perform(struct form form, const struct collective *c)
 {
-    return form.how == FORM_RUN ? collective_run(c) : form.how == FORM_START ? collective_start(c, form.request) : collective_prepare(c, form.info, form.request);
+    return form.how == FORM_RUN     ? collective_run(c)
+           : form.how == FORM_START ? collective_start(c, form.request)
+                                    : collective_prepare(c, form.info, form.request);
 }
 
 #define ALL MPI_Comm comm

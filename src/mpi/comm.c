@@ -19,7 +19,8 @@ struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group)
 
 int mpi_comm_open(struct mpi_comm *comm, uint32_t id)
 {
-    int error = vmsg_context_open(mpi_context_id(id, CONTEXT_MESSAGES), comm->group->world, comm->size, comm->rank, &comm->context);
+    int error = vmsg_context_open(mpi_context_id(id, CONTEXT_MESSAGES), comm->group->world, comm->size, comm->rank,
+                                  &comm->context);
     if (error)
         goto no_context;
     error = vmsg_context_open(mpi_context_id(id, CONTEXT_COLLECTIVES), comm->group->world, comm->size, comm->rank,
@@ -109,7 +110,7 @@ struct mpi_topology *mpi_topology_copy(const struct mpi_topology *topology)
     return copy;
 }
 
-/* ---- questions -------------------------------------------------------------------------------------------------- */
+/* ---- questions ---- */
 
 ENTRY(MPI_Comm_rank)(MPI_Comm comm, int *rank)
     { return CHECK(COMM_OF(comm), GIVEN(rank)) ?: mpi_tell(rank, mpi_comm_at(comm)->rank); }
@@ -129,10 +130,8 @@ static int comm_compare(const char *call, struct mpi_comm *one, struct mpi_comm 
     return mpi_tell(result, relation != MPI_IDENT ? relation : one == two ? MPI_IDENT : MPI_CONGRUENT);
 }
 ENTRY(MPI_Comm_compare)(MPI_Comm one, MPI_Comm two, int *result)
-{
-    return CHECK(COMM_OF(one), COMM_OF(two), GIVEN(result)) ?:
-           comm_compare(NAME, mpi_comm_at(one), mpi_comm_at(two), result);
-}
+    { return CHECK(COMM_OF(one), COMM_OF(two), GIVEN(result)) ?:
+             comm_compare(NAME, mpi_comm_at(one), mpi_comm_at(two), result); }
 
 /* There are no intercommunicators yet, nor parents. */
 ENTRY(MPI_Comm_test_inter)(MPI_Comm comm, int *flag) { return CHECK(COMM_OF(comm), GIVEN(flag)) ?: mpi_tell(flag, 0); }
@@ -168,7 +167,5 @@ ENTRY(MPI_Comm_get_name)(MPI_Comm handle, char *comm_name, int *resultlen)
 /* Hints: none is understood, so none is in use. */
 ENTRY(MPI_Comm_set_info)(MPI_Comm comm, MPI_Info info) { return CHECK(COMM_OF(comm), HINTS(info)) ?: MPI_SUCCESS; }
 ENTRY(MPI_Comm_get_info)(MPI_Comm comm, MPI_Info *info_used)
-{
-    return CHECK(COMM_OF(comm), GIVEN(info_used)) ?:
-           mpi_info_deliver(mpi_comm_at(comm), NAME, mpi_info_copy(NULL), info_used);
-}
+    { return CHECK(COMM_OF(comm), GIVEN(info_used)) ?:
+             mpi_info_deliver(mpi_comm_at(comm), NAME, mpi_info_copy(NULL), info_used); }

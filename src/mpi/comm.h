@@ -61,15 +61,16 @@ static inline void mpi_comm_drop(struct mpi_comm *comm)
         mpi_object_end(comm);
 }
 
-/* One more communicator over GROUP (a reference is taken), with PARENT's error handler, that nothing can be sent on yet;
- * NULL: no memory. Then it is opened with the agreed id: an error of the engine, and COMM is gone, where it cannot be. */
+/* One more communicator over GROUP (a reference is taken), with PARENT's error handler, that nothing can be sent on
+ * yet; NULL: no memory. Then it is opened with the agreed id: an error of the engine, and COMM is gone, where it cannot
+ * be. */
 struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group);
 int mpi_comm_open(struct mpi_comm *comm, uint32_t id) MUST_CHECK;
 int mpi_comm_worlds_open(void); /* world and self */
 void mpi_comm_worlds_close(void);
 
-/* Makes a communicator from PARENT's members in GROUP (NULL: this process is in none, *out is null); all of PARENT must call,
- * or only GROUP with a TAG that tells them apart from others. */
+/* Makes a communicator from PARENT's members in GROUP (NULL: this process is in none, *out is null); all of PARENT must
+ * call, or only GROUP with a TAG that tells them apart from others. */
 #define MPI_ALL_CALL (-1)
 int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag,
                   struct mpi_topology *topology, MPI_Comm *out); /* takes TOPOLOGY, NULL: it has none */

@@ -85,7 +85,8 @@ int mpi_making_end(struct making *making, int error, struct type_layout *layout)
 /* Of arrays, whose recipes have indexes of 32 bits. */
 static int length_check(const char *call, MPI_Count count)
 {
-    return count <= INT32_MAX ? MPI_SUCCESS : mpi_error(NULL, call, MPI_ERR_COUNT, "count %lld is too large", (long long)count);
+    return count <= INT32_MAX ? MPI_SUCCESS
+                              : mpi_error(NULL, call, MPI_ERR_COUNT, "count %lld is too large", (long long)count);
 }
 
 /* BLOCKS must not be negative; forgets the recipe if one is. */
@@ -100,11 +101,11 @@ static int blocks_check(struct making *making, const int64_t *blocks, int64_t co
     return MPI_SUCCESS;
 }
 
-/* ---- contiguous, vector, resized -------------------------------------------------------------------------------- */
+/* ---- contiguous, vector, resized ---- */
 
 /* What takes one datatype and a few NUMBERs, INTEGERS and then ADDRESSES. */
-static int type_derive(struct making *making, int combiner, uint32_t integers, uint32_t addresses, const MPI_Count *number,
-                  MPI_Datatype old)
+static int type_derive(struct making *making, int combiner, uint32_t integers, uint32_t addresses,
+                       const MPI_Count *number, MPI_Datatype old)
 {
     struct type_layout *layout = NULL;
     bool resizes = combiner == MPI_COMBINER_RESIZED, contiguous = combiner == MPI_COMBINER_CONTIGUOUS;
@@ -131,7 +132,8 @@ static int type_derive(struct making *making, int combiner, uint32_t integers, u
 }
 
 #define ROW_OF MPI_COMBINER_CONTIGUOUS, 1, 0, (MPI_Count[]){count}
-WIDENED(MPI_Type_contiguous, MPI_Type_contiguous_c, int, MPI_CONTIGUOUS_, return type_derive(MAKING(count), ROW_OF, oldtype))
+WIDENED(MPI_Type_contiguous, MPI_Type_contiguous_c, int, MPI_CONTIGUOUS_,
+        return type_derive(MAKING(count), ROW_OF, oldtype))
 
 #define SHAPE (MPI_Count[]){count, blocklength, stride}
 #define IN_EXTENTS MPI_COMBINER_VECTOR, 3, 0, SHAPE
@@ -144,7 +146,7 @@ WIDENED(MPI_Type_create_hvector, MPI_Type_create_hvector_c, MPI_Aint, MPI_VECTOR
 ENTRY(MPI_Type_create_resized)(MPI_RESIZED_(, MPI_Aint)) { return type_derive(MAKING(int), BOUNDS, oldtype); }
 ENTRY(MPI_Type_create_resized_c)(MPI_RESIZED_(, MPI_Count)) { return type_derive(MAKING(MPI_Count), BOUNDS, oldtype); }
 
-/* ---- indexed ---------------------------------------------------------------------------------------------------- */
+/* ---- indexed ---- */
 
 struct places { /* the arrays of an indexed maker */
     MPI_Count count;
@@ -188,8 +190,9 @@ static int type_index(struct making *making, const struct places *at, MPI_Dataty
     int64_t *scratch = NULL;
     uint32_t count = (uint32_t)at->count, lengths = at->equal ? 1 : count;
     int error = mpi_making_begin(making, old, at->count) ?: length_check(making->call, at->count) ?:
-                mpi_arguments(making->call, ARGUMENTS(GIVEN_IF(count > 0 && !at->equal, at->blocks, "array_of_blocklengths"),
-                                                      GIVEN_IF(count > 0, at->displacements, "array_of_displacements"))) ?:
+                mpi_arguments(making->call,
+                              ARGUMENTS(GIVEN_IF(count > 0 && !at->equal, at->blocks, "array_of_blocklengths"),
+                                        GIVEN_IF(count > 0, at->displacements, "array_of_displacements"))) ?:
                 mpi_making_recipe(making, indexed_combiner(at), 1 + lengths + (at->in_bytes ? 0 : count),
                                   at->in_bytes ? count : 0, 1);
     if (error)
@@ -212,7 +215,8 @@ static int type_index(struct making *making, const struct places *at, MPI_Dataty
     &(struct places){count, false, array_of_blocklengths, 0, array_of_displacements, in_bytes, NARROW_DISPLACEMENTS}
 #define EQUAL_PLACES(in_bytes)                                                                                         \
     &(struct places){count, true, NULL, blocklength, array_of_displacements, in_bytes, NARROW_DISPLACEMENTS}
-WIDENED(MPI_Type_indexed, MPI_Type_indexed_c, int, MPI_INDEXED_, return type_index(MAKING(count), PLACES(false), oldtype))
+WIDENED(MPI_Type_indexed, MPI_Type_indexed_c, int, MPI_INDEXED_,
+        return type_index(MAKING(count), PLACES(false), oldtype))
 WIDENED(MPI_Type_create_hindexed, MPI_Type_create_hindexed_c, MPI_Aint, MPI_INDEXED_,
         return type_index(MAKING(count), PLACES(true), oldtype))
 WIDENED(MPI_Type_create_indexed_block, MPI_Type_create_indexed_block_c, int, MPI_INDEXED_BLOCK_,
@@ -220,7 +224,7 @@ WIDENED(MPI_Type_create_indexed_block, MPI_Type_create_indexed_block_c, int, MPI
 WIDENED(MPI_Type_create_hindexed_block, MPI_Type_create_hindexed_block_c, MPI_Aint, MPI_INDEXED_BLOCK_,
         return type_index(MAKING(count), EQUAL_PLACES(true), oldtype))
 
-/* ---- struct ----------------------------------------------------------------------------------------------------- */
+/* ---- struct ---- */
 
 static int types_check(const char *call, uint32_t count, const MPI_Datatype *types)
 {
@@ -263,7 +267,7 @@ static int struct_make(struct making *making, MPI_Count length, const void *bloc
 WIDENED(MPI_Type_create_struct, MPI_Type_create_struct_c, MPI_Aint, MPI_STRUCT_,
         return struct_make(MAKING(count), count, array_of_blocklengths, array_of_displacements, array_of_types))
 
-/* ---- dup -------------------------------------------------------------------------------------------------------- */
+/* ---- dup ---- */
 
 ENTRY(MPI_Type_dup)(MPI_Datatype old, MPI_Datatype *out)
 {

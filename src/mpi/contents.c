@@ -19,7 +19,8 @@ static int recipe_of(const char *call, MPI_Datatype handle, bool wide, const str
 enum { INTEGERS, ADDRESSES, LARGES, TYPES, NUMBERS };
 
 /* WIDE: in the _c form, which alone has LARGES. */
-static int envelope_tell(const char *call, MPI_Datatype handle, bool wide, const struct mpi_count at[NUMBERS], int *combiner)
+static int envelope_tell(const char *call, MPI_Datatype handle, bool wide, const struct mpi_count at[NUMBERS],
+                         int *combiner)
 {
     static const char *const names[] = {"num_integers", "num_addresses", "num_large_counts", "num_datatypes"};
     const struct mpi_recipe *recipe;
@@ -39,11 +40,9 @@ static int envelope_tell(const char *call, MPI_Datatype handle, bool wide, const
 #define PLACES(larges) (struct mpi_count[]){COUNT_AT(integers), COUNT_AT(addresses), larges, COUNT_AT(types)}
 ENTRY(MPI_Type_get_envelope)(MPI_Datatype type, int *integers, int *addresses, int *types, int *combiner)
     { DOING("MPI_Type_get_envelope"); return envelope_tell(NAME, type, false, PLACES({0}), combiner); }
-ENTRY(MPI_Type_get_envelope_c)(MPI_Datatype type, MPI_Count *integers, MPI_Count *addresses, MPI_Count *larges, MPI_Count *types, int *combiner)
-{
-    DOING("MPI_Type_get_envelope_c");
-    return envelope_tell(NAME, type, true, PLACES(COUNT_AT(larges)), combiner);
-}
+ENTRY(MPI_Type_get_envelope_c)(MPI_Datatype type, MPI_Count *integers, MPI_Count *addresses, MPI_Count *larges,
+                               MPI_Count *types, int *combiner)
+    { DOING("MPI_Type_get_envelope_c"); return envelope_tell(NAME, type, true, PLACES(COUNT_AT(larges)), combiner); }
 
 struct contents {
     bool wide; /* the _c form */
@@ -85,13 +84,18 @@ static int contents_tell(const char *call, MPI_Datatype handle, const struct con
     return MPI_SUCCESS;
 }
 
-ENTRY(MPI_Type_get_contents)(MPI_Datatype type, int max_integers, int max_addresses, int max_types, int integers[], MPI_Aint addresses[], MPI_Datatype types[])
+ENTRY(MPI_Type_get_contents)(MPI_Datatype type, int max_integers, int max_addresses, int max_types, int integers[],
+                             MPI_Aint addresses[], MPI_Datatype types[])
 {
     DOING("MPI_Type_get_contents");
-    return contents_tell(NAME, type, &(struct contents){false, max_integers, max_addresses, 0, max_types, integers, addresses, NULL, types});
+    return contents_tell(NAME, type, &(struct contents){false, max_integers, max_addresses, 0, max_types, integers,
+                                                        addresses, NULL, types});
 }
-ENTRY(MPI_Type_get_contents_c)(MPI_Datatype type, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_larges, MPI_Count max_types, int integers[], MPI_Aint addresses[], MPI_Count larges[], MPI_Datatype types[])
+ENTRY(MPI_Type_get_contents_c)(MPI_Datatype type, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_larges,
+                               MPI_Count max_types, int integers[], MPI_Aint addresses[], MPI_Count larges[],
+                               MPI_Datatype types[])
 {
     DOING("MPI_Type_get_contents_c");
-    return contents_tell(NAME, type, &(struct contents){true, max_integers, max_addresses, max_larges, max_types, integers, addresses, larges, types});
+    return contents_tell(NAME, type, &(struct contents){true, max_integers, max_addresses, max_larges, max_types,
+                                                        integers, addresses, larges, types});
 }

@@ -20,7 +20,8 @@ static struct base_lock lock;
 static uint64_t used[ID_WORDS] = {
     [0] = 1u << MPI_ID_WORLD | 1u << MPI_ID_SELF | 1u << MPI_ID_PARTS,
 };
-_Static_assert(MSG_CONTEXT_PACK / CONTEXTS_OF_COMM >= ID_WORDS * 64, "pack's and mplite's contexts lie behind our numbers");
+_Static_assert(MSG_CONTEXT_PACK / CONTEXTS_OF_COMM >= ID_WORDS * 64,
+               "pack's and mplite's contexts lie behind our numbers");
 
 static bool claim(uint32_t id)
 {
@@ -78,7 +79,7 @@ static int exhausted(void)
                       ID_WORDS * 64);
 }
 
-/* ---- the rounds ------------------------------------------------------------------------------------------------- */
+/* ---- the rounds ---- */
 
 static void finish(struct mpi_agreement *agreement, int error)
 {
@@ -176,8 +177,8 @@ static int open_agreements(struct mpi_comm *parent)
     return error;
 }
 
-/* Agreements of one communicator that are under way together have different tags (MPI demands it of threads that call at
- * once), and TAG is the tag of all their messages: so no two of them can meet. */
+/* Agreements of one communicator that are under way together have different tags (MPI demands it of threads that call
+ * at once), and TAG is the tag of all their messages: so no two of them can meet. */
 int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_comm *parent, struct mpi_group *group, int tag)
 {
     int error = open_agreements(parent);

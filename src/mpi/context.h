@@ -1,5 +1,5 @@
-/* Numbers of communicators. Each communicator has a number, and four contexts of the engine by it. A number is given when it
- * is free at all members. */
+/* Numbers of communicators. Each communicator has a number, and four contexts of the engine by it. A number is given
+ * when it is free at all members. */
 #ifndef MPI_CONTEXT_H
 #define MPI_CONTEXT_H
 

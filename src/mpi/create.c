@@ -1,5 +1,5 @@
-/* Communicators made from others, and freed. All members agree on a number (context.c) and open two contexts with it; no
- * message follows, since the engine keeps what comes for a context that is not open yet. */
+/* Communicators made from others, and freed. All members agree on a number (context.c) and open two contexts with it;
+ * no message follows, since the engine keeps what comes for a context that is not open yet. */
 #include "mpi/attribute.h"
 #include "mpi/context.h"
 #include "mpi/info.h"
@@ -55,7 +55,8 @@ static int birth_raise(const char *call, struct mpi_request *request, int class)
 static const struct mpi_request_kind comm_request = {
     .done = birth_done, .outcome = birth_outcome, .raise = birth_raise};
 
-/* Starts the making of one over GROUP (NULL: this rank is not in it), which is PARENT's child. A class that was raised. */
+/* Starts the making of one over GROUP (NULL: this rank is not in it), which is PARENT's child. A class that was
+ * raised. */
 static int birth_start(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, MPI_Comm *out,
                  struct mpi_request **request)
 {
@@ -80,8 +81,8 @@ static int birth_start(const char *call, struct mpi_comm *parent, struct mpi_gro
     return MPI_SUCCESS;
 }
 
-int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, struct mpi_topology *topology,
-                  MPI_Comm *out)
+int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag,
+                  struct mpi_topology *topology, MPI_Comm *out)
 {
     struct mpi_request *request;
     int error = birth_start(call, parent, group, tag, out, &request);
@@ -92,7 +93,7 @@ int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *g
     return error ?: mpi_request_complete(call, request, MPI_STATUS_IGNORE);
 }
 
-/* ---- dup -------------------------------------------------------------------------------------------------------- */
+/* ---- dup ---- */
 
 /* What a duplicate has of its parent beside the group. A class, not raised. */
 static int comm_inherit(struct mpi_comm *parent, struct mpi_comm *comm)
@@ -133,19 +134,17 @@ static int comm_idup(const char *call, struct mpi_comm *parent, MPI_Comm *out, M
 ENTRY(MPI_Comm_dup)(MPI_Comm comm, MPI_Comm *newcomm)
     { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm)) ?: comm_duplicate(NAME, mpi_comm_at(comm), newcomm); }
 ENTRY(MPI_Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
-    { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), HINTS(info)) ?: comm_duplicate(NAME, mpi_comm_at(comm), newcomm); }
+{
+    return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), HINTS(info)) ?: comm_duplicate(NAME, mpi_comm_at(comm), newcomm);
+}
 ENTRY(MPI_Comm_idup)(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
-{
-    return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), GIVEN(request)) ?:
-           comm_idup(NAME, mpi_comm_at(comm), newcomm, request);
-}
+    { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), GIVEN(request)) ?:
+             comm_idup(NAME, mpi_comm_at(comm), newcomm, request); }
 ENTRY(MPI_Comm_idup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
-{
-    return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), HINTS(info), GIVEN(request)) ?:
-           comm_idup(NAME, mpi_comm_at(comm), newcomm, request);
-}
+    { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), HINTS(info), GIVEN(request)) ?:
+             comm_idup(NAME, mpi_comm_at(comm), newcomm, request); }
 
-/* ---- create ----------------------------------------------------------------------------------------------------- */
+/* ---- create ---- */
 
 /* For the members of GROUP, who must all be in PARENT. TAG as for mpi_comm_make. */
 static int comm_create(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, MPI_Comm *out)
@@ -166,10 +165,11 @@ ENTRY(MPI_Comm_create)(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 ENTRY(MPI_Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
     return CHECK_WAITS(MEMBERS) ?:
-           tag < 0 ? mpi_error(mpi_comm_at(comm), NAME, MPI_ERR_TAG, "tag %d is negative", tag) : comm_create(NAME, mpi_comm_at(comm), mpi_group_at(group), tag, newcomm);
+           tag < 0 ? mpi_error(mpi_comm_at(comm), NAME, MPI_ERR_TAG, "tag %d is negative", tag)
+                          : comm_create(NAME, mpi_comm_at(comm), mpi_group_at(group), tag, newcomm);
 }
 
-/* ---- split ------------------------------------------------------------------------------------------------------ */
+/* ---- split ---- */
 
 struct choice { /* of one rank */
     int color, key, rank;
@@ -260,12 +260,10 @@ static int comm_split_type(const char *call, struct mpi_comm *comm, int type, in
     return comm_split(call, comm, by_node ? mpi_process.job->local_ranks[0] : MPI_UNDEFINED, key, out);
 }
 ENTRY(MPI_Comm_split_type)(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *newcomm)
-{
-    return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), HINTS(info)) ?:
-           comm_split_type(NAME, mpi_comm_at(comm), type, key, info, newcomm);
-}
+    { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), HINTS(info)) ?:
+             comm_split_type(NAME, mpi_comm_at(comm), type, key, info, newcomm); }
 
-/* ---- the end ---------------------------------------------------------------------------------------------------- */
+/* ---- the end ---- */
 
 static int comm_free(const char *call, MPI_Comm *comm)
 {

@@ -2,7 +2,7 @@
 #include "mpi/attribute.h"
 #include "mpi/type.h"
 
-/* ---- commit and free -------------------------------------------------------------------------------------------- */
+/* ---- commit and free ---- */
 
 ENTRY(MPI_Type_commit)(MPI_Datatype *datatype)
     { return CHECK(BEHIND(mpi_kind_type, datatype)) ?: (mpi_type_ready(mpi_type_at(*datatype)), MPI_SUCCESS); }
@@ -19,14 +19,14 @@ ENTRY(MPI_Type_free)(MPI_Datatype *datatype)
     if (made_by >= MPI_COMBINER_F90_REAL && made_by <= MPI_COMBINER_F90_INTEGER)
         return mpi_error(NULL, NAME, MPI_ERR_TYPE, "a type of precision and range cannot be freed");
     /* relaxed: two threads that free handles of one type at once is the program's race */
-    if (atomic_load_explicit(&type->object.users, memory_order_relaxed) == 1) /* MPI_Type_get_contents gives more of them */
+    if (atomic_load_explicit(&type->object.users, memory_order_relaxed) == 1) /* else MPI_Type_get_contents gave more */
         error = mpi_attributes_delete(*datatype, &type->attributes);
     if (error)
         return mpi_error(NULL, NAME, error, "the delete function of an attribute failed");
     return mpi_free_handle(NAME, &mpi_kind_type, datatype);
 }
 
-/* ---- questions -------------------------------------------------------------------------------------------------- */
+/* ---- questions ---- */
 
 /* Of the absent ones it is MPI_UNDEFINED. */
 static int size_of(MPI_Datatype handle, struct mpi_count size)

@@ -1,6 +1,6 @@
-/* How functions of the standard are defined. Each is defined under its PMPI_ name and has the MPI_ name as a weak alias;
- * this library itself calls neither. The entries of a call (int counts, _c, I, _init) differ in a line and hand a filled
- * structure to one body that works on 64-bit counts. */
+/* How functions of the standard are defined. Each is defined under its PMPI_ name and has the MPI_ name as a weak
+ * alias; this library itself calls neither. The entries of a call (int counts, _c, I, _init) differ in a line and hand
+ * a filled structure to one body that works on 64-bit counts. */
 #ifndef MPI_ENTRY_H
 #define MPI_ENTRY_H
 

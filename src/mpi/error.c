@@ -1,10 +1,10 @@
-/* The chapter of errors: classes and codes that programs add (at any time, also before MPI_Init), the texts of all, handlers
- * of programs, and the answers of functions that are not implemented yet. Raising is in raise.c. */
+/* The chapter of errors: classes and codes that programs add (at any time, also before MPI_Init), the texts of all,
+ * handlers of programs, and the answers of functions that are not implemented yet. Raising is in raise.c. */
 #include "mpi/attribute.h"
 #include "mpi/comm.h"
 #include "mpi/not_yet.h"
 
-/* ---- classes and codes of programs ------------------------------------------------------------------------------ */
+/* ---- classes and codes of programs ---- */
 
 /* Numbers above MPI_ERR_LASTCODE; a removed one may be given again. Rows never move: looking needs no lock. */
 #define ADDED_MOST 4096
@@ -62,7 +62,8 @@ ENTRY(MPI_Add_error_class)(int *errorclass) { return CHECK(GIVEN(errorclass)) ?:
 ENTRY(MPI_Add_error_code)(int errorclass, int *errorcode)
 {
     return CHECK(GIVEN(errorcode)) ?:
-           code_is_valid(errorclass) ? code_make(NAME, errorclass ? errorclass : MPI_ERR_UNKNOWN, errorcode) : code_wrong(NAME, errorclass);
+           code_is_valid(errorclass) ? code_make(NAME, errorclass ? errorclass : MPI_ERR_UNKNOWN, errorcode)
+                                            : code_wrong(NAME, errorclass);
 }
 
 ENTRY(MPI_Add_error_string)(int code, const char *text)
@@ -103,10 +104,8 @@ static int code_class(int code)
     return row ? row->class : code;
 }
 ENTRY(MPI_Error_class)(int errorcode, int *errorclass)
-{
-    return CHECK(GIVEN(errorclass)) ?:
-           code_is_valid(errorcode) ? mpi_tell(errorclass, code_class(errorcode)) : code_wrong(NAME, errorcode);
-}
+    { return CHECK(GIVEN(errorclass)) ?:
+             code_is_valid(errorcode) ? mpi_tell(errorclass, code_class(errorcode)) : code_wrong(NAME, errorcode); }
 
 static int code_text(int code, char *text)
 {
@@ -123,19 +122,25 @@ ENTRY(MPI_Error_string)(int errorcode, char *string, int *resultlen)
            code_is_valid(errorcode) ? mpi_tell(resultlen, code_text(errorcode, string)) : code_wrong(NAME, errorcode);
 }
 
-/* ---- handlers of programs --------------------------------------------------------------------------------------- */
+/* ---- handlers of programs ---- */
 
 #define NEW_HANDLER(kind)                                                                                              \
     &(struct mpi_errhandler){                                                                                          \
         .what = HANDLER_FUNCTION, .of = kind, .function = (void (*)(void *, int *, ...))function}
 #define NEW_HANDLER_GIVEN RUNNING, GIVEN_AS((void *)function, "the function"), GIVEN(errhandler)
 ENTRY(MPI_Comm_create_errhandler)(MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler)
-    { return CHECK(NEW_HANDLER_GIVEN) ?: mpi_object_make(NAME, &mpi_kind_errhandler, NEW_HANDLER(KIND_COMM), errhandler); }
+{
+    return CHECK(NEW_HANDLER_GIVEN) ?: mpi_object_make(NAME, &mpi_kind_errhandler, NEW_HANDLER(KIND_COMM), errhandler);
+}
 ENTRY(MPI_File_create_errhandler)(MPI_File_errhandler_function *function, MPI_Errhandler *errhandler)
-    { return CHECK(NEW_HANDLER_GIVEN) ?: mpi_object_make(NAME, &mpi_kind_errhandler, NEW_HANDLER(KIND_FILE), errhandler); }
+{
+    return CHECK(NEW_HANDLER_GIVEN) ?: mpi_object_make(NAME, &mpi_kind_errhandler, NEW_HANDLER(KIND_FILE), errhandler);
+}
 
 ENTRY(MPI_Errhandler_free)(MPI_Errhandler *errhandler)
-    { return CHECK(BEHIND(mpi_kind_errhandler, errhandler)) ?: mpi_free_handle(NAME, &mpi_kind_errhandler, errhandler); }
+{
+    return CHECK(BEHIND(mpi_kind_errhandler, errhandler)) ?: mpi_free_handle(NAME, &mpi_kind_errhandler, errhandler);
+}
 
 static int handler_set(const char *call, struct mpi_comm *comm, MPI_Errhandler handle)
 {
@@ -144,7 +149,8 @@ static int handler_set(const char *call, struct mpi_comm *comm, MPI_Errhandler h
         return mpi_wrong(comm, call, &mpi_kind_errhandler, handle);
     bool files = comm == MPI_OF_FILES;
     if (!mpi_predefined(handler) && handler->of != (files ? KIND_FILE : KIND_COMM))
-        return mpi_error(comm, call, MPI_ERR_ERRHANDLER, "the error handler is for %s", files ? "communicators" : "files");
+        return mpi_error(comm, call, MPI_ERR_ERRHANDLER, "the error handler is for %s",
+                         files ? "communicators" : "files");
     mpi_keep(handler);
     *mpi_handler_of(comm) = handler;
     mpi_drop(old);
@@ -177,7 +183,8 @@ ENTRY(MPI_Comm_set_errhandler)(MPI_Comm comm, MPI_Errhandler handle)
     { return CHECK(COMM_OF(comm)) ?: handler_set(NAME, OF_COMM, handle); }
 ENTRY(MPI_Comm_get_errhandler)(MPI_Comm comm, MPI_Errhandler *handle)
     { return CHECK(COMM_OF(comm)) ?: handler_get(NAME, OF_COMM, handle); }
-ENTRY(MPI_Comm_call_errhandler)(MPI_Comm comm, int code) { return CHECK(COMM_OF(comm)) ?: code_report(OF_COMM, NAME, code); }
+ENTRY(MPI_Comm_call_errhandler)(MPI_Comm comm, int code)
+    { return CHECK(COMM_OF(comm)) ?: code_report(OF_COMM, NAME, code); }
 
 /* Raises that FILE is none, where it is not MPI_FILE_NULL. */
 static int file_wrong(const char *call, MPI_File file)
@@ -192,12 +199,15 @@ ENTRY(MPI_File_get_errhandler)(MPI_File file, MPI_Errhandler *handle)
 ENTRY(MPI_File_call_errhandler)(MPI_File file, int code)
     { return CHECK(RUNNING) ?: file_wrong(NAME, file) ?: code_report(MPI_OF_FILES, NAME, code); }
 
-/* ---- what is not implemented yet -------------------------------------------------------------------------------- */
+/* ---- what is not implemented yet ---- */
 
 #define NOT_YET_SENTENCE "this function is not implemented yet: see viaduct info --mpi"
 
 int mpi_not_yet(const char *call) { return mpi_error(NULL, call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE); }
-int mpi_no_file(const char *call) { return mpi_error(MPI_OF_FILES, call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE); }
+int mpi_no_file(const char *call)
+{
+    return mpi_error(MPI_OF_FILES, call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE);
+}
 int mpi_no_tool(const char *call)
 {
     (void)call;

@@ -39,7 +39,8 @@ static int general_cancel(struct mpi_request *request)
     return general->cancel ? general->cancel(general->state, general_done(request)) : MPI_SUCCESS;
 }
 
-/* NEWS: it is complete, or freed; after the second of these its own function frees it. The handle is good until then. */
+/* NEWS: it is complete, or freed; after the second of these its own function frees it. The handle is good until
+ * then. */
 static int general_settle(const char *call, struct mpi_request *request, int news)
 {
     struct general *general = request->extra;

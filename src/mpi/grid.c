@@ -94,7 +94,7 @@ static int check_shape(const char *call, int dimensions, int order)
     return order == MPI_ORDER_C || order == MPI_ORDER_FORTRAN ? MPI_SUCCESS : mpi_making_wrong(call, "order", order);
 }
 
-/* ---- subarray --------------------------------------------------------------------------------------------------- */
+/* ---- subarray ---- */
 
 struct subarray {
     int dimensions, order;
@@ -151,7 +151,7 @@ static int subarray(struct making *making, const struct subarray *of, MPI_Dataty
 WIDENED(MPI_Type_create_subarray, MPI_Type_create_subarray_c, int, MPI_SUBARRAY_,
         return subarray(MAKING(*array_of_sizes), SUBARRAY_IS, oldtype))
 
-/* ---- darray ----------------------------------------------------------------------------------------------------- */
+/* ---- darray ---- */
 
 struct darray {
     int size, rank, dimensions, order;
@@ -205,9 +205,10 @@ static int check_darray(const char *call, const struct darray *of)
 {
     int64_t product = 1;
     int error = check_shape(call, of->dimensions, of->order) ?:
-                mpi_arguments(call, ARGUMENTS(GIVEN_AS(of->sizes, "array_of_gsizes"), GIVEN_AS(of->ways, "array_of_distribs"),
-                                              GIVEN_AS(of->arguments, "array_of_dargs"),
-                                              GIVEN_AS(of->processes, "array_of_psizes")));
+                    mpi_arguments(call, ARGUMENTS(GIVEN_AS(of->sizes, "array_of_gsizes"),
+                                                     GIVEN_AS(of->ways, "array_of_distribs"),
+                                                     GIVEN_AS(of->arguments, "array_of_dargs"),
+                                                     GIVEN_AS(of->processes, "array_of_psizes")));
     if (error)
         return error;
     for (int d = 0; d < of->dimensions && product > 0 && product <= INT32_MAX; d++)

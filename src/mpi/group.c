@@ -103,10 +103,8 @@ static int group_compare(const char *call, const struct mpi_group *one, const st
     return relation < 0 ? memory_error(call, one->size) : mpi_tell(result, relation);
 }
 ENTRY(MPI_Group_compare)(MPI_Group one, MPI_Group two, int *result)
-{
-    return CHECK(GROUP_OF(one), GROUP_OF(two), GIVEN(result)) ?:
-           group_compare(NAME, mpi_group_at(one), mpi_group_at(two), result);
-}
+    { return CHECK(GROUP_OF(one), GROUP_OF(two), GIVEN(result)) ?:
+             group_compare(NAME, mpi_group_at(one), mpi_group_at(two), result); }
 
 ENTRY(MPI_Group_translate_ranks)(MPI_Group handle1, int n, const int ranks1[], MPI_Group handle2, int ranks2[])
 {
@@ -128,7 +126,8 @@ ENTRY(MPI_Group_translate_ranks)(MPI_Group handle1, int n, const int ranks1[], M
     return MPI_SUCCESS;
 }
 
-/* Appends those of GROUP whose place is known, or (KNOWN is false) is not, to the COUNT in LIST: how many there are then. */
+/* Appends those of GROUP whose place is known, or (KNOWN is false) is not, to the COUNT in LIST: how many there are
+ * then. */
 static int group_filter(const struct mpi_group *group, const int *place, bool known, int *list, int count)
 {
     for (int i = 0; i < group->size; i++)
@@ -142,11 +141,13 @@ enum set_operation { SET_UNION, SET_INTERSECTION, SET_DIFFERENCE };
 static int groups_combine(const char *call, enum set_operation what, const struct mpi_group *one,
                          const struct mpi_group *two, MPI_Group *out)
 {
-    int *place = group_places(what == SET_UNION ? one : two), *list = malloc((size_t)(one->size + two->size) * sizeof(int) + 1);
+    int *place = group_places(what == SET_UNION ? one : two),
+        *list = malloc((size_t)(one->size + two->size) * sizeof(int) + 1);
     int error = place && list ? MPI_SUCCESS : memory_error(call, one->size + two->size);
     if (!error) {
         int count = group_filter(one, place, what != SET_DIFFERENCE, list, 0);
-        error = group_deliver(call, what == SET_UNION ? group_filter(two, place, false, list, count) : count, list, out);
+        error =
+            group_deliver(call, what == SET_UNION ? group_filter(two, place, false, list, count) : count, list, out);
     }
     free(place);
     free(list);

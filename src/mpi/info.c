@@ -83,8 +83,8 @@ static void *info_at(void *handle) { return mpi_info_at(handle); }
 const struct mpi_kind_row mpi_kind_info = {
     MPI_KIND(KIND_INFO, "info object", struct mpi_info, MPI_ERR_INFO, MPI_INFO_NULL), .at = info_at, .end = info_end};
 
-/* What is known of how this process was started, and when MPI does not run yet, too: COUNT ARGUMENTS may say more. The number of
- * ranks is what a launcher wrote into the environment; no launcher asks for a thread level before main. */
+/* What is known of how this process was started, and when MPI does not run yet, too: COUNT ARGUMENTS may say more. The
+ * number of ranks is what a launcher wrote into the environment; no launcher asks for a thread level before main. */
 static void environment_tell(struct mpi_info *info, int count, char **arguments)
 {
     char path[MPI_MAX_INFO_VAL], all[MPI_MAX_INFO_VAL] = "";
@@ -109,7 +109,7 @@ static void environment_tell(struct mpi_info *info, int count, char **arguments)
 
 void mpi_info_environment_open(int count, char **arguments) { environment_tell(&environment, count, arguments); }
 
-/* ---- the calls -------------------------------------------------------------------------------------------------- */
+/* ---- the calls ---- */
 
 static int key_check(const char *call, const char *key)
 {
@@ -143,7 +143,8 @@ ENTRY(MPI_Info_create_env)(int argc, char *argv[], MPI_Info *info)
 ENTRY(MPI_Info_free)(MPI_Info *info)
 {
     return CHECK(BEHIND(mpi_kind_info, info)) ?:
-           *info != MPI_INFO_ENV ? mpi_free_handle(NAME, &mpi_kind_info, info) : mpi_error(NULL, NAME, MPI_ERR_INFO, "MPI_INFO_ENV cannot be freed");
+           *info != MPI_INFO_ENV ? mpi_free_handle(NAME, &mpi_kind_info, info)
+                                        : mpi_error(NULL, NAME, MPI_ERR_INFO, "MPI_INFO_ENV cannot be freed");
 }
 
 ENTRY(MPI_Info_set)(MPI_Info handle, const char *key, const char *value)

@@ -100,24 +100,21 @@ ENTRY(MPI_Abort)(MPI_Comm handle, int code)
 }
 
 ENTRY(MPI_Get_version)(int *version, int *subversion)
-{
-    return CHECK(GIVEN(version), GIVEN(subversion)) ?:
-           mpi_tell(version, MPI_VERSION) + mpi_tell(subversion, MPI_SUBVERSION);
-}
+    { return CHECK(GIVEN(version), GIVEN(subversion)) ?:
+             mpi_tell(version, MPI_VERSION) + mpi_tell(subversion, MPI_SUBVERSION); }
 
 static int library_version(char *text, int *length)
 {
-    return mpi_tell(length, snprintf(text, MPI_MAX_LIBRARY_VERSION_STRING, "Viaduct %s, MPI %d.%d, standard ABI %d.%d",
-                                     VIADUCT_VERSION, MPI_VERSION, MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION));
+    return mpi_tell(length,
+                    snprintf(text, MPI_MAX_LIBRARY_VERSION_STRING, "Viaduct %s, MPI %d.%d, standard ABI %d.%d",
+                             VIADUCT_VERSION, MPI_VERSION, MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION));
 }
 ENTRY(MPI_Get_library_version)(char *version, int *resultlen)
     { return CHECK(GIVEN(version), GIVEN(resultlen)) ?: library_version(version, resultlen); }
 
 ENTRY(MPI_Get_processor_name)(char *name, int *resultlen)
-{
-    return CHECK(RUNNING, GIVEN(name), GIVEN(resultlen)) ?:
-           mpi_tell(resultlen, snprintf(name, MPI_MAX_PROCESSOR_NAME, "%s", mpi_process.job->host));
-}
+    { return CHECK(RUNNING, GIVEN(name), GIVEN(resultlen)) ?:
+             mpi_tell(resultlen, snprintf(name, MPI_MAX_PROCESSOR_NAME, "%s", mpi_process.job->host)); }
 
 ENTRY_OF(double, MPI_Wtime)(void) { return (double)vbase_clock_ns() * 1e-9; }
 

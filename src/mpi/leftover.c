@@ -1,5 +1,5 @@
-/* VIADUCT_CHECK, what is left behind: at MPI_Finalize every rank tells which requests and other handles its program did not
- * free, each with the place of the call that made it, and which messages it did not receive. */
+/* VIADUCT_CHECK, what is left behind: at MPI_Finalize every rank tells which requests and other handles its program did
+ * not free, each with the place of the call that made it, and which messages it did not receive. */
 #include "mpi/message.h"
 #include "mpi/request.h"
 

@@ -1,9 +1,9 @@
 /* Messages: the calls that send and receive, blocking, with a request, and persistent.
  *
  * The blocking calls of standard mode with data in a row, and what they start without waiting, are the hot path of this
- * library: checks, then the engine, without a request where none is needed. Everything else goes the slow way, which also
- * finds out what is wrong. Ready mode is standard mode: the receive is there, and where it is not the message waits like
- * any other. Matched messages (MPI_Mrecv) are in probe.c, both ways at once in sendrecv.c. */
+ * library: checks, then the engine, without a request where none is needed. Everything else goes the slow way, which
+ * also finds out what is wrong. Ready mode is standard mode: the receive is there, and where it is not the message
+ * waits like any other. Matched messages (MPI_Mrecv) are in probe.c, both ways at once in sendrecv.c. */
 #include "mpi/message.h"
 #include "mpi/request.h"
 
@@ -104,7 +104,7 @@ MPI_HOT bool message_is_plain(const struct mpi_message *message, struct plain *p
            likely(message->buffer != NULL) && likely((unsigned)message->rank < (unsigned)plain->comm->size);
 }
 
-/* ---- sending ---------------------------------------------------------------------------------------------------- */
+/* ---- sending ---- */
 
 /* By value: see mpi_message_wrong. */
 static __attribute__((noinline)) int message_send(struct mpi_message m, enum mpi_way way)
@@ -158,9 +158,10 @@ ENTRIES(MPI_Irsend, MPI_Irsend_c, const MPI_DATA_, (STARTED), return message_sta
 ENTRIES(MPI_Issend, MPI_Issend_c, const MPI_DATA_, (STARTED), return message_start(*MESSAGE, WAY_SYNCHRONOUS, request))
 ENTRIES(MPI_Ibsend, MPI_Ibsend_c, const MPI_DATA_, (STARTED), return message_start(*MESSAGE, WAY_BUFFERED, request))
 
-/* ---- receiving -------------------------------------------------------------------------------------------------- */
+/* ---- receiving ---- */
 
-MPI_HOT int receive_end(struct mpi_comm *comm, const char *call, int error, const struct msg_result *result, MPI_Status *status)
+MPI_HOT int receive_end(struct mpi_comm *comm, const char *call, int error, const struct msg_result *result,
+                        MPI_Status *status)
 {
     if (likely(!error) || error == ERR_TRUNCATED)
         mpi_status_result(status, result);
@@ -217,7 +218,7 @@ MPI_HOT int receive_start(const struct mpi_message *m, MPI_Request *out)
 
 ENTRIES(MPI_Irecv, MPI_Irecv_c, MPI_DATA_, (STARTED), return receive_start(MESSAGE, request))
 
-/* ---- persistent requests: made once, started again and again; those of collectives and partitions, too -------------- */
+/* ---- persistent requests: made once, started again and again; those of collectives and partitions, too ---- */
 
 static int persistent_make(const struct mpi_message *m, enum mpi_way way, MPI_Request *out)
 {
@@ -242,9 +243,12 @@ static int persistent_make(const struct mpi_message *m, enum mpi_way way, MPI_Re
     return MPI_SUCCESS;
 }
 
-ENTRIES(MPI_Send_init, MPI_Send_init_c, const MPI_DATA_, (STARTED), return persistent_make(MESSAGE, WAY_STANDARD, request))
+ENTRIES(MPI_Send_init, MPI_Send_init_c, const MPI_DATA_, (STARTED),
+        return persistent_make(MESSAGE, WAY_STANDARD, request))
 ENTRIES(MPI_Ssend_init, MPI_Ssend_init_c, const MPI_DATA_, (STARTED),
         return persistent_make(MESSAGE, WAY_SYNCHRONOUS, request))
-ENTRIES(MPI_Rsend_init, MPI_Rsend_init_c, const MPI_DATA_, (STARTED), return persistent_make(MESSAGE, WAY_STANDARD, request))
-ENTRIES(MPI_Bsend_init, MPI_Bsend_init_c, const MPI_DATA_, (STARTED), return persistent_make(MESSAGE, WAY_BUFFERED, request))
+ENTRIES(MPI_Rsend_init, MPI_Rsend_init_c, const MPI_DATA_, (STARTED),
+        return persistent_make(MESSAGE, WAY_STANDARD, request))
+ENTRIES(MPI_Bsend_init, MPI_Bsend_init_c, const MPI_DATA_, (STARTED),
+        return persistent_make(MESSAGE, WAY_BUFFERED, request))
 ENTRIES(MPI_Recv_init, MPI_Recv_init_c, MPI_DATA_, (STARTED), return persistent_make(MESSAGE, WAY_RECEIVE, request))

@@ -33,8 +33,8 @@ static inline struct msg_where mpi_where(const struct mpi_comm *comm, int rank, 
 /* What becomes of a message. */
 enum mpi_way { WAY_STANDARD = MSG_STANDARD, WAY_SYNCHRONOUS = MSG_SYNCHRONOUS, WAY_RECEIVE, WAY_BUFFERED };
 
-/* Starts the operation of a checked message, which is not buffered; with MPI_PROC_NULL it is over then. DATA: what is sent
- * in the place of its own; NULL: that. An error of the engine. */
+/* Starts the operation of a checked message, which is not buffered; with MPI_PROC_NULL it is over then. DATA: what is
+ * sent in the place of its own; NULL: that. An error of the engine. */
 int mpi_operation_start(struct msg_request *operation, const struct mpi_message *message,
                         const struct mpi_target *target, enum mpi_way way, const struct type_buffer *data);
 

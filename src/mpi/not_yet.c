@@ -1,6 +1,6 @@
-/* The functions of not_yet.def. They ignore their arguments, which the calling conventions of the supported machines allow;
- * so this file must not see their prototypes in mpi.h. They lie in a section of their own, by which `viaduct info --mpi` and
- * the tests know them. */
+/* The functions of not_yet.def. They ignore their arguments, which the calling conventions of the supported machines
+ * allow; so this file must not see their prototypes in mpi.h. They lie in a section of their own, by which `viaduct
+ * info --mpi` and the tests know them. */
 #include "mpi/not_yet.h"
 #include "mpi/not_yet.def"
 

@@ -1,5 +1,5 @@
-/* The tables behind the handles. See object.h. Slabs live as long as the process: a stale handle may be looked up at any
- * time, also after MPI_Finalize, and must find memory to be compared with. */
+/* The tables behind the handles. See object.h. Slabs live as long as the process: a stale handle may be looked up at
+ * any time, also after MPI_Finalize, and must find memory to be compared with. */
 #include "mpi/check.h"
 #include "mpi/object.h"
 

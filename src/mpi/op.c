@@ -79,7 +79,7 @@ int mpi_reduction(struct mpi_comm *comm, const char *call, struct mpi_user_opera
                      mpi_type_text(context->type));
 }
 
-/* ---- the calls -------------------------------------------------------------------------------------------------- */
+/* ---- the calls ---- */
 
 #define NEW_OP(field)                                                                                                  \
     &(struct mpi_op){.operation = OPERATION_USER, .field = user_fn, .commutative = commute != 0}

@@ -1,5 +1,5 @@
-/* Operations of messages, below the calls that make them: the check of their arguments, their start, and waiting for one that
- * lies on the caller's stack. */
+/* Operations of messages, below the calls that make them: the check of their arguments, their start, and waiting for
+ * one that lies on the caller's stack. */
 #include "mpi/message.h"
 #include "mpi/check.h"
 
@@ -55,7 +55,7 @@ int mpi_message_check(const struct mpi_message *m, bool receives, struct mpi_tar
     return MPI_SUCCESS;
 }
 
-/* ---- operations ------------------------------------------------------------------------------------------------- */
+/* ---- operations ---- */
 
 int mpi_operation_start(struct msg_request *operation, const struct mpi_message *m, const struct mpi_target *target,
                         enum mpi_way way, const struct type_buffer *data)

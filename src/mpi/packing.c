@@ -1,10 +1,11 @@
-/* Packing by hand: MPI_Pack and its kin, and those of the representation external32, big-endian and with sizes of its own. For that
- * the native bytes are packed first, as for a message; they are the datatype's basic elements in the order of its type map, so
- * they can be converted one after the other by walking the recipes, without a look at any displacement. */
+/* Packing by hand: MPI_Pack and its kin, and those of the representation external32, big-endian and with sizes of its
+ * own. For that the native bytes are packed first, as for a message; they are the datatype's basic elements in the
+ * order of its type map, so they can be converted one after the other by walking the recipes, without a look at any
+ * displacement. */
 #include "mpi/message.h"
 #include <float.h>
 
-/* ---- external32 ------------------------------------------------------------------------------------------------- */
+/* ---- external32 ---- */
 
 /* The types whose size there is not the one here. */
 static const struct {
@@ -55,7 +56,8 @@ static void long_double_convert(struct way *way)
         bytes_swap(way->external, (const char *)&there, sizeof there);
     }
 #else
-    bytes_swap(way->unpack ? way->native : way->external, way->unpack ? way->external : way->native, sizeof(long double));
+    bytes_swap(way->unpack ? way->native : way->external, way->unpack ? way->external : way->native,
+               sizeof(long double));
 #endif
 }
 
@@ -115,7 +117,7 @@ static uint64_t external_bytes(const struct mpi_type *type, MPI_Count count)
     return way.bytes;
 }
 
-/* ---- the calls -------------------------------------------------------------------------------------------------- */
+/* ---- the calls ---- */
 
 struct packing {
     const char *call;
@@ -133,12 +135,13 @@ static int representation_check(const char *call, const char *representation)
 {
     if (representation && strcmp(representation, "external32") == 0)
         return MPI_SUCCESS;
-    return mpi_error(NULL, call, MPI_ERR_ARG, "the representation is %.40s, not external32", representation ? representation : "NULL");
+    return mpi_error(NULL, call, MPI_ERR_ARG, "the representation is %.40s, not external32",
+                     representation ? representation : "NULL");
 }
 
 /* Between the data and what is external of them, by way of the native bytes packed. */
-static int buffer_convert(const struct packing *p, const struct type_buffer *buffer, const struct mpi_type *type, char *external,
-                       bool unpack)
+static int buffer_convert(const struct packing *p, const struct type_buffer *buffer, const struct mpi_type *type,
+                          char *external, bool unpack)
 {
     uint64_t bytes = type_buffer_bytes(buffer);
     char *native = malloc(bytes + 1);
@@ -191,8 +194,8 @@ static int data_pack(const struct packing *p, bool unpack)
     return error ? error : mpi_count_tell(at, position + (MPI_Count)bytes);
 }
 
-static int packed_size(const char *call, bool external, MPI_Count count, const struct mpi_type *type, struct mpi_comm *comm,
-                     struct mpi_count size)
+static int packed_size(const char *call, bool external, MPI_Count count, const struct mpi_type *type,
+                       struct mpi_comm *comm, struct mpi_count size)
 {
     MPI_Count bytes;
     if (count < 0)

@@ -2,10 +2,10 @@
  * and can be seen to have arrived; the receiver's partitions are only another division of the same bytes.
  *
  * The parts travel in one context of the whole world. A sender's MPI_Psend_init takes a row of tags there, one for each
- * partition, and tells the receiver with a hello. Hellos have a context of their own beside each communicator's others, where
- * they bear the user's tag and MPI_Precv_init posts a receive for one: so the engine matches the init calls of both sides
- * in their order, as the standard wants it. A receiver that starts before the hello is there posts its receives when it
- * comes, from within progress.
+ * partition, and tells the receiver with a hello. Hellos have a context of their own beside each communicator's others,
+ * where they bear the user's tag and MPI_Precv_init posts a receive for one: so the engine matches the init calls of
+ * both sides in their order, as the standard wants it. A receiver that starts before the hello is there posts its
+ * receives when it comes, from within progress.
  *
  * Threads: `lock` guards the tags, the contexts, and the meeting of a hello with a start; partitions are given by any
  * thread. */
@@ -42,7 +42,7 @@ static struct base_lock lock;
 static struct msg_context *context; /* of the parts; opened at first use */
 static int next_tag;
 
-/* ---- the receiver's parts --------------------------------------------------------------------------------------- */
+/* ---- the receiver's parts ---- */
 
 static uint64_t partition_bytes(const struct partitioned *p) { return (uint64_t)p->count * p->type->size; }
 
@@ -73,7 +73,7 @@ static void parts_post(struct partitioned *p)
     atomic_store_explicit(&p->posted, true, memory_order_release);
 }
 
-/* ---- hellos ----------------------------------------------------------------------------------------------------- */
+/* ---- hellos ---- */
 
 /* A receiver gets its hello. Under the lock. */
 static int hello_bind(struct partitioned *p)
@@ -129,7 +129,7 @@ static int hello_send(struct partitioned *p, const struct msg_where *to)
     return vmsg_send_start(&p->greeting, to, &buffer, MSG_STANDARD);
 }
 
-/* ---- starting and finishing ------------------------------------------------------------------------------------- */
+/* ---- starting and finishing ---- */
 
 static int partitioned_start(const char *call, struct mpi_request *request)
 {
@@ -227,13 +227,15 @@ static const struct mpi_request_kind partitioned_request = {.done = partitioned_
                                                             .start = partitioned_start,
                                                             .drop = partitioned_drop};
 
-/* ---- making --------------------------------------------------------------------------------------------------- */
+/* ---- making ---- */
 
 static int contexts_open(struct mpi_comm *comm)
 {
     const struct boot_job *job = mpi_process.job;
     mpi_lock(&lock);
-    int error = context ? OK : vmsg_context_open(mpi_context_id(MPI_ID_PARTS, CONTEXT_MESSAGES), NULL, job->size, job->rank, &context);
+    int error = context ? OK
+                        : vmsg_context_open(mpi_context_id(MPI_ID_PARTS, CONTEXT_MESSAGES), NULL, job->size, job->rank,
+                                            &context);
     if (!error && !comm->hellos)
         error = vmsg_context_open(mpi_context_id(comm->id, CONTEXT_HELLOS), comm->group->world, comm->size, comm->rank,
                                   &comm->hellos);
@@ -248,7 +250,8 @@ void mpi_partitioned_finish(void)
     context = NULL;
 }
 
-static int partitioned_make(struct partitioned *p, const struct mpi_message *m, int partitions, const struct mpi_target *target)
+static int partitioned_make(struct partitioned *p, const struct mpi_message *m, int partitions,
+                            const struct mpi_target *target)
 {
     p->world = target->comm->group->world[m->rank];
     p->source = m->rank;
@@ -284,7 +287,8 @@ static int partitioned_check(const struct mpi_message *m, int partitions, MPI_In
     return MPI_SUCCESS;
 }
 
-static int partitioned_prepare(const struct mpi_message *m, int partitions, MPI_Info info, bool receives, MPI_Request *out)
+static int partitioned_prepare(const struct mpi_message *m, int partitions, MPI_Info info, bool receives,
+                               MPI_Request *out)
 {
     struct mpi_target target;
     int error = partitioned_check(m, partitions, info, out, &target);
@@ -316,11 +320,12 @@ static int partitioned_prepare(const struct mpi_message *m, int partitions, MPI_
 
 #define WHOM int rank, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request
 #define PREPARED(receives)                                                                                             \
-    partitioned_prepare(&(struct mpi_message){NAME, buf, count, datatype, rank, tag, comm}, partitions, info, receives, request)
+    partitioned_prepare(&(struct mpi_message){NAME, buf, count, datatype, rank, tag, comm}, partitions, info,          \
+                        receives, request)
 ENTRIES(MPI_Psend_init, MPI_Psend_init_c, const MPI_PARTS_, (WHOM), return PREPARED(false))
 ENTRIES(MPI_Precv_init, MPI_Precv_init_c, MPI_PARTS_, (WHOM), return PREPARED(true))
 
-/* ---- partitions ------------------------------------------------------------------------------------------------- */
+/* ---- partitions ---- */
 
 /* The request of a call about a partition. */
 static int request_find(const char *call, MPI_Request handle, bool receives, struct mpi_request **request)
@@ -328,8 +333,9 @@ static int request_find(const char *call, MPI_Request handle, bool receives, str
     int error = mpi_arguments(call, ARGUMENTS(REQUEST_OF(handle, request)));
     if (error)
         return error;
-    bool fits = (*request)->kind == &partitioned_request ? ((struct partitioned *)(*request)->extra)->receives == receives
-                                                        : (*request)->kind == &mpi_request_null && (*request)->persistent;
+    bool fits = (*request)->kind == &partitioned_request
+                    ? ((struct partitioned *)(*request)->extra)->receives == receives
+                    : (*request)->kind == &mpi_request_null && (*request)->persistent;
     if (!fits || (!receives && !(*request)->active))
         return mpi_error((*request)->comm, call, MPI_ERR_REQUEST, "the request of %s is %s", (*request)->call,
                          fits ? "not active" : receives ? "no partitioned receive" : "no partitioned send");
@@ -401,7 +407,8 @@ ENTRY(MPI_Parrived)(MPI_Request handle, int partition, int *flag)
     if (partition < 0 || partition >= p->partitions)
         return mpi_error(request->comm, NAME, MPI_ERR_ARG, "partition %d of %d", partition, p->partitions);
     vmsg_progress();
-    uint64_t own = partition_bytes(p), theirs = p->hello.bytes; /* 0 until the hello is there, and nothing has arrived then */
+    /* 0 until the hello is there, and nothing has arrived then */
+    uint64_t own = partition_bytes(p), theirs = p->hello.bytes;
     bool all = p->aside || own == 0 || theirs == 0;
     *flag = all ? parts_arrived(p, 0, UINT32_MAX)
                 : parts_arrived(p, (uint32_t)((uint64_t)partition * own / theirs),

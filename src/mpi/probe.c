@@ -74,7 +74,8 @@ static int message_probe(const struct probe *p, MPI_Status *status)
     if (!p->matched)
         return MPI_SUCCESS;
     mpi_object_keep(target.comm);
-    return mpi_object_make(p->call, &kind_message, &(struct message_object){.message = l.message, .comm = target.comm}, p->message);
+    return mpi_object_make(p->call, &kind_message, &(struct message_object){.message = l.message, .comm = target.comm},
+                           p->message);
 }
 
 #define PROBED(...) message_probe(&(struct probe){NAME, rank, tag, comm, __VA_ARGS__}, status)
@@ -88,26 +89,28 @@ ENTRY(MPI_Mprobe)(PROBE, MPI_Message *message, MPI_Status *status)
 ENTRY(MPI_Improbe)(PROBE, int *flag, MPI_Message *message, MPI_Status *status)
     { DOING("MPI_Improbe"); return PROBED(.matched = true, .flag = flag, .message = message); }
 
-/* ---- matched ---------------------------------------------------------------------------------------------------- */
+/* ---- matched ---- */
 
-/* Finds the message behind HANDLE, NULL for MPI_MESSAGE_NO_PROC, and the type of what is received; M has no comm yet. */
-static int matched_find(struct mpi_message *m, const MPI_Message *handle, struct message_object **object, struct mpi_type **type)
-{
-    mpi_enter(m->call);
-    *object = NULL;
-    if (!handle)
-        return mpi_null(NULL, m->call, "message");
-    if (*handle == MPI_MESSAGE_NO_PROC)
-        return MPI_SUCCESS;
-    *object = mpi_object_at(KIND_MESSAGE, *handle, sizeof **object);
-    if (!*object)
-        return mpi_wrong(NULL, m->call, &kind_message, *handle);
-    *type = mpi_type_at(m->type);
-    if (*type && mpi_data_fits(m->buffer, m->count, *type))
-        return MPI_SUCCESS;
-    m->comm = mpi_comm_handle((*object)->comm);
-    return mpi_comm_at(m->comm) ? mpi_message_wrong(*m, true)
-                                : mpi_error(NULL, m->call, MPI_ERR_ARG, "count, datatype or buffer is wrong");
+/* Finds the message behind HANDLE, NULL for MPI_MESSAGE_NO_PROC, and the type of what is received; M has no comm
+ * yet. */
+    static int matched_find(struct mpi_message *m, const MPI_Message *handle, struct message_object **object,
+                            struct mpi_type **type)
+    {
+        mpi_enter(m->call);
+        *object = NULL;
+        if (!handle)
+            return mpi_null(NULL, m->call, "message");
+        if (*handle == MPI_MESSAGE_NO_PROC)
+            return MPI_SUCCESS;
+        *object = mpi_object_at(KIND_MESSAGE, *handle, sizeof **object);
+        if (!*object)
+            return mpi_wrong(NULL, m->call, &kind_message, *handle);
+        *type = mpi_type_at(m->type);
+        if (*type && mpi_data_fits(m->buffer, m->count, *type))
+            return MPI_SUCCESS;
+        m->comm = mpi_comm_handle((*object)->comm);
+        return mpi_comm_at(m->comm) ? mpi_message_wrong(*m, true)
+                                    : mpi_error(NULL, m->call, MPI_ERR_ARG, "count, datatype or buffer is wrong");
 }
 
 static int matched_start(struct mpi_message *m, MPI_Message *handle, struct mpi_request **out)
@@ -117,7 +120,8 @@ static int matched_start(struct mpi_message *m, MPI_Message *handle, struct mpi_
     int error = matched_find(m, handle, &object, &type);
     if (error)
         return error;
-    struct type_buffer buffer = object ? mpi_buffer((void *)m->buffer, (uint64_t)m->count, type) : (struct type_buffer){0};
+    struct type_buffer buffer =
+        object ? mpi_buffer((void *)m->buffer, (uint64_t)m->count, type) : (struct type_buffer){0};
     struct mpi_request *request = *out =
         mpi_request_take(object ? &mpi_request_receive : &mpi_request_null, m->call, object ? object->comm : NULL);
     if (!request)
@@ -155,6 +159,7 @@ static int matched_start_receive(struct mpi_message *m, MPI_Message *message, MP
 }
 
 #define MATCHED &(struct mpi_message){NAME, buf, count, datatype, 0, 0, MPI_COMM_NULL}, message
-ENTRIES(MPI_Mrecv, MPI_Mrecv_c, MPI_DATA_, (MPI_Message *message, MPI_Status *status), return matched_receive(MATCHED, status))
+ENTRIES(MPI_Mrecv, MPI_Mrecv_c, MPI_DATA_, (MPI_Message * message, MPI_Status *status),
+        return matched_receive(MATCHED, status))
 ENTRIES(MPI_Imrecv, MPI_Imrecv_c, MPI_DATA_, (MPI_Message *message, MPI_Request *request),
         return matched_start_receive(MATCHED, request))

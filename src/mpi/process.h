@@ -40,8 +40,8 @@ static inline void mpi_enter(const char *call)
         mpi_not_running(call);
 }
 
-/* The same in a call that can wait: the name is shown to other processes that ask what this rank is doing, and in the trace.
- * The few calls whose speed would suffer from it ask mpi_quick instead. */
+/* The same in a call that can wait: the name is shown to other processes that ask what this rank is doing, and in the
+ * trace. The few calls whose speed would suffer from it ask mpi_quick instead. */
 #define ENTER(call)                                                                                                    \
     DOING(call);                                                                                                       \
     mpi_enter(call);                                                                                                   \

@@ -4,7 +4,7 @@
  * MPI_Error_string of that class tells function, argument and value and not only the class. */
 #include "mpi/comm.h"
 
-/* ---- handlers --------------------------------------------------------------------------------------------------- */
+/* ---- handlers ---- */
 
 #define FIRST_HANDLER (uintptr_t)MPI_ERRORS_ARE_FATAL
 static struct mpi_errhandler predefined[] = {
@@ -32,7 +32,7 @@ struct mpi_errhandler **mpi_handler_of(struct mpi_comm *comm)
     return comm == MPI_OF_FILES ? &of_files : &comm->errhandler;
 }
 
-/* ---- classes ---------------------------------------------------------------------------------------------------- */
+/* ---- classes ---- */
 
 static const struct {
     const char *name, *sentence;
@@ -101,8 +101,13 @@ int mpi_engine_class(int error)
     static const struct {
         int error, class;
     } known[] = {
-        {OK, MPI_SUCCESS}, {ERR_MEMORY, MPI_ERR_NO_MEM}, {ERR_ARGUMENT, MPI_ERR_ARG}, {ERR_TRUNCATED, MPI_ERR_TRUNCATE},
-        {ERR_PEER_DEAD, MPI_ERR_PROC_ABORTED}, {ERR_UNSUPPORTED, MPI_ERR_UNSUPPORTED_OPERATION}, {ERR_PROTOCOL, MPI_ERR_INTERN},
+        {OK, MPI_SUCCESS},
+        {ERR_MEMORY, MPI_ERR_NO_MEM},
+        {ERR_ARGUMENT, MPI_ERR_ARG},
+        {ERR_TRUNCATED, MPI_ERR_TRUNCATE},
+        {ERR_PEER_DEAD, MPI_ERR_PROC_ABORTED},
+        {ERR_UNSUPPORTED, MPI_ERR_UNSUPPORTED_OPERATION},
+        {ERR_PROTOCOL, MPI_ERR_INTERN},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
         if (known[i].error == error)

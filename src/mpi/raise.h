@@ -1,5 +1,5 @@
-/* Errors are raised here. A body returns an MPI class (MPI_SUCCESS is 0); a class that is returned has been raised already,
- * with its sentence, unless a comment says otherwise. */
+/* Errors are raised here. A body returns an MPI class (MPI_SUCCESS is 0); a class that is returned has been raised
+ * already, with its sentence, unless a comment says otherwise. */
 #ifndef MPI_RAISE_H
 #define MPI_RAISE_H
 

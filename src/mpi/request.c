@@ -1,8 +1,8 @@
-/* Requests: their life, cancelling, and starting persistent ones. The families of calls that wait for and test requests are
- * in wait.c.
+/* Requests: their life, cancelling, and starting persistent ones. The families of calls that wait for and test requests
+ * are in wait.c.
  *
- * A request belongs to the holder of its handle; two threads must not finish the same one. Freed while under way, it goes
- * on a list of orphans, which is looked through when requests are made and at the end. */
+ * A request belongs to the holder of its handle; two threads must not finish the same one. Freed while under way, it
+ * goes on a list of orphans, which is looked through when requests are made and at the end. */
 #include "mpi/request.h"
 #include "mpi/message.h"
 #include <pthread.h>
@@ -10,7 +10,7 @@
 const struct mpi_kind_row mpi_kind_request = {
     MPI_KIND(KIND_REQUEST, "request", struct mpi_request, MPI_ERR_REQUEST, MPI_REQUEST_NULL)};
 
-/* ---- free ones -------------------------------------------------------------------------------------------------- */
+/* ---- free ones ---- */
 
 #define REFILL 64
 
@@ -73,7 +73,7 @@ void mpi_request_empty(struct mpi_request *request)
     request->layout = NULL;
 }
 
-/* ---- waiting and finishing -------------------------------------------------------------------------------------- */
+/* ---- waiting and finishing ---- */
 
 static bool request_ready(void *request) { return mpi_request_done(request); }
 
@@ -121,7 +121,7 @@ static int null_outcome(struct mpi_request *request, MPI_Status *status, bool la
 }
 const struct mpi_request_kind mpi_request_null = {.outcome = null_outcome};
 
-/* ---- freed by the user ------------------------------------------------------------------------------------------ */
+/* ---- freed by the user ---- */
 
 static struct base_lock orphan_lock;
 static struct mpi_request *orphans;
@@ -203,7 +203,7 @@ ENTRY(MPI_Request_free)(MPI_Request *handle)
     return MPI_SUCCESS;
 }
 
-/* ---- cancelling and starting ------------------------------------------------------------------------------------ */
+/* ---- cancelling and starting ---- */
 
 ENTRY(MPI_Cancel)(MPI_Request *handle)
 {

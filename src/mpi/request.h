@@ -1,6 +1,6 @@
-/* Requests: one form for all of them. A request is taken with its kind, published, waited for, told in a status, and given
- * back; what differs is a row of its kind. It holds a reference on its communicator, and by its kind what else the operation
- * needs. */
+/* Requests: one form for all of them. A request is taken with its kind, published, waited for, told in a status, and
+ * given back; what differs is a row of its kind. It holds a reference on its communicator, and by its kind what else
+ * the operation needs. */
 #ifndef MPI_REQUEST_H
 #define MPI_REQUEST_H
 
@@ -16,14 +16,17 @@ struct mpi_request_kind {
     enum { NO_OPERATION, SENDS, RECEIVES } operation; /* an operation of the engine is all that is under way */
     /* Without an operation. NULL: complete from the start, or as long as it is active. */
     bool (*done)(struct mpi_request *request);
-    /* Tells a complete one in STATUS; its class, not raised. LAST: it is finished with this. NULL: as its operation ended, or
-     * without one the empty status. */
+    /* Tells a complete one in STATUS; its class, not raised. LAST: it is finished with this. NULL: as its operation
+     * ended, or without one the empty status. */
     int (*outcome)(struct mpi_request *request, MPI_Status *status, bool last);
     int (*raise)(const char *call, struct mpi_request *request, int class); /* that outcome; NULL: its usual sentence */
-    int (*start)(const char *call, struct mpi_request *request); /* of a persistent one. Raises. NULL: nothing is to start */
-    int (*cancel)(struct mpi_request *request); /* NULL: as its operation; where it has none and is not done: not at all */
+    /* of a persistent one. Raises. NULL: nothing is to start */
+    int (*start)(const char *call, struct mpi_request *request);
+    /* NULL: as its operation; where it has none and is not done: not at all */
+    int (*cancel)(struct mpi_request *request);
     int (*freed)(const char *call, struct mpi_request *request); /* by MPI_Request_free; NULL: it goes on unseen */
-    /* Gives back what it holds, but its communicator, layout and extra. Requests that have a layout have this. NULL: nothing */
+    /* Gives back what it holds, but its communicator, layout and extra. Requests that have a layout have this. NULL:
+     * nothing */
     void (*drop)(struct mpi_request *request);
 };
 
@@ -41,7 +44,8 @@ struct mpi_request {
 
 /* Complete from the start, with the status of MPI_PROC_NULL: matched or partitioned. */
 extern const struct mpi_request_kind mpi_request_null;
-/* Operations (message.c): any; and those that need nothing given back: a message that has left, a receive of flat data. */
+/* Operations (message.c): any; and those that need nothing given back: a message that has left, a receive of flat
+ * data. */
 extern const struct mpi_request_kind mpi_request_send, mpi_request_receive, mpi_request_sent, mpi_request_posted;
 
 /* Free requests of this thread, taken and given back without a lock. None has a layout or an extra. */
@@ -56,7 +60,8 @@ struct mpi_request *mpi_requests_refill(void) COLD; /* the first free one, NULL:
 void mpi_requests_return(void) COLD;                /* to all threads */
 
 /* A request that only the caller knows, with CALL and a reference on COMM (may be NULL). NULL: no memory. */
-MPI_HOT struct mpi_request *mpi_request_take(const struct mpi_request_kind *kind, const char *call, struct mpi_comm *comm)
+MPI_HOT struct mpi_request *mpi_request_take(const struct mpi_request_kind *kind, const char *call,
+                                             struct mpi_comm *comm)
 {
     struct mpi_request *request = (struct mpi_request *)(void *)mpi_own_requests.free;
     /* relaxed: an orphan seen late is settled later */
@@ -116,8 +121,8 @@ static inline bool mpi_request_done(struct mpi_request *request)
     return kind->operation ? vmsg_request_done(&request->operation) : !kind->done || kind->done(request);
 }
 
-/* Until it is done; an error of the engine: it never will be. LAST: is waited for next, a thread may sleep until that is
- * done; NULL: none. */
+/* Until it is done; an error of the engine: it never will be. LAST: is waited for next, a thread may sleep until that
+ * is done; NULL: none. */
 int mpi_request_wait(struct mpi_request *request, struct mpi_request *last) MUST_CHECK;
 
 int mpi_operation_class(const struct msg_result *result, MPI_Status *status) COLD; /* of one that failed, not raised */

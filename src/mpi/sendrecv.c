@@ -116,7 +116,7 @@ static int pair_start(struct exchange *x, MPI_Request *out)
     return error;
 }
 
-/* ---- entries ---------------------------------------------------------------------------------------------------- */
+/* ---- entries ---- */
 
 #define WHOM int source, int recvtag, MPI_Comm comm
 #define BOTH                                                                                                           \

@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <sys/auxv.h>
 
-/* ---- signatures --------------------------------------------------------------------------------------------------- */
+/* ---- signatures ---- */
 
 /* A hash over the basic elements of a datatype in the order of the type map, by a walk over the recipes. Two
  * datatypes that a message may go from and to have the same one. Elements count by what they are in memory, so MPI_INT
@@ -79,7 +79,7 @@ static uint64_t signature(const struct mpi_type *type, uint64_t bytes)
     return hash ? hash : 1; /* nothing is a signature, too */
 }
 
-/* ---- types that do not match -------------------------------------------------------------------------------------- */
+/* ---- types that do not match ---- */
 
 /* About a message, as it travels. */
 struct sent {
@@ -158,11 +158,12 @@ static void compare(const struct checked *checked, const struct msg_result *resu
         return;
     describe(checked->type, type);
     sent.type[sizeof sent.type - 1] = 0;
-    LOG_WARN("check: %s at %s received a message from rank %d with tag %d on %s as %llu of %s; it was sent at %s as %llu of %s",
+    LOG_WARN("check: %s at %s received a message from rank %d with tag %d on %s as %llu of %s; it was sent at %s as "
+             "%llu of %s",
              checked->call, mpi_check_place(checked->caller, here), result->source, result->tag,
              mpi_comm_name(checked->comm, name), (unsigned long long)checked->count, type,
-             mpi_check_place(sent.place ? (void *)(program_base() + sent.place) : NULL, there), (unsigned long long)sent.count,
-             sent.type);
+             mpi_check_place(sent.place ? (void *)(program_base() + sent.place) : NULL, there),
+             (unsigned long long)sent.count, sent.type);
 }
 
 void mpi_check_ends(struct msg_request *operation)

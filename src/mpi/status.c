@@ -87,10 +87,13 @@ WIDENED(MPI_Status_set_elements, MPI_Status_set_elements_c, int, MPI_ELEMENTS_,
         return CHECK(ELEMENTS_WELL) ?: ELEMENTS_SET)
 ENTRY(MPI_Status_set_elements_x)(MPI_ELEMENTS_(MPI_Count, )) { return CHECK(ELEMENTS_WELL) ?: ELEMENTS_SET; }
 
-/* ---- fields ----------------------------------------------------------------------------------------------------- */
+/* ---- fields ---- */
 
 #define FIELD(name, out) ENTRY(name)(const MPI_Status *status, int *out)
-FIELD(MPI_Status_get_source, source) { return CHECK(GIVEN(status), GIVEN(source)) ?: mpi_tell(source, status->MPI_SOURCE); }
+FIELD(MPI_Status_get_source, source)
+{
+    return CHECK(GIVEN(status), GIVEN(source)) ?: mpi_tell(source, status->MPI_SOURCE);
+}
 FIELD(MPI_Status_get_tag, tag) { return CHECK(GIVEN(status), GIVEN(tag)) ?: mpi_tell(tag, status->MPI_TAG); }
 FIELD(MPI_Status_get_error, err) { return CHECK(GIVEN(status), GIVEN(err)) ?: mpi_tell(err, status->MPI_ERROR); }
 FIELD(MPI_Test_cancelled, flag)

@@ -1,5 +1,5 @@
-/* Statuses. They are the program's memory. MPI_internal holds the bytes received, as 64 bits, then whether the operation was
- * cancelled. */
+/* Statuses. They are the program's memory. MPI_internal holds the bytes received, as 64 bits, then whether the
+ * operation was cancelled. */
 #ifndef MPI_STATUS_H
 #define MPI_STATUS_H
 

@@ -26,7 +26,7 @@ static int grid_rank(const struct mpi_topology *topology, const int *coordinates
     return rank;
 }
 
-/* ---- making ----------------------------------------------------------------------------------------------------- */
+/* ---- making ---- */
 
 /* The number of ranks in a grid of DIMS; raises where it is wrong or more than there are. */
 static int grid_check(struct mpi_comm *comm, const char *call, int n, const int *dims, int *ranks)
@@ -130,19 +130,18 @@ ENTRY(MPI_Cart_sub)(MPI_Comm handle, const int remain[], MPI_Comm *newcomm)
     return grid_make(NAME, parent, group, topology, newcomm);
 }
 
-/* ---- questions -------------------------------------------------------------------------------------------------- */
+/* ---- questions ---- */
 
 ENTRY(MPI_Topo_test)(MPI_Comm comm, int *status)
-{
-    return CHECK(COMM_OF(comm), GIVEN(status)) ?:
-           mpi_tell(status, mpi_comm_at(comm)->topology ? MPI_CART : MPI_UNDEFINED);
-}
+    { return CHECK(COMM_OF(comm), GIVEN(status)) ?:
+             mpi_tell(status, mpi_comm_at(comm)->topology ? MPI_CART : MPI_UNDEFINED); }
 ENTRY(MPI_Cartdim_get)(MPI_Comm comm, int *ndims)
     { return CHECK(GRID_OF(comm), GIVEN(ndims)) ?: mpi_tell(ndims, mpi_comm_at(comm)->topology->dimensions); }
 
 static int arrays_refuse(struct mpi_comm *comm, const char *call, int room)
 {
-    return mpi_error(comm, call, MPI_ERR_ARG, "arrays of %d for a grid of %d dimensions", room, comm->topology->dimensions);
+    return mpi_error(comm, call, MPI_ERR_ARG, "arrays of %d for a grid of %d dimensions", room,
+                     comm->topology->dimensions);
 }
 
 ENTRY(MPI_Cart_get)(MPI_Comm handle, int room, int dims[], int periods[], int coordinates[])
@@ -227,12 +226,10 @@ ENTRY(MPI_Cart_map)(MPI_Comm comm, int n, const int dims[], const int periods[],
 
 /* The types of hardware that MPI_Comm_split_type knows by name: a node's memory, which every process stays within. */
 ENTRY(MPI_Get_hw_resource_info)(MPI_Info *hw_info)
-{
-    return CHECK(RUNNING, GIVEN(hw_info)) ?:
-           mpi_info_deliver(NULL, NAME, mpi_info_of("mpi_shared_memory", "true"), hw_info);
-}
+    { return CHECK(RUNNING, GIVEN(hw_info)) ?:
+             mpi_info_deliver(NULL, NAME, mpi_info_of("mpi_shared_memory", "true"), hw_info); }
 
-/* ---- dims ------------------------------------------------------------------------------------------------------- */
+/* ---- dims ---- */
 
 #define MOST_FACTORS 31 /* above 1, of an int */
 

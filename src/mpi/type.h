@@ -1,4 +1,5 @@
-/* Datatypes, and the operations of reductions over them. A datatype holds its layout and the datatypes it was made of. */
+/* Datatypes, and the operations of reductions over them. A datatype holds its layout and the datatypes it was made
+ * of. */
 #ifndef MPI_TYPE_H
 #define MPI_TYPE_H
 
@@ -21,7 +22,8 @@ struct mpi_type {
     uint64_t size;     /* bytes of payload in one */
     bool flat;         /* count of them are count * size bytes in a row */
     bool committed;
-    uint32_t plain;    /* size where it is flat, committed and no larger than this can hold; else 0: no short way is taken */
+    /* size where it is flat, committed and no larger than this can hold; else 0: no short way is taken */
+    uint32_t plain;
     uint8_t element;   /* enum type_element, for reductions */
     uint64_t elements; /* basic elements in one */
     struct type_layout *layout;
@@ -71,7 +73,8 @@ static inline struct type_buffer mpi_buffer(void *base, uint64_t count, const st
  * first page. */
 static inline bool mpi_base_fits(const void *base, int64_t displacement, const struct type_layout *layout)
 {
-    return base != NULL || (uint64_t)(displacement + layout->shape.true_lower_bound) - 4096 < (uint64_t)INT64_MAX - 4096;
+    return base != NULL ||
+           (uint64_t)(displacement + layout->shape.true_lower_bound) - 4096 < (uint64_t)INT64_MAX - 4096;
 }
 
 static inline bool mpi_data_fits(const void *buffer, MPI_Count count, const struct mpi_type *type)

@@ -116,7 +116,8 @@ static int pair_open(size_t i)
     static const uint8_t twice[ELEMENT_COUNT] = {[ELEMENT_I32] = ELEMENT_2INT, [ELEMENT_I64] = ELEMENT_2I64,
                                                  [ELEMENT_F32] = ELEMENT_2F32, [ELEMENT_F64] = ELEMENT_2F64};
     const struct mpi_type *first = type_predefined(pairs[i].first), *second = type_predefined(pairs[i].second);
-    struct type_layout *of[] = {first->layout, second->layout}, *layout, *old = type_predefined(pairs[i].handle)->layout;
+    struct type_layout *of[] = {first->layout, second->layout}, *layout,
+                       *old = type_predefined(pairs[i].handle)->layout;
     if (old && old->shape.size == first->size + second->size)
         return MPI_SUCCESS;
     uint64_t blocks[] = {1, 1};

@@ -63,7 +63,7 @@ static int list_check(const struct request_list *list)
     return MPI_SUCCESS;
 }
 
-/* ---- one -------------------------------------------------------------------------------------------------------- */
+/* ---- one ---- */
 
 MPI_HOT int request_wait_finish(const char *call, MPI_Request *handle, struct mpi_request *request, MPI_Status *status)
 {
@@ -119,7 +119,7 @@ ENTRY(MPI_Test)(MPI_Request *handle, int *flag, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------- */
+/* ---- all ---- */
 
 /* Which requests failed, as the statuses must tell. */
 struct failures {
@@ -237,7 +237,7 @@ ENTRY(MPI_Testall)(int count, MPI_Request requests[], int *flag, MPI_Status stat
 ENTRY(MPI_Request_get_status_all)(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
     { DOING("MPI_Request_get_status_all"); return all_test(LIST(statuses), flag, false); }
 
-/* ---- any -------------------------------------------------------------------------------------------------------- */
+/* ---- any ---- */
 
 /* The first complete request, or why there is none. */
 static int list_first_done(const struct request_list *list)
@@ -307,7 +307,7 @@ ENTRY(MPI_Request_get_status)(MPI_Request request, int *flag, MPI_Status *status
 ENTRY(MPI_Request_get_status_any)(ANY(const), int *flag, MPI_Status *status)
     { DOING("MPI_Request_get_status_any"); return any_test(BARE, index, flag, status, false); }
 
-/* ---- some ------------------------------------------------------------------------------------------------------- */
+/* ---- some ---- */
 
 static int some_tell(const struct request_list *list, int *count, int indices[], bool last)
 {

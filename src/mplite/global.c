@@ -12,9 +12,9 @@ struct element {
 static const struct element of_void = {1, ELEMENT_BYTE}, of_double = {sizeof(double), ELEMENT_F64},
                             of_int = {sizeof(int), ELEMENT_I32}, of_float = {sizeof(float), ELEMENT_F32};
 
-/* ---- who takes part ------------------------------------------------------------------------------------------------ */
+/* ---- members ---- */
 
-/* All ranks, or those of a mask, which may be another one in every call: nobody outside it takes part in making a group. */
+/* All ranks, or those of a mask, which may differ in every call: ranks outside it take no part in making a group. */
 struct circle {
     const char *call;
     struct coll_group *group; /* of all, or: */
@@ -58,7 +58,7 @@ static void run(struct circle *circle, struct coll_call *collective)
     free(circle->rank);
 }
 
-/* ---- the calls ---------------------------------------------------------------------------------------------------- */
+/* ---- the calls ---- */
 
 VEXPORT void MP_Sync(void)
 {
@@ -74,7 +74,8 @@ static void broadcast(const char *call, const struct element *of, void *data, lo
     struct circle circle;
     vmplite_check_rank(call, "root", root);
     circle_open(&circle, call, root, mask);
-    run(&circle, &(struct coll_call){.kind = COLL_BCAST, .root = circle.root, .receive = {.base = data, .count = bytes}});
+    run(&circle,
+        &(struct coll_call){.kind = COLL_BCAST, .root = circle.root, .receive = {.base = data, .count = bytes}});
 }
 
 static void gather(const char *call, const struct element *of, void *data, long count, const int *mask)
@@ -103,7 +104,7 @@ static void combine(const char *call, enum type_operation operation, const struc
     vtype_layout_drop(layout);
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 #define BROADCAST(name, type, what)                                                                                    \
     FUNCTION(name, (void *data, long count, int root), broadcast(#name, &of_##type, data, count, root, NULL))

@@ -4,7 +4,7 @@
 
 struct lite vmplite;
 
-/* ---- errors ------------------------------------------------------------------------------------------------------- */
+/* ---- errors ---- */
 
 __attribute__((noreturn)) static void end(const char *call, const char *text)
 {
@@ -53,7 +53,7 @@ uint64_t vmplite_bytes(const char *call, long count, size_t size)
     return bytes;
 }
 
-/* ---- life --------------------------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static int open_contexts(void)
 {

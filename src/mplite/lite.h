@@ -1,7 +1,8 @@
 /* What the files of mplite share. The interface itself is include/mplite.h.
  *
- * Three contexts, so that nothing meets what it should not: the user's messages, the collectives of all, and what mplite
- * says for itself (shifts, masked collectives). There is one mplite in a process; it may live beside MPI on one engine. */
+ * Three contexts, so that nothing meets what it should not: the user's messages, the collectives of all, and what
+ * mplite says for itself (shifts, masked collectives). There is one mplite in a process; it may live beside MPI on one
+ * engine. */
 #ifndef MPLITE_LITE_H
 #define MPLITE_LITE_H
 

@@ -4,8 +4,8 @@
  * messages. The end of each request hands the next ones over, from progress inside whatever call the program waits in.
  *
  * Blocking calls with no receive in the list go to the engine directly. The calls of mplite come from one thread. The
- * lock is for MPI's sake: where the program also uses MPI with threads, another thread may make progress. It is never held
- * while waiting. */
+ * lock is for MPI's sake: where the program also uses MPI with threads, another thread may make progress. It is never
+ * held while waiting. */
 #include "lite.h"
 #include "mplite.h"
 
@@ -27,18 +27,20 @@ static struct {
     struct base_pool pool;
     struct base_map by_id; /* all that were started and not waited for */
     struct list receives;  /* those that are not full, in the order of their start */
-    _Atomic int streams;   /* how many; relaxed: the program's thread, which asks, has seen those that it waited for end */
+    /* how many; relaxed: the program's thread, which asks, has seen those that it waited for end */
+    _Atomic int streams;
     bool closing;          /* nothing is posted any more */
     int last_id;
 } lite;
 
-/* ---- receives as streams ------------------------------------------------------------------------------------------ */
+/* ---- receives as streams ---- */
 
 /* Takes in what one message brought. */
 static void account(struct lite_message *message, const struct msg_result *result)
 {
     if (unlikely(result->error == ERR_TRUNCATED))
-        vmplite_fail(message->call, "a message of tag %d came from rank %d that is longer than the %llu bytes left of %llu",
+        vmplite_fail(message->call,
+                     "a message of tag %d came from rank %d that is longer than the %llu bytes left of %llu",
                      result->tag, result->source, (unsigned long long)message->left,
                      (unsigned long long)(message->left + message->bytes));
     if (unlikely(result->error))
@@ -137,7 +139,7 @@ static void remember(const struct lite_message *message)
     vmplite.last = (struct msg_result){.source = message->source, .tag = message->tag, .bytes = message->bytes};
 }
 
-/* ---- blocking ----------------------------------------------------------------------------------------------------- */
+/* ---- blocking ---- */
 
 static void send(const char *call, const void *data, uint64_t bytes, int dest, int tag)
 {
@@ -181,13 +183,15 @@ static void receive(const char *call, void *data, long bytes, int source, int ta
     check_receive(call, source);
     struct lite_message message = {.call = call, .receive = true, .source = source, .tag = tag, .next = data,
                                    .left = vmplite_bytes(call, bytes, 1)};
-    if (unlikely(atomic_load_explicit(&lite.streams, memory_order_relaxed))) { /* some were started before: they come first */
+    /* some were started before: they come first */
+    if (unlikely(atomic_load_explicit(&lite.streams, memory_order_relaxed))) {
         stream_start(&message);
         stream_wait(&message);
     } else {
         do {
             struct msg_result result;
-            result.error = vmsg_recv(vmplite.messages, message.source, message.tag, message.next, message.left, &result);
+            result.error =
+                vmsg_recv(vmplite.messages, message.source, message.tag, message.next, message.left, &result);
             account(&message, &result);
         } while (message.left);
     }
@@ -207,14 +211,15 @@ VEXPORT void MP_SShift(const void *out, int dest, void *in, int source, long byt
     struct msg_request request = {.completed = NULL};
     struct msg_where from = {vmplite.inner, source, 0};
     struct type_buffer buffer = {in, size, NULL};
-    int error = vmsg_recv_start(&request, &from, &buffer) ?: vmsg_send(vmplite.inner, dest, 0, out, size) ?: vmsg_wait(&request);
+    int error = vmsg_recv_start(&request, &from, &buffer) ?:
+                vmsg_send(vmplite.inner, dest, 0, out, size) ?: vmsg_wait(&request);
     if (!error && request.result.bytes != size)
         vmplite_fail("MP_SShift", "%ld bytes were awaited from rank %d, %llu came", bytes, source,
                      (unsigned long long)request.result.bytes);
     vmplite_must("MP_SShift", error);
 }
 
-/* ---- started and waited for --------------------------------------------------------------------------------------- */
+/* ---- started and waited for ---- */
 
 static struct lite_message *take(const char *call, int *id)
 {
@@ -320,7 +325,7 @@ VEXPORT int MP_Testall(int count, int *ids, int *flag)
     return *flag;
 }
 
-/* ---- probing ------------------------------------------------------------------------------------------------------ */
+/* ---- probing ---- */
 
 struct probe {
     const char *call;
@@ -362,7 +367,7 @@ VEXPORT void MP_Get_Last_Source(int *source) { *source = vmplite.last.source; }
 VEXPORT void MP_Get_Last_Tag(int *tag) { *tag = vmplite.last.tag; }
 VEXPORT void MP_Get_Last_Size(int *bytes) { *bytes = vmplite.last.bytes > INT_MAX ? INT_MAX : (int)vmplite.last.bytes; }
 
-/* ---- by type: each is its byte-wise sister with the count turned into bytes -------------------------------------------- */
+/* ---- by type: each is its byte-wise sister with the count turned into bytes ---- */
 
 /* COUNT elements of SIZE bytes, for the functions that count bytes. */
 static long bytes_of(const char *call, long count, size_t size) { return (long)vmplite_bytes(call, count, size); }
@@ -388,7 +393,7 @@ OF_NUMBERS(MP_dASend, MP_iASend, MP_fASend, SEND_LATER, MP_ASend)
              sister(data, bytes_of(#name, count, sizeof(type)), source, tag, id))
 OF_NUMBERS(MP_dARecv, MP_iARecv, MP_fARecv, RECEIVE_LATER, MP_ARecv)
 
-/* ---- life --------------------------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 void vmplite_messages_open(void)
 {
@@ -398,7 +403,7 @@ void vmplite_messages_open(void)
     atomic_store_explicit(&lite.streams, 0, memory_order_relaxed);
 }
 
-/* Sends that nobody waited for are finished; receives that are still open are withdrawn. */
+/* Sends that were not waited for are finished; receives that are still open are withdrawn. */
 void vmplite_messages_close(void)
 {
     lite.closing = true;

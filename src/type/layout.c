@@ -1,11 +1,12 @@
-/* The makers of layouts and their lifetime. Each maker fills a builder and ends it. A layout is immutable once it is returned;
- * only its reference count changes, from any thread.
+/* The makers of layouts and their lifetime. Each maker fills a builder and ends it. A layout is immutable once it is
+ * returned; only its reference count changes, from any thread.
  *
  * A builder collects members (COUNT copies of a layout, STRIDE apart, the first at an offset), keeps the bounds of the
  * whole, and appends their runs to a program, merging as it goes. The last run is open: a piece that touches its end
- * makes it longer. It is closed when something else comes; then it is folded into the run before it where both are steps
- * of one stride. So a list of equal pieces at equal distances becomes one run, whoever described it and how. The builder is on
- * its maker's stack, its run list is its own until it is given to the layout. No locks: a builder has one user.
+ * makes it longer. It is closed when something else comes; then it is folded into the run before it where both are
+ * steps of one stride. So a list of equal pieces at equal distances becomes one run, however it was described. The
+ * builder is on its maker's stack, its run list is its own until it is given to the layout. No locks: a builder has one
+ * user.
  *
  * Surprise: offsets are added modulo 2^64. Sums of nested offsets may wrap on the way to an address that does not; the
  * span of the payload is checked for overflow, the steps to it are not. */
@@ -31,11 +32,11 @@ struct program_builder {
     int error; /* the first one: nothing more is added */
 };
 
-/* ---- life ------------------------------------------------------------------------------------------------------ */
+/* ---- life ---- */
 
 struct type_layout *vtype_layout_keep(struct type_layout *layout)
 {
-    /* relaxed: whoever keeps it already sees it */
+    /* relaxed: the caller has a reference already */
     atomic_fetch_add_explicit(&layout->references, 1, memory_order_relaxed);
     return layout;
 }
@@ -58,7 +59,7 @@ void vtype_layout_drop(struct type_layout *layout)
     free(layout);
 }
 
-/* ---- building -------------------------------------------------------------------------------------------------- */
+/* ---- building ---- */
 
 static bool is_contiguous(const struct type_layout *layout)
 {
@@ -90,7 +91,7 @@ static void begin(struct program_builder *builder)
     builder->error = OK;
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------------------ */
+/* ---- runs ---- */
 
 /* The runs in memory of their own, with ROOM. NULL: no memory. */
 static struct type_run *allocated(struct program_builder *builder, uint64_t room)
@@ -167,7 +168,8 @@ static void append(struct program_builder *builder, struct type_run run)
 }
 
 /* The runs of every copy, one after the other, instead of one nested run. */
-static void append_flat(struct program_builder *builder, struct type_layout *of, int64_t at, int64_t stride, uint64_t count)
+static void append_flat(struct program_builder *builder, struct type_layout *of, int64_t at, int64_t stride,
+                        uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < of->runs && !builder->error; k++) {
@@ -196,11 +198,12 @@ static void append_copies(struct program_builder *builder, struct type_layout *o
     else if (flat <= PROGRAM_EXPAND && builder->runs + flat <= PROGRAM_EXPAND)
         append_flat(builder, of, at, stride, count);
     else
-        builder->error = vbase_fail(ERR_LIMIT, "a layout nested more than %d deep that would need more than %d runs to be flat",
-                                    PROGRAM_DEPTH, PROGRAM_EXPAND);
+        builder->error =
+            vbase_fail(ERR_LIMIT, "a layout nested more than %d deep that would need more than %d runs to be flat",
+                       PROGRAM_DEPTH, PROGRAM_EXPAND);
 }
 
-/* ---- bounds ---------------------------------------------------------------------------------------------------- */
+/* ---- bounds ---- */
 
 /* Widen a span by COUNT intervals [low, low + extent), STRIDE apart from AT. */
 static bool widen(struct program_span *span, const struct program_span *one, int64_t at, int64_t stride, uint64_t count)
@@ -267,7 +270,7 @@ static void set_shape(struct program_builder *builder, struct type_layout *layou
     }
 }
 
-/* ---- the end --------------------------------------------------------------------------------------------------- */
+/* ---- the end ---- */
 
 /* Neighbouring runs of one nested layout hold one reference together; vtype_layout_drop goes by the same rule. */
 static void count_runs(struct type_layout *layout)
@@ -316,7 +319,7 @@ static int end(struct program_builder *builder, struct type_layout **out)
     return OK;
 }
 
-/* ---- makers ---------------------------------------------------------------------------------------------------- */
+/* ---- makers ---- */
 
 /* COUNT copies, STRIDE apart. */
 static int repeated(uint64_t count, int64_t stride, struct type_layout *of, struct type_layout **out)
@@ -332,7 +335,8 @@ int vtype_layout_bytes(uint64_t size, uint32_t alignment, struct type_layout **o
     if (alignment == 0 || (alignment & (alignment - 1)))
         return vbase_fail(ERR_ARGUMENT, "an alignment of %u: it must be a power of two", alignment);
     if (size > INT64_MAX)
-        return vbase_fail(ERR_ARGUMENT, "a layout of %llu bytes: they do not fit into 63 bits", (unsigned long long)size);
+        return vbase_fail(ERR_ARGUMENT, "a layout of %llu bytes: they do not fit into 63 bits",
+                          (unsigned long long)size);
     struct type_run piece = {.length = size, .count = 1};
     struct type_layout bytes = {.shape = {.size = size, .true_extent = (int64_t)size, .alignment = alignment},
                                 .depth = 1, .runs = size > 0, .run = &piece};
@@ -351,7 +355,8 @@ int vtype_layout_contiguous(uint64_t count, struct type_layout *of, struct type_
     return repeated(count, of->shape.extent, of, out);
 }
 
-int vtype_layout_vector(uint64_t count, uint64_t block, int64_t stride, struct type_layout *of, struct type_layout **out)
+int vtype_layout_vector(uint64_t count, uint64_t block, int64_t stride, struct type_layout *of,
+                        struct type_layout **out)
 {
     struct type_layout *one;
     int error = repeated(block, of->shape.extent, of, &one);

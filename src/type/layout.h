@@ -29,7 +29,8 @@ struct type_shape {
     int64_t lower_bound, extent;          /* element i lies at base + i * extent */
     int64_t true_lower_bound, true_extent; /* first byte and span of the payload itself */
     uint32_t alignment;
-    bool contiguous;                      /* no payload, or one piece at 0 with size == extent: count elements are one run */
+    /* no payload, or one piece at 0 with size == extent: count elements are one run */
+    bool contiguous;
 };
 
 struct type_layout {
@@ -52,7 +53,8 @@ struct type_run {
     struct type_layout *nested; /* NULL: pieces of memory; else copies of its program */
 };
 
-/* Private: COUNT copies of a layout, the first at 0, as one run of its own kind where that can be: the run, else false. */
+/* Private: COUNT copies of a layout, the first at 0, as one run of its own kind where that can be: the run, else
+ * false. */
 static inline bool type_one_run(const struct type_layout *of, int64_t stride, uint64_t count, struct type_run *run)
 {
     const struct type_run *only = of->run;
@@ -69,8 +71,8 @@ static inline bool type_one_run(const struct type_layout *of, int64_t stride, ui
 }
 
 /* Makers. They keep what they need of what they are made of; the result has one reference. ERR_ARGUMENT for what cannot
- * be (overflow of 64 bits, an alignment that is no power of two), ERR_MEMORY, ERR_LIMIT for nesting too deep to walk (it
- * is flattened before that happens, where it can be). Displacements and strides are in bytes. */
+ * be (overflow of 64 bits, an alignment that is no power of two), ERR_MEMORY, ERR_LIMIT for nesting too deep to walk
+ * (it is flattened before that happens, where it can be). Displacements and strides are in bytes. */
 VEXPORT int vtype_layout_bytes(uint64_t size, uint32_t alignment, struct type_layout **out) MUST_CHECK;
 VEXPORT int vtype_layout_contiguous(uint64_t count, struct type_layout *of, struct type_layout **out) MUST_CHECK;
 VEXPORT int vtype_layout_vector(uint64_t count, uint64_t block, int64_t stride, struct type_layout *of,
@@ -131,7 +133,7 @@ VEXPORT uint64_t vtype_pack(struct type_cursor *from, void *to, uint64_t room);
 VEXPORT uint64_t vtype_unpack(struct type_cursor *to, const void *from, uint64_t bytes);
 VEXPORT uint64_t vtype_copy(struct type_cursor *to, struct type_cursor *from, uint64_t bytes);
 
-/* The first two from byte AT of a buffer on, for who goes on with nothing. */
+/* The first two from byte AT of a buffer on, where nothing follows. */
 VEXPORT uint64_t vtype_pack_at(const struct type_buffer *from, uint64_t at, void *to, uint64_t room);
 VEXPORT uint64_t vtype_unpack_at(const struct type_buffer *to, uint64_t at, const void *from, uint64_t bytes);
 

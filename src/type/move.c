@@ -1,17 +1,17 @@
 /* Cursors and movers.
  *
- * A cursor is a place in the byte stream of a buffer. Level 0 is the buffer (its elements as one run), each further level a
- * nested program. Nothing is allocated; a cursor has one user at a time. While position < end the current run is one of
- * pieces (not nested), repeat < its count and within < its length.
+ * A cursor is a place in the byte stream of a buffer. Level 0 is the buffer (its elements as one run), each further
+ * level a nested program. Nothing is allocated; a cursor has one user at a time. While position < end the current run
+ * is one of pieces (not nested), repeat < its count and within < its length.
  *
- * The movers: pack, unpack, layout to layout, and the gathering of pieces. Called by whoever sends, receives or copies;
+ * The movers: pack, unpack, layout to layout, and the gathering of pieces. Called to send, receive or copy;
  * none of them allocates or fails. Addresses are integers until they are touched, because offsets may be absolute.
  *
  * The innermost loop is always the same: COUNT pieces of one length, each side with a constant stride. For the lengths
  * that elements and small blocks have it is compiled with the length known. */
 #include "type/layout.h"
 
-/* ---- cursors --------------------------------------------------------------------------------------------------- */
+/* ---- cursors ---- */
 
 /* Go one level down, into the program of which LEVEL's current copy is made; RUN is LEVEL's. */
 static inline void cursor_enter(struct type_level *level, const struct type_run *run)
@@ -148,7 +148,7 @@ void vtype_cursor_seek(struct type_cursor *cursor, uint64_t position)
     cursor->within = rest;
 }
 
-/* ---- packed ---------------------------------------------------------------------------------------------------- */
+/* ---- packed ---- */
 
 /* One side of the innermost loop. */
 struct strided {
@@ -206,9 +206,9 @@ static void copy_near(struct strided to, struct strided from, uint64_t length, u
 
 static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* Pieces that are each in a page of their own, or nearly, are found by no prefetcher of a processor: the lines of those to
- * come are asked for a batch at a time. Measured: 1.6 times as fast out of a third-level cache. Prefetching beyond the end
- * of the data does nothing. */
+/* Pieces that are each in a page of their own, or nearly, are found by no prefetcher of a processor: the lines of those
+ * to come are asked for a batch at a time. Measured: 1.6 times as fast out of a third-level cache. Prefetching beyond
+ * the end of the data does nothing. */
 #define FAR 256u
 #define AHEAD 64u
 #define BATCH 16u
@@ -243,9 +243,9 @@ static inline uint64_t whole_pieces(const struct type_cursor *cursor, const stru
     return count * run->length <= room ? count : room / run->length;
 }
 
-/* At the start of a record, one of several: take their first pieces all at once, then all the second ones, and so on. That
- * is one tight loop for each piece of the record instead of one walk through it for each record. BLOCK keeps both sides
- * in the first cache. Where records overlap their order counts, and they are walked. */
+/* At the start of a record, one of several: take their first pieces all at once, then all the second ones, and so on.
+ * That is one tight loop for each piece of the record instead of one walk through it for each record. BLOCK keeps both
+ * sides in the first cache. Where records overlap their order counts, and they are walked. */
 #define RECORD_BLOCK 64
 #define RECORD_FEW 4
 static uint64_t copy_records(struct type_cursor *cursor, uintptr_t packed, uint64_t bytes, bool packing)
@@ -331,7 +331,7 @@ uint64_t vtype_unpack_at(const struct type_buffer *to, uint64_t at, const void *
     return vtype_unpack(&cursor, from, bytes);
 }
 
-/* ---- layout to layout ------------------------------------------------------------------------------------------ */
+/* ---- layout to layout ---- */
 
 /* Whole pieces of A, for as long as the other side goes on in steps of the same length: pieces as long as these, or one
  * piece that is longer. 0: the cut is elsewhere. */
@@ -407,7 +407,7 @@ uint64_t vtype_copy(struct type_cursor *to, struct type_cursor *from, uint64_t b
     return total;
 }
 
-/* ---- gathering ------------------------------------------------------------------------------------------------- */
+/* ---- gathering ---- */
 
 uint64_t vtype_gather(struct type_cursor *cursor, struct iovec *piece, int count, uint64_t bytes, int *pieces)
 {

@@ -43,7 +43,7 @@
     KERNEL(name##_f64, double, a less b || a != a ? a : b)                                                             \
     KERNEL(name##_long_double, long double, a less b || a != a ? a : b)
 
-/* ---- sums and products ----------------------------------------------------------------------------------------- */
+/* ---- sums and products ---- */
 
 BY_WIDTH(sum, a + b)
 KERNEL(sum_f32, float, a + b)
@@ -83,12 +83,12 @@ COMPLEX_PRODUCT(product_c32, float)
 COMPLEX_PRODUCT(product_c64, double)
 COMPLEX_PRODUCT(product_c_long_double, long double)
 
-/* ---- the least and the greatest -------------------------------------------------------------------------------- */
+/* ---- the least and the greatest ---- */
 
 BY_ORDER(min, <)
 BY_ORDER(max, >)
 
-/* ---- truth and bits -------------------------------------------------------------------------------------------- */
+/* ---- truth and bits ---- */
 
 BY_WIDTH(land, a && b)
 BY_WIDTH(lor, a || b)
@@ -97,7 +97,7 @@ BY_WIDTH(band, a & b)
 BY_WIDTH(bor, a | b)
 BY_WIDTH(bxor, a ^ b)
 
-/* ---- the place of the least and the greatest ------------------------------------------------------------------- */
+/* ---- the place of the least and the greatest ---- */
 
 /* Does a come before b? A NaN comes before every number; of equals the lower index does. */
 #define FIRST(a, b, less) ((a).value less (b).value || ((a).value != (a).value && (b).value == (b).value) ||           \
@@ -135,7 +135,7 @@ BY_WIDTH(bxor, a ^ b)
 BY_PAIR(minloc, <)
 BY_PAIR(maxloc, >)
 
-/* ---- the table ------------------------------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 /* Rows that several operations share the shape of: by width, for integers of either sign. */
 #define ROW_INTEGERS(name)                                                                                             \

@@ -29,8 +29,8 @@ enum type_operation {
     OPERATION_USER = OPERATION_COUNT
 };
 
-/* inout[i] = in[i] OP inout[i]: the order of MPI, IN is the value of the lower rank. The two do not overlap; neither needs
- * any alignment.
+/* inout[i] = in[i] OP inout[i]: the order of MPI, IN is the value of the lower rank. The two do not overlap; neither
+ * needs any alignment.
  *
  * Integers wrap around. Logical operations take anything but 0 for true and give 0 or 1. A NaN wins every minimum and
  * maximum, the located ones too, so that the result does not depend on the order of ranks; of equal located values the
@@ -40,8 +40,8 @@ typedef void type_kernel(const void *in, void *inout, size_t count);
 /* NULL when the operation makes no sense for the element (a sum of truth values, a minimum of complex numbers). */
 VEXPORT type_kernel *vtype_kernel(enum type_operation operation, enum type_element element);
 
-/* What coll is given. For a user's operation FUNCTION is called as function(context, in, inout, count), COUNT in elements
- * of the call's layout; else KERNEL is set. */
+/* What coll is given. For a user's operation FUNCTION is called as function(context, in, inout, count), COUNT in
+ * elements of the call's layout; else KERNEL is set. */
 struct type_reduction {
     type_kernel *kernel;
     void (*function)(void *context, const void *in, void *inout, size_t count);
