@@ -64,9 +64,9 @@ struct coll_schedule;
  * taken here, also when preparing fails). Layouts are kept until release; arrays are not looked at again. */
 VEXPORT int vcoll_prepare(const struct coll_call *call, struct coll_schedule **schedule) MUST_CHECK;
 /* Starts it, again and again for persistent use, never while it is under way. Starts of different schedules need no
- * order: a schedule's messages carry the number it took when it was prepared. COMPLETED (may be NULL) is called once for
- * each start, from progress or within the launch, when vcoll_done is true already. Either COMPLETED or a caller that saw
- * vcoll_done may release the schedule, not both. */
+ * order: a schedule's messages carry the number it took when it was prepared. COMPLETED (may be NULL) is called once
+ * for each start, from progress or within the launch, when vcoll_done is true already. Either COMPLETED or a caller
+ * that saw vcoll_done may release the schedule, not both. */
 VEXPORT int vcoll_launch(struct coll_schedule *schedule, void (*completed)(void *context, int error),
                          void *context) MUST_CHECK;
 VEXPORT bool vcoll_done(const struct coll_schedule *schedule);

@@ -1,12 +1,12 @@
 /* coll/hall: blocking collectives of a group on one node, in shared memory (meeting.h).
  *
- * A group gets a hall at its first suitable call and an annex at the third call that needs one, so groups that live for a
- * moment pay little. Suitability depends only on what is the same on all members, and either all members get the memory
- * or none, so all decide alike. Only the root of a broadcast knows its length, and tells it in the hall.
+ * A group gets a hall at its first suitable call and an annex at the third call that needs one, so groups that live for
+ * a moment pay little. Suitability depends only on what is the same on all members, and either all members get the
+ * memory or none, so all decide alike. Only the root of a broadcast knows its length, and tells it in the hall.
  *
- * What is no barrier, no broadcast and no small reduction goes over desks, in steps: each member puts a part on its desk,
- * all arrive, and each takes its part from the desks of all. That is two copies for each byte, and one switch of the
- * scheduler for as many bytes as a desk holds.
+ * What is no barrier, no broadcast and no small reduction goes over desks, in steps: each member puts a part on its
+ * desk, all arrive, and each takes its part from the desks of all. That is two copies for each byte, and one switch of
+ * the scheduler for as many bytes as a desk holds.
  *
  * Elements of reductions are combined in rank order: the bits are the same on all members. */
 #include "base/topology.h"

@@ -1,11 +1,11 @@
-/* coll/make: the makers, one for each family of calls, and the pieces they are made of. A maker reads schedule->call and
- * describes the whole operation of this rank; a piece describes a part and ends its last round.
+/* coll/make: the makers, one for each family of calls, and the pieces they are made of. A maker reads schedule->call
+ * and describes the whole operation of this rank; a piece describes a part and ends its last round.
  *
  * The choice of an algorithm depends only on what is the same on all members: the size of the group, the bytes of the
  * payload (MPI demands equal signatures, not equal layouts), commutativity. Where ranks outnumber the processors each
- * round costs a switch of the scheduler, so small operations go over a flat tree: two switches and 2(n-1) messages, where
- * a dissemination needs log n switches and n log n messages. Large payloads go directly between all members: as many
- * bytes as a ring or halving moves, without a chain of dependences. */
+ * round costs a switch of the scheduler, so small operations go over a flat tree: two switches and 2(n-1) messages,
+ * where a dissemination needs log n switches and n log n messages. Large payloads go directly between all members: as
+ * many bytes as a ring or halving moves, without a chain of dependences. */
 #ifndef COLL_MAKE_H
 #define COLL_MAKE_H
 
@@ -49,7 +49,8 @@ static inline int coll_radix(uint64_t bytes) { return bytes <= 2048 ? 16 : 4; }
 /* ---- pieces ---- */
 
 void vcoll_piece_bcast(struct coll_schedule *schedule, int root, struct type_buffer buffer);
-/* The blocks of SIDE, which the root has, go to all members: the root sends a block to each, each forwards it to all. */
+/* The blocks of SIDE, which the root has, go to all members: the root sends a block to each, each forwards it to
+ * all. */
 void vcoll_piece_spread(struct coll_schedule *schedule, int root, const struct coll_side *side);
 /* OWN: this rank's block; SIDE: where the root puts all of them, its own as well. */
 void vcoll_piece_gather(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side);

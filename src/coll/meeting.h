@@ -1,7 +1,7 @@
 /* meeting: a place in shared memory where the ranks of one node meet for blocking collectives.
  *
- * Numbers only grow: an epoch is a step in which all members take part, in the same order. Nothing is ever cleared, so no
- * step can be mistaken for the next.
+ * Numbers only grow: an epoch is a step in which all members take part, in the same order. Nothing is ever cleared, so
+ * no step can be mistaken for the next.
  *
  *   line 0   arrived   how many have arrived, all epochs together   written by all, by atomic addition
  *   result             { epoch, 1080 bytes }                        written by the last to arrive
@@ -17,20 +17,20 @@
  * A block is 17 cache lines, of which an operation touches those that it needs: 56 bytes lie in the line of the epoch.
  *
  * Small reductions are done in one of two ways, chosen once:
- *   crowd   more ranks than processors: the last to arrive combines for all and publishes the result, so that each rank is
- *           scheduled once for an operation.
+ *   crowd   more ranks than processors: the last to arrive combines for all and publishes the result, so that each
+ *           rank is scheduled once for an operation.
  *   table   every rank has a processor: all read all blocks and combine alike. No line is written by two.
  * Operands are combined in the order of the ranks: the bits are the same on all of them.
  *
  * All else is steps: each rank puts something on its desk, arrives, and reads the desks of the others.
  *
  * A result is overwritten by the last to arrive in a later epoch: by then all have arrived, so all have read the one
- * before. A block or desk of parity p is rewritten two epochs later: its writer has seen all arrive in the epoch between,
- * after they read it. A rank that needs nothing from the others does not wait for them before the next epoch begins.
+ * before. A block or desk of parity p is rewritten two epochs later: its writer has seen all arrive in the epoch
+ * between, after they read it. A rank that needs nothing from the others waits for them when the next epoch begins.
  *
  * A broadcast is no meeting: the root fills slots and goes on, and a rank that is late takes many at once. Each rank
- * counts what it took; the root reads these counts at every eighth slot. The slot says how long the payload is, whatever
- * the others expect.
+ * counts what it took; the root reads these counts at every eighth slot. The slot says how long the payload is,
+ * whatever the others expect.
  *
  * What is read here was written by ranks of the own job that share the segment; no length that is read decides what is
  * copied beyond a slot, a body or the reader's own buffer. */

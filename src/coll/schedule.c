@@ -1,8 +1,9 @@
 /* coll/schedule: steps are collected by a maker, then run round by round.
  *
- * Called by the makers, by run.c, and by msg through the completion callback of each step's request: there is no polling
- * here. `pending` counts the steps of a round that are under way, and one more while the round is being started. The
- * thread that takes it to 0 starts the next round, in a loop, so completions inside of a start never recurse.
+ * Called by the makers, by run.c, and by msg through the completion callback of each step's request: there is no
+ * polling here. `pending` counts the steps of a round that are under way, and one more while the round is being
+ * started. The thread that takes it to 0 starts the next round, in a loop, so completions inside of a start never
+ * recurse.
  *
  * Errors: a truncated message is remembered and the schedule goes on, because other ranks wait for what follows. After
  * any other error nothing more is started, what is under way is cancelled, and the schedule ends when all of it has

@@ -24,9 +24,9 @@ struct coll_step {
 
 struct coll_memory; /* a block from malloc, for what the arena cannot hold */
 
-/* One block of SCHEDULE_BYTES; its tail is an arena for steps, requests and small temporaries, so that a small collective
- * allocates nothing else. Made by one thread; run by any thread that makes progress, one at a time: the thread that takes
- * `pending` to 0 owns the schedule. */
+/* One block of SCHEDULE_BYTES; its tail is an arena for steps, requests and small temporaries, so that a small
+ * collective allocates nothing else. Made by one thread; run by any thread that makes progress, one at a time: the
+ * thread that takes `pending` to 0 owns the schedule. */
 struct coll_schedule {
     struct coll_call call;
     int rank, size; /* of the group */

@@ -49,7 +49,7 @@ void vcoll_make_barrier(struct coll_schedule *schedule)
         vcoll_send(schedule, tree.child[tree.children], nothing);
 }
 
-/* ---- broadcast: small ones over the tree; of large ones the root sends each member a piece, which it forwards to all ---- */
+/* ---- broadcast: small ones over the tree; the pieces of large ones by each member to all others ---- */
 
 /* Pieces of at least this size are worth a message to each member. */
 #define PIECE 131072

@@ -173,7 +173,7 @@ ENTRY(MPI_Type_create_f90_integer)(int range, MPI_Datatype *newtype)
     { return CHECK(WANTED) ?:
              answer_find(NAME, &(struct answer){NULL, MPI_COMBINER_F90_INTEGER, 0, range, SMALLEST}, newtype); }
 
-/* No REAL*16 is here: who asks for 16 bytes has C's long double. */
+/* There is no REAL*16 here: 16 bytes are C's long double. */
 ENTRY(MPI_Type_match_size)(int class, int size, MPI_Datatype *out)
 {
     const struct kind *kinds = class == MPI_TYPECLASS_REAL      ? reals
@@ -257,7 +257,7 @@ ENTRY(MPI_Abi_get_fortran_info)(MPI_Info *info)
     { return CHECK(GIVEN(info)) ?:
              told ? mpi_info_deliver(NULL, NAME, mpi_info_copy(told), info) : (*info = MPI_INFO_NULL, MPI_SUCCESS); }
 
-/* How the compiler writes true and false. Kept for whoever asks: reductions take anything but 0 for true and give 1. */
+/* How the compiler writes true and false. Kept to be asked for: reductions take anything but 0 for true and give 1. */
 static struct {
     int size; /* 0: not told */
     unsigned char yes[16], no[16];

@@ -146,7 +146,7 @@ ENTRY(MPI_Comm_idup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, 
 
 /* ---- create ---- */
 
-/* For the members of GROUP, who must all be in PARENT. TAG as for mpi_comm_make. */
+/* For the members of GROUP, which must all be in PARENT. TAG as for mpi_comm_make. */
 static int comm_create(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, MPI_Comm *out)
 {
     bool member = group->rank != MPI_UNDEFINED;

@@ -104,7 +104,7 @@ static void environment_tell(struct mpi_info *info, int count, char **arguments)
     };
     for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
         if (known[i].value && mpi_info_put(info, known[i].key, known[i].value))
-            return; /* out of memory this early will be told by whoever needs it */
+            return; /* memory is short: the next call that needs some tells it */
 }
 
 void mpi_info_environment_open(int count, char **arguments) { environment_tell(&environment, count, arguments); }

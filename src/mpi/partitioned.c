@@ -358,7 +358,7 @@ static int partition_give(const char *call, struct mpi_request *request, int par
     int error = vmsg_send_start(&p->part[partition], &to, &buffer, MSG_STANDARD);
     if (error)
         return mpi_engine_error(request->comm, call, error);
-    /* release: pairs with the acquire in partitioned_done: who counts it sees the part started */
+    /* release: pairs with the acquire in partitioned_done: a thread that counts it sees the part started */
     if (atomic_fetch_add_explicit(&p->given, 1, memory_order_release) + 1 == (uint32_t)p->partitions && mpi_threads)
         vmsg_wake();
     return MPI_SUCCESS;
