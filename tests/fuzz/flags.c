@@ -22,6 +22,7 @@ int FUZZ(const uint8_t *data, size_t size)
             count++;
     words[count] = NULL;
     memset(&options, 0, sizeof options);
-    (void)options_read(&options, count, words);
+    int error = options_read(&options, count, words);
+    (void)error; /* refused is as good */
     return 0;
 }

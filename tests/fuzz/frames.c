@@ -1,8 +1,7 @@
 /* Frames between launchers of several hosts: their heads, and the one that carries a job to a helper. */
 #include "fuzz.h"
 #include "check.h"
-#define obey helper_obey
-#include "../../tools/run/helper.c"
+#include "run/job.h"
 
 int FUZZ(const uint8_t *data, size_t size)
 {
@@ -21,7 +20,7 @@ int FUZZ(const uint8_t *data, size_t size)
     if (!order)
         return 0;
     memcpy(order, data, size);
-    char **text = understand(order, size);
+    char **text = order_texts(order, size);
     for (int i = 0; text && i < 3 + order->variables + order->words + order->hosts; i++)
         if (strlen(text[i]) > size)
             abort();

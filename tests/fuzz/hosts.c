@@ -2,6 +2,7 @@
 #include "fuzz.h"
 #include "check.h"
 #include "run/flags.h"
+#include "run/host.h"
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -13,10 +13,14 @@ static void look(const char *line)
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
         if (vboot_line_text(line, keys[i], text, sizeof text) && strlen(text) >= sizeof text)
             abort();
-        (void)vboot_line_int(line, keys[i], &number);
+        number = 0;
+        if (!vboot_line_int(line, keys[i], &number) && number)
+            abort();
         (void)vboot_line_is(line, keys[i]);
     }
-    (void)vboot_number(line, &number);
+    number = 0;
+    if (!vboot_number(line, &number) && number)
+        abort(); /* outputs are written only on success */
 }
 
 int FUZZ(const uint8_t *data, size_t size)

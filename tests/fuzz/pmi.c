@@ -2,7 +2,6 @@
 #include "fuzz.h"
 #include "check.h"
 #include <sys/socket.h>
-#define obey pmi_obey
 #include "../../tools/run/pmi.c"
 
 int FUZZ(const uint8_t *data, size_t size)
@@ -28,8 +27,9 @@ int FUZZ(const uint8_t *data, size_t size)
     rest = text = fuzz_text();
     for (int i = 0; (line = strsep(&rest, "\n")); i++) {
         char drained[65536];
-        if (!vboot_line_is(line, "barrier_in") && !vboot_line_is(line, "abort")) /* these end in the launcher itself */
-            pmi_obey(&job, &ranks[i % 2], line);
+        enum pmi_event event = rank_obey(&job, &ranks[i % 2], line);
+        if (event > PMI_ABORT)
+            abort();
         while (recv(pair[1], drained, sizeof drained, MSG_DONTWAIT) > 0)
             ;
     }

@@ -15,7 +15,8 @@ int FUZZ(const uint8_t *data, size_t size)
     char *text = fuzz_text();
     static const char *const names[] = {"eager", "single_copy", "window"};
     for (int type = SETTING_BOOL; type <= SETTING_TEXT; type++)
-        (void)vbase_setting_parse((enum base_setting_type)type, text, &value);
+        if (vbase_setting_parse((enum base_setting_type)type, text, &value) > 0)
+            abort();
     (void)vbase_name_nearest(text, names, 3);
     (void)vbase_expand(out, sizeof out, text, 1234567, "host");
     if (memchr(out, 0, sizeof out) == NULL)
