@@ -88,4 +88,6 @@ file(GLOB documents CONFIGURE_DEPENDS *.md LICENSE)
 file(GLOB chapters CONFIGURE_DEPENDS docs/*.md)
 install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${chapters} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs) # as their links say
+file(GLOB results CONFIGURE_DEPENDS bench/results/*.md)
+install(FILES ${results} DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench/results)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.c")

@@ -17,6 +17,10 @@ static void exchange(size_t size, unsigned message)
     MPI_Request request[2];
     MPI_Status status;
     int count;
+    if (!out || !in) {
+        fprintf(stderr, "rank %d: no memory for a message of %zu bytes\n", rank, size);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
     fill(out, size, message + (unsigned)rank);
     memset(in, 0xEE, size + 1);
     MPI_Irecv(in, (int)size, MPI_BYTE, left, 7, MPI_COMM_WORLD, &request[0]);
