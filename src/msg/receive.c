@@ -79,7 +79,7 @@ int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64
     int error = receive_start(&request, &from, &buffer, MSG_STANDARD);
     if (unlikely(error))
         return error;
-    error = vmsg_wait(&request);
+    error = msg_wait(&request);
     if (result && vmsg_request_done(&request))
         *result = request.result;
     return error;

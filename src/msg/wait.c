@@ -424,12 +424,7 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
 
 static bool request_ready(void *request) { return vmsg_request_done(request); }
 
-int vmsg_wait(struct msg_request *request)
-{
-    if (!vmsg_request_done(request))
-        (void)vmsg_progress_for(request); /* what is here needs no more */
-    return likely(vmsg_request_done(request)) ? request->result.error : vmsg_wait_first(request, NULL);
-}
+int vmsg_wait(struct msg_request *request) { return msg_wait(request); }
 
 int vmsg_wait_first(struct msg_request *request, struct msg_request *last)
 {

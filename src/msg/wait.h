@@ -30,4 +30,12 @@ int vmsg_wait_networked(void) MUST_CHECK; /* from now on sleeps are on descripto
 void vmsg_wait_stop(void);
 bool vmsg_progress_for(const struct msg_request *request); /* a round for a thread that waits for it; NULL: for anything */
 
+/* Until the request is done; returns its error. What is here already needs no more than one look. */
+static inline int msg_wait(struct msg_request *request)
+{
+    if (!vmsg_request_done(request))
+        (void)vmsg_progress_for(request);
+    return likely(vmsg_request_done(request)) ? request->result.error : vmsg_wait_first(request, NULL);
+}
+
 #endif
