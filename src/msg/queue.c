@@ -55,7 +55,8 @@ bool vmsg_peer_flush(struct msg_peer *peer)
         return false;
     int error = vmsg_peer_connect(peer);
     if (error == OK) {
-        went = peer->remote && (backs_go(peer) | vmsg_rails_flush(peer));
+        went = peer->remote && backs_go(peer);
+        went |= peer->remote && vmsg_rails_flush(peer);
         went |= vmsg_answers_flush(peer);
         if (list_empty(&peer->control)) {
             if (peer->owed >= peer->window_half)

@@ -59,7 +59,8 @@ struct waiting {
     uint64_t sleep_ns; /* of the next sleep */
     uint64_t limit;    /* ticks when the waiting ends in any case, 0: never */
     bool soon;         /* the nics think that we may sleep */
-    bool late;         /* the last sleep ended by its time-out */
+    bool retry;        /* it tries again soon what nobody will ring for */
+    bool late;         /* the last sleep ended by its time-out, though somebody should have rung */
     bool watcher;
     bool shared;       /* ready() looks at memory that other ranks write */
     const struct boot_fence *fence; /* NULL: something else is waited for */
@@ -180,7 +181,8 @@ static bool something_pends(void)
 static uint64_t next_sleep(struct waiting *waiting)
 {
     uint64_t ns = waiting->sleep_ns;
-    if (something_pends() || (vmsg_engine.networked && !ns))
+    waiting->retry = something_pends();
+    if (waiting->retry || (vmsg_engine.networked && !ns))
         ns = TUNED(SLEEP_RETRY);
     else if (!ns)
         ns = TUNED(SLEEP_LONGEST); /* many who wake at once would disturb those who do not sleep */
@@ -243,7 +245,7 @@ static void park(struct waiting *waiting, bool (*ready)(void *), void *context)
     bool late = absent && atomic_load_explicit(&wait.watched, memory_order_relaxed) &&
                 vbase_futex_wait(&vmsg_waiters.changes, changes, next_sleep(waiting));
     expect_no_more(&expectation);
-    if (late && ready(context))
+    if (late && !waiting->retry && ready(context))
         COUNT(overslept);
     sleep_ends(waiting);
     atomic_fetch_sub_explicit(&vmsg_waiters.parked, 1, memory_order_relaxed);
@@ -291,7 +293,8 @@ static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool
     if (!ready(context) && !expected_came()) {
         uint64_t ns = next_sleep(waiting); /* looks at what others started, hence behind the fence */
         COUNT(sleeps);
-        waiting->late = bell ? sleep_on_words(waiting, bell, value, ns) : sleep_on_descriptors(waiting, from, engine->nics, ns);
+        bool over = bell ? sleep_on_words(waiting, bell, value, ns) : sleep_on_descriptors(waiting, from, engine->nics, ns);
+        waiting->late = over && !waiting->retry;
     }
     sleep_ends(waiting);
     atomic_store_explicit(&vmsg_waiters.bell, NULL, memory_order_relaxed);

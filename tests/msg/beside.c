@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <time.h>
 
-enum { TIMES = 5, BYTES = 40000 }; /* too long for a frame, too short to be copied by both */
+enum { TIMES = 5, BYTES = 40000, BYTES_REMOTE = 200000 }; /* too long for a frame, too short to be copied by both */
 
 static void *sleeper(void *nothing)
 {
@@ -23,19 +23,21 @@ static void sleep_ms(long ms)
 
 static void beside(int rank)
 {
-    static unsigned char data[BYTES];
+    static unsigned char data[BYTES_REMOTE];
+    const char *transports = getenv("VIADUCT_TRANSPORTS");
+    size_t bytes = transports && strstr(transports, "tcp") ? BYTES_REMOTE : BYTES;
     pthread_t thread;
     vmsg_threads(true);
     if (rank == 0)
         CHECK_EQUAL(pthread_create(&thread, NULL, sleeper, NULL), 0);
     for (int i = 0; i < TIMES; i++) {
         if (rank == 1) {
-            CHECK_EQUAL(vmsg_send(world, 0, 2, data, BYTES), OK);
+            CHECK_EQUAL(vmsg_send(world, 0, 2, data, bytes), OK);
             continue;
         }
         struct msg_request request = {.completed = NULL};
         struct msg_where from = {world, 1, 2};
-        struct type_buffer buffer = {.base = data, .count = BYTES};
+        struct type_buffer buffer = {.base = data, .count = bytes};
         sleep_ms(300); /* it was announced, and the sleeper's sleeps have grown long */
         CHECK_EQUAL(vmsg_recv_start(&request, &from, &buffer), OK);
         while (!vmsg_request_done(&request)) /* that looks only: the sleeper must do it */

@@ -73,7 +73,8 @@ expect 3 $'somebody is dead before all have begun\nsomebody is dead before all h
 printf '#!/bin/sh\n[ $PMI_RANK = 1 ] && exit 0\nexec "$@"\n' >$work/one
 expect 1 $'somebody is dead before all have begun\nsomebody is dead before all have begun' "~rank 1 .* ended without MPI_Init" timeout 10 $mpiexec --enable-recovery -n 3 $work/one $mourn 1
 
-# a survivor may still end the job
-expect 137 "" "~rank 1 .* on h1\) was killed by signal 9.*rank 0 .* on h0\) ended the job with status 5" timeout 10 $mpiexec --enable-recovery -host h0,h1,h2 \
-    bash -c '[ $PMI_RANK = 1 ] && kill -9 $$; sleep 0.3; [ $PMI_RANK = 0 ] && echo "cmd=abort exitcode=5" >&$PMI_FD; sleep 100'
+# a survivor may still end the job: once the launcher has told that the other one is dead
+expect 137 "" "~rank 1 .* on h1\) was killed by signal 9.*rank 0 .* on h0\) ended the job with status 5" timeout 30 $mpiexec --enable-recovery -host h0,h1,h2 \
+    bash -c '[ $PMI_RANK = 1 ] && kill -9 $$
+        [ $PMI_RANK = 0 ] && until grep -q "killed by signal 9" '$work/err'; do sleep 0.05; done && echo "cmd=abort exitcode=5" >&$PMI_FD; sleep 100'
 finish

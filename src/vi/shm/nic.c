@@ -260,9 +260,9 @@ int shm_query(struct vi *base, struct vi_state *state)
     shm_reach_prove(vi);
     bool get = atomic_load_explicit(&vi->get_reach, memory_order_relaxed) == SHM_REACHED;
     bool put = atomic_load_explicit(&vi->put_reach, memory_order_relaxed) == SHM_REACHED;
-    unsigned told = shm_class_told(vi);
+    unsigned told = shm_class_told(vi), ours = shm_class_in(vi->told_line); /* what we have measured, while another thread does */
     *state = (struct vi_state){
-        .line = told < CLASSES ? (enum base_class)told : vi->line.known ? vi->line.class : CLASS_SLOW,
+        .line = told < CLASSES ? (enum base_class)told : ours < CLASSES ? (enum base_class)ours : CLASS_SLOW,
         .usable = atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0,
         .get = get,
         .get_least = get ? shm_copy_speed().single_from : 0,

@@ -195,12 +195,13 @@ void shm_store(char *to, const struct iovec *piece, int pieces, bool past, unsig
 extern _Atomic int shm_line_fixed; /* for tests: every line is told to be of this class; -1 */
 bool shm_line_time(struct shm_line *line, const void *data, uint32_t length); /* true: the class has changed */
 void shm_line_sampled(struct shm_line *line, uint64_t ns, uint32_t bytes, uint64_t now);
-/* As the peer has measured it and told; CLASSES: not yet. */
-static inline unsigned shm_class_told(const struct shm_vi *vi)
+/* As a receiver has measured it and told; CLASSES: not yet. */
+static inline unsigned shm_class_in(const struct shm_credit *credit)
 {
-    unsigned word = atomic_load_explicit(&vi->credit->hot, memory_order_relaxed) >> SHM_CLASS_SHIFT;
+    unsigned word = atomic_load_explicit(&credit->hot, memory_order_relaxed) >> SHM_CLASS_SHIFT;
     return word - 1 < CLASSES ? word - 1 : CLASSES;
 }
+static inline unsigned shm_class_told(const struct shm_vi *vi) { return shm_class_in(vi->credit); }
 /* Where the line is far, but for one in so many, which tells whether it still is. */
 static inline bool shm_stores_past(struct shm_vi *vi, uint32_t length)
 {
