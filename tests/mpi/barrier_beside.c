@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define BARRIERS 200
+#define COUNTED(name) __atomic_load_n(&vbase_counters->name, __ATOMIC_RELAXED) /* the other thread counts meanwhile */
 
 static int rank;
 
@@ -18,7 +19,6 @@ static void *receive(void *nothing)
     MPI_Recv(&value, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return nothing;
 }
-
 
 int main(int argc, char **argv)
 {
@@ -31,14 +31,14 @@ int main(int argc, char **argv)
     CHECK_EQUAL(pthread_create(&thread, NULL, receive, NULL), 0);
     for (double start = MPI_Wtime(); MPI_Wtime() - start < 0.05;)
         ; /* the other thread has begun to wait, and sleeps */
-    uint64_t overslept = vbase_counters->overslept;
+    uint64_t overslept = COUNTED(overslept);
     for (int i = 0; i < BARRIERS; i++) {
         if (i % 50 == 0 && rank == 0)
             usleep(20000); /* the other one sleeps, too */
         MPI_Barrier(comm);
     }
-    overslept = vbase_counters->overslept - overslept;
-    fprintf(stderr, "rank %d: %lu sleeps, %lu too long\n", rank, vbase_counters->sleeps, overslept);
+    overslept = COUNTED(overslept) - overslept;
+    fprintf(stderr, "rank %d: %lu sleeps, %lu too long\n", rank, COUNTED(sleeps), overslept);
     CHECK(overslept <= BARRIERS / 20);
     MPI_Send(&value, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD);
     pthread_join(thread, NULL);
