@@ -135,7 +135,7 @@ static inline uint64_t msg_receive_found(struct msg_request *request, int source
 }
 
 /* The payload of an eager message lies at hand: into the buffer of its receive, which is over. */
-static inline void msg_payload_deliver(struct msg_request *request, struct msg_peer *peer, const void *payload, uint64_t bytes)
+static inline __attribute__((always_inline)) void msg_payload_deliver(struct msg_request *request, struct msg_peer *peer, const void *payload, uint64_t bytes)
 {
     if (unlikely(!type_buffer_contiguous(&request->buffer)))
         (void)vtype_unpack_at(&request->buffer, 0, payload, bytes);

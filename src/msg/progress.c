@@ -19,12 +19,14 @@ static inline struct vi *vi_of(const struct msg_request *request)
     return __atomic_load_n(&peer->vi, __ATOMIC_RELAXED);
 }
 
-/* Polls the lane of ONLY alone, but all of them now and then: third ranks must not starve. */
-static inline bool poll_round(struct vi *only)
+/* Polls the lane on which the answer must come alone, but all of them now and then: third ranks must not starve. For a
+ * blocking receive it takes one message, as the next one has no receive yet. */
+static inline bool poll_round(const struct msg_request *request)
 {
     struct msg_engine *engine = &vmsg_engine;
+    struct vi *only = vi_of(request);
     if (likely(only && !only->nic->card && ++looks % TUNED(DIRECT_ROUND)))
-        return vi_poll_only(only, TUNED(POLL_EVENTS)) > 0;
+        return vi_poll_only(only, request->mode == MSG_AT_ONCE ? 1 : TUNED(POLL_EVENTS)) > 0;
     if (unlikely(engine->networked))
         return vmsg_nics_poll(TUNED(POLL_EVENTS), only);
     return likely(engine->nics) && vi_poll(engine->nic[0], TUNED(POLL_EVENTS)) > 0;
@@ -38,7 +40,7 @@ bool vmsg_progress_for(const struct msg_request *request)
         return false;
     if (likely(msg_progress_enter())) {
         engine->waited = request;
-        moved = poll_round(vi_of(request));
+        moved = poll_round(request);
         engine->waited = NULL;
         if (unlikely(atomic_load_explicit(&engine->chores, memory_order_relaxed))) {
             moved |= vmsg_rendezvous_work();

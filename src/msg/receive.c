@@ -76,7 +76,7 @@ int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64
         return vbase_fail(ERR_PEER_DEAD, "a rank has died"); /* as such a wait ends at each death */
     request.completed = NULL;
     request.note = NULL;
-    int error = receive_start(&request, &from, &buffer, MSG_STANDARD);
+    int error = receive_start(&request, &from, &buffer, MSG_AT_ONCE);
     if (unlikely(error))
         return error;
     error = msg_wait(&request);

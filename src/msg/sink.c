@@ -10,7 +10,7 @@ static __attribute__((noinline)) void eager_kept(struct msg_peer *peer, uint64_t
 }
 
 /* The usual message: its context is open and its receive is posted. */
-static __attribute__((noinline)) void eager_arrived(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
+static inline __attribute__((always_inline)) void eager_arrived(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
 {
     struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
     int tag = msg_header_tag(header), rank = likely(context != NULL) ? vmsg_context_rank_of(context, peer->world) : -1;
@@ -126,8 +126,6 @@ static __attribute__((noinline)) void others_arrived(struct vi *vi, uint64_t hea
     for (uint32_t i = 0; i < count; i++)
         if (peer->remote)
             far_received(vi, header, data + i * length, length);
-        else if (is_eager(header))
-            eager_arrived(peer, header, data + i * length, length);
         else
             frame_arrived(peer, header, data + i * length, length);
 }
@@ -136,10 +134,12 @@ bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t
 {
     struct msg_peer *peer = vi->owner;
     peer->heard = true;
-    if (unlikely(!is_eager(header) || peer->remote || count > 1))
+    if (unlikely(!is_eager(header) || peer->remote))
         others_arrived(vi, header, data, length, count);
     else
-        eager_arrived(peer, header, data, length);
+        do
+            eager_arrived(peer, header, data, length);
+        while (data = (const char *)data + length, unlikely(--count));
     const struct msg_request *waited = vmsg_engine.waited;
     return waited && vmsg_request_done(waited);
 }

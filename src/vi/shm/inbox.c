@@ -315,24 +315,30 @@ static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, 
     return taken;
 }
 
+/* At most so many messages of the next head of a hot lane. Bits, ticks and events that are not messages wait for the next
+ * poll of all. */
+static inline __attribute__((always_inline)) int poll_one(struct shm_nic *nic, struct shm_vi *vi, int budget)
+{
+    const struct shm_cell *cell;
+    uint64_t number = vi->in_next;
+    uint32_t count = ready(vi, &cell);
+    if (!count || unlikely(!(count = take(nic, vi, cell, count < (uint32_t)budget ? count : (uint32_t)budget))))
+        return 0;
+    vi->used = true;
+    /* within a run the aim is old: the next poll of all sees something new once, and aims */
+    if (vi->in_next != number && likely(vi->place != SHM_NOWHERE))
+        aim(&nic->hot[vi->place], vi);
+    return (int)count;
+}
+
+/* The same, of a lane where something new is seen. */
 static int drain(struct shm_nic *nic, struct shm_hot *hot, int budget)
 {
-    struct shm_vi *vi = hot->vi;
-    int taken = 0;
-    while (taken < budget && !nic->enough) {
-        const struct shm_cell *cell;
-        uint32_t count = ready(vi, &cell), most = (uint32_t)(budget - taken), got;
-        if (!count)
-            break;
-        got = take(nic, vi, cell, count < most ? count : most);
-        if (!got)
-            break;
-        taken += (int)got;
-    }
-    if (hot->vi) {
-        vi->used |= taken > 0;
-        aim(hot, vi);
-    }
+    int taken = 0, more;
+    while (taken < budget && !nic->enough && hot->vi && (more = poll_one(nic, hot->vi, budget - taken)) > 0)
+        taken += more;
+    if (unlikely(!taken) && hot->vi)
+        aim(hot, hot->vi); /* within a run it was old */
     return taken;
 }
 
@@ -420,32 +426,7 @@ static inline void nothing_came(struct shm_nic *nic)
         shm_inbox_settle(nic);
 }
 
-/* One message of one hot lane. Bits, ticks and events that are not messages wait for the next poll of all. */
-static inline __attribute__((always_inline)) int poll_one(struct shm_nic *nic, struct shm_vi *vi)
-{
-    const struct shm_cell *cell;
-    uint64_t number = vi->in_next;
-    if (unlikely(vi->place == SHM_NOWHERE) || !ready(vi, &cell))
-        return 0;
-    if (unlikely(!take(nic, vi, cell, 1)))
-        return 0;
-    vi->used = true;
-    /* within a run the aim is old: the next poll of all sees something new once, and aims */
-    if (vi->in_next != number && likely(vi->place != SHM_NOWHERE))
-        aim(&nic->hot[vi->place], vi);
-    return 1;
-}
-
-/* The same of a lane where something new is seen. */
-static inline __attribute__((always_inline)) int drain_one(struct shm_nic *nic, struct shm_hot *hot)
-{
-    int taken = poll_one(nic, hot->vi);
-    if (unlikely(!taken) && hot->vi)
-        aim(hot, hot->vi); /* within a run it was old */
-    return taken;
-}
-
-static inline __attribute__((always_inline)) int poll_all(struct shm_nic *nic, int budget)
+static __attribute__((noinline)) int poll_all(struct shm_nic *nic, int budget)
 {
     int events = 0;
     for (uint32_t word = 0; word < nic->segment.words; word++)
@@ -455,7 +436,7 @@ static inline __attribute__((always_inline)) int poll_all(struct shm_nic *nic, i
     for (uint32_t n = 0; n < count && events < budget && !nic->enough; n++) {
         struct shm_hot *hot = &nic->hot[at];
         if (unlikely(something(hot)))
-            events += likely(budget == 1) ? drain_one(nic, hot) : drain(nic, hot, budget - events);
+            events += drain(nic, hot, budget - events);
         at = at + 1 < count ? at + 1 : 0;
     }
     nic->hot_first = at; /* after a full round the place is the same, after a full budget the next lane's */
@@ -472,17 +453,14 @@ static inline __attribute__((always_inline)) int poll_all(struct shm_nic *nic, i
     return events;
 }
 
-static __attribute__((noinline)) int poll_next(struct shm_nic *nic) { return poll_all(nic, 1); }
-static __attribute__((noinline)) int poll_many(struct shm_nic *nic, int budget) { return poll_all(nic, budget); }
-
 int shm_poll(struct vi_nic *base, struct vi *only, int budget, unsigned flags)
 {
     struct shm_nic *nic = shm_nic_of(base);
     (void)flags;
     nic->enough = false;
-    if (only)
-        return poll_one(nic, shm_vi_of(only));
-    return budget == 1 ? poll_next(nic) : poll_many(nic, budget);
+    if (!only)
+        return poll_all(nic, budget);
+    return likely(shm_vi_of(only)->place != SHM_NOWHERE) ? poll_one(nic, shm_vi_of(only), budget) : 0;
 }
 
 /* ---- before sleeping ------------------------------------------------------------------------------------------------ */
