@@ -158,19 +158,25 @@ static void scribble(const struct shm_segment *s)
     static const uint32_t words[] = {0, 1, 2, 3, 4, 0x00010001, 0xffffffff, 0x80000000, 0x40000030, 0x00300001};
     char *place[] = {(char *)shm_lane_of(s, 0, 1), (char *)shm_lane_of(s, 1, 0), (char *)shm_credit_of(s, 0, 1),
                      (char *)shm_credit_of(s, 1, 0), (char *)shm_bell_of(s, 0), (char *)shm_bell_of(s, 1),
-                     shm_heap_of(s, 1), shm_counters_of(s, 0)};
+                     shm_heap_of(s, 1), shm_counters_of(s, 0), (char *)shm_turn_of(s, 0, 1)};
     size_t length[] = {SHM_LINES * CACHE_LINE, SHM_LINES * CACHE_LINE, CACHE_LINE, CACHE_LINE, s->door_size,
-                       s->door_size, SHM_HEAP_SIZE, BASE_COUNTERS_SIZE};
+                       s->door_size, SHM_HEAP_SIZE, BASE_COUNTERS_SIZE, CACHE_LINE};
     unsigned which = random_below(ARRAY_LENGTH(place));
     uint32_t word = random_below(2) ? words[random_below(ARRAY_LENGTH(words))] : random_below(1u << 24) * 257u;
 
     if (which < 2 && random_below(2)) { /* a cell that will be believed for a moment */
         struct shm_cell *cell = (struct shm_cell *)(void *)place[which] + random_below(SHM_LINES);
-        cell->kind = (uint16_t)(random_below(8) | random_below(2) * SHM_PAST);
+        cell->kind = (uint16_t)(random_below(8) | random_below(2) * SHM_PAST | random_below(3) * SHM_TURN);
         cell->length = (uint16_t)random_below(random_below(2) ? 80 : 3000);
         cell->block.offset = word;
         cell->block.length = random_below(2) ? random_below(20000) : word;
         atomic_store(&cell->published, random_below(2) << 31 | (8 * (1 + random_below(4)) + random_below(8)));
+        return;
+    }
+    if (which == ARRAY_LENGTH(place) - 1 && random_below(2)) { /* a turn that may be the next one */
+        struct shm_cell *cell = (struct shm_cell *)(void *)place[which];
+        cell->length = (uint16_t)random_below(80);
+        atomic_store(&cell->published, atomic_load(&cell->published) + random_below(3));
         return;
     }
     memcpy(place[which] + random_below((unsigned)length[which] / 4) * 4, &word, 4);

@@ -236,6 +236,7 @@ static void one_way(void)
         CHECK_EQUAL(inside_send(vi, n, n % 100), OK);
         CHECK_EQUAL(vi_poll(inside.nic[1], 1), 1);
     }
+    CHECK_EQUAL(atomic_load(&shm_vi_of(vi)->turn->published), 1);
     for (int n = 0; n < 100; n++)
         vi_poll(inside.nic[1], 1);
     CHECK_EQUAL(atomic_load(&shm_vi_of(vi)->credit->consumed), atomic_load(&shm_vi_of(vi)->out_next) * 8);
@@ -297,9 +298,10 @@ static void run_credit(void)
     inside_open(0);
     inside_open(1);
     vi = inside_connect(0, 1);
+    CHECK_EQUAL(inside_send(vi, 5, 8), OK); /* by turn; nobody answers, so the others take the lane */
     for (int n = 1; n <= 20; n++) {
         CHECK_EQUAL(inside_send(vi, 5, 8), OK);
-        while (inside.got[1] < (uint64_t)n)
+        while (inside.got[1] <= (uint64_t)n)
             vi_poll(inside.nic[1], 1);
         for (int idle = 0; idle < 70; idle++)
             vi_poll(inside.nic[1], 1);
@@ -351,7 +353,67 @@ static void left_within(const char *script)
     inside_stop();
 }
 
-/* Both send and take as it comes, short and long, much and little at a time: each way all comes once, in order, and is known to be taken. */
+/* Two that answer each other write one line, and the lanes stay as they are. Turns are 32 bits of a count from FIRST on. */
+static void by_turns(uint64_t first)
+{
+    struct vi *side[2];
+
+    inside_start(2);
+    inside_open(0);
+    inside_open(1);
+    for (uint64_t i = 0; i < 2; i++) {
+        struct shm_vi *vi = shm_vi_of(side[i] = inside_connect((int)i, 1 - (int)i));
+        atomic_store(&vi->turn_out, i ? 0 : first);
+        vi->turn_in = first + 1 - i;
+    }
+    CHECK_EQUAL(inside_send(side[1], 0, 8), OK); /* it is not its turn: by the lane */
+    CHECK_EQUAL(vi_poll(inside.nic[0], 1), 1);
+    for (uint64_t n = 0; n < 1000; n++) {
+        struct shm_vi *from = shm_vi_of(side[n % 2]);
+        int to = 1 - (int)(n % 2);
+        CHECK_EQUAL(inside_send(&from->vi, n, n % 5 * 12), OK);
+        CHECK_EQUAL(atomic_load(&from->turn->published), (uint32_t)(first + n));
+        CHECK_EQUAL(n % 2 || n == 0 ? vi_poll(inside.nic[to], 16) : vi_poll_only(side[to], 1), 1);
+        CHECK_EQUAL(inside.header[to], n);
+        CHECK_EQUAL(inside.length[to], n % 5 * 12);
+        CHECK_EQUAL(vi_poll(inside.nic[to], 16), 0);
+    }
+    CHECK_EQUAL(atomic_load(&shm_vi_of(side[0])->out_next), 0);
+    CHECK_EQUAL(atomic_load(&shm_vi_of(side[1])->out_next), 1);
+    inside_stop();
+}
+
+/* What went by turn stands between what the lane holds from before and from behind it. */
+static void turn_between(int before, int behind, bool same)
+{
+    struct vi *there, *back;
+
+    inside_start(2);
+    inside_open(0);
+    inside_open(1);
+    there = inside_connect(0, 1);
+    back = inside_connect(1, 0);
+    CHECK_EQUAL(inside_send(there, 0, 8), OK); /* the first turn; the next one is the peer's */
+    for (int n = 0; n < before; n++)
+        CHECK_EQUAL(inside_send(there, same ? 7 : (uint64_t)n, n % 3 ? 8 : same ? 8 : 200), OK);
+    CHECK_EQUAL(vi_poll(inside.nic[1], 1), 1);
+    CHECK_EQUAL(inside_send(back, 0, 8), OK);
+    CHECK_EQUAL(vi_poll(inside.nic[0], 1), 1);
+    CHECK_EQUAL(inside_send(there, 1000, 8), OK); /* by turn */
+    for (int n = 0; n < behind; n++)
+        CHECK_EQUAL(inside_send(there, same ? 7 : 2000 + (uint64_t)n, n % 3 ? 8 : same ? 8 : 200), OK);
+    CHECK_EQUAL(atomic_load(&shm_vi_of(there)->turn->published), 3);
+    for (int n = 0; n < before + 1 + behind; n++) {
+        uint64_t header = n == before ? 1000 : same ? 7 : n < before ? (uint64_t)n : 2000 + (uint64_t)(n - before - 1);
+        CHECK_EQUAL(n % 2 ? vi_poll(inside.nic[1], 1) : vi_poll_only(inside_connect(1, 0), 1), 1);
+        CHECK_EQUAL(inside.header[1], header);
+    }
+    CHECK_EQUAL(vi_poll(inside.nic[1], 1), 0);
+    inside_stop();
+}
+
+/* Both send and take as it comes, short and long, much and little at a time: each way all comes once, in order, and is known to be
+ * taken. */
 static void two_ways(void)
 {
     static uint64_t header[2][64];
@@ -395,6 +457,7 @@ static void two_ways(void)
         if (length[from][at])
             CHECK_EQUAL(*((const unsigned char *)inside.data[to] + length[from][at] - 1), (inside.got[to] - 1) % 251);
     }
+    CHECK(atomic_load(&shm_vi_of(side[0])->turn->published) > 10000); /* many went by turn */
     inside_stop();
 }
 
@@ -444,6 +507,11 @@ int main(void)
     one_way();
     runs();
     run_credit();
+    by_turns(1);
+    by_turns((1ull << 32) - 499);
+    for (int before = 0; before < 10; before++)
+        for (int behind = 0; behind < 10; behind++)
+            turn_between(before, behind, true), turn_between(before, behind, false);
     two_ways();
     sessions();
     left_within(NULL);

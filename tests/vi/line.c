@@ -97,7 +97,7 @@ static void stored(enum base_class class)
         for (size_t i = 0; i < length; i++)
             data[i] = check_byte(n, i);
         CHECK_EQUAL(vi_send(vi, n, n % 2 ? piece : &(struct iovec){data, length}, n % 2 ? 2 : 1), OK);
-        if (cell->kind == SHM_SKIP)
+        if ((uint8_t)cell->kind == SHM_SKIP)
             cell = shm_vi_of(vi)->out;
         past += cell->kind & SHM_PAST ? 1 : 0;
         plain += length >= TUNED(STORE_PAST_LEAST) && !(cell->kind & SHM_PAST);

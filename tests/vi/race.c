@@ -5,11 +5,13 @@
 
 /* The provider's own code, this time with its hooks. */
 #include "../../src/vi/shm/doorbell.c"
+#include "../../src/vi/shm/inbox.c"
 #include "../../src/vi/shm/lane.c"
 
 static const char *stop_at;   /* the hook that is waited for */
 static void (*action)(void);
 static int acted;
+static bool answers;          /* what is sent at the critical point is an answer: it goes by turn */
 static struct vi *vi;         /* from 1 to 0 */
 static struct vi_wait wait_for;
 static int armed;             /* what arming for sleep answered last */
@@ -64,6 +66,12 @@ static void start(const char *where, void (*what)(void))
     CHECK_EQUAL(inside_send(vi, 4, 8), OK);
     while (inside.got[0] == 0)
         vi_poll(inside.nic[0], 16);
+    if (answers) {
+        CHECK_EQUAL(inside_send(inside_connect(0, 1), 4, 8), OK);
+        while (inside.got[1] == 0)
+            vi_poll(inside.nic[1], 16);
+        CHECK(atomic_load(&shm_vi_of(vi)->turn_out) != 0);
+    }
     armed = ERR_AGAIN;
     acted = 0;
     stop_at = where;
@@ -127,13 +135,13 @@ static void one_rings(void)
 
 static void every_point(void)
 {
-    sender_is_late("publish", OK);     /* nothing there yet: he sleeps, and is rung */
+    sender_is_late("publish", OK);     /* nothing there yet: it sleeps, and is rung */
     sender_is_late("look", ERR_AGAIN); /* the cell is there: the sweep finds it */
     owner_is_late("sleep", ERR_AGAIN);
     owner_is_late("sweep", ERR_AGAIN);
     hasty();
     one_rings();
-    start("ring", owner_sleeps); /* between the fence of a sender who saw SOON and his second look */
+    start("ring", owner_sleeps); /* between the fence of a sender that saw SOON and its second look */
     CHECK_EQUAL(vi_arm(inside.nic[0], VI_ARM_SOON, NULL), OK);
     sender_sends();
     CHECK_EQUAL(acted, 1);
@@ -142,9 +150,30 @@ static void every_point(void)
     inside_stop();
 }
 
+/* Between the look at the lane and that at the turn comes a message by the lane, then one by turn: in this order. */
+static void sends_twice(void)
+{
+    CHECK_EQUAL(inside_send(vi, 5, 400), OK);
+    CHECK_EQUAL(inside_send(vi, 6, 8), OK);
+}
+static void turn_is_late(void)
+{
+    answers = true;
+    start("turn", sends_twice);
+    CHECK_EQUAL(vi_poll_only(inside_connect(0, 1), 1), 1);
+    CHECK_EQUAL(acted, 1);
+    CHECK_EQUAL(inside.header[0], 5);
+    CHECK_EQUAL(vi_poll_only(inside_connect(0, 1), 1), 1);
+    CHECK_EQUAL(inside.header[0], 6);
+    inside_stop();
+}
+
 int main(void)
 {
     CHECK_EQUAL(vbase_settings_read(), OK);
     every_point();
+    answers = true;
+    every_point();
+    turn_is_late();
     return check_done();
 }

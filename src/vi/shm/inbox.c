@@ -58,6 +58,7 @@ static inline void aim(struct shm_hot *hot, const struct shm_vi *vi)
     hot->word = shm_word(vi->in_next) + vi->in_run;
     hot->next = vi->in_run ? &vi->in[(vi->in_next + 1) % SHM_LINES] : hot->cell;
     hot->next_word = vi->in_run ? shm_word(vi->in_next + 1) : hot->word;
+    hot->turn_word = (uint32_t)vi->turn_in;
 }
 
 /* Whether the lane is polled, and the class of the line. relaxed: a sender that still reads the lane cold sets its bit once
@@ -77,6 +78,7 @@ static void lane_add(struct shm_nic *nic, struct shm_vi *vi)
     vi->cooling = false;
     vi->used = true;
     hot->vi = vi;
+    hot->turn = vi->turn;
     aim(hot, vi);
     hot_tell(vi);
 }
@@ -86,7 +88,7 @@ static void lane_remove(struct shm_nic *nic, struct shm_vi *vi)
     if (vi->place == SHM_NOWHERE)
         return;
     tell(vi);
-    nic->hot[vi->place] = (struct shm_hot){.cell = &no_cell, .next = &no_cell};
+    nic->hot[vi->place] = (struct shm_hot){.cell = &no_cell, .next = &no_cell, .turn = &no_cell, .turn_word = 1};
     vi->place = SHM_NOWHERE;
     nic->stale = true;
 }
@@ -159,14 +161,42 @@ static COLD uint32_t ready_behind(struct shm_vi *vi, const struct shm_cell **cel
     return ready_here(vi);
 }
 
-/* Messages that may be taken, and the cell in which they lie. */
-static inline __attribute__((always_inline)) uint32_t ready(struct shm_vi *vi, const struct shm_cell **cell)
+static inline uint16_t kind_of(const struct shm_cell *cell) { return *(const volatile uint16_t *)&cell->kind; }
+
+/* Messages of the lane, and the cell in which they lie. */
+static inline __attribute__((always_inline)) uint32_t ready_lane(struct shm_vi *vi, const struct shm_cell **cell)
 {
     uint32_t more = ready_here(vi);
     *cell = &vi->in[vi->in_next % SHM_LINES];
     if (unlikely(!more && vi->in_run))
         more = ready_next(vi, cell);
-    return unlikely(more && *(const volatile uint16_t *)&(*cell)->kind == SHM_SKIP) ? ready_behind(vi, cell) : more;
+    return unlikely(more && (uint8_t)kind_of(*cell) == SHM_SKIP) ? ready_behind(vi, cell) : more;
+}
+
+/* No message of the lane is the next one, as far as one look tells: either none is there, or MORE that count another turn. The
+ * one that came by turn is the next one, unless the lane holds some that were sent before it. */
+static inline uint32_t ready_turn(struct shm_vi *vi, const struct shm_cell **cell, uint32_t more)
+{
+    shm_hook("turn");
+    /* acquire: pairs with shm_publish; what was sent before is seen, too */
+    if (atomic_load_explicit(&vi->turn->published, memory_order_acquire) != (uint32_t)vi->turn_in) {
+        if (unlikely(more))
+            shm_break(vi, "a head of another turn");
+        return 0;
+    }
+    if (!more && unlikely((more = ready_lane(vi, cell)) && kind_of(*cell) / SHM_TURN == vi->turns_in / SHM_TURN))
+        return more;
+    *cell = vi->turn;
+    return 1;
+}
+
+/* Messages that may be taken, and the cell in which they lie. */
+static inline __attribute__((always_inline)) uint32_t ready(struct shm_vi *vi, const struct shm_cell **cell)
+{
+    uint32_t more = ready_lane(vi, cell);
+    if (likely(more) && likely(kind_of(*cell) / SHM_TURN == vi->turns_in / SHM_TURN))
+        return more;
+    return ready_turn(vi, cell, more);
 }
 
 /* Where the block of a cell lies; NULL: outside its heap. */
@@ -264,7 +294,7 @@ static COLD bool take_closed(struct shm_nic *nic, struct shm_vi *vi, uint16_t ki
 static bool take_odd(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell, uint16_t kind, uint32_t length,
                      uint32_t lines)
 {
-    switch (kind & ~SHM_PAST) {
+    switch ((uint8_t)kind & ~SHM_PAST) {
     case SHM_ROWED:
         payload_take(nic, vi, cell->header, kind, cell->data, length, lines);
         return true;
@@ -284,19 +314,39 @@ static bool take_odd(struct shm_nic *nic, struct shm_vi *vi, const struct shm_ce
 /* Lines of a message whose head is the next line; 0: it makes no sense. */
 static inline uint32_t lines_of(const struct shm_vi *vi, uint16_t kind, uint32_t length)
 {
-    if (likely((kind & ~SHM_PAST) != SHM_ROWED))
+    if (likely(((uint8_t)kind & ~SHM_PAST) != SHM_ROWED))
         return 1;
     uint32_t lines = shm_row_lines(length);
     return length <= SHM_INLINE || length > SHM_ROW || vi->in_next % SHM_LINES + lines > SHM_LINES ? 0 : lines;
+}
+
+/* Hands the message that came by turn to the sink; then the turn is ours. 0: it stays, or the lane is broken. */
+static inline __attribute__((always_inline)) uint32_t take_turn(struct shm_nic *nic, struct shm_vi *vi)
+{
+    uint32_t length = *(const volatile uint16_t *)&vi->turn->length;
+    if (unlikely(length > SHM_INLINE)) {
+        shm_break(vi, "a turn that is longer than a line");
+        return 0;
+    }
+    if (likely(atomic_load_explicit(&vi->deliver, memory_order_relaxed)))
+        nic->enough |= nic->nic.sink.received(&vi->vi, vi->turn->header, vi->turn->data, length, 1);
+    else if (!take_closed(nic, vi, SHM_DATA))
+        return 0;
+    /* release: pairs with shm_send */
+    atomic_store_explicit(&vi->turn_out, vi->turn_in + 1, memory_order_release);
+    vi->turn_in += 2;
+    vi->turns_in += SHM_TURN;
+    atomic_store_explicit(&vi->answered, true, memory_order_relaxed);
+    return 1;
 }
 
 /* Hands COUNT messages of the next head to the sink; 0: they stay, or the lane is broken. Every field is read once. */
 static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, struct shm_vi *vi,
                                                            const struct shm_cell *cell, uint32_t count)
 {
-    uint16_t kind = *(const volatile uint16_t *)&cell->kind;
+    uint16_t kind = kind_of(cell);
     uint32_t length = *(const volatile uint16_t *)&cell->length, run = vi->in_run, taken = count, lines = 1;
-    if (likely(kind == SHM_DATA && (run + count) * length <= SHM_INLINE &&
+    if (likely((uint8_t)kind == SHM_DATA && (run + count) * length <= SHM_INLINE &&
                atomic_load_explicit(&vi->deliver, memory_order_relaxed))) {
         nic->enough |= nic->nic.sink.received(&vi->vi, cell->header, cell->data + run * length, length, count);
     } else {
@@ -305,12 +355,12 @@ static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, 
             shm_break(vi, "a row that is no row");
         if (lines == 0 || !(atomic_load_explicit(&vi->deliver, memory_order_relaxed)
                                 ? take_odd(nic, vi, cell, kind, length, lines)
-                                : take_closed(nic, vi, kind)))
+                                : take_closed(nic, vi, (uint8_t)kind)))
             taken = 0;
     }
     atomic_store_explicit(&vi->answered, true, memory_order_relaxed);
     vi->in_run = run += taken;
-    if (taken && (kind != SHM_DATA || (run + 1) * length > SHM_INLINE || run == SHM_RUN))
+    if (taken && ((uint8_t)kind != SHM_DATA || (run + 1) * length > SHM_INLINE || run == SHM_RUN))
         lines_end(vi, lines);
     return taken;
 }
@@ -322,11 +372,14 @@ static inline __attribute__((always_inline)) int poll_one(struct shm_nic *nic, s
     const struct shm_cell *cell;
     uint64_t number = vi->in_next;
     uint32_t count = ready(vi, &cell);
-    if (!count || unlikely(!(count = take(nic, vi, cell, count < (uint32_t)budget ? count : (uint32_t)budget))))
+    if (!count)
+        return 0;
+    count = cell == vi->turn ? take_turn(nic, vi) : take(nic, vi, cell, count < (uint32_t)budget ? count : (uint32_t)budget);
+    if (unlikely(!count))
         return 0;
     vi->used = true;
     /* within a run the aim is old: the next poll of all sees something new once, and aims */
-    if (vi->in_next != number && likely(vi->place != SHM_NOWHERE))
+    if ((vi->in_next != number || cell == vi->turn) && likely(vi->place != SHM_NOWHERE))
         aim(&nic->hot[vi->place], vi);
     return (int)count;
 }
@@ -417,7 +470,8 @@ static inline bool something(const struct shm_hot *hot)
 {
     uint32_t word = atomic_load_explicit(&hot->cell->published, memory_order_relaxed);
     uint32_t next = atomic_load_explicit(&hot->next->published, memory_order_relaxed);
-    return word - hot->word - 1 < SHM_RUN || next - hot->next_word - 1 < SHM_RUN;
+    uint32_t turn = atomic_load_explicit(&hot->turn->published, memory_order_relaxed);
+    return word - hot->word - 1 < SHM_RUN || next - hot->next_word - 1 < SHM_RUN || turn == hot->turn_word;
 }
 
 static inline void nothing_came(struct shm_nic *nic)

@@ -68,7 +68,7 @@ static inline struct shm_cell *head_begin(struct shm_vi *vi, uint64_t number, ui
 {
     struct shm_cell *cell = &vi->out[number % SHM_LINES];
     cell->header = header;
-    cell->kind = (uint16_t)kind;
+    cell->kind = (uint16_t)(kind | vi->turns_out);
     vi->run.length = SHM_NO_RUN;
     if (unlikely(vi->stale_lines))
         line_mark(vi, number, false);
@@ -295,6 +295,22 @@ static inline int send_beside(struct shm_vi *vi, const void *data)
     return OK;
 }
 
+/* By turn: the peer has read what we sent last there, and has answered, or it is the first one. */
+static inline int send_turn(struct shm_vi *vi, uint64_t turn, uint64_t header, const void *data, uint64_t length)
+{
+    struct shm_cell *cell = vi->turn;
+    cell->header = header;
+    cell->length = (uint16_t)length;
+    copy_inline(cell->data, data, length);
+    vi->turns_out += SHM_TURN;
+    vi->run.length = SHM_NO_RUN;
+    /* relaxed: the poll sets it again when the next one is taken, and that comes after what is published now */
+    atomic_store_explicit(&vi->turn_out, 0, memory_order_relaxed);
+    atomic_store_explicit(&vi->answered, false, memory_order_relaxed);
+    shm_publish(vi, cell, (uint32_t)turn);
+    return OK;
+}
+
 int shm_send(struct vi *base, uint64_t header, const struct iovec *piece, int pieces, unsigned flags)
 {
     struct shm_vi *vi = shm_vi_of(base);
@@ -302,6 +318,10 @@ int shm_send(struct vi *base, uint64_t header, const struct iovec *piece, int pi
     if (unlikely(pieces != 1 || (flags & VI_SOURCE) || piece->iov_len > SHM_INLINE))
         return send_long(vi, header, piece, pieces, flags);
     length = piece->iov_len;
+    /* acquire: pairs with take_turn; what lay there has been read */
+    uint64_t turn = atomic_load_explicit(&vi->turn_out, memory_order_acquire);
+    if (turn && likely(atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0))
+        return send_turn(vi, turn, header, piece->iov_base, length);
     if (header == vi->run.header && length == vi->run.length &&
         likely(atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0))
         return send_beside(vi, piece->iov_base);

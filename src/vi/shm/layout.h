@@ -4,6 +4,8 @@
  *   doors      one per rank: [bell] [bitmap, 512 ranks a line] [identity]
  *   counters   BASE_COUNTERS_SIZE per rank
  *   credits    a line for each (sender, receiver), sender-major: what a sender reads of all his lanes lies together
+ *   turns      a line for each pair of ranks, lower-major; rows are odd, or all that a rank polls would fall into one place
+ *              of its cache
  *   lanes      256 lines for each (receiver, sender), receiver-major
  *   heaps      the eager blocks of each rank
  *   shared     a slice per rank for memory that peers can map; each process maps the slices it needs, when it does
@@ -56,9 +58,9 @@ static inline uint32_t shm_row_lines(uint32_t length)
     return (uint32_t)(offsetof(struct shm_cell, data) + length + CACHE_LINE - 1) / CACHE_LINE;
 }
 
-/* Never 0: a page that nobody wrote holds no message. SKIP: what is left of the ring holds none. */
-enum shm_kind { SHM_DATA = 1, SHM_BLOCK, SHM_IMMEDIATE, SHM_GOODBYE, SHM_ROWED, SHM_SKIP, SHM_PAST = 0x100 }; /* PAST, with ROWED and
-    * BLOCK: stored past the caches */
+/* Never 0: a page that nobody wrote holds no message. SKIP: what is left of the ring holds none. PAST, with ROWED and BLOCK:
+ * stored past the caches. The bits from TURN on count the messages that went by turn before, see shm_turn_of. */
+enum shm_kind { SHM_DATA = 1, SHM_BLOCK, SHM_IMMEDIATE, SHM_GOODBYE, SHM_ROWED, SHM_SKIP, SHM_PAST = 0x80, SHM_TURN = 0x100 };
 
 /* What a receiver tells one sender. Written by the receiver alone. */
 struct shm_credit {
@@ -99,7 +101,7 @@ struct shm_segment {
     size_t mapped; /* everything up to the shared slices */
     int fd;
     uint32_t ranks, door_size, words; /* words: of a bitmap */
-    uint64_t doors, counters, credits, lanes, heaps, shared, shared_each, size;
+    uint64_t doors, counters, credits, turns, lanes, heaps, shared, shared_each, size;
 };
 
 /* Where everything lies for this many ranks. */
@@ -132,6 +134,15 @@ static inline struct shm_credit *shm_credit_of(const struct shm_segment *s, uint
 static inline struct shm_cell *shm_lane_of(const struct shm_segment *s, uint32_t receiver, uint32_t sender)
 {
     return (struct shm_cell *)(void *)(s->base + s->lanes) + ((uint64_t)receiver * s->ranks + sender) * SHM_LINES;
+}
+/* Beside its two lanes each pair has one line that both write, by turns: who has read a message there writes the next one. Two
+ * that answer each other so write a line that they have just read, in the place of one that the other one polls: a transfer
+ * between two processors' caches less. `published` counts the turns; the first one is the lower rank's. In the order of a
+ * sender's messages it stands behind the heads that count one turn less, and before those that count it. */
+static inline struct shm_cell *shm_turn_of(const struct shm_segment *s, uint32_t a, uint32_t b)
+{
+    uint32_t lower = a < b ? a : b, higher = a < b ? b : a;
+    return (struct shm_cell *)(void *)(s->base + s->turns) + (uint64_t)lower * (s->ranks | 1) + higher;
 }
 static inline char *shm_heap_of(const struct shm_segment *s, uint32_t rank)
 {

@@ -27,7 +27,7 @@ static struct vi_caps capabilities(const struct vi_setup *setup)
     return (struct vi_caps){
         .max_send = SHM_MAX_SEND,
         .max_put = 1ull << 30,
-        .depth = SHM_DEPTH,
+        .depth = SHM_DEPTH + 1, /* and one by turn */
         .ordered = 1,
         .get = vbase_settings.single_copy,
         .put = vbase_settings.single_copy && setup->direct_children,
@@ -164,6 +164,9 @@ struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index)
     vi->credit = shm_credit_of(s, nic->index, index);
     vi->bell = shm_bell_of(s, index);
     vi->in = shm_lane_of(s, nic->index, index);
+    vi->turn = shm_turn_of(s, nic->index, index);
+    vi->turn_in = nic->index < index ? 2 : 1;
+    atomic_store_explicit(&vi->turn_out, nic->index < index ? 1 : 0, memory_order_relaxed);
     vi->told_line = shm_credit_of(s, index, nic->index);
     memset(vi->slab, SHM_NO_SLAB, sizeof(vi->slab));
     shm_lane_class(vi, CLASSES);

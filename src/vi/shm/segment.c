@@ -37,7 +37,8 @@ void shm_segment_plan(struct shm_segment *segment, uint32_t ranks, uint64_t shar
     segment->doors = SHM_PAGE;
     segment->counters = round_up(segment->doors + n * segment->door_size, SHM_PAGE);
     segment->credits = round_up(segment->counters + n * BASE_COUNTERS_SIZE, SHM_PAGE);
-    segment->lanes = round_up(segment->credits + n * n * sizeof(struct shm_credit), SHM_PAGE);
+    segment->turns = round_up(segment->credits + n * n * sizeof(struct shm_credit), SHM_PAGE);
+    segment->lanes = round_up(segment->turns + n * (n | 1) * sizeof(struct shm_cell), SHM_PAGE);
     segment->heaps = segment->lanes + n * n * SHM_LINES * sizeof(struct shm_cell);
     segment->shared = round_up(segment->heaps + n * SHM_HEAP_SIZE, SHARED_ALIGN);
     segment->size = segment->shared + n * shared_each;

@@ -43,6 +43,10 @@ struct shm_vi {
     struct shm_cell *out;
     const struct shm_credit *credit; /* of the lane out; the peer writes it */
     struct shm_bell *bell;           /* the peer's */
+    struct shm_cell *turn;           /* the line that both write */
+    _Atomic uint64_t turn_out;       /* the turn that is ours to write; 0: the peer has it. Release by the poll, pairs with
+                                      * shm_send */
+    uint16_t turns_out;              /* messages that went by turn, * SHM_TURN */
     _Atomic uint64_t out_next;       /* lines sent; relaxed, stored before the head is published */
     _Atomic uint64_t out_seen;       /* of them known to be consumed; under heap.lock, read relaxed by the sender */
     _Atomic uint32_t limit;          /* SHM_DEPTH, 0 when down: one comparison tells both */
@@ -68,6 +72,8 @@ struct shm_vi {
     struct shm_line line;        /* to the peer */
     uint64_t in_next;            /* lines taken */
     uint32_t in_run;             /* messages taken of the cell in_next */
+    uint16_t turns_in;           /* messages that came by turn, * SHM_TURN */
+    uint64_t turn_in;            /* the turn that the peer writes next */
     uint32_t told;               /* the explicit credit given last */
     uint32_t owed_bytes;         /* of blocks, taken since then */
     uint32_t place;              /* in nic->hot, SHM_NOWHERE */
@@ -84,10 +90,12 @@ struct shm_vi {
     uint8_t slab[SHM_LINES];          /* in which the block of each line in flight lies; under heap.lock */
 };
 
-/* A polled lane: what one look needs, in a line. A message comes into the cell, or behind a run into the next one. */
+/* A polled lane: what one look needs, in a line. A message comes into the cell, or behind a run into the next one, or by turn. */
 struct shm_hot {
     const struct shm_cell *cell, *next; /* the same when no run has begun */
+    const struct shm_cell *turn;
     uint32_t word, next_word;           /* what they say while nothing comes */
+    uint32_t turn_word;                 /* what it says when something has come */
     struct shm_vi *vi;
 } ALIGNED(CACHE_LINE);
 
