@@ -372,8 +372,11 @@ static inline __attribute__((always_inline)) int poll_one(struct shm_nic *nic, s
     const struct shm_cell *cell;
     uint64_t number = vi->in_next;
     uint32_t count = ready(vi, &cell);
-    if (!count)
+    if (!count) {
+        if (unlikely(atomic_load_explicit(&vi->ahead, memory_order_relaxed)))
+            shm_ahead_ask(vi);
         return 0;
+    }
     count = cell == vi->turn ? take_turn(nic, vi) : take(nic, vi, cell, count < (uint32_t)budget ? count : (uint32_t)budget);
     if (unlikely(!count))
         return 0;

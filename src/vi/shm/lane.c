@@ -169,12 +169,29 @@ void shm_goodbye(struct shm_vi *vi) { word_send(vi, SHM_GOODBYE, 0); }
 
 /* ---- rows ----------------------------------------------------------------------------------------------------------- */
 
-/* Asks for lines that are written next in a stream: as many as the message before took. */
-static void lines_ask(const char *at, uint32_t length)
+void shm_lines_ask(const char *at, uint32_t length)
 {
     uint32_t most = length < TUNED(SHM_ASK_MOST) ? length : (uint32_t)TUNED(SHM_ASK_MOST);
     for (uint32_t i = 0; i < most; i += CACHE_LINE)
         cpu_prefetch_write(at + i);
+}
+
+/* The lines of the next message: in a stream at once; where two answer each other, when a look finds no answer yet: sooner it
+ * would hold up what was just sent. */
+static void lines_next(struct shm_vi *vi, char *at, uint32_t length, bool turns)
+{
+    if (!turns) {
+        shm_lines_ask(at, length);
+        return;
+    }
+    atomic_store_explicit(&vi->ahead_at, at, memory_order_relaxed);
+    atomic_store_explicit(&vi->ahead, length, memory_order_relaxed);
+}
+
+COLD void shm_ahead_ask(struct shm_vi *vi)
+{
+    shm_lines_ask(atomic_load_explicit(&vi->ahead_at, memory_order_relaxed), atomic_load_explicit(&vi->ahead, memory_order_relaxed));
+    atomic_store_explicit(&vi->ahead, 0, memory_order_relaxed);
 }
 
 /* What is left of the ring is too short: the row begins with the next lap. */
@@ -207,8 +224,8 @@ static __attribute__((noinline)) int row_send(struct shm_vi *vi, uint64_t header
         line_mark(vi, number + i, true);
     shm_store((char *)cell->data, piece, pieces, past, flags);
     head_publish(vi, cell, number, number + lines, turns);
-    if (!turns && !past && (number + lines) % SHM_LINES + lines <= SHM_LINES)
-        lines_ask((const char *)&vi->out[(number + lines) % SHM_LINES], length);
+    if (!past && (number + lines) % SHM_LINES + lines <= SHM_LINES)
+        lines_next(vi, (char *)&vi->out[(number + lines) % SHM_LINES] + (turns ? CACHE_LINE : 0), length, turns);
     return OK;
 }
 
@@ -242,8 +259,8 @@ static __attribute__((noinline)) int block_send(struct shm_vi *vi, uint64_t head
     cell->block.offset = offset;
     cell->block.length = length;
     head_publish(vi, cell, number, number + 1, true);
-    if (!turns && !past)
-        lines_ask(nic->heap.base + next, length);
+    if (!past)
+        lines_next(vi, nic->heap.base + next, length, turns);
     return OK;
 }
 

@@ -52,6 +52,8 @@ struct shm_vi {
     _Atomic uint32_t limit;          /* SHM_DEPTH, 0 when down: one comparison tells both */
     uint32_t index;                  /* of the peer on the node */
     uint32_t blocks_out;             /* under heap.lock */
+    _Atomic uint32_t ahead;          /* bytes behind `ahead_at` to ask for when a look finds no answer; both relaxed: a hint */
+    _Atomic(char *) ahead_at;
     _Atomic bool answered;           /* something came from the peer since the last send; by both threads, relaxed: a hint */
     struct {                         /* the cell written last, while it may take more */
         uint64_t header;
@@ -216,6 +218,10 @@ static inline bool shm_stores_past(struct shm_vi *vi, uint32_t length)
     return unlikely(vi->class == CLASS_FAR) && length >= TUNED(STORE_PAST_LEAST) &&
            ++vi->past % TUNED(LINE_PLAIN) != 0;
 }
+
+/* Asks for lines that are written next: as many as the message before took. */
+void shm_lines_ask(const char *at, uint32_t length);
+void shm_ahead_ask(struct shm_vi *vi);
 
 /* Waking and sleeping: doorbell.c */
 void shm_ring(struct shm_vi *vi);
