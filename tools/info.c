@@ -86,9 +86,12 @@ static void print_ways(bool single)
     printf("inline      up to %u bytes: in the cell that announces them\n", speed.inline_most);
     printf("eager       up to %llu bytes: in a block beside it\n", (unsigned long long)vbase_settings.eager);
     printf("together    larger: both ends copy, twice in a pipeline");
-    if (single)
-        printf(" below %llu KiB, once above%s", (unsigned long long)speed.single_from >> 10,
-               vbase_settings.single_from ? "" : ", until transfers have shown what is best to each peer");
+    if (single && vbase_settings.single_from)
+        printf(" below %llu KiB, once above", (unsigned long long)vbase_settings.single_from >> 10);
+    else if (single)
+        printf("\n            below %llu KiB (%llu KiB where the processors share no cache), once above",
+               (unsigned long long)vbase_tuned(TUNABLE_SINGLE_FROM, CLASS_NEAR) >> 10,
+               (unsigned long long)vbase_tuned(TUNABLE_SINGLE_FROM, CLASS_FAR) >> 10);
     printf("\nmeasured    %u KiB: %.1f GB/s by memcpy, %.1f GB/s by the kernel\n", speed.sample >> 10,
            speed.sample / (double)speed.hand_ns, speed.sample / (double)speed.kernel_ns);
 }

@@ -3,14 +3,51 @@
  * An envelope describes a message while it is looked at. If no receive waits for it, it is copied into a message, with its
  * payload when it has one: payload without a receive is bounded by the window that its sender was given.
  *
- * A note comes in a frame of its own right before its message. It is its peer's last until the next envelope of that peer takes
- * it; it is freed with the envelope. Contexts without notes look at one pointer for this. */
+ * An envelope points into the frame that came (its payload, its keys, its note); a message has copies. */
 #include "msg/transfer.h"
 
 struct base_pool vmsg_messages;
 struct list vmsg_early;
 
 _Static_assert(sizeof(struct msg_note) == 64, "wire");
+
+static void message_give_back(struct msg_message *message)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    free(message->block);
+    free(message->note);
+    msg_lock(&engine->leaf);
+    vbase_pool_give(&vmsg_messages, message);
+    msg_unlock(&engine->leaf);
+}
+
+/* What the envelope points to; false: no memory. */
+static bool message_fill(struct msg_message *message)
+{
+    struct msg_envelope *envelope = &message->envelope;
+    if (envelope->note) {
+        message->note = malloc(sizeof *message->note);
+        if (!message->note)
+            return false;
+        *message->note = *envelope->note;
+        envelope->note = message->note;
+    }
+    if (envelope->keys) {
+        message->keys = *envelope->keys;
+        envelope->keys = &message->keys;
+    }
+    if (!envelope->payload)
+        return true;
+    void *place = message->near;
+    if (envelope->total > MSG_INLINE)
+        place = message->block = malloc(envelope->total);
+    if (!place)
+        return false;
+    memcpy(place, envelope->payload, envelope->total);
+    envelope->payload = place;
+    COUNT_ADD(unexpected_bytes, envelope->total);
+    return true;
+}
 
 static __attribute__((noinline)) struct msg_message *message_make(const struct msg_envelope *envelope)
 {
@@ -25,49 +62,18 @@ static __attribute__((noinline)) struct msg_message *message_make(const struct m
     message->context = NULL;
     message->envelope = *envelope;
     message->block = NULL;
-    if (!envelope->payload)
+    message->note = NULL;
+    if (message_fill(message))
         return message;
-    void *place = message->near;
-    if (envelope->total > MSG_INLINE)
-        place = message->block = malloc(envelope->total);
-    if (!place) {
-        msg_lock(&engine->leaf);
-        vbase_pool_give(&vmsg_messages, message);
-        msg_unlock(&engine->leaf);
-        return NULL;
-    }
-    memcpy(place, envelope->payload, envelope->total);
-    message->envelope.payload = place;
-    COUNT_ADD(unexpected_bytes, envelope->total);
-    return message;
+    message_give_back(message);
+    return NULL;
 }
 
 static void message_free(struct msg_message *message)
 {
-    struct msg_engine *engine = &vmsg_engine;
     if (message->envelope.payload)
         COUNT_ADD(unexpected_bytes, -message->envelope.total);
-    free(message->block);
-    free(message->envelope.note);
-    msg_lock(&engine->leaf);
-    vbase_pool_give(&vmsg_messages, message);
-    msg_unlock(&engine->leaf);
-}
-
-void vmsg_note_arrived(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
-{
-    (void)header;
-    if (!peer->note) /* else its message did not fit into the lane behind it: the two come again */
-        peer->note = malloc(sizeof *peer->note);
-    if (peer->note)
-        *peer->note = body->note;
-}
-
-void vmsg_note_of_self(const struct msg_request *request, struct msg_envelope *envelope)
-{
-    envelope->note = request->note ? malloc(sizeof *envelope->note) : NULL;
-    if (envelope->note)
-        *envelope->note = *request->note;
+    message_give_back(message);
 }
 
 /* A message for a context that is not open: it waits. Runs under progress, as opening does. */
@@ -90,7 +96,7 @@ static int match_or_keep(struct msg_context *context, struct msg_envelope *envel
         return error;
     *found = msg_match_arrival(context, member, envelope->tag);
     if (likely(*found != NULL)) {
-        bool heard = (*found)->mode == MSG_LISTEN && envelope->frame == MSG_FRAME_EAGER &&
+        bool heard = (*found)->mode == MSG_LISTEN && envelope->frame == MSG_FRAME_EAGER && !envelope->id &&
                      envelope->peer->world != vmsg_engine.rank; /* a message to ourselves comes outside progress */
         if (likely(!heard))
             msg_match_unlink(*found);
@@ -136,22 +142,16 @@ int vmsg_message_enter(struct msg_context *context, struct msg_envelope *envelop
         if (listener_takes(context, envelope, &request))
             return OK;
     } while (!request);
-    if (likely(request != NULL)) {
+    if (likely(request != NULL))
         vmsg_message_deliver(request, envelope);
-        if (unlikely(envelope->note != NULL))
-            free(envelope->note);
-    }
     return error;
 }
 
 /* Nobody will ever receive it: its sender is told that all that is wanted has come. */
 static void envelope_decline(const struct msg_envelope *envelope)
 {
-    if (envelope->id) {
-        struct msg_frame_id body = {envelope->id};
-        enum msg_frame kind = envelope->frame == MSG_FRAME_EAGER_SYNC ? MSG_FRAME_ACK : MSG_FRAME_FINISH;
-        vmsg_peer_control(envelope->peer, msg_header(kind, 0, 0, 0), &body, sizeof body);
-    }
+    if (envelope->id)
+        vmsg_done_tell(envelope->peer, envelope->id);
     if (envelope->frame != MSG_FRAME_ANNOUNCE)
         msg_credit_owe(envelope->peer, envelope->total + MSG_FRAME_COST);
 }
@@ -161,10 +161,6 @@ void vmsg_message_arrived(uint32_t context_id, struct msg_envelope *envelope)
 {
     struct msg_context *context = vmsg_engine.context[context_id];
     int error;
-    if (unlikely(envelope->peer->note != NULL)) {
-        envelope->note = envelope->peer->note;
-        envelope->peer->note = NULL;
-    }
     if (unlikely(!context)) {
         error = message_wait(context_id, envelope);
     } else {
@@ -172,7 +168,6 @@ void vmsg_message_arrived(uint32_t context_id, struct msg_envelope *envelope)
         if (unlikely(envelope->source < 0)) {
             vmsg_refused(envelope->peer, "a message for a context it is no member of");
             envelope_decline(envelope);
-            free(envelope->note);
             return;
         }
         error = vmsg_message_enter(context, envelope);

@@ -1,16 +1,10 @@
-/* The large messages of remote ranks: cut into chunks, each pulled by a rail whose way out is short. Under progress.
+/* What the sender gives to the rails of a network: a granted range, cut into chunks, each taken by a rail whose way out is short.
+ * Under progress.
  *
- * A chunk is a put where both buffers are one piece, else a DATA frame; it says itself where it belongs. It is noted with its
- * rail until it has landed; what a lost rail did not land comes back here and goes over another. The transfer is over when
- * the receiver says FINISH: until then its buffer is lent. */
+ * A chunk is a put where the rail has a key of the receiver's buffer, else a DATA frame; it says itself where it belongs. It is noted with its
+ * rail until it has landed; what a lost rail did not land comes back here after its fence and goes over another. The transfer is over when
+ * the receiver says DONE: until then its buffer is lent. */
 #include "msg/transfer.h"
-
-#define CHUNK_US    1500         /* of a rail's time, for one chunk, where there are several rails; */
-#define CHUNK_LEAST (32u << 10)
-#define CHUNK_MOST  (1u << 20)
-#define ALONE       4            /* times that, and */
-#define ALONE_LEAST (256u << 10) /* so much, where there is one: others may come up, and what a slow rail was given stays with it */
-#define PACE_NS     2000000      /* between two questions to the kernel about one of them */
 
 /* A chunk that came back. */
 struct msg_span {
@@ -20,16 +14,16 @@ struct msg_span {
 
 bool vmsg_bond_back(struct msg_peer *peer, const struct msg_replay_bulk *bulk)
 {
-    struct msg_transfer *transfer = vmsg_transfer_at(peer, bulk->id, MSG_TRANSFER_PLACING);
-    if (!transfer)
-        transfer = vmsg_transfer_at(peer, bulk->id, MSG_TRANSFER_SENDING);
-    if (!transfer)
+    struct msg_transfer *transfer = vmsg_transfer_sent(peer, bulk->id);
+    if (!transfer || transfer->phase == MSG_WAITING)
         return true; /* it is over: all of it has landed */
     struct msg_span *span = malloc(sizeof *span);
     if (!span)
         return false;
     *span = (struct msg_span){transfer->back, bulk->from, bulk->bytes};
     transfer->back = span;
+    vmsg_transfer_rest(transfer);
+    transfer->phase = MSG_MOVING;
     vmsg_transfer_work(transfer);
     return true;
 }
@@ -43,9 +37,9 @@ void vmsg_bond_forget(struct msg_transfer *transfer)
     transfer->back = NULL;
 }
 
-static bool all_given(const struct msg_transfer *transfer)
+bool vmsg_bond_all_given(const struct msg_transfer *transfer)
 {
-    return transfer->moved == transfer->upto && !transfer->back;
+    return transfer->next == transfer->upto && !transfer->back;
 }
 
 /* ---- one chunk --------------------------------------------------------------------------------------------------- */
@@ -53,15 +47,15 @@ static bool all_given(const struct msg_transfer *transfer)
 /* Where the next one begins, and its most. */
 static uint64_t next_chunk(const struct msg_transfer *transfer, uint64_t *from)
 {
-    *from = transfer->back ? transfer->back->from : transfer->moved;
-    return transfer->back ? transfer->back->bytes : transfer->upto - transfer->moved;
+    *from = transfer->back ? transfer->back->from : transfer->next;
+    return transfer->back ? transfer->back->bytes : transfer->upto - transfer->next;
 }
 
 static void chunk_gone(struct msg_transfer *transfer, uint64_t bytes)
 {
     struct msg_span *span = transfer->back;
     if (!span) {
-        transfer->moved += bytes;
+        transfer->next += bytes;
         return;
     }
     span->from += bytes;
@@ -72,13 +66,13 @@ static void chunk_gone(struct msg_transfer *transfer, uint64_t bytes)
     }
 }
 
-static int chunk_put(struct msg_transfer *transfer, int rail, uint64_t from, uint64_t bytes)
+static int chunk_put(struct msg_transfer *transfer, struct vi *vi, const struct vi_key *key, uint64_t from, uint64_t bytes)
 {
-    struct iovec piece = {(char *)transfer->request->buffer.base + from, bytes};
+    struct iovec piece = {(char *)transfer->buffer.base + from, bytes};
     struct vi_transfer put = {
-        .local = &piece, .pieces = 1, .key = transfer->key, .offset = from, .signal = true,
+        .local = &piece, .pieces = 1, .region = vmsg_region_for(transfer, vi), .key = *key, .offset = from, .signal = true,
         .immediate = (uint32_t)(transfer->remote >> 32 << 16 | (transfer->remote & UINT16_MAX))};
-    int error = vi_put(transfer->peer->far->vi[rail], &put);
+    int error = vi_put(vi, &put);
     return error == VI_COMPLETE ? OK : error;
 }
 
@@ -88,8 +82,8 @@ static int chunk_send(struct msg_transfer *transfer, int rail, uint64_t from, ui
     int error = vmsg_transfer_cursor(transfer, from);
     transfer->peer->far->over = rail;
     if (!error)
-        error = vmsg_frame_send(transfer->request, msg_header(MSG_FRAME_DATA, 0, 0, 0), (struct iovec){&head, sizeof head},
-                                transfer->cursor, from, bytes);
+        error = vmsg_frame_send(transfer->peer, msg_header(MSG_FRAME_DATA, 0, 0, 0), (struct iovec){&head, sizeof head},
+                                &transfer->buffer, transfer->cursor, from, bytes);
     return error;
 }
 
@@ -97,13 +91,14 @@ static int chunk_send(struct msg_transfer *transfer, int rail, uint64_t from, ui
 static int chunk_give(struct msg_transfer *transfer, int rail, uint64_t most)
 {
     struct msg_peer *peer = transfer->peer;
-    bool put = transfer->phase == MSG_TRANSFER_PLACING;
+    struct vi *vi = peer->far->vi[rail];
+    const struct vi_key *key = type_buffer_contiguous(&transfer->buffer) ? vmsg_key_for(transfer, vi) : NULL;
     uint64_t from, bytes = next_chunk(transfer, &from);
-    if (!put && most > msg_frame_most(peer) - sizeof(struct msg_frame_data))
+    if (!key && most > msg_frame_most(peer) - sizeof(struct msg_frame_data))
         most = msg_frame_most(peer) - sizeof(struct msg_frame_data);
     if (bytes > most)
         bytes = most;
-    int error = put ? chunk_put(transfer, rail, from, bytes) : chunk_send(transfer, rail, from, bytes);
+    int error = key ? chunk_put(transfer, vi, key, from, bytes) : chunk_send(transfer, rail, from, bytes);
     if (error)
         return error;
     vmsg_replay_bulk_sent(&peer->far->replay, rail, &(struct msg_replay_bulk){vmsg_transfer_id(transfer), from, bytes});
@@ -118,12 +113,16 @@ static int chunk_give(struct msg_transfer *transfer, int rail, uint64_t most)
  * first says too much of its rate. */
 static uint64_t chunk_of(const struct msg_far *far, int rail)
 {
-    uint64_t bytes = far->pace[rail].rate / 1000 * CHUNK_US / 1000;
-    if (far->held == 1)
-        return bytes * ALONE < ALONE_LEAST ? ALONE_LEAST : bytes * ALONE > MSG_PLACE ? MSG_PLACE : bytes * ALONE;
+    uint64_t bytes = far->pace[rail].rate / 1000 * TUNED(RAIL_CHUNK_TIME) / 1000;
+    if (far->held == 1) {
+        bytes *= TUNED(RAIL_CHUNK_ALONE);
+        return bytes < TUNED(RAIL_ALONE_LEAST) ? TUNED(RAIL_ALONE_LEAST) : bytes > MSG_PLACE ? MSG_PLACE : bytes;
+    }
     if (bytes > far->pace[rail].given)
         bytes = far->pace[rail].given;
-    return bytes < CHUNK_LEAST ? CHUNK_LEAST : bytes > CHUNK_MOST ? CHUNK_MOST : bytes;
+    return bytes < TUNED(RAIL_CHUNK_LEAST)  ? TUNED(RAIL_CHUNK_LEAST)
+           : bytes > TUNED(RAIL_CHUNK_MOST) ? TUNED(RAIL_CHUNK_MOST)
+                                            : bytes;
 }
 
 /* Near the end a rail leaves a chunk to the others if they are through with everything sooner than it is with the chunk, and
@@ -132,7 +131,7 @@ static bool in_time(struct msg_transfer *transfer, int rail, uint64_t chunk)
 {
     struct msg_far *far = transfer->peer->far;
     const struct msg_pace *pace = &far->pace[rail];
-    uint64_t left = transfer->upto - transfer->moved, rates = 0;
+    uint64_t left = transfer->upto - transfer->next, rates = 0;
     double mine = (double)(pace->backlog + chunk);
     bool better = false;
     for (int i = 0; i < MSG_REPLAY_RAILS && pace->rate; i++)
@@ -150,12 +149,12 @@ static int rail_fill(struct msg_transfer *transfer, int rail)
     struct msg_peer *peer = transfer->peer;
     struct msg_far *far = peer->far;
     int error = OK;
-    while (!error && !all_given(transfer) && vmsg_replay_bulk_room(&far->replay, rail)) {
+    while (!error && !vmsg_bond_all_given(transfer) && vmsg_replay_bulk_room(&far->replay, rail)) {
         uint64_t from, left = next_chunk(transfer, &from), chunk = chunk_of(far, rail);
         uint64_t before = atomic_load_explicit(&far->vi[rail]->waiting, memory_order_relaxed);
         if (before >= (far->held > 1 ? chunk / 2 : chunk))
             break;
-        vmsg_rail_measure(peer, rail, PACE_NS);
+        vmsg_rail_measure(peer, rail, TUNED(RAIL_PACE));
         if (far->held > 1 && !in_time(transfer, rail, chunk < left ? chunk : left))
             break;
         error = chunk_give(transfer, rail, chunk);
@@ -169,29 +168,23 @@ static int rail_fill(struct msg_transfer *transfer, int rail)
 bool vmsg_bond_step(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
-    bool went = false;
     int error = OK;
     msg_lock(&peer->lock);
-    uint64_t before = transfer->moved;
+    uint64_t before = transfer->next;
     struct msg_span *back = transfer->back;
     for (int i = 0; i < MSG_REPLAY_RAILS && !error; i++) {
-        if (peer->far->vi[i] && !all_given(transfer))
+        if (peer->far->vi[i] && !vmsg_bond_all_given(transfer))
             error = rail_fill(transfer, i);
         if (error == ERR_AGAIN || error == ERR_LINK_DOWN)
             error = OK;
     }
-    went = transfer->moved != before || transfer->back != back;
-    if (!all_given(transfer))
+    bool went = transfer->next != before || transfer->back != back;
+    if (vmsg_bond_all_given(transfer))
+        transfer->phase = MSG_ENDING;
+    else
         vmsg_transfer_work(transfer);
     msg_unlock(&peer->lock);
     if (error)
         vmsg_failed(error);
     return went;
-}
-
-/* The receiver says that he has all of it. */
-bool vmsg_bond_may_end(const struct msg_transfer *transfer)
-{
-    return transfer->peer->remote && transfer->sender && all_given(transfer) &&
-           (transfer->phase == MSG_TRANSFER_PLACING || transfer->phase == MSG_TRANSFER_SENDING);
 }

@@ -148,9 +148,11 @@ void vmsg_cancel_answered(struct msg_peer *peer, uint64_t header, const union ms
 {
     bool won = msg_header_flags(header) & MSG_FLAG_WON;
     msg_lock(&peer->lock);
-    struct msg_transfer *transfer = vmsg_transfer_at(peer, body->id.id, MSG_TRANSFER_ANNOUNCED);
-    bool sane = !won || (transfer && transfer->sender && transfer->cancelling);
-    if (!won && peer->parted && transfer && transfer->sender) {
+    struct msg_transfer *transfer = vmsg_transfer_sent(peer, body->id.id);
+    if (transfer && transfer->phase != MSG_WAITING)
+        transfer = NULL;
+    bool sane = !won || (transfer && transfer->cancelling);
+    if (!won && peer->parted && transfer) {
         transfer->cancelling = false;
         vmsg_send_forsake(transfer->request);
     } else if (won && sane) { /* else too late: the message goes its way */

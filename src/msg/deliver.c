@@ -35,12 +35,10 @@ void vmsg_message_deliver(struct msg_request *request, const struct msg_envelope
     if (envelope->local) {
         vmsg_self_copy(request, envelope->local);
     } else if (envelope->frame == MSG_FRAME_ANNOUNCE) {
-        vmsg_rendezvous_matched(request, envelope, want);
+        vmsg_transfer_matched(request, envelope, want);
     } else {
-        if (unlikely(envelope->frame == MSG_FRAME_EAGER_SYNC)) {
-            struct msg_frame_id ack = {envelope->id};
-            vmsg_peer_control(envelope->peer, msg_header(MSG_FRAME_ACK, 0, 0, 0), &ack, sizeof ack);
-        }
+        if (unlikely(envelope->id))
+            vmsg_done_tell(envelope->peer, envelope->id);
         msg_payload_deliver(request, envelope->peer, envelope->payload, want);
     }
 }

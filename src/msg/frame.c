@@ -70,16 +70,15 @@ static int frame_scattered(struct msg_peer *peer, uint64_t header, struct iovec 
     return error;
 }
 
-/* One frame with BYTES of a request's buffer at place FROM (cursor NULL: the buffer is one piece), behind a body. */
-int vmsg_frame_send(struct msg_request *request, uint64_t header, struct iovec body, struct type_cursor *cursor,
-                    uint64_t from, uint64_t bytes)
+/* One frame with BYTES of a buffer at place FROM (cursor NULL: the buffer is one piece), behind a body. */
+int vmsg_frame_send(struct msg_peer *peer, uint64_t header, struct iovec body, const struct type_buffer *buffer,
+                    struct type_cursor *cursor, uint64_t from, uint64_t bytes)
 {
-    struct msg_peer *peer = request->peer;
     struct iovec piece[MSG_PIECES];
     int heads = body.iov_len != 0;
     piece[0] = body;
     if (cursor)
         return frame_scattered(peer, header, piece, heads, cursor, bytes);
-    piece[heads] = (struct iovec){(void *)((uintptr_t)request->buffer.base + from), bytes}; /* base NULL for no bytes */
+    piece[heads] = (struct iovec){(void *)((uintptr_t)buffer->base + from), bytes}; /* base NULL for no bytes */
     return msg_peer_send(peer, header, piece, heads + 1);
 }

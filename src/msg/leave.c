@@ -43,7 +43,7 @@ void vmsg_peer_parted(struct msg_peer *peer, uint64_t header, const union msg_fr
         vmsg_send_forsake(container_of(node, struct msg_request, link));
     struct msg_transfer *transfer;
     for (uint32_t i = 0; some && (transfer = vmsg_transfer_next(peer, &i));)
-        if (transfer->sender && transfer->phase == MSG_TRANSFER_ANNOUNCED)
+        if (transfer->sender && transfer->request && transfer->phase == MSG_WAITING)
             vmsg_send_forsake(transfer->request);
     msg_unlock(&peer->lock);
 }
@@ -96,10 +96,7 @@ static void transfers_end(struct msg_peer *peer)
     if (peer->far && vmsg_rails_end(peer))
         (void)vi_poll(peer->nic, 1); /* from here on it has nothing of ours */
     for (uint32_t i = 0; (transfer = vmsg_transfer_next(peer, &i));) {
-        struct msg_request *request = transfer->request;
-        vmsg_transfer_give(transfer);
-        if (request)
-            msg_complete(request, dead_error(peer->world));
+        vmsg_transfer_end(transfer, dead_error(peer->world));
     }
 }
 

@@ -200,13 +200,12 @@ void vmsg_stop(void)
     goodbye(engine);
     engine->stopping = true;
     vmsg_contexts_close();
-    vmsg_joint_close();
+    vmsg_slots_close();
     vmsg_peers_close();
     vmsg_wait_stop();
     vmsg_nics_close();
     memory_close(engine);
     vboot_close(engine->job);
     memset(&vmsg_networks, 0, sizeof vmsg_networks);
-    memset(&vmsg_board, 0, sizeof vmsg_board);
     memset(engine, 0, sizeof *engine);
 }

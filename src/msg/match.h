@@ -5,7 +5,7 @@
 #include "msg/peer.h"
 #include "type/layout.h"
 
-#define MSG_INLINE 80          /* unexpected payload that lies inside its message */
+#define MSG_INLINE 104         /* unexpected payload that lies inside its message */
 
 /* A rank of a context that somebody talked to: where its messages and the receives for it wait. */
 struct msg_member {
@@ -28,18 +28,23 @@ struct msg_context {
     struct list arrivals;       /* every unexpected message, as they came */
 };
 
+/* Of memory of the other side: one for all rails as the last, or of pairs of cards. */
+struct msg_keys {
+    struct msg_frame_key at[MSG_KEYS];
+    uint8_t count;
+};
+
 /* What is known of a message when it comes. */
 struct msg_envelope {
     struct msg_peer *peer;
     const void *payload;       /* of an eager message */
     struct msg_request *local; /* of a message to ourselves whose payload still lies with its sender */
     uint64_t total;            /* bytes of the message */
-    uint64_t id;               /* of the sender's transfer, 0: he awaits nothing */
-    struct vi_key key;
+    uint64_t id;               /* of the sender's transfer, 0: it awaits nothing */
+    const struct msg_keys *keys; /* of the sender's buffer; NULL: none */
     int source, tag;           /* source: rank in the context */
     uint8_t frame;             /* enum msg_frame */
-    bool fetchable;            /* the key is valid */
-    struct msg_note *note;     /* belongs to it; NULL: none */
+    const struct msg_note *note; /* NULL: none */
 };
 
 /* A message without a receive. */
@@ -50,7 +55,11 @@ struct msg_message {
     uint32_t context_id;
     struct msg_envelope envelope;
     void *block; /* holds the payload when it is longer than `near` */
-    unsigned char near[MSG_INLINE];
+    struct msg_note *note; /* NULL: none */
+    union {
+        unsigned char near[MSG_INLINE];
+        struct msg_keys keys; /* of one that was announced */
+    };
 };
 
 extern struct base_pool vmsg_members, vmsg_messages;
@@ -151,9 +160,6 @@ void vmsg_message_forget(struct msg_message *message);
 void vmsg_message_drop(struct msg_message *message);
 
 /* ---- note.c ---- */
-int vmsg_note_send(struct msg_request *request) MUST_CHECK; /* peer lock held; before its message */
-void vmsg_note_arrived(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
-void vmsg_note_of_self(const struct msg_request *request, struct msg_envelope *envelope);
 void vmsg_note_give(const struct msg_request *request, const struct msg_note *note);
 
 /* ---- listen.c ---- */

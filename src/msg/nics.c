@@ -180,6 +180,9 @@ int vmsg_nics_open(const struct vi_sink *sink)
     int error = vi_settings_check() ?: open_all(engine, sink);
     engine->usual = engine->nics;
     vmsg_networks.tried = 1;
+    vmsg_networks.processors = (uint32_t)vbase_topology()->cpus;
+    for (uint32_t i = 0; i < engine->nics && !vmsg_networks.asleep; i++)
+        vmsg_networks.asleep = engine->nic[i]->asleep;
     for (uint32_t i = 0; i < engine->nics && !error; i++)
         if (engine->nic[i]->card) {
             engine->networked = true;
@@ -220,6 +223,14 @@ bool vmsg_nics_poll(int budget, struct vi *only)
             moved |= vi_poll(nic, budget) > 0;
     }
     return moved;
+}
+
+/* Ranks that sleep take no processor from anybody. */
+bool vmsg_crowded(uint32_t more)
+{
+    const _Atomic uint32_t *count = vmsg_networks.asleep;
+    uint32_t asleep = count ? atomic_load_explicit(count, memory_order_relaxed) : 0;
+    return (uint32_t)vmsg_engine.job->local_count - asleep + more > vmsg_networks.processors;
 }
 
 /* ---- sleeping ---------------------------------------------------------------------------------------------------- */

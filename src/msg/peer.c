@@ -142,7 +142,6 @@ void vmsg_peers_close(void)
             vmsg_rails_close(peer);
         else if (peer->vi)
             vi_disconnect(peer->vi);
-        free(peer->note);
         free(peer);
         engine->peer[i] = NULL;
     }

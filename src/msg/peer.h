@@ -2,7 +2,6 @@
 #ifndef MSG_PEER_H
 #define MSG_PEER_H
 
-#include "msg/choice.h"
 #include "msg/nics.h"
 #include "msg/replay.h"
 #include "msg/request.h"
@@ -11,7 +10,7 @@
 #define MSG_RAILS 8
 #define MSG_FAR_EAGER 4 /* to ask over a network costs as much as to copy so many times the bytes as inside a node */
 #define MSG_PIECES 32 /* of an iovec for one frame; more are packed first */
-#define MSG_CONTROL_MOST 48    /* the longest body of an answer: CLEAR and JOIN */
+#define MSG_CONTROL_MOST 168   /* the longest body of an answer: GRANT with all keys */
 #define MSG_FRAME_COST 64      /* what a message takes of its receiver's window beside its payload */
 
 /* What a rail does, as it was when the kernel was asked last. */
@@ -29,6 +28,7 @@ struct msg_far {
     struct vi *vi[MSG_REPLAY_RAILS]; /* of the rails that are held */
     int held;
     int over; /* the rail of the next DATA frame */
+    int moved_by; /* that of the last get or put of a chunk */
     uint64_t judged; /* ticks: of the last look for a better main rail */
     struct msg_pace pace[MSG_REPLAY_RAILS];
 };
@@ -58,15 +58,10 @@ struct msg_peer {
     struct list control; /* struct msg_control: answers that did not fit into the lane; bounded by what the peer asked */
     struct list_node stuck_link;
     uint64_t pending_sends; /* transfers of ours that he has not finished; leaf */
-    struct msg_slot *board; /* his, mapped; NULL: none yet */
-    _Atomic uint64_t busy;  /* ticks when he was last seen sending parts of a message, or asked to; relaxed */
-    bool board_told;        /* he knows ours */
-    _Atomic uint32_t joint; /* messages of his that he works on, too; relaxed: what is learned then says nothing */
-    struct list turns[2];   /* transfers that move his memory, ours to him last: one after another; leaf */
-    struct msg_note *note;  /* about the next message of his; NULL: none */
-    struct msg_choice choice[3]; /* of the ways that his large messages come; while ours cross them; into short pieces */
-    uint32_t ended;         /* our transfers to him that are over; leaf */
-    _Atomic bool crossing;  /* when his last large message came, some of ours were on their way; relaxed: a hint */
+    struct msg_slot *slots; /* the peer's, mapped; NULL: none yet */
+    bool slots_told;        /* it knows ours */
+    _Atomic uint64_t busy;  /* ticks when it was last seen sending parts of a message; relaxed */
+    struct list turns[2];   /* transfers from it, and to it, that are moved one after another; leaf */
     uint8_t burst;          /* sends that followed each other at once, up to BURST_LENGTH; */
     uint64_t burst_at;      /* ticks: the end of the last one */
 } ALIGNED(CACHE_LINE);
@@ -75,13 +70,8 @@ _Static_assert(offsetof(struct msg_peer, nic) == CACHE_LINE, "the hot part of a 
 /* Of a frame that came, if it has one length: a copy, read once; the sink has judged the length. */
 union msg_frame_body {
     struct msg_frame_id id;
-    struct msg_frame_announce announce;
-    struct msg_frame_clear clear;
+    struct msg_frame_done done;
     struct msg_frame_credit credit;
-    struct msg_frame_board board;
-    struct msg_frame_join join;
-    struct msg_frame_withdraw withdraw;
-    struct msg_note note;
 };
 
 struct msg_control {
@@ -168,7 +158,7 @@ static inline void msg_credit_owe(struct msg_peer *peer, uint64_t cost)
 /* ---- frame.c ---- */
 int vmsg_scratch_grow(const struct vi_nic *nic) MUST_CHECK; /* to what its largest send holds */
 void vmsg_scratch_close(void);
-int vmsg_frame_send(struct msg_request *request, uint64_t header, struct iovec body, struct type_cursor *cursor,
-                    uint64_t from, uint64_t bytes) MUST_CHECK; /* peer lock held */
+int vmsg_frame_send(struct msg_peer *peer, uint64_t header, struct iovec body, const struct type_buffer *buffer,
+                    struct type_cursor *cursor, uint64_t from, uint64_t bytes) MUST_CHECK; /* peer lock held */
 
 #endif

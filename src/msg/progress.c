@@ -43,7 +43,7 @@ bool vmsg_progress_for(const struct msg_request *request)
         moved = poll_round(request);
         engine->waited = NULL;
         if (unlikely(atomic_load_explicit(&engine->chores, memory_order_relaxed))) {
-            moved |= vmsg_rendezvous_work();
+            moved |= vmsg_transfers_work();
             moved |= vmsg_peers_flush();
         }
         msg_progress_leave();

@@ -231,6 +231,7 @@ static void rail_lose(struct msg_peer *peer, int rail, int cause)
     far->held--;
     vmsg_replay_lost(&far->replay, rail);
     vi_disconnect_abruptly(vi);
+    vmsg_chunks_lost(peer, rail);
     if (peer->vi == vi)
         main_choose(peer);
     if (!vmsg_engine.stopping)

@@ -30,7 +30,7 @@ int vmsg_self_send(struct msg_request *request, struct msg_member *member)
         envelope.payload = request->total ? request->buffer.base : &envelope;
     }
     if (unlikely(request->context->noted))
-        vmsg_note_of_self(request, &envelope);
+        envelope.note = request->note;
     int error = vmsg_message_enter(request->context, &envelope);
     if (!error && envelope.frame == MSG_FRAME_EAGER)
         msg_complete(request, OK);

@@ -1,7 +1,7 @@
 /* The sink: what comes from the nics. Runs under progress. A frame is parsed here and nowhere else. */
 #include "msg/transfer.h"
 
-/* An eager message that waits, or of which more is to be told. */
+/* An eager message that waits. */
 static __attribute__((noinline)) void eager_kept(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
 {
     struct msg_envelope envelope = {
@@ -15,7 +15,7 @@ static inline __attribute__((always_inline)) void eager_arrived(struct msg_peer 
     struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
     int tag = msg_header_tag(header), rank = likely(context != NULL) ? vmsg_context_rank_of(context, peer->world) : -1;
     struct msg_request *request = NULL;
-    if (likely(rank >= 0 && !peer->note)) {
+    if (likely(rank >= 0)) {
         msg_lock(&context->lock);
         struct msg_member *member = context->member[rank];
         if (likely(member && (request = msg_match_arrival(context, member, tag)) && request->mode != MSG_LISTEN))
@@ -32,52 +32,77 @@ static inline __attribute__((always_inline)) void eager_arrived(struct msg_peer 
     eager_kept(peer, header, data, length);
 }
 
-static void sync_arrived(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
+/* Takes a part from the front of a frame; false: it is not there. */
+static bool part_take(const char **data, size_t *length, void *part, size_t bytes)
 {
-    struct msg_frame_id body;
-    if (length < sizeof body) {
-        vmsg_refused(peer, "a synchronous message without its id");
+    if (*length < bytes)
+        return false;
+    memcpy(part, *data, bytes);
+    *data += bytes;
+    *length -= bytes;
+    return true;
+}
+
+/* An eager message of which more is told. */
+static void marked_arrived(struct msg_peer *peer, uint64_t header, const void *body, size_t length)
+{
+    struct msg_note note;
+    struct msg_frame_id id = {0};
+    const char *data = body;
+    unsigned flags = msg_header_flags(header);
+    if ((flags & MSG_FLAG_NOTED && !part_take(&data, &length, &note, sizeof note)) ||
+        (flags & MSG_FLAG_SYNC && !part_take(&data, &length, &id, sizeof id))) {
+        vmsg_refused(peer, "a message without its note or its id");
         return;
     }
-    memcpy(&body, data, sizeof body);
     struct msg_envelope envelope = {.peer = peer,
-                                    .payload = (const char *)data + sizeof body,
-                                    .total = length - sizeof body,
+                                    .payload = length ? data : "",
+                                    .total = length,
                                     .tag = msg_header_tag(header),
-                                    .frame = MSG_FRAME_EAGER_SYNC,
-                                    .id = body.id};
+                                    .frame = MSG_FRAME_EAGER,
+                                    .id = id.id,
+                                    .note = flags & MSG_FLAG_NOTED ? &note : NULL};
     vmsg_message_arrived(msg_header_context(header), &envelope);
 }
 
-static void announce_arrived(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
+static void announce_arrived(struct msg_peer *peer, uint64_t header, const void *body, size_t length)
 {
+    struct msg_note note;
+    struct msg_frame_announce announce;
+    struct msg_keys keys;
+    const char *data = body;
+    unsigned flags = msg_header_flags(header);
+    if ((flags & MSG_FLAG_NOTED && !part_take(&data, &length, &note, sizeof note)) ||
+        !part_take(&data, &length, &announce, sizeof announce) ||
+        !vmsg_keys_read(&keys, flags & MSG_FLAG_KEY ? &announce.key : NULL, data, length)) {
+        vmsg_refused(peer, "an announcement of a wrong length");
+        return;
+    }
     struct msg_envelope envelope = {.peer = peer,
-                                    .total = body->announce.total,
+                                    .total = announce.total,
                                     .tag = msg_header_tag(header),
                                     .frame = MSG_FRAME_ANNOUNCE,
-                                    .id = body->announce.id,
-                                    .key = body->announce.key,
-                                    .fetchable = msg_header_flags(header) & MSG_FLAG_KEY};
+                                    .id = announce.id,
+                                    .keys = &keys,
+                                    .note = flags & MSG_FLAG_NOTED ? &note : NULL};
     vmsg_message_arrived(msg_header_context(header), &envelope);
 }
 
-/* Frames whose body has one length. */
+/* Frames that may have several lengths judge them; of the others the body is handed over as a copy. */
 static const struct frame_row {
     void (*take)(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
     size_t length;
+    void (*take_any)(struct msg_peer *peer, uint64_t header, const void *body, size_t length);
 } rows[MSG_FRAME_KINDS] = {
-    [MSG_FRAME_ANNOUNCE] = {announce_arrived, sizeof(struct msg_frame_announce)},
-    [MSG_FRAME_CLEAR] = {vmsg_rendezvous_clear, sizeof(struct msg_frame_clear)},
-    [MSG_FRAME_FINISH] = {vmsg_rendezvous_finish, sizeof(struct msg_frame_id)},
-    [MSG_FRAME_ACK] = {vmsg_rendezvous_finish, sizeof(struct msg_frame_id)},
+    [MSG_FRAME_EAGER] = {.take_any = marked_arrived},
+    [MSG_FRAME_ANNOUNCE] = {.take_any = announce_arrived},
+    [MSG_FRAME_GRANT] = {.take_any = vmsg_transfer_granted},
+    [MSG_FRAME_DATA] = {.take_any = vmsg_transfer_data},
+    [MSG_FRAME_DONE] = {vmsg_transfer_done, sizeof(struct msg_frame_done)},
     [MSG_FRAME_CREDIT] = {vmsg_credit_returned, sizeof(struct msg_frame_credit)},
     [MSG_FRAME_CANCEL] = {vmsg_cancel_asked, sizeof(struct msg_frame_id)},
     [MSG_FRAME_CANCELLED] = {vmsg_cancel_answered, sizeof(struct msg_frame_id)},
-    [MSG_FRAME_BOARD] = {vmsg_joint_board, sizeof(struct msg_frame_board)},
-    [MSG_FRAME_JOIN] = {vmsg_joint_invited, sizeof(struct msg_frame_join)},
-    [MSG_FRAME_WITHDRAW] = {vmsg_joint_withdrawn, sizeof(struct msg_frame_withdraw)},
     [MSG_FRAME_GOODBYE] = {vmsg_peer_parted, 0},
-    [MSG_FRAME_NOTE] = {vmsg_note_arrived, sizeof(struct msg_note)},
 };
 
 /* Every other frame. */
@@ -85,10 +110,8 @@ static __attribute__((noinline)) void frame_arrived(struct msg_peer *peer, uint6
 {
     unsigned kind = msg_header_tag(header) < 0 ? 0 : msg_header_kind(header);
     union msg_frame_body body;
-    if (kind == MSG_FRAME_EAGER_SYNC) {
-        sync_arrived(peer, header, data, length);
-    } else if (kind == MSG_FRAME_DATA) {
-        vmsg_rendezvous_data(peer, data, length);
+    if (kind < MSG_FRAME_KINDS && rows[kind].take_any) {
+        rows[kind].take_any(peer, header, data, length);
     } else if (kind >= MSG_FRAME_KINDS || !rows[kind].take || length != rows[kind].length) {
         vmsg_refused(peer, "a frame of an unknown kind or a wrong length");
     } else {
@@ -98,9 +121,10 @@ static __attribute__((noinline)) void frame_arrived(struct msg_peer *peer, uint6
     }
 }
 
+/* One that is nothing but payload. */
 static inline bool is_eager(uint64_t header)
 {
-    return msg_header_kind(header) == MSG_FRAME_EAGER && msg_header_tag(header) >= 0;
+    return (header & 0xffff) == MSG_FRAME_EAGER << 8 && msg_header_tag(header) >= 0;
 }
 
 /* From a remote rank: a frame with its number. */
@@ -148,19 +172,13 @@ static void sink_arrived(struct vi *vi, uint32_t immediate, uint64_t length)
 {
     struct msg_peer *peer = vi->owner;
     if (peer->remote && vmsg_rail_landed(vi))
-        vmsg_rendezvous_arrived(peer, immediate, length);
+        vmsg_transfer_arrived(peer, immediate, length);
 }
 
 void vmsg_sink_done(struct vi *vi, void *cookie, int status)
 {
-    struct msg_transfer *transfer = cookie;
     (void)vi;
-    if (vmsg_engine.failed)
-        return; /* its request may have been abandoned */
-    if (transfer->told_later)
-        vmsg_joint_told(transfer, status);
-    else
-        vmsg_rendezvous_fetched(transfer, status);
+    vmsg_transfer_told(cookie, status);
 }
 
 static void sink_called(struct vi_nic *nic, uint32_t world)

@@ -1,280 +1,554 @@
-/* Transfers: the long state of one message, on either side. They lie in a pool; index and generation make the id that
- * the other side uses. An id that comes from the wire is believed only if it names a live transfer of this very peer in
- * the right phase. Under the leaf lock: the pool and the work list; the content belongs to whoever holds progress, or,
- * until its message was announced, to whoever launches it. */
+/* The machine of large messages, whose payload waits at the sender until a receive is there.
+ *
+ *   sender                                   receiver
+ *     | ANNOUNCE total, id, keys                |
+ *     |---------------------------------------->|  ... a receive matches
+ *     |   GRANT id, answer, range, mover, slot, |
+ *     |<-----------------------------------keys |
+ *     |  DATA, or puts and gets                 |
+ *     |<= = = = = = = = = = = = = = = = = = = =>|
+ *     |                               DONE id   |
+ *     |<----------------------------------------|
+ *
+ * States, events and invariants: docs/design.md 4a. Everything that moves runs under progress, one chunk of each transfer a round, so
+ * that the nics are looked at in between. A step moves; what follows from it is decided in one place (settle). A receive that is
+ * too short asks only for what it has room for, or is done at once: the sender never knows. */
 #include "msg/transfer.h"
 
-struct base_pool vmsg_transfers;
-
-struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
+void vmsg_done_tell(struct msg_peer *peer, uint64_t id)
 {
-    struct msg_engine *engine = &vmsg_engine;
-    msg_lock(&engine->leaf);
-    struct msg_transfer *transfer = vbase_pool_take(&vmsg_transfers);
-    if (transfer && request->kind == MSG_SEND && !request->peer->parted) {
-        request->peer->pending_sends++;
-        engine->pending_sends++;
+    struct msg_frame_done body = {.id = id};
+    vmsg_peer_control(peer, msg_header(MSG_FRAME_DONE, 0, 0, 0), &body, sizeof body);
+}
+
+/* ---- the announcement -------------------------------------------------------------------------------------------- */
+
+static bool may_be_read(const struct msg_peer *peer)
+{
+    bool some = !peer->remote && vi_caps(peer->vi)->get;
+    for (int i = 0; peer->remote && i < MSG_REPLAY_RAILS; i++)
+        some |= peer->far->vi[i] && vi_caps(peer->far->vi[i])->get;
+    return some;
+}
+
+/* Peer lock held. NOTE NULL: it has none. */
+int vmsg_transfer_announce(struct msg_request *request, const struct msg_note *note)
+{
+    struct msg_peer *peer = request->peer;
+    struct {
+        struct msg_frame_announce head;
+        struct msg_frame_key list[MSG_KEYS];
+    } body;
+    int listed = 0, error = vmsg_transfer_for_send(request);
+    if (error)
+        return error;
+    struct msg_transfer *transfer = request->extra;
+    if (request->total && may_be_read(peer))
+        (void)vmsg_keys_register(transfer, request->total); /* else it is sent */
+    body.head.total = request->total;
+    body.head.id = vmsg_transfer_id(transfer);
+    unsigned flags = vmsg_keys_write(transfer, &body.head.key, body.list, &listed);
+    struct iovec piece[2] = {{(void *)(uintptr_t)note, note ? sizeof *note : 0}};
+    piece[note != NULL] = (struct iovec){&body, sizeof body.head + (size_t)listed * sizeof *body.list};
+    msg_phase_set(request, MSG_PHASE_ANNOUNCED);
+    error = msg_peer_send(peer, request->order | MSG_FRAME_ANNOUNCE << 8 | flags, piece, 1 + (note != NULL));
+    if (error == OK) {
+        COUNT(send_rendezvous);
+        COUNT_ADD(send_bytes, request->total);
+    } else if (error != ERR_AGAIN) {
+        vmsg_transfer_give(transfer);
     }
-    if (transfer)
-        *transfer = (struct msg_transfer){.request = request,
-                                          .peer = request->peer,
-                                          .sender = request->kind == MSG_SEND,
-                                          .ended = request->peer->ended,
-                                          .way = MSG_WAY_GET};
-    msg_unlock(&engine->leaf);
-    if (!transfer)
-        return NULL;
-    if (request->peer->remote)
-        msg_await();
-    request->extra = transfer;
-    if (msg_dead(request->peer->world)) /* announced before he died */
-        msg_death_again();
-    return transfer;
+    return error;
 }
 
-/* The transfer of a send, made when it has none yet: a launch may be tried several times. */
-int vmsg_transfer_for_send(struct msg_request *request)
-{
-    if (request->extra || vmsg_transfer_take(request))
-        return OK;
-    return vbase_fail(ERR_MEMORY, "no memory to send %llu bytes to rank %d", (unsigned long long)request->total,
-                      request->peer->world);
-}
+/* ---- the grant --------------------------------------------------------------------------------------------------- */
 
-/* Whether ours were on their way beside it. Under leaf. */
-static void crossed(const struct msg_transfer *transfer)
+/* Peer lock held. The other side may answer at once: nothing of the transfer is touched afterwards but under that lock. */
+static void grant_send(struct msg_transfer *transfer, uint64_t from, uint64_t upto)
 {
     struct msg_peer *peer = transfer->peer;
-    /* relaxed: a hint for the next one */
-    atomic_store_explicit(&peer->crossing, peer->pending_sends || peer->ended != transfer->ended, memory_order_relaxed);
-}
-
-/* Receiver: the request is complete. What else an end takes waits until there is nothing better to do. */
-void vmsg_transfer_over(struct msg_transfer *transfer, int error)
-{
-    struct msg_request *request = transfer->request;
-    transfer->phase = MSG_TRANSFER_OVER;
-    transfer->over_at = clock_ticks();
-    transfer->request = NULL;
-    request->extra = NULL;
-    struct list *turns = &transfer->peer->turns[false];
-    msg_lock(&vmsg_engine.leaf);
-    crossed(transfer);
-    if (list_node_linked(&transfer->turn)) {
-        transfer->overtook = list_first(turns) != &transfer->turn;
-        list_remove(&transfer->turn);
+    struct {
+        struct msg_frame_grant head;
+        struct msg_frame_grant_more more;
+        struct msg_frame_key list[MSG_KEYS];
+    } body = {.head = {.id = transfer->remote, .answer = vmsg_transfer_id(transfer), .upto = upto, .mover = transfer->mover}};
+    unsigned flags = 0;
+    int listed = 0;
+    if (transfer->mover == MSG_SHARE || (peer->remote && peer->nic->caps.put_least))
+        flags = vmsg_keys_write(transfer, &body.head.key, body.list, &listed);
+    body.more = (struct msg_frame_grant_more){.from = from};
+    if (transfer->mover != MSG_PUSH)
+        vmsg_slot_tell(transfer, &body.head);
+    if (transfer->mover != MSG_PUSH && !peer->slots_told) {
+        body.more.slots = vmsg_slots.region.key;
+        flags |= MSG_FLAG_SLOTS;
+        peer->slots_told = true;
     }
-    transfer->alone = list_empty(turns);
-    if (!list_node_linked(&transfer->link))
-        msg_chore(&vmsg_engine.work, &transfer->link);
-    msg_unlock(&vmsg_engine.leaf);
-    msg_complete(request, error);
+    bool more = from || listed || flags & MSG_FLAG_SLOTS;
+    size_t length = sizeof body.head + (more ? sizeof body.more + (size_t)listed * sizeof *body.list : 0);
+    vmsg_peer_answer(peer, msg_header(MSG_FRAME_GRANT, 0, 0, flags), &body, (uint32_t)length);
 }
 
-void vmsg_transfer_give(struct msg_transfer *transfer)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    if (transfer->region.nic)
-        vi_dereg(&transfer->region);
-    free(transfer->cursor);
-    if (transfer->slot && !transfer->sender)
-        vmsg_joint_leave(transfer);
-    vmsg_bond_forget(transfer);
-    if (transfer->request)
-        transfer->request->extra = NULL;
-    if (transfer->peer->remote)
-        msg_await_end();
-    msg_lock(&engine->leaf);
-    if (list_node_linked(&transfer->link))
-        msg_chore_remove(&transfer->link);
-    if (list_node_linked(&transfer->turn))
-        list_remove(&transfer->turn);
-    struct msg_peer *peer = transfer->peer;
-    if (transfer->sender && peer->pending_sends) {
-        peer->pending_sends--;
-        engine->pending_sends--;
-    }
-    if (transfer->sender)
-        peer->ended++;
-    else if (transfer->phase != MSG_TRANSFER_OVER)
-        crossed(transfer);
-    vbase_pool_give(&vmsg_transfers, transfer);
-    msg_unlock(&engine->leaf);
-}
-
-struct msg_transfer *vmsg_transfer_next(const struct msg_peer *peer, uint32_t *place)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    struct msg_transfer *transfer;
-    msg_lock(&engine->leaf); /* those of others are made meanwhile */
-    while ((transfer = vbase_pool_next(&vmsg_transfers, place)) && transfer->peer != peer)
-        ;
-    msg_unlock(&engine->leaf);
-    return transfer;
-}
-
-uint64_t vmsg_transfer_id(const struct msg_transfer *transfer)
-{
-    return (uint64_t)vbase_pool_generation(transfer) << 32 | vbase_pool_index(transfer);
-}
-
-struct msg_transfer *vmsg_transfer_find(struct msg_peer *peer, uint64_t id)
-{
-    struct msg_transfer *transfer = vbase_pool_at(&vmsg_transfers, (uint32_t)id, (uint32_t)(id >> 32));
-    return transfer && transfer->peer == peer ? transfer : NULL;
-}
-
-struct msg_transfer *vmsg_transfer_at(struct msg_peer *peer, uint64_t id, enum msg_transfer_phase phase)
-{
-    struct msg_transfer *transfer = vmsg_transfer_find(peer, id);
-    return transfer && transfer->phase == phase ? transfer : NULL;
-}
-
-void vmsg_transfer_work(struct msg_transfer *transfer)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    msg_lock(&engine->leaf);
-    if (!list_node_linked(&transfer->link))
-        msg_chore(&engine->work, &transfer->link);
-    msg_unlock(&engine->leaf);
-}
-
-/* A cursor for a buffer that is not one piece; the place is set to FROM. */
-int vmsg_transfer_cursor(struct msg_transfer *transfer, uint64_t from)
-{
-    const struct type_buffer *buffer = &transfer->request->buffer;
-    if (type_buffer_contiguous(buffer))
-        return OK;
-    if (!transfer->cursor) {
-        transfer->cursor = malloc(sizeof *transfer->cursor);
-        if (!transfer->cursor)
-            return vbase_fail(ERR_MEMORY, "no memory for a transfer with rank %d", transfer->peer->world);
-        vtype_cursor_start(transfer->cursor, buffer);
-    }
-    if (transfer->cursor->position != from)
-        vtype_cursor_seek(transfer->cursor, from);
-    return OK;
-}
-
-/* The next pieces of our buffer from transfer->moved on, at most MSG_FETCHED and BYTES together; returns their bytes. */
-uint64_t vmsg_transfer_pieces(struct msg_transfer *transfer, uint64_t bytes, struct iovec *piece, int *pieces)
-{
-    *pieces = 1;
-    piece[0] = (struct iovec){(void *)((uintptr_t)transfer->request->buffer.base + transfer->moved), bytes};
-    if (!transfer->cursor)
-        return bytes;
-    vtype_cursor_seek(transfer->cursor, transfer->moved);
-    return vtype_gather(transfer->cursor, piece, MSG_FETCHED, bytes, pieces);
-}
-
-/* The other side may reach the first BYTES of our buffer, where they are one piece. */
-bool vmsg_transfer_register(struct msg_transfer *transfer, uint64_t bytes)
-{
-    const struct type_buffer *buffer = &transfer->request->buffer;
-    if (!transfer->region.nic && type_buffer_contiguous(buffer) &&
-        vi_reg(transfer->peer->nic, buffer->base, bytes, &transfer->region) != OK)
-        transfer->region.nic = NULL;
-    return transfer->region.nic;
-}
-
-#define SHORT       (64u << 10) /* bytes: goes ahead of those above MSG_CHUNK, */
-#define PASSED_MOST 16u         /* which let so many pass */
-
-/* Behind all others, except that a short one need not wait for long ones. */
-static void turn_take(struct list *turns, struct msg_transfer *transfer)
-{
-    struct list_node *place = &turns->head;
-    while (transfer->upto <= SHORT && place->previous != &turns->head) {
-        struct msg_transfer *before = container_of(place->previous, struct msg_transfer, turn);
-        if (before->upto <= MSG_CHUNK || before->passed == PASSED_MOST)
-            break;
-        before->passed++;
-        place = place->previous;
-    }
-    list_insert_before(place, &transfer->turn);
-}
-
-bool vmsg_transfer_first(struct msg_transfer *transfer)
-{
-    struct list *turns = &transfer->peer->turns[transfer->sender];
-    msg_lock(&vmsg_engine.leaf);
-    if (!list_node_linked(&transfer->turn))
-        turn_take(turns, transfer);
-    bool first = list_first(turns) == &transfer->turn;
-    msg_unlock(&vmsg_engine.leaf);
-    return first;
-}
-
-void vmsg_transfer_pass(struct msg_transfer *transfer)
-{
-    msg_lock(&vmsg_engine.leaf);
-    if (list_node_linked(&transfer->turn))
-        list_remove(&transfer->turn);
-    msg_unlock(&vmsg_engine.leaf);
-}
-
-/* By what was learned, here or by the other side. */
-static enum msg_way way_learned(struct msg_transfer *transfer, unsigned allowed, enum msg_way first)
+/* Over a network, where a put by the sender saves a copy. */
+static void puts_invite(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
-    bool crossing = atomic_load_explicit(&peer->crossing, memory_order_relaxed);
-    enum msg_way way;
-    transfer->learned = transfer->region.nic ? crossing : 2;
-    struct msg_choice *choice = &peer->choice[transfer->learned];
-    if (crossing)
-        allowed &= ~(1u << MSG_WAY_JOINT); /* both processors are at work in any case */
-    if (!(allowed >> first & 1))
-        first = MSG_WAY_GET;
-    msg_lock(&peer->lock);
-    if (transfer->learned == 1 && peer->world < vmsg_engine.rank) {
-        way = vmsg_choice_follow(choice, transfer->upto, allowed, first);
-    } else {
-        way = vmsg_choice_take(choice, transfer->upto, allowed, first);
-        transfer->began = clock_ticks();
-    }
-    msg_unlock(&peer->lock);
-    return way;
+    uint64_t least = peer->nic->caps.put_least;
+    if (peer->remote && least && transfer->want >= least &&
+        vbase_pool_index(transfer) <= UINT16_MAX) /* the immediate names it */
+        (void)vmsg_keys_register(transfer, transfer->want);
 }
 
-#define FRAMES_FROM (512u << 10) /* bytes into short pieces: from here on a sender who packs was faster than a kernel */
-
-/* A matched receive whose payload can be fetched; REACH: of the peer. Into short pieces: in frames, as he is asked, or alone. */
-void vmsg_transfer_choose(struct msg_transfer *transfer, const struct vi_state *reach)
-{
-    const struct vi_caps *caps = &transfer->peer->nic->caps;
-    bool both = caps->map && caps->max_put >= 2 * MSG_CHUNK, whole = vmsg_transfer_register(transfer, transfer->upto);
-    bool joint = both && whole && reach->put;
-    enum msg_way first = !whole ? (transfer->upto < FRAMES_FROM ? MSG_WAY_GET : MSG_WAY_FRAMES)
-                         : transfer->upto < reach->get_least ? MSG_WAY_FRAMES : MSG_WAY_JOINT;
-    if (!both || (first == MSG_WAY_JOINT && !joint))
-        transfer->way = MSG_WAY_GET;
-    else if (vbase_settings.single_from)
-        transfer->way = whole ? (uint8_t)first : MSG_WAY_GET;
-    else
-        transfer->way = (uint8_t)way_learned(
-            transfer, 1u << MSG_WAY_FRAMES | (unsigned)joint << MSG_WAY_JOINT | 1u << MSG_WAY_GET, first);
-}
-
-#define NOTICE_NS 500
-
-/* What else was under way when it ended. */
-static enum msg_order order(const struct msg_transfer *transfer)
-{
-    if (transfer->way == MSG_WAY_GET)
-        return atomic_load_explicit(&transfer->peer->joint, memory_order_relaxed) ? MSG_ORDER_BESIDE : MSG_ORDER_ALONE;
-    return transfer->overtook ? MSG_ORDER_OVERTOOK : MSG_ORDER_ALONE;
-}
-
-void vmsg_transfer_judge(struct msg_transfer *transfer, bool well)
+/* The sender is to move this range alone. */
+static void push_grant(struct msg_transfer *transfer, uint64_t from, uint64_t upto)
 {
     struct msg_peer *peer = transfer->peer;
-    if (!transfer->began)
+    int error = vmsg_transfer_cursor(transfer, from);
+    vmsg_transfer_pass(transfer);
+    if (error) {
+        vmsg_done_tell(peer, transfer->remote);
+        vmsg_transfer_end(transfer, error);
         return;
-    /* Got alone it ends for the sender a notice later, unless others are behind it and hide that. */
-    uint64_t began = transfer->began - (transfer->way == MSG_WAY_GET ? vbase_clock_ticks_of_ns(NOTICE_NS) : 0);
+    }
+    transfer->mover = MSG_PUSH;
+    transfer->phase = MSG_ENDING;
     msg_lock(&peer->lock);
-    vmsg_choice_told(&peer->choice[transfer->learned], transfer->upto, (enum msg_way)transfer->way,
-                     well ? began : 0, transfer->over_at ? transfer->over_at : clock_ticks(), well ? order(transfer) : MSG_ORDER_ALONE);
-    transfer->began = 0;
+    puts_invite(transfer);
+    grant_send(transfer, from, upto);
     msg_unlock(&peer->lock);
+}
+
+/* A get has failed, and none is under way: the sender moves the rest, or where it sends chunks itself that one, as the last. */
+static void rest_grant(struct msg_transfer *transfer)
+{
+    const struct msg_chunk *hole = vmsg_chunk_unmoved(transfer);
+    uint64_t from = hole->from, upto = transfer->want;
+    if (transfer->mover == MSG_PUSH_SLOT) {
+        upto = from + hole->bytes;
+        if (transfer->moved + hole->bytes < transfer->want)
+            return;
+    } else {
+        transfer->moved = from;
+    }
+    if (transfer->slot)
+        vmsg_slot_close(transfer); /* the receiver keeps it: a sender that finds another generation believes that all is there */
+    vmsg_chunks_drop(transfer);
+    transfer->error = OK;
+    push_grant(transfer, from, upto);
+}
+
+/* ---- what follows ------------------------------------------------------------------------------------------------ */
+
+static void receive_over(struct msg_transfer *transfer)
+{
+    bool tell = transfer->remote && (transfer->mover == MSG_PULL || transfer->peer->remote ||
+                                     (transfer->mover == MSG_PUSH_SLOT && transfer->mine));
+    if (tell)
+        vmsg_done_tell(transfer->peer, transfer->remote);
+    vmsg_transfer_end(transfer, OK);
+}
+
+/* The sender moves nothing any more. ID 0: it needs no answer if the receive is over. */
+static void partial_tell(struct msg_transfer *transfer, uint64_t id)
+{
+    struct msg_frame_done body = {id, transfer->remote};
+    vmsg_peer_control(transfer->peer, msg_header(MSG_FRAME_DONE, 0, 0, MSG_FLAG_PARTIAL), &body, sizeof body);
+}
+
+static bool send_settle(struct msg_transfer *transfer)
+{
+    if (transfer->under_way)
+        return true;
+    if (transfer->mover == MSG_PUSH) { /* granted while a put was under way, whose result means nothing now */
+        vmsg_chunks_drop(transfer);
+        transfer->error = OK;
+        return false;
+    }
+    if (transfer->error) {
+        vmsg_chunks_drop(transfer);
+        vmsg_transfer_pass(transfer);
+        transfer->error = OK;
+        transfer->phase = MSG_WAITING;
+        partial_tell(transfer, vmsg_transfer_id(transfer));
+        return true;
+    }
+    bool all = vmsg_slot_all(transfer);
+    if (all)
+        vmsg_transfer_end(transfer, OK);
+    return all;
+}
+
+/* True: there is nothing to do for it here now; it may be over. */
+static bool settle(struct msg_transfer *transfer)
+{
+    if (transfer->sender && transfer->remote)
+        return send_settle(transfer);
+    if (transfer->under_way)
+        return transfer->error;
+    bool all = transfer->mover == MSG_SHARE ? vmsg_slot_all(transfer) : transfer->moved >= transfer->want;
+    if (all)
+        receive_over(transfer);
+    else if (transfer->error && !transfer->remote)
+        vmsg_transfer_end(transfer, transfer->error);
+    else if (transfer->error)
+        rest_grant(transfer);
+    else
+        return false;
+    return true;
+}
+
+/* Of SHARE both sides look at the slot until the end; else a frame will come. True: it has ended, or been handed over. */
+static bool go_on(struct msg_transfer *transfer)
+{
+    bool settled = settle(transfer);
+    if (!settled && (transfer->phase == MSG_MOVING || transfer->mover == MSG_SHARE))
+        vmsg_transfer_work(transfer);
+    return settled;
+}
+
+/* ---- one step ---------------------------------------------------------------------------------------------------- */
+
+/* The receiver's question: does the sender send? Its first sign comes soon, unless it computes; from one frame to the next the copy
+ * of the frame before may take longer. */
+static bool sender_is_at_it(const struct msg_transfer *transfer)
+{
+    uint64_t busy = atomic_load_explicit(&transfer->peer->busy, memory_order_relaxed), now = clock_ticks();
+    bool sign = busy > transfer->granted_at;
+    uint64_t since = sign ? busy : transfer->granted_at, patience = sign ? TUNED(SENDER_PATIENCE) : TUNED(SENDER_FIRST);
+    return transfer->mover == MSG_PUSH_SLOT && !transfer->sender && !transfer->claimed &&
+           (now <= since || now - since <= vbase_clock_ticks_of_ns(patience));
+}
+
+/* Taken out of the work list. True: something moved. */
+static bool step(struct msg_transfer *transfer)
+{
+    if (transfer->sender && transfer->remote && transfer->peer->remote)
+        return vmsg_bond_step(transfer);
+    if (transfer->sender && transfer->remote && transfer->mover != MSG_SHARE)
+        return vmsg_push_step(transfer);
+    if (transfer->phase == MSG_ENDING)
+        return go_on(transfer);
+    if (!vmsg_transfer_first(transfer) || sender_is_at_it(transfer)) {
+        vmsg_transfer_work(transfer);
+        return false;
+    }
+    int status = vmsg_chunks_step(transfer);
+    if (status == OK)
+        return true; /* vmsg_transfer_told goes on */
+    if (status == ERR_NOT_FOUND) {
+        vmsg_transfer_pass(transfer);
+        transfer->phase = MSG_ENDING;
+    }
+    bool over = go_on(transfer);
+    return status == ERR_NOT_FOUND ? over : status != ERR_AGAIN;
+}
+
+bool vmsg_transfers_work(void)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    bool moved = false;
+    msg_lock(&engine->leaf);
+    struct list_node *last = list_empty(&engine->work) ? NULL : engine->work.head.previous, *node = NULL;
+    while (last && node != last && (node = list_first(&engine->work))) {
+        msg_chore_remove(node);
+        msg_unlock(&engine->leaf);
+        moved |= step(container_of(node, struct msg_transfer, link));
+        msg_lock(&engine->leaf);
+    }
+    msg_unlock(&engine->leaf);
+    return moved;
+}
+
+void vmsg_transfer_told(void *cookie, int status)
+{
+    struct msg_transfer *transfer = vmsg_engine.failed ? NULL : vmsg_chunk_told(cookie, status); /* a request may be abandoned */
+    if (transfer)
+        (void)go_on(transfer);
+}
+
+/* ---- the receiver ------------------------------------------------------------------------------------------------ */
+
+/* It is worked on as soon as the sender hears of it: its first chunk is claimed while nobody else knows the slot. Elsewhere the caller
+ * may go and compute, and the sender should find everything unclaimed. */
+static bool comes_next(struct msg_transfer *transfer)
+{
+    return transfer->mover == MSG_SHARE && !vmsg_engine.threads && vmsg_engine.progressing && vmsg_transfer_first(transfer);
+}
+
+static void slot_grant(struct msg_transfer *transfer)
+{
+    struct msg_peer *peer = transfer->peer;
+    bool now = transfer->mine;
+    if (now) {
+        transfer->part[0] = (struct msg_chunk){0, transfer->chunk < transfer->want ? transfer->chunk : transfer->want, MSG_NOT_BEGUN};
+        transfer->claimed = 1;
+    }
+    transfer->granted_at = clock_ticks();
+    msg_lock(&peer->lock); /* the sink takes it, too: it does not see the end before the transfer is in the work list */
+    grant_send(transfer, 0, transfer->want);
+    if (!now)
+        vmsg_transfer_work(transfer);
+    msg_unlock(&peer->lock);
+    if (now)
+        (void)step(transfer);
+}
+
+static void receive_begin(struct msg_transfer *transfer)
+{
+    struct msg_peer *peer = transfer->peer;
+    transfer->phase = MSG_MOVING;
+    msg_lock(&peer->lock);
+    transfer->mover = (uint8_t)vmsg_mover_choose(transfer);
+    msg_unlock(&peer->lock);
+    bool slot = transfer->mover == MSG_SHARE || transfer->mover == MSG_PUSH_SLOT;
+    if (slot && !vmsg_slot_take(transfer, comes_next(transfer)))
+        transfer->mover = MSG_PULL;
+    if (transfer->mover == MSG_PUSH) {
+        push_grant(transfer, 0, transfer->want);
+    } else if (transfer->mover == MSG_PULL) {
+        transfer->upto = transfer->want;
+        vmsg_transfer_work(transfer);
+    } else {
+        slot_grant(transfer);
+    }
+}
+
+/* A receive got an announced message; WANT is what it has room for. No lock held. */
+void vmsg_transfer_matched(struct msg_request *request, const struct msg_envelope *envelope, uint64_t want)
+{
+    struct msg_peer *peer = envelope->peer;
+    __atomic_store_n(&request->peer, peer, __ATOMIC_RELAXED); /* its wait looks at it */
+    struct msg_transfer *transfer = want ? vmsg_transfer_take(request) : NULL;
+    if (!transfer) {
+        vmsg_done_tell(peer, envelope->id);
+        int error = request->result.error;
+        if (want)
+            error = vbase_fail(ERR_MEMORY, "no memory to receive %llu bytes", (unsigned long long)want);
+        msg_complete(request, error);
+        return;
+    }
+    transfer->remote = envelope->id;
+    transfer->want = want;
+    if (envelope->keys)
+        transfer->keys = *envelope->keys;
+    receive_begin(transfer);
+    vmsg_wake(); /* the caller may go and compute */
+}
+
+/* Bytes of the receive that a frame may still bring. */
+static uint64_t room_of(const struct msg_transfer *transfer)
+{
+    uint64_t own = transfer->claimed ? transfer->part[0].bytes : 0;
+    bool frames = !transfer->sender && (transfer->mover == MSG_PUSH || transfer->mover == MSG_PUSH_SLOT);
+    return frames && transfer->moved + own < transfer->want ? transfer->want - transfer->moved - own : 0;
+}
+
+void vmsg_transfer_data(struct msg_peer *peer, uint64_t header, const void *body, size_t length)
+{
+    struct msg_frame_data head;
+    (void)header;
+    if (length < sizeof head) {
+        vmsg_refused(peer, "a part of a message without its head");
+        return;
+    }
+    memcpy(&head, body, sizeof head);
+    const char *payload = (const char *)body + sizeof head;
+    uint64_t bytes = length - sizeof head;
+    msg_lock(&peer->lock); /* under it the grant went out: the transfer is seen as it was then */
+    struct msg_transfer *transfer = vmsg_transfer_find(peer, head.id);
+    msg_unlock(&peer->lock);
+    if (!transfer || !bytes || bytes > room_of(transfer) || head.from >= transfer->want || bytes > transfer->want - head.from) {
+        vmsg_refused(peer, "a part of a message that nobody asked for");
+        return;
+    }
+    COUNT_ADD(copy_pipelined, bytes);
+    if (vmsg_transfer_cursor(transfer, head.from) != OK)
+        return; /* it is there since the range was granted */
+    if (transfer->cursor)
+        vtype_unpack(transfer->cursor, payload, bytes);
+    else
+        memcpy((char *)transfer->buffer.base + head.from, payload, bytes);
+    if (transfer->mover == MSG_PUSH_SLOT)
+        atomic_store_explicit(&peer->busy, clock_ticks(), memory_order_relaxed);
+    transfer->moved += bytes;
+    (void)settle(transfer);
+}
+
+/* A put has come in. */
+void vmsg_transfer_arrived(struct msg_peer *peer, uint32_t immediate, uint64_t bytes)
+{
+    uint64_t id = (uint64_t)(immediate >> 16) << 32 | (immediate & UINT16_MAX);
+    msg_lock(&peer->lock); /* as in vmsg_transfer_data */
+    struct msg_transfer *transfer = vmsg_transfer_find(peer, id);
+    msg_unlock(&peer->lock);
+    if (!transfer || !transfer->regions || transfer->mover != MSG_PUSH || bytes > room_of(transfer)) {
+        vmsg_refused(peer, "a put that nobody asked for");
+        return;
+    }
+    transfer->moved += bytes;
+    (void)settle(transfer);
+}
+
+/* The sender is out: what it has not put is got by us alone. */
+static void partial_heard(struct msg_peer *peer, const struct msg_frame_done *done)
+{
+    msg_lock(&peer->lock); /* as in vmsg_transfer_data */
+    struct msg_transfer *transfer = vmsg_transfer_find(peer, done->answer);
+    msg_unlock(&peer->lock);
+    if (!transfer || transfer->sender) {
+        if (done->id)
+            vmsg_done_tell(peer, done->id);
+        return;
+    }
+    if (transfer->mover != MSG_SHARE && transfer->mover != MSG_PUSH_SLOT)
+        return; /* it crosses a grant of the rest */
+    uint64_t own = transfer->mine * transfer->chunk;
+    vmsg_slot_close(transfer);
+    vmsg_transfer_rest(transfer);
+    transfer->next = own < transfer->want ? own : transfer->want;
+    transfer->upto = transfer->mover == MSG_SHARE ? vmsg_slot_put(transfer) : transfer->want;
+    if (transfer->upto < transfer->next)
+        transfer->upto = transfer->next;
+    transfer->moved += transfer->want - transfer->upto;
+    transfer->mover = MSG_PULL;
+    transfer->phase = MSG_MOVING;
+    if (!transfer->under_way)
+        (void)go_on(transfer);
+}
+
+/* ---- the sender -------------------------------------------------------------------------------------------------- */
+
+/* A grant that makes sense now: the first one, or one of the rest after a get has failed. */
+static bool grant_fits(const struct msg_transfer *transfer, const struct msg_frame_grant *grant, uint64_t from)
+{
+    bool first = transfer->phase == MSG_WAITING, remote = transfer->peer->remote;
+    if (from >= grant->upto || grant->upto > transfer->request->total || !grant->answer)
+        return false;
+    if (grant->mover == MSG_PUSH)
+        return first || (!remote && transfer->mover != MSG_PUSH);
+    bool slot = grant->mover == MSG_PUSH_SLOT || (grant->mover == MSG_SHARE && type_buffer_contiguous(&transfer->buffer));
+    return slot && first && !remote && !from;
+}
+
+static bool may_put(const struct msg_peer *peer)
+{
+    struct vi_state state;
+    return vi_query(peer->vi, &state) == OK && state.put;
+}
+
+/* Peer lock held. False: it makes no sense. */
+static bool grant_take(struct msg_transfer *transfer, const struct msg_frame_grant *grant, uint64_t from)
+{
+    bool pushes = grant->mover == MSG_PUSH;
+    if (!pushes && !vmsg_slot_find(transfer, grant))
+        return false;
+    vmsg_transfer_rest(transfer);
+    vmsg_transfer_pass(transfer);
+    if (!transfer->under_way)
+        vmsg_chunks_drop(transfer);
+    msg_phase_set(transfer->request, MSG_PHASE_MOVING);
+    transfer->remote = grant->answer;
+    transfer->mover = grant->mover;
+    transfer->want = grant->upto;
+    transfer->next = from;
+    transfer->upto = pushes ? grant->upto : 0;
+    bool looks = grant->mover == MSG_SHARE && !may_put(transfer->peer);
+    transfer->phase = looks ? MSG_ENDING : MSG_MOVING;
+    int error = vmsg_transfer_cursor(transfer, from);
+    if (error)
+        vmsg_failed(error); /* the receiver waits for bytes that cannot be walked to */
+    return true;
+}
+
+void vmsg_transfer_granted(struct msg_peer *peer, uint64_t header, const void *body, size_t length)
+{
+    struct msg_frame_grant head;
+    struct msg_frame_grant_more more = {.from = 0};
+    struct msg_keys keys = {.count = 0};
+    unsigned flags = msg_header_flags(header);
+    bool sane = length == sizeof head || length >= sizeof head + sizeof more;
+    if (sane)
+        memcpy(&head, body, sizeof head);
+    if (sane && length > sizeof head) {
+        const char *rest = (const char *)body + sizeof head + sizeof more;
+        memcpy(&more, (const char *)body + sizeof head, sizeof more);
+        sane = vmsg_keys_read(&keys, flags & MSG_FLAG_KEY ? &head.key : NULL, rest, length - sizeof head - sizeof more);
+    } else if (sane) {
+        sane = vmsg_keys_read(&keys, flags & MSG_FLAG_KEY ? &head.key : NULL, NULL, 0);
+    }
+    msg_lock(&peer->lock);
+    if (sane && length > sizeof head && flags & MSG_FLAG_SLOTS && !peer->remote && !peer->slots)
+        vmsg_slots_map(peer, &more.slots);
+    struct msg_transfer *transfer = sane ? vmsg_transfer_sent(peer, head.id) : NULL;
+    sane = transfer && grant_fits(transfer, &head, more.from) && grant_take(transfer, &head, more.from);
+    bool blind = sane && head.mover != MSG_PUSH && !transfer->slot;
+    if (sane)
+        transfer->keys = keys;
+    if (blind)
+        transfer->phase = MSG_WAITING;
+    if (sane && head.mover == MSG_PUSH && !transfer->under_way)
+        vmsg_transfer_work(transfer);
+    msg_unlock(&peer->lock);
+    if (!sane)
+        vmsg_refused(peer, "a grant for a message that is not announced");
+    else if (blind) /* of PUSH_SLOT the receiver says DONE in any case */
+        partial_tell(transfer, head.mover == MSG_SHARE ? head.id : 0);
+    else if (head.mover != MSG_PUSH)
+        (void)step(transfer); /* the receiver is at it already */
+}
+
+/* The receiver has what it wants. */
+static bool send_may_end(const struct msg_transfer *transfer)
+{
+    if (transfer->under_way)
+        return false;
+    if (transfer->phase == MSG_WAITING)
+        return true;
+    if (transfer->peer->remote)
+        return vmsg_bond_all_given(transfer);
+    return transfer->phase == MSG_ENDING || transfer->mover == MSG_PUSH_SLOT;
+}
+
+void vmsg_transfer_done(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
+{
+    if (msg_header_flags(header) & MSG_FLAG_PARTIAL) {
+        partial_heard(peer, &body->done);
+        return;
+    }
+    msg_lock(&peer->lock);
+    struct msg_transfer *transfer = vmsg_transfer_sent(peer, body->done.id);
+    bool sane = transfer && send_may_end(transfer);
+    if (sane)
+        vmsg_transfer_end(transfer, OK);
+    msg_unlock(&peer->lock);
+    if (!sane)
+        vmsg_refused(peer, "a finish for a message that is not announced");
+}
+
+/* ---- without a message ------------------------------------------------------------------------------------------- */
+
+int vmsg_transfer_start(const struct msg_movement *movement)
+{
+    struct msg_peer *peer = movement->peer;
+    uint64_t bytes = type_buffer_bytes(&movement->buffer);
+    struct msg_transfer *transfer = bytes ? vmsg_transfer_make(peer, &movement->buffer, movement->sender) : NULL;
+    if (!transfer)
+        return vbase_fail(bytes ? ERR_MEMORY : ERR_ARGUMENT, "%llu bytes to move beside rank %d", (unsigned long long)bytes, peer->world);
+    transfer->keys = movement->keys;
+    transfer->over = movement->over;
+    transfer->owner = movement->owner;
+    transfer->want = transfer->upto = bytes;
+    transfer->mover = MSG_PULL;
+    transfer->phase = MSG_MOVING;
+    int error = vmsg_transfer_cursor(transfer, 0);
+    if (error) {
+        vmsg_transfer_give(transfer);
+        return error;
+    }
+    msg_lock(&peer->lock);
+    (void)vmsg_keys_register(transfer, bytes);
+    vmsg_transfer_work(transfer);
+    msg_unlock(&peer->lock);
+    vmsg_wake();
+    return OK;
 }

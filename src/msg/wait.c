@@ -33,8 +33,6 @@ static struct {
     struct patience alone;   /* every rank that is awake has a processor: a yield would give it to a stranger */
     struct patience crowded; /* ranks outnumber processors, and messages are waited for; */
     struct patience shared;  /* the same, and memory that other ranks write is looked at */
-    uint32_t processors;
-    const _Atomic uint32_t *asleep; /* ranks of this node that sleep; NULL: nobody counts */
     /* Below: several threads only. */
     _Atomic bool watched;                /* there is a watcher */
     _Atomic uint64_t beside_at;          /* ticks: when a thread last waited beside it; relaxed */
@@ -70,9 +68,8 @@ struct waiting {
  * waited beside us takes one. */
 static bool crowded(uint64_t now)
 {
-    uint32_t asleep = wait.asleep ? atomic_load_explicit(wait.asleep, memory_order_relaxed) : 0; /* a hint, as is this: */
     bool beside = vmsg_engine.threads && now - atomic_load_explicit(&wait.beside_at, memory_order_relaxed) < wait.lately;
-    return (uint32_t)vmsg_engine.job->local_count - asleep + beside > wait.processors;
+    return vmsg_crowded(beside);
 }
 
 static struct patience patience_of(uint64_t spin, uint64_t yield)
@@ -93,10 +90,6 @@ int vmsg_wait_start(void)
     wait.alone.yield = UINT64_MAX;
     wait.shared = patience_of(spin_crowded, yield);
     wait.crowded = patience_of(spin_crowded, yield < TUNED(YIELD_CROWDED) ? yield : TUNED(YIELD_CROWDED));
-    wait.processors = (uint32_t)vbase_topology()->cpus;
-    wait.asleep = NULL;
-    for (uint32_t i = 0; i < vmsg_engine.nics && !wait.asleep; i++)
-        wait.asleep = vmsg_engine.nic[i]->asleep;
     wait.beside = vbase_clock_ticks_of_ns(TUNED(BESIDE));
     wait.lately = vbase_clock_ticks_of_ns(TUNED(BESIDE_RECENT));
     vmsg_gap = vbase_clock_pauses_of_ns(TUNED(POLL_GAP));
@@ -173,7 +166,7 @@ static bool something_pends(void)
     msg_lock(&engine->leaf);
     bool pends = !list_empty(&engine->stuck) || !list_empty(&engine->finished);
     list_for_each(node, &engine->work)
-        pends |= !container_of(node, struct msg_transfer, link)->looking; /* written before it came into the list */
+        pends |= container_of(node, struct msg_transfer, link)->phase != MSG_ENDING; /* written before it came into the list */
     msg_unlock(&engine->leaf);
     return pends;
 }
@@ -312,7 +305,7 @@ static bool watcher_sleep(struct waiting *waiting, bool (*ready)(void *), void *
         sched_yield();
         return false;
     }
-    /* What no lane brings: the words of joint copies. A callback may have waited, and ended this arming. */
+    /* What no lane brings: the words of slots. A callback may have waited, and ended this arming. */
     if (atomic_load_explicit(&vmsg_engine.chores, memory_order_relaxed) && vmsg_progress())
         return true;
     nics_sleep(waiting, from, ready, context);

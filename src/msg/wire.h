@@ -5,8 +5,8 @@
  *   |              tag               |   context id   |   kind   |  flags   |
  *   +--------------------------------+----------------+----------+----------+
  *
- * Who sent a frame is known from the vi it came on, so no frame names its sender. An eager frame has no body but the
- * payload. Ids name transfers of the process that gave them out; whoever gets one back looks it up by index and
+ * Who sent a frame is known from the vi it came on, so no frame names its sender. An eager frame without flags has no body
+ * but the payload. Ids name transfers of the process that gave them out; whoever gets one back looks it up by index and
  * generation and checks that it belongs to this very peer. No frame carries an address that msg would use: keys are
  * the provider's business and checked there.
  *
@@ -21,71 +21,75 @@
 #include "vi/vi.h"
 
 enum msg_frame {
-    MSG_FRAME_EAGER = 1, /* payload                                   a message, whole */
-    MSG_FRAME_EAGER_SYNC, /* msg_frame_id, payload                    the same; answered by ACK when matched */
-    MSG_FRAME_ANNOUNCE,  /* msg_frame_announce                        a message whose payload stays with the sender */
-    MSG_FRAME_CLEAR,     /* msg_frame_clear                           matched: send me this part of it */
-    MSG_FRAME_DATA,      /* msg_frame_data, payload                   a part of an announced message */
-    MSG_FRAME_FINISH,    /* msg_frame_id                              matched, and I have all that I want */
-    MSG_FRAME_ACK,       /* msg_frame_id                              an eager synchronous message was matched */
+    MSG_FRAME_EAGER = 1, /* (note,) (msg_frame_id,) payload           a message, whole */
+    MSG_FRAME_ANNOUNCE,  /* (note,) msg_frame_announce, keys          a message whose payload stays with the sender */
+    MSG_FRAME_GRANT,     /* msg_frame_grant(, _more, keys)            matched: this range may be moved, and by what means */
+    MSG_FRAME_DATA,      /* msg_frame_data, payload                   a part of a message whose range was granted */
+    MSG_FRAME_DONE,      /* msg_frame_done                            the receiver has all that it wants */
     MSG_FRAME_CREDIT,    /* msg_frame_credit                          so much of my window is free again */
     MSG_FRAME_CANCEL,    /* msg_frame_id                              forget this message if it is not matched yet */
     MSG_FRAME_CANCELLED, /* msg_frame_id                              the answer: forgotten (flag WON), or too late */
-    MSG_FRAME_BOARD,     /* msg_frame_board                           where the slots of joint copies are; once */
-    MSG_FRAME_JOIN,      /* msg_frame_join                            matched: let us copy it together */
-    MSG_FRAME_WITHDRAW,  /* msg_frame_withdraw                        I cannot, or a chunk of mine failed: copy it alone */
     MSG_FRAME_GOODBYE,   /* nothing                                   the last frame of this rank to that one */
-    MSG_FRAME_NOTE,      /* msg_note                                  about the message that comes next */
     MSG_FRAME_FENCE,     /* msg_frame_rail                            I have closed this rail: nothing lands from it any more */
     MSG_FRAME_LANDED,    /* msg_frame_rail                            so much has come over it */
     MSG_FRAME_KINDS
 };
 
-#define MSG_FLAG_KEY 1 /* ANNOUNCE: the key is valid, the payload may be fetched */
-                       /* CLEAR: the key is valid, the payload may be put there */
-#define MSG_FLAG_NOTED 2 /* EAGER, EAGER_SYNC, ANNOUNCE: a note came just before, so no short way is taken */
-#define MSG_FLAG_WON 1 /* CANCELLED: the message was forgotten */
-#define MSG_FLAG_ASKING 1 /* FENCE: say the same */
+#define MSG_FLAG_KEY     1 /* ANNOUNCE, GRANT: the key of the head is valid */
+#define MSG_FLAG_NOTED   2 /* EAGER, ANNOUNCE: a note stands in front */
+#define MSG_FLAG_SYNC    4 /* EAGER: the id of the sender's transfer stands in front; DONE is wanted when it is matched */
+#define MSG_FLAG_SLOTS   2 /* GRANT: the key of the slots is valid */
+#define MSG_FLAG_PARTIAL 1 /* DONE: from the sender, which moves nothing any more; what is missing is the receiver's */
+#define MSG_FLAG_WON     1 /* CANCELLED: the message was forgotten */
+#define MSG_FLAG_ASKING  1 /* FENCE: say the same */
+
+#define MSG_KEYS 4 /* in the list of one frame */
+
+/* Who moves a granted range. */
+enum msg_mover {
+    MSG_PULL,      /* the receiver gets all of it; needs no GRANT */
+    MSG_SHARE,     /* both claim from a slot: the receiver gets from the start, the sender puts from the end */
+    MSG_PUSH_SLOT, /* both claim from a slot: the sender sends DATA, the receiver gets only if no DATA comes */
+    MSG_PUSH       /* the sender alone: puts where it has a key, else DATA */
+};
 
 struct msg_frame_id {
     uint64_t id; /* of the sender's transfer */
 };
-struct msg_frame_announce {
-    uint64_t total; /* bytes of the message */
-    uint64_t id;    /* of the sender's transfer */
+/* A key that is good over the rails of one pair of cards alone: each of several adapters has keys of its own. */
+struct msg_frame_key {
+    uint64_t pair; /* the upper half of the rails' names */
     struct vi_key key;
 };
-struct msg_frame_clear {
+struct msg_frame_announce {
+    uint64_t total;    /* bytes of the message */
+    uint64_t id;       /* of the sender's transfer */
+    struct vi_key key; /* of the sender's buffer, for all rails that are not listed */
+};
+struct msg_frame_grant {
     uint64_t id;         /* of the sender's transfer */
-    uint64_t answer;     /* of the receiver's transfer: DATA frames carry it */
-    uint64_t from, upto; /* the part that is wanted */
-    struct vi_key key;   /* of the receiver's buffer */
+    uint64_t answer;     /* of the receiver's transfer: DATA and DONE(PARTIAL) carry it */
+    uint64_t upto;       /* the end of the range */
+    struct vi_key key;   /* of the receiver's buffer, for all rails that are not listed */
+    uint32_t generation; /* of the slot */
+    uint16_t pages;      /* of a chunk that is claimed from the slot */
+    uint8_t slot;
+    uint8_t mover;       /* enum msg_mover */
+};
+struct msg_frame_grant_more {
+    uint64_t from;       /* the start of the range; 0 where this part is not there */
+    struct vi_key slots; /* of the receiver's slots; told once */
 };
 struct msg_frame_data {
     uint64_t id;   /* of the receiver's transfer */
     uint64_t from; /* place of the first byte of this part */
 };
+struct msg_frame_done {
+    uint64_t id;     /* of the sender's transfer; PARTIAL: 0 where no DONE is wanted of a receive that is over */
+    uint64_t answer; /* PARTIAL: of the receiver's transfer */
+};
 struct msg_frame_credit {
     uint64_t bytes;
-};
-
-struct msg_frame_board {
-    struct vi_key key;
-};
-struct msg_frame_join {
-    uint64_t id;       /* of the sender's transfer */
-    uint64_t answer;   /* of the receiver's transfer: WITHDRAW carries it */
-    uint64_t upto;     /* bytes that are wanted, from the first */
-    struct vi_key key; /* of the receiver's buffer */
-    uint32_t generation;
-    uint16_t slot;
-    uint8_t frames;    /* 1: send what you claim in DATA frames, do not put it */
-    uint8_t share;     /* where there are two chunks: 256ths of UPTO in the first one, down to a page */
-};
-
-struct msg_frame_withdraw {
-    uint64_t answer; /* of the receiver's transfer */
-    uint64_t id;     /* of the sender's: FINISH is wanted even if that one is over; 0: it is not */
 };
 
 /* For rails that may lose what they took: what is needed to acknowledge, replay and drop duplicates. */
@@ -100,13 +104,13 @@ struct msg_frame_rail {
 };
 
 _Static_assert(sizeof(struct msg_frame_id) == 8, "wire");
+_Static_assert(sizeof(struct msg_frame_key) == 24, "wire");
 _Static_assert(sizeof(struct msg_frame_announce) == 32, "wire: an envelope must fit into one cell of 64 bytes");
-_Static_assert(sizeof(struct msg_frame_clear) == 48, "wire: it fits into one cell of 64 bytes");
+_Static_assert(sizeof(struct msg_frame_grant) == 48, "wire: it fits into one cell of 64 bytes");
+_Static_assert(sizeof(struct msg_frame_grant_more) == 24, "wire");
 _Static_assert(sizeof(struct msg_frame_data) == 16, "wire");
+_Static_assert(sizeof(struct msg_frame_done) == 16, "wire");
 _Static_assert(sizeof(struct msg_frame_credit) == 8, "wire");
-_Static_assert(sizeof(struct msg_frame_board) == 16, "wire");
-_Static_assert(sizeof(struct msg_frame_join) == 48, "wire: it fits into one cell of 64 bytes");
-_Static_assert(sizeof(struct msg_frame_withdraw) == 16, "wire");
 _Static_assert(sizeof(struct msg_frame_extension) == 8, "wire");
 _Static_assert(sizeof(struct msg_frame_rail) == 16, "wire");
 

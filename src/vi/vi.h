@@ -32,6 +32,7 @@ struct vi_caps {
     uint8_t get, put, map;   /* these operations exist on this nic (whether they reach a peer is known per vi: vi_query) */
     uint8_t source;          /* the last piece of a send may be written by a source: VI_SOURCE */
     uint8_t node;            /* it reaches the ranks of this node alone */
+    uint8_t adapter;         /* one of several behind the nic that was opened: its regions' keys are for its own vis alone */
 };
 
 /* What names a registered region to the other side: opaque bytes of the provider, safe to send; its user checks the bounds. */
@@ -150,7 +151,6 @@ struct vi_state {
     enum base_class line;    /* what it costs to read what the other side has written; of one host: as measured lately */
     bool usable;
     bool get, put;           /* proven to work with this very peer (shm: a real read of a cookie succeeded) */
-    uint64_t get_least;      /* from so many bytes on gets and puts are faster than sends while both ends are there */
     uint64_t backlog;        /* bytes accepted and not yet on their way */
     uint64_t rate;           /* bytes a second lately, 0 unknown */
     uint32_t round_trip_ns;  /* 0 unknown */
@@ -191,7 +191,7 @@ struct vi_ops {
     int (*connect)(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
     int (*accept)(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi);
     /* Frees the vi. What was accepted for sending is still delivered where links are not lost. ABRUPT: it is of no use any
-     * more, and nothing of this vi lands any more when the call returns. */
+     * more, nothing of this vi lands any more when the call returns, and no end of its puts and gets is told. */
     void (*disconnect)(struct vi *vi, bool abrupt);
 
     /* Channel semantics: HEADER and the pieces arrive as one, in order, in memory that the receiver's provider owns. The

@@ -1,6 +1,5 @@
-/* Large messages in both directions at once, in numbers and sizes that change, while the engine learns how to move them, and by
- * each way alone: whole, whichever ways are tried, on one side or on both. And one way only in between,
- * so that what crosses changes, too. And a short one passes a long one.
+/* Large messages in both directions at once, in numbers and sizes that change, as the table says and by each mover alone: whole. And
+ * in one direction only in between. And a short one passes a long one.
  * timeout: 120 */
 #include "harness.h"
 #include "base/counters.h"
@@ -29,7 +28,7 @@ static bool stamped(const unsigned char *from, unsigned message, size_t bytes)
     return true;
 }
 
-/* Four sizes, each in a class of its own, so that each is learned within the test. */
+/* Four sizes, on both sides of the borders. */
 static size_t size_of(int round, int number) { return ((size_t)40000 << (round / 8 + number) % 4) + 8 * (size_t)(round % 5); }
 
 static unsigned message_of(int rank, int round, int number) { return (unsigned)(rank * 100000 + round * 10 + number); }

@@ -1,8 +1,8 @@
 /* The parser of frames against peers that send anything: frames of every kind with right and wrong lengths, flags and
  * ids (invented ones, stale ones, ones that belong to somebody else, and right ones at the wrong time), while the
  * program sends, receives and cancels, and while the nic is full, refuses to fetch, or fetches later. Nothing may
- * crash, write outside a buffer or be believed that was not asked for; run it under the address sanitizer. Boards of joint
- * copies, ours and theirs, say anything at any time, too. An argument
+ * crash, write outside a buffer or be believed that was not asked for; run it under the address sanitizer. Slots,
+ * ours and theirs, say anything at any time, too. An argument
  * is the number of games: a longer run is `test-msg-wire 100000`. All of it twice: the second time the peers are remote,
  * their frames are numbered, and large messages are put. */
 #include "check.h"
@@ -26,7 +26,7 @@ static uint64_t known_id[64];
 static unsigned known_ids;
 static struct vi *later_vi; /* of a get that will be told by the sink */
 static void *later_cookie;
-static uint64_t boards[2][64][32] ALIGNED(256); /* of joint copies: ours, which a peer may write, and his */
+static uint64_t boards[2][64][32] ALIGNED(256); /* of slots: ours, which a peer may write, and the peer's */
 
 static void remember(uint64_t id)
 {
@@ -48,9 +48,9 @@ static int fake_send(struct vi *vi, uint64_t header, const struct iovec *piece, 
     uint64_t words[4] = {0};
     if (pieces > far)
         memcpy(words, piece[far].iov_base, piece[far].iov_len < sizeof words ? piece[far].iov_len : sizeof words);
-    if (kind == MSG_FRAME_EAGER_SYNC)
+    if (kind == MSG_FRAME_EAGER && msg_header_flags(header) & MSG_FLAG_SYNC)
         remember(words[0]);
-    if (kind == MSG_FRAME_ANNOUNCE || kind == MSG_FRAME_CLEAR || kind == MSG_FRAME_JOIN)
+    if (kind == MSG_FRAME_ANNOUNCE || kind == MSG_FRAME_GRANT)
         remember(words[1]);
     return OK;
 }
@@ -186,20 +186,17 @@ static uint64_t some_id(void)
 static void hostile_frame(void)
 {
     static const size_t right[MSG_FRAME_KINDS] = {[MSG_FRAME_ANNOUNCE] = sizeof(struct msg_frame_announce),
-                                                  [MSG_FRAME_CLEAR] = sizeof(struct msg_frame_clear),
-                                                  [MSG_FRAME_FINISH] = 8,
-                                                  [MSG_FRAME_ACK] = 8,
+                                                  [MSG_FRAME_GRANT] = sizeof(struct msg_frame_grant),
+                                                  [MSG_FRAME_DONE] = sizeof(struct msg_frame_done),
                                                   [MSG_FRAME_CREDIT] = 8,
                                                   [MSG_FRAME_CANCEL] = 8,
                                                   [MSG_FRAME_CANCELLED] = 8,
-                                                  [MSG_FRAME_BOARD] = sizeof(struct msg_frame_board),
-                                                  [MSG_FRAME_JOIN] = sizeof(struct msg_frame_join),
-                                                  [MSG_FRAME_WITHDRAW] = sizeof(struct msg_frame_withdraw),
                                                   [MSG_FRAME_FENCE] = sizeof(struct msg_frame_rail),
                                                   [MSG_FRAME_LANDED] = sizeof(struct msg_frame_rail)};
     static unsigned char storage[LONGEST + 64];
-    uint64_t words[6] = {(uint64_t)rand() % 5000, some_id(), (uint64_t)rand() % 3000, (uint64_t)rand() % 4000, 0,
-                         (uint64_t)(rand() % 256) << 56 | (uint64_t)(rand() % 2) << 48 | (uint64_t)(rand() % 68) << 32 | (unsigned)rand() % 3};
+    uint64_t words[12] = {(uint64_t)rand() % 5000, some_id(), (uint64_t)rand() % 3000, (uint64_t)rand() % 4000, 0,
+                          (uint64_t)(rand() % 5) << 56 | (uint64_t)(rand() % 68) << 48 | (uint64_t)(rand() % 3) << 32 | (unsigned)rand() % 3,
+                          rand() % 2 ? 0 : (uint64_t)rand() % 3000, 0, 0, rand() % 4 ? RAIL >> 32 : (uint64_t)rand() % 5};
     unsigned kind = (unsigned)rand() % (MSG_FRAME_KINDS + 2);
     if (kind == MSG_FRAME_GOODBYE && rand() % 50)
         kind = MSG_FRAME_DATA;
@@ -212,6 +209,10 @@ static void hostile_frame(void)
     if (rand() % 50 == 0)
         words[rand() % 4] = UINT64_MAX - (uint64_t)rand() % 3;
     size_t length = kind < MSG_FRAME_KINDS && right[kind] && rand() % 10 ? right[kind] : (size_t)rand() % LONGEST;
+    if (kind == MSG_FRAME_GRANT && length == right[kind] && rand() % 3 == 0) /* more, and keys of some rails */
+        length += sizeof(struct msg_frame_grant_more) + (size_t)(rand() % (MSG_KEYS + 1)) * sizeof(struct msg_frame_key);
+    if (kind == MSG_FRAME_ANNOUNCE && length == right[kind] && rand() % 3 == 0)
+        length += (size_t)(rand() % (MSG_KEYS + 1)) * sizeof(struct msg_frame_key);
     /* The end of the storage is the end of the frame: reading past it is seen. */
     unsigned char *data = storage + sizeof storage - length;
     memcpy(data, words, length < sizeof words ? length : sizeof words);
@@ -226,7 +227,7 @@ static void hostile_frame(void)
         length = rand() % 20000 ? length + sizeof extension : (size_t)rand() % 8;
     }
     int tag = rand() % 30 ? rand() % 3 : -rand();
-    uint64_t header = msg_header((enum msg_frame)kind, (uint32_t)rand() % 4, tag, (unsigned)rand() % 4);
+    uint64_t header = msg_header((enum msg_frame)kind, (uint32_t)rand() % 4, tag, (unsigned)rand() % 8);
     if (rand() % 1000 == 0 && length >= 8u * far) { /* what is expected when no receive expects anything */
         header = 0;
         length = 8u * far;
@@ -237,7 +238,7 @@ static void hostile_frame(void)
 /* Peers write what they like into slots: a generation, chunks claimed or moved at the end and at the start. */
 static void board_word(void)
 {
-    uint64_t word = (uint64_t)(rand() % 3) << 36 | (uint64_t)(rand() % 3) << 18 | (unsigned)rand() % 3;
+    uint64_t word = (uint64_t)(rand() % 3) << 32 | (uint64_t)(rand() % 3) << 16 | (unsigned)rand() % 3;
     __atomic_store_n(&boards[rand() % 2][rand() % 64][rand() % 3 ? rand() % 2 : 16], rand() % 20 ? word : UINT64_MAX - word, __ATOMIC_RELAXED);
 }
 
@@ -249,14 +250,14 @@ static void late_end(void)
         nic.sink.done(later_vi, cookie, rand() % (far ? 500 : 3) ? OK : ERR_UNSUPPORTED);
     uint64_t id = some_id();
     if (far)
-        vmsg_rendezvous_arrived(vmsg_engine.peer[1], (uint32_t)(id >> 32 << 16 | (id & UINT16_MAX)),
+        vmsg_transfer_arrived(vmsg_engine.peer[1], (uint32_t)(id >> 32 << 16 | (id & UINT16_MAX)),
                                 rand() % 2 ? 0 : (uint64_t)rand() % LONGEST);
 }
 
 static void game(unsigned seed)
 {
     srand(seed);
-    nic.caps.max_put = far || seed % 2 ? 500 : 2 * MSG_CHUNK; /* the latter: both ends may copy */
+    nic.caps.max_put = far || seed % 2 ? 500 : 1 << 20; /* the latter: both ends may copy */
     for (int i = 0; i < 400 && !WIRE_GAME_ENDS; i++)
         switch (rand() % 8) {
         case 0:

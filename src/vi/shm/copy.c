@@ -102,7 +102,7 @@ static uint32_t timed(void (*copy)(char *, const char *), char *memory)
     return (uint32_t)best;
 }
 
-/* Measured once, when a large message is first received: some 50 microseconds. */
+/* Measured once, for `viaduct info`. */
 struct shm_speed shm_copy_speed(void)
 {
     static _Atomic uint64_t known; /* by hand << 32 | by the kernel; relaxed: any thread may measure, all mean the same */
@@ -115,9 +115,6 @@ struct shm_speed shm_copy_speed(void)
     }
     free(memory);
     struct shm_speed speed = {.sample = SAMPLE, .inline_most = SHM_INLINE, .hand_ns = (uint32_t)(both >> 32), .kernel_ns = (uint32_t)both};
-    speed.single_from = speed.kernel_ns > TUNED(SINGLE_FACTOR) * speed.hand_ns ? TUNED(SINGLE_SLOW) : TUNED(SINGLE_QUICK);
-    if (vbase_settings.single_from)
-        speed.single_from = vbase_settings.single_from;
     return speed;
 }
 

@@ -268,7 +268,6 @@ int shm_query(struct vi *base, struct vi_state *state)
         .line = told < CLASSES ? (enum base_class)told : ours < CLASSES ? (enum base_class)ours : CLASS_SLOW,
         .usable = atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0,
         .get = get,
-        .get_least = get ? shm_copy_speed().single_from : 0,
         .put = put,
     };
     return OK;

@@ -24,7 +24,6 @@ int shm_segment_counters(int fd, int ranks, int index, off_t *at) MUST_CHECK;
 struct shm_speed {
     uint32_t sample, hand_ns, kernel_ns;
     uint32_t inline_most; /* bytes that travel in a cell */
-    uint64_t single_from; /* single copies pay from so many bytes on */
 };
 struct shm_speed shm_copy_speed(void);
 

@@ -1,0 +1,215 @@
+/* Chunks that this side moves by gets and puts: claimed, begun, told.
+ *
+ * A chunk is claimed from the slot that both sides share, or from the range that is held here. One that finds the provider busy
+ * stays claimed. Over a network several are under way, over all rails that have a key; those of a lost rail are begun again
+ * over another when it is closed, which is when nothing of it lands any more. After a failure no more are begun; what follows
+ * is the machine's to decide. */
+#include "msg/transfer.h"
+
+#define CHUNK_BITS 3u
+_Static_assert(MSG_CHUNKS == 1 << CHUNK_BITS, "");
+
+/* A cookie names a chunk by its transfer's generation and index, so that one that is told late names none. */
+static void *cookie_of(const struct msg_transfer *transfer, const struct msg_chunk *chunk)
+{
+    uint64_t number = (uint64_t)(chunk - transfer->part);
+    uint64_t index = vbase_pool_index(transfer), generation = vbase_pool_generation(transfer);
+    return (void *)(uintptr_t)(generation << 32 | index << CHUNK_BITS | number);
+}
+
+static struct msg_chunk *chunk_of(void *cookie, struct msg_transfer **transfer)
+{
+    uint64_t word = (uintptr_t)cookie;
+    *transfer = vbase_pool_at(&vmsg_transfers, (uint32_t)word >> CHUNK_BITS, (uint32_t)(word >> 32));
+    struct msg_chunk *chunk = *transfer ? &(*transfer)->part[word % MSG_CHUNKS] : NULL;
+    return chunk && chunk->bytes && chunk->rail != MSG_NOT_BEGUN ? chunk : NULL;
+}
+
+/* ---- claiming ---------------------------------------------------------------------------------------------------- */
+
+static bool claims_from_slot(const struct msg_transfer *transfer)
+{
+    return transfer->mover == MSG_SHARE || transfer->mover == MSG_PUSH_SLOT;
+}
+
+/* With several threads a copy keeps the others out of progress. */
+static uint64_t chunk_most(const struct msg_transfer *transfer, const struct vi *vi)
+{
+    uint64_t most = transfer->peer->remote ? TUNED(CHUNK) : vmsg_engine.threads ? TUNED(CHUNK_THREADS) : TUNED(CHUNK_ALONE);
+    return most < vi_caps(vi)->max_put ? most : vi_caps(vi)->max_put;
+}
+
+const struct msg_chunk *vmsg_chunk_unmoved(const struct msg_transfer *transfer)
+{
+    const struct msg_chunk *first = NULL;
+    for (int i = 0; i < MSG_CHUNKS && transfer->claimed > transfer->under_way; i++) {
+        const struct msg_chunk *chunk = &transfer->part[i];
+        if (chunk->bytes && chunk->rail == MSG_NOT_BEGUN && (!first || chunk->from < first->from))
+            first = chunk;
+    }
+    return first;
+}
+
+/* One that is to be begun: an old one, else a new one; NULL: there is none. */
+static struct msg_chunk *chunk_claim(struct msg_transfer *transfer)
+{
+    struct msg_chunk *chunk = (struct msg_chunk *)(uintptr_t)vmsg_chunk_unmoved(transfer);
+    if (chunk || transfer->claimed == MSG_CHUNKS)
+        return chunk;
+    for (chunk = transfer->part; chunk->bytes;)
+        chunk++;
+    if (claims_from_slot(transfer)) {
+        if (transfer->under_way || !vmsg_slot_claim(transfer, &chunk->from, &chunk->bytes))
+            return NULL; /* one at a time: what is done is one range */
+    } else {
+        chunk->from = transfer->next;
+        chunk->bytes = transfer->upto - transfer->next;
+        transfer->next = transfer->upto; /* chunk_cut gives back what is too much */
+        if (!chunk->bytes)
+            return NULL;
+    }
+    chunk->rail = MSG_NOT_BEGUN;
+    transfer->claimed++;
+    return chunk;
+}
+
+static void chunk_free(struct msg_transfer *transfer, struct msg_chunk *chunk)
+{
+    chunk->bytes = 0;
+    transfer->claimed--;
+}
+
+void vmsg_chunks_drop(struct msg_transfer *transfer)
+{
+    for (int i = 0; i < MSG_CHUNKS && transfer->claimed; i++)
+        if (transfer->part[i].bytes)
+            chunk_free(transfer, &transfer->part[i]);
+}
+
+/* ---- moving ------------------------------------------------------------------------------------------------------ */
+
+/* The last one of a range that is held here may become shorter. */
+static bool chunk_cut(struct msg_transfer *transfer, struct msg_chunk *chunk, uint64_t bytes)
+{
+    if (chunk->bytes <= bytes)
+        return true;
+    if (claims_from_slot(transfer) || chunk->from + chunk->bytes != transfer->next)
+        return false;
+    transfer->next -= chunk->bytes - bytes;
+    chunk->bytes = bytes;
+    return true;
+}
+
+/* Its local pieces; 0: it is too long for this vi. */
+static int chunk_gather(struct msg_transfer *transfer, struct msg_chunk *chunk, uint64_t most, struct iovec *piece)
+{
+    int pieces = 1;
+    if (!chunk_cut(transfer, chunk, most))
+        return 0;
+    piece[0] = (struct iovec){(void *)((uintptr_t)transfer->buffer.base + chunk->from), chunk->bytes};
+    if (!transfer->cursor)
+        return 1;
+    vtype_cursor_seek(transfer->cursor, chunk->from);
+    uint64_t bytes = vtype_gather(transfer->cursor, piece, MSG_GATHERED, chunk->bytes, &pieces);
+    return chunk_cut(transfer, chunk, bytes) ? pieces : 0;
+}
+
+static int chunk_begin(struct msg_transfer *transfer, struct msg_chunk *chunk, struct vi *vi, int rail)
+{
+    const struct vi_key *key = vmsg_key_for(transfer, vi);
+    struct iovec piece[MSG_GATHERED];
+    struct vi_transfer move = {.local = piece, .region = vmsg_region_for(transfer, vi), .cookie = cookie_of(transfer, chunk)};
+    move.pieces = key ? chunk_gather(transfer, chunk, chunk_most(transfer, vi), piece) : 0;
+    if (!move.pieces)
+        return ERR_UNSUPPORTED;
+    move.key = *key;
+    move.offset = chunk->from;
+    int status = transfer->sender ? vi_put(vi, &move) : vi_get(vi, &move);
+    if (status == OK) {
+        chunk->rail = (int8_t)rail;
+        transfer->under_way++;
+    }
+    return status;
+}
+
+/* Over the rails in turn: the next one that takes it. That a rail is busy, or will be told down in a moment, is no failure. */
+static int chunk_begin_far(struct msg_transfer *transfer, struct msg_chunk *chunk)
+{
+    struct msg_far *far = transfer->peer->far;
+    int status = ERR_AGAIN, failure = OK;
+    bool busy = false;
+    msg_lock(&transfer->peer->lock);
+    for (int i = 0; i < MSG_REPLAY_RAILS && status == ERR_AGAIN; i++) {
+        far->moved_by = (far->moved_by + 1) % MSG_REPLAY_RAILS;
+        struct vi *vi = far->vi[far->moved_by];
+        if (!vi)
+            continue;
+        status = chunk_begin(transfer, chunk, vi, far->moved_by);
+        if (status == OK || status == VI_COMPLETE)
+            break;
+        busy |= status == ERR_AGAIN || status == ERR_LINK_DOWN;
+        failure = status == ERR_AGAIN || status == ERR_LINK_DOWN ? failure : status;
+        status = ERR_AGAIN;
+    }
+    msg_unlock(&transfer->peer->lock);
+    return status == ERR_AGAIN && failure && !busy ? failure : status;
+}
+
+static void chunk_moved(struct msg_transfer *transfer, struct msg_chunk *chunk)
+{
+    transfer->moved += chunk->bytes;
+    chunk_free(transfer, chunk);
+    if (transfer->mover == MSG_SHARE)
+        vmsg_slot_count(transfer);
+}
+
+int vmsg_chunks_step(struct msg_transfer *transfer)
+{
+    struct msg_peer *peer = transfer->peer;
+    struct msg_chunk *chunk;
+    while ((chunk = chunk_claim(transfer))) {
+        int status = peer->remote ? chunk_begin_far(transfer, chunk) : chunk_begin(transfer, chunk, peer->vi, MSG_BY_LANE);
+        if (status == OK)
+            continue;
+        if (status == VI_COMPLETE)
+            chunk_moved(transfer, chunk);
+        else if (status != ERR_AGAIN)
+            transfer->error = status;
+        else if (transfer->under_way)
+            return OK;
+        return status;
+    }
+    return transfer->under_way ? OK : ERR_NOT_FOUND;
+}
+
+struct msg_transfer *vmsg_chunk_told(void *cookie, int status)
+{
+    struct msg_transfer *transfer;
+    struct msg_chunk *chunk = chunk_of(cookie, &transfer);
+    if (!chunk || (transfer->peer->remote && status == ERR_LINK_DOWN))
+        return NULL; /* the latter: it is begun again when its rail is closed */
+    transfer->under_way--;
+    chunk->rail = MSG_NOT_BEGUN;
+    if (status == OK)
+        chunk_moved(transfer, chunk);
+    else
+        transfer->error = status;
+    return transfer;
+}
+
+/* Peer lock held. */
+void vmsg_chunks_lost(struct msg_peer *peer, int rail)
+{
+    struct msg_transfer *transfer;
+    for (uint32_t place = 0; (transfer = vmsg_transfer_next(peer, &place));) {
+        bool some = false;
+        for (int i = 0; i < MSG_CHUNKS && transfer->under_way; i++)
+            if (transfer->part[i].bytes && transfer->part[i].rail == rail) {
+                transfer->part[i].rail = MSG_NOT_BEGUN;
+                transfer->under_way--;
+                some = true;
+            }
+        if (some)
+            vmsg_transfer_work(transfer);
+    }
+}

@@ -1,0 +1,58 @@
+/* Who moves a large message, chosen by its receiver when it is matched. Nothing is learned while a program runs: the choice
+ * depends on what both ends can, on the class of the line between their processors, and on whether ranks that are awake outnumber
+ * processors. Then a copy by one side alone costs least. */
+#include "msg/transfer.h"
+
+/* Whether a kernel should get into the pieces of this receive's buffer; the first ones tell. */
+static bool pieces_pay(const struct msg_transfer *transfer)
+{
+    struct iovec piece[MSG_GATHERED];
+    int pieces;
+    struct type_cursor cursor = *transfer->cursor;
+    return vtype_gather(&cursor, piece, MSG_GATHERED, transfer->want, &pieces) >= (uint64_t)pieces * TUNED(PIECE_LEAST);
+}
+
+/* Some way to the peer on which its memory can be got. Peer lock held, or it is not remote. */
+static bool gets_work(const struct msg_transfer *transfer, struct vi_state *state)
+{
+    const struct msg_peer *peer = transfer->peer;
+    if (!peer->remote)
+        return transfer->keys.count && vi_query(peer->vi, state) == OK && state->get;
+    for (int i = 0; i < MSG_REPLAY_RAILS; i++) {
+        struct vi *vi = peer->far->vi[i];
+        if (vi && vi_caps(vi)->get && vmsg_key_for(transfer, vi) && vi_query(vi, state) == OK && state->get)
+            return true;
+    }
+    return false;
+}
+
+static enum msg_mover choose_pieces(const struct msg_transfer *transfer)
+{
+    uint64_t from = vbase_settings.single_from;
+    bool pull = from ? transfer->want >= from : transfer->want < TUNED(PACKED_FROM);
+    return pull || transfer->peer->remote ? MSG_PULL : MSG_PUSH;
+}
+
+/* In shared memory, of a buffer in one piece. */
+static enum msg_mover choose_shared(const struct msg_transfer *transfer, const struct vi_state *state)
+{
+    bool fixed = vbase_settings.single_from, crowd = !fixed && vmsg_crowded(0);
+    uint64_t from = fixed   ? vbase_settings.single_from
+                    : crowd ? TUNED(SINGLE_CROWD)
+                            : vbase_tuned(TUNABLE_SINGLE_FROM, state->line);
+    if (transfer->want < from)
+        return MSG_PUSH_SLOT;
+    return state->put && !crowd ? MSG_SHARE : MSG_PULL;
+}
+
+enum msg_mover vmsg_mover_choose(struct msg_transfer *transfer)
+{
+    struct msg_peer *peer = transfer->peer;
+    struct vi_state state = {.get = false};
+    if (!gets_work(transfer, &state) || vmsg_transfer_cursor(transfer, 0) != OK)
+        return MSG_PUSH;
+    if (transfer->cursor)
+        return pieces_pay(transfer) ? choose_pieces(transfer) : MSG_PUSH;
+    bool whole = vmsg_keys_register(transfer, transfer->want);
+    return whole && !peer->remote && vi_caps(peer->vi)->map ? choose_shared(transfer, &state) : MSG_PULL;
+}
