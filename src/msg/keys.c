@@ -76,7 +76,8 @@ bool vmsg_keys_read(struct msg_keys *keys, const struct vi_key *head, const void
     keys->count = 0;
     if (length % sizeof *keys->at || listed > MSG_KEYS - 1)
         return false;
-    memcpy(keys->at, list, length);
+    if (length)
+        memcpy(keys->at, list, length);
     keys->count = (uint8_t)listed;
     if (head)
         keys->at[keys->count++] = (struct msg_frame_key){EVERY_PAIR, *head};

@@ -466,18 +466,15 @@ void vmsg_transfer_granted(struct msg_peer *peer, uint64_t header, const void *b
     struct msg_frame_grant_more more = {.from = 0};
     struct msg_keys keys = {.count = 0};
     unsigned flags = msg_header_flags(header);
-    bool sane = length == sizeof head || length >= sizeof head + sizeof more;
-    if (sane)
+    size_t heads = length == sizeof head ? length : sizeof head + sizeof more;
+    bool sane = length >= heads;
+    if (sane) {
         memcpy(&head, body, sizeof head);
-    if (sane && length > sizeof head) {
-        const char *rest = (const char *)body + sizeof head + sizeof more;
-        memcpy(&more, (const char *)body + sizeof head, sizeof more);
-        sane = vmsg_keys_read(&keys, flags & MSG_FLAG_KEY ? &head.key : NULL, rest, length - sizeof head - sizeof more);
-    } else if (sane) {
-        sane = vmsg_keys_read(&keys, flags & MSG_FLAG_KEY ? &head.key : NULL, NULL, 0);
+        memcpy(&more, (const char *)body + sizeof head, heads - sizeof head);
+        sane = vmsg_keys_read(&keys, flags & MSG_FLAG_KEY ? &head.key : NULL, (const char *)body + heads, length - heads);
     }
     msg_lock(&peer->lock);
-    if (sane && length > sizeof head && flags & MSG_FLAG_SLOTS && !peer->remote && !peer->slots)
+    if (sane && heads > sizeof head && flags & MSG_FLAG_SLOTS && !peer->remote && !peer->slots)
         vmsg_slots_map(peer, &more.slots);
     struct msg_transfer *transfer = sane ? vmsg_transfer_sent(peer, head.id) : NULL;
     sane = transfer && grant_fits(transfer, &head, more.from) && grant_take(transfer, &head, more.from);
