@@ -54,7 +54,7 @@ const struct msg_chunk *vmsg_chunk_unmoved(const struct msg_transfer *transfer)
 static struct msg_chunk *chunk_claim(struct msg_transfer *transfer)
 {
     struct msg_chunk *chunk = (struct msg_chunk *)(uintptr_t)vmsg_chunk_unmoved(transfer);
-    if (chunk || transfer->claimed == MSG_CHUNKS)
+    if (chunk || transfer->claimed >= MSG_CHUNKS - 1)
         return chunk;
     for (chunk = transfer->part; chunk->bytes;)
         chunk++;
@@ -88,19 +88,29 @@ void vmsg_chunks_drop(struct msg_transfer *transfer)
 
 /* ---- moving ------------------------------------------------------------------------------------------------------ */
 
-/* The last one of a range that is held here may become shorter. */
+/* What is too much goes back to the range, or, where a rail with less room takes over from a lost one, to the place that is kept for it. */
 static bool chunk_cut(struct msg_transfer *transfer, struct msg_chunk *chunk, uint64_t bytes)
 {
+    struct msg_chunk *rest = transfer->part;
     if (chunk->bytes <= bytes)
         return true;
-    if (claims_from_slot(transfer) || chunk->from + chunk->bytes != transfer->next)
+    if (claims_from_slot(transfer))
         return false;
-    transfer->next -= chunk->bytes - bytes;
+    if (chunk->from + chunk->bytes == transfer->next) {
+        transfer->next -= chunk->bytes - bytes;
+    } else if (transfer->claimed < MSG_CHUNKS) {
+        while (rest->bytes)
+            rest++;
+        *rest = (struct msg_chunk){chunk->from + bytes, chunk->bytes - bytes, MSG_NOT_BEGUN};
+        transfer->claimed++;
+    } else {
+        return false;
+    }
     chunk->bytes = bytes;
     return true;
 }
 
-/* Its local pieces; 0: it is too long for this vi. */
+/* Its local pieces; 0: it is too long for this vi now. */
 static int chunk_gather(struct msg_transfer *transfer, struct msg_chunk *chunk, uint64_t most, struct iovec *piece)
 {
     int pieces = 1;
@@ -119,9 +129,11 @@ static int chunk_begin(struct msg_transfer *transfer, struct msg_chunk *chunk, s
     const struct vi_key *key = vmsg_key_for(transfer, vi);
     struct iovec piece[MSG_GATHERED];
     struct vi_transfer move = {.local = piece, .region = vmsg_region_for(transfer, vi), .cookie = cookie_of(transfer, chunk)};
-    move.pieces = key ? chunk_gather(transfer, chunk, chunk_most(transfer, vi), piece) : 0;
-    if (!move.pieces)
+    if (!key)
         return ERR_UNSUPPORTED;
+    move.pieces = chunk_gather(transfer, chunk, chunk_most(transfer, vi), piece);
+    if (!move.pieces)
+        return ERR_AGAIN;
     move.key = *key;
     move.offset = chunk->from;
     int status = transfer->sender ? vi_put(vi, &move) : vi_get(vi, &move);
