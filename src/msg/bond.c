@@ -1,16 +1,10 @@
-/* What the sender gives to the rails of a network: a granted range, cut into chunks, each taken by a rail whose way out is short.
- * Under progress.
+/* What the sender gives to the rails of a network: a granted range, cut into chunks, each taken by a rail whose way out
+ * is short. Under progress.
  *
- * A chunk is a put where the rail has a key of the receiver's buffer, else a DATA frame; it says itself where it belongs. It is noted with its
- * rail until it has landed; what a lost rail did not land comes back here after its fence and goes over another. The transfer is over when
- * the receiver says DONE: until then its buffer is lent. */
+ * A chunk is a put where the rail has a key of the receiver's buffer, else a DATA frame; it says itself where it
+ * belongs. It is noted with its rail until it has landed; what a lost rail did not land comes back here after its fence
+ * and goes over another. The transfer is over when the receiver says DONE: until then its buffer is lent. */
 #include "msg/transfer.h"
-
-/* A chunk that came back. */
-struct msg_span {
-    struct msg_span *next;
-    uint64_t from, bytes;
-};
 
 bool vmsg_bond_back(struct msg_peer *peer, const struct msg_replay_bulk *bulk)
 {
@@ -26,15 +20,6 @@ bool vmsg_bond_back(struct msg_peer *peer, const struct msg_replay_bulk *bulk)
     transfer->phase = MSG_MOVING;
     vmsg_transfer_work(transfer);
     return true;
-}
-
-void vmsg_bond_forget(struct msg_transfer *transfer)
-{
-    for (struct msg_span *span = transfer->back, *next; span; span = next) {
-        next = span->next;
-        free(span);
-    }
-    transfer->back = NULL;
 }
 
 bool vmsg_bond_all_given(const struct msg_transfer *transfer)
@@ -66,12 +51,13 @@ static void chunk_gone(struct msg_transfer *transfer, uint64_t bytes)
     }
 }
 
-static int chunk_put(struct msg_transfer *transfer, struct vi *vi, const struct vi_key *key, uint64_t from, uint64_t bytes)
+static int chunk_put(struct msg_transfer *transfer, struct vi *vi, const struct vi_key *key, uint64_t from,
+                     uint64_t bytes)
 {
     struct iovec piece = {(char *)transfer->buffer.base + from, bytes};
-    struct vi_transfer put = {
-        .local = &piece, .pieces = 1, .region = vmsg_region_for(transfer, vi), .key = *key, .offset = from, .signal = true,
-        .immediate = (uint32_t)(transfer->remote >> 32 << 16 | (transfer->remote & UINT16_MAX))};
+    struct vi_transfer put = {.local = &piece, .pieces = 1, .key = *key, .offset = from, .signal = true};
+    put.region = vmsg_region_for(transfer, vi);
+    put.immediate = (uint32_t)(transfer->remote >> 32 << 16 | (transfer->remote & UINT16_MAX));
     int error = vi_put(vi, &put);
     return error == VI_COMPLETE ? OK : error;
 }
@@ -108,9 +94,9 @@ static int chunk_give(struct msg_transfer *transfer, int rail, uint64_t most)
 
 /* ---- which rail -------------------------------------------------------------------------------------------------- */
 
-/* What goes in a millisecond or two, so that the others may take what comes after it. With one rail more; as its rate is not known
- * at first, this is not: a job begins with one. And never more than all it was given before: what a shaped link lets through at
- * first says too much of its rate. */
+/* What goes in a millisecond or two, so that the others may take what comes after it. With one rail more; as its rate
+ * is not known at first, this is not: a job begins with one. And never more than all it was given before: what a shaped
+ * link lets through at first says too much of its rate. */
 static uint64_t chunk_of(const struct msg_far *far, int rail)
 {
     uint64_t bytes = far->pace[rail].rate / 1000 * TUNED(RAIL_CHUNK_TIME) / 1000;
@@ -125,8 +111,8 @@ static uint64_t chunk_of(const struct msg_far *far, int rail)
                                             : bytes;
 }
 
-/* Near the end a rail leaves a chunk to the others if they are through with everything sooner than it is with the chunk, and
- * one of them is the better one for it: so the best of all never refuses. */
+/* Near the end a rail leaves a chunk to the others if they are through with everything sooner than it is with the
+ * chunk, and one of them is the better one for it: so the best of all never refuses. */
 static bool in_time(struct msg_transfer *transfer, int rail, uint64_t chunk)
 {
     struct msg_far *far = transfer->peer->far;

@@ -1,9 +1,9 @@
 /* Chunks that this side moves by gets and puts: claimed, begun, told.
  *
- * A chunk is claimed from the slot that both sides share, or from the range that is held here. One that finds the provider busy
- * stays claimed. Over a network several are under way, over all rails that have a key; those of a lost rail are begun again
- * over another when it is closed, which is when nothing of it lands any more. After a failure no more are begun; what follows
- * is the machine's to decide. */
+ * A chunk is claimed from the slot that both sides share, or from the range that is held here. One that finds the
+ * provider busy stays claimed. Over a network several are under way, over all rails that have a key; those of a lost
+ * rail are begun again over another when it is closed, which is when nothing of it lands any more. After a failure no
+ * more are begun; what follows is the machine's to decide. */
 #include "msg/transfer.h"
 
 #define CHUNK_BITS 3u
@@ -35,7 +35,9 @@ static bool claims_from_slot(const struct msg_transfer *transfer)
 /* With several threads a copy keeps the others out of progress. */
 static uint64_t chunk_most(const struct msg_transfer *transfer, const struct vi *vi)
 {
-    uint64_t most = transfer->peer->remote ? TUNED(CHUNK) : vmsg_engine.threads ? TUNED(CHUNK_THREADS) : TUNED(CHUNK_ALONE);
+    uint64_t most = transfer->peer->remote ? TUNED(CHUNK) : TUNED(CHUNK_ALONE);
+    if (vmsg_engine.threads && !transfer->peer->remote)
+        most = TUNED(CHUNK_THREADS);
     return most < vi_caps(vi)->max_put ? most : vi_caps(vi)->max_put;
 }
 
@@ -84,11 +86,13 @@ void vmsg_chunks_drop(struct msg_transfer *transfer)
     for (int i = 0; i < MSG_CHUNKS && transfer->claimed; i++)
         if (transfer->part[i].bytes)
             chunk_free(transfer, &transfer->part[i]);
+    transfer->error = OK;
 }
 
 /* ---- moving ------------------------------------------------------------------------------------------------------ */
 
-/* What is too much goes back to the range, or, where a rail with less room takes over from a lost one, to the place that is kept for it. */
+/* What is too much goes back to the range, or, where a rail with less room takes over from a lost one, to the place
+ * that is kept for it. */
 static bool chunk_cut(struct msg_transfer *transfer, struct msg_chunk *chunk, uint64_t bytes)
 {
     struct msg_chunk *rest = transfer->part;
@@ -128,13 +132,14 @@ static int chunk_begin(struct msg_transfer *transfer, struct msg_chunk *chunk, s
 {
     const struct vi_key *key = vmsg_key_for(transfer, vi);
     struct iovec piece[MSG_GATHERED];
-    struct vi_transfer move = {.local = piece, .region = vmsg_region_for(transfer, vi), .cookie = cookie_of(transfer, chunk)};
+    struct vi_transfer move = {.local = piece, .cookie = cookie_of(transfer, chunk)};
     if (!key)
         return ERR_UNSUPPORTED;
     move.pieces = chunk_gather(transfer, chunk, chunk_most(transfer, vi), piece);
     if (!move.pieces)
         return ERR_AGAIN;
     move.key = *key;
+    move.region = vmsg_region_for(transfer, vi);
     move.offset = chunk->from;
     int status = transfer->sender ? vi_put(vi, &move) : vi_get(vi, &move);
     if (status == OK) {
@@ -144,7 +149,8 @@ static int chunk_begin(struct msg_transfer *transfer, struct msg_chunk *chunk, s
     return status;
 }
 
-/* Over the rails in turn: the next one that takes it. That a rail is busy, or will be told down in a moment, is no failure. */
+/* Over the rails in turn: the next one that takes it. That a rail is busy, or will be told down in a moment, is no
+ * failure. */
 static int chunk_begin_far(struct msg_transfer *transfer, struct msg_chunk *chunk)
 {
     struct msg_far *far = transfer->peer->far;
@@ -180,7 +186,8 @@ int vmsg_chunks_step(struct msg_transfer *transfer)
     struct msg_peer *peer = transfer->peer;
     struct msg_chunk *chunk;
     while ((chunk = chunk_claim(transfer))) {
-        int status = peer->remote ? chunk_begin_far(transfer, chunk) : chunk_begin(transfer, chunk, peer->vi, MSG_BY_LANE);
+        int status = peer->remote ? chunk_begin_far(transfer, chunk)
+                                  : chunk_begin(transfer, chunk, peer->vi, MSG_BY_LANE);
         if (status == OK)
             continue;
         if (status == VI_COMPLETE)

@@ -1,34 +1,34 @@
 /* Memory of ours that the other side may reach, and its keys.
  *
- * A buffer in one piece is registered on every adapter by which the peer is reached. Most nics have one adapter for all their
- * vis: one key, in the head of a frame. Where each of several adapters behind a nic registers for itself (vi_caps.adapter) the
- * frame lists a key for each pair of cards, and a rail of a pair that is not listed carries DATA only. */
+ * A buffer in one piece is registered on every adapter by which the peer is reached. Most nics have one adapter for all
+ * their vis: one key, in the head of a frame. Where each of several adapters behind a nic registers for itself
+ * (vi_caps.adapter) the frame lists a key for each pair of cards, and a rail of a pair that is not listed carries DATA
+ * only. */
 #include "msg/transfer.h"
 
 #define EVERY_PAIR UINT64_MAX
 
-static bool region_make(struct msg_transfer *transfer, struct vi_nic *nic, uint64_t bytes)
+static void region_make(struct msg_transfer *transfer, struct vi_nic *nic, uint64_t bytes)
 {
     for (int i = 0; i < transfer->regions; i++)
         if (transfer->region[i].nic == nic)
-            return true;
-    if (transfer->regions == MSG_KEYS ||
-        vi_reg(nic, transfer->buffer.base, bytes, &transfer->region[transfer->regions]) != OK)
-        return false;
-    transfer->regions++;
-    return true;
+            return;
+    if (transfer->regions < MSG_KEYS &&
+        vi_reg(nic, transfer->buffer.base, bytes, &transfer->region[transfer->regions]) == OK)
+        transfer->regions++;
 }
 
-bool vmsg_keys_register(struct msg_transfer *transfer, uint64_t bytes)
+/* TO_BE_READ: only where the other side can get. True: somewhere it is registered. */
+bool vmsg_keys_register(struct msg_transfer *transfer, uint64_t bytes, bool to_be_read)
 {
     const struct msg_peer *peer = transfer->peer;
     if (transfer->regions || !type_buffer_contiguous(&transfer->buffer))
         return transfer->regions;
-    if (!peer->remote)
-        return region_make(transfer, peer->vi->nic, bytes);
-    for (int i = 0; i < MSG_REPLAY_RAILS; i++)
-        if (peer->far->vi[i])
-            (void)region_make(transfer, peer->far->vi[i]->nic, bytes);
+    for (int i = 0; i < (peer->remote ? MSG_REPLAY_RAILS : 1); i++) {
+        const struct vi *vi = peer->remote ? peer->far->vi[i] : peer->vi;
+        if (vi && (vi_caps(vi)->get || !to_be_read))
+            region_make(transfer, vi->nic, bytes);
+    }
     return transfer->regions;
 }
 
@@ -49,7 +49,8 @@ const struct vi_region *vmsg_region_for(const struct msg_transfer *transfer, con
 /* ---- on the wire ------------------------------------------------------------------------------------------------- */
 
 /* Returns MSG_FLAG_KEY if there is one for all rails, which goes into the head; LISTED others. */
-unsigned vmsg_keys_write(const struct msg_transfer *transfer, struct vi_key *head, struct msg_frame_key *list, int *listed)
+unsigned vmsg_keys_write(const struct msg_transfer *transfer, struct vi_key *head, struct msg_frame_key *list,
+                         int *listed)
 {
     const struct msg_peer *peer = transfer->peer;
     unsigned flags = 0;

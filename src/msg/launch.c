@@ -41,8 +41,9 @@ static int eager_send(struct msg_request *request)
         vtype_cursor_start(&cursor, &request->buffer);
         from = &cursor;
     }
-    int error = vmsg_frame_send(peer, request->order | MSG_FRAME_EAGER << 8 | flags, (struct iovec){prefix.body, prefix.length},
-                                &request->buffer, from, 0, request->total);
+    uint64_t header = request->order | MSG_FRAME_EAGER << 8 | flags;
+    int error = vmsg_frame_send(peer, header, (struct iovec){prefix.body, prefix.length}, &request->buffer, from, 0,
+                                request->total);
     if (error == OK) {
         peer->window -= (int64_t)request->total + MSG_FRAME_COST;
         COUNT(send_eager);
@@ -54,10 +55,9 @@ static int eager_send(struct msg_request *request)
 /* An eager synchronous message awaits DONE. */
 static int sync_send(struct msg_request *request)
 {
-    int error = vmsg_transfer_for_send(request);
-    if (error)
-        return error;
-    error = eager_send(request);
+    if (!vmsg_transfer_take(request))
+        return ERR_MEMORY;
+    int error = eager_send(request);
     if (error == OK)
         msg_phase_set(request, MSG_PHASE_ANNOUNCED);
     else if (error == VI_HELD)
@@ -83,7 +83,7 @@ int vmsg_send_launch(struct msg_request *request)
     if (request->mode == MSG_SYNCHRONOUS)
         return sync_send(request);
     int error = eager_send(request);
-    if (error == VI_HELD) /* others may hold the memory for hours, and this peer may be waiting: an envelope needs none */
+    if (error == VI_HELD) /* others may hold the memory for hours, and this peer may wait: an envelope needs none */
         return vmsg_transfer_announce(request, note_of(request));
     if (error == OK) {
         if (request->extra)

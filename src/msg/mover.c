@@ -1,6 +1,6 @@
-/* Who moves a large message, chosen by its receiver when it is matched. Nothing is learned while a program runs: the choice
- * depends on what both ends can, on the class of the line between their processors, and on whether ranks that are awake outnumber
- * processors. Then a copy by one side alone costs least. */
+/* Who moves a large message, chosen by its receiver when it is matched. Nothing is learned while a program runs: the
+ * choice depends on what both ends can, on the class of the line between their processors, and on whether ranks that
+ * are awake outnumber processors. Then a copy by one side alone costs least. */
 #include "msg/transfer.h"
 
 /* Whether a kernel should get into the pieces of this receive's buffer; the first ones tell. */
@@ -53,6 +53,6 @@ enum msg_mover vmsg_mover_choose(struct msg_transfer *transfer)
         return MSG_PUSH;
     if (transfer->cursor)
         return pieces_pay(transfer) ? choose_pieces(transfer) : MSG_PUSH;
-    bool whole = vmsg_keys_register(transfer, transfer->want);
+    bool whole = vmsg_keys_register(transfer, transfer->want, false);
     return whole && !peer->remote && vi_caps(peer->vi)->map ? choose_shared(transfer, &state) : MSG_PULL;
 }

@@ -1,6 +1,6 @@
-/* What the sender sends in DATA frames inside a node: a range that was granted to it, or chunks that it claims from a slot while
- * the receiver copies out what came. Two copies at once by two processors are faster than one by a kernel where the processors
- * share a cache. Under progress. */
+/* What the sender sends in DATA frames inside a node: a range that was granted to it, or chunks that it claims from a
+ * slot, while the receiver copies out what came. Two copies at once by two processors are faster than one by a kernel
+ * where the processors share a cache. Under progress. */
 #include "msg/transfer.h"
 
 /* Some frames of what lies before transfer->upto; transfer->next tells how far it came. Peer lock held. */
@@ -14,11 +14,11 @@ static int frames_send(struct msg_transfer *transfer)
     while (transfer->next < transfer->upto && transfer->next - start < TUNED(DATA_ROUND) && !error) {
         uint64_t left = transfer->upto - transfer->next, bytes = left < most ? left : most;
         struct msg_frame_data head = {transfer->remote, transfer->next};
-        error = vmsg_frame_send(peer, msg_header(MSG_FRAME_DATA, 0, 0, 0), (struct iovec){&head, sizeof head}, &transfer->buffer,
-                                transfer->cursor, transfer->next, bytes);
+        error = vmsg_frame_send(peer, msg_header(MSG_FRAME_DATA, 0, 0, 0), (struct iovec){&head, sizeof head},
+                                &transfer->buffer, transfer->cursor, transfer->next, bytes);
         if (!error) {
             transfer->next += bytes;
-        } else if (error == VI_HELD && most > TUNED(DATA_LEAST)) { /* that needs no memory that messages to others hold */
+        } else if (error == VI_HELD && most > TUNED(DATA_LEAST)) { /* a cell holds that */
             most = most / 4 > TUNED(DATA_LEAST) ? most / 4 : TUNED(DATA_LEAST);
             error = OK;
         }

@@ -1,20 +1,21 @@
 /* Slots: words in shared memory from which both sides of a large message claim chunks.
  *
- * They are memory of the receiver that the sender maps. A slot counts the chunks that were claimed at the start and at the end, and has
- * a word of each side with the chunks that it moved, which it alone writes. Both words together tell either side that all is there; no
- * frame says so. All carry a generation: a sender that comes late finds another one, so all is there. For that the receiver keeps the
- * slot until its receive is complete. Between the owner and whom it waits for, a slot may be written by anybody hostile: numbers are
- * bounded before they are used. */
+ * They are memory of the receiver that the sender maps. A slot counts the chunks that were claimed at the start and at
+ * the end, and has a word of each side with the chunks that it moved, which it alone writes. Both words together tell
+ * either side that all is there; no frame says so. All carry a generation: a sender that comes late finds another one,
+ * so all is there. For that the receiver keeps the slot until its receive is complete. Hostile peers may write
+ * anything: numbers are bounded before use. */
 #include "msg/transfer.h"
 
 struct msg_slots vmsg_slots;
 
 #define SLOTS 64
 struct msg_slot {
-    _Atomic uint64_t claim; /* generation, chunks claimed at the end, at the start; changed by compare and swap of either side;
-                             * acquire, pairs with the release in vmsg_slot_take */
-    /* Generation, chunks moved; release and acquire: a side that sees that all are there sees their bytes. Of `got` also in
-     * vmsg_slot_take: a sender that comes late takes a new generation for the end. */
+    /* Generation, chunks claimed at the end, at the start; changed by compare and swap of either side; acquire, pairs
+     * with the release in vmsg_slot_take. */
+    _Atomic uint64_t claim;
+    /* Generation, chunks moved; release and acquire: a side that sees that all are there sees their bytes. Of `got`
+     * also in vmsg_slot_take: a sender that comes late takes a new generation for the end. */
     _Atomic uint64_t got; /* by the receiver */
     _Atomic uint64_t put ALIGNED(2 * CACHE_LINE); /* by the sender; a processor may fetch lines in pairs */
 } ALIGNED(4 * CACHE_LINE);
@@ -28,8 +29,9 @@ _Static_assert(sizeof(struct msg_slot) == 256 && offsetof(struct msg_slot, put) 
 static uint64_t slot_word(uint32_t generation) { return (uint64_t)generation << (2 * COUNT_BITS); }
 static uint32_t word_generation(uint64_t word) { return (uint32_t)(word >> (2 * COUNT_BITS)); }
 
-/* What is claimed at a time, a multiple of a page; 0: such a message has too many chunks. Of two parts the receiver's is larger by a page:
- * it begins while the sender does not know it yet. With several threads a copy keeps the others out of progress. */
+/* What is claimed at a time, a multiple of a page; 0: such a message has too many chunks. Of two parts the receiver's
+ * is larger by a page: it begins while the sender does not know it yet. With several threads a copy keeps the others
+ * out of progress. */
 static uint64_t chunk_of(uint64_t want)
 {
     uint64_t most = vmsg_engine.threads ? TUNED(CHUNK_THREADS) : TUNED(CHUNK), chunk = most;
@@ -45,6 +47,12 @@ static uint64_t chunk_of(uint64_t want)
 uint64_t vmsg_slot_chunks(const struct msg_transfer *transfer)
 {
     return (transfer->want + transfer->chunk - 1) / transfer->chunk;
+}
+
+/* Of the chunk that begins there. */
+static uint64_t bytes_from(const struct msg_transfer *transfer, uint64_t from)
+{
+    return transfer->want - from < transfer->chunk ? transfer->want - from : transfer->chunk;
 }
 
 /* ---- the receiver's ---------------------------------------------------------------------------------------------- */
@@ -81,7 +89,9 @@ bool vmsg_slot_take(struct msg_transfer *transfer, bool at_once)
         transfer->slot = (struct msg_slot *)slots->region.address + transfer->slot_number;
         atomic_store_explicit(&transfer->slot->got, slot_word(transfer->generation), memory_order_release);
         atomic_store_explicit(&transfer->slot->claim, slot_word(transfer->generation) + at_once, memory_order_release);
-        transfer->mine = at_once;
+        transfer->mine = transfer->claimed = at_once;
+        if (at_once)
+            transfer->part[0] = (struct msg_chunk){0, bytes_from(transfer, 0), MSG_NOT_BEGUN};
     }
     return taken;
 }
@@ -145,8 +155,8 @@ bool vmsg_slot_find(struct msg_transfer *transfer, const struct msg_frame_grant 
 
 /* ---- both sides' ------------------------------------------------------------------------------------------------- */
 
-/* From the start, but a sender that puts goes from the end: then of a buffer that is used again each processor copies the part that it
- * has in its cache. False: nothing is left, or the slot is another one's. */
+/* From the start, but a sender that puts goes from the end: then of a buffer that is used again each processor copies
+ * the part that it has in its cache. False: nothing is left, or the slot is another one's. */
 bool vmsg_slot_claim(struct msg_transfer *transfer, uint64_t *from, uint64_t *bytes)
 {
     uint64_t chunks = vmsg_slot_chunks(transfer), number, at_end;
@@ -162,7 +172,7 @@ bool vmsg_slot_claim(struct msg_transfer *transfer, uint64_t *from, uint64_t *by
                                                     claim + (from_end ? 1u << COUNT_BITS : 1), memory_order_acquire,
                                                     memory_order_acquire));
     *from = number * transfer->chunk;
-    *bytes = transfer->want - *from < transfer->chunk ? transfer->want - *from : transfer->chunk;
+    *bytes = bytes_from(transfer, *from);
     transfer->mine++;
     return true;
 }
@@ -191,7 +201,8 @@ bool vmsg_slot_all(const struct msg_transfer *transfer)
 /* Of what this side has not claimed: a hostile count is no more than that. */
 uint64_t vmsg_slot_put(const struct msg_transfer *transfer)
 {
-    uint64_t put = atomic_load_explicit(&transfer->slot->put, memory_order_acquire), chunks = vmsg_slot_chunks(transfer);
+    uint64_t put = atomic_load_explicit(&transfer->slot->put, memory_order_acquire);
+    uint64_t chunks = vmsg_slot_chunks(transfer);
     uint64_t most = transfer->mine < chunks ? chunks - transfer->mine : 0;
     uint64_t count = word_generation(put) == transfer->generation ? put & COUNT_MASK : 0;
     uint64_t at = (chunks - (count < most ? count : most)) * transfer->chunk;

@@ -10,48 +10,41 @@
  *     |                               DONE id   |
  *     |<----------------------------------------|
  *
- * States, events and invariants: docs/design.md 4a. Everything that moves runs under progress, one chunk of each transfer a round, so
- * that the nics are looked at in between. A step moves; what follows from it is decided in one place (settle). A receive that is
- * too short asks only for what it has room for, or is done at once: the sender never knows. */
+ * States, events and invariants: docs/design.md 4a. What moves runs under progress, one chunk of each transfer in a
+ * round, so that the nics are looked at in between. A step moves; what follows from it is decided in one place
+ * (settle). A receive that is too short asks only for what it has room for, or is done at once: the sender never
+ * knows. */
 #include "msg/transfer.h"
 
-void vmsg_done_tell(struct msg_peer *peer, uint64_t id)
+static void done_send(struct msg_peer *peer, unsigned flags, uint64_t id, uint64_t answer)
 {
-    struct msg_frame_done body = {.id = id};
-    vmsg_peer_control(peer, msg_header(MSG_FRAME_DONE, 0, 0, 0), &body, sizeof body);
+    struct msg_frame_done body = {id, answer};
+    vmsg_peer_control(peer, msg_header(MSG_FRAME_DONE, 0, 0, flags), &body, sizeof body);
 }
 
-/* ---- the announcement -------------------------------------------------------------------------------------------- */
-
-static bool may_be_read(const struct msg_peer *peer)
-{
-    bool some = !peer->remote && vi_caps(peer->vi)->get;
-    for (int i = 0; peer->remote && i < MSG_REPLAY_RAILS; i++)
-        some |= peer->far->vi[i] && vi_caps(peer->far->vi[i])->get;
-    return some;
-}
+void vmsg_done_tell(struct msg_peer *peer, uint64_t id) { done_send(peer, 0, id, 0); }
 
 /* Peer lock held. NOTE NULL: it has none. */
 int vmsg_transfer_announce(struct msg_request *request, const struct msg_note *note)
 {
     struct msg_peer *peer = request->peer;
+    struct msg_transfer *transfer = vmsg_transfer_take(request);
     struct {
         struct msg_frame_announce head;
         struct msg_frame_key list[MSG_KEYS];
     } body;
-    int listed = 0, error = vmsg_transfer_for_send(request);
-    if (error)
-        return error;
-    struct msg_transfer *transfer = request->extra;
-    if (request->total && may_be_read(peer))
-        (void)vmsg_keys_register(transfer, request->total); /* else it is sent */
+    int listed = 0, first = note != NULL;
+    if (!transfer)
+        return ERR_MEMORY;
+    if (request->total)
+        (void)vmsg_keys_register(transfer, request->total, true); /* without a key it is sent */
     body.head.total = request->total;
     body.head.id = vmsg_transfer_id(transfer);
     unsigned flags = vmsg_keys_write(transfer, &body.head.key, body.list, &listed);
-    struct iovec piece[2] = {{(void *)(uintptr_t)note, note ? sizeof *note : 0}};
-    piece[note != NULL] = (struct iovec){&body, sizeof body.head + (size_t)listed * sizeof *body.list};
+    struct iovec piece[2] = {{(void *)(uintptr_t)note, sizeof *note}};
+    piece[first] = (struct iovec){&body, sizeof body.head + (size_t)listed * sizeof *body.list};
     msg_phase_set(request, MSG_PHASE_ANNOUNCED);
-    error = msg_peer_send(peer, request->order | MSG_FRAME_ANNOUNCE << 8 | flags, piece, 1 + (note != NULL));
+    int error = msg_peer_send(peer, request->order | MSG_FRAME_ANNOUNCE << 8 | flags, piece, 1 + first);
     if (error == OK) {
         COUNT(send_rendezvous);
         COUNT_ADD(send_bytes, request->total);
@@ -63,23 +56,25 @@ int vmsg_transfer_announce(struct msg_request *request, const struct msg_note *n
 
 /* ---- the grant --------------------------------------------------------------------------------------------------- */
 
-/* Peer lock held. The other side may answer at once: nothing of the transfer is touched afterwards but under that lock. */
+/* Peer lock held. The other side may answer at once: nothing of the transfer is touched afterwards but under that
+ * lock. */
 static void grant_send(struct msg_transfer *transfer, uint64_t from, uint64_t upto)
 {
     struct msg_peer *peer = transfer->peer;
+    bool slot = transfer->mover != MSG_PUSH;
     struct {
         struct msg_frame_grant head;
         struct msg_frame_grant_more more;
         struct msg_frame_key list[MSG_KEYS];
-    } body = {.head = {.id = transfer->remote, .answer = vmsg_transfer_id(transfer), .upto = upto, .mover = transfer->mover}};
+    } body = {.head = {.id = transfer->remote, .upto = upto, .mover = transfer->mover}, .more = {.from = from}};
     unsigned flags = 0;
     int listed = 0;
+    body.head.answer = vmsg_transfer_id(transfer);
     if (transfer->mover == MSG_SHARE || (peer->remote && peer->nic->caps.put_least))
         flags = vmsg_keys_write(transfer, &body.head.key, body.list, &listed);
-    body.more = (struct msg_frame_grant_more){.from = from};
-    if (transfer->mover != MSG_PUSH)
+    if (slot)
         vmsg_slot_tell(transfer, &body.head);
-    if (transfer->mover != MSG_PUSH && !peer->slots_told) {
+    if (slot && !peer->slots_told) {
         body.more.slots = vmsg_slots.region.key;
         flags |= MSG_FLAG_SLOTS;
         peer->slots_told = true;
@@ -89,14 +84,11 @@ static void grant_send(struct msg_transfer *transfer, uint64_t from, uint64_t up
     vmsg_peer_answer(peer, msg_header(MSG_FRAME_GRANT, 0, 0, flags), &body, (uint32_t)length);
 }
 
-/* Over a network, where a put by the sender saves a copy. */
-static void puts_invite(struct msg_transfer *transfer)
+/* Over a network, where a put by the sender saves a copy, and the immediate can name the transfer. */
+static bool puts_pay(const struct msg_transfer *transfer)
 {
-    struct msg_peer *peer = transfer->peer;
-    uint64_t least = peer->nic->caps.put_least;
-    if (peer->remote && least && transfer->want >= least &&
-        vbase_pool_index(transfer) <= UINT16_MAX) /* the immediate names it */
-        (void)vmsg_keys_register(transfer, transfer->want);
+    uint64_t least = transfer->peer->nic->caps.put_least;
+    return transfer->peer->remote && least && transfer->want >= least && vbase_pool_index(transfer) <= UINT16_MAX;
 }
 
 /* The sender is to move this range alone. */
@@ -113,12 +105,14 @@ static void push_grant(struct msg_transfer *transfer, uint64_t from, uint64_t up
     transfer->mover = MSG_PUSH;
     transfer->phase = MSG_ENDING;
     msg_lock(&peer->lock);
-    puts_invite(transfer);
+    if (puts_pay(transfer))
+        (void)vmsg_keys_register(transfer, transfer->want, false);
     grant_send(transfer, from, upto);
     msg_unlock(&peer->lock);
 }
 
-/* A get has failed, and none is under way: the sender moves the rest, or where it sends chunks itself that one, as the last. */
+/* A get has failed, and none is under way: the sender moves the rest; where it sends chunks itself that one, as the
+ * last. The slot is kept: a sender that finds another generation believes that all is there. */
 static void rest_grant(struct msg_transfer *transfer)
 {
     const struct msg_chunk *hole = vmsg_chunk_unmoved(transfer);
@@ -131,9 +125,8 @@ static void rest_grant(struct msg_transfer *transfer)
         transfer->moved = from;
     }
     if (transfer->slot)
-        vmsg_slot_close(transfer); /* the receiver keeps it: a sender that finds another generation believes that all is there */
+        vmsg_slot_close(transfer);
     vmsg_chunks_drop(transfer);
-    transfer->error = OK;
     push_grant(transfer, from, upto);
 }
 
@@ -141,18 +134,10 @@ static void rest_grant(struct msg_transfer *transfer)
 
 static void receive_over(struct msg_transfer *transfer)
 {
-    bool tell = transfer->remote && (transfer->mover == MSG_PULL || transfer->peer->remote ||
-                                     (transfer->mover == MSG_PUSH_SLOT && transfer->mine));
-    if (tell)
+    bool got = transfer->mover == MSG_PULL || (transfer->mover == MSG_PUSH_SLOT && transfer->mine);
+    if (transfer->remote && (got || transfer->peer->remote))
         vmsg_done_tell(transfer->peer, transfer->remote);
     vmsg_transfer_end(transfer, OK);
-}
-
-/* The sender moves nothing any more. ID 0: it needs no answer if the receive is over. */
-static void partial_tell(struct msg_transfer *transfer, uint64_t id)
-{
-    struct msg_frame_done body = {id, transfer->remote};
-    vmsg_peer_control(transfer->peer, msg_header(MSG_FRAME_DONE, 0, 0, MSG_FLAG_PARTIAL), &body, sizeof body);
 }
 
 static bool send_settle(struct msg_transfer *transfer)
@@ -161,15 +146,13 @@ static bool send_settle(struct msg_transfer *transfer)
         return true;
     if (transfer->mover == MSG_PUSH) { /* granted while a put was under way, whose result means nothing now */
         vmsg_chunks_drop(transfer);
-        transfer->error = OK;
         return false;
     }
     if (transfer->error) {
         vmsg_chunks_drop(transfer);
         vmsg_transfer_pass(transfer);
-        transfer->error = OK;
         transfer->phase = MSG_WAITING;
-        partial_tell(transfer, vmsg_transfer_id(transfer));
+        done_send(transfer->peer, MSG_FLAG_PARTIAL, vmsg_transfer_id(transfer), transfer->remote);
         return true;
     }
     bool all = vmsg_slot_all(transfer);
@@ -185,8 +168,7 @@ static bool settle(struct msg_transfer *transfer)
         return send_settle(transfer);
     if (transfer->under_way)
         return transfer->error;
-    bool all = transfer->mover == MSG_SHARE ? vmsg_slot_all(transfer) : transfer->moved >= transfer->want;
-    if (all)
+    if (transfer->mover == MSG_SHARE ? vmsg_slot_all(transfer) : transfer->moved >= transfer->want)
         receive_over(transfer);
     else if (transfer->error && !transfer->remote)
         vmsg_transfer_end(transfer, transfer->error);
@@ -197,7 +179,7 @@ static bool settle(struct msg_transfer *transfer)
     return true;
 }
 
-/* Of SHARE both sides look at the slot until the end; else a frame will come. True: it has ended, or been handed over. */
+/* In SHARE both sides look at the slot until the end; else a frame will come. True: as settle. */
 static bool go_on(struct msg_transfer *transfer)
 {
     bool settled = settle(transfer);
@@ -208,27 +190,26 @@ static bool go_on(struct msg_transfer *transfer)
 
 /* ---- one step ---------------------------------------------------------------------------------------------------- */
 
-/* The receiver's question: does the sender send? Its first sign comes soon, unless it computes; from one frame to the next the copy
- * of the frame before may take longer. */
-static bool sender_is_at_it(const struct msg_transfer *transfer)
+/* The receiver's question: does the sender send? Its first sign comes soon, unless it computes; from one frame to the
+ * next it may wait until the frame before was copied out. */
+static bool sender_sends(const struct msg_transfer *transfer)
 {
     uint64_t busy = atomic_load_explicit(&transfer->peer->busy, memory_order_relaxed), now = clock_ticks();
-    bool sign = busy > transfer->granted_at;
-    uint64_t since = sign ? busy : transfer->granted_at, patience = sign ? TUNED(SENDER_PATIENCE) : TUNED(SENDER_FIRST);
-    return transfer->mover == MSG_PUSH_SLOT && !transfer->sender && !transfer->claimed &&
-           (now <= since || now - since <= vbase_clock_ticks_of_ns(patience));
+    uint64_t since = busy > transfer->granted_at ? busy : transfer->granted_at;
+    uint64_t patience = busy > transfer->granted_at ? TUNED(SENDER_PATIENCE) : TUNED(SENDER_FIRST);
+    return now <= since || now - since <= vbase_clock_ticks_of_ns(patience);
 }
 
 /* Taken out of the work list. True: something moved. */
 static bool step(struct msg_transfer *transfer)
 {
-    if (transfer->sender && transfer->remote && transfer->peer->remote)
-        return vmsg_bond_step(transfer);
-    if (transfer->sender && transfer->remote && transfer->mover != MSG_SHARE)
-        return vmsg_push_step(transfer);
+    bool pushes = transfer->sender && transfer->remote && transfer->mover != MSG_SHARE;
+    if (pushes)
+        return transfer->peer->remote ? vmsg_bond_step(transfer) : vmsg_push_step(transfer);
     if (transfer->phase == MSG_ENDING)
         return go_on(transfer);
-    if (!vmsg_transfer_first(transfer) || sender_is_at_it(transfer)) {
+    if (!vmsg_transfer_first(transfer) ||
+        (transfer->mover == MSG_PUSH_SLOT && !transfer->claimed && sender_sends(transfer))) {
         vmsg_transfer_work(transfer);
         return false;
     }
@@ -239,8 +220,8 @@ static bool step(struct msg_transfer *transfer)
         vmsg_transfer_pass(transfer);
         transfer->phase = MSG_ENDING;
     }
-    bool over = go_on(transfer);
-    return status == ERR_NOT_FOUND ? over : status != ERR_AGAIN;
+    bool settled = go_on(transfer);
+    return status == ERR_NOT_FOUND ? settled : status != ERR_AGAIN;
 }
 
 bool vmsg_transfers_work(void)
@@ -261,28 +242,24 @@ bool vmsg_transfers_work(void)
 
 void vmsg_transfer_told(void *cookie, int status)
 {
-    struct msg_transfer *transfer = vmsg_engine.failed ? NULL : vmsg_chunk_told(cookie, status); /* a request may be abandoned */
+    if (vmsg_engine.failed)
+        return; /* its request may be abandoned */
+    struct msg_transfer *transfer = vmsg_chunk_told(cookie, status);
     if (transfer)
         (void)go_on(transfer);
 }
 
 /* ---- the receiver ------------------------------------------------------------------------------------------------ */
 
-/* It is worked on as soon as the sender hears of it: its first chunk is claimed while nobody else knows the slot. Elsewhere the caller
- * may go and compute, and the sender should find everything unclaimed. */
-static bool comes_next(struct msg_transfer *transfer)
-{
-    return transfer->mover == MSG_SHARE && !vmsg_engine.threads && vmsg_engine.progressing && vmsg_transfer_first(transfer);
-}
-
-static void slot_grant(struct msg_transfer *transfer)
+/* SHARE is worked on as soon as the sender hears of it: the first chunk is claimed while nobody else knows the slot.
+ * Elsewhere the caller may go and compute, and the sender should find everything unclaimed. False: no slot is free. */
+static bool slot_grant(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
-    bool now = transfer->mine;
-    if (now) {
-        transfer->part[0] = (struct msg_chunk){0, transfer->chunk < transfer->want ? transfer->chunk : transfer->want, MSG_NOT_BEGUN};
-        transfer->claimed = 1;
-    }
+    bool inside = !vmsg_engine.threads && vmsg_engine.progressing;
+    bool now = transfer->mover == MSG_SHARE && inside && vmsg_transfer_first(transfer);
+    if (!vmsg_slot_take(transfer, now))
+        return false;
     transfer->granted_at = clock_ticks();
     msg_lock(&peer->lock); /* the sink takes it, too: it does not see the end before the transfer is in the work list */
     grant_send(transfer, 0, transfer->want);
@@ -291,26 +268,7 @@ static void slot_grant(struct msg_transfer *transfer)
     msg_unlock(&peer->lock);
     if (now)
         (void)step(transfer);
-}
-
-static void receive_begin(struct msg_transfer *transfer)
-{
-    struct msg_peer *peer = transfer->peer;
-    transfer->phase = MSG_MOVING;
-    msg_lock(&peer->lock);
-    transfer->mover = (uint8_t)vmsg_mover_choose(transfer);
-    msg_unlock(&peer->lock);
-    bool slot = transfer->mover == MSG_SHARE || transfer->mover == MSG_PUSH_SLOT;
-    if (slot && !vmsg_slot_take(transfer, comes_next(transfer)))
-        transfer->mover = MSG_PULL;
-    if (transfer->mover == MSG_PUSH) {
-        push_grant(transfer, 0, transfer->want);
-    } else if (transfer->mover == MSG_PULL) {
-        transfer->upto = transfer->want;
-        vmsg_transfer_work(transfer);
-    } else {
-        slot_grant(transfer);
-    }
+    return true;
 }
 
 /* A receive got an announced message; WANT is what it has room for. No lock held. */
@@ -321,49 +279,55 @@ void vmsg_transfer_matched(struct msg_request *request, const struct msg_envelop
     struct msg_transfer *transfer = want ? vmsg_transfer_take(request) : NULL;
     if (!transfer) {
         vmsg_done_tell(peer, envelope->id);
-        int error = request->result.error;
-        if (want)
-            error = vbase_fail(ERR_MEMORY, "no memory to receive %llu bytes", (unsigned long long)want);
-        msg_complete(request, error);
+        msg_complete(request, want ? ERR_MEMORY : request->result.error);
         return;
     }
     transfer->remote = envelope->id;
-    transfer->want = want;
+    transfer->want = transfer->upto = want;
+    transfer->phase = MSG_MOVING;
     if (envelope->keys)
         transfer->keys = *envelope->keys;
-    receive_begin(transfer);
+    msg_lock(&peer->lock);
+    transfer->mover = (uint8_t)vmsg_mover_choose(transfer);
+    msg_unlock(&peer->lock);
+    if (transfer->mover == MSG_PUSH) {
+        push_grant(transfer, 0, want);
+    } else if (transfer->mover == MSG_PULL || !slot_grant(transfer)) {
+        transfer->mover = MSG_PULL;
+        vmsg_transfer_work(transfer);
+    }
     vmsg_wake(); /* the caller may go and compute */
 }
 
-/* Bytes of the receive that a frame may still bring. */
-static uint64_t room_of(const struct msg_transfer *transfer)
+/* The transfer into which a frame or a put brings BYTES from FROM on; NULL: nobody asked for them. */
+static struct msg_transfer *asked_for(struct msg_peer *peer, uint64_t id, uint64_t from, uint64_t bytes)
 {
-    uint64_t own = transfer->claimed ? transfer->part[0].bytes : 0;
-    bool frames = !transfer->sender && (transfer->mover == MSG_PUSH || transfer->mover == MSG_PUSH_SLOT);
-    return frames && transfer->moved + own < transfer->want ? transfer->want - transfer->moved - own : 0;
+    msg_lock(&peer->lock); /* under it the grant went out: the transfer is seen as it was then */
+    struct msg_transfer *transfer = vmsg_transfer_find(peer, id);
+    msg_unlock(&peer->lock);
+    if (!transfer || transfer->sender || (transfer->mover != MSG_PUSH && transfer->mover != MSG_PUSH_SLOT))
+        return NULL;
+    uint64_t mine = transfer->moved + (transfer->claimed ? transfer->part[0].bytes : 0);
+    uint64_t behind = mine > from ? mine : from;
+    return behind < transfer->want && bytes <= transfer->want - behind ? transfer : NULL;
 }
 
 void vmsg_transfer_data(struct msg_peer *peer, uint64_t header, const void *body, size_t length)
 {
-    struct msg_frame_data head;
-    (void)header;
-    if (length < sizeof head) {
-        vmsg_refused(peer, "a part of a message without its head");
-        return;
-    }
-    memcpy(&head, body, sizeof head);
+    struct msg_frame_data head = {0};
     const char *payload = (const char *)body + sizeof head;
+    struct msg_transfer *transfer = NULL;
     uint64_t bytes = length - sizeof head;
-    msg_lock(&peer->lock); /* under it the grant went out: the transfer is seen as it was then */
-    struct msg_transfer *transfer = vmsg_transfer_find(peer, head.id);
-    msg_unlock(&peer->lock);
-    if (!transfer || !bytes || bytes > room_of(transfer) || head.from >= transfer->want || bytes > transfer->want - head.from) {
+    (void)header;
+    if (length > sizeof head) {
+        memcpy(&head, body, sizeof head);
+        transfer = asked_for(peer, head.id, head.from, bytes);
+    }
+    if (!transfer || vmsg_transfer_cursor(transfer, head.from) != OK) { /* it is there since the range was granted */
         vmsg_refused(peer, "a part of a message that nobody asked for");
         return;
     }
     COUNT_ADD(copy_pipelined, bytes);
-    if (vmsg_transfer_cursor(transfer, head.from) != OK)
-        return; /* it is there since the range was granted */
     if (transfer->cursor)
         vtype_unpack(transfer->cursor, payload, bytes);
     else
@@ -374,14 +338,11 @@ void vmsg_transfer_data(struct msg_peer *peer, uint64_t header, const void *body
     (void)settle(transfer);
 }
 
-/* A put has come in. */
 void vmsg_transfer_arrived(struct msg_peer *peer, uint32_t immediate, uint64_t bytes)
 {
     uint64_t id = (uint64_t)(immediate >> 16) << 32 | (immediate & UINT16_MAX);
-    msg_lock(&peer->lock); /* as in vmsg_transfer_data */
-    struct msg_transfer *transfer = vmsg_transfer_find(peer, id);
-    msg_unlock(&peer->lock);
-    if (!transfer || !transfer->regions || transfer->mover != MSG_PUSH || bytes > room_of(transfer)) {
+    struct msg_transfer *transfer = asked_for(peer, id, 0, bytes);
+    if (!transfer || !transfer->regions) {
         vmsg_refused(peer, "a put that nobody asked for");
         return;
     }
@@ -389,26 +350,22 @@ void vmsg_transfer_arrived(struct msg_peer *peer, uint32_t immediate, uint64_t b
     (void)settle(transfer);
 }
 
-/* The sender is out: what it has not put is got by us alone. */
+/* The sender is out: what it has not put is got by the receiver alone. */
 static void partial_heard(struct msg_peer *peer, const struct msg_frame_done *done)
 {
-    msg_lock(&peer->lock); /* as in vmsg_transfer_data */
+    msg_lock(&peer->lock); /* as in asked_for */
     struct msg_transfer *transfer = vmsg_transfer_find(peer, done->answer);
     msg_unlock(&peer->lock);
-    if (!transfer || transfer->sender) {
-        if (done->id)
-            vmsg_done_tell(peer, done->id);
-        return;
-    }
-    if (transfer->mover != MSG_SHARE && transfer->mover != MSG_PUSH_SLOT)
-        return; /* it crosses a grant of the rest */
+    if ((!transfer || transfer->sender) && done->id)
+        vmsg_done_tell(peer, done->id);
+    if (!transfer || transfer->sender || !transfer->slot || transfer->mover == MSG_PULL || transfer->mover == MSG_PUSH)
+        return; /* or it crosses a grant of the rest */
     uint64_t own = transfer->mine * transfer->chunk;
+    uint64_t end = transfer->mover == MSG_SHARE ? vmsg_slot_put(transfer) : transfer->want;
     vmsg_slot_close(transfer);
     vmsg_transfer_rest(transfer);
     transfer->next = own < transfer->want ? own : transfer->want;
-    transfer->upto = transfer->mover == MSG_SHARE ? vmsg_slot_put(transfer) : transfer->want;
-    if (transfer->upto < transfer->next)
-        transfer->upto = transfer->next;
+    transfer->upto = end > transfer->next ? end : transfer->next;
     transfer->moved += transfer->want - transfer->upto;
     transfer->mover = MSG_PULL;
     transfer->phase = MSG_MOVING;
@@ -418,7 +375,7 @@ static void partial_heard(struct msg_peer *peer, const struct msg_frame_done *do
 
 /* ---- the sender -------------------------------------------------------------------------------------------------- */
 
-/* A grant that makes sense now: the first one, or one of the rest after a get has failed. */
+/* A grant that makes sense now: the first one, or one of the rest after a get of the receiver has failed. */
 static bool grant_fits(const struct msg_transfer *transfer, const struct msg_frame_grant *grant, uint64_t from)
 {
     bool first = transfer->phase == MSG_WAITING, remote = transfer->peer->remote;
@@ -426,21 +383,17 @@ static bool grant_fits(const struct msg_transfer *transfer, const struct msg_fra
         return false;
     if (grant->mover == MSG_PUSH)
         return first || (!remote && transfer->mover != MSG_PUSH);
-    bool slot = grant->mover == MSG_PUSH_SLOT || (grant->mover == MSG_SHARE && type_buffer_contiguous(&transfer->buffer));
+    bool whole = type_buffer_contiguous(&transfer->buffer);
+    bool slot = grant->mover == MSG_PUSH_SLOT || (grant->mover == MSG_SHARE && whole);
     return slot && first && !remote && !from;
-}
-
-static bool may_put(const struct msg_peer *peer)
-{
-    struct vi_state state;
-    return vi_query(peer->vi, &state) == OK && state.put;
 }
 
 /* Peer lock held. False: it makes no sense. */
 static bool grant_take(struct msg_transfer *transfer, const struct msg_frame_grant *grant, uint64_t from)
 {
     bool pushes = grant->mover == MSG_PUSH;
-    if (!pushes && !vmsg_slot_find(transfer, grant))
+    struct vi_state state = {.put = false};
+    if (!grant_fits(transfer, grant, from) || (!pushes && !vmsg_slot_find(transfer, grant)))
         return false;
     vmsg_transfer_rest(transfer);
     vmsg_transfer_pass(transfer);
@@ -452,58 +405,65 @@ static bool grant_take(struct msg_transfer *transfer, const struct msg_frame_gra
     transfer->want = grant->upto;
     transfer->next = from;
     transfer->upto = pushes ? grant->upto : 0;
-    bool looks = grant->mover == MSG_SHARE && !may_put(transfer->peer);
-    transfer->phase = looks ? MSG_ENDING : MSG_MOVING;
+    bool puts = grant->mover != MSG_SHARE || (vi_query(transfer->peer->vi, &state) == OK && state.put);
+    transfer->phase = puts ? MSG_MOVING : MSG_ENDING; /* else it looks only */
     int error = vmsg_transfer_cursor(transfer, from);
     if (error)
         vmsg_failed(error); /* the receiver waits for bytes that cannot be walked to */
     return true;
 }
 
+/* Begins what was granted; no lock held. */
+static void grant_begin(struct msg_transfer *transfer)
+{
+    if (transfer->mover == MSG_PUSH) {
+        if (!transfer->under_way)
+            vmsg_transfer_work(transfer);
+    } else if (transfer->slot) {
+        (void)step(transfer); /* the receiver is at it already */
+    } else { /* the slot cannot be mapped; in PUSH_SLOT the receiver says DONE in any case */
+        transfer->phase = MSG_WAITING;
+        uint64_t id = transfer->mover == MSG_SHARE ? vmsg_transfer_id(transfer) : 0;
+        done_send(transfer->peer, MSG_FLAG_PARTIAL, id, transfer->remote);
+    }
+}
+
 void vmsg_transfer_granted(struct msg_peer *peer, uint64_t header, const void *body, size_t length)
 {
     struct msg_frame_grant head;
     struct msg_frame_grant_more more = {.from = 0};
-    struct msg_keys keys = {.count = 0};
+    struct msg_keys keys;
+    struct msg_transfer *transfer = NULL;
     unsigned flags = msg_header_flags(header);
     size_t heads = length == sizeof head ? length : sizeof head + sizeof more;
     bool sane = length >= heads;
     if (sane) {
         memcpy(&head, body, sizeof head);
         memcpy(&more, (const char *)body + sizeof head, heads - sizeof head);
-        sane = vmsg_keys_read(&keys, flags & MSG_FLAG_KEY ? &head.key : NULL, (const char *)body + heads, length - heads);
+        const struct vi_key *key = flags & MSG_FLAG_KEY ? &head.key : NULL;
+        sane = vmsg_keys_read(&keys, key, (const char *)body + heads, length - heads);
     }
     msg_lock(&peer->lock);
     if (sane && heads > sizeof head && flags & MSG_FLAG_SLOTS && !peer->remote && !peer->slots)
         vmsg_slots_map(peer, &more.slots);
-    struct msg_transfer *transfer = sane ? vmsg_transfer_sent(peer, head.id) : NULL;
-    sane = transfer && grant_fits(transfer, &head, more.from) && grant_take(transfer, &head, more.from);
-    bool blind = sane && head.mover != MSG_PUSH && !transfer->slot;
+    if (sane)
+        transfer = vmsg_transfer_sent(peer, head.id);
+    sane = transfer && grant_take(transfer, &head, more.from);
     if (sane)
         transfer->keys = keys;
-    if (blind)
-        transfer->phase = MSG_WAITING;
-    if (sane && head.mover == MSG_PUSH && !transfer->under_way)
-        vmsg_transfer_work(transfer);
     msg_unlock(&peer->lock);
-    if (!sane)
+    if (sane)
+        grant_begin(transfer);
+    else
         vmsg_refused(peer, "a grant for a message that is not announced");
-    else if (blind) /* of PUSH_SLOT the receiver says DONE in any case */
-        partial_tell(transfer, head.mover == MSG_SHARE ? head.id : 0);
-    else if (head.mover != MSG_PUSH)
-        (void)step(transfer); /* the receiver is at it already */
 }
 
-/* The receiver has what it wants. */
+/* The receiver says that it has what it wants. */
 static bool send_may_end(const struct msg_transfer *transfer)
 {
-    if (transfer->under_way)
-        return false;
-    if (transfer->phase == MSG_WAITING)
-        return true;
-    if (transfer->peer->remote)
-        return vmsg_bond_all_given(transfer);
-    return transfer->phase == MSG_ENDING || transfer->mover == MSG_PUSH_SLOT;
+    bool given = transfer->peer->remote ? vmsg_bond_all_given(transfer)
+                                        : transfer->phase == MSG_ENDING || transfer->mover == MSG_PUSH_SLOT;
+    return !transfer->under_way && (transfer->phase == MSG_WAITING || given);
 }
 
 void vmsg_transfer_done(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
@@ -519,7 +479,7 @@ void vmsg_transfer_done(struct msg_peer *peer, uint64_t header, const union msg_
         vmsg_transfer_end(transfer, OK);
     msg_unlock(&peer->lock);
     if (!sane)
-        vmsg_refused(peer, "a finish for a message that is not announced");
+        vmsg_refused(peer, "an end of a message that is not announced");
 }
 
 /* ---- without a message ------------------------------------------------------------------------------------------- */
@@ -528,9 +488,9 @@ int vmsg_transfer_start(const struct msg_movement *movement)
 {
     struct msg_peer *peer = movement->peer;
     uint64_t bytes = type_buffer_bytes(&movement->buffer);
-    struct msg_transfer *transfer = bytes ? vmsg_transfer_make(peer, &movement->buffer, movement->sender) : NULL;
+    struct msg_transfer *transfer = vmsg_transfer_make(peer, &movement->buffer, movement->sender);
     if (!transfer)
-        return vbase_fail(bytes ? ERR_MEMORY : ERR_ARGUMENT, "%llu bytes to move beside rank %d", (unsigned long long)bytes, peer->world);
+        return ERR_MEMORY;
     transfer->keys = movement->keys;
     transfer->over = movement->over;
     transfer->owner = movement->owner;
@@ -543,7 +503,7 @@ int vmsg_transfer_start(const struct msg_movement *movement)
         return error;
     }
     msg_lock(&peer->lock);
-    (void)vmsg_keys_register(transfer, bytes);
+    (void)vmsg_keys_register(transfer, bytes, false);
     vmsg_transfer_work(transfer);
     msg_unlock(&peer->lock);
     vmsg_wake();

@@ -1,5 +1,5 @@
-/* Transfers: the long state of one message that does not fit into an eager frame (or waits for an answer), on either side.
- * docs/design.md 4a has the states, the events and the invariants; tests/msg/transfer.pml is their model.
+/* Transfers: the long state of one message that does not fit into an eager frame (or waits for an answer), on either
+ * side. docs/design.md 4a has the states, the events and the invariants; tests/msg/transfer.pml is their model.
  *   transfer.c   the machine: what each frame and each end of a move does
  *   mover.c      who moves a message, from a table
  *   chunk.c      what this side moves by gets and puts
@@ -30,6 +30,12 @@ struct msg_chunk {
 };
 #define MSG_BY_LANE (-1)  /* or inside the node, */
 #define MSG_NOT_BEGUN (-2) /* or not yet */
+
+/* A chunk that came back. */
+struct msg_span {
+    struct msg_span *next;
+    uint64_t from, bytes;
+};
 
 struct msg_transfer {
     struct list_node link;       /* in the work list */
@@ -85,8 +91,8 @@ void vmsg_transfer_told(void *cookie, int status); /* a get or a put is complete
 void vmsg_done_tell(struct msg_peer *peer, uint64_t id);
 bool vmsg_transfers_work(void); /* one chunk of everything under way; true: something moved */
 
-/* Moves BUFFER from (sender: to) memory of the peer that it has given keys of, without a message: OVER is called at the end, under
- * progress. */
+/* Moves BUFFER from (sender: to) memory of the peer that it has given keys of, without a message. OVER is called at the
+ * end, under progress. */
 struct msg_movement {
     struct msg_peer *peer;
     struct type_buffer buffer;
@@ -101,12 +107,12 @@ int vmsg_transfer_start(const struct msg_movement *movement) MUST_CHECK;
 enum msg_mover vmsg_mover_choose(struct msg_transfer *transfer); /* a matched receive's */
 
 /* ---- chunk.c: under progress ---- */
-/* Claims and begins. VI_COMPLETE: one is moved; OK: some are under way; ERR_AGAIN: not now; ERR_NOT_FOUND: nothing is left to claim;
- * else one has failed, and transfer->error says why. */
+/* Claims and begins. VI_COMPLETE: one is moved; OK: some are under way; ERR_AGAIN: not now; ERR_NOT_FOUND: nothing is
+ * left to claim; else one has failed, and transfer->error says why. */
 int vmsg_chunks_step(struct msg_transfer *transfer) MUST_CHECK;
 struct msg_transfer *vmsg_chunk_told(void *cookie, int status); /* NULL: nothing follows */
-const struct msg_chunk *vmsg_chunk_unmoved(const struct msg_transfer *transfer); /* the first that failed or was not begun */
-void vmsg_chunks_drop(struct msg_transfer *transfer); /* what was claimed is none of ours any more; nothing is under way */
+const struct msg_chunk *vmsg_chunk_unmoved(const struct msg_transfer *transfer); /* the first of those */
+void vmsg_chunks_drop(struct msg_transfer *transfer); /* they are another one's; none is under way */
 void vmsg_chunks_lost(struct msg_peer *peer, int rail); /* the rail is closed: nothing lands from it any more */
 
 /* ---- push.c: under progress ---- */
@@ -116,10 +122,9 @@ bool vmsg_push_step(struct msg_transfer *transfer); /* it may be over afterwards
 bool vmsg_bond_step(struct msg_transfer *transfer);
 bool vmsg_bond_all_given(const struct msg_transfer *transfer);
 bool vmsg_bond_back(struct msg_peer *peer, const struct msg_replay_bulk *bulk); /* lock held; false: no memory now */
-void vmsg_bond_forget(struct msg_transfer *transfer);
 
 /* ---- slot.c ---- */
-bool vmsg_slot_take(struct msg_transfer *transfer, bool at_once); /* receiver; AT_ONCE: and claims the first chunk; false: none is free */
+bool vmsg_slot_take(struct msg_transfer *transfer, bool at_once); /* AT_ONCE: and one chunk; false: none is free */
 void vmsg_slot_tell(const struct msg_transfer *transfer, struct msg_frame_grant *grant);
 void vmsg_slot_give(struct msg_transfer *transfer);  /* its receiver gives it back */
 void vmsg_slot_close(struct msg_transfer *transfer); /* from now on no claim succeeds */
@@ -128,32 +133,32 @@ void vmsg_slot_count(struct msg_transfer *transfer); /* a chunk is moved: the ot
 bool vmsg_slot_all(const struct msg_transfer *transfer);       /* both sides together have moved everything */
 uint64_t vmsg_slot_put(const struct msg_transfer *transfer);   /* where that begins which the sender has moved */
 uint64_t vmsg_slot_chunks(const struct msg_transfer *transfer); /* of the whole movement */
-bool vmsg_slot_find(struct msg_transfer *transfer, const struct msg_frame_grant *grant) MUST_CHECK; /* sender; false: hostile */
+bool vmsg_slot_find(struct msg_transfer *transfer, const struct msg_frame_grant *grant) MUST_CHECK; /* false: hostile */
 void vmsg_slots_map(struct msg_peer *peer, const struct vi_key *key);
 void vmsg_slots_close(void);
 
 /* ---- keys.c ---- */
-bool vmsg_keys_register(struct msg_transfer *transfer, uint64_t bytes); /* peer lock held, or it is not remote */
+bool vmsg_keys_register(struct msg_transfer *transfer, uint64_t bytes, bool to_be_read); /* peer lock held */
 void vmsg_keys_drop(struct msg_transfer *transfer);
-unsigned vmsg_keys_write(const struct msg_transfer *transfer, struct vi_key *head, struct msg_frame_key *list, int *listed);
+unsigned vmsg_keys_write(const struct msg_transfer *transfer, struct vi_key *head, struct msg_frame_key *list,
+                         int *listed);
 bool vmsg_keys_read(struct msg_keys *keys, const struct vi_key *head, const void *list, size_t length) MUST_CHECK;
 const struct vi_key *vmsg_key_for(const struct msg_transfer *transfer, const struct vi *vi); /* NULL: none */
 const struct vi_region *vmsg_region_for(const struct msg_transfer *transfer, const struct vi *vi); /* NULL: none */
 
 /* ---- transfers.c ---- */
-struct msg_transfer *vmsg_transfer_take(struct msg_request *request); /* NULL: no memory */
+struct msg_transfer *vmsg_transfer_take(struct msg_request *request); /* the request's; NULL: no memory */
 struct msg_transfer *vmsg_transfer_make(struct msg_peer *peer, const struct type_buffer *buffer, bool sender);
-int vmsg_transfer_for_send(struct msg_request *request) MUST_CHECK;
 void vmsg_transfer_give(struct msg_transfer *transfer);
 void vmsg_transfer_end(struct msg_transfer *transfer, int error); /* gives it back; its request is complete */
-struct msg_transfer *vmsg_transfer_next(const struct msg_peer *peer, uint32_t *place); /* of this peer, from PLACE on; NULL: no more */
+struct msg_transfer *vmsg_transfer_next(const struct msg_peer *peer, uint32_t *place); /* NULL: no more */
 uint64_t vmsg_transfer_id(const struct msg_transfer *transfer);
 struct msg_transfer *vmsg_transfer_find(struct msg_peer *peer, uint64_t id);
 struct msg_transfer *vmsg_transfer_sent(struct msg_peer *peer, uint64_t id); /* of ours to this peer */
 void vmsg_transfer_work(struct msg_transfer *transfer); /* gives it a turn at every round */
 void vmsg_transfer_rest(struct msg_transfer *transfer); /* none any more */
 int vmsg_transfer_cursor(struct msg_transfer *transfer, uint64_t from) MUST_CHECK;
-bool vmsg_transfer_first(struct msg_transfer *transfer); /* its turn among those of its peer; takes a place in the line */
+bool vmsg_transfer_first(struct msg_transfer *transfer); /* its turn among those of its peer; stands in line */
 void vmsg_transfer_pass(struct msg_transfer *transfer);  /* leaves the line */
 
 #endif

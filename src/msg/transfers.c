@@ -1,8 +1,9 @@
 /* The pool of transfers, their ids, the work list, and the order among those of one peer.
  *
- * Index and generation make the id that the other side uses. An id that comes from the wire is believed only if it names a
- * live transfer of this very peer in the right role and phase. Under the leaf lock: the pool, the work list and the turns; the
- * content belongs to the holder of progress, or, until its message is announced, to the thread that launches it. */
+ * Index and generation make the id that the other side uses. An id that comes from the wire is believed only if it
+ * names a live transfer of this very peer in the right role and phase. Under the leaf lock: the pool, the work list and
+ * the turns; the content belongs to the holder of progress, or, until its message is announced, to the thread that
+ * launches it. */
 #include "msg/transfer.h"
 
 struct base_pool vmsg_transfers;
@@ -19,14 +20,17 @@ struct msg_transfer *vmsg_transfer_make(struct msg_peer *peer, const struct type
         transfer->sender = sender;
         for (int i = 0; i < MSG_CHUNKS; i++)
             transfer->part[i].bytes = 0;
-    }
-    if (transfer && sender && !peer->parted) {
-        peer->pending_sends++;
-        engine->pending_sends++;
+        if (sender && !peer->parted) {
+            peer->pending_sends++;
+            engine->pending_sends++;
+        }
     }
     msg_unlock(&engine->leaf);
-    if (!transfer)
+    if (!transfer) {
+        (void)vbase_fail(ERR_MEMORY, "no memory to move %llu bytes %s rank %d",
+                         (unsigned long long)type_buffer_bytes(buffer), sender ? "to" : "from", peer->world);
         return NULL;
+    }
     if (peer->remote)
         msg_await();
     if (msg_dead(peer->world)) /* its message was announced before it died */
@@ -34,23 +38,16 @@ struct msg_transfer *vmsg_transfer_make(struct msg_peer *peer, const struct type
     return transfer;
 }
 
+/* That of a request, made when it has none yet: a launch may be tried several times. */
 struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
 {
-    struct msg_transfer *transfer = vmsg_transfer_make(request->peer, &request->buffer, request->kind == MSG_SEND);
-    if (!transfer)
-        return NULL;
-    transfer->request = request;
-    request->extra = transfer;
+    struct msg_transfer *transfer = request->extra;
+    if (!transfer) {
+        request->extra = transfer = vmsg_transfer_make(request->peer, &request->buffer, request->kind == MSG_SEND);
+        if (transfer)
+            transfer->request = request;
+    }
     return transfer;
-}
-
-/* The transfer of a send, made when it has none yet: a launch may be tried several times. */
-int vmsg_transfer_for_send(struct msg_request *request)
-{
-    if (request->extra || vmsg_transfer_take(request))
-        return OK;
-    return vbase_fail(ERR_MEMORY, "no memory to send %llu bytes to rank %d", (unsigned long long)request->total,
-                      request->peer->world);
 }
 
 void vmsg_transfer_give(struct msg_transfer *transfer)
@@ -61,7 +58,10 @@ void vmsg_transfer_give(struct msg_transfer *transfer)
     free(transfer->cursor);
     if (transfer->slot && !transfer->sender)
         vmsg_slot_give(transfer);
-    vmsg_bond_forget(transfer);
+    for (struct msg_span *span = transfer->back, *next; span; span = next) {
+        next = span->next;
+        free(span);
+    }
     if (transfer->request)
         transfer->request->extra = NULL;
     if (peer->remote)
@@ -87,7 +87,7 @@ void vmsg_transfer_end(struct msg_transfer *transfer, int error)
     vmsg_transfer_give(transfer);
     if (request)
         msg_complete(request, error ? error : request->result.error);
-    else if (over)
+    else
         over(owner, error);
 }
 

@@ -5,9 +5,9 @@
  *   |              tag               |   context id   |   kind   |  flags   |
  *   +--------------------------------+----------------+----------+----------+
  *
- * Who sent a frame is known from the vi it came on, so no frame names its sender. An eager frame without flags has no body
- * but the payload. Ids name transfers of the process that gave them out; whoever gets one back looks it up by index and
- * generation and checks that it belongs to this very peer. No frame carries an address that msg would use: keys are
+ * Who sent a frame is known from the vi it came on, so no frame names its sender. An eager frame without flags has no
+ * body but the payload. Ids name transfers of the process that gave them out; a rank that gets one back looks it up by
+ * index and generation and checks that it belongs to this very peer. No frame carries an address that msg would use: keys are
  * the provider's business and checked there.
  *
  * Bytes are in the order of the machine: all ranks of a job run the same build. Bodies are copied to and from these
@@ -23,21 +23,21 @@
 enum msg_frame {
     MSG_FRAME_EAGER = 1, /* (note,) (msg_frame_id,) payload           a message, whole */
     MSG_FRAME_ANNOUNCE,  /* (note,) msg_frame_announce, keys          a message whose payload stays with the sender */
-    MSG_FRAME_GRANT,     /* msg_frame_grant(, _more, keys)            matched: this range may be moved, and by what means */
+    MSG_FRAME_GRANT,     /* msg_frame_grant(, _more, keys)            matched: this range may be moved, and how */
     MSG_FRAME_DATA,      /* msg_frame_data, payload                   a part of a message whose range was granted */
     MSG_FRAME_DONE,      /* msg_frame_done                            the receiver has all that it wants */
     MSG_FRAME_CREDIT,    /* msg_frame_credit                          so much of my window is free again */
     MSG_FRAME_CANCEL,    /* msg_frame_id                              forget this message if it is not matched yet */
     MSG_FRAME_CANCELLED, /* msg_frame_id                              the answer: forgotten (flag WON), or too late */
     MSG_FRAME_GOODBYE,   /* nothing                                   the last frame of this rank to that one */
-    MSG_FRAME_FENCE,     /* msg_frame_rail                            I have closed this rail: nothing lands from it any more */
+    MSG_FRAME_FENCE,     /* msg_frame_rail                            I have closed this rail: nothing lands from it */
     MSG_FRAME_LANDED,    /* msg_frame_rail                            so much has come over it */
     MSG_FRAME_KINDS
 };
 
 #define MSG_FLAG_KEY     1 /* ANNOUNCE, GRANT: the key of the head is valid */
 #define MSG_FLAG_NOTED   2 /* EAGER, ANNOUNCE: a note stands in front */
-#define MSG_FLAG_SYNC    4 /* EAGER: the id of the sender's transfer stands in front; DONE is wanted when it is matched */
+#define MSG_FLAG_SYNC    4 /* EAGER: the id of its transfer stands in front; DONE is wanted when it is matched */
 #define MSG_FLAG_SLOTS   2 /* GRANT: the key of the slots is valid */
 #define MSG_FLAG_PARTIAL 1 /* DONE: from the sender, which moves nothing any more; what is missing is the receiver's */
 #define MSG_FLAG_WON     1 /* CANCELLED: the message was forgotten */
@@ -94,7 +94,7 @@ struct msg_frame_credit {
 
 /* For rails that may lose what they took: what is needed to acknowledge, replay and drop duplicates. */
 struct msg_frame_extension {
-    uint32_t sequence;        /* of this frame among all ordered ones to this peer, over all rails; DATA, FENCE, LANDED: 0 */
+    uint32_t sequence;        /* of this frame among the ordered ones to this peer; DATA, FENCE, LANDED: 0 */
     uint32_t acknowledgement; /* ordered frames of the peer that have arrived here */
 };
 struct msg_frame_rail {

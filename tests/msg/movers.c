@@ -1,6 +1,6 @@
-/* Large messages by each mover of a node: whole, whichever side does how much of it; from a sender that
- * computes meanwhile; with puts and gets that are told later; and when the kernel begins to refuse one side in the middle
- * of the job. takes: 5 timeout: 120 */
+/* Large messages by each mover of a node: whole, whichever side does how much of it; from a sender that computes
+ * meanwhile; with puts and gets that are told later; and when the kernel begins to refuse one side in the middle of the
+ * job. takes: 5 timeout: 120 */
 #include "msg/transfer.h"
 #include "harness.h"
 #include "base/counters.h"
@@ -119,7 +119,8 @@ static void away(int rank)
     free(data);
 }
 
-/* The same with more messages than there are slots: when the sender comes back, most are in other hands. NO_SLOTS: nor can he look. */
+/* The same with more messages than there are slots: when the sender comes back, most are in other hands. NO_SLOTS: nor
+ * can he look. */
 static bool no_slots;
 static void behind(int rank)
 {
@@ -148,7 +149,7 @@ static void behind(int rank)
     while (rank == 0 && *received < count)
         nanosleep(&moment, NULL);
     if (rank == 1)
-        nanosleep(&(struct timespec){0, 30000000}, NULL); /* he answers while our last one is complete and not given back */
+        nanosleep(&(struct timespec){0, 30000000}, NULL); /* the sender answers when our last one is over */
     for (int i = 0; i < count && rank == 0; i++)
         CHECK_EQUAL(vmsg_wait(&send[i]), OK);
     data = all;

@@ -195,7 +195,8 @@ static void hostile_frame(void)
                                                   [MSG_FRAME_LANDED] = sizeof(struct msg_frame_rail)};
     static unsigned char storage[LONGEST + 64];
     uint64_t words[12] = {(uint64_t)rand() % 5000, some_id(), (uint64_t)rand() % 3000, (uint64_t)rand() % 4000, 0,
-                          (uint64_t)(rand() % 5) << 56 | (uint64_t)(rand() % 68) << 48 | (uint64_t)(rand() % 3) << 32 | (unsigned)rand() % 3,
+                          (uint64_t)(rand() % 5) << 56 | (uint64_t)(rand() % 68) << 48 |
+                              (uint64_t)(rand() % 3) << 32 | (unsigned)rand() % 3,
                           rand() % 2 ? 0 : (uint64_t)rand() % 3000, 0, 0, rand() % 4 ? RAIL >> 32 : (uint64_t)rand() % 5};
     unsigned kind = (unsigned)rand() % (MSG_FRAME_KINDS + 2);
     if (kind == MSG_FRAME_GOODBYE && rand() % 50)
