@@ -6,15 +6,17 @@
  * invalid end state if they do not: every wait here blocks.
  *
  * One get or one put fails, wherever it likes. The sender may cancel once. Over a network (-DPUSH) one of two rails is
- * lost, and either side notices it first.
+ * lost, and either side notices it first; so may be a rail with a get of the receiver (-DPULL).
  *
  * Broken on purpose, each must be found out:
  *   all         -DCANCEL_AT_ONCE (a cancelled send ends without the receiver's answer)
- *   PULL        -DNO_DRAIN (the rest is granted while a get is under way), -DNO_DONE
- *   SHARE       -DTWO_PUTS (the sender has two puts under way), -DNO_DRAIN, -DNO_STOP (the sender pushes while its put is under way), -DEARLY_SLOT (the slot is given back when
- *               the rest is granted), -DEARLY_COUNT (a chunk is counted before it is there), -DNO_ANSWER (a sender that
- *               withdraws from a transfer that is over hears nothing)
- *   PUSHSLOT    -DSENT_EARLY (the send ends when nothing is left to claim), -DNO_DONE
+ *   PULL        -DNO_DRAIN (the rest is granted while a get is under way), -DNO_DONE, -DEARLY_AGAIN (a chunk of a lost
+ *               rail is got again while that rail may still write)
+ *   SHARE       -DTWO_PUTS (the sender has two puts under way), -DNO_DRAIN, -DNO_STOP (the sender pushes while its put is
+ *               under way), -DEARLY_SLOT (the slot is given back when the rest is granted), -DEARLY_COUNT (a chunk is
+ *               counted before it is there), -DNO_ANSWER (a sender that withdraws from a transfer that is over hears nothing)
+ *   PUSHSLOT    -DSENT_EARLY (the send ends when nothing is left to claim), -DNO_DONE, -DNO_PARTIAL (a sender that cannot
+ *               map the slot says nothing)
  *   PUSH        -DNO_FENCE (what a lost rail had goes over another at once), -DOPEN_FENCE (the receiver answers and the rail
  *               still writes), -DSENT_EARLY (the send ends when all is given to rails) */
 #define N 3 /* chunks */
@@ -111,6 +113,16 @@ proctype S()
         sender = MOVING; next = 0; beyond = N;
 #ifdef PUSH
         pushing = true;
+#endif
+#ifdef PUSHSLOT
+        if
+        :: true
+        :: true -> sender = ANNOUNCED; /* the slot cannot be mapped */
+#ifndef NO_PARTIAL
+            s2r!PARTIAL, 0
+#endif
+            skip
+        fi
 #endif
         }
 #ifdef SHARE
@@ -236,6 +248,8 @@ bool granted;    /* the rest is granted to the sender */
 byte need;       /* chunks of that */
 byte stranded;   /* PUSHSLOT: the chunk that could not be got, and one */
 bool any;        /* PUSHSLOT: it got some */
+bool cut;        /* PULL: a rail was lost */
+byte dead, again; /* the chunk that was under way on it, and one; then, when the rail is closed, the one to be begun again */
 
 inline get_begin(c) {
     move_begin(c);
@@ -257,6 +271,7 @@ inline grant_rest() {
     other = true;
 #endif
     need = N - c;
+    again = 0;
     granted = true;
     r2s!REGRANT, c, N
 }
@@ -291,6 +306,20 @@ proctype R()
 #ifndef PUSH
     :: atomic { receiver == MOVING && alone && !broken && !granted && nextget < most && incoming < 2 -> c = nextget; nextget++; get_begin(c) }
 #endif
+#ifdef PULL
+    :: atomic { receiver == MOVING && again && !broken && !granted && incoming < 2 -> c = again - 1; again = 0; get_begin(c) }
+    :: atomic { incoming > 0 && !cut -> cut = true;
+        if
+        :: getting[0] -> dead = 1
+        :: getting[1] -> dead = 2
+        :: getting[2] -> dead = 3
+        fi;
+#ifdef EARLY_AGAIN
+        again = dead
+#endif
+        }
+    :: atomic { dead > 0 -> c = dead - 1; dead = 0; getting[c] = false; incoming--; move_end(c); again = c + 1 }
+#endif
 #ifdef SHARE
     :: atomic { receiver == MOVING && !alone && !broken && !granted && !closed && incoming < 2 && at_start + at_end < N ->
         c = at_start; at_start++; nextget++; get_begin(c) }
@@ -302,11 +331,16 @@ proctype R()
         fi }
 #endif
 #ifdef PUSHSLOT
-    :: atomic { receiver == MOVING && !broken && !granted && incoming < 1 && at_start < N ->
+    :: atomic { s2r?PARTIAL, a ->
+        if
+        :: granted
+        :: else -> alone = true; closed = true; nextget = at_start
+        fi }
+    :: atomic { receiver == MOVING && !alone && !broken && !granted && incoming < 1 && at_start < N ->
         c = at_start; at_start++; any = true; get_begin(c) }
-    :: atomic { receiver == MOVING && broken && !granted && there[0] + there[1] + there[2] == N - 1 ->
+    :: atomic { receiver == MOVING && !alone && broken && !granted && there[0] + there[1] + there[2] == N - 1 ->
         need = 1; granted = true; r2s!REGRANT, stranded - 1, stranded }
-    :: atomic { receiver == MOVING && !granted && incoming == 0 && there[0] && there[1] && there[2] ->
+    :: atomic { receiver == MOVING && !alone && !granted && incoming == 0 && there[0] && there[1] && there[2] ->
         if
         :: any ->
 #ifndef NO_DONE
@@ -318,21 +352,23 @@ proctype R()
         receive_over() }
 #endif
     /* incoming end */
-    :: atomic { incoming > 0 ->
+    :: atomic { incoming > (dead > 0) ->
         if
-        :: getting[0] -> c = 0
-        :: getting[1] -> c = 1
-        :: getting[2] -> c = 2
+        :: getting[0] && dead != 1 -> c = 0
+        :: getting[1] && dead != 2 -> c = 1
+        :: getting[2] && dead != 3 -> c = 2
         fi;
         getting[c] = false; incoming--; move_end(c);
         if
         :: true -> there[c] = true; got++
         :: !failed -> failed = true; broken = true; stranded = c + 1
         fi }
-#ifndef PUSHSLOT
+#ifdef PUSHSLOT
+    :: atomic { receiver == MOVING && alone && broken && !granted && DRAINED -> grant_rest() }
+#else
     :: atomic { receiver == MOVING && broken && !granted && DRAINED -> grant_rest() }
 #endif
-    :: atomic { receiver == MOVING && alone && !broken && !granted && incoming == 0 && nextget == most ->
+    :: atomic { receiver == MOVING && alone && !broken && !granted && !again && incoming == 0 && nextget == most ->
 #ifndef NO_DONE
         r2s!DONE, 0, 0;
 #endif
@@ -370,7 +406,7 @@ end:
         if
         :: k == CANCEL -> if :: won :: else -> answer_cancel() fi
         :: k == PARTIAL ->
-#ifndef NO_ANSWER
+#if !defined(NO_ANSWER) && !defined(PUSHSLOT) /* there it has said DONE before */
             r2s!DONE, 0, 0
 #endif
             skip

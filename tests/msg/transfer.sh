@@ -26,8 +26,8 @@ check() { # the way, and what may be broken in it
         [ "$(errors -D$way -D$broken)" != 0 ] || { echo "the model does not notice -D$broken ($way)"; failed=1; }
     done
 }
-check PULL NO_DRAIN NO_DONE
+check PULL NO_DRAIN NO_DONE EARLY_AGAIN
 check SHARE TWO_PUTS NO_DRAIN NO_STOP EARLY_SLOT EARLY_COUNT NO_ANSWER
-check PUSHSLOT SENT_EARLY NO_DONE
+check PUSHSLOT SENT_EARLY NO_DONE NO_PARTIAL
 check PUSH NO_FENCE OPEN_FENCE SENT_EARLY
 exit $failed
