@@ -43,7 +43,7 @@ static void stand_at(struct vi *there, struct vi *here, uint64_t number)
     atomic_store(&shm_vi_of(there)->out_next, number);
     atomic_store(&shm_vi_of(there)->out_seen, number);
     atomic_store(&shm_vi_of(here)->told_line->consumed, (uint32_t)number * (SHM_RUN + 1));
-    shm_vi_of(here)->in_next = number;
+    shm_in_begin(shm_vi_of(here), number);
     shm_vi_of(here)->told = (uint32_t)number * (SHM_RUN + 1);
 }
 

@@ -17,7 +17,7 @@ static void wrap(void)
         start -= start % SHM_LINES;
         atomic_store(&vi->out_next, start);
         atomic_store(&vi->out_seen, start);
-        vi->in_next = start;
+        shm_in_begin(vi, start);
         atomic_store(&vi->told_line->consumed, (uint32_t)start * 8);
     }
     for (uint64_t n = 0; n < 200000; n++) {

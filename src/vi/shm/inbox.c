@@ -9,8 +9,6 @@
 #include "base/clock.h"
 #include "base/counters.h"
 
-static const struct shm_cell no_cell; /* what a removed entry looks at: nothing comes to it */
-
 static inline uint32_t position(const struct shm_vi *vi)
 {
     return (uint32_t)vi->in_next * (SHM_RUN + 1) + vi->in_run;
@@ -27,7 +25,7 @@ static void tell(struct shm_vi *vi)
 void shm_inbox_settle(struct shm_nic *nic)
 {
     for (uint32_t i = 0; i < nic->hot_count; i++) {
-        struct shm_vi *vi = nic->hot[i].vi;
+        struct shm_vi *vi = nic->hot[i];
         if (vi && vi->told != position(vi))
             tell(vi);
     }
@@ -52,15 +50,6 @@ void shm_break(struct shm_vi *vi, const char *why)
 
 /* ---- the array of hot lanes ----------------------------------------------------------------------------------------- */
 
-static inline void aim(struct shm_hot *hot, const struct shm_vi *vi)
-{
-    hot->cell = &vi->in[vi->in_next % SHM_LINES];
-    hot->word = shm_word(vi->in_next) + vi->in_run;
-    hot->next = vi->in_run ? &vi->in[(vi->in_next + 1) % SHM_LINES] : hot->cell;
-    hot->next_word = vi->in_run ? shm_word(vi->in_next + 1) : hot->word;
-    hot->turn_word = (uint32_t)vi->turn_in;
-}
-
 /* Whether the lane is polled, and the class of the line. relaxed: a sender that still reads the lane cold sets its bit once
  * more; one that reads an old class stores as it did. */
 static void hot_tell(struct shm_vi *vi)
@@ -73,13 +62,10 @@ static void hot_tell(struct shm_vi *vi)
 
 static void lane_add(struct shm_nic *nic, struct shm_vi *vi)
 {
-    struct shm_hot *hot = &nic->hot[nic->hot_count];
     vi->place = nic->hot_count++;
+    nic->hot[vi->place] = vi;
     vi->cooling = false;
     vi->used = true;
-    hot->vi = vi;
-    hot->turn = vi->turn;
-    aim(hot, vi);
     hot_tell(vi);
 }
 
@@ -88,7 +74,7 @@ static void lane_remove(struct shm_nic *nic, struct shm_vi *vi)
     if (vi->place == SHM_NOWHERE)
         return;
     tell(vi);
-    nic->hot[vi->place] = (struct shm_hot){.cell = &no_cell, .next = &no_cell, .turn = &no_cell, .turn_word = 1};
+    nic->hot[vi->place] = NULL;
     vi->place = SHM_NOWHERE;
     nic->stale = true;
 }
@@ -97,10 +83,10 @@ static void close_gaps(struct shm_nic *nic)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < nic->hot_count; i++) {
-        if (!nic->hot[i].vi)
+        if (!nic->hot[i])
             continue;
         nic->hot[kept] = nic->hot[i];
-        nic->hot[kept].vi->place = kept;
+        nic->hot[kept]->place = kept;
         kept++;
     }
     nic->hot_count = kept;
@@ -112,8 +98,7 @@ static void close_gaps(struct shm_nic *nic)
 /* The next message, of so many lines, is done with. */
 static inline void lines_end(struct shm_vi *vi, uint32_t lines)
 {
-    vi->in_run = 0;
-    vi->in_next += lines;
+    shm_in_begin(vi, vi->in_next + lines);
     if (unlikely(position(vi) - vi->told >= TUNED(SHM_CREDIT_LINES) * (SHM_RUN + 1) ||
                  vi->owed_bytes >= TUNED(SHM_CREDIT_BYTES)))
         tell(vi);
@@ -122,27 +107,30 @@ static inline void lines_end(struct shm_vi *vi, uint32_t lines)
 /* Messages that lie in the cell of lane VI which is taken next, behind those that are taken. */
 static inline __attribute__((always_inline)) uint32_t ready_here(const struct shm_vi *vi)
 {
-    const struct shm_cell *cell = &vi->in[vi->in_next % SHM_LINES];
     /* acquire: pairs with shm_publish */
-    uint32_t word = atomic_load_explicit(&cell->published, memory_order_acquire);
-    uint32_t all = word - shm_word(vi->in_next);
-    return all <= SHM_RUN && all > vi->in_run ? all - vi->in_run : 0; /* of the lap before: negative */
+    uint32_t more = atomic_load_explicit(&vi->in_cell->published, memory_order_acquire) - vi->in_word;
+    return likely(more <= SHM_RUN - vi->in_run) ? more : 0; /* of the lap before: negative */
+}
+
+/* The sender has gone on to the head behind the one that a run has begun in. */
+static inline bool ready_beyond(const struct shm_vi *vi)
+{
+    /* acquire: pairs with shm_publish */
+    uint32_t word = atomic_load_explicit(&vi->in[(vi->in_next + 1) % SHM_LINES].published, memory_order_acquire);
+    return word - shm_word(vi->in_next + 1) <= SHM_RUN;
 }
 
 /* Nothing new lies in the cell that a run has begun in. Where the sender has gone on to the next one, it is that: from
  * then on nothing is added here, so one more look tells that it is done with. */
 static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi, const struct shm_cell **cell)
 {
-    const struct shm_cell *next = &vi->in[(vi->in_next + 1) % SHM_LINES];
-    /* acquire: pairs with shm_publish */
-    uint32_t word = atomic_load_explicit(&next->published, memory_order_acquire);
-    if (word - shm_word(vi->in_next + 1) > SHM_RUN)
+    if (!ready_beyond(vi))
         return 0;
     uint32_t more = ready_here(vi);
     if (more)
         return more;
     lines_end(vi, 1);
-    *cell = next;
+    *cell = vi->in_cell;
     return ready_here(vi);
 }
 
@@ -155,8 +143,6 @@ static COLD uint32_t ready_behind(struct shm_vi *vi, const struct shm_cell **cel
         return 0;
     }
     lines_end(vi, SHM_LINES - at);
-    if (vi->place != SHM_NOWHERE)
-        aim(&shm_nic_of(vi->vi.nic)->hot[vi->place], vi);
     *cell = &vi->in[0];
     return ready_here(vi);
 }
@@ -167,11 +153,14 @@ static inline uint16_t kind_of(const struct shm_cell *cell) { return *(const vol
 static inline __attribute__((always_inline)) uint32_t ready_lane(struct shm_vi *vi, const struct shm_cell **cell)
 {
     uint32_t more = ready_here(vi);
-    *cell = &vi->in[vi->in_next % SHM_LINES];
+    *cell = vi->in_cell;
     if (unlikely(!more && vi->in_run))
         more = ready_next(vi, cell);
     return unlikely(more && (uint8_t)kind_of(*cell) == SHM_SKIP) ? ready_behind(vi, cell) : more;
 }
+
+/* A head that counts all messages that have come by turn. */
+static inline bool of_turn(const struct shm_vi *vi, const struct shm_cell *cell) { return (kind_of(cell) ^ vi->turns_in) < SHM_TURN; }
 
 /* No message of the lane is the next one, as far as one look tells: either none is there, or MORE that count another turn. The
  * one that came by turn is the next one, unless the lane holds some that were sent before it. */
@@ -184,7 +173,7 @@ static inline uint32_t ready_turn(struct shm_vi *vi, const struct shm_cell **cel
             shm_break(vi, "a head of another turn");
         return 0;
     }
-    if (!more && unlikely((more = ready_lane(vi, cell)) && kind_of(*cell) / SHM_TURN == vi->turns_in / SHM_TURN))
+    if (!more && unlikely((more = ready_lane(vi, cell)) && of_turn(vi, *cell)))
         return more;
     *cell = vi->turn;
     return 1;
@@ -194,7 +183,7 @@ static inline uint32_t ready_turn(struct shm_vi *vi, const struct shm_cell **cel
 static inline __attribute__((always_inline)) uint32_t ready(struct shm_vi *vi, const struct shm_cell **cell)
 {
     uint32_t more = ready_lane(vi, cell);
-    if (likely(more) && likely(kind_of(*cell) / SHM_TURN == vi->turns_in / SHM_TURN))
+    if (likely(more) && likely(of_turn(vi, *cell)))
         return more;
     return ready_turn(vi, cell, more);
 }
@@ -359,6 +348,7 @@ static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, 
             taken = 0;
     }
     atomic_store_explicit(&vi->answered, true, memory_order_relaxed);
+    vi->in_word += taken;
     vi->in_run = run += taken;
     if (taken && ((uint8_t)kind != SHM_DATA || (run + 1) * length > SHM_INLINE || run == SHM_RUN))
         lines_end(vi, lines);
@@ -370,7 +360,6 @@ static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, 
 static inline __attribute__((always_inline)) int poll_one(struct shm_nic *nic, struct shm_vi *vi, int budget)
 {
     const struct shm_cell *cell;
-    uint64_t number = vi->in_next;
     uint32_t count = ready(vi, &cell);
     if (!count) {
         if (unlikely(atomic_load_explicit(&vi->ahead, memory_order_relaxed)))
@@ -381,20 +370,15 @@ static inline __attribute__((always_inline)) int poll_one(struct shm_nic *nic, s
     if (unlikely(!count))
         return 0;
     vi->used = true;
-    /* within a run the aim is old: the next poll of all sees something new once, and aims */
-    if ((vi->in_next != number || cell == vi->turn) && likely(vi->place != SHM_NOWHERE))
-        aim(&nic->hot[vi->place], vi);
     return (int)count;
 }
 
-/* The same, of a lane where something new is seen. */
-static int drain(struct shm_nic *nic, struct shm_hot *hot, int budget)
+/* The same, until nothing is left: of the lane in this PLACE. */
+static int drain(struct shm_nic *nic, uint32_t place, int budget)
 {
     int taken = 0, more;
-    while (taken < budget && !nic->enough && hot->vi && (more = poll_one(nic, hot->vi, budget - taken)) > 0)
+    while (taken < budget && !nic->enough && nic->hot[place] && (more = poll_one(nic, nic->hot[place], budget - taken)) > 0)
         taken += more;
-    if (unlikely(!taken) && hot->vi)
-        aim(hot, hot->vi); /* within a run it was old */
     return taken;
 }
 
@@ -444,7 +428,7 @@ static COLD void take_bits(struct shm_nic *nic, uint32_t word)
 static void cool(struct shm_nic *nic)
 {
     for (uint32_t i = 0; i < nic->hot_count; i++) {
-        struct shm_vi *vi = nic->hot[i].vi;
+        struct shm_vi *vi = nic->hot[i];
         if (!vi)
             continue;
         if (vi->used == vi->cooling) {
@@ -469,12 +453,11 @@ static COLD void tick(struct shm_nic *nic)
 }
 
 /* One look; what it sees is looked at again, with order. */
-static inline bool something(const struct shm_hot *hot)
+static inline bool something(const struct shm_vi *vi)
 {
-    uint32_t word = atomic_load_explicit(&hot->cell->published, memory_order_relaxed);
-    uint32_t next = atomic_load_explicit(&hot->next->published, memory_order_relaxed);
-    uint32_t turn = atomic_load_explicit(&hot->turn->published, memory_order_relaxed);
-    return word - hot->word - 1 < SHM_RUN || next - hot->next_word - 1 < SHM_RUN || turn == hot->turn_word;
+    uint32_t word = atomic_load_explicit(&vi->in_cell->published, memory_order_relaxed) - vi->in_word;
+    uint32_t turn = atomic_load_explicit(&vi->turn->published, memory_order_relaxed) - (uint32_t)vi->turn_in;
+    return word - 1 < SHM_RUN || turn == 0 || (vi->in_run && ready_beyond(vi));
 }
 
 static inline void nothing_came(struct shm_nic *nic)
@@ -491,9 +474,8 @@ static __attribute__((noinline)) int poll_all(struct shm_nic *nic, int budget)
             take_bits(nic, word);
     uint32_t count = nic->hot_count, at = nic->hot_first < count ? nic->hot_first : 0;
     for (uint32_t n = 0; n < count && events < budget && !nic->enough; n++) {
-        struct shm_hot *hot = &nic->hot[at];
-        if (unlikely(something(hot)))
-            events += drain(nic, hot, budget - events);
+        if (likely(nic->hot[at]) && unlikely(something(nic->hot[at])))
+            events += drain(nic, at, budget - events);
         at = at + 1 < count ? at + 1 : 0;
     }
     nic->hot_first = at; /* after a full round the place is the same, after a full budget the next lane's */

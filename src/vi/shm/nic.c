@@ -60,7 +60,7 @@ static int take_slot(struct shm_nic *nic)
 static int allocate(struct shm_nic *nic, const struct vi_setup *setup)
 {
     uint32_t count = setup->local_count;
-    nic->hot = aligned_alloc(CACHE_LINE, count * sizeof(*nic->hot));
+    nic->hot = calloc(count, sizeof(*nic->hot));
     nic->peers = calloc(count, sizeof(*nic->peers));
     nic->local_ranks = calloc(count, sizeof(*nic->local_ranks));
     if (!nic->hot || !nic->peers || !nic->local_ranks)
@@ -75,7 +75,7 @@ static void release(struct shm_nic *nic)
         for (uint32_t i = 0; i < nic->segment.ranks; i++)
             free(atomic_load_explicit(&nic->peers[i], memory_order_relaxed));
     free((void *)nic->peers);
-    free(nic->hot);
+    free((void *)nic->hot);
     free(nic->local_ranks);
     if (nic->ear >= 0)
         close(nic->ear);
@@ -164,6 +164,7 @@ struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index)
     vi->credit = shm_credit_of(s, nic->index, index);
     vi->bell = shm_bell_of(s, index);
     vi->in = shm_lane_of(s, nic->index, index);
+    shm_in_begin(vi, 0);
     vi->turn = shm_turn_of(s, nic->index, index);
     vi->turn_in = nic->index < index ? 2 : 1;
     atomic_store_explicit(&vi->turn_out, nic->index < index ? 1 : 0, memory_order_relaxed);

@@ -43,7 +43,6 @@ struct shm_vi {
     struct shm_cell *out;
     const struct shm_credit *credit; /* of the lane out; the peer writes it */
     struct shm_bell *bell;           /* the peer's */
-    struct shm_cell *turn;           /* the line that both write */
     _Atomic uint64_t turn_out;       /* the turn that is ours to write; 0: the peer has it. Release by the poll, pairs with
                                       * shm_send */
     uint16_t turns_out;              /* messages that went by turn, * SHM_TURN */
@@ -68,19 +67,22 @@ struct shm_vi {
     unsigned class;                  /* as the peer has told it; CLASSES: not yet */
     uint32_t row_most;               /* bytes of a row in this class */
 
-    /* Receiving. Written by the polling thread. */
+    /* Receiving. Written by the polling thread. One look needs the first line of it. */
     struct shm_cell *in ALIGNED(CACHE_LINE);
-    struct shm_credit *told_line;
-    struct shm_line line;        /* to the peer */
-    uint64_t in_next;            /* lines taken */
-    uint32_t in_run;             /* messages taken of the cell in_next */
-    uint16_t turns_in;           /* messages that came by turn, * SHM_TURN */
-    uint64_t turn_in;            /* the turn that the peer writes next */
-    uint32_t told;               /* the explicit credit given last */
-    uint32_t owed_bytes;         /* of blocks, taken since then */
-    uint32_t place;              /* in nic->hot, SHM_NOWHERE */
+    const struct shm_cell *in_cell; /* what is taken next: a head, */
+    uint64_t in_next;            /* of this number, which is how many lines are taken, */
+    uint32_t in_word;            /* and what it says while nothing more has come: shm_word(in_next) + in_run, */
+    uint32_t in_run;             /* of which so many messages are taken */
+    struct shm_cell *turn;       /* the line that both write, */
+    uint64_t turn_in;            /* the turn that the peer writes there next, */
+    uint16_t turns_in;           /* and messages that came so, * SHM_TURN */
     bool used;                   /* since the last tick */
     bool cooling;                /* told cold, still polled for a while */
+    uint32_t place;              /* in nic->hot, SHM_NOWHERE */
+    uint32_t told;               /* the explicit credit given last */
+    uint32_t owed_bytes;         /* of blocks, taken since then */
+    struct shm_credit *told_line;
+    struct shm_line line;        /* to the peer */
 
     /* The connection, under nic->lock; `deliver` sums it up for the poll. */
     _Atomic bool deliver; /* open, and the peer's stream is in the same session */
@@ -91,15 +93,6 @@ struct shm_vi {
     struct shm_reached *reached;      /* parts of the peer's shared memory that are mapped; under nic->lock */
     uint8_t slab[SHM_LINES];          /* in which the block of each line in flight lies; under heap.lock */
 };
-
-/* A polled lane: what one look needs, in a line. A message comes into the cell, or behind a run into the next one, or by turn. */
-struct shm_hot {
-    const struct shm_cell *cell, *next; /* the same when no run has begun */
-    const struct shm_cell *turn;
-    uint32_t word, next_word;           /* what they say while nothing comes */
-    uint32_t turn_word;                 /* what it says when something has come */
-    struct shm_vi *vi;
-} ALIGNED(CACHE_LINE);
 
 /* The memory for blocks of this process: see heap.c. */
 struct shm_heap {
@@ -123,7 +116,7 @@ struct shm_nic {
     struct shm_bell *bell;
     _Atomic uint64_t *bits;
 
-    struct shm_hot *hot; /* room for all peers */
+    struct shm_vi **hot; /* the lanes that are polled, NULL: one that is left; room for all peers */
     uint32_t hot_count, hot_first, polls, idle;
     int told;            /* events of this poll that were not messages: called, down */
     bool stale;          /* some entry of hot is to be removed */
@@ -200,6 +193,15 @@ uint32_t shm_heap_next(const struct shm_heap *heap, uint32_t length); /* the off
 
 /* Copying into rows and blocks: store.c */
 void shm_store(char *to, const struct iovec *piece, int pieces, bool past, unsigned flags);
+
+/* The line of this NUMBER is taken next, from its first message on. */
+static inline void shm_in_begin(struct shm_vi *vi, uint64_t number)
+{
+    vi->in_next = number;
+    vi->in_cell = &vi->in[number % SHM_LINES];
+    vi->in_word = shm_word(number);
+    vi->in_run = 0;
+}
 
 /* The class of a line: line.c */
 extern _Atomic int shm_line_fixed; /* for tests: every line is told to be of this class; -1 */
