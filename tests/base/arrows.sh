@@ -2,12 +2,13 @@
 #   a room includes lower floors only, and of another room only its face (the launcher also what it hands over)
 #   a provider of vi includes no other provider
 #   a personality includes neither a provider nor another personality (rpc, which stands on pack, that one)
+#   sock, which is preloaded into programs of others, includes base alone
 #   nobody climbs with "../"; getenv is called in base alone
 source "$VIADUCT_SOURCE/tests/lib/shell"
 
 cat >"$work/arrows.awk" <<'AWK'
 BEGIN {
-    split("base:0 boot:1 type:1 vi:1 msg:2 coll:3 mpi:4 pack:4 rpc:5 mplite:4 sock:4 tools:6", rooms, " ")
+    split("base:0 boot:1 type:1 vi:1 msg:2 coll:3 mpi:4 pack:4 rpc:5 mplite:4 sock:1 tools:6", rooms, " ")
     for (i in rooms) {
         split(rooms[i], pair, ":")
         floor[pair[1]] = pair[2]
@@ -67,6 +68,9 @@ try found src/vi/shm/a.c '#include "vi/tcp/link.h"'
 try found src/vi/shm/a.c '#include "../tcp/link.h"'
 try found src/coll/a.c 'x = getenv("A");'
 try found tools/a.c 'x = secure_getenv ("A");'
+try found src/sock/a.c '#include "msg/msg.h"'
+try found src/sock/a.c '#include "vi/vi.h"'
+try fine src/sock/a.c '#include "base/atomic.h"'
 try fine src/vi/shm/a.c '#include "vi/shm/lane.h"'
 try fine src/vi/shm/a.c '#include "vi/vi.h"'
 try fine src/msg/a.c '#include "msg/peer.h"'
