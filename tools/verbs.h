@@ -10,6 +10,7 @@ int verb_helper(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 int verb_examine(int argc, char **argv); /* the launcher on another host */
 int verb_info(int argc, char **argv);
+int verb_sock(int argc, char **argv);
 
 /* Adds what each network card has sent for the jobs of this host, as far as this user may look at them, over the
  * network that this process sees (jobs.c). */

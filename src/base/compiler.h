@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifndef VEXPORT /* a library that keeps base to itself defines it as nothing */
 #define VEXPORT __attribute__((visibility("default")))
+#endif
 #define MUST_CHECK __attribute__((warn_unused_result))
 #define PRINTF_LIKE(at, first) __attribute__((format(printf, at, first)))
 #define COLD __attribute__((cold, noinline))

@@ -11,6 +11,11 @@
 static const char *const level_name[] = {"error", "warn", "info", "debug"};
 static const char *const level_word[] = {"error", "warning", "info", "debug"};
 
+/* A library that lives in programs of others has no standard error: there the build says -1. */
+#ifndef LOG_WITHOUT_FILE
+#define LOG_WITHOUT_FILE STDERR_FILENO
+#endif
+
 int vbase_log_level = LOG_LEVEL_WARN;
 
 static _Atomic int rank_now = -1;
@@ -54,17 +59,17 @@ static int log_descriptor(int rank)
     /* acquire: pairs with the release below; only the number itself is used, so relaxed would do */
     int fd = atomic_load_explicit(&file_now, memory_order_acquire);
     if (fd >= 0 || !vbase_settings.log_file)
-        return fd >= 0 ? fd : STDERR_FILENO;
+        return fd >= 0 ? fd : LOG_WITHOUT_FILE;
     char path[1024];
     if (!vbase_log_path(path, sizeof(path), vbase_settings.log_file, rank))
-        return STDERR_FILENO;
+        return LOG_WITHOUT_FILE;
     int mine = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (mine < 0) {
         int why = errno;
         static _Atomic bool said; /* set before the line is written, which comes here again */
         if (!atomic_exchange_explicit(&said, true, memory_order_relaxed))
             LOG_WARN("the log file %s cannot be opened (%s): the log goes to standard error", path, strerror(why));
-        return STDERR_FILENO;
+        return LOG_WITHOUT_FILE;
     }
     if (atomic_compare_exchange_strong_explicit(&file_now, &fd, mine, memory_order_release, memory_order_acquire))
         return mine;

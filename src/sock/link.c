@@ -1,0 +1,146 @@
+/* The memory of a family and the holders of its connections; see link.h. No locks: a place is taken by compare-and-swap, and
+ * what a process leaves behind when it is killed is found by its number. */
+#include "sock/link.h"
+#include "sock/real.h"
+#include "sock/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define FORKING 0x80000000u
+
+struct family {
+    _Atomic uint32_t next; /* where the search for a free link begins */
+    _Atomic uint32_t high; /* all links in use are below */
+    struct sock_link link[SOCK_FILES];
+};
+static struct family *family;
+
+static uint32_t own_pid(void) { return (uint32_t)sock_raw(SYS_getpid, 0, 0, 0, 0, 0, 0); }
+
+int sock_family_make(void)
+{
+    void *memory =
+        mmap(NULL, sizeof(struct family), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return -1;
+    family = memory;
+    return 0;
+}
+
+static bool holder_replace(struct sock_link *link, uint32_t old, uint32_t new)
+{
+    for (int i = 0; i < SOCK_HOLDERS; i++) {
+        uint32_t seen = old;
+        if (atomic_compare_exchange_strong(&link->holder[i], &seen, new))
+            return true;
+    }
+    return false;
+}
+
+static void holder_add(struct sock_link *link, uint32_t who)
+{
+    if (!holder_replace(link, 0, who))
+        link->lost_count = true;
+}
+
+struct sock_file *sock_link_open(enum sock_stage stage, bool active)
+{
+    if (!family)
+        return NULL;
+    uint32_t start = atomic_load_explicit(&family->next, memory_order_relaxed);
+    for (uint32_t i = 0; i < SOCK_FILES; i++) {
+        uint32_t number = (start + i) % SOCK_FILES, free = STAGE_FREE;
+        struct sock_link *link = &family->link[number];
+        if (number == 0 || atomic_load_explicit(&link->stage, memory_order_relaxed) != STAGE_FREE ||
+            atomic_load_explicit(&sock_files[number].users, memory_order_relaxed) != 0 ||
+            !atomic_compare_exchange_strong(&link->stage, &free, stage))
+            continue;
+        memset((char *)link + offsetof(struct sock_link, active), 0, sizeof(*link) - offsetof(struct sock_link, active));
+        link->active = active;
+        holder_add(link, own_pid());
+        atomic_store_explicit(&family->next, number + 1, memory_order_relaxed); /* a hint */
+        uint32_t high = atomic_load(&family->high);
+        while (high <= number && !atomic_compare_exchange_weak(&family->high, &high, number + 1))
+            ;
+        return sock_file_open(number, link);
+    }
+    return NULL;
+}
+
+void sock_link_leave(struct sock_link *link)
+{
+    holder_replace(link, own_pid(), 0);
+    for (int i = 0; i < SOCK_HOLDERS; i++)
+        if (atomic_load(&link->holder[i]) != 0)
+            return;
+    if (!link->lost_count)
+        atomic_store_explicit(&link->stage, STAGE_FREE, memory_order_release);
+}
+
+/* A process that has ended; one that nobody has waited for yet counts as ended. */
+static bool dead(uint32_t pid)
+{
+    char path[40], text[200];
+    snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+    int fd = (int)sock_raw(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+    if (fd < 0)
+        return fd == -ENOENT && sock_raw(SYS_kill, (long)pid, 0, 0, 0, 0, 0) == -ESRCH;
+    long n = sock_raw(SYS_read, fd, (long)text, sizeof(text) - 1, 0, 0, 0);
+    sock_raw(SYS_close, fd, 0, 0, 0, 0, 0);
+    text[n > 0 ? n : 0] = '\0';
+    const char *end = strrchr(text, ')');
+    return end && (end[2] == 'Z' || end[2] == 'X');
+}
+
+bool sock_link_alone(struct sock_link *link)
+{
+    uint32_t own = own_pid();
+    if (link->lost_count)
+        return false;
+    for (int i = 0; i < SOCK_HOLDERS; i++) {
+        uint32_t who = atomic_load(&link->holder[i]);
+        if (who == 0 || who == own)
+            continue;
+        if ((who & FORKING) || !dead(who))
+            return false;
+        atomic_compare_exchange_strong(&link->holder[i], &who, 0);
+    }
+    return true;
+}
+
+void sock_link_unknown(struct sock_link *link) { link->lost_count = true; }
+
+uint32_t sock_family_fork(void)
+{
+    uint32_t high = family ? atomic_load(&family->high) : 0;
+    uint32_t mark = FORKING | (uint32_t)sock_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    for (uint32_t i = 1; i < high; i++)
+        if (atomic_load(&sock_files[i].descriptors))
+            holder_add(&family->link[i], mark);
+    return mark;
+}
+
+static void marks_replace(uint32_t mark, uint32_t by)
+{
+    uint32_t high = family ? atomic_load(&family->high) : 0;
+    for (uint32_t i = 1; i < high; i++)
+        if (atomic_load(&family->link[i].stage) != STAGE_FREE)
+            holder_replace(&family->link[i], mark, by);
+}
+
+void sock_family_failed(uint32_t mark) { marks_replace(mark, 0); }
+
+/* Calls that other threads of the parent had under way are not calls of the child. */
+void sock_family_child(uint32_t mark)
+{
+    uint32_t high = family ? atomic_load(&family->high) : 0;
+    marks_replace(mark, own_pid());
+    for (uint32_t i = 1; i < high; i++)
+        atomic_store(&sock_files[i].users, atomic_load(&sock_files[i].descriptors));
+}

@@ -1,0 +1,76 @@
+/* The words of VIADUCT_SOCK; see policy.h. Words are joined by spaces: "after:0 only:6379 not:22,8000-8100 user:www-data". */
+#include "sock/policy.h"
+#include "base/log.h"
+
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AFTER 8
+
+struct sock_policy sock_policy = {.on = false, .after = AFTER};
+
+static uid_t allowed[16];
+static size_t allowed_count;
+
+static bool in_list(const char *list, uint16_t port)
+{
+    while (list && *list) {
+        char *end;
+        unsigned long low = strtoul(list, &end, 10), high = low;
+        if (*end == '-')
+            high = strtoul(end + 1, &end, 10);
+        if (port >= low && port <= high)
+            return true;
+        list = *end == ',' ? end + 1 : NULL;
+    }
+    return false;
+}
+
+bool sock_policy_port(uint16_t one, uint16_t other)
+{
+    if (sock_policy.only && !in_list(sock_policy.only, one) && !in_list(sock_policy.only, other))
+        return false;
+    return !in_list(sock_policy.not, one) && !in_list(sock_policy.not, other);
+}
+
+bool sock_policy_user(uid_t user)
+{
+    for (size_t i = 0; i < allowed_count; i++)
+        if (allowed[i] == user)
+            return true;
+    return false;
+}
+
+static void users_read(char *names)
+{
+    char *rest, *end;
+    for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+        unsigned long number = strtoul(name, &end, 10);
+        const struct passwd *entry = *end ? getpwnam(name) : NULL;
+        if ((*end && !entry) || allowed_count == ARRAY_LENGTH(allowed))
+            LOG_WARN("VIADUCT_SOCK: the user %s is not known, or one too many", name);
+        else
+            allowed[allowed_count++] = *end ? entry->pw_uid : (uid_t)number;
+    }
+}
+
+void sock_policy_read(const char *words)
+{
+    char *rest, *copy = words ? strdup(words) : NULL; /* lives as long as the process */
+    sock_policy.on = true;
+    for (char *word = copy ? strtok_r(copy, " ", &rest) : NULL; word; word = strtok_r(NULL, " ", &rest)) {
+        if (strcmp(word, "off") == 0)
+            sock_policy.on = false;
+        else if (strncmp(word, "after:", 6) == 0)
+            sock_policy.after = (uint32_t)strtoul(word + 6, NULL, 10);
+        else if (strncmp(word, "only:", 5) == 0)
+            sock_policy.only = word + 5;
+        else if (strncmp(word, "not:", 4) == 0)
+            sock_policy.not = word + 4;
+        else if (strncmp(word, "user:", 5) == 0)
+            users_read(word + 5);
+        else
+            LOG_WARN("VIADUCT_SOCK: \"%s\" is not understood", word);
+    }
+}

@@ -1,0 +1,120 @@
+/* Processes that this one makes: its connections get one more holder, or one that nobody can count. */
+#include "sock/hooks.h"
+#include "sock/link.h"
+#include "sock/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static pid_t forked(pid_t (*how)(void))
+{
+    uint32_t mark = sock_family_fork();
+    pid_t pid = how();
+    if (pid == 0)
+        sock_family_child(mark);
+    else if (pid < 0)
+        sock_family_failed(mark);
+    return pid;
+}
+
+pid_t sock_fork(void) { return forked(sock_real.fork); }
+pid_t sock__Fork(void) { return forked(sock_real._Fork); }
+
+/* A child of vfork runs in our memory, where its closing of descriptors would be ours. So it gets memory of its own, and we
+ * wait, as vfork does, until it has called exec or ended: then the pipe that it holds is closed. */
+pid_t sock_vfork(void)
+{
+    int ends[2];
+    char byte;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return forked(sock_real.fork);
+    pid_t pid = forked(sock_real.fork);
+    if (pid == 0) {
+        sock_real.close(ends[0]);
+        return 0; /* the other end closes by itself */
+    }
+    int saved = errno;
+    sock_real.close(ends[1]);
+    while (pid > 0 && sock_real.read(ends[0], &byte, 1) < 0 && errno == EINTR)
+        ;
+    sock_real.close(ends[0]);
+    errno = saved;
+    return pid;
+}
+
+/* libc makes these children past our hooks. What is not close-on-exec they hold for as long as they live. */
+static void children_unseen(void)
+{
+    for (int fd = 0; fd < sock_table_end(); fd++) {
+        struct sock_file *file = sock_known(fd) ? sock_hold(fd) : NULL;
+        if (!file)
+            continue;
+        if (!(sock_real.fcntl(fd, F_GETFD, 0) & FD_CLOEXEC))
+            sock_link_unknown(file->link);
+        sock_drop(file);
+    }
+}
+
+int sock_posix_spawn(pid_t *pid, const char *path, const void *actions, const void *attributes, char *const argv[],
+                     char *const envp[])
+{
+    children_unseen();
+    return sock_real.posix_spawn(pid, path, actions, attributes, argv, envp);
+}
+
+int sock_posix_spawnp(pid_t *pid, const char *path, const void *actions, const void *attributes, char *const argv[],
+                      char *const envp[])
+{
+    children_unseen();
+    return sock_real.posix_spawnp(pid, path, actions, attributes, argv, envp);
+}
+
+int sock_system(const char *command)
+{
+    children_unseen();
+    return sock_real.system(command);
+}
+
+FILE *sock_popen(const char *command, const char *mode)
+{
+    children_unseen();
+    return sock_real.popen(command, mode);
+}
+
+/* A clone that shares memory is a thread, or a vfork in disguise: libc's own are not seen here, either. */
+static long cloned(long number, long a, long b, long c, long d, long e, long f)
+{
+    uint32_t mark = sock_family_fork();
+    long pid = sock_real.syscall(number, a, b, c, d, e, f);
+    if (pid == 0)
+        sock_family_child(mark);
+    else if (pid < 0)
+        sock_family_failed(mark);
+    return pid;
+}
+
+long sock_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    switch (number) {
+#ifdef SYS_fork
+    case SYS_fork:
+        return cloned(number, a, b, c, d, e, f);
+#endif
+    case SYS_clone:
+        if (!((unsigned long)a & (CLONE_VM | CLONE_FILES)))
+            return cloned(number, a, b, c, d, e, f);
+        break;
+    case SYS_close:
+        return sock_close((int)a);
+    case SYS_dup:
+        return sock_dup((int)a);
+    case SYS_dup3:
+        return sock_dup3((int)a, (int)b, (int)c);
+    default:
+        break;
+    }
+    return sock_real.syscall(number, a, b, c, d, e, f);
+}

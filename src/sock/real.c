@@ -1,0 +1,101 @@
+/* Where the real functions are found; see real.h. A function that is more than a system call is looked up at its first call
+ * if that comes before the constructor. */
+#include "sock/real.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/syscall.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+long sock_raw(long number, long a, long b, long c, long d, long e, long f)
+{
+#if defined(__x86_64__)
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+#elif defined(__aarch64__)
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = e;
+    register long x5 __asm__("x5") = f;
+    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+    return x0;
+#else
+    long (*call)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall"); /* the twin in C */
+    long result = call(number, a, b, c, d, e, f);
+    return result < 0 ? -errno : result;
+#endif
+}
+
+static long call_early(long number, long a, long b, long c, long d, long e, long f)
+{
+    long result = sock_raw(number, a, b, c, d, e, f);
+    if (result < 0 && result > -4096) {
+        errno = (int)-result;
+        return -1;
+    }
+    return result;
+}
+
+/* The arguments of a row as words, filled up to six. */
+#define WORDS(...)                          WORDS_OF(__VA_ARGS__, 0, 0, 0, 0, 0, 0)
+#define WORDS_OF(a, b, c, d, e, f, ...)     (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)
+
+#define ALIAS(other, name)
+#define HOOK_FD HOOK
+#define CALL_FD CALL
+
+#define HOOK(type, name, parameters, arguments)                                                                        \
+    static type early_##name parameters                                                                                \
+    {                                                                                                                  \
+        type(*found) parameters = (type(*) parameters)dlsym(RTLD_NEXT, #name);                                         \
+        return found arguments;                                                                                        \
+    }
+#define CALL(type, name, parameters, arguments, number)                                                                \
+    static type early_##name parameters { return (type)call_early(number, WORDS arguments); }
+#include "sock/hooks.def"
+#undef HOOK
+#undef CALL
+
+struct sock_real sock_real = {
+#define HOOK(type, name, parameters, arguments)         .name = early_##name,
+#define CALL(type, name, parameters, arguments, number) .name = early_##name,
+#include "sock/hooks.def"
+#undef HOOK
+#undef CALL
+};
+
+/* A function that this libc does not have keeps its stand-in. */
+void sock_real_find(void)
+{
+    void *found;
+#define HOOK(type, name, parameters, arguments)                                                                        \
+    if ((found = dlsym(RTLD_NEXT, #name)))                                                                             \
+        sock_real.name = (type(*) parameters)found;
+#define CALL(type, name, parameters, arguments, number) HOOK(type, name, parameters, arguments)
+#include "sock/hooks.def"
+#undef HOOK
+#undef CALL
+}
+
+/* What base calls instead of our hooks: see plain.h. */
+#define PLAIN(type, name, parameters, arguments)                                                                       \
+    type sock_plain_##name parameters;                                                                                 \
+    type sock_plain_##name parameters { return sock_real.name arguments; }
+PLAIN(ssize_t, read, (int fd, void *data, size_t size), (fd, data, size))
+PLAIN(ssize_t, write, (int fd, const void *data, size_t size), (fd, data, size))
+PLAIN(int, close, (int fd), (fd))
+PLAIN(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
+PLAIN(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
+PLAIN(long, syscall, (long number, long a, long b, long c, long d, long e, long f), (number, a, b, c, d, e, f))

@@ -1,0 +1,134 @@
+/* Sockets come and go: the calls that make, connect, copy and close descriptors. */
+#include "sock/hooks.h"
+#include "sock/link.h"
+#include "sock/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+static bool is_internet(int family) { return family == AF_INET || family == AF_INET6; }
+
+static void track(int fd, enum sock_stage stage, bool active)
+{
+    int saved = errno;
+    struct sock_file *file = sock_link_open(stage, active);
+    if (file) {
+        sock_table_add(fd, file);
+        sock_drop(file);
+    }
+    errno = saved;
+}
+
+int sock_socket(int family, int type, int protocol)
+{
+    int fd = sock_real.socket(family, type, protocol);
+    if (fd >= 0 && is_internet(family) && (type & ~(SOCK_CLOEXEC | SOCK_NONBLOCK)) == SOCK_STREAM &&
+        (protocol == 0 || protocol == IPPROTO_TCP))
+        track(fd, STAGE_OPEN, false);
+    return fd;
+}
+
+int sock_connect(int fd, const struct sockaddr *address, socklen_t length)
+{
+    int result = sock_real.connect(fd, address, length);
+    struct sock_file *file = result == 0 || errno == EINPROGRESS ? sock_hold(fd) : NULL;
+    if (!file)
+        return result;
+    uint32_t open = STAGE_OPEN;
+    if (address && is_internet(address->sa_family)) {
+        file->link->active = true;
+        atomic_compare_exchange_strong(&file->link->stage, &open, STAGE_PLAIN);
+    }
+    sock_drop(file);
+    return result;
+}
+
+/* A listener may have come over exec: then the address that the caller wants to have tells what it is. */
+static void accepted(int listener, int fd, const struct sockaddr *address)
+{
+    if (fd >= 0 && (sock_known(listener) || (address && is_internet(address->sa_family))))
+        track(fd, STAGE_PLAIN, false);
+}
+
+int sock_accept(int listener, struct sockaddr *address, socklen_t *length)
+{
+    int fd = sock_real.accept(listener, address, length);
+    accepted(listener, fd, address && length && *length >= sizeof(address->sa_family) ? address : NULL);
+    return fd;
+}
+
+int sock_accept4(int listener, struct sockaddr *address, socklen_t *length, int flags)
+{
+    int fd = sock_real.accept4(listener, address, length, flags);
+    accepted(listener, fd, address && length && *length >= sizeof(address->sa_family) ? address : NULL);
+    return fd;
+}
+
+static void forget(int fd)
+{
+    struct sock_file *file = sock_hold(fd);
+    if (!file)
+        return;
+    sock_table_remove(fd, file);
+    sock_drop(file);
+}
+
+int sock_close(int fd)
+{
+    forget(fd);
+    return sock_real.close(fd);
+}
+
+static void forget_range(unsigned first, unsigned last)
+{
+    for (unsigned fd = first; fd <= last && fd < (unsigned)sock_table_end(); fd++)
+        if (sock_known((int)fd))
+            forget((int)fd);
+}
+
+void sock_closefrom(int first)
+{
+    forget_range(first < 0 ? 0 : (unsigned)first, ~0u);
+    sock_real.closefrom(first);
+}
+
+int sock_close_range(unsigned first, unsigned last, int flags)
+{
+    if (first <= last && !(flags & CLOSE_RANGE_CLOEXEC))
+        forget_range(first, last);
+    return sock_real.close_range(first, last, flags);
+}
+
+static int copied(int from, int to)
+{
+    struct sock_file *file = to >= 0 && to != from ? sock_hold(from) : NULL;
+    if (file) {
+        sock_table_add(to, file);
+        sock_drop(file);
+    }
+    return to;
+}
+
+int sock_dup(int fd) { return copied(fd, sock_real.dup(fd)); }
+
+int sock_dup2(int fd, int to)
+{
+    if (fd != to && (sock_known(fd) || sock_known(to)) && sock_real.fcntl(fd, F_GETFD, 0) >= 0)
+        forget(to);
+    return copied(fd, sock_real.dup2(fd, to));
+}
+
+int sock_dup3(int fd, int to, int flags)
+{
+    if (fd != to && (sock_known(fd) || sock_known(to)) && sock_real.fcntl(fd, F_GETFD, 0) >= 0)
+        forget(to);
+    return copied(fd, sock_real.dup3(fd, to, flags));
+}
+
+int sock_fcntl(int fd, int what, long value)
+{
+    int result = sock_real.fcntl(fd, what, value);
+    return what == F_DUPFD || what == F_DUPFD_CLOEXEC ? copied(fd, result) : result;
+}

@@ -1,0 +1,65 @@
+/* The table of descriptors; see table.h. */
+#include "sock/table.h"
+#include "sock/link.h"
+
+_Atomic uint32_t sock_table[SOCK_DESCRIPTORS];
+struct sock_file sock_files[SOCK_FILES];
+static _Atomic int end; /* of what was ever used */
+
+int sock_table_end(void) { return atomic_load_explicit(&end, memory_order_relaxed); }
+
+struct sock_file *sock_hold(int fd)
+{
+    while ((uint32_t)fd < SOCK_DESCRIPTORS) {
+        uint32_t number = atomic_load_explicit(&sock_table[fd], memory_order_acquire);
+        if (number == 0)
+            return NULL;
+        struct sock_file *file = &sock_files[number];
+        /* seq_cst: pairs with the exchange in sock_table_remove; either it sees this user, or we see no entry */
+        atomic_fetch_add(&file->users, 1);
+        if (likely(atomic_load(&sock_table[fd]) == number))
+            return file;
+        sock_drop(file);
+    }
+    return NULL;
+}
+
+void sock_drop(struct sock_file *file)
+{
+    if (atomic_fetch_sub(&file->users, 1) == 1)
+        sock_link_leave(file->link);
+}
+
+void sock_table_add(int fd, struct sock_file *file)
+{
+    if ((uint32_t)fd >= SOCK_DESCRIPTORS)
+        return;
+    atomic_fetch_add(&file->users, 1);
+    atomic_fetch_add(&file->descriptors, 1);
+    int seen = atomic_load_explicit(&end, memory_order_relaxed);
+    while (seen <= fd && !atomic_compare_exchange_weak(&end, &seen, fd + 1))
+        ;
+    uint32_t old = atomic_exchange(&sock_table[fd], (uint32_t)(file - sock_files));
+    if (old) { /* it was closed by a way that we do not see */
+        struct sock_file *gone = &sock_files[old];
+        atomic_fetch_sub(&gone->descriptors, 1);
+        sock_drop(gone);
+    }
+}
+
+bool sock_table_remove(int fd, struct sock_file *file)
+{
+    uint32_t number = (uint32_t)(file - sock_files);
+    if (!atomic_compare_exchange_strong(&sock_table[fd], &number, 0))
+        return false;
+    bool last = atomic_fetch_sub(&file->descriptors, 1) == 1;
+    sock_drop(file);
+    return last;
+}
+
+struct sock_file *sock_file_open(uint32_t number, struct sock_link *link)
+{
+    struct sock_file *file = &sock_files[number];
+    *file = (struct sock_file){.users = 1, .link = link};
+    return file;
+}

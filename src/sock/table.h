@@ -1,0 +1,45 @@
+/* Which descriptors of this process are ours: the table that every hook looks at first, and the file behind an entry.
+ *
+ * A descriptor that is no TCP connection, and one that was given up, has no entry: it costs one load. Files are memory of the
+ * process that never goes away, so that a call may look at one that another thread is closing: sock_hold counts it, and looks
+ * at the table again. Several descriptors (dup) may name one file. */
+#ifndef SOCK_TABLE_H
+#define SOCK_TABLE_H
+
+#include "base/compiler.h"
+#include <stdatomic.h>
+
+#define SOCK_DESCRIPTORS (1u << 20)
+#define SOCK_FILES       65536u
+
+struct sock_link;
+
+struct sock_file {
+    _Atomic uint32_t users;       /* descriptors, and calls under way; the last one frees the file */
+    _Atomic uint32_t descriptors; /* of this process */
+    struct sock_link *link;       /* what the family knows of it; same number as the file */
+};
+
+extern _Atomic uint32_t sock_table[SOCK_DESCRIPTORS]; /* 0, or the number of a file */
+extern struct sock_file sock_files[SOCK_FILES];
+
+static inline bool sock_known(int fd)
+{
+    /* relaxed: a descriptor reaches another thread by the program's own means, which order this, too */
+    return (uint32_t)fd < SOCK_DESCRIPTORS && atomic_load_explicit(&sock_table[fd], memory_order_relaxed) != 0;
+}
+
+int sock_table_end(void); /* all descriptors that are ours are below */
+
+struct sock_file *sock_hold(int fd); /* NULL: not ours (any more) */
+void sock_drop(struct sock_file *file);
+
+/* FILE, held, is from now on behind FD as well. */
+void sock_table_add(int fd, struct sock_file *file);
+/* FD is not ours any more; true: it was the last descriptor of FILE here. */
+bool sock_table_remove(int fd, struct sock_file *file);
+
+/* The file with this number, held by the caller; it must be free. */
+struct sock_file *sock_file_open(uint32_t number, struct sock_link *link);
+
+#endif

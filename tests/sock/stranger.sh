@@ -1,0 +1,33 @@
+# A preloaded program that talks to one that is not makes exactly the system calls of its own, and the tool does as it says.
+source "$VIADUCT_SOURCE/tests/lib/shell"
+programs=$VIADUCT_BUILD/tests/sock
+command -v strace >/dev/null || skip "strace is not installed"
+
+server() { # starts a server; its port in $port
+    "$programs/exchange" serve >"$work/port" &
+    eventually 5 test -s "$work/port" || fail "the server does not start"
+    port=$(cat "$work/port")
+    : >"$work/port"
+}
+
+# calls NAME COMMAND...: the system calls of 5000 exchanges, behind the first 2000, with how often they were made
+calls() {
+    local name=$1
+    shift
+    server
+    strace -f -qq -o "$work/$name.trace" "$@" "$programs/exchange" call "$port" 7000 || fail "$name: wrong answers"
+    wait
+    sed 's/^[0-9]* //; s/(.*//' "$work/$name.trace" | awk '/getppid/ { marks++ } marks == 1' | tail -n 10000 | sort | uniq -c >"$work/$name"
+}
+strace -qq -o /dev/null true 2>/dev/null || skip "this system does not allow strace"
+calls plain env
+calls ours "$VIADUCT_BIN/viaduct" sock --
+diff "$work/plain" "$work/ours" >"$work/diff" || { fail "other system calls than without the preload:"; cat "$work/diff"; }
+
+expect 0 '~^usage: viaduct sock' '' "$VIADUCT_BIN/viaduct" sock --help
+expect 2 '' '~^usage' "$VIADUCT_BIN/viaduct" sock
+expect 2 '' '~^usage' "$VIADUCT_BIN/viaduct" sock --only 'a b' -- true
+expect 127 '' '~no-such-program' "$VIADUCT_BIN/viaduct" sock -- no-such-program
+expect 0 '~^/lib/other.so:/.*/libviaduct-sock.so$' '~' env LD_PRELOAD=/lib/other.so "$VIADUCT_BIN/viaduct" sock -- sh -c 'echo $LD_PRELOAD'
+expect 0 'only:80 after:0' '' "$VIADUCT_BIN/viaduct" sock --only 80 --after 0 -- sh -c 'echo $VIADUCT_SOCK'
+finish
