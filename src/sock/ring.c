@@ -1,0 +1,135 @@
+/* Bytes in a ring; see ring.h. Head is changed by compare-and-swap alone: by the writer with each publication, and once by
+ * whoever closes. On the way it orders the publication before what the writer looks at next (place.h). */
+#include "sock/ring.h"
+#include <string.h>
+
+static unsigned level_of(uint64_t turn) { return (unsigned)(turn & 7); }
+static uint64_t offset_of(uint64_t turn) { return turn >> 3; }
+
+size_t sock_pieces_left(const struct sock_pieces *pieces)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < pieces->count; i++)
+        left += pieces->piece[i].iov_len;
+    return left - pieces->at;
+}
+
+/* What the reader has not given back of the current level. A tail that makes no sense counts as a full level. */
+static uint64_t level_used(const struct ring *ring, struct ring_writer *writer, bool look)
+{
+    uint64_t start = offset_of(writer->turn);
+    if (look) {
+        /* acquire: pairs with ring_take; the reader has copied what lies before */
+        uint64_t tail = atomic_load_explicit(&ring_words(ring)->tail, memory_order_acquire);
+        if (tail <= writer->head && tail >= writer->tail)
+            writer->tail = tail;
+    }
+    return writer->head - (writer->tail > start ? writer->tail : start);
+}
+
+/* Goes to another level, if the reader has come to this one. */
+static bool level_change(const struct ring *ring, struct ring_writer *writer, unsigned level)
+{
+    struct sock_direction *words = ring_words(ring);
+    if (atomic_load_explicit(&words->turn_seen, memory_order_acquire) != writer->turn)
+        return false;
+    if (!(writer->committed & 1u << level)) {
+        if (!sock_level_commit(&ring->mapping, ring->number, level))
+            return false;
+        writer->committed |= 1u << level;
+    }
+    writer->turn = writer->head << 3 | level;
+    /* release, and before the head that publishes the first byte behind it: pairs with the load in ring_next */
+    atomic_store_explicit(&words->turn, writer->turn, memory_order_release);
+    return true;
+}
+
+static uint64_t level_room(const struct ring *ring, struct ring_writer *writer, uint64_t wanted)
+{
+    uint64_t size = sock_level_size(level_of(writer->turn)), used = level_used(ring, writer, false);
+    if (used + wanted > size)
+        used = level_used(ring, writer, true);
+    return used < size ? size - used : 0;
+}
+
+uint64_t ring_room(const struct ring *ring, struct ring_writer *writer, bool all)
+{
+    unsigned level = level_of(writer->turn);
+    uint64_t room = level_room(ring, writer, sock_level_size(level));
+    bool may_change = atomic_load_explicit(&ring_words(ring)->turn_seen, memory_order_acquire) == writer->turn;
+    if (may_change && level < (all ? RING_LEVELS - 1 : RING_HOT))
+        room += sock_level_size(level + 1);
+    return room;
+}
+
+size_t ring_reserve(const struct ring *ring, struct ring_writer *writer, size_t most, bool patient, char **data)
+{
+    unsigned level = level_of(writer->turn);
+    if (level == RING_LEVELS - 1 && level_used(ring, writer, true) == 0 && level_change(ring, writer, RING_HOT))
+        level = RING_HOT;
+    uint64_t room = level_room(ring, writer, most);
+    while (room == 0) {
+        if (level == RING_LEVELS - 1 || (level == RING_HOT && patient) || !level_change(ring, writer, level + 1))
+            return 0;
+        level = level_of(writer->turn);
+        room = level_room(ring, writer, most);
+    }
+    uint64_t size = sock_level_size(level), at = writer->head & (size - 1);
+    if (room > size - at)
+        room = size - at;
+    *data = sock_level_data(&ring->mapping, ring->number, level) + at;
+    return room < most ? room : most;
+}
+
+bool ring_publish(const struct ring *ring, struct ring_writer *writer, size_t size)
+{
+    uint64_t seen = writer->head;
+    /* seq_cst: release for the bytes, and a barrier between them and the words that say where the reader waits */
+    if (!atomic_compare_exchange_strong(&ring_words(ring)->head, &seen, writer->head + size))
+        return false;
+    writer->head += size;
+    return true;
+}
+
+long ring_next(const struct ring *ring, struct ring_reader *reader, const char **data)
+{
+    struct sock_direction *words = ring_words(ring);
+    uint64_t head = atomic_load_explicit(&words->head, memory_order_acquire) & ~RING_CLOSED;
+    for (;;) {
+        uint64_t turn = atomic_load_explicit(&words->turn, memory_order_acquire), end = head;
+        if (turn != reader->turn) {
+            if (offset_of(turn) < reader->tail || level_of(turn) >= RING_LEVELS)
+                return RING_BROKEN;
+            if (offset_of(turn) == reader->tail) {
+                reader->turn = turn;
+                /* release: what lay in the level that is left has been copied */
+                atomic_store_explicit(&words->turn_seen, turn, memory_order_release);
+                continue;
+            }
+            if (offset_of(turn) < end)
+                end = offset_of(turn);
+        }
+        uint64_t size = sock_level_size(level_of(reader->turn)), there = end - reader->tail;
+        uint64_t at = reader->tail & (size - 1);
+        if (there > size)
+            return RING_BROKEN;
+        *data = sock_level_data(&ring->mapping, ring->number, level_of(reader->turn)) + at;
+        return (long)(there < size - at ? there : size - at);
+    }
+}
+
+void ring_take(const struct ring *ring, struct ring_reader *reader, size_t size)
+{
+    reader->tail += size;
+    /* release: pairs with level_used */
+    atomic_store_explicit(&ring_words(ring)->tail, reader->tail, memory_order_release);
+}
+
+bool ring_close_empty(const struct ring *ring, const struct ring_reader *reader)
+{
+    uint64_t seen = reader->tail;
+    return atomic_compare_exchange_strong(&ring_words(ring)->head, &seen, reader->tail | RING_CLOSED) ||
+           seen == (reader->tail | RING_CLOSED);
+}
+
+void ring_close(const struct ring *ring) { atomic_fetch_or(&ring_words(ring)->head, RING_CLOSED); }
