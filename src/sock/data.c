@@ -1,51 +1,236 @@
-/* The calls that move data. */
+/* The calls that move data: what each means as pieces and flags. A connection that is joined goes to the stream;
+ * another one, and what the stream leaves to TCP, makes the program's own call and is counted. */
 #include "sock/hooks.h"
 #include "sock/link.h"
+#include "sock/meet.h"
+#include "sock/stream.h"
 #include "sock/table.h"
 
-static ssize_t moved(int fd, ssize_t size)
+#include <errno.h>
+#include <string.h>
+
+struct move { /* one call */
+    struct sock_file *file; /* NULL: it is not ours any more */
+    int fd;
+    bool out;
+};
+
+/* True: the stream has done it, and RESULT is what the call returns. */
+static bool move_begin(struct move *move, bool out, int fd, const struct iovec *piece, size_t count, int flags,
+                       ssize_t *result)
 {
-    struct sock_file *file = size > 0 ? sock_hold(fd) : NULL;
-    if (!file)
-        return size;
-    atomic_fetch_add_explicit(&file->link->calls, 1, memory_order_relaxed); /* alone: nothing is published with them */
-    atomic_fetch_add_explicit(&file->link->bytes, (uint64_t)size, memory_order_relaxed);
-    sock_drop(file);
-    return size;
+    *move = (struct move){.file = sock_hold(fd), .fd = fd, .out = out};
+    while (move->file) {
+        struct sock_pieces pieces = {piece, count, 0};
+        if (sock_joined(move->file)) {
+            *result = out ? sock_stream_send(move->file, fd, &pieces, flags)
+                          : sock_stream_receive(move->file, fd, &pieces, flags);
+            if (likely(*result != SOCK_PLAIN)) {
+                sock_drop(move->file);
+                return true;
+            }
+        }
+        if (sock_plain_begin(move->file->link, out))
+            break;
+    }
+    return false;
 }
 
-ssize_t sock_read(int fd, void *data, size_t size) { return moved(fd, sock_real.read(fd, data, size)); }
-ssize_t sock_readv(int fd, const struct iovec *pieces, int count)
+static ssize_t move_end(struct move *move, ssize_t result)
 {
-    return moved(fd, sock_real.readv(fd, pieces, count));
+    struct sock_file *file = move->file;
+    if (!file)
+        return result;
+    sock_plain_end(file->link, move->out);
+    if (result > 0 && !sock_joined(file)) {
+        atomic_fetch_add_explicit(&file->link->calls, 1, memory_order_relaxed); /* alone: nothing goes with them */
+        atomic_fetch_add_explicit(&file->link->bytes, (uint64_t)result, memory_order_relaxed);
+        sock_meet(file, move->fd);
+    }
+    sock_drop(file);
+    return result;
 }
-ssize_t sock_recv(int fd, void *data, size_t size, int flags) { return moved(fd, sock_real.recv(fd, data, size, flags)); }
+
+static ssize_t receive(int fd, void *data, size_t size, int flags, ssize_t (*call)(int, void *, size_t, int))
+{
+    struct iovec piece = {data, size};
+    struct move move;
+    ssize_t n;
+    if (move_begin(&move, false, fd, &piece, 1, flags, &n))
+        return n;
+    return move_end(&move, call(fd, data, size, flags));
+}
+
+static ssize_t call_read(int fd, void *data, size_t size, int flags)
+{
+    (void)flags;
+    return sock_real.read(fd, data, size);
+}
+static ssize_t call_recv(int fd, void *data, size_t size, int flags) { return sock_real.recv(fd, data, size, flags); }
+
+ssize_t sock_read(int fd, void *data, size_t size) { return receive(fd, data, size, 0, call_read); }
+ssize_t sock_recv(int fd, void *data, size_t size, int flags) { return receive(fd, data, size, flags, call_recv); }
+
+ssize_t sock___read_chk(int fd, void *data, size_t size, size_t room)
+{
+    return size > room ? sock_real.__read_chk(fd, data, size, room) : sock_read(fd, data, size);
+}
+ssize_t sock___recv_chk(int fd, void *data, size_t size, size_t room, int flags)
+{
+    return size > room ? sock_real.__recv_chk(fd, data, size, room, flags) : sock_recv(fd, data, size, flags);
+}
+
 ssize_t sock_recvfrom(int fd, void *data, size_t size, int flags, struct sockaddr *from, socklen_t *length)
 {
-    return moved(fd, sock_real.recvfrom(fd, data, size, flags, from, length));
+    struct iovec piece = {data, size};
+    struct move move;
+    ssize_t n;
+    if (move_begin(&move, false, fd, &piece, 1, flags, &n)) {
+        if (n >= 0 && from && length)
+            *length = 0; /* TCP does not say */
+        return n;
+    }
+    return move_end(&move, sock_real.recvfrom(fd, data, size, flags, from, length));
 }
+ssize_t sock___recvfrom_chk(int fd, void *data, size_t size, size_t room, int flags, struct sockaddr *from,
+                            socklen_t *length)
+{
+    return size > room ? sock_real.__recvfrom_chk(fd, data, size, room, flags, from, length)
+                       : sock_recvfrom(fd, data, size, flags, from, length);
+}
+
+ssize_t sock_readv(int fd, const struct iovec *pieces, int count)
+{
+    struct move move;
+    ssize_t n;
+    if (count > 0 && move_begin(&move, false, fd, pieces, (size_t)count, 0, &n))
+        return n;
+    if (count <= 0)
+        return sock_real.readv(fd, pieces, count);
+    return move_end(&move, sock_real.readv(fd, pieces, count));
+}
+
+ssize_t sock_preadv2(int fd, const struct iovec *pieces, int count, off_t at, int flags)
+{
+    struct move move;
+    ssize_t n;
+    if (at != -1 || count <= 0)
+        return sock_real.preadv2(fd, pieces, count, at, flags);
+    if (move_begin(&move, false, fd, pieces, (size_t)count, flags & RWF_NOWAIT ? MSG_DONTWAIT : 0, &n))
+        return n;
+    return move_end(&move, sock_real.preadv2(fd, pieces, count, at, flags));
+}
+
 ssize_t sock_recvmsg(int fd, struct msghdr *message, int flags)
 {
-    return moved(fd, sock_real.recvmsg(fd, message, flags));
+    struct move move;
+    ssize_t n;
+    if (move_begin(&move, false, fd, message->msg_iov, message->msg_iovlen, flags, &n)) {
+        if (n >= 0) {
+            message->msg_namelen = 0;
+            message->msg_controllen = 0;
+            message->msg_flags = 0;
+        }
+        return n;
+    }
+    return move_end(&move, sock_real.recvmsg(fd, message, flags));
 }
-ssize_t sock_write(int fd, const void *data, size_t size) { return moved(fd, sock_real.write(fd, data, size)); }
-ssize_t sock_writev(int fd, const struct iovec *pieces, int count)
+
+/* Messages of a stream are what each of several calls would give; only the first one may wait. */
+int sock_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *time)
 {
-    return moved(fd, sock_real.writev(fd, pieces, count));
+    struct sock_file *file = time ? NULL : sock_hold(fd);
+    bool ours = file && sock_joined(file);
+    unsigned done = 0;
+    if (file)
+        sock_drop(file);
+    if (!ours)
+        return sock_real.recvmmsg(fd, messages, count, flags, time);
+    for (; done < count; done++) {
+        int more = done && (flags & MSG_WAITFORONE) ? MSG_DONTWAIT : 0;
+        ssize_t n = sock_recvmsg(fd, &messages[done].msg_hdr, (flags & ~MSG_WAITFORONE) | more);
+        if (n < 0)
+            break;
+        messages[done].msg_len = (unsigned)n;
+        if (n == 0)
+            return (int)done + 1;
+    }
+    return done ? (int)done : -1;
 }
-ssize_t sock_send(int fd, const void *data, size_t size, int flags)
+
+static ssize_t transmit(int fd, const void *data, size_t size, int flags,
+                        ssize_t (*call)(int, const void *, size_t, int))
 {
-    return moved(fd, sock_real.send(fd, data, size, flags));
+    struct iovec piece = {(void *)(uintptr_t)data, size};
+    struct move move;
+    ssize_t n;
+    if (move_begin(&move, true, fd, &piece, 1, flags, &n))
+        return n;
+    return move_end(&move, call(fd, data, size, flags));
 }
+
+static ssize_t call_write(int fd, const void *data, size_t size, int flags)
+{
+    (void)flags;
+    return sock_real.write(fd, data, size);
+}
+static ssize_t call_send(int fd, const void *data, size_t size, int flags)
+{
+    return sock_real.send(fd, data, size, flags);
+}
+
+ssize_t sock_write(int fd, const void *data, size_t size) { return transmit(fd, data, size, 0, call_write); }
+ssize_t sock_send(int fd, const void *data, size_t size, int flags) { return transmit(fd, data, size, flags, call_send); }
+
 ssize_t sock_sendto(int fd, const void *data, size_t size, int flags, const struct sockaddr *to, socklen_t length)
 {
-    return moved(fd, sock_real.sendto(fd, data, size, flags, to, length));
+    struct iovec piece = {(void *)(uintptr_t)data, size};
+    struct move move;
+    ssize_t n;
+    if (move_begin(&move, true, fd, &piece, 1, flags, &n))
+        return n;
+    return move_end(&move, sock_real.sendto(fd, data, size, flags, to, length));
 }
+
+ssize_t sock_writev(int fd, const struct iovec *pieces, int count)
+{
+    struct move move;
+    ssize_t n;
+    if (count <= 0)
+        return sock_real.writev(fd, pieces, count);
+    if (move_begin(&move, true, fd, pieces, (size_t)count, 0, &n))
+        return n;
+    return move_end(&move, sock_real.writev(fd, pieces, count));
+}
+
+ssize_t sock_pwritev2(int fd, const struct iovec *pieces, int count, off_t at, int flags)
+{
+    struct move move;
+    ssize_t n;
+    if (at != -1 || count <= 0)
+        return sock_real.pwritev2(fd, pieces, count, at, flags);
+    if (move_begin(&move, true, fd, pieces, (size_t)count, flags & RWF_NOWAIT ? MSG_DONTWAIT : 0, &n))
+        return n;
+    return move_end(&move, sock_real.pwritev2(fd, pieces, count, at, flags));
+}
+
 ssize_t sock_sendmsg(int fd, const struct msghdr *message, int flags)
 {
-    return moved(fd, sock_real.sendmsg(fd, message, flags));
+    struct move move;
+    ssize_t n;
+    if (move_begin(&move, true, fd, message->msg_iov, message->msg_iovlen, flags, &n))
+        return n;
+    return move_end(&move, sock_real.sendmsg(fd, message, flags));
 }
-ssize_t sock_sendfile(int fd, int from, off_t *at, size_t size)
+
+int sock_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
-    return moved(fd, sock_real.sendfile(fd, from, at, size));
+    unsigned done = 0;
+    for (; done < count; done++) {
+        ssize_t n = sock_sendmsg(fd, &messages[done].msg_hdr, flags);
+        if (n < 0)
+            break;
+        messages[done].msg_len = (unsigned)n;
+    }
+    return done || !count ? (int)done : -1;
 }

@@ -1,5 +1,5 @@
-/* The functions that the program finds instead of libc's, made from the table. In C they are called hook_NAME, since the
- * headers declare some of libc's names otherwise than they are taken here; to the linker they are NAME. */
+/* The functions that the program finds instead of libc's, made from the table. In C they are called hook_NAME, since
+ * the headers declare some of libc's names otherwise than they are taken here; to the linker they are NAME. */
 #include "sock/hooks.h"
 #include "sock/table.h"
 

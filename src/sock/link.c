@@ -1,6 +1,7 @@
-/* The memory of a family and the holders of its connections; see link.h. No locks: a place is taken by compare-and-swap, and
- * what a process leaves behind when it is killed is found by its number. */
+/* The memory of a family and the holders of its connections; see link.h. No locks: a place is taken by
+ * compare-and-swap, and what a process leaves behind when it is killed is found by its number. */
 #include "sock/link.h"
+#include "sock/place.h"
 #include "sock/real.h"
 #include "sock/table.h"
 
@@ -18,10 +19,15 @@ struct family {
     _Atomic uint32_t next; /* where the search for a free link begins */
     _Atomic uint32_t high; /* all links in use are below */
     struct sock_link link[SOCK_FILES];
+    struct sock_set set[SOCK_SETS];
 };
 static struct family *family;
 
-static uint32_t own_pid(void) { return (uint32_t)sock_raw(SYS_getpid, 0, 0, 0, 0, 0, 0); }
+struct sock_link *sock_link_at(uint32_t number) { return &family->link[number]; }
+uint32_t sock_link_end(void) { return family ? atomic_load(&family->high) : 0; }
+struct sock_set *sock_set_at(uint32_t number) { return family ? &family->set[number] : NULL; }
+
+uint32_t sock_own_pid;
 
 int sock_family_make(void)
 {
@@ -30,7 +36,33 @@ int sock_family_make(void)
     if (memory == MAP_FAILED)
         return -1;
     family = memory;
+    sock_own_pid = (uint32_t)getpid();
     return 0;
+}
+
+void sock_lock(pthread_mutex_t *lock)
+{
+    if (unlikely(pthread_mutex_lock(lock) == EOWNERDEAD))
+        (void)pthread_mutex_consistent(lock); /* heads and tails are moved by one store: what is there is whole */
+}
+
+bool sock_lock_try(pthread_mutex_t *lock)
+{
+    int error = pthread_mutex_trylock(lock);
+    if (error == EOWNERDEAD)
+        (void)pthread_mutex_consistent(lock);
+    return error == 0 || error == EOWNERDEAD;
+}
+
+void sock_unlock(pthread_mutex_t *lock) { (void)pthread_mutex_unlock(lock); }
+
+static void lock_make(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t kind;
+    (void)pthread_mutexattr_init(&kind);
+    (void)pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
+    (void)pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
+    (void)pthread_mutex_init(lock, &kind);
 }
 
 static bool holder_replace(struct sock_link *link, uint32_t old, uint32_t new)
@@ -57,13 +89,15 @@ struct sock_file *sock_link_open(enum sock_stage stage, bool active)
     for (uint32_t i = 0; i < SOCK_FILES; i++) {
         uint32_t number = (start + i) % SOCK_FILES, free = STAGE_FREE;
         struct sock_link *link = &family->link[number];
-        if (number == 0 || atomic_load_explicit(&link->stage, memory_order_relaxed) != STAGE_FREE ||
+        if (number == 0 || number == SOCK_OWN || atomic_load_explicit(&link->stage, memory_order_relaxed) != STAGE_FREE ||
             atomic_load_explicit(&sock_files[number].users, memory_order_relaxed) != 0 ||
             !atomic_compare_exchange_strong(&link->stage, &free, stage))
             continue;
         memset((char *)link + offsetof(struct sock_link, active), 0, sizeof(*link) - offsetof(struct sock_link, active));
         link->active = active;
-        holder_add(link, own_pid());
+        lock_make(&link->send);
+        lock_make(&link->receive);
+        holder_add(link, sock_pid());
         atomic_store_explicit(&family->next, number + 1, memory_order_relaxed); /* a hint */
         uint32_t high = atomic_load(&family->high);
         while (high <= number && !atomic_compare_exchange_weak(&family->high, &high, number + 1))
@@ -75,7 +109,7 @@ struct sock_file *sock_link_open(enum sock_stage stage, bool active)
 
 void sock_link_leave(struct sock_link *link)
 {
-    holder_replace(link, own_pid(), 0);
+    holder_replace(link, sock_pid(), 0);
     for (int i = 0; i < SOCK_HOLDERS; i++)
         if (atomic_load(&link->holder[i]) != 0)
             return;
@@ -84,7 +118,7 @@ void sock_link_leave(struct sock_link *link)
 }
 
 /* A process that has ended; one that nobody has waited for yet counts as ended. */
-static bool dead(uint32_t pid)
+bool sock_process_is_dead(uint32_t pid)
 {
     char path[40], text[200];
     snprintf(path, sizeof(path), "/proc/%u/stat", pid);
@@ -100,14 +134,14 @@ static bool dead(uint32_t pid)
 
 bool sock_link_alone(struct sock_link *link)
 {
-    uint32_t own = own_pid();
+    uint32_t own = sock_pid();
     if (link->lost_count)
         return false;
     for (int i = 0; i < SOCK_HOLDERS; i++) {
         uint32_t who = atomic_load(&link->holder[i]);
         if (who == 0 || who == own)
             continue;
-        if ((who & FORKING) || !dead(who))
+        if ((who & FORKING) || !sock_process_is_dead(who))
             return false;
         atomic_compare_exchange_strong(&link->holder[i], &who, 0);
     }
@@ -118,7 +152,7 @@ void sock_link_unknown(struct sock_link *link) { link->lost_count = true; }
 
 uint32_t sock_family_fork(void)
 {
-    uint32_t high = family ? atomic_load(&family->high) : 0;
+    uint32_t high = sock_link_end();
     uint32_t mark = FORKING | (uint32_t)sock_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
     for (uint32_t i = 1; i < high; i++)
         if (atomic_load(&sock_files[i].descriptors))
@@ -128,7 +162,7 @@ uint32_t sock_family_fork(void)
 
 static void marks_replace(uint32_t mark, uint32_t by)
 {
-    uint32_t high = family ? atomic_load(&family->high) : 0;
+    uint32_t high = sock_link_end();
     for (uint32_t i = 1; i < high; i++)
         if (atomic_load(&family->link[i].stage) != STAGE_FREE)
             holder_replace(&family->link[i], mark, by);
@@ -139,8 +173,10 @@ void sock_family_failed(uint32_t mark) { marks_replace(mark, 0); }
 /* Calls that other threads of the parent had under way are not calls of the child. */
 void sock_family_child(uint32_t mark)
 {
-    uint32_t high = family ? atomic_load(&family->high) : 0;
-    marks_replace(mark, own_pid());
+    uint32_t high = sock_link_end();
+    sock_own_pid = (uint32_t)getpid();
+    marks_replace(mark, sock_pid());
     for (uint32_t i = 1; i < high; i++)
         atomic_store(&sock_files[i].users, atomic_load(&sock_files[i].descriptors));
+    sock_board_child();
 }

@@ -1,14 +1,15 @@
-/* What a family of processes knows of a TCP connection: a family is a process and all that it forks, directly or not, without
- * exec. The memory is anonymous and shared; children inherit it. Nobody outside of the family can reach it.
+/* What a family of processes knows of a TCP connection: a family is a process and all that it forks, directly or not,
+ * without exec. The memory is anonymous and shared; children inherit it. Nobody outside of the family can reach it.
  *
- * Holders are the processes that have a descriptor of the connection. The kernel does not tell how many there are, so they
- * are counted here: fork adds one, closing the last descriptor takes one away, and a dead one is found by its number. A
- * connection may move to shared memory only while one process holds it: another one, forked before, would go on reading
- * a socket on which nothing comes any more. */
+ * Holders are the processes that have a descriptor of the connection. The kernel does not tell how many there are, so
+ * they are counted here: fork adds one, closing the last descriptor takes one away, and a dead one is found by its
+ * number. A connection may move to shared memory only while one process holds it: another one, forked before, would
+ * go on reading a socket on which nothing comes any more. */
 #ifndef SOCK_LINK_H
 #define SOCK_LINK_H
 
-#include "base/compiler.h"
+#include "sock/ring.h"
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
@@ -16,21 +17,75 @@
 
 enum sock_stage {
     STAGE_FREE,
-    STAGE_OPEN,  /* a socket that is not connected, or listens */
-    STAGE_PLAIN, /* a connection whose calls are counted */
-    STAGE_NEVER, /* stays TCP; the table forgets it */
+    STAGE_OPEN,   /* a socket that is not connected, or listens */
+    STAGE_PLAIN,  /* a connection whose calls are counted */
+    STAGE_JOINED, /* it has a segment; each direction has a phase */
+};
+
+enum sock_phase {
+    PHASE_TCP,  /* before the switch */
+    PHASE_RING,
+    PHASE_SKIP, /* reader: the ring is done with, bells lie before the next byte */
+    PHASE_BACK, /* TCP for good */
 };
 
 struct sock_link {
     _Atomic uint32_t stage;
-    bool active;                            /* this side connected; else it accepted */
-    bool lost_count;                        /* more holders than places, or some that cannot be counted */
-    _Atomic uint32_t holder[SOCK_HOLDERS];  /* process numbers; with the top bit: a thread that is forking */
-    _Atomic uint32_t calls;                 /* that moved data */
+    _Atomic uint32_t holder[SOCK_HOLDERS]; /* process numbers; with the top bit: a thread that is forking */
+    /* from here on cleared when a link is opened */
+    bool active;                           /* this side connected; else it accepted */
+    bool lost_count;                       /* more holders than places, or some that cannot be counted */
+    bool never;                            /* an option that shared memory cannot keep */
+    _Atomic bool nonblocking;
+    _Atomic bool shut_in, shut_out;        /* by shutdown; shut_out also when the kernel will refuse what is sent */
+    _Atomic bool many;                     /* in more than one epoll set */
+    _Atomic uint32_t owner;                /* the process that waits for it; two: `many` */
+    _Atomic uint32_t calls;                /* that moved data */
     _Atomic uint64_t bytes;
+    _Atomic uint32_t sending, receiving;   /* threads in calls that move data past the locks */
+    _Atomic bool strict_out, strict_in;    /* there may be none */
+    uint64_t receive_limit, send_limit;    /* SO_RCVTIMEO and SO_SNDTIMEO in ns, 0: none */
+
+    /* under `send` */
+    pthread_mutex_t send ALIGNED(64);
+    _Atomic uint32_t out_phase;
+    struct ring_writer writer;
+
+    /* under `receive` */
+    pthread_mutex_t receive ALIGNED(64);
+    _Atomic uint32_t in_phase;
+    struct ring_reader reader;
+    uint64_t consumed; /* bytes taken from the socket */
+    uint64_t looked;   /* ticks: when the socket was last looked at for its end */
+    uint32_t empty_reads; /* in a row */
+    uint32_t waiting;  /* threads that wait for bytes */
+
+    /* its place in an epoll set (epoll.h), changed under `receive` */
+    _Atomic uint32_t set; /* number of the set, 0: none */
+    int set_fd;           /* the descriptor that was registered */
+    _Atomic uint32_t set_events;
+    _Atomic uint64_t set_data;
+    _Atomic bool set_spent;         /* one-shot, and reported */
+    _Atomic uint32_t set_reported;  /* events that the kernel has told */
 } ALIGNED(64);
 
 struct sock_file;
+
+/* An epoll set. A set that two processes wait in, or that is waited for as a member of another one, has no place. */
+struct sock_set {
+    _Atomic uint32_t descriptors; /* 0: free */
+    _Atomic uint32_t joined;      /* connections in it that are */
+    _Atomic uint32_t owner;       /* the process that waits in it */
+    _Atomic int place;            /* of the owner, -1: none yet */
+    _Atomic bool plain;           /* without a place for good */
+    int fd;
+    uint32_t cursor, rounds; /* where the next look begins; calls since the kernel was asked */
+} ALIGNED(64);
+#define SOCK_SETS 4096u
+
+struct sock_link *sock_link_at(uint32_t number);
+uint32_t sock_link_end(void); /* all numbers in use are below */
+struct sock_set *sock_set_at(uint32_t number); /* 0 < number < SOCK_SETS */
 
 int sock_family_make(void); /* by the constructor: 0, or there is no memory and nothing is tracked */
 
@@ -38,11 +93,24 @@ int sock_family_make(void); /* by the constructor: 0, or there is no memory and 
 struct sock_file *sock_link_open(enum sock_stage stage, bool active);
 void sock_link_leave(struct sock_link *link); /* the last user in this process has gone */
 
+/* The lock of a direction. A process that died with it is no obstacle: what it left is put in order. No signal
+ * handler of the program runs while one is held. */
+void sock_lock(pthread_mutex_t *lock);
+bool sock_lock_try(pthread_mutex_t *lock);
+void sock_unlock(pthread_mutex_t *lock);
+
+static inline uint32_t sock_pid(void)
+{
+    extern uint32_t sock_own_pid; /* set at the start and by fork */
+    return sock_own_pid;
+}
+
+bool sock_process_is_dead(uint32_t pid);
 bool sock_link_alone(struct sock_link *link); /* this process is the only holder */
 void sock_link_unknown(struct sock_link *link); /* somebody may hold it that nobody counts */
 
-/* Around a fork, for all connections of this process: before it, in the child, and in the parent where there is no child.
- * What comes from the first is an argument of the others. */
+/* Around a fork, for all connections of this process: before it, in the child, and in the parent where there is no
+ * child. What comes from the first is an argument of the others. */
 uint32_t sock_family_fork(void);
 void sock_family_child(uint32_t mark);
 void sock_family_failed(uint32_t mark);

@@ -1,5 +1,5 @@
-/* Included before every file of base that the preload carries: what base calls under these names is the real function and not
- * our hook of the same name. Defined in real.c. */
+/* Included before every file of base that the preload carries: what base calls under these names is the real function
+ * and not our hook of the same name. Defined in real.c. */
 #ifndef SOCK_PLAIN_H
 #define SOCK_PLAIN_H
 

@@ -1,4 +1,5 @@
-/* The words of VIADUCT_SOCK; see policy.h. Words are joined by spaces: "after:0 only:6379 not:22,8000-8100 user:www-data". */
+/* The words of VIADUCT_SOCK; see policy.h. Words are joined by spaces: "after:0 only:6379 not:22,8000-8100
+ * user:www-data". */
 #include "sock/policy.h"
 #include "base/log.h"
 

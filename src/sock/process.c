@@ -23,8 +23,8 @@ static pid_t forked(pid_t (*how)(void))
 pid_t sock_fork(void) { return forked(sock_real.fork); }
 pid_t sock__Fork(void) { return forked(sock_real._Fork); }
 
-/* A child of vfork runs in our memory, where its closing of descriptors would be ours. So it gets memory of its own, and we
- * wait, as vfork does, until it has called exec or ended: then the pipe that it holds is closed. */
+/* A child of vfork runs in our memory, where its closing of descriptors would be ours. So it gets memory of its own,
+ * and we wait, as vfork does, until it has called exec or ended: then the pipe that it holds is closed. */
 pid_t sock_vfork(void)
 {
     int ends[2];
@@ -113,6 +113,14 @@ long sock_syscall(long number, long a, long b, long c, long d, long e, long f)
         return sock_dup((int)a);
     case SYS_dup3:
         return sock_dup3((int)a, (int)b, (int)c);
+    case SYS_read:
+        return sock_read((int)a, (void *)b, (size_t)c);
+    case SYS_write:
+        return sock_write((int)a, (const void *)b, (size_t)c);
+    case SYS_epoll_ctl:
+        return sock_epoll_ctl((int)a, (int)b, (int)c, (struct epoll_event *)d);
+    case SYS_shutdown:
+        return sock_shutdown((int)a, (int)b);
     default:
         break;
     }

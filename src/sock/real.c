@@ -1,5 +1,5 @@
-/* Where the real functions are found; see real.h. A function that is more than a system call is looked up at its first call
- * if that comes before the constructor. */
+/* Where the real functions are found; see real.h. A function that is more than a system call is looked up at its
+ * first call if that comes before the constructor. */
 #include "sock/real.h"
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* The functions of libc that lie behind our hooks, one member for each row of hooks.def: sock_real.read(...).
  *
- * Until sock_real_find has run, members are system calls without libc around them: nothing allocates and nothing is looked up,
- * since an allocator of the program may be reading files under its own lock while it starts. */
+ * Until sock_real_find has run, members are system calls without libc around them: nothing allocates and nothing is
+ * looked up, since an allocator of the program may be reading files under its own lock while it starts. */
 #ifndef SOCK_REAL_H
 #define SOCK_REAL_H
 

@@ -1,5 +1,5 @@
-/* Bytes in a ring; see ring.h. Head is changed by compare-and-swap alone: by the writer with each publication, and once by
- * whoever closes. On the way it orders the publication before what the writer looks at next (place.h). */
+/* Bytes in a ring; see ring.h. Head is changed by compare-and-swap alone: by the writer with each publication, and
+ * once by whoever closes. On the way it orders the publication before what the writer looks at next (place.h). */
 #include "sock/ring.h"
 #include <string.h>
 
@@ -60,6 +60,12 @@ uint64_t ring_room(const struct ring *ring, struct ring_writer *writer, bool all
     if (may_change && level < (all ? RING_LEVELS - 1 : RING_HOT))
         room += sock_level_size(level + 1);
     return room;
+}
+
+bool ring_writable(const struct ring *ring, struct ring_writer *writer)
+{
+    unsigned level = level_of(writer->turn);
+    return ring_room(ring, writer, true) >= (level == RING_LEVELS - 1 ? sock_level_size(level) / 4 : 1);
 }
 
 size_t ring_reserve(const struct ring *ring, struct ring_writer *writer, size_t most, bool patient, char **data)

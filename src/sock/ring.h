@@ -1,9 +1,10 @@
-/* The ring of one direction: bytes go in at one end and come out at the other. It knows neither sockets nor waiting. Both ends
- * have a state of their own in memory that the other side does not see, and are used under a lock of their side.
+/* The ring of one direction: bytes go in at one end and come out at the other. It knows neither sockets nor waiting.
+ * Both ends have a state of their own in memory that the other side does not see, and are used under a lock of their
+ * side.
  *
- * The writer stores bytes in the current level and publishes them by its head. When a level is full it goes to the next one,
- * at an offset that it publishes (`turn`) before the bytes behind it; it does so only if the reader has made the last
- * such change, so that the level it goes to is empty. */
+ * The writer stores bytes in the current level and publishes them by its head. When a level is full it goes to the
+ * next one, at an offset that it publishes (`turn`) before the bytes behind it; it does so only if the reader has
+ * made the last such change, so that the level it goes to is empty. */
 #ifndef SOCK_RING_H
 #define SOCK_RING_H
 
@@ -28,6 +29,7 @@ struct sock_pieces {
     size_t at; /* in the first piece that is left */
 };
 size_t sock_pieces_left(const struct sock_pieces *pieces);
+size_t sock_pieces_copy(struct sock_pieces *to, const char *data, size_t size); /* DATA NULL: goes on, copies nothing */
 
 struct ring {
     struct sock_mapping mapping;
@@ -41,9 +43,12 @@ static inline struct sock_direction *ring_words(const struct ring *ring)
 /* How much fits now, without and with the last level. */
 uint64_t ring_room(const struct ring *ring, struct ring_writer *writer, bool all);
 
-/* Memory of the ring where up to MOST bytes may be stored in one piece: its length, 0 if there is no room. PATIENT: rather
- * than use the last level the caller waits. Publishing makes the first SIZE of it the reader's; false: the ring is closed, and
- * they are not in it. */
+/* There is room worth waking a program for. */
+bool ring_writable(const struct ring *ring, struct ring_writer *writer);
+
+/* Memory of the ring where up to MOST bytes may be stored in one piece: its length, 0 if there is no room. PATIENT:
+ * rather than use the last level the caller waits. Publishing makes the first SIZE of it the reader's; false: the
+ * ring is closed, and they are not in it. */
 size_t ring_reserve(const struct ring *ring, struct ring_writer *writer, size_t most, bool patient, char **data);
 bool ring_publish(const struct ring *ring, struct ring_writer *writer, size_t size);
 

@@ -41,7 +41,8 @@ bool sock_level_commit(const struct sock_mapping *mapping, unsigned direction, u
     return madvise(sock_level_data(mapping, direction, level), level_size[level], MADV_POPULATE_WRITE) == 0;
 }
 
-/* Reserved once, for the small mappings of all connections; where that is refused each lies where the kernel puts it. */
+/* Reserved once, for the small mappings of all connections; where that is refused each lies where the kernel puts it.
+ * */
 static char *arena(void)
 {
     static _Atomic(char *) reserved;
@@ -136,6 +137,9 @@ int sock_segment_make(uint32_t number, const uint64_t cookie[2], struct sock_map
     return fd;
 }
 
+/* A side that could not ask netlink does not know the other one's. */
+static bool cookie_fits(uint64_t said, uint64_t known) { return said == known || said == 0 || known == 0; }
+
 bool sock_segment_take(int fd, uint32_t number, const uint64_t cookie[2], struct sock_mapping *mapping)
 {
     struct stat status;
@@ -145,7 +149,7 @@ bool sock_segment_take(int fd, uint32_t number, const uint64_t cookie[2], struct
         return false;
     const struct sock_segment *words = mapping->words;
     if (words->magic == SEGMENT_MAGIC && words->version == SEGMENT_VERSION && words->size == segment_size() &&
-        words->cookie[0] == cookie[0] && words->cookie[1] == cookie[1])
+        cookie_fits(words->cookie[0], cookie[0]) && cookie_fits(words->cookie[1], cookie[1]))
         return true;
     sock_segment_leave(number, mapping);
     return false;

@@ -1,10 +1,11 @@
-/* The memory that two programs share for one connection: a sealed memfd with a page of words and, for each direction, the
- * levels of its ring. docs/wire.md draws it. The side that accepted makes it, the side that connected maps what it is handed;
- * both then close the descriptor.
+/* The memory that two programs share for one connection: a sealed memfd with a page of words and, for each direction,
+ * the levels of its ring. docs/wire.md draws it. The side that accepted makes it, the side that connected maps what
+ * it is handed; both then close the descriptor.
  *
- * The first three pages (words, and the smallest level of both directions) are mapped beside those of other connections, so
- * that an idle connection costs no page table of its own; the whole is mapped a second time, and weighs nothing before it
- * is touched. All words can be written by the other side at any time: what is read is checked. */
+ * The first three pages (words, and the smallest level of both directions) are mapped beside those of other
+ * connections, so that an idle connection costs no page table of its own; the whole is mapped a second time, and
+ * weighs nothing before it is touched. All words can be written by the other side at any time: what is read is
+ * checked. */
 #ifndef SOCK_SEGMENT_H
 #define SOCK_SEGMENT_H
 
@@ -20,7 +21,8 @@
 #define RING_HOT      3 /* the largest level that is used for good; the one above is for what the reader has no time for */
 #define RING_CLOSED   (1ull << 63) /* in head: no byte follows */
 #define BELLS_ENDED   (1ull << 63) /* in bells: none follows */
-#define SWITCH_NEVER  (~0ull)
+#define SWITCH_NEVER   (~0ull)
+#define SWITCH_REFUSED (~1ull) /* by the reader: the writer stays with TCP */
 #define NO_PLACE      0u /* in `place` and `room_place`: ring by a byte on the TCP socket; else a place's number plus 1 */
 
 struct sock_direction {

@@ -1,6 +1,9 @@
 /* Sockets come and go: the calls that make, connect, copy and close descriptors. */
+#include "sock/epoll.h"
 #include "sock/hooks.h"
 #include "sock/link.h"
+#include "sock/meet.h"
+#include "sock/stream.h"
 #include "sock/table.h"
 
 #include <errno.h>
@@ -66,17 +69,39 @@ int sock_accept4(int listener, struct sockaddr *address, socklen_t *length, int 
     return fd;
 }
 
+static int another_descriptor(const struct sock_file *file, int fd)
+{
+    for (int other = 0; other < sock_table_end(); other++)
+        if (other != fd && atomic_load(&sock_table[other]) == (uint32_t)(file - sock_files))
+            return other;
+    return -1;
+}
+
+/* FD is about to be closed by us or by the kernel. The last descriptor of a joined connection takes bells away, or the kernel
+ * would send a reset; and asks for one where the program leaves bytes unread. */
 static void forget(int fd)
 {
-    struct sock_file *file = sock_hold(fd);
-    if (!file)
+    struct sock_file *file = sock_known(fd) ? sock_hold(fd) : NULL;
+    if (!file) {
+        sock_set_closed(fd);
         return;
+    }
+    bool last = atomic_load(&file->descriptors) == 1;
+    sock_set_closing(file, fd, last ? -1 : another_descriptor(file, fd));
+    if (last && file->step)
+        sock_meet_end(file);
+    if (last && sock_joined(file) && sock_link_alone(file->link))
+        sock_stream_close(file, fd);
     sock_table_remove(fd, file);
     sock_drop(file);
 }
 
 int sock_close(int fd)
 {
+    if (sock_table_is_own(fd)) {
+        errno = EBADF;
+        return -1;
+    }
     forget(fd);
     return sock_real.close(fd);
 }
@@ -88,21 +113,39 @@ static void forget_range(unsigned first, unsigned last)
             forget((int)fd);
 }
 
+/* In pieces, around the descriptors of the preload. */
+static int close_between(unsigned first, unsigned last, int flags)
+{
+    for (unsigned fd = first; fd <= last && fd < (unsigned)sock_table_end(); fd++) {
+        if (!sock_table_is_own((int)fd))
+            continue;
+        if (fd > first && sock_real.close_range(first, fd - 1, flags) != 0)
+            return -1;
+        first = fd + 1;
+    }
+    return first <= last ? sock_real.close_range(first, last, flags) : 0;
+}
+
 void sock_closefrom(int first)
 {
-    forget_range(first < 0 ? 0 : (unsigned)first, ~0u);
-    sock_real.closefrom(first);
+    unsigned from = first < 0 ? 0 : (unsigned)first;
+    forget_range(from, ~0u);
+    if (close_between(from, ~0u, 0) != 0) /* a kernel before 5.9 */
+        sock_real.closefrom(first);
 }
 
 int sock_close_range(unsigned first, unsigned last, int flags)
 {
-    if (first <= last && !(flags & CLOSE_RANGE_CLOEXEC))
-        forget_range(first, last);
-    return sock_real.close_range(first, last, flags);
+    if (first > last || (flags & CLOSE_RANGE_CLOEXEC))
+        return sock_real.close_range(first, last, flags);
+    forget_range(first, last);
+    return close_between(first, last, flags);
 }
 
 static int copied(int from, int to)
 {
+    if (to != from && sock_is_set(from))
+        sock_set_copied(from, to);
     struct sock_file *file = to >= 0 && to != from ? sock_hold(from) : NULL;
     if (file) {
         sock_table_add(to, file);
@@ -113,22 +156,39 @@ static int copied(int from, int to)
 
 int sock_dup(int fd) { return copied(fd, sock_real.dup(fd)); }
 
+/* What TO was is closed by the call that follows. False: it is one of ours, high above what a program names. */
+static bool replaced(int fd, int to)
+{
+    if (sock_table_is_own(to)) {
+        errno = EBADF;
+        return false;
+    }
+    if (fd != to && sock_known(to) && sock_real.fcntl(fd, F_GETFD, 0) >= 0)
+        forget(to);
+    return true;
+}
+
 int sock_dup2(int fd, int to)
 {
-    if (fd != to && (sock_known(fd) || sock_known(to)) && sock_real.fcntl(fd, F_GETFD, 0) >= 0)
-        forget(to);
+    if (!replaced(fd, to))
+        return -1;
     return copied(fd, sock_real.dup2(fd, to));
 }
 
 int sock_dup3(int fd, int to, int flags)
 {
-    if (fd != to && (sock_known(fd) || sock_known(to)) && sock_real.fcntl(fd, F_GETFD, 0) >= 0)
-        forget(to);
+    if (!replaced(fd, to))
+        return -1;
     return copied(fd, sock_real.dup3(fd, to, flags));
 }
 
 int sock_fcntl(int fd, int what, long value)
 {
     int result = sock_real.fcntl(fd, what, value);
+    struct sock_file *file = what == F_SETFL && result == 0 ? sock_hold(fd) : NULL;
+    if (file) {
+        atomic_store(&file->link->nonblocking, (value & O_NONBLOCK) != 0);
+        sock_drop(file);
+    }
     return what == F_DUPFD || what == F_DUPFD_CLOEXEC ? copied(fd, result) : result;
 }

@@ -1,6 +1,7 @@
 /* The table of descriptors; see table.h. */
 #include "sock/table.h"
 #include "sock/link.h"
+#include "sock/place.h"
 
 _Atomic uint32_t sock_table[SOCK_DESCRIPTORS];
 struct sock_file sock_files[SOCK_FILES];
@@ -12,7 +13,7 @@ struct sock_file *sock_hold(int fd)
 {
     while ((uint32_t)fd < SOCK_DESCRIPTORS) {
         uint32_t number = atomic_load_explicit(&sock_table[fd], memory_order_acquire);
-        if (number == 0)
+        if (number == 0 || number >= SOCK_OWN)
             return NULL;
         struct sock_file *file = &sock_files[number];
         /* seq_cst: pairs with the exchange in sock_table_remove; either it sees this user, or we see no entry */
@@ -26,9 +27,44 @@ struct sock_file *sock_hold(int fd)
 
 void sock_drop(struct sock_file *file)
 {
-    if (atomic_fetch_sub(&file->users, 1) == 1)
-        sock_link_leave(file->link);
+    if (atomic_fetch_sub(&file->users, 1) != 1)
+        return;
+    if (file->mapping.words)
+        sock_segment_leave((uint32_t)(file - sock_files), &file->mapping);
+    if (file->peer)
+        sock_peer_leave(file->peer);
+    file->peer = NULL;
+    sock_link_leave(file->link);
 }
+
+static void end_raise(int fd)
+{
+    int seen = atomic_load_explicit(&end, memory_order_relaxed);
+    while (seen <= fd && !atomic_compare_exchange_weak(&end, &seen, fd + 1))
+        ;
+}
+
+void sock_table_own(int fd)
+{
+    end_raise(fd);
+    atomic_store(&sock_table[fd], SOCK_OWN);
+}
+
+void sock_table_set(int fd, uint32_t entry)
+{
+    if ((uint32_t)fd >= SOCK_DESCRIPTORS)
+        return;
+    end_raise(fd);
+    atomic_store(&sock_table[fd], entry);
+}
+
+void sock_table_disown(int fd)
+{
+    if ((uint32_t)fd < SOCK_DESCRIPTORS)
+        atomic_store(&sock_table[fd], 0);
+}
+
+bool sock_table_is_own(int fd) { return sock_known(fd) && atomic_load(&sock_table[fd]) == SOCK_OWN; }
 
 void sock_table_add(int fd, struct sock_file *file)
 {
@@ -36,11 +72,9 @@ void sock_table_add(int fd, struct sock_file *file)
         return;
     atomic_fetch_add(&file->users, 1);
     atomic_fetch_add(&file->descriptors, 1);
-    int seen = atomic_load_explicit(&end, memory_order_relaxed);
-    while (seen <= fd && !atomic_compare_exchange_weak(&end, &seen, fd + 1))
-        ;
+    end_raise(fd);
     uint32_t old = atomic_exchange(&sock_table[fd], (uint32_t)(file - sock_files));
-    if (old) { /* it was closed by a way that we do not see */
+    if (old && old < SOCK_OWN) { /* it was closed by a way that we do not see */
         struct sock_file *gone = &sock_files[old];
         atomic_fetch_sub(&gone->descriptors, 1);
         sock_drop(gone);

@@ -1,0 +1,287 @@
+/* epoll_ctl and what belongs to it: which connection is in which set, and how the kernel's registration looks; see
+ * epoll.h. Waiting is epoll_wait.c. */
+#include "sock/epoll.h"
+#include "sock/hooks.h"
+#include "sock/link.h"
+#include "sock/place.h"
+#include "sock/set.h"
+#include "sock/stream.h"
+
+#include <errno.h>
+
+#define TAG 0x7669616475630000ull /* over the number of the connection; 0: the eventfd of the place */
+
+static struct sock_set *set_of(int fd)
+{
+    uint32_t number = (uint32_t)fd < SOCK_DESCRIPTORS ? atomic_load(&sock_table[fd]) : 0;
+    return number > SOCK_FILES ? sock_set_at(number - SOCK_FILES) : NULL;
+}
+struct sock_set *sock_set_of(int fd) { return set_of(fd); }
+bool sock_is_set(int fd) { return set_of(fd) != NULL; }
+
+static int set_open(int fd)
+{
+    for (uint32_t i = 1; fd >= 0 && (uint32_t)fd < SOCK_DESCRIPTORS && i < SOCK_SETS && sock_set_at(i); i++) {
+        struct sock_set *set = sock_set_at(i);
+        uint32_t free = 0;
+        if (!atomic_compare_exchange_strong(&set->descriptors, &free, 1))
+            continue;
+        atomic_store(&set->joined, 0);
+        atomic_store(&set->owner, sock_pid());
+        atomic_store(&set->place, -1);
+        atomic_store(&set->plain, false);
+        set->fd = fd;
+        set->cursor = set->rounds = 0;
+        sock_table_set(fd, SOCK_FILES + i);
+        break;
+    }
+    return fd;
+}
+
+int sock_epoll_create(int size) { return set_open(sock_real.epoll_create(size)); }
+int sock_epoll_create1(int flags) { return set_open(sock_real.epoll_create1(flags)); }
+
+void sock_set_copied(int from, int to)
+{
+    struct sock_set *set = to >= 0 ? set_of(from) : NULL;
+    if (!set)
+        return;
+    atomic_fetch_add(&set->descriptors, 1);
+    sock_table_set(to, atomic_load(&sock_table[from]));
+}
+
+void sock_set_closed(int fd)
+{
+    struct sock_set *set = set_of(fd);
+    if (!set)
+        return;
+    sock_table_set(fd, 0);
+    if (atomic_load(&set->owner) != sock_pid())
+        return; /* a child's copy */
+    int place = atomic_load(&set->place);
+    if (atomic_fetch_sub(&set->descriptors, 1) == 1 && place >= 0)
+        sock_place_close(place);
+}
+
+bool sock_tag_is_ours(uint64_t data, uint32_t *number)
+{
+    *number = (uint32_t)(data & 0xffff);
+    return (data & ~0xffffull) == TAG;
+}
+
+/* The kernel tells all that may change what the program waits for: bells, the end, errors, and room while TCP
+ * carries. */
+static struct epoll_event registration(const struct sock_set *set, struct sock_file *file, uint32_t events)
+{
+    uint32_t kernel = EPOLLIN | EPOLLRDHUP | (events & (EPOLLPRI | EPOLLOUT));
+    if (!atomic_load(&set->plain))
+        kernel |= EPOLLET;
+    else if (atomic_load(&file->link->out_phase) == PHASE_RING)
+        kernel &= ~(uint32_t)EPOLLOUT;
+    return (struct epoll_event){.events = kernel, .data.u64 = TAG | (uint64_t)(file - sock_files)};
+}
+
+/* The set's place, made with the first joined connection. */
+static int place_make(struct sock_set *set)
+{
+    int place = atomic_load(&set->place), none = -1;
+    if (atomic_load(&set->owner) != sock_pid())
+        return -1; /* it is on the board of another process */
+    if (place >= 0 || atomic_load(&set->plain))
+        return place;
+    place = sock_place_open();
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = TAG};
+    if (place >= 0 && sock_real.epoll_ctl(set->fd, EPOLL_CTL_ADD, sock_place_event(place), &event) != 0) {
+        sock_place_close(place);
+        place = -1;
+    }
+    if (place < 0)
+        atomic_store(&set->plain, true);
+    else if (!atomic_compare_exchange_strong(&set->place, &none, place)) {
+        sock_place_close(place);
+        place = none;
+    }
+    return place;
+}
+
+int sock_set_place_of(struct sock_file *file)
+{
+    uint32_t number = atomic_load(&file->link->set);
+    return number ? place_make(sock_set_at(number)) : -1;
+}
+
+void sock_set_place(struct sock_file *file)
+{
+    struct sock_link *link = file->link;
+    struct sock_set *set = sock_set_at(atomic_load(&link->set));
+    struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
+    uint32_t number = (uint32_t)(file - sock_files);
+    int place = place_make(set);
+    bool placed = place >= 0 && !atomic_load(&set->plain) && !atomic_load(&link->many) && link->waiting == 0 &&
+                  file->peer && atomic_load(&set->owner) == sock_pid();
+    atomic_store(&in->place, placed ? (uint32_t)place + 1 : NO_PLACE);
+    if (place < 0)
+        return;
+    sock_place_set(place, number); /* what came before is looked at */
+    sock_place_wake(place);
+}
+
+void sock_set_wants_room(struct sock_file *file)
+{
+    struct sock_link *link = file->link;
+    struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
+    struct sock_set *set = atomic_load(&link->set) ? sock_set_at(atomic_load(&link->set)) : NULL;
+    int place = set && atomic_load(&set->owner) == sock_pid() ? atomic_load(&set->place) : -1;
+    const struct ring ring = sock_ring_out(file);
+    if (!set || !(atomic_load(&link->set_events) & EPOLLOUT))
+        return;
+    atomic_store(&out->room_place, place >= 0 && file->peer ? (uint32_t)place + 1 : NO_PLACE);
+    atomic_store(&out->room_wanted, 1);
+    if (place >= 0 && ring_writable(&ring, &link->writer)) {
+        sock_place_set(place, (uint32_t)(file - sock_files));
+        sock_place_wake(place);
+    }
+}
+
+/* Under link->receive. */
+static int register_joined(struct sock_file *file, struct sock_set *set, int what)
+{
+    struct sock_link *link = file->link;
+    struct epoll_event event = registration(set, file, atomic_load(&link->set_events));
+    int result = sock_real.epoll_ctl(set->fd, what, link->set_fd, &event);
+    if (result == 0)
+        sock_set_place(file);
+    return result;
+}
+
+void sock_set_joined(struct sock_file *file)
+{
+    struct sock_link *link = file->link;
+    sock_lock(&link->receive);
+    uint32_t number = atomic_load(&link->set);
+    if (number) {
+        atomic_fetch_add(&sock_set_at(number)->joined, 1);
+        (void)register_joined(file, sock_set_at(number), EPOLL_CTL_MOD);
+    }
+    sock_unlock(&link->receive);
+}
+
+static void remember(struct sock_link *link, uint32_t set, int fd, const struct epoll_event *event)
+{
+    link->set_fd = fd;
+    atomic_store(&link->set_events, event->events);
+    atomic_store(&link->set_data, event->data.u64);
+    atomic_store(&link->set_spent, false);
+    atomic_store(&link->set, set);
+}
+
+static void forget(struct sock_file *file)
+{
+    struct sock_link *link = file->link;
+    uint32_t number = atomic_exchange(&link->set, 0);
+    if (!number || !sock_joined(file))
+        return;
+    atomic_fetch_sub(&sock_set_at(number)->joined, 1);
+    atomic_store(&file->mapping.words->direction[sock_in(file)].place, NO_PLACE);
+}
+
+/* A connection in two sets: the kernel alone can tell both, so it is to carry the bytes. */
+static int second_set(struct sock_file *file, int fd, int what, int member, struct epoll_event *event)
+{
+    int result = sock_real.epoll_ctl(fd, what, member, event);
+    if (result == 0 && what == EPOLL_CTL_ADD) {
+        atomic_store(&file->link->many, true);
+        if (sock_joined(file))
+            sock_stream_back_out(file);
+    }
+    return result;
+}
+
+/* Under link->receive. */
+static int control(struct sock_file *file, uint32_t number, int what, int member, struct epoll_event *event)
+{
+    struct sock_link *link = file->link;
+    struct sock_set *set = sock_set_at(number);
+    uint32_t in = atomic_load(&link->set);
+    int result;
+    if (in && (in != number || link->set_fd != member))
+        return second_set(file, set->fd, what, member, event);
+    if (what == EPOLL_CTL_DEL || !event || !sock_joined(file)) {
+        result = sock_real.epoll_ctl(set->fd, what, member, event);
+        if (result == 0 && what == EPOLL_CTL_DEL)
+            forget(file);
+        else if (result == 0 && event)
+            remember(link, number, member, event);
+        return result;
+    }
+    struct epoll_event kernel = registration(set, file, event->events);
+    result = sock_real.epoll_ctl(set->fd, what, member, &kernel);
+    if (result != 0)
+        return result;
+    if (!in)
+        atomic_fetch_add(&set->joined, 1);
+    remember(link, number, member, event);
+    sock_set_place(file);
+    return 0;
+}
+
+int sock_epoll_ctl(int fd, int what, int member, struct epoll_event *event)
+{
+    struct sock_set *set = set_of(fd);
+    struct sock_file *file = set ? sock_hold(member) : NULL;
+    if (!file) {
+        if (set_of(member))
+            sock_set_nested(member);
+        return sock_real.epoll_ctl(fd, what, member, event);
+    }
+    sock_lock(&file->link->receive);
+    int result = control(file, atomic_load(&sock_table[fd]) - SOCK_FILES, what, member, event);
+    int why = errno;
+    sock_unlock(&file->link->receive);
+    sock_drop(file);
+    errno = why;
+    return result;
+}
+
+/* Its connections go back to TCP, where the kernel tells everybody of them. One that has bytes in the ring goes back
+ * later: until then the eventfd, which is a member of the set, shows that there is something. */
+void sock_set_make_plain(struct sock_set *set, uint32_t number)
+{
+    int place = atomic_load(&set->place);
+    if (atomic_exchange(&set->plain, true))
+        return;
+    for (uint32_t i = 1; i < sock_link_end(); i++) {
+        struct sock_file *file = &sock_files[i];
+        if (atomic_load(&sock_link_at(i)->set) != number || !atomic_load(&file->descriptors) || !sock_joined(file))
+            continue;
+        int fd = file->link->set_fd;
+        sock_stream_back_out(file);
+        bool back = sock_stream_back_in(file, fd);
+        sock_lock(&file->link->receive);
+        (void)register_joined(file, set, EPOLL_CTL_MOD);
+        sock_unlock(&file->link->receive);
+        const uint64_t one = 1;
+        if (!back && place >= 0 && atomic_load(&set->owner) == sock_pid())
+            (void)!sock_real.write(sock_place_event(place), &one, sizeof(one));
+    }
+}
+
+void sock_set_nested(int fd)
+{
+    struct sock_set *set = set_of(fd);
+    if (set)
+        sock_set_make_plain(set, atomic_load(&sock_table[fd]) - SOCK_FILES);
+}
+
+void sock_set_closing(struct sock_file *file, int fd, int rest)
+{
+    struct sock_link *link = file->link;
+    if (atomic_load(&link->set) == 0 || link->set_fd != fd)
+        return;
+    sock_lock(&link->receive);
+    if (rest >= 0)
+        link->set_fd = rest;
+    else
+        forget(file);
+    sock_unlock(&link->receive);
+}

@@ -1,0 +1,286 @@
+/* Waiting in an epoll set with joined connections; see epoll.h.
+ *
+ * What is ready by the ring is collected from the bits of the place. The kernel is asked when nothing is, and every
+ * few calls besides, so that its descriptors are not forgotten over busy rings. */
+#include "base/clock.h"
+#include "sock/epoll.h"
+#include "sock/hooks.h"
+#include "sock/link.h"
+#include "sock/place.h"
+#include "sock/set.h"
+#include "sock/stream.h"
+#include "sock/wait.h"
+
+#include <errno.h>
+
+#define KERNEL_EVERY 16 /* calls that found something in rings */
+#define ASK_EVERY    64 /* looks of a waiter that polls, until it asks the kernel */
+#define EVENTS       256
+
+_Static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLERR == POLLERR && EPOLLHUP == POLLHUP &&
+                   EPOLLPRI == POLLPRI && EPOLLRDHUP == POLLRDHUP && EPOLLRDNORM == POLLRDNORM,
+               "the events of epoll and poll have the same bits");
+
+struct call { /* of epoll_wait */
+    struct sock_set *set;
+    uint32_t number;
+    int fd;
+    struct epoll_event *events;
+    int room, count;
+    const sigset_t *mask;
+    uint64_t deadline; /* 0: none */
+    bool at_once;
+};
+
+static void report(struct call *call, struct sock_link *link, uint32_t ready)
+{
+    uint32_t wanted = atomic_load(&link->set_events);
+    call->events[call->count++] =
+        (struct epoll_event){ready & (wanted | EPOLLERR | EPOLLHUP), {.u64 = atomic_load(&link->set_data)}};
+    if (wanted & EPOLLONESHOT)
+        atomic_store(&link->set_spent, true);
+}
+
+static uint32_t level(struct sock_file *file, uint32_t wanted)
+{
+    struct sock_link *link = file->link;
+    uint32_t told = atomic_load(&link->set_reported);
+    uint32_t now = (uint16_t)sock_stream_level(file, link->set_fd, (short)(wanted & 0x7fff), (short)told);
+    if (told & EPOLLIN && !(now & EPOLLIN) && !(told & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
+        atomic_fetch_and(&link->set_reported, ~(uint32_t)EPOLLIN);
+    return now & (wanted | EPOLLERR | EPOLLHUP);
+}
+
+/* One connection whose bit is set. */
+static void examine(struct call *call, int place, uint32_t number)
+{
+    struct sock_file *file = &sock_files[number];
+    struct sock_link *link = sock_link_at(number);
+    uint32_t wanted = atomic_load(&link->set_events), ready = 0;
+    if (atomic_load(&link->set) != call->number || !atomic_load(&file->descriptors) || !sock_joined(file) ||
+        atomic_load(&link->set_spent)) {
+        sock_place_clear(place, number);
+        return;
+    }
+    if (!(wanted & EPOLLET)) {
+        ready = level(file, wanted);
+        if ((wanted & EPOLLOUT) && !(ready & EPOLLOUT))
+            sock_set_wants_room(file);
+    }
+    if (!ready) { /* the bit first, then the ring: what comes in between is seen in one of them */
+        sock_place_clear(place, number);
+        ready = level(file, wanted);
+        if ((wanted & EPOLLOUT) && !(ready & EPOLLOUT))
+            sock_set_wants_room(file);
+        if (ready && !(wanted & (EPOLLET | EPOLLONESHOT)))
+            sock_place_set(place, number);
+    }
+    if (ready)
+        report(call, link, ready);
+}
+
+/* From where the last call ended, so that each connection has its turn. */
+static void collect(struct call *call, int place)
+{
+    uint32_t start = call->set->cursor, number = start;
+    bool again = start != 0;
+    while (call->count < call->room) {
+        number = sock_place_next(place, number);
+        if (number >= SOCK_FILES || (!again && start && number >= start)) {
+            if (!again || number < SOCK_FILES) {
+                number = 0;
+                break;
+            }
+            again = false;
+            number = 0;
+            continue;
+        }
+        examine(call, place, number++);
+    }
+    call->set->cursor = number < SOCK_FILES ? number : 0;
+}
+
+/* What the kernel has told: the program's events stay, ours become bits, or are looked at where there is no place. */
+static void translate(struct call *call, int place, int count)
+{
+    int first = call->count, kept = first;
+    for (int i = first; i < first + count; i++) {
+        struct epoll_event event = call->events[i];
+        uint32_t number;
+        if (!sock_tag_is_ours(event.data.u64, &number)) {
+            call->events[kept++] = event;
+            continue;
+        }
+        struct sock_link *link = number ? sock_link_at(number) : NULL;
+        if (!link || atomic_load(&link->set) != call->number)
+            continue;
+        atomic_fetch_or(&link->set_reported, event.events);
+        if (place >= 0 && !atomic_load(&call->set->plain)) {
+            sock_place_set(place, number);
+            continue;
+        }
+        struct sock_file *file = &sock_files[number];
+        uint32_t wanted = atomic_load(&link->set_events);
+        uint32_t ready =
+            (uint16_t)sock_stream_from_kernel(file, link->set_fd, (short)(wanted & 0x7fff), (short)event.events);
+        if (ready && !atomic_load(&link->set_spent)) {
+            call->count = kept;
+            report(call, link, ready);
+            kept = call->count;
+        }
+    }
+    call->count = kept;
+}
+
+static int time_left(const struct call *call, struct timespec *left)
+{
+    uint64_t now = call->deadline ? vbase_clock_ns() : 0, ns = call->deadline > now ? call->deadline - now : 0;
+    *left = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    return ns == 0 ? 0 : ns / 1000000 >= 0x7fffffff ? 0x7fffffff : (int)((ns + 999999) / 1000000);
+}
+
+/* Asks the kernel; true: it answered, or the call is to end with an error. */
+static int ask(struct call *call, int place, bool wait)
+{
+    struct timespec left;
+    int ms = !wait || call->at_once ? 0 : call->deadline ? time_left(call, &left) : -1;
+    int n = sock_real.epoll_pwait(call->fd, call->events + call->count, call->room - call->count, ms, call->mask);
+    if (n > 0)
+        translate(call, place, n);
+    return n;
+}
+
+static bool spin(struct call *call, int place)
+{
+    struct sock_spin spin;
+    bool found = false;
+    int looks = 0;
+    if (!sock_spin_begin(&spin))
+        return false;
+    do {
+        found = sock_place_next(place, 0) < SOCK_FILES;
+        if (!found && ++looks % ASK_EVERY == 0)
+            found = ask(call, place, false) != 0;
+    } while (!found && sock_spin_on(&spin));
+    sock_spin_end(&spin, found);
+    return found;
+}
+
+static int wait_placed(struct call *call, int place)
+{
+    bool slept = false;
+    for (;;) {
+        collect(call, place);
+        if (call->count) {
+            if (call->count < call->room && ++call->set->rounds % KERNEL_EVERY == 0)
+                (void)ask(call, place, false);
+            return call->count;
+        }
+        if (sock_place_next(place, 0) < SOCK_FILES)
+            continue;
+        if (slept && call->deadline && vbase_clock_ns() >= call->deadline)
+            return 0;
+        if (!call->at_once && spin(call, place)) {
+            if (call->count)
+                return call->count;
+            continue;
+        }
+        sock_place_sleep(place);
+        int n = sock_place_next(place, 0) < SOCK_FILES && !call->at_once ? 0 : ask(call, place, true);
+        int why = errno;
+        sock_place_awake(place);
+        errno = why;
+        if (n < 0)
+            return -1;
+        if (call->at_once) {
+            collect(call, place);
+            return call->count;
+        }
+        if (call->count)
+            return call->count;
+        slept = true;
+    }
+}
+
+/* Without a place all comes from the kernel. */
+static int wait_plain(struct call *call)
+{
+    for (;;) {
+        int n = ask(call, -1, true);
+        if (n < 0 || call->count || call->at_once || n == 0)
+            return n < 0 ? n : call->count;
+    }
+}
+
+static int waited(struct call *call, uint64_t limit_ns)
+{
+    struct sock_set *set = call->set;
+    uint32_t owner = atomic_load(&set->owner);
+    if (owner != sock_pid()) {
+        if (!sock_process_is_dead(owner) || atomic_load(&set->place) >= 0)
+            sock_set_make_plain(set, call->number);
+        else
+            atomic_store(&set->owner, sock_pid());
+    }
+    call->at_once = limit_ns == 0;
+    call->deadline = limit_ns && limit_ns != ~0ull ? vbase_clock_ns() + limit_ns : 0;
+    int place = atomic_load(&set->place);
+    return place >= 0 && !atomic_load(&set->plain) && atomic_load(&set->owner) == sock_pid() ? wait_placed(call, place)
+                                                                                             : wait_plain(call);
+}
+
+/* A call that began before the first connection was joined may end with tags of ours. */
+static int after(struct call *call, int n)
+{
+    if (n <= 0 || likely(!atomic_load(&call->set->joined)))
+        return n;
+    translate(call, atomic_load(&call->set->owner) == sock_pid() ? atomic_load(&call->set->place) : -1, n);
+    return call->count;
+}
+
+static bool none_joined(struct call *call, int fd, struct epoll_event *events, int room, const sigset_t *mask)
+{
+    struct sock_set *set = sock_set_of(fd);
+    *call = (struct call){.set = set, .fd = fd, .events = events, .room = room < EVENTS ? room : EVENTS, .mask = mask};
+    if (set)
+        call->number = atomic_load(&sock_table[fd]) - SOCK_FILES;
+    return !set || !events || room <= 0 || !atomic_load(&set->joined);
+}
+
+static uint64_t limit_of_ms(int time) { return time < 0 ? ~0ull : (uint64_t)time * 1000000; }
+
+int sock_epoll_wait(int fd, struct epoll_event *events, int room, int time)
+{
+    struct call call;
+    uint64_t start = time > 0 ? vbase_clock_ns() : 0;
+    if (none_joined(&call, fd, events, room, NULL)) {
+        int n = sock_real.epoll_wait(fd, events, room, time);
+        if (!call.set || (n = after(&call, n)) != 0 || !atomic_load(&call.set->joined) || time == 0)
+            return n;
+        uint64_t gone = time > 0 ? (vbase_clock_ns() - start) / 1000000 : 0; /* nothing but tags came */
+        time = time > 0 && gone >= (uint64_t)time ? 0 : time - (time > 0 ? (int)gone : 0);
+    }
+    return waited(&call, limit_of_ms(time));
+}
+
+int sock_epoll_pwait(int fd, struct epoll_event *events, int room, int time, const sigset_t *mask)
+{
+    struct call call;
+    if (none_joined(&call, fd, events, room, mask)) {
+        int n = sock_real.epoll_pwait(fd, events, room, time, mask);
+        if (!call.set || (n = after(&call, n)) != 0 || !atomic_load(&call.set->joined) || time == 0)
+            return n;
+    }
+    return waited(&call, limit_of_ms(time));
+}
+
+int sock_epoll_pwait2(int fd, struct epoll_event *events, int room, const struct timespec *time, const sigset_t *mask)
+{
+    struct call call;
+    if (none_joined(&call, fd, events, room, mask)) {
+        int n = sock_real.epoll_pwait2(fd, events, room, time, mask);
+        if (!call.set || (n = after(&call, n)) != 0 || !atomic_load(&call.set->joined))
+            return n;
+    }
+    return waited(&call, time ? (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec : ~0ull);
+}

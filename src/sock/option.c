@@ -1,0 +1,140 @@
+/* Options and ends of connections: shutdown, ioctl, getsockopt, setsockopt. The kernel's answer holds, but where the bytes are
+ * in a ring. An option that shared memory cannot keep sends a joined connection back to TCP. */
+#include "sock/hooks.h"
+#include "sock/link.h"
+#include "sock/stream.h"
+#include "sock/tcp.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+
+#ifndef SO_TXTIME
+#define SO_TXTIME 61
+#endif
+#ifndef SO_RCVTIMEO_NEW
+#define SO_RCVTIMEO_NEW 66
+#define SO_SNDTIMEO_NEW 67
+#endif
+
+/* Options that need the bytes to be in the kernel. */
+static bool needs_tcp(int level, int name)
+{
+    if (level == IPPROTO_TCP)
+        return name == TCP_ULP || name == TCP_REPAIR || name == TCP_MD5SIG || name == TCP_MD5SIG_EXT ||
+               name == TCP_FASTOPEN_CONNECT || name == TCP_ZEROCOPY_RECEIVE;
+    return level == SOL_SOCKET && (name == SO_ZEROCOPY || name == SO_TIMESTAMP || name == SO_TIMESTAMPNS ||
+                                   name == SO_TIMESTAMPING || name == SO_ATTACH_FILTER || name == SO_ATTACH_BPF ||
+                                   name == SO_MAX_PACING_RATE || name == SO_TXTIME || name == SO_RCVLOWAT);
+}
+
+static void never(struct sock_file *file, int fd)
+{
+    file->link->never = true;
+    if (!sock_joined(file))
+        return;
+    sock_stream_back_out(file);
+    (void)sock_stream_back_in(file, fd); /* where bytes lie in the ring the writer goes on to use it */
+}
+
+static uint64_t ns_of(const struct timeval *time)
+{
+    return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_usec * 1000;
+}
+
+int sock_setsockopt(int fd, int level, int name, const void *value, socklen_t length)
+{
+    int result = sock_real.setsockopt(fd, level, name, value, length);
+    struct sock_file *file = result == 0 ? sock_hold(fd) : NULL;
+    if (!file)
+        return result;
+    if (needs_tcp(level, name))
+        never(file, fd);
+    if (level == SOL_SOCKET && (name == SO_RCVTIMEO || name == SO_RCVTIMEO_NEW) && length >= sizeof(struct timeval))
+        file->link->receive_limit = ns_of(value);
+    if (level == SOL_SOCKET && (name == SO_SNDTIMEO || name == SO_SNDTIMEO_NEW) && length >= sizeof(struct timeval))
+        file->link->send_limit = ns_of(value);
+    sock_drop(file);
+    return result;
+}
+
+/* A reset that the other side left behind is told once the ring is empty; before that the program would stop reading. */
+int sock_getsockopt(int fd, int level, int name, void *value, socklen_t *length)
+{
+    struct sock_file *file = level == SOL_SOCKET && name == SO_ERROR ? sock_hold(fd) : NULL;
+    bool hidden = false;
+    if (file && sock_joined(file) && atomic_load(&file->link->in_phase) == PHASE_RING)
+        hidden = ring_filled(&(struct ring){file->mapping, sock_in(file)}, &file->link->reader) != 0;
+    if (file)
+        sock_drop(file);
+    if (hidden && value && length && *length >= sizeof(int)) {
+        *(int *)value = 0;
+        *length = sizeof(int);
+        return 0;
+    }
+    return sock_real.getsockopt(fd, level, name, value, length);
+}
+
+int sock_shutdown(int fd, int how)
+{
+    struct sock_file *file = sock_hold(fd);
+    if (file && sock_joined(file)) {
+        if (how != SHUT_RD) {
+            sock_lock(&file->link->send); /* what is being written comes before the end */
+            atomic_store(&file->link->shut_out, true);
+            atomic_store(&file->mapping.words->direction[sock_out(file)].ended, 1);
+            sock_unlock(&file->link->send);
+        }
+        if (how != SHUT_WR)
+            atomic_store(&file->link->shut_in, true);
+    }
+    int result = sock_real.shutdown(fd, how);
+    if (file)
+        sock_drop(file);
+    return result;
+}
+
+/* Bytes that can be read now. */
+static int readable(struct sock_file *file, int fd)
+{
+    const struct ring ring = sock_ring_in(file);
+    int in_kernel = 0;
+    uint64_t bytes = 0;
+    sock_lock(&file->link->receive);
+    uint32_t phase = atomic_load(&file->link->in_phase);
+    if (phase == PHASE_RING)
+        bytes = ring_filled(&ring, &file->link->reader);
+    else if (sock_real.ioctl(fd, SIOCINQ, (long)&in_kernel) == 0 && phase == PHASE_TCP) {
+        uint64_t at = atomic_load(&ring_words(&ring)->at), left = at - file->link->consumed;
+        bytes = (uint64_t)in_kernel < left ? (uint64_t)in_kernel : left + ring_filled(&ring, &file->link->reader);
+    } else
+        bytes = (uint64_t)in_kernel;
+    sock_unlock(&file->link->receive);
+    return bytes > 0x7fffffff ? 0x7fffffff : (int)bytes;
+}
+
+int sock_ioctl(int fd, unsigned long what, long value)
+{
+    struct sock_file *file = sock_hold(fd);
+    bool ours = file && sock_joined(file);
+    if (ours && what == FIONREAD) {
+        *(int *)value = readable(file, fd);
+        sock_drop(file);
+        return 0;
+    }
+    if (ours && (what == SIOCOUTQ || what == SIOCOUTQNSD) && atomic_load(&file->link->out_phase) == PHASE_RING) {
+        *(int *)value = 0; /* what lies in the ring is delivered */
+        sock_drop(file);
+        return 0;
+    }
+    int result = sock_real.ioctl(fd, what, value);
+    if (file && result == 0 && what == FIONBIO)
+        atomic_store(&file->link->nonblocking, *(int *)value != 0);
+    if (file && result == 0 && what == FIOASYNC && *(int *)value)
+        never(file, fd);
+    if (file)
+        sock_drop(file);
+    return result;
+}

@@ -1,0 +1,395 @@
+/* The direction that this side reads; see stream.h. Everything here runs under link->receive, but for the wait. */
+#include "base/clock.h"
+#include "sock/hooks.h"
+#include "sock/place.h"
+#include "sock/stream.h"
+#include "sock/tcp.h"
+#include "sock/wait.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#define PIECES       16      /* that are handed to the kernel at once */
+#define LOOK_NS      1000000 /* how often a reader that finds nothing looks at the socket for its end */
+#define POLLS        16      /* empty reads in a row that make a poller */
+#define POLL_STAMP   8       /* a poller says that it polls so many times in LOOK_NS */
+#define NEXT_PHASE   LONG_MIN
+
+static uint64_t ticks_of_look(void)
+{
+    static _Atomic uint64_t ticks;
+    uint64_t known = atomic_load_explicit(&ticks, memory_order_relaxed);
+    if (!known)
+        atomic_store_explicit(&ticks, known = vbase_clock_ticks_of_ns(LOOK_NS), memory_order_relaxed);
+    return known;
+}
+
+size_t sock_pieces_copy(struct sock_pieces *to, const char *data, size_t size)
+{
+    size_t done = 0;
+    while (done < size && to->count) {
+        size_t n = to->piece->iov_len - to->at;
+        n = n < size - done ? n : size - done;
+        if (data)
+            memcpy((char *)to->piece->iov_base + to->at, data + done, n);
+        done += n;
+        to->at += n;
+        if (to->at == to->piece->iov_len)
+            to->piece++, to->count--, to->at = 0;
+    }
+    return done;
+}
+
+/* Up to LIMIT bytes from the socket into the pieces, which go on only where COUNTED. */
+static ssize_t from_tcp(int fd, struct sock_pieces *to, uint64_t limit, int flags, bool counted)
+{
+    struct iovec part[PIECES];
+    struct msghdr message = {.msg_iov = part};
+    uint64_t room = 0;
+    for (size_t i = 0; i < to->count && i < PIECES && room < limit; i++) {
+        size_t skip = i == 0 ? to->at : 0, n = to->piece[i].iov_len - skip;
+        n = n < limit - room ? n : limit - room;
+        part[i] = (struct iovec){(char *)to->piece[i].iov_base + skip, n};
+        room += n;
+        message.msg_iovlen++;
+    }
+    ssize_t n = sock_real.recvmsg(fd, &message, (flags & (MSG_PEEK | MSG_TRUNC)) | MSG_DONTWAIT);
+    if (n > 0 && counted)
+        sock_pieces_copy(to, NULL, (size_t)n);
+    return n < 0 ? -errno : n;
+}
+
+/* Before the switch: bytes are looked at, then the offset is read, then they are taken. */
+static ssize_t from_tcp_before(struct sock_file *file, int fd, struct sock_pieces *to, int flags)
+{
+    struct sock_link *link = file->link;
+    struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
+    bool peek = flags & MSG_PEEK;
+    uint64_t at = atomic_load(&in->at);
+    ssize_t n = 1;
+    if (at == SWITCH_NEVER) {
+        n = from_tcp(fd, to, SIZE_MAX, flags | MSG_PEEK, false);
+        at = atomic_load(&in->at);
+        if (at == SWITCH_NEVER && n <= 0)
+            return n;
+    }
+    if (at < link->consumed)
+        return -EPROTO;
+    if (at == link->consumed) {
+        atomic_store(&link->in_phase, PHASE_RING);
+        return NEXT_PHASE;
+    }
+    uint64_t limit = at == SWITCH_NEVER ? (uint64_t)n : at - link->consumed;
+    n = from_tcp(fd, to, limit, flags, true);
+    if (n > 0 && !peek)
+        link->consumed += (uint64_t)n;
+    return n;
+}
+
+/* The kernel's answer when nothing comes any more. A reset by a side that had taken all of ours is an orderly end: it
+ * left bells unread, which the kernel cannot tell from bytes. */
+static ssize_t end_of(struct sock_file *file, ssize_t answer)
+{
+    struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
+    if (answer == -ECONNRESET && atomic_load(&file->link->out_phase) == PHASE_RING &&
+        atomic_load(&out->tail) == (atomic_load(&out->head) & ~RING_CLOSED))
+        return 0;
+    return answer;
+}
+
+/* The ring was seen empty: takes bells away, and looks whether the stream has ended. The number of bells is read
+ * before the ring is looked at again: a later one belongs to later bytes. */
+static ssize_t ring_was_empty(struct sock_file *file, int fd, bool look)
+{
+    struct sock_link *link = file->link;
+    const struct ring ring = sock_ring_in(file);
+    struct sock_direction *in = ring_words(&ring);
+    uint64_t bells = atomic_load(&in->bells) & ~BELLS_ENDED, now = clock_ticks();
+    uint64_t waiting = atomic_load_explicit(&in->at, memory_order_relaxed) + bells - link->consumed;
+    ssize_t n = -EAGAIN;
+    if (ring_filled(&ring, &link->reader))
+        return NEXT_PHASE;
+    if (ring_closed(&ring)) {
+        atomic_fetch_or(&in->bells, BELLS_ENDED);
+        atomic_store(&link->in_phase, PHASE_SKIP);
+        return NEXT_PHASE;
+    }
+    if ((int64_t)waiting < 0)
+        return -EPROTO;
+    if (waiting) {
+        n = sock_tcp_discard(fd, waiting);
+        if (n > 0) {
+            link->consumed += (uint64_t)n;
+            return -EAGAIN;
+        }
+    } else if (look || atomic_load(&in->ended) || now - link->looked > ticks_of_look()) {
+        link->looked = now;
+        n = sock_tcp_look(fd);
+        if (n > 0) /* a bell that was counted meanwhile; else a byte of somebody who knows nothing of the ring */
+            return atomic_load(&in->bells) == bells && !ring_closed(&ring) ? -EPROTO : NEXT_PHASE;
+    }
+    if (n == -EAGAIN)
+        return n;
+    return ring_filled(&ring, &link->reader) ? NEXT_PHASE : end_of(file, n);
+}
+
+/* The writer may be waiting for the room that was made. */
+static void room_made(struct sock_file *file, int fd)
+{
+    const struct ring ring = sock_ring_in(file);
+    struct sock_direction *in = ring_words(&ring);
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with sock_wait: it says that it waits, then looks at the tail */
+    if (likely(!atomic_load_explicit(&in->room_wanted, memory_order_relaxed)) ||
+        ring_filled(&ring, &file->link->reader) > sock_level_size(file->link->reader.turn & 7) / 2 ||
+        !atomic_exchange(&in->room_wanted, 0))
+        return;
+    uint32_t place = atomic_load(&in->room_place);
+    uint32_t bit = atomic_load_explicit(&file->mapping.words->bit[!sock_out(file)], memory_order_relaxed);
+    if (place != NO_PLACE && file->peer && !sock_peer_wake(file->peer, place - 1, bit))
+        return;
+    if (atomic_load(&file->link->out_phase) == PHASE_RING)
+        sock_tcp_bell(file, fd);
+}
+
+static ssize_t from_ring(struct sock_file *file, int fd, struct sock_pieces *to, int flags)
+{
+    struct sock_link *link = file->link;
+    const struct ring ring = sock_ring_in(file);
+    struct ring_reader state = link->reader;
+    ssize_t total = 0;
+    long size = 0;
+    const char *data;
+    while (to->count && (size = ring_next(&ring, &state, &data)) > 0) {
+        size_t n = sock_pieces_copy(to, flags & MSG_TRUNC ? NULL : data, (size_t)size);
+        total += (ssize_t)n;
+        if (flags & MSG_PEEK)
+            return total;
+        ring_take(&ring, &state, n);
+        link->reader = state;
+    }
+    link->reader.turn = state.turn;
+    if (size == RING_BROKEN)
+        return -EPROTO;
+    if (total == 0)
+        return ring_was_empty(file, fd, false);
+    room_made(file, fd);
+    return total;
+}
+
+ssize_t sock_stream_drain(struct sock_file *file, int fd, int to, size_t size)
+{
+    struct sock_link *link = file->link;
+    const struct ring ring = sock_ring_in(file);
+    const char *data;
+    ssize_t n = SOCK_PLAIN;
+    sock_lock(&link->receive);
+    long there = atomic_load(&link->in_phase) == PHASE_RING ? ring_next(&ring, &link->reader, &data) : 0;
+    if (there > 0) {
+        n = sock_real.write(to, data, (size_t)there < size ? (size_t)there : size);
+        if (n > 0) {
+            ring_take(&ring, &link->reader, (size_t)n);
+            room_made(file, fd);
+        }
+    }
+    sock_unlock(&link->receive);
+    return n;
+}
+
+static ssize_t skip_bells(struct sock_file *file, int fd)
+{
+    struct sock_link *link = file->link;
+    struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
+    uint64_t last = atomic_load(&in->at) + (atomic_load(&in->bells) & ~BELLS_ENDED);
+    if (link->consumed > last)
+        return -EPROTO;
+    if (link->consumed == last) {
+        atomic_store(&link->in_phase, PHASE_BACK);
+        atomic_store(&link->strict_in, false);
+        return NEXT_PHASE;
+    }
+    ssize_t n = sock_tcp_discard(fd, last - link->consumed);
+    if (n <= 0)
+        return n;
+    link->consumed += (uint64_t)n;
+    return NEXT_PHASE;
+}
+
+/* What is there now, through all phases: bytes, 0 at the end, -errno. */
+static ssize_t receive_there(struct sock_file *file, int fd, struct sock_pieces *to, int flags)
+{
+    ssize_t total = 0, n;
+    do {
+        uint32_t phase = atomic_load(&file->link->in_phase);
+        if (phase == PHASE_TCP)
+            n = from_tcp_before(file, fd, to, flags);
+        else if (phase == PHASE_RING)
+            n = from_ring(file, fd, to, flags);
+        else if (phase == PHASE_SKIP)
+            n = skip_bells(file, fd);
+        else
+            n = from_tcp(fd, to, SIZE_MAX, flags, true);
+        if (n > 0)
+            total += n;
+        /* more may follow behind a change of phase alone */
+    } while (n == NEXT_PHASE || (n > 0 && to->count && !(flags & MSG_PEEK) &&
+                                 (atomic_load(&file->link->in_phase) == PHASE_TCP
+                                      ? atomic_load(&file->mapping.words->direction[sock_in(file)].at) != SWITCH_NEVER
+                                      : atomic_load(&file->link->in_phase) == PHASE_RING &&
+                                            ring_closed(&(struct ring){file->mapping, sock_in(file)}))));
+    return total ? total : n;
+}
+
+void sock_stream_be_ready(struct sock_file *file, int fd)
+{
+    struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
+    if (atomic_load(&file->link->strict_in) || atomic_load(&file->link->in_phase) != PHASE_TCP ||
+        !sock_plain_forbid(file->link, false))
+        return;
+    if (sock_tcp_consumed(fd, &file->link->consumed))
+        atomic_store(&in->ready, 1);
+    else
+        atomic_store(&file->link->strict_in, false);
+}
+
+/* A reader that looks again and again without waiting needs no bell. */
+static void empty_read(struct sock_file *file)
+{
+    struct sock_link *link = file->link;
+    struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
+    uint64_t now = clock_ticks();
+    if (++link->empty_reads < POLLS || now - atomic_load_explicit(&in->polled, memory_order_relaxed) <
+                                           ticks_of_look() / POLL_STAMP)
+        return;
+    atomic_store(&in->polled, now);
+}
+
+ssize_t sock_stream_receive(struct sock_file *file, int fd, struct sock_pieces *to, int flags)
+{
+    struct sock_link *link = file->link;
+    bool dont_wait = (flags & MSG_DONTWAIT) || atomic_load_explicit(&link->nonblocking, memory_order_relaxed);
+    uint64_t deadline = link->receive_limit ? vbase_clock_ns() + link->receive_limit : 0;
+    ssize_t total = 0;
+    if ((flags & (MSG_OOB | MSG_ERRQUEUE)) || sock_pieces_left(to) == 0)
+        return SOCK_PLAIN;
+    for (;;) {
+        sock_lock(&link->receive);
+        sock_stream_be_ready(file, fd);
+        uint32_t phase = atomic_load(&link->in_phase);
+        if (total == 0 && (phase == PHASE_BACK || (phase == PHASE_TCP && !atomic_load(&link->strict_in)))) {
+            sock_unlock(&link->receive);
+            return SOCK_PLAIN;
+        }
+        ssize_t n = atomic_load(&link->shut_in) ? 0 : receive_there(file, fd, to, flags);
+        if (n > 0)
+            link->empty_reads = 0;
+        else if (n == -EAGAIN && dont_wait)
+            empty_read(file);
+        sock_unlock(&link->receive);
+        if (n > 0)
+            total += n;
+        if (n == -EPROTO)
+            sock_stream_break(file, fd, "the other side wrote what makes no sense");
+        bool enough = n > 0 && (!(flags & MSG_WAITALL) || (flags & MSG_PEEK) || to->count == 0);
+        if (enough || n == 0 || (total && (dont_wait || n != -EAGAIN)))
+            if (n >= 0 || total)
+                return total;
+        if (n < 0 && (n != -EAGAIN || dont_wait)) {
+            errno = n == -EPROTO ? ECONNRESET : (int)-n;
+            return -1;
+        }
+        if (n < 0 && sock_wait(file, fd, POLLIN, deadline) != 0)
+            return total ? total : -1;
+    }
+}
+
+/* 1: there are bytes, 0: the stream has ended, -errno. LOOK: the socket is asked, too. */
+static ssize_t available(struct sock_file *file, int fd, bool look)
+{
+    struct sock_link *link = file->link;
+    ssize_t n;
+    do {
+        uint32_t phase = atomic_load(&link->in_phase);
+        const struct ring ring = sock_ring_in(file);
+        if (phase == PHASE_RING) {
+            n = ring_filled(&ring, &link->reader) ? 1 : ring_was_empty(file, fd, look);
+        } else if (phase == PHASE_SKIP) {
+            n = skip_bells(file, fd);
+        } else if (phase == PHASE_TCP && atomic_load(&link->strict_in) &&
+                   atomic_load(&ring_words(&ring)->at) == link->consumed) {
+            atomic_store(&link->in_phase, PHASE_RING);
+            n = NEXT_PHASE;
+        } else {
+            n = sock_tcp_look(fd);
+        }
+    } while (n == NEXT_PHASE);
+    return n > 0 ? 1 : n;
+}
+
+short sock_stream_level(struct sock_file *file, int fd, short wanted, short kernel)
+{
+    struct sock_link *link = file->link;
+    const struct ring ring = sock_ring_in(file);
+    short in = POLLIN | POLLRDNORM, out = POLLOUT | POLLWRNORM, level = 0;
+    ssize_t n = 1;
+    if (atomic_load(&link->in_phase) != PHASE_RING || !ring_filled(&ring, &link->reader)) {
+        sock_lock(&link->receive);
+        n = available(file, fd, kernel != 0);
+        sock_unlock(&link->receive);
+    }
+    if (n != -EAGAIN)
+        level |= in;
+    if (n != 1)
+        level |= kernel & (POLLERR | POLLHUP);
+    level |= kernel & (POLLRDHUP | POLLPRI);
+    if (wanted & out) {
+        short tcp;
+        short room = sock_stream_events(file, wanted & out, &tcp);
+        struct pollfd one = {.fd = fd, .events = tcp & out};
+        level |= room;
+        if (one.events && sock_real.poll(&one, 1, 0) > 0)
+            level |= one.revents & out;
+    }
+    return level & (wanted | POLLERR | POLLHUP);
+}
+
+short sock_stream_from_kernel(struct sock_file *file, int fd, short wanted, short reported)
+{
+    short out = POLLOUT | POLLWRNORM, tcp = 0;
+    (void)sock_stream_events(file, wanted & out, &tcp);
+    return sock_stream_level(file, fd, wanted & (short)~(tcp & out), reported) | (reported & tcp & out);
+}
+
+bool sock_stream_back_in(struct sock_file *file, int fd)
+{
+    struct sock_link *link = file->link;
+    const struct ring ring = sock_ring_in(file);
+    struct sock_direction *in = ring_words(&ring);
+    uint64_t never = SWITCH_NEVER;
+    sock_lock(&link->receive);
+    if (atomic_load(&link->in_phase) == PHASE_TCP) {
+        if (atomic_compare_exchange_strong(&in->at, &never, SWITCH_REFUSED)) {
+            atomic_store(&link->in_phase, PHASE_BACK);
+            atomic_store(&link->strict_in, false);
+        } else if (link->consumed == never)
+            atomic_store(&link->in_phase, PHASE_RING);
+    }
+    bool done = atomic_load(&link->in_phase) != PHASE_TCP;
+    if (atomic_load(&link->in_phase) == PHASE_RING) {
+        done = ring_close_empty(&ring, &link->reader);
+        if (done) {
+            atomic_fetch_or(&in->bells, BELLS_ENDED);
+            atomic_store(&link->in_phase, PHASE_SKIP);
+        }
+    }
+    for (int i = 0; i < 1000 && atomic_load(&link->in_phase) == PHASE_SKIP; i++) {
+        ssize_t n = skip_bells(file, fd);
+        struct pollfd one = {.fd = fd, .events = POLLIN};
+        if (n == -EAGAIN)
+            sock_real.poll(&one, 1, 1); /* a bell is on its way */
+        else if (n != NEXT_PHASE)
+            break;
+    }
+    sock_unlock(&link->receive);
+    return done;
+}

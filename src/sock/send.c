@@ -1,0 +1,283 @@
+/* The direction that this side writes; see stream.h. Everything here runs under link->send, but for the wait. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "sock/epoll.h"
+#include "sock/hooks.h"
+#include "sock/place.h"
+#include "sock/stream.h"
+#include "sock/tcp.h"
+#include "sock/wait.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define PART          32768   /* of a large write, published alone: the reader copies it while the next one is stored */
+#define POLLER_NS     1000000 /* how long a reader that polls is believed to go on */
+
+/* True: the ring is in use now. */
+static bool switch_out(struct sock_file *file, int fd)
+{
+    struct sock_link *link = file->link;
+    struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
+    uint64_t bytes, never = SWITCH_NEVER;
+    uint32_t phase = atomic_load_explicit(&link->out_phase, memory_order_relaxed);
+    if (likely(phase == PHASE_RING))
+        return true;
+    if (phase != PHASE_TCP || !atomic_load(&out->ready) || !sock_plain_forbid(link, true))
+        return false;
+    /* seq_cst: before the first bell; pairs with the loads in from_tcp_before */
+    bool known = sock_tcp_sent(fd, link->active, &bytes);
+    bool switched = known && atomic_compare_exchange_strong(&out->at, &never, bytes);
+    if (switched)
+        atomic_store(&link->out_phase, PHASE_RING);
+    else if (known)
+        atomic_store(&link->out_phase, PHASE_BACK);
+    if (!switched)
+        atomic_store(&link->strict_out, false);
+    return switched;
+}
+
+/* Wakes the reader for bytes behind BEFORE. Publishing was a barrier: what is read here is as new as they are. */
+static void reader_wake(struct sock_file *file, int fd, uint64_t before)
+{
+    struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
+    uint32_t place = atomic_load(&out->place);
+    if (likely(place != NO_PLACE && file->peer)) {
+        uint32_t bit = atomic_load_explicit(&file->mapping.words->bit[!sock_out(file)], memory_order_relaxed);
+        if (unlikely(sock_peer_wake(file->peer, place - 1, bit)))
+            sock_tcp_bell(file, fd);
+        return;
+    }
+    if (atomic_load(&out->tail) != before)
+        return; /* bytes lie there for which it was woken */
+    uint64_t polled = atomic_load(&out->polled);
+    if (polled && clock_ticks() - polled < vbase_clock_ticks_of_ns(POLLER_NS))
+        return;
+    sock_tcp_bell(file, fd);
+}
+
+static void end_out(struct sock_file *file)
+{
+    atomic_fetch_or(&file->mapping.words->direction[sock_out(file)].bells, BELLS_ENDED);
+    atomic_store(&file->link->out_phase, PHASE_BACK);
+    atomic_store(&file->link->strict_out, false);
+}
+
+static ssize_t pieces_fetch(struct sock_source *source, char *data, size_t size)
+{
+    struct sock_pieces *from = source->pieces;
+    for (size_t left = size; left;) {
+        size_t n = from->piece->iov_len - from->at;
+        n = n < left ? n : left;
+        memcpy(data, (const char *)from->piece->iov_base + from->at, n);
+        data += n;
+        left -= n;
+        from->at += n;
+        if (from->at == from->piece->iov_len)
+            from->piece++, from->count--, from->at = 0;
+    }
+    return (ssize_t)size;
+}
+
+/* What was fetched when the other side closed the ring goes by TCP, however long that takes: it cannot be given back.
+ * */
+static void part_by_tcp(int fd, const char *data, size_t size)
+{
+    while (size) {
+        ssize_t n = sock_real.send(fd, data, size, MSG_NOSIGNAL);
+        struct pollfd one = {.fd = fd, .events = POLLOUT};
+        if (n > 0)
+            data += n, size -= (size_t)n;
+        else if (errno == EAGAIN)
+            (void)sock_real.poll(&one, 1, -1);
+        else if (errno != EINTR)
+            return; /* the next call tells the program */
+    }
+}
+
+/* As much as there is room for: bytes, or what the source said instead of the first. */
+static ssize_t to_ring(struct sock_file *file, int fd, struct sock_source *source, size_t size, bool patient)
+{
+    struct sock_link *link = file->link;
+    const struct ring ring = sock_ring_out(file);
+    size_t total = 0;
+    char *data;
+    while (total < size) {
+        size_t part = size - total < PART ? size - total : PART;
+        part = ring_reserve(&ring, &link->writer, part, patient, &data);
+        ssize_t got = part ? source->fetch(source, data, part) : 0;
+        if (part == 0 || got <= 0) {
+            source->end = part && got == 0;
+            return total || part == 0 ? (ssize_t)total : got;
+        }
+        uint64_t head = link->writer.head;
+        total += (size_t)got;
+        if (unlikely(!ring_publish(&ring, &link->writer, (size_t)got))) {
+            end_out(file);
+            part_by_tcp(fd, data, (size_t)got);
+            break;
+        }
+        reader_wake(file, fd, head);
+    }
+    return (ssize_t)total;
+}
+
+/* The rest, where the ring was closed in the middle of a write. */
+static ssize_t rest_by_tcp(int fd, struct sock_pieces *from, int flags, ssize_t total)
+{
+    while (from->count) {
+        struct iovec piece = {(char *)from->piece->iov_base + from->at, from->piece->iov_len - from->at};
+        ssize_t n = sock_real.send(fd, piece.iov_base, piece.iov_len, flags);
+        if (n < 0)
+            return total ? total : -1;
+        total += n;
+        if ((size_t)n < piece.iov_len)
+            return total;
+        from->piece++, from->count--, from->at = 0;
+    }
+    return total;
+}
+
+/* Moves SIZE bytes from a source; the caller sends what is left when the ring was closed. */
+static ssize_t stream_out(struct sock_file *file, int fd, struct sock_source *source, size_t size, int flags)
+{
+    struct sock_link *link = file->link;
+    bool dont_wait = (flags & MSG_DONTWAIT) || atomic_load_explicit(&link->nonblocking, memory_order_relaxed);
+    uint64_t deadline = 0;
+    bool patient = !dont_wait;
+    size_t total = 0;
+    for (;;) {
+        sock_lock(&link->send);
+        if (!switch_out(file, fd) || atomic_load_explicit(&link->shut_out, memory_order_relaxed) ||
+            atomic_load_explicit(&file->mapping.words->direction[sock_in(file)].left, memory_order_relaxed)) {
+            sock_unlock(&link->send);
+            return total ? (ssize_t)total : SOCK_PLAIN;
+        }
+        ssize_t n = to_ring(file, fd, source, size - total, patient);
+        sock_unlock(&link->send);
+        if (n > 0)
+            total += (size_t)n;
+        if (likely(total == size) || n < 0 || source->end)
+            return total || n >= 0 ? (ssize_t)total : n;
+        if (atomic_load(&link->out_phase) != PHASE_RING)
+            continue;
+        if (dont_wait) {
+            sock_set_wants_room(file);
+            errno = EAGAIN;
+            return total ? (ssize_t)total : -1;
+        }
+        if (!deadline && link->send_limit)
+            deadline = vbase_clock_ns() + link->send_limit;
+        /* where nothing is read for a while TCP's buffers would take more */
+        int result = sock_wait(file, fd, POLLOUT, patient ? vbase_clock_ns() + SOCK_PATIENCE_NS : deadline);
+        if (result != 0 && errno == EAGAIN && patient)
+            patient = false;
+        else if (result != 0)
+            return total ? (ssize_t)total : -1;
+    }
+}
+
+ssize_t sock_stream_send(struct sock_file *file, int fd, struct sock_pieces *from, int flags)
+{
+    struct sock_source source = {.fetch = pieces_fetch, .pieces = from};
+    size_t size = sock_pieces_left(from);
+    if (flags & (MSG_OOB | MSG_FASTOPEN | MSG_ZEROCOPY))
+        sock_stream_back_out(file);
+    if (size == 0)
+        return SOCK_PLAIN;
+    ssize_t total = stream_out(file, fd, &source, size, flags);
+    if (likely(total == (ssize_t)size) || total <= 0 || atomic_load(&file->link->out_phase) == PHASE_RING)
+        return total;
+    return rest_by_tcp(fd, from, flags, total);
+}
+
+ssize_t sock_stream_fill(struct sock_file *file, int fd, struct sock_source *source, size_t size, int flags)
+{
+    return stream_out(file, fd, source, size, flags);
+}
+
+short sock_stream_events(struct sock_file *file, short wanted, short *tcp)
+{
+    struct sock_link *link = file->link;
+    short events = 0;
+    *tcp = wanted;
+    if (wanted & (POLLOUT | POLLWRNORM) && atomic_load(&link->out_phase) == PHASE_RING) {
+        *tcp &= (short)~(POLLOUT | POLLWRNORM);
+        sock_lock(&link->send);
+        const struct ring ring = sock_ring_out(file);
+        if (ring_writable(&ring, &link->writer) || ring_closed(&ring))
+            events |= wanted & (POLLOUT | POLLWRNORM);
+        sock_unlock(&link->send);
+    }
+    if (wanted & (POLLIN | POLLRDNORM) && atomic_load(&link->in_phase) == PHASE_RING) {
+        const struct ring ring = sock_ring_in(file);
+        if (ring_filled(&ring, &link->reader))
+            events |= wanted & (POLLIN | POLLRDNORM);
+    }
+    return events;
+}
+
+void sock_stream_back_out(struct sock_file *file)
+{
+    const struct ring ring = sock_ring_out(file);
+    sock_lock(&file->link->send);
+    if (atomic_load(&file->link->out_phase) == PHASE_RING)
+        ring_close(&ring);
+    end_out(file);
+    sock_unlock(&file->link->send);
+}
+
+void sock_stream_close(struct sock_file *file, int fd)
+{
+    struct sock_link *link = file->link;
+    struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
+    struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
+    const struct linger reset = {.l_onoff = 1, .l_linger = 0};
+    int saved = errno;
+    sock_lock(&link->receive);
+    uint32_t phase = atomic_load(&link->in_phase);
+    bool unread = phase == PHASE_RING && ring_filled(&(struct ring){file->mapping, sock_in(file)}, &link->reader);
+    if (unread)
+        (void)sock_real.setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)); /* as TCP does */
+    else if (phase == PHASE_RING && atomic_load(&in->at) + (atomic_load(&in->bells) & ~BELLS_ENDED) > link->consumed)
+        (void)sock_tcp_discard(fd, 1u << 20);
+    sock_unlock(&link->receive);
+    atomic_store(&out->ended, 1);
+    atomic_store(&out->left, 1);
+    errno = saved;
+}
+
+void sock_stream_break(struct sock_file *file, int fd, const char *what)
+{
+    LOG_WARN("descriptor %d: %s: the connection is reset", fd, what);
+    struct sockaddr none = {.sa_family = AF_UNSPEC};
+    sock_real.connect(fd, &none, sizeof(none)); /* the kernel sends a reset */
+    atomic_store(&file->link->in_phase, PHASE_BACK);
+    atomic_store(&file->link->out_phase, PHASE_BACK);
+    atomic_store(&file->link->strict_in, false);
+    atomic_store(&file->link->strict_out, false);
+}
+
+bool sock_plain_begin(struct sock_link *link, bool out)
+{
+    /* seq_cst: counts, then looks whether it may; sock_plain_forbid says that nobody may, then looks at the count */
+    atomic_fetch_add(out ? &link->sending : &link->receiving, 1);
+    if (!atomic_load(out ? &link->strict_out : &link->strict_in))
+        return true;
+    sock_plain_end(link, out);
+    return false;
+}
+
+void sock_plain_end(struct sock_link *link, bool out)
+{
+    atomic_fetch_sub(out ? &link->sending : &link->receiving, 1);
+}
+
+bool sock_plain_forbid(struct sock_link *link, bool out)
+{
+    atomic_store(out ? &link->strict_out : &link->strict_in, true);
+    if (atomic_load(out ? &link->sending : &link->receiving) == 0)
+        return true;
+    atomic_store(out ? &link->strict_out : &link->strict_in, false);
+    return false;
+}

@@ -1,0 +1,65 @@
+/* Whether polling pays; see wait.h. Each thread learns for itself: polling that found nothing makes it sleep at once
+ * for a growing number of waits. One trial is as long as waking the other side takes, since its answer comes no
+ * sooner. */
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "sock/wait.h"
+
+#include <sched.h>
+
+#define TRIAL_NS   100000
+#define PAYS_NS    30000  /* an answer that takes longer is worth sleeping for */
+#define LOST_NS    200000 /* between two looks: somebody else had the processor */
+#define SKIP_MOST  64
+#define ASK_EVERY  512    /* waits until the processors that this thread may use are counted again */
+
+static _Thread_local struct {
+    uint32_t skip, failures, asked;
+    bool alone; /* one processor */
+} policy TLS_QUICK;
+
+static uint64_t ticks_of(uint64_t ns)
+{
+    return vbase_clock_ticks_of_ns(ns);
+}
+
+static void processors_count(void)
+{
+    cpu_set_t set;
+    policy.asked = ASK_EVERY;
+    policy.alone = sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) < 2;
+}
+
+bool sock_spin_begin(struct sock_spin *spin)
+{
+    if (policy.asked == 0)
+        processors_count();
+    policy.asked--;
+    if (policy.alone)
+        return false;
+    if (policy.skip) {
+        policy.skip--;
+        return false;
+    }
+    spin->start = spin->last = clock_ticks();
+    return true;
+}
+
+bool sock_spin_on(struct sock_spin *spin)
+{
+    for (int i = 0; i < 4; i++)
+        cpu_pause();
+    uint64_t now = clock_ticks(), gap = now - spin->last;
+    spin->last = now;
+    return gap < ticks_of(LOST_NS) && now - spin->start < ticks_of(TRIAL_NS);
+}
+
+void sock_spin_end(struct sock_spin *spin, bool found)
+{
+    if (found && clock_ticks() - spin->start < ticks_of(PAYS_NS)) {
+        policy.failures = 0;
+        return;
+    }
+    policy.failures++;
+    policy.skip = policy.failures > 6 ? SKIP_MOST : 1u << policy.failures;
+}

@@ -1,0 +1,70 @@
+/* The bytes of a connection that is joined: what read, write and their relatives do with it. Each direction goes TCP,
+ * ring, TCP, see docs/design.md. FILE is held by the caller. */
+#ifndef SOCK_STREAM_H
+#define SOCK_STREAM_H
+
+#include "sock/link.h"
+#include "sock/table.h"
+
+static inline bool sock_joined(const struct sock_file *file)
+{
+    return atomic_load_explicit(&file->link->stage, memory_order_acquire) == STAGE_JOINED;
+}
+/* The direction that this side writes, and the one that it reads. */
+static inline unsigned sock_out(const struct sock_file *file) { return file->link->active ? 0 : 1; }
+static inline unsigned sock_in(const struct sock_file *file) { return file->link->active ? 1 : 0; }
+static inline struct ring sock_ring_out(const struct sock_file *file)
+{
+    return (struct ring){file->mapping, sock_out(file)};
+}
+static inline struct ring sock_ring_in(const struct sock_file *file)
+{
+    return (struct ring){file->mapping, sock_in(file)};
+}
+
+/* What recv and send do, with their flags and errors. A function that returns SOCK_PLAIN has done nothing: the caller
+ * makes the program's own call, between sock_plain_begin and sock_plain_end. */
+#define SOCK_PLAIN (-2)
+ssize_t sock_stream_receive(struct sock_file *file, int fd, struct sock_pieces *to, int flags);
+ssize_t sock_stream_send(struct sock_file *file, int fd, struct sock_pieces *from, int flags);
+
+/* Where bytes come from that go out: FETCH stores up to SIZE in memory of the ring and says how many, 0 at the end,
+ * -1. */
+struct sock_source {
+    ssize_t (*fetch)(struct sock_source *source, char *data, size_t size);
+    struct sock_pieces *pieces;
+    int fd;
+    off_t at;
+    bool end;
+};
+ssize_t sock_stream_fill(struct sock_file *file, int fd, struct sock_source *source, size_t size, int flags);
+/* The bytes that lie in the ring in one piece go to a descriptor: what write says; SOCK_PLAIN: there are none. */
+ssize_t sock_stream_drain(struct sock_file *file, int fd, int to, size_t size);
+
+/* Around a call of the program that goes to TCP, OUT or in. False: there may be none now, the stream is to be asked. */
+bool sock_plain_begin(struct sock_link *link, bool out);
+void sock_plain_end(struct sock_link *link, bool out);
+/* From now on there is none; false: one is under way. */
+bool sock_plain_forbid(struct sock_link *link, bool out);
+
+/* This side says that it looks before it takes; under link->receive. */
+void sock_stream_be_ready(struct sock_file *file, int fd);
+
+/* Which of POLLIN and POLLOUT are true by the ring alone. *TCP: the events that the kernel is to be asked for. */
+short sock_stream_events(struct sock_file *file, short wanted, short *tcp);
+/* What is true now, when the kernel has reported these for the socket (0: it was not asked). */
+short sock_stream_level(struct sock_file *file, int fd, short wanted, short kernel);
+/* The kernel, asked for what sock_stream_events said, has reported these: what the program is to see. */
+short sock_stream_from_kernel(struct sock_file *file, int fd, short wanted, short reported);
+
+/* The other side wrote what makes no sense: the connection is reset. */
+void sock_stream_break(struct sock_file *file, int fd, const char *what);
+
+/* This side closes its last descriptor. */
+void sock_stream_close(struct sock_file *file, int fd);
+
+/* Going back to TCP, each direction for itself; false: bytes lie in the ring that only this process can read. */
+void sock_stream_back_out(struct sock_file *file);
+bool sock_stream_back_in(struct sock_file *file, int fd);
+
+#endif

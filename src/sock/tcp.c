@@ -1,0 +1,138 @@
+/* Questions to a TCP socket; see tcp.h. */
+#include "sock/tcp.h"
+#include "sock/link.h"
+#include "sock/real.h"
+#include "sock/stream.h"
+#include "sock/table.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#ifndef SO_COOKIE
+#define SO_COOKIE 57
+#endif
+#ifndef SO_ZEROCOPY
+#define SO_ZEROCOPY 60
+#endif
+#define TCP_STATE_ESTABLISHED 1
+#define BELL_PATIENCE_MS      1000
+
+static bool info_read(int fd, struct tcp_info *info)
+{
+    socklen_t length = sizeof(*info);
+    memset(info, 0, sizeof(*info));
+    return sock_real.getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &length) == 0 &&
+           length >= offsetof(struct tcp_info, tcpi_bytes_received) + sizeof(info->tcpi_bytes_received);
+}
+
+/* Acknowledgements arrive between the two questions: the numbers hold if the first answer is the same afterwards. */
+bool sock_tcp_sent(int fd, bool active, uint64_t *bytes)
+{
+    struct tcp_info before, after;
+    for (int i = 0; i < 100; i++) {
+        int queued = 0;
+        if (!info_read(fd, &before) || sock_real.ioctl(fd, SIOCOUTQ, (long)&queued) != 0 || !info_read(fd, &after) ||
+            before.tcpi_state != TCP_STATE_ESTABLISHED)
+            return false;
+        if (before.tcpi_bytes_acked == after.tcpi_bytes_acked) {
+            *bytes = before.tcpi_bytes_acked + (uint64_t)queued - (active ? 1 : 0); /* the one: the SYN that was sent */
+            return true;
+        }
+    }
+    return false;
+}
+
+bool sock_tcp_consumed(int fd, uint64_t *bytes)
+{
+    struct tcp_info before, after;
+    for (int i = 0; i < 100; i++) {
+        int queued = 0;
+        if (!info_read(fd, &before) || sock_real.ioctl(fd, SIOCINQ, (long)&queued) != 0 || !info_read(fd, &after) ||
+            before.tcpi_state != TCP_STATE_ESTABLISHED)
+            return false;
+        if (before.tcpi_bytes_received == after.tcpi_bytes_received) {
+            *bytes = before.tcpi_bytes_received - (uint64_t)queued;
+            return true;
+        }
+    }
+    return false;
+}
+
+uint64_t sock_tcp_cookie(int fd)
+{
+    uint64_t cookie = 0;
+    socklen_t length = sizeof(cookie);
+    return sock_real.getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0;
+}
+
+static bool option_is_set(int fd, int level, int name)
+{
+    char value[64] = "";
+    socklen_t length = sizeof(value);
+    if (sock_real.getsockopt(fd, level, name, value, &length) != 0)
+        return false;
+    for (socklen_t i = 0; i < length && i < sizeof(value); i++)
+        if (value[i])
+            return true;
+    return false;
+}
+
+bool sock_tcp_special(int fd)
+{
+    int urgent_in_line = option_is_set(fd, SOL_SOCKET, SO_TIMESTAMP) || option_is_set(fd, SOL_SOCKET, SO_TIMESTAMPNS) ||
+                         option_is_set(fd, SOL_SOCKET, SO_TIMESTAMPING);
+    int low = 1;
+    socklen_t length = sizeof(low);
+    (void)sock_real.getsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low, &length);
+    return urgent_in_line || low > 1 || option_is_set(fd, SOL_SOCKET, SO_ZEROCOPY) ||
+           option_is_set(fd, IPPROTO_TCP, TCP_ULP) || option_is_set(fd, IPPROTO_TCP, TCP_REPAIR);
+}
+
+ssize_t sock_tcp_discard(int fd, uint64_t size)
+{
+    int saved = errno;
+    ssize_t n = sock_real.recv(fd, NULL, size > 1u << 20 ? 1u << 20 : (size_t)size, MSG_TRUNC | MSG_DONTWAIT);
+    ssize_t result = n >= 0 ? n : -errno;
+    errno = saved;
+    return result;
+}
+
+int sock_tcp_look(int fd)
+{
+    char byte;
+    int saved = errno;
+    ssize_t n = sock_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    int result = n >= 0 ? (int)n : -errno;
+    errno = saved;
+    return result;
+}
+
+/* A bell that was counted and cannot be sent must not stay counted: the other side would wait for it. That it cannot
+ * be sent means that bytes of TCP lie before it unread, so the reader has something to wake up for. */
+void sock_tcp_bell(struct sock_file *file, int fd)
+{
+    struct sock_direction *out = ring_words(&(struct ring){file->mapping, sock_out(file)});
+    uint64_t seen = atomic_load(&out->bells);
+    int saved = errno;
+    do {
+        if (seen & BELLS_ENDED)
+            return;
+    } while (!atomic_compare_exchange_weak(&out->bells, &seen, seen + 1));
+    while (sock_real.send(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1 && errno != EPIPE && errno != ECONNRESET) {
+        seen = atomic_load(&out->bells);
+        while (!(seen & BELLS_ENDED))
+            if (atomic_compare_exchange_weak(&out->bells, &seen, seen - 1)) {
+                errno = saved;
+                return;
+            }
+        struct pollfd one = {.fd = fd, .events = POLLOUT}; /* the count was ended with this bell in it */
+        if (sock_real.poll(&one, 1, BELL_PATIENCE_MS) == 0)
+            break;
+    }
+    errno = saved;
+}

@@ -1,0 +1,29 @@
+/* What is asked of a TCP socket beside the program's own calls. None of it changes errno, blocks, or touches what the
+ * program could see. */
+#ifndef SOCK_TCP_H
+#define SOCK_TCP_H
+
+#include "base/compiler.h"
+#include <sys/types.h>
+
+struct sock_file;
+
+/* How many bytes the kernel has taken from this side so far, and how many this side has taken from the kernel; false:
+ * this is no established connection, or the numbers do not hold still. */
+bool sock_tcp_sent(int fd, bool active, uint64_t *bytes);
+bool sock_tcp_consumed(int fd, uint64_t *bytes);
+
+uint64_t sock_tcp_cookie(int fd); /* 0: none */
+
+/* An option that shared memory cannot keep is on. */
+bool sock_tcp_special(int fd);
+
+/* Takes away up to SIZE bytes that lie there: how many, 0 at the end of the stream, -errno. */
+ssize_t sock_tcp_discard(int fd, uint64_t size);
+/* 0: the stream has ended; 1: there are bytes; -errno (-EAGAIN: nothing). */
+int sock_tcp_look(int fd);
+
+/* Sends a bell to wake whoever reads from FILE: one byte, counted before. */
+void sock_tcp_bell(struct sock_file *file, int fd);
+
+#endif
