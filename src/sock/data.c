@@ -180,7 +180,10 @@ static ssize_t call_send(int fd, const void *data, size_t size, int flags)
 }
 
 ssize_t sock_write(int fd, const void *data, size_t size) { return transmit(fd, data, size, 0, call_write); }
-ssize_t sock_send(int fd, const void *data, size_t size, int flags) { return transmit(fd, data, size, flags, call_send); }
+ssize_t sock_send(int fd, const void *data, size_t size, int flags)
+{
+    return transmit(fd, data, size, flags, call_send);
+}
 
 ssize_t sock_sendto(int fd, const void *data, size_t size, int flags, const struct sockaddr *to, socklen_t length)
 {

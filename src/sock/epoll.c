@@ -31,6 +31,7 @@ static int set_open(int fd)
         atomic_store(&set->place, -1);
         atomic_store(&set->plain, false);
         set->fd = fd;
+        set->generation++;
         set->cursor = set->rounds = 0;
         sock_table_set(fd, SOCK_FILES + i);
         break;
@@ -71,14 +72,12 @@ bool sock_tag_is_ours(uint64_t data, uint32_t *number)
 
 /* The kernel tells all that may change what the program waits for: bells, the end, errors, and room while TCP
  * carries. */
-static struct epoll_event registration(const struct sock_set *set, struct sock_file *file, uint32_t events)
+static uint32_t kernel_events(const struct sock_set *set, struct sock_file *file)
 {
-    uint32_t kernel = EPOLLIN | EPOLLRDHUP | (events & (EPOLLPRI | EPOLLOUT));
-    if (!atomic_load(&set->plain))
-        kernel |= EPOLLET;
-    else if (atomic_load(&file->link->out_phase) == PHASE_RING)
-        kernel &= ~(uint32_t)EPOLLOUT;
-    return (struct epoll_event){.events = kernel, .data.u64 = TAG | (uint64_t)(file - sock_files)};
+    uint32_t wanted = atomic_load(&file->link->set_events), kernel = EPOLLIN | EPOLLRDHUP | (wanted & EPOLLPRI);
+    if (atomic_load(&file->link->out_phase) != PHASE_RING)
+        kernel |= wanted & EPOLLOUT;
+    return atomic_load(&set->plain) ? kernel : kernel | EPOLLET;
 }
 
 /* The set's place, made with the first joined connection. */
@@ -108,6 +107,14 @@ int sock_set_place_of(struct sock_file *file)
 {
     uint32_t number = atomic_load(&file->link->set);
     return number ? place_make(sock_set_at(number)) : -1;
+}
+
+static void kernel_forget(struct sock_link *link)
+{
+    struct sock_set *set = sock_set_at(link->kernel_set % SOCK_SETS);
+    if (set->generation == link->kernel_set / SOCK_SETS && atomic_load(&set->descriptors))
+        (void)sock_real.epoll_ctl(set->fd, EPOLL_CTL_DEL, link->kernel_fd, NULL);
+    link->kernel_set = 0;
 }
 
 void sock_set_place(struct sock_file *file)
@@ -143,15 +150,30 @@ void sock_set_wants_room(struct sock_file *file)
     }
 }
 
-/* Under link->receive. */
-static int register_joined(struct sock_file *file, struct sock_set *set, int what)
+static uint32_t name_of(const struct sock_set *set, uint32_t number) { return set->generation * SOCK_SETS + number; }
+
+/* The kernel's registration as it has to be. One that is right stays as it is, also when the program has taken the
+ * connection out of the set meanwhile: many programs do so for each answer. Under link->receive. */
+static int register_joined(struct sock_file *file, uint32_t number)
 {
     struct sock_link *link = file->link;
-    struct epoll_event event = registration(set, file, atomic_load(&link->set_events));
-    int result = sock_real.epoll_ctl(set->fd, what, link->set_fd, &event);
-    if (result == 0)
-        sock_set_place(file);
-    return result;
+    struct sock_set *set = sock_set_at(number);
+    struct epoll_event event = {kernel_events(set, file), {.u64 = TAG | (uint64_t)(file - sock_files)}};
+    bool there = link->kernel_set == name_of(set, number) && link->kernel_fd == link->set_fd;
+    if (!there || link->kernel_events != event.events) {
+        if (link->kernel_set && !there)
+            kernel_forget(link);
+        int result = sock_real.epoll_ctl(set->fd, EPOLL_CTL_MOD, link->set_fd, &event);
+        if (result != 0 && errno == ENOENT)
+            result = sock_real.epoll_ctl(set->fd, EPOLL_CTL_ADD, link->set_fd, &event);
+        if (result != 0)
+            return result;
+        link->kernel_set = name_of(set, number);
+        link->kernel_events = event.events;
+        link->kernel_fd = link->set_fd;
+    }
+    sock_set_place(file);
+    return 0;
 }
 
 void sock_set_joined(struct sock_file *file)
@@ -161,7 +183,7 @@ void sock_set_joined(struct sock_file *file)
     uint32_t number = atomic_load(&link->set);
     if (number) {
         atomic_fetch_add(&sock_set_at(number)->joined, 1);
-        (void)register_joined(file, sock_set_at(number), EPOLL_CTL_MOD);
+        (void)register_joined(file, number);
     }
     sock_unlock(&link->receive);
 }
@@ -182,7 +204,8 @@ static void forget(struct sock_file *file)
     if (!number || !sock_joined(file))
         return;
     atomic_fetch_sub(&sock_set_at(number)->joined, 1);
-    atomic_store(&file->mapping.words->direction[sock_in(file)].place, NO_PLACE);
+    if (atomic_load(&sock_set_at(number)->plain))
+        kernel_forget(link);
 }
 
 /* A connection in two sets: the kernel alone can tell both, so it is to carry the bytes. */
@@ -206,23 +229,29 @@ static int control(struct sock_file *file, uint32_t number, int what, int member
     int result;
     if (in && (in != number || link->set_fd != member))
         return second_set(file, set->fd, what, member, event);
-    if (what == EPOLL_CTL_DEL || !event || !sock_joined(file)) {
+    if (!sock_joined(file) || (what != EPOLL_CTL_DEL && !event)) {
         result = sock_real.epoll_ctl(set->fd, what, member, event);
         if (result == 0 && what == EPOLL_CTL_DEL)
             forget(file);
-        else if (result == 0 && event)
+        else if (result == 0)
             remember(link, number, member, event);
         return result;
     }
-    struct epoll_event kernel = registration(set, file, event->events);
-    result = sock_real.epoll_ctl(set->fd, what, member, &kernel);
-    if (result != 0)
-        return result;
-    if (!in)
-        atomic_fetch_add(&set->joined, 1);
+    if ((what == EPOLL_CTL_ADD) != !in) {
+        errno = what == EPOLL_CTL_ADD ? EEXIST : ENOENT;
+        return -1;
+    }
+    if (what == EPOLL_CTL_DEL) {
+        forget(file);
+        return 0;
+    }
     remember(link, number, member, event);
-    sock_set_place(file);
-    return 0;
+    result = register_joined(file, number);
+    if (result != 0 && !in)
+        atomic_store(&link->set, 0);
+    else if (!in)
+        atomic_fetch_add(&set->joined, 1);
+    return result;
 }
 
 int sock_epoll_ctl(int fd, int what, int member, struct epoll_event *event)
@@ -258,7 +287,7 @@ void sock_set_make_plain(struct sock_set *set, uint32_t number)
         sock_stream_back_out(file);
         bool back = sock_stream_back_in(file, fd);
         sock_lock(&file->link->receive);
-        (void)register_joined(file, set, EPOLL_CTL_MOD);
+        (void)register_joined(file, number);
         sock_unlock(&file->link->receive);
         const uint64_t one = 1;
         if (!back && place >= 0 && atomic_load(&set->owner) == sock_pid())
@@ -279,9 +308,15 @@ void sock_set_closing(struct sock_file *file, int fd, int rest)
     if (atomic_load(&link->set) == 0 || link->set_fd != fd)
         return;
     sock_lock(&link->receive);
-    if (rest >= 0)
+    if (rest >= 0) {
+        uint32_t number = atomic_load(&link->set);
+        if (link->kernel_set)
+            kernel_forget(link);
         link->set_fd = rest;
-    else
+        if (sock_joined(file))
+            (void)register_joined(file, number);
+    } else {
         forget(file);
+    }
     sock_unlock(&link->receive);
 }

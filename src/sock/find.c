@@ -58,7 +58,7 @@ static int ask_netlink(const struct sock_ends *ends, int other, int family, stru
     struct {
         struct nlmsghdr head;
         struct inet_diag_req_v2 question;
-    } request = {.head = {.nlmsg_len = sizeof(request), .nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST},
+    } request = {.head = {sizeof(request), SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST, 0, 0},
                  .question = {.sdiag_family = (uint8_t)family, .sdiag_protocol = IPPROTO_TCP, .idiag_states = ~0u}};
     union {
         struct nlmsghdr head;

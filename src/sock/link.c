@@ -89,11 +89,12 @@ struct sock_file *sock_link_open(enum sock_stage stage, bool active)
     for (uint32_t i = 0; i < SOCK_FILES; i++) {
         uint32_t number = (start + i) % SOCK_FILES, free = STAGE_FREE;
         struct sock_link *link = &family->link[number];
-        if (number == 0 || number == SOCK_OWN || atomic_load_explicit(&link->stage, memory_order_relaxed) != STAGE_FREE ||
+        if (number == 0 || number == SOCK_OWN ||
+            atomic_load_explicit(&link->stage, memory_order_relaxed) != STAGE_FREE ||
             atomic_load_explicit(&sock_files[number].users, memory_order_relaxed) != 0 ||
             !atomic_compare_exchange_strong(&link->stage, &free, stage))
             continue;
-        memset((char *)link + offsetof(struct sock_link, active), 0, sizeof(*link) - offsetof(struct sock_link, active));
+        memset(&link->active, 0, sizeof(*link) - offsetof(struct sock_link, active));
         link->active = active;
         lock_make(&link->send);
         lock_make(&link->receive);

@@ -208,7 +208,8 @@ static void first_step(struct sock_file *file, int fd)
     file->step = STEP_LISTEN;
     file->channel = sock_own_keep(sock_real.socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     socklen_t length = name_make(&name, &file->ends);
-    if (file->channel < 0 || bind(file->channel, (struct sockaddr *)&name, length) != 0 || listen(file->channel, 4) != 0)
+    if (file->channel < 0 || bind(file->channel, (struct sockaddr *)&name, length) != 0 ||
+        listen(file->channel, 4) != 0)
         give_up(file, "its name is taken");
 }
 

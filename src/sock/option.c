@@ -1,5 +1,5 @@
-/* Options and ends of connections: shutdown, ioctl, getsockopt, setsockopt. The kernel's answer holds, but where the bytes are
- * in a ring. An option that shared memory cannot keep sends a joined connection back to TCP. */
+/* Options and ends of connections: shutdown, ioctl, getsockopt, setsockopt. The kernel's answer holds, but where the
+ * bytes are in a ring. An option that shared memory cannot keep sends a joined connection back to TCP. */
 #include "sock/hooks.h"
 #include "sock/link.h"
 #include "sock/stream.h"
@@ -60,7 +60,8 @@ int sock_setsockopt(int fd, int level, int name, const void *value, socklen_t le
     return result;
 }
 
-/* A reset that the other side left behind is told once the ring is empty; before that the program would stop reading. */
+/* A reset that the other side left behind is told once the ring is empty; before that the program would stop
+ * reading. */
 int sock_getsockopt(int fd, int level, int name, void *value, socklen_t *length)
 {
     struct sock_file *file = level == SOL_SOCKET && name == SO_ERROR ? sock_hold(fd) : NULL;

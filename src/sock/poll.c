@@ -237,7 +237,8 @@ static bool in_set(const fd_set *set, int fd)
 
 static void set_write(fd_set *set, int fd, bool value)
 {
-    unsigned long *word = &((unsigned long *)set)[fd / (int)(8 * sizeof(long))], bit = 1ul << (fd % (int)(8 * sizeof(long)));
+    const int bits = 8 * sizeof(long);
+    unsigned long *word = &((unsigned long *)set)[fd / bits], bit = 1ul << (fd % bits);
     *word = value ? *word | bit : *word & ~bit;
 }
 

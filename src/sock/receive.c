@@ -98,9 +98,12 @@ static ssize_t end_of(struct sock_file *file, ssize_t answer)
     return answer;
 }
 
+/* Is the socket asked for its end? A set is told of it by the kernel. */
+enum look { LOOK_NOT, LOOK_AT_TIMES, LOOK_NOW };
+
 /* The ring was seen empty: takes bells away, and looks whether the stream has ended. The number of bells is read
  * before the ring is looked at again: a later one belongs to later bytes. */
-static ssize_t ring_was_empty(struct sock_file *file, int fd, bool look)
+static ssize_t ring_was_empty(struct sock_file *file, int fd, enum look look)
 {
     struct sock_link *link = file->link;
     const struct ring ring = sock_ring_in(file);
@@ -123,7 +126,8 @@ static ssize_t ring_was_empty(struct sock_file *file, int fd, bool look)
             link->consumed += (uint64_t)n;
             return -EAGAIN;
         }
-    } else if (look || atomic_load(&in->ended) || now - link->looked > ticks_of_look()) {
+    } else if (look == LOOK_NOW || !link->looked || atomic_load(&in->ended) ||
+               (look == LOOK_AT_TIMES && now - link->looked > ticks_of_look())) {
         link->looked = now;
         n = sock_tcp_look(fd);
         if (n > 0) /* a bell that was counted meanwhile; else a byte of somebody who knows nothing of the ring */
@@ -172,7 +176,7 @@ static ssize_t from_ring(struct sock_file *file, int fd, struct sock_pieces *to,
     if (size == RING_BROKEN)
         return -EPROTO;
     if (total == 0)
-        return ring_was_empty(file, fd, false);
+        return ring_was_empty(file, fd, atomic_load(&link->set) ? LOOK_NOT : LOOK_AT_TIMES);
     room_made(file, fd);
     return total;
 }
@@ -312,7 +316,7 @@ static ssize_t available(struct sock_file *file, int fd, bool look)
         uint32_t phase = atomic_load(&link->in_phase);
         const struct ring ring = sock_ring_in(file);
         if (phase == PHASE_RING) {
-            n = ring_filled(&ring, &link->reader) ? 1 : ring_was_empty(file, fd, look);
+            n = ring_filled(&ring, &link->reader) ? 1 : ring_was_empty(file, fd, look ? LOOK_NOW : LOOK_NOT);
         } else if (phase == PHASE_SKIP) {
             n = skip_bells(file, fd);
         } else if (phase == PHASE_TCP && atomic_load(&link->strict_in) &&
@@ -334,7 +338,7 @@ short sock_stream_level(struct sock_file *file, int fd, short wanted, short kern
     ssize_t n = 1;
     if (atomic_load(&link->in_phase) != PHASE_RING || !ring_filled(&ring, &link->reader)) {
         sock_lock(&link->receive);
-        n = available(file, fd, kernel != 0);
+        n = available(file, fd, kernel & (POLLIN | POLLRDHUP | POLLHUP | POLLERR));
         sock_unlock(&link->receive);
     }
     if (n != -EAGAIN)

@@ -14,6 +14,7 @@
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
+#define RESERVED (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 #define SEALS   (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define TO_KEEP 8192 /* of the mappings that the system allows us, for the program */
 
@@ -49,7 +50,7 @@ static char *arena(void)
     char *mine, *there = atomic_load_explicit(&reserved, memory_order_acquire);
     if (there)
         return there == MAP_FAILED ? NULL : there;
-    mine = mmap(NULL, (size_t)SOCK_FILES * SEGMENT_SMALL, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    mine = mmap(NULL, (size_t)SOCK_FILES * SEGMENT_SMALL, PROT_NONE, RESERVED, -1, 0);
     if (atomic_compare_exchange_strong(&reserved, &there, mine))
         there = mine;
     else if (mine != MAP_FAILED)
@@ -97,7 +98,7 @@ static bool segment_map(int fd, uint32_t number, struct sock_mapping *mapping)
     if (whole != MAP_FAILED)
         munmap(whole, segment_size());
     if (place)
-        (void)mmap(words, SEGMENT_SMALL, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+        (void)mmap(words, SEGMENT_SMALL, PROT_NONE, RESERVED | MAP_FIXED, -1, 0);
     else
         munmap(words, SEGMENT_SMALL);
     return false;
@@ -108,8 +109,7 @@ void sock_segment_leave(uint32_t number, struct sock_mapping *mapping)
     char *base = arena();
     munmap(mapping->whole, segment_size());
     if (base && (char *)mapping->words == base + (size_t)number * SEGMENT_SMALL)
-        (void)mmap(mapping->words, SEGMENT_SMALL, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
-                   0);
+        (void)mmap(mapping->words, SEGMENT_SMALL, PROT_NONE, RESERVED | MAP_FIXED, -1, 0);
     else
         munmap(mapping->words, SEGMENT_SMALL);
     *mapping = (struct sock_mapping){NULL, NULL};

@@ -18,12 +18,12 @@
 #define SEGMENT_SMALL   (3 * SEGMENT_PAGE)
 
 #define RING_LEVELS   5
-#define RING_HOT      3 /* the largest level that is used for good; the one above is for what the reader has no time for */
+#define RING_HOT      3 /* the largest level that is used for good; the next is for bytes that the reader lets lie */
 #define RING_CLOSED   (1ull << 63) /* in head: no byte follows */
 #define BELLS_ENDED   (1ull << 63) /* in bells: none follows */
 #define SWITCH_NEVER   (~0ull)
 #define SWITCH_REFUSED (~1ull) /* by the reader: the writer stays with TCP */
-#define NO_PLACE      0u /* in `place` and `room_place`: ring by a byte on the TCP socket; else a place's number plus 1 */
+#define NO_PLACE      0u /* in `place`, `room_place`: wake by a byte on the TCP socket; else a place's number plus 1 */
 
 struct sock_direction {
     /* written by the writer, but for the closing bit */

@@ -77,8 +77,8 @@ static int another_descriptor(const struct sock_file *file, int fd)
     return -1;
 }
 
-/* FD is about to be closed by us or by the kernel. The last descriptor of a joined connection takes bells away, or the kernel
- * would send a reset; and asks for one where the program leaves bytes unread. */
+/* FD is about to be closed by us or by the kernel. The last descriptor of a joined connection takes bells away, or the
+ * kernel would send a reset; and asks for one where the program leaves bytes unread. */
 static void forget(int fd)
 {
     struct sock_file *file = sock_known(fd) ? sock_hold(fd) : NULL;
