@@ -84,7 +84,8 @@ static void print_ways(bool single)
 {
     struct shm_speed speed = shm_copy_speed();
     printf("inline      up to %u bytes: in the cell that announces them\n", speed.inline_most);
-    printf("eager       up to %llu bytes: in a block beside it\n", (unsigned long long)vbase_settings.eager);
+    uint64_t eager = vbase_settings.eager ? vbase_settings.eager : vbase_tuned(TUNABLE_EAGER_MOST, CLASS_SLOW);
+    printf("eager       up to %llu bytes: in a block beside it\n", (unsigned long long)eager);
     printf("together    larger: both ends copy, twice in a pipeline");
     if (single && vbase_settings.single_from)
         printf(" below %llu KiB, once above", (unsigned long long)vbase_settings.single_from >> 10);

@@ -14,8 +14,6 @@ static void vi_add(struct msg_peer *peer, struct vi *vi)
 {
     if (!peer->nic) {
         peer->nic = vi->nic;
-        if (peer->remote)
-            peer->eager *= MSG_FAR_EAGER;
         if (peer->eager > (int64_t)msg_frame_most(peer))
             peer->eager = (int64_t)msg_frame_most(peer);
     }

@@ -2,7 +2,6 @@
  * to it are handed around freely. Everything in it is under its lock, except `heard` and `parted`, which the sink writes. */
 #include "msg/transfer.h"
 
-#define MOST_SLACK (1u << 20) /* of frames kept, beyond the window: envelopes and answers */
 
 struct base_pool vmsg_controls;
 
@@ -11,7 +10,7 @@ int vmsg_rails_open(struct msg_peer *peer)
     peer->far = calloc(1, sizeof *peer->far);
     if (!peer->far)
         return ERR_MEMORY;
-    vmsg_replay_open(&peer->far->replay, vbase_settings.window + MOST_SLACK);
+    vmsg_replay_open(&peer->far->replay, vbase_settings.window + TUNED(REPLAY_SLACK));
     return OK;
 }
 
@@ -22,6 +21,14 @@ void vmsg_rails_close(struct msg_peer *peer)
             vi_disconnect(peer->far->vi[i]);
     vmsg_replay_close(&peer->far->replay);
     free(peer->far);
+}
+
+/* A setting stands for the rows of a node, and over a network for as many times it as they say. */
+static int64_t eager_most(bool remote)
+{
+    uint64_t inside = vbase_tuned(TUNABLE_EAGER_MOST, CLASS_SLOW);
+    uint64_t most = remote ? vbase_tuned(TUNABLE_EAGER_MOST, CLASS_REMOTE) : inside;
+    return (int64_t)(vbase_settings.eager ? vbase_settings.eager * (most / inside) : most);
 }
 
 static struct msg_peer *peer_make(int network, int world)
@@ -37,7 +44,7 @@ static struct msg_peer *peer_make(int network, int world)
     peer->short_limit = -1;
     peer->window = (int64_t)vbase_settings.window;
     peer->window_half = peer->window / 2 + 1;
-    peer->eager = (int64_t)vbase_settings.eager; /* lowered to what the rail can when there is one */
+    peer->eager = eager_most(peer->remote); /* lowered to what the rail can when there is one */
     list_init(&peer->queue);
     list_init(&peer->control);
     list_init(&peer->turns[0]);

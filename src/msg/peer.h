@@ -8,7 +8,6 @@
 #include "msg/wire.h"
 
 #define MSG_RAILS 8
-#define MSG_FAR_EAGER 4 /* to ask over a network costs as much as to copy so many times the bytes as inside a node */
 #define MSG_PIECES 32 /* of an iovec for one frame; more are packed first */
 #define MSG_CONTROL_MOST 168   /* the longest body of an answer: GRANT with all keys */
 #define MSG_FRAME_COST 64      /* what a message takes of its receiver's window beside its payload */

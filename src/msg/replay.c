@@ -1,9 +1,6 @@
 /* Frames that are kept, bulk that is noted, fences. See replay.h. */
 #include "msg/replay.h"
 
-#define RING_FIRST  4096u
-#define OWED_BYTES  (128u << 10)
-#define OWED_FRAMES 256u
 #define SKIP        UINT32_MAX /* the length of what fills the end of the ring */
 
 static unsigned pair_of(uint64_t name) { return (unsigned)(name >> 32); }
@@ -54,7 +51,7 @@ static struct msg_replay_frame *append(struct msg_replay *replay, uint64_t lengt
 static int grow(struct msg_replay *replay, uint64_t bytes)
 {
     struct msg_replay larger = *replay;
-    larger.size = replay->size ? replay->size * 2 : RING_FIRST;
+    larger.size = replay->size ? replay->size * 2 : TUNED(REPLAY_RING);
     while (larger.size < replay->end - replay->first + bytes)
         larger.size *= 2;
     larger.first = larger.next = larger.end = 0;
@@ -140,7 +137,7 @@ int vmsg_replay_arrived(struct msg_replay *replay, uint32_t sequence, uint32_t l
 
 bool vmsg_replay_owes(const struct msg_replay *replay)
 {
-    return replay->owed_bytes >= OWED_BYTES || replay->owed_frames >= OWED_FRAMES;
+    return replay->owed_bytes >= TUNED(REPLAY_OWED_BYTES) || replay->owed_frames >= TUNED(REPLAY_OWED_FRAMES);
 }
 
 /* ---- rails ------------------------------------------------------------------------------------------------------- */
@@ -273,7 +270,7 @@ uint32_t vmsg_replay_bulk_came(const struct msg_replay *replay, uint64_t name)
 bool vmsg_replay_bulk_owes(const struct msg_replay *replay, int number)
 {
     const struct msg_replay_rail *rail = &replay->rail[number];
-    return vmsg_replay_bulk_came(replay, rail->name) - rail->told >= MSG_REPLAY_TELL;
+    return vmsg_replay_bulk_came(replay, rail->name) - rail->told >= TUNED(REPLAY_TELL);
 }
 
 bool vmsg_replay_bulk_told(struct msg_replay *replay, int number, uint32_t landed)

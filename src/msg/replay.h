@@ -18,7 +18,6 @@
 #define MSG_REPLAY_RAILS 24   /* eight that are held, and of each pair one that is lost with bulk in doubt */
 #define MSG_REPLAY_ASKED 64
 #define MSG_REPLAY_BULK  256u /* under way on one rail */
-#define MSG_REPLAY_TELL  64u  /* of his bulk, and not told */
 #define MSG_REPLAY_NONE  (-1)
 
 enum msg_replay_state {

@@ -15,7 +15,6 @@
 
 #define MSG_GATHERED 64       /* pieces of one get or put */
 #define MSG_CHUNKS 8          /* of one transfer under way by gets and puts */
-#define MSG_PLACE (4u << 20)  /* of one put over a network, at most */
 
 enum msg_transfer_phase {
     MSG_WAITING, /* sender: announced, or out of it again; receiver: just matched */

@@ -60,7 +60,7 @@ static void bad_value(void)
     CHECK_EQUAL(vbase_settings_read(), ERR_ARGUMENT);
     CHECK_TEXT(vbase_error_detail(),
                "VIADUCT_EAGER=\"12Q\" is not understood: a size is a number with B, K, M, G or T, like 16K");
-    CHECK_EQUAL(vbase_settings.eager, 16 << 10);
+    CHECK_EQUAL(vbase_settings.eager, 0);
     CHECK_EQUAL(vbase_settings.yield, 5000000); /* the good ones are read all the same */
     CHECK_EQUAL(vbase_settings_read(), ERR_ARGUMENT); /* and whoever asks again is told again */
     CHECK(strstr(vbase_error_detail(), "VIADUCT_EAGER") != NULL);
@@ -102,7 +102,7 @@ static void listing(void)
 
 static void defaults_before_reading(void)
 {
-    CHECK_EQUAL(vbase_settings.eager, 16 << 10);
+    CHECK_EQUAL(vbase_settings.eager, 0);
     CHECK_EQUAL(vbase_settings.spin, 2000);
     CHECK_EQUAL(vbase_settings.single_copy, true);
     CHECK_TEXT(vbase_settings.log, "warn");

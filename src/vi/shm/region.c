@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PART (2ull << 20)
 
 struct shm_extent {
     struct shm_extent *next;
@@ -159,7 +158,7 @@ static char *reach(struct shm_nic *nic, struct shm_vi *vi, uint64_t start, uint6
     while (part && (start < part->offset || end > part->offset + part->length))
         part = part->next;
     if (!part) {
-        uint64_t each = nic->segment.shared_each, from = start / PART * PART, upto = (end + PART - 1) / PART * PART;
+        uint64_t each = nic->segment.shared_each, from = start / TUNED(SHM_MAP_PART) * TUNED(SHM_MAP_PART), upto = (end + TUNED(SHM_MAP_PART) - 1) / TUNED(SHM_MAP_PART) * TUNED(SHM_MAP_PART);
         part = malloc(sizeof(*part));
         if (!part) {
             (void)vbase_fail(ERR_MEMORY, "the record of shared memory of rank %u", vi->vi.peer);

@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <inttypes.h>
 
-#define SPEED_UNKNOWN_MBS 1000 /* what a card of unknown speed counts as, between cards of known speed */
 
 static size_t address_size(const struct tcp_address *address) { return address->family == AF_INET ? 4 : 16; }
 
@@ -89,7 +88,7 @@ static int kind_rank(char kind)
     return (int)(strchr(kinds, kind) - kinds);
 }
 
-static uint32_t speed_rank(uint32_t speed) { return speed ? speed : SPEED_UNKNOWN_MBS; }
+static uint32_t speed_rank(uint32_t speed) { return speed ? speed : TUNED(TCP_SPEED_UNKNOWN); }
 
 /* The first address of FAMILY that can be offered, -1: none. Of the loopback interface only its standard address. */
 static int address_for(const struct tcp_interfaces *from, const struct tcp_interface *interface, int family)

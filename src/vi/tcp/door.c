@@ -8,10 +8,7 @@
 #include "vi/tcp/door.h"
 #include <sys/timerfd.h>
 
-#define STRANGERS   64            /* who may stand at the door */
-#define A_STEP      16            /* strangers let in at once */
 #define EVENTS      16
-#define GATE_S      60            /* a line in the log at most every so often */
 #define TIMER_WORD  TCP_CARDS     /* in epoll's data; below: listeners; above: the places of strangers */
 #define NEVER       UINT64_MAX
 
@@ -42,7 +39,7 @@ struct tcp_door {
     uint32_t ranks;
     uint8_t secret[SECRET_SIZE];
     struct tcp_cards cards;
-    struct stranger stranger[STRANGERS];
+    struct stranger stranger[TUNED(TCP_STRANGERS)];
     int standing;          /* of them */
     uint64_t timer_at;     /* ns */
     uint64_t closed_until; /* ns: nobody is let in; 0: open */
@@ -74,7 +71,7 @@ void tcp_refuse(int fd, const char *why)
     struct tcp_address address;
     char who[INET6_ADDRSTRLEN] = "somebody", more[LOG_MORE];
     COUNT(refused);
-    if (!vbase_log_gate_open(&gate, GATE_S, more))
+    if (!vbase_log_gate_open(&gate, TUNED(TCP_DOOR_LOG), more))
         return;
     if (tcp_end_of(fd, true, &address))
         tcp_address_text(&address, who, sizeof(who));
@@ -116,7 +113,7 @@ static void close_until(struct tcp_door *door, uint64_t until)
 static struct stranger *silent_longest(struct tcp_door *door, bool welcomed)
 {
     struct stranger *found = NULL;
-    for (struct stranger *one = door->stranger; one < door->stranger + STRANGERS; one++)
+    for (struct stranger *one = door->stranger; one < door->stranger + TUNED(TCP_STRANGERS); one++)
         if (one->here && one->welcomed == welcomed && (!found || one->spoke < found->spoke))
             found = one;
     return found;
@@ -128,9 +125,9 @@ static bool give_up(struct tcp_door *door, bool welcomed, uint64_t moment, uint6
     struct stranger *first;
     while ((first = silent_longest(door, welcomed)) && now - first->spoke >= moment) {
         greet(door, first, now);
-        if (door->standing == STRANGERS && first->spoke == now)
+        if (door->standing == (int)TUNED(TCP_STRANGERS) && first->spoke == now)
             continue;
-        if (door->standing == STRANGERS) {
+        if (door->standing == (int)TUNED(TCP_STRANGERS)) {
             COUNT(refused); /* and nothing is said: in a crowd it may be one of us, who calls again */
             see_off(door, first);
         }
@@ -142,7 +139,7 @@ static bool give_up(struct tcp_door *door, bool welcomed, uint64_t moment, uint6
 /* Room for one more: true. Who has said hello stays before who has not. */
 static bool make_room(struct tcp_door *door, uint64_t now)
 {
-    if (door->standing < STRANGERS || give_up(door, false, (TUNED(LISTENER_HELLO) * 1000000), now) || give_up(door, true, (TUNED(LISTENER_PROOF) * 1000000), now))
+    if (door->standing < (int)TUNED(TCP_STRANGERS) || give_up(door, false, (TUNED(LISTENER_HELLO) * 1000000), now) || give_up(door, true, (TUNED(LISTENER_PROOF) * 1000000), now))
         return true;
     close_until(door, now + (TUNED(LISTENER_HELLO) * 1000000) / 2);
     return false;
@@ -152,7 +149,7 @@ static bool make_room(struct tcp_door *door, uint64_t now)
 static void go_deaf(struct tcp_door *door, uint64_t now)
 {
     LOG_WARN_ONCE("no file descriptor is left to accept connections with: raise the limit (ulimit -n)");
-    for (int i = 0; i < STRANGERS; i++)
+    for (int i = 0; i < (int)TUNED(TCP_STRANGERS); i++)
         if (door->stranger[i].here)
             see_off(door, &door->stranger[i]);
     close_until(door, now + (TUNED(LISTENER_DEAF) * 1000000));
@@ -176,7 +173,7 @@ static void let_in(struct tcp_door *door, int fd, uint64_t now)
 
 static void accept_some(struct tcp_door *door, int which, uint64_t now)
 {
-    for (int i = 0; i < A_STEP && !door->closed_until && make_room(door, now); i++) {
+    for (int i = 0; i < (int)TUNED(TCP_DOOR_STEP) && !door->closed_until && make_room(door, now); i++) {
         int fd = accept4(door->listener[which], NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0)
             let_in(door, fd, now);
@@ -280,7 +277,7 @@ static void greet(struct tcp_door *door, struct stranger *stranger, uint64_t now
 static void on_time(struct tcp_door *door, uint64_t now)
 {
     door->timer_at = NEVER;
-    for (struct stranger *one = door->stranger; one < door->stranger + STRANGERS; one++)
+    for (struct stranger *one = door->stranger; one < door->stranger + TUNED(TCP_STRANGERS); one++)
         if (one->here && now >= one->came + (TUNED(LISTENER_PATIENCE) * 1000000))
             refuse(door, one, "it did not prove in time that it belongs to this job");
         else if (one->here)
@@ -375,7 +372,7 @@ int tcp_door_open(const struct vi_setup *setup, struct tcp_door **out)
 
 void tcp_door_close(struct tcp_door *door)
 {
-    for (int i = 0; i < STRANGERS; i++)
+    for (int i = 0; i < (int)TUNED(TCP_STRANGERS); i++)
         if (door->stranger[i].here)
             close(door->stranger[i].fd);
     for (int i = 0; i < door->seats; i++) {

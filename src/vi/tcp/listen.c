@@ -5,7 +5,6 @@
  * reached by any. */
 #include "vi/tcp/door.h"
 
-#define PORT_TRIES 32
 
 /* The ports that may be used, 0 to 0: any. */
 static int port_range(uint32_t *low, uint32_t *high)
@@ -52,7 +51,7 @@ int tcp_listen(struct tcp_cards *cards, int listener[TCP_CARDS])
     start = (uint32_t)getpid() % span;
     for (uint32_t i = 0; low && !open && i < span; i++)
         open = listen_at(cards, listener, (uint16_t)(low + (start + i) % span));
-    for (int i = 0; !low && !open && i < PORT_TRIES; i++)
+    for (int i = 0; !low && !open && i < (int)TUNED(TCP_PORT_TRIES); i++)
         open = listen_at(cards, listener, 0);
     return open ? OK
                 : vbase_fail_errno(ERR_SYSTEM, low ? "no port from %u to %u can be listened on" : "listening on all cards",

@@ -68,7 +68,7 @@ static void land_staged(struct tcp_nic *nic, struct tcp_link *link)
 static ssize_t read_landing(struct tcp_nic *nic, struct tcp_link *link, bool *full)
 {
     struct tcp_landing *landing = &link->landing;
-    struct iovec piece[2] = {{NULL, (size_t)landing->left}, {link->stage, link->bulk ? TUNED(TCP_BULK_STAGE) : TCP_STAGE}};
+    struct iovec piece[2] = {{NULL, (size_t)landing->left}, {link->stage, link->bulk ? TUNED(TCP_BULK_STAGE) : TUNED(TCP_STAGE)}};
     struct msghdr message = {.msg_iov = piece, .msg_iovlen = 2};
     piece[0].iov_base = tcp_region_hold(nic, landing->region, landing->offset, landing->left);
     ssize_t got = piece[0].iov_base ? recvmsg(link->fd, &message, MSG_DONTWAIT) : 0;
@@ -198,12 +198,12 @@ static ssize_t read_stage(struct tcp_link *link, bool *full)
 {
     if (link->start == link->end) {
         link->start = link->end = 0;
-    } else if (link->start > 0 && TCP_STAGE - link->start < TCP_MAX_SEND + sizeof(struct tcp_put_frame)) {
+    } else if (link->start > 0 && TUNED(TCP_STAGE) - link->start < TCP_MAX_SEND + sizeof(struct tcp_put_frame)) {
         memmove(link->stage, link->stage + link->start, link->end - link->start);
         link->end -= link->start;
         link->start = 0;
     }
-    size_t room = link->bulk && link->end < TUNED(TCP_BULK_STAGE) ? TUNED(TCP_BULK_STAGE) - link->end : TCP_STAGE - link->end;
+    size_t room = link->bulk && link->end < TUNED(TCP_BULK_STAGE) ? TUNED(TCP_BULK_STAGE) - link->end : TUNED(TCP_STAGE) - link->end;
     ssize_t got = recv(link->fd, link->stage + link->end, room, MSG_DONTWAIT);
     if (got < 0)
         return -errno;
@@ -241,7 +241,7 @@ static bool read_more(struct tcp_nic *nic, struct tcp_link *link)
 /* After goodbye nobody wants what comes; the socket is read so that closing it does not reset what we sent last. */
 static void read_leaving(struct tcp_nic *nic, struct tcp_link *link)
 {
-    char dropped[TCP_STAGE / 4];
+    char dropped[TUNED(TCP_STAGE) / 4];
     for (int turn = 0; turn < 16; turn++) {
         ssize_t got = recv(link->fd, dropped, sizeof(dropped), MSG_DONTWAIT);
         if (got < 0 && errno == EAGAIN)

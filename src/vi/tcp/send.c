@@ -156,7 +156,7 @@ static int room(struct tcp_vi *vi, uint64_t length)
         COUNT(lane_full);
         return ERR_AGAIN;
     }
-    if (vi->queue.copied > 0 && vi->queue.copied + length > TCP_QUEUE_MOST) {
+    if (vi->queue.copied > 0 && vi->queue.copied + length > TUNED(TCP_QUEUE)) {
         COUNT(socket_full);
         return ERR_AGAIN;
     }

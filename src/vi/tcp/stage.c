@@ -5,13 +5,13 @@
 bool tcp_stage_use(struct tcp_nic *nic, struct tcp_link *link)
 {
     if (!link->stage)
-        link->stage = nic->spares > 0 ? nic->spare[--nic->spares] : malloc(TCP_STAGE);
+        link->stage = nic->spares > 0 ? nic->spare[--nic->spares] : malloc(TUNED(TCP_STAGE));
     return link->stage != NULL;
 }
 
 void tcp_stage_drop(struct tcp_nic *nic, struct tcp_link *link)
 {
-    if (link->stage && nic->spares < TCP_SPARES)
+    if (link->stage && nic->spares < (int)TUNED(TCP_SPARES))
         nic->spare[nic->spares++] = link->stage;
     else
         free(link->stage);

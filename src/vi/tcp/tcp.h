@@ -20,16 +20,12 @@
 #define TCP_DEPTH      1024u          /* frames sent that the other side has not taken */
 #define TCP_TELL       (TCP_DEPTH / 8) /* frames taken and not told */
 #define TCP_PUTS       64u            /* puts under way on one vi */
-#define TCP_QUEUE_MOST (256u << 10)   /* copied bytes that may wait for the socket */
-#define TCP_STAGE      (128u << 10)   /* what one look at a socket may bring; holds the largest send and its frame */
-#define TCP_SPARES     2              /* stages kept at hand */
-#define TCP_HOT        4              /* links read directly at every poll */
 #define TCP_NEVER      UINT64_MAX
 #define TCP_PATH       112            /* two interfaces' names and addresses */
 #define TCP_WHY        160
 
 _Static_assert(TCP_CARDS <= COUNT_CARDS, "every card has its counter");
-_Static_assert(TCP_STAGE >= TCP_MAX_SEND + sizeof(struct tcp_put_frame), "a frame fits the stage");
+_Static_assert(TUNED(TCP_STAGE) >= TCP_MAX_SEND + sizeof(struct tcp_put_frame), "a frame fits the stage");
 
 struct tcp_nic;
 struct tcp_peer;
@@ -197,7 +193,7 @@ struct tcp_nic {
     struct tcp_door *door;  /* our own, NULL: the seat is at another's */
 
     /* By the poll alone. */
-    struct tcp_link *hot[TCP_HOT];
+    struct tcp_link *hot[TUNED(TCP_HOT)];
     int hot_count, hot_first;
     int watched;            /* links in the epoll set */
     int told;               /* events of this poll */
@@ -205,7 +201,7 @@ struct tcp_nic {
     bool rarely;            /* nothing is awaited, as the last poll said */
     bool moved;             /* bytes went out or in, */
     uint64_t bytes;         /* and how many, in this poll */
-    uint8_t *spare[TCP_SPARES]; /* stages that no link has, */
+    uint8_t *spare[TUNED(TCP_SPARES)]; /* stages that no link has, */
     int spares;                 /* so many */
     struct list owing, unread, gone, up;
     uint64_t health_at;     /* ns: of the next look at the health of links */

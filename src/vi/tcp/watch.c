@@ -35,7 +35,7 @@ void tcp_hot(struct tcp_nic *nic, struct tcp_link *link)
         if (nic->hot[i]->heard < nic->hot[oldest]->heard)
             oldest = i;
     }
-    nic->hot[nic->hot_count < TCP_HOT ? nic->hot_count++ : oldest] = link;
+    nic->hot[nic->hot_count < (int)TUNED(TCP_HOT) ? nic->hot_count++ : oldest] = link;
 }
 
 void tcp_timer_set(struct tcp_nic *nic, uint64_t at)
