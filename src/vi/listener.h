@@ -1,13 +1,13 @@
-/* The listener of a node: one port for all its ranks on every chosen card, where other nodes call. Ranks of providers that
- * are called over a network get proven calls from it by their seat (vi_setup.door_fd). Opened by the launcher, else by one
- * rank of the node. */
+/* The listener of a node: one port for all its ranks on every chosen card, where other nodes call. It hands
+ * authenticated connections to the ranks by their seats (vi_setup.door_fd). Opened by the launcher, else by one rank of
+ * the node. */
 #ifndef VI_LISTENER_H
 #define VI_LISTENER_H
 
 #include "vi/vi.h"
 
-/* Opened by one rank of a node where the launcher has none; watched by a thread until it is closed. SEAT: one for each local
- * rank, for its vi_setup.door_fd; close-on-exec, the caller's. */
+/* Opened by one rank of a node where the launcher has none; watched by a thread until it is closed. SEAT: one for each
+ * local rank, for its vi_setup.door_fd; close-on-exec, the caller's. */
 struct vi_door;
 VEXPORT int vi_door_open(const struct vi_setup *setup, int *seat, struct vi_door **door) MUST_CHECK;
 VEXPORT void vi_door_close(struct vi_door *door);

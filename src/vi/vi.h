@@ -1,12 +1,11 @@
 /* vi: the user-level network. A wire, a window, a doorbell. No ranks' meaning, no tags, no matching.
  *
  * Objects: a nic is an opened adapter of a provider; a vi is a connected endpoint on one nic; a region is registered
- * memory with a key that the other side can name, one for each nic. Sixteen operations; what a provider lacks is a function
- * that answers ERR_UNSUPPORTED (vi_no_get, vi_no_map, vi_no_wake): nobody tests for NULL. What a call needs is its argument,
- * what it has to tell is its result.
+ * memory with a key that the other side can name, one for each nic. Sixteen operations; what a provider lacks is a
+ * function that answers ERR_UNSUPPORTED (vi_no_get, vi_no_map, vi_no_wake): no caller tests for NULL.
  *
- * Threads: one thread at a time polls or arms a nic; one at a time sends on a vi. Polling and sending may go on at once.
- * msg holds the locks; providers hold none, except where a comment says so. No operation blocks.
+ * Threads: one thread at a time polls or arms a nic; one at a time sends on a vi. Polling and sending may go on at
+ * once. msg holds the locks; providers hold none, except where a comment says so. No operation blocks.
  *
  * Back-pressure is a value (ERR_AGAIN or VI_HELD), never a failure and never a hidden buffer.
  * Whatever is read from shared memory or a wire is hostile: an index is read once and checked against its bounds. */
@@ -29,13 +28,14 @@ struct vi_caps {
     uint64_t put_least;      /* from so many bytes on a put by the sender alone beats sends; 0: it never does */
     uint32_t depth;          /* sends that may be under way on one vi */
     uint8_t ordered;         /* sends of one vi arrive in order */
-    uint8_t get, put, map;   /* these operations exist on this nic (whether they reach a peer is known per vi: vi_query) */
+    uint8_t get, put, map;   /* these operations exist on this nic (whether they reach a peer: vi_query) */
     uint8_t source;          /* the last piece of a send may be written by a source: VI_SOURCE */
     uint8_t node;            /* it reaches the ranks of this node alone */
-    uint8_t adapter;         /* one of several behind the nic that was opened: its regions' keys are for its own vis alone */
+    uint8_t adapter;         /* one of several behind the nic that was opened: its keys are for its own vis alone */
 };
 
-/* What names a registered region to the other side: opaque bytes of the provider, safe to send; its user checks the bounds. */
+/* What names a registered region to the other side: opaque bytes of the provider, safe to send; its user checks the
+ * bounds. */
 struct vi_key {
     uint64_t word[2];
 };
@@ -48,34 +48,34 @@ struct vi_region {
 };
 
 /* What happens on a nic is told to the caller's sink, from inside vi_poll only, never from a send. A sink may send, put
- * and connect; it must not poll, arm or close. It takes everything that it is shown: so lanes drain whenever a rank polls,
- * and answers arrive. */
+ * and connect; it must not poll, arm or close. It must accept everything that it is given: so lanes drain whenever a
+ * rank polls, and answers arrive. */
 struct vi_sink {
     void *context;
 
-    /* COUNT sends of the other side arrived, one at least, with one header and one length; what they carry lies in a
-     * row. DATA is valid only during the call and may be anything: check it. True: what the caller of poll waits for is
-     * here, this poll may end. */
+    /* COUNT sends of the other side arrived, one at least, with one header and one length; their payloads follow each
+     * other in memory. DATA is valid only during the call and may be anything: check it. True: what the caller of poll
+     * waits for is here, this poll may end. */
     bool (*received)(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count);
 
-    /* A put of LENGTH bytes with an immediate arrived: everything before it on this vi is in memory. LENGTH may be 0 where
-     * the provider moves no bytes itself. */
+    /* A put of LENGTH bytes with an immediate arrived: everything before it on this vi is in memory. LENGTH may be 0
+     * where the provider moves no bytes itself. */
     void (*arrived)(struct vi *vi, uint32_t immediate, uint64_t length);
 
     /* A put or get that was not complete at once is complete (or failed: STATUS). For a put that means: in the
      * remote memory. */
     void (*done)(struct vi *vi, void *cookie, int status);
 
-    /* PEER, which has proved that it belongs to the job, calls. Answer with vi_accept, now or later; until then its sends
-     * wait. Told again when another pair of cards has come up: accepting gives one more vi to it. Which of several vis a side
-     * sends on is its own choice; what is sent on different ones has no order. */
+    /* PEER, which has proved that it belongs to the job, calls. Answer with vi_accept, now or later; until then its
+     * sends wait. Told again when another pair of cards has come up: accepting gives one more vi to it. Which of
+     * several vis a side sends on is its own choice; what is sent on different ones has no order. */
     void (*called)(struct vi_nic *nic, uint32_t peer);
 
     /* The vi is unusable from now on; sends on it give ERR_LINK_DOWN; vi_disconnect it. Told once. */
     void (*down)(struct vi *vi, int cause);
 
-    /* The vi has a connection, vi->name says which; before anything comes over it. NULL: of no interest. Only where cards
-     * are called. */
+    /* The vi has a connection, vi->name says which; before anything comes over it. NULL: of no interest. Only where
+     * cards are called. */
     void (*up)(struct vi *vi);
 };
 
@@ -89,19 +89,19 @@ struct vi_source {
 
 /* Results beside OK and errors. */
 #define VI_COMPLETE 1 /* of put and get: done already, the sink will not be told */
-#define VI_HELD     2 /* of send, in the place of ERR_AGAIN: there is room for short messages, but the memory that this one
-                       * needs is held by messages to other peers, and they may not look for hours */
+#define VI_HELD     2 /* of send, in the place of ERR_AGAIN: there is room for short messages, but the memory that this
+                       * one needs is held by messages to other peers, and these may not poll for hours */
 
 /* How to open a nic. Everything pointed to must live until close. */
 struct vi_setup {
     uint32_t rank;                       /* this process, in the job */
     uint32_t ranks;                      /* of the job */
-    const uint8_t *secret;               /* SECRET_SIZE bytes; a provider that listens to strangers proves with it */
+    const uint8_t *secret;               /* SECRET_SIZE bytes; for providers that anybody can connect to */
     uint32_t local_index, local_count;   /* this process among those of its node */
     const int *local_ranks;              /* rank of each of them, ascending */
     int node_fd;                         /* the node's segment, -1: none; stays the caller's */
-    int door_fd;                         /* this process's seat at the door of its node, where proven calls come from; -1:
-                                          * it listens itself; stays the caller's */
+    int door_fd;                         /* this process's seat at the listener of its node, from which authenticated
+                                          * connections come; -1: it listens itself; stays the caller's */
     int launcher_pid;                    /* an ancestor of all processes of the node, 0: unknown */
     bool direct_children;                /* pids of the node's ranks are not reused while the job lives */
     bool descriptors;                    /* several nics are slept on together: every one must arm with a descriptor */
@@ -112,7 +112,7 @@ struct vi_setup {
 /* Where a peer is reached. */
 struct vi_address {
     uint32_t peer;        /* rank in the job */
-    const char *card;     /* the peer's business card for this provider, NULL where none is needed (shm) */
+    const char *card;     /* the peer's vi_nic.card, NULL where none is needed (shm) */
 };
 
 /* A put or get: LOCAL pieces <-> KEY + OFFSET of the other side. With COOKIE, completion that is not at once is told
@@ -130,8 +130,8 @@ struct vi_transfer {
 /* How a nic is waited for; arming closes the race of the lost wake-up. A thread that is about to sleep uses it in this
  * order:
  *   vi_arm(nic, VI_ARM_SOON, NULL)   when its yield phase begins: peers now publish so that a sleeper is woken
- *   vi_arm(nic, VI_ARM_SLEEP, &w)    ERR_AGAIN: something is there, poll; OK: sleep on w (futex or descriptor); from now on
- *                                    it is counted among those that sleep (vi_nic.asleep)
+ *   vi_arm(nic, VI_ARM_SLEEP, &w)    ERR_AGAIN: something is there, poll; OK: sleep on w (futex or descriptor); it is
+ *                                    now counted among those that sleep (vi_nic.asleep)
  *   vi_arm(nic, VI_ARM_AWAKE, NULL)  after waking, or when it no longer wants to sleep. */
 enum vi_arm {
     VI_ARM_SOON,
@@ -148,18 +148,18 @@ struct vi_wait {
 
 /* The health and the state of a vi, from the provider and the kernel, never from the peer's engine. */
 struct vi_state {
-    enum base_class line;    /* what it costs to read what the other side has written; of one host: as measured lately */
+    enum base_class line;    /* what it costs to read what the other side has written; of one host: as measured */
     bool usable;
     bool get, put;           /* proven to work with this very peer (shm: a real read of a cookie succeeded) */
     uint64_t backlog;        /* bytes accepted and not yet on their way */
     uint64_t rate;           /* bytes a second lately, 0 unknown */
     uint32_t round_trip_ns;  /* 0 unknown */
     uint32_t least_trip_ns;  /* of the last minutes */
-    uint64_t crowd;          /* bytes on their way through the same card of ours, to whomever */
-    const char *path;        /* the cards at both ends, in words; NULL: there are none, or not yet. Lives as the vi does */
+    uint64_t crowd;          /* bytes on their way through the same card of ours, to any peer */
+    const char *path;        /* the cards at both ends, in words; NULL: none, or not yet. Lives as the vi does */
 };
 
-/* Hands COUNT sends to a function that looks at each. */
+/* Hands COUNT sends to a function, one at a time. */
 static inline bool vi_each(bool (*one)(struct vi *, uint64_t, const void *, size_t), struct vi *vi, uint64_t header,
                            const void *data, size_t length, uint32_t count)
 {
@@ -170,12 +170,12 @@ static inline bool vi_each(bool (*one)(struct vi *, uint64_t, const void *, size
 }
 
 /* How a poll looks. */
-#define VI_RARELY 1u /* nothing is awaited here: it may look as rarely as it likes to */
+#define VI_RARELY 1u /* nothing is awaited here: the provider may look at the network as rarely as it likes */
 
 struct vi_provider {
     const char *name; /* "shm" */
     const struct vi_ops *ops;
-    bool cards; /* it goes over network cards, of which vi_setup.card may name one, and is called by a listener */
+    bool cards; /* it uses network cards, of which vi_setup.card may name one, and a listener */
 };
 
 struct vi_ops {
@@ -185,18 +185,19 @@ struct vi_ops {
     /* All its vis must be disconnected and regions dereged. Never fails; never waits for a peer. */
     void (*close)(struct vi_nic *nic);
 
-    /* A vi to a peer. It can be sent on at once; frames wait in the provider's own depth until the peer accepts. OWNER is
-     * the caller's, readable as vi->owner. Calling and being called at once give one vi on each side. Where several pairs
-     * of cards may connect the two it goes over the first that does; the others are tried meanwhile. */
+    /* A vi to a peer. It can be sent on at once; frames wait in the provider's own depth until the peer accepts. OWNER
+     * is the caller's, readable as vi->owner. Calling and being called at once give one vi on each side. Where several
+     * pairs of cards may connect the two, it uses the first that does; the others are tried meanwhile. */
     int (*connect)(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
     int (*accept)(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi);
-    /* Frees the vi. What was accepted for sending is still delivered where links are not lost. ABRUPT: it is of no use any
-     * more, nothing of this vi lands any more when the call returns, and no end of its puts and gets is told. */
+    /* Frees the vi. What was accepted for sending is still delivered where links are not lost. ABRUPT: the vi is of
+     * no use any more: nothing of it lands after the call has returned, and completion of its puts and gets is not
+     * told. */
     void (*disconnect)(struct vi *vi, bool abrupt);
 
-    /* Channel semantics: HEADER and the pieces arrive as one, in order, in memory that the receiver's provider owns. The
-     * memory of the pieces is free when the call returns. FLAGS: VI_MORE, VI_SOURCE. ERR_AGAIN: full; VI_HELD: see there.
-     * ERR_ARGUMENT: above max_send. */
+    /* Channel semantics: HEADER and the pieces arrive as one, in order, in memory that the receiver's provider owns.
+     * The memory of the pieces is free when the call returns. FLAGS: VI_MORE, VI_SOURCE. ERR_AGAIN: full; VI_HELD: see
+     * there. ERR_ARGUMENT: above max_send. */
     int (*send)(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces, unsigned flags);
 
     /* Memory semantics. OK: under way; VI_COMPLETE: done. A get or put that the kernel refuses for this peer gives
@@ -212,9 +213,9 @@ struct vi_ops {
     /* A local pointer to LENGTH bytes at OFFSET of a peer's region, where the two share memory. */
     int (*map)(struct vi *vi, struct vi_key key, uint64_t offset, uint64_t length, void **pointer);
 
-    /* Hands at most BUDGET events to the sink, fewer when the sink says that it has enough; returns how many, 0 when nothing
-     * was there. With ONLY a provider may look at this vi alone (the lane or the socket that an answer must come on): then
-     * the whole nic must be polled now and then, too. FLAGS: VI_RARELY. */
+    /* Hands at most BUDGET events to the sink, fewer when the sink says that it has enough; returns how many, 0 when
+     * nothing was there. With ONLY a provider may look at this vi alone (the lane or the socket that an answer must
+     * come on): then the whole nic must be polled now and then, too. FLAGS: VI_RARELY. */
     int (*poll)(struct vi_nic *nic, struct vi *only, int budget, unsigned flags);
     int (*arm)(struct vi_nic *nic, enum vi_arm what, struct vi_wait *wait);
     int (*query)(struct vi *vi, struct vi_state *state);
@@ -229,15 +230,16 @@ struct vi_nic {
     uint32_t rank;
     bool alone;          /* one thread does everything, no lock is needed: vi_threads */
     const _Atomic uint32_t *asleep; /* how many processes of the node sleep, a hint; NULL: no memory is shared */
-    const char *card; /* what peers put into vi_address.card: printable, no blank, '=' or ';', below 1000 bytes; or NULL */
+    const char *card; /* what peers put into vi_address.card: printable, no blank, '=', ';', below 1000 bytes; NULL */
 };
 struct vi {
     const struct vi_ops *ops;
     struct vi_nic *nic;
     void *owner;
     uint32_t peer;
-    uint64_t name;    /* of the connection: the pair of cards << 32 | an epoch that grows; both ends know it; 0: none yet */
-    _Atomic uint64_t waiting; /* bytes that the provider has taken and not passed on, a moment ago; by the provider; relaxed */
+    uint64_t name;    /* of the connection, the same at both ends: pair of cards << 32 | an epoch that grows; 0: none
+                       * yet */
+    _Atomic uint64_t waiting; /* bytes that the provider has taken and not passed on; by the provider; relaxed */
 };
 
 /* Every provider of this build, ending with a NULL name; the order is the order of preference. */
@@ -246,19 +248,20 @@ VEXPORT extern const struct vi_provider vi_providers[];
 /* ERR_ARGUMENT: VIADUCT_TRANSPORTS makes no sense. */
 VEXPORT int vi_settings_check(void) MUST_CHECK;
 
-/* Of providers that have none. */
+/* The answers of providers that lack these. */
 int vi_no_get(struct vi *vi, const struct vi_transfer *transfer);
 int vi_no_wake(struct vi *vi);
 int vi_no_map(struct vi *vi, struct vi_key key, uint64_t offset, uint64_t length, void **pointer);
 
-VEXPORT int vi_nic_open(const struct vi_provider *provider, const struct vi_setup *setup, struct vi_nic **nic) MUST_CHECK;
+VEXPORT int vi_nic_open(const struct vi_provider *provider, const struct vi_setup *setup,
+                        struct vi_nic **nic) MUST_CHECK;
 
-/* For tests: whom nics are opened by in the place of their providers, which it may wrap. */
+/* For tests: opens nics in the place of their providers, which it may wrap. */
 typedef int vi_opener(const struct vi_provider *provider, const struct vi_setup *setup, struct vi_nic **nic);
 VEXPORT void vi_wrap(vi_opener *open);
 
-/* Makes the segment of a node with RANKS processes, for vi_setup.node_fd, where the launcher did not: the lowest rank of
- * the node makes it and hands the descriptor (close-on-exec) to the others. */
+/* Makes the segment of a node with RANKS processes, for vi_setup.node_fd, where the launcher did not: the lowest rank
+ * of the node makes it and hands the descriptor (close-on-exec) to the others. */
 VEXPORT int vi_node_create(int ranks, int *fd) MUST_CHECK;
 
 static inline void vi_nic_close(struct vi_nic *nic) { nic->ops->close(nic); }
@@ -296,7 +299,10 @@ static inline int vi_map(struct vi *vi, struct vi_key key, uint64_t offset, uint
     return vi->ops->map(vi, key, offset, length, pointer);
 }
 static inline int vi_poll(struct vi_nic *nic, int budget) { return nic->ops->poll(nic, NULL, budget, 0); }
-static inline int vi_poll_rarely(struct vi_nic *nic, int budget) { return nic->ops->poll(nic, NULL, budget, VI_RARELY); }
+static inline int vi_poll_rarely(struct vi_nic *nic, int budget)
+{
+    return nic->ops->poll(nic, NULL, budget, VI_RARELY);
+}
 static inline int vi_poll_only(struct vi *vi, int budget) { return vi->ops->poll(vi->nic, vi, budget, 0); }
 static inline int vi_arm(struct vi_nic *nic, enum vi_arm what, struct vi_wait *wait)
 {

@@ -1,8 +1,10 @@
-/* Single copy: put and get by process_vm_writev and process_vm_readv, or by memcpy where the region lies in the segment.
+/* Single copy: put and get by process_vm_writev and process_vm_readv, or by memcpy where the region lies in the
+ * segment.
  *
- * Whether the kernel lets us is not guessed: containers, Yama and user namespaces all refuse in their own way, and a pid
- * may name another process in another pid namespace. The first use reads the peer's random cookie out of his own memory
- * and compares it with the copy in the segment. A later refusal closes that way for good, and the caller sends instead.
+ * Whether the kernel permits it is tried, not guessed: containers, Yama and user namespaces refuse in different ways,
+ * and a pid may name another process in another pid namespace. The first use reads the peer's random cookie from the
+ * peer's own memory and compares it with the copy in the segment. After a later refusal the method is not used again
+ * for this peer, and the caller sends instead.
  *
  * A peer's address is only ever the remote side of such a call. Writing into a peer is allowed only where no pid is
  * reused while the job lives. */
@@ -25,8 +27,8 @@
 #define CALL_MOST (1u << 30) /* bytes of one call; the kernel stops at 2 GiB less a page */
 #endif
 
-/* Under Yama's scope 1 a process may be read only by its ancestors and by one that it names, with his descendants. The
- * launcher is named: its descendants are the ranks. Never "anybody". */
+/* Under Yama's scope 1 a process may be read only by its ancestors and by one that it names, with the descendants of
+ * that one. The launcher is named: its descendants are the ranks. Never "anybody". */
 void shm_allow_peers(int launcher)
 {
     char scope = '0';
@@ -73,7 +75,7 @@ void shm_reach_prove(struct shm_vi *vi)
     atomic_store_explicit(&vi->get_reach, reached ? SHM_REACHED : SHM_REFUSED, memory_order_relaxed);
 }
 
-/* ---- is it worth it? ------------------------------------------------------------------------------------------------ */
+/* ---- is it worth it? --------------------------------------------------------------------------------------------- */
 
 #define SAMPLE      65536u      /* bytes of a copy that is timed */
 
@@ -105,7 +107,7 @@ static uint32_t timed(void (*copy)(char *, const char *), char *memory)
 /* Measured once, for `viaduct info`. */
 struct shm_speed shm_copy_speed(void)
 {
-    static _Atomic uint64_t known; /* by hand << 32 | by the kernel; relaxed: any thread may measure, all mean the same */
+    static _Atomic uint64_t known; /* by hand << 32 | by the kernel; relaxed: any thread may measure */
     uint64_t both = atomic_load_explicit(&known, memory_order_relaxed);
     char *memory = both ? NULL : calloc(2, SAMPLE);
     if (memory) {
@@ -114,13 +116,15 @@ struct shm_speed shm_copy_speed(void)
         atomic_store_explicit(&known, both, memory_order_relaxed);
     }
     free(memory);
-    struct shm_speed speed = {.sample = SAMPLE, .inline_most = SHM_INLINE, .hand_ns = (uint32_t)(both >> 32), .kernel_ns = (uint32_t)both};
+    struct shm_speed speed = {
+        .sample = SAMPLE, .inline_most = SHM_INLINE, .hand_ns = (uint32_t)(both >> 32), .kernel_ns = (uint32_t)both};
     return speed;
 }
 
-/* ---- the kernel's copy ---------------------------------------------------------------------------------------------- */
+/* ---- the kernel's copy ------------------------------------------------------------------------------------------- */
 
-typedef ssize_t (*mover)(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
+typedef ssize_t (*mover)(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long,
+                         unsigned long);
 
 /* A walk over our pieces. */
 struct walk {
@@ -166,7 +170,8 @@ static int refused(struct shm_vi *vi, _Atomic int *reach, const char *what)
     return vbase_fail_errno(ERR_UNSUPPORTED, "%s of rank %u", what, vi->vi.peer);
 }
 
-/* One local piece, in one call. False: there are more, or not all was moved: then all is moved once more, and errno says why. */
+/* One local piece, in one call. False: there are more, or not all was moved: then all is moved once more, and errno
+ * says why. */
 static bool move_one(const struct shm_vi *vi, const struct vi_transfer *transfer, mover call)
 {
     if (transfer->pieces != 1 || transfer->local->iov_len > CALL_MOST)
@@ -202,7 +207,7 @@ static int move(struct shm_vi *vi, const struct vi_transfer *transfer, mover cal
     return VI_COMPLETE;
 }
 
-/* ---- the operations ------------------------------------------------------------------------------------------------- */
+/* ---- the operations ---------------------------------------------------------------------------------------------- */
 
 static int check_bounds(const struct vi_transfer *transfer, uint64_t *total)
 {
@@ -262,7 +267,7 @@ int shm_get(struct vi *vi, const struct vi_transfer *transfer)
 int shm_put(struct vi *base, const struct vi_transfer *transfer)
 {
     struct shm_vi *vi = shm_vi_of(base);
-    /* The room for the immediate is seen first: this thread alone sends here, so it is still there afterwards. */
+    /* Room for the immediate is checked first: only this thread sends here, so the room is still there afterwards. */
     int error = transfer->signal ? shm_lane_room(vi) : OK;
 
     if (error)

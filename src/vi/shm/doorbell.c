@@ -3,14 +3,15 @@
  *   owner   mark = SOON; polls and yields for a while; mark = ASLEEP, fence; sweeps all lanes once more; sleeps on bell
  *   sender  cell; looks at mark. AWAKE: done. Else: fence; looks again; ASLEEP: mark = SOON, bell + 1, wake
  *
- * A sender who saw AWAKE needs no fence, because his store is visible long before the owner can get from SOON to
- * ASLEEP. That is an assumption about processors: a store buffer drains within SHM_SETTLE (in fact within a few hundred
- * nanoseconds; interrupts and task switches drain it, too). The time is measured here, whatever the caller does.
+ * A sender that saw AWAKE needs no fence: its store is visible long before the owner can get from SOON to ASLEEP. This
+ * assumes that a processor drains its store buffer within SHM_SETTLE (in fact within a few hundred nanoseconds;
+ * interrupts and task switches drain it, too). The time is measured here, whatever the caller does.
  *
- * Who sleeps on other nics as well cannot sleep on a futex. He has an ear: a datagram socket whose abstract name is a
- * hash of his cookie. He empties it, and then says LISTENING in the place of ASLEEP; who rings sends it a datagram in the
- * place of the bell, after he has changed the mark. So a datagram for this sleep is never emptied away, and one that comes
- * late wakes a later sleep for nothing. Datagrams mean nothing: whoever else sends one only wakes for nothing, too. */
+ * A rank that also sleeps on other nics cannot sleep on a futex. It has a wake-up socket: a datagram socket whose
+ * abstract name is a hash of its cookie. The owner empties the socket and then sets LISTENING in the place of ASLEEP. A
+ * sender changes the mark first and then sends a datagram, in the place of the bell. So the owner never discards a
+ * datagram that is meant for the coming sleep; one that comes late ends a later sleep for nothing. The content of a
+ * datagram means nothing: one from any other process only ends a sleep for nothing, too. */
 #include "vi/shm/shm.h"
 #include "base/clock.h"
 #include "base/counters.h"
@@ -53,7 +54,7 @@ static void ear_empty(struct shm_nic *nic)
         ;
 }
 
-/* Where his ear is full he wakes anyhow; where it cannot be reached his time-out wakes him. */
+/* If the wake-up socket is full, its owner wakes anyhow; if it cannot be reached, the time-out ends the sleep. */
 static void ear_call(const struct shm_vi *vi)
 {
     const struct shm_nic *nic = shm_nic_of(vi->vi.nic);
@@ -65,13 +66,13 @@ static void ear_call(const struct shm_vi *vi)
         close(fd);
 }
 
-/* The fence is behind: whoever sleeps now may have missed what was stored. */
+/* Called after the fence: an owner that sleeps now may have missed what was stored. */
 static void wake_sleeper(struct shm_vi *vi)
 {
     uint32_t mark = atomic_load_explicit(&vi->bell->mark, memory_order_relaxed);
     if (mark != SHM_ASLEEP && mark != SHM_LISTENING)
         return;
-    /* One of many senders rings. acq_rel: nothing of this moves before or behind it */
+    /* Only one of many senders rings. acq_rel: nothing of this moves before or behind it */
     if (!atomic_compare_exchange_strong_explicit(&vi->bell->mark, &mark, SHM_SOON, memory_order_acq_rel,
                                                  memory_order_relaxed))
         return;
@@ -109,7 +110,7 @@ int shm_wake(struct vi *base)
     return OK;
 }
 
-/* Among the ranks of the node that sleep; a hint for the others. */
+/* Counts this rank among those of the node that sleep, or no longer; a hint for the others. */
 static void sleeper_count(struct shm_nic *nic, bool sleeps)
 {
     if (nic->counted == sleeps)
@@ -136,7 +137,8 @@ static int fall_asleep(struct shm_nic *nic, struct vi_wait *wait)
     shm_inbox_settle(nic);
     if (nic->ear >= 0)
         ear_empty(nic);
-    /* The bell is read before the mark is set: who rings afterwards changes it. acquire: pairs with shm_ring */
+    /* The bell is read before the mark is set: a sender that rings afterwards changes it. acquire: pairs with
+     * shm_ring */
     uint32_t value = atomic_load_explicit(&nic->bell->bell, memory_order_acquire);
     shm_hook("sleep");
     atomic_exchange_explicit(&nic->bell->mark, nic->ear >= 0 ? SHM_LISTENING : SHM_ASLEEP, memory_order_seq_cst);

@@ -1,20 +1,21 @@
-/* The blocks that carry payload longer than a row: taken by this process' sends, given back when credit says that the line of
- * the block was consumed. Nothing of the bookkeeping is shared. All functions are called under heap->lock.
+/* The blocks that carry payload longer than a row: taken by the sends of this process, given back when credit says that
+ * the line of the block was consumed. Nothing of the bookkeeping is shared. All functions are called under heap->lock.
  *
- * Memory comes in slabs. Blocks of any length are cut from the present slab, downwards; when it has no room for the next one the
- * slab that has been free longest is next. A slab is free again when all its blocks are back. So all lengths share the same
- * pages, and a page is paid for once.
+ * Memory comes in slabs. Blocks of any length are cut from the present slab, downwards; when it has no room for the
+ * next block, the slab that has been free longest becomes the present one. A slab is free again when all its blocks are
+ * back. So all lengths share the same pages, and a page is paid for once.
  *
- * Downwards, since the processor reads ahead of a reader: upwards it would take the first lines of the next block away
- * from the sender that fills them. In rotation, since a block whose lines are still in the receiver's cache must be fetched
- * back line by line when it is written again; a rotation that outgrows the caches of the two processors was measured four
- * times as fast. But a new page costs as much as to send it ten times. So the pool begins with a few slabs, and grows once to what
- * both caches hold when it has been filled some times, or when all of it is held by messages to other peers. */
+ * Downwards, because the processor reads ahead of a reader: upwards it would take the first lines of the next block
+ * away from the sender that fills them. In rotation, because a block whose lines are still in the receiver's cache must
+ * be fetched back line by line when it is written again; a rotation that is larger than the caches of the two
+ * processors avoids that. But a new page costs as much as sending it ten times. So the pool begins with a few slabs. It
+ * grows once, to what both caches hold, when it has been filled some times, or when messages to other peers hold all of
+ * it. */
 #include "vi/shm/shm.h"
 
 #include <unistd.h>
 
-/* Slabs that the own caches of two processors hold. */
+/* Slabs that the private caches of two processors hold. */
 static uint32_t slabs_cached(void)
 {
     long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
@@ -38,7 +39,7 @@ void shm_heap_give(struct shm_heap *heap, uint32_t slab)
         slab_free(heap, slab);
 }
 
-/* Blocks come back only when somebody looks at the credits: first of the lane that asks, then of all. */
+/* Blocks come back only when credits are read: first those of the lane that asks, then those of all. */
 static COLD void blocks_harvest(struct shm_nic *nic, struct shm_vi *vi)
 {
     struct shm_heap *heap = &nic->heap;
@@ -60,7 +61,7 @@ static COLD bool slab_next(struct shm_nic *nic, struct shm_vi *vi)
     bool grow = heap->slabs < (small ? TUNED(SHM_POOL_FIRST) : heap->most);
     if (!grow && heap->head == heap->tail)
         blocks_harvest(nic, vi);
-    if (heap->head == heap->tail && vi->blocks_out == 0) /* all of it lies with others, who may not look for long */
+    if (heap->head == heap->tail && vi->blocks_out == 0) /* other peers hold all of it, and may not poll for long */
         grow = heap->slabs < heap->most;
     if (!grow && heap->head == heap->tail && left != SHM_NO_SLAB && heap->out[left] == 0)
         slab_free(heap, left); /* it is the only one that is free */

@@ -1,10 +1,11 @@
-/* The receiving half: all lanes of this process' inbox. Called by the one thread that polls.
+/* The receiving half: all lanes to this process. Called by the one thread that polls.
  *
- * Lanes that are used are hot: they lie in a dense array and one look at each is one load. A lane becomes hot when its
- * sender sets his bit in our bitmap; with more than 16 of them, idle ones turn cold again. A lane told cold is polled
- * for one more tick, so that a sender who saw "hot" just before is still heard; before sleeping all lanes are swept.
+ * Lanes in use are hot: they stand in a dense array, and polling one is one load. A lane becomes hot when its sender
+ * sets its bit in our bitmap; with more than SHM_HOT_LANES of them, idle ones turn cold again. A lane told cold is
+ * polled for one more tick, so that a message of a sender that read "hot" just before is still found; before a sleep
+ * all lanes are swept.
  *
- * A message for a session that nobody has opened here stays in its cell, and the lane behind it waits. */
+ * A message for a session that is not open here stays in its cell, and the lane behind it waits. */
 #include "vi/shm/shm.h"
 #include "base/clock.h"
 #include "base/counters.h"
@@ -48,10 +49,10 @@ void shm_break(struct shm_vi *vi, const char *why)
     shm_inbox_call(nic, vi->index);
 }
 
-/* ---- the array of hot lanes ----------------------------------------------------------------------------------------- */
+/* ---- the array of hot lanes -------------------------------------------------------------------------------------- */
 
-/* Whether the lane is polled, and the class of the line. relaxed: a sender that still reads the lane cold sets its bit once
- * more; one that reads an old class stores as it did. */
+/* Whether the lane is polled, and the class of the line. relaxed: a sender that still reads the lane cold sets its bit
+ * once more; one that reads an old class stores as it did. */
 static void hot_tell(struct shm_vi *vi)
 {
     int fixed = atomic_load_explicit(&shm_line_fixed, memory_order_relaxed);
@@ -93,7 +94,7 @@ static void close_gaps(struct shm_nic *nic)
     nic->stale = false;
 }
 
-/* ---- cells ---------------------------------------------------------------------------------------------------------- */
+/* ---- cells ------------------------------------------------------------------------------------------------------- */
 
 /* The next message, of so many lines, is done with. */
 static inline void lines_end(struct shm_vi *vi, uint32_t lines)
@@ -112,7 +113,7 @@ static inline __attribute__((always_inline)) uint32_t ready_here(const struct sh
     return likely(more <= SHM_RUN - vi->in_run) ? more : 0; /* of the lap before: negative */
 }
 
-/* The sender has gone on to the head behind the one that a run has begun in. */
+/* The sender has published the head behind the one that holds the run. */
 static inline bool ready_beyond(const struct shm_vi *vi)
 {
     /* acquire: pairs with shm_publish */
@@ -120,8 +121,8 @@ static inline bool ready_beyond(const struct shm_vi *vi)
     return word - shm_word(vi->in_next + 1) <= SHM_RUN;
 }
 
-/* Nothing new lies in the cell that a run has begun in. Where the sender has gone on to the next one, it is that: from
- * then on nothing is added here, so one more look tells that it is done with. */
+/* Nothing new lies in the cell of the run. If the sender has published the next head, nothing is added to this cell any
+ * more: one more load tells whether it is done with, then the next head counts. */
 static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi, const struct shm_cell **cell)
 {
     if (!ready_beyond(vi))
@@ -134,7 +135,7 @@ static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi, const st
     return ready_here(vi);
 }
 
-/* What is left of the ring holds nothing. */
+/* The rest of the ring is skipped. */
 static COLD uint32_t ready_behind(struct shm_vi *vi, const struct shm_cell **cell)
 {
     uint32_t at = (uint32_t)(vi->in_next % SHM_LINES);
@@ -160,10 +161,13 @@ static inline __attribute__((always_inline)) uint32_t ready_lane(struct shm_vi *
 }
 
 /* A head that counts all messages that have come by turn. */
-static inline bool of_turn(const struct shm_vi *vi, const struct shm_cell *cell) { return (kind_of(cell) ^ vi->turns_in) < SHM_TURN; }
+static inline bool of_turn(const struct shm_vi *vi, const struct shm_cell *cell)
+{
+    return (kind_of(cell) ^ vi->turns_in) < SHM_TURN;
+}
 
-/* No message of the lane is the next one, as far as one look tells: either none is there, or MORE that count another turn. The
- * one that came by turn is the next one, unless the lane holds some that were sent before it. */
+/* No message of the lane is the next one, as far as one load tells: either none is there, or MORE that count another
+ * turn. The message that came by turn is the next one, unless the lane holds some that were sent before it. */
 static inline uint32_t ready_turn(struct shm_vi *vi, const struct shm_cell **cell, uint32_t more)
 {
     shm_hook("turn");
@@ -189,7 +193,8 @@ static inline __attribute__((always_inline)) uint32_t ready(struct shm_vi *vi, c
 }
 
 /* Where the block of a cell lies; NULL: outside its heap. */
-static const char *block_at(const struct shm_nic *nic, const struct shm_vi *vi, const struct shm_cell *cell, uint32_t *length)
+static const char *block_at(const struct shm_nic *nic, const struct shm_vi *vi, const struct shm_cell *cell,
+                            uint32_t *length)
 {
     uint32_t offset = *(const volatile uint32_t *)&cell->block.offset;
     *length = *(const volatile uint32_t *)&cell->block.length;
@@ -198,8 +203,8 @@ static const char *block_at(const struct shm_nic *nic, const struct shm_vi *vi, 
     return shm_heap_of(&nic->segment, vi->index) + offset;
 }
 
-/* Payload that was stored ordinarily has come: now and then the line is judged by it, if nothing is behind it, for then it is
- * fresh. */
+/* Payload that was stored ordinarily has come. Now and then the class of the line is measured with it, if nothing is
+ * behind it: then it is fresh. */
 static COLD void line_judge(struct shm_vi *vi, const void *data, uint32_t length, uint32_t lines)
 {
     uint64_t behind = vi->in_next + lines;
@@ -209,8 +214,8 @@ static COLD void line_judge(struct shm_vi *vi, const void *data, uint32_t length
         hot_tell(vi);
 }
 
-static inline void payload_take(struct shm_nic *nic, struct shm_vi *vi, uint64_t header, uint16_t kind, const void *data,
-                                uint32_t length, uint32_t lines)
+static inline void payload_take(struct shm_nic *nic, struct shm_vi *vi, uint64_t header, uint16_t kind,
+                                const void *data, uint32_t length, uint32_t lines)
 {
     if (unlikely(length >= SHM_SAMPLE / 2 && !(kind & SHM_PAST) && --vi->line.left == 0))
         line_judge(vi, data, length, lines);
@@ -266,7 +271,7 @@ static COLD bool take_closed(struct shm_nic *nic, struct shm_vi *vi, uint16_t ki
     } else if (vi->behind == 0 && !vi->open && kind == SHM_GOODBYE) {
         taken = answer_goodbye(nic, vi);
     } else if (vi->behind == 0 && !vi->open) {
-        called = !vi->waiting; /* told once, however often the sender sets his bit */
+        called = !vi->waiting; /* told once, however often the sender sets its bit */
         vi->waiting = true;
     }
     stop = vi->waiting || vi->behind < 0;
@@ -280,8 +285,8 @@ static COLD bool take_closed(struct shm_nic *nic, struct shm_vi *vi, uint16_t ki
     return taken;
 }
 
-static bool take_odd(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell, uint16_t kind, uint32_t length,
-                     uint32_t lines)
+static bool take_odd(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell, uint16_t kind,
+                     uint32_t length, uint32_t lines)
 {
     switch ((uint8_t)kind & ~SHM_PAST) {
     case SHM_ROWED:
@@ -355,8 +360,8 @@ static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, 
     return taken;
 }
 
-/* At most so many messages of the next head of a hot lane. Bits, ticks and events that are not messages wait for the next
- * poll of all. */
+/* At most so many messages of the next head of a hot lane. Bits, ticks and events that are not messages wait for the
+ * next poll of all. */
 static inline __attribute__((always_inline)) int poll_one(struct shm_nic *nic, struct shm_vi *vi, int budget)
 {
     const struct shm_cell *cell;
@@ -366,7 +371,8 @@ static inline __attribute__((always_inline)) int poll_one(struct shm_nic *nic, s
             shm_ahead_ask(vi);
         return 0;
     }
-    count = cell == vi->turn ? take_turn(nic, vi) : take(nic, vi, cell, count < (uint32_t)budget ? count : (uint32_t)budget);
+    count = cell == vi->turn ? take_turn(nic, vi)
+                             : take(nic, vi, cell, count < (uint32_t)budget ? count : (uint32_t)budget);
     if (unlikely(!count))
         return 0;
     vi->used = true;
@@ -377,14 +383,15 @@ static inline __attribute__((always_inline)) int poll_one(struct shm_nic *nic, s
 static int drain(struct shm_nic *nic, uint32_t place, int budget)
 {
     int taken = 0, more;
-    while (taken < budget && !nic->enough && nic->hot[place] && (more = poll_one(nic, nic->hot[place], budget - taken)) > 0)
+    while (taken < budget && !nic->enough && nic->hot[place] &&
+           (more = poll_one(nic, nic->hot[place], budget - taken)) > 0)
         taken += more;
     return taken;
 }
 
-/* ---- bitmap, ticks, poll -------------------------------------------------------------------------------------------- */
+/* ---- bitmap, ticks, poll ----------------------------------------------------------------------------------------- */
 
-/* The bit of this peer is set: he has sent on a lane that is not hot, or something about him is to be looked at. */
+/* The bit of this peer is set: it has sent on a lane that is not hot, or its state is to be examined. */
 static void lane_called(struct shm_nic *nic, uint32_t index)
 {
     struct shm_vi *vi = NULL;
@@ -424,7 +431,7 @@ static COLD void take_bits(struct shm_nic *nic, uint32_t word)
     }
 }
 
-/* Lanes unused for a whole tick turn cold; those cold for a whole tick are left. */
+/* Lanes unused for a whole tick turn cold; those cold for a whole tick are removed. */
 static void cool(struct shm_nic *nic)
 {
     for (uint32_t i = 0; i < nic->hot_count; i++) {
@@ -452,7 +459,7 @@ static COLD void tick(struct shm_nic *nic)
         cool(nic);
 }
 
-/* One look; what it sees is looked at again, with order. */
+/* Relaxed loads only; what they find is loaded again, with order. */
 static inline bool something(const struct shm_vi *vi)
 {
     uint32_t word = atomic_load_explicit(&vi->in_cell->published, memory_order_relaxed) - vi->in_word;
@@ -502,7 +509,7 @@ int shm_poll(struct vi_nic *base, struct vi *only, int budget, unsigned flags)
     return likely(shm_vi_of(only)->place != SHM_NOWHERE) ? poll_one(nic, shm_vi_of(only), budget) : 0;
 }
 
-/* ---- before sleeping ------------------------------------------------------------------------------------------------ */
+/* ---- before sleeping --------------------------------------------------------------------------------------------- */
 
 static bool lane_pending(struct shm_vi *vi)
 {

@@ -1,14 +1,15 @@
 /* The sending half of a lane. Called by the thread that holds the peer's sending lock of msg.
  *
  * A message of up to 48 bytes is one line, its head included: one comparison, one line filled, one release store. No
- * read-modify-write, no fence, no call. Up to SHM_ROW bytes it goes on in the lines behind, so that head and payload come in one
- * row that the receiver's processor fetches ahead. Longer payload goes to a block of our own heap, and the line says where.
+ * read-modify-write, no fence, no call. A message of up to SHM_ROW bytes goes on in the lines behind, so that head and
+ * payload form one row that the receiver's processor fetches ahead. Longer payload goes to a block of our own heap, and
+ * the line says where.
  *
- * A line that was payload may say anything where the word of a head would be. So before a head is published the line behind its
- * message, where the receiver looks next, is cleaned if it was payload in the lap before. What a row leaves over at the
- * end of the ring is skipped.
+ * A line that was payload may hold anything where the word of a head would be. So before a head is published, the line
+ * behind its message, which the receiver polls next, is cleaned if it was payload in the lap before. A row that does
+ * not fit before the end of the ring begins at its start; the rest is skipped.
  *
- * Credits are looked at only when the lane seems full or blocks run out; that is when blocks come back, too. */
+ * Credits are read only when the lane seems full or blocks run out; then blocks come back, too. */
 #include "vi/shm/shm.h"
 #include "base/counters.h"
 
@@ -36,7 +37,7 @@ static inline void copy_inline(uint8_t *to, const void *from, size_t n)
     }
 }
 
-/* ---- lines that were payload ---------------------------------------------------------------------------------------- */
+/* ---- lines that were payload ------------------------------------------------------------------------------------- */
 
 static inline bool line_is_stale(const struct shm_vi *vi, uint64_t number)
 {
@@ -60,7 +61,7 @@ static COLD void line_clean(struct shm_vi *vi, uint64_t number)
     line_mark(vi, number, false);
 }
 
-/* ---- heads ---------------------------------------------------------------------------------------------------------- */
+/* ---- heads ------------------------------------------------------------------------------------------------------- */
 
 /* The head of message NUMBER, which takes LINES: what is the same of all. The caller has seen that there is room. */
 static inline struct shm_cell *head_begin(struct shm_vi *vi, uint64_t number, uint32_t lines, enum shm_kind kind,
@@ -72,13 +73,14 @@ static inline struct shm_cell *head_begin(struct shm_vi *vi, uint64_t number, ui
     vi->run.length = SHM_NO_RUN;
     if (unlikely(vi->stale_lines))
         line_mark(vi, number, false);
-    /* relaxed: ordered before the head by its release; shm_lane_harvest must not see credit for a line it does not know */
+    /* relaxed: ordered before the head by its release; shm_lane_harvest must not see credit for a line it does not
+     * know */
     atomic_store_explicit(&vi->out_next, number + lines, memory_order_relaxed);
     return cell;
 }
 
-/* The two take turns: the peer sent something since we did. Then it looks at our next line already, and to ask for that
- * early only disturbs it. */
+/* The two take turns: the peer sent something since we did. Then it polls our next line already, and to prefetch that
+ * line would only disturb it. */
 static inline bool in_turns(struct shm_vi *vi)
 {
     bool turns = atomic_load_explicit(&vi->answered, memory_order_relaxed);
@@ -86,7 +88,7 @@ static inline bool in_turns(struct shm_vi *vi)
     return turns;
 }
 
-/* The lines of the message are filled, and END is the number of the next one; in a stream its head is asked for. */
+/* The lines of the message are filled, and END is the number of the next one; in a stream its head is prefetched. */
 static inline void head_publish(struct shm_vi *vi, struct shm_cell *cell, uint64_t number, uint64_t end, bool turns)
 {
     if (unlikely(vi->stale_lines))
@@ -128,7 +130,7 @@ void shm_lane_harvest(struct shm_vi *vi)
     atomic_store_explicit(&vi->out_seen, upto, memory_order_relaxed);
 }
 
-/* The lane seems full, or is down: look at the credits. */
+/* The lane seems full, or is down: read the credits. */
 static COLD int make_room(struct shm_vi *vi, uint64_t number, uint32_t lines)
 {
     struct shm_nic *nic = shm_nic_of(vi->vi.nic);
@@ -167,7 +169,7 @@ int shm_send_word(struct shm_vi *vi, enum shm_kind kind, uint64_t header)
 
 void shm_goodbye(struct shm_vi *vi) { word_send(vi, SHM_GOODBYE, 0); }
 
-/* ---- rows ----------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 void shm_lines_ask(const char *at, uint32_t length)
 {
@@ -176,8 +178,8 @@ void shm_lines_ask(const char *at, uint32_t length)
         cpu_prefetch_write(at + i);
 }
 
-/* The lines of the next message: in a stream at once; where two answer each other, when a look finds no answer yet: sooner it
- * would hold up what was just sent. */
+/* Prefetches the lines of the next message. In a stream at once; where two ranks answer each other, when a poll finds
+ * no answer yet: sooner it would delay what was just sent. */
 static void lines_next(struct shm_vi *vi, char *at, uint32_t length, bool turns)
 {
     if (!turns) {
@@ -190,11 +192,12 @@ static void lines_next(struct shm_vi *vi, char *at, uint32_t length, bool turns)
 
 COLD void shm_ahead_ask(struct shm_vi *vi)
 {
-    shm_lines_ask(atomic_load_explicit(&vi->ahead_at, memory_order_relaxed), atomic_load_explicit(&vi->ahead, memory_order_relaxed));
+    shm_lines_ask(atomic_load_explicit(&vi->ahead_at, memory_order_relaxed),
+                  atomic_load_explicit(&vi->ahead, memory_order_relaxed));
     atomic_store_explicit(&vi->ahead, 0, memory_order_relaxed);
 }
 
-/* What is left of the ring is too short: the row begins with the next lap. */
+/* The rest of the ring is too short: the row begins with the next lap. */
 static COLD uint64_t ring_skip(struct shm_vi *vi, uint64_t number)
 {
     uint32_t rest = SHM_LINES - (uint32_t)(number % SHM_LINES);
@@ -229,10 +232,10 @@ static __attribute__((noinline)) int row_send(struct shm_vi *vi, uint64_t header
     return OK;
 }
 
-/* ---- blocks --------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
-static __attribute__((noinline)) int block_send(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces,
-                                                uint32_t length, unsigned flags)
+static __attribute__((noinline)) int block_send(struct shm_vi *vi, uint64_t header, const struct iovec *piece,
+                                                int pieces, uint32_t length, unsigned flags)
 {
     struct shm_nic *nic = shm_nic_of(vi->vi.nic);
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
@@ -251,7 +254,8 @@ static __attribute__((noinline)) int block_send(struct shm_vi *vi, uint64_t head
         COUNT(blocks_empty);
         return vi->blocks_out > 0 ? ERR_AGAIN : VI_HELD;
     }
-    if (!turns) /* now: it comes while the block is filled, and a receiver that polls has less time to take it again */
+    if (!turns) /* now: the line comes while the block is filled, and a polling receiver has less time to take it
+                 * back */
         cpu_prefetch_write(&vi->out[number % SHM_LINES]);
     shm_store(nic->heap.base + offset, piece, pieces, past, flags);
     struct shm_cell *cell = head_begin(vi, number, 1, SHM_BLOCK | (past ? SHM_PAST : 0), header);
@@ -264,7 +268,7 @@ static __attribute__((noinline)) int block_send(struct shm_vi *vi, uint64_t head
     return OK;
 }
 
-/* ---- sends ---------------------------------------------------------------------------------------------------------- */
+/* ---- sends ------------------------------------------------------------------------------------------------------- */
 
 /* The peer has told another class of the line. */
 void shm_lane_class(struct shm_vi *vi, unsigned class)
@@ -275,8 +279,8 @@ void shm_lane_class(struct shm_vi *vi, unsigned class)
 }
 
 /* In several pieces, or longer than a line. */
-static __attribute__((noinline)) int send_long(struct shm_vi *vi, uint64_t header, const struct iovec *piece, int pieces,
-                                               unsigned flags)
+static __attribute__((noinline)) int send_long(struct shm_vi *vi, uint64_t header, const struct iovec *piece,
+                                               int pieces, unsigned flags)
 {
     uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed), length = 0;
     for (int i = 0; i < pieces; i++)
@@ -300,7 +304,7 @@ static __attribute__((noinline)) int send_long(struct shm_vi *vi, uint64_t heade
     return OK;
 }
 
-/* Beside its like, in the line that was written last. */
+/* Adds a message to the run in the line that was written last. */
 static inline int send_beside(struct shm_vi *vi, const void *data)
 {
     struct shm_cell *cell = vi->run.cell;
@@ -312,7 +316,7 @@ static inline int send_beside(struct shm_vi *vi, const void *data)
     return OK;
 }
 
-/* By turn: the peer has read what we sent last there, and has answered, or it is the first one. */
+/* By turn: the peer has read what we sent there last, and has answered; or this is the first turn. */
 static inline int send_turn(struct shm_vi *vi, uint64_t turn, uint64_t header, const void *data, uint64_t length)
 {
     struct shm_cell *cell = vi->turn;

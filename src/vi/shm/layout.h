@@ -3,9 +3,9 @@
  *   header     one page, written once by the maker, and a line that tells how many sleep
  *   doors      one per rank: [bell] [bitmap, 512 ranks a line] [identity]
  *   counters   BASE_COUNTERS_SIZE per rank
- *   credits    a line for each (sender, receiver), sender-major: what a sender reads of all his lanes lies together
- *   turns      a line for each pair of ranks, lower-major; rows are odd, or all that a rank polls would fall into one place
- *              of its cache
+ *   credits    a line for each (sender, receiver), sender-major: what a sender reads of all its lanes lies together
+ *   turns      a line for each pair of ranks, lower-major; rows are odd, or all that a rank polls would fall into one
+ *              place of its cache
  *   lanes      256 lines for each (receiver, sender), receiver-major
  *   heaps      the eager blocks of each rank
  *   shared     a slice per rank for memory that peers can map; each process maps the slices it needs, when it does
@@ -29,12 +29,12 @@ struct shm_header {
     _Atomic uint32_t asleep ALIGNED(CACHE_LINE); /* processes that sleep: counted by each, a hint */
 };
 
-/* A lane is a ring of lines. A message is a head of one line, with up to SHM_INLINE bytes, or a run of short ones that follow
- * each other and have one header and one length; or a row: a head and the payload, which goes on in the lines behind; or it
- * says where its block lies. Written by the sender of the lane alone. `published` says which lap of the ring the head belongs
- * to, and how many messages it holds, and is stored last: whoever sees a message counted sees the message. The sender may add to
- * the head that it wrote last; once it has written the next one it is complete.
- * A line that was payload is cleaned before it may be taken for a head: see lane.c. */
+/* A lane is a ring of lines. A message is a head of one line, with up to SHM_INLINE bytes, or a run of short messages
+ * that follow each other and have one header and one length; or a row: a head and its payload, which goes on in the
+ * lines behind; or it says where its block lies. Written by the sender of the lane alone. `published` says which lap of
+ * the ring the head belongs to, and how many messages it holds, and is stored last: a reader that sees a message
+ * counted also sees the message. The sender may add to the head that it wrote last; that head is complete once the next
+ * one is written. A line that was payload is cleaned before it may be taken for a head: see lane.c. */
 #define SHM_LINES  256u /* of a lane; a power of two */
 #define SHM_INLINE 48u
 #define SHM_RUN    7u /* messages of a head, at most */
@@ -58,25 +58,31 @@ static inline uint32_t shm_row_lines(uint32_t length)
     return (uint32_t)(offsetof(struct shm_cell, data) + length + CACHE_LINE - 1) / CACHE_LINE;
 }
 
-/* Never 0: a page that nobody wrote holds no message. SKIP: what is left of the ring holds none. PAST, with ROWED and BLOCK:
- * stored past the caches. The bits from TURN on count the messages that went by turn before, see shm_turn_of. */
-enum shm_kind { SHM_DATA = 1, SHM_BLOCK, SHM_IMMEDIATE, SHM_GOODBYE, SHM_ROWED, SHM_SKIP, SHM_PAST = 0x80, SHM_TURN = 0x100 };
+/* Never 0: a page that nobody wrote holds no message. SKIP: what is left of the ring holds none. PAST, with ROWED and
+ * BLOCK: stored past the caches. The bits from TURN on count the messages that went by turn before, see shm_turn_of. */
+enum shm_kind {
+    SHM_DATA = 1, SHM_BLOCK, SHM_IMMEDIATE, SHM_GOODBYE, SHM_ROWED, SHM_SKIP,
+    SHM_PAST = 0x80,
+    SHM_TURN = 0x100
+};
 
 /* What a receiver tells one sender. Written by the receiver alone. */
 struct shm_credit {
     _Atomic uint32_t consumed; /* lines taken so far * 8 + messages of the next, modulo 2^32; release, pairs with
                                   shm_lane_harvest */
     _Atomic uint32_t hot;      /* bit 0: the receiver polls this lane, else set your bit in its bitmap; the bits from
-                                * SHM_CLASS_SHIFT on: the class of the line to us, plus one, as it has measured; 0: unknown */
+                                * SHM_CLASS_SHIFT on: the class of the line to us, plus one, as it has measured; 0:
+                                * unknown */
 } ALIGNED(CACHE_LINE);
 
 #define SHM_HOT         1u
 #define SHM_CLASS_SHIFT 8
 
-enum shm_mark { SHM_AWAKE, SHM_SOON, SHM_ASLEEP, SHM_LISTENING }; /* LISTENING: asleep on a descriptor, see doorbell.c */
+/* LISTENING: asleep on a descriptor, see doorbell.c */
+enum shm_mark { SHM_AWAKE, SHM_SOON, SHM_ASLEEP, SHM_LISTENING };
 struct shm_bell {
-    _Atomic uint32_t bell; /* counted up by whoever rings; the futex */
-    _Atomic uint32_t mark; /* enum shm_mark; by the owner, and ASLEEP or LISTENING -> SOON by the one who rings */
+    _Atomic uint32_t bell; /* counted up by each sender that rings; the futex */
+    _Atomic uint32_t mark; /* enum shm_mark; by the owner, and ASLEEP or LISTENING -> SOON by the sender that rings */
 } ALIGNED(CACHE_LINE);
 
 /* Written by the owner at open, state last (release). A place serves one life. */
@@ -95,7 +101,7 @@ struct shm_identity {
 #define SHM_HEAP_SIZE (SHM_SLABS * SHM_SLAB)
 _Static_assert(SHM_SLAB >= SHM_MAX_SEND && SHM_SLAB % SHM_PAGE == 0, "a slab holds a block");
 
-/* One process' view. */
+/* The view of one process. */
 struct shm_segment {
     char *base;
     size_t mapped; /* everything up to the shared slices */
@@ -106,7 +112,7 @@ struct shm_segment {
 
 /* Where everything lies for this many ranks. */
 void shm_segment_plan(struct shm_segment *segment, uint32_t ranks, uint64_t shared_each);
-/* Maps a segment that somebody made for RANKS; checks seals, size and header. FD stays the caller's. */
+/* Maps a segment that was made for RANKS; checks seals, size and header. FD stays the caller's. */
 int shm_segment_open(int fd, uint32_t ranks, struct shm_segment *segment) MUST_CHECK;
 void shm_segment_close(struct shm_segment *segment);
 
@@ -135,10 +141,11 @@ static inline struct shm_cell *shm_lane_of(const struct shm_segment *s, uint32_t
 {
     return (struct shm_cell *)(void *)(s->base + s->lanes) + ((uint64_t)receiver * s->ranks + sender) * SHM_LINES;
 }
-/* Beside its two lanes each pair has one line that both write, by turns: who has read a message there writes the next one. Two
- * that answer each other so write a line that they have just read, in the place of one that the other one polls: a transfer
- * between two processors' caches less. `published` counts the turns; the first one is the lower rank's. In the order of a
- * sender's messages it stands behind the heads that count one turn less, and before those that count it. */
+/* Beside its two lanes each pair has one line that both write, by turns: the side that has read a message there writes
+ * the next one. So two ranks that answer each other write a line that they have just read, and not one that the other
+ * one polls: this saves one transfer between the caches of two processors. `published` counts the turns; the first one
+ * is the lower rank's. In the order of a sender's messages, a message by turn stands behind the heads that count one
+ * turn less, and before those that count it. */
 static inline struct shm_cell *shm_turn_of(const struct shm_segment *s, uint32_t a, uint32_t b)
 {
     uint32_t lower = a < b ? a : b, higher = a < b ? b : a;

@@ -1,11 +1,13 @@
-/* The class of the line between two processors: what it costs to read what the other one has just written. Called by the poll.
+/* The class of a cache line between two processors: what it costs to read what the other one has just written. Called
+ * by the poll.
  *
- * The receiver times its own copy of the first 2 KiB of payload that was stored ordinarily and has just come: round trips
- * would time polling and the peer's computing as well, and a stream has none. Rarely, and every one until the class is known. The
- * least of some samples counts; a change needs several samples in a row beyond the border, and soon after another change more
- * time than after that, so that a class between two does not go to and fro. The sender reads the class with the word that
- * says whether the lane is polled. A scheduler, ours or that below a virtual machine, moves processes, so it may change at
- * any time. In class far nearly all payload goes past the caches and says nothing; now and then one is stored ordinarily. */
+ * The receiver times its own copy of the first 2 KiB of payload that was stored ordinarily and has just come. A round
+ * trip would include polling and the peer's computing, and a stream has none. Every such payload is timed until the
+ * class is known, later only a few. The least of some samples counts. A change needs several samples in a row beyond
+ * the border; one that follows soon after another must wait longer, so that a line between two classes does not
+ * alternate. The sender reads the class with the word that says whether the lane is polled. The class may change at any
+ * time, since the scheduler, or that below a virtual machine, moves processes. In class far nearly all payload goes
+ * past the caches and cannot be timed; now and then one is stored ordinarily. */
 #include "vi/shm/shm.h"
 #include "base/clock.h"
 
@@ -13,7 +15,8 @@
 
 _Atomic int shm_line_fixed = -1;
 
-/* Picoseconds a line, as of 2 KiB: of half as many lines each looks as much dearer, for the first ones are waited for alone. */
+/* Picoseconds a line, as for 2 KiB. With half as many lines each one costs more, because nothing hides the wait for the
+ * first ones. */
 static uint64_t line_cost(uint64_t ns, uint32_t bytes)
 {
     uint64_t cost = ns * 1000 * CACHE_LINE / bytes;
@@ -35,7 +38,8 @@ static bool beyond(const struct shm_line *line, uint64_t ps)
 static void class_set(struct shm_line *line, uint64_t ps, uint64_t now)
 {
     bool soon = line->known && now - line->changed_at < 10 * line->dwell;
-    uint64_t first = vbase_clock_ticks_of_ns(TUNED(LINE_DWELL) * 1000000), most = vbase_clock_ticks_of_ns(TUNED(LINE_DWELL_MOST) * 1000000);
+    uint64_t first = vbase_clock_ticks_of_ns(TUNED(LINE_DWELL) * 1000000),
+             most = vbase_clock_ticks_of_ns(TUNED(LINE_DWELL_MOST) * 1000000);
     line->dwell = !soon ? first : 2 * line->dwell < most ? 2 * line->dwell : most;
     line->changed_at = now;
     line->class = class_of(ps);

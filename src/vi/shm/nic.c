@@ -1,8 +1,9 @@
 /* The shm nic: opening, connecting, and the end of both.
  *
- * A connection costs nothing to make: the lanes are there for every pair, and the first message calls the receiver by a
- * bit in his bitmap. Connections of one pair follow each other in sessions, each closed by a goodbye in either lane:
- * what comes before the goodbye of a session that has ended here is dropped, what comes after it belongs to the next. */
+ * A connection costs nothing to make: every pair has its lanes, and the first message calls the receiver by a bit in
+ * the receiver's bitmap. Connections of one pair follow each other in sessions, each closed by a goodbye in both lanes.
+ * What comes before the goodbye of a session that has ended here is dropped; what comes after it belongs to the next
+ * session. */
 #include "vi/shm/shm.h"
 #include "base/clock.h"
 #include "base/counters.h"
@@ -130,9 +131,9 @@ void shm_nic_close(struct vi_nic *base)
     release(nic);
 }
 
-/* ---- connections ---------------------------------------------------------------------------------------------------- */
+/* ---- connections ------------------------------------------------------------------------------------------------- */
 
-/* The place on the node of a rank of the job, SHM_NOWHERE if it is none of ours. */
+/* The index on the node of a rank of the job, SHM_NOWHERE if it is on another node. */
 static uint32_t index_of(const struct shm_nic *nic, uint32_t rank)
 {
     uint32_t low = 0, high = nic->segment.ranks;
@@ -172,7 +173,7 @@ struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index)
     memset(vi->slab, SHM_NO_SLAB, sizeof(vi->slab));
     shm_lane_class(vi, CLASSES);
     vi->line = (struct shm_line){.left = 1, .class = CLASS_SLOW};
-    /* release: pairs with the acquire of whoever walks the table without the lock */
+    /* release: pairs with the acquire of readers that walk the table without the lock */
     atomic_store_explicit(&nic->peers[index], vi, memory_order_release);
     return vi;
 }
@@ -238,7 +239,7 @@ int shm_accept(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi)
     return join(shm_nic_of(nic), peer, owner, vi);
 }
 
-/* Nothing of ours lands in the peer's memory after a put has returned, so an abrupt end is one like any other. */
+/* A put is complete when it returns, so an abrupt end needs nothing more. */
 void shm_disconnect(struct vi *base, bool abrupt)
 {
     (void)abrupt;
@@ -264,7 +265,8 @@ int shm_query(struct vi *base, struct vi_state *state)
     shm_reach_prove(vi);
     bool get = atomic_load_explicit(&vi->get_reach, memory_order_relaxed) == SHM_REACHED;
     bool put = atomic_load_explicit(&vi->put_reach, memory_order_relaxed) == SHM_REACHED;
-    unsigned told = shm_class_told(vi), ours = shm_class_in(vi->told_line); /* what we have measured, while another thread does */
+    /* what we have measured, while another thread does */
+    unsigned told = shm_class_told(vi), ours = shm_class_in(vi->told_line);
     *state = (struct vi_state){
         .line = told < CLASSES ? (enum base_class)told : ours < CLASSES ? (enum base_class)ours : CLASS_SLOW,
         .usable = atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0,

@@ -1,10 +1,11 @@
 /* Registered memory. The user's own costs nothing: its key is address and length, and the kernel copies. Memory that
- * the provider allocates lies in this rank's slice of the segment; each region is mapped by itself, here when it is made, by
- * a peer when that first reaches it, and no kernel stands between.
+ * the provider allocates lies in this rank's slice of the segment. Each region is mapped by itself: here when it is
+ * made, by a peer when it first reaches it. Then both access it without the kernel.
  *
- * The slice is handed out first fit, in pages. It is committed when it is handed out, so that a full node gives an
- * error here and not a SIGBUS later, and it is punched out again when it comes back, so that it is zero the next time. A peer's
- * mapping stays, in whole parts of 2 MiB: what is handed out again at the same place is reached by the same one. */
+ * The slice is handed out first fit, in pages. Pages are committed when they are handed out, so that a full node gives
+ * an error here and not a SIGBUS later. They are punched out of the file when they come back, so that they are zero the
+ * next time. A peer's mapping stays, in whole parts of 2 MiB: memory that is handed out again at the same place is
+ * reached by the same mapping. */
 #include "vi/shm/shm.h"
 
 #include <errno.h>
@@ -34,7 +35,8 @@ static char *slice_map(struct shm_nic *nic, uint32_t index, uint64_t offset, uin
     char *base = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, s->fd,
                       (off_t)(s->shared + (uint64_t)index * s->shared_each + offset));
     if (base == MAP_FAILED) {
-        (void)vbase_fail_errno(ERR_LIMIT, "mapping %llu bytes of shared memory (ulimit -v)", (unsigned long long)length);
+        (void)vbase_fail_errno(ERR_LIMIT, "mapping %llu bytes of shared memory (ulimit -v)",
+                               (unsigned long long)length);
         return NULL;
     }
     (void)madvise(base, length, MADV_DONTDUMP);
@@ -151,14 +153,16 @@ void shm_dereg(struct vi_region *region)
     region->own = NULL;
 }
 
-/* The part of a peer's memory from START to END, mapped when it is first reached. Under nic->lock; NULL: it cannot be. */
+/* The part of a peer's memory from START to END, mapped when it is first reached. Under nic->lock; NULL: it cannot
+ * be. */
 static char *reach(struct shm_nic *nic, struct shm_vi *vi, uint64_t start, uint64_t end)
 {
     struct shm_reached *part = vi->reached;
     while (part && (start < part->offset || end > part->offset + part->length))
         part = part->next;
     if (!part) {
-        uint64_t each = nic->segment.shared_each, from = start / TUNED(SHM_MAP_PART) * TUNED(SHM_MAP_PART), upto = (end + TUNED(SHM_MAP_PART) - 1) / TUNED(SHM_MAP_PART) * TUNED(SHM_MAP_PART);
+        uint64_t each = nic->segment.shared_each, unit = TUNED(SHM_MAP_PART);
+        uint64_t from = start / unit * unit, upto = (end + unit - 1) / unit * unit;
         part = malloc(sizeof(*part));
         if (!part) {
             (void)vbase_fail(ERR_MEMORY, "the record of shared memory of rank %u", vi->vi.peer);

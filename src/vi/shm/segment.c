@@ -1,7 +1,7 @@
-/* The node's segment: made once, by the launcher or by the lowest rank, and mapped by every rank. A sealed memfd: nobody
- * can shrink it under a reader's feet, and nothing is left behind by a crash.
+/* The node's segment: made once, by the launcher or by the lowest rank, and mapped by every rank. It is a sealed memfd:
+ * no process can shrink it while others read it, and a crash leaves nothing behind.
  *
- * The surprise: it is some hundred gigabytes long and weighs nothing. Pages cost memory when they are touched, and only
+ * The surprise: it is some hundred gigabytes long and costs nothing. Pages cost memory when they are touched, and only
  * lanes between ranks that talk are ever touched. */
 #include "vi/shm/segment.h"
 #include "base/build.h"
@@ -66,11 +66,14 @@ static int plan_within_limits(struct shm_segment *plan, uint32_t ranks)
 
 static int write_header(int fd, const struct shm_segment *plan)
 {
-    struct shm_header header = {
-        .magic = SHM_MAGIC, .build = build_id(), .ranks = plan->ranks, .shared_each = plan->shared_each, .size = plan->size};
+    struct shm_header header = {.magic = SHM_MAGIC,
+                                .build = build_id(),
+                                .ranks = plan->ranks,
+                                .shared_each = plan->shared_each,
+                                .size = plan->size};
     if (ftruncate(fd, (off_t)plan->size) != 0)
-        return vbase_fail_errno(errno == EFBIG ? ERR_LIMIT : ERR_SYSTEM, "ftruncate of the node's segment to %llu bytes",
-                                (unsigned long long)plan->size);
+        return vbase_fail_errno(errno == EFBIG ? ERR_LIMIT : ERR_SYSTEM,
+                                "ftruncate of the node's segment to %llu bytes", (unsigned long long)plan->size);
     if (pwrite(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header))
         return vbase_fail_errno(ERR_SYSTEM, "writing the head of the node's segment");
     if (fcntl(fd, F_ADD_SEALS, SEALS) != 0)

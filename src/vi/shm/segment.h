@@ -1,8 +1,8 @@
-/* The node's segment: one sparse memfd, sealed against resizing. It has no name in any file system and dies with its last
- * descriptor. Pages cost memory only when touched. What lies where: vi/shm/layout.h.
+/* The node's segment: one sparse memfd, sealed against resizing. It has no name in any file system and dies with its
+ * last descriptor. Pages cost memory only when touched. What lies where: vi/shm/layout.h.
  *
- * Made by the launcher or by the lowest rank of the node. This header is for users outside the shm provider: the launcher
- * (tools/run) and the tools that read counters. */
+ * Made by the launcher or by the lowest rank of the node. This header is for users outside the shm provider: the
+ * launcher (tools/run) and the tools that read counters. */
 #ifndef VI_SHM_SEGMENT_H
 #define VI_SHM_SEGMENT_H
 
@@ -15,7 +15,7 @@
  * detail names it). */
 VEXPORT int shm_segment_create(int ranks, int *fd) MUST_CHECK;
 
-/* For lookers-on: how many ranks a segment is for; */
+/* For tools: how many ranks a segment is for; */
 int shm_segment_ranks(int fd, int *ranks) MUST_CHECK;
 /* where in it the counters of the rank with this local index lie: a struct base_counters, for pread. */
 int shm_segment_counters(int fd, int ranks, int index, off_t *at) MUST_CHECK;

@@ -3,8 +3,8 @@
  * A vi and everything known of its peer live in one struct shm_vi, made when either side first calls and kept until the
  * nic is closed: the position in a lane outlives the connection that used it.
  *
- * Threads: one sends on a vi, one polls, both may run at once. What one writes and the other reads is atomic and says
- * who is its partner. nic->lock guards connecting and the table of peers; heap.lock guards blocks and credits. */
+ * Threads: one sends on a vi, one polls, both may run at once. What one writes and the other reads is atomic and names
+ * its partner. nic->lock guards connecting and the table of peers; heap.lock guards blocks and credits. */
 #ifndef VI_SHM_SHM_H
 #define VI_SHM_SHM_H
 
@@ -14,7 +14,8 @@
 #include "vi/shm/segment.h"
 #include "vi/vi.h"
 
-#define SHM_DEPTH         (SHM_LINES - 2)     /* lines in flight; one is kept for the goodbye, one may be cleaned behind it */
+#define SHM_DEPTH         (SHM_LINES - 2)     /* lines in flight; one is kept for the goodbye, one may be cleaned behind
+                                               * it */
 #define SHM_NOWHERE       UINT32_MAX
 #define SHM_NO_BLOCK      UINT32_MAX
 #define SHM_NO_SLAB       0xffu
@@ -43,17 +44,19 @@ struct shm_vi {
     struct shm_cell *out;
     const struct shm_credit *credit; /* of the lane out; the peer writes it */
     struct shm_bell *bell;           /* the peer's */
-    _Atomic uint64_t turn_out;       /* the turn that is ours to write; 0: the peer has it. Release by the poll, pairs with
-                                      * shm_send */
+    _Atomic uint64_t turn_out;       /* the turn that is ours to write; 0: the peer has it. Release by the poll, pairs
+                                      * with shm_send */
     uint16_t turns_out;              /* messages that went by turn, * SHM_TURN */
     _Atomic uint64_t out_next;       /* lines sent; relaxed, stored before the head is published */
     _Atomic uint64_t out_seen;       /* of them known to be consumed; under heap.lock, read relaxed by the sender */
     _Atomic uint32_t limit;          /* SHM_DEPTH, 0 when down: one comparison tells both */
     uint32_t index;                  /* of the peer on the node */
     uint32_t blocks_out;             /* under heap.lock */
-    _Atomic uint32_t ahead;          /* bytes behind `ahead_at` to ask for when a look finds no answer; both relaxed: a hint */
+    _Atomic uint32_t ahead;          /* bytes behind `ahead_at` to prefetch when a poll finds no answer; both relaxed: a
+                                      * hint */
     _Atomic(char *) ahead_at;
-    _Atomic bool answered;           /* something came from the peer since the last send; by both threads, relaxed: a hint */
+    _Atomic bool answered;           /* something came from the peer since the last send; by both threads, relaxed: a
+                                      * hint */
     struct {                         /* the cell written last, while it may take more */
         uint64_t header;
         uint64_t length; /* of each message; SHM_NO_RUN: it takes no more */
@@ -67,7 +70,7 @@ struct shm_vi {
     unsigned class;                  /* as the peer has told it; CLASSES: not yet */
     uint32_t row_most;               /* bytes of a row in this class */
 
-    /* Receiving. Written by the polling thread. One look needs the first line of it. */
+    /* Receiving. Written by the polling thread. A poll that finds nothing reads only the first line of it. */
     struct shm_cell *in ALIGNED(CACHE_LINE);
     const struct shm_cell *in_cell; /* what is taken next: a head, */
     uint64_t in_next;            /* of this number, which is how many lines are taken, */
@@ -87,7 +90,7 @@ struct shm_vi {
     /* The connection, under nic->lock; `deliver` sums it up for the poll. */
     _Atomic bool deliver; /* open, and the peer's stream is in the same session */
     bool open, waiting;   /* waiting: the peer called and there is no vi yet */
-    _Atomic bool broken;  /* the peer sent nonsense: never again */
+    _Atomic bool broken;  /* the peer sent something invalid: never used again */
     int behind;           /* goodbyes sent less goodbyes received */
     _Atomic int get_reach, put_reach; /* enum shm_reach */
     struct shm_reached *reached;      /* parts of the peer's shared memory that are mapped; under nic->lock */
@@ -116,7 +119,7 @@ struct shm_nic {
     struct shm_bell *bell;
     _Atomic uint64_t *bits;
 
-    struct shm_vi **hot; /* the lanes that are polled, NULL: one that is left; room for all peers */
+    struct shm_vi **hot; /* the lanes that are polled, NULL: one that was removed; room for all peers */
     uint32_t hot_count, hot_first, polls, idle;
     int told;            /* events of this poll that were not messages: called, down */
     bool stale;          /* some entry of hot is to be removed */
@@ -148,7 +151,7 @@ static inline uint32_t shm_word(uint64_t line)
     return (uint32_t)(line / SHM_LINES + 1) * (SHM_RUN + 1);
 }
 
-/* segment users: nic.c */
+/* The nic: nic.c */
 int shm_nic_probe(const struct vi_setup *setup);
 int shm_nic_open(const struct vi_setup *setup, struct vi_nic **nic);
 void shm_nic_close(struct vi_nic *nic);
@@ -170,8 +173,8 @@ void shm_goodbye(struct shm_vi *vi);                                        /* u
 int shm_poll(struct vi_nic *nic, struct vi *only, int budget, unsigned flags);
 bool shm_inbox_pending(struct shm_nic *nic); /* the full sweep before sleeping */
 void shm_inbox_settle(struct shm_nic *nic);  /* tells every credit that is owed */
-void shm_inbox_call(struct shm_nic *nic, uint32_t index); /* makes the next poll look at this lane */
-void shm_break(struct shm_vi *vi, const char *why);       /* the peer sent nonsense; the next poll tells */
+void shm_inbox_call(struct shm_nic *nic, uint32_t index); /* makes the next poll examine this lane */
+void shm_break(struct shm_vi *vi, const char *why);       /* the peer sent something invalid; the next poll tells */
 
 /* Of the nic or its heap: a locked instruction also waits until what was stored for a peer has left. */
 static inline void shm_lock(struct shm_nic *nic, struct base_lock *lock)
@@ -189,7 +192,8 @@ static inline void shm_unlock(struct shm_nic *nic, struct base_lock *lock)
 void shm_heap_open(struct shm_heap *heap, char *base);
 uint32_t shm_heap_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t length); /* its offset; SHM_NO_BLOCK */
 void shm_heap_give(struct shm_heap *heap, uint32_t slab);                        /* one block of it */
-uint32_t shm_heap_next(const struct shm_heap *heap, uint32_t length); /* the offset of a block of this length, if it comes next */
+/* the offset of a block of this length, if it comes next */
+uint32_t shm_heap_next(const struct shm_heap *heap, uint32_t length);
 
 /* Copying into rows and blocks: store.c */
 void shm_store(char *to, const struct iovec *piece, int pieces, bool past, unsigned flags);
@@ -214,14 +218,14 @@ static inline unsigned shm_class_in(const struct shm_credit *credit)
     return word - 1 < CLASSES ? word - 1 : CLASSES;
 }
 static inline unsigned shm_class_told(const struct shm_vi *vi) { return shm_class_in(vi->credit); }
-/* Where the line is far, but for one in so many, which tells whether it still is. */
+/* Where the line is far; except one in LINE_PLAIN of them, which tells whether it still is. */
 static inline bool shm_stores_past(struct shm_vi *vi, uint32_t length)
 {
     return unlikely(vi->class == CLASS_FAR) && length >= TUNED(STORE_PAST_LEAST) &&
            ++vi->past % TUNED(LINE_PLAIN) != 0;
 }
 
-/* Asks for lines that are written next: as many as the message before took. */
+/* Prefetches lines that are written next: as many as the message before took. */
 void shm_lines_ask(const char *at, uint32_t length);
 void shm_ahead_ask(struct shm_vi *vi);
 
@@ -248,12 +252,12 @@ void shm_hook(const char *where);
 static inline void shm_hook(const char *where) { (void)where; }
 #endif
 
-/* Makes what was put into CELL the peer's, and wakes him where needed.
+/* Makes what was put into CELL the peer's, and wakes the peer where needed.
  *
  * The mark is read after the store, but the processor may do it before. That is safe while the mark is AWAKE: its owner
- * says SOON long before he sleeps, so our store has reached him by then (shm_arm sees to it). Any other mark, or a lane
- * that is not polled, goes to shm_ring, which fences first. The signal fence keeps the compiler from moving the look
- * above the store, where a pause of this thread between both could last for ever. */
+ * sets SOON long before it sleeps, so our store is visible to it by then (shm_arm sees to it). With any other mark, or
+ * for a lane that is not polled, shm_ring is called, which fences first. The signal fence keeps the compiler from
+ * moving the load above the store: this thread could pause between the two for any time. */
 static inline void shm_publish(struct shm_vi *vi, struct shm_cell *cell, uint32_t word)
 {
     shm_hook("publish");

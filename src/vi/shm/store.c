@@ -1,7 +1,7 @@
-/* How payload gets into a row or a block: by ordinary stores, or past the caches into memory. Called by the sending half of a
- * lane, which decides by the class of the line (line.c). Where the processors share a cache the receiver finds there what was
- * stored ordinarily. Where they are far, each line that is used again must be taken from the receiver's cache, one round trip
- * between the two each; stores past the caches take nothing from anybody. */
+/* How payload gets into a row or a block: by ordinary stores, or past the caches into memory. Called by the sending
+ * half of a lane, which decides by the class of the line (line.c). Where the processors share a cache, the receiver
+ * finds there what was stored ordinarily. Where they are far, each line that is used again must be fetched from the
+ * receiver's cache, one round trip between the two for each; stores past the caches need no such fetch. */
 #include "vi/shm/shm.h"
 
 #include <string.h>
@@ -54,7 +54,8 @@ static void source_store(char *to, struct vi_source *source, uint64_t bytes, boo
     }
 }
 
-static __attribute__((noinline)) void pieces_store(char *to, const struct iovec *piece, int pieces, bool past, unsigned flags)
+static __attribute__((noinline)) void pieces_store(char *to, const struct iovec *piece, int pieces, bool past,
+                                                   unsigned flags)
 {
     for (int i = 0; i < pieces; to += piece[i++].iov_len) {
         if (flags & VI_SOURCE && i == pieces - 1)

@@ -1,5 +1,5 @@
-/* Choosing, telling and matching cards: see cards.h. No state, no memory, no kernel. The text comes from another process
- * by way of the launcher and is judged letter by letter. */
+/* Choosing, telling and matching cards: see cards.h. No state, no memory, no kernel. The text comes from another
+ * process by way of the launcher and is checked letter by letter. */
 #include "vi/tcp/cards.h"
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -24,7 +24,8 @@ bool tcp_address_special(const struct tcp_address *address)
     const uint8_t *b = address->bytes;
     if (address->family == AF_INET)
         return b[0] == 0 || b[0] == 127 || b[0] >= 224 || (b[0] == 169 && b[1] == 254);
-    return (b[0] == 0xfe && (b[1] & 0xc0) == 0x80) || b[0] == 0xff || memcmp(b, mapped, 12) == 0 || memcmp(b, zero, 15) == 0;
+    return (b[0] == 0xfe && (b[1] & 0xc0) == 0x80) || b[0] == 0xff || memcmp(b, mapped, 12) == 0 ||
+           memcmp(b, zero, 15) == 0;
 }
 
 socklen_t tcp_address_place(const struct tcp_address *address, uint16_t port, union tcp_place *out)
@@ -50,7 +51,7 @@ void tcp_address_text(const struct tcp_address *address, char *out, size_t size)
         snprintf(out, size, "?");
 }
 
-/* ---- choosing ------------------------------------------------------------------------------------------------------- */
+/* ---- choosing ---------------------------------------------------------------------------------------------------- */
 
 const char *tcp_interface_fault(const struct tcp_interface *interface)
 {
@@ -175,19 +176,21 @@ int tcp_cards_only(struct tcp_cards *cards, const char *name)
             cards->card[kept++] = cards->card[i];
     }
     if (kept == 0)
-        return vbase_fail(ERR_UNREACHABLE, "%s is no network card of host %s, whose cards are%s", name, cards->name, known);
+        return vbase_fail(ERR_UNREACHABLE, "%s is no network card of host %s, whose cards are%s", name, cards->name,
+                          known);
     cards->count = kept;
     return OK;
 }
 
-/* ---- the text ------------------------------------------------------------------------------------------------------- */
+/* ---- the text ---------------------------------------------------------------------------------------------------- */
 
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
 
 int tcp_cards_write(const struct tcp_cards *cards, char *text, size_t size)
 {
     char all[TCP_CARD_TEXT], address[INET6_ADDRSTRLEN]; /* as much as the longest needs, and more */
-    size_t used = (size_t)snprintf(all, sizeof(all), "1,%u,%" PRIx64 ",%s", cards->port, cards->host, cards->helds ? "" : "-");
+    size_t used =
+        (size_t)snprintf(all, sizeof(all), "1,%u,%" PRIx64 ",%s", cards->port, cards->host, cards->helds ? "" : "-");
     for (int i = 0; i < cards->helds; i++)
         used += (size_t)snprintf(all + used, sizeof(all) - used, "%06x", cards->held[i]);
     for (int i = 0; i < cards->count; i++) {
@@ -210,14 +213,20 @@ static const char *take_card(const char *at, struct tcp_cards *cards)
     struct tcp_card *card = &cards->card[cards->count];
     char ordinal[2], kind[2], address[INET6_ADDRSTRLEN], prefix[4], speed[11];
     int used;
-    if (cards->count++ == TCP_CARDS || sscanf(at, ",%1[0-9]%1[evtl]/%45[0-9a-f:.]/%3[0-9]/%10[0-9]%n", ordinal, kind, address,
-                                              prefix, speed, &used) != 5)
+    if (cards->count++ == TCP_CARDS || sscanf(at, ",%1[0-9]%1[evtl]/%45[0-9a-f:.]/%3[0-9]/%10[0-9]%n", ordinal, kind,
+                                              address, prefix, speed, &used) != 5)
         return NULL;
     unsigned long megabits = strtoul(speed, NULL, 10);
-    *card = (struct tcp_card){.ordinal = (uint8_t)(ordinal[0] - '0'), .kind = kind[0], .speed = (uint32_t)megabits,
-                              .prefix = (uint8_t)atoi(prefix), .address.family = strchr(address, ':') ? AF_INET6 : AF_INET};
-    return card->ordinal < TCP_CARDS && megabits < UINT32_MAX && atoi(prefix) <= 8 * (int)address_size(&card->address) &&
-           inet_pton(card->address.family, address, card->address.bytes) == 1 ? at + used : NULL;
+    *card = (struct tcp_card){.ordinal = (uint8_t)(ordinal[0] - '0'),
+                              .kind = kind[0],
+                              .speed = (uint32_t)megabits,
+                              .prefix = (uint8_t)atoi(prefix),
+                              .address.family = strchr(address, ':') ? AF_INET6 : AF_INET};
+    return card->ordinal < TCP_CARDS && megabits < UINT32_MAX &&
+                   atoi(prefix) <= 8 * (int)address_size(&card->address) &&
+                   inet_pton(card->address.family, address, card->address.bytes) == 1
+               ? at + used
+               : NULL;
 }
 
 static bool parse(const char *at, struct tcp_cards *cards)
@@ -252,7 +261,7 @@ int tcp_cards_parse(const char *text, struct tcp_cards *out)
     return OK;
 }
 
-/* ---- matching ------------------------------------------------------------------------------------------------------- */
+/* ---- matching ---------------------------------------------------------------------------------------------------- */
 
 static bool same_subnet(const struct tcp_card *a, const struct tcp_card *b)
 {
@@ -291,7 +300,8 @@ static bool can_pair(const struct tcp_cards *mine, const struct tcp_card *a, con
 
 static uint64_t order_of(const struct tcp_card *a, int i, const struct tcp_card *b, int j)
 {
-    uint32_t speed_a = speed_rank(a->speed), speed_b = speed_rank(b->speed), speed = speed_a < speed_b ? speed_a : speed_b;
+    uint32_t speed_a = speed_rank(a->speed), speed_b = speed_rank(b->speed),
+             speed = speed_a < speed_b ? speed_a : speed_b;
     int kind_a = kind_rank(a->kind), kind_b = kind_rank(b->kind), kind = kind_a > kind_b ? kind_a : kind_b;
     uint64_t order = same_subnet(a, b) ? 0 : 1;
     order = order << 2 | (unsigned)kind;
@@ -315,8 +325,8 @@ static int candidates(const struct tcp_cards *mine, const struct tcp_cards *thei
     return count;
 }
 
-int tcp_cards_match(const struct tcp_cards *mine, const struct tcp_cards *theirs, bool mine_first, struct tcp_pair *pair,
-                    int most, int *rails)
+int tcp_cards_match(const struct tcp_cards *mine, const struct tcp_cards *theirs, bool mine_first,
+                    struct tcp_pair *pair, int most, int *rails)
 {
     struct candidate from[TCP_CARDS * TCP_CARDS];
     int count = candidates(mine, theirs, mine_first, from), found = 0;

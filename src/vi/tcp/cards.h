@@ -1,11 +1,12 @@
-/* Which interfaces of this host are network cards for a job, what is told of them to others, and which of ours goes with
- * which of theirs. Pure functions over structures: only those of interfaces.c ask the kernel.
+/* Which interfaces of this host are network cards for a job, what is told of them to others, and which of ours goes
+ * with which of theirs. Pure functions over structures: only those of interfaces.c ask the kernel.
  *
- * The business card of a process is one text, without blank, '=' and ';', below TCP_CARD_TEXT bytes:
- *      1,PORT,HOST,HELD,CARD,CARD...@NAME  CARD: ORDINAL KIND/ADDRESS/PREFIX/SPEED  "1,40123,9f3c21,-,0e/10.0.0.5/24/1000@n1"
- * NAME is the host's, for people. HOST tells network stacks apart (hexadecimal). HELD are hashes, 6 digits each, of the addresses that this host has and
- * does not offer, "-" for none: an address that both hosts hold, like that of a container bridge, leads to the wrong one.
- * ORDINAL numbers the interfaces. SPEED is in Mb/s, 0 unknown. */
+ * The address of a process is one text, without blank, '=' and ';', below TCP_CARD_TEXT bytes:
+ *      1,PORT,HOST,HELD,CARD,CARD...@NAME           CARD: ORDINAL KIND/ADDRESS/PREFIX/SPEED
+ *      1,40123,9f3c21,-,0e/10.0.0.5/24/1000@n1   an example
+ * NAME is the host's, for people. HOST tells network stacks apart (hexadecimal). HELD are hashes, 6 digits each, of the
+ * addresses that this host has and does not offer, "-" for none: an address that both hosts hold, like that of a
+ * container bridge, leads to the wrong one. ORDINAL numbers the interfaces. SPEED is in Mb/s, 0 unknown. */
 #ifndef VI_TCP_CARDS_H
 #define VI_TCP_CARDS_H
 
@@ -72,8 +73,9 @@ struct tcp_pair {
 
 int tcp_interfaces_read(struct tcp_interfaces *out) MUST_CHECK;
 
-/* A socket for connections on CARD's address and PORT (0: any). With KEEP what is sent leaves by this card, and what comes by
- * another is not for it: where the kernel does not permit that, the address has to do. CALLS: it will connect, else listen. -1: errno. */
+/* A socket for connections on CARD's address and PORT (0: any). With KEEP what is sent leaves by this card, and what
+ * comes by another is not for it: where the kernel does not permit that, the address has to do. CALLS: it will connect,
+ * else listen. -1: errno. */
 int tcp_card_socket(const struct tcp_card *card, uint16_t port, bool keep, bool calls);
 
 /* The end of a connection, and its port; 0: it is gone. */
@@ -106,8 +108,8 @@ int tcp_cards_parse(const char *text, struct tcp_cards *cards) MUST_CHECK;
 
 /* The pairs that may connect the two, best first, at most MOST; *RAILS of them use every card, the others are
  * alternatives. Both sides find the same pairs in the same order; MINE_FIRST on the side of the lower rank. */
-int tcp_cards_match(const struct tcp_cards *mine, const struct tcp_cards *theirs, bool mine_first, struct tcp_pair *pair,
-                    int most, int *rails);
+int tcp_cards_match(const struct tcp_cards *mine, const struct tcp_cards *theirs, bool mine_first,
+                    struct tcp_pair *pair, int most, int *rails);
 
 /* Where to bind and connect to. */
 union tcp_place {
@@ -115,7 +117,8 @@ union tcp_place {
     struct sockaddr_in in;
     struct sockaddr_in6 in6;
 };
-_Static_assert(offsetof(struct sockaddr_in, sin_port) == offsetof(struct sockaddr_in6, sin6_port), "one place of the port");
+_Static_assert(offsetof(struct sockaddr_in, sin_port) == offsetof(struct sockaddr_in6, sin6_port),
+               "one place of the port");
 socklen_t tcp_address_place(const struct tcp_address *address, uint16_t port, union tcp_place *out); /* its length */
 struct tcp_address tcp_place_address(const union tcp_place *place);
 bool tcp_address_special(const struct tcp_address *address); /* it names no host to others */

@@ -1,15 +1,16 @@
-/* The door of a node; see door.h. A stranger costs a descriptor for five seconds at most; there are places for sixty-four
- * of them, and when there is no room the one who has been silent longest goes. Nobody is shown the door
- * before he had a moment to speak: while the sixty-four are fresh, others wait in the kernel's queue. A rank of this job
- * that was sent away calls again.
+/* The listener of a node; see door.h. An unauthenticated connection holds a descriptor for five seconds at most. There
+ * are sixty-four places for them; when all are taken, the one that has been silent longest is closed. A new connection
+ * has a moment (LISTENER_HELLO, LISTENER_PROOF) to speak before it may be evicted: until then others wait in the
+ * backlog of the kernel. A rank of this job whose connection was evicted connects again.
  *
- * Everything is watched by one epoll descriptor, a timer in it: whoever owns the door waits for that and steps. */
+ * One epoll descriptor watches everything, a timer included: the owner waits for it and calls tcp_door_step. */
 #include "base/tunables.h"
 #include "vi/tcp/door.h"
 #include <sys/timerfd.h>
 
 #define EVENTS      16
-#define TIMER_WORD  TCP_CARDS     /* in epoll's data; below: listeners; above: the places of strangers */
+#define TIMER_WORD  TCP_CARDS     /* in epoll's data; below: listening sockets; above: the places of unauthenticated
+                                   * connections */
 #define NEVER       UINT64_MAX
 
 struct stranger {
@@ -23,7 +24,7 @@ struct stranger {
     struct tcp_proof proof;
 };
 
-struct call { /* proven, and not passed on yet */
+struct call { /* authenticated, and not passed on yet */
     struct list_node node; /* seat->waiting */
     int fd;
     struct tcp_hello hello;
@@ -42,12 +43,12 @@ struct tcp_door {
     struct stranger stranger[TUNED(TCP_STRANGERS)];
     int standing;          /* of them */
     uint64_t timer_at;     /* ns */
-    uint64_t closed_until; /* ns: nobody is let in; 0: open */
+    uint64_t closed_until; /* ns: nothing is accepted until then; 0: open */
     int seats;
     struct seat seat[];
 };
 
-/* ---- what is watched ------------------------------------------------------------------------------------------------ */
+/* ---- what is watched --------------------------------------------------------------------------------------------- */
 
 static int watch(struct tcp_door *door, int what, int fd, uint64_t word)
 {
@@ -63,7 +64,7 @@ static int watch_listeners(struct tcp_door *door, int what)
     return error;
 }
 
-/* ---- strangers ------------------------------------------------------------------------------------------------------ */
+/* ---- unauthenticated connections --------------------------------------------------------------------------------- */
 
 void tcp_refuse(int fd, const char *why)
 {
@@ -80,7 +81,7 @@ void tcp_refuse(int fd, const char *why)
 
 static void timer(struct tcp_door *door, uint64_t at) { door->timer_at = at < door->timer_at ? at : door->timer_at; }
 
-/* He stands here no more. */
+/* Frees the place of a connection; its descriptor stays open. */
 static void leave(struct tcp_door *door, struct stranger *stranger)
 {
     epoll_ctl(door->epoll, EPOLL_CTL_DEL, stranger->fd, NULL);
@@ -109,7 +110,7 @@ static void close_until(struct tcp_door *door, uint64_t until)
     (void)watch_listeners(door, EPOLL_CTL_DEL);
 }
 
-/* Who has been silent longest, of those who have been welcomed or of those who have not. */
+/* The one that has been silent longest, of those that have been welcomed or of those that have not. */
 static struct stranger *silent_longest(struct tcp_door *door, bool welcomed)
 {
     struct stranger *found = NULL;
@@ -119,7 +120,7 @@ static struct stranger *silent_longest(struct tcp_door *door, bool welcomed)
     return found;
 }
 
-/* Whether one of these has had his moment and has gone. What he said last may be here unread. */
+/* Evicts the one that has been silent longest, if it has had its moment. What it said last may be here unread. */
 static bool give_up(struct tcp_door *door, bool welcomed, uint64_t moment, uint64_t now)
 {
     struct stranger *first;
@@ -128,7 +129,7 @@ static bool give_up(struct tcp_door *door, bool welcomed, uint64_t moment, uint6
         if (door->standing == (int)TUNED(TCP_STRANGERS) && first->spoke == now)
             continue;
         if (door->standing == (int)TUNED(TCP_STRANGERS)) {
-            COUNT(refused); /* and nothing is said: in a crowd it may be one of us, who calls again */
+            COUNT(refused); /* not logged: among many connections it may be a rank of this job, which connects again */
             see_off(door, first);
         }
         return true;
@@ -136,16 +137,17 @@ static bool give_up(struct tcp_door *door, bool welcomed, uint64_t moment, uint6
     return false;
 }
 
-/* Room for one more: true. Who has said hello stays before who has not. */
+/* True: there is room for one more. A connection that has sent its hello is evicted after those that have not. */
 static bool make_room(struct tcp_door *door, uint64_t now)
 {
-    if (door->standing < (int)TUNED(TCP_STRANGERS) || give_up(door, false, (TUNED(LISTENER_HELLO) * 1000000), now) || give_up(door, true, (TUNED(LISTENER_PROOF) * 1000000), now))
+    if (door->standing < (int)TUNED(TCP_STRANGERS) || give_up(door, false, (TUNED(LISTENER_HELLO) * 1000000), now) ||
+        give_up(door, true, (TUNED(LISTENER_PROOF) * 1000000), now))
         return true;
     close_until(door, now + (TUNED(LISTENER_HELLO) * 1000000) / 2);
     return false;
 }
 
-/* No descriptor is left: those who stand at the door make room, or nobody is let in for a while. */
+/* No descriptor is left: unauthenticated connections make room, or nothing is accepted for a while. */
 static void go_deaf(struct tcp_door *door, uint64_t now)
 {
     LOG_WARN_ONCE("no file descriptor is left to accept connections with: raise the limit (ulimit -n)");
@@ -155,7 +157,7 @@ static void go_deaf(struct tcp_door *door, uint64_t now)
     close_until(door, now + (TUNED(LISTENER_DEAF) * 1000000));
 }
 
-/* There is room. */
+/* There is a place for it. */
 static void let_in(struct tcp_door *door, int fd, uint64_t now)
 {
     int place = 0;
@@ -168,7 +170,7 @@ static void let_in(struct tcp_door *door, int fd, uint64_t now)
     door->stranger[place] = (struct stranger){.here = true, .fd = fd, .came = now, .spoke = now};
     door->standing++;
     timer(door, now + (TUNED(LISTENER_PATIENCE) * 1000000));
-    greet(door, &door->stranger[place], now); /* his hello may be here already */
+    greet(door, &door->stranger[place], now); /* the hello may be here already */
 }
 
 static void accept_some(struct tcp_door *door, int which, uint64_t now)
@@ -184,7 +186,7 @@ static void accept_some(struct tcp_door *door, int which, uint64_t now)
     }
 }
 
-/* ---- the proven are passed on --------------------------------------------------------------------------------------- */
+/* ---- the proven are passed on ------------------------------------------------------------------------------------ */
 
 static void call_end(struct call *call)
 {
@@ -193,7 +195,7 @@ static void call_end(struct call *call)
     free(call);
 }
 
-/* The oldest first. When the rank has no room, or the kernel, they wait; when the rank is gone they are gone. */
+/* The oldest first. When the rank or the kernel has no room, they wait; when the rank is gone, they are dropped. */
 static void pass_on(struct tcp_door *door, struct seat *seat, uint64_t now)
 {
     for (struct list_node *node; (node = list_first(&seat->waiting));) {
@@ -214,7 +216,7 @@ static struct seat *seat_of(struct tcp_door *door, uint32_t rank)
     return NULL;
 }
 
-/* ---- the greeting --------------------------------------------------------------------------------------------------- */
+/* ---- the greeting ------------------------------------------------------------------------------------------------ */
 
 /* Reads the message awaited. */
 static int hear(struct stranger *stranger, uint64_t now)
@@ -235,7 +237,8 @@ static int on_hello(struct tcp_door *door, struct stranger *stranger)
     if (!error && !seat_of(door, stranger->hello.to))
         error = vbase_fail(ERR_DENIED, "it looks for rank %u, who is not here", stranger->hello.to);
     if (error == ERR_MISMATCH || error == ERR_DENIED)
-        (void)!tcp_greeting_say(stranger->fd, &unwelcome, sizeof(unwelcome)); /* so that he can say what is wrong */
+        /* so that the other side can say what is wrong */
+        (void)!tcp_greeting_say(stranger->fd, &unwelcome, sizeof(unwelcome));
     if (!error)
         error = tcp_welcome_make(&stranger->welcome, &stranger->hello, door->secret);
     if (error)
@@ -259,7 +262,7 @@ static int on_proof(struct tcp_door *door, struct stranger *stranger, uint64_t n
     return OK;
 }
 
-/* Who goes away by himself may be a rank whose own call was not needed any more. */
+/* A connection that the other side closes may be of a rank that did not need it any more. */
 static void greet(struct tcp_door *door, struct stranger *stranger, uint64_t now)
 {
     int error = hear(stranger, now) ?:
@@ -272,7 +275,7 @@ static void greet(struct tcp_door *door, struct stranger *stranger, uint64_t now
     }
 }
 
-/* ---- a step --------------------------------------------------------------------------------------------------------- */
+/* ---- a step ------------------------------------------------------------------------------------------------------ */
 
 static void on_time(struct tcp_door *door, uint64_t now)
 {
@@ -319,7 +322,7 @@ int tcp_door_descriptor(const struct tcp_door *door) { return door->epoll; }
 
 int tcp_door_strangers(const struct tcp_door *door) { return door->standing; }
 
-/* ---- seats ---------------------------------------------------------------------------------------------------------- */
+/* ---- seats ------------------------------------------------------------------------------------------------------- */
 
 int tcp_door_seat(struct tcp_door *door, int local_index)
 {
@@ -342,7 +345,7 @@ static int make_seats(struct tcp_door *door, const struct vi_setup *setup)
     return error;
 }
 
-/* ---- opening and closing -------------------------------------------------------------------------------------------- */
+/* ---- opening and closing ----------------------------------------------------------------------------------------- */
 
 int tcp_door_open(const struct vi_setup *setup, struct tcp_door **out)
 {

@@ -1,8 +1,10 @@
-/* Who may talk: the messages of the greeting. Called by the door, by the greeting of link.c, and by tests; owns nothing.
+/* The messages of the greeting, which authenticates both sides. Called by the listener, by the greeting of link.c, and
+ * by tests; owns nothing.
  *
- * Each side proves that it knows the job's secret for these very nonces, ranks, rail, epoch and role. Both nonces are in
- * both proofs, so an old greeting proves nothing; the role is, so a proof sent back to its maker proves nothing. The
- * called proves itself first: what it says to a stranger is a value that is of no use anywhere else. */
+ * Each side proves that it knows the job's secret for these very nonces, ranks, rail, epoch and role. Both proofs
+ * contain both nonces, so a recorded greeting proves nothing; they contain the role, so a proof sent back to its maker
+ * proves nothing. The called side proves itself first: what it says to an unauthenticated connection is a value that is
+ * of no use anywhere else. */
 #include "vi/tcp/hello.h"
 #include "vi/tcp/cards.h"
 #include <sys/socket.h>
@@ -55,7 +57,8 @@ int tcp_welcome_make(struct tcp_welcome *welcome, const struct tcp_hello *hello,
     return error;
 }
 
-int tcp_welcome_judge(const struct tcp_welcome *welcome, const struct tcp_hello *hello, const uint8_t secret[SECRET_SIZE])
+int tcp_welcome_judge(const struct tcp_welcome *welcome, const struct tcp_hello *hello,
+                      const uint8_t secret[SECRET_SIZE])
 {
     uint8_t right[DIGEST_SIZE];
     if (welcome->magic != TCP_MAGIC)

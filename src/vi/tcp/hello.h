@@ -7,10 +7,11 @@
 /* A hello with a fresh nonce. ERR_SYSTEM: no random bytes. */
 int tcp_hello_make(struct tcp_hello *hello, uint32_t from, uint32_t to, uint32_t rail, uint32_t epoch) MUST_CHECK;
 
-/* Judges the hello of a stranger in a job of RANKS; whether `to` lives here is the door's to know. ERR_PROTOCOL, ERR_MISMATCH (another version), ERR_DENIED. */
+/* Checks a hello from an unauthenticated connection, in a job of RANKS; whether `to` is a rank of this node is checked
+ * by the listener. ERR_PROTOCOL, ERR_MISMATCH (another version), ERR_DENIED. */
 int tcp_hello_judge(const struct tcp_hello *hello, uint32_t ranks) MUST_CHECK;
 
-/* The called's answer, with his nonce and proof. */
+/* The answer of the called side, with its nonce and proof. */
 int tcp_welcome_make(struct tcp_welcome *welcome, const struct tcp_hello *hello,
                      const uint8_t secret[SECRET_SIZE]) MUST_CHECK;
 int tcp_welcome_judge(const struct tcp_welcome *welcome, const struct tcp_hello *hello,
@@ -24,8 +25,8 @@ int tcp_proof_judge(const struct tcp_proof *proof, const struct tcp_hello *hello
 
 /* At once and as a whole, or not at all. */
 bool tcp_greeting_say(int fd, const void *message, size_t length) MUST_CHECK;
-/* Reads the message awaited, of which *HEARD bytes are here, and never beyond it. OK: it is whole, and *HEARD 0 again; ERR_AGAIN:
- * not yet; else who talks there is of no use: ERR_LINK_DOWN. */
+/* Reads the message awaited, of which *HEARD bytes are here, and never beyond it. OK: it is whole, and *HEARD 0 again;
+ * ERR_AGAIN: not yet; else the connection is of no use: ERR_LINK_DOWN. */
 int tcp_greeting_hear(int fd, void *message, size_t length, uint32_t *heard) MUST_CHECK;
 
 #endif

@@ -1,6 +1,6 @@
-/* Who keeps the door of a node when the launcher does not: a thread of the node's lowest rank. It sleeps until somebody
- * knocks, so that a rank that computes keeps no other from being called. It touches the door and nothing else of the
- * process, takes no signals, and is gone when vi_door_close returns. */
+/* Runs the listener of a node when the launcher does not: a thread of the node's lowest rank. It sleeps until a
+ * connection request comes, so that connections to other ranks are accepted while the lowest rank computes. It touches
+ * the listener and nothing else of the process, takes no signals, and has ended when vi_door_close returns. */
 #include "vi/listener.h"
 #include "vi/tcp/door.h"
 #include <poll.h>
@@ -13,13 +13,14 @@
 struct vi_door {
     struct tcp_door *door;
     pthread_t keeper;
-    int stop; /* readable: the keeper goes home */
+    int stop; /* readable: the thread ends */
 };
 
 static void *keep(void *argument)
 {
     struct vi_door *door = argument;
-    struct pollfd either[2] = {{.fd = tcp_door_descriptor(door->door), .events = POLLIN}, {.fd = door->stop, .events = POLLIN}};
+    struct pollfd either[2] = {{.fd = tcp_door_descriptor(door->door), .events = POLLIN},
+                               {.fd = door->stop, .events = POLLIN}};
     while (!either[1].revents)
         if (poll(either, 2, -1) > 0 && either[0].revents)
             tcp_door_step(door->door, vbase_clock_ns());
@@ -49,7 +50,8 @@ int vi_door_open(const struct vi_setup *setup, int *seat, struct vi_door **out)
     if (error)
         goto free_door;
     door->stop = eventfd(0, EFD_CLOEXEC);
-    error = door->stop < 0 ? vbase_fail_errno(ERR_LIMIT, "a descriptor for the keeper of the door") : start_keeper(door);
+    error =
+        door->stop < 0 ? vbase_fail_errno(ERR_LIMIT, "a descriptor for the keeper of the door") : start_keeper(door);
     if (error)
         goto close_door;
     for (uint32_t i = 0; i < setup->local_count; i++)

@@ -1,13 +1,14 @@
 /* Links: sockets from birth to the end of their greeting. Called by the poll; nothing here blocks, nothing is told to
  * the sink.
  *
- * What comes during a greeting is never read beyond the message awaited: what follows the last one are frames, and they
- * are read by others. A caller waits for his welcome as long as it takes: who listens there is alive. */
+ * During a greeting nothing is read beyond the message awaited: frames follow the last one, and receive.c reads those.
+ * A caller waits for the welcome as long as it takes: the listener at the other end is alive. */
 #include "vi/tcp/tcp.h"
 #include <linux/tcp.h>
 
 
-/* How long the kernel waits for an acknowledgement, and asks soon where nothing is under way; 0: its own time. */
+/* Sets how long the kernel waits for an acknowledgement, and makes it probe soon an idle connection; 0: the kernel's
+ * own time. */
 static void unanswered(int fd, int ms)
 {
     tcp_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, ms ? 1 : 10);
@@ -51,7 +52,7 @@ void tcp_link_close(struct tcp_nic *nic, struct tcp_link *link)
     list_append(&nic->gone, &link->node);
 }
 
-/* ---- the greeting --------------------------------------------------------------------------------------------------- */
+/* ---- the greeting ------------------------------------------------------------------------------------------------ */
 
 static int greet_connected(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
 {
@@ -64,7 +65,8 @@ static int greet_connected(struct tcp_nic *nic, struct tcp_link *link, uint64_t 
     error = tcp_hello_make(&link->hello, nic->nic.rank, link->peer->rank, link->rail->number, link->epoch);
     if (error)
         return error;
-    unanswered(link->fd, (int)TUNED(TCP_GREETING)); /* a card that goes dead now would keep us for a quarter of an hour */
+    unanswered(link->fd, (int)TUNED(TCP_GREETING)); /* a card that fails now would block this connection for a quarter
+                                                     * of an hour */
     if (!tcp_greeting_say(link->fd, &link->hello, sizeof(link->hello)))
         return vbase_fail_errno(ERR_LINK_DOWN, "a hello to rank %u", link->peer->rank);
     link->phase = TCP_GREETING;
@@ -88,10 +90,10 @@ static int greet_welcome(struct tcp_nic *nic, struct tcp_link *link)
     tcp_proof_make(&proof, &link->hello, &link->welcome, nic->secret);
     if (!tcp_greeting_say(link->fd, &proof, sizeof(proof)))
         return vbase_fail_errno(ERR_LINK_DOWN, "a proof to rank %u", peer->rank);
-    link->phase = TCP_PROVED; /* from here on he may take it for the connection */
+    link->phase = TCP_PROVED; /* from here on the called side may take it for the connection */
     base_lock(&nic->lock);
     if (decides(nic, peer))
-        link->rail->epoch = link->epoch; /* so it is: his own calls are crossed */
+        link->rail->epoch = link->epoch; /* so it is: calls of the other side are crossed */
     base_unlock(&nic->lock);
     return OK;
 }
@@ -118,7 +120,7 @@ static bool has_link(const struct tcp_nic *nic, const struct tcp_rail *rail)
     return rail->link || (decides(nic, rail->peer) && rail->dial && rail->dial->phase == TCP_PROVED);
 }
 
-/* The rank that it comes from has proved who he is; whether this connection is the one to keep is to be said. */
+/* The calling rank is authenticated; the verdict whether this connection is the one to keep is still to be sent. */
 void tcp_called(struct tcp_nic *nic, const struct tcp_hello *hello, int fd, uint64_t now)
 {
     struct tcp_verdict verdict = {.word = TCP_ACCEPTED};
@@ -149,17 +151,18 @@ void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
         tcp_rail_over(nic, link->rail, error, 0, now);
 }
 
-/* ---- health --------------------------------------------------------------------------------------------------------- */
+/* ---- health ------------------------------------------------------------------------------------------------------ */
 
-/* The other side's program may compute or be stopped for hours: its kernel answers for the card. What was sent and not taken
- * there is in doubt until our kernel says that it has arrived. */
+/* The other side's program may compute or be stopped for hours: its kernel answers for the card. What was sent and not
+ * taken there is in doubt until our kernel says that it has arrived. */
 static bool in_doubt(const struct tcp_vi *vi)
 {
     uint64_t sent = atomic_load_explicit(&vi->sent, memory_order_relaxed);
-    return sent != atomic_load_explicit(&vi->doubt, memory_order_relaxed) && sent != atomic_load_explicit(&vi->taken, memory_order_relaxed);
+    return sent != atomic_load_explicit(&vi->doubt, memory_order_relaxed) &&
+           sent != atomic_load_explicit(&vi->taken, memory_order_relaxed);
 }
 
-/* Data that nobody acknowledges, or questions for room that nobody answers. */
+/* Data stays unacknowledged, or window probes stay unanswered. */
 static bool is_dead(struct tcp_vi *vi)
 {
     uint64_t sent = atomic_load_explicit(&vi->sent, memory_order_relaxed);

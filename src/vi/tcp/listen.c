@@ -1,7 +1,7 @@
-/* One port on every card of a host. Called by the door; the sockets are the caller's.
+/* One port on every card of a host. Called by the listener (door.c); the sockets are the caller's.
  *
- * A host answers on any card for the addresses of all of them. A rail that comes in by another card than it is meant for
- * would be no rail of its own, so each socket listens on its card alone. The address of a tunnel may be meant to be
+ * A host answers on any card for the addresses of all of them. A rail that comes in by another card than it is meant
+ * for would be no rail of its own, so each socket listens on its card alone. The address of a tunnel may be meant to be
  * reached by any. */
 #include "vi/tcp/door.h"
 
@@ -39,7 +39,7 @@ static bool listen_at(struct tcp_cards *cards, int listener[TCP_CARDS], uint16_t
     return true;
 }
 
-/* Doors of several jobs on one host begin to look at different places of the range. */
+/* Listeners of several jobs on one host begin the search at different places of the range. */
 int tcp_listen(struct tcp_cards *cards, int listener[TCP_CARDS])
 {
     uint32_t low, high, span, start;
@@ -54,6 +54,7 @@ int tcp_listen(struct tcp_cards *cards, int listener[TCP_CARDS])
     for (int i = 0; !low && !open && i < (int)TUNED(TCP_PORT_TRIES); i++)
         open = listen_at(cards, listener, 0);
     return open ? OK
-                : vbase_fail_errno(ERR_SYSTEM, low ? "no port from %u to %u can be listened on" : "listening on all cards",
-                                   low, high);
+                : vbase_fail_errno(ERR_SYSTEM,
+                                   low ? "no port from %u to %u can be listened on" : "listening on all cards", low,
+                                   high);
 }

@@ -1,9 +1,10 @@
 /* The tcp nic: opening, polling, sleeping, and the end.
  *
- * A poll of the network is a system call, so it is paid only when it may be worth it. The links heard lately are read
- * directly; epoll finds the others and the strangers. The longer nothing happens the wider the gaps between two looks, in
- * proportion: a wait grows by a thirtieth at most, and by no more than a few microseconds. With no connection at all a
- * look is rare, and rarest where nothing is awaited. Whoever polls more often than that gets "nothing" for the price of reading the clock.
+ * To look at the network is a system call, so it is done only when it may be worth it. Links that brought something
+ * lately are read directly; epoll finds the others and new connections. The longer nothing happens, the longer the gap
+ * between two looks, in proportion: a wait grows by a thirtieth at most, and by no more than a few microseconds. With
+ * no connection at all the gaps are long, and longest where nothing is awaited. A poll within the gap returns "nothing"
+ * and costs one reading of the clock.
  *
  * Sleeping is on the epoll descriptor, level-triggered: what is there wakes. A timer descriptor in it wakes for what is
  * due without being called. */
@@ -17,7 +18,7 @@
 #define EVENTS     16
 enum { TIMER_WORD, SEAT_WORD, DOOR_WORD, WORDS }; /* in epoll's data; above: pointers to links */
 
-/* ---- polling -------------------------------------------------------------------------------------------------------- */
+/* ---- polling ----------------------------------------------------------------------------------------------------- */
 
 static void link_event(struct tcp_nic *nic, struct tcp_link *link, uint32_t events, int budget, uint64_t *now)
 {
@@ -43,7 +44,7 @@ static void take_calls(struct tcp_nic *nic, uint64_t now)
     int fd, got = 1;
     for (int i = 0; i < EVENTS && (got = tcp_seat_take(nic->seat, &hello, &fd)) > 0; i++)
         tcp_called(nic, &hello, fd, now);
-    if (got < 0) { /* nobody calls any more; the launcher, whose end this is, ends us */
+    if (got < 0) { /* no connections come any more; the other end is the launcher's, and the launcher ends this rank */
         LOG_INFO("%s", vbase_error_detail());
         epoll_ctl(nic->epoll, EPOLL_CTL_DEL, nic->seat, NULL);
     }
@@ -105,7 +106,8 @@ static void tell_owing(struct tcp_nic *nic)
     struct list_node *node;
     while ((node = list_take_first(&nic->owing))) {
         struct tcp_vi *vi = container_of(node, struct tcp_link, owing)->vi;
-        if (atomic_load_explicit(&vi->took, memory_order_relaxed) != atomic_load_explicit(&vi->told, memory_order_relaxed))
+        if (atomic_load_explicit(&vi->took, memory_order_relaxed) !=
+            atomic_load_explicit(&vi->told, memory_order_relaxed))
             tcp_say(vi, TCP_TAKEN, 0);
     }
 }
@@ -177,7 +179,7 @@ int tcp_poll(struct vi_nic *base, struct vi *only, int budget, unsigned flags)
     return poll_end(nic);
 }
 
-/* ---- sleeping ------------------------------------------------------------------------------------------------------- */
+/* ---- sleeping ---------------------------------------------------------------------------------------------------- */
 
 static int arm_sleep(struct tcp_nic *nic, struct vi_wait *wait)
 {
@@ -191,7 +193,7 @@ static int arm_sleep(struct tcp_nic *nic, struct vi_wait *wait)
     if (tcp_doubtful(nic))
         tcp_timer(nic, nic->health_at);
     tcp_timer_set(nic, nic->timer_at == TCP_NEVER ? 0 : nic->timer_at);
-    /* only now: who orders sets the timer, too, and this has set it anew */
+    /* only now: a thread that orders sets the timer, too, and the line above has set it anew */
     if (atomic_load_explicit(&nic->ordered, memory_order_relaxed) || epoll_wait(nic->epoll, &event, 1, 0) != 0)
         return ERR_AGAIN;
     *wait = (struct vi_wait){.futex = NULL, .descriptor = nic->epoll, .events = POLLIN};
@@ -210,7 +212,7 @@ static int tcp_arm(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
     return OK;
 }
 
-/* ---- opening and closing -------------------------------------------------------------------------------------------- */
+/* ---- opening and closing ----------------------------------------------------------------------------------------- */
 
 static int tcp_probe(const struct vi_setup *setup)
 {
@@ -226,8 +228,9 @@ static int tcp_probe(const struct vi_setup *setup)
 static int watch(struct tcp_nic *nic, int fd, uint64_t word)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = word};
-    return epoll_ctl(nic->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? vbase_fail_errno(ERR_SYSTEM, "the descriptors of a tcp nic")
-                                                                : OK;
+    return epoll_ctl(nic->epoll, EPOLL_CTL_ADD, fd, &event) < 0
+               ? vbase_fail_errno(ERR_SYSTEM, "the descriptors of a tcp nic")
+               : OK;
 }
 
 static int open_epoll(struct tcp_nic *nic)
@@ -239,7 +242,8 @@ static int open_epoll(struct tcp_nic *nic)
     return watch(nic, nic->timer, TIMER_WORD);
 }
 
-/* A seat at the node's door, or at a door of our own where there is none, or none of our network. */
+/* A seat at the listener of the node; at a listener of our own where there is none, or it is in another network
+ * namespace. */
 static int take_seat(struct tcp_nic *nic, const struct vi_setup *setup)
 {
     struct tcp_note note = {.port = 0};
@@ -331,7 +335,8 @@ static uint64_t crowd(struct tcp_nic *nic, const struct tcp_vi *vi)
         int unacknowledged = 0;
         /* relaxed: a guess at how much it is */
         if (other->card == vi->card &&
-            atomic_load_explicit(&other->sent, memory_order_relaxed) != atomic_load_explicit(&other->doubt, memory_order_relaxed) &&
+            atomic_load_explicit(&other->sent, memory_order_relaxed) !=
+                atomic_load_explicit(&other->doubt, memory_order_relaxed) &&
             ioctl(other->link->fd, SIOCOUTQ, &unacknowledged) == 0)
             bytes += atomic_load_explicit(&other->vi.waiting, memory_order_relaxed) + (uint64_t)unacknowledged;
     }

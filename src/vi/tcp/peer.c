@@ -1,8 +1,8 @@
-/* Peers: links and sessions (session.c) come together; who has a connection, who waits for one, who is told what.
+/* Peers: links and sessions (session.c) come together here, and the sink is told.
  *
- * Two ways lead to a proven link over a rail: our call and theirs. Where both are under way, the lower rank decides, at
- * one moment: as caller by sending its proof, as called by its verdict; the other side follows. What decides is the
- * epoch: each side takes only links that are newer than the newest it knows of that rail.
+ * A proven link over a rail comes from our call or from theirs. Where both are under way, the lower rank decides, at
+ * one moment: as caller by sending its proof, as called by its verdict; the other side follows. The epoch decides which
+ * link is newer: each side takes only links that are newer than the newest it knows of that rail.
  *
  * Proven links wait at the peer, oldest first, and so do sessions (vis) that have none; the first of both go together,
  * whatever rail the link is of. For links that are left the sink is told that the peer calls: each may become one more
@@ -10,8 +10,7 @@
  * tcp_peers_step does whatever can be done now and is called again when something changed: it never waits.
  *
  * A link that a newer one replaces is read to its end, for its other side has closed it: what was sent before lies here
- * already. One over a pair of last resort ends when
- * the better pairs are up. */
+ * already. Fallback connections are closed once the preferred pairs are connected. */
 #include "vi/tcp/tcp.h"
 #include <linux/tcp.h>
 
@@ -64,9 +63,10 @@ struct tcp_link *tcp_peer_parked(const struct tcp_peer *peer)
     return NULL;
 }
 
-/* ---- links and sessions come together ------------------------------------------------------------------------------- */
+/* ---- links and sessions come together ---------------------------------------------------------------------------- */
 
-/* Where there are several rails what is not sent is better off with us: another one may take it. */
+/* Where there are several rails, data that is not sent yet stays with us and not in the socket: another rail may take
+ * it. */
 static void several(const struct tcp_peer *peer)
 {
     int fd[TCP_PAIRS], count = 0;
@@ -83,7 +83,8 @@ static void attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link
     link->phase = TCP_UP;
     vi->vi.name = (uint64_t)link->rail->number << 32 | link->epoch;
     tcp_path(nic, vi, link->fd);
-    if (vi->near) /* nothing is crowded: what estimates rates and paces costs time, and is used where it is the machine's choice */
+    if (vi->near) /* no congestion on one host: a congestion control that estimates rates and paces, where it is the
+                   * default, only costs time */
         setsockopt(link->fd, IPPROTO_TCP, TCP_CONGESTION, "reno", sizeof("reno") - 1);
     base_lock(&vi->lock);
     vi->link = link;
@@ -104,7 +105,7 @@ static void attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link
     } else if (!atomic_load_explicit(&vi->open, memory_order_relaxed)) {
         tcp_session_leave(nic, vi);
     } else {
-        list_append(&nic->unread, &link->unread); /* looked at in this poll: something may have come already */
+        list_append(&nic->unread, &link->unread); /* read in this poll: something may have come already */
     }
 }
 
@@ -155,7 +156,7 @@ static void dials_end(struct tcp_nic *nic, struct tcp_peer *peer)
         }
 }
 
-/* Who is not reached, and why: one of our calls failed last. */
+/* Which peer is not reached, and why: one of our calls failed last. */
 static int dead(const struct tcp_peer *peer)
 {
     char address[INET6_ADDRSTRLEN];
@@ -165,7 +166,7 @@ static int dead(const struct tcp_peer *peer)
                       tcp_rail_last(peer->failed));
 }
 
-/* Nothing but failures for too long: every session that waits ends. */
+/* Only failures for too long: every session that waits ends. */
 static void give_up(struct tcp_nic *nic, struct tcp_peer *peer)
 {
     int cause = OK;
@@ -186,7 +187,7 @@ static void give_up(struct tcp_nic *nic, struct tcp_peer *peer)
     }
 }
 
-/* A pair of last resort may have come up first; when the better ones carry it would only share their cards. */
+/* A fallback pair may have connected first. When the preferred ones are connected, it would only share their cards. */
 static void last_resort_drop(struct tcp_nic *nic, struct tcp_peer *peer)
 {
     struct tcp_link *last = NULL;
@@ -204,7 +205,7 @@ static void last_resort_drop(struct tcp_nic *nic, struct tcp_peer *peer)
 
 static void peer_times(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 {
-    bool heard = false; /* somebody listens there, perhaps he computes */
+    bool heard = false; /* the listener answers, the rank may be computing */
     for (uint32_t i = 0; i < TCP_PAIRS; i++) {
         struct tcp_rail *rail = &peer->rail[i];
         if (rail->dial && now >= rail->dial->deadline)
@@ -215,7 +216,8 @@ static void peer_times(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
         give_up(nic, peer);
 }
 
-/* Under nic->lock: still something to wait for? Sets the timer for it. A call that has no deadline may fail, and is made again. */
+/* Under nic->lock: still something to wait for? Sets the timer for it. A call that has no deadline may fail, and is
+ * made again. */
 static bool still_busy(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 {
     struct tcp_rail *due;
@@ -281,7 +283,7 @@ void tcp_peer_commit(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
     base_unlock(&nic->lock);
 }
 
-/* ---- the end of the nic --------------------------------------------------------------------------------------------- */
+/* ---- the end of the nic ------------------------------------------------------------------------------------------ */
 
 static void peer_close(struct tcp_nic *nic, struct tcp_peer *peer)
 {
@@ -296,7 +298,7 @@ static void peer_close(struct tcp_nic *nic, struct tcp_peer *peer)
     free(peer);
 }
 
-/* Sessions that still leave have one last try; nobody is waited for. What lies unread is taken from the socket, lest
+/* Sessions that still leave have one last try; no peer is waited for. What lies unread is taken from the socket, lest
  * closing it resets what was sent last. */
 static void leave_now(struct tcp_nic *nic, struct tcp_vi *vi)
 {

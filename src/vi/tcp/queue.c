@@ -1,5 +1,6 @@
-/* The queue before a busy or missing socket. Small messages that wait there share items and leave in one system call.
- * Copied bytes belong to the queue; the memory of a put stays the caller's until the put is complete. Under vi->lock. */
+/* The queue before a busy or missing socket. Small messages that wait there share items and leave in one system
+ * call. Copied bytes belong to the queue; the memory of a put stays the caller's until the put is complete. Under
+ * vi->lock. */
 #include "vi/tcp/tcp.h"
 
 

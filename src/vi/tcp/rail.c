@@ -1,13 +1,14 @@
 /* Rails: which pairs of cards are called, when, and what is known of those that do not answer. Called by the poll.
  *
- * The best pair is called first; all the others that use a card of their own as soon as it is up or has failed, or does
- * not answer at once: who comes first carries, more are told as they come. Pairs that share a card with a better one are
- * called only where those did not come up, in the hope of a card of one subnet that is not used yet, or of any way at all.
- * What does not answer is called again, ever less often, and tells once in the log why. */
+ * The best pair is called first. All others that use a card of their own are called as soon as it is up or has failed,
+ * or if it does not answer at once. The first that connects is used; the sink is told of the others as they come. Pairs
+ * that share a card with a better one are called only where the better ones did not connect: they may reach a card of
+ * one subnet that is not used yet, or be the only way. A pair that does not answer is called again, ever less often;
+ * the reason is logged once. */
 #include "vi/tcp/tcp.h"
 
 
-/* ---- which, and when ------------------------------------------------------------------------------------------------ */
+/* ---- which, and when --------------------------------------------------------------------------------------------- */
 
 static uint32_t living(const struct tcp_peer *peer)
 {
@@ -46,10 +47,13 @@ static uint64_t due_at(const struct tcp_peer *peer, const struct tcp_rail *rail,
     if (rail->number == 0)
         return rail->dial_at;
     if (rail->number < peer->most)
-        return alive > 0 || peer->rail[0].attempts > 0 ? rail->dial_at : later(rail->dial_at, peer->since + (TUNED(RAIL_ALONE) * 1000000));
+        return alive > 0 || peer->rail[0].attempts > 0
+                   ? rail->dial_at
+                   : later(rail->dial_at, peer->since + (TUNED(RAIL_ALONE) * 1000000));
     if (alive == 0)
         return settled(peer) ? rail->dial_at : later(rail->dial_at, peer->since + (TUNED(RAIL_SILENT) * 1000000));
-    return alive < peer->most && settled(peer) && rail->pair.local && uses_idle_card(peer, rail) ? rail->dial_at : TCP_NEVER;
+    return alive < peer->most && settled(peer) && rail->pair.local && uses_idle_card(peer, rail) ? rail->dial_at
+                                                                                                 : TCP_NEVER;
 }
 
 uint64_t tcp_rails_look(struct tcp_peer *peer, uint64_t now, struct tcp_rail **due)
@@ -69,7 +73,7 @@ uint64_t tcp_rails_look(struct tcp_peer *peer, uint64_t now, struct tcp_rail **d
     return next;
 }
 
-/* ---- calling -------------------------------------------------------------------------------------------------------- */
+/* ---- calling ----------------------------------------------------------------------------------------------------- */
 
 const char *tcp_rail_last(const struct tcp_rail *rail) { return rail->last ? rail->last : "no memory for its words"; }
 
@@ -80,7 +84,8 @@ static void tell_failure(const struct tcp_rail *rail)
     LOG_INFO("rail %u to rank %u does not come up: %s", rail->number, rail->peer->rank, tcp_rail_last(rail));
 }
 
-/* Somebody was there for NS, perhaps he computes. Who connects just now has set a later time, which stays. */
+/* The peer's listener answered for NS; the rank may be computing. A later time that a connect has set meanwhile
+ * stays. */
 static void listened(struct tcp_peer *peer, uint64_t ns, uint64_t now)
 {
     uint64_t silent = peer->silent;
@@ -92,8 +97,12 @@ void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64
 {
     struct tcp_peer *peer = rail->peer;
     bool spare = living(peer) > 0;
-    uint32_t most = !spare ? (uint32_t)TUNED(RAIL_AGAIN_DOUBLED) : rail->epoch ? (uint32_t)TUNED(RAIL_LOST_DOUBLED) : (uint32_t)TUNED(RAIL_SPARE_DOUBLED);
-    uint64_t again = (!spare ? (TUNED(RAIL_AGAIN) * 1000000) : rail->epoch ? (TUNED(RAIL_LOST) * 1000000) : (TUNED(RAIL_SPARE) * 1000000))
+    uint32_t most = !spare        ? (uint32_t)TUNED(RAIL_AGAIN_DOUBLED)
+                    : rail->epoch ? (uint32_t)TUNED(RAIL_LOST_DOUBLED)
+                                  : (uint32_t)TUNED(RAIL_SPARE_DOUBLED);
+    uint64_t again = (!spare        ? (TUNED(RAIL_AGAIN) * 1000000)
+                      : rail->epoch ? (TUNED(RAIL_LOST) * 1000000)
+                                    : (TUNED(RAIL_SPARE) * 1000000))
                      << (rail->attempts < most ? rail->attempts : most);
     if (!cause)
         peer->silent = now;
@@ -125,8 +134,8 @@ void tcp_rail_failed(struct tcp_nic *nic, struct tcp_rail *rail, int number, uin
                                               rail->pair.mine.name, to, rail->pair.port), 0, now);
 }
 
-/* On our address of the pair, and on our card: the kernel would take another one that leads there, too. Where nothing
- * leads there the card is left out of it, every other time: its address may be reached by others. */
+/* Bound to our address of the pair and to our card: else the kernel could choose another card that leads there. If no
+ * route leads there by this card, every other call is not bound to the card: its address may be reachable by others. */
 static int call(const struct tcp_rail *rail)
 {
     const struct tcp_pair *pair = &rail->pair;
@@ -153,11 +162,12 @@ void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now)
     rail->dial->rail = rail;
     rail->dial->peer = rail->peer;
     rail->dial->epoch = (rail->epoch > rail->floor ? rail->epoch : rail->floor) + 1;
-    rail->dial->deadline = now + (patience < (TUNED(RAIL_CONNECT_MOST) * 1000000) ? patience : (TUNED(RAIL_CONNECT_MOST) * 1000000));
+    rail->dial->deadline =
+        now + (patience < (TUNED(RAIL_CONNECT_MOST) * 1000000) ? patience : (TUNED(RAIL_CONNECT_MOST) * 1000000));
     tcp_watch(nic, rail->dial, EPOLLOUT);
 }
 
-/* ---- in words ------------------------------------------------------------------------------------------------------- */
+/* ---- in words ---------------------------------------------------------------------------------------------------- */
 
 void tcp_path(const struct tcp_nic *nic, struct tcp_vi *vi, int fd)
 {

@@ -1,9 +1,11 @@
 /* The way in: from a socket to the sink. Called by the poll alone.
  *
- * A read goes into a stage, and the sink sees its frames there. The link gives it back to the nic when not even the
- * beginning of a frame is left in it. So only links in the middle of something cost memory. The bytes of a put are read where they belong, together with what follows.
+ * A read goes into a stage, and the sink gets its frames from there. The link gives the stage back to the nic when not
+ * even the beginning of a frame is left in it. So only links in the middle of a frame cost memory. The bytes of a put
+ * are read where they belong, together with what follows.
  *
- * Everything that comes is judged: kind, epoch, length, credit, region. One thing that makes no sense ends the link. */
+ * Everything that comes is checked: kind, epoch, length, credit, region. One thing that makes no sense ends the
+ * link. */
 #include "vi/tcp/tcp.h"
 
 
@@ -17,7 +19,7 @@ static COLD enum taken nonsense(struct tcp_nic *nic, struct tcp_link *link, cons
     return TAKEN_STOP;
 }
 
-/* ---- puts ----------------------------------------------------------------------------------------------------------- */
+/* ---- puts -------------------------------------------------------------------------------------------------------- */
 
 static void took_frame(struct tcp_nic *nic, struct tcp_link *link)
 {
@@ -68,7 +70,8 @@ static void land_staged(struct tcp_nic *nic, struct tcp_link *link)
 static ssize_t read_landing(struct tcp_nic *nic, struct tcp_link *link, bool *full)
 {
     struct tcp_landing *landing = &link->landing;
-    struct iovec piece[2] = {{NULL, (size_t)landing->left}, {link->stage, link->bulk ? TUNED(TCP_BULK_STAGE) : TUNED(TCP_STAGE)}};
+    struct iovec piece[2] = {{NULL, (size_t)landing->left},
+                             {link->stage, link->bulk ? TUNED(TCP_BULK_STAGE) : TUNED(TCP_STAGE)}};
     struct msghdr message = {.msg_iov = piece, .msg_iovlen = 2};
     piece[0].iov_base = tcp_region_hold(nic, landing->region, landing->offset, landing->left);
     ssize_t got = piece[0].iov_base ? recvmsg(link->fd, &message, MSG_DONTWAIT) : 0;
@@ -105,7 +108,7 @@ static enum taken take_put(struct tcp_nic *nic, struct tcp_link *link, const str
     return TAKEN_ONE;
 }
 
-/* ---- frames --------------------------------------------------------------------------------------------------------- */
+/* ---- frames ------------------------------------------------------------------------------------------------------ */
 
 static enum taken take_send(struct tcp_nic *nic, struct tcp_link *link, const struct tcp_frame *frame)
 {
@@ -113,7 +116,8 @@ static enum taken take_send(struct tcp_nic *nic, struct tcp_link *link, const st
     uint32_t size = (uint32_t)sizeof(*frame) + frame->length;
     if (link->end - link->start < size)
         return TAKEN_NONE;
-    nic->enough |= nic->nic.sink.received(&vi->vi, frame->word, link->stage + link->start + sizeof(*frame), frame->length, 1);
+    nic->enough |=
+        nic->nic.sink.received(&vi->vi, frame->word, link->stage + link->start + sizeof(*frame), frame->length, 1);
     nic->told++;
     if (link->phase == TCP_GONE)
         return TAKEN_STOP;
@@ -192,7 +196,7 @@ static enum taken take_frame(struct tcp_nic *nic, struct tcp_link *link)
     return frame.kind == TCP_PUT ? take_put(nic, link, &frame) : take_word(nic, link, &frame);
 }
 
-/* ---- reading -------------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 static ssize_t read_stage(struct tcp_link *link, bool *full)
 {
@@ -203,7 +207,8 @@ static ssize_t read_stage(struct tcp_link *link, bool *full)
         link->end -= link->start;
         link->start = 0;
     }
-    size_t room = link->bulk && link->end < TUNED(TCP_BULK_STAGE) ? TUNED(TCP_BULK_STAGE) - link->end : TUNED(TCP_STAGE) - link->end;
+    bool little = link->bulk && link->end < TUNED(TCP_BULK_STAGE);
+    size_t room = (little ? TUNED(TCP_BULK_STAGE) : TUNED(TCP_STAGE)) - link->end;
     ssize_t got = recv(link->fd, link->stage + link->end, room, MSG_DONTWAIT);
     if (got < 0)
         return -errno;
@@ -231,14 +236,16 @@ static bool read_more(struct tcp_nic *nic, struct tcp_link *link)
     if (got == -EAGAIN)
         return false;
     errno = (int)-got;
-    (void)(got == 0 ? vbase_fail(ERR_LINK_DOWN, link->rail->link == link ? "rank %u closed the connection"
-                                                                         : "rank %u has made a newer connection", link->peer->rank)
+    (void)(got == 0 ? vbase_fail(ERR_LINK_DOWN,
+                                 link->rail->link == link ? "rank %u closed the connection"
+                                                          : "rank %u has made a newer connection",
+                                 link->peer->rank)
                     : vbase_fail_errno(ERR_LINK_DOWN, "the connection to rank %u", link->peer->rank));
     tcp_vi_break(nic, link->vi, ERR_LINK_DOWN);
     return false;
 }
 
-/* After goodbye nobody wants what comes; the socket is read so that closing it does not reset what we sent last. */
+/* After the goodbye what comes is dropped; the socket is read so that closing it does not reset what we sent last. */
 static void read_leaving(struct tcp_nic *nic, struct tcp_link *link)
 {
     char dropped[TUNED(TCP_STAGE) / 4];
@@ -269,7 +276,8 @@ static bool frames(struct tcp_nic *nic, struct tcp_link *link, int budget, int b
     return false;
 }
 
-/* What was taken is told at once where a put is complete or much is owed, else when nothing happens or by the next frame. */
+/* What was taken is told at once where a put is complete or much is owed; else by the next frame, or when nothing
+ * happens. */
 static void settle(struct tcp_nic *nic, struct tcp_link *link)
 {
     uint32_t owed = atomic_load_explicit(&link->vi->took, memory_order_relaxed) -

@@ -23,8 +23,11 @@ int tcp_reg(struct vi_nic *base, void *address, uint64_t length, struct vi_regio
             free(address);
         return vbase_fail(ERR_LIMIT, "too many registered regions");
     }
-    *out = (struct vi_region){base, address, length,
-                              {{(uint64_t)vbase_pool_generation(region) << 32 | vbase_pool_index(region), length}}, region};
+    *out = (struct vi_region){base,
+                              address,
+                              length,
+                              {{(uint64_t)vbase_pool_generation(region) << 32 | vbase_pool_index(region), length}},
+                              region};
     return OK;
 }
 

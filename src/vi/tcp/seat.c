@@ -1,4 +1,4 @@
-/* Seats: how a rank gets its calls from the door of its node. See door.h. */
+/* Seats: how a rank gets its connections from the listener of its node. See door.h. */
 #include "vi/tcp/door.h"
 
 int tcp_seat_pass(int seat, const struct tcp_hello *hello, int fd)
@@ -15,13 +15,15 @@ int tcp_seat_make(const struct tcp_note *note, int rank, int *near, int *far)
         return vbase_fail_errno(ERR_LIMIT, "a pair of sockets between the door and rank %d", rank);
     *near = ends[0];
     *far = ends[1];
-    return vbase_packet_send(*near, note, sizeof(*note), -1, MSG_DONTWAIT) ? OK : vbase_fail_errno(ERR_SYSTEM, "a note to rank %d", rank);
+    return vbase_packet_send(*near, note, sizeof(*note), -1, MSG_DONTWAIT)
+               ? OK
+               : vbase_fail_errno(ERR_SYSTEM, "a note to rank %d", rank);
 }
 
 int tcp_seat_note(int seat, struct tcp_note *note)
 {
-    if (recv(seat, note, sizeof(*note), MSG_DONTWAIT) != sizeof(*note) || note->magic != TCP_NOTE_MAGIC || note->port == 0 ||
-        note->port > 65535)
+    if (recv(seat, note, sizeof(*note), MSG_DONTWAIT) != sizeof(*note) || note->magic != TCP_NOTE_MAGIC ||
+        note->port == 0 || note->port > 65535)
         return vbase_fail(ERR_PROTOCOL, "what the node's door says makes no sense");
     return OK;
 }

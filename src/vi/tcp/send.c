@@ -1,19 +1,17 @@
-/* The way out of a vi: frames, and the queue behind a busy socket. Called by whoever sends on the vi, and by the poll;
- * everything here happens under vi->lock.
+/* The way out of a vi: frames, and the queue behind a busy socket. Called by the thread that sends on the vi, and by
+ * the poll; everything here happens under vi->lock.
  *
  * A send on an idle socket is one sendmsg for frame and payload. What the socket does not take is copied and waits;
  * later messages join it there and leave together; so do small ones whose sender says that more follows. A put is never
- * copied: its memory stays the caller's until the other side has said that it is in memory. No more than TCP_DEPTH frames are under way, taken or not by the socket.
+ * copied: its memory stays the caller's until the other side has said that it is in memory. No more than TCP_DEPTH
+ * frames are under way, taken or not by the socket.
  *
- * A socket that fails here is only marked; the poll finds the mark and tells. */
+ * A socket that fails here is only marked; the poll finds the mark and tells the sink. */
 #include "vi/tcp/tcp.h"
 
 #define DIRECT 32  /* pieces of a send that go straight to the socket, its frame included */
 #define BATCH  64  /* pieces of a queue in one system call */
-/* Bytes in one of them. It holds the socket, and acknowledgements wait outside: between two virtual cards whole megabytes at
- * once go at half the speed. Within a host fewer calls are better. */
-
-/* The poll will look at this vi: its queue is not empty, or its socket has failed. */
+/* Makes the poll examine this vi: its queue is not empty, or its socket has failed. */
 static void writer_add(struct tcp_vi *vi)
 {
     struct tcp_nic *nic = tcp_nic_of(vi->vi.nic);
@@ -92,7 +90,8 @@ static uint64_t total_of(const struct iovec *piece, int pieces)
     return length;
 }
 
-/* Sends what the queue holds, as far as the socket takes it. */
+/* Sends what the queue holds, as far as the socket takes it. A call holds the socket, and acknowledgements wait
+ * meanwhile: so less in one call to another host than within a host, where fewer calls are better. */
 static void flush(struct tcp_vi *vi)
 {
     struct iovec piece[BATCH];
@@ -181,7 +180,7 @@ int tcp_send(struct vi *base, uint64_t header, const struct iovec *piece, int pi
     return error;
 }
 
-/* ---- puts ----------------------------------------------------------------------------------------------------------- */
+/* ---- puts -------------------------------------------------------------------------------------------------------- */
 
 static int judge_put(const struct vi_transfer *transfer, uint64_t length)
 {
@@ -284,7 +283,7 @@ bool tcp_put_refused(struct tcp_vi *vi, uint64_t number)
     return found;
 }
 
-/* ---- what the poll sends -------------------------------------------------------------------------------------------- */
+/* ---- what the poll sends ----------------------------------------------------------------------------------------- */
 
 static void say(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word)
 {
@@ -362,7 +361,7 @@ bool tcp_writers_flush(struct tcp_nic *nic, bool tell)
 {
     struct tcp_vi *vi;
     bool good = true;
-    /* relaxed: who comes this moment has his turn next time */
+    /* relaxed: a vi added at this moment has its turn next time */
     for (uint32_t turns = atomic_load_explicit(&nic->writing, memory_order_relaxed); turns > 0; turns--) {
         vi = writer_take(nic);
         if (!vi)

@@ -1,5 +1,5 @@
-/* Sessions: the vis of the caller, from connect or accept to their burial. Each takes the first link of its peer that it can
- * get, see peer.c.
+/* Sessions: the vis of the caller, from connect or accept until they are freed. Each takes the first link of its peer
+ * that it can get, see peer.c.
  *
  * A session that is disconnected while it still waits for a link keeps waiting, to send what it was given and to say
  * goodbye: the other side may have opened its half. */
@@ -35,7 +35,7 @@ void tcp_session_free(struct tcp_vi *vi)
     free(vi);
 }
 
-/* ---- the caller's operations ---------------------------------------------------------------------------------------- */
+/* ---- the caller's operations ------------------------------------------------------------------------------------- */
 
 /* Those that others could reach, in words. */
 static void addresses_text(const struct tcp_cards *cards, char out[TCP_WHY])
@@ -69,8 +69,8 @@ static int ways_find(const struct tcp_nic *nic, struct tcp_peer *peer, const cha
         return OK;
     addresses_text(&nic->cards, mine);
     addresses_text(&cards, theirs);
-    return vbase_fail(ERR_UNREACHABLE, "no address of this host (%s) goes with one of rank %u's on %s (%s)", mine, peer->rank,
-                      cards.name[0] ? cards.name : "its host", theirs);
+    return vbase_fail(ERR_UNREACHABLE, "no address of this host (%s) goes with one of rank %u's on %s (%s)", mine,
+                      peer->rank, cards.name[0] ? cards.name : "its host", theirs);
 }
 
 static int judge_rank(const struct tcp_nic *nic, uint32_t rank)
@@ -150,9 +150,9 @@ void tcp_disconnect(struct vi *base, bool abrupt)
     base_unlock(&nic->lock);
 }
 
-/* ---- the end of a session ------------------------------------------------------------------------------------------- */
+/* ---- the end of a session ---------------------------------------------------------------------------------------- */
 
-/* Freed at the end of this poll: somebody up the stack may still look at it. Under nic->lock. */
+/* Freed at the end of this poll: a function up the stack may still use it. Under nic->lock. */
 static void session_bury(struct tcp_nic *nic, struct tcp_vi *vi)
 {
     if (list_node_linked(&vi->node))
@@ -163,7 +163,7 @@ static void session_bury(struct tcp_nic *nic, struct tcp_vi *vi)
 void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause)
 {
     struct tcp_link *link = vi->link;
-    base_lock(&nic->lock); /* first: what is in `up` has a link, for whoever looks */
+    base_lock(&nic->lock); /* first: every reader of `up` expects that what is in it has a link */
     if (list_node_linked(&vi->up))
         list_remove(&vi->up);
     base_unlock(&nic->lock);

@@ -1,5 +1,5 @@
-/* Stages: the buffers that sockets are read into. A link has one while something lies in it; the nic keeps a few at hand. By the
- * poll. */
+/* Stages: the buffers that sockets are read into. A link has one while something lies in it; the nic keeps a few at
+ * hand. By the poll. */
 #include "vi/tcp/tcp.h"
 
 bool tcp_stage_use(struct tcp_nic *nic, struct tcp_link *link)

@@ -2,13 +2,14 @@
  *
  *   nic    listens, polls, sleeps. One epoll descriptor watches everything; the links heard lately are read directly
  *   peer   a rank that we met, and its rails. Lives as long as the nic
- *   rail   one of our cards with one of his: its addresses, its newest epoch, the connection being made
+ *   rail   one of our cards with one of the peer's: its addresses, its newest epoch, the connection being made
  *   vi     one session over one rail, from connect or accept to disconnect; outlives that until its queue is sent
  *   link   one socket, from connect(2) or accept(2) to close(2). A proven link waits at its peer until a vi takes it
  *
  * Threads: one polls, others may send, connect, accept and disconnect meanwhile. Links and greetings belong to the
- * polling thread alone. nic->lock guards peers and who has which vi; vi->lock guards the way out of one vi. They are
- * taken in this order: nic->lock, vi->lock, nic->writers_lock; regions_lock alone. No lock is held over a call of the sink. */
+ * polling thread alone. nic->lock guards peers and which of them has which vi; vi->lock guards the way out of one vi.
+ * They are taken in this order: nic->lock, vi->lock, nic->writers_lock; regions_lock alone. No lock is held over a call
+ * of the sink. */
 #ifndef VI_TCP_TCP_H
 #define VI_TCP_TCP_H
 
@@ -32,10 +33,10 @@ struct tcp_peer;
 struct tcp_rail;
 struct tcp_vi;
 
-/* ---- the way out ---------------------------------------------------------------------------------------------------- */
+/* ---- the way out ------------------------------------------------------------------------------------------------- */
 
-/* Bytes on their way to a socket: copied ones (then the item may grow by `room`), or a put: its frame, and memory of the
- * caller. */
+/* Bytes on their way to a socket: copied ones (then the item may grow by `room`), or a put: its frame, and memory of
+ * the caller. */
 struct tcp_item {
     struct tcp_item *next;
     uint32_t room;
@@ -60,12 +61,12 @@ struct tcp_vi {
     struct tcp_peer *peer;
     struct tcp_rail *rail;    /* NULL: no link yet */
     char path[TCP_PATH];      /* of it: the cards, in words */
-    struct tcp_link *link;    /* written by the poll, under lock where a sender must see it; NULL: none yet, or no more */
+    struct tcp_link *link;    /* written by the poll, under lock where a sender must see it; NULL: none */
     struct list_node node;    /* peer->waiting or nic->closed, under nic->lock; nic->gone_vis */
     struct list_node up;      /* nic->up, while it has a link; by the poll, under nic->lock */
     uint8_t card;             /* of ours, its ordinal; set before the first byte is sent */
     bool near;                /* the other side is on this host; set with it */
-    _Atomic uint64_t doubt;   /* `sent` when the kernel last said that all of it has arrived there; by the poll, relaxed */
+    _Atomic uint64_t doubt;   /* `sent` when the kernel last said that all of it has arrived; by the poll, relaxed */
     _Atomic bool open;        /* between connect or accept, and disconnect; changed under nic->lock */
     bool leaving;             /* the goodbye is said; by the poll */
     bool abrupt;              /* disconnected so: nothing that waits is of use; before `open` is cleared */
@@ -89,14 +90,14 @@ struct tcp_vi {
     _Atomic uint32_t took;    /* frames of the other side taken here; written by the poll */
 };
 
-/* ---- links ---------------------------------------------------------------------------------------------------------- */
+/* ---- links ------------------------------------------------------------------------------------------------------- */
 
 enum tcp_phase {
     TCP_DIALLING, /* caller: connect(2) is under way */
     TCP_GREETING, /* caller: the hello is sent, the welcome awaited */
     TCP_PROVED,   /* caller: the proof is sent, the verdict awaited */
-    TCP_CALLED,   /* called: the door has passed it on */
-    TCP_PARKED,   /* proven, nobody reads it yet */
+    TCP_CALLED,   /* called: the listener has passed it on */
+    TCP_PARKED,   /* proven, not read yet */
     TCP_UP,       /* belongs to a vi */
     TCP_LEAVING,  /* its vi is disconnected: the queue goes out, what comes is dropped */
     TCP_GONE      /* closed; freed when the poll ends */
@@ -135,7 +136,7 @@ struct tcp_link {
     bool bulk;      /* the last frame was a large put */
 };
 
-/* ---- peers ---------------------------------------------------------------------------------------------------------- */
+/* ---- peers ------------------------------------------------------------------------------------------------------- */
 
 /* A pair of cards that may connect us. Both sides number the pairs alike. */
 struct tcp_rail {
@@ -163,13 +164,15 @@ struct tcp_peer {
     uint32_t parked_count;
     bool called;            /* the sink knows of the first of them that it can take */
 
-    /* Written under nic->lock, by whoever connects, too; read by the poll without it. */
+    /* Written under nic->lock, also by threads that connect; read by the poll without it. */
     struct tcp_rail rail[TCP_PAIRS];
-    _Atomic uint32_t pairs; /* of these can be called; 0: no card of the peer is known yet. Set once, after what follows */
-    uint32_t most;          /* rails that may live: the cards of who has more; the first of the pairs use every card once */
+    _Atomic uint32_t pairs; /* that can be called; 0: no card of the peer is known yet. Set once, after what follows */
+    uint32_t most;          /* rails that may live: as many as the side with more cards has; these pairs use each
+                             * card */
     char host[TCP_HOST_NAME + 1]; /* "": unknown */
     _Atomic uint64_t since; /* ns: when the first session began to wait */
-    _Atomic uint64_t silent; /* ns: since when there is no rail; later by the time in which somebody listened there */
+    _Atomic uint64_t silent; /* ns: since when there is no rail; later by the time in which the listener there
+                              * answered */
 
     /* By the poll. */
     int cause;              /* of the last call that failed; OK: none has since there was a rail */
@@ -190,7 +193,7 @@ struct tcp_nic {
     char card[TCP_CARD_TEXT];
     int epoll, timer;
     int seat;               /* calls come from here */
-    struct tcp_door *door;  /* our own, NULL: the seat is at another's */
+    struct tcp_door *door;  /* our own listener, NULL: the seat is at that of the node */
 
     /* By the poll alone. */
     struct tcp_link *hot[TUNED(TCP_HOT)];
@@ -213,12 +216,12 @@ struct tcp_nic {
     bool urgent;            /* the next poll does not wait for its gate */
 
     _Atomic bool ordered;   /* something is to be done for a busy peer or a closed vi; release, pairs with the poll */
-    _Atomic bool asleep;    /* senders who leave something in a queue must let epoll watch for room */
+    _Atomic bool asleep;    /* senders that leave something in a queue must let epoll watch for room */
 
     struct base_lock lock;
     struct tcp_peer **peers; /* by rank */
-    struct list busy;        /* peers who wait for something */
-    struct list closed;      /* vis disconnected, to be seen off */
+    struct list busy;        /* peers that wait for something */
+    struct list closed;      /* vis disconnected, to say goodbye and to be freed */
 
     struct base_lock writers_lock;
     struct list writers;     /* vis with something in their queue */
@@ -260,7 +263,8 @@ void tcp_peers_step(struct tcp_nic *nic, uint64_t now);
 void tcp_peer_commit(struct tcp_nic *nic, struct tcp_link *link, uint64_t now); /* LINK is proven and chosen */
 void tcp_peer_busy(struct tcp_nic *nic, struct tcp_peer *peer);     /* under nic->lock: has something to do */
 bool tcp_peer_carried(const struct tcp_peer *peer);                 /* under nic->lock: an open session has a link */
-struct tcp_link *tcp_peer_parked(const struct tcp_peer *peer);      /* under nic->lock: the oldest that a session may have */
+/* under nic->lock: the oldest that a session may have */
+struct tcp_link *tcp_peer_parked(const struct tcp_peer *peer);
 void tcp_peers_bury(struct tcp_nic *nic);                           /* frees what is gone */
 void tcp_peers_close(struct tcp_nic *nic);
 
@@ -271,11 +275,14 @@ void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now); /*
 void tcp_rail_failed(struct tcp_nic *nic, struct tcp_rail *rail, int number, uint64_t now); /* errno of connect(2) */
 void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64_t wait, uint64_t now);
 const char *tcp_rail_last(const struct tcp_rail *rail); /* why its last call failed */
-void tcp_path(const struct tcp_nic *nic, struct tcp_vi *vi, int fd); /* path, card and near of VI, which gets this socket */
+/* path, card and near of VI, which gets this socket */
+void tcp_path(const struct tcp_nic *nic, struct tcp_vi *vi, int fd);
 
 /* Sockets and greetings: link.c */
-void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now);    /* something came, or the call got through */
-void tcp_called(struct tcp_nic *nic, const struct tcp_hello *hello, int fd, uint64_t now); /* a proven call, from the seat */
+/* something came, or the call got through */
+void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now);
+/* a proven call, from the seat */
+void tcp_called(struct tcp_nic *nic, const struct tcp_hello *hello, int fd, uint64_t now);
 struct tcp_link *tcp_link_make(int fd, enum tcp_phase phase);
 void tcp_link_close(struct tcp_nic *nic, struct tcp_link *link);
 void tcp_health(struct tcp_nic *nic, uint64_t now); /* breaks what is dead */
@@ -284,10 +291,12 @@ bool tcp_doubtful(const struct tcp_nic *nic);       /* a look at the health is d
 /* The way out: send.c, queue.c */
 int tcp_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces, unsigned flags);
 int tcp_put(struct vi *vi, const struct vi_transfer *transfer);
-void tcp_say(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word); /* a frame without payload; TCP_TAKEN lets others go first */
+/* a frame without payload; TCP_TAKEN lets others go first */
+void tcp_say(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word);
 bool tcp_put_refused(struct tcp_vi *vi, uint64_t number);           /* false: there is no such put */
 bool tcp_flush(struct tcp_vi *vi);                                  /* by the poll; false: the socket has failed */
-bool tcp_writers_flush(struct tcp_nic *nic, bool tell);             /* all of them; false: one has failed (TELL: told) */
+/* all of them; false: one has failed (TELL: told) */
+bool tcp_writers_flush(struct tcp_nic *nic, bool tell);
 void tcp_writer_forget(struct tcp_vi *vi);
 void tcp_completed(struct tcp_nic *nic, struct tcp_vi *vi, int failed); /* tells the puts that are complete, or all */
 bool tcp_queue_copy(struct tcp_queue *queue, const void *data, size_t length); /* false: no memory */
@@ -307,7 +316,8 @@ void tcp_stage_drop(struct tcp_nic *nic, struct tcp_link *link);
 /* Memory: region.c */
 int tcp_reg(struct vi_nic *nic, void *address, uint64_t length, struct vi_region *region);
 void tcp_dereg(struct vi_region *region);
-/* By the poll: LENGTH bytes at OFFSET of region ID, which stays registered until it is released; NULL: they are not there. */
+/* By the poll: LENGTH bytes at OFFSET of region ID, which stays registered until it is released; NULL: they are not
+ * there. */
 void *tcp_region_hold(struct tcp_nic *nic, uint64_t id, uint64_t offset, uint64_t length);
 void tcp_region_release(struct tcp_nic *nic);
 

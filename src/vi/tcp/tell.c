@@ -21,7 +21,7 @@ static const char *speed_text(uint32_t speed, char out[16])
     return out;
 }
 
-/* ---- this host ------------------------------------------------------------------------------------------------------ */
+/* ---- this host --------------------------------------------------------------------------------------------------- */
 
 /* Why an address of an interface that is fine is not offered. */
 static const char *address_fault(const struct tcp_interfaces *from, int at, const struct tcp_cards *cards)
@@ -57,7 +57,10 @@ static void tell_address(const struct tcp_teller *to, const struct tcp_interface
     snprintf(address, sizeof(address), "%s/%u", text, from->address[at].prefix);
     tell(to, "%-15s %-10s %-9s %-28s %s%s%s", interface->name, tcp_interface_kind(interface),
          speed_text(interface->speed, speed), address, fault ? "not used: " : "",
-         fault ? fault : !card ? address_fault(from, at, cards) : interface->loopback ? "used between ranks of this host" : "used",
+         fault                 ? fault
+         : !card               ? address_fault(from, at, cards)
+         : interface->loopback ? "used between ranks of this host"
+                               : "used",
          !fault && card ? split_text(to, card, split) : "");
 }
 
@@ -92,7 +95,7 @@ int tcp_tell_host(const struct tcp_teller *to)
     return error;
 }
 
-/* ---- the ways to a peer --------------------------------------------------------------------------------------------- */
+/* ---- the ways to a peer ------------------------------------------------------------------------------------------ */
 
 static void tell_living(const struct tcp_teller *to, const struct tcp_rail *rail)
 {

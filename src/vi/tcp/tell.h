@@ -1,5 +1,5 @@
-/* What the tcp provider knows of this host's interfaces and of the ways to a peer, in words. A face of vi for the tools:
- * viaduct info --net and viaduct doctor. */
+/* What the tcp provider knows of this host's interfaces and of the ways to a peer, in words. A face of vi for the
+ * tools: viaduct info --net and viaduct doctor. */
 #ifndef VI_TCP_TELL_H
 #define VI_TCP_TELL_H
 
@@ -16,7 +16,7 @@ struct tcp_teller {
 int tcp_tell_host(const struct tcp_teller *to) MUST_CHECK;
 
 /* Every pair of cards that may connect this nic and PEER, best first: used, with what the kernel measured on it, or why
- * not. By the thread that polls; nothing before a vi to him was made. */
+ * not. By the thread that polls; tells nothing before a vi to PEER was made. */
 void tcp_tell_peer(struct vi_nic *nic, uint32_t peer, const struct tcp_teller *to);
 
 const char *tcp_tell_path(const struct vi *vi); /* the two cards that it joins */

@@ -1,5 +1,5 @@
-/* What wakes a tcp nic: the sockets that epoll watches, those that are read directly, the timer, and orders from threads that
- * do not poll. */
+/* What wakes a tcp nic: the sockets that epoll watches, those that are read directly, the timer, and orders from
+ * threads that do not poll. */
 #include "vi/tcp/tcp.h"
 #include <sys/timerfd.h>
 

@@ -3,14 +3,14 @@
  * A connection begins with a greeting; only then come frames.
  *
  *      caller                                     called
- *        | hello    who, to whom, rail, epoch, nonce |
+ *        | hello    from, to, rail, epoch, nonce     |
  *        |------------------------------------------>|
- *        |              welcome    nonce, called's proof |
+ *        |          welcome  nonce, called's proof   |
  *        |<------------------------------------------|
  *        | proof    the caller's                     |   the lower rank decides which of two crossing connections
  *        |------------------------------------------>|   stays: as caller by sending its proof at all, as called by
- *        |                                  verdict  |   its verdict. Before his verdict the caller sends nothing: a
- *        |<------------------------------------------|   crowded door may have closed the connection
+ *        |                                  verdict  |   its verdict. Before the verdict the caller sends nothing: a
+ *        |<------------------------------------------|   crowded listener may have closed the connection
  *        | frames                             frames |
  *        |<----------------------------------------->|
  *
@@ -73,7 +73,7 @@ enum tcp_kind {
     TCP_KINDS
 };
 #define TCP_FLAG_SIGNAL 1u /* of a put: tell `immediate` */
-#define TCP_FLAG_QUIET  2u /* of a put: nobody waits to hear that it is in memory */
+#define TCP_FLAG_QUIET  2u /* of a put: the sender does not wait to hear that it is in memory */
 
 struct tcp_frame {
     uint32_t length;
