@@ -6,6 +6,7 @@
 #include "sock/place.h"
 #include "sock/set.h"
 #include "sock/stream.h"
+#include "sock/wait.h"
 
 #include <errno.h>
 
@@ -30,6 +31,7 @@ static int set_open(int fd)
         atomic_store(&set->owner, sock_pid());
         atomic_store(&set->place, -1);
         atomic_store(&set->plain, false);
+        atomic_store(&set->blind, false);
         set->fd = fd;
         set->generation++;
         set->cursor = set->rounds = 0;
@@ -144,6 +146,8 @@ void sock_set_wants_room(struct sock_file *file)
         return;
     atomic_store(&out->room_place, place >= 0 && file->peer ? (uint32_t)place + 1 : NO_PLACE);
     atomic_store(&out->room_wanted, 1);
+    if (!sock_room_reaches(file, place))
+        atomic_store(&set->blind, true);
     if (place >= 0 && ring_writable(&ring, &link->writer)) {
         sock_place_set(place, (uint32_t)(file - sock_files));
         sock_place_wake(place);

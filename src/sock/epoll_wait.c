@@ -132,18 +132,30 @@ static void translate(struct call *call, int place, int count)
     call->count = kept;
 }
 
-static int time_left(const struct call *call, struct timespec *left)
+static int ms_left(const struct call *call)
 {
     uint64_t now = call->deadline ? vbase_clock_ns() : 0, ns = call->deadline > now ? call->deadline - now : 0;
-    *left = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-    return ns == 0 ? 0 : ns / 1000000 >= 0x7fffffff ? 0x7fffffff : (int)((ns + 999999) / 1000000);
+    if (atomic_load(&call->set->blind))
+        return 1;
+    if (!call->deadline)
+        return -1;
+    return ns / 1000000 >= 0x7fffffff ? 0x7fffffff : (int)((ns + 999999) / 1000000);
+}
+
+/* Connections whose other side cannot tell us of room are looked at in turn. */
+static void look_for_room(struct call *call, int place)
+{
+    if (!atomic_exchange(&call->set->blind, false))
+        return;
+    for (uint32_t i = 1; i < sock_link_end(); i++)
+        if (atomic_load(&sock_link_at(i)->set) == call->number)
+            sock_place_set(place, i);
 }
 
 /* Asks the kernel; true: it answered, or the call is to end with an error. */
 static int ask(struct call *call, int place, bool wait)
 {
-    struct timespec left;
-    int ms = !wait || call->at_once ? 0 : call->deadline ? time_left(call, &left) : -1;
+    int ms = !wait || call->at_once ? 0 : ms_left(call);
     int n = sock_real.epoll_pwait(call->fd, call->events + call->count, call->room - call->count, ms, call->mask);
     if (n > 0)
         translate(call, place, n);
@@ -198,6 +210,7 @@ static int wait_placed(struct call *call, int place)
         }
         if (call->count)
             return call->count;
+        look_for_room(call, place);
         slept = true;
     }
 }

@@ -67,7 +67,7 @@ struct sock_link {
     _Atomic uint64_t set_data;
     _Atomic bool set_spent;         /* one-shot, and reported */
     _Atomic uint32_t set_reported;  /* events that the kernel has told */
-    uint32_t kernel_set;            /* where the kernel has it registered with our tag: generation and number; 0: nowhere */
+    uint32_t kernel_set; /* where the kernel has it registered with our tag: generation and number; 0: nowhere */
     uint32_t kernel_events;
     int kernel_fd;
 } ALIGNED(64);
@@ -81,6 +81,7 @@ struct sock_set {
     _Atomic uint32_t owner;       /* the process that waits in it */
     _Atomic int place;            /* of the owner, -1: none yet */
     _Atomic bool plain;           /* without a place for good */
+    _Atomic bool blind;           /* a connection wants room, and its other side cannot wake us */
     uint32_t generation;          /* counts the uses of this memory */
     int fd;
     uint32_t cursor, rounds; /* where the next look begins; calls since the kernel was asked */

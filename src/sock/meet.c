@@ -126,16 +126,17 @@ static int packet_receive(int fd, enum packet_kind kind, uint64_t *value)
     return -1;
 }
 
-/* Where this process will wait for the connection, as far as it is known now. */
-static void board_send(struct sock_file *file, int fd)
+/* Where this process will wait for the connection, as far as it is known now: the place that was sent, -1: none. */
+static int board_send(struct sock_file *file, int fd)
 {
     uint64_t id;
     int board;
     if (!sock_board_open(&id, &board))
-        return;
+        return -1;
     int place = atomic_load(&file->link->set) ? sock_set_place_of(file) : sock_place_thread();
-    if (packet_send(fd, PACKET_BOARD, id, board) && place >= 0)
-        (void)!packet_send(fd, PACKET_EVENT, (uint64_t)place, sock_place_event(place)); /* lost: TCP wakes */
+    bool sent = packet_send(fd, PACKET_BOARD, id, board) && place >= 0 &&
+                packet_send(fd, PACKET_EVENT, (uint64_t)place, sock_place_event(place));
+    return sent ? place : -1;
 }
 
 static void board_receive(struct sock_file *file, int fd)
@@ -231,7 +232,9 @@ static void listen_step(struct sock_file *file, int fd)
     if (taken) {
         if (same) {
             board_receive(file, call);
-            board_send(file, call);
+            int place = board_send(file, call);
+            if (file->peer && place >= 0)
+                sock_peer_told(file->peer, place);
         }
         sock_meet_end(file);
         join(file, fd);
@@ -260,8 +263,7 @@ static void call_step(struct sock_file *file, int fd)
     if (user_fits(call, &file->owner, &same) && sock_link_alone(file->link))
         segment = sock_segment_make((uint32_t)(file - sock_files), cookie, &file->mapping);
     if (segment >= 0 && packet_send(call, PACKET_SEGMENT, 0, segment)) {
-        if (same)
-            board_send(file, call);
+        file->told_place = same ? board_send(file, call) : -1;
         file->channel = sock_own_keep(call);
         file->step = STEP_ANSWER;
         call = -1;
@@ -286,6 +288,8 @@ static void answer_step(struct sock_file *file, int fd)
     }
     if (file->channel >= 0)
         board_receive(file, file->channel);
+    if (file->peer && file->told_place >= 0)
+        sock_peer_told(file->peer, file->told_place);
     sock_meet_end(file);
     join(file, fd);
 }

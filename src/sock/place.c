@@ -39,6 +39,7 @@ struct sock_peer {
     uint64_t id;
     struct sock_board *board;
     _Atomic int event[SOCK_PLACES]; /* 0: not known */
+    _Atomic uint64_t told;          /* places of ours that it knows */
 };
 
 static struct base_lock lock;
@@ -113,6 +114,8 @@ void sock_board_child(void)
         sock_own_close(own.fd);
     memset(&own, 0, sizeof(own));
     own.fd = -1;
+    for (int i = 0; i < PEERS; i++)
+        atomic_store(&peers[i].told, 0);
 }
 
 int sock_place_open(void)
@@ -137,6 +140,8 @@ void sock_place_close(int place)
     base_lock(&lock);
     own.taken &= ~(1ull << place);
     sock_own_close(own.event[place]);
+    for (int i = 0; i < PEERS; i++)
+        atomic_fetch_and(&peers[i].told, ~(1ull << place));
     base_unlock(&lock);
 }
 
@@ -283,6 +288,9 @@ void sock_peer_event(struct sock_peer *peer, int place, int fd)
         sock_own_close(old);
     base_unlock(&lock);
 }
+
+void sock_peer_told(struct sock_peer *peer, int place) { atomic_fetch_or(&peer->told, 1ull << place); }
+bool sock_peer_knows(struct sock_peer *peer, int place) { return atomic_load(&peer->told) & 1ull << place; }
 
 bool sock_peer_wake(struct sock_peer *peer, uint32_t place, uint32_t bit)
 {

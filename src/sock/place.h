@@ -47,6 +47,10 @@ void sock_peer_leave(struct sock_peer *peer);
 void sock_peer_event(struct sock_peer *peer, int place, int fd); /* its eventfd, ours from now on */
 void sock_peers_child(void); /* after fork: locks of other threads are free */
 
+/* The eventfd of that place of ours was sent to it; false: it wakes us there by TCP. */
+void sock_peer_told(struct sock_peer *peer, int place);
+bool sock_peer_knows(struct sock_peer *peer, int place);
+
 /* After something was published for the connection with this bit at that place; true: the caller wakes it by TCP. */
 bool sock_peer_wake(struct sock_peer *peer, uint32_t place, uint32_t bit);
 

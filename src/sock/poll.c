@@ -128,17 +128,29 @@ static bool spin(struct call *call)
     return found;
 }
 
+static bool blind_for_room(struct call *call)
+{
+    for (nfds_t i = 0; i < call->count; i++)
+        if (call->files[i] && (call->fds[i].events & (POLLOUT | POLLWRNORM)) &&
+            !sock_room_reaches(call->files[i], call->place))
+            return true;
+    return false;
+}
+
 static int sleep_in_kernel(struct call *call, const sigset_t *mask)
 {
     struct timespec left = {0, 0};
     uint64_t now = call->deadline ? vbase_clock_ns() : 0, ns = call->deadline > now ? call->deadline - now : 0;
+    bool bounded = call->deadline, blind = blind_for_room(call);
+    if (blind && (!bounded || ns > SOCK_BLIND_NS))
+        ns = SOCK_BLIND_NS;
     left = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     call->asked[call->count] =
         (struct pollfd){.fd = call->place >= 0 ? sock_place_event(call->place) : -1, .events = POLLIN};
     watch(call, true);
     if (call->place >= 0)
         sock_place_sleep(call->place);
-    int n = rings_ready(call) ? 0 : sock_real.ppoll(call->asked, call->count + 1, call->deadline ? &left : NULL, mask);
+    int n = rings_ready(call) ? 0 : sock_real.ppoll(call->asked, call->count + 1, bounded || blind ? &left : NULL, mask);
     int why = errno;
     if (call->place >= 0) {
         sock_place_awake(call->place);

@@ -92,10 +92,12 @@ static ssize_t from_tcp_before(struct sock_file *file, int fd, struct sock_piece
 static ssize_t end_of(struct sock_file *file, ssize_t answer)
 {
     struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
-    if (answer == -ECONNRESET && atomic_load(&file->link->out_phase) == PHASE_RING &&
-        atomic_load(&out->tail) == (atomic_load(&out->head) & ~RING_CLOSED))
+    if (answer != -ECONNRESET)
+        return answer;
+    if (atomic_load(&file->mapping.words->direction[sock_in(file)].left) == LEFT_CLEAN)
         return 0;
-    return answer;
+    bool taken = atomic_load(&out->tail) == (atomic_load(&out->head) & ~RING_CLOSED);
+    return atomic_load(&file->link->out_phase) == PHASE_RING && taken ? 0 : answer;
 }
 
 /* Is the socket asked for its end? A set is told of it by the kernel. */

@@ -25,6 +25,8 @@
 #define SWITCH_REFUSED (~1ull) /* by the reader: the writer stays with TCP */
 #define NO_PLACE      0u /* in `place`, `room_place`: wake by a byte on the TCP socket; else a place's number plus 1 */
 
+enum { LEFT_CLEAN = 1, LEFT_UNREAD };
+
 struct sock_direction {
     /* written by the writer, but for the closing bit */
     _Atomic uint64_t head ALIGNED(64); /* bytes ever stored, RING_CLOSED */
@@ -40,7 +42,7 @@ struct sock_direction {
     _Atomic uint32_t room_wanted;    /* writer: it waits for room */
     _Atomic uint32_t room_place;     /* writer: where */
     _Atomic uint32_t ended;          /* writer: it has said, or is about to say, that no byte follows */
-    _Atomic uint32_t left;           /* writer: it has closed its socket */
+    _Atomic uint32_t left;           /* writer: it has closed its socket, with bytes unread or without */
     _Atomic uint64_t bells ALIGNED(64); /* bytes sent on TCP since the switch, counted before, BELLS_ENDED */
 };
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define PART          32768   /* of a large write, published alone: the reader copies it while the next one is stored */
+#define LAST_BELL_MS  20
 #define POLLER_NS     1000000 /* how long a reader that polls is believed to go on */
 
 /* True: the ring is in use now. */
@@ -227,6 +228,23 @@ void sock_stream_back_out(struct sock_file *file)
     sock_unlock(&file->link->send);
 }
 
+/* No bell may arrive behind the close, which the kernel would answer with a reset. One that is counted is about to be
+ * sent. */
+static void bells_take_last(struct sock_link *link, struct sock_direction *in, int fd)
+{
+    uint64_t last = atomic_load(&in->at) + (atomic_fetch_or(&in->bells, BELLS_ENDED) & ~BELLS_ENDED);
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    for (int i = 0; i < LAST_BELL_MS && link->consumed < last; i++) {
+        ssize_t n = sock_tcp_discard(fd, last - link->consumed);
+        if (n > 0)
+            link->consumed += (uint64_t)n;
+        else if (n != -EAGAIN)
+            break;
+        else
+            (void)sock_real.poll(&one, 1, 1);
+    }
+}
+
 void sock_stream_close(struct sock_file *file, int fd)
 {
     struct sock_link *link = file->link;
@@ -235,15 +253,15 @@ void sock_stream_close(struct sock_file *file, int fd)
     const struct linger reset = {.l_onoff = 1, .l_linger = 0};
     int saved = errno;
     sock_lock(&link->receive);
-    uint32_t phase = atomic_load(&link->in_phase);
-    bool unread = phase == PHASE_RING && ring_filled(&(struct ring){file->mapping, sock_in(file)}, &link->reader);
+    bool ring = atomic_load(&link->in_phase) == PHASE_RING;
+    bool unread = ring && ring_filled(&(struct ring){file->mapping, sock_in(file)}, &link->reader);
     if (unread)
         (void)sock_real.setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)); /* as TCP does */
-    else if (phase == PHASE_RING && atomic_load(&in->at) + (atomic_load(&in->bells) & ~BELLS_ENDED) > link->consumed)
-        (void)sock_tcp_discard(fd, 1u << 20);
+    else if (ring)
+        bells_take_last(link, in, fd);
     sock_unlock(&link->receive);
     atomic_store(&out->ended, 1);
-    atomic_store(&out->left, 1);
+    atomic_store(&out->left, unread ? LEFT_UNREAD : LEFT_CLEAN);
     errno = saved;
 }
 

@@ -10,8 +10,6 @@
 
 #include <errno.h>
 
-#define STEP_NS 1000000 /* a writer that nobody can wake looks so often */
-
 bool sock_watch_ready(struct sock_file *file, short event)
 {
     struct sock_link *link = file->link;
@@ -76,6 +74,14 @@ void sock_unwatch(struct sock_file *file, short event)
     sock_unlock(&file->link->receive);
 }
 
+bool sock_room_reaches(struct sock_file *file, int place)
+{
+    struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
+    if (file->peer && place >= 0 && sock_peer_knows(file->peer, place))
+        return true;
+    return atomic_load(&in->at) < SWITCH_REFUSED && !(atomic_load(&in->bells) & BELLS_ENDED);
+}
+
 static int time_left(uint64_t deadline, uint64_t step, struct timespec *left)
 {
     uint64_t now = vbase_clock_ns(), ns = deadline ? (deadline > now ? deadline - now : 0) : ~0ull;
@@ -91,14 +97,14 @@ int sock_wait(struct sock_file *file, int fd, short event, uint64_t deadline)
     if (spin(file, event))
         return 0;
     int place = sock_place_thread(), result = 0;
-    bool woken = place >= 0 && file->peer, blind = event == POLLOUT && !woken;
+    bool blind = event == POLLOUT && (link->waiting || !sock_room_reaches(file, place));
     struct pollfd fds[2] = {{.fd = fd, .events = event == POLLIN ? POLLIN | POLLRDHUP : 0},
                             {.fd = place >= 0 ? sock_place_event(place) : -1, .events = POLLIN}};
     struct timespec left;
     sock_watch(file, event, place);
     if (place >= 0)
         sock_place_sleep(place);
-    bool bounded = time_left(deadline, blind || (event == POLLOUT && link->waiting) ? STEP_NS : 0, &left);
+    bool bounded = time_left(deadline, blind ? SOCK_BLIND_NS : 0, &left);
     if (!sock_watch_ready(file, event))
         result = sock_real.ppoll(fds, 2, bounded ? &left : NULL, NULL);
     int why = errno;

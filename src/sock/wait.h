@@ -16,6 +16,10 @@ int sock_wait(struct sock_file *file, int fd, short event, uint64_t deadline);
 /* A thread that waits for FILE at PLACE says so, to be woken there; then it looks, and only then it sleeps. */
 void sock_watch(struct sock_file *file, short event, int place);
 void sock_unwatch(struct sock_file *file, short event);
+/* The other side can wake who waits for room at PLACE; else it is to look again after SOCK_BLIND_NS. */
+bool sock_room_reaches(struct sock_file *file, int place);
+#define SOCK_BLIND_NS 1000000
+
 /* There is something in the ring to wake up for. */
 bool sock_watch_ready(struct sock_file *file, short event);
 

@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,6 +114,8 @@ static ssize_t receive_some(struct side *side, char *data, int flags)
     case 5:
         if (size > side->total - side->got)
             size = side->total - side->got;
+        if (size == 0)
+            return recv(side->fd, data, 1, flags);
         n = recv(side->fd, data, size, flags | MSG_WAITALL);
         if (!flags && size && n != (ssize_t)size)
             WRONG("MSG_WAITALL gave %zd of %zu", n, size);
@@ -139,7 +142,7 @@ static void disturb(struct side *side)
     case 0: setsockopt(side->fd, SOL_SOCKET, SO_TIMESTAMP, &on, sizeof(on)); break;
     case 1:
         copy = dup(side->fd);
-        if (copy >= 0 && draw(&side->seed) % 2 && send(copy, "", 0, 0) != 0)
+        if (copy >= 0 && draw(&side->seed) % 2 && !side->done_out && send(copy, "", 0, 0) != 0)
             WRONG("an empty send");
         close(copy);
         break;
@@ -326,6 +329,7 @@ static void side_run(int server, int connections, uint64_t seed, int listener, c
 
 int main(int argc, char **argv)
 {
+    signal(SIGPIPE, SIG_IGN);
     if (argc != 4)
         return 2;
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
