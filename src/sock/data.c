@@ -25,9 +25,13 @@ static bool move_begin(struct move *move, bool out, int fd, const struct iovec *
         if (sock_joined(move->file)) {
             *result = out ? sock_stream_send(move->file, fd, &pieces, flags)
                           : sock_stream_receive(move->file, fd, &pieces, flags);
-            if (likely(*result != SOCK_PLAIN)) {
+            if (likely(*result >= -1)) {
                 sock_drop(move->file);
                 return true;
+            }
+            if (*result == SOCK_PASS) {
+                atomic_fetch_add(out ? &move->file->link->sending : &move->file->link->receiving, 1);
+                break;
             }
         }
         if (sock_plain_begin(move->file->link, out))

@@ -277,7 +277,7 @@ ssize_t sock_stream_receive(struct sock_file *file, int fd, struct sock_pieces *
     uint64_t deadline = link->receive_limit ? vbase_clock_ns() + link->receive_limit : 0;
     ssize_t total = 0;
     if ((flags & (MSG_OOB | MSG_ERRQUEUE)) || sock_pieces_left(to) == 0)
-        return SOCK_PLAIN;
+        return SOCK_PASS;
     for (;;) {
         sock_lock(&link->receive);
         sock_stream_be_ready(file, fd);

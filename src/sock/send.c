@@ -151,6 +151,8 @@ static ssize_t stream_out(struct sock_file *file, int fd, struct sock_source *so
         sock_lock(&link->send);
         if (!switch_out(file, fd) || atomic_load_explicit(&link->shut_out, memory_order_relaxed) ||
             atomic_load_explicit(&file->mapping.words->direction[sock_in(file)].left, memory_order_relaxed)) {
+            if (atomic_load(&link->out_phase) == PHASE_RING)
+                atomic_store(&link->strict_out, false); /* the other side is gone, or we said that nothing follows */
             sock_unlock(&link->send);
             return total ? (ssize_t)total : SOCK_PLAIN;
         }
@@ -185,7 +187,7 @@ ssize_t sock_stream_send(struct sock_file *file, int fd, struct sock_pieces *fro
     if (flags & (MSG_OOB | MSG_FASTOPEN | MSG_ZEROCOPY))
         sock_stream_back_out(file);
     if (size == 0)
-        return SOCK_PLAIN;
+        return SOCK_PASS;
     ssize_t total = stream_out(file, fd, &source, size, flags);
     if (likely(total == (ssize_t)size) || total <= 0 || atomic_load(&file->link->out_phase) == PHASE_RING)
         return total;
@@ -210,9 +212,12 @@ short sock_stream_events(struct sock_file *file, short wanted, short *tcp)
             events |= wanted & (POLLOUT | POLLWRNORM);
         sock_unlock(&link->send);
     }
-    if (wanted & (POLLIN | POLLRDNORM) && atomic_load(&link->in_phase) == PHASE_RING) {
+    if (wanted & (POLLIN | POLLRDNORM)) {
         const struct ring ring = sock_ring_in(file);
-        if (ring_filled(&ring, &link->reader))
+        uint32_t phase = atomic_load(&link->in_phase);
+        bool ours = phase == PHASE_RING ||
+                    (phase == PHASE_TCP && atomic_load(&ring_words(&ring)->at) == link->consumed); /* switched */
+        if (ours && ring_filled(&ring, &link->reader))
             events |= wanted & (POLLIN | POLLRDNORM);
     }
     return events;

@@ -25,6 +25,7 @@ static inline struct ring sock_ring_in(const struct sock_file *file)
 /* What recv and send do, with their flags and errors. A function that returns SOCK_PLAIN has done nothing: the caller
  * makes the program's own call, between sock_plain_begin and sock_plain_end. */
 #define SOCK_PLAIN (-2)
+#define SOCK_PASS  (-3) /* the same of a call that moves no bytes of the stream: it may be made at any time */
 ssize_t sock_stream_receive(struct sock_file *file, int fd, struct sock_pieces *to, int flags);
 ssize_t sock_stream_send(struct sock_file *file, int fd, struct sock_pieces *from, int flags);
 

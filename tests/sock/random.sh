@@ -19,9 +19,9 @@ FIRST_SEED=${CHECK_SEED:-1}
 round plain env
 export VIADUCT_LOG=debug VIADUCT_LOG_FILE=$work/log
 round ours $sock --
-joined=$(grep -c 'is joined' "$work/log")
-[ "$joined" -ge $((rounds * 3)) ] || fail "of $((rounds * 6)) ends only $joined were joined"
 round "at once" $sock --after 0 --
 round "one processor" taskset -c 0 $sock --after 3 --
+joined=$(grep -c 'is joined' "$work/log")
+[ "$joined" -ge $((rounds * 6)) ] || fail "of $((rounds * 18)) ends only $joined were joined"
 VIADUCT_SOCK=off round off $sock --
 finish
