@@ -192,6 +192,18 @@ void sock_set_joined(struct sock_file *file)
     sock_unlock(&link->receive);
 }
 
+void sock_set_refresh(struct sock_file *file)
+{
+    struct sock_link *link = file->link;
+    int saved = errno;
+    sock_lock(&link->receive);
+    uint32_t number = atomic_load(&link->set);
+    if (number && sock_joined(file))
+        (void)register_joined(file, number);
+    sock_unlock(&link->receive);
+    errno = saved;
+}
+
 static void remember(struct sock_link *link, uint32_t set, int fd, const struct epoll_event *event)
 {
     link->set_fd = fd;
@@ -218,8 +230,7 @@ static int second_set(struct sock_file *file, int fd, int what, int member, stru
     int result = sock_real.epoll_ctl(fd, what, member, event);
     if (result == 0 && what == EPOLL_CTL_ADD) {
         atomic_store(&file->link->many, true);
-        if (sock_joined(file))
-            sock_stream_back_out(file);
+        file->link->never = true;
     }
     return result;
 }
@@ -270,7 +281,10 @@ int sock_epoll_ctl(int fd, int what, int member, struct epoll_event *event)
     sock_lock(&file->link->receive);
     int result = control(file, atomic_load(&sock_table[fd]) - SOCK_FILES, what, member, event);
     int why = errno;
+    bool back = atomic_load(&file->link->many) && sock_joined(file);
     sock_unlock(&file->link->receive);
+    if (back)
+        sock_stream_back_out(file);
     sock_drop(file);
     errno = why;
     return result;

@@ -15,6 +15,7 @@ void sock_set_joined(struct sock_file *file);
 /* Nobody waits for FILE but its set: peers wake that. Under link->receive. */
 void sock_set_place(struct sock_file *file);
 int sock_set_place_of(struct sock_file *file); /* -1: none */
+void sock_set_refresh(struct sock_file *file); /* its direction out has gone back to TCP: the kernel tells of room */
 /* A write did not fit: the set is woken when there is room. */
 void sock_set_wants_room(struct sock_file *file);
 /* FILE is closed here; FD was one of its descriptors, and REST another one or -1. */

@@ -140,15 +140,10 @@ static ssize_t ring_was_empty(struct sock_file *file, int fd, enum look look)
     return ring_filled(&ring, &link->reader) ? NEXT_PHASE : end_of(file, n);
 }
 
-/* The writer may be waiting for the room that was made. */
-static void room_made(struct sock_file *file, int fd)
+static void writer_wake(struct sock_file *file, int fd)
 {
-    const struct ring ring = sock_ring_in(file);
-    struct sock_direction *in = ring_words(&ring);
-    atomic_thread_fence(memory_order_seq_cst); /* pairs with sock_wait: it says that it waits, then looks at the tail */
-    if (likely(!atomic_load_explicit(&in->room_wanted, memory_order_relaxed)) ||
-        ring_filled(&ring, &file->link->reader) > sock_level_size(file->link->reader.turn & 7) / 2 ||
-        !atomic_exchange(&in->room_wanted, 0))
+    struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
+    if (!atomic_exchange(&in->room_wanted, 0))
         return;
     uint32_t place = atomic_load(&in->room_place);
     uint32_t bit = atomic_load_explicit(&file->mapping.words->bit[!sock_out(file)], memory_order_relaxed);
@@ -156,6 +151,16 @@ static void room_made(struct sock_file *file, int fd)
         return;
     if (atomic_load(&file->link->out_phase) == PHASE_RING)
         sock_tcp_bell(file, fd);
+}
+
+/* The writer may be waiting for the room that was made. */
+static void room_made(struct sock_file *file, int fd)
+{
+    const struct ring ring = sock_ring_in(file);
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with sock_watch: it says that it waits, then looks at the tail */
+    if (unlikely(atomic_load_explicit(&ring_words(&ring)->room_wanted, memory_order_relaxed)) &&
+        ring_filled(&ring, &file->link->reader) <= sock_level_size(file->link->reader.turn & 7) / 2)
+        writer_wake(file, fd);
 }
 
 static ssize_t from_ring(struct sock_file *file, int fd, struct sock_pieces *to, int flags)
@@ -297,9 +302,8 @@ ssize_t sock_stream_receive(struct sock_file *file, int fd, struct sock_pieces *
         if (n == -EPROTO)
             sock_stream_break(file, fd, "the other side wrote what makes no sense");
         bool enough = n > 0 && (!(flags & MSG_WAITALL) || (flags & MSG_PEEK) || to->count == 0);
-        if (enough || n == 0 || (total && (dont_wait || n != -EAGAIN)))
-            if (n >= 0 || total)
-                return total;
+        if (enough || n == 0 || (total && n < 0 && (dont_wait || n != -EAGAIN)))
+            return total;
         if (n < 0 && (n != -EAGAIN || dont_wait)) {
             errno = n == -EPROTO ? ECONNRESET : (int)-n;
             return -1;
@@ -386,6 +390,7 @@ bool sock_stream_back_in(struct sock_file *file, int fd)
         if (done) {
             atomic_fetch_or(&in->bells, BELLS_ENDED);
             atomic_store(&link->in_phase, PHASE_SKIP);
+            writer_wake(file, fd); /* it goes on by TCP */
         }
     }
     for (int i = 0; i < 1000 && atomic_load(&link->in_phase) == PHASE_SKIP; i++) {

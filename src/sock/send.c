@@ -157,12 +157,15 @@ static ssize_t stream_out(struct sock_file *file, int fd, struct sock_source *so
             return total ? (ssize_t)total : SOCK_PLAIN;
         }
         ssize_t n = to_ring(file, fd, source, size - total, patient);
+        bool back = atomic_load(&link->out_phase) != PHASE_RING;
         sock_unlock(&link->send);
+        if (unlikely(back))
+            sock_set_refresh(file);
         if (n > 0)
             total += (size_t)n;
         if (likely(total == size) || n < 0 || source->end)
             return total || n >= 0 ? (ssize_t)total : n;
-        if (atomic_load(&link->out_phase) != PHASE_RING)
+        if (back)
             continue;
         if (dont_wait) {
             sock_set_wants_room(file);
@@ -231,6 +234,7 @@ void sock_stream_back_out(struct sock_file *file)
         ring_close(&ring);
     end_out(file);
     sock_unlock(&file->link->send);
+    sock_set_refresh(file);
 }
 
 /* No bell may arrive behind the close, which the kernel would answer with a reset. One that is counted is about to be
