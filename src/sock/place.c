@@ -108,7 +108,7 @@ void sock_board_child(void)
 {
     atomic_store(&lock.word, 0);
     for (int i = 0; i < SOCK_PLACES; i++)
-        if (own.taken & 1ull << i)
+        if (own.event[i] > 0)
             sock_own_close(own.event[i]);
     if (own.fd >= 0)
         sock_own_close(own.fd);
@@ -126,8 +126,10 @@ int sock_place_open(void)
         return -1;
     base_lock(&lock);
     int found = ~own.taken ? __builtin_ctzll(~own.taken) : -1;
-    if (found >= 0 && madvise(own.board->bits[found], sizeof(own.board->bits[0]), MADV_POPULATE_WRITE) == 0 &&
-        (own.event[found] = sock_own_keep(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))) >= 0) {
+    if (found >= 0 && own.event[found] <= 0 &&
+        madvise(own.board->bits[found], sizeof(own.board->bits[0]), MADV_POPULATE_WRITE) == 0)
+        own.event[found] = sock_own_keep(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+    if (found >= 0 && own.event[found] > 0) {
         own.taken |= 1ull << found;
         place = found;
     }
@@ -138,10 +140,7 @@ int sock_place_open(void)
 void sock_place_close(int place)
 {
     base_lock(&lock);
-    own.taken &= ~(1ull << place);
-    sock_own_close(own.event[place]);
-    for (int i = 0; i < PEERS; i++)
-        atomic_fetch_and(&peers[i].told, ~(1ull << place));
+    own.taken &= ~(1ull << place); /* its eventfd stays: peers have it under the place's number */
     base_unlock(&lock);
 }
 
