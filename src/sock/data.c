@@ -221,10 +221,43 @@ ssize_t sock_pwritev2(int fd, const struct iovec *pieces, int count, off_t at, i
     return move_end(&move, sock_real.pwritev2(fd, pieces, count, at, flags));
 }
 
+/* A connection that is given to another process is TCP from now on: nobody knows who will read there. */
+static void give_away(int fd)
+{
+    struct sock_file *file = sock_known(fd) ? sock_hold(fd) : NULL;
+    if (!file)
+        return;
+    sock_link_unknown(file->link);
+    if (sock_joined(file)) {
+        sock_stream_back_out(file);
+        if (!sock_stream_back_in(file, fd))
+            sock_stream_break(file, fd, "bytes lie unread and the connection is given away");
+    }
+    sock_drop(file);
+}
+
+static void give_away_all(const struct msghdr *message)
+{
+    struct cmsghdr *head = CMSG_FIRSTHDR(message);
+    for (; head; head = CMSG_NXTHDR((struct msghdr *)(uintptr_t)message, head)) {
+        if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS || head->cmsg_len < CMSG_LEN(0))
+            continue;
+        for (size_t i = 0; i < (head->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(head) + i * sizeof(int), sizeof(int));
+            give_away(fd);
+        }
+    }
+}
+
 ssize_t sock_sendmsg(int fd, const struct msghdr *message, int flags)
 {
     struct move move;
     ssize_t n;
+    if (message && message->msg_control && message->msg_controllen)
+        give_away_all(message);
+    if (!sock_known(fd) || !message)
+        return sock_real.sendmsg(fd, message, flags);
     if (move_begin(&move, true, fd, message->msg_iov, message->msg_iovlen, flags, &n))
         return n;
     return move_end(&move, sock_real.sendmsg(fd, message, flags));

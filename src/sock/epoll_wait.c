@@ -112,9 +112,11 @@ static void translate(struct call *call, int place, int count)
             continue;
         }
         struct sock_link *link = number ? sock_link_at(number) : NULL;
-        if (!link || atomic_load(&link->set) != call->number)
+        if (!link)
             continue;
-        atomic_fetch_or(&link->set_reported, event.events);
+        atomic_fetch_or(&link->set_reported, event.events); /* kept for when it is in the set again */
+        if (atomic_load(&link->set) != call->number)
+            continue;
         if (place >= 0 && !atomic_load(&call->set->plain)) {
             sock_place_set(place, number);
             continue;

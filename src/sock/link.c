@@ -3,6 +3,7 @@
 #include "sock/link.h"
 #include "sock/place.h"
 #include "sock/real.h"
+#include "sock/signal.h"
 #include "sock/table.h"
 
 #include <errno.h>
@@ -42,19 +43,16 @@ int sock_family_make(void)
 
 void sock_lock(pthread_mutex_t *lock)
 {
+    sock_section_enter();
     if (unlikely(pthread_mutex_lock(lock) == EOWNERDEAD))
         (void)pthread_mutex_consistent(lock); /* heads and tails are moved by one store: what is there is whole */
 }
 
-bool sock_lock_try(pthread_mutex_t *lock)
+void sock_unlock(pthread_mutex_t *lock)
 {
-    int error = pthread_mutex_trylock(lock);
-    if (error == EOWNERDEAD)
-        (void)pthread_mutex_consistent(lock);
-    return error == 0 || error == EOWNERDEAD;
+    (void)pthread_mutex_unlock(lock);
+    sock_section_leave();
 }
-
-void sock_unlock(pthread_mutex_t *lock) { (void)pthread_mutex_unlock(lock); }
 
 static void lock_make(pthread_mutex_t *lock)
 {

@@ -101,7 +101,6 @@ void sock_link_leave(struct sock_link *link); /* the last user in this process h
 /* The lock of a direction. A process that died with it is no obstacle: what it left is put in order. No signal
  * handler of the program runs while one is held. */
 void sock_lock(pthread_mutex_t *lock);
-bool sock_lock_try(pthread_mutex_t *lock);
 void sock_unlock(pthread_mutex_t *lock);
 
 static inline uint32_t sock_pid(void)

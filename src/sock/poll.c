@@ -150,7 +150,8 @@ static int sleep_in_kernel(struct call *call, const sigset_t *mask)
     watch(call, true);
     if (call->place >= 0)
         sock_place_sleep(call->place);
-    int n = rings_ready(call) ? 0 : sock_real.ppoll(call->asked, call->count + 1, bounded || blind ? &left : NULL, mask);
+    const struct timespec *limit = bounded || blind ? &left : NULL;
+    int n = rings_ready(call) ? 0 : sock_real.ppoll(call->asked, call->count + 1, limit, mask);
     int why = errno;
     if (call->place >= 0) {
         sock_place_awake(call->place);

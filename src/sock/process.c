@@ -23,6 +23,29 @@ static pid_t forked(pid_t (*how)(void))
 pid_t sock_fork(void) { return forked(sock_real.fork); }
 pid_t sock__Fork(void) { return forked(sock_real._Fork); }
 
+pid_t sock_forkpty(int *master, char *name, const void *terminal, const void *size)
+{
+    uint32_t mark = sock_family_fork();
+    pid_t pid = sock_real.forkpty(master, name, terminal, size);
+    if (pid == 0)
+        sock_family_child(mark);
+    else if (pid < 0)
+        sock_family_failed(mark);
+    return pid;
+}
+
+/* The parent ends inside of libc; what comes back is the child. */
+int sock_daemon(int nochdir, int noclose)
+{
+    uint32_t mark = sock_family_fork(), before = sock_pid();
+    int result = sock_real.daemon(nochdir, noclose);
+    if ((uint32_t)getpid() != before)
+        sock_family_child(mark);
+    else
+        sock_family_failed(mark);
+    return result;
+}
+
 /* A child of vfork runs in our memory, where its closing of descriptors would be ours. So it gets memory of its own,
  * and we wait, as vfork does, until it has called exec or ended: then the pipe that it holds is closed. */
 pid_t sock_vfork(void)

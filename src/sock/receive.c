@@ -126,7 +126,7 @@ static ssize_t ring_was_empty(struct sock_file *file, int fd, enum look look)
         n = sock_tcp_discard(fd, waiting);
         if (n > 0) {
             link->consumed += (uint64_t)n;
-            return -EAGAIN;
+            return NEXT_PHASE; /* the end may lie right behind */
         }
     } else if (look == LOOK_NOW || !link->looked || atomic_load(&in->ended) ||
                (look == LOOK_AT_TIMES && now - link->looked > ticks_of_look())) {
@@ -153,11 +153,18 @@ static void writer_wake(struct sock_file *file, int fd)
         sock_tcp_bell(file, fd);
 }
 
+static enum look look_of(struct sock_link *link)
+{
+    if (!atomic_load(&link->set))
+        return LOOK_AT_TIMES;
+    return atomic_load(&link->set_reported) & (EPOLLRDHUP | EPOLLHUP | EPOLLERR) ? LOOK_NOW : LOOK_NOT;
+}
+
 /* The writer may be waiting for the room that was made. */
 static void room_made(struct sock_file *file, int fd)
 {
     const struct ring ring = sock_ring_in(file);
-    atomic_thread_fence(memory_order_seq_cst); /* pairs with sock_watch: it says that it waits, then looks at the tail */
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with sock_watch, which says that it waits and looks again */
     if (unlikely(atomic_load_explicit(&ring_words(&ring)->room_wanted, memory_order_relaxed)) &&
         ring_filled(&ring, &file->link->reader) <= sock_level_size(file->link->reader.turn & 7) / 2)
         writer_wake(file, fd);
@@ -183,7 +190,7 @@ static ssize_t from_ring(struct sock_file *file, int fd, struct sock_pieces *to,
     if (size == RING_BROKEN)
         return -EPROTO;
     if (total == 0)
-        return ring_was_empty(file, fd, atomic_load(&link->set) ? LOOK_NOT : LOOK_AT_TIMES);
+        return ring_was_empty(file, fd, look_of(link));
     room_made(file, fd);
     return total;
 }

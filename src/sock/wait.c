@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "sock/place.h"
 #include "sock/real.h"
+#include "sock/signal.h"
 #include "sock/stream.h"
 #include "sock/tcp.h"
 
@@ -105,6 +106,7 @@ int sock_wait(struct sock_file *file, int fd, short event, uint64_t deadline)
     if (place >= 0)
         sock_place_sleep(place);
     bool bounded = time_left(deadline, blind ? SOCK_BLIND_NS : 0, &left);
+    sock_restart_begin();
     if (!sock_watch_ready(file, event))
         result = sock_real.ppoll(fds, 2, bounded ? &left : NULL, NULL);
     int why = errno;
@@ -122,8 +124,8 @@ int sock_wait(struct sock_file *file, int fd, short event, uint64_t deadline)
         sock_unlock(&link->receive);
     }
     errno = why;
-    if (result < 0)
-        return -1;
+    if (result < 0) /* the kernel goes on waiting where there is no limit of time */
+        return why == EINTR && !deadline && sock_restart_wanted() ? 0 : -1;
     if (result == 0 && deadline && vbase_clock_ns() >= deadline && !sock_watch_ready(file, event)) {
         errno = EAGAIN;
         return -1;

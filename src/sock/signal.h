@@ -1,0 +1,15 @@
+/* Handlers of the program. None runs while this thread holds a lock of a connection: it might call send on the same
+ * one. Such a signal waits until the lock is given back. And a wait of ours ends, or goes on, as the handler's
+ * SA_RESTART says. */
+#ifndef SOCK_SIGNAL_H
+#define SOCK_SIGNAL_H
+
+#include "base/compiler.h"
+
+void sock_section_enter(void);
+void sock_section_leave(void);
+
+void sock_restart_begin(void); /* before a wait */
+bool sock_restart_wanted(void); /* after EINTR: every handler that ran asks for it */
+
+#endif
