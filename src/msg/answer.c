@@ -1,15 +1,17 @@
-/* The connection to a peer, and what it is told beside messages: answers and credit.
+/* The connection to a peer, and what it is sent beside messages: answers and credit.
  *
- * An answer is never lost and never waits behind messages: what a full lane turns away waits in `control`, in order.
+ * An answer is never lost and never waits behind messages: an answer for which the lane has no room waits in `control`,
+ * in order.
  *
- * Credit bounds the unmatched payload that one rank may leave at another. The sender counts down its window by payload +
- * MSG_FRAME_COST for each eager message; when it is used up, messages travel as bare envelopes and their payload stays where
- * it is. The receiver counts what it matched and tells it in a CREDIT frame at half a window, before the call that matched
- * returns. Frames themselves are never refused: a posted receive is reached past any number of unmatched messages. If the
- * lane is full the debt stays and is told later; it is one number, so nothing piles up. */
+ * Credit bounds the unmatched payload that one rank may leave at another. The sender counts down its window by payload
+ * + MSG_FRAME_COST for each eager message; when it is used up, messages travel as bare envelopes and their payload
+ * stays where it is. The receiver counts what it matched and returns it in a CREDIT frame at half a window, before the
+ * call that matched returns. Frames themselves are never refused: a posted receive is reached past any number of
+ * unmatched messages. If the lane is full the credit is kept and returned later; it is one number, so nothing
+ * accumulates. */
 #include "msg/transfer.h"
 
-/* The first vi of a peer carries: from now on small messages may take the short way. */
+/* The first vi of a peer is ready: from now on small messages may take the short way. */
 static void vi_add(struct msg_peer *peer, struct vi *vi)
 {
     if (!peer->nic) {
@@ -74,7 +76,7 @@ static void control_keep(struct msg_peer *peer, uint64_t header, const void *bod
     vmsg_peer_stuck(peer);
 }
 
-/* False: not now. Without memory it can neither be sent nor waited with: the other side would wait for ever. */
+/* False: not now. Without memory the answer can neither be sent nor kept: the other side would wait for ever. */
 static bool answer_send(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
 {
     struct iovec piece = {(void *)(uintptr_t)body, length};
@@ -84,7 +86,7 @@ static bool answer_send(struct msg_peer *peer, uint64_t header, const void *body
     return error != ERR_AGAIN && error != VI_HELD;
 }
 
-/* Sends an answer now, or keeps it: an answer is never lost and never waits behind messages. */
+/* Sends an answer now, or keeps it. */
 void vmsg_peer_answer(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
 {
     if (unlikely(peer->gone))
@@ -141,13 +143,8 @@ int vmsg_peer_accept(struct vi_nic *nic, uint32_t world)
     return error;
 }
 
-/* Credits: how much unmatched payload one rank may leave at another.
- *
- * The sender counts down its window by payload + MSG_FRAME_COST for each eager message; when it is used up, messages
- * travel as bare envelopes and their payload stays where it is. The receiver counts what it matched and tells it in a
- * CREDIT frame at half a window, before the call that matched returns. Frames themselves are never refused: a posted
- * receive is reached past any number of unmatched messages. If the lane is full the debt stays and is told later; it is
- * one number, so nothing piles up. */
+/* ---- credits ----------------------------------------------------------------------------------------------------- */
+
 #include "msg/engine.h"
 
 bool vmsg_credit_tell(struct msg_peer *peer)

@@ -1,7 +1,8 @@
-/* Messages that come: from the sink or from the own rank, matched at once or kept until a receive or a probe asks.
+/* Messages that arrive, from the sink or from this rank itself: matched at once or kept until a receive or a probe
+ * asks.
  *
- * An envelope describes a message while it is looked at. If no receive waits for it, it is copied into a message, with its
- * payload when it has one: payload without a receive is bounded by the window that its sender was given.
+ * An envelope describes a message while it is looked at. If no receive waits for it, it is copied into a message, with
+ * its payload when it has one: payload without a receive is bounded by the window that its sender was given.
  *
  * An envelope points into the frame that came (its payload, its keys, its note); a message has copies. */
 #include "msg/transfer.h"
@@ -87,7 +88,8 @@ static int message_wait(uint32_t context_id, const struct msg_envelope *envelope
     return OK;
 }
 
-/* The receive of a message, out of its list but for a listener that may hear it; NULL: it is kept. Context lock held. */
+/* Finds the receive of a message and unlinks it, except for a listener that may hear the message; NULL: it is kept.
+ * Context lock held. */
 static int match_or_keep(struct msg_context *context, struct msg_envelope *envelope, struct msg_request **found)
 {
     struct msg_member *member = context->member[envelope->source];
@@ -111,8 +113,8 @@ static int match_or_keep(struct msg_context *context, struct msg_envelope *envel
     return OK;
 }
 
-/* A listener's receive is still in its list. True: the listener has taken the message. Else the receive has it, unless it was
- * cancelled meanwhile: then *FOUND is NULL. */
+/* A listener's receive is still in its list. True: the listener has taken the message. Else the receive has it, unless
+ * it was cancelled meanwhile: then *FOUND is NULL. */
 static bool listener_takes(struct msg_context *context, const struct msg_envelope *envelope, struct msg_request **found)
 {
     if (likely(vmsg_listener_hears(envelope)))
@@ -147,7 +149,7 @@ int vmsg_message_enter(struct msg_context *context, struct msg_envelope *envelop
     return error;
 }
 
-/* Nobody will ever receive it: its sender is told that all that is wanted has come. */
+/* It will never be received: its sender is told that all that is wanted has come. */
 static void envelope_decline(const struct msg_envelope *envelope)
 {
     if (envelope->id)

@@ -1,9 +1,10 @@
-/* What the sender gives to the rails of a network: a granted range, cut into chunks, each taken by a rail whose way out
+/* What the sender gives to the rails of a network: a granted range, cut into chunks, each taken by a rail whose backlog
  * is short. Under progress.
  *
- * A chunk is a put where the rail has a key of the receiver's buffer, else a DATA frame; it says itself where it
- * belongs. It is noted with its rail until it has landed; what a lost rail did not land comes back here after its fence
- * and goes over another. The transfer is over when the receiver says DONE: until then its buffer is lent. */
+ * A chunk is a put where the rail has a key of the receiver's buffer, else a DATA frame; the frame says where it
+ * belongs. It is noted with its rail until it has landed; chunks that did not land over a lost rail come back here
+ * after its fence and go over another. The transfer is over when the receiver says DONE: until then its buffer is
+ * lent. */
 #include "msg/transfer.h"
 
 bool vmsg_bond_back(struct msg_peer *peer, const struct msg_replay_bulk *bulk)
@@ -94,9 +95,9 @@ static int chunk_give(struct msg_transfer *transfer, int rail, uint64_t most)
 
 /* ---- which rail -------------------------------------------------------------------------------------------------- */
 
-/* What goes in a millisecond or two, so that the others may take what comes after it. With one rail more; as its rate
- * is not known at first, this is not: a job begins with one. And never more than all it was given before: what a shaped
- * link lets through at first says too much of its rate. */
+/* What the rail sends in a millisecond or two, so that the others may take what comes after it. With only one rail it
+ * is more. Never more than all that the rail was given before: the first bytes over a shaped link make its rate look
+ * too high. */
 static uint64_t chunk_of(const struct msg_far *far, int rail)
 {
     uint64_t bytes = far->pace[rail].rate / 1000 * TUNED(RAIL_CHUNK_TIME) / 1000;
@@ -111,8 +112,8 @@ static uint64_t chunk_of(const struct msg_far *far, int rail)
                                             : bytes;
 }
 
-/* Near the end a rail leaves a chunk to the others if they are through with everything sooner than it is with the
- * chunk, and one of them is the better one for it: so the best of all never refuses. */
+/* Near the end a rail leaves a chunk to the others if they finish everything sooner than it would finish the chunk, and
+ * one of them is better than it: so the best of all never refuses. */
 static bool in_time(struct msg_transfer *transfer, int rail, uint64_t chunk)
 {
     struct msg_far *far = transfer->peer->far;
@@ -129,7 +130,7 @@ static bool in_time(struct msg_transfer *transfer, int rail, uint64_t chunk)
     return !better || mine * (double)rates <= (double)left * (double)pace->rate;
 }
 
-/* As much as the rail takes: with others beside it, a chunk at a time when its way out is short. Peer lock held. */
+/* As much as the rail takes: with others beside it, a chunk at a time when its backlog is short. Peer lock held. */
 static int rail_fill(struct msg_transfer *transfer, int rail)
 {
     struct msg_peer *peer = transfer->peer;

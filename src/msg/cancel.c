@@ -1,6 +1,6 @@
 /* Cancelling. A receive that is still posted and a send that is still here are decided at once. A send that its
  * receiver knows of is decided there: CANCEL goes out, and the answer says whether the message was forgotten or had
- * been matched before; in the second case the message simply goes on, and the answer, coming late, is passed over. */
+ * been matched before; in the second case the message simply goes on, and the late answer is ignored. */
 #include "msg/transfer.h"
 #include <sched.h>
 
@@ -65,9 +65,9 @@ void vmsg_cancel(struct msg_request *request)
         send_cancel(request);
 }
 
-/* ---- a lost job ------------------------------------------------------------------------------------------------- */
+/* ---- a lost job -------------------------------------------------------------------------------------------------- */
 
-/* Out of whatever list it is in; true: it was waiting there, not moving. */
+/* Unlinks it from the list that it is in; true: it was waiting there, not moving. */
 static bool request_unlink(struct msg_request *request)
 {
     struct base_lock *lock = request->kind == MSG_RECEIVE ? &request->context->lock : &request->peer->lock;
@@ -82,8 +82,8 @@ static bool request_unlink(struct msg_request *request)
     return waits;
 }
 
-/* The job is lost and the caller will take the request's memory away: nothing of the engine may point to it any more.
- */
+/* The job is lost and the caller will reuse the memory of the request: nothing of the engine may point to it any
+ * more. */
 void vmsg_request_abandon(struct msg_request *request, int error)
 {
     while (!msg_progress_enter())
@@ -139,7 +139,8 @@ void vmsg_cancel_asked(struct msg_peer *peer, uint64_t header, const union msg_f
     struct msg_message *message = NULL;
     if (id) /* messages that await nothing have id 0 */
         message = context ? take_unmatched(peer, context, id) : take_early(peer, id);
-    vmsg_peer_control(peer, msg_header(MSG_FRAME_CANCELLED, 0, 0, message ? MSG_FLAG_WON : 0), &body->id, sizeof body->id);
+    vmsg_peer_control(peer, msg_header(MSG_FRAME_CANCELLED, 0, 0, message ? MSG_FLAG_WON : 0), &body->id,
+                      sizeof body->id);
     if (message)
         vmsg_message_forget(message);
 }
@@ -155,7 +156,7 @@ void vmsg_cancel_answered(struct msg_peer *peer, uint64_t header, const union ms
     if (!won && peer->parted && transfer) {
         transfer->cancelling = false;
         vmsg_send_forsake(transfer->request);
-    } else if (won && sane) { /* else too late: the message goes its way */
+    } else if (won && sane) { /* else too late: the message goes on */
         struct msg_request *request = transfer->request;
         vmsg_transfer_give(transfer);
         msg_complete(request, ERR_CANCELLED);

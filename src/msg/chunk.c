@@ -1,15 +1,15 @@
-/* Chunks that this side moves by gets and puts: claimed, begun, told.
+/* Chunks that this side moves by gets and puts: claimed, begun, completed.
  *
- * A chunk is claimed from the slot that both sides share, or from the range that is held here. One that finds the
- * provider busy stays claimed. Over a network several are under way, over all rails that have a key; those of a lost
- * rail are begun again over another when it is closed, which is when nothing of it lands any more. After a failure no
- * more are begun; what follows is the machine's to decide. */
+ * A chunk is claimed from the slot that both sides share, or from the range that is held here. If the provider is busy,
+ * a chunk stays claimed. Over a network several are under way, over all rails that have a key; those of a lost rail are
+ * begun again over another when it is closed, which is when nothing of it lands any more. After a failure no more are
+ * begun; transfer.c decides what follows. */
 #include "msg/transfer.h"
 
 #define CHUNK_BITS 3u
 _Static_assert(MSG_CHUNKS == 1 << CHUNK_BITS, "");
 
-/* A cookie names a chunk by its transfer's generation and index, so that one that is told late names none. */
+/* A cookie names a chunk by its transfer's generation and index, so that a late completion names none. */
 static void *cookie_of(const struct msg_transfer *transfer, const struct msg_chunk *chunk)
 {
     uint64_t number = (uint64_t)(chunk - transfer->part);
@@ -91,8 +91,8 @@ void vmsg_chunks_drop(struct msg_transfer *transfer)
 
 /* ---- moving ------------------------------------------------------------------------------------------------------ */
 
-/* What is too much goes back to the range, or, where a rail with less room takes over from a lost one, to the place
- * that is kept for it. */
+/* What is too much goes back to the range; or, where a rail with less room replaces a lost one, to the place that is
+ * kept for it. */
 static bool chunk_cut(struct msg_transfer *transfer, struct msg_chunk *chunk, uint64_t bytes)
 {
     struct msg_chunk *rest = transfer->part;
@@ -149,7 +149,7 @@ static int chunk_begin(struct msg_transfer *transfer, struct msg_chunk *chunk, s
     return status;
 }
 
-/* Over the rails in turn: the next one that takes it. That a rail is busy, or will be told down in a moment, is no
+/* Over the rails in turn: the next one that takes it. A rail that is busy, or whose loss is about to be told, is no
  * failure. */
 static int chunk_begin_far(struct msg_transfer *transfer, struct msg_chunk *chunk)
 {

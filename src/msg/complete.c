@@ -1,12 +1,12 @@
 /* Completion: a request becomes its owner's again, and a thread that sleeps until then is woken.
  *
- * A request with a callback is done when the callback is called, by the thread that drains the list; a request without one is
- * done at once. */
+ * A request with a callback is done when the callback is called, by the thread that drains the list; a request without
+ * one is done at once. */
 #include "msg/wait.h"
 
 struct msg_waiters vmsg_waiters = {.ear = -1};
 
-/* Wakes whoever sleeps in this process, so that he looks again. */
+/* Wakes the threads of this process that sleep, so that they look again. */
 void vmsg_wait_changed(void)
 {
     /* seq_cst: pairs with the fences in park and sleep: either they see what changed, or we see that they sleep */
@@ -68,7 +68,7 @@ bool vmsg_callbacks_run(void)
             struct msg_request *request = container_of(node, struct msg_request, link);
             void (*completed)(struct msg_request *) = request->completed;
             msg_publish(request);
-            completed(request); /* who may free it */
+            completed(request); /* which may free it */
             ran = true;
         }
     } while (node);

@@ -1,5 +1,5 @@
-/* Contexts: closed worlds of matching. A member is made when somebody talks to it, so a context of many ranks costs
- * one pointer for each and a structure for those that are used.
+/* Contexts: closed worlds of matching. A member is made when it is first used, so a context of many ranks costs one
+ * pointer for each and a structure for those that are used.
  *
  * Messages may come before their context is open here (another rank was quicker): they wait in the engine's early list,
  * in order, and enter when it opens. The sink looks the context up without a lock; closing therefore keeps progress

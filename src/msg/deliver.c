@@ -1,5 +1,5 @@
-/* A message has found its receive: its payload is copied, or its transfer begins. Runs without the context's lock, since a
- * matched request and a matched message belong to no other thread. */
+/* A message has found its receive: its payload is copied, or its transfer begins. Runs without the context's lock,
+ * since a matched request and a matched message belong to no other thread. */
 #include "msg/transfer.h"
 
 void vmsg_note_give(const struct msg_request *request, const struct msg_note *note)
@@ -21,9 +21,9 @@ void vmsg_self_copy(struct msg_request *receive, struct msg_request *send)
 
 void vmsg_receive_truncated(struct msg_request *request, uint64_t room)
 {
-    request->result.error =
-        vbase_fail(ERR_TRUNCATED, "%llu bytes came from rank %d with tag %d, there is room for %llu",
-                   (unsigned long long)request->total, request->result.source, request->result.tag, (unsigned long long)room);
+    request->result.error = vbase_fail(
+        ERR_TRUNCATED, "%llu bytes came from rank %d with tag %d, there is room for %llu",
+        (unsigned long long)request->total, request->result.source, request->result.tag, (unsigned long long)room);
 }
 
 /* REQUEST and the message belong together and to no other thread. */

@@ -1,5 +1,5 @@
-/* The engine: what all files of msg share. The headers of this room are by noun: engine.h, request.h, nics.h, peer.h, match.h,
- * transfer.h, wait.h, wire.h. Other rooms include msg.h alone; tests of the room may include these.
+/* The engine: what all files of msg share. The headers of this room are by noun: engine.h, request.h, nics.h, peer.h,
+ * match.h, transfer.h, wait.h, wire.h. Other rooms include msg.h alone; tests of the room may include these.
  *
  * Locks. They are taken only after vmsg_threads(true). Each may be taken while holding those above it:
  *   progress     only ever tried (context close and stop wait for it, holding nothing)

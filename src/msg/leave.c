@@ -1,16 +1,16 @@
 /* Ranks that leave: by a goodbye, or by a death that does not end the job.
  *
- * The launcher counts deaths in the handover; waits look at that count when they yield or sleep. A dead rank is one that has
- * said goodbye, and more: receives from it are over, whatever was moving to or from it is, and answers for it are dropped.
- * From then on the short ways are closed, for they look at nothing.
+ * The launcher counts deaths in the handover; waits look at that count when they yield or sleep. A dead rank is one
+ * that has said goodbye, and more: receives from it end, transfers to and from it end, and answers for it are dropped.
+ * From then on the short ways are closed, because they check nothing.
  *
- * What a network was given of our memory is its own until it knows that the link is gone, so the rails to a dead rank are
- * closed before its transfers end: its host may be silent, and its connections stay. */
+ * A network may use the memory that it was given until it knows that the link is gone. So the rails to a dead rank are
+ * closed before its transfers end: its host may be silent, and then its connections stay. */
 #include "msg/transfer.h"
 #include <sched.h>
 
-/* Its receiver has said goodbye. What he was sent at once is his; what waits for his answer is given up, unless it is
- * being cancelled: he still answers that. */
+/* The receiver has said goodbye. What was sent at once is complete; a send that waits for the receiver's answer is
+ * given up, unless it is being cancelled: the receiver still answers that. */
 void vmsg_send_forsake(struct msg_request *request)
 {
     struct msg_transfer *transfer = request->extra;
@@ -19,13 +19,14 @@ void vmsg_send_forsake(struct msg_request *request)
         list_remove(&request->link);
     else if (phase != MSG_PHASE_ANNOUNCED || transfer->cancelling)
         return;
-    int error = vbase_fail(ERR_PEER_DEAD, "rank %d has left the job and receives nothing any more", request->peer->world);
+    int error =
+        vbase_fail(ERR_PEER_DEAD, "rank %d has left the job and receives nothing any more", request->peer->world);
     if (transfer)
         vmsg_transfer_give(transfer);
     msg_complete(request, error);
 }
 
-/* He said goodbye: what he has not received by now he never will. Stop does not wait for it, nor does anybody else. */
+/* The peer said goodbye: it will not receive any more. Stop does not wait for sends to it, nor does anything else. */
 void vmsg_peer_parted(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
 {
     (void)header, (void)body;
@@ -68,7 +69,8 @@ static void receives_end(struct msg_context *context, int world)
     }
 }
 
-/* Under progress. Who waits for anyone of pack's contexts looks who is left; what has a callback is posted for good. */
+/* Under progress. Waits for any rank in contexts of pack end, so that pack can check which ranks are left; a request
+ * with a callback stays posted. */
 static void waits_for_anyone_end(struct msg_context *context, int world)
 {
     struct list over;
@@ -94,7 +96,7 @@ static void transfers_end(struct msg_peer *peer)
 {
     struct msg_transfer *transfer;
     if (peer->far && vmsg_rails_end(peer))
-        (void)vi_poll(peer->nic, 1); /* from here on it has nothing of ours */
+        (void)vi_poll(peer->nic, 1); /* from here on the network has nothing of ours */
     for (uint32_t i = 0; (transfer = vmsg_transfer_next(peer, &i));) {
         vmsg_transfer_end(transfer, dead_error(peer->world));
     }

@@ -1,8 +1,8 @@
-/* The engine's life: who we are, which nics are open, what comes from them, and the goodbye.
+/* The engine's life: start, which nics are open, and the goodbye.
  *
  * Stopping: first everything of ours is delivered (no send without its receiver's answer, nothing queued), then every
- * peer hears GOODBYE, and those who know us have said it, too: nothing of theirs is under way to us any more. Then all
- * ranks meet at the launcher's fence before the segment is left. Somebody who never talked to us is not waited for.
+ * peer gets GOODBYE, and each peer that knows us has sent it, too: nothing of theirs is under way to us any more. Then
+ * all ranks meet at the launcher's fence before the segment is left. A peer that never talked to us is not waited for.
  *
  * A child made by fork has the engine's memory but is no rank: `open` is false there from the first moment, so every
  * call returns ERR_STATE and nothing is torn down. */
@@ -157,7 +157,7 @@ static bool all_parted(void *context)
     (void)context;
     struct msg_engine *engine = &vmsg_engine;
     if (!all_delivered(NULL))
-        return false; /* somebody has not even heard our goodbye */
+        return false; /* our goodbye did not even reach all peers */
     for (int i = 0; i < engine->size * MSG_NETWORKS; i++)
         if (engine->peer[i] && engine->peer[i]->heard && !engine->peer[i]->parted)
             return false;
@@ -174,7 +174,7 @@ static void end_if_lost(void)
 static void goodbye(struct msg_engine *engine)
 {
     if (engine->failed)
-        return; /* the job is lost, and somebody has been told */
+        return; /* the job is lost, and a call has returned that */
     (void)vmsg_wait_until(all_delivered, NULL);
     end_if_lost();
     msg_await();

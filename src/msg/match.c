@@ -98,7 +98,7 @@ void vmsg_match_keep(struct msg_context *context, struct msg_member *member, str
     COUNT(recv_unexpected);
     COUNT(unexpected_now);
     if (unlikely(vmsg_engine.threads))
-        vmsg_wait_completed(false); /* who waits until a probe finds something */
+        vmsg_wait_completed(false); /* those that wait until a probe finds something */
 }
 
 void vmsg_match_take(struct msg_message *message)

@@ -7,7 +7,7 @@
 
 #define MSG_INLINE 104         /* unexpected payload that lies inside its message */
 
-/* A rank of a context that somebody talked to: where its messages and the receives for it wait. */
+/* A rank of a context that was used: where its messages and the receives for it wait. */
 struct msg_member {
     struct msg_peer *peer;
     int rank; /* in the context */
@@ -65,7 +65,7 @@ struct msg_message {
 extern struct base_pool vmsg_members, vmsg_messages;
 extern struct list vmsg_early; /* messages for contexts that are not open yet, as they came; under progress */
 
-/* ---- match.c: context lock held ---- */
+/* ---- match.c: context lock held ---------------------------------------------------------------------------------- */
 struct msg_request *vmsg_match_arrival(struct msg_context *context, struct msg_member *member, int tag);
 /* The receive that a message of MEMBER gets, left in its list; NULL: none was posted. */
 static inline struct msg_request *msg_match_arrival(struct msg_context *context, struct msg_member *member, int tag)
@@ -104,7 +104,7 @@ void vmsg_match_keep(struct msg_context *context, struct msg_member *member, str
 void vmsg_match_take(struct msg_message *message); /* out of the lists */
 struct msg_message *vmsg_match_sent(struct msg_member *member, uint64_t id);
 
-/* ---- members, match.c ---- */
+/* ---- members, match.c -------------------------------------------------------------------------------------------- */
 int vmsg_member_find(struct msg_context *context, int rank, struct msg_member **member) MUST_CHECK; /* takes the lock */
 static inline int msg_member_find(struct msg_context *context, int rank, struct msg_member **member)
 {
@@ -122,7 +122,7 @@ static inline int vmsg_context_rank_of(const struct msg_context *context, int wo
     return context->rank_of ? context->rank_of[world] : world;
 }
 
-/* ---- message.c: messages that come ---- */
+/* ---- message.c: messages that come ------------------------------------------------------------------------------- */
 void vmsg_message_arrived(uint32_t context_id, struct msg_envelope *envelope);
 int vmsg_message_enter(struct msg_context *context, struct msg_envelope *envelope) MUST_CHECK;
 void vmsg_message_deliver(struct msg_request *request, const struct msg_envelope *envelope);
@@ -144,7 +144,8 @@ static inline uint64_t msg_receive_found(struct msg_request *request, int source
 }
 
 /* The payload of an eager message lies at hand: into the buffer of its receive, which is over. */
-static inline __attribute__((always_inline)) void msg_payload_deliver(struct msg_request *request, struct msg_peer *peer, const void *payload, uint64_t bytes)
+static inline __attribute__((always_inline)) void
+msg_payload_deliver(struct msg_request *request, struct msg_peer *peer, const void *payload, uint64_t bytes)
 {
     if (unlikely(!type_buffer_contiguous(&request->buffer)))
         (void)vtype_unpack_at(&request->buffer, 0, payload, bytes);
@@ -159,37 +160,38 @@ void vmsg_message_give(struct msg_message *message, struct msg_request *request)
 void vmsg_message_forget(struct msg_message *message);
 void vmsg_message_drop(struct msg_message *message);
 
-/* ---- note.c ---- */
+/* ---- note.c ------------------------------------------------------------------------------------------------------ */
 void vmsg_note_give(const struct msg_request *request, const struct msg_note *note);
 
-/* ---- listen.c ---- */
+/* ---- listen.c ---------------------------------------------------------------------------------------------------- */
 bool vmsg_listener_turn(void); /* no lock held: true: it had one */
 bool vmsg_listener_hears(const struct msg_envelope *envelope); /* under progress; false: declined */
 
-/* Somebody has died, and this is a context of pack's, which looks who is left before it waits for anyone. */
+/* A rank has died, and this is a context of pack, which checks which ranks are left before it waits for any rank. */
 static inline bool msg_context_bereaved(const struct msg_context *context)
 {
     return atomic_load_explicit(&vmsg_engine.deaths, memory_order_relaxed) && context->id >= MSG_CONTEXT_PACK &&
            context->id < MSG_CONTEXT_PACK + MSG_CONTEXTS_PACK;
 }
 
-/* ---- cancel.c ---- */
+/* ---- cancel.c ---------------------------------------------------------------------------------------------------- */
 void vmsg_request_abandon(struct msg_request *request, int error);
 void vmsg_cancel_asked(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 void vmsg_cancel_answered(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 
-/* ---- self.c ---- */
+/* ---- self.c ------------------------------------------------------------------------------------------------------ */
 int vmsg_self_send(struct msg_request *request, struct msg_member *member) MUST_CHECK;
 void vmsg_self_copy(struct msg_request *receive, struct msg_request *send);
 
-/* ---- sink.c ---- */
+/* ---- sink.c ------------------------------------------------------------------------------------------------------ */
 extern const struct vi_sink vmsg_sink;
 bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count);
 void vmsg_sink_done(struct vi *vi, void *cookie, int status);
 
-/* ---- launch.c, queue.c, leave.c ---- */
+/* ---- launch.c, queue.c, leave.c ---------------------------------------------------------------------------------- */
 int vmsg_send_launch(struct msg_request *request) MUST_CHECK; /* peer lock held */
-void vmsg_send_forsake(struct msg_request *request) COLD; /* peer lock held: the peer has left, so it is over unless it left before */
+/* peer lock held: the peer has left, so the send ends unless it left before */
+void vmsg_send_forsake(struct msg_request *request) COLD;
 void vmsg_death_look(void); /* no lock held, outside progress */
 
 #endif

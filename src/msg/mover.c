@@ -1,9 +1,9 @@
-/* Who moves a large message, chosen by its receiver when it is matched. Nothing is learned while a program runs: the
- * choice depends on what both ends can, on the class of the line between their processors, and on whether ranks that
- * are awake outnumber processors. Then a copy by one side alone costs least. */
+/* Which side moves a large message: chosen by its receiver when it is matched. Nothing is learned while a program runs:
+ * the choice depends on what both ends can do, on the class of the line between their processors, and on whether awake
+ * ranks outnumber processors; if they do, a copy by one side alone costs least. */
 #include "msg/transfer.h"
 
-/* Whether a kernel should get into the pieces of this receive's buffer; the first ones tell. */
+/* Whether the kernel should copy into the pieces of this receive's buffer; the first ones tell. */
 static bool pieces_pay(const struct msg_transfer *transfer)
 {
     struct iovec piece[MSG_GATHERED];
@@ -12,7 +12,7 @@ static bool pieces_pay(const struct msg_transfer *transfer)
     return vtype_gather(&cursor, piece, MSG_GATHERED, transfer->want, &pieces) >= (uint64_t)pieces * TUNED(PIECE_LEAST);
 }
 
-/* Some way to the peer on which its memory can be got. Peer lock held, or it is not remote. */
+/* Some vi to the peer over which its memory can be got. Peer lock held, or it is not remote. */
 static bool gets_work(const struct msg_transfer *transfer, struct vi_state *state)
 {
     const struct msg_peer *peer = transfer->peer;

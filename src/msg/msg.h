@@ -4,8 +4,8 @@
  * ranks in the context. A message goes to (context, rank, tag) and is matched in MPI's order: by the receiver's posting
  * order among receives that fit, by the sender's order among messages that fit.
  *
- * Memory: requests are the caller's (embedded where he likes) and stay put until complete; buffers stay untouched until
- * complete; a layout in a buffer is kept alive by the caller.
+ * Memory: requests belong to the caller (embedded in any structure) and stay in place until complete; buffers stay
+ * untouched until complete; a layout in a buffer is kept alive by the caller.
  *
  * Threads: every function may be called from any thread once vmsg_start was told so; before that no lock is taken. Lock
  * order: a context's matching, a peer's sending, progress (only ever tried). Completion is published with release and
@@ -42,13 +42,13 @@ struct msg_request {
     uint8_t kind, mode, phase;
     bool awaited;                /* private: a posted receive that a remote rank may match */
     struct msg_result result;
-    /* Called once, when the operation is complete, from a round of progress of whichever thread, with no lock held; it may
+    /* Called once, when the operation is complete, from a round of progress of any thread, with no lock held; it may
      * start operations but not wait, and may free the request, which until then is the engine's (also when it seems
      * done). NULL: none. Set before starting. */
     void (*completed)(struct msg_request *request);
     void *owner; /* the caller's */
-    /* In a context of notes, set before starting: the note that is sent, or the place for the one that comes, which stays as
-     * it is if none does. NULL: none. In other contexts nobody looks at it. */
+    /* In a context of notes, set before starting: the note that is sent, or the place for the one that comes, which
+     * stays as it is if none does. NULL: none. In other contexts it is not used. */
     struct msg_note *note;
 
     /* private to msg */
@@ -92,29 +92,31 @@ enum msg_mode {
 VEXPORT int vmsg_start(void) MUST_CHECK;
 /* The last stop says goodbye to all peers both ways (what was sent is delivered), leaves the launcher, closes. */
 VEXPORT void vmsg_stop(void);
-VEXPORT const struct boot_job *vmsg_job(void); /* rank, size, node; valid between start and stop, and for
-                                                 * vmsg_abort after a start that failed; else NULL */
+/* rank, size, node; valid between start and stop, and for vmsg_abort after a start that failed; else NULL */
+VEXPORT const struct boot_job *vmsg_job(void);
 VEXPORT void vmsg_threads(bool several);       /* from now on calls may come from several threads */
-extern void (*vmsg_threads_begin)(void);       /* pack's, who is to lock then, too, whoever says so; NULL: it is not there */
+/* of pack, which must lock then, too; NULL: it is not there */
+extern void (*vmsg_threads_begin)(void);
 VEXPORT bool vmsg_threaded(void);
 VEXPORT void vmsg_abort(int status, const char *message) __attribute__((noreturn));
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */
 
-/* MEMBERS are world ranks, copied; NULL: all of the world in order. Id 0 to 65535, the same at all members, used once at
- * a time: agreeing on it is the caller's business. Messages for an id that is not open yet wait. */
-VEXPORT int vmsg_context_open(uint32_t id, const int *members, int size, int rank, struct msg_context **context) MUST_CHECK;
+/* MEMBERS are world ranks, copied; NULL: all of the world in order. Id 0 to 65535, the same at all members, used once
+ * at a time: agreeing on it is the caller's business. Messages for an id that is not open yet wait. */
+VEXPORT int vmsg_context_open(uint32_t id, const int *members, int size, int rank,
+                              struct msg_context **context) MUST_CHECK;
 
-#define MSG_NETWORKS 4 /* the usual ways, and those of channels that are bound to a network: a nic and peers of their own */
-/* A network of its own to all ranks: over TCP alone, also between ranks of one host, or over the one CARD of each host that
- * has this name (NULL: all). All ranks of the job call it together; it stays until stop. A context over it has all
+#define MSG_NETWORKS 4 /* the usual ways, and those of channels bound to a network: a nic and peers of their own */
+/* A network of its own to all ranks: over TCP alone, also between ranks of one host, or over the one CARD of each host
+ * that has this name (NULL: all). All ranks of the job call it together; it stays until stop. A context over it has all
  * ranks as members, in order. Failing at one rank it may succeed at others: to agree is the caller's business. */
 VEXPORT int vmsg_network_open(const char *card, int *network) MUST_CHECK;
 VEXPORT void vmsg_network_close(int network); /* others have failed to open it: before anything is opened over it */
 VEXPORT int vmsg_context_open_over(int network, uint32_t id, struct msg_context **context) MUST_CHECK;
 /* The last three ids belong to mplite, which lives in every process at most once and needs no agreement. */
 #define MSG_CONTEXT_MPLITE 65533
-/* Those before them are pack's, for whom its ranks agree on them. */
+/* Those before them are for pack, whose ranks agree on them. */
 #define MSG_CONTEXT_PACK 64512
 #define MSG_CONTEXTS_PACK 1020
 /* Messages still unmatched are dropped (their senders complete), receives still posted are cancelled. */
@@ -122,19 +124,20 @@ VEXPORT void vmsg_context_close(struct msg_context *context);
 VEXPORT void vmsg_context_noted(struct msg_context *context); /* its messages carry notes: right after it was opened */
 VEXPORT int vmsg_context_world(const struct msg_context *context, int rank); /* the world rank of a member */
 
-/* A receive with a function in the place of a buffer, for a layer that would post the same receive again and again. While it is
- * posted it hears each eager message that it matches, where the message lies, and stays posted. HEARD runs under progress: it
- * may send and start, but not wait, and DATA is valid during the call only. A message that HEARD declines, and one that is not
- * eager, completes the receive like any other, into its buffer; until it is posted again all messages behind that one wait.
- * Where HEARD wants a turn, BEHIND is called soon, by a thread that made progress, with no lock held. One in a process. */
+/* A receive with a function in the place of a buffer, for a layer that would post the same receive again and again.
+ * While it is posted it hears each eager message that it matches, where the message lies, and stays posted. HEARD runs
+ * under progress: it may send and start, but not wait, and DATA is valid during the call only. A message that HEARD
+ * declines, and one that is not eager, completes the receive like any other, into its buffer; until it is posted again
+ * all messages behind that one wait. Where HEARD wants a turn, BEHIND is called soon, by a thread that made progress,
+ * with no lock held. One in a process. */
 enum msg_heard { MSG_DECLINED, MSG_HEARD, MSG_HEARD_TURN };
 struct msg_listener {
     enum msg_heard (*heard)(int source, const void *data, uint64_t bytes);
     void (*behind)(void);
 };
 
-/* How a rank is reached: connects to him if need be. PATH: the cards at both ends, in words; empty where there
- * are none, or until the connection is up. */
+/* How a rank is reached: connects to it if need be. PATH: the cards at both ends, in words; empty where there are none,
+ * or until the connection is up. */
 struct msg_route {
     const char *transport; /* "shm" */
     char path[200];
@@ -145,9 +148,11 @@ VEXPORT int vmsg_route(struct msg_context *context, int rank, struct msg_route *
 
 /* Blocking, contiguous, standard mode: the short way. */
 VEXPORT int vmsg_send(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes);
-VEXPORT int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64_t bytes, struct msg_result *result);
+VEXPORT int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64_t bytes,
+                      struct msg_result *result);
 
-/* The same without waiting, and only if it can be done at once: OK, the buffer is the caller's; ERR_AGAIN: start a request. */
+/* The same without waiting, and only if it can be done at once: OK, the buffer is the caller's; ERR_AGAIN: start a
+ * request. */
 VEXPORT int vmsg_send_now(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes);
 
 /* The same for a message that lies in several pieces: at most MSG_PIECES_MOST, and it fits into an eager frame. */
@@ -169,11 +174,11 @@ VEXPORT int vmsg_recv_start(struct msg_request *request, const struct msg_where 
                             const struct type_buffer *buffer) MUST_CHECK;
 
 /* The second for a listener. */
-VEXPORT int vmsg_recv_listen(struct msg_request *request, const struct msg_where *from, const struct type_buffer *buffer,
-                             const struct msg_listener *listener) MUST_CHECK;
+VEXPORT int vmsg_recv_listen(struct msg_request *request, const struct msg_where *from,
+                             const struct type_buffer *buffer, const struct msg_listener *listener) MUST_CHECK;
 
-/* Asks to cancel. The request still completes, with result.error ERR_CANCELLED where the cancel won. A receive is decided
- * at once; a send that was announced is decided by its receiver's engine. */
+/* Asks to cancel. The request still completes, with result.error ERR_CANCELLED where the cancel won. A receive is
+ * decided at once; a send that was announced is decided by its receiver's engine. */
 VEXPORT void vmsg_cancel(struct msg_request *request);
 
 /* Is there a message that a receive from FROM would match? found false: no (after one round of progress). */
@@ -181,8 +186,10 @@ VEXPORT int vmsg_probe(const struct msg_where *from, bool *found, struct msg_res
 
 /* The same and takes the message out of matching; it must be received with vmsg_message_recv. NULL: none. */
 struct msg_message;
-VEXPORT int vmsg_message_probe(const struct msg_where *from, struct msg_message **message, struct msg_result *result) MUST_CHECK;
-VEXPORT int vmsg_message_recv(struct msg_request *request, struct msg_message *message, const struct type_buffer *buffer) MUST_CHECK;
+VEXPORT int vmsg_message_probe(const struct msg_where *from, struct msg_message **message,
+                               struct msg_result *result) MUST_CHECK;
+VEXPORT int vmsg_message_recv(struct msg_request *request, struct msg_message *message,
+                              const struct type_buffer *buffer) MUST_CHECK;
 
 /* ---- progress and waiting ---------------------------------------------------------------------------------------- */
 
@@ -195,9 +202,9 @@ VEXPORT int vmsg_wait(struct msg_request *request);
 VEXPORT int vmsg_wait_first(struct msg_request *request, struct msg_request *last);
 
 /* The one wait of every layer: polls, then yields, then sleeps, until READY(context) says true. READY is called often,
- * without locks, and must be cheap; it is asked again after it said true, and must not change its mind. What it looks at
- * must change only by progress of this engine, or by somebody who calls vmsg_wake. ERR_PEER_DEAD and the like when the
- * job is lost. */
+ * without locks, and must be cheap; it is asked again after it said true, and must not change its mind. What it looks
+ * at must change only by progress of this engine, or by a thread that calls vmsg_wake. ERR_PEER_DEAD and the like when
+ * the job is lost. */
 VEXPORT int vmsg_wait_until(bool (*ready)(void *context), void *context);
 
 /* The same, with ERR_TIMEOUT when the clock of base/clock.h shows TICKS. */
@@ -209,26 +216,27 @@ VEXPORT void vmsg_wake(void);
 /* ---- deaths ------------------------------------------------------------------------------------------------------ */
 
 /* Where the launcher was told that a death does not end the job: what waits for a dead rank alone ends with
- * ERR_PEER_DEAD, and so does what is started for him. Waits notice it within a tenth of a second; who only polls asks. */
+ * ERR_PEER_DEAD, and so does what is started for it. Waits notice it within a tenth of a second; a caller that only
+ * polls must ask. */
 VEXPORT uint32_t vmsg_deaths(void); /* looks; how many */
 VEXPORT bool vmsg_dead(int world);
 VEXPORT bool vmsg_left(int world);  /* or has said goodbye */
 
 /* ---- shared memory ----------------------------------------------------------------------------------------------- */
 
-/* Zeroed memory that all members of a context can reach, where all live on one node. All members call it together, with
- * the same size and a TAG that nothing else uses meanwhile; it blocks. All get it or none: ERR_UNSUPPORTED; none if one of
- * them is not WILLING, because he lacks what he needs beside it. */
+/* Zeroed memory that all members of a context can reach, where all are on one node. All members call it together, with
+ * the same size and a TAG that nothing else uses meanwhile; it blocks. All get it or none: ERR_UNSUPPORTED; none if one
+ * of them is not WILLING, because it lacks what it needs beside it. */
 struct msg_share;
 VEXPORT int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, bool willing,
                             struct msg_share **share) MUST_CHECK;
 VEXPORT void *vmsg_share_memory(const struct msg_share *share);
-/* Rank 0 closes last: it is his memory. NULL is allowed. */
+/* Rank 0 closes last: the memory is its own. NULL is allowed. */
 VEXPORT void vmsg_share_close(struct msg_share *share);
-/* vmsg_wait_until for what other members store there. READY may be called by another waiting thread, never by two at once;
- * it does nothing but look. */
+/* vmsg_wait_until for what other members store there. READY may be called by another waiting thread, never by two at
+ * once; it may only read. */
 VEXPORT int vmsg_share_wait(bool (*ready)(void *context), void *context);
-/* After a store that members may wait for in vmsg_share_wait: wakes those who sleep. */
+/* After a store that members may wait for in vmsg_share_wait: wakes those that sleep. */
 VEXPORT void vmsg_share_wake(struct msg_share *share, int rank);
 VEXPORT void vmsg_share_wake_all(struct msg_share *share);
 

@@ -53,18 +53,19 @@ int vmsg_network_open(const char *card, int *out)
         network++;
     int tried = vmsg_networks.tried++, error = OK;
     if (network == MSG_NETWORKS)
-        error = vbase_fail(ERR_LIMIT, "%d networks were asked for by channels, more than this cannot be", MSG_NETWORKS - 1);
+        error =
+            vbase_fail(ERR_LIMIT, "%d networks were asked for by channels, more than this cannot be", MSG_NETWORKS - 1);
     else
         vmsg_networks.tried_as[network] = tried;
     error = error ? error : network_nic(card, network);
-    int fence = vmsg_wait_fence(); /* who failed takes part all the same */
+    int fence = vmsg_wait_fence(); /* a rank that failed takes part all the same */
     error = error ? error : fence;
     if (!error)
         *out = network;
     return error;
 }
 
-/* A stranger may have called: then it stays. */
+/* A rank may have connected to it already: then it stays. */
 void vmsg_network_close(int network)
 {
     struct msg_engine *engine = &vmsg_engine;

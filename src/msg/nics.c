@@ -1,12 +1,13 @@
 /* Which nics are open, how their peers are reached, and whether anything is awaited from the network.
  *
  * A transport is opened only for ranks that those before it in the table do not reach: in a job of one node the network
- * is never touched, not by a single system call. The nics that strangers call have a business card; all ranks put theirs
- * into the launcher's key-value space, meet, and read those of the ranks they talk to, when they first do.
+ * is never touched, not by a single system call. The nics that accept connections have an address (vi_nic.card). All
+ * ranks put theirs into the launcher's key-value space, meet in a fence, and read that of another rank when they first
+ * talk to it.
  *
- * What is awaited from afar is counted: posted receives that a remote rank may match, transfers with one, queues to one.
- * While there is none, the network is looked at rarely, whatever goes on in shared memory. Not never: a remote rank may
- * want to connect, to cancel, or to say goodbye. */
+ * What is awaited from remote ranks is counted: posted receives that a remote rank may match, transfers with one,
+ * queues to one. While there is none, the network is polled rarely, whatever happens in shared memory. Rarely and not
+ * never: a remote rank may connect, cancel, or say goodbye. */
 #include "msg/peer.h"
 #include "msg/wait.h"
 #include "vi/listener.h"
@@ -45,14 +46,14 @@ bool vmsg_nic_remote(int network, int world)
     if (!engine->networked || world == engine->rank)
         return false;
     if (!network && vmsg_networks.tried > 1 && engine->job->local_count == engine->size && engine->nic[0]->caps.node)
-        return false; /* networked for others' sake alone */
+        return false; /* networked for other ranks only */
     for (int i = 0; engine->usual > 1 && !network && i < engine->job->local_count; i++)
         if (engine->job->local_ranks[i] == world)
             return false;
     return true;
 }
 
-/* ---- business cards ---------------------------------------------------------------------------------------------- */
+/* ---- addresses --------------------------------------------------------------------------------------------------- */
 
 /* NETWORK: its number among those that were tried. */
 static const char *card_key(const struct vi_nic *nic, int network, int world, char key[64])
@@ -67,21 +68,24 @@ int vmsg_card_put(const struct vi_nic *nic, int network)
     return vboot_put_text(vmsg_engine.job, card_key(nic, network, vmsg_engine.rank, key), nic->card);
 }
 
-/* A vi to a rank, by the first nic of his network that reaches him. The launcher is asked under a lock: one at a time. */
+/* A vi to a rank, by the first nic of its network that reaches it. The launcher is asked under a lock: one thread at a
+ * time. */
 int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi)
 {
     struct msg_engine *engine = &vmsg_engine;
     struct vi_nic *const *from = peer->network ? &vmsg_networks.nic[peer->network] : engine->nic;
     char card[CARD_MOST], key[64];
     int world = peer->world;
-    int error = engine->nics ? OK : vbase_fail(ERR_UNREACHABLE, "no transport is open, so rank %d is not reached", world);
+    int error =
+        engine->nics ? OK : vbase_fail(ERR_UNREACHABLE, "no transport is open, so rank %d is not reached", world);
     for (uint32_t i = 0; i < (peer->network ? 1 : engine->usual); i++) {
         struct vi_nic *nic = from[i];
         struct vi_address address = {.peer = (uint32_t)world, .card = nic->card ? card : NULL};
         error = OK; /* the next may do better */
         if (nic->card) {
             msg_lock(&engine->boot_lock);
-            error = vboot_get_text(engine->job, world, card_key(nic, vmsg_networks.tried_as[peer->network], world, key), card, sizeof card);
+            error = vboot_get_text(engine->job, world, card_key(nic, vmsg_networks.tried_as[peer->network], world, key),
+                                   card, sizeof card);
             msg_unlock(&engine->boot_lock);
         }
         if (!error)
@@ -94,7 +98,7 @@ int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi)
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-/* The lowest rank makes the door and hands its seats round. */
+/* The lowest rank makes the listener and hands out its seats. */
 static int door_share(struct msg_engine *engine, const struct vi_setup *setup)
 {
     struct boot_job *job = engine->job;
@@ -112,7 +116,7 @@ static int door_share(struct msg_engine *engine, const struct vi_setup *setup)
     return error;
 }
 
-/* One port a node: where ranks are called over the network, and the launcher did not see to it. */
+/* One listener a node, where ranks accept connections over the network and the launcher has made none. */
 static int door_ready(struct msg_engine *engine, struct vi_setup *setup)
 {
     struct boot_job *job = engine->job;
@@ -197,7 +201,7 @@ void vmsg_nics_close(void)
 {
     struct msg_engine *engine = &vmsg_engine;
     if (vmsg_networks.door)
-        vi_door_close(vmsg_networks.door); /* first: its keeper counts in memory that goes with shared memory */
+        vi_door_close(vmsg_networks.door); /* first: its thread counts in memory that is unmapped with shared memory */
     vmsg_networks.door = NULL;
     while (engine->nics)
         vi_nic_close(engine->nic[--engine->nics]);
@@ -225,7 +229,7 @@ bool vmsg_nics_poll(int budget, struct vi *only)
     return moved;
 }
 
-/* Ranks that sleep take no processor from anybody. */
+/* Ranks that sleep need no processor. */
 bool vmsg_crowded(uint32_t more)
 {
     const _Atomic uint32_t *count = vmsg_networks.asleep;

@@ -7,10 +7,10 @@
 struct msg_networks {
     struct vi_nic *nic[MSG_NETWORKS]; /* of each but the first */
     int tried;                        /* networks that were tried, the first included, */
-    int tried_as[MSG_NETWORKS];       /* and the number of each among those: the name of its business cards */
+    int tried_as[MSG_NETWORKS];       /* and the number of each among those: the name of its addresses */
     uint32_t processors;              /* that this rank may use */
-    const _Atomic uint32_t *asleep;   /* ranks of this node that sleep; NULL: nobody counts */
-    struct vi_door *door;             /* this rank keeps it for its node; NULL else */
+    const _Atomic uint32_t *asleep;   /* ranks of this node that sleep; NULL: not counted */
+    struct vi_door *door;             /* the listener of the node, if this rank runs it; else NULL */
 };
 extern struct msg_networks vmsg_networks;
 
@@ -22,7 +22,8 @@ struct msg_peer;
 int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi) MUST_CHECK; /* PEER owns it then */
 bool vmsg_nic_remote(int network, int world); /* reached by a nic whose polls cost */
 bool vmsg_nics_poll(int budget, struct vi *only); /* progress held; only: what is awaited comes on it, NULL: on any */
-bool vmsg_crowded(uint32_t more); /* ranks of this node that are awake, and MORE threads, outnumber processors: a hint */
+/* awake ranks of this node, and MORE threads, outnumber processors: a hint */
+bool vmsg_crowded(uint32_t more);
 void vmsg_nics_tell(enum vi_arm what);      /* that a sleep may come, or that we are awake */
 bool vmsg_nics_arm(struct vi_wait *from);   /* what to sleep on, of every nic. False: one of them has something */
 

@@ -1,5 +1,6 @@
-/* Peers: one structure per rank that we talk to, made on first use, kept until stop. Its address never changes, so pointers
- * to it are handed around freely. Everything in it is under its lock, except `heard` and `parted`, which the sink writes. */
+/* Peers: one structure per rank that we talk to, made on first use, kept until stop. Its address never changes, so
+ * pointers to it may be kept. Everything in it is under its lock, except `heard` and `parted`, which the sink
+ * writes. */
 #include "msg/transfer.h"
 
 
@@ -126,13 +127,13 @@ void vmsg_peer_gone(struct msg_peer *peer)
     msg_unlock(&engine->leaf);
 }
 
-/* He is reached no more: whoever talks to him hears of it, and if he has not said goodbye the job is
- * lost. His death, if it is one, is the launcher's to tell. */
+/* The peer is not reachable any more: calls that need it fail, and if it has not said goodbye the job is lost. Whether
+ * it has died is told by the launcher. */
 int vmsg_peer_lost(struct msg_peer *peer, int cause)
 {
     if (peer->parted)
         return vbase_fail(ERR_PEER_DEAD, "rank %d has left the job", peer->world);
-    int error = vbase_fail(ERR_PEER_DEAD, "the connection to rank %d is lost (%s) and he has said no goodbye",
+    int error = vbase_fail(ERR_PEER_DEAD, "the connection to rank %d is lost (%s) and it has said no goodbye",
                            peer->world, vbase_error_name(cause));
     vmsg_failed(error);
     return error;

@@ -37,26 +37,26 @@ struct msg_peer {
     struct vi *vi;       /* of the rail for small messages, NULL: not connected */
     int64_t short_limit; /* payload that may go at once; -1: not connected, something is queued, or it is ourselves */
     int64_t window;      /* bytes of unmatched payload that the peer still takes from us */
-    int64_t owed;        /* bytes of his window that he does not know to be free */
+    int64_t owed;        /* bytes of the peer's window that are free again and not told to it */
     int64_t window_half; /* owed is told when it reaches this */
     int64_t eager;       /* payload that fits into one eager frame here */
     struct base_lock lock;
-    int32_t world;       /* his rank in the job */
+    int32_t world;       /* its rank in the job */
     uint32_t lagging;    /* sends in the queue because more may follow */
-    bool heard;          /* he called or sent: he knows us and will say goodbye */
-    _Atomic bool parted; /* he said goodbye, or died; written under leaf, and what comes after it takes the lock */
+    bool heard;          /* it connected or sent: it knows us and will say goodbye */
+    _Atomic bool parted; /* it said goodbye, or died; written under leaf, and later changes take the lock */
     bool stuck;          /* linked in the engine's list of stuck peers (leaf) */
     bool remote;         /* reached by a nic whose polls cost */
 
-    struct vi_nic *nic;  /* by which he is reached, once he is */
+    struct vi_nic *nic;  /* by which it is reached, once it is */
     int network;
     bool more;           /* the queue is flushed, and more of it follows at once; by a remote peer's sends */
-    bool gone;           /* he is dead: nothing is sent to him any more */
-    struct msg_far *far; /* NULL: he is not remote */
+    bool gone;           /* it is dead: nothing is sent to it any more */
+    struct msg_far *far; /* NULL: it is not remote */
     struct list queue;   /* requests that were not launched yet, in order */
-    struct list control; /* struct msg_control: answers that did not fit into the lane; bounded by what the peer asked */
+    struct list control; /* struct msg_control: answers that did not fit; bounded by what the peer asked */
     struct list_node stuck_link;
-    uint64_t pending_sends; /* transfers of ours that he has not finished; leaf */
+    uint64_t pending_sends; /* transfers of ours that it has not finished; leaf */
     struct msg_slot *slots; /* the peer's, mapped; NULL: none yet */
     bool slots_told;        /* it knows ours */
     _Atomic uint64_t busy;  /* ticks when it was last seen sending parts of a message; relaxed */
@@ -85,8 +85,8 @@ extern struct base_pool vmsg_controls;
 int vmsg_peer_lost(struct msg_peer *peer, int cause) COLD;
 int vmsg_peer_send_far(struct msg_peer *peer, uint64_t header, const struct iovec *piece, int pieces);
 
-/* Every send goes through here, with the peer's lock held: OK, ERR_AGAIN, VI_HELD, or the link is gone for good. FLAGS: of
- * vi_send_as, VI_SOURCE only where the vi has it. */
+/* Every send goes through here, with the peer's lock held: OK, ERR_AGAIN, VI_HELD, or the link is gone for good. FLAGS:
+ * of vi_send_as, VI_SOURCE only where the vi has it. */
 static inline int msg_peer_send_as(struct msg_peer *peer, uint64_t header, const struct iovec *piece, int pieces,
                                    unsigned flags)
 {
@@ -106,15 +106,16 @@ static inline uint64_t msg_frame_most(const struct msg_peer *peer)
     return peer->nic->caps.max_send - (peer->remote ? sizeof(struct msg_frame_extension) : 0);
 }
 
-/* ---- peer.c ---- */
-bool vmsg_rails_end(struct msg_peer *peer); /* the peer is dead: loses all, at the next poll nothing is lent to them. True: there were some */
-void vmsg_peer_gone(struct msg_peer *peer); /* lock held: answers that wait for him are thrown away */
+/* ---- peer.c ------------------------------------------------------------------------------------------------------ */
+/* The peer is dead: closes all its rails; after the next poll they use no memory of ours. True: there were some. */
+bool vmsg_rails_end(struct msg_peer *peer);
+void vmsg_peer_gone(struct msg_peer *peer); /* lock held: answers that wait for it are dropped */
 int vmsg_peer_find(int network, int world, struct msg_peer **peer) MUST_CHECK; /* makes it on first use */
-struct msg_peer *vmsg_peer_known(int network, int world);                      /* NULL: nobody talked to it */
+struct msg_peer *vmsg_peer_known(int network, int world);                      /* NULL: not used yet */
 int vmsg_peer_connect(struct msg_peer *peer) MUST_CHECK;          /* lock held; OK when connected already */
 int vmsg_peer_accept(struct vi_nic *nic, uint32_t world) MUST_CHECK;
 void vmsg_peer_queue(struct msg_peer *peer, struct msg_request *request); /* lock held */
-bool vmsg_peer_flush(struct msg_peer *peer);  /* lock held: what is queued for him, as far as it goes */
+bool vmsg_peer_flush(struct msg_peer *peer);  /* lock held: sends what is queued for it, as far as there is room */
 bool vmsg_peers_flush(void);           /* progress held: queued things of all stuck peers; true: something went */
 void vmsg_peer_answer(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length); /* lock held */
 void vmsg_peer_control(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length); /* takes the lock */
@@ -122,7 +123,7 @@ void vmsg_peer_stuck(struct msg_peer *peer); /* lock held: wants to be flushed *
 void vmsg_peer_parted(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 void vmsg_peers_close(void); /* vis and memory, not the table */
 
-/* ---- rail.c: remote peers; lock held ---- */
+/* ---- rail.c: remote peers; lock held ----------------------------------------------------------------------------- */
 int vmsg_rails_open(struct msg_peer *peer) MUST_CHECK;
 void vmsg_rails_close(struct msg_peer *peer);
 bool vmsg_rails_flush(struct msg_peer *peer); /* fences, what is to be sent again, what is owed; true: something went */
@@ -134,7 +135,7 @@ void vmsg_rail_down(struct vi *vi, int cause);
 int vmsg_rail_received(struct vi *vi, uint64_t header, const void *data, size_t length) MUST_CHECK;
 bool vmsg_rail_landed(struct vi *vi);
 
-/* ---- answer.c: peer lock not held ---- */
+/* ---- answer.c: peer lock not held -------------------------------------------------------------------------------- */
 bool vmsg_answers_flush(struct msg_peer *peer); /* lock held */
 void vmsg_credit_returned(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
 bool vmsg_credit_tell(struct msg_peer *peer); /* lock held; false: the lane is full */
@@ -154,7 +155,7 @@ static inline void msg_credit_owe(struct msg_peer *peer, uint64_t cost)
     msg_unlock(&peer->lock);
 }
 
-/* ---- frame.c ---- */
+/* ---- frame.c ----------------------------------------------------------------------------------------------------- */
 int vmsg_scratch_grow(const struct vi_nic *nic) MUST_CHECK; /* to what its largest send holds */
 void vmsg_scratch_close(void);
 int vmsg_frame_send(struct msg_peer *peer, uint64_t header, struct iovec body, const struct type_buffer *buffer,

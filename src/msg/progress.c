@@ -1,15 +1,16 @@
-/* Progress: one round looks at the nics, moves a chunk of everything under way, and retries what a full lane turned
- * away. One thread at a time makes a round; whoever finds it taken goes away. Callbacks run after the round, under no lock,
- * so that they may start operations.
+/* Progress: one round polls the nics, moves a chunk of everything under way, and retries what found a lane full. One
+ * thread at a time makes a round; a thread that finds it taken returns at once. Callbacks run after the round, under no
+ * lock, so that they may start operations.
  *
- * A request with a callback is done at the moment when the callback is called, by whichever thread drains the list; a
+ * A request with a callback is done at the moment when the callback is called, by the thread that drains the list; a
  * request without one is done at once. */
 #include "msg/transfer.h"
 #include "msg/wait.h"
 
 static uint32_t looks; /* at one lane or socket alone; under progress */
 
-/* The vi on which must come what REQUEST waits for; NULL: it may come on any. Progress held, so that no rail is closed. */
+/* The vi on which the message or answer for REQUEST must come; NULL: it may come on any. Progress held, so that no rail
+ * is closed. */
 static inline struct vi *vi_of(const struct msg_request *request)
 {
     /* relaxed: the peer of a receive is a hint, and is written again when a message has matched */
@@ -19,7 +20,7 @@ static inline struct vi *vi_of(const struct msg_request *request)
     return __atomic_load_n(&peer->vi, __ATOMIC_RELAXED);
 }
 
-/* Polls the lane on which the answer must come alone, but all of them now and then: third ranks must not starve. For a
+/* Polls only the lane on which the answer must come, but all of them now and then: other ranks must not starve. For a
  * blocking receive it takes one message, as the next one has no receive yet. */
 static inline bool poll_round(const struct msg_request *request)
 {

@@ -1,10 +1,11 @@
 /* What waits for room on the way to a peer, and how it leaves.
  *
- * Messages wait in `queue`, in the order of their sending. A request there is not launched: whether it goes eagerly or is
- * announced is decided when its turn comes. A peer with something queued has short_limit -1, so that no later message passes. */
+ * Messages wait in `queue`, in the order of their sending. A request there is not launched: whether it goes eagerly or
+ * is announced is decided when its turn comes. A peer with something queued has short_limit -1, so that no later
+ * message passes. */
 #include "msg/transfer.h"
 
-/* What lost rails did not land goes back to its messages; without memory it waits. */
+/* Chunks that did not land over lost rails go back to their messages; without memory they wait. */
 static bool backs_go(struct msg_peer *peer)
 {
     struct msg_replay *replay = &peer->far->replay;

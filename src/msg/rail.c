@@ -1,10 +1,10 @@
-/* Remote peers: their rails, what goes over which, and what happens when one is lost. The rules are replay.c's; here they
- * meet vis and the rest of the engine. Called by the sink, and by whoever sends, with the peer's lock held unless it says
- * otherwise.
+/* Remote peers: their rails, what goes over which, and what happens when one is lost. The rules are in replay.c; here
+ * they are applied to vis and the rest of the engine. Called by the sink and by senders, with the peer's lock held
+ * unless it says otherwise.
  *
- * Ordered frames go over the main rail, peer->vi. When it is lost the next one gets everything that is not acknowledged;
- * when there is none, a connection is asked for, and what is sent meanwhile waits where everything waits that finds no room.
- * The provider redials pairs of cards by itself, for as long as one rail or one question is there. */
+ * Ordered frames go over the main rail, peer->vi. When it is lost, the next one gets everything that is not
+ * acknowledged. When there is none, a connection is asked for, and what is sent meanwhile waits in the queue of the
+ * peer. The provider dials pairs of cards again by itself, as long as one rail or one connect is there. */
 #include "msg/transfer.h"
 
 
@@ -18,8 +18,9 @@ static int rail_of(const struct msg_peer *peer, const struct vi *vi)
 
 /* ---- sending ----------------------------------------------------------------------------------------------------- */
 
-/* A frame with its number (0: it has none) and with what has come from him. */
-static int send_on(struct msg_peer *peer, int rail, uint64_t header, uint32_t sequence, const struct iovec *piece, int pieces)
+/* A frame with its number (0: it has none) and with the acknowledgement of what has come from the peer. */
+static int send_on(struct msg_peer *peer, int rail, uint64_t header, uint32_t sequence, const struct iovec *piece,
+                   int pieces)
 {
     struct msg_replay *replay = &peer->far->replay;
     struct msg_frame_extension extension = {sequence, replay->arrived};
@@ -66,7 +67,7 @@ int vmsg_peer_send_far(struct msg_peer *peer, uint64_t header, const struct iove
     error = send_on(peer, replay->main, header, replay->sent + 1, piece, pieces);
     if (unlikely(error == ERR_AGAIN))
         return error;
-    vmsg_replay_keep(replay, header, piece, pieces, (uint32_t)length); /* where the link is down: the next rail gets it */
+    vmsg_replay_keep(replay, header, piece, pieces, (uint32_t)length); /* if the link is down, the next rail gets it */
     return OK;
 }
 
@@ -99,7 +100,7 @@ static bool fences_go(struct msg_peer *peer)
     return went;
 }
 
-/* What is owed: a rail whose count is, NONE. */
+/* The rail over which something that is owed is to be told, or NONE. */
 static int rail_owing(const struct msg_peer *peer)
 {
     const struct msg_replay *replay = &peer->far->replay;
@@ -151,7 +152,8 @@ static void main_choose(struct msg_peer *peer)
     for (int i = 0; i < MSG_REPLAY_RAILS; i++)
         if (far->vi[i] && (best == MSG_REPLAY_NONE || (far->replay.rail[i].name && !far->replay.rail[best].name)))
             best = i;
-    __atomic_store_n(&peer->vi, best == MSG_REPLAY_NONE ? NULL : far->vi[best], __ATOMIC_RELAXED); /* waits look at it */
+    /* waits look at it */
+    __atomic_store_n(&peer->vi, best == MSG_REPLAY_NONE ? NULL : far->vi[best], __ATOMIC_RELAXED);
     if (peer->vi)
         vmsg_replay_main(&far->replay, best);
 }
@@ -335,7 +337,7 @@ int vmsg_rail_received(struct vi *vi, uint64_t header, const void *data, size_t 
                       ? about_rails(peer, vi, header, (const char *)data + sizeof extension, length)
                       : vmsg_replay_arrived(replay, extension.sequence, (uint32_t)length);
     if (unlikely(kind == MSG_FRAME_GOODBYE && verdict == 1))
-        msg_replay_hurry(replay); /* he leaves when he knows that we have heard it */
+        msg_replay_hurry(replay); /* the peer leaves when it knows that this has come */
     if (unlikely(verdict >= 0 && (vmsg_replay_owes(replay) || kind == MSG_FRAME_DATA) &&
                  rail_owing(peer) != MSG_REPLAY_NONE))
         flush_soon(peer);
@@ -345,7 +347,7 @@ int vmsg_rail_received(struct vi *vi, uint64_t header, const void *data, size_t 
     return verdict;
 }
 
-/* A put of his is in memory. */
+/* A put of the peer is in memory. */
 bool vmsg_rail_landed(struct vi *vi)
 {
     struct msg_peer *peer = vi->owner;

@@ -1,5 +1,5 @@
-/* Receiving and probing: look among the messages that are there, else wait in a posted list. The buffer is the engine's
- * until the request is complete; a blocking receive's request lies on the stack. */
+/* Receiving and probing: search the messages that are there, else wait in a posted list. The buffer is the engine's
+ * until the request is complete; the request of a blocking receive lies on the stack. */
 #include "msg/transfer.h"
 #include "msg/wait.h"
 
@@ -13,8 +13,9 @@ static inline int member_of(const struct msg_where *from, struct msg_member **me
     return from->rank == MSG_ANY_SOURCE ? OK : msg_member_find(from->context, from->rank, member);
 }
 
-static inline __attribute__((always_inline)) void request_prepare(struct msg_request *request, const struct msg_where *from,
-                                   const struct type_buffer *buffer, enum msg_mode mode)
+static inline __attribute__((always_inline)) void request_prepare(struct msg_request *request,
+                                                                  const struct msg_where *from,
+                                                                  const struct type_buffer *buffer, enum msg_mode mode)
 {
     atomic_store_explicit(&request->state, MSG_PENDING, memory_order_relaxed); /* no other thread knows it yet */
     request->kind = MSG_RECEIVE;
@@ -31,8 +32,9 @@ static inline __attribute__((always_inline)) void request_prepare(struct msg_req
     request->extra = NULL;
 }
 
-static inline __attribute__((always_inline)) int receive_start(struct msg_request *request, const struct msg_where *from, const struct type_buffer *buffer,
-                                enum msg_mode mode)
+static inline __attribute__((always_inline)) int receive_start(struct msg_request *request,
+                                                               const struct msg_where *from,
+                                                               const struct type_buffer *buffer, enum msg_mode mode)
 {
     struct msg_context *context = from->context;
     struct msg_member *member;
@@ -41,7 +43,7 @@ static inline __attribute__((always_inline)) int receive_start(struct msg_reques
         return error;
     request_prepare(request, from, buffer, mode);
     if (likely(member != NULL))
-        request->peer = member->peer; /* who waits looks there first */
+        request->peer = member->peer; /* the waiting thread polls this peer first */
     msg_lock(&context->lock);
     struct msg_message *message = msg_match_posting(context, member, from->tag);
     bool never = !message && member && msg_dead(member->peer->world);

@@ -57,8 +57,10 @@ static int grow(struct msg_replay *replay, uint64_t bytes)
     larger.first = larger.next = larger.end = 0;
     larger.ring = malloc(larger.size);
     if (!larger.ring)
-        return vbase_fail(ERR_MEMORY, "%llu bytes for frames that are not acknowledged", (unsigned long long)larger.size);
-    for (uint64_t place = replay->first; (place = frame_from(replay, place)) != replay->end; place = behind(replay, place)) {
+        return vbase_fail(ERR_MEMORY, "%llu bytes for frames that are not acknowledged",
+                          (unsigned long long)larger.size);
+    for (uint64_t place = replay->first; (place = frame_from(replay, place)) != replay->end;
+         place = behind(replay, place)) {
         const struct msg_replay_frame *frame = frame_at(replay, place);
         if (place == frame_from(replay, replay->next))
             larger.next = larger.end;
@@ -81,7 +83,8 @@ int vmsg_replay_room(struct msg_replay *replay, uint64_t length)
     return grow(replay, bytes);
 }
 
-void vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct iovec *piece, int pieces, uint32_t length)
+void vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct iovec *piece, int pieces,
+                      uint32_t length)
 {
     struct msg_replay_frame *frame = append(replay, length);
     *frame = (struct msg_replay_frame){header, length, ++replay->sent};
@@ -128,7 +131,8 @@ int vmsg_replay_arrived(struct msg_replay *replay, uint32_t sequence, uint32_t l
 {
     int32_t step = (int32_t)(sequence - replay->arrived);
     if (unlikely(step != 1))
-        return step <= 0 ? 0 : vbase_fail(ERR_PROTOCOL, "its frame %u came when %u was due", sequence, replay->arrived + 1);
+        return step <= 0 ? 0
+                         : vbase_fail(ERR_PROTOCOL, "its frame %u came when %u was due", sequence, replay->arrived + 1);
     replay->arrived = sequence;
     replay->owed_frames++;
     replay->owed_bytes += length;
@@ -161,7 +165,7 @@ static bool in_doubt(const struct msg_replay_rail *rail)
     return rail->state >= MSG_RAIL_LOST && rail->sent != rail->landed;
 }
 
-/* The first free place, or that of a lost rail whose fence would be a courtesy. */
+/* The first free place, or that of a lost rail of which nothing needs the fence any more. */
 int vmsg_replay_add(struct msg_replay *replay)
 {
     int number = MSG_REPLAY_NONE;
@@ -199,7 +203,8 @@ void vmsg_replay_lost(struct msg_replay *replay, int number)
     if (replay->main == number) {
         replay->main = MSG_REPLAY_NONE;
         if (!replay->doubt && !msg_replay_quiet(replay))
-            replay->doubt = rail->name; /* his fence tells what has arrived: so every connection, however short, gets on */
+            replay->doubt = rail->name; /* the fence tells what has arrived, so that even a short connection makes
+                                         * progress */
     }
     rail->state = rail->name ? MSG_RAIL_LOST : MSG_RAIL_FREE;
     rail->told_on = MSG_REPLAY_NONE;
@@ -336,7 +341,7 @@ int vmsg_replay_fenced(struct msg_replay *replay, int over, uint64_t name, uint3
         struct msg_replay_rail *rail = &replay->rail[i];
         if (rail->state != MSG_RAIL_LOST || rail->name != name)
             continue;
-        if (in_doubt(rail)) { /* else he may have forgotten how much it was */
+        if (in_doubt(rail)) { /* else the peer may have forgotten how much it was */
             if (landed - rail->landed > rail->sent - rail->landed)
                 return ERR_PROTOCOL;
             rail->landed = landed;

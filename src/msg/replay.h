@@ -1,13 +1,16 @@
-/* Never lose: what one side of a pair of processes knows of the frames and the bulk between them, over connections that
- * may end at any moment. No global state, no locks, no vi: events go in, what is to be sent comes out. docs/design.md has
- * the invariants, tests/msg/replay.c plays random schedules against them. Called by peer.c and bond.c under the peer's lock.
+/* Replay: what one side of a pair of processes knows of the frames and the bulk between them, over connections that may
+ * end at any moment, so that nothing is lost. No global state, no locks, no vi: events go in, what is to be sent comes
+ * out. docs/design.md has the invariants, tests/msg/replay.c plays random schedules against them. Called by rail.c and
+ * bond.c under the peer's lock.
  *
- * Ordered frames have a sequence over all connections and go over one of them at a time, the main rail. Each is kept here
- * until the other side has it; a new main rail gets all that are not acknowledged once more, and the other side drops what
- * it has. Bulk (puts, parts of messages) is not kept: of each connection is noted what went over it, in order. When it
- * ends, the other side's fence says how much of that landed and that nothing more will; the rest is then taken back.
+ * Ordered frames have a sequence over all connections and go over one of them at a time, the main rail. Each is kept
+ * here until the other side has it; a new main rail gets all that are not acknowledged once more, and the other side
+ * drops what it has. Bulk (puts, parts of messages) is not kept: of each connection is noted what went over it, in
+ * order. When it ends, the other side's fence says how much of that landed and that nothing more will; the rest is then
+ * taken back.
  *
- * A connection has a name that both ends know and that is never used again: the pair of cards << 32 | an epoch that grows. */
+ * A connection has a name that both ends know and that is never used again: the pair of cards << 32 | an epoch that
+ * grows. */
 #ifndef MSG_REPLAY_H
 #define MSG_REPLAY_H
 
@@ -23,7 +26,7 @@
 enum msg_replay_state {
     MSG_RAIL_FREE,
     MSG_RAIL_HELD,
-    MSG_RAIL_LOST,    /* closed by this side: nothing lands from it any more; his fence is awaited */
+    MSG_RAIL_LOST,    /* closed by this side: nothing lands from it any more; the peer's fence is awaited */
     MSG_RAIL_SETTLED  /* it came; bulk that did not land is to be taken back */
 };
 
@@ -36,7 +39,7 @@ struct msg_replay_rail {
     uint8_t state;         /* enum msg_replay_state */
     int8_t told_on;        /* LOST: the rail that our fence went over, which is held; NONE: it is to be told */
     uint32_t sent, landed; /* bulk of ours: sent over it; known to have landed */
-    uint32_t told;         /* bulk of his: known to him to have landed */
+    uint32_t told;         /* bulk of the peer: told to it as landed */
     struct msg_replay_bulk *bulk; /* a ring, made with the first */
 };
 
@@ -49,20 +52,20 @@ struct msg_replay_frame {
 struct msg_replay {
     struct msg_replay_rail rail[MSG_REPLAY_RAILS];
     struct {
-        uint64_t name;  /* the newest connection over this pair on which bulk of his landed, */
+        uint64_t name;  /* the newest connection over this pair on which bulk of the peer landed, */
         uint32_t came;  /* and how much */
         uint32_t floor; /* connections up to this epoch are fenced: never to be held (again) */
     } pair[MSG_REPLAY_PAIRS];
     struct {
-        uint64_t name; /* of a connection whose fence he asked for, */
-        int rail;      /* over this one; the answer goes there: if it is lost he asks again */
+        uint64_t name; /* of a connection whose fence the peer asked for, */
+        int rail;      /* over this one; the answer goes there: if it is lost, the peer asks again */
     } asked[MSG_REPLAY_ASKED];
     int askings;
     int lost;              /* rails that are neither free nor held */
     int main;              /* a rail that is held; NONE */
     uint32_t sent, acked;  /* ordered frames of ours: so many, and known to have arrived */
-    uint64_t doubt;        /* the last main rail, if it was lost with frames unacknowledged: frames wait for his fence, 0 */
-    uint32_t arrived;      /* of his */
+    uint64_t doubt;        /* the last main rail, if lost with frames unacknowledged: frames wait for its fence; 0 */
+    uint32_t arrived;      /* of the peer */
     uint32_t owed_frames, owed_bytes; /* arrived and not acknowledged */
 
     uint8_t *ring;         /* frames acked + 1 .. sent; places only grow and are taken modulo `size` */
@@ -77,7 +80,8 @@ void vmsg_replay_close(struct msg_replay *replay);
 /* ---- connections */
 
 int vmsg_replay_add(struct msg_replay *replay); /* its number; NONE: too many are held */
-bool vmsg_replay_up(struct msg_replay *replay, int rail, uint64_t name) MUST_CHECK; /* false: close it, it is fenced already */
+/* false: close it, it is fenced already */
+bool vmsg_replay_up(struct msg_replay *replay, int rail, uint64_t name) MUST_CHECK;
 void vmsg_replay_lost(struct msg_replay *replay, int rail);                         /* this side has closed it */
 int vmsg_replay_named(const struct msg_replay *replay, uint64_t name);              /* the one that is held, NONE */
 void vmsg_replay_main(struct msg_replay *replay, int rail); /* from now on the ordered frames go over it */
@@ -98,9 +102,10 @@ void vmsg_replay_went(struct msg_replay *replay); /* the next one did */
 /* Is there room for one with a body of LENGTH? ERR_AGAIN, ERR_MEMORY. */
 int vmsg_replay_room(struct msg_replay *replay, uint64_t length) MUST_CHECK;
 /* After that: frame sent + 1 went over the main rail. */
-void vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct iovec *piece, int pieces, uint32_t length);
+void vmsg_replay_keep(struct msg_replay *replay, uint64_t header, const struct iovec *piece, int pieces,
+                      uint32_t length);
 
-/* 1: his next one; 0: it was here before; ERR_PROTOCOL: one is missing. */
+/* 1: the next one of the peer; 0: it was here before; ERR_PROTOCOL: one is missing. */
 int vmsg_replay_arrived(struct msg_replay *replay, uint32_t sequence, uint32_t length) MUST_CHECK;
 bool vmsg_replay_acknowledged(struct msg_replay *replay, uint32_t upto) MUST_CHECK; /* false: it makes no sense */
 static inline uint32_t msg_replay_acknowledge(struct msg_replay *replay) /* to be sent */
@@ -108,30 +113,33 @@ static inline uint32_t msg_replay_acknowledge(struct msg_replay *replay) /* to b
     replay->owed_frames = replay->owed_bytes = 0;
     return replay->arrived;
 }
-static inline void msg_replay_hurry(struct msg_replay *replay) /* he waits for it */
+static inline void msg_replay_hurry(struct msg_replay *replay) /* the peer waits for it */
 {
     replay->owed_bytes = UINT32_MAX / 2;
 }
-bool vmsg_replay_owes(const struct msg_replay *replay); /* so much that he may be waiting for it */
+bool vmsg_replay_owes(const struct msg_replay *replay); /* so much that the peer may be waiting for it */
 
 /* ---- bulk */
 
 bool vmsg_replay_bulk_room(struct msg_replay *replay, int rail); /* for one more, or false */
 void vmsg_replay_bulk_sent(struct msg_replay *replay, int rail, const struct msg_replay_bulk *bulk);
-void vmsg_replay_bulk_landed(struct msg_replay *replay, int rail);               /* his, here */
-uint32_t vmsg_replay_bulk_came(const struct msg_replay *replay, uint64_t name);  /* how much of his */
+void vmsg_replay_bulk_landed(struct msg_replay *replay, int rail);               /* the peer's, here */
+uint32_t vmsg_replay_bulk_came(const struct msg_replay *replay, uint64_t name);  /* how much of the peer's */
 bool vmsg_replay_bulk_owes(const struct msg_replay *replay, int rail);
-bool vmsg_replay_bulk_told(struct msg_replay *replay, int rail, uint32_t landed) MUST_CHECK; /* false: it makes no sense */
+/* false: it makes no sense */
+bool vmsg_replay_bulk_told(struct msg_replay *replay, int rail, uint32_t landed) MUST_CHECK;
 
 /* ---- fences */
 
-/* One to be told: over *OVER, in *NAME; *ASKING: his is awaited. false: none. */
+/* One to be told: over *OVER, in *NAME; *ASKING: the peer's is awaited. False: none. */
 bool vmsg_replay_fence(const struct msg_replay *replay, int *over, uint64_t *name, bool *asking);
 void vmsg_replay_fence_told(struct msg_replay *replay); /* that one */
-/* His fence of a connection came over RAIL; if that connection is held it is to be closed before. ERR_PROTOCOL: it makes no
- * sense; ERR_AGAIN: no room for one more question, so RAIL is to be closed, and he asks again over another. */
+/* The peer's fence of a connection came over RAIL; if that connection is held, it must be closed before. ERR_PROTOCOL:
+ * it makes no sense; ERR_AGAIN: no room for one more question, so RAIL is to be closed, and the peer asks again over
+ * another. */
 int vmsg_replay_fenced(struct msg_replay *replay, int rail, uint64_t name, uint32_t landed, bool asking) MUST_CHECK;
-bool vmsg_replay_back(struct msg_replay *replay, struct msg_replay_bulk *bulk); /* one that did not land and never will */
+/* one that did not land and never will */
+bool vmsg_replay_back(struct msg_replay *replay, struct msg_replay_bulk *bulk);
 void vmsg_replay_back_taken(struct msg_replay *replay);                         /* that one */
 
 #endif

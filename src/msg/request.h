@@ -25,12 +25,13 @@ static inline enum msg_phase msg_phase(const struct msg_request *request)
     return (enum msg_phase)__atomic_load_n(&request->phase, __ATOMIC_RELAXED);
 }
 
-/* ---- complete.c ---- */
+/* ---- complete.c -------------------------------------------------------------------------------------------------- */
 void vmsg_publish(struct msg_request *request); /* several threads: it is done; wakes a thread that waits for it */
 void vmsg_finish(struct msg_request *request);  /* its callback is called soon, then it is done */
 bool vmsg_callbacks_run(void); /* no lock held; true: there were some */
 void vmsg_wait_changed(void);  /* several threads: a request of any of them may be complete */
-/* The same for one thing: a request that a thread was PARKED for, or what only threads look at that wait for anything. */
+/* The same for one thing: a request that a thread was PARKED for, or something that only threads that wait for anything
+ * check. */
 void vmsg_wait_completed(bool parked);
 
 /* It is done, and its owner's. */

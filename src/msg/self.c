@@ -1,5 +1,5 @@
-/* Messages to the own rank, without any transport: one copy between the two buffers when the receive is there; else a
- * small one is copied aside within the window, and any other waits with its payload in the sender's buffer. */
+/* Messages to this rank itself, without any transport: one copy between the two buffers when the receive is there; else
+ * a small one is copied aside within the window, and any other waits with its payload in the sender's buffer. */
 #include "msg/transfer.h"
 
 static bool window_take(struct msg_peer *peer, uint64_t bytes)

@@ -6,8 +6,8 @@
  * announced otherwise. The buffer is the caller's until the request is complete. */
 #include "msg/transfer.h"
 
-/* In a burst of sends to a remote rank each would be a system call of its own. From the fifth on they wait in the queue
- * and leave together: sixteen at a time, or when the program looks for progress, as it must to complete them. */
+/* In a burst of sends to a remote rank each would be a system call of its own. After BURST_LENGTH of them they wait in
+ * the queue and leave together: sixteen at a time, or when the program makes progress, as it must to complete them. */
 static bool lags(struct msg_peer *peer)
 {
     if (clock_ticks() - peer->burst_at > vbase_clock_ticks_of_ns(TUNED(BURST_GAP)))
@@ -40,7 +40,8 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
     request->peer = peer;
     request->buffer = *buffer;
     /* What waits in a queue may outlive its context. */
-    request->order = msg_header(0, to->context->id, to->tag, unlikely(to->context->noted) && request->note ? MSG_FLAG_NOTED : 0);
+    request->order =
+        msg_header(0, to->context->id, to->tag, unlikely(to->context->noted) && request->note ? MSG_FLAG_NOTED : 0);
     request->total = type_buffer_bytes(buffer);
     request->result.bytes = request->total;
     request->extra = NULL;
@@ -84,15 +85,16 @@ static inline __attribute__((always_inline)) int send_eagerly(struct msg_peer *p
     return OK;
 }
 
-/* ERR_AGAIN: start a request, which waits or tells what is wrong. BLOCKING: the caller waits; else messages to a remote rank
- * may leave together, see lags. */
+/* ERR_AGAIN: start a request, which waits or tells what is wrong. BLOCKING: the caller waits; else messages to a remote
+ * rank may leave together, see lags. */
 static inline __attribute__((always_inline)) int send_now(struct msg_context *context, int rank, int tag,
                                                           const struct iovec *piece, int pieces, uint64_t bytes,
                                                           bool blocking)
 {
     if (unlikely(!vmsg_engine.open || (unsigned)rank >= (unsigned)context->size || tag < 0))
         return ERR_AGAIN;
-    struct msg_member *member = __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE); /* pairs with vmsg_member_make */
+    /* pairs with vmsg_member_make */
+    struct msg_member *member = __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE);
     if (unlikely(!member || (!blocking && member->peer->remote)))
         return ERR_AGAIN;
     struct msg_peer *peer = member->peer;

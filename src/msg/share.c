@@ -1,9 +1,8 @@
 /* Memory that all members of a context share: for collectives and windows of ranks on one node.
  *
- * The member of rank 0 allocates on a nic that can be mapped and tells the others the key; they map it and say whether
- * they could; he tells them all the verdict. So either everybody has it or nobody. Three short messages a member, once. A member
- * without memory for his own part takes part and says no.
- */
+ * Rank 0 allocates on a nic whose memory can be mapped and sends the key to the others; they map it and answer whether
+ * they could; rank 0 sends the verdict to all. So either all have it or none. Three short messages a member, once. A
+ * member without memory for its own part takes part and says no. */
 #include "msg/transfer.h"
 #include "msg/wait.h"
 
@@ -100,9 +99,9 @@ int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes, bool w
         return vmsg_closed();
     for (int rank = 0; vmsg_engine.networked && rank < context->size; rank++)
         if (vmsg_nic_remote(0, vmsg_context_world(context, rank)))
-            return ERR_UNSUPPORTED; /* all find the same, and nobody need be asked */
+            return ERR_UNSUPPORTED; /* all find the same, so no message is needed */
     struct msg_share made = {.context = context}, *share = malloc(sizeof *share);
-    willing = willing && share; /* who lacks memory takes part all the same: the others wait for his word */
+    willing = willing && share; /* a rank that lacks memory takes part all the same: the others wait for its answer */
     int error = context->size < 2    ? ERR_UNSUPPORTED
                 : context->rank == 0 ? share_offer(&made, tag, bytes, willing)
                                      : share_take(&made, tag, bytes, willing);

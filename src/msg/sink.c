@@ -2,15 +2,20 @@
 #include "msg/transfer.h"
 
 /* An eager message that waits. */
-static __attribute__((noinline)) void eager_kept(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
+static __attribute__((noinline)) void eager_kept(struct msg_peer *peer, uint64_t header, const void *data,
+                                                 size_t length)
 {
-    struct msg_envelope envelope = {
-        .peer = peer, .payload = length ? data : "", .total = length, .tag = msg_header_tag(header), .frame = MSG_FRAME_EAGER};
+    struct msg_envelope envelope = {.peer = peer,
+                                    .payload = length ? data : "",
+                                    .total = length,
+                                    .tag = msg_header_tag(header),
+                                    .frame = MSG_FRAME_EAGER};
     vmsg_message_arrived(msg_header_context(header), &envelope);
 }
 
 /* The usual message: its context is open and its receive is posted. */
-static inline __attribute__((always_inline)) void eager_arrived(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
+static inline __attribute__((always_inline)) void eager_arrived(struct msg_peer *peer, uint64_t header,
+                                                                const void *data, size_t length)
 {
     struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
     int tag = msg_header_tag(header), rank = likely(context != NULL) ? vmsg_context_rank_of(context, peer->world) : -1;
@@ -88,7 +93,7 @@ static void announce_arrived(struct msg_peer *peer, uint64_t header, const void 
     vmsg_message_arrived(msg_header_context(header), &envelope);
 }
 
-/* Frames that may have several lengths judge them; of the others the body is handed over as a copy. */
+/* Frames that may have several lengths check them; of the others the body is handed over as a copy. */
 static const struct frame_row {
     void (*take)(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
     size_t length;
@@ -106,7 +111,8 @@ static const struct frame_row {
 };
 
 /* Every other frame. */
-static __attribute__((noinline)) void frame_arrived(struct msg_peer *peer, uint64_t header, const void *data, size_t length)
+static __attribute__((noinline)) void frame_arrived(struct msg_peer *peer, uint64_t header, const void *data,
+                                                    size_t length)
 {
     unsigned kind = msg_header_tag(header) < 0 ? 0 : msg_header_kind(header);
     union msg_frame_body body;
@@ -139,7 +145,8 @@ static void far_received(struct vi *vi, uint64_t header, const char *data, size_
         frame_arrived(peer, header, data, length - sizeof(struct msg_frame_extension));
     if (unlikely(verdict < 0)) {
         vmsg_refused(peer, "a frame out of its turn");
-        vmsg_failed(vbase_fail(ERR_PROTOCOL, "rank %d sent a frame that makes no sense: %s", peer->world, vbase_error_detail()));
+        vmsg_failed(vbase_fail(ERR_PROTOCOL, "rank %d sent a frame that makes no sense: %s", peer->world,
+                               vbase_error_detail()));
     }
 }
 

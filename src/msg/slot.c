@@ -187,7 +187,7 @@ void vmsg_slot_count(struct msg_transfer *transfer)
     (void)vi_wake(transfer->peer->vi);
 }
 
-/* A sender that finds another generation knows it, too. */
+/* A sender that finds another generation knows that all is there, too. */
 bool vmsg_slot_all(const struct msg_transfer *transfer)
 {
     const struct msg_slot *slot = transfer->slot;

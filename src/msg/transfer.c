@@ -10,10 +10,9 @@
  *     |                               DONE id   |
  *     |<----------------------------------------|
  *
- * States, events and invariants: docs/design.md 4a. What moves runs under progress, one chunk of each transfer in a
- * round, so that the nics are looked at in between. A step moves; what follows from it is decided in one place
- * (settle). A receive that is too short asks only for what it has room for, or is done at once: the sender never
- * knows. */
+ * States, events and invariants: docs/design.md 4a. All movement is done under progress, one chunk of each transfer in
+ * a round, so that the nics are polled in between. A step moves; what follows from it is decided in one place (settle).
+ * A receive that is too short asks only for what it has room for, or is done at once: the sender never knows. */
 #include "msg/transfer.h"
 
 static void done_send(struct msg_peer *peer, unsigned flags, uint64_t id, uint64_t answer)
@@ -190,8 +189,8 @@ static bool go_on(struct msg_transfer *transfer)
 
 /* ---- one step ---------------------------------------------------------------------------------------------------- */
 
-/* The receiver's question: does the sender send? Its first sign comes soon, unless it computes; from one frame to the
- * next it may wait until the frame before was copied out. */
+/* For the receiver: does the sender send? Its first frame comes soon, unless it computes; between two frames it may
+ * wait until the first one was copied out. */
 static bool sender_sends(const struct msg_transfer *transfer)
 {
     uint64_t busy = atomic_load_explicit(&transfer->peer->busy, memory_order_relaxed), now = clock_ticks();
@@ -251,8 +250,8 @@ void vmsg_transfer_told(void *cookie, int status)
 
 /* ---- the receiver ------------------------------------------------------------------------------------------------ */
 
-/* SHARE is worked on as soon as the sender hears of it: the first chunk is claimed while nobody else knows the slot.
- * Elsewhere the caller may go and compute, and the sender should find everything unclaimed. False: no slot is free. */
+/* With SHARE the first chunk is claimed here while the sender does not know the slot yet. With other movers the caller
+ * may go and compute, and the sender should find everything unclaimed. False: no slot is free. */
 static bool slot_grant(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
@@ -299,7 +298,7 @@ void vmsg_transfer_matched(struct msg_request *request, const struct msg_envelop
     vmsg_wake(); /* the caller may go and compute */
 }
 
-/* The transfer into which a frame or a put brings BYTES from FROM on; NULL: nobody asked for them. */
+/* The transfer into which a frame or a put brings BYTES from FROM on; NULL: they were not asked for. */
 static struct msg_transfer *asked_for(struct msg_peer *peer, uint64_t id, uint64_t from, uint64_t bytes)
 {
     msg_lock(&peer->lock); /* under it the grant went out: the transfer is seen as it was then */
@@ -350,7 +349,7 @@ void vmsg_transfer_arrived(struct msg_peer *peer, uint32_t immediate, uint64_t b
     (void)settle(transfer);
 }
 
-/* The sender is out: what it has not put is got by the receiver alone. */
+/* The sender has stopped: what it has not put is got by the receiver alone. */
 static void partial_heard(struct msg_peer *peer, const struct msg_frame_done *done)
 {
     msg_lock(&peer->lock); /* as in asked_for */
@@ -406,7 +405,7 @@ static bool grant_take(struct msg_transfer *transfer, const struct msg_frame_gra
     transfer->next = from;
     transfer->upto = pushes ? grant->upto : 0;
     bool puts = grant->mover != MSG_SHARE || (vi_query(transfer->peer->vi, &state) == OK && state.put);
-    transfer->phase = puts ? MSG_MOVING : MSG_ENDING; /* else it looks only */
+    transfer->phase = puts ? MSG_MOVING : MSG_ENDING; /* else it only checks */
     int error = vmsg_transfer_cursor(transfer, from);
     if (error)
         vmsg_failed(error); /* the receiver waits for bytes that cannot be walked to */

@@ -1,7 +1,7 @@
 /* Transfers: the long state of one message that does not fit into an eager frame (or waits for an answer), on either
  * side. docs/design.md 4a has the states, the events and the invariants; tests/msg/transfer.pml is their model.
  *   transfer.c   the machine: what each frame and each end of a move does
- *   mover.c      who moves a message, from a table
+ *   mover.c      which side moves a message, from a table
  *   chunk.c      what this side moves by gets and puts
  *   push.c       what the sender sends in DATA frames inside a node
  *   bond.c       what the sender gives to the rails of a network
@@ -79,7 +79,7 @@ struct msg_slots {
 extern struct msg_slots vmsg_slots;
 extern struct base_pool vmsg_transfers;
 
-/* ---- transfer.c: under progress, except announce (peer lock held) and matched (no lock) ---- */
+/* ---- transfer.c: under progress, except announce (peer lock held) and matched (no lock) -------------------------- */
 int vmsg_transfer_announce(struct msg_request *request, const struct msg_note *note) MUST_CHECK;
 void vmsg_transfer_matched(struct msg_request *request, const struct msg_envelope *envelope, uint64_t want);
 void vmsg_transfer_granted(struct msg_peer *peer, uint64_t header, const void *body, size_t length);
@@ -102,10 +102,10 @@ struct msg_movement {
 };
 int vmsg_transfer_start(const struct msg_movement *movement) MUST_CHECK;
 
-/* ---- mover.c ---- */
+/* ---- mover.c ----------------------------------------------------------------------------------------------------- */
 enum msg_mover vmsg_mover_choose(struct msg_transfer *transfer); /* a matched receive's */
 
-/* ---- chunk.c: under progress ---- */
+/* ---- chunk.c: under progress ------------------------------------------------------------------------------------- */
 /* Claims and begins. VI_COMPLETE: one is moved; OK: some are under way; ERR_AGAIN: not now; ERR_NOT_FOUND: nothing is
  * left to claim; else one has failed, and transfer->error says why. */
 int vmsg_chunks_step(struct msg_transfer *transfer) MUST_CHECK;
@@ -114,15 +114,15 @@ const struct msg_chunk *vmsg_chunk_unmoved(const struct msg_transfer *transfer);
 void vmsg_chunks_drop(struct msg_transfer *transfer); /* they are another one's; none is under way */
 void vmsg_chunks_lost(struct msg_peer *peer, int rail); /* the rail is closed: nothing lands from it any more */
 
-/* ---- push.c: under progress ---- */
+/* ---- push.c: under progress -------------------------------------------------------------------------------------- */
 bool vmsg_push_step(struct msg_transfer *transfer); /* it may be over afterwards; true: some went */
 
-/* ---- bond.c: under progress ---- */
+/* ---- bond.c: under progress -------------------------------------------------------------------------------------- */
 bool vmsg_bond_step(struct msg_transfer *transfer);
 bool vmsg_bond_all_given(const struct msg_transfer *transfer);
 bool vmsg_bond_back(struct msg_peer *peer, const struct msg_replay_bulk *bulk); /* lock held; false: no memory now */
 
-/* ---- slot.c ---- */
+/* ---- slot.c ------------------------------------------------------------------------------------------------------ */
 bool vmsg_slot_take(struct msg_transfer *transfer, bool at_once); /* AT_ONCE: and one chunk; false: none is free */
 void vmsg_slot_tell(const struct msg_transfer *transfer, struct msg_frame_grant *grant);
 void vmsg_slot_give(struct msg_transfer *transfer);  /* its receiver gives it back */
@@ -136,7 +136,7 @@ bool vmsg_slot_find(struct msg_transfer *transfer, const struct msg_frame_grant 
 void vmsg_slots_map(struct msg_peer *peer, const struct vi_key *key);
 void vmsg_slots_close(void);
 
-/* ---- keys.c ---- */
+/* ---- keys.c ------------------------------------------------------------------------------------------------------ */
 bool vmsg_keys_register(struct msg_transfer *transfer, uint64_t bytes, bool to_be_read); /* peer lock held */
 void vmsg_keys_drop(struct msg_transfer *transfer);
 unsigned vmsg_keys_write(const struct msg_transfer *transfer, struct vi_key *head, struct msg_frame_key *list,
@@ -145,7 +145,7 @@ bool vmsg_keys_read(struct msg_keys *keys, const struct vi_key *head, const void
 const struct vi_key *vmsg_key_for(const struct msg_transfer *transfer, const struct vi *vi); /* NULL: none */
 const struct vi_region *vmsg_region_for(const struct msg_transfer *transfer, const struct vi *vi); /* NULL: none */
 
-/* ---- transfers.c ---- */
+/* ---- transfers.c ------------------------------------------------------------------------------------------------- */
 struct msg_transfer *vmsg_transfer_take(struct msg_request *request); /* the request's; NULL: no memory */
 struct msg_transfer *vmsg_transfer_make(struct msg_peer *peer, const struct type_buffer *buffer, bool sender);
 void vmsg_transfer_give(struct msg_transfer *transfer);

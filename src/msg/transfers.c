@@ -121,7 +121,8 @@ struct msg_transfer *vmsg_transfer_sent(struct msg_peer *peer, uint64_t id)
     if (!transfer || !transfer->sender || !transfer->request)
         return NULL;
     enum msg_phase phase = msg_phase(transfer->request);
-    return phase == MSG_PHASE_ANNOUNCED || phase == MSG_PHASE_MOVING ? transfer : NULL; /* else nobody was told of it */
+    /* else no other rank was told of it */
+    return phase == MSG_PHASE_ANNOUNCED || phase == MSG_PHASE_MOVING ? transfer : NULL;
 }
 
 /* ---- the work list ----------------------------------------------------------------------------------------------- */

@@ -1,19 +1,19 @@
 /* The one wait of every layer: poll with a gap, then sleep until a nic has something.
  *
- * Polling faster than every 40 ns slows the writer of the line that is polled; the pause instruction takes between 4 and 50 ns,
- * so it is measured at start. A wait for a request polls the lane where the answer must come, and all of them now and then.
- * Where the awake ranks outnumber the processors, a waiting rank soon yields between polls: the peer that has something for it
- * may need the processor. Elsewhere it never yields, since a yield can give the processor to a stranger for milliseconds.
- * Sleeping costs tens of microseconds to end, so it comes late. The nics are told SOON some time before: from then on peers
- * publish so that a sleeper is woken. The time-out of a sleep is a second net, not a way to make progress; only what waits for
- * room in a lane depends on it, since room wakes no sleeper.
+ * Polling faster than every 40 ns slows the writer of the line that is polled; the pause instruction takes between 4
+ * and 50 ns, so it is measured at start. A wait for a request polls the lane where the answer must come, and all of
+ * them now and then. Where the awake ranks outnumber the processors, a waiting rank soon yields between polls: the peer
+ * that has something for it may need the processor. Elsewhere it never yields, since a yield can give the processor to
+ * another program for milliseconds. To end a sleep costs tens of microseconds, so it begins late. The nics are told
+ * SOON some time before: from then on peers publish so that a sleeper is woken. The time-out of a sleep is only for
+ * safety, not a way to make progress; only a wait for room in a lane depends on it, since room wakes no sleeper.
  *
- * Several threads: the first that waits is the watcher: it polls and, in the end, sleeps on the nics. Others make rounds of
- * their own (what they started must move even while the watcher sleeps) and yield between them for a moment, then park on
- * `changes`. A thread that sleeps until a request is done says so in the state of the request. The thread that completes it
- * wakes the parked ones and ends the watcher's sleep; for threads that wait for anything else (they are counted) any
- * completion does. So does a thread that stops watching. What a parked thread expects in memory shared with other ranks no
- * thread of this process completes: the watcher looks at it on its behalf. */
+ * Several threads: the first that waits is the watcher: it polls and, in the end, sleeps on the nics. Others make
+ * rounds of their own (what they started must move even while the watcher sleeps) and yield between them for a moment,
+ * then park on `changes`. A thread that sleeps until a request is done says so in the state of the request. The thread
+ * that completes it wakes the parked ones and ends the watcher's sleep; for threads that wait for anything else (they
+ * are counted) any completion does. So does a thread that stops watching. What a parked thread expects in memory shared
+ * with other ranks is not completed by any thread of this process: the watcher polls it for the parked thread. */
 #include "msg/transfer.h"
 #include "msg/wait.h"
 #include <poll.h>
@@ -30,13 +30,13 @@ struct patience {
 };
 
 static struct {
-    struct patience alone;   /* every rank that is awake has a processor: a yield would give it to a stranger */
+    struct patience alone;   /* every awake rank has a processor: a yield would give it to another program */
     struct patience crowded; /* ranks outnumber processors, and messages are waited for; */
     struct patience shared;  /* the same, and memory that other ranks write is looked at */
     /* Below: several threads only. */
     _Atomic bool watched;                /* there is a watcher */
     _Atomic uint64_t beside_at;          /* ticks: when a thread last waited beside it; relaxed */
-    uint64_t beside, lately;             /* in ticks: how long such a thread yields before it parks, and is thought of */
+    uint64_t beside, lately;             /* in ticks: how long such a thread yields before it parks, and is counted */
     struct base_lock lock;               /* of `expected` */
     struct list expected;                /* struct expectation */
 } wait = {.expected = {{&wait.expected.head, &wait.expected.head}}};
@@ -51,30 +51,31 @@ struct expectation {
 /* One thread's waiting. */
 struct waiting {
     struct msg_request *request; /* that is waited for; NULL: something else */
-    struct msg_request *last;    /* and this one then: who sleeps does so until it is done; NULL: none */
+    struct msg_request *last;    /* and this one then: a thread that sleeps does so until it is done; NULL: none */
     uint64_t since;    /* of the first empty poll, 0: the last one found something */
     const struct patience *patience; /* from then on */
     uint64_t sleep_ns; /* of the next sleep */
     uint64_t limit;    /* ticks when the waiting ends in any case, 0: never */
     bool soon;         /* the nics think that we may sleep */
-    bool retry;        /* it tries again soon what nobody will ring for */
-    bool late;         /* the last sleep ended by its time-out, though somebody should have rung */
+    bool retry;        /* it tries again soon what wakes no sleeper */
+    bool late;         /* the last sleep ended by its time-out, though a peer should have woken it */
     bool watcher;
     bool shared;       /* ready() looks at memory that other ranks write */
     const struct boot_fence *fence; /* NULL: something else is waited for */
 };
 
-/* Ranks that sleep take no processor from anybody: who waits spins as if they were not there. Another thread that lately
- * waited beside us takes one. */
+/* Ranks that sleep need no processor and do not count. Another thread that lately waited beside this one counts. */
 static bool crowded(uint64_t now)
 {
-    bool beside = vmsg_engine.threads && now - atomic_load_explicit(&wait.beside_at, memory_order_relaxed) < wait.lately;
+    bool beside =
+        vmsg_engine.threads && now - atomic_load_explicit(&wait.beside_at, memory_order_relaxed) < wait.lately;
     return vmsg_crowded(beside);
 }
 
 static struct patience patience_of(uint64_t spin, uint64_t yield)
 {
-    return (struct patience){vbase_clock_ticks_of_ns(spin), vbase_clock_ticks_of_ns(spin), vbase_clock_ticks_of_ns(spin + yield)};
+    return (struct patience){vbase_clock_ticks_of_ns(spin), vbase_clock_ticks_of_ns(spin),
+                             vbase_clock_ticks_of_ns(spin + yield)};
 }
 
 static const struct patience *patience_choose(uint64_t now, bool shared)
@@ -112,7 +113,7 @@ void vmsg_wait_stop(void)
 
 /* ---- several threads --------------------------------------------------------------------------------------------- */
 
-/* Who sleeps wants to be woken when it is done. False: it is. */
+/* Notes that a thread sleeps until it is done. False: it is done. */
 static bool mark(struct msg_request *request)
 {
     uint32_t state = MSG_PENDING;
@@ -159,14 +160,16 @@ static void watch_end(struct waiting *waiting)
     vmsg_wait_changed();
 }
 
-/* Things that nobody will ring for: they must be tried again soon. Not transfers that only look: who writes what they look at rings. */
+/* Things whose change wakes no sleeper: they must be tried again soon. Not transfers that only check: the side that
+ * writes what they check rings. */
 static bool something_pends(void)
 {
     struct msg_engine *engine = &vmsg_engine;
     msg_lock(&engine->leaf);
     bool pends = !list_empty(&engine->stuck) || !list_empty(&engine->finished);
     list_for_each(node, &engine->work)
-        pends |= container_of(node, struct msg_transfer, link)->phase != MSG_ENDING; /* written before it came into the list */
+        /* written before it came into the list */
+        pends |= container_of(node, struct msg_transfer, link)->phase != MSG_ENDING;
     msg_unlock(&engine->leaf);
     return pends;
 }
@@ -178,10 +181,11 @@ static uint64_t next_sleep(struct waiting *waiting)
     if (waiting->retry || (vmsg_engine.networked && !ns))
         ns = TUNED(SLEEP_RETRY);
     else if (!ns)
-        ns = TUNED(SLEEP_LONGEST); /* many who wake at once would disturb those who do not sleep */
+        ns = TUNED(SLEEP_LONGEST); /* many that wake at once would disturb those that do not sleep */
     waiting->sleep_ns = ns * 2 > TUNED(SLEEP_LONGEST) ? TUNED(SLEEP_LONGEST) : ns * 2;
     if (unlikely(waiting->limit)) {
-        uint64_t now = clock_ticks(), left = now < waiting->limit ? vbase_clock_ns_of_ticks(waiting->limit - now) + 1 : 1;
+        uint64_t now = clock_ticks(),
+                 left = now < waiting->limit ? vbase_clock_ns_of_ticks(waiting->limit - now) + 1 : 1;
         ns = left < ns ? left : ns;
     }
     return ns;
@@ -206,8 +210,8 @@ static void expect_no_more(struct expectation *expectation)
     base_unlock(&wait.lock);
 }
 
-/* The watcher's look at what the parked expect; true: something is there, and they are awake. After arming it closes the
- * race with the writer like the watcher's look at his own. */
+/* The watcher checks what parked threads expect; true: something is there, and they are awake. After arming it closes
+ * the race with the writer, like the check of what the watcher itself expects. */
 static bool expected_came(void)
 {
     bool came = false;
@@ -267,10 +271,11 @@ static bool sleep_on_words(const struct waiting *waiting, _Atomic uint32_t *bell
     const struct boot_fence *fence = waiting->fence;
     if (!fence || !fence->word)
         return vbase_futex_wait(bell, value, ns);
-    return vbase_futex_wait_two(bell, value, fence->word, fence->value, ns == TUNED(SLEEP_LONGEST) ? TUNED(SLEEP_FENCE) : ns);
+    return vbase_futex_wait_two(bell, value, fence->word, fence->value,
+                                ns == TUNED(SLEEP_LONGEST) ? TUNED(SLEEP_FENCE) : ns);
 }
 
-/* A futex where there is one nic, or none (then nobody but this process can ring); else the descriptors of all. */
+/* A futex where there is one nic, or none (then only this process can ring); else the descriptors of all. */
 static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool (*ready)(void *), void *context)
 {
     struct msg_engine *engine = &vmsg_engine;
@@ -286,7 +291,8 @@ static void nics_sleep(struct waiting *waiting, const struct vi_wait *from, bool
     if (!ready(context) && !expected_came()) {
         uint64_t ns = next_sleep(waiting); /* looks at what others started, hence behind the fence */
         COUNT(sleeps);
-        bool over = bell ? sleep_on_words(waiting, bell, value, ns) : sleep_on_descriptors(waiting, from, engine->nics, ns);
+        bool over =
+            bell ? sleep_on_words(waiting, bell, value, ns) : sleep_on_descriptors(waiting, from, engine->nics, ns);
         waiting->late = over && !waiting->retry;
     }
     sleep_ends(waiting);
@@ -323,8 +329,8 @@ static bool spin(const struct waiting *waiting)
     return moved;
 }
 
-/* Another thread watches. To park and to be woken costs two calls and more: who will be at it again in a moment only gives
- * the processor away, to the watcher perhaps, or to one whose messages both wait for. */
+/* Another thread watches. To park and to be woken costs two system calls and more. So a thread that will wait again in
+ * a moment only yields the processor: to the watcher perhaps, or to a rank whose messages both wait for. */
 static void beside(struct waiting *waiting, uint64_t now, bool (*ready)(void *), void *context)
 {
     atomic_store_explicit(&wait.beside_at, now, memory_order_relaxed);
@@ -368,7 +374,7 @@ static bool idle(struct waiting *waiting, bool (*ready)(void *), void *context)
     return false;
 }
 
-/* Who waits on, as a server does, is awake again: else each peer would ring for each of its frames. */
+/* A thread that waits on, as in a server, counts as awake again: else each peer would ring for each of its frames. */
 static COLD void awake(struct waiting *waiting)
 {
     if (waiting->late)
@@ -457,7 +463,8 @@ int vmsg_share_wait(bool (*ready)(void *context), void *context)
 
 static bool fence_is_over(void *fence) { return vboot_fence_over(vmsg_engine.job, fence); }
 
-/* A fence that a descriptor tells of cannot be slept on beside a word. Where the change fails, time-outs look after it. */
+/* A fence that a descriptor tells of cannot be slept on beside a word. Where the change fails, time-outs look after
+ * it. */
 static void sleep_on_descriptors_from_now(void)
 {
     struct msg_engine *engine = &vmsg_engine;
@@ -479,5 +486,6 @@ int vmsg_wait_fence(void)
         return error;
     if (fence.descriptor >= 0 && !vmsg_engine.networked)
         sleep_on_descriptors_from_now();
-    return wait_for(fence_is_over, &fence, (struct waiting){.fence = &fence}) ?: vboot_fence_end(vmsg_engine.job, &fence);
+    return wait_for(fence_is_over, &fence, (struct waiting){.fence = &fence})
+               ?: vboot_fence_end(vmsg_engine.job, &fence);
 }

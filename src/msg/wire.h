@@ -5,10 +5,10 @@
  *   |              tag               |   context id   |   kind   |  flags   |
  *   +--------------------------------+----------------+----------+----------+
  *
- * Who sent a frame is known from the vi it came on, so no frame names its sender. An eager frame without flags has no
- * body but the payload. Ids name transfers of the process that gave them out; a rank that gets one back looks it up by
- * index and generation and checks that it belongs to this very peer. No frame carries an address that msg would use: keys are
- * the provider's business and checked there.
+ * The sender of a frame is known from the vi it came on, so no frame names it. An eager frame without flags has no body
+ * but the payload. Ids name transfers of the process that gave them out; a rank that gets one back looks it up by index
+ * and generation and checks that it belongs to this very peer. No frame carries an address that msg would use: keys are
+ * handled and checked by the provider.
  *
  * Bytes are in the order of the machine: all ranks of a job run the same build. Bodies are copied to and from these
  * structures, never pointed into, so they need no alignment. A picture is in docs/wire.md.
@@ -45,7 +45,7 @@ enum msg_frame {
 
 #define MSG_KEYS 4 /* in the list of one frame */
 
-/* Who moves a granted range. */
+/* Which side moves a granted range. */
 enum msg_mover {
     MSG_PULL,      /* the receiver gets all of it; needs no GRANT */
     MSG_SHARE,     /* both claim from a slot: the receiver gets from the start, the sender puts from the end */
