@@ -6,8 +6,9 @@
  * announced otherwise. The buffer is the caller's until the request is complete. */
 #include "msg/transfer.h"
 
-/* In a burst of sends to a remote rank each would be a system call of its own. After BURST_LENGTH of them they wait in
- * the queue and leave together: sixteen at a time, or when the program makes progress, as it must to complete them. */
+/* In a burst of sends to a remote rank each would be a system call of its own. After BURST_LENGTH of them they wait
+ * in the queue and leave together: BATCH_MOST at a time, or when the program makes progress, as it must to complete
+ * them. */
 static bool lags(struct msg_peer *peer)
 {
     if (clock_ticks() - peer->burst_at > vbase_clock_ticks_of_ns(TUNED(BURST_GAP)))
