@@ -121,9 +121,12 @@ static bool spin(struct call *call)
     bool found = false;
     if (!sock_spin_begin(&spin))
         return false;
-    do
+    do {
+        for (nfds_t i = 0; i < call->count; i++)
+            if (call->files[i])
+                sock_stream_polled(call->files[i]);
         found = rings_ready(call);
-    while (!found && sock_spin_on(&spin));
+    } while (!found && sock_spin_on(&spin));
     sock_spin_end(&spin, found);
     return found;
 }

@@ -9,11 +9,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #define PIECES       16      /* that are handed to the kernel at once */
 #define LOOK_NS      1000000 /* how often a reader that finds nothing looks at the socket for its end */
 #define POLLS        16      /* empty reads in a row that make a poller */
-#define POLL_STAMP   8       /* a poller says that it polls so many times in LOOK_NS */
+#define STAMP_NS     50000   /* how often a reader that polls says so */
 #define NEXT_PHASE   LONG_MIN
 
 static uint64_t ticks_of_look(void)
@@ -166,7 +167,7 @@ static void room_made(struct sock_file *file, int fd)
     const struct ring ring = sock_ring_in(file);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with sock_watch, which says that it waits and looks again */
     if (unlikely(atomic_load_explicit(&ring_words(&ring)->room_wanted, memory_order_relaxed)) &&
-        ring_filled(&ring, &file->link->reader) <= sock_level_size(file->link->reader.turn & 7) / 2)
+        ring_filled(&ring, &file->link->reader) <= sock_level_size(file->link->reader.level) / 2)
         writer_wake(file, fd);
 }
 
@@ -181,12 +182,14 @@ static ssize_t from_ring(struct sock_file *file, int fd, struct sock_pieces *to,
     while (to->count && (size = ring_next(&ring, &state, &data)) > 0) {
         size_t n = sock_pieces_copy(to, flags & MSG_TRUNC ? NULL : data, (size_t)size);
         total += (ssize_t)n;
+        link->reader = state;
         if (flags & MSG_PEEK)
             return total;
-        ring_take(&ring, &state, n);
-        link->reader = state;
+        ring_take(&ring, &link->reader, n);
+        state = link->reader;
     }
-    link->reader.turn = state.turn;
+    link->reader.turns = state.turns;
+    link->reader.level = state.level;
     if (size == RING_BROKEN)
         return -EPROTO;
     if (total == 0)
@@ -233,6 +236,15 @@ static ssize_t skip_bells(struct sock_file *file, int fd)
     return NEXT_PHASE;
 }
 
+/* Reading stops where urgent data was. */
+static bool at_mark(struct sock_file *file, int fd)
+{
+    int mark = 0;
+    if (atomic_load(&file->link->in_phase) != PHASE_BACK)
+        return false;
+    return sock_real.ioctl(fd, SIOCATMARK, (long)&mark) == 0 && mark;
+}
+
 /* What is there now, through all phases: bytes, 0 at the end, -errno. */
 static ssize_t receive_there(struct sock_file *file, int fd, struct sock_pieces *to, int flags)
 {
@@ -246,7 +258,7 @@ static ssize_t receive_there(struct sock_file *file, int fd, struct sock_pieces 
         else if (phase == PHASE_SKIP)
             n = skip_bells(file, fd);
         else
-            n = from_tcp(fd, to, SIZE_MAX, flags, true);
+            n = total && at_mark(file, fd) ? -EAGAIN : from_tcp(fd, to, SIZE_MAX, flags, true);
         if (n > 0)
             total += n;
         /* more may follow behind a change of phase alone */
@@ -273,13 +285,16 @@ void sock_stream_be_ready(struct sock_file *file, int fd)
 /* A reader that looks again and again without waiting needs no bell. */
 static void empty_read(struct sock_file *file)
 {
-    struct sock_link *link = file->link;
+    if (++file->link->empty_reads >= POLLS)
+        sock_stream_polled(file);
+}
+
+void sock_stream_polled(struct sock_file *file)
+{
     struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
     uint64_t now = clock_ticks();
-    if (++link->empty_reads < POLLS || now - atomic_load_explicit(&in->polled, memory_order_relaxed) <
-                                           ticks_of_look() / POLL_STAMP)
-        return;
-    atomic_store(&in->polled, now);
+    if (now - atomic_load_explicit(&in->polled, memory_order_relaxed) > vbase_clock_ticks_of_ns(STAMP_NS))
+        atomic_store(&in->polled, now);
 }
 
 ssize_t sock_stream_receive(struct sock_file *file, int fd, struct sock_pieces *to, int flags)
@@ -308,7 +323,7 @@ ssize_t sock_stream_receive(struct sock_file *file, int fd, struct sock_pieces *
             total += n;
         if (n == -EPROTO)
             sock_stream_break(file, fd, "the other side wrote what makes no sense");
-        bool enough = n > 0 && (!(flags & MSG_WAITALL) || (flags & MSG_PEEK) || to->count == 0);
+        bool enough = n > 0 && (!(flags & MSG_WAITALL) || (flags & MSG_PEEK) || to->count == 0 || at_mark(file, fd));
         if (enough || n == 0 || (total && n < 0 && (dont_wait || n != -EAGAIN)))
             return total;
         if (n < 0 && (n != -EAGAIN || dont_wait)) {

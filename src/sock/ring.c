@@ -14,39 +14,50 @@ size_t sock_pieces_left(const struct sock_pieces *pieces)
     return left - pieces->at;
 }
 
-/* What the reader has not given back of the current level. A tail that makes no sense counts as a full level. */
+/* What the reader has not given back of the current level. A tail that makes no sense is not believed. */
 static uint64_t level_used(const struct ring *ring, struct ring_writer *writer, bool look)
 {
-    uint64_t start = offset_of(writer->turn);
     if (look) {
         /* acquire: pairs with ring_take; the reader has copied what lies before */
         uint64_t tail = atomic_load_explicit(&ring_words(ring)->tail, memory_order_acquire);
         if (tail <= writer->head && tail >= writer->tail)
             writer->tail = tail;
     }
-    return writer->head - (writer->tail > start ? writer->tail : start);
+    return writer->head - (writer->tail > writer->start ? writer->tail : writer->start);
 }
 
-/* Goes to another level, if the reader has come to this one. */
+/* The reader has left that level, and there is room to tell of one more change. */
+static bool level_is_free(const struct ring *ring, const struct ring_writer *writer, unsigned level)
+{
+    /* acquire: the reader has copied what lay there; pairs with the store in ring_next */
+    uint64_t seen = atomic_load_explicit(&ring_words(ring)->turns_seen, memory_order_acquire);
+    return seen <= writer->turns && seen >= writer->left[level] && writer->turns - seen < RING_TURNS;
+}
+
 static bool level_change(const struct ring *ring, struct ring_writer *writer, unsigned level)
 {
     struct sock_direction *words = ring_words(ring);
-    if (atomic_load_explicit(&words->turn_seen, memory_order_acquire) != writer->turn)
+    if (!level_is_free(ring, writer, level))
         return false;
     if (!(writer->committed & 1u << level)) {
         if (!sock_level_commit(&ring->mapping, ring->number, level))
             return false;
         writer->committed |= 1u << level;
     }
-    writer->turn = writer->head << 3 | level;
-    /* release, and before the head that publishes the first byte behind it: pairs with the load in ring_next */
-    atomic_store_explicit(&words->turn, writer->turn, memory_order_release);
+    /* relaxed, then release, both before the head that publishes the first byte behind: pair with the loads in
+     * ring_next */
+    atomic_store_explicit(&words->turn[writer->turns % RING_TURNS], writer->head << 3 | level, memory_order_relaxed);
+    writer->turns++;
+    atomic_store_explicit(&words->turns, writer->turns, memory_order_release);
+    writer->left[writer->level] = writer->turns;
+    writer->level = level;
+    writer->start = writer->head;
     return true;
 }
 
 static uint64_t level_room(const struct ring *ring, struct ring_writer *writer, uint64_t wanted)
 {
-    uint64_t size = sock_level_size(level_of(writer->turn)), used = level_used(ring, writer, false);
+    uint64_t size = sock_level_size(writer->level), used = level_used(ring, writer, false);
     if (used + wanted > size)
         used = level_used(ring, writer, true);
     return used < size ? size - used : 0;
@@ -54,36 +65,34 @@ static uint64_t level_room(const struct ring *ring, struct ring_writer *writer, 
 
 uint64_t ring_room(const struct ring *ring, struct ring_writer *writer, bool all)
 {
-    unsigned level = level_of(writer->turn);
-    uint64_t room = level_room(ring, writer, sock_level_size(level));
-    bool may_change = atomic_load_explicit(&ring_words(ring)->turn_seen, memory_order_acquire) == writer->turn;
-    if (may_change && level < (all ? RING_LEVELS - 1 : RING_HOT))
-        room += sock_level_size(level + 1);
+    uint64_t room = level_room(ring, writer, sock_level_size(writer->level));
+    for (unsigned level = writer->level + 1; level <= (all ? RING_LEVELS - 1 : RING_HOT); level++)
+        if (level_is_free(ring, writer, level))
+            room += sock_level_size(level);
     return room;
 }
 
 bool ring_writable(const struct ring *ring, struct ring_writer *writer)
 {
-    unsigned level = level_of(writer->turn);
-    return ring_room(ring, writer, true) >= (level == RING_LEVELS - 1 ? sock_level_size(level) / 4 : 1);
+    uint64_t last = sock_level_size(RING_LEVELS - 1);
+    return ring_room(ring, writer, true) >= (writer->level == RING_LEVELS - 1 ? last / 4 : 1);
 }
 
 size_t ring_reserve(const struct ring *ring, struct ring_writer *writer, size_t most, bool patient, char **data)
 {
-    unsigned level = level_of(writer->turn);
-    if (level == RING_LEVELS - 1 && level_used(ring, writer, true) == 0 && level_change(ring, writer, RING_HOT))
-        level = RING_HOT;
+    if (writer->level == RING_LEVELS - 1 && level_used(ring, writer, true) == 0)
+        (void)level_change(ring, writer, RING_HOT);
     uint64_t room = level_room(ring, writer, most);
     while (room == 0) {
-        if (level == RING_LEVELS - 1 || (level == RING_HOT && patient) || !level_change(ring, writer, level + 1))
+        if (writer->level == RING_LEVELS - 1 || (writer->level == RING_HOT && patient) ||
+            !level_change(ring, writer, writer->level + 1))
             return 0;
-        level = level_of(writer->turn);
         room = level_room(ring, writer, most);
     }
-    uint64_t size = sock_level_size(level), at = writer->head & (size - 1);
+    uint64_t size = sock_level_size(writer->level), at = writer->head & (size - 1);
     if (room > size - at)
         room = size - at;
-    *data = sock_level_data(&ring->mapping, ring->number, level) + at;
+    *data = sock_level_data(&ring->mapping, ring->number, writer->level) + at;
     return room < most ? room : most;
 }
 
@@ -102,24 +111,26 @@ long ring_next(const struct ring *ring, struct ring_reader *reader, const char *
     struct sock_direction *words = ring_words(ring);
     uint64_t head = atomic_load_explicit(&words->head, memory_order_acquire) & ~RING_CLOSED;
     for (;;) {
-        uint64_t turn = atomic_load_explicit(&words->turn, memory_order_acquire), end = head;
-        if (turn != reader->turn) {
-            if (offset_of(turn) < reader->tail || level_of(turn) >= RING_LEVELS)
+        uint64_t turns = atomic_load_explicit(&words->turns, memory_order_acquire), end = head;
+        if (turns != reader->turns) {
+            uint64_t turn = atomic_load_explicit(&words->turn[reader->turns % RING_TURNS], memory_order_relaxed);
+            if (turns - reader->turns > RING_TURNS || offset_of(turn) < reader->tail || level_of(turn) >= RING_LEVELS)
                 return RING_BROKEN;
             if (offset_of(turn) == reader->tail) {
-                reader->turn = turn;
+                reader->level = level_of(turn);
+                reader->turns++;
                 /* release: what lay in the level that is left has been copied */
-                atomic_store_explicit(&words->turn_seen, turn, memory_order_release);
+                atomic_store_explicit(&words->turns_seen, reader->turns, memory_order_release);
                 continue;
             }
             if (offset_of(turn) < end)
                 end = offset_of(turn);
         }
-        uint64_t size = sock_level_size(level_of(reader->turn)), there = end - reader->tail;
+        uint64_t size = sock_level_size(reader->level), there = end - reader->tail;
         uint64_t at = reader->tail & (size - 1);
         if (there > size)
             return RING_BROKEN;
-        *data = sock_level_data(&ring->mapping, ring->number, level_of(reader->turn)) + at;
+        *data = sock_level_data(&ring->mapping, ring->number, reader->level) + at;
         return (long)(there < size - at ? there : size - at);
     }
 }

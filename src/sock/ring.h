@@ -2,9 +2,9 @@
  * Both ends have a state of their own in memory that the other side does not see, and are used under a lock of their
  * side.
  *
- * The writer stores bytes in the current level and publishes them by its head. When a level is full it goes to the
- * next one, at an offset that it publishes (`turn`) before the bytes behind it; it does so only if the reader has
- * made the last such change, so that the level it goes to is empty. */
+ * The writer stores bytes in the current level and publishes them by its head. When a level is full it goes to the next
+ * one, at an offset that it publishes (`turn`) before the bytes behind it. It goes to a level only if the reader has
+ * made the change by which the writer left it last: then it is empty. / */
 #ifndef SOCK_RING_H
 #define SOCK_RING_H
 
@@ -14,12 +14,15 @@
 enum { RING_BROKEN = -1 }; /* the other side wrote nonsense */
 
 struct ring_writer {
-    uint64_t head, turn;
-    uint64_t tail;      /* as seen last */
-    uint32_t committed; /* a bit for each level */
+    uint64_t head, start; /* start: where the current level was entered */
+    uint64_t tail;        /* as seen last */
+    uint64_t turns;
+    uint64_t left[RING_LEVELS]; /* the number of the change by which each level was left last; 0: it was not */
+    uint32_t level, committed;  /* committed: a bit for each level */
 };
 struct ring_reader {
-    uint64_t tail, turn;
+    uint64_t tail, turns;
+    uint32_t level;
 };
 
 /* The program's memory: pieces, and how far it is used. */

@@ -19,6 +19,7 @@
 
 #define RING_LEVELS   5
 #define RING_HOT      3 /* the largest level that is used for good; the next is for bytes that the reader lets lie */
+#define RING_TURNS    8 /* changes of level that the reader has not made yet */
 #define RING_CLOSED   (1ull << 63) /* in head: no byte follows */
 #define BELLS_ENDED   (1ull << 63) /* in bells: none follows */
 #define SWITCH_NEVER   (~0ull)
@@ -30,12 +31,13 @@ enum { LEFT_CLEAN = 1, LEFT_UNREAD };
 struct sock_direction {
     /* written by the writer, but for the closing bit */
     _Atomic uint64_t head ALIGNED(64); /* bytes ever stored, RING_CLOSED */
-    _Atomic uint64_t turn; /* the last change of level: offset * 8 + level */
+    _Atomic uint64_t turns; /* changes of level so far */
+    _Atomic uint64_t turn[RING_TURNS] ALIGNED(64); /* the last of them: offset * 8 + level */
     /* written by the reader */
     _Atomic uint64_t tail ALIGNED(64); /* bytes ever taken */
     /* written rarely */
     _Atomic uint64_t at ALIGNED(64); /* writer: offset in TCP's stream where the ring begins */
-    _Atomic uint64_t turn_seen;      /* reader: the last change of level that it has made */
+    _Atomic uint64_t turns_seen;     /* reader: the changes of level that it has made */
     _Atomic uint32_t ready;          /* reader: it looks at bytes before it takes them, the writer may switch */
     _Atomic uint32_t place;          /* reader: where it waits */
     _Atomic uint64_t polled;         /* reader: when it last found nothing, while it polls; else 0 */

@@ -13,7 +13,7 @@
 
 #define PART          32768   /* of a large write, published alone: the reader copies it while the next one is stored */
 #define LAST_BELL_MS  20
-#define POLLER_NS     1000000 /* how long a reader that polls is believed to go on */
+#define POLLER_NS     200000  /* how long a reader that polls is believed to go on */
 
 /* True: the ring is in use now. */
 static bool switch_out(struct sock_file *file, int fd)

@@ -48,6 +48,9 @@ void sock_plain_end(struct sock_link *link, bool out);
 /* From now on there is none; false: one is under way. */
 bool sock_plain_forbid(struct sock_link *link, bool out);
 
+/* A thread of this side looks at the ring again and again: it needs no bell for a while. */
+void sock_stream_polled(struct sock_file *file);
+
 /* This side says that it looks before it takes; under link->receive. */
 void sock_stream_be_ready(struct sock_file *file, int fd);
 

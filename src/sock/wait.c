@@ -31,9 +31,11 @@ static bool spin(struct sock_file *file, short event)
     bool found = false;
     if (!sock_spin_begin(&spin))
         return sock_watch_ready(file, event);
-    do
+    do {
+        if (event == POLLIN)
+            sock_stream_polled(file);
         found = sock_watch_ready(file, event);
-    while (!found && sock_spin_on(&spin));
+    } while (!found && sock_spin_on(&spin));
     sock_spin_end(&spin, found);
     return found;
 }
@@ -69,7 +71,8 @@ void sock_unwatch(struct sock_file *file, short event)
         return;
     }
     sock_lock(&file->link->receive);
-    file->link->waiting--;
+    if (--file->link->waiting == 0) /* it may wait by another way the next time */
+        atomic_store(&file->mapping.words->direction[sock_in(file)].place, NO_PLACE);
     if (atomic_load(&file->link->set))
         sock_set_place(file);
     sock_unlock(&file->link->receive);

@@ -1,8 +1,10 @@
-/* Two processes, some connections, and random calls on them: every byte must come once and in order, whichever way it goes.
+/* Two processes, some connections, and random calls on them: every byte must come once and in order, whichever way it
+ * goes.
  *   random SEED CONNECTIONS BYTES
- * Each connection has a pattern of its own in each direction. A side serves a connection by two threads that block, or by one
- * that waits in poll, select or epoll, as the seed says; now and then an option is set that shared memory cannot keep, a
- * descriptor is copied, a child is forked. Bytes are not held back for the other side's, so nothing can block for good. */
+ * Each connection has a pattern of its own in each direction. A side serves a connection by two threads that block, or
+ * by one that waits in poll, select or epoll, as the seed says; now and then an option is set that shared memory cannot
+ * keep, a descriptor is copied, a child is forked. Bytes are not held back for the other side's, so nothing can block
+ * for good. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,421 @@
+/* Calls with an answer that one can tell, on a connection between two processes that has been used for a while: the
+ * answers must be the same with and without shared memory. Prints a line for each case.
+ *   cases [NAME] */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SAY(...) (printf(__VA_ARGS__), fflush(stdout))
+
+static const char *told(ssize_t n)
+{
+    static char text[2][60];
+    static int which;
+    which ^= 1;
+    snprintf(text[which], sizeof(text[which]), n < 0 ? "%s" : "%.0s%zd", n < 0 ? strerror(errno) : "", n);
+    return text[which];
+}
+
+static void turns(int fd, int first, int rounds)
+{
+    char byte = 0;
+    for (int i = 0; i < rounds; i++)
+        for (int turn = 0; turn < 2; turn++)
+            if ((turn == 0) == first ? write(fd, &byte, 1) != 1 : read(fd, &byte, 1) != 1)
+                _exit(9);
+}
+
+static void pause_ms(int ms) { usleep((useconds_t)ms * 1000); }
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* --- each case: what the client does, and what the server does --- */
+
+static void half_close_client(int fd)
+{
+    char data[100];
+    ssize_t n = write(fd, "question", 8);
+    shutdown(fd, SHUT_WR);
+    SAY(" wrote %s,", told(n));
+    SAY(" answer %s,", told(recv(fd, data, 6, MSG_WAITALL)));
+    SAY(" then %s", told(read(fd, data, 1)));
+    signal(SIGPIPE, SIG_IGN);
+    SAY(", writing gives %s", told(write(fd, "x", 1)));
+}
+static void half_close_server(int fd)
+{
+    char data[100];
+    while (read(fd, data, sizeof(data)) > 0)
+        ;
+    if (write(fd, "answer", 6) != 6)
+        _exit(8);
+}
+
+static void unread_client(int fd)
+{
+    char data[10];
+    pause_ms(200);
+    SAY(" reading gives %s", told(read(fd, data, 1)));
+    signal(SIGPIPE, SIG_IGN);
+    pause_ms(20);
+    SAY(", writing %s", told(write(fd, "x", 1)));
+}
+static void unread_server(int fd)
+{
+    pause_ms(50);
+    close(fd); /* with what the client has written unread */
+}
+static void unread_client_begin(int fd)
+{
+    if (write(fd, "never read", 10) == 10)
+        unread_client(fd);
+}
+
+static void killed_client(int fd)
+{
+    char data[10];
+    SAY(" %s,", told(recv(fd, data, 4, MSG_WAITALL)));
+    SAY(" then %s", told(read(fd, data, 1)));
+}
+static void killed_server(int fd)
+{
+    if (write(fd, "last", 4) == 4)
+        kill(getpid(), SIGKILL);
+}
+
+static void peek_client(int fd)
+{
+    char data[10] = "";
+    int bytes = -1;
+    SAY(" peek %s", told(recv(fd, data, 4, MSG_PEEK | MSG_WAITALL)));
+    ioctl(fd, FIONREAD, &bytes);
+    SAY(" %.4s, there are %d", data, bytes);
+    SAY(", cut %s", told(recv(fd, data, 2, MSG_TRUNC)));
+    SAY(", rest %s", told(recv(fd, data, 10, MSG_DONTWAIT)));
+    SAY(" %.2s, then %s", data, told(recv(fd, data, 10, MSG_DONTWAIT)));
+}
+static void peek_server(int fd)
+{
+    if (write(fd, "abcd", 4) != 4)
+        _exit(8);
+    pause_ms(200);
+}
+
+static void timeout_client(int fd)
+{
+    struct timeval limit = {0, 100000};
+    char byte;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    double start = now();
+    ssize_t n = read(fd, &byte, 1);
+    SAY(" %s", told(n));
+    SAY(" %s", now() - start > 0.09 && now() - start < 2 ? "in time" : "not in time");
+}
+static void timeout_server(int fd)
+{
+    (void)fd;
+    pause_ms(300);
+}
+
+static void urgent_client(int fd)
+{
+    char data[10] = "", byte = 0;
+    struct pollfd one = {.fd = fd, .events = POLLPRI};
+    int ready = poll(&one, 1, 3000);
+    SAY(" ready %d", ready);
+    SAY(", urgent %s", told(recv(fd, &byte, 1, MSG_OOB)));
+    SAY(" %c", byte);
+    SAY(", in line %s", told(recv(fd, data, 6, MSG_WAITALL)));
+    SAY(" %.6s", data);
+}
+static void urgent_server(int fd)
+{
+    if (write(fd, "abc", 3) != 3 || send(fd, "!", 1, MSG_OOB) != 1 || write(fd, "def", 3) != 3)
+        _exit(8);
+    pause_ms(200);
+}
+
+/* The reader waits past our functions; the writer computes after it has written. */
+static void unseen_client(int fd)
+{
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    struct timespec limit = {5, 0};
+    char byte;
+    long ready;
+#if defined(__x86_64__) /* a program that calls the kernel by itself */
+    register long r10 __asm__("r10") = 0;
+    register long r8 __asm__("r8") = 8;
+    __asm__ volatile("syscall"
+                     : "=a"(ready)
+                     : "a"(SYS_ppoll), "D"(&one), "S"(1), "d"(&limit), "r"(r10), "r"(r8)
+                     : "rcx", "r11", "memory");
+#else
+    ready = ppoll(&one, 1, &limit, NULL);
+#endif
+    SAY(" ready %ld, byte %s", ready, told(read(fd, &byte, 1)));
+}
+static void unseen_server(int fd)
+{
+    pause_ms(200);
+    if (write(fd, "x", 1) != 1)
+        _exit(8);
+    double end = now() + 6;
+    while (now() < end && getppid() != 1)
+        ;
+}
+
+static void on_alarm(int number) { (void)number; }
+static void signals(int fd, int flags)
+{
+    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = flags};
+    struct itimerval timer = {.it_value = {0, 100000}};
+    char byte;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &timer, NULL);
+    SAY(" %s", told(read(fd, &byte, 1)));
+}
+static void interrupt_client(int fd) { signals(fd, 0); }
+static void restart_client(int fd) { signals(fd, SA_RESTART); }
+static void late_server(int fd)
+{
+    pause_ms(400);
+    if (write(fd, "x", 1) != 1)
+        _exit(8);
+    pause_ms(100);
+}
+
+static void stream_client(int fd)
+{
+    FILE *in = fdopen(fd, "r+");
+    char line[50] = "";
+    SAY(" number %d", fileno(in) == fd);
+    fputs("hello\n", in);
+    fflush(in);
+    SAY(", line %s", fgets(line, sizeof(line), in) ? strtok(line, "\n") : "none");
+    SAY(", printed %d", dprintf(fd, "%d\n", 42));
+    SAY(", line %s", fgets(line, sizeof(line), in) ? strtok(line, "\n") : "none");
+    fclose(in);
+}
+static void stream_server(int fd)
+{
+    char data[100];
+    ssize_t n;
+    while ((n = read(fd, data, sizeof(data))) > 0)
+        if (write(fd, data, (size_t)n) != n)
+            _exit(8);
+}
+
+static void exec_client(int fd)
+{
+    char data[8] = "";
+    pid_t child = fork();
+    if (child == 0) {
+        char command[100];
+        snprintf(command, sizeof(command), "read a <&%d; echo \"got $a\" >&%d", fd, fd);
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(7);
+    }
+    close(fd);
+    waitpid(child, NULL, 0);
+    (void)data;
+}
+static void exec_server(int fd)
+{
+    char data[20] = "";
+    pause_ms(100);
+    if (write(fd, "word\n", 5) != 5)
+        _exit(8);
+    ssize_t n = recv(fd, data, 9, MSG_WAITALL);
+    SAY(" %s %.8s", told(n), data);
+}
+
+static void pass_client(int fd)
+{
+    int ends[2];
+    char byte = 0, answer[20] = "";
+    socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
+    pid_t child = fork();
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec piece = {&byte, 1};
+    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+    if (child == 0) {
+        int got;
+        close(fd);
+        if (recvmsg(ends[1], &message, 0) != 1)
+            _exit(6);
+        memcpy(&got, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(int));
+        ssize_t n = write(got, "passed", 6);
+        n = recv(got, answer, 6, MSG_WAITALL);
+        SAY(" %s %.6s", told(n), answer);
+        _exit(0);
+    }
+    control.head = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
+    memcpy(CMSG_DATA(&control.head), &fd, sizeof(int));
+    if (sendmsg(ends[0], &message, 0) != 1)
+        SAY(" not sent: %s", strerror(errno));
+    close(fd);
+    waitpid(child, NULL, 0);
+}
+
+static void fork_client(int fd)
+{
+    char data[20] = "";
+    pid_t child = fork();
+    if (child == 0) {
+        ssize_t n = write(fd, "child ", 6);
+        n = recv(fd, data, 6, MSG_WAITALL);
+        SAY(" %s %.5s", told(n), data);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    ssize_t n = write(fd, "parent", 6);
+    n = recv(fd, data, 6, MSG_WAITALL);
+    SAY(", %s %.6s", told(n), data);
+}
+
+static void nested_client(int fd)
+{
+    int inner = epoll_create1(0), outer = epoll_create1(0);
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = 7}, got = {0};
+    epoll_ctl(inner, EPOLL_CTL_ADD, fd, &event);
+    event.data.u64 = 8;
+    epoll_ctl(outer, EPOLL_CTL_ADD, inner, &event);
+    char data[10];
+    for (int i = 0; i < 3; i++) {
+        int n = epoll_wait(outer, &got, 1, 3000);
+        SAY(" %d:%d", n, (int)got.data.u64);
+        n = epoll_wait(inner, &got, 1, 3000);
+        SAY(",%d:%d", n, (int)got.data.u64);
+        SAY(",%s", told(read(fd, data, sizeof(data))));
+    }
+    SAY(" %d", epoll_wait(outer, &got, 1, 0));
+}
+static void nested_server(int fd)
+{
+    for (int i = 0; i < 3; i++) {
+        pause_ms(60);
+        if (write(fd, "x", 1) != 1)
+            _exit(8);
+    }
+    pause_ms(200);
+}
+
+/* Both write a megabyte before either reads: TCP's buffers take it. */
+static void burst(int fd)
+{
+    char *data = calloc(1, 1 << 20);
+    SAY(" %s", told(write(fd, data, 1 << 20)));
+    SAY(" %s", told(recv(fd, data, 1 << 20, MSG_WAITALL)));
+}
+static void burst_client(int fd) { burst(fd); }
+static void burst_server(int fd)
+{
+    char *data = calloc(1, 1 << 20);
+    if (write(fd, data, 1 << 20) != 1 << 20 || recv(fd, data, 1 << 20, MSG_WAITALL) != 1 << 20)
+        _exit(8);
+}
+
+static void full_client(int fd)
+{
+    char *data = calloc(1, 1 << 16);
+    struct pollfd one = {.fd = fd, .events = POLLOUT};
+    ssize_t n, total = 0;
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    while ((n = write(fd, data, 1 << 16)) > 0)
+        total += n;
+    SAY(" %s", told(n));
+    SAY(", %s, writable %d", total > 1 << 20 ? "much" : "little", poll(&one, 1, 0));
+    SAY(", later %d", poll(&one, 1, 5000));
+    fcntl(fd, F_SETFL, 0);
+    shutdown(fd, SHUT_WR);
+    SAY(", the end %s", told(read(fd, data, 1)));
+}
+static void full_server(int fd)
+{
+    char *data = calloc(1, 1 << 16);
+    pause_ms(300);
+    while (read(fd, data, 1 << 16) > 0)
+        ;
+}
+
+static const struct {
+    const char *name;
+    void (*client)(int), (*server)(int);
+} cases[] = {
+    {"half close", half_close_client, half_close_server},
+    {"closed with bytes unread", unread_client_begin, unread_server},
+    {"killed", killed_client, killed_server},
+    {"peek", peek_client, peek_server},
+    {"time-out", timeout_client, timeout_server},
+    {"urgent", urgent_client, urgent_server},
+    {"unseen", unseen_client, unseen_server},
+    {"interrupted", interrupt_client, late_server},
+    {"restarted", restart_client, late_server},
+    {"stream", stream_client, stream_server},
+    {"exec", exec_client, exec_server},
+    {"passed on", pass_client, stream_server},
+    {"forked", fork_client, stream_server},
+    {"nested", nested_client, nested_server},
+    {"burst", burst_client, burst_server},
+    {"full", full_client, full_server},
+};
+
+static void run(size_t i)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof(address);
+    int listener = socket(AF_INET, SOCK_STREAM, 0), status;
+    if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 4) ||
+        getsockname(listener, (struct sockaddr *)&address, &length))
+        exit(1);
+    SAY("%s:", cases[i].name);
+    pid_t server = fork();
+    if (server == 0) {
+        int fd = accept(listener, NULL, NULL);
+        close(listener);
+        turns(fd, 0, 30);
+        cases[i].server(fd);
+        close(fd);
+        _exit(0);
+    }
+    close(listener);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(fd, (struct sockaddr *)&address, sizeof(address)))
+        exit(1);
+    turns(fd, 1, 30);
+    cases[i].client(fd);
+    close(fd);
+    waitpid(server, &status, 0);
+    SAY("; server %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status));
+}
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        if (argc < 2 || strcmp(argv[1], cases[i].name) == 0)
+            run(i);
+    return 0;
+}
