@@ -1,11 +1,13 @@
 /* A server that answers each request of 64 bytes with 64 bytes, and its client.
  *   exchange serve        prints its port, serves one connection, ends
- *   exchange call PORT N  N exchanges between two calls of getppid, which mark them in a trace */
+ *   exchange call PORT N  N exchanges between two calls of getppid, which mark them in a trace
+ *   exchange self N       both ends in one thread, each with an epoll set of its own; the marks are around the last N */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -59,8 +61,43 @@ static int call(int port, int rounds)
     return 0;
 }
 
+static int wait_and_read(int set, int fd, char *data)
+{
+    struct epoll_event event;
+    return epoll_wait(set, &event, 1, 5000) == 1 && event.data.fd == fd && read(fd, data, SIZE) == SIZE;
+}
+
+static int self(int rounds)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof(address);
+    char data[SIZE] = "";
+    int ends[2], sets[2], listener = socket(AF_INET, SOCK_STREAM, 0);
+    ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 4) ||
+        getsockname(listener, (struct sockaddr *)&address, &length) ||
+        connect(ends[0], (struct sockaddr *)&address, length) || (ends[1] = accept(listener, NULL, NULL)) < 0)
+        return 1;
+    for (int i = 0; i < 2; i++) {
+        struct epoll_event event = {.events = EPOLLIN, .data.fd = ends[i]};
+        sets[i] = epoll_create1(0);
+        epoll_ctl(sets[i], EPOLL_CTL_ADD, ends[i], &event);
+    }
+    for (int i = -2000; i < rounds; i++) {
+        if (i == 0)
+            getppid();
+        if (write(ends[0], data, SIZE) != SIZE || !wait_and_read(sets[1], ends[1], data) ||
+            write(ends[1], data, SIZE) != SIZE || !wait_and_read(sets[0], ends[0], data))
+            return 1;
+    }
+    getppid();
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 3 && strcmp(argv[1], "self") == 0)
+        return self(atoi(argv[2]));
     if (argc == 4 && strcmp(argv[1], "call") == 0)
         return call(atoi(argv[2]), atoi(argv[3]));
     return argc == 2 && strcmp(argv[1], "serve") == 0 ? serve() : 2;
