@@ -19,6 +19,7 @@
 #include "sock/place.h"
 #include "sock/policy.h"
 #include "sock/real.h"
+#include "sock/sandbox.h"
 #include "sock/stream.h"
 #include "sock/tcp.h"
 
@@ -183,6 +184,10 @@ static void first_step(struct sock_file *file, int fd)
     struct sock_link *link = file->link;
     struct sockaddr_un name;
     file->first_step = atomic_load(&link->calls);
+    if (!sock_policy.on || sock_sandbox_there()) {
+        give_up(file, "a sandbox");
+        return;
+    }
     if (link->never || !sock_ends_read(fd, link->active, &file->ends) ||
         !sock_policy_port(file->ends.port[0], file->ends.port[1]) || sock_tcp_special(fd)) {
         give_up(file, "its kind or ports");

@@ -1,6 +1,7 @@
 /* Processes that this one makes: its connections get one more holder, or one that nobody can count. */
 #include "sock/hooks.h"
 #include "sock/link.h"
+#include "sock/sandbox.h"
 #include "sock/table.h"
 
 #include <errno.h>
@@ -8,6 +9,10 @@
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef SYS_io_uring_setup
+#define SYS_io_uring_setup 425
+#endif
 
 static pid_t forked(pid_t (*how)(void))
 {
@@ -129,6 +134,10 @@ long sock_syscall(long number, long a, long b, long c, long d, long e, long f)
     case SYS_clone:
         if (!((unsigned long)a & (CLONE_VM | CLONE_FILES)))
             return cloned(number, a, b, c, d, e, f);
+        break;
+    case SYS_seccomp:
+    case SYS_io_uring_setup:
+        sock_sandbox_enter();
         break;
     case SYS_close:
         return sock_close((int)a);
