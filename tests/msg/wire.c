@@ -12,6 +12,7 @@
 
 #define PEERS    3 /* the world; rank 0 is this process */
 #define REQUESTS 24
+#define QUESTIONS 32
 #define LONGEST  3000
 #define GUARD    16
 #define RAIL     (3ull << 32 | 1000000)
@@ -33,21 +34,37 @@ static void remember(uint64_t id)
     known_id[known_ids++ % 64] = id;
 }
 
+/* What a peer could answer as it should. */
+static struct question {
+    uint32_t peer;
+    uint64_t id, from, upto;
+} grants[QUESTIONS], announced[QUESTIONS];
+static unsigned grants_sent, announced_sent;
+
+static void question_keep(const struct vi *vi, unsigned kind, const uint64_t *words)
+{
+    if (kind == MSG_FRAME_GRANT)
+        grants[grants_sent++ % QUESTIONS] = (struct question){vi->peer, words[1], words[6], words[2]};
+    if (kind == MSG_FRAME_ANNOUNCE)
+        announced[announced_sent++ % QUESTIONS] = (struct question){vi->peer, words[1], 0, words[0]};
+}
+
 /* ---- a nic that does what it likes ------------------------------------------------------------------------------- */
 
 static int fake_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces, unsigned flags)
 {
     size_t length = 0;
-    (void)vi, (void)flags;
+    (void)flags;
     for (int i = 0; i < pieces; i++)
         length += piece[i].iov_len;
     CHECK(length <= nic.caps.max_send);
     if (rand() % 4 == 0)
         return ERR_AGAIN;
     unsigned kind = msg_header_kind(header);
-    uint64_t words[4] = {0};
+    uint64_t words[7] = {0};
     if (pieces > far)
         memcpy(words, piece[far].iov_base, piece[far].iov_len < sizeof words ? piece[far].iov_len : sizeof words);
+    question_keep(vi, kind, words);
     if (kind == MSG_FRAME_EAGER && msg_header_flags(header) & MSG_FLAG_SYNC)
         remember(words[0]);
     if (kind == MSG_FRAME_ANNOUNCE || kind == MSG_FRAME_GRANT)
@@ -183,6 +200,24 @@ static uint64_t some_id(void)
     return known_id[rand() % 64];
 }
 
+/* The end of the storage is the end of the frame: reading past it is seen. */
+static void deliver(uint32_t from, uint64_t header, const uint64_t *words, size_t known, size_t length)
+{
+    static unsigned char storage[LONGEST + 200];
+    unsigned char *data = storage + sizeof storage - length;
+    memcpy(data, words, length < known ? length : known);
+    if (far) { /* numbered, rarely wrong; what goes over a rail is not */
+        const struct msg_replay *replay = &vmsg_engine.peer[from]->far->replay;
+        bool wrong = rand() % 20000 == 0;
+        uint32_t extension[2] = {replay->arrived + (rand() % 50 ? 1 : -(uint32_t)(rand() % 9)) + 5 * wrong,
+                                 replay->sent - (uint32_t)rand() % (replay->sent - replay->acked + 1) + wrong};
+        data -= sizeof extension;
+        memcpy(data, extension, sizeof extension);
+        length = rand() % 20000 ? length + sizeof extension : (size_t)rand() % 8;
+    }
+    (void)vmsg_sink_received(&peer_vi[from], header, data, length, 1);
+}
+
 static void hostile_frame(void)
 {
     static const size_t right[MSG_FRAME_KINDS] = {[MSG_FRAME_ANNOUNCE] = sizeof(struct msg_frame_announce),
@@ -193,13 +228,12 @@ static void hostile_frame(void)
                                                   [MSG_FRAME_CANCELLED] = 8,
                                                   [MSG_FRAME_FENCE] = sizeof(struct msg_frame_rail),
                                                   [MSG_FRAME_LANDED] = sizeof(struct msg_frame_rail)};
-    static unsigned char storage[LONGEST + 64];
     uint64_t words[12] = {(uint64_t)rand() % 5000, some_id(), (uint64_t)rand() % 3000, (uint64_t)rand() % 4000, 0,
                           (uint64_t)(rand() % 5) << 56 | (uint64_t)(rand() % 68) << 48 |
                               (uint64_t)(rand() % 3) << 32 | (unsigned)rand() % 3,
                           rand() % 2 ? 0 : (uint64_t)rand() % 3000, 0, 0, rand() % 4 ? RAIL >> 32 : (uint64_t)rand() % 5};
     unsigned kind = (unsigned)rand() % (MSG_FRAME_KINDS + 2);
-    if (kind == MSG_FRAME_GOODBYE && rand() % 50)
+    if (kind == MSG_FRAME_GOODBYE && rand() % 2000) /* little happens afterwards */
         kind = MSG_FRAME_DATA;
     if (kind != MSG_FRAME_ANNOUNCE && kind != MSG_FRAME_CREDIT)
         words[0] = some_id();
@@ -214,26 +248,43 @@ static void hostile_frame(void)
         length += sizeof(struct msg_frame_grant_more) + (size_t)(rand() % (MSG_KEYS + 1)) * sizeof(struct msg_frame_key);
     if (kind == MSG_FRAME_ANNOUNCE && length == right[kind] && rand() % 3 == 0)
         length += (size_t)(rand() % (MSG_KEYS + 1)) * sizeof(struct msg_frame_key);
-    /* The end of the storage is the end of the frame: reading past it is seen. */
-    unsigned char *data = storage + sizeof storage - length;
-    memcpy(data, words, length < sizeof words ? length : sizeof words);
-    unsigned from = 1 + (unsigned)rand() % (PEERS - 1);
-    if (far) { /* numbered, rarely wrong; what goes over a rail is not */
-        const struct msg_replay *replay = &vmsg_engine.peer[from]->far->replay;
-        bool wrong = rand() % 20000 == 0;
-        uint32_t extension[2] = {replay->arrived + (rand() % 50 ? 1 : -(uint32_t)(rand() % 9)) + 5 * wrong,
-                                 replay->sent - (uint32_t)rand() % (replay->sent - replay->acked + 1) + wrong};
-        data -= sizeof extension;
-        memcpy(data, extension, sizeof extension);
-        length = rand() % 20000 ? length + sizeof extension : (size_t)rand() % 8;
-    }
     int tag = rand() % 30 ? rand() % 3 : -rand();
     uint64_t header = msg_header((enum msg_frame)kind, (uint32_t)rand() % 4, tag, (unsigned)rand() % 8);
-    if (rand() % 1000 == 0 && length >= 8u * far) { /* what is expected when no receive expects anything */
-        header = 0;
-        length = 8u * far;
+    if (rand() % 1000 == 0)
+        header = length = 0; /* what is expected when no receive expects anything */
+    deliver(1 + (uint32_t)rand() % (PEERS - 1), header, words, sizeof words, length);
+}
+
+/* Now and then a peer answers as it should, or nearly, so that transfers come to every end. */
+static void fitting_frame(void)
+{
+    uint64_t words[6 + 600 / 8] = {0};
+    struct question *question = &(rand() % 2 ? grants : announced)[rand() % QUESTIONS];
+    uint64_t left = question->upto - question->from, bytes = 1 + (uint64_t)rand() % (rand() % 2 ? 600 : 8);
+    if (!question->peer || !question->upto)
+        return;
+    words[0] = question->id;
+    if (question >= grants && question < grants + QUESTIONS && rand() % 4 == 0) {
+        words[0] = rand() % 2 ? some_id() : 0;
+        words[1] = question->id;
+        deliver(question->peer, msg_header(MSG_FRAME_DONE, 0, 0, MSG_FLAG_PARTIAL), words, sizeof words,
+                sizeof(struct msg_frame_done));
+    } else if (question >= grants && question < grants + QUESTIONS) {
+        words[1] = question->from;
+        bytes = bytes < left ? bytes : left;
+        question->from = left > bytes ? question->from + bytes : 0; /* what else came may have been in its place */
+        deliver(question->peer, msg_header(MSG_FRAME_DATA, 0, 0, 0), words, sizeof words, 16 + bytes);
+    } else if (rand() % 2) {
+        deliver(question->peer, msg_header(MSG_FRAME_DONE, 0, 0, 0), words, sizeof words, sizeof(struct msg_frame_done));
+    } else {
+        words[1] = 1 + (uint64_t)rand() % 9;
+        words[2] = left;
+        words[5] = (uint64_t)(far ? MSG_PUSH : 1 + rand() % 3) << 56 | (uint64_t)(rand() % 3) << 48;
+        words[5] |= 1ull << 32 | (unsigned)rand() % 3;
+        bool more = rand() % 2;
+        size_t length = sizeof(struct msg_frame_grant) + (more ? sizeof(struct msg_frame_grant_more) : 0);
+        deliver(question->peer, msg_header(MSG_FRAME_GRANT, 0, 0, more ? MSG_FLAG_SLOTS : 0), words, sizeof words, length);
     }
-    (void)vmsg_sink_received(&peer_vi[from], header, data, length, 1);
 }
 
 /* Peers write what they like into slots: a generation, chunks claimed or moved at the end and at the start. */
@@ -258,6 +309,9 @@ static void late_end(void)
 static void game(unsigned seed)
 {
     srand(seed);
+    vbase_settings.single_from = seed / 2 % 2; /* by puts and gets, or in frames */
+    vmsg_engine.peer[1]->slots = NULL;
+    vmsg_slots.generation = 0; /* so that what peers write into slots is sometimes of the right one */
     nic.caps.max_put = far || seed % 2 ? 500 : 1 << 20; /* the latter: both ends may copy */
     for (int i = 0; i < 400 && !WIRE_GAME_ENDS; i++)
         switch (rand() % 8) {
@@ -277,6 +331,9 @@ static void game(unsigned seed)
                 vmsg_context_close(contexts[c]);
                 CHECK_EQUAL(vmsg_context_open((uint32_t)c, NULL, PEERS, 0, &contexts[c]), OK);
             }
+            break;
+        case 4:
+            fitting_frame();
             break;
         default:
             hostile_frame();
