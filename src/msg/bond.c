@@ -103,7 +103,8 @@ static uint64_t chunk_of(const struct msg_far *far, int rail)
     uint64_t bytes = far->pace[rail].rate / 1000 * TUNED(RAIL_CHUNK_TIME) / 1000;
     if (far->held == 1) {
         bytes *= TUNED(RAIL_CHUNK_ALONE);
-        return bytes < TUNED(RAIL_ALONE_LEAST) ? TUNED(RAIL_ALONE_LEAST) : bytes > TUNED(RAIL_PUT_MOST) ? TUNED(RAIL_PUT_MOST) : bytes;
+        bytes = bytes < TUNED(RAIL_ALONE_LEAST) ? TUNED(RAIL_ALONE_LEAST) : bytes;
+        return bytes < TUNED(RAIL_PUT_MOST) ? bytes : TUNED(RAIL_PUT_MOST);
     }
     if (bytes > far->pace[rail].given)
         bytes = far->pace[rail].given;
