@@ -1,5 +1,5 @@
 /* Bytes in a ring; see ring.h. Head is changed by compare-and-swap alone: by the writer with each publication, and
- * once by whoever closes. On the way it orders the publication before what the writer looks at next (place.h). */
+ * once by the side that closes. On the way it orders the publication before what the writer looks at next (place.h). */
 #include "sock/ring.h"
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* A process that confines itself, or that hands its descriptors to io_uring, does not use shared memory any more: a filter may
- * kill it for a call that only we make, and io_uring reads past us. What is joined goes back to TCP before that. */
+/* A process that confines itself, or that hands its descriptors to io_uring, does not use shared memory any more: a
+ * filter may kill it for a call that only we make, and io_uring reads past us. What is joined goes back to TCP before
+ * that. */
 #include "sock/sandbox.h"
 #include "sock/hooks.h"
 #include "sock/link.h"

@@ -23,7 +23,7 @@ ssize_t sock_tcp_discard(int fd, uint64_t size);
 /* 0: the stream has ended; 1: there are bytes; -errno (-EAGAIN: nothing). */
 int sock_tcp_look(int fd);
 
-/* Sends a bell to wake whoever reads from FILE: one byte, counted before. */
+/* Sends a bell to wake the reader at the other end of FILE: one byte, counted before. */
 void sock_tcp_bell(struct sock_file *file, int fd);
 
 #endif
