@@ -146,8 +146,7 @@ void sock_set_wants_room(struct sock_file *file)
         return;
     atomic_store(&out->room_place, place >= 0 && file->peer ? (uint32_t)place + 1 : NO_PLACE);
     atomic_store(&out->room_wanted, 1);
-    if (!sock_room_reaches(file, place))
-        atomic_store(&set->blind, true);
+    atomic_store(&set->blind, true); /* and looked at again soon, however we are woken */
     if (place >= 0 && ring_writable(&ring, &link->writer)) {
         sock_place_set(place, (uint32_t)(file - sock_files));
         sock_place_wake(place);

@@ -137,7 +137,7 @@ static void translate(struct call *call, int place, int count)
 static int ms_left(const struct call *call)
 {
     uint64_t now = call->deadline ? vbase_clock_ns() : 0, ns = call->deadline > now ? call->deadline - now : 0;
-    if (atomic_load(&call->set->blind))
+    if (atomic_load(&call->set->blind) && !atomic_load(&call->set->plain))
         return 1;
     if (!call->deadline)
         return -1;
@@ -222,7 +222,8 @@ static int wait_plain(struct call *call)
 {
     for (;;) {
         int n = ask(call, -1, true);
-        if (n < 0 || call->count || call->at_once || n == 0)
+        bool over = call->at_once || (call->deadline && vbase_clock_ns() >= call->deadline);
+        if (n < 0 || call->count || over)
             return n < 0 ? n : call->count;
     }
 }
