@@ -3,6 +3,7 @@
 #include "harness.h"
 #include "base/counters.h"
 #include "base/settings.h"
+#include "base/tunables.h"
 
 static struct msg_where to_self(int tag)
 {
@@ -22,7 +23,7 @@ static void both_orders(size_t bytes, enum msg_mode mode)
             CHECK_EQUAL(vmsg_recv_start(&receive, &where, &to), OK);
         CHECK_EQUAL(vmsg_send_start(&send, &where, &from, mode), OK);
         if (!receive_first) {
-            CHECK_EQUAL(vmsg_request_done(&send), mode == MSG_STANDARD && bytes <= 16384);
+            CHECK_EQUAL(vmsg_request_done(&send), mode == MSG_STANDARD && bytes <= vbase_tuned(TUNABLE_EAGER_MOST, CLASS_SLOW));
             CHECK_EQUAL(vmsg_recv_start(&receive, &where, &to), OK);
         }
         CHECK_EQUAL(vmsg_wait(&send), OK);

@@ -3,6 +3,12 @@
 
 static uint64_t now;
 
+/* What a line costs that is well within a class, in ns, and at its borders. */
+#define BORDER_NEAR (TUNED(LINE_NEAR) / 1000.0)
+#define BORDER_SLOW (TUNED(LINE_SLOW) / 1000.0)
+#define NEAR (0.66 * BORDER_NEAR)
+#define FAR (2.1 * BORDER_SLOW)
+
 /* So many samples of 2 KiB whose lines cost NS each. */
 static void samples(struct shm_line *line, double ns, int count)
 {
@@ -14,8 +20,9 @@ static void pass_ms(uint64_t ms) { now += vbase_clock_ticks_of_ns(ms * 1000000);
 
 static void first_samples(void)
 {
-    static const struct { double ns; enum base_class class; } machines[] = {
-        {2, CLASS_NEAR}, {4, CLASS_NEAR}, {6, CLASS_SLOW}, {12, CLASS_SLOW}, {16, CLASS_FAR}, {60, CLASS_FAR}};
+    const struct { double ns; enum base_class class; } machines[] = {
+        {0.4 * BORDER_NEAR, CLASS_NEAR}, {0.9 * BORDER_NEAR, CLASS_NEAR}, {1.1 * BORDER_NEAR, CLASS_SLOW},
+        {0.9 * BORDER_SLOW, CLASS_SLOW}, {1.1 * BORDER_SLOW, CLASS_FAR},  {4 * BORDER_SLOW, CLASS_FAR}};
 
     for (size_t i = 0; i < ARRAY_LENGTH(machines); i++) {
         struct shm_line line = {.class = CLASS_SLOW};
@@ -26,7 +33,7 @@ static void first_samples(void)
         CHECK_EQUAL(line.class, machines[i].class);
     }
     struct shm_line line = {.class = CLASS_SLOW};
-    samples(&line, 500, 100); /* interrupted, each of them */
+    samples(&line, TUNED(LINE_SANE) / 400.0, 100); /* interrupted, each of them */
     CHECK(!line.known);
 }
 
@@ -36,7 +43,7 @@ static void shorter(void)
     struct shm_line line = {.class = CLASS_SLOW};
 
     for (uint64_t i = 0; i < TUNED(LINE_SAMPLES); i++)
-        shm_line_sampled(&line, 6 * SHM_SAMPLE / 2 / CACHE_LINE, SHM_SAMPLE / 2, now);
+        shm_line_sampled(&line, (uint64_t)(1.3 * BORDER_NEAR * SHM_SAMPLE / 2 / CACHE_LINE), SHM_SAMPLE / 2, now);
     CHECK_EQUAL(line.class, CLASS_NEAR);
 }
 
@@ -44,31 +51,31 @@ static void changes(void)
 {
     struct shm_line line = {.class = CLASS_SLOW};
 
-    samples(&line, 3, TUNED(LINE_SAMPLES));
+    samples(&line, NEAR, TUNED(LINE_SAMPLES));
     CHECK_EQUAL(line.class, CLASS_NEAR);
     pass_ms(10000);
     for (int i = 0; i < 100; i++) { /* not beyond the border by a quarter, or not often enough in a row */
-        samples(&line, 5, 1);
-        samples(&line, 30, TUNED(LINE_AGAINST) - 1);
-        samples(&line, 3, 1);
+        samples(&line, 1.1 * BORDER_NEAR, 1);
+        samples(&line, FAR, TUNED(LINE_AGAINST) - 1);
+        samples(&line, NEAR, 1);
     }
     CHECK_EQUAL(line.class, CLASS_NEAR);
-    samples(&line, 30, TUNED(LINE_AGAINST));
+    samples(&line, FAR, TUNED(LINE_AGAINST));
     CHECK_EQUAL(line.class, CLASS_FAR);
-    samples(&line, 3, 100); /* so soon again: not before some time has passed */
+    samples(&line, NEAR, 100); /* so soon again: not before some time has passed */
     CHECK_EQUAL(line.class, CLASS_FAR);
     pass_ms(TUNED(LINE_DWELL) + 1);
-    samples(&line, 3, TUNED(LINE_AGAINST));
+    samples(&line, NEAR, TUNED(LINE_AGAINST));
     CHECK_EQUAL(line.class, CLASS_NEAR);
     pass_ms(TUNED(LINE_DWELL) + 1);
-    samples(&line, 30, 100);
+    samples(&line, FAR, 100);
     CHECK_EQUAL(line.class, CLASS_NEAR); /* it takes twice as long now */
     pass_ms(TUNED(LINE_DWELL) + 1);
-    samples(&line, 30, TUNED(LINE_AGAINST));
+    samples(&line, FAR, TUNED(LINE_AGAINST));
     CHECK_EQUAL(line.class, CLASS_FAR);
     for (int i = 0; i < 100; i++) {
         pass_ms(TUNED(LINE_DWELL_MOST) + 1);
-        samples(&line, i % 2 ? 30 : 3, TUNED(LINE_AGAINST));
+        samples(&line, i % 2 ? FAR : NEAR, TUNED(LINE_AGAINST));
         CHECK_EQUAL(line.class, i % 2 ? CLASS_FAR : CLASS_NEAR);
     }
 }

@@ -6,7 +6,7 @@
 #include "vi/tcp/hello.h"
 #include "vi/tcp/tcp.h"
 
-#define UNPROVEN 64
+#define UNPROVEN ((int)TUNED(TCP_STRANGERS))
 
 #include <errno.h>
 #include <fcntl.h>
