@@ -120,13 +120,13 @@ static void away(int rank)
 }
 
 /* The same with more messages than there are slots: when the sender comes back, most are in other hands. NO_SLOTS: nor
- * can he look. */
+ * can it look. */
 static bool no_slots;
 static void behind(int rank)
 {
     enum { BYTES = 70000, MOST_BEHIND = 100 };
     static struct msg_request send[MOST_BEHIND];
-    const int count = no_slots ? 5 : MOST_BEHIND; /* 5: he answers for all of them in one round */
+    const int count = no_slots ? 5 : MOST_BEHIND; /* 5: it answers for all of them in one round */
     data = malloc(MOST_BEHIND * BYTES);
     struct msg_where to = {world, 1, 5};
     struct timespec moment = {0, 1000000};
