@@ -72,10 +72,43 @@ static void crossing_single(int rank)
     CHECK(vbase_counters->copy_single > 0);
 }
 
+static int turn[2][2]; /* a pipe for each rank */
+
+static void turn_give(int rank) { CHECK_EQUAL(write(turn[rank][1], "", 1), 1); }
+static void turn_await(int rank) { CHECK_EQUAL(read(turn[rank][0], &(char){0}, 1), 1); }
+
+/* From SENDER in frames, however the two are scheduled: the receiver does nothing while they are sent. */
+static void framed(int rank, int sender)
+{
+    struct msg_request request = {.completed = NULL};
+    struct msg_where other = {world, 1 - rank, 0};
+    struct type_buffer buffer = {.base = rank == sender ? out : in, .count = MOST};
+    if (rank == sender) {
+        CHECK_EQUAL(vmsg_send_start(&request, &other, &buffer, MSG_STANDARD), OK);
+        CHECK_EQUAL(vmsg_send(world, 1 - rank, 1, "", 1), OK);
+        turn_await(rank);
+        for (int i = 0; i < 1000; i++)
+            vmsg_progress();
+        turn_give(1 - rank);
+    } else {
+        CHECK_EQUAL(vmsg_recv(world, sender, 1, &(char){0}, 1, NULL), OK); /* so the other one is announced */
+        CHECK_EQUAL(vmsg_recv_start(&request, &other, &buffer), OK);
+        turn_give(sender);
+        turn_await(rank);
+    }
+    CHECK_EQUAL(vmsg_wait(&request), OK);
+    CHECK(rank == sender || vbase_counters->copy_pipelined > 0);
+}
+
 static void crossing_framed(int rank)
 {
     crossing(rank);
-    CHECK(vbase_counters->copy_pipelined > 0);
+    out = calloc(1, MOST);
+    in = calloc(1, MOST);
+    framed(rank, 0);
+    framed(rank, 1);
+    free(out);
+    free(in);
 }
 
 /* What is short does not wait for something long that was there before, however the long one goes. */
@@ -111,6 +144,7 @@ static void overtaking(int rank)
 
 int main(void)
 {
+    CHECK_EQUAL(pipe(turn[0]) | pipe(turn[1]), 0);
     harness_run(2, crossing);
     harness_run(2, overtaking);
     setenv("VIADUCT_SINGLE_FROM", "1", 1);
