@@ -33,10 +33,15 @@ static inline void list_prepend(struct list *list, struct list_node *node)
     list_insert_before(list->head.next, node);
 }
 
-static inline void list_remove(struct list_node *node)
+/* Nobody asks afterwards whether the node is linked. */
+static inline void list_unlink(const struct list_node *node)
 {
     node->previous->next = node->next;
     node->next->previous = node->previous;
+}
+static inline void list_remove(struct list_node *node)
+{
+    list_unlink(node);
     list_node_init(node);
 }
 
