@@ -123,7 +123,7 @@ static inline bool ready_beyond(const struct shm_vi *vi)
 
 /* Nothing new lies in the cell of the run. If the sender has published the next head, nothing is added to this cell any
  * more: one more load tells whether it is done with, then the next head counts. */
-static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi, const struct shm_cell **cell)
+static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi)
 {
     if (!ready_beyond(vi))
         return 0;
@@ -131,12 +131,11 @@ static __attribute__((noinline)) uint32_t ready_next(struct shm_vi *vi, const st
     if (more)
         return more;
     lines_end(vi, 1);
-    *cell = vi->in_cell;
     return ready_here(vi);
 }
 
 /* The rest of the ring is skipped. */
-static COLD uint32_t ready_behind(struct shm_vi *vi, const struct shm_cell **cell)
+static COLD uint32_t ready_behind(struct shm_vi *vi)
 {
     uint32_t at = (uint32_t)(vi->in_next % SHM_LINES);
     if (at == 0) {
@@ -144,31 +143,27 @@ static COLD uint32_t ready_behind(struct shm_vi *vi, const struct shm_cell **cel
         return 0;
     }
     lines_end(vi, SHM_LINES - at);
-    *cell = &vi->in[0];
     return ready_here(vi);
 }
 
 static inline uint16_t kind_of(const struct shm_cell *cell) { return *(const volatile uint16_t *)&cell->kind; }
 
-/* Messages of the lane, and the cell in which they lie. */
-static inline __attribute__((always_inline)) uint32_t ready_lane(struct shm_vi *vi, const struct shm_cell **cell)
+/* Messages of the lane that may be taken, from vi->in_cell. */
+static inline __attribute__((always_inline)) uint32_t ready_lane(struct shm_vi *vi)
 {
     uint32_t more = ready_here(vi);
-    *cell = vi->in_cell;
     if (unlikely(!more && vi->in_run))
-        more = ready_next(vi, cell);
-    return unlikely(more && (uint8_t)kind_of(*cell) == SHM_SKIP) ? ready_behind(vi, cell) : more;
+        more = ready_next(vi);
+    return unlikely(more && (uint8_t)kind_of(vi->in_cell) == SHM_SKIP) ? ready_behind(vi) : more;
 }
 
-/* A head that counts all messages that have come by turn. */
-static inline bool of_turn(const struct shm_vi *vi, const struct shm_cell *cell)
-{
-    return (kind_of(cell) ^ vi->turns_in) < SHM_TURN;
-}
+/* The next head counts all messages that have come by turn. */
+static inline bool of_turn(const struct shm_vi *vi) { return (kind_of(vi->in_cell) ^ vi->turns_in) < SHM_TURN; }
 
 /* No message of the lane is the next one, as far as one load tells: either none is there, or MORE that count another
  * turn. The message that came by turn is the next one, unless the lane holds some that were sent before it. */
-static inline uint32_t ready_turn(struct shm_vi *vi, const struct shm_cell **cell, uint32_t more)
+#define READY_TURN UINT32_MAX
+static inline uint32_t ready_turn(struct shm_vi *vi, uint32_t more)
 {
     shm_hook("turn");
     /* acquire: pairs with shm_publish; what was sent before is seen, too */
@@ -177,19 +172,16 @@ static inline uint32_t ready_turn(struct shm_vi *vi, const struct shm_cell **cel
             shm_break(vi, "a head of another turn");
         return 0;
     }
-    if (!more && unlikely((more = ready_lane(vi, cell)) && of_turn(vi, *cell)))
+    if (!more && unlikely((more = ready_lane(vi)) && of_turn(vi)))
         return more;
-    *cell = vi->turn;
-    return 1;
+    return READY_TURN;
 }
 
-/* Messages that may be taken, and the cell in which they lie. */
-static inline __attribute__((always_inline)) uint32_t ready(struct shm_vi *vi, const struct shm_cell **cell)
+/* Messages that may be taken from vi->in_cell; READY_TURN: the one that came by turn. */
+static inline __attribute__((always_inline)) uint32_t ready(struct shm_vi *vi)
 {
-    uint32_t more = ready_lane(vi, cell);
-    if (likely(more) && likely(of_turn(vi, *cell)))
-        return more;
-    return ready_turn(vi, cell, more);
+    uint32_t more = ready_lane(vi);
+    return likely(more) && likely(of_turn(vi)) ? more : ready_turn(vi, more);
 }
 
 /* Where the block of a cell lies; NULL: outside its heap. */
@@ -334,45 +326,65 @@ static inline __attribute__((always_inline)) uint32_t take_turn(struct shm_nic *
     return 1;
 }
 
-/* Hands COUNT messages of the next head to the sink; 0: they stay, or the lane is broken. Every field is read once. */
-static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, struct shm_vi *vi,
-                                                           const struct shm_cell *cell, uint32_t count)
+/* RUN messages of the next head, of this LENGTH each, have been taken. */
+static inline void run_took(struct shm_vi *vi, uint32_t count, uint32_t run, uint32_t length)
 {
+    vi->in_word += count;
+    vi->in_run = run;
+    if (unlikely((run + 1) * length > SHM_INLINE || run == SHM_RUN))
+        lines_end(vi, 1);
+}
+
+/* What is not a run of messages for an open vi. */
+static __attribute__((noinline)) uint32_t take_rest(struct shm_nic *nic, struct shm_vi *vi, uint32_t count)
+{
+    const struct shm_cell *cell = vi->in_cell;
     uint16_t kind = kind_of(cell);
-    uint32_t length = *(const volatile uint16_t *)&cell->length, run = vi->in_run, taken = count, lines = 1;
-    if (likely((uint8_t)kind == SHM_DATA && (run + count) * length <= SHM_INLINE &&
-               atomic_load_explicit(&vi->deliver, memory_order_relaxed))) {
-        nic->enough |= nic->nic.sink.received(&vi->vi, cell->header, cell->data + run * length, length, count);
-    } else {
-        lines = lines_of(vi, kind, length);
-        if (unlikely(lines == 0))
-            shm_break(vi, "a row that is no row");
-        if (lines == 0 || !(atomic_load_explicit(&vi->deliver, memory_order_relaxed)
-                                ? take_odd(nic, vi, cell, kind, length, lines)
-                                : take_closed(nic, vi, (uint8_t)kind)))
-            taken = 0;
+    uint32_t length = *(const volatile uint16_t *)&cell->length, lines = lines_of(vi, kind, length);
+    if (unlikely(lines == 0)) {
+        shm_break(vi, "a row that is no row");
+        return 0;
     }
-    atomic_store_explicit(&vi->answered, true, memory_order_relaxed);
-    vi->in_word += taken;
-    vi->in_run = run += taken;
-    if (taken && ((uint8_t)kind != SHM_DATA || (run + 1) * length > SHM_INLINE || run == SHM_RUN))
+    if (!(atomic_load_explicit(&vi->deliver, memory_order_relaxed) ? take_odd(nic, vi, cell, kind, length, lines)
+                                                                  : take_closed(nic, vi, (uint8_t)kind)))
+        return 0;
+    if ((uint8_t)kind == SHM_DATA) {
+        run_took(vi, count, vi->in_run + count, length);
+    } else {
+        vi->in_word += count;
+        vi->in_run += count;
         lines_end(vi, lines);
-    return taken;
+    }
+    return count;
+}
+
+/* Hands COUNT messages of the next head to the sink; 0: they stay, or the lane is broken. Every field is read once. */
+static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, struct shm_vi *vi, uint32_t count)
+{
+    const struct shm_cell *cell = vi->in_cell;
+    uint16_t kind = kind_of(cell);
+    uint32_t length = *(const volatile uint16_t *)&cell->length, run = vi->in_run;
+    atomic_store_explicit(&vi->answered, true, memory_order_relaxed);
+    if (unlikely((uint8_t)kind != SHM_DATA || (run + count) * length > SHM_INLINE ||
+                 !atomic_load_explicit(&vi->deliver, memory_order_relaxed)))
+        return take_rest(nic, vi, count);
+    nic->enough |= nic->nic.sink.received(&vi->vi, cell->header, cell->data + run * length, length, count);
+    run_took(vi, count, run + count, length);
+    return count;
 }
 
 /* At most so many messages of the next head of a hot lane. Bits, ticks and events that are not messages wait for the
  * next poll of all. */
 static inline __attribute__((always_inline)) int poll_one(struct shm_nic *nic, struct shm_vi *vi, int budget)
 {
-    const struct shm_cell *cell;
-    uint32_t count = ready(vi, &cell);
+    uint32_t count = ready(vi);
     if (!count) {
         if (unlikely(atomic_load_explicit(&vi->ahead, memory_order_relaxed)))
             shm_ahead_ask(vi);
         return 0;
     }
-    count = cell == vi->turn ? take_turn(nic, vi)
-                             : take(nic, vi, cell, count < (uint32_t)budget ? count : (uint32_t)budget);
+    count = count == READY_TURN ? take_turn(nic, vi)
+                                : take(nic, vi, count < (uint32_t)budget ? count : (uint32_t)budget);
     if (unlikely(!count))
         return 0;
     vi->used = true;
@@ -513,8 +525,7 @@ int shm_poll(struct vi_nic *base, struct vi *only, int budget, unsigned flags)
 
 static bool lane_pending(struct shm_vi *vi)
 {
-    const struct shm_cell *cell;
-    return !vi->waiting && vi->behind >= 0 && ready(vi, &cell) > 0;
+    return !vi->waiting && vi->behind >= 0 && ready(vi) > 0;
 }
 
 bool shm_inbox_pending(struct shm_nic *nic)

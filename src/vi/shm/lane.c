@@ -307,12 +307,13 @@ static __attribute__((noinline)) int send_long(struct shm_vi *vi, uint64_t heade
 /* Adds a message to the run in the line that was written last. */
 static inline int send_beside(struct shm_vi *vi, const void *data)
 {
-    struct shm_cell *cell = vi->run.cell;
-    copy_inline(cell->data + vi->run.at, data, vi->run.length);
-    shm_publish(vi, cell, ++vi->run.word);
-    vi->run.at += (uint32_t)vi->run.length;
-    if (vi->run.at + vi->run.length > SHM_INLINE || vi->run.word % (SHM_RUN + 1) == SHM_RUN)
+    uint32_t length = (uint32_t)vi->run.length, end = vi->run.at + length, word = vi->run.word + 1;
+    copy_inline(vi->run.cell->data + vi->run.at, data, length);
+    vi->run.at = end;
+    vi->run.word = word;
+    if (end + length > SHM_INLINE || word % (SHM_RUN + 1) == SHM_RUN)
         vi->run.length = SHM_NO_RUN;
+    shm_publish(vi, vi->run.cell, word);
     return OK;
 }
 
@@ -332,20 +333,10 @@ static inline int send_turn(struct shm_vi *vi, uint64_t turn, uint64_t header, c
     return OK;
 }
 
-int shm_send(struct vi *base, uint64_t header, const struct iovec *piece, int pieces, unsigned flags)
+/* In a line of its own, with its length up to SHM_INLINE. */
+static __attribute__((noinline)) int send_line(struct shm_vi *vi, uint64_t header, const void *data, uint64_t length)
 {
-    struct shm_vi *vi = shm_vi_of(base);
-    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed), length;
-    if (unlikely(pieces != 1 || (flags & VI_SOURCE) || piece->iov_len > SHM_INLINE))
-        return send_long(vi, header, piece, pieces, flags);
-    length = piece->iov_len;
-    /* acquire: pairs with take_turn; what lay there has been read */
-    uint64_t turn = atomic_load_explicit(&vi->turn_out, memory_order_acquire);
-    if (turn && likely(atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0))
-        return send_turn(vi, turn, header, piece->iov_base, length);
-    if (header == vi->run.header && length == vi->run.length &&
-        likely(atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0))
-        return send_beside(vi, piece->iov_base);
+    uint64_t number = atomic_load_explicit(&vi->out_next, memory_order_relaxed);
     if (unlikely(!has_room(vi, number, 1))) {
         int error = make_room(vi, number, 1);
         if (error)
@@ -354,7 +345,7 @@ int shm_send(struct vi *base, uint64_t header, const struct iovec *piece, int pi
     bool turns = in_turns(vi);
     struct shm_cell *cell = head_begin(vi, number, 1, SHM_DATA, header);
     cell->length = (uint16_t)length;
-    copy_inline(cell->data, piece->iov_base, length);
+    copy_inline(cell->data, data, length);
     head_publish(vi, cell, number, number + 1, turns);
     if (length <= SHM_INLINE / 2) {
         vi->run.header = header;
@@ -363,4 +354,20 @@ int shm_send(struct vi *base, uint64_t header, const struct iovec *piece, int pi
         vi->run.word = shm_word(number) + 1;
     }
     return OK;
+}
+
+int shm_send(struct vi *base, uint64_t header, const struct iovec *piece, int pieces, unsigned flags)
+{
+    struct shm_vi *vi = shm_vi_of(base);
+    if (unlikely(pieces != 1 || (flags & VI_SOURCE) || piece->iov_len > SHM_INLINE))
+        return send_long(vi, header, piece, pieces, flags);
+    uint64_t length = piece->iov_len;
+    /* acquire: pairs with take_turn; what lay there has been read */
+    uint64_t turn = atomic_load_explicit(&vi->turn_out, memory_order_acquire);
+    bool open = likely(atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0);
+    if (turn && open)
+        return send_turn(vi, turn, header, piece->iov_base, length);
+    if (header == vi->run.header && length == vi->run.length && open)
+        return send_beside(vi, piece->iov_base);
+    return send_line(vi, header, piece->iov_base, length);
 }
