@@ -19,10 +19,12 @@ static void vi_add(struct msg_peer *peer, struct vi *vi)
         if (peer->eager > (int64_t)msg_frame_most(peer))
             peer->eager = (int64_t)msg_frame_most(peer);
     }
-    if (peer->remote)
+    if (peer->remote) {
         vmsg_rail_add(peer, vi);
-    else
-        __atomic_store_n(&peer->vi, vi, __ATOMIC_RELAXED); /* waits look at it */
+    } else { /* waits look at both */
+        __atomic_store_n(&peer->vi, vi, __ATOMIC_RELAXED);
+        __atomic_store_n(&peer->lane, vi->nic->card ? NULL : vi, __ATOMIC_RELAXED);
+    }
     if (list_empty(&peer->queue))
         peer->short_limit = peer->parted ? -1 : peer->eager;
 }
@@ -151,7 +153,9 @@ bool vmsg_credit_tell(struct msg_peer *peer)
 {
     struct msg_frame_credit body = {(uint64_t)peer->owed};
     struct iovec piece = {&body, sizeof body};
-    if (msg_peer_send(peer, msg_header(MSG_FRAME_CREDIT, 0, 0, 0), &piece, 1) == ERR_AGAIN)
+    if (peer->world == vmsg_engine.rank)
+        peer->window += peer->owed;
+    else if (msg_peer_send(peer, msg_header(MSG_FRAME_CREDIT, 0, 0, 0), &piece, 1) == ERR_AGAIN)
         return false;
     peer->owed = 0;
     return true;

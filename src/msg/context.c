@@ -46,6 +46,7 @@ static int context_make(uint32_t id, const int *members, int size, int rank, str
     if (!context)
         return vbase_fail(ERR_MEMORY, "no memory for context %u", id);
     context->id = id;
+    context->eager = msg_header(MSG_FRAME_EAGER, id, 0, 0);
     context->size = size;
     context->rank = rank;
     list_init(&context->wildcard);

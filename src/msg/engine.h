@@ -33,6 +33,7 @@ struct msg_engine {
 
     struct base_lock progress ALIGNED(CACHE_LINE);
     bool progressing;         /* the same as `progress` while there is one thread */
+    uint32_t looks;           /* at one lane alone, until a round looks at all; under progress */
     struct base_lock leaf, boot_lock;
     _Atomic uint32_t awaited; /* what may come from remote ranks, see nics.c */
 
@@ -80,9 +81,10 @@ static inline bool msg_progress_enter(void)
     struct msg_engine *engine = &vmsg_engine;
     if (unlikely(engine->threads))
         return base_lock_try(&engine->progress);
-    bool free = !engine->progressing;
+    if (unlikely(engine->progressing))
+        return false;
     engine->progressing = true;
-    return free;
+    return true;
 }
 static inline void msg_progress_leave(void)
 {

@@ -20,6 +20,7 @@ struct msg_context {
     int *rank_of;               /* the inverse, -1: no member; NULL: the same */
     int rank, size;
     uint32_t id;
+    uint64_t eager;             /* header of an eager message in it, but for its tag */
     bool noted;                 /* messages carry notes */
     int network;                /* over which its members are reached */
     struct base_lock lock;
@@ -80,7 +81,7 @@ static inline struct msg_request *msg_match_arrival(struct msg_context *context,
 /* A receive has its message: from now on a cancel comes too late. */
 static inline void msg_match_unlink(struct msg_request *request)
 {
-    list_remove(&request->link);
+    list_unlink(&request->link); /* its phase says where it is */
     msg_phase_set(request, MSG_PHASE_MOVING);
 }
 struct msg_message *vmsg_match_search(const struct list *unexpected, bool of_member, int tag);
@@ -106,14 +107,12 @@ struct msg_message *vmsg_match_sent(struct msg_member *member, uint64_t id);
 
 /* ---- members, match.c -------------------------------------------------------------------------------------------- */
 int vmsg_member_find(struct msg_context *context, int rank, struct msg_member **member) MUST_CHECK; /* takes the lock */
-static inline int msg_member_find(struct msg_context *context, int rank, struct msg_member **member)
+/* NULL: there is none yet, or the rank is wrong. */
+static inline struct msg_member *msg_member_at(const struct msg_context *context, int rank)
 {
-    if (likely((unsigned)rank < (unsigned)context->size)) {
-        *member = __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE); /* pairs with vmsg_member_make */
-        if (likely(*member != NULL))
-            return OK;
-    }
-    return vmsg_member_find(context, rank, member);
+    if (unlikely((unsigned)rank >= (unsigned)context->size))
+        return NULL;
+    return __atomic_load_n(&context->member[rank], __ATOMIC_ACQUIRE); /* pairs with vmsg_member_make */
 }
 int vmsg_member_make(struct msg_context *context, int rank, struct msg_member **member) MUST_CHECK; /* lock held */
 void vmsg_contexts_close(void);
@@ -147,14 +146,15 @@ static inline uint64_t msg_receive_found(struct msg_request *request, int source
 static inline __attribute__((always_inline)) void
 msg_payload_deliver(struct msg_request *request, struct msg_peer *peer, const void *payload, uint64_t bytes)
 {
+    uint64_t cost = request->total + MSG_FRAME_COST;
     if (unlikely(!type_buffer_contiguous(&request->buffer)))
         (void)vtype_unpack_at(&request->buffer, 0, payload, bytes);
     else if (likely(bytes == 8)) /* a word needs no call */
         memcpy(request->buffer.base, payload, 8);
     else if (bytes)
         memcpy(request->buffer.base, payload, bytes);
-    msg_credit_owe(peer, request->total + MSG_FRAME_COST);
-    msg_complete(request, request->result.error);
+    msg_credit_owe(peer, cost);
+    msg_over(request);
 }
 void vmsg_message_give(struct msg_message *message, struct msg_request *request); /* deliver and free */
 void vmsg_message_forget(struct msg_message *message);

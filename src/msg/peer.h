@@ -39,7 +39,7 @@ struct msg_peer {
     int64_t window;      /* bytes of unmatched payload that the peer still takes from us */
     int64_t owed;        /* bytes of the peer's window that are free again and not told to it */
     int64_t window_half; /* owed is told when it reaches this */
-    int64_t eager;       /* payload that fits into one eager frame here */
+    struct vi *lane;     /* the same, where a wait may poll it alone; else NULL */
     struct base_lock lock;
     int32_t world;       /* its rank in the job */
     uint32_t lagging;    /* sends in the queue because more may follow */
@@ -49,6 +49,7 @@ struct msg_peer {
     bool remote;         /* reached by a nic whose polls cost */
 
     struct vi_nic *nic;  /* by which it is reached, once it is */
+    int64_t eager;       /* payload that fits into one eager frame here */
     int network;
     bool more;           /* the queue is flushed, and more of it follows at once; by a remote peer's sends */
     bool gone;           /* it is dead: nothing is sent to it any more */
@@ -145,13 +146,9 @@ void vmsg_refused(const struct msg_peer *peer, const char *what) COLD; /* a fram
 static inline void msg_credit_owe(struct msg_peer *peer, uint64_t cost)
 {
     msg_lock(&peer->lock);
-    if (unlikely(peer->world == vmsg_engine.rank)) {
-        peer->window += (int64_t)cost;
-    } else {
-        peer->owed += (int64_t)cost;
-        if (unlikely(peer->owed >= peer->window_half) && !vmsg_credit_tell(peer))
-            vmsg_peer_stuck(peer);
-    }
+    peer->owed += (int64_t)cost;
+    if (unlikely(peer->owed >= peer->window_half) && !vmsg_credit_tell(peer))
+        vmsg_peer_stuck(peer);
     msg_unlock(&peer->lock);
 }
 

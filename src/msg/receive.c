@@ -3,25 +3,31 @@
 #include "msg/transfer.h"
 #include "msg/wait.h"
 
-static inline int member_of(const struct msg_where *from, struct msg_member **member)
+/* The member from which a receive awaits its message; *MEMBER NULL: any. */
+static inline __attribute__((always_inline)) int member_of(const struct msg_where *from, struct msg_member **member)
 {
+    struct msg_member *made; /* apart: the usual one stays in a register */
+    *member = NULL;
     if (unlikely(!vmsg_engine.open))
         return vmsg_closed();
-    if (unlikely(from->tag < 0 && from->tag != MSG_ANY_TAG))
+    if (unlikely(from->tag < MSG_ANY_TAG))
         return vbase_fail(ERR_ARGUMENT, "tag %d of a receive is negative", from->tag);
-    *member = NULL;
-    return from->rank == MSG_ANY_SOURCE ? OK : msg_member_find(from->context, from->rank, member);
+    if (from->rank == MSG_ANY_SOURCE || likely(*member = msg_member_at(from->context, from->rank)))
+        return OK;
+    int error = vmsg_member_find(from->context, from->rank, &made);
+    *member = made;
+    return error;
 }
 
 static inline __attribute__((always_inline)) void request_prepare(struct msg_request *request,
                                                                   const struct msg_where *from,
                                                                   const struct type_buffer *buffer, enum msg_mode mode)
 {
-    atomic_store_explicit(&request->state, MSG_PENDING, memory_order_relaxed); /* no other thread knows it yet */
+    atomic_init(&request->state, MSG_PENDING); /* no other thread knows it yet */
     request->kind = MSG_RECEIVE;
     request->mode = (uint8_t)mode;
+    request->phase = MSG_PHASE_MOVING;
     request->awaited = false;
-    msg_phase_set(request, MSG_PHASE_MOVING);
     request->result = (struct msg_result){.source = from->rank, .tag = from->tag};
     request->context = from->context;
     request->peer = NULL;
@@ -81,8 +87,8 @@ int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64
     int error = receive_start(&request, &from, &buffer, MSG_AT_ONCE);
     if (unlikely(error))
         return error;
-    error = msg_wait(&request);
-    if (result && vmsg_request_done(&request))
+    error = msg_wait(&request, 1);
+    if (result)
         *result = request.result;
     return error;
 }

@@ -43,11 +43,10 @@ static inline void msg_publish(struct msg_request *request)
         vmsg_publish(request);
 }
 
-/* Under any lock; the request is gone afterwards. */
-static inline void msg_complete(struct msg_request *request, int error)
+/* Under any lock; the request is gone afterwards. Its error stands in the result. */
+static inline void msg_over(struct msg_request *request)
 {
     msg_phase_set(request, MSG_PHASE_OVER);
-    request->result.error = error;
     if (unlikely(request->awaited)) {
         request->awaited = false;
         msg_await_end();
@@ -56,6 +55,11 @@ static inline void msg_complete(struct msg_request *request, int error)
         msg_publish(request);
     else
         vmsg_finish(request);
+}
+static inline void msg_complete(struct msg_request *request, int error)
+{
+    request->result.error = error;
+    msg_over(request);
 }
 
 #endif

@@ -23,8 +23,8 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
 {
     if (unlikely(!vmsg_engine.open))
         return vmsg_closed();
-    struct msg_member *member;
-    int error = msg_member_find(to->context, to->rank, &member);
+    struct msg_member *member = msg_member_at(to->context, to->rank);
+    int error = likely(member != NULL) ? OK : vmsg_member_find(to->context, to->rank, &member);
     if (unlikely(error))
         return error;
     if (unlikely(to->tag < 0))
@@ -100,7 +100,7 @@ static inline __attribute__((always_inline)) int send_now(struct msg_context *co
         return ERR_AGAIN;
     struct msg_peer *peer = member->peer;
     msg_lock(&peer->lock);
-    int error = send_eagerly(peer, msg_header(MSG_FRAME_EAGER, context->id, tag, 0), piece, pieces, bytes);
+    int error = send_eagerly(peer, context->eager | (uint64_t)tag << 32, piece, pieces, bytes);
     msg_unlock(&peer->lock);
     return error;
 }

@@ -150,29 +150,34 @@ static void far_received(struct vi *vi, uint64_t header, const char *data, size_
     }
 }
 
-static __attribute__((noinline)) void others_arrived(struct vi *vi, uint64_t header, const char *data, size_t length,
-                                                     uint32_t count)
+static inline bool waited_is_done(void)
+{
+    const struct msg_request *waited = vmsg_engine.waited;
+    return waited && vmsg_request_done(waited);
+}
+
+static __attribute__((noinline)) bool all_arrived(struct vi *vi, uint64_t header, const char *data, size_t length,
+                                                  uint32_t count)
 {
     struct msg_peer *peer = vi->owner;
-    for (uint32_t i = 0; i < count; i++)
+    for (; count > 0; count--, data += length)
         if (peer->remote)
-            far_received(vi, header, data + i * length, length);
+            far_received(vi, header, data, length);
+        else if (likely(is_eager(header)))
+            eager_arrived(peer, header, data, length);
         else
-            frame_arrived(peer, header, data + i * length, length);
+            frame_arrived(peer, header, data, length);
+    return waited_is_done();
 }
 
 bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t length, uint32_t count)
 {
     struct msg_peer *peer = vi->owner;
     peer->heard = true;
-    if (unlikely(!is_eager(header) || peer->remote))
-        others_arrived(vi, header, data, length, count);
-    else
-        do
-            eager_arrived(peer, header, data, length);
-        while (data = (const char *)data + length, unlikely(--count));
-    const struct msg_request *waited = vmsg_engine.waited;
-    return waited && vmsg_request_done(waited);
+    if (unlikely(count != 1 || !is_eager(header) || peer->remote))
+        return all_arrived(vi, header, data, length, count);
+    eager_arrived(peer, header, data, length);
+    return waited_is_done();
 }
 
 static void sink_arrived(struct vi *vi, uint32_t immediate, uint64_t length)

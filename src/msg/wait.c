@@ -426,7 +426,7 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
 
 static bool request_ready(void *request) { return vmsg_request_done(request); }
 
-int vmsg_wait(struct msg_request *request) { return msg_wait(request); }
+int vmsg_wait(struct msg_request *request) { return msg_wait(request, TUNED(POLL_EVENTS)); }
 
 int vmsg_wait_first(struct msg_request *request, struct msg_request *last)
 {

@@ -2,6 +2,7 @@
 #ifndef MSG_WAIT_H
 #define MSG_WAIT_H
 
+#include "msg/match.h"
 #include "msg/request.h"
 
 /* What threads of this process sleep on, and how they are woken: written by wait.c, read by complete.c. */
@@ -28,14 +29,48 @@ int vmsg_wait_start(void) MUST_CHECK;     /* measures the gap, decides how long 
 int vmsg_wait_fence(void) MUST_CHECK;     /* the job's fence; progress is made meanwhile */
 int vmsg_wait_networked(void) MUST_CHECK; /* from now on sleeps are on descriptors */
 void vmsg_wait_stop(void);
-/* A round for a thread that waits for it; NULL: for anything. */
+
+/* ---- progress.c -------------------------------------------------------------------------------------------------- */
+bool vmsg_poll_all(const struct msg_request *request); /* progress held */
+bool vmsg_chores_do(void);                             /* progress held */
+
+/* A round for a thread that waits for REQUEST; NULL: for anything. It polls only the lane on which the answer must
+ * come, but all of them now and then: other ranks must not starve. BUDGET: of messages. A blocking receive takes one, as
+ * the next one has no receive yet. */
 bool vmsg_progress_for(const struct msg_request *request);
+static inline __attribute__((always_inline)) bool msg_progress_for(const struct msg_request *request, int budget)
+{
+    struct msg_engine *engine = &vmsg_engine;
+    bool moved = false, chores = false;
+    if (unlikely(!engine->open))
+        return false;
+    if (likely(msg_progress_enter())) {
+        /* relaxed: the peer of a receive is a hint, and is written again when a message has matched */
+        const struct msg_peer *peer = request ? __atomic_load_n(&request->peer, __ATOMIC_RELAXED) : NULL;
+        struct vi *lane = peer ? __atomic_load_n(&peer->lane, __ATOMIC_RELAXED) : NULL;
+        engine->waited = request;
+        if (likely(lane) && likely(engine->looks-- != 0))
+            moved = vi_poll_only(lane, budget) > 0;
+        else
+            moved = vmsg_poll_all(request);
+        engine->waited = NULL;
+        chores = atomic_load_explicit(&engine->chores, memory_order_relaxed);
+        if (unlikely(chores))
+            moved |= vmsg_chores_do();
+        msg_progress_leave();
+    }
+    if (unlikely(atomic_load_explicit(&engine->turn, memory_order_relaxed)))
+        moved |= vmsg_listener_turn();
+    if (unlikely(chores))
+        moved |= vmsg_callbacks_run();
+    return moved;
+}
 
 /* Waits until the request is done; returns its error. If it is done already, one load is enough. */
-static inline int msg_wait(struct msg_request *request)
+static inline int msg_wait(struct msg_request *request, int budget)
 {
     if (!vmsg_request_done(request))
-        (void)vmsg_progress_for(request);
+        (void)msg_progress_for(request, budget);
     return likely(vmsg_request_done(request)) ? request->result.error : vmsg_wait_first(request, NULL);
 }
 
