@@ -32,10 +32,13 @@ static bool claims_from_slot(const struct msg_transfer *transfer)
     return transfer->mover == MSG_SHARE || transfer->mover == MSG_PUSH_SLOT;
 }
 
-/* With several threads a copy keeps the others out of progress. */
+/* With several threads a copy keeps the others out of progress. What was claimed from a slot is moved whole: its
+ * receiver has chosen the length for both sides. */
 static uint64_t chunk_most(const struct msg_transfer *transfer, const struct vi *vi)
 {
     uint64_t most = transfer->peer->remote ? TUNED(CHUNK) : TUNED(CHUNK_ALONE);
+    if (claims_from_slot(transfer))
+        return vi_caps(vi)->max_put;
     if (vmsg_engine.threads && !transfer->peer->remote)
         most = TUNED(CHUNK_THREADS);
     return most < vi_caps(vi)->max_put ? most : vi_caps(vi)->max_put;
@@ -98,8 +101,6 @@ static bool chunk_cut(struct msg_transfer *transfer, struct msg_chunk *chunk, ui
     struct msg_chunk *rest = transfer->part;
     if (chunk->bytes <= bytes)
         return true;
-    if (claims_from_slot(transfer))
-        return false;
     if (chunk->from + chunk->bytes == transfer->next) {
         transfer->next -= chunk->bytes - bytes;
     } else if (transfer->claimed < MSG_CHUNKS) {

@@ -1,6 +1,6 @@
 /* Large messages by each mover of a node: whole, whichever side does how much of it; from a sender that computes
- * meanwhile; with puts and gets that are told later; and when the kernel begins to refuse one side in the middle of the
- * job. takes: 5 timeout: 120 */
+ * meanwhile; with puts and gets that are told later; between a rank with one thread and a rank with several; and when the
+ * kernel begins to refuse one side in the middle of the job. takes: 5 timeout: 120 */
 #include "msg/transfer.h"
 #include "harness.h"
 #include "base/counters.h"
@@ -92,6 +92,20 @@ static void sizes(int rank)
     free(data);
 }
 
+/* Of the two ranks one has several threads: the other one chooses the length of the chunks that both claim. */
+static int threaded_rank;
+static void threaded(int rank)
+{
+    const size_t most = 5 * TUNED(CHUNK);
+    unsigned message = 0;
+    data = malloc(most + 2);
+    vmsg_threads(rank == threaded_rank);
+    for (size_t bytes = TUNED(CHUNK_THREADS); bytes <= most; bytes += TUNED(CHUNK_THREADS) / 2 + 1)
+        one(rank, ++message, bytes, most + 1);
+    CHECK_EQUAL(vbase_counters->refused, 0);
+    free(data);
+}
+
 /* The sender is away: the receiver does it alone, and the sender finds it done. */
 static void away(int rank)
 {
@@ -161,7 +175,7 @@ static void behind(int rank)
 
 /* COUNT pieces of PIECE bytes, the last one first, with gaps between them. */
 #define GAP 72
-#define SHORT_PIECES 840
+#define SHORT_PIECES 1100
 static struct type_layout *backwards(uint64_t count, uint64_t piece)
 {
     struct type_layout *bytes, *layout;
@@ -223,11 +237,12 @@ static void pieces(int rank)
 /* From one piece into many short ones: few are got, many are sent. */
 static void short_pieces(int rank)
 {
-    enum { BYTES = SHORT_PIECES * 4096 };
-    data = malloc(BYTES);
+    const uint64_t piece = 2 * TUNED(PIECE_LEAST), many = 2 * TUNED(PACKED_FROM) / piece;
+    CHECK(many <= SHORT_PIECES);
+    data = malloc(many * piece);
     for (unsigned message = 1; message <= 40; message++) {
-        uint64_t pieces = message % 2 ? SHORT_PIECES : SHORT_PIECES / 10;
-        scattered(rank, message, 1, pieces, pieces * 4096);
+        uint64_t pieces = message % 2 ? many : many / 3;
+        scattered(rank, message, 1, pieces, pieces * piece);
     }
     if (rank == 1)
         CHECK(vbase_counters->copy_single > 0 && vbase_counters->copy_pipelined > 0);
@@ -307,6 +322,8 @@ static void all(const char *single_from)
     harness_run(2, stranded);
     for (forbidden_rank = 0; forbidden_rank < 2; forbidden_rank++)
         harness_run(2, forbidden);
+    for (threaded_rank = 0; threaded_rank < 2; threaded_rank++)
+        harness_run(2, threaded);
     setenv("FAULT", "late-put", 1);
     harness_run(2, sizes);
     harness_run(2, parts);
