@@ -45,6 +45,18 @@ static inline void list_remove(struct list_node *node)
     list_node_init(node);
 }
 
+/* The same where the node may be in no list; and appends it where it is in none. */
+static inline void list_leave(struct list_node *node)
+{
+    if (list_node_linked(node))
+        list_remove(node);
+}
+static inline void list_enter(struct list *list, struct list_node *node)
+{
+    if (!list_node_linked(node))
+        list_append(list, node);
+}
+
 static inline struct list_node *list_first(const struct list *list)
 {
     return list_empty(list) ? NULL : list->head.next;
@@ -63,6 +75,15 @@ static inline struct list_node *list_take_first(struct list *list)
     return node;
 }
 
+/* All nodes of FROM, behind those of TO. */
+static inline void list_move(struct list *to, struct list *from)
+{
+    for (struct list_node *node; (node = list_take_first(from));)
+        list_append(to, node);
+}
+
+/* Takes one node after the other until there is none. The body may change the list. */
+#define list_take_each(node, list) for (struct list_node *node; (node = list_take_first(list));)
 /* The body may remove NODE, nothing else. */
 #define list_for_each(node, list)                                                                                      \
     for (struct list_node *node = (list)->head.next, *node##_next_ = node->next; node != &(list)->head;                \

@@ -106,8 +106,7 @@ void vmsg_request_abandon(struct msg_request *request, int error)
 
 static struct msg_message *take_early(struct msg_peer *peer, uint64_t id)
 {
-    list_for_each(node, &vmsg_early)
-    {
+    list_for_each(node, &vmsg_early) {
         struct msg_message *message = container_of(node, struct msg_message, of_context);
         if (message->envelope.peer == peer && message->envelope.id == id) {
             list_remove(node);

@@ -72,8 +72,7 @@ static void progress_keep_out(void)
 /* The messages that came too early, in their order. Progress is kept out: nothing new comes in between. */
 static void early_enter(struct msg_context *context)
 {
-    list_for_each(node, &vmsg_early)
-    {
+    list_for_each(node, &vmsg_early) {
         struct msg_message *message = container_of(node, struct msg_message, of_context);
         if (message->context_id != context->id)
             continue;
@@ -138,8 +137,7 @@ int vmsg_context_open_over(int network, uint32_t id, struct msg_context **out)
 
 static void receives_cancel(struct list *posted)
 {
-    struct list_node *node;
-    while ((node = list_take_first(posted)))
+    list_take_each(node, posted)
         msg_complete(container_of(node, struct msg_request, link), ERR_CANCELLED);
 }
 
@@ -180,8 +178,7 @@ void vmsg_contexts_close(void)
     for (uint32_t id = 0; contexts_open && id < MSG_CONTEXTS; id++)
         if (engine->context[id])
             vmsg_context_close(engine->context[id]);
-    struct list_node *node;
-    while ((node = list_take_first(&vmsg_early)))
+    list_take_each(node, &vmsg_early)
         vmsg_message_drop(container_of(node, struct msg_message, of_context));
 }
 

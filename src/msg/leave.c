@@ -74,11 +74,9 @@ static void receives_end(struct msg_context *context, int world)
 static void waits_for_anyone_end(struct msg_context *context, int world)
 {
     struct list over;
-    struct list_node *node;
     list_init(&over);
     msg_lock(&context->lock);
-    list_for_each(posted, &context->wildcard)
-    {
+    list_for_each(posted, &context->wildcard) {
         struct msg_request *request = container_of(posted, struct msg_request, link);
         if (request->completed)
             continue;
@@ -87,7 +85,7 @@ static void waits_for_anyone_end(struct msg_context *context, int world)
         msg_phase_set(request, MSG_PHASE_MOVING);
     }
     msg_unlock(&context->lock);
-    while ((node = list_take_first(&over)))
+    list_take_each(node, &over)
         msg_complete(container_of(node, struct msg_request, link), dead_error(world));
 }
 

@@ -104,8 +104,7 @@ void vmsg_peer_stuck(struct msg_peer *peer)
 static void controls_drop(struct msg_peer *peer)
 {
     struct msg_engine *engine = &vmsg_engine;
-    struct list_node *node;
-    while ((node = list_take_first(&peer->control))) {
+    list_take_each(node, &peer->control) {
         msg_lock(&engine->leaf);
         vbase_pool_give(&vmsg_controls, container_of(node, struct msg_control, link));
         msg_unlock(&engine->leaf);

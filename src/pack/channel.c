@@ -62,8 +62,7 @@ static void first_release(vd_channel *channel, int unpacking)
 
 void vpack_channels_threaded(void)
 {
-    list_for_each(node, &pack.channels)
-    {
+    list_for_each(node, &pack.channels) {
         vd_channel *channel = container_of(node, vd_channel, link);
         channel->listed = true;
         first_release(channel, 0);
@@ -328,8 +327,7 @@ int vpack_channel_open(uint32_t id, const char *name, vd_channel **out)
 
 static void connections_free(struct list *idle)
 {
-    struct list_node *node;
-    while ((node = list_take_first(idle))) {
+    list_take_each(node, idle) {
         vd_connection *connection = container_of(node, vd_connection, link);
         free(connection->frame);
         free(connection->waiting);
@@ -339,10 +337,8 @@ static void connections_free(struct list *idle)
 
 void vpack_channel_free(vd_channel *channel)
 {
-    struct list_node *node;
     base_lock(&pack.lock);
-    if (list_node_linked(&channel->link))
-        list_remove(&channel->link);
+    list_leave(&channel->link);
     base_unlock(&pack.lock);
     vpack_check_close(channel);
     if (channel->context)
@@ -351,7 +347,7 @@ void vpack_channel_free(vd_channel *channel)
     first_release(channel, 1);
     connections_free(&channel->idle[0]);
     connections_free(&channel->idle[1]);
-    while ((node = list_take_first(&channel->spare_parts)))
+    list_take_each(node, &channel->spare_parts)
         free(container_of(node, struct pack_part, link));
     channel->magic = 0;
     free(channel->sent);
@@ -377,8 +373,7 @@ bool vpack_any_message(void)
 {
     bool any = false;
     base_lock(&pack.lock);
-    list_for_each(node, &pack.channels)
-    {
+    list_for_each(node, &pack.channels) {
         struct msg_where from = {container_of(node, vd_channel, link)->context, MSG_ANY_SOURCE, PACK_TAG_FIRST};
         struct msg_result result;
         bool found = false;

@@ -152,8 +152,7 @@ int vpack_parts_wait(vd_connection *connection)
 int vpack_parts_test(vd_connection *connection)
 {
     int error = OK;
-    list_for_each(node, &connection->parts)
-    {
+    list_for_each(node, &connection->parts) {
         struct pack_part *part = container_of(node, struct pack_part, link);
         if (!vmsg_request_done(&part->request))
             continue;
@@ -168,8 +167,7 @@ int vpack_parts_test(vd_connection *connection)
 
 void vpack_cancel(vd_connection *connection)
 {
-    list_for_each(node, &connection->parts)
-    {
+    list_for_each(node, &connection->parts) {
         struct pack_part *part = container_of(node, struct pack_part, link);
         if (!connection->unpacking || !part->frame) /* else a complaint */
             vmsg_cancel(&part->request);

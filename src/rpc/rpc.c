@@ -91,20 +91,17 @@ static int connection_step(vd_connection *connection)
 
 void vrpc_sweep_all(void)
 {
-    struct list_node *node;
     struct list round, left;
     list_init(&round);
     list_init(&left);
     rpc_lock();
-    while ((node = list_take_first(&vrpc.ending)))
-        list_append(&round, node);
+    list_move(&round, &vrpc.ending);
     rpc_unlock();
-    while ((node = list_take_first(&round)))
+    list_take_each(node, &round)
         if (connection_step(container_of(node, vd_connection, link)) == ERR_AGAIN)
             list_append(&left, node);
     rpc_lock();
-    while ((node = list_take_first(&left)))
-        list_append(&vrpc.ending, node);
+    list_move(&vrpc.ending, &left);
     rpc_unlock();
 }
 

@@ -36,6 +36,17 @@ int main(void)
     list_remove(&item[9].link);
     CHECK(!list_node_linked(&item[9].link));
     expect(&list, "012");
+    list_leave(&item[9].link); /* it is in none */
+    list_enter(&list, &item[0].link); /* it is in one */
+    list_enter(&other, &item[9].link);
+    expect(&list, "012");
+    list_move(&other, &list);
+    expect(&list, "");
+    expect(&other, "9012");
+    list_leave(&item[9].link);
+    list_take_each(node, &other)
+        list_append(&list, node);
+    expect(&list, "012");
     for (int i = 3; i < 9; i++)
         list_append(&list, &item[i].link);
     list_for_each(node, &list)

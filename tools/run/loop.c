@@ -26,8 +26,7 @@ void loop_remove(struct run_loop *loop, struct run_watch *watch)
 void loop_close(struct run_loop *loop, struct run_watch *watch)
 {
     loop_remove(loop, watch);
-    if (list_node_linked(&watch->paused))
-        list_remove(&watch->paused);
+    list_leave(&watch->paused);
     close(watch->fd);
     watch->fd = -1;
 }

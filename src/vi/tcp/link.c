@@ -38,12 +38,9 @@ void tcp_link_close(struct tcp_nic *nic, struct tcp_link *link)
     tcp_watch(nic, link, 0); /* a child after fork may hold the socket: closing does not end the watch */
     tcp_cold(nic, link);
     tcp_stage_drop(nic, link);
-    if (list_node_linked(&link->owing))
-        list_remove(&link->owing);
-    if (list_node_linked(&link->unread))
-        list_remove(&link->unread);
-    if (list_node_linked(&link->node))
-        list_remove(&link->node);
+    list_leave(&link->owing);
+    list_leave(&link->unread);
+    list_leave(&link->node);
     if (link->rail && link->rail->link == link)
         link->rail->link = NULL;
     close(link->fd);

@@ -89,11 +89,9 @@ static void read_hot(struct tcp_nic *nic, int budget)
 static void read_unread(struct tcp_nic *nic, int budget)
 {
     struct list round;
-    struct list_node *node;
     list_init(&round);
-    while ((node = list_take_first(&nic->unread)))
-        list_append(&round, node);
-    while ((node = list_take_first(&round))) {
+    list_move(&round, &nic->unread);
+    list_take_each(node, &round) {
         if (nic->told < budget && !nic->enough)
             tcp_receive(nic, container_of(node, struct tcp_link, unread), budget - nic->told);
         else
@@ -103,8 +101,7 @@ static void read_unread(struct tcp_nic *nic, int budget)
 
 static void tell_owing(struct tcp_nic *nic)
 {
-    struct list_node *node;
-    while ((node = list_take_first(&nic->owing))) {
+    list_take_each(node, &nic->owing) {
         struct tcp_vi *vi = container_of(node, struct tcp_link, owing)->vi;
         if (atomic_load_explicit(&vi->took, memory_order_relaxed) !=
             atomic_load_explicit(&vi->told, memory_order_relaxed))

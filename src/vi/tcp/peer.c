@@ -38,8 +38,7 @@ struct tcp_peer *tcp_peer_make(struct tcp_nic *nic, uint32_t rank)
 /* Under nic->lock. */
 void tcp_peer_busy(struct tcp_nic *nic, struct tcp_peer *peer)
 {
-    if (!list_node_linked(&peer->node))
-        list_append(&nic->busy, &peer->node);
+    list_enter(&nic->busy, &peer->node);
     tcp_order(nic);
 }
 
@@ -234,13 +233,11 @@ static bool still_busy(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 void tcp_peers_step(struct tcp_nic *nic, uint64_t now)
 {
     struct list round;
-    struct list_node *node;
     tcp_sessions_leave(nic);
     list_init(&round);
     base_lock(&nic->lock);
-    while ((node = list_take_first(&nic->busy)))
-        list_append(&round, node);
-    while ((node = list_take_first(&round))) {
+    list_move(&round, &nic->busy);
+    list_take_each(node, &round) {
         struct tcp_peer *peer = container_of(node, struct tcp_peer, node);
         base_unlock(&nic->lock);
         peer_times(nic, peer, now);
@@ -287,11 +284,10 @@ void tcp_peer_commit(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
 
 static void peer_close(struct tcp_nic *nic, struct tcp_peer *peer)
 {
-    struct list_node *node;
     dials_end(nic, peer);
-    while ((node = list_first(&peer->parked)))
+    list_take_each(node, &peer->parked)
         tcp_link_close(nic, container_of(node, struct tcp_link, node));
-    while ((node = list_take_first(&peer->waiting)))
+    list_take_each(node, &peer->waiting)
         tcp_session_free(container_of(node, struct tcp_vi, node));
     for (uint32_t i = 0; i < TCP_PAIRS; i++)
         free(peer->rail[i].last);
@@ -311,10 +307,9 @@ static void leave_now(struct tcp_nic *nic, struct tcp_vi *vi)
 
 void tcp_peers_bury(struct tcp_nic *nic)
 {
-    struct list_node *node;
-    while ((node = list_take_first(&nic->gone_vis)))
+    list_take_each(node, &nic->gone_vis)
         tcp_session_free(container_of(node, struct tcp_vi, node));
-    while ((node = list_take_first(&nic->gone)))
+    list_take_each(node, &nic->gone)
         free(container_of(node, struct tcp_link, node));
 }
 

@@ -27,8 +27,7 @@ static void took_frame(struct tcp_nic *nic, struct tcp_link *link)
     /* relaxed: this thread alone writes it; senders pass it on as it is */
     uint32_t took = atomic_load_explicit(&vi->took, memory_order_relaxed) + 1;
     atomic_store_explicit(&vi->took, took, memory_order_relaxed);
-    if (!list_node_linked(&link->owing))
-        list_append(&nic->owing, &link->owing);
+    list_enter(&nic->owing, &link->owing);
 }
 
 static enum taken landed(struct tcp_nic *nic, struct tcp_link *link)
@@ -271,8 +270,7 @@ static bool frames(struct tcp_nic *nic, struct tcp_link *link, int budget, int b
         return false;
     if (taken == TAKEN_NONE || link->start == link->end)
         return !nic->enough;
-    if (!list_node_linked(&link->unread))
-        list_append(&nic->unread, &link->unread);
+    list_enter(&nic->unread, &link->unread);
     return false;
 }
 
@@ -299,8 +297,7 @@ int tcp_receive(struct tcp_nic *nic, struct tcp_link *link, int budget)
     }
     if (link->phase != TCP_UP || !tcp_stage_use(nic, link))
         return 0;
-    if (list_node_linked(&link->unread))
-        list_remove(&link->unread);
+    list_leave(&link->unread);
     while (frames(nic, link, budget, before) && more)
         more = read_more(nic, link);
     if (link->phase == TCP_UP)

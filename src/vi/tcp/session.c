@@ -155,8 +155,7 @@ void tcp_disconnect(struct vi *base, bool abrupt)
 /* Freed at the end of this poll: a function up the stack may still use it. Under nic->lock. */
 static void session_bury(struct tcp_nic *nic, struct tcp_vi *vi)
 {
-    if (list_node_linked(&vi->node))
-        list_remove(&vi->node);
+    list_leave(&vi->node);
     list_append(&nic->gone_vis, &vi->node);
 }
 
@@ -164,8 +163,7 @@ void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause)
 {
     struct tcp_link *link = vi->link;
     base_lock(&nic->lock); /* first: every reader of `up` expects that what is in it has a link */
-    if (list_node_linked(&vi->up))
-        list_remove(&vi->up);
+    list_leave(&vi->up);
     base_unlock(&nic->lock);
     base_lock(&vi->lock);
     vi->fd = -1;
