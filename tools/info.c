@@ -54,8 +54,7 @@ static void print_segment(int ranks)
     else
         printf("segment     for %d ranks: %.1f GiB of addresses, memory only where touched\n", ranks,
                (double)status.st_size / (1 << 30));
-    if (fd >= 0)
-        close(fd);
+    base_close(fd);
 }
 
 /* Really reads a word of a child: what seccomp, Yama or a namespace forbids, only a try tells. */
@@ -99,7 +98,7 @@ static void print_ways(bool single)
 
 static void print_shm(void)
 {
-    char yama[16] = "absent";
+    char yama[16];
     int refused = single_copy_try();
     print_segment(2);
     print_segment(16);
@@ -110,13 +109,8 @@ static void print_shm(void)
     else
         puts("one copy    process_vm_readv works between processes of one user");
     print_ways(!refused);
-    FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
-    if (file) {
-        if (fscanf(file, "%15s", yama) != 1)
-            yama[0] = 0;
-        fclose(file);
-    }
-    printf("Yama        ptrace_scope %s\n", yama);
+    bool there = vbase_file_read(yama, sizeof yama, "/proc/sys/kernel/yama/ptrace_scope");
+    printf("Yama        ptrace_scope %s\n", there ? strtok(yama, "\n") : "absent");
 }
 
 /* ---- the network ---- */

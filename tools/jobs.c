@@ -60,8 +60,7 @@ static void process_look(const char *pid, const char *network, struct seen *seen
         int fd = link_is(path, SEGMENT) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
         if (fd >= 0 && is_new(seen, fd))
             ranks_count(fd, sent);
-        if (fd >= 0)
-            close(fd);
+        base_close(fd);
     }
     if (descriptors)
         closedir(descriptors);

@@ -36,11 +36,9 @@ static bool words_add(struct words *words, const char *key, const char *value)
 static bool library_find(char path[PATH_MAX])
 {
     static const char *const places[] = {"../lib", LIBRARY_FROM_BIN};
-    char self[PATH_MAX], name[PATH_MAX + 64];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (length <= 0)
+    char self[PATH_MAX], name[2 * PATH_MAX];
+    if (snprintf(self, sizeof(self), "%s", vbase_self()) == 0)
         return false;
-    self[length] = '\0';
     const char *folder = dirname(self);
     for (size_t i = 0; i < ARRAY_LENGTH(places); i++) {
         snprintf(name, sizeof(name), "%s/%s/" LIBRARY, folder, places[i]);

@@ -49,13 +49,8 @@ static void path_find(const char *root, const char *controller, int version, cha
 /* One or two numbers of a small file; how many there are. "max" is none. */
 static int numbers_read(const char *folder, const char *name, double *first, double *second)
 {
-    char path[2 * PATH_SIZE];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    FILE *file = fopen(path, "re");
-    int count = file ? fscanf(file, "%lf %lf", first, second) : 0;
-    if (file)
-        fclose(file);
-    return count;
+    char text[64];
+    return vbase_file_read(text, sizeof(text), "%s/%s", folder, name) ? sscanf(text, "%lf %lf", first, second) : 0;
 }
 
 static void quota_lower(const char *folder, int version, double *least)

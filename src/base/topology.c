@@ -3,7 +3,6 @@
  * Read by the first caller, then a pointer to what never changes. What cannot be read is unknown, never an error: the
  * numbers are hints for waiting. */
 #include "base/base.h"
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/utsname.h>
@@ -55,13 +54,9 @@ uint64_t vbase_host_identity(void)
 {
     char text[512] = "";
     struct utsname name;
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, text, 64) : -1;
-    if (fd >= 0)
-        close(fd);
-    if (got <= 0 && uname(&name) == 0)
+    if (!vbase_file_read(text, 65, "/proc/sys/kernel/random/boot_id") && uname(&name) == 0)
         snprintf(text, 256, "%s %s %s", name.nodename, name.release, name.version);
     size_t length = strlen(text);
-    got = readlink("/proc/self/ns/net", text + length, sizeof(text) - length);
+    ssize_t got = readlink("/proc/self/ns/net", text + length, sizeof(text) - length);
     return vbase_hash_bytes(text, length + (size_t)(got > 0 ? got : 0));
 }

@@ -58,10 +58,8 @@ static void job_release(struct boot_own *own, bool goodbye)
         own->starter->finish(own, goodbye);
     vboot_handover_close(&own->handover);
     vboot_kvs_close(&own->kvs);
-    if (own->job.node_fd >= 0)
-        close(own->job.node_fd);
-    if (own->job.door_fd >= 0)
-        close(own->job.door_fd);
+    base_close(own->job.node_fd);
+    base_close(own->job.door_fd);
     free(own->job.local_ranks);
     memset(own->job.secret, 0, sizeof own->job.secret);
     free(own);

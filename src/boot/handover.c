@@ -116,7 +116,6 @@ void vboot_handover_close(struct boot_handover_map *map)
 {
     if (map->header)
         munmap(map->header, map->length);
-    if (map->fd >= 0)
-        close(map->fd);
+    base_close(map->fd);
     *map = (struct boot_handover_map){.fd = -1};
 }

@@ -77,8 +77,7 @@ static void descriptors_take(struct boot_own *own, int node_fd, int door_fd)
     for (size_t i = 0; i < ARRAY_LENGTH(place); i++)
         if (same)
             descriptor_set_close_on_exec(*place[i] = given[i]);
-        else if (given[i] >= 0)
-            close(given[i]);
+        else base_close(given[i]);
     if (!same)
         LOG_INFO("the launcher is of another build of Viaduct (%.16s, this is %.16s): its shared memory is not used",
                  own->handover.header->build, vbase_build_id);

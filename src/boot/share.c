@@ -84,8 +84,7 @@ static bool packet_hear(int fd, void *data, size_t size, int *descriptor, uint64
                 (came >= 0) == (descriptor != NULL);
     if (good && descriptor)
         *descriptor = came;
-    else if (came >= 0)
-        close(came);
+    else base_close(came);
     return good;
 }
 

@@ -11,7 +11,8 @@ static char **agent_words(const struct run_options *options, const char *host)
 {
     static const char *const for_ssh[] = {"-x", "-T", "-oBatchMode=yes", "-oConnectTimeout=30",
                                           "-oServerAliveInterval=15"};
-    static char command[8200], path[4096], quoted[8100], copy[8100];
+    static char command[8200], quoted[8100], copy[8100];
+    const char *path = vbase_self();
     static char *word[64];
     int count = 0;
     char *rest = copy; /* the words stay in it */
@@ -21,11 +22,8 @@ static char **agent_words(const struct run_options *options, const char *host)
             word[count++] = part;
     for (size_t i = 0; count && strcmp(basename(word[0]), "ssh") == 0 && i < ARRAY_LENGTH(for_ssh); i++)
         word[count++] = (char *)(uintptr_t)for_ssh[i];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[length > 0 ? length : 0] = 0;
-    for (size_t from = 0, to = 0; path[from] && to < sizeof quoted - 5; from++) {
-        to += (size_t)snprintf(quoted + to, sizeof quoted - to, path[from] == '\'' ? "'\\''" : "%c", path[from]);
-    }
+    for (size_t to = 0; *path && to < sizeof quoted - 5; path++)
+        to += (size_t)snprintf(quoted + to, sizeof quoted - to, *path == '\'' ? "'\\''" : "%c", *path);
     snprintf(command, sizeof command, "exec '%s' helper", quoted);
     word[count++] = (char *)(uintptr_t)host;
     word[count++] = command;
@@ -65,10 +63,9 @@ int agent_start(struct run_job *job, struct run_host *host)
     if (error == OK)
         error = agent_spawn(job, host, pipe);
     for (int i = 0; i < 3; i++) {
-        if (pipe[i][i > 0] >= 0)
-            close(pipe[i][i > 0]);
-        if (error != OK && pipe[i][i == 0] >= 0)
-            close(pipe[i][i == 0]);
+        base_close(pipe[i][i > 0]);
+        if (error != OK)
+            base_close(pipe[i][i == 0]);
     }
     if (error != OK) {
         host->agent = 0;

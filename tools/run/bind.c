@@ -14,15 +14,9 @@ struct place { /* of one processor: the number of the unit that it is in, of eac
 
 static int number_in(const char *format, int cpu, int otherwise)
 {
-    char path[160];
-    int number;
-    snprintf(path, sizeof path, format, cpu);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return otherwise;
-    bool good = fscanf(file, "%d", &number) == 1; /* of a list: the first, which names it */
-    fclose(file);
-    return good ? number : otherwise;
+    char text[32];
+    int number; /* of a list: the first, which names it */
+    return vbase_file_read(text, sizeof text, format, cpu) && sscanf(text, "%d", &number) == 1 ? number : otherwise;
 }
 
 #define CPU "/sys/devices/system/cpu/cpu%d/"

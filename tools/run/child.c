@@ -191,7 +191,6 @@ close_all:
         spawn.stream[2] = -1;
     const int given[] = {spawn.stream[0], spawn.stream[1], spawn.stream[2], spawn.listener, wire[1]};
     for (size_t i = 0; i < ARRAY_LENGTH(given); i++)
-        if (given[i] >= 0)
-            close(given[i]);
+        base_close(given[i]);
     return error;
 }

@@ -39,8 +39,7 @@ int shm_ear_open(struct shm_nic *nic)
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0 || bind(fd, (struct sockaddr *)&name, length) < 0) {
         int error = vbase_fail_errno(ERR_SYSTEM, "the socket that wakes this rank");
-        if (fd >= 0)
-            close(fd);
+        base_close(fd);
         return error;
     }
     nic->ear = fd;

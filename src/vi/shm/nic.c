@@ -78,8 +78,7 @@ static void release(struct shm_nic *nic)
     free((void *)nic->peers);
     free((void *)nic->hot);
     free(nic->local_ranks);
-    if (nic->ear >= 0)
-        close(nic->ear);
+    base_close(nic->ear);
     free(nic);
 }
 

@@ -381,17 +381,13 @@ void tcp_door_close(struct tcp_door *door)
     for (int i = 0; i < door->seats; i++) {
         for (struct list_node *node; (node = list_first(&door->seat[i].waiting));)
             call_end(container_of(node, struct call, node));
-        if (door->seat[i].near >= 0)
-            close(door->seat[i].near);
-        if (door->seat[i].far >= 0)
-            close(door->seat[i].far);
+        base_close(door->seat[i].near);
+        base_close(door->seat[i].far);
     }
     while (door->listeners > 0)
         close(door->listener[--door->listeners]);
-    if (door->epoll >= 0)
-        close(door->epoll);
-    if (door->timer >= 0)
-        close(door->timer);
+    base_close(door->epoll);
+    base_close(door->timer);
     explicit_bzero(door->secret, sizeof(door->secret));
     free(door);
 }

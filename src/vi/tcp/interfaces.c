@@ -132,8 +132,7 @@ int tcp_interfaces_read(struct tcp_interfaces *out)
     fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     for (int i = 0; fd >= 0 && i < out->count; i++)
         out->interface[i].speed = speed_of(fd, out->interface[i].name);
-    if (fd >= 0)
-        close(fd);
+    base_close(fd);
     return OK;
 }
 

@@ -60,8 +60,7 @@ int vi_door_open(const struct vi_setup *setup, int *seat, struct vi_door **out)
     return OK;
 
 close_door:
-    if (door->stop >= 0)
-        close(door->stop);
+    base_close(door->stop);
     tcp_door_close(door->door);
 free_door:
     free(door);

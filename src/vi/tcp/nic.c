@@ -291,10 +291,8 @@ static void tcp_close(struct vi_nic *base)
         tcp_door_close(nic->door);
     }
     tcp_peers_close(nic);
-    if (nic->epoll >= 0)
-        close(nic->epoll);
-    if (nic->timer >= 0)
-        close(nic->timer);
+    base_close(nic->epoll);
+    base_close(nic->timer);
     vbase_pool_close(&nic->regions);
     while (nic->spares > 0)
         free(nic->spare[--nic->spares]);

@@ -1,7 +1,29 @@
-/* Messages with descriptors; see packet.h. */
-#include "base/packet.h"
-#include <string.h>
+/* Small files, and messages with descriptors; see descriptor.h. */
+#include "base/base.h"
+#include <fcntl.h>
 #include <sys/socket.h>
+
+size_t vbase_file_read(char *text, size_t size, const char *format, ...)
+{
+    char path[PATH_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(path, sizeof(path), format, arguments);
+    va_end(arguments);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, text, size - 1) : -1;
+    base_close(fd);
+    text[got > 0 ? got : 0] = '\0';
+    return got > 0 ? (size_t)got : 0;
+}
+
+const char *vbase_self(void)
+{
+    static char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    path[length > 0 ? length : 0] = '\0';
+    return path;
+}
 
 union control {
     struct cmsghdr head;
