@@ -62,10 +62,9 @@ int vmsg_route(struct msg_context *context, int rank, struct msg_route *route)
 
 static void control_keep(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
 {
-    struct msg_engine *engine = &vmsg_engine;
-    msg_lock(&engine->leaf);
+    msg_lock(&vmsg_engine.leaf);
     struct msg_control *control = vbase_pool_take(&vmsg_controls);
-    msg_unlock(&engine->leaf);
+    msg_unlock(&vmsg_engine.leaf);
     if (!control) {
         vmsg_failed(vbase_fail(ERR_MEMORY, "no memory for an answer to rank %d", peer->world));
         return;
@@ -106,7 +105,6 @@ void vmsg_peer_control(struct msg_peer *peer, uint64_t header, const void *body,
 
 bool vmsg_answers_flush(struct msg_peer *peer)
 {
-    struct msg_engine *engine = &vmsg_engine;
     bool went = false;
     struct list_node *node;
     while ((node = list_first(&peer->control))) {
@@ -114,9 +112,9 @@ bool vmsg_answers_flush(struct msg_peer *peer)
         if (!answer_send(peer, control->header, control->body, control->length))
             break;
         list_remove(node);
-        msg_lock(&engine->leaf);
+        msg_lock(&vmsg_engine.leaf);
         vbase_pool_give(&vmsg_controls, control);
-        msg_unlock(&engine->leaf);
+        msg_unlock(&vmsg_engine.leaf);
         went = true;
     }
     return went;

@@ -14,12 +14,11 @@ _Static_assert(sizeof(struct msg_note) == 64, "wire");
 
 static void message_give_back(struct msg_message *message)
 {
-    struct msg_engine *engine = &vmsg_engine;
     free(message->block);
     free(message->note);
-    msg_lock(&engine->leaf);
+    msg_lock(&vmsg_engine.leaf);
     vbase_pool_give(&vmsg_messages, message);
-    msg_unlock(&engine->leaf);
+    msg_unlock(&vmsg_engine.leaf);
 }
 
 /* What the envelope points to; false: no memory. */
@@ -52,10 +51,9 @@ static bool message_fill(struct msg_message *message)
 
 static __attribute__((noinline)) struct msg_message *message_make(const struct msg_envelope *envelope)
 {
-    struct msg_engine *engine = &vmsg_engine;
-    msg_lock(&engine->leaf);
+    msg_lock(&vmsg_engine.leaf);
     struct msg_message *message = vbase_pool_take(&vmsg_messages);
-    msg_unlock(&engine->leaf);
+    msg_unlock(&vmsg_engine.leaf);
     if (!message)
         return NULL;
     list_node_init(&message->of_member);

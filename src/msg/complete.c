@@ -46,24 +46,22 @@ void vmsg_publish(struct msg_request *request)
 
 void vmsg_finish(struct msg_request *request)
 {
-    struct msg_engine *engine = &vmsg_engine;
-    msg_lock(&engine->leaf);
-    msg_chore(&engine->finished, &request->link);
-    msg_unlock(&engine->leaf);
+    msg_lock(&vmsg_engine.leaf);
+    msg_chore(&vmsg_engine.finished, &request->link);
+    msg_unlock(&vmsg_engine.leaf);
     vmsg_wake();
 }
 
 bool vmsg_callbacks_run(void)
 {
-    struct msg_engine *engine = &vmsg_engine;
     bool ran = false;
     struct list_node *node;
     do {
-        msg_lock(&engine->leaf);
-        node = list_first(&engine->finished);
+        msg_lock(&vmsg_engine.leaf);
+        node = list_first(&vmsg_engine.finished);
         if (node)
             msg_chore_remove(node);
-        msg_unlock(&engine->leaf);
+        msg_unlock(&vmsg_engine.leaf);
         if (node) {
             struct msg_request *request = container_of(node, struct msg_request, link);
             void (*completed)(struct msg_request *) = request->completed;

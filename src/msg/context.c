@@ -17,16 +17,15 @@ static void context_free(struct msg_context *context)
 
 static int members_copy(struct msg_context *context, const int *members)
 {
-    struct msg_engine *engine = &vmsg_engine;
     context->world = malloc((size_t)context->size * sizeof(int));
-    context->rank_of = malloc((size_t)engine->size * sizeof(int));
+    context->rank_of = malloc((size_t)vmsg_engine.size * sizeof(int));
     if (!context->world || !context->rank_of)
         return vbase_fail(ERR_MEMORY, "no memory for the %d members of context %u", context->size, context->id);
-    for (int i = 0; i < engine->size; i++)
+    for (int i = 0; i < vmsg_engine.size; i++)
         context->rank_of[i] = -1;
     for (int i = 0; i < context->size; i++) {
         int world = members[i];
-        if (world < 0 || world >= engine->size || context->rank_of[world] >= 0)
+        if (world < 0 || world >= vmsg_engine.size || context->rank_of[world] >= 0)
             return vbase_fail(ERR_ARGUMENT, "member %d of context %u is rank %d: not in this job, or there twice", i,
                               context->id, world);
         context->world[i] = world;
@@ -37,10 +36,9 @@ static int members_copy(struct msg_context *context, const int *members)
 
 static int context_make(uint32_t id, const int *members, int size, int rank, struct msg_context **out)
 {
-    struct msg_engine *engine = &vmsg_engine;
-    if (id >= MSG_CONTEXTS || size < 1 || rank < 0 || rank >= size || (!members && size != engine->size))
+    if (id >= MSG_CONTEXTS || size < 1 || rank < 0 || rank >= size || (!members && size != vmsg_engine.size))
         return vbase_fail(ERR_ARGUMENT, "context id %u, size %d, rank %d", id, size, rank);
-    if ((members ? members[rank] : rank) != engine->rank)
+    if ((members ? members[rank] : rank) != vmsg_engine.rank)
         return vbase_fail(ERR_ARGUMENT, "rank %d of context %u is not this process", rank, id);
     struct msg_context *context = calloc(1, sizeof *context);
     if (!context)
@@ -97,15 +95,14 @@ static uint32_t contexts_open; /* with progress kept out; the table is long, and
 
 static int context_enter(struct msg_context *context, struct msg_context **out)
 {
-    struct msg_engine *engine = &vmsg_engine;
     uint32_t id = context->id;
     int error = OK;
     progress_keep_out();
-    if (engine->context[id]) {
+    if (vmsg_engine.context[id]) {
         error = vbase_fail(ERR_STATE, "context id %u is in use", id);
     } else {
         early_enter(context);
-        engine->context[id] = context;
+        vmsg_engine.context[id] = context;
         contexts_open++;
     }
     msg_progress_leave();
@@ -126,9 +123,8 @@ int vmsg_context_open(uint32_t id, const int *members, int size, int rank, struc
 
 int vmsg_context_open_over(int network, uint32_t id, struct msg_context **out)
 {
-    struct msg_engine *engine = &vmsg_engine;
     struct msg_context *context = NULL;
-    int error = engine->open ? context_make(id, NULL, engine->size, engine->rank, &context) : vmsg_closed();
+    int error = vmsg_engine.open ? context_make(id, NULL, vmsg_engine.size, vmsg_engine.rank, &context) : vmsg_closed();
     if (error)
         return error;
     context->network = network;
@@ -143,7 +139,6 @@ static void receives_cancel(struct list *posted)
 
 static void member_close(struct msg_member *member)
 {
-    struct msg_engine *engine = &vmsg_engine;
     struct list_node *node;
     while ((node = list_first(&member->unexpected))) {
         struct msg_message *message = container_of(node, struct msg_message, of_member);
@@ -151,18 +146,17 @@ static void member_close(struct msg_member *member)
         vmsg_message_drop(message);
     }
     receives_cancel(&member->posted);
-    msg_lock(&engine->leaf);
+    msg_lock(&vmsg_engine.leaf);
     vbase_pool_give(&vmsg_members, member);
-    msg_unlock(&engine->leaf);
+    msg_unlock(&vmsg_engine.leaf);
 }
 
 void vmsg_context_close(struct msg_context *context)
 {
-    struct msg_engine *engine = &vmsg_engine;
-    if (!engine->open)
+    if (!vmsg_engine.open)
         return;
     progress_keep_out();
-    engine->context[context->id] = NULL;
+    vmsg_engine.context[context->id] = NULL;
     contexts_open--;
     for (int i = 0; i < context->size; i++)
         if (context->member[i])
@@ -174,10 +168,9 @@ void vmsg_context_close(struct msg_context *context)
 
 void vmsg_contexts_close(void)
 {
-    struct msg_engine *engine = &vmsg_engine;
     for (uint32_t id = 0; contexts_open && id < MSG_CONTEXTS; id++)
-        if (engine->context[id])
-            vmsg_context_close(engine->context[id]);
+        if (vmsg_engine.context[id])
+            vmsg_context_close(vmsg_engine.context[id]);
     list_take_each(node, &vmsg_early)
         vmsg_message_drop(container_of(node, struct msg_message, of_context));
 }

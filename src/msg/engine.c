@@ -16,14 +16,13 @@ int vmsg_closed(void)
 
 void vmsg_failed(int error)
 {
-    struct msg_engine *engine = &vmsg_engine;
-    msg_lock(&engine->leaf);
-    bool first = !engine->failed; /* the first cause stays */
+    msg_lock(&vmsg_engine.leaf);
+    bool first = !vmsg_engine.failed; /* the first cause stays */
     if (first) {
         snprintf(engine_why, sizeof engine_why, "%s", vbase_error_detail());
-        atomic_store_explicit(&engine->failed, error, memory_order_release); /* pairs with vmsg_failure */
+        atomic_store_explicit(&vmsg_engine.failed, error, memory_order_release); /* pairs with vmsg_failure */
     }
-    msg_unlock(&engine->leaf);
+    msg_unlock(&vmsg_engine.leaf);
     if (first)
         LOG_ERROR("%s: %s", vbase_error_sentence(error), vbase_error_detail());
 }

@@ -30,13 +30,12 @@ void vmsg_send_forsake(struct msg_request *request)
 void vmsg_peer_parted(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body)
 {
     (void)header, (void)body;
-    struct msg_engine *engine = &vmsg_engine;
-    msg_lock(&engine->leaf);
+    msg_lock(&vmsg_engine.leaf);
     bool some = peer->pending_sends;
-    engine->pending_sends -= peer->pending_sends;
+    vmsg_engine.pending_sends -= peer->pending_sends;
     peer->pending_sends = 0;
     peer->parted = true;
-    msg_unlock(&engine->leaf);
+    msg_unlock(&vmsg_engine.leaf);
 
     msg_lock(&peer->lock);
     peer->short_limit = -1;
@@ -102,7 +101,6 @@ static void transfers_end(struct msg_peer *peer)
 
 static void bury(int world)
 {
-    struct msg_engine *engine = &vmsg_engine;
     for (int network = 0; network < MSG_NETWORKS; network++) {
         struct msg_peer *peer = vmsg_peer_known(network, world);
         if (!peer)
@@ -116,32 +114,31 @@ static void bury(int world)
         transfers_end(peer);
     }
     for (uint32_t id = 0; id < MSG_CONTEXTS; id++)
-        if (engine->context[id])
-            receives_end(engine->context[id], world);
+        if (vmsg_engine.context[id])
+            receives_end(vmsg_engine.context[id], world);
     for (uint32_t id = MSG_CONTEXT_PACK; id < MSG_CONTEXT_PACK + MSG_CONTEXTS_PACK; id++)
-        if (engine->context[id])
-            waits_for_anyone_end(engine->context[id], world);
+        if (vmsg_engine.context[id])
+            waits_for_anyone_end(vmsg_engine.context[id], world);
 }
 
 void vmsg_death_look(void)
 {
-    struct msg_engine *engine = &vmsg_engine;
-    uint32_t deaths = vboot_deaths(engine->job);
-    if (likely(deaths == atomic_load_explicit(&engine->deaths, memory_order_relaxed) &&
+    uint32_t deaths = vboot_deaths(vmsg_engine.job);
+    if (likely(deaths == atomic_load_explicit(&vmsg_engine.deaths, memory_order_relaxed) &&
                !atomic_load_explicit(&vmsg_engine.bury_again, memory_order_relaxed)))
         return;
     while (!msg_progress_enter())
         sched_yield();
-    if (!engine->dead)
-        engine->dead = calloc((size_t)engine->size, sizeof *engine->dead);
+    if (!vmsg_engine.dead)
+        vmsg_engine.dead = calloc((size_t)vmsg_engine.size, sizeof *vmsg_engine.dead);
     atomic_store_explicit(&vmsg_engine.bury_again, false, memory_order_relaxed);
-    for (int world = 0; world < engine->size && engine->dead; world++)
-        if (world != engine->rank && vboot_dead(engine->job, world))
-            atomic_store_explicit(&engine->dead[world], true, memory_order_relaxed); /* the count orders it */
-    if (engine->dead) /* release: pairs with msg_dead */
-        atomic_store_explicit(&engine->deaths, deaths, memory_order_release);
-    for (int world = 0; world < engine->size && engine->dead; world++)
-        if (engine->dead[world])
+    for (int world = 0; world < vmsg_engine.size && vmsg_engine.dead; world++)
+        if (world != vmsg_engine.rank && vboot_dead(vmsg_engine.job, world))
+            atomic_store_explicit(&vmsg_engine.dead[world], true, memory_order_relaxed); /* the count orders it */
+    if (vmsg_engine.dead) /* release: pairs with msg_dead */
+        atomic_store_explicit(&vmsg_engine.deaths, deaths, memory_order_release);
+    for (int world = 0; world < vmsg_engine.size && vmsg_engine.dead; world++)
+        if (vmsg_engine.dead[world])
             bury(world);
     msg_progress_leave();
     vmsg_wake();

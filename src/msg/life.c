@@ -144,22 +144,20 @@ void vmsg_abort(int status, const char *message)
 static bool all_delivered(void *context)
 {
     (void)context;
-    struct msg_engine *engine = &vmsg_engine;
-    msg_lock(&engine->leaf);
-    bool all = !engine->pending_sends && list_empty(&engine->work) && list_empty(&engine->stuck) &&
-               list_empty(&engine->finished);
-    msg_unlock(&engine->leaf);
+    msg_lock(&vmsg_engine.leaf);
+    bool all = !vmsg_engine.pending_sends && list_empty(&vmsg_engine.work) && list_empty(&vmsg_engine.stuck) &&
+               list_empty(&vmsg_engine.finished);
+    msg_unlock(&vmsg_engine.leaf);
     return all;
 }
 
 static bool all_parted(void *context)
 {
     (void)context;
-    struct msg_engine *engine = &vmsg_engine;
     if (!all_delivered(NULL))
         return false; /* our goodbye did not even reach all peers */
-    for (int i = 0; i < engine->size * MSG_NETWORKS; i++)
-        if (engine->peer[i] && engine->peer[i]->heard && !engine->peer[i]->parted)
+    for (int i = 0; i < vmsg_engine.size * MSG_NETWORKS; i++)
+        if (vmsg_engine.peer[i] && vmsg_engine.peer[i]->heard && !vmsg_engine.peer[i]->parted)
             return false;
     return true;
 }

@@ -5,18 +5,17 @@
 /* From now on it is polled and slept on like the others. */
 static int network_enter(struct vi_nic *nic, int network)
 {
-    struct msg_engine *engine = &vmsg_engine;
     int error = vmsg_scratch_grow(nic);
     while (!msg_progress_enter())
         cpu_pause();
-    for (uint32_t i = 0; i < engine->nics && !error; i++)
-        error = engine->nic[i]->card ? OK : vi_arm(engine->nic[i], VI_ARM_DESCRIPTOR, NULL);
+    for (uint32_t i = 0; i < vmsg_engine.nics && !error; i++)
+        error = vmsg_engine.nic[i]->card ? OK : vi_arm(vmsg_engine.nic[i], VI_ARM_DESCRIPTOR, NULL);
     if (!error)
         error = vmsg_wait_networked();
     if (!error) {
-        vi_threads(nic, engine->threads);
-        engine->nic[engine->nics++] = vmsg_networks.nic[network] = nic;
-        engine->networked = true;
+        vi_threads(nic, vmsg_engine.threads);
+        vmsg_engine.nic[vmsg_engine.nics++] = vmsg_networks.nic[network] = nic;
+        vmsg_engine.networked = true;
     }
     msg_progress_leave();
     vmsg_wake();
@@ -45,9 +44,8 @@ static int network_nic(const char *card, int network)
 
 int vmsg_network_open(const char *card, int *out)
 {
-    struct msg_engine *engine = &vmsg_engine;
     int network = 1;
-    if (!engine->open)
+    if (!vmsg_engine.open)
         return vmsg_closed();
     while (network < MSG_NETWORKS && vmsg_networks.nic[network])
         network++;

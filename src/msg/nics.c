@@ -199,12 +199,11 @@ int vmsg_nics_open(const struct vi_sink *sink)
 
 void vmsg_nics_close(void)
 {
-    struct msg_engine *engine = &vmsg_engine;
     if (vmsg_networks.door)
         vi_door_close(vmsg_networks.door); /* first: its thread counts in memory that is unmapped with shared memory */
     vmsg_networks.door = NULL;
-    while (engine->nics)
-        vi_nic_close(engine->nic[--engine->nics]);
+    while (vmsg_engine.nics)
+        vi_nic_close(vmsg_engine.nic[--vmsg_engine.nics]);
 }
 
 /* ---- polling ----------------------------------------------------------------------------------------------------- */
@@ -212,13 +211,12 @@ void vmsg_nics_close(void)
 /* One round over several nics. Of the nic of ONLY its socket alone is polled, and all of them now and then. */
 bool vmsg_nics_poll(int budget, struct vi *only)
 {
-    struct msg_engine *engine = &vmsg_engine;
     static uint32_t looks; /* progress held */
     bool moved = false;
     /* relaxed: a count; a thread that adds to it polls afterwards */
-    bool none = atomic_load_explicit(&engine->awaited, memory_order_relaxed) == 0;
-    for (uint32_t i = 0; i < engine->nics; i++) {
-        struct vi_nic *nic = engine->nic[i];
+    bool none = atomic_load_explicit(&vmsg_engine.awaited, memory_order_relaxed) == 0;
+    for (uint32_t i = 0; i < vmsg_engine.nics; i++) {
+        struct vi_nic *nic = vmsg_engine.nic[i];
         if (nic->card && only && only->nic == nic && ++looks % TUNED(SOCKET_ROUND))
             moved |= vi_poll_only(only, budget) > 0;
         else if (none && nic->card)
@@ -241,22 +239,20 @@ bool vmsg_crowded(uint32_t more)
 
 void vmsg_nics_tell(enum vi_arm what)
 {
-    struct msg_engine *engine = &vmsg_engine;
     while (!msg_progress_enter())
         sched_yield();
-    for (uint32_t i = 0; i < engine->nics; i++)
-        (void)vi_arm(engine->nic[i], what, NULL);
+    for (uint32_t i = 0; i < vmsg_engine.nics; i++)
+        (void)vi_arm(vmsg_engine.nic[i], what, NULL);
     msg_progress_leave();
 }
 
 bool vmsg_nics_arm(struct vi_wait *from)
 {
-    struct msg_engine *engine = &vmsg_engine;
     bool quiet = msg_progress_enter();
     if (!quiet)
         return false;
-    for (uint32_t i = 0; i < engine->nics && quiet; i++)
-        quiet = vi_arm(engine->nic[i], VI_ARM_SLEEP, &from[i]) == OK;
+    for (uint32_t i = 0; i < vmsg_engine.nics && quiet; i++)
+        quiet = vi_arm(vmsg_engine.nic[i], VI_ARM_SLEEP, &from[i]) == OK;
     msg_progress_leave();
     return quiet;
 }

@@ -34,7 +34,6 @@ static int64_t eager_most(bool remote)
 
 static struct msg_peer *peer_make(int network, int world)
 {
-    struct msg_engine *engine = &vmsg_engine;
     struct msg_peer *peer = aligned_alloc(CACHE_LINE, sizeof *peer);
     if (!peer)
         return NULL;
@@ -54,23 +53,22 @@ static struct msg_peer *peer_make(int network, int world)
         free(peer);
         return NULL;
     }
-    engine->peer[network * engine->size + world] = peer;
-    if (world != engine->rank)
+    vmsg_engine.peer[network * vmsg_engine.size + world] = peer;
+    if (world != vmsg_engine.rank)
         COUNT(peers);
     return peer;
 }
 
 int vmsg_peer_find(int network, int world, struct msg_peer **out)
 {
-    struct msg_engine *engine = &vmsg_engine;
-    network = world == engine->rank ? 0 : network;
-    if (world < 0 || world >= engine->size)
-        return vbase_fail(ERR_ARGUMENT, "rank %d is not in this job of %d", world, engine->size);
-    msg_lock(&engine->leaf);
-    struct msg_peer *peer = engine->peer[network * engine->size + world];
+    network = world == vmsg_engine.rank ? 0 : network;
+    if (world < 0 || world >= vmsg_engine.size)
+        return vbase_fail(ERR_ARGUMENT, "rank %d is not in this job of %d", world, vmsg_engine.size);
+    msg_lock(&vmsg_engine.leaf);
+    struct msg_peer *peer = vmsg_engine.peer[network * vmsg_engine.size + world];
     if (!peer)
         peer = peer_make(network, world);
-    msg_unlock(&engine->leaf);
+    msg_unlock(&vmsg_engine.leaf);
     if (!peer)
         return vbase_fail(ERR_MEMORY, "no memory for what is kept about rank %d", world);
     *out = peer;
@@ -79,51 +77,47 @@ int vmsg_peer_find(int network, int world, struct msg_peer **out)
 
 struct msg_peer *vmsg_peer_known(int network, int world)
 {
-    struct msg_engine *engine = &vmsg_engine;
-    msg_lock(&engine->leaf);
-    struct msg_peer *peer = engine->peer[network * engine->size + world];
-    msg_unlock(&engine->leaf);
+    msg_lock(&vmsg_engine.leaf);
+    struct msg_peer *peer = vmsg_engine.peer[network * vmsg_engine.size + world];
+    msg_unlock(&vmsg_engine.leaf);
     return peer;
 }
 
 void vmsg_peer_stuck(struct msg_peer *peer)
 {
-    struct msg_engine *engine = &vmsg_engine;
     if (unlikely(peer->gone))
         return;
-    msg_lock(&engine->leaf);
+    msg_lock(&vmsg_engine.leaf);
     if (!peer->stuck) {
-        msg_chore(&engine->stuck, &peer->stuck_link);
+        msg_chore(&vmsg_engine.stuck, &peer->stuck_link);
         if (peer->remote)
             msg_await();
     }
     peer->stuck = true;
-    msg_unlock(&engine->leaf);
+    msg_unlock(&vmsg_engine.leaf);
 }
 
 static void controls_drop(struct msg_peer *peer)
 {
-    struct msg_engine *engine = &vmsg_engine;
     list_take_each(node, &peer->control) {
-        msg_lock(&engine->leaf);
+        msg_lock(&vmsg_engine.leaf);
         vbase_pool_give(&vmsg_controls, container_of(node, struct msg_control, link));
-        msg_unlock(&engine->leaf);
+        msg_unlock(&vmsg_engine.leaf);
     }
 }
 
 void vmsg_peer_gone(struct msg_peer *peer)
 {
-    struct msg_engine *engine = &vmsg_engine;
     peer->gone = true;
     controls_drop(peer);
-    msg_lock(&engine->leaf);
+    msg_lock(&vmsg_engine.leaf);
     if (peer->stuck) {
         msg_chore_remove(&peer->stuck_link);
         if (peer->remote)
             msg_await_end();
     }
     peer->stuck = false;
-    msg_unlock(&engine->leaf);
+    msg_unlock(&vmsg_engine.leaf);
 }
 
 /* The peer is not reachable any more: calls that need it fail, and if it has not said goodbye the job is lost. Whether
@@ -140,9 +134,8 @@ int vmsg_peer_lost(struct msg_peer *peer, int cause)
 
 void vmsg_peers_close(void)
 {
-    struct msg_engine *engine = &vmsg_engine;
-    for (int i = 0; i < engine->size * MSG_NETWORKS; i++) {
-        struct msg_peer *peer = engine->peer[i];
+    for (int i = 0; i < vmsg_engine.size * MSG_NETWORKS; i++) {
+        struct msg_peer *peer = vmsg_engine.peer[i];
         if (!peer)
             continue;
         if (peer->remote)
@@ -150,6 +143,6 @@ void vmsg_peers_close(void)
         else if (peer->vi)
             vi_disconnect(peer->vi);
         free(peer);
-        engine->peer[i] = NULL;
+        vmsg_engine.peer[i] = NULL;
     }
 }

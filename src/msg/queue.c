@@ -75,26 +75,25 @@ bool vmsg_peer_flush(struct msg_peer *peer)
 
 bool vmsg_peers_flush(void)
 {
-    struct msg_engine *engine = &vmsg_engine;
     struct list stuck;
     list_init(&stuck);
     bool went = false;
     /* Each stuck peer gets one turn: those that stay stuck are appended behind. */
-    msg_lock(&engine->leaf);
-    struct list_node *last = list_empty(&engine->stuck) ? NULL : engine->stuck.head.previous, *node = NULL;
+    msg_lock(&vmsg_engine.leaf);
+    struct list_node *last = list_empty(&vmsg_engine.stuck) ? NULL : vmsg_engine.stuck.head.previous, *node = NULL;
     while (last && node != last) {
-        node = list_first(&engine->stuck);
+        node = list_first(&vmsg_engine.stuck);
         msg_chore_remove(node);
         struct msg_peer *peer = container_of(node, struct msg_peer, stuck_link);
         peer->stuck = false;
         if (peer->remote)
             msg_await_end();
-        msg_unlock(&engine->leaf);
+        msg_unlock(&vmsg_engine.leaf);
         msg_lock(&peer->lock);
         went |= vmsg_peer_flush(peer);
         msg_unlock(&peer->lock);
-        msg_lock(&engine->leaf);
+        msg_lock(&vmsg_engine.leaf);
     }
-    msg_unlock(&engine->leaf);
+    msg_unlock(&vmsg_engine.leaf);
     return went;
 }
