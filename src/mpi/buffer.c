@@ -205,14 +205,10 @@ static const struct mpi_request_kind flush_request = {.done = flush_done};
 /* A request that is complete when what is in the buffer now is sent. */
 static int flush_start(const char *call, struct mpi_comm *comm, MPI_Request *out)
 {
-    struct flush *flush = malloc(sizeof *flush);
-    struct mpi_request *request = flush ? mpi_request_take(&flush_request, call, comm) : NULL;
-    if (!request) {
-        free(flush);
+    struct mpi_request *request = mpi_request_take_with(&flush_request, call, comm, sizeof(struct flush));
+    if (!request)
         return mpi_engine_error(comm, call, ERR_MEMORY);
-    }
-    *flush = (struct flush){buffer_of(comm), buffer_of(comm)->copied};
-    request->extra = flush;
+    *(struct flush *)request->extra = (struct flush){buffer_of(comm), buffer_of(comm)->copied};
     *out = mpi_request_publish(request);
     return MPI_SUCCESS;
 }

@@ -60,16 +60,15 @@ static const struct mpi_request_kind comm_request = {
 static int birth_start(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, MPI_Comm *out,
                  struct mpi_request **request)
 {
-    struct mpi_request *made = *request = mpi_request_take(&comm_request, call, parent);
-    struct birth *birth = calloc(1, sizeof *birth);
+    struct mpi_request *made = *request = mpi_request_take_with(&comm_request, call, parent, sizeof(struct birth));
+    struct birth *birth = made ? made->extra : NULL;
     struct mpi_comm *comm = group ? mpi_comm_new(parent, group) : NULL;
     int error = ERR_MEMORY;
     *out = MPI_COMM_NULL; /* also when it fails: programs look at the handle where they ought to look at the error */
-    if (made && birth && (comm || !group))
+    if (made && (comm || !group))
         error = tag == MPI_ALL_CALL ? mpi_agreement_start(&birth->agreement, parent, group != NULL)
                                     : mpi_agreement_in_group(&birth->agreement, parent, group, tag);
     if (error) {
-        free(birth);
         mpi_drop(comm);
         if (made)
             mpi_request_give(made);
@@ -77,7 +76,6 @@ static int birth_start(const char *call, struct mpi_comm *parent, struct mpi_gro
     }
     birth->comm = comm;
     birth->out = out;
-    made->extra = birth;
     return MPI_SUCCESS;
 }
 

@@ -64,14 +64,10 @@ ENTRY(MPI_Grequest_start)(MPI_Grequest_query_function *query, MPI_Grequest_free_
     int error = CHECK(RUNNING, GIVEN_AS(out, "request"));
     if (error)
         return error;
-    struct general *general = malloc(sizeof *general);
-    struct mpi_request *request = general ? mpi_request_take(&general_request, NAME, NULL) : NULL;
-    if (!request) {
-        free(general);
+    struct mpi_request *request = mpi_request_take_with(&general_request, NAME, NULL, sizeof(struct general));
+    if (!request)
         return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "no memory for a request");
-    }
-    *general = (struct general){query, free_fn, cancel, state, 0};
-    request->extra = general;
+    *(struct general *)request->extra = (struct general){query, free_fn, cancel, state, 0};
     *out = mpi_request_publish(request);
     return MPI_SUCCESS;
 }

@@ -228,15 +228,11 @@ static int persistent_make(const struct mpi_message *m, enum mpi_way way, MPI_Re
         error = mpi_null(target.comm, m->call, "request");
     if (error)
         return error;
-    struct saved *saved = malloc(sizeof *saved);
-    struct mpi_request *request = saved ? mpi_request_take(kind_of(way), m->call, target.comm) : NULL;
-    if (!request) {
-        free(saved);
+    struct mpi_request *request = mpi_request_take_with(kind_of(way), m->call, target.comm, sizeof(struct saved));
+    if (!request)
         return mpi_engine_error(target.comm, m->call, ERR_MEMORY);
-    }
-    *saved = (struct saved){*m, target, way};
+    *(struct saved *)request->extra = (struct saved){*m, target, way};
     mpi_keep(target.type);
-    request->extra = saved;
     request->persistent = true;
     request->active = false;
     *out = mpi_request_publish(request);

@@ -295,17 +295,15 @@ static int partitioned_prepare(const struct mpi_message *m, int partitions, MPI_
     if (error)
         return error;
     bool nothing = m->rank == MPI_PROC_NULL;
-    struct partitioned *p = nothing ? NULL : calloc(1, sizeof *p);
-    struct mpi_request *request =
-        nothing || p ? mpi_request_take(p ? &partitioned_request : &mpi_request_null, m->call, target.comm) : NULL;
-    if (!request) {
-        free(p);
+    struct mpi_request *request = nothing ? mpi_request_take(&mpi_request_null, m->call, target.comm)
+                                          : mpi_request_take_with(&partitioned_request, m->call, target.comm,
+                                                                  sizeof(struct partitioned));
+    if (!request)
         return mpi_engine_error(target.comm, m->call, ERR_MEMORY);
-    }
     request->persistent = true;
     request->active = false;
-    request->extra = p;
-    if (p) {
+    if (!nothing) {
+        struct partitioned *p = request->extra;
         p->receives = receives;
         request->layout = vtype_layout_keep(target.type->layout);
         error = partitioned_make(p, m, partitions, &target);

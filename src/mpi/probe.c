@@ -93,24 +93,24 @@ ENTRY(MPI_Improbe)(PROBE, int *flag, MPI_Message *message, MPI_Status *status)
 
 /* Finds the message behind HANDLE, NULL for MPI_MESSAGE_NO_PROC, and the type of what is received; M has no comm
  * yet. */
-    static int matched_find(struct mpi_message *m, const MPI_Message *handle, struct message_object **object,
-                            struct mpi_type **type)
-    {
-        mpi_enter(m->call);
-        *object = NULL;
-        if (!handle)
-            return mpi_null(NULL, m->call, "message");
-        if (*handle == MPI_MESSAGE_NO_PROC)
-            return MPI_SUCCESS;
-        *object = mpi_object_at(KIND_MESSAGE, *handle, sizeof **object);
-        if (!*object)
-            return mpi_wrong(NULL, m->call, &kind_message, *handle);
-        *type = mpi_type_at(m->type);
-        if (*type && mpi_data_fits(m->buffer, m->count, *type))
-            return MPI_SUCCESS;
-        m->comm = mpi_comm_handle((*object)->comm);
-        return mpi_comm_at(m->comm) ? mpi_message_wrong(*m, true)
-                                    : mpi_error(NULL, m->call, MPI_ERR_ARG, "count, datatype or buffer is wrong");
+static int matched_find(struct mpi_message *m, const MPI_Message *handle, struct message_object **object,
+                        struct mpi_type **type)
+{
+    mpi_enter(m->call);
+    *object = NULL;
+    if (!handle)
+        return mpi_null(NULL, m->call, "message");
+    if (*handle == MPI_MESSAGE_NO_PROC)
+        return MPI_SUCCESS;
+    *object = mpi_object_at(KIND_MESSAGE, *handle, sizeof **object);
+    if (!*object)
+        return mpi_wrong(NULL, m->call, &kind_message, *handle);
+    *type = mpi_type_at(m->type);
+    if (*type && mpi_data_fits(m->buffer, m->count, *type))
+        return MPI_SUCCESS;
+    m->comm = mpi_comm_handle((*object)->comm);
+    return mpi_comm_at(m->comm) ? mpi_message_wrong(*m, true)
+                                : mpi_error(NULL, m->call, MPI_ERR_ARG, "count, datatype or buffer is wrong");
 }
 
 static int matched_start(struct mpi_message *m, MPI_Message *handle, struct mpi_request **out)

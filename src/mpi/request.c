@@ -73,6 +73,18 @@ void mpi_request_empty(struct mpi_request *request)
     request->layout = NULL;
 }
 
+struct mpi_request *mpi_request_take_with(const struct mpi_request_kind *kind, const char *call, struct mpi_comm *comm,
+                                          size_t size)
+{
+    void *extra = calloc(1, size);
+    struct mpi_request *request = extra ? mpi_request_take(kind, call, comm) : NULL;
+    if (request)
+        request->extra = extra;
+    else
+        free(extra);
+    return request;
+}
+
 /* ---- waiting and finishing ---- */
 
 static bool request_ready(void *request) { return mpi_request_done(request); }

@@ -83,6 +83,9 @@ MPI_HOT struct mpi_request *mpi_request_take(const struct mpi_request_kind *kind
 }
 
 void mpi_request_empty(struct mpi_request *request); /* of what its kind gave it */
+/* The same with an extra of SIZE zeroed bytes. */
+struct mpi_request *mpi_request_take_with(const struct mpi_request_kind *kind, const char *call, struct mpi_comm *comm,
+                                          size_t size);
 
 MPI_HOT void mpi_request_give(struct mpi_request *request)
 {

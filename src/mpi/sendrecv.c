@@ -98,15 +98,14 @@ static int pair_start(struct exchange *x, MPI_Request *out)
     int error = exchange_prepare(x);
     if (!error && !out)
         error = mpi_null(x->to.comm, call, "request");
-    struct pair *pair = error ? NULL : malloc(sizeof *pair);
-    struct mpi_request *request = pair ? mpi_request_take(&pair_request, call, x->to.comm) : NULL;
+    struct mpi_request *request =
+        error ? NULL : mpi_request_take_with(&pair_request, call, x->to.comm, sizeof(struct pair));
     if (!request) {
-        free(pair);
         free(x->copy.base);
         return error ? error : mpi_engine_error(x->to.comm, call, ERR_MEMORY);
     }
+    struct pair *pair = request->extra;
     *pair = (struct pair){.copy = x->copy.base, .layout = vtype_layout_keep(x->from.type->layout)};
-    request->extra = pair;
     request->layout = vtype_layout_keep(x->to.type->layout);
     error = exchange_start(x, pair);
     if (error)
