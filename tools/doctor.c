@@ -230,7 +230,7 @@ static int nic_open(struct boot_job *job)
                              .ranks = (uint32_t)job->size,
                              .secret = job->secret,
                              .node_fd = -1,
-                             .door_fd = job->door_fd,
+                             .seat_fd = job->seat_fd,
                              .sink = &sink};
     const struct vi_provider *tcp = vi_providers;
     while (tcp->name && strcmp(tcp->name, "tcp") != 0)

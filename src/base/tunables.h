@@ -31,6 +31,7 @@ enum base_tuned {
 #undef TUNABLE
 #undef TUNABLE_ALL
 #define TUNED(name) ((uint64_t)TUNED_##name)
+#define TUNED_NS(name) (TUNED(name) * 1000000) /* of a row in ms */
 
 struct base_tunable {
     const char *name, *unit;

@@ -59,7 +59,7 @@ static void job_release(struct boot_own *own, bool goodbye)
     vboot_handover_close(&own->handover);
     vboot_kvs_close(&own->kvs);
     base_close(own->job.node_fd);
-    base_close(own->job.door_fd);
+    base_close(own->job.seat_fd);
     free(own->job.local_ranks);
     memset(own->job.secret, 0, sizeof own->job.secret);
     free(own);
@@ -70,7 +70,7 @@ int vboot_open(struct boot_job **job)
     struct boot_own *own = calloc(1, sizeof *own);
     if (!own)
         return vbase_fail(ERR_MEMORY, "no memory to start");
-    own->pmi.fd = own->handover.fd = own->job.node_fd = own->job.door_fd = -1;
+    own->pmi.fd = own->handover.fd = own->job.node_fd = own->job.seat_fd = -1;
     if (gethostname(own->job.host, sizeof own->job.host - 1) < 0)
         snprintf(own->job.host, sizeof own->job.host, "unknown");
     int error = vboot_launcher_find(own);

@@ -26,7 +26,7 @@ struct boot_job {
     int node_fd; /* the node's segment, made by our launcher; -1: not made yet. Then the room that starts the engine
                   * makes one at local_index 0, hands it round by vboot_share_descriptor and stores it here. Closed by
                   * vboot_close. */
-    int door_fd; /* this rank's seat at its node's listener (vi_setup.door_fd), -1: none. Closed by vboot_close. */
+    int seat_fd; /* this rank's seat at its node's listener (vi_setup.seat_fd), -1: none. Closed by vboot_close. */
     bool direct_children; /* this process is a direct child of our launcher, which leaves the dead unreaped until the
                            * job ends, and no rank was seen that is not: pids of the node's ranks are not reused */
     int launcher_pid;  /* our launcher's, an ancestor of every rank of the node; 0 unknown */

@@ -70,10 +70,10 @@ static void seat_mark_taken(const char *text)
 
 /* A launcher of another build, such as that of a host around a container, may use other structures: only its seat is
  * used. The ranks of the node make the rest themselves, as under a foreign launcher. */
-static void descriptors_take(struct boot_own *own, int node_fd, int door_fd)
+static void descriptors_take(struct boot_own *own, int node_fd, int seat_fd)
 {
     bool same = memcmp(own->handover.header->build, vbase_build_id, sizeof own->handover.header->build) == 0;
-    int *place[] = {&own->job.node_fd, &own->job.door_fd}, given[] = {node_fd, door_fd};
+    int *place[] = {&own->job.node_fd, &own->job.seat_fd}, given[] = {node_fd, seat_fd};
     for (size_t i = 0; i < ARRAY_LENGTH(place); i++)
         if (same)
             descriptor_set_close_on_exec(*place[i] = given[i]);
@@ -85,8 +85,8 @@ static void descriptors_take(struct boot_own *own, int node_fd, int door_fd)
 
 static int viaduct_join(struct boot_own *own, const char *text)
 {
-    int job_fd, node_fd, index, door_fd, end = 0;
-    if (sscanf(text, "%d,%d,%d,%d%n", &job_fd, &node_fd, &index, &door_fd, &end) != 4 || text[end])
+    int job_fd, node_fd, index, seat_fd, end = 0;
+    if (sscanf(text, "%d,%d,%d,%d%n", &job_fd, &node_fd, &index, &seat_fd, &end) != 4 || text[end])
         return vbase_fail(ERR_LAUNCHER, "%s=%s is not what our launcher writes", HANDOVER_SEAT_VARIABLE, text);
     int error = vboot_handover_open(job_fd, &own->handover);
     if (error == ERR_LAUNCHER)
@@ -107,7 +107,7 @@ static int viaduct_join(struct boot_own *own, const char *text)
         own->pmi.fd = -1;
     own->pmi.key_max = HANDOVER_KEY_MAX;
     own->pmi.value_max = HANDOVER_VALUE_MAX;
-    descriptors_take(own, node_fd, door_fd);
+    descriptors_take(own, node_fd, seat_fd);
     descriptor_set_close_on_exec(job_fd);
     descriptor_set_close_on_exec(own->pmi.fd);
     seat_mark_taken(text);

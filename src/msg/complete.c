@@ -4,7 +4,7 @@
  * one is done at once. */
 #include "msg/wait.h"
 
-struct msg_waiters vmsg_waiters = {.ear = -1};
+struct msg_waiters vmsg_waiters = {.wake_fd = -1};
 
 /* Wakes the threads of this process that sleep, so that they look again. */
 void vmsg_wait_changed(void)
@@ -21,7 +21,7 @@ void vmsg_wait_changed(void)
         vbase_futex_wake(bell, INT_MAX);
     }
     if (atomic_load_explicit(&vmsg_waiters.listening, memory_order_relaxed))
-        (void)!write(vmsg_waiters.ear, &(uint64_t){1}, sizeof(uint64_t));
+        (void)!write(vmsg_waiters.wake_fd, &(uint64_t){1}, sizeof(uint64_t));
 }
 
 void vmsg_wait_completed(bool parked)

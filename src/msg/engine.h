@@ -51,7 +51,7 @@ struct msg_engine {
     /* Ranks that died without ending the job. Under progress; release, so that a reader of the count sees `dead`. */
     _Atomic uint32_t deaths;
     _Atomic bool *dead;  /* by world rank; NULL: no rank is dead */
-    _Atomic bool bury_again; /* something was begun with one of them; relaxed: a hint to look again */
+    _Atomic bool death_again; /* something was begun with one of them; relaxed: a hint to look again */
 
     int starts;   /* minus stops */
     bool leaving; /* goodbye was said to all; a rank that connects now hears it at once */
@@ -124,7 +124,7 @@ static inline bool msg_dead(int world)
 /* Something was begun with a dead rank: the next look ends it. */
 static inline void msg_death_again(void)
 {
-    atomic_store_explicit(&vmsg_engine.bury_again, true, memory_order_relaxed);
+    atomic_store_explicit(&vmsg_engine.death_again, true, memory_order_relaxed);
 }
 
 #endif

@@ -99,7 +99,7 @@ static void transfers_end(struct msg_peer *peer)
     }
 }
 
-static void bury(int world)
+static void rank_end(int world)
 {
     for (int network = 0; network < MSG_NETWORKS; network++) {
         struct msg_peer *peer = vmsg_peer_known(network, world);
@@ -125,13 +125,13 @@ void vmsg_death_look(void)
 {
     uint32_t deaths = vboot_deaths(vmsg_engine.job);
     if (likely(deaths == atomic_load_explicit(&vmsg_engine.deaths, memory_order_relaxed) &&
-               !atomic_load_explicit(&vmsg_engine.bury_again, memory_order_relaxed)))
+               !atomic_load_explicit(&vmsg_engine.death_again, memory_order_relaxed)))
         return;
     while (!msg_progress_enter())
         sched_yield();
     if (!vmsg_engine.dead)
         vmsg_engine.dead = calloc((size_t)vmsg_engine.size, sizeof *vmsg_engine.dead);
-    atomic_store_explicit(&vmsg_engine.bury_again, false, memory_order_relaxed);
+    atomic_store_explicit(&vmsg_engine.death_again, false, memory_order_relaxed);
     for (int world = 0; world < vmsg_engine.size && vmsg_engine.dead; world++)
         if (world != vmsg_engine.rank && vboot_dead(vmsg_engine.job, world))
             atomic_store_explicit(&vmsg_engine.dead[world], true, memory_order_relaxed); /* the count orders it */
@@ -139,7 +139,7 @@ void vmsg_death_look(void)
         atomic_store_explicit(&vmsg_engine.deaths, deaths, memory_order_release);
     for (int world = 0; world < vmsg_engine.size && vmsg_engine.dead; world++)
         if (vmsg_engine.dead[world])
-            bury(world);
+            rank_end(world);
     msg_progress_leave();
     vmsg_wake();
 }

@@ -29,7 +29,7 @@ static int network_nic(const char *card, int network)
     while (provider->name && !provider->cards)
         provider++;
     struct vi_setup setup = vmsg_nic_setup(vmsg_engine.job, &vmsg_engine.nic[0]->sink);
-    setup.door_fd = -1; /* the node's belongs to the usual ways */
+    setup.seat_fd = -1; /* the node's belongs to the usual ways */
     setup.card = card;
     if (!provider->name)
         return vbase_fail(ERR_UNSUPPORTED, "this build has no transport over network cards");

@@ -99,25 +99,25 @@ int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi)
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
 /* The lowest rank makes the listener and hands out its seats. */
-static int door_share(struct msg_engine *engine, const struct vi_setup *setup)
+static int listener_share(struct msg_engine *engine, const struct vi_setup *setup)
 {
     struct boot_job *job = engine->job;
     int *seat = malloc((size_t)job->local_count * sizeof *seat);
-    int error = seat ? OK : vbase_fail(ERR_MEMORY, "no memory to share a door");
+    int error = seat ? OK : vbase_fail(ERR_MEMORY, "no memory to share a listener");
     if (!error && job->local_index == 0)
-        error = vi_door_open(setup, seat, &vmsg_networks.door);
+        error = vi_listener_open(setup, seat, &vmsg_networks.listener);
     if (!error)
         error = vboot_share_descriptor(job, seat);
     if (!error)
-        job->door_fd = seat[0];
-    for (int i = 1; vmsg_networks.door && i < job->local_count; i++)
+        job->seat_fd = seat[0];
+    for (int i = 1; vmsg_networks.listener && i < job->local_count; i++)
         close(seat[i]);
     free(seat);
     return error;
 }
 
 /* One listener a node, where ranks accept connections over the network and the launcher has made none. */
-static int door_ready(struct msg_engine *engine, struct vi_setup *setup)
+static int listener_ready(struct msg_engine *engine, struct vi_setup *setup)
 {
     struct boot_job *job = engine->job;
     bool cards = false, memory = false;
@@ -125,9 +125,9 @@ static int door_ready(struct msg_engine *engine, struct vi_setup *setup)
         *(provider->cards ? &cards : &memory) |= wanted(provider->name);
     bool needed = cards && (job->local_count < job->size || !memory);
     int error = OK;
-    if (needed && job->local_count > 1 && job->door_fd < 0)
-        error = door_share(engine, setup);
-    setup->door_fd = job->door_fd;
+    if (needed && job->local_count > 1 && job->seat_fd < 0)
+        error = listener_share(engine, setup);
+    setup->seat_fd = job->seat_fd;
     return error;
 }
 
@@ -150,7 +150,7 @@ static int open_all(struct msg_engine *engine, const struct vi_sink *sink)
 {
     struct boot_job *job = engine->job;
     struct vi_setup setup = vmsg_nic_setup(job, sink);
-    int error = door_ready(engine, &setup);
+    int error = listener_ready(engine, &setup);
     if (error)
         return error;
     for (const struct vi_provider *provider = vi_providers; provider->name && !complete(engine); provider++) {
@@ -199,9 +199,9 @@ int vmsg_nics_open(const struct vi_sink *sink)
 
 void vmsg_nics_close(void)
 {
-    if (vmsg_networks.door)
-        vi_door_close(vmsg_networks.door); /* first: its thread counts in memory that is unmapped with shared memory */
-    vmsg_networks.door = NULL;
+    if (vmsg_networks.listener)
+        vi_listener_close(vmsg_networks.listener); /* first: its thread counts in memory that goes next */
+    vmsg_networks.listener = NULL;
     while (vmsg_engine.nics)
         vi_nic_close(vmsg_engine.nic[--vmsg_engine.nics]);
 }

@@ -99,16 +99,16 @@ int vmsg_wait_start(void)
 
 int vmsg_wait_networked(void)
 {
-    if (vmsg_waiters.ear < 0)
-        vmsg_waiters.ear = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    return vmsg_waiters.ear < 0 ? vbase_fail_errno(ERR_SYSTEM, "a descriptor to be woken by") : OK;
+    if (vmsg_waiters.wake_fd < 0)
+        vmsg_waiters.wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return vmsg_waiters.wake_fd < 0 ? vbase_fail_errno(ERR_SYSTEM, "a descriptor to be woken by") : OK;
 }
 
 void vmsg_wait_stop(void)
 {
-    if (vmsg_waiters.ear >= 0)
-        close(vmsg_waiters.ear);
-    vmsg_waiters.ear = -1;
+    if (vmsg_waiters.wake_fd >= 0)
+        close(vmsg_waiters.wake_fd);
+    vmsg_waiters.wake_fd = -1;
 }
 
 /* ---- several threads --------------------------------------------------------------------------------------------- */
@@ -257,12 +257,12 @@ static bool sleep_on_descriptors(const struct waiting *waiting, const struct vi_
     uint64_t calls;
     for (uint32_t i = 0; i < count; i++)
         watched[i] = (struct pollfd){.fd = from[i].descriptor, .events = from[i].events};
-    watched[count] = (struct pollfd){.fd = vmsg_waiters.ear, .events = POLLIN};
+    watched[count] = (struct pollfd){.fd = vmsg_waiters.wake_fd, .events = POLLIN};
     watched[count + 1] = (struct pollfd){.fd = waiting->fence ? waiting->fence->descriptor : -1, .events = POLLIN};
     struct timespec limit = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
     int found = ppoll(watched, count + 2, &limit, NULL);
     if (found > 0 && watched[count].revents)
-        (void)!read(vmsg_waiters.ear, &calls, sizeof calls);
+        (void)!read(vmsg_waiters.wake_fd, &calls, sizeof calls);
     return found == 0;
 }
 

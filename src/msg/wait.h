@@ -12,7 +12,7 @@ struct msg_waiters {
     _Atomic uint32_t curious;         /* how many sleep, parked or watching, for more than one request */
     _Atomic(_Atomic uint32_t *) bell; /* what the watcher sleeps on, NULL while awake or on descriptors */
     _Atomic bool listening;           /* the watcher sleeps on descriptors, and on the eventfd */
-    int ear;                          /* an eventfd, -1: no nic asks for descriptors */
+    int wake_fd;                          /* an eventfd, -1: no nic asks for descriptors */
 };
 extern struct msg_waiters vmsg_waiters;
 

@@ -100,7 +100,7 @@ struct vi_setup {
     uint32_t local_index, local_count;   /* this process among those of its node */
     const int *local_ranks;              /* rank of each of them, ascending */
     int node_fd;                         /* the node's segment, -1: none; stays the caller's */
-    int door_fd;                         /* this process's seat at the listener of its node, from which authenticated
+    int seat_fd;                         /* this process's seat at the listener of its node, from which authenticated
                                           * connections come; -1: it listens itself; stays the caller's */
     int launcher_pid;                    /* an ancestor of all processes of the node, 0: unknown */
     bool direct_children;                /* pids of the node's ranks are not reused while the job lives */

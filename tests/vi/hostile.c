@@ -159,8 +159,8 @@ static void scribble(const struct shm_segment *s)
     char *place[] = {(char *)shm_lane_of(s, 0, 1), (char *)shm_lane_of(s, 1, 0), (char *)shm_credit_of(s, 0, 1),
                      (char *)shm_credit_of(s, 1, 0), (char *)shm_bell_of(s, 0), (char *)shm_bell_of(s, 1),
                      shm_heap_of(s, 1), shm_counters_of(s, 0), (char *)shm_turn_of(s, 0, 1)};
-    size_t length[] = {SHM_LINES * CACHE_LINE, SHM_LINES * CACHE_LINE, CACHE_LINE, CACHE_LINE, s->door_size,
-                       s->door_size, SHM_HEAP_SIZE, BASE_COUNTERS_SIZE, CACHE_LINE};
+    size_t length[] = {SHM_LINES * CACHE_LINE, SHM_LINES * CACHE_LINE, CACHE_LINE, CACHE_LINE, s->slot_size,
+                       s->slot_size, SHM_HEAP_SIZE, BASE_COUNTERS_SIZE, CACHE_LINE};
     unsigned which = random_below(ARRAY_LENGTH(place));
     uint32_t word = random_below(2) ? words[random_below(ARRAY_LENGTH(words))] : random_below(1u << 24) * 257u;
 

@@ -68,7 +68,7 @@ static void inside_open(int rank)
     static const struct vi_sink sink = {NULL, inside_received, inside_arrived, inside_done, inside_called, inside_down, NULL};
     static int ranks[INSIDE_MOST];
     struct vi_setup setup = {.rank = (uint32_t)rank, .ranks = (uint32_t)inside.ranks, .local_index = (uint32_t)rank,
-                             .local_count = (uint32_t)inside.ranks, .local_ranks = ranks, .node_fd = inside.fd, .door_fd = -1,
+                             .local_count = (uint32_t)inside.ranks, .local_ranks = ranks, .node_fd = inside.fd, .seat_fd = -1,
                              .direct_children = true, .sink = &sink};
 
     for (int i = 0; i < INSIDE_MOST; i++)

@@ -245,7 +245,7 @@ static void suite_run_rank(const struct vi_provider *provider, int fd, void (*ru
     static const int local_ranks[SUITE_RANKS] = {0, 1, 2, 3, 4, 5, 6, 7};
     struct vi_setup setup = {
         .rank = (uint32_t)suite.rank, .ranks = (uint32_t)suite.ranks, .local_index = (uint32_t)suite.rank,
-        .local_count = (uint32_t)suite.ranks, .local_ranks = local_ranks, .node_fd = fd, .door_fd = -1, .direct_children = true,
+        .local_count = (uint32_t)suite.ranks, .local_ranks = local_ranks, .node_fd = fd, .seat_fd = -1, .direct_children = true,
         .sink = &sink,
         .secret = (const uint8_t *)"the secret of the job of this suite"};
 

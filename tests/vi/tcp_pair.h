@@ -99,7 +99,7 @@ static inline int pair_open_with(uint32_t rank, const uint8_t *secret)
 {
     static const struct vi_sink sink = {NULL, pair_received, pair_arrived, pair_done, pair_called, pair_down, NULL};
     static const struct vi_provider provider = {"tcp", &tcp_ops};
-    struct vi_setup setup = {.rank = rank, .ranks = PAIR_RANKS, .secret = secret, .node_fd = -1, .door_fd = -1, .sink = &sink,
+    struct vi_setup setup = {.rank = rank, .ranks = PAIR_RANKS, .secret = secret, .node_fd = -1, .seat_fd = -1, .sink = &sink,
                              .card = "lo"}; /* one rail: a slow call would make the others be called, too */
 
     memset(&pair[rank], 0, sizeof(pair[rank]));

@@ -180,7 +180,7 @@ int main(void)
 
     CHECK_EQUAL(vbase_settings_read(), OK);
     for (uint32_t i = 0; i < NICS; i++) {
-        struct vi_setup setup = {.rank = i, .ranks = NICS, .secret = secret, .node_fd = -1, .door_fd = -1, .sink = &sink};
+        struct vi_setup setup = {.rank = i, .ranks = NICS, .secret = secret, .node_fd = -1, .seat_fd = -1, .sink = &sink};
         CHECK_EQUAL(vi_nic_open(&provider, &setup, &nics[i]), OK);
         CHECK_EQUAL(vi_reg(nics[i], memory[i], sizeof(memory[i]), &region[i]), OK);
     }

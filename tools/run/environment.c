@@ -133,14 +133,14 @@ void environment_build(struct run_environment *out, const struct run_job *job, c
         abort(); /* as run_zeros */
 }
 
-void environment_for(struct run_environment *environment, const struct run_job *job, int rank, int pmi_fd, int door_fd)
+void environment_for(struct run_environment *environment, const struct run_job *job, int rank, int pmi_fd, int seat_fd)
 {
     int seat = job->rank[rank].seat;
     const int value[FACT_COUNT] = {rank, seat, pmi_fd, job->size, job->local};
     for (size_t i = 0; i < SAID; i++)
         snprintf(environment->ours + i * TEXT_SIZE, TEXT_SIZE, "%s=%d", said[i].name, value[said[i].fact]);
     snprintf(environment->ours + SAID * TEXT_SIZE, TEXT_SIZE, "%s=%d,%d,%d,%d", HANDOVER_SEAT_VARIABLE,
-             job->handover.fd, job->node_fd, seat, door_fd);
+             job->handover.fd, job->node_fd, seat, seat_fd);
 }
 
 void environment_free(struct run_environment *environment)

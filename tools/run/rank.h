@@ -36,7 +36,7 @@ struct run_environment {
     char *search; /* "PATH=...": where the program may be */
 };
 void environment_build(struct run_environment *out, const struct run_job *job, const struct run_app *app);
-void environment_for(struct run_environment *environment, const struct run_job *job, int rank, int pmi_fd, int door_fd);
+void environment_for(struct run_environment *environment, const struct run_job *job, int rank, int pmi_fd, int seat_fd);
 void environment_free(struct run_environment *environment);
 
 /* bind.c: sets of processors, given to ranks in turn. */

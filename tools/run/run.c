@@ -242,7 +242,7 @@ static int handover_make(struct run_job *job)
 static void listener_ready(struct run_job *job, struct run_watch *watch)
 {
     (void)watch;
-    tcp_door_step(job->listener, vbase_clock_ns());
+    tcp_listener_step(job->listener, vbase_clock_ns());
 }
 
 /* Ranks of other hosts connect to ours at one port. Where descriptors are short, or there is no network, each rank has
@@ -256,14 +256,14 @@ static int listener_open(struct run_job *job)
                              .local_count = (uint32_t)job->local};
     if (job->local == 0 || job->size == 1 || (job->local == job->size && (!transports || strstr(transports, "shm"))))
         return OK;
-    int error = tcp_door_open(&setup, &job->listener);
+    int error = tcp_listener_open(&setup, &job->listener);
     if (error == ERR_LIMIT || error == ERR_UNSUPPORTED) {
-        LOG_INFO("no door for the ranks of this host, each has its own: %s", vbase_error_detail());
+        LOG_INFO("the ranks of this host have a listener each: %s", vbase_error_detail());
         return OK;
     }
     if (error != OK)
         return error;
-    job->at_listener = (struct run_watch){listener_ready, tcp_door_descriptor(job->listener)};
+    job->at_listener = (struct run_watch){listener_ready, tcp_listener_descriptor(job->listener)};
     return loop_add(&job->loop, &job->at_listener, EPOLLIN);
 }
 
@@ -403,7 +403,7 @@ int run_job(struct run_job *job, int argc, char **argv)
     tree_clear(job);
     report_all(job);
     if (job->listener && vbase_counters->refused + vbase_counters->left > 0)
-        LOG_INFO("%llu connections were refused at the door of %s, %llu left it by themselves",
+        LOG_INFO("%llu connections were refused by the listener of %s, %llu were closed by the other side",
                  (unsigned long long)vbase_counters->refused, job->host, (unsigned long long)vbase_counters->left);
     bool written = output_finish(job);
     pmi_close(job);

@@ -24,44 +24,44 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static socklen_t ear_address(const struct shm_identity *identity, struct sockaddr_un *out)
+static socklen_t wake_address(const struct shm_identity *identity, struct sockaddr_un *out)
 {
     *out = (struct sockaddr_un){.sun_family = AF_UNIX};
-    int length = snprintf(out->sun_path + 1, sizeof(out->sun_path) - 1, "viaduct-ear-%016llx",
+    int length = snprintf(out->sun_path + 1, sizeof(out->sun_path) - 1, "viaduct-wake-%016llx",
                           (unsigned long long)vbase_hash_bytes(identity->cookie, sizeof(identity->cookie)));
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
-int shm_ear_open(struct shm_nic *nic)
+int shm_wake_open(struct shm_nic *nic)
 {
     struct sockaddr_un name;
-    socklen_t length = ear_address(shm_identity_of(&nic->segment, nic->index), &name);
+    socklen_t length = wake_address(shm_identity_of(&nic->segment, nic->index), &name);
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0 || bind(fd, (struct sockaddr *)&name, length) < 0) {
         int error = vbase_fail_errno(ERR_SYSTEM, "the socket that wakes this rank");
         base_close(fd);
         return error;
     }
-    nic->ear = fd;
+    nic->wake_fd = fd;
     return OK;
 }
 
-static void ear_empty(struct shm_nic *nic)
+static void wake_empty(struct shm_nic *nic)
 {
     char nothing[8];
-    while (recv(nic->ear, nothing, sizeof(nothing), MSG_DONTWAIT) >= 0)
+    while (recv(nic->wake_fd, nothing, sizeof(nothing), MSG_DONTWAIT) >= 0)
         ;
 }
 
 /* If the wake-up socket is full, its owner wakes anyhow; if it cannot be reached, the time-out ends the sleep. */
-static void ear_call(const struct shm_vi *vi)
+static void wake_send(const struct shm_vi *vi)
 {
     const struct shm_nic *nic = shm_nic_of(vi->vi.nic);
     struct sockaddr_un name;
-    socklen_t length = ear_address(shm_identity_of(&nic->segment, vi->index), &name);
-    int fd = nic->ear >= 0 ? nic->ear : socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    socklen_t length = wake_address(shm_identity_of(&nic->segment, vi->index), &name);
+    int fd = nic->wake_fd >= 0 ? nic->wake_fd : socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     (void)!sendto(fd, "", 0, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&name, length);
-    if (fd != nic->ear && fd >= 0)
+    if (fd != nic->wake_fd && fd >= 0)
         close(fd);
 }
 
@@ -77,7 +77,7 @@ static void wake_sleeper(struct shm_vi *vi)
         return;
     COUNT(wakes);
     if (mark == SHM_LISTENING) {
-        ear_call(vi);
+        wake_send(vi);
         return;
     }
     /* release: pairs with the acquire of bell in shm_arm */
@@ -134,13 +134,13 @@ static int fall_asleep(struct shm_nic *nic, struct vi_wait *wait)
     if (clock_ticks() - nic->soon_at < nic->settle)
         return ERR_AGAIN;
     shm_inbox_settle(nic);
-    if (nic->ear >= 0)
-        ear_empty(nic);
+    if (nic->wake_fd >= 0)
+        wake_empty(nic);
     /* The bell is read before the mark is set: a sender that rings afterwards changes it. acquire: pairs with
      * shm_ring */
     uint32_t value = atomic_load_explicit(&nic->bell->bell, memory_order_acquire);
     shm_hook("sleep");
-    atomic_exchange_explicit(&nic->bell->mark, nic->ear >= 0 ? SHM_LISTENING : SHM_ASLEEP, memory_order_seq_cst);
+    atomic_exchange_explicit(&nic->bell->mark, nic->wake_fd >= 0 ? SHM_LISTENING : SHM_ASLEEP, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with the fence in shm_ring */
     shm_hook("sweep");
     if (shm_inbox_pending(nic)) {
@@ -148,7 +148,7 @@ static int fall_asleep(struct shm_nic *nic, struct vi_wait *wait)
         return ERR_AGAIN;
     }
     sleeper_count(nic, true);
-    *wait = nic->ear >= 0 ? (struct vi_wait){.descriptor = nic->ear, .events = POLLIN}
+    *wait = nic->wake_fd >= 0 ? (struct vi_wait){.descriptor = nic->wake_fd, .events = POLLIN}
                           : (struct vi_wait){.futex = &nic->bell->bell, .value = value, .descriptor = -1};
     return OK;
 }
@@ -158,7 +158,7 @@ int shm_arm(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
     struct shm_nic *nic = shm_nic_of(base);
     switch (what) {
     case VI_ARM_DESCRIPTOR:
-        return nic->ear >= 0 ? OK : shm_ear_open(nic);
+        return nic->wake_fd >= 0 ? OK : shm_wake_open(nic);
     case VI_ARM_SOON:
         say_soon(nic);
         return OK;

@@ -1,7 +1,7 @@
 /* The inside of the node's segment: every byte that two processes share, who writes it, and where it lies.
  *
  *   header     one page, written once by the maker, and a line that tells how many sleep
- *   doors      one per rank: [bell] [bitmap, 512 ranks a line] [identity]
+ *   slots      one per rank: [bell] [bitmap, 512 ranks a line] [identity]
  *   counters   BASE_COUNTERS_SIZE per rank
  *   credits    a line for each (sender, receiver), sender-major: what a sender reads of all its lanes lies together
  *   turns      a line for each pair of ranks, lower-major; rows are odd, or all that a rank polls would fall into one
@@ -106,8 +106,8 @@ struct shm_segment {
     char *base;
     size_t mapped; /* everything up to the shared slices */
     int fd;
-    uint32_t ranks, door_size, words; /* words: of a bitmap */
-    uint64_t doors, counters, credits, turns, lanes, heaps, shared, shared_each, size;
+    uint32_t ranks, slot_size, words; /* words: of a bitmap */
+    uint64_t slots, counters, credits, turns, lanes, heaps, shared, shared_each, size;
 };
 
 /* Where everything lies for this many ranks. */
@@ -118,7 +118,7 @@ void shm_segment_close(struct shm_segment *segment);
 
 static inline struct shm_bell *shm_bell_of(const struct shm_segment *s, uint32_t rank)
 {
-    return (struct shm_bell *)(void *)(s->base + s->doors + (uint64_t)rank * s->door_size);
+    return (struct shm_bell *)(void *)(s->base + s->slots + (uint64_t)rank * s->slot_size);
 }
 /* The bitmap of a receiver: a bit per sender; or-ed by senders, swapped with 0 by the owner. */
 static inline _Atomic uint64_t *shm_bits_of(const struct shm_segment *s, uint32_t rank)
@@ -127,7 +127,7 @@ static inline _Atomic uint64_t *shm_bits_of(const struct shm_segment *s, uint32_
 }
 static inline struct shm_identity *shm_identity_of(const struct shm_segment *s, uint32_t rank)
 {
-    return (struct shm_identity *)(void *)((char *)shm_bell_of(s, rank) + s->door_size) - 1;
+    return (struct shm_identity *)(void *)((char *)shm_bell_of(s, rank) + s->slot_size) - 1;
 }
 static inline void *shm_counters_of(const struct shm_segment *s, uint32_t rank)
 {

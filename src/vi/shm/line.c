@@ -38,8 +38,8 @@ static bool beyond(const struct shm_line *line, uint64_t ps)
 static void class_set(struct shm_line *line, uint64_t ps, uint64_t now)
 {
     bool soon = line->known && now - line->changed_at < 10 * line->dwell;
-    uint64_t first = vbase_clock_ticks_of_ns(TUNED(LINE_DWELL) * 1000000),
-             most = vbase_clock_ticks_of_ns(TUNED(LINE_DWELL_MOST) * 1000000);
+    uint64_t first = vbase_clock_ticks_of_ns(TUNED_NS(LINE_DWELL)),
+             most = vbase_clock_ticks_of_ns(TUNED_NS(LINE_DWELL_MOST));
     line->dwell = !soon ? first : 2 * line->dwell < most ? 2 * line->dwell : most;
     line->changed_at = now;
     line->class = class_of(ps);

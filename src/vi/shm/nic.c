@@ -78,7 +78,7 @@ static void release(struct shm_nic *nic)
     free((void *)nic->peers);
     free((void *)nic->hot);
     free(nic->local_ranks);
-    base_close(nic->ear);
+    base_close(nic->wake_fd);
     free(nic);
 }
 
@@ -88,7 +88,7 @@ int shm_nic_open(const struct vi_setup *setup, struct vi_nic **out)
     struct shm_nic *nic = error ? NULL : calloc(1, sizeof(*nic));
     if (!nic)
         return error ? error : vbase_fail(ERR_MEMORY, "a nic");
-    nic->ear = -1;
+    nic->wake_fd = -1;
     error = shm_segment_open(setup->node_fd, setup->local_count, &nic->segment);
     if (error)
         goto free_nic;
@@ -107,7 +107,7 @@ int shm_nic_open(const struct vi_setup *setup, struct vi_nic **out)
         goto unmap;
     error = take_slot(nic);
     if (!error && setup->descriptors)
-        error = shm_ear_open(nic);
+        error = shm_wake_open(nic);
     if (error)
         goto unmap;
     shm_allow_peers(setup->launcher_pid ? setup->launcher_pid : getppid());

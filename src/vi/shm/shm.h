@@ -135,7 +135,7 @@ struct shm_nic {
     uint64_t cookie[2];              /* what peers read to prove that they can */
     uint64_t soon_at, settle;        /* when VI_ARM_SOON was said, 0 awake; the least time from there to sleep */
     bool direct_children;
-    int ear; /* the socket slept on where other nics are slept on, too; -1: the bell alone */
+    int wake_fd; /* the socket slept on where other nics are slept on, too; -1: the bell alone */
 };
 
 extern const struct vi_ops shm_ops;
@@ -233,7 +233,7 @@ void shm_ahead_ask(struct shm_vi *vi);
 void shm_ring(struct shm_vi *vi);
 int shm_wake(struct vi *vi); /* the same without a message: shared memory was written */
 int shm_arm(struct vi_nic *nic, enum vi_arm what, struct vi_wait *wait);
-int shm_ear_open(struct shm_nic *nic) MUST_CHECK;
+int shm_wake_open(struct shm_nic *nic) MUST_CHECK;
 
 /* Memory semantics: copy.c, region.c */
 int shm_get(struct vi *vi, const struct vi_transfer *transfer);

@@ -6,7 +6,6 @@
 #include "vi/tcp/tcp.h"
 #include <linux/tcp.h>
 
-
 /* Sets how long the kernel waits for an acknowledgement, and makes it probe soon an idle connection; 0: the kernel's
  * own time. */
 static void unanswered(int fd, int ms)
@@ -47,6 +46,25 @@ void tcp_link_close(struct tcp_nic *nic, struct tcp_link *link)
     link->fd = -1;
     link->phase = TCP_GONE;
     list_append(&nic->gone, &link->node);
+}
+
+/* ---- stages: the buffers that sockets are read into; a link has one while something lies in it ------------------- */
+
+bool tcp_stage_use(struct tcp_nic *nic, struct tcp_link *link)
+{
+    if (!link->stage)
+        link->stage = nic->spares > 0 ? nic->spare[--nic->spares] : malloc(TUNED(TCP_STAGE));
+    return link->stage != NULL;
+}
+
+void tcp_stage_drop(struct tcp_nic *nic, struct tcp_link *link)
+{
+    if (link->stage && nic->spares < (int)TUNED(TCP_SPARES))
+        nic->spare[nic->spares++] = link->stage;
+    else
+        free(link->stage);
+    link->stage = NULL;
+    link->start = link->end = 0;
 }
 
 /* ---- the greeting ------------------------------------------------------------------------------------------------ */
@@ -107,7 +125,7 @@ static int greet_verdict(struct tcp_nic *nic, struct tcp_link *link, uint64_t no
         return OK;
     }
     rail->floor = link->verdict.epoch > rail->floor ? link->verdict.epoch : rail->floor;
-    tcp_rail_over(nic, rail, OK, link->verdict.word == TCP_CROSSED ? (TUNED(TCP_CROSSED) * 1000000) : 0, now);
+    tcp_rail_over(nic, rail, OK, link->verdict.word == TCP_CROSSED ? TUNED_NS(TCP_CROSSED) : 0, now);
     return ERR_AGAIN;
 }
 
@@ -185,7 +203,7 @@ bool tcp_doubtful(const struct tcp_nic *nic)
 void tcp_health(struct tcp_nic *nic, uint64_t now)
 {
     static const struct linger at_once = {.l_onoff = 1};
-    nic->health_at = now + (TUNED(TCP_HEALTH) * 1000000);
+    nic->health_at = now + TUNED_NS(TCP_HEALTH);
     list_for_each(node, &nic->up) {
         struct tcp_vi *vi = container_of(node, struct tcp_vi, up);
         if (!in_doubt(vi) || !is_dead(vi))

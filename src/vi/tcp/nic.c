@@ -16,7 +16,7 @@
 #include <sys/timerfd.h>
 
 #define EVENTS     16
-enum { TIMER_WORD, SEAT_WORD, DOOR_WORD, WORDS }; /* in epoll's data; above: pointers to links */
+enum { TIMER_WORD, SEAT_WORD, LISTENER_WORD, WORDS }; /* in epoll's data; above: pointers to links */
 
 /* ---- polling ----------------------------------------------------------------------------------------------------- */
 
@@ -62,8 +62,8 @@ static void ask(struct tcp_nic *nic, int budget)
             now = now ? now : vbase_clock_ns();
         if (event[i].data.u64 == TIMER_WORD)
             (void)!read(nic->timer, &ticked, sizeof(ticked));
-        else if (event[i].data.u64 == DOOR_WORD)
-            tcp_door_step(nic->door, now);
+        else if (event[i].data.u64 == LISTENER_WORD)
+            tcp_listener_step(nic->listener, now);
         else if (event[i].data.u64 == SEAT_WORD)
             take_calls(nic, now);
         else
@@ -141,7 +141,7 @@ static int poll_end(struct tcp_nic *nic)
         nic->event = nic->looked;
     nic->urgent = !list_empty(&nic->unread);
     if (!list_empty(&nic->gone) || !list_empty(&nic->gone_vis))
-        tcp_peers_bury(nic);
+        tcp_gone_free(nic);
     return nic->told > 0 ? nic->told : nic->bytes >= TUNED(TCP_TRICKLE);
 }
 
@@ -216,7 +216,7 @@ static int tcp_probe(const struct vi_setup *setup)
     if (setup->ranks == 1)
         return vbase_fail(ERR_UNSUPPORTED, "tcp: a job of one rank talks to nobody");
     if (!setup->secret)
-        return vbase_fail(ERR_UNSUPPORTED, "tcp: this job has no secret, so strangers could not be told apart");
+        return vbase_fail(ERR_UNSUPPORTED, "tcp: this job has no secret, so its ranks could not be told from others");
     if (setup->rank >= setup->ranks)
         return vbase_fail(ERR_ARGUMENT, "tcp: rank %u of %u", setup->rank, setup->ranks);
     return OK;
@@ -248,13 +248,13 @@ static int take_seat(struct tcp_nic *nic, const struct vi_setup *setup)
     struct vi_setup alone = *setup;
     alone.local_ranks = &rank;
     alone.local_count = 1;
-    nic->seat = setup->door_fd;
+    nic->seat = setup->seat_fd;
     if (nic->seat < 0 || tcp_seat_note(nic->seat, &note) != OK || note.host != nic->cards.host) {
-        error = tcp_door_open(&alone, &nic->door);
+        error = tcp_listener_open(&alone, &nic->listener);
         if (error)
             return error;
-        nic->seat = tcp_door_seat(nic->door, 0);
-        error = watch(nic, tcp_door_descriptor(nic->door), DOOR_WORD) ?: tcp_seat_note(nic->seat, &note);
+        nic->seat = tcp_listener_seat(nic->listener, 0);
+        error = watch(nic, tcp_listener_descriptor(nic->listener), LISTENER_WORD) ?: tcp_seat_note(nic->seat, &note);
     }
     nic->cards.port = (uint16_t)note.port;
     return error ? error : watch(nic, nic->seat, SEAT_WORD);
@@ -286,9 +286,9 @@ static void prepare(struct tcp_nic *nic, const struct vi_setup *setup)
 static void tcp_close(struct vi_nic *base)
 {
     struct tcp_nic *nic = tcp_nic_of(base);
-    if (nic->door) {
+    if (nic->listener) {
         close(nic->seat);
-        tcp_door_close(nic->door);
+        tcp_listener_close(nic->listener);
     }
     tcp_peers_close(nic);
     base_close(nic->epoll);

@@ -305,7 +305,7 @@ static void leave_now(struct tcp_nic *nic, struct tcp_vi *vi)
     tcp_vi_break(nic, vi, ERR_LINK_DOWN);
 }
 
-void tcp_peers_bury(struct tcp_nic *nic)
+void tcp_gone_free(struct tcp_nic *nic)
 {
     list_take_each(node, &nic->gone_vis)
         tcp_session_free(container_of(node, struct tcp_vi, node));
@@ -322,6 +322,6 @@ void tcp_peers_close(struct tcp_nic *nic)
     for (uint32_t i = 0; nic->peers && i < nic->ranks; i++)
         if (nic->peers[i])
             peer_close(nic, nic->peers[i]);
-    tcp_peers_bury(nic);
+    tcp_gone_free(nic);
     free(nic->peers);
 }

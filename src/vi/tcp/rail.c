@@ -49,9 +49,9 @@ static uint64_t due_at(const struct tcp_peer *peer, const struct tcp_rail *rail,
     if (rail->number < peer->most)
         return alive > 0 || peer->rail[0].attempts > 0
                    ? rail->dial_at
-                   : later(rail->dial_at, peer->since + (TUNED(RAIL_ALONE) * 1000000));
+                   : later(rail->dial_at, peer->since + TUNED_NS(RAIL_ALONE));
     if (alive == 0)
-        return settled(peer) ? rail->dial_at : later(rail->dial_at, peer->since + (TUNED(RAIL_SILENT) * 1000000));
+        return settled(peer) ? rail->dial_at : later(rail->dial_at, peer->since + TUNED_NS(RAIL_SILENT));
     return alive < peer->most && settled(peer) && rail->pair.local && uses_idle_card(peer, rail) ? rail->dial_at
                                                                                                  : TCP_NEVER;
 }
@@ -100,9 +100,9 @@ void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64
     uint32_t most = !spare        ? (uint32_t)TUNED(RAIL_AGAIN_DOUBLED)
                     : rail->epoch ? (uint32_t)TUNED(RAIL_LOST_DOUBLED)
                                   : (uint32_t)TUNED(RAIL_SPARE_DOUBLED);
-    uint64_t again = (!spare        ? (TUNED(RAIL_AGAIN) * 1000000)
-                      : rail->epoch ? (TUNED(RAIL_LOST) * 1000000)
-                                    : (TUNED(RAIL_SPARE) * 1000000))
+    uint64_t again = (!spare        ? TUNED_NS(RAIL_AGAIN)
+                      : rail->epoch ? TUNED_NS(RAIL_LOST)
+                                    : TUNED_NS(RAIL_SPARE))
                      << (rail->attempts < most ? rail->attempts : most);
     if (!cause)
         peer->silent = now;
@@ -149,7 +149,7 @@ static int call(const struct tcp_rail *rail)
 
 void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now)
 {
-    uint64_t patience = (TUNED(RAIL_CONNECT) * 1000000) << (rail->attempts < 4 ? rail->attempts : 4);
+    uint64_t patience = TUNED_NS(RAIL_CONNECT) << (rail->attempts < 4 ? rail->attempts : 4);
     int fd = call(rail);
     if (fd >= 0) {
         rail->dial = tcp_link_make(fd, TCP_DIALLING);
@@ -163,7 +163,7 @@ void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now)
     rail->dial->peer = rail->peer;
     rail->dial->epoch = (rail->epoch > rail->floor ? rail->epoch : rail->floor) + 1;
     rail->dial->deadline =
-        now + (patience < (TUNED(RAIL_CONNECT_MOST) * 1000000) ? patience : (TUNED(RAIL_CONNECT_MOST) * 1000000));
+        now + (patience < TUNED_NS(RAIL_CONNECT_MOST) ? patience : TUNED_NS(RAIL_CONNECT_MOST));
     tcp_watch(nic, rail->dial, EPOLLOUT);
 }
 

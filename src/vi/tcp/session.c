@@ -153,7 +153,7 @@ void tcp_disconnect(struct vi *base, bool abrupt)
 /* ---- the end of a session ---------------------------------------------------------------------------------------- */
 
 /* Freed at the end of this poll: a function up the stack may still use it. Under nic->lock. */
-static void session_bury(struct tcp_nic *nic, struct tcp_vi *vi)
+static void session_end_later(struct tcp_nic *nic, struct tcp_vi *vi)
 {
     list_leave(&vi->node);
     list_append(&nic->gone_vis, &vi->node);
@@ -176,11 +176,11 @@ void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause)
         tcp_link_close(nic, link);
     base_lock(&nic->lock);
     if (vi->rail && tcp_peer_carried(vi->peer))
-        vi->rail->dial_at = vbase_clock_ns() + (TUNED(RAIL_LOST) * 1000000);
+        vi->rail->dial_at = vbase_clock_ns() + TUNED_NS(RAIL_LOST);
     bool open = vi->open;
     tcp_peer_busy(nic, vi->peer);
     if (!open && vi->leaving)
-        session_bury(nic, vi);
+        session_end_later(nic, vi);
     base_unlock(&nic->lock);
     if (!open)
         return;
@@ -197,7 +197,7 @@ void tcp_session_leave(struct tcp_nic *nic, struct tcp_vi *vi)
     vi->leaving = true;
     base_lock(&nic->lock);
     if (!vi->link)
-        session_bury(nic, vi);
+        session_end_later(nic, vi);
     base_unlock(&nic->lock);
     if (done || !vi->link)
         return;

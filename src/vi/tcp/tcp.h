@@ -14,7 +14,7 @@
 #define VI_TCP_TCP_H
 
 #include "base/tunables.h"
-#include "vi/tcp/door.h"
+#include "vi/tcp/listener.h"
 
 #define TCP_MAX_SEND   ((64u << 10) + 256) /* 64 KiB and what stands before them */
 #define TCP_MAX_PUT    (1u << 30)
@@ -193,7 +193,7 @@ struct tcp_nic {
     char card[TCP_CARD_TEXT];
     int epoll, timer;
     int seat;               /* calls come from here */
-    struct tcp_door *door;  /* our own listener, NULL: the seat is at that of the node */
+    struct tcp_listener *listener;  /* our own listener, NULL: the seat is at that of the node */
 
     /* By the poll alone. */
     struct tcp_link *hot[TUNED(TCP_HOT)];
@@ -265,7 +265,7 @@ void tcp_peer_busy(struct tcp_nic *nic, struct tcp_peer *peer);     /* under nic
 bool tcp_peer_carried(const struct tcp_peer *peer);                 /* under nic->lock: an open session has a link */
 /* under nic->lock: the oldest that a session may have */
 struct tcp_link *tcp_peer_parked(const struct tcp_peer *peer);
-void tcp_peers_bury(struct tcp_nic *nic);                           /* frees what is gone */
+void tcp_gone_free(struct tcp_nic *nic);                           /* frees what is gone */
 void tcp_peers_close(struct tcp_nic *nic);
 
 /* Pairs of cards, and calls over them: rail.c */
@@ -309,7 +309,7 @@ uint64_t tcp_queue_lent(const struct tcp_queue *queue);             /* the first
 /* The way in: receive.c */
 int tcp_receive(struct tcp_nic *nic, struct tcp_link *link, int budget);
 
-/* stage.c */
+/* Where reads go: link.c. The nic keeps a few at hand. */
 bool tcp_stage_use(struct tcp_nic *nic, struct tcp_link *link); /* false: no memory */
 void tcp_stage_drop(struct tcp_nic *nic, struct tcp_link *link);
 

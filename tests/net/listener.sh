@@ -24,7 +24,7 @@ exec 9>&-
 wait $job || fail "the waiting ones ended badly"
 grep -qx "viaduct: h1: warning: a connection from 10.77.0.3 was refused: this is no hello" $work/log &&
     [ "$(grep -c "a connection from" $work/log)" = 1 ] || fail "strangers: $(cat $work/log)"
-grep -q "h1: info: 3 connections were refused at the door of h1" $work/log || fail "strangers are not counted: $(cat $work/log)"
+grep -q "h1: info: 3 connections were refused by the listener of h1" $work/log || fail "strangers are not counted: $(cat $work/log)"
 
 # a range that makes no sense, or is in use, is told
 expect 2 "" "~^viaduct: MPIEXEC_PORT_RANGE is \"20000\", not two ports" env MPIEXEC_PORT_RANGE=20000 timeout 30 $mpiexec -host h0,h1 $all

@@ -1,4 +1,4 @@
-/* Who knocks at the door of a nic and must not come in, and who is in and says what must not be said. Rank 1 is the
+/* Connections that a listener must not accept, and authenticated ones that say what must not be said. Rank 1 is the
  * victim; rank 0 is a right peer over there, or a hand-made one; the victim's work with others goes on.
  * timeout: 60 */
 #include "tcp_pair.h"
@@ -6,7 +6,7 @@
 #include "vi/tcp/hello.h"
 #include "vi/tcp/tcp.h"
 
-#define UNPROVEN ((int)TUNED(TCP_STRANGERS))
+#define UNPROVEN ((int)TUNED(LISTENER_CALLERS))
 
 #include <errno.h>
 #include <fcntl.h>
@@ -116,7 +116,7 @@ static void nonsense(void)
         CHECK(sent_away(fd));
     }
     CHECK(vbase_counters->refused > refused + 100);
-    PAIR_WAIT(tcp_door_strangers(victim()->door) == 0);
+    PAIR_WAIT(tcp_listener_callers(victim()->listener) == 0);
     CHECK_EQUAL(pair[1].called, 0);
 }
 
@@ -278,18 +278,18 @@ static void silent(void)
 
     for (int i = 0; i < 3; i++)
         fd[i] = knock(victim()->cards.port);
-    PAIR_WAIT(tcp_door_strangers(victim()->door) == 3);
+    PAIR_WAIT(tcp_listener_callers(victim()->listener) == 3);
     say(fd[1], "x", 1);
     say(fd[2], &(uint64_t){TCP_MAGIC}, 8);
     for (int n = 0; n < 100; n++)
         pair_poll();
-    CHECK_EQUAL(tcp_door_strangers(victim()->door), 3);
-    tcp_door_step(victim()->door, vbase_clock_ns() + 4900000000ull); /* nearly five seconds later */
-    CHECK_EQUAL(tcp_door_strangers(victim()->door), 3);
-    tcp_door_step(victim()->door, vbase_clock_ns() + 5100000000ull);
+    CHECK_EQUAL(tcp_listener_callers(victim()->listener), 3);
+    tcp_listener_step(victim()->listener, vbase_clock_ns() + 4900000000ull); /* nearly five seconds later */
+    CHECK_EQUAL(tcp_listener_callers(victim()->listener), 3);
+    tcp_listener_step(victim()->listener, vbase_clock_ns() + 5100000000ull);
     for (int i = 0; i < 3; i++)
         CHECK(sent_away(fd[i]));
-    CHECK_EQUAL(tcp_door_strangers(victim()->door), 0);
+    CHECK_EQUAL(tcp_listener_callers(victim()->listener), 0);
 }
 
 /* Frames of a proven peer that make no sense. Each ends its connection, and nothing else. */
@@ -439,7 +439,7 @@ static void ten_thousand(void)
         vi_disconnect(pair[2].vi[1]);
         pair[2].vi[1] = NULL;
         PAIR_WAIT(!pair[1].vi[2]);
-        int strangers = tcp_door_strangers(victim()->door);
+        int strangers = tcp_listener_callers(victim()->listener);
         CHECK(strangers <= UNPROVEN);
         most = strangers > most ? strangers : most;
         if (pair_late(since))

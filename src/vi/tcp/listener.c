@@ -1,0 +1,495 @@
+/* The listener of a node; see listener.h. An unauthenticated connection (a caller) holds a descriptor for five seconds
+ * at most. There are sixty-four places for them; when all are taken, the one that has been silent longest is closed. A
+ * new connection has a moment (LISTENER_HELLO, LISTENER_PROOF) to speak before it may be evicted: until then others
+ * wait in the backlog of the kernel. A rank of this job whose connection was evicted connects again.
+ *
+ * One epoll descriptor watches everything, a timer included: the owner waits for it and calls tcp_listener_step.
+ *
+ * A host answers on any card for the addresses of all of them. A rail that comes in by another card than it is meant
+ * for would be no rail of its own, so each socket listens on its card alone. The address of a tunnel may be meant to be
+ * reached by any. */
+#include "vi/tcp/listener.h"
+#include <sys/timerfd.h>
+
+#define EVENTS      16
+#define TIMER_WORD  TCP_CARDS     /* in epoll's data; below: listening sockets; above: the places of unauthenticated
+                                   * connections */
+#define NEVER       UINT64_MAX
+
+struct caller { /* not authenticated yet */
+    bool here;             /* else the place is free */
+    bool welcomed;         /* the proof is awaited, else the hello */
+    int fd;
+    uint32_t heard;        /* bytes of it */
+    uint64_t came, spoke;
+    struct tcp_hello hello;
+    struct tcp_welcome welcome;
+    struct tcp_proof proof;
+};
+
+struct call { /* authenticated, and not passed on yet */
+    struct list_node node; /* seat->waiting */
+    int fd;
+    struct tcp_hello hello;
+};
+
+struct seat {
+    int rank, near, far;  /* near: ours; far: the rank's, -1: given away */
+    struct list waiting;  /* calls, the oldest first */
+};
+
+struct tcp_listener {
+    int epoll, timer, socket[TCP_CARDS], sockets;
+    uint32_t ranks;
+    uint8_t secret[SECRET_SIZE];
+    struct tcp_cards cards;
+    struct caller caller[TUNED(LISTENER_CALLERS)];
+    int callers;           /* places that are taken */
+    uint64_t timer_at;     /* ns */
+    uint64_t closed_until; /* ns: nothing is accepted until then; 0: open */
+    int seats;
+    struct seat seat[];
+};
+
+/* ---- what is watched --------------------------------------------------------------------------------------------- */
+
+static int listener_watch(struct tcp_listener *listener, int what, int fd, uint64_t word)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = word};
+    return epoll_ctl(listener->epoll, what, fd, &event) < 0 ? vbase_fail_errno(ERR_LIMIT, "epoll at the listener") : OK;
+}
+
+static int sockets_watch(struct tcp_listener *listener, int what)
+{
+    int error = OK;
+    for (int i = 0; i < listener->sockets && !error; i++)
+        error = listener_watch(listener, what, listener->socket[i], (uint64_t)i);
+    return error;
+}
+
+/* ---- unauthenticated connections --------------------------------------------------------------------------------- */
+
+void tcp_refuse(int fd, const char *why)
+{
+    static struct base_log_gate gate;
+    struct tcp_address address;
+    char who[INET6_ADDRSTRLEN] = "somebody", more[LOG_MORE];
+    COUNT(refused);
+    if (!vbase_log_gate_open(&gate, TUNED(LISTENER_LOG), more))
+        return;
+    if (tcp_end_of(fd, true, &address))
+        tcp_address_text(&address, who, sizeof(who));
+    LOG_WARN("a connection from %s was refused: %s%s", who, why, more);
+}
+
+static void timer_lower(struct tcp_listener *listener, uint64_t at)
+{
+    listener->timer_at = at < listener->timer_at ? at : listener->timer_at;
+}
+
+/* Frees the place of a connection; its descriptor stays open. */
+static void caller_remove(struct tcp_listener *listener, struct caller *caller)
+{
+    epoll_ctl(listener->epoll, EPOLL_CTL_DEL, caller->fd, NULL);
+    caller->here = false;
+    listener->callers--;
+}
+
+static void caller_close(struct tcp_listener *listener, struct caller *caller)
+{
+    caller_remove(listener, caller);
+    close(caller->fd);
+}
+
+static void caller_refuse(struct tcp_listener *listener, struct caller *caller, const char *why)
+{
+    tcp_refuse(caller->fd, why);
+    caller_close(listener, caller);
+}
+
+static void caller_greet(struct tcp_listener *listener, struct caller *caller, uint64_t now);
+
+static void accepting_pause(struct tcp_listener *listener, uint64_t until)
+{
+    listener->closed_until = until;
+    timer_lower(listener, until);
+    (void)sockets_watch(listener, EPOLL_CTL_DEL);
+}
+
+/* The one that has been silent longest, of those that have been welcomed or of those that have not. */
+static struct caller *caller_silent_longest(struct tcp_listener *listener, bool welcomed)
+{
+    struct caller *found = NULL;
+    for (struct caller *one = listener->caller; one < listener->caller + TUNED(LISTENER_CALLERS); one++)
+        if (one->here && one->welcomed == welcomed && (!found || one->spoke < found->spoke))
+            found = one;
+    return found;
+}
+
+/* Evicts the one that has been silent longest, if it has had its moment. What it said last may be here unread. */
+static bool caller_evict(struct tcp_listener *listener, bool welcomed, uint64_t moment, uint64_t now)
+{
+    struct caller *first;
+    while ((first = caller_silent_longest(listener, welcomed)) && now - first->spoke >= moment) {
+        caller_greet(listener, first, now);
+        if (listener->callers == (int)TUNED(LISTENER_CALLERS) && first->spoke == now)
+            continue;
+        if (listener->callers == (int)TUNED(LISTENER_CALLERS)) {
+            COUNT(refused); /* not logged: among many connections it may be a rank of this job, which connects again */
+            caller_close(listener, first);
+        }
+        return true;
+    }
+    return false;
+}
+
+/* True: there is room for one more. A connection that has sent its hello is evicted after those that have not. */
+static bool place_make(struct tcp_listener *listener, uint64_t now)
+{
+    if (listener->callers < (int)TUNED(LISTENER_CALLERS) ||
+        caller_evict(listener, false, TUNED_NS(LISTENER_HELLO), now) ||
+        caller_evict(listener, true, TUNED_NS(LISTENER_PROOF), now))
+        return true;
+    accepting_pause(listener, now + TUNED_NS(LISTENER_HELLO) / 2);
+    return false;
+}
+
+/* No descriptor is left: unauthenticated connections make room, or nothing is accepted for a while. */
+static void descriptors_lack(struct tcp_listener *listener, uint64_t now)
+{
+    LOG_WARN_ONCE("no file descriptor is left to accept connections with: raise the limit (ulimit -n)");
+    for (int i = 0; i < (int)TUNED(LISTENER_CALLERS); i++)
+        if (listener->caller[i].here)
+            caller_close(listener, &listener->caller[i]);
+    accepting_pause(listener, now + TUNED_NS(LISTENER_NO_ROOM));
+}
+
+/* There is a place for it. */
+static void caller_add(struct tcp_listener *listener, int fd, uint64_t now)
+{
+    int place = 0;
+    while (listener->caller[place].here)
+        place++;
+    if (listener_watch(listener, EPOLL_CTL_ADD, fd, TIMER_WORD + 1 + (uint64_t)place) != OK) {
+        close(fd);
+        return;
+    }
+    listener->caller[place] = (struct caller){.here = true, .fd = fd, .came = now, .spoke = now};
+    listener->callers++;
+    timer_lower(listener, now + TUNED_NS(LISTENER_PATIENCE));
+    caller_greet(listener, &listener->caller[place], now); /* the hello may be here already */
+}
+
+static void callers_accept(struct tcp_listener *listener, int which, uint64_t now)
+{
+    for (int i = 0; i < (int)TUNED(LISTENER_STEP) && !listener->closed_until && place_make(listener, now); i++) {
+        int fd = accept4(listener->socket[which], NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0)
+            caller_add(listener, fd, now);
+        else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+            descriptors_lack(listener, now);
+        else if (errno == EAGAIN)
+            return;
+    }
+}
+
+/* ---- seats: the proven are passed on ----------------------------------------------------------------------------- */
+
+static int seat_pass(int seat, const struct tcp_hello *hello, int fd)
+{
+    if (vbase_packet_send(seat, hello, sizeof(*hello), fd, MSG_DONTWAIT))
+        return OK;
+    return errno == EPIPE || errno == ECONNRESET ? ERR_PEER_DEAD : ERR_AGAIN;
+}
+
+static int seat_make(const struct tcp_note *note, int rank, int *near, int *far)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return vbase_fail_errno(ERR_LIMIT, "a pair of sockets between the listener and rank %d", rank);
+    *near = ends[0];
+    *far = ends[1];
+    return vbase_packet_send(*near, note, sizeof(*note), -1, MSG_DONTWAIT)
+               ? OK
+               : vbase_fail_errno(ERR_SYSTEM, "a note to rank %d", rank);
+}
+
+int tcp_seat_note(int seat, struct tcp_note *note)
+{
+    if (recv(seat, note, sizeof(*note), MSG_DONTWAIT) != sizeof(*note) || note->magic != TCP_NOTE_MAGIC ||
+        note->port == 0 || note->port > 65535)
+        return vbase_fail(ERR_PROTOCOL, "what the node's listener says makes no sense");
+    return OK;
+}
+
+int tcp_seat_take(int seat, struct tcp_hello *hello, int *fd)
+{
+    int given;
+    ssize_t got = vbase_packet_receive(seat, hello, sizeof(*hello), &given, MSG_DONTWAIT);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+        return vbase_fail(ERR_LINK_DOWN, "the listener of this node is gone");
+    if (given < 0)
+        return 0; /* nothing now; or no descriptor was left for it, then it is closed */
+    if (got != sizeof(*hello)) {
+        close(given);
+        return 0;
+    }
+    *fd = given;
+    return 1;
+}
+
+static void call_end(struct call *call)
+{
+    list_remove(&call->node);
+    close(call->fd);
+    free(call);
+}
+
+/* The oldest first. When the rank or the kernel has no room, they wait; when the rank is gone, they are dropped. */
+static void calls_pass(struct tcp_listener *listener, struct seat *seat, uint64_t now)
+{
+    for (struct list_node *node; (node = list_first(&seat->waiting));) {
+        struct call *call = container_of(node, struct call, node);
+        if (seat_pass(seat->near, &call->hello, call->fd) == ERR_AGAIN) {
+            timer_lower(listener, now + TUNED_NS(LISTENER_SEAT_RETRY));
+            return;
+        }
+        call_end(call);
+    }
+}
+
+static struct seat *seat_of(struct tcp_listener *listener, uint32_t rank)
+{
+    for (int i = 0; i < listener->seats; i++)
+        if ((uint32_t)listener->seat[i].rank == rank)
+            return &listener->seat[i];
+    return NULL;
+}
+
+/* ---- the greeting ------------------------------------------------------------------------------------------------ */
+
+/* Reads the message awaited. */
+static int caller_hear(struct caller *caller, uint64_t now)
+{
+    uint32_t before = caller->heard;
+    int error = caller->welcomed
+                    ? tcp_greeting_hear(caller->fd, &caller->proof, sizeof(caller->proof), &caller->heard)
+                    : tcp_greeting_hear(caller->fd, &caller->hello, sizeof(caller->hello), &caller->heard);
+    if (!error || caller->heard != before)
+        caller->spoke = now;
+    return error;
+}
+
+static int caller_welcome(struct tcp_listener *listener, struct caller *caller)
+{
+    static const struct tcp_welcome unwelcome = {.magic = TCP_MAGIC, .version = TCP_VERSION};
+    int error = tcp_hello_judge(&caller->hello, listener->ranks);
+    if (!error && !seat_of(listener, caller->hello.to))
+        error = vbase_fail(ERR_DENIED, "it looks for rank %u, who is not here", caller->hello.to);
+    if (error == ERR_MISMATCH || error == ERR_DENIED)
+        /* so that the other side can say what is wrong */
+        (void)!tcp_greeting_say(caller->fd, &unwelcome, sizeof(unwelcome));
+    if (!error)
+        error = tcp_welcome_make(&caller->welcome, &caller->hello, listener->secret);
+    if (error)
+        return error;
+    caller->welcomed = true;
+    return tcp_greeting_say(caller->fd, &caller->welcome, sizeof(caller->welcome))
+               ? OK : vbase_fail_errno(ERR_LINK_DOWN, "a welcome");
+}
+
+static int caller_accept(struct tcp_listener *listener, struct caller *caller, uint64_t now)
+{
+    struct seat *seat = seat_of(listener, caller->hello.to);
+    int error = tcp_proof_judge(&caller->proof, &caller->hello, &caller->welcome, listener->secret);
+    struct call *call = error ? NULL : malloc(sizeof(*call));
+    if (!call)
+        return error ? error : vbase_fail(ERR_MEMORY, "a call of rank %u", caller->hello.from);
+    caller_remove(listener, caller);
+    *call = (struct call){.fd = caller->fd, .hello = caller->hello};
+    list_append(&seat->waiting, &call->node);
+    calls_pass(listener, seat, now);
+    return OK;
+}
+
+/* A connection that the other side closes may be of a rank that did not need it any more. */
+static void caller_greet(struct tcp_listener *listener, struct caller *caller, uint64_t now)
+{
+    int error = caller_hear(caller, now) ?:
+                (caller->welcomed ? caller_accept(listener, caller, now) : caller_welcome(listener, caller));
+    if (error == ERR_LINK_DOWN) {
+        COUNT(left);
+        caller_close(listener, caller);
+    } else if (error && error != ERR_AGAIN) {
+        caller_refuse(listener, caller, vbase_error_detail());
+    }
+}
+
+/* ---- a step ------------------------------------------------------------------------------------------------------ */
+
+static void timer_run(struct tcp_listener *listener, uint64_t now)
+{
+    listener->timer_at = NEVER;
+    for (struct caller *one = listener->caller; one < listener->caller + TUNED(LISTENER_CALLERS); one++)
+        if (one->here && now >= one->came + TUNED_NS(LISTENER_PATIENCE))
+            caller_refuse(listener, one, "it did not prove in time that it belongs to this job");
+        else if (one->here)
+            timer_lower(listener, one->came + TUNED_NS(LISTENER_PATIENCE));
+    if (listener->closed_until && now >= listener->closed_until) {
+        listener->closed_until = 0;
+        (void)sockets_watch(listener, EPOLL_CTL_ADD);
+    }
+    if (listener->closed_until)
+        timer_lower(listener, listener->closed_until);
+    for (int i = 0; i < listener->seats; i++)
+        calls_pass(listener, &listener->seat[i], now);
+}
+
+void tcp_listener_step(struct tcp_listener *listener, uint64_t now)
+{
+    struct epoll_event event[EVENTS];
+    uint64_t before = listener->timer_at, ticked;
+    int count = epoll_wait(listener->epoll, event, EVENTS, 0);
+    for (int i = 0; i < count; i++) {
+        uint64_t word = event[i].data.u64;
+        if (word < TIMER_WORD)
+            callers_accept(listener, (int)word, now);
+        else if (word == TIMER_WORD)
+            before = read(listener->timer, &ticked, sizeof(ticked)) > 0 ? 0 : before;
+        else if (listener->caller[word - TIMER_WORD - 1].here)
+            caller_greet(listener, &listener->caller[word - TIMER_WORD - 1], now);
+    }
+    if (now >= listener->timer_at)
+        timer_run(listener, now);
+    if (listener->timer_at != before) {
+        uint64_t at = listener->timer_at == NEVER ? 0 : listener->timer_at;
+        struct itimerspec when = {.it_value = {(time_t)(at / 1000000000u), (long)(at % 1000000000u)}};
+        timerfd_settime(listener->timer, TFD_TIMER_ABSTIME, &when, NULL);
+    }
+}
+
+int tcp_listener_descriptor(const struct tcp_listener *listener) { return listener->epoll; }
+
+int tcp_listener_callers(const struct tcp_listener *listener) { return listener->callers; }
+
+int tcp_listener_seat(struct tcp_listener *listener, int local_index)
+{
+    int seat = listener->seat[local_index].far;
+    listener->seat[local_index].far = -1;
+    return seat;
+}
+
+static int seats_make(struct tcp_listener *listener, const struct vi_setup *setup)
+{
+    struct tcp_note note = {.magic = TCP_NOTE_MAGIC, .host = listener->cards.host, .port = listener->cards.port};
+    int error = OK;
+    for (uint32_t i = 0; i < setup->local_count && !error; i++) {
+        struct seat *seat = &listener->seat[i];
+        *seat = (struct seat){.rank = setup->local_ranks[i], .near = -1, .far = -1};
+        list_init(&seat->waiting);
+        listener->seats++;
+        error = seat_make(&note, seat->rank, &seat->near, &seat->far);
+    }
+    return error;
+}
+
+/* ---- opening and closing ----------------------------------------------------------------------------------------- */
+
+/* The ports that may be used, 0 to 0: any. */
+static int port_range(uint32_t *low, uint32_t *high)
+{
+    const char *text = vbase_environment("MPIEXEC_PORT_RANGE");
+    char end;
+    *low = *high = 0;
+    if (!text || text[0] == '\0')
+        return OK;
+    if (sscanf(text, "%u:%u%c", low, high, &end) != 2 || *low == 0 || *low > *high || *high > 65535)
+        return vbase_fail(ERR_ARGUMENT, "MPIEXEC_PORT_RANGE is \"%s\", not two ports like 20000:20100", text);
+    return OK;
+}
+
+/* All cards on one port; false: some address has no such port. */
+static bool sockets_listen_at(struct tcp_cards *cards, int socket[TCP_CARDS], uint16_t port)
+{
+    struct tcp_address address;
+    for (int i = 0; i < cards->count; i++) {
+        const struct tcp_card *card = &cards->card[i];
+        socket[i] = tcp_card_socket(card, port, card->kind != TCP_KIND_TUNNEL, false);
+        if (socket[i] >= 0 && listen(socket[i], 4096) < 0)
+            socket[i] = tcp_close_failed(socket[i]);
+        if (socket[i] < 0) {
+            while (i > 0)
+                (void)tcp_close_failed(socket[--i]);
+            return false;
+        }
+        port = port ? port : tcp_end_of(socket[i], false, &address);
+    }
+    cards->port = port;
+    return true;
+}
+
+/* Listeners of several jobs on one host begin the search at different places of the range. */
+static int sockets_listen(struct tcp_cards *cards, int socket[TCP_CARDS])
+{
+    uint32_t low, high, span, start;
+    int error = port_range(&low, &high);
+    bool open = false;
+    if (error)
+        return error;
+    span = high - low + 1;
+    start = (uint32_t)getpid() % span;
+    for (uint32_t i = 0; low && !open && i < span; i++)
+        open = sockets_listen_at(cards, socket, (uint16_t)(low + (start + i) % span));
+    for (int i = 0; !low && !open && i < (int)TUNED(TCP_PORT_TRIES); i++)
+        open = sockets_listen_at(cards, socket, 0);
+    return open ? OK
+                : vbase_fail_errno(ERR_SYSTEM,
+                                   low ? "no port from %u to %u can be listened on" : "listening on all cards", low,
+                                   high);
+}
+
+int tcp_listener_open(const struct vi_setup *setup, struct tcp_listener **out)
+{
+    size_t seats = setup->local_count;
+    struct tcp_listener *listener = calloc(1, sizeof(*listener) + seats * sizeof(struct seat));
+    if (!listener)
+        return vbase_fail(ERR_MEMORY, "a listener for %zu ranks", seats);
+    listener->ranks = setup->ranks;
+    listener->timer_at = NEVER;
+    memcpy(listener->secret, setup->secret, SECRET_SIZE);
+    listener->epoll = epoll_create1(EPOLL_CLOEXEC);
+    listener->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    int error = listener->epoll < 0 || listener->timer < 0
+                    ? vbase_fail_errno(ERR_LIMIT, "the descriptors of a listener")
+                    : listener_watch(listener, EPOLL_CTL_ADD, listener->timer, TIMER_WORD);
+    if (!error)
+        error = tcp_cards_own(&listener->cards) ?: sockets_listen(&listener->cards, listener->socket);
+    if (!error) {
+        listener->sockets = listener->cards.count;
+        error = sockets_watch(listener, EPOLL_CTL_ADD) ?: seats_make(listener, setup);
+    }
+    if (error)
+        tcp_listener_close(listener);
+    else
+        *out = listener;
+    return error;
+}
+
+void tcp_listener_close(struct tcp_listener *listener)
+{
+    for (int i = 0; i < (int)TUNED(LISTENER_CALLERS); i++)
+        if (listener->caller[i].here)
+            close(listener->caller[i].fd);
+    for (int i = 0; i < listener->seats; i++) {
+        for (struct list_node *node; (node = list_first(&listener->seat[i].waiting));)
+            call_end(container_of(node, struct call, node));
+        base_close(listener->seat[i].near);
+        base_close(listener->seat[i].far);
+    }
+    while (listener->sockets > 0)
+        close(listener->socket[--listener->sockets]);
+    base_close(listener->epoll);
+    base_close(listener->timer);
+    explicit_bzero(listener->secret, sizeof(listener->secret));
+    free(listener);
+}
