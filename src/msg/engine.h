@@ -23,10 +23,11 @@ struct msg_engine {
     bool open;      /* false: before start, after stop, and in a child made by fork */
     bool threads;   /* take locks */
     bool child;     /* made by fork */
-    bool networked; /* some ranks are reached by a nic whose polls cost a system call */
+    bool networked; /* some ranks are reached by a nic whose polls cost a system call; then there is no single one */
     int rank, size;
     uint32_t nics, usual; /* usual: those that were opened at start, for network 0 */
     struct vi_nic *nic[MSG_NICS];
+    struct vi_nic *single;        /* the only one, where its polls cost little; NULL: several, or none such */
     struct msg_peer **peer;       /* by network and world rank, NULL until talked to; written under leaf */
     struct msg_context **context; /* by id */
     _Atomic int failed;           /* why the job is lost, 0 */

@@ -16,6 +16,7 @@ static int network_enter(struct vi_nic *nic, int network)
         vi_threads(nic, vmsg_engine.threads);
         vmsg_engine.nic[vmsg_engine.nics++] = vmsg_networks.nic[network] = nic;
         vmsg_engine.networked = true;
+        vmsg_engine.single = NULL;
     }
     msg_progress_leave();
     vmsg_wake();
@@ -28,7 +29,7 @@ static int network_nic(const char *card, int network)
     struct vi_nic *nic;
     while (provider->name && !provider->cards)
         provider++;
-    struct vi_setup setup = vmsg_nic_setup(vmsg_engine.job, &vmsg_engine.nic[0]->sink);
+    struct vi_setup setup = vmsg_nic_setup();
     setup.seat_fd = -1; /* the node's belongs to the usual ways */
     setup.card = card;
     if (!provider->name)

@@ -39,15 +39,13 @@ static bool complete(const struct msg_engine *engine)
     return false;
 }
 
-/* What reaches this node alone comes first, where it is open. */
+/* Ranks of this node are reached by what reaches this node alone, where that is open. */
 bool vmsg_nic_remote(int network, int world)
 {
     const struct msg_engine *engine = &vmsg_engine;
     if (!engine->networked || world == engine->rank)
         return false;
-    if (!network && vmsg_networks.tried > 1 && engine->job->local_count == engine->size && engine->nic[0]->caps.node)
-        return false; /* networked for other ranks only */
-    for (int i = 0; engine->usual > 1 && !network && i < engine->job->local_count; i++)
+    for (int i = 0; vmsg_networks.node && !network && i < engine->job->local_count; i++)
         if (engine->job->local_ranks[i] == world)
             return false;
     return true;
@@ -131,8 +129,9 @@ static int listener_ready(struct msg_engine *engine, struct vi_setup *setup)
     return error;
 }
 
-struct vi_setup vmsg_nic_setup(const struct boot_job *job, const struct vi_sink *sink)
+struct vi_setup vmsg_nic_setup(void)
 {
+    const struct boot_job *job = vmsg_engine.job;
     return (struct vi_setup){.rank = (uint32_t)job->rank,
                              .ranks = (uint32_t)job->size,
                              .secret = job->secret,
@@ -143,21 +142,19 @@ struct vi_setup vmsg_nic_setup(const struct boot_job *job, const struct vi_sink 
                              .launcher_pid = job->launcher_pid,
                              .direct_children = job->direct_children,
                              .descriptors = job->local_count < job->size,
-                             .sink = sink};
+                             .sink = vmsg_networks.sink};
 }
 
-static int open_all(struct msg_engine *engine, const struct vi_sink *sink)
+static int open_all(struct msg_engine *engine)
 {
     struct boot_job *job = engine->job;
-    struct vi_setup setup = vmsg_nic_setup(job, sink);
+    struct vi_setup setup = vmsg_nic_setup();
     int error = listener_ready(engine, &setup);
     if (error)
         return error;
     for (const struct vi_provider *provider = vi_providers; provider->name && !complete(engine); provider++) {
-        if (engine->size == 1 && provider > vi_providers)
-            return OK; /* a rank alone has a place in its launcher's segment, where it is seen, and needs no more */
-        if (!wanted(provider->name) || engine->nics == MSG_NICS)
-            continue;
+        if (!wanted(provider->name) || engine->nics == MSG_NICS || (engine->size == 1 && provider->cards))
+            continue; /* a rank alone has a place in its launcher's segment, where it is seen, and needs no more */
         error = provider->ops->probe(&setup) ?: vi_nic_open(provider, &setup, &engine->nic[engine->nics]);
         if (error == OK)
             engine->nics++;
@@ -166,6 +163,8 @@ static int open_all(struct msg_engine *engine, const struct vi_sink *sink)
         else
             LOG_INFO("transport %s is not used: %s", provider->name, vbase_error_detail());
     }
+    if (engine->size == 1)
+        return OK;
     if (!engine->nics)
         return vbase_fail(ERR_UNREACHABLE, "none of the transports %s can be opened (VIADUCT_LOG=info tells why)",
                           vbase_settings.transports ? vbase_settings.transports : "of this build");
@@ -181,17 +180,20 @@ int vmsg_nics_open(const struct vi_sink *sink)
     struct msg_engine *engine = &vmsg_engine;
     engine->rank = engine->job->rank;
     engine->size = engine->job->size;
-    int error = vi_settings_check() ?: open_all(engine, sink);
+    vmsg_networks =
+        (struct msg_networks){.sink = sink, .tried = 1, .processors = (uint32_t)vbase_topology()->cpus};
+    int error = vi_settings_check() ?: open_all(engine);
     engine->usual = engine->nics;
-    vmsg_networks.tried = 1;
-    vmsg_networks.processors = (uint32_t)vbase_topology()->cpus;
     for (uint32_t i = 0; i < engine->nics && !vmsg_networks.asleep; i++)
         vmsg_networks.asleep = engine->nic[i]->asleep;
-    for (uint32_t i = 0; i < engine->nics && !error; i++)
+    for (uint32_t i = 0; i < engine->nics && !error; i++) {
+        vmsg_networks.node |= engine->nic[i]->caps.node;
+        engine->single = engine->nics == 1 && !engine->nic[i]->card ? engine->nic[i] : NULL;
         if (engine->nic[i]->card) {
             engine->networked = true;
             error = vmsg_card_put(engine->nic[i], 0);
         }
+    }
     if (!error && engine->networked)
         error = vboot_fence(engine->job);
     return error;

@@ -6,6 +6,8 @@
 
 struct msg_networks {
     struct vi_nic *nic[MSG_NETWORKS]; /* of each but the first */
+    const struct vi_sink *sink;       /* of all nics */
+    bool node;                        /* one that is open reaches the ranks of this node alone */
     int tried;                        /* networks that were tried, the first included, */
     int tried_as[MSG_NETWORKS];       /* and the number of each among those: the name of its addresses */
     uint32_t processors;              /* that this rank may use */
@@ -16,7 +18,7 @@ extern struct msg_networks vmsg_networks;
 
 int vmsg_nics_open(const struct vi_sink *sink) MUST_CHECK;
 void vmsg_nics_close(void);
-struct vi_setup vmsg_nic_setup(const struct boot_job *job, const struct vi_sink *sink);
+struct vi_setup vmsg_nic_setup(void);
 int vmsg_card_put(const struct vi_nic *nic, int network) MUST_CHECK;
 struct msg_peer;
 int vmsg_nic_connect(struct msg_peer *peer, struct vi **vi) MUST_CHECK; /* PEER owns it then */

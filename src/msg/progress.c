@@ -20,9 +20,8 @@ bool vmsg_poll_all(const struct msg_request *request)
 {
     struct msg_engine *engine = &vmsg_engine;
     engine->looks = TUNED(DIRECT_ROUND) - 1;
-    if (unlikely(engine->networked))
-        return vmsg_nics_poll(TUNED(POLL_EVENTS), vi_of(request));
-    return likely(engine->nics) && vi_poll(engine->nic[0], TUNED(POLL_EVENTS)) > 0;
+    return likely(engine->single) ? vi_poll(engine->single, TUNED(POLL_EVENTS)) > 0
+                                  : vmsg_nics_poll(TUNED(POLL_EVENTS), vi_of(request));
 }
 
 bool vmsg_chores_do(void)
