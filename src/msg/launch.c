@@ -1,6 +1,6 @@
-/* A send leaves: eagerly when its payload fits into a frame and into the receiver's window, announced otherwise. In front
- * of the payload stands what the receiver needs beside it: a note, and for a synchronous message, which awaits DONE, the
- * id of its transfer. */
+/* A send leaves: eagerly when its payload fits into a frame and into the receiver's window, announced otherwise. In
+ * front of the payload stands what the receiver needs beside it: a note, and for a synchronous message, which awaits
+ * DONE, the id of its transfer. */
 #include "msg/transfer.h"
 
 /* What the receiver needs, in HEAD; how many bytes. */

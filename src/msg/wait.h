@@ -35,8 +35,8 @@ bool vmsg_poll_all(const struct msg_request *request); /* progress held */
 bool vmsg_chores_do(void);                             /* progress held */
 
 /* A round for a thread that waits for REQUEST; NULL: for anything. It polls only the lane on which the answer must
- * come, but all of them now and then: other ranks must not starve. BUDGET: of messages. A blocking receive takes one, as
- * the next one has no receive yet. */
+ * come, but all of them now and then: other ranks must not starve. BUDGET: of messages. A blocking receive takes
+ * one, as the next one has no receive yet. */
 bool vmsg_progress_for(const struct msg_request *request);
 static inline __attribute__((always_inline)) bool msg_progress_for(const struct msg_request *request, int budget)
 {
