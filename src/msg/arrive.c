@@ -111,37 +111,33 @@ static int match_or_keep(struct msg_context *context, struct msg_envelope *envel
     return OK;
 }
 
-/* A listener's receive is still in its list. True: the listener has taken the message. Else the receive has it, unless
- * it was cancelled meanwhile: then *FOUND is NULL. */
-static bool listener_takes(struct msg_context *context, const struct msg_envelope *envelope, struct msg_request **found)
+/* The receive that a message gets is REQUEST, a listener's, and still in its list. If it declines, the receive has the
+ * message, unless it was cancelled meanwhile. */
+int vmsg_message_heard(struct msg_context *context, struct msg_envelope *envelope, struct msg_request *request)
 {
     if (likely(vmsg_listener_hears(envelope)))
-        return true;
+        return OK;
     msg_lock(&context->lock);
-    if (msg_phase(*found) == MSG_PHASE_POSTED)
-        msg_match_unlink(*found);
-    else
-        *found = NULL;
+    bool posted = msg_phase(request) == MSG_PHASE_POSTED;
+    if (posted)
+        msg_match_unlink(request);
     msg_unlock(&context->lock);
-    return false;
+    if (!posted)
+        return vmsg_message_enter(context, envelope);
+    vmsg_message_deliver(request, envelope);
+    return OK;
 }
 
 /* Matches, and keeps what has no receive. envelope->source is set. */
 int vmsg_message_enter(struct msg_context *context, struct msg_envelope *envelope)
 {
-    struct msg_request *request;
-    int error;
-    do {
-        request = NULL;
-        msg_lock(&context->lock);
-        error = match_or_keep(context, envelope, &request);
-        bool listens = request && msg_phase(request) == MSG_PHASE_POSTED;
-        msg_unlock(&context->lock);
-        if (likely(!listens))
-            break;
-        if (listener_takes(context, envelope, &request))
-            return OK;
-    } while (!request);
+    struct msg_request *request = NULL;
+    msg_lock(&context->lock);
+    int error = match_or_keep(context, envelope, &request);
+    bool listens = request && msg_phase(request) == MSG_PHASE_POSTED;
+    msg_unlock(&context->lock);
+    if (listens)
+        return vmsg_message_heard(context, envelope, request);
     if (likely(request != NULL))
         vmsg_message_deliver(request, envelope);
     return error;

@@ -124,6 +124,8 @@ static inline int vmsg_context_rank_of(const struct msg_context *context, int wo
 /* ---- message.c: messages that come ------------------------------------------------------------------------------- */
 void vmsg_message_arrived(uint32_t context_id, struct msg_envelope *envelope);
 int vmsg_message_enter(struct msg_context *context, struct msg_envelope *envelope) MUST_CHECK;
+int vmsg_message_heard(struct msg_context *context, struct msg_envelope *envelope,
+                       struct msg_request *request) MUST_CHECK;
 void vmsg_message_deliver(struct msg_request *request, const struct msg_envelope *envelope);
 void vmsg_receive_truncated(struct msg_request *request, uint64_t room) COLD;
 

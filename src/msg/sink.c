@@ -1,16 +1,24 @@
 /* The sink: what comes from the nics. Runs under progress. A frame is parsed here and nowhere else. */
 #include "msg/transfer.h"
 
-/* An eager message that waits. */
+/* An eager message for a listener, whose receive is LISTENED and still posted; or (NULL) one that waits. */
 static __attribute__((noinline)) void eager_kept(struct msg_peer *peer, uint64_t header, const void *data,
-                                                 size_t length)
+                                                 size_t length, struct msg_request *listened)
 {
     struct msg_envelope envelope = {.peer = peer,
                                     .payload = length ? data : "",
                                     .total = length,
                                     .tag = msg_header_tag(header),
                                     .frame = MSG_FRAME_EAGER};
-    vmsg_message_arrived(msg_header_context(header), &envelope);
+    if (!listened) {
+        vmsg_message_arrived(msg_header_context(header), &envelope);
+        return;
+    }
+    struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
+    envelope.source = vmsg_context_rank_of(context, peer->world);
+    int error = vmsg_message_heard(context, &envelope, listened);
+    if (unlikely(error))
+        vmsg_failed(error);
 }
 
 /* The usual message: its context is open and its receive is posted. */
@@ -20,21 +28,23 @@ static inline __attribute__((always_inline)) void eager_arrived(struct msg_peer 
     struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
     int tag = msg_header_tag(header), rank = likely(context != NULL) ? vmsg_context_rank_of(context, peer->world) : -1;
     struct msg_request *request = NULL;
+    bool listens = false;
     if (likely(rank >= 0)) {
         msg_lock(&context->lock);
         struct msg_member *member = context->member[rank];
-        if (likely(member && (request = msg_match_arrival(context, member, tag)) && request->mode != MSG_LISTEN))
-            msg_match_unlink(request);
-        else
-            request = NULL;
+        if (likely(member && (request = msg_match_arrival(context, member, tag)))) {
+            listens = request->mode == MSG_LISTEN;
+            if (likely(!listens))
+                msg_match_unlink(request);
+        }
         msg_unlock(&context->lock);
     }
-    if (likely(request != NULL)) {
-        uint64_t want = msg_receive_found(request, rank, tag, length);
-        msg_payload_deliver(request, peer, data, want);
+    if (unlikely(!request || listens)) {
+        eager_kept(peer, header, data, length, request);
         return;
     }
-    eager_kept(peer, header, data, length);
+    uint64_t want = msg_receive_found(request, rank, tag, length);
+    msg_payload_deliver(request, peer, data, want);
 }
 
 /* Takes a part from the front of a frame; false: it is not there. */
