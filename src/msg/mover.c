@@ -26,23 +26,20 @@ static bool gets_work(const struct msg_transfer *transfer, struct vi_state *stat
     return false;
 }
 
-static enum msg_mover choose_pieces(const struct msg_transfer *transfer)
+/* In shared memory: from so many bytes on one copy by a kernel is cheaper than two by the processors. */
+static uint64_t single_from(const struct vi_state *state)
 {
-    uint64_t from = vbase_settings.single_from;
-    bool pull = from ? transfer->want >= from : transfer->want < TUNED(PACKED_FROM);
-    return pull || transfer->peer->remote ? MSG_PULL : MSG_PUSH;
+    if (vbase_settings.single_from)
+        return vbase_settings.single_from;
+    return vmsg_crowded(0) ? TUNED(SINGLE_CROWD) : vbase_tuned(TUNABLE_SINGLE_FROM, state->line);
 }
 
-/* In shared memory, of a buffer in one piece. */
 static enum msg_mover choose_shared(const struct msg_transfer *transfer, const struct vi_state *state)
 {
-    bool fixed = vbase_settings.single_from, crowd = !fixed && vmsg_crowded(0);
-    uint64_t from = fixed   ? vbase_settings.single_from
-                    : crowd ? TUNED(SINGLE_CROWD)
-                            : vbase_tuned(TUNABLE_SINGLE_FROM, state->line);
-    if (transfer->want < from)
-        return MSG_PUSH_SLOT;
-    return state->put && !crowd ? MSG_SHARE : MSG_PULL;
+    bool alone = transfer->cursor || !state->put || (!vbase_settings.single_from && vmsg_crowded(0));
+    if (transfer->want < single_from(state))
+        return transfer->cursor ? MSG_PUSH : MSG_PUSH_SLOT;
+    return alone ? MSG_PULL : MSG_SHARE;
 }
 
 enum msg_mover vmsg_mover_choose(struct msg_transfer *transfer)
@@ -51,8 +48,10 @@ enum msg_mover vmsg_mover_choose(struct msg_transfer *transfer)
     struct vi_state state = {.get = false};
     if (!gets_work(transfer, &state) || vmsg_transfer_cursor(transfer, 0) != OK)
         return MSG_PUSH;
-    if (transfer->cursor)
-        return pieces_pay(transfer) ? choose_pieces(transfer) : MSG_PUSH;
-    bool whole = vmsg_keys_register(transfer, transfer->want, false);
-    return whole && !peer->remote && vi_caps(peer->vi)->map ? choose_shared(transfer, &state) : MSG_PULL;
+    if (transfer->cursor && !pieces_pay(transfer))
+        return MSG_PUSH;
+    bool whole = !transfer->cursor && vmsg_keys_register(transfer, transfer->want, false);
+    if (peer->remote || !(transfer->cursor || (whole && vi_caps(peer->vi)->map)))
+        return MSG_PULL;
+    return choose_shared(transfer, &state);
 }

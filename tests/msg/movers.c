@@ -234,10 +234,10 @@ static void pieces(int rank)
     free(data);
 }
 
-/* From one piece into many short ones: few are got, many are sent. */
+/* From one piece into many short ones: a long message is got, a shorter one is sent. */
 static void short_pieces(int rank)
 {
-    const uint64_t piece = 2 * TUNED(PIECE_LEAST), many = 2 * TUNED(PACKED_FROM) / piece;
+    const uint64_t piece = 2 * TUNED(PIECE_LEAST), many = 2 * vbase_settings.single_from / piece;
     CHECK(many <= SHORT_PIECES);
     data = malloc(many * piece);
     for (unsigned message = 1; message <= 40; message++) {
@@ -340,8 +340,12 @@ int main(void)
     all("1");  /* by puts and gets */
     all("4G"); /* in frames */
     unsetenv("VIADUCT_SINGLE_FROM");
+    setenv("VIADUCT_SINGLE_FROM", "200000", 1);
     harness_run(2, short_pieces);
+    unsetenv("VIADUCT_SINGLE_FROM");
     unsetenv("FAULT");
+    setenv("VIADUCT_SINGLE_FROM", "200000", 1);
     harness_run(2, short_pieces);
+    unsetenv("VIADUCT_SINGLE_FROM");
     return check_done();
 }
