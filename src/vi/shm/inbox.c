@@ -206,11 +206,25 @@ static COLD void line_judge(struct shm_vi *vi, const void *data, uint32_t length
         hot_tell(vi);
 }
 
+/* In a stream the next row is there already: its payload comes while this one is copied. As long as this one, as far as
+ * is known. */
+static inline void next_ask(const struct shm_vi *vi, uint32_t lines)
+{
+    uint64_t behind = vi->in_next + lines;
+    const struct shm_cell *next = &vi->in[behind % SHM_LINES];
+    /* relaxed: a hint */
+    uint32_t word = atomic_load_explicit(&next->published, memory_order_relaxed) - shm_word(behind);
+    for (uint32_t i = 1; i < lines && word - 1 < SHM_RUN; i++)
+        __builtin_prefetch(next + i);
+}
+
 static inline void payload_take(struct shm_nic *nic, struct shm_vi *vi, uint64_t header, uint16_t kind,
                                 const void *data, uint32_t length, uint32_t lines)
 {
     if (unlikely(length >= SHM_SAMPLE / 2 && !(kind & SHM_PAST) && --vi->line.left == 0))
         line_judge(vi, data, length, lines);
+    if (lines > 1)
+        next_ask(vi, lines);
     nic->enough |= nic->nic.sink.received(&vi->vi, header, data, length, 1);
 }
 
