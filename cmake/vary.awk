@@ -1,9 +1,13 @@
 # The table of tunables with other values, for a build of the tests: whatever a program reads from a row must bear it.
-# Rows change by turns: twice the value, half the value.
+# Each row has twice its value or half of it. N, 1 to 14, chooses: 1 doubles every other row, 2 the others; 3 and 4 two
+# rows in four, and so on to 13 and 14. So any two rows are doubled and halved together and apart.
+BEGIN { together = 2 ^ int((n - 1) / 2) }
 /^TUNABLE/ {
     split($0, part, "\"")
     head = part[1]
-    up = ++row % 2 || /TCP_STAGE/ # holds the longest frame
+    if (!/LINE_SLOW/) # above LINE_NEAR, the row before it
+        up = int(row / together) % 2 == (n - 1) % 2 || /TCP_STAGE/ # holds the longest frame
+    row++
     out = ""
     while (match(head, /, *[0-9]+/)) {
         number = substr(head, RSTART, RLENGTH)

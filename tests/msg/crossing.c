@@ -114,9 +114,9 @@ static void crossing_framed(int rank)
 /* What is short does not wait for something long that was there before, however the long one goes. */
 static void overtaking(int rank)
 {
-    enum { LONG = 48 << 20, SHORT = 40000 };
+    const size_t huge = 48 << 20, brief = TUNED(PASSING_MOST);
     struct msg_request request[2] = {{.completed = NULL}, {.completed = NULL}};
-    struct type_buffer buffer[2] = {{.base = calloc(1, LONG), .count = LONG}, {.base = calloc(1, SHORT), .count = SHORT}};
+    struct type_buffer buffer[2] = {{.base = calloc(1, huge), .count = huge}, {.base = calloc(1, brief), .count = brief}};
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 2 && rank == 0; i++) {
             struct msg_where to = {world, 1, i};

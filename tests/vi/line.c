@@ -8,6 +8,7 @@ static uint64_t now;
 #define BORDER_SLOW (TUNED(LINE_SLOW) / 1000.0)
 #define NEAR (0.66 * BORDER_NEAR)
 #define FAR (2.1 * BORDER_SLOW)
+#define SANE (TUNED(LINE_SANE) / 1000.0)
 
 /* So many samples of 2 KiB whose lines cost NS each. */
 static void samples(struct shm_line *line, double ns, int count)
@@ -22,7 +23,7 @@ static void first_samples(void)
 {
     const struct { double ns; enum base_class class; } machines[] = {
         {0.4 * BORDER_NEAR, CLASS_NEAR}, {0.9 * BORDER_NEAR, CLASS_NEAR}, {1.1 * BORDER_NEAR, CLASS_SLOW},
-        {0.9 * BORDER_SLOW, CLASS_SLOW}, {1.1 * BORDER_SLOW, CLASS_FAR},  {4 * BORDER_SLOW, CLASS_FAR}};
+        {0.9 * BORDER_SLOW, CLASS_SLOW}, {1.1 * BORDER_SLOW, CLASS_FAR},  {0.45 * SANE, CLASS_FAR}};
 
     for (size_t i = 0; i < ARRAY_LENGTH(machines); i++) {
         struct shm_line line = {.class = CLASS_SLOW};
@@ -33,7 +34,7 @@ static void first_samples(void)
         CHECK_EQUAL(line.class, machines[i].class);
     }
     struct shm_line line = {.class = CLASS_SLOW};
-    samples(&line, TUNED(LINE_SANE) / 400.0, 100); /* interrupted, each of them */
+    samples(&line, 2.5 * SANE, 100); /* interrupted, each of them */
     CHECK(!line.known);
 }
 

@@ -27,7 +27,7 @@ void shm_hook(const char *where)
 
 static void settle(void)
 {
-    uint64_t until = vbase_clock_ns() + 30000;
+    uint64_t until = vbase_clock_ns() + TUNED(SHM_SETTLE) * 3 / 2;
 
     while (vbase_clock_ns() < until)
         cpu_pause();

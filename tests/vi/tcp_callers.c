@@ -271,9 +271,10 @@ static void turned_away_and_reflected(void)
     PAIR_WAIT(!pair[1].vi[2]);
 }
 
-/* Nothing, or a byte now and then: five seconds, and not one more. Then a flood: the door holds sixty-four. */
+/* Nothing, or a byte now and then: for a time, and not for more. */
 static void silent(void)
 {
+    const uint64_t patience = TUNED(LISTENER_PATIENCE) * 1000000;
     int fd[3];
 
     for (int i = 0; i < 3; i++)
@@ -284,9 +285,9 @@ static void silent(void)
     for (int n = 0; n < 100; n++)
         pair_poll();
     CHECK_EQUAL(tcp_listener_callers(victim()->listener), 3);
-    tcp_listener_step(victim()->listener, vbase_clock_ns() + 4900000000ull); /* nearly five seconds later */
+    tcp_listener_step(victim()->listener, vbase_clock_ns() + patience - 100000000); /* nearly */
     CHECK_EQUAL(tcp_listener_callers(victim()->listener), 3);
-    tcp_listener_step(victim()->listener, vbase_clock_ns() + 5100000000ull);
+    tcp_listener_step(victim()->listener, vbase_clock_ns() + patience + 100000000);
     for (int i = 0; i < 3; i++)
         CHECK(sent_away(fd[i]));
     CHECK_EQUAL(tcp_listener_callers(victim()->listener), 0);

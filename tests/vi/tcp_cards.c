@@ -49,7 +49,7 @@ static void workstation(struct tcp_interfaces *host, const char *first, const ch
     address_add(host, "172.18.0.1", 16, false);
     interface_add(host, "veth1", "veth", "bridge", "ur", 10000);
     address_add(host, "172.17.9.9", 16, false);
-    interface_add(host, "eth0", "", "", "ur", 1000);
+    interface_add(host, "eth0", "", "", "ur", TUNED(TCP_SPEED_UNKNOWN)); /* no less than what is not known */
     address_add(host, "169.254.3.3", 16, false);
     address_add(host, "fe80::1", 64, false);
     address_add(host, "fd00::77", 64, true);
