@@ -1,11 +1,14 @@
-/* Every size from 0 to 70,000 bytes, there and back, at changing places: all bytes right, none beyond the end touched. On
- * a machine so busy that this takes a minute the rest is every 37th size.
+/* Sizes from 0 to 70,000 bytes, there and back, at changing places: all bytes right, none beyond the end touched. Every
+ * size that goes in lines or in a block of shared memory, and those near multiples of a page, by which longer messages
+ * are cut; of the others every 37th.
  * ranks: 2
  * timeout: 120 */
 #include "mpi_check.h"
 
 #define MOST 70000
 #define GUARD 64
+#define EVERY 17000 /* above the largest eager message */
+#define NEAR  100   /* more than the longest head of a frame */
 static unsigned char pattern[MOST + 512], out[MOST + 512], in[MOST + 512 + GUARD];
 
 /* A message of N bytes is the piece of the pattern that begins at place(n): it differs from its neighbours'. */
@@ -22,18 +25,18 @@ static void check_received(size_t n, size_t shift, const MPI_Status *status)
         }
 }
 
+static size_t next(size_t n)
+{
+    size_t in_page = (n + NEAR) % 4096;
+    return n + (n < EVERY || in_page < 2 * NEAR ? 1 : in_page + 37 > 4096 ? 4096 - in_page : 37);
+}
+
 int main(void)
 {
-    int step = 1;
     check_init();
     fill(pattern, sizeof pattern, 1);
-    double limit = MPI_Wtime() + 60;
-    for (size_t n = 0; n <= MOST; n += (size_t)step) {
+    for (size_t n = 0; n <= MOST; n = next(n)) {
         MPI_Status status;
-        if (n % 1024 < (size_t)step) { /* both say so */
-            step = MPI_Wtime() > limit ? 37 : 1;
-            MPI_Bcast(&step, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        }
         size_t shift = n % 17;
         memset(in + shift + n, 0xA5, GUARD);
         memcpy(out + shift, pattern + place(n), n);
