@@ -34,7 +34,6 @@ int main(int argc, char **argv)
     const char *how = argc > 1 ? argv[1] : "abort";
     int level, rank;
     pthread_t other;
-    FILE *file = argc > 2 ? fopen(argv[2], "w") : NULL;
     if (strcmp(how, "outside") == 0) {
         printf("printed");
         MPI_Abort(MPI_COMM_WORLD, 42);
@@ -43,6 +42,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     pthread_barrier_init(&held, NULL, 2);
     if (rank == 0) {
+        FILE *file = argc > 2 ? fopen(argv[2], "w") : NULL; /* by this rank alone: another could empty it later */
         printf("printed");
         if (file)
             fprintf(file, "written");
