@@ -11,9 +11,26 @@
 #ifndef MSG_ENGINE_H
 #define MSG_ENGINE_H
 
+#ifdef MSG_MSG_H
+#error "engine.h comes before msg.h: it says what the private part of a request is"
+#endif
+#define MSG_REQUEST_PRIVATE                                                                                            \
+    uint8_t kind, mode, phase;                                                                                         \
+    bool awaited; /* a posted receive that a remote rank may match */                                                  \
+    struct msg_context *context;                                                                                       \
+    struct msg_peer *peer;                                                                                             \
+    struct type_buffer buffer;                                                                                         \
+    struct list_node link; /* in a matching queue or a sending queue */                                                \
+    uint64_t order; /* receive: posting order within the context; send: the frame's header */                          \
+    uint64_t total; /* bytes of the message; until a receive is matched, of its buffer */                              \
+    void *extra     /* a transfer's long state, where one is needed */
+
 #include "base/base.h"
 #include "msg/msg.h"
 #include "vi/vi.h"
+
+_Static_assert(sizeof(struct msg_request) - offsetof(struct msg_request, kind) == MSG_REQUEST_ROOM,
+               "msg.h leaves room for the private part of a request");
 
 #define MSG_CONTEXTS 65536u
 #define MSG_NICS 6 /* two or three of the usual ways, and one of each other network */

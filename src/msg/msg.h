@@ -36,29 +36,24 @@ struct msg_note {
     uint64_t word[8];
 };
 
-/* An operation under way. Only `result` and `completed` are the caller's to look at. */
+/* An operation under way. `completed`, `owner` and `note` are set before it is started; `result` is there when it is
+ * done. What follows `state` is msg's own: engine.h says what it is, and to the other rooms it is room. */
+#define MSG_REQUEST_ROOM 84
+#ifndef MSG_REQUEST_PRIVATE
+#define MSG_REQUEST_PRIVATE uint32_t room[MSG_REQUEST_ROOM / sizeof(uint32_t)]
+#endif
 struct msg_request {
-    _Atomic uint32_t state;      /* private; see vmsg_request_done */
-    uint8_t kind, mode, phase;
-    bool awaited;                /* private: a posted receive that a remote rank may match */
     struct msg_result result;
     /* Called once, when the operation is complete, from a round of progress of any thread, with no lock held; it may
      * start operations but not wait, and may free the request, which until then is the engine's (also when it seems
-     * done). NULL: none. Set before starting. */
+     * done). NULL: none. */
     void (*completed)(struct msg_request *request);
     void *owner; /* the caller's */
-    /* In a context of notes, set before starting: the note that is sent, or the place for the one that comes, which
-     * stays as it is if none does. NULL: none. In other contexts it is not used. */
+    /* In a context of notes: the note that is sent, or the place for the one that comes, which stays as it is if none
+     * does. NULL: none. In other contexts it is not used. */
     struct msg_note *note;
-
-    /* private to msg */
-    struct msg_context *context;
-    struct msg_peer *peer;
-    struct type_buffer buffer;
-    struct list_node link;       /* in a matching queue or a sending queue */
-    uint64_t order;              /* receive: posting order within the context; send: the frame's header */
-    uint64_t total;              /* bytes of the message; until a receive is matched, of its buffer */
-    void *extra;                 /* a transfer's long state, where one is needed */
+    _Atomic uint32_t state; /* see vmsg_request_done */
+    MSG_REQUEST_PRIVATE;
 };
 
 #define MSG_PENDING 0u

@@ -7,8 +7,9 @@
 #ifndef TESTS_COLL_FAKE_MSG_H
 #define TESTS_COLL_FAKE_MSG_H
 
+#include "msg/engine.h"
+
 #include "coll/bytes.h"
-#include "msg/msg.h"
 
 struct msg_context {
     int rank, size;

@@ -5,8 +5,9 @@
  * takes: 15 presets: release asan
  * timeout: 300
  * apart: 1 */
-#include "coll/cases.h"
 #include "coll/fake_msg.h"
+
+#include "coll/cases.h"
 
 #define AT_ONCE 3
 

@@ -1,6 +1,7 @@
 /* Receivers that compute and hold what was sent to them do not keep a message from a rank that waits for it: they stay away until
  * that one has it.
  * timeout: 120 tcp: 1 */
+#include "msg/transfer.h"
 #include "harness.h"
 #include <poll.h>
 #include <time.h>

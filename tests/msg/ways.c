@@ -250,7 +250,7 @@ static void dropped(int rank)
 {
     struct msg_context *context;
     CHECK_EQUAL(vmsg_context_open(9, NULL, 2, rank, &context), OK);
-    struct msg_request send[3] = {{0}};
+    struct msg_request send[3] = {{.completed = NULL}};
     if (rank == 0) {
         static const size_t sizes[3] = {100, BIG, 100};
         for (int i = 0; i < 3; i++) {
