@@ -32,6 +32,7 @@ static int set_open(int fd)
         atomic_store(&set->place, -1);
         atomic_store(&set->plain, false);
         atomic_store(&set->blind, false);
+        atomic_store(&set->sleepers, 0);
         set->fd = fd;
         set->generation++;
         set->cursor = set->rounds = 0;
@@ -51,19 +52,6 @@ void sock_set_copied(int from, int to)
         return;
     atomic_fetch_add(&set->descriptors, 1);
     sock_table_set(to, atomic_load(&sock_table[from]));
-}
-
-void sock_set_closed(int fd)
-{
-    struct sock_set *set = set_of(fd);
-    if (!set)
-        return;
-    sock_table_set(fd, 0);
-    if (atomic_load(&set->owner) != sock_pid())
-        return; /* a child's copy */
-    int place = atomic_load(&set->place);
-    if (atomic_fetch_sub(&set->descriptors, 1) == 1 && place >= 0)
-        sock_place_close(place);
 }
 
 bool sock_tag_is_ours(uint64_t data, uint32_t *number)
@@ -129,6 +117,7 @@ void sock_set_place(struct sock_file *file)
     bool placed = place >= 0 && !atomic_load(&set->plain) && !atomic_load(&link->many) && link->waiting == 0 &&
                   file->peer && atomic_load(&set->owner) == sock_pid();
     atomic_store(&in->place, placed ? (uint32_t)place + 1 : NO_PLACE);
+    atomic_store(&in->polled, 0);
     if (place < 0)
         return;
     sock_place_set(place, number); /* what came before is looked at */
@@ -138,16 +127,14 @@ void sock_set_place(struct sock_file *file)
 void sock_set_wants_room(struct sock_file *file)
 {
     struct sock_link *link = file->link;
-    struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
     struct sock_set *set = atomic_load(&link->set) ? sock_set_at(atomic_load(&link->set)) : NULL;
     int place = set && atomic_load(&set->owner) == sock_pid() ? atomic_load(&set->place) : -1;
-    const struct ring ring = sock_ring_out(file);
+    short tcp;
     if (!set || !(atomic_load(&link->set_events) & EPOLLOUT))
         return;
-    atomic_store(&out->room_place, place >= 0 && file->peer ? (uint32_t)place + 1 : NO_PLACE);
-    atomic_store(&out->room_wanted, 1);
-    atomic_store(&set->blind, true); /* and looked at again soon, however we are woken */
-    if (place >= 0 && ring_writable(&ring, &link->writer)) {
+    if (!sock_room_want(file, place) && !atomic_exchange(&set->blind, true) && place >= 0)
+        sock_place_wake(place); /* another thread sleeps there, without a limit */
+    if (place >= 0 && sock_stream_events(file, POLLOUT, &tcp)) {
         sock_place_set(place, (uint32_t)(file - sock_files));
         sock_place_wake(place);
     }
@@ -221,6 +208,40 @@ static void forget(struct sock_file *file)
     atomic_fetch_sub(&sock_set_at(number)->joined, 1);
     if (atomic_load(&sock_set_at(number)->plain))
         kernel_forget(link);
+}
+
+/* The number of a set is given away again: what is still in it leaves. */
+static void set_leave_all(uint32_t number)
+{
+    for (uint32_t i = 1; i < sock_link_end(); i++) {
+        struct sock_file *file = &sock_files[i];
+        struct sock_link *link = sock_link_at(i);
+        if (atomic_load(&link->set) != number || !atomic_load(&file->descriptors))
+            continue;
+        sock_lock(&link->receive);
+        if (atomic_load(&link->set) == number) {
+            forget(file);
+            if (sock_joined(file) && link->waiting == 0)
+                atomic_store(&file->mapping.words->direction[sock_in(file)].place, NO_PLACE);
+        }
+        sock_unlock(&link->receive);
+    }
+}
+
+void sock_set_closed(int fd)
+{
+    struct sock_set *set = set_of(fd);
+    if (!set)
+        return;
+    uint32_t number = atomic_load(&sock_table[fd]) - SOCK_FILES;
+    sock_table_set(fd, 0);
+    if (atomic_load(&set->owner) != sock_pid())
+        return; /* a child's copy */
+    int place = atomic_load(&set->place);
+    if (atomic_load(&set->descriptors) == 1)
+        set_leave_all(number);
+    if (atomic_fetch_sub(&set->descriptors, 1) == 1 && place >= 0)
+        sock_place_close(place);
 }
 
 /* A connection in two sets: the kernel alone can tell both, so it is to carry the bytes. */

@@ -35,10 +35,10 @@ struct call { /* of epoll_wait */
 static void report(struct call *call, struct sock_link *link, uint32_t ready)
 {
     uint32_t wanted = atomic_load(&link->set_events);
+    if (wanted & EPOLLONESHOT && atomic_exchange(&link->set_spent, true))
+        return; /* by another thread that waits in the set */
     call->events[call->count++] =
         (struct epoll_event){ready & (wanted | EPOLLERR | EPOLLHUP), {.u64 = atomic_load(&link->set_data)}};
-    if (wanted & EPOLLONESHOT)
-        atomic_store(&link->set_spent, true);
 }
 
 static uint32_t level(struct sock_file *file, uint32_t wanted)
@@ -59,7 +59,7 @@ static void examine(struct call *call, int place, uint32_t number)
     uint32_t wanted = atomic_load(&link->set_events), ready = 0;
     if (atomic_load(&link->set) != call->number || !atomic_load(&file->descriptors) || !sock_joined(file) ||
         atomic_load(&link->set_spent)) {
-        sock_place_clear(place, number);
+        (void)sock_place_clear(place, number);
         return;
     }
     if (!(wanted & EPOLLET)) {
@@ -68,7 +68,8 @@ static void examine(struct call *call, int place, uint32_t number)
             sock_set_wants_room(file);
     }
     if (!ready) { /* the bit first, then the ring: what comes in between is seen in one of them */
-        sock_place_clear(place, number);
+        if (!sock_place_clear(place, number) && (wanted & EPOLLET))
+            return; /* another thread tells it */
         ready = level(file, wanted);
         if ((wanted & EPOLLOUT) && !(ready & EPOLLOUT))
             sock_set_wants_room(file);
@@ -180,41 +181,64 @@ static bool spin(struct call *call, int place)
     return found;
 }
 
-static int wait_placed(struct call *call, int place)
+/* Until the set may have something; -1: the call ends with an error. One mark is for all threads that wait in the set:
+ * one that goes takes it away, unless others sleep. */
+static int sleep_placed(struct call *call, int place)
 {
-    bool slept = false;
-    for (;;) {
-        collect(call, place);
+    atomic_fetch_add(&call->set->sleepers, 1);
+    sock_place_sleep(place);
+    int n = sock_place_next(place, 0) < SOCK_FILES ? 0 : ask(call, place, true);
+    int why = errno;
+    sock_place_awake(place);
+    atomic_fetch_sub(&call->set->sleepers, 1);
+    errno = why;
+    return n;
+}
+
+/* Whatever this call took away, the mark or a wake-up, is given back to those that sleep on. */
+static void others_wake(struct call *call, int place)
+{
+    if (likely(!atomic_load(&call->set->sleepers)))
+        return;
+    int saved = errno;
+    sock_place_sleep(place);
+    if (sock_place_next(place, 0) < SOCK_FILES)
+        sock_place_wake(place);
+    errno = saved;
+}
+
+static int collect_placed(struct call *call, int place)
+{
+    for (bool slept = false;; slept = true) {
+        do
+            collect(call, place);
+        while (!call->count && sock_place_next(place, 0) < SOCK_FILES);
         if (call->count) {
             if (call->count < call->room && ++call->set->rounds % KERNEL_EVERY == 0)
                 (void)ask(call, place, false);
             return call->count;
         }
-        if (sock_place_next(place, 0) < SOCK_FILES)
-            continue;
+        if (call->at_once) {
+            int n = ask(call, place, false);
+            look_for_room(call, place);
+            collect(call, place);
+            return n < 0 ? n : call->count;
+        }
         if (slept && call->deadline && vbase_clock_ns() >= call->deadline)
             return 0;
-        if (!call->at_once && spin(call, place)) {
-            if (call->count)
-                return call->count;
-            continue;
-        }
-        sock_place_sleep(place);
-        int n = sock_place_next(place, 0) < SOCK_FILES && !call->at_once ? 0 : ask(call, place, true);
-        int why = errno;
-        sock_place_awake(place);
-        errno = why;
-        if (n < 0)
+        if (!spin(call, place) && sleep_placed(call, place) < 0)
             return -1;
-        if (call->at_once) {
-            collect(call, place);
-            return call->count;
-        }
         if (call->count)
             return call->count;
         look_for_room(call, place);
-        slept = true;
     }
+}
+
+static int wait_placed(struct call *call, int place)
+{
+    int n = collect_placed(call, place);
+    others_wake(call, place);
+    return n;
 }
 
 /* Without a place all comes from the kernel. */

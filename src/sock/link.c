@@ -169,13 +169,15 @@ static void marks_replace(uint32_t mark, uint32_t by)
 
 void sock_family_failed(uint32_t mark) { marks_replace(mark, 0); }
 
-/* Calls that other threads of the parent had under way are not calls of the child. */
+/* Calls that other threads of the parent had under way are not calls of the child, nor are its places. */
 void sock_family_child(uint32_t mark)
 {
     uint32_t high = sock_link_end();
     sock_own_pid = (uint32_t)getpid();
     marks_replace(mark, sock_pid());
-    for (uint32_t i = 1; i < high; i++)
+    for (uint32_t i = 1; i < high; i++) {
         atomic_store(&sock_files[i].users, atomic_load(&sock_files[i].descriptors));
+        sock_files[i].told_place = -1;
+    }
     sock_board_child();
 }

@@ -81,7 +81,8 @@ struct sock_set {
     _Atomic uint32_t owner;       /* the process that waits in it */
     _Atomic int place;            /* of the owner, -1: none yet */
     _Atomic bool plain;           /* without a place for good */
-    _Atomic bool blind;           /* a connection wants room: it is looked at every millisecond */
+    _Atomic bool blind;           /* a connection wants room, and its other side may not wake us */
+    _Atomic uint32_t sleepers;    /* threads asleep in it */
     uint32_t generation;          /* counts the uses of this memory */
     int fd;
     uint32_t cursor, rounds; /* where the next look begins; calls since the kernel was asked */

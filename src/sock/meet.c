@@ -5,8 +5,8 @@
  *   listens at a name made of the addresses
  *                       <----- connects -------
  *   compares the user                            compares the user
- *                       <--- segment, board, eventfd ---
- *   maps, checks, joins ---- board, eventfd ---->
+ *                       <- segment, board, eventfd -
+ *   maps, checks, joins ---- board, eventfd --->
  *                       (a word in the segment)  joins
  *
  * Each step is tried after a data call of the program, at gaps that grow. One thread at a time is in a meeting. */
@@ -34,12 +34,14 @@
 #define MOST_LISTENERS 64   /* at a time */
 #define MOST_BYTES     65536
 
-enum step { STEP_FIRST, STEP_LISTEN, STEP_CALL, STEP_ANSWER };
+enum step { STEP_FIRST, STEP_LISTEN, STEP_TAKE, STEP_CALL, STEP_ANSWER };
 
-enum packet_kind { PACKET_SEGMENT, PACKET_BOARD, PACKET_EVENT };
+/* What the sides send each other, in one piece: the side that accepted its segment, both where they can be woken. */
+enum gift { GIFT_SEGMENT, GIFT_BOARD, GIFT_EVENT, GIFTS };
 struct packet {
-    uint32_t version, kind;
-    uint64_t value; /* PACKET_BOARD: its number; PACKET_EVENT: the place */
+    uint32_t version, gifts; /* a bit for each descriptor that comes with it, in this order */
+    uint64_t board;          /* its number */
+    uint32_t place, unused;  /* whose eventfd it is */
 };
 
 static _Atomic uint32_t listeners;
@@ -88,71 +90,85 @@ static bool user_fits(int fd, const struct sock_owner *owner, bool *same)
     return false;
 }
 
-static bool packet_send(int fd, enum packet_kind kind, uint64_t value, int descriptor)
+union control {
+    struct cmsghdr head;
+    char space[CMSG_SPACE(GIFTS * sizeof(int))];
+};
+
+/* Descriptors of -1 are left out. */
+static bool packet_send(int fd, struct packet *packet, const int gifts[GIFTS])
 {
-    struct packet packet = {.version = SEGMENT_VERSION, .kind = kind, .value = value};
-    union {
-        struct cmsghdr head;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control = {.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))}};
-    struct iovec piece = {&packet, sizeof(packet)};
+    int descriptors[GIFTS], count = 0;
+    packet->version = SEGMENT_VERSION;
+    for (int i = 0; i < GIFTS; i++)
+        if (gifts[i] >= 0) {
+            packet->gifts |= 1u << i;
+            descriptors[count++] = gifts[i];
+        }
+    size_t size = (size_t)count * sizeof(int);
+    union control control = {.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(size)}};
+    struct iovec piece = {packet, sizeof(*packet)};
+    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+    if (count) {
+        message.msg_control = &control;
+        message.msg_controllen = CMSG_SPACE(size);
+        memcpy(CMSG_DATA(&control.head), descriptors, size);
+    }
+    return sock_real.sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(*packet);
+}
+
+static void gifts_close(const int gifts[GIFTS])
+{
+    for (int i = 0; i < GIFTS; i++)
+        if (gifts[i] >= 0)
+            sock_real.close(gifts[i]);
+}
+
+/* False: no such packet, and no descriptors. */
+static bool packet_receive(int fd, struct packet *packet, int gifts[GIFTS])
+{
+    int descriptors[GIFTS], count = 0, used = 0;
+    union control control;
+    struct iovec piece = {packet, sizeof(*packet)};
     struct msghdr message = {
         .msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
-    memcpy(CMSG_DATA(&control.head), &descriptor, sizeof(int));
-    return sock_real.sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(packet);
-}
-
-/* The descriptor that came; -1: no such packet. */
-static int packet_receive(int fd, enum packet_kind kind, uint64_t *value)
-{
-    struct packet packet;
-    union {
-        struct cmsghdr head;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control;
-    struct iovec piece = {&packet, sizeof(packet)};
-    struct msghdr message = {
-        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_LEN(sizeof(int))};
     ssize_t n = sock_real.recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-    int descriptor = -1;
-    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
-        memcpy(&descriptor, CMSG_DATA(head), sizeof(int));
-    if (descriptor >= 0 && n == sizeof(packet) && packet.version == SEGMENT_VERSION && packet.kind == (uint32_t)kind) {
-        *value = packet.value;
-        return descriptor;
+    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
+        count = (int)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        memcpy(descriptors, CMSG_DATA(head), (size_t)count * sizeof(int));
     }
-    if (descriptor >= 0)
-        sock_real.close(descriptor);
-    return -1;
+    bool fits = n == sizeof(*packet) && packet->version == SEGMENT_VERSION;
+    for (int i = 0; i < GIFTS; i++)
+        gifts[i] = fits && packet->gifts & 1u << i && used < count ? descriptors[used++] : -1;
+    for (; used < count; used++)
+        sock_real.close(descriptors[used]);
+    return fits;
 }
 
-/* Where this process will wait for the connection, as far as it is known now: the place that was sent, -1: none. */
-static int board_send(struct sock_file *file, int fd)
+/* Where this process will wait for the connection, as far as it is known now. */
+static void board_add(struct sock_file *file, struct packet *packet, int gifts[GIFTS])
 {
-    uint64_t id;
-    int board;
-    if (!sock_board_open(&id, &board))
-        return -1;
-    int place = atomic_load(&file->link->set) ? sock_set_place_of(file) : sock_place_thread();
-    bool sent = packet_send(fd, PACKET_BOARD, id, board) && place >= 0 &&
-                packet_send(fd, PACKET_EVENT, (uint64_t)place, sock_place_event(place));
-    return sent ? place : -1;
-}
-
-static void board_receive(struct sock_file *file, int fd)
-{
-    uint64_t id, place;
-    int board = packet_receive(fd, PACKET_BOARD, &id);
-    if (board < 0)
+    if (!sock_board_open(&packet->board, &gifts[GIFT_BOARD]))
         return;
-    file->peer = sock_peer_take(id, board);
-    sock_real.close(board);
-    int event = packet_receive(fd, PACKET_EVENT, &place);
-    if (event >= 0 && file->peer && place < SOCK_PLACES)
-        sock_peer_event(file->peer, (int)place, event);
-    else if (event >= 0)
-        sock_real.close(event);
+    int place = atomic_load(&file->link->set) ? sock_set_place_of(file) : sock_place_thread();
+    if (place < 0)
+        return;
+    packet->place = (uint32_t)place;
+    gifts[GIFT_EVENT] = sock_place_event(place);
+    file->told_place = place;
+}
+
+static void board_take(struct sock_file *file, const struct packet *packet, int gifts[GIFTS])
+{
+    if (gifts[GIFT_BOARD] < 0)
+        return;
+    file->peer = sock_peer_take(packet->board, gifts[GIFT_BOARD]);
+    if (!file->peer || gifts[GIFT_EVENT] < 0 || packet->place >= SOCK_PLACES)
+        return;
+    if (sock_peer_event(file->peer, (int)packet->place, gifts[GIFT_EVENT]))
+        atomic_store(&file->mapping.words->known[sock_out(file)], packet->place + 1);
+    gifts[GIFT_EVENT] = -1;
 }
 
 static uint64_t limit_read(int fd, int name)
@@ -219,35 +235,50 @@ static void first_step(struct sock_file *file, int fd)
         give_up(file, "its name is taken");
 }
 
-/* The side that connected: has the other one called? */
-static void listen_step(struct sock_file *file, int fd)
+/* The side that connected: has the other one called? Its packet may come later than its call. */
+static void listen_step(struct sock_file *file)
 {
-    uint64_t none, cookie[2] = {sock_tcp_cookie(fd), file->owner.cookie};
-    bool same = false;
+    bool same;
     int call = sock_real.accept4(file->channel, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (call < 0) {
-        try_later(file);
+    if (call >= 0 && user_fits(call, &file->owner, &same)) {
+        sock_meet_end(file);
+        file->channel = sock_own_keep(call);
+        file->step = STEP_TAKE;
         return;
     }
-    int segment = user_fits(call, &file->owner, &same) ? packet_receive(call, PACKET_SEGMENT, &none) : -1;
-    bool taken = segment >= 0 && sock_link_alone(file->link) &&
-                 sock_segment_take(segment, (uint32_t)(file - sock_files), cookie, &file->mapping);
-    if (segment >= 0)
-        sock_real.close(segment);
-    if (taken) {
+    if (call >= 0)
+        sock_real.close(call);
+    try_later(file);
+}
+
+static void take_step(struct sock_file *file, int fd)
+{
+    uint64_t cookie[2] = {sock_tcp_cookie(fd), file->owner.cookie};
+    struct packet packet, answer = {0};
+    int gifts[GIFTS], own[GIFTS] = {-1, -1, -1};
+    bool same = false, fits = file->channel >= 0 && user_fits(file->channel, &file->owner, &same);
+    errno = 0;
+    if (!fits || !packet_receive(file->channel, &packet, gifts)) {
+        if (fits && errno == EAGAIN)
+            try_later(file);
+        else
+            give_up(file, "the other end says what makes no sense");
+        return;
+    }
+    if (gifts[GIFT_SEGMENT] >= 0 && sock_link_alone(file->link) &&
+        sock_segment_take(gifts[GIFT_SEGMENT], (uint32_t)(file - sock_files), cookie, &file->mapping)) {
         if (same) {
-            board_receive(file, call);
-            int place = board_send(file, call);
-            if (file->peer && place >= 0)
-                sock_peer_told(file->peer, place);
+            board_take(file, &packet, gifts);
+            board_add(file, &answer, own);
         }
+        (void)packet_send(file->channel, &answer, own); /* what does not come is not known there */
         sock_meet_end(file);
         join(file, fd);
         atomic_store(&file->mapping.words->joined, 1);
     } else {
-        try_later(file);
+        give_up(file, "its segment cannot be used");
     }
-    sock_real.close(call);
+    gifts_close(gifts);
 }
 
 /* The side that accepted: is the other one listening? */
@@ -256,6 +287,8 @@ static void call_step(struct sock_file *file, int fd)
     struct sockaddr_un name;
     socklen_t length = name_make(&name, &file->ends);
     uint64_t cookie[2] = {file->owner.cookie, sock_tcp_cookie(fd)};
+    struct packet packet = {0};
+    int gifts[GIFTS] = {-1, -1, -1};
     bool same = false;
     int call = sock_real.socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (call < 0 || sock_real.connect(call, (struct sockaddr *)&name, length) != 0) {
@@ -264,18 +297,17 @@ static void call_step(struct sock_file *file, int fd)
         try_later(file);
         return;
     }
-    int segment = -1;
     if (user_fits(call, &file->owner, &same) && sock_link_alone(file->link))
-        segment = sock_segment_make((uint32_t)(file - sock_files), cookie, &file->mapping);
-    if (segment >= 0 && packet_send(call, PACKET_SEGMENT, 0, segment)) {
-        file->told_place = same ? board_send(file, call) : -1;
+        gifts[GIFT_SEGMENT] = sock_segment_make((uint32_t)(file - sock_files), cookie, &file->mapping);
+    if (gifts[GIFT_SEGMENT] >= 0 && same)
+        board_add(file, &packet, gifts);
+    bool sent = gifts[GIFT_SEGMENT] >= 0 && packet_send(call, &packet, gifts);
+    if (gifts[GIFT_SEGMENT] >= 0)
+        sock_real.close(gifts[GIFT_SEGMENT]);
+    if (sent) {
         file->channel = sock_own_keep(call);
         file->step = STEP_ANSWER;
-        call = -1;
-    }
-    if (segment >= 0)
-        sock_real.close(segment);
-    if (call >= 0) {
+    } else {
         sock_real.close(call);
         give_up(file, "no segment could be made");
     }
@@ -283,6 +315,8 @@ static void call_step(struct sock_file *file, int fd)
 
 static void answer_step(struct sock_file *file, int fd)
 {
+    struct packet packet;
+    int gifts[GIFTS];
     if (!atomic_load(&file->mapping.words->joined)) {
         try_later(file);
         return;
@@ -291,10 +325,11 @@ static void answer_step(struct sock_file *file, int fd)
         try_later(file); /* the other side is ready, and waits without end */
         return;
     }
-    if (file->channel >= 0)
-        board_receive(file, file->channel);
-    if (file->peer && file->told_place >= 0)
-        sock_peer_told(file->peer, file->told_place);
+    if (file->channel >= 0 && packet_receive(file->channel, &packet, gifts)) {
+        if (file->told_place >= 0) /* it has our user */
+            board_take(file, &packet, gifts);
+        gifts_close(gifts);
+    }
     sock_meet_end(file);
     join(file, fd);
 }
@@ -325,7 +360,9 @@ void sock_meet(struct sock_file *file, int fd)
         else if (file->step == STEP_FIRST)
             first_step(file, fd);
         if (file->step == STEP_LISTEN)
-            listen_step(file, fd);
+            listen_step(file);
+        if (file->step == STEP_TAKE)
+            take_step(file, fd);
         else if (file->step == STEP_CALL)
             call_step(file, fd);
         else if (file->step == STEP_ANSWER)

@@ -39,7 +39,6 @@ struct sock_peer {
     uint64_t id;
     struct sock_board *board;
     _Atomic int event[SOCK_PLACES]; /* 0: not known */
-    _Atomic uint64_t told;          /* places of ours that it knows */
 };
 
 static struct base_lock lock;
@@ -114,8 +113,6 @@ void sock_board_child(void)
         sock_own_close(own.fd);
     memset(&own, 0, sizeof(own));
     own.fd = -1;
-    for (int i = 0; i < PEERS; i++)
-        atomic_store(&peers[i].told, 0);
 }
 
 int sock_place_open(void)
@@ -155,6 +152,7 @@ static void thread_ended(void *place)
 {
     if (thread_board == own.board)
         sock_place_close((int)(intptr_t)place - 1);
+    thread_board = NULL;
 }
 
 static void thread_key_make(void) { (void)pthread_key_create(&thread_key, thread_ended); }
@@ -188,15 +186,17 @@ static void board_set(struct sock_board *board, int place, uint32_t bit)
 bool sock_place_bit(int place, uint32_t bit) { return board_bit(own.board, place, bit); }
 void sock_place_set(int place, uint32_t bit) { board_set(own.board, place, bit); }
 
-void sock_place_clear(int place, uint32_t bit)
+bool sock_place_clear(int place, uint32_t bit)
 {
     struct sock_board *board = own.board;
     uint32_t word = bit / 64;
-    if (atomic_fetch_and(&board->bits[place][word], ~(1ull << (bit % 64))) != 1ull << (bit % 64))
-        return;
+    uint64_t one = 1ull << (bit % 64), before = atomic_fetch_and(&board->bits[place][word], ~one);
+    if (before != one)
+        return before & one;
     atomic_fetch_and(&board->place[place].summary[word / 64], ~(1ull << (word % 64)));
     if (atomic_load(&board->bits[place][word])) /* set by a peer in between, which saw the summary's bit */
         atomic_fetch_or(&board->place[place].summary[word / 64], 1ull << (word % 64));
+    return true;
 }
 
 uint32_t sock_place_next(int place, uint32_t from)
@@ -229,11 +229,7 @@ void sock_place_wake(int place)
 }
 
 void sock_place_sleep(int place) { atomic_store(&own.board->place[place].asleep, 1); }
-void sock_place_awake(int place)
-{
-    /* relaxed: who still sees the mark writes to the eventfd once too often */
-    atomic_store_explicit(&own.board->place[place].asleep, 0, memory_order_relaxed);
-}
+void sock_place_awake(int place) { atomic_store(&own.board->place[place].asleep, 0); }
 
 void sock_place_drain(int place)
 {
@@ -278,18 +274,19 @@ void sock_peer_leave(struct sock_peer *peer)
     base_unlock(&lock);
 }
 
-void sock_peer_event(struct sock_peer *peer, int place, int fd)
+bool sock_peer_event(struct sock_peer *peer, int place, int fd)
 {
     base_lock(&lock);
-    fd = sock_own_keep(fd);
-    int old = fd > 0 ? atomic_exchange(&peer->event[place], fd) : 0;
-    if (old) /* the place was given to another thread, with another eventfd */
-        sock_own_close(old);
+    bool known = atomic_load(&peer->event[place]) > 0; /* a place has the same one always */
+    if (known) {
+        sock_real.close(fd);
+    } else if ((fd = sock_own_keep(fd)) > 0) {
+        atomic_store(&peer->event[place], fd);
+        known = true;
+    }
     base_unlock(&lock);
+    return known;
 }
-
-void sock_peer_told(struct sock_peer *peer, int place) { atomic_fetch_or(&peer->told, 1ull << place); }
-bool sock_peer_knows(struct sock_peer *peer, int place) { return atomic_load(&peer->told) & 1ull << place; }
 
 bool sock_peer_wake(struct sock_peer *peer, uint32_t place, uint32_t bit)
 {

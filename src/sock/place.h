@@ -32,7 +32,7 @@ int sock_place_thread(void);     /* of this thread; -1: none */
 bool sock_place_bit(int place, uint32_t bit);
 void sock_place_set(int place, uint32_t bit); /* by the owner: as a peer would */
 void sock_place_wake(int place); /* by another thread of the owner */
-void sock_place_clear(int place, uint32_t bit);
+bool sock_place_clear(int place, uint32_t bit); /* it was set */
 /* The next bit that is set at or behind FROM; SOCK_FILES: none. */
 uint32_t sock_place_next(int place, uint32_t from);
 
@@ -44,12 +44,8 @@ void sock_place_drain(int place); /* empties the eventfd */
 struct sock_peer;
 struct sock_peer *sock_peer_take(uint64_t id, int fd); /* counted; NULL: no room. The descriptor stays the caller's */
 void sock_peer_leave(struct sock_peer *peer);
-void sock_peer_event(struct sock_peer *peer, int place, int fd); /* its eventfd, ours from now on */
-void sock_peers_child(void); /* after fork: locks of other threads are free */
-
-/* The eventfd of that place of ours was sent to it; false: it wakes us there by TCP. */
-void sock_peer_told(struct sock_peer *peer, int place);
-bool sock_peer_knows(struct sock_peer *peer, int place);
+/* Its eventfd of that place, ours from now on; false: no descriptor is left. */
+bool sock_peer_event(struct sock_peer *peer, int place, int fd);
 
 /* After something was published for the connection with this bit at that place; true: the caller wakes it by TCP. */
 bool sock_peer_wake(struct sock_peer *peer, uint32_t place, uint32_t bit);

@@ -71,8 +71,7 @@ static int look(struct call *call)
         if (!call->files[i])
             continue;
         fd->revents = sock_stream_events(call->files[i], fd->events, &call->asked[i].events);
-        if (fd->events & (POLLIN | POLLRDNORM))
-            call->asked[i].events |= POLLRDHUP; /* the end, even if the program does not ask for it */
+        call->asked[i].events |= sock_stream_end_events(call->files[i], fd->events);
         ready += fd->revents != 0;
     }
     return ready;
@@ -92,18 +91,21 @@ static int kernel_answers(struct call *call)
     return ready;
 }
 
-static void watch(struct call *call, bool begin)
+/* Begins or ends; false: it is to look again soon. */
+static bool watch(struct call *call, bool begin)
 {
-    for (nfds_t i = 0; i < call->count; i++) {
-        static const short kinds[2][2] = {{POLLIN | POLLRDNORM, POLLIN}, {POLLOUT | POLLWRNORM, POLLOUT}};
-        for (int k = 0; k < 2; k++)
-            if (call->files[i] && call->fds[i].events & kinds[k][0]) {
-                if (begin)
-                    sock_watch(call->files[i], kinds[k][1], call->place);
-                else
-                    sock_unwatch(call->files[i], kinds[k][1]);
-            }
-    }
+    static const short kinds[2][2] = {{POLLIN | POLLRDNORM, POLLIN}, {POLLOUT | POLLWRNORM, POLLOUT}};
+    bool woken = true;
+    for (nfds_t i = 0; i < call->count; i++)
+        for (int k = 0; k < 2; k++) {
+            if (!call->files[i] || !(call->fds[i].events & kinds[k][0]))
+                continue;
+            if (begin)
+                woken &= sock_watch(call->files[i], kinds[k][1], call->place);
+            else
+                sock_unwatch(call->files[i], kinds[k][1], call->place);
+        }
+    return woken;
 }
 
 static bool rings_ready(struct call *call)
@@ -131,29 +133,18 @@ static bool spin(struct call *call)
     return found;
 }
 
-static bool blind_for_room(struct call *call)
-{
-    for (nfds_t i = 0; i < call->count; i++)
-        if (call->files[i] && (call->fds[i].events & (POLLOUT | POLLWRNORM)) &&
-            !sock_room_reaches(call->files[i], call->place))
-            return true;
-    return false;
-}
-
 static int sleep_in_kernel(struct call *call, const sigset_t *mask)
 {
-    struct timespec left = {0, 0};
-    uint64_t now = call->deadline ? vbase_clock_ns() : 0, ns = call->deadline > now ? call->deadline - now : 0;
-    bool bounded = call->deadline, blind = blind_for_room(call);
-    if (blind && (!bounded || ns > SOCK_BLIND_NS))
-        ns = SOCK_BLIND_NS;
-    left = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     call->asked[call->count] =
         (struct pollfd){.fd = call->place >= 0 ? sock_place_event(call->place) : -1, .events = POLLIN};
-    watch(call, true);
     if (call->place >= 0)
         sock_place_sleep(call->place);
-    const struct timespec *limit = bounded || blind ? &left : NULL;
+    bool woken = watch(call, true);
+    uint64_t now = call->deadline ? vbase_clock_ns() : 0, ns = call->deadline > now ? call->deadline - now : 0;
+    if (!woken && (!call->deadline || ns > SOCK_BLIND_NS))
+        ns = SOCK_BLIND_NS;
+    const struct timespec left = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    const struct timespec *limit = call->deadline || !woken ? &left : NULL;
     int n = rings_ready(call) ? 0 : sock_real.ppoll(call->asked, call->count + 1, limit, mask);
     int why = errno;
     if (call->place >= 0) {
@@ -161,7 +152,7 @@ static int sleep_in_kernel(struct call *call, const sigset_t *mask)
         if (n > 0 && call->asked[call->count].revents)
             sock_place_drain(call->place);
     }
-    watch(call, false);
+    (void)watch(call, false);
     errno = why;
     return n;
 }

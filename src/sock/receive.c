@@ -144,11 +144,11 @@ static ssize_t ring_was_empty(struct sock_file *file, int fd, enum look look)
 static void writer_wake(struct sock_file *file, int fd)
 {
     struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
-    if (!atomic_exchange(&in->room_wanted, 0))
+    uint32_t room = atomic_exchange(&in->room, ROOM_NOT);
+    if (room == ROOM_NOT)
         return;
-    uint32_t place = atomic_load(&in->room_place);
     uint32_t bit = atomic_load_explicit(&file->mapping.words->bit[!sock_out(file)], memory_order_relaxed);
-    if (place != NO_PLACE && file->peer && !sock_peer_wake(file->peer, place - 1, bit))
+    if (room != ROOM_BELL && file->peer && !sock_peer_wake(file->peer, room - 2, bit))
         return;
     if (atomic_load(&file->link->out_phase) == PHASE_RING)
         sock_tcp_bell(file, fd);
@@ -161,12 +161,14 @@ static enum look look_of(struct sock_link *link)
     return atomic_load(&link->set_reported) & (EPOLLRDHUP | EPOLLHUP | EPOLLERR) ? LOOK_NOW : LOOK_NOT;
 }
 
-/* The writer may be waiting for the room that was made. */
+/* The writer may be waiting for the room that was made. The fence stands between the tail and what is looked at next:
+ * here whether the writer waits, in the caller whether there are more bytes, for which the writer has sent no bell if
+ * it saw the tail of before. */
 static void room_made(struct sock_file *file, int fd)
 {
     const struct ring ring = sock_ring_in(file);
-    atomic_thread_fence(memory_order_seq_cst); /* pairs with sock_watch, which says that it waits and looks again */
-    if (unlikely(atomic_load_explicit(&ring_words(&ring)->room_wanted, memory_order_relaxed)) &&
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with sock_room_want, and with ring_publish */
+    if (unlikely(atomic_load_explicit(&ring_words(&ring)->room, memory_order_relaxed)) &&
         ring_filled(&ring, &file->link->reader) <= sock_level_size(file->link->reader.level) / 2)
         writer_wake(file, fd);
 }
@@ -179,22 +181,24 @@ static ssize_t from_ring(struct sock_file *file, int fd, struct sock_pieces *to,
     ssize_t total = 0;
     long size = 0;
     const char *data;
-    while (to->count && (size = ring_next(&ring, &state, &data)) > 0) {
-        size_t n = sock_pieces_copy(to, flags & MSG_TRUNC ? NULL : data, (size_t)size);
-        total += (ssize_t)n;
-        link->reader = state;
-        if (flags & MSG_PEEK)
-            return total;
-        ring_take(&ring, &link->reader, n);
-        state = link->reader;
-    }
-    link->reader.turns = state.turns;
-    link->reader.level = state.level;
-    if (size == RING_BROKEN)
-        return -EPROTO;
-    if (total == 0)
-        return ring_was_empty(file, fd, look_of(link));
-    room_made(file, fd);
+    do {
+        while (to->count && (size = ring_next(&ring, &state, &data)) > 0) {
+            size_t n = sock_pieces_copy(to, flags & MSG_TRUNC ? NULL : data, (size_t)size);
+            total += (ssize_t)n;
+            link->reader = state;
+            if (flags & MSG_PEEK)
+                return total;
+            ring_take(&ring, &link->reader, n);
+            state = link->reader;
+        }
+        link->reader.turns = state.turns;
+        link->reader.level = state.level;
+        if (size == RING_BROKEN)
+            return -EPROTO;
+        if (total == 0)
+            return ring_was_empty(file, fd, look_of(link));
+        room_made(file, fd);
+    } while (to->count && ring_filled(&ring, &link->reader));
     return total;
 }
 
@@ -293,6 +297,8 @@ void sock_stream_polled(struct sock_file *file)
 {
     struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
     uint64_t now = clock_ticks();
+    if (atomic_load_explicit(&file->link->set, memory_order_relaxed))
+        return; /* the program may wait in its set next, and the kernel alone tells of it there if it has no place */
     if (now - atomic_load_explicit(&in->polled, memory_order_relaxed) > vbase_clock_ticks_of_ns(STAMP_NS))
         atomic_store(&in->polled, now);
 }
@@ -373,6 +379,7 @@ short sock_stream_level(struct sock_file *file, int fd, short wanted, short kern
         level |= in;
     if (n != 1)
         level |= kernel & (POLLERR | POLLHUP);
+    sock_stream_end_seen(file, kernel);
     level |= kernel & (POLLRDHUP | POLLPRI);
     if (wanted & out) {
         short tcp;

@@ -24,7 +24,9 @@
 #define BELLS_ENDED   (1ull << 63) /* in bells: none follows */
 #define SWITCH_NEVER   (~0ull)
 #define SWITCH_REFUSED (~1ull) /* by the reader: the writer stays with TCP */
-#define NO_PLACE      0u /* in `place`, `room_place`: wake by a byte on the TCP socket; else a place's number plus 1 */
+#define NO_PLACE      0u /* in `place`, `known`: none; else a place's number plus 1 */
+#define ROOM_NOT      0u /* in `room`: nobody waits */
+#define ROOM_BELL     1u /* by a byte on the TCP socket, if it can be sent; else a place's number plus 2 */
 
 enum { LEFT_CLEAN = 1, LEFT_UNREAD };
 
@@ -41,8 +43,7 @@ struct sock_direction {
     _Atomic uint32_t ready;          /* reader: it looks at bytes before it takes them, the writer may switch */
     _Atomic uint32_t place;          /* reader: where it waits */
     _Atomic uint64_t polled;         /* reader: when it last found nothing, while it polls; else 0 */
-    _Atomic uint32_t room_wanted;    /* writer: it waits for room */
-    _Atomic uint32_t room_place;     /* writer: where */
+    _Atomic uint32_t room;           /* writer: where it waits for room; the reader takes this away and wakes it */
     _Atomic uint32_t ended;          /* writer: it has said, or is about to say, that no byte follows */
     _Atomic uint32_t left;           /* writer: it has closed its socket, with bytes unread or without */
     _Atomic uint64_t bells ALIGNED(64); /* bytes sent on TCP since the switch, counted before, BELLS_ENDED */
@@ -55,6 +56,7 @@ struct sock_segment {
     uint64_t cookie[2];       /* of the sockets: the one that connected, the one that accepted */
     _Atomic uint32_t joined;  /* the side that connected has it */
     _Atomic uint32_t bit[2];  /* the number of the connection in the board of each side */
+    _Atomic uint32_t known[2]; /* by each side: the place of the other one whose eventfd it has */
     struct sock_direction direction[2]; /* 0: from the side that connected */
 };
 _Static_assert(sizeof(struct sock_segment) <= SEGMENT_PAGE, "the words outgrew their page");

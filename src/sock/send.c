@@ -149,8 +149,7 @@ static ssize_t stream_out(struct sock_file *file, int fd, struct sock_source *so
     size_t total = 0;
     for (;;) {
         sock_lock(&link->send);
-        if (!switch_out(file, fd) || atomic_load_explicit(&link->shut_out, memory_order_relaxed) ||
-            atomic_load_explicit(&file->mapping.words->direction[sock_in(file)].left, memory_order_relaxed)) {
+        if (!switch_out(file, fd) || sock_stream_reader_gone(file)) {
             if (atomic_load(&link->out_phase) == PHASE_RING)
                 atomic_store(&link->strict_out, false); /* the other side is gone, or we said that nothing follows */
             sock_unlock(&link->send);
@@ -211,7 +210,7 @@ short sock_stream_events(struct sock_file *file, short wanted, short *tcp)
         *tcp &= (short)~(POLLOUT | POLLWRNORM);
         sock_lock(&link->send);
         const struct ring ring = sock_ring_out(file);
-        if (ring_writable(&ring, &link->writer) || ring_closed(&ring))
+        if (ring_writable(&ring, &link->writer) || ring_closed(&ring) || sock_stream_reader_gone(file))
             events |= wanted & (POLLOUT | POLLWRNORM);
         sock_unlock(&link->send);
     }

@@ -6,6 +6,8 @@
 #include "sock/link.h"
 #include "sock/table.h"
 
+#include <poll.h>
+
 static inline bool sock_joined(const struct sock_file *file)
 {
     return atomic_load_explicit(&file->link->stage, memory_order_acquire) == STAGE_JOINED;
@@ -60,6 +62,26 @@ short sock_stream_events(struct sock_file *file, short wanted, short *tcp);
 short sock_stream_level(struct sock_file *file, int fd, short wanted, short kernel);
 /* The kernel, asked for what sock_stream_events said, has reported these: what the program is to see. */
 short sock_stream_from_kernel(struct sock_file *file, int fd, short wanted, short reported);
+
+/* Nothing reads any more what this side writes: the kernel has the answer. */
+static inline bool sock_stream_reader_gone(const struct sock_file *file)
+{
+    return atomic_load_explicit(&file->link->shut_out, memory_order_relaxed) ||
+           atomic_load_explicit(&file->mapping.words->direction[sock_in(file)].left, memory_order_relaxed);
+}
+/* The events that tell the end to a thread that waits for EVENTS; and that the kernel has told these. A reader that was
+ * killed ends its stream without having said so. */
+static inline short sock_stream_end_events(const struct sock_file *file, short events)
+{
+    bool said = atomic_load(&file->mapping.words->direction[sock_in(file)].ended);
+    return events & (POLLIN | POLLRDNORM) || (events && !said) ? POLLRDHUP : 0;
+}
+static inline void sock_stream_end_seen(struct sock_file *file, short told)
+{
+    if (told & (POLLERR | POLLHUP) ||
+        (told & POLLRDHUP && !atomic_load(&file->mapping.words->direction[sock_in(file)].ended)))
+        atomic_store(&file->link->shut_out, true);
+}
 
 /* The other side wrote what makes no sense: the connection is reset. */
 void sock_stream_break(struct sock_file *file, int fd, const char *what);

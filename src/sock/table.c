@@ -94,6 +94,6 @@ bool sock_table_remove(int fd, struct sock_file *file)
 struct sock_file *sock_file_open(uint32_t number, struct sock_link *link)
 {
     struct sock_file *file = &sock_files[number];
-    *file = (struct sock_file){.users = 1, .link = link};
+    *file = (struct sock_file){.users = 1, .link = link, .told_place = -1};
     return file;
 }

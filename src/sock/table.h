@@ -28,7 +28,7 @@ struct sock_file {
     _Atomic bool meeting;
     uint8_t step;
     int channel; /* to the other end, or where it is to call; 0: none */
-    int told_place; /* whose eventfd the other end has been sent */
+    int told_place; /* of this process: the other end has been sent its eventfd; -1: none */
     uint32_t first_step;
     _Atomic uint32_t next_step; /* data calls of the connection before it is tried again */
     struct sock_ends ends;

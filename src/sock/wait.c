@@ -20,9 +20,11 @@ bool sock_watch_ready(struct sock_file *file, short event)
                (atomic_load(&link->in_phase) == PHASE_RING || atomic_load(&ring_words(&ring)->at) == link->consumed);
     }
     const struct ring ring = sock_ring_out(file);
-    return ring_closed(&ring) || atomic_load(&link->out_phase) != PHASE_RING ||
-           atomic_load(&file->mapping.words->direction[sock_in(file)].left) ||
-           ring_room(&ring, &link->writer, false) > 0;
+    sock_lock(&link->send);
+    bool ready = ring_closed(&ring) || atomic_load(&link->out_phase) != PHASE_RING || sock_stream_reader_gone(file) ||
+                 ring_room(&ring, &link->writer, false) > 0;
+    sock_unlock(&link->send);
+    return ready;
 }
 
 static bool spin(struct sock_file *file, short event)
@@ -40,34 +42,54 @@ static bool spin(struct sock_file *file, short event)
     return found;
 }
 
-/* Two places for one connection, or two processes: then it has none, and bells come by TCP, which wakes all. */
-void sock_watch(struct sock_file *file, short event, int place)
+/* One waiter has the word by which it is woken; another one, and one whose eventfd the other side does not have, is
+ * on its own. A byte on the TCP socket is a hint and no more: this side may be asleep without looking at bytes, and
+ * the other one may have said that no byte follows. */
+bool sock_room_want(struct sock_file *file, int place)
 {
-    struct sock_link *link = file->link;
-    uint32_t number = (uint32_t)(file - sock_files), owner = 0;
-    if (event == POLLOUT) {
-        struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
-        atomic_store(&out->room_place, place < 0 || !file->peer ? NO_PLACE : (uint32_t)place + 1);
-        atomic_store(&out->room_wanted, 1); /* seq_cst: before the tail is looked at; pairs with room_made */
-        if (place >= 0)
-            sock_place_clear(place, number);
-        return;
-    }
-    struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
-    sock_lock(&link->receive);
-    if (!atomic_compare_exchange_strong(&link->owner, &owner, sock_pid()) && owner != sock_pid())
-        atomic_store(&link->many, true);
-    bool alone = link->waiting++ == 0 && atomic_load(&link->set) == 0 && !atomic_load(&link->many);
-    atomic_store(&in->place, alone && place >= 0 && file->peer ? (uint32_t)place + 1 : NO_PLACE);
-    sock_unlock(&link->receive);
-    if (place >= 0)
-        sock_place_clear(place, number);
+    struct sock_segment *words = file->mapping.words;
+    bool known = place >= 0 && file->peer && place == file->told_place &&
+                 atomic_load(&words->known[!sock_out(file)]) == (uint32_t)place + 1;
+    uint32_t mine = known ? (uint32_t)place + 2 : ROOM_BELL, there = ROOM_NOT;
+    /* seq_cst: before the tail is looked at; pairs with room_made */
+    bool taken = atomic_compare_exchange_strong(&words->direction[sock_out(file)].room, &there, mine);
+    atomic_thread_fence(memory_order_seq_cst);
+    return known && (taken || there == mine);
 }
 
-void sock_unwatch(struct sock_file *file, short event)
+/* Two places for one connection, or two processes: then it has none, and bells come by TCP, which wakes all.
+ *
+ * The bit is cleared behind the mark, and before the word that says where to wake: a peer that finds it set later has
+ * seen the mark as well, or another one has; what was published before is seen by the look that follows. */
+bool sock_watch(struct sock_file *file, short event, int place)
+{
+    struct sock_link *link = file->link;
+    uint32_t owner = 0;
+    bool woken = true;
+    if (place >= 0)
+        (void)sock_place_clear(place, (uint32_t)(file - sock_files));
+    if (event == POLLOUT) {
+        woken = sock_room_want(file, place);
+    } else {
+        struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
+        sock_lock(&link->receive);
+        if (!atomic_compare_exchange_strong(&link->owner, &owner, sock_pid()) && owner != sock_pid())
+            atomic_store(&link->many, true);
+        bool alone = link->waiting++ == 0 && atomic_load(&link->set) == 0 && !atomic_load(&link->many);
+        atomic_store(&in->place, alone && place >= 0 && file->peer ? (uint32_t)place + 1 : NO_PLACE);
+        atomic_store(&in->polled, 0); /* a bell is needed from now on */
+        sock_unlock(&link->receive);
+    }
+    atomic_thread_fence(memory_order_seq_cst); /* before the look at the ring; pairs with ring_publish, room_made */
+    return woken;
+}
+
+void sock_unwatch(struct sock_file *file, short event, int place)
 {
     if (event == POLLOUT) {
-        atomic_store(&file->mapping.words->direction[sock_out(file)].room_wanted, 0);
+        uint32_t mine = (uint32_t)place + 2;
+        if (place >= 0)
+            atomic_compare_exchange_strong(&file->mapping.words->direction[sock_out(file)].room, &mine, ROOM_NOT);
         return;
     }
     sock_lock(&file->link->receive);
@@ -76,14 +98,6 @@ void sock_unwatch(struct sock_file *file, short event)
     if (atomic_load(&file->link->set))
         sock_set_place(file);
     sock_unlock(&file->link->receive);
-}
-
-bool sock_room_reaches(struct sock_file *file, int place)
-{
-    struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
-    if (file->peer && place >= 0 && sock_peer_knows(file->peer, place))
-        return true;
-    return atomic_load(&in->at) < SWITCH_REFUSED && !(atomic_load(&in->bells) & BELLS_ENDED);
 }
 
 static int time_left(uint64_t deadline, uint64_t step, struct timespec *left)
@@ -101,14 +115,12 @@ int sock_wait(struct sock_file *file, int fd, short event, uint64_t deadline)
     if (spin(file, event))
         return 0;
     int place = sock_place_thread(), result = 0;
-    bool blind = event == POLLOUT && (link->waiting || !sock_room_reaches(file, place));
-    struct pollfd fds[2] = {{.fd = fd, .events = event == POLLIN ? POLLIN | POLLRDHUP : 0},
+    struct pollfd fds[2] = {{.fd = fd, .events = (event & POLLIN) | sock_stream_end_events(file, event)},
                             {.fd = place >= 0 ? sock_place_event(place) : -1, .events = POLLIN}};
     struct timespec left;
-    sock_watch(file, event, place);
     if (place >= 0)
         sock_place_sleep(place);
-    bool bounded = time_left(deadline, blind ? SOCK_BLIND_NS : 0, &left);
+    bool woken = sock_watch(file, event, place), bounded = time_left(deadline, woken ? 0 : SOCK_BLIND_NS, &left);
     sock_restart_begin();
     if (!sock_watch_ready(file, event))
         result = sock_real.ppoll(fds, 2, bounded ? &left : NULL, NULL);
@@ -118,9 +130,9 @@ int sock_wait(struct sock_file *file, int fd, short event, uint64_t deadline)
         if (result > 0 && fds[1].revents)
             sock_place_drain(place);
     }
-    sock_unwatch(file, event);
-    if (result > 0 && event == POLLOUT && fds[0].revents & (POLLERR | POLLHUP))
-        atomic_store(&link->shut_out, true); /* the program hears of it from the kernel */
+    sock_unwatch(file, event, place);
+    if (result > 0)
+        sock_stream_end_seen(file, fds[0].revents);
     if (result > 0 && event == POLLIN && fds[0].revents && !fds[1].revents) {
         sock_lock(&link->receive);
         link->looked = 0;

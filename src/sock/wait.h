@@ -13,12 +13,14 @@ struct sock_file;
  * EINTR or EAGAIN (the time is over). May return early. */
 int sock_wait(struct sock_file *file, int fd, short event, uint64_t deadline);
 
-/* A thread that waits for FILE at PLACE says so, to be woken there; then it looks, and only then it sleeps. */
-void sock_watch(struct sock_file *file, short event, int place);
-void sock_unwatch(struct sock_file *file, short event);
-/* The other side can wake who waits for room at PLACE; else it is to look again after SOCK_BLIND_NS. */
-bool sock_room_reaches(struct sock_file *file, int place);
+/* A thread that waits for FILE at PLACE, where it has said that it sleeps, says so, to be woken there; then it looks,
+ * and only then it sleeps. False: nothing may wake it, it is to look again after SOCK_BLIND_NS. */
+bool sock_watch(struct sock_file *file, short event, int place);
+void sock_unwatch(struct sock_file *file, short event, int place);
 #define SOCK_BLIND_NS 1000000
+
+/* The same for room, of whatever waits at PLACE. */
+bool sock_room_want(struct sock_file *file, int place);
 
 /* There is something in the ring to wake up for. */
 bool sock_watch_ready(struct sock_file *file, short event);

@@ -1,5 +1,5 @@
 # The models of sockets over shared memory are checked exhaustively, and each broken variant of them must be found out.
-# timeout: 120 takes: 12
+# timeout: 240 takes: 30
 source "$VIADUCT_SOURCE/tests/lib/shell"
 command -v spin >/dev/null || skip "spin is not installed"
 cd "$work" || exit 1
@@ -14,14 +14,16 @@ errors() {
     sed -n 's/.*errors: \([0-9]*\).*/\1/p' pan.log
 }
 
-check() { # MODEL BROKEN...
-    local model=$1 broken
-    [ "$(errors "$model")" = 0 ] || { fail "the model $model fails"; cat pan.log; }
-    for broken in "${@:2}"; do
-        [ "$(errors "$model" "-D$broken")" = 1 ] || fail "the model $model does not notice -D$broken"
+check() { # MODEL OPTION BROKEN...; OPTION may be empty
+    local model=$1 option=$2 broken
+    [ "$(errors "$model" $option)" = 0 ] || { fail "the model $model $option fails"; cat pan.log; }
+    for broken in "${@:3}"; do
+        [ "$(errors "$model" $option "-D$broken")" = 1 ] || fail "the model $model $option does not notice -D$broken"
     done
 }
 
-check mark NO_RECHECK NO_SWEEP PLAIN_HEAD MARK_FIRST NO_MOVE_CHECK
-check switch LATE_COUNT LATE_SWITCH NO_RELOAD EAT_ALL NO_END
+check mark "" NO_RECHECK NO_SWEEP PLAIN_HEAD MARK_FIRST NO_MOVE_CHECK
+check room "" CLEAR_FIRST NO_LOOK BELL_FOR_ROOM STAYS_POLLED
+check room -DMORE CLEAR_LAST TAKE_OVER CLEAR_ALWAYS
+check switch "" LATE_COUNT LATE_SWITCH NO_RELOAD EAT_ALL NO_END
 finish

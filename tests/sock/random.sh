@@ -1,10 +1,9 @@
 # Random calls on connections that move to shared memory and back: the same bytes and no error, as without the preload.
-# timeout: 180 takes: 30
+# timeout: 180 takes: 10
 source "$VIADUCT_SOURCE/tests/lib/shell"
-[ -n "${SOAK:-}" ] || skip "known fault: a wake-up is lost once in many runs, see docs/sockets.md; scripts/soak runs it"
 program=$VIADUCT_BUILD/tests/sock/random
 sock="$VIADUCT_BIN/viaduct sock"
-rounds=${ROUNDS:-4}
+rounds=${ROUNDS:-25}
 
 # round NAME COMMAND...: seeds, each with three connections
 round() {

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -362,6 +363,91 @@ static void full_server(int fd)
         ;
 }
 
+/* A set that is closed lets go of what is in it. */
+static void closed_set_client(int fd)
+{
+    for (int i = 0; i < 3; i++) {
+        int set = epoll_create1(0);
+        struct epoll_event event = {.events = EPOLLIN, .data.u64 = 7}, got = {0};
+        char byte;
+        SAY(" %s", told(epoll_ctl(set, EPOLL_CTL_ADD, fd, &event)));
+        SAY(" %s", told(epoll_wait(set, &got, 1, 3000)));
+        SAY(" %s", told(read(fd, &byte, 1)));
+        close(set);
+    }
+}
+
+/* One thread waits in a set in which another one looks. */
+static int shared_set;
+static void *shared_set_wait(void *fd)
+{
+    struct epoll_event got;
+    char byte;
+    double start = now();
+    int n = epoll_wait(shared_set, &got, 1, 3000);
+    SAY(" woken %d %s", n, now() - start < 0.9 ? "in time" : "late");
+    SAY(", byte %s", told(read(*(int *)fd, &byte, 1)));
+    return NULL;
+}
+static void shared_set_client(int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN}, got;
+    pthread_t thread;
+    int none = 0;
+    shared_set = epoll_create1(0);
+    epoll_ctl(shared_set, EPOLL_CTL_ADD, fd, &event);
+    pthread_create(&thread, NULL, shared_set_wait, &fd);
+    pause_ms(50);
+    for (int i = 0; i < 5; i++)
+        none += epoll_wait(shared_set, &got, 1, 0);
+    SAY(" looked %d,", none);
+    pthread_join(thread, NULL);
+    close(shared_set);
+}
+static void shared_set_server(int fd)
+{
+    pause_ms(200);
+    if (write(fd, "x", 1) != 1)
+        _exit(8);
+    pause_ms(1200); /* its end would wake, too */
+}
+
+/* Two threads wait for room in one connection. */
+static void *fill(void *fd)
+{
+    char *data = calloc(1, 1 << 16);
+    ssize_t n = 1;
+    for (int i = 0; i < 200 && n > 0; i++)
+        n = write(*(int *)fd, data, 1 << 16);
+    free(data);
+    return (void *)(n > 0 ? fd : NULL);
+}
+static void two_writers_client(int fd)
+{
+    pthread_t threads[2];
+    void *ended[2];
+    char byte;
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, fill, &fd);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], &ended[i]);
+    shutdown(fd, SHUT_WR);
+    SAY(" %d %d, the end %s", ended[0] == &fd, ended[1] == &fd, told(read(fd, &byte, 1)));
+}
+
+/* Whatever waits for room hears that the reader is gone. */
+static void full_killed_client(int fd)
+{
+    signal(SIGPIPE, SIG_IGN);
+    SAY(" %s", fill(&fd) ? "all written" : "refused");
+}
+static void full_killed_server(int fd)
+{
+    (void)fd;
+    pause_ms(300);
+    kill(getpid(), SIGKILL);
+}
+
 static const struct {
     const char *name;
     void (*client)(int), (*server)(int);
@@ -382,6 +468,10 @@ static const struct {
     {"nested", nested_client, nested_server},
     {"burst", burst_client, burst_server},
     {"full", full_client, full_server},
+    {"closed set", closed_set_client, nested_server},
+    {"shared set", shared_set_client, shared_set_server},
+    {"two writers", two_writers_client, full_server},
+    {"full and killed", full_killed_client, full_killed_server},
 };
 
 static void run(size_t i)
