@@ -47,10 +47,8 @@ static bool all_sent(const struct msg_transfer *transfer)
 bool vmsg_push_step(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
-    if (transfer->mover == MSG_PUSH_SLOT && !vmsg_transfer_first(transfer)) {
-        vmsg_transfer_work(transfer);
-        return false;
-    }
+    if (transfer->mover == MSG_PUSH_SLOT && !vmsg_transfer_first(transfer))
+        return false; /* it is worked at again when it is */
     if (!range_ready(transfer)) { /* the receiver took chunks, too, and will tell */
         vmsg_transfer_pass(transfer);
         transfer->phase = MSG_ENDING;

@@ -207,8 +207,9 @@ static bool step(struct msg_transfer *transfer)
         return transfer->peer->remote ? vmsg_bond_step(transfer) : vmsg_push_step(transfer);
     if (transfer->phase == MSG_ENDING)
         return go_on(transfer);
-    if (!vmsg_transfer_first(transfer) ||
-        (transfer->mover == MSG_PUSH_SLOT && !transfer->claimed && sender_sends(transfer))) {
+    if (!vmsg_transfer_first(transfer))
+        return false; /* it is worked at again when it is */
+    if (transfer->mover == MSG_PUSH_SLOT && !transfer->claimed && sender_sends(transfer)) {
         vmsg_transfer_work(transfer);
         return false;
     }
@@ -255,7 +256,7 @@ void vmsg_transfer_told(void *cookie, int status)
 static bool slot_grant(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
-    bool inside = !vmsg_engine.threads && vmsg_engine.progressing;
+    bool inside = !vmsg_engine.threads && vmsg_engine.waited == transfer->request;
     bool now = transfer->mover == MSG_SHARE && inside && vmsg_transfer_first(transfer);
     if (!vmsg_slot_take(transfer, now))
         return false;

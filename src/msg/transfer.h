@@ -157,7 +157,9 @@ struct msg_transfer *vmsg_transfer_sent(struct msg_peer *peer, uint64_t id); /* 
 void vmsg_transfer_work(struct msg_transfer *transfer); /* gives it a turn at every round */
 void vmsg_transfer_rest(struct msg_transfer *transfer); /* none any more */
 int vmsg_transfer_cursor(struct msg_transfer *transfer, uint64_t from) MUST_CHECK;
-bool vmsg_transfer_first(struct msg_transfer *transfer); /* its turn among those of its peer; stands in line */
-void vmsg_transfer_pass(struct msg_transfer *transfer);  /* leaves the line */
+/* Its turn among those of its peer. Else it stands in line, out of the work list, and is put there when the turn is its
+ * own. */
+bool vmsg_transfer_first(struct msg_transfer *transfer);
+void vmsg_transfer_pass(struct msg_transfer *transfer); /* leaves the line */
 
 #endif

@@ -50,6 +50,18 @@ struct msg_transfer *vmsg_transfer_take(struct msg_request *request)
     return transfer;
 }
 
+/* Leaves the line of its peer's transfers: the next one has its turn. Under leaf. */
+static void turn_leave(struct msg_transfer *transfer)
+{
+    if (!list_node_linked(&transfer->turn))
+        return;
+    list_remove(&transfer->turn);
+    struct list_node *first = list_first(&transfer->peer->turns[transfer->sender]);
+    struct msg_transfer *next = first ? container_of(first, struct msg_transfer, turn) : NULL;
+    if (next && !list_node_linked(&next->link))
+        msg_chore(&vmsg_engine.work, &next->link);
+}
+
 void vmsg_transfer_give(struct msg_transfer *transfer)
 {
     struct msg_engine *engine = &vmsg_engine;
@@ -69,8 +81,7 @@ void vmsg_transfer_give(struct msg_transfer *transfer)
     msg_lock(&engine->leaf);
     if (list_node_linked(&transfer->link))
         msg_chore_remove(&transfer->link);
-    if (list_node_linked(&transfer->turn))
-        list_remove(&transfer->turn);
+    turn_leave(transfer);
     if (transfer->sender && peer->pending_sends) {
         peer->pending_sends--;
         engine->pending_sends--;
@@ -192,7 +203,6 @@ bool vmsg_transfer_first(struct msg_transfer *transfer)
 void vmsg_transfer_pass(struct msg_transfer *transfer)
 {
     msg_lock(&vmsg_engine.leaf);
-    if (list_node_linked(&transfer->turn))
-        list_remove(&transfer->turn);
+    turn_leave(transfer);
     msg_unlock(&vmsg_engine.leaf);
 }
