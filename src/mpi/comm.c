@@ -1,4 +1,4 @@
-/* Communicators: the object, and what can be asked of it. How others are made from it and freed is in create.c. */
+/* Communicators: the object, and what can be asked of it. How others are made from it and freed is in comm_create.c. */
 #include "mpi/check.h"
 #include "mpi/context.h"
 #include "mpi/info.h"

@@ -31,7 +31,7 @@ int frame_number(const struct run_frame_header *header, const char *body);
 void frame_send(struct run_job *job, struct run_sink *sink, enum run_frame kind, const void *body, size_t length);
 void frame_send_number(struct run_job *job, struct run_sink *sink, enum run_frame kind, int number);
 
-/* order.c: the body of JOB for HOST; the texts of one that came, which stay in it, or NULL: it is malformed. */
+/* The body of JOB for HOST; the texts of one that came, which stay in it, or NULL: it is malformed. */
 struct run_host;
 void order_write(const struct run_job *job, const struct run_host *host, struct run_bytes *body);
 char **order_texts(const struct run_order *order, size_t length) MUST_CHECK;

@@ -5,14 +5,13 @@
  *   hosts.c        host names and host files                     sink.c    writing to slow readers
  *   environment.c  what a rank finds in its environment          output.c  lines of ranks to our stdout and stderr
  *   bind.c         processors of each rank                       frame.c   frames between launchers
- *   child.c        one rank: descriptors, fork, exec             order.c   the job as a frame
- *   tree.c         no process is left behind                     agent.c   the process that leads to a host
- *   pmi.c          the PMI-1 server                              remote.c  hosts that we call
- *   end.c          the end of the job: status and signals        head.c    the launcher that called us
- *   report.c       what each rank died of                        input.c   stdin for a rank elsewhere
- *   mpir.c         the table for debuggers                       fence.c   fences of all hosts
- *   run.c          the life of a job: prepare, start, serve      death.c   deaths that do not end the job
- *   helper.c       the verb that another host's launcher starts
+ *   child.c        one rank: descriptors, fork, exec             agent.c   the process that leads to a host
+ *   tree.c         no process is left behind                     remote.c  hosts that we call
+ *   pmi.c          the PMI-1 server                              head.c    the launcher that called us
+ *   end.c          the end of the job: status and signals        input.c   stdin for a rank elsewhere
+ *   report.c       what each rank died of                        fence.c   fences of all hosts
+ *   mpir.c         the table for debuggers                       death.c   deaths that do not end the job
+ *   run.c          the life of a job: prepare, start, serve      helper.c  the verb that another host's launcher starts
  *
  * One thread. The launcher stays the parent of all ranks of its host; the dead stay unreaped until the job ends, so
  * that no pid is used twice while ranks address each other by pid. */
