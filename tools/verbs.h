@@ -1,7 +1,6 @@
 /* The verbs of the program `viaduct`. Each takes its own arguments, argv[0] being the verb as the user wrote it, and
  * returns the exit status. */
-#ifndef TOOLS_VERBS_H
-#define TOOLS_VERBS_H
+#pragma once
 
 #include "base/base.h"
 
@@ -15,5 +14,3 @@ int verb_sock(int argc, char **argv);
 /* Adds what each network card has sent for the jobs of this host, as far as this user may look at them, over the
  * network that this process sees (jobs.c). */
 void jobs_count_cards(uint64_t sent[COUNT_CARDS]);
-
-#endif

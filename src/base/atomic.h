@@ -1,7 +1,6 @@
 /* Small tools for atomics and waiting. The C11 operations are used by their own names (stdatomic.h); this file adds
  * what C lacks: the pause of a spinning processor, prefetch for writing, futexes, and a lock of four bytes. */
-#ifndef BASE_ATOMIC_H
-#define BASE_ATOMIC_H
+#pragma once
 
 #include "base/compiler.h"
 #include <stdatomic.h>
@@ -57,5 +56,3 @@ static inline void base_unlock(struct base_lock *lock)
     if (unlikely(atomic_exchange_explicit(&lock->word, 0, memory_order_release) == 2))
         vbase_unlock_slow(lock);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* All of base, and the headers of libc that nearly every file needs. The public header of every room includes it. */
-#ifndef BASE_BASE_H
-#define BASE_BASE_H
+#pragma once
 
 #include "base/atomic.h"
 #include "base/build.h"
@@ -25,5 +24,3 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#endif

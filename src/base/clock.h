@@ -1,6 +1,5 @@
 /* Time. Ticks are the processor's own counter, cheap to read, for short gaps; ns are CLOCK_MONOTONIC. */
-#ifndef BASE_CLOCK_H
-#define BASE_CLOCK_H
+#pragma once
 
 #include "base/compiler.h"
 
@@ -29,5 +28,3 @@ VEXPORT uint64_t vbase_clock_ns_of_ticks(uint64_t ticks);
 
 /* How many calls of cpu_pause last so long, which depends on the processor: measured at each call, 1 to 64. */
 VEXPORT uint32_t vbase_clock_pauses_of_ns(uint64_t ns);
-
-#endif

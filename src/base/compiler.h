@@ -2,8 +2,7 @@
  *
  * VEXPORT marks the few functions of libviaduct that its sister libraries call: they carry a name that no program will
  * have (a layer's prefix with a leading v) and are bound once, without a PLT. Everything else is hidden. */
-#ifndef BASE_COMPILER_H
-#define BASE_COMPILER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@
 /* For a few small thread-local variables on the hot path: they use the little static TLS that the loader keeps for
  * libraries loaded later. */
 #define TLS_QUICK __attribute__((tls_model("initial-exec")))
-
-#endif

@@ -3,8 +3,7 @@
  * The page starts as private memory and moves into the node's segment when there is one, so that other processes can
  * read it. Written with plain relaxed stores: with several threads an increment may get lost, a torn value never
  * appears. Readers know the layout by its version. */
-#ifndef BASE_COUNTERS_H
-#define BASE_COUNTERS_H
+#pragma once
 
 #include "base/compiler.h"
 
@@ -54,5 +53,3 @@ VEXPORT void vbase_counters_move(void *slot);
             __atomic_store_n((uint64_t *)(void *)vbase_counters->last_call + i_, word_, __ATOMIC_RELAXED);             \
         }                                                                                                              \
     } while (0)
-
-#endif

@@ -1,6 +1,5 @@
 /* Descriptors and small files: closing, reading, passing on. */
-#ifndef BASE_DESCRIPTOR_H
-#define BASE_DESCRIPTOR_H
+#pragma once
 
 #include "base/compiler.h"
 #include <sys/types.h>
@@ -26,5 +25,3 @@ bool vbase_packet_send(int fd, const void *data, size_t size, int descriptor, in
 /* What recvmsg gives. *DESCRIPTOR: the one that came along, close-on-exec, the caller's; -1: none. The kernel lets in
  * no more. */
 ssize_t vbase_packet_receive(int fd, void *data, size_t size, int *descriptor, int flags) MUST_CHECK;
-
-#endif

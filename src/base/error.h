@@ -3,8 +3,7 @@
  * The first function that decides an error calls vbase_fail(): it keeps the exact cause, with its numbers, as this
  * thread's detail and logs it at level debug; callers only propagate the code. Code that shows the error to the user
  * (an MPI error handler, the launcher) joins sentence and detail. Outputs are written on success only. */
-#ifndef BASE_ERROR_H
-#define BASE_ERROR_H
+#pragma once
 
 #include "base/compiler.h"
 
@@ -30,5 +29,3 @@ VEXPORT int vbase_fail_errno(int code, const char *format, ...) PRINTF_LIKE(2, 3
 
 /* The cause kept last in this thread, "" if none. Valid until the next vbase_fail of the thread. */
 VEXPORT const char *vbase_error_detail(void);
-
-#endif

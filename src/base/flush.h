@@ -1,6 +1,5 @@
 /* Before a process ends without exit(). */
-#ifndef BASE_FLUSH_H
-#define BASE_FLUSH_H
+#pragma once
 
 #include "base/compiler.h"
 
@@ -8,5 +7,3 @@
  * output is not read. From any thread, and from a signal handler. Afterwards only _exit is safe, and what takes no such
  * lock. */
 VEXPORT void vbase_flush(void);
-
-#endif

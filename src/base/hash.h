@@ -1,7 +1,6 @@
 /* A map from 64-bit keys to pointers: open addressing, grows by doubling, removal by backward shift (no tombstones).
  * NULL is not a value. No locks. */
-#ifndef BASE_HASH_H
-#define BASE_HASH_H
+#pragma once
 
 #include "base/compiler.h"
 
@@ -20,5 +19,3 @@ VEXPORT void *vbase_map_remove(struct base_map *map, uint64_t key);             
 VEXPORT void vbase_map_close(struct base_map *map);                                     /* frees; leaves it empty */
 
 VEXPORT uint64_t vbase_hash_bytes(const void *data, size_t length); /* not for keys from outside: no secret in it */
-
-#endif

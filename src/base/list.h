@@ -1,6 +1,5 @@
 /* Intrusive lists. The node lies in the structure; the list owns nothing and allocates nothing; no locks. */
-#ifndef BASE_LIST_H
-#define BASE_LIST_H
+#pragma once
 
 #include "base/compiler.h"
 
@@ -88,5 +87,3 @@ static inline void list_move(struct list *to, struct list *from)
 #define list_for_each(node, list)                                                                                      \
     for (struct list_node *node = (list)->head.next, *node##_next_ = node->next; node != &(list)->head;                \
          node = node##_next_, node##_next_ = node->next)
-
-#endif

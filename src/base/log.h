@@ -4,8 +4,7 @@
  * Callable from any thread and from a child after fork; never from a signal handler. LOG_* evaluate their arguments
  * only when the level is on. The trace is a call tree with times, for work on the engine:
  * VIADUCT_TRACE=FILE turns it on, a function takes part with TRACE("words") at its head. */
-#ifndef BASE_LOG_H
-#define BASE_LOG_H
+#pragma once
 
 #include "base/compiler.h"
 
@@ -67,5 +66,3 @@ static inline void trace_end(const struct base_trace *frame)
 #define TRACE(what)                                                                                                    \
     struct base_trace trace_frame_ __attribute__((cleanup(trace_end), unused)) =                                       \
         unlikely(vbase_trace_on) ? vbase_trace_enter(what) : (struct base_trace){0}
-
-#endif

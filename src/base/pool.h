@@ -5,8 +5,7 @@
  * Memory comes in slabs, each twice as big as the one before, that never move and are never given back before
  * vbase_pool_close. Taking and giving need the caller's lock; vbase_pool_at may run beside them in other threads (it
  * says whether the object was live at that moment: keeping it alive is up to the caller). */
-#ifndef BASE_POOL_H
-#define BASE_POOL_H
+#pragma once
 
 #include "base/compiler.h"
 
@@ -37,5 +36,3 @@ VEXPORT void *vbase_pool_at(const struct base_pool *pool, uint32_t index, uint32
 
 /* The first live object from *INDEX on, which is moved behind it; NULL: no more. */
 VEXPORT void *vbase_pool_next(const struct base_pool *pool, uint32_t *index);
-
-#endif

@@ -1,7 +1,6 @@
 /* SHA-256, HMAC-SHA256, random bytes, comparison in constant time. Self-contained; checked with the standard
  * vectors. */
-#ifndef BASE_SECRET_H
-#define BASE_SECRET_H
+#pragma once
 
 #include "base/compiler.h"
 
@@ -21,5 +20,3 @@ VEXPORT void vbase_hmac(const uint8_t secret[SECRET_SIZE], const void *data, siz
                         uint8_t digest[DIGEST_SIZE]);
 VEXPORT int vbase_random(void *out, size_t length) MUST_CHECK; /* from the kernel; ERR_SYSTEM */
 VEXPORT bool vbase_equal_secretly(const void *a, const void *b, size_t length);
-
-#endif

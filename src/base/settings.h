@@ -4,8 +4,7 @@
  * names the variable, the value and what is accepted. An empty value counts as not set. The launcher's own variables
  * (VIADUCT_JOB_*) are not settings; where one is seen nothing is warned about, because the launcher has read the same
  * environment and has warned once for all its ranks. The defaults stand before main. */
-#ifndef BASE_SETTINGS_H
-#define BASE_SETTINGS_H
+#pragma once
 
 #include "base/compiler.h"
 #include <stdio.h>
@@ -51,5 +50,3 @@ size_t vbase_expand(char *out, size_t size, const char *pattern, int rank, const
 
 /* The only access to the environment: no other room calls getenv. */
 VEXPORT const char *vbase_environment(const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* What this process may use of the machine. Read once; cheap afterwards. */
-#ifndef BASE_TOPOLOGY_H
-#define BASE_TOPOLOGY_H
+#pragma once
 
 #include "base/compiler.h"
 
@@ -25,5 +24,3 @@ uint64_t vbase_host_identity(void);
  * of the machine. */
 double vbase_quota(const char *root);
 uint64_t vbase_oom_kills(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* The table of tunables as data and as constants. TUNED(NAME) is a constant: the value of a row that has one for all
  * classes. vbase_tuned(TUNABLE_NAME, class) is read when two ends meet, or when the class of their line changes, never
  * for a message. */
-#ifndef BASE_TUNABLES_H
-#define BASE_TUNABLES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ static inline uint64_t vbase_tuned(enum base_tunable_name name, enum base_class 
 {
     return vbase_tunable_table[name].value[line];
 }
-
-#endif

@@ -8,8 +8,7 @@
  *
  * One job per process. Not thread-safe: used by one thread at start and end, except vboot_abort. Blocking calls wait
  * for the launcher; if it vanishes they return ERR_LAUNCHER. */
-#ifndef BOOT_BOOT_H
-#define BOOT_BOOT_H
+#pragma once
 
 #include "base/base.h"
 
@@ -78,5 +77,3 @@ VEXPORT void vboot_abort(struct boot_job *job, int status, const char *message) 
  * in order (its own is not looked at), and keeps them; the others receive theirs in *FD, close-on-exec. Every rank of
  * the node calls it, in the same order. Blocks until all have it or a deadline is over (ERR_TIMEOUT). */
 VEXPORT int vboot_share_descriptor(struct boot_job *job, int *fd) MUST_CHECK;
-
-#endif

@@ -10,8 +10,7 @@
  * listener (-1: none)" and takes its seat once. It then overwrites the variable's text in place with "taken", so that a
  * program which the rank starts knows that it is no rank. VIADUCT_JOB_ID is in the environment of every process of the
  * job: random, outer jobs first, apart by '/'. It is no secret; the launcher finds strayed processes by it. */
-#ifndef BOOT_HANDOVER_H
-#define BOOT_HANDOVER_H
+#pragma once
 
 #include "base/base.h"
 
@@ -76,5 +75,3 @@ void vboot_handover_dead(struct boot_handover_map *map, int rank);
 int vboot_handover_open(int fd, struct boot_handover_map *map) MUST_CHECK;
 
 void vboot_handover_close(struct boot_handover_map *map); /* unmaps, closes fd */
-
-#endif

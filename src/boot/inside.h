@@ -1,6 +1,5 @@
 /* What the files of boot share with each other. No other room includes this. */
-#ifndef BOOT_INSIDE_H
-#define BOOT_INSIDE_H
+#pragma once
 
 #include "boot/boot.h"
 #include "boot/handover.h"
@@ -64,5 +63,3 @@ int vboot_pmix_join(struct boot_own *own) MUST_CHECK;
 /* node.c: the ranks that share this node and the secret, through the key-value space of a foreign launcher.
  * Collective. */
 int vboot_node_meet(struct boot_own *own) MUST_CHECK;
-
-#endif

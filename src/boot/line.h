@@ -2,8 +2,7 @@
  *
  * Used by the client (boot) and by the launcher's server. What comes in is hostile: lengths are bounded, nothing is
  * trusted to be there, unknown keys are passed over. No memory is allocated here. */
-#ifndef BOOT_LINE_H
-#define BOOT_LINE_H
+#pragma once
 
 #include "base/base.h"
 
@@ -31,5 +30,3 @@ bool vboot_line_is(const char *line, const char *name);
 
 /* A whole decimal number and nothing else. */
 bool vboot_number(const char *text, int *value) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 /* What we use of libpmix.so.2, which is loaded at run time: no header of it is needed to build. Its structures are
  * the same for all versions of that soname; tests/boot/pmix.sh compares them with the library's own header. */
-#ifndef BOOT_PMIX_H
-#define BOOT_PMIX_H
+#pragma once
 
 #include "base/base.h"
 
@@ -55,5 +54,3 @@ struct boot_pmix_info {
       (const struct boot_pmix_process *, const char *, const struct boot_pmix_info *, size_t,                          \
        struct boot_pmix_value **))                                                                                    \
     F(Error_string, const char *, (int))
-
-#endif

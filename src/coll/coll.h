@@ -10,8 +10,7 @@
  * may be under way at once.
  *
  * Results of reductions are bitwise the same on every rank, and in every run with the same number of ranks. */
-#ifndef COLL_COLL_H
-#define COLL_COLL_H
+#pragma once
 
 #include "msg/msg.h"
 #include "type/layout.h"
@@ -80,5 +79,3 @@ VEXPORT int vcoll_abandon(struct coll_schedule *schedule, int cause);
 
 /* Prepare, launch, wait, release: the blocking form. */
 VEXPORT int vcoll_run(const struct coll_call *call);
-
-#endif

@@ -6,8 +6,7 @@
  * round costs a switch of the scheduler, so small operations go over a flat tree: two switches and 2(n-1) messages,
  * where a dissemination needs log n switches and n log n messages. Large payloads go directly between all members: as
  * many bytes as a ring or halving moves, without a chain of dependences. */
-#ifndef COLL_MAKE_H
-#define COLL_MAKE_H
+#pragma once
 
 #include "coll/schedule.h"
 
@@ -56,5 +55,3 @@ void vcoll_piece_spread(struct coll_schedule *schedule, int root, const struct c
 void vcoll_piece_gather(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side);
 /* Each member's block of SIDE to all members; OWN is what this rank sends, and is copied to its place. */
 void vcoll_piece_allgather(struct coll_schedule *schedule, struct type_buffer own, const struct coll_side *side);
-
-#endif

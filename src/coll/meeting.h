@@ -34,8 +34,7 @@
  *
  * What is read here was written by ranks of the own job that share the segment; no length that is read decides what is
  * copied beyond a slot, a body or the reader's own buffer. */
-#ifndef COLL_MEETING_H
-#define COLL_MEETING_H
+#pragma once
 
 #include "base/atomic.h"
 #include "type/layout.h"
@@ -131,5 +130,3 @@ int vcoll_meeting_told(int root, uint64_t came, uint64_t room) MUST_CHECK;
 int vcoll_meeting_step_begin(struct meeting *meeting, char **desk) MUST_CHECK;
 int vcoll_meeting_step_end(struct meeting *meeting, bool waits) MUST_CHECK;
 const char *vcoll_meeting_desk(const struct meeting *meeting, int rank);
-
-#endif

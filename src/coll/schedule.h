@@ -7,8 +7,7 @@
  *
  * Makers do not test for failure: the first one sticks in schedule->failure, later calls do nothing, and vcoll_prepare
  * reports it. Memory comes from the schedule and lives until its release. */
-#ifndef COLL_SCHEDULE_H
-#define COLL_SCHEDULE_H
+#pragma once
 
 #include "coll/coll.h"
 
@@ -142,5 +141,3 @@ static inline int coll_ring(const struct coll_schedule *schedule, int rank, int 
 {
     return (rank + distance + schedule->size) % schedule->size;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The arguments of calls: what a call wants of them is a list, which one function checks. And how handles are made and
  * freed for a program, and counts are told to it. */
-#ifndef MPI_ARGUMENTS_H
-#define MPI_ARGUMENTS_H
+#pragma once
 
 #include "mpi/raise.h"
 
@@ -78,5 +77,3 @@ static inline int mpi_count_tell(struct mpi_count at, MPI_Count count)
         *at.narrow = count > INT32_MAX ? MPI_UNDEFINED : (int)count;
     return MPI_SUCCESS;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Attributes: values that programs attach to communicators and datatypes under keys of their own. */
-#ifndef MPI_ATTRIBUTE_H
-#define MPI_ATTRIBUTE_H
+#pragma once
 
 #include "mpi/arguments.h"
 
@@ -23,5 +22,3 @@ int mpi_attributes_copy(void *object, const struct mpi_attribute *from, struct m
 /* The youngest first; stops at a delete function that fails. A class, not raised. */
 int mpi_attributes_delete(void *object, struct mpi_attribute **list);
 int mpi_last_used_code(void); /* the value of MPI_LASTUSEDCODE (error.c) */
-
-#endif

@@ -1,7 +1,6 @@
 /* VIADUCT_CHECK: what was never freed or received is told at MPI_Finalize (leftover.c), and a message that is received
  * as other types than it was sent as is told at once (signature.c). Without the setting it costs a look at a flag. */
-#ifndef MPI_CHECK_H
-#define MPI_CHECK_H
+#pragma once
 
 #include "base/base.h"
 
@@ -25,4 +24,3 @@ void mpi_check_ends(struct msg_request *operation) COLD;
 void mpi_check_leftovers(void); /* at MPI_Finalize */
 
 #pragma GCC visibility pop
-#endif

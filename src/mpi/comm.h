@@ -1,6 +1,5 @@
 /* Communicators and groups. A communicator holds its group and its error handler. */
-#ifndef MPI_COMM_H
-#define MPI_COMM_H
+#pragma once
 
 #include "coll/coll.h"
 #include "mpi/arguments.h"
@@ -82,5 +81,3 @@ int mpi_group_relation(const struct mpi_group *one, const struct mpi_group *two)
 
 struct mpi_topology *mpi_topology_new(int dimensions); /* NULL: no memory */
 struct mpi_topology *mpi_topology_copy(const struct mpi_topology *topology);
-
-#endif

@@ -1,7 +1,6 @@
 /* Numbers of communicators. Each communicator has a number, and four contexts of the engine by it. A number is given
  * when it is free at all members. */
-#ifndef MPI_CONTEXT_H
-#define MPI_CONTEXT_H
+#pragma once
 
 #include "mpi/comm.h"
 
@@ -26,5 +25,3 @@ int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_comm *par
                            int tag) MUST_CHECK;
 void mpi_agreement_close(struct mpi_agreement *agreement);
 void mpi_id_give(uint32_t id);
-
-#endif

@@ -1,8 +1,7 @@
 /* How functions of the standard are defined. Each is defined under its PMPI_ name and has the MPI_ name as a weak
  * alias; this library itself calls neither. The entries of a call (int counts, _c, I, _init) differ in a line and hand
  * a filled structure to one body that works on 64-bit counts. */
-#ifndef MPI_ENTRY_H
-#define MPI_ENTRY_H
+#pragma once
 
 #include "mpi/process.h"
 #pragma GCC visibility push(default)
@@ -27,5 +26,3 @@
     ENTRY(name_c)(takes(MPI_Count, MPI_Count)) { __VA_ARGS__; }
 
 #define MPI_HOT static inline __attribute__((always_inline))
-
-#endif

@@ -1,6 +1,5 @@
 /* Info objects: ordered lists of key and value. */
-#ifndef MPI_INFO_H
-#define MPI_INFO_H
+#pragma once
 
 #include "mpi/arguments.h"
 
@@ -21,5 +20,3 @@ int mpi_info_deliver(struct mpi_comm *comm, const char *call, struct mpi_info *i
 const char *mpi_info_value(const struct mpi_info *info, const char *key); /* NULL: not there */
 int mpi_info_put(struct mpi_info *info, const char *key, const char *value); /* an MPI class, not raised */
 void mpi_info_environment_open(int count, char **arguments);
-
-#endif

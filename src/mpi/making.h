@@ -1,7 +1,6 @@
 /* What the makers of datatypes share (construct.c, grid.c, abi.c): the steps of a call that makes one. Private to
  * src/mpi. */
-#ifndef MPI_MAKING_H
-#define MPI_MAKING_H
+#pragma once
 
 #include "mpi/type.h"
 
@@ -30,5 +29,3 @@ void mpi_making_type(struct making *making, struct mpi_type *type);
 void mpi_making_forget(struct making *making); /* the recipe, where nothing comes of it */
 /* LAYOUT, made with the engine's ERROR, becomes the new datatype. A class that was raised. */
 int mpi_making_end(struct making *making, int error, struct type_layout *layout);
-
-#endif

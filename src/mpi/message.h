@@ -1,6 +1,5 @@
 /* Messages: the arguments of any send or receive, their check, and their operations (operation.c). */
-#ifndef MPI_MESSAGE_H
-#define MPI_MESSAGE_H
+#pragma once
 
 #include "mpi/comm.h"
 #include "mpi/type.h"
@@ -50,5 +49,3 @@ int mpi_buffered_send(const struct mpi_message *message, const struct mpi_target
 int mpi_buffer_flush(const char *call, struct mpi_comm *comm);
 void mpi_buffers_finish(void);
 void mpi_partitioned_finish(void); /* closes what partitioned communication opened (partitioned.c) */
-
-#endif

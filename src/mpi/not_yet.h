@@ -1,11 +1,8 @@
 /* What the functions of not_yet.def return; in error.c. */
-#ifndef MPI_NOT_YET_H
-#define MPI_NOT_YET_H
+#pragma once
 
 #include "base/base.h"
 
 int mpi_not_yet(const char *call) COLD;
 int mpi_no_file(const char *call) COLD;
 int mpi_no_tool(const char *call) COLD;
-
-#endif

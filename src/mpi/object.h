@@ -13,8 +13,7 @@
  * leave them alone.
  *
  * Threads: lookups take no lock. Taking and giving back take the table's lock once several threads may call. */
-#ifndef MPI_OBJECT_H
-#define MPI_OBJECT_H
+#pragma once
 
 #include "mpi/process.h"
 
@@ -146,4 +145,3 @@ static inline bool mpi_object_drop(void *pointer)
 }
 
 #pragma GCC visibility pop
-#endif

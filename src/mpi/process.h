@@ -1,6 +1,5 @@
 /* The process: whether MPI runs in it, and what is there from MPI_Init on. The lowest header of this room. */
-#ifndef MPI_PROCESS_H
-#define MPI_PROCESS_H
+#pragma once
 
 #include "base/base.h"
 #include "msg/msg.h"
@@ -62,4 +61,3 @@ static inline void mpi_unlock(struct base_lock *lock)
 }
 
 #pragma GCC visibility pop
-#endif

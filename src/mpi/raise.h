@@ -1,7 +1,6 @@
 /* Errors are raised here. A body returns an MPI class (MPI_SUCCESS is 0); a class that is returned has been raised
  * already, with its sentence, unless a comment says otherwise. */
-#ifndef MPI_RAISE_H
-#define MPI_RAISE_H
+#pragma once
 
 #include "mpi/entry.h"
 #include "mpi/object.h"
@@ -39,5 +38,3 @@ const char *mpi_last_sentence(int code); /* of the error raised last in this thr
 struct mpi_errhandler **mpi_handler_of(struct mpi_comm *comm); /* where the error handler of COMM stands */
 struct mpi_errhandler *mpi_errhandler_at(MPI_Errhandler handle);
 const char *mpi_comm_name(const struct mpi_comm *comm, char text[64]); /* its name, or "communicator 12" */
-
-#endif

@@ -1,8 +1,7 @@
 /* Requests: one form for all of them. A request is taken with its kind, published, waited for, told in a status, and
  * given back; what differs is a row of its kind. It holds a reference on its communicator, and by its kind what else
  * the operation needs. */
-#ifndef MPI_REQUEST_H
-#define MPI_REQUEST_H
+#pragma once
 
 #include "mpi/check.h"
 #include "mpi/comm.h"
@@ -163,4 +162,3 @@ int mpi_request_complete(const char *call, struct mpi_request *request, MPI_Stat
 void mpi_requests_finish(void); /* at the end: waits for those that the program freed while they were under way */
 
 #pragma GCC visibility pop
-#endif

@@ -1,7 +1,6 @@
 /* Statuses. They are the program's memory. MPI_internal holds the bytes received, as 64 bits, then whether the
  * operation was cancelled. */
-#ifndef MPI_STATUS_H
-#define MPI_STATUS_H
+#pragma once
 
 #include "mpi/entry.h"
 
@@ -29,5 +28,3 @@ static inline void mpi_status_result(MPI_Status *status, const struct msg_result
 {
     mpi_status_set(status, result->source, result->tag, result->bytes);
 }
-
-#endif

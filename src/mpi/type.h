@@ -1,7 +1,6 @@
 /* Datatypes, and the operations of reductions over them. A datatype holds its layout and the datatypes it was made
  * of. */
-#ifndef MPI_TYPE_H
-#define MPI_TYPE_H
+#pragma once
 
 #include "mpi/arguments.h"
 #include "type/layout.h"
@@ -105,4 +104,3 @@ int mpi_reduction(struct mpi_comm *comm, const char *call, struct mpi_user_opera
                   struct type_reduction *reduction);
 
 #pragma GCC visibility pop
-#endif

@@ -3,8 +3,7 @@
  * Three contexts, so that nothing meets what it should not: the user's messages, the collectives of all, and what
  * mplite says for itself (shifts, masked collectives). There is one mplite in a process; it may live beside MPI on one
  * engine. */
-#ifndef MPLITE_LITE_H
-#define MPLITE_LITE_H
+#pragma once
 
 #include "coll/coll.h"
 #include "msg/msg.h"
@@ -46,5 +45,3 @@ uint64_t vmplite_bytes(const char *call, long count, size_t size);
 /* message.c: what Finalize has to wait for or to cancel. */
 void vmplite_messages_open(void);
 void vmplite_messages_close(void);
-
-#endif

@@ -8,10 +8,9 @@
  *   boot         while the launcher is asked
  *   leaf         one for the engine: pools, lists of work, blocked peers, finished requests, early messages
  * The sink runs under progress and takes context, peer and leaf. Callbacks of requests run under none. */
-#ifndef MSG_ENGINE_H
-#define MSG_ENGINE_H
+#pragma once
 
-#ifdef MSG_MSG_H
+#ifdef MSG_REQUEST_ROOM
 #error "engine.h comes before msg.h: it says what the private part of a request is"
 #endif
 #define MSG_REQUEST_PRIVATE                                                                                            \
@@ -144,5 +143,3 @@ static inline void msg_death_again(void)
 {
     atomic_store_explicit(&vmsg_engine.death_again, true, memory_order_relaxed);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Matching: contexts, their members, messages that have no receive yet. */
-#ifndef MSG_MATCH_H
-#define MSG_MATCH_H
+#pragma once
 
 #include "msg/peer.h"
 #include "type/layout.h"
@@ -195,5 +194,3 @@ int vmsg_send_launch(struct msg_request *request) MUST_CHECK; /* peer lock held 
 /* peer lock held: the peer has left, so the send ends unless it left before */
 void vmsg_send_forsake(struct msg_request *request) COLD;
 void vmsg_death_look(void); /* no lock held, outside progress */
-
-#endif

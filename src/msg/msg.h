@@ -11,8 +11,7 @@
  * order: a context's matching, a peer's sending, progress (only ever tried). Completion is published with release and
  * seen with acquire in vmsg_request_done. A process made by fork never enters: every call of the child that would touch
  * the engine returns ERR_STATE. */
-#ifndef MSG_MSG_H
-#define MSG_MSG_H
+#pragma once
 
 #include "base/base.h"
 #include "boot/boot.h"
@@ -234,5 +233,3 @@ VEXPORT int vmsg_share_wait(bool (*ready)(void *context), void *context);
 /* After a store that members may wait for in vmsg_share_wait: wakes those that sleep. */
 VEXPORT void vmsg_share_wake(struct msg_share *share, int rank);
 VEXPORT void vmsg_share_wake_all(struct msg_share *share);
-
-#endif

@@ -1,6 +1,5 @@
 /* The nics that are open, and the networks that channels asked for. */
-#ifndef MSG_NICS_H
-#define MSG_NICS_H
+#pragma once
 
 #include "msg/engine.h"
 
@@ -28,5 +27,3 @@ bool vmsg_nics_poll(int budget, struct vi *only); /* progress held; only: what i
 bool vmsg_crowded(uint32_t more);
 void vmsg_nics_tell(enum vi_arm what);      /* that a sleep may come, or that we are awake */
 bool vmsg_nics_arm(struct vi_wait *from);   /* what to sleep on, of every nic. False: one of them has something */
-
-#endif

@@ -1,6 +1,5 @@
 /* Peers: one structure for each rank that this one talks to, its rails, and answers to it. */
-#ifndef MSG_PEER_H
-#define MSG_PEER_H
+#pragma once
 
 #include "msg/nics.h"
 #include "msg/replay.h"
@@ -157,5 +156,3 @@ int vmsg_scratch_grow(const struct vi_nic *nic) MUST_CHECK; /* to what its large
 void vmsg_scratch_close(void);
 int vmsg_frame_send(struct msg_peer *peer, uint64_t header, struct iovec body, const struct type_buffer *buffer,
                     struct type_cursor *cursor, uint64_t from, uint64_t bytes) MUST_CHECK; /* peer lock held */
-
-#endif

@@ -11,8 +11,7 @@
  *
  * A connection has a name that both ends know and that is never used again: the pair of cards << 32 | an epoch that
  * grows. */
-#ifndef MSG_REPLAY_H
-#define MSG_REPLAY_H
+#pragma once
 
 #include "base/base.h"
 #include <sys/uio.h>
@@ -141,5 +140,3 @@ int vmsg_replay_fenced(struct msg_replay *replay, int rail, uint64_t name, uint3
 /* one that did not land and never will */
 bool vmsg_replay_back(struct msg_replay *replay, struct msg_replay_bulk *bulk);
 void vmsg_replay_back_taken(struct msg_replay *replay);                         /* that one */
-
-#endif

@@ -1,6 +1,5 @@
 /* Requests as msg sees them: kinds, phases, completion. */
-#ifndef MSG_REQUEST_H
-#define MSG_REQUEST_H
+#pragma once
 
 #include "msg/engine.h"
 
@@ -61,5 +60,3 @@ static inline void msg_complete(struct msg_request *request, int error)
     request->result.error = error;
     msg_over(request);
 }
-
-#endif

@@ -8,8 +8,7 @@
  *   slot.c       the words in shared memory from which both sides claim
  *   keys.c       memory that is registered, and its keys
  *   transfers.c  the pool, ids, the order among transfers of one peer */
-#ifndef MSG_TRANSFER_H
-#define MSG_TRANSFER_H
+#pragma once
 
 #include "msg/match.h"
 
@@ -161,5 +160,3 @@ int vmsg_transfer_cursor(struct msg_transfer *transfer, uint64_t from) MUST_CHEC
  * own. */
 bool vmsg_transfer_first(struct msg_transfer *transfer);
 void vmsg_transfer_pass(struct msg_transfer *transfer); /* leaves the line */
-
-#endif

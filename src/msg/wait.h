@@ -1,6 +1,5 @@
 /* The one wait. */
-#ifndef MSG_WAIT_H
-#define MSG_WAIT_H
+#pragma once
 
 #include "msg/match.h"
 #include "msg/request.h"
@@ -73,5 +72,3 @@ static inline int msg_wait(struct msg_request *request, int budget)
         (void)msg_progress_for(request, budget);
     return likely(vmsg_request_done(request)) ? request->result.error : vmsg_wait_first(request, NULL);
 }
-
-#endif

@@ -14,8 +14,7 @@
  * structures, never pointed into, so they need no alignment. A picture is in docs/wire.md.
  *
  * To a remote rank a struct msg_frame_extension stands in front of every body; in shared memory it is not sent. */
-#ifndef MSG_WIRE_H
-#define MSG_WIRE_H
+#pragma once
 
 #include "base/base.h"
 #include "vi/vi.h"
@@ -122,5 +121,3 @@ static inline unsigned msg_header_kind(uint64_t header) { return header >> 8 & 0
 static inline unsigned msg_header_flags(uint64_t header) { return header & 0xff; }
 static inline uint32_t msg_header_context(uint64_t header) { return header >> 16 & 0xffff; }
 static inline int msg_header_tag(uint64_t header) { return (int)(header >> 32); }
-
-#endif

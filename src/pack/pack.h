@@ -22,8 +22,7 @@
  * ends. With several threads the channel's locks guard that list, and keep first frames in the order of their numbers.
  *
  * Checking (VIADUCT_CHECK): each block has a mark before it in the frame, see check.c. */
-#ifndef PACK_PACK_H
-#define PACK_PACK_H
+#pragma once
 
 #include "base/atomic.h"
 #include "base/list.h"
@@ -249,5 +248,3 @@ int vpack_check_mark(vd_connection *connection, const struct pack_mark *packed,
 int vpack_check_open(vd_channel *channel) MUST_CHECK;
 void vpack_check_close(vd_channel *channel);
 int vpack_check_heard(vd_channel *channel, int remote) MUST_CHECK; /* ERR_ASYMMETRY: a receiver has complained */
-
-#endif

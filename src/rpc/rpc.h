@@ -16,8 +16,7 @@
  * can be taken and dropped where no handler unpacks them.
  *
  * One lock for all that is shared; it is held for a few lines and never around a call of msg. */
-#ifndef RPC_RPC_H
-#define RPC_RPC_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -188,5 +187,3 @@ bool vrpc_idle(void *unused); /* no call waits or runs here */
 /* call.c */
 void vrpc_answered(int remote, const struct rpc_head *head, vd_connection *connection); /* a REPLY has come */
 void vrpc_place_free(int remote, uint32_t count, bool one_way); /* ONE_WAY: of such calls, which were sent */
-
-#endif

@@ -15,8 +15,7 @@
  * nothing.
  *
  * Callers: msg, coll, pack and mpi. Nothing here knows MPI. */
-#ifndef TYPE_LAYOUT_H
-#define TYPE_LAYOUT_H
+#pragma once
 
 #include "base/base.h"
 #include <sys/uio.h>
@@ -140,5 +139,3 @@ VEXPORT uint64_t vtype_unpack_at(const struct type_buffer *to, uint64_t at, cons
 /* The next pieces of the stream as an iovec: at most COUNT pieces and BYTES bytes; *pieces tells how many. Pieces that
  * touch in memory and follow each other in the stream become one. */
 VEXPORT uint64_t vtype_gather(struct type_cursor *cursor, struct iovec *piece, int count, uint64_t bytes, int *pieces);
-
-#endif

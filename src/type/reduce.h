@@ -1,7 +1,6 @@
 /* Reduction kernels: (operation, element type) -> a loop. Elements are named by what they are in memory, not by what a
  * language calls them; mpi maps its type names here. User operations are a function with a context. */
-#ifndef TYPE_REDUCE_H
-#define TYPE_REDUCE_H
+#pragma once
 
 #include "base/base.h"
 
@@ -48,5 +47,3 @@ struct type_reduction {
     void *context;
     bool commutative;
 };
-
-#endif

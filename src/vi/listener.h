@@ -1,8 +1,7 @@
 /* The listener of a node: one port for all its ranks on every chosen card, where other nodes call. It hands
  * authenticated connections to the ranks by their seats (vi_setup.seat_fd). Opened by the launcher, else by one rank of
  * the node. */
-#ifndef VI_LISTENER_H
-#define VI_LISTENER_H
+#pragma once
 
 #include "vi/vi.h"
 
@@ -11,5 +10,3 @@
 struct vi_listener;
 VEXPORT int vi_listener_open(const struct vi_setup *setup, int *seat, struct vi_listener **listener) MUST_CHECK;
 VEXPORT void vi_listener_close(struct vi_listener *listener);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Back-pressure is a value (ERR_AGAIN or VI_HELD), never a failure and never a hidden buffer.
  * Whatever is read from shared memory or a wire is hostile: an index is read once and checked against its bounds. */
-#ifndef VI_VI_H
-#define VI_VI_H
+#pragma once
 
 #include "base/base.h"
 #include "base/tunables.h"
@@ -309,5 +308,3 @@ static inline int vi_arm(struct vi_nic *nic, enum vi_arm what, struct vi_wait *w
     return nic->ops->arm(nic, what, wait);
 }
 static inline int vi_query(struct vi *vi, struct vi_state *state) { return vi->ops->query(vi, state); }
-
-#endif

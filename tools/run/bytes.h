@@ -1,6 +1,5 @@
 /* Growing buffers, and memory without which there is no job. */
-#ifndef TOOLS_RUN_BYTES_H
-#define TOOLS_RUN_BYTES_H
+#pragma once
 
 #include "base/base.h"
 
@@ -18,5 +17,3 @@ void bytes_add(struct run_bytes *bytes, const void *data, size_t length);
 void bytes_drop(struct run_bytes *bytes, size_t length); /* from the front */
 /* One read into BYTES. False: end of file. */
 bool bytes_read(struct run_bytes *bytes, int fd) MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* Between the reader of the command line (options.c) and the table of flags (flags.c). */
-#ifndef TOOLS_RUN_FLAGS_H
-#define TOOLS_RUN_FLAGS_H
+#pragma once
 
 #include "run/options.h"
 
@@ -22,5 +21,3 @@ int options_read_file(struct reader *reader, char **word) MUST_CHECK;
 /* hosts.c: "a:4,b", or a host file, for the part being read. */
 int hosts_read_list(struct reader *reader, char **word) MUST_CHECK;
 int hosts_read_file(struct reader *reader, char **word) MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* What launchers of several hosts tell each other: frames of a kind, a length and a body. See docs/wire.md. */
-#ifndef TOOLS_RUN_FRAME_H
-#define TOOLS_RUN_FRAME_H
+#pragma once
 
 #include "run/sink.h"
 
@@ -35,5 +34,3 @@ void frame_send_number(struct run_job *job, struct run_sink *sink, enum run_fram
 struct run_host;
 void order_write(const struct run_job *job, const struct run_host *host, struct run_bytes *body);
 char **order_texts(const struct run_order *order, size_t length) MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* What `viaduct run --help` prints. */
-#ifndef TOOLS_RUN_HELP_H
-#define TOOLS_RUN_HELP_H
+#pragma once
 
 static const char run_help[] =
     "usage: viaduct run [FLAGS] PROGRAM [ARGUMENTS] [: [FLAGS] PROGRAM ...]      (also: mpiexec, mpirun, mprun)\n"
@@ -46,5 +45,3 @@ static const char run_help[] =
     "are accepted. Exit status: of the rank that failed first; 128 + signal if a signal ended it; 124 on time-out; 127 "
     "if\n"
     "the program is not found; 2 if the command line is wrong.\n";
-
-#endif

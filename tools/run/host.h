@@ -1,6 +1,5 @@
 /* Another host, as its caller sees it: an agent (ssh) whose pipes lead to a helper. See docs/wire.md. */
-#ifndef TOOLS_RUN_HOST_H
-#define TOOLS_RUN_HOST_H
+#pragma once
 
 #include "run/frame.h"
 #include "run/output.h"
@@ -60,5 +59,3 @@ void fence_release(struct run_job *job, const char *puts, size_t length);
 void death_spread(struct run_job *job, const int *list, size_t count); /* new ones go on to all around us */
 void death_spread_host(struct run_job *job, const struct run_host *host); /* it is lost, with those below it */
 void death_send_all(struct run_job *job, struct run_sink *wire);          /* all that we know of */
-
-#endif

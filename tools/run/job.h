@@ -15,8 +15,7 @@
  *
  * One thread. The launcher stays the parent of all ranks of its host; the dead stay unreaped until the job ends, so
  * that no pid is used twice while ranks address each other by pid. */
-#ifndef TOOLS_RUN_JOB_H
-#define TOOLS_RUN_JOB_H
+#pragma once
 
 #include "boot/handover.h"
 #include "boot/kvs.h"
@@ -111,5 +110,3 @@ void report_all(struct run_job *job);
 
 /* mpir.c */
 void mpir_publish(struct run_job *job);
-
-#endif

@@ -1,6 +1,5 @@
 /* The event loop: one thread, one epoll. A watch is a descriptor in it, embedded in whatever it belongs to. */
-#ifndef TOOLS_RUN_LOOP_H
-#define TOOLS_RUN_LOOP_H
+#pragma once
 
 #include "base/base.h"
 #include "base/list.h"
@@ -31,5 +30,3 @@ void loop_resume(struct run_loop *loop);
 bool loop_due(struct run_loop *loop, uint64_t at_ns, uint64_t now_ns);
 /* Waits for events (until the next deadline, at most an hour) and handles them. */
 void loop_step(struct run_loop *loop, struct run_job *job, bool wait);
-
-#endif

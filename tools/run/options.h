@@ -1,6 +1,5 @@
 /* What the command line asks for: programs, hosts, how to start and to print. */
-#ifndef TOOLS_RUN_OPTIONS_H
-#define TOOLS_RUN_OPTIONS_H
+#pragma once
 
 #include "base/base.h"
 
@@ -55,5 +54,3 @@ int options_read(struct run_options *options, int argc, char **argv) MUST_CHECK;
 /* hosts.c: how many ranks the hosts of a part offer; which rank goes where. */
 int hosts_slots(const struct run_options *options, const struct run_app *app);
 void hosts_place(struct run_job *job);
-
-#endif

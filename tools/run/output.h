@@ -1,6 +1,5 @@
 /* Lines of ranks, and our own, to our stdout and stderr. */
-#ifndef TOOLS_RUN_OUTPUT_H
-#define TOOLS_RUN_OUTPUT_H
+#pragma once
 
 #include "run/sink.h"
 
@@ -23,5 +22,3 @@ bool output_finish(struct run_job *job) MUST_CHECK; /* everything out, as far as
 bool output_behind(const struct run_job *job);      /* too many bytes wait: read no more */
 void output_take(struct run_job *job, struct run_stream *stream, const char *data, size_t length); /* of a host */
 void output_end(struct run_job *job, struct run_stream *stream);                                   /* of a host */
-
-#endif

@@ -1,6 +1,5 @@
 /* One rank of the job, and how it is started: its environment, its processors, its process. */
-#ifndef TOOLS_RUN_RANK_H
-#define TOOLS_RUN_RANK_H
+#pragma once
 
 #include "boot/handover.h"
 #include "boot/line.h"
@@ -59,5 +58,3 @@ int tree_guard(struct run_job *job) MUST_CHECK; /* subreaper and watchdog; befor
 void tree_started(int place, pid_t leader);     /* of a group: of a rank, or of the agent for a host */
 void tree_signal(struct run_job *job, int signal, bool from_terminal); /* to the ranks of this host */
 void tree_clear(struct run_job *job); /* at the end: kills what is left, reaps all */
-
-#endif

@@ -1,7 +1,6 @@
 /* Bytes on their way to a descriptor whose reader may be slow: our stdout or stderr, a rank's stdin, another
  * launcher. */
-#ifndef TOOLS_RUN_SINK_H
-#define TOOLS_RUN_SINK_H
+#pragma once
 
 #include "run/bytes.h"
 #include "run/loop.h"
@@ -25,5 +24,3 @@ void sink_add(struct run_sink *sink, const void *data, size_t length);
 bool sink_flush(struct run_job *job, struct run_sink *sink); /* writes what goes now; true: all */
 void sink_pump(struct run_job *job, struct run_sink *sink);  /* the same, and the rest when there is room */
 void sink_push(struct run_job *job, struct run_sink *sink, const void *data, size_t length); /* adds and pumps */
-
-#endif

@@ -12,8 +12,7 @@
  *
  * All offsets follow from the number of ranks and from shared_each; the header is read once and must agree. What peers
  * write is hostile: it is read once into a local variable and checked before use. */
-#ifndef VI_SHM_LAYOUT_H
-#define VI_SHM_LAYOUT_H
+#pragma once
 
 #include "base/compiler.h"
 #include "base/counters.h"
@@ -155,5 +154,3 @@ static inline char *shm_heap_of(const struct shm_segment *s, uint32_t rank)
 {
     return s->base + s->heaps + (uint64_t)rank * SHM_HEAP_SIZE;
 }
-
-#endif

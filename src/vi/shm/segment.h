@@ -3,8 +3,7 @@
  *
  * Made by the launcher or by the lowest rank of the node. This header is for users outside the shm provider: the
  * launcher (tools/run) and the tools that read counters. */
-#ifndef VI_SHM_SEGMENT_H
-#define VI_SHM_SEGMENT_H
+#pragma once
 
 #include "base/compiler.h"
 #include "base/counters.h"
@@ -26,5 +25,3 @@ struct shm_speed {
     uint32_t inline_most; /* bytes that travel in a cell */
 };
 struct shm_speed shm_copy_speed(void);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Threads: one sends on a vi, one polls, both may run at once. What one writes and the other reads is atomic and names
  * its partner. nic->lock guards connecting and the table of peers; heap.lock guards blocks and credits. */
-#ifndef VI_SHM_SHM_H
-#define VI_SHM_SHM_H
+#pragma once
 
 #include "base/atomic.h"
 #include "base/tunables.h"
@@ -268,5 +267,3 @@ static inline void shm_publish(struct shm_vi *vi, struct shm_cell *cell, uint32_
                  !(atomic_load_explicit(&vi->credit->hot, memory_order_relaxed) & SHM_HOT)))
         shm_ring(vi);
 }
-
-#endif

@@ -7,8 +7,7 @@
  * NAME is the host's, for people. HOST tells network stacks apart (hexadecimal). HELD are hashes, 6 digits each, of the
  * addresses that this host has and does not offer, "-" for none: an address that both hosts hold, like that of a
  * container bridge, leads to the wrong one. ORDINAL numbers the interfaces. SPEED is in Mb/s, 0 unknown. */
-#ifndef VI_TCP_CARDS_H
-#define VI_TCP_CARDS_H
+#pragma once
 
 #include "base/base.h"
 #include <netinet/in.h>
@@ -124,5 +123,3 @@ struct tcp_address tcp_place_address(const union tcp_place *place);
 bool tcp_address_special(const struct tcp_address *address); /* it names no host to others */
 bool tcp_address_equal(const struct tcp_address *a, const struct tcp_address *b);
 void tcp_address_text(const struct tcp_address *address, char *out, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* The greeting's messages: how they are made and judged, said and heard. */
-#ifndef VI_TCP_HELLO_H
-#define VI_TCP_HELLO_H
+#pragma once
 
 #include "vi/tcp/wire.h"
 
@@ -28,5 +27,3 @@ bool tcp_greeting_say(int fd, const void *message, size_t length) MUST_CHECK;
 /* Reads the message awaited, of which *HEARD bytes are here, and never beyond it. OK: it is whole, and *HEARD 0 again;
  * ERR_AGAIN: not yet; else the connection is of no use: ERR_LINK_DOWN. */
 int tcp_greeting_hear(int fd, void *message, size_t length, uint32_t *heard) MUST_CHECK;
-
-#endif

@@ -5,8 +5,7 @@
  *
  * One thread at a time. Nothing blocks. A rank's seat is its end of a pair of sockets (SOCK_SEQPACKET): first comes a
  * tcp_note, then a tcp_hello with a socket for each authenticated connection. */
-#ifndef VI_TCP_LISTENER_H
-#define VI_TCP_LISTENER_H
+#pragma once
 
 #include "vi/tcp/cards.h"
 #include "vi/tcp/hello.h"
@@ -42,5 +41,3 @@ void tcp_refuse(int fd, const char *why);
  * listener is gone. */
 int tcp_seat_take(int seat, struct tcp_hello *hello, int *fd) MUST_CHECK;
 int tcp_seat_note(int seat, struct tcp_note *note) MUST_CHECK; /* the first message; ERR_PROTOCOL */
-
-#endif

@@ -10,8 +10,7 @@
  * polling thread alone. nic->lock guards peers and which of them has which vi; vi->lock guards the way out of one vi.
  * They are taken in this order: nic->lock, vi->lock, nic->writers_lock; regions_lock alone. No lock is held over a call
  * of the sink. */
-#ifndef VI_TCP_TCP_H
-#define VI_TCP_TCP_H
+#pragma once
 
 #include "base/tunables.h"
 #include "vi/tcp/listener.h"
@@ -320,5 +319,3 @@ void tcp_dereg(struct vi_region *region);
  * there. */
 void *tcp_region_hold(struct tcp_nic *nic, uint64_t id, uint64_t offset, uint64_t length);
 void tcp_region_release(struct tcp_nic *nic);
-
-#endif

@@ -1,7 +1,6 @@
 /* What the tcp provider knows of this host's interfaces and of the ways to a peer, in words. A face of vi for the
  * tools: viaduct info --net and viaduct doctor. */
-#ifndef VI_TCP_TELL_H
-#define VI_TCP_TELL_H
+#pragma once
 
 #include "vi/vi.h"
 
@@ -20,5 +19,3 @@ int tcp_tell_host(const struct tcp_teller *to) MUST_CHECK;
 void tcp_tell_peer(struct vi_nic *nic, uint32_t peer, const struct tcp_teller *to);
 
 const char *tcp_tell_path(const struct vi *vi); /* the two cards that it joins */
-
-#endif

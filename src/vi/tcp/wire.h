@@ -24,8 +24,7 @@
  * `number` counts the sends and puts of this side up to this frame, modulo 2^16: a stream that lost its place shows.
  * `taken` counts those of the other side that this side has taken (a put: is in memory), modulo 2^32: it is credit, and
  * the completion of puts. */
-#ifndef VI_TCP_WIRE_H
-#define VI_TCP_WIRE_H
+#pragma once
 
 #include "base/base.h"
 
@@ -91,5 +90,3 @@ struct tcp_put_frame {
 };
 _Static_assert(sizeof(struct tcp_put_frame) == 32, "put on the wire");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the wire is little endian");
-
-#endif
