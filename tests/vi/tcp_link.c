@@ -3,7 +3,7 @@
 #include "tcp_pair.h"
 #include "base/counters.h"
 #include "vi/tcp/tcp.h"
-#include "vi/tcp/tell.h"
+#include "vi/tcp/report.h"
 
 #include <sys/socket.h>
 
@@ -19,7 +19,7 @@ static void tell_line(void *context, const char *text)
 static void check_told(int from, int to, const char *beginning, const char *within)
 {
     told[0] = '\0';
-    tcp_tell_peer(pair[from].nic, (uint32_t)to, &(struct tcp_teller){.line = tell_line});
+    tcp_report_peer(pair[from].nic, (uint32_t)to, &(struct tcp_reporter){.line = tell_line});
     if (strncmp(told, beginning, strlen(beginning)) != 0 || !strstr(told, within))
         CHECK_TEXT(told, beginning);
 }

@@ -208,7 +208,7 @@ int tcp_cards_write(const struct tcp_cards *cards, char *text, size_t size)
 }
 
 /* What follows the card at AT, and the comma before it; NULL: it makes no sense. */
-static const char *take_card(const char *at, struct tcp_cards *cards)
+static const char *card_parse(const char *at, struct tcp_cards *cards)
 {
     struct tcp_card *card = &cards->card[cards->count];
     char ordinal[2], kind[2], address[INET6_ADDRSTRLEN], prefix[4], speed[11];
@@ -229,7 +229,7 @@ static const char *take_card(const char *at, struct tcp_cards *cards)
                : NULL;
 }
 
-static bool parse(const char *at, struct tcp_cards *cards)
+static bool cards_parse(const char *at, struct tcp_cards *cards)
 {
     char port[6], host[17], held[7];
     int used = 0;
@@ -243,7 +243,7 @@ static bool parse(const char *at, struct tcp_cards *cards)
     if (cards->helds == 0 && *at++ != '-')
         return false;
     while (*at == ',')
-        if (!(at = take_card(at, cards)))
+        if (!(at = card_parse(at, cards)))
             return false;
     size_t name = *at == '@' ? strspn(++at, NAME_LETTERS) : 0;
     if (cards->count == 0 || at[name] || name > TCP_HOST_NAME || (at[-1] == '@' && name == 0))
@@ -255,7 +255,7 @@ static bool parse(const char *at, struct tcp_cards *cards)
 int tcp_cards_parse(const char *text, struct tcp_cards *out)
 {
     struct tcp_cards cards = {.port = 0};
-    if (!parse(text, &cards))
+    if (!cards_parse(text, &cards))
         return vbase_fail(ERR_PROTOCOL, "the peer's addresses make no sense: \"%.100s\"", text);
     *out = cards;
     return OK;
@@ -310,7 +310,7 @@ static uint64_t order_of(const struct tcp_card *a, int i, const struct tcp_card 
     return order << 8 | (unsigned)i << 4 | (unsigned)j;
 }
 
-static int candidates(const struct tcp_cards *mine, const struct tcp_cards *theirs, bool mine_first,
+static int pairs_find(const struct tcp_cards *mine, const struct tcp_cards *theirs, bool mine_first,
                       struct candidate out[TCP_CARDS * TCP_CARDS])
 {
     int count = 0;
@@ -329,7 +329,7 @@ int tcp_cards_match(const struct tcp_cards *mine, const struct tcp_cards *theirs
                     struct tcp_pair *pair, int most, int *rails)
 {
     struct candidate from[TCP_CARDS * TCP_CARDS];
-    int count = candidates(mine, theirs, mine_first, from), found = 0;
+    int count = pairs_find(mine, theirs, mine_first, from), found = 0;
     unsigned used_mine = 0, used_theirs = 0;
     *rails = 0;
     /* First each card once, then those that are left over on one side, then the alternatives. */

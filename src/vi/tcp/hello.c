@@ -18,8 +18,8 @@ _Static_assert(sizeof(struct transcript) == 96, "no padding in what is proved");
 
 enum role { CALLER = 1, CALLED = 2 };
 
-static void prove(uint8_t out[DIGEST_SIZE], enum role role, const struct tcp_hello *hello,
-                  const uint8_t called_nonce[TCP_NONCE], const uint8_t secret[SECRET_SIZE])
+static void proof_make(uint8_t out[DIGEST_SIZE], enum role role, const struct tcp_hello *hello,
+                       const uint8_t called_nonce[TCP_NONCE], const uint8_t secret[SECRET_SIZE])
 {
     struct transcript all = {.magic = TCP_MAGIC, .version = TCP_VERSION, .role = role, .from = hello->from,
                              .to = hello->to, .rail = hello->rail, .epoch = hello->epoch};
@@ -53,7 +53,7 @@ int tcp_welcome_make(struct tcp_welcome *welcome, const struct tcp_hello *hello,
     *welcome = (struct tcp_welcome){.magic = TCP_MAGIC, .version = TCP_VERSION};
     int error = vbase_random(welcome->nonce, sizeof(welcome->nonce));
     if (!error)
-        prove(welcome->proof, CALLED, hello, welcome->nonce, secret);
+        proof_make(welcome->proof, CALLED, hello, welcome->nonce, secret);
     return error;
 }
 
@@ -65,7 +65,7 @@ int tcp_welcome_judge(const struct tcp_welcome *welcome, const struct tcp_hello 
         return vbase_fail(ERR_PROTOCOL, "what answers there is not Viaduct");
     if (welcome->version != TCP_VERSION)
         return vbase_fail(ERR_MISMATCH, "it speaks version %u of the wire, we %u", welcome->version, TCP_VERSION);
-    prove(right, CALLED, hello, welcome->nonce, secret);
+    proof_make(right, CALLED, hello, welcome->nonce, secret);
     if (!vbase_equal_secretly(right, welcome->proof, DIGEST_SIZE))
         return vbase_fail(ERR_DENIED, "what answers there does not belong to this job");
     return OK;
@@ -74,14 +74,14 @@ int tcp_welcome_judge(const struct tcp_welcome *welcome, const struct tcp_hello 
 void tcp_proof_make(struct tcp_proof *proof, const struct tcp_hello *hello, const struct tcp_welcome *welcome,
                     const uint8_t secret[SECRET_SIZE])
 {
-    prove(proof->proof, CALLER, hello, welcome->nonce, secret);
+    proof_make(proof->proof, CALLER, hello, welcome->nonce, secret);
 }
 
 int tcp_proof_judge(const struct tcp_proof *proof, const struct tcp_hello *hello, const struct tcp_welcome *welcome,
                     const uint8_t secret[SECRET_SIZE])
 {
     uint8_t right[DIGEST_SIZE];
-    prove(right, CALLER, hello, welcome->nonce, secret);
+    proof_make(right, CALLER, hello, welcome->nonce, secret);
     if (!vbase_equal_secretly(right, proof->proof, DIGEST_SIZE))
         return vbase_fail(ERR_DENIED, "it does not know the job's secret");
     return OK;

@@ -73,7 +73,7 @@ static void read_address(const struct nlmsghdr *message, struct tcp_interfaces *
 }
 
 /* Asks for all links or all addresses and reads the answer to its end. */
-static int dump(int fd, uint16_t type, struct tcp_interfaces *out)
+static int netlink_dump(int fd, uint16_t type, struct tcp_interfaces *out)
 {
     struct {
         struct nlmsghdr header;
@@ -125,7 +125,7 @@ int tcp_interfaces_read(struct tcp_interfaces *out)
         return vbase_fail_errno(ERR_SYSTEM, "a netlink socket");
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     out->count = out->addresses = 0;
-    error = dump(fd, RTM_GETLINK, out) ?: dump(fd, RTM_GETADDR, out);
+    error = netlink_dump(fd, RTM_GETLINK, out) ?: netlink_dump(fd, RTM_GETADDR, out);
     close(fd);
     if (error)
         return error;

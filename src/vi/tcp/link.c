@@ -92,7 +92,10 @@ static int greet_connected(struct tcp_nic *nic, struct tcp_link *link, uint64_t 
 }
 
 /* Of two calls that cross, the one of the lower rank stays. */
-static bool decides(const struct tcp_nic *nic, const struct tcp_peer *peer) { return nic->nic.rank < peer->rank; }
+static bool rank_decides(const struct tcp_nic *nic, const struct tcp_peer *peer)
+{
+    return nic->nic.rank < peer->rank;
+}
 
 static int greet_welcome(struct tcp_nic *nic, struct tcp_link *link)
 {
@@ -107,7 +110,7 @@ static int greet_welcome(struct tcp_nic *nic, struct tcp_link *link)
         return vbase_fail_errno(ERR_LINK_DOWN, "a proof to rank %u", peer->rank);
     link->phase = TCP_PROVED; /* from here on the called side may take it for the connection */
     base_lock(&nic->lock);
-    if (decides(nic, peer))
+    if (rank_decides(nic, peer))
         link->rail->epoch = link->epoch; /* so it is: calls of the other side are crossed */
     base_unlock(&nic->lock);
     return OK;
@@ -132,7 +135,7 @@ static int greet_verdict(struct tcp_nic *nic, struct tcp_link *link, uint64_t no
 /* Under nic->lock: does this side hold a link of the rail, or its own call that it has decided for? */
 static bool has_link(const struct tcp_nic *nic, const struct tcp_rail *rail)
 {
-    return rail->link || (decides(nic, rail->peer) && rail->dial && rail->dial->phase == TCP_PROVED);
+    return rail->link || (rank_decides(nic, rail->peer) && rail->dial && rail->dial->phase == TCP_PROVED);
 }
 
 /* The calling rank is authenticated; the verdict whether this connection is the one to keep is still to be sent. */
@@ -170,7 +173,7 @@ void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
 
 /* The other side's program may compute or be stopped for hours: its kernel answers for the card. What was sent and not
  * taken there is in doubt until our kernel says that it has arrived. */
-static bool in_doubt(const struct tcp_vi *vi)
+static bool vi_in_doubt(const struct tcp_vi *vi)
 {
     uint64_t sent = atomic_load_explicit(&vi->sent, memory_order_relaxed);
     return sent != atomic_load_explicit(&vi->doubt, memory_order_relaxed) &&
@@ -178,7 +181,7 @@ static bool in_doubt(const struct tcp_vi *vi)
 }
 
 /* Data stays unacknowledged, or window probes stay unanswered. */
-static bool is_dead(struct tcp_vi *vi)
+static bool vi_dead(struct tcp_vi *vi)
 {
     uint64_t sent = atomic_load_explicit(&vi->sent, memory_order_relaxed);
     struct tcp_info info;
@@ -195,7 +198,7 @@ static bool is_dead(struct tcp_vi *vi)
 bool tcp_doubtful(const struct tcp_nic *nic)
 {
     list_for_each(node, &nic->up)
-        if (in_doubt(container_of(node, struct tcp_vi, up)))
+        if (vi_in_doubt(container_of(node, struct tcp_vi, up)))
             return true;
     return false;
 }
@@ -206,7 +209,7 @@ void tcp_health(struct tcp_nic *nic, uint64_t now)
     nic->health_at = now + TUNED_NS(TCP_HEALTH);
     list_for_each(node, &nic->up) {
         struct tcp_vi *vi = container_of(node, struct tcp_vi, up);
-        if (!in_doubt(vi) || !is_dead(vi))
+        if (!vi_in_doubt(vi) || !vi_dead(vi))
             continue;
         (void)vbase_fail(ERR_LINK_DOWN, "nothing that is sent to rank %u arrives", vi->vi.peer);
         setsockopt(vi->link->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));

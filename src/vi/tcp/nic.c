@@ -38,7 +38,7 @@ static void link_event(struct tcp_nic *nic, struct tcp_link *link, uint32_t even
     }
 }
 
-static void take_calls(struct tcp_nic *nic, uint64_t now)
+static void calls_take(struct tcp_nic *nic, uint64_t now)
 {
     struct tcp_hello hello;
     int fd, got = 1;
@@ -50,7 +50,7 @@ static void take_calls(struct tcp_nic *nic, uint64_t now)
     }
 }
 
-static void ask(struct tcp_nic *nic, int budget)
+static void epoll_ask(struct tcp_nic *nic, int budget)
 {
     struct epoll_event event[EVENTS];
     int count = epoll_wait(nic->epoll, event, EVENTS, 0);
@@ -65,14 +65,14 @@ static void ask(struct tcp_nic *nic, int budget)
         else if (event[i].data.u64 == LISTENER_WORD)
             tcp_listener_step(nic->listener, now);
         else if (event[i].data.u64 == SEAT_WORD)
-            take_calls(nic, now);
+            calls_take(nic, now);
         else
             link_event(nic, event[i].data.ptr, event[i].events, budget - nic->told > 0 ? budget - nic->told : 1, &now);
     }
     nic->moved |= count > 0;
 }
 
-static void read_hot(struct tcp_nic *nic, int budget)
+static void hot_read(struct tcp_nic *nic, int budget)
 {
     int count = nic->hot_count;
     for (int i = 0; i < count && nic->hot_count > 0 && nic->told < budget && !nic->enough; i++) {
@@ -86,7 +86,7 @@ static void read_hot(struct tcp_nic *nic, int budget)
 }
 
 /* Links with frames that were not taken yet. */
-static void read_unread(struct tcp_nic *nic, int budget)
+static void unread_read(struct tcp_nic *nic, int budget)
 {
     struct list round;
     list_init(&round);
@@ -99,17 +99,17 @@ static void read_unread(struct tcp_nic *nic, int budget)
     }
 }
 
-static void tell_owing(struct tcp_nic *nic)
+static void owing_acknowledge(struct tcp_nic *nic)
 {
     list_take_each(node, &nic->owing) {
         struct tcp_vi *vi = container_of(node, struct tcp_link, owing)->vi;
         if (atomic_load_explicit(&vi->took, memory_order_relaxed) !=
             atomic_load_explicit(&vi->told, memory_order_relaxed))
-            tcp_say(vi, TCP_TAKEN, 0);
+            tcp_control_send(vi, TCP_TAKEN, 0);
     }
 }
 
-static void step(struct tcp_nic *nic)
+static void timers_step(struct tcp_nic *nic)
 {
     bool due = false;
     uint64_t now = 0;
@@ -161,18 +161,18 @@ int tcp_poll(struct vi_nic *base, struct vi *only, int budget, unsigned flags)
         tcp_receive(nic, awaited, budget);
         return poll_end(nic);
     }
-    step(nic);
+    timers_step(nic);
     if (atomic_load_explicit(&nic->writing, memory_order_relaxed) > 0)
         tcp_writers_flush(nic, true);
     if (!list_empty(&nic->unread))
-        read_unread(nic, budget);
-    read_hot(nic, budget);
+        unread_read(nic, budget);
+    hot_read(nic, budget);
     if ((nic->told == 0 && !nic->moved && nic->hot_count == 0) || now - nic->asked > nic->tick_soon)
-        ask(nic, budget);
+        epoll_ask(nic, budget);
     if (atomic_load_explicit(&nic->ordered, memory_order_relaxed))
-        step(nic);
+        timers_step(nic);
     if (nic->told == 0 && !nic->moved && now - nic->event > nic->tick_settle && !list_empty(&nic->owing))
-        tell_owing(nic);
+        owing_acknowledge(nic);
     return poll_end(nic);
 }
 
@@ -184,7 +184,7 @@ static int arm_sleep(struct tcp_nic *nic, struct vi_wait *wait)
     atomic_store_explicit(&nic->asleep, true, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with tcp_order and with writer_add */
     nic->urgent = true;                        /* the next poll looks */
-    tell_owing(nic);
+    owing_acknowledge(nic);
     if (!list_empty(&nic->unread) || !tcp_writers_flush(nic, false))
         return ERR_AGAIN;
     if (tcp_doubtful(nic))
@@ -222,7 +222,7 @@ static int tcp_probe(const struct vi_setup *setup)
     return OK;
 }
 
-static int watch(struct tcp_nic *nic, int fd, uint64_t word)
+static int epoll_watch(struct tcp_nic *nic, int fd, uint64_t word)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = word};
     return epoll_ctl(nic->epoll, EPOLL_CTL_ADD, fd, &event) < 0
@@ -236,12 +236,12 @@ static int open_epoll(struct tcp_nic *nic)
     nic->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (nic->epoll < 0 || nic->timer < 0)
         return vbase_fail_errno(ERR_SYSTEM, "the descriptors of a tcp nic");
-    return watch(nic, nic->timer, TIMER_WORD);
+    return epoll_watch(nic, nic->timer, TIMER_WORD);
 }
 
 /* A seat at the listener of the node; at a listener of our own where there is none, or it is in another network
  * namespace. */
-static int take_seat(struct tcp_nic *nic, const struct vi_setup *setup)
+static int seat_take(struct tcp_nic *nic, const struct vi_setup *setup)
 {
     struct tcp_note note = {.port = 0};
     int rank = (int)setup->rank, error = OK;
@@ -254,13 +254,14 @@ static int take_seat(struct tcp_nic *nic, const struct vi_setup *setup)
         if (error)
             return error;
         nic->seat = tcp_listener_seat(nic->listener, 0);
-        error = watch(nic, tcp_listener_descriptor(nic->listener), LISTENER_WORD) ?: tcp_seat_note(nic->seat, &note);
+        error =
+            epoll_watch(nic, tcp_listener_descriptor(nic->listener), LISTENER_WORD) ?: tcp_seat_note(nic->seat, &note);
     }
     nic->cards.port = (uint16_t)note.port;
-    return error ? error : watch(nic, nic->seat, SEAT_WORD);
+    return error ? error : epoll_watch(nic, nic->seat, SEAT_WORD);
 }
 
-static void prepare(struct tcp_nic *nic, const struct vi_setup *setup)
+static void nic_prepare(struct tcp_nic *nic, const struct vi_setup *setup)
 {
     struct list *lists[] = {&nic->owing, &nic->unread, &nic->gone, &nic->gone_vis, &nic->up,
                             &nic->busy, &nic->closed, &nic->writers};
@@ -306,13 +307,13 @@ static int tcp_open(const struct vi_setup *setup, struct vi_nic **out)
     struct tcp_nic *nic = error ? NULL : calloc(1, sizeof(*nic));
     if (!nic)
         return error ? error : vbase_fail(ERR_MEMORY, "a nic");
-    prepare(nic, setup);
+    nic_prepare(nic, setup);
     nic->peers = calloc(setup->ranks, sizeof(struct tcp_peer *));
     error = nic->peers ? tcp_cards_own(&nic->cards) : vbase_fail(ERR_MEMORY, "the table of %u ranks", setup->ranks);
     if (!error && setup->card)
         error = tcp_cards_only(&nic->cards, setup->card);
     if (!error)
-        error = open_epoll(nic) ?: take_seat(nic, setup) ?: tcp_cards_write(&nic->cards, nic->card, sizeof(nic->card));
+        error = open_epoll(nic) ?: seat_take(nic, setup) ?: tcp_cards_write(&nic->cards, nic->card, sizeof(nic->card));
     if (error)
         tcp_close(&nic->nic);
     else

@@ -66,7 +66,7 @@ struct tcp_link *tcp_peer_parked(const struct tcp_peer *peer)
 
 /* Where there are several rails, data that is not sent yet stays with us and not in the socket: another rail may take
  * it. */
-static void several(const struct tcp_peer *peer)
+static void rails_several(const struct tcp_peer *peer)
 {
     int fd[TCP_PAIRS], count = 0;
     for (uint32_t i = 0; i < TCP_PAIRS; i++)
@@ -76,7 +76,7 @@ static void several(const struct tcp_peer *peer)
         tcp_option(fd[i], IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)TUNED(TCP_UNSENT));
 }
 
-static void attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link)
+static void vi_attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link)
 {
     link->vi = vi;
     link->phase = TCP_UP;
@@ -92,7 +92,7 @@ static void attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link
     base_lock(&nic->lock);
     list_append(&nic->up, &vi->up);
     base_unlock(&nic->lock);
-    several(link->peer);
+    rails_several(link->peer);
     COUNT(rails);
     LOG_INFO("rail %u to rank %u is up: %s", link->rail->number, link->peer->rank, vi->path);
     tcp_watch(nic, link, EPOLLIN);
@@ -138,7 +138,7 @@ static bool peer_step(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
         call = peer->called = true;
     base_unlock(&nic->lock);
     if (vi)
-        attach(nic, vi, link);
+        vi_attach(nic, vi, link);
     if (call) {
         nic->told++;
         nic->nic.sink.called(&nic->nic, peer->rank);
@@ -156,7 +156,7 @@ static void dials_end(struct tcp_nic *nic, struct tcp_peer *peer)
 }
 
 /* Which peer is not reached, and why: one of our calls failed last. */
-static int dead(const struct tcp_peer *peer)
+static int death_cause(const struct tcp_peer *peer)
 {
     char address[INET6_ADDRSTRLEN];
     tcp_address_text(&peer->rail[0].pair.theirs.address, address, sizeof(address));
@@ -176,7 +176,7 @@ static void give_up(struct tcp_nic *nic, struct tcp_peer *peer)
         if (!node)
             return;
         if (!cause) {
-            cause = dead(peer);
+            cause = death_cause(peer);
             dials_end(nic, peer);
         }
         struct tcp_vi *vi = container_of(node, struct tcp_vi, node);
@@ -217,7 +217,7 @@ static void peer_times(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 
 /* Under nic->lock: still something to wait for? Sets the timer for it. A call that has no deadline may fail, and is
  * made again. */
-static bool still_busy(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
+static bool peer_busy(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 {
     struct tcp_rail *due;
     uint64_t next = tcp_rails_look(peer, now, &due), end = peer->silent + vbase_settings.patience;
@@ -245,7 +245,7 @@ void tcp_peers_step(struct tcp_nic *nic, uint64_t now)
             ;
         last_resort_drop(nic, peer);
         base_lock(&nic->lock);
-        if (still_busy(nic, peer, now) && !list_node_linked(&peer->node))
+        if (peer_busy(nic, peer, now) && !list_node_linked(&peer->node))
             list_append(&nic->busy, &peer->node);
     }
     base_unlock(&nic->lock);

@@ -77,7 +77,7 @@ int tcp_queue_gather(const struct tcp_queue *queue, struct iovec *out, int most,
     return count;
 }
 
-static void pop(struct tcp_queue *queue)
+static void queue_pop(struct tcp_queue *queue)
 {
     struct tcp_item *item = queue->first;
     queue->first = item->next;
@@ -102,14 +102,14 @@ void tcp_queue_sent(struct tcp_queue *queue, size_t bytes)
                 return;
             item->at++;
         }
-        pop(queue);
+        queue_pop(queue);
     }
 }
 
 void tcp_queue_drop(struct tcp_queue *queue)
 {
     while (queue->first)
-        pop(queue);
+        queue_pop(queue);
     queue->bytes = queue->copied = 0;
 }
 

@@ -19,7 +19,7 @@ static uint32_t living(const struct tcp_peer *peer)
 }
 
 /* Every pair with a card of its own is up or has failed. */
-static bool settled(const struct tcp_peer *peer)
+static bool peer_settled(const struct tcp_peer *peer)
 {
     for (uint32_t i = 0; i < peer->most; i++)
         if (!peer->rail[i].link && peer->rail[i].attempts == 0)
@@ -51,9 +51,9 @@ static uint64_t due_at(const struct tcp_peer *peer, const struct tcp_rail *rail,
                    ? rail->dial_at
                    : later(rail->dial_at, peer->since + TUNED_NS(RAIL_ALONE));
     if (alive == 0)
-        return settled(peer) ? rail->dial_at : later(rail->dial_at, peer->since + TUNED_NS(RAIL_SILENT));
-    return alive < peer->most && settled(peer) && rail->pair.local && uses_idle_card(peer, rail) ? rail->dial_at
-                                                                                                 : TCP_NEVER;
+        return peer_settled(peer) ? rail->dial_at : later(rail->dial_at, peer->since + TUNED_NS(RAIL_SILENT));
+    return alive < peer->most && peer_settled(peer) && rail->pair.local && uses_idle_card(peer, rail) ? rail->dial_at
+                                                                                                      : TCP_NEVER;
 }
 
 uint64_t tcp_rails_look(struct tcp_peer *peer, uint64_t now, struct tcp_rail **due)
@@ -78,7 +78,7 @@ uint64_t tcp_rails_look(struct tcp_peer *peer, uint64_t now, struct tcp_rail **d
 const char *tcp_rail_last(const struct tcp_rail *rail) { return rail->last ? rail->last : "no memory for its words"; }
 
 /* The first failure of a rail is told; the others would say the same. */
-static void tell_failure(const struct tcp_rail *rail)
+static void failure_report(const struct tcp_rail *rail)
 {
     COUNT(rails_failed);
     LOG_INFO("rail %u to rank %u does not come up: %s", rail->number, rail->peer->rank, tcp_rail_last(rail));
@@ -86,7 +86,7 @@ static void tell_failure(const struct tcp_rail *rail)
 
 /* The peer's listener answered for NS; the rank may be computing. A later time that a connect has set meanwhile
  * stays. */
-static void listened(struct tcp_peer *peer, uint64_t ns, uint64_t now)
+static void listener_answered(struct tcp_peer *peer, uint64_t ns, uint64_t now)
 {
     uint64_t silent = peer->silent;
     (void)atomic_compare_exchange_strong(&peer->silent, &silent, silent + ns < now ? silent + ns : now);
@@ -107,7 +107,7 @@ void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64
     if (!cause)
         peer->silent = now;
     else if (rail->dial && rail->dial->met)
-        listened(peer, now - rail->dial->met, now);
+        listener_answered(peer, now - rail->dial->met, now);
     if (rail->dial)
         tcp_link_close(nic, rail->dial);
     rail->dial = NULL;
@@ -117,7 +117,7 @@ void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64
         rail->last = strdup(vbase_error_detail());
         peer->failed = rail;
         if (rail->attempts++ == 0)
-            tell_failure(rail);
+            failure_report(rail);
     }
     again += again / 4 * (nic->nic.rank % 7) / 7; /* not all at once */
     rail->dial_at = now + (wait > again ? wait : again);

@@ -12,7 +12,7 @@
 enum taken { TAKEN_NONE, TAKEN_ONE, TAKEN_STOP }; /* nothing whole is there; go on; the link has ended */
 
 /* The link ends: it said something that makes no sense. */
-static COLD enum taken nonsense(struct tcp_nic *nic, struct tcp_link *link, const char *what)
+static COLD enum taken frame_refuse(struct tcp_nic *nic, struct tcp_link *link, const char *what)
 {
     tcp_refuse(link->fd, what);
     tcp_vi_break(nic, link->vi, ERR_PROTOCOL);
@@ -21,7 +21,7 @@ static COLD enum taken nonsense(struct tcp_nic *nic, struct tcp_link *link, cons
 
 /* ---- puts -------------------------------------------------------------------------------------------------------- */
 
-static void took_frame(struct tcp_nic *nic, struct tcp_link *link)
+static void frame_count(struct tcp_nic *nic, struct tcp_link *link)
 {
     struct tcp_vi *vi = link->vi;
     /* relaxed: this thread alone writes it; senders pass it on as it is */
@@ -30,7 +30,7 @@ static void took_frame(struct tcp_nic *nic, struct tcp_link *link)
     list_enter(&nic->owing, &link->owing);
 }
 
-static enum taken landed(struct tcp_nic *nic, struct tcp_link *link)
+static enum taken put_landed(struct tcp_nic *nic, struct tcp_link *link)
 {
     struct tcp_landing landing = link->landing;
     struct tcp_vi *vi = link->vi;
@@ -38,9 +38,9 @@ static enum taken landed(struct tcp_nic *nic, struct tcp_link *link)
     link->tell |= !landing.quiet;
     if (landing.refused) { /* before anything may say that it is taken */
         COUNT(refused);
-        tcp_say(vi, TCP_REFUSED, atomic_load_explicit(&vi->took, memory_order_relaxed) + 1u);
+        tcp_control_send(vi, TCP_REFUSED, atomic_load_explicit(&vi->took, memory_order_relaxed) + 1u);
     }
-    took_frame(nic, link);
+    frame_count(nic, link);
     if (landing.signal && !landing.refused) {
         nic->told++;
         nic->nic.sink.arrived(&vi->vi, landing.immediate, landing.length);
@@ -90,7 +90,7 @@ static ssize_t read_landing(struct tcp_nic *nic, struct tcp_link *link, bool *fu
     return got;
 }
 
-static enum taken take_put(struct tcp_nic *nic, struct tcp_link *link, const struct tcp_frame *frame)
+static enum taken put_take(struct tcp_nic *nic, struct tcp_link *link, const struct tcp_frame *frame)
 {
     struct tcp_put_frame put;
     if (link->end - link->start < sizeof(put))
@@ -109,7 +109,7 @@ static enum taken take_put(struct tcp_nic *nic, struct tcp_link *link, const str
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
-static enum taken take_send(struct tcp_nic *nic, struct tcp_link *link, const struct tcp_frame *frame)
+static enum taken send_take(struct tcp_nic *nic, struct tcp_link *link, const struct tcp_frame *frame)
 {
     struct tcp_vi *vi = link->vi;
     uint32_t size = (uint32_t)sizeof(*frame) + frame->length;
@@ -122,7 +122,7 @@ static enum taken take_send(struct tcp_nic *nic, struct tcp_link *link, const st
         return TAKEN_STOP;
     link->start += size;
     link->bulk = false;
-    took_frame(nic, link);
+    frame_count(nic, link);
     return TAKEN_ONE;
 }
 
@@ -142,7 +142,7 @@ static const char *fault_of(const struct tcp_link *link, const struct tcp_frame 
 }
 
 /* What the other side has taken of ours. A put that still waits here cannot be among it. */
-static bool credit(struct tcp_nic *nic, struct tcp_vi *vi, uint32_t word)
+static bool credit_take(struct tcp_nic *nic, struct tcp_vi *vi, uint32_t word)
 {
     uint64_t taken = atomic_load_explicit(&vi->taken, memory_order_relaxed), lent;
     /* acquire: pairs with count_frame */
@@ -163,11 +163,11 @@ static bool credit(struct tcp_nic *nic, struct tcp_vi *vi, uint32_t word)
     return true;
 }
 
-static enum taken take_word(struct tcp_nic *nic, struct tcp_link *link, const struct tcp_frame *frame)
+static enum taken control_take(struct tcp_nic *nic, struct tcp_link *link, const struct tcp_frame *frame)
 {
     link->start += sizeof(*frame);
     if (frame->kind == TCP_REFUSED && !tcp_put_refused(link->vi, frame->word))
-        return nonsense(nic, link, "a refusal of nothing");
+        return frame_refuse(nic, link, "a refusal of nothing");
     if (frame->kind != TCP_GOODBYE)
         return TAKEN_ONE;
     (void)vbase_fail(ERR_LINK_DOWN, "rank %u has disconnected", link->peer->rank);
@@ -175,24 +175,24 @@ static enum taken take_word(struct tcp_nic *nic, struct tcp_link *link, const st
     return TAKEN_STOP;
 }
 
-static enum taken take_frame(struct tcp_nic *nic, struct tcp_link *link)
+static enum taken frame_take(struct tcp_nic *nic, struct tcp_link *link)
 {
     struct tcp_frame frame;
     if (link->landing.active) {
         land_staged(nic, link);
-        return link->landing.left == 0 ? landed(nic, link) : TAKEN_NONE;
+        return link->landing.left == 0 ? put_landed(nic, link) : TAKEN_NONE;
     }
     if (link->end - link->start < sizeof(frame))
         return TAKEN_NONE;
     memcpy(&frame, link->stage + link->start, sizeof(frame));
     const char *fault = fault_of(link, &frame);
     if (unlikely(fault))
-        return nonsense(nic, link, fault);
-    if (unlikely(!credit(nic, link->vi, frame.taken)))
-        return nonsense(nic, link, "a credit for what was not sent");
+        return frame_refuse(nic, link, fault);
+    if (unlikely(!credit_take(nic, link->vi, frame.taken)))
+        return frame_refuse(nic, link, "a credit for what was not sent");
     if (likely(frame.kind == TCP_SEND))
-        return take_send(nic, link, &frame);
-    return frame.kind == TCP_PUT ? take_put(nic, link, &frame) : take_word(nic, link, &frame);
+        return send_take(nic, link, &frame);
+    return frame.kind == TCP_PUT ? put_take(nic, link, &frame) : control_take(nic, link, &frame);
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
@@ -257,14 +257,14 @@ static void read_leaving(struct tcp_nic *nic, struct tcp_link *link)
     }
 }
 
-static bool frames(struct tcp_nic *nic, struct tcp_link *link, int budget, int before)
+static bool frames_take(struct tcp_nic *nic, struct tcp_link *link, int budget, int before)
 {
     enum taken taken = TAKEN_ONE;
     while (taken == TAKEN_ONE && nic->told - before < budget && !nic->enough && link->phase == TCP_UP &&
            (link->start != link->end || link->landing.active)) {
         if (unlikely(!atomic_load_explicit(&link->vi->open, memory_order_relaxed)))
             return false;
-        taken = take_frame(nic, link);
+        taken = frame_take(nic, link);
     }
     if (link->phase != TCP_UP)
         return false;
@@ -276,12 +276,12 @@ static bool frames(struct tcp_nic *nic, struct tcp_link *link, int budget, int b
 
 /* What was taken is told at once where a put is complete or much is owed; else by the next frame, or when nothing
  * happens. */
-static void settle(struct tcp_nic *nic, struct tcp_link *link)
+static void acknowledge(struct tcp_nic *nic, struct tcp_link *link)
 {
     uint32_t owed = atomic_load_explicit(&link->vi->took, memory_order_relaxed) -
                     atomic_load_explicit(&link->vi->told, memory_order_relaxed);
     if (link->tell || owed >= TCP_TELL)
-        tcp_say(link->vi, TCP_TAKEN, 0);
+        tcp_control_send(link->vi, TCP_TAKEN, 0);
     link->tell = false;
     if (link->start == link->end)
         tcp_stage_drop(nic, link);
@@ -298,9 +298,9 @@ int tcp_receive(struct tcp_nic *nic, struct tcp_link *link, int budget)
     if (link->phase != TCP_UP || !tcp_stage_use(nic, link))
         return 0;
     list_leave(&link->unread);
-    while (frames(nic, link, budget, before) && more)
+    while (frames_take(nic, link, budget, before) && more)
         more = read_more(nic, link);
     if (link->phase == TCP_UP)
-        settle(nic, link);
+        acknowledge(nic, link);
     return nic->told - before;
 }

@@ -30,7 +30,7 @@ static void writer_add(struct tcp_vi *vi)
     }
 }
 
-static int failed(struct tcp_vi *vi, int error)
+static int socket_failed(struct tcp_vi *vi, int error)
 {
     vi->failed = error;
     writer_add(vi);
@@ -39,7 +39,7 @@ static int failed(struct tcp_vi *vi, int error)
 }
 
 /* Bytes that the socket took, 0 when it is full, -1 when it has failed. */
-static ssize_t push(struct tcp_vi *vi, const struct iovec *piece, int pieces)
+static ssize_t socket_send(struct tcp_vi *vi, const struct iovec *piece, int pieces)
 {
     struct msghdr message = {.msg_iov = (struct iovec *)piece, .msg_iovlen = (size_t)pieces};
     ssize_t sent = sendmsg(vi->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -51,7 +51,7 @@ static ssize_t push(struct tcp_vi *vi, const struct iovec *piece, int pieces)
     return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? 0 : -1;
 }
 
-static struct tcp_frame stamp(struct tcp_vi *vi, enum tcp_kind kind, uint32_t length, uint64_t word)
+static struct tcp_frame frame_stamp(struct tcp_vi *vi, enum tcp_kind kind, uint32_t length, uint64_t word)
 {
     /* relaxed: a count, it promises nothing about memory here */
     uint32_t took = atomic_load_explicit(&vi->took, memory_order_relaxed);
@@ -74,7 +74,7 @@ static int queue_pieces(struct tcp_vi *vi, const struct iovec *piece, int pieces
         size_t gone = skip < piece[i].iov_len ? skip : piece[i].iov_len;
         skip -= gone;
         if (!tcp_queue_copy(&vi->queue, (const uint8_t *)piece[i].iov_base + gone, piece[i].iov_len - gone))
-            return failed(vi, ENOMEM);
+            return socket_failed(vi, ENOMEM);
     }
     atomic_store_explicit(&vi->vi.waiting, vi->queue.bytes, memory_order_relaxed);
     if (fresh && vi->fd >= 0)
@@ -92,16 +92,16 @@ static uint64_t total_of(const struct iovec *piece, int pieces)
 
 /* Sends what the queue holds, as far as the socket takes it. A call holds the socket, and acknowledgements wait
  * meanwhile: so less in one call to another host than within a host, where fewer calls are better. */
-static void flush(struct tcp_vi *vi)
+static void queue_flush(struct tcp_vi *vi)
 {
     struct iovec piece[BATCH];
     vi->held = false;
     for (int turn = 0; turn < (int)TUNED(TCP_TURNS) && vi->queue.first; turn++) {
         int pieces = tcp_queue_gather(&vi->queue, piece, BATCH, vi->near ? TUNED(TCP_PUSH_NEAR) : TUNED(TCP_PUSH_MOST));
         size_t asked = total_of(piece, pieces);
-        ssize_t sent = push(vi, piece, pieces);
+        ssize_t sent = socket_send(vi, piece, pieces);
         if (sent < 0) {
-            (void)failed(vi, errno);
+            (void)socket_failed(vi, errno);
             return;
         }
         tcp_queue_sent(&vi->queue, (size_t)sent);
@@ -111,7 +111,8 @@ static void flush(struct tcp_vi *vi)
 }
 
 /* FRAME and the pieces, at once if the socket takes them and nothing waits before them. */
-static int emit(struct tcp_vi *vi, const struct tcp_frame *frame, const struct iovec *piece, int pieces, bool more)
+static int frame_send(struct tcp_vi *vi, const struct tcp_frame *frame, const struct iovec *piece, int pieces,
+                      bool more)
 {
     struct iovec all[DIRECT];
     size_t total = sizeof(*frame) + frame->length;
@@ -122,7 +123,7 @@ static int emit(struct tcp_vi *vi, const struct tcp_frame *frame, const struct i
         bool fresh = !vi->queue.first && vi->fd >= 0;
         error = queue_pieces(vi, all, 1, 0) ?: queue_pieces(vi, piece, pieces, 0);
         if (!error && fresh)
-            flush(vi);
+            queue_flush(vi);
         return error;
     }
     for (int i = 0; i < pieces; i++)
@@ -131,20 +132,20 @@ static int emit(struct tcp_vi *vi, const struct tcp_frame *frame, const struct i
         error = queue_pieces(vi, all, pieces + 1, 0);
         vi->held = true;
         if (!error && (!more || vi->queue.copied > TUNED(TCP_HELD_MOST)))
-            flush(vi);
+            queue_flush(vi);
         return error;
     }
     if (vi->fd >= 0 && !vi->queue.first) {
-        sent = push(vi, all, pieces + 1);
+        sent = socket_send(vi, all, pieces + 1);
         if (sent < 0)
-            return failed(vi, errno);
+            return socket_failed(vi, errno);
         if ((size_t)sent == total)
             return OK;
     }
     return queue_pieces(vi, all, pieces + 1, (size_t)sent);
 }
 
-static int room(struct tcp_vi *vi, uint64_t length)
+static int send_room(struct tcp_vi *vi, uint64_t length)
 {
     /* relaxed: an old value only makes the way look fuller */
     uint64_t under_way = atomic_load_explicit(&vi->sent, memory_order_relaxed) -
@@ -170,11 +171,11 @@ int tcp_send(struct vi *base, uint64_t header, const struct iovec *piece, int pi
         return vbase_fail(ERR_ARGUMENT, "a send of %llu bytes over tcp; at most %u", (unsigned long long)length,
                           TCP_MAX_SEND);
     base_lock(&vi->lock);
-    int error = room(vi, length);
+    int error = send_room(vi, length);
     if (likely(!error)) {
         count_frame(vi);
-        struct tcp_frame frame = stamp(vi, TCP_SEND, (uint32_t)length, header);
-        error = emit(vi, &frame, piece, pieces, flags & VI_MORE);
+        struct tcp_frame frame = frame_stamp(vi, TCP_SEND, (uint32_t)length, header);
+        error = frame_send(vi, &frame, piece, pieces, flags & VI_MORE);
     }
     base_unlock(&vi->lock);
     return error;
@@ -196,7 +197,7 @@ static int judge_put(const struct vi_transfer *transfer, uint64_t length)
 
 static int put_room(struct tcp_vi *vi, bool posted)
 {
-    int error = room(vi, 0);
+    int error = send_room(vi, 0);
     if (error || !posted)
         return error;
     if (!vi->posted)
@@ -219,14 +220,14 @@ static int put_locked(struct tcp_vi *vi, const struct vi_transfer *transfer, uin
     if (!item)
         return vbase_fail(ERR_MEMORY, "a put of %d pieces to rank %u", transfer->pieces, vi->vi.peer);
     item->number = count_frame(vi);
-    item->frame.frame = stamp(vi, TCP_PUT, (uint32_t)length, transfer->key.word[0]);
+    item->frame.frame = frame_stamp(vi, TCP_PUT, (uint32_t)length, transfer->key.word[0]);
     item->frame.frame.flags = (transfer->signal ? TCP_FLAG_SIGNAL : 0) | (transfer->cookie ? 0 : TCP_FLAG_QUIET);
     item->frame.frame.immediate = transfer->immediate;
     item->frame.offset = transfer->offset;
     if (transfer->cookie)
         vi->posted[vi->posted_end++ % TCP_PUTS] = (struct tcp_posted){item->number, transfer->cookie, OK};
     if (fresh && vi->fd >= 0) {
-        flush(vi);
+        queue_flush(vi);
         if (vi->queue.first && !vi->failed)
             writer_add(vi);
     }
@@ -285,19 +286,19 @@ bool tcp_put_refused(struct tcp_vi *vi, uint64_t number)
 
 /* ---- what the poll sends ----------------------------------------------------------------------------------------- */
 
-static void say(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word)
+static void control_send(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word)
 {
-    struct tcp_frame frame = stamp(vi, kind, 0, word);
-    (void)emit(vi, &frame, NULL, 0, false);
+    struct tcp_frame frame = frame_stamp(vi, kind, 0, word);
+    (void)frame_send(vi, &frame, NULL, 0, false);
 }
 
-void tcp_say(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word)
+void tcp_control_send(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word)
 {
     base_lock(&vi->lock);
     if (vi->fd >= 0 && kind == TCP_TAKEN && vi->queue.first)
         vi->owes = true;
     else if (vi->fd >= 0)
-        say(vi, kind, word);
+        control_send(vi, kind, word);
     base_unlock(&vi->lock);
 }
 
@@ -307,10 +308,10 @@ bool tcp_flush(struct tcp_vi *vi)
     base_lock(&vi->lock);
     uint64_t before = vi->queue.bytes;
     if (vi->fd >= 0 && !vi->failed)
-        flush(vi);
+        queue_flush(vi);
     if (vi->fd >= 0 && !vi->failed && !vi->queue.first && vi->owes) {
         vi->owes = false;
-        say(vi, TCP_TAKEN, 0);
+        control_send(vi, TCP_TAKEN, 0);
     }
     if (vi->fd >= 0 && (vi->queue.first || vi->failed)) {
         writer_add(vi);

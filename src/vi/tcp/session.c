@@ -206,7 +206,7 @@ void tcp_session_leave(struct tcp_nic *nic, struct tcp_vi *vi)
         vi->rail->link = NULL; /* no rail any more: the next session makes another one */
     tcp_stage_drop(nic, vi->link);
     if (!vi->abrupt)
-        tcp_say(vi, TCP_GOODBYE, 0);
+        tcp_control_send(vi, TCP_GOODBYE, 0);
     if (vi->abrupt || tcp_queue_lent(&vi->queue) != TCP_NEVER || !tcp_flush(vi))
         tcp_vi_break(nic, vi, ERR_LINK_DOWN);
 }

@@ -291,7 +291,7 @@ bool tcp_doubtful(const struct tcp_nic *nic);       /* a look at the health is d
 int tcp_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces, unsigned flags);
 int tcp_put(struct vi *vi, const struct vi_transfer *transfer);
 /* a frame without payload; TCP_TAKEN lets others go first */
-void tcp_say(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word);
+void tcp_control_send(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word);
 bool tcp_put_refused(struct tcp_vi *vi, uint64_t number);           /* false: there is no such put */
 bool tcp_flush(struct tcp_vi *vi);                                  /* by the poll; false: the socket has failed */
 /* all of them; false: one has failed (TELL: told) */

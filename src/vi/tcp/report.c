@@ -1,9 +1,9 @@
-/* Interfaces and rails in words; see tell.h. Called by the tools; keeps nothing. */
-#include "vi/tcp/tell.h"
+/* Interfaces and rails in words; see report.h. Called by the tools; keeps nothing. */
+#include "vi/tcp/report.h"
 #include "vi/tcp/tcp.h"
 
-static void tell(const struct tcp_teller *to, const char *format, ...) PRINTF_LIKE(2, 3);
-static void tell(const struct tcp_teller *to, const char *format, ...)
+static void report_line(const struct tcp_reporter *to, const char *format, ...) PRINTF_LIKE(2, 3);
+static void report_line(const struct tcp_reporter *to, const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -35,7 +35,7 @@ static const char *address_fault(const struct tcp_interfaces *from, int at, cons
 }
 
 /* What the card carries of all that is sent. */
-static const char *split_text(const struct tcp_teller *to, const struct tcp_card *card, char out[48])
+static const char *split_text(const struct tcp_reporter *to, const struct tcp_card *card, char out[48])
 {
     uint64_t all = 0;
     out[0] = '\0';
@@ -47,25 +47,25 @@ static const char *split_text(const struct tcp_teller *to, const struct tcp_card
     return out;
 }
 
-static void tell_address(const struct tcp_teller *to, const struct tcp_interfaces *from, int at,
-                         const struct tcp_interface *interface, const struct tcp_cards *cards)
+static void report_address(const struct tcp_reporter *to, const struct tcp_interfaces *from, int at,
+                           const struct tcp_interface *interface, const struct tcp_cards *cards)
 {
     char text[INET6_ADDRSTRLEN], address[INET6_ADDRSTRLEN + 8], speed[16], split[48];
     const char *fault = tcp_interface_fault(interface);
     const struct tcp_card *card = tcp_card_of(cards, &from->address[at].address);
     tcp_address_text(&from->address[at].address, text, sizeof(text));
     snprintf(address, sizeof(address), "%s/%u", text, from->address[at].prefix);
-    tell(to, "%-15s %-10s %-9s %-28s %s%s%s", interface->name, tcp_interface_kind(interface),
-         speed_text(interface->speed, speed), address, fault ? "not used: " : "",
-         fault                 ? fault
-         : !card               ? address_fault(from, at, cards)
-         : interface->loopback ? "used between ranks of this host"
-                               : "used",
-         !fault && card ? split_text(to, card, split) : "");
+    report_line(to, "%-15s %-10s %-9s %-28s %s%s%s", interface->name, tcp_interface_kind(interface),
+                speed_text(interface->speed, speed), address, fault ? "not used: " : "",
+                fault                 ? fault
+                : !card               ? address_fault(from, at, cards)
+                : interface->loopback ? "used between ranks of this host"
+                                      : "used",
+                !fault && card ? split_text(to, card, split) : "");
 }
 
-static void tell_interface(const struct tcp_teller *to, const struct tcp_interfaces *from,
-                           const struct tcp_interface *interface, const struct tcp_cards *cards)
+static void report_interface(const struct tcp_reporter *to, const struct tcp_interfaces *from,
+                             const struct tcp_interface *interface, const struct tcp_cards *cards)
 {
     const char *fault = tcp_interface_fault(interface);
     char speed[16];
@@ -73,23 +73,23 @@ static void tell_interface(const struct tcp_teller *to, const struct tcp_interfa
     for (int i = 0; i < from->addresses; i++)
         if (from->address[i].index == interface->index) {
             any = true;
-            tell_address(to, from, i, interface, cards);
+            report_address(to, from, i, interface, cards);
         }
     if (!any)
-        tell(to, "%-15s %-10s %-9s %-28s not used: %s", interface->name, tcp_interface_kind(interface),
-             speed_text(interface->speed, speed), "-", fault ? fault : "it has no address");
+        report_line(to, "%-15s %-10s %-9s %-28s not used: %s", interface->name, tcp_interface_kind(interface),
+                    speed_text(interface->speed, speed), "-", fault ? fault : "it has no address");
 }
 
-int tcp_tell_host(const struct tcp_teller *to)
+int tcp_report_host(const struct tcp_reporter *to)
 {
     struct tcp_interfaces *from = malloc(sizeof(*from));
     struct tcp_cards cards;
     int error = from ? tcp_interfaces_read(from) : vbase_fail(ERR_MEMORY, "the list of interfaces");
     if (!error) {
         tcp_cards_choose(from, &cards);
-        tell(to, "%-15s %-10s %-9s %-28s", "interface", "kind", "speed", "address");
+        report_line(to, "%-15s %-10s %-9s %-28s", "interface", "kind", "speed", "address");
         for (int i = 0; i < from->count; i++)
-            tell_interface(to, from, &from->interface[i], &cards);
+            report_interface(to, from, &from->interface[i], &cards);
     }
     free(from);
     return error;
@@ -97,37 +97,42 @@ int tcp_tell_host(const struct tcp_teller *to)
 
 /* ---- the ways to a peer ------------------------------------------------------------------------------------------ */
 
-static void tell_living(const struct tcp_teller *to, const struct tcp_rail *rail)
+static void report_connected(const struct tcp_reporter *to, const struct tcp_rail *rail)
 {
     struct vi_state state;
     if (!rail->vi || vi_query(&rail->vi->vi, &state) != OK)
-        tell(to, "rail %u: up, and not taken by anybody yet", rail->number);
+        report_line(to, "rail %u: up, and not taken by anybody yet", rail->number);
     else
-        tell(to, "rail %u: %s: used, round trip %.0f us, %.2f GB/s lately%s", rail->number, rail->vi->path,
-             state.round_trip_ns / 1e3, (double)state.rate / 1e9, rail->vi == rail->peer->vi ? ", carries" : "");
+        report_line(to, "rail %u: %s: used, round trip %.0f us, %.2f GB/s lately%s", rail->number, rail->vi->path,
+                    state.round_trip_ns / 1e3, (double)state.rate / 1e9, rail->vi == rail->peer->vi ? ", carries" : "");
 }
 
-static void tell_rail(const struct tcp_teller *to, const struct tcp_rail *rail)
+static void report_rail(const struct tcp_reporter *to, const struct tcp_rail *rail)
 {
     char mine[INET6_ADDRSTRLEN], theirs[INET6_ADDRSTRLEN];
     if (rail->link) {
-        tell_living(to, rail);
+        report_connected(to, rail);
         return;
     }
     tcp_address_text(&rail->pair.mine.address, mine, sizeof(mine));
     tcp_address_text(&rail->pair.theirs.address, theirs, sizeof(theirs));
-    tell(to, "rail %u: %s %s - %s: not used: %s", rail->number, rail->pair.mine.name, mine, theirs,
-         rail->attempts > 0 ? tcp_rail_last(rail) : rail->dial ? "no answer yet"
-         : rail->number >= rail->peer->most ? "it shares its cards with better ones" : "not called yet");
+    report_line(to, "rail %u: %s %s - %s: not used: %s", rail->number, rail->pair.mine.name, mine, theirs,
+                rail->attempts > 0                 ? tcp_rail_last(rail)
+                : rail->dial                       ? "no answer yet"
+                : rail->number >= rail->peer->most ? "it shares its cards with better ones"
+                                                   : "not called yet");
 }
 
-void tcp_tell_peer(struct vi_nic *base, uint32_t rank, const struct tcp_teller *to)
+void tcp_report_peer(struct vi_nic *base, uint32_t rank, const struct tcp_reporter *to)
 {
     struct tcp_nic *nic = tcp_nic_of(base);
     const struct tcp_peer *peer = rank < nic->ranks ? nic->peers[rank] : NULL;
     for (uint32_t i = 0; peer && i < TCP_PAIRS; i++)
         if (i < peer->pairs || peer->rail[i].link)
-            tell_rail(to, &peer->rail[i]);
+            report_rail(to, &peer->rail[i]);
 }
 
-const char *tcp_tell_path(const struct vi *vi) { return ((const struct tcp_vi *)(const void *)vi)->path; }
+const char *tcp_report_path(const struct vi *vi)
+{
+    return ((const struct tcp_vi *)(const void *)vi)->path;
+}

@@ -5,17 +5,17 @@
 #include "vi/vi.h"
 
 /* Called with one line at a time, without a newline. */
-struct tcp_teller {
+struct tcp_reporter {
     void (*line)(void *context, const char *text);
     void *context;
     const uint64_t *sent; /* bytes sent over each card, by its number; NULL: not known */
 };
 
 /* Every interface and address of this host, used or not, and why. */
-int tcp_tell_host(const struct tcp_teller *to) MUST_CHECK;
+int tcp_report_host(const struct tcp_reporter *to) MUST_CHECK;
 
 /* Every pair of cards that may connect this nic and PEER, best first: used, with what the kernel measured on it, or why
- * not. By the thread that polls; tells nothing before a vi to PEER was made. */
-void tcp_tell_peer(struct vi_nic *nic, uint32_t peer, const struct tcp_teller *to);
+ * not. By the thread that polls; reports nothing before a vi to PEER was made. */
+void tcp_report_peer(struct vi_nic *nic, uint32_t peer, const struct tcp_reporter *to);
 
-const char *tcp_tell_path(const struct vi *vi); /* the two cards that it joins */
+const char *tcp_report_path(const struct vi *vi); /* the two cards that it joins */
