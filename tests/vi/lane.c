@@ -1,6 +1,24 @@
 /* Lanes and blocks from inside: laps wrap, credit flows, blocks rotate, and nothing is held that was given back. */
 #include "inside.h"
 
+static void two_start(void)
+{
+    inside_start(2);
+    inside_open(0);
+    inside_open(1);
+}
+
+/* From the first to the second, which has not answered: what follows takes the lane. */
+static struct vi *lane_start(void)
+{
+    two_start();
+    struct vi *vi = inside_connect(0, 1);
+    CHECK_EQUAL(inside_send(vi, 1, 8), OK);
+    while (vi_poll(inside.nic[1], 4) > 0)
+        ;
+    return vi;
+}
+
 /* Nothing comes to it until it gives all credit that it owes. */
 static void poll_idle(int receiver)
 {
@@ -13,9 +31,7 @@ static void wrap(void)
 {
     struct vi *there, *back;
 
-    inside_start(2);
-    inside_open(0);
-    inside_open(1);
+    two_start();
     there = inside_connect(0, 1);
     back = inside_connect(1, 0);
     for (int side = 0; side < 2; side++) {
@@ -61,15 +77,7 @@ static size_t rotation_of(struct vi *vi, size_t size)
 static void rotation(void)
 {
     static const size_t sizes[] = {SHM_ROW + 1, 4096, 5000, 16448, SHM_MAX_SEND};
-    struct vi *vi;
-
-    inside_start(2);
-    inside_open(0);
-    inside_open(1);
-    vi = inside_connect(0, 1);
-    CHECK_EQUAL(inside_send(vi, 1, 8), OK);
-    while (vi_poll(inside.nic[1], 4) > 0)
-        ;
+    struct vi *vi = lane_start();
     for (size_t s = 0; s < ARRAY_LENGTH(sizes); s++)
         CHECK(rotation_of(vi, sizes[s]) >= 128u << 10);
     inside_stop();
@@ -97,15 +105,7 @@ static size_t pages_of(struct vi *vi, size_t size, int count)
 static void pages_are_shared(void)
 {
     static const size_t sizes[] = {4000, 8000, 16000, 3000, 9000};
-    struct vi *vi;
-
-    inside_start(2);
-    inside_open(0);
-    inside_open(1);
-    vi = inside_connect(0, 1);
-    CHECK_EQUAL(inside_send(vi, 1, 8), OK);
-    while (vi_poll(inside.nic[1], 4) > 0)
-        ;
+    struct vi *vi = lane_start();
     /* the pool grows after so many */
     size_t first = pages_of(vi, 64000, (int)(TUNED(SHM_POOL_FIRST) * (TUNED(SHM_POOL_ROUNDS) - 1)));
     CHECK(first <= TUNED(SHM_POOL_FIRST) * SHM_SLAB / SHM_PAGE);
@@ -187,13 +187,7 @@ static void rows(void)
     struct vi *vi;
 
     random_state = 5;
-    inside_start(2);
-    inside_open(0);
-    inside_open(1);
-    vi = inside_connect(0, 1);
-    CHECK_EQUAL(inside_send(vi, 0, 8), OK);
-    while (vi_poll(inside.nic[1], 4) > 0)
-        ;
+    vi = lane_start();
     inside.got[1] = 0;
     for (int round = 0; round < 300000; round++) {
         size_t at = sent % 256, n = random_below(3) ? random_below(60) : random_below(SHM_ROW + 1);
@@ -235,9 +229,7 @@ static void one_way(void)
 {
     struct vi *vi;
 
-    inside_start(2);
-    inside_open(0);
-    inside_open(1);
+    two_start();
     vi = inside_connect(0, 1);
     for (uint64_t n = 0; n < 500; n++) {
         CHECK_EQUAL(inside_send(vi, n, n % 100), OK);
@@ -258,15 +250,7 @@ static void runs(void)
     uint64_t header[64];
     size_t length[64];
     unsigned char sent = 0, got = 0;
-    struct vi *vi;
-
-    inside_start(2);
-    inside_open(0);
-    inside_open(1);
-    vi = inside_connect(0, 1);
-    CHECK_EQUAL(inside_send(vi, 1, 8), OK);
-    while (vi_poll(inside.nic[1], 4) > 0)
-        ;
+    struct vi *vi = lane_start();
     for (int round = 0; round < 100000; round++) {
         unsigned pick = (state = state * 1103515245u + 12345u) >> 16;
         if (pick % 3 && (unsigned char)(sent - got) < 60) {
@@ -300,9 +284,7 @@ static void run_credit(void)
 {
     struct vi *vi;
 
-    inside_start(2);
-    inside_open(0);
-    inside_open(1);
+    two_start();
     vi = inside_connect(0, 1);
     CHECK_EQUAL(inside_send(vi, 5, 8), OK); /* by turn; nobody answers, so the others take the lane */
     for (int n = 1; n <= 20; n++) {
@@ -363,9 +345,7 @@ static void by_turns(uint64_t first)
 {
     struct vi *side[2];
 
-    inside_start(2);
-    inside_open(0);
-    inside_open(1);
+    two_start();
     for (uint64_t i = 0; i < 2; i++) {
         struct shm_vi *vi = shm_vi_of(side[i] = inside_connect((int)i, 1 - (int)i));
         atomic_store(&vi->turn_out, i ? 0 : first);
@@ -393,9 +373,7 @@ static void turn_between(int before, int behind, bool same)
 {
     struct vi *there, *back;
 
-    inside_start(2);
-    inside_open(0);
-    inside_open(1);
+    two_start();
     there = inside_connect(0, 1);
     back = inside_connect(1, 0);
     CHECK_EQUAL(inside_send(there, 0, 8), OK); /* the first turn; the next one is the peer's */
@@ -427,9 +405,7 @@ static void two_ways(void)
     struct vi *side[2];
 
     random_state = 11;
-    inside_start(2);
-    inside_open(0);
-    inside_open(1);
+    two_start();
     side[0] = inside_connect(0, 1);
     side[1] = inside_connect(1, 0);
     for (int from = 0; from < 2; from++) { /* a lane is looked at alone when it is known */
@@ -478,9 +454,7 @@ static void sessions(void)
 {
     struct vi *side[2];
 
-    inside_start(2);
-    inside_open(0);
-    inside_open(1);
+    two_start();
     for (uint64_t n = 0; n < 300; n++) {
         int first = random_below(2) > 0;
         side[0] = inside_connect(0, 1);
