@@ -57,7 +57,7 @@ struct sock_link {
     struct ring_reader reader;
     uint64_t consumed; /* bytes taken from the socket */
     uint64_t looked;   /* ticks: when the socket was last looked at for its end */
-    uint32_t empty_reads; /* in a row */
+    uint32_t empty_reads, polls; /* in a row; how often there were many */
     uint32_t waiting;  /* threads that wait for bytes */
 
     /* its place in an epoll set (epoll.h), changed under `receive` */

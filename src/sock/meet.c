@@ -30,7 +30,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define MOST_CALLS     1024 /* of the program, from the first step on: then it is given up */
+#define MOST_CALLS     1024 /* of the program, and so long, from the first step on: then it is given up */
+#define MOST_NS        2000000000
 #define MOST_LISTENERS 64   /* at a time */
 #define MOST_BYTES     65536
 
@@ -200,6 +201,7 @@ static void first_step(struct sock_file *file, int fd)
     struct sock_link *link = file->link;
     struct sockaddr_un name;
     file->first_step = atomic_load(&link->calls);
+    file->first_time = vbase_clock_ns();
     if (!sock_policy.on || sock_sandbox_there()) {
         give_up(file, "a sandbox");
         return;
@@ -355,7 +357,8 @@ void sock_meet(struct sock_file *file, int fd)
         return;
     int saved = errno;
     if (atomic_load(&link->stage) == STAGE_PLAIN) {
-        if (file->step != STEP_FIRST && file->step != STEP_ANSWER && calls - file->first_step > MOST_CALLS)
+        if (file->step != STEP_FIRST && file->step != STEP_ANSWER && calls - file->first_step > MOST_CALLS &&
+            vbase_clock_ns() - file->first_time > MOST_NS)
             give_up(file, "the other end does not answer");
         else if (file->step == STEP_FIRST)
             first_step(file, fd);

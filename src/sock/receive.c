@@ -13,18 +13,12 @@
 
 #define PIECES       16      /* that are handed to the kernel at once */
 #define LOOK_NS      1000000 /* how often a reader that finds nothing looks at the socket for its end */
-#define POLLS        16      /* empty reads in a row that make a poller */
+#define POLLS        3       /* empty reads in a row that a program makes which does not wait in between */
+#define POLL_WEIGHT  8       /* so many times more often there were fewer, for it to be believed no longer */
+#define POLLER       32
+#define POLLER_MOST  64
 #define STAMP_NS     50000   /* how often a reader that polls says so */
 #define NEXT_PHASE   LONG_MIN
-
-static uint64_t ticks_of_look(void)
-{
-    static _Atomic uint64_t ticks;
-    uint64_t known = atomic_load_explicit(&ticks, memory_order_relaxed);
-    if (!known)
-        atomic_store_explicit(&ticks, known = vbase_clock_ticks_of_ns(LOOK_NS), memory_order_relaxed);
-    return known;
-}
 
 size_t sock_pieces_copy(struct sock_pieces *to, const char *data, size_t size)
 {
@@ -130,7 +124,7 @@ static ssize_t ring_was_empty(struct sock_file *file, int fd, enum look look)
             return NEXT_PHASE; /* the end may lie right behind */
         }
     } else if (look == LOOK_NOW || !link->looked || atomic_load(&in->ended) ||
-               (look == LOOK_AT_TIMES && now - link->looked > ticks_of_look())) {
+               (look == LOOK_AT_TIMES && vbase_clock_ns_of_ticks(now - link->looked) > LOOK_NS)) {
         link->looked = now;
         n = sock_tcp_look(fd);
         if (n > 0) /* a bell that was counted meanwhile; else a byte of somebody who knows nothing of the ring */
@@ -286,11 +280,22 @@ void sock_stream_be_ready(struct sock_file *file, int fd)
         atomic_store(&file->link->strict_in, false);
 }
 
-/* A reader that looks again and again without waiting needs no bell. */
+/* A reader that looks again and again without waiting needs no bell. One that waits by a way that we do not see is
+ * woken when there is something, and finds nothing twice in a row at most. */
 static void empty_read(struct sock_file *file)
 {
-    if (++file->link->empty_reads >= POLLS)
+    struct sock_link *link = file->link;
+    if (++link->empty_reads == POLLS && link->polls < POLLER_MOST)
+        link->polls += POLL_WEIGHT;
+    if (link->polls >= POLLER)
         sock_stream_polled(file);
+}
+
+static void full_read(struct sock_link *link)
+{
+    if (link->empty_reads < POLLS && link->polls)
+        link->polls--;
+    link->empty_reads = 0;
 }
 
 void sock_stream_polled(struct sock_file *file)
@@ -299,7 +304,7 @@ void sock_stream_polled(struct sock_file *file)
     uint64_t now = clock_ticks();
     if (atomic_load_explicit(&file->link->set, memory_order_relaxed))
         return; /* the program may wait in its set next, and the kernel alone tells of it there if it has no place */
-    if (now - atomic_load_explicit(&in->polled, memory_order_relaxed) > vbase_clock_ticks_of_ns(STAMP_NS))
+    if (vbase_clock_ns_of_ticks(now - atomic_load_explicit(&in->polled, memory_order_relaxed)) > STAMP_NS)
         atomic_store(&in->polled, now);
 }
 
@@ -321,7 +326,7 @@ ssize_t sock_stream_receive(struct sock_file *file, int fd, struct sock_pieces *
         }
         ssize_t n = atomic_load(&link->shut_in) ? 0 : receive_there(file, fd, to, flags);
         if (n > 0)
-            link->empty_reads = 0;
+            full_read(link);
         else if (n == -EAGAIN && dont_wait)
             empty_read(file);
         sock_unlock(&link->receive);

@@ -1,6 +1,6 @@
 /* Whether polling pays; see wait.h. Each thread learns for itself: polling that found nothing makes it sleep at once
  * for a growing number of waits. One trial is as long as waking the other side takes, since its answer comes no
- * sooner. */
+ * sooner. With one processor a trial is a few yields: the other side runs meanwhile, and neither has to be woken. */
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "sock/wait.h"
@@ -10,6 +10,7 @@
 #define TRIAL_NS   100000
 #define PAYS_NS    30000  /* an answer that takes longer is worth sleeping for */
 #define LOST_NS    200000 /* between two looks: somebody else had the processor */
+#define YIELDS     4       /* of a trial, with one processor */
 #define SKIP_MOST  64
 #define ASK_EVERY  512    /* waits until the processors that this thread may use are counted again */
 
@@ -17,11 +18,6 @@ static _Thread_local struct {
     uint32_t skip, failures, asked;
     bool alone; /* one processor */
 } policy TLS_QUICK;
-
-static uint64_t ticks_of(uint64_t ns)
-{
-    return vbase_clock_ticks_of_ns(ns);
-}
 
 static void processors_count(void)
 {
@@ -35,28 +31,32 @@ bool sock_spin_begin(struct sock_spin *spin)
     if (policy.asked == 0)
         processors_count();
     policy.asked--;
-    if (policy.alone)
-        return false;
     if (policy.skip) {
         policy.skip--;
         return false;
     }
     spin->start = spin->last = clock_ticks();
+    spin->yields = 0;
     return true;
 }
 
 bool sock_spin_on(struct sock_spin *spin)
 {
-    for (int i = 0; i < 4; i++)
-        cpu_pause();
+    if (policy.alone)
+        sched_yield();
+    else
+        for (int i = 0; i < 4; i++)
+            cpu_pause();
     uint64_t now = clock_ticks(), gap = now - spin->last;
     spin->last = now;
-    return gap < ticks_of(LOST_NS) && now - spin->start < ticks_of(TRIAL_NS);
+    if (vbase_clock_ns_of_ticks(gap) >= LOST_NS)
+        return false;
+    return policy.alone ? ++spin->yields <= YIELDS : vbase_clock_ns_of_ticks(now - spin->start) < TRIAL_NS;
 }
 
 void sock_spin_end(struct sock_spin *spin, bool found)
 {
-    if (found && clock_ticks() - spin->start < ticks_of(PAYS_NS)) {
+    if (found && (policy.alone || vbase_clock_ns_of_ticks(clock_ticks() - spin->start) < PAYS_NS)) {
         policy.failures = 0;
         return;
     }

@@ -30,6 +30,7 @@ struct sock_file {
     int channel; /* to the other end, or where it is to call; 0: none */
     int told_place; /* of this process: the other end has been sent its eventfd; -1: none */
     uint32_t first_step;
+    uint64_t first_time;
     _Atomic uint32_t next_step; /* data calls of the connection before it is tried again */
     struct sock_ends ends;
     struct sock_owner owner;

@@ -78,6 +78,7 @@ bool sock_watch(struct sock_file *file, short event, int place)
         bool alone = link->waiting++ == 0 && atomic_load(&link->set) == 0 && !atomic_load(&link->many);
         atomic_store(&in->place, alone && place >= 0 && file->peer ? (uint32_t)place + 1 : NO_PLACE);
         atomic_store(&in->polled, 0); /* a bell is needed from now on */
+        link->polls = 0;
         sock_unlock(&link->receive);
     }
     atomic_thread_fence(memory_order_seq_cst); /* before the look at the ring; pairs with ring_publish, room_made */

@@ -28,6 +28,7 @@ bool sock_watch_ready(struct sock_file *file, short event);
 /* Polling before sleep: begins; true as long as it may go on. FOUND ends it: did it pay? */
 struct sock_spin {
     uint64_t start, last;
+    unsigned yields;
 };
 bool sock_spin_begin(struct sock_spin *spin);
 bool sock_spin_on(struct sock_spin *spin);
