@@ -26,7 +26,8 @@ bool vmsg_poll_all(const struct msg_request *request)
 
 bool vmsg_chores_do(void)
 {
-    return vmsg_transfers_work() | vmsg_peers_flush();
+    bool moved = vmsg_transfers_work();
+    return vmsg_peers_flush() || moved;
 }
 
 bool vmsg_progress_for(const struct msg_request *request)
