@@ -7,14 +7,6 @@
 
 #define HOOK(type, name, parameters, arguments)         type sock_##name parameters;
 #define CALL(type, name, parameters, arguments, number) type sock_##name parameters;
-#define HOOK_FD                                         HOOK
-#define CALL_FD                                         CALL
-#define ALIAS(other, name)
 #include "sock/hooks.def"
-#undef HOOK
-#undef HOOK_FD
-#undef CALL
-#undef CALL_FD
-#undef ALIAS
 
 #endif

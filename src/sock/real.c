@@ -52,10 +52,6 @@ static long call_early(long number, long a, long b, long c, long d, long e, long
 #define WORDS(...)                          WORDS_OF(__VA_ARGS__, 0, 0, 0, 0, 0, 0)
 #define WORDS_OF(a, b, c, d, e, f, ...)     (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)
 
-#define ALIAS(other, name)
-#define HOOK_FD HOOK
-#define CALL_FD CALL
-
 #define HOOK(type, name, parameters, arguments)                                                                        \
     static type early_##name parameters                                                                                \
     {                                                                                                                  \
@@ -65,15 +61,11 @@ static long call_early(long number, long a, long b, long c, long d, long e, long
 #define CALL(type, name, parameters, arguments, number)                                                                \
     static type early_##name parameters { return (type)call_early(number, WORDS arguments); }
 #include "sock/hooks.def"
-#undef HOOK
-#undef CALL
 
 struct sock_real sock_real = {
 #define HOOK(type, name, parameters, arguments)         .name = early_##name,
 #define CALL(type, name, parameters, arguments, number) .name = early_##name,
 #include "sock/hooks.def"
-#undef HOOK
-#undef CALL
 };
 
 /* A function that this libc does not have keeps its stand-in. */
@@ -85,8 +77,6 @@ void sock_real_find(void)
         sock_real.name = (type(*) parameters)found;
 #define CALL(type, name, parameters, arguments, number) HOOK(type, name, parameters, arguments)
 #include "sock/hooks.def"
-#undef HOOK
-#undef CALL
 }
 
 /* What base calls instead of our hooks: see plain.h. */

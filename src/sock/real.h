@@ -20,15 +20,7 @@
 struct sock_real {
 #define HOOK(type, name, parameters, arguments)         type(*name) parameters;
 #define CALL(type, name, parameters, arguments, number) type(*name) parameters;
-#define HOOK_FD                                         HOOK
-#define CALL_FD                                         CALL
-#define ALIAS(other, name)
 #include "sock/hooks.def"
-#undef HOOK
-#undef HOOK_FD
-#undef CALL
-#undef CALL_FD
-#undef ALIAS
 };
 extern struct sock_real sock_real;
 
