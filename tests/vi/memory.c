@@ -1,5 +1,6 @@
 /* What 64 ranks of one node cost each in shared memory: after a ring, after an all-to-all of small messages, after one
- * with 1 KiB. Limits of the values in the table that are shipped.
+ * with 1 KiB. A page that several ranks see counts in parts, as the kernel tells them: it also shows a rank pages around
+ * one that it reads, which only others have filled. Limits of the values in the table that are shipped.
  * timeout: 120 presets: release asan */
 #include "inside.h"
 
@@ -15,6 +16,21 @@ static struct shared {
 } *shared;
 
 static int barriers;
+
+/* This process's share of shared memory, in KiB. */
+static long share(void)
+{
+    char line[200];
+    long kib = -1;
+    FILE *file = fopen("/proc/self/smaps_rollup", "r");
+
+    while (file && fgets(line, sizeof(line), file))
+        if (sscanf(line, "Pss_Shmem: %ld", &kib) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return kib;
+}
 
 static void poll_once(int rank)
 {
@@ -39,7 +55,7 @@ static void send_to(int rank, struct vi *vi, size_t length)
 static void run(int rank)
 {
     struct vi *vi[RANKS];
-    long start = inside_resident();
+    long start = share();
 
     inside_open(rank);
     for (int i = 0; i < RANKS; i++)
@@ -50,7 +66,7 @@ static void run(int rank)
     while (inside.got[rank] < 200)
         poll_once(rank);
     barrier(rank);
-    shared->ring[rank] = inside_resident() - start;
+    shared->ring[rank] = share() - start;
     for (int large = 0; large < 2; large++) {
         barrier(rank);
         for (int n = 0; n < 5; n++)
@@ -59,7 +75,7 @@ static void run(int rank)
         while (inside.got[rank] < 200 + 5u * (RANKS - 1) * (unsigned)(large + 1))
             poll_once(rank);
         barrier(rank);
-        (large ? shared->large : shared->small)[rank] = inside_resident() - start;
+        (large ? shared->large : shared->small)[rank] = share() - start;
     }
 }
 
@@ -93,8 +109,8 @@ int main(void)
         waitpid(pid[i], &status, 0);
         CHECK_EQUAL(status, 0);
     }
-    most("ring", shared->ring, 300);
-    most("all-to-all, 8 bytes", shared->small, 2000);
+    most("ring", shared->ring, 60);
+    most("all-to-all, 8 bytes", shared->small, 400);
     most("all-to-all, 1 KiB", shared->large, 8000);
     return check_done();
 }
