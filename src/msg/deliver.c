@@ -39,6 +39,7 @@ void vmsg_message_deliver(struct msg_request *request, const struct msg_envelope
     } else {
         if (unlikely(envelope->id))
             vmsg_done_tell(envelope->peer, envelope->id);
-        msg_payload_deliver(request, envelope->peer, envelope->payload, want);
+        msg_payload_deliver(request, envelope->payload, want);
+        msg_credit_owe(envelope->peer, envelope->total + MSG_FRAME_COST);
     }
 }

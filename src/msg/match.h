@@ -144,17 +144,15 @@ static inline uint64_t msg_receive_found(struct msg_request *request, int source
 }
 
 /* The payload of an eager message lies at hand: into the buffer of its receive, which is over. */
-static inline __attribute__((always_inline)) void
-msg_payload_deliver(struct msg_request *request, struct msg_peer *peer, const void *payload, uint64_t bytes)
+static inline __attribute__((always_inline)) void msg_payload_deliver(struct msg_request *request, const void *payload,
+                                                                      uint64_t bytes)
 {
-    uint64_t cost = request->total + MSG_FRAME_COST;
     if (unlikely(!type_buffer_contiguous(&request->buffer)))
         (void)vtype_unpack_at(&request->buffer, 0, payload, bytes);
     else if (likely(bytes == 8)) /* a word needs no call */
         memcpy(request->buffer.base, payload, 8);
     else if (bytes)
         memcpy(request->buffer.base, payload, bytes);
-    msg_credit_owe(peer, cost);
     msg_over(request);
 }
 void vmsg_message_give(struct msg_message *message, struct msg_request *request); /* deliver and free */

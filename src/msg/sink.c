@@ -21,30 +21,35 @@ static __attribute__((noinline)) void eager_kept(struct msg_peer *peer, uint64_t
         vmsg_failed(error);
 }
 
-/* The usual message: its context is open and its receive is posted. */
-static inline __attribute__((always_inline)) void eager_arrived(struct msg_peer *peer, uint64_t header,
-                                                                const void *data, size_t length)
+/* The usual messages: their context is open and their receives are posted. Of COUNT with one header and one length, as
+ * many as find a receive; how many it took, at least one. */
+static inline __attribute__((always_inline)) uint32_t eager_arrived(struct msg_peer *peer, uint64_t header,
+                                                                    const char *data, size_t length, uint32_t count)
 {
     struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
     int tag = msg_header_tag(header), rank = likely(context != NULL) ? vmsg_context_rank_of(context, peer->world) : -1;
-    struct msg_request *request = NULL;
-    bool listens = false;
+    struct msg_request *found[TUNED(POLL_EVENTS)], *request = NULL;
+    uint32_t n = 0;
     if (likely(rank >= 0)) {
         msg_lock(&context->lock);
         struct msg_member *member = context->member[rank];
-        if (likely(member && (request = msg_match_arrival(context, member, tag)))) {
-            listens = request->mode == MSG_LISTEN;
-            if (likely(!listens))
-                msg_match_unlink(request);
+        while (n < count && n < TUNED(POLL_EVENTS) && likely(member && (request = msg_match_arrival(context, member, tag))) &&
+               likely(request->mode != MSG_LISTEN)) {
+            msg_match_unlink(request);
+            found[n++] = request;
         }
         msg_unlock(&context->lock);
     }
-    if (unlikely(!request || listens)) {
+    if (unlikely(n == 0)) {
         eager_kept(peer, header, data, length, request);
-        return;
+        return 1;
     }
-    uint64_t want = msg_receive_found(request, rank, tag, length);
-    msg_payload_deliver(request, peer, data, want);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t want = msg_receive_found(found[i], rank, tag, length);
+        msg_payload_deliver(found[i], data + i * length, want);
+    }
+    msg_credit_owe(peer, n * (length + MSG_FRAME_COST));
+    return n;
 }
 
 /* Takes a part from the front of a frame; false: it is not there. */
@@ -150,7 +155,7 @@ static void far_received(struct vi *vi, uint64_t header, const char *data, size_
     int verdict = vmsg_rail_received(vi, header, data, length);
     data += sizeof(struct msg_frame_extension);
     if (verdict == 1 && is_eager(header))
-        eager_arrived(peer, header, data, length - sizeof(struct msg_frame_extension));
+        (void)eager_arrived(peer, header, data, length - sizeof(struct msg_frame_extension), 1);
     else if (verdict == 1)
         frame_arrived(peer, header, data, length - sizeof(struct msg_frame_extension));
     if (unlikely(verdict < 0)) {
@@ -170,13 +175,18 @@ static __attribute__((noinline)) bool all_arrived(struct vi *vi, uint64_t header
                                                   uint32_t count)
 {
     struct msg_peer *peer = vi->owner;
-    for (; count > 0; count--, data += length)
+    for (uint32_t taken = 0; taken < count;) {
+        const char *next = data + taken * length;
+        if (likely(is_eager(header)) && !peer->remote) {
+            taken += eager_arrived(peer, header, next, length, count - taken);
+            continue;
+        }
         if (peer->remote)
-            far_received(vi, header, data, length);
-        else if (likely(is_eager(header)))
-            eager_arrived(peer, header, data, length);
+            far_received(vi, header, next, length);
         else
-            frame_arrived(peer, header, data, length);
+            frame_arrived(peer, header, next, length);
+        taken++;
+    }
     return waited_is_done();
 }
 
@@ -186,7 +196,7 @@ bool vmsg_sink_received(struct vi *vi, uint64_t header, const void *data, size_t
     peer->heard = true;
     if (unlikely(count != 1 || !is_eager(header) || peer->remote))
         return all_arrived(vi, header, data, length, count);
-    eager_arrived(peer, header, data, length);
+    (void)eager_arrived(peer, header, data, length, 1);
     return waited_is_done();
 }
 
