@@ -33,7 +33,8 @@ static inline __attribute__((always_inline)) uint32_t eager_arrived(struct msg_p
     if (likely(rank >= 0)) {
         msg_lock(&context->lock);
         struct msg_member *member = context->member[rank];
-        while (n < count && n < TUNED(POLL_EVENTS) && likely(member && (request = msg_match_arrival(context, member, tag))) &&
+        while (n < count && n < TUNED(POLL_EVENTS) &&
+               likely(member && (request = msg_match_arrival(context, member, tag))) &&
                likely(request->mode != MSG_LISTEN)) {
             msg_match_unlink(request);
             found[n++] = request;
