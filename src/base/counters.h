@@ -1,7 +1,7 @@
 /* Counters: one table (counters.def), one page per process, one writer, always on.
  *
  * The page starts as private memory and moves into the node's segment when there is one, so that other processes can
- * read it. Written with plain relaxed stores: with several threads an increment may get lost, a torn value never
+ * read it. Written with plain stores: with several threads an increment may get lost, a torn value never
  * appears. Readers know the layout by its version. */
 #pragma once
 
@@ -31,7 +31,7 @@ extern const size_t vbase_counter_count;
  * NULL: back to private memory, before the slot is unmapped. */
 VEXPORT void vbase_counters_move(void *slot);
 
-/* One instruction. Of two threads that count at once one may be lost: counts are for people. */
+/* One instruction. */
 #ifdef __SANITIZE_THREAD__
 #define COUNT_ADD(name, n)                                                                                             \
     __atomic_store_n(&vbase_counters->name,                                                                            \

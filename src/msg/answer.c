@@ -151,7 +151,7 @@ bool vmsg_credit_tell(struct msg_peer *peer)
 {
     struct msg_frame_credit body = {(uint64_t)peer->owed};
     struct iovec piece = {&body, sizeof body};
-    if (peer->world == vmsg_engine.rank)
+    if (peer->world == vmsg_engine.rank) /* no frame goes to ourselves */
         peer->window += peer->owed;
     else if (msg_peer_send(peer, msg_header(MSG_FRAME_CREDIT, 0, 0, 0), &piece, 1) == ERR_AGAIN)
         return false;

@@ -108,19 +108,21 @@ static inline int inside_send(struct vi *vi, uint64_t header, size_t length)
     return vi_send(vi, header, &piece, 1);
 }
 
-/* Resident shared memory of this process in KiB. */
-static inline long inside_resident(void)
+/* The number in this ROW, a scanf format, of a file of /proc; -1: it has none. */
+static inline long inside_kib(const char *path, const char *row)
 {
     char line[200];
     long kib = -1;
-    FILE *file = fopen("/proc/self/status", "r");
+    FILE *file = fopen(path, "r");
 
     while (file && fgets(line, sizeof(line), file))
-        if (sscanf(line, "RssShmem: %ld", &kib) == 1)
+        if (sscanf(line, row, &kib) == 1)
             break;
     if (file)
         fclose(file);
     return kib;
 }
+/* Resident shared memory of this process in KiB. */
+static inline long inside_resident(void) { return inside_kib("/proc/self/status", "RssShmem: %ld"); }
 
 #endif

@@ -18,19 +18,7 @@ static struct shared {
 static int barriers;
 
 /* This process's share of shared memory, in KiB. */
-static long share(void)
-{
-    char line[200];
-    long kib = -1;
-    FILE *file = fopen("/proc/self/smaps_rollup", "r");
-
-    while (file && fgets(line, sizeof(line), file))
-        if (sscanf(line, "Pss_Shmem: %ld", &kib) == 1)
-            break;
-    if (file)
-        fclose(file);
-    return kib;
-}
+static long share(void) { return inside_kib("/proc/self/smaps_rollup", "Pss_Shmem: %ld"); }
 
 static void poll_once(int rank)
 {
