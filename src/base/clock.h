@@ -19,6 +19,23 @@ static inline uint64_t clock_ticks(void)
 #endif
 }
 
+/* Ticks when all loads before are done and nothing after has begun: else a processor reads its counter long before the
+ * copy that is timed is over. */
+static inline uint64_t clock_ticks_ordered(void)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("lfence" : : : "memory");
+    uint64_t ticks = clock_ticks();
+    __asm__ volatile("lfence" : : : "memory");
+    return ticks;
+#elif defined(__aarch64__)
+    __asm__ volatile("dsb ld\n\tisb" : : : "memory");
+    return clock_ticks();
+#else
+    return clock_ticks();
+#endif
+}
+
 VEXPORT uint64_t vbase_clock_ns(void);
 
 /* Ticks in NS nanoseconds and back. The first call may measure for a fraction of a millisecond; the error is below 1 in

@@ -40,6 +40,14 @@ static int eager_send(struct msg_request *request, const struct msg_note *note)
     return error;
 }
 
+/* What a row of the class of the line allows that others do not: it may change at any time. */
+static bool eager_here(const struct msg_peer *peer, uint64_t bytes)
+{
+    struct vi_state state;
+    return !peer->remote && !vbase_settings.eager && bytes <= vbase_tuned(TUNABLE_EAGER_MOST, CLASS_NEAR) &&
+           vi_query(peer->vi, &state) == OK && bytes <= vbase_tuned(TUNABLE_EAGER_MOST, state.line);
+}
+
 /* Sends a request's message or its envelope. Peer lock held. OK: on its way, perhaps complete. ERR_AGAIN: the lane is
  * full. */
 int vmsg_send_launch(struct msg_request *request)
@@ -49,7 +57,8 @@ int vmsg_send_launch(struct msg_request *request)
     bool awaits = request->mode == MSG_SYNCHRONOUS;
     int64_t bytes = (int64_t)request->total;
     uint64_t head = (note ? sizeof *note : 0) + (awaits ? sizeof(struct msg_frame_id) : 0);
-    bool fits = bytes <= peer->eager && request->total + head <= msg_frame_most(peer);
+    bool fits = (bytes <= peer->eager || eager_here(peer, request->total)) &&
+                request->total + head <= msg_frame_most(peer);
     if (fits && bytes + MSG_FRAME_COST > peer->window) {
         COUNT(window_empty);
         fits = false;

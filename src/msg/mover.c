@@ -34,11 +34,21 @@ static uint64_t single_from(const struct vi_state *state)
     return vmsg_crowded(0) ? TUNED(SINGLE_CROWD) : vbase_tuned(TUNABLE_SINGLE_FROM, state->line);
 }
 
+/* It has large messages of ours to copy: where both directions are busy, each side copies what it receives. */
+static bool receives_from_us(const struct msg_peer *peer)
+{
+    msg_lock(&vmsg_engine.leaf);
+    bool some = peer->pending_sends > 0;
+    msg_unlock(&vmsg_engine.leaf);
+    return some;
+}
+
 static enum msg_mover choose_shared(const struct msg_transfer *transfer, const struct vi_state *state)
 {
-    bool alone = transfer->cursor || !state->put || (!vbase_settings.single_from && vmsg_crowded(0));
     if (transfer->want < single_from(state))
         return transfer->cursor ? MSG_PUSH : MSG_PUSH_SLOT;
+    bool alone = transfer->cursor || !state->put || (!vbase_settings.single_from && vmsg_crowded(0)) ||
+                 receives_from_us(transfer->peer);
     return alone ? MSG_PULL : MSG_SHARE;
 }
 

@@ -24,12 +24,13 @@ void vmsg_rails_close(struct msg_peer *peer)
     free(peer->far);
 }
 
-/* A setting stands for the rows of a node, and over a network for as many times it as they say. */
+/* In a node what is eager in each class: see vmsg_send_launch. A setting stands for a node, and over a network for as
+ * many times it as the table says. */
 static int64_t eager_most(bool remote)
 {
-    uint64_t inside = vbase_tuned(TUNABLE_EAGER_MOST, CLASS_SLOW);
-    uint64_t most = remote ? vbase_tuned(TUNABLE_EAGER_MOST, CLASS_REMOTE) : inside;
-    return (int64_t)(vbase_settings.eager ? vbase_settings.eager * (most / inside) : most);
+    uint64_t inside = vbase_tuned(TUNABLE_EAGER_MOST, CLASS_NEAR);
+    uint64_t most = vbase_tuned(TUNABLE_EAGER_MOST, remote ? CLASS_REMOTE : CLASS_SLOW);
+    return (int64_t)(vbase_settings.eager ? vbase_settings.eager * (remote ? most / inside : 1) : most);
 }
 
 static struct msg_peer *peer_make(int network, int world)

@@ -109,7 +109,7 @@ static void pages_are_shared(void)
     /* the pool grows after so many */
     size_t first = pages_of(vi, 64000, (int)(TUNED(SHM_POOL_FIRST) * (TUNED(SHM_POOL_ROUNDS) - 1)));
     CHECK(first <= TUNED(SHM_POOL_FIRST) * SHM_SLAB / SHM_PAGE);
-    (void)pages_of(vi, SHM_MAX_SEND, 1000);
+    (void)pages_of(vi, SHM_MAX_SEND, (int)(2 * SHM_SLABS * TUNED(SHM_POOL_ROUNDS))); /* all of the pool */
     for (size_t s = 0; s < ARRAY_LENGTH(sizes); s++)
         CHECK(pages_of(vi, sizes[s], 2000) <= SHM_SLABS); /* the last page of a slab is left over by the longest block */
     inside_stop();

@@ -8,9 +8,9 @@
  * Downwards, because the processor reads ahead of a reader: upwards it would take the first lines of the next block
  * away from the sender that fills them. In rotation, because a block whose lines are still in the receiver's cache must
  * be fetched back line by line when it is written again; a rotation that is larger than the caches of the two
- * processors avoids that. But a new page costs as much as sending it ten times. So the pool begins with a few slabs. It
- * grows once, to what both caches hold, when it has been filled some times, or when messages to other peers hold all of
- * it. */
+ * processors avoids that. But a new page costs as much as sending it ten times. So the pool begins with a few slabs,
+ * and doubles when all that is there has been used some times, until it is as large as both caches: new pages are a
+ * small share of what any stretch of messages costs. It also grows when messages to other peers hold all of it. */
 #include "vi/shm/shm.h"
 
 #include <unistd.h>
@@ -29,6 +29,7 @@ void shm_heap_open(struct shm_heap *heap, char *base)
     heap->base = base;
     heap->most = slabs_cached();
     heap->present = SHM_NO_SLAB;
+    heap->wanted = TUNED(SHM_POOL_FIRST);
 }
 
 static void slab_free(struct shm_heap *heap, uint32_t slab) { heap->free[heap->tail++ % SHM_SLABS] = (uint8_t)slab; }
@@ -57,8 +58,11 @@ static COLD bool slab_next(struct shm_nic *nic, struct shm_vi *vi)
 {
     struct shm_heap *heap = &nic->heap;
     uint32_t left = heap->present;
-    bool small = heap->rounds < TUNED(SHM_POOL_ROUNDS) && TUNED(SHM_POOL_FIRST) < heap->most;
-    bool grow = heap->slabs < (small ? TUNED(SHM_POOL_FIRST) : heap->most);
+    if (heap->taken >= TUNED(SHM_POOL_ROUNDS) * heap->wanted) {
+        heap->wanted = 2 * heap->wanted < heap->most ? 2 * heap->wanted : heap->most;
+        heap->taken = 0;
+    }
+    bool grow = heap->slabs < heap->wanted;
     if (!grow && heap->head == heap->tail)
         blocks_harvest(nic, vi);
     if (heap->head == heap->tail && vi->blocks_out == 0) /* other peers hold all of it, and may not poll for long */
@@ -73,8 +77,7 @@ static COLD bool slab_next(struct shm_nic *nic, struct shm_vi *vi)
     else
         heap->present = heap->free[heap->head++ % SHM_SLABS];
     heap->at = SHM_SLAB;
-    if (!grow)
-        heap->rounds += ++heap->taken % heap->slabs == 0;
+    heap->taken += !grow;
     if (left != SHM_NO_SLAB && !same && heap->out[left] == 0)
         slab_free(heap, left);
     return true;

@@ -208,14 +208,17 @@ static COLD void line_judge(struct shm_vi *vi, const void *data, uint32_t length
 
 /* In a stream the next row is there already: its payload comes while this one is copied. As long as this one, as far as
  * is known. */
-static inline void next_ask(const struct shm_vi *vi, uint32_t lines)
+static inline void next_ask(struct shm_vi *vi, uint32_t lines)
 {
     uint64_t behind = vi->in_next + lines;
     const struct shm_cell *next = &vi->in[behind % SHM_LINES];
     /* relaxed: a hint */
     uint32_t word = atomic_load_explicit(&next->published, memory_order_relaxed) - shm_word(behind);
-    for (uint32_t i = 1; i < lines && word - 1 < SHM_RUN; i++)
+    if (word - 1 >= SHM_RUN)
+        return;
+    for (uint32_t i = 1; i < lines; i++)
         __builtin_prefetch(next + i);
+    vi->line.left += vi->line.left == 1; /* it tells nothing of the line */
 }
 
 static inline void payload_take(struct shm_nic *nic, struct shm_vi *vi, uint64_t header, uint16_t kind,

@@ -270,14 +270,6 @@ static __attribute__((noinline)) int block_send(struct shm_vi *vi, uint64_t head
 
 /* ---- sends ------------------------------------------------------------------------------------------------------- */
 
-/* The peer has told another class of the line. */
-void shm_lane_class(struct shm_vi *vi, unsigned class)
-{
-    uint64_t most = vbase_tuned(TUNABLE_SHM_ROW_MOST, class < CLASSES ? (enum base_class)class : CLASS_SLOW);
-    vi->class = class;
-    vi->row_most = most < SHM_ROW ? (uint32_t)most : SHM_ROW;
-}
-
 /* In several pieces, or longer than a line. */
 static __attribute__((noinline)) int send_long(struct shm_vi *vi, uint64_t header, const struct iovec *piece,
                                                int pieces, unsigned flags)
@@ -288,9 +280,7 @@ static __attribute__((noinline)) int send_long(struct shm_vi *vi, uint64_t heade
     if (length > SHM_MAX_SEND)
         return vbase_fail(ERR_ARGUMENT, "a send of %llu bytes over shared memory; at most %u",
                           (unsigned long long)length, SHM_MAX_SEND);
-    if (unlikely(shm_class_told(vi) != vi->class))
-        shm_lane_class(vi, shm_class_told(vi));
-    if (length > vi->row_most && length > SHM_INLINE)
+    if (length > TUNED(SHM_ROW_MOST) || length > SHM_ROW)
         return block_send(vi, header, piece, pieces, (uint32_t)length, flags);
     if (length > SHM_INLINE)
         return row_send(vi, header, piece, pieces, (uint32_t)length, flags);

@@ -3,11 +3,12 @@
  *
  * The receiver times its own copy of the first 2 KiB of payload that was stored ordinarily and has just come. A round
  * trip would include polling and the peer's computing, and a stream has none. Every such payload is timed until the
- * class is known, later only a few. The least of some samples counts. A change needs several samples in a row beyond
- * the border; one that follows soon after another must wait longer, so that a line between two classes does not
- * alternate. The sender reads the class with the word that says whether the lane is polled. The class may change at any
- * time, since the scheduler, or that below a virtual machine, moves processes. In class far nearly all payload goes
- * past the caches and cannot be timed; now and then one is stored ordinarily. */
+ * class is known, later only a few; never what this side asked for ahead. Of some samples the second least counts: an
+ * interrupt or a new page makes some dearer, and one may have been fetched ahead by the processor. A change needs
+ * several samples in a row beyond the border; one that follows soon after another must wait longer, so that a line
+ * between two classes does not alternate. The sender reads the class with the word that says whether the lane is
+ * polled. The class may change at any time, since the scheduler, or that below a virtual machine, moves processes. In
+ * class far nearly all payload goes past the caches and cannot be timed; now and then one is stored ordinarily. */
 #include "vi/shm/shm.h"
 #include "base/clock.h"
 
@@ -56,9 +57,14 @@ void shm_line_sampled(struct shm_line *line, uint64_t ns, uint32_t bytes, uint64
         line->row = 0;
         return;
     }
-    line->least = line->row == 0 || ps < line->least ? ps : line->least;
+    if (line->row == 0 || ps < line->least) {
+        line->second = line->row == 0 ? ps : line->least;
+        line->least = ps;
+    } else if (line->row == 1 || ps < line->second) {
+        line->second = ps;
+    }
     if (++line->row >= (line->known ? TUNED(LINE_AGAINST) : TUNED(LINE_SAMPLES)))
-        class_set(line, line->least, now);
+        class_set(line, line->second, now);
 }
 
 bool shm_line_time(struct shm_line *line, const void *data, uint32_t length)
@@ -67,10 +73,10 @@ bool shm_line_time(struct shm_line *line, const void *data, uint32_t length)
     uint32_t bytes = length < SHM_SAMPLE ? SHM_SAMPLE / 2 : SHM_SAMPLE;
     enum base_class before = line->class;
     bool known = line->known;
-    uint64_t start = clock_ticks();
+    uint64_t start = clock_ticks_ordered();
     memcpy(copy, data, bytes);
     __asm__ volatile("" : : "r"(copy) : "memory"); /* it is not seen to be unused */
-    uint64_t now = clock_ticks();
+    uint64_t now = clock_ticks_ordered();
     shm_line_sampled(line, vbase_clock_ns_of_ticks(now - start), bytes, now);
     line->left = line->known && line->row == 0 ? (uint32_t)TUNED(LINE_PERIOD) : 1;
     return line->class != before || line->known != known;

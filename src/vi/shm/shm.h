@@ -28,7 +28,7 @@ struct shm_line {
     bool known;
     enum base_class class;
     uint32_t row;        /* samples in a row that would change it; the first ones, while it is not known */
-    uint64_t least;      /* of them, in picoseconds a line */
+    uint64_t least, second; /* of them, in picoseconds a line */
     uint64_t changed_at, dwell; /* in ticks: it stays so long at least */
 };
 
@@ -66,8 +66,6 @@ struct shm_vi {
     uint64_t stale[SHM_LINES / 64];  /* a bit for each line that was payload in the last lap */
     uint32_t stale_lines;            /* how many */
     uint32_t past;                   /* stores past the caches */
-    unsigned class;                  /* as the peer has told it; CLASSES: not yet */
-    uint32_t row_most;               /* bytes of a row in this class */
 
     /* Receiving. Written by the polling thread. A poll that finds nothing reads only the first line of it. */
     struct shm_cell *in ALIGNED(CACHE_LINE);
@@ -100,9 +98,9 @@ struct shm_vi {
 struct shm_heap {
     struct base_lock lock;
     char *base;
-    uint32_t slabs, most;    /* slabs in use; at most */
+    uint32_t slabs, wanted, most; /* slabs in use; so many soon; at most */
     uint32_t present, at;    /* the slab from which blocks are cut, down from AT; SHM_NO_SLAB: none yet */
-    uint32_t taken, rounds;  /* slabs taken; and how often as many as there are */
+    uint32_t taken;          /* slabs that were free, since as many are wanted */
     uint32_t head, tail;     /* of the ring FREE */
     uint8_t free[SHM_SLABS]; /* slabs, the one that was given back first first */
     uint16_t out[SHM_SLABS]; /* blocks of each that are not back */
@@ -167,7 +165,6 @@ int shm_send(struct vi *vi, uint64_t header, const struct iovec *piece, int piec
 int shm_send_word(struct shm_vi *vi, enum shm_kind kind, uint64_t header); /* a cell without payload */
 int shm_lane_room(struct shm_vi *vi);                                       /* OK, ERR_AGAIN, ERR_LINK_DOWN */
 void shm_lane_harvest(struct shm_vi *vi);                                   /* under heap.lock */
-void shm_lane_class(struct shm_vi *vi, unsigned class);                     /* CLASSES: not known yet */
 void shm_goodbye(struct shm_vi *vi);                                        /* under nic->lock */
 int shm_poll(struct vi_nic *nic, struct vi *only, int budget, unsigned flags);
 bool shm_inbox_pending(struct shm_nic *nic); /* the full sweep before sleeping */
@@ -220,7 +217,7 @@ static inline unsigned shm_class_told(const struct shm_vi *vi) { return shm_clas
 /* Where the line is far; except one in LINE_PLAIN of them, which tells whether it still is. */
 static inline bool shm_stores_past(struct shm_vi *vi, uint32_t length)
 {
-    return unlikely(vi->class == CLASS_FAR) && length >= TUNED(STORE_PAST_LEAST) &&
+    return unlikely(shm_class_told(vi) == CLASS_FAR) && length >= TUNED(STORE_PAST_LEAST) &&
            ++vi->past % TUNED(LINE_PLAIN) != 0;
 }
 
