@@ -1,14 +1,15 @@
 /* The class of a cache line between two processors: what it costs to read what the other one has just written. Called
  * by the poll.
  *
- * The receiver times its own copy of the first 2 KiB of payload that was stored ordinarily and has just come. A round
- * trip would include polling and the peer's computing, and a stream has none. Every such payload is timed until the
- * class is known, later only a few; never what this side asked for ahead. Of some samples the second least counts: an
- * interrupt or a new page makes some dearer, and one may have been fetched ahead by the processor. A change needs
- * several samples in a row beyond the border; one that follows soon after another must wait longer, so that a line
- * between two classes does not alternate. The sender reads the class with the word that says whether the lane is
- * polled. The class may change at any time, since the scheduler, or that below a virtual machine, moves processes. In
- * class far nearly all payload goes past the caches and cannot be timed; now and then one is stored ordinarily. */
+ * The receiver times its own copy of the last 2 KiB of payload that was stored ordinarily and has just come: of the
+ * first ones the processor may have fetched some ahead. Of a short message it fetches all at times, so that one tells
+ * only that the line is far. A round trip would include polling and the peer's computing, and a stream has none. Every
+ * such payload is timed until the class is known, later only a few; never what this side asked for ahead. Of some
+ * samples the second least counts: an interrupt or a new page makes some dearer. A change needs several samples in a
+ * row beyond the border; one that follows soon after another must wait longer, so that a line between two classes
+ * does not alternate. The sender reads the class with the word that says whether the lane is polled. The class may
+ * change at any time, since the scheduler, or that below a virtual machine, moves processes. In class far nearly all
+ * payload goes past the caches and cannot be timed; now and then one is stored ordinarily. */
 #include "vi/shm/shm.h"
 #include "base/clock.h"
 
@@ -53,7 +54,8 @@ void shm_line_sampled(struct shm_line *line, uint64_t ns, uint32_t bytes, uint64
     uint64_t ps = line_cost(ns, bytes);
     if (ps > TUNED(LINE_SANE)) /* an interrupt, or a new page */
         return;
-    if (line->known && (!beyond(line, ps) || now - line->changed_at < line->dwell)) {
+    bool tells = bytes >= SHM_SAMPLE || class_of(ps) == CLASS_FAR;
+    if (!tells || (line->known && (!beyond(line, ps) || now - line->changed_at < line->dwell))) {
         line->row = 0;
         return;
     }
@@ -74,10 +76,11 @@ bool shm_line_time(struct shm_line *line, const void *data, uint32_t length)
     enum base_class before = line->class;
     bool known = line->known;
     uint64_t start = clock_ticks_ordered();
-    memcpy(copy, data, bytes);
+    memcpy(copy, (const char *)data + length - bytes, bytes);
     __asm__ volatile("" : : "r"(copy) : "memory"); /* it is not seen to be unused */
     uint64_t now = clock_ticks_ordered();
     shm_line_sampled(line, vbase_clock_ns_of_ticks(now - start), bytes, now);
-    line->left = line->known && line->row == 0 ? (uint32_t)TUNED(LINE_PERIOD) : 1;
+    bool sure = line->known || bytes < SHM_SAMPLE;
+    line->left = sure && line->row == 0 ? (uint32_t)TUNED(LINE_PERIOD) : 1;
     return line->class != before || line->known != known;
 }
