@@ -31,7 +31,7 @@
 #define LINE         64
 #define SAMPLES      256
 #define NEAR_BELOW   4.5  /* ns a line */
-#define SLOW_BELOW   14.0
+#define SLOW_BELOW   19.0
 #define INTERRUPTED  200.0
 
 struct shared {

@@ -5,7 +5,7 @@
  * first ones the processor may have fetched some ahead. Of a short message it fetches all at times, so that one tells
  * only that the line is far. A round trip would include polling and the peer's computing, and a stream has none. Every
  * such payload is timed until the class is known, later only a few; never what this side asked for ahead. Of some
- * samples the second least counts: an interrupt or a new page makes some dearer. A change needs several samples in a
+ * samples the second least counts: an interrupt makes some dearer. A change needs several samples in a
  * row beyond the border; one that follows soon after another must wait longer, so that a line between two classes
  * does not alternate. The sender reads the class with the word that says whether the lane is polled. The class may
  * change at any time, since the scheduler, or that below a virtual machine, moves processes. In class far nearly all
@@ -52,7 +52,7 @@ static void class_set(struct shm_line *line, uint64_t ps, uint64_t now)
 void shm_line_sampled(struct shm_line *line, uint64_t ns, uint32_t bytes, uint64_t now)
 {
     uint64_t ps = line_cost(ns, bytes);
-    if (ps > TUNED(LINE_SANE)) /* an interrupt, or a new page */
+    if (ps > TUNED(LINE_SANE)) /* an interrupt */
         return;
     bool tells = bytes >= SHM_SAMPLE || class_of(ps) == CLASS_FAR;
     if (!tells || (line->known && (!beyond(line, ps) || now - line->changed_at < line->dwell))) {
@@ -75,8 +75,10 @@ bool shm_line_time(struct shm_line *line, const void *data, uint32_t length)
     uint32_t bytes = length < SHM_SAMPLE ? SHM_SAMPLE / 2 : SHM_SAMPLE;
     enum base_class before = line->class;
     bool known = line->known;
+    const volatile char *first = (const char *)data + length - bytes, *last = first + bytes - 1;
+    (void)(*first + *last); /* a page that is new to this process is not part of it */
     uint64_t start = clock_ticks_ordered();
-    memcpy(copy, (const char *)data + length - bytes, bytes);
+    memcpy(copy, (const char *)first, bytes);
     __asm__ volatile("" : : "r"(copy) : "memory"); /* it is not seen to be unused */
     uint64_t now = clock_ticks_ordered();
     shm_line_sampled(line, vbase_clock_ns_of_ticks(now - start), bytes, now);
