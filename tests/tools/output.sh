@@ -33,6 +33,25 @@ expect 0 $'name? \nother\nbob' "" $mpiexec -n 2 sh -c '[ $PMI_RANK = 0 ] && { pr
 $mpiexec sh -c 'for i in 1 2 3 4 5 6 7 8 9; do echo out $i; echo err $i >&2; done' >$work/both 2>&1
 [[ $(tr '\n' ' ' <$work/both) == "$(for i in 1 2 3 4 5 6 7 8 9; do printf 'out %s err %s ' $i $i; done)" ]] || fail "the order of out and err is lost"
 
+# what a rank writes before a fence leaves its host before the fence, although its launcher hears of both at once
+printf '#!/bin/sh\nshift; sh -c "$*" | tee %s/words\n' $work >$work/listen
+chmod +x $work/listen
+cat >$work/fenced <<'FENCED'
+say() { echo "cmd=$1" >&$PMI_FD; }
+hear() { read -r -u $PMI_FD; }
+say "init pmi_version=1 pmi_subversion=1"; hear
+[ $PMI_RANK = 0 ] || kill -STOP $PPID
+say get_maxes
+[ $PMI_RANK = 0 ] || echo before
+say barrier_in
+[ $PMI_RANK = 0 ] || kill -CONT $PPID
+hear; hear
+say finalize; hear
+FENCED
+expect 0 before "" $mpiexec --agent $work/listen -host localhost:1,elsewhere:1 -n 2 bash $work/fenced
+frames=$(od -An -v -tx1 $work/words | tr -d ' \n') # FENCE is kind 3 and has no body here
+[[ $frames == *6265666f7265*0300000000000000* ]] || fail "a fence passes by what was written before it: $frames"
+
 # files
 expect 0 "" "" $mpiexec -outfile-pattern $work/o.%r -errfile-pattern $work/e.%r -n 2 sh -c 'echo out $PMI_RANK; echo err $PMI_RANK >&2'
 [[ $(cat $work/o.1 $work/e.0) == $'out 1\nerr 0' ]] || fail "files of ranks"

@@ -9,6 +9,7 @@
 #include "run/output.h"
 #include "run/frame.h"
 #include "run/job.h"
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -197,13 +198,14 @@ int output_stream(struct run_job *job, struct run_stream *stream, int rank, int 
 {
     *stream = (struct run_stream){
         .watch = {stream_ready, fd}, .rank = rank, .which = which, .fresh = true, .sink = sink_for(job, which)};
+    fcntl(fd, F_SETFL, O_NONBLOCK); /* an event may be of bytes that were drained in the same round */
     int error = loop_add(&job->loop, &stream->watch, EPOLLIN);
     if (error != OK)
         stream->watch.fd = -1; /* still the caller's */
     return error;
 }
 
-void output_drain(struct run_job *job, struct run_stream *stream)
+static void stream_drain(struct run_job *job, struct run_stream *stream)
 {
     struct pollfd there = {.fd = stream->watch.fd, .events = POLLIN};
     if (there.fd < 0)
@@ -214,6 +216,12 @@ void output_drain(struct run_job *job, struct run_stream *stream)
             return;
         }
     sink_pump(job, stream->sink);
+}
+
+void output_drain(struct run_job *job, struct run_rank *rank)
+{
+    stream_drain(job, &rank->out[0]);
+    stream_drain(job, &rank->out[1]);
 }
 
 void output_line(struct run_job *job, const char *format, ...)

@@ -15,7 +15,8 @@ struct run_stream { /* a pipe that a rank writes to, or lines of a rank elsewher
 
 int output_open(struct run_job *job) MUST_CHECK;
 int output_stream(struct run_job *job, struct run_stream *stream, int rank, int fd, int which) MUST_CHECK;
-void output_drain(struct run_job *job, struct run_stream *stream);                /* whatever is there now */
+struct run_rank;
+void output_drain(struct run_job *job, struct run_rank *rank); /* what RANK has written until now */
 void output_line(struct run_job *job, const char *format, ...) PRINTF_LIKE(2, 3); /* our own, to stderr */
 void output_flush_quiet(struct run_job *job, uint64_t now_ns); /* unfinished lines that wait long enough */
 bool output_finish(struct run_job *job) MUST_CHECK; /* everything out, as far as it is read; false: something is lost */

@@ -34,13 +34,6 @@ static enum boot_seat_state progress_of(const struct run_job *job, const struct 
 
 /* ---- one message ---- */
 
-/* Its own output comes before our message about it. */
-static void rank_drain(struct run_job *job, struct run_rank *rank)
-{
-    output_drain(job, &rank->out[0]);
-    output_drain(job, &rank->out[1]);
-}
-
 static void rank_print_death(struct run_job *job, const struct run_rank *rank)
 {
     const char *words = job->handover.seat[rank->seat].message; /* the rank wrote it, perhaps without an end */
@@ -112,7 +105,7 @@ void report_death(struct run_job *job, struct run_rank *rank)
         return;
     }
     if (!told && !well)
-        rank_drain(job, rank);
+        output_drain(job, rank); /* its own output comes before our message about it */
     if (!told && !left)
         rank_print_death(job, rank);
     if (goes_on && progress != SEAT_LEFT)

@@ -33,9 +33,10 @@ static void rank_hear(struct run_job *job, struct run_rank *rank, bool all)
     enum pmi_event event;
     do {
         event = pmi_serve(job, rank);
-        if (event == PMI_BARRIER)
+        if (event == PMI_BARRIER) {
+            output_drain(job, rank); /* before what others write when they have left the fence */
             fence_check(job);
-        else if (event == PMI_ABORT)
+        } else if (event == PMI_ABORT)
             report_death(job, rank);
     } while (event > PMI_MORE || (all && event == PMI_MORE));
 }
