@@ -162,12 +162,20 @@ static bool rails_may_come(void)
     return hoped;
 }
 
+/* In the order of the pairs of cards, which is not that in which they came up. */
+static int rails_compare(const void *left, const void *right)
+{
+    uint64_t a = (*(struct vi *const *)left)->name, b = (*(struct vi *const *)right)->name;
+    return (a > b) - (a < b);
+}
+
 static bool rails_measure(void)
 {
     uint64_t until = vbase_clock_ns() + MORE_NS;
     double sum = 0;
     while (vbase_clock_ns() < until && !patient.down && rails_may_come())
         network_poll();
+    qsort(patient.rail, (size_t)patient.rails, sizeof *patient.rail, rails_compare);
     for (int i = 0; i < patient.rails; i++) {
         uint64_t latency = rail_ping(patient.rail[i]);
         double rate = latency ? rail_flood(patient.rail[i]) : 0;
