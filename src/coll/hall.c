@@ -177,9 +177,16 @@ static void lay_each(struct trade *trade, uint64_t step, char *desk)
     }
 }
 
+/* Bytes of a desk for each partner: whole lines, unless there are too many partners for that. */
+static uint64_t desk_share(int ranks)
+{
+    uint64_t share = meeting_desk_size(ranks) / (unsigned)ranks;
+    return share < CACHE_LINE ? share : share / CACHE_LINE * CACHE_LINE;
+}
+
 static int alltoall(struct trade *all)
 {
-    all->piece = all->desk / (unsigned)all->call->group->size / CACHE_LINE * CACHE_LINE;
+    all->piece = desk_share(all->call->group->size);
     return trade(all, steps_of(coll_side_bytes(&all->call->receive), all->piece), lay_each, take_blocks);
 }
 
@@ -287,7 +294,7 @@ static int reduce_scatter(struct trade *all)
     all->own = coll_own_base(call);
     /* In place the result lies on what is still to be laid down. */
     all->out = in_place ? malloc(all->count * all->size + 1) : call->receive.base;
-    all->piece = all->desk / (unsigned)ranks / all->size;
+    all->piece = desk_share(ranks) / all->size;
     int error = first && (all->out || !all->count) ? OK : vbase_fail(ERR_MEMORY, "no memory for the parts of a sum");
     if (!error)
         error = trade(all, steps_of(most, all->piece), lay_parts, combine_mine);
@@ -299,11 +306,16 @@ static int reduce_scatter(struct trade *all)
     return error;
 }
 
-static int run_over_desks(const struct coll_call *call, struct meeting *meeting)
+static uint64_t element_size(const struct coll_call *call)
 {
     const struct type_layout *layout = call->receive.layout;
+    return layout ? layout->shape.size : 1;
+}
+
+static int run_over_desks(const struct coll_call *call, struct meeting *meeting)
+{
     struct trade all = {.call = call, .meeting = meeting, .desk = meeting_desk_size(meeting->ranks),
-                        .size = layout ? layout->shape.size : 1};
+                        .size = element_size(call)};
     switch (call->kind) {
     case COLL_ALLTOALL:
         return alltoall(&all);
@@ -346,7 +358,7 @@ static bool suits(const struct coll_call *call)
         return reduces(call) && call->receive.count > 0;
     case COLL_REDUCE_SCATTER:
     case COLL_REDUCE_SCATTER_BLOCK:
-        return reduces(call);
+        return reduces(call) && element_size(call) <= desk_share(group->size);
     case COLL_ALLTOALL:
         return coll_side_bytes(&call->receive) <= HALL_BLOCK;
     default:
