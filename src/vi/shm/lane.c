@@ -37,7 +37,7 @@ static inline void copy_inline(uint8_t *to, const void *from, size_t n)
     }
 }
 
-/* ---- lines that were payload ------------------------------------------------------------------------------------- */
+/* ---- lines that were payload or skipped -------------------------------------------------------------------------- */
 
 static inline bool line_is_stale(const struct shm_vi *vi, uint64_t number)
 {
@@ -197,11 +197,14 @@ COLD void shm_ahead_ask(struct shm_vi *vi)
     atomic_store_explicit(&vi->ahead, 0, memory_order_relaxed);
 }
 
-/* The rest of the ring is too short: the row begins with the next lap. */
+/* The rest of the ring is too short: the row begins with the next lap. What lies there may stay for as many laps as a
+ * head can count, so it is not to be taken for a head. */
 static COLD uint64_t ring_skip(struct shm_vi *vi, uint64_t number)
 {
     uint32_t rest = SHM_LINES - (uint32_t)(number % SHM_LINES);
     struct shm_cell *cell = head_begin(vi, number, rest, SHM_SKIP, 0);
+    for (uint32_t i = 1; i < rest; i++)
+        line_mark(vi, number + i, true);
     cell->length = 0;
     head_publish(vi, cell, number, number + rest, false);
     return number + rest;

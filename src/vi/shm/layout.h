@@ -33,7 +33,7 @@ struct shm_header {
  * lines behind; or it says where its block lies. Written by the sender of the lane alone. `published` says which lap of
  * the ring the head belongs to, and how many messages it holds, and is stored last: a reader that sees a message
  * counted also sees the message. The sender may add to the head that it wrote last; that head is complete once the next
- * one is written. A line that was payload is cleaned before it may be taken for a head: see lane.c. */
+ * one is written. A line that was payload, or skipped, is cleaned before it may be taken for a head: see lane.c. */
 #define SHM_LINES  256u /* of a lane; a power of two */
 #define SHM_INLINE 48u
 #define SHM_RUN    7u /* messages of a head, at most */

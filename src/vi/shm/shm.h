@@ -63,7 +63,7 @@ struct shm_vi {
         uint32_t at;   /* where the next one lies */
         uint32_t word; /* published */
     } run;
-    uint64_t stale[SHM_LINES / 64];  /* a bit for each line that was payload in the last lap */
+    uint64_t stale[SHM_LINES / 64];  /* a bit for each line that was payload or skipped in the last lap */
     uint32_t stale_lines;            /* how many */
     uint32_t past;                   /* stores past the caches */
 
