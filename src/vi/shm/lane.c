@@ -252,10 +252,11 @@ static __attribute__((noinline)) int block_send(struct shm_vi *vi, uint64_t head
         vi->slab[number % SHM_LINES] = (uint8_t)(offset / SHM_SLAB);
         vi->blocks_out++;
     }
+    bool own = vi->blocks_out > 0;
     shm_unlock(nic, &nic->heap.lock);
     if (unlikely(offset == SHM_NO_BLOCK)) {
         COUNT(blocks_empty);
-        return vi->blocks_out > 0 ? ERR_AGAIN : VI_HELD;
+        return own ? ERR_AGAIN : VI_HELD;
     }
     if (!turns) /* now: the line comes while the block is filled, and a polling receiver has less time to take it
                  * back */
