@@ -94,9 +94,10 @@ static void transfers_end(struct msg_peer *peer)
     struct msg_transfer *transfer;
     if (peer->far && vmsg_rails_end(peer))
         (void)vi_poll(peer->nic, 1); /* from here on the network has nothing of ours */
-    for (uint32_t i = 0; (transfer = vmsg_transfer_next(peer, &i));) {
+    msg_lock(&peer->lock); /* a cancel of another thread looks at them under it */
+    for (uint32_t i = 0; (transfer = vmsg_transfer_next(peer, &i));)
         vmsg_transfer_end(transfer, dead_error(peer->world));
-    }
+    msg_unlock(&peer->lock);
 }
 
 static void rank_end(int world)
