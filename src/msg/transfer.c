@@ -47,6 +47,8 @@ int vmsg_transfer_announce(struct msg_request *request, const struct msg_note *n
     if (error == OK) {
         COUNT(send_rendezvous);
         COUNT_ADD(send_bytes, request->total);
+    } else if (error == VI_HELD) { /* with many keys and a note it may need such memory, too */
+        error = ERR_AGAIN;
     } else if (error != ERR_AGAIN) {
         vmsg_transfer_give(transfer);
     }
