@@ -50,6 +50,22 @@ static void every_size(void)
     pair_close();
 }
 
+/* A caller that computes for longer than a call may take finds that it got through. */
+static void computing(void)
+{
+    pair_open(2);
+    CHECK_EQUAL(pair_connect(0, 1), OK);
+    struct tcp_nic *nic = tcp_nic_of(pair[0].nic);
+    uint64_t now = vbase_clock_ns();
+    tcp_peers_step(nic, now);
+    CHECK(nic->peers[1]->rail[0].dial != NULL);
+    tcp_peers_step(nic, now + 10000000000ull);
+    CHECK_EQUAL(nic->peers[1]->rail[0].attempts, 0);
+    pair_send(0, 1, 0, 8);
+    PAIR_WAIT(pair[1].got == 1);
+    pair_close();
+}
+
 /* Both call at once, again and again: one connection on each side, whoever is asked first. */
 static void crossing(void)
 {
@@ -366,6 +382,7 @@ int main(void)
 {
     CHECK_EQUAL(vbase_settings_read(), OK);
     every_size();
+    computing();
     crossing();
     puts_land();
     puts_refused();

@@ -13,6 +13,7 @@
  * already. Fallback connections are closed once the preferred pairs are connected. */
 #include "vi/tcp/tcp.h"
 #include <linux/tcp.h>
+#include <poll.h>
 
 #define PARKED_MOST   (TCP_PAIRS + 4)
 
@@ -202,12 +203,19 @@ static void last_resort_drop(struct tcp_nic *nic, struct tcp_peer *peer)
     tcp_vi_break(nic, last->vi, ERR_LINK_DOWN);
 }
 
+/* A call that got through while nobody looked is not late, however long that was. */
+static bool call_is_late(const struct tcp_link *dial, uint64_t now)
+{
+    struct pollfd through = {.fd = dial->fd, .events = POLLOUT};
+    return now >= dial->deadline && poll(&through, 1, 0) == 0;
+}
+
 static void peer_times(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 {
     bool heard = false; /* the listener answers, the rank may be computing */
     for (uint32_t i = 0; i < TCP_PAIRS; i++) {
         struct tcp_rail *rail = &peer->rail[i];
-        if (rail->dial && now >= rail->dial->deadline)
+        if (rail->dial && call_is_late(rail->dial, now))
             tcp_rail_failed(nic, rail, ETIMEDOUT, now);
         heard |= rail->dial && rail->dial->phase != TCP_DIALLING;
     }
