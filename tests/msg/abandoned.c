@@ -1,6 +1,7 @@
 /* The job is lost while blocking calls wait: they give their requests back complete, so that nothing of the engine points
  * into a stack that has gone, and the calls after them find its lists whole.
  * timeout: 60 tcp: 1 */
+#include "boot/boot.h"
 #include "msg/transfer.h"
 #include "harness.h"
 
@@ -61,6 +62,8 @@ static void lost(int rank)
     CHECK_EQUAL(vmsg_send(world, rank, 9, "y", 1), OK); /* kept: goes by all that was given up */
     CHECK_EQUAL(vmsg_recv(world, rank, 9, &byte, 1, NULL), OK);
     CHECK_EQUAL(byte, 'y');
+    /* a rank that ends drops what was announced to it, and tells its sender that this is over */
+    CHECK_EQUAL(vboot_fence(vmsg_engine.job), OK);
 }
 
 int main(void)
