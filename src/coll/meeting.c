@@ -22,14 +22,14 @@ static struct meeting_block *block_of(struct meeting *meeting, int rank, uint64_
 static bool result_is_there(void *context)
 {
     struct expected *expected = context;
-    /* acquire: pairs with the release in publish(), so the data is seen */
+    /* acquire: pairs with the release in block_publish(), so the data is seen */
     return atomic_load_explicit(&expected->meeting->hall->result.epoch, memory_order_acquire) >= expected->number;
 }
 
 static bool all_have_arrived(void *context)
 {
     struct expected *expected = context;
-    /* acquire: pairs with the additions in arrive(), so that what lies on the desks is seen */
+    /* acquire: pairs with the additions in meeting_arrive(), so that what lies on the desks is seen */
     return atomic_load_explicit(&expected->meeting->hall->arrived, memory_order_acquire) >=
            expected->number * (uint64_t)expected->meeting->ranks;
 }
@@ -39,7 +39,7 @@ static bool all_are_there(void *context)
     struct expected *expected = context;
     for (; expected->seen < expected->meeting->ranks; expected->seen++) {
         struct meeting_block *block = block_of(expected->meeting, expected->seen, expected->number);
-        /* acquire: pairs with the release in publish() of that rank */
+        /* acquire: pairs with the release in block_publish() of that rank */
         if (atomic_load_explicit(&block->epoch, memory_order_acquire) < expected->number)
             return false;
     }
@@ -70,7 +70,7 @@ static bool all_have_taken(void *context)
     return true;
 }
 
-static void publish(struct meeting_block *block, const void *data, size_t bytes, uint64_t epoch)
+static void block_publish(struct meeting_block *block, const void *data, size_t bytes, uint64_t epoch)
 {
     if (bytes)
         memcpy(block->data, data, bytes);
@@ -78,7 +78,7 @@ static void publish(struct meeting_block *block, const void *data, size_t bytes,
     atomic_store_explicit(&block->epoch, epoch, memory_order_release);
 }
 
-static int await(struct meeting *meeting, bool (*ready)(void *), uint64_t number)
+static int meeting_await(struct meeting *meeting, bool (*ready)(void *), uint64_t number)
 {
     struct expected expected = {.meeting = meeting, .number = number};
     return ready(&expected) ? OK : meeting->wait(ready, &expected);
@@ -87,23 +87,23 @@ static int await(struct meeting *meeting, bool (*ready)(void *), uint64_t number
 /* ---- epochs ---- */
 
 /* Until all have arrived in the epoch that began last. */
-static int settle(struct meeting *meeting)
+static int meeting_settle(struct meeting *meeting)
 {
     if (meeting->settled == meeting->epoch)
         return OK;
-    int error = await(meeting, meeting->crowd ? all_have_arrived : all_are_there, meeting->epoch);
+    int error = meeting_await(meeting, meeting->crowd ? all_have_arrived : all_are_there, meeting->epoch);
     if (!error)
         meeting->settled = meeting->epoch;
     return error;
 }
 
 /* Arrives in the epoch that is next, with BYTES in the own block; true: as the last of a crowd. */
-static bool arrive(struct meeting *meeting, const void *data, size_t bytes)
+static bool meeting_arrive(struct meeting *meeting, const void *data, size_t bytes)
 {
     uint64_t epoch = ++meeting->epoch;
     bool last = false;
     if (bytes || !meeting->crowd)
-        publish(block_of(meeting, meeting->rank, epoch), data, bytes, epoch);
+        block_publish(block_of(meeting, meeting->rank, epoch), data, bytes, epoch);
     if (meeting->crowd)
         /* release: what this rank wrote before is seen by the last comer; acquire: the last comer sees it */
         last = atomic_fetch_add_explicit(&meeting->hall->arrived, 1, memory_order_acq_rel) + 1 ==
@@ -113,21 +113,21 @@ static bool arrive(struct meeting *meeting, const void *data, size_t bytes)
 
 /* Combines the blocks of all ranks in rank order into OUT. The kernel puts its left operand first, so OUT, which holds
  * the ranks before, is the right place only for commutative kernels; the built-in ones all are. */
-static void combine(struct meeting *meeting, type_kernel *kernel, void *out, size_t size, size_t count)
+static void blocks_combine(struct meeting *meeting, type_kernel *kernel, void *out, size_t size, size_t count)
 {
     memcpy(out, block_of(meeting, 0, meeting->epoch)->data, size * count);
     for (int r = 1; r < meeting->ranks; r++)
         kernel(block_of(meeting, r, meeting->epoch)->data, out, count);
 }
 
-static int reduce_in_crowd(struct meeting *meeting, bool mine, type_kernel *kernel, void *inout, size_t size,
-                           size_t count)
+static int crowd_reduce(struct meeting *meeting, bool mine, type_kernel *kernel, void *inout, size_t size,
+                        size_t count)
 {
     unsigned char result[MEETING_DATA] ALIGNED(16);
-    if (arrive(meeting, inout, size * count)) {
+    if (meeting_arrive(meeting, inout, size * count)) {
         meeting->settled = meeting->epoch;
-        combine(meeting, kernel, result, size, count);
-        publish(&meeting->hall->result, result, size * count, meeting->epoch);
+        blocks_combine(meeting, kernel, result, size, count);
+        block_publish(&meeting->hall->result, result, size * count, meeting->epoch);
         meeting->wake(meeting->owner);
         if (mine)
             memcpy(inout, result, size * count);
@@ -135,7 +135,7 @@ static int reduce_in_crowd(struct meeting *meeting, bool mine, type_kernel *kern
     }
     if (!mine)
         return OK;
-    int error = await(meeting, result_is_there, meeting->epoch);
+    int error = meeting_await(meeting, result_is_there, meeting->epoch);
     if (error)
         return error;
     meeting->settled = meeting->epoch;
@@ -143,16 +143,16 @@ static int reduce_in_crowd(struct meeting *meeting, bool mine, type_kernel *kern
     return OK;
 }
 
-static int reduce_at_table(struct meeting *meeting, bool mine, type_kernel *kernel, void *inout, size_t size,
-                           size_t count)
+static int table_reduce(struct meeting *meeting, bool mine, type_kernel *kernel, void *inout, size_t size,
+                        size_t count)
 {
     unsigned char result[MEETING_DATA] ALIGNED(16);
-    (void)arrive(meeting, inout, size * count);
+    (void)meeting_arrive(meeting, inout, size * count);
     meeting->wake(meeting->owner);
-    int error = mine ? settle(meeting) : OK;
+    int error = mine ? meeting_settle(meeting) : OK;
     if (error || !mine)
         return error;
-    combine(meeting, kernel, result, size, count);
+    blocks_combine(meeting, kernel, result, size, count);
     memcpy(inout, result, size * count);
     return OK;
 }
@@ -160,27 +160,27 @@ static int reduce_at_table(struct meeting *meeting, bool mine, type_kernel *kern
 int vcoll_meeting_reduce(struct meeting *meeting, int root, type_kernel *kernel, void *inout, size_t size, size_t count)
 {
     bool mine = root < 0 || root == meeting->rank;
-    int error = settle(meeting);
+    int error = meeting_settle(meeting);
     if (error)
         return error;
-    return (meeting->crowd ? reduce_in_crowd : reduce_at_table)(meeting, mine, kernel, inout, size, count);
+    return (meeting->crowd ? crowd_reduce : table_reduce)(meeting, mine, kernel, inout, size, count);
 }
 
 /* ---- steps ---- */
 
 int vcoll_meeting_step_end(struct meeting *meeting, bool waits)
 {
-    bool last = arrive(meeting, NULL, 0);
+    bool last = meeting_arrive(meeting, NULL, 0);
     if (last || !meeting->crowd)
         meeting->wake(meeting->owner);
     if (last)
         meeting->settled = meeting->epoch;
-    return waits ? settle(meeting) : OK;
+    return waits ? meeting_settle(meeting) : OK;
 }
 
 int vcoll_meeting_barrier(struct meeting *meeting)
 {
-    int error = settle(meeting);
+    int error = meeting_settle(meeting);
     return error ? error : vcoll_meeting_step_end(meeting, true);
 }
 
@@ -193,7 +193,7 @@ static char *desk_of(const struct meeting *meeting, int rank, uint64_t epoch)
 int vcoll_meeting_step_begin(struct meeting *meeting, char **desk)
 {
     *desk = desk_of(meeting, meeting->rank, meeting->epoch + 1);
-    return settle(meeting);
+    return meeting_settle(meeting);
 }
 
 const char *vcoll_meeting_desk(const struct meeting *meeting, int rank)
@@ -203,7 +203,7 @@ const char *vcoll_meeting_desk(const struct meeting *meeting, int rank)
 
 /* ---- broadcasts ---- */
 
-static void say_taken(struct meeting *meeting)
+static void taken_tell(struct meeting *meeting)
 {
     /* release: pairs with the acquire in all_have_taken() */
     atomic_store_explicit(&meeting->hall->taken[meeting->rank].casts, meeting->casts, memory_order_release);
@@ -214,10 +214,10 @@ static int fill_begin(struct meeting *meeting, struct meeting_cast **slot)
 {
     uint64_t number = ++meeting->casts;
     *slot = slot_of(meeting, number);
-    say_taken(meeting); /* what one fills oneself need not be taken */
+    taken_tell(meeting); /* what one fills oneself need not be taken */
     if (number % MEETING_TAKEN || number < MEETING_CASTS)
         return OK;
-    return await(meeting, all_have_taken, number + MEETING_TAKEN - MEETING_CASTS);
+    return meeting_await(meeting, all_have_taken, number + MEETING_TAKEN - MEETING_CASTS);
 }
 
 static void fill_end(struct meeting *meeting, struct meeting_cast *slot)
@@ -230,12 +230,12 @@ static void fill_end(struct meeting *meeting, struct meeting_cast *slot)
 static int take_begin(struct meeting *meeting, struct meeting_cast **slot)
 {
     *slot = slot_of(meeting, ++meeting->casts);
-    return await(meeting, cast_is_there, meeting->casts);
+    return meeting_await(meeting, cast_is_there, meeting->casts);
 }
 
 static void take_end(struct meeting *meeting)
 {
-    say_taken(meeting);
+    taken_tell(meeting);
     if (meeting->casts % MEETING_TAKEN == 0) /* so much a root may wait for */
         meeting->wake(meeting->owner);
 }

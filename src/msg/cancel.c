@@ -104,7 +104,7 @@ void vmsg_request_abandon(struct msg_request *request, int error)
 /* ---- the two ends of a cancel ---------------------------------------------------------------------------------------
  */
 
-static struct msg_message *take_early(struct msg_peer *peer, uint64_t id)
+static struct msg_message *early_take(struct msg_peer *peer, uint64_t id)
 {
     list_for_each(node, &vmsg_early) {
         struct msg_message *message = container_of(node, struct msg_message, of_context);
@@ -116,7 +116,7 @@ static struct msg_message *take_early(struct msg_peer *peer, uint64_t id)
     return NULL;
 }
 
-static struct msg_message *take_unmatched(struct msg_peer *peer, struct msg_context *context, uint64_t id)
+static struct msg_message *unmatched_take(struct msg_peer *peer, struct msg_context *context, uint64_t id)
 {
     int rank = vmsg_context_rank_of(context, peer->world);
     struct msg_message *message = NULL;
@@ -137,7 +137,7 @@ void vmsg_cancel_asked(struct msg_peer *peer, uint64_t header, const union msg_f
     struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
     struct msg_message *message = NULL;
     if (id) /* messages that await nothing have id 0 */
-        message = context ? take_unmatched(peer, context, id) : take_early(peer, id);
+        message = context ? unmatched_take(peer, context, id) : early_take(peer, id);
     vmsg_peer_control(peer, msg_header(MSG_FRAME_CANCELLED, 0, 0, message ? MSG_FLAG_WON : 0), &body->id,
                       sizeof body->id);
     if (message)

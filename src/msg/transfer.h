@@ -7,7 +7,7 @@
  *   bond.c       what the sender gives to the rails of a network
  *   slot.c       the words in shared memory from which both sides claim
  *   keys.c       memory that is registered, and its keys
- *   transfers.c  the pool, ids, the order among transfers of one peer */
+ *   transfer_pool.c  where they live: ids, the work list, the order among those of one peer */
 #pragma once
 
 #include "msg/match.h"
@@ -144,7 +144,7 @@ bool vmsg_keys_read(struct msg_keys *keys, const struct vi_key *head, const void
 const struct vi_key *vmsg_key_for(const struct msg_transfer *transfer, const struct vi *vi); /* NULL: none */
 const struct vi_region *vmsg_region_for(const struct msg_transfer *transfer, const struct vi *vi); /* NULL: none */
 
-/* ---- transfers.c ------------------------------------------------------------------------------------------------- */
+/* ---- transfer_pool.c --------------------------------------------------------------------------------------------- */
 struct msg_transfer *vmsg_transfer_take(struct msg_request *request); /* the request's; NULL: no memory */
 struct msg_transfer *vmsg_transfer_make(struct msg_peer *peer, const struct type_buffer *buffer, bool sender);
 void vmsg_transfer_give(struct msg_transfer *transfer);

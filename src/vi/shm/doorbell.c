@@ -66,7 +66,7 @@ static void wake_send(const struct shm_vi *vi)
 }
 
 /* Called after the fence: an owner that sleeps now may have missed what was stored. */
-static void wake_sleeper(struct shm_vi *vi)
+static void sleeper_wake(struct shm_vi *vi)
 {
     uint32_t mark = atomic_load_explicit(&vi->bell->mark, memory_order_relaxed);
     if (mark != SHM_ASLEEP && mark != SHM_LISTENING)
@@ -89,13 +89,13 @@ COLD void shm_ring(struct shm_vi *vi)
 {
     struct shm_nic *nic = shm_nic_of(vi->vi.nic);
     if (!(atomic_load_explicit(&vi->credit->hot, memory_order_relaxed) & SHM_HOT))
-        /* release: pairs with take_bits */
+        /* release: pairs with bits_take */
         atomic_fetch_or_explicit(&shm_bits_of(&nic->segment, vi->index)[nic->index / 64], 1ull << nic->index % 64,
                                  memory_order_release);
     /* pairs with the exchange in shm_arm: either we see ASLEEP, or its sweep sees our cell and our bit */
     atomic_thread_fence(memory_order_seq_cst);
     shm_hook("ring");
-    wake_sleeper(vi);
+    sleeper_wake(vi);
 }
 
 int shm_wake(struct vi *base)
@@ -105,7 +105,7 @@ int shm_wake(struct vi *base)
     if (atomic_load_explicit(&vi->bell->mark, memory_order_relaxed) == SHM_AWAKE)
         return OK;
     atomic_thread_fence(memory_order_seq_cst); /* pairs with the exchange in shm_arm, as in shm_ring */
-    wake_sleeper(vi);
+    sleeper_wake(vi);
     return OK;
 }
 
@@ -118,7 +118,7 @@ static void sleeper_count(struct shm_nic *nic, bool sleeps)
     atomic_fetch_add_explicit(nic->asleep, sleeps ? 1 : UINT32_MAX, memory_order_relaxed);
 }
 
-static void say_soon(struct shm_nic *nic)
+static void soon_tell(struct shm_nic *nic)
 {
     if (nic->soon_at != 0)
         return;
@@ -127,9 +127,9 @@ static void say_soon(struct shm_nic *nic)
     nic->soon_at = clock_ticks();
 }
 
-static int fall_asleep(struct shm_nic *nic, struct vi_wait *wait)
+static int sleep_begin(struct shm_nic *nic, struct vi_wait *wait)
 {
-    say_soon(nic);
+    soon_tell(nic);
     sleeper_count(nic, false);
     if (clock_ticks() - nic->soon_at < nic->settle)
         return ERR_AGAIN;
@@ -160,10 +160,10 @@ int shm_arm(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
     case VI_ARM_DESCRIPTOR:
         return nic->wake_fd >= 0 ? OK : shm_wake_open(nic);
     case VI_ARM_SOON:
-        say_soon(nic);
+        soon_tell(nic);
         return OK;
     case VI_ARM_SLEEP:
-        return fall_asleep(nic, wait);
+        return sleep_begin(nic, wait);
     case VI_ARM_AWAKE:
         nic->soon_at = 0;
         sleeper_count(nic, false);

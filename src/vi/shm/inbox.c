@@ -10,14 +10,14 @@
 #include "base/clock.h"
 #include "base/counters.h"
 
-static inline uint32_t position(const struct shm_vi *vi)
+static inline uint32_t lane_position(const struct shm_vi *vi)
 {
     return (uint32_t)vi->in_next * (SHM_RUN + 1) + vi->in_run;
 }
 
-static void tell(struct shm_vi *vi)
+static void credit_tell(struct shm_vi *vi)
 {
-    vi->told = position(vi);
+    vi->told = lane_position(vi);
     vi->owed_bytes = 0;
     /* release: pairs with shm_lane_harvest; what is given back has been read */
     atomic_store_explicit(&vi->told_line->consumed, vi->told, memory_order_release);
@@ -27,8 +27,8 @@ void shm_inbox_settle(struct shm_nic *nic)
 {
     for (uint32_t i = 0; i < nic->hot_count; i++) {
         struct shm_vi *vi = nic->hot[i];
-        if (vi && vi->told != position(vi))
-            tell(vi);
+        if (vi && vi->told != lane_position(vi))
+            credit_tell(vi);
     }
 }
 
@@ -74,13 +74,13 @@ static void lane_remove(struct shm_nic *nic, struct shm_vi *vi)
 {
     if (vi->place == SHM_NOWHERE)
         return;
-    tell(vi);
+    credit_tell(vi);
     nic->hot[vi->place] = NULL;
     vi->place = SHM_NOWHERE;
     nic->stale = true;
 }
 
-static void close_gaps(struct shm_nic *nic)
+static void gaps_close(struct shm_nic *nic)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < nic->hot_count; i++) {
@@ -100,9 +100,9 @@ static void close_gaps(struct shm_nic *nic)
 static inline void lines_end(struct shm_vi *vi, uint32_t lines)
 {
     shm_in_begin(vi, vi->in_next + lines);
-    if (unlikely(position(vi) - vi->told >= TUNED(SHM_CREDIT_LINES) * (SHM_RUN + 1) ||
+    if (unlikely(lane_position(vi) - vi->told >= TUNED(SHM_CREDIT_LINES) * (SHM_RUN + 1) ||
                  vi->owed_bytes >= TUNED(SHM_CREDIT_BYTES)))
-        tell(vi);
+        credit_tell(vi);
 }
 
 /* Messages that lie in the cell of lane VI which is taken next, behind those that are taken. */
@@ -146,7 +146,7 @@ static COLD uint32_t ready_behind(struct shm_vi *vi)
     return ready_here(vi);
 }
 
-static inline uint16_t kind_of(const struct shm_cell *cell) { return *(const volatile uint16_t *)&cell->kind; }
+static inline uint16_t head_kind(const struct shm_cell *cell) { return *(const volatile uint16_t *)&cell->kind; }
 
 /* Messages of the lane that may be taken, from vi->in_cell. */
 static inline __attribute__((always_inline)) uint32_t ready_lane(struct shm_vi *vi)
@@ -154,11 +154,14 @@ static inline __attribute__((always_inline)) uint32_t ready_lane(struct shm_vi *
     uint32_t more = ready_here(vi);
     if (unlikely(!more && vi->in_run))
         more = ready_next(vi);
-    return unlikely(more && (uint8_t)kind_of(vi->in_cell) == SHM_SKIP) ? ready_behind(vi) : more;
+    return unlikely(more && (uint8_t)head_kind(vi->in_cell) == SHM_SKIP) ? ready_behind(vi) : more;
 }
 
 /* The next head counts all messages that have come by turn. */
-static inline bool of_turn(const struct shm_vi *vi) { return (kind_of(vi->in_cell) ^ vi->turns_in) < SHM_TURN; }
+static inline bool head_is_of_turn(const struct shm_vi *vi)
+{
+    return (head_kind(vi->in_cell) ^ vi->turns_in) < SHM_TURN;
+}
 
 /* No message of the lane is the next one, as far as one load tells: either none is there, or MORE that count another
  * turn. The message that came by turn is the next one, unless the lane holds some that were sent before it. */
@@ -172,7 +175,7 @@ static inline uint32_t ready_turn(struct shm_vi *vi, uint32_t more)
             shm_break(vi, "a head of another turn");
         return 0;
     }
-    if (!more && unlikely((more = ready_lane(vi)) && of_turn(vi)))
+    if (!more && unlikely((more = ready_lane(vi)) && head_is_of_turn(vi)))
         return more;
     return READY_TURN;
 }
@@ -181,7 +184,7 @@ static inline uint32_t ready_turn(struct shm_vi *vi, uint32_t more)
 static inline __attribute__((always_inline)) uint32_t ready(struct shm_vi *vi)
 {
     uint32_t more = ready_lane(vi);
-    return likely(more) && likely(of_turn(vi)) ? more : ready_turn(vi, more);
+    return likely(more) && likely(head_is_of_turn(vi)) ? more : ready_turn(vi, more);
 }
 
 /* Where the block of a cell lies; NULL: outside its heap. */
@@ -231,7 +234,7 @@ static inline void payload_take(struct shm_nic *nic, struct shm_vi *vi, uint64_t
     nic->enough |= nic->nic.sink.received(&vi->vi, header, data, length, 1);
 }
 
-static bool take_block(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell, uint16_t kind)
+static bool block_take(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell, uint16_t kind)
 {
     uint32_t length;
     const char *block = block_at(nic, vi, cell, &length);
@@ -244,7 +247,7 @@ static bool take_block(struct shm_nic *nic, struct shm_vi *vi, const struct shm_
     return true;
 }
 
-static bool take_goodbye(struct shm_nic *nic, struct shm_vi *vi)
+static bool goodbye_take(struct shm_nic *nic, struct shm_vi *vi)
 {
     base_lock(&nic->lock);
     vi->behind--;
@@ -256,7 +259,7 @@ static bool take_goodbye(struct shm_nic *nic, struct shm_vi *vi)
     return true;
 }
 
-static bool answer_goodbye(struct shm_nic *nic, struct shm_vi *vi)
+static bool goodbye_answer(struct shm_nic *nic, struct shm_vi *vi)
 {
     shm_lock(nic, &nic->heap.lock);
     shm_lane_harvest(vi);
@@ -269,7 +272,7 @@ static bool answer_goodbye(struct shm_nic *nic, struct shm_vi *vi)
 }
 
 /* A cell that is not for an open vi: of a session that ended here, or of one that nobody opened yet. */
-static COLD bool take_closed(struct shm_nic *nic, struct shm_vi *vi, uint16_t kind)
+static COLD bool closed_take(struct shm_nic *nic, struct shm_vi *vi, uint16_t kind)
 {
     bool taken = false, called = false, stop;
     base_lock(&nic->lock);
@@ -278,7 +281,7 @@ static COLD bool take_closed(struct shm_nic *nic, struct shm_vi *vi, uint16_t ki
         shm_update_deliver(vi);
         taken = true;
     } else if (vi->behind == 0 && !vi->open && kind == SHM_GOODBYE) {
-        taken = answer_goodbye(nic, vi);
+        taken = goodbye_answer(nic, vi);
     } else if (vi->behind == 0 && !vi->open) {
         called = !vi->waiting; /* told once, however often the sender sets its bit */
         vi->waiting = true;
@@ -294,7 +297,7 @@ static COLD bool take_closed(struct shm_nic *nic, struct shm_vi *vi, uint16_t ki
     return taken;
 }
 
-static bool take_odd(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell, uint16_t kind,
+static bool odd_take(struct shm_nic *nic, struct shm_vi *vi, const struct shm_cell *cell, uint16_t kind,
                      uint32_t length, uint32_t lines)
 {
     switch ((uint8_t)kind & ~SHM_PAST) {
@@ -302,9 +305,9 @@ static bool take_odd(struct shm_nic *nic, struct shm_vi *vi, const struct shm_ce
         payload_take(nic, vi, cell->header, kind, cell->data, length, lines);
         return true;
     case SHM_BLOCK:
-        return take_block(nic, vi, cell, kind);
+        return block_take(nic, vi, cell, kind);
     case SHM_GOODBYE:
-        return take_goodbye(nic, vi);
+        return goodbye_take(nic, vi);
     case SHM_IMMEDIATE:
         nic->nic.sink.arrived(&vi->vi, (uint32_t)cell->header, 0);
         return true;
@@ -324,7 +327,7 @@ static inline uint32_t lines_of(const struct shm_vi *vi, uint16_t kind, uint32_t
 }
 
 /* Hands the message that came by turn to the sink; then the turn is ours. 0: it stays, or the lane is broken. */
-static inline __attribute__((always_inline)) uint32_t take_turn(struct shm_nic *nic, struct shm_vi *vi)
+static inline __attribute__((always_inline)) uint32_t turn_take(struct shm_nic *nic, struct shm_vi *vi)
 {
     uint32_t length = *(const volatile uint16_t *)&vi->turn->length;
     if (unlikely(length > SHM_INLINE)) {
@@ -333,7 +336,7 @@ static inline __attribute__((always_inline)) uint32_t take_turn(struct shm_nic *
     }
     if (likely(atomic_load_explicit(&vi->deliver, memory_order_relaxed)))
         nic->enough |= nic->nic.sink.received(&vi->vi, vi->turn->header, vi->turn->data, length, 1);
-    else if (!take_closed(nic, vi, SHM_DATA))
+    else if (!closed_take(nic, vi, SHM_DATA))
         return 0;
     /* release: pairs with shm_send */
     atomic_store_explicit(&vi->turn_out, vi->turn_in + 1, memory_order_release);
@@ -344,7 +347,7 @@ static inline __attribute__((always_inline)) uint32_t take_turn(struct shm_nic *
 }
 
 /* RUN messages of the next head, of this LENGTH each, have been taken. */
-static inline void run_took(struct shm_vi *vi, uint32_t count, uint32_t run, uint32_t length)
+static inline void run_taken(struct shm_vi *vi, uint32_t count, uint32_t run, uint32_t length)
 {
     vi->in_word += count;
     vi->in_run = run;
@@ -353,20 +356,20 @@ static inline void run_took(struct shm_vi *vi, uint32_t count, uint32_t run, uin
 }
 
 /* What is not a run of messages for an open vi. */
-static __attribute__((noinline)) uint32_t take_rest(struct shm_nic *nic, struct shm_vi *vi, uint32_t count)
+static __attribute__((noinline)) uint32_t rest_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t count)
 {
     const struct shm_cell *cell = vi->in_cell;
-    uint16_t kind = kind_of(cell);
+    uint16_t kind = head_kind(cell);
     uint32_t length = *(const volatile uint16_t *)&cell->length, lines = lines_of(vi, kind, length);
     if (unlikely(lines == 0)) {
         shm_break(vi, "a row that is no row");
         return 0;
     }
-    if (!(atomic_load_explicit(&vi->deliver, memory_order_relaxed) ? take_odd(nic, vi, cell, kind, length, lines)
-                                                                  : take_closed(nic, vi, (uint8_t)kind)))
+    if (!(atomic_load_explicit(&vi->deliver, memory_order_relaxed) ? odd_take(nic, vi, cell, kind, length, lines)
+                                                                  : closed_take(nic, vi, (uint8_t)kind)))
         return 0;
     if ((uint8_t)kind == SHM_DATA) {
-        run_took(vi, count, vi->in_run + count, length);
+        run_taken(vi, count, vi->in_run + count, length);
     } else {
         vi->in_word += count;
         vi->in_run += count;
@@ -376,23 +379,23 @@ static __attribute__((noinline)) uint32_t take_rest(struct shm_nic *nic, struct 
 }
 
 /* Hands COUNT messages of the next head to the sink; 0: they stay, or the lane is broken. Every field is read once. */
-static inline __attribute__((always_inline)) uint32_t take(struct shm_nic *nic, struct shm_vi *vi, uint32_t count)
+static inline __attribute__((always_inline)) uint32_t head_take(struct shm_nic *nic, struct shm_vi *vi, uint32_t count)
 {
     const struct shm_cell *cell = vi->in_cell;
-    uint16_t kind = kind_of(cell);
+    uint16_t kind = head_kind(cell);
     uint32_t length = *(const volatile uint16_t *)&cell->length, run = vi->in_run;
     atomic_store_explicit(&vi->answered, true, memory_order_relaxed);
     if (unlikely((uint8_t)kind != SHM_DATA || (run + count) * length > SHM_INLINE ||
                  !atomic_load_explicit(&vi->deliver, memory_order_relaxed)))
-        return take_rest(nic, vi, count);
+        return rest_take(nic, vi, count);
     nic->enough |= nic->nic.sink.received(&vi->vi, cell->header, cell->data + run * length, length, count);
-    run_took(vi, count, run + count, length);
+    run_taken(vi, count, run + count, length);
     return count;
 }
 
 /* At most so many messages of the next head of a hot lane. Bits, ticks and events that are not messages wait for the
  * next poll of all. */
-static inline __attribute__((always_inline)) int poll_one(struct shm_nic *nic, struct shm_vi *vi, int budget)
+static inline __attribute__((always_inline)) int lane_poll(struct shm_nic *nic, struct shm_vi *vi, int budget)
 {
     uint32_t count = ready(vi);
     if (!count) {
@@ -400,8 +403,8 @@ static inline __attribute__((always_inline)) int poll_one(struct shm_nic *nic, s
             shm_ahead_ask(vi);
         return 0;
     }
-    count = count == READY_TURN ? take_turn(nic, vi)
-                                : take(nic, vi, count < (uint32_t)budget ? count : (uint32_t)budget);
+    count = count == READY_TURN ? turn_take(nic, vi)
+                                : head_take(nic, vi, count < (uint32_t)budget ? count : (uint32_t)budget);
     if (unlikely(!count))
         return 0;
     vi->used = true;
@@ -409,11 +412,11 @@ static inline __attribute__((always_inline)) int poll_one(struct shm_nic *nic, s
 }
 
 /* The same, until nothing is left: of the lane in this PLACE. */
-static int drain(struct shm_nic *nic, uint32_t place, int budget)
+static int lane_drain(struct shm_nic *nic, uint32_t place, int budget)
 {
     int taken = 0, more;
     while (taken < budget && !nic->enough && nic->hot[place] &&
-           (more = poll_one(nic, nic->hot[place], budget - taken)) > 0)
+           (more = lane_poll(nic, nic->hot[place], budget - taken)) > 0)
         taken += more;
     return taken;
 }
@@ -449,7 +452,7 @@ static void lane_called(struct shm_nic *nic, uint32_t index)
     }
 }
 
-static COLD void take_bits(struct shm_nic *nic, uint32_t word)
+static COLD void bits_take(struct shm_nic *nic, uint32_t word)
 {
     /* acquire: pairs with the or of shm_ring */
     uint64_t bits = atomic_exchange_explicit(&nic->bits[word], 0, memory_order_acquire);
@@ -461,7 +464,7 @@ static COLD void take_bits(struct shm_nic *nic, uint32_t word)
 }
 
 /* Lanes unused for a whole tick turn cold; those cold for a whole tick are removed. */
-static void cool(struct shm_nic *nic)
+static void lanes_cool(struct shm_nic *nic)
 {
     for (uint32_t i = 0; i < nic->hot_count; i++) {
         struct shm_vi *vi = nic->hot[i];
@@ -477,7 +480,7 @@ static void cool(struct shm_nic *nic)
     }
 }
 
-static COLD void tick(struct shm_nic *nic)
+static COLD void lanes_tick(struct shm_nic *nic)
 {
     uint64_t now = clock_ticks();
     shm_inbox_settle(nic);
@@ -485,33 +488,33 @@ static COLD void tick(struct shm_nic *nic)
         return;
     nic->tick_at = now;
     if (nic->hot_count > TUNED(SHM_HOT_LANES))
-        cool(nic);
+        lanes_cool(nic);
 }
 
 /* Relaxed loads only; what they find is loaded again, with order. */
-static inline bool something(const struct shm_vi *vi)
+static inline bool lane_has_news(const struct shm_vi *vi)
 {
     uint32_t word = atomic_load_explicit(&vi->in_cell->published, memory_order_relaxed) - vi->in_word;
     uint32_t turn = atomic_load_explicit(&vi->turn->published, memory_order_relaxed) - (uint32_t)vi->turn_in;
     return word - 1 < SHM_RUN || turn == 0 || (vi->in_run && ready_beyond(vi));
 }
 
-static inline void nothing_came(struct shm_nic *nic)
+static inline void idle_count(struct shm_nic *nic)
 {
     if (unlikely(++nic->idle == TUNED(SHM_IDLE_POLLS)))
         shm_inbox_settle(nic);
 }
 
-static __attribute__((noinline)) int poll_all(struct shm_nic *nic, int budget)
+static __attribute__((noinline)) int lanes_poll(struct shm_nic *nic, int budget)
 {
     int events = 0;
     for (uint32_t word = 0; word < nic->segment.words; word++)
         if (unlikely(atomic_load_explicit(&nic->bits[word], memory_order_relaxed) != 0))
-            take_bits(nic, word);
+            bits_take(nic, word);
     uint32_t count = nic->hot_count, at = nic->hot_first < count ? nic->hot_first : 0;
     for (uint32_t n = 0; n < count && events < budget && !nic->enough; n++) {
-        if (likely(nic->hot[at]) && unlikely(something(nic->hot[at])))
-            events += drain(nic, at, budget - events);
+        if (likely(nic->hot[at]) && unlikely(lane_has_news(nic->hot[at])))
+            events += lane_drain(nic, at, budget - events);
         at = at + 1 < count ? at + 1 : 0;
     }
     nic->hot_first = at; /* after a full round the place is the same, after a full budget the next lane's */
@@ -520,11 +523,11 @@ static __attribute__((noinline)) int poll_all(struct shm_nic *nic, int budget)
     if (events > 0)
         nic->idle = 0;
     else
-        nothing_came(nic);
+        idle_count(nic);
     if (unlikely(++nic->polls % TUNED(SHM_TICK_POLLS) == 0))
-        tick(nic);
+        lanes_tick(nic);
     if (unlikely(nic->stale))
-        close_gaps(nic);
+        gaps_close(nic);
     return events;
 }
 
@@ -534,8 +537,8 @@ int shm_poll(struct vi_nic *base, struct vi *only, int budget, unsigned flags)
     (void)flags;
     nic->enough = false;
     if (!only)
-        return poll_all(nic, budget);
-    return likely(shm_vi_of(only)->place != SHM_NOWHERE) ? poll_one(nic, shm_vi_of(only), budget) : 0;
+        return lanes_poll(nic, budget);
+    return likely(shm_vi_of(only)->place != SHM_NOWHERE) ? lane_poll(nic, shm_vi_of(only), budget) : 0;
 }
 
 /* ---- before sleeping --------------------------------------------------------------------------------------------- */

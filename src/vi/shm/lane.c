@@ -356,7 +356,7 @@ int shm_send(struct vi *base, uint64_t header, const struct iovec *piece, int pi
     if (unlikely(pieces != 1 || (flags & VI_SOURCE) || piece->iov_len > SHM_INLINE))
         return send_long(vi, header, piece, pieces, flags);
     uint64_t length = piece->iov_len;
-    /* acquire: pairs with take_turn; what lay there has been read */
+    /* acquire: pairs with turn_take; what lay there has been read */
     uint64_t turn = atomic_load_explicit(&vi->turn_out, memory_order_acquire);
     bool open = likely(atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0);
     if (turn && open)

@@ -23,7 +23,7 @@ int shm_nic_probe(const struct vi_setup *setup)
     return OK;
 }
 
-static struct vi_caps capabilities(const struct vi_setup *setup)
+static struct vi_caps nic_capabilities(const struct vi_setup *setup)
 {
     return (struct vi_caps){
         .max_send = SHM_MAX_SEND,
@@ -39,7 +39,7 @@ static struct vi_caps capabilities(const struct vi_setup *setup)
 }
 
 /* Makes this rank's slot ours and shows the cookie. A slot serves one life: positions in lanes die with the process. */
-static int take_slot(struct shm_nic *nic)
+static int slot_take(struct shm_nic *nic)
 {
     struct shm_identity *identity = shm_identity_of(&nic->segment, nic->index);
     uint32_t free = SHM_SLOT_FREE;
@@ -58,7 +58,7 @@ static int take_slot(struct shm_nic *nic)
     return OK;
 }
 
-static int allocate(struct shm_nic *nic, const struct vi_setup *setup)
+static int tables_allocate(struct shm_nic *nic, const struct vi_setup *setup)
 {
     uint32_t count = setup->local_count;
     nic->hot = calloc(count, sizeof(*nic->hot));
@@ -70,7 +70,7 @@ static int allocate(struct shm_nic *nic, const struct vi_setup *setup)
     return OK;
 }
 
-static void release(struct shm_nic *nic)
+static void nic_free(struct shm_nic *nic)
 {
     if (nic->peers)
         for (uint32_t i = 0; i < nic->segment.ranks; i++)
@@ -93,7 +93,7 @@ int shm_nic_open(const struct vi_setup *setup, struct vi_nic **out)
     if (error)
         goto free_nic;
     nic->nic = (struct vi_nic){.ops = &shm_ops, .provider = NULL, .sink = *setup->sink, .rank = setup->rank};
-    nic->nic.caps = capabilities(setup);
+    nic->nic.caps = nic_capabilities(setup);
     nic->nic.asleep = nic->asleep = &((struct shm_header *)(void *)nic->segment.base)->asleep;
     nic->index = setup->local_index;
     nic->direct_children = setup->direct_children;
@@ -102,10 +102,10 @@ int shm_nic_open(const struct vi_setup *setup, struct vi_nic **out)
     nic->tick_gap = vbase_clock_ticks_of_ns(TUNED(SHM_TICK));
     nic->settle = vbase_clock_ticks_of_ns(TUNED(SHM_SETTLE));
     shm_heap_open(&nic->heap, shm_heap_of(&nic->segment, nic->index));
-    error = allocate(nic, setup);
+    error = tables_allocate(nic, setup);
     if (error)
         goto unmap;
-    error = take_slot(nic);
+    error = slot_take(nic);
     if (!error && setup->descriptors)
         error = shm_wake_open(nic);
     if (error)
@@ -116,7 +116,7 @@ int shm_nic_open(const struct vi_setup *setup, struct vi_nic **out)
 unmap:
     shm_segment_close(&nic->segment);
 free_nic:
-    release(nic);
+    nic_free(nic);
     return error;
 }
 
@@ -127,7 +127,7 @@ void shm_nic_close(struct vi_nic *base)
     atomic_store_explicit(&shm_identity_of(&nic->segment, nic->index)->state, SHM_SLOT_CLOSED, memory_order_release);
     shm_region_close(nic);
     shm_segment_close(&nic->segment);
-    release(nic);
+    nic_free(nic);
 }
 
 /* ---- connections ------------------------------------------------------------------------------------------------- */
@@ -193,7 +193,7 @@ static uint64_t in_flight(struct shm_nic *nic, struct shm_vi *vi)
 }
 
 /* Under nic->lock. */
-static int open_vi(struct shm_nic *nic, struct shm_vi *vi, void *owner)
+static int vi_open(struct shm_nic *nic, struct shm_vi *vi, void *owner)
 {
     if (atomic_load_explicit(&vi->broken, memory_order_relaxed))
         return vbase_fail(ERR_LINK_DOWN, "rank %u wrote nonsense into shared memory before", vi->vi.peer);
@@ -212,7 +212,7 @@ static int open_vi(struct shm_nic *nic, struct shm_vi *vi, void *owner)
     return OK;
 }
 
-static int join(struct shm_nic *nic, uint32_t peer, void *owner, struct vi **out)
+static int peer_join(struct shm_nic *nic, uint32_t peer, void *owner, struct vi **out)
 {
     uint32_t index = index_of(nic, peer);
     if (index == SHM_NOWHERE || index == nic->index)
@@ -220,7 +220,7 @@ static int join(struct shm_nic *nic, uint32_t peer, void *owner, struct vi **out
                           index == nic->index ? "this process itself" : "not on this node");
     base_lock(&nic->lock);
     struct shm_vi *vi = shm_peer_make(nic, index);
-    int error = vi ? open_vi(nic, vi, owner) : vbase_fail(ERR_MEMORY, "a connection to rank %u", peer);
+    int error = vi ? vi_open(nic, vi, owner) : vbase_fail(ERR_MEMORY, "a connection to rank %u", peer);
     base_unlock(&nic->lock);
     if (!error)
         *out = &vi->vi;
@@ -229,12 +229,12 @@ static int join(struct shm_nic *nic, uint32_t peer, void *owner, struct vi **out
 
 int shm_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi)
 {
-    return join(shm_nic_of(nic), to->peer, owner, vi);
+    return peer_join(shm_nic_of(nic), to->peer, owner, vi);
 }
 
 int shm_accept(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi)
 {
-    return join(shm_nic_of(nic), peer, owner, vi);
+    return peer_join(shm_nic_of(nic), peer, owner, vi);
 }
 
 /* A put is complete when it returns, so an abrupt end needs nothing more. */
