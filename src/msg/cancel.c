@@ -2,7 +2,6 @@
  * receiver knows of is decided there: CANCEL goes out, and the answer says whether the message was forgotten or had
  * been matched before; in the second case the message simply goes on, and the late answer is ignored. */
 #include "msg/transfer.h"
-#include <sched.h>
 
 static void receive_cancel(struct msg_request *request)
 {
@@ -86,8 +85,7 @@ static bool request_unlink(struct msg_request *request)
  * more. */
 void vmsg_request_abandon(struct msg_request *request, int error)
 {
-    while (!msg_progress_enter())
-        sched_yield();
+    msg_progress_keep_out();
     if (!vmsg_request_done(request)) {
         bool to_self = request->kind == MSG_SEND && request->peer->world == vmsg_engine.rank;
         if (to_self)

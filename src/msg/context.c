@@ -5,7 +5,6 @@
  * in order, and enter when it opens. The sink looks the context up without a lock; closing therefore keeps progress
  * out. */
 #include "msg/match.h"
-#include <sched.h>
 
 static void context_free(struct msg_context *context)
 {
@@ -61,12 +60,6 @@ static int context_make(uint32_t id, const int *members, int size, int rank, str
     return OK;
 }
 
-static void progress_keep_out(void)
-{
-    while (!msg_progress_enter())
-        sched_yield();
-}
-
 /* The messages that came too early, in their order. Progress is kept out: nothing new comes in between. */
 static void early_enter(struct msg_context *context)
 {
@@ -97,7 +90,7 @@ static int context_enter(struct msg_context *context, struct msg_context **out)
 {
     uint32_t id = context->id;
     int error = OK;
-    progress_keep_out();
+    msg_progress_keep_out();
     if (vmsg_engine.context[id]) {
         error = vbase_fail(ERR_STATE, "context id %u is in use", id);
     } else {
@@ -155,7 +148,7 @@ void vmsg_context_close(struct msg_context *context)
 {
     if (!vmsg_engine.open)
         return;
-    progress_keep_out();
+    msg_progress_keep_out();
     vmsg_engine.context[context->id] = NULL;
     contexts_open--;
     for (int i = 0; i < context->size; i++)

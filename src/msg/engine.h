@@ -27,6 +27,7 @@
 #include "base/base.h"
 #include "msg/msg.h"
 #include "vi/vi.h"
+#include <sched.h>
 
 _Static_assert(sizeof(struct msg_request) - offsetof(struct msg_request, kind) == MSG_REQUEST_ROOM,
                "msg.h leaves room for the private part of a request");
@@ -102,6 +103,12 @@ static inline bool msg_progress_enter(void)
         return false;
     engine->progressing = true;
     return true;
+}
+/* Until nobody else makes progress. Not from inside a round. */
+static inline void msg_progress_keep_out(void)
+{
+    while (!msg_progress_enter())
+        sched_yield();
 }
 static inline void msg_progress_leave(void)
 {

@@ -7,7 +7,6 @@
  * A network may use the memory that it was given until it knows that the link is gone. So the rails to a dead rank are
  * closed before its transfers end: its host may be silent, and then its connections stay. */
 #include "msg/transfer.h"
-#include <sched.h>
 
 /* The receiver has said goodbye. What was sent at once is complete; a send that waits for the receiver's answer is
  * given up, unless it is being cancelled: the receiver still answers that. */
@@ -128,8 +127,7 @@ void vmsg_death_look(void)
     if (likely(deaths == atomic_load_explicit(&vmsg_engine.deaths, memory_order_relaxed) &&
                !atomic_load_explicit(&vmsg_engine.death_again, memory_order_relaxed)))
         return;
-    while (!msg_progress_enter())
-        sched_yield();
+    msg_progress_keep_out();
     if (!vmsg_engine.dead)
         vmsg_engine.dead = calloc((size_t)vmsg_engine.size, sizeof *vmsg_engine.dead);
     atomic_store_explicit(&vmsg_engine.death_again, false, memory_order_relaxed);

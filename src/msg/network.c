@@ -6,8 +6,7 @@
 static int network_enter(struct vi_nic *nic, int network)
 {
     int error = vmsg_scratch_grow(nic);
-    while (!msg_progress_enter())
-        cpu_pause();
+    msg_progress_keep_out();
     for (uint32_t i = 0; i < vmsg_engine.nics && !error; i++)
         error = vmsg_engine.nic[i]->card ? OK : vi_arm(vmsg_engine.nic[i], VI_ARM_DESCRIPTOR, NULL);
     if (!error)
@@ -70,8 +69,7 @@ void vmsg_network_close(int network)
     struct msg_engine *engine = &vmsg_engine;
     struct vi_nic *nic = vmsg_networks.nic[network];
     uint32_t place = 0;
-    while (!msg_progress_enter())
-        cpu_pause();
+    msg_progress_keep_out();
     for (int world = 0; world < engine->size && nic; world++)
         if (engine->peer[network * engine->size + world])
             nic = NULL;

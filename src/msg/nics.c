@@ -11,7 +11,6 @@
 #include "msg/peer.h"
 #include "msg/wait.h"
 #include "vi/listener.h"
-#include <sched.h>
 
 struct msg_networks vmsg_networks;
 
@@ -241,8 +240,7 @@ bool vmsg_crowded(uint32_t more)
 
 void vmsg_nics_tell(enum vi_arm what)
 {
-    while (!msg_progress_enter())
-        sched_yield();
+    msg_progress_keep_out();
     for (uint32_t i = 0; i < vmsg_engine.nics; i++)
         (void)vi_arm(vmsg_engine.nic[i], what, NULL);
     msg_progress_leave();

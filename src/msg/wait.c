@@ -17,7 +17,6 @@
 #include "msg/transfer.h"
 #include "msg/wait.h"
 #include <poll.h>
-#include <sched.h>
 #include <sys/eventfd.h>
 
 uint32_t vmsg_gap;
@@ -469,8 +468,7 @@ static void sleep_on_descriptors_from_now(void)
 {
     struct msg_engine *engine = &vmsg_engine;
     int error = vmsg_wait_networked();
-    while (!msg_progress_enter())
-        sched_yield();
+    msg_progress_keep_out();
     for (uint32_t i = 0; i < engine->nics && !error; i++)
         error = engine->nic[i]->card ? OK : vi_arm(engine->nic[i], VI_ARM_DESCRIPTOR, NULL);
     if (!error)
