@@ -78,22 +78,25 @@ static int single_copy_try(void)
     return error;
 }
 
-/* Which way a message goes, by its size, and what was measured to decide it. */
+/* Which way a message goes, by its size. */
 static void print_ways(bool single)
 {
-    struct shm_speed speed = shm_copy_speed();
-    printf("inline      up to %u bytes: in the cell that announces them\n", speed.inline_most);
-    uint64_t eager = vbase_settings.eager ? vbase_settings.eager : vbase_tuned(TUNABLE_EAGER_MOST, CLASS_SLOW);
-    printf("eager       up to %llu bytes: in a block beside it\n", (unsigned long long)eager);
+    printf("row         up to %llu bytes: behind the line that announces them\n",
+           (unsigned long long)vbase_tuned(TUNABLE_SHM_ROW_MOST, CLASS_SLOW));
+    if (vbase_settings.eager)
+        printf("eager       up to %llu bytes: in a block beside it\n", (unsigned long long)vbase_settings.eager);
+    else
+        printf("eager       up to %llu bytes (%llu where cache lines travel slowly): in a block beside it\n",
+               (unsigned long long)vbase_tuned(TUNABLE_EAGER_MOST, CLASS_NEAR),
+               (unsigned long long)vbase_tuned(TUNABLE_EAGER_MOST, CLASS_SLOW));
     printf("together    larger: both ends copy, twice in a pipeline");
     if (single && vbase_settings.single_from)
         printf(" below %llu KiB, once above", (unsigned long long)vbase_settings.single_from >> 10);
     else if (single)
-        printf("\n            below %llu KiB (%llu KiB where the processors share no cache), once above",
+        printf("\n            below %llu KiB (%llu KiB where cache lines travel slowly), once above",
                (unsigned long long)vbase_tuned(TUNABLE_SINGLE_FROM, CLASS_NEAR) >> 10,
                (unsigned long long)vbase_tuned(TUNABLE_SINGLE_FROM, CLASS_FAR) >> 10);
-    printf("\nmeasured    %u KiB: %.1f GB/s by memcpy, %.1f GB/s by the kernel\n", speed.sample >> 10,
-           speed.sample / (double)speed.hand_ns, speed.sample / (double)speed.kernel_ns);
+    puts("");
 }
 
 static void print_shm(void)

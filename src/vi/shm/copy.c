@@ -9,7 +9,6 @@
  * A peer's address is only ever the remote side of such a call. Writing into a peer is allowed only where no pid is
  * reused while the job lives. */
 #include "vi/shm/shm.h"
-#include "base/clock.h"
 #include "base/counters.h"
 #include "base/log.h"
 #include "base/settings.h"
@@ -73,52 +72,6 @@ void shm_reach_prove(struct shm_vi *vi)
     atomic_store_explicit(&vi->put_reach, reached && nic->direct_children ? SHM_REACHED : SHM_REFUSED,
                           memory_order_relaxed);
     atomic_store_explicit(&vi->get_reach, reached ? SHM_REACHED : SHM_REFUSED, memory_order_relaxed);
-}
-
-/* ---- is it worth it? --------------------------------------------------------------------------------------------- */
-
-#define SAMPLE      65536u      /* bytes of a copy that is timed */
-
-static void copy_by_kernel(char *to, const char *from)
-{
-    struct iovec local = {to, SAMPLE}, remote = {(char *)(uintptr_t)from, SAMPLE};
-    (void)!process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-}
-
-static void copy_by_hand(char *to, const char *from)
-{
-    memcpy(to, from, SAMPLE);
-    __asm__ volatile("" : : "r"(to) : "memory"); /* it is not seen to be unused */
-}
-
-/* Nanoseconds of a copy between warm buffers, the best of a few. */
-static uint32_t timed(void (*copy)(char *, const char *), char *memory)
-{
-    uint64_t best = UINT64_MAX;
-    for (int i = 0; i < 4; i++) {
-        uint64_t start = vbase_clock_ns();
-        copy(memory, memory + SAMPLE);
-        uint64_t ns = vbase_clock_ns() - start;
-        best = ns < best ? ns : best;
-    }
-    return (uint32_t)best;
-}
-
-/* Measured once, for `viaduct info`. */
-struct shm_speed shm_copy_speed(void)
-{
-    static _Atomic uint64_t known; /* by hand << 32 | by the kernel; relaxed: any thread may measure */
-    uint64_t both = atomic_load_explicit(&known, memory_order_relaxed);
-    char *memory = both ? NULL : calloc(2, SAMPLE);
-    if (memory) {
-        uint64_t hand = timed(copy_by_hand, memory);
-        both = hand << 32 | timed(copy_by_kernel, memory);
-        atomic_store_explicit(&known, both, memory_order_relaxed);
-    }
-    free(memory);
-    struct shm_speed speed = {
-        .sample = SAMPLE, .inline_most = SHM_INLINE, .hand_ns = (uint32_t)(both >> 32), .kernel_ns = (uint32_t)both};
-    return speed;
 }
 
 /* ---- the kernel's copy ------------------------------------------------------------------------------------------- */

@@ -18,10 +18,3 @@ VEXPORT int shm_segment_create(int ranks, int *fd) MUST_CHECK;
 int shm_segment_ranks(int fd, int *ranks) MUST_CHECK;
 /* where in it the counters of the rank with this local index lie: a struct base_counters, for pread. */
 int shm_segment_counters(int fd, int ranks, int index, off_t *at) MUST_CHECK;
-
-/* How messages go, and how fast this machine copies `sample` bytes, measured once. */
-struct shm_speed {
-    uint32_t sample, hand_ns, kernel_ns;
-    uint32_t inline_most; /* bytes that travel in a cell */
-};
-struct shm_speed shm_copy_speed(void);
