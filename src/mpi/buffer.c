@@ -85,11 +85,6 @@ static int copy_send(struct mpi_buffer *buffer, const struct mpi_message *m, con
         return ERR_STATE;
     copies_reap(buffer);
     struct mpi_copy *copy = copy_place(buffer, bytes);
-    if (!copy) {
-        vmsg_progress();
-        copies_reap(buffer);
-        copy = copy_place(buffer, bytes);
-    }
     if (!copy)
         return ERR_LIMIT;
     (void)vtype_pack_at(&from, 0, copy + 1, bytes);
@@ -104,10 +99,16 @@ int mpi_buffered_send(const struct mpi_message *m, const struct mpi_target *targ
 {
     if (m->rank == MPI_PROC_NULL)
         return MPI_SUCCESS;
-    mpi_lock(&lock);
-    struct mpi_buffer *buffer = buffer_of(target->comm->buffer.attached ? target->comm : NULL);
-    int error = copy_send(buffer, m, target);
-    mpi_unlock(&lock);
+    struct mpi_buffer *buffer = NULL;
+    int error = ERR_LIMIT;
+    for (int round = 0; round < 2 && error == ERR_LIMIT; round++) {
+        if (round) /* not under the lock: handlers of calls run in it, and may send as well */
+            vmsg_progress();
+        mpi_lock(&lock);
+        buffer = buffer_of(target->comm->buffer.attached ? target->comm : NULL);
+        error = copy_send(buffer, m, target);
+        mpi_unlock(&lock);
+    }
     if (!error)
         return MPI_SUCCESS;
     if (error == ERR_STATE && !buffer->attached)
