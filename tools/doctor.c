@@ -28,7 +28,8 @@ extern char **environ;
 static struct {
     struct vi_nic *nic;
     struct vi *rail[RAILS];
-    int rails, down, answers;
+    bool lost[RAILS];
+    int rails, answers;
     uint64_t begun_ns, heard_ns; /* begun: by the doctor */
     struct vi *asker; /* questions of this rail */
     uint32_t asked;   /* are not answered yet */
@@ -57,8 +58,10 @@ static bool word_came(struct vi *vi, uint64_t header, const void *data, size_t l
     patient.heard_ns = vbase_clock_ns();
     patient.answers += header == ANSWER;
     patient.bye |= header == BYE;
-    patient.asked += header == ASK ? count : 0;
-    patient.asker = header == ASK ? vi : patient.asker;
+    if (header == ASK) {
+        patient.asked = count + (patient.asker == vi ? patient.asked : 0);
+        patient.asker = vi;
+    }
     answers_send();
     return false;
 }
@@ -71,8 +74,18 @@ static void peer_called(struct vi_nic *nic, uint32_t peer)
 
 static void rail_down(struct vi *vi, int cause)
 {
-    (void)vi, (void)cause;
-    patient.down++;
+    (void)cause;
+    for (int i = 0; i < patient.rails; i++)
+        patient.lost[i] |= patient.rail[i] == vi;
+}
+
+/* VI NULL: any. */
+static bool rail_holds(const struct vi *vi)
+{
+    bool holds = false;
+    for (int i = 0; i < patient.rails; i++)
+        holds |= !patient.lost[i] && (!vi || patient.rail[i] == vi);
+    return holds;
 }
 
 static void put_arrived(struct vi *vi, uint32_t immediate, uint64_t length) { (void)vi, (void)immediate, (void)length; }
@@ -91,13 +104,13 @@ static void network_poll(void)
         usleep(500);
 }
 
-/* Until there are so many answers; false: no more come. */
-static bool answers_await(int count, uint64_t patience)
+/* Until there is an answer; false: none comes. */
+static bool answer_await(const struct vi *vi)
 {
-    uint64_t end = vbase_clock_ns() + patience;
-    while (patient.answers < count && !patient.down && vbase_clock_ns() < end)
+    uint64_t end = vbase_clock_ns() + PATIENCE;
+    while (patient.answers == 0 && rail_holds(vi) && vbase_clock_ns() < end)
         network_poll();
-    return patient.answers >= count;
+    return patient.answers > 0;
 }
 
 /* ---- measuring ---- */
@@ -115,7 +128,7 @@ static uint64_t rail_ping(struct vi *vi)
     for (int i = 0; i < PINGS; i++) {
         uint64_t begun = vbase_clock_ns();
         patient.answers = 0;
-        if (word_send(vi, ASK, &begun, sizeof begun) != OK || !answers_await(1, PATIENCE))
+        if (word_send(vi, ASK, &begun, sizeof begun) != OK || !answer_await(vi))
             return 0;
         taken[i] = vbase_clock_ns() - begun;
     }
@@ -131,14 +144,14 @@ static double rail_flood(struct vi *vi)
     double bytes = 0;
     int error = OK;
     patient.answers = 0;
-    while ((error == OK || error == ERR_AGAIN) && !patient.down && vbase_clock_ns() < begun + FLOOD_NS) {
+    while ((error == OK || error == ERR_AGAIN) && rail_holds(vi) && vbase_clock_ns() < begun + FLOOD_NS) {
         error = word_send(vi, FLOOD, piece, sizeof piece);
         bytes += error == OK ? PIECE : 0;
         network_poll();
     }
-    while ((error = word_send(vi, ASK, piece, 1)) == ERR_AGAIN && !patient.down)
+    while ((error = word_send(vi, ASK, piece, 1)) == ERR_AGAIN && rail_holds(vi))
         network_poll();
-    return error == OK && answers_await(1, PATIENCE) ? bytes * 1e9 / (double)(vbase_clock_ns() - begun) : 0;
+    return error == OK && answer_await(vi) ? bytes * 1e9 / (double)(vbase_clock_ns() - begun) : 0;
 }
 
 static void line_print_rejected(void *context, const char *text)
@@ -173,22 +186,24 @@ static bool rails_measure(void)
 {
     uint64_t until = vbase_clock_ns() + MORE_NS;
     double sum = 0;
-    while (vbase_clock_ns() < until && !patient.down && rails_may_come())
+    while (vbase_clock_ns() < until && rails_may_come())
         network_poll();
-    qsort(patient.rail, (size_t)patient.rails, sizeof *patient.rail, rails_compare);
-    for (int i = 0; i < patient.rails; i++) {
-        uint64_t latency = rail_ping(patient.rail[i]);
-        double rate = latency ? rail_flood(patient.rail[i]) : 0;
+    struct vi *rail[RAILS];
+    int rails = patient.rails; /* one that comes now is too late */
+    memcpy(rail, patient.rail, sizeof rail);
+    qsort(rail, (size_t)rails, sizeof *rail, rails_compare);
+    for (int i = 0; i < rails; i++) {
+        uint64_t latency = rail_ping(rail[i]);
+        double rate = latency ? rail_flood(rail[i]) : 0;
         sum += rate;
         if (rate > 0)
-            printf("  way       %s: %.1f us one way, %.2f GB/s\n", tcp_report_path(patient.rail[i]),
+            printf("  way       %s: %.1f us one way, %.2f GB/s\n", tcp_report_path(rail[i]),
                    (double)latency / 1e3, rate / 1e9);
         else
-            printf("  way       %s: it broke while it was measured\n", tcp_report_path(patient.rail[i]));
+            printf("  way       %s: it broke while it was measured\n", tcp_report_path(rail[i]));
     }
     tcp_report_peer(patient.nic, 1, &(struct tcp_reporter){line_print_rejected, (void *)(uintptr_t) "no way"});
-    printf("  together  %d way%s, %.2f GB/s one after the other\n", patient.rails, patient.rails == 1 ? "" : "s",
-           sum / 1e9);
+    printf("  together  %d way%s, %.2f GB/s one after the other\n", rails, rails == 1 ? "" : "s", sum / 1e9);
     return sum > 0;
 }
 
@@ -257,18 +272,21 @@ static bool peer_examine(struct boot_job *job)
         return false;
     }
     patient.rails = 1;
-    if (word_send(patient.rail[0], ASK, card, 1) != OK || !answers_await(1, PATIENCE)) {
+    if (word_send(patient.rail[0], ASK, card, 1) != OK || !answer_await(patient.rail[0])) {
         tcp_report_peer(patient.nic, 1, &(struct tcp_reporter){line_print_rejected, (void *)(uintptr_t) "no way"});
         return false;
     }
-    bool well = rails_measure();
-    return word_send(patient.rail[0], BYE, card, 1) == OK && well;
+    bool well = rails_measure(), told = false;
+    for (int i = 0; i < patient.rails && !told; i++)
+        told = word_send(patient.rail[i], BYE, card, 1) == OK;
+    return told && well;
 }
 
 static void peer_answer(void)
 {
     patient.heard_ns = vbase_clock_ns();
-    while (!patient.bye && !patient.down && vbase_clock_ns() < patient.heard_ns + PATIENCE + MORE_NS)
+    while (!patient.bye && (patient.rails == 0 || rail_holds(NULL)) &&
+           vbase_clock_ns() < patient.heard_ns + PATIENCE + MORE_NS)
         network_poll();
 }
 

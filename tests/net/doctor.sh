@@ -14,6 +14,9 @@ connected() { ss -Htn state established src 10.77.1.1 | grep -q .; }
 { eventually 20 connected && lab-link h1 0 restore; } &
 expect 0 "~$(way 0).*$(way 1).*together +2 ways" "" timeout 30 $doctor h1 # although the second one is up first
 wait
+{ eventually 20 connected && lab-link h1 0 reset; } &
+expect 0 "~way +eth0 .*$(way 1).*together +[23] ways" "" timeout 30 $doctor h1 # whatever becomes of the first one
+wait
 expect 1 "~^far.*h0.*node +this one" "~^viaduct: cannot start ranks on far: .*resolve hostname far" timeout 30 $doctor far h0
 lab-link h1 1 mute
 expect 0 "~$(way 0).*rail 1: eth1 10.77.1.1 - 10.77.1.2: not used: connecting .*together +1 way," "" timeout 30 $doctor h1
