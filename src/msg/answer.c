@@ -145,8 +145,6 @@ int vmsg_peer_accept(struct vi_nic *nic, uint32_t world)
 
 /* ---- credits ----------------------------------------------------------------------------------------------------- */
 
-#include "msg/engine.h"
-
 bool vmsg_credit_tell(struct msg_peer *peer)
 {
     struct msg_frame_credit body = {(uint64_t)peer->owed};
