@@ -229,7 +229,7 @@ static void give_away(int fd)
         return;
     sock_link_unknown(file->link);
     if (sock_joined(file)) {
-        sock_stream_back_out(file);
+        sock_stream_back_out(file, fd);
         if (!sock_stream_back_in(file, fd))
             sock_stream_break(file, fd, "bytes lie unread and the connection is given away");
     }

@@ -31,7 +31,7 @@ static int set_open(int fd)
         atomic_store(&set->owner, sock_pid());
         atomic_store(&set->place, -1);
         atomic_store(&set->plain, false);
-        atomic_store(&set->blind, false);
+        atomic_store(&set->blind, 0);
         atomic_store(&set->sleepers, 0);
         set->fd = fd;
         set->generation++;
@@ -111,13 +111,11 @@ void sock_set_place(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     struct sock_set *set = sock_set_at(atomic_load(&link->set));
-    struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
     uint32_t number = (uint32_t)(file - sock_files);
     int place = place_make(set);
     bool placed = place >= 0 && !atomic_load(&set->plain) && !atomic_load(&link->many) && link->waiting == 0 &&
                   file->peer && atomic_load(&set->owner) == sock_pid();
-    atomic_store(&in->place, placed ? (uint32_t)place + 1 : NO_PLACE);
-    atomic_store(&in->polled, 0);
+    sock_stream_place(file, placed ? (uint32_t)place + 1 : NO_PLACE);
     if (place < 0)
         return;
     sock_place_set(place, number); /* what came before is looked at */
@@ -132,8 +130,12 @@ void sock_set_wants_room(struct sock_file *file)
     short tcp;
     if (!set || !(atomic_load(&link->set_events) & EPOLLOUT))
         return;
-    if (!sock_room_want(file, place) && !atomic_exchange(&set->blind, true) && place >= 0)
-        sock_place_wake(place); /* another thread sleeps there, without a limit */
+    uint32_t again = (uint32_t)(sock_room_want(file, place) / 1000000), before = atomic_load(&set->blind);
+    while (again && (!before || again < before))
+        if (atomic_compare_exchange_weak(&set->blind, &before, again)) {
+            sock_place_wake(place); /* another thread sleeps there, without a limit */
+            break;
+        }
     if (place >= 0 && sock_stream_events(file, POLLOUT, &tcp)) {
         sock_place_set(place, (uint32_t)(file - sock_files));
         sock_place_wake(place);
@@ -222,7 +224,7 @@ static void set_leave_all(uint32_t number)
         if (atomic_load(&link->set) == number) {
             forget(file);
             if (sock_joined(file) && link->waiting == 0)
-                atomic_store(&file->mapping.words->direction[sock_in(file)].place, NO_PLACE);
+                sock_stream_place(file, NO_PLACE);
         }
         sock_unlock(&link->receive);
     }
@@ -304,7 +306,7 @@ int sock_epoll_ctl(int fd, int what, int member, struct epoll_event *event)
     bool back = atomic_load(&file->link->many) && sock_joined(file);
     sock_unlock(&file->link->receive);
     if (back)
-        sock_stream_back_out(file);
+        sock_stream_back_out(file, member);
     sock_drop(file);
     errno = why;
     return result;
@@ -322,7 +324,7 @@ void sock_set_make_plain(struct sock_set *set, uint32_t number)
         if (atomic_load(&sock_link_at(i)->set) != number || !atomic_load(&file->descriptors) || !sock_joined(file))
             continue;
         int fd = file->link->set_fd;
-        sock_stream_back_out(file);
+        sock_stream_back_out(file, fd);
         bool back = sock_stream_back_in(file, fd);
         sock_lock(&file->link->receive);
         (void)register_joined(file, number);

@@ -138,21 +138,36 @@ static void translate(struct call *call, int place, int count)
 static int ms_left(const struct call *call)
 {
     uint64_t now = call->deadline ? vbase_clock_ns() : 0, ns = call->deadline > now ? call->deadline - now : 0;
-    if (atomic_load(&call->set->blind) && !atomic_load(&call->set->plain))
-        return 1;
+    uint64_t blind = atomic_load(&call->set->blind), ms = (ns + 999999) / 1000000;
+    if (blind && (!call->deadline || blind < ms))
+        return (int)blind;
     if (!call->deadline)
         return -1;
-    return ns / 1000000 >= 0x7fffffff ? 0x7fffffff : (int)((ns + 999999) / 1000000);
+    return ms > 0x7fffffff ? 0x7fffffff : (int)ms;
 }
 
-/* Connections whose other side cannot tell us of room are looked at in turn. */
+/* Connections whose other side cannot tell us of room are looked at in turn: at the place, or at once where there is
+ * none. */
 static void look_for_room(struct call *call, int place)
 {
-    if (!atomic_exchange(&call->set->blind, false))
+    if (!atomic_exchange(&call->set->blind, 0))
         return;
-    for (uint32_t i = 1; i < sock_link_end(); i++)
-        if (atomic_load(&sock_link_at(i)->set) == call->number)
+    for (uint32_t i = 1; i < sock_link_end(); i++) {
+        struct sock_file *file = &sock_files[i];
+        struct sock_link *link = sock_link_at(i);
+        uint32_t wanted = atomic_load(&link->set_events);
+        if (atomic_load(&link->set) != call->number)
+            continue;
+        if (place >= 0)
             sock_place_set(place, i);
+        else if (wanted & EPOLLOUT && atomic_load(&file->descriptors) && sock_joined(file) &&
+                 !atomic_load(&link->set_spent)) {
+            if (call->count < call->room && level(file, wanted) & EPOLLOUT)
+                report(call, link, EPOLLOUT);
+            else
+                sock_set_wants_room(file);
+        }
+    }
 }
 
 /* Asks the kernel; true: it answered, or the call is to end with an error. */
@@ -246,6 +261,8 @@ static int wait_plain(struct call *call)
 {
     for (;;) {
         int n = ask(call, -1, true);
+        if (n == 0)
+            look_for_room(call, -1);
         bool over = call->at_once || (call->deadline && vbase_clock_ns() >= call->deadline);
         if (n < 0 || call->count || over)
             return n < 0 ? n : call->count;

@@ -14,7 +14,7 @@ static void inherit_one(struct sock_file *file, int fd)
 {
     if (!sock_joined(file) || (sock_real.fcntl(fd, F_GETFD, 0) & FD_CLOEXEC))
         return;
-    sock_stream_back_out(file);
+    sock_stream_back_out(file, fd);
     if (!sock_stream_back_in(file, fd) && sock_link_alone(file->link))
         sock_stream_break(file, fd, "bytes lie unread and a new program begins");
 }

@@ -1,6 +1,7 @@
 /* The memory of a family and the holders of its connections; see link.h. No locks: a place is taken by
  * compare-and-swap, and what a process leaves behind when it is killed is found by its number. */
 #include "sock/link.h"
+#include "base/clock.h"
 #include "sock/place.h"
 #include "sock/real.h"
 #include "sock/signal.h"
@@ -14,7 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FORKING 0x80000000u
+#define FORKING  0x80000000u
+#define COUNT_NS 100000000
 
 struct family {
     _Atomic uint32_t next; /* where the search for a free link begins */
@@ -147,6 +149,20 @@ bool sock_link_alone(struct sock_link *link)
     return true;
 }
 
+bool sock_link_alone_lately(struct sock_link *link)
+{
+    uint32_t own = sock_pid(), others = 0;
+    for (int i = 0; i < SOCK_HOLDERS; i++) {
+        uint32_t who = atomic_load_explicit(&link->holder[i], memory_order_relaxed);
+        others += who != 0 && who != own;
+    }
+    uint64_t now = others ? clock_ticks() : 0;
+    if (link->lost_count || (others && vbase_clock_ns_of_ticks(now - link->counted) < COUNT_NS))
+        return false;
+    link->counted = now;
+    return !others || sock_link_alone(link);
+}
+
 void sock_link_unknown(struct sock_link *link) { link->lost_count = true; }
 
 uint32_t sock_family_fork(void)
@@ -156,6 +172,7 @@ uint32_t sock_family_fork(void)
     for (uint32_t i = 1; i < high; i++)
         if (atomic_load(&sock_files[i].descriptors))
             holder_add(&family->link[i], mark);
+    sock_places_wake(); /* what waits as the only holder is no longer that */
     return mark;
 }
 

@@ -58,7 +58,10 @@ struct sock_link {
     uint64_t consumed; /* bytes taken from the socket */
     uint64_t looked;   /* ticks: when the socket was last looked at for its end */
     uint32_t empty_reads, polls; /* in a row; how often there were many */
+    uint64_t empty_since;        /* ticks: the first of them */
+    _Atomic uint32_t waited;     /* in our functions, fewer than so many empty reads ago */
     uint32_t waiting;  /* threads that wait for bytes */
+    uint64_t counted;  /* ticks: when the holders were last counted */
 
     /* its place in an epoll set (epoll.h), changed under `receive` */
     _Atomic uint32_t set; /* number of the set, 0: none */
@@ -81,7 +84,7 @@ struct sock_set {
     _Atomic uint32_t owner;       /* the process that waits in it */
     _Atomic int place;            /* of the owner, -1: none yet */
     _Atomic bool plain;           /* without a place for good */
-    _Atomic bool blind;           /* a connection wants room, and its other side may not wake us */
+    _Atomic uint32_t blind;       /* a connection wants room, and its other side may not wake us: ms to the next look */
     _Atomic uint32_t sleepers;    /* threads asleep in it */
     uint32_t generation;          /* counts the uses of this memory */
     int fd;
@@ -112,6 +115,8 @@ static inline uint32_t sock_pid(void)
 
 bool sock_process_is_dead(uint32_t pid);
 bool sock_link_alone(struct sock_link *link); /* this process is the only holder */
+/* The same for a caller that asks often: it may hear late that another holder has died. Under link->receive. */
+bool sock_link_alone_lately(struct sock_link *link);
 void sock_link_unknown(struct sock_link *link); /* somebody may hold it that nobody counts */
 
 /* Around a fork, for all connections of this process: before it, in the child, and in the parent where there is no

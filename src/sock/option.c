@@ -35,7 +35,7 @@ static void never(struct sock_file *file, int fd)
     file->link->never = true;
     if (!sock_joined(file))
         return;
-    sock_stream_back_out(file);
+    sock_stream_back_out(file, fd);
     (void)sock_stream_back_in(file, fd); /* where bytes lie in the ring the writer goes on to use it */
 }
 

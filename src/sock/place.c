@@ -224,8 +224,14 @@ uint32_t sock_place_next(int place, uint32_t from)
 void sock_place_wake(int place)
 {
     const uint64_t one = 1;
-    if (atomic_exchange(&own.board->place[place].asleep, 0))
+    if (own.board && place < SOCK_PLACES && own.event[place] > 0 && atomic_exchange(&own.board->place[place].asleep, 0))
         (void)!sock_real.write(own.event[place], &one, sizeof(one));
+}
+
+void sock_places_wake(void)
+{
+    for (int place = 0; place < SOCK_PLACES; place++)
+        sock_place_wake(place);
 }
 
 void sock_place_sleep(int place) { atomic_store(&own.board->place[place].asleep, 1); }

@@ -31,7 +31,8 @@ int sock_place_thread(void);     /* of this thread; -1: none */
 
 bool sock_place_bit(int place, uint32_t bit);
 void sock_place_set(int place, uint32_t bit); /* by the owner: as a peer would */
-void sock_place_wake(int place); /* by another thread of the owner */
+void sock_place_wake(int place); /* by another thread of the owner; a number that is no place: nothing */
+void sock_places_wake(void);     /* all that sleep */
 bool sock_place_clear(int place, uint32_t bit); /* it was set */
 /* The next bit that is set at or behind FROM; SOCK_FILES: none. */
 uint32_t sock_place_next(int place, uint32_t from);

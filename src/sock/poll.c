@@ -71,6 +71,8 @@ static int look(struct call *call)
         if (!call->files[i])
             continue;
         fd->revents = sock_stream_events(call->files[i], fd->events, &call->asked[i].events);
+        if (fd->events & (POLLIN | POLLRDNORM))
+            sock_stream_waits(call->files[i]);
         call->asked[i].events |= sock_stream_end_events(call->files[i], fd->events);
         ready += fd->revents != 0;
     }
@@ -91,21 +93,28 @@ static int kernel_answers(struct call *call)
     return ready;
 }
 
-/* Begins or ends; false: it is to look again soon. */
-static bool watch(struct call *call, bool begin)
+/* Begins or ends: ns until it is to look again, 0: it is woken. The kernel is asked for bytes of a connection only
+ * where it has to tell of them. */
+static uint64_t watch(struct call *call, bool begin)
 {
     static const short kinds[2][2] = {{POLLIN | POLLRDNORM, POLLIN}, {POLLOUT | POLLWRNORM, POLLOUT}};
-    bool woken = true;
+    uint64_t again = 0;
     for (nfds_t i = 0; i < call->count; i++)
         for (int k = 0; k < 2; k++) {
             if (!call->files[i] || !(call->fds[i].events & kinds[k][0]))
                 continue;
-            if (begin)
-                woken &= sock_watch(call->files[i], kinds[k][1], call->place);
-            else
+            if (!begin) {
                 sock_unwatch(call->files[i], kinds[k][1], call->place);
+                continue;
+            }
+            struct sock_watch watch = sock_watch(call->files[i], call->fds[i].fd, kinds[k][1], call->place);
+            if (k == 0 && !watch.events)
+                call->asked[i].events &= (short)~kinds[0][0];
+            call->asked[i].events |= watch.events;
+            if (watch.again && (!again || watch.again < again))
+                again = watch.again;
         }
-    return woken;
+    return again;
 }
 
 static bool rings_ready(struct call *call)
@@ -123,12 +132,9 @@ static bool spin(struct call *call)
     bool found = false;
     if (!sock_spin_begin(&spin))
         return false;
-    do {
-        for (nfds_t i = 0; i < call->count; i++)
-            if (call->files[i])
-                sock_stream_polled(call->files[i]);
+    do
         found = rings_ready(call);
-    } while (!found && sock_spin_on(&spin));
+    while (!found && sock_spin_on(&spin));
     sock_spin_end(&spin, found);
     return found;
 }
@@ -139,12 +145,12 @@ static int sleep_in_kernel(struct call *call, const sigset_t *mask)
         (struct pollfd){.fd = call->place >= 0 ? sock_place_event(call->place) : -1, .events = POLLIN};
     if (call->place >= 0)
         sock_place_sleep(call->place);
-    bool woken = watch(call, true);
+    uint64_t again = watch(call, true);
     uint64_t now = call->deadline ? vbase_clock_ns() : 0, ns = call->deadline > now ? call->deadline - now : 0;
-    if (!woken && (!call->deadline || ns > SOCK_BLIND_NS))
-        ns = SOCK_BLIND_NS;
+    if (again && (!call->deadline || ns > again))
+        ns = again;
     const struct timespec left = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-    const struct timespec *limit = call->deadline || !woken ? &left : NULL;
+    const struct timespec *limit = call->deadline || again ? &left : NULL;
     int n = rings_ready(call) ? 0 : sock_real.ppoll(call->asked, call->count + 1, limit, mask);
     int why = errno;
     if (call->place >= 0) {

@@ -17,7 +17,7 @@
 #define POLL_WEIGHT  8       /* so many times more often there were fewer, for it to be believed no longer */
 #define POLLER       32
 #define POLLER_MOST  64
-#define STAMP_NS     50000   /* how often a reader that polls says so */
+#define KEEP_NS      200000  /* how long a reader that polls leaves a bell in its socket while it finds nothing */
 #define NEXT_PHASE   LONG_MIN
 
 size_t sock_pieces_copy(struct sock_pieces *to, const char *data, size_t size)
@@ -98,9 +98,42 @@ static ssize_t end_of(struct sock_file *file, ssize_t answer)
 /* Is the socket asked for its end? A set is told of it by the kernel. */
 enum look { LOOK_NOT, LOOK_AT_TIMES, LOOK_NOW };
 
-/* The ring was seen empty: takes bells away, and looks whether the stream has ended. The number of bells is read
- * before the ring is looked at again: a later one belongs to later bytes. */
-static ssize_t ring_was_empty(struct sock_file *file, int fd, enum look look)
+/* Takes away as many bells as there are, if the ring is empty behind that: bytes that come later have bells of their
+ * own. What sock_tcp_discard says, or NEXT_PHASE. */
+static ssize_t bells_take(struct sock_file *file, int fd, uint64_t bells)
+{
+    struct sock_link *link = file->link;
+    const struct ring ring = sock_ring_in(file);
+    struct sock_direction *in = ring_words(&ring);
+    uint64_t waiting = atomic_load_explicit(&in->at, memory_order_relaxed) + bells - link->consumed;
+    atomic_store(&in->taken, bells);
+    atomic_thread_fence(memory_order_seq_cst); /* says so, then looks; pairs with ring_publish */
+    if (ring_filled(&ring, &link->reader))
+        return NEXT_PHASE;
+    ssize_t n = sock_tcp_discard(fd, waiting);
+    if (n > 0)
+        link->consumed += (uint64_t)n;
+    return n;
+}
+
+void sock_stream_bells_take(struct sock_file *file, int fd)
+{
+    struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
+    uint64_t bells = atomic_load(&in->bells) & ~BELLS_ENDED;
+    if (atomic_load(&file->link->in_phase) == PHASE_RING && atomic_load(&in->at) + bells > file->link->consumed)
+        (void)bells_take(file, fd, bells);
+}
+
+void sock_stream_place(struct sock_file *file, uint32_t place)
+{
+    uint32_t before = atomic_exchange(&file->mapping.words->direction[sock_in(file)].place, place);
+    if (before != NO_PLACE && before != place && before <= SOCK_PLACES)
+        sock_place_wake((int)before - 1);
+}
+
+/* The ring was seen empty: takes bells away, unless they may be KEPT, and looks whether the stream has ended. The
+ * number of bells is read before the ring is looked at again: a later one belongs to later bytes. */
+static ssize_t ring_was_empty(struct sock_file *file, int fd, enum look look, bool kept)
 {
     struct sock_link *link = file->link;
     const struct ring ring = sock_ring_in(file);
@@ -117,14 +150,13 @@ static ssize_t ring_was_empty(struct sock_file *file, int fd, enum look look)
     }
     if ((int64_t)waiting < 0)
         return -EPROTO;
-    if (waiting) {
-        n = sock_tcp_discard(fd, waiting);
-        if (n > 0) {
-            link->consumed += (uint64_t)n;
+    bool due = look == LOOK_NOW || !link->looked || atomic_load(&in->ended) ||
+               (look == LOOK_AT_TIMES && vbase_clock_ns_of_ticks(now - link->looked) > LOOK_NS);
+    if (waiting && (due || !kept)) {
+        n = bells_take(file, fd, bells);
+        if (n > 0 || n == NEXT_PHASE)
             return NEXT_PHASE; /* the end may lie right behind */
-        }
-    } else if (look == LOOK_NOW || !link->looked || atomic_load(&in->ended) ||
-               (look == LOOK_AT_TIMES && vbase_clock_ns_of_ticks(now - link->looked) > LOOK_NS)) {
+    } else if (!waiting && due) {
         link->looked = now;
         n = sock_tcp_look(fd);
         if (n > 0) /* a bell that was counted meanwhile; else a byte of somebody who knows nothing of the ring */
@@ -135,16 +167,18 @@ static ssize_t ring_was_empty(struct sock_file *file, int fd, enum look look)
     return ring_filled(&ring, &link->reader) ? NEXT_PHASE : end_of(file, n);
 }
 
+bool sock_stream_writer_wake(struct sock_file *file)
+{
+    uint32_t room = atomic_exchange(&file->mapping.words->direction[sock_in(file)].room, ROOM_NOT);
+    if (room == ROOM_NOT)
+        return false;
+    uint32_t bit = atomic_load_explicit(&file->mapping.words->bit[!sock_out(file)], memory_order_relaxed);
+    return room == ROOM_BELL || !file->peer || sock_peer_wake(file->peer, room - 2, bit);
+}
+
 static void writer_wake(struct sock_file *file, int fd)
 {
-    struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
-    uint32_t room = atomic_exchange(&in->room, ROOM_NOT);
-    if (room == ROOM_NOT)
-        return;
-    uint32_t bit = atomic_load_explicit(&file->mapping.words->bit[!sock_out(file)], memory_order_relaxed);
-    if (room != ROOM_BELL && file->peer && !sock_peer_wake(file->peer, room - 2, bit))
-        return;
-    if (atomic_load(&file->link->out_phase) == PHASE_RING)
+    if (sock_stream_writer_wake(file) && atomic_load(&file->link->out_phase) == PHASE_RING)
         sock_tcp_bell(file, fd);
 }
 
@@ -167,7 +201,7 @@ static void room_made(struct sock_file *file, int fd)
         writer_wake(file, fd);
 }
 
-static ssize_t from_ring(struct sock_file *file, int fd, struct sock_pieces *to, int flags)
+static ssize_t from_ring(struct sock_file *file, int fd, struct sock_pieces *to, int flags, bool kept)
 {
     struct sock_link *link = file->link;
     const struct ring ring = sock_ring_in(file);
@@ -190,7 +224,7 @@ static ssize_t from_ring(struct sock_file *file, int fd, struct sock_pieces *to,
         if (size == RING_BROKEN)
             return -EPROTO;
         if (total == 0)
-            return ring_was_empty(file, fd, look_of(link));
+            return ring_was_empty(file, fd, look_of(link), kept);
         room_made(file, fd);
     } while (to->count && ring_filled(&ring, &link->reader));
     return total;
@@ -244,7 +278,7 @@ static bool at_mark(struct sock_file *file, int fd)
 }
 
 /* What is there now, through all phases: bytes, 0 at the end, -errno. */
-static ssize_t receive_there(struct sock_file *file, int fd, struct sock_pieces *to, int flags)
+static ssize_t receive_there(struct sock_file *file, int fd, struct sock_pieces *to, int flags, bool kept)
 {
     ssize_t total = 0, n;
     do {
@@ -252,7 +286,7 @@ static ssize_t receive_there(struct sock_file *file, int fd, struct sock_pieces 
         if (phase == PHASE_TCP)
             n = from_tcp_before(file, fd, to, flags);
         else if (phase == PHASE_RING)
-            n = from_ring(file, fd, to, flags);
+            n = from_ring(file, fd, to, flags, kept);
         else if (phase == PHASE_SKIP)
             n = skip_bells(file, fd);
         else
@@ -280,15 +314,15 @@ void sock_stream_be_ready(struct sock_file *file, int fd)
         atomic_store(&file->link->strict_in, false);
 }
 
-/* A reader that looks again and again without waiting needs no bell. One that waits by a way that we do not see is
- * woken when there is something, and finds nothing twice in a row at most. */
-static void empty_read(struct sock_file *file)
+/* A read that finds nothing and does not wait. A program that does so again and again polls. */
+static void empty_read(struct sock_link *link)
 {
-    struct sock_link *link = file->link;
-    if (++link->empty_reads == POLLS && link->polls < POLLER_MOST)
+    if (link->waited)
+        link->waited--;
+    if (++link->empty_reads == 1)
+        link->empty_since = clock_ticks();
+    if (link->empty_reads == POLLS && link->polls < POLLER_MOST)
         link->polls += POLL_WEIGHT;
-    if (link->polls >= POLLER)
-        sock_stream_polled(file);
 }
 
 static void full_read(struct sock_link *link)
@@ -298,14 +332,17 @@ static void full_read(struct sock_link *link)
     link->empty_reads = 0;
 }
 
-void sock_stream_polled(struct sock_file *file)
+/* A bell that stays in the socket spares the writer all others, and makes waits end early that we do not see. So it
+ * may stay while the program waits in our functions or polls. A set without a place is told by the kernel, as long as
+ * there is one. */
+static bool bells_may_stay(struct sock_file *file, bool dont_wait)
 {
-    struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
-    uint64_t now = clock_ticks();
-    if (atomic_load_explicit(&file->link->set, memory_order_relaxed))
-        return; /* the program may wait in its set next, and the kernel alone tells of it there if it has no place */
-    if (vbase_clock_ns_of_ticks(now - atomic_load_explicit(&in->polled, memory_order_relaxed)) > STAMP_NS)
-        atomic_store(&in->polled, now);
+    struct sock_link *link = file->link;
+    if (atomic_load_explicit(&link->set, memory_order_relaxed))
+        return atomic_load(&file->mapping.words->direction[sock_in(file)].place) != NO_PLACE;
+    return !dont_wait || link->waited ||
+           (link->polls >= POLLER && (link->empty_reads == 0 ||
+                                      vbase_clock_ns_of_ticks(clock_ticks() - link->empty_since) < KEEP_NS));
 }
 
 ssize_t sock_stream_receive(struct sock_file *file, int fd, struct sock_pieces *to, int flags)
@@ -324,11 +361,12 @@ ssize_t sock_stream_receive(struct sock_file *file, int fd, struct sock_pieces *
             sock_unlock(&link->receive);
             return SOCK_PLAIN;
         }
-        ssize_t n = atomic_load(&link->shut_in) ? 0 : receive_there(file, fd, to, flags);
+        bool kept = bells_may_stay(file, dont_wait);
+        ssize_t n = atomic_load(&link->shut_in) ? 0 : receive_there(file, fd, to, flags, kept);
         if (n > 0)
             full_read(link);
         else if (n == -EAGAIN && dont_wait)
-            empty_read(file);
+            empty_read(link);
         sock_unlock(&link->receive);
         if (n > 0)
             total += n;
@@ -355,7 +393,9 @@ static ssize_t available(struct sock_file *file, int fd, bool look)
         uint32_t phase = atomic_load(&link->in_phase);
         const struct ring ring = sock_ring_in(file);
         if (phase == PHASE_RING) {
-            n = ring_filled(&ring, &link->reader) ? 1 : ring_was_empty(file, fd, look ? LOOK_NOW : LOOK_NOT);
+            n = ring_filled(&ring, &link->reader)
+                    ? 1
+                    : ring_was_empty(file, fd, look ? LOOK_NOW : LOOK_NOT, bells_may_stay(file, false));
         } else if (phase == PHASE_SKIP) {
             n = skip_bells(file, fd);
         } else if (phase == PHASE_TCP && atomic_load(&link->strict_in) &&
@@ -377,7 +417,7 @@ short sock_stream_level(struct sock_file *file, int fd, short wanted, short kern
     ssize_t n = 1;
     if (atomic_load(&link->in_phase) != PHASE_RING || !ring_filled(&ring, &link->reader)) {
         sock_lock(&link->receive);
-        n = available(file, fd, kernel & (POLLIN | POLLRDHUP | POLLHUP | POLLERR));
+        n = available(file, fd, kernel & (POLLRDHUP | POLLHUP | POLLERR));
         sock_unlock(&link->receive);
     }
     if (n != -EAGAIN)
@@ -425,6 +465,7 @@ bool sock_stream_back_in(struct sock_file *file, int fd)
             atomic_fetch_or(&in->bells, BELLS_ENDED);
             atomic_store(&link->in_phase, PHASE_SKIP);
             writer_wake(file, fd); /* it goes on by TCP */
+            sock_stream_place(file, NO_PLACE);
         }
     }
     for (int i = 0; i < 1000 && atomic_load(&link->in_phase) == PHASE_SKIP; i++) {

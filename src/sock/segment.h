@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 
 #define SEGMENT_MAGIC   0x6b636f7374636475ull /* "udctsock" */
-#define SEGMENT_VERSION 1u
+#define SEGMENT_VERSION 2u
 #define SEGMENT_PAGE    4096u
 #define SEGMENT_SMALL   (3 * SEGMENT_PAGE)
 
@@ -42,10 +42,10 @@ struct sock_direction {
     _Atomic uint64_t turns_seen;     /* reader: the changes of level that it has made */
     _Atomic uint32_t ready;          /* reader: it looks at bytes before it takes them, the writer may switch */
     _Atomic uint32_t place;          /* reader: where it waits */
-    _Atomic uint64_t polled;         /* reader: when it last found nothing, while it polls; else 0 */
     _Atomic uint32_t room;           /* writer: where it waits for room; the reader takes this away and wakes it */
     _Atomic uint32_t ended;          /* writer: it has said, or is about to say, that no byte follows */
     _Atomic uint32_t left;           /* writer: it has closed its socket, with bytes unread or without */
+    _Atomic uint64_t taken;          /* reader: the number of bells that it has taken, or is about to take, away */
     _Atomic uint64_t bells ALIGNED(64); /* bytes sent on TCP since the switch, counted before, BELLS_ENDED */
 };
 

@@ -13,7 +13,6 @@
 
 #define PART          32768   /* of a large write, published alone: the reader copies it while the next one is stored */
 #define LAST_BELL_MS  20
-#define POLLER_NS     200000  /* how long a reader that polls is believed to go on */
 
 /* True: the ring is in use now. */
 static bool switch_out(struct sock_file *file, int fd)
@@ -38,23 +37,27 @@ static bool switch_out(struct sock_file *file, int fd)
     return switched;
 }
 
-/* Wakes the reader for bytes behind BEFORE. Publishing was a barrier: what is read here is as new as they are. */
+/* Wakes the reader where it waits; true: it is to be told by TCP. */
+static bool place_wake(struct sock_file *file)
+{
+    uint32_t place = atomic_load(&file->mapping.words->direction[sock_out(file)].place);
+    if (place == NO_PLACE || !file->peer)
+        return false;
+    uint32_t bit = atomic_load_explicit(&file->mapping.words->bit[!sock_out(file)], memory_order_relaxed);
+    return sock_peer_wake(file->peer, place - 1, bit);
+}
+
+/* Wakes the reader for bytes behind BEFORE. Publishing was a barrier: what is read here is as new as they are. Bytes in
+ * the ring have a bell in the reader's socket, also where a place is woken: the reader may leave that, and wait next by
+ * a way that we do not see. One bell is enough, and one that is there is found by a word that changes rarely. */
 static void reader_wake(struct sock_file *file, int fd, uint64_t before)
 {
     struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
-    uint32_t place = atomic_load(&out->place);
-    if (likely(place != NO_PLACE && file->peer)) {
-        uint32_t bit = atomic_load_explicit(&file->mapping.words->bit[!sock_out(file)], memory_order_relaxed);
-        if (unlikely(sock_peer_wake(file->peer, place - 1, bit)))
-            sock_tcp_bell(file, fd);
+    bool needed = place_wake(file);
+    if (likely(!needed && (atomic_load(&out->bells) & ~BELLS_ENDED) != atomic_load(&out->taken)))
         return;
-    }
-    uint64_t polled = atomic_load(&out->polled); /* looked at first: its line changes rarely */
-    if (polled && vbase_clock_ns_of_ticks(clock_ticks() - polled) < POLLER_NS)
-        return;
-    if (atomic_load(&out->tail) != before)
-        return; /* bytes lie there for which it was woken */
-    sock_tcp_bell(file, fd);
+    if (needed || atomic_load(&out->tail) == before) /* else there are bytes, which have a bell */
+        sock_tcp_bell(file, fd);
 }
 
 static void end_out(struct sock_file *file)
@@ -187,7 +190,7 @@ ssize_t sock_stream_send(struct sock_file *file, int fd, struct sock_pieces *fro
     struct sock_source source = {.fetch = pieces_fetch, .pieces = from};
     size_t size = sock_pieces_left(from);
     if (flags & (MSG_OOB | MSG_FASTOPEN | MSG_ZEROCOPY))
-        sock_stream_back_out(file);
+        sock_stream_back_out(file, fd);
     if (size == 0)
         return SOCK_PASS;
     ssize_t total = stream_out(file, fd, &source, size, flags);
@@ -225,12 +228,15 @@ short sock_stream_events(struct sock_file *file, short wanted, short *tcp)
     return events;
 }
 
-void sock_stream_back_out(struct sock_file *file)
+void sock_stream_back_out(struct sock_file *file, int fd)
 {
     const struct ring ring = sock_ring_out(file);
     sock_lock(&file->link->send);
-    if (atomic_load(&file->link->out_phase) == PHASE_RING)
-        ring_close(&ring);
+    if (atomic_load(&file->link->out_phase) == PHASE_RING) {
+        ring_close(&ring); /* seq_cst: before the look at the place */
+        if (place_wake(file))
+            sock_tcp_bell(file, fd);
+    }
     end_out(file);
     sock_unlock(&file->link->send);
     sock_set_refresh(file);
@@ -270,6 +276,7 @@ void sock_stream_close(struct sock_file *file, int fd)
     sock_unlock(&link->receive);
     atomic_store(&out->ended, 1);
     atomic_store(&out->left, unread ? LEFT_UNREAD : LEFT_CLEAN);
+    (void)sock_stream_writer_wake(file); /* where the end was said before, the kernel tells nothing */
     errno = saved;
 }
 

@@ -50,8 +50,21 @@ void sock_plain_end(struct sock_link *link, bool out);
 /* From now on there is none; false: one is under way. */
 bool sock_plain_forbid(struct sock_link *link, bool out);
 
-/* A thread of this side looks at the ring again and again: it needs no bell for a while. */
-void sock_stream_polled(struct sock_file *file);
+#define SOCK_WAITED 2
+/* The program waits for bytes in our functions: a bell may stay in the socket meanwhile. */
+static inline void sock_stream_waits(struct sock_file *file)
+{
+    if (atomic_load_explicit(&file->link->waited, memory_order_relaxed) != SOCK_WAITED)
+        atomic_store_explicit(&file->link->waited, SOCK_WAITED, memory_order_relaxed); /* a hint */
+}
+
+/* Both under link->receive. Bells are taken away, as far as the ring is empty: what follows sends one. And bytes are
+ * waited for at PLACE from now on (as in the segment); what waits at another one of ours looks again. */
+void sock_stream_bells_take(struct sock_file *file, int fd);
+void sock_stream_place(struct sock_file *file, uint32_t place);
+
+/* What waits for room at the other side looks again; true: it is to be told by TCP. */
+bool sock_stream_writer_wake(struct sock_file *file);
 
 /* This side says that it looks before it takes; under link->receive. */
 void sock_stream_be_ready(struct sock_file *file, int fd);
@@ -90,7 +103,7 @@ void sock_stream_break(struct sock_file *file, int fd, const char *what);
 void sock_stream_close(struct sock_file *file, int fd);
 
 /* Going back to TCP, each direction for itself; false: bytes lie in the ring that only this process can read. */
-void sock_stream_back_out(struct sock_file *file);
+void sock_stream_back_out(struct sock_file *file, int fd);
 bool sock_stream_back_in(struct sock_file *file, int fd);
 
 #endif

@@ -11,6 +11,8 @@
 
 #include <errno.h>
 
+#define HINT_NS  20000000  /* until the next look of one for which a bell is sent that another thread may take */
+
 bool sock_watch_ready(struct sock_file *file, short event)
 {
     struct sock_link *link = file->link;
@@ -33,56 +35,81 @@ static bool spin(struct sock_file *file, short event)
     bool found = false;
     if (!sock_spin_begin(&spin))
         return sock_watch_ready(file, event);
-    do {
-        if (event == POLLIN)
-            sock_stream_polled(file);
+    do
         found = sock_watch_ready(file, event);
-    } while (!found && sock_spin_on(&spin));
+    while (!found && sock_spin_on(&spin));
     sock_spin_end(&spin, found);
     return found;
 }
 
+/* The other side has the eventfd of PLACE, and will use it. */
+static bool place_is_known(const struct sock_file *file, int place)
+{
+    return place >= 0 && file->peer && place == file->told_place &&
+           atomic_load(&file->mapping.words->known[!sock_out(file)]) == (uint32_t)place + 1;
+}
+
 /* One waiter has the word by which it is woken; another one, and one whose eventfd the other side does not have, is
- * on its own. A byte on the TCP socket is a hint and no more: this side may be asleep without looking at bytes, and
- * the other one may have said that no byte follows. */
-bool sock_room_want(struct sock_file *file, int place)
+ * on its own. A byte on the TCP socket is a hint and no more: another thread may take it away, and a side that has said
+ * that no byte follows cannot send it. That the other side is gone the kernel tells: it had a bell unread. */
+uint64_t sock_room_want(struct sock_file *file, int place)
 {
     struct sock_segment *words = file->mapping.words;
-    bool known = place >= 0 && file->peer && place == file->told_place &&
-                 atomic_load(&words->known[!sock_out(file)]) == (uint32_t)place + 1;
+    bool known = place_is_known(file, place);
     uint32_t mine = known ? (uint32_t)place + 2 : ROOM_BELL, there = ROOM_NOT;
     /* seq_cst: before the tail is looked at; pairs with room_made */
     bool taken = atomic_compare_exchange_strong(&words->direction[sock_out(file)].room, &there, mine);
     atomic_thread_fence(memory_order_seq_cst);
-    return known && (taken || there == mine);
+    bool ours = taken || there == mine;
+    if (known && ours)
+        return 0;
+    return ours && !atomic_load(&words->direction[sock_in(file)].ended) ? HINT_NS : SOCK_BLIND_NS;
 }
 
-/* Two places for one connection, or two processes: then it has none, and bells come by TCP, which wakes all.
- *
- * The bit is cleared behind the mark, and before the word that says where to wake: a peer that finds it set later has
- * seen the mark as well, or another one has; what was published before is seen by the look that follows. */
-bool sock_watch(struct sock_file *file, short event, int place)
+/* Bytes are awaited at the place, without a bell, by one that is alone with that: nothing else would wake it. Two
+ * places for one connection, or two processes: then it has none, and bells come by TCP, which wakes all. */
+static bool wait_at(struct sock_file *file, int place)
 {
     struct sock_link *link = file->link;
-    uint32_t owner = 0;
-    bool woken = true;
+    uint32_t owner = 0, here = (uint32_t)place + 1;
+    if (!atomic_compare_exchange_strong(&link->owner, &owner, sock_pid()) && owner != sock_pid())
+        atomic_store(&link->many, true);
+    bool first = link->waiting++ == 0 ||
+                 atomic_load(&file->mapping.words->direction[sock_in(file)].place) == here; /* asked for twice */
+    return first && place_is_known(file, place) && atomic_load(&link->in_phase) == PHASE_RING &&
+           atomic_load(&link->set) == 0 && !atomic_load(&link->many) && sock_link_alone_lately(link);
+}
+
+/* The bit is cleared behind the mark, and before the word that says where to wake: a peer that finds it set later has
+ * seen the mark as well, or another one has; what was published before is seen by the look that follows. */
+struct sock_watch sock_watch(struct sock_file *file, int fd, short event, int place)
+{
+    struct sock_link *link = file->link;
+    const struct ring in = sock_ring_in(file);
+    struct sock_watch watch = {.again = 0};
     if (place >= 0)
         (void)sock_place_clear(place, (uint32_t)(file - sock_files));
+    sock_lock(&link->receive);
     if (event == POLLOUT) {
-        woken = sock_room_want(file, place);
+        watch.again = sock_room_want(file, place);
     } else {
-        struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
-        sock_lock(&link->receive);
-        if (!atomic_compare_exchange_strong(&link->owner, &owner, sock_pid()) && owner != sock_pid())
-            atomic_store(&link->many, true);
-        bool alone = link->waiting++ == 0 && atomic_load(&link->set) == 0 && !atomic_load(&link->many);
-        atomic_store(&in->place, alone && place >= 0 && file->peer ? (uint32_t)place + 1 : NO_PLACE);
-        atomic_store(&in->polled, 0); /* a bell is needed from now on */
-        link->polls = 0;
-        sock_unlock(&link->receive);
+        bool quiet = wait_at(file, place);
+        sock_stream_place(file, quiet ? (uint32_t)place + 1 : NO_PLACE);
+        atomic_thread_fence(memory_order_seq_cst); /* a writer closes its ring, then looks whom to wake */
+        if (!quiet || ring_closed(&in))
+            watch.events = POLLIN;
     }
+    if (watch.events || watch.again == HINT_NS)
+        sock_stream_bells_take(file, fd);
+    if (watch.again == HINT_NS) {
+        if (ring_filled(&in, &link->reader) || atomic_load(&link->in_phase) != PHASE_RING)
+            watch.again = SOCK_BLIND_NS; /* a bell is there for the bytes */
+        else
+            watch.events = POLLIN;
+    }
+    sock_unlock(&link->receive);
     atomic_thread_fence(memory_order_seq_cst); /* before the look at the ring; pairs with ring_publish, room_made */
-    return woken;
+    return watch;
 }
 
 void sock_unwatch(struct sock_file *file, short event, int place)
@@ -94,8 +121,9 @@ void sock_unwatch(struct sock_file *file, short event, int place)
         return;
     }
     sock_lock(&file->link->receive);
+    sock_stream_waits(file);
     if (--file->link->waiting == 0) /* it may wait by another way the next time */
-        atomic_store(&file->mapping.words->direction[sock_in(file)].place, NO_PLACE);
+        sock_stream_place(file, NO_PLACE);
     if (atomic_load(&file->link->set))
         sock_set_place(file);
     sock_unlock(&file->link->receive);
@@ -116,12 +144,14 @@ int sock_wait(struct sock_file *file, int fd, short event, uint64_t deadline)
     if (spin(file, event))
         return 0;
     int place = sock_place_thread(), result = 0;
-    struct pollfd fds[2] = {{.fd = fd, .events = (event & POLLIN) | sock_stream_end_events(file, event)},
+    struct pollfd fds[2] = {{.fd = fd, .events = sock_stream_end_events(file, event)},
                             {.fd = place >= 0 ? sock_place_event(place) : -1, .events = POLLIN}};
     struct timespec left;
     if (place >= 0)
         sock_place_sleep(place);
-    bool woken = sock_watch(file, event, place), bounded = time_left(deadline, woken ? 0 : SOCK_BLIND_NS, &left);
+    struct sock_watch watch = sock_watch(file, fd, event, place);
+    bool bounded = time_left(deadline, watch.again, &left);
+    fds[0].events |= watch.events;
     sock_restart_begin();
     if (!sock_watch_ready(file, event))
         result = sock_real.ppoll(fds, 2, bounded ? &left : NULL, NULL);

@@ -14,13 +14,17 @@ struct sock_file;
 int sock_wait(struct sock_file *file, int fd, short event, uint64_t deadline);
 
 /* A thread that waits for FILE at PLACE, where it has said that it sleeps, says so, to be woken there; then it looks,
- * and only then it sleeps. False: nothing may wake it, it is to look again after SOCK_BLIND_NS. */
-bool sock_watch(struct sock_file *file, short event, int place);
+ * and only then it sleeps. */
+struct sock_watch {
+    short events;   /* that the kernel is to be asked for */
+    uint64_t again; /* ns until it is to look again: nothing may wake it; 0: it will be woken */
+};
+struct sock_watch sock_watch(struct sock_file *file, int fd, short event, int place);
 void sock_unwatch(struct sock_file *file, short event, int place);
-#define SOCK_BLIND_NS 1000000
 
-/* The same for room, of whatever waits at PLACE. */
-bool sock_room_want(struct sock_file *file, int place);
+/* The same for room, of whatever waits at PLACE: ns until it is to look again. */
+uint64_t sock_room_want(struct sock_file *file, int place);
+#define SOCK_BLIND_NS 1000000
 
 /* There is something in the ring to wake up for. */
 bool sock_watch_ready(struct sock_file *file, short event);

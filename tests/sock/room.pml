@@ -6,12 +6,17 @@
  * not have, looks again after a while. Where the eventfd is not known a byte on the TCP socket is a hint and no more: a thread
  * that waits for room alone is not woken by it, and the other side may have ended the bells.
  *
+ * Bytes in the ring have a bell in the socket, wherever the thread is: it may wait in the kernel past all that. Bells are taken away
+ * by one that first says how many (`taken`), and then finds the ring empty. A thread that sleeps at a place of which the eventfd is
+ * known leaves them, and does not look at them.
+ *
  * Wanted: no thread sleeps for ever while what it waits for is there. Spin finds that as an invalid end state.
  *
  * Broken on purpose, each must be found: -DCLEAR_FIRST (the bit is cleared before the mark is set), -DCLEAR_LAST (it is
  * cleared behind the words that say where to wake), -DNO_LOOK (the rings are not looked at behind all that), -DBELL_FOR_ROOM (bells are relied on while they have not ended), -DTAKE_OVER (the second thread puts
  * its place into the word), -DCLEAR_ALWAYS (a thread that goes clears the word of another one),
- * -DSTAYS_POLLED (a thread that stops polling does not say so before it looks once more and sleeps). */
+ * -DTRUST_PLACE (who is at a place gets no bell), -DTAKE_FIRST (bells are taken away before that is said), -DNO_RECHECK (they are
+ * taken away though the ring is not empty any more), -DQUIET (bells are left and not looked at where the eventfd is not known). */
 /* -DMORE: none is read, and more are written; both together would take minutes. */
 #ifdef MORE
 #define EACH 0 /* bytes that the first thread reads */
@@ -29,11 +34,12 @@ byte filled;        /* of the ring that is written */
 bool flag[2], asleep[2];
 byte event[2];
 byte bells; /* bytes in the TCP socket */
+byte rung, taken_away; /* bells sent so far, and as many as the reader has said that it takes */
+byte gone; /* that it has taken */
 byte place; /* where bytes are waited for: its number plus 1; 0: by bell */
 byte room;  /* where room is waited for: NOBODY, BELL, number of the place plus 2 */
 bool board;  /* the other side has the board */
 bool known;  /* and the eventfds */
-bool polled; /* a thread looks for bytes again and again, and is believed for a while */
 bool ended; /* it sends no bells any more */
 
 inline wake(p) /* bell: by the TCP socket */
@@ -67,17 +73,24 @@ proctype other()
     :: sent < EACH ->
         atomic { old = head; head++ };
         sent++;
+        bell = false;
         where = place;
         if
-        :: where == 0 ->
-            bell = (tail == old);
-            if
-            :: polled -> bell = false
-            :: true
-            fi
+        :: where == 0
         :: where > 0 -> wake(where - 1)
         fi;
-        bells = (bell -> bells + 1 : bells)
+        if
+#ifdef TRUST_PLACE
+        :: !bell && where == 0 && rung == taken_away && tail == old -> bell = true
+#else
+        :: !bell && rung == taken_away && tail == old -> bell = true
+#endif
+        :: else
+        fi;
+        if
+        :: bell -> rung++; bells++
+        :: else
+        fi
     :: filled > 0 ->
         filled--;
         taken++;
@@ -97,6 +110,22 @@ proctype other()
     od
 }
 
+inline take(n)
+{
+#ifdef TAKE_FIRST
+    atomic { d = (bells < n - gone -> bells : n - gone); bells = bells - d; gone = gone + d };
+    taken_away = n
+#else
+    taken_away = n;
+    if
+#ifndef NO_RECHECK
+    :: head != tail
+#endif
+    :: else -> atomic { d = (bells < n - gone -> bells : n - gone); bells = bells - d; gone = gone + d }
+    fi
+#endif
+}
+
 inline watch(p)
 {
 #ifdef CLEAR_FIRST
@@ -110,11 +139,17 @@ inline watch(p)
 #endif
     if
     :: in ->
-        place = (board -> p + 1 : 0);
-#ifndef STAYS_POLLED
-        polled = false
+        quiet = board && known;
+#ifdef QUIET
+        quiet = board;
 #endif
-    :: else
+        place = (quiet -> p + 1 : 0);
+        n = rung;
+        if
+        :: quiet
+        :: else -> take(n)
+        fi
+    :: else -> quiet = false
     fi;
     if
     :: out ->
@@ -164,16 +199,17 @@ inline unwatch(p)
 
 proctype thread(byte p; bool reads)
 {
-    byte sent = 0, n;
-    bool in, out, taken, alone;
+    byte sent = 0, n, d;
+    bool in, out, taken, alone, quiet;
     do
     :: sent == SENT && (!reads || tail == EACH) -> break
     :: else ->
-        n = bells; /* remembered first: one that comes later belongs to bytes that come later */
+        n = rung; /* remembered first: one that comes later belongs to bytes that come later */
         if
-        :: reads && head != tail -> tail = head
-        :: reads && head == tail -> bells = bells - n; polled = true
-        :: !reads
+        :: reads && head != tail -> tail++
+        :: reads && head == tail -> take(n)
+        :: reads && tail < EACH -> (bells > 0) /* in the kernel */
+        :: true
         fi;
         atomic {
             if
@@ -195,7 +231,7 @@ proctype thread(byte p; bool reads)
             :: BYTES || SPACE
 #endif
             :: else ->
-                (event[p] > 0 || (in && bells > 0) || alone);
+                (event[p] > 0 || (in && !quiet && bells > 0) || alone);
                 event[p] = 0
             fi;
             unwatch(p)

@@ -157,33 +157,131 @@ static void urgent_server(int fd)
     pause_ms(200);
 }
 
-/* The reader waits past our functions; the writer computes after it has written. */
-static void unseen_client(int fd)
+/* Long enough without a call on the connection, after which its end would be told. */
+#define COMPUTES 1500
+#define IN_TIME  1.2
+
+/* Until bytes are there, past our functions: a program that calls the kernel by itself. */
+static long unseen_wait(int fd)
 {
     struct pollfd one = {.fd = fd, .events = POLLIN};
     struct timespec limit = {5, 0};
-    char byte;
+#if defined(__x86_64__)
     long ready;
-#if defined(__x86_64__) /* a program that calls the kernel by itself */
     register long r10 __asm__("r10") = 0;
     register long r8 __asm__("r8") = 8;
     __asm__ volatile("syscall"
                      : "=a"(ready)
                      : "a"(SYS_ppoll), "D"(&one), "S"(1), "d"(&limit), "r"(r10), "r"(r8)
                      : "rcx", "r11", "memory");
+    return ready;
 #else
-    ready = ppoll(&one, 1, &limit, NULL);
+    return ppoll(&one, 1, &limit, NULL);
 #endif
+}
+
+/* Until a byte is read without waiting. A wait may end early, but it does not become a loop. */
+static void unseen_read(int fd)
+{
+    double start = now();
+    int looks = 0;
+    char byte;
+    ssize_t n;
+    while ((n = recv(fd, &byte, 1, MSG_DONTWAIT)) < 0 && errno == EAGAIN && looks++ < 100000 && unseen_wait(fd) > 0)
+        ;
+    SAY(" byte %s %s", told(n), now() - start < IN_TIME && looks < 20000 ? "in time" : "late");
+}
+
+/* The reader waits past our functions; the writer computes after it has written. */
+static void unseen_client(int fd)
+{
+    double start = now();
+    long ready = unseen_wait(fd);
+    char byte;
     SAY(" ready %ld, byte %s", ready, told(read(fd, &byte, 1)));
+    SAY(" %s", now() - start < IN_TIME ? "in time" : "late");
 }
 static void unseen_server(int fd)
 {
     pause_ms(200);
     if (write(fd, "x", 1) != 1)
         _exit(8);
-    double end = now() + 6;
-    while (now() < end && getppid() != 1)
-        ;
+    pause_ms(COMPUTES);
+}
+
+/* A reader that polls for a while, and then waits past our functions. */
+static void polled_client(int fd)
+{
+    char byte = 0;
+    int late = 0;
+    for (int round = 0; round < 10; round++) {
+        for (int i = 0; i < 40; i++) {
+            if (write(fd, &byte, 1) != 1)
+                _exit(9);
+            while (recv(fd, &byte, 1, MSG_DONTWAIT) != 1)
+                ;
+        }
+        double last = now();
+        ssize_t n = -1;
+        while (n < 0 && now() - last < 5e-5)
+            n = recv(fd, &byte, 1, MSG_DONTWAIT);
+        while (n < 0 && unseen_wait(fd) > 0)
+            n = recv(fd, &byte, 1, MSG_DONTWAIT);
+        late += now() - last > 0.2;
+    }
+    SAY(" late %d", late);
+}
+static void polled_server(int fd)
+{
+    for (int round = 0; round < 10; round++) {
+        turns(fd, 0, 40);
+        for (double last = now(); now() - last < 1e-4;)
+            ;
+        if (write(fd, "x", 1) != 1)
+            _exit(8);
+        pause_ms(250);
+    }
+}
+
+/* A reader that is woken in our functions, leaves a byte, and waits for it by itself. */
+static void left_client(int fd)
+{
+    char byte;
+    SAY(" %s,", told(read(fd, &byte, 1)));
+    SAY(" ready %ld,", unseen_wait(fd));
+    unseen_read(fd);
+}
+static void left_server(int fd)
+{
+    pause_ms(100);
+    if (write(fd, "xy", 2) != 2)
+        _exit(8);
+    pause_ms(COMPUTES);
+}
+
+/* The same of a reader that was in a set. */
+static void left_set_client(int fd)
+{
+    int set = epoll_create1(0);
+    struct epoll_event event = {.events = EPOLLIN}, got;
+    char byte;
+    epoll_ctl(set, EPOLL_CTL_ADD, fd, &event);
+    SAY(" woken %d", epoll_wait(set, &got, 1, 3000));
+    SAY(" %s,", told(read(fd, &byte, 1)));
+    epoll_ctl(set, EPOLL_CTL_DEL, fd, NULL);
+    unseen_read(fd);
+    unseen_read(fd);
+    close(set);
+}
+static void left_set_server(int fd)
+{
+    pause_ms(100);
+    if (write(fd, "xy", 2) != 2)
+        _exit(8);
+    pause_ms(100);
+    if (write(fd, "z", 1) != 1)
+        _exit(8);
+    pause_ms(COMPUTES);
 }
 
 static void on_alarm(int number) { (void)number; }
@@ -377,6 +475,27 @@ static void closed_set_client(int fd)
     }
 }
 
+/* More sets than there are places: a byte is written while the connection is in none. */
+static void many_sets_client(int fd)
+{
+    int sets[70], late = 0;
+    char byte = 0;
+    for (int i = 0; i < 70; i++) {
+        struct epoll_event event = {.events = EPOLLIN, .data.u64 = 7}, got = {0};
+        sets[i] = epoll_create1(0);
+        if (write(fd, &byte, 1) != 1)
+            _exit(9);
+        pause_ms(2);
+        epoll_ctl(sets[i], EPOLL_CTL_ADD, fd, &event);
+        late += epoll_wait(sets[i], &got, 1, 1000) != 1 || read(fd, &byte, 1) != 1;
+        epoll_ctl(sets[i], EPOLL_CTL_DEL, fd, NULL);
+    }
+    for (int i = 0; i < 70; i++)
+        close(sets[i]);
+    SAY(" late %d", late);
+}
+static void many_sets_server(int fd) { turns(fd, 0, 70); }
+
 /* One thread waits in a set in which another one looks. */
 static int shared_set;
 static void *shared_set_wait(void *fd)
@@ -448,6 +567,41 @@ static void full_killed_server(int fd)
     kill(getpid(), SIGKILL);
 }
 
+/* The same where the reader has said that no byte follows, so that the kernel tells nothing. */
+static void half_killed_client(int fd)
+{
+    struct pollfd one = {.fd = fd, .events = POLLOUT};
+    signal(SIGPIPE, SIG_IGN);
+    SAY(" %s,", fill(&fd) ? "all written" : "refused");
+    SAY(" ready %d", poll(&one, 1, 2000));
+}
+static void half_killed_server(int fd)
+{
+    shutdown(fd, SHUT_WR);
+    full_killed_server(fd);
+}
+static void half_closed_server(int fd)
+{
+    shutdown(fd, SHUT_WR);
+    pause_ms(300);
+}
+static void half_killed_events_client(int fd)
+{
+    int set = epoll_create1(0);
+    struct epoll_event event = {.events = EPOLLOUT | EPOLLET}, got;
+    char *data = calloc(1, 1 << 16);
+    signal(SIGPIPE, SIG_IGN);
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    epoll_ctl(set, EPOLL_CTL_ADD, fd, &event);
+    ssize_t n = 1;
+    for (int i = 0; i < 200 && n > 0; i++)
+        while ((n = write(fd, data, 1 << 16)) < 0 && errno == EAGAIN)
+            if ((n = epoll_wait(set, &got, 1, 3000)) != 1)
+                break;
+    SAY(" %s", n == 0 ? "never told" : n < 0 ? "refused" : "all written");
+    close(set);
+}
+
 static const struct {
     const char *name;
     void (*client)(int), (*server)(int);
@@ -459,6 +613,9 @@ static const struct {
     {"time-out", timeout_client, timeout_server},
     {"urgent", urgent_client, urgent_server},
     {"unseen", unseen_client, unseen_server},
+    {"polled, then unseen", polled_client, polled_server},
+    {"left, then unseen", left_client, left_server},
+    {"left in a set, then unseen", left_set_client, left_set_server},
     {"interrupted", interrupt_client, late_server},
     {"restarted", restart_client, late_server},
     {"stream", stream_client, stream_server},
@@ -472,6 +629,10 @@ static const struct {
     {"shared set", shared_set_client, shared_set_server},
     {"two writers", two_writers_client, full_server},
     {"full and killed", full_killed_client, full_killed_server},
+    {"half closed and killed", half_killed_client, half_killed_server},
+    {"half closed, then closed", half_killed_client, half_closed_server},
+    {"half closed and killed, in a set", half_killed_events_client, half_killed_server},
+    {"many sets", many_sets_client, many_sets_server},
 };
 
 static void run(size_t i)

@@ -1,0 +1,12 @@
+# A peer of another user has no share in where we wait: it is told by TCP, and does not look again and again.
+# timeout: 60
+source "$VIADUCT_SOURCE/tests/lib/shell"
+[ "$(id -u)" = 0 ] || skip "to become another user needs root"
+chmod 755 "$work" && mkdir -m 777 "$work/logs"
+export VIADUCT_LOG=debug VIADUCT_LOG_FILE=$work/logs/log
+touch "$VIADUCT_LOG_FILE" && chmod 666 "$VIADUCT_LOG_FILE"
+expect 0 '~^woken [0-9]+, in time$' '' "$VIADUCT_BIN/viaduct" sock -- "$VIADUCT_BUILD/tests/sock/users" 65534
+woken=$(tr -dc '0-9 ' <"$work/out")
+[ "$woken" -lt 100 ] || fail "woke up $woken times in half a second"
+[ "$(grep -c 'is joined' "$VIADUCT_LOG_FILE")" = 2 ] || { fail "the two ends are not joined:"; cat "$VIADUCT_LOG_FILE"; }
+finish
