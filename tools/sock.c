@@ -6,15 +6,16 @@
 #ifndef LIBRARY_FROM_BIN
 #define LIBRARY_FROM_BIN "../lib"
 #endif
-#define LIBRARY "libviaduct-sock.so"
 
 static const char usage[] =
     "usage: viaduct sock [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
+    "       viaduct sock --list\n"
     "Starts a sockets program whose connections to others started so, on this host, go through shared memory.\n\n"
     "  --only PORTS      only connections of which one end has one of these ports: 80,8000-8100\n"
     "  --not PORTS       no connections of which one end has one of these ports\n"
     "  --also-user NAME  also connections to programs of this user; else one's own and root's\n"
-    "  --after CALLS     look for the other end after so many calls that move data (8)\n\n"
+    "  --after CALLS     look for the other end after so many calls that move data (8)\n"
+    "  --list            show the connections of programs started so: bytes in shared memory, or why none\n\n"
     "Everything else stays TCP. VIADUCT_SOCK=off in the environment of a child turns it off there.\n";
 
 struct words { /* what goes into VIADUCT_SOCK */
@@ -41,7 +42,7 @@ static bool library_find(char path[PATH_MAX])
         return false;
     const char *folder = dirname(self);
     for (size_t i = 0; i < ARRAY_LENGTH(places); i++) {
-        snprintf(name, sizeof(name), "%s/%s/" LIBRARY, folder, places[i]);
+        snprintf(name, sizeof(name), "%s/%s/" SOCK_LIBRARY, folder, places[i]);
         if (realpath(name, path) && access(path, R_OK) == 0)
             return true;
     }
@@ -70,6 +71,7 @@ int verb_sock(int argc, char **argv)
                                             {"not", required_argument, NULL, 'n'},
                                             {"also-user", required_argument, NULL, 'u'},
                                             {"after", required_argument, NULL, 'a'},
+                                            {"list", no_argument, NULL, 'l'},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
     struct words words = {.length = 0};
@@ -81,6 +83,7 @@ int verb_sock(int argc, char **argv)
         case 'n': fine = fine && words_add(&words, "not", optarg); break;
         case 'u': fine = fine && words_add(&words, "user", optarg); break;
         case 'a': fine = fine && words_add(&words, "after", optarg); break;
+        case 'l': return sock_list();
         case 'h': fputs(usage, stdout); return 0;
         default: return 2;
         }
@@ -89,7 +92,7 @@ int verb_sock(int argc, char **argv)
         return 2;
     }
     if (!library_find(library)) {
-        fprintf(stderr, "viaduct sock: " LIBRARY " is not where this installation has its libraries\n");
+        fprintf(stderr, "viaduct sock: " SOCK_LIBRARY " is not where this installation has its libraries\n");
         return 1;
     }
     if (!preload_set(library) || (words.length && setenv("VIADUCT_SOCK", words.text, 1) != 0))

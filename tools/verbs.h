@@ -11,6 +11,10 @@ int verb_examine(int argc, char **argv); /* the launcher on another host */
 int verb_info(int argc, char **argv);
 int verb_sock(int argc, char **argv);
 
+/* viaduct sock --list */
+int sock_list(void);
+#define SOCK_LIBRARY "libviaduct-sock.so"
+
 /* Adds what each network card has sent for the jobs of this host, as far as this user may look at them, over the
  * network that this process sees (jobs.c). */
 void jobs_count_cards(uint64_t sent[COUNT_CARDS]);

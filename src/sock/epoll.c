@@ -22,7 +22,7 @@ bool sock_is_set(int fd) { return set_of(fd) != NULL; }
 
 static int set_open(int fd)
 {
-    for (uint32_t i = 1; fd >= 0 && (uint32_t)fd < SOCK_DESCRIPTORS && i < SOCK_SETS && sock_set_at(i); i++) {
+    for (uint32_t i = 1; fd >= 0 && (uint32_t)fd < SOCK_DESCRIPTORS && i < SOCK_SETS && sock_family_make(); i++) {
         struct sock_set *set = sock_set_at(i);
         uint32_t free = 0;
         if (!atomic_compare_exchange_strong(&set->descriptors, &free, 1))

@@ -3,7 +3,9 @@
 #include "sock/link.h"
 #include "base/clock.h"
 #include "sock/place.h"
+#include "sock/policy.h"
 #include "sock/real.h"
+#include "sock/sandbox.h"
 #include "sock/signal.h"
 #include "sock/table.h"
 
@@ -18,13 +20,8 @@
 #define FORKING  0x80000000u
 #define COUNT_NS 100000000
 
-struct family {
-    _Atomic uint32_t next; /* where the search for a free link begins */
-    _Atomic uint32_t high; /* all links in use are below */
-    struct sock_link link[SOCK_FILES];
-    struct sock_set set[SOCK_SETS];
-};
-static struct family *family;
+static struct sock_family *_Atomic memory;
+#define family atomic_load_explicit(&memory, memory_order_acquire)
 
 struct sock_link *sock_link_at(uint32_t number) { return &family->link[number]; }
 uint32_t sock_link_end(void) { return family ? atomic_load(&family->high) : 0; }
@@ -32,15 +29,39 @@ struct sock_set *sock_set_at(uint32_t number) { return family ? &family->set[num
 
 uint32_t sock_own_pid;
 
-int sock_family_make(void)
+bool sock_family_make(void)
 {
-    void *memory =
-        mmap(NULL, sizeof(struct family), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        return -1;
-    family = memory;
-    sock_own_pid = (uint32_t)getpid();
-    return 0;
+    struct sock_family *made, *none = NULL;
+    int fd;
+    if (likely(family))
+        return true;
+    if (!sock_policy.on || sock_sandbox_there() || (fd = sock_memory_make(SOCK_FAMILY_NAME, sizeof(*made))) < 0)
+        return false;
+    made = mmap(NULL, sizeof(*made), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    /* what was mapped stays writable, and nothing else will be: a kernel before 5.1 refuses that */
+    bool sealed = made != MAP_FAILED && sock_real.fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) == 0;
+    if (sealed) {
+        made->magic = SOCK_FAMILY_MAGIC;
+        made->size = sizeof(*made);
+        made->after = sock_policy.after;
+        sock_own_pid = (uint32_t)getpid();
+        fd = sock_own_keep(fd); /* without it there is no list, and no other harm */
+        if (atomic_compare_exchange_strong(&memory, &none, made))
+            return true;
+    }
+    if (made != MAP_FAILED)
+        munmap(made, sizeof(*made));
+    if (sealed)
+        sock_own_close(fd);
+    else
+        sock_real.close(fd);
+    return family;
+}
+
+void sock_link_given_up(const struct sock_ends *ends, enum sock_reason reason)
+{
+    uint32_t number = atomic_fetch_add(&family->given_up_count, 1) % SOCK_GIVEN_UP;
+    family->given_up[number] = (struct sock_given_up){*ends, reason};
 }
 
 void sock_lock(pthread_mutex_t *lock)
@@ -83,7 +104,7 @@ static void holder_add(struct sock_link *link, uint32_t who)
 
 struct sock_file *sock_link_open(enum sock_stage stage, bool active)
 {
-    if (!family)
+    if (!sock_family_make())
         return NULL;
     uint32_t start = atomic_load_explicit(&family->next, memory_order_relaxed);
     for (uint32_t i = 0; i < SOCK_FILES; i++) {

@@ -8,6 +8,7 @@
 #ifndef SOCK_LINK_H
 #define SOCK_LINK_H
 
+#include "sock/table.h"
 #include "sock/ring.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,6 +21,11 @@ enum sock_stage {
     STAGE_OPEN,   /* a socket that is not connected, or listens */
     STAGE_PLAIN,  /* a connection whose calls are counted */
     STAGE_JOINED, /* it has a segment; each direction has a phase */
+};
+
+enum sock_reason { /* for which it is TCP */
+#define REASON(name, text) name,
+#include "sock/reason.def"
 };
 
 enum sock_phase {
@@ -45,6 +51,9 @@ struct sock_link {
     _Atomic uint32_t sending, receiving;   /* threads in calls that move data past the locks */
     _Atomic bool strict_out, strict_in;    /* there may be none */
     uint64_t receive_limit, send_limit;    /* SO_RCVTIMEO and SO_SNDTIMEO in ns, 0: none */
+    _Atomic uint32_t reason;               /* enum sock_reason, until it is joined */
+    _Atomic uint64_t rung;                 /* bells sent */
+    struct sock_ends ends;                 /* once the other end is looked for */
 
     /* under `send` */
     pthread_mutex_t send ALIGNED(64);
@@ -75,7 +84,6 @@ struct sock_link {
     int kernel_fd;
 } ALIGNED(64);
 
-struct sock_file;
 
 /* An epoll set. A set that two processes wait in, or that is waited for as a member of another one, has no place. */
 struct sock_set {
@@ -92,11 +100,36 @@ struct sock_set {
 } ALIGNED(64);
 #define SOCK_SETS 4096u
 
+/* Connections that were given up, of which nothing else is left; the last ones. */
+struct sock_given_up {
+    struct sock_ends ends;
+    uint32_t reason;
+};
+#define SOCK_GIVEN_UP 4096u
+
+/* The memory of a family: a memfd that its processes keep open, and that others may read, which is how `viaduct sock
+ * --list` finds them. */
+struct sock_family {
+    uint64_t magic;
+    uint32_t size; /* of this structure */
+    uint32_t after; /* calls before a connection is looked at */
+    _Atomic uint32_t next; /* where the search for a free link begins */
+    _Atomic uint32_t high; /* all links in use are below */
+    _Atomic uint32_t given_up_count;
+    struct sock_given_up given_up[SOCK_GIVEN_UP];
+    struct sock_link link[SOCK_FILES];
+    struct sock_set set[SOCK_SETS];
+};
+#define SOCK_FAMILY_MAGIC 0x316c696d61667376ull /* "vsfamil1" */
+#define SOCK_FAMILY_NAME  "viaduct-links"
+
+void sock_link_given_up(const struct sock_ends *ends, enum sock_reason reason);
+
 struct sock_link *sock_link_at(uint32_t number);
 uint32_t sock_link_end(void); /* all numbers in use are below */
 struct sock_set *sock_set_at(uint32_t number); /* 0 < number < SOCK_SETS */
 
-int sock_family_make(void); /* by the constructor: 0, or there is no memory and nothing is tracked */
+bool sock_family_make(void); /* if there is none: with the first socket or set. False: nothing is tracked */
 
 /* A connection or socket of this process, held; NULL: no room. */
 struct sock_file *sock_link_open(enum sock_stage stage, bool active);

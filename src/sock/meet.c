@@ -19,7 +19,6 @@
 #include "sock/place.h"
 #include "sock/policy.h"
 #include "sock/real.h"
-#include "sock/sandbox.h"
 #include "sock/stream.h"
 #include "sock/tcp.h"
 
@@ -49,10 +48,15 @@ static _Atomic uint32_t listeners;
 
 /* The connection stays TCP for good, and costs nothing any more. Its descriptors are found by going through the
  * table. */
-static void give_up(struct sock_file *file, const char *why)
+static void give_up(struct sock_file *file, enum sock_reason reason)
 {
-    LOG_DEBUG("connection %u stays TCP: %s", (unsigned)(file - sock_files), why);
+    static const char *const text[] = {
+#define REASON(name, text) text,
+#include "sock/reason.def"
+    };
+    LOG_DEBUG("connection %u stays TCP: %s", (unsigned)(file - sock_files), text[reason]);
     sock_meet_end(file);
+    sock_link_given_up(&file->link->ends, reason);
     for (int fd = 0; fd < sock_table_end(); fd++)
         (void)sock_table_remove(fd, file);
 }
@@ -202,22 +206,28 @@ static void first_step(struct sock_file *file, int fd)
     struct sockaddr_un name;
     file->first_step = atomic_load(&link->calls);
     file->first_time = vbase_clock_ns();
-    if (!sock_policy.on || sock_sandbox_there()) {
-        give_up(file, "a sandbox");
+    bool ends = sock_ends_read(fd, link->active, &link->ends);
+    if (!sock_policy.on) {
+        give_up(file, REASON_SANDBOX);
         return;
     }
-    if (link->never || !sock_ends_read(fd, link->active, &file->ends) ||
-        !sock_policy_port(file->ends.port[0], file->ends.port[1]) || sock_tcp_special(fd)) {
-        give_up(file, "its kind or ports");
+    if (ends && !sock_policy_port(link->ends.port[0], link->ends.port[1])) {
+        give_up(file, REASON_PORTS);
         return;
     }
+    if (!ends || link->never || sock_tcp_special(fd)) {
+        give_up(file, REASON_KIND);
+        return;
+    }
+    atomic_store(&link->reason, REASON_HELD);
     if (!sock_link_alone(link)) {
         file->first_step = 0;
         try_later(file);
         return;
     }
-    if (!sock_find_peer(&file->ends, link->active, &file->owner)) {
-        give_up(file, "the other end is not here");
+    atomic_store(&link->reason, REASON_MEETING);
+    if (!sock_find_peer(&link->ends, link->active, &file->owner)) {
+        give_up(file, REASON_AWAY);
         return;
     }
     file->step = STEP_CALL;
@@ -231,10 +241,10 @@ static void first_step(struct sock_file *file, int fd)
     }
     file->step = STEP_LISTEN;
     file->channel = sock_own_keep(sock_real.socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    socklen_t length = name_make(&name, &file->ends);
+    socklen_t length = name_make(&name, &file->link->ends);
     if (file->channel < 0 || bind(file->channel, (struct sockaddr *)&name, length) != 0 ||
         listen(file->channel, 4) != 0)
-        give_up(file, "its name is taken");
+        give_up(file, REASON_NAME);
 }
 
 /* The side that connected: has the other one called? Its packet may come later than its call. */
@@ -264,7 +274,7 @@ static void take_step(struct sock_file *file, int fd)
         if (fits && errno == EAGAIN)
             try_later(file);
         else
-            give_up(file, "the other end says what makes no sense");
+            give_up(file, REASON_NONSENSE);
         return;
     }
     if (gifts[GIFT_SEGMENT] >= 0 && sock_link_alone(file->link) &&
@@ -278,7 +288,7 @@ static void take_step(struct sock_file *file, int fd)
         join(file, fd);
         atomic_store(&file->mapping.words->joined, 1);
     } else {
-        give_up(file, "its segment cannot be used");
+        give_up(file, REASON_MEMORY);
     }
     gifts_close(gifts);
 }
@@ -287,7 +297,7 @@ static void take_step(struct sock_file *file, int fd)
 static void call_step(struct sock_file *file, int fd)
 {
     struct sockaddr_un name;
-    socklen_t length = name_make(&name, &file->ends);
+    socklen_t length = name_make(&name, &file->link->ends);
     uint64_t cookie[2] = {file->owner.cookie, sock_tcp_cookie(fd)};
     struct packet packet = {0};
     int gifts[GIFTS] = {-1, -1, -1};
@@ -311,7 +321,7 @@ static void call_step(struct sock_file *file, int fd)
         file->step = STEP_ANSWER;
     } else {
         sock_real.close(call);
-        give_up(file, "no segment could be made");
+        give_up(file, REASON_MEMORY);
     }
 }
 
@@ -359,7 +369,7 @@ void sock_meet(struct sock_file *file, int fd)
     if (atomic_load(&link->stage) == STAGE_PLAIN) {
         if (file->step != STEP_FIRST && file->step != STEP_ANSWER && calls - file->first_step > MOST_CALLS &&
             vbase_clock_ns() - file->first_time > MOST_NS)
-            give_up(file, "the other end does not answer");
+            give_up(file, REASON_SILENT);
         else if (file->step == STEP_FIRST)
             first_step(file, fd);
         if (file->step == STEP_LISTEN)

@@ -16,13 +16,11 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define WORDS (SOCK_FILES / 64)
 #define PEERS 1024
 
@@ -74,9 +72,9 @@ void sock_own_close(int fd)
 
 static bool board_make(void)
 {
-    int fd = sock_own_keep(memfd_create("viaduct-board", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    int fd = sock_own_keep(sock_memory_make("viaduct-board", sizeof(struct sock_board)));
     void *board = MAP_FAILED;
-    if (fd >= 0 && ftruncate(fd, sizeof(struct sock_board)) == 0 && sock_real.fcntl(fd, F_ADD_SEALS, SEALS) == 0 &&
+    if (fd >= 0 && sock_real.fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL) == 0 &&
         getrandom(&own.id, sizeof(own.id), 0) == sizeof(own.id))
         board = mmap(NULL, sizeof(struct sock_board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (board == MAP_FAILED || madvise(board, sizeof(own.board->place), MADV_POPULATE_WRITE) != 0) {
@@ -246,7 +244,6 @@ void sock_place_drain(int place)
 struct sock_peer *sock_peer_take(uint64_t id, int fd)
 {
     struct sock_peer *free = NULL, *found = NULL;
-    struct stat status;
     base_lock(&lock);
     for (int i = 0; i < PEERS && !found; i++) {
         if (peers[i].users && peers[i].id == id)
@@ -254,8 +251,7 @@ struct sock_peer *sock_peer_take(uint64_t id, int fd)
         else if (!peers[i].users && !free)
             free = &peers[i];
     }
-    if (!found && free && fstat(fd, &status) == 0 && status.st_size == (off_t)sizeof(struct sock_board) &&
-        (sock_real.fcntl(fd, F_GET_SEALS, 0) & SEALS) == SEALS) {
+    if (!found && free && sock_memory_fits(fd, sizeof(struct sock_board))) {
         void *board = mmap(NULL, sizeof(struct sock_board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (board != MAP_FAILED) {
             *free = (struct sock_peer){.id = id, .board = board};

@@ -116,12 +116,12 @@ static void forget_range(unsigned first, unsigned last)
 /* In pieces, around the descriptors of the preload. */
 static int close_between(unsigned first, unsigned last, int flags)
 {
-    for (unsigned fd = first; fd <= last && fd < (unsigned)sock_table_end(); fd++) {
-        if (!sock_table_is_own((int)fd))
-            continue;
-        if (fd > first && sock_real.close_range(first, fd - 1, flags) != 0)
+    for (int own; first <= last && first < SOCK_DESCRIPTORS && (own = sock_table_own_next((int)first)) >= 0;) {
+        if ((unsigned)own > last)
+            break;
+        if ((unsigned)own > first && sock_real.close_range(first, (unsigned)own - 1, flags) != 0)
             return -1;
-        first = fd + 1;
+        first = (unsigned)own + 1;
     }
     return first <= last ? sock_real.close_range(first, last, flags) : 0;
 }

@@ -5,7 +5,8 @@
 
 _Atomic uint32_t sock_table[SOCK_DESCRIPTORS];
 struct sock_file sock_files[SOCK_FILES];
-static _Atomic int end; /* of what was ever used */
+static _Atomic int end; /* of what was ever used, but for the preload's own */
+static _Atomic int own_begin = SOCK_DESCRIPTORS, own_end;
 
 int sock_table_end(void) { return atomic_load_explicit(&end, memory_order_relaxed); }
 
@@ -37,24 +38,36 @@ void sock_drop(struct sock_file *file)
     sock_link_leave(file->link);
 }
 
-static void end_raise(int fd)
+static void raise_to(_Atomic int *bound, int value)
 {
-    int seen = atomic_load_explicit(&end, memory_order_relaxed);
-    while (seen <= fd && !atomic_compare_exchange_weak(&end, &seen, fd + 1))
+    int seen = atomic_load_explicit(bound, memory_order_relaxed);
+    while (seen < value && !atomic_compare_exchange_weak(bound, &seen, value))
         ;
 }
 
 void sock_table_own(int fd)
 {
-    end_raise(fd);
+    int seen = atomic_load(&own_begin);
+    raise_to(&own_end, fd + 1);
+    while (seen > fd && !atomic_compare_exchange_weak(&own_begin, &seen, fd))
+        ;
     atomic_store(&sock_table[fd], SOCK_OWN);
+}
+
+int sock_table_own_next(int from)
+{
+    int begin = atomic_load(&own_begin), last = atomic_load(&own_end);
+    for (int fd = from > begin ? from : begin; fd < last; fd++)
+        if (sock_table_is_own(fd))
+            return fd;
+    return -1;
 }
 
 void sock_table_set(int fd, uint32_t entry)
 {
     if ((uint32_t)fd >= SOCK_DESCRIPTORS)
         return;
-    end_raise(fd);
+    raise_to(&end, fd + 1);
     atomic_store(&sock_table[fd], entry);
 }
 
@@ -72,7 +85,7 @@ void sock_table_add(int fd, struct sock_file *file)
         return;
     atomic_fetch_add(&file->users, 1);
     atomic_fetch_add(&file->descriptors, 1);
-    end_raise(fd);
+    raise_to(&end, fd + 1);
     uint32_t old = atomic_exchange(&sock_table[fd], (uint32_t)(file - sock_files));
     if (old && old < SOCK_OWN) { /* it was closed by a way that we do not see */
         struct sock_file *gone = &sock_files[old];

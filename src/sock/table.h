@@ -32,7 +32,6 @@ struct sock_file {
     uint32_t first_step;
     uint64_t first_time;
     _Atomic uint32_t next_step; /* data calls of the connection before it is tried again */
-    struct sock_ends ends;
     struct sock_owner owner;
 };
 
@@ -46,7 +45,7 @@ static inline bool sock_known(int fd)
     return (uint32_t)fd < SOCK_DESCRIPTORS && atomic_load_explicit(&sock_table[fd], memory_order_relaxed) != 0;
 }
 
-int sock_table_end(void); /* all descriptors that are ours are below */
+int sock_table_end(void); /* all descriptors of the program that are in the table are below */
 
 struct sock_file *sock_hold(int fd); /* NULL: not ours (any more) */
 void sock_drop(struct sock_file *file);
@@ -62,6 +61,7 @@ void sock_table_set(int fd, uint32_t entry); /* of an epoll set */
 void sock_table_own(int fd);
 void sock_table_disown(int fd);
 bool sock_table_is_own(int fd);
+int sock_table_own_next(int from); /* the next one at or behind FROM; -1: none */
 
 /* The file with this number, held by the caller; it must be free. */
 struct sock_file *sock_file_open(uint32_t number, struct sock_link *link);

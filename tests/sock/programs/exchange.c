@@ -1,6 +1,7 @@
 /* A server that answers each request of 64 bytes with 64 bytes, and its client.
  *   exchange serve        prints its port, serves one connection, ends
- *   exchange call PORT N  N exchanges between two calls of getppid, which mark them in a trace
+ *   exchange call PORT N [hold]  N exchanges between two calls of getppid, which mark them in a trace; then, to hold the
+ *                         connection, it waits for the end of its input
  *   exchange self N       both ends in one thread, each with an epoll set of its own; the marks are around the last N */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -42,7 +43,7 @@ static int serve(void)
     return 0;
 }
 
-static int call(int port, int rounds)
+static int call(int port, int rounds, int hold)
 {
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t)port)};
@@ -58,6 +59,8 @@ static int call(int port, int rounds)
             return 1;
     }
     getppid();
+    while (hold && getchar() != EOF)
+        ;
     return 0;
 }
 
@@ -98,7 +101,7 @@ int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "self") == 0)
         return self(atoi(argv[2]));
-    if (argc == 4 && strcmp(argv[1], "call") == 0)
-        return call(atoi(argv[2]), atoi(argv[3]));
+    if (argc >= 4 && strcmp(argv[1], "call") == 0)
+        return call(atoi(argv[2]), atoi(argv[3]), argc > 4);
     return argc == 2 && strcmp(argv[1], "serve") == 0 ? serve() : 2;
 }
