@@ -19,6 +19,7 @@
 #include "sock/place.h"
 #include "sock/policy.h"
 #include "sock/real.h"
+#include "sock/step.h"
 #include "sock/stream.h"
 #include "sock/tcp.h"
 
@@ -231,6 +232,7 @@ static void first_step(struct sock_file *file, int fd)
         return;
     }
     file->step = STEP_CALL;
+    SOCK_STEP(found);
     if (!link->active)
         return;
     if (atomic_fetch_add(&listeners, 1) >= MOST_LISTENERS) {
@@ -245,6 +247,8 @@ static void first_step(struct sock_file *file, int fd)
     if (file->channel < 0 || bind(file->channel, (struct sockaddr *)&name, length) != 0 ||
         listen(file->channel, 4) != 0)
         give_up(file, REASON_NAME);
+    else
+        SOCK_STEP(listening);
 }
 
 /* The side that connected: has the other one called? Its packet may come later than its call. */
@@ -253,6 +257,7 @@ static void listen_step(struct sock_file *file)
     bool same;
     int call = sock_real.accept4(file->channel, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (call >= 0 && user_fits(call, &file->owner, &same)) {
+        SOCK_STEP(called);
         sock_meet_end(file);
         file->channel = sock_own_keep(call);
         file->step = STEP_TAKE;
@@ -277,16 +282,21 @@ static void take_step(struct sock_file *file, int fd)
             give_up(file, REASON_NONSENSE);
         return;
     }
+    SOCK_STEP(received);
     if (gifts[GIFT_SEGMENT] >= 0 && sock_link_alone(file->link) &&
         sock_segment_take(gifts[GIFT_SEGMENT], (uint32_t)(file - sock_files), cookie, &file->mapping)) {
+        SOCK_STEP(mapped);
         if (same) {
             board_take(file, &packet, gifts);
             board_add(file, &answer, own);
         }
         (void)packet_send(file->channel, &answer, own); /* what does not come is not known there */
+        SOCK_STEP(answered);
         sock_meet_end(file);
         join(file, fd);
+        SOCK_STEP(joined_first);
         atomic_store(&file->mapping.words->joined, 1);
+        SOCK_STEP(joined_said);
     } else {
         give_up(file, REASON_MEMORY);
     }
@@ -309,11 +319,14 @@ static void call_step(struct sock_file *file, int fd)
         try_later(file);
         return;
     }
+    SOCK_STEP(calling);
     if (user_fits(call, &file->owner, &same) && sock_link_alone(file->link))
         gifts[GIFT_SEGMENT] = sock_segment_make((uint32_t)(file - sock_files), cookie, &file->mapping);
+    SOCK_STEP(made);
     if (gifts[GIFT_SEGMENT] >= 0 && same)
         board_add(file, &packet, gifts);
     bool sent = gifts[GIFT_SEGMENT] >= 0 && packet_send(call, &packet, gifts);
+    SOCK_STEP(sent);
     if (gifts[GIFT_SEGMENT] >= 0)
         sock_real.close(gifts[GIFT_SEGMENT]);
     if (sent) {
@@ -333,6 +346,7 @@ static void answer_step(struct sock_file *file, int fd)
         try_later(file);
         return;
     }
+    SOCK_STEP(answer_seen);
     if (!sock_link_alone(file->link)) {
         try_later(file); /* the other side is ready, and waits without end */
         return;
@@ -344,6 +358,7 @@ static void answer_step(struct sock_file *file, int fd)
     }
     sock_meet_end(file);
     join(file, fd);
+    SOCK_STEP(joined_second);
 }
 
 void sock_meet_end(struct sock_file *file)

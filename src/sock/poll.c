@@ -22,6 +22,7 @@ struct call { /* of poll */
     int place;
     uint64_t deadline; /* 0: none */
     bool at_once;
+    bool full; /* the kernel takes no descriptor more */
 };
 
 static struct sock_file *joined(int fd)
@@ -151,7 +152,7 @@ static int sleep_in_kernel(struct call *call, const sigset_t *mask)
         ns = again;
     const struct timespec left = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     const struct timespec *limit = call->deadline || again ? &left : NULL;
-    int n = rings_ready(call) ? 0 : sock_real.ppoll(call->asked, call->count + 1, limit, mask);
+    int n = rings_ready(call) ? 0 : sock_real.ppoll(call->asked, call->count + (call->place >= 0), limit, mask);
     int why = errno;
     if (call->place >= 0) {
         sock_place_awake(call->place);
@@ -174,8 +175,12 @@ static int poll_joined(struct call *call, const sigset_t *mask)
         }
         if (spin(call))
             continue;
-        call->place = sock_place_thread();
+        call->place = call->full ? -1 : sock_place_thread();
         int n = sleep_in_kernel(call, mask);
+        if (n < 0 && errno == EINVAL && call->place >= 0) {
+            call->full = true; /* as many as the process may have are asked for, and one more is ours */
+            continue;
+        }
         if (n < 0)
             return n;
         ready = n > 0 ? kernel_answers(call) : 0;

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "sock/hooks.h"
 #include "sock/place.h"
+#include "sock/step.h"
 #include "sock/stream.h"
 #include "sock/tcp.h"
 #include "sock/wait.h"
@@ -55,6 +56,13 @@ static ssize_t from_tcp(int fd, struct sock_pieces *to, uint64_t limit, int flag
     return n < 0 ? -errno : n;
 }
 
+/* All that came by TCP has been taken. */
+static void ring_enter(struct sock_link *link)
+{
+    SOCK_STEP(ring_entered);
+    atomic_store(&link->in_phase, PHASE_RING);
+}
+
 /* Before the switch: bytes are looked at, then the offset is read, then they are taken. */
 static ssize_t from_tcp_before(struct sock_file *file, int fd, struct sock_pieces *to, int flags)
 {
@@ -72,7 +80,7 @@ static ssize_t from_tcp_before(struct sock_file *file, int fd, struct sock_piece
     if (at < link->consumed)
         return -EPROTO;
     if (at == link->consumed) {
-        atomic_store(&link->in_phase, PHASE_RING);
+        ring_enter(link);
         return NEXT_PHASE;
     }
     uint64_t limit = at == SWITCH_NEVER ? (uint64_t)n : at - link->consumed;
@@ -110,6 +118,7 @@ static ssize_t bells_take(struct sock_file *file, int fd, uint64_t bells)
     atomic_thread_fence(memory_order_seq_cst); /* says so, then looks; pairs with ring_publish */
     if (ring_filled(&ring, &link->reader))
         return NEXT_PHASE;
+    SOCK_STEP(bells_taken);
     ssize_t n = sock_tcp_discard(fd, waiting);
     if (n > 0)
         link->consumed += (uint64_t)n;
@@ -164,6 +173,7 @@ static ssize_t ring_was_empty(struct sock_file *file, int fd, enum look look, bo
     }
     if (n == -EAGAIN)
         return n;
+    link->looked = 0; /* the end: what asks next sees it, too */
     return ring_filled(&ring, &link->reader) ? NEXT_PHASE : end_of(file, n);
 }
 
@@ -217,6 +227,7 @@ static ssize_t from_ring(struct sock_file *file, int fd, struct sock_pieces *to,
             if (flags & MSG_PEEK)
                 return total;
             ring_take(&ring, &link->reader, n);
+            SOCK_STEP(bytes_taken);
             state = link->reader;
         }
         link->reader.turns = state.turns;
@@ -257,6 +268,7 @@ static ssize_t skip_bells(struct sock_file *file, int fd)
     if (link->consumed > last)
         return -EPROTO;
     if (link->consumed == last) {
+        SOCK_STEP(skipped);
         atomic_store(&link->in_phase, PHASE_BACK);
         atomic_store(&link->strict_in, false);
         return NEXT_PHASE;
@@ -308,10 +320,12 @@ void sock_stream_be_ready(struct sock_file *file, int fd)
     if (atomic_load(&file->link->strict_in) || atomic_load(&file->link->in_phase) != PHASE_TCP ||
         !sock_plain_forbid(file->link, false))
         return;
-    if (sock_tcp_consumed(fd, &file->link->consumed))
+    bool known = sock_tcp_consumed(fd, &file->link->consumed);
+    if (known)
         atomic_store(&in->ready, 1);
     else
         atomic_store(&file->link->strict_in, false);
+    SOCK_STEP(ready);
 }
 
 /* A read that finds nothing and does not wait. A program that does so again and again polls. */
@@ -400,7 +414,7 @@ static ssize_t available(struct sock_file *file, int fd, bool look)
             n = skip_bells(file, fd);
         } else if (phase == PHASE_TCP && atomic_load(&link->strict_in) &&
                    atomic_load(&ring_words(&ring)->at) == link->consumed) {
-            atomic_store(&link->in_phase, PHASE_RING);
+            ring_enter(link);
             n = NEXT_PHASE;
         } else {
             n = sock_tcp_look(fd);
@@ -455,13 +469,15 @@ bool sock_stream_back_in(struct sock_file *file, int fd)
         if (atomic_compare_exchange_strong(&in->at, &never, SWITCH_REFUSED)) {
             atomic_store(&link->in_phase, PHASE_BACK);
             atomic_store(&link->strict_in, false);
-        } else if (link->consumed == never)
-            atomic_store(&link->in_phase, PHASE_RING);
+        } else if (link->consumed == never) {
+            ring_enter(link);
+        }
     }
     bool done = atomic_load(&link->in_phase) != PHASE_TCP;
     if (atomic_load(&link->in_phase) == PHASE_RING) {
         done = ring_close_empty(&ring, &link->reader);
         if (done) {
+            SOCK_STEP(closed_in);
             atomic_fetch_or(&in->bells, BELLS_ENDED);
             atomic_store(&link->in_phase, PHASE_SKIP);
             writer_wake(file, fd); /* it goes on by TCP */

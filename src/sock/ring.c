@@ -1,6 +1,7 @@
 /* Bytes in a ring; see ring.h. Head is changed by compare-and-swap alone: by the writer with each publication, and
  * once by the side that closes. On the way it orders the publication before what the writer looks at next (place.h). */
 #include "sock/ring.h"
+#include "sock/step.h"
 #include <string.h>
 
 static unsigned level_of(uint64_t turn) { return (unsigned)(turn & 7); }
@@ -48,6 +49,7 @@ static bool level_change(const struct ring *ring, struct ring_writer *writer, un
      * ring_next */
     atomic_store_explicit(&words->turn[writer->turns % RING_TURNS], writer->head << 3 | level, memory_order_relaxed);
     writer->turns++;
+    SOCK_STEP(level_left);
     atomic_store_explicit(&words->turns, writer->turns, memory_order_release);
     writer->left[writer->level] = writer->turns;
     writer->level = level;

@@ -4,6 +4,7 @@
 #include "sock/epoll.h"
 #include "sock/hooks.h"
 #include "sock/place.h"
+#include "sock/step.h"
 #include "sock/stream.h"
 #include "sock/tcp.h"
 #include "sock/wait.h"
@@ -28,6 +29,7 @@ static bool switch_out(struct sock_file *file, int fd)
     /* seq_cst: before the first bell; pairs with the loads in from_tcp_before */
     bool known = sock_tcp_sent(fd, link->active, &bytes);
     bool switched = known && atomic_compare_exchange_strong(&out->at, &never, bytes);
+    SOCK_STEP(switched);
     if (switched)
         atomic_store(&link->out_phase, PHASE_RING);
     else if (known)
@@ -114,6 +116,7 @@ static ssize_t to_ring(struct sock_file *file, int fd, struct sock_source *sourc
             source->end = part && got == 0;
             return total || part == 0 ? (ssize_t)total : got;
         }
+        SOCK_STEP(stored);
         uint64_t head = link->writer.head;
         total += (size_t)got;
         if (unlikely(!ring_publish(&ring, &link->writer, (size_t)got))) {
@@ -121,6 +124,7 @@ static ssize_t to_ring(struct sock_file *file, int fd, struct sock_source *sourc
             part_by_tcp(fd, data, (size_t)got);
             break;
         }
+        SOCK_STEP(published);
         reader_wake(file, fd, head);
     }
     return (ssize_t)total;
@@ -234,10 +238,12 @@ void sock_stream_back_out(struct sock_file *file, int fd)
     sock_lock(&file->link->send);
     if (atomic_load(&file->link->out_phase) == PHASE_RING) {
         ring_close(&ring); /* seq_cst: before the look at the place */
+        SOCK_STEP(closed_out);
         if (place_wake(file))
             sock_tcp_bell(file, fd);
     }
     end_out(file);
+    SOCK_STEP(ended_out);
     sock_unlock(&file->link->send);
     sock_set_refresh(file);
 }
@@ -275,6 +281,7 @@ void sock_stream_close(struct sock_file *file, int fd)
         bells_take_last(link, in, fd);
     sock_unlock(&link->receive);
     atomic_store(&out->ended, 1);
+    SOCK_STEP(leaving);
     atomic_store(&out->left, unread ? LEFT_UNREAD : LEFT_CLEAN);
     (void)sock_stream_writer_wake(file); /* where the end was said before, the kernel tells nothing */
     errno = saved;

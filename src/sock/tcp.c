@@ -2,6 +2,7 @@
 #include "sock/tcp.h"
 #include "sock/link.h"
 #include "sock/real.h"
+#include "sock/step.h"
 #include "sock/stream.h"
 #include "sock/table.h"
 
@@ -124,6 +125,7 @@ void sock_tcp_bell(struct sock_file *file, int fd)
             return;
     } while (!atomic_compare_exchange_weak(&out->bells, &seen, seen + 1));
     atomic_fetch_add_explicit(&file->link->rung, 1, memory_order_relaxed);
+    SOCK_STEP(bell_counted);
     while (sock_real.send(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1 && errno != EPIPE && errno != ECONNRESET) {
         seen = atomic_load(&out->bells);
         while (!(seen & BELLS_ENDED))
