@@ -72,7 +72,11 @@ static ssize_t call_read(int fd, void *data, size_t size, int flags)
 }
 static ssize_t call_recv(int fd, void *data, size_t size, int flags) { return sock_real.recv(fd, data, size, flags); }
 
-ssize_t sock_read(int fd, void *data, size_t size) { return receive(fd, data, size, 0, call_read); }
+/* (of nothing: the end of it in libc, unlike recv) */
+ssize_t sock_read(int fd, void *data, size_t size)
+{
+    return size ? receive(fd, data, size, 0, call_read) : sock_real.read(fd, data, size);
+}
 ssize_t sock_recv(int fd, void *data, size_t size, int flags) { return receive(fd, data, size, flags, call_recv); }
 
 ssize_t sock___read_chk(int fd, void *data, size_t size, size_t room)
@@ -107,10 +111,10 @@ ssize_t sock_readv(int fd, const struct iovec *pieces, int count)
 {
     struct move move;
     ssize_t n;
-    if (count > 0 && move_begin(&move, false, fd, pieces, (size_t)count, 0, &n))
-        return n;
-    if (count <= 0)
+    if (count <= 0 || sock_pieces_left(&(struct sock_pieces){pieces, (size_t)count, 0}) == 0)
         return sock_real.readv(fd, pieces, count);
+    if (move_begin(&move, false, fd, pieces, (size_t)count, 0, &n))
+        return n;
     return move_end(&move, sock_real.readv(fd, pieces, count));
 }
 

@@ -9,6 +9,7 @@
 #include "sock/wait.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #define TAG 0x7669616475630000ull /* over the number of the connection; 0: the eventfd of the place */
 
@@ -168,12 +169,31 @@ static int register_joined(struct sock_file *file, uint32_t number)
     return 0;
 }
 
+/* A one-shot member that has been reported waits for the program; only the kernel knows. */
+static bool spent_in_kernel(int set, int member)
+{
+    char path[40], line[200];
+    unsigned found, events = EPOLLIN;
+    snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", set);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof(line), file))
+        if (sscanf(line, "tfd: %u events: %x", &found, &events) == 2 && found == (unsigned)member)
+            break;
+        else
+            events = EPOLLIN;
+    if (file)
+        fclose(file);
+    return !(events & (EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP | EPOLLPRI | EPOLLRDHUP));
+}
+
 void sock_set_joined(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     sock_lock(&link->receive);
     uint32_t number = atomic_load(&link->set);
     if (number) {
+        if (atomic_load(&link->set_events) & EPOLLONESHOT)
+            atomic_store(&link->set_spent, spent_in_kernel(sock_set_at(number)->fd, link->set_fd));
         atomic_fetch_add(&sock_set_at(number)->joined, 1);
         (void)register_joined(file, number);
     }

@@ -98,6 +98,13 @@ static bool holder_replace(struct sock_link *link, uint32_t old, uint32_t new)
 
 static void holder_add(struct sock_link *link, uint32_t who)
 {
+    if (holder_replace(link, 0, who))
+        return;
+    for (int i = 0; i < SOCK_HOLDERS; i++) { /* children that ended without closing it */
+        uint32_t old = atomic_load(&link->holder[i]);
+        if (!(old & FORKING) && old != sock_pid() && sock_process_is_dead(old))
+            atomic_compare_exchange_strong(&link->holder[i], &old, 0);
+    }
     if (!holder_replace(link, 0, who))
         link->lost_count = true;
 }

@@ -70,6 +70,7 @@ struct sock_link {
     uint64_t empty_since;        /* ticks: the first of them */
     _Atomic uint32_t waited;     /* in our functions, fewer than so many empty reads ago */
     uint32_t waiting;  /* threads that wait for bytes */
+    int error;         /* that the kernel has told us, and tells once; the program has not heard it */
     uint64_t counted;  /* ticks: when the holders were last counted */
 
     /* its place in an epoll set (epoll.h), changed under `receive` */

@@ -61,21 +61,32 @@ int sock_setsockopt(int fd, int level, int name, const void *value, socklen_t le
 }
 
 /* A reset that the other side left behind is told once the ring is empty; before that the program would stop
- * reading. */
+ * reading. True: ERROR is the answer. */
+static bool error_is_ours(struct sock_file *file, int *error)
+{
+    struct sock_link *link = file->link;
+    sock_lock(&link->receive);
+    bool hidden = atomic_load(&link->in_phase) == PHASE_RING &&
+                  ring_filled(&(struct ring){file->mapping, sock_in(file)}, &link->reader) != 0;
+    *error = hidden ? 0 : link->error;
+    if (!hidden)
+        link->error = 0;
+    sock_unlock(&link->receive);
+    return hidden || *error;
+}
+
 int sock_getsockopt(int fd, int level, int name, void *value, socklen_t *length)
 {
     struct sock_file *file = level == SOL_SOCKET && name == SO_ERROR ? sock_hold(fd) : NULL;
-    bool hidden = false;
-    if (file && sock_joined(file) && atomic_load(&file->link->in_phase) == PHASE_RING)
-        hidden = ring_filled(&(struct ring){file->mapping, sock_in(file)}, &file->link->reader) != 0;
+    int error = 0;
+    bool ours = file && sock_joined(file) && value && length && *length >= sizeof(int) && error_is_ours(file, &error);
     if (file)
         sock_drop(file);
-    if (hidden && value && length && *length >= sizeof(int)) {
-        *(int *)value = 0;
-        *length = sizeof(int);
-        return 0;
-    }
-    return sock_real.getsockopt(fd, level, name, value, length);
+    if (!ours)
+        return sock_real.getsockopt(fd, level, name, value, length);
+    *(int *)value = error;
+    *length = sizeof(int);
+    return 0;
 }
 
 int sock_shutdown(int fd, int how)
@@ -97,21 +108,10 @@ int sock_shutdown(int fd, int how)
     return result;
 }
 
-/* Bytes that can be read now. */
 static int readable(struct sock_file *file, int fd)
 {
-    const struct ring ring = sock_ring_in(file);
-    int in_kernel = 0;
-    uint64_t bytes = 0;
     sock_lock(&file->link->receive);
-    uint32_t phase = atomic_load(&file->link->in_phase);
-    if (phase == PHASE_RING)
-        bytes = ring_filled(&ring, &file->link->reader);
-    else if (sock_real.ioctl(fd, SIOCINQ, (long)&in_kernel) == 0 && phase == PHASE_TCP) {
-        uint64_t at = atomic_load(&ring_words(&ring)->at), left = at - file->link->consumed;
-        bytes = (uint64_t)in_kernel < left ? (uint64_t)in_kernel : left + ring_filled(&ring, &file->link->reader);
-    } else
-        bytes = (uint64_t)in_kernel;
+    uint64_t bytes = sock_stream_readable(file, fd);
     sock_unlock(&file->link->receive);
     return bytes > 0x7fffffff ? 0x7fffffff : (int)bytes;
 }

@@ -8,7 +8,9 @@
 #include "sock/wait.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <linux/sockios.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -97,10 +99,19 @@ static ssize_t end_of(struct sock_file *file, ssize_t answer)
     struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
     if (answer != -ECONNRESET)
         return answer;
-    if (atomic_load(&file->mapping.words->direction[sock_in(file)].left) == LEFT_CLEAN)
-        return 0;
+    uint32_t left = atomic_load(&file->mapping.words->direction[sock_in(file)].left);
+    if (left)
+        return left == LEFT_CLEAN ? 0 : answer;
     bool taken = atomic_load(&out->tail) == (atomic_load(&out->head) & ~RING_CLOSED);
     return atomic_load(&file->link->out_phase) == PHASE_RING && taken ? 0 : answer;
+}
+
+/* An error that is met beside what the program asked for is told it later. */
+static ssize_t error_keep(struct sock_link *link, ssize_t n)
+{
+    if (n < 0 && n != -EAGAIN && n != -EINTR && n != -EPROTO && n != NEXT_PHASE)
+        link->error = (int)-n;
+    return n;
 }
 
 /* Is the socket asked for its end? A set is told of it by the kernel. */
@@ -174,7 +185,8 @@ static ssize_t ring_was_empty(struct sock_file *file, int fd, enum look look, bo
     if (n == -EAGAIN)
         return n;
     link->looked = 0; /* the end: what asks next sees it, too */
-    return ring_filled(&ring, &link->reader) ? NEXT_PHASE : end_of(file, n);
+    n = error_keep(link, end_of(file, n));
+    return ring_filled(&ring, &link->reader) ? NEXT_PHASE : n;
 }
 
 bool sock_stream_writer_wake(struct sock_file *file)
@@ -211,6 +223,22 @@ static void room_made(struct sock_file *file, int fd)
         writer_wake(file, fd);
 }
 
+/* A look at what lies there; the reader stays where it is. */
+static ssize_t peek_ring(struct sock_file *file, struct sock_pieces *to)
+{
+    const struct ring ring = sock_ring_in(file);
+    struct ring_reader ahead = file->link->reader;
+    ssize_t total = 0;
+    long size = 0;
+    const char *data;
+    while (to->count && (size = ring_ahead(&ring, &ahead, &data)) > 0) {
+        size_t n = sock_pieces_copy(to, data, (size_t)size);
+        ahead.tail += n;
+        total += (ssize_t)n;
+    }
+    return size == RING_BROKEN ? -EPROTO : total;
+}
+
 static ssize_t from_ring(struct sock_file *file, int fd, struct sock_pieces *to, int flags, bool kept)
 {
     struct sock_link *link = file->link;
@@ -219,13 +247,13 @@ static ssize_t from_ring(struct sock_file *file, int fd, struct sock_pieces *to,
     ssize_t total = 0;
     long size = 0;
     const char *data;
+    if (flags & MSG_PEEK && (total = peek_ring(file, to)) != 0)
+        return total;
     do {
         while (to->count && (size = ring_next(&ring, &state, &data)) > 0) {
             size_t n = sock_pieces_copy(to, flags & MSG_TRUNC ? NULL : data, (size_t)size);
             total += (ssize_t)n;
             link->reader = state;
-            if (flags & MSG_PEEK)
-                return total;
             ring_take(&ring, &link->reader, n);
             SOCK_STEP(bytes_taken);
             state = link->reader;
@@ -239,25 +267,6 @@ static ssize_t from_ring(struct sock_file *file, int fd, struct sock_pieces *to,
         room_made(file, fd);
     } while (to->count && ring_filled(&ring, &link->reader));
     return total;
-}
-
-ssize_t sock_stream_drain(struct sock_file *file, int fd, int to, size_t size)
-{
-    struct sock_link *link = file->link;
-    const struct ring ring = sock_ring_in(file);
-    const char *data;
-    ssize_t n = SOCK_PLAIN;
-    sock_lock(&link->receive);
-    long there = atomic_load(&link->in_phase) == PHASE_RING ? ring_next(&ring, &link->reader, &data) : 0;
-    if (there > 0) {
-        n = sock_real.write(to, data, (size_t)there < size ? (size_t)there : size);
-        if (n > 0) {
-            ring_take(&ring, &link->reader, (size_t)n);
-            room_made(file, fd);
-        }
-    }
-    sock_unlock(&link->receive);
-    return n;
 }
 
 static ssize_t skip_bells(struct sock_file *file, int fd)
@@ -275,9 +284,66 @@ static ssize_t skip_bells(struct sock_file *file, int fd)
     }
     ssize_t n = sock_tcp_discard(fd, last - link->consumed);
     if (n <= 0)
-        return n;
+        return error_keep(link, n);
     link->consumed += (uint64_t)n;
     return NEXT_PHASE;
+}
+
+static ssize_t drain_ring(struct sock_file *file, int fd, int to, size_t size)
+{
+    struct sock_link *link = file->link;
+    const struct ring ring = sock_ring_in(file);
+    const char *data;
+    long there = ring_next(&ring, &link->reader, &data);
+    if (there <= 0)
+        return there == RING_BROKEN ? -EPROTO : ring_was_empty(file, fd, LOOK_AT_TIMES, false);
+    ssize_t n = sock_real.write(to, data, (size_t)there < size ? (size_t)there : size);
+    if (n > 0) {
+        ring_take(&ring, &link->reader, (size_t)n);
+        room_made(file, fd);
+    }
+    return n < 0 ? -errno : n;
+}
+
+/* Before the switch: what is there is counted, then the offset is read. */
+static ssize_t drain_tcp(struct sock_file *file, int fd, int to, size_t size)
+{
+    struct sock_link *link = file->link;
+    int there = 0;
+    (void)sock_real.ioctl(fd, SIOCINQ, (long)&there);
+    uint64_t at = atomic_load(&file->mapping.words->direction[sock_in(file)].at), most = (uint64_t)there;
+    if (at == link->consumed) {
+        ring_enter(link);
+        return NEXT_PHASE;
+    }
+    if (at != SWITCH_NEVER && most > at - link->consumed)
+        most = at - link->consumed;
+    if (most == 0) {
+        int end = sock_tcp_look(fd);
+        return end == 1 ? -EAGAIN : end;
+    }
+    ssize_t n = sock_real.splice(fd, NULL, to, NULL, most < size ? most : size, SPLICE_F_NONBLOCK);
+    if (n > 0)
+        link->consumed += (uint64_t)n;
+    return n < 0 ? -errno : n;
+}
+
+ssize_t sock_stream_drain(struct sock_file *file, int fd, int to, size_t size)
+{
+    struct sock_link *link = file->link;
+    ssize_t n;
+    sock_lock(&link->receive);
+    do {
+        uint32_t phase = atomic_load(&link->in_phase);
+        if (phase == PHASE_BACK || (phase == PHASE_TCP && !atomic_load(&link->strict_in)))
+            n = SOCK_PLAIN;
+        else if (phase == PHASE_RING)
+            n = drain_ring(file, fd, to, size);
+        else
+            n = phase == PHASE_SKIP ? skip_bells(file, fd) : drain_tcp(file, fd, to, size);
+    } while (n == NEXT_PHASE);
+    sock_unlock(&link->receive);
+    return n;
 }
 
 /* Reading stops where urgent data was. */
@@ -292,9 +358,10 @@ static bool at_mark(struct sock_file *file, int fd)
 /* What is there now, through all phases: bytes, 0 at the end, -errno. */
 static ssize_t receive_there(struct sock_file *file, int fd, struct sock_pieces *to, int flags, bool kept)
 {
+    struct sock_link *link = file->link;
     ssize_t total = 0, n;
     do {
-        uint32_t phase = atomic_load(&file->link->in_phase);
+        uint32_t phase = atomic_load(&link->in_phase);
         if (phase == PHASE_TCP)
             n = from_tcp_before(file, fd, to, flags);
         else if (phase == PHASE_RING)
@@ -307,11 +374,14 @@ static ssize_t receive_there(struct sock_file *file, int fd, struct sock_pieces 
             total += n;
         /* more may follow behind a change of phase alone */
     } while (n == NEXT_PHASE || (n > 0 && to->count && !(flags & MSG_PEEK) &&
-                                 (atomic_load(&file->link->in_phase) == PHASE_TCP
+                                 (atomic_load(&link->in_phase) == PHASE_TCP
                                       ? atomic_load(&file->mapping.words->direction[sock_in(file)].at) != SWITCH_NEVER
-                                      : atomic_load(&file->link->in_phase) == PHASE_RING &&
+                                      : atomic_load(&link->in_phase) == PHASE_RING &&
                                             ring_closed(&(struct ring){file->mapping, sock_in(file)}))));
-    return total ? total : n;
+    if (total == 0)
+        return n;
+    (void)error_keep(link, n);
+    return total;
 }
 
 void sock_stream_be_ready(struct sock_file *file, int fd)
@@ -365,18 +435,31 @@ ssize_t sock_stream_receive(struct sock_file *file, int fd, struct sock_pieces *
     bool dont_wait = (flags & MSG_DONTWAIT) || atomic_load_explicit(&link->nonblocking, memory_order_relaxed);
     uint64_t deadline = link->receive_limit ? vbase_clock_ns() + link->receive_limit : 0;
     ssize_t total = 0;
-    if ((flags & (MSG_OOB | MSG_ERRQUEUE)) || sock_pieces_left(to) == 0)
+    if (flags & (MSG_OOB | MSG_ERRQUEUE))
         return SOCK_PASS;
+    if (sock_pieces_left(to) == 0) { /* it waits for bytes, and takes none */
+        char byte;
+        struct sock_pieces look = {&(struct iovec){&byte, 1}, 1, 0};
+        ssize_t n = sock_stream_receive(file, fd, &look, (flags & ~MSG_WAITALL) | MSG_PEEK);
+        return n > 0 ? 0 : n;
+    }
     for (;;) {
         sock_lock(&link->receive);
         sock_stream_be_ready(file, fd);
         uint32_t phase = atomic_load(&link->in_phase);
-        if (total == 0 && (phase == PHASE_BACK || (phase == PHASE_TCP && !atomic_load(&link->strict_in)))) {
+        bool plain = phase == PHASE_BACK || (phase == PHASE_TCP && !atomic_load(&link->strict_in));
+        if (plain && total == 0 && !link->error) {
             sock_unlock(&link->receive);
             return SOCK_PLAIN;
         }
         bool kept = bells_may_stay(file, dont_wait);
         ssize_t n = atomic_load(&link->shut_in) ? 0 : receive_there(file, fd, to, flags, kept);
+        if (n == 0 && link->error && !atomic_load(&link->shut_in))
+            n = -link->error;
+        if (total || n > 0)
+            error_keep(link, n);
+        else if (n != -EAGAIN)
+            link->error = 0; /* it is told now */
         if (n > 0)
             full_read(link);
         else if (n == -EAGAIN && dont_wait)
@@ -417,7 +500,7 @@ static ssize_t available(struct sock_file *file, int fd, bool look)
             ring_enter(link);
             n = NEXT_PHASE;
         } else {
-            n = sock_tcp_look(fd);
+            n = error_keep(link, sock_tcp_look(fd));
         }
     } while (n == NEXT_PHASE);
     return n > 0 ? 1 : n;
@@ -436,8 +519,10 @@ short sock_stream_level(struct sock_file *file, int fd, short wanted, short kern
     }
     if (n != -EAGAIN)
         level |= in;
-    if (n != 1)
+    if (n != 1) /* a reset is told behind the last byte; that both sides have said the end at once */
         level |= kernel & (POLLERR | POLLHUP);
+    else if (!(kernel & POLLERR))
+        level |= kernel & POLLHUP;
     sock_stream_end_seen(file, kernel);
     level |= kernel & (POLLRDHUP | POLLPRI);
     if (wanted & out) {
@@ -456,6 +541,24 @@ short sock_stream_from_kernel(struct sock_file *file, int fd, short wanted, shor
     short out = POLLOUT | POLLWRNORM, tcp = 0;
     (void)sock_stream_events(file, wanted & out, &tcp);
     return sock_stream_level(file, fd, wanted & (short)~(tcp & out), reported) | (reported & tcp & out);
+}
+
+uint64_t sock_stream_readable(struct sock_file *file, int fd)
+{
+    const struct ring ring = sock_ring_in(file);
+    const struct sock_link *link = file->link;
+    uint32_t phase = atomic_load(&link->in_phase);
+    uint64_t at = atomic_load(&ring_words(&ring)->at), consumed = link->consumed;
+    uint64_t bells = atomic_load(&ring_words(&ring)->bells) & ~BELLS_ENDED;
+    int in_kernel = 0;
+    if (phase == PHASE_RING && !ring_closed(&ring))
+        return ring_filled(&ring, &link->reader);
+    (void)sock_real.ioctl(fd, SIOCINQ, (long)&in_kernel);
+    uint64_t before = at > consumed ? at - consumed : 0, there = (uint64_t)in_kernel;
+    if (phase == PHASE_BACK || at == SWITCH_NEVER || there < before)
+        return there;
+    uint64_t behind = at + bells - consumed; /* in the kernel */
+    return before + ring_filled(&ring, &link->reader) + (there > behind ? there - behind : 0);
 }
 
 bool sock_stream_back_in(struct sock_file *file, int fd)

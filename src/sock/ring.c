@@ -108,7 +108,7 @@ bool ring_publish(const struct ring *ring, struct ring_writer *writer, size_t si
     return true;
 }
 
-long ring_next(const struct ring *ring, struct ring_reader *reader, const char **data)
+static long next(const struct ring *ring, struct ring_reader *reader, const char **data, bool ahead)
 {
     struct sock_direction *words = ring_words(ring);
     uint64_t head = atomic_load_explicit(&words->head, memory_order_acquire) & ~RING_CLOSED;
@@ -122,7 +122,8 @@ long ring_next(const struct ring *ring, struct ring_reader *reader, const char *
                 reader->level = level_of(turn);
                 reader->turns++;
                 /* release: what lay in the level that is left has been copied */
-                atomic_store_explicit(&words->turns_seen, reader->turns, memory_order_release);
+                if (!ahead)
+                    atomic_store_explicit(&words->turns_seen, reader->turns, memory_order_release);
                 continue;
             }
             if (offset_of(turn) < end)
@@ -135,6 +136,16 @@ long ring_next(const struct ring *ring, struct ring_reader *reader, const char *
         *data = sock_level_data(&ring->mapping, ring->number, reader->level) + at;
         return (long)(there < size - at ? there : size - at);
     }
+}
+
+long ring_next(const struct ring *ring, struct ring_reader *reader, const char **data)
+{
+    return next(ring, reader, data, false);
+}
+
+long ring_ahead(const struct ring *ring, struct ring_reader *reader, const char **data)
+{
+    return next(ring, reader, data, true);
 }
 
 void ring_take(const struct ring *ring, struct ring_reader *reader, size_t size)

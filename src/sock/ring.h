@@ -58,6 +58,8 @@ bool ring_publish(const struct ring *ring, struct ring_writer *writer, size_t si
 /* The next bytes, in one piece: how many, 0 if there are none, RING_BROKEN. Taking them gives their room back. */
 long ring_next(const struct ring *ring, struct ring_reader *reader, const char **data);
 void ring_take(const struct ring *ring, struct ring_reader *reader, size_t size);
+/* The same as ring_next for a copy of the reader's state that has gone ahead of it: the writer is told nothing. */
+long ring_ahead(const struct ring *ring, struct ring_reader *reader, const char **data);
 
 /* Bytes that lie there; whatever the words say. */
 static inline uint64_t ring_filled(const struct ring *ring, const struct ring_reader *reader)

@@ -273,11 +273,11 @@ void sock_stream_close(struct sock_file *file, int fd)
     const struct linger reset = {.l_onoff = 1, .l_linger = 0};
     int saved = errno;
     sock_lock(&link->receive);
-    bool ring = atomic_load(&link->in_phase) == PHASE_RING;
-    bool unread = ring && ring_filled(&(struct ring){file->mapping, sock_in(file)}, &link->reader);
+    bool unread = sock_stream_readable(file, fd) != 0;
+    bool rung = atomic_load(&link->in_phase) != PHASE_BACK && atomic_load(&in->at) < SWITCH_REFUSED;
     if (unread)
         (void)sock_real.setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)); /* as TCP does */
-    else if (ring)
+    else if (rung)
         bells_take_last(link, in, fd);
     sock_unlock(&link->receive);
     atomic_store(&out->ended, 1);

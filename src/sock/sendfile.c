@@ -76,9 +76,15 @@ ssize_t sock_sendfile(int fd, int from, off_t *at, size_t size)
     for (;;) {
         struct sock_file *file = lseek(from, 0, SEEK_CUR) >= 0 ? carried(fd, true) : NULL;
         n = SOCK_PLAIN;
+        bool back = false;
         if (file) {
             n = file_to_stream(file, fd, from, at, size - (size_t)total);
+            back = atomic_load(&file->link->out_phase) == PHASE_BACK;
             sock_drop(file);
+        }
+        if (n > 0 && back && (size_t)(total + n) < size) {
+            total += n; /* the rest goes by TCP */
+            continue;
         }
         if (n != SOCK_PLAIN)
             return n < 0 ? (total ? total : n) : total + n;
@@ -96,44 +102,65 @@ ssize_t sock_sendfile(int fd, int from, off_t *at, size_t size)
     }
 }
 
-static ssize_t ring_to_pipe(struct sock_file *file, int fd, int to, size_t size, int flags)
+/* Bytes of a connection go to a pipe. What is full is not known beforehand: a pipe that takes nothing is waited for. */
+static ssize_t stream_to_pipe(struct sock_file *file, int fd, int to, size_t size, int flags)
 {
-    char byte;
-    ssize_t n = sock_stream_drain(file, fd, to, size);
-    if (n != SOCK_PLAIN)
-        return n;
-    n = sock_recv(fd, &byte, 1, MSG_PEEK | flags); /* waits, and knows the end */
-    return n > 0 ? sock_stream_drain(file, fd, to, size) : n;
+    for (;;) {
+        char byte;
+        struct pollfd pipe = {.fd = to, .events = POLLOUT};
+        bool dont_wait = (flags & MSG_DONTWAIT) || (sock_real.fcntl(to, F_GETFL, 0) & O_NONBLOCK);
+        if (sock_real.poll(&pipe, 1, dont_wait ? 0 : -1) < 0)
+            return -1;
+        ssize_t n = pipe.revents ? sock_stream_drain(file, fd, to, size) : -EAGAIN;
+        if (n >= 0 || n == SOCK_PLAIN)
+            return n;
+        if (n != -EAGAIN || !pipe.revents) {
+            errno = (int)-n;
+            return -1;
+        }
+        n = sock_recv(fd, &byte, 1, MSG_PEEK | flags); /* waits, and knows the end */
+        if (n <= 0)
+            return n;
+    }
+}
+
+/* What neither side carries: true, with both descriptors marked as in use past the locks. */
+static bool splice_begin(struct sock_file *in, struct sock_file *out)
+{
+    if (in && !sock_plain_begin(in->link, false))
+        return false;
+    if (!out || sock_plain_begin(out->link, true))
+        return true;
+    if (in)
+        sock_plain_end(in->link, false);
+    return false;
 }
 
 ssize_t sock_splice(int from, off64_t *from_at, int to, off64_t *to_at, size_t size, unsigned flags)
 {
-    int move = flags & SPLICE_F_NONBLOCK ? MSG_DONTWAIT : 0;
-    struct sock_file *file;
-    ssize_t n = SOCK_PLAIN;
-    if ((file = carried(from, false))) {
-        n = ring_to_pipe(file, from, to, size, move);
-        sock_drop(file);
-    } else if ((file = carried(to, true))) {
-        struct sock_source source = {.fetch = pipe_fetch, .fd = from};
-        n = sock_stream_fill(file, to, &source, size < TRIAL ? size : TRIAL, move);
-        sock_drop(file);
-    }
-    if (n != SOCK_PLAIN)
-        return n;
     struct sock_file *in = sock_known(from) ? sock_hold(from) : NULL, *out = sock_known(to) ? sock_hold(to) : NULL;
-    if (in)
-        atomic_fetch_add(&in->link->receiving, 1);
-    if (out)
-        atomic_fetch_add(&out->link->sending, 1);
-    n = sock_real.splice(from, from_at, to, to_at, size, flags);
+    int move = flags & SPLICE_F_NONBLOCK ? MSG_DONTWAIT : 0;
+    struct sock_source source = {.fetch = pipe_fetch, .fd = from};
+    ssize_t n;
+    do {
+        n = SOCK_PLAIN;
+        if (in && sock_joined(in))
+            n = stream_to_pipe(in, from, to, size, move);
+        else if (out && sock_joined(out))
+            n = sock_stream_fill(out, to, &source, size < TRIAL ? size : TRIAL, move);
+    } while (n == SOCK_PLAIN && !splice_begin(in, out));
+    bool plain = n == SOCK_PLAIN;
+    if (plain)
+        n = sock_real.splice(from, from_at, to, to_at, size, flags);
     int why = errno;
     if (in) {
-        sock_plain_end(in->link, false);
+        if (plain)
+            sock_plain_end(in->link, false);
         sock_drop(in);
     }
     if (out) {
-        sock_plain_end(out->link, true);
+        if (plain)
+            sock_plain_end(out->link, true);
         sock_drop(out);
     }
     errno = why;

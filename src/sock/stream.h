@@ -41,7 +41,7 @@ struct sock_source {
     bool end;
 };
 ssize_t sock_stream_fill(struct sock_file *file, int fd, struct sock_source *source, size_t size, int flags);
-/* The bytes that lie in the ring in one piece go to a descriptor: what write says; SOCK_PLAIN: there are none. */
+/* Bytes that are there in one piece go to a pipe: how many, 0 at the end, -errno, or SOCK_PLAIN. */
 ssize_t sock_stream_drain(struct sock_file *file, int fd, int to, size_t size);
 
 /* Around a call of the program that goes to TCP, OUT or in. False: there may be none now, the stream is to be asked. */
@@ -98,6 +98,10 @@ static inline void sock_stream_end_seen(struct sock_file *file, short told)
 
 /* The other side wrote what makes no sense: the connection is reset. */
 void sock_stream_break(struct sock_file *file, int fd, const char *what);
+
+/* Bytes that can be read now: those of TCP before the ring, those in the ring, and if that is closed those behind the
+ * bells. Under link->receive. */
+uint64_t sock_stream_readable(struct sock_file *file, int fd);
 
 /* This side closes its last descriptor. */
 void sock_stream_close(struct sock_file *file, int fd);
