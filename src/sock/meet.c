@@ -16,6 +16,7 @@
 #include "sock/epoll.h"
 #include "sock/find.h"
 #include "sock/link.h"
+#include "sock/packet.h"
 #include "sock/place.h"
 #include "sock/policy.h"
 #include "sock/real.h"
@@ -36,14 +37,6 @@
 #define MOST_BYTES     65536
 
 enum step { STEP_FIRST, STEP_LISTEN, STEP_TAKE, STEP_CALL, STEP_ANSWER };
-
-/* What the sides send each other, in one piece: the side that accepted its segment, both where they can be woken. */
-enum gift { GIFT_SEGMENT, GIFT_BOARD, GIFT_EVENT, GIFTS };
-struct packet {
-    uint32_t version, gifts; /* a bit for each descriptor that comes with it, in this order */
-    uint64_t board;          /* its number */
-    uint32_t place, unused;  /* whose eventfd it is */
-};
 
 static _Atomic uint32_t listeners;
 
@@ -96,64 +89,8 @@ static bool user_fits(int fd, const struct sock_owner *owner, bool *same)
     return false;
 }
 
-union control {
-    struct cmsghdr head;
-    char space[CMSG_SPACE(GIFTS * sizeof(int))];
-};
-
-/* Descriptors of -1 are left out. */
-static bool packet_send(int fd, struct packet *packet, const int gifts[GIFTS])
-{
-    int descriptors[GIFTS], count = 0;
-    packet->version = SEGMENT_VERSION;
-    for (int i = 0; i < GIFTS; i++)
-        if (gifts[i] >= 0) {
-            packet->gifts |= 1u << i;
-            descriptors[count++] = gifts[i];
-        }
-    size_t size = (size_t)count * sizeof(int);
-    union control control = {.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(size)}};
-    struct iovec piece = {packet, sizeof(*packet)};
-    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
-    if (count) {
-        message.msg_control = &control;
-        message.msg_controllen = CMSG_SPACE(size);
-        memcpy(CMSG_DATA(&control.head), descriptors, size);
-    }
-    return sock_real.sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(*packet);
-}
-
-static void gifts_close(const int gifts[GIFTS])
-{
-    for (int i = 0; i < GIFTS; i++)
-        if (gifts[i] >= 0)
-            sock_real.close(gifts[i]);
-}
-
-/* False: no such packet, and no descriptors. */
-static bool packet_receive(int fd, struct packet *packet, int gifts[GIFTS])
-{
-    int descriptors[GIFTS], count = 0, used = 0;
-    union control control;
-    struct iovec piece = {packet, sizeof(*packet)};
-    struct msghdr message = {
-        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
-    ssize_t n = sock_real.recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
-        count = (int)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-        memcpy(descriptors, CMSG_DATA(head), (size_t)count * sizeof(int));
-    }
-    bool fits = n == sizeof(*packet) && packet->version == SEGMENT_VERSION;
-    for (int i = 0; i < GIFTS; i++)
-        gifts[i] = fits && packet->gifts & 1u << i && used < count ? descriptors[used++] : -1;
-    for (; used < count; used++)
-        sock_real.close(descriptors[used]);
-    return fits;
-}
-
 /* Where this process will wait for the connection, as far as it is known now. */
-static void board_add(struct sock_file *file, struct packet *packet, int gifts[GIFTS])
+static void board_add(struct sock_file *file, struct sock_packet *packet, int gifts[GIFTS])
 {
     if (!sock_board_open(&packet->board, &gifts[GIFT_BOARD]))
         return;
@@ -165,7 +102,7 @@ static void board_add(struct sock_file *file, struct packet *packet, int gifts[G
     file->told_place = place;
 }
 
-static void board_take(struct sock_file *file, const struct packet *packet, int gifts[GIFTS])
+static void board_take(struct sock_file *file, const struct sock_packet *packet, int gifts[GIFTS])
 {
     if (gifts[GIFT_BOARD] < 0)
         return;
@@ -271,11 +208,11 @@ static void listen_step(struct sock_file *file)
 static void take_step(struct sock_file *file, int fd)
 {
     uint64_t cookie[2] = {sock_tcp_cookie(fd), file->owner.cookie};
-    struct packet packet, answer = {0};
+    struct sock_packet packet, answer = {0};
     int gifts[GIFTS], own[GIFTS] = {-1, -1, -1};
     bool same = false, fits = file->channel >= 0 && user_fits(file->channel, &file->owner, &same);
     errno = 0;
-    if (!fits || !packet_receive(file->channel, &packet, gifts)) {
+    if (!fits || !sock_packet_receive(file->channel, &packet, gifts)) {
         if (fits && errno == EAGAIN)
             try_later(file);
         else
@@ -290,7 +227,7 @@ static void take_step(struct sock_file *file, int fd)
             board_take(file, &packet, gifts);
             board_add(file, &answer, own);
         }
-        (void)packet_send(file->channel, &answer, own); /* what does not come is not known there */
+        (void)sock_packet_send(file->channel, &answer, own); /* what does not come is not known there */
         SOCK_STEP(answered);
         sock_meet_end(file);
         join(file, fd);
@@ -300,7 +237,7 @@ static void take_step(struct sock_file *file, int fd)
     } else {
         give_up(file, REASON_MEMORY);
     }
-    gifts_close(gifts);
+    sock_gifts_close(gifts);
 }
 
 /* The side that accepted: is the other one listening? */
@@ -309,7 +246,7 @@ static void call_step(struct sock_file *file, int fd)
     struct sockaddr_un name;
     socklen_t length = name_make(&name, &file->link->ends);
     uint64_t cookie[2] = {file->owner.cookie, sock_tcp_cookie(fd)};
-    struct packet packet = {0};
+    struct sock_packet packet = {0};
     int gifts[GIFTS] = {-1, -1, -1};
     bool same = false;
     int call = sock_real.socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -325,7 +262,7 @@ static void call_step(struct sock_file *file, int fd)
     SOCK_STEP(made);
     if (gifts[GIFT_SEGMENT] >= 0 && same)
         board_add(file, &packet, gifts);
-    bool sent = gifts[GIFT_SEGMENT] >= 0 && packet_send(call, &packet, gifts);
+    bool sent = gifts[GIFT_SEGMENT] >= 0 && sock_packet_send(call, &packet, gifts);
     SOCK_STEP(sent);
     if (gifts[GIFT_SEGMENT] >= 0)
         sock_real.close(gifts[GIFT_SEGMENT]);
@@ -340,7 +277,7 @@ static void call_step(struct sock_file *file, int fd)
 
 static void answer_step(struct sock_file *file, int fd)
 {
-    struct packet packet;
+    struct sock_packet packet;
     int gifts[GIFTS];
     if (!atomic_load(&file->mapping.words->joined)) {
         try_later(file);
@@ -351,10 +288,10 @@ static void answer_step(struct sock_file *file, int fd)
         try_later(file); /* the other side is ready, and waits without end */
         return;
     }
-    if (file->channel >= 0 && packet_receive(file->channel, &packet, gifts)) {
+    if (file->channel >= 0 && sock_packet_receive(file->channel, &packet, gifts)) {
         if (file->told_place >= 0) /* it has our user */
             board_take(file, &packet, gifts);
-        gifts_close(gifts);
+        sock_gifts_close(gifts);
     }
     sock_meet_end(file);
     join(file, fd);

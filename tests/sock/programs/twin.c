@@ -1,5 +1,5 @@
-/* Random calls on two connections at once, of which one may go to shared memory and back while the other is the kernel's
- * for good: every call gives the same on both. Both ends are here; some steps are done by children, or by threads that
+/* Random calls on two connections at once, of which one may go to shared memory and back while the other is the
+ * kernel's for good: every call gives the same on both. Both ends are here; some steps are done by children, or by threads that
  * wait before the bytes come.
  *   twin SEED STEPS */
 #include <arpa/inet.h>
@@ -60,9 +60,13 @@ static char pattern(int end, uint64_t at)
 
 static _Noreturn void wrong(int end, long ours, long kernels)
 {
-    fprintf(stderr, "step %ld of %ld, back %d, set %d %x %x, %s (%d) of end %d%s: ours %ld, the kernel's %ld; it has sent %llu and got %llu of %llu (%s)\n",
-            state->step, state->step - state->began, state->back, member[end].set, member[end].events, member[!end].set == member[end].set ? member[!end].events : 0, doing, how, end, in_child ? " in a child" : "", ours, kernels, (unsigned long long)state->sent[end],
-            (unsigned long long)state->got[end], (unsigned long long)state->sent[!end], strerror(errno));
+    fprintf(stderr, "step %ld, %ld of this pair%s, %s (%d) of end %d%s: ours %ld, the kernel's %ld (%s)\n", state->step,
+            state->step - state->began, state->back ? ", which goes back" : "", doing, how, end,
+            in_child ? " in a child" : "", ours, kernels, strerror(errno));
+    fprintf(stderr, "it has sent %llu and got %llu of %llu; its set %d, events %x; the other one's %d, %x\n",
+            (unsigned long long)state->sent[end], (unsigned long long)state->got[end],
+            (unsigned long long)state->sent[!end], member[end].set, member[end].events, member[!end].set,
+            member[!end].events);
     _exit(1);
 }
 
