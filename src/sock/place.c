@@ -23,6 +23,8 @@
 #endif
 #define WORDS (SOCK_FILES / 64)
 #define PEERS 1024
+#define OWN_LOW  16384 /* the kernel has a table up to the highest number, and copies it in fork */
+#define OWN_MOST 4096
 
 struct sock_board {
     struct {
@@ -49,15 +51,28 @@ static struct {
 } own = {.fd = -1};
 static struct sock_peer peers[PEERS];
 
+/* Behind the numbers that the program may use, so that none of those is taken away; where the hard limit forbids that,
+ * or they are very many, high among them. The limit holds for new numbers alone. */
+static int number_high(int fd)
+{
+    struct rlimit limit, wide;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return sock_real.fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (limit.rlim_cur > OWN_LOW || limit.rlim_max < limit.rlim_cur + OWN_MOST)
+        return sock_real.fcntl(fd, F_DUPFD_CLOEXEC, limit.rlim_cur > 2 * OWN_LOW ? OWN_LOW : (long)limit.rlim_cur / 2);
+    wide = (struct rlimit){limit.rlim_cur + OWN_MOST, limit.rlim_max};
+    if (setrlimit(RLIMIT_NOFILE, &wide) != 0)
+        return -1;
+    int high = sock_real.fcntl(fd, F_DUPFD_CLOEXEC, (long)limit.rlim_cur);
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    return high;
+}
+
 int sock_own_keep(int fd)
 {
-    struct rlimit limit;
-    int low = 0, high;
     if (fd < 0)
         return -1;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
-        low = limit.rlim_cur > SOCK_DESCRIPTORS ? (int)SOCK_DESCRIPTORS / 2 : (int)limit.rlim_cur / 2;
-    high = sock_real.fcntl(fd, F_DUPFD_CLOEXEC, low);
+    int high = number_high(fd);
     sock_real.close(fd);
     if (high >= 0 && (uint32_t)high < SOCK_DESCRIPTORS)
         sock_table_own(high);
