@@ -286,13 +286,18 @@ static int waited(struct call *call, uint64_t limit_ns)
                                                                                              : wait_plain(call);
 }
 
-/* A call that began before the first connection was joined may end with tags of ours. */
-static int after(struct call *call, int n)
+/* A call that began before the first connection was joined may end with tags of ours: of that, or of the eventfd, which
+ * is a member before. False: there was nothing else, and it is to go on. */
+static bool answered(struct call *call, int *n)
 {
-    if (n <= 0 || likely(!atomic_load(&call->set->joined)))
-        return n;
-    translate(call, atomic_load(&call->set->owner) == sock_pid() ? atomic_load(&call->set->place) : -1, n);
-    return call->count;
+    int told = *n, place = call->set ? atomic_load(&call->set->place) : -1;
+    if (!call->set)
+        return true;
+    if (told > 0 && (atomic_load(&call->set->joined) || place >= 0)) {
+        translate(call, atomic_load(&call->set->owner) == sock_pid() ? place : -1, told);
+        *n = call->count;
+    }
+    return *n != 0 || (told == 0 && !atomic_load(&call->set->joined));
 }
 
 static bool none_joined(struct call *call, int fd, struct epoll_event *events, int room, const sigset_t *mask)
@@ -312,7 +317,7 @@ int sock_epoll_wait(int fd, struct epoll_event *events, int room, int time)
     uint64_t start = time > 0 ? vbase_clock_ns() : 0;
     if (none_joined(&call, fd, events, room, NULL)) {
         int n = sock_real.epoll_wait(fd, events, room, time);
-        if (!call.set || (n = after(&call, n)) != 0 || !atomic_load(&call.set->joined) || time == 0)
+        if (answered(&call, &n) || time == 0)
             return n;
         uint64_t gone = time > 0 ? (vbase_clock_ns() - start) / 1000000 : 0; /* nothing but tags came */
         time = time > 0 && gone >= (uint64_t)time ? 0 : time - (time > 0 ? (int)gone : 0);
@@ -325,7 +330,7 @@ int sock_epoll_pwait(int fd, struct epoll_event *events, int room, int time, con
     struct call call;
     if (none_joined(&call, fd, events, room, mask)) {
         int n = sock_real.epoll_pwait(fd, events, room, time, mask);
-        if (!call.set || (n = after(&call, n)) != 0 || !atomic_load(&call.set->joined) || time == 0)
+        if (answered(&call, &n) || time == 0)
             return n;
     }
     return waited(&call, limit_of_ms(time));
@@ -336,7 +341,7 @@ int sock_epoll_pwait2(int fd, struct epoll_event *events, int room, const struct
     struct call call;
     if (none_joined(&call, fd, events, room, mask)) {
         int n = sock_real.epoll_pwait2(fd, events, room, time, mask);
-        if (!call.set || (n = after(&call, n)) != 0 || !atomic_load(&call.set->joined))
+        if (answered(&call, &n))
             return n;
     }
     return waited(&call, time ? (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec : ~0ull);

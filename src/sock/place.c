@@ -142,6 +142,8 @@ int sock_place_open(void)
     if (found >= 0 && own.event[found] > 0) {
         own.taken |= 1ull << found;
         place = found;
+        sock_place_awake(place); /* what its last owner left behind */
+        sock_place_drain(place);
     }
     base_unlock(&lock);
     return place;

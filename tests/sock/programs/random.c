@@ -246,7 +246,8 @@ static int wait_for(struct side *side, int way, int set)
     struct epoll_event event;
     int n = epoll_wait(set, &event, 1, time);
     if (n <= 0 || event.data.u64 != 0x1122334455667788ull)
-        WRONG("epoll_wait gave %d at %llu, %llu", n, (unsigned long long)side->sent, (unsigned long long)side->got);
+        WRONG("epoll_wait gave %d, %llx at %llu, %llu", n, n > 0 ? (unsigned long long)event.data.u64 : 0,
+              (unsigned long long)side->sent, (unsigned long long)side->got);
     return (int)event.events;
 }
 
