@@ -64,7 +64,8 @@ struct sock_link {
     pthread_mutex_t receive ALIGNED(64);
     _Atomic uint32_t in_phase;
     struct ring_reader reader;
-    uint64_t consumed; /* bytes taken from the socket */
+    _Atomic uint64_t consumed; /* bytes taken from the socket */
+    _Atomic uint64_t taken;    /* bytes taken from the ring, for those that look without the lock */
     uint64_t looked;   /* ticks: when the socket was last looked at for its end */
     uint32_t empty_reads, polls; /* in a row; how often there were many */
     uint64_t empty_since;        /* ticks: the first of them */

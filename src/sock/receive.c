@@ -223,6 +223,12 @@ static void room_made(struct sock_file *file, int fd)
         writer_wake(file, fd);
 }
 
+static void bytes_take(struct sock_link *link, const struct ring *ring, size_t size)
+{
+    ring_take(ring, &link->reader, size);
+    atomic_store_explicit(&link->taken, link->reader.tail, memory_order_relaxed);
+}
+
 /* A look at what lies there; the reader stays where it is. */
 static ssize_t peek_ring(struct sock_file *file, struct sock_pieces *to)
 {
@@ -254,7 +260,7 @@ static ssize_t from_ring(struct sock_file *file, int fd, struct sock_pieces *to,
             size_t n = sock_pieces_copy(to, flags & MSG_TRUNC ? NULL : data, (size_t)size);
             total += (ssize_t)n;
             link->reader = state;
-            ring_take(&ring, &link->reader, n);
+            bytes_take(link, &ring, n);
             SOCK_STEP(bytes_taken);
             state = link->reader;
         }
@@ -299,7 +305,7 @@ static ssize_t drain_ring(struct sock_file *file, int fd, int to, size_t size)
         return there == RING_BROKEN ? -EPROTO : ring_was_empty(file, fd, LOOK_AT_TIMES, false);
     ssize_t n = sock_real.write(to, data, (size_t)there < size ? (size_t)there : size);
     if (n > 0) {
-        ring_take(&ring, &link->reader, (size_t)n);
+        bytes_take(link, &ring, (size_t)n);
         room_made(file, fd);
     }
     return n < 0 ? -errno : n;
@@ -390,11 +396,14 @@ void sock_stream_be_ready(struct sock_file *file, int fd)
     if (atomic_load(&file->link->strict_in) || atomic_load(&file->link->in_phase) != PHASE_TCP ||
         !sock_plain_forbid(file->link, false))
         return;
-    bool known = sock_tcp_consumed(fd, &file->link->consumed);
-    if (known)
+    uint64_t consumed;
+    bool known = sock_tcp_consumed(fd, &consumed);
+    if (known) {
+        atomic_store(&file->link->consumed, consumed);
         atomic_store(&in->ready, 1);
-    else
+    } else {
         atomic_store(&file->link->strict_in, false);
+    }
     SOCK_STEP(ready);
 }
 
@@ -509,10 +518,9 @@ static ssize_t available(struct sock_file *file, int fd, bool look)
 short sock_stream_level(struct sock_file *file, int fd, short wanted, short kernel)
 {
     struct sock_link *link = file->link;
-    const struct ring ring = sock_ring_in(file);
     short in = POLLIN | POLLRDNORM, out = POLLOUT | POLLWRNORM, level = 0;
     ssize_t n = 1;
-    if (atomic_load(&link->in_phase) != PHASE_RING || !ring_filled(&ring, &link->reader)) {
+    if (atomic_load(&link->in_phase) != PHASE_RING || !sock_stream_filled(file)) {
         sock_lock(&link->receive);
         n = available(file, fd, kernel & (POLLRDHUP | POLLHUP | POLLERR));
         sock_unlock(&link->receive);

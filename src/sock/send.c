@@ -226,7 +226,7 @@ short sock_stream_events(struct sock_file *file, short wanted, short *tcp)
         uint32_t phase = atomic_load(&link->in_phase);
         bool ours = phase == PHASE_RING ||
                     (phase == PHASE_TCP && atomic_load(&ring_words(&ring)->at) == link->consumed); /* switched */
-        if (ours && ring_filled(&ring, &link->reader))
+        if (ours && sock_stream_filled(file))
             events |= wanted & (POLLIN | POLLRDNORM);
     }
     return events;

@@ -76,6 +76,15 @@ short sock_stream_level(struct sock_file *file, int fd, short wanted, short kern
 /* The kernel, asked for what sock_stream_events said, has reported these: what the program is to see. */
 short sock_stream_from_kernel(struct sock_file *file, int fd, short wanted, short reported);
 
+/* Bytes lie in the ring, as far as one can tell who does not hold link->receive. */
+static inline bool sock_stream_filled(const struct sock_file *file)
+{
+    /* acquire: pairs with ring_publish */
+    uint64_t head =
+        atomic_load_explicit(&file->mapping.words->direction[sock_in(file)].head, memory_order_acquire) & ~RING_CLOSED;
+    return head != atomic_load_explicit(&file->link->taken, memory_order_relaxed);
+}
+
 /* Nothing reads any more what this side writes: the kernel has the answer. */
 static inline bool sock_stream_reader_gone(const struct sock_file *file)
 {

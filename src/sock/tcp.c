@@ -96,8 +96,9 @@ bool sock_tcp_special(int fd)
 
 ssize_t sock_tcp_discard(int fd, uint64_t size)
 {
+    char bytes[256]; /* bells are few */
     int saved = errno;
-    ssize_t n = sock_real.recv(fd, NULL, size > 1u << 20 ? 1u << 20 : (size_t)size, MSG_TRUNC | MSG_DONTWAIT);
+    ssize_t n = sock_real.recv(fd, bytes, size < sizeof(bytes) ? (size_t)size : sizeof(bytes), MSG_DONTWAIT);
     ssize_t result = n >= 0 ? n : -errno;
     errno = saved;
     return result;

@@ -18,7 +18,7 @@ bool sock_watch_ready(struct sock_file *file, short event)
     struct sock_link *link = file->link;
     if (event == POLLIN) {
         const struct ring ring = sock_ring_in(file);
-        return (ring_filled(&ring, &link->reader) || ring_closed(&ring)) &&
+        return (sock_stream_filled(file) || ring_closed(&ring)) &&
                (atomic_load(&link->in_phase) == PHASE_RING || atomic_load(&ring_words(&ring)->at) == link->consumed);
     }
     const struct ring ring = sock_ring_out(file);
