@@ -10,6 +10,7 @@
 
 #include "sock/table.h"
 #include "sock/ring.h"
+#include "sock/tcp.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -59,6 +60,7 @@ struct sock_link {
     pthread_mutex_t send ALIGNED(64);
     _Atomic uint32_t out_phase;
     struct ring_writer writer;
+    int kept[SOCK_TCP_KEPT]; /* what the program has set, while the ring carries (tcp.h) */
 
     /* under `receive` */
     pthread_mutex_t receive ALIGNED(64);

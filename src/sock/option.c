@@ -9,6 +9,7 @@
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <string.h>
 #include <sys/ioctl.h>
 
 #ifndef SO_TXTIME
@@ -44,8 +45,34 @@ static uint64_t ns_of(const struct timeval *time)
     return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_usec * 1000;
 }
 
+/* Is this option one that the kernel's socket has otherwise while the ring carries? Then the kept value is set, or
+ * read. */
+static bool option_kept(int fd, int level, int name, bool set, int *value)
+{
+    int kept = level == IPPROTO_TCP ? sock_tcp_kept(name) : -1;
+    struct sock_file *file = kept >= 0 ? sock_hold(fd) : NULL;
+    bool ours = false;
+    if (file && sock_joined(file)) {
+        sock_lock(&file->link->send);
+        ours = atomic_load(&file->link->out_phase) == PHASE_RING;
+        if (ours && set)
+            file->link->kept[kept] = *value != 0;
+        else if (ours)
+            *value = file->link->kept[kept];
+        sock_unlock(&file->link->send);
+    }
+    if (file)
+        sock_drop(file);
+    return ours;
+}
+
 int sock_setsockopt(int fd, int level, int name, const void *value, socklen_t length)
 {
+    int wanted = 0;
+    if (value && length >= sizeof(wanted))
+        memcpy(&wanted, value, sizeof(wanted));
+    if (value && length >= sizeof(wanted) && option_kept(fd, level, name, true, &wanted))
+        return 0;
     int result = sock_real.setsockopt(fd, level, name, value, length);
     struct sock_file *file = result == 0 ? sock_hold(fd) : NULL;
     if (!file)
@@ -75,17 +102,23 @@ static bool error_is_ours(struct sock_file *file, int *error)
     return hidden || *error;
 }
 
-int sock_getsockopt(int fd, int level, int name, void *value, socklen_t *length)
+static bool error_kept(int fd, int level, int name, int *value)
 {
     struct sock_file *file = level == SOL_SOCKET && name == SO_ERROR ? sock_hold(fd) : NULL;
-    int error = 0;
-    bool ours = file && sock_joined(file) && value && length && *length >= sizeof(int) && error_is_ours(file, &error);
+    bool ours = file && sock_joined(file) && error_is_ours(file, value);
     if (file)
         sock_drop(file);
-    if (!ours)
+    return ours;
+}
+
+int sock_getsockopt(int fd, int level, int name, void *value, socklen_t *length)
+{
+    int ours;
+    if (!value || !length || *length < sizeof(ours) ||
+        !(option_kept(fd, level, name, false, &ours) || error_kept(fd, level, name, &ours)))
         return sock_real.getsockopt(fd, level, name, value, length);
-    *(int *)value = error;
-    *length = sizeof(int);
+    memcpy(value, &ours, sizeof(ours));
+    *length = sizeof(ours);
     return 0;
 }
 

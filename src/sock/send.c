@@ -30,10 +30,12 @@ static bool switch_out(struct sock_file *file, int fd)
     bool known = sock_tcp_sent(fd, link->active, &bytes);
     bool switched = known && atomic_compare_exchange_strong(&out->at, &never, bytes);
     SOCK_STEP(switched);
-    if (switched)
+    if (switched) {
+        sock_tcp_hasten(fd, link->kept);
         atomic_store(&link->out_phase, PHASE_RING);
-    else if (known)
+    } else if (known) {
         atomic_store(&link->out_phase, PHASE_BACK);
+    }
     if (!switched)
         atomic_store(&link->strict_out, false);
     return switched;
@@ -62,8 +64,10 @@ static void reader_wake(struct sock_file *file, int fd, uint64_t before)
         sock_tcp_bell(file, fd);
 }
 
-static void end_out(struct sock_file *file)
+static void end_out(struct sock_file *file, int fd)
 {
+    if (atomic_load(&file->link->out_phase) == PHASE_RING)
+        sock_tcp_restore(fd, file->link->kept);
     atomic_fetch_or(&file->mapping.words->direction[sock_out(file)].bells, BELLS_ENDED);
     atomic_store(&file->link->out_phase, PHASE_BACK);
     atomic_store(&file->link->strict_out, false);
@@ -120,7 +124,7 @@ static ssize_t to_ring(struct sock_file *file, int fd, struct sock_source *sourc
         uint64_t head = link->writer.head;
         total += (size_t)got;
         if (unlikely(!ring_publish(&ring, &link->writer, (size_t)got))) {
-            end_out(file);
+            end_out(file, fd);
             part_by_tcp(fd, data, (size_t)got);
             break;
         }
@@ -242,7 +246,7 @@ void sock_stream_back_out(struct sock_file *file, int fd)
         if (place_wake(file))
             sock_tcp_bell(file, fd);
     }
-    end_out(file);
+    end_out(file, fd);
     SOCK_STEP(ended_out);
     sock_unlock(&file->link->send);
     sock_set_refresh(file);

@@ -94,6 +94,40 @@ bool sock_tcp_special(int fd)
            option_is_set(fd, IPPROTO_TCP, TCP_ULP) || option_is_set(fd, IPPROTO_TCP, TCP_REPAIR);
 }
 
+static const struct {
+    int name, value; /* for bells */
+} kept_options[SOCK_TCP_KEPT] = {{TCP_NODELAY, 1}, {TCP_CORK, 0}};
+
+void sock_tcp_hasten(int fd, int kept[SOCK_TCP_KEPT])
+{
+    int saved = errno;
+    for (int i = 0; i < SOCK_TCP_KEPT; i++) {
+        socklen_t length = sizeof(kept[i]);
+        kept[i] = kept_options[i].value;
+        (void)sock_real.getsockopt(fd, IPPROTO_TCP, kept_options[i].name, &kept[i], &length);
+        if (!kept[i] != !kept_options[i].value)
+            (void)sock_real.setsockopt(fd, IPPROTO_TCP, kept_options[i].name, &kept_options[i].value, sizeof(int));
+    }
+    errno = saved;
+}
+
+void sock_tcp_restore(int fd, const int kept[SOCK_TCP_KEPT])
+{
+    int saved = errno;
+    for (int i = 0; i < SOCK_TCP_KEPT; i++)
+        if (!kept[i] != !kept_options[i].value)
+            (void)sock_real.setsockopt(fd, IPPROTO_TCP, kept_options[i].name, &kept[i], sizeof(int));
+    errno = saved;
+}
+
+int sock_tcp_kept(int name)
+{
+    for (int i = 0; i < SOCK_TCP_KEPT; i++)
+        if (kept_options[i].name == name)
+            return i;
+    return -1;
+}
+
 ssize_t sock_tcp_discard(int fd, uint64_t size)
 {
     char bytes[256]; /* bells are few */

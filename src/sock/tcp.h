@@ -1,5 +1,4 @@
-/* What is asked of a TCP socket beside the program's own calls. None of it changes errno, blocks, or touches what the
- * program could see. */
+/* What is asked of a TCP socket beside the program's own calls. None of it changes errno or blocks. */
 #ifndef SOCK_TCP_H
 #define SOCK_TCP_H
 
@@ -17,6 +16,13 @@ uint64_t sock_tcp_cookie(int fd); /* 0: none */
 
 /* An option that shared memory cannot keep is on. */
 bool sock_tcp_special(int fd);
+
+/* While a ring carries what this side writes, TCP carries bells alone, which must not be held back: what the program
+ * has set of TCP_NODELAY and TCP_CORK is kept, and set again on the way back. */
+#define SOCK_TCP_KEPT 2
+void sock_tcp_hasten(int fd, int kept[SOCK_TCP_KEPT]);
+void sock_tcp_restore(int fd, const int kept[SOCK_TCP_KEPT]);
+int sock_tcp_kept(int name); /* its place there, -1: none */
 
 /* Takes away up to SIZE bytes that lie there: how many, 0 at the end of the stream, -errno. */
 ssize_t sock_tcp_discard(int fd, uint64_t size);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -602,6 +603,36 @@ static void half_killed_events_client(int fd)
     close(set);
 }
 
+/* Options by which the kernel holds back small writes: they are the program's own, wherever the bytes go. */
+static int option(int fd, int name)
+{
+    int value = -1;
+    socklen_t length = sizeof(value);
+    getsockopt(fd, IPPROTO_TCP, name, &value, &length);
+    return value;
+}
+static void held_client(int fd)
+{
+    const int on = 1, off = 0;
+    SAY(" %d %d,", option(fd, TCP_NODELAY), option(fd, TCP_CORK));
+    setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof(on));
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (write(fd, "12345678", 8) != 8)
+        _exit(9);
+    SAY(" %d %d,", option(fd, TCP_NODELAY), option(fd, TCP_CORK));
+    setsockopt(fd, IPPROTO_TCP, TCP_CORK, &off, sizeof(off));
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &off, sizeof(off));
+    send(fd, "!", 1, MSG_OOB);
+    SAY(" %d %d,", option(fd, TCP_NODELAY), option(fd, TCP_CORK));
+}
+static void held_server(int fd)
+{
+    char data[8];
+    if (recv(fd, data, 8, MSG_WAITALL) != 8)
+        _exit(8);
+    pause_ms(20);
+}
+
 static const struct {
     const char *name;
     void (*client)(int), (*server)(int);
@@ -628,6 +659,7 @@ static const struct {
     {"closed set", closed_set_client, nested_server},
     {"shared set", shared_set_client, shared_set_server},
     {"two writers", two_writers_client, full_server},
+    {"held back", held_client, held_server},
     {"full and killed", full_killed_client, full_killed_server},
     {"half closed and killed", half_killed_client, half_killed_server},
     {"half closed, then closed", half_killed_client, half_closed_server},
