@@ -28,7 +28,7 @@ static int set_open(int fd)
         uint32_t free = 0;
         if (!atomic_compare_exchange_strong(&set->descriptors, &free, 1))
             continue;
-        atomic_store(&set->joined, 0);
+        atomic_store(&set->tagged, false);
         atomic_store(&set->owner, sock_pid());
         atomic_store(&set->place, -1);
         atomic_store(&set->plain, false);
@@ -81,6 +81,7 @@ static int place_make(struct sock_set *set)
         return place;
     place = sock_place_open();
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = TAG};
+    atomic_store(&set->tagged, true);
     if (place >= 0 && sock_real.epoll_ctl(set->fd, EPOLL_CTL_ADD, sock_place_event(place), &event) != 0) {
         sock_place_close(place);
         place = -1;
@@ -156,6 +157,7 @@ static int register_joined(struct sock_file *file, uint32_t number)
     if (!there || link->kernel_events != event.events) {
         if (link->kernel_set && !there)
             kernel_forget(link);
+        atomic_store(&set->tagged, true);
         int result = sock_real.epoll_ctl(set->fd, EPOLL_CTL_MOD, link->set_fd, &event);
         if (result != 0 && errno == ENOENT)
             result = sock_real.epoll_ctl(set->fd, EPOLL_CTL_ADD, link->set_fd, &event);
@@ -194,7 +196,6 @@ void sock_set_joined(struct sock_file *file)
     if (number) {
         if (atomic_load(&link->set_events) & EPOLLONESHOT)
             atomic_store(&link->set_spent, spent_in_kernel(sock_set_at(number)->fd, link->set_fd));
-        atomic_fetch_add(&sock_set_at(number)->joined, 1);
         (void)register_joined(file, number);
     }
     sock_unlock(&link->receive);
@@ -227,7 +228,6 @@ static void forget(struct sock_file *file)
     uint32_t number = atomic_exchange(&link->set, 0);
     if (!number || !sock_joined(file))
         return;
-    atomic_fetch_sub(&sock_set_at(number)->joined, 1);
     if (atomic_load(&sock_set_at(number)->plain))
         kernel_forget(link);
 }
@@ -306,8 +306,6 @@ static int control(struct sock_file *file, uint32_t number, int what, int member
     result = register_joined(file, number);
     if (result != 0 && !in)
         atomic_store(&link->set, 0);
-    else if (!in)
-        atomic_fetch_add(&set->joined, 1);
     return result;
 }
 

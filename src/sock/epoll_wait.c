@@ -269,7 +269,7 @@ static int wait_plain(struct call *call)
     }
 }
 
-static int waited(struct call *call, uint64_t limit_ns)
+static int waited(struct call *call)
 {
     struct sock_set *set = call->set;
     uint32_t owner = atomic_load(&set->owner);
@@ -279,34 +279,33 @@ static int waited(struct call *call, uint64_t limit_ns)
         else
             atomic_store(&set->owner, sock_pid());
     }
-    call->at_once = limit_ns == 0;
-    call->deadline = limit_ns && limit_ns != ~0ull ? vbase_clock_ns() + limit_ns : 0;
     int place = atomic_load(&set->place);
     return place >= 0 && !atomic_load(&set->plain) && atomic_load(&set->owner) == sock_pid() ? wait_placed(call, place)
                                                                                              : wait_plain(call);
 }
 
-/* A call that began before the first connection was joined may end with tags of ours: of that, or of the eventfd, which
- * is a member before. False: there was nothing else, and it is to go on. */
-static bool answered(struct call *call, int *n)
-{
-    int told = *n, place = call->set ? atomic_load(&call->set->place) : -1;
-    if (!call->set)
-        return true;
-    if (told > 0 && (atomic_load(&call->set->joined) || place >= 0)) {
-        translate(call, atomic_load(&call->set->owner) == sock_pid() ? place : -1, told);
-        *n = call->count;
-    }
-    return *n != 0 || (told == 0 && !atomic_load(&call->set->joined));
-}
-
-static bool none_joined(struct call *call, int fd, struct epoll_event *events, int room, const sigset_t *mask)
+/* True: the call is the kernel's alone. It may end with tags of ours all the same, if a connection joins meanwhile. */
+static bool is_plain(struct call *call, int fd, struct epoll_event *events, int room, uint64_t limit_ns,
+                     const sigset_t *mask)
 {
     struct sock_set *set = sock_set_of(fd);
     *call = (struct call){.set = set, .fd = fd, .events = events, .room = room < EVENTS ? room : EVENTS, .mask = mask};
-    if (set)
-        call->number = atomic_load(&sock_table[fd]) - SOCK_FILES;
-    return !set || !events || room <= 0 || !atomic_load(&set->joined);
+    if (!set || !events || room <= 0)
+        return true;
+    call->number = atomic_load(&sock_table[fd]) - SOCK_FILES;
+    call->at_once = limit_ns == 0;
+    call->deadline = limit_ns && limit_ns != ~0ull ? vbase_clock_ns() + limit_ns : 0;
+    return !atomic_load(&set->tagged);
+}
+
+/* False: the kernel's answer was nothing but tags, and the time is not over. */
+static bool is_answer(struct call *call, int *n)
+{
+    if (*n <= 0 || !call->set || likely(!atomic_load(&call->set->tagged)))
+        return true;
+    translate(call, atomic_load(&call->set->owner) == sock_pid() ? atomic_load(&call->set->place) : -1, *n);
+    *n = call->count;
+    return *n || call->at_once || (call->deadline && vbase_clock_ns() >= call->deadline);
 }
 
 static uint64_t limit_of_ms(int time) { return time < 0 ? ~0ull : (uint64_t)time * 1000000; }
@@ -314,35 +313,30 @@ static uint64_t limit_of_ms(int time) { return time < 0 ? ~0ull : (uint64_t)time
 int sock_epoll_wait(int fd, struct epoll_event *events, int room, int time)
 {
     struct call call;
-    uint64_t start = time > 0 ? vbase_clock_ns() : 0;
-    if (none_joined(&call, fd, events, room, NULL)) {
-        int n = sock_real.epoll_wait(fd, events, room, time);
-        if (answered(&call, &n) || time == 0)
-            return n;
-        uint64_t gone = time > 0 ? (vbase_clock_ns() - start) / 1000000 : 0; /* nothing but tags came */
-        time = time > 0 && gone >= (uint64_t)time ? 0 : time - (time > 0 ? (int)gone : 0);
-    }
-    return waited(&call, limit_of_ms(time));
+    int n;
+    if (is_plain(&call, fd, events, room, limit_of_ms(time), NULL) &&
+        (n = sock_real.epoll_wait(fd, events, room, time), is_answer(&call, &n)))
+        return n;
+    return waited(&call);
 }
 
 int sock_epoll_pwait(int fd, struct epoll_event *events, int room, int time, const sigset_t *mask)
 {
     struct call call;
-    if (none_joined(&call, fd, events, room, mask)) {
-        int n = sock_real.epoll_pwait(fd, events, room, time, mask);
-        if (answered(&call, &n) || time == 0)
-            return n;
-    }
-    return waited(&call, limit_of_ms(time));
+    int n;
+    if (is_plain(&call, fd, events, room, limit_of_ms(time), mask) &&
+        (n = sock_real.epoll_pwait(fd, events, room, time, mask), is_answer(&call, &n)))
+        return n;
+    return waited(&call);
 }
 
 int sock_epoll_pwait2(int fd, struct epoll_event *events, int room, const struct timespec *time, const sigset_t *mask)
 {
     struct call call;
-    if (none_joined(&call, fd, events, room, mask)) {
-        int n = sock_real.epoll_pwait2(fd, events, room, time, mask);
-        if (answered(&call, &n))
-            return n;
-    }
-    return waited(&call, time ? (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec : ~0ull);
+    uint64_t limit_ns = time ? (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec : ~0ull;
+    int n;
+    if (is_plain(&call, fd, events, room, limit_ns, mask) &&
+        (n = sock_real.epoll_pwait2(fd, events, room, time, mask), is_answer(&call, &n)))
+        return n;
+    return waited(&call);
 }

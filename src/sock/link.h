@@ -92,7 +92,7 @@ struct sock_link {
 /* An epoll set. A set that two processes wait in, or that is waited for as a member of another one, has no place. */
 struct sock_set {
     _Atomic uint32_t descriptors; /* 0: free */
-    _Atomic uint32_t joined;      /* connections in it that are */
+    _Atomic bool tagged;          /* the kernel may report tags of ours: since a connection in it joined */
     _Atomic uint32_t owner;       /* the process that waits in it */
     _Atomic int place;            /* of the owner, -1: none yet */
     _Atomic bool plain;           /* without a place for good */
