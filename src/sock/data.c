@@ -40,18 +40,22 @@ static bool move_begin(struct move *move, bool out, int fd, const struct iovec *
     return false;
 }
 
+void sock_moved(struct sock_file *file, int fd, bool out, ssize_t result)
+{
+    sock_plain_end(file->link, out);
+    if (result <= 0 || sock_joined(file))
+        return;
+    atomic_fetch_add_explicit(&file->link->calls, 1, memory_order_relaxed); /* alone: nothing goes with them */
+    atomic_fetch_add_explicit(&file->link->bytes, (uint64_t)result, memory_order_relaxed);
+    sock_meet(file, fd);
+}
+
 static ssize_t move_end(struct move *move, ssize_t result)
 {
-    struct sock_file *file = move->file;
-    if (!file)
+    if (!move->file)
         return result;
-    sock_plain_end(file->link, move->out);
-    if (result > 0 && !sock_joined(file)) {
-        atomic_fetch_add_explicit(&file->link->calls, 1, memory_order_relaxed); /* alone: nothing goes with them */
-        atomic_fetch_add_explicit(&file->link->bytes, (uint64_t)result, memory_order_relaxed);
-        sock_meet(file, move->fd);
-    }
-    sock_drop(file);
+    sock_moved(move->file, move->fd, move->out, result);
+    sock_drop(move->file);
     return result;
 }
 

@@ -295,63 +295,6 @@ static ssize_t skip_bells(struct sock_file *file, int fd)
     return NEXT_PHASE;
 }
 
-static ssize_t drain_ring(struct sock_file *file, int fd, int to, size_t size)
-{
-    struct sock_link *link = file->link;
-    const struct ring ring = sock_ring_in(file);
-    const char *data;
-    long there = ring_next(&ring, &link->reader, &data);
-    if (there <= 0)
-        return there == RING_BROKEN ? -EPROTO : ring_was_empty(file, fd, LOOK_AT_TIMES, false);
-    ssize_t n = sock_real.write(to, data, (size_t)there < size ? (size_t)there : size);
-    if (n > 0) {
-        bytes_take(link, &ring, (size_t)n);
-        room_made(file, fd);
-    }
-    return n < 0 ? -errno : n;
-}
-
-/* Before the switch: what is there is counted, then the offset is read. */
-static ssize_t drain_tcp(struct sock_file *file, int fd, int to, size_t size)
-{
-    struct sock_link *link = file->link;
-    int there = 0;
-    (void)sock_real.ioctl(fd, SIOCINQ, (long)&there);
-    uint64_t at = atomic_load(&file->mapping.words->direction[sock_in(file)].at), most = (uint64_t)there;
-    if (at == link->consumed) {
-        ring_enter(link);
-        return NEXT_PHASE;
-    }
-    if (at != SWITCH_NEVER && most > at - link->consumed)
-        most = at - link->consumed;
-    if (most == 0) {
-        int end = sock_tcp_look(fd);
-        return end == 1 ? -EAGAIN : end;
-    }
-    ssize_t n = sock_real.splice(fd, NULL, to, NULL, most < size ? most : size, SPLICE_F_NONBLOCK);
-    if (n > 0)
-        link->consumed += (uint64_t)n;
-    return n < 0 ? -errno : n;
-}
-
-ssize_t sock_stream_drain(struct sock_file *file, int fd, int to, size_t size)
-{
-    struct sock_link *link = file->link;
-    ssize_t n;
-    sock_lock(&link->receive);
-    do {
-        uint32_t phase = atomic_load(&link->in_phase);
-        if (phase == PHASE_BACK || (phase == PHASE_TCP && !atomic_load(&link->strict_in)))
-            n = SOCK_PLAIN;
-        else if (phase == PHASE_RING)
-            n = drain_ring(file, fd, to, size);
-        else
-            n = phase == PHASE_SKIP ? skip_bells(file, fd) : drain_tcp(file, fd, to, size);
-    } while (n == NEXT_PHASE);
-    sock_unlock(&link->receive);
-    return n;
-}
-
 /* Reading stops where urgent data was. */
 static bool at_mark(struct sock_file *file, int fd)
 {

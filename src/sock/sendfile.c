@@ -8,9 +8,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define TRIAL 65536 /* after so much of one call the connection is looked at */
+#define PIECE 16384 /* from a ring to a pipe at a time */
 
 static ssize_t file_fetch(struct sock_source *source, char *data, size_t size)
 {
@@ -59,12 +62,7 @@ static ssize_t plain(int fd, int from, off_t *at, size_t size)
     ssize_t n = sock_real.sendfile(fd, from, at, size);
     if (!file)
         return n;
-    sock_plain_end(file->link, true);
-    if (n > 0 && !sock_joined(file)) {
-        atomic_fetch_add(&file->link->calls, 1);
-        atomic_fetch_add(&file->link->bytes, (uint64_t)n);
-        sock_meet(file, fd);
-    }
+    sock_moved(file, fd, true, n);
     sock_drop(file);
     return n;
 }
@@ -73,8 +71,10 @@ static ssize_t plain(int fd, int from, off_t *at, size_t size)
 ssize_t sock_sendfile(int fd, int from, off_t *at, size_t size)
 {
     ssize_t total = 0, n;
+    if (lseek(from, 0, SEEK_CUR) < 0 && errno == ESPIPE && !at)
+        return sock_splice(from, NULL, fd, NULL, size, 0);
     for (;;) {
-        struct sock_file *file = lseek(from, 0, SEEK_CUR) >= 0 ? carried(fd, true) : NULL;
+        struct sock_file *file = carried(fd, true);
         n = SOCK_PLAIN;
         bool back = false;
         if (file) {
@@ -102,67 +102,81 @@ ssize_t sock_sendfile(int fd, int from, off_t *at, size_t size)
     }
 }
 
-/* Bytes of a connection go to a pipe. What is full is not known beforehand: a pipe that takes nothing is waited for. */
-static ssize_t stream_to_pipe(struct sock_file *file, int fd, int to, size_t size, int flags)
+/* Waits for EVENT at a pipe, unless the call or the pipe is not to wait: then EAGAIN. */
+static bool pipe_wait(int pipe, short event, unsigned flags)
 {
-    for (;;) {
-        char byte;
-        struct pollfd pipe = {.fd = to, .events = POLLOUT};
-        bool dont_wait = (flags & MSG_DONTWAIT) || (sock_real.fcntl(to, F_GETFL, 0) & O_NONBLOCK);
-        if (sock_real.poll(&pipe, 1, dont_wait ? 0 : -1) < 0)
-            return -1;
-        ssize_t n = pipe.revents ? sock_stream_drain(file, fd, to, size) : -EAGAIN;
-        if (n >= 0 || n == SOCK_PLAIN)
-            return n;
-        if (n != -EAGAIN || !pipe.revents) {
-            errno = (int)-n;
-            return -1;
-        }
-        n = sock_recv(fd, &byte, 1, MSG_PEEK | flags); /* waits, and knows the end */
+    struct pollfd one = {.fd = pipe, .events = event};
+    bool dont_wait = (flags & SPLICE_F_NONBLOCK) || (sock_real.fcntl(pipe, F_GETFL, 0) & O_NONBLOCK);
+    int n = sock_real.poll(&one, 1, dont_wait ? 0 : -1);
+    if (n == 0)
+        errno = EAGAIN;
+    return n > 0;
+}
+
+static size_t pipe_filled(int pipe)
+{
+    int bytes = 0;
+    return sock_real.ioctl(pipe, FIONREAD, (long)&bytes) == 0 ? (size_t)bytes : 0;
+}
+
+/* So much can be written without waiting: all that an empty pipe takes, else a page where a slot is free. */
+static size_t pipe_room(int pipe)
+{
+    struct pollfd one = {.fd = pipe, .events = POLLOUT};
+    long size = pipe_filled(pipe) == 0 ? sock_real.fcntl(pipe, F_GETPIPE_SZ, 0) : 0;
+    return size > 0 ? (size_t)size : sock_real.poll(&one, 1, 0) > 0 ? PIPE_BUF : 0;
+}
+
+/* Bytes are taken only when the pipe has room for them. */
+static ssize_t stream_to_pipe(struct sock_file *file, int fd, int to, size_t size, unsigned flags)
+{
+    char data[PIECE];
+    size_t done = 0;
+    ssize_t n;
+    if (!pipe_wait(to, POLLOUT, flags))
+        return -1;
+    for (size_t room; done < size && (room = pipe_room(to)) > 0; done += (size_t)n) {
+        struct iovec piece = {data, room < PIECE ? room : PIECE};
+        struct sock_pieces pieces = {&piece, 1, 0};
+        if (piece.iov_len > size - done)
+            piece.iov_len = size - done;
+        n = sock_stream_receive(file, fd, &pieces, done || flags & SPLICE_F_NONBLOCK ? MSG_DONTWAIT : 0);
+        if (n > 0)
+            n = sock_real.write(to, data, (size_t)n);
         if (n <= 0)
-            return n;
+            return done ? (ssize_t)done : n;
     }
+    return (ssize_t)done;
 }
 
-/* What neither side carries: true, with both descriptors marked as in use past the locks. */
-static bool splice_begin(struct sock_file *in, struct sock_file *out)
+static ssize_t pipe_to_stream(struct sock_file *file, int fd, int from, size_t size, unsigned flags)
 {
-    if (in && !sock_plain_begin(in->link, false))
-        return false;
-    if (!out || sock_plain_begin(out->link, true))
-        return true;
-    if (in)
-        sock_plain_end(in->link, false);
-    return false;
+    struct sock_source source = {.fetch = pipe_fetch, .fd = from};
+    if (!pipe_wait(from, POLLIN, flags))
+        return -1;
+    size_t there = pipe_filled(from); /* 0: the pipe has ended */
+    if (there < size)
+        size = there;
+    return size ? sock_stream_fill(file, fd, &source, size, flags & SPLICE_F_NONBLOCK ? MSG_DONTWAIT : 0) : 0;
 }
 
+/* One of the two is a pipe. */
 ssize_t sock_splice(int from, off64_t *from_at, int to, off64_t *to_at, size_t size, unsigned flags)
 {
-    struct sock_file *in = sock_known(from) ? sock_hold(from) : NULL, *out = sock_known(to) ? sock_hold(to) : NULL;
-    int move = flags & SPLICE_F_NONBLOCK ? MSG_DONTWAIT : 0;
-    struct sock_source source = {.fetch = pipe_fetch, .fd = from};
-    ssize_t n;
+    bool out = !sock_known(from);
+    int fd = out ? to : from;
+    struct sock_file *file = sock_known(fd) ? sock_hold(fd) : NULL;
+    ssize_t n = SOCK_PLAIN;
     do {
-        n = SOCK_PLAIN;
-        if (in && sock_joined(in))
-            n = stream_to_pipe(in, from, to, size, move);
-        else if (out && sock_joined(out))
-            n = sock_stream_fill(out, to, &source, size < TRIAL ? size : TRIAL, move);
-    } while (n == SOCK_PLAIN && !splice_begin(in, out));
-    bool plain = n == SOCK_PLAIN;
-    if (plain)
+        if (file && sock_joined(file))
+            n = out ? pipe_to_stream(file, fd, from, size, flags) : stream_to_pipe(file, fd, to, size, flags);
+    } while (n == SOCK_PLAIN && file && !sock_plain_begin(file->link, out));
+    if (n == SOCK_PLAIN) {
         n = sock_real.splice(from, from_at, to, to_at, size, flags);
-    int why = errno;
-    if (in) {
-        if (plain)
-            sock_plain_end(in->link, false);
-        sock_drop(in);
+        if (file)
+            sock_moved(file, fd, out, n);
     }
-    if (out) {
-        if (plain)
-            sock_plain_end(out->link, true);
-        sock_drop(out);
-    }
-    errno = why;
+    if (file)
+        sock_drop(file);
     return n;
 }

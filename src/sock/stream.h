@@ -41,12 +41,12 @@ struct sock_source {
     bool end;
 };
 ssize_t sock_stream_fill(struct sock_file *file, int fd, struct sock_source *source, size_t size, int flags);
-/* Bytes that are there in one piece go to a pipe: how many, 0 at the end, -errno, or SOCK_PLAIN. */
-ssize_t sock_stream_drain(struct sock_file *file, int fd, int to, size_t size);
 
 /* Around a call of the program that goes to TCP, OUT or in. False: there may be none now, the stream is to be asked. */
 bool sock_plain_begin(struct sock_link *link, bool out);
 void sock_plain_end(struct sock_link *link, bool out);
+/* The same as sock_plain_end, behind the call, which has returned RESULT: counts it, and looks for the other end. */
+void sock_moved(struct sock_file *file, int fd, bool out, ssize_t result);
 /* From now on there is none; false: one is under way. */
 bool sock_plain_forbid(struct sock_link *link, bool out);
 

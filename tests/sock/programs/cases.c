@@ -633,6 +633,68 @@ static void held_server(int fd)
     pause_ms(20);
 }
 
+/* A pipe takes what it has room for, and gives what it has, however much is asked for. */
+#define SPLICED 300000
+static void splice_client(int fd)
+{
+    static char data[SPLICED];
+    size_t done = 0, sum = 0;
+    for (size_t i = 0; i < SPLICED; i++)
+        data[i] = (char)(i * 7 + i / 1000);
+    if (fork() == 0)
+        _exit(write(fd, data, SPLICED) != SPLICED);
+    char back[1000];
+    for (ssize_t n; done < SPLICED && (n = read(fd, back, sizeof(back))) > 0; done += (size_t)n)
+        sum += (size_t)(memcmp(back, data + done, (size_t)n) == 0 ? n : 0);
+    wait(NULL);
+    SAY(" %zu of them right,", sum);
+}
+static void splice_server(int fd)
+{
+    int ends[2];
+    if (pipe(ends))
+        _exit(8);
+    for (size_t done = 0; done < SPLICED;) {
+        ssize_t taken = splice(fd, NULL, ends[1], NULL, SPLICED, 0), n;
+        if (taken <= 0)
+            _exit(9);
+        done += (size_t)taken;
+        for (; taken > 0; taken -= n)
+            if ((n = splice(ends[0], NULL, fd, NULL, SPLICED, 0)) <= 0)
+                _exit(10);
+    }
+}
+
+/* What has been taken out of a set is not told any more, and nothing else is told in its place. */
+static void taken_out_client(int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = 77};
+    int set = epoll_create1(0);
+    char data[2];
+    epoll_ctl(set, EPOLL_CTL_ADD, fd, &event);
+    if (write(fd, "1", 1) != 1)
+        _exit(9);
+    SAY(" %d", epoll_wait(set, &event, 1, 1000));
+    SAY(" of %d,", (int)event.data.u64);
+    if (read(fd, data, 1) != 1)
+        _exit(9);
+    epoll_ctl(set, EPOLL_CTL_DEL, fd, NULL);
+    if (write(fd, "2", 1) != 1)
+        _exit(9);
+    SAY(" then %d,", epoll_wait(set, &event, 1, 50));
+    SAY(" %s", told(recv(fd, data, 2, MSG_WAITALL)));
+    pause_ms(20);
+    SAY(" and %d", epoll_wait(set, &event, 1, 20));
+    close(set);
+}
+static void taken_out_server(int fd)
+{
+    char data[2];
+    for (int i = 0; i < 2; i++)
+        if (read(fd, data, 1) != 1 || write(fd, "xy", (size_t)i + 1) != i + 1)
+            _exit(9);
+}
+
 static const struct {
     const char *name;
     void (*client)(int), (*server)(int);
@@ -660,6 +722,8 @@ static const struct {
     {"shared set", shared_set_client, shared_set_server},
     {"two writers", two_writers_client, full_server},
     {"held back", held_client, held_server},
+    {"spliced", splice_client, splice_server},
+    {"taken out of a set", taken_out_client, taken_out_server},
     {"full and killed", full_killed_client, full_killed_server},
     {"half closed and killed", half_killed_client, half_killed_server},
     {"half closed, then closed", half_killed_client, half_closed_server},
