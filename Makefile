@@ -2,10 +2,12 @@
 #   make              build/bin/{viaduct,mpiexec,mpicc,...}, usable in place
 #   make demo         heat diffusion on 4 ranks, then a table of latency and bandwidth
 #   make check        every test under every preset        make bench, make soak    figures; long runs
+#   make check-sock   servers and clients of others under viaduct sock, which it downloads into build/programs
 #   make install [PREFIX=/usr/local] [DESTDIR=]            make uninstall, make deb, make clean
 PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= build
+PRESETS ?= # of make check; nothing: those that scripts/check names
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export PREFIX DESTDIR BUILD
 MAKEFLAGS += --no-print-directory
@@ -23,7 +25,11 @@ demo: all
 
 check:
 	@scripts/need check
-	@scripts/check
+	@scripts/check $(PRESETS)
+
+check-sock:
+	@scripts/need programs
+	@scripts/check programs
 
 bench: all
 	@scripts/need bench
@@ -48,4 +54,4 @@ deb: all
 clean:
 	rm -rf build build-*
 
-.PHONY: all demo check bench soak install uninstall deb clean
+.PHONY: all demo check check-sock bench soak install uninstall deb clean

@@ -1,5 +1,6 @@
 # Every function that reads, writes, waits for, copies or passes a descriptor, or makes a process, is taken if a program here uses
 # it: the names that programs and libraries of this machine import are compared with what the preload exports.
+# presets: release programs
 # timeout: 60
 source "$VIADUCT_SOURCE/tests/lib/shell"
 command -v nm >/dev/null || skip "nm is not installed"
@@ -13,7 +14,7 @@ kind+='|shutdown|[gs]etsockopt|socket|fdopen|v?dprintf(_chk)?|fork|vfork|_Fork|d
 kind+='|exec[vl]p?e?|fexecve|execveat|execvpe|sigaction|signal|syscall)$'
 passed='^(p(read|write)(v|64|v64)?(_chk)?|__p(read|write)(64)?(_chk)?)$' # of a socket they are an error, at any offset
 files="$(ls /bin/bash /bin/cat /usr/bin/python3* /usr/bin/curl /usr/bin/ssh /usr/bin/git /usr/bin/perl 2>/dev/null)
-$(ls "$VIADUCT_SOURCE"/build/{redis,nginx,sshd}/usr/{bin,sbin}/* 2>/dev/null)
+$(ls "$VIADUCT_SOURCE"/build/{programs,sshd}/usr/{bin,sbin}/* /usr/lib/postgresql/*/bin/* 2>/dev/null)
 $(ls /usr/lib/*-linux-gnu/lib{ssl,crypto,curl,event,uv,pq}*.so.* 2>/dev/null)"
 seen=0
 for file in $files; do
