@@ -67,7 +67,8 @@ static ssize_t plain(int fd, int from, off_t *at, size_t size)
     return n;
 }
 
-/* One call may be all that a connection does: it is looked at in the middle. */
+/* One call may be all that a connection does: it is looked at in the middle, a few times while the other end is not
+ * found. */
 ssize_t sock_sendfile(int fd, int from, off_t *at, size_t size)
 {
     ssize_t total = 0, n;
@@ -89,8 +90,8 @@ ssize_t sock_sendfile(int fd, int from, off_t *at, size_t size)
         if (n != SOCK_PLAIN)
             return n < 0 ? (total ? total : n) : total + n;
         size_t part = size - (size_t)total;
-        if (total == 0 && part > TRIAL && sock_known(fd))
-            part = TRIAL;
+        if (part > TRIAL && part > (size_t)total && sock_known(fd))
+            part = total > TRIAL ? (size_t)total : TRIAL;
         n = plain(fd, from, at, part);
         if (n == SOCK_PLAIN)
             continue;
