@@ -2,7 +2,8 @@
  *   exchange serve        prints its port, serves one connection, ends
  *   exchange call PORT N [hold]  N exchanges between two calls of getppid, which mark them in a trace; then, to hold the
  *                         connection, it waits for the end of its input
- *   exchange self N       both ends in one thread, each with an epoll set of its own; the marks are around the last N */
+ *   exchange self N       both ends in one thread, each with an epoll set of its own; the marks are around the last N,
+ *                         in which nothing may be allocated, by whatever library */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -14,6 +15,13 @@
 #include <unistd.h>
 
 enum { SIZE = 64 };
+
+/* All allocations of this process come by here. */
+extern void *__libc_malloc(size_t size), *__libc_calloc(size_t count, size_t size), *__libc_realloc(void *old, size_t size);
+static unsigned long allocations;
+void *malloc(size_t size) { return allocations++, __libc_malloc(size); }
+void *calloc(size_t count, size_t size) { return allocations++, __libc_calloc(count, size); }
+void *realloc(void *old, size_t size) { return allocations++, __libc_realloc(old, size); }
 
 static int whole(int fd, char *data, int write_it)
 {
@@ -75,6 +83,7 @@ static int self(int rounds)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof(address);
     char data[SIZE] = "";
+    unsigned long before = 0;
     int ends[2], sets[2], listener = socket(AF_INET, SOCK_STREAM, 0);
     ends[0] = socket(AF_INET, SOCK_STREAM, 0);
     if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 4) ||
@@ -87,14 +96,19 @@ static int self(int rounds)
         epoll_ctl(sets[i], EPOLL_CTL_ADD, ends[i], &event);
     }
     for (int i = -2000; i < rounds; i++) {
-        if (i == 0)
+        if (i == 0) {
+            before = allocations;
             getppid();
+        }
         if (write(ends[0], data, SIZE) != SIZE || !wait_and_read(sets[1], ends[1], data) ||
             write(ends[1], data, SIZE) != SIZE || !wait_and_read(sets[0], ends[0], data))
             return 1;
     }
     getppid();
-    return 0;
+    if (allocations == before)
+        return 0;
+    fprintf(stderr, "%lu allocations in %d exchanges\n", allocations - before, rounds);
+    return 1;
 }
 
 int main(int argc, char **argv)
