@@ -48,7 +48,7 @@ struct msg_peer {
     bool remote;         /* reached by a nic whose polls cost */
 
     struct vi_nic *nic;  /* by which it is reached, once it is */
-    int64_t eager;       /* payload that fits into one eager frame here */
+    int64_t eager;       /* payload that is eager whatever the class of the line, and fits into one frame here */
     int network;
     bool more;           /* the queue is flushed, and more of it follows at once; by a remote peer's sends */
     bool gone;           /* it is dead: nothing is sent to it any more */
