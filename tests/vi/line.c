@@ -89,6 +89,19 @@ static void changes(void)
     }
 }
 
+/* Two ranks, connected: the first message has come. */
+static struct vi *pair_start(void)
+{
+    inside_start(2);
+    inside_open(0);
+    inside_open(1);
+    struct vi *vi = inside_connect(0, 1);
+    CHECK_EQUAL(inside_send(vi, 0, 8), OK);
+    while (vi_poll(inside.nic[1], 4) > 0)
+        ;
+    return vi;
+}
+
 /* Whatever a peer is told to do, messages of any length come whole, from pieces and from sources, too. */
 static void stored(enum base_class class)
 {
@@ -97,13 +110,7 @@ static void stored(enum base_class class)
     unsigned past = 0, plain = 0;
 
     atomic_store(&shm_line_fixed, (int)class);
-    inside_start(2);
-    inside_open(0);
-    inside_open(1);
-    struct vi *vi = inside_connect(0, 1);
-    CHECK_EQUAL(inside_send(vi, 0, 8), OK);
-    while (vi_poll(inside.nic[1], 4) > 0)
-        ;
+    struct vi *vi = pair_start();
     CHECK_EQUAL(vi_query(vi, &state), OK);
     CHECK_EQUAL(state.line, class);
     for (unsigned n = 0; n < 4000; n++) {
@@ -130,13 +137,7 @@ static void stored(enum base_class class)
 /* A row whose lines were asked for while the one before was copied is not timed; one that comes alone is. */
 static void asked(void)
 {
-    inside_start(2);
-    inside_open(0);
-    inside_open(1);
-    struct vi *vi = inside_connect(0, 1);
-    CHECK_EQUAL(inside_send(vi, 0, 8), OK);
-    while (vi_poll(inside.nic[1], 4) > 0)
-        ;
+    struct vi *vi = pair_start();
     const struct shm_line *line = &shm_nic_of(inside.nic[1])->hot[0]->line;
     size_t row = TUNED(SHM_ROW_MOST) < SHM_ROW ? TUNED(SHM_ROW_MOST) : SHM_ROW;
     for (unsigned n = 0; n < 50; n++) {
