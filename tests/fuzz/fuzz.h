@@ -26,6 +26,18 @@ static inline void fuzz_begin(const uint8_t *data, size_t size)
 static inline bool fuzz_over(void) { return fuzz_at >= fuzz_end; }
 static inline unsigned fuzz_byte(void) { return fuzz_over() ? 0 : *fuzz_at++; }
 
+/* Something near NOW, or any number. */
+static inline uint64_t fuzz_word(uint64_t now)
+{
+    unsigned how = fuzz_byte();
+    if (how < 128)
+        return now + how - 64;
+    uint64_t value = 0;
+    for (int i = 0; i < 8; i++)
+        value = value << 8 | fuzz_byte();
+    return value >> how % 64;
+}
+
 /* As many bytes as N wants. */
 static inline unsigned fuzz_below(unsigned n)
 {

@@ -15,25 +15,13 @@ static void inside(const char *data, uint64_t size, unsigned level)
     CHECK(size > 0 && data >= base && data + size <= base + sock_level_size(level));
 }
 
-/* Small differences from what is there, or any number. */
-static uint64_t word(uint64_t now)
-{
-    unsigned how = fuzz_byte();
-    if (how < 128)
-        return now + how - 64;
-    uint64_t value = 0;
-    for (int i = 0; i < 8; i++)
-        value = value << 8 | fuzz_byte();
-    return value >> how % 64;
-}
-
 static void they_write(void)
 {
     struct sock_direction *words = &theirs.words->direction[ring.number];
     _Atomic uint64_t *const all[] = {&words->head, &words->turns, &words->tail, &words->turns_seen,
                                      &words->turn[fuzz_below(RING_TURNS)]};
     _Atomic uint64_t *one = all[fuzz_below(ARRAY_LENGTH(all))];
-    atomic_store(one, word(atomic_load(one)));
+    atomic_store(one, fuzz_word(atomic_load(one)));
 }
 
 static void we_write(struct ring_writer *out)

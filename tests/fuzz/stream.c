@@ -25,17 +25,6 @@ static void begin(void)
     CHECK(bind(listener, (struct sockaddr *)&name, sizeof(name)) == 0 && listen(listener, 4) == 0);
 }
 
-static uint64_t word(uint64_t now)
-{
-    unsigned how = fuzz_byte();
-    if (how < 128)
-        return now + how - 64;
-    uint64_t value = 0;
-    for (int i = 0; i < 8; i++)
-        value = value << 8 | fuzz_byte();
-    return value >> how % 64;
-}
-
 static void they_write(int fd)
 {
     char bytes[16] = "";
@@ -48,11 +37,11 @@ static void they_write(int fd)
     switch (fuzz_below(6)) {
     case 0: (void)!send(fd, bytes, fuzz_below(sizeof(bytes)), MSG_DONTWAIT | MSG_NOSIGNAL); break;
     case 1: (void)!recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT); break;
-    case 2: atomic_store(others[fuzz_below(3)], (uint32_t)word(0)); break;
-    case 3: atomic_store(words_of_way[fuzz_below(5)], (uint32_t)word(1)); break;
+    case 2: atomic_store(others[fuzz_below(3)], (uint32_t)fuzz_word(0)); break;
+    case 3: atomic_store(words_of_way[fuzz_below(5)], (uint32_t)fuzz_word(1)); break;
     default: {
         _Atomic uint64_t *one = long_words[fuzz_below(8)];
-        atomic_store(one, word(atomic_load(one)));
+        atomic_store(one, fuzz_word(atomic_load(one)));
     }
     }
 }
