@@ -229,8 +229,9 @@ static int collect_placed(struct call *call, int place)
             collect(call, place);
         while (!call->count && sock_place_next(place, 0) < SOCK_FILES);
         if (call->count) {
-            if (call->count < call->room && ++call->set->rounds % KERNEL_EVERY == 0)
-                (void)ask(call, place, false);
+            int left = call->room - call->count;
+            if (left > 0 && ++call->set->rounds % KERNEL_EVERY == 0 && ask(call, place, false) == left)
+                call->set->rounds--; /* it may have more: it is asked again in the next call */
             return call->count;
         }
         if (call->at_once) {
