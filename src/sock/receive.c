@@ -136,6 +136,8 @@ static ssize_t bells_take(struct sock_file *file, int fd, uint64_t bells)
     return n;
 }
 
+static bool is_place(uint32_t word) { return word - 1 < SOCK_PLACES; }
+
 void sock_stream_bells_take(struct sock_file *file, int fd)
 {
     struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
@@ -144,10 +146,14 @@ void sock_stream_bells_take(struct sock_file *file, int fd)
         (void)bells_take(file, fd, bells);
 }
 
+/* Edge-triggered members of a set are told of every write. */
 void sock_stream_place(struct sock_file *file, uint32_t place)
 {
+    struct sock_link *link = file->link;
+    if (place == NO_PLACE && atomic_load(&link->set) && atomic_load(&link->set_events) & EPOLLET)
+        place = EACH_WRITE;
     uint32_t before = atomic_exchange(&file->mapping.words->direction[sock_in(file)].place, place);
-    if (before != NO_PLACE && before != place && before <= SOCK_PLACES)
+    if (before != place && is_place(before))
         sock_place_wake((int)before - 1);
 }
 
@@ -375,7 +381,7 @@ static bool bells_may_stay(struct sock_file *file, bool dont_wait)
 {
     struct sock_link *link = file->link;
     if (atomic_load_explicit(&link->set, memory_order_relaxed))
-        return atomic_load(&file->mapping.words->direction[sock_in(file)].place) != NO_PLACE;
+        return is_place(atomic_load(&file->mapping.words->direction[sock_in(file)].place));
     return !dont_wait || link->waited ||
            (link->polls >= POLLER && (link->empty_reads == 0 ||
                                       vbase_clock_ns_of_ticks(clock_ticks() - link->empty_since) < KEEP_NS));

@@ -25,6 +25,7 @@
 #define SWITCH_NEVER   (~0ull)
 #define SWITCH_REFUSED (~1ull) /* by the reader: the writer stays with TCP */
 #define NO_PLACE      0u /* in `place`, `known`: none; else a place's number plus 1 */
+#define EACH_WRITE    (~0u) /* in `place`: none, and every write has a bell */
 #define ROOM_NOT      0u /* in `room`: nobody waits */
 #define ROOM_BELL     1u /* by a byte on the TCP socket, if it can be sent; else a place's number plus 2 */
 

@@ -45,8 +45,8 @@ static bool switch_out(struct sock_file *file, int fd)
 static bool place_wake(struct sock_file *file)
 {
     uint32_t place = atomic_load(&file->mapping.words->direction[sock_out(file)].place);
-    if (place == NO_PLACE || !file->peer)
-        return false;
+    if (place == NO_PLACE || place == EACH_WRITE || !file->peer)
+        return place == EACH_WRITE;
     uint32_t bit = atomic_load_explicit(&file->mapping.words->bit[!sock_out(file)], memory_order_relaxed);
     return sock_peer_wake(file->peer, place - 1, bit);
 }
