@@ -11,7 +11,7 @@
 #define PAYS_NS    30000  /* an answer that takes longer is worth sleeping for */
 #define LOST_NS    200000 /* between two looks: somebody else had the processor */
 #define YIELDS     4       /* of a trial, with one processor */
-#define SKIP_MOST  64
+#define SKIP_MOST  256
 #define ASK_EVERY  512    /* waits until the processors that this thread may use are counted again */
 
 static _Thread_local struct {
@@ -56,10 +56,12 @@ bool sock_spin_on(struct sock_spin *spin)
 
 void sock_spin_end(struct sock_spin *spin, bool found)
 {
+    if (spin->last == spin->start)
+        return; /* it was there at once, which says nothing of polling */
     if (found && (policy.alone || vbase_clock_ns_of_ticks(clock_ticks() - spin->start) < PAYS_NS)) {
         policy.failures = 0;
         return;
     }
     policy.failures++;
-    policy.skip = policy.failures > 6 ? SKIP_MOST : 1u << policy.failures;
+    policy.skip = policy.failures > 8 ? SKIP_MOST : 1u << policy.failures;
 }
