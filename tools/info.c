@@ -1,6 +1,5 @@
 /* viaduct info: what this installation is, what it can do here, and its tables. */
 #include "verbs.h"
-#include "base/tunables.h"
 #include "boot/handover.h"
 #include "vi/shm/segment.h"
 #include "vi/tcp/report.h"

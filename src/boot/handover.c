@@ -1,6 +1,5 @@
 /* The launcher's handover; see handover.h. */
 #include "boot/handover.h"
-#include "base/atomic.h"
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>

@@ -9,11 +9,8 @@
  * the scheduler for as many bytes as a desk holds.
  *
  * Elements of reductions are combined in rank order: the bits are the same on all members. */
-#include "base/topology.h"
 #include "coll/make.h"
 #include "coll/meeting.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define NONE    UINT32_MAX    /* in coll_group.meetings: there is no hall and never will be; in .needs: no annex */
 #define ANNEX_AT 3            /* calls that need one */

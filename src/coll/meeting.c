@@ -3,8 +3,6 @@
  * Called by hall.c for blocking collectives of groups that live on one node. One thread of a process is in a
  * meeting at a time (MPI allows no two collectives of one communicator at once). */
 #include "coll/meeting.h"
-#include "base/error.h"
-#include <string.h>
 
 /* What a rank waits for: all in an epoch, its result, a broadcast, or that all have taken enough of them. */
 struct expected {

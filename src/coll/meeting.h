@@ -36,7 +36,6 @@
  * copied beyond a slot, a body or the reader's own buffer. */
 #pragma once
 
-#include "base/atomic.h"
 #include "type/layout.h"
 #include "type/reduce.h"
 

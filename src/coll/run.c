@@ -10,7 +10,6 @@
  * In a group of some ranks of a context all 31 bits of the number are the caller's, and all starts have the same
  * tag. */
 #include "coll/make.h"
-#include <string.h>
 
 #define SEQUENCE_MASK ((1u << 30) - 1)
 #define STARTED_AGAIN (1 << 30)

@@ -9,8 +9,6 @@
  * any other error nothing more is started, what is under way is cancelled, and the schedule ends when all of it has
  * completed. The first error is the one reported. */
 #include "coll/schedule.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define WINDOW 64     /* messages under way in one round */
 #define FIRST_STEPS 48 /* what a root of 16 ranks needs */

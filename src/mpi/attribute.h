@@ -16,7 +16,6 @@ struct mpi_attribute {
     void *value;
 };
 
-
 /* Runs the copy functions of FROM's attributes and appends to TO. A class, not raised. OBJECT is FROM's handle. */
 int mpi_attributes_copy(void *object, const struct mpi_attribute *from, struct mpi_attribute **to);
 /* The youngest first; stops at a delete function that fails. A class, not raised. */

@@ -2,14 +2,14 @@
  * since a matched request and a matched message belong to no other thread. */
 #include "msg/transfer.h"
 
-void vmsg_note_give(const struct msg_request *request, const struct msg_note *note)
+static void note_give(const struct msg_request *request, const struct msg_note *note)
 {
     if (request->context->noted && request->note)
         *request->note = *note;
 }
 
 /* The receive and the send have found each other; the receive's result is filled in. */
-void vmsg_self_copy(struct msg_request *receive, struct msg_request *send)
+static void self_copy(struct msg_request *receive, struct msg_request *send)
 {
     struct type_cursor to, from;
     vtype_cursor_start(&to, &receive->buffer);
@@ -31,9 +31,9 @@ void vmsg_message_deliver(struct msg_request *request, const struct msg_envelope
 {
     uint64_t want = msg_receive_found(request, envelope->source, envelope->tag, envelope->total);
     if (unlikely(envelope->note != NULL))
-        vmsg_note_give(request, envelope->note);
+        note_give(request, envelope->note);
     if (envelope->local) {
-        vmsg_self_copy(request, envelope->local);
+        self_copy(request, envelope->local);
     } else if (envelope->frame == MSG_FRAME_ANNOUNCE) {
         vmsg_transfer_matched(request, envelope, want);
     } else {

@@ -159,9 +159,6 @@ void vmsg_message_give(struct msg_message *message, struct msg_request *request)
 void vmsg_message_forget(struct msg_message *message);
 void vmsg_message_drop(struct msg_message *message);
 
-/* ---- note.c ------------------------------------------------------------------------------------------------------ */
-void vmsg_note_give(const struct msg_request *request, const struct msg_note *note);
-
 /* ---- listen.c ---------------------------------------------------------------------------------------------------- */
 bool vmsg_listener_turn(void); /* no lock held: true: it had one */
 bool vmsg_listener_hears(const struct msg_envelope *envelope); /* under progress; false: declined */
@@ -180,7 +177,6 @@ void vmsg_cancel_answered(struct msg_peer *peer, uint64_t header, const union ms
 
 /* ---- self.c ------------------------------------------------------------------------------------------------------ */
 int vmsg_self_send(struct msg_request *request, struct msg_member *member) MUST_CHECK;
-void vmsg_self_copy(struct msg_request *receive, struct msg_request *send);
 
 /* ---- sink.c ------------------------------------------------------------------------------------------------------ */
 extern const struct vi_sink vmsg_sink;

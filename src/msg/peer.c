@@ -3,10 +3,9 @@
  * writes. */
 #include "msg/transfer.h"
 
-
 struct base_pool vmsg_controls;
 
-int vmsg_rails_open(struct msg_peer *peer)
+static int rails_open(struct msg_peer *peer)
 {
     peer->far = calloc(1, sizeof *peer->far);
     if (!peer->far)
@@ -15,7 +14,7 @@ int vmsg_rails_open(struct msg_peer *peer)
     return OK;
 }
 
-void vmsg_rails_close(struct msg_peer *peer)
+static void rails_close(struct msg_peer *peer)
 {
     for (int i = 0; i < MSG_REPLAY_RAILS; i++)
         if (peer->far->vi[i])
@@ -50,7 +49,7 @@ static struct msg_peer *peer_make(int network, int world)
     list_init(&peer->control);
     list_init(&peer->turns[0]);
     list_init(&peer->turns[1]);
-    if (peer->remote && vmsg_rails_open(peer) != OK) {
+    if (peer->remote && rails_open(peer) != OK) {
         free(peer);
         return NULL;
     }
@@ -140,7 +139,7 @@ void vmsg_peers_close(void)
         if (!peer)
             continue;
         if (peer->remote)
-            vmsg_rails_close(peer);
+            rails_close(peer);
         else if (peer->vi)
             vi_disconnect(peer->vi);
         free(peer);

@@ -124,8 +124,6 @@ void vmsg_peer_parted(struct msg_peer *peer, uint64_t header, const union msg_fr
 void vmsg_peers_close(void); /* vis and memory, not the table */
 
 /* ---- rail.c: remote peers; lock held ----------------------------------------------------------------------------- */
-int vmsg_rails_open(struct msg_peer *peer) MUST_CHECK;
-void vmsg_rails_close(struct msg_peer *peer);
 bool vmsg_rails_flush(struct msg_peer *peer); /* fences, what is to be sent again, what is owed; true: something went */
 bool vmsg_rails_pend(struct msg_peer *peer);  /* not all of that went */
 void vmsg_rail_add(struct msg_peer *peer, struct vi *vi);

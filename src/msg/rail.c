@@ -7,7 +7,6 @@
  * peer. The provider dials pairs of cards again by itself, as long as one rail or one connect is there. */
 #include "msg/transfer.h"
 
-
 static int rail_of(const struct msg_peer *peer, const struct vi *vi)
 {
     for (int i = 0; i < MSG_REPLAY_RAILS; i++)

@@ -1,12 +1,6 @@
 /* pack: channels, and the connections of a channel. All ranks open and close channels in the same order: they compare
  * name, network and settings, so a rank that opens another channel gets an error, and either all have it or none. */
 #include "pack/pack.h"
-#include "base/counters.h"
-#include "base/hash.h"
-#include "base/settings.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static struct {
     uint32_t next;           /* the id that is tried first, less MSG_CONTEXT_PACK */

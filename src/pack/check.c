@@ -3,10 +3,6 @@
  * complaint to the packer. The packer logs the same when its engine makes progress, and its next call returns the
  * error. */
 #include "pack/pack.h"
-#include "base/log.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define COMPLAINT 400
 

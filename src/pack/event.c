@@ -6,10 +6,8 @@
  * Replies, and parts of messages, are counted when their requests complete. A frame without a posted receive cannot be
  * counted; while an ended message waits for one the descriptor is readable once in a millisecond. */
 #include "pack/pack.h"
-#include "base/clock.h"
 #include <pthread.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 static struct {
     pthread_t thread;

@@ -1,9 +1,7 @@
 /* pack: start and end, and what all ranks do together. Where a death does not end the job, a collective of all ranks
  * ends at the first death. */
-#include "base/counters.h"
 #include "coll/coll.h"
 #include "pack/pack.h"
-#include <stdio.h>
 
 static struct {
     bool started;

@@ -24,11 +24,8 @@
  * Checking (VIADUCT_CHECK): each block has a mark before it in the frame, see check.c. */
 #pragma once
 
-#include "base/atomic.h"
-#include "base/list.h"
 #include "msg/msg.h"
 #include "viaduct.h"
-#include <string.h>
 #include <sys/uio.h>
 
 #define PACK_FRAME 16384 /* as small messages of the engine */

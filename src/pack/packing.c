@@ -2,9 +2,6 @@
  * the short path of the engine, without a request. What the engine cannot take at once becomes a part, with a frame of
  * its own, and the next blocks go into a new frame: so packing waits only for a SAFER block that goes alone. */
 #include "pack/pack.h"
-#include "base/counters.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 

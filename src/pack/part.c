@@ -1,7 +1,5 @@
 /* Parts: pieces of a message that are under way, and blocks that wait for their turn. */
 #include "pack/pack.h"
-#include <stdlib.h>
-#include <string.h>
 
 int vpack_copy(void *to, const void *from, size_t length)
 {

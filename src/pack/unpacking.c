@@ -5,8 +5,6 @@
  * A length that differs from the packer's is noticed where a frame or block does not end as expected; nothing is ever
  * written outside the user's blocks. */
 #include "pack/pack.h"
-#include "base/counters.h"
-#include <string.h>
 
 static COLD int length_disagree(const vd_connection *connection, const char *what)
 {

@@ -1,9 +1,6 @@
 /* rpc: the caller. A call and its reply carry its place in the pool and its number, so that the reply to one that was
  * given up finds nothing. */
 #include "rpc/rpc.h"
-#include "base/counters.h"
-#include <stdio.h>
-#include <string.h>
 
 static void count_lower(uint32_t *number, uint32_t count)
 {

@@ -1,9 +1,5 @@
 /* rpc: start and end, messages that come and that leave. */
 #include "rpc/rpc.h"
-#include "base/counters.h"
-#include "base/log.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define RPC_CHANNEL 1 /* its number among pack's own */
 

@@ -18,9 +18,6 @@
  * One lock for all that is shared; it is held for a few lines and never around a call of msg. */
 #pragma once
 
-#include "base/clock.h"
-#include "base/hash.h"
-#include "base/pool.h"
 #include "pack/pack.h"
 #include <pthread.h>
 
@@ -177,7 +174,6 @@ static inline void rpc_call_give(vd_call *call)
 
 /* serve.c; CONNECTION NULL: without blocks */
 void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connection); /* a CALL or ONE_WAY has come */
-void vrpc_turn_away(int remote, const struct rpc_head *head) COLD; /* there is no memory for what has come */
 void vrpc_cancel_asked(int remote, uint64_t id);
 void vrpc_run_at_once(void);
 int vrpc_pool_open(int threads) MUST_CHECK;

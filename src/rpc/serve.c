@@ -1,10 +1,6 @@
 /* rpc: the server. Calls wait in two queues in the order of their coming: those that run at once, one at a time, on the
  * thread that has just made progress, and those of the pool's threads. */
 #include "rpc/rpc.h"
-#include "base/log.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define DEATH_TURNS 1024
 
@@ -120,7 +116,7 @@ static void call_run(vd_call *call)
 /* ---- queues ------------------------------------------------------------------------------------------------------ */
 
 /* Tells the caller, or gives it its place back. */
-void vrpc_turn_away(int remote, const struct rpc_head *head)
+static COLD void turn_away(int remote, const struct rpc_head *head)
 {
     struct rpc_head answer = {.id = head->id, .code = ERR_MEMORY, .kind = RPC_REPLY};
     (void)vbase_fail(ERR_MEMORY, "no memory for it");
@@ -149,7 +145,7 @@ void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connect
     vd_call *call = rpc_call_take();
     rpc_unlock();
     if (unlikely(!call)) {
-        vrpc_turn_away(remote, head);
+        turn_away(remote, head);
         vrpc_drop(connection);
         return;
     }

@@ -12,7 +12,6 @@
 #pragma once
 
 #include "base/base.h"
-#include "base/tunables.h"
 #include <sys/uio.h>
 
 struct vi;

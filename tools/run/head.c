@@ -1,7 +1,6 @@
 /* A helper listens to the launcher that called it. When that one is gone, or silent for too long, all ends here. */
 #include "run/job.h"
 
-
 static void head_obey(struct run_job *job, const struct run_frame_header *header, const char *body)
 {
     job->head_silent = 0;

@@ -1,7 +1,5 @@
 /* The event loop of the launcher. */
 #include "run/loop.h"
-#include "base/clock.h"
-#include "base/error.h"
 
 int loop_open(struct run_loop *loop)
 {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/base.h"
-#include "base/list.h"
 #include <sys/epoll.h>
 
 struct run_job;

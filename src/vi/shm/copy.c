@@ -9,17 +9,9 @@
  * A peer's address is only ever the remote side of such a call. Writing into a peer is allowed only where no pid is
  * reused while the job lives. */
 #include "vi/shm/shm.h"
-#include "base/counters.h"
-#include "base/log.h"
-#include "base/settings.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #define BATCH 64 /* pieces of either side given to one call */
 #ifndef CALL_MOST /* a test makes it small */

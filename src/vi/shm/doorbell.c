@@ -13,16 +13,10 @@
  * datagram that is meant for the coming sleep; one that comes late ends a later sleep for nothing. The content of a
  * datagram means nothing: one from any other process only ends a sleep for nothing, too. */
 #include "vi/shm/shm.h"
-#include "base/clock.h"
-#include "base/counters.h"
-#include "base/hash.h"
 
-#include <limits.h>
 #include <poll.h>
-#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 static socklen_t wake_address(const struct shm_identity *identity, struct sockaddr_un *out)
 {

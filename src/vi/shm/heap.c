@@ -13,8 +13,6 @@
  * small share of what any stretch of messages costs. It also grows when messages to other peers hold all of it. */
 #include "vi/shm/shm.h"
 
-#include <unistd.h>
-
 /* Slabs that the private caches of two processors hold. */
 static uint32_t slabs_cached(void)
 {

@@ -7,8 +7,6 @@
  *
  * A message for a session that is not open here stays in its cell, and the lane behind it waits. */
 #include "vi/shm/shm.h"
-#include "base/clock.h"
-#include "base/counters.h"
 
 static inline uint32_t lane_position(const struct shm_vi *vi)
 {

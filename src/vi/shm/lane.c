@@ -11,9 +11,6 @@
  *
  * Credits are read only when the lane seems full or blocks run out; then blocks come back, too. */
 #include "vi/shm/shm.h"
-#include "base/counters.h"
-
-#include <string.h>
 
 /* N is at most SHM_INLINE; source and target are not aligned, and nothing beyond N bytes is read. */
 static inline void copy_inline(uint8_t *to, const void *from, size_t n)

@@ -11,9 +11,6 @@
  * change at any time, since the scheduler, or that below a virtual machine, moves processes. In class far nearly all
  * payload goes past the caches and cannot be timed; now and then one is stored ordinarily. */
 #include "vi/shm/shm.h"
-#include "base/clock.h"
-
-#include <string.h>
 
 _Atomic int shm_line_fixed = -1;
 

@@ -5,16 +5,10 @@
  * What comes before the goodbye of a session that has ended here is dropped; what comes after it belongs to the next
  * session. */
 #include "vi/shm/shm.h"
-#include "base/clock.h"
-#include "base/counters.h"
-#include "base/settings.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-int shm_nic_probe(const struct vi_setup *setup)
+static int nic_probe(const struct vi_setup *setup)
 {
     if (setup->node_fd < 0)
         return vbase_fail(ERR_UNSUPPORTED, "shm: this node has no segment");
@@ -82,9 +76,9 @@ static void nic_free(struct shm_nic *nic)
     free(nic);
 }
 
-int shm_nic_open(const struct vi_setup *setup, struct vi_nic **out)
+static int nic_open(const struct vi_setup *setup, struct vi_nic **out)
 {
-    int error = shm_nic_probe(setup);
+    int error = nic_probe(setup);
     struct shm_nic *nic = error ? NULL : calloc(1, sizeof(*nic));
     if (!nic)
         return error ? error : vbase_fail(ERR_MEMORY, "a nic");
@@ -120,7 +114,7 @@ free_nic:
     return error;
 }
 
-void shm_nic_close(struct vi_nic *base)
+static void nic_close(struct vi_nic *base)
 {
     struct shm_nic *nic = shm_nic_of(base);
     vbase_counters_move(NULL);
@@ -227,18 +221,18 @@ static int peer_join(struct shm_nic *nic, uint32_t peer, void *owner, struct vi 
     return error;
 }
 
-int shm_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi)
+static int peer_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi)
 {
     return peer_join(shm_nic_of(nic), to->peer, owner, vi);
 }
 
-int shm_accept(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi)
+static int peer_accept(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi)
 {
     return peer_join(shm_nic_of(nic), peer, owner, vi);
 }
 
 /* A put is complete when it returns, so an abrupt end needs nothing more. */
-void shm_disconnect(struct vi *base, bool abrupt)
+static void peer_disconnect(struct vi *base, bool abrupt)
 {
     (void)abrupt;
     struct shm_vi *vi = shm_vi_of(base);
@@ -257,7 +251,7 @@ void shm_disconnect(struct vi *base, bool abrupt)
     base_unlock(&nic->lock);
 }
 
-int shm_query(struct vi *base, struct vi_state *state)
+static int peer_query(struct vi *base, struct vi_state *state)
 {
     struct shm_vi *vi = shm_vi_of(base);
     shm_reach_prove(vi);
@@ -275,12 +269,12 @@ int shm_query(struct vi *base, struct vi_state *state)
 }
 
 const struct vi_ops shm_ops = {
-    .probe = shm_nic_probe,
-    .open = shm_nic_open,
-    .close = shm_nic_close,
-    .connect = shm_connect,
-    .accept = shm_accept,
-    .disconnect = shm_disconnect,
+    .probe = nic_probe,
+    .open = nic_open,
+    .close = nic_close,
+    .connect = peer_connect,
+    .accept = peer_accept,
+    .disconnect = peer_disconnect,
     .send = shm_send,
     .put = shm_put,
     .get = shm_get,
@@ -290,5 +284,5 @@ const struct vi_ops shm_ops = {
     .map = shm_map,
     .poll = shm_poll,
     .arm = shm_arm,
-    .query = shm_query,
+    .query = peer_query,
 };

@@ -8,12 +8,8 @@
  * reached by the same mapping. */
 #include "vi/shm/shm.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
-
 
 struct shm_extent {
     struct shm_extent *next;

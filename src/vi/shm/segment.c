@@ -4,19 +4,12 @@
  * The surprise: it is some hundred gigabytes long and costs nothing. Pages cost memory when they are touched, and only
  * lanes between ranks that talk are ever touched. */
 #include "vi/shm/segment.h"
-#include "base/build.h"
-#include "base/error.h"
-#include "base/hash.h"
 #include "vi/shm/layout.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define SEALS        (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define SHARED_ALIGN (2ull << 20)

@@ -5,9 +5,7 @@
  * launcher (tools/run) and the tools that read counters. */
 #pragma once
 
-#include "base/compiler.h"
-#include "base/counters.h"
-#include "base/secret.h"
+#include "base/base.h"
 #include <sys/types.h>
 
 /* A new segment for RANKS processes of one node; *fd is close-on-exec. ERR_SYSTEM, ERR_LIMIT (file size limit: the

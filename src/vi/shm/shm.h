@@ -7,8 +7,6 @@
  * its partner. nic->lock guards connecting and the table of peers; heap.lock guards blocks and credits. */
 #pragma once
 
-#include "base/atomic.h"
-#include "base/tunables.h"
 #include "vi/shm/layout.h"
 #include "vi/shm/segment.h"
 #include "vi/vi.h"
@@ -149,16 +147,8 @@ static inline uint32_t shm_word(uint64_t line)
 }
 
 /* The nic: nic.c */
-int shm_nic_probe(const struct vi_setup *setup);
-int shm_nic_open(const struct vi_setup *setup, struct vi_nic **nic);
-void shm_nic_close(struct vi_nic *nic);
-int shm_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
-int shm_accept(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi);
-void shm_disconnect(struct vi *vi, bool abrupt);
-int shm_query(struct vi *vi, struct vi_state *state);
 struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index); /* under nic->lock; NULL: no memory */
-
-void shm_update_deliver(struct shm_vi *vi);                         /* under nic->lock */
+void shm_update_deliver(struct shm_vi *vi);                        /* under nic->lock */
 
 /* The lane: lane.c (sending), inbox.c (receiving) */
 int shm_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces, unsigned flags);

@@ -4,7 +4,6 @@
  * receiver's cache, one round trip between the two for each; stores past the caches need no such fetch. */
 #include "vi/shm/shm.h"
 
-#include <string.h>
 #if defined(__x86_64__)
 #include <emmintrin.h>
 #endif

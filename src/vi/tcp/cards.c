@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <inttypes.h>
 
-
 static size_t address_size(const struct tcp_address *address) { return address->family == AF_INET ? 4 : 16; }
 
 bool tcp_address_equal(const struct tcp_address *a, const struct tcp_address *b)

@@ -3,7 +3,6 @@
  * vi->lock. */
 #include "vi/tcp/tcp.h"
 
-
 /* A new one at the end, of PIECES pieces, the first of which is to be set, and ROOM bytes behind them. */
 static struct tcp_item *item_add(struct tcp_queue *queue, int pieces, uint32_t room)
 {

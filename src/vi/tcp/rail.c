@@ -7,7 +7,6 @@
  * the reason is logged once. */
 #include "vi/tcp/tcp.h"
 
-
 /* ---- which, and when --------------------------------------------------------------------------------------------- */
 
 static uint32_t living(const struct tcp_peer *peer)

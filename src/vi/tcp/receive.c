@@ -8,7 +8,6 @@
  * link. */
 #include "vi/tcp/tcp.h"
 
-
 enum taken { TAKEN_NONE, TAKEN_ONE, TAKEN_STOP }; /* nothing whole is there; go on; the link has ended */
 
 /* The link ends: it said something that makes no sense. */

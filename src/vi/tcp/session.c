@@ -5,7 +5,6 @@
  * goodbye: the other side may have opened its half. */
 #include "vi/tcp/tcp.h"
 
-
 /* Under nic->lock: a new session at the end of those that wait. */
 static struct tcp_vi *session_make(struct tcp_nic *nic, struct tcp_peer *peer, void *owner)
 {

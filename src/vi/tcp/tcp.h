@@ -12,7 +12,6 @@
  * of the sink. */
 #pragma once
 
-#include "base/tunables.h"
 #include "vi/tcp/listener.h"
 
 #define TCP_MAX_SEND   ((64u << 10) + 256) /* 64 KiB and what stands before them */
