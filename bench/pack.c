@@ -4,8 +4,8 @@
  *   mpicc -O2 -I ../src -o pack pack.c -lviaduct && mpiexec -n 2 ./pack [small|array|blocks|sizes]
  *
  * One line a figure; the last number is the ratio that the figure is about, the median of the rounds' ratios. `sizes` prints
- * microseconds a message for a length and one block of it: SIZE, then one way and streamed of each of: chosen, copied, gathered, alone;
- * at last for one way and streamed the worst that the chosen way is to any other. The last three are limits of the channel that are set
+ * microseconds a message for a length and one block of it: SIZE, then one way and streamed of each of: chosen, copied, alone;
+ * at last for one way and streamed the worst that the chosen way is to any other. The last two are limits of connections that are set
  * from outside, which is no part of the interface; it is one channel for all, so that they use the same memory. */
 #include "pack/pack.h"
 #include <mpi.h>
@@ -185,7 +185,7 @@ static void beside(const char *what, pattern *measure, struct kind plain, struct
         printf("%-34s %8zu bytes: %9.3f us, %9.3f us, ratio %.3f\n", what, bytes, median(a), median(b), median(ratio));
 }
 
-enum { CHOSEN, COPIED, GATHERED, ALONE, WAYS };
+enum { CHOSEN, COPIED, ALONE, WAYS };
 
 static double worst(double time[WAYS][ROUNDS])
 {
@@ -199,21 +199,15 @@ static double worst(double time[WAYS][ROUNDS])
     return most;
 }
 
-/* From now on every block goes this way, at both ends: what is longer than ALONE goes alone, or than GATHER is gathered. */
+/* From now on every block goes this way, at both ends: what is longer goes alone. */
 static void way_take(int way)
 {
-    static const struct {
-        size_t alone, gather;
-    } limits[WAYS] = {
-        [CHOSEN] = {PACK_ALONE, PACK_GATHER},
-        [COPIED] = {PACK_FRAME - sizeof(size_t), PACK_FRAME},
-        [GATHERED] = {PACK_FRAME - sizeof(size_t), 0},
-        [ALONE] = {sizeof(size_t), PACK_GATHER}, /* but the length before it, as ever; blocks as short cannot be told from it */
+    static const size_t alone[WAYS] = {
+        [CHOSEN] = PACK_ALONE,
+        [COPIED] = PACK_FRAME - sizeof(size_t),
+        [ALONE] = sizeof(size_t), /* but the length before it, as ever; blocks as short cannot be told from it */
     };
-    channel->alone = limits[way].alone;
-    channel->gather = limits[way].gather;
-    channel->first[0]->copy_most = channel->alone < channel->gather ? channel->alone : channel->gather;
-    channel->first[1]->copy_most = channel->alone;
+    channel->first[0]->alone = channel->first[1]->alone = alone[way];
 }
 
 static void sizes(struct kind array)

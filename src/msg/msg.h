@@ -149,11 +149,6 @@ VEXPORT int vmsg_recv(struct msg_context *context, int rank, int tag, void *data
  * request. */
 VEXPORT int vmsg_send_now(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes);
 
-/* The same for a message that lies in several pieces: at most MSG_PIECES_MOST, and it fits into an eager frame. */
-#define MSG_PIECES_MOST 24
-struct iovec;
-VEXPORT int vmsg_send_pieces_now(struct msg_context *context, int rank, int tag, const struct iovec *piece, int pieces);
-
 /* Where a message goes to or comes from. */
 struct msg_where {
     struct msg_context *context;

@@ -72,12 +72,13 @@ int vmsg_send_start(struct msg_request *request, const struct msg_where *to, con
 
 /* Peer lock held, or one thread. ERR_AGAIN: it does not go at once. */
 static inline __attribute__((always_inline)) int send_eagerly(struct msg_peer *peer, uint64_t header,
-                                                              const struct iovec *piece, int pieces, uint64_t bytes)
+                                                              const void *data, uint64_t bytes)
 {
+    struct iovec piece = {(void *)data, bytes};
     int64_t cost = (int64_t)bytes + MSG_FRAME_COST;
     if (unlikely((int64_t)bytes > peer->short_limit || cost > peer->window))
         return ERR_AGAIN;
-    int error = msg_peer_send(peer, header, piece, pieces);
+    int error = msg_peer_send(peer, header, &piece, 1);
     if (unlikely(error))
         return error == VI_HELD ? ERR_AGAIN : error;
     peer->window -= cost;
@@ -89,8 +90,7 @@ static inline __attribute__((always_inline)) int send_eagerly(struct msg_peer *p
 /* ERR_AGAIN: start a request, which waits or tells what is wrong. BLOCKING: the caller waits; else messages to a remote
  * rank may leave together, see lags. */
 static inline __attribute__((always_inline)) int send_now(struct msg_context *context, int rank, int tag,
-                                                          const struct iovec *piece, int pieces, uint64_t bytes,
-                                                          bool blocking)
+                                                          const void *data, uint64_t bytes, bool blocking)
 {
     if (unlikely(!vmsg_engine.open || (unsigned)rank >= (unsigned)context->size || tag < 0))
         return ERR_AGAIN;
@@ -100,23 +100,14 @@ static inline __attribute__((always_inline)) int send_now(struct msg_context *co
         return ERR_AGAIN;
     struct msg_peer *peer = member->peer;
     msg_lock(&peer->lock);
-    int error = send_eagerly(peer, context->eager | (uint64_t)tag << 32, piece, pieces, bytes);
+    int error = send_eagerly(peer, context->eager | (uint64_t)tag << 32, data, bytes);
     msg_unlock(&peer->lock);
     return error;
 }
 
 int vmsg_send_now(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes)
 {
-    struct iovec piece = {(void *)data, bytes};
-    return send_now(context, rank, tag, &piece, 1, bytes, false);
-}
-
-int vmsg_send_pieces_now(struct msg_context *context, int rank, int tag, const struct iovec *piece, int pieces)
-{
-    uint64_t bytes = 0;
-    for (int i = 0; i < pieces; i++)
-        bytes += piece[i].iov_len;
-    return send_now(context, rank, tag, piece, pieces, bytes, false);
+    return send_now(context, rank, tag, data, bytes, false);
 }
 
 static __attribute__((noinline)) int send_slowly(struct msg_context *context, int rank, int tag, const void *data,
@@ -131,7 +122,6 @@ static __attribute__((noinline)) int send_slowly(struct msg_context *context, in
 
 int vmsg_send(struct msg_context *context, int rank, int tag, const void *data, uint64_t bytes)
 {
-    struct iovec piece = {(void *)data, bytes};
-    int error = send_now(context, rank, tag, &piece, 1, bytes, true);
+    int error = send_now(context, rank, tag, data, bytes, true);
     return likely(error != ERR_AGAIN) ? error : send_slowly(context, rank, tag, data, bytes);
 }

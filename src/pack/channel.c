@@ -199,7 +199,7 @@ static vd_connection *connection_make(vd_channel *channel, int unpacking)
     connection->unpacking = unpacking;
     connection->room = connection->room_in = -1;
     connection->here = unpacking;
-    connection->copy_most = unpacking || channel->alone < channel->gather ? channel->alone : channel->gather;
+    connection->alone = PACK_ALONE;
     list_init(&connection->parts);
     return connection;
 }
@@ -302,8 +302,6 @@ int vpack_channel_open(uint32_t id, const char *name, vd_channel **out)
     channel->sent = calloc((size_t)channel->size, sizeof *channel->sent);
     channel->heard = calloc((size_t)channel->size, sizeof *channel->heard);
     int error = channel->sent && channel->heard ? OK : vbase_fail(ERR_MEMORY, "no memory for channel %s", name);
-    channel->alone = PACK_ALONE;
-    channel->gather = PACK_GATHER;
     if (!error)
         error = vmsg_context_open(MSG_CONTEXT_PACK + id, NULL, channel->size, channel->rank, &channel->context);
     if (!error && channel->check)

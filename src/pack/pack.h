@@ -11,8 +11,7 @@
  * A block longer than `alone` goes by itself, from and to the user's memory. Others lie in frames of at most PACK_FRAME
  * bytes, one behind the other. A frame goes when the next block does not fit, when a block goes alone, and at the end;
  * the first goes in any case. These rules depend on the lengths alone, which both sides know, so no byte is sent to
- * describe a message. Whether the sender copies a block into its frame at once, or gathers it from its place when the
- * frame goes, makes no difference to the receiver.
+ * describe a message.
  *
  * Tags: all first frames have tag 0, so that a receive from anyone finds them. What follows carries the number of the
  * message among those from its sender to its receiver on this channel, which both count; so several messages of one
@@ -26,13 +25,10 @@
 
 #include "msg/msg.h"
 #include "viaduct.h"
-#include <sys/uio.h>
 
 #define PACK_FRAME 16384 /* as small messages of the engine */
-#define PACK_REFS 8      /* blocks of one frame that are gathered; more are copied */
 #define PACK_ALONE 2048  /* a longer block goes alone, */
 #define PACK_POSTED 16384 /* a longer one is received in the background, a shorter one when its turn comes */
-#define PACK_GATHER 1024 /* a longer one of the others is gathered */
 
 /* QUICK: the connection is its channel's first, no other thread calls, and so far the message is one frame of copied
  * blocks: it may end by the short path. */
@@ -62,7 +58,7 @@ struct vd_connection {
      * -1 where this short path is closed; packing uses one, unpacking the other, and the unused one stays -1. */
     int64_t fill, room, room_in;
     unsigned char *frame;
-    size_t copy_most;         /* a longer block takes the long path */
+    size_t alone;             /* a longer block goes alone: PACK_ALONE but in measurements */
     vd_channel *channel;
     struct msg_context *context;
     int remote;
@@ -78,9 +74,7 @@ struct vd_connection {
     bool ending_now;          /* packing: in vd_end_packing, which may wait */
     bool copies;              /* packing: every block is copied, and nothing leaves before the end */
     bool kept;                /* at its end it is not idle yet: its keeper (rpc) gives it back */
-    uint32_t pieces;          /* packing: of the frame, if blocks are gathered */
     int64_t bytes;            /* unpacking: of the current frame */
-    int64_t run;              /* packing: the copied bytes since the last gathered block begin here */
     uint32_t blocks;          /* checking: so far; UINT32_MAX: the mark of the end is there, too */
     bool counted;             /* unpacking: it is known how many frames, and blocks alone, have not been taken: */
     uint32_t frames_left, alone_left;
@@ -89,7 +83,6 @@ struct vd_connection {
     uint32_t parts_under_way;
     struct list parts;        /* struct pack_part, oldest first */
     struct list_node link;    /* idle */
-    struct iovec piece[2 * PACK_REFS + 1];
 };
 
 struct vd_channel {
@@ -97,8 +90,6 @@ struct vd_channel {
     int rank, size;
     struct msg_context *context;
     int network;              /* of the engine, over which it goes */
-    size_t alone;             /* longer blocks go alone, */
-    size_t gather;            /* packing: longer ones are gathered; changed by measurements only */
     bool check;
     bool listed;              /* `first` is not used: several threads, checking, or connections are kept */
     struct base_lock lock;    /* of the lists; innermost */

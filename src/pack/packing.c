@@ -5,25 +5,6 @@
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
-/* The copied bytes since the last gathered block are a piece. */
-static void run_end(vd_connection *connection, uint32_t *pieces)
-{
-    if (connection->fill > connection->run)
-        connection->piece[(*pieces)++] = (struct iovec){connection->frame + connection->run,
-                                                        (size_t)(connection->fill - connection->run)};
-}
-
-/* Gathered blocks were left out of the frame, each with its room. */
-static void refs_copy(vd_connection *connection, uint32_t pieces)
-{
-    unsigned char *to = connection->frame;
-    for (uint32_t i = 0; i < pieces; i++) {
-        if (connection->piece[i].iov_base != to)
-            memcpy(to, connection->piece[i].iov_base, connection->piece[i].iov_len);
-        to += connection->piece[i].iov_len;
-    }
-}
-
 static int frame_start(vd_connection *connection, int tag)
 {
     unsigned char *next = malloc(PACK_FRAME);
@@ -47,19 +28,10 @@ static int frame_start(vd_connection *connection, int tag)
 /* WAIT: it may wait, and then becomes no part. */
 static int frame_leave(vd_connection *connection, int tag, bool wait)
 {
-    int error = ERR_AGAIN;
-    if (connection->pieces) {
-        run_end(connection, &connection->pieces);
-        error = vmsg_send_pieces_now(connection->context, connection->remote, tag, connection->piece,
-                                     (int)connection->pieces);
-        if (error == ERR_AGAIN)
-            refs_copy(connection, connection->pieces);
-    } else if (!wait) {
-        error =
-            vmsg_send_now(connection->context, connection->remote, tag, connection->frame, (uint64_t)connection->fill);
-    }
-    if (error == ERR_AGAIN && wait)
-        return vmsg_send(connection->context, connection->remote, tag, connection->frame, (uint64_t)connection->fill);
+    uint64_t bytes = (uint64_t)connection->fill;
+    if (wait)
+        return vmsg_send(connection->context, connection->remote, tag, connection->frame, bytes);
+    int error = vmsg_send_now(connection->context, connection->remote, tag, connection->frame, bytes);
     return error == ERR_AGAIN ? frame_start(connection, tag) : error;
 }
 
@@ -84,8 +56,7 @@ static int frame_send(vd_connection *connection)
         error = frame_first(connection);
     else if (connection->fill)
         error = frame_leave(connection, pack_tag_frame(connection), connection->ending_now);
-    connection->fill = connection->run = 0;
-    connection->pieces = 0;
+    connection->fill = 0;
     return error;
 }
 
@@ -112,9 +83,8 @@ static int alone_send(vd_connection *connection, const void *data, size_t length
 
 static int block_put(vd_connection *connection, const void *data, size_t length, vd_send_mode send)
 {
-    vd_channel *channel = connection->channel;
     int error = OK;
-    if (length > channel->alone) {
+    if (length > connection->alone) {
         error = frame_send(connection);
         return error ? error : alone_send(connection, data, length, send);
     }
@@ -122,14 +92,8 @@ static int block_put(vd_connection *connection, const void *data, size_t length,
         error = frame_send(connection);
     if (error)
         return error;
-    if (length > channel->gather && send != VD_SEND_SAFER &&
-        connection->pieces + 3 <= ARRAY_LENGTH(connection->piece)) {
-        run_end(connection, &connection->pieces);
-        connection->piece[connection->pieces++] = (struct iovec){(void *)data, length};
-        connection->run = connection->fill + (int64_t)length;
-    } else if (length) {
+    if (length)
         memcpy(connection->frame + connection->fill, data, length);
-    }
     connection->fill += (int64_t)length;
     return OK;
 }
@@ -153,7 +117,7 @@ static int block_keep(vd_connection *connection, const void *data, size_t length
 
 static int block_take(vd_connection *connection, const void *data, size_t length, vd_send_mode send)
 {
-    bool leaves = length > connection->channel->alone || connection->fill + (int64_t)length > PACK_FRAME;
+    bool leaves = length > connection->alone || connection->fill + (int64_t)length > PACK_FRAME;
     if (connection->copies)
         send = VD_SEND_SAFER;
     if (connection->waiting_blocks || send == VD_SEND_LATER || (connection->copies && leaves))
@@ -205,7 +169,7 @@ VEXPORT vd_connection *vd_begin_packing(vd_channel *channel, int remote)
 VEXPORT int vd_pack(vd_connection *connection, const void *data, size_t length, vd_send_mode send,
                     vd_receive_mode receive)
 {
-    if (unlikely(!connection || !data || length > connection->copy_most ||
+    if (unlikely(!connection || !data || length > connection->alone ||
                  connection->fill + (int64_t)length > connection->room ||
                  ((unsigned)send | (unsigned)receive) > 1))
         return block_pack_slowly(connection, data, length, send, receive);
@@ -231,7 +195,7 @@ int vpack_seal(vd_connection *connection, uint32_t *frames, uint32_t *alone)
     uint32_t full = 0, single = 0;
     for (uint32_t i = 0; i < connection->waiting_blocks; i++) { /* what block_put will do */
         int64_t length = (int64_t)connection->waiting[i].length;
-        bool goes_alone = connection->waiting[i].length > connection->channel->alone;
+        bool goes_alone = connection->waiting[i].length > connection->alone;
         if (goes_alone || fill + length > PACK_FRAME) {
             full += fill || !full;
             fill = 0;
@@ -262,8 +226,8 @@ int vpack_packing_over(vd_connection *connection)
     for (uint32_t i = 0; i < connection->waiting_blocks; i++)
         if (connection->waiting[i].copied)
             free(connection->waiting[i].data);
-    connection->fill = connection->run = 0;
-    connection->pieces = connection->blocks = connection->waiting_blocks = 0;
+    connection->fill = 0;
+    connection->blocks = connection->waiting_blocks = 0;
     connection->begun = connection->ending_now = connection->copies = false;
     connection->room = -1;
     connection->error = OK;

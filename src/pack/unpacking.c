@@ -159,7 +159,7 @@ static int alone_receive(vd_connection *connection, void *data, size_t length, v
 
 static int block_get(vd_connection *connection, void *data, size_t length, vd_receive_mode receive)
 {
-    bool alone = length > connection->channel->alone;
+    bool alone = length > connection->alone;
     if (alone && length > PACK_POSTED)
         return alone_receive(connection, data, length, receive);
     if (alone && receive == VD_RECEIVE_CHEAPER) {
@@ -353,7 +353,7 @@ VEXPORT int vd_begin_unpacking_now(vd_channel *channel, int remote, vd_connectio
 
 VEXPORT int vd_unpack(vd_connection *connection, void *data, size_t length, vd_send_mode send, vd_receive_mode receive)
 {
-    if (unlikely(!connection || !data || length > connection->copy_most ||
+    if (unlikely(!connection || !data || length > connection->alone ||
                  connection->fill + (int64_t)length > connection->room_in))
         return block_unpack_slowly(connection, data, length, send, receive);
     const unsigned char *from = connection->frame + connection->fill;
