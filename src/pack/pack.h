@@ -27,8 +27,7 @@
 #include "viaduct.h"
 
 #define PACK_FRAME 16384 /* as small messages of the engine */
-#define PACK_ALONE 2048  /* a longer block goes alone, */
-#define PACK_POSTED 16384 /* a longer one is received in the background, a shorter one when its turn comes */
+#define PACK_ALONE 2048  /* a longer block goes alone */
 
 /* QUICK: the connection is its channel's first, no other thread calls, and so far the message is one frame of copied
  * blocks: it may end by the short path. */
@@ -44,11 +43,9 @@ struct pack_part {
 
 /* A block that must wait. Packing: from the first LATER on. Unpacking: its frame is not here. */
 struct pack_block {
-    void *data;
+    void *data;           /* unpacking, NULL: no block; the frame ends here, since the next one went alone */
     size_t length;
     bool copied;          /* packing: DATA is ours */
-    bool alone;           /* unpacking: it went alone */
-    bool flush;           /* unpacking: no block; the frame ends here, since one went alone that is posted */
 };
 
 /* An idle connection is ready for the next message: the code that ends one resets what it changed, so that beginning is
@@ -209,8 +206,6 @@ int vpack_block_check(vd_connection *connection, bool unpacking, const void *dat
                       vd_receive_mode receive) MUST_CHECK;
 struct pack_part *vpack_part_take(vd_connection *connection); /* NULL: no memory; linked as the newest */
 void vpack_part_give(vd_connection *connection, struct pack_part *part);
-/* Of a block alone. */
-int vpack_outcome(const vd_connection *connection, int error, uint64_t bytes, uint64_t length) MUST_CHECK;
 int vpack_part_wait(vd_connection *connection, struct pack_part *part) MUST_CHECK; /* and gives it */
 int vpack_parts_wait(vd_connection *connection) MUST_CHECK; /* for all: the first error */
 /* Gives those that are over; ERR_AGAIN while some are not. */

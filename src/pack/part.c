@@ -85,21 +85,17 @@ void vpack_part_give(vd_connection *connection, struct pack_part *part)
     pack_unlock(channel);
 }
 
-int vpack_outcome(const vd_connection *connection, int error, uint64_t bytes, uint64_t length)
+/* The error of a part that is over. */
+static int part_outcome(const vd_connection *connection, const struct pack_part *part)
 {
-    if (error == ERR_TRUNCATED || (!error && connection->unpacking && bytes != length))
+    int error = part->request.result.error;
+    if (error == ERR_TRUNCATED || (!error && connection->unpacking && part->request.result.bytes != part->length))
         return vbase_fail(ERR_ASYMMETRY,
                           "a block of the message from rank %d on channel %s has %s bytes than the %llu that are "
                           "unpacked (VIADUCT_CHECK=yes tells which)",
                           connection->remote, connection->channel->name, error ? "more" : "less",
-                          (unsigned long long)length);
+                          (unsigned long long)part->length);
     return error;
-}
-
-/* The error of a part that is over. */
-static int part_outcome(const vd_connection *connection, const struct pack_part *part)
-{
-    return vpack_outcome(connection, part->request.result.error, part->request.result.bytes, part->length);
 }
 
 struct part_wait {

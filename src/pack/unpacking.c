@@ -73,37 +73,12 @@ static int block_copy(vd_connection *connection, void *data, size_t length, bool
     return OK;
 }
 
-static bool alone_overdrawn(const vd_connection *connection)
-{
-    return connection->counted && !connection->alone_left;
-}
-
-/* A short block that went alone, when its turn has come: into its place, by the short way of the engine. */
-static int alone_take(vd_connection *connection, void *data, size_t length, bool wait)
-{
-    struct msg_where from = {connection->context, connection->remote, pack_tag_alone(connection)};
-    struct msg_result result = {.bytes = 0};
-    bool found = true;
-    int error = frame_over(connection);
-    if (!error && alone_overdrawn(connection))
-        error = length_disagree(connection, "less long blocks packed than are unpacked");
-    if (!error && !wait)
-        error = vmsg_probe(&from, &found, &result);
-    if (error || !found)
-        return error ? error : ERR_AGAIN;
-    error = vmsg_recv(from.context, from.rank, from.tag, data, length, &result);
-    connection->alone_left -= connection->counted;
-    return vpack_outcome(connection, error, result.bytes, length);
-}
-
 /* Blocks that were remembered. ERR_AGAIN: not all, and WAIT is false. */
 static int waiting_take(vd_connection *connection, bool wait)
 {
     while (connection->waiting_done < connection->waiting_blocks) {
         const struct pack_block *block = &connection->waiting[connection->waiting_done];
-        int error = block->flush   ? frame_over(connection)
-                    : block->alone ? alone_take(connection, block->data, block->length, wait)
-                                   : block_copy(connection, block->data, block->length, wait);
+        int error = block->data ? block_copy(connection, block->data, block->length, wait) : frame_over(connection);
         if (error)
             return error;
         connection->waiting_done++;
@@ -114,13 +89,18 @@ static int waiting_take(vd_connection *connection, bool wait)
     return OK;
 }
 
-static int alone_post(vd_connection *connection, void *data, size_t length, struct pack_part **out)
+/* It is posted, so that it may come while the program unpacks the next ones. The frame before it ends here. */
+static int alone_receive(vd_connection *connection, void *data, size_t length, vd_receive_mode receive)
 {
-    int error =
-        alone_overdrawn(connection) ? length_disagree(connection, "less long blocks packed than are unpacked") : OK;
-    struct pack_part *part = error ? NULL : vpack_part_take(connection);
+    int error = connection->waiting_blocks ? vpack_block_wait(connection, &(struct pack_block){.data = NULL})
+                                           : frame_over(connection);
+    if (!error && connection->counted && !connection->alone_left)
+        error = length_disagree(connection, "less long blocks packed than are unpacked");
+    if (error)
+        return error;
+    struct pack_part *part = vpack_part_take(connection);
     if (!part)
-        return error ? error : ERR_MEMORY;
+        return ERR_MEMORY;
     struct msg_where from = {connection->context, connection->remote, pack_tag_alone(connection)};
     struct type_buffer buffer = {.base = data, .count = length};
     part->length = length;
@@ -129,29 +109,6 @@ static int alone_post(vd_connection *connection, void *data, size_t length, stru
         vpack_part_give(connection, part);
     else
         connection->alone_left -= connection->counted;
-    *out = part;
-    return error;
-}
-
-/* A longer one is posted, so that it may come meanwhile; shorter ones that wait are posted before it, since it comes
- * behind them. */
-static int alone_receive(vd_connection *connection, void *data, size_t length, vd_receive_mode receive)
-{
-    struct pack_part *part;
-    int error = OK;
-    for (uint32_t i = connection->waiting_done; i < connection->waiting_blocks && !error; i++) {
-        struct pack_block *block = &connection->waiting[i];
-        if (!block->alone)
-            continue;
-        error = alone_post(connection, block->data, block->length, &part);
-        block->alone = false;
-        block->flush = true;
-    }
-    if (!error)
-        error = connection->waiting_blocks ? vpack_block_wait(connection, &(struct pack_block){.flush = true})
-                                           : frame_over(connection);
-    if (!error)
-        error = alone_post(connection, data, length, &part);
     if (!error && receive == VD_RECEIVE_EXPRESS)
         error = vpack_part_wait(connection, part);
     return error;
@@ -159,17 +116,8 @@ static int alone_receive(vd_connection *connection, void *data, size_t length, v
 
 static int block_get(vd_connection *connection, void *data, size_t length, vd_receive_mode receive)
 {
-    bool alone = length > connection->alone;
-    if (alone && length > PACK_POSTED)
+    if (length > connection->alone)
         return alone_receive(connection, data, length, receive);
-    if (alone && receive == VD_RECEIVE_CHEAPER) {
-        connection->room_in = -1;
-        return vpack_block_wait(connection, &(struct pack_block){.data = data, .length = length, .alone = true});
-    }
-    if (alone) {
-        int error = connection->waiting_blocks ? waiting_take(connection, true) : OK;
-        return error ? error : alone_take(connection, data, length, true);
-    }
     bool absent = connection->waiting_blocks || !connection->here || connection->fill + (int64_t)length > PACK_FRAME;
     if (absent)
         connection->room_in = -1; /* the next block must not overtake it */
