@@ -207,7 +207,7 @@ static void way_take(int way)
         [COPIED] = PACK_FRAME - sizeof(size_t),
         [ALONE] = sizeof(size_t), /* but the length before it, as ever; blocks as short cannot be told from it */
     };
-    channel->first[0]->alone = channel->first[1]->alone = alone[way];
+    channel->idle[0]->alone = channel->idle[1]->alone = alone[way];
 }
 
 static void sizes(struct kind array)

@@ -9,8 +9,6 @@ static struct {
     char network[MSG_NETWORKS][64]; /* that networks of the engine were opened for; of 0 none */
 } pack;
 
-static vd_connection never_idle = {.state = PACK_ENDING}; /* the first of a channel that has none */
-
 int vpack_argument(vd_channel *channel, int remote)
 {
     int error = vpack_start();
@@ -37,31 +35,6 @@ int vpack_channels_close(void)
             return error;
     }
     return OK;
-}
-
-/* A channel's first connection becomes one like the others. */
-static void first_release(vd_channel *channel, int unpacking)
-{
-    vd_connection *connection = channel->first[unpacking];
-    channel->first[unpacking] = &never_idle;
-    if (connection == &never_idle)
-        return;
-    connection->listed = true;
-    channel->made++;
-    if (connection->state == PACK_IDLE)
-        list_prepend(&channel->idle[unpacking], &connection->link);
-    else if (connection->state != PACK_ENDING)
-        connection->state = unpacking ? PACK_UNPACKING : PACK_PACKING;
-}
-
-void vpack_channels_threaded(void)
-{
-    list_for_each(node, &pack.channels) {
-        vd_channel *channel = container_of(node, vd_channel, link);
-        channel->listed = true;
-        first_release(channel, 0);
-        first_release(channel, 1);
-    }
 }
 
 /* ---- agreement --------------------------------------------------------------------------------------------------- */
@@ -184,7 +157,7 @@ static int channel_bind(vd_channel *channel, const char *network)
 
 /* ---- connections ------------------------------------------------------------------------------------------------- */
 
-static vd_connection *connection_make(vd_channel *channel, int unpacking)
+static vd_connection *connection_make(vd_channel *channel, bool unpacking)
 {
     vd_connection *connection = calloc(1, sizeof *connection);
     unsigned char *frame = malloc(PACK_FRAME);
@@ -197,43 +170,21 @@ static vd_connection *connection_make(vd_channel *channel, int unpacking)
     connection->channel = channel;
     connection->context = channel->context;
     connection->unpacking = unpacking;
+    connection->state = PACK_OPEN;
     connection->room = connection->room_in = -1;
     connection->here = unpacking;
     connection->alone = PACK_ALONE;
     list_init(&connection->parts);
+    channel->made++;
     return connection;
 }
 
-static vd_connection *first_make(vd_channel *channel, int unpacking)
-{
-    vd_connection *connection = connection_make(channel, unpacking);
-    if (connection)
-        channel->first[unpacking] = connection;
-    return connection;
-}
-
-static vd_connection *listed_take(vd_channel *channel, int unpacking)
+vd_connection *vpack_take(vd_channel *channel, bool unpacking)
 {
     pack_lock(channel);
-    struct list_node *node = list_take_first(&channel->idle[unpacking]);
-    vd_connection *connection = node ? container_of(node, vd_connection, link) : connection_make(channel, unpacking);
-    if (!node && connection) {
-        connection->listed = true;
-        channel->made++;
-    }
+    vd_connection *connection =
+        channel->idle[unpacking] ? pack_take(channel, unpacking) : connection_make(channel, unpacking);
     pack_unlock(channel);
-    return connection;
-}
-
-vd_connection *vpack_take(vd_channel *channel, int unpacking)
-{
-    vd_connection *connection = channel->first[unpacking];
-    if (channel->listed || (connection != &never_idle && connection->state != PACK_IDLE))
-        connection = listed_take(channel, unpacking);
-    else if (connection == &never_idle)
-        connection = first_make(channel, unpacking);
-    if (connection)
-        connection->state = unpacking ? PACK_UNPACKING : PACK_PACKING;
     return connection;
 }
 
@@ -244,7 +195,7 @@ void vpack_give(vd_connection *connection)
     if (connection->kept)
         return;
     pack_lock(channel);
-    list_prepend(&channel->idle[connection->unpacking], &connection->link);
+    pack_give(connection, connection->unpacking);
     pack_unlock(channel);
 }
 
@@ -252,11 +203,9 @@ void vpack_give(vd_connection *connection)
 static uint32_t messages_open(const vd_channel *channel)
 {
     uint32_t open = channel->made;
-    for (int i = 0; i < 2; i++) {
-        open += channel->first[i] != &never_idle && channel->first[i]->state != PACK_IDLE;
-        list_for_each(node, &channel->idle[i])
+    for (int i = 0; i < 2; i++)
+        for (const vd_connection *idle = channel->idle[i]; idle; idle = idle->next_idle)
             open--;
-    }
     return open;
 }
 
@@ -293,10 +242,7 @@ int vpack_channel_open(uint32_t id, const char *name, vd_channel **out)
     channel->size = vd_size();
     channel->id = id;
     channel->check = vbase_settings.check;
-    channel->listed = vpack_threads || channel->check;
-    channel->first[0] = channel->first[1] = &never_idle;
-    list_init(&channel->idle[0]);
-    list_init(&channel->idle[1]);
+    channel->awaited = PACK_NOBODY;
     list_init(&channel->spare_parts);
     snprintf(channel->name, sizeof channel->name, "%s", name);
     channel->sent = calloc((size_t)channel->size, sizeof *channel->sent);
@@ -317,13 +263,14 @@ int vpack_channel_open(uint32_t id, const char *name, vd_channel **out)
     return OK;
 }
 
-static void connections_free(struct list *idle)
+static void connections_free(vd_connection *connection)
 {
-    list_take_each(node, idle) {
-        vd_connection *connection = container_of(node, vd_connection, link);
+    while (connection) {
+        vd_connection *next = connection->next_idle;
         free(connection->frame);
         free(connection->waiting);
         free(connection);
+        connection = next;
     }
 }
 
@@ -335,10 +282,8 @@ void vpack_channel_free(vd_channel *channel)
     vpack_check_close(channel);
     if (channel->context)
         vmsg_context_close(channel->context);
-    first_release(channel, 0);
-    first_release(channel, 1);
-    connections_free(&channel->idle[0]);
-    connections_free(&channel->idle[1]);
+    connections_free(channel->idle[0]);
+    connections_free(channel->idle[1]);
     list_take_each(node, &channel->spare_parts)
         free(container_of(node, struct pack_part, link));
     channel->magic = 0;

@@ -52,12 +52,7 @@ int vpack_start_all(void)
 /* After a restart a rank may send before others have closed the last one: so each one uses other numbers. */
 uint32_t vpack_own_id(uint32_t which) { return pack.lives % 2 * PACK_OWN + which; }
 
-static void threads_start(void)
-{
-    if (!vpack_threads)
-        vpack_channels_threaded();
-    vpack_threads = true;
-}
+static void threads_start(void) { vpack_threads = true; }
 
 VEXPORT int vd_init(void)
 {

@@ -29,9 +29,7 @@
 #define PACK_FRAME 16384 /* as small messages of the engine */
 #define PACK_ALONE 2048  /* a longer block goes alone */
 
-/* QUICK: the connection is its channel's first, no other thread calls, and so far the message is one frame of copied
- * blocks: it may end by the short path. */
-enum pack_state { PACK_IDLE, PACK_QUICK_OUT, PACK_PACKING, PACK_QUICK_IN, PACK_UNPACKING, PACK_ENDING };
+enum pack_state { PACK_IDLE, PACK_OPEN, PACK_ENDING };
 
 /* Something of a message that is under way: a frame, or a block that goes alone. */
 struct pack_part {
@@ -58,28 +56,28 @@ struct vd_connection {
     size_t alone;             /* a longer block goes alone: PACK_ALONE but in measurements */
     vd_channel *channel;
     struct msg_context *context;
+    vd_connection *next_idle;
     int remote;
     uint8_t state;            /* enum pack_state */
     bool unpacking;
-    bool listed;              /* idle it lies in its channel's list: it is not the first */
+    bool begun;               /* packing: the first frame has left */
+    bool copies;              /* packing: every block is copied, and nothing leaves before the end */
+    bool kept;                /* at its end it is not idle yet: its keeper (rpc) gives it back */
+    uint32_t parts_under_way;
     /* For all other messages. */
     int error;                /* of the message, 0 */
     uint32_t sequence;        /* its number; packing: once it has begun */
-    bool begun;               /* packing: the first frame has left */
     bool here;                /* unpacking: the current frame is in memory */
     bool lacking;             /* unpacking: counted in vpack_event_frames */
     bool ending_now;          /* packing: in vd_end_packing, which may wait */
-    bool copies;              /* packing: every block is copied, and nothing leaves before the end */
-    bool kept;                /* at its end it is not idle yet: its keeper (rpc) gives it back */
     int64_t bytes;            /* unpacking: of the current frame */
     uint32_t blocks;          /* checking: so far; UINT32_MAX: the mark of the end is there, too */
     bool counted;             /* unpacking: it is known how many frames, and blocks alone, have not been taken: */
     uint32_t frames_left, alone_left;
     uint32_t waiting_blocks, waiting_done, waiting_room;
     struct pack_block *waiting;
-    uint32_t parts_under_way;
     struct list parts;        /* struct pack_part, oldest first */
-    struct list_node link;    /* idle */
+    struct list_node link;    /* of rpc */
 };
 
 struct vd_channel {
@@ -88,16 +86,15 @@ struct vd_channel {
     struct msg_context *context;
     int network;              /* of the engine, over which it goes */
     bool check;
-    bool listed;              /* `first` is not used: several threads, checking, or connections are kept */
     struct base_lock lock;    /* of the lists; innermost */
     struct base_lock first_out, first_in; /* several threads: first frames are sent and taken in order */
-    vd_connection *first[2];  /* for packing, for unpacking; none: one that is never idle */
-    struct list idle[2];      /* of the others */
+    vd_connection *idle[2];   /* for packing, for unpacking: the one used last, which leads to the others */
+    int awaited;              /* the rank whose message vd_begin_unpacking waits for without other threads */
     struct list spare_parts;
     uint32_t *sent, *heard;   /* messages so far, by remote */
     struct list_node link;    /* of all channels */
     uint32_t id;
-    uint32_t made;            /* connections, less the first */
+    uint32_t made;            /* connections */
     struct pack_complaints *complaints; /* checking */
     char name[64];
 };
@@ -123,12 +120,10 @@ uint32_t vpack_own_id(uint32_t which);
 void vpack_channels_begin(void);
 int vpack_channels_close(void) MUST_CHECK;
 int vpack_channels_ended(void) MUST_CHECK; /* OK, or a message of the program's is on its way */
-void vpack_channels_threaded(void);
 int vpack_channel_open(uint32_t id, const char *name, vd_channel **channel) MUST_CHECK; /* by this rank alone */
 void vpack_channel_free(vd_channel *channel);
-/* One that was idle; NULL, with vd_error set. */
-vd_connection *vpack_take(vd_channel *channel, int unpacking) MUST_CHECK;
-void vpack_give(vd_connection *connection); /* of those that are listed: it is idle again */
+vd_connection *vpack_take(vd_channel *channel, bool unpacking) MUST_CHECK; /* NULL, with vd_error set */
+void vpack_give(vd_connection *connection); /* it is idle again, unless it is kept */
 int vpack_argument(vd_channel *channel, int remote) COLD; /* what is wrong with them */
 
 static inline void pack_lock(vd_channel *channel)
@@ -149,12 +144,20 @@ static inline bool pack_valid(const vd_channel *channel, int remote)
            likely((unsigned)remote < (unsigned)channel->size);
 }
 
-static inline void pack_give(vd_connection *connection)
+/* The short path, where no other thread calls: there is an idle one, and it is not kept. */
+static inline vd_connection *pack_take(vd_channel *channel, bool unpacking)
 {
-    if (unlikely(connection->listed))
-        vpack_give(connection);
-    else
-        connection->state = PACK_IDLE;
+    vd_connection *connection = channel->idle[unpacking];
+    channel->idle[unpacking] = connection->next_idle;
+    connection->state = PACK_OPEN;
+    return connection;
+}
+static inline void pack_give(vd_connection *connection, bool unpacking)
+{
+    vd_channel *channel = connection->channel;
+    connection->state = PACK_IDLE;
+    connection->next_idle = channel->idle[unpacking];
+    channel->idle[unpacking] = connection;
 }
 
 int vpack_copy(void *to, const void *from, size_t length); /* part.c; OK */
@@ -170,6 +173,7 @@ static inline __attribute__((always_inline)) int pack_copy(void *to, const void 
     return OK;
 }
 
+#define PACK_NOBODY (-2) /* no rank, and not VD_ANYONE */
 #define PACK_TAG_FIRST 0
 static inline int pack_tag_frame(const vd_connection *connection)
 {
@@ -200,7 +204,7 @@ int vpack_drop(vd_connection *connection); /* OK: given back, kept or not */
 
 /* ---- part.c ---- */
 int vpack_failed(vd_connection *connection, int error); /* ERROR, but for ERR_AGAIN: the message goes no further */
-bool vpack_goes_on(vd_connection *connection, bool unpacking); /* it is open for that; leaves the short path */
+bool vpack_goes_on(const vd_connection *connection, bool unpacking); /* it is open for that */
 int vpack_not_open(const vd_connection *connection, bool unpacking, const char *call) COLD;
 int vpack_block_check(vd_connection *connection, bool unpacking, const void *data, size_t length, vd_send_mode send,
                       vd_receive_mode receive) MUST_CHECK;

@@ -147,7 +147,7 @@ static __attribute__((noinline)) vd_connection *message_begin_slowly(vd_channel 
         error = vpack_check_heard(channel, remote);
     if (error)
         return vpack_fail(error);
-    vd_connection *connection = vpack_take(channel, 0);
+    vd_connection *connection = vpack_take(channel, false);
     if (!connection)
         return NULL;
     connection->remote = remote;
@@ -157,11 +157,10 @@ static __attribute__((noinline)) vd_connection *message_begin_slowly(vd_channel 
 
 VEXPORT vd_connection *vd_begin_packing(vd_channel *channel, int remote)
 {
-    if (unlikely(!pack_valid(channel, remote)) || unlikely(channel->first[0]->state != PACK_IDLE))
+    if (unlikely(!pack_valid(channel, remote)) || unlikely(channel->check || vpack_threads || !channel->idle[0]))
         return message_begin_slowly(channel, remote);
-    vd_connection *connection = channel->first[0];
+    vd_connection *connection = pack_take(channel, false);
     connection->remote = remote;
-    connection->state = PACK_QUICK_OUT;
     connection->room = PACK_FRAME;
     return connection;
 }
@@ -231,7 +230,7 @@ int vpack_packing_over(vd_connection *connection)
     connection->begun = connection->ending_now = connection->copies = false;
     connection->room = -1;
     connection->error = OK;
-    pack_give(connection);
+    vpack_give(connection);
     return error;
 }
 
@@ -248,14 +247,14 @@ static __attribute__((noinline)) int message_end_slowly(vd_connection *connectio
 VEXPORT int vd_end_packing(vd_connection *connection)
 {
     DOING("vd_end_packing");
-    if (unlikely(!connection || connection->state != PACK_QUICK_OUT))
+    if (unlikely(!connection || connection->room < 0 || connection->begun || connection->copies || vpack_threads))
         return message_end_slowly(connection);
     connection->channel->sent[connection->remote]++;
     int error = vmsg_send(connection->context, connection->remote, PACK_TAG_FIRST, connection->frame,
                           (uint64_t)connection->fill);
     connection->fill = 0;
     connection->room = -1;
-    pack_give(connection);
+    pack_give(connection, false);
     return error;
 }
 

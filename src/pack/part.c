@@ -18,13 +18,9 @@ int vpack_failed(vd_connection *connection, int error)
     return error;
 }
 
-bool vpack_goes_on(vd_connection *connection, bool unpacking)
+bool vpack_goes_on(const vd_connection *connection, bool unpacking)
 {
-    uint8_t quick = unpacking ? PACK_QUICK_IN : PACK_QUICK_OUT, open = unpacking ? PACK_UNPACKING : PACK_PACKING;
-    if (!connection || (connection->state != quick && connection->state != open))
-        return false;
-    connection->state = open;
-    return true;
+    return connection && connection->state == PACK_OPEN && connection->unpacking == unpacking;
 }
 
 int vpack_not_open(const vd_connection *connection, bool unpacking, const char *call)

@@ -154,7 +154,6 @@ void vpack_begun(vd_connection *connection, const struct msg_result *result, uin
 {
     connection->remote = result->source;
     connection->sequence = sequence;
-    connection->state = PACK_UNPACKING;
     frame_came(connection, result->bytes);
 }
 
@@ -162,9 +161,8 @@ void vpack_begun(vd_connection *connection, const struct msg_result *result, uin
  * it. */
 static inline bool message_is_awaited(const vd_channel *channel, int remote)
 {
-    const vd_connection *first = channel->first[1];
-    return first->state == PACK_QUICK_IN && first->room_in < 0 &&
-           (remote == VD_ANYONE || first->remote == VD_ANYONE || first->remote == remote);
+    int awaited = channel->awaited;
+    return awaited != PACK_NOBODY && (remote == VD_ANYONE || awaited == VD_ANYONE || awaited == remote);
 }
 
 /* One thread at a time takes a first frame and counts it: their order is that of the numbers. LOOKED: it was our turn
@@ -241,28 +239,28 @@ static __attribute__((noinline)) vd_connection *message_begin_slowly(vd_channel 
 {
     if (!pack_valid(channel, remote == VD_ANYONE ? 0 : remote))
         return vpack_fail(vpack_argument(channel, remote));
-    vd_connection *connection = vpack_take(channel, 1);
+    vd_connection *connection = vpack_take(channel, true);
     if (!connection)
         return NULL;
     int error = message_take_waiting(channel, remote, connection);
     if (!error)
         return connection;
-    pack_give(connection);
+    vpack_give(connection);
     return vpack_fail(error);
 }
 
 /* REMOTE is a rank of the channel, or VD_ANYONE. */
 static inline __attribute__((always_inline)) vd_connection *message_begin(vd_channel *channel, int remote)
 {
-    vd_connection *connection = channel->first[1];
     struct msg_result result;
-    if (unlikely(connection->state != PACK_IDLE))
+    if (unlikely(vpack_threads || channel->check || channel->awaited != PACK_NOBODY || !channel->idle[1]))
         return message_begin_slowly(channel, remote);
-    connection->state = PACK_QUICK_IN; /* a handler that runs meanwhile sees that it is taken, */
-    connection->remote = remote;       /* and the rank that it waits for */
+    vd_connection *connection = pack_take(channel, true);
+    channel->awaited = remote; /* a handler that runs meanwhile sees it */
     int error = vmsg_recv(channel->context, remote, PACK_TAG_FIRST, connection->frame, PACK_FRAME, &result);
+    channel->awaited = PACK_NOBODY;
     if (unlikely(error)) {
-        pack_give(connection);
+        vpack_give(connection);
         return error == ERR_PEER_DEAD && remote == MSG_ANY_SOURCE ? message_begin_slowly(channel, remote)
                                                                   : vpack_fail(error);
     }
@@ -288,12 +286,12 @@ VEXPORT int vd_begin_unpacking_now(vd_channel *channel, int remote, vd_connectio
 {
     if (unlikely(!pack_valid(channel, remote == VD_ANYONE ? 0 : remote)))
         return vpack_argument(channel, remote);
-    vd_connection *connection = vpack_take(channel, 1);
+    vd_connection *connection = vpack_take(channel, true);
     if (!connection)
         return vd_error();
     int error = message_take_or_fail(channel, remote, connection);
     if (error)
-        pack_give(connection);
+        vpack_give(connection);
     else
         *out = connection;
     return error;
@@ -347,7 +345,7 @@ static int message_over(vd_connection *connection)
         connection->counted = false;
         connection->error = OK;
     }
-    pack_give(connection);
+    vpack_give(connection);
     return error;
 }
 
@@ -397,11 +395,12 @@ static __attribute__((noinline)) int message_end_slowly(vd_connection *connectio
 
 VEXPORT int vd_end_unpacking(vd_connection *connection)
 {
-    if (unlikely(!connection || connection->state != PACK_QUICK_IN || connection->fill != connection->room_in))
+    if (unlikely(!connection || connection->fill != connection->room_in || connection->parts_under_way ||
+                 connection->kept || vpack_threads))
         return message_end_slowly(connection);
     connection->fill = 0;
     connection->room_in = -1;
-    pack_give(connection);
+    pack_give(connection, true);
     return OK;
 }
 
@@ -452,6 +451,6 @@ VEXPORT int vd_wait(vd_connection *connection)
         connection->error = connection->error ? connection->error : ended;
         return vpack_packing_over(connection);
     }
-    connection->state = PACK_UNPACKING;
+    connection->state = PACK_OPEN;
     return message_end_slowly(connection);
 }

@@ -364,7 +364,7 @@ static bool reply_was_read(const vd_connection *reply)
 static __attribute__((noinline)) int reply_end(vd_call *call, vd_connection *reply)
 {
     int error = OK, remote = call->remote;
-    bool wanted = !call->code && reply->state == PACK_UNPACKING && reply_was_read(reply), holds = call->holds;
+    bool wanted = !call->code && reply->state == PACK_OPEN && reply_was_read(reply), holds = call->holds;
     call->holds = false;
     vrpc.remote[remote].held -= holds;
     rpc_call_give(call);

@@ -121,7 +121,7 @@ static const struct msg_listener listener;
 static int receive_post(void)
 {
     struct msg_where from = {vrpc.channel->context, MSG_ANY_SOURCE, PACK_TAG_FIRST};
-    vrpc.coming = vpack_take(vrpc.channel, 1);
+    vrpc.coming = vpack_take(vrpc.channel, true);
     if (!vrpc.coming)
         return vd_error();
     struct type_buffer buffer = {.base = vrpc.coming->frame, .count = PACK_FRAME};
@@ -155,7 +155,7 @@ static void message_begun(vd_connection *connection, const struct msg_result *re
 
 vd_connection *vrpc_nothing(int remote)
 {
-    vd_connection *connection = vpack_take(vrpc.channel, 1);
+    vd_connection *connection = vpack_take(vrpc.channel, true);
     if (!connection)
         return NULL;
     vpack_begun(connection, &(struct msg_result){.source = remote}, 0);
@@ -198,7 +198,7 @@ static enum msg_heard frame_heard(int source, const void *data, uint64_t bytes)
     if (likely(bytes == sizeof head && !head.frames && !head.alone)) {
         vrpc.channel->heard[source]++;
     } else {
-        connection = vpack_take(vrpc.channel, 1);
+        connection = vpack_take(vrpc.channel, true);
         if (!connection)
             return MSG_DECLINED;
         memcpy(connection->frame, data, bytes);
@@ -215,7 +215,7 @@ static void frame_arrived(struct msg_request *request)
     vd_connection *connection = vrpc.coming;
     const struct msg_result *result = &request->result;
     if (result->error == ERR_CANCELLED) { /* the end */
-        pack_give(connection);
+        vpack_give(connection);
         vrpc.coming = NULL;
         return;
     }
@@ -321,7 +321,6 @@ VEXPORT int vd_rpc_start(int threads)
         error = vpack_channel_open(vpack_own_id(RPC_CHANNEL), "of remote calls", &vrpc.channel);
     if (error)
         return error;
-    vrpc.channel->listed = true;
     list_init(&vrpc.at_once);
     list_init(&vrpc.queue);
     list_init(&vrpc.runs);
