@@ -333,77 +333,39 @@ uint64_t vtype_unpack_at(const struct type_buffer *to, uint64_t at, const void *
 
 /* ---- layout to layout ---- */
 
-/* Whole pieces of A, for as long as the other side goes on in steps of the same length: pieces as long as these, or one
- * piece that is longer. 0: the cut is elsewhere. */
-static uint64_t matching_pieces(const struct type_cursor *a, const struct type_cursor *b, uint64_t bytes,
-                                uint64_t *stride_of_b)
+/* What is left of the current piece, of BYTES. */
+static uint64_t piece_left(const struct type_cursor *cursor, uint64_t bytes)
 {
-    const struct type_run *mine = cursor_run(a), *other = cursor_run(b);
-    if (a->within || bytes < mine->length)
-        return 0;
-    if (b->within == 0 && other->length == mine->length) {
-        *stride_of_b = (uint64_t)other->stride;
-        return least(whole_pieces(a, mine, bytes), whole_pieces(b, other, bytes));
-    }
-    *stride_of_b = mine->length;
-    return whole_pieces(a, mine, least(bytes, other->length - b->within));
+    return least(cursor_run(cursor)->length - cursor->within, bytes);
 }
 
-/* COUNT pieces of LENGTH are done at a cursor: its own pieces, or parts of its current one. */
-static void done_pieces(struct type_cursor *cursor, uint64_t length, uint64_t count)
+/* BYTES of the current piece are moved to or from its place by a walk of the other side. */
+static uintptr_t piece_take(struct type_cursor *cursor, uint64_t bytes)
 {
     const struct type_run *run = cursor_run(cursor);
-    if (run->length == length)
-        cursor_step(cursor, run, count);
-    else
-        cursor_advance(cursor, run, count * length);
+    uintptr_t at = cursor_address(cursor, run);
+    cursor_advance(cursor, run, bytes);
+    cursor->position += bytes;
+    return at;
 }
 
-static uint64_t copy_some(struct type_cursor *to, struct type_cursor *from, uint64_t bytes)
-{
-    const struct type_run *target = cursor_run(to), *source = cursor_run(from);
-    struct strided there = {cursor_address(to, target), (uint64_t)target->stride};
-    struct strided here = {cursor_address(from, source), (uint64_t)source->stride};
-    uint64_t length = target->length, count = matching_pieces(to, from, bytes, &here.stride);
-    if (count == 0) {
-        length = source->length;
-        here.stride = (uint64_t)source->stride;
-        count = matching_pieces(from, to, bytes, &there.stride);
-    }
-    if (count) {
-        copy_pieces(there, here, length, count);
-        done_pieces(to, length, count);
-        done_pieces(from, length, count);
-        return count * length;
-    }
-    length = least(bytes, least(target->length - to->within, source->length - from->within));
-    memcpy((void *)there.at, (const void *)here.at, length);
-    cursor_advance(to, target, length);
-    cursor_advance(from, source, length);
-    return length;
-}
-
-static bool one_piece(const struct type_cursor *cursor) { return cursor->root.count == 1 && !cursor->root.nested; }
-
+/* Where one side is one piece, or pieces are long, straight; else by a block that stays in the first cache, for one
+ * walk through both sides is slow where their pieces differ. */
 uint64_t vtype_copy(struct type_cursor *to, struct type_cursor *from, uint64_t bytes)
 {
+    unsigned char block[4096];
     uint64_t total = least(bytes, least(to->end - to->position, from->end - from->position));
-    if (total == 0)
-        return 0;
-    if (one_piece(to)) {
-        uintptr_t at = cursor_address(to, &to->root);
-        vtype_cursor_seek(to, to->position + total);
-        return vtype_pack(from, (void *)at, total);
+    for (uint64_t left = total, moved; left; left -= moved) {
+        uint64_t straight = least(left, sizeof block), there = piece_left(to, left), here = piece_left(from, left);
+        if (there >= straight) {
+            moved = vtype_pack(from, (void *)piece_take(to, there), there);
+        } else if (here >= straight) {
+            moved = vtype_unpack(to, (const void *)piece_take(from, here), here);
+        } else {
+            moved = vtype_pack(from, block, straight);
+            vtype_unpack(to, block, moved);
+        }
     }
-    if (one_piece(from)) {
-        uintptr_t at = cursor_address(from, &from->root);
-        vtype_cursor_seek(from, from->position + total);
-        return vtype_unpack(to, (const void *)at, total);
-    }
-    for (uint64_t done = 0; done < total;)
-        done += copy_some(to, from, total - done);
-    to->position += total;
-    from->position += total;
     return total;
 }
 
