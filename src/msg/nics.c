@@ -154,7 +154,7 @@ static int open_all(struct msg_engine *engine)
     for (const struct vi_provider *provider = vi_providers; provider->name && !complete(engine); provider++) {
         if (!wanted(provider->name) || engine->nics == MSG_NICS || (engine->size == 1 && provider->cards))
             continue; /* a rank alone has a place in its launcher's segment, where it is seen, and needs no more */
-        error = provider->ops->probe(&setup) ?: vi_nic_open(provider, &setup, &engine->nic[engine->nics]);
+        error = vi_nic_open(provider, &setup, &engine->nic[engine->nics]);
         if (error == OK)
             engine->nics++;
         else if (error == ERR_MISMATCH) /* the others of the node would wait for us there */

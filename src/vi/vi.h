@@ -177,8 +177,7 @@ struct vi_provider {
 };
 
 struct vi_ops {
-    /* Is there something to open? OK, or an error whose detail says why not. Cheap, no side effects. */
-    int (*probe)(const struct vi_setup *setup);
+    /* Where there is nothing to open: an error whose detail says why not. */
     int (*open)(const struct vi_setup *setup, struct vi_nic **nic);
     /* All its vis must be disconnected and regions dereged. Never fails; never waits for a peer. */
     void (*close)(struct vi_nic *nic);

@@ -110,7 +110,7 @@ static void one_life(void)
     int ranks[] = {0, 1};
     struct vi_setup setup = {.rank = 0, .ranks = 2, .local_count = 2, .local_ranks = ranks, .node_fd = -1};
 
-    CHECK_EQUAL(vi_providers[0].ops->probe(&setup), ERR_UNSUPPORTED);
+    CHECK_EQUAL(vi_nic_open(&vi_providers[0], &setup, &first), ERR_UNSUPPORTED);
     inside_start(2);
     inside_open(0);
     setup.node_fd = inside.fd;

@@ -8,7 +8,7 @@
 
 #include <fcntl.h>
 
-static int nic_probe(const struct vi_setup *setup)
+static int setup_check(const struct vi_setup *setup)
 {
     if (setup->node_fd < 0)
         return vbase_fail(ERR_UNSUPPORTED, "shm: this node has no segment");
@@ -78,7 +78,7 @@ static void nic_free(struct shm_nic *nic)
 
 static int nic_open(const struct vi_setup *setup, struct vi_nic **out)
 {
-    int error = nic_probe(setup);
+    int error = setup_check(setup);
     struct shm_nic *nic = error ? NULL : calloc(1, sizeof(*nic));
     if (!nic)
         return error ? error : vbase_fail(ERR_MEMORY, "a nic");
@@ -269,7 +269,6 @@ static int peer_query(struct vi *base, struct vi_state *state)
 }
 
 const struct vi_ops shm_ops = {
-    .probe = nic_probe,
     .open = nic_open,
     .close = nic_close,
     .connect = peer_connect,

@@ -211,7 +211,7 @@ static int tcp_arm(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
 
 /* ---- opening and closing ----------------------------------------------------------------------------------------- */
 
-static int tcp_probe(const struct vi_setup *setup)
+static int setup_check(const struct vi_setup *setup)
 {
     if (setup->ranks == 1)
         return vbase_fail(ERR_UNSUPPORTED, "tcp: a job of one rank talks to nobody");
@@ -303,7 +303,7 @@ static void tcp_close(struct vi_nic *base)
 
 static int tcp_open(const struct vi_setup *setup, struct vi_nic **out)
 {
-    int error = tcp_probe(setup);
+    int error = setup_check(setup);
     struct tcp_nic *nic = error ? NULL : calloc(1, sizeof(*nic));
     if (!nic)
         return error ? error : vbase_fail(ERR_MEMORY, "a nic");
@@ -365,7 +365,6 @@ static int tcp_query(struct vi *base, struct vi_state *state)
 }
 
 const struct vi_ops tcp_ops = {
-    .probe = tcp_probe,
     .open = tcp_open,
     .close = tcp_close,
     .connect = tcp_connect,
