@@ -86,7 +86,8 @@ static inline __attribute__((always_inline)) void call_begin(vd_call *call, int 
     if (unlikely(strcmp(name, call->name) != 0))
         name_set(call, name);
     call->one_way = ns == VD_ONE_WAY;
-    call->head = call->one_way ? rpc_head(RPC_ONE_WAY, call->hash, id, 0) : rpc_head(RPC_CALL, call->hash, id, ns);
+    call->head = (struct rpc_head){.name = call->hash, .id = id, .ns = call->one_way ? 0 : ns,
+                                   .kind = call->one_way ? RPC_ONE_WAY : RPC_CALL};
     call->arguments = call->reply = NULL;
     call->limit = 0;
     call->remote = remote;
@@ -110,7 +111,6 @@ static inline __attribute__((always_inline)) int call_take(int remote, const cha
     }
     if (likely(!error)) {
         vrpc.remote[remote].out++;
-        vrpc.latest = *out;
         call_begin(*out, remote, name, ns);
     }
     rpc_unlock();
@@ -236,13 +236,8 @@ void vrpc_answered(int remote, const struct rpc_head *head, vd_connection *conne
     rpc_lock();
     uint32_t *out = &vrpc.remote[remote].out;
     *out -= *out > 0;
-    vd_call *call = vrpc.latest;
-    if (unlikely(!call || call->head.id != head->id ||
-                 call->place != (uint32_t)head->id)) {            /* its place may belong to another call now */
-        call = vbase_pool_at(&vrpc.calls, (uint32_t)head->id, 1); /* no call is ever given back to the pool */
-        call = call && call->head.id == head->id ? call : NULL;
-    }
-    bool awaited = rpc_state(call) == RPC_OUT && call->remote == remote;
+    vd_call *call = vbase_pool_at(&vrpc.calls, (uint32_t)head->id, 1); /* no call is ever given back to the pool */
+    bool awaited = rpc_state(call) == RPC_OUT && call->head.id == head->id && call->remote == remote;
     if (likely(awaited)) {
         call->code = head->code > 0 || head->code < INT32_MIN ? ERR_PROTOCOL : (int)head->code;
         call->reply = connection;

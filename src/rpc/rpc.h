@@ -23,31 +23,18 @@
 
 enum rpc_kind { RPC_CALL = 1, RPC_ONE_WAY, RPC_REPLY, RPC_CANCEL, RPC_CREDIT };
 
-typedef uint64_t rpc_pair __attribute__((vector_size(16)));
 struct rpc_head {
+    uint64_t name;    /* CALL, ONE_WAY: the hash of it */
+    uint64_t id;      /* CALL: the caller's; REPLY, CANCEL: the same */
     union {
-        struct {
-            uint64_t name;   /* CALL, ONE_WAY: the hash of it */
-            uint64_t id;     /* CALL: the caller's; REPLY, CANCEL: the same */
-            union {
-                uint64_t ns; /* CALL: until the caller gives up, 0: never */
-                int64_t code; /* REPLY: 0 or an error; CREDIT: places that are free again */
-            };
-            uint16_t kind;   /* enum rpc_kind */
-            uint16_t frames; /* that follow the first; UINT16_MAX: so many or more */
-            uint32_t alone;  /* blocks that follow alone */
-        };
-        rpc_pair
-            pair[2]; /* written in pairs and sent at once: processors do not forward smaller stores to a larger load */
+        uint64_t ns;  /* CALL: until the caller gives up, 0: never */
+        int64_t code; /* REPLY: 0 or an error; CREDIT: places that are free again */
     };
+    uint16_t kind;    /* enum rpc_kind */
+    uint16_t frames;  /* that follow the first; UINT16_MAX: so many or more */
+    uint32_t alone;   /* blocks that follow alone */
 };
 _Static_assert(sizeof(struct rpc_head) == 32, "both sides alike");
-
-/* VALUE: ns or code. */
-static inline struct rpc_head rpc_head(enum rpc_kind kind, uint64_t name, uint64_t id, uint64_t value)
-{
-    return (struct rpc_head){.pair = {{name, id}, {value, kind}}};
-}
 
 struct rpc_function {
     vd_handler *handler;
@@ -95,14 +82,11 @@ struct rpc {
     const char *pooled;        /* one of them that is for the pool; NULL: there is none */
     struct base_pool calls;
     vd_call *idle;             /* of them */
-    vd_call *latest;           /* that was begun here: the next reply is often to it */
     struct msg_request request; /* the posted receive, */
     vd_connection *coming;      /* and where it goes */
     struct list at_once, queue, runs; /* struct vd_call of the server; the last: of the pool's threads */
     vd_call *running;          /* at once */
     uint32_t served;           /* calls; where one thread calls */
-    const struct rpc_function *called; /* last; NULL: none */
-    uint64_t called_hash;
     struct list ending;        /* vd_connection that leave, or that come and are dropped */
     struct rpc_remote *remote; /* by rank */
     int threads;

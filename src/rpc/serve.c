@@ -60,7 +60,7 @@ static void credit_send(int remote)
 
 static struct rpc_head reply_head(const vd_call *call)
 {
-    return rpc_head(RPC_REPLY, 0, call->head.id, (uint64_t)(int64_t)call->code);
+    return (struct rpc_head){.id = call->head.id, .code = call->code, .kind = RPC_REPLY};
 }
 
 /* Instead of a reply that was begun, its code is sent. */
@@ -129,16 +129,6 @@ static COLD void turn_away(int remote, const struct rpc_head *head)
         error_log("a reply is lost to", remote);
 }
 
-/* Lock held; NULL: there is none. The next call is often of the same. */
-static const struct rpc_function *function_of(uint64_t hash)
-{
-    if (unlikely(!vrpc.called || hash != vrpc.called_hash)) {
-        vrpc.called = vbase_map_get(&vrpc.functions, hash);
-        vrpc.called_hash = hash;
-    }
-    return vrpc.called;
-}
-
 void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connection)
 {
     rpc_lock();
@@ -161,7 +151,7 @@ void vrpc_called(int remote, const struct rpc_head *head, vd_connection *connect
     if (unlikely(head->ns))
         call->limit = rpc_limit(head->ns);
     rpc_lock();
-    call->function = function_of(head->name);
+    call->function = vbase_map_get(&vrpc.functions, head->name);
     bool pool = call->function && call->function->place == VD_POOL;
     list_append(pool ? &vrpc.queue : &vrpc.at_once, &call->link); /* after the unlock another thread may have it */
     rpc_unlock();
