@@ -36,7 +36,7 @@ static bool claims_from_slot(const struct msg_transfer *transfer)
  * receiver has chosen the length for both sides. */
 static uint64_t chunk_most(const struct msg_transfer *transfer, const struct vi *vi)
 {
-    uint64_t most = transfer->peer->remote ? TUNED(CHUNK) : TUNED(CHUNK_ALONE);
+    uint64_t most = TUNED(CHUNK);
     if (claims_from_slot(transfer))
         return vi_caps(vi)->max_put;
     if (vmsg_engine.threads && !transfer->peer->remote)
