@@ -1,7 +1,7 @@
 /* vi: the user-level network. A wire, a window, a doorbell. No ranks' meaning, no tags, no matching.
  *
  * Objects: a nic is an opened adapter of a provider; a vi is a connected endpoint on one nic; a region is registered
- * memory with a key that the other side can name, one for each nic. Sixteen operations; what a provider lacks is a
+ * memory with a key that the other side can name, one for each nic. Fourteen operations; what a provider lacks is a
  * function that answers ERR_UNSUPPORTED (vi_no_get, vi_no_map, vi_no_wake): no caller tests for NULL.
  *
  * Threads: one thread at a time polls or arms a nic; one at a time sends on a vi. Polling and sending may go on at
@@ -110,7 +110,7 @@ struct vi_setup {
 /* Where a peer is reached. */
 struct vi_address {
     uint32_t peer;        /* rank in the job */
-    const char *card;     /* the peer's vi_nic.card, NULL where none is needed (shm) */
+    const char *card;     /* the peer's vi_nic.card; NULL where none is needed: in memory, or where the peer calls */
 };
 
 /* A put or get: LOCAL pieces <-> KEY + OFFSET of the other side. With COOKIE, completion that is not at once is told
@@ -187,7 +187,6 @@ struct vi_ops {
      * is the caller's, readable as vi->owner. Calling and being called at once give one vi on each side. Where several
      * pairs of cards may connect the two, it uses the first that does; the others are tried meanwhile. */
     int (*connect)(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
-    int (*accept)(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi);
     /* Frees the vi. What was accepted for sending is still delivered where links are not lost. ABRUPT: the vi is of
      * no use any more: nothing of it lands after the call has returned, and completion of its puts and gets is not
      * told. */
@@ -270,7 +269,7 @@ static inline int vi_connect(struct vi_nic *nic, const struct vi_address *to, vo
 }
 static inline int vi_accept(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi)
 {
-    return nic->ops->accept(nic, peer, owner, vi);
+    return nic->ops->connect(nic, &(struct vi_address){.peer = peer}, owner, vi);
 }
 static inline const struct vi_caps *vi_caps(const struct vi *vi) { return &vi->nic->caps; }
 /* From now on several threads use the nic, or one alone does. While no other thread does. */

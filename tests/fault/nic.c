@@ -171,22 +171,22 @@ static void close_nic(struct vi_nic *base)
     free(nic);
 }
 
-/* To an address, or (NULL) accepted from PEER. The provider below may give a vi that is there already: then ours is. */
-static int make_vi(struct vi_nic *base, uint32_t peer, const struct vi_address *to, void *owner, struct vi **out)
+/* The provider below may give a vi that is there already: then ours is. */
+static int connect_vi(struct vi_nic *base, const struct vi_address *to, void *owner, struct vi **out)
 {
     struct fault_nic *nic = fault_nic_of(base);
     struct fault_vi *made = calloc(1, sizeof(*made));
     if (!made)
         return vbase_fail(ERR_MEMORY, "a fault vi");
-    made->vi = (struct vi){&fault_ops, base, owner, peer};
+    made->vi = (struct vi){&fault_ops, base, owner, to->peer};
     list_init(&made->held);
     list_init(&made->transfers);
-    int error = to ? vi_connect(nic->inner, to, made, &made->inner) : vi_accept(nic->inner, peer, made, &made->inner);
+    int error = vi_connect(nic->inner, to, made, &made->inner);
     struct fault_vi *vi = error ? NULL : made->inner->owner;
     if (vi && vi->ghost) {
         ghost_end(vi);
         free(made);
-        return make_vi(base, peer, to, owner, out);
+        return connect_vi(base, to, owner, out);
     }
     if (vi != made) {
         free(made);
@@ -198,16 +198,6 @@ static int make_vi(struct vi_nic *base, uint32_t peer, const struct vi_address *
     if (vi)
         *out = &vi->vi;
     return error;
-}
-
-static int connect_vi(struct vi_nic *base, const struct vi_address *to, void *owner, struct vi **out)
-{
-    return make_vi(base, to->peer, to, owner, out);
-}
-
-static int accept_vi(struct vi_nic *base, uint32_t peer, void *owner, struct vi **out)
-{
-    return make_vi(base, peer, NULL, owner, out);
 }
 
 static void disconnect_vi(struct vi *base, bool abrupt)
@@ -365,7 +355,6 @@ static int arm_on(struct vi_nic *base, enum vi_arm what, struct vi_wait *wait)
 static const struct vi_ops fault_ops = {
     .close = close_nic,
     .connect = connect_vi,
-    .accept = accept_vi,
     .disconnect = disconnect_vi,
     .send = send_on,
     .put = put_on,

@@ -207,29 +207,20 @@ static int vi_open(struct shm_nic *nic, struct shm_vi *vi, void *owner)
     return OK;
 }
 
-static int peer_join(struct shm_nic *nic, uint32_t peer, void *owner, struct vi **out)
+static int peer_connect(struct vi_nic *base, const struct vi_address *to, void *owner, struct vi **out)
 {
-    uint32_t index = index_of(nic, peer);
+    struct shm_nic *nic = shm_nic_of(base);
+    uint32_t index = index_of(nic, to->peer);
     if (index == SHM_NOWHERE || index == nic->index)
-        return vbase_fail(ERR_UNREACHABLE, "shm: rank %u is %s", peer,
+        return vbase_fail(ERR_UNREACHABLE, "shm: rank %u is %s", to->peer,
                           index == nic->index ? "this process itself" : "not on this node");
     base_lock(&nic->lock);
     struct shm_vi *vi = shm_peer_make(nic, index);
-    int error = vi ? vi_open(nic, vi, owner) : vbase_fail(ERR_MEMORY, "a connection to rank %u", peer);
+    int error = vi ? vi_open(nic, vi, owner) : vbase_fail(ERR_MEMORY, "a connection to rank %u", to->peer);
     base_unlock(&nic->lock);
     if (!error)
         *out = &vi->vi;
     return error;
-}
-
-static int peer_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi)
-{
-    return peer_join(shm_nic_of(nic), to->peer, owner, vi);
-}
-
-static int peer_accept(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi)
-{
-    return peer_join(shm_nic_of(nic), peer, owner, vi);
 }
 
 /* A put is complete when it returns, so an abrupt end needs nothing more. */
@@ -275,7 +266,6 @@ const struct vi_ops shm_ops = {
     .open = nic_open,
     .close = nic_close,
     .connect = peer_connect,
-    .accept = peer_accept,
     .disconnect = peer_disconnect,
     .send = shm_send,
     .put = shm_put,

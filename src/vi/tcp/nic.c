@@ -368,7 +368,6 @@ const struct vi_ops tcp_ops = {
     .open = tcp_open,
     .close = tcp_close,
     .connect = tcp_connect,
-    .accept = tcp_accept,
     .disconnect = tcp_disconnect,
     .send = tcp_send,
     .put = tcp_put,

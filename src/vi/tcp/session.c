@@ -81,45 +81,25 @@ static int judge_rank(const struct tcp_nic *nic, uint32_t rank)
     return OK;
 }
 
+/* A session that waits takes the link that calls; without an address, where none waits one more is made for it. */
 int tcp_connect(struct vi_nic *base, const struct vi_address *to, void *owner, struct vi **out)
 {
     struct tcp_nic *nic = tcp_nic_of(base);
-    struct tcp_peer *peer;
     int error = judge_rank(nic, to->peer);
     if (error)
         return error;
     base_lock(&nic->lock);
-    peer = tcp_peer_make(nic, to->peer);
+    struct tcp_peer *peer = tcp_peer_make(nic, to->peer);
     if (!peer)
         error = vbase_fail(ERR_MEMORY, "rank %u", to->peer);
     else if (to->card && peer->pairs == 0)
         error = ways_find(nic, peer, to->card);
-    if (!error && !peer->vi && peer->pairs == 0 && list_empty(&peer->parked))
+    bool called = !error && tcp_peer_parked(peer);
+    struct tcp_vi *vi = error || (called && !to->card && peer->vi && peer->vi->rail) ? NULL : peer->vi;
+    if (!error && !vi && !called && !to->card)
         error = vbase_fail(ERR_UNREACHABLE, "tcp: no card of rank %u, and it has not called", to->peer);
-    if (!error && !peer->vi && !session_make(nic, peer, owner))
+    if (!error && !vi && !(vi = session_make(nic, peer, owner)))
         error = vbase_fail(ERR_MEMORY, "a connection to rank %u", to->peer);
-    if (!error)
-        *out = &peer->vi->vi;
-    base_unlock(&nic->lock);
-    return error;
-}
-
-/* A session that waits takes the link that calls; where none does it gets one of its own. */
-int tcp_accept(struct vi_nic *base, uint32_t rank, void *owner, struct vi **out)
-{
-    struct tcp_nic *nic = tcp_nic_of(base);
-    int error = judge_rank(nic, rank);
-    struct tcp_vi *vi = NULL;
-    if (error)
-        return error;
-    base_lock(&nic->lock);
-    struct tcp_peer *peer = nic->peers[rank];
-    if (peer && peer->vi && (peer->vi->rail == NULL || !tcp_peer_parked(peer)))
-        vi = peer->vi;
-    else if (!peer || !tcp_peer_parked(peer))
-        error = vbase_fail(ERR_NOT_FOUND, "tcp: rank %u has not called", rank);
-    else if (!(vi = session_make(nic, peer, owner)))
-        error = vbase_fail(ERR_MEMORY, "a connection to rank %u", rank);
     if (!error)
         *out = &vi->vi;
     base_unlock(&nic->lock);

@@ -248,7 +248,6 @@ void tcp_timer_set(struct tcp_nic *nic, uint64_t at_ns);
 
 /* Sessions: session.c */
 int tcp_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi);
-int tcp_accept(struct vi_nic *nic, uint32_t peer, void *owner, struct vi **vi);
 void tcp_disconnect(struct vi *vi, bool abrupt);
 void tcp_vi_break(struct tcp_nic *nic, struct tcp_vi *vi, int cause);
 void tcp_session_leave(struct tcp_nic *nic, struct tcp_vi *vi); /* says goodbye */
