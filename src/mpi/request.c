@@ -89,13 +89,11 @@ struct mpi_request *mpi_request_take_with(const struct mpi_request_kind *kind, c
 
 static bool request_ready(void *request) { return mpi_request_done(request); }
 
-int mpi_request_wait(struct mpi_request *request, struct mpi_request *last)
+int mpi_request_wait(struct mpi_request *request)
 {
     if (!request->kind->operation)
         return mpi_request_done(request) ? OK : vmsg_wait_until(request_ready, request);
-    bool ends = last && last->active && last->kind->operation;
-    /* the operation's own error, unless the engine gave up waiting */
-    int error = vmsg_wait_first(&request->operation, ends ? &last->operation : NULL);
+    int error = vmsg_wait(&request->operation); /* its own error, unless the engine gave up waiting */
     return vmsg_request_done(&request->operation) ? OK : error;
 }
 
@@ -175,7 +173,7 @@ static void orphans_finish(struct mpi_request *list, bool wait)
         list = request->next;
         if (wait && request->kind->operation == SENDS && !mpi_request_done(request))
             continue; /* the engine's goodbye delivers it, or learns that its receiver has left without it */
-        if (wait && mpi_request_wait(request, NULL))
+        if (wait && mpi_request_wait(request))
             continue; /* the job is lost: what is left of it is not touched again */
         mpi_request_outcome(request, MPI_STATUS_IGNORE, true);
         mpi_request_give(request);

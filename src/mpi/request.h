@@ -123,9 +123,7 @@ static inline bool mpi_request_done(struct mpi_request *request)
     return kind->operation ? vmsg_request_done(&request->operation) : !kind->done || kind->done(request);
 }
 
-/* Until it is done; an error of the engine: it never will be. LAST: is waited for next, a thread may sleep until that
- * is done; NULL: none. */
-int mpi_request_wait(struct mpi_request *request, struct mpi_request *last) MUST_CHECK;
+int mpi_request_wait(struct mpi_request *request) MUST_CHECK; /* an error of the engine: it never will be done */
 
 int mpi_operation_class(const struct msg_result *result, MPI_Status *status) COLD; /* of one that failed, not raised */
 

@@ -67,7 +67,7 @@ static int list_check(const struct request_list *list)
 
 MPI_HOT int request_wait_finish(const char *call, MPI_Request *handle, struct mpi_request *request, MPI_Status *status)
 {
-    int error = mpi_request_done(request) ? OK : mpi_request_wait(request, NULL);
+    int error = mpi_request_done(request) ? OK : mpi_request_wait(request);
     if (unlikely(error))
         return mpi_engine_error(request->comm, call, error);
     return request_finish(call, handle, request, status);
@@ -167,14 +167,6 @@ static int failures_raise(const struct request_list *list, const struct failures
     return class;
 }
 
-/* Until number I is complete, if it is there. A class that was raised. */
-static __attribute__((noinline)) int list_wait(const struct request_list *list, int i)
-{
-    struct mpi_request *request = mpi_request_at(list->request[i]);
-    int error = mpi_request_wait(request, mpi_request_at(list->request[list->count - 1]));
-    return error ? mpi_engine_error(request->comm, list->call, error) : MPI_SUCCESS;
-}
-
 ENTRY(MPI_Waitall)(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     const struct request_list list = {NAME, count, requests, statuses};
@@ -183,8 +175,8 @@ ENTRY(MPI_Waitall)(int count, MPI_Request requests[], MPI_Status statuses[])
     int error = arguments_check(&list);
     for (int i = 0; i < count && likely(!error); i++) {
         struct mpi_request *request = mpi_request_at(requests[i]);
-        if (unlikely(request && request->active && !mpi_request_done(request)))
-            error = list_wait(&list, i);
+        if (unlikely(request && request->active && !mpi_request_done(request)) && (error = mpi_request_wait(request)))
+            error = mpi_engine_error(request->comm, NAME, error);
         if (likely(!error))
             list_tell(&list, i, status_at(&list, i), true, &failures);
     }

@@ -187,8 +187,6 @@ VEXPORT bool vmsg_progress(void);
 
 /* Until the request is done; returns result.error. */
 VEXPORT int vmsg_wait(struct msg_request *request);
-/* The same for the first of several that are all waited for: a thread that sleeps may do so until the LAST is done. */
-VEXPORT int vmsg_wait_first(struct msg_request *request, struct msg_request *last);
 
 /* The one wait of every layer: polls, then yields, then sleeps, until READY(context) says true. READY is called often,
  * without locks, and must be cheap; it is asked again after it said true, and must not change its mind. What it looks

@@ -50,7 +50,6 @@ struct expectation {
 /* One thread's waiting. */
 struct waiting {
     struct msg_request *request; /* that is waited for; NULL: something else */
-    struct msg_request *last;    /* and this one then: a thread that sleeps does so until it is done; NULL: none */
     uint64_t since;    /* of the first empty poll, 0: the last one found something */
     const struct patience *patience; /* from then on */
     uint64_t sleep_ns; /* of the next sleep */
@@ -127,7 +126,7 @@ static void sleep_begins(const struct waiting *waiting)
 {
     if (!waiting->request)
         atomic_fetch_add_explicit(&vmsg_waiters.curious, 1, memory_order_relaxed);
-    else if (!waiting->last || !mark(waiting->last))
+    else
         (void)mark(waiting->request);
 }
 
@@ -436,9 +435,9 @@ static bool request_ready(void *request) { return vmsg_request_done(request); }
 
 int vmsg_wait(struct msg_request *request) { return msg_wait(request, TUNED(POLL_EVENTS)); }
 
-int vmsg_wait_first(struct msg_request *request, struct msg_request *last)
+int vmsg_wait_on(struct msg_request *request)
 {
-    int error = wait_for(request_ready, request, (struct waiting){.request = request, .last = last});
+    int error = wait_for(request_ready, request, (struct waiting){.request = request});
     if (likely(vmsg_request_done(request)))
         return request->result.error;
     if (!vmsg_engine.open)

@@ -65,10 +65,12 @@ static inline __attribute__((always_inline)) bool msg_progress_for(const struct 
     return moved;
 }
 
+int vmsg_wait_on(struct msg_request *request); /* it is not done yet */
+
 /* Waits until the request is done; returns its error. If it is done already, one load is enough. */
 static inline int msg_wait(struct msg_request *request, int budget)
 {
     if (!vmsg_request_done(request))
         (void)msg_progress_for(request, budget);
-    return likely(vmsg_request_done(request)) ? request->result.error : vmsg_wait_first(request, NULL);
+    return likely(vmsg_request_done(request)) ? request->result.error : vmsg_wait_on(request);
 }
