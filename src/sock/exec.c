@@ -1,66 +1,43 @@
-/* A new program in this process knows nothing of rings: connections that it inherits go back to TCP first. One that has
- * bytes in its ring, which nobody could read any more, is reset. A connection that other processes hold stays as it is:
- * a child that calls exec was made for something else. */
+/* exec in all its forms: what the new program inherits is seen to before (inherit.h). */
 #include "sock/hooks.h"
-#include "sock/link.h"
-#include "sock/stream.h"
+#include "sock/inherit.h"
 
-#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-static void inherit_one(struct sock_file *file, int fd)
-{
-    if (!sock_joined(file) || (sock_real.fcntl(fd, F_GETFD, 0) & FD_CLOEXEC))
-        return;
-    sock_stream_back_out(file, fd);
-    if (!sock_stream_back_in(file, fd) && sock_link_alone(file->link))
-        sock_stream_break(file, fd, "bytes lie unread and a new program begins");
-}
-
-static void inherit(void)
-{
-    int saved = errno;
-    for (int fd = 0; fd < sock_table_end(); fd++) {
-        struct sock_file *file = sock_known(fd) ? sock_hold(fd) : NULL;
-        if (!file)
-            continue;
-        inherit_one(file, fd);
-        sock_drop(file);
-    }
-    errno = saved;
-}
-
 int sock_execve(const char *path, char *const argv[], char *const envp[])
 {
-    inherit();
-    return sock_real.execve(path, argv, envp);
+    char *const *given = sock_inherit_begin(path, envp, true);
+    int result = sock_real.execve(path, argv, given);
+    sock_inherit_end(given, envp);
+    return result;
 }
-int sock_execv(const char *path, char *const argv[])
-{
-    inherit();
-    return sock_real.execv(path, argv);
-}
-int sock_execvp(const char *file, char *const argv[])
-{
-    inherit();
-    return sock_real.execvp(file, argv);
-}
+int sock_execv(const char *path, char *const argv[]) { return sock_execve(path, argv, environ); }
 int sock_execvpe(const char *file, char *const argv[], char *const envp[])
 {
-    inherit();
-    return sock_real.execvpe(file, argv, envp);
+    char *const *given = sock_inherit_begin(file, envp, true);
+    int result = sock_real.execvpe(file, argv, given);
+    sock_inherit_end(given, envp);
+    return result;
 }
+int sock_execvp(const char *file, char *const argv[]) { return sock_execvpe(file, argv, environ); }
 int sock_fexecve(int fd, char *const argv[], char *const envp[])
 {
-    inherit();
-    return sock_real.fexecve(fd, argv, envp);
+    char path[40];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    char *const *given = sock_inherit_begin(path, envp, true);
+    int result = sock_real.fexecve(fd, argv, given);
+    sock_inherit_end(given, envp);
+    return result;
 }
 int sock_execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags)
 {
-    inherit();
-    return sock_real.execveat(folder, path, argv, envp, flags);
+    char *const *given = sock_inherit_begin(folder == AT_FDCWD || *path == '/' ? path : NULL, envp, true);
+    int result = sock_real.execveat(folder, path, argv, given, flags);
+    sock_inherit_end(given, envp);
+    return result;
 }
 
 /* The list of arguments, up to its NULL, as an array on the stack of the caller. */

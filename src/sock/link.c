@@ -5,6 +5,7 @@
 #include "sock/place.h"
 #include "sock/policy.h"
 #include "sock/real.h"
+#include "sock/rest.h"
 #include "sock/sandbox.h"
 #include "sock/signal.h"
 #include "sock/table.h"
@@ -77,7 +78,7 @@ void sock_unlock(pthread_mutex_t *lock)
     sock_section_leave();
 }
 
-static void lock_make(pthread_mutex_t *lock)
+void sock_lock_make(pthread_mutex_t *lock)
 {
     pthread_mutexattr_t kind;
     (void)pthread_mutexattr_init(&kind);
@@ -124,8 +125,8 @@ struct sock_file *sock_link_open(enum sock_stage stage, bool active)
             continue;
         memset(&link->active, 0, sizeof(*link) - offsetof(struct sock_link, active));
         link->active = active;
-        lock_make(&link->send);
-        lock_make(&link->receive);
+        sock_lock_make(&link->send);
+        sock_lock_make(&link->receive);
         holder_add(link, sock_pid());
         atomic_store_explicit(&family->next, number + 1, memory_order_relaxed); /* a hint */
         uint32_t high = atomic_load(&family->high);
@@ -197,9 +198,15 @@ uint32_t sock_family_fork(void)
 {
     uint32_t high = sock_link_end();
     uint32_t mark = FORKING | (uint32_t)sock_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
-    for (uint32_t i = 1; i < high; i++)
-        if (atomic_load(&sock_files[i].descriptors))
-            holder_add(&family->link[i], mark);
+    bool joined = false;
+    for (uint32_t i = 1; i < high; i++) {
+        if (!atomic_load(&sock_files[i].descriptors))
+            continue;
+        joined |= atomic_load(&family->link[i].stage) == STAGE_JOINED;
+        holder_add(&family->link[i], mark);
+    }
+    if (joined)
+        (void)sock_rest_open(); /* for a child that calls exec; without it that one may find bytes missing */
     sock_places_wake(); /* what waits as the only holder is no longer that */
     return mark;
 }

@@ -33,6 +33,7 @@ enum sock_phase {
     PHASE_TCP,  /* before the switch */
     PHASE_RING,
     PHASE_SKIP, /* reader: the ring is done with, bells lie before the next byte */
+    PHASE_REST, /* reader: what the ring had lies in memory that a new program has as well (rest.h) */
     PHASE_BACK, /* TCP for good */
 };
 
@@ -66,6 +67,7 @@ struct sock_link {
     pthread_mutex_t receive ALIGNED(64);
     _Atomic uint32_t in_phase;
     struct ring_reader reader;
+    _Atomic uint64_t rest;     /* name of what is read before TCP goes on, 0: nothing */
     _Atomic uint64_t consumed; /* bytes taken from the socket */
     _Atomic uint64_t taken;    /* bytes taken from the ring, for those that look without the lock */
     uint64_t looked;   /* ticks: when the socket was last looked at for its end */
@@ -141,6 +143,7 @@ void sock_link_leave(struct sock_link *link); /* the last user in this process h
 
 /* The lock of a direction. A process that died with it is no obstacle: what it left is put in order. No signal
  * handler of the program runs while one is held. */
+void sock_lock_make(pthread_mutex_t *lock); /* in memory that processes share */
 void sock_lock(pthread_mutex_t *lock);
 void sock_unlock(pthread_mutex_t *lock);
 

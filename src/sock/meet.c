@@ -114,21 +114,11 @@ static void board_take(struct sock_file *file, const struct sock_packet *packet,
     gifts[GIFT_EVENT] = -1;
 }
 
-static uint64_t limit_read(int fd, int name)
-{
-    struct timeval time = {0, 0};
-    socklen_t length = sizeof(time);
-    (void)sock_real.getsockopt(fd, SOL_SOCKET, name, &time, &length);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_usec * 1000;
-}
-
 static void join(struct sock_file *file, int fd)
 {
     struct sock_link *link = file->link;
     uint32_t number = (uint32_t)(file - sock_files);
-    atomic_store(&link->nonblocking, sock_real.fcntl(fd, F_GETFL, 0) & O_NONBLOCK);
-    link->receive_limit = limit_read(fd, SO_RCVTIMEO);
-    link->send_limit = limit_read(fd, SO_SNDTIMEO);
+    sock_tcp_settings(link, fd);
     atomic_store(&file->mapping.words->bit[sock_out(file)], number);
     sock_lock(&link->receive);
     atomic_store(&link->stage, STAGE_JOINED); /* seq_cst: pairs with sock_plain_begin */

@@ -1,5 +1,6 @@
 /* Processes that this one makes: its connections get one more holder, or one that nobody can count. */
 #include "sock/hooks.h"
+#include "sock/inherit.h"
 #include "sock/link.h"
 #include "sock/sandbox.h"
 #include "sock/table.h"
@@ -74,41 +75,34 @@ pid_t sock_vfork(void)
 }
 
 /* libc makes these children past our hooks. What is not close-on-exec they hold for as long as they live. */
-static void children_unseen(void)
-{
-    for (int fd = 0; fd < sock_table_end(); fd++) {
-        struct sock_file *file = sock_known(fd) ? sock_hold(fd) : NULL;
-        if (!file)
-            continue;
-        if (!(sock_real.fcntl(fd, F_GETFD, 0) & FD_CLOEXEC))
-            sock_link_unknown(file->link);
-        sock_drop(file);
-    }
-}
-
 int sock_posix_spawn(pid_t *pid, const char *path, const void *actions, const void *attributes, char *const argv[],
                      char *const envp[])
 {
-    children_unseen();
-    return sock_real.posix_spawn(pid, path, actions, attributes, argv, envp);
+    char *const *given = sock_inherit_begin(path, envp, false);
+    int result = sock_real.posix_spawn(pid, path, actions, attributes, argv, given);
+    sock_inherit_end(given, envp);
+    return result;
 }
 
 int sock_posix_spawnp(pid_t *pid, const char *path, const void *actions, const void *attributes, char *const argv[],
                       char *const envp[])
 {
-    children_unseen();
-    return sock_real.posix_spawnp(pid, path, actions, attributes, argv, envp);
+    char *const *given = sock_inherit_begin(path, envp, false);
+    int result = sock_real.posix_spawnp(pid, path, actions, attributes, argv, given);
+    sock_inherit_end(given, envp);
+    return result;
 }
 
+/* Their children get the environment of this process as it is: nothing can be left to them. */
 int sock_system(const char *command)
 {
-    children_unseen();
+    (void)sock_inherit_begin(NULL, environ, false);
     return sock_real.system(command);
 }
 
 FILE *sock_popen(const char *command, const char *mode)
 {
-    children_unseen();
+    (void)sock_inherit_begin(NULL, environ, false);
     return sock_real.popen(command, mode);
 }
 

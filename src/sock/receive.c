@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "sock/hooks.h"
 #include "sock/place.h"
+#include "sock/rest.h"
 #include "sock/step.h"
 #include "sock/stream.h"
 #include "sock/tcp.h"
@@ -14,6 +15,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#define PIECE        16384   /* that is copied at once where bytes are left */
+#define ON_ITS_WAY_MS 1000   /* what the other side's kernel has taken */
 #define PIECES       16      /* that are handed to the kernel at once */
 #define LOOK_NS      1000000 /* how often a reader that finds nothing looks at the socket for its end */
 #define POLLS        3       /* empty reads in a row that a program makes which does not wait in between */
@@ -171,6 +174,7 @@ static ssize_t ring_was_empty(struct sock_file *file, int fd, enum look look, bo
         return NEXT_PHASE;
     if (ring_closed(&ring)) {
         atomic_fetch_or(&in->bells, BELLS_ENDED);
+        atomic_store(&link->rest, 0); /* of a process that was killed before it changed the phase */
         atomic_store(&link->in_phase, PHASE_SKIP);
         return NEXT_PHASE;
     }
@@ -290,14 +294,29 @@ static ssize_t skip_bells(struct sock_file *file, int fd)
         return -EPROTO;
     if (link->consumed == last) {
         SOCK_STEP(skipped);
-        atomic_store(&link->in_phase, PHASE_BACK);
-        atomic_store(&link->strict_in, false);
+        atomic_store(&link->in_phase, PHASE_REST);
         return NEXT_PHASE;
     }
     ssize_t n = sock_tcp_discard(fd, last - link->consumed);
     if (n <= 0)
         return error_keep(link, n);
     link->consumed += (uint64_t)n;
+    return NEXT_PHASE;
+}
+
+static void tcp_goes_on(struct sock_link *link)
+{
+    atomic_store(&link->in_phase, PHASE_BACK);
+    atomic_store(&link->strict_in, false);
+}
+
+/* What was left unread when a new program began. */
+static ssize_t from_rest(struct sock_link *link, struct sock_pieces *to, int flags)
+{
+    ssize_t n = sock_rest_read(atomic_load(&link->rest), to, flags);
+    if (n != 0)
+        return n;
+    tcp_goes_on(link);
     return NEXT_PHASE;
 }
 
@@ -310,29 +329,36 @@ static bool at_mark(struct sock_file *file, int fd)
     return sock_real.ioctl(fd, SIOCATMARK, (long)&mark) == 0 && mark;
 }
 
+static bool phase_may_end(const struct sock_file *file, uint32_t phase)
+{
+    const struct ring ring = sock_ring_in(file);
+    if (phase == PHASE_TCP)
+        return atomic_load(&ring_words(&ring)->at) != SWITCH_NEVER;
+    return phase == PHASE_REST || (phase == PHASE_RING && ring_closed(&ring));
+}
+
 /* What is there now, through all phases: bytes, 0 at the end, -errno. */
 static ssize_t receive_there(struct sock_file *file, int fd, struct sock_pieces *to, int flags, bool kept)
 {
     struct sock_link *link = file->link;
     ssize_t total = 0, n;
+    uint32_t phase;
     do {
-        uint32_t phase = atomic_load(&link->in_phase);
+        phase = atomic_load(&link->in_phase);
         if (phase == PHASE_TCP)
             n = from_tcp_before(file, fd, to, flags);
         else if (phase == PHASE_RING)
             n = from_ring(file, fd, to, flags, kept);
         else if (phase == PHASE_SKIP)
             n = skip_bells(file, fd);
+        else if (phase == PHASE_REST)
+            n = from_rest(link, to, flags);
         else
             n = total && at_mark(file, fd) ? -EAGAIN : from_tcp(fd, to, SIZE_MAX, flags, true);
         if (n > 0)
             total += n;
         /* more may follow behind a change of phase alone */
-    } while (n == NEXT_PHASE || (n > 0 && to->count && !(flags & MSG_PEEK) &&
-                                 (atomic_load(&link->in_phase) == PHASE_TCP
-                                      ? atomic_load(&file->mapping.words->direction[sock_in(file)].at) != SWITCH_NEVER
-                                      : atomic_load(&link->in_phase) == PHASE_RING &&
-                                            ring_closed(&(struct ring){file->mapping, sock_in(file)}))));
+    } while (n == NEXT_PHASE || (n > 0 && to->count && !(flags & MSG_PEEK) && phase_may_end(file, phase)));
     if (total == 0)
         return n;
     (void)error_keep(link, n);
@@ -453,6 +479,8 @@ static ssize_t available(struct sock_file *file, int fd, bool look)
                     : ring_was_empty(file, fd, look ? LOOK_NOW : LOOK_NOT, bells_may_stay(file, false));
         } else if (phase == PHASE_SKIP) {
             n = skip_bells(file, fd);
+        } else if (phase == PHASE_REST) {
+            n = sock_rest_left(atomic_load(&link->rest)) ? 1 : from_rest(link, &(struct sock_pieces){.count = 0}, 0);
         } else if (phase == PHASE_TCP && atomic_load(&link->strict_in) &&
                    atomic_load(&ring_words(&ring)->at) == link->consumed) {
             ring_enter(link);
@@ -512,46 +540,110 @@ uint64_t sock_stream_readable(struct sock_file *file, int fd)
         return ring_filled(&ring, &link->reader);
     (void)sock_real.ioctl(fd, SIOCINQ, (long)&in_kernel);
     uint64_t before = at > consumed ? at - consumed : 0, there = (uint64_t)in_kernel;
-    if (phase == PHASE_BACK || at == SWITCH_NEVER || there < before)
+    if (phase >= PHASE_REST)
+        return sock_rest_left(atomic_load(&link->rest)) + there;
+    if (at == SWITCH_NEVER || there < before)
         return there;
     uint64_t behind = at + bells - consumed; /* in the kernel */
     return before + ring_filled(&ring, &link->reader) + (there > behind ? there - behind : 0);
+}
+
+/* The ring is closed, and behind the bells TCP goes on. A bell may be on its way. */
+static void ring_leave(struct sock_file *file, int fd)
+{
+    struct sock_link *link = file->link;
+    atomic_fetch_or(&file->mapping.words->direction[sock_in(file)].bells, BELLS_ENDED);
+    atomic_store(&link->in_phase, PHASE_SKIP);
+    writer_wake(file, fd); /* it goes on by TCP */
+    sock_stream_place(file, NO_PLACE);
+    for (int i = 0; i < ON_ITS_WAY_MS && atomic_load(&link->in_phase) == PHASE_SKIP; i++) {
+        ssize_t n = skip_bells(file, fd);
+        struct pollfd one = {.fd = fd, .events = POLLIN};
+        if (n == -EAGAIN)
+            sock_real.poll(&one, 1, 1);
+        else if (n != NEXT_PHASE)
+            break;
+    }
 }
 
 bool sock_stream_back_in(struct sock_file *file, int fd)
 {
     struct sock_link *link = file->link;
     const struct ring ring = sock_ring_in(file);
-    struct sock_direction *in = ring_words(&ring);
     uint64_t never = SWITCH_NEVER;
     sock_lock(&link->receive);
     if (atomic_load(&link->in_phase) == PHASE_TCP) {
-        if (atomic_compare_exchange_strong(&in->at, &never, SWITCH_REFUSED)) {
-            atomic_store(&link->in_phase, PHASE_BACK);
-            atomic_store(&link->strict_in, false);
-        } else if (link->consumed == never) {
+        if (atomic_compare_exchange_strong(&ring_words(&ring)->at, &never, SWITCH_REFUSED))
+            atomic_store(&link->in_phase, PHASE_REST);
+        else if (link->consumed == never)
             ring_enter(link);
-        }
     }
-    bool done = atomic_load(&link->in_phase) != PHASE_TCP;
-    if (atomic_load(&link->in_phase) == PHASE_RING) {
-        done = ring_close_empty(&ring, &link->reader);
-        if (done) {
-            SOCK_STEP(closed_in);
-            atomic_fetch_or(&in->bells, BELLS_ENDED);
-            atomic_store(&link->in_phase, PHASE_SKIP);
-            writer_wake(file, fd); /* it goes on by TCP */
-            sock_stream_place(file, NO_PLACE);
-        }
+    if (atomic_load(&link->in_phase) == PHASE_RING && ring_close_empty(&ring, &link->reader)) {
+        SOCK_STEP(closed_in);
+        ring_leave(file, fd);
     }
-    for (int i = 0; i < 1000 && atomic_load(&link->in_phase) == PHASE_SKIP; i++) {
-        ssize_t n = skip_bells(file, fd);
+    if (atomic_load(&link->in_phase) == PHASE_REST && !sock_rest_left(atomic_load(&link->rest)))
+        tcp_goes_on(link);
+    bool done = atomic_load(&link->in_phase) >= PHASE_SKIP && !sock_rest_left(atomic_load(&link->rest));
+    sock_unlock(&link->receive);
+    return done;
+}
+
+/* What TCP brought before the ring; it may be on its way. Looked at first, and taken when it has been copied. */
+static bool tcp_to_rest(struct sock_file *file, int fd, uint64_t rest)
+{
+    struct sock_link *link = file->link;
+    uint64_t at = atomic_load(&file->mapping.words->direction[sock_in(file)].at);
+    char data[PIECE];
+    if (atomic_load(&link->in_phase) == PHASE_RING)
+        return true;
+    for (int i = 0; i < ON_ITS_WAY_MS && link->consumed < at;) {
+        uint64_t left = at - link->consumed;
+        ssize_t n = sock_real.recv(fd, data, left < PIECE ? (size_t)left : PIECE, MSG_DONTWAIT);
         struct pollfd one = {.fd = fd, .events = POLLIN};
-        if (n == -EAGAIN)
-            sock_real.poll(&one, 1, 1); /* a bell is on its way */
-        else if (n != NEXT_PHASE)
-            break;
+        if (n < 0 && errno == EAGAIN)
+            sock_real.poll(&one, 1, (i++, 1));
+        else if (n <= 0 || !sock_rest_add(rest, data, (size_t)n))
+            return false;
+        else
+            link->consumed += (uint64_t)n;
     }
+    return link->consumed == at;
+}
+
+static bool ring_to_rest(const struct ring *ring, struct ring_reader ahead, uint64_t rest)
+{
+    const char *data;
+    long size;
+    while ((size = ring_ahead(ring, &ahead, &data)) > 0) {
+        if (!sock_rest_add(rest, data, (size_t)size))
+            return false;
+        ahead.tail += (uint64_t)size;
+    }
+    return size == 0;
+}
+
+/* What lies in the ring stays there until the phase changes, for others that hold the connection. The room is there
+ * before anything is taken from the socket, so what fails then is a connection that has ended. */
+bool sock_stream_leave_rest(struct sock_file *file, int fd)
+{
+    struct sock_link *link = file->link;
+    const struct ring ring = sock_ring_in(file);
+    sock_lock(&link->receive);
+    uint32_t phase = atomic_load(&link->in_phase);
+    if (phase <= PHASE_RING) {
+        ring_close(&ring);
+        uint64_t at = atomic_load(&ring_words(&ring)->at);
+        uint64_t before = phase == PHASE_TCP ? at - link->consumed : 0;
+        uint64_t size = before + ring_filled(&ring, &link->reader), rest = sock_rest_begin(size);
+        if ((rest || size == 0) && tcp_to_rest(file, fd, rest) && ring_to_rest(&ring, link->reader, rest)) {
+            atomic_store(&link->rest, rest);
+            ring_leave(file, fd);
+        } else {
+            sock_rest_drop(rest);
+        }
+    }
+    bool done = atomic_load(&link->in_phase) >= PHASE_SKIP;
     sock_unlock(&link->receive);
     return done;
 }

@@ -4,6 +4,7 @@
 #include "sock/epoll.h"
 #include "sock/hooks.h"
 #include "sock/place.h"
+#include "sock/rest.h"
 #include "sock/step.h"
 #include "sock/stream.h"
 #include "sock/tcp.h"
@@ -230,7 +231,8 @@ short sock_stream_events(struct sock_file *file, short wanted, short *tcp)
         uint32_t phase = atomic_load(&link->in_phase);
         bool ours = phase == PHASE_RING ||
                     (phase == PHASE_TCP && atomic_load(&ring_words(&ring)->at) == link->consumed); /* switched */
-        if (ours && sock_stream_filled(file))
+        bool left = phase == PHASE_REST && sock_rest_left(atomic_load(&link->rest));
+        if (left || (ours && sock_stream_filled(file)))
             events |= wanted & (POLLIN | POLLRDNORM);
     }
     return events;
@@ -283,6 +285,7 @@ void sock_stream_close(struct sock_file *file, int fd)
         (void)sock_real.setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)); /* as TCP does */
     else if (rung)
         bells_take_last(link, in, fd);
+    sock_rest_drop(atomic_load(&link->rest));
     sock_unlock(&link->receive);
     atomic_store(&out->ended, 1);
     SOCK_STEP(leaving);
@@ -294,8 +297,7 @@ void sock_stream_close(struct sock_file *file, int fd)
 void sock_stream_break(struct sock_file *file, int fd, const char *what)
 {
     LOG_WARN("descriptor %d: %s: the connection is reset", fd, what);
-    struct sockaddr none = {.sa_family = AF_UNSPEC};
-    sock_real.connect(fd, &none, sizeof(none)); /* the kernel sends a reset */
+    sock_tcp_reset(fd);
     atomic_store(&file->link->in_phase, PHASE_BACK);
     atomic_store(&file->link->out_phase, PHASE_BACK);
     atomic_store(&file->link->strict_in, false);

@@ -118,5 +118,7 @@ void sock_stream_close(struct sock_file *file, int fd);
 /* Going back to TCP, each direction for itself; false: bytes lie in the ring that only this process can read. */
 void sock_stream_back_out(struct sock_file *file, int fd);
 bool sock_stream_back_in(struct sock_file *file, int fd);
+/* Where that is false: the bytes are copied to where a new program finds them (rest.h). False: there is no room. */
+bool sock_stream_leave_rest(struct sock_file *file, int fd);
 
 #endif

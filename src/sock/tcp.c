@@ -7,6 +7,7 @@
 #include "sock/table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -69,6 +70,27 @@ uint64_t sock_tcp_cookie(int fd)
     uint64_t cookie = 0;
     socklen_t length = sizeof(cookie);
     return sock_real.getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0;
+}
+
+static uint64_t limit_read(int fd, int name)
+{
+    struct timeval time = {0, 0};
+    socklen_t length = sizeof(time);
+    (void)sock_real.getsockopt(fd, SOL_SOCKET, name, &time, &length);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_usec * 1000;
+}
+
+void sock_tcp_settings(struct sock_link *link, int fd)
+{
+    atomic_store(&link->nonblocking, sock_real.fcntl(fd, F_GETFL, 0) & O_NONBLOCK);
+    link->receive_limit = limit_read(fd, SO_RCVTIMEO);
+    link->send_limit = limit_read(fd, SO_SNDTIMEO);
+}
+
+void sock_tcp_reset(int fd)
+{
+    struct sockaddr none = {.sa_family = AF_UNSPEC};
+    (void)sock_real.connect(fd, &none, sizeof(none)); /* the kernel sends a reset */
 }
 
 static bool option_is_set(int fd, int level, int name)

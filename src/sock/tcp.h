@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 struct sock_file;
+struct sock_link;
 
 /* How many bytes the kernel has taken from this side so far, and how many this side has taken from the kernel; false:
  * this is no established connection, or the numbers do not hold still. */
@@ -13,6 +14,10 @@ bool sock_tcp_sent(int fd, bool active, uint64_t *bytes);
 bool sock_tcp_consumed(int fd, uint64_t *bytes);
 
 uint64_t sock_tcp_cookie(int fd); /* 0: none */
+
+/* What the program has set so far and the stream keeps beside: whether it waits, and for how long. */
+void sock_tcp_settings(struct sock_link *link, int fd);
+void sock_tcp_reset(int fd); /* both sides are told that the connection has broken */
 
 /* An option that shared memory cannot keep is on. */
 bool sock_tcp_special(int fd);

@@ -18,8 +18,10 @@ bool sock_watch_ready(struct sock_file *file, short event)
     struct sock_link *link = file->link;
     if (event == POLLIN) {
         const struct ring ring = sock_ring_in(file);
+        uint32_t phase = atomic_load(&link->in_phase);
         return (sock_stream_filled(file) || ring_closed(&ring)) &&
-               (atomic_load(&link->in_phase) == PHASE_RING || atomic_load(&ring_words(&ring)->at) == link->consumed);
+               (phase == PHASE_RING ||
+                (phase == PHASE_TCP && atomic_load(&ring_words(&ring)->at) == link->consumed));
     }
     const struct ring ring = sock_ring_out(file);
     sock_lock(&link->send);

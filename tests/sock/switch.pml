@@ -1,7 +1,7 @@
 /* One direction of a connection goes from TCP to the ring and back (src/sock/direction.h). Checked by models.sh.
  *
- * The writer may switch at any byte, and may go back at any byte; the reader may go back when the ring is empty. While the
- * ring is in use TCP carries nothing but bells, which are counted before they are sent; who goes back ends the count.
+ * The writer may switch at any byte, and may go back at any byte; so may the reader, which reads on what lies there (its
+ * program leaves it to another one). While the ring is in use TCP carries nothing but bells, which are counted before they are sent; who goes back ends the count.
  * Sent and consumed bytes of the socket are known to both (the kernel tells).
  * The reader sleeps in the kernel on the TCP socket alone, as one does that waits past our functions.
  *
@@ -89,10 +89,12 @@ proctype reader()
         :: else -> tcp?x; consumed++; assert(x == got + 1); got++
         fi
     :: at != NEVER && consumed == at -> break
+    :: at != NEVER && !closed -> closed = true
     od;
     /* the ring */
     do
     :: got == N -> goto done
+    :: head != tail && !closed -> closed = true
     :: head != tail -> tail++; got++
     :: head == tail && closed -> break
     :: else ->

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -348,6 +349,80 @@ static void exec_server(int fd)
         _exit(8);
     ssize_t n = recv(fd, data, 9, MSG_WAITALL);
     SAY(" %s %.8s", told(n), data);
+}
+
+/* Bytes that have come when programs begin that inherit the connection: each reads a part, the parent another. */
+static void command_make(char command[100], const char *text, int fd) { snprintf(command, 100, text, fd); }
+
+static void left_by_fork(char *command)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        execlp("sh", "sh", "-c", command, (char *)NULL);
+        _exit(7);
+    }
+    waitpid(child, NULL, 0);
+}
+
+static void left_by_spawn(char *command)
+{
+    char *words[] = {"sh", "-c", command, NULL};
+    extern char **environ;
+    pid_t child;
+    if (posix_spawnp(&child, "sh", NULL, NULL, words, environ) == 0)
+        waitpid(child, NULL, 0);
+}
+
+static void left_to_programs(int fd, void (*run)(char *command))
+{
+    static unsigned char data[500];
+    char command[100];
+    int bytes = -1;
+    unsigned sum = 0;
+    pause_ms(100);
+    command_make(command, "dd bs=1 count=1000 status=none <&%d | cksum | tr -d '\\n'", fd);
+    run(command);
+    SAY(" peek %s", told(recv(fd, data, 400, MSG_PEEK)));
+    ioctl(fd, FIONREAD, &bytes);
+    SAY(", there are %d", bytes);
+    ssize_t n = recv(fd, data, sizeof(data), MSG_WAITALL);
+    for (size_t i = 0; i < sizeof(data); i++)
+        sum = sum * 31 + data[i];
+    SAY(", %s: %u", told(n), sum);
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    SAY(", ready %d, ", poll(&one, 1, 0));
+    command_make(command, "dd bs=700 count=1 status=none <&%d | cksum | tr '\\n' ','", fd);
+    run(command);
+    if (write(fd, "more", 4) == 4)
+        command_make(command, "cat <&%d | cksum | tr '\\n' ','", fd);
+    run(command);
+    SAY(" then %s", told(read(fd, data, 1)));
+}
+static void left_fork_client(int fd) { left_to_programs(fd, left_by_fork); }
+static void left_spawn_client(int fd) { left_to_programs(fd, left_by_spawn); }
+/* The process itself becomes the other program, which is the only one that has the connection. */
+static void left_exec_client(int fd)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        char command[100];
+        pause_ms(100);
+        command_make(command, "(head -c 3000 <&%1$d | cksum; printf more >&%1$d; cat <&%1$d | cksum) | tr '\\n' ' '", fd);
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(7);
+    }
+    close(fd);
+    waitpid(child, NULL, 0);
+}
+static void left_server_programs(int fd)
+{
+    char data[20000];
+    for (size_t i = 0; i < sizeof(data); i++)
+        data[i] = (char)(i * i / 7);
+    if (write(fd, data, 9000) != 9000 || recv(fd, data, 4, MSG_WAITALL) != 4)
+        _exit(8);
+    if (write(fd, data + 9000, 11000) != 11000)
+        _exit(8);
 }
 
 static void pass_client(int fd)
@@ -713,6 +788,9 @@ static const struct {
     {"restarted", restart_client, late_server},
     {"stream", stream_client, stream_server},
     {"exec", exec_client, exec_server},
+    {"exec, bytes are there", left_exec_client, left_server_programs},
+    {"exec by children, bytes are there", left_fork_client, left_server_programs},
+    {"spawned, bytes are there", left_spawn_client, left_server_programs},
     {"passed on", pass_client, stream_server},
     {"forked", fork_client, stream_server},
     {"nested", nested_client, nested_server},
