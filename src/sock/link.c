@@ -36,7 +36,7 @@ bool sock_family_make(void)
     int fd;
     if (likely(family))
         return true;
-    if (!sock_policy.on || sock_sandbox_there() || (fd = sock_memory_make(SOCK_FAMILY_NAME, sizeof(*made))) < 0)
+    if (!sock_policy.on || sock_sandbox_forbids() || (fd = sock_memory_make(SOCK_FAMILY_NAME, sizeof(*made))) < 0)
         return false;
     made = mmap(NULL, sizeof(*made), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     /* what was mapped stays writable, and nothing else will be: a kernel before 5.1 refuses that */

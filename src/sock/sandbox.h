@@ -5,6 +5,6 @@
 #include "base/compiler.h"
 
 void sock_sandbox_enter(void); /* what follows may forbid them: no connection uses shared memory from now on */
-bool sock_sandbox_there(void); /* the process began under a filter */
+bool sock_sandbox_forbids(void); /* the process began under a filter that does; tried once */
 
 #endif

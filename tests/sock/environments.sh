@@ -27,8 +27,15 @@ in_all "little memory" 'ulimit -v 200000'
 in_all "short files" 'ulimit -f 1'
 in_all "no descriptor 0" 'exec 0<&-'
 in_all "little stack" 'ulimit -s 128'
-"$programs/confine" true
-[ $? -eq 77 ] || in_all "a filter" : "" "$programs/confine"
+"$programs/confine" allow true
+if [ $? -ne 77 ]; then
+    for answer in kill refuse allow; do in_all "a filter that would $answer" : "" "$programs/confine $answer"; done
+    for answer in kill refuse allow; do # both ends are under it; what is allowed is moved
+        VIADUCT_LOG=debug VIADUCT_LOG_FILE=$work/log-$answer LD_PRELOAD=$library run 20 "$programs/confine" $answer "$programs/exchange" self 2000
+        [ "$(cat "$work/log-$answer" 2>/dev/null | grep -c "is joined")" = $([ $answer = allow ] && echo 2 || echo 0) ] ||
+            fail "a filter that would $answer: $(cat "$work/log-$answer")"
+    done
+fi
 for name in libjemalloc.so.2 libtcmalloc.so.4 libtcmalloc_minimal.so.4; do
     allocator=$(ls /usr/lib/*-linux-gnu/$name "$VIADUCT_SOURCE"/build/*/usr/lib/*-linux-gnu/$name 2>/dev/null | head -n 1)
     [ -z "$allocator" ] || in_all "$name" "export LD_PRELOAD=$allocator"
