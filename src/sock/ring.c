@@ -15,24 +15,32 @@ size_t sock_pieces_left(const struct sock_pieces *pieces)
     return left - pieces->at;
 }
 
-/* What the reader has not given back of the current level. A tail that makes no sense is not believed. */
+/* A tail that makes no sense is not believed. */
+static void tail_look(const struct ring *ring, struct ring_writer *writer)
+{
+    /* acquire: pairs with ring_take; the reader has copied what lies before */
+    uint64_t tail = atomic_load_explicit(&ring_words(ring)->tail, memory_order_acquire);
+    if (tail <= writer->head && tail >= writer->tail)
+        writer->tail = tail;
+}
+
+/* What the reader has not given back of the current level. */
 static uint64_t level_used(const struct ring *ring, struct ring_writer *writer, bool look)
 {
-    if (look) {
-        /* acquire: pairs with ring_take; the reader has copied what lies before */
-        uint64_t tail = atomic_load_explicit(&ring_words(ring)->tail, memory_order_acquire);
-        if (tail <= writer->head && tail >= writer->tail)
-            writer->tail = tail;
-    }
+    if (look)
+        tail_look(ring, writer);
     return writer->head - (writer->tail > writer->start ? writer->tail : writer->start);
 }
 
-/* The reader has left that level, and there is room to tell of one more change. */
-static bool level_is_free(const struct ring *ring, const struct ring_writer *writer, unsigned level)
+/* The reader has taken all that lay in that level, and there is room to tell of one more change. It may not have made
+ * the change by which the level was left: it does that when it reads on, and knows by then all that follow. */
+static bool level_is_free(const struct ring *ring, struct ring_writer *writer, unsigned level)
 {
-    /* acquire: the reader has copied what lay there; pairs with the store in ring_next */
+    /* acquire: the entries of changes that were seen are not read again; pairs with the store in ring_next */
     uint64_t seen = atomic_load_explicit(&ring_words(ring)->turns_seen, memory_order_acquire);
-    return seen <= writer->turns && seen >= writer->left[level] && writer->turns - seen < RING_TURNS;
+    if (writer->tail < writer->left[level])
+        tail_look(ring, writer);
+    return seen <= writer->turns && writer->tail >= writer->left[level] && writer->turns - seen < RING_TURNS;
 }
 
 static bool level_change(const struct ring *ring, struct ring_writer *writer, unsigned level)
@@ -51,7 +59,7 @@ static bool level_change(const struct ring *ring, struct ring_writer *writer, un
     writer->turns++;
     SOCK_STEP(level_left);
     atomic_store_explicit(&words->turns, writer->turns, memory_order_release);
-    writer->left[writer->level] = writer->turns;
+    writer->left[writer->level] = writer->head;
     writer->level = level;
     writer->start = writer->head;
     return true;

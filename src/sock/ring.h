@@ -4,7 +4,7 @@
  *
  * The writer stores bytes in the current level and publishes them by its head. When a level is full it goes to the next
  * one, at an offset that it publishes (`turn`) before the bytes behind it. It goes to a level only if the reader has
- * made the change by which the writer left it last: then it is empty. / */
+ * taken all bytes that lay there. */
 #ifndef SOCK_RING_H
 #define SOCK_RING_H
 
@@ -17,7 +17,7 @@ struct ring_writer {
     uint64_t head, start; /* start: where the current level was entered */
     uint64_t tail;        /* as seen last */
     uint64_t turns;
-    uint64_t left[RING_LEVELS]; /* the number of the change by which each level was left last; 0: it was not */
+    uint64_t left[RING_LEVELS]; /* the head where each level was left last; 0: it was not */
     uint32_t level, committed;  /* committed: a bit for each level */
 };
 struct ring_reader {
