@@ -49,8 +49,10 @@ static bool level_change(const struct ring *ring, struct ring_writer *writer, un
     if (!level_is_free(ring, writer, level))
         return false;
     if (!(writer->committed & 1u << level)) {
-        if (!sock_level_commit(&ring->mapping, ring->number, level))
+        if (!sock_level_commit(&ring->mapping, ring->number, level)) {
+            writer->refused = true;
             return false;
+        }
         writer->committed |= 1u << level;
     }
     /* relaxed, then release, both before the head that publishes the first byte behind: pair with the loads in

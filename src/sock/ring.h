@@ -19,6 +19,7 @@ struct ring_writer {
     uint64_t turns;
     uint64_t left[RING_LEVELS]; /* the head where each level was left last; 0: it was not */
     uint32_t level, committed;  /* committed: a bit for each level */
+    bool refused;               /* there was no memory for a level: more room will not come */
 };
 struct ring_reader {
     uint64_t tail, turns;

@@ -168,9 +168,11 @@ static ssize_t stream_out(struct sock_file *file, int fd, struct sock_source *so
             return total ? (ssize_t)total : SOCK_PLAIN;
         }
         ssize_t n = to_ring(file, fd, source, size - total, patient);
-        bool back = atomic_load(&link->out_phase) != PHASE_RING;
+        bool refused = link->writer.refused, back = refused || atomic_load(&link->out_phase) != PHASE_RING;
         sock_unlock(&link->send);
-        if (unlikely(back))
+        if (unlikely(refused))
+            sock_stream_back_out(file, fd);
+        else if (unlikely(back))
             sock_set_refresh(file);
         if (n > 0)
             total += (size_t)n;

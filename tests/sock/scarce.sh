@@ -1,4 +1,4 @@
-# No mapping left, another root, bytes that are read late: the bytes are right, and what cannot be shared goes by TCP.
+# No memory for the ring's pages, no mapping left, another root: the bytes are right, and what cannot be shared goes by TCP.
 # timeout: 90 takes: 15
 source "$VIADUCT_SOURCE/tests/lib/shell"
 program=$VIADUCT_BUILD/tests/sock/scarce
@@ -14,6 +14,7 @@ joined() {
 }
 expect 0 right '' timeout 30 "$program" none
 joined "nothing is scarce" 4 none
+for commits in {0..16}; do joined "memory for $commits pieces" '' memory "$commits"; done
 [ "$(sysctl -n vm.max_map_count)" -gt 2000000 ] || joined "no mapping is left" 2 maps
 grep -q 'no shared memory could be made or mapped' "$work/log" || { fail "the second connection says nothing of memory:"; cat "$work/log"; }
 if [ "$(id -u)" = 0 ]; then
