@@ -141,11 +141,6 @@ static void remember(const struct lite_message *message)
 
 /* ---- blocking ---- */
 
-static void send(const char *call, const void *data, uint64_t bytes, int dest, int tag)
-{
-    vmplite_must(call, vmsg_send(vmplite.messages, dest, tag, data, bytes));
-}
-
 static void check_send(const char *call, int dest, int tag)
 {
     vmplite_check_rank(call, "destination", dest);
@@ -165,7 +160,7 @@ VEXPORT void MP_Send(const void *data, long bytes, int dest, int tag)
 {
     check_send("MP_Send", dest, tag);
     DOING("MP_Send");
-    send("MP_Send", data, vmplite_bytes("MP_Send", bytes, 1), dest, tag);
+    vmplite_must("MP_Send", vmsg_send(vmplite.messages, dest, tag, data, vmplite_bytes("MP_Send", bytes, 1)));
 }
 
 VEXPORT void MP_SSend(const void *data, long bytes, int dest, int tag)

@@ -33,8 +33,10 @@ static int members_copy(struct msg_context *context, const int *members)
     return OK;
 }
 
-static int context_make(uint32_t id, const int *members, int size, int rank, struct msg_context **out)
+static int context_make(int network, uint32_t id, const int *members, int size, int rank, struct msg_context **out)
 {
+    if (!vmsg_engine.open)
+        return vmsg_closed();
     if (id >= MSG_CONTEXTS || size < 1 || rank < 0 || rank >= size || (!members && size != vmsg_engine.size))
         return vbase_fail(ERR_ARGUMENT, "context id %u, size %d, rank %d", id, size, rank);
     if ((members ? members[rank] : rank) != vmsg_engine.rank)
@@ -43,6 +45,7 @@ static int context_make(uint32_t id, const int *members, int size, int rank, str
     if (!context)
         return vbase_fail(ERR_MEMORY, "no memory for context %u", id);
     context->id = id;
+    context->network = network;
     context->eager = msg_header(MSG_FRAME_EAGER, id, 0, 0);
     context->size = size;
     context->rank = rank;
@@ -86,10 +89,12 @@ static void early_enter(struct msg_context *context)
 
 static uint32_t contexts_open; /* with progress kept out; the table is long, and most of it was never touched */
 
-static int context_enter(struct msg_context *context, struct msg_context **out)
+static int context_open(int network, uint32_t id, const int *members, int size, int rank, struct msg_context **out)
 {
-    uint32_t id = context->id;
-    int error = OK;
+    struct msg_context *context = NULL;
+    int error = context_make(network, id, members, size, rank, &context);
+    if (error)
+        return error;
     msg_progress_keep_out();
     if (vmsg_engine.context[id]) {
         error = vbase_fail(ERR_STATE, "context id %u is in use", id);
@@ -99,29 +104,21 @@ static int context_enter(struct msg_context *context, struct msg_context **out)
         contexts_open++;
     }
     msg_progress_leave();
-    if (error) {
+    if (error)
         context_free(context);
-        return error;
-    }
-    *out = context;
-    return OK;
+    else
+        *out = context;
+    return error;
 }
 
 int vmsg_context_open(uint32_t id, const int *members, int size, int rank, struct msg_context **out)
 {
-    struct msg_context *context = NULL;
-    int error = vmsg_engine.open ? context_make(id, members, size, rank, &context) : vmsg_closed();
-    return error ? error : context_enter(context, out);
+    return context_open(0, id, members, size, rank, out);
 }
 
 int vmsg_context_open_over(int network, uint32_t id, struct msg_context **out)
 {
-    struct msg_context *context = NULL;
-    int error = vmsg_engine.open ? context_make(id, NULL, vmsg_engine.size, vmsg_engine.rank, &context) : vmsg_closed();
-    if (error)
-        return error;
-    context->network = network;
-    return context_enter(context, out);
+    return context_open(network, id, NULL, vmsg_engine.size, vmsg_engine.rank, out);
 }
 
 static void receives_cancel(struct list *posted)
