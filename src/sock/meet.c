@@ -82,8 +82,9 @@ static bool user_fits(int fd, const struct sock_owner *owner, bool *same)
     socklen_t length = sizeof(peer);
     if (sock_real.getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
         return false;
-    *same = peer.uid == geteuid();
-    if (*same || peer.uid == 0 || peer.uid == owner->user || sock_policy_user(peer.uid))
+    bool known = sock_policy_knows(peer.uid);
+    *same = known && peer.uid == geteuid();
+    if (known && (*same || peer.uid == 0 || peer.uid == owner->user || sock_policy_user(peer.uid)))
         return true;
     LOG_WARN("user %u answers for a connection of user %u: it stays TCP", (unsigned)peer.uid, (unsigned)owner->user);
     return false;

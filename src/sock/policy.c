@@ -2,12 +2,16 @@
  * user:www-data". */
 #include "sock/policy.h"
 #include "base/log.h"
+#include "sock/real.h"
 
+#include <fcntl.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define AFTER 8
+#define AFTER         8
+#define OVERFLOW_USER 65534 /* what the kernel says of a user that has no number in this user namespace */
 
 struct sock_policy sock_policy = {.on = false, .after = AFTER};
 
@@ -42,6 +46,20 @@ bool sock_policy_user(uid_t user)
             return true;
     return false;
 }
+
+/* "0 0 4294967295": every user of the host has a number here. */
+static bool all_users_are_mapped(void)
+{
+    char text[64] = "";
+    unsigned long count = 0;
+    int fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? sock_real.read(fd, text, sizeof(text) - 1) : 0;
+    if (fd >= 0)
+        sock_real.close(fd);
+    return n > 0 && sscanf(text, "%*u %*u %lu", &count) == 1 && count == 4294967295ul;
+}
+
+bool sock_policy_knows(uid_t user) { return user != OVERFLOW_USER || all_users_are_mapped(); }
 
 static void users_read(char *names)
 {

@@ -15,6 +15,7 @@ extern struct sock_policy sock_policy;
 
 void sock_policy_read(const char *words); /* NULL: nothing was said */
 bool sock_policy_port(uint16_t one, uint16_t other); /* the ports of both ends of a connection */
+bool sock_policy_knows(uid_t user);                  /* false: it may be the number of any user of the host */
 bool sock_policy_user(uid_t user);                   /* a peer of this user, besides root and oneself */
 
 #endif

@@ -1,6 +1,7 @@
 /* A server that answers each request of 64 bytes with 64 bytes, and its client.
  *   exchange serve        prints its port, serves one connection, ends
- *   exchange call PORT N [hold]  N exchanges between two calls of getppid, which mark them in a trace; then, to hold the
+ *   exchange call [ADDRESS:]PORT N [hold]  N exchanges between two calls of
+ *                         getppid, which mark them in a trace; then, to hold the
  *                         connection, it waits for the end of its input
  *   exchange self N       both ends in one thread, each with an epoll set of its own; the marks are around the last N,
  *                         in which nothing may be allocated, by whatever library */
@@ -36,7 +37,7 @@ static int whole(int fd, char *data, int write_it)
 
 static int serve(void)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
     socklen_t length = sizeof(address);
     char data[SIZE];
     int listener = socket(AF_INET, SOCK_STREAM, 0);
@@ -51,10 +52,15 @@ static int serve(void)
     return 0;
 }
 
-static int call(int port, int rounds, int hold)
+static int call(char *where, int rounds, int hold)
 {
+    char *colon = strchr(where, ':'), *port = colon ? colon + 1 : where;
     struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t)port)};
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t)atoi(port))};
+    if (colon) {
+        *colon = '\0';
+        inet_pton(AF_INET, where, &address.sin_addr);
+    }
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     char data[SIZE], expected[SIZE];
     if (connect(fd, (struct sockaddr *)&address, sizeof(address)))
@@ -116,6 +122,6 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "self") == 0)
         return self(atoi(argv[2]));
     if (argc >= 4 && strcmp(argv[1], "call") == 0)
-        return call(atoi(argv[2]), atoi(argv[3]), argc > 4);
+        return call(argv[2], atoi(argv[3]), argc > 4);
     return argc == 2 && strcmp(argv[1], "serve") == 0 ? serve() : 2;
 }
