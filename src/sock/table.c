@@ -17,8 +17,11 @@ struct sock_file *sock_hold(int fd)
         if (number == 0 || number >= SOCK_OWN)
             return NULL;
         struct sock_file *file = &sock_files[number];
-        /* seq_cst: pairs with the exchange in sock_table_remove; either it sees this user, or we see no entry */
-        atomic_fetch_add(&file->users, 1);
+        /* one that is free, or being freed, is not held: the entry has gone by now. seq_cst: pairs with the exchange in
+         * sock_table_remove; either it sees this user, or we see no entry */
+        uint32_t users = atomic_load_explicit(&file->users, memory_order_relaxed);
+        if (unlikely(users == 0) || !atomic_compare_exchange_strong(&file->users, &users, users + 1))
+            continue;
         if (likely(atomic_load(&sock_table[fd]) == number))
             return file;
         sock_drop(file);
