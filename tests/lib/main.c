@@ -9,13 +9,19 @@
 #undef TEST_void
 #undef TEST_args
 
+static int unknown(const char *name)
+{
+    fprintf(stderr, "no test is named %s\n", name);
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
     (void)argc;
-#define TEST_void(its_name, its_main) if (strcmp(name, its_name) == 0) return its_main();
-#define TEST_args(its_name, its_main) if (strcmp(name, its_name) == 0) return its_main(argc, argv);
+#define TEST_void(its_name, its_main) strcmp(name, its_name) == 0 ? its_main() :
+#define TEST_args(its_name, its_main) strcmp(name, its_name) == 0 ? its_main(argc, argv) :
+    return
 #include "table.def"
-    fprintf(stderr, "no test is named %s\n", name);
-    return 2;
+        unknown(name);
 }
