@@ -26,7 +26,7 @@
 #include "msg/msg.h"
 #include "viaduct.h"
 
-#define PACK_FRAME 16384 /* as small messages of the engine */
+#define PACK_FRAME 8192 /* an eager message of the engine in every class */
 #define PACK_ALONE 2048  /* a longer block goes alone */
 
 enum pack_state { PACK_IDLE, PACK_OPEN, PACK_ENDING };

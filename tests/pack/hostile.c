@@ -20,11 +20,11 @@ static void junk_make(unsigned seed)
 static size_t any_length(unsigned round, unsigned what)
 {
     unsigned any = mixed(round, what);
-    return any % 4 == 0 ? any / 4 % 40 : any % 4 == 1 ? 16384 - any / 4 % 3 : any / 4 % 16384;
+    return any % 4 == 0 ? any / 4 % 40 : any % 4 == 1 ? PACK_FRAME - any / 4 % 3 : any / 4 % PACK_FRAME;
 }
 
 static struct msg_request sent[ROUNDS * 4];
-static unsigned char sent_from[ROUNDS * 4][16384];
+static unsigned char sent_from[ROUNDS * 4][PACK_FRAME];
 
 /* Without waiting: nobody may want it. */
 static void junk_send(struct msg_context *context, unsigned round, int which, int tag, size_t length)
