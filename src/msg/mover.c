@@ -43,19 +43,12 @@ static bool receives_from_us(const struct msg_peer *peer)
     return some;
 }
 
-/* It leaves all to us, so far as one can tell: then one call of the kernel costs less than two. What takes several is
- * shared: the sender may come back first. */
-static bool sender_computes(const struct msg_transfer *transfer, const struct vi_state *state)
-{
-    return !state->waits && transfer->want <= TUNED(CHUNK);
-}
-
 static enum msg_mover choose_shared(const struct msg_transfer *transfer, const struct vi_state *state)
 {
     if (transfer->want < single_from(state))
         return transfer->cursor ? MSG_PUSH : MSG_PUSH_SLOT;
     bool alone = transfer->cursor || !state->put || (!vbase_settings.single_from && vmsg_crowded(0)) ||
-                 sender_computes(transfer, state) || receives_from_us(transfer->peer);
+                 receives_from_us(transfer->peer);
     return alone ? MSG_PULL : MSG_SHARE;
 }
 

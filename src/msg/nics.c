@@ -183,10 +183,8 @@ int vmsg_nics_open(const struct vi_sink *sink)
         (struct msg_networks){.sink = sink, .tried = 1, .processors = (uint32_t)vbase_topology()->cpus};
     int error = vi_settings_check() ?: open_all(engine);
     engine->usual = engine->nics;
-    for (uint32_t i = 0; i < engine->nics && !vmsg_networks.asleep; i++) {
+    for (uint32_t i = 0; i < engine->nics && !vmsg_networks.asleep; i++)
         vmsg_networks.asleep = engine->nic[i]->asleep;
-        vmsg_networks.waits = engine->nic[i]->waits;
-    }
     for (uint32_t i = 0; i < engine->nics && !error; i++) {
         vmsg_networks.node |= engine->nic[i]->caps.node;
         engine->single = engine->nics == 1 && !engine->nic[i]->card ? engine->nic[i] : NULL;

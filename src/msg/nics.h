@@ -11,7 +11,6 @@ struct msg_networks {
     int tried_as[MSG_NETWORKS];       /* and the number of each among those: the name of its addresses */
     uint32_t processors;              /* that this rank may use */
     const _Atomic uint32_t *asleep;   /* ranks of this node that sleep; NULL: not counted */
-    _Atomic uint32_t *waits;          /* where this rank says that it waits; NULL: no memory is shared */
     struct vi_listener *listener;     /* the listener of the node, if this rank runs it; else NULL */
 };
 extern struct msg_networks vmsg_networks;

@@ -381,16 +381,8 @@ static COLD void awake(struct waiting *waiting)
     vmsg_nics_tell(VI_ARM_AWAKE);
 }
 
-/* Peers that move a large message choose by it. */
-static inline void waits_say(uint32_t waits)
-{
-    if (likely(vmsg_networks.waits))
-        atomic_store_explicit(vmsg_networks.waits, waits, memory_order_relaxed); /* a hint */
-}
-
 static void waiting_end(struct waiting *waiting)
 {
-    waits_say(0);
     if (waiting->soon)
         awake(waiting);
     watch_end(waiting);
@@ -403,7 +395,6 @@ static inline __attribute__((always_inline)) int wait_for(bool (*ready)(void *),
     uint64_t limit = waiting.limit;
     uint32_t rounds = 0;
     int error = OK;
-    waits_say(1);
     while (!ready(context)) {
         bool moved = vmsg_progress_for(waiting.request);
         error = atomic_load_explicit(&engine->failed, memory_order_relaxed);

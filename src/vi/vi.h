@@ -148,7 +148,6 @@ struct vi_wait {
 struct vi_state {
     enum base_class line;    /* what it costs to read what the other side has written; of one host: as measured */
     bool usable;
-    bool waits;              /* the process there waits for messages; a hint; false where no memory is shared */
     bool get, put;           /* proven to work with this very peer (shm: a real read of a cookie succeeded) */
     uint64_t backlog;        /* bytes accepted and not yet on their way */
     uint64_t rate;           /* bytes a second lately, 0 unknown */
@@ -227,7 +226,6 @@ struct vi_nic {
     uint32_t rank;
     bool alone;          /* one thread does everything, no lock is needed: vi_threads */
     const _Atomic uint32_t *asleep; /* how many processes of the node sleep, a hint; NULL: no memory is shared */
-    _Atomic uint32_t *waits; /* 1 while this process waits for messages: by the caller, who need not; NULL: as above */
     const char *card; /* what peers put into vi_address.card: printable, no blank, '=', ';', below 1000 bytes; NULL */
 };
 struct vi {

@@ -138,8 +138,7 @@ static void away(int rank)
 static bool no_slots;
 static void behind(int rank)
 {
-    enum { MOST_BEHIND = 100 };
-    const size_t BYTES = TUNED(CHUNK) + 70000;
+    enum { BYTES = 70000, MOST_BEHIND = 100 };
     static struct msg_request send[MOST_BEHIND];
     const int count = no_slots ? 5 : MOST_BEHIND; /* 5: it answers for all of them in one round */
     data = malloc(MOST_BEHIND * BYTES);
@@ -172,43 +171,6 @@ static void behind(int rank)
         one(rank, i, 2 * BYTES + i, MOST_BEHIND * BYTES - 1);
     CHECK_EQUAL(vbase_counters->refused, 0);
     free(all);
-}
-
-static bool waits(void)
-{
-    struct vi_state state;
-    CHECK_EQUAL(vi_query(vmsg_engine.peer[0]->vi, &state), OK);
-    return state.waits;
-}
-
-/* A short one whose sender waits is moved by both sides, with a slot; else the receiver does it alone. */
-static void computing(int rank)
-{
-    enum { BYTES = 70000 };
-    data = malloc(BYTES + 1);
-    struct msg_where to = {world, 1, 2};
-    struct type_buffer buffer = {.base = data, .count = BYTES};
-    one(rank, 0, BYTES, BYTES + 1); /* they know each other */
-    for (unsigned i = 0; i < 10; i++) {
-        struct msg_request send = {0};
-        uint32_t slots = vmsg_slots.generation;
-        if (rank == 0) {
-            stamp(i, BYTES);
-            received[1] = (int)i;
-            CHECK_EQUAL(vmsg_send_start(&send, &to, &buffer, MSG_STANDARD), OK);
-            while (i % 2 == 0 && *received <= (int)i)
-                nanosleep(&(struct timespec){0, 1000000}, NULL);
-            CHECK_EQUAL(vmsg_wait(&send), OK);
-        } else {
-            while (received[1] != (int)i || waits() != (i % 2 == 1))
-                nanosleep(&(struct timespec){0, 1000000}, NULL);
-            CHECK_EQUAL(vmsg_recv(world, 0, 2, data, BYTES, NULL), OK);
-            CHECK(stamped(i, BYTES));
-            CHECK_EQUAL(vmsg_slots.generation - slots, i % 2);
-            ++*received;
-        }
-    }
-    free(data);
 }
 
 /* COUNT pieces of PIECE bytes, the last one first, with gaps between them. */
@@ -376,9 +338,6 @@ int main(void)
     received = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     copied = (uint64_t *)(received + 8);
     all("1");  /* by puts and gets */
-    unsetenv("FAULT");
-    *received = 0;
-    harness_run(2, computing);
     all("4G"); /* in frames */
     unsetenv("VIADUCT_SINGLE_FROM");
     setenv("VIADUCT_SINGLE_FROM", "200000", 1);

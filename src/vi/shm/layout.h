@@ -91,7 +91,6 @@ struct shm_identity {
     uint32_t pid;
     uint64_t cookie_address; /* where the cookie lies in the owner's own memory */
     uint64_t cookie[2];
-    _Atomic uint32_t waits; /* the owner waits for messages; a hint */
 } ALIGNED(CACHE_LINE);
 
 /* Memory for payload above SHM_ROW, of each rank: see heap.c. */

@@ -90,7 +90,6 @@ static int nic_open(const struct vi_setup *setup, struct vi_nic **out)
     nic->nic.caps = nic_capabilities(setup);
     nic->nic.asleep = nic->asleep = &((struct shm_header *)(void *)nic->segment.base)->asleep;
     nic->index = setup->local_index;
-    nic->nic.waits = &shm_identity_of(&nic->segment, nic->index)->waits;
     nic->direct_children = setup->direct_children;
     nic->bell = shm_bell_of(&nic->segment, nic->index);
     nic->bits = shm_bits_of(&nic->segment, nic->index);
@@ -246,7 +245,6 @@ static void peer_disconnect(struct vi *base, bool abrupt)
 static int peer_query(struct vi *base, struct vi_state *state)
 {
     struct shm_vi *vi = shm_vi_of(base);
-    const struct shm_identity *other = shm_identity_of(&shm_nic_of(base->nic)->segment, vi->index);
     shm_reach_prove(vi);
     bool get = atomic_load_explicit(&vi->get_reach, memory_order_relaxed) == SHM_REACHED;
     bool put = atomic_load_explicit(&vi->put_reach, memory_order_relaxed) == SHM_REACHED;
@@ -255,7 +253,6 @@ static int peer_query(struct vi *base, struct vi_state *state)
     *state = (struct vi_state){
         .line = told < CLASSES ? (enum base_class)told : ours < CLASSES ? (enum base_class)ours : CLASS_SLOW,
         .usable = atomic_load_explicit(&vi->limit, memory_order_relaxed) != 0,
-        .waits = atomic_load_explicit(&other->waits, memory_order_relaxed),
         .get = get,
         .put = put,
     };
