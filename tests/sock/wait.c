@@ -113,9 +113,10 @@ int main(void)
         for (int k = 0; k < WRITERS; k++)
             pthread_create(&writers[i][k], NULL, writer, &ends[i]);
     }
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++) /* a side whose other one has said the end does not switch any more */
         for (int k = 0; k < WRITERS; k++)
             pthread_join(writers[i][k], NULL);
+    for (int i = 0; i < 2; i++) {
         atomic_store(&ends[i].file->mapping.words->direction[sock_out(ends[i].file)].ended, 1);
         shutdown(ends[i].fd, SHUT_WR);
     }
