@@ -109,6 +109,8 @@ char *const *sock_inherit_begin(const char *path, char *const envp[], bool repla
     }
     if (all.length && (given = environment_with(envp, all.text)))
         memory_keep(true);
+    else if (all.length)
+        LOG_WARN("no memory to tell a new program what lies unread in its connections: it will not see that");
     errno = saved;
     return given ? given : envp;
 }

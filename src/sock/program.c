@@ -97,7 +97,7 @@ static bool file_has_library(const char *path)
     } head;
     char next[sizeof(head) + 1];
     for (int i = 0; i < SCRIPTS; i++) {
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a pipe, which is refused below */
         ssize_t n = fd >= 0 && !has_rights(fd) ? pread(fd, &head, sizeof(head), 0) : -1;
         bool script = n > 2 && memcmp(head.script, "#!", 2) == 0;
         bool found = !script && n >= (ssize_t)sizeof(head.program) &&

@@ -1,5 +1,5 @@
-/* The stream and its waiting as a library, with two threads at each end of each direction: every byte comes, whoever takes it,
- * and nobody sleeps for ever. Both ends are here and use one mapping, so that the thread sanitizer sees all of it. */
+/* The stream and its waiting as a library, with two threads at each end of each direction: every byte comes, to the one
+ * or the other, and nobody sleeps for ever. Both ends are here and use one mapping, so that the thread sanitizer sees all of it. */
 #include "check.h"
 #include "sock/link.h"
 #include "sock/place.h"
