@@ -1,12 +1,9 @@
 /* The calls that move data: what each means as pieces and flags. A connection that is joined goes to the stream;
  * another one, and what the stream leaves to TCP, makes the program's own call and is counted. */
 #include "sock/hooks.h"
-#include "sock/link.h"
 #include "sock/meet.h"
 #include "sock/stream.h"
-#include "sock/table.h"
 
-#include <errno.h>
 #include <string.h>
 
 struct move { /* one call */
@@ -38,16 +35,6 @@ static bool move_begin(struct move *move, bool out, int fd, const struct iovec *
             break;
     }
     return false;
-}
-
-void sock_moved(struct sock_file *file, int fd, bool out, ssize_t result)
-{
-    sock_plain_end(file->link, out);
-    if (result <= 0 || sock_joined(file))
-        return;
-    atomic_fetch_add_explicit(&file->link->calls, 1, memory_order_relaxed); /* alone: nothing goes with them */
-    atomic_fetch_add_explicit(&file->link->bytes, (uint64_t)result, memory_order_relaxed);
-    sock_meet(file, fd);
 }
 
 static ssize_t move_end(struct move *move, ssize_t result)

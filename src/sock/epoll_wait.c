@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "sock/epoll.h"
 #include "sock/hooks.h"
-#include "sock/link.h"
 #include "sock/place.h"
 #include "sock/set.h"
 #include "sock/stream.h"

@@ -7,14 +7,12 @@
 #include "sock/inherit.h"
 #include "base/log.h"
 #include "base/settings.h"
-#include "sock/link.h"
 #include "sock/policy.h"
 #include "sock/program.h"
 #include "sock/real.h"
 #include "sock/rest.h"
 #include "sock/segment.h"
 #include "sock/stream.h"
-#include "sock/table.h"
 #include "sock/tcp.h"
 
 #include <errno.h>
@@ -130,7 +128,7 @@ void sock_inherit_end(char *const given[], char *const envp[])
 static struct sock_file *take_one(int fd, uint64_t rest)
 {
     static const uint64_t unknown[2];
-    struct sock_file *file = sock_link_open(STAGE_PLAIN, false);
+    struct sock_file *file = sock_file_open(STAGE_PLAIN, false);
     int segment = file ? sock_segment_make((uint32_t)(file - sock_files), unknown, &file->mapping) : -1;
     if (segment < 0) {
         if (file)
@@ -140,7 +138,7 @@ static struct sock_file *take_one(int fd, uint64_t rest)
     sock_real.close(segment);
     struct sock_link *link = file->link;
     sock_link_unknown(link);
-    sock_tcp_settings(link, fd);
+    sock_link_settings(link, fd);
     atomic_store(&link->rest, rest);
     atomic_store(&link->strict_in, true);
     atomic_store(&link->in_phase, PHASE_REST);
@@ -160,7 +158,7 @@ static void descriptor_take(struct left *left, int fd, bool there)
     if (!left->file && there)
         left->file = take_one(fd, left->rest);
     if (left->file) {
-        sock_table_add(fd, left->file);
+        sock_file_add(fd, left->file);
     } else {
         LOG_WARN("descriptor %d: what was left unread cannot be reached: the connection is reset", fd);
         sock_tcp_reset(fd);

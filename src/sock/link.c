@@ -2,11 +2,8 @@
  * compare-and-swap, and what a process leaves behind when it is killed is found by its number. */
 #include "sock/link.h"
 #include "base/clock.h"
-#include "sock/place.h"
 #include "sock/policy.h"
 #include "sock/real.h"
-#include "sock/rest.h"
-#include "sock/sandbox.h"
 #include "sock/signal.h"
 #include "sock/table.h"
 
@@ -18,7 +15,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FORKING  0x80000000u
 #define COUNT_NS 100000000
 
 static struct sock_family *_Atomic memory;
@@ -26,7 +22,9 @@ static struct sock_family *_Atomic memory;
 
 struct sock_link *sock_link_at(uint32_t number) { return &family->link[number]; }
 uint32_t sock_link_end(void) { return family ? atomic_load(&family->high) : 0; }
+uint32_t sock_link_hint(void) { return atomic_load_explicit(&family->next, memory_order_relaxed); }
 struct sock_set *sock_set_at(uint32_t number) { return family ? &family->set[number] : NULL; }
+bool sock_family_is_there(void) { return family; }
 
 uint32_t sock_own_pid;
 
@@ -34,9 +32,7 @@ bool sock_family_make(void)
 {
     struct sock_family *made, *none = NULL;
     int fd;
-    if (likely(family))
-        return true;
-    if (!sock_policy.on || sock_sandbox_forbids() || (fd = sock_memory_make(SOCK_FAMILY_NAME, sizeof(*made))) < 0)
+    if ((fd = sock_memory_make(SOCK_FAMILY_NAME, sizeof(*made))) < 0)
         return false;
     made = mmap(NULL, sizeof(*made), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     /* what was mapped stays writable, and nothing else will be: a kernel before 5.1 refuses that */
@@ -87,7 +83,7 @@ void sock_lock_make(pthread_mutex_t *lock)
     (void)pthread_mutex_init(lock, &kind);
 }
 
-static bool holder_replace(struct sock_link *link, uint32_t old, uint32_t new)
+bool sock_link_rename(struct sock_link *link, uint32_t old, uint32_t new)
 {
     for (int i = 0; i < SOCK_HOLDERS; i++) {
         uint32_t seen = old;
@@ -97,49 +93,41 @@ static bool holder_replace(struct sock_link *link, uint32_t old, uint32_t new)
     return false;
 }
 
-static void holder_add(struct sock_link *link, uint32_t who)
+void sock_link_hold(struct sock_link *link, uint32_t who)
 {
-    if (holder_replace(link, 0, who))
+    if (sock_link_rename(link, 0, who))
         return;
     for (int i = 0; i < SOCK_HOLDERS; i++) { /* children that ended without closing it */
         uint32_t old = atomic_load(&link->holder[i]);
-        if (!(old & FORKING) && old != sock_pid() && sock_process_is_dead(old))
+        if (!(old & SOCK_FORKING) && old != sock_pid() && sock_process_is_dead(old))
             atomic_compare_exchange_strong(&link->holder[i], &old, 0);
     }
-    if (!holder_replace(link, 0, who))
+    if (!sock_link_rename(link, 0, who))
         link->lost_count = true;
 }
 
-struct sock_file *sock_link_open(enum sock_stage stage, bool active)
+struct sock_link *sock_link_take(uint32_t number, enum sock_stage stage, bool active)
 {
-    if (!sock_family_make())
+    struct sock_link *link = &family->link[number];
+    uint32_t free = STAGE_FREE;
+    if (atomic_load_explicit(&link->stage, memory_order_relaxed) != STAGE_FREE ||
+        !atomic_compare_exchange_strong(&link->stage, &free, stage))
         return NULL;
-    uint32_t start = atomic_load_explicit(&family->next, memory_order_relaxed);
-    for (uint32_t i = 0; i < SOCK_FILES; i++) {
-        uint32_t number = (start + i) % SOCK_FILES, free = STAGE_FREE;
-        struct sock_link *link = &family->link[number];
-        if (number == 0 || number == SOCK_OWN ||
-            atomic_load_explicit(&link->stage, memory_order_relaxed) != STAGE_FREE ||
-            atomic_load_explicit(&sock_files[number].users, memory_order_relaxed) != 0 ||
-            !atomic_compare_exchange_strong(&link->stage, &free, stage))
-            continue;
-        memset(&link->active, 0, sizeof(*link) - offsetof(struct sock_link, active));
-        link->active = active;
-        sock_lock_make(&link->send);
-        sock_lock_make(&link->receive);
-        holder_add(link, sock_pid());
-        atomic_store_explicit(&family->next, number + 1, memory_order_relaxed); /* a hint */
-        uint32_t high = atomic_load(&family->high);
-        while (high <= number && !atomic_compare_exchange_weak(&family->high, &high, number + 1))
-            ;
-        return sock_file_open(number, link);
-    }
-    return NULL;
+    memset(&link->active, 0, sizeof(*link) - offsetof(struct sock_link, active));
+    link->active = active;
+    sock_lock_make(&link->send);
+    sock_lock_make(&link->receive);
+    sock_link_hold(link, sock_pid());
+    atomic_store_explicit(&family->next, number + 1, memory_order_relaxed); /* a hint */
+    uint32_t high = atomic_load(&family->high);
+    while (high <= number && !atomic_compare_exchange_weak(&family->high, &high, number + 1))
+        ;
+    return link;
 }
 
 void sock_link_leave(struct sock_link *link)
 {
-    holder_replace(link, sock_pid(), 0);
+    sock_link_rename(link, sock_pid(), 0);
     for (int i = 0; i < SOCK_HOLDERS; i++)
         if (atomic_load(&link->holder[i]) != 0)
             return;
@@ -171,7 +159,7 @@ bool sock_link_alone(struct sock_link *link)
         uint32_t who = atomic_load(&link->holder[i]);
         if (who == 0 || who == own)
             continue;
-        if ((who & FORKING) || !sock_process_is_dead(who))
+        if ((who & SOCK_FORKING) || !sock_process_is_dead(who))
             return false;
         atomic_compare_exchange_strong(&link->holder[i], &who, 0);
     }
@@ -194,42 +182,41 @@ bool sock_link_alone_lately(struct sock_link *link)
 
 void sock_link_unknown(struct sock_link *link) { link->lost_count = true; }
 
-uint32_t sock_family_fork(void)
+static uint64_t limit_read(int fd, int name)
 {
-    uint32_t high = sock_link_end();
-    uint32_t mark = FORKING | (uint32_t)sock_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
-    bool joined = false;
-    for (uint32_t i = 1; i < high; i++) {
-        if (!atomic_load(&sock_files[i].descriptors))
-            continue;
-        joined |= atomic_load(&family->link[i].stage) == STAGE_JOINED;
-        holder_add(&family->link[i], mark);
-    }
-    if (joined)
-        (void)sock_rest_open(); /* for a child that calls exec; without it that one may find bytes missing */
-    sock_places_wake(); /* what waits as the only holder is no longer that */
-    return mark;
+    struct timeval time = {0, 0};
+    socklen_t length = sizeof(time);
+    (void)sock_real.getsockopt(fd, SOL_SOCKET, name, &time, &length);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_usec * 1000;
 }
 
-static void marks_replace(uint32_t mark, uint32_t by)
+void sock_link_settings(struct sock_link *link, int fd)
 {
-    uint32_t high = sock_link_end();
-    for (uint32_t i = 1; i < high; i++)
-        if (atomic_load(&family->link[i].stage) != STAGE_FREE)
-            holder_replace(&family->link[i], mark, by);
+    atomic_store(&link->nonblocking, sock_real.fcntl(fd, F_GETFL, 0) & O_NONBLOCK);
+    link->receive_limit = limit_read(fd, SO_RCVTIMEO);
+    link->send_limit = limit_read(fd, SO_SNDTIMEO);
 }
 
-void sock_family_failed(uint32_t mark) { marks_replace(mark, 0); }
-
-/* Calls that other threads of the parent had under way are not calls of the child, nor are its places. */
-void sock_family_child(uint32_t mark)
+bool sock_plain_begin(struct sock_link *link, bool out)
 {
-    uint32_t high = sock_link_end();
-    sock_own_pid = (uint32_t)getpid();
-    marks_replace(mark, sock_pid());
-    for (uint32_t i = 1; i < high; i++) {
-        atomic_store(&sock_files[i].users, atomic_load(&sock_files[i].descriptors));
-        sock_files[i].told_place = -1;
-    }
-    sock_board_child();
+    /* seq_cst: counts, then looks whether it may; sock_plain_forbid says that nobody may, then looks at the count */
+    atomic_fetch_add(out ? &link->sending : &link->receiving, 1);
+    if (!atomic_load(out ? &link->strict_out : &link->strict_in))
+        return true;
+    sock_plain_end(link, out);
+    return false;
+}
+
+void sock_plain_end(struct sock_link *link, bool out)
+{
+    atomic_fetch_sub(out ? &link->sending : &link->receiving, 1);
+}
+
+bool sock_plain_forbid(struct sock_link *link, bool out)
+{
+    atomic_store(out ? &link->strict_out : &link->strict_in, true);
+    if (atomic_load(out ? &link->sending : &link->receiving) == 0)
+        return true;
+    atomic_store(out ? &link->strict_out : &link->strict_in, false);
+    return false;
 }

@@ -8,14 +8,16 @@
 #ifndef SOCK_LINK_H
 #define SOCK_LINK_H
 
-#include "sock/table.h"
+#include "sock/find.h"
 #include "sock/ring.h"
+#include "sock/table.h"
 #include "sock/tcp.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
 #define SOCK_HOLDERS 8
+#define SOCK_FORKING 0x80000000u /* with the number of a thread: it forks */
 
 enum sock_stage {
     STAGE_FREE,
@@ -90,7 +92,6 @@ struct sock_link {
     int kernel_fd;
 } ALIGNED(64);
 
-
 /* An epoll set. A set that two processes wait in, or that is waited for as a member of another one, has no place. */
 struct sock_set {
     _Atomic uint32_t descriptors; /* 0: free */
@@ -131,15 +132,18 @@ struct sock_family {
 
 void sock_link_given_up(const struct sock_ends *ends, enum sock_reason reason);
 
+bool sock_family_is_there(void);
+bool sock_family_make(void); /* false: no memory */
 struct sock_link *sock_link_at(uint32_t number);
 uint32_t sock_link_end(void); /* all numbers in use are below */
+uint32_t sock_link_hint(void); /* where the search for a free one begins */
 struct sock_set *sock_set_at(uint32_t number); /* 0 < number < SOCK_SETS */
 
-bool sock_family_make(void); /* if there is none: with the first socket or set. False: nothing is tracked */
-
-/* A connection or socket of this process, held; NULL: no room. */
-struct sock_file *sock_link_open(enum sock_stage stage, bool active);
+/* The link with this number, held by this process; NULL: it is in use. */
+struct sock_link *sock_link_take(uint32_t number, enum sock_stage stage, bool active);
 void sock_link_leave(struct sock_link *link); /* the last user in this process has gone */
+/* Whether the program waits, and for how long, as its socket FD says. */
+void sock_link_settings(struct sock_link *link, int fd);
 
 /* The lock of a direction. A process that died with it is no obstacle: what it left is put in order. No signal
  * handler of the program runs while one is held. */
@@ -147,22 +151,22 @@ void sock_lock_make(pthread_mutex_t *lock); /* in memory that processes share */
 void sock_lock(pthread_mutex_t *lock);
 void sock_unlock(pthread_mutex_t *lock);
 
-static inline uint32_t sock_pid(void)
-{
-    extern uint32_t sock_own_pid; /* set at the start and by fork */
-    return sock_own_pid;
-}
+extern uint32_t sock_own_pid; /* set with the memory of the family, and by fork */
+static inline uint32_t sock_pid(void) { return sock_own_pid; }
 
+/* Holders: one more; another one instead of OLD, true: there was OLD. */
+void sock_link_hold(struct sock_link *link, uint32_t who);
+bool sock_link_rename(struct sock_link *link, uint32_t old, uint32_t new);
 bool sock_process_is_dead(uint32_t pid);
 bool sock_link_alone(struct sock_link *link); /* this process is the only holder */
 /* The same for a caller that asks often: it may hear late that another holder has died. Under link->receive. */
 bool sock_link_alone_lately(struct sock_link *link);
 void sock_link_unknown(struct sock_link *link); /* somebody may hold it that nobody counts */
 
-/* Around a fork, for all connections of this process: before it, in the child, and in the parent where there is no
- * child. What comes from the first is an argument of the others. */
-uint32_t sock_family_fork(void);
-void sock_family_child(uint32_t mark);
-void sock_family_failed(uint32_t mark);
+/* Around a call of the program that goes to TCP, OUT or in. False: there may be none now, the stream is to be asked. */
+bool sock_plain_begin(struct sock_link *link, bool out);
+void sock_plain_end(struct sock_link *link, bool out);
+/* From now on there is none; false: one is under way. */
+bool sock_plain_forbid(struct sock_link *link, bool out);
 
 #endif

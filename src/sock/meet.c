@@ -13,19 +13,17 @@
 #include "sock/meet.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "sock/epoll.h"
+#include "sock/direction.h"
 #include "sock/find.h"
-#include "sock/link.h"
 #include "sock/packet.h"
 #include "sock/place.h"
 #include "sock/policy.h"
 #include "sock/real.h"
+#include "sock/set.h"
 #include "sock/step.h"
-#include "sock/stream.h"
 #include "sock/tcp.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/un.h>
@@ -52,7 +50,7 @@ static void give_up(struct sock_file *file, enum sock_reason reason)
     sock_meet_end(file);
     sock_link_given_up(&file->link->ends, reason);
     for (int fd = 0; fd < sock_table_end(); fd++)
-        (void)sock_table_remove(fd, file);
+        (void)sock_file_remove(fd, file);
 }
 
 static void try_later(struct sock_file *file)
@@ -119,7 +117,7 @@ static void join(struct sock_file *file, int fd)
 {
     struct sock_link *link = file->link;
     uint32_t number = (uint32_t)(file - sock_files);
-    sock_tcp_settings(link, fd);
+    sock_link_settings(link, fd);
     atomic_store(&file->mapping.words->bit[sock_out(file)], number);
     sock_lock(&link->receive);
     atomic_store(&link->stage, STAGE_JOINED); /* seq_cst: pairs with sock_plain_begin */
@@ -326,4 +324,14 @@ void sock_meet(struct sock_file *file, int fd)
     }
     atomic_store(&file->meeting, false);
     errno = saved;
+}
+
+void sock_moved(struct sock_file *file, int fd, bool out, ssize_t result)
+{
+    sock_plain_end(file->link, out);
+    if (result <= 0 || sock_joined(file))
+        return;
+    atomic_fetch_add_explicit(&file->link->calls, 1, memory_order_relaxed); /* alone: nothing goes with them */
+    atomic_fetch_add_explicit(&file->link->bytes, (uint64_t)result, memory_order_relaxed);
+    sock_meet(file, fd);
 }

@@ -3,7 +3,10 @@
 #ifndef SOCK_MEET_H
 #define SOCK_MEET_H
 
-#include "sock/table.h"
+#include "sock/file.h"
+
+/* The same as sock_plain_end, behind the call, which has returned RESULT: counts it, and looks for the other end. */
+void sock_moved(struct sock_file *file, int fd, bool out, ssize_t result);
 
 /* After a call that moved data on a connection that is not joined; FILE is held. */
 void sock_meet(struct sock_file *file, int fd);

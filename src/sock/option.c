@@ -1,11 +1,9 @@
 /* Options and ends of connections: shutdown, ioctl, getsockopt, setsockopt. The kernel's answer holds, but where the
  * bytes are in a ring. An option that shared memory cannot keep sends a joined connection back to TCP. */
 #include "sock/hooks.h"
-#include "sock/link.h"
 #include "sock/stream.h"
 #include "sock/tcp.h"
 
-#include <errno.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>

@@ -8,9 +8,7 @@
 #include "sock/wait.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define FEW 64 /* descriptors that need no memory from the allocator */
 

@@ -1,9 +1,8 @@
 /* Processes that this one makes: its connections get one more holder, or one that nobody can count. */
+#include "sock/file.h"
 #include "sock/hooks.h"
 #include "sock/inherit.h"
-#include "sock/link.h"
 #include "sock/sandbox.h"
-#include "sock/table.h"
 
 #include <errno.h>
 #include <fcntl.h>

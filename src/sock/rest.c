@@ -2,13 +2,11 @@
  * and read. The bytes are moved by system calls, so that a lack of memory is an error. */
 #include "sock/rest.h"
 #include "sock/link.h"
-#include "sock/place.h"
 #include "sock/real.h"
 #include "sock/segment.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

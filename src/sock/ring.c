@@ -15,6 +15,22 @@ size_t sock_pieces_left(const struct sock_pieces *pieces)
     return left - pieces->at;
 }
 
+size_t sock_pieces_copy(struct sock_pieces *to, const char *data, size_t size)
+{
+    size_t done = 0;
+    while (done < size && to->count) {
+        size_t n = to->piece->iov_len - to->at;
+        n = n < size - done ? n : size - done;
+        if (data)
+            memcpy((char *)to->piece->iov_base + to->at, data + done, n);
+        done += n;
+        to->at += n;
+        if (to->at == to->piece->iov_len)
+            to->piece++, to->count--, to->at = 0;
+    }
+    return done;
+}
+
 /* A tail that makes no sense is not believed. */
 static void tail_look(const struct ring *ring, struct ring_writer *writer)
 {

@@ -1,10 +1,8 @@
 /* sendfile and splice on joined connections: a file or pipe is read straight into the ring, and the ring is written
  * into a pipe. */
 #include "sock/hooks.h"
-#include "sock/link.h"
 #include "sock/meet.h"
 #include "sock/stream.h"
-#include "sock/table.h"
 
 #include <errno.h>
 #include <fcntl.h>

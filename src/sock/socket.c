@@ -1,10 +1,8 @@
 /* Sockets come and go: the calls that make, connect, copy and close descriptors. */
 #include "sock/epoll.h"
 #include "sock/hooks.h"
-#include "sock/link.h"
 #include "sock/meet.h"
 #include "sock/stream.h"
-#include "sock/table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +14,9 @@ static bool is_internet(int family) { return family == AF_INET || family == AF_I
 static void track(int fd, enum sock_stage stage, bool active)
 {
     int saved = errno;
-    struct sock_file *file = sock_link_open(stage, active);
+    struct sock_file *file = sock_file_open(stage, active);
     if (file) {
-        sock_table_add(fd, file);
+        sock_file_add(fd, file);
         sock_drop(file);
     }
     errno = saved;
@@ -92,7 +90,7 @@ static void forget(int fd)
         sock_meet_end(file);
     if (last && sock_joined(file) && sock_link_alone(file->link))
         sock_stream_close(file, fd);
-    sock_table_remove(fd, file);
+    sock_file_remove(fd, file);
     sock_drop(file);
 }
 
@@ -148,7 +146,7 @@ static int copied(int from, int to)
         sock_set_copied(from, to);
     struct sock_file *file = to >= 0 && to != from ? sock_hold(from) : NULL;
     if (file) {
-        sock_table_add(to, file);
+        sock_file_add(to, file);
         sock_drop(file);
     }
     return to;

@@ -5,9 +5,6 @@
 #include "base/compiler.h"
 #include <sys/types.h>
 
-struct sock_file;
-struct sock_link;
-
 /* How many bytes the kernel has taken from this side so far, and how many this side has taken from the kernel; false:
  * this is no established connection, or the numbers do not hold still. */
 bool sock_tcp_sent(int fd, bool active, uint64_t *bytes);
@@ -15,8 +12,6 @@ bool sock_tcp_consumed(int fd, uint64_t *bytes);
 
 uint64_t sock_tcp_cookie(int fd); /* 0: none */
 
-/* What the program has set so far and the stream keeps beside: whether it waits, and for how long. */
-void sock_tcp_settings(struct sock_link *link, int fd);
 void sock_tcp_reset(int fd); /* both sides are told that the connection has broken */
 
 /* An option that shared memory cannot keep is on. */
@@ -33,8 +28,5 @@ int sock_tcp_kept(int name); /* its place there, -1: none */
 ssize_t sock_tcp_discard(int fd, uint64_t size);
 /* 0: the stream has ended; 1: there are bytes; -errno (-EAGAIN: nothing). */
 int sock_tcp_look(int fd);
-
-/* Sends a bell to wake the reader at the other end of FILE: one byte, counted before. */
-void sock_tcp_bell(struct sock_file *file, int fd);
 
 #endif

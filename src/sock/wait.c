@@ -7,11 +7,8 @@
 #include "sock/real.h"
 #include "sock/signal.h"
 #include "sock/stream.h"
-#include "sock/tcp.h"
 
 #include <errno.h>
-
-#define HINT_NS  20000000  /* until the next look of one for which a bell is sent that another thread may take */
 
 bool sock_watch_ready(struct sock_file *file, short event)
 {
@@ -44,30 +41,6 @@ static bool spin(struct sock_file *file, short event)
     return found;
 }
 
-/* The other side has the eventfd of PLACE, and will use it. */
-static bool place_is_known(const struct sock_file *file, int place)
-{
-    return place >= 0 && file->peer && place == file->told_place &&
-           atomic_load(&file->mapping.words->known[!sock_out(file)]) == (uint32_t)place + 1;
-}
-
-/* One waiter has the word by which it is woken; another one, and one whose eventfd the other side does not have, is
- * on its own. A byte on the TCP socket is a hint and no more: another thread may take it away, and a side that has said
- * that no byte follows cannot send it. That the other side is gone the kernel tells: it had a bell unread. */
-uint64_t sock_room_want(struct sock_file *file, int place)
-{
-    struct sock_segment *words = file->mapping.words;
-    bool known = place_is_known(file, place);
-    uint32_t mine = known ? (uint32_t)place + 2 : ROOM_BELL, there = ROOM_NOT;
-    /* seq_cst: before the tail is looked at; pairs with room_made */
-    bool taken = atomic_compare_exchange_strong(&words->direction[sock_out(file)].room, &there, mine);
-    atomic_thread_fence(memory_order_seq_cst);
-    bool ours = taken || there == mine;
-    if (known && ours)
-        return 0;
-    return ours && !atomic_load(&words->direction[sock_in(file)].ended) ? HINT_NS : SOCK_BLIND_NS;
-}
-
 /* Bytes are awaited at the place, without a bell, by one that is alone with that: nothing else would wake it. Two
  * places for one connection, or two processes: then it has none, and bells come by TCP, which wakes all. */
 static bool wait_at(struct sock_file *file, int place)
@@ -78,7 +51,7 @@ static bool wait_at(struct sock_file *file, int place)
         atomic_store(&link->many, true);
     bool first = link->waiting++ == 0 ||
                  atomic_load(&file->mapping.words->direction[sock_in(file)].place) == here; /* asked for twice */
-    return first && place_is_known(file, place) && atomic_load(&link->in_phase) == PHASE_RING &&
+    return first && sock_place_is_known(file, place) && atomic_load(&link->in_phase) == PHASE_RING &&
            atomic_load(&link->set) == 0 && !atomic_load(&link->many) && sock_link_alone_lately(link);
 }
 
@@ -101,9 +74,9 @@ struct sock_watch sock_watch(struct sock_file *file, int fd, short event, int pl
         if (!quiet || ring_closed(&in))
             watch.events = POLLIN;
     }
-    if (watch.events || watch.again == HINT_NS)
+    if (watch.events || watch.again == SOCK_HINT_NS)
         sock_stream_bells_take(file, fd);
-    if (watch.again == HINT_NS) {
+    if (watch.again == SOCK_HINT_NS) {
         if (ring_filled(&in, &link->reader) || atomic_load(&link->in_phase) != PHASE_RING)
             watch.again = SOCK_BLIND_NS; /* a bell is there for the bytes */
         else

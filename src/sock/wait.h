@@ -22,10 +22,6 @@ struct sock_watch {
 struct sock_watch sock_watch(struct sock_file *file, int fd, short event, int place);
 void sock_unwatch(struct sock_file *file, short event, int place);
 
-/* The same for room, of whatever waits at PLACE: ns until it is to look again. */
-uint64_t sock_room_want(struct sock_file *file, int place);
-#define SOCK_BLIND_NS 1000000
-
 /* There is something in the ring to wake up for. */
 bool sock_watch_ready(struct sock_file *file, short event);
 

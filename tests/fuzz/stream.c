@@ -87,7 +87,7 @@ int FUZZ(const uint8_t *data, size_t size)
     int other = accept(listener, NULL, NULL);
     struct linger reset = {1, 0};
     setsockopt(other, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)); /* no port is used up */
-    struct sock_file *file = sock_link_open(STAGE_PLAIN, true);
+    struct sock_file *file = sock_file_open(STAGE_PLAIN, true);
     CHECK(file && other >= 0);
     uint32_t number = (uint32_t)(file - sock_files);
     int segment = sock_segment_make(number + 1, cookie, &theirs);

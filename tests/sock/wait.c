@@ -36,7 +36,7 @@ static void ends_make(void)
     close(listener);
     CHECK(sock_board_open(&id, &board));
     for (int i = 0; i < 2; i++) {
-        struct sock_file *file = ends[i].file = sock_link_open(STAGE_PLAIN, i == 0);
+        struct sock_file *file = ends[i].file = sock_file_open(STAGE_PLAIN, i == 0);
         if (i == 0)
             close(sock_segment_make((uint32_t)(file - sock_files), cookie, &file->mapping));
         else
