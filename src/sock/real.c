@@ -64,8 +64,7 @@ static long call_early(long number, long a, long b, long c, long d, long e, long
 #include "sock/hooks.def"
 
 struct sock_real sock_real = {
-#define HOOK(type, name, parameters, arguments)         .name = early_##name,
-#define CALL(type, name, parameters, arguments, number) .name = early_##name,
+#define HOOK(type, name, parameters, arguments) .name = early_##name,
 #include "sock/hooks.def"
 };
 
@@ -76,6 +75,5 @@ void sock_real_find(void)
 #define HOOK(type, name, parameters, arguments)                                                                        \
     if ((found = dlsym(RTLD_NEXT, #name)))                                                                             \
         sock_real.name = (type(*) parameters)found;
-#define CALL(type, name, parameters, arguments, number) HOOK(type, name, parameters, arguments)
 #include "sock/hooks.def"
 }
