@@ -1,8 +1,8 @@
 /* MPI 5.0 in its standard ABI, version 1.0. A program built with this header runs on any library of that ABI.
  *
  * Compiles alone, as C99 and later and as C++ (by -pedantic, as C++11). Needs libmpi_abi and nothing else. All that the
- * standard deprecated in MPI-3.1 or before is left out. MPI_Fint and its conversions, no part of the ABI, are other
- * names of what is. A function whose name ends in _c takes counts of 64 bits. Weights are declared as pointers, not as
+ * standard removed is left out; of what it only deprecated, attributes by their names of MPI-1 are there, because other
+ * headers of this ABI have them. MPI_Fint and its conversions, no part of the ABI, are other names of what is. A function whose name ends in _c takes counts of 64 bits. Weights are declared as pointers, not as
  * arrays: compilers warn when an array lies at an address like MPI_UNWEIGHTED.
  *
  * Order: types; constants and handles; callbacks; the tool interface's types and constants; the functions, chapter by
@@ -852,6 +852,8 @@ MPI_BOTH_(int, MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *new
     MPI_BOTH_(int, remove, (type object, int keyval))
 MPI_CACHED_(MPI_Comm, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function, MPI_Comm_create_keyval,
     MPI_Comm_free_keyval, MPI_Comm_set_attr, MPI_Comm_get_attr, MPI_Comm_delete_attr)
+MPI_CACHED_(MPI_Comm, MPI_Copy_function, MPI_Delete_function, MPI_Keyval_create, MPI_Keyval_free, MPI_Attr_put,
+    MPI_Attr_get, MPI_Attr_delete) /* deprecated: the same by their names of MPI-1 */
 MPI_CACHED_(MPI_Datatype, MPI_Type_copy_attr_function, MPI_Type_delete_attr_function, MPI_Type_create_keyval,
     MPI_Type_free_keyval, MPI_Type_set_attr, MPI_Type_get_attr, MPI_Type_delete_attr)
 MPI_CACHED_(MPI_Win, MPI_Win_copy_attr_function, MPI_Win_delete_attr_function, MPI_Win_create_keyval,

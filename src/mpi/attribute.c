@@ -146,8 +146,8 @@ struct place {
     void *handle;
     struct mpi_attribute **list;
 };
-#define COMM_PLACE &(struct place){NAME, mpi_comm_at(comm), KIND_COMM, comm, &mpi_comm_at(comm)->attributes}
-#define TYPE_PLACE &(struct place){NAME, NULL, KIND_TYPE, type, &mpi_type_at(type)->attributes}
+#define COMM_PLACE &(struct place){NAME, mpi_comm_at(object), KIND_COMM, object, &mpi_comm_at(object)->attributes}
+#define TYPE_PLACE &(struct place){NAME, NULL, KIND_TYPE, object, &mpi_type_at(object)->attributes}
 
 static struct mpi_attribute *attribute_find(const struct place *at, const struct mpi_keyval *keyval)
 {
@@ -256,23 +256,19 @@ static int attribute_drop(const struct place *at, int key)
 }
 
 #define KEYVAL(kind) &(struct mpi_keyval){.of = kind, .copy = (void *)copy, .drop = (void *)drop_, .extra = extra}
-#define NEW_KEY(name, copies, deletes) ENTRY(name)(copies *copy, deletes *drop_, int *keyval, void *extra)
-NEW_KEY(MPI_Comm_create_keyval, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function)
-    { return CHECK(RUNNING, GIVEN(keyval)) ?: key_create(NAME, KEYVAL(KIND_COMM), keyval); }
-NEW_KEY(MPI_Type_create_keyval, MPI_Type_copy_attr_function, MPI_Type_delete_attr_function)
-    { return CHECK(RUNNING, GIVEN(keyval)) ?: key_create(NAME, KEYVAL(KIND_TYPE), keyval); }
-ENTRY(MPI_Comm_free_keyval)(int *keyval) { return CHECK(RUNNING, GIVEN(keyval)) ?: key_free(NAME, KIND_COMM, keyval); }
-ENTRY(MPI_Type_free_keyval)(int *keyval) { return CHECK(RUNNING, GIVEN(keyval)) ?: key_free(NAME, KIND_TYPE, keyval); }
-
-ENTRY(MPI_Comm_set_attr)(MPI_Comm comm, int key, void *value)
-    { return CHECK(COMM_OF(comm)) ?: attribute_set(COMM_PLACE, key, value); }
-ENTRY(MPI_Type_set_attr)(MPI_Datatype type, int key, void *value)
-    { return CHECK(TYPE_OF(type)) ?: attribute_set(TYPE_PLACE, key, value); }
 #define ANSWERS GIVEN(attribute_val), GIVEN(flag)
-ENTRY(MPI_Comm_get_attr)(MPI_Comm comm, int key, void *attribute_val, int *flag)
-    { return CHECK(COMM_OF(comm), ANSWERS) ?: attribute_get(COMM_PLACE, key, attribute_val, flag); }
-ENTRY(MPI_Type_get_attr)(MPI_Datatype type, int key, void *attribute_val, int *flag)
-    { return CHECK(TYPE_OF(type), ANSWERS) ?: attribute_get(TYPE_PLACE, key, attribute_val, flag); }
-ENTRY(MPI_Comm_delete_attr)(MPI_Comm comm, int key) { return CHECK(COMM_OF(comm)) ?: attribute_drop(COMM_PLACE, key); }
-ENTRY(MPI_Type_delete_attr)(MPI_Datatype type, int key)
-    { return CHECK(TYPE_OF(type)) ?: attribute_drop(TYPE_PLACE, key); }
+/* The calls for a kind of objects, as in mpi.h. */
+#define CACHED(type, kind, OF, at, copies, deletes, create, release, set, get, remove)                                 \
+    ENTRY(create)(copies *copy, deletes *drop_, int *keyval, void *extra)                                              \
+        { return CHECK(RUNNING, GIVEN(keyval)) ?: key_create(NAME, KEYVAL(kind), keyval); }                            \
+    ENTRY(release)(int *keyval) { return CHECK(RUNNING, GIVEN(keyval)) ?: key_free(NAME, kind, keyval); }              \
+    ENTRY(set)(type object, int key, void *value) { return CHECK(OF(object)) ?: attribute_set(at, key, value); }       \
+    ENTRY(get)(type object, int key, void *attribute_val, int *flag)                                                   \
+        { return CHECK(OF(object), ANSWERS) ?: attribute_get(at, key, attribute_val, flag); }                          \
+    ENTRY(remove)(type object, int key) { return CHECK(OF(object)) ?: attribute_drop(at, key); }
+CACHED(MPI_Comm, KIND_COMM, COMM_OF, COMM_PLACE, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function,
+       MPI_Comm_create_keyval, MPI_Comm_free_keyval, MPI_Comm_set_attr, MPI_Comm_get_attr, MPI_Comm_delete_attr)
+CACHED(MPI_Comm, KIND_COMM, COMM_OF, COMM_PLACE, MPI_Copy_function, MPI_Delete_function, MPI_Keyval_create,
+       MPI_Keyval_free, MPI_Attr_put, MPI_Attr_get, MPI_Attr_delete)
+CACHED(MPI_Datatype, KIND_TYPE, TYPE_OF, TYPE_PLACE, MPI_Type_copy_attr_function, MPI_Type_delete_attr_function,
+       MPI_Type_create_keyval, MPI_Type_free_keyval, MPI_Type_set_attr, MPI_Type_get_attr, MPI_Type_delete_attr)

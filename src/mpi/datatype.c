@@ -85,7 +85,7 @@ ENTRY(MPI_Type_set_name)(MPI_Datatype handle, const char *type_name)
 }
 
 ENTRY(MPI_Type_get_value_index)(MPI_Datatype value, MPI_Datatype index, MPI_Datatype *pair_type)
-    { return CHECK(RUNNING, GIVEN(pair_type)) ?: (*pair_type = mpi_pair_of(value, index), MPI_SUCCESS); }
+    { return CHECK(TYPE_OF(value), TYPE_OF(index), GIVEN(pair_type)) ?: (*pair_type = mpi_pair_of(value, index), MPI_SUCCESS); }
 
 ENTRY(MPI_Get_address)(const void *location, MPI_Aint *address)
     { return CHECK(GIVEN(address)) ?: (*address = (MPI_Aint)location, MPI_SUCCESS); }

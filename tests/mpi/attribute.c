@@ -82,6 +82,29 @@ static void freed_in_use(void)
     MPI_Comm_free(&comm);
 }
 
+/* The calls by their names of MPI-1, which also find what the others set. */
+static void names_of_mpi1(void)
+{
+    int key, *value, flag;
+    MPI_Comm comm, twin;
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    CHECK_OK(MPI_Keyval_create(MPI_DUP_FN, MPI_NULL_DELETE_FN, &key, NULL));
+    CHECK_OK(MPI_Attr_put(comm, key, &flag));
+    CHECK_OK(MPI_Comm_dup(comm, &twin));
+    CHECK_OK(MPI_Comm_get_attr(twin, key, &value, &flag));
+    CHECK(flag && value == &flag);
+    CHECK_OK(MPI_Attr_delete(twin, key));
+    CHECK_OK(MPI_Attr_get(twin, key, &value, &flag));
+    CHECK_EQUAL(flag, 0);
+    CHECK_OK(PMPI_Attr_get(MPI_COMM_WORLD, MPI_TAG_UB, &value, &flag));
+    CHECK(flag && *value >= 32767);
+    CHECK_OK(MPI_Keyval_free(&key));
+    CHECK_EQUAL(key, MPI_KEYVAL_INVALID);
+    CHECK_CLASS(MPI_Attr_put(comm, key, NULL), MPI_ERR_KEYVAL);
+    MPI_Comm_free(&comm);
+    MPI_Comm_free(&twin);
+}
+
 /* The delete function of one attribute deletes another one. */
 static int other_key;
 static int drops_the_other(MPI_Comm comm, int key, void *value, void *extra)
@@ -211,6 +234,7 @@ int main(void)
     CHECK_OK(MPI_Comm_rank(comm, &flag));
 
     freed_in_use();
+    names_of_mpi1();
     deletes_another();
     dup_fails();
 

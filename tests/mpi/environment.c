@@ -91,7 +91,9 @@ static void codes(void)
     CHECK_TEXT(text, "a sentence");
     CHECK_OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &flag));
     CHECK(flag && *last >= code);
+    CHECK_CLASS(MPI_Remove_error_code(code), MPI_ERR_ARG); /* it has a text */
     CHECK_OK(MPI_Remove_error_string(code));
+    CHECK_CLASS(MPI_Remove_error_string(code), MPI_ERR_ARG);
     CHECK_OK(MPI_Error_string(code, text, &length));
     CHECK(strcmp(text, "a sentence") != 0);
     CHECK_CLASS(MPI_Remove_error_class(class), MPI_ERR_ARG); /* it has a code */

@@ -113,6 +113,7 @@ static void other(void)
     CHECK_CLASS(MPI_Type_free(&type), MPI_ERR_TYPE);
     CHECK_CLASS(MPI_Type_contiguous(-1, MPI_INT, &type), MPI_ERR_COUNT);
     CHECK_CLASS(MPI_Type_vector(1, -1, 1, MPI_INT, &type), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_get_value_index(MPI_DATATYPE_NULL, MPI_INT, &type), MPI_ERR_TYPE);
     MPI_Op op = MPI_SUM;
     CHECK_CLASS(MPI_Op_free(&op), MPI_ERR_OP);
     MPI_Request request = MPI_REQUEST_NULL;
