@@ -1,9 +1,10 @@
 /* MPI 5.0 in its standard ABI, version 1.0. A program built with this header runs on any library of that ABI.
  *
- * Compiles alone, as C99 and later and as C++ (by -pedantic, as C++11). Needs libmpi_abi and nothing else. All that the
- * standard removed is left out; of what it only deprecated, attributes by their names of MPI-1 are there, because other
- * headers of this ABI have them. MPI_Fint and its conversions, no part of the ABI, are other names of what is. A function whose name ends in _c takes counts of 64 bits. Weights are declared as pointers, not as
- * arrays: compilers warn when an array lies at an address like MPI_UNWEIGHTED.
+ * Compiles alone, as C99 and later and as C++ (by -pedantic, as C++11). Needs libmpi_abi and nothing else. All that
+ * the standard removed is left out; of what it only deprecated, attributes by their names of MPI-1 are there, because
+ * other headers of this ABI have them. MPI_Fint and its conversions, no part of the ABI, are other names of what is. A
+ * function whose name ends in _c takes counts of 64 bits. Weights are declared as pointers, not as arrays: compilers
+ * warn when an array lies at an address like MPI_UNWEIGHTED.
  *
  * Order: types; constants and handles; callbacks; the tool interface's types and constants; the functions, chapter by
  * chapter as in the standard, each with its profiling name, PMPI_. */
