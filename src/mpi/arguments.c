@@ -49,7 +49,8 @@ static int object_check(const char *call, const struct mpi_argument *one, struct
     if (!*object)
         return mpi_wrong(comm, call, one->kind, handle);
     if (one->want == WANT_GRID && !((struct mpi_comm *)*object)->topology)
-        return mpi_error(*object, call, MPI_ERR_TOPOLOGY, "%s has no Cartesian topology", mpi_comm_name(*object, name));
+        return mpi_error(*object, call, MPI_ERR_TOPOLOGY, "%s has no Cartesian topology",
+                         mpi_thing_name(*object, name));
     if (one->found)
         memcpy(one->found, object, sizeof *object);
     return MPI_SUCCESS;

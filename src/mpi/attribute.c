@@ -34,9 +34,9 @@ static struct mpi_keyval *keyval_at(int key, enum mpi_kind of)
     return keyval;
 }
 
-static int key_wrong(struct mpi_comm *comm, const char *call, int key)
+static int key_wrong(void *thing, const char *call, int key)
 {
-    return mpi_error(comm, call, MPI_ERR_KEYVAL, "%d is not an attribute key for this kind of object, or was freed",
+    return mpi_error(thing, call, MPI_ERR_KEYVAL, "%d is not an attribute key for this kind of object, or was freed",
                      key);
 }
 
@@ -71,17 +71,18 @@ static int key_free(const char *call, enum mpi_kind of, int *key)
 
 /* ---- lists of attributes ---- */
 
-static int delete_run(void *object, const struct mpi_keyval *keyval, void *value)
+static int delete_run(struct mpi_thing *thing, const struct mpi_keyval *keyval, void *value)
 {
     if (!keyval->drop)
         return MPI_SUCCESS;
-    return ((delete_function *)keyval->drop)(object, key_of(keyval), value, keyval->extra);
+    return ((delete_function *)keyval->drop)(mpi_thing_handle(thing), key_of(keyval), value, keyval->extra);
 }
 
 /* Takes an attribute out of its list, after its delete function agreed. */
-static int attribute_remove(void *object, struct mpi_attribute **list, struct mpi_attribute *attribute)
+static int attribute_remove(struct mpi_thing *thing, struct mpi_attribute *attribute)
 {
-    int error = delete_run(object, attribute->keyval, attribute->value);
+    struct mpi_attribute **list = &thing->attributes;
+    int error = delete_run(thing, attribute->keyval, attribute->value);
     if (error)
         return error;
     mpi_lock(&lock);
@@ -98,61 +99,55 @@ static int attribute_remove(void *object, struct mpi_attribute **list, struct mp
     return MPI_SUCCESS;
 }
 
-static int attribute_append(struct mpi_attribute **list, struct mpi_keyval *keyval, void *value)
+static int attribute_append(struct mpi_thing *thing, struct mpi_keyval *keyval, void *value)
 {
     struct mpi_attribute *attribute = malloc(sizeof *attribute);
     if (!attribute)
         return MPI_ERR_NO_MEM;
     mpi_object_keep(keyval);
     mpi_lock(&lock);
-    *attribute = (struct mpi_attribute){*list, keyval, value};
-    *list = attribute; /* the youngest first: they are deleted in the opposite order of their making */
+    *attribute = (struct mpi_attribute){thing->attributes, keyval, value};
+    thing->attributes = attribute; /* the youngest first: they are deleted in the opposite order of their making */
     mpi_unlock(&lock);
     return MPI_SUCCESS;
 }
 
-int mpi_attributes_delete(void *object, struct mpi_attribute **list)
+int mpi_attributes_delete(struct mpi_thing *thing)
 {
-    while (*list) {
-        int error = attribute_remove(object, list, *list);
+    while (thing->attributes) {
+        int error = attribute_remove(thing, thing->attributes);
         if (error)
             return error;
     }
     return MPI_SUCCESS;
 }
 
-int mpi_attributes_copy(void *object, const struct mpi_attribute *from, struct mpi_attribute **to)
+static int attributes_copy(const struct mpi_thing *from, const struct mpi_attribute *first, struct mpi_thing *to)
 {
-    if (!from)
+    if (!first)
         return MPI_SUCCESS;
-    int error = mpi_attributes_copy(object, from->next, to); /* the oldest first */
-    struct mpi_keyval *keyval = from->keyval;
+    int error = attributes_copy(from, first->next, to); /* the oldest first */
+    struct mpi_keyval *keyval = first->keyval;
     if (error || !keyval->copy)
         return error;
-    void *value = from->value;
+    void *value = first->value;
     int flag = 1;
     if (keyval->copy != (void *)MPI_COMM_DUP_FN)
-        error = ((copy_function *)keyval->copy)(object, key_of(keyval), keyval->extra, from->value, &value, &flag);
+        error = ((copy_function *)keyval->copy)(mpi_thing_handle(from), key_of(keyval), keyval->extra, first->value,
+                                                &value, &flag);
     if (error || !flag)
         return error;
     return attribute_append(to, keyval, value);
 }
+int mpi_attributes_copy(const struct mpi_thing *from, struct mpi_thing *to)
+{
+    return attributes_copy(from, from->attributes, to);
+}
 
-/* Whose attributes a call is about. */
-struct place {
-    const char *call;
-    struct mpi_comm *comm; /* where errors go; NULL: a datatype */
-    enum mpi_kind of;
-    void *handle;
-    struct mpi_attribute **list;
-};
-#define COMM_PLACE &(struct place){NAME, mpi_comm_at(object), KIND_COMM, object, &mpi_comm_at(object)->attributes}
-#define TYPE_PLACE &(struct place){NAME, NULL, KIND_TYPE, object, &mpi_type_at(object)->attributes}
-
-static struct mpi_attribute *attribute_find(const struct place *at, const struct mpi_keyval *keyval)
+static struct mpi_attribute *attribute_find(const struct mpi_thing *thing, const struct mpi_keyval *keyval)
 {
     mpi_lock(&lock);
-    struct mpi_attribute *found = *at->list;
+    struct mpi_attribute *found = thing->attributes;
     while (found && found->keyval != keyval)
         found = found->next;
     mpi_unlock(&lock);
@@ -192,83 +187,86 @@ static bool key_predefined(int key, const int **value)
 
 /* ---- the calls ---- */
 
-/* The key of a call that changes AT: no predefined one. NULL: *error is raised. */
-static struct mpi_keyval *key_changeable(const struct place *at, int key, const char *how, int *error)
+/* The key of a call that changes THING: no predefined one. NULL: *error is raised. */
+static struct mpi_keyval *key_changeable(const char *call, struct mpi_thing *thing, int key, const char *how,
+                                         int *error)
 {
     const int *unused;
-    struct mpi_keyval *keyval = keyval_at(key, at->of);
-    if (at->of == KIND_COMM && key_predefined(key, &unused))
-        *error = mpi_error(at->comm, at->call, MPI_ERR_ARG, "the predefined attribute %d cannot be %s", key, how);
+    struct mpi_keyval *keyval = keyval_at(key, mpi_thing_kind(thing));
+    if (mpi_thing_kind(thing) == KIND_COMM && key_predefined(key, &unused))
+        *error = mpi_error(thing, call, MPI_ERR_ARG, "the predefined attribute %d cannot be %s", key, how);
     else if (!keyval)
-        *error = key_wrong(at->comm, at->call, key);
+        *error = key_wrong(thing, call, key);
     return keyval;
 }
 
-static int attribute_set(const struct place *at, int key, void *value)
+static int attribute_set(const char *call, struct mpi_thing *thing, int key, void *value)
 {
     int error = MPI_SUCCESS;
-    struct mpi_keyval *keyval = key_changeable(at, key, "set", &error);
+    struct mpi_keyval *keyval = key_changeable(call, thing, key, "set", &error);
     if (error)
         return error;
     /* relaxed: a key that one thread frees while another sets it is the program's race */
     if (atomic_load_explicit(&keyval->object.handle, memory_order_relaxed) == 0)
-        return key_wrong(at->comm, at->call, key);
-    struct mpi_attribute *old = attribute_find(at, keyval);
+        return key_wrong(thing, call, key);
+    struct mpi_attribute *old = attribute_find(thing, keyval);
     if (!old) {
-        error = attribute_append(at->list, keyval, value);
-        return error ? mpi_error(at->comm, at->call, error, "no memory for an attribute") : MPI_SUCCESS;
+        error = attribute_append(thing, keyval, value);
+        return error ? mpi_error(thing, call, error, "no memory for an attribute") : MPI_SUCCESS;
     }
-    error = delete_run(at->handle, keyval, old->value);
+    error = delete_run(thing, keyval, old->value);
     if (error)
-        return mpi_error(at->comm, at->call, error, "the delete function of the old value failed");
+        return mpi_error(thing, call, error, "the delete function of the old value failed");
     old->value = value;
     return MPI_SUCCESS;
 }
 
-static int attribute_get(const struct place *at, int key, void *value, int *flag)
+static int attribute_get(const char *call, struct mpi_thing *thing, int key, void *value, int *flag)
 {
     const int *known;
-    if (at->of == KIND_COMM && key_predefined(key, &known)) {
+    if (mpi_thing_kind(thing) == KIND_COMM && key_predefined(key, &known)) {
         *flag = known != NULL;
         if (known)
             *(const void **)value = known;
         return MPI_SUCCESS;
     }
-    struct mpi_keyval *keyval = keyval_at(key, at->of);
+    struct mpi_keyval *keyval = keyval_at(key, mpi_thing_kind(thing));
     if (!keyval)
-        return key_wrong(at->comm, at->call, key);
-    struct mpi_attribute *found = attribute_find(at, keyval);
+        return key_wrong(thing, call, key);
+    struct mpi_attribute *found = attribute_find(thing, keyval);
     *flag = found != NULL;
     if (found)
         *(void **)value = found->value;
     return MPI_SUCCESS;
 }
 
-static int attribute_drop(const struct place *at, int key)
+static int attribute_drop(const char *call, struct mpi_thing *thing, int key)
 {
     int error = MPI_SUCCESS;
-    struct mpi_keyval *keyval = key_changeable(at, key, "deleted", &error);
-    struct mpi_attribute *found = keyval ? attribute_find(at, keyval) : NULL;
+    struct mpi_keyval *keyval = key_changeable(call, thing, key, "deleted", &error);
+    struct mpi_attribute *found = keyval ? attribute_find(thing, keyval) : NULL;
     if (!found)
         return error;
-    error = attribute_remove(at->handle, at->list, found);
-    return error ? mpi_error(at->comm, at->call, error, "the delete function of the attribute failed") : MPI_SUCCESS;
+    error = attribute_remove(thing, found);
+    return error ? mpi_error(thing, call, error, "the delete function of the attribute failed") : MPI_SUCCESS;
 }
 
 #define KEYVAL(kind) &(struct mpi_keyval){.of = kind, .copy = (void *)copy, .drop = (void *)drop_, .extra = extra}
 #define ANSWERS GIVEN(attribute_val), GIVEN(flag)
-/* The calls for a kind of objects, as in mpi.h. */
-#define CACHED(type, kind, OF, at, copies, deletes, create, release, set, get, remove)                                 \
+/* The calls for a kind of things, as in mpi.h. */
+#define THING(AT) NAME, &AT(object)->thing
+#define CACHED(type, kind, OF, AT, copies, deletes, create, release, set, get, remove)                                 \
     ENTRY(create)(copies *copy, deletes *drop_, int *keyval, void *extra)                                              \
         { return CHECK(RUNNING, GIVEN(keyval)) ?: key_create(NAME, KEYVAL(kind), keyval); }                            \
     ENTRY(release)(int *keyval) { return CHECK(RUNNING, GIVEN(keyval)) ?: key_free(NAME, kind, keyval); }              \
-    ENTRY(set)(type object, int key, void *value) { return CHECK(OF(object)) ?: attribute_set(at, key, value); }       \
+    ENTRY(set)(type object, int key, void *value)                                                                      \
+        { return CHECK(OF(object)) ?: attribute_set(THING(AT), key, value); }                                          \
     ENTRY(get)(type object, int key, void *attribute_val, int *flag)                                                   \
-        { return CHECK(OF(object), ANSWERS) ?: attribute_get(at, key, attribute_val, flag); }                          \
-    ENTRY(remove)(type object, int key) { return CHECK(OF(object)) ?: attribute_drop(at, key); }
-CACHED(MPI_Comm, KIND_COMM, COMM_OF, COMM_PLACE, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function,
+        { return CHECK(OF(object), ANSWERS) ?: attribute_get(THING(AT), key, attribute_val, flag); }                   \
+    ENTRY(remove)(type object, int key) { return CHECK(OF(object)) ?: attribute_drop(THING(AT), key); }
+CACHED(MPI_Comm, KIND_COMM, COMM_OF, mpi_comm_at, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function,
        MPI_Comm_create_keyval, MPI_Comm_free_keyval, MPI_Comm_set_attr, MPI_Comm_get_attr, MPI_Comm_delete_attr)
-CACHED(MPI_Comm, KIND_COMM, COMM_OF, COMM_PLACE, MPI_Copy_function, MPI_Delete_function, MPI_Keyval_create,
+CACHED(MPI_Comm, KIND_COMM, COMM_OF, mpi_comm_at, MPI_Copy_function, MPI_Delete_function, MPI_Keyval_create,
        MPI_Keyval_free, MPI_Attr_put, MPI_Attr_get, MPI_Attr_delete)
-CACHED(MPI_Datatype, KIND_TYPE, TYPE_OF, TYPE_PLACE, MPI_Type_copy_attr_function, MPI_Type_delete_attr_function,
+CACHED(MPI_Datatype, KIND_TYPE, TYPE_OF, mpi_type_at, MPI_Type_copy_attr_function, MPI_Type_delete_attr_function,
        MPI_Type_create_keyval, MPI_Type_free_keyval, MPI_Type_set_attr, MPI_Type_get_attr, MPI_Type_delete_attr)

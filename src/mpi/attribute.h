@@ -1,4 +1,4 @@
-/* Attributes: values that programs attach to communicators and datatypes under keys of their own. */
+/* Attributes: values that programs attach to things under keys of their own. */
 #pragma once
 
 #include "mpi/arguments.h"
@@ -16,8 +16,8 @@ struct mpi_attribute {
     void *value;
 };
 
-/* Runs the copy functions of FROM's attributes and appends to TO. A class, not raised. OBJECT is FROM's handle. */
-int mpi_attributes_copy(void *object, const struct mpi_attribute *from, struct mpi_attribute **to);
+/* Runs the copy functions of FROM's attributes and appends to TO. A class, not raised. */
+int mpi_attributes_copy(const struct mpi_thing *from, struct mpi_thing *to);
 /* The youngest first; stops at a delete function that fails. A class, not raised. */
-int mpi_attributes_delete(void *object, struct mpi_attribute **list);
+int mpi_attributes_delete(struct mpi_thing *thing);
 int mpi_last_used_code(void); /* the value of MPI_LASTUSEDCODE (error.c) */

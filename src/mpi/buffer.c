@@ -154,7 +154,7 @@ void mpi_buffers_finish(void)
     for (uint32_t i = 0; i < mpi_tables[KIND_COMM].objects; i++) {
         struct mpi_comm *comm = mpi_slot(KIND_COMM, i, sizeof *comm);
         /* relaxed: no other thread calls any more */
-        if (atomic_load_explicit(&comm->object.references, memory_order_relaxed) > 0)
+        if (atomic_load_explicit(&comm->thing.object.references, memory_order_relaxed) > 0)
             (void)mpi_buffer_flush("MPI_Finalize", comm);
     }
 }

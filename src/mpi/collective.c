@@ -264,8 +264,8 @@ static int work_make(struct work *work, const struct collective *c)
     work->call = (struct coll_call){.kind = c->kind, .group = &comm->coll, .root = c->root};
     if (unlikely((work->rule & ROOTED) && (unsigned)c->root >= (unsigned)comm->size))
         return mpi_error(comm, c->call, MPI_ERR_ROOT, "root %d is not in %s of %d ranks", c->root,
-                         mpi_comm_name(comm, name), comm->size);
-    bool root = !(work->rule & ROOTED) || c->root == comm->rank;
+                         mpi_thing_name(comm, name), comm->size);
+    bool root = !(work->rule & ROOTED) || c->root == comm->thing.rank;
     int significant = root ? rules[c->kind].at_root : rules[c->kind].elsewhere;
     int may_be_in_place = root ? rules[c->kind].place_at_root : rules[c->kind].place_elsewhere;
     if (work->rule & REDUCES)

@@ -8,22 +8,22 @@ struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group)
     struct mpi_comm *comm = mpi_object_take(&mpi_kind_comm);
     if (!comm)
         return NULL;
-    comm->rank = comm->coll.rank = group->rank;
+    comm->thing.rank = comm->coll.rank = group->rank;
     comm->size = comm->coll.size = group->size;
     mpi_object_keep(group);
     comm->group = group;
-    comm->errhandler = parent ? parent->errhandler : mpi_errhandler_at(MPI_ERRORS_ARE_FATAL);
-    mpi_keep(comm->errhandler);
+    comm->thing.errhandler = parent ? parent->thing.errhandler : mpi_errhandler_at(MPI_ERRORS_ARE_FATAL);
+    mpi_keep(comm->thing.errhandler);
     return comm;
 }
 
 int mpi_comm_open(struct mpi_comm *comm, uint32_t id)
 {
-    int error = vmsg_context_open(mpi_context_id(id, CONTEXT_MESSAGES), comm->group->world, comm->size, comm->rank,
+    int error = vmsg_context_open(mpi_context_id(id, CONTEXT_MESSAGES), comm->group->world, comm->size, comm->coll.rank,
                                   &comm->context);
     if (error)
         goto no_context;
-    error = vmsg_context_open(mpi_context_id(id, CONTEXT_COLLECTIVES), comm->group->world, comm->size, comm->rank,
+    error = vmsg_context_open(mpi_context_id(id, CONTEXT_COLLECTIVES), comm->group->world, comm->size, comm->coll.rank,
                               &comm->coll.context);
     if (error)
         goto no_collectives;
@@ -53,7 +53,8 @@ static void comm_end(void *object)
         mpi_id_give(comm->id);
     }
     mpi_drop(comm->group);
-    mpi_drop(comm->errhandler);
+    mpi_drop(comm->thing.errhandler);
+    free(comm->thing.name);
     free(comm->topology);
 }
 
@@ -69,13 +70,13 @@ static int predefined_open(uint32_t id, int size, const int *world, const char *
     int error = comm ? mpi_comm_open(comm, id) : ERR_MEMORY;
     if (error)
         return mpi_engine_class(error);
-    strcpy(comm->name, name);
-    return MPI_SUCCESS;
+    return mpi_name_set("MPI_Init", &comm->thing, name);
 }
 
 int mpi_comm_worlds_open(void)
 {
     const struct boot_job *job = mpi_process.job;
+    mpi_file_null.rank = job->rank;
     int error = predefined_open(MPI_ID_WORLD, job->size, NULL, "MPI_COMM_WORLD", &mpi_process.world);
     if (!error)
         error = predefined_open(MPI_ID_SELF, 1, &job->rank, "MPI_COMM_SELF", &mpi_process.self);
@@ -113,7 +114,7 @@ struct mpi_topology *mpi_topology_copy(const struct mpi_topology *topology)
 /* ---- questions ---- */
 
 ENTRY(MPI_Comm_rank)(MPI_Comm comm, int *rank)
-    { return CHECK(COMM_OF(comm), GIVEN(rank)) ?: mpi_tell(rank, mpi_comm_at(comm)->rank); }
+    { return CHECK(COMM_OF(comm), GIVEN(rank)) ?: mpi_tell(rank, mpi_comm_at(comm)->thing.rank); }
 ENTRY(MPI_Comm_size)(MPI_Comm comm, int *size)
     { return CHECK(COMM_OF(comm), GIVEN(size)) ?: mpi_tell(size, mpi_comm_at(comm)->size); }
 
@@ -146,13 +147,8 @@ ENTRY(MPI_Comm_remote_group)(MPI_Comm comm, MPI_Group *group)
 ENTRY(MPI_Comm_get_parent)(MPI_Comm *parent)
     { return CHECK(RUNNING, GIVEN(parent)) ?: (*parent = MPI_COMM_NULL, MPI_SUCCESS); }
 
-static int name_set(struct mpi_comm *comm, const char *name)
-{
-    snprintf(comm->name, sizeof comm->name, "%s", name);
-    return MPI_SUCCESS;
-}
 ENTRY(MPI_Comm_set_name)(MPI_Comm comm, const char *comm_name)
-    { return CHECK(COMM_OF(comm), GIVEN(comm_name)) ?: name_set(mpi_comm_at(comm), comm_name); }
+    { return CHECK(COMM_OF(comm), GIVEN(comm_name)) ?: mpi_name_set(NAME, &mpi_comm_at(comm)->thing, comm_name); }
 
 ENTRY(MPI_Comm_get_name)(MPI_Comm handle, char *comm_name, int *resultlen)
 {
@@ -161,7 +157,8 @@ ENTRY(MPI_Comm_get_name)(MPI_Comm handle, char *comm_name, int *resultlen)
     int error = CHECK(COMM_OF(none ? MPI_COMM_SELF : handle, &comm), GIVEN(comm_name), GIVEN(resultlen));
     if (error)
         return error;
-    return mpi_tell(resultlen, snprintf(comm_name, MPI_MAX_OBJECT_NAME, "%s", none ? "MPI_COMM_NULL" : comm->name));
+    return mpi_tell(resultlen, snprintf(comm_name, MPI_MAX_OBJECT_NAME, "%s",
+                                        none ? "MPI_COMM_NULL" : comm->thing.name ?: ""));
 }
 
 /* Hints: none is understood, so none is in use. */

@@ -1,4 +1,4 @@
-/* Communicators and groups. A communicator holds its group and its error handler. */
+/* Communicators and groups. A communicator holds its group. */
 #pragma once
 
 #include "coll/coll.h"
@@ -24,20 +24,17 @@ struct mpi_buffer { /* of MPI_Bsend (buffer.c) */
 };
 
 struct mpi_comm {
-    struct mpi_object object;
+    struct mpi_thing thing;
+    int size;
     struct msg_context *context; /* the user's messages */
-    int rank, size;
     struct coll_group coll;      /* collectives, with a context of their own */
     uint32_t id;                 /* see mpi_context_id */
     uint32_t children;           /* communicators made from this one so far: the same on all members */
     struct mpi_group *group;
-    struct mpi_errhandler *errhandler;
-    struct mpi_attribute *attributes;
     struct mpi_topology *topology;
     struct mpi_buffer buffer;
     struct msg_context *hellos;  /* of partitioned communication; NULL: there was none here */
     struct msg_context *agreements; /* of MPI_Comm_create_group, ranks of the world; NULL: there was none here */
-    char name[MPI_MAX_OBJECT_NAME];
 };
 
 static inline struct mpi_comm *mpi_comm_at(MPI_Comm handle)
@@ -48,11 +45,11 @@ static inline struct mpi_comm *mpi_comm_at(MPI_Comm handle)
         return mpi_process.self;
     return mpi_object_at(KIND_COMM, handle, sizeof(struct mpi_comm));
 }
-static inline MPI_Comm mpi_comm_handle(struct mpi_comm *comm) /* without a new user */
+static inline void *mpi_thing_handle(const void *thing) /* without a new user */
 {
-    return comm == mpi_process.world  ? MPI_COMM_WORLD
-           : comm == mpi_process.self ? MPI_COMM_SELF
-                                      : (MPI_Comm)comm->object.identity;
+    return thing == mpi_process.world  ? MPI_COMM_WORLD
+           : thing == mpi_process.self ? MPI_COMM_SELF
+                                       : mpi_handle(thing);
 }
 static inline void mpi_comm_drop(struct mpi_comm *comm)
 {

@@ -101,7 +101,7 @@ static int comm_inherit(struct mpi_comm *parent, struct mpi_comm *comm)
         if (!comm->topology)
             return MPI_ERR_NO_MEM;
     }
-    return mpi_attributes_copy(mpi_comm_handle(parent), parent->attributes, &comm->attributes);
+    return mpi_attributes_copy(&parent->thing, &comm->thing);
 }
 
 static int dup_start(const char *call, struct mpi_comm *parent, MPI_Comm *out, struct mpi_request **request)
@@ -184,7 +184,7 @@ static int choice_order(const void *a, const void *b)
 /* All ranks' choices; to be freed. NULL: *error is the engine's. */
 static struct choice *choices_gather(struct mpi_comm *comm, int color, int key, int *error)
 {
-    struct choice mine = {color, key, comm->rank}, *all = malloc((size_t)comm->size * sizeof *all);
+    struct choice mine = {color, key, comm->thing.rank}, *all = malloc((size_t)comm->size * sizeof *all);
     if (!all) {
         *error = ERR_MEMORY;
         return NULL;
@@ -270,8 +270,8 @@ static int comm_free(const char *call, MPI_Comm *comm)
     if (error)
         return error;
     if (old == mpi_process.world || old == mpi_process.self)
-        return mpi_error(old, call, MPI_ERR_COMM, "%s cannot be freed", old->name);
-    error = mpi_attributes_delete(*comm, &old->attributes);
+        return mpi_error(old, call, MPI_ERR_COMM, "%s cannot be freed", old->thing.name);
+    error = mpi_attributes_delete(&old->thing);
     if (error)
         return mpi_error(old, call, error, "the delete function of an attribute failed");
     error = mpi_buffer_flush(call, old);

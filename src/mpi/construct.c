@@ -282,7 +282,7 @@ ENTRY(MPI_Type_dup)(MPI_Datatype old, MPI_Datatype *out)
     struct mpi_type *made = mpi_type_at(*out);
     if (making.old->committed)
         mpi_type_ready(made);
-    error = mpi_attributes_copy(old, making.old->attributes, &made->attributes);
+    error = mpi_attributes_copy(&making.old->thing, &made->thing);
     if (!error)
         return MPI_SUCCESS;
     mpi_object_unpublish(made);

@@ -14,13 +14,13 @@ ENTRY(MPI_Type_free)(MPI_Datatype *datatype)
     if (error)
         return error;
     if (mpi_predefined(type))
-        return mpi_error(NULL, NAME, MPI_ERR_TYPE, "%s is predefined and cannot be freed", type->name);
+        return mpi_error(NULL, NAME, MPI_ERR_TYPE, "%s is predefined and cannot be freed", type->thing.name);
     int made_by = type->recipe->combiner;
     if (made_by >= MPI_COMBINER_F90_REAL && made_by <= MPI_COMBINER_F90_INTEGER)
         return mpi_error(NULL, NAME, MPI_ERR_TYPE, "a type of precision and range cannot be freed");
     /* relaxed: two threads that free handles of one type at once is the program's race */
-    if (atomic_load_explicit(&type->object.users, memory_order_relaxed) == 1) /* else MPI_Type_get_contents gave more */
-        error = mpi_attributes_delete(*datatype, &type->attributes);
+    if (atomic_load_explicit(&type->thing.object.users, memory_order_relaxed) == 1) /* else get_contents gave more */
+        error = mpi_attributes_delete(&type->thing);
     if (error)
         return mpi_error(NULL, NAME, error, "the delete function of an attribute failed");
     return mpi_free_handle(NAME, &mpi_kind_type, datatype);
@@ -65,27 +65,16 @@ ENTRY(MPI_Type_get_name)(MPI_Datatype handle, char *type_name, int *resultlen)
     if (error)
         return error;
     if (!known)
-        known = type->name ? type->name : "";
+        known = type->thing.name ?: "";
     return mpi_tell(resultlen, snprintf(type_name, MPI_MAX_OBJECT_NAME, "%s", known));
 }
 
-ENTRY(MPI_Type_set_name)(MPI_Datatype handle, const char *type_name)
-{
-    struct mpi_type *type;
-    int error = CHECK(TYPE_OF(handle, &type), GIVEN(type_name));
-    if (error)
-        return error;
-    char *copy = strndup(type_name, MPI_MAX_OBJECT_NAME - 1);
-    if (!copy)
-        return mpi_error(NULL, NAME, MPI_ERR_NO_MEM, "no memory for a name");
-    if (!mpi_predefined(type)) /* the first names of the predefined ones are constants */
-        free(type->name);
-    type->name = copy;
-    return MPI_SUCCESS;
-}
+ENTRY(MPI_Type_set_name)(MPI_Datatype type, const char *type_name)
+    { return CHECK(TYPE_OF(type), GIVEN(type_name)) ?: mpi_name_set(NAME, &mpi_type_at(type)->thing, type_name); }
 
 ENTRY(MPI_Type_get_value_index)(MPI_Datatype value, MPI_Datatype index, MPI_Datatype *pair_type)
-    { return CHECK(TYPE_OF(value), TYPE_OF(index), GIVEN(pair_type)) ?: (*pair_type = mpi_pair_of(value, index), MPI_SUCCESS); }
+    { return CHECK(TYPE_OF(value), TYPE_OF(index), GIVEN(pair_type)) ?:
+             (*pair_type = mpi_pair_of(value, index), MPI_SUCCESS); }
 
 ENTRY(MPI_Get_address)(const void *location, MPI_Aint *address)
     { return CHECK(GIVEN(address)) ?: (*address = (MPI_Aint)location, MPI_SUCCESS); }

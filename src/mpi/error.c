@@ -144,31 +144,29 @@ ENTRY(MPI_Errhandler_free)(MPI_Errhandler *errhandler)
     return CHECK(BEHIND(mpi_kind_errhandler, errhandler)) ?: mpi_free_handle(NAME, &mpi_kind_errhandler, errhandler);
 }
 
-static int handler_set(const char *call, struct mpi_comm *comm, MPI_Errhandler handle)
+static int handler_set(const char *call, struct mpi_thing *thing, MPI_Errhandler handle)
 {
-    struct mpi_errhandler *handler = mpi_errhandler_at(handle), *old = *mpi_handler_of(comm);
+    struct mpi_errhandler *handler = mpi_errhandler_at(handle), *old = thing->errhandler;
     if (!handler)
-        return mpi_wrong(comm, call, &mpi_kind_errhandler, handle);
-    bool files = comm == MPI_OF_FILES;
-    if (!mpi_predefined(handler) && handler->of != (files ? KIND_FILE : KIND_COMM))
-        return mpi_error(comm, call, MPI_ERR_ERRHANDLER, "the error handler is for %s",
-                         files ? "communicators" : "files");
+        return mpi_wrong(thing, call, &mpi_kind_errhandler, handle);
+    if (!mpi_predefined(handler) && handler->of != mpi_thing_kind(thing))
+        return mpi_error(thing, call, MPI_ERR_ERRHANDLER, "the error handler is for another kind of objects");
     mpi_keep(handler);
-    *mpi_handler_of(comm) = handler;
+    thing->errhandler = handler;
     mpi_drop(old);
     return MPI_SUCCESS;
 }
 
-static int handler_get(const char *call, struct mpi_comm *comm, MPI_Errhandler *out)
+static int handler_get(const char *call, struct mpi_thing *thing, MPI_Errhandler *out)
 {
     if (!out)
-        return mpi_null(comm, call, "errhandler");
-    *out = mpi_object_publish(*mpi_handler_of(comm));
+        return mpi_null(thing, call, "errhandler");
+    *out = mpi_object_publish(thing->errhandler);
     return MPI_SUCCESS;
 }
 
 /* The program reports an error. */
-static int code_report(struct mpi_comm *comm, const char *call, int code)
+static int code_report(struct mpi_thing *thing, const char *call, int code)
 {
     if (!code_is_valid(code))
         return code_wrong(call, code);
@@ -176,11 +174,11 @@ static int code_report(struct mpi_comm *comm, const char *call, int code)
     const char *text = row ? (row->text ? row->text : "") : mpi_class_sentence(code);
     char sentence[MPI_MAX_ERROR_STRING];
     snprintf(sentence, sizeof sentence, "%s: the program reports error %d: %.400s", call, code, text);
-    mpi_report(comm, code, sentence);
+    mpi_report(thing, code, sentence);
     return MPI_SUCCESS;
 }
 
-#define OF_COMM mpi_comm_at(comm)
+#define OF_COMM &mpi_comm_at(comm)->thing
 ENTRY(MPI_Comm_set_errhandler)(MPI_Comm comm, MPI_Errhandler handle)
     { return CHECK(COMM_OF(comm)) ?: handler_set(NAME, OF_COMM, handle); }
 ENTRY(MPI_Comm_get_errhandler)(MPI_Comm comm, MPI_Errhandler *handle)
@@ -192,23 +190,28 @@ ENTRY(MPI_Comm_call_errhandler)(MPI_Comm comm, int code)
 static int file_wrong(const char *call, MPI_File file)
 {
     return file == MPI_FILE_NULL ? MPI_SUCCESS
-                                 : mpi_error(MPI_OF_FILES, call, MPI_ERR_FILE, "%p is not a file", (void *)file);
+                                 : mpi_error(&mpi_file_null, call, MPI_ERR_FILE, "%p is not a file", (void *)file);
 }
 ENTRY(MPI_File_set_errhandler)(MPI_File file, MPI_Errhandler handle)
-    { return CHECK(RUNNING) ?: file_wrong(NAME, file) ?: handler_set(NAME, MPI_OF_FILES, handle); }
+    { return CHECK(RUNNING) ?: file_wrong(NAME, file) ?: handler_set(NAME, &mpi_file_null, handle); }
 ENTRY(MPI_File_get_errhandler)(MPI_File file, MPI_Errhandler *handle)
-    { return CHECK(RUNNING) ?: file_wrong(NAME, file) ?: handler_get(NAME, MPI_OF_FILES, handle); }
+    { return CHECK(RUNNING) ?: file_wrong(NAME, file) ?: handler_get(NAME, &mpi_file_null, handle); }
 ENTRY(MPI_File_call_errhandler)(MPI_File file, int code)
-    { return CHECK(RUNNING) ?: file_wrong(NAME, file) ?: code_report(MPI_OF_FILES, NAME, code); }
+    { return CHECK(RUNNING) ?: file_wrong(NAME, file) ?: code_report(&mpi_file_null, NAME, code); }
 
 /* ---- what is not implemented yet ---- */
 
 #define NOT_YET_SENTENCE "this function is not implemented yet: see viaduct info --mpi"
 
-int mpi_not_yet(const char *call) { return mpi_error(NULL, call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE); }
+int mpi_not_yet(const char *call, void *of)
+{
+    struct mpi_thing none = {.errhandler = of ? mpi_errhandler_at(of) : NULL, .name = (char *)"an object that is none"},
+                     *comm = (struct mpi_thing *)mpi_comm_at(of);
+    return mpi_error(comm ? comm : &none, call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE);
+}
 int mpi_no_file(const char *call)
 {
-    return mpi_error(MPI_OF_FILES, call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE);
+    return mpi_error(&mpi_file_null, call, MPI_ERR_UNSUPPORTED_OPERATION, NOT_YET_SENTENCE);
 }
 int mpi_no_tool(const char *call)
 {

@@ -58,10 +58,10 @@ ENTRY(MPI_Init_thread)(int *argc, char ***argv, int required, int *provided)
 ENTRY(MPI_Finalize)(void)
 {
     ENTER("MPI_Finalize");
-    int error = mpi_attributes_delete(MPI_COMM_SELF, &mpi_process.self->attributes);
+    int error = mpi_attributes_delete(&mpi_process.self->thing);
     if (error)
         return mpi_error(NULL, NAME, error, "the delete function of an attribute of MPI_COMM_SELF failed");
-    error = mpi_attributes_delete(MPI_COMM_WORLD, &mpi_process.world->attributes);
+    error = mpi_attributes_delete(&mpi_process.world->thing);
     if (error)
         return mpi_error(NULL, NAME, error, "the delete function of an attribute of MPI_COMM_WORLD failed");
     mpi_check_leftovers();
@@ -93,9 +93,9 @@ ENTRY(MPI_Abort)(MPI_Comm handle, int code)
     }
     const struct mpi_comm *comm = mpi_comm_at(handle);
     if (comm)
-        mpi_comm_name(comm, name);
+        mpi_thing_name(comm, name);
     snprintf(text, sizeof text, "MPI_Abort: the program ends the job with error code %d (rank %d of %s)", code,
-             comm ? comm->rank : mpi_process.job->rank, name);
+             comm ? comm->thing.rank : mpi_process.job->rank, name);
     vmsg_abort(code, text);
 }
 

@@ -11,9 +11,9 @@ static const char *object_detail(enum mpi_kind kind, const void *object, char te
     text[0] = 0;
     if (kind == KIND_REQUEST)
         snprintf(text, 160, " of %s%s%s", request->call, request->comm ? " on " : "",
-                 request->comm ? mpi_comm_name(request->comm, name) : "");
+                 request->comm ? mpi_thing_name(request->comm, name) : "");
     if (kind == KIND_COMM)
-        snprintf(text, 160, " (%s)", mpi_comm_name(object, name));
+        snprintf(text, 160, " (%s)", mpi_thing_name(object, name));
     return text;
 }
 
@@ -45,7 +45,7 @@ static void messages_tell(struct mpi_comm *comm)
         struct msg_request request = {.completed = NULL};
         if (told < MPI_CHECK_MOST)
             LOG_WARN("check: a message of %llu bytes from rank %d with tag %d on %s was never received",
-                     (unsigned long long)result.bytes, result.source, result.tag, mpi_comm_name(comm, name));
+                     (unsigned long long)result.bytes, result.source, result.tag, mpi_thing_name(comm, name));
         if (vmsg_message_recv(&request, message, &nothing) == OK)
             mpi_wait_here(&request);
     }
@@ -61,7 +61,7 @@ void mpi_check_leftovers(void)
         return;
     for (uint32_t i = 0; i < mpi_tables[KIND_COMM].objects; i++) {
         struct mpi_comm *comm = mpi_slot(KIND_COMM, i, sizeof *comm);
-        if (atomic_load_explicit(&comm->object.references, memory_order_relaxed) > 0 && comm->context)
+        if (atomic_load_explicit(&comm->thing.object.references, memory_order_relaxed) > 0 && comm->context)
             messages_tell(comm);
     }
     for (enum mpi_kind kind = KIND_COMM; kind <= KIND_KEYVAL; kind++)

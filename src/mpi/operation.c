@@ -27,7 +27,7 @@ int mpi_message_wrong(struct mpi_message message, bool receive)
     bool wildcard = receive && m->rank == MPI_ANY_SOURCE;
     if (m->rank != MPI_PROC_NULL && !wildcard && (unsigned)m->rank >= (unsigned)comm->size)
         return mpi_error(comm, m->call, MPI_ERR_RANK, "%srank %d is not in %s of %d ranks", side, m->rank,
-                         mpi_comm_name(comm, name), comm->size);
+                         mpi_thing_name(comm, name), comm->size);
     if (m->tag < 0 && !(receive && m->tag == MPI_ANY_TAG))
         return mpi_error(comm, m->call, MPI_ERR_TAG, "%stag %d is negative%s", side, m->tag,
                          receive                 ? " and not MPI_ANY_TAG"

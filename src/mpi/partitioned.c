@@ -237,8 +237,8 @@ static int contexts_open(struct mpi_comm *comm)
                         : vmsg_context_open(mpi_context_id(MPI_ID_PARTS, CONTEXT_MESSAGES), NULL, job->size, job->rank,
                                             &context);
     if (!error && !comm->hellos)
-        error = vmsg_context_open(mpi_context_id(comm->id, CONTEXT_HELLOS), comm->group->world, comm->size, comm->rank,
-                                  &comm->hellos);
+        error = vmsg_context_open(mpi_context_id(comm->id, CONTEXT_HELLOS), comm->group->world, comm->size,
+                                  comm->coll.rank, &comm->hellos);
     mpi_unlock(&lock);
     return error;
 }

@@ -108,7 +108,7 @@ static int matched_find(struct mpi_message *m, const MPI_Message *handle, struct
     *type = mpi_type_at(m->type);
     if (*type && mpi_data_fits(m->buffer, m->count, *type))
         return MPI_SUCCESS;
-    m->comm = mpi_comm_handle((*object)->comm);
+    m->comm = mpi_thing_handle((*object)->comm);
     return mpi_comm_at(m->comm) ? mpi_message_wrong(*m, true)
                                 : mpi_error(NULL, m->call, MPI_ERR_ARG, "count, datatype or buffer is wrong");
 }

@@ -1,4 +1,5 @@
-/* Raising errors: the classes with their sentences, the predefined handlers, and calling the handler of a communicator.
+/* Raising errors: the classes with their sentences, the predefined handlers, things and their names, and calling the
+ * handler of the thing that an error belongs to.
  *
  * A code that this library returns is a class. The sentence of the error raised last in a thread is kept, so that
  * MPI_Error_string of that class tells function, argument and value and not only the class. */
@@ -25,11 +26,38 @@ struct mpi_errhandler *mpi_errhandler_at(MPI_Errhandler handle)
                                              : mpi_object_at(KIND_ERRHANDLER, handle, sizeof(struct mpi_errhandler));
 }
 
-/* Of files there is only MPI_FILE_NULL, whose handler files take over when they are opened. */
-struct mpi_errhandler **mpi_handler_of(struct mpi_comm *comm)
+/* ---- things ---- */
+
+struct mpi_thing mpi_file_null = {
+    .object.identity = (uintptr_t)MPI_FILE_NULL, .errhandler = &predefined[2], .name = (char *)"MPI_FILE_NULL"};
+
+enum mpi_kind mpi_thing_kind(const struct mpi_thing *thing)
 {
-    static struct mpi_errhandler *of_files = &predefined[2];
-    return comm == MPI_OF_FILES ? &of_files : &comm->errhandler;
+    uintptr_t identity = thing->object.identity;
+    return !mpi_predefined(thing) ? (enum mpi_kind)(identity >> 40) : thing == &mpi_file_null ? KIND_FILE : KIND_TYPE;
+}
+
+const char *mpi_thing_name(const void *object, char text[64])
+{
+    const struct mpi_thing *thing = object;
+    if (thing->name && thing->name[0])
+        snprintf(text, 64, "%.63s", thing->name);
+    else if (mpi_thing_kind(thing) == KIND_COMM)
+        snprintf(text, 64, "communicator %u", ((const struct mpi_comm *)object)->id);
+    else
+        snprintf(text, 64, "one without a name");
+    return text;
+}
+
+int mpi_name_set(const char *call, struct mpi_thing *thing, const char *name)
+{
+    char *copy = strndup(name, MPI_MAX_OBJECT_NAME - 1);
+    if (!copy)
+        return mpi_error(thing, call, MPI_ERR_NO_MEM, "no memory for a name");
+    if (!mpi_predefined(thing)) /* the first names of the predefined ones are constants */
+        free(thing->name);
+    thing->name = copy;
+    return MPI_SUCCESS;
 }
 
 /* ---- classes ---- */
@@ -115,11 +143,11 @@ int mpi_engine_class(int error)
     return MPI_ERR_OTHER;
 }
 
-/* Errors without a communicator belong to MPI_COMM_SELF; a program that only set the handler of MPI_COMM_WORLD means it
- * for these too. */
-static struct mpi_comm *comm_default(void)
+/* Errors without a thing belong to MPI_COMM_SELF; a program that only set the handler of MPI_COMM_WORLD means it for
+ * these too. */
+static struct mpi_thing *thing_default(void)
 {
-    return mpi_process.self->errhandler == predefined ? mpi_process.world : mpi_process.self;
+    return mpi_process.self->thing.errhandler == predefined ? &mpi_process.world->thing : &mpi_process.self->thing;
 }
 
 /* Gives the error raised last to the handler. VISIBLE: the address of the handle it belongs to. */
@@ -133,36 +161,30 @@ static int handler_run(const struct mpi_errhandler *handler, void *visible, int 
         handler->function(visible, &copy);
         break;
     default:
+        if (!vmsg_job())
+            mpi_end_early(last.sentence);
         vmsg_abort(code > 0 && code < 256 ? code : 1, last.class == code ? last.sentence : mpi_class_sentence(code));
     }
     return code;
 }
 
-static int comm_handle(struct mpi_comm *comm, int code)
+static int thing_handle(struct mpi_thing *thing, int code)
 {
-    void *visible = comm == MPI_OF_FILES ? (void *)MPI_FILE_NULL : mpi_comm_handle(comm);
-    return handler_run(*mpi_handler_of(comm), &visible, code);
+    void *visible = mpi_thing_handle(thing);
+    return handler_run(thing->errhandler, &visible, code);
 }
 
-int mpi_report(struct mpi_comm *comm, int code, const char *sentence)
+int mpi_report(struct mpi_thing *thing, int code, const char *sentence)
 {
     last.class = code;
     snprintf(last.sentence, sizeof last.sentence, "%s", sentence);
-    return comm_handle(comm, code);
+    return thing_handle(thing, code);
 }
 
-const char *mpi_comm_name(const struct mpi_comm *comm, char text[64])
-{
-    if (comm->name[0])
-        snprintf(text, 64, "%.63s", comm->name);
-    else
-        snprintf(text, 64, "communicator %u", comm->id);
-    return text;
-}
-
-int mpi_error(struct mpi_comm *comm, const char *call, int class, const char *format, ...)
+int mpi_error(void *object, const char *call, int class, const char *format, ...)
 {
     char name[64];
+    struct mpi_thing *thing = object;
     size_t room = sizeof last.sentence;
     va_list arguments;
     int at = snprintf(last.sentence, room, "%s: ", call);
@@ -170,32 +192,32 @@ int mpi_error(struct mpi_comm *comm, const char *call, int class, const char *fo
     at += vsnprintf(last.sentence + at, room - (size_t)at, format, arguments);
     va_end(arguments);
     last.class = class;
-    if (!mpi_is_running())
-        mpi_end_early(last.sentence);
-    if (!comm)
-        comm = comm_default();
-    const struct mpi_comm *where = comm == MPI_OF_FILES ? mpi_process.world : comm;
+    if (!thing || !thing->errhandler) {
+        if (!mpi_is_running())
+            mpi_end_early(last.sentence);
+        thing = thing_default();
+    }
     if (at > 0 && (size_t)at < room)
         snprintf(last.sentence + at, room - (size_t)at, " (%s, rank %d of %s)",
-                 mpi_class_name(class) ?: "an added class", where->rank, mpi_comm_name(where, name));
-    return comm_handle(comm, class);
+                 mpi_class_name(class) ?: "an added class", thing->rank, mpi_thing_name(thing, name));
+    return thing_handle(thing, class);
 }
 
-int mpi_null(struct mpi_comm *comm, const char *call, const char *argument)
+int mpi_null(void *thing, const char *call, const char *argument)
 {
-    return mpi_error(comm, call, MPI_ERR_ARG, "%s is NULL", argument);
+    return mpi_error(thing, call, MPI_ERR_ARG, "%s is NULL", argument);
 }
 
-int mpi_wrong(struct mpi_comm *comm, const char *call, const struct mpi_kind_row *kind, const void *handle)
+int mpi_wrong(void *thing, const char *call, const struct mpi_kind_row *kind, const void *handle)
 {
     if (handle == kind->none)
-        return mpi_error(comm, call, kind->class, "the %s is %s", kind->name, kind->null);
-    return mpi_error(comm, call, kind->class, "%p is no %s, or was freed", handle, kind->name);
+        return mpi_error(thing, call, kind->class, "the %s is %s", kind->name, kind->null);
+    return mpi_error(thing, call, kind->class, "%p is no %s, or was freed", handle, kind->name);
 }
 
-int mpi_engine_error(struct mpi_comm *comm, const char *call, int error)
+int mpi_engine_error(void *thing, const char *call, int error)
 {
     const char *detail = vbase_error_detail();
-    return mpi_error(comm, call, mpi_engine_class(error), "%s%s%s", vbase_error_sentence(error), detail[0] ? ": " : "",
+    return mpi_error(thing, call, mpi_engine_class(error), "%s%s%s", vbase_error_sentence(error), detail[0] ? ": " : "",
                      detail);
 }

@@ -108,7 +108,7 @@ static void describe(const struct mpi_type *type, char text[40])
     const struct mpi_type *inner = type;
     while (inner->recipe && inner->recipe->types > 0)
         inner = inner->recipe->type[0];
-    if (type->name || inner == type)
+    if (type->thing.name || inner == type)
         snprintf(text, 40, "%s", mpi_type_text(type));
     else
         snprintf(text, 40, "a type made of %s%s", mpi_type_text(inner),
@@ -161,7 +161,7 @@ static void compare(const struct checked *checked, const struct msg_result *resu
     LOG_WARN("check: %s at %s received a message from rank %d with tag %d on %s as %llu of %s; it was sent at %s as "
              "%llu of %s",
              checked->call, mpi_check_place(checked->caller, here), result->source, result->tag,
-             mpi_comm_name(checked->comm, name), (unsigned long long)checked->count, type,
+             mpi_thing_name(checked->comm, name), (unsigned long long)checked->count, type,
              mpi_check_place(sent.place ? (void *)(program_base() + sent.place) : NULL, there),
              (unsigned long long)sent.count, sent.type);
 }

@@ -68,7 +68,7 @@ ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int perio
                 grid_check(parent, NAME, n, dims, &ranks);
     if (error)
         return error;
-    bool member = parent->rank < ranks;
+    bool member = parent->thing.rank < ranks;
     struct mpi_topology *topology = mpi_topology_new(n);
     struct mpi_group *group = member ? mpi_group_make(ranks, parent->group->world) : NULL;
     if (!topology || (member && !group)) {
@@ -170,7 +170,7 @@ ENTRY(MPI_Cart_coords)(MPI_Comm handle, int rank, int room, int coordinates[])
         return error;
     const struct mpi_topology *grid = comm->topology;
     if ((unsigned)rank >= (unsigned)comm->size)
-        return mpi_error(comm, NAME, MPI_ERR_RANK, "rank %d is not in %s of %d ranks", rank, mpi_comm_name(comm, name),
+        return mpi_error(comm, NAME, MPI_ERR_RANK, "rank %d is not in %s of %d ranks", rank, mpi_thing_name(comm, name),
                          comm->size);
     if (room < grid->dimensions || (grid->dimensions > 0 && !coordinates))
         return arrays_refuse(comm, NAME, room);
@@ -209,15 +209,15 @@ ENTRY(MPI_Cart_shift)(MPI_Comm handle, int direction, int distance, int *rank_so
     int stride = 1;
     for (int i = direction + 1; i < grid->dimensions; i++)
         stride *= grid->extent[i];
-    *rank_dest = forth < 0 || forth >= extent ? MPI_PROC_NULL : comm->rank + (int)(forth - home) * stride;
-    *rank_source = back < 0 || back >= extent ? MPI_PROC_NULL : comm->rank + (int)(back - home) * stride;
+    *rank_dest = forth < 0 || forth >= extent ? MPI_PROC_NULL : comm->thing.rank + (int)(forth - home) * stride;
+    *rank_source = back < 0 || back >= extent ? MPI_PROC_NULL : comm->thing.rank + (int)(back - home) * stride;
     return MPI_SUCCESS;
 }
 
 static int cart_map(const char *call, struct mpi_comm *comm, int n, const int *dims, int *rank)
 {
     int ranks, error = grid_check(comm, call, n, dims, &ranks);
-    return error ?: mpi_tell(rank, comm->rank < ranks ? comm->rank : MPI_UNDEFINED);
+    return error ?: mpi_tell(rank, comm->thing.rank < ranks ? comm->thing.rank : MPI_UNDEFINED);
 }
 ENTRY(MPI_Cart_map)(MPI_Comm comm, int n, const int dims[], const int periods[], int *newrank)
 {

@@ -100,14 +100,14 @@ static struct mpi_type *type_predefined(MPI_Datatype handle) { return &mpi_types
 static void type_fill(MPI_Datatype handle, const char *name, uint8_t element, struct type_layout *layout)
 {
     struct mpi_type *type = type_predefined(handle);
-    type->object.identity = (uintptr_t)handle;
+    type->thing.object.identity = (uintptr_t)handle;
     type->layout = layout;
     type->size = layout->shape.size;
     type->flat = layout->shape.contiguous;
     mpi_type_ready(type);
     type->element = element;
     type->elements = 1;
-    type->name = (char *)name;
+    type->thing.name = (char *)name;
 }
 
 /* Again, too, where Fortran's numbers have got another size. */
@@ -157,7 +157,7 @@ int mpi_types_open(void)
 
 const char *mpi_type_text(const struct mpi_type *type)
 {
-    return type->name && type->name[0] ? type->name : "a datatype of the program";
+    return type->thing.name && type->thing.name[0] ? type->thing.name : "a datatype of the program";
 }
 
 static void type_end(void *object)
@@ -166,7 +166,7 @@ static void type_end(void *object)
     for (uint32_t i = 0; i < type->recipe->types; i++)
         mpi_drop(type->recipe->type[i]);
     free(type->recipe);
-    free(type->name);
+    free(type->thing.name);
     vtype_layout_drop(type->layout);
 }
 

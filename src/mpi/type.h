@@ -17,7 +17,7 @@ struct mpi_recipe {
 };
 
 struct mpi_type {
-    struct mpi_object object;
+    struct mpi_thing thing;
     uint64_t size;     /* bytes of payload in one */
     bool flat;         /* count of them are count * size bytes in a row */
     bool committed;
@@ -27,8 +27,6 @@ struct mpi_type {
     uint64_t elements; /* basic elements in one */
     struct type_layout *layout;
     struct mpi_recipe *recipe; /* NULL: predefined */
-    struct mpi_attribute *attributes;
-    char *name;        /* NULL: none */
 };
 
 #define MPI_FIRST_TYPE 0x200u

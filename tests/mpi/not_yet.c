@@ -1,11 +1,12 @@
-/* A function that is not implemented yet is there, and returns an error with a sentence by the right error handler; those
- * of the tool interface by none. ranks: 1 */
+/* A function that is not implemented yet is there, and returns an error with a sentence by the right error handler: that
+ * of its communicator, or one that it is given; those of the tool interface by none. ranks: 1 */
 #include "mpi_check.h"
 
+static MPI_Comm handled = MPI_COMM_SELF;
 static int calls_of_comm, calls_of_file, last_code;
 static void on_comm(MPI_Comm *comm, int *code, ...)
 {
-    CHECK(*comm == MPI_COMM_SELF);
+    CHECK(*comm == handled);
     calls_of_comm++;
     last_code = *code;
 }
@@ -29,8 +30,13 @@ int main(void)
     char port[MPI_MAX_PORT_NAME];
     MPI_Errhandler of_comm, of_file, now;
     MPI_File file = MPI_FILE_NULL;
+    MPI_Comm spawned;
+    MPI_Win window;
     int provided;
+    MPI_Session session;
+    CHECK_EQUAL(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session), MPI_ERR_UNSUPPORTED_OPERATION);
     check_init();
+    CHECK_EQUAL(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session), MPI_ERR_UNSUPPORTED_OPERATION);
     /* files: errors return, unless something else is asked for */
     CHECK_CLASS(MPI_File_open(MPI_COMM_SELF, "x", MPI_MODE_RDONLY, MPI_INFO_NULL, &file), MPI_ERR_UNSUPPORTED_OPERATION);
     check_sentence("MPI_File_open: ");
@@ -49,6 +55,17 @@ int main(void)
     CHECK_CLASS(MPI_Lookup_name("service", MPI_INFO_NULL, port), MPI_ERR_UNSUPPORTED_OPERATION);
     check_sentence("MPI_Lookup_name: ");
     CHECK_EQUAL(calls_of_comm, 1);
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &handled)); /* with the handler */
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+    CHECK_CLASS(MPI_Comm_spawn("x", NULL, 1, MPI_INFO_NULL, 0, handled, &spawned, NULL), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_CLASS(MPI_Comm_spawn_multiple(1, NULL, NULL, NULL, NULL, 0, handled, &spawned, NULL),
+                MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_CLASS(MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, handled, &window), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_EQUAL(calls_of_comm, 4);
+    CHECK_OK(MPI_Comm_free(&handled));
+    calls_of_comm = 1;
+    handled = MPI_COMM_SELF;
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, of_comm));
     CHECK_EQUAL(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided), MPI_T_ERR_NOT_SUPPORTED);
     CHECK_EQUAL(calls_of_comm, 1);
     /* a handler is of one kind */
