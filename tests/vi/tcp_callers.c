@@ -3,7 +3,7 @@
  * timeout: 60 */
 #include "tcp_pair.h"
 #include "base/counters.h"
-#include "vi/tcp/hello.h"
+#include "vi/call/hello.h"
 #include "vi/tcp/tcp.h"
 
 #define UNPROVEN ((int)TUNED(LISTENER_CALLERS))
@@ -110,30 +110,30 @@ static void nonsense(void)
         int fd = knock(victim()->cards.port);
         CHECK_EQUAL(vbase_random(bytes, length), OK);
         if (round % 3 == 0)
-            memcpy(bytes, &(uint64_t){TCP_MAGIC}, 8);
+            memcpy(bytes, &(uint64_t){CALL_MAGIC}, 8);
         say(fd, bytes, length);
         shutdown(fd, SHUT_WR);
         CHECK(sent_away(fd));
     }
     CHECK(vbase_counters->refused > refused + 100);
-    PAIR_WAIT(tcp_listener_callers(victim()->listener) == 0);
+    PAIR_WAIT(call_listener_callers(victim()->listener) == 0);
     CHECK_EQUAL(pair[1].called, 0);
 }
 
 static void wrong_secret(void)
 {
     static const uint8_t other[SECRET_SIZE] = "not the secret of this job......";
-    struct tcp_hello hello;
-    struct tcp_welcome welcome;
-    struct tcp_proof proof;
+    struct call_hello hello;
+    struct call_welcome welcome;
+    struct call_proof proof;
     uint64_t refused = vbase_counters->refused;
     int fd = knock(victim()->cards.port);
 
-    CHECK_EQUAL(tcp_hello_make(&hello, 0, 1, 0, 1), OK);
+    CHECK_EQUAL(call_hello_make(&hello, 0, 1, 0, 1), OK);
     say(fd, &hello, sizeof(hello));
     CHECK(hear(fd, &welcome, sizeof(welcome)));
-    CHECK_EQUAL(tcp_welcome_judge(&welcome, &hello, other), ERR_DENIED);
-    tcp_proof_make(&proof, &hello, &welcome, other);
+    CHECK_EQUAL(call_welcome_judge(&welcome, &hello, other), ERR_DENIED);
+    call_proof_make(&proof, &hello, &welcome, other);
     say(fd, &proof, sizeof(proof));
     CHECK(sent_away(fd));
     CHECK_EQUAL(vbase_counters->refused, refused + 1);
@@ -153,16 +153,16 @@ static void wrong_secret(void)
 }
 
 /* A greeting by hand, as rank 0 would do it. */
-static int greet(uint32_t epoch, struct tcp_hello *hello, struct tcp_proof *proof)
+static int greet(uint32_t epoch, struct call_hello *hello, struct call_proof *proof)
 {
-    struct tcp_welcome welcome;
+    struct call_welcome welcome;
     int fd = knock(victim()->cards.port);
 
-    CHECK_EQUAL(tcp_hello_make(hello, 0, 1, 0, epoch), OK);
+    CHECK_EQUAL(call_hello_make(hello, 0, 1, 0, epoch), OK);
     say(fd, hello, sizeof(*hello));
     CHECK(hear(fd, &welcome, sizeof(welcome)));
-    CHECK_EQUAL(tcp_welcome_judge(&welcome, hello, pair_secret), OK);
-    tcp_proof_make(proof, hello, &welcome, pair_secret);
+    CHECK_EQUAL(call_welcome_judge(&welcome, hello, pair_secret), OK);
+    call_proof_make(proof, hello, &welcome, pair_secret);
     return fd;
 }
 
@@ -170,9 +170,9 @@ static uint32_t epoch;
 
 static void replayed(void)
 {
-    struct tcp_hello hello;
-    struct tcp_welcome welcome;
-    struct tcp_proof proof;
+    struct call_hello hello;
+    struct call_welcome welcome;
+    struct call_proof proof;
     unsigned called = pair[1].called;
     int right = greet(++epoch, &hello, &proof), fd;
 
@@ -195,11 +195,11 @@ static void replayed(void)
 /* A right hello at the wrong door. */
 static void not_here(void)
 {
-    struct tcp_hello hello;
+    struct call_hello hello;
     uint64_t refused = vbase_counters->refused;
     int fd = knock(victim()->cards.port);
 
-    CHECK_EQUAL(tcp_hello_make(&hello, 0, 2, 0, 1), OK);
+    CHECK_EQUAL(call_hello_make(&hello, 0, 2, 0, 1), OK);
     say(fd, &hello, sizeof(hello));
     CHECK(sent_away(fd));
     CHECK_EQUAL(vbase_counters->refused, refused + 1);
@@ -211,8 +211,8 @@ static int be_called(void)
     struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof(here);
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    struct tcp_cards cards = victim()->cards;
-    char card[TCP_CARD_TEXT];
+    struct call_cards cards = victim()->cards;
+    char card[CALL_CARD_TEXT];
     struct vi_address to = {.peer = 2, .card = card};
 
     CHECK_EQUAL(bind(listener, (struct sockaddr *)&here, sizeof(here)), 0);
@@ -220,12 +220,12 @@ static int be_called(void)
     CHECK_EQUAL(getsockname(listener, (struct sockaddr *)&here, &length), 0);
     cards.port = ntohs(here.sin_port);
     cards.count = 1;
-    CHECK_EQUAL(tcp_cards_write(&cards, card, sizeof(card)), OK);
+    CHECK_EQUAL(call_cards_write(&cards, card, sizeof(card)), OK);
     CHECK_EQUAL(vi_connect(pair[1].nic, &to, &pair[1], &pair[1].vi[2]), OK);
     return listener;
 }
 
-static int answer(int listener, struct tcp_hello *hello)
+static int answer(int listener, struct call_hello *hello)
 {
     int caller;
 
@@ -240,9 +240,9 @@ static int answer(int listener, struct tcp_hello *hello)
  * says is sent back to its own door. */
 static void turned_away_and_reflected(void)
 {
-    struct tcp_hello hello;
-    struct tcp_welcome welcome;
-    struct tcp_proof proof;
+    struct call_hello hello;
+    struct call_welcome welcome;
+    struct call_proof proof;
     unsigned down = pair[1].down;
     uint32_t before = 0;
     int listener = be_called(), caller, fd;
@@ -251,10 +251,10 @@ static void turned_away_and_reflected(void)
         caller = answer(listener, &hello);
         CHECK(hello.epoch > before);
         before = hello.epoch;
-        CHECK_EQUAL(tcp_welcome_make(&welcome, &hello, pair_secret), OK);
+        CHECK_EQUAL(call_welcome_make(&welcome, &hello, pair_secret), OK);
         say(caller, &welcome, sizeof(welcome));
         CHECK(hear(caller, &proof, sizeof(proof)));
-        CHECK_EQUAL(tcp_proof_judge(&proof, &hello, &welcome, pair_secret), OK);
+        CHECK_EQUAL(call_proof_judge(&proof, &hello, &welcome, pair_secret), OK);
         close(caller);
         CHECK_EQUAL(pair[1].down, down);
     }
@@ -279,18 +279,18 @@ static void silent(void)
 
     for (int i = 0; i < 3; i++)
         fd[i] = knock(victim()->cards.port);
-    PAIR_WAIT(tcp_listener_callers(victim()->listener) == 3);
+    PAIR_WAIT(call_listener_callers(victim()->listener) == 3);
     say(fd[1], "x", 1);
-    say(fd[2], &(uint64_t){TCP_MAGIC}, 8);
+    say(fd[2], &(uint64_t){CALL_MAGIC}, 8);
     for (int n = 0; n < 100; n++)
         pair_poll();
-    CHECK_EQUAL(tcp_listener_callers(victim()->listener), 3);
-    tcp_listener_step(victim()->listener, vbase_clock_ns() + patience - 100000000); /* nearly */
-    CHECK_EQUAL(tcp_listener_callers(victim()->listener), 3);
-    tcp_listener_step(victim()->listener, vbase_clock_ns() + patience + 100000000);
+    CHECK_EQUAL(call_listener_callers(victim()->listener), 3);
+    call_listener_step(victim()->listener, vbase_clock_ns() + patience - 100000000); /* nearly */
+    CHECK_EQUAL(call_listener_callers(victim()->listener), 3);
+    call_listener_step(victim()->listener, vbase_clock_ns() + patience + 100000000);
     for (int i = 0; i < 3; i++)
         CHECK(sent_away(fd[i]));
-    CHECK_EQUAL(tcp_listener_callers(victim()->listener), 0);
+    CHECK_EQUAL(call_listener_callers(victim()->listener), 0);
 }
 
 /* Frames of a proven peer that make no sense. Each ends its connection, and nothing else. */
@@ -318,8 +318,8 @@ static void bad_frames(void)
     };
 
     for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
-        struct tcp_hello hello;
-        struct tcp_proof proof;
+        struct call_hello hello;
+        struct call_proof proof;
         unsigned down = pair[1].down;
         uint64_t refused = vbase_counters->refused;
         int fd = greet(++epoch, &hello, &proof);
@@ -351,8 +351,8 @@ static void spoiled_frames(void)
     }
     for (int round = 0; round < 1500; round++) {
         unsigned char spoiled[6000];
-        struct tcp_hello hello;
-        struct tcp_proof proof;
+        struct call_hello hello;
+        struct call_proof proof;
         int fd = greet(++epoch, &hello, &proof);
         memcpy(spoiled, stream, length);
         for (unsigned n = 0; n < 1 + (unsigned)round % 3; n++)
@@ -440,7 +440,7 @@ static void ten_thousand(void)
         vi_disconnect(pair[2].vi[1]);
         pair[2].vi[1] = NULL;
         PAIR_WAIT(!pair[1].vi[2]);
-        int strangers = tcp_listener_callers(victim()->listener);
+        int strangers = call_listener_callers(victim()->listener);
         CHECK(strangers <= UNPROVEN);
         most = strangers > most ? strangers : most;
         if (pair_late(since))

@@ -357,7 +357,7 @@ static void called_again(void)
 /* Nobody is there: a bounded time, then one word. */
 static void nobody(void)
 {
-    char card[TCP_CARD_TEXT], why[200];
+    char card[CALL_CARD_TEXT], why[200];
     struct vi_address to = {.peer = 1, .card = card};
 
     pair_open(2);

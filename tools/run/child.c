@@ -167,7 +167,7 @@ int child_start(struct run_job *job, struct run_rank *rank, struct run_environme
         return vbase_fail_errno(ERR_LIMIT, "a connection to rank %d", rank->rank);
     rank->pmi.fd = wire[0];
     spawn.pmi = wire[1];
-    spawn.listener = job->listener ? tcp_listener_seat(job->listener, rank->seat) : -1;
+    spawn.listener = job->listener ? call_listener_seat(job->listener, rank->seat) : -1;
     error = loop_add(&job->loop, &rank->pmi, EPOLLIN) ?: streams_open(job, rank, spawn.stream);
     if (error != OK)
         goto close_all;

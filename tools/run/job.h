@@ -22,7 +22,7 @@
 #include "run/host.h"
 #include "run/options.h"
 #include "run/rank.h"
-#include "vi/tcp/listener.h"
+#include "vi/call/listener.h"
 #include <signal.h>
 
 enum run_ending { ENDING_NO, ENDING_TERM, ENDING_KILL };
@@ -52,7 +52,7 @@ struct run_job {
     char **told_hosts;        /* their names */
     struct boot_handover_map handover;
     int node_fd;
-    struct tcp_listener *listener; /* one port for all ranks of this host; NULL: not needed, or each rank has its own */
+    struct call_listener *listener; /* one port for all ranks of this host; NULL: not needed, or each has its own */
     struct run_watch at_listener;
     struct run_loop loop;
     struct run_watch signals;

@@ -243,7 +243,7 @@ static int handover_make(struct run_job *job)
 static void listener_ready(struct run_job *job, struct run_watch *watch)
 {
     (void)watch;
-    tcp_listener_step(job->listener, vbase_clock_ns());
+    call_listener_step(job->listener, vbase_clock_ns());
 }
 
 /* Ranks of other hosts connect to ours at one port. Where descriptors are short, or there is no network, each rank has
@@ -257,14 +257,14 @@ static int listener_open(struct run_job *job)
                              .local_count = (uint32_t)job->local};
     if (job->local == 0 || job->size == 1 || (job->local == job->size && (!transports || strstr(transports, "shm"))))
         return OK;
-    int error = tcp_listener_open(&setup, &job->listener);
+    int error = call_listener_open(&setup, &job->listener);
     if (error == ERR_LIMIT || error == ERR_UNSUPPORTED) {
         LOG_INFO("the ranks of this host have a listener each: %s", vbase_error_detail());
         return OK;
     }
     if (error != OK)
         return error;
-    job->at_listener = (struct run_watch){listener_ready, tcp_listener_descriptor(job->listener)};
+    job->at_listener = (struct run_watch){listener_ready, call_listener_descriptor(job->listener)};
     return loop_add(&job->loop, &job->at_listener, EPOLLIN);
 }
 

@@ -10,9 +10,9 @@
  * own time. */
 static void unanswered(int fd, int ms)
 {
-    tcp_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, ms ? 1 : 10);
-    tcp_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, ms ? 1 : 5);
-    tcp_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, ms);
+    call_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, ms ? 1 : 10);
+    call_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, ms ? 1 : 5);
+    call_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, ms);
 }
 
 struct tcp_link *tcp_link_make(int fd, enum tcp_phase phase)
@@ -23,9 +23,9 @@ struct tcp_link *tcp_link_make(int fd, enum tcp_phase phase)
     link->fd = fd;
     link->phase = phase;
     link->deadline = TCP_NEVER;
-    tcp_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    tcp_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-    tcp_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 4);
+    call_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    call_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    call_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 4);
     unanswered(fd, 0);
     return link;
 }
@@ -77,12 +77,12 @@ static int greet_connected(struct tcp_nic *nic, struct tcp_link *link, uint64_t 
         tcp_rail_failed(nic, link->rail, number ? number : errno, now);
         return ERR_AGAIN; /* it is over already */
     }
-    error = tcp_hello_make(&link->hello, nic->nic.rank, link->peer->rank, link->rail->number, link->epoch);
+    error = call_hello_make(&link->hello, nic->nic.rank, link->peer->rank, link->rail->number, link->epoch);
     if (error)
         return error;
     unanswered(link->fd, (int)TUNED(TCP_GREETING)); /* a card that fails now would block this connection for a quarter
                                                      * of an hour */
-    if (!tcp_greeting_say(link->fd, &link->hello, sizeof(link->hello)))
+    if (!call_greeting_say(link->fd, &link->hello, sizeof(link->hello)))
         return vbase_fail_errno(ERR_LINK_DOWN, "a hello to rank %u", link->peer->rank);
     link->phase = TCP_GREETING;
     link->deadline = TCP_NEVER;
@@ -100,13 +100,13 @@ static bool rank_decides(const struct tcp_nic *nic, const struct tcp_peer *peer)
 static int greet_welcome(struct tcp_nic *nic, struct tcp_link *link)
 {
     struct tcp_peer *peer = link->peer;
-    struct tcp_proof proof;
-    int error = tcp_greeting_hear(link->fd, &link->welcome, sizeof(link->welcome), &link->greeted) ?:
-                tcp_welcome_judge(&link->welcome, &link->hello, nic->secret);
+    struct call_proof proof;
+    int error = call_greeting_hear(link->fd, &link->welcome, sizeof(link->welcome), &link->greeted) ?:
+                call_welcome_judge(&link->welcome, &link->hello, nic->secret);
     if (error)
         return error;
-    tcp_proof_make(&proof, &link->hello, &link->welcome, nic->secret);
-    if (!tcp_greeting_say(link->fd, &proof, sizeof(proof)))
+    call_proof_make(&proof, &link->hello, &link->welcome, nic->secret);
+    if (!call_greeting_say(link->fd, &proof, sizeof(proof)))
         return vbase_fail_errno(ERR_LINK_DOWN, "a proof to rank %u", peer->rank);
     link->phase = TCP_PROVED; /* from here on the called side may take it for the connection */
     base_lock(&nic->lock);
@@ -119,16 +119,16 @@ static int greet_welcome(struct tcp_nic *nic, struct tcp_link *link)
 static int greet_verdict(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
 {
     struct tcp_rail *rail = link->rail;
-    int error = tcp_greeting_hear(link->fd, &link->verdict, sizeof(link->verdict), &link->greeted);
+    int error = call_greeting_hear(link->fd, &link->verdict, sizeof(link->verdict), &link->greeted);
     if (error)
         return error;
-    if (link->verdict.word == TCP_ACCEPTED) {
+    if (link->verdict.word == CALL_ACCEPTED) {
         unanswered(link->fd, 0); /* a rank may leave its socket full as long as it likes */
         tcp_peer_commit(nic, link, now);
         return OK;
     }
     rail->floor = link->verdict.epoch > rail->floor ? link->verdict.epoch : rail->floor;
-    tcp_rail_over(nic, rail, OK, link->verdict.word == TCP_CROSSED ? TUNED_NS(TCP_CROSSED) : 0, now);
+    tcp_rail_over(nic, rail, OK, link->verdict.word == CALL_CROSSED ? TUNED_NS(TCP_CROSSED) : 0, now);
     return ERR_AGAIN;
 }
 
@@ -139,9 +139,9 @@ static bool has_link(const struct tcp_nic *nic, const struct tcp_rail *rail)
 }
 
 /* The calling rank is authenticated; the verdict whether this connection is the one to keep is still to be sent. */
-void tcp_called(struct tcp_nic *nic, const struct tcp_hello *hello, int fd, uint64_t now)
+void tcp_called(struct tcp_nic *nic, const struct call_hello *hello, int fd, uint64_t now)
 {
-    struct tcp_verdict verdict = {.word = TCP_ACCEPTED};
+    struct call_verdict verdict = {.word = CALL_ACCEPTED};
     struct tcp_link *link = tcp_link_make(fd, TCP_CALLED);
     if (!link) {
         close(fd);
@@ -151,10 +151,10 @@ void tcp_called(struct tcp_nic *nic, const struct tcp_hello *hello, int fd, uint
     link->peer = tcp_peer_make(nic, hello->from);
     link->rail = link->peer ? &link->peer->rail[hello->rail] : NULL;
     if (link->rail && hello->epoch <= link->rail->epoch)
-        verdict = (struct tcp_verdict){has_link(nic, link->rail) ? TCP_CROSSED : TCP_STALE, link->rail->epoch};
+        verdict = (struct call_verdict){has_link(nic, link->rail) ? CALL_CROSSED : CALL_STALE, link->rail->epoch};
     base_unlock(&nic->lock);
     link->epoch = hello->epoch;
-    if (!link->rail || !tcp_greeting_say(link->fd, &verdict, sizeof(verdict)) || verdict.word != TCP_ACCEPTED)
+    if (!link->rail || !call_greeting_say(link->fd, &verdict, sizeof(verdict)) || verdict.word != CALL_ACCEPTED)
         tcp_link_close(nic, link);
     else
         tcp_peer_commit(nic, link, now);

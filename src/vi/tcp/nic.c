@@ -40,9 +40,9 @@ static void link_event(struct tcp_nic *nic, struct tcp_link *link, uint32_t even
 
 static void calls_take(struct tcp_nic *nic, uint64_t now)
 {
-    struct tcp_hello hello;
+    struct call_hello hello;
     int fd, got = 1;
-    for (int i = 0; i < EVENTS && (got = tcp_seat_take(nic->seat, &hello, &fd)) > 0; i++)
+    for (int i = 0; i < EVENTS && (got = call_seat_take(nic->seat, &hello, &fd)) > 0; i++)
         tcp_called(nic, &hello, fd, now);
     if (got < 0) { /* no connections come any more; the other end is the launcher's, and the launcher ends this rank */
         LOG_INFO("%s", vbase_error_detail());
@@ -63,7 +63,7 @@ static void epoll_ask(struct tcp_nic *nic, int budget)
         if (event[i].data.u64 == TIMER_WORD)
             (void)!read(nic->timer, &ticked, sizeof(ticked));
         else if (event[i].data.u64 == LISTENER_WORD)
-            tcp_listener_step(nic->listener, now);
+            call_listener_step(nic->listener, now);
         else if (event[i].data.u64 == SEAT_WORD)
             calls_take(nic, now);
         else
@@ -243,19 +243,19 @@ static int open_epoll(struct tcp_nic *nic)
  * namespace. */
 static int seat_take(struct tcp_nic *nic, const struct vi_setup *setup)
 {
-    struct tcp_note note = {.port = 0};
+    struct call_note note = {.port = 0};
     int rank = (int)setup->rank, error = OK;
     struct vi_setup alone = *setup;
     alone.local_ranks = &rank;
     alone.local_count = 1;
     nic->seat = setup->seat_fd;
-    if (nic->seat < 0 || tcp_seat_note(nic->seat, &note) != OK || note.host != nic->cards.host) {
-        error = tcp_listener_open(&alone, &nic->listener);
+    if (nic->seat < 0 || call_seat_note(nic->seat, &note) != OK || note.host != nic->cards.host) {
+        error = call_listener_open(&alone, &nic->listener);
         if (error)
             return error;
-        nic->seat = tcp_listener_seat(nic->listener, 0);
-        error =
-            epoll_watch(nic, tcp_listener_descriptor(nic->listener), LISTENER_WORD) ?: tcp_seat_note(nic->seat, &note);
+        nic->seat = call_listener_seat(nic->listener, 0);
+        error = epoll_watch(nic, call_listener_descriptor(nic->listener), LISTENER_WORD)
+                    ?: call_seat_note(nic->seat, &note);
     }
     nic->cards.port = (uint16_t)note.port;
     return error ? error : epoll_watch(nic, nic->seat, SEAT_WORD);
@@ -289,7 +289,7 @@ static void tcp_close(struct vi_nic *base)
     struct tcp_nic *nic = tcp_nic_of(base);
     if (nic->listener) {
         close(nic->seat);
-        tcp_listener_close(nic->listener);
+        call_listener_close(nic->listener);
     }
     tcp_peers_close(nic);
     base_close(nic->epoll);
@@ -309,11 +309,11 @@ static int tcp_open(const struct vi_setup *setup, struct vi_nic **out)
         return error ? error : vbase_fail(ERR_MEMORY, "a nic");
     nic_prepare(nic, setup);
     nic->peers = calloc(setup->ranks, sizeof(struct tcp_peer *));
-    error = nic->peers ? tcp_cards_own(&nic->cards) : vbase_fail(ERR_MEMORY, "the table of %u ranks", setup->ranks);
+    error = nic->peers ? call_cards_own(&nic->cards) : vbase_fail(ERR_MEMORY, "the table of %u ranks", setup->ranks);
     if (!error && setup->card)
-        error = tcp_cards_only(&nic->cards, setup->card);
+        error = call_cards_only(&nic->cards, setup->card);
     if (!error)
-        error = open_epoll(nic) ?: seat_take(nic, setup) ?: tcp_cards_write(&nic->cards, nic->card, sizeof(nic->card));
+        error = open_epoll(nic) ?: seat_take(nic, setup) ?: call_cards_write(&nic->cards, nic->card, sizeof(nic->card));
     if (error)
         tcp_close(&nic->nic);
     else

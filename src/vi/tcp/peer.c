@@ -15,7 +15,7 @@
 #include <linux/tcp.h>
 #include <poll.h>
 
-#define PARKED_MOST   (TCP_PAIRS + 4)
+#define PARKED_MOST   (CALL_PAIRS + 4)
 
 struct tcp_peer *tcp_peer_make(struct tcp_nic *nic, uint32_t rank)
 {
@@ -28,7 +28,7 @@ struct tcp_peer *tcp_peer_make(struct tcp_nic *nic, uint32_t rank)
     peer->rank = rank;
     list_init(&peer->waiting);
     list_init(&peer->parked);
-    for (uint32_t i = 0; i < TCP_PAIRS; i++) {
+    for (uint32_t i = 0; i < CALL_PAIRS; i++) {
         peer->rail[i].number = i;
         peer->rail[i].peer = peer;
     }
@@ -46,7 +46,7 @@ void tcp_peer_busy(struct tcp_nic *nic, struct tcp_peer *peer)
 /* Under nic->lock. */
 bool tcp_peer_carried(const struct tcp_peer *peer)
 {
-    for (uint32_t i = 0; i < TCP_PAIRS; i++)
+    for (uint32_t i = 0; i < CALL_PAIRS; i++)
         if (peer->rail[i].vi && peer->rail[i].vi->link)
             return true;
     return false;
@@ -69,12 +69,12 @@ struct tcp_link *tcp_peer_parked(const struct tcp_peer *peer)
  * it. */
 static void rails_several(const struct tcp_peer *peer)
 {
-    int fd[TCP_PAIRS], count = 0;
-    for (uint32_t i = 0; i < TCP_PAIRS; i++)
+    int fd[CALL_PAIRS], count = 0;
+    for (uint32_t i = 0; i < CALL_PAIRS; i++)
         if (peer->rail[i].link && peer->rail[i].link->phase == TCP_UP)
             fd[count++] = peer->rail[i].link->fd;
     for (int i = 0; count > 1 && i < count; i++)
-        tcp_option(fd[i], IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)TUNED(TCP_UNSENT));
+        call_option(fd[i], IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)TUNED(TCP_UNSENT));
 }
 
 static void vi_attach(struct tcp_nic *nic, struct tcp_vi *vi, struct tcp_link *link)
@@ -149,7 +149,7 @@ static bool peer_step(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 
 static void dials_end(struct tcp_nic *nic, struct tcp_peer *peer)
 {
-    for (uint32_t i = 0; i < TCP_PAIRS; i++)
+    for (uint32_t i = 0; i < CALL_PAIRS; i++)
         if (peer->rail[i].dial) {
             tcp_link_close(nic, peer->rail[i].dial);
             peer->rail[i].dial = NULL;
@@ -160,7 +160,7 @@ static void dials_end(struct tcp_nic *nic, struct tcp_peer *peer)
 static int death_cause(const struct tcp_peer *peer)
 {
     char address[INET6_ADDRSTRLEN];
-    tcp_address_text(&peer->rail[0].pair.theirs.address, address, sizeof(address));
+    call_address_text(&peer->rail[0].pair.theirs.address, address, sizeof(address));
     return vbase_fail(peer->cause, "no rail to rank %u on %s (%s) for %.3g s; the last error: %s", peer->rank,
                       peer->host[0] ? peer->host : "its host", address, (double)vbase_settings.patience / 1e9,
                       tcp_rail_last(peer->failed));
@@ -213,7 +213,7 @@ static bool call_is_late(const struct tcp_link *dial, uint64_t now)
 static void peer_times(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
 {
     bool heard = false; /* the listener answers, the rank may be computing */
-    for (uint32_t i = 0; i < TCP_PAIRS; i++) {
+    for (uint32_t i = 0; i < CALL_PAIRS; i++) {
         struct tcp_rail *rail = &peer->rail[i];
         if (rail->dial && call_is_late(rail->dial, now))
             tcp_rail_failed(nic, rail, ETIMEDOUT, now);
@@ -230,7 +230,7 @@ static bool peer_busy(struct tcp_nic *nic, struct tcp_peer *peer, uint64_t now)
     struct tcp_rail *due;
     uint64_t next = tcp_rails_look(peer, now, &due), end = peer->silent + vbase_settings.patience;
     bool busy = next != TCP_NEVER || !list_empty(&peer->waiting) || !list_empty(&peer->parked);
-    for (uint32_t i = 0; i < TCP_PAIRS; i++)
+    for (uint32_t i = 0; i < CALL_PAIRS; i++)
         busy |= peer->rail[i].dial != NULL;
     tcp_timer(nic, next);
     if (end > now && !list_empty(&peer->waiting))
@@ -297,7 +297,7 @@ static void peer_close(struct tcp_nic *nic, struct tcp_peer *peer)
         tcp_link_close(nic, container_of(node, struct tcp_link, node));
     list_take_each(node, &peer->waiting)
         tcp_session_free(container_of(node, struct tcp_vi, node));
-    for (uint32_t i = 0; i < TCP_PAIRS; i++)
+    for (uint32_t i = 0; i < CALL_PAIRS; i++)
         free(peer->rail[i].last);
     free(peer);
 }

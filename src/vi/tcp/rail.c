@@ -12,7 +12,7 @@
 static uint32_t living(const struct tcp_peer *peer)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < TCP_PAIRS; i++)
+    for (uint32_t i = 0; i < CALL_PAIRS; i++)
         count += peer->rail[i].link != NULL;
     return count;
 }
@@ -60,7 +60,7 @@ uint64_t tcp_rails_look(struct tcp_peer *peer, uint64_t now, struct tcp_rail **d
     uint32_t alive = living(peer);
     uint64_t next = TCP_NEVER;
     *due = NULL;
-    for (uint32_t i = 0; i < TCP_PAIRS; i++) {
+    for (uint32_t i = 0; i < CALL_PAIRS; i++) {
         struct tcp_rail *rail = &peer->rail[i];
         bool callable = !rail->link && !rail->dial && i < peer->pairs;
         uint64_t at = rail->dial ? rail->dial->deadline : callable ? due_at(peer, rail, alive) : TCP_NEVER;
@@ -126,8 +126,8 @@ void tcp_rail_over(struct tcp_nic *nic, struct tcp_rail *rail, int cause, uint64
 void tcp_rail_failed(struct tcp_nic *nic, struct tcp_rail *rail, int number, uint64_t now)
 {
     char from[INET6_ADDRSTRLEN], to[INET6_ADDRSTRLEN];
-    tcp_address_text(&rail->pair.mine.address, from, sizeof(from));
-    tcp_address_text(&rail->pair.theirs.address, to, sizeof(to));
+    call_address_text(&rail->pair.mine.address, from, sizeof(from));
+    call_address_text(&rail->pair.theirs.address, to, sizeof(to));
     errno = number;
     tcp_rail_over(nic, rail, vbase_fail_errno(ERR_UNREACHABLE, "connecting from %s (%s) to %s port %u", from,
                                               rail->pair.mine.name, to, rail->pair.port), 0, now);
@@ -137,13 +137,13 @@ void tcp_rail_failed(struct tcp_nic *nic, struct tcp_rail *rail, int number, uin
  * route leads there by this card, every other call is not bound to the card: its address may be reachable by others. */
 static int call(const struct tcp_rail *rail)
 {
-    const struct tcp_pair *pair = &rail->pair;
-    bool keep = !tcp_address_equal(&pair->mine.address, &pair->theirs.address) &&
+    const struct call_pair *pair = &rail->pair;
+    bool keep = !call_address_equal(&pair->mine.address, &pair->theirs.address) &&
                 (pair->local || rail->attempts % 2 == 0 || living(rail->peer) > 0);
-    union tcp_place to;
-    socklen_t length = tcp_address_place(&pair->theirs.address, pair->port, &to);
-    int fd = tcp_card_socket(&pair->mine, 0, keep, true);
-    return fd < 0 || connect(fd, &to.any, length) == 0 || errno == EINPROGRESS ? fd : tcp_close_failed(fd);
+    union call_place to;
+    socklen_t length = call_address_place(&pair->theirs.address, pair->port, &to);
+    int fd = call_card_socket(&pair->mine, 0, keep, true);
+    return fd < 0 || connect(fd, &to.any, length) == 0 || errno == EINPROGRESS ? fd : call_close_failed(fd);
 }
 
 void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now)
@@ -171,14 +171,14 @@ void tcp_rail_dial(struct tcp_nic *nic, struct tcp_rail *rail, uint64_t now)
 void tcp_path(const struct tcp_nic *nic, struct tcp_vi *vi, int fd)
 {
     char from[INET6_ADDRSTRLEN], to[INET6_ADDRSTRLEN];
-    struct tcp_address mine, theirs;
+    struct call_address mine, theirs;
     snprintf(vi->path, sizeof(vi->path), "a connection that is gone");
-    if (!tcp_end_of(fd, false, &mine) || !tcp_end_of(fd, true, &theirs))
+    if (!call_end_of(fd, false, &mine) || !call_end_of(fd, true, &theirs))
         return;
-    const struct tcp_card *card = tcp_card_of(&nic->cards, &mine);
-    tcp_address_text(&mine, from, sizeof(from));
-    tcp_address_text(&theirs, to, sizeof(to));
+    const struct call_card *card = call_card_of(&nic->cards, &mine);
+    call_address_text(&mine, from, sizeof(from));
+    call_address_text(&theirs, to, sizeof(to));
     snprintf(vi->path, sizeof(vi->path), "%s %s - %s", card ? card->name : "?", from, to);
     vi->card = card ? card->ordinal : 0;
-    vi->near = tcp_address_equal(&mine, &theirs);
+    vi->near = call_address_equal(&mine, &theirs);
 }

@@ -13,7 +13,7 @@ enum taken { TAKEN_NONE, TAKEN_ONE, TAKEN_STOP }; /* nothing whole is there; go 
 /* The link ends: it said something that makes no sense. */
 static COLD enum taken frame_refuse(struct tcp_nic *nic, struct tcp_link *link, const char *what)
 {
-    tcp_refuse(link->fd, what);
+    call_refuse(link->fd, what);
     tcp_vi_break(nic, link->vi, ERR_PROTOCOL);
     return TAKEN_STOP;
 }

@@ -24,22 +24,22 @@ static const char *speed_text(uint32_t speed, char out[16])
 /* ---- this host --------------------------------------------------------------------------------------------------- */
 
 /* Why an address of an interface that is fine is not offered. */
-static const char *address_fault(const struct tcp_interfaces *from, int at, const struct tcp_cards *cards)
+static const char *address_fault(const struct call_interfaces *from, int at, const struct call_cards *cards)
 {
     if (from->address[at].unsettled)
         return "not used: the address is tentative, temporary or deprecated";
-    if (tcp_address_special(&from->address[at].address))
+    if (call_address_special(&from->address[at].address))
         return "not used: the address names no host to others";
-    return cards->count == TCP_CARDS ? "not used: there are enough better ones"
+    return cards->count == CALL_CARDS ? "not used: there are enough better ones"
                                      : "not used: one address of a kind is enough for a card";
 }
 
 /* What the card carries of all that is sent. */
-static const char *split_text(const struct tcp_reporter *to, const struct tcp_card *card, char out[48])
+static const char *split_text(const struct tcp_reporter *to, const struct call_card *card, char out[48])
 {
     uint64_t all = 0;
     out[0] = '\0';
-    for (int i = 0; i < TCP_CARDS && to->sent; i++)
+    for (int i = 0; i < CALL_CARDS && to->sent; i++)
         all += to->sent[i];
     if (all > 0)
         snprintf(out, 48, ", %.1f MB sent by jobs now (%.0f %%)", (double)to->sent[card->ordinal] / 1e6,
@@ -47,15 +47,15 @@ static const char *split_text(const struct tcp_reporter *to, const struct tcp_ca
     return out;
 }
 
-static void report_address(const struct tcp_reporter *to, const struct tcp_interfaces *from, int at,
-                           const struct tcp_interface *interface, const struct tcp_cards *cards)
+static void report_address(const struct tcp_reporter *to, const struct call_interfaces *from, int at,
+                           const struct call_interface *interface, const struct call_cards *cards)
 {
     char text[INET6_ADDRSTRLEN], address[INET6_ADDRSTRLEN + 8], speed[16], split[48];
-    const char *fault = tcp_interface_fault(interface);
-    const struct tcp_card *card = tcp_card_of(cards, &from->address[at].address);
-    tcp_address_text(&from->address[at].address, text, sizeof(text));
+    const char *fault = call_interface_fault(interface);
+    const struct call_card *card = call_card_of(cards, &from->address[at].address);
+    call_address_text(&from->address[at].address, text, sizeof(text));
     snprintf(address, sizeof(address), "%s/%u", text, from->address[at].prefix);
-    report_line(to, "%-15s %-10s %-9s %-28s %s%s%s", interface->name, tcp_interface_kind(interface),
+    report_line(to, "%-15s %-10s %-9s %-28s %s%s%s", interface->name, call_interface_kind(interface),
                 speed_text(interface->speed, speed), address, fault ? "not used: " : "",
                 fault                 ? fault
                 : !card               ? address_fault(from, at, cards)
@@ -64,10 +64,10 @@ static void report_address(const struct tcp_reporter *to, const struct tcp_inter
                 !fault && card ? split_text(to, card, split) : "");
 }
 
-static void report_interface(const struct tcp_reporter *to, const struct tcp_interfaces *from,
-                             const struct tcp_interface *interface, const struct tcp_cards *cards)
+static void report_interface(const struct tcp_reporter *to, const struct call_interfaces *from,
+                             const struct call_interface *interface, const struct call_cards *cards)
 {
-    const char *fault = tcp_interface_fault(interface);
+    const char *fault = call_interface_fault(interface);
     char speed[16];
     bool any = false;
     for (int i = 0; i < from->addresses; i++)
@@ -76,17 +76,17 @@ static void report_interface(const struct tcp_reporter *to, const struct tcp_int
             report_address(to, from, i, interface, cards);
         }
     if (!any)
-        report_line(to, "%-15s %-10s %-9s %-28s not used: %s", interface->name, tcp_interface_kind(interface),
+        report_line(to, "%-15s %-10s %-9s %-28s not used: %s", interface->name, call_interface_kind(interface),
                     speed_text(interface->speed, speed), "-", fault ? fault : "it has no address");
 }
 
 int tcp_report_host(const struct tcp_reporter *to)
 {
-    struct tcp_interfaces *from = malloc(sizeof(*from));
-    struct tcp_cards cards;
-    int error = from ? tcp_interfaces_read(from) : vbase_fail(ERR_MEMORY, "the list of interfaces");
+    struct call_interfaces *from = malloc(sizeof(*from));
+    struct call_cards cards;
+    int error = from ? call_interfaces_read(from) : vbase_fail(ERR_MEMORY, "the list of interfaces");
     if (!error) {
-        tcp_cards_choose(from, &cards);
+        call_cards_choose(from, &cards);
         report_line(to, "%-15s %-10s %-9s %-28s", "interface", "kind", "speed", "address");
         for (int i = 0; i < from->count; i++)
             report_interface(to, from, &from->interface[i], &cards);
@@ -114,8 +114,8 @@ static void report_rail(const struct tcp_reporter *to, const struct tcp_rail *ra
         report_connected(to, rail);
         return;
     }
-    tcp_address_text(&rail->pair.mine.address, mine, sizeof(mine));
-    tcp_address_text(&rail->pair.theirs.address, theirs, sizeof(theirs));
+    call_address_text(&rail->pair.mine.address, mine, sizeof(mine));
+    call_address_text(&rail->pair.theirs.address, theirs, sizeof(theirs));
     report_line(to, "rail %u: %s %s - %s: not used: %s", rail->number, rail->pair.mine.name, mine, theirs,
                 rail->attempts > 0                 ? tcp_rail_last(rail)
                 : rail->dial                       ? "no answer yet"
@@ -127,7 +127,7 @@ void tcp_report_peer(struct vi_nic *base, uint32_t rank, const struct tcp_report
 {
     struct tcp_nic *nic = tcp_nic_of(base);
     const struct tcp_peer *peer = rank < nic->ranks ? nic->peers[rank] : NULL;
-    for (uint32_t i = 0; peer && i < TCP_PAIRS; i++)
+    for (uint32_t i = 0; peer && i < CALL_PAIRS; i++)
         if (i < peer->pairs || peer->rail[i].link)
             report_rail(to, &peer->rail[i]);
 }

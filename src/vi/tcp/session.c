@@ -37,14 +37,14 @@ void tcp_session_free(struct tcp_vi *vi)
 /* ---- the caller's operations ------------------------------------------------------------------------------------- */
 
 /* Those that others could reach, in words. */
-static void addresses_text(const struct tcp_cards *cards, char out[TCP_WHY])
+static void addresses_text(const struct call_cards *cards, char out[TCP_WHY])
 {
     char one[INET6_ADDRSTRLEN];
     size_t used = 0;
     snprintf(out, TCP_WHY, "none");
     for (int i = 0; i < cards->count && used + sizeof(one) + 2 < TCP_WHY; i++)
-        if (cards->card[i].kind != TCP_KIND_LOOPBACK) {
-            tcp_address_text(&cards->card[i].address, one, sizeof(one));
+        if (cards->card[i].kind != CALL_KIND_LOOPBACK) {
+            call_address_text(&cards->card[i].address, one, sizeof(one));
             used += (size_t)snprintf(out + used, TCP_WHY - used, "%s%s", used ? " " : "", one);
         }
 }
@@ -53,12 +53,12 @@ static void addresses_text(const struct tcp_cards *cards, char out[TCP_WHY])
 static int ways_find(const struct tcp_nic *nic, struct tcp_peer *peer, const char *card)
 {
     char mine[TCP_WHY], theirs[TCP_WHY];
-    struct tcp_pair pair[TCP_PAIRS];
-    struct tcp_cards cards;
-    int rails, error = tcp_cards_parse(card, &cards);
+    struct call_pair pair[CALL_PAIRS];
+    struct call_cards cards;
+    int rails, error = call_cards_parse(card, &cards);
     if (error)
         return error;
-    int pairs = tcp_cards_match(&nic->cards, &cards, nic->nic.rank < peer->rank, pair, TCP_PAIRS, &rails);
+    int pairs = call_cards_match(&nic->cards, &cards, nic->nic.rank < peer->rank, pair, CALL_PAIRS, &rails);
     for (int i = 0; i < pairs; i++)
         peer->rail[i].pair = pair[i];
     peer->most = (uint32_t)rails;

@@ -12,7 +12,8 @@
  * of the sink. */
 #pragma once
 
-#include "vi/tcp/listener.h"
+#include "vi/call/listener.h"
+#include "vi/tcp/wire.h"
 
 #define TCP_MAX_SEND   ((64u << 10) + 256) /* 64 KiB and what stands before them */
 #define TCP_MAX_PUT    (1u << 30)
@@ -23,7 +24,7 @@
 #define TCP_PATH       112            /* two interfaces' names and addresses */
 #define TCP_WHY        160
 
-_Static_assert(TCP_CARDS <= COUNT_CARDS, "every card has its counter");
+_Static_assert(CALL_CARDS <= COUNT_CARDS, "every card has its counter");
 _Static_assert(TUNED(TCP_STAGE) >= TCP_MAX_SEND + sizeof(struct tcp_put_frame), "a frame fits the stage");
 
 struct tcp_nic;
@@ -122,9 +123,9 @@ struct tcp_link {
     uint64_t met;           /* ns: when our call got through; 0: it has not */
     uint64_t heard;         /* the last byte of a proven one, ticks */
 
-    struct tcp_hello hello;
-    struct tcp_welcome welcome;
-    struct tcp_verdict verdict;
+    struct call_hello hello;
+    struct call_welcome welcome;
+    struct call_verdict verdict;
     uint32_t greeted; /* bytes that came of the message awaited */
 
     uint8_t *stage; /* where reads go; NULL: nothing lies here */
@@ -140,7 +141,7 @@ struct tcp_link {
 struct tcp_rail {
     uint32_t number;
     struct tcp_peer *peer;
-    struct tcp_pair pair;   /* under nic->lock; port 0: only the other side can call */
+    struct call_pair pair;   /* under nic->lock; port 0: only the other side can call */
     struct tcp_vi *vi;      /* the open session over it, under nic->lock */
 
     /* By the poll. */
@@ -163,11 +164,11 @@ struct tcp_peer {
     bool called;            /* the sink knows of the first of them that it can take */
 
     /* Written under nic->lock, also by threads that connect; read by the poll without it. */
-    struct tcp_rail rail[TCP_PAIRS];
+    struct tcp_rail rail[CALL_PAIRS];
     _Atomic uint32_t pairs; /* that can be called; 0: no card of the peer is known yet. Set once, after what follows */
     uint32_t most;          /* rails that may live: as many as the side with more cards has; these pairs use each
                              * card */
-    char host[TCP_HOST_NAME + 1]; /* "": unknown */
+    char host[CALL_HOST_NAME + 1]; /* "": unknown */
     _Atomic uint64_t since; /* ns: when the first session began to wait */
     _Atomic uint64_t silent; /* ns: since when there is no rail; later by the time in which the listener there
                               * answered */
@@ -187,11 +188,11 @@ struct tcp_nic {
     struct vi_nic nic;
     uint32_t ranks;
     uint8_t secret[SECRET_SIZE];
-    struct tcp_cards cards;
-    char card[TCP_CARD_TEXT];
+    struct call_cards cards;
+    char card[CALL_CARD_TEXT];
     int epoll, timer;
     int seat;               /* calls come from here */
-    struct tcp_listener *listener;  /* our own listener, NULL: the seat is at that of the node */
+    struct call_listener *listener;  /* our own listener, NULL: the seat is at that of the node */
 
     /* By the poll alone. */
     struct tcp_link *hot[TUNED(TCP_HOT)];
@@ -279,7 +280,7 @@ void tcp_path(const struct tcp_nic *nic, struct tcp_vi *vi, int fd);
 /* something came, or the call got through */
 void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now);
 /* a proven call, from the seat */
-void tcp_called(struct tcp_nic *nic, const struct tcp_hello *hello, int fd, uint64_t now);
+void tcp_called(struct tcp_nic *nic, const struct call_hello *hello, int fd, uint64_t now);
 struct tcp_link *tcp_link_make(int fd, enum tcp_phase phase);
 void tcp_link_close(struct tcp_nic *nic, struct tcp_link *link);
 void tcp_health(struct tcp_nic *nic, uint64_t now); /* breaks what is dead */

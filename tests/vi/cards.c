@@ -1,26 +1,26 @@
 /* Choosing, telling and matching cards, on made-up hosts; the text of a card spoiled in every way. */
 #include "check.h"
 #include "base/error.h"
-#include "vi/tcp/cards.h"
+#include "vi/call/cards.h"
 
 #include <arpa/inet.h>
 
-static void interface_add(struct tcp_interfaces *to, const char *name, const char *kind, const char *slave_of,
+static void interface_add(struct call_interfaces *to, const char *name, const char *kind, const char *slave_of,
                           const char *state, uint32_t speed)
 {
-    struct tcp_interface *i = &to->interface[to->count++];
+    struct call_interface *i = &to->interface[to->count++];
 
-    *i = (struct tcp_interface){.index = to->count, .speed = speed, .up = strchr(state, 'u'), .running = strchr(state, 'r'),
-                                .loopback = strcmp(name, "lo") == 0};
+    *i = (struct call_interface){.index = to->count, .speed = speed, .up = strchr(state, 'u'), .running = strchr(state, 'r'),
+                                 .loopback = strcmp(name, "lo") == 0};
     snprintf(i->name, sizeof(i->name), "%s", name);
     snprintf(i->kind, sizeof(i->kind), "%s", kind);
     snprintf(i->slave_of, sizeof(i->slave_of), "%s", slave_of);
 }
 
 /* An address of the interface that was added last. */
-static void address_add(struct tcp_interfaces *to, const char *text, unsigned prefix, bool unsettled)
+static void address_add(struct call_interfaces *to, const char *text, unsigned prefix, bool unsettled)
 {
-    struct tcp_address *address = &to->address[to->addresses].address;
+    struct call_address *address = &to->address[to->addresses].address;
 
     address->family = strchr(text, ':') ? AF_INET6 : AF_INET;
     CHECK_EQUAL(inet_pton(address->family, text, address->bytes), 1);
@@ -29,7 +29,7 @@ static void address_add(struct tcp_interfaces *to, const char *text, unsigned pr
     to->address[to->addresses++].unsettled = unsettled;
 }
 
-static void loopback_add(struct tcp_interfaces *to)
+static void loopback_add(struct call_interfaces *to)
 {
     interface_add(to, "lo", "", "", "ur", 0);
     address_add(to, "127.0.0.1", 8, false);
@@ -37,7 +37,7 @@ static void loopback_add(struct tcp_interfaces *to)
 }
 
 /* A workstation: a bridge with a container, one without, a cable unplugged, a bond, a VPN, a link-local address. */
-static void workstation(struct tcp_interfaces *host, const char *first, const char *second)
+static void workstation(struct call_interfaces *host, const char *first, const char *second)
 {
     memset(host, 0, sizeof(*host));
     interface_add(host, "wg0", "wireguard", "", "ur", 0);
@@ -49,7 +49,7 @@ static void workstation(struct tcp_interfaces *host, const char *first, const ch
     address_add(host, "172.18.0.1", 16, false);
     interface_add(host, "veth1", "veth", "bridge", "ur", 10000);
     address_add(host, "172.17.9.9", 16, false);
-    interface_add(host, "eth0", "", "", "ur", TUNED(TCP_SPEED_UNKNOWN)); /* no less than what is not known */
+    interface_add(host, "eth0", "", "", "ur", TUNED(CARD_SPEED_UNKNOWN)); /* no less than what is not known */
     address_add(host, "169.254.3.3", 16, false);
     address_add(host, "fe80::1", 64, false);
     address_add(host, "fd00::77", 64, true);
@@ -61,11 +61,11 @@ static void workstation(struct tcp_interfaces *host, const char *first, const ch
 
 static void choosing(void)
 {
-    struct tcp_interfaces host;
-    struct tcp_cards cards = {0};
+    struct call_interfaces host;
+    struct call_cards cards = {0};
 
     workstation(&host, "10.0.0.1", "10.8.0.1");
-    tcp_cards_choose(&host, &cards);
+    call_cards_choose(&host, &cards);
     CHECK_EQUAL(cards.count, 4);
     CHECK_TEXT(cards.card[0].name, "lo");
     CHECK_TEXT(cards.card[1].name, "docker0");
@@ -73,18 +73,18 @@ static void choosing(void)
     CHECK_TEXT(cards.card[3].name, "wg0");
     CHECK_EQUAL(cards.card[2].address.bytes[0], 10);
     CHECK_EQUAL(cards.card[2].address.bytes[3], 1);
-    CHECK_EQUAL(cards.card[3].kind, TCP_KIND_TUNNEL);
+    CHECK_EQUAL(cards.card[3].kind, CALL_KIND_TUNNEL);
     CHECK_EQUAL(cards.helds, 4); /* 172.18.0.1 172.17.9.9 fd00::77 10.9.9.9 */
-    CHECK_TEXT(tcp_interface_fault(&host.interface[3]), "it has no carrier");
-    CHECK_TEXT(tcp_interface_fault(&host.interface[4]), "it belongs to a bridge or bond, which stands for it");
-    CHECK_TEXT(tcp_interface_fault(&host.interface[7]), "it is down");
+    CHECK_TEXT(call_interface_fault(&host.interface[3]), "it has no carrier");
+    CHECK_TEXT(call_interface_fault(&host.interface[4]), "it belongs to a bridge or bond, which stands for it");
+    CHECK_TEXT(call_interface_fault(&host.interface[7]), "it is down");
 }
 
-static void two_hosts(const struct tcp_interfaces *a, const struct tcp_interfaces *b, struct tcp_cards cards[2])
+static void two_hosts(const struct call_interfaces *a, const struct call_interfaces *b, struct call_cards cards[2])
 {
     memset(cards, 0, 2 * sizeof(cards[0]));
-    tcp_cards_choose(a, &cards[0]);
-    tcp_cards_choose(b, &cards[1]);
+    call_cards_choose(a, &cards[0]);
+    call_cards_choose(b, &cards[1]);
     cards[0].host = 1;
     cards[1].host = 2;
     cards[0].port = 1000;
@@ -92,16 +92,16 @@ static void two_hosts(const struct tcp_interfaces *a, const struct tcp_interface
 }
 
 /* Matches both ways and checks that both sides mean the same; gives the pairs of the first. */
-static int match(const struct tcp_cards cards[2], struct tcp_pair *pair, int *rails)
+static int match(const struct call_cards cards[2], struct call_pair *pair, int *rails)
 {
-    struct tcp_pair back[TCP_PAIRS];
-    int count = tcp_cards_match(&cards[0], &cards[1], true, pair, TCP_PAIRS, rails), back_rails;
+    struct call_pair back[CALL_PAIRS];
+    int count = call_cards_match(&cards[0], &cards[1], true, pair, CALL_PAIRS, rails), back_rails;
 
-    CHECK_EQUAL(tcp_cards_match(&cards[1], &cards[0], false, back, TCP_PAIRS, &back_rails), count);
+    CHECK_EQUAL(call_cards_match(&cards[1], &cards[0], false, back, CALL_PAIRS, &back_rails), count);
     CHECK_EQUAL(*rails, back_rails);
     for (int i = 0; i < count; i++) {
-        CHECK(memcmp(&pair[i].mine.address, &back[i].theirs.address, sizeof(struct tcp_address)) == 0);
-        CHECK(memcmp(&pair[i].theirs.address, &back[i].mine.address, sizeof(struct tcp_address)) == 0);
+        CHECK(memcmp(&pair[i].mine.address, &back[i].theirs.address, sizeof(struct call_address)) == 0);
+        CHECK(memcmp(&pair[i].theirs.address, &back[i].mine.address, sizeof(struct call_address)) == 0);
         CHECK_EQUAL(pair[i].port, cards[1].port);
     }
     return count;
@@ -110,9 +110,9 @@ static int match(const struct tcp_cards cards[2], struct tcp_pair *pair, int *ra
 /* An address that both hold is no way from one to the other, wherever each lists it. */
 static void shared_addresses(void)
 {
-    struct tcp_interfaces a, b;
-    struct tcp_cards cards[2];
-    struct tcp_pair pair[TCP_PAIRS];
+    struct call_interfaces a, b;
+    struct call_cards cards[2];
+    struct call_pair pair[CALL_PAIRS];
     int rails, count;
 
     workstation(&a, "10.0.0.1", "10.8.0.1");
@@ -133,16 +133,16 @@ static void shared_addresses(void)
 /* One host: over the loopback interface first, then by its own addresses, and by nothing else. */
 static void same_host(void)
 {
-    struct tcp_interfaces a;
-    struct tcp_cards cards[2];
-    struct tcp_pair pair[TCP_PAIRS];
+    struct call_interfaces a;
+    struct call_cards cards[2];
+    struct call_pair pair[CALL_PAIRS];
     int rails;
 
     workstation(&a, "10.0.0.1", "10.8.0.1");
     two_hosts(&a, &a, cards);
     cards[1].host = 1;
     CHECK_EQUAL(match(cards, pair, &rails), 4);
-    CHECK_EQUAL(pair[0].mine.kind, TCP_KIND_LOOPBACK);
+    CHECK_EQUAL(pair[0].mine.kind, CALL_KIND_LOOPBACK);
     cards[1].host = 2; /* two hosts with the same addresses: nothing */
     CHECK_EQUAL(match(cards, pair, &rails), 0);
 }
@@ -152,9 +152,9 @@ static void unequal(void)
 {
     static const char *const two[] = {"10.1.0.1", "10.2.0.1"};
     static const char *const four[] = {"10.1.0.2", "10.2.0.2", "10.3.0.2", "10.4.0.2"};
-    struct tcp_interfaces a = {0}, b = {0};
-    struct tcp_cards cards[2];
-    struct tcp_pair pair[TCP_PAIRS];
+    struct call_interfaces a = {0}, b = {0};
+    struct call_cards cards[2];
+    struct call_pair pair[CALL_PAIRS];
     int rails;
 
     for (int i = 0; i < 2; i++) {
@@ -181,36 +181,36 @@ static void unequal(void)
 /* As many interfaces and addresses as a host can have: bounded, and the text still fits. */
 static void crowded(void)
 {
-    struct tcp_interfaces host = {0};
-    struct tcp_cards cards = {.port = 65535, .host = UINT64_MAX}, back;
-    memset(cards.name, 'n', TCP_HOST_NAME);
-    char text[TCP_CARD_TEXT], small[300], address[64];
+    struct call_interfaces host = {0};
+    struct call_cards cards = {.port = 65535, .host = UINT64_MAX}, back;
+    memset(cards.name, 'n', CALL_HOST_NAME);
+    char text[CALL_CARD_TEXT], small[300], address[64];
 
-    for (int i = 0; i < TCP_INTERFACES; i++) {
+    for (int i = 0; i < CALL_INTERFACES; i++) {
         interface_add(&host, "eth", "", "", "ur", UINT32_MAX - 1);
         snprintf(address, sizeof(address), "2001:db8:1234:5678:9abc:def0:%x:%x", 0x1000 + i, 0x2000 + i);
         address_add(&host, address, 128, false);
         address_add(&host, "100.200.201.202", 24, false);
         host.address[host.addresses - 1].address.bytes[3] = (uint8_t)i;
     }
-    tcp_cards_choose(&host, &cards);
-    CHECK_EQUAL(cards.count, TCP_CARDS);
-    CHECK_EQUAL(cards.helds, TCP_HELD);
-    CHECK_EQUAL(tcp_cards_write(&cards, text, sizeof(text)), OK);
+    call_cards_choose(&host, &cards);
+    CHECK_EQUAL(cards.count, CALL_CARDS);
+    CHECK_EQUAL(cards.helds, CALL_HELD);
+    CHECK_EQUAL(call_cards_write(&cards, text, sizeof(text)), OK);
     CHECK(strcspn(text, " =;\n") == strlen(text));
-    CHECK_EQUAL(tcp_cards_parse(text, &back), OK);
+    CHECK_EQUAL(call_cards_parse(text, &back), OK);
     CHECK_EQUAL(back.count, cards.count);
     CHECK_EQUAL(back.host, cards.host);
     CHECK_EQUAL(back.port, 65535);
     CHECK(memcmp(back.held, cards.held, sizeof(back.held)) == 0);
     for (int i = 0; i < back.count; i++) {
-        CHECK(memcmp(&back.card[i].address, &cards.card[i].address, sizeof(struct tcp_address)) == 0);
+        CHECK(memcmp(&back.card[i].address, &cards.card[i].address, sizeof(struct call_address)) == 0);
         CHECK_EQUAL(back.card[i].prefix, cards.card[i].prefix);
         CHECK_EQUAL(back.card[i].speed, cards.card[i].speed);
         CHECK_EQUAL(back.card[i].ordinal, cards.card[i].ordinal);
     }
     for (size_t size = 0; size < sizeof(small); size++)
-        CHECK_EQUAL(tcp_cards_write(&cards, small, size), ERR_LIMIT);
+        CHECK_EQUAL(call_cards_write(&cards, small, size), ERR_LIMIT);
 }
 
 static const char good[] = "1,40123,9f3c21,ab12cdef0123,0l/127.0.0.1/8/0,1e/10.0.0.5/24/1000,1e/fd00::5/64/1000@node-7.rack_2";
@@ -227,14 +227,14 @@ static void bad_texts(void)
         "1,1,1,-,0e/10.0.0.5/24/1@", "1,1,1,-,0e/10.0.0.5/24/1@a b", "1,1,1,-,0e/10.0.0.5/24/1@a@b", "1,1,1,-,0e/10.0.0.5/24@a/1",
         "1,1,1,-,0e/10.0.0.5/24/1@a123456789b123456789c123456789d123456789e123456789f123456789g1234",
     };
-    struct tcp_cards cards;
+    struct call_cards cards;
 
-    CHECK_EQUAL(tcp_cards_parse(good, &cards), OK);
+    CHECK_EQUAL(call_cards_parse(good, &cards), OK);
     CHECK_EQUAL(cards.count, 3);
     CHECK_EQUAL(cards.held[1], 0xef0123);
     CHECK_TEXT(cards.name, "node-7.rack_2");
     for (size_t i = 0; i < ARRAY_LENGTH(bad); i++)
-        if (tcp_cards_parse(bad[i], &cards) != ERR_PROTOCOL)
+        if (call_cards_parse(bad[i], &cards) != ERR_PROTOCOL)
             CHECK_TEXT(bad[i], "refused");
 }
 
@@ -245,9 +245,9 @@ static void spoiled_texts(void)
     unsigned taken = 0;
 
     for (int round = 0; round < 200000; round++) {
-        char *text = malloc(sizeof(good)), out[TCP_CARD_TEXT]; /* its own allocation: reading past the end shows */
-        struct tcp_cards cards, ours = {.host = 5};
-        struct tcp_pair pair[TCP_PAIRS];
+        char *text = malloc(sizeof(good)), out[CALL_CARD_TEXT]; /* its own allocation: reading past the end shows */
+        struct call_cards cards, ours = {.host = 5};
+        struct call_pair pair[CALL_PAIRS];
         int rails;
         memcpy(text, good, sizeof(good));
         for (unsigned n = 0; n <= (unsigned)round % 3; n++) {
@@ -255,12 +255,12 @@ static void spoiled_texts(void)
             size_t at = random % (sizeof(good) - 1);
             text[at] = random >> 40 & 1 ? good[(random >> 20) % (sizeof(good) - 1)] : (char)(random >> 48);
         }
-        if (tcp_cards_parse(text, &cards) == OK) {
+        if (call_cards_parse(text, &cards) == OK) {
             taken++;
-            CHECK_EQUAL(tcp_cards_write(&cards, out, sizeof(out)), OK);
-            CHECK(cards.count >= 1 && cards.count <= TCP_CARDS && cards.port != 0);
-            tcp_cards_match(&ours, &cards, true, pair, TCP_PAIRS, &rails);
-            tcp_cards_match(&cards, &cards, true, pair, TCP_PAIRS, &rails);
+            CHECK_EQUAL(call_cards_write(&cards, out, sizeof(out)), OK);
+            CHECK(cards.count >= 1 && cards.count <= CALL_CARDS && cards.port != 0);
+            call_cards_match(&ours, &cards, true, pair, CALL_PAIRS, &rails);
+            call_cards_match(&cards, &cards, true, pair, CALL_PAIRS, &rails);
         }
         free(text);
     }
@@ -270,21 +270,21 @@ static void spoiled_texts(void)
 /* What the kernel says here can be read, and chosen from. */
 static void this_host(void)
 {
-    struct tcp_interfaces *host = calloc(1, sizeof(*host));
-    struct tcp_cards cards = {.port = 1};
-    char text[TCP_CARD_TEXT];
+    struct call_interfaces *host = calloc(1, sizeof(*host));
+    struct call_cards cards = {.port = 1};
+    char text[CALL_CARD_TEXT];
     bool loopback = false;
 
-    CHECK_EQUAL(tcp_interfaces_read(host), OK);
+    CHECK_EQUAL(call_interfaces_read(host), OK);
     CHECK(host->count >= 1);
     for (int i = 0; i < host->count; i++)
         loopback |= host->interface[i].loopback && strcmp(host->interface[i].name, "lo") == 0;
     CHECK(loopback);
-    tcp_cards_choose(host, &cards);
+    call_cards_choose(host, &cards);
     cards.host = vbase_host_identity();
     CHECK_EQUAL(cards.host, vbase_host_identity());
     if (cards.count > 0)
-        CHECK_EQUAL(tcp_cards_write(&cards, text, sizeof(text)), OK);
+        CHECK_EQUAL(call_cards_write(&cards, text, sizeof(text)), OK);
     free(host);
 }
 

@@ -1,23 +1,23 @@
 /* Choosing, telling and matching cards: see cards.h. No state, no memory, no kernel. The text comes from another
  * process by way of the launcher and is checked letter by letter. */
-#include "vi/tcp/cards.h"
+#include "vi/call/cards.h"
 #include <arpa/inet.h>
 #include <inttypes.h>
 
-static size_t address_size(const struct tcp_address *address) { return address->family == AF_INET ? 4 : 16; }
+static size_t address_size(const struct call_address *address) { return address->family == AF_INET ? 4 : 16; }
 
-bool tcp_address_equal(const struct tcp_address *a, const struct tcp_address *b)
+bool call_address_equal(const struct call_address *a, const struct call_address *b)
 {
     return a->family == b->family && memcmp(a->bytes, b->bytes, address_size(a)) == 0;
 }
 
-static uint32_t address_hash(const struct tcp_address *address)
+static uint32_t address_hash(const struct call_address *address)
 {
     return (uint32_t)vbase_hash_bytes(address->bytes, address_size(address)) & 0xffffff;
 }
 
 /* 169.254/16, fe80::/10, 127/8, ::1, multicast, mapped and unspecified: nothing that names a host to another one. */
-bool tcp_address_special(const struct tcp_address *address)
+bool call_address_special(const struct call_address *address)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff}, zero[16];
     const uint8_t *b = address->bytes;
@@ -27,24 +27,24 @@ bool tcp_address_special(const struct tcp_address *address)
            memcmp(b, zero, 15) == 0;
 }
 
-socklen_t tcp_address_place(const struct tcp_address *address, uint16_t port, union tcp_place *out)
+socklen_t call_address_place(const struct call_address *address, uint16_t port, union call_place *out)
 {
     bool four = address->family == AF_INET;
-    *out = (union tcp_place){.any.sa_family = address->family};
+    *out = (union call_place){.any.sa_family = address->family};
     out->in.sin_port = htons(port); /* at the same place in both */
     memcpy(four ? (void *)&out->in.sin_addr : &out->in6.sin6_addr, address->bytes, address_size(address));
     return four ? sizeof(out->in) : sizeof(out->in6);
 }
 
-struct tcp_address tcp_place_address(const union tcp_place *place)
+struct call_address call_place_address(const union call_place *place)
 {
-    struct tcp_address address = {.family = (uint8_t)place->any.sa_family};
+    struct call_address address = {.family = (uint8_t)place->any.sa_family};
     bool four = address.family == AF_INET;
     memcpy(address.bytes, four ? (const void *)&place->in.sin_addr : &place->in6.sin6_addr, address_size(&address));
     return address;
 }
 
-void tcp_address_text(const struct tcp_address *address, char *out, size_t size)
+void call_address_text(const struct call_address *address, char *out, size_t size)
 {
     if (!inet_ntop(address->family, address->bytes, out, (socklen_t)size))
         snprintf(out, size, "?");
@@ -52,7 +52,7 @@ void tcp_address_text(const struct tcp_address *address, char *out, size_t size)
 
 /* ---- choosing ---------------------------------------------------------------------------------------------------- */
 
-const char *tcp_interface_fault(const struct tcp_interface *interface)
+const char *call_interface_fault(const struct call_interface *interface)
 {
     if (!interface->up)
         return "it is down";
@@ -63,41 +63,41 @@ const char *tcp_interface_fault(const struct tcp_interface *interface)
     return NULL;
 }
 
-const char *tcp_interface_kind(const struct tcp_interface *interface)
+const char *call_interface_kind(const struct call_interface *interface)
 {
     return interface->loopback ? "loopback" : interface->kind[0] ? interface->kind : "hardware";
 }
 
-static char kind_of(const struct tcp_interface *interface)
+static char kind_of(const struct call_interface *interface)
 {
     static const char *const hard[] = {"", "bond", "team", "bridge", "vlan", "macvlan", "ipvlan", "vrf"};
     if (interface->loopback)
-        return TCP_KIND_LOOPBACK;
+        return CALL_KIND_LOOPBACK;
     if (strcmp(interface->kind, "veth") == 0)
-        return TCP_KIND_VETH;
+        return CALL_KIND_VETH;
     for (size_t i = 0; i < ARRAY_LENGTH(hard); i++)
         if (strcmp(interface->kind, hard[i]) == 0)
-            return TCP_KIND_HARD;
-    return TCP_KIND_TUNNEL;
+            return CALL_KIND_HARD;
+    return CALL_KIND_TUNNEL;
 }
 
 /* Ascending: the better one. */
 static int kind_rank(char kind)
 {
-    static const char kinds[] = {TCP_KIND_LOOPBACK, TCP_KIND_HARD, TCP_KIND_VETH, TCP_KIND_TUNNEL, '\0'};
+    static const char kinds[] = {CALL_KIND_LOOPBACK, CALL_KIND_HARD, CALL_KIND_VETH, CALL_KIND_TUNNEL, '\0'};
     return (int)(strchr(kinds, kind) - kinds);
 }
 
-static uint32_t speed_rank(uint32_t speed) { return speed ? speed : TUNED(TCP_SPEED_UNKNOWN); }
+static uint32_t speed_rank(uint32_t speed) { return speed ? speed : TUNED(CARD_SPEED_UNKNOWN); }
 
 /* The first address of FAMILY that can be offered, -1: none. Of the loopback interface only its standard address. */
-static int address_for(const struct tcp_interfaces *from, const struct tcp_interface *interface, int family)
+static int address_for(const struct call_interfaces *from, const struct call_interface *interface, int family)
 {
     for (int i = 0; i < from->addresses; i++) {
-        const struct tcp_address *address = &from->address[i].address;
+        const struct call_address *address = &from->address[i].address;
         if (from->address[i].index != interface->index || address->family != family || from->address[i].unsettled)
             continue;
-        if (interface->loopback ? family == AF_INET && address->bytes[0] == 127 : !tcp_address_special(address))
+        if (interface->loopback ? family == AF_INET && address->bytes[0] == 127 : !call_address_special(address))
             return i;
     }
     return -1;
@@ -116,57 +116,57 @@ static int compare_candidates(const void *left, const void *right)
     return (a->order > b->order) - (a->order < b->order);
 }
 
-static uint64_t order_of_interface(const struct tcp_interface *interface)
+static uint64_t order_of_interface(const struct call_interface *interface)
 {
     uint64_t kind = (uint64_t)kind_rank(kind_of(interface)), slow = UINT32_MAX - speed_rank(interface->speed);
     return kind << 62 | slow << 30 | ((uint32_t)interface->index & 0x3fffffff);
 }
 
-static void add_card(struct tcp_cards *cards, const struct tcp_interfaces *from, const struct tcp_interface *interface,
-                     int at, int ordinal)
+static void add_card(struct call_cards *cards, const struct call_interfaces *from,
+                     const struct call_interface *interface, int at, int ordinal)
 {
-    struct tcp_card *card = &cards->card[cards->count++];
-    *card = (struct tcp_card){.address = from->address[at].address, .prefix = from->address[at].prefix,
-                              .ordinal = (uint8_t)ordinal, .kind = kind_of(interface), .speed = interface->speed};
+    struct call_card *card = &cards->card[cards->count++];
+    *card = (struct call_card){.address = from->address[at].address, .prefix = from->address[at].prefix,
+                               .ordinal = (uint8_t)ordinal, .kind = kind_of(interface), .speed = interface->speed};
     snprintf(card->name, sizeof(card->name), "%s", interface->name);
 }
 
-const struct tcp_card *tcp_card_of(const struct tcp_cards *cards, const struct tcp_address *address)
+const struct call_card *call_card_of(const struct call_cards *cards, const struct call_address *address)
 {
     for (int i = 0; i < cards->count; i++)
-        if (tcp_address_equal(&cards->card[i].address, address))
+        if (call_address_equal(&cards->card[i].address, address))
             return &cards->card[i];
     return NULL;
 }
 
-void tcp_cards_choose(const struct tcp_interfaces *from, struct tcp_cards *cards)
+void call_cards_choose(const struct call_interfaces *from, struct call_cards *cards)
 {
     static const int family[] = {AF_INET, AF_INET6};
-    struct candidate order[TCP_INTERFACES];
+    struct candidate order[CALL_INTERFACES];
     int count = 0, ordinal = 0;
     cards->count = cards->helds = 0;
     for (int i = 0; i < from->count; i++)
-        if (!tcp_interface_fault(&from->interface[i]))
+        if (!call_interface_fault(&from->interface[i]))
             order[count++] = (struct candidate){.order = order_of_interface(&from->interface[i]), .mine = (uint8_t)i};
     qsort(order, (size_t)count, sizeof(order[0]), compare_candidates);
     for (int i = 0; i < count; i++) {
-        const struct tcp_interface *interface = &from->interface[order[i].mine];
+        const struct call_interface *interface = &from->interface[order[i].mine];
         int before = cards->count;
-        for (size_t f = 0; f < ARRAY_LENGTH(family) && cards->count < TCP_CARDS; f++) {
+        for (size_t f = 0; f < ARRAY_LENGTH(family) && cards->count < CALL_CARDS; f++) {
             int at = address_for(from, interface, family[f]);
-            if (at >= 0 && !tcp_card_of(cards, &from->address[at].address))
+            if (at >= 0 && !call_card_of(cards, &from->address[at].address))
                 add_card(cards, from, interface, at, ordinal);
         }
         ordinal += cards->count > before;
     }
-    for (int i = 0; i < from->addresses && cards->helds < TCP_HELD; i++)
-        if (!tcp_address_special(&from->address[i].address) && !tcp_card_of(cards, &from->address[i].address))
+    for (int i = 0; i < from->addresses && cards->helds < CALL_HELD; i++)
+        if (!call_address_special(&from->address[i].address) && !call_card_of(cards, &from->address[i].address))
             cards->held[cards->helds++] = address_hash(&from->address[i].address);
 }
 
-int tcp_cards_only(struct tcp_cards *cards, const char *name)
+int call_cards_only(struct call_cards *cards, const char *name)
 {
-    char known[TCP_CARDS * 18] = "";
+    char known[CALL_CARDS * 18] = "";
     int kept = 0;
     for (int i = 0; i < cards->count; i++) {
         if (i == 0 || strcmp(cards->card[i].name, cards->card[i - 1].name) != 0)
@@ -185,16 +185,16 @@ int tcp_cards_only(struct tcp_cards *cards, const char *name)
 
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
 
-int tcp_cards_write(const struct tcp_cards *cards, char *text, size_t size)
+int call_cards_write(const struct call_cards *cards, char *text, size_t size)
 {
-    char all[TCP_CARD_TEXT], address[INET6_ADDRSTRLEN]; /* as much as the longest needs, and more */
+    char all[CALL_CARD_TEXT], address[INET6_ADDRSTRLEN]; /* as much as the longest needs, and more */
     size_t used =
         (size_t)snprintf(all, sizeof(all), "1,%u,%" PRIx64 ",%s", cards->port, cards->host, cards->helds ? "" : "-");
     for (int i = 0; i < cards->helds; i++)
         used += (size_t)snprintf(all + used, sizeof(all) - used, "%06x", cards->held[i]);
     for (int i = 0; i < cards->count; i++) {
-        const struct tcp_card *card = &cards->card[i];
-        tcp_address_text(&card->address, address, sizeof(address));
+        const struct call_card *card = &cards->card[i];
+        call_address_text(&card->address, address, sizeof(address));
         used += (size_t)snprintf(all + used, sizeof(all) - used, ",%u%c/%s/%u/%u", card->ordinal, card->kind, address,
                                  card->prefix, card->speed);
     }
@@ -207,37 +207,37 @@ int tcp_cards_write(const struct tcp_cards *cards, char *text, size_t size)
 }
 
 /* What follows the card at AT, and the comma before it; NULL: it makes no sense. */
-static const char *card_parse(const char *at, struct tcp_cards *cards)
+static const char *card_parse(const char *at, struct call_cards *cards)
 {
-    struct tcp_card *card = &cards->card[cards->count];
+    struct call_card *card = &cards->card[cards->count];
     char ordinal[2], kind[2], address[INET6_ADDRSTRLEN], prefix[4], speed[11];
     int used;
-    if (cards->count++ == TCP_CARDS || sscanf(at, ",%1[0-9]%1[evtl]/%45[0-9a-f:.]/%3[0-9]/%10[0-9]%n", ordinal, kind,
-                                              address, prefix, speed, &used) != 5)
+    if (cards->count++ == CALL_CARDS || sscanf(at, ",%1[0-9]%1[evtl]/%45[0-9a-f:.]/%3[0-9]/%10[0-9]%n", ordinal, kind,
+                                               address, prefix, speed, &used) != 5)
         return NULL;
     unsigned long megabits = strtoul(speed, NULL, 10);
-    *card = (struct tcp_card){.ordinal = (uint8_t)(ordinal[0] - '0'),
-                              .kind = kind[0],
-                              .speed = (uint32_t)megabits,
-                              .prefix = (uint8_t)atoi(prefix),
-                              .address.family = strchr(address, ':') ? AF_INET6 : AF_INET};
-    return card->ordinal < TCP_CARDS && megabits < UINT32_MAX &&
+    *card = (struct call_card){.ordinal = (uint8_t)(ordinal[0] - '0'),
+                               .kind = kind[0],
+                               .speed = (uint32_t)megabits,
+                               .prefix = (uint8_t)atoi(prefix),
+                               .address.family = strchr(address, ':') ? AF_INET6 : AF_INET};
+    return card->ordinal < CALL_CARDS && megabits < UINT32_MAX &&
                    atoi(prefix) <= 8 * (int)address_size(&card->address) &&
                    inet_pton(card->address.family, address, card->address.bytes) == 1
                ? at + used
                : NULL;
 }
 
-static bool cards_parse(const char *at, struct tcp_cards *cards)
+static bool cards_parse(const char *at, struct call_cards *cards)
 {
     char port[6], host[17], held[7];
     int used = 0;
-    if (strlen(at) >= TCP_CARD_TEXT || sscanf(at, "1,%5[0-9],%16[0-9a-f],%n", port, host, &used) != 2 || used == 0 ||
+    if (strlen(at) >= CALL_CARD_TEXT || sscanf(at, "1,%5[0-9],%16[0-9a-f],%n", port, host, &used) != 2 || used == 0 ||
         atoi(port) == 0 || atoi(port) > 65535)
         return false;
     cards->port = (uint16_t)atoi(port);
     cards->host = strtoull(host, NULL, 16);
-    for (at += used; cards->helds < TCP_HELD && sscanf(at, "%6[0-9a-f]%n", held, &used) == 1 && used == 6; at += used)
+    for (at += used; cards->helds < CALL_HELD && sscanf(at, "%6[0-9a-f]%n", held, &used) == 1 && used == 6; at += used)
         cards->held[cards->helds++] = (uint32_t)strtoul(held, NULL, 16);
     if (cards->helds == 0 && *at++ != '-')
         return false;
@@ -245,15 +245,15 @@ static bool cards_parse(const char *at, struct tcp_cards *cards)
         if (!(at = card_parse(at, cards)))
             return false;
     size_t name = *at == '@' ? strspn(++at, NAME_LETTERS) : 0;
-    if (cards->count == 0 || at[name] || name > TCP_HOST_NAME || (at[-1] == '@' && name == 0))
+    if (cards->count == 0 || at[name] || name > CALL_HOST_NAME || (at[-1] == '@' && name == 0))
         return false;
     memcpy(cards->name, at, name + 1);
     return true;
 }
 
-int tcp_cards_parse(const char *text, struct tcp_cards *out)
+int call_cards_parse(const char *text, struct call_cards *out)
 {
-    struct tcp_cards cards = {.port = 0};
+    struct call_cards cards = {.port = 0};
     if (!cards_parse(text, &cards))
         return vbase_fail(ERR_PROTOCOL, "the peer's addresses make no sense: \"%.100s\"", text);
     *out = cards;
@@ -262,7 +262,7 @@ int tcp_cards_parse(const char *text, struct tcp_cards *out)
 
 /* ---- matching ---------------------------------------------------------------------------------------------------- */
 
-static bool same_subnet(const struct tcp_card *a, const struct tcp_card *b)
+static bool same_subnet(const struct call_card *a, const struct call_card *b)
 {
     unsigned bits = a->prefix;
     if (a->address.family != b->address.family || a->prefix != b->prefix)
@@ -276,28 +276,28 @@ static bool same_subnet(const struct tcp_card *a, const struct tcp_card *b)
     return true;
 }
 
-static bool holds(const struct tcp_cards *cards, const struct tcp_address *address)
+static bool holds(const struct call_cards *cards, const struct call_address *address)
 {
     uint32_t hash = address_hash(address);
     for (int i = 0; i < cards->helds; i++)
         if (cards->held[i] == hash)
             return true;
-    return tcp_card_of(cards, address);
+    return call_card_of(cards, address);
 }
 
 /* Whether A of MINE can reach B of THEIRS, as far as the cards tell. */
-static bool can_pair(const struct tcp_cards *mine, const struct tcp_card *a, const struct tcp_cards *theirs,
-                     const struct tcp_card *b)
+static bool can_pair(const struct call_cards *mine, const struct call_card *a, const struct call_cards *theirs,
+                     const struct call_card *b)
 {
-    bool loops = a->kind == TCP_KIND_LOOPBACK, same_host = mine->host == theirs->host;
-    if (a->address.family != b->address.family || loops != (b->kind == TCP_KIND_LOOPBACK))
+    bool loops = a->kind == CALL_KIND_LOOPBACK, same_host = mine->host == theirs->host;
+    if (a->address.family != b->address.family || loops != (b->kind == CALL_KIND_LOOPBACK))
         return false;
     if (same_host)
-        return tcp_address_equal(&a->address, &b->address);
+        return call_address_equal(&a->address, &b->address);
     return !loops && !holds(mine, &b->address) && !holds(theirs, &a->address);
 }
 
-static uint64_t order_of(const struct tcp_card *a, int i, const struct tcp_card *b, int j)
+static uint64_t order_of(const struct call_card *a, int i, const struct call_card *b, int j)
 {
     uint32_t speed_a = speed_rank(a->speed), speed_b = speed_rank(b->speed),
              speed = speed_a < speed_b ? speed_a : speed_b;
@@ -309,13 +309,13 @@ static uint64_t order_of(const struct tcp_card *a, int i, const struct tcp_card 
     return order << 8 | (unsigned)i << 4 | (unsigned)j;
 }
 
-static int pairs_find(const struct tcp_cards *mine, const struct tcp_cards *theirs, bool mine_first,
-                      struct candidate out[TCP_CARDS * TCP_CARDS])
+static int pairs_find(const struct call_cards *mine, const struct call_cards *theirs, bool mine_first,
+                      struct candidate out[CALL_CARDS * CALL_CARDS])
 {
     int count = 0;
     for (int i = 0; i < mine->count; i++)
         for (int j = 0; j < theirs->count; j++) {
-            const struct tcp_card *a = &mine->card[i], *b = &theirs->card[j];
+            const struct call_card *a = &mine->card[i], *b = &theirs->card[j];
             if (can_pair(mine, a, theirs, b))
                 out[count++] = (struct candidate){mine_first ? order_of(a, i, b, j) : order_of(b, j, a, i), (uint8_t)i,
                                                   (uint8_t)j, false};
@@ -324,24 +324,24 @@ static int pairs_find(const struct tcp_cards *mine, const struct tcp_cards *thei
     return count;
 }
 
-int tcp_cards_match(const struct tcp_cards *mine, const struct tcp_cards *theirs, bool mine_first,
-                    struct tcp_pair *pair, int most, int *rails)
+int call_cards_match(const struct call_cards *mine, const struct call_cards *theirs, bool mine_first,
+                     struct call_pair *pair, int most, int *rails)
 {
-    struct candidate from[TCP_CARDS * TCP_CARDS];
+    struct candidate from[CALL_CARDS * CALL_CARDS];
     int count = pairs_find(mine, theirs, mine_first, from), found = 0;
     unsigned used_mine = 0, used_theirs = 0;
     *rails = 0;
     /* First each card once, then those that are left over on one side, then the alternatives. */
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < count && found < most; i++) {
-            const struct tcp_card *a = &mine->card[from[i].mine], *b = &theirs->card[from[i].theirs];
+            const struct call_card *a = &mine->card[from[i].mine], *b = &theirs->card[from[i].theirs];
             int used = (used_mine >> a->ordinal & 1) + (used_theirs >> b->ordinal & 1);
             if (from[i].taken || used > round)
                 continue;
             from[i].taken = true;
             used_mine |= 1u << a->ordinal;
             used_theirs |= 1u << b->ordinal;
-            pair[found++] = (struct tcp_pair){*a, *b, theirs->port, same_subnet(a, b)};
+            pair[found++] = (struct call_pair){*a, *b, theirs->port, same_subnet(a, b)};
             *rails += round < 2;
         }
     if (mine->host == theirs->host && *rails > 1)

@@ -3,16 +3,16 @@
  * new connection has a moment (LISTENER_HELLO, LISTENER_PROOF) to speak before it may be evicted: until then others
  * wait in the backlog of the kernel. A rank of this job whose connection was evicted connects again.
  *
- * One epoll descriptor watches everything, a timer included: the owner waits for it and calls tcp_listener_step.
+ * One epoll descriptor watches everything, a timer included: the owner waits for it and calls call_listener_step.
  *
  * A host answers on any card for the addresses of all of them. A rail that comes in by another card than it is meant
  * for would be no rail of its own, so each socket listens on its card alone. The address of a tunnel may be meant to be
  * reached by any. */
-#include "vi/tcp/listener.h"
+#include "vi/call/listener.h"
 #include <sys/timerfd.h>
 
 #define EVENTS      16
-#define TIMER_WORD  TCP_CARDS     /* in epoll's data; below: listening sockets; above: the places of unauthenticated
+#define TIMER_WORD  CALL_CARDS     /* in epoll's data; below: listening sockets; above: the places of unauthenticated
                                    * connections */
 #define NEVER       UINT64_MAX
 
@@ -22,15 +22,15 @@ struct caller { /* not authenticated yet */
     int fd;
     uint32_t heard;        /* bytes of it */
     uint64_t came, spoke;
-    struct tcp_hello hello;
-    struct tcp_welcome welcome;
-    struct tcp_proof proof;
+    struct call_hello hello;
+    struct call_welcome welcome;
+    struct call_proof proof;
 };
 
 struct call { /* authenticated, and not passed on yet */
     struct list_node node; /* seat->waiting */
     int fd;
-    struct tcp_hello hello;
+    struct call_hello hello;
 };
 
 struct seat {
@@ -38,11 +38,11 @@ struct seat {
     struct list waiting;  /* calls, the oldest first */
 };
 
-struct tcp_listener {
-    int epoll, timer, socket[TCP_CARDS], sockets;
+struct call_listener {
+    int epoll, timer, socket[CALL_CARDS], sockets;
     uint32_t ranks;
     uint8_t secret[SECRET_SIZE];
-    struct tcp_cards cards;
+    struct call_cards cards;
     struct caller caller[TUNED(LISTENER_CALLERS)];
     int callers;           /* places that are taken */
     uint64_t timer_at;     /* ns */
@@ -53,13 +53,13 @@ struct tcp_listener {
 
 /* ---- what is watched --------------------------------------------------------------------------------------------- */
 
-static int listener_watch(struct tcp_listener *listener, int what, int fd, uint64_t word)
+static int listener_watch(struct call_listener *listener, int what, int fd, uint64_t word)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = word};
     return epoll_ctl(listener->epoll, what, fd, &event) < 0 ? vbase_fail_errno(ERR_LIMIT, "epoll at the listener") : OK;
 }
 
-static int sockets_watch(struct tcp_listener *listener, int what)
+static int sockets_watch(struct call_listener *listener, int what)
 {
     int error = OK;
     for (int i = 0; i < listener->sockets && !error; i++)
@@ -69,47 +69,47 @@ static int sockets_watch(struct tcp_listener *listener, int what)
 
 /* ---- unauthenticated connections --------------------------------------------------------------------------------- */
 
-void tcp_refuse(int fd, const char *why)
+void call_refuse(int fd, const char *why)
 {
     static struct base_log_gate gate;
-    struct tcp_address address;
+    struct call_address address;
     char who[INET6_ADDRSTRLEN] = "somebody", more[LOG_MORE];
     COUNT(refused);
     if (!vbase_log_gate_open(&gate, TUNED(LISTENER_LOG), more))
         return;
-    if (tcp_end_of(fd, true, &address))
-        tcp_address_text(&address, who, sizeof(who));
+    if (call_end_of(fd, true, &address))
+        call_address_text(&address, who, sizeof(who));
     LOG_WARN("a connection from %s was refused: %s%s", who, why, more);
 }
 
-static void timer_lower(struct tcp_listener *listener, uint64_t at)
+static void timer_lower(struct call_listener *listener, uint64_t at)
 {
     listener->timer_at = at < listener->timer_at ? at : listener->timer_at;
 }
 
 /* Frees the place of a connection; its descriptor stays open. */
-static void caller_remove(struct tcp_listener *listener, struct caller *caller)
+static void caller_remove(struct call_listener *listener, struct caller *caller)
 {
     epoll_ctl(listener->epoll, EPOLL_CTL_DEL, caller->fd, NULL);
     caller->here = false;
     listener->callers--;
 }
 
-static void caller_close(struct tcp_listener *listener, struct caller *caller)
+static void caller_close(struct call_listener *listener, struct caller *caller)
 {
     caller_remove(listener, caller);
     close(caller->fd);
 }
 
-static void caller_refuse(struct tcp_listener *listener, struct caller *caller, const char *why)
+static void caller_refuse(struct call_listener *listener, struct caller *caller, const char *why)
 {
-    tcp_refuse(caller->fd, why);
+    call_refuse(caller->fd, why);
     caller_close(listener, caller);
 }
 
-static void caller_greet(struct tcp_listener *listener, struct caller *caller, uint64_t now);
+static void caller_greet(struct call_listener *listener, struct caller *caller, uint64_t now);
 
-static void accepting_pause(struct tcp_listener *listener, uint64_t until)
+static void accepting_pause(struct call_listener *listener, uint64_t until)
 {
     listener->closed_until = until;
     timer_lower(listener, until);
@@ -117,7 +117,7 @@ static void accepting_pause(struct tcp_listener *listener, uint64_t until)
 }
 
 /* The one that has been silent longest, of those that have been welcomed or of those that have not. */
-static struct caller *caller_silent_longest(struct tcp_listener *listener, bool welcomed)
+static struct caller *caller_silent_longest(struct call_listener *listener, bool welcomed)
 {
     struct caller *found = NULL;
     for (struct caller *one = listener->caller; one < listener->caller + TUNED(LISTENER_CALLERS); one++)
@@ -127,7 +127,7 @@ static struct caller *caller_silent_longest(struct tcp_listener *listener, bool 
 }
 
 /* Evicts the one that has been silent longest, if it has had its moment. What it said last may be here unread. */
-static bool caller_evict(struct tcp_listener *listener, bool welcomed, uint64_t moment, uint64_t now)
+static bool caller_evict(struct call_listener *listener, bool welcomed, uint64_t moment, uint64_t now)
 {
     struct caller *first;
     while ((first = caller_silent_longest(listener, welcomed)) && now - first->spoke >= moment) {
@@ -144,7 +144,7 @@ static bool caller_evict(struct tcp_listener *listener, bool welcomed, uint64_t 
 }
 
 /* True: there is room for one more. A connection that has sent its hello is evicted after those that have not. */
-static bool place_make(struct tcp_listener *listener, uint64_t now)
+static bool place_make(struct call_listener *listener, uint64_t now)
 {
     if (listener->callers < (int)TUNED(LISTENER_CALLERS) ||
         caller_evict(listener, false, TUNED_NS(LISTENER_HELLO), now) ||
@@ -155,7 +155,7 @@ static bool place_make(struct tcp_listener *listener, uint64_t now)
 }
 
 /* No descriptor is left: unauthenticated connections make room, or nothing is accepted for a while. */
-static void descriptors_lack(struct tcp_listener *listener, uint64_t now)
+static void descriptors_lack(struct call_listener *listener, uint64_t now)
 {
     LOG_WARN_ONCE("no file descriptor is left to accept connections with: raise the limit (ulimit -n)");
     for (int i = 0; i < (int)TUNED(LISTENER_CALLERS); i++)
@@ -165,7 +165,7 @@ static void descriptors_lack(struct tcp_listener *listener, uint64_t now)
 }
 
 /* There is a place for it. */
-static void caller_add(struct tcp_listener *listener, int fd, uint64_t now)
+static void caller_add(struct call_listener *listener, int fd, uint64_t now)
 {
     int place = 0;
     while (listener->caller[place].here)
@@ -180,7 +180,7 @@ static void caller_add(struct tcp_listener *listener, int fd, uint64_t now)
     caller_greet(listener, &listener->caller[place], now); /* the hello may be here already */
 }
 
-static void callers_accept(struct tcp_listener *listener, int which, uint64_t now)
+static void callers_accept(struct call_listener *listener, int which, uint64_t now)
 {
     for (int i = 0; i < (int)TUNED(LISTENER_STEP) && !listener->closed_until && place_make(listener, now); i++) {
         int fd = accept4(listener->socket[which], NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -195,14 +195,14 @@ static void callers_accept(struct tcp_listener *listener, int which, uint64_t no
 
 /* ---- seats: the proven are passed on ----------------------------------------------------------------------------- */
 
-static int seat_pass(int seat, const struct tcp_hello *hello, int fd)
+static int seat_pass(int seat, const struct call_hello *hello, int fd)
 {
     if (vbase_packet_send(seat, hello, sizeof(*hello), fd, MSG_DONTWAIT))
         return OK;
     return errno == EPIPE || errno == ECONNRESET ? ERR_PEER_DEAD : ERR_AGAIN;
 }
 
-static int seat_make(const struct tcp_note *note, int rank, int *near, int *far)
+static int seat_make(const struct call_note *note, int rank, int *near, int *far)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
@@ -214,15 +214,15 @@ static int seat_make(const struct tcp_note *note, int rank, int *near, int *far)
                : vbase_fail_errno(ERR_SYSTEM, "a note to rank %d", rank);
 }
 
-int tcp_seat_note(int seat, struct tcp_note *note)
+int call_seat_note(int seat, struct call_note *note)
 {
-    if (recv(seat, note, sizeof(*note), MSG_DONTWAIT) != sizeof(*note) || note->magic != TCP_NOTE_MAGIC ||
+    if (recv(seat, note, sizeof(*note), MSG_DONTWAIT) != sizeof(*note) || note->magic != CALL_NOTE_MAGIC ||
         note->port == 0 || note->port > 65535)
         return vbase_fail(ERR_PROTOCOL, "what the node's listener says makes no sense");
     return OK;
 }
 
-int tcp_seat_take(int seat, struct tcp_hello *hello, int *fd)
+int call_seat_take(int seat, struct call_hello *hello, int *fd)
 {
     int given;
     ssize_t got = vbase_packet_receive(seat, hello, sizeof(*hello), &given, MSG_DONTWAIT);
@@ -246,7 +246,7 @@ static void call_end(struct call *call)
 }
 
 /* The oldest first. When the rank or the kernel has no room, they wait; when the rank is gone, they are dropped. */
-static void calls_pass(struct tcp_listener *listener, struct seat *seat, uint64_t now)
+static void calls_pass(struct call_listener *listener, struct seat *seat, uint64_t now)
 {
     for (struct list_node *node; (node = list_first(&seat->waiting));) {
         struct call *call = container_of(node, struct call, node);
@@ -258,7 +258,7 @@ static void calls_pass(struct tcp_listener *listener, struct seat *seat, uint64_
     }
 }
 
-static struct seat *seat_of(struct tcp_listener *listener, uint32_t rank)
+static struct seat *seat_of(struct call_listener *listener, uint32_t rank)
 {
     for (int i = 0; i < listener->seats; i++)
         if ((uint32_t)listener->seat[i].rank == rank)
@@ -273,35 +273,35 @@ static int caller_hear(struct caller *caller, uint64_t now)
 {
     uint32_t before = caller->heard;
     int error = caller->welcomed
-                    ? tcp_greeting_hear(caller->fd, &caller->proof, sizeof(caller->proof), &caller->heard)
-                    : tcp_greeting_hear(caller->fd, &caller->hello, sizeof(caller->hello), &caller->heard);
+                    ? call_greeting_hear(caller->fd, &caller->proof, sizeof(caller->proof), &caller->heard)
+                    : call_greeting_hear(caller->fd, &caller->hello, sizeof(caller->hello), &caller->heard);
     if (!error || caller->heard != before)
         caller->spoke = now;
     return error;
 }
 
-static int caller_welcome(struct tcp_listener *listener, struct caller *caller)
+static int caller_welcome(struct call_listener *listener, struct caller *caller)
 {
-    static const struct tcp_welcome unwelcome = {.magic = TCP_MAGIC, .version = TCP_VERSION};
-    int error = tcp_hello_judge(&caller->hello, listener->ranks);
+    static const struct call_welcome unwelcome = {.magic = CALL_MAGIC, .version = CALL_VERSION};
+    int error = call_hello_judge(&caller->hello, listener->ranks);
     if (!error && !seat_of(listener, caller->hello.to))
         error = vbase_fail(ERR_DENIED, "it looks for rank %u, who is not here", caller->hello.to);
     if (error == ERR_MISMATCH || error == ERR_DENIED)
         /* so that the other side can say what is wrong */
-        (void)!tcp_greeting_say(caller->fd, &unwelcome, sizeof(unwelcome));
+        (void)!call_greeting_say(caller->fd, &unwelcome, sizeof(unwelcome));
     if (!error)
-        error = tcp_welcome_make(&caller->welcome, &caller->hello, listener->secret);
+        error = call_welcome_make(&caller->welcome, &caller->hello, listener->secret);
     if (error)
         return error;
     caller->welcomed = true;
-    return tcp_greeting_say(caller->fd, &caller->welcome, sizeof(caller->welcome))
+    return call_greeting_say(caller->fd, &caller->welcome, sizeof(caller->welcome))
                ? OK : vbase_fail_errno(ERR_LINK_DOWN, "a welcome");
 }
 
-static int caller_accept(struct tcp_listener *listener, struct caller *caller, uint64_t now)
+static int caller_accept(struct call_listener *listener, struct caller *caller, uint64_t now)
 {
     struct seat *seat = seat_of(listener, caller->hello.to);
-    int error = tcp_proof_judge(&caller->proof, &caller->hello, &caller->welcome, listener->secret);
+    int error = call_proof_judge(&caller->proof, &caller->hello, &caller->welcome, listener->secret);
     struct call *call = error ? NULL : malloc(sizeof(*call));
     if (!call)
         return error ? error : vbase_fail(ERR_MEMORY, "a call of rank %u", caller->hello.from);
@@ -313,7 +313,7 @@ static int caller_accept(struct tcp_listener *listener, struct caller *caller, u
 }
 
 /* A connection that the other side closes may be of a rank that did not need it any more. */
-static void caller_greet(struct tcp_listener *listener, struct caller *caller, uint64_t now)
+static void caller_greet(struct call_listener *listener, struct caller *caller, uint64_t now)
 {
     int error = caller_hear(caller, now) ?:
                 (caller->welcomed ? caller_accept(listener, caller, now) : caller_welcome(listener, caller));
@@ -327,7 +327,7 @@ static void caller_greet(struct tcp_listener *listener, struct caller *caller, u
 
 /* ---- a step ------------------------------------------------------------------------------------------------------ */
 
-static void timer_run(struct tcp_listener *listener, uint64_t now)
+static void timer_run(struct call_listener *listener, uint64_t now)
 {
     listener->timer_at = NEVER;
     for (struct caller *one = listener->caller; one < listener->caller + TUNED(LISTENER_CALLERS); one++)
@@ -345,7 +345,7 @@ static void timer_run(struct tcp_listener *listener, uint64_t now)
         calls_pass(listener, &listener->seat[i], now);
 }
 
-void tcp_listener_step(struct tcp_listener *listener, uint64_t now)
+void call_listener_step(struct call_listener *listener, uint64_t now)
 {
     struct epoll_event event[EVENTS];
     uint64_t before = listener->timer_at, ticked;
@@ -368,20 +368,20 @@ void tcp_listener_step(struct tcp_listener *listener, uint64_t now)
     }
 }
 
-int tcp_listener_descriptor(const struct tcp_listener *listener) { return listener->epoll; }
+int call_listener_descriptor(const struct call_listener *listener) { return listener->epoll; }
 
-int tcp_listener_callers(const struct tcp_listener *listener) { return listener->callers; }
+int call_listener_callers(const struct call_listener *listener) { return listener->callers; }
 
-int tcp_listener_seat(struct tcp_listener *listener, int local_index)
+int call_listener_seat(struct call_listener *listener, int local_index)
 {
     int seat = listener->seat[local_index].far;
     listener->seat[local_index].far = -1;
     return seat;
 }
 
-static int seats_make(struct tcp_listener *listener, const struct vi_setup *setup)
+static int seats_make(struct call_listener *listener, const struct vi_setup *setup)
 {
-    struct tcp_note note = {.magic = TCP_NOTE_MAGIC, .host = listener->cards.host, .port = listener->cards.port};
+    struct call_note note = {.magic = CALL_NOTE_MAGIC, .host = listener->cards.host, .port = listener->cards.port};
     int error = OK;
     for (uint32_t i = 0; i < setup->local_count && !error; i++) {
         struct seat *seat = &listener->seat[i];
@@ -409,27 +409,27 @@ static int port_range(uint32_t *low, uint32_t *high)
 }
 
 /* All cards on one port; false: some address has no such port. */
-static bool sockets_listen_at(struct tcp_cards *cards, int socket[TCP_CARDS], uint16_t port)
+static bool sockets_listen_at(struct call_cards *cards, int socket[CALL_CARDS], uint16_t port)
 {
-    struct tcp_address address;
+    struct call_address address;
     for (int i = 0; i < cards->count; i++) {
-        const struct tcp_card *card = &cards->card[i];
-        socket[i] = tcp_card_socket(card, port, card->kind != TCP_KIND_TUNNEL, false);
+        const struct call_card *card = &cards->card[i];
+        socket[i] = call_card_socket(card, port, card->kind != CALL_KIND_TUNNEL, false);
         if (socket[i] >= 0 && listen(socket[i], 4096) < 0)
-            socket[i] = tcp_close_failed(socket[i]);
+            socket[i] = call_close_failed(socket[i]);
         if (socket[i] < 0) {
             while (i > 0)
-                (void)tcp_close_failed(socket[--i]);
+                (void)call_close_failed(socket[--i]);
             return false;
         }
-        port = port ? port : tcp_end_of(socket[i], false, &address);
+        port = port ? port : call_end_of(socket[i], false, &address);
     }
     cards->port = port;
     return true;
 }
 
 /* Listeners of several jobs on one host begin the search at different places of the range. */
-static int sockets_listen(struct tcp_cards *cards, int socket[TCP_CARDS])
+static int sockets_listen(struct call_cards *cards, int socket[CALL_CARDS])
 {
     uint32_t low, high, span, start;
     int error = port_range(&low, &high);
@@ -440,7 +440,7 @@ static int sockets_listen(struct tcp_cards *cards, int socket[TCP_CARDS])
     start = (uint32_t)getpid() % span;
     for (uint32_t i = 0; low && !open && i < span; i++)
         open = sockets_listen_at(cards, socket, (uint16_t)(low + (start + i) % span));
-    for (int i = 0; !low && !open && i < (int)TUNED(TCP_PORT_TRIES); i++)
+    for (int i = 0; !low && !open && i < (int)TUNED(LISTENER_PORT_TRIES); i++)
         open = sockets_listen_at(cards, socket, 0);
     return open ? OK
                 : vbase_fail_errno(ERR_SYSTEM,
@@ -448,10 +448,10 @@ static int sockets_listen(struct tcp_cards *cards, int socket[TCP_CARDS])
                                    high);
 }
 
-int tcp_listener_open(const struct vi_setup *setup, struct tcp_listener **out)
+int call_listener_open(const struct vi_setup *setup, struct call_listener **out)
 {
     size_t seats = setup->local_count;
-    struct tcp_listener *listener = calloc(1, sizeof(*listener) + seats * sizeof(struct seat));
+    struct call_listener *listener = calloc(1, sizeof(*listener) + seats * sizeof(struct seat));
     if (!listener)
         return vbase_fail(ERR_MEMORY, "a listener for %zu ranks", seats);
     listener->ranks = setup->ranks;
@@ -463,19 +463,19 @@ int tcp_listener_open(const struct vi_setup *setup, struct tcp_listener **out)
                     ? vbase_fail_errno(ERR_LIMIT, "the descriptors of a listener")
                     : listener_watch(listener, EPOLL_CTL_ADD, listener->timer, TIMER_WORD);
     if (!error)
-        error = tcp_cards_own(&listener->cards) ?: sockets_listen(&listener->cards, listener->socket);
+        error = call_cards_own(&listener->cards) ?: sockets_listen(&listener->cards, listener->socket);
     if (!error) {
         listener->sockets = listener->cards.count;
         error = sockets_watch(listener, EPOLL_CTL_ADD) ?: seats_make(listener, setup);
     }
     if (error)
-        tcp_listener_close(listener);
+        call_listener_close(listener);
     else
         *out = listener;
     return error;
 }
 
-void tcp_listener_close(struct tcp_listener *listener)
+void call_listener_close(struct call_listener *listener)
 {
     for (int i = 0; i < (int)TUNED(LISTENER_CALLERS); i++)
         if (listener->caller[i].here)

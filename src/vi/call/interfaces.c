@@ -1,6 +1,6 @@
 /* What the kernel knows of the interfaces of this network namespace: two netlink dumps, and ethtool for the speed. Not
  * /sys, which may show another namespace than the one we are in. Called once when a nic is opened, and by the tools. */
-#include "vi/tcp/cards.h"
+#include "vi/call/cards.h"
 #include <linux/ethtool.h>
 #include <linux/if.h>
 #include <linux/if_addr.h>
@@ -15,7 +15,7 @@ static void copy_name(char out[16], const struct rtattr *attribute)
     snprintf(out, 16, "%.*s", (int)RTA_PAYLOAD(attribute), (const char *)RTA_DATA(attribute));
 }
 
-static void read_kind(const struct rtattr *info, struct tcp_interface *to)
+static void read_kind(const struct rtattr *info, struct call_interface *to)
 {
     int left = RTA_PAYLOAD(info);
     for (const struct rtattr *a = RTA_DATA(info); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
@@ -26,17 +26,17 @@ static void read_kind(const struct rtattr *info, struct tcp_interface *to)
     }
 }
 
-static void read_link(const struct nlmsghdr *message, struct tcp_interfaces *out)
+static void read_link(const struct nlmsghdr *message, struct call_interfaces *out)
 {
     const struct ifinfomsg *link = NLMSG_DATA(message);
     int left = (int)IFLA_PAYLOAD(message);
-    struct tcp_interface *to = &out->interface[out->count];
-    if (out->count == TCP_INTERFACES)
+    struct call_interface *to = &out->interface[out->count];
+    if (out->count == CALL_INTERFACES)
         return;
-    *to = (struct tcp_interface){.index = link->ifi_index,
-                                 .up = link->ifi_flags & IFF_UP,
-                                 .running = (link->ifi_flags & IFF_RUNNING) && (link->ifi_flags & IFF_LOWER_UP),
-                                 .loopback = link->ifi_flags & IFF_LOOPBACK};
+    *to = (struct call_interface){.index = link->ifi_index,
+                                  .up = link->ifi_flags & IFF_UP,
+                                  .running = (link->ifi_flags & IFF_RUNNING) && (link->ifi_flags & IFF_LOWER_UP),
+                                  .loopback = link->ifi_flags & IFF_LOOPBACK};
     for (const struct rtattr *a = IFLA_RTA(link); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
         if (a->rta_type == IFLA_IFNAME)
             copy_name(to->name, a);
@@ -46,7 +46,7 @@ static void read_link(const struct nlmsghdr *message, struct tcp_interfaces *out
     out->count++;
 }
 
-static void read_address(const struct nlmsghdr *message, struct tcp_interfaces *out)
+static void read_address(const struct nlmsghdr *message, struct call_interfaces *out)
 {
     const uint32_t unsettled = IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_DEPRECATED | IFA_F_TEMPORARY;
     const struct ifaddrmsg *header = NLMSG_DATA(message);
@@ -54,7 +54,7 @@ static void read_address(const struct nlmsghdr *message, struct tcp_interfaces *
     size_t size = header->ifa_family == AF_INET ? 4 : 16;
     const struct rtattr *found = NULL;
     uint32_t flags = header->ifa_flags;
-    if (out->addresses == TCP_ADDRESSES || (header->ifa_family != AF_INET && header->ifa_family != AF_INET6))
+    if (out->addresses == CALL_ADDRESSES || (header->ifa_family != AF_INET && header->ifa_family != AF_INET6))
         return;
     for (const struct rtattr *a = IFA_RTA(header); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
         if (a->rta_type == IFA_LOCAL || (a->rta_type == IFA_ADDRESS && !found))
@@ -73,7 +73,7 @@ static void read_address(const struct nlmsghdr *message, struct tcp_interfaces *
 }
 
 /* Asks for all links or all addresses and reads the answer to its end. */
-static int netlink_dump(int fd, uint16_t type, struct tcp_interfaces *out)
+static int netlink_dump(int fd, uint16_t type, struct call_interfaces *out)
 {
     struct {
         struct nlmsghdr header;
@@ -117,7 +117,7 @@ static uint32_t speed_of(int fd, const char *name)
     return speed == (uint32_t)SPEED_UNKNOWN || speed == UINT16_MAX ? 0 : speed;
 }
 
-int tcp_interfaces_read(struct tcp_interfaces *out)
+int call_interfaces_read(struct call_interfaces *out)
 {
     struct timeval patience = {.tv_sec = 5};
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), error;
@@ -136,9 +136,9 @@ int tcp_interfaces_read(struct tcp_interfaces *out)
     return OK;
 }
 
-void tcp_option(int fd, int level, int name, int value) { (void)setsockopt(fd, level, name, &value, sizeof(value)); }
+void call_option(int fd, int level, int name, int value) { (void)setsockopt(fd, level, name, &value, sizeof(value)); }
 
-int tcp_close_failed(int fd)
+int call_close_failed(int fd)
 {
     int number = errno;
     close(fd);
@@ -146,40 +146,40 @@ int tcp_close_failed(int fd)
     return -1;
 }
 
-int tcp_card_socket(const struct tcp_card *card, uint16_t port, bool keep, bool calls)
+int call_card_socket(const struct call_card *card, uint16_t port, bool keep, bool calls)
 {
-    union tcp_place where;
-    socklen_t length = tcp_address_place(&card->address, port, &where);
+    union call_place where;
+    socklen_t length = call_address_place(&card->address, port, &where);
     int fd = socket(card->address.family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
     if (calls)
-        tcp_option(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+        call_option(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
     else if (card->address.family == AF_INET6)
-        tcp_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-    if (keep && card->kind != TCP_KIND_LOOPBACK)
+        call_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+    if (keep && card->kind != CALL_KIND_LOOPBACK)
         (void)setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, card->name, (socklen_t)strlen(card->name));
     if (port)
-        tcp_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-    return bind(fd, &where.any, length) == 0 ? fd : tcp_close_failed(fd);
+        call_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    return bind(fd, &where.any, length) == 0 ? fd : call_close_failed(fd);
 }
 
-uint16_t tcp_end_of(int fd, bool theirs, struct tcp_address *address)
+uint16_t call_end_of(int fd, bool theirs, struct call_address *address)
 {
-    union tcp_place where;
+    union call_place where;
     socklen_t length = sizeof(where);
     if (theirs ? getpeername(fd, &where.any, &length) : getsockname(fd, &where.any, &length))
         return 0;
-    *address = tcp_place_address(&where);
+    *address = call_place_address(&where);
     return ntohs(where.in.sin_port);
 }
 
-int tcp_cards_own(struct tcp_cards *cards)
+int call_cards_own(struct call_cards *cards)
 {
-    struct tcp_interfaces *interfaces = malloc(sizeof(*interfaces));
-    int error = interfaces ? tcp_interfaces_read(interfaces) : vbase_fail(ERR_MEMORY, "the list of interfaces");
+    struct call_interfaces *interfaces = malloc(sizeof(*interfaces));
+    int error = interfaces ? call_interfaces_read(interfaces) : vbase_fail(ERR_MEMORY, "the list of interfaces");
     if (!error)
-        tcp_cards_choose(interfaces, cards);
+        call_cards_choose(interfaces, cards);
     free(interfaces);
     if (!error && cards->count == 0)
         error = vbase_fail(ERR_UNSUPPORTED, "tcp: no interface of this host is up and has an address");

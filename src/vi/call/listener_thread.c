@@ -2,7 +2,7 @@
  * connection request comes, so that connections to other ranks are accepted while the lowest rank computes. It touches
  * the listener and nothing else of the process, takes no signals, and has ended when vi_listener_close returns. */
 #include "vi/listener.h"
-#include "vi/tcp/listener.h"
+#include "vi/call/listener.h"
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #define STACK (256u << 10)
 
 struct vi_listener {
-    struct tcp_listener *inner;
+    struct call_listener *inner;
     pthread_t thread;
     int stop; /* readable: the thread ends */
 };
@@ -19,11 +19,11 @@ struct vi_listener {
 static void *thread_run(void *argument)
 {
     struct vi_listener *listener = argument;
-    struct pollfd either[2] = {{.fd = tcp_listener_descriptor(listener->inner), .events = POLLIN},
+    struct pollfd either[2] = {{.fd = call_listener_descriptor(listener->inner), .events = POLLIN},
                                {.fd = listener->stop, .events = POLLIN}};
     while (!either[1].revents)
         if (poll(either, 2, -1) > 0 && either[0].revents)
-            tcp_listener_step(listener->inner, vbase_clock_ns());
+            call_listener_step(listener->inner, vbase_clock_ns());
     return NULL;
 }
 
@@ -46,7 +46,7 @@ int vi_listener_open(const struct vi_setup *setup, int *seat, struct vi_listener
     struct vi_listener *listener = malloc(sizeof(*listener));
     if (!listener)
         return vbase_fail(ERR_MEMORY, "a listener");
-    int error = tcp_listener_open(setup, &listener->inner);
+    int error = call_listener_open(setup, &listener->inner);
     if (error)
         goto free_listener;
     listener->stop = eventfd(0, EFD_CLOEXEC);
@@ -55,13 +55,13 @@ int vi_listener_open(const struct vi_setup *setup, int *seat, struct vi_listener
     if (error)
         goto close_inner;
     for (uint32_t i = 0; i < setup->local_count; i++)
-        seat[i] = tcp_listener_seat(listener->inner, (int)i);
+        seat[i] = call_listener_seat(listener->inner, (int)i);
     *out = listener;
     return OK;
 
 close_inner:
     base_close(listener->stop);
-    tcp_listener_close(listener->inner);
+    call_listener_close(listener->inner);
 free_listener:
     free(listener);
     return error;
@@ -72,6 +72,6 @@ void vi_listener_close(struct vi_listener *listener)
     eventfd_write(listener->stop, 1);
     pthread_join(listener->thread, NULL);
     close(listener->stop);
-    tcp_listener_close(listener->inner);
+    call_listener_close(listener->inner);
     free(listener);
 }

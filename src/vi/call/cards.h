@@ -1,7 +1,7 @@
 /* Which interfaces of this host are network cards for a job, what is told of them to others, and which of ours goes
  * with which of theirs. Pure functions over structures: only those of interfaces.c ask the kernel.
  *
- * The address of a process is one text, without blank, '=' and ';', below TCP_CARD_TEXT bytes:
+ * The address of a process is one text, without blank, '=' and ';', below CALL_CARD_TEXT bytes:
  *      1,PORT,HOST,HELD,CARD,CARD...@NAME           CARD: ORDINAL KIND/ADDRESS/PREFIX/SPEED
  *      1,40123,9f3c21,-,0e/10.0.0.5/24/1000@n1   an example
  * NAME is the host's, for people. HOST tells network stacks apart (hexadecimal). HELD are hashes, 6 digits each, of the
@@ -13,21 +13,21 @@
 #include <netinet/in.h>
 #include <sys/epoll.h>
 
-#define TCP_CARDS      8
-#define TCP_HELD       32
-#define TCP_INTERFACES 64
-#define TCP_ADDRESSES  128
-#define TCP_PAIRS      16
-#define TCP_CARD_TEXT  1000
-#define TCP_HOST_NAME  64
+#define CALL_CARDS      8
+#define CALL_HELD       32
+#define CALL_INTERFACES 64
+#define CALL_ADDRESSES  128
+#define CALL_PAIRS      16
+#define CALL_CARD_TEXT  1000
+#define CALL_HOST_NAME  64
 
-struct tcp_address {
+struct call_address {
     uint8_t family; /* AF_INET, AF_INET6 */
     uint8_t bytes[16];
 };
 
 /* As the kernel describes them. */
-struct tcp_interface {
+struct call_interface {
     char name[16];
     char kind[16];     /* "" for hardware, else "veth", "bridge", "bond", "tun" ... */
     char slave_of[16]; /* the kind of its master, "" without one */
@@ -35,91 +35,91 @@ struct tcp_interface {
     uint32_t speed; /* Mb/s, 0 unknown */
     bool up, running, loopback;
 };
-struct tcp_interfaces {
+struct call_interfaces {
     int count, addresses;
-    struct tcp_interface interface[TCP_INTERFACES];
+    struct call_interface interface[CALL_INTERFACES];
     struct {
-        struct tcp_address address;
+        struct call_address address;
         int index; /* of its interface */
         uint8_t prefix;
         bool unsettled; /* tentative, deprecated, failed, or temporary */
-    } address[TCP_ADDRESSES];
+    } address[CALL_ADDRESSES];
 };
 
-enum tcp_card_kind { TCP_KIND_HARD = 'e', TCP_KIND_VETH = 'v', TCP_KIND_TUNNEL = 't', TCP_KIND_LOOPBACK = 'l' };
-struct tcp_card {
-    struct tcp_address address;
+enum call_card_kind { CALL_KIND_HARD = 'e', CALL_KIND_VETH = 'v', CALL_KIND_TUNNEL = 't', CALL_KIND_LOOPBACK = 'l' };
+struct call_card {
+    struct call_address address;
     uint8_t prefix, ordinal;
-    char kind; /* enum tcp_card_kind */
+    char kind; /* enum call_card_kind */
     uint32_t speed;
     char name[16]; /* of the interface; not told to others */
 };
-struct tcp_cards {
+struct call_cards {
     uint16_t port;
     uint64_t host;
-    char name[TCP_HOST_NAME + 1]; /* of the host; "": unknown */
+    char name[CALL_HOST_NAME + 1]; /* of the host; "": unknown */
     int count, helds;
-    struct tcp_card card[TCP_CARDS];
-    uint32_t held[TCP_HELD];
+    struct call_card card[CALL_CARDS];
+    uint32_t held[CALL_HELD];
 };
 
 /* One of our addresses and one of theirs. */
-struct tcp_pair {
-    struct tcp_card mine, theirs;
+struct call_pair {
+    struct call_card mine, theirs;
     uint16_t port; /* theirs */
     bool local;    /* both are on one subnet */
 };
 
-int tcp_interfaces_read(struct tcp_interfaces *out) MUST_CHECK;
+int call_interfaces_read(struct call_interfaces *out) MUST_CHECK;
 
 /* A socket for connections on CARD's address and PORT (0: any). With KEEP what is sent leaves by this card, and what
  * comes by another is not for it: where the kernel does not permit that, the address has to do. CALLS: it will connect,
  * else listen. -1: errno. */
-int tcp_card_socket(const struct tcp_card *card, uint16_t port, bool keep, bool calls);
+int call_card_socket(const struct call_card *card, uint16_t port, bool keep, bool calls);
 
 /* The end of a connection, and its port; 0: it is gone. */
-uint16_t tcp_end_of(int fd, bool theirs, struct tcp_address *address);
+uint16_t call_end_of(int fd, bool theirs, struct call_address *address);
 
-void tcp_option(int fd, int level, int name, int value);
-int tcp_close_failed(int fd); /* -1, and errno as it was */
+void call_option(int fd, int level, int name, int value);
+int call_close_failed(int fd); /* -1, and errno as it was */
 
 /* Why the interface is no card, NULL: it is one (if it has an address that fits). */
-const char *tcp_interface_fault(const struct tcp_interface *interface);
+const char *call_interface_fault(const struct call_interface *interface);
 
-const char *tcp_interface_kind(const struct tcp_interface *interface);
+const char *call_interface_kind(const struct call_interface *interface);
 
 /* Fills everything but port and host. */
-void tcp_cards_choose(const struct tcp_interfaces *from, struct tcp_cards *cards);
+void call_cards_choose(const struct call_interfaces *from, struct call_cards *cards);
 
 /* Leaves the addresses of interface NAME. ERR_UNREACHABLE: it is none of them. */
-int tcp_cards_only(struct tcp_cards *cards, const char *name) MUST_CHECK;
+int call_cards_only(struct call_cards *cards, const char *name) MUST_CHECK;
 
 /* The card with this address, NULL: none. */
-const struct tcp_card *tcp_card_of(const struct tcp_cards *cards, const struct tcp_address *address);
+const struct call_card *call_card_of(const struct call_cards *cards, const struct call_address *address);
 
 /* Those of this host, the port apart. ERR_UNSUPPORTED: there is none. */
-int tcp_cards_own(struct tcp_cards *cards) MUST_CHECK;
+int call_cards_own(struct call_cards *cards) MUST_CHECK;
 
 /* ERR_LIMIT when it does not fit. */
-int tcp_cards_write(const struct tcp_cards *cards, char *text, size_t size) MUST_CHECK;
+int call_cards_write(const struct call_cards *cards, char *text, size_t size) MUST_CHECK;
 /* ERR_PROTOCOL for anything that makes no sense. */
-int tcp_cards_parse(const char *text, struct tcp_cards *cards) MUST_CHECK;
+int call_cards_parse(const char *text, struct call_cards *cards) MUST_CHECK;
 
 /* The pairs that may connect the two, best first, at most MOST; *RAILS of them use every card, the others are
  * alternatives. Both sides find the same pairs in the same order; MINE_FIRST on the side of the lower rank. */
-int tcp_cards_match(const struct tcp_cards *mine, const struct tcp_cards *theirs, bool mine_first,
-                    struct tcp_pair *pair, int most, int *rails);
+int call_cards_match(const struct call_cards *mine, const struct call_cards *theirs, bool mine_first,
+                     struct call_pair *pair, int most, int *rails);
 
 /* Where to bind and connect to. */
-union tcp_place {
+union call_place {
     struct sockaddr any;
     struct sockaddr_in in;
     struct sockaddr_in6 in6;
 };
 _Static_assert(offsetof(struct sockaddr_in, sin_port) == offsetof(struct sockaddr_in6, sin6_port),
                "one place of the port");
-socklen_t tcp_address_place(const struct tcp_address *address, uint16_t port, union tcp_place *out); /* its length */
-struct tcp_address tcp_place_address(const union tcp_place *place);
-bool tcp_address_special(const struct tcp_address *address); /* it names no host to others */
-bool tcp_address_equal(const struct tcp_address *a, const struct tcp_address *b);
-void tcp_address_text(const struct tcp_address *address, char *out, size_t size);
+socklen_t call_address_place(const struct call_address *address, uint16_t port, union call_place *out); /* its length */
+struct call_address call_place_address(const union call_place *place);
+bool call_address_special(const struct call_address *address); /* it names no host to others */
+bool call_address_equal(const struct call_address *a, const struct call_address *b);
+void call_address_text(const struct call_address *address, char *out, size_t size);

@@ -5,80 +5,80 @@
  * contain both nonces, so a recorded greeting proves nothing; they contain the role, so a proof sent back to its maker
  * proves nothing. The called side proves itself first: what it says to an unauthenticated connection is a value that is
  * of no use anywhere else. */
-#include "vi/tcp/hello.h"
-#include "vi/tcp/cards.h"
+#include "vi/call/hello.h"
+#include "vi/call/cards.h"
 #include <sys/socket.h>
 
 struct transcript {
     uint64_t magic;
     uint32_t version, role, from, to, rail, epoch;
-    uint8_t caller_nonce[TCP_NONCE], called_nonce[TCP_NONCE];
+    uint8_t caller_nonce[CALL_NONCE], called_nonce[CALL_NONCE];
 };
 _Static_assert(sizeof(struct transcript) == 96, "no padding in what is proved");
 
 enum role { CALLER = 1, CALLED = 2 };
 
-static void proof_make(uint8_t out[DIGEST_SIZE], enum role role, const struct tcp_hello *hello,
-                       const uint8_t called_nonce[TCP_NONCE], const uint8_t secret[SECRET_SIZE])
+static void proof_make(uint8_t out[DIGEST_SIZE], enum role role, const struct call_hello *hello,
+                       const uint8_t called_nonce[CALL_NONCE], const uint8_t secret[SECRET_SIZE])
 {
-    struct transcript all = {.magic = TCP_MAGIC, .version = TCP_VERSION, .role = role, .from = hello->from,
+    struct transcript all = {.magic = CALL_MAGIC, .version = CALL_VERSION, .role = role, .from = hello->from,
                              .to = hello->to, .rail = hello->rail, .epoch = hello->epoch};
-    memcpy(all.caller_nonce, hello->nonce, TCP_NONCE);
-    memcpy(all.called_nonce, called_nonce, TCP_NONCE);
+    memcpy(all.caller_nonce, hello->nonce, CALL_NONCE);
+    memcpy(all.called_nonce, called_nonce, CALL_NONCE);
     vbase_hmac(secret, &all, sizeof(all), out);
 }
 
-int tcp_hello_make(struct tcp_hello *hello, uint32_t from, uint32_t to, uint32_t rail, uint32_t epoch)
+int call_hello_make(struct call_hello *hello, uint32_t from, uint32_t to, uint32_t rail, uint32_t epoch)
 {
-    *hello = (struct tcp_hello){.magic = TCP_MAGIC, .version = TCP_VERSION, .from = from, .to = to, .rail = rail,
-                                .epoch = epoch};
+    *hello = (struct call_hello){.magic = CALL_MAGIC, .version = CALL_VERSION, .from = from, .to = to, .rail = rail,
+                                 .epoch = epoch};
     return vbase_random(hello->nonce, sizeof(hello->nonce));
 }
 
-int tcp_hello_judge(const struct tcp_hello *hello, uint32_t ranks)
+int call_hello_judge(const struct call_hello *hello, uint32_t ranks)
 {
-    if (hello->magic != TCP_MAGIC)
+    if (hello->magic != CALL_MAGIC)
         return vbase_fail(ERR_PROTOCOL, "this is no hello");
-    if (hello->version != TCP_VERSION)
-        return vbase_fail(ERR_MISMATCH, "it speaks version %u of the wire, we %u", hello->version, TCP_VERSION);
+    if (hello->version != CALL_VERSION)
+        return vbase_fail(ERR_MISMATCH, "it speaks version %u of the wire, we %u", hello->version, CALL_VERSION);
     if (hello->from >= ranks || hello->from == hello->to || hello->epoch == 0 || hello->zero != 0)
         return vbase_fail(ERR_DENIED, "rank %u, epoch %u cannot be", hello->from, hello->epoch);
-    if (hello->rail >= TCP_PAIRS)
+    if (hello->rail >= CALL_PAIRS)
         return vbase_fail(ERR_DENIED, "it asks for rail %u", hello->rail);
     return OK;
 }
 
-int tcp_welcome_make(struct tcp_welcome *welcome, const struct tcp_hello *hello, const uint8_t secret[SECRET_SIZE])
+int call_welcome_make(struct call_welcome *welcome, const struct call_hello *hello, const uint8_t secret[SECRET_SIZE])
 {
-    *welcome = (struct tcp_welcome){.magic = TCP_MAGIC, .version = TCP_VERSION};
+    *welcome = (struct call_welcome){.magic = CALL_MAGIC, .version = CALL_VERSION};
     int error = vbase_random(welcome->nonce, sizeof(welcome->nonce));
     if (!error)
         proof_make(welcome->proof, CALLED, hello, welcome->nonce, secret);
     return error;
 }
 
-int tcp_welcome_judge(const struct tcp_welcome *welcome, const struct tcp_hello *hello,
-                      const uint8_t secret[SECRET_SIZE])
+int call_welcome_judge(const struct call_welcome *welcome, const struct call_hello *hello,
+                       const uint8_t secret[SECRET_SIZE])
 {
     uint8_t right[DIGEST_SIZE];
-    if (welcome->magic != TCP_MAGIC)
+    if (welcome->magic != CALL_MAGIC)
         return vbase_fail(ERR_PROTOCOL, "what answers there is not Viaduct");
-    if (welcome->version != TCP_VERSION)
-        return vbase_fail(ERR_MISMATCH, "it speaks version %u of the wire, we %u", welcome->version, TCP_VERSION);
+    if (welcome->version != CALL_VERSION)
+        return vbase_fail(ERR_MISMATCH, "it speaks version %u of the wire, we %u", welcome->version, CALL_VERSION);
     proof_make(right, CALLED, hello, welcome->nonce, secret);
     if (!vbase_equal_secretly(right, welcome->proof, DIGEST_SIZE))
         return vbase_fail(ERR_DENIED, "what answers there does not belong to this job");
     return OK;
 }
 
-void tcp_proof_make(struct tcp_proof *proof, const struct tcp_hello *hello, const struct tcp_welcome *welcome,
-                    const uint8_t secret[SECRET_SIZE])
+void call_proof_make(struct call_proof *proof, const struct call_hello *hello, const struct call_welcome *welcome,
+                     const uint8_t secret[SECRET_SIZE])
 {
     proof_make(proof->proof, CALLER, hello, welcome->nonce, secret);
 }
 
-int tcp_proof_judge(const struct tcp_proof *proof, const struct tcp_hello *hello, const struct tcp_welcome *welcome,
-                    const uint8_t secret[SECRET_SIZE])
+int call_proof_judge(const struct call_proof *proof, const struct call_hello *hello, const struct call_welcome *welcome,
+                     const uint8_t secret[SECRET_SIZE])
 {
     uint8_t right[DIGEST_SIZE];
     proof_make(right, CALLER, hello, welcome->nonce, secret);
@@ -87,12 +87,12 @@ int tcp_proof_judge(const struct tcp_proof *proof, const struct tcp_hello *hello
     return OK;
 }
 
-bool tcp_greeting_say(int fd, const void *message, size_t length)
+bool call_greeting_say(int fd, const void *message, size_t length)
 {
     return send(fd, message, length, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)length;
 }
 
-int tcp_greeting_hear(int fd, void *message, size_t length, uint32_t *heard)
+int call_greeting_hear(int fd, void *message, size_t length, uint32_t *heard)
 {
     ssize_t got = recv(fd, (uint8_t *)message + *heard, length - *heard, MSG_DONTWAIT);
     if (got < 0)
