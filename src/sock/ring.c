@@ -91,19 +91,19 @@ static uint64_t level_room(const struct ring *ring, struct ring_writer *writer, 
     return used < size ? size - used : 0;
 }
 
-uint64_t ring_room(const struct ring *ring, struct ring_writer *writer, bool all)
+static unsigned last_level(bool patient) { return patient ? RING_HOT : RING_LEVELS - 1; }
+
+bool ring_has_room(const struct ring *ring, struct ring_writer *writer, bool patient)
 {
-    uint64_t room = level_room(ring, writer, sock_level_size(writer->level));
-    for (unsigned level = writer->level + 1; level <= (all ? RING_LEVELS - 1 : RING_HOT); level++)
-        if (level_is_free(ring, writer, level))
-            room += sock_level_size(level);
-    return room;
+    return level_room(ring, writer, sock_level_size(writer->level)) > 0 ||
+           (writer->level < last_level(patient) && level_is_free(ring, writer, writer->level + 1));
 }
 
 bool ring_writable(const struct ring *ring, struct ring_writer *writer)
 {
-    uint64_t last = sock_level_size(RING_LEVELS - 1);
-    return ring_room(ring, writer, true) >= (writer->level == RING_LEVELS - 1 ? last / 4 : 1);
+    uint32_t last = sock_level_size(RING_LEVELS - 1);
+    return writer->level == RING_LEVELS - 1 ? level_room(ring, writer, last) >= last / 4
+                                            : ring_has_room(ring, writer, false);
 }
 
 size_t ring_reserve(const struct ring *ring, struct ring_writer *writer, size_t most, bool patient, char **data)
@@ -112,8 +112,7 @@ size_t ring_reserve(const struct ring *ring, struct ring_writer *writer, size_t 
         (void)level_change(ring, writer, RING_HOT);
     uint64_t room = level_room(ring, writer, most);
     while (room == 0) {
-        if (writer->level == RING_LEVELS - 1 || (writer->level == RING_HOT && patient) ||
-            !level_change(ring, writer, writer->level + 1))
+        if (writer->level >= last_level(patient) || !level_change(ring, writer, writer->level + 1))
             return 0;
         room = level_room(ring, writer, most);
     }

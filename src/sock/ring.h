@@ -44,8 +44,8 @@ static inline struct sock_direction *ring_words(const struct ring *ring)
     return &ring->mapping.words->direction[ring->number];
 }
 
-/* How much fits now, without and with the last level. */
-uint64_t ring_room(const struct ring *ring, struct ring_writer *writer, bool all);
+/* ring_reserve will find room, unless there is no memory for it. */
+bool ring_has_room(const struct ring *ring, struct ring_writer *writer, bool patient);
 
 /* There is room worth waking a program for. */
 bool ring_writable(const struct ring *ring, struct ring_writer *writer);

@@ -23,7 +23,7 @@ bool sock_watch_ready(struct sock_file *file, short event)
     const struct ring ring = sock_ring_out(file);
     sock_lock(&link->send);
     bool ready = ring_closed(&ring) || atomic_load(&link->out_phase) != PHASE_RING || sock_stream_reader_gone(file) ||
-                 ring_room(&ring, &link->writer, false) > 0;
+                 ring_has_room(&ring, &link->writer, true);
     sock_unlock(&link->send);
     return ready;
 }
