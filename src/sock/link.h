@@ -57,6 +57,7 @@ struct sock_link {
     uint64_t receive_limit, send_limit;    /* SO_RCVTIMEO and SO_SNDTIMEO in ns, 0: none */
     _Atomic uint32_t reason;               /* enum sock_reason, until it is joined */
     _Atomic uint64_t rung;                 /* bells sent */
+    _Atomic bool bell_due;                 /* one could not be sent */
     struct sock_ends ends;                 /* once the other end is looked for */
 
     /* under `send` */

@@ -6,11 +6,13 @@
 #include "sock/tcp.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 
-#define PART          32768   /* of a large write, published alone: the reader copies it while the next one is stored */
-#define BELL_PATIENCE_MS      1000
+#define PART             32768 /* of a large write, published alone: the reader copies it while the next one is stored */
+#define BELL_PATIENCE_MS 1000
 
 /* True: the ring is in use now. */
 bool sock_out_switch(struct sock_file *file, int fd)
@@ -38,30 +40,51 @@ bool sock_out_switch(struct sock_file *file, int fd)
     return switched;
 }
 
-/* A bell that was counted and cannot be sent must not stay counted: the other side would wait for it. That it cannot
- * be sent means that bytes of TCP lie before it unread, so the reader has something to wake up for. */
-void sock_out_bell(struct sock_file *file, int fd)
+/* A bell that was counted and cannot be sent must not stay counted: the other side would wait for it. False: that. */
+static bool bell_send(struct sock_file *file, int fd)
 {
     struct sock_direction *out = ring_words(&(struct ring){file->mapping, sock_out(file)});
     uint64_t seen = atomic_load(&out->bells);
-    int saved = errno;
     do {
         if (seen & BELLS_ENDED)
-            return;
+            return true;
     } while (!atomic_compare_exchange_weak(&out->bells, &seen, seen + 1));
-    atomic_fetch_add_explicit(&file->link->rung, 1, memory_order_relaxed);
     SOCK_STEP(bell_counted);
     while (sock_real.send(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1 && errno != EPIPE && errno != ECONNRESET) {
         seen = atomic_load(&out->bells);
         while (!(seen & BELLS_ENDED))
-            if (atomic_compare_exchange_weak(&out->bells, &seen, seen - 1)) {
-                errno = saved;
-                return;
-            }
+            if (atomic_compare_exchange_weak(&out->bells, &seen, seen - 1))
+                return false;
         struct pollfd one = {.fd = fd, .events = POLLOUT}; /* the count was ended with this bell in it */
         if (sock_real.poll(&one, 1, BELL_PATIENCE_MS) == 0)
             break;
     }
+    atomic_fetch_add_explicit(&file->link->rung, 1, memory_order_relaxed);
+    return true;
+}
+
+/* What is in the reader's way is bells that it has not taken, or bytes from before the switch: it has something to wake
+ * up for, and finds the ring behind them. Else the kernel is short of memory, or the reader is about to take bells
+ * away. */
+static bool reader_has_news(struct sock_file *file, int fd)
+{
+    const struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
+    uint64_t bells = atomic_load(&out->bells) & ~BELLS_ENDED;
+    int queued = 0;
+    if (bells)
+        return bells != atomic_load(&out->taken);
+    return sock_real.ioctl(fd, SIOCOUTQ, (long)&queued) == 0 && queued > 0;
+}
+
+void sock_out_bell(struct sock_file *file, int fd)
+{
+    int saved = errno;
+    bool sent = bell_send(file, fd);
+    for (int i = 0; !sent && i < BELL_PATIENCE_MS && !reader_has_news(file, fd); i++) {
+        (void)sock_real.poll(NULL, 0, 1);
+        sent = bell_send(file, fd);
+    }
+    atomic_store_explicit(&file->link->bell_due, !sent, memory_order_relaxed); /* a later write looks again */
     errno = saved;
 }
 
@@ -84,7 +107,8 @@ static void reader_wake(struct sock_file *file, int fd, uint64_t before)
     bool needed = sock_out_wake(file);
     if (likely(!needed && (atomic_load(&out->bells) & ~BELLS_ENDED) != atomic_load(&out->taken)))
         return;
-    if (needed || atomic_load(&out->tail) == before) /* else there are bytes, which have a bell */
+    bool due = atomic_load_explicit(&file->link->bell_due, memory_order_relaxed);
+    if (needed || due || atomic_load(&out->tail) == before) /* else there are bytes, which have a bell */
         sock_out_bell(file, fd);
 }
 

@@ -1,5 +1,6 @@
 /* The stream and its waiting as a library, with two threads at each end of each direction: every byte comes, to the one
- * or the other, and nobody sleeps for ever. Both ends are here and use one mapping, so that the thread sanitizer sees all of it. */
+ * or the other, and nobody sleeps for ever. Both ends are here and use one mapping, so that the thread sanitizer sees all of it.
+ * And a bell that the kernel does not take at once. */
 #include "check.h"
 #include "sock/link.h"
 #include "sock/place.h"
@@ -7,10 +8,12 @@
 #include "sock/real.h"
 #include "sock/stream.h"
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum { WRITERS = 2, READERS = 2, EACH = 600000 };
@@ -100,12 +103,93 @@ static void *reader(void *argument)
     }
 }
 
+static void ends_close(void)
+{
+    sock_segment_leave((uint32_t)(ends[0].file - sock_files), &ends[0].file->mapping);
+    for (int i = 0; i < 2; i++) {
+        ends[i].file->mapping.words = NULL;
+        sock_drop(ends[i].file);
+        close(ends[i].fd);
+    }
+}
+
+static ssize_t one_byte(ssize_t (*move)(struct sock_file *, int, struct sock_pieces *, int), struct end *end)
+{
+    char byte = 1;
+    struct sock_pieces pieces = {&(struct iovec){&byte, 1}, 1, 0};
+    return move(end->file, end->fd, &pieces, MSG_DONTWAIT);
+}
+
+static bool bell_lies_there(int fd)
+{
+    char byte;
+    return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
+}
+
+static int refusals;
+static ssize_t (*real_send)(int fd, const void *data, size_t size, int flags);
+static ssize_t refuse(int fd, const void *data, size_t size, int flags)
+{
+    if (refusals-- <= 0)
+        return real_send(fd, data, size, flags);
+    errno = EAGAIN;
+    return -1;
+}
+
+/* The kernel has no memory for a moment, with nothing in the socket: the reader is told all the same. */
+static void bell_refused(void)
+{
+    ends_make();
+    real_send = sock_real.send;
+    sock_real.send = refuse;
+    refusals = 5;
+    CHECK_EQUAL(one_byte(sock_stream_send, &ends[0]), 1);
+    CHECK(bell_lies_there(ends[1].fd));
+    CHECK_EQUAL(one_byte(sock_stream_receive, &ends[1]), 1);
+    CHECK_EQUAL(one_byte(sock_stream_receive, &ends[1]), -1); /* takes the bell away */
+    CHECK(!bell_lies_there(ends[1].fd));
+    refusals = 3;
+    CHECK_EQUAL(one_byte(sock_stream_send, &ends[0]), 1);
+    CHECK(bell_lies_there(ends[1].fd));
+    sock_real.send = real_send;
+    ends_close();
+}
+
+/* Bytes of TCP fill the socket at the switch. Once they have been read, the next write tells the reader. */
+static void bell_behind_bytes(void)
+{
+    static char data[65536];
+    size_t there = 0;
+    ends_make();
+    for (ssize_t n; (n = send(ends[0].fd, data, sizeof(data), MSG_DONTWAIT)) > 0;)
+        there += (size_t)n;
+    while (send(ends[0].fd, data, 1, MSG_DONTWAIT) == 1)
+        there++;
+    CHECK_EQUAL(one_byte(sock_stream_send, &ends[0]), 1);
+    CHECK_EQUAL(atomic_load(&ends[0].file->link->out_phase), PHASE_RING);
+    while (there) {
+        struct iovec piece = {data, there < sizeof(data) ? there : sizeof(data)};
+        struct sock_pieces pieces = {&piece, 1, 0};
+        ssize_t n = sock_stream_receive(ends[1].file, ends[1].fd, &pieces, 0);
+        CHECK(n > 0);
+        if (n <= 0)
+            break;
+        there -= (size_t)n;
+    }
+    CHECK(!bell_lies_there(ends[1].fd));
+    CHECK_EQUAL(one_byte(sock_stream_send, &ends[0]), 1);
+    CHECK(bell_lies_there(ends[1].fd));
+    ends_close();
+}
+
 int main(void)
 {
     pthread_t writers[2][WRITERS], readers[2][READERS];
     signal(SIGPIPE, SIG_IGN);
     sock_real_find();
     sock_policy.on = true;
+    bell_refused();
+    bell_behind_bytes();
     ends_make();
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < READERS; k++)
