@@ -12,95 +12,78 @@ struct element {
 static const struct element of_void = {1, ELEMENT_BYTE}, of_double = {sizeof(double), ELEMENT_F64},
                             of_int = {sizeof(int), ELEMENT_I32}, of_float = {sizeof(float), ELEMENT_F32};
 
-/* ---- members ---- */
+/* ---- the calls ---- */
 
-/* All ranks, or those of a mask, which may differ in every call: ranks outside it take no part in making a group. */
-struct circle {
-    const char *call;
-    struct coll_group *group; /* of all, or: */
-    struct coll_group masked;
-    int *rank;                /* the members' ranks, to be freed */
-    int root;                 /* among them */
-};
-
-/* MASK NULL: all ranks. */
-#define NO_ROOT (-1)
-static void circle_open(struct circle *circle, const char *call, int root, const int *mask)
+/* The group of the ranks in MASK, which may differ in every call: ranks outside it take no part in making it. Its
+ * collectives all have one tag: between two of them messages are matched in the order they were sent. COLLECTIVE gets
+ * its root as a member. */
+static void group_mask(const char *call, struct coll_group *group, const int *mask, struct coll_call *collective)
 {
-    vmplite_check_started(call);
-    *circle = (struct circle){.call = call, .group = &vmplite.group, .root = root == NO_ROOT ? 0 : root};
-    if (!mask)
-        return;
-    struct coll_group *masked = circle->group = &circle->masked;
-    circle->rank = malloc(sizeof(int) * (size_t)vmplite.size);
-    if (!circle->rank)
+    int *member = malloc(sizeof(int) * (size_t)vmplite.size);
+    int root = collective->kind == COLL_BCAST ? collective->root : -1;
+    if (!member)
         vmplite_fail(call, "no memory for a list of %d ranks", vmplite.size);
-    *masked = (struct coll_group){.context = vmplite.inner, .rank = -1, .member = circle->rank, .sequence = MASKED_TAG};
+    *group = (struct coll_group){.context = vmplite.inner, .rank = -1, .member = member, .sequence = MASKED_TAG};
     for (int rank = 0; rank < vmplite.size; rank++) {
         if (rank == root)
-            circle->root = mask[rank] ? masked->size : -1;
+            collective->root = mask[rank] ? group->size : -1;
         if (mask[rank] && rank == vmplite.rank)
-            masked->rank = masked->size;
+            group->rank = group->size;
         if (mask[rank])
-            circle->rank[masked->size++] = rank;
+            member[group->size++] = rank;
     }
-    if (masked->rank < 0)
+    if (group->rank < 0)
         vmplite_fail(call, "the mask leaves this rank out, so it must not call");
-    if (circle->root < 0)
+    if (collective->root < 0)
         vmplite_fail(call, "the mask leaves the root out, rank %d", root);
 }
 
-/* Masked collectives all have one tag: between two of them messages are matched in the order they were sent. */
-static void run(struct circle *circle, struct coll_call *collective)
+/* MASK NULL: all ranks. */
+static void run(const char *call, const int *mask, struct coll_call *collective)
 {
-    collective->group = circle->group;
-    vmplite_must(circle->call, vcoll_run(collective));
-    free(circle->rank);
+    struct coll_group masked = {.member = NULL};
+    collective->group = mask ? &masked : &vmplite.group;
+    if (mask)
+        group_mask(call, &masked, mask, collective);
+    vmplite_must(call, vcoll_run(collective));
+    free((void *)masked.member);
 }
-
-/* ---- the calls ---- */
 
 VEXPORT void MP_Sync(void)
 {
-    struct circle circle;
     DOING("MP_Sync");
-    circle_open(&circle, "MP_Sync", NO_ROOT, NULL);
-    run(&circle, &(struct coll_call){.kind = COLL_BARRIER});
+    vmplite_check_started("MP_Sync");
+    run("MP_Sync", NULL, &(struct coll_call){.kind = COLL_BARRIER});
 }
 
 static void broadcast(const char *call, const struct element *of, void *data, long count, int root, const int *mask)
 {
     uint64_t bytes = vmplite_bytes(call, count, of->size);
-    struct circle circle;
     vmplite_check_rank(call, "root", root);
-    circle_open(&circle, call, root, mask);
-    run(&circle,
-        &(struct coll_call){.kind = COLL_BCAST, .root = circle.root, .receive = {.base = data, .count = bytes}});
+    run(call, mask, &(struct coll_call){.kind = COLL_BCAST, .root = root, .receive = {.base = data, .count = bytes}});
 }
 
 static void gather(const char *call, const struct element *of, void *data, long count, const int *mask)
 {
     uint64_t bytes = vmplite_bytes(call, count, of->size);
-    struct circle circle;
-    circle_open(&circle, call, NO_ROOT, mask);
-    run(&circle, &(struct coll_call){.kind = COLL_ALLGATHER,
-                                     .send = {.base = COLL_IN_PLACE},
-                                     .receive = {.base = data, .count = bytes}});
+    vmplite_check_started(call);
+    run(call, mask,
+        &(struct coll_call){
+            .kind = COLL_ALLGATHER, .send = {.base = COLL_IN_PLACE}, .receive = {.base = data, .count = bytes}});
 }
 
 static void combine(const char *call, enum type_operation operation, const struct element *of, void *data, long count,
                     const int *mask)
 {
-    struct circle circle;
     struct type_layout *layout;
-    circle_open(&circle, call, NO_ROOT, mask);
+    vmplite_check_started(call);
     (void)vmplite_bytes(call, count, of->size);
     vmplite_must(call, vtype_layout_bytes(of->size, (uint32_t)of->size, &layout));
-    run(&circle, &(struct coll_call){
-                     .kind = COLL_ALLREDUCE,
-                     .send = {.base = COLL_IN_PLACE},
-                     .receive = {.base = data, .count = (uint64_t)count, .layout = layout},
-                     .reduction = {.kernel = vtype_kernel(operation, of->element), .commutative = true}});
+    run(call, mask,
+        &(struct coll_call){.kind = COLL_ALLREDUCE,
+                            .send = {.base = COLL_IN_PLACE},
+                            .receive = {.base = data, .count = (uint64_t)count, .layout = layout},
+                            .reduction = {.kernel = vtype_kernel(operation, of->element), .commutative = true}});
     vtype_layout_drop(layout);
 }
 

@@ -367,26 +367,17 @@ VEXPORT void MP_Get_Last_Size(int *bytes) { *bytes = vmplite.last.bytes > INT_MA
 /* COUNT elements of SIZE bytes, for the functions that count bytes. */
 static long bytes_of(const char *call, long count, size_t size) { return (long)vmplite_bytes(call, count, size); }
 
-#define SEND(name, type, sister)                                                                                       \
-    NAMED(name, (const void *data, long count, int dest, int tag),                                                  \
-             sister(data, bytes_of(#name, count, sizeof(type)), dest, tag))
-OF_NUMBERS(MP_dSend, MP_iSend, MP_fSend, SEND, MP_Send)
-OF_NUMBERS(MP_dSSend, MP_iSSend, MP_fSSend, SEND, MP_SSend)
+/* A function with the PARAMETERS of its sister, whose words behind the count are what follows them. */
+#define OF_TYPE(name, type, sister, parameters, ...)                                                                   \
+    NAMED(name, parameters, sister(data, bytes_of(#name, count, sizeof(type)), __VA_ARGS__))
 
-#define RECEIVE(name, type, sister)                                                                                    \
-    NAMED(name, (void *data, long count, int source, int tag),                                                      \
-             sister(data, bytes_of(#name, count, sizeof(type)), source, tag))
-OF_NUMBERS(MP_dRecv, MP_iRecv, MP_fRecv, RECEIVE, MP_Recv)
-
-#define SEND_LATER(name, type, sister)                                                                                 \
-    NAMED(name, (const void *data, long count, int dest, int tag, int *id),                                         \
-             sister(data, bytes_of(#name, count, sizeof(type)), dest, tag, id))
-OF_NUMBERS(MP_dASend, MP_iASend, MP_fASend, SEND_LATER, MP_ASend)
-
-#define RECEIVE_LATER(name, type, sister)                                                                              \
-    NAMED(name, (void *data, long count, int source, int tag, int *id),                                             \
-             sister(data, bytes_of(#name, count, sizeof(type)), source, tag, id))
-OF_NUMBERS(MP_dARecv, MP_iARecv, MP_fARecv, RECEIVE_LATER, MP_ARecv)
+#define SEND_PARAMETERS const void *data, long count, int dest, int tag
+#define RECEIVE_PARAMETERS void *data, long count, int source, int tag
+OF_NUMBERS(MP_dSend, MP_iSend, MP_fSend, OF_TYPE, MP_Send, (SEND_PARAMETERS), dest, tag)
+OF_NUMBERS(MP_dSSend, MP_iSSend, MP_fSSend, OF_TYPE, MP_SSend, (SEND_PARAMETERS), dest, tag)
+OF_NUMBERS(MP_dRecv, MP_iRecv, MP_fRecv, OF_TYPE, MP_Recv, (RECEIVE_PARAMETERS), source, tag)
+OF_NUMBERS(MP_dASend, MP_iASend, MP_fASend, OF_TYPE, MP_ASend, (SEND_PARAMETERS, int *id), dest, tag, id)
+OF_NUMBERS(MP_dARecv, MP_iARecv, MP_fARecv, OF_TYPE, MP_ARecv, (RECEIVE_PARAMETERS, int *id), source, tag, id)
 
 /* ---- life ---- */
 
