@@ -115,24 +115,8 @@ static int refused(struct shm_vi *vi, _Atomic int *reach, const char *what)
     return vbase_fail_errno(ERR_UNSUPPORTED, "%s of rank %u", what, vi->vi.peer);
 }
 
-/* One local piece, in one call. False: there are more, or not all was moved: then all is moved once more, and errno
- * says why. */
-static bool move_one(const struct shm_vi *vi, const struct vi_transfer *transfer, mover call)
-{
-    if (transfer->pieces != 1 || transfer->local->iov_len > CALL_MOST)
-        return false;
-    const struct iovec *here = transfer->local;
-    struct iovec there = {(void *)(uintptr_t)(transfer->key.word[0] + transfer->offset), here->iov_len};
-    if (call(peer_pid(vi), here, 1, &there, 1, 0) != (ssize_t)there.iov_len)
-        return false;
-    COUNT_ADD(copy_single, there.iov_len);
-    return true;
-}
-
 static int move(struct shm_vi *vi, const struct vi_transfer *transfer, mover call, _Atomic int *reach)
 {
-    if (likely(move_one(vi, transfer, call)))
-        return VI_COMPLETE;
     struct iovec near[BATCH];
     struct walk here = {transfer->local, transfer->pieces, 0};
     uint64_t at = transfer->key.word[0] + transfer->offset, bytes;
