@@ -7,14 +7,11 @@ static int network_enter(struct vi_nic *nic, int network)
 {
     int error = vmsg_scratch_grow(nic);
     msg_progress_keep_out();
-    for (uint32_t i = 0; i < vmsg_engine.nics && !error; i++)
-        error = vmsg_engine.nic[i]->card ? OK : vi_arm(vmsg_engine.nic[i], VI_ARM_DESCRIPTOR, NULL);
     if (!error)
         error = vmsg_wait_networked();
     if (!error) {
         vi_threads(nic, vmsg_engine.threads);
         vmsg_engine.nic[vmsg_engine.nics++] = vmsg_networks.nic[network] = nic;
-        vmsg_engine.networked = true;
         vmsg_engine.single = NULL;
     }
     msg_progress_leave();

@@ -97,9 +97,14 @@ int vmsg_wait_start(void)
 
 int vmsg_wait_networked(void)
 {
+    struct msg_engine *engine = &vmsg_engine;
     if (vmsg_waiters.wake_fd < 0)
         vmsg_waiters.wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    return vmsg_waiters.wake_fd < 0 ? vbase_fail_errno(ERR_SYSTEM, "a descriptor to be woken by") : OK;
+    int error = vmsg_waiters.wake_fd < 0 ? vbase_fail_errno(ERR_SYSTEM, "a descriptor to be woken by") : OK;
+    for (uint32_t i = 0; i < engine->nics && !error; i++)
+        error = engine->nic[i]->card ? OK : vi_arm(engine->nic[i], VI_ARM_DESCRIPTOR, NULL);
+    engine->networked |= !error;
+    return error;
 }
 
 void vmsg_wait_stop(void)
@@ -461,28 +466,19 @@ int vmsg_share_wait(bool (*ready)(void *context), void *context)
 
 static bool fence_is_over(void *fence) { return vboot_fence_over(vmsg_engine.job, fence); }
 
-/* A fence that a descriptor tells of cannot be slept on beside a word. Where the change fails, time-outs look after
- * it. */
-static void sleep_on_descriptors_from_now(void)
-{
-    struct msg_engine *engine = &vmsg_engine;
-    int error = vmsg_wait_networked();
-    msg_progress_keep_out();
-    for (uint32_t i = 0; i < engine->nics && !error; i++)
-        error = engine->nic[i]->card ? OK : vi_arm(engine->nic[i], VI_ARM_DESCRIPTOR, NULL);
-    if (!error)
-        engine->networked = true;
-    msg_progress_leave();
-}
-
 int vmsg_wait_fence(void)
 {
     struct boot_fence fence = {.changed = vmsg_wait_changed};
     int error = vboot_fence_begin(vmsg_engine.job, &fence);
     if (error)
         return error;
-    if (fence.descriptor >= 0 && !vmsg_engine.networked)
-        sleep_on_descriptors_from_now();
+    if (fence.descriptor >= 0 && !vmsg_engine.networked) {
+        /* it cannot be slept on beside a word; where the change fails, time-outs look after it */
+        msg_progress_keep_out();
+        if (vmsg_wait_networked())
+            LOG_DEBUG("the fence: %s", vbase_error_detail());
+        msg_progress_leave();
+    }
     return wait_for(fence_is_over, &fence, (struct waiting){.fence = &fence})
                ?: vboot_fence_end(vmsg_engine.job, &fence);
 }

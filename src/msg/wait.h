@@ -26,7 +26,7 @@ static inline void msg_wait_gap(void)
 
 int vmsg_wait_start(void) MUST_CHECK;     /* measures the gap, decides how long to spin */
 int vmsg_wait_fence(void) MUST_CHECK;     /* the job's fence; progress is made meanwhile */
-int vmsg_wait_networked(void) MUST_CHECK; /* from now on sleeps are on descriptors */
+int vmsg_wait_networked(void) MUST_CHECK; /* progress kept out: from now on sleeps are on descriptors */
 void vmsg_wait_stop(void);
 
 /* ---- progress.c -------------------------------------------------------------------------------------------------- */
