@@ -62,9 +62,7 @@ int vmsg_route(struct msg_context *context, int rank, struct msg_route *route)
 
 static void control_keep(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
 {
-    msg_lock(&vmsg_engine.leaf);
-    struct msg_control *control = vbase_pool_take(&vmsg_controls);
-    msg_unlock(&vmsg_engine.leaf);
+    struct msg_control *control = malloc(sizeof *control + length);
     if (!control) {
         vmsg_failed(vbase_fail(ERR_MEMORY, "no memory for an answer to rank %d", peer->world));
         return;
@@ -106,15 +104,12 @@ void vmsg_peer_control(struct msg_peer *peer, uint64_t header, const void *body,
 bool vmsg_answers_flush(struct msg_peer *peer)
 {
     bool went = false;
-    struct list_node *node;
-    while ((node = list_first(&peer->control))) {
+    for (struct list_node *node; (node = list_first(&peer->control));) {
         struct msg_control *control = container_of(node, struct msg_control, link);
         if (!answer_send(peer, control->header, control->body, control->length))
             break;
         list_remove(node);
-        msg_lock(&vmsg_engine.leaf);
-        vbase_pool_give(&vmsg_controls, control);
-        msg_unlock(&vmsg_engine.leaf);
+        free(control);
         went = true;
     }
     return went;

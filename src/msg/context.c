@@ -136,9 +136,7 @@ static void member_close(struct msg_member *member)
         vmsg_message_drop(message);
     }
     receives_cancel(&member->posted);
-    msg_lock(&vmsg_engine.leaf);
-    vbase_pool_give(&vmsg_members, member);
-    msg_unlock(&vmsg_engine.leaf);
+    free(member);
 }
 
 void vmsg_context_close(struct msg_context *context)

@@ -44,10 +44,8 @@ static int memory_ready(struct msg_engine *engine)
     list_init(&engine->stuck);
     list_init(&engine->finished);
     list_init(&vmsg_early);
-    vbase_pool_open(&vmsg_members, sizeof(struct msg_member), 0);
     vbase_pool_open(&vmsg_messages, sizeof(struct msg_message), MESSAGES_MOST);
     vbase_pool_open(&vmsg_transfers, sizeof(struct msg_transfer), MESSAGES_MOST);
-    vbase_pool_open(&vmsg_controls, sizeof(struct msg_control), MESSAGES_MOST);
     engine->peer = calloc((size_t)engine->size * MSG_NETWORKS, sizeof *engine->peer);
     engine->context = calloc(MSG_CONTEXTS, sizeof *engine->context);
     if (!engine->peer || !engine->context)
@@ -60,10 +58,8 @@ static int memory_ready(struct msg_engine *engine)
 
 static void memory_close(struct msg_engine *engine)
 {
-    vbase_pool_close(&vmsg_members);
     vbase_pool_close(&vmsg_messages);
     vbase_pool_close(&vmsg_transfers);
-    vbase_pool_close(&vmsg_controls);
     vmsg_scratch_close();
     free(engine->dead);
     free(engine->context);

@@ -9,8 +9,6 @@
 #include "msg/match.h"
 #include "msg/wait.h"
 
-struct base_pool vmsg_members;
-
 int vmsg_context_world(const struct msg_context *context, int rank)
 {
     return context->world ? context->world[rank] : rank;
@@ -18,16 +16,13 @@ int vmsg_context_world(const struct msg_context *context, int rank)
 
 int vmsg_member_make(struct msg_context *context, int rank, struct msg_member **out)
 {
-    struct msg_engine *engine = &vmsg_engine;
     struct msg_member *member = context->member[rank];
     if (!member) {
         struct msg_peer *peer;
         int error = vmsg_peer_find(context->network, vmsg_context_world(context, rank), &peer);
         if (error)
             return error;
-        msg_lock(&engine->leaf);
-        member = vbase_pool_take(&vmsg_members);
-        msg_unlock(&engine->leaf);
+        member = malloc(sizeof *member);
         if (!member)
             return vbase_fail(ERR_MEMORY, "no memory for rank %d of context %u", rank, context->id);
         *member = (struct msg_member){.peer = peer, .rank = rank};

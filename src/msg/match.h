@@ -62,7 +62,7 @@ struct msg_message {
     };
 };
 
-extern struct base_pool vmsg_members, vmsg_messages;
+extern struct base_pool vmsg_messages;
 extern struct list vmsg_early; /* messages for contexts that are not open yet, as they came; under progress */
 
 /* ---- match.c: context lock held ---------------------------------------------------------------------------------- */

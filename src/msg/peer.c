@@ -3,8 +3,6 @@
  * writes. */
 #include "msg/transfer.h"
 
-struct base_pool vmsg_controls;
-
 static int rails_open(struct msg_peer *peer)
 {
     peer->far = calloc(1, sizeof *peer->far);
@@ -99,11 +97,8 @@ void vmsg_peer_stuck(struct msg_peer *peer)
 
 static void controls_drop(struct msg_peer *peer)
 {
-    list_take_each(node, &peer->control) {
-        msg_lock(&vmsg_engine.leaf);
-        vbase_pool_give(&vmsg_controls, container_of(node, struct msg_control, link));
-        msg_unlock(&vmsg_engine.leaf);
-    }
+    list_take_each(node, &peer->control)
+        free(container_of(node, struct msg_control, link));
 }
 
 void vmsg_peer_gone(struct msg_peer *peer)
@@ -138,6 +133,7 @@ void vmsg_peers_close(void)
         struct msg_peer *peer = vmsg_engine.peer[i];
         if (!peer)
             continue;
+        controls_drop(peer);
         if (peer->remote)
             rails_close(peer);
         else if (peer->vi)

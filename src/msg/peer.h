@@ -8,7 +8,6 @@
 
 #define MSG_RAILS 8
 #define MSG_PIECES 32 /* of an iovec for one frame; more are packed first */
-#define MSG_CONTROL_MOST 168   /* the longest body of an answer: GRANT with all keys */
 #define MSG_FRAME_COST 64      /* what a message takes of its receiver's window beside its payload */
 
 /* What a rail does, as it was when the kernel was asked last. */
@@ -77,10 +76,8 @@ struct msg_control {
     struct list_node link;
     uint64_t header;
     uint32_t length;
-    uint64_t body[MSG_CONTROL_MOST / 8];
+    unsigned char body[];
 };
-
-extern struct base_pool vmsg_controls;
 
 int vmsg_peer_lost(struct msg_peer *peer, int cause) COLD;
 int vmsg_peer_send_far(struct msg_peer *peer, uint64_t header, const struct iovec *piece, int pieces);
