@@ -1,21 +1,56 @@
 /* The sink: what comes from the nics. Runs under progress. A frame is parsed here and nowhere else. */
 #include "msg/transfer.h"
 
-/* An eager message for a listener, whose receive is LISTENED and still posted; or (NULL) one that waits. */
-static __attribute__((noinline)) void eager_kept(struct msg_peer *peer, uint64_t header, const void *data,
-                                                 size_t length, struct msg_request *listened)
+/* Takes a part from the front of a frame; false: it is not there. */
+static bool part_take(const char **data, size_t *length, void *part, size_t bytes)
 {
+    if (*length < bytes)
+        return false;
+    memcpy(part, *data, bytes);
+    *data += bytes;
+    *length -= bytes;
+    return true;
+}
+
+/* A message, or the announcement of one. In front stands what its flags tell of. */
+static __attribute__((noinline)) void message_arrived(struct msg_peer *peer, uint64_t header, const void *body,
+                                                      size_t length)
+{
+    struct msg_note note;
+    struct msg_frame_announce announce = {.id = 0};
+    struct msg_keys keys;
+    const char *data = body;
+    unsigned flags = msg_header_flags(header);
+    bool eager = msg_header_kind(header) == MSG_FRAME_EAGER;
+    if ((flags & MSG_FLAG_NOTED && !part_take(&data, &length, &note, sizeof note)) ||
+        (eager && flags & MSG_FLAG_SYNC && !part_take(&data, &length, &announce.id, sizeof announce.id)) ||
+        (!eager && !part_take(&data, &length, &announce, sizeof announce)) ||
+        (!eager && !vmsg_keys_read(&keys, flags & MSG_FLAG_KEY ? &announce.key : NULL, data, length))) {
+        vmsg_refused(peer, "a message of a wrong length");
+        return;
+    }
+    struct msg_envelope envelope = {.peer = peer,
+                                    .payload = !eager ? NULL : length ? data : "",
+                                    .total = eager ? length : announce.total,
+                                    .tag = msg_header_tag(header),
+                                    .frame = (uint8_t)msg_header_kind(header),
+                                    .id = announce.id,
+                                    .keys = eager ? NULL : &keys,
+                                    .note = flags & MSG_FLAG_NOTED ? &note : NULL};
+    vmsg_message_arrived(msg_header_context(header), &envelope);
+}
+
+/* An eager message for a listener, whose receive is still posted. */
+static __attribute__((noinline)) void eager_listened(struct msg_peer *peer, uint64_t header, const void *data,
+                                                     size_t length, struct msg_request *listened)
+{
+    struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
     struct msg_envelope envelope = {.peer = peer,
                                     .payload = length ? data : "",
                                     .total = length,
+                                    .source = vmsg_context_rank_of(context, peer->world),
                                     .tag = msg_header_tag(header),
                                     .frame = MSG_FRAME_EAGER};
-    if (!listened) {
-        vmsg_message_arrived(msg_header_context(header), &envelope);
-        return;
-    }
-    struct msg_context *context = vmsg_engine.context[msg_header_context(header)];
-    envelope.source = vmsg_context_rank_of(context, peer->world);
     int error = vmsg_message_heard(context, &envelope, listened);
     if (unlikely(error))
         vmsg_failed(error);
@@ -42,7 +77,10 @@ static inline __attribute__((always_inline)) uint32_t eager_arrived(struct msg_p
         msg_unlock(&context->lock);
     }
     if (unlikely(n == 0)) {
-        eager_kept(peer, header, data, length, request);
+        if (request)
+            eager_listened(peer, header, data, length, request);
+        else
+            message_arrived(peer, header, data, length);
         return 1;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -53,70 +91,14 @@ static inline __attribute__((always_inline)) uint32_t eager_arrived(struct msg_p
     return n;
 }
 
-/* Takes a part from the front of a frame; false: it is not there. */
-static bool part_take(const char **data, size_t *length, void *part, size_t bytes)
-{
-    if (*length < bytes)
-        return false;
-    memcpy(part, *data, bytes);
-    *data += bytes;
-    *length -= bytes;
-    return true;
-}
-
-/* An eager message of which more is told. */
-static void marked_arrived(struct msg_peer *peer, uint64_t header, const void *body, size_t length)
-{
-    struct msg_note note;
-    struct msg_frame_id id = {0};
-    const char *data = body;
-    unsigned flags = msg_header_flags(header);
-    if ((flags & MSG_FLAG_NOTED && !part_take(&data, &length, &note, sizeof note)) ||
-        (flags & MSG_FLAG_SYNC && !part_take(&data, &length, &id, sizeof id))) {
-        vmsg_refused(peer, "a message without its note or its id");
-        return;
-    }
-    struct msg_envelope envelope = {.peer = peer,
-                                    .payload = length ? data : "",
-                                    .total = length,
-                                    .tag = msg_header_tag(header),
-                                    .frame = MSG_FRAME_EAGER,
-                                    .id = id.id,
-                                    .note = flags & MSG_FLAG_NOTED ? &note : NULL};
-    vmsg_message_arrived(msg_header_context(header), &envelope);
-}
-
-static void announce_arrived(struct msg_peer *peer, uint64_t header, const void *body, size_t length)
-{
-    struct msg_note note;
-    struct msg_frame_announce announce;
-    struct msg_keys keys;
-    const char *data = body;
-    unsigned flags = msg_header_flags(header);
-    if ((flags & MSG_FLAG_NOTED && !part_take(&data, &length, &note, sizeof note)) ||
-        !part_take(&data, &length, &announce, sizeof announce) ||
-        !vmsg_keys_read(&keys, flags & MSG_FLAG_KEY ? &announce.key : NULL, data, length)) {
-        vmsg_refused(peer, "an announcement of a wrong length");
-        return;
-    }
-    struct msg_envelope envelope = {.peer = peer,
-                                    .total = announce.total,
-                                    .tag = msg_header_tag(header),
-                                    .frame = MSG_FRAME_ANNOUNCE,
-                                    .id = announce.id,
-                                    .keys = &keys,
-                                    .note = flags & MSG_FLAG_NOTED ? &note : NULL};
-    vmsg_message_arrived(msg_header_context(header), &envelope);
-}
-
 /* Frames that may have several lengths check them; of the others the body is handed over as a copy. */
 static const struct frame_row {
     void (*take)(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
     size_t length;
     void (*take_any)(struct msg_peer *peer, uint64_t header, const void *body, size_t length);
 } rows[MSG_FRAME_KINDS] = {
-    [MSG_FRAME_EAGER] = {.take_any = marked_arrived},
-    [MSG_FRAME_ANNOUNCE] = {.take_any = announce_arrived},
+    [MSG_FRAME_EAGER] = {.take_any = message_arrived},
+    [MSG_FRAME_ANNOUNCE] = {.take_any = message_arrived},
     [MSG_FRAME_GRANT] = {.take_any = vmsg_transfer_granted},
     [MSG_FRAME_DATA] = {.take_any = vmsg_transfer_data},
     [MSG_FRAME_DONE] = {vmsg_transfer_done, sizeof(struct msg_frame_done)},
