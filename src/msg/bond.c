@@ -74,22 +74,23 @@ static int chunk_send(struct msg_transfer *transfer, int rail, uint64_t from, ui
     return error;
 }
 
-/* The next chunk over this rail. Peer lock held. */
+/* The next chunk over this rail, as much of MOST as goes at once. Peer lock held. */
 static int chunk_give(struct msg_transfer *transfer, int rail, uint64_t most)
 {
-    struct msg_peer *peer = transfer->peer;
-    struct vi *vi = peer->far->vi[rail];
+    struct msg_far *far = transfer->peer->far;
+    struct vi *vi = far->vi[rail];
     const struct vi_key *key = type_buffer_contiguous(&transfer->buffer) ? vmsg_key_for(transfer, vi) : NULL;
     uint64_t from, bytes = next_chunk(transfer, &from);
-    if (!key && most > msg_frame_most(peer) - sizeof(struct msg_frame_data))
-        most = msg_frame_most(peer) - sizeof(struct msg_frame_data);
-    if (bytes > most)
-        bytes = most;
+    uint64_t room = key ? vi_caps(vi)->max_put : msg_frame_most(transfer->peer) - sizeof(struct msg_frame_data);
+    bytes = bytes < most ? bytes : most;
+    bytes = bytes < room ? bytes : room;
     int error = key ? chunk_put(transfer, vi, key, from, bytes) : chunk_send(transfer, rail, from, bytes);
     if (error)
         return error;
-    vmsg_replay_bulk_sent(&peer->far->replay, rail, &(struct msg_replay_bulk){vmsg_transfer_id(transfer), from, bytes});
+    vmsg_replay_bulk_sent(&far->replay, rail, &(struct msg_replay_bulk){vmsg_transfer_id(transfer), from, bytes});
     chunk_gone(transfer, bytes);
+    far->pace[rail].backlog += bytes;
+    far->pace[rail].given += bytes;
     return OK;
 }
 
@@ -146,8 +147,6 @@ static int rail_fill(struct msg_transfer *transfer, int rail)
         if (far->held > 1 && !in_time(transfer, rail, chunk < left ? chunk : left))
             break;
         error = chunk_give(transfer, rail, chunk);
-        far->pace[rail].backlog += error ? 0 : chunk;
-        far->pace[rail].given += error ? 0 : chunk;
     }
     return error;
 }
