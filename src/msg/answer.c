@@ -11,14 +11,14 @@
  * accumulates. */
 #include "msg/transfer.h"
 
-/* The first vi of a peer is ready: from now on small messages may take the short way. */
+/* From now on small messages may take the short way. A frame that is kept may go over any rail in the end. */
 static void vi_add(struct msg_peer *peer, struct vi *vi)
 {
-    if (!peer->nic) {
-        peer->nic = vi->nic;
-        if (peer->eager > (int64_t)msg_frame_most(peer))
-            peer->eager = (int64_t)msg_frame_most(peer);
-    }
+    uint64_t most = msg_frame_room(peer, vi);
+    if (!peer->frame_most || peer->frame_most > most)
+        peer->frame_most = most;
+    if (peer->eager > (int64_t)most)
+        peer->eager = (int64_t)most;
     if (peer->remote) {
         vmsg_rail_add(peer, vi);
     } else { /* waits look at both */
@@ -75,14 +75,16 @@ static void control_keep(struct msg_peer *peer, uint64_t header, const void *bod
     vmsg_peer_stuck(peer);
 }
 
-/* False: not now. Without memory the answer can neither be sent nor kept: the other side would wait for ever. */
+/* False: not now. An answer that cannot be sent at all is waited for: the job is lost. */
 static bool answer_send(struct msg_peer *peer, uint64_t header, const void *body, uint32_t length)
 {
     struct iovec piece = {(void *)(uintptr_t)body, length};
     int error = msg_peer_send(peer, header, &piece, 1);
-    if (unlikely(error == ERR_MEMORY))
+    if (likely(!error) || error == ERR_AGAIN || error == VI_HELD)
+        return !error;
+    if (error != ERR_PEER_DEAD)
         vmsg_failed(error);
-    return error != ERR_AGAIN && error != VI_HELD;
+    return true;
 }
 
 /* Sends an answer now, or keeps it. */
@@ -126,7 +128,7 @@ int vmsg_peer_accept(struct vi_nic *nic, uint32_t world)
         return error;
     struct vi *vi;
     msg_lock(&peer->lock);
-    bool unknown = !peer->nic;
+    bool unknown = !peer->frame_most;
     error = vi_accept(nic, world, peer, &vi);
     if (error == OK) {
         vi_add(peer, vi);

@@ -79,9 +79,10 @@ static int chunk_give(struct msg_transfer *transfer, int rail, uint64_t most)
 {
     struct msg_far *far = transfer->peer->far;
     struct vi *vi = far->vi[rail];
-    const struct vi_key *key = type_buffer_contiguous(&transfer->buffer) ? vmsg_key_for(transfer, vi) : NULL;
+    bool puts = type_buffer_contiguous(&transfer->buffer) && vi_caps(vi)->put;
+    const struct vi_key *key = puts ? vmsg_key_for(transfer, vi) : NULL;
     uint64_t from, bytes = next_chunk(transfer, &from);
-    uint64_t room = key ? vi_caps(vi)->max_put : msg_frame_most(transfer->peer) - sizeof(struct msg_frame_data);
+    uint64_t room = key ? vi_caps(vi)->max_put : msg_frame_room(transfer->peer, vi) - sizeof(struct msg_frame_data);
     bytes = bytes < most ? bytes : most;
     bytes = bytes < room ? bytes : room;
     int error = key ? chunk_put(transfer, vi, key, from, bytes) : chunk_send(transfer, rail, from, bytes);

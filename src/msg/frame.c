@@ -50,7 +50,7 @@ static int frame_written(struct msg_peer *peer, uint64_t header, struct iovec *p
 static int frame_scattered(struct msg_peer *peer, uint64_t header, struct iovec *piece, int heads,
                            struct type_cursor *from, uint64_t bytes)
 {
-    if (vi_caps(peer->vi)->source)
+    if (!peer->remote && vi_caps(peer->vi)->source)
         return frame_written(peer, header, piece, from, bytes);
     struct type_cursor place = *from;
     int pieces;

@@ -58,7 +58,7 @@ int vmsg_send_launch(struct msg_request *request)
     int64_t bytes = (int64_t)request->total;
     uint64_t head = (note ? sizeof *note : 0) + (awaits ? sizeof(struct msg_frame_id) : 0);
     bool fits = (bytes <= peer->eager || eager_here(peer, request->total)) &&
-                request->total + head <= msg_frame_most(peer);
+                request->total + head <= peer->frame_most;
     if (fits && bytes + MSG_FRAME_COST > peer->window) {
         COUNT(window_empty);
         fits = false;

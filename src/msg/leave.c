@@ -91,8 +91,9 @@ static void waits_for_anyone_end(struct msg_context *context, int world)
 static void transfers_end(struct msg_peer *peer)
 {
     struct msg_transfer *transfer;
-    if (peer->far && vmsg_rails_end(peer))
-        (void)vi_poll(peer->nic, 1); /* from here on the network has nothing of ours */
+    bool rails = peer->far && vmsg_rails_end(peer);
+    for (uint32_t i = 0; i < vmsg_engine.nics && rails; i++)
+        (void)vi_poll(vmsg_engine.nic[i], 1); /* from here on the network has nothing of ours */
     msg_lock(&peer->lock); /* a cancel of another thread looks at them under it */
     for (uint32_t i = 0; (transfer = vmsg_transfer_next(peer, &i));)
         vmsg_transfer_end(transfer, dead_error(peer->world));

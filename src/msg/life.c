@@ -174,7 +174,7 @@ static void goodbye(struct msg_engine *engine)
     msg_await();
     engine->leaving = true;
     for (int i = 0; i < engine->size * MSG_NETWORKS; i++)
-        if (engine->peer[i] && engine->peer[i]->nic && !engine->peer[i]->gone)
+        if (engine->peer[i] && engine->peer[i]->frame_most && !engine->peer[i]->gone)
             vmsg_peer_control(engine->peer[i], msg_header(MSG_FRAME_GOODBYE, 0, 0, 0), NULL, 0);
     (void)vmsg_wait_until(all_parted, NULL);
     end_if_lost();

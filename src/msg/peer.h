@@ -46,8 +46,8 @@ struct msg_peer {
     bool stuck;          /* linked in the engine's list of stuck peers (leaf) */
     bool remote;         /* reached by a nic whose polls cost */
 
-    struct vi_nic *nic;  /* by which it is reached, once it is */
-    int64_t eager;       /* payload that is eager whatever the class of the line, and fits into one frame here */
+    uint64_t frame_most; /* body of a frame that each of its rails takes; 0: never connected */
+    int64_t eager;       /* payload that is eager whatever the class of the line, and fits into such a frame */
     int network;
     bool more;           /* the queue is flushed, and more of it follows at once; by a remote peer's sends */
     bool gone;           /* it is dead: nothing is sent to it any more */
@@ -63,7 +63,7 @@ struct msg_peer {
     uint8_t burst;          /* sends that followed each other at once, up to BURST_LENGTH; */
     uint64_t burst_at;      /* ticks: the end of the last one */
 } ALIGNED(CACHE_LINE);
-_Static_assert(offsetof(struct msg_peer, nic) == CACHE_LINE, "the hot part of a peer is one line");
+_Static_assert(offsetof(struct msg_peer, frame_most) == CACHE_LINE, "the hot part of a peer is one line");
 
 /* Of a frame that came, if it has one length: a copy, read once; the sink has judged the length. */
 union msg_frame_body {
@@ -97,10 +97,10 @@ static inline int msg_peer_send(struct msg_peer *peer, uint64_t header, const st
     return msg_peer_send_as(peer, header, piece, pieces, 0);
 }
 
-/* Bytes of a body. */
-static inline uint64_t msg_frame_most(const struct msg_peer *peer)
+/* Bytes of a body over this vi alone. */
+static inline uint64_t msg_frame_room(const struct msg_peer *peer, const struct vi *vi)
 {
-    return peer->nic->caps.max_send - (peer->remote ? sizeof(struct msg_frame_extension) : 0);
+    return vi_caps(vi)->max_send - (peer->remote ? sizeof(struct msg_frame_extension) : 0);
 }
 
 /* ---- peer.c ------------------------------------------------------------------------------------------------------ */

@@ -7,7 +7,7 @@
 static int frames_send(struct msg_transfer *transfer)
 {
     struct msg_peer *peer = transfer->peer;
-    uint64_t room = msg_frame_most(peer) - sizeof(struct msg_frame_data), start = transfer->next;
+    uint64_t room = peer->frame_most - sizeof(struct msg_frame_data), start = transfer->next;
     uint64_t most = transfer->want < TUNED(DATA_LONG_FROM) ? TUNED(DATA_PART) : TUNED(DATA_PART_LONG);
     int error = OK;
     most = most < room ? most : room;

@@ -33,6 +33,9 @@ static int send_on(struct msg_peer *peer, int rail, uint64_t header, uint32_t se
     return error;
 }
 
+/* On its way, or lost with its link: then the next rail gets it, or the fence is told over another. */
+static bool is_given(int error) { return error == OK || error == ERR_LINK_DOWN; }
+
 /* What a new main rail has not got yet. */
 static bool frames_go(struct msg_peer *peer)
 {
@@ -41,7 +44,10 @@ static bool frames_go(struct msg_peer *peer)
     bool went = false;
     while (peer->vi && (frame = vmsg_replay_next(replay))) {
         struct iovec piece = {(void *)(uintptr_t)(frame + 1), frame->length};
-        if (send_on(peer, replay->main, frame->header, frame->sequence, &piece, 1) == ERR_AGAIN)
+        int error = send_on(peer, replay->main, frame->header, frame->sequence, &piece, 1);
+        if (error == ERR_ARGUMENT) /* it was kept when no rail took so little */
+            vmsg_failed(error);
+        if (!is_given(error))
             break;
         vmsg_replay_went(replay);
         COUNT(replayed);
@@ -64,9 +70,9 @@ int vmsg_peer_send_far(struct msg_peer *peer, uint64_t header, const struct iove
     if (unlikely(error))
         return error;
     error = send_on(peer, replay->main, header, replay->sent + 1, piece, pieces);
-    if (unlikely(error == ERR_AGAIN))
+    if (unlikely(!is_given(error)))
         return error;
-    vmsg_replay_keep(replay, header, piece, pieces, (uint32_t)length); /* if the link is down, the next rail gets it */
+    vmsg_replay_keep(replay, header, piece, pieces, (uint32_t)length);
     return OK;
 }
 
@@ -77,7 +83,7 @@ static bool landed_tell(struct msg_peer *peer, int rail)
     struct msg_frame_rail body = {.name = replay->rail[rail].name};
     body.landed = vmsg_replay_bulk_came(replay, body.name);
     struct iovec piece = {&body, sizeof body};
-    if (send_on(peer, replay->main, msg_header(MSG_FRAME_LANDED, 0, 0, 0), 0, &piece, 1) == ERR_AGAIN)
+    if (!is_given(send_on(peer, replay->main, msg_header(MSG_FRAME_LANDED, 0, 0, 0), 0, &piece, 1)))
         return false;
     replay->rail[rail].told = body.landed;
     return true;
@@ -92,7 +98,7 @@ static bool fences_go(struct msg_peer *peer)
     for (int over; vmsg_replay_fence(replay, &over, &body.name, &asking); went = true) {
         body.landed = vmsg_replay_bulk_came(replay, body.name);
         uint64_t header = msg_header(MSG_FRAME_FENCE, 0, 0, asking ? MSG_FLAG_ASKING : 0);
-        if (send_on(peer, over, header, 0, &piece, 1) == ERR_AGAIN)
+        if (!is_given(send_on(peer, over, header, 0, &piece, 1)))
             break;
         vmsg_replay_fence_told(replay);
     }

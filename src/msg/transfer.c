@@ -57,6 +57,19 @@ int vmsg_transfer_announce(struct msg_request *request, const struct msg_note *n
 
 /* ---- the grant --------------------------------------------------------------------------------------------------- */
 
+/* Over a network, where a put by the sender over some rail saves a copy, and the immediate can name the transfer. Peer
+ * lock held. */
+static bool puts_pay(const struct msg_transfer *transfer)
+{
+    const struct msg_peer *peer = transfer->peer;
+    bool pay = false;
+    for (int i = 0; peer->remote && i < MSG_REPLAY_RAILS; i++) {
+        uint64_t least = peer->far->vi[i] ? vi_caps(peer->far->vi[i])->put_least : 0;
+        pay |= least && transfer->want >= least;
+    }
+    return pay && vbase_pool_index(transfer) <= UINT16_MAX;
+}
+
 /* Peer lock held. The other side may answer at once: nothing of the transfer is touched afterwards but under that
  * lock. */
 static void grant_send(struct msg_transfer *transfer, uint64_t from, uint64_t upto)
@@ -71,7 +84,7 @@ static void grant_send(struct msg_transfer *transfer, uint64_t from, uint64_t up
     unsigned flags = 0;
     int listed = 0;
     body.head.answer = vmsg_transfer_id(transfer);
-    if (transfer->mover == MSG_SHARE || (peer->remote && peer->nic->caps.put_least))
+    if (transfer->mover == MSG_SHARE || puts_pay(transfer))
         flags = vmsg_keys_write(transfer, &body.head.key, body.list, &listed);
     if (slot)
         vmsg_slot_tell(transfer, &body.head);
@@ -83,13 +96,6 @@ static void grant_send(struct msg_transfer *transfer, uint64_t from, uint64_t up
     bool more = from || listed || flags & MSG_FLAG_SLOTS;
     size_t length = sizeof body.head + (more ? sizeof body.more + (size_t)listed * sizeof *body.list : 0);
     vmsg_peer_answer(peer, msg_header(MSG_FRAME_GRANT, 0, 0, flags), &body, (uint32_t)length);
-}
-
-/* Over a network, where a put by the sender saves a copy, and the immediate can name the transfer. */
-static bool puts_pay(const struct msg_transfer *transfer)
-{
-    uint64_t least = transfer->peer->nic->caps.put_least;
-    return transfer->peer->remote && least && transfer->want >= least && vbase_pool_index(transfer) <= UINT16_MAX;
 }
 
 /* The sender is to move this range alone. */

@@ -21,7 +21,7 @@ struct vi_ops;
 /* What the vis of a nic can, in numbers; 0 means cannot. Two vis of one peer may be of different nics: ask the vi
  * (vi_caps). */
 struct vi_caps {
-    uint32_t max_send;       /* payload of any send */
+    uint32_t max_send;       /* payload of any send; of a nic with adapters behind it: the most of theirs */
     uint64_t max_put;        /* bytes of one put or get */
     uint64_t put_least;      /* from so many bytes on a put by the sender alone beats sends; 0: it never does */
     uint32_t depth;          /* sends that may be under way on one vi */
@@ -193,7 +193,7 @@ struct vi_ops {
 
     /* Channel semantics: HEADER and the pieces arrive as one, in order, in memory that the receiver's provider owns.
      * The memory of the pieces is free when the call returns. FLAGS: VI_MORE, VI_SOURCE. ERR_AGAIN: full; VI_HELD: see
-     * there. ERR_ARGUMENT: above max_send. */
+     * there. ERR_ARGUMENT: above max_send. ERR_LINK_DOWN: the sink is told. Any other error: it is not sent. */
     int (*send)(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces, unsigned flags);
 
     /* Memory semantics. OK: under way; VI_COMPLETE: done. A get or put that the kernel refuses for this peer gives

@@ -4,7 +4,7 @@
 #include "check.h"
 #include "msg/transfer.h"
 
-enum { RANK = 1, ADAPTERS = 2, MOST = 4 << 20, DEPTH = 3, HEAD = sizeof(struct msg_frame_extension) };
+enum { RANK = 1, ADAPTERS = 2, MOST = 4 << 20, DEPTH = 3, SMALL = 20000, HEAD = sizeof(struct msg_frame_extension) };
 #define THEIR_ID 0x500000007ull
 
 static struct vi_nic base, adapter[ADAPTERS];
@@ -133,22 +133,31 @@ static struct {
 } sent[MSG_FRAME_KINDS];
 static uint64_t data_bytes;
 static int data_rail;
+static uint32_t numbered; /* the last ordered frame */
+static int send_error;
 
 static int fake_send(struct vi *vi, uint64_t header, const struct iovec *piece, int pieces, unsigned flags)
 {
     unsigned char all[70000] = {0};
     size_t length = 0;
     unsigned kind = msg_header_kind(header);
+    struct msg_frame_extension number;
     (void)flags;
     for (int i = 0; i < pieces; i++) {
         memcpy(all + length, piece[i].iov_base, piece[i].iov_len);
         length += piece[i].iov_len;
     }
+    CHECK(length <= vi_caps(vi)->max_send);
+    if (send_error)
+        return send_error;
+    memcpy(&number, all, sizeof number);
     sent[kind].count++;
     sent[kind].rail = rail_number(vi);
     sent[kind].header = header;
     sent[kind].length = length - HEAD;
     memcpy(sent[kind].body, all + HEAD, sizeof sent[kind].body); /* with some of what is behind it */
+    if (number.sequence)
+        CHECK_EQUAL(number.sequence, ++numbered);
     if (kind == MSG_FRAME_DATA) {
         struct msg_frame_data head;
         memcpy(&head, all + HEAD, sizeof head);
@@ -352,7 +361,7 @@ static void lost(void)
 
 /* The sender: its keys are in the announcement. What the rail takes for which there is a key is put, over the other, if
  * it is there, it is sent. A rail that is alone is given more at a time than it can put at once. */
-static void sends(bool alone)
+static void sends(unsigned keyed, bool alone)
 {
     struct msg_request request = {.completed = NULL};
     struct msg_where to = {context, RANK, 7};
@@ -376,19 +385,49 @@ static void sends(bool alone)
     }
     struct msg_frame_grant grant = {.id = head.id, .answer = THEIR_ID, .upto = BYTES, .mover = MSG_PUSH};
     memcpy(body, &grant, sizeof grant);
-    frame(1, MSG_FRAME_GRANT, 0, 0, body, keys_add(body, sizeof grant + sizeof(struct msg_frame_grant_more), 2));
+    frame(1, MSG_FRAME_GRANT, 0, 0, body, keys_add(body, sizeof grant + sizeof(struct msg_frame_grant_more), 1u << keyed));
     for (int i = 0; i < 100; i++) {
         rail[0].waiting = rail[1].waiting = 0;
         vmsg_progress();
     }
-    CHECK(moved_by[1] > 0 && (data_bytes == 0) == alone);
-    CHECK_EQUAL(moved_by[0], 0);
-    CHECK(alone || data_rail == 0);
-    CHECK_EQUAL(moved_by[1] + data_bytes, BYTES);
+    CHECK(moved_by[keyed] > 0 && (data_bytes == 0) == alone);
+    CHECK_EQUAL(moved_by[!keyed], 0);
+    CHECK(alone || data_rail == !keyed);
+    CHECK_EQUAL(moved_by[keyed] + data_bytes, BYTES);
     CHECK(memcmp(sent_data, theirs, BYTES) == 0);
     CHECK(!vmsg_request_done(&request));
     frame(1, MSG_FRAME_DONE, 0, 0, &(struct msg_frame_done){head.id, 0}, sizeof(struct msg_frame_done));
     CHECK(vmsg_request_done(&request));
+}
+
+static int send_small(struct msg_request *request, uint64_t bytes)
+{
+    struct msg_where to = {context, RANK, 7};
+    struct type_buffer buffer = {.base = sent_data, .count = bytes};
+    *request = (struct msg_request){.completed = NULL};
+    return vmsg_send_start(request, &to, &buffer, MSG_AT_ONCE);
+}
+
+/* A frame with a number may go over any rail in the end. One that the provider did not take has no number. */
+static void sends_small(void)
+{
+    struct msg_request request;
+    begin();
+    CHECK_EQUAL(send_small(&request, SMALL - 200), OK);
+    CHECK_EQUAL(sent[MSG_FRAME_EAGER].count, 1);
+    send_error = ERR_MEMORY;
+    CHECK_EQUAL(send_small(&request, 8), ERR_MEMORY);
+    send_error = OK;
+    CHECK_EQUAL(send_small(&request, 8), OK);
+    CHECK_EQUAL(sent[MSG_FRAME_EAGER].count, 2);
+    CHECK_EQUAL(send_small(&request, SMALL), OK);
+    CHECK_EQUAL(sent[MSG_FRAME_EAGER].count, 2);
+    CHECK_EQUAL(sent[MSG_FRAME_ANNOUNCE].count, 1);
+    vmsg_cancel(&request);
+    struct msg_frame_id id;
+    memcpy(&id, sent[MSG_FRAME_CANCEL].body, sizeof id);
+    frame(1, MSG_FRAME_CANCELLED, 0, MSG_FLAG_WON, &id, sizeof id);
+    CHECK_EQUAL(request.result.error, ERR_CANCELLED);
 }
 
 /* ---- without a message ------------------------------------------------------------------------------------------- */
@@ -458,8 +497,10 @@ static void world_begin(void)
     base = (struct vi_nic){.ops = &ops, .provider = &provider};
     for (int i = 0; i < ADAPTERS; i++) {
         adapter[i] = base;
-        adapter[i].caps = (struct vi_caps){.max_send = 65536, .get = 1, .put = 1, .put_least = 1, .adapter = 1};
+        adapter[i].caps = (struct vi_caps){.get = 1, .put = 1, .adapter = 1};
+        adapter[i].caps.max_send = i ? SMALL : 65536;
         adapter[i].caps.max_put = i ? 100000 : 65536;
+        adapter[i].caps.put_least = (uint64_t)i;
     }
     vmsg_engine.networked = true;
     vmsg_engine.size = 2;
@@ -486,12 +527,14 @@ int main(void)
     failed();
     lost();
     pulled(3000000, MOST, 3);
-    sends(false);
+    sends(1, false);
+    sends(0, false);
+    sends_small();
     moves_memory(false);
     moves_memory(true);
     moves_in_vain();
     vmsg_rail_down(&rail[0], ERR_LINK_DOWN);
-    sends(true);
+    sends(1, true);
     CHECK_EQUAL(vbase_counters->refused, 0);
     return check_done();
 }

@@ -391,7 +391,7 @@ static void world_begin(bool remote)
         CHECK_EQUAL(vmsg_peer_accept(&nic, i), OK);
         if (far)
             vmsg_rail_up(&peer_vi[i]);
-        vmsg_engine.peer[i]->eager = (int64_t)msg_frame_most(vmsg_engine.peer[i]);
+        vmsg_engine.peer[i]->eager = (int64_t)vmsg_engine.peer[i]->frame_most;
         vmsg_engine.peer[i]->short_limit = far ? -1 : vmsg_engine.peer[i]->eager;
     }
     struct type_layout *byte;

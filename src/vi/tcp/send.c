@@ -34,8 +34,8 @@ static int socket_failed(struct tcp_vi *vi, int error)
 {
     vi->failed = error;
     writer_add(vi);
-    return error == ENOMEM ? vbase_fail(ERR_MEMORY, "a queue to rank %u", vi->vi.peer)
-                           : vbase_fail_errno(ERR_LINK_DOWN, "sending to rank %u", vi->vi.peer);
+    errno = error;
+    return vbase_fail_errno(ERR_LINK_DOWN, "sending to rank %u", vi->vi.peer);
 }
 
 /* Bytes that the socket took, 0 when it is full, -1 when it has failed. */
