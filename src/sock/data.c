@@ -233,7 +233,7 @@ static void give_away(int fd)
 
 static void give_away_all(const struct msghdr *message)
 {
-    struct cmsghdr *head = CMSG_FIRSTHDR(message);
+    struct cmsghdr *head = message && message->msg_control ? CMSG_FIRSTHDR(message) : NULL;
     for (; head; head = CMSG_NXTHDR((struct msghdr *)(uintptr_t)message, head)) {
         if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS || head->cmsg_len < CMSG_LEN(0))
             continue;
@@ -249,8 +249,7 @@ ssize_t sock_sendmsg(int fd, const struct msghdr *message, int flags)
 {
     struct move move;
     ssize_t n;
-    if (message && message->msg_control && message->msg_controllen)
-        give_away_all(message);
+    give_away_all(message);
     if (!sock_known(fd) || !message)
         return sock_real.sendmsg(fd, message, flags);
     if (move_begin(&move, true, fd, message->msg_iov, message->msg_iovlen, flags, &n))
@@ -258,14 +257,23 @@ ssize_t sock_sendmsg(int fd, const struct msghdr *message, int flags)
     return move_end(&move, sock_real.sendmsg(fd, message, flags));
 }
 
+/* A message of which only a part went is the last one, as in the kernel: what follows would stand in its middle. */
 int sock_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
     unsigned done = 0;
-    for (; done < count; done++) {
-        ssize_t n = sock_sendmsg(fd, &messages[done].msg_hdr, flags);
+    bool whole = true;
+    if (!sock_known(fd)) {
+        for (unsigned i = 0; messages && i < count; i++)
+            give_away_all(&messages[i].msg_hdr);
+        return sock_real.sendmmsg(fd, messages, count, flags);
+    }
+    for (; done < count && whole; done++) {
+        const struct msghdr *message = &messages[done].msg_hdr;
+        ssize_t n = sock_sendmsg(fd, message, flags);
         if (n < 0)
             break;
         messages[done].msg_len = (unsigned)n;
+        whole = (size_t)n == sock_pieces_left(&(struct sock_pieces){message->msg_iov, message->msg_iovlen, 0});
     }
     return done || !count ? (int)done : -1;
 }

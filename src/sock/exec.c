@@ -9,7 +9,7 @@
 
 int sock_execve(const char *path, char *const argv[], char *const envp[])
 {
-    char *const *given = sock_inherit_begin(path, envp, true);
+    char *const *given = sock_inherit_begin(path, envp, SOCK_REPLACES);
     int result = sock_real.execve(path, argv, given);
     sock_inherit_end(given, envp);
     return result;
@@ -17,7 +17,7 @@ int sock_execve(const char *path, char *const argv[], char *const envp[])
 int sock_execv(const char *path, char *const argv[]) { return sock_execve(path, argv, environ); }
 int sock_execvpe(const char *file, char *const argv[], char *const envp[])
 {
-    char *const *given = sock_inherit_begin(file, envp, true);
+    char *const *given = sock_inherit_begin(file, envp, SOCK_REPLACES);
     int result = sock_real.execvpe(file, argv, given);
     sock_inherit_end(given, envp);
     return result;
@@ -27,14 +27,14 @@ int sock_fexecve(int fd, char *const argv[], char *const envp[])
 {
     char path[40];
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    char *const *given = sock_inherit_begin(path, envp, true);
+    char *const *given = sock_inherit_begin(path, envp, SOCK_REPLACES);
     int result = sock_real.fexecve(fd, argv, given);
     sock_inherit_end(given, envp);
     return result;
 }
 int sock_execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags)
 {
-    char *const *given = sock_inherit_begin(folder == AT_FDCWD || *path == '/' ? path : NULL, envp, true);
+    char *const *given = sock_inherit_begin(folder == AT_FDCWD || *path == '/' ? path : NULL, envp, SOCK_REPLACES);
     int result = sock_real.execveat(folder, path, argv, given, flags);
     sock_inherit_end(given, envp);
     return result;

@@ -32,7 +32,7 @@
 struct inheritance {
     const char *path;
     char *const *envp;
-    bool replaces;
+    enum sock_beginning how;
     bool asked, library; /* the program will have it */
     int length;
     char text[TEXT];
@@ -55,18 +55,34 @@ static bool rest_leave(struct inheritance *all, struct sock_file *file, int fd)
     return true;
 }
 
+/* By number: one bit for each that the program has ever named to libc. What is in its list of actions only libc knows,
+ * and a number that is marked without need costs no more than the way back to TCP. */
+static _Atomic uint64_t copied[SOCK_DESCRIPTORS / 64];
+
+void sock_inherit_copied(int fd)
+{
+    if ((uint32_t)fd < SOCK_DESCRIPTORS)
+        atomic_fetch_or(&copied[fd / 64], 1ull << (fd % 64));
+}
+
+static bool is_left(const struct inheritance *all, int fd)
+{
+    bool may_be_copied = all->how == SOCK_CHILD_COPIES && atomic_load(&copied[fd / 64]) & 1ull << (fd % 64);
+    return may_be_copied || !(sock_real.fcntl(fd, F_GETFD, 0) & FD_CLOEXEC);
+}
+
 /* Who may have the connection is not known from now on, unless it is this process alone. */
 static void leave_one(struct inheritance *all, struct sock_file *file, int fd)
 {
-    if (sock_real.fcntl(fd, F_GETFD, 0) & FD_CLOEXEC)
+    bool replaces = all->how == SOCK_REPLACES;
+    if (!is_left(all, fd))
         return;
     if (sock_joined(file)) {
         sock_stream_back_out(file, fd);
-        if (!sock_stream_back_in(file, fd) && !rest_leave(all, file, fd) && all->replaces &&
-            sock_link_alone(file->link))
+        if (!sock_stream_back_in(file, fd) && !rest_leave(all, file, fd) && replaces && sock_link_alone(file->link))
             sock_stream_break(file, fd, "bytes lie unread and a new program begins");
     }
-    if (!sock_joined(file) || !all->replaces)
+    if (!sock_joined(file) || !replaces)
         sock_link_unknown(file->link);
 }
 
@@ -93,9 +109,9 @@ static void memory_keep(bool keep)
     (void)sock_real.fcntl(sock_rest_descriptor(), F_SETFD, keep ? 0 : FD_CLOEXEC);
 }
 
-char *const *sock_inherit_begin(const char *path, char *const envp[], bool replaces)
+char *const *sock_inherit_begin(const char *path, char *const envp[], enum sock_beginning how)
 {
-    struct inheritance all = {.path = path, .envp = envp, .replaces = replaces};
+    struct inheritance all = {.path = path, .envp = envp, .how = how};
     char *const *given = NULL;
     int saved = errno;
     for (int fd = 0; fd < sock_table_end(); fd++) {

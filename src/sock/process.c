@@ -73,11 +73,18 @@ pid_t sock_vfork(void)
     return pid;
 }
 
-/* libc makes these children past our hooks. What is not close-on-exec they hold for as long as they live. */
+/* libc makes these children past our hooks. What is not close-on-exec they hold for as long as they live, and what libc
+ * copies for them. */
+int sock_posix_spawn_file_actions_adddup2(void *actions, int fd, int to)
+{
+    sock_inherit_copied(fd);
+    return sock_real.posix_spawn_file_actions_adddup2(actions, fd, to);
+}
+
 int sock_posix_spawn(pid_t *pid, const char *path, const void *actions, const void *attributes, char *const argv[],
                      char *const envp[])
 {
-    char *const *given = sock_inherit_begin(path, envp, false);
+    char *const *given = sock_inherit_begin(path, envp, actions ? SOCK_CHILD_COPIES : SOCK_CHILD);
     int result = sock_real.posix_spawn(pid, path, actions, attributes, argv, given);
     sock_inherit_end(given, envp);
     return result;
@@ -86,7 +93,7 @@ int sock_posix_spawn(pid_t *pid, const char *path, const void *actions, const vo
 int sock_posix_spawnp(pid_t *pid, const char *path, const void *actions, const void *attributes, char *const argv[],
                       char *const envp[])
 {
-    char *const *given = sock_inherit_begin(path, envp, false);
+    char *const *given = sock_inherit_begin(path, envp, actions ? SOCK_CHILD_COPIES : SOCK_CHILD);
     int result = sock_real.posix_spawnp(pid, path, actions, attributes, argv, given);
     sock_inherit_end(given, envp);
     return result;
@@ -95,13 +102,13 @@ int sock_posix_spawnp(pid_t *pid, const char *path, const void *actions, const v
 /* Their children get the environment of this process as it is: nothing can be left to them. */
 int sock_system(const char *command)
 {
-    (void)sock_inherit_begin(NULL, environ, false);
+    (void)sock_inherit_begin(NULL, environ, SOCK_CHILD);
     return sock_real.system(command);
 }
 
 FILE *sock_popen(const char *command, const char *mode)
 {
-    (void)sock_inherit_begin(NULL, environ, false);
+    (void)sock_inherit_begin(NULL, environ, SOCK_CHILD);
     return sock_real.popen(command, mode);
 }
 

@@ -425,7 +425,7 @@ static void left_server_programs(int fd)
         _exit(8);
 }
 
-static void pass_client(int fd)
+static void pass(int fd, int many)
 {
     int ends[2];
     char byte = 0, answer[20] = "";
@@ -450,10 +450,56 @@ static void pass_client(int fd)
     }
     control.head = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
     memcpy(CMSG_DATA(&control.head), &fd, sizeof(int));
-    if (sendmsg(ends[0], &message, 0) != 1)
+    struct mmsghdr messages = {.msg_hdr = message};
+    if ((many ? sendmmsg(ends[0], &messages, 1, 0) : (int)sendmsg(ends[0], &message, 0)) != 1)
         SAY(" not sent: %s", strerror(errno));
     close(fd);
     waitpid(child, NULL, 0);
+}
+static void pass_client(int fd) { pass(fd, 0); }
+static void pass_many_client(int fd) { pass(fd, 1); }
+
+/* Messages of which the first one finds room for a part: what follows it is not sent. */
+static void many_client(int fd)
+{
+    static char data[2][1 << 23];
+    struct iovec pieces[2] = {{data[0], sizeof(data[0])}, {data[1], sizeof(data[1])}};
+    struct mmsghdr messages[2] = {{.msg_hdr = {.msg_iov = &pieces[0], .msg_iovlen = 1}},
+                                  {.msg_hdr = {.msg_iov = &pieces[1], .msg_iovlen = 1}}};
+    struct timeval limit = {0, 200000};
+    memset(data[1], 1, sizeof(data[1]));
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)); /* over before the server reads */
+    int sent = sendmmsg(fd, messages, 2, 0);
+    SAY(" sent %d, %s", sent, messages[0].msg_len < sizeof(data[0]) ? "a part" : "all");
+}
+static void many_server(int fd)
+{
+    static char data[1 << 16];
+    pause_ms(300);
+    for (ssize_t n; (n = read(fd, data, sizeof(data))) > 0;)
+        if (memchr(data, 1, (size_t)n))
+            _exit(8);
+}
+
+/* A descriptor that is close-on-exec is copied for the child by libc. */
+static void spawned_copy_client(int fd)
+{
+    extern char **environ;
+    char *words[] = {"echo", "hello", NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, fd, 1);
+    if (posix_spawnp(&child, "echo", &actions, NULL, words, environ) == 0)
+        waitpid(child, NULL, 0);
+    posix_spawn_file_actions_destroy(&actions);
+}
+static void spawned_copy_server(int fd)
+{
+    char data[10] = "";
+    ssize_t n = recv(fd, data, 6, MSG_WAITALL);
+    SAY(" %s %.5s", told(n), data);
 }
 
 static void fork_client(int fd)
@@ -791,7 +837,10 @@ static const struct {
     {"exec, bytes are there", left_exec_client, left_server_programs},
     {"exec by children, bytes are there", left_fork_client, left_server_programs},
     {"spawned, bytes are there", left_spawn_client, left_server_programs},
+    {"spawned with a copy", spawned_copy_client, spawned_copy_server},
     {"passed on", pass_client, stream_server},
+    {"passed on by sendmmsg", pass_many_client, stream_server},
+    {"many messages", many_client, many_server},
     {"forked", fork_client, stream_server},
     {"nested", nested_client, nested_server},
     {"burst", burst_client, burst_server},
