@@ -119,8 +119,11 @@ bool sock_stream_leave_rest(struct sock_file *file, int fd)
         uint64_t at = atomic_load(&ring_words(&ring)->at);
         uint64_t before = phase == PHASE_TCP ? at - link->consumed : 0;
         uint64_t size = before + ring_filled(&ring, &link->reader), rest = sock_rest_begin(size);
+        SOCK_STEP(rest_begun);
         if ((rest || size == 0) && tcp_to_rest(file, fd, rest) && ring_to_rest(&ring, link->reader, rest)) {
+            SOCK_STEP(rest_filled);
             atomic_store(&link->rest, rest);
+            SOCK_STEP(rest_named);
             ring_leave(file, fd);
         } else {
             sock_rest_drop(rest);
