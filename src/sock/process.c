@@ -99,17 +99,39 @@ int sock_posix_spawnp(pid_t *pid, const char *path, const void *actions, const v
     return result;
 }
 
-/* Their children get the environment of this process as it is: nothing can be left to them. */
+/* Their children get the environment of this process: what tells them what is left to them stands there meanwhile. If
+ * another thread has changed it by then, it stays. */
+static char **shell_begin(void)
+{
+    char **own = environ;
+    environ = (char **)(uintptr_t)sock_inherit_begin("/bin/sh", own, SOCK_CHILD);
+    return own;
+}
+
+static void shell_end(char **own, char *const given[])
+{
+    if (environ != given)
+        return;
+    environ = own;
+    sock_inherit_end(given, own);
+}
+
 int sock_system(const char *command)
 {
-    (void)sock_inherit_begin(NULL, environ, SOCK_CHILD);
-    return sock_real.system(command);
+    if (!command)
+        return sock_real.system(command);
+    char **own = shell_begin(), **given = environ;
+    int result = sock_real.system(command);
+    shell_end(own, given);
+    return result;
 }
 
 FILE *sock_popen(const char *command, const char *mode)
 {
-    (void)sock_inherit_begin(NULL, environ, SOCK_CHILD);
-    return sock_real.popen(command, mode);
+    char **own = shell_begin(), **given = environ;
+    FILE *pipe = sock_real.popen(command, mode);
+    shell_end(own, given);
+    return pipe;
 }
 
 /* A clone that shares memory is a thread, or a vfork in disguise: libc's own are not seen here, either. */

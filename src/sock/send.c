@@ -11,7 +11,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 
-#define PART             32768 /* of a large write, published alone: the reader copies it while the next one is stored */
+#define PART             32768 /* of a large write, published alone: the reader copies it meanwhile */
 #define BELL_PATIENCE_MS 1000
 
 /* True: the ring is in use now. */

@@ -373,6 +373,32 @@ static void left_by_spawn(char *command)
         waitpid(child, NULL, 0);
 }
 
+static void left_by_system(char *command) { (void)!system(command); }
+static void left_by_popen(char *command)
+{
+    FILE *pipe = popen(command, "r");
+    for (int c; pipe && (c = getc(pipe)) != EOF;)
+        putchar(c);
+    if (pipe)
+        pclose(pipe);
+}
+
+/* What closes itself when a program begins is given to it by the actions. */
+static int left_fd;
+static void left_by_actions(char *command)
+{
+    char *words[] = {"sh", "-c", command, NULL};
+    extern char **environ;
+    pid_t child;
+    posix_spawn_file_actions_t actions;
+    fcntl(left_fd, F_SETFD, FD_CLOEXEC);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, left_fd, left_fd);
+    if (posix_spawn(&child, "/bin/sh", &actions, NULL, words, environ) == 0)
+        waitpid(child, NULL, 0);
+    posix_spawn_file_actions_destroy(&actions);
+}
+
 static void left_to_programs(int fd, void (*run)(char *command))
 {
     static unsigned char data[500];
@@ -400,6 +426,13 @@ static void left_to_programs(int fd, void (*run)(char *command))
 }
 static void left_fork_client(int fd) { left_to_programs(fd, left_by_fork); }
 static void left_spawn_client(int fd) { left_to_programs(fd, left_by_spawn); }
+static void left_system_client(int fd) { left_to_programs(fd, left_by_system); }
+static void left_popen_client(int fd) { left_to_programs(fd, left_by_popen); }
+static void left_actions_client(int fd)
+{
+    left_fd = fd;
+    left_to_programs(fd, left_by_actions);
+}
 /* The process itself becomes the other program, which is the only one that has the connection. */
 static void left_exec_client(int fd)
 {
@@ -838,6 +871,9 @@ static const struct {
     {"exec by children, bytes are there", left_fork_client, left_server_programs},
     {"spawned, bytes are there", left_spawn_client, left_server_programs},
     {"spawned with a copy", spawned_copy_client, spawned_copy_server},
+    {"spawned with a copy, bytes are there", left_actions_client, left_server_programs},
+    {"system, bytes are there", left_system_client, left_server_programs},
+    {"popen, bytes are there", left_popen_client, left_server_programs},
     {"passed on", pass_client, stream_server},
     {"passed on by sendmmsg", pass_many_client, stream_server},
     {"many messages", many_client, many_server},
