@@ -73,7 +73,8 @@ static socklen_t name_make(struct sockaddr_un *name, const struct sock_ends *end
 }
 
 /* The process at the other end of FD may be who the kernel named. SAME: it has our user, so it may write to our
- * board. */
+ * board. Root speaks for every user; one of another user speaks for its own sockets alone, and only to root, or where
+ * it was allowed. */
 static bool user_fits(int fd, const struct sock_owner *owner, bool *same)
 {
     struct ucred peer;
@@ -82,7 +83,8 @@ static bool user_fits(int fd, const struct sock_owner *owner, bool *same)
         return false;
     bool known = sock_policy_knows(peer.uid);
     *same = known && peer.uid == geteuid();
-    if (known && (*same || peer.uid == 0 || peer.uid == owner->user || sock_policy_user(peer.uid)))
+    bool allowed = peer.uid == owner->user && (geteuid() == 0 || sock_policy_user(peer.uid));
+    if (known && (*same || peer.uid == 0 || allowed))
         return true;
     LOG_WARN("user %u answers for a connection of user %u: it stays TCP", (unsigned)peer.uid, (unsigned)owner->user);
     return false;
