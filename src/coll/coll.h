@@ -21,6 +21,7 @@ struct coll_group {
     int rank, size;
     const int *member;           /* whose ranks in the context they are; NULL: all of the context, in order */
     uint32_t sequence;           /* of the next collective; starts at 0 on all members */
+    int split;                   /* members of the first of two groups (see `between`); 0: there is one */
     uint32_t meetings;           /* private: small blocking collectives so far; starts at 0 */
     struct coll_hall *hall;      /* private: where they happen, once there were a few; starts NULL */
 };
@@ -48,10 +49,17 @@ struct coll_side {
     struct type_layout *const *layouts;
 };
 
+/* Between two groups: what one group gives goes to the other, as MPI has it for intercommunicators. The group holds
+ * both; each side's counts, displacements and layouts are for the members of the other, but those of reduce_scatter for
+ * the own. `root` is a rank of the other group, or tells that the root is this process, or beside it. */
+#define COLL_ROOT_HERE (-4)
+#define COLL_ROOT_BESIDE (-3)
+
 struct coll_call {
     enum coll_kind kind;
     struct coll_group *group;
     int root;
+    bool between;
     /* bcast uses `receive` on every rank; reductions count elements of receive.layout */
     struct coll_side send, receive;
     struct type_reduction reduction;

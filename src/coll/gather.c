@@ -42,6 +42,13 @@ void vcoll_piece_gather(struct coll_schedule *schedule, int root, struct type_bu
     vcoll_round(schedule);
 }
 
+void vcoll_piece_scatter(struct coll_schedule *schedule, int root, struct type_buffer own,
+                         const struct coll_side *side)
+{
+    straight(schedule, root, own, side, false);
+    vcoll_round(schedule);
+}
+
 /* ---- over a tree ---- */
 
 struct packing { /* of the blocks of a node's subtree: its own first, then those of its children's subtrees */
@@ -152,8 +159,7 @@ static void exchange(struct coll_schedule *schedule, int full, const struct type
 void vcoll_piece_spread(struct coll_schedule *schedule, int root, const struct coll_side *side)
 {
     struct type_buffer own = coll_block(side, schedule->rank), there = {.base = COLL_IN_PLACE};
-    straight(schedule, root, schedule->rank == root ? there : own, side, false);
-    vcoll_round(schedule);
+    vcoll_piece_scatter(schedule, root, schedule->rank == root ? there : own, side);
     exchange(schedule, root, &own, NULL, side);
     vcoll_round(schedule);
 }

@@ -21,6 +21,7 @@ void vcoll_make_scatter(struct coll_schedule *schedule);        /* the v form to
 void vcoll_make_allgather(struct coll_schedule *schedule);
 void vcoll_make_allgatherv(struct coll_schedule *schedule);
 void vcoll_make_alltoall(struct coll_schedule *schedule); /* the v and w forms too */
+void vcoll_make_between(struct coll_schedule *schedule);  /* any of two groups but a barrier */
 
 /* hall.c. True: the call is held in shared memory, *error is its outcome. False: it does not suit, or there is no
  * memory (yet): then by messages, in run.c. */
@@ -51,6 +52,11 @@ void vcoll_piece_bcast(struct coll_schedule *schedule, int root, struct type_buf
 /* The blocks of SIDE, which the root has, go to all members: the root sends a block to each, each forwards it to
  * all. */
 void vcoll_piece_spread(struct coll_schedule *schedule, int root, const struct coll_side *side);
+/* The same, and no further: OWN is where a member's block goes. */
+void vcoll_piece_scatter(struct coll_schedule *schedule, int root, struct type_buffer own,
+                         const struct coll_side *side);
+/* COUNT elements of the call's receive layout. RESULT is looked at on the root alone and may be OWN. */
+void vcoll_piece_reduce(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count);
 /* OWN: this rank's block; SIDE: where the root puts all of them, its own as well. */
 void vcoll_piece_gather(struct coll_schedule *schedule, int root, struct type_buffer own, const struct coll_side *side);
 /* Each member's block of SIDE to all members; OWN is what this rank sends, and is copied to its place. */

@@ -48,8 +48,8 @@ static const void *collect(struct coll_schedule *schedule, const struct coll_tre
     return sum;
 }
 
-/* RESULT is looked at on the root alone and may be OWN. */
-static void piece_reduce(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count)
+/* See vcoll_piece_reduce. */
+static void reduce_over_tree(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count)
 {
     int rank = schedule->rank, top = schedule->call.reduction.commutative ? root : 0;
     struct coll_tree tree;
@@ -199,17 +199,19 @@ static void reduce_in_pieces(struct coll_schedule *schedule, int root, const voi
 
 /* ---- the calls ---- */
 
+void vcoll_piece_reduce(struct coll_schedule *schedule, int root, const void *own, void *result, uint64_t count)
+{
+    if (cut_it(schedule, count))
+        reduce_in_pieces(schedule, root, own, schedule->rank == root ? result : NULL, count);
+    else
+        reduce_over_tree(schedule, root, own, result, count);
+}
+
 void vcoll_make_reduce(struct coll_schedule *schedule)
 {
     const struct coll_call *call = &schedule->call;
-    uint64_t count = call->receive.count;
-    void *result = schedule->rank == call->root ? call->receive.base : NULL;
-    if (count == 0)
-        return;
-    if (cut_it(schedule, count))
-        reduce_in_pieces(schedule, call->root, own_value(schedule), result, count);
-    else
-        piece_reduce(schedule, call->root, own_value(schedule), result, count);
+    if (call->receive.count)
+        vcoll_piece_reduce(schedule, call->root, own_value(schedule), call->receive.base, call->receive.count);
 }
 
 /* Each computes rank 0's value OP rank 1's. */
@@ -239,7 +241,7 @@ void vcoll_make_allreduce(struct coll_schedule *schedule)
     } else if (schedule->size == 2) {
         exchange(schedule, own, result, count);
     } else {
-        piece_reduce(schedule, 0, own, result, count);
+        reduce_over_tree(schedule, 0, own, result, count);
         vcoll_piece_bcast(schedule, 0, part(schedule, result, count));
     }
 }
@@ -249,18 +251,11 @@ static void reduce_then_scatter(struct coll_schedule *schedule, const uint64_t *
 {
     int rank = schedule->rank, size = schedule->size;
     uint64_t mine = first[rank + 1] - first[rank];
-    struct type_buffer place = part(schedule, schedule->call.receive.base, mine);
     void *sums = rank == 0 ? vcoll_elements(schedule, first[size]) : NULL;
-    piece_reduce(schedule, 0, own_value(schedule), sums, first[size]);
-    if (rank && mine)
-        vcoll_receive(schedule, 0, place);
-    for (int i = 1; rank == 0 && i < size; i++)
-        if (first[i + 1] > first[i]) {
-            vcoll_send(schedule, i, coll_part(schedule, sums, (int64_t)first[i], first[i + 1] - first[i]));
-            vcoll_window(schedule);
-        }
-    if (rank == 0)
-        vcoll_copy(schedule, part(schedule, sums, mine), place);
+    struct coll_side pieces = side_of_pieces(schedule, sums, first);
+    reduce_over_tree(schedule, 0, own_value(schedule), sums, first[size]);
+    if (!schedule->failure)
+        vcoll_piece_scatter(schedule, 0, part(schedule, schedule->call.receive.base, mine), &pieces);
 }
 
 void vcoll_make_reduce_scatter(struct coll_schedule *schedule)

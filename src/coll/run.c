@@ -34,18 +34,26 @@ static void (*const maker[COLL_KINDS])(struct coll_schedule *schedule) = {
     [COLL_ALLTOALLW] = vcoll_make_alltoall,
 };
 
+static bool root_is_right(const struct coll_call *call)
+{
+    const struct coll_group *group = call->group;
+    int ranks = !call->between ? group->size : group->rank < group->split ? group->size - group->split : group->split;
+    return (unsigned)call->root < (unsigned)ranks ||
+           (call->between && (call->root == COLL_ROOT_HERE || call->root == COLL_ROOT_BESIDE));
+}
+
 /* The number is taken first: a rank whose preparing fails stays in step with the others. */
 static int prepare(const struct coll_call *call, struct coll_schedule **out)
 {
     uint32_t sequence = call->group->sequence++;
-    if ((unsigned)call->kind >= COLL_KINDS || call->root < 0 || call->root >= call->group->size)
+    if ((unsigned)call->kind >= COLL_KINDS || !root_is_right(call))
         return vbase_fail(ERR_ARGUMENT, "collective %d with root %d among %d ranks", call->kind, call->root,
                           call->group->size);
     struct coll_schedule *schedule = vcoll_schedule_new(call);
     if (!schedule)
         return ERR_MEMORY;
     schedule->tag = (int)(sequence & (call->group->member ? INT32_MAX : SEQUENCE_MASK));
-    maker[call->kind](schedule);
+    (call->between ? vcoll_make_between : maker[call->kind])(schedule);
     int error = vcoll_schedule_seal(schedule);
     if (error) {
         vcoll_release(schedule);

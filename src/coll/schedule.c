@@ -134,12 +134,12 @@ static void add(struct coll_schedule *schedule, struct coll_step step)
 
 void vcoll_send(struct coll_schedule *schedule, int to, struct type_buffer buffer)
 {
-    add(schedule, (struct coll_step){.kind = STEP_SEND, .peer = to, .from = buffer});
+    add(schedule, (struct coll_step){.kind = STEP_SEND, .peer = schedule->first + to, .from = buffer});
 }
 
 void vcoll_receive(struct coll_schedule *schedule, int from, struct type_buffer buffer)
 {
-    add(schedule, (struct coll_step){.kind = STEP_RECEIVE, .peer = from, .to = buffer});
+    add(schedule, (struct coll_step){.kind = STEP_RECEIVE, .peer = schedule->first + from, .to = buffer});
 }
 
 void vcoll_copy(struct coll_schedule *schedule, struct type_buffer from, struct type_buffer to)

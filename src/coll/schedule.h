@@ -28,7 +28,7 @@ struct coll_memory; /* a block from malloc, for what the arena cannot hold */
  * thread that takes `pending` to 0 owns the schedule. */
 struct coll_schedule {
     struct coll_call call;
-    int rank, size; /* of the group */
+    int first, rank, size; /* of the members that ranks are about: all of the group, or of two groups the own */
     int tag;
     int failure;    /* of the making */
 

@@ -48,6 +48,10 @@ static int object_check(const char *call, const struct mpi_argument *one, struct
     *object = object_at(one->kind, handle);
     if (!*object)
         return mpi_wrong(comm, call, one->kind, handle);
+    if ((one->want == WANT_PLAIN || one->want == WANT_INTER) &&
+        mpi_comm_is_inter(*object) != (one->want == WANT_INTER))
+        return mpi_error(*object, call, MPI_ERR_COMM, "%s is %s intercommunicator", mpi_thing_name(*object, name),
+                         one->want == WANT_INTER ? "no" : "an");
     if (one->want == WANT_GRID && !((struct mpi_comm *)*object)->topology)
         return mpi_error(*object, call, MPI_ERR_TOPOLOGY, "%s has no Cartesian topology",
                          mpi_thing_name(*object, name));

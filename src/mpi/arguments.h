@@ -9,6 +9,8 @@ enum mpi_want {
     WANT_NOTHING, /* the end of a list */
     WANT_OBJECT,
     WANT_BEHIND,  /* a pointer to the handle of an object */
+    WANT_PLAIN,   /* a communicator of one group */
+    WANT_INTER,   /* an intercommunicator */
     WANT_GRID,    /* a communicator with a Cartesian topology */
     WANT_HINTS,   /* an info object, or none */
     WANT_GIVEN,   /* not NULL */
@@ -23,6 +25,8 @@ struct mpi_argument {
 };
 /* A handle, and where the object is told. */
 #define COMM_OF(handle, ...) {WANT_OBJECT, &mpi_kind_comm, handle, #handle, __VA_ARGS__}
+#define PLAIN_OF(handle, ...) {WANT_PLAIN, &mpi_kind_comm, handle, #handle, __VA_ARGS__}
+#define INTER_OF(handle, ...) {WANT_INTER, &mpi_kind_comm, handle, #handle, __VA_ARGS__}
 #define GROUP_OF(handle, ...) {WANT_OBJECT, &mpi_kind_group, handle, #handle, __VA_ARGS__}
 #define TYPE_OF(handle, ...) {WANT_OBJECT, &mpi_kind_type, handle, #handle, __VA_ARGS__}
 #define OP_OF(handle, ...) {WANT_OBJECT, &mpi_kind_op, handle, #handle, __VA_ARGS__}

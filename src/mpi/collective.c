@@ -56,6 +56,7 @@ struct work {
     const struct collective *c; /* while it is made */
     struct mpi_comm *comm;
     uint8_t rule;           /* flags of its kind */
+    int partners;           /* entries of its arrays */
     struct coll_call call;
     struct coll_schedule *schedule; /* of a request */
     struct mpi_user_operation operation;
@@ -99,7 +100,7 @@ static int count_refuse(const struct work *work, int rank, int64_t count, const 
 /* Room for an array of 64 bits each; NULL: no memory. */
 static int64_t *array_room(struct work *work)
 {
-    size_t size = (size_t)work->comm->size;
+    size_t size = (size_t)work->partners;
     if (!work->arrays)
         work->arrays = work->next = malloc(6 * size * sizeof(int64_t));
     int64_t *place = work->next;
@@ -114,7 +115,7 @@ static const int64_t *array_widen(struct work *work, const void *array)
     if (work->c->wide)
         return array;
     int64_t *place = array_room(work);
-    for (int i = 0; place && i < work->comm->size; i++)
+    for (int i = 0; place && i < work->partners; i++)
         place[i] = ((const int *)array)[i];
     return place;
 }
@@ -124,7 +125,7 @@ static int types_fill(struct work *work, const struct side *from, struct coll_si
     struct type_layout **layouts = (struct type_layout **)array_room(work);
     if (!layouts)
         return mpi_engine_error(work->comm, work->c->call, ERR_MEMORY);
-    for (int i = 0; i < work->comm->size; i++) {
+    for (int i = 0; i < work->partners; i++) {
         int error;
         struct mpi_type *type = type_check(work, from->types[i], name, &error);
         if (error)
@@ -145,11 +146,11 @@ static int arrays_fill(struct work *work, const struct side *from, struct coll_s
     side->displacements = displaced ? array_widen(work, from->displacements) : NULL;
     if (!side->counts || (displaced && !side->displacements))
         return mpi_engine_error(work->comm, c->call, ERR_MEMORY);
-    for (int i = 0; i < work->comm->size; i++)
+    for (int i = 0; i < work->partners; i++)
         if (side->counts[i] < 0)
             return count_refuse(work, i, side->counts[i], name);
     int error = typed ? types_fill(work, from, side, name) : MPI_SUCCESS;
-    for (int i = 0; !error && !from->buffer && i < work->comm->size; i++) {
+    for (int i = 0; !error && !from->buffer && i < work->partners; i++) {
         const struct type_layout *layout = typed ? side->layouts[i] : side->layout;
         int64_t displacement = displaced ? side->displacements[i] * (typed ? 1 : layout->shape.extent) : 0;
         if (side->counts[i] > 0 && layout->shape.size > 0 && !mpi_base_fits(NULL, displacement, layout))
@@ -199,7 +200,7 @@ static int place_fill(struct work *work, struct coll_side *side, bool allowed, c
 static bool side_may_hold_data(const struct work *work, const struct coll_side *side)
 {
     int64_t sum = side->counts ? 0 : (int64_t)side->count;
-    for (int i = 0; side->counts && i < work->comm->size; i++)
+    for (int i = 0; side->counts && i < work->partners; i++)
         sum |= side->counts[i];
     return sum != 0 && side->layout->shape.size > 0;
 }
@@ -221,7 +222,9 @@ static int reduction_fill(struct work *work, int significant, int may_be_in_plac
     receive->base = (void *)c->receive.buffer;
     *send = *receive;
     send->base = (void *)c->send.buffer;
-    if (c->send.buffer == MPI_IN_PLACE)
+    if (!(significant & SEND))
+        ; /* the root beside a group */
+    else if (c->send.buffer == MPI_IN_PLACE)
         error = place_fill(work, send, may_be_in_place & SEND, "send");
     else if (!c->send.buffer && receives && side_may_hold_data(work, receive) &&
              !mpi_base_fits(NULL, 0, receive->layout))
@@ -248,10 +251,35 @@ static int side_fill_needed(struct work *work, enum sides which, int significant
     return side_fill(work, from, side, work->rule & (sends ? SEND_ARRAYS : RECEIVE_ARRAYS), name);
 }
 
+_Static_assert(COLL_ROOT_HERE == MPI_ROOT && COLL_ROOT_BESIDE == MPI_PROC_NULL, "coll knows roots as MPI does");
+
+/* Which sides count on this rank, and which of them may be in place; a root that is none is raised. */
+static int sides_find(const struct work *work, int *significant, int *may_be_in_place)
+{
+    char name[64];
+    const struct collective *c = work->c;
+    struct mpi_comm *comm = work->comm;
+    bool inter = work->call.between, rooted = work->rule & ROOTED,
+         is_root = !rooted || c->root == (inter ? MPI_ROOT : comm->thing.rank);
+    int at_root = rules[c->kind].at_root, elsewhere = rules[c->kind].elsewhere;
+    if (unlikely(rooted && (unsigned)c->root >= (unsigned)comm->peers &&
+                 !(inter && (c->root == MPI_ROOT || c->root == MPI_PROC_NULL))))
+        return mpi_error(comm, c->call, MPI_ERR_ROOT, "root %d is not in %s of %d ranks", c->root,
+                         mpi_thing_name(comm, name), comm->peers);
+    *may_be_in_place = inter ? NO_SIDE : is_root ? rules[c->kind].place_at_root : rules[c->kind].place_elsewhere;
+    *significant = is_root ? at_root : elsewhere;
+    if (inter && is_root && at_root != elsewhere) /* the root has no part of its own */
+        *significant &= ~elsewhere;
+    if (inter && rooted && c->root == MPI_PROC_NULL)
+        *significant = NO_SIDE;
+    return MPI_SUCCESS;
+}
+
 /* Checks the call C and makes coll's out of it in WORK. */
 static int work_make(struct work *work, const struct collective *c)
 {
     char name[64];
+    int significant = NO_SIDE, may_be_in_place = NO_SIDE;
     mpi_enter(c->call);
     struct mpi_comm *comm = mpi_comm_at(c->comm);
     if (unlikely(!comm))
@@ -261,16 +289,17 @@ static int work_make(struct work *work, const struct collective *c)
     work->rule = rules[c->kind].flags;
     work->arrays = NULL;
     work->kept = false;
+    work->partners = c->kind == COLL_REDUCE_SCATTER ? comm->size : comm->peers;
     work->call = (struct coll_call){.kind = c->kind, .group = &comm->coll, .root = c->root};
-    if (unlikely((work->rule & ROOTED) && (unsigned)c->root >= (unsigned)comm->size))
-        return mpi_error(comm, c->call, MPI_ERR_ROOT, "root %d is not in %s of %d ranks", c->root,
-                         mpi_thing_name(comm, name), comm->size);
-    bool root = !(work->rule & ROOTED) || c->root == comm->thing.rank;
-    int significant = root ? rules[c->kind].at_root : rules[c->kind].elsewhere;
-    int may_be_in_place = root ? rules[c->kind].place_at_root : rules[c->kind].place_elsewhere;
+    work->call.between = mpi_comm_is_inter(comm) && c->kind != COLL_BARRIER; /* all wait for all there */
+    if (unlikely(work->call.between && (c->kind == COLL_SCAN || c->kind == COLL_EXSCAN)))
+        return mpi_error(comm, c->call, MPI_ERR_COMM, "%s is an intercommunicator", mpi_thing_name(comm, name));
+    int error = sides_find(work, &significant, &may_be_in_place);
+    if (error || !significant)
+        return error;
     if (work->rule & REDUCES)
         return reduction_fill(work, significant, may_be_in_place);
-    int error = side_fill_needed(work, SEND, significant, may_be_in_place);
+    error = side_fill_needed(work, SEND, significant, may_be_in_place);
     return error ? error : side_fill_needed(work, RECEIVE, significant, may_be_in_place);
 }
 

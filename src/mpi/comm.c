@@ -3,28 +3,56 @@
 #include "mpi/context.h"
 #include "mpi/info.h"
 
-struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group)
+struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group, struct mpi_group *other)
 {
     struct mpi_comm *comm = mpi_object_take(&mpi_kind_comm);
     if (!comm)
         return NULL;
     comm->thing.rank = comm->coll.rank = group->rank;
     comm->size = comm->coll.size = group->size;
+    comm->peers = other->size;
     mpi_object_keep(group);
+    mpi_object_keep(other);
     comm->group = group;
+    comm->other = other;
+    if (mpi_comm_is_inter(comm)) {
+        bool is_first = group->world[0] < other->world[0];
+        comm->coll.size += other->size;
+        comm->coll.rank += is_first ? 0 : other->size;
+        comm->coll.split = is_first ? group->size : other->size;
+    }
     comm->thing.errhandler = parent ? parent->thing.errhandler : mpi_errhandler_at(MPI_ERRORS_ARE_FATAL);
     mpi_keep(comm->thing.errhandler);
     return comm;
 }
 
+/* The context of collectives. */
+static int coll_open(struct mpi_comm *comm, uint32_t id)
+{
+    bool inter = mpi_comm_is_inter(comm), is_first = comm->coll.rank < comm->coll.split;
+    int *both = !inter     ? NULL
+                : is_first ? mpi_groups_join(comm->group, comm->other)
+                           : mpi_groups_join(comm->other, comm->group);
+    if (inter && !both)
+        return vbase_fail(ERR_MEMORY, "no memory for a communicator of %d ranks", comm->coll.size);
+    int error = vmsg_context_open(mpi_context_id(id, CONTEXT_COLLECTIVES), both ?: comm->group->world,
+                                  comm->coll.size, comm->coll.rank, &comm->coll.context);
+    free(both);
+    return error;
+}
+
+int mpi_comm_peers_open(const struct mpi_comm *comm, uint32_t id, enum mpi_context which, struct msg_context **out)
+{
+    return vmsg_context_open(mpi_context_id(id, which), comm->other->world, comm->peers,
+                             mpi_comm_is_inter(comm) ? MSG_NO_MEMBER : comm->thing.rank, out);
+}
+
 int mpi_comm_open(struct mpi_comm *comm, uint32_t id)
 {
-    int error = vmsg_context_open(mpi_context_id(id, CONTEXT_MESSAGES), comm->group->world, comm->size, comm->coll.rank,
-                                  &comm->context);
+    int error = mpi_comm_peers_open(comm, id, CONTEXT_MESSAGES, &comm->context);
     if (error)
         goto no_context;
-    error = vmsg_context_open(mpi_context_id(id, CONTEXT_COLLECTIVES), comm->group->world, comm->size, comm->coll.rank,
-                              &comm->coll.context);
+    error = coll_open(comm, id);
     if (error)
         goto no_collectives;
     if (mpi_checking)
@@ -53,6 +81,7 @@ static void comm_end(void *object)
         mpi_id_give(comm->id);
     }
     mpi_drop(comm->group);
+    mpi_drop(comm->other);
     mpi_drop(comm->thing.errhandler);
     free(comm->thing.name);
     free(comm->topology);
@@ -65,7 +94,7 @@ const struct mpi_kind_row mpi_kind_comm = {
 static int predefined_open(uint32_t id, int size, const int *world, const char *name, struct mpi_comm **out)
 {
     struct mpi_group *group = mpi_group_make(size, world);
-    struct mpi_comm *comm = *out = group ? mpi_comm_new(NULL, group) : NULL;
+    struct mpi_comm *comm = *out = group ? mpi_comm_new(NULL, group, group) : NULL;
     mpi_drop(group);
     int error = comm ? mpi_comm_open(comm, id) : ERR_MEMORY;
     if (error)
@@ -125,25 +154,27 @@ ENTRY(MPI_Comm_group)(MPI_Comm comm, MPI_Group *group)
 
 static int comm_compare(const char *call, struct mpi_comm *one, struct mpi_comm *two, int *result)
 {
-    int relation = mpi_group_relation(one->group, two->group);
-    if (relation < 0)
+    int relation = mpi_group_relation(one->group, two->group), other = mpi_group_relation(one->other, two->other);
+    if (relation < 0 || other < 0)
         return mpi_error(one, call, MPI_ERR_NO_MEM, "no memory to compare %d ranks", one->size);
+    if (mpi_comm_is_inter(one) != mpi_comm_is_inter(two))
+        relation = MPI_UNEQUAL;
+    if (other > relation) /* the less alike */
+        relation = other;
     return mpi_tell(result, relation != MPI_IDENT ? relation : one == two ? MPI_IDENT : MPI_CONGRUENT);
 }
 ENTRY(MPI_Comm_compare)(MPI_Comm one, MPI_Comm two, int *result)
     { return CHECK(COMM_OF(one), COMM_OF(two), GIVEN(result)) ?:
              comm_compare(NAME, mpi_comm_at(one), mpi_comm_at(two), result); }
 
-/* There are no intercommunicators yet, nor parents. */
-ENTRY(MPI_Comm_test_inter)(MPI_Comm comm, int *flag) { return CHECK(COMM_OF(comm), GIVEN(flag)) ?: mpi_tell(flag, 0); }
-static int inter_refuse(const char *call, MPI_Comm comm)
-{
-    return mpi_error(mpi_comm_at(comm), call, MPI_ERR_COMM, "the communicator is no intercommunicator");
-}
+ENTRY(MPI_Comm_test_inter)(MPI_Comm comm, int *flag)
+    { return CHECK(COMM_OF(comm), GIVEN(flag)) ?: mpi_tell(flag, mpi_comm_is_inter(mpi_comm_at(comm))); }
 ENTRY(MPI_Comm_remote_size)(MPI_Comm comm, int *size)
-    { return CHECK(COMM_OF(comm)) ?: ((void)size, inter_refuse(NAME, comm)); }
+    { return CHECK(INTER_OF(comm), GIVEN(size)) ?: mpi_tell(size, mpi_comm_at(comm)->peers); }
 ENTRY(MPI_Comm_remote_group)(MPI_Comm comm, MPI_Group *group)
-    { return CHECK(COMM_OF(comm)) ?: ((void)group, inter_refuse(NAME, comm)); }
+    { return CHECK(INTER_OF(comm), GIVEN(group)) ?:
+             (*group = mpi_object_publish(mpi_comm_at(comm)->other), MPI_SUCCESS); }
+/* There are no parents yet. */
 ENTRY(MPI_Comm_get_parent)(MPI_Comm *parent)
     { return CHECK(RUNNING, GIVEN(parent)) ?: (*parent = MPI_COMM_NULL, MPI_SUCCESS); }
 

@@ -1,4 +1,5 @@
-/* Communicators and groups. A communicator holds its group. */
+/* Communicators and groups. A communicator holds its group, and the one that its messages go
+ * to: the same, or another one, whose members it has none of (an intercommunicator). */
 #pragma once
 
 #include "coll/coll.h"
@@ -25,12 +26,13 @@ struct mpi_buffer { /* of MPI_Bsend (buffer.c) */
 
 struct mpi_comm {
     struct mpi_thing thing;
-    int size;
-    struct msg_context *context; /* the user's messages */
-    struct coll_group coll;      /* collectives, with a context of their own */
+    int size, peers;             /* of its group, and of that which it talks to */
+    struct msg_context *context; /* the user's messages; of an intercommunicator its members are the others alone */
+    struct coll_group coll;      /* collectives, with a context of their own; both groups, that with the lower first
+                                  * world rank first */
     uint32_t id;                 /* see mpi_context_id */
     uint32_t children;           /* communicators made from this one so far: the same on all members */
-    struct mpi_group *group;
+    struct mpi_group *group, *other; /* other: see peers */
     struct mpi_topology *topology;
     struct mpi_buffer buffer;
     struct msg_context *hellos;  /* of partitioned communication; NULL: there was none here */
@@ -57,22 +59,33 @@ static inline void mpi_comm_drop(struct mpi_comm *comm)
         mpi_object_end(comm);
 }
 
-/* One more communicator over GROUP (a reference is taken), with PARENT's error handler, that nothing can be sent on
- * yet; NULL: no memory. Then it is opened with the agreed id: an error of the engine, and COMM is gone, where it cannot
- * be. */
-struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group);
+static inline bool mpi_comm_is_inter(const struct mpi_comm *comm) { return comm->other != comm->group; }
+
+/* One more communicator over GROUP and OTHER (a reference of each is taken), with PARENT's error handler, that nothing
+ * can be sent on yet; NULL: no memory. Then it is opened with the agreed id: an error of the engine, and COMM is gone,
+ * where it cannot be. */
+struct mpi_comm *mpi_comm_new(struct mpi_comm *parent, struct mpi_group *group, struct mpi_group *other);
 int mpi_comm_open(struct mpi_comm *comm, uint32_t id) MUST_CHECK;
 int mpi_comm_worlds_open(void); /* world and self */
 void mpi_comm_worlds_close(void);
 
-/* Makes a communicator from PARENT's members in GROUP (NULL: this process is in none, *out is null); all of PARENT must
- * call, or only GROUP with a TAG that tells them apart from others. */
-#define MPI_ALL_CALL (-1)
-int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag,
-                  struct mpi_topology *topology, MPI_Comm *out); /* takes TOPOLOGY, NULL: it has none */
+/* What is made of some of PARENT's members, for this process. All of PARENT call, or, told apart by a tag, only those
+ * of GROUP. */
+struct mpi_child {
+    const char *call;
+    struct mpi_comm *parent;
+    struct mpi_group *group, *other; /* NULL: this process is in none; the same group */
+    bool alone;                      /* GROUP alone calls */
+    int tag;
+    struct mpi_topology *topology;   /* taken; NULL: none */
+    struct mpi_bridge *bridge;       /* PARENT has the own group alone; NULL: it has both */
+};
+int mpi_comm_make(const struct mpi_child *child, MPI_Comm *out); /* *OUT is null where it is in none, and on errors */
+int mpi_comm_split(const char *call, struct mpi_comm *parent, int color, int key, MPI_Comm *out);
 
 struct mpi_group *mpi_group_at(MPI_Group handle);
 struct mpi_group *mpi_group_make(int size, const int *world);    /* copies; NULL: no memory */
+int *mpi_groups_join(const struct mpi_group *first, const struct mpi_group *last); /* their world ranks, to be freed */
 int mpi_group_find(const struct mpi_group *group, int world);    /* rank of a world rank, MPI_UNDEFINED */
 int mpi_group_relation(const struct mpi_group *one, const struct mpi_group *two); /* MPI_IDENT ...; -1: no memory */
 

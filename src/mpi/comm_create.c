@@ -55,40 +55,41 @@ static int birth_raise(const char *call, struct mpi_request *request, int class)
 static const struct mpi_request_kind comm_request = {
     .done = birth_done, .outcome = birth_outcome, .raise = birth_raise};
 
-/* Starts the making of one over GROUP (NULL: this rank is not in it), which is PARENT's child. A class that was
- * raised. */
-static int birth_start(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, MPI_Comm *out,
-                 struct mpi_request **request)
+/* Starts the making of CHILD. A class that was raised. */
+static int birth_start(const struct mpi_child *child, MPI_Comm *out, struct mpi_request **request)
 {
-    struct mpi_request *made = *request = mpi_request_take_with(&comm_request, call, parent, sizeof(struct birth));
+    struct mpi_comm *parent = child->parent;
+    struct mpi_group *group = child->group;
+    struct mpi_request *made = *request =
+        mpi_request_take_with(&comm_request, child->call, parent, sizeof(struct birth));
     struct birth *birth = made ? made->extra : NULL;
-    struct mpi_comm *comm = group ? mpi_comm_new(parent, group) : NULL;
+    struct mpi_comm *comm = group ? mpi_comm_new(parent, group, child->other ?: group) : NULL;
     int error = ERR_MEMORY;
     *out = MPI_COMM_NULL; /* also when it fails: programs look at the handle where they ought to look at the error */
     if (made && (comm || !group))
-        error = tag == MPI_ALL_CALL ? mpi_agreement_start(&birth->agreement, parent, group != NULL)
-                                    : mpi_agreement_in_group(&birth->agreement, parent, group, tag);
+        error = child->bridge  ? mpi_agreement_over_bridge(&birth->agreement, child->bridge)
+                : child->alone ? mpi_agreement_in_group(&birth->agreement, parent, group, child->tag)
+                               : mpi_agreement_start(&birth->agreement, parent, group != NULL);
     if (error) {
         mpi_drop(comm);
         if (made)
             mpi_request_give(made);
-        return mpi_engine_error(parent, call, error);
+        return mpi_engine_error(parent, child->call, error);
     }
     birth->comm = comm;
     birth->out = out;
     return MPI_SUCCESS;
 }
 
-int mpi_comm_make(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag,
-                  struct mpi_topology *topology, MPI_Comm *out)
+int mpi_comm_make(const struct mpi_child *child, MPI_Comm *out)
 {
     struct mpi_request *request;
-    int error = birth_start(call, parent, group, tag, out, &request);
-    if (error || !group)
-        free(topology);
+    int error = birth_start(child, out, &request);
+    if (error || !child->group)
+        free(child->topology);
     else
-        ((struct birth *)request->extra)->comm->topology = topology;
-    return error ?: mpi_request_complete(call, request, MPI_STATUS_IGNORE);
+        ((struct birth *)request->extra)->comm->topology = child->topology;
+    return error ?: mpi_request_complete(child->call, request, MPI_STATUS_IGNORE);
 }
 
 /* ---- dup ---- */
@@ -106,7 +107,7 @@ static int comm_inherit(struct mpi_comm *parent, struct mpi_comm *comm)
 
 static int dup_start(const char *call, struct mpi_comm *parent, MPI_Comm *out, struct mpi_request **request)
 {
-    int error = birth_start(call, parent, parent->group, MPI_ALL_CALL, out, request);
+    int error = birth_start(&(struct mpi_child){call, parent, parent->group, parent->other}, out, request);
     if (error)
         return error;
     struct birth *birth = (*request)->extra;
@@ -144,27 +145,32 @@ ENTRY(MPI_Comm_idup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, 
 
 /* ---- create ---- */
 
-/* For the members of GROUP, which must all be in PARENT. TAG as for mpi_comm_make. */
-static int comm_create(const char *call, struct mpi_comm *parent, struct mpi_group *group, int tag, MPI_Comm *out)
+/* For the members of GROUP, which must all be in PARENT. ALONE and TAG as for mpi_comm_make. */
+static int comm_create(const char *call, struct mpi_comm *parent, struct mpi_group *group, bool alone, int tag,
+                       MPI_Comm *out)
 {
     bool member = group->rank != MPI_UNDEFINED;
     for (int i = 0; i < group->size; i++)
         if (mpi_group_find(parent->group, group->world[i]) == MPI_UNDEFINED)
             return mpi_error(parent, call, MPI_ERR_GROUP, "rank %d of the group is not in the communicator", i);
-    if (member || tag == MPI_ALL_CALL)
-        return mpi_comm_make(call, parent, member ? group : NULL, tag, NULL, out);
+    if (mpi_comm_is_inter(parent)) /* the members of the other group are the other processes' to know */
+        return mpi_comm_split(call, parent, member ? 0 : MPI_UNDEFINED, group->rank, out);
+    if (member || !alone)
+        return mpi_comm_make(
+            &(struct mpi_child){call, parent, member ? group : NULL, .alone = alone, .tag = tag}, out);
     *out = MPI_COMM_NULL;
     return MPI_SUCCESS;
 }
 
-#define MEMBERS COMM_OF(comm), GIVEN(newcomm), GROUP_OF(group)
+#define MEMBERS GIVEN(newcomm), GROUP_OF(group)
 ENTRY(MPI_Comm_create)(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
-    { return CHECK_WAITS(MEMBERS) ?: comm_create(NAME, mpi_comm_at(comm), mpi_group_at(group), MPI_ALL_CALL, newcomm); }
+    { return CHECK_WAITS(COMM_OF(comm), MEMBERS) ?:
+             comm_create(NAME, mpi_comm_at(comm), mpi_group_at(group), false, 0, newcomm); }
 ENTRY(MPI_Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
-    return CHECK_WAITS(MEMBERS) ?:
+    return CHECK_WAITS(PLAIN_OF(comm), MEMBERS) ?:
            tag < 0 ? mpi_error(mpi_comm_at(comm), NAME, MPI_ERR_TAG, "tag %d is negative", tag)
-                          : comm_create(NAME, mpi_comm_at(comm), mpi_group_at(group), tag, newcomm);
+                          : comm_create(NAME, mpi_comm_at(comm), mpi_group_at(group), true, tag, newcomm);
 }
 
 /* ---- split ---- */
@@ -181,10 +187,10 @@ static int choice_order(const void *a, const void *b)
     return one->rank - two->rank;
 }
 
-/* All ranks' choices; to be freed. NULL: *error is the engine's. */
+/* The choices of all ranks, of both groups; to be freed. NULL: *error is the engine's. */
 static struct choice *choices_gather(struct mpi_comm *comm, int color, int key, int *error)
 {
-    struct choice mine = {color, key, comm->thing.rank}, *all = malloc((size_t)comm->size * sizeof *all);
+    struct choice mine = {color, key, comm->thing.rank}, *all = malloc((size_t)comm->coll.size * sizeof *all);
     if (!all) {
         *error = ERR_MEMORY;
         return NULL;
@@ -200,41 +206,52 @@ static struct choice *choices_gather(struct mpi_comm *comm, int color, int key, 
     return NULL;
 }
 
-/* The group of those with COLOR, ordered by key. NULL: no memory. */
-static struct mpi_group *color_group(const struct mpi_comm *comm, struct choice *all, int color)
+/* The group of those of OLD with COLOR, ordered by key; ALL are OLD's choices. NULL: no memory. */
+static struct mpi_group *color_group(const struct mpi_group *old, struct choice *all, int color)
 {
     int n = 0;
-    for (int i = 0; i < comm->size; i++)
+    for (int i = 0; i < old->size; i++)
         if (all[i].color == color)
             all[n++] = all[i];
     qsort(all, (size_t)n, sizeof *all, choice_order);
-    int *world = malloc((size_t)n * sizeof(int));
+    int *world = malloc((size_t)n * sizeof(int) + 1);
     for (int i = 0; world && i < n; i++)
-        world[i] = comm->group->world[all[i].rank];
+        world[i] = old->world[all[i].rank];
     struct mpi_group *group = world ? mpi_group_make(n, world) : NULL;
     free(world);
     return group;
 }
 
-static int comm_split(const char *call, struct mpi_comm *parent, int color, int key, MPI_Comm *out)
+/* Of an intercommunicator: with those of the other group that have the same color. */
+int mpi_comm_split(const char *call, struct mpi_comm *parent, int color, int key, MPI_Comm *out)
 {
+    struct mpi_child child = {call, parent};
+    bool inter = mpi_comm_is_inter(parent), is_first = parent->coll.rank < parent->coll.split;
     int error;
     if (color < 0 && color != MPI_UNDEFINED)
         return mpi_error(parent, call, MPI_ERR_ARG, "color %d is negative and not MPI_UNDEFINED", color);
     struct choice *all = choices_gather(parent, color, key, &error);
     if (!all)
         return mpi_engine_error(parent, call, error);
-    struct mpi_group *group = color == MPI_UNDEFINED ? NULL : color_group(parent, all, color);
+    struct mpi_group *group = NULL, *other = NULL;
+    if (color != MPI_UNDEFINED) {
+        group = color_group(parent->group, all + (inter && !is_first ? parent->peers : 0), color);
+        other = inter ? color_group(parent->other, all + (is_first ? parent->size : 0), color) : NULL;
+    }
     free(all);
-    if (!group && color != MPI_UNDEFINED)
-        return mpi_error(parent, call, MPI_ERR_NO_MEM, "no memory for a group");
-    error = mpi_comm_make(call, parent, group, MPI_ALL_CALL, NULL, out);
+    if (color != MPI_UNDEFINED && (!group || (inter && !other)))
+        error = mpi_error(parent, call, MPI_ERR_NO_MEM, "no memory for a group");
+    child.group = other && other->size == 0 ? NULL : group;
+    child.other = other;
+    error = error ?: mpi_comm_make(&child, out);
     mpi_drop(group);
+    mpi_drop(other);
     return error;
 }
 
 ENTRY(MPI_Comm_split)(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
-    { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm)) ?: comm_split(NAME, mpi_comm_at(comm), color, key, newcomm); }
+    { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm)) ?:
+             mpi_comm_split(NAME, mpi_comm_at(comm), color, key, newcomm); }
 
 /* By node, or (TYPE says none that is known here) not at all. */
 static int comm_split_type(const char *call, struct mpi_comm *comm, int type, int key, MPI_Info info, MPI_Comm *out)
@@ -255,7 +272,7 @@ static int comm_split_type(const char *call, struct mpi_comm *comm, int type, in
         return mpi_error(comm, call, MPI_ERR_ARG, "%d is not a split type", type);
     }
     bool by_node = resource && strcmp(resource, "mpi_shared_memory") == 0; /* its lowest rank names a node */
-    return comm_split(call, comm, by_node ? mpi_process.job->local_ranks[0] : MPI_UNDEFINED, key, out);
+    return mpi_comm_split(call, comm, by_node ? mpi_process.job->local_ranks[0] : MPI_UNDEFINED, key, out);
 }
 ENTRY(MPI_Comm_split_type)(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *newcomm)
     { return CHECK_WAITS(COMM_OF(comm), GIVEN(newcomm), HINTS(info)) ?:

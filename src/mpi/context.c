@@ -88,11 +88,46 @@ static void finish(struct mpi_agreement *agreement, int error)
     atomic_store_explicit(&agreement->done, true, memory_order_release);
 }
 
+/* The bitwise AND of all members' masks. */
+static struct coll_call masks_join(struct mpi_agreement *agreement, struct coll_group *group)
+{
+    struct coll_side mask = {.base = agreement->mask, .count = MPI_ID_WINDOW + 1,
+                             .layout = mpi_type_at(MPI_UINT64_T)->layout},
+                     in_place = mask;
+    in_place.base = COLL_IN_PLACE;
+    return (struct coll_call){.kind = COLL_ALLREDUCE, .group = group, .send = in_place, .receive = mask,
+                              .reduction = {vtype_kernel(OPERATION_BAND, ELEMENT_U64), .commutative = true}};
+}
+
+/* Each group alone, then the leaders, then each tells its group. */
+static int masks_join_over_bridge(struct mpi_agreement *agreement)
+{
+    const struct mpi_bridge *bridge = agreement->bridge;
+    struct coll_group *group = &bridge->local->coll;
+    struct { /* from the leader */
+        uint64_t mask[MPI_ID_WINDOW + 1];
+        int64_t error;
+    } joined;
+    struct coll_call own = masks_join(agreement, group),
+                     all = {.kind = COLL_BCAST, .group = group, .root = bridge->leader,
+                            .receive = {.base = &joined, .count = sizeof joined}};
+    int error = vcoll_run(&own);
+    if (!error && bridge->leader == group->rank)
+        joined.error = mpi_bridge_swap(bridge, agreement->mask, joined.mask, sizeof joined.mask);
+    error = error ?: vcoll_run(&all) ?: (int)joined.error;
+    for (int i = 0; i <= MPI_ID_WINDOW && !error; i++)
+        agreement->mask[i] &= joined.mask[i]; /* the own one, which all of the group have, with the other's */
+    return error;
+}
+
 /* Starts a round; THEN goes on when it is over. */
 static void start_round(struct mpi_agreement *agreement, void (*then)(void *agreement, int error))
 {
-    int error = vcoll_launch(agreement->schedule, then, agreement);
-    if (error)
+    int error = agreement->bridge ? masks_join_over_bridge(agreement)
+                                  : vcoll_launch(agreement->schedule, then, agreement);
+    if (agreement->bridge)
+        then(agreement, error);
+    else if (error)
         finish(agreement, error);
 }
 
@@ -144,17 +179,10 @@ static void offered(void *context, int error)
 
 static int start(struct mpi_agreement *agreement, struct coll_group *group, uint32_t seed, bool member)
 {
-    struct type_layout *word = mpi_type_at(MPI_UINT64_T)->layout;
-    struct coll_call call = {
-        .kind = COLL_ALLREDUCE,
-        .group = group,
-        .send = {.base = COLL_IN_PLACE, .count = MPI_ID_WINDOW + 1, .layout = word},
-        .receive = {.base = agreement->mask, .count = MPI_ID_WINDOW + 1, .layout = word},
-        .reduction = {.kernel = vtype_kernel(OPERATION_BAND, ELEMENT_U64), .commutative = true},
-    };
     agreement->member = member;
     agreement->seed = seed;
-    int error = vcoll_prepare(&call, &agreement->schedule);
+    struct coll_call call = masks_join(agreement, group);
+    int error = agreement->bridge ? OK : vcoll_prepare(&call, &agreement->schedule);
     if (!error)
         next_attempt(agreement);
     return error;
@@ -187,6 +215,12 @@ int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_comm *par
     agreement->group = (struct coll_group){parent->agreements, group->rank, group->size, group->world,
                                            .sequence = (uint32_t)tag};
     return start(agreement, &agreement->group, parent->id << 16 ^ (uint32_t)tag, true);
+}
+
+int mpi_agreement_over_bridge(struct mpi_agreement *agreement, struct mpi_bridge *bridge)
+{
+    agreement->bridge = bridge;
+    return start(agreement, NULL, 0, true);
 }
 
 void mpi_agreement_close(struct mpi_agreement *agreement)

@@ -2,7 +2,7 @@
  * when it is free at all members. */
 #pragma once
 
-#include "mpi/comm.h"
+#include "mpi/message.h"
 
 enum mpi_context { CONTEXT_MESSAGES, CONTEXT_COLLECTIVES, CONTEXT_HELLOS, CONTEXT_AGREEMENTS, CONTEXTS_OF_COMM };
 static inline uint32_t mpi_context_id(uint32_t comm, enum mpi_context which) { return CONTEXTS_OF_COMM * comm + which; }
@@ -10,7 +10,21 @@ static inline uint32_t mpi_context_id(uint32_t comm, enum mpi_context which) { r
 #define MPI_ID_SELF 1
 #define MPI_ID_PARTS 2 /* no communicator: its first context is that of partitions, of the whole world */
 #define MPI_ID_WINDOW 63 /* words looked at at once: 4032 numbers */
+
+/* Two groups that want an intercommunicator. Each has a communicator, and their leaders can talk over another one. */
+struct mpi_bridge {
+    const char *call;
+    struct mpi_comm *local;
+    int leader;               /* rank in it */
+    struct mpi_message remote; /* to and from the other leader; looked at by the leader alone */
+};
+/* Of both leaders: BYTES from MINE go to the other's THEIRS. An error of the engine. */
+int mpi_bridge_swap(const struct mpi_bridge *bridge, const void *mine, void *theirs, int bytes);
+/* The context WHICH of COMM's messages to its peers; an error of the engine. */
+int mpi_comm_peers_open(const struct mpi_comm *comm, uint32_t id, enum mpi_context which, struct msg_context **out);
+
 struct mpi_agreement {
+    struct mpi_bridge *bridge; /* two groups that have no communicator yet; NULL: one that has */
     bool member;            /* needs the number; else only takes part */
     struct coll_group group;        /* where they alone agree */
     struct coll_schedule *schedule; /* of a round; NULL: not yet */
@@ -23,5 +37,7 @@ struct mpi_agreement {
 int mpi_agreement_start(struct mpi_agreement *agreement, struct mpi_comm *parent, bool member) MUST_CHECK;
 int mpi_agreement_in_group(struct mpi_agreement *agreement, struct mpi_comm *parent, struct mpi_group *group,
                            int tag) MUST_CHECK;
+/* Two groups: PARENT has the own one alone. It has waited for all steps when it returns. */
+int mpi_agreement_over_bridge(struct mpi_agreement *agreement, struct mpi_bridge *bridge) MUST_CHECK;
 void mpi_agreement_close(struct mpi_agreement *agreement);
 void mpi_id_give(uint32_t id);

@@ -36,6 +36,16 @@ struct mpi_group *mpi_group_make(int size, const int *world)
     return group;
 }
 
+int *mpi_groups_join(const struct mpi_group *first, const struct mpi_group *last)
+{
+    int *world = malloc((size_t)(first->size + last->size) * sizeof(int));
+    if (world) {
+        memcpy(world, first->world, (size_t)first->size * sizeof(int));
+        memcpy(world + first->size, last->world, (size_t)last->size * sizeof(int));
+    }
+    return world;
+}
+
 static void *group_at(void *handle) { return mpi_group_at(handle); }
 static void group_end(void *group) { free(((struct mpi_group *)group)->world); }
 const struct mpi_kind_row mpi_kind_group = {

@@ -101,7 +101,7 @@ MPI_HOT bool message_is_plain(const struct mpi_message *message, struct plain *p
         return false;
     plain->bytes = (uint64_t)message->count * type->plain;
     return likely((uint64_t)(message->count | message->tag) <= INT32_MAX) && likely(type->plain) &&
-           likely(message->buffer != NULL) && likely((unsigned)message->rank < (unsigned)plain->comm->size);
+           likely(message->buffer != NULL) && likely((unsigned)message->rank < (unsigned)plain->comm->peers);
 }
 
 /* ---- sending ---- */

@@ -25,9 +25,9 @@ int mpi_message_wrong(struct mpi_message message, bool receive)
     if (!type || !type->committed)
         return mpi_wrong_type(comm, m->call, m->type, side);
     bool wildcard = receive && m->rank == MPI_ANY_SOURCE;
-    if (m->rank != MPI_PROC_NULL && !wildcard && (unsigned)m->rank >= (unsigned)comm->size)
+    if (m->rank != MPI_PROC_NULL && !wildcard && (unsigned)m->rank >= (unsigned)comm->peers)
         return mpi_error(comm, m->call, MPI_ERR_RANK, "%srank %d is not in %s of %d ranks", side, m->rank,
-                         mpi_thing_name(comm, name), comm->size);
+                         mpi_thing_name(comm, name), comm->peers);
     if (m->tag < 0 && !(receive && m->tag == MPI_ANY_TAG))
         return mpi_error(comm, m->call, MPI_ERR_TAG, "%stag %d is negative%s", side, m->tag,
                          receive                 ? " and not MPI_ANY_TAG"
@@ -49,7 +49,7 @@ int mpi_message_check(const struct mpi_message *m, bool receives, struct mpi_tar
     *target = (struct mpi_target){comm, type};
     if (unlikely(!comm || !type || !mpi_data_fits(m->buffer, m->count, type) ||
                  (m->tag < 0 && !(receives && m->tag == MPI_ANY_TAG)) ||
-                 ((unsigned)m->rank >= (unsigned)comm->size && m->rank != MPI_PROC_NULL &&
+                 ((unsigned)m->rank >= (unsigned)comm->peers && m->rank != MPI_PROC_NULL &&
                   !(receives && m->rank == MPI_ANY_SOURCE))))
         return mpi_message_wrong(*m, receives);
     return MPI_SUCCESS;

@@ -237,8 +237,7 @@ static int contexts_open(struct mpi_comm *comm)
                         : vmsg_context_open(mpi_context_id(MPI_ID_PARTS, CONTEXT_MESSAGES), NULL, job->size, job->rank,
                                             &context);
     if (!error && !comm->hellos)
-        error = vmsg_context_open(mpi_context_id(comm->id, CONTEXT_HELLOS), comm->group->world, comm->size,
-                                  comm->coll.rank, &comm->hellos);
+        error = mpi_comm_peers_open(comm, comm->id, CONTEXT_HELLOS, &comm->hellos);
     mpi_unlock(&lock);
     return error;
 }
@@ -253,7 +252,7 @@ void mpi_partitioned_finish(void)
 static int partitioned_make(struct partitioned *p, const struct mpi_message *m, int partitions,
                             const struct mpi_target *target)
 {
-    p->world = target->comm->group->world[m->rank];
+    p->world = target->comm->other->world[m->rank];
     p->source = m->rank;
     p->tag = m->tag;
     p->base = (void *)m->buffer;

@@ -53,7 +53,7 @@ static int grid_make(const char *call, struct mpi_comm *parent, struct mpi_group
 {
     if (group)
         grid_coordinates(topology, group->rank, topology->coordinates);
-    int error = mpi_comm_make(call, parent, group, MPI_ALL_CALL, topology, out);
+    int error = mpi_comm_make(&(struct mpi_child){call, parent, group, .topology = topology}, out);
     mpi_drop(group);
     return error;
 }
@@ -64,7 +64,7 @@ ENTRY(MPI_Cart_create)(MPI_Comm handle, int n, const int dims[], const int perio
     int ranks;
     (void)reorder;
     ENTER("MPI_Cart_create");
-    int error = CHECK(COMM_OF(handle, &parent), GIVEN(comm_cart), GIVEN_IF(n > 0, periods, "periods")) ?:
+    int error = CHECK(PLAIN_OF(handle, &parent), GIVEN(comm_cart), GIVEN_IF(n > 0, periods, "periods")) ?:
                 grid_check(parent, NAME, n, dims, &ranks);
     if (error)
         return error;
@@ -221,7 +221,8 @@ static int cart_map(const char *call, struct mpi_comm *comm, int n, const int *d
 }
 ENTRY(MPI_Cart_map)(MPI_Comm comm, int n, const int dims[], const int periods[], int *newrank)
 {
-    return CHECK(COMM_OF(comm), GIVEN(newrank)) ?: ((void)periods, cart_map(NAME, mpi_comm_at(comm), n, dims, newrank));
+    return CHECK(PLAIN_OF(comm), GIVEN(newrank)) ?:
+           ((void)periods, cart_map(NAME, mpi_comm_at(comm), n, dims, newrank));
 }
 
 /* The types of hardware that MPI_Comm_split_type knows by name: a node's memory, which every process stays within. */

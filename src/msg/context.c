@@ -37,9 +37,10 @@ static int context_make(int network, uint32_t id, const int *members, int size, 
 {
     if (!vmsg_engine.open)
         return vmsg_closed();
-    if (id >= MSG_CONTEXTS || size < 1 || rank < 0 || rank >= size || (!members && size != vmsg_engine.size))
+    if (id >= MSG_CONTEXTS || size < 1 || rank < MSG_NO_MEMBER || rank >= size ||
+        (!members && size != vmsg_engine.size))
         return vbase_fail(ERR_ARGUMENT, "context id %u, size %d, rank %d", id, size, rank);
-    if ((members ? members[rank] : rank) != vmsg_engine.rank)
+    if (rank != MSG_NO_MEMBER && (members ? members[rank] : rank) != vmsg_engine.rank)
         return vbase_fail(ERR_ARGUMENT, "rank %d of context %u is not this process", rank, id);
     struct msg_context *context = calloc(1, sizeof *context);
     if (!context)

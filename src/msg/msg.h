@@ -97,7 +97,9 @@ VEXPORT void vmsg_abort(int status, const char *message) __attribute__((noreturn
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */
 
 /* MEMBERS are world ranks, copied; NULL: all of the world in order. Id 0 to 65535, the same at all members, used once
- * at a time: agreeing on it is the caller's business. Messages for an id that is not open yet wait. */
+ * at a time: agreeing on it is the caller's business. Messages for an id that is not open yet wait. RANK is that of
+ * this process, or MSG_NO_MEMBER: it talks to the members, for whom it is one of theirs. */
+#define MSG_NO_MEMBER (-1)
 VEXPORT int vmsg_context_open(uint32_t id, const int *members, int size, int rank,
                               struct msg_context **context) MUST_CHECK;
 

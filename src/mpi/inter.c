@@ -1,0 +1,163 @@
+/* Intercommunicators: two groups that talk to each other. Each is made from a communicator of each group and one that
+ * both leaders are in; afterwards it is a communicator like any other, whose messages go to the other group. */
+#include "mpi/context.h"
+#include "mpi/request.h"
+
+int mpi_bridge_swap(const struct mpi_bridge *bridge, const void *mine, void *theirs, int bytes)
+{
+    struct mpi_message to = bridge->remote, from = bridge->remote;
+    struct mpi_target target;
+    struct msg_request send, receive;
+    to.buffer = mine;
+    from.buffer = theirs;
+    to.count = from.count = bytes;
+    if (mpi_message_check(&to, false, &target))
+        return ERR_ARGUMENT; /* not after the first check, in remote_find */
+    int error = mpi_operation_start(&receive, &from, &target, WAY_RECEIVE, NULL);
+    if (error)
+        return error;
+    error = mpi_operation_start(&send, &to, &target, WAY_STANDARD, NULL);
+    if (error)
+        vmsg_cancel(&receive);
+    int received = mpi_wait_here(&receive);
+    return error ?: mpi_wait_here(&send) ?: received;
+}
+
+/* All of the local group have named the same leader, which is there. */
+static int leaders_compare(const struct mpi_bridge *bridge)
+{
+    struct mpi_comm *local = bridge->local;
+    int most[2] = {bridge->leader, -bridge->leader};
+    struct coll_side side = {.base = most, .count = 2, .layout = mpi_type_at(MPI_INT)->layout};
+    struct coll_call call = {.kind = COLL_ALLREDUCE,
+                             .group = &local->coll,
+                             .send = {.base = COLL_IN_PLACE},
+                             .receive = side,
+                             .reduction = {.kernel = vtype_kernel(OPERATION_MAX, ELEMENT_I32), .commutative = true}};
+    int error = vcoll_run(&call);
+    if (error)
+        return mpi_engine_error(local, bridge->call, error);
+    if (most[0] != -most[1])
+        return mpi_error(local, bridge->call, MPI_ERR_RANK, "the leaders differ: rank %d here, %d elsewhere",
+                         bridge->leader, bridge->leader == most[0] ? -most[1] : most[0]);
+    if ((unsigned)bridge->leader >= (unsigned)local->size)
+        return mpi_error(local, bridge->call, MPI_ERR_RANK, "the leader %d is not in a communicator of %d ranks",
+                         bridge->leader, local->size);
+    return MPI_SUCCESS;
+}
+
+static int leader_tells(const struct mpi_bridge *bridge, void *data, uint64_t bytes)
+{
+    struct coll_call call = {.kind = COLL_BCAST, .group = &bridge->local->coll, .root = bridge->leader,
+                             .receive = {.base = data, .count = bytes}};
+    int error = vcoll_run(&call);
+    return error ? mpi_engine_error(bridge->local, bridge->call, error) : MPI_SUCCESS;
+}
+
+/* BYTES of MINE, of the other group's THEIRS, at the leaders, and then in both groups. A class that was raised. */
+static int groups_swap(const struct mpi_bridge *bridge, const void *mine, void *theirs, int bytes)
+{
+    struct mpi_comm *local = bridge->local;
+    struct mpi_target target;
+    bool leads = bridge->leader == local->thing.rank;
+    int class = leads ? mpi_message_check(&bridge->remote, false, &target) : MPI_SUCCESS, error = OK;
+    if (leads && !class && (error = mpi_bridge_swap(bridge, mine, theirs, bytes)))
+        class = mpi_engine_error(local, bridge->call, error);
+    error = leader_tells(bridge, &class, sizeof class);
+    if (!error && class)
+        return leads ? class
+                     : mpi_error(local, bridge->call, class, "the leader, rank %d, failed: %s", bridge->leader,
+                                 mpi_class_sentence(class));
+    return error ?: leader_tells(bridge, theirs, (uint64_t)bytes);
+}
+
+/* The other group. A class that was raised. */
+static int remote_find(const struct mpi_bridge *bridge, struct mpi_group **out)
+{
+    struct mpi_comm *local = bridge->local;
+    int size = 0, error = leaders_compare(bridge) ?: groups_swap(bridge, &local->size, &size, sizeof size);
+    if (error)
+        return error;
+    int most = local->size > size ? local->size : size, *world = calloc((size_t)most * 2, sizeof(int));
+    if (world) {
+        memcpy(world + most, local->group->world, (size_t)local->size * sizeof(int));
+        error = groups_swap(bridge, world + most, world, most * (int)sizeof(int));
+        *out = error ? NULL : mpi_group_make(size, world);
+    }
+    free(world);
+    return error || *out ? error
+                         : mpi_error(local, bridge->call, MPI_ERR_NO_MEM, "no memory for a group of %d ranks", size);
+}
+
+/* Both groups have no process in common. */
+static int groups_check(const struct mpi_bridge *bridge, const struct mpi_group *other)
+{
+    struct mpi_comm *local = bridge->local;
+    if (other->size == 0)
+        return mpi_error(local, bridge->call, MPI_ERR_RANK, "the remote leader is MPI_PROC_NULL");
+    for (int i = 0; i < other->size; i++)
+        if (mpi_group_find(local->group, other->world[i]) != MPI_UNDEFINED)
+            return mpi_error(local, bridge->call, MPI_ERR_COMM, "rank %d of the other group is in this one, too", i);
+    return MPI_SUCCESS;
+}
+
+static int inter_make(struct mpi_bridge *bridge, MPI_Comm *out)
+{
+    struct mpi_comm *local = bridge->local;
+    struct mpi_group *other = NULL;
+    int error = remote_find(bridge, &other) ?: groups_check(bridge, other);
+    if (!error)
+        error = mpi_comm_make(&(struct mpi_child){bridge->call, local, local->group, other, .bridge = bridge}, out);
+    mpi_drop(other);
+    return error;
+}
+
+#define REMOTE {NAME, NULL, 0, MPI_BYTE, remote_leader, tag, peer_comm}
+#define BRIDGE &(struct mpi_bridge){NAME, mpi_comm_at(comm), local_leader, REMOTE}
+ENTRY(MPI_Intercomm_create)(MPI_Comm comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
+                            MPI_Comm *newcomm)
+    { return CHECK_WAITS(PLAIN_OF(comm), GIVEN(newcomm)) ?: inter_make(BRIDGE, newcomm); }
+
+/* ---- merge ---- */
+
+/* What all of both groups want, in the order of collectives; to be freed. NULL: the error is raised. */
+static int *wishes_gather(const char *call, struct mpi_comm *comm, int high, int *error)
+{
+    int *all = malloc((size_t)comm->coll.size * sizeof(int));
+    struct coll_call gather = {.kind = COLL_ALLGATHER, .group = &comm->coll,
+                               .send = {.base = &high, .count = sizeof high},
+                               .receive = {.base = all, .count = sizeof high}};
+    int failed = all ? vcoll_run(&gather) : ERR_MEMORY;
+    *error = failed ? mpi_engine_error(comm, call, failed) : MPI_SUCCESS;
+    return all;
+}
+
+static int groups_merge(const char *call, struct mpi_comm *comm, bool own_first, MPI_Comm *out)
+{
+    int *world =
+        own_first ? mpi_groups_join(comm->group, comm->other) : mpi_groups_join(comm->other, comm->group);
+    struct mpi_group *group = world ? mpi_group_make(comm->coll.size, world) : NULL;
+    free(world);
+    if (!group)
+        return mpi_error(comm, call, MPI_ERR_NO_MEM, "no memory for a group of %d ranks", comm->coll.size);
+    int error = mpi_comm_make(&(struct mpi_child){call, comm, group}, out);
+    mpi_drop(group);
+    return error;
+}
+
+/* The group that wants to be high comes last; where both want the same, in the order of collectives. */
+static int inter_merge(const char *call, struct mpi_comm *comm, int high, MPI_Comm *out)
+{
+    int error, split = comm->coll.split, *all = wishes_gather(call, comm, high != 0, &error);
+    bool is_first = comm->coll.rank < split;
+    for (int i = 0; i < comm->coll.size && !error; i++)
+        if (all[i] != all[i < split ? 0 : split])
+            error = mpi_error(comm, call, MPI_ERR_ARG, "`high` differs within %s group: rank %d against rank 0",
+                              (i < split) == is_first ? "the own" : "the other", i < split ? i : i - split);
+    if (!error)
+        error = groups_merge(call, comm, all[0] != all[split] ? !high : is_first, out);
+    free(all);
+    return error;
+}
+ENTRY(MPI_Intercomm_merge)(MPI_Comm comm, int high, MPI_Comm *newcomm)
+    { return CHECK_WAITS(INTER_OF(comm), GIVEN(newcomm)) ?: inter_merge(NAME, mpi_comm_at(comm), high, newcomm); }
