@@ -5,7 +5,7 @@
  * in turn what they are and see, then meet over every pair of cards and measure. */
 #include "verbs.h"
 #include "boot/boot.h"
-#include "vi/tcp/report.h"
+#include "vi/call/report.h"
 #include "vi/vi.h"
 #include <sched.h>
 #include <spawn.h>
@@ -171,7 +171,7 @@ static void line_gives_hope(void *context, const char *text)
 static bool rails_may_come(void)
 {
     bool hoped = false;
-    tcp_report_peer(patient.nic, 1, &(struct tcp_reporter){line_gives_hope, &hoped});
+    call_report_peer(patient.nic, 1, &(struct call_reporter){line_gives_hope, &hoped});
     return hoped;
 }
 
@@ -196,13 +196,14 @@ static bool rails_measure(void)
         uint64_t latency = rail_ping(rail[i]);
         double rate = latency ? rail_flood(rail[i]) : 0;
         sum += rate;
+        struct vi_state state;
+        const char *path = vi_query(rail[i], &state) == OK && state.path ? state.path : "?";
         if (rate > 0)
-            printf("  way       %s: %.1f us one way, %.2f GB/s\n", tcp_report_path(rail[i]),
-                   (double)latency / 1e3, rate / 1e9);
+            printf("  way       %s: %.1f us one way, %.2f GB/s\n", path, (double)latency / 1e3, rate / 1e9);
         else
-            printf("  way       %s: it broke while it was measured\n", tcp_report_path(rail[i]));
+            printf("  way       %s: it broke while it was measured\n", path);
     }
-    tcp_report_peer(patient.nic, 1, &(struct tcp_reporter){line_print_rejected, (void *)(uintptr_t) "no way"});
+    call_report_peer(patient.nic, 1, &(struct call_reporter){line_print_rejected, (void *)(uintptr_t) "no way"});
     printf("  together  %d way%s, %.2f GB/s one after the other\n", rails, rails == 1 ? "" : "s", sum / 1e9);
     return sum > 0;
 }
@@ -234,7 +235,8 @@ static int road_print(struct boot_job *job)
 static int cards_print_unused(struct boot_job *job)
 {
     (void)job;
-    return patient.nic ? tcp_report_host(&(struct tcp_reporter){line_print_rejected, (void *)(uintptr_t) "there"}) : OK;
+    struct call_reporter there = {line_print_rejected, (void *)(uintptr_t) "there"};
+    return patient.nic ? call_report_host(&there) : OK;
 }
 
 /* What both tell comes in turn, for a fence lies between. */
@@ -265,7 +267,7 @@ static bool peer_examine(struct boot_job *job)
 {
     char card[1024];
     struct vi_address to = {.peer = 1, .card = card};
-    if (tcp_report_host(&(struct tcp_reporter){line_print_rejected, (void *)(uintptr_t) "here"}) != OK ||
+    if (call_report_host(&(struct call_reporter){line_print_rejected, (void *)(uintptr_t) "here"}) != OK ||
         vboot_get(job, 1, "doctor-card", card, sizeof card) != OK ||
         vi_connect(patient.nic, &to, NULL, &patient.rail[0]) != OK) {
         printf("  no way    %s\n", vbase_error_detail());
@@ -273,7 +275,7 @@ static bool peer_examine(struct boot_job *job)
     }
     patient.rails = 1;
     if (word_send(patient.rail[0], ASK, card, 1) != OK || !answer_await(patient.rail[0])) {
-        tcp_report_peer(patient.nic, 1, &(struct tcp_reporter){line_print_rejected, (void *)(uintptr_t) "no way"});
+        call_report_peer(patient.nic, 1, &(struct call_reporter){line_print_rejected, (void *)(uintptr_t) "no way"});
         return false;
     }
     bool well = rails_measure(), told = false;

@@ -2,7 +2,7 @@
 #include "verbs.h"
 #include "boot/handover.h"
 #include "vi/shm/segment.h"
-#include "vi/tcp/report.h"
+#include "vi/call/report.h"
 #include "vi/vi.h"
 #include "mpi/not_yet.def"
 #include <signal.h>
@@ -144,7 +144,7 @@ static void print_net(void)
     const char *ports = vbase_environment("MPIEXEC_PORT_RANGE");
     uint64_t sent[COUNT_CARDS] = {0};
     jobs_count_cards(sent);
-    if (tcp_report_host(&(struct tcp_reporter){.line = print_line, .sent = sent}) != OK)
+    if (call_report_host(&(struct call_reporter){.line = print_line, .sent = sent}) != OK)
         printf("interfaces  not known: %s\n", vbase_error_detail());
     puts("\nWith a peer that has an address of this list, too, the address is not used. What really answers, only a "
          "try\n"

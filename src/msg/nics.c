@@ -10,7 +10,6 @@
  * never: a remote rank may connect, cancel, or say goodbye. */
 #include "msg/peer.h"
 #include "msg/wait.h"
-#include "vi/listener.h"
 
 struct msg_networks vmsg_networks;
 

@@ -11,7 +11,7 @@ struct msg_networks {
     int tried_as[MSG_NETWORKS];       /* and the number of each among those: the name of its addresses */
     uint32_t processors;              /* that this rank may use */
     const _Atomic uint32_t *asleep;   /* ranks of this node that sleep; NULL: not counted */
-    struct vi_listener *listener;     /* the listener of the node, if this rank runs it; else NULL */
+    struct call_listener *listener;     /* the listener of the node, if this rank runs it; else NULL */
 };
 extern struct msg_networks vmsg_networks;
 

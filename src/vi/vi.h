@@ -260,6 +260,12 @@ VEXPORT void vi_wrap(vi_opener *open);
  * of the node makes it and hands the descriptor (close-on-exec) to the others. */
 VEXPORT int vi_node_create(int ranks, int *fd) MUST_CHECK;
 
+/* The listener of a node, see vi_setup.seat_fd: opened by one of its ranks where the launcher has none, watched by a
+ * thread until it is closed. SEAT: one for each local rank; close-on-exec, the caller's. */
+struct call_listener;
+VEXPORT int vi_listener_open(const struct vi_setup *setup, int *seat, struct call_listener **listener) MUST_CHECK;
+VEXPORT void vi_listener_close(struct call_listener *listener);
+
 static inline void vi_nic_close(struct vi_nic *nic) { nic->ops->close(nic); }
 static inline int vi_connect(struct vi_nic *nic, const struct vi_address *to, void *owner, struct vi **vi)
 {

@@ -13,10 +13,10 @@ BEGIN {
         split(rooms[i], pair, ":")
         floor[pair[1]] = pair[2]
     }
-    split("boot/boot.h type/layout.h type/reduce.h vi/vi.h vi/listener.h msg/msg.h coll/coll.h pack/pack.h", faces, " ")
+    split("boot/boot.h type/layout.h type/reduce.h vi/vi.h msg/msg.h coll/coll.h pack/pack.h", faces, " ")
     for (i in faces)
         face[faces[i]] = 1
-    split("boot/handover.h boot/kvs.h boot/line.h vi/shm/segment.h vi/call/listener.h vi/tcp/report.h mpi/not_yet.def sock/link.h sock/reason.def", faces_for_tools, " ")
+    split("boot/handover.h boot/kvs.h boot/line.h vi/shm/segment.h vi/call/listener.h vi/call/report.h mpi/not_yet.def sock/link.h sock/reason.def", faces_for_tools, " ")
     for (i in faces_for_tools)
         tool_face[faces_for_tools[i]] = 1
 }

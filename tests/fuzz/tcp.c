@@ -24,7 +24,7 @@ int FUZZ(const uint8_t *data, size_t size)
     PAIR_WAIT(pair[1].got == 1 && pair[1].vi[0]);
     pair[1].spoiled = true;
     CHECK_EQUAL(vi_reg(pair[1].nic, memory + 64, 2048, &region), OK); /* what puts may write, and nothing else */
-    struct tcp_link *link = tcp_vi_of(pair[0].vi[1])->link;
+    struct call_link *link = tcp_vi_of(pair[0].vi[1])->call.link;
     if (link && link->fd >= 0)
         for (size_t at = 0, piece; at < size; at += piece) {
             piece = size - at < 700 ? size - at : 700;

@@ -27,9 +27,9 @@ static uint64_t next_random(void)
     return random_state;
 }
 
-static struct tcp_nic *victim(void)
+static struct call_nic *victim(void)
 {
-    return tcp_nic_of(pair[1].nic);
+    return &tcp_nic_of(pair[1].nic)->call;
 }
 
 static int knock(uint16_t port)
@@ -142,8 +142,8 @@ static void wrong_secret(void)
     /* And as somebody's whole nic: it notices by itself that this is not its job, and in the end says so. */
     CHECK_EQUAL(pair_open_with(2, other), OK);
     CHECK_EQUAL(pair_connect(2, 1), OK);
-    PAIR_WAIT(tcp_nic_of(pair[2].nic)->peers[1]->cause);
-    tcp_nic_of(pair[2].nic)->peers[1]->silent -= 31000000000ull;
+    PAIR_WAIT(tcp_nic_of(pair[2].nic)->call.peers[1]->cause);
+    tcp_nic_of(pair[2].nic)->call.peers[1]->silent -= 31000000000ull;
     PAIR_WAIT(pair[2].down == 1);
     CHECK_EQUAL(pair[2].down_cause, ERR_DENIED);
     vi_disconnect(pair[2].vi[1]);

@@ -3,7 +3,7 @@
 #include "tcp_pair.h"
 #include "base/counters.h"
 #include "vi/tcp/tcp.h"
-#include "vi/tcp/report.h"
+#include "vi/call/report.h"
 
 #include <sys/socket.h>
 
@@ -19,7 +19,7 @@ static void tell_line(void *context, const char *text)
 static void check_told(int from, int to, const char *beginning, const char *within)
 {
     told[0] = '\0';
-    tcp_report_peer(pair[from].nic, (uint32_t)to, &(struct tcp_reporter){.line = tell_line});
+    call_report_peer(pair[from].nic, (uint32_t)to, &(struct call_reporter){.line = tell_line});
     if (strncmp(told, beginning, strlen(beginning)) != 0 || !strstr(told, within))
         CHECK_TEXT(told, beginning);
 }
@@ -55,11 +55,11 @@ static void computing(void)
 {
     pair_open(2);
     CHECK_EQUAL(pair_connect(0, 1), OK);
-    struct tcp_nic *nic = tcp_nic_of(pair[0].nic);
+    struct call_nic *nic = &tcp_nic_of(pair[0].nic)->call;
     uint64_t now = vbase_clock_ns();
-    tcp_peers_step(nic, now);
+    call_peers_step(nic, now);
     CHECK(nic->peers[1]->rail[0].dial != NULL);
-    tcp_peers_step(nic, now + 10000000000ull);
+    call_peers_step(nic, now + 10000000000ull);
     CHECK_EQUAL(nic->peers[1]->rail[0].attempts, 0);
     pair_send(0, 1, 0, 8);
     PAIR_WAIT(pair[1].got == 1);
@@ -86,8 +86,8 @@ static void crossing(void)
         }
         PAIR_WAIT(pair[0].got == 20 && pair[1].got == 20);
         CHECK_EQUAL(pair[0].down + pair[1].down + pair[0].called + pair[1].called, 0);
-        CHECK_EQUAL(tcp_nic_of(pair[0].nic)->watched, 1);
-        CHECK_EQUAL(tcp_nic_of(pair[1].nic)->watched, 1);
+        CHECK_EQUAL(tcp_nic_of(pair[0].nic)->call.watched, 1);
+        CHECK_EQUAL(tcp_nic_of(pair[1].nic)->call.watched, 1);
         pair_close();
     }
 }
@@ -247,14 +247,14 @@ static void reset(void)
         CHECK_EQUAL(vi_reg(pair[1].nic, memory, LENGTH, &region), OK);
         CHECK_EQUAL(pair_connect(from, 1 - from), OK);
         PAIR_WAIT(pair[1 - from].called == 1);
-        PAIR_WAIT(tcp_vi_of(pair[from].vi[1 - from])->link != NULL);
+        PAIR_WAIT(tcp_vi_of(pair[from].vi[1 - from])->call.link != NULL);
         pair_send(0, 1, 0, 8);
         PAIR_WAIT(pair[1].got == 1);
         put.key = region.key;
         CHECK_EQUAL(vi_put(pair[0].vi[1], &put), OK);
         CHECK_EQUAL(vi_put(pair[0].vi[1], &put), OK);
         struct sockaddr nowhere = {.sa_family = AF_UNSPEC}; /* resets the connection */
-        CHECK_EQUAL(connect(tcp_vi_of(pair[from].vi[1 - from])->fd, &nowhere, sizeof(nowhere)), 0);
+        CHECK_EQUAL(connect(tcp_vi_of(pair[from].vi[1 - from])->call.link->fd, &nowhere, sizeof(nowhere)), 0);
         PAIR_WAIT(pair[0].down == 1 && pair[1].down == 1);
         CHECK_EQUAL(pair[0].done, 2);
         CHECK_EQUAL(pair[0].done_status, ERR_LINK_DOWN);
@@ -302,21 +302,21 @@ static void sessions(void)
 /* One side vanishes without a word (its machine is gone); it comes back with a newer connection, and the old one ends. */
 static void replaced(void)
 {
-    struct tcp_peer *peer;
+    struct call_peer *peer;
 
     pair_open(2);
     pair[1].disconnect_in_sink = true;
     CHECK_EQUAL(pair_connect(0, 1), OK);
     pair_send(0, 1, 0, 8);
     PAIR_WAIT(pair[1].got == 1);
-    peer = tcp_vi_of(pair[0].vi[1])->peer;
-    int silent = dup(tcp_vi_of(pair[0].vi[1])->link->fd); /* stays open, says nothing */
+    peer = tcp_vi_of(pair[0].vi[1])->call.peer;
+    int silent = dup(tcp_vi_of(pair[0].vi[1])->call.link->fd); /* stays open, says nothing */
     vi_disconnect(pair[0].vi[1]);
     pair[0].vi[1] = NULL;
     pair[1].expected = 1;
-    struct tcp_link *link = container_of(list_first(&tcp_nic_of(pair[0].nic)->closed), struct tcp_vi, node)->link;
+    struct call_link *link = container_of(list_first(&tcp_nic_of(pair[0].nic)->call.closed), struct call_vi, node)->link;
     int other = socket(AF_INET, SOCK_STREAM, 0);
-    tcp_watch(tcp_nic_of(pair[0].nic), link, 0);
+    call_watch(link, 0);
     dup2(other, link->fd); /* the goodbye goes nowhere */
     close(other);
     CHECK_EQUAL(peer->rail[0].epoch, 1);
@@ -335,19 +335,19 @@ static void called_again(void)
     pair_open(2);
     pair[0].accept_later = pair[1].accept_later = true;
     CHECK_EQUAL(pair_connect(0, 1), OK);
-    PAIR_WAIT(tcp_vi_of(pair[0].vi[1])->link != NULL);
-    struct tcp_nic *nic = tcp_nic_of(pair[0].nic);
-    struct tcp_peer *peer = nic->peers[1];
-    struct tcp_rail *rail = &peer->rail[1];
+    PAIR_WAIT(tcp_vi_of(pair[0].vi[1])->call.link != NULL);
+    struct call_nic *nic = &tcp_nic_of(pair[0].nic)->call;
+    struct call_peer *peer = nic->peers[1];
+    struct call_rail *rail = &peer->rail[1];
     base_lock(&nic->lock); /* as if there were two cards */
     rail->pair = peer->rail[0].pair;
     peer->most = 2;
     peer->pairs = 2;
-    tcp_peer_busy(nic, peer);
+    call_peer_busy(peer);
     base_unlock(&nic->lock);
     for (uint64_t since = vbase_clock_ns(); vbase_clock_ns() - since < 400000000;) /* rank 1 computes */
         CHECK(vi_poll(pair[0].nic, 16) >= 0);
-    CHECK(rail->dial && rail->dial->phase == TCP_GREETING);
+    CHECK(rail->dial && rail->dial->phase == CALL_GREETING);
     CHECK_EQUAL(shutdown(rail->dial->fd, SHUT_RD), 0);
     PAIR_WAIT(rail->link != NULL);
     CHECK_EQUAL(rail->attempts, 0);

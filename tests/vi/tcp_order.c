@@ -7,15 +7,15 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 
-static struct tcp_nic *ordered; /* when its timer is set next */
+static struct call_nic *ordered; /* when its timer is set next */
 
 int timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *before)
 {
-    struct tcp_nic *nic = ordered;
+    struct call_nic *nic = ordered;
 
     ordered = NULL;
     if (nic)
-        tcp_order(nic);
+        call_order(nic);
     return (int)syscall(SYS_timerfd_settime, fd, flags, when, before);
 }
 
@@ -36,7 +36,7 @@ int main(void)
     pair_open(1);
     pair_poll();
     CHECK(sleeps(10));
-    ordered = tcp_nic_of(pair[0].nic);
+    ordered = &tcp_nic_of(pair[0].nic)->call;
     CHECK(!sleeps(1000));
     CHECK(!ordered); /* it was in that moment */
     pair_poll();

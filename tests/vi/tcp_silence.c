@@ -38,19 +38,19 @@ static void shorten(int fd, int name, int most, int value)
 }
 
 /* Rank 0 has proved itself, and rank 1 falls silent. */
-static struct tcp_rail *proved(bool arrived)
+static struct call_rail *proved(bool arrived)
 {
-    struct tcp_peer *peer;
+    struct call_peer *peer;
     uint64_t since = vbase_clock_ns();
 
     CHECK_EQUAL(pair_connect(0, 1), OK);
-    peer = tcp_nic_of(pair[0].nic)->peers[1];
-    PAIR_WAIT(peer->rail[0].dial && peer->rail[0].dial->phase == TCP_GREETING);
+    peer = tcp_nic_of(pair[0].nic)->call.peers[1];
+    PAIR_WAIT(peer->rail[0].dial && peer->rail[0].dial->phase == CALL_GREETING);
     while (vbase_clock_ns() - since < 200000000) /* the welcome goes out */
         CHECK(vi_poll(pair[1].nic, 16) >= 0);
     if (!arrived)
         CHECK(loopback(false));
-    while (peer->rail[0].dial->phase != TCP_PROVED && !pair_late(since))
+    while (peer->rail[0].dial->phase != CALL_PROVED && !pair_late(since))
         CHECK(vi_poll(pair[0].nic, 16) >= 0);
     usleep(100000); /* its kernel has acknowledged the proof, if it heard it */
     CHECK(loopback(false));
@@ -59,7 +59,7 @@ static struct tcp_rail *proved(bool arrived)
 
 static void vanish(bool arrived)
 {
-    struct tcp_rail *rail;
+    struct call_rail *rail;
     uint64_t since;
     int fd;
 
@@ -83,7 +83,7 @@ static void vanish(bool arrived)
     for (int n = 0; n < 10; n++)
         pair_send(0, 1, (uint64_t)n, 1000);
     PAIR_WAIT(pair[1].expected == 10);
-    CHECK_EQUAL(option(tcp_vi_of(pair[0].vi[1])->fd, TCP_USER_TIMEOUT), 0); /* a rank may leave its socket full for hours */
+    CHECK_EQUAL(option(tcp_vi_of(pair[0].vi[1])->call.link->fd, TCP_USER_TIMEOUT), 0); /* a rank may leave its socket full for hours */
     pair_close();
 }
 

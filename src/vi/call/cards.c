@@ -44,10 +44,11 @@ struct call_address call_place_address(const union call_place *place)
     return address;
 }
 
-void call_address_text(const struct call_address *address, char *out, size_t size)
+struct call_text call_address_text(const struct call_address *address)
 {
-    if (!inet_ntop(address->family, address->bytes, out, (socklen_t)size))
-        snprintf(out, size, "?");
+    struct call_text out = {"?"};
+    (void)!inet_ntop(address->family, address->bytes, out.text, sizeof(out.text));
+    return out;
 }
 
 /* ---- choosing ---------------------------------------------------------------------------------------------------- */
@@ -187,16 +188,15 @@ int call_cards_only(struct call_cards *cards, const char *name)
 
 int call_cards_write(const struct call_cards *cards, char *text, size_t size)
 {
-    char all[CALL_CARD_TEXT], address[INET6_ADDRSTRLEN]; /* as much as the longest needs, and more */
+    char all[CALL_CARD_TEXT]; /* as much as the longest needs, and more */
     size_t used =
         (size_t)snprintf(all, sizeof(all), "1,%u,%" PRIx64 ",%s", cards->port, cards->host, cards->helds ? "" : "-");
     for (int i = 0; i < cards->helds; i++)
         used += (size_t)snprintf(all + used, sizeof(all) - used, "%06x", cards->held[i]);
     for (int i = 0; i < cards->count; i++) {
         const struct call_card *card = &cards->card[i];
-        call_address_text(&card->address, address, sizeof(address));
-        used += (size_t)snprintf(all + used, sizeof(all) - used, ",%u%c/%s/%u/%u", card->ordinal, card->kind, address,
-                                 card->prefix, card->speed);
+        used += (size_t)snprintf(all + used, sizeof(all) - used, ",%u%c/%s/%u/%u", card->ordinal, card->kind,
+                                 call_address_text(&card->address).text, card->prefix, card->speed);
     }
     if (strspn(cards->name, NAME_LETTERS) == strlen(cards->name) && cards->name[0])
         used += (size_t)snprintf(all + used, sizeof(all) - used, "@%s", cards->name);

@@ -26,6 +26,10 @@ struct call_address {
     uint8_t bytes[16];
 };
 
+struct call_text {
+    char text[INET6_ADDRSTRLEN];
+};
+
 /* As the kernel describes them. */
 struct call_interface {
     char name[16];
@@ -122,4 +126,4 @@ socklen_t call_address_place(const struct call_address *address, uint16_t port, 
 struct call_address call_place_address(const union call_place *place);
 bool call_address_special(const struct call_address *address); /* it names no host to others */
 bool call_address_equal(const struct call_address *a, const struct call_address *b);
-void call_address_text(const struct call_address *address, char *out, size_t size);
+struct call_text call_address_text(const struct call_address *address);

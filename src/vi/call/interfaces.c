@@ -182,7 +182,7 @@ int call_cards_own(struct call_cards *cards)
         call_cards_choose(interfaces, cards);
     free(interfaces);
     if (!error && cards->count == 0)
-        error = vbase_fail(ERR_UNSUPPORTED, "tcp: no interface of this host is up and has an address");
+        error = vbase_fail(ERR_UNSUPPORTED, "no interface of this host is up and has an address");
     cards->host = vbase_host_identity();
     if (gethostname(cards->name, sizeof(cards->name) - 1) < 0)
         cards->name[0] = '\0';

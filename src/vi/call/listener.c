@@ -9,12 +9,14 @@
  * for would be no rail of its own, so each socket listens on its card alone. The address of a tunnel may be meant to be
  * reached by any. */
 #include "vi/call/listener.h"
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/timerfd.h>
 
 #define EVENTS      16
 #define TIMER_WORD  CALL_CARDS     /* in epoll's data; below: listening sockets; above: the places of unauthenticated
                                    * connections */
-#define NEVER       UINT64_MAX
 
 struct caller { /* not authenticated yet */
     bool here;             /* else the place is free */
@@ -39,6 +41,8 @@ struct seat {
 };
 
 struct call_listener {
+    pthread_t thread;      /* where no launcher runs it; ends when it sees `stop` */
+    _Atomic bool stop;
     int epoll, timer, socket[CALL_CARDS], sockets;
     uint32_t ranks;
     uint8_t secret[SECRET_SIZE];
@@ -53,17 +57,32 @@ struct call_listener {
 
 /* ---- what is watched --------------------------------------------------------------------------------------------- */
 
-static int listener_watch(struct call_listener *listener, int what, int fd, uint64_t word)
+int call_epoll(int epoll, int what, int fd, uint64_t word)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = word};
-    return epoll_ctl(listener->epoll, what, fd, &event) < 0 ? vbase_fail_errno(ERR_LIMIT, "epoll at the listener") : OK;
+    return epoll_ctl(epoll, what, fd, &event) < 0 ? vbase_fail_errno(ERR_LIMIT, "epoll of connections") : OK;
+}
+
+int call_epoll_open(int *epoll, int *timer, uint64_t word)
+{
+    *epoll = epoll_create1(EPOLL_CLOEXEC);
+    *timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    return *epoll < 0 || *timer < 0 ? vbase_fail_errno(ERR_LIMIT, "the descriptors of a listener or a nic")
+                                    : call_epoll(*epoll, EPOLL_CTL_ADD, *timer, word);
+}
+
+void call_timer_set(int timer, uint64_t at)
+{
+    uint64_t ns = at == CALL_NEVER ? 0 : at;
+    struct itimerspec when = {.it_value = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)}};
+    timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
 static int sockets_watch(struct call_listener *listener, int what)
 {
     int error = OK;
     for (int i = 0; i < listener->sockets && !error; i++)
-        error = listener_watch(listener, what, listener->socket[i], (uint64_t)i);
+        error = call_epoll(listener->epoll, what, listener->socket[i], (uint64_t)i);
     return error;
 }
 
@@ -73,13 +92,12 @@ void call_refuse(int fd, const char *why)
 {
     static struct base_log_gate gate;
     struct call_address address;
-    char who[INET6_ADDRSTRLEN] = "somebody", more[LOG_MORE];
+    char more[LOG_MORE];
     COUNT(refused);
     if (!vbase_log_gate_open(&gate, TUNED(LISTENER_LOG), more))
         return;
-    if (call_end_of(fd, true, &address))
-        call_address_text(&address, who, sizeof(who));
-    LOG_WARN("a connection from %s was refused: %s%s", who, why, more);
+    LOG_WARN("a connection from %s was refused: %s%s",
+             call_end_of(fd, true, &address) ? call_address_text(&address).text : "somebody", why, more);
 }
 
 static void timer_lower(struct call_listener *listener, uint64_t at)
@@ -170,7 +188,7 @@ static void caller_add(struct call_listener *listener, int fd, uint64_t now)
     int place = 0;
     while (listener->caller[place].here)
         place++;
-    if (listener_watch(listener, EPOLL_CTL_ADD, fd, TIMER_WORD + 1 + (uint64_t)place) != OK) {
+    if (call_epoll(listener->epoll, EPOLL_CTL_ADD, fd, TIMER_WORD + 1 + (uint64_t)place) != OK) {
         close(fd);
         return;
     }
@@ -200,18 +218,6 @@ static int seat_pass(int seat, const struct call_hello *hello, int fd)
     if (vbase_packet_send(seat, hello, sizeof(*hello), fd, MSG_DONTWAIT))
         return OK;
     return errno == EPIPE || errno == ECONNRESET ? ERR_PEER_DEAD : ERR_AGAIN;
-}
-
-static int seat_make(const struct call_note *note, int rank, int *near, int *far)
-{
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-        return vbase_fail_errno(ERR_LIMIT, "a pair of sockets between the listener and rank %d", rank);
-    *near = ends[0];
-    *far = ends[1];
-    return vbase_packet_send(*near, note, sizeof(*note), -1, MSG_DONTWAIT)
-               ? OK
-               : vbase_fail_errno(ERR_SYSTEM, "a note to rank %d", rank);
 }
 
 int call_seat_note(int seat, struct call_note *note)
@@ -272,9 +278,8 @@ static struct seat *seat_of(struct call_listener *listener, uint32_t rank)
 static int caller_hear(struct caller *caller, uint64_t now)
 {
     uint32_t before = caller->heard;
-    int error = caller->welcomed
-                    ? call_greeting_hear(caller->fd, &caller->proof, sizeof(caller->proof), &caller->heard)
-                    : call_greeting_hear(caller->fd, &caller->hello, sizeof(caller->hello), &caller->heard);
+    int error = call_greeting_hear(caller->fd, caller->welcomed ? (void *)&caller->proof : &caller->hello,
+                                   caller->welcomed ? sizeof(caller->proof) : sizeof(caller->hello), &caller->heard);
     if (!error || caller->heard != before)
         caller->spoke = now;
     return error;
@@ -329,7 +334,7 @@ static void caller_greet(struct call_listener *listener, struct caller *caller, 
 
 static void timer_run(struct call_listener *listener, uint64_t now)
 {
-    listener->timer_at = NEVER;
+    listener->timer_at = CALL_NEVER;
     for (struct caller *one = listener->caller; one < listener->caller + TUNED(LISTENER_CALLERS); one++)
         if (one->here && now >= one->came + TUNED_NS(LISTENER_PATIENCE))
             caller_refuse(listener, one, "it did not prove in time that it belongs to this job");
@@ -361,11 +366,8 @@ void call_listener_step(struct call_listener *listener, uint64_t now)
     }
     if (now >= listener->timer_at)
         timer_run(listener, now);
-    if (listener->timer_at != before) {
-        uint64_t at = listener->timer_at == NEVER ? 0 : listener->timer_at;
-        struct itimerspec when = {.it_value = {(time_t)(at / 1000000000u), (long)(at % 1000000000u)}};
-        timerfd_settime(listener->timer, TFD_TIMER_ABSTIME, &when, NULL);
-    }
+    if (listener->timer_at != before)
+        call_timer_set(listener->timer, listener->timer_at);
 }
 
 int call_listener_descriptor(const struct call_listener *listener) { return listener->epoll; }
@@ -382,15 +384,18 @@ int call_listener_seat(struct call_listener *listener, int local_index)
 static int seats_make(struct call_listener *listener, const struct vi_setup *setup)
 {
     struct call_note note = {.magic = CALL_NOTE_MAGIC, .host = listener->cards.host, .port = listener->cards.port};
-    int error = OK;
-    for (uint32_t i = 0; i < setup->local_count && !error; i++) {
+    for (uint32_t i = 0; i < setup->local_count; i++) {
         struct seat *seat = &listener->seat[i];
-        *seat = (struct seat){.rank = setup->local_ranks[i], .near = -1, .far = -1};
+        int ends[2];
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+            return vbase_fail_errno(ERR_LIMIT, "a pair of sockets between the listener and a rank");
+        *seat = (struct seat){.rank = setup->local_ranks[i], .near = ends[0], .far = ends[1]};
         list_init(&seat->waiting);
         listener->seats++;
-        error = seat_make(&note, seat->rank, &seat->near, &seat->far);
+        if (!vbase_packet_send(seat->near, &note, sizeof(note), -1, MSG_DONTWAIT))
+            return vbase_fail_errno(ERR_SYSTEM, "a note to rank %d", seat->rank);
     }
-    return error;
+    return OK;
 }
 
 /* ---- opening and closing ----------------------------------------------------------------------------------------- */
@@ -455,15 +460,10 @@ int call_listener_open(const struct vi_setup *setup, struct call_listener **out)
     if (!listener)
         return vbase_fail(ERR_MEMORY, "a listener for %zu ranks", seats);
     listener->ranks = setup->ranks;
-    listener->timer_at = NEVER;
+    listener->timer_at = CALL_NEVER;
     memcpy(listener->secret, setup->secret, SECRET_SIZE);
-    listener->epoll = epoll_create1(EPOLL_CLOEXEC);
-    listener->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    int error = listener->epoll < 0 || listener->timer < 0
-                    ? vbase_fail_errno(ERR_LIMIT, "the descriptors of a listener")
-                    : listener_watch(listener, EPOLL_CTL_ADD, listener->timer, TIMER_WORD);
-    if (!error)
-        error = call_cards_own(&listener->cards) ?: sockets_listen(&listener->cards, listener->socket);
+    int error = call_epoll_open(&listener->epoll, &listener->timer, TIMER_WORD)
+                    ?: call_cards_own(&listener->cards) ?: sockets_listen(&listener->cards, listener->socket);
     if (!error) {
         listener->sockets = listener->cards.count;
         error = sockets_watch(listener, EPOLL_CTL_ADD) ?: seats_make(listener, setup);
@@ -492,4 +492,47 @@ void call_listener_close(struct call_listener *listener)
     base_close(listener->timer);
     explicit_bzero(listener->secret, sizeof(listener->secret));
     free(listener);
+}
+
+/* ---- where no launcher runs it ----------------------------------------------------------------------------------- */
+
+/* It sleeps until a connection request comes, so that connections to other ranks are accepted while this one computes.
+ * It touches the listener and nothing else of the process. */
+static void *thread_run(void *argument)
+{
+    struct call_listener *listener = argument;
+    struct pollfd ready = {.fd = listener->epoll, .events = POLLIN};
+    while (!listener->stop)
+        if (poll(&ready, 1, -1) > 0)
+            call_listener_step(listener, vbase_clock_ns());
+    return NULL;
+}
+
+int vi_listener_open(const struct vi_setup *setup, int *seat, struct call_listener **out)
+{
+    struct call_listener *listener;
+    sigset_t all, old;
+    int error = call_listener_open(setup, &listener);
+    if (error)
+        return error;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int failed = pthread_create(&listener->thread, NULL, thread_run, listener);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (failed) {
+        call_listener_close(listener);
+        return vbase_fail(ERR_LIMIT, "no thread for the listener of this node");
+    }
+    for (uint32_t i = 0; i < setup->local_count; i++)
+        seat[i] = call_listener_seat(listener, (int)i);
+    *out = listener;
+    return OK;
+}
+
+void vi_listener_close(struct call_listener *listener)
+{
+    listener->stop = true; /* first: the thread sets the timer, if at all, before it looks */
+    call_timer_set(listener->timer, 1);
+    pthread_join(listener->thread, NULL);
+    call_listener_close(listener);
 }

@@ -11,6 +11,8 @@
 #include "vi/call/hello.h"
 #include "vi/vi.h"
 
+#define CALL_NEVER UINT64_MAX /* of times, ns */
+
 struct call_listener;
 
 /* What a rank must know to write its address. */
@@ -41,3 +43,8 @@ void call_refuse(int fd, const char *why);
  * listener is gone. */
 int call_seat_take(int seat, struct call_hello *hello, int *fd) MUST_CHECK;
 int call_seat_note(int seat, struct call_note *note) MUST_CHECK; /* the first message; ERR_PROTOCOL */
+
+/* An epoll set with a timer in it, both close-on-exec; WORD says that it is the timer. ERR_LIMIT. */
+int call_epoll_open(int *epoll, int *timer, uint64_t word) MUST_CHECK;
+int call_epoll(int epoll, int what, int fd, uint64_t word) MUST_CHECK; /* epoll_ctl, for reading. ERR_LIMIT */
+void call_timer_set(int timer, uint64_t at_ns); /* CALL_NEVER: not at all */

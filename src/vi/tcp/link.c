@@ -1,52 +1,7 @@
-/* Links: sockets from birth to the end of their greeting. Called by the poll; nothing here blocks, nothing is told to
- * the sink.
- *
- * During a greeting nothing is read beyond the message awaited: frames follow the last one, and receive.c reads those.
- * A caller waits for the welcome as long as it takes: the listener at the other end is alive. */
+/* Links and sessions of tcp: what they are beside call's. Called by the poll, but for tcp_disconnect and making a
+ * session. */
 #include "vi/tcp/tcp.h"
 #include <linux/tcp.h>
-
-/* Sets how long the kernel waits for an acknowledgement, and makes it probe soon an idle connection; 0: the kernel's
- * own time. */
-static void unanswered(int fd, int ms)
-{
-    call_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, ms ? 1 : 10);
-    call_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, ms ? 1 : 5);
-    call_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, ms);
-}
-
-struct tcp_link *tcp_link_make(int fd, enum tcp_phase phase)
-{
-    struct tcp_link *link = calloc(1, sizeof(*link));
-    if (!link)
-        return NULL;
-    link->fd = fd;
-    link->phase = phase;
-    link->deadline = TCP_NEVER;
-    call_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    call_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-    call_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 4);
-    unanswered(fd, 0);
-    return link;
-}
-
-void tcp_link_close(struct tcp_nic *nic, struct tcp_link *link)
-{
-    if (link->phase == TCP_GONE)
-        return;
-    tcp_watch(nic, link, 0); /* a child after fork may hold the socket: closing does not end the watch */
-    tcp_cold(nic, link);
-    tcp_stage_drop(nic, link);
-    list_leave(&link->owing);
-    list_leave(&link->unread);
-    list_leave(&link->node);
-    if (link->rail && link->rail->link == link)
-        link->rail->link = NULL;
-    close(link->fd);
-    link->fd = -1;
-    link->phase = TCP_GONE;
-    list_append(&nic->gone, &link->node);
-}
 
 /* ---- stages: the buffers that sockets are read into; a link has one while something lies in it ------------------- */
 
@@ -67,106 +22,138 @@ void tcp_stage_drop(struct tcp_nic *nic, struct tcp_link *link)
     link->start = link->end = 0;
 }
 
-/* ---- the greeting ------------------------------------------------------------------------------------------------ */
+/* ---- links that are read directly -------------------------------------------------------------------------------- */
 
-static int greet_connected(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
+void tcp_cold(struct tcp_nic *nic, struct tcp_link *link)
 {
-    int number = 0, error;
-    socklen_t length = sizeof(number);
-    if (getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &number, &length) < 0 || number != 0) {
-        tcp_rail_failed(nic, link->rail, number ? number : errno, now);
-        return ERR_AGAIN; /* it is over already */
+    for (int i = 0; i < nic->hot_count; i++)
+        if (nic->hot[i] == link) {
+            nic->hot[i] = nic->hot[--nic->hot_count];
+            return;
+        }
+}
+
+void tcp_hot(struct tcp_nic *nic, struct tcp_link *link)
+{
+    int oldest = 0;
+    link->heard = nic->looked;
+    for (int i = 0; i < nic->hot_count; i++) {
+        if (nic->hot[i] == link)
+            return;
+        if (nic->hot[i]->heard < nic->hot[oldest]->heard)
+            oldest = i;
     }
-    error = call_hello_make(&link->hello, nic->nic.rank, link->peer->rank, link->rail->number, link->epoch);
-    if (error)
-        return error;
-    unanswered(link->fd, (int)TUNED(TCP_GREETING)); /* a card that fails now would block this connection for a quarter
-                                                     * of an hour */
-    if (!call_greeting_say(link->fd, &link->hello, sizeof(link->hello)))
-        return vbase_fail_errno(ERR_LINK_DOWN, "a hello to rank %u", link->peer->rank);
-    link->phase = TCP_GREETING;
-    link->deadline = TCP_NEVER;
-    link->met = now;
-    tcp_watch(nic, link, EPOLLIN);
-    return OK;
+    nic->hot[nic->hot_count < (int)TUNED(TCP_HOT) ? nic->hot_count++ : oldest] = link;
 }
 
-/* Of two calls that cross, the one of the lower rank stays. */
-static bool rank_decides(const struct tcp_nic *nic, const struct tcp_peer *peer)
+/* ---- from link to session, and back ------------------------------------------------------------------------------ */
+
+static void session_free(struct call_vi *base)
 {
-    return nic->nic.rank < peer->rank;
+    struct tcp_vi *vi = tcp_vi_of(&base->vi);
+    tcp_writer_forget(vi);
+    tcp_queue_drop(&vi->queue);
+    free(vi->posted);
+    free(vi);
 }
 
-static int greet_welcome(struct tcp_nic *nic, struct tcp_link *link)
+/* The cards of the connection, in words. */
+static void path_find(struct call_vi *vi, int fd)
 {
-    struct tcp_peer *peer = link->peer;
-    struct call_proof proof;
-    int error = call_greeting_hear(link->fd, &link->welcome, sizeof(link->welcome), &link->greeted) ?:
-                call_welcome_judge(&link->welcome, &link->hello, nic->secret);
-    if (error)
-        return error;
-    call_proof_make(&proof, &link->hello, &link->welcome, nic->secret);
-    if (!call_greeting_say(link->fd, &proof, sizeof(proof)))
-        return vbase_fail_errno(ERR_LINK_DOWN, "a proof to rank %u", peer->rank);
-    link->phase = TCP_PROVED; /* from here on the called side may take it for the connection */
-    base_lock(&nic->lock);
-    if (rank_decides(nic, peer))
-        link->rail->epoch = link->epoch; /* so it is: calls of the other side are crossed */
-    base_unlock(&nic->lock);
-    return OK;
-}
-
-static int greet_verdict(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
-{
-    struct tcp_rail *rail = link->rail;
-    int error = call_greeting_hear(link->fd, &link->verdict, sizeof(link->verdict), &link->greeted);
-    if (error)
-        return error;
-    if (link->verdict.word == CALL_ACCEPTED) {
-        unanswered(link->fd, 0); /* a rank may leave its socket full as long as it likes */
-        tcp_peer_commit(nic, link, now);
-        return OK;
-    }
-    rail->floor = link->verdict.epoch > rail->floor ? link->verdict.epoch : rail->floor;
-    tcp_rail_over(nic, rail, OK, link->verdict.word == CALL_CROSSED ? TUNED_NS(TCP_CROSSED) : 0, now);
-    return ERR_AGAIN;
-}
-
-/* Under nic->lock: does this side hold a link of the rail, or its own call that it has decided for? */
-static bool has_link(const struct tcp_nic *nic, const struct tcp_rail *rail)
-{
-    return rail->link || (rank_decides(nic, rail->peer) && rail->dial && rail->dial->phase == TCP_PROVED);
-}
-
-/* The calling rank is authenticated; the verdict whether this connection is the one to keep is still to be sent. */
-void tcp_called(struct tcp_nic *nic, const struct call_hello *hello, int fd, uint64_t now)
-{
-    struct call_verdict verdict = {.word = CALL_ACCEPTED};
-    struct tcp_link *link = tcp_link_make(fd, TCP_CALLED);
-    if (!link) {
-        close(fd);
+    struct call_address mine, theirs;
+    snprintf(vi->path, sizeof(vi->path), "a connection that is gone");
+    if (!call_end_of(fd, false, &mine) || !call_end_of(fd, true, &theirs))
         return;
-    }
-    base_lock(&nic->lock);
-    link->peer = tcp_peer_make(nic, hello->from);
-    link->rail = link->peer ? &link->peer->rail[hello->rail] : NULL;
-    if (link->rail && hello->epoch <= link->rail->epoch)
-        verdict = (struct call_verdict){has_link(nic, link->rail) ? CALL_CROSSED : CALL_STALE, link->rail->epoch};
-    base_unlock(&nic->lock);
-    link->epoch = hello->epoch;
-    if (!link->rail || !call_greeting_say(link->fd, &verdict, sizeof(verdict)) || verdict.word != CALL_ACCEPTED)
-        tcp_link_close(nic, link);
-    else
-        tcp_peer_commit(nic, link, now);
+    const struct call_card *card = call_card_of(&vi->peer->nic->cards, &mine);
+    snprintf(vi->path, sizeof(vi->path), "%s %s - %s", card ? card->name : "?", call_address_text(&mine).text,
+             call_address_text(&theirs).text);
+    vi->card = card ? card->ordinal : 0;
+    vi->near = call_address_equal(&mine, &theirs);
 }
 
-void tcp_greet(struct tcp_nic *nic, struct tcp_link *link, uint64_t now)
+/* Where there are several rails, data that is not sent yet stays with us and not in the socket: another rail may take
+ * it. */
+static void rails_several(const struct call_peer *peer)
 {
-    int error = link->phase == TCP_DIALLING ? greet_connected(nic, link, now)
-              : link->phase == TCP_GREETING ? greet_welcome(nic, link)
-              : link->phase == TCP_PROVED ? greet_verdict(nic, link, now) : OK;
-    if (error && error != ERR_AGAIN)
-        tcp_rail_over(nic, link->rail, error, 0, now);
+    int fd[CALL_PAIRS], count = 0;
+    for (uint32_t i = 0; i < CALL_PAIRS; i++)
+        if (peer->rail[i].link && peer->rail[i].link->phase == CALL_UP)
+            fd[count++] = peer->rail[i].link->fd;
+    for (int i = 0; count > 1 && i < count; i++)
+        call_option(fd[i], IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)TUNED(TCP_UNSENT));
+}
+
+static void session_attach(struct call_vi *base, struct call_link *link)
+{
+    struct tcp_vi *vi = tcp_vi_of(&base->vi);
+    struct tcp_nic *nic = tcp_nic_of(base->vi.nic);
+    path_find(base, link->fd);
+    if (base->near) /* no congestion on one host: a congestion control that estimates rates and paces, where it is the
+                     * default, only costs time */
+        setsockopt(link->fd, IPPROTO_TCP, TCP_CONGESTION, "reno", sizeof("reno") - 1);
+    base_lock(&vi->lock);
+    base->link = link;
+    base_unlock(&vi->lock);
+    rails_several(link->peer);
+    call_watch(link, EPOLLIN);
+    tcp_hot(nic, tcp_link_of(link));
+    call_up(base);
+    if (!tcp_flush(vi))
+        call_break(base, ERR_LINK_DOWN);
+    else /* read in this poll: something may have come already */
+        list_append(&nic->unread, &tcp_link_of(link)->unread);
+}
+
+static void session_detach(struct call_vi *base)
+{
+    struct tcp_vi *vi = tcp_vi_of(&base->vi);
+    struct tcp_link *link = tcp_link_of(base->link);
+    base_lock(&vi->lock);
+    vi->dead = true;
+    base->link = NULL;
+    tcp_queue_drop(&vi->queue);
+    base_unlock(&vi->lock);
+    tcp_writer_forget(vi);
+    if (link) {
+        tcp_cold(tcp_nic_of(base->vi.nic), link);
+        tcp_stage_drop(tcp_nic_of(base->vi.nic), link);
+        list_leave(&link->owing);
+        list_leave(&link->unread);
+    }
+    tcp_completed(vi, ERR_LINK_DOWN);
+}
+
+/* The memory of a put is not ours any more: then the link ends here and now. */
+static void session_leave(struct call_vi *base)
+{
+    struct tcp_vi *vi = tcp_vi_of(&base->vi);
+    tcp_stage_drop(tcp_nic_of(base->vi.nic), tcp_link_of(base->link));
+    if (!base->abrupt)
+        tcp_control_send(vi, TCP_GOODBYE, 0);
+    if (base->abrupt || tcp_queue_lent(&vi->queue) != TCP_NONE || !tcp_flush(vi))
+        call_break(base, ERR_LINK_DOWN);
+}
+
+const struct call_provider tcp_provider = {
+    .ops = &tcp_ops,
+    .vi_size = sizeof(struct tcp_vi),
+    .link_size = sizeof(struct tcp_link),
+    .free = session_free,
+    .attach = session_attach,
+    .detach = session_detach,
+    .leave = session_leave,
+};
+
+void tcp_disconnect(struct vi *base, bool abrupt)
+{
+    struct tcp_vi *vi = tcp_vi_of(base);
+    base_lock(&vi->lock);
+    if (!vi->call.link && tcp_queue_lent(&vi->queue) != TCP_NONE) { /* it waits; the memory of its puts does not */
+        tcp_queue_drop(&vi->queue);
+        atomic_store_explicit(&vi->sent, 0, memory_order_relaxed);
+    }
+    base_unlock(&vi->lock);
+    call_disconnect(base, abrupt);
 }
 
 /* ---- health ------------------------------------------------------------------------------------------------------ */
@@ -186,10 +173,10 @@ static bool vi_dead(struct tcp_vi *vi)
     uint64_t sent = atomic_load_explicit(&vi->sent, memory_order_relaxed);
     struct tcp_info info;
     socklen_t length = sizeof(info);
-    if (getsockopt(vi->link->fd, IPPROTO_TCP, TCP_INFO, &info, &length) < 0)
+    if (getsockopt(vi->call.link->fd, IPPROTO_TCP, TCP_INFO, &info, &length) < 0)
         return false;
     if (info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0 &&
-        atomic_load_explicit(&vi->vi.waiting, memory_order_relaxed) == 0)
+        atomic_load_explicit(&vi->call.vi.waiting, memory_order_relaxed) == 0)
         atomic_store_explicit(&vi->doubt, sent, memory_order_relaxed);
     return (info.tcpi_unacked > 0 && info.tcpi_retransmits >= 2 && info.tcpi_last_ack_recv >= TUNED(TCP_DEAD)) ||
            (info.tcpi_probes >= 3 && info.tcpi_last_ack_recv >= TUNED(TCP_DEAD_PROBED));
@@ -197,8 +184,8 @@ static bool vi_dead(struct tcp_vi *vi)
 
 bool tcp_doubtful(const struct tcp_nic *nic)
 {
-    list_for_each(node, &nic->up)
-        if (vi_in_doubt(container_of(node, struct tcp_vi, up)))
+    list_for_each(node, &nic->call.up)
+        if (vi_in_doubt(container_of(node, struct tcp_vi, call.up)))
             return true;
     return false;
 }
@@ -207,12 +194,12 @@ void tcp_health(struct tcp_nic *nic, uint64_t now)
 {
     static const struct linger at_once = {.l_onoff = 1};
     nic->health_at = now + TUNED_NS(TCP_HEALTH);
-    list_for_each(node, &nic->up) {
-        struct tcp_vi *vi = container_of(node, struct tcp_vi, up);
+    list_for_each(node, &nic->call.up) {
+        struct tcp_vi *vi = container_of(node, struct tcp_vi, call.up);
         if (!vi_in_doubt(vi) || !vi_dead(vi))
             continue;
-        (void)vbase_fail(ERR_LINK_DOWN, "nothing that is sent to rank %u arrives", vi->vi.peer);
-        setsockopt(vi->link->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-        tcp_vi_break(nic, vi, ERR_LINK_DOWN);
+        (void)vbase_fail(ERR_LINK_DOWN, "nothing that is sent to rank %u arrives", vi->call.vi.peer);
+        setsockopt(vi->call.link->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+        call_break(&vi->call, ERR_LINK_DOWN);
     }
 }

@@ -117,5 +117,5 @@ uint64_t tcp_queue_lent(const struct tcp_queue *queue)
     for (const struct tcp_item *item = queue->first; item; item = item->next)
         if (item->put)
             return item->number;
-    return TCP_NEVER;
+    return TCP_NONE;
 }

@@ -11,10 +11,10 @@
 enum taken { TAKEN_NONE, TAKEN_ONE, TAKEN_STOP }; /* nothing whole is there; go on; the link has ended */
 
 /* The link ends: it said something that makes no sense. */
-static COLD enum taken frame_refuse(struct tcp_nic *nic, struct tcp_link *link, const char *what)
+static COLD enum taken frame_refuse(struct tcp_link *link, const char *what)
 {
-    call_refuse(link->fd, what);
-    tcp_vi_break(nic, link->vi, ERR_PROTOCOL);
+    call_refuse(link->call.fd, what);
+    call_break(link->call.vi, ERR_PROTOCOL);
     return TAKEN_STOP;
 }
 
@@ -22,7 +22,7 @@ static COLD enum taken frame_refuse(struct tcp_nic *nic, struct tcp_link *link, 
 
 static void frame_count(struct tcp_nic *nic, struct tcp_link *link)
 {
-    struct tcp_vi *vi = link->vi;
+    struct tcp_vi *vi = tcp_link_vi(link);
     /* relaxed: this thread alone writes it; senders pass it on as it is */
     uint32_t took = atomic_load_explicit(&vi->took, memory_order_relaxed) + 1;
     atomic_store_explicit(&vi->took, took, memory_order_relaxed);
@@ -32,7 +32,7 @@ static void frame_count(struct tcp_nic *nic, struct tcp_link *link)
 static enum taken put_landed(struct tcp_nic *nic, struct tcp_link *link)
 {
     struct tcp_landing landing = link->landing;
-    struct tcp_vi *vi = link->vi;
+    struct tcp_vi *vi = tcp_link_vi(link);
     link->landing.active = false;
     link->tell |= !landing.quiet;
     if (landing.refused) { /* before anything may say that it is taken */
@@ -41,8 +41,8 @@ static enum taken put_landed(struct tcp_nic *nic, struct tcp_link *link)
     }
     frame_count(nic, link);
     if (landing.signal && !landing.refused) {
-        nic->told++;
-        nic->nic.sink.arrived(&vi->vi, landing.immediate, landing.length);
+        nic->call.told++;
+        nic->call.nic.sink.arrived(&vi->call.vi, landing.immediate, landing.length);
     }
     return TAKEN_ONE;
 }
@@ -72,7 +72,7 @@ static ssize_t read_landing(struct tcp_nic *nic, struct tcp_link *link, bool *fu
                              {link->stage, link->bulk ? TUNED(TCP_BULK_STAGE) : TUNED(TCP_STAGE)}};
     struct msghdr message = {.msg_iov = piece, .msg_iovlen = 2};
     piece[0].iov_base = tcp_region_hold(nic, landing->region, landing->offset, landing->left);
-    ssize_t got = piece[0].iov_base ? recvmsg(link->fd, &message, MSG_DONTWAIT) : 0;
+    ssize_t got = piece[0].iov_base ? recvmsg(link->call.fd, &message, MSG_DONTWAIT) : 0;
     int number = errno;
     tcp_region_release(nic);
     if (!piece[0].iov_base) {
@@ -110,14 +110,14 @@ static enum taken put_take(struct tcp_nic *nic, struct tcp_link *link, const str
 
 static enum taken send_take(struct tcp_nic *nic, struct tcp_link *link, const struct tcp_frame *frame)
 {
-    struct tcp_vi *vi = link->vi;
+    struct tcp_vi *vi = tcp_link_vi(link);
     uint32_t size = (uint32_t)sizeof(*frame) + frame->length;
     if (link->end - link->start < size)
         return TAKEN_NONE;
-    nic->enough |=
-        nic->nic.sink.received(&vi->vi, frame->word, link->stage + link->start + sizeof(*frame), frame->length, 1);
-    nic->told++;
-    if (link->phase == TCP_GONE)
+    nic->enough |= nic->call.nic.sink.received(&vi->call.vi, frame->word,
+                                               link->stage + link->start + sizeof(*frame), frame->length, 1);
+    nic->call.told++;
+    if (link->call.phase == CALL_GONE)
         return TAKEN_STOP;
     link->start += size;
     link->bulk = false;
@@ -127,7 +127,7 @@ static enum taken send_take(struct tcp_nic *nic, struct tcp_link *link, const st
 
 static const char *fault_of(const struct tcp_link *link, const struct tcp_frame *frame)
 {
-    uint32_t number = atomic_load_explicit(&link->vi->took, memory_order_relaxed);
+    uint32_t number = atomic_load_explicit(&tcp_link_vi(link)->took, memory_order_relaxed);
     static const uint32_t most[TCP_KINDS] = {[TCP_SEND] = TCP_MAX_SEND, [TCP_PUT] = TCP_MAX_PUT};
     if (frame->kind == 0 || frame->kind >= TCP_KINDS)
         return "a frame of no kind";
@@ -141,7 +141,7 @@ static const char *fault_of(const struct tcp_link *link, const struct tcp_frame 
 }
 
 /* What the other side has taken of ours. A put that still waits here cannot be among it. */
-static bool credit_take(struct tcp_nic *nic, struct tcp_vi *vi, uint32_t word)
+static bool credit_take(struct tcp_vi *vi, uint32_t word)
 {
     uint64_t taken = atomic_load_explicit(&vi->taken, memory_order_relaxed), lent;
     /* acquire: pairs with count_frame */
@@ -158,19 +158,19 @@ static bool credit_take(struct tcp_nic *nic, struct tcp_vi *vi, uint32_t word)
     if (taken >= lent)
         return false;
     atomic_store_explicit(&vi->taken, taken, memory_order_relaxed);
-    tcp_completed(nic, vi, OK);
+    tcp_completed(vi, OK);
     return true;
 }
 
-static enum taken control_take(struct tcp_nic *nic, struct tcp_link *link, const struct tcp_frame *frame)
+static enum taken control_take(struct tcp_link *link, const struct tcp_frame *frame)
 {
     link->start += sizeof(*frame);
-    if (frame->kind == TCP_REFUSED && !tcp_put_refused(link->vi, frame->word))
-        return frame_refuse(nic, link, "a refusal of nothing");
+    if (frame->kind == TCP_REFUSED && !tcp_put_refused(tcp_link_vi(link), frame->word))
+        return frame_refuse(link, "a refusal of nothing");
     if (frame->kind != TCP_GOODBYE)
         return TAKEN_ONE;
-    (void)vbase_fail(ERR_LINK_DOWN, "rank %u has disconnected", link->peer->rank);
-    tcp_vi_break(nic, link->vi, ERR_LINK_DOWN);
+    (void)vbase_fail(ERR_LINK_DOWN, "rank %u has disconnected", link->call.peer->rank);
+    call_break(link->call.vi, ERR_LINK_DOWN);
     return TAKEN_STOP;
 }
 
@@ -186,12 +186,12 @@ static enum taken frame_take(struct tcp_nic *nic, struct tcp_link *link)
     memcpy(&frame, link->stage + link->start, sizeof(frame));
     const char *fault = fault_of(link, &frame);
     if (unlikely(fault))
-        return frame_refuse(nic, link, fault);
-    if (unlikely(!credit_take(nic, link->vi, frame.taken)))
-        return frame_refuse(nic, link, "a credit for what was not sent");
+        return frame_refuse(link, fault);
+    if (unlikely(!credit_take(tcp_link_vi(link), frame.taken)))
+        return frame_refuse(link, "a credit for what was not sent");
     if (likely(frame.kind == TCP_SEND))
         return send_take(nic, link, &frame);
-    return frame.kind == TCP_PUT ? put_take(nic, link, &frame) : control_take(nic, link, &frame);
+    return frame.kind == TCP_PUT ? put_take(nic, link, &frame) : control_take(link, &frame);
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
@@ -207,7 +207,7 @@ static ssize_t read_stage(struct tcp_link *link, bool *full)
     }
     bool little = link->bulk && link->end < TUNED(TCP_BULK_STAGE);
     size_t room = (little ? TUNED(TCP_BULK_STAGE) : TUNED(TCP_STAGE)) - link->end;
-    ssize_t got = recv(link->fd, link->stage + link->end, room, MSG_DONTWAIT);
+    ssize_t got = recv(link->call.fd, link->stage + link->end, room, MSG_DONTWAIT);
     if (got < 0)
         return -errno;
     *full = (size_t)got == room;
@@ -235,37 +235,37 @@ static bool read_more(struct tcp_nic *nic, struct tcp_link *link)
         return false;
     errno = (int)-got;
     (void)(got == 0 ? vbase_fail(ERR_LINK_DOWN,
-                                 link->rail->link == link ? "rank %u closed the connection"
-                                                          : "rank %u has made a newer connection",
-                                 link->peer->rank)
-                    : vbase_fail_errno(ERR_LINK_DOWN, "the connection to rank %u", link->peer->rank));
-    tcp_vi_break(nic, link->vi, ERR_LINK_DOWN);
+                                 link->call.rail->link == &link->call ? "rank %u closed the connection"
+                                                                      : "rank %u has made a newer connection",
+                                 link->call.peer->rank)
+                    : vbase_fail_errno(ERR_LINK_DOWN, "the connection to rank %u", link->call.peer->rank));
+    call_break(link->call.vi, ERR_LINK_DOWN);
     return false;
 }
 
 /* After the goodbye what comes is dropped; the socket is read so that closing it does not reset what we sent last. */
-static void read_leaving(struct tcp_nic *nic, struct tcp_link *link)
+static void read_leaving(struct tcp_link *link)
 {
     char dropped[TUNED(TCP_STAGE) / 4];
     for (int turn = 0; turn < 16; turn++) {
-        ssize_t got = recv(link->fd, dropped, sizeof(dropped), MSG_DONTWAIT);
+        ssize_t got = recv(link->call.fd, dropped, sizeof(dropped), MSG_DONTWAIT);
         if (got < 0 && errno == EAGAIN)
             return;
         if (got == 0 || (got < 0 && errno != EINTR))
-            return tcp_vi_break(nic, link->vi, ERR_LINK_DOWN);
+            return call_break(link->call.vi, ERR_LINK_DOWN);
     }
 }
 
 static bool frames_take(struct tcp_nic *nic, struct tcp_link *link, int budget, int before)
 {
     enum taken taken = TAKEN_ONE;
-    while (taken == TAKEN_ONE && nic->told - before < budget && !nic->enough && link->phase == TCP_UP &&
+    while (taken == TAKEN_ONE && nic->call.told - before < budget && !nic->enough && link->call.phase == CALL_UP &&
            (link->start != link->end || link->landing.active)) {
-        if (unlikely(!atomic_load_explicit(&link->vi->open, memory_order_relaxed)))
+        if (unlikely(!atomic_load_explicit(&link->call.vi->open, memory_order_relaxed)))
             return false;
         taken = frame_take(nic, link);
     }
-    if (link->phase != TCP_UP)
+    if (link->call.phase != CALL_UP)
         return false;
     if (taken == TAKEN_NONE || link->start == link->end)
         return !nic->enough;
@@ -277,10 +277,11 @@ static bool frames_take(struct tcp_nic *nic, struct tcp_link *link, int budget, 
  * happens. */
 static void acknowledge(struct tcp_nic *nic, struct tcp_link *link)
 {
-    uint32_t owed = atomic_load_explicit(&link->vi->took, memory_order_relaxed) -
-                    atomic_load_explicit(&link->vi->told, memory_order_relaxed);
+    struct tcp_vi *vi = tcp_link_vi(link);
+    uint32_t owed =
+        atomic_load_explicit(&vi->took, memory_order_relaxed) - atomic_load_explicit(&vi->told, memory_order_relaxed);
     if (link->tell || owed >= TCP_TELL)
-        tcp_control_send(link->vi, TCP_TAKEN, 0);
+        tcp_control_send(vi, TCP_TAKEN, 0);
     link->tell = false;
     if (link->start == link->end)
         tcp_stage_drop(nic, link);
@@ -288,18 +289,18 @@ static void acknowledge(struct tcp_nic *nic, struct tcp_link *link)
 
 int tcp_receive(struct tcp_nic *nic, struct tcp_link *link, int budget)
 {
-    int before = nic->told;
+    int before = nic->call.told;
     bool more = true;
-    if (link->phase == TCP_LEAVING) {
-        read_leaving(nic, link);
+    if (link->call.phase == CALL_LEAVING) {
+        read_leaving(link);
         return 0;
     }
-    if (link->phase != TCP_UP || !tcp_stage_use(nic, link))
+    if (link->call.phase != CALL_UP || !tcp_stage_use(nic, link))
         return 0;
     list_leave(&link->unread);
     while (frames_take(nic, link, budget, before) && more)
         more = read_more(nic, link);
-    if (link->phase == TCP_UP)
+    if (link->call.phase == CALL_UP)
         acknowledge(nic, link);
-    return nic->told - before;
+    return nic->call.told - before;
 }

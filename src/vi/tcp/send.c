@@ -14,7 +14,7 @@
 /* Makes the poll examine this vi: its queue is not empty, or its socket has failed. */
 static void writer_add(struct tcp_vi *vi)
 {
-    struct tcp_nic *nic = tcp_nic_of(vi->vi.nic);
+    struct tcp_nic *nic = tcp_nic_of(vi->call.vi.nic);
     base_lock(&nic->writers_lock);
     if (!vi->writing) {
         vi->writing = true;
@@ -24,9 +24,9 @@ static void writer_add(struct tcp_vi *vi)
     base_unlock(&nic->writers_lock);
     /* seq_cst: pairs with tcp_arm: either it sees us in the list, or we see that it sleeps */
     atomic_thread_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&nic->asleep, memory_order_relaxed) && vi->fd >= 0 && !vi->watched) {
+    if (atomic_load_explicit(&nic->call.asleep, memory_order_relaxed) && vi->call.link && !vi->watched) {
         vi->watched = true;
-        tcp_watch(nic, vi->link, EPOLLIN | EPOLLOUT);
+        call_watch(vi->call.link, EPOLLIN | EPOLLOUT);
     }
 }
 
@@ -35,16 +35,16 @@ static int socket_failed(struct tcp_vi *vi, int error)
     vi->failed = error;
     writer_add(vi);
     errno = error;
-    return vbase_fail_errno(ERR_LINK_DOWN, "sending to rank %u", vi->vi.peer);
+    return vbase_fail_errno(ERR_LINK_DOWN, "sending to rank %u", vi->call.vi.peer);
 }
 
 /* Bytes that the socket took, 0 when it is full, -1 when it has failed. */
 static ssize_t socket_send(struct tcp_vi *vi, const struct iovec *piece, int pieces)
 {
     struct msghdr message = {.msg_iov = (struct iovec *)piece, .msg_iovlen = (size_t)pieces};
-    ssize_t sent = sendmsg(vi->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t sent = sendmsg(vi->call.link->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent >= 0) {
-        uint64_t *count = &vbase_counters->card0 + vi->card; /* plain stores: as COUNT */
+        uint64_t *count = &vbase_counters->card0 + vi->call.card; /* plain stores: as COUNT */
         __atomic_store_n(count, __atomic_load_n(count, __ATOMIC_RELAXED) + (uint64_t)sent, __ATOMIC_RELAXED);
         return sent;
     }
@@ -76,8 +76,8 @@ static int queue_pieces(struct tcp_vi *vi, const struct iovec *piece, int pieces
         if (!tcp_queue_copy(&vi->queue, (const uint8_t *)piece[i].iov_base + gone, piece[i].iov_len - gone))
             return socket_failed(vi, ENOMEM);
     }
-    atomic_store_explicit(&vi->vi.waiting, vi->queue.bytes, memory_order_relaxed);
-    if (fresh && vi->fd >= 0)
+    atomic_store_explicit(&vi->call.vi.waiting, vi->queue.bytes, memory_order_relaxed);
+    if (fresh && vi->call.link)
         writer_add(vi);
     return OK;
 }
@@ -97,7 +97,8 @@ static void queue_flush(struct tcp_vi *vi)
     struct iovec piece[BATCH];
     vi->held = false;
     for (int turn = 0; turn < (int)TUNED(TCP_TURNS) && vi->queue.first; turn++) {
-        int pieces = tcp_queue_gather(&vi->queue, piece, BATCH, vi->near ? TUNED(TCP_PUSH_NEAR) : TUNED(TCP_PUSH_MOST));
+        int pieces = tcp_queue_gather(&vi->queue, piece, BATCH,
+                                      vi->call.near ? TUNED(TCP_PUSH_NEAR) : TUNED(TCP_PUSH_MOST));
         size_t asked = total_of(piece, pieces);
         ssize_t sent = socket_send(vi, piece, pieces);
         if (sent < 0) {
@@ -120,7 +121,7 @@ static int frame_send(struct tcp_vi *vi, const struct tcp_frame *frame, const st
     int error;
     all[0] = (struct iovec){(void *)frame, sizeof(*frame)};
     if (pieces >= DIRECT) {
-        bool fresh = !vi->queue.first && vi->fd >= 0;
+        bool fresh = !vi->queue.first && vi->call.link;
         error = queue_pieces(vi, all, 1, 0) ?: queue_pieces(vi, piece, pieces, 0);
         if (!error && fresh)
             queue_flush(vi);
@@ -128,14 +129,14 @@ static int frame_send(struct tcp_vi *vi, const struct tcp_frame *frame, const st
     }
     for (int i = 0; i < pieces; i++)
         all[i + 1] = piece[i];
-    if (vi->fd >= 0 && (vi->held || (more && total <= TUNED(TCP_HELD) && !vi->queue.first))) {
+    if (vi->call.link && (vi->held || (more && total <= TUNED(TCP_HELD) && !vi->queue.first))) {
         error = queue_pieces(vi, all, pieces + 1, 0);
         vi->held = true;
         if (!error && (!more || vi->queue.copied > TUNED(TCP_HELD_MOST)))
             queue_flush(vi);
         return error;
     }
-    if (vi->fd >= 0 && !vi->queue.first) {
+    if (vi->call.link && !vi->queue.first) {
         sent = socket_send(vi, all, pieces + 1);
         if (sent < 0)
             return socket_failed(vi, errno);
@@ -203,7 +204,7 @@ static int put_room(struct tcp_vi *vi, bool posted)
     if (!vi->posted)
         vi->posted = calloc(TCP_PUTS, sizeof(*vi->posted));
     if (!vi->posted)
-        return vbase_fail(ERR_MEMORY, "puts to rank %u", vi->vi.peer);
+        return vbase_fail(ERR_MEMORY, "puts to rank %u", vi->call.vi.peer);
     if (vi->posted_end - vi->posted_first < TCP_PUTS)
         return OK;
     COUNT(lane_full);
@@ -218,7 +219,7 @@ static int put_locked(struct tcp_vi *vi, const struct vi_transfer *transfer, uin
         return error;
     struct tcp_item *item = tcp_queue_put(&vi->queue, transfer->local, transfer->pieces);
     if (!item)
-        return vbase_fail(ERR_MEMORY, "a put of %d pieces to rank %u", transfer->pieces, vi->vi.peer);
+        return vbase_fail(ERR_MEMORY, "a put of %d pieces to rank %u", transfer->pieces, vi->call.vi.peer);
     item->number = count_frame(vi);
     item->frame.frame = frame_stamp(vi, TCP_PUT, (uint32_t)length, transfer->key.word[0]);
     item->frame.frame.flags = (transfer->signal ? TCP_FLAG_SIGNAL : 0) | (transfer->cookie ? 0 : TCP_FLAG_QUIET);
@@ -226,12 +227,12 @@ static int put_locked(struct tcp_vi *vi, const struct vi_transfer *transfer, uin
     item->frame.offset = transfer->offset;
     if (transfer->cookie)
         vi->posted[vi->posted_end++ % TCP_PUTS] = (struct tcp_posted){item->number, transfer->cookie, OK};
-    if (fresh && vi->fd >= 0) {
+    if (fresh && vi->call.link) {
         queue_flush(vi);
         if (vi->queue.first && !vi->failed)
             writer_add(vi);
     }
-    atomic_store_explicit(&vi->vi.waiting, vi->queue.bytes, memory_order_relaxed);
+    atomic_store_explicit(&vi->call.vi.waiting, vi->queue.bytes, memory_order_relaxed);
     return OK; /* a socket that failed now is told by the poll, and this put with it */
 }
 
@@ -261,13 +262,14 @@ static bool next_completed(struct tcp_vi *vi, int failure, struct tcp_posted *ou
     return found;
 }
 
-void tcp_completed(struct tcp_nic *nic, struct tcp_vi *vi, int failure)
+void tcp_completed(struct tcp_vi *vi, int failure)
 {
+    struct call_nic *nic = vi->call.peer->nic;
     struct tcp_posted posted;
     while (next_completed(vi, failure, &posted))
-        if (posted.cookie && atomic_load_explicit(&vi->open, memory_order_relaxed)) {
+        if (posted.cookie && atomic_load_explicit(&vi->call.open, memory_order_relaxed)) {
             nic->told++;
-            nic->nic.sink.done(&vi->vi, posted.cookie, failure ? failure : posted.status);
+            nic->nic.sink.done(&vi->call.vi, posted.cookie, failure ? failure : posted.status);
         }
 }
 
@@ -277,7 +279,7 @@ bool tcp_put_refused(struct tcp_vi *vi, uint64_t number)
     base_lock(&vi->lock);
     for (uint64_t i = vi->posted_first; i != vi->posted_end; i++)
         if ((uint32_t)vi->posted[i % TCP_PUTS].number == (uint32_t)number) {
-            vi->posted[i % TCP_PUTS].status = vbase_fail(ERR_ARGUMENT, "rank %u has no such memory", vi->vi.peer);
+            vi->posted[i % TCP_PUTS].status = vbase_fail(ERR_ARGUMENT, "rank %u has no such memory", vi->call.vi.peer);
             found = true;
         }
     base_unlock(&vi->lock);
@@ -295,35 +297,35 @@ static void control_send(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word)
 void tcp_control_send(struct tcp_vi *vi, enum tcp_kind kind, uint64_t word)
 {
     base_lock(&vi->lock);
-    if (vi->fd >= 0 && kind == TCP_TAKEN && vi->queue.first)
+    if (vi->call.link && kind == TCP_TAKEN && vi->queue.first)
         vi->owes = true;
-    else if (vi->fd >= 0)
+    else if (vi->call.link)
         control_send(vi, kind, word);
     base_unlock(&vi->lock);
 }
 
 bool tcp_flush(struct tcp_vi *vi)
 {
-    struct tcp_nic *nic = tcp_nic_of(vi->vi.nic);
+    struct tcp_nic *nic = tcp_nic_of(vi->call.vi.nic);
     base_lock(&vi->lock);
     uint64_t before = vi->queue.bytes;
-    if (vi->fd >= 0 && !vi->failed)
+    if (vi->call.link && !vi->failed)
         queue_flush(vi);
-    if (vi->fd >= 0 && !vi->failed && !vi->queue.first && vi->owes) {
+    if (vi->call.link && !vi->failed && !vi->queue.first && vi->owes) {
         vi->owes = false;
         control_send(vi, TCP_TAKEN, 0);
     }
-    if (vi->fd >= 0 && (vi->queue.first || vi->failed)) {
+    if (vi->call.link && (vi->queue.first || vi->failed)) {
         writer_add(vi);
-    } else if (vi->watched && vi->fd >= 0) {
+    } else if (vi->watched && vi->call.link) {
         vi->watched = false;
-        tcp_watch(nic, vi->link, EPOLLIN);
+        call_watch(vi->call.link, EPOLLIN);
     }
-    if (vi->leaving && vi->fd >= 0 && !vi->queue.first)
-        shutdown(vi->fd, SHUT_WR); /* the other side reads to the end and closes */
+    if (vi->call.leaving && vi->call.link && !vi->queue.first)
+        shutdown(vi->call.link->fd, SHUT_WR); /* the other side reads to the end and closes */
     nic->moved |= vi->queue.bytes != before;
     nic->bytes += vi->queue.bytes < before ? before - vi->queue.bytes : 0;
-    atomic_store_explicit(&vi->vi.waiting, vi->queue.bytes, memory_order_relaxed);
+    atomic_store_explicit(&vi->call.vi.waiting, vi->queue.bytes, memory_order_relaxed);
     bool good = !vi->failed;
     base_unlock(&vi->lock);
     return good;
@@ -350,7 +352,7 @@ static struct tcp_vi *writer_take(struct tcp_nic *nic)
 
 void tcp_writer_forget(struct tcp_vi *vi)
 {
-    struct tcp_nic *nic = tcp_nic_of(vi->vi.nic);
+    struct tcp_nic *nic = tcp_nic_of(vi->call.vi.nic);
     base_lock(&nic->writers_lock);
     if (vi->writing)
         writer_remove(nic, vi);
@@ -371,7 +373,7 @@ bool tcp_writers_flush(struct tcp_nic *nic, bool tell)
             continue;
         good = false;
         if (tell)
-            tcp_vi_break(nic, vi, ERR_LINK_DOWN);
+            call_break(&vi->call, ERR_LINK_DOWN);
     }
     return good;
 }

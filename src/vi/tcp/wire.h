@@ -1,4 +1,4 @@
-/* The frames that the tcp provider puts on a connection behind its greeting (call/wire.h). Little endian.
+/* The frames that the tcp provider puts on a connection behind its greeting (call/hello.h). Little endian.
  *
  *      frame   0        4      5      6        8       12          16       24
  *              | length | kind | flag | number | taken | immediate | word   | payload, LENGTH bytes

@@ -1,9 +1,9 @@
 /* Interfaces and rails in words; see report.h. Called by the tools; keeps nothing. */
-#include "vi/tcp/report.h"
-#include "vi/tcp/tcp.h"
+#include "vi/call/report.h"
+#include "vi/call/call.h"
 
-static void report_line(const struct tcp_reporter *to, const char *format, ...) PRINTF_LIKE(2, 3);
-static void report_line(const struct tcp_reporter *to, const char *format, ...)
+static void report_line(const struct call_reporter *to, const char *format, ...) PRINTF_LIKE(2, 3);
+static void report_line(const struct call_reporter *to, const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -35,7 +35,7 @@ static const char *address_fault(const struct call_interfaces *from, int at, con
 }
 
 /* What the card carries of all that is sent. */
-static const char *split_text(const struct tcp_reporter *to, const struct call_card *card, char out[48])
+static const char *split_text(const struct call_reporter *to, const struct call_card *card, char out[48])
 {
     uint64_t all = 0;
     out[0] = '\0';
@@ -47,14 +47,14 @@ static const char *split_text(const struct tcp_reporter *to, const struct call_c
     return out;
 }
 
-static void report_address(const struct tcp_reporter *to, const struct call_interfaces *from, int at,
+static void report_address(const struct call_reporter *to, const struct call_interfaces *from, int at,
                            const struct call_interface *interface, const struct call_cards *cards)
 {
-    char text[INET6_ADDRSTRLEN], address[INET6_ADDRSTRLEN + 8], speed[16], split[48];
+    char address[INET6_ADDRSTRLEN + 8], speed[16], split[48];
     const char *fault = call_interface_fault(interface);
     const struct call_card *card = call_card_of(cards, &from->address[at].address);
-    call_address_text(&from->address[at].address, text, sizeof(text));
-    snprintf(address, sizeof(address), "%s/%u", text, from->address[at].prefix);
+    snprintf(address, sizeof(address), "%s/%u", call_address_text(&from->address[at].address).text,
+             from->address[at].prefix);
     report_line(to, "%-15s %-10s %-9s %-28s %s%s%s", interface->name, call_interface_kind(interface),
                 speed_text(interface->speed, speed), address, fault ? "not used: " : "",
                 fault                 ? fault
@@ -64,7 +64,7 @@ static void report_address(const struct tcp_reporter *to, const struct call_inte
                 !fault && card ? split_text(to, card, split) : "");
 }
 
-static void report_interface(const struct tcp_reporter *to, const struct call_interfaces *from,
+static void report_interface(const struct call_reporter *to, const struct call_interfaces *from,
                              const struct call_interface *interface, const struct call_cards *cards)
 {
     const char *fault = call_interface_fault(interface);
@@ -80,7 +80,7 @@ static void report_interface(const struct tcp_reporter *to, const struct call_in
                     speed_text(interface->speed, speed), "-", fault ? fault : "it has no address");
 }
 
-int tcp_report_host(const struct tcp_reporter *to)
+int call_report_host(const struct call_reporter *to)
 {
     struct call_interfaces *from = malloc(sizeof(*from));
     struct call_cards cards;
@@ -97,7 +97,7 @@ int tcp_report_host(const struct tcp_reporter *to)
 
 /* ---- the ways to a peer ------------------------------------------------------------------------------------------ */
 
-static void report_connected(const struct tcp_reporter *to, const struct tcp_rail *rail)
+static void report_connected(const struct call_reporter *to, const struct call_rail *rail)
 {
     struct vi_state state;
     if (!rail->vi || vi_query(&rail->vi->vi, &state) != OK)
@@ -107,32 +107,25 @@ static void report_connected(const struct tcp_reporter *to, const struct tcp_rai
                     state.round_trip_ns / 1e3, (double)state.rate / 1e9, rail->vi == rail->peer->vi ? ", carries" : "");
 }
 
-static void report_rail(const struct tcp_reporter *to, const struct tcp_rail *rail)
+static void report_rail(const struct call_reporter *to, const struct call_rail *rail)
 {
-    char mine[INET6_ADDRSTRLEN], theirs[INET6_ADDRSTRLEN];
     if (rail->link) {
         report_connected(to, rail);
         return;
     }
-    call_address_text(&rail->pair.mine.address, mine, sizeof(mine));
-    call_address_text(&rail->pair.theirs.address, theirs, sizeof(theirs));
-    report_line(to, "rail %u: %s %s - %s: not used: %s", rail->number, rail->pair.mine.name, mine, theirs,
-                rail->attempts > 0                 ? tcp_rail_last(rail)
+    report_line(to, "rail %u: %s %s - %s: not used: %s", rail->number, rail->pair.mine.name,
+                call_address_text(&rail->pair.mine.address).text, call_address_text(&rail->pair.theirs.address).text,
+                rail->attempts > 0                 ? call_rail_last(rail)
                 : rail->dial                       ? "no answer yet"
                 : rail->number >= rail->peer->most ? "it shares its cards with better ones"
                                                    : "not called yet");
 }
 
-void tcp_report_peer(struct vi_nic *base, uint32_t rank, const struct tcp_reporter *to)
+void call_report_peer(struct vi_nic *base, uint32_t rank, const struct call_reporter *to)
 {
-    struct tcp_nic *nic = tcp_nic_of(base);
-    const struct tcp_peer *peer = rank < nic->ranks ? nic->peers[rank] : NULL;
+    struct call_nic *nic = (struct call_nic *)(void *)base;
+    const struct call_peer *peer = rank < nic->ranks ? nic->peers[rank] : NULL;
     for (uint32_t i = 0; peer && i < CALL_PAIRS; i++)
         if (i < peer->pairs || peer->rail[i].link)
             report_rail(to, &peer->rail[i]);
-}
-
-const char *tcp_report_path(const struct vi *vi)
-{
-    return ((const struct tcp_vi *)(const void *)vi)->path;
 }
