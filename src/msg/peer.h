@@ -6,7 +6,6 @@
 #include "msg/request.h"
 #include "msg/wire.h"
 
-#define MSG_RAILS 8
 #define MSG_PIECES 32 /* of an iovec for one frame; more are packed first */
 #define MSG_FRAME_COST 64      /* what a message takes of its receiver's window beside its payload */
 

@@ -236,14 +236,16 @@ void vmsg_replay_main(struct msg_replay *replay, int rail)
 
 /* ---- bulk -------------------------------------------------------------------------------------------------------- */
 
-/* Not over a pair of cards whose last connection is in doubt: so the other side need remember only one of each. */
+/* Not over a pair of cards whose last connection is in doubt: so the other side need remember only one of each. Nor
+ * while so many are in doubt that, with all that are held, no place is left for the rail that brings their fences. */
 bool vmsg_replay_bulk_room(struct msg_replay *replay, int number)
 {
     struct msg_replay_rail *rail = &replay->rail[number];
     if (rail->state != MSG_RAIL_HELD || !rail->name || rail->sent - rail->landed >= MSG_REPLAY_BULK)
         return false;
-    for (int i = 0; i < MSG_REPLAY_RAILS && replay->lost; i++)
-        if (in_doubt(&replay->rail[i]) && pair_of(replay->rail[i].name) == pair_of(rail->name))
+    for (int i = 0, doubts = 0; i < MSG_REPLAY_RAILS && replay->lost; i++)
+        if (in_doubt(&replay->rail[i]) && (pair_of(replay->rail[i].name) == pair_of(rail->name) ||
+                                           ++doubts == MSG_REPLAY_RAILS - MSG_RAILS))
             return false;
     if (!rail->bulk)
         rail->bulk = malloc(MSG_REPLAY_BULK * sizeof *rail->bulk);

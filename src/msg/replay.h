@@ -16,8 +16,9 @@
 #include "base/base.h"
 #include <sys/uio.h>
 
-#define MSG_REPLAY_PAIRS 16   /* of cards */
-#define MSG_REPLAY_RAILS 24   /* eight that are held, and of each pair one that is lost with bulk in doubt */
+#define MSG_REPLAY_PAIRS 64   /* of cards, of all providers */
+#define MSG_RAILS        8    /* that are held at a time */
+#define MSG_REPLAY_RAILS 24   /* those, and lost ones with bulk in doubt */
 #define MSG_REPLAY_ASKED 64
 #define MSG_REPLAY_BULK  256u /* under way on one rail */
 #define MSG_REPLAY_NONE  (-1)

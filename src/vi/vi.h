@@ -233,8 +233,7 @@ struct vi {
     struct vi_nic *nic;
     void *owner;
     uint32_t peer;
-    uint64_t name;    /* of the connection, the same at both ends: pair of cards << 32 | an epoch that grows; 0: none
-                       * yet */
+    uint64_t name;    /* of the connection, at both ends: rail (below 64) << 32 | epoch, which grows; 0: none yet */
     _Atomic uint64_t waiting; /* bytes that the provider has taken and not passed on; by the provider; relaxed */
 };
 

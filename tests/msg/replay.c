@@ -466,9 +466,57 @@ static void too_many_questions(void)
     vmsg_replay_close(&replay);
 }
 
+static int rail_up(struct msg_replay *replay, uint64_t pair)
+{
+    int rail = vmsg_replay_add(replay);
+    CHECK(rail >= 0 && vmsg_replay_up(replay, rail, pair << 32 | 1));
+    return rail;
+}
+
+/* There are more pairs of cards than places. However many connections are lost with bulk, there is one for the next, which brings
+ * the fences; until then no more bulk goes. */
+static void many_pairs(void)
+{
+    enum { SINGLY = MSG_REPLAY_RAILS - MSG_RAILS - 1, ALL = SINGLY + MSG_RAILS };
+    struct msg_replay replay;
+    struct msg_replay_bulk bulk = {1, 2, 3};
+    int rail[MSG_RAILS], pair = 0, back = 0;
+
+    vmsg_replay_open(&replay, 4000);
+    for (int i = 0; i < SINGLY; i++) {
+        rail[0] = rail_up(&replay, (uint64_t)pair++);
+        CHECK(vmsg_replay_bulk_room(&replay, rail[0]));
+        vmsg_replay_bulk_sent(&replay, rail[0], &bulk);
+        vmsg_replay_lost(&replay, rail[0]);
+    }
+    for (int i = 0; i < MSG_RAILS; i++) {
+        rail[i] = rail_up(&replay, (uint64_t)pair++);
+        CHECK(vmsg_replay_bulk_room(&replay, rail[i]));
+        vmsg_replay_bulk_sent(&replay, rail[i], &bulk);
+    }
+    for (int i = 0; i < MSG_RAILS; i++)
+        vmsg_replay_lost(&replay, rail[i]);
+    for (; pair < MSG_REPLAY_PAIRS - 1; pair++) {
+        rail[0] = rail_up(&replay, (uint64_t)pair);
+        CHECK(!vmsg_replay_bulk_room(&replay, rail[0]));
+        vmsg_replay_lost(&replay, rail[0]);
+    }
+    rail[0] = rail_up(&replay, MSG_REPLAY_PAIRS - 1);
+    for (uint64_t i = 0; i < ALL; i++)
+        CHECK_EQUAL(vmsg_replay_fenced(&replay, rail[0], i << 32 | 1, 0, false), OK);
+    for (; vmsg_replay_back(&replay, &bulk); back++)
+        vmsg_replay_back_taken(&replay);
+    CHECK_EQUAL(back, ALL);
+    CHECK(vmsg_replay_bulk_room(&replay, rail[0]));
+    rail[1] = vmsg_replay_add(&replay);
+    CHECK(rail[1] >= 0 && !vmsg_replay_up(&replay, rail[1], (uint64_t)MSG_REPLAY_PAIRS << 32 | 1)); /* no such pair */
+    vmsg_replay_close(&replay);
+}
+
 int main(int count, char **arguments)
 {
     too_many_questions();
+    many_pairs();
     told = count > 1;
     if (told) {
         play((unsigned)strtoul(arguments[1], NULL, 0));

@@ -89,7 +89,7 @@ static void impossible(void)
 {
     const struct {
         uint32_t from, to, rail, epoch;
-    } bad[] = {{8, 5, 0, 1}, {5, 5, 0, 1}, {3, 5, 16, 1}, {3, 5, UINT32_MAX, 1}, {3, 5, 0, 0}, {UINT32_MAX, 5, 0, 1}};
+    } bad[] = {{8, 5, 0, 1}, {5, 5, 0, 1}, {3, 5, 64, 1}, {3, 5, UINT32_MAX, 1}, {3, 5, 0, 0}, {UINT32_MAX, 5, 0, 1}};
 
     for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
         CHECK_EQUAL(call_hello_make(&hello, bad[i].from, bad[i].to, bad[i].rail, bad[i].epoch), OK);

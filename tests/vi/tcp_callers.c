@@ -153,17 +153,22 @@ static void wrong_secret(void)
 }
 
 /* A greeting by hand, as rank 0 would do it. */
-static int greet(uint32_t epoch, struct call_hello *hello, struct call_proof *proof)
+static int greet_over(uint32_t rail, uint32_t epoch, struct call_hello *hello, struct call_proof *proof)
 {
     struct call_welcome welcome;
     int fd = knock(victim()->cards.port);
 
-    CHECK_EQUAL(call_hello_make(hello, 0, 1, 0, epoch), OK);
+    CHECK_EQUAL(call_hello_make(hello, 0, 1, rail, epoch), OK);
     say(fd, hello, sizeof(*hello));
     CHECK(hear(fd, &welcome, sizeof(welcome)));
     CHECK_EQUAL(call_welcome_judge(&welcome, hello, pair_secret), OK);
     call_proof_make(proof, hello, &welcome, pair_secret);
     return fd;
+}
+
+static int greet(uint32_t epoch, struct call_hello *hello, struct call_proof *proof)
+{
+    return greet_over(0, epoch, hello, proof);
 }
 
 static uint32_t epoch;
@@ -203,6 +208,22 @@ static void not_here(void)
     say(fd, &hello, sizeof(hello));
     CHECK(sent_away(fd));
     CHECK_EQUAL(vbase_counters->refused, refused + 1);
+}
+
+/* A rank of this job asks for a kind of network that the victim does not use. */
+static void another_network(void)
+{
+    struct call_hello hello;
+    struct call_proof proof;
+    for (uint32_t rail = CALL_PAIRS; rail < CALL_RAILS; rail += CALL_PAIRS - 1) {
+        uint64_t refused = vbase_counters->refused;
+        unsigned called = pair[1].called;
+        int fd = greet_over(rail, 1000, &hello, &proof);
+        say(fd, &proof, sizeof(proof));
+        CHECK(sent_away(fd));
+        CHECK_EQUAL(vbase_counters->refused, refused + 1);
+        CHECK_EQUAL(pair[1].called, called);
+    }
 }
 
 /* The victim calls rank 2, whose port is this one. */
@@ -467,6 +488,7 @@ int main(void)
     wrong_secret();
     still_well();
     not_here();
+    another_network();
     replayed();
     turned_away_and_reflected();
     silent();

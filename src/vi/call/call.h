@@ -68,7 +68,7 @@ struct call_link {
 
 /* A pair of cards that may connect us. Both sides number the pairs alike. */
 struct call_rail {
-    uint32_t number;
+    uint32_t number;        /* of a hello, and in names of vis */
     struct call_peer *peer;
     struct call_pair pair;  /* under nic->lock; port 0: only the other side can call */
     struct call_vi *vi;     /* the open session over it, under nic->lock */
@@ -138,6 +138,7 @@ struct call_nic {
 /* What a provider does for its connections; called by the poll alone, without a lock. */
 struct call_provider {
     const struct vi_ops *ops;
+    uint32_t number;                        /* below 4: in the numbers of its rails */
     size_t vi_size, link_size;              /* of structures that are zeroed at first; the first: whole lines */
     void (*free)(struct call_vi *vi);
     void (*attach)(struct call_vi *vi, struct call_link *link); /* vi->link from now on; call_up when it is of use */

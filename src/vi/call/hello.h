@@ -12,7 +12,8 @@
  *        |<------------------------------------------|   crowded listener may have closed the connection
  *
  * A proof is HMAC-SHA256 under the job's secret over both nonces, both ranks, rail, epoch and the role of its maker.
- * A rail is the number of a pair of cards, an epoch that of a connection over it: a later one is higher. */
+ * A rail is the number of a pair of cards among those of all providers (CALL_PAIRS each), an epoch that of a connection
+ * over it: a later one is higher. */
 #pragma once
 
 #include "base/base.h"
@@ -20,6 +21,7 @@
 #define CALL_MAGIC   0x7463756461697631ull
 #define CALL_VERSION 2u
 #define CALL_NONCE   32
+#define CALL_RAILS   64u /* CALL_PAIRS of each provider */
 
 struct call_hello {
     uint64_t magic;

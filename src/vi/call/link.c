@@ -119,12 +119,15 @@ static bool has_link(const struct call_rail *rail)
 void call_called(struct call_nic *nic, const struct call_hello *hello, int fd, uint64_t now)
 {
     struct call_verdict verdict = {.word = CALL_ACCEPTED};
+    bool ours = hello->rail / CALL_PAIRS == nic->provider->number;
     struct call_link *link = call_link_make(nic, fd, CALL_CALLED);
     if (!link)
         return;
+    if (!ours)
+        call_refuse(fd, "it asks for a kind of network that this rank does not use");
     base_lock(&nic->lock);
-    link->peer = call_peer_make(nic, hello->from);
-    link->rail = link->peer ? &link->peer->rail[hello->rail] : NULL;
+    link->peer = ours ? call_peer_make(nic, hello->from) : NULL;
+    link->rail = link->peer ? &link->peer->rail[hello->rail % CALL_PAIRS] : NULL;
     if (link->rail && hello->epoch <= link->rail->epoch)
         verdict = (struct call_verdict){has_link(link->rail) ? CALL_CROSSED : CALL_STALE, link->rail->epoch};
     base_unlock(&nic->lock);

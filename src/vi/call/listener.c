@@ -371,7 +371,6 @@ void call_listener_step(struct call_listener *listener, uint64_t now)
 }
 
 int call_listener_descriptor(const struct call_listener *listener) { return listener->epoll; }
-
 int call_listener_callers(const struct call_listener *listener) { return listener->callers; }
 
 int call_listener_seat(struct call_listener *listener, int local_index)

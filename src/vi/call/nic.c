@@ -75,9 +75,7 @@ static int seat_take(struct call_nic *nic, const struct vi_setup *setup)
 {
     struct call_note note = {.port = 0};
     int rank = (int)setup->rank, error = OK;
-    struct vi_setup alone = *setup;
-    alone.local_ranks = &rank;
-    alone.local_count = 1;
+    struct vi_setup alone = {.secret = setup->secret, .ranks = setup->ranks, .local_ranks = &rank, .local_count = 1};
     nic->seat = setup->seat_fd;
     if (nic->seat < 0 || call_seat_note(nic->seat, &note) != OK || note.host != nic->cards.host) {
         error = call_listener_open(&alone, &nic->listener);
@@ -88,7 +86,7 @@ static int seat_take(struct call_nic *nic, const struct vi_setup *setup)
                     ?: call_seat_note(nic->seat, &note);
     }
     nic->cards.port = (uint16_t)note.port;
-    return error ? error : call_epoll(nic->epoll, EPOLL_CTL_ADD, nic->seat, SEAT_WORD);
+    return error ?: call_epoll(nic->epoll, EPOLL_CTL_ADD, nic->seat, SEAT_WORD);
 }
 
 int call_open(struct call_nic *nic, const struct call_provider *provider, const struct vi_setup *setup)

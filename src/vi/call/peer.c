@@ -29,7 +29,7 @@ struct call_peer *call_peer_make(struct call_nic *nic, uint32_t rank)
     list_init(&peer->waiting);
     list_init(&peer->parked);
     for (uint32_t i = 0; i < CALL_PAIRS; i++) {
-        peer->rail[i].number = i;
+        peer->rail[i].number = nic->provider->number * CALL_PAIRS + i;
         peer->rail[i].peer = peer;
     }
     nic->peers[rank] = peer;

@@ -40,12 +40,13 @@ static bool uses_idle_card(const struct call_peer *peer, const struct call_rail 
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* When RAIL, which has no link, is to be called, as things are: ns; CALL_NEVER. */
-static uint64_t due_at(const struct call_peer *peer, const struct call_rail *rail, uint32_t alive)
+/* When the rail of PAIR, which has no link, is to be called, as things are: ns; CALL_NEVER. */
+static uint64_t due_at(const struct call_peer *peer, uint32_t pair, uint32_t alive)
 {
-    if (rail->number == 0)
+    const struct call_rail *rail = &peer->rail[pair];
+    if (pair == 0)
         return rail->dial_at;
-    if (rail->number < peer->most)
+    if (pair < peer->most)
         return alive > 0 || peer->rail[0].attempts > 0
                    ? rail->dial_at
                    : later(rail->dial_at, peer->since + TUNED_NS(RAIL_ALONE));
@@ -63,7 +64,7 @@ uint64_t call_rails_look(struct call_peer *peer, uint64_t now, struct call_rail 
     for (uint32_t i = 0; i < CALL_PAIRS; i++) {
         struct call_rail *rail = &peer->rail[i];
         bool callable = !rail->link && !rail->dial && i < peer->pairs;
-        uint64_t at = rail->dial ? rail->dial->deadline : callable ? due_at(peer, rail, alive) : CALL_NEVER;
+        uint64_t at = rail->dial ? rail->dial->deadline : callable ? due_at(peer, i, alive) : CALL_NEVER;
         if (at > now && at < next)
             next = at;
         if (callable && at <= now && !*due)

@@ -117,7 +117,7 @@ static void report_rail(const struct call_reporter *to, const struct call_rail *
                 call_address_text(&rail->pair.mine.address).text, call_address_text(&rail->pair.theirs.address).text,
                 rail->attempts > 0                 ? call_rail_last(rail)
                 : rail->dial                       ? "no answer yet"
-                : rail->number >= rail->peer->most ? "it shares its cards with better ones"
+                : rail - rail->peer->rail >= rail->peer->most ? "it shares its cards with better ones"
                                                    : "not called yet");
 }
 

@@ -1,5 +1,4 @@
-/* Links and sessions of tcp: what they are beside call's. Called by the poll, but for tcp_disconnect and making a
- * session. */
+/* Links and sessions of tcp: what they are beside call's. Called by the poll, but for tcp_disconnect. */
 #include "vi/tcp/tcp.h"
 #include <linux/tcp.h>
 
@@ -109,7 +108,7 @@ static void session_detach(struct call_vi *base)
     struct tcp_vi *vi = tcp_vi_of(&base->vi);
     struct tcp_link *link = tcp_link_of(base->link);
     base_lock(&vi->lock);
-    vi->dead = true;
+    vi->failed = vi->failed ?: ENOTCONN;
     base->link = NULL;
     tcp_queue_drop(&vi->queue);
     base_unlock(&vi->lock);
@@ -136,6 +135,7 @@ static void session_leave(struct call_vi *base)
 
 const struct call_provider tcp_provider = {
     .ops = &tcp_ops,
+    .number = 0,
     .vi_size = sizeof(struct tcp_vi),
     .link_size = sizeof(struct tcp_link),
     .free = session_free,

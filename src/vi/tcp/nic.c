@@ -263,8 +263,8 @@ static int tcp_query(struct vi *base, struct vi_state *state)
         (void)getsockopt(vi->call.link->fd, IPPROTO_TCP, TCP_INFO, &info, &length);
     *state = (struct vi_state){
         .line = CLASS_REMOTE,
-        .usable = !vi->dead && !vi->failed,
-        .put = !vi->dead && !vi->failed,
+        .usable = !vi->failed,
+        .put = !vi->failed,
         .backlog = vi->queue.bytes + info.tcpi_notsent_bytes,
         .rate = info.tcpi_delivery_rate,
         .round_trip_ns = info.tcpi_rtt < UINT32_MAX / 1000 ? info.tcpi_rtt * 1000 : UINT32_MAX,

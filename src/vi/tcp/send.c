@@ -151,7 +151,7 @@ static int send_room(struct tcp_vi *vi, uint64_t length)
     /* relaxed: an old value only makes the way look fuller */
     uint64_t under_way = atomic_load_explicit(&vi->sent, memory_order_relaxed) -
                          atomic_load_explicit(&vi->taken, memory_order_relaxed);
-    if (vi->dead || vi->failed)
+    if (vi->failed)
         return ERR_LINK_DOWN;
     if (under_way >= TCP_DEPTH) {
         COUNT(lane_full);

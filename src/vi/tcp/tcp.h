@@ -44,12 +44,11 @@ struct tcp_vi {
     _Atomic uint64_t doubt;   /* `sent` when the kernel last said that all of it has arrived; by the poll, relaxed */
 
     struct base_lock lock;    /* below, and call.link */
-    bool dead;                /* no link any more */
     bool writing;             /* in nic->writers; under writers_lock */
     bool watched;             /* epoll tells when the socket has room */
     bool held;                /* the queue holds what the socket would have taken: its sender said that more follows */
     bool owes;                /* a TCP_TAKEN frame goes out when the queue is empty */
-    int failed;               /* errno of a send, the poll tells */
+    int failed;               /* errno of a send, the poll tells; or there is no link any more */
     struct tcp_queue queue;
     struct list_node writer;
     struct tcp_posted *posted; /* a ring of TCP_PUTS, made with the first put */
