@@ -7,8 +7,8 @@
  * + MSG_FRAME_COST for each eager message; when it is used up, messages travel as bare envelopes and their payload
  * stays where it is. The receiver counts what it matched and returns it in a CREDIT frame at half a window, before the
  * call that matched returns. Frames themselves are never refused: a posted receive is reached past any number of
- * unmatched messages. If the lane is full the credit is kept and returned later; it is one number, so nothing
- * accumulates. */
+ * unmatched messages. What cannot be told now, because the lane is full or memory is short, is kept and returned later;
+ * it is one number, so nothing accumulates. */
 #include "msg/transfer.h"
 
 /* From now on small messages may take the short way. A frame that is kept may go over any rail in the end. */
@@ -146,9 +146,12 @@ bool vmsg_credit_tell(struct msg_peer *peer)
 {
     struct msg_frame_credit body = {(uint64_t)peer->owed};
     struct iovec piece = {&body, sizeof body};
+    int error = OK;
     if (peer->world == vmsg_engine.rank) /* no frame goes to ourselves */
         peer->window += peer->owed;
-    else if (msg_peer_send(peer, msg_header(MSG_FRAME_CREDIT, 0, 0, 0), &piece, 1) == ERR_AGAIN)
+    else
+        error = msg_peer_send(peer, msg_header(MSG_FRAME_CREDIT, 0, 0, 0), &piece, 1);
+    if (unlikely(error && error != ERR_PEER_DEAD))
         return false;
     peer->owed = 0;
     return true;

@@ -132,7 +132,7 @@ bool vmsg_rail_landed(struct vi *vi);
 /* ---- answer.c: peer lock not held -------------------------------------------------------------------------------- */
 bool vmsg_answers_flush(struct msg_peer *peer); /* lock held */
 void vmsg_credit_returned(struct msg_peer *peer, uint64_t header, const union msg_frame_body *body);
-bool vmsg_credit_tell(struct msg_peer *peer); /* lock held; false: the lane is full */
+bool vmsg_credit_tell(struct msg_peer *peer); /* lock held; false: not now, it is kept */
 void vmsg_refused(const struct msg_peer *peer, const char *what) COLD; /* a frame came that makes no sense */
 
 /* Messages whose window was COST are matched, each with MSG_FRAME_COST: told to the sender at half a window. */

@@ -430,6 +430,31 @@ static void sends_small(void)
     CHECK_EQUAL(request.result.error, ERR_CANCELLED);
 }
 
+/* Credit that cannot be told now is told later, every byte of it. */
+static void credits_kept(void)
+{
+    enum { BYTES = 60000 };
+    struct msg_request request;
+    struct msg_frame_credit credit;
+    int64_t owed = 0;
+    begin();
+    send_error = ERR_MEMORY;
+    for (int more = 3; more > 0 && !check_failed; more -= peer()->owed >= peer()->window_half) {
+        owed = peer()->owed + BYTES + MSG_FRAME_COST;
+        receive_start(&request, BYTES);
+        frame(1, MSG_FRAME_EAGER, 7, 0, theirs, BYTES);
+        CHECK(vmsg_request_done(&request));
+        CHECK_EQUAL(peer()->owed, owed);
+        vmsg_progress();
+    }
+    send_error = OK;
+    vmsg_progress();
+    CHECK_EQUAL(sent[MSG_FRAME_CREDIT].count, 1);
+    memcpy(&credit, sent[MSG_FRAME_CREDIT].body, sizeof credit);
+    CHECK_EQUAL(credit.bytes, (uint64_t)owed);
+    CHECK_EQUAL(peer()->owed, 0);
+}
+
 /* ---- without a message ------------------------------------------------------------------------------------------- */
 
 static int overs, over_error;
@@ -529,6 +554,7 @@ int main(void)
     pulled(3000000, MOST, 3);
     sends(1, false);
     sends(0, false);
+    credits_kept();
     sends_small();
     moves_memory(false);
     moves_memory(true);
