@@ -28,6 +28,7 @@ struct boot_job {
     int seat_fd; /* this rank's seat at its node's listener (vi_setup.seat_fd), -1: none. Closed by vboot_close. */
     bool direct_children; /* this process is a direct child of our launcher, which leaves the dead unreaped until the
                            * job ends, and no rank was seen that is not: pids of the node's ranks are not reused */
+    bool survives;     /* a death does not end the job: see vboot_deaths */
     int launcher_pid;  /* our launcher's, an ancestor of every rank of the node; 0 unknown */
     uint8_t secret[SECRET_SIZE]; /* of the job, the same at every rank */
     char host[256];    /* for messages */
@@ -48,13 +49,14 @@ VEXPORT int vboot_put_text(struct boot_job *job, const char *key, const char *te
 VEXPORT int vboot_get_text(struct boot_job *job, int rank, const char *key, char *text, size_t size) MUST_CHECK;
 VEXPORT int vboot_fence(struct boot_job *job) MUST_CHECK; /* a barrier of all ranks */
 
-/* The same in parts, for a caller that has other things to do until all ranks are there. Between the parts, one of
- * these tells that it is worth asking whether the fence is over; the others are not there. */
+/* The same in parts, for a caller that has other things to do until all ranks are there. Between the parts, each of
+ * these that is there tells that it is worth asking whether the fence is over. */
 struct boot_fence {
     _Atomic uint32_t *word; /* no longer has VALUE; its writer wakes the futex. NULL: not there */
     uint32_t value;
     int descriptor;         /* can be read; -1: not there */
-    void (*changed)(void);  /* is called, perhaps by another thread. Set before the begin */
+    void (*changed)(void);  /* is called if CALLS, perhaps by another thread. Set before the begin */
+    bool calls;
     bool over;              /* private, as is the rest */
     int error;
 };

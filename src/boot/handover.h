@@ -19,7 +19,7 @@
 #define HANDOVER_TAKEN         "taken"
 
 #define HANDOVER_MAGIC   0x7463756461697601ull
-#define HANDOVER_VERSION 3u
+#define HANDOVER_VERSION 4u
 
 /* Our launcher's server takes keys and values of these sizes, with the final NUL, and needs no hello from our ranks. */
 #define HANDOVER_KEY_MAX   64
@@ -36,6 +36,7 @@ struct boot_handover {
     uint32_t seats_at; /* offset of the first seat */
     char build[16];    /* of the launcher: its segment and its listener are for ranks of the same */
     uint8_t secret[SECRET_SIZE];
+    uint32_t survives;       /* 1: a death does not end the job */
     _Atomic uint32_t strays; /* 1: a rank is not a direct child of the launcher (a script stands between) */
     _Atomic uint32_t deaths; /* ranks of the job that died, where that does not end it; see vboot_handover_dead */
     _Atomic uint32_t fence_arrived, fence_epoch; /* the fence of a job of one node; written by ranks, and at a death */

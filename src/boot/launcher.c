@@ -48,6 +48,7 @@ static int seat_take(struct boot_own *own, int index)
     own->job.size = (int)header->size;
     own->job.universe = header->universe;
     own->job.appnum = seat->appnum;
+    own->job.survives = header->survives;
     own->job.launcher_pid = (int)header->launcher_pid;
     /* relaxed: a hint to be careful, set before this rank sends anything */
     if (seat->child != seat->pid)

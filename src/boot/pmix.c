@@ -142,6 +142,7 @@ static int pmix_fence_begin(struct boot_own *own, struct boot_fence *fence)
     fence_answer.changed = fence->changed;
     atomic_store_explicit(&fence_answer.here, 0, memory_order_relaxed); /* the library's own locks order it */
     fence->word = &fence_answer.here;
+    fence->calls = true;
     int status = pmix.Commit();
     if (status == 0)
         status = pmix.Fence_nb(NULL, 0, &collect, 1, answer_came, &fence_answer);

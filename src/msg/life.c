@@ -176,7 +176,7 @@ static void goodbye(struct msg_engine *engine)
     for (int i = 0; i < engine->size * MSG_NETWORKS; i++)
         if (engine->peer[i] && engine->peer[i]->frame_most && !engine->peer[i]->gone)
             vmsg_peer_control(engine->peer[i], msg_header(MSG_FRAME_GOODBYE, 0, 0, 0), NULL, 0);
-    (void)vmsg_wait_until(all_parted, NULL);
+    (void)vmsg_wait_goodbye(all_parted, NULL);
     end_if_lost();
     /* progress goes on: a peer may cancel what it sent, or ask about a message that was left behind */
     int error = vmsg_wait_fence();

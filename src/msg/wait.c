@@ -59,6 +59,7 @@ struct waiting {
     bool late;         /* the last sleep ended by its time-out, though a peer should have woken it */
     bool watcher;
     bool shared;       /* ready() looks at memory that other ranks write */
+    bool woken;        /* whatever ends it ends the sleep: no timer need do so */
     const struct boot_fence *fence; /* NULL: something else is waited for */
 };
 
@@ -181,6 +182,8 @@ static uint64_t next_sleep(struct waiting *waiting)
 {
     uint64_t ns = waiting->sleep_ns;
     waiting->retry = something_pends();
+    if (waiting->woken && !waiting->retry)
+        return TUNED(SLEEP_FENCE);
     if (waiting->retry || (vmsg_engine.networked && !ns))
         ns = TUNED(SLEEP_RETRY);
     else if (!ns)
@@ -272,10 +275,8 @@ static bool sleep_on_descriptors(const struct waiting *waiting, const struct vi_
 static bool sleep_on_words(const struct waiting *waiting, _Atomic uint32_t *bell, uint32_t value, uint64_t ns)
 {
     const struct boot_fence *fence = waiting->fence;
-    if (!fence || !fence->word)
-        return vbase_futex_wait(bell, value, ns);
-    return vbase_futex_wait_two(bell, value, fence->word, fence->value,
-                                ns == TUNED(SLEEP_LONGEST) ? TUNED(SLEEP_FENCE) : ns);
+    return fence && fence->word ? vbase_futex_wait_two(bell, value, fence->word, fence->value, ns)
+                                : vbase_futex_wait(bell, value, ns);
 }
 
 /* A futex where there is one nic, or none (then only this process can ring); else the descriptors of all. */
@@ -462,6 +463,12 @@ int vmsg_share_wait(bool (*ready)(void *context), void *context)
     return wait_open(ready, context, (struct waiting){.shared = true});
 }
 
+/* A death that does not end the job wakes no rank but one in the fence. */
+int vmsg_wait_goodbye(bool (*ready)(void *context), void *context)
+{
+    return wait_open(ready, context, (struct waiting){.woken = !vmsg_engine.job->survives});
+}
+
 /* ---- the job's fence --------------------------------------------------------------------------------------------- */
 
 static bool fence_is_over(void *fence) { return vboot_fence_over(vmsg_engine.job, fence); }
@@ -479,6 +486,8 @@ int vmsg_wait_fence(void)
             LOG_DEBUG("the fence: %s", vbase_error_detail());
         msg_progress_leave();
     }
-    return wait_for(fence_is_over, &fence, (struct waiting){.fence = &fence})
+    /* not by a word where descriptors are slept on */
+    bool woken = fence.calls || (vmsg_engine.networked ? fence.descriptor >= 0 : fence.word != NULL);
+    return wait_for(fence_is_over, &fence, (struct waiting){.fence = &fence, .woken = woken})
                ?: vboot_fence_end(vmsg_engine.job, &fence);
 }

@@ -25,6 +25,8 @@ static inline void msg_wait_gap(void)
 }
 
 int vmsg_wait_start(void) MUST_CHECK;     /* measures the gap, decides how long to spin */
+/* Until what others alone can change: they wake, so no timer does */
+int vmsg_wait_goodbye(bool (*ready)(void *context), void *context);
 int vmsg_wait_fence(void) MUST_CHECK;     /* the job's fence; progress is made meanwhile */
 int vmsg_wait_networked(void) MUST_CHECK; /* progress kept out: from now on sleeps are on descriptors */
 void vmsg_wait_stop(void);

@@ -232,6 +232,7 @@ static int handover_make(struct run_job *job)
         }
     if (job->told)
         memcpy(job->handover.header->secret, job->told->secret, SECRET_SIZE);
+    job->handover.header->survives = job->options.keep_going;
     job->handover.header->universe = job->options.universe ? job->options.universe : job->size;
     if (shm_segment_create(local, &job->node_fd) != OK)
         job->node_fd = -1; /* programs that are no ranks run anyway; ranks report what is missing */
