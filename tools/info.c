@@ -51,8 +51,8 @@ static void print_segment(int ranks)
     if (shm_segment_create(ranks, &fd) != OK || fstat(fd, &status) < 0)
         printf("segment     for %d ranks: not possible: %s\n", ranks, vbase_error_detail());
     else
-        printf("segment     for %d ranks: %.1f GiB of addresses, memory only where touched\n", ranks,
-               (double)status.st_size / (1 << 30));
+        printf("segment     for %d ranks: a file of %.1f GiB, mapped piece by piece, memory only where touched\n",
+               ranks, (double)status.st_size / (1 << 30));
     base_close(fd);
 }
 
@@ -77,25 +77,25 @@ static int single_copy_try(void)
     return error;
 }
 
+/* A border between two ways in each class of a line, or as it was set. */
+static void print_border(const char *what, enum base_tunable_name border, uint64_t set, const char *text)
+{
+    printf("%-8s", what);
+    for (enum base_class line = CLASS_NEAR; line <= CLASS_FAR; line++)
+        printf(" %9llu", (unsigned long long)(set ? set : vbase_tuned(border, line)));
+    printf("  %s\n", text);
+}
+
 /* Which way a message goes, by its size. */
 static void print_ways(bool single)
 {
-    printf("row         up to %llu bytes: behind the line that announces them\n",
-           (unsigned long long)vbase_tuned(TUNABLE_SHM_ROW_MOST, CLASS_SLOW));
-    if (vbase_settings.eager)
-        printf("eager       up to %llu bytes: in a block beside it\n", (unsigned long long)vbase_settings.eager);
-    else
-        printf("eager       up to %llu bytes (%llu where cache lines travel slowly): in a block beside it\n",
-               (unsigned long long)vbase_tuned(TUNABLE_EAGER_MOST, CLASS_NEAR),
-               (unsigned long long)vbase_tuned(TUNABLE_EAGER_MOST, CLASS_SLOW));
-    printf("together    larger: both ends copy, twice in a pipeline");
-    if (single && vbase_settings.single_from)
-        printf(" below %llu KiB, once above", (unsigned long long)vbase_settings.single_from >> 10);
-    else if (single)
-        printf("\n            below %llu KiB (%llu KiB where cache lines travel slowly), once above",
-               (unsigned long long)vbase_tuned(TUNABLE_SINGLE_FROM, CLASS_NEAR) >> 10,
-               (unsigned long long)vbase_tuned(TUNABLE_SINGLE_FROM, CLASS_FAR) >> 10);
-    puts("");
+    puts("bytes         near      slow       far  (what a cache line between the two processors costs)");
+    print_border("row", TUNABLE_SHM_ROW_MOST, 0, "at most: in the lines behind the head");
+    print_border("eager", TUNABLE_EAGER_MOST, vbase_settings.eager,
+                 "at most: in a block beside the head; larger ones are asked for");
+    if (single)
+        print_border("once", TUNABLE_SINGLE_FROM, vbase_settings.single_from,
+                     "at least: copied once, by the kernel; below twice, by both ends at the same time");
 }
 
 static void print_shm(void)

@@ -15,6 +15,17 @@ expect 2 "" "viaduct: VIADUCT_TRANSPORTS=\"shm,pigeon\" is not understood: the t
 expect 1 "" "~^viaduct: rank 0 .*: MPI_Init: .*VIADUCT_TRANSPORTS=\"shm,pigeon\" is not understood: the transports are" env VIADUCT_TRANSPORTS=shm,pigeon $traffic
 expect 0 "all right" "" env $fault FAULT=delay=10us,refuse=5% VIADUCT_TRANSPORTS=shm $mpiexec -n 3 $traffic
 
+# what viaduct info says of the ways in shared memory is what the table says
+viaduct=$VIADUCT_BIN/viaduct
+$viaduct info --tunables >"$work/table"
+$viaduct info --shm >"$work/ways"
+for pair in row:SHM_ROW_MOST eager:EAGER_MOST once:SINGLE_FROM; do
+    table=$(awk -v name="${pair#*:}" '$1 == name { print $3, $4, $5 }' "$work/table")
+    ways=$(awk -v name="${pair%:*}" '$1 == name { print $2, $3, $4 }' "$work/ways")
+    [[ -n $table && $table == "$ways" ]] || fail "$pair: $ways bytes, and $table in the table"
+done
+grep -q "of addresses" "$work/ways" && fail "a segment is not mapped at once"
+
 # the log
 expect 0 "all right" "" env VIADUCT_LOG=debug VIADUCT_LOG_FILE=$work/log.%r VIADUCT_SINGLE_COPY=no $mpiexec -n 2 $traffic
 expect 0 "all right" "~\[rank [01]\] warning: no trace: $work/none/x cannot be opened" env VIADUCT_TRACE=$work/none/x $mpiexec -n 2 $traffic
