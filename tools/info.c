@@ -2,6 +2,7 @@
 #include "verbs.h"
 #include "boot/handover.h"
 #include "vi/shm/segment.h"
+#include "coll/coll.h"
 #include "vi/call/report.h"
 #include "vi/vi.h"
 #include "mpi/not_yet.def"
@@ -25,6 +26,19 @@ static void print_counters(void)
     for (size_t i = 0; i < vbase_counter_count; i++)
         printf("%-18s %-9s %s\n", vbase_counter_table[i].name, vbase_counter_table[i].unit,
                vbase_counter_table[i].help);
+}
+
+static void print_coll(void)
+{
+    static const char *const crowd[] = {"no", "yes", "either"};
+    puts("collective             ranks   crowd   from bytes  way (the last row that fits)");
+    for (const struct coll_choice *row = vcoll_choices(); row->name; row++) {
+        char ranks[16] = "any";
+        if (row->ranks)
+            snprintf(ranks, sizeof ranks, "<= %d", row->ranks);
+        printf("%-22s %-7s %-7s %10llu  %s\n", row->name, ranks, crowd[row->crowd], (unsigned long long)row->from,
+               vcoll_way_name(row->way));
+    }
 }
 
 static void print_tunables(void)
@@ -205,7 +219,7 @@ static void print_plain(void)
     puts("");
     puts("launch      mpiexec of Viaduct; PMI-1 (hydra, srun --mpi=pmi2, flux); PMIx (mpirun of Open MPI, prterun), or "
          "none");
-    puts("more        viaduct info --settings, --errors, --counters, --tunables, --shm, --net, --mpi");
+    puts("more        viaduct info --settings, --errors, --counters, --tunables, --coll, --shm, --net, --mpi");
 }
 
 static const struct page {
@@ -220,6 +234,7 @@ static const struct page {
     {"--net", print_net, "the network: every interface, used or not and why; who knows the secret"},
     {"--mpi", print_mpi, "the functions of MPI: implemented and not yet"},
     {"--tunables", print_tunables, "every tuned threshold: its value for each class of distance, what it is for"},
+    {"--coll", print_coll, "which way collectives of ranks on one node take: the table"},
     {"--counters", print_counters, "every counter: name, unit, meaning"},
 };
 

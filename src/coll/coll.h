@@ -65,6 +65,18 @@ struct coll_call {
     struct type_reduction reduction;
 };
 
+/* How a call of a group on one node is carried out, and the table that decides it: choose.def. */
+enum coll_way { COLL_BLOCK, COLL_DESK, COLL_DIRECT, COLL_MESSAGE };
+struct coll_choice {
+    enum coll_kind kind;
+    const char *name; /* of the kind; NULL: the end of the table */
+    int ranks, crowd;
+    uint64_t from;
+    enum coll_way way;
+};
+VEXPORT const struct coll_choice *vcoll_choices(void);
+VEXPORT const char *vcoll_way_name(enum coll_way way);
+
 struct coll_schedule;
 
 /* Makes the schedule of a call; nothing moves yet. All members must prepare in the same order (the sequence number is

@@ -166,9 +166,9 @@ int vcoll_meeting_reduce(struct meeting *meeting, int root, type_kernel *kernel,
 
 /* ---- steps ---- */
 
-int vcoll_meeting_step_end(struct meeting *meeting, bool waits)
+static int step_end(struct meeting *meeting, const void *data, size_t bytes, bool waits)
 {
-    bool last = meeting_arrive(meeting, NULL, 0);
+    bool last = meeting_arrive(meeting, data, bytes);
     if (last || !meeting->crowd)
         meeting->wake(meeting->owner);
     if (last)
@@ -176,11 +176,20 @@ int vcoll_meeting_step_end(struct meeting *meeting, bool waits)
     return waits ? meeting_settle(meeting) : OK;
 }
 
-int vcoll_meeting_barrier(struct meeting *meeting)
+int vcoll_meeting_step_end(struct meeting *meeting, bool waits) { return step_end(meeting, NULL, 0, waits); }
+
+int vcoll_meeting_tell(struct meeting *meeting, const void *data, size_t bytes)
 {
     int error = meeting_settle(meeting);
-    return error ? error : vcoll_meeting_step_end(meeting, true);
+    return error ? error : step_end(meeting, data, bytes, true);
 }
+
+const void *vcoll_meeting_block(struct meeting *meeting, int rank)
+{
+    return block_of(meeting, rank, meeting->epoch)->data;
+}
+
+int vcoll_meeting_barrier(struct meeting *meeting) { return vcoll_meeting_tell(meeting, NULL, 0); }
 
 static char *desk_of(const struct meeting *meeting, int rank, uint64_t epoch)
 {

@@ -101,12 +101,23 @@ static inline size_t meeting_desk_size(int ranks)
     return each < MEETING_DESK_LEAST ? MEETING_DESK_LEAST : each > MEETING_DESK_MOST ? MEETING_DESK_MOST : each;
 }
 
+/* Bytes of a desk for each partner: whole lines, unless there are too many partners for that. */
+static inline size_t meeting_desk_share(int ranks)
+{
+    size_t share = meeting_desk_size(ranks) / (unsigned)ranks;
+    return share < CACHE_LINE ? share : share / CACHE_LINE * CACHE_LINE;
+}
+
 static inline size_t meeting_annex_size(int ranks)
 {
     return MEETING_CASTS * MEETING_BODY + 2 * (size_t)ranks * meeting_desk_size(ranks);
 }
 
 int vcoll_meeting_barrier(struct meeting *meeting) MUST_CHECK;
+
+/* What each rank tells, BYTES at most MEETING_DATA, the others find in its block until the next meeting but one. */
+int vcoll_meeting_tell(struct meeting *meeting, const void *data, size_t bytes) MUST_CHECK;
+const void *vcoll_meeting_block(struct meeting *meeting, int rank);
 
 /* INOUT holds COUNT elements of SIZE bytes, at most MEETING_DATA in all: the own ones, then the result; with a ROOT
  * that is not -1, only there. */

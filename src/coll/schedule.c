@@ -227,22 +227,27 @@ static bool note_error(struct coll_schedule *schedule, int error)
     return !atomic_exchange(&schedule->over, true);
 }
 
-static void copy_now(struct coll_schedule *schedule, const struct coll_step *step)
+uint64_t vcoll_buffer_copy(const struct type_buffer *to, const struct type_buffer *from)
 {
-    uint64_t from = type_buffer_bytes(&step->from), to = type_buffer_bytes(&step->to);
-    uint64_t bytes = from < to ? from : to;
-    if (type_buffer_contiguous(&step->from) && type_buffer_contiguous(&step->to)) {
-        if (bytes && step->from.base != step->to.base)
-            memcpy(step->to.base, step->from.base, bytes);
+    uint64_t given = type_buffer_bytes(from), room = type_buffer_bytes(to), bytes = given < room ? given : room;
+    if (type_buffer_contiguous(from) && type_buffer_contiguous(to)) {
+        if (bytes && from->base != to->base)
+            memcpy(to->base, from->base, bytes);
     } else {
         struct type_cursor source, target;
-        vtype_cursor_start(&source, &step->from);
-        vtype_cursor_start(&target, &step->to);
+        vtype_cursor_start(&source, from);
+        vtype_cursor_start(&target, to);
         vtype_copy(&target, &source, bytes);
     }
-    if (from > to)
+    return given - bytes;
+}
+
+static void copy_now(struct coll_schedule *schedule, const struct coll_step *step)
+{
+    if (vcoll_buffer_copy(&step->to, &step->from))
         note_error(schedule, vbase_fail(ERR_TRUNCATED, "the own part has %llu bytes, its place %llu",
-                                        (unsigned long long)from, (unsigned long long)to));
+                                        (unsigned long long)type_buffer_bytes(&step->from),
+                                        (unsigned long long)type_buffer_bytes(&step->to)));
 }
 
 static void reduce_now(const struct type_reduction *reduction, const struct coll_step *step)

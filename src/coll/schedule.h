@@ -81,6 +81,9 @@ void vcoll_schedule_keep(struct coll_schedule *schedule);           /* the layou
 void vcoll_schedule_start(struct coll_schedule *schedule);
 void vcoll_schedule_stop(struct coll_schedule *schedule, int error); /* cancels what is under way */
 
+/* Copies what there is room for; returns how many bytes there is none for. */
+uint64_t vcoll_buffer_copy(const struct type_buffer *to, const struct type_buffer *from);
+
 /* ---- places ---- */
 
 static inline struct type_buffer coll_bytes(void *base, uint64_t bytes)
@@ -129,6 +132,12 @@ static inline struct type_buffer coll_whole(const struct coll_side *side)
 static inline struct type_buffer coll_own_block(const struct coll_call *call)
 {
     return call->send.base == COLL_IN_PLACE ? coll_block(&call->receive, call->group->rank) : coll_whole(&call->send);
+}
+
+/* Of the elements of a reduction. */
+static inline uint64_t coll_element_size(const struct coll_call *call)
+{
+    return call->receive.layout ? call->receive.layout->shape.size : 1;
 }
 
 static inline uint64_t coll_side_bytes(const struct coll_side *side)

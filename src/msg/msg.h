@@ -222,6 +222,19 @@ VEXPORT int vmsg_share_open(struct msg_context *context, int tag, uint64_t bytes
 VEXPORT void *vmsg_share_memory(const struct msg_share *share);
 /* Rank 0 closes last: the memory is its own. NULL is allowed. */
 VEXPORT void vmsg_share_close(struct msg_share *share);
+/* Memory of the program that the other members may read until it is hidden again; they are sent the key. */
+struct msg_shown {
+    uint64_t key[2];
+    uint64_t region[6]; /* msg's own */
+};
+VEXPORT int vmsg_share_show(struct msg_share *share, const void *base, uint64_t bytes,
+                            struct msg_shown *shown) MUST_CHECK;
+VEXPORT void vmsg_share_hide(struct msg_shown *shown);
+/* Can this rank read such memory of every other member? */
+VEXPORT bool vmsg_share_reads(struct msg_share *share);
+/* Reads BYTES at OFFSET of what RANK shows by KEY. */
+VEXPORT int vmsg_share_read(struct msg_share *share, int rank, const uint64_t *key, uint64_t offset, void *to,
+                            uint64_t bytes) MUST_CHECK;
 /* vmsg_wait_until for what other members store there. READY may be called by another waiting thread, never by two at
  * once; it may only read. */
 VEXPORT int vmsg_share_wait(bool (*ready)(void *context), void *context);

@@ -127,6 +127,56 @@ void vmsg_share_close(struct msg_share *share)
     free(share);
 }
 
+_Static_assert(sizeof(struct vi_key) == sizeof((struct msg_shown){0}.key) &&
+                   sizeof(struct vi_region) == sizeof((struct msg_shown){0}.region), "room for vi's");
+
+int vmsg_share_show(struct msg_share *share, const void *base, uint64_t bytes, struct msg_shown *shown)
+{
+    struct vi_region region;
+    struct vi *vi;
+    int error = member_vi(share->context, share->context->rank ? 0 : 1, &vi);
+    error = error ? error : vi_reg(vi->nic, (void *)(uintptr_t)base, bytes, &region);
+    if (error)
+        return error;
+    memcpy(shown->key, &region.key, sizeof shown->key);
+    memcpy(shown->region, &region, sizeof shown->region);
+    return OK;
+}
+
+void vmsg_share_hide(struct msg_shown *shown)
+{
+    struct vi_region region;
+    memcpy(&region, shown->region, sizeof region);
+    vi_dereg(&region);
+}
+
+bool vmsg_share_reads(struct msg_share *share)
+{
+    bool all = true;
+    for (int rank = 0; rank < share->context->size; rank++) {
+        struct vi_state state;
+        struct vi *vi;
+        if (rank != share->context->rank)
+            all = all && member_vi(share->context, rank, &vi) == OK && vi_query(vi, &state) == OK && state.get;
+    }
+    return all;
+}
+
+int vmsg_share_read(struct msg_share *share, int rank, const uint64_t *key, uint64_t offset, void *to, uint64_t bytes)
+{
+    struct vi *vi;
+    struct vi_transfer get = {.pieces = 1, .offset = offset};
+    int error = member_vi(share->context, rank, &vi);
+    memcpy(&get.key, key, sizeof get.key);
+    for (uint64_t at = 0; at < bytes && !error; at += get.local->iov_len, get.offset = offset + at) {
+        uint64_t most = vi_caps(vi)->max_put;
+        get.local = &(struct iovec){(char *)to + at, bytes - at < most ? bytes - at : most};
+        error = vi_get(vi, &get);
+        error = error == VI_COMPLETE ? OK : error ? error : ERR_STATE;
+    }
+    return error;
+}
+
 void vmsg_share_wake(struct msg_share *share, int rank)
 {
     struct vi *vi;

@@ -243,5 +243,17 @@ void vmsg_share_close(struct msg_share *share) { (void)share; }
 int vmsg_share_wait(bool (*ready)(void *context), void *context) { return vmsg_wait_until(ready, context); }
 void vmsg_share_wake(struct msg_share *share, int rank) { (void)share, (void)rank; }
 void vmsg_share_wake_all(struct msg_share *share) { (void)share; }
+bool vmsg_share_reads(struct msg_share *share) { (void)share; return false; }
+void vmsg_share_hide(struct msg_shown *shown) { (void)shown; }
+int vmsg_share_show(struct msg_share *share, const void *base, uint64_t bytes, struct msg_shown *shown)
+{
+    (void)share, (void)base, (void)bytes, (void)shown;
+    return ERR_UNSUPPORTED;
+}
+int vmsg_share_read(struct msg_share *share, int rank, const uint64_t *key, uint64_t offset, void *to, uint64_t bytes)
+{
+    (void)share, (void)rank, (void)key, (void)offset, (void)to, (void)bytes;
+    return ERR_UNSUPPORTED;
+}
 
 #endif

@@ -1,10 +1,18 @@
-# Collectives among the ranks of real jobs of several sizes, more ranks than processors too, several threads too.
-# timeout: 300 takes: 16
+# Collectives among the ranks of real jobs of several sizes, more ranks than processors too, several threads too; then
+# each way that there is for groups on one node, also where memory cannot be read directly.
+# timeout: 300 takes: 20
 source "$VIADUCT_SOURCE/tests/lib/shell"
 [ -x "$VIADUCT_BIN/viaduct" ] || skip "the launcher was not built"
 for ranks in 2 3 5 8 17; do
     $mpiexec -n $ranks "$VIADUCT_BUILD/tests/test-coll-ranks" || fail "$ranks ranks"
 done
+for way in desk direct message; do
+    for ranks in 2 3 7; do
+        VIADUCT_COLL=$way $mpiexec -n $ranks "$VIADUCT_BUILD/tests/test-coll-ranks" || fail "$ranks ranks by $way"
+    done
+done
+VIADUCT_COLL=direct VIADUCT_SINGLE_COPY=no $mpiexec -n 3 "$VIADUCT_BUILD/tests/test-coll-ranks" ||
+    fail "directly, where memory cannot be read"
 for ranks in 2 4; do
     $mpiexec -n $ranks "$VIADUCT_BUILD/tests/test-coll-threads" || fail "threads of $ranks ranks"
 done

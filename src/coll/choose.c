@@ -1,0 +1,58 @@
+/* Called by hall.c when a group gets its hall; by viaduct info. */
+#include "coll/choose.h"
+
+enum { NO, YES, EITHER };
+
+static const struct coll_choice choice[] = {
+#define CHOICE(kind, ranks, crowd, from, way) {COLL_##kind, #kind, ranks, crowd, from, COLL_##way},
+#include "coll/choose.def"
+#undef CHOICE
+    {COLL_KINDS, NULL, 0, 0, 0, 0}};
+
+static const char *const way_name[] = {"block", "desk", "direct", "message"};
+
+const struct coll_choice *vcoll_choices(void) { return choice; }
+
+const char *vcoll_way_name(enum coll_way way) { return way_name[way]; }
+
+static void row_add(struct coll_plan *plan, enum coll_kind kind, uint64_t from, enum coll_way way)
+{
+    if (plan->rows[kind] == PLAN_ROWS)
+        return;
+    plan->row[kind][plan->rows[kind]].from = from;
+    plan->row[kind][plan->rows[kind]++].way = way;
+}
+
+/* The way that VIADUCT_COLL names; COLL_BLOCK: none. */
+static enum coll_way forced(void)
+{
+    for (enum coll_way way = COLL_DESK; vbase_settings.coll && way <= COLL_MESSAGE; way++)
+        if (!strcmp(vbase_settings.coll, way_name[way]))
+            return way;
+    return COLL_BLOCK;
+}
+
+void vcoll_plan_make(struct coll_plan *plan, int ranks, bool crowd)
+{
+    enum coll_way force = forced();
+    *plan = (struct coll_plan){.rows = {0}};
+    for (const struct coll_choice *row = choice; row->name; row++)
+        if ((!row->ranks || ranks <= row->ranks) && (row->crowd == EITHER || crowd == row->crowd))
+            row_add(plan, row->kind, row->from, row->way);
+    for (const struct coll_choice *row = choice; row->name && force != COLL_BLOCK; row++)
+        if (row->way == force || force == COLL_MESSAGE) {
+            plan->rows[row->kind] = 0;
+            row_add(plan, row->kind, 0, force);
+        }
+}
+
+void vcoll_plan_without(struct coll_plan *plan, enum coll_way way)
+{
+    for (int kind = 0; kind < COLL_KINDS; kind++) {
+        int kept = 0;
+        for (int i = 0; i < plan->rows[kind]; i++)
+            if (plan->row[kind][i].way != way)
+                plan->row[kind][kept++] = plan->row[kind][i];
+        plan->rows[kind] = (uint8_t)kept;
+    }
+}

@@ -1,0 +1,26 @@
+/* coll/choose: which way a call of a group on one node takes, by the table in choose.def. */
+#pragma once
+
+#include "coll/coll.h"
+
+#define PLAN_ROWS 4 /* of a kind, at most */
+
+/* The rows that count for one group. */
+struct coll_plan {
+    struct {
+        uint64_t from;
+        enum coll_way way;
+    } row[COLL_KINDS][PLAN_ROWS];
+    uint8_t rows[COLL_KINDS]; /* 0: there is no way but messages */
+};
+
+void vcoll_plan_make(struct coll_plan *plan, int ranks, bool crowd);
+void vcoll_plan_without(struct coll_plan *plan, enum coll_way way);
+
+static inline enum coll_way coll_plan_way(const struct coll_plan *plan, enum coll_kind kind, uint64_t bytes)
+{
+    for (int i = plan->rows[kind] - 1; i >= 0; i--)
+        if (bytes >= plan->row[kind][i].from)
+            return plan->row[kind][i].way;
+    return COLL_MESSAGE;
+}
