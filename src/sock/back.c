@@ -41,9 +41,8 @@ static void ring_leave(struct sock_file *file, int fd)
     sock_stream_place(file, NO_PLACE);
     for (int i = 0; i < ON_ITS_WAY_MS && atomic_load(&link->in_phase) == PHASE_SKIP; i++) {
         ssize_t n = sock_in_skip(file, fd);
-        struct pollfd one = {.fd = fd, .events = POLLIN};
         if (n == -EAGAIN)
-            sock_real.poll(&one, 1, 1);
+            (void)sock_tcp_poll(fd, POLLIN, 1);
         else if (n != SOCK_NEXT_PHASE)
             break;
     }
@@ -82,10 +81,9 @@ static bool tcp_to_rest(struct sock_file *file, int fd, uint64_t rest)
         return true;
     for (int i = 0; i < ON_ITS_WAY_MS && link->consumed < at;) {
         uint64_t left = at - link->consumed;
-        ssize_t n = sock_real.recv(fd, data, left < PIECE ? (size_t)left : PIECE, MSG_DONTWAIT);
-        struct pollfd one = {.fd = fd, .events = POLLIN};
+        ssize_t n = sock_tcp_receive(fd, data, left < PIECE ? (size_t)left : PIECE, 0);
         if (n < 0 && errno == EAGAIN)
-            sock_real.poll(&one, 1, (i++, 1));
+            i++, (void)sock_tcp_poll(fd, POLLIN, 1);
         else if (n <= 0 || !sock_rest_add(rest, data, (size_t)n))
             return false;
         else
@@ -139,7 +137,6 @@ bool sock_stream_leave_rest(struct sock_file *file, int fd)
 static void bells_take_last(struct sock_link *link, struct sock_direction *in, int fd)
 {
     uint64_t last = atomic_load(&in->at) + (atomic_fetch_or(&in->bells, BELLS_ENDED) & ~BELLS_ENDED);
-    struct pollfd one = {.fd = fd, .events = POLLIN};
     for (int i = 0; i < LAST_BELL_MS && link->consumed < last; i++) {
         ssize_t n = sock_tcp_discard(fd, last - link->consumed);
         if (n > 0)
@@ -147,8 +144,16 @@ static void bells_take_last(struct sock_link *link, struct sock_direction *in, i
         else if (n != -EAGAIN)
             break;
         else
-            (void)sock_real.poll(&one, 1, 1);
+            (void)sock_tcp_poll(fd, POLLIN, 1);
     }
+}
+
+/* The program wants a reset. */
+static bool is_abortive(int fd)
+{
+    struct linger said = {0};
+    socklen_t length = sizeof(said);
+    return sock_real.getsockopt(fd, SOL_SOCKET, SO_LINGER, &said, &length) == 0 && said.l_onoff && said.l_linger == 0;
 }
 
 void sock_stream_close(struct sock_file *file, int fd)
@@ -169,7 +174,7 @@ void sock_stream_close(struct sock_file *file, int fd)
     sock_unlock(&link->receive);
     atomic_store(&out->ended, 1);
     SOCK_STEP(leaving);
-    atomic_store(&out->left, unread ? LEFT_UNREAD : LEFT_CLEAN);
+    atomic_store(&out->left, unread || is_abortive(fd) ? LEFT_RESET : LEFT_CLEAN);
     (void)sock_stream_writer_wake(file); /* where the end was said before, the kernel tells nothing */
     errno = saved;
 }

@@ -64,6 +64,8 @@ struct sock_link {
     pthread_mutex_t send ALIGNED(64);
     _Atomic uint32_t out_phase;
     struct ring_writer writer;
+    uint64_t asked_tail, asked; /* how far the reader was, and ticks, when it was last looked for; writes since then */
+    uint32_t unasked;
     int kept[SOCK_TCP_KEPT]; /* what the program has set, while the ring carries (tcp.h) */
 
     /* under `receive` */

@@ -15,6 +15,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -208,7 +209,7 @@ void sock_place_wake(int place)
 {
     const uint64_t one = 1;
     if (own.board && place < SOCK_PLACES && own.event[place] > 0 && atomic_exchange(&own.board->place[place].asleep, 0))
-        (void)!sock_real.write(own.event[place], &one, sizeof(one));
+        (void)sock_real.syscall(SYS_write, own.event[place], (long)&one, sizeof(one), 0, 0, 0);
 }
 
 void sock_places_wake(void)
@@ -224,7 +225,7 @@ void sock_place_awake(int place) { atomic_store(&own.board->place[place].asleep,
 void sock_place_drain(int place)
 {
     uint64_t count;
-    (void)!sock_real.read(own.event[place], &count, sizeof(count));
+    (void)sock_real.syscall(SYS_read, own.event[place], (long)&count, sizeof(count), 0, 0, 0);
 }
 
 struct sock_peer *sock_peer_take(uint64_t id, int fd)
@@ -288,5 +289,6 @@ bool sock_peer_wake(struct sock_peer *peer, uint32_t place, uint32_t bit)
         !atomic_compare_exchange_strong(&board->place[place].asleep, &asleep, 0))
         return false;
     int event = atomic_load_explicit(&peer->event[place], memory_order_acquire);
-    return event <= 0 || sock_real.write(event, &one, sizeof(one)) != sizeof(one);
+    /* no cancellation point: the thread has the lock of a direction */
+    return event <= 0 || sock_real.syscall(SYS_write, event, (long)&one, sizeof(one), 0, 0, 0) != sizeof(one);
 }

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 
 #define PIECES       16      /* that are handed to the kernel at once */
 #define LOOK_NS      1000000 /* how often a reader that finds nothing looks at the socket for its end */
@@ -33,7 +34,8 @@ static ssize_t from_tcp(int fd, struct sock_pieces *to, uint64_t limit, int flag
         room += n;
         message.msg_iovlen++;
     }
-    ssize_t n = sock_real.recvmsg(fd, &message, (flags & (MSG_PEEK | MSG_TRUNC)) | MSG_DONTWAIT);
+    flags = (flags & (MSG_PEEK | MSG_TRUNC)) | MSG_DONTWAIT;
+    long n = sock_real.syscall(SYS_recvmsg, fd, (long)&message, flags, 0, 0, 0); /* no cancellation point */
     if (n > 0 && counted)
         sock_pieces_copy(to, NULL, (size_t)n);
     return n < 0 ? -errno : n;
@@ -404,7 +406,9 @@ ssize_t sock_in_take(struct sock_file *file, int fd, struct sock_pieces *to, int
         return SOCK_IN_PLAIN;
     }
     bool kept = bells_may_stay(file, dont_wait);
-    ssize_t n = atomic_load(&link->shut_in) ? 0 : receive_there(file, fd, to, flags, kept);
+    ssize_t n = receive_there(file, fd, to, flags, kept);
+    if (n == -EAGAIN && atomic_load(&link->shut_in))
+        n = 0;
     if (n == 0 && link->error && !atomic_load(&link->shut_in))
         n = -link->error;
     if (total || n > 0)

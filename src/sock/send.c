@@ -1,5 +1,6 @@
 /* The direction that this side writes: what can be stored now; see stream.h. Everything here runs under link->send. */
 #include "sock/direction.h"
+#include "base/clock.h"
 #include "sock/place.h"
 #include "sock/real.h"
 #include "sock/step.h"
@@ -13,6 +14,8 @@
 
 #define PART             32768 /* of a large write, published alone: the reader copies it meanwhile */
 #define BELL_PATIENCE_MS 1000
+#define LOOK_EVERY       4       /* writes that find a bell there */
+#define LOOK_NS          1000000 /* that the reader takes nothing, until the kernel is asked about it */
 
 /* True: the ring is in use now. */
 bool sock_out_switch(struct sock_file *file, int fd)
@@ -50,13 +53,16 @@ static bool bell_send(struct sock_file *file, int fd)
             return true;
     } while (!atomic_compare_exchange_weak(&out->bells, &seen, seen + 1));
     SOCK_STEP(bell_counted);
-    while (sock_real.send(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1 && errno != EPIPE && errno != ECONNRESET) {
+    while (sock_tcp_send(fd, "", 1) != 1) {
+        if (errno == EPIPE || errno == ECONNRESET) {
+            atomic_store(&file->link->shut_out, true); /* nothing reads any more: the kernel tells the program */
+            break;
+        }
         seen = atomic_load(&out->bells);
         while (!(seen & BELLS_ENDED))
             if (atomic_compare_exchange_weak(&out->bells, &seen, seen - 1))
                 return false;
-        struct pollfd one = {.fd = fd, .events = POLLOUT}; /* the count was ended with this bell in it */
-        if (sock_real.poll(&one, 1, BELL_PATIENCE_MS) == 0)
+        if (!sock_tcp_poll(fd, POLLOUT, BELL_PATIENCE_MS)) /* the count was ended with this bell in it */
             break;
     }
     atomic_fetch_add_explicit(&file->link->rung, 1, memory_order_relaxed);
@@ -81,7 +87,7 @@ void sock_out_bell(struct sock_file *file, int fd)
     int saved = errno;
     bool sent = bell_send(file, fd);
     for (int i = 0; !sent && i < BELL_PATIENCE_MS && !reader_has_news(file, fd); i++) {
-        (void)sock_real.poll(NULL, 0, 1);
+        (void)sock_tcp_poll(-1, 0, 1);
         sent = bell_send(file, fd);
     }
     atomic_store_explicit(&file->link->bell_due, !sent, memory_order_relaxed); /* a later write looks again */
@@ -98,6 +104,21 @@ bool sock_out_wake(struct sock_file *file)
     return sock_peer_wake(file->peer, place - 1, bit);
 }
 
+/* A reader that ends without a word takes nothing any more: the kernel is asked where that is so for a while. */
+static void reader_look(struct sock_file *file, int fd)
+{
+    struct sock_link *link = file->link;
+    uint64_t tail = atomic_load_explicit(&ring_words(&(struct ring){file->mapping, sock_out(file)})->tail,
+                                         memory_order_relaxed);
+    uint64_t now = clock_ticks();
+    if (tail == link->asked_tail && vbase_clock_ns_of_ticks(now - link->asked) < LOOK_NS)
+        return;
+    if (tail == link->asked_tail)
+        sock_stream_end_seen(file, sock_tcp_poll(fd, sock_stream_end_events(file, POLLOUT), 0));
+    link->asked_tail = tail;
+    link->asked = now;
+}
+
 /* Wakes the reader for bytes behind BEFORE. Publishing was a barrier: what is read here is as new as they are. Bytes in
  * the ring have a bell in the reader's socket, also where a place is woken: the reader may leave that, and wait next by
  * a way that we do not see. One bell is enough, and one that is there is found by a word that changes rarely. */
@@ -105,8 +126,11 @@ static void reader_wake(struct sock_file *file, int fd, uint64_t before)
 {
     struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
     bool needed = sock_out_wake(file);
-    if (likely(!needed && (atomic_load(&out->bells) & ~BELLS_ENDED) != atomic_load(&out->taken)))
+    if (likely(!needed && (atomic_load(&out->bells) & ~BELLS_ENDED) != atomic_load(&out->taken))) {
+        if (++file->link->unasked % LOOK_EVERY == 0)
+            reader_look(file, fd);
         return;
+    }
     bool due = atomic_load_explicit(&file->link->bell_due, memory_order_relaxed);
     if (needed || due || atomic_load(&out->tail) == before) /* else there are bytes, which have a bell */
         sock_out_bell(file, fd);

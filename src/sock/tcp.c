@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 
 #ifndef SO_COOKIE
 #define SO_COOKIE 57
@@ -129,11 +130,28 @@ int sock_tcp_kept(int name)
     return -1;
 }
 
+ssize_t sock_tcp_receive(int fd, void *data, size_t size, int flags)
+{
+    return sock_real.syscall(SYS_recvfrom, fd, (long)data, (long)size, flags | MSG_DONTWAIT, 0, 0);
+}
+
+ssize_t sock_tcp_send(int fd, const void *data, size_t size)
+{
+    return sock_real.syscall(SYS_sendto, fd, (long)data, (long)size, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
+}
+
+short sock_tcp_poll(int fd, short events, int ms)
+{
+    struct pollfd one = {.fd = fd, .events = events};
+    struct timespec limit = {ms / 1000, ms % 1000 * 1000000};
+    return sock_real.syscall(SYS_ppoll, (long)&one, 1, (long)&limit, 0, 0, 0) > 0 ? one.revents : 0;
+}
+
 ssize_t sock_tcp_discard(int fd, uint64_t size)
 {
     char bytes[256]; /* bells are few */
     int saved = errno;
-    ssize_t n = sock_real.recv(fd, bytes, size < sizeof(bytes) ? (size_t)size : sizeof(bytes), MSG_DONTWAIT);
+    ssize_t n = sock_tcp_receive(fd, bytes, size < sizeof(bytes) ? (size_t)size : sizeof(bytes), 0);
     ssize_t result = n >= 0 ? n : -errno;
     errno = saved;
     return result;
@@ -143,7 +161,7 @@ int sock_tcp_look(int fd)
 {
     char byte;
     int saved = errno;
-    ssize_t n = sock_real.recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    ssize_t n = sock_tcp_receive(fd, &byte, 1, MSG_PEEK);
     int result = n >= 0 ? (int)n : -errno;
     errno = saved;
     return result;

@@ -1,4 +1,5 @@
-/* What is asked of a TCP socket beside the program's own calls. None of it changes errno or blocks. */
+/* What is asked of a TCP socket beside the program's own calls. None of it is a point where a thread is cancelled: that
+ * may hold a lock. */
 #ifndef SOCK_TCP_H
 #define SOCK_TCP_H
 
@@ -23,6 +24,11 @@ bool sock_tcp_special(int fd);
 void sock_tcp_hasten(int fd, int kept[SOCK_TCP_KEPT]);
 void sock_tcp_restore(int fd, const int kept[SOCK_TCP_KEPT]);
 int sock_tcp_kept(int name); /* its place there, -1: none */
+
+/* recv and send that do not wait, and poll: which of EVENTS is true within so many ms; without FD it waits so long. */
+ssize_t sock_tcp_receive(int fd, void *data, size_t size, int flags);
+ssize_t sock_tcp_send(int fd, const void *data, size_t size);
+short sock_tcp_poll(int fd, short events, int ms);
 
 /* Takes away up to SIZE bytes that lie there: how many, 0 at the end of the stream, -errno. */
 ssize_t sock_tcp_discard(int fd, uint64_t size);

@@ -819,6 +819,91 @@ static void splice_server(int fd)
     }
 }
 
+/* An end that is to be a reset. */
+static void abortive_client(int fd)
+{
+    char data[8];
+    SAY(" %s", told(read(fd, data, 8)));
+}
+static void abortive_server(int fd)
+{
+    const struct linger none = {.l_onoff = 1, .l_linger = 0};
+    pause_ms(50);
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+    close(fd);
+}
+
+/* Who says that it will not read gets what has come, and what comes later. */
+static void deaf_client(int fd)
+{
+    char data[20];
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    SAY(" %d,", poll(&one, 1, 2000));
+    shutdown(fd, SHUT_RD);
+    SAY(" %s,", told(recv(fd, data, 3, 0)));
+    SAY(" %s,", told(recv(fd, data, 20, 0)));
+    SAY(" %s", told(recv(fd, data, 20, 0)));
+}
+static void deaf_server(int fd)
+{
+    pause_ms(20);
+    if (write(fd, "early", 5) != 5)
+        _exit(8);
+    pause_ms(200);
+}
+
+/* A writer whose reader has gone without a word learns of it soon, though it writes little. */
+static void gone_client(int fd)
+{
+    int refused = 0;
+    signal(SIGPIPE, SIG_IGN);
+    pause_ms(100);
+    for (int i = 0; i < 20 && !refused; i++) {
+        refused = write(fd, "x", 1) != 1;
+        pause_ms(3);
+    }
+    SAY(" %s", refused ? "told" : "never told");
+}
+static void gone_server(int fd)
+{
+    (void)fd;
+    _exit(0);
+}
+
+/* A thread is cancelled in a call, and its handler closes the connection. */
+static void close_late(void *fd) { close(*(int *)fd); }
+static void *cancelled(void *fd)
+{
+    char byte;
+    pthread_cleanup_push(close_late, fd);
+    pause_ms(50); /* the request waits until the next call that may be cancelled */
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+    while (read(*(int *)fd, &byte, 1) >= 0)
+        ;
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+static void *cancelled_later(void *fd)
+{
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    return cancelled(fd);
+}
+static void cancel_client(int fd)
+{
+    pthread_t thread;
+    void *result;
+    pthread_create(&thread, NULL, cancelled_later, &fd);
+    pthread_cancel(thread);
+    pthread_join(thread, &result);
+    SAY(" %s,", result == PTHREAD_CANCELED ? "cancelled" : "returned");
+    SAY(" %d", fcntl(fd, F_GETFD));
+}
+static void cancel_server(int fd)
+{
+    char byte;
+    (void)!read(fd, &byte, 1);
+}
+
 /* What has been taken out of a set is not told any more, and nothing else is told in its place. */
 static void taken_out_client(int fd)
 {
@@ -886,6 +971,10 @@ static const struct {
     {"two writers", two_writers_client, full_server},
     {"held back", held_client, held_server},
     {"spliced", splice_client, splice_server},
+    {"abortive close", abortive_client, abortive_server},
+    {"no more reading", deaf_client, deaf_server},
+    {"gone without a word", gone_client, gone_server},
+    {"cancelled", cancel_client, cancel_server},
     {"taken out of a set", taken_out_client, taken_out_server},
     {"full and killed", full_killed_client, full_killed_server},
     {"half closed and killed", half_killed_client, half_killed_server},
