@@ -38,7 +38,7 @@ ssize_t sock_stream_receive(struct sock_file *file, int fd, struct sock_pieces *
             errno = n == -EPROTO ? ECONNRESET : (int)-n;
             return -1;
         }
-        if (n < 0 && sock_wait(file, fd, POLLIN, deadline) != 0)
+        if (n < 0 && sock_wait(file, fd, POLLIN, deadline, deadline != 0) != 0)
             return total ? total : -1;
     }
 }
@@ -112,7 +112,8 @@ static ssize_t stream_out(struct sock_file *file, int fd, struct sock_source *so
         if (!deadline && link->send_limit)
             deadline = vbase_clock_ns() + link->send_limit;
         /* where nothing is read for a while TCP's buffers would take more */
-        int result = sock_wait(file, fd, POLLOUT, patient ? vbase_clock_ns() + SOCK_PATIENCE_NS : deadline);
+        uint64_t until = patient ? vbase_clock_ns() + SOCK_PATIENCE_NS : deadline;
+        int result = sock_wait(file, fd, POLLOUT, until, deadline != 0);
         if (result != 0 && errno == EAGAIN && patient)
             patient = false;
         else if (result != 0)

@@ -113,7 +113,7 @@ static int time_left(uint64_t deadline, uint64_t step, struct timespec *left)
     return ns != ~0ull;
 }
 
-int sock_wait(struct sock_file *file, int fd, short event, uint64_t deadline)
+int sock_wait(struct sock_file *file, int fd, short event, uint64_t deadline, bool limited)
 {
     struct sock_link *link = file->link;
     if (spin(file, event))
@@ -145,8 +145,8 @@ int sock_wait(struct sock_file *file, int fd, short event, uint64_t deadline)
         sock_unlock(&link->receive);
     }
     errno = why;
-    if (result < 0) /* the kernel goes on waiting where there is no limit of time */
-        return why == EINTR && !deadline && sock_restart_wanted() ? 0 : -1;
+    if (result < 0)
+        return why == EINTR && !limited && sock_restart_wanted() ? 0 : -1;
     if (result == 0 && deadline && vbase_clock_ns() >= deadline && !sock_watch_ready(file, event)) {
         errno = EAGAIN;
         return -1;

@@ -298,6 +298,88 @@ static void signals(int fd, int flags)
 }
 static void interrupt_client(int fd) { signals(fd, 0); }
 static void restart_client(int fd) { signals(fd, SA_RESTART); }
+
+/* The other ways to say whether a handler ends calls, and for how many signals it is there. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static void alarm_and_read(int fd)
+{
+    struct itimerval timer = {.it_value = {0, 50000}};
+    struct sigaction now;
+    char byte;
+    setitimer(ITIMER_REAL, &timer, NULL);
+    SAY(" %s", told(read(fd, &byte, 1)));
+    sigaction(SIGALRM, NULL, &now);
+    SAY(" %s,", now.sa_handler == on_alarm ? "stays" : now.sa_handler == SIG_DFL ? "default" : "another");
+}
+static void old_signals_client(int fd)
+{
+    struct sigaction once = {.sa_handler = on_alarm, .sa_flags = (int)SA_RESETHAND}, now;
+    signal(SIGALRM, on_alarm);
+    siginterrupt(SIGALRM, 1);
+    alarm_and_read(fd);
+    signal(SIGALRM, on_alarm);
+    alarm_and_read(fd);
+    sysv_signal(SIGALRM, on_alarm);
+    alarm_and_read(fd);
+    sigset(SIGALRM, on_alarm);
+    alarm_and_read(fd);
+    sigaction(SIGALRM, &once, NULL);
+    sigaction(SIGALRM, NULL, &now);
+    SAY(" once %d,", now.sa_handler == on_alarm && (now.sa_flags & (int)SA_RESETHAND) == (int)SA_RESETHAND);
+    alarm_and_read(fd);
+}
+static void old_signals_server(int fd)
+{
+    char byte;
+    (void)!read(fd, &byte, 1);
+}
+
+/* Signals of libc itself, by which it changes all threads, end no call of the program. */
+static void *change_group(void *unused)
+{
+    pause_ms(50);
+    if (setgid(getgid()))
+        _exit(9);
+    return unused;
+}
+static void libc_signals_client(int fd)
+{
+    pthread_t thread;
+    char byte;
+    pthread_create(&thread, NULL, change_group, NULL);
+    SAY(" %s", told(read(fd, &byte, 1)));
+    pthread_join(thread, NULL);
+}
+static void libc_signals_server(int fd)
+{
+    pause_ms(200);
+    if (write(fd, "x", 1) != 1)
+        _exit(8);
+}
+
+/* A handler that ends no call, while a writer waits for room. */
+static void restart_full_client(int fd)
+{
+    static char data[1 << 16];
+    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+    struct itimerval timer = {.it_value = {0, 1000}};
+    int flags = fcntl(fd, F_GETFL);
+    fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+    while (write(fd, data, sizeof(data)) > 0)
+        ;
+    fcntl(fd, F_SETFL, flags);
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &timer, NULL);
+    SAY(" %s", told(write(fd, data, 10)));
+}
+static void restart_full_server(int fd)
+{
+    static char data[1 << 16];
+    pause_ms(300);
+    while (read(fd, data, sizeof(data)) > 0)
+        ;
+}
+
 static void late_server(int fd)
 {
     pause_ms(400);
@@ -950,6 +1032,9 @@ static const struct {
     {"left in a set, then unseen", left_set_client, left_set_server},
     {"interrupted", interrupt_client, late_server},
     {"restarted", restart_client, late_server},
+    {"old signals", old_signals_client, old_signals_server},
+    {"signals of libc", libc_signals_client, libc_signals_server},
+    {"restarted when full", restart_full_client, restart_full_server},
     {"stream", stream_client, stream_server},
     {"exec", exec_client, exec_server},
     {"exec, bytes are there", left_exec_client, left_server_programs},
