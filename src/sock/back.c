@@ -1,4 +1,4 @@
-/* The ways out of the ring: back to TCP, to a new program, to the end; see stream.h. */
+/* The ways out of the ring: back to TCP, and to a new program; see stream.h. */
 #include "base/log.h"
 #include "sock/direction.h"
 #include "sock/real.h"
@@ -13,9 +13,8 @@
 
 #define PIECE        16384   /* that is copied at once where bytes are left */
 #define ON_ITS_WAY_MS 1000   /* what the other side's kernel has taken */
-#define LAST_BELL_MS  20
 
-void sock_stream_back_out(struct sock_file *file, int fd)
+void sock_stream_back_out(struct sock_file *file)
 {
     const struct ring ring = sock_ring_out(file);
     sock_lock(&file->link->send);
@@ -23,32 +22,32 @@ void sock_stream_back_out(struct sock_file *file, int fd)
         ring_close(&ring); /* seq_cst: before the look at the place */
         SOCK_STEP(closed_out);
         if (sock_out_wake(file))
-            sock_out_bell(file, fd);
+            sock_out_bell(file);
     }
-    sock_out_end(file, fd);
+    sock_out_end(file);
     SOCK_STEP(ended_out);
     sock_unlock(&file->link->send);
     sock_set_refresh(file);
 }
 
 /* The ring is closed, and behind the bells TCP goes on. A bell may be on its way. */
-static void ring_leave(struct sock_file *file, int fd)
+static void ring_leave(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     atomic_fetch_or(&file->mapping.words->direction[sock_in(file)].bells, BELLS_ENDED);
     atomic_store(&link->in_phase, PHASE_SKIP);
-    sock_in_wake(file, fd); /* it goes on by TCP */
+    sock_in_wake(file); /* it goes on by TCP */
     sock_stream_place(file, NO_PLACE);
     for (int i = 0; i < ON_ITS_WAY_MS && atomic_load(&link->in_phase) == PHASE_SKIP; i++) {
-        ssize_t n = sock_in_skip(file, fd);
+        ssize_t n = sock_in_skip(file);
         if (n == -EAGAIN)
-            (void)sock_tcp_poll(fd, POLLIN, 1);
+            (void)sock_tcp_poll(sock_fd(file), POLLIN, 1);
         else if (n != SOCK_NEXT_PHASE)
             break;
     }
 }
 
-bool sock_stream_back_in(struct sock_file *file, int fd)
+bool sock_stream_back_in(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     const struct ring ring = sock_ring_in(file);
@@ -62,7 +61,7 @@ bool sock_stream_back_in(struct sock_file *file, int fd)
     }
     if (atomic_load(&link->in_phase) == PHASE_RING && ring_close_empty(&ring, &link->reader)) {
         SOCK_STEP(closed_in);
-        ring_leave(file, fd);
+        ring_leave(file);
     }
     if (atomic_load(&link->in_phase) == PHASE_REST && !sock_rest_left(atomic_load(&link->rest)))
         sock_in_goes_on(link);
@@ -72,10 +71,11 @@ bool sock_stream_back_in(struct sock_file *file, int fd)
 }
 
 /* What TCP brought before the ring; it may be on its way. Looked at first, and taken when it has been copied. */
-static bool tcp_to_rest(struct sock_file *file, int fd, uint64_t rest)
+static bool tcp_to_rest(struct sock_file *file, uint64_t rest)
 {
     struct sock_link *link = file->link;
     uint64_t at = atomic_load(&file->mapping.words->direction[sock_in(file)].at);
+    int fd = sock_fd(file);
     char data[PIECE];
     if (atomic_load(&link->in_phase) == PHASE_RING)
         return true;
@@ -106,7 +106,7 @@ static bool ring_to_rest(const struct ring *ring, struct ring_reader ahead, uint
 
 /* What lies in the ring stays there until the phase changes, for others that hold the connection. The room is there
  * before anything is taken from the socket, so what fails then is a connection that has ended. */
-bool sock_stream_leave_rest(struct sock_file *file, int fd)
+bool sock_stream_leave_rest(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     const struct ring ring = sock_ring_in(file);
@@ -118,11 +118,11 @@ bool sock_stream_leave_rest(struct sock_file *file, int fd)
         uint64_t before = phase == PHASE_TCP ? at - link->consumed : 0;
         uint64_t size = before + ring_filled(&ring, &link->reader), rest = sock_rest_begin(size);
         SOCK_STEP(rest_begun);
-        if ((rest || size == 0) && tcp_to_rest(file, fd, rest) && ring_to_rest(&ring, link->reader, rest)) {
+        if ((rest || size == 0) && tcp_to_rest(file, rest) && ring_to_rest(&ring, link->reader, rest)) {
             SOCK_STEP(rest_filled);
             atomic_store(&link->rest, rest);
             SOCK_STEP(rest_named);
-            ring_leave(file, fd);
+            ring_leave(file);
         } else {
             sock_rest_drop(rest);
         }
@@ -132,57 +132,12 @@ bool sock_stream_leave_rest(struct sock_file *file, int fd)
     return done;
 }
 
-/* No bell may arrive behind the close, which the kernel would answer with a reset. One that is counted is about to be
- * sent. */
-static void bells_take_last(struct sock_link *link, struct sock_direction *in, int fd)
+void sock_stream_break(struct sock_file *file, const char *what)
 {
-    uint64_t last = atomic_load(&in->at) + (atomic_fetch_or(&in->bells, BELLS_ENDED) & ~BELLS_ENDED);
-    for (int i = 0; i < LAST_BELL_MS && link->consumed < last; i++) {
-        ssize_t n = sock_tcp_discard(fd, last - link->consumed);
-        if (n > 0)
-            link->consumed += (uint64_t)n;
-        else if (n != -EAGAIN)
-            break;
-        else
-            (void)sock_tcp_poll(fd, POLLIN, 1);
-    }
-}
-
-/* The program wants a reset. */
-static bool is_abortive(int fd)
-{
-    struct linger said = {0};
-    socklen_t length = sizeof(said);
-    return sock_real.getsockopt(fd, SOL_SOCKET, SO_LINGER, &said, &length) == 0 && said.l_onoff && said.l_linger == 0;
-}
-
-void sock_stream_close(struct sock_file *file, int fd)
-{
-    struct sock_link *link = file->link;
-    struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
-    struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
-    const struct linger reset = {.l_onoff = 1, .l_linger = 0};
-    int saved = errno;
-    sock_lock(&link->receive);
-    bool unread = sock_stream_readable(file, fd) != 0;
-    bool rung = atomic_load(&link->in_phase) != PHASE_BACK && atomic_load(&in->at) < SWITCH_REFUSED;
-    if (unread)
-        (void)sock_real.setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)); /* as TCP does */
-    else if (rung)
-        bells_take_last(link, in, fd);
-    sock_rest_drop(atomic_load(&link->rest));
-    sock_unlock(&link->receive);
-    atomic_store(&out->ended, 1);
-    SOCK_STEP(leaving);
-    atomic_store(&out->left, unread || is_abortive(fd) ? LEFT_RESET : LEFT_CLEAN);
-    (void)sock_stream_writer_wake(file); /* where the end was said before, the kernel tells nothing */
-    errno = saved;
-}
-
-void sock_stream_break(struct sock_file *file, int fd, const char *what)
-{
-    LOG_WARN("descriptor %d: %s: the connection is reset", fd, what);
-    sock_tcp_reset(fd);
+    sock_lock(&file->link->receive);
+    LOG_WARN("descriptor %d: %s: the connection is reset", sock_fd(file), what);
+    sock_tcp_reset(sock_fd(file));
+    sock_unlock(&file->link->receive);
     atomic_store(&file->link->in_phase, PHASE_BACK);
     atomic_store(&file->link->out_phase, PHASE_BACK);
     atomic_store(&file->link->strict_in, false);

@@ -8,7 +8,6 @@
 
 struct move { /* one call */
     struct sock_file *file; /* NULL: it is not ours any more */
-    int fd;
     bool out;
 };
 
@@ -16,12 +15,12 @@ struct move { /* one call */
 static bool move_begin(struct move *move, bool out, int fd, const struct iovec *piece, size_t count, int flags,
                        ssize_t *result)
 {
-    *move = (struct move){.file = sock_hold(fd), .fd = fd, .out = out};
+    *move = (struct move){.file = sock_hold(fd), .out = out};
     while (move->file) {
         struct sock_pieces pieces = {piece, count, 0};
         if (sock_joined(move->file)) {
-            *result = out ? sock_stream_send(move->file, fd, &pieces, flags)
-                          : sock_stream_receive(move->file, fd, &pieces, flags);
+            *result = out ? sock_stream_send(move->file, &pieces, flags)
+                          : sock_stream_receive(move->file, &pieces, flags);
             if (likely(*result >= -1)) {
                 sock_drop(move->file);
                 return true;
@@ -41,7 +40,7 @@ static ssize_t move_end(struct move *move, ssize_t result)
 {
     if (!move->file)
         return result;
-    sock_moved(move->file, move->fd, move->out, result);
+    sock_moved(move->file, move->out, result);
     sock_drop(move->file);
     return result;
 }
@@ -224,9 +223,9 @@ static void give_away(int fd)
         return;
     sock_link_unknown(file->link);
     if (sock_joined(file)) {
-        sock_stream_back_out(file, fd);
-        if (!sock_stream_back_in(file, fd))
-            sock_stream_break(file, fd, "bytes lie unread and the connection is given away");
+        sock_stream_back_out(file);
+        if (!sock_stream_back_in(file))
+            sock_stream_break(file, "bytes lie unread and the connection is given away");
     }
     sock_drop(file);
 }

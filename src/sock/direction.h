@@ -54,14 +54,14 @@ struct sock_source {
 };
 
 /* The ring is in use now; false: TCP carries. */
-bool sock_out_switch(struct sock_file *file, int fd);
+bool sock_out_switch(struct sock_file *file);
 /* As much as there is room for: bytes, or what the source said instead of the first. */
-ssize_t sock_out_store(struct sock_file *file, int fd, struct sock_source *source, size_t size, bool patient);
+ssize_t sock_out_store(struct sock_file *file, struct sock_source *source, size_t size, bool patient);
 /* Wakes the reader where it waits; true: it is to be told by a bell. */
 bool sock_out_wake(struct sock_file *file);
 /* Wakes the reader at the other end: one byte by TCP, counted before. */
-void sock_out_bell(struct sock_file *file, int fd);
-void sock_out_end(struct sock_file *file, int fd); /* TCP carries for good */
+void sock_out_bell(struct sock_file *file);
+void sock_out_end(struct sock_file *file); /* TCP carries for good */
 
 /* The other side has the eventfd of PLACE, and will use it. */
 bool sock_place_is_known(const struct sock_file *file, int place);
@@ -82,31 +82,31 @@ static inline void sock_stream_waits(struct sock_file *file)
 
 /* Both under link->receive. Bells are taken away, as far as the ring is empty: what follows sends one. And bytes are
  * waited for at PLACE from now on (as in the segment); what waits at another one of ours looks again. */
-void sock_stream_bells_take(struct sock_file *file, int fd);
+void sock_stream_bells_take(struct sock_file *file);
 void sock_stream_place(struct sock_file *file, uint32_t place);
 
 /* What waits for room at the other side looks again; true: it is to be told by TCP. */
 bool sock_stream_writer_wake(struct sock_file *file);
 
 /* This side says that it looks before it takes; under link->receive. */
-void sock_stream_be_ready(struct sock_file *file, int fd);
+void sock_stream_be_ready(struct sock_file *file);
 
 /* What the functions below may say besides bytes, 0 at the end and -errno: the phase has changed, ask again; and the
  * program makes its own call. */
 #define SOCK_NEXT_PHASE LONG_MIN
 #define SOCK_IN_PLAIN   (LONG_MIN + 1)
 void sock_in_enter(struct sock_link *link); /* all that came by TCP has been taken: the ring follows */
-ssize_t sock_in_skip(struct sock_file *file, int fd); /* takes away the bells behind the ring */
+ssize_t sock_in_skip(struct sock_file *file); /* takes away the bells behind the ring */
 void sock_in_goes_on(struct sock_link *link);         /* TCP carries for good */
-void sock_in_wake(struct sock_file *file, int fd);    /* the writer goes on */
+void sock_in_wake(struct sock_file *file);    /* the writer goes on */
 
 /* A read of the program: the bytes that are there, SOCK_IN_PLAIN where TCP carries them, 0 at the end, -errno. TOTAL
- * bytes have been taken before. */
-ssize_t sock_in_take(struct sock_file *file, int fd, struct sock_pieces *to, int flags, bool dont_wait,
-                     ssize_t total);
-bool sock_in_at_mark(struct sock_file *file, int fd); /* of urgent data: reading stops there */
+ * bytes have been taken before. One that has taken some, or has WAITED, is not left to TCP any more. */
+ssize_t sock_in_take(struct sock_file *file, struct sock_pieces *to, int flags, bool dont_wait,
+                     ssize_t total, bool waited);
+bool sock_in_at_mark(struct sock_file *file); /* of urgent data: reading stops there */
 /* 1: there are bytes, 0: the stream has ended, -errno. LOOK: the socket is asked, too. */
-ssize_t sock_in_available(struct sock_file *file, int fd, bool look);
+ssize_t sock_in_available(struct sock_file *file, bool look);
 
 /* The events that tell the end to a thread that waits for EVENTS; and that the kernel has told these. A reader that was
  * killed ends its stream without having said so. */

@@ -153,7 +153,7 @@ int sock_epoll_ctl(int fd, int what, int member, struct epoll_event *event)
     bool back = atomic_load(&file->link->many) && sock_joined(file);
     sock_unlock(&file->link->receive);
     if (back)
-        sock_stream_back_out(file, member);
+        sock_stream_back_out(file);
     sock_drop(file);
     errno = why;
     return result;
@@ -170,9 +170,8 @@ void sock_set_make_plain(struct sock_set *set, uint32_t number)
         struct sock_file *file = &sock_files[i];
         if (atomic_load(&sock_link_at(i)->set) != number || !atomic_load(&file->descriptors) || !sock_joined(file))
             continue;
-        int fd = file->link->set_fd;
-        sock_stream_back_out(file, fd);
-        bool back = sock_stream_back_in(file, fd);
+        sock_stream_back_out(file);
+        bool back = sock_stream_back_in(file);
         sock_lock(&file->link->receive);
         (void)sock_set_register(file, number);
         sock_unlock(&file->link->receive);
@@ -189,11 +188,12 @@ void sock_set_nested(int fd)
         sock_set_make_plain(set, atomic_load(&sock_table[fd]) - SOCK_FILES);
 }
 
-void sock_set_closing(struct sock_file *file, int fd, int rest)
+void sock_set_closing(struct sock_file *file, int fd)
 {
     struct sock_link *link = file->link;
     if (atomic_load(&link->set) == 0 || link->set_fd != fd)
         return;
+    int rest = sock_file_another(file, fd);
     sock_lock(&link->receive);
     if (rest >= 0) {
         uint32_t number = atomic_load(&link->set);

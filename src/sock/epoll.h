@@ -4,8 +4,8 @@
 
 #include "sock/set.h"
 
-/* FILE is closed here; FD was one of its descriptors, and REST another one or -1. */
-void sock_set_closing(struct sock_file *file, int fd, int rest);
+/* FD, a descriptor of FILE, is about to be closed. */
+void sock_set_closing(struct sock_file *file, int fd);
 /* FD, a set, is waited for by another way than epoll_wait. */
 void sock_set_nested(int fd);
 void sock_set_make_plain(struct sock_set *set, uint32_t number);

@@ -44,7 +44,7 @@ static uint32_t level(struct sock_file *file, uint32_t wanted)
 {
     struct sock_link *link = file->link;
     uint32_t told = atomic_load(&link->set_reported);
-    uint32_t now = (uint16_t)sock_stream_level(file, link->set_fd, (short)(wanted & 0x7fff), (short)told);
+    uint32_t now = (uint16_t)sock_stream_level(file, (short)(wanted & 0x7fff), (short)told);
     if (told & EPOLLIN && !(now & EPOLLIN) && !(told & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
         atomic_fetch_and(&link->set_reported, ~(uint32_t)EPOLLIN);
     return now & (wanted | EPOLLERR | EPOLLHUP);
@@ -124,7 +124,7 @@ static void translate(struct call *call, int place, int count)
         struct sock_file *file = &sock_files[number];
         uint32_t wanted = atomic_load(&link->set_events);
         uint32_t ready =
-            (uint16_t)sock_stream_from_kernel(file, link->set_fd, (short)(wanted & 0x7fff), (short)event.events);
+            (uint16_t)sock_stream_from_kernel(file, (short)(wanted & 0x7fff), (short)event.events);
         if (ready && !atomic_load(&link->set_spent)) {
             call->count = kept;
             report(call, link, ready);

@@ -4,11 +4,21 @@
 #include "sock/policy.h"
 #include "sock/real.h"
 #include "sock/rest.h"
+#include "sock/stream.h"
 #include "sock/trial.h"
 
+#include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
 struct sock_file sock_files[SOCK_FILES];
+
+/* False: it is free, or being freed, or another thread was first. */
+static bool count_one(struct sock_file *file)
+{
+    uint32_t users = atomic_load_explicit(&file->users, memory_order_relaxed);
+    return likely(users != 0) && atomic_compare_exchange_strong(&file->users, &users, users + 1);
+}
 
 struct sock_file *sock_hold(int fd)
 {
@@ -17,10 +27,9 @@ struct sock_file *sock_hold(int fd)
         if (number == 0 || number >= SOCK_OWN)
             return NULL;
         struct sock_file *file = &sock_files[number];
-        /* one that is free, or being freed, is not held: the entry has gone by now. seq_cst: pairs with the exchange in
-         * sock_file_remove; either it sees this user, or we see no entry */
-        uint32_t users = atomic_load_explicit(&file->users, memory_order_relaxed);
-        if (unlikely(users == 0) || !atomic_compare_exchange_strong(&file->users, &users, users + 1))
+        /* one that is not counted: the entry has gone by now. seq_cst: pairs with the exchange in sock_file_remove;
+         * either it sees this user, or we see no entry */
+        if (!count_one(file))
             continue;
         if (likely(atomic_load(&sock_table[fd]) == number))
             return file;
@@ -29,28 +38,97 @@ struct sock_file *sock_hold(int fd)
     return NULL;
 }
 
-void sock_drop(struct sock_file *file)
+struct sock_file *sock_hold_number(uint32_t number)
 {
-    if (atomic_fetch_sub(&file->users, 1) != 1)
-        return;
+    struct sock_file *file = &sock_files[number];
+    while (atomic_load_explicit(&file->users, memory_order_relaxed) != 0)
+        if (count_one(file))
+            return file;
+    return NULL;
+}
+
+/* What this process has of it. */
+static void mine_leave(struct sock_file *file)
+{
+    int fd = sock_fd(file);
+    if (fd >= 0 && sock_table_is_own(fd))
+        sock_own_close(fd);
     if (file->mapping.words)
         sock_segment_leave((uint32_t)(file - sock_files), &file->mapping);
     if (file->peer)
         sock_peer_leave(file->peer);
     file->peer = NULL;
+}
+
+/* Nothing uses it any more: it is closed here, and whatever still has a descriptor of it is another process. */
+static void file_end(struct sock_file *file)
+{
+    int saved = errno;
+    if (atomic_load(&file->link->stage) == STAGE_JOINED && sock_link_alone(file->link))
+        sock_stream_close(file);
+    mine_leave(file);
+    errno = saved;
     sock_link_leave(file->link);
+}
+
+void sock_drop(struct sock_file *file)
+{
+    if (unlikely(atomic_fetch_sub(&file->users, 1) == 1))
+        file_end(file);
+}
+
+int sock_file_another(const struct sock_file *file, int fd)
+{
+    for (int other = 0; other < sock_table_end(); other++)
+        if (other != fd && atomic_load(&sock_table[other]) == (uint32_t)(file - sock_files))
+            return other;
+    return -1;
+}
+
+/* FD has left the table, and what is under way goes on by another descriptor. One that is found may leave, too: its
+ * thread has cleared the entry, and looks at file->fd afterwards; here it is the other way round. */
+static void fd_change(struct sock_file *file, int fd, bool closed)
+{
+    int other;
+    sock_lock(&file->link->receive);
+    sock_lock(&file->link->send);
+    do {
+        other = sock_file_another(file, fd);
+        atomic_store(&file->fd, other >= 0 ? other : closed ? -1 : sock_own_copy(fd));
+    } while (other >= 0 && atomic_load(&sock_table[other]) != (uint32_t)(file - sock_files));
+    if (sock_fd(file) < 0)
+        atomic_store(&file->link->shut_out, true);
+    sock_unlock(&file->link->send);
+    sock_unlock(&file->link->receive);
+    sock_places_wake(); /* what is about to sleep on the old one */
+}
+
+void sock_file_close(int fd, struct sock_file *file)
+{
+    uint32_t mine = 1;
+    if (!atomic_load(&file->descriptors) && atomic_compare_exchange_strong(&file->users, &mine, 0)) {
+        file_end(file);
+        return;
+    }
+    if (atomic_load(&file->fd) == fd)
+        fd_change(file, fd, false);
+    sock_drop(file);
 }
 
 void sock_file_add(int fd, struct sock_file *file)
 {
+    int none = -1;
     if ((uint32_t)fd >= SOCK_DESCRIPTORS)
         return;
     atomic_fetch_add(&file->users, 1);
     atomic_fetch_add(&file->descriptors, 1);
+    atomic_compare_exchange_strong(&file->fd, &none, fd);
     uint32_t old = sock_table_set(fd, (uint32_t)(file - sock_files));
     if (old && old < SOCK_OWN) { /* it was closed by a way that we do not see */
         struct sock_file *gone = &sock_files[old];
         atomic_fetch_sub(&gone->descriptors, 1);
+        if (atomic_load(&gone->fd) == fd)
+            fd_change(gone, fd, true);
         sock_drop(gone);
     }
 }
@@ -84,7 +162,7 @@ struct sock_file *sock_file_open(enum sock_stage stage, bool active)
             link = sock_link_take(number, stage, active);
         if (!link)
             continue;
-        *file = (struct sock_file){.users = 1, .link = link, .told_place = -1};
+        *file = (struct sock_file){.users = 1, .link = link, .fd = -1, .told_place = -1};
         return file;
     }
     return NULL;
@@ -122,9 +200,11 @@ void sock_family_child(uint32_t mark)
     uint32_t high = sock_link_end();
     sock_own_pid = (uint32_t)getpid();
     marks_replace(mark, sock_pid());
-    for (uint32_t i = 1; i < high; i++) {
-        atomic_store(&sock_files[i].users, atomic_load(&sock_files[i].descriptors));
-        sock_files[i].told_place = -1;
-    }
     sock_board_child();
+    for (uint32_t i = 1; i < high; i++) {
+        struct sock_file *file = &sock_files[i];
+        file->told_place = -1;
+        if (atomic_exchange(&file->users, atomic_load(&file->descriptors)) && !atomic_load(&file->descriptors))
+            mine_leave(file); /* a call of the parent goes on with it */
+    }
 }

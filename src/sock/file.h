@@ -1,6 +1,12 @@
 /* What is behind the descriptors of this process. Files are memory that never goes away, so that a call may look at one
  * that another thread is closing: sock_hold counts it, and looks at the table again. Several descriptors (dup) may name
- * one file. */
+ * one file.
+ *
+ * A call holds its file from the first look to the last, whatever becomes of the number that the program gave. Below
+ * the hooks nothing knows that number: sock_fd says by which one the kernel has the connection now. It changes under
+ * both locks of the connection, when the program closes that number: to another descriptor of the program, or to a copy
+ * of our own that lasts until the last call under way has ended. Only then the connection is closed, as the kernel
+ * does it. */
 #ifndef SOCK_FILE_H
 #define SOCK_FILE_H
 
@@ -14,6 +20,7 @@ struct sock_peer;
 struct sock_file {
     _Atomic uint32_t users;       /* descriptors, and calls under way; the last one frees the file */
     _Atomic uint32_t descriptors; /* of this process */
+    _Atomic int fd;               /* one of them, or ours when they are closed and calls are under way */
     struct sock_link *link;       /* what the family knows of it; same number as the file */
     struct sock_mapping mapping;  /* the segment, once it is joined */
     struct sock_peer *peer;       /* whom to wake; NULL: by TCP */
@@ -38,11 +45,22 @@ struct sock_file *sock_file_open(enum sock_stage stage, bool active);
 
 struct sock_file *sock_hold(int fd); /* NULL: not ours (any more) */
 void sock_drop(struct sock_file *file);
+struct sock_file *sock_hold_number(uint32_t number); /* whatever has that number now; NULL: nothing */
+
+/* The descriptor for system calls of our own. It stays what it is while a lock of the connection is held; without one
+ * it is good for calls that may find another socket, and for a call that begins at once. -1: none is left. */
+static inline int sock_fd(const struct sock_file *file)
+{
+    return atomic_load_explicit(&file->fd, memory_order_relaxed);
+}
 
 /* FILE, held, is from now on behind FD as well. */
 void sock_file_add(int fd, struct sock_file *file);
 /* FD is not ours any more; true: it was the last descriptor of FILE here. */
 bool sock_file_remove(int fd, struct sock_file *file);
+int sock_file_another(const struct sock_file *file, int fd); /* another descriptor than FD; -1: none */
+/* Drops FILE, of which FD was a descriptor that is about to be closed. */
+void sock_file_close(int fd, struct sock_file *file);
 
 /* Around a fork, for all connections of this process: before it, in the child, and in the parent where there is no
  * child. What comes from the first is an argument of the others. */

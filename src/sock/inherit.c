@@ -38,7 +38,7 @@ struct inheritance {
     char text[TEXT];
 };
 
-static bool rest_leave(struct inheritance *all, struct sock_file *file, int fd)
+static bool rest_leave(struct inheritance *all, struct sock_file *file)
 {
     if (!all->asked)
         all->library = sock_policy.on && sock_program_has_library(all->path, all->envp);
@@ -46,11 +46,11 @@ static bool rest_leave(struct inheritance *all, struct sock_file *file, int fd)
     if (!all->library || all->length + ONE > TEXT)
         return false;
     bool there = sock_rest_there() || (sock_link_alone(file->link) && sock_rest_open());
-    if (!there || !sock_stream_leave_rest(file, fd))
+    if (!there || !sock_stream_leave_rest(file))
         return false;
     if (all->length == 0)
         all->length = sprintf(all->text, VARIABLE "=%d", sock_rest_descriptor());
-    all->length += sprintf(all->text + all->length, ",%llx:%llx", (unsigned long long)sock_tcp_cookie(fd),
+    all->length += sprintf(all->text + all->length, ",%llx:%llx", (unsigned long long)sock_tcp_cookie(sock_fd(file)),
                            (unsigned long long)atomic_load(&file->link->rest));
     return true;
 }
@@ -78,9 +78,9 @@ static void leave_one(struct inheritance *all, struct sock_file *file, int fd)
     if (!is_left(all, fd))
         return;
     if (sock_joined(file)) {
-        sock_stream_back_out(file, fd);
-        if (!sock_stream_back_in(file, fd) && !rest_leave(all, file, fd) && replaces && sock_link_alone(file->link))
-            sock_stream_break(file, fd, "bytes lie unread and a new program begins");
+        sock_stream_back_out(file);
+        if (!sock_stream_back_in(file) && !rest_leave(all, file) && replaces && sock_link_alone(file->link))
+            sock_stream_break(file, "bytes lie unread and a new program begins");
     }
     if (!sock_joined(file) || !replaces)
         sock_link_unknown(file->link);

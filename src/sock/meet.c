@@ -38,6 +38,16 @@ enum step { STEP_FIRST, STEP_LISTEN, STEP_TAKE, STEP_CALL, STEP_ANSWER };
 
 static _Atomic uint32_t listeners;
 
+static void meeting_end(struct sock_file *file)
+{
+    if (file->step == STEP_LISTEN)
+        atomic_fetch_sub(&listeners, 1);
+    if (file->channel > 0)
+        sock_own_close(file->channel);
+    file->channel = 0;
+    file->step = STEP_FIRST;
+}
+
 /* The connection stays TCP for good, and costs nothing any more. Its descriptors are found by going through the
  * table. */
 static void give_up(struct sock_file *file, enum sock_reason reason)
@@ -47,7 +57,7 @@ static void give_up(struct sock_file *file, enum sock_reason reason)
 #include "sock/reason.def"
     };
     LOG_DEBUG("connection %u stays TCP: %s", (unsigned)(file - sock_files), text[reason]);
-    sock_meet_end(file);
+    meeting_end(file);
     sock_link_given_up(&file->link->ends, reason);
     for (int fd = 0; fd < sock_table_end(); fd++)
         (void)sock_file_remove(fd, file);
@@ -115,27 +125,27 @@ static void board_take(struct sock_file *file, const struct sock_packet *packet,
     gifts[GIFT_EVENT] = -1;
 }
 
-static void join(struct sock_file *file, int fd)
+static void join(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     uint32_t number = (uint32_t)(file - sock_files);
-    sock_link_settings(link, fd);
+    sock_link_settings(link, sock_fd(file));
     atomic_store(&file->mapping.words->bit[sock_out(file)], number);
     sock_lock(&link->receive);
     atomic_store(&link->stage, STAGE_JOINED); /* seq_cst: pairs with sock_plain_begin */
-    sock_stream_be_ready(file, fd);
+    sock_stream_be_ready(file);
     sock_unlock(&link->receive);
     sock_set_joined(file);
     LOG_DEBUG("connection %u is joined", (unsigned)number);
 }
 
-static void first_step(struct sock_file *file, int fd)
+static void first_step(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     struct sockaddr_un name;
     file->first_step = atomic_load(&link->calls);
     file->first_time = vbase_clock_ns();
-    bool ends = sock_ends_read(fd, link->active, &link->ends);
+    bool ends = sock_ends_read(sock_fd(file), link->active, &link->ends);
     if (!sock_policy.on) {
         give_up(file, REASON_SANDBOX);
         return;
@@ -144,7 +154,7 @@ static void first_step(struct sock_file *file, int fd)
         give_up(file, REASON_PORTS);
         return;
     }
-    if (!ends || link->never || sock_tcp_special(fd)) {
+    if (!ends || link->never || sock_tcp_special(sock_fd(file))) {
         give_up(file, REASON_KIND);
         return;
     }
@@ -186,7 +196,7 @@ static void listen_step(struct sock_file *file)
     int call = sock_real.accept4(file->channel, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (call >= 0 && user_fits(call, &file->owner, &same)) {
         SOCK_STEP(called);
-        sock_meet_end(file);
+        meeting_end(file);
         file->channel = sock_own_keep(call);
         file->step = STEP_TAKE;
         return;
@@ -196,9 +206,9 @@ static void listen_step(struct sock_file *file)
     try_later(file);
 }
 
-static void take_step(struct sock_file *file, int fd)
+static void take_step(struct sock_file *file)
 {
-    uint64_t cookie[2] = {sock_tcp_cookie(fd), file->owner.cookie};
+    uint64_t cookie[2] = {sock_tcp_cookie(sock_fd(file)), file->owner.cookie};
     struct sock_packet packet, answer = {0};
     int gifts[GIFTS], own[GIFTS] = {-1, -1, -1};
     bool same = false, fits = file->channel >= 0 && user_fits(file->channel, &file->owner, &same);
@@ -220,8 +230,8 @@ static void take_step(struct sock_file *file, int fd)
         }
         (void)sock_packet_send(file->channel, &answer, own); /* what does not come is not known there */
         SOCK_STEP(answered);
-        sock_meet_end(file);
-        join(file, fd);
+        meeting_end(file);
+        join(file);
         SOCK_STEP(joined_first);
         atomic_store(&file->mapping.words->joined, 1);
         SOCK_STEP(joined_said);
@@ -232,11 +242,11 @@ static void take_step(struct sock_file *file, int fd)
 }
 
 /* The side that accepted: is the other one listening? */
-static void call_step(struct sock_file *file, int fd)
+static void call_step(struct sock_file *file)
 {
     struct sockaddr_un name;
     socklen_t length = name_make(&name, &file->link->ends);
-    uint64_t cookie[2] = {file->owner.cookie, sock_tcp_cookie(fd)};
+    uint64_t cookie[2] = {file->owner.cookie, sock_tcp_cookie(sock_fd(file))};
     struct sock_packet packet = {0};
     int gifts[GIFTS] = {-1, -1, -1};
     bool same = false;
@@ -266,7 +276,7 @@ static void call_step(struct sock_file *file, int fd)
     }
 }
 
-static void answer_step(struct sock_file *file, int fd)
+static void answer_step(struct sock_file *file)
 {
     struct sock_packet packet;
     int gifts[GIFTS];
@@ -284,22 +294,18 @@ static void answer_step(struct sock_file *file, int fd)
             board_take(file, &packet, gifts);
         sock_gifts_close(gifts);
     }
-    sock_meet_end(file);
-    join(file, fd);
+    meeting_end(file);
+    join(file);
     SOCK_STEP(joined_second);
 }
 
 void sock_meet_end(struct sock_file *file)
 {
-    if (file->step == STEP_LISTEN)
-        atomic_fetch_sub(&listeners, 1);
-    if (file->channel > 0)
-        sock_own_close(file->channel);
-    file->channel = 0;
-    file->step = STEP_FIRST;
+    if (!atomic_exchange(&file->meeting, true)) /* else the thread that is in it ends it */
+        meeting_end(file);
 }
 
-void sock_meet(struct sock_file *file, int fd)
+void sock_meet(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     uint32_t calls = atomic_load_explicit(&link->calls, memory_order_relaxed);
@@ -314,26 +320,28 @@ void sock_meet(struct sock_file *file, int fd)
             vbase_clock_ns() - file->first_time > MOST_NS)
             give_up(file, REASON_SILENT);
         else if (file->step == STEP_FIRST)
-            first_step(file, fd);
+            first_step(file);
         if (file->step == STEP_LISTEN)
             listen_step(file);
         if (file->step == STEP_TAKE)
-            take_step(file, fd);
+            take_step(file);
         else if (file->step == STEP_CALL)
-            call_step(file, fd);
+            call_step(file);
         else if (file->step == STEP_ANSWER)
-            answer_step(file, fd);
+            answer_step(file);
     }
     atomic_store(&file->meeting, false);
+    if (!atomic_load(&file->descriptors))
+        sock_meet_end(file);
     errno = saved;
 }
 
-void sock_moved(struct sock_file *file, int fd, bool out, ssize_t result)
+void sock_moved(struct sock_file *file, bool out, ssize_t result)
 {
     sock_plain_end(file->link, out);
     if (result <= 0 || sock_joined(file))
         return;
     atomic_fetch_add_explicit(&file->link->calls, 1, memory_order_relaxed); /* alone: nothing goes with them */
     atomic_fetch_add_explicit(&file->link->bytes, (uint64_t)result, memory_order_relaxed);
-    sock_meet(file, fd);
+    sock_meet(file);
 }

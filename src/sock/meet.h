@@ -6,10 +6,10 @@
 #include "sock/file.h"
 
 /* The same as sock_plain_end, behind the call, which has returned RESULT: counts it, and looks for the other end. */
-void sock_moved(struct sock_file *file, int fd, bool out, ssize_t result);
+void sock_moved(struct sock_file *file, bool out, ssize_t result);
 
 /* After a call that moved data on a connection that is not joined; FILE is held. */
-void sock_meet(struct sock_file *file, int fd);
+void sock_meet(struct sock_file *file);
 /* The last descriptor here is being closed: what a meeting holds is given back. */
 void sock_meet_end(struct sock_file *file);
 

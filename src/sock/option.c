@@ -29,13 +29,13 @@ static bool needs_tcp(int level, int name)
                                    name == SO_MAX_PACING_RATE || name == SO_TXTIME || name == SO_RCVLOWAT);
 }
 
-static void never(struct sock_file *file, int fd)
+static void never(struct sock_file *file)
 {
     file->link->never = true;
     if (!sock_joined(file))
         return;
-    sock_stream_back_out(file, fd);
-    (void)sock_stream_back_in(file, fd); /* where bytes lie in the ring the writer goes on to use it */
+    sock_stream_back_out(file);
+    (void)sock_stream_back_in(file); /* where bytes lie in the ring the writer goes on to use it */
 }
 
 static uint64_t ns_of(const struct timeval *time)
@@ -76,7 +76,7 @@ int sock_setsockopt(int fd, int level, int name, const void *value, socklen_t le
     if (!file)
         return result;
     if (needs_tcp(level, name))
-        never(file, fd);
+        never(file);
     if (level == SOL_SOCKET && (name == SO_RCVTIMEO || name == SO_RCVTIMEO_NEW) && length >= sizeof(struct timeval))
         file->link->receive_limit = ns_of(value);
     if (level == SOL_SOCKET && (name == SO_SNDTIMEO || name == SO_SNDTIMEO_NEW) && length >= sizeof(struct timeval))
@@ -139,10 +139,10 @@ int sock_shutdown(int fd, int how)
     return result;
 }
 
-static int readable(struct sock_file *file, int fd)
+static int readable(struct sock_file *file)
 {
     sock_lock(&file->link->receive);
-    uint64_t bytes = sock_stream_readable(file, fd);
+    uint64_t bytes = sock_stream_readable(file);
     sock_unlock(&file->link->receive);
     return bytes > 0x7fffffff ? 0x7fffffff : (int)bytes;
 }
@@ -152,7 +152,7 @@ int sock_ioctl(int fd, unsigned long what, long value)
     struct sock_file *file = sock_hold(fd);
     bool ours = file && sock_joined(file);
     if (ours && what == FIONREAD) {
-        *(int *)value = readable(file, fd);
+        *(int *)value = readable(file);
         sock_drop(file);
         return 0;
     }
@@ -165,7 +165,7 @@ int sock_ioctl(int fd, unsigned long what, long value)
     if (file && result == 0 && what == FIONBIO)
         atomic_store(&file->link->nonblocking, *(int *)value != 0);
     if (file && result == 0 && what == FIOASYNC && *(int *)value)
-        never(file, fd);
+        never(file);
     if (file)
         sock_drop(file);
     return result;

@@ -69,6 +69,7 @@ static int look(struct call *call)
         fd->revents = 0;
         if (!call->files[i])
             continue;
+        call->asked[i].fd = sock_fd(call->files[i]);
         fd->revents = sock_stream_events(call->files[i], fd->events, &call->asked[i].events);
         if (fd->events & (POLLIN | POLLRDNORM))
             sock_stream_waits(call->files[i]);
@@ -85,7 +86,7 @@ static int kernel_answers(struct call *call)
         struct pollfd *fd = &call->fds[i];
         short told = call->asked[i].revents;
         if (call->files[i] && told)
-            told = sock_stream_from_kernel(call->files[i], fd->fd, fd->events, told);
+            told = sock_stream_from_kernel(call->files[i], fd->events, told);
         fd->revents |= told & (fd->events | POLLERR | POLLHUP | POLLNVAL);
         ready += fd->revents != 0;
     }
@@ -106,7 +107,7 @@ static uint64_t watch(struct call *call, bool begin)
                 sock_unwatch(call->files[i], kinds[k][1], call->place);
                 continue;
             }
-            struct sock_watch watch = sock_watch(call->files[i], call->fds[i].fd, kinds[k][1], call->place);
+            struct sock_watch watch = sock_watch(call->files[i], kinds[k][1], call->place);
             if (k == 0 && !watch.events)
                 call->asked[i].events &= (short)~kinds[0][0];
             call->asked[i].events |= watch.events;

@@ -32,14 +32,14 @@ short sock_stream_events(struct sock_file *file, short wanted, short *tcp)
     return events;
 }
 
-short sock_stream_level(struct sock_file *file, int fd, short wanted, short kernel)
+short sock_stream_level(struct sock_file *file, short wanted, short kernel)
 {
     struct sock_link *link = file->link;
     short in = POLLIN | POLLRDNORM, out = POLLOUT | POLLWRNORM, level = 0;
     ssize_t n = 1;
     if (atomic_load(&link->in_phase) != PHASE_RING || !sock_stream_filled(file)) {
         sock_lock(&link->receive);
-        n = sock_in_available(file, fd, kernel & (POLLRDHUP | POLLHUP | POLLERR));
+        n = sock_in_available(file, kernel & (POLLRDHUP | POLLHUP | POLLERR));
         sock_unlock(&link->receive);
     }
     if (n != -EAGAIN)
@@ -53,7 +53,7 @@ short sock_stream_level(struct sock_file *file, int fd, short wanted, short kern
     if (wanted & out) {
         short tcp;
         short room = sock_stream_events(file, wanted & out, &tcp);
-        struct pollfd one = {.fd = fd, .events = tcp & out};
+        struct pollfd one = {.fd = sock_fd(file), .events = tcp & out};
         level |= room;
         if (one.events && sock_real.poll(&one, 1, 0) > 0)
             level |= one.revents & out;
@@ -61,14 +61,14 @@ short sock_stream_level(struct sock_file *file, int fd, short wanted, short kern
     return level & (wanted | POLLERR | POLLHUP);
 }
 
-short sock_stream_from_kernel(struct sock_file *file, int fd, short wanted, short reported)
+short sock_stream_from_kernel(struct sock_file *file, short wanted, short reported)
 {
     short out = POLLOUT | POLLWRNORM, tcp = 0;
     (void)sock_stream_events(file, wanted & out, &tcp);
-    return sock_stream_level(file, fd, wanted & (short)~(tcp & out), reported) | (reported & tcp & out);
+    return sock_stream_level(file, wanted & (short)~(tcp & out), reported) | (reported & tcp & out);
 }
 
-uint64_t sock_stream_readable(struct sock_file *file, int fd)
+uint64_t sock_stream_readable(struct sock_file *file)
 {
     const struct ring ring = sock_ring_in(file);
     const struct sock_link *link = file->link;
@@ -78,7 +78,7 @@ uint64_t sock_stream_readable(struct sock_file *file, int fd)
     int in_kernel = 0;
     if (phase == PHASE_RING && !ring_closed(&ring))
         return ring_filled(&ring, &link->reader);
-    (void)sock_real.ioctl(fd, SIOCINQ, (long)&in_kernel);
+    (void)sock_real.ioctl(sock_fd(file), SIOCINQ, (long)&in_kernel);
     uint64_t before = at > consumed ? at - consumed : 0, there = (uint64_t)in_kernel;
     if (phase >= PHASE_REST)
         return sock_rest_left(atomic_load(&link->rest)) + there;

@@ -49,7 +49,7 @@ void sock_in_enter(struct sock_link *link)
 }
 
 /* Before the switch: bytes are looked at, then the offset is read, then they are taken. */
-static ssize_t from_tcp_before(struct sock_file *file, int fd, struct sock_pieces *to, int flags)
+static ssize_t from_tcp_before(struct sock_file *file, struct sock_pieces *to, int flags)
 {
     struct sock_link *link = file->link;
     struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
@@ -57,7 +57,7 @@ static ssize_t from_tcp_before(struct sock_file *file, int fd, struct sock_piece
     uint64_t at = atomic_load(&in->at);
     ssize_t n = 1;
     if (at == SWITCH_NEVER) {
-        n = from_tcp(fd, to, SIZE_MAX, flags | MSG_PEEK, false);
+        n = from_tcp(sock_fd(file), to, SIZE_MAX, flags | MSG_PEEK, false);
         at = atomic_load(&in->at);
         if (at == SWITCH_NEVER && n <= 0)
             return n;
@@ -69,7 +69,7 @@ static ssize_t from_tcp_before(struct sock_file *file, int fd, struct sock_piece
         return SOCK_NEXT_PHASE;
     }
     uint64_t limit = at == SWITCH_NEVER ? (uint64_t)n : at - link->consumed;
-    n = from_tcp(fd, to, limit, flags, true);
+    n = from_tcp(sock_fd(file), to, limit, flags, true);
     if (n > 0 && !peek)
         link->consumed += (uint64_t)n;
     return n;
@@ -102,7 +102,7 @@ enum look { LOOK_NOT, LOOK_AT_TIMES, LOOK_NOW };
 
 /* Takes away as many bells as there are, if the ring is empty behind that: bytes that come later have bells of their
  * own. What sock_tcp_discard says, or SOCK_NEXT_PHASE. */
-static ssize_t bells_take(struct sock_file *file, int fd, uint64_t bells)
+static ssize_t bells_take(struct sock_file *file, uint64_t bells)
 {
     struct sock_link *link = file->link;
     const struct ring ring = sock_ring_in(file);
@@ -113,7 +113,7 @@ static ssize_t bells_take(struct sock_file *file, int fd, uint64_t bells)
     if (ring_filled(&ring, &link->reader))
         return SOCK_NEXT_PHASE;
     SOCK_STEP(bells_taken);
-    ssize_t n = sock_tcp_discard(fd, waiting);
+    ssize_t n = sock_tcp_discard(sock_fd(file), waiting);
     if (n > 0)
         link->consumed += (uint64_t)n;
     return n;
@@ -121,12 +121,12 @@ static ssize_t bells_take(struct sock_file *file, int fd, uint64_t bells)
 
 static bool is_place(uint32_t word) { return word - 1 < SOCK_PLACES; }
 
-void sock_stream_bells_take(struct sock_file *file, int fd)
+void sock_stream_bells_take(struct sock_file *file)
 {
     struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
     uint64_t bells = atomic_load(&in->bells) & ~BELLS_ENDED;
     if (atomic_load(&file->link->in_phase) == PHASE_RING && atomic_load(&in->at) + bells > file->link->consumed)
-        (void)bells_take(file, fd, bells);
+        (void)bells_take(file, bells);
 }
 
 /* Edge-triggered members of a set are told of every write. */
@@ -142,7 +142,7 @@ void sock_stream_place(struct sock_file *file, uint32_t place)
 
 /* The ring was seen empty: takes bells away, unless they may be KEPT, and looks whether the stream has ended. The
  * number of bells is read before the ring is looked at again: a later one belongs to later bytes. */
-static ssize_t ring_was_empty(struct sock_file *file, int fd, enum look look, bool kept)
+static ssize_t ring_was_empty(struct sock_file *file, enum look look, bool kept)
 {
     struct sock_link *link = file->link;
     const struct ring ring = sock_ring_in(file);
@@ -163,12 +163,12 @@ static ssize_t ring_was_empty(struct sock_file *file, int fd, enum look look, bo
     bool due = look == LOOK_NOW || !link->looked || atomic_load(&in->ended) ||
                (look == LOOK_AT_TIMES && vbase_clock_ns_of_ticks(now - link->looked) > LOOK_NS);
     if (waiting && (due || !kept)) {
-        n = bells_take(file, fd, bells);
+        n = bells_take(file, bells);
         if (n > 0 || n == SOCK_NEXT_PHASE)
             return SOCK_NEXT_PHASE; /* the end may lie right behind */
     } else if (!waiting && due) {
         link->looked = now;
-        n = sock_tcp_look(fd);
+        n = sock_tcp_look(sock_fd(file));
         if (n > 0) /* a bell that was counted meanwhile; else a byte of somebody who knows nothing of the ring */
             return atomic_load(&in->bells) == bells && !ring_closed(&ring) ? -EPROTO : SOCK_NEXT_PHASE;
     }
@@ -188,10 +188,10 @@ bool sock_stream_writer_wake(struct sock_file *file)
     return room == ROOM_BELL || !file->peer || sock_peer_wake(file->peer, room - 2, bit);
 }
 
-void sock_in_wake(struct sock_file *file, int fd)
+void sock_in_wake(struct sock_file *file)
 {
     if (sock_stream_writer_wake(file) && atomic_load(&file->link->out_phase) == PHASE_RING)
-        sock_out_bell(file, fd);
+        sock_out_bell(file);
 }
 
 static enum look look_of(struct sock_link *link)
@@ -204,13 +204,13 @@ static enum look look_of(struct sock_link *link)
 /* The writer may be waiting for the room that was made. The fence stands between the tail and what is looked at next:
  * here whether the writer waits, in the caller whether there are more bytes, for which the writer has sent no bell if
  * it saw the tail of before. */
-static void room_made(struct sock_file *file, int fd)
+static void room_made(struct sock_file *file)
 {
     const struct ring ring = sock_ring_in(file);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with sock_room_want, and with ring_publish */
     if (unlikely(atomic_load_explicit(&ring_words(&ring)->room, memory_order_relaxed)) &&
         ring_filled(&ring, &file->link->reader) <= sock_level_size(file->link->reader.level) / 2)
-        sock_in_wake(file, fd);
+        sock_in_wake(file);
 }
 
 static void bytes_take(struct sock_link *link, const struct ring *ring, size_t size)
@@ -235,7 +235,7 @@ static ssize_t peek_ring(struct sock_file *file, struct sock_pieces *to)
     return size == RING_BROKEN ? -EPROTO : total;
 }
 
-static ssize_t from_ring(struct sock_file *file, int fd, struct sock_pieces *to, int flags, bool kept)
+static ssize_t from_ring(struct sock_file *file, struct sock_pieces *to, int flags, bool kept)
 {
     struct sock_link *link = file->link;
     const struct ring ring = sock_ring_in(file);
@@ -259,13 +259,13 @@ static ssize_t from_ring(struct sock_file *file, int fd, struct sock_pieces *to,
         if (size == RING_BROKEN)
             return -EPROTO;
         if (total == 0)
-            return ring_was_empty(file, fd, look_of(link), kept);
-        room_made(file, fd);
+            return ring_was_empty(file, look_of(link), kept);
+        room_made(file);
     } while (to->count && ring_filled(&ring, &link->reader));
     return total;
 }
 
-ssize_t sock_in_skip(struct sock_file *file, int fd)
+ssize_t sock_in_skip(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
@@ -277,7 +277,7 @@ ssize_t sock_in_skip(struct sock_file *file, int fd)
         atomic_store(&link->in_phase, PHASE_REST);
         return SOCK_NEXT_PHASE;
     }
-    ssize_t n = sock_tcp_discard(fd, last - link->consumed);
+    ssize_t n = sock_tcp_discard(sock_fd(file), last - link->consumed);
     if (n <= 0)
         return error_keep(link, n);
     link->consumed += (uint64_t)n;
@@ -301,12 +301,12 @@ static ssize_t from_rest(struct sock_link *link, struct sock_pieces *to, int fla
 }
 
 /* Reading stops where urgent data was. */
-bool sock_in_at_mark(struct sock_file *file, int fd)
+bool sock_in_at_mark(struct sock_file *file)
 {
     int mark = 0;
     if (atomic_load(&file->link->in_phase) != PHASE_BACK)
         return false;
-    return sock_real.ioctl(fd, SIOCATMARK, (long)&mark) == 0 && mark;
+    return sock_real.ioctl(sock_fd(file), SIOCATMARK, (long)&mark) == 0 && mark;
 }
 
 static bool phase_may_end(const struct sock_file *file, uint32_t phase)
@@ -318,7 +318,7 @@ static bool phase_may_end(const struct sock_file *file, uint32_t phase)
 }
 
 /* What is there now, through all phases: bytes, 0 at the end, -errno. */
-static ssize_t receive_there(struct sock_file *file, int fd, struct sock_pieces *to, int flags, bool kept)
+static ssize_t receive_there(struct sock_file *file, struct sock_pieces *to, int flags, bool kept)
 {
     struct sock_link *link = file->link;
     ssize_t total = 0, n;
@@ -326,15 +326,15 @@ static ssize_t receive_there(struct sock_file *file, int fd, struct sock_pieces 
     do {
         phase = atomic_load(&link->in_phase);
         if (phase == PHASE_TCP)
-            n = from_tcp_before(file, fd, to, flags);
+            n = from_tcp_before(file, to, flags);
         else if (phase == PHASE_RING)
-            n = from_ring(file, fd, to, flags, kept);
+            n = from_ring(file, to, flags, kept);
         else if (phase == PHASE_SKIP)
-            n = sock_in_skip(file, fd);
+            n = sock_in_skip(file);
         else if (phase == PHASE_REST)
             n = from_rest(link, to, flags);
         else
-            n = total && sock_in_at_mark(file, fd) ? -EAGAIN : from_tcp(fd, to, SIZE_MAX, flags, true);
+            n = total && sock_in_at_mark(file) ? -EAGAIN : from_tcp(sock_fd(file), to, SIZE_MAX, flags, true);
         if (n > 0)
             total += n;
         /* more may follow behind a change of phase alone */
@@ -345,14 +345,14 @@ static ssize_t receive_there(struct sock_file *file, int fd, struct sock_pieces 
     return total;
 }
 
-void sock_stream_be_ready(struct sock_file *file, int fd)
+void sock_stream_be_ready(struct sock_file *file)
 {
     struct sock_direction *in = &file->mapping.words->direction[sock_in(file)];
     if (atomic_load(&file->link->strict_in) || atomic_load(&file->link->in_phase) != PHASE_TCP ||
         !sock_plain_forbid(file->link, false))
         return;
     uint64_t consumed;
-    bool known = sock_tcp_consumed(fd, &consumed);
+    bool known = sock_tcp_consumed(sock_fd(file), &consumed);
     if (known) {
         atomic_store(&file->link->consumed, consumed);
         atomic_store(&in->ready, 1);
@@ -393,20 +393,20 @@ static bool bells_may_stay(struct sock_file *file, bool dont_wait)
                                       vbase_clock_ns_of_ticks(clock_ticks() - link->empty_since) < KEEP_NS));
 }
 
-ssize_t sock_in_take(struct sock_file *file, int fd, struct sock_pieces *to, int flags, bool dont_wait,
-                     ssize_t total)
+ssize_t sock_in_take(struct sock_file *file, struct sock_pieces *to, int flags, bool dont_wait,
+                     ssize_t total, bool waited)
 {
     struct sock_link *link = file->link;
     sock_lock(&link->receive);
-    sock_stream_be_ready(file, fd);
+    sock_stream_be_ready(file);
     uint32_t phase = atomic_load(&link->in_phase);
     bool plain = phase == PHASE_BACK || (phase == PHASE_TCP && !atomic_load(&link->strict_in));
-    if (plain && total == 0 && !link->error) {
+    if (plain && total == 0 && !waited && !link->error) {
         sock_unlock(&link->receive);
         return SOCK_IN_PLAIN;
     }
     bool kept = bells_may_stay(file, dont_wait);
-    ssize_t n = receive_there(file, fd, to, flags, kept);
+    ssize_t n = receive_there(file, to, flags, kept);
     if (n == -EAGAIN && atomic_load(&link->shut_in))
         n = 0;
     if (n == 0 && link->error && !atomic_load(&link->shut_in))
@@ -423,7 +423,7 @@ ssize_t sock_in_take(struct sock_file *file, int fd, struct sock_pieces *to, int
     return n;
 }
 
-ssize_t sock_in_available(struct sock_file *file, int fd, bool look)
+ssize_t sock_in_available(struct sock_file *file, bool look)
 {
     struct sock_link *link = file->link;
     ssize_t n;
@@ -433,9 +433,9 @@ ssize_t sock_in_available(struct sock_file *file, int fd, bool look)
         if (phase == PHASE_RING) {
             n = ring_filled(&ring, &link->reader)
                     ? 1
-                    : ring_was_empty(file, fd, look ? LOOK_NOW : LOOK_NOT, bells_may_stay(file, false));
+                    : ring_was_empty(file, look ? LOOK_NOW : LOOK_NOT, bells_may_stay(file, false));
         } else if (phase == PHASE_SKIP) {
-            n = sock_in_skip(file, fd);
+            n = sock_in_skip(file);
         } else if (phase == PHASE_REST) {
             n = sock_rest_left(atomic_load(&link->rest)) ? 1 : from_rest(link, &(struct sock_pieces){.count = 0}, 0);
         } else if (phase == PHASE_TCP && atomic_load(&link->strict_in) &&
@@ -443,7 +443,7 @@ ssize_t sock_in_available(struct sock_file *file, int fd, bool look)
             sock_in_enter(link);
             n = SOCK_NEXT_PHASE;
         } else {
-            n = error_keep(link, sock_tcp_look(fd));
+            n = error_keep(link, sock_tcp_look(sock_fd(file)));
         }
     } while (n == SOCK_NEXT_PHASE);
     return n > 0 ? 1 : n;

@@ -18,8 +18,8 @@ void sock_sandbox_enter(void)
         if (!file)
             continue;
         if (sock_joined(file)) {
-            sock_stream_back_out(file, fd);
-            (void)sock_stream_back_in(file, fd); /* bytes that lie there are read by loads alone */
+            sock_stream_back_out(file);
+            (void)sock_stream_back_in(file); /* bytes that lie there are read by loads alone */
         }
         sock_drop(file);
     }

@@ -18,7 +18,7 @@
 #define LOOK_NS          1000000 /* that the reader takes nothing, until the kernel is asked about it */
 
 /* True: the ring is in use now. */
-bool sock_out_switch(struct sock_file *file, int fd)
+bool sock_out_switch(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
@@ -29,11 +29,11 @@ bool sock_out_switch(struct sock_file *file, int fd)
     if (phase != PHASE_TCP || !atomic_load(&out->ready) || !sock_plain_forbid(link, true))
         return false;
     /* seq_cst: before the first bell; pairs with the loads in from_tcp_before */
-    bool known = sock_tcp_sent(fd, link->active, &bytes);
+    bool known = sock_tcp_sent(sock_fd(file), link->active, &bytes);
     bool switched = known && atomic_compare_exchange_strong(&out->at, &never, bytes);
     SOCK_STEP(switched);
     if (switched) {
-        sock_tcp_hasten(fd, link->kept);
+        sock_tcp_hasten(sock_fd(file), link->kept);
         atomic_store(&link->out_phase, PHASE_RING);
     } else if (known) {
         atomic_store(&link->out_phase, PHASE_BACK);
@@ -44,7 +44,7 @@ bool sock_out_switch(struct sock_file *file, int fd)
 }
 
 /* A bell that was counted and cannot be sent must not stay counted: the other side would wait for it. False: that. */
-static bool bell_send(struct sock_file *file, int fd)
+static bool bell_send(struct sock_file *file)
 {
     struct sock_direction *out = ring_words(&(struct ring){file->mapping, sock_out(file)});
     uint64_t seen = atomic_load(&out->bells);
@@ -53,6 +53,7 @@ static bool bell_send(struct sock_file *file, int fd)
             return true;
     } while (!atomic_compare_exchange_weak(&out->bells, &seen, seen + 1));
     SOCK_STEP(bell_counted);
+    int fd = sock_fd(file);
     while (sock_tcp_send(fd, "", 1) != 1) {
         if (errno == EPIPE || errno == ECONNRESET) {
             atomic_store(&file->link->shut_out, true); /* nothing reads any more: the kernel tells the program */
@@ -72,23 +73,23 @@ static bool bell_send(struct sock_file *file, int fd)
 /* What is in the reader's way is bells that it has not taken, or bytes from before the switch: it has something to wake
  * up for, and finds the ring behind them. Else the kernel is short of memory, or the reader is about to take bells
  * away. */
-static bool reader_has_news(struct sock_file *file, int fd)
+static bool reader_has_news(struct sock_file *file)
 {
     const struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
     uint64_t bells = atomic_load(&out->bells) & ~BELLS_ENDED;
     int queued = 0;
     if (bells)
         return bells != atomic_load(&out->taken);
-    return sock_real.ioctl(fd, SIOCOUTQ, (long)&queued) == 0 && queued > 0;
+    return sock_real.ioctl(sock_fd(file), SIOCOUTQ, (long)&queued) == 0 && queued > 0;
 }
 
-void sock_out_bell(struct sock_file *file, int fd)
+void sock_out_bell(struct sock_file *file)
 {
     int saved = errno;
-    bool sent = bell_send(file, fd);
-    for (int i = 0; !sent && i < BELL_PATIENCE_MS && !reader_has_news(file, fd); i++) {
+    bool sent = bell_send(file);
+    for (int i = 0; !sent && i < BELL_PATIENCE_MS && !reader_has_news(file); i++) {
         (void)sock_tcp_poll(-1, 0, 1);
-        sent = bell_send(file, fd);
+        sent = bell_send(file);
     }
     atomic_store_explicit(&file->link->bell_due, !sent, memory_order_relaxed); /* a later write looks again */
     errno = saved;
@@ -105,7 +106,7 @@ bool sock_out_wake(struct sock_file *file)
 }
 
 /* A reader that ends without a word takes nothing any more: the kernel is asked where that is so for a while. */
-static void reader_look(struct sock_file *file, int fd)
+static void reader_look(struct sock_file *file)
 {
     struct sock_link *link = file->link;
     uint64_t tail = atomic_load_explicit(&ring_words(&(struct ring){file->mapping, sock_out(file)})->tail,
@@ -114,7 +115,7 @@ static void reader_look(struct sock_file *file, int fd)
     if (tail == link->asked_tail && vbase_clock_ns_of_ticks(now - link->asked) < LOOK_NS)
         return;
     if (tail == link->asked_tail)
-        sock_stream_end_seen(file, sock_tcp_poll(fd, sock_stream_end_events(file, POLLOUT), 0));
+        sock_stream_end_seen(file, sock_tcp_poll(sock_fd(file), sock_stream_end_events(file, POLLOUT), 0));
     link->asked_tail = tail;
     link->asked = now;
 }
@@ -122,24 +123,24 @@ static void reader_look(struct sock_file *file, int fd)
 /* Wakes the reader for bytes behind BEFORE. Publishing was a barrier: what is read here is as new as they are. Bytes in
  * the ring have a bell in the reader's socket, also where a place is woken: the reader may leave that, and wait next by
  * a way that we do not see. One bell is enough, and one that is there is found by a word that changes rarely. */
-static void reader_wake(struct sock_file *file, int fd, uint64_t before)
+static void reader_wake(struct sock_file *file, uint64_t before)
 {
     struct sock_direction *out = &file->mapping.words->direction[sock_out(file)];
     bool needed = sock_out_wake(file);
     if (likely(!needed && (atomic_load(&out->bells) & ~BELLS_ENDED) != atomic_load(&out->taken))) {
         if (++file->link->unasked % LOOK_EVERY == 0)
-            reader_look(file, fd);
+            reader_look(file);
         return;
     }
     bool due = atomic_load_explicit(&file->link->bell_due, memory_order_relaxed);
     if (needed || due || atomic_load(&out->tail) == before) /* else there are bytes, which have a bell */
-        sock_out_bell(file, fd);
+        sock_out_bell(file);
 }
 
-void sock_out_end(struct sock_file *file, int fd)
+void sock_out_end(struct sock_file *file)
 {
     if (atomic_load(&file->link->out_phase) == PHASE_RING)
-        sock_tcp_restore(fd, file->link->kept);
+        sock_tcp_restore(sock_fd(file), file->link->kept);
     atomic_fetch_or(&file->mapping.words->direction[sock_out(file)].bells, BELLS_ENDED);
     atomic_store(&file->link->out_phase, PHASE_BACK);
     atomic_store(&file->link->strict_out, false);
@@ -162,7 +163,7 @@ static void part_by_tcp(int fd, const char *data, size_t size)
 }
 
 /* As much as there is room for: bytes, or what the source said instead of the first. */
-ssize_t sock_out_store(struct sock_file *file, int fd, struct sock_source *source, size_t size, bool patient)
+ssize_t sock_out_store(struct sock_file *file, struct sock_source *source, size_t size, bool patient)
 {
     struct sock_link *link = file->link;
     const struct ring ring = sock_ring_out(file);
@@ -180,12 +181,12 @@ ssize_t sock_out_store(struct sock_file *file, int fd, struct sock_source *sourc
         uint64_t head = link->writer.head;
         total += (size_t)got;
         if (unlikely(!ring_publish(&ring, &link->writer, (size_t)got))) {
-            sock_out_end(file, fd);
-            part_by_tcp(fd, data, (size_t)got);
+            sock_out_end(file);
+            part_by_tcp(sock_fd(file), data, (size_t)got);
             break;
         }
         SOCK_STEP(published);
-        reader_wake(file, fd, head);
+        reader_wake(file, head);
     }
     return (ssize_t)total;
 }

@@ -67,16 +67,7 @@ int sock_accept4(int listener, struct sockaddr *address, socklen_t *length, int 
     return fd;
 }
 
-static int another_descriptor(const struct sock_file *file, int fd)
-{
-    for (int other = 0; other < sock_table_end(); other++)
-        if (other != fd && atomic_load(&sock_table[other]) == (uint32_t)(file - sock_files))
-            return other;
-    return -1;
-}
-
-/* FD is about to be closed by us or by the kernel. The last descriptor of a joined connection takes bells away, or the
- * kernel would send a reset; and asks for one where the program leaves bytes unread. */
+/* FD is about to be closed by us or by the kernel. */
 static void forget(int fd)
 {
     struct sock_file *file = sock_known(fd) ? sock_hold(fd) : NULL;
@@ -84,14 +75,10 @@ static void forget(int fd)
         sock_set_closed(fd);
         return;
     }
-    bool last = atomic_load(&file->descriptors) == 1;
-    sock_set_closing(file, fd, last ? -1 : another_descriptor(file, fd));
-    if (last && file->step)
+    sock_set_closing(file, fd);
+    if (sock_file_remove(fd, file))
         sock_meet_end(file);
-    if (last && sock_joined(file) && sock_link_alone(file->link))
-        sock_stream_close(file, fd);
-    sock_file_remove(fd, file);
-    sock_drop(file);
+    sock_file_close(fd, file);
 }
 
 int sock_close(int fd)

@@ -64,14 +64,19 @@ static void own_set(int fd)
     atomic_store(&sock_table[fd], SOCK_OWN);
 }
 
-int sock_own_keep(int fd)
+int sock_own_copy(int fd)
 {
-    if (fd < 0)
-        return -1;
     int high = number_high(fd);
-    sock_real.close(fd);
     if (high >= 0 && (uint32_t)high < SOCK_DESCRIPTORS)
         own_set(high);
+    return high;
+}
+
+int sock_own_keep(int fd)
+{
+    int high = fd >= 0 ? sock_own_copy(fd) : -1;
+    if (fd >= 0)
+        sock_real.close(fd);
     return high;
 }
 

@@ -25,6 +25,7 @@ uint32_t sock_table_set(int fd, uint32_t entry); /* returns the entry before; FD
 /* A descriptor of the preload: high, close-on-exec, and the program cannot close it. Keeping closes FD and gives its
  * new number, -1: none is left. */
 int sock_own_keep(int fd);
+int sock_own_copy(int fd); /* the same, FD stays open */
 void sock_own_close(int fd);
 bool sock_table_is_own(int fd);
 int sock_table_own_next(int from); /* the next one at or behind FROM; -1: none */

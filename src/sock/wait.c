@@ -57,7 +57,7 @@ static bool wait_at(struct sock_file *file, int place)
 
 /* The bit is cleared behind the mark, and before the word that says where to wake: a peer that finds it set later has
  * seen the mark as well, or another one has; what was published before is seen by the look that follows. */
-struct sock_watch sock_watch(struct sock_file *file, int fd, short event, int place)
+struct sock_watch sock_watch(struct sock_file *file, short event, int place)
 {
     struct sock_link *link = file->link;
     const struct ring in = sock_ring_in(file);
@@ -75,7 +75,7 @@ struct sock_watch sock_watch(struct sock_file *file, int fd, short event, int pl
             watch.events = POLLIN;
     }
     if (watch.events || watch.again == SOCK_HINT_NS)
-        sock_stream_bells_take(file, fd);
+        sock_stream_bells_take(file);
     if (watch.again == SOCK_HINT_NS) {
         if (ring_filled(&in, &link->reader) || atomic_load(&link->in_phase) != PHASE_RING)
             watch.again = SOCK_BLIND_NS; /* a bell is there for the bytes */
@@ -113,22 +113,24 @@ static int time_left(uint64_t deadline, uint64_t step, struct timespec *left)
     return ns != ~0ull;
 }
 
-int sock_wait(struct sock_file *file, int fd, short event, uint64_t deadline, bool limited)
+int sock_wait(struct sock_file *file, short event, uint64_t deadline, bool limited)
 {
     struct sock_link *link = file->link;
-    if (spin(file, event))
+    bool by_tcp = event == POLLOUT && atomic_load(&link->out_phase) == PHASE_BACK;
+    if (!by_tcp && spin(file, event))
         return 0;
     int place = sock_place_thread(), result = 0;
-    struct pollfd fds[2] = {{.fd = fd, .events = sock_stream_end_events(file, event)},
+    struct pollfd fds[2] = {{.events = by_tcp ? POLLOUT : sock_stream_end_events(file, event)},
                             {.fd = place >= 0 ? sock_place_event(place) : -1, .events = POLLIN}};
     struct timespec left;
     if (place >= 0)
         sock_place_sleep(place);
-    struct sock_watch watch = sock_watch(file, fd, event, place);
+    struct sock_watch watch = sock_watch(file, event, place);
     bool bounded = time_left(deadline, watch.again, &left);
     fds[0].events |= watch.events;
+    fds[0].fd = sock_fd(file); /* behind the mark: what changes it wakes this place */
     sock_restart_begin();
-    if (!sock_watch_ready(file, event))
+    if (by_tcp || !sock_watch_ready(file, event))
         result = sock_real.ppoll(fds, 2, bounded ? &left : NULL, NULL);
     int why = errno;
     if (place >= 0) {
@@ -147,7 +149,7 @@ int sock_wait(struct sock_file *file, int fd, short event, uint64_t deadline, bo
     errno = why;
     if (result < 0)
         return why == EINTR && !limited && sock_restart_wanted() ? 0 : -1;
-    if (result == 0 && deadline && vbase_clock_ns() >= deadline && !sock_watch_ready(file, event)) {
+    if (result == 0 && deadline && vbase_clock_ns() >= deadline && (by_tcp || !sock_watch_ready(file, event))) {
         errno = EAGAIN;
         return -1;
     }

@@ -12,7 +12,7 @@ struct sock_file;
 /* Until FILE may have bytes (POLLIN) or room (POLLOUT); DEADLINE on the clock of base, 0: none. 0, or -1 with errno
  * EINTR or EAGAIN (the time is over). May return early. LIMITED: the program has set a limit of time, so that every
  * handler ends the call, as in the kernel. */
-int sock_wait(struct sock_file *file, int fd, short event, uint64_t deadline, bool limited);
+int sock_wait(struct sock_file *file, short event, uint64_t deadline, bool limited);
 
 /* A thread that waits for FILE at PLACE, where it has said that it sleeps, says so, to be woken there; then it looks,
  * and only then it sleeps. */
@@ -20,7 +20,7 @@ struct sock_watch {
     short events;   /* that the kernel is to be asked for */
     uint64_t again; /* ns until it is to look again: nothing may wake it; 0: it will be woken */
 };
-struct sock_watch sock_watch(struct sock_file *file, int fd, short event, int place);
+struct sock_watch sock_watch(struct sock_file *file, short event, int place);
 void sock_unwatch(struct sock_file *file, short event, int place);
 
 /* There is something in the ring to wake up for. */

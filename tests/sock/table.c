@@ -39,8 +39,8 @@ int main(void)
         CHECK(file != NULL);
         file->peer = sock_peer_take(id, fd); /* counted: what is freed twice gives back one that is not its own */
         sock_file_add(FD, file);
-        sock_drop(file);
         CHECK(sock_file_remove(FD, file));
+        sock_file_close(FD, file);
     }
     atomic_store(&over, true);
     pthread_join(thread, NULL);

@@ -45,6 +45,7 @@ static void ends_make(void)
             close(sock_segment_make((uint32_t)(file - sock_files), cookie, &file->mapping));
         else
             file->mapping = ends[0].file->mapping;
+        atomic_store(&file->fd, ends[i].fd);
         file->peer = sock_peer_take(id, board);
         file->mapping.words->bit[i] = (uint32_t)(file - sock_files);
         CHECK(file->peer && file->mapping.words);
@@ -53,7 +54,7 @@ static void ends_make(void)
         atomic_store(&ends[i].file->link->stage, STAGE_JOINED);
     for (int i = 0; i < 2; i++) {
         sock_lock(&ends[i].file->link->receive);
-        sock_stream_be_ready(ends[i].file, ends[i].fd);
+        sock_stream_be_ready(ends[i].file);
         sock_unlock(&ends[i].file->link->receive);
     }
 }
@@ -70,7 +71,7 @@ static void *writer(void *argument)
         size_t size = 1 + (seed >> 33) % (seed % 4 ? 300 : sizeof(data));
         struct iovec piece = {data, size < EACH - done ? size : EACH - done};
         struct sock_pieces pieces = {&piece, 1, 0};
-        ssize_t n = sock_stream_send(end->file, end->fd, &pieces, 0);
+        ssize_t n = sock_stream_send(end->file, &pieces, 0);
         if (n == SOCK_PLAIN && sock_plain_begin(end->file->link, true)) { /* before the other side is ready */
             n = send(end->fd, data, piece.iov_len, 0);
             sock_plain_end(end->file->link, true);
@@ -90,7 +91,7 @@ static void *reader(void *argument)
     for (;;) {
         struct iovec piece = {data, sizeof(data)};
         struct sock_pieces pieces = {&piece, 1, 0};
-        ssize_t n = sock_stream_receive(end->file, end->fd, &pieces, 0);
+        ssize_t n = sock_stream_receive(end->file, &pieces, 0);
         if (n == SOCK_PLAIN)
             continue;
         CHECK(n >= 0);
@@ -109,16 +110,17 @@ static void ends_close(void)
     sock_segment_leave((uint32_t)(ends[0].file - sock_files), &ends[0].file->mapping);
     for (int i = 0; i < 2; i++) {
         ends[i].file->mapping.words = NULL;
+        atomic_store(&ends[i].file->link->stage, STAGE_PLAIN); /* both are in this process: nothing is to be said */
         sock_drop(ends[i].file);
         close(ends[i].fd);
     }
 }
 
-static ssize_t one_byte(ssize_t (*move)(struct sock_file *, int, struct sock_pieces *, int), struct end *end)
+static ssize_t one_byte(ssize_t (*move)(struct sock_file *, struct sock_pieces *, int), struct end *end)
 {
     char byte = 1;
     struct sock_pieces pieces = {&(struct iovec){&byte, 1}, 1, 0};
-    return move(end->file, end->fd, &pieces, MSG_DONTWAIT);
+    return move(end->file, &pieces, MSG_DONTWAIT);
 }
 
 static bool bell_lies_there(int fd)
@@ -171,7 +173,7 @@ static void bell_behind_bytes(void)
     while (there) {
         struct iovec piece = {data, there < sizeof(data) ? there : sizeof(data)};
         struct sock_pieces pieces = {&piece, 1, 0};
-        ssize_t n = sock_stream_receive(ends[1].file, ends[1].fd, &pieces, 0);
+        ssize_t n = sock_stream_receive(ends[1].file, &pieces, 0);
         CHECK(n > 0);
         if (n <= 0)
             break;

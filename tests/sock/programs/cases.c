@@ -791,6 +791,75 @@ static void two_writers_client(int fd)
     SAY(" %d %d, the end %s", ended[0] == &fd, ended[1] == &fd, told(read(fd, &byte, 1)));
 }
 
+/* A connection is closed while a thread is in a call on it, and its number is used again: the call goes on with what it
+ * began with, and nobody else's socket sees anything of it. */
+#define MUCH (8 << 20)
+static void *write_much(void *fd)
+{
+    char *data = calloc(1, MUCH);
+    ssize_t n = write(*(int *)fd, data, MUCH);
+    free(data);
+    return (void *)(n == MUCH ? fd : NULL);
+}
+static void *read_one(void *fd)
+{
+    char byte = 0;
+    return (void *)(read(*(int *)fd, &byte, 1) == 1 && byte == 'x' ? fd : NULL);
+}
+static void closed_in_call(int fd, void *(*call)(void *))
+{
+    int given = fd, other[2];
+    pthread_t thread;
+    void *ended;
+    char byte;
+    pthread_create(&thread, NULL, call, &given);
+    pause_ms(100);
+    close(fd);
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, other) != 0)
+        _exit(9);
+    pthread_join(thread, &ended);
+    SAY(" %d, all of it %d,", other[0] == fd, ended != NULL);
+    SAY(" the other one has %s", told(recv(other[1], &byte, 1, MSG_DONTWAIT)));
+    SAY(" and %s", told(recv(other[0], &byte, 1, MSG_DONTWAIT)));
+    close(other[0]);
+    close(other[1]);
+}
+static void closed_writer_client(int fd) { closed_in_call(fd, write_much); }
+static void closed_writer_server(int fd)
+{
+    char *data = calloc(1, MUCH), byte;
+    pause_ms(200);
+    if (recv(fd, data, MUCH, MSG_WAITALL) != MUCH || read(fd, &byte, 1) != 0)
+        _exit(9);
+}
+static void closed_reader_client(int fd) { closed_in_call(fd, read_one); }
+static void closed_reader_server(int fd)
+{
+    char byte;
+    pause_ms(200);
+    if (recv(fd, &byte, 1, MSG_DONTWAIT) != -1 || errno != EAGAIN) /* nothing has ended */
+        _exit(9);
+    if (write(fd, "x", 1) != 1 || read(fd, &byte, 1) != 0)
+        _exit(9);
+}
+/* The same with a copy of the descriptor, which the connection lives on by. */
+static void closed_copy_client(int fd)
+{
+    int copy = dup(fd);
+    char byte;
+    closed_in_call(fd, read_one);
+    SAY(", by the copy %s,", told(write(copy, "y", 1)));
+    SAY(" %s", told(read(copy, &byte, 1)));
+    close(copy);
+}
+static void closed_copy_server(int fd)
+{
+    char bytes[2];
+    pause_ms(200);
+    if (write(fd, "x", 1) != 1 || read(fd, bytes, 1) != 1 || write(fd, bytes, 1) != 1)
+        _exit(9);
+}
+
 /* Whatever waits for room hears that the reader is gone. */
 static void full_killed_client(int fd)
 {
@@ -1061,6 +1130,9 @@ static const struct {
     {"gone without a word", gone_client, gone_server},
     {"cancelled", cancel_client, cancel_server},
     {"taken out of a set", taken_out_client, taken_out_server},
+    {"closed while written", closed_writer_client, closed_writer_server},
+    {"closed while read", closed_reader_client, closed_reader_server},
+    {"one of two closed while read", closed_copy_client, closed_copy_server},
     {"full and killed", full_killed_client, full_killed_server},
     {"half closed and killed", half_killed_client, half_killed_server},
     {"half closed, then closed", half_killed_client, half_closed_server},
