@@ -15,43 +15,13 @@
 
 struct coll_memory {
     struct coll_memory *next;
-    uint64_t bytes;
     char data[] ALIGNED(16);
 };
 
-/* The schedule and memory released last, kept for the next call: a program of blocking collectives allocates once. */
-#define SPARE_LEAST 65536
-#define SPARE_MOST (1 << 20)
+/* The schedule released last, kept for the next call: a program of blocking collectives allocates once. */
 static _Atomic(struct coll_schedule *) spare;
-static _Atomic(struct coll_memory *) spare_memory;
 
 /* ---- memory ---- */
-
-static void release_memory(struct coll_schedule *schedule)
-{
-    while (schedule->memory) {
-        struct coll_memory *memory = schedule->memory;
-        schedule->memory = memory->next;
-        if (memory->bytes >= SPARE_LEAST && memory->bytes <= SPARE_MOST)
-            /* acq_rel: pairs with itself in new_memory: uses of the memory before and after do not mix */
-            memory = atomic_exchange_explicit(&spare_memory, memory, memory_order_acq_rel);
-        free(memory);
-    }
-}
-
-static struct coll_memory *new_memory(uint64_t bytes)
-{
-    struct coll_memory *memory = NULL;
-    if (bytes >= SPARE_LEAST && bytes <= SPARE_MOST)
-        memory = atomic_exchange_explicit(&spare_memory, NULL, memory_order_acq_rel);
-    if (memory && memory->bytes >= bytes)
-        return memory;
-    free(memory);
-    memory = bytes < SIZE_MAX - sizeof *memory ? malloc(sizeof *memory + (size_t)bytes) : NULL;
-    if (memory)
-        memory->bytes = bytes;
-    return memory;
-}
 
 void *vcoll_memory(struct coll_schedule *schedule, uint64_t bytes)
 {
@@ -61,7 +31,8 @@ void *vcoll_memory(struct coll_schedule *schedule, uint64_t bytes)
         schedule->at += rounded;
         return place;
     }
-    struct coll_memory *memory = rounded >= bytes ? new_memory(rounded) : NULL;
+    bool fits = rounded >= bytes && rounded < SIZE_MAX - sizeof(struct coll_memory);
+    struct coll_memory *memory = fits ? malloc(sizeof *memory + (size_t)rounded) : NULL;
     if (!memory) {
         if (!schedule->failure)
             schedule->failure = vbase_fail(ERR_MEMORY, "a collective needs %llu bytes", (unsigned long long)bytes);
@@ -200,7 +171,10 @@ void vcoll_release(struct coll_schedule *schedule)
     for (uint32_t i = 0; schedule->keeps && i < 2 * schedule->steps; i++)
         if (layout_of(schedule, i))
             vtype_layout_drop(layout_of(schedule, i));
-    release_memory(schedule);
+    for (struct coll_memory *memory = schedule->memory, *next; memory; memory = next) {
+        next = memory->next;
+        free(memory);
+    }
     /* release: pairs with the acquire in vcoll_schedule_new */
     free(atomic_exchange_explicit(&spare, schedule, memory_order_acq_rel));
 }
