@@ -22,8 +22,7 @@ struct program_span {
 };
 
 struct program_builder {
-    struct type_run few[PROGRAM_FLAT];
-    struct type_run *run; /* few, or allocated */
+    struct type_run *run; /* NULL: none yet */
     uint64_t runs, room;
     uint64_t size;
     struct program_span payload, bounds; /* bounds: of the members whose bounds were set, if there are any */
@@ -81,9 +80,8 @@ static void overflow(struct program_builder *builder, const char *what)
 
 static void begin(struct program_builder *builder)
 {
-    builder->run = builder->few;
-    builder->runs = 0;
-    builder->room = PROGRAM_FLAT;
+    builder->run = NULL;
+    builder->runs = builder->room = 0;
     builder->size = 0;
     builder->payload = builder->bounds = (struct program_span){INT64_MAX, INT64_MIN};
     builder->bounded = false;
@@ -93,28 +91,19 @@ static void begin(struct program_builder *builder)
 
 /* ---- runs ---- */
 
-/* The runs in memory of their own, with ROOM. NULL: no memory. */
-static struct type_run *allocated(struct program_builder *builder, uint64_t room)
-{
-    bool first = builder->run == builder->few;
-    struct type_run *run = realloc(first ? NULL : builder->run, (room ? room : 1) * sizeof *run);
-    if (run && first)
-        memcpy(run, builder->few, builder->runs * sizeof *run);
-    return run;
-}
-
 static void put(struct program_builder *builder, const struct type_run *run)
 {
     if (unlikely(builder->runs == builder->room)) {
         bool limit = builder->room > UINT32_MAX / 2;
-        struct type_run *more = limit ? NULL : allocated(builder, builder->room * 2);
+        uint64_t room = builder->room ? 2 * builder->room : PROGRAM_FLAT;
+        struct type_run *more = limit ? NULL : realloc(builder->run, room * sizeof *more);
         if (!more) {
             builder->error = vbase_fail(limit ? ERR_LIMIT : ERR_MEMORY, "a layout of more than %llu runs",
                                         (unsigned long long)builder->runs);
             return;
         }
         builder->run = more;
-        builder->room *= 2;
+        builder->room = room;
     }
     builder->run[builder->runs++] = *run;
 }
@@ -295,22 +284,18 @@ static int end(struct program_builder *builder, struct type_layout **out)
 {
     fold(builder);
     struct type_layout *layout = calloc(1, sizeof *layout);
-    struct type_run *run = NULL;
-    if (layout && !builder->error) {
-        set_shape(builder, layout);
-        run = allocated(builder, builder->runs);
-    }
-    if (!run && builder->run != builder->few)
-        run = builder->run; /* it did not shrink: as good */
-    if (!builder->error && (!run || !layout))
+    if (!layout && !builder->error)
         builder->error = vbase_fail(ERR_MEMORY, "a layout of %llu runs", (unsigned long long)builder->runs);
+    if (!builder->error)
+        set_shape(builder, layout);
     if (builder->error) {
         free(layout);
-        free(run);
+        free(builder->run);
         return builder->error;
     }
+    struct type_run *run = builder->runs ? realloc(builder->run, builder->runs * sizeof *run) : NULL;
     layout->runs = (uint32_t)builder->runs;
-    layout->run = run;
+    layout->run = run ? run : builder->run; /* it did not shrink: as good */
     layout->depth = 1;
     layout->references = 1;
     count_runs(layout);
