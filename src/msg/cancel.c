@@ -3,18 +3,19 @@
  * been matched before; in the second case the message simply goes on, and the late answer is ignored. */
 #include "msg/transfer.h"
 
-static void receive_cancel(struct msg_request *request)
+/* Unlinks it from the list that it is in; true: it was waiting there, not moving. */
+static bool request_unlink(struct msg_request *request)
 {
-    struct msg_context *context = request->context;
-    msg_lock(&context->lock);
-    bool won = msg_phase(request) == MSG_PHASE_POSTED;
-    if (won) {
+    struct base_lock *lock = request->kind == MSG_RECEIVE ? &request->context->lock : &request->peer->lock;
+    msg_lock(lock);
+    enum msg_phase phase = msg_phase(request);
+    bool waits = phase == MSG_PHASE_POSTED || phase == MSG_PHASE_QUEUED;
+    if (waits) {
         list_remove(&request->link);
         msg_phase_set(request, MSG_PHASE_MOVING);
     }
-    msg_unlock(&context->lock);
-    if (won)
-        msg_complete(request, ERR_CANCELLED);
+    msg_unlock(lock);
+    return waits;
 }
 
 static void local_cancel(struct msg_request *request)
@@ -56,8 +57,10 @@ void vmsg_cancel(struct msg_request *request)
 {
     if (!vmsg_engine.open || vmsg_request_done(request))
         return;
-    if (request->kind == MSG_RECEIVE)
-        receive_cancel(request);
+    if (request->kind == MSG_RECEIVE && request_unlink(request))
+        msg_complete(request, ERR_CANCELLED);
+    else if (request->kind == MSG_RECEIVE)
+        return;
     else if (request->peer->world == vmsg_engine.rank)
         local_cancel(request);
     else
@@ -65,21 +68,6 @@ void vmsg_cancel(struct msg_request *request)
 }
 
 /* ---- a lost job -------------------------------------------------------------------------------------------------- */
-
-/* Unlinks it from the list that it is in; true: it was waiting there, not moving. */
-static bool request_unlink(struct msg_request *request)
-{
-    struct base_lock *lock = request->kind == MSG_RECEIVE ? &request->context->lock : &request->peer->lock;
-    msg_lock(lock);
-    enum msg_phase phase = msg_phase(request);
-    bool waits = phase == MSG_PHASE_POSTED || phase == MSG_PHASE_QUEUED;
-    if (waits) {
-        list_remove(&request->link);
-        msg_phase_set(request, MSG_PHASE_MOVING);
-    }
-    msg_unlock(lock);
-    return waits;
-}
 
 /* The job is lost and the caller will reuse the memory of the request: nothing of the engine may point to it any
  * more. */
