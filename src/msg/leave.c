@@ -49,42 +49,35 @@ void vmsg_peer_parted(struct msg_peer *peer, uint64_t header, const union msg_fr
 
 static int dead_error(int world) { return vbase_fail(ERR_PEER_DEAD, "rank %d is dead", world); }
 
-/* Under progress. */
-static void receives_end(struct msg_context *context, int world)
-{
-    int rank = vmsg_context_rank_of(context, world);
-    struct msg_member *member = rank < 0 ? NULL : context->member[rank];
-    struct list_node *node = NULL;
-    while (member) {
-        msg_lock(&context->lock);
-        node = list_take_first(&member->posted);
-        if (node)
-            msg_phase_set(container_of(node, struct msg_request, link), MSG_PHASE_MOVING);
-        msg_unlock(&context->lock);
-        if (!node)
-            return;
-        msg_complete(container_of(node, struct msg_request, link), dead_error(world));
-    }
-}
-
-/* Under progress. Waits for any rank in contexts of pack end, so that pack can check which ranks are left; a request
- * with a callback stays posted. */
-static void waits_for_anyone_end(struct msg_context *context, int world)
+/* Under progress. Receives of a list of CONTEXT end; with WAITS only those that have no callback, which are waited
+ * for. */
+static void receives_end(struct msg_context *context, struct list *posted, bool waits, int world)
 {
     struct list over;
     list_init(&over);
     msg_lock(&context->lock);
-    list_for_each(posted, &context->wildcard) {
-        struct msg_request *request = container_of(posted, struct msg_request, link);
-        if (request->completed)
+    list_for_each(node, posted) {
+        struct msg_request *request = container_of(node, struct msg_request, link);
+        if (waits && request->completed)
             continue;
-        list_remove(posted);
-        list_append(&over, posted);
+        list_remove(node);
+        list_append(&over, node);
         msg_phase_set(request, MSG_PHASE_MOVING);
     }
     msg_unlock(&context->lock);
     list_take_each(node, &over)
         msg_complete(container_of(node, struct msg_request, link), dead_error(world));
+}
+
+/* Those from the dead rank; and in contexts of pack waits for any rank, so that pack can check which ranks are left. */
+static void context_end(struct msg_context *context, int world)
+{
+    int rank = vmsg_context_rank_of(context, world);
+    struct msg_member *member = rank < 0 ? NULL : context->member[rank];
+    if (member)
+        receives_end(context, &member->posted, false, world);
+    if (msg_context_of_pack(context))
+        receives_end(context, &context->wildcard, true, world);
 }
 
 /* Under progress. */
@@ -116,10 +109,7 @@ static void rank_end(int world)
     }
     for (uint32_t id = 0; id < MSG_CONTEXTS; id++)
         if (vmsg_engine.context[id])
-            receives_end(vmsg_engine.context[id], world);
-    for (uint32_t id = MSG_CONTEXT_PACK; id < MSG_CONTEXT_PACK + MSG_CONTEXTS_PACK; id++)
-        if (vmsg_engine.context[id])
-            waits_for_anyone_end(vmsg_engine.context[id], world);
+            context_end(vmsg_engine.context[id], world);
 }
 
 void vmsg_death_look(void)

@@ -163,11 +163,10 @@ void vmsg_message_drop(struct msg_message *message);
 bool vmsg_listener_turn(void); /* no lock held: true: it had one */
 bool vmsg_listener_hears(const struct msg_envelope *envelope); /* under progress; false: declined */
 
-/* A rank has died, and this is a context of pack, which checks which ranks are left before it waits for any rank. */
-static inline bool msg_context_bereaved(const struct msg_context *context)
+/* Pack checks which ranks are left before it waits for any rank. */
+static inline bool msg_context_of_pack(const struct msg_context *context)
 {
-    return atomic_load_explicit(&vmsg_engine.deaths, memory_order_relaxed) && context->id >= MSG_CONTEXT_PACK &&
-           context->id < MSG_CONTEXT_PACK + MSG_CONTEXTS_PACK;
+    return context->id - MSG_CONTEXT_PACK < MSG_CONTEXTS_PACK;
 }
 
 /* ---- cancel.c ---------------------------------------------------------------------------------------------------- */

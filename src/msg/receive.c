@@ -80,7 +80,8 @@ int vmsg_recv(struct msg_context *context, int rank, int tag, void *data, uint64
     struct msg_request request;
     struct msg_where from = {context, rank, tag};
     struct type_buffer buffer = {.base = data, .count = bytes};
-    if (unlikely(rank == MSG_ANY_SOURCE && msg_context_bereaved(context)))
+    if (unlikely(rank == MSG_ANY_SOURCE && msg_context_of_pack(context) &&
+                 atomic_load_explicit(&vmsg_engine.deaths, memory_order_relaxed)))
         return vbase_fail(ERR_PEER_DEAD, "a rank has died"); /* as such a wait ends at each death */
     request.completed = NULL;
     request.note = NULL;
