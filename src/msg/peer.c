@@ -86,12 +86,11 @@ void vmsg_peer_stuck(struct msg_peer *peer)
     if (unlikely(peer->gone))
         return;
     msg_lock(&vmsg_engine.leaf);
-    if (!peer->stuck) {
-        msg_chore(&vmsg_engine.stuck, &peer->stuck_link);
+    if (!list_node_linked(&peer->stuck)) {
+        msg_chore(&vmsg_engine.stuck, &peer->stuck);
         if (peer->remote)
             msg_await();
     }
-    peer->stuck = true;
     msg_unlock(&vmsg_engine.leaf);
 }
 
@@ -106,12 +105,11 @@ void vmsg_peer_gone(struct msg_peer *peer)
     peer->gone = true;
     controls_drop(peer);
     msg_lock(&vmsg_engine.leaf);
-    if (peer->stuck) {
-        msg_chore_remove(&peer->stuck_link);
+    if (list_node_linked(&peer->stuck)) {
+        msg_chore_remove(&peer->stuck);
         if (peer->remote)
             msg_await_end();
     }
-    peer->stuck = false;
     msg_unlock(&vmsg_engine.leaf);
 }
 

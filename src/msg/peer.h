@@ -42,7 +42,6 @@ struct msg_peer {
     uint32_t lagging;    /* sends in the queue because more may follow */
     bool heard;          /* it connected or sent: it knows us and will say goodbye */
     _Atomic bool parted; /* it said goodbye, or died; written under leaf, and later changes take the lock */
-    bool stuck;          /* linked in the engine's list of stuck peers (leaf) */
     bool remote;         /* reached by a nic whose polls cost */
 
     uint64_t frame_most; /* body of a frame that each of its rails takes; 0: never connected */
@@ -53,7 +52,7 @@ struct msg_peer {
     struct msg_far *far; /* NULL: it is not remote */
     struct list queue;   /* requests that were not launched yet, in order */
     struct list control; /* struct msg_control: answers that did not fit; bounded by what the peer asked */
-    struct list_node stuck_link;
+    struct list_node stuck; /* in the engine's list of stuck peers (leaf) */
     uint64_t pending_sends; /* transfers of ours that it has not finished; leaf */
     struct msg_slot *slots; /* the peer's, mapped; NULL: none yet */
     bool slots_told;        /* it knows ours */

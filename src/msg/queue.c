@@ -29,8 +29,7 @@ static bool flush_queue(struct msg_peer *peer)
 {
     bool went = false;
     peer->lagging = 0;
-    struct list_node *node;
-    while ((node = list_first(&peer->queue))) {
+    for (struct list_node *node; (node = list_first(&peer->queue));) {
         struct msg_request *request = container_of(node, struct msg_request, link);
         list_remove(node);
         peer->more = !list_empty(&peer->queue);
@@ -75,8 +74,6 @@ bool vmsg_peer_flush(struct msg_peer *peer)
 
 bool vmsg_peers_flush(void)
 {
-    struct list stuck;
-    list_init(&stuck);
     bool went = false;
     /* Each stuck peer gets one turn: those that stay stuck are appended behind. */
     msg_lock(&vmsg_engine.leaf);
@@ -84,8 +81,7 @@ bool vmsg_peers_flush(void)
     while (last && node != last) {
         node = list_first(&vmsg_engine.stuck);
         msg_chore_remove(node);
-        struct msg_peer *peer = container_of(node, struct msg_peer, stuck_link);
-        peer->stuck = false;
+        struct msg_peer *peer = container_of(node, struct msg_peer, stuck);
         if (peer->remote)
             msg_await_end();
         msg_unlock(&vmsg_engine.leaf);
