@@ -10,7 +10,6 @@
  * reused while the job lives. */
 #include "vi/shm/shm.h"
 
-#include <fcntl.h>
 #include <sys/prctl.h>
 
 #define BATCH 64 /* pieces of either side given to one call */
@@ -22,13 +21,10 @@
  * that one. The launcher is named: its descendants are the ranks. Never "anybody". */
 void shm_allow_peers(int launcher)
 {
-    char scope = '0';
-    int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    if (read(fd, &scope, 1) == 1 && scope == '1' && prctl(PR_SET_PTRACER, (unsigned long)launcher, 0, 0, 0) != 0)
+    char scope[4];
+    if (vbase_file_read(scope, sizeof(scope), "/proc/sys/kernel/yama/ptrace_scope") && *scope == '1' &&
+        prctl(PR_SET_PTRACER, (unsigned long)launcher, 0, 0, 0) != 0)
         LOG_DEBUG("prctl(PR_SET_PTRACER): %s", strerror(errno));
-    close(fd);
 }
 
 static pid_t peer_pid(const struct shm_vi *vi)

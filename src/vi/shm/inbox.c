@@ -257,16 +257,12 @@ static bool goodbye_take(struct shm_nic *nic, struct shm_vi *vi)
     return true;
 }
 
-static bool goodbye_answer(struct shm_nic *nic, struct shm_vi *vi)
+static bool goodbye_answer(struct shm_vi *vi)
 {
-    shm_lock(nic, &nic->heap.lock);
-    shm_lane_harvest(vi);
-    shm_unlock(nic, &nic->heap.lock);
-    if (atomic_load_explicit(&vi->out_next, memory_order_relaxed) -
-            atomic_load_explicit(&vi->out_seen, memory_order_relaxed) > SHM_DEPTH)
-        return false;
-    shm_goodbye(vi);
-    return true;
+    bool room = shm_lane_in_flight(vi) <= SHM_DEPTH;
+    if (room)
+        shm_goodbye(vi);
+    return room;
 }
 
 /* A cell that is not for an open vi: of a session that ended here, or of one that nobody opened yet. */
@@ -279,7 +275,7 @@ static COLD bool closed_take(struct shm_nic *nic, struct shm_vi *vi, uint16_t ki
         shm_update_deliver(vi);
         taken = true;
     } else if (vi->behind == 0 && !vi->open && kind == SHM_GOODBYE) {
-        taken = goodbye_answer(nic, vi);
+        taken = goodbye_answer(vi);
     } else if (vi->behind == 0 && !vi->open) {
         called = !vi->waiting; /* told once, however often the sender sets its bit */
         vi->waiting = true;

@@ -127,13 +127,20 @@ void shm_lane_harvest(struct shm_vi *vi)
     atomic_store_explicit(&vi->out_seen, upto, memory_order_relaxed);
 }
 
-/* The lane seems full, or is down: read the credits. */
-static COLD int make_room(struct shm_vi *vi, uint64_t number, uint32_t lines)
+uint64_t shm_lane_in_flight(struct shm_vi *vi)
 {
     struct shm_nic *nic = shm_nic_of(vi->vi.nic);
     shm_lock(nic, &nic->heap.lock);
     shm_lane_harvest(vi);
     shm_unlock(nic, &nic->heap.lock);
+    return atomic_load_explicit(&vi->out_next, memory_order_relaxed) -
+           atomic_load_explicit(&vi->out_seen, memory_order_relaxed);
+}
+
+/* The lane seems full, or is down: read the credits. */
+static COLD int make_room(struct shm_vi *vi, uint64_t number, uint32_t lines)
+{
+    (void)shm_lane_in_flight(vi);
     if (has_room(vi, number, lines))
         return OK;
     if (atomic_load_explicit(&vi->limit, memory_order_relaxed) == 0)

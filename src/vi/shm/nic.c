@@ -129,15 +129,10 @@ static void nic_close(struct vi_nic *base)
 /* The index on the node of a rank of the job, SHM_NOWHERE if it is on another node. */
 static uint32_t index_of(const struct shm_nic *nic, uint32_t rank)
 {
-    uint32_t low = 0, high = nic->segment.ranks;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if ((uint32_t)nic->local_ranks[middle] < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < nic->segment.ranks && (uint32_t)nic->local_ranks[low] == rank ? low : SHM_NOWHERE;
+    for (uint32_t i = 0; i < nic->segment.ranks; i++)
+        if ((uint32_t)nic->local_ranks[i] == rank)
+            return i;
+    return SHM_NOWHERE;
 }
 
 struct shm_vi *shm_peer_make(struct shm_nic *nic, uint32_t index)
@@ -176,16 +171,6 @@ void shm_update_deliver(struct shm_vi *vi)
     atomic_store_explicit(&vi->deliver, vi->open && vi->behind == 0 && !broken, memory_order_relaxed);
 }
 
-/* Cells of ours that the peer did not take yet, goodbyes of earlier sessions included. */
-static uint64_t in_flight(struct shm_nic *nic, struct shm_vi *vi)
-{
-    shm_lock(nic, &nic->heap.lock);
-    shm_lane_harvest(vi);
-    shm_unlock(nic, &nic->heap.lock);
-    return atomic_load_explicit(&vi->out_next, memory_order_relaxed) -
-           atomic_load_explicit(&vi->out_seen, memory_order_relaxed);
-}
-
 /* Under nic->lock. */
 static int vi_open(struct shm_nic *nic, struct shm_vi *vi, void *owner)
 {
@@ -193,7 +178,7 @@ static int vi_open(struct shm_nic *nic, struct shm_vi *vi, void *owner)
         return vbase_fail(ERR_LINK_DOWN, "rank %u wrote nonsense into shared memory before", vi->vi.peer);
     if (vi->open)
         return OK;
-    if (in_flight(nic, vi) > SHM_DEPTH)
+    if (shm_lane_in_flight(vi) > SHM_DEPTH)
         return ERR_AGAIN;
     vi->vi.owner = owner;
     vi->open = true;

@@ -155,6 +155,8 @@ int shm_send(struct vi *vi, uint64_t header, const struct iovec *piece, int piec
 int shm_send_word(struct shm_vi *vi, enum shm_kind kind, uint64_t header); /* a cell without payload */
 int shm_lane_room(struct shm_vi *vi);                                       /* OK, ERR_AGAIN, ERR_LINK_DOWN */
 void shm_lane_harvest(struct shm_vi *vi);                                   /* under heap.lock */
+/* Lines of ours that the peer did not take yet, goodbyes of earlier sessions included. */
+uint64_t shm_lane_in_flight(struct shm_vi *vi);
 void shm_goodbye(struct shm_vi *vi);                                        /* under nic->lock */
 int shm_poll(struct vi_nic *nic, struct vi *only, int budget, unsigned flags);
 bool shm_inbox_pending(struct shm_nic *nic); /* the full sweep before sleeping */
