@@ -2,7 +2,6 @@
  * that we called. TERM comes first, KILL when the grace is over; a helper asks the head, which decides for all. */
 #include "run/job.h"
 
-#define SECOND_NS      1000000000ull
 #define ASKED_GRACE_NS (5 * SECOND_NS) /* after INT, TERM: ranks may tidy up */
 #define GONE_NS        (3 * SECOND_NS) /* after KILL: the agent is ended */
 

@@ -1,8 +1,6 @@
 /* Fences of all hosts: each launcher waits for its own ranks and for the hosts below it, then tells its head. */
 #include "run/job.h"
 
-#define SECOND_NS 1000000000ull
-
 /* All have arrived: PUTS, as key and value in turn, is what they have put. */
 void fence_release(struct run_job *job, const char *puts, size_t length)
 {

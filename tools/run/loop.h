@@ -4,6 +4,8 @@
 #include "base/base.h"
 #include <sys/epoll.h>
 
+#define SECOND_NS 1000000000ull
+
 struct run_job;
 
 struct run_watch {

@@ -16,7 +16,7 @@
 
 #define LONGEST_LINE (1u << 16)
 #define QUIET_NS     100000000ull
-#define FLOOR_NS     1000000000ull
+#define FLOOR_NS     SECOND_NS
 
 /* Bytes for a sink. A helper sends them to the head in frames. */
 static void sink_put_lines(struct run_job *job, struct run_sink *sink, int which, const char *data, size_t length)

@@ -11,7 +11,6 @@
 #include "run/job.h"
 #include <poll.h>
 
-#define SECOND_NS   1000000000ull
 #define PATIENCE    60 /* s, until a helper's first word, and without a further frame; --patience */
 #define NAMING_NS   (5 * SECOND_NS) /* a host that we wait for is named so often */
 #define AGAIN_NS    SECOND_NS       /* with --patience, a host that was not reached is called again */

@@ -6,7 +6,7 @@
 #include "vi/shm/segment.h"
 #include <sys/wait.h>
 
-#define FAILURE_GRACE_NS 1000000000ull
+#define FAILURE_GRACE_NS SECOND_NS
 
 /* ---- what a rank was doing ---- */
 

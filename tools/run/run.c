@@ -8,7 +8,6 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
-#define SECOND_NS         1000000000ull
 #define TIMEOUT_GRACE_NS  SECOND_NS
 #define DESERTER_TICK_NS  (SECOND_NS / 2)
 #define SPARE_DESCRIPTORS 20

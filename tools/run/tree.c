@@ -26,16 +26,8 @@ static void time_pass(long ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 10
 /* Does the process carry our id in the environment that it was started with? */
 static bool process_carries(const char *pid, const char *mark)
 {
-    char path[64];
     static char text[1 << 17];
-    snprintf(path, sizeof path, "/proc/%.20s/environ", pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    size_t length = 0;
-    for (ssize_t got; length < sizeof text && (got = read(fd, text + length, sizeof text - length)) > 0;)
-        length += (size_t)got;
-    close(fd);
+    size_t length = vbase_file_read(text, sizeof text, "/proc/%.20s/environ", pid);
     return memmem(text, length, mark, strlen(mark)) != NULL;
 }
 
