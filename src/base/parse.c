@@ -146,3 +146,12 @@ size_t vbase_expand(char *out, size_t size, const char *pattern, int rank, const
     }
     return used;
 }
+
+bool vbase_list_has(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *p = strstr(list, word); p; p = strstr(p + 1, word))
+        if ((p == list || p[-1] == ',') && (p[n] == 0 || p[n] == ','))
+            return true;
+    return false;
+}

@@ -13,16 +13,6 @@ static const struct {
     int version;
 } hierarchies[] = {{"/sys/fs/cgroup/%s", 1}, {"/sys/fs/cgroup", 2}, {"/sys/fs/cgroup/unified", 2}};
 
-/* Is WORD one of the words of LIST, which are separated by commas? */
-static bool list_has(const char *list, const char *word)
-{
-    size_t n = strlen(word);
-    for (const char *p = strstr(list, word); p; p = strstr(p + 1, word))
-        if ((p == list || p[-1] == ',') && (p[n] == 0 || p[n] == ','))
-            return true;
-    return false;
-}
-
 /* Our path in the hierarchy, of lines "4:cpu,cpuacct:/a/b" (version 1) and "0::/a/b"; "" where there is none. */
 static void path_find(const char *root, const char *controller, int version, char path[PATH_SIZE])
 {
@@ -37,7 +27,7 @@ static void path_find(const char *root, const char *controller, int version, cha
             continue;
         *found++ = 0;
         found[strcspn(found, "\n")] = 0;
-        bool ours = version == 2 ? controllers[1] == 0 : list_has(controllers + 1, controller);
+        bool ours = version == 2 ? controllers[1] == 0 : vbase_list_has(controllers + 1, controller);
         if (ours && found[0] == '/') /* "/..": it was moved out of what is mounted */
             snprintf(path, PATH_SIZE, "%s", strncmp(found, "/..", 3) == 0 ? "/" : found);
     }

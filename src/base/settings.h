@@ -44,6 +44,9 @@ void vbase_settings_print(FILE *out, bool as_man_page);
 /* The name of the table that is nearest to NAME, NULL if none is near: "maybe: X?" */
 const char *vbase_name_nearest(const char *name, const char *const *names, size_t count);
 
+/* Is WORD one of the words of LIST, which are separated by commas? */
+bool vbase_list_has(const char *list, const char *word);
+
 /* PATTERN with %r replaced by RANK, %h by HOST, and %g by 0, the group of other launchers. Its length; from SIZE on:
  * cut. */
 size_t vbase_expand(char *out, size_t size, const char *pattern, int rank, const char *host);

@@ -17,15 +17,7 @@ struct msg_networks vmsg_networks;
 
 static bool wanted(const char *name)
 {
-    const char *list = vbase_settings.transports;
-    size_t length = strlen(name);
-    while (list && *list) {
-        size_t item = strcspn(list, ",");
-        if (item == length && strncmp(list, name, item) == 0)
-            return true;
-        list += item + (list[item] == ',');
-    }
-    return !vbase_settings.transports;
+    return !vbase_settings.transports || vbase_list_has(vbase_settings.transports, name);
 }
 
 /* True: every other rank is reached by what is open. */
