@@ -109,20 +109,14 @@ int vcoll_abandon(struct coll_schedule *schedule, int cause)
     return error;
 }
 
-/* Waits to the end. A job that is lost ends the wait early. */
-static int wait_and_release(struct coll_schedule *schedule)
-{
-    return vcoll_abandon(schedule, vcoll_done(schedule) ? OK : vmsg_wait_until(is_done, schedule));
-}
-
 int vcoll_run_by_messages(const struct coll_call *call)
 {
     struct coll_schedule *schedule;
     int error = prepare(call, &schedule);
     if (error)
         return error;
-    vcoll_schedule_start(schedule);
-    return wait_and_release(schedule);
+    vcoll_schedule_start(schedule); /* a job that is lost ends the wait early */
+    return vcoll_abandon(schedule, vcoll_done(schedule) ? OK : vmsg_wait_until(is_done, schedule));
 }
 
 int vcoll_run(const struct coll_call *call)
